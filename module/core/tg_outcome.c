@@ -460,13 +460,13 @@ tg_outcome_get_failure(tg_str_t raw)
 {
     int i;
 
-    for (i = TG_FAILURE_UNKNOWN; i < TG_FAILURE_INTERNAL; i++) {
+    for (i = TG_FAILURE_UNKNOWN; i <= TG_FAILURE_SIZE; i++) {
         if (tg_json_is_text(raw, tg_str_c(tg_failure_names[i]))) {
-            break;
+            return (tg_failure_t) i;
         }
     }
 
-    return (tg_failure_t) i;
+    return TG_FAILURE_INTERNAL;
 }
 
 static tg_str_t

@@ -114,6 +114,15 @@ void tg_outcome_part(tg_buf_t *json, const tg_outcome_t *outcome, size_t at,
                      size_t len);
 void tg_outcome_end(tg_buf_t *json, const tg_outcome_t *outcome);
 
+/*
+ * The bytes that a reply needs at least for a part of an outcome's value,
+ * in every dialect that has all of it; of TEXT as escaped.
+ */
+size_t tg_outcome_least(tg_outcome_kind_t kind, tg_str_t part);
+
+/* Appends why an answer of size bytes cannot be sent on a connection. */
+void tg_outcome_put_too_large(tg_buf_t *text, size_t size, size_t limit);
+
 /* Appends members about that: `,"queued_ms":0,"ran_ms":12,"exit":0`. */
 void tg_ran_put(tg_buf_t *json, const tg_ran_t *ran);
 
@@ -137,5 +146,6 @@ const char *tg_result_check(tg_str_t raw);
 
 /* Appends the texts of a raw result's text blocks, one a line, escaped. */
 void tg_result_texts(tg_buf_t *out, tg_str_t raw);
+size_t tg_result_texts_len(tg_str_t raw);
 
 #endif

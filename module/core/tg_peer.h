@@ -367,6 +367,9 @@ void tg_peer_broadcast_each(tg_peer_t *peer, tg_str_t method,
                             void *data);
 size_t tg_peer_limit(const tg_peer_t *peer);
 
+/* The largest reply: as much, or what says that another one was too large. */
+size_t tg_peer_reply_max(const tg_peer_t *peer);
+
 /* Would one be sent now? */
 int tg_peer_is_told(const tg_peer_t *peer);
 

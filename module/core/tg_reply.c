@@ -15,6 +15,16 @@ tg_peer_limit(const tg_peer_t *peer)
     return peer->row->max_frame != 0 ? peer->row->max_frame : peer->max_frame;
 }
 
+size_t
+tg_peer_reply_max(const tg_peer_t *peer)
+{
+    size_t limit;
+
+    limit = tg_peer_limit(peer);
+
+    return limit > TG_REPLY_SMALL ? limit : TG_REPLY_SMALL;
+}
+
 void
 tg_peer_is_ours(tg_peer_t *peer)
 {
@@ -81,10 +91,7 @@ tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
     tg_buf_t text;
 
     text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_printf(&text,
-                  "The answer has %zu bytes, more than the %zu that this "
-                  "connection carries; ask for less.",
-                  size, tg_peer_limit(peer));
+    tg_outcome_put_too_large(&text, size, tg_peer_limit(peer));
     tg_reply_failure(peer, reply, TG_FAILURE_SIZE, tg_buf_view(&text));
 }
 
@@ -102,7 +109,7 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
     if (reply->batch == NULL) {
         size = out->len - start;
         rc = tg_frame_close(peer->frame.kind, out, start,
-                            limit > TG_REPLY_SMALL ? limit : TG_REPLY_SMALL);
+                            tg_peer_reply_max(peer));
 
     } else {
         /* All replies together must fit, with their two brackets. */
@@ -358,6 +365,17 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 #define TG_REPLY_TEXT_END "\"}]"
 #define TG_REPLY_IS_OK ",\"isError\":false}"
 
+/* Does a tool's reply have an outcome's JSON beside its text form? */
+static int
+tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
+                       const tg_outcome_t *outcome)
+{
+    return outcome->kind == TG_OUTCOME_JSON && reply->kind == TG_ENTRY_TOOL
+           && !peer->row->is_text_only
+           && (reply->is_modern
+               || tg_json_type(outcome->value) == TG_JSON_OBJECT);
+}
+
 /* An MCP CallToolResult. */
 static void
 tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
@@ -381,9 +399,7 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_reply_text(out, outcome);
     tg_buf_text(out, TG_REPLY_TEXT_END);
 
-    if (outcome->kind == TG_OUTCOME_JSON && !is_text_only
-        && (reply->is_modern || tg_json_type(outcome->value) == TG_JSON_OBJECT))
-    {
+    if (tg_reply_is_structured(peer, reply, outcome)) {
         tg_json_put_member(out, ",\"structuredContent\":", outcome->value);
     }
 
@@ -480,38 +496,44 @@ tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
 
 /* The least bytes of a reply; to put it costs several times as much. */
 static size_t
-tg_reply_least(const tg_outcome_t *outcome)
+tg_reply_least(const tg_peer_t *peer, const tg_reply_t *reply,
+               const tg_outcome_t *outcome)
 {
-    size_t i, n;
+    size_t least;
 
-    n = outcome->value.len;
-
-    switch (outcome->kind) {
-    case TG_OUTCOME_TEXT:
-    case TG_OUTCOME_BODY:
-        return n;
-
-    /* Without its white space, wherever that is. */
-    case TG_OUTCOME_JSON:
-        for (i = 0; i < outcome->value.len; i++) {
-            n -= (unsigned char) outcome->value.data[i] <= ' ';
-        }
-
-        return n;
-    default:
-        return 0;
+    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
+        && peer->row->is_text_only)
+    {
+        return tg_result_texts_len(outcome->value);
     }
+
+    /* Then nobody has to look at it. */
+    if (outcome->kind == TG_OUTCOME_TEXT
+        && outcome->value.len > tg_peer_reply_max(peer))
+    {
+        return outcome->value.len;
+    }
+
+    least = tg_outcome_least(outcome->kind, outcome->value);
+
+    return tg_reply_is_structured(peer, reply, outcome) ? 2 * least : least;
 }
 
 static int
 tg_reply_is_hopeless(tg_peer_t *peer, const tg_reply_t *reply,
                      const tg_outcome_t *outcome)
 {
-    size_t limit, least;
+    size_t limit, least, most;
 
-    limit = tg_peer_limit(peer);
-    limit = limit > TG_REPLY_SMALL ? limit : TG_REPLY_SMALL;
-    least = outcome->value.len > limit ? tg_reply_least(outcome) : 0;
+    limit = tg_peer_reply_max(peer);
+
+    /* The most that tg_reply_least() makes of a byte. */
+    most = outcome->kind == TG_OUTCOME_TEXT               ? 6
+           : tg_reply_is_structured(peer, reply, outcome) ? 2
+                                                          : 1;
+    least = outcome->value.len > limit / most
+                ? tg_reply_least(peer, reply, outcome)
+                : 0;
 
     if (least <= limit) {
         return 0;

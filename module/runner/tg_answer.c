@@ -13,12 +13,29 @@ tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
     tg_buf_char(json, '}');
 }
 
+int
+tg_answer_is_hopeless(tg_str_t out, tg_output_t form,
+                      const tg_job_params_t *params)
+{
+    return params->max_answer != 0 && out.len > params->max_answer
+           && (form == TG_OUTPUT_JSON
+               || (form == TG_OUTPUT_RESULT && !params->is_text_only))
+           && tg_outcome_least(TG_OUTCOME_JSON, out) > params->max_answer;
+}
+
 tg_outcome_t
-tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
+tg_answer_of(tg_str_t out, tg_output_t form, const tg_job_params_t *params,
+             int is_stored, tg_buf_t *text)
 {
     tg_outcome_t outcome;
     tg_entry_t entry;
     size_t at;
+
+    if (!is_stored && tg_answer_is_hopeless(out, form, params)) {
+        return tg_outcome_of(form == TG_OUTPUT_JSON ? TG_OUTCOME_JSON
+                                                    : TG_OUTCOME_RESULT,
+                             out);
+    }
 
     at = tg_utf8_check(out.data, out.len);
 
@@ -29,7 +46,7 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
             "offset %zu of %zu), and no text; for bytes the tool needs "
             "\"output image TYPE\", \"output audio TYPE\" or \"output "
             "file TYPE\".",
-            tool, at, out.len);
+            params->tool, at, out.len);
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 
@@ -42,7 +59,7 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
     entry.output = form;
 
     outcome = tg_outcome_output(&entry, out);
-    tg_outcome_explain(&outcome, tg_str_c(tool), out, text);
+    tg_outcome_explain(&outcome, tg_str_c(params->tool), out, text);
 
     return outcome;
 }
@@ -56,47 +73,99 @@ tg_answer_put_too_large(tg_buf_t *text, const char *tool)
                   tool);
 }
 
-/* The answer is that its output is too large. */
+/* Begins again with a failure instead of the output, in writer->text. */
 static void
-tg_answer_refuse(tg_answer_writer_t *writer)
+tg_answer_refuse(tg_answer_writer_t *writer, tg_failure_t failure)
 {
-    tg_buf_truncate(&writer->json, 0);
-    tg_answer_put_too_large(&writer->text, writer->tool);
-    writer->outcome = tg_outcome_failed(TG_FAILURE_OUTPUT,
-                                        tg_buf_view(&writer->text));
+    tg_buf_reset(&writer->json, 0);
+    writer->outcome = tg_outcome_failed(failure, tg_buf_view(&writer->text));
     writer->at = 0;
+    writer->is_counted = 0;
     tg_outcome_begin(&writer->json, &writer->outcome);
 }
 
-/* Is it known before it is written that no frame carries it? */
-static int
-tg_answer_is_too_large(const tg_outcome_t *outcome)
+/* Refuses an output that no frame carries. */
+static void
+tg_answer_refuse_frame(tg_answer_writer_t *writer)
 {
-    return outcome->value.len > TG_JOB_ANSWER_MAX
-           || (outcome->kind == TG_OUTCOME_TEXT
-               && outcome->value.len > TG_JOB_ANSWER_MAX / 6
-               && tg_json_escaped_len(outcome->value, TG_JOB_ANSWER_MAX)
-                      > TG_JOB_ANSWER_MAX);
+    tg_answer_put_too_large(&writer->text, writer->params->tool);
+    tg_answer_refuse(writer, TG_FAILURE_OUTPUT);
+}
+
+/* Refuses an output that no message of the client carries. */
+static void
+tg_answer_refuse_size(tg_answer_writer_t *writer)
+{
+    tg_outcome_put_too_large(&writer->text, writer->least,
+                             writer->params->max_answer);
+    tg_answer_refuse(writer, TG_FAILURE_SIZE);
+}
+
+/* May a reply with the outcome be larger than any message of the client? */
+static int
+tg_answer_may_be_hopeless(const tg_outcome_t *outcome, size_t max_answer)
+{
+    return max_answer != 0 && outcome->kind != TG_OUTCOME_FAILURE
+           && outcome->value.len > (outcome->kind == TG_OUTCOME_TEXT
+                                        ? max_answer / 6
+                                        : max_answer);
 }
 
 void
 tg_answer_begin(tg_answer_writer_t *writer, const tg_outcome_t *outcome,
-                const char *tool, const tg_ran_t *ran)
+                const tg_job_params_t *params, const tg_ran_t *ran)
 {
     writer->outcome = *outcome;
     writer->ran = *ran;
-    writer->tool = tool;
+    writer->params = params;
     writer->at = 0;
+    writer->least = 0;
+    writer->is_counted = tg_answer_may_be_hopeless(outcome, params->max_answer);
     tg_buf_init(&writer->json, tg_alloc_libc());
     tg_buf_init(&writer->text, tg_alloc_libc());
 
-    if (tg_answer_is_too_large(outcome)) {
-        tg_answer_refuse(writer);
+    if (outcome->value.len > TG_JOB_ANSWER_MAX) {
+        tg_answer_refuse_frame(writer);
         return;
     }
 
-    (void) tg_buf_reserve(&writer->json, outcome->value.len + 128);
+    if (writer->is_counted && outcome->kind == TG_OUTCOME_RESULT
+        && params->is_text_only)
+    {
+        writer->is_counted = 0;
+        writer->least = tg_result_texts_len(outcome->value);
+
+        if (writer->least > params->max_answer) {
+            tg_answer_refuse_size(writer);
+            return;
+        }
+    }
+
+    if (!writer->is_counted) {
+        (void) tg_buf_reserve(&writer->json, outcome->value.len + 128);
+    }
+
     tg_outcome_begin(&writer->json, outcome);
+}
+
+/* Writes a part of the value, unless all of it is too large already. */
+static void
+tg_answer_part(tg_answer_writer_t *writer, size_t len)
+{
+    tg_str_t part;
+
+    if (writer->is_counted) {
+        part = tg_str(writer->outcome.value.data + writer->at, len);
+        writer->least += tg_outcome_least(writer->outcome.kind, part);
+    }
+
+    if (!writer->is_counted || writer->least <= writer->params->max_answer) {
+        tg_outcome_part(&writer->json, &writer->outcome, writer->at, len);
+    } else {
+        tg_buf_reset(&writer->json, 0);
+    }
+
+    writer->at += len;
 }
 
 int
@@ -105,9 +174,7 @@ tg_answer_step(tg_answer_writer_t *writer)
     size_t len;
 
     len = writer->outcome.value.len - writer->at;
-    len = len < TG_ANSWER_STEP ? len : TG_ANSWER_STEP;
-    tg_outcome_part(&writer->json, &writer->outcome, writer->at, len);
-    writer->at += len;
+    tg_answer_part(writer, len < TG_ANSWER_STEP ? len : TG_ANSWER_STEP);
 
     if (writer->at != writer->outcome.value.len
         && writer->json.len <= TG_JOB_ANSWER_MAX
@@ -116,12 +183,17 @@ tg_answer_step(tg_answer_writer_t *writer)
         return TG_AGAIN;
     }
 
+    if (writer->is_counted && writer->least > writer->params->max_answer) {
+        tg_answer_refuse_size(writer);
+        return TG_AGAIN;
+    }
+
     tg_outcome_end(&writer->json, &writer->outcome);
     tg_ran_put(&writer->json, &writer->ran);
     tg_buf_char(&writer->json, '}');
 
     if (writer->json.len > TG_JOB_ANSWER_MAX && writer->text.len == 0) {
-        tg_answer_refuse(writer);
+        tg_answer_refuse_frame(writer);
         return TG_AGAIN;
     }
 
@@ -139,11 +211,11 @@ tg_answer_end(tg_answer_writer_t *writer)
 
 void
 tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
-                     const char *tool, const tg_ran_t *times)
+                     const tg_job_params_t *params, const tg_ran_t *times)
 {
     tg_answer_writer_t writer;
 
-    tg_answer_begin(&writer, outcome, tool, times);
+    tg_answer_begin(&writer, outcome, params, times);
 
     while (tg_answer_step(&writer) == TG_AGAIN) {
         /* void */

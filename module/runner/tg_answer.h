@@ -9,6 +9,7 @@
 #define TG_ANSWER_H
 
 #include "core/tg_peer.h"
+#include "runner/tg_job_params.h"
 
 /* What is said where there is no memory for what should be. */
 #define TG_ANSWER_NO_MEMORY                                                    \
@@ -31,29 +32,39 @@ void tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
 
 /*
  * What a call that went well put out, as it is to be; text takes what has to
- * be written about one that is wrong.
+ * be written about one that is wrong.  Output that will not be stored and is
+ * larger than any message of the client is not checked: tg_answer_begin()
+ * refuses it.
  */
-tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form, const char *tool,
+tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form,
+                          const tg_job_params_t *params, int is_stored,
                           tg_buf_t *text);
+
+/* Is an output of this form surely larger than any message of the client? */
+int tg_answer_is_hopeless(tg_str_t out, tg_output_t form,
+                          const tg_job_params_t *params);
 
 /* Bytes of an output that are written in one step. */
 #define TG_ANSWER_STEP 65536
 
 /*
  * An answer with an output, which may be large, that is written step by step.
- * What the outcome refers to, and tool, outlive it.
+ * What the outcome refers to, and params, outlive it.  An output that no frame
+ * carries, or no message of the client, becomes a failure that says so.
  */
 typedef struct {
     tg_outcome_t outcome;
     tg_ran_t ran;
-    const char *tool;
+    const tg_job_params_t *params;
     tg_buf_t json;
-    tg_buf_t text; /* instead of an output that no frame carries */
-    size_t at;     /* bytes of the value that are written */
+    tg_buf_t text; /* of that failure */
+    size_t at;     /* bytes of the value that are written, or counted */
+    size_t least;  /* bytes that a reply needs for them, where it is counted */
+    int is_counted;
 } tg_answer_writer_t;
 
 void tg_answer_begin(tg_answer_writer_t *writer, const tg_outcome_t *outcome,
-                     const char *tool, const tg_ran_t *ran);
+                     const tg_job_params_t *params, const tg_ran_t *ran);
 
 /* Writes on: TG_AGAIN; or TG_OK: writer->json is whole. */
 int tg_answer_step(tg_answer_writer_t *writer);
@@ -62,9 +73,9 @@ void tg_answer_end(tg_answer_writer_t *writer);
 /* Appends the failure of an output that no frame carries. */
 void tg_answer_put_too_large(tg_buf_t *text, const char *tool);
 
-/* As tg_answer_put(); an output that no frame carries is a failure. */
+/* Appends an answer, of which the output may be large, in one step. */
 void tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
-                          const char *tool, const tg_ran_t *times);
+                          const tg_job_params_t *params, const tg_ran_t *times);
 
 /* Appends 5 s, 1.5 s, 200 ms. */
 void tg_answer_put_time(tg_buf_t *text, uint64_t ms);

@@ -11,6 +11,8 @@ enum {
     TG_JOB_MAX_TIMEOUT_MS,
     TG_JOB_LIMITS,
     TG_JOB_CALL,
+    TG_JOB_MAX_ANSWER,
+    TG_JOB_TEXT_ONLY,
     TG_JOB_MEMBERS
 };
 
@@ -20,6 +22,8 @@ static const char *const tg_job_members[] = {
     [TG_JOB_MAX_TIMEOUT_MS] = "max_timeout_ms",
     [TG_JOB_LIMITS] = "limits",
     [TG_JOB_CALL] = "call",
+    [TG_JOB_MAX_ANSWER] = "max_answer",
+    [TG_JOB_TEXT_ONLY] = "text_only",
     [TG_JOB_MEMBERS] = NULL,
 };
 
@@ -232,27 +236,14 @@ tg_job_fill(tg_job_params_t *params, const tg_str_t *common, const char **why)
     return tg_job_limits(params, &at, common[TG_JOB_LIMITS]);
 }
 
-int
-tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
-                   const char *const *members, uint64_t timeout_ms,
-                   tg_str_t *values, const char **why)
+static int
+tg_job_numbers(tg_job_params_t *params, const tg_str_t *common, int64_t timeout,
+               const char **why)
 {
-    int64_t timeout, max_timeout;
-    tg_str_t common[TG_JOB_MEMBERS];
-    int rc;
+    int64_t max_timeout, max_answer;
 
-    memset(params, 0, sizeof(*params));
-    timeout = (int64_t) timeout_ms;
     max_timeout = TG_JOB_TIMEOUT_MAX;
-    *why = "params must be an object in which tool is a string";
-
-    if (tg_job_split(raw, members, values, common) != TG_OK
-        || common[TG_JOB_TOOL].data == NULL
-        || tg_json_type(common[TG_JOB_TOOL]) != TG_JSON_STRING)
-    {
-        return TG_BAD;
-    }
-
+    max_answer = 0;
     *why = "timeout_ms and max_timeout_ms must be 1 to 2147483647";
 
     if (tg_job_number(common[TG_JOB_TIMEOUT_MS], 1, TG_JOB_TIMEOUT_MAX,
@@ -272,8 +263,42 @@ tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
         return TG_BAD;
     }
 
+    *why = "max_answer must be a number from 1";
+
+    if (tg_job_number(common[TG_JOB_MAX_ANSWER], 1, INT64_MAX, &max_answer)
+        != TG_OK)
+    {
+        return TG_BAD;
+    }
+
     params->timeout_ms = (uint64_t) timeout;
     params->max_timeout_ms = (uint64_t) max_timeout;
+    params->max_answer = (size_t) max_answer;
+    params->is_text_only = tg_json_type(common[TG_JOB_TEXT_ONLY])
+                           == TG_JSON_TRUE;
+
+    return TG_OK;
+}
+
+int
+tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
+                   const char *const *members, uint64_t timeout_ms,
+                   tg_str_t *values, const char **why)
+{
+    tg_str_t common[TG_JOB_MEMBERS];
+    int rc;
+
+    memset(params, 0, sizeof(*params));
+    *why = "params must be an object in which tool is a string";
+
+    if (tg_job_split(raw, members, values, common) != TG_OK
+        || common[TG_JOB_TOOL].data == NULL
+        || tg_json_type(common[TG_JOB_TOOL]) != TG_JSON_STRING
+        || tg_job_numbers(params, common, (int64_t) timeout_ms, why) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
     params->size = common[TG_JOB_TOOL].len + common[TG_JOB_LIMITS].len + 1;
     params->memory = malloc(params->size);
 

@@ -3,10 +3,12 @@
  *
  *   {"tool":"word_count","timeout_ms":5000,"max_timeout_ms":60000,
  *    "limits":[{"name":"concurrency","key":"a","concurrency":2,"queue":10}],
- *    "call":17}
+ *    "call":17,"max_answer":10485760,"text_only":true}
  *
- * tool is required; call is a number by which `status` names it.  What else
- * there is belongs to the kind, or is passed over.
+ * tool is required; call is a number by which `status` names it.  max_answer
+ * is the largest message that the client takes, of whose results only the
+ * texts count with text_only.  What else there is belongs to the kind, or is
+ * passed over.
  */
 #ifndef TG_JOB_PARAMS_H
 #define TG_JOB_PARAMS_H
@@ -32,6 +34,8 @@ typedef struct {
     int64_t call;            /* 0: it has no number */
     uint64_t timeout_ms;     /* from the call or its last progress */
     uint64_t max_timeout_ms; /* from the call */
+    size_t max_answer;       /* bytes that the client takes; 0: any number */
+    int is_text_only;        /* it gets no more of a result than the texts */
     tg_limit_spec_t limits[TG_JOB_LIMITS_MAX];
     unsigned nlimits;
 } tg_job_params_t;

@@ -83,6 +83,8 @@ http_put(tg_str_t text)
     tg_buf_deinit(&buf);
 }
 
+static const tg_job_params_t job = { .tool = (char[]){ "tool" } };
+
 static void
 http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
             tg_str_t type, const char *redirect, tg_str_t body)
@@ -100,7 +102,7 @@ http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
                                body.len - body.len / 2);
     FUZZ(answer.body.len <= params->max_output + TG_HTTP_HEAD_MAX);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_http_answer_put(&json, &answer, params, url, redirect, "tool", &none);
+    tg_http_answer_put(&json, &answer, params, url, redirect, &job, &none);
     FUZZ(!tg_buf_failed(&json));
     FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
     FUZZ(tg_json_get(tg_buf_view(&json), TG_STR("ran_ms"), &value) == TG_OK);

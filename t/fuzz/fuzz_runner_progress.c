@@ -11,6 +11,8 @@
 #include "runner/exec/tg_exec_output.h"
 #include "runner/tg_progress.h"
 
+static const tg_job_params_t params = { .tool = (char[]){ "tool" } };
+
 static void
 progress_take(tg_progress_t *progress, tg_buf_t *json)
 {
@@ -104,7 +106,7 @@ progress_answer(uint32_t seed, tg_str_t text)
     }
 
     FUZZ(rc == TG_OK || rc == TG_LIMIT);
-    tg_exec_answer_begin(&answer, &output, "tool", statuses[status], &times);
+    tg_exec_answer_begin(&answer, &output, &params, statuses[status], &times);
 
     while (tg_answer_step(&answer.writer) == TG_AGAIN) {
         /* void */

@@ -104,6 +104,63 @@ HELP_TEST(not_started, "not started")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
+/* What the client of a call cannot be sent is refused here, and no more. */
+HELP_TEST(max_answer, "what the client takes")
+{
+    static const struct {
+        const char *script;
+        const char *more;
+        const char *size; /* NULL: it is an answer */
+    } rows[] = {
+        { "printf %0100d", "", NULL },
+        { "printf %0101d", "", "101" },
+        { "yes '' | head -n 50", "", NULL },
+        { "yes '' | head -n 51", "", "102" },
+        { "printf '\\001\\001\\001%083d'", "", "101" },
+        { "printf '\"%098d\"'", ",\"output\":\"json\"", NULL },
+        { "printf '\"%099d\"'", ",\"output\":\"json\"", "101" },
+        { "printf '[1,%900s]' 1", ",\"output\":\"json\"", NULL },
+        /* For what is not sent it does not matter what it is. */
+        { "printf '%099d no JSON'", ",\"output\":\"json\"", "105" },
+        { "printf '{\"content\":[],\"a\":\"%091d\"}'", ",\"output\":\"result\"",
+          "112" },
+        { "printf '{\"content\":[],\"a\":\"%091d\"}'",
+          ",\"output\":\"result\",\"text_only\":true", NULL },
+        { "printf '{\"content\":[{\"type\":\"text\",\"text\":\"%0101d\"}]}'",
+          ",\"output\":\"result\",\"text_only\":true", "101" },
+        { "printf '%0500d' >&2; exit 1", "", NULL },
+    };
+    char more[128], said[128];
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        snprintf(more, sizeof(more), ",\"max_answer\":100%s", rows[i].more);
+        CU_ASSERT(host_exec(host_sh(rows[i].script, more)));
+        CU_ASSERT(host_is("failure", "\"size\"") == (rows[i].size != NULL));
+
+        if (rows[i].size != NULL) {
+            snprintf(said, sizeof(said),
+                     "The answer has %s bytes, more than the 100 that this "
+                     "connection carries; ask for less.",
+                     rows[i].size);
+            CU_ASSERT(host_is_text("message", said));
+            CU_ASSERT(host_is("exit", "0"));
+        }
+    }
+
+    /* However large it is. */
+    CU_ASSERT(
+        host_exec(host_sh("head -c 10000000 /dev/zero",
+                          ",\"max_output\":33554432,\"max_answer\":100")));
+    CU_ASSERT(strstr(host_text("message"), "has 60000000 bytes") != NULL);
+    CU_ASSERT(host.line.len < 300);
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"],"
+                        "\"max_answer\":0}"));
+    CU_ASSERT(strstr(host.line.data, "max_answer must be") != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
 HELP_TEST(too_many_arguments, "too many arguments")
 {
     tg_buf_t text;

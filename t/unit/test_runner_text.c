@@ -252,6 +252,7 @@ HELP_TEST(params_many, "many strings")
 #define TIMES ",\"queued_ms\":3,\"ran_ms\":4"
 #define EXITED(status) TIMES ",\"exit\":" #status "}"
 #define ENDED_BY(signal) TIMES ",\"signal\":" #signal "}"
+static const tg_job_params_t test_params = { .tool = (char[]){ "t" } };
 static const tg_ran_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
 
 /* Writes the whole answer at once. */
@@ -260,7 +261,7 @@ test_answer(tg_buf_t *json, tg_exec_output_t *output, int status)
 {
     tg_exec_answer_t answer;
 
-    tg_exec_answer_begin(&answer, output, "t", status, &test_spent);
+    tg_exec_answer_begin(&answer, output, &test_params, status, &test_spent);
 
     while (tg_answer_step(&answer.writer) == TG_AGAIN) {
         /* void */

@@ -322,6 +322,9 @@ void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
 /* Appends what each job is asked, as an object that is left open. */
 void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
 
+/* Appends how large an answer the client takes, for a job that makes one. */
+void ngx_toolgate_job_max_answer(ngx_toolgate_call_t *call, tg_buf_t *params);
+
 /* Appends where a large result is stored, if it is: `,"spill":{…}`. */
 void ngx_toolgate_job_spill(ngx_toolgate_call_t *call, tg_buf_t *params);
 

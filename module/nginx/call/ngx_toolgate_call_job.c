@@ -142,6 +142,20 @@ ngx_toolgate_put_limit(tg_buf_t *buf, const char *directive,
 }
 
 void
+ngx_toolgate_job_max_answer(ngx_toolgate_call_t *call, tg_buf_t *params)
+{
+    const tg_peer_t *peer;
+
+    peer = &call->front->peer;
+    tg_buf_text(params, ",\"max_answer\":");
+    tg_buf_uint(params, tg_peer_reply_max(peer));
+
+    if (peer->row->is_text_only) {
+        tg_buf_text(params, ",\"text_only\":true");
+    }
+}
+
+void
 ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
 {
     const ngx_toolgate_limit_t *limits[3];
@@ -161,6 +175,11 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     if (number != 0) {
         tg_buf_text(params, ",\"call\":");
         tg_buf_uint(params, number);
+    }
+
+    /* Who asks for the result of a task is another one than who began it. */
+    if (!ngx_toolgate_call_is_task(call, call->request)) {
+        ngx_toolgate_job_max_answer(call, params);
     }
 
     nlimits = ngx_toolgate_limits_of(tool, call->front->conf, limits, whose);

@@ -64,6 +64,7 @@ ngx_toolgate_call_ask_store(ngx_toolgate_call_t *call,
     tg_buf_text(&params, "{\"tool\":");
     tg_json_put_string(&params, call->entry->name);
     tg_buf_str(&params, call->storing);
+    ngx_toolgate_job_max_answer(call, &params);
     tg_buf_text(&params, ",\"answer\":");
     tg_outcome_put(&params, outcome);
     tg_buf_text(&params, "}}");

@@ -32,7 +32,7 @@ tg_exec_begin_answer(tg_exec_t *exec)
 
     times = tg_job_ran(exec->job);
     exec->is_answering = 1;
-    tg_exec_answer_begin(&exec->answer, &exec->output, exec->job->params.tool,
+    tg_exec_answer_begin(&exec->answer, &exec->output, &exec->job->params,
                          exec->program.status, &times);
 }
 

@@ -300,9 +300,13 @@ tg_exec_is_success(const tg_exec_how_t *how, int status)
 
 /* How a program ended; text takes what has to be written. */
 static tg_outcome_t
-tg_exec_outcome(tg_exec_output_t *output, const char *tool, int status,
-                tg_buf_t *text)
+tg_exec_outcome(tg_exec_output_t *output, const tg_job_params_t *params,
+                int status, tg_buf_t *text)
 {
+    const char *tool;
+
+    tool = params->tool;
+
     if (!tg_exec_is_success(&output->how, status)) {
         tg_buf_text(text, tool);
         tg_tail_put_status(text, status);
@@ -332,13 +336,14 @@ tg_exec_outcome(tg_exec_output_t *output, const char *tool, int status,
         return tg_outcome_text(tg_buf_view(text));
     }
 
-    return tg_answer_of(tg_buf_view(&output->out), output->how.form, tool,
-                        text);
+    return tg_answer_of(tg_buf_view(&output->out), output->how.form, params,
+                        output->how.keep.spills != NULL, text);
 }
 
 void
 tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
-                     const char *tool, int status, const tg_ran_t *times)
+                     const tg_job_params_t *params, int status,
+                     const tg_ran_t *times)
 {
     tg_outcome_t outcome;
     tg_buf_t meta;
@@ -351,12 +356,12 @@ tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
 
     tg_buf_init(&answer->text, tg_alloc_libc());
     tg_buf_init(&answer->stored, tg_alloc_libc());
-    outcome = tg_exec_outcome(output, tool, status, &answer->text);
+    outcome = tg_exec_outcome(output, params, status, &answer->text);
 
     /* What is no text was not stored while it came. */
     if (output->how.form == TG_OUTPUT_RESULT) {
         tg_spill_outcome(&outcome, &output->how.keep, output->how.max_output,
-                         tool, &answer->stored);
+                         params->tool, &answer->stored);
     }
 
     /* Where it may mean something; elsewhere a failure's message has it. */
@@ -367,7 +372,7 @@ tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
         outcome.meta = tg_buf_view(&meta);
     }
 
-    tg_answer_begin(&answer->writer, &outcome, tool, &ran);
+    tg_answer_begin(&answer->writer, &outcome, params, &ran);
     answer->writer.json.failed |= tg_buf_failed(&answer->text)
                                   | tg_buf_failed(&answer->stored);
 }

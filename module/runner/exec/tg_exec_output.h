@@ -76,10 +76,11 @@ typedef struct {
 
 /*
  * Begins the answer for a program that ended with this wait status; output and
- * tool outlive it.  Then tg_answer_step() of its writer, and the end.
+ * params outlive it.  Then tg_answer_step() of its writer, and the end.
  */
 void tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
-                          const char *tool, int status, const tg_ran_t *times);
+                          const tg_job_params_t *params, int status,
+                          const tg_ran_t *times);
 void tg_exec_answer_end(tg_exec_answer_t *answer);
 
 #endif

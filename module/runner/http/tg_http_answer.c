@@ -298,7 +298,7 @@ tg_http_nothing(tg_output_t output)
 
 static tg_outcome_t
 tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
-                const char *tool, tg_buf_t *decoded, tg_buf_t *text)
+                const tg_job_params_t *job, tg_buf_t *decoded, tg_buf_t *text)
 {
     tg_str_t out;
     int rc;
@@ -307,7 +307,7 @@ tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
         tg_buf_printf(text,
                       "%s: the answer has more than %zu %s (max_output); "
                       "ask for less.",
-                      tool, answer->body.len,
+                      job->tool, answer->body.len,
                       tg_plural(answer->body.len, "byte", "bytes"));
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
@@ -325,14 +325,15 @@ tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
     rc = tg_http_decode(tg_str_c(answer->type), tg_buf_view(&answer->body),
                         decoded, &out);
 
-    return rc == TG_OK ? tg_answer_of(out, params->output, tool, text)
-                       : tg_http_no_text(answer, rc, tool, text);
+    return rc == TG_OK ? tg_answer_of(out, params->output, job,
+                                      params->spill.spills != NULL, text)
+                       : tg_http_no_text(answer, rc, job->tool, text);
 }
 
 void
 tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
                    const tg_http_params_t *params, const tg_url_t *url,
-                   const char *redirect, const char *tool,
+                   const char *redirect, const tg_job_params_t *job,
                    const tg_ran_t *times)
 {
     tg_buf_t decoded, text, stored;
@@ -348,12 +349,12 @@ tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
     }
 
     outcome = tg_http_answer_is_ok(answer)
-                  ? tg_http_outcome(answer, params, tool, &decoded, &text)
-                  : tg_http_said_no(answer, url, redirect, tool, &text);
+                  ? tg_http_outcome(answer, params, job, &decoded, &text)
+                  : tg_http_said_no(answer, url, redirect, job->tool, &text);
     tg_buf_init(&stored, tg_alloc_libc());
-    tg_spill_outcome(&outcome, &params->spill, params->max_output, tool,
+    tg_spill_outcome(&outcome, &params->spill, params->max_output, job->tool,
                      &stored);
-    tg_answer_put_output(json, &outcome, tool, times);
+    tg_answer_put_output(json, &outcome, job, times);
     json->failed |= tg_buf_failed(&text) | tg_buf_failed(&decoded)
                     | tg_buf_failed(&stored);
     tg_buf_deinit(&stored);

@@ -48,7 +48,7 @@ tg_http_answer_is_ok(const tg_http_answer_t *answer)
 /* Appends what the job is answered with; redirect is where to, or NULL. */
 void tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
                         const tg_http_params_t *params, const tg_url_t *url,
-                        const char *redirect, const char *tool,
+                        const char *redirect, const tg_job_params_t *job,
                         const tg_ran_t *times);
 
 /*

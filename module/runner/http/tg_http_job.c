@@ -363,7 +363,7 @@ tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
 
         times = tg_job_ran(call->job);
         tg_http_answer_put(&call->json, &call->answer, &call->params,
-                           &call->parts, end->redirect, call->job->params.tool,
+                           &call->parts, end->redirect, &call->job->params,
                            &times);
     }
 

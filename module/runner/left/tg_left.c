@@ -204,7 +204,7 @@ tg_left_put_answer(const tg_job_t *job, tg_str_t answer, tg_buf_t *json)
     }
 
     tg_spill_put_answer(json, answer, &left->spill, (size_t) left->max_output,
-                        job->params.tool);
+                        &job->params);
 }
 
 static void

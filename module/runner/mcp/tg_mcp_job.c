@@ -113,7 +113,7 @@ tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
     tg_buf_init(&text, tg_alloc_libc());
     tg_spill_outcome(&shown, &call->spill, (size_t) call->max_output,
                      call->job->params.tool, &text);
-    tg_answer_put(&call->answer, &shown, &times);
+    tg_answer_put_output(&call->answer, &shown, &call->job->params, &times);
     call->answer.failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
 
@@ -215,7 +215,13 @@ tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
     } else if (answer->kind == TG_ANSWER_ERROR) {
         tg_mcp_job_error(call, answer);
     } else {
-        outcome = tg_mcp_job_result(answer->result);
+        /* What is refused for its size, and not stored, is not checked. */
+        outcome = call->spill.spills == NULL
+                          && tg_answer_is_hopeless(answer->result,
+                                                   TG_OUTPUT_RESULT,
+                                                   &call->job->params)
+                      ? tg_outcome_of(TG_OUTCOME_RESULT, answer->result)
+                      : tg_mcp_job_result(answer->result);
         tg_mcp_job_end(call, &outcome);
     }
 }

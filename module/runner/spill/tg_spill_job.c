@@ -294,7 +294,7 @@ tg_spill_answer(tg_spill_job_t *spill)
         outcome = tg_outcome_failure(TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
     }
 
-    tg_answer_put_output(&json, &outcome, spill->job->params.tool, &ran);
+    tg_answer_put_output(&json, &outcome, &spill->job->params, &ran);
     tg_job_answer(spill->job, &json);
     tg_buf_deinit(&result);
     tg_buf_deinit(&json);

@@ -219,7 +219,7 @@ tg_spill_outcome(tg_outcome_t *outcome, const tg_spill_spec_t *spec,
 void
 tg_spill_put_answer(tg_buf_t *json, tg_str_t answer,
                     const tg_spill_spec_t *spec, size_t max_output,
-                    const char *tool)
+                    const tg_job_params_t *params)
 {
     tg_outcome_t outcome;
     tg_buf_t scratch, text;
@@ -231,8 +231,8 @@ tg_spill_put_answer(tg_buf_t *json, tg_str_t answer,
     tg_buf_init(&scratch, tg_alloc_libc());
     tg_buf_init(&text, tg_alloc_libc());
     outcome = tg_outcome_get(answer, &scratch, &ran);
-    tg_spill_outcome(&outcome, spec, max_output, tool, &text);
-    tg_answer_put_output(json, &outcome, tool, &ran);
+    tg_spill_outcome(&outcome, spec, max_output, params->tool, &text);
+    tg_answer_put_output(json, &outcome, params, &ran);
     json->failed |= tg_buf_failed(&scratch) | tg_buf_failed(&text);
     tg_buf_deinit(&scratch);
     tg_buf_deinit(&text);

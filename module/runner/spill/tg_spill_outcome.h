@@ -28,6 +28,6 @@ void tg_spill_outcome(tg_outcome_t *outcome, const tg_spill_spec_t *spec,
  */
 void tg_spill_put_answer(tg_buf_t *json, tg_str_t answer,
                          const tg_spill_spec_t *spec, size_t max_output,
-                         const char *tool);
+                         const tg_job_params_t *params);
 
 #endif

@@ -51,7 +51,7 @@ tg_spill_store_read(tg_job_t *job, const tg_str_t *values, const char **why)
     /* Small, unlike what it is of: that is not copied. */
     tg_buf_init(json, tg_alloc_libc());
     tg_spill_put_answer(json, values[TG_SPILL_STORE_ANSWER], &spec,
-                        (size_t) max_output, job->params.tool);
+                        (size_t) max_output, &job->params);
     job->work = json;
 
     return TG_OK;

@@ -23,7 +23,7 @@ tg_task_call_answer(tg_task_call_t *call, const tg_outcome_t *outcome)
     tg_job_ended(call->job);
     ran = tg_job_ran(call->job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_answer_put_output(&json, outcome, call->job->params.tool, &ran);
+    tg_answer_put_output(&json, outcome, &call->job->params, &ran);
     tg_job_answer(call->job, &json);
     tg_buf_deinit(&json);
     tg_task_call_done(call);

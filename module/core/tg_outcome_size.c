@@ -1,0 +1,79 @@
+/*
+ * How large a reply with an outcome is at least, which is known before the
+ * reply is written.
+ */
+#include "core/tg_outcome.h"
+
+/* Bytes that are counted at once, as compilers do by themselves. */
+#define TG_OUTCOME_STEP 32
+
+static size_t
+tg_outcome_blanks(tg_str_t part)
+{
+    size_t at, i, n;
+    unsigned char sum;
+
+    for (at = 0, n = 0; part.len - at >= TG_OUTCOME_STEP; at += TG_OUTCOME_STEP)
+    {
+        for (i = 0, sum = 0; i < TG_OUTCOME_STEP; i++) {
+            sum += (unsigned char) part.data[at + i] <= ' ';
+        }
+
+        n += sum;
+    }
+
+    for (/* void */; at < part.len; at++) {
+        n += (unsigned char) part.data[at] <= ' ';
+    }
+
+    return n;
+}
+
+size_t
+tg_outcome_least(tg_outcome_kind_t kind, tg_str_t part)
+{
+    switch (kind) {
+    case TG_OUTCOME_TEXT:
+        return tg_json_escaped_len(part, SIZE_MAX);
+    case TG_OUTCOME_BODY:
+        return part.len;
+
+    /* Without its white space, wherever that is. */
+    case TG_OUTCOME_JSON:
+    case TG_OUTCOME_RESULT:
+        return part.len - tg_outcome_blanks(part);
+    default:
+        return 0;
+    }
+}
+
+void
+tg_outcome_put_too_large(tg_buf_t *text, size_t size, size_t limit)
+{
+    tg_buf_printf(text,
+                  "The answer has %zu bytes, more than the %zu that this "
+                  "connection carries; ask for less.",
+                  size, limit);
+}
+
+size_t
+tg_result_texts_len(tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t content, block, text;
+    size_t len;
+
+    if (tg_json_get(raw, TG_STR("content"), &content) != TG_OK) {
+        return 0;
+    }
+
+    len = 0;
+
+    for (tg_json_each(&json, content); tg_json_item(&json, &block);) {
+        if (tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text)) {
+            len += tg_json_body(text).len + (len != 0 ? 2 : 0);
+        }
+    }
+
+    return len;
+}
