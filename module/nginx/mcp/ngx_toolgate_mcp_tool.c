@@ -60,15 +60,37 @@ ngx_toolgate_mcp_copy(ngx_pool_t *pool, tg_str_t text, ngx_uint_t is_raw,
     return NGX_OK;
 }
 
-/* Copies a text that was built, and frees it. */
-static ngx_int_t
-ngx_toolgate_mcp_keep(ngx_pool_t *pool, tg_buf_t *text, tg_str_t *copy)
+static void
+ngx_toolgate_mcp_free_text(void *data)
 {
+    tg_free(tg_alloc_libc(), data);
+}
+
+/* Has a pool own a text that was built: a copy, or the text if it is long. */
+static ngx_int_t
+ngx_toolgate_mcp_keep(ngx_pool_t *pool, tg_buf_t *text, tg_str_t *kept)
+{
+    ngx_pool_cleanup_t *cln;
     ngx_int_t rc;
 
-    rc = tg_buf_failed(text)
-             ? NGX_ERROR
-             : ngx_toolgate_mcp_copy(pool, tg_buf_view(text), 0, copy);
+    rc = tg_buf_failed(text) ? NGX_ERROR : NGX_OK;
+
+    if (rc == NGX_OK && text->len <= NGX_TOOLGATE_MCP_POOL) {
+        rc = ngx_toolgate_mcp_copy(pool, tg_buf_view(text), 0, kept);
+
+    } else if (rc == NGX_OK) {
+        cln = ngx_pool_cleanup_add(pool, 0);
+
+        if (cln != NULL) {
+            cln->handler = ngx_toolgate_mcp_free_text;
+            cln->data = text->data;
+            *kept = tg_buf_view(text);
+            return NGX_OK;
+        }
+
+        rc = NGX_ERROR;
+    }
+
     tg_buf_deinit(text);
 
     return rc;
@@ -113,10 +135,10 @@ ngx_toolgate_mcp_render(ngx_toolgate_tool_t *tool, tg_str_t raw,
 
 /* What clients are told, and what a schema file says. */
 static ngx_int_t
-ngx_toolgate_mcp_describe(ngx_toolgate_tool_t *tool, tg_str_t raw)
+ngx_toolgate_mcp_describe(ngx_toolgate_tool_t *tool, tg_str_t raw,
+                          tg_str_t description)
 {
     tg_entry_t *entry, instead;
-    tg_str_t description;
     ngx_int_t rc;
 
     entry = &tool->entry;
@@ -128,8 +150,7 @@ ngx_toolgate_mcp_describe(ngx_toolgate_tool_t *tool, tg_str_t raw)
     entry->annotations = instead.annotations;
 
     if (rc == NGX_OK && entry->description.data == NULL
-        && tg_json_get(raw, TG_STR("description"), &description) == TG_OK)
-    {
+        && description.data != NULL) {
         rc = ngx_toolgate_mcp_copy(tool->pool, description, 1,
                                    &entry->description);
     }
@@ -142,8 +163,12 @@ static ngx_int_t
 ngx_toolgate_mcp_fill(ngx_toolgate_mcp_tool_t *listed, tg_str_t raw,
                       const ngx_toolgate_tool_t *block)
 {
+    static const char *const names[] = { "inputSchema", "outputSchema",
+                                         "description", NULL };
     ngx_toolgate_tool_t *tool;
+    tg_str_t members[3];
 
+    (void) tg_json_members(raw, names, members);
     tool = &listed->tool;
     tool->entry.kind = TG_ENTRY_TOOL;
     tool->entry.output = TG_OUTPUT_RESULT;
@@ -161,8 +186,7 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_tool_t *listed, tg_str_t raw,
 
     /* A preview does not match it, so clients do not get to know it. */
     if (!block->spills) {
-        (void) tg_json_get(raw, TG_STR("outputSchema"),
-                           &tool->entry.output_schema);
+        tool->entry.output_schema = members[1];
     }
 
     tool->is_uncompiled = tool->validate != NGX_TOOLGATE_OFF;
@@ -171,11 +195,10 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_tool_t *listed, tg_str_t raw,
         tool->entry.input_schema = block->entry.input_schema;
         tool->input = block->input;
     } else {
-        (void) tg_json_get(raw, TG_STR("inputSchema"),
-                           &tool->entry.input_schema);
+        tool->entry.input_schema = members[0];
     }
 
-    return ngx_toolgate_mcp_describe(tool, raw);
+    return ngx_toolgate_mcp_describe(tool, raw, members[2]);
 }
 
 /* Has a tool be one that clients can read, or says in repair why it is none. */
