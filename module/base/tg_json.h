@@ -240,11 +240,12 @@ size_t tg_json_escaped_len(tg_str_t text, size_t max);
 void tg_json_put_compact(tg_buf_t *buf, tg_str_t raw);
 
 /*
- * Appends the members of a validated object, each after a comma, but those
- * that have one of these names, the last of which is NULL.
+ * Appends the members of a validated object, but those that have one of these
+ * names, the last of which is NULL, after n members that are there already.
+ * Returns the number of all of them.
  */
-void tg_json_put_others(tg_buf_t *buf, tg_str_t object,
-                        const char *const *names);
+size_t tg_json_put_others(tg_buf_t *buf, tg_str_t object,
+                          const char *const *names, size_t n);
 
 /* The same behind its key, a comma included; nothing where it is absent. */
 void tg_json_put_member(tg_buf_t *buf, const char *key, tg_str_t raw);

@@ -435,8 +435,9 @@ tg_json_put_member(tg_buf_t *buf, const char *key, tg_str_t raw)
     }
 }
 
-void
-tg_json_put_others(tg_buf_t *buf, tg_str_t object, const char *const *names)
+size_t
+tg_json_put_others(tg_buf_t *buf, tg_str_t object, const char *const *names,
+                   size_t n)
 {
     tg_str_t key, value;
     tg_json_t json;
@@ -454,10 +455,12 @@ tg_json_put_others(tg_buf_t *buf, tg_str_t object, const char *const *names)
         }
 
         if (names[i] == NULL) {
-            tg_buf_text(buf, ",\"");
+            tg_buf_text(buf, n++ != 0 ? ",\"" : "\"");
             tg_buf_str(buf, key);
             tg_buf_text(buf, "\":");
             tg_json_put_compact(buf, value);
         }
     }
+
+    return n;
 }

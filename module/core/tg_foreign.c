@@ -99,29 +99,30 @@ void
 tg_foreign_put(tg_buf_t *out, tg_str_t raw, const tg_entry_t *instead)
 {
     const struct {
-        tg_str_t key;
+        const char *key;
         tg_str_t value;
         int is_text;
     } ours[] = {
-        { TG_STR("name"), instead->name, 1 },
-        { TG_STR("title"), instead->title, 1 },
-        { TG_STR("description"), instead->description, 1 },
-        { TG_STR("inputSchema"), instead->input_schema, 0 },
-        { TG_STR("annotations"), instead->annotations, 0 },
+        { "name", instead->name, 1 },
+        { "title", instead->title, 1 },
+        { "description", instead->description, 1 },
+        { "inputSchema", instead->input_schema, 0 },
+        { "annotations", instead->annotations, 0 },
     };
-    const size_t n = sizeof(ours) / sizeof(ours[0]);
-    tg_str_t key, value;
-    tg_json_t json;
-    size_t i;
+    const char *names[sizeof(ours) / sizeof(ours[0]) + 1];
+    size_t i, n;
 
-    for (i = 0; i < n; i++) {
+    tg_buf_char(out, '{');
+
+    for (i = 0, n = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
         if (ours[i].value.data == NULL) {
             continue;
         }
 
-        tg_buf_text(out, i == 0 ? "{\"" : ",\"");
-        tg_buf_str(out, ours[i].key);
+        tg_buf_text(out, n != 0 ? ",\"" : "\"");
+        tg_buf_text(out, ours[i].key);
         tg_buf_text(out, "\":");
+        names[n++] = ours[i].key;
 
         if (ours[i].is_text) {
             tg_json_put_string(out, ours[i].value);
@@ -130,26 +131,7 @@ tg_foreign_put(tg_buf_t *out, tg_str_t raw, const tg_entry_t *instead)
         }
     }
 
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
-
-    while (tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-
-        for (i = 0; i < n
-                    && (ours[i].value.data == NULL
-                        || !tg_json_body_is(key, ours[i].key));
-             i++)
-        { /* void */
-        }
-
-        if (i == n) {
-            tg_buf_text(out, ",\"");
-            tg_buf_str(out, key);
-            tg_buf_text(out, "\":");
-            tg_json_put_compact(out, value);
-        }
-    }
-
+    names[n] = NULL;
+    (void) tg_json_put_others(out, raw, names, n);
     tg_buf_char(out, '}');
 }

@@ -34,7 +34,7 @@ tg_listing_put_legacy(tg_buf_t *buf, tg_str_t listing)
 
     (void) tg_json_get(listing, TG_STR("name"), &name);
     tg_json_put_member(buf, "{\"name\":", name);
-    tg_json_put_others(buf, listing, ours);
+    (void) tg_json_put_others(buf, listing, ours, 1);
     tg_buf_char(buf, '}');
 }
 

@@ -52,13 +52,6 @@ void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 /* Takes back what was opened and not closed. */
 void tg_reply_undo(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
-/*
- * Appends members of an object, those left out that an array of names, which
- * ends with NULL, has; n members are in front of them.
- */
-void tg_reply_members(tg_buf_t *out, tg_str_t object,
-                      const char *const *left_out, int n);
-
 /* What every modern result says, with a comma behind it. */
 void tg_reply_modern(tg_peer_t *peer, tg_buf_t *out);
 /* The same with what else there is for _meta: a raw object, or absent. */

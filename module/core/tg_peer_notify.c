@@ -135,13 +135,13 @@ tg_subscription_close(tg_buf_t *out, tg_str_t params)
     tg_str_t meta;
 
     if (tg_json_has(params, TG_STR("_meta"), TG_JSON_OBJECT, &meta)) {
-        tg_reply_members(out, meta, ours, 1);
+        (void) tg_json_put_others(out, meta, ours, 1);
     }
 
     tg_buf_char(out, '}');
 
     if (params.data != NULL) {
-        tg_reply_members(out, params, known, 1);
+        (void) tg_json_put_others(out, params, known, 1);
     }
 
     tg_buf_char(out, '}');

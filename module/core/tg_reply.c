@@ -155,7 +155,7 @@ tg_reply_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta)
     tg_reply_server_info(peer, out);
 
     if (meta.data != NULL) {
-        tg_reply_members(out, meta, tg_reply_all, 1);
+        (void) tg_json_put_others(out, meta, tg_reply_all, 1);
     }
 
     tg_buf_text(out, "},");
@@ -266,47 +266,13 @@ tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
     }
 }
 
-static int
-tg_reply_is_among(tg_str_t key, const char *const *names)
-{
-    while (*names != NULL && !tg_json_body_is(key, tg_str_c(*names))) {
-        names++;
-    }
-
-    return *names != NULL;
-}
-
-void
-tg_reply_members(tg_buf_t *out, tg_str_t object, const char *const *left_out,
-                 int n)
-{
-    tg_str_t key, value;
-    tg_json_t json;
-
-    tg_json_init(&json, object);
-    (void) tg_json_object(&json);
-
-    while (tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-
-        if (tg_reply_is_among(key, left_out)) {
-            continue;
-        }
-
-        tg_buf_text(out, n++ != 0 ? ",\"" : "\"");
-        tg_buf_str(out, key);
-        tg_buf_text(out, "\":");
-        tg_json_put_compact(out, value);
-    }
-}
-
 /* Its own _meta, and what is added to that. */
 static void
 tg_reply_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
               const tg_outcome_t *outcome)
 {
     tg_str_t meta, value;
-    int n;
+    size_t n;
 
     tg_buf_text(out, "\"_meta\":{");
     n = 0;
@@ -326,10 +292,10 @@ tg_reply_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     }
 
     if (outcome->meta.data != NULL) {
-        tg_reply_members(out, outcome->meta, tg_reply_all, n++);
+        n = tg_json_put_others(out, outcome->meta, tg_reply_all, n);
     }
 
-    tg_reply_members(out, meta, tg_reply_all, n);
+    (void) tg_json_put_others(out, meta, tg_reply_all, n);
     tg_buf_text(out, "}}");
 }
 
@@ -340,6 +306,7 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 {
     static const char *const ours[] = { "resultType", "_meta", NULL };
     tg_str_t raw;
+    size_t n;
 
     raw = outcome->value;
 
@@ -356,8 +323,8 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                              : "\"resultType\":\"complete\"");
     }
 
-    tg_reply_members(out, raw, ours, reply->is_modern);
-    tg_buf_char(out, ',');
+    n = tg_json_put_others(out, raw, ours, reply->is_modern);
+    tg_buf_text(out, n != 0 ? "," : "");
     tg_reply_meta(peer, reply, out, outcome);
 }
 

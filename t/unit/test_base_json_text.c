@@ -238,6 +238,29 @@ HELP_TEST(members, "members by name")
     }
 }
 
+/* A comma is before each member but the first of all objects. */
+HELP_TEST(others, "other members")
+{
+    static const char *const none[] = { NULL };
+    static const char *const a[] = { "a", NULL };
+    tg_buf_t out;
+    size_t n;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    n = tg_json_put_others(&out, TG_STR("{}"), none, 0);
+    CU_ASSERT(n == 0);
+    n = tg_json_put_others(&out, TG_STR("{\"a\":1}"), a, n);
+    CU_ASSERT(n == 0);
+    n = tg_json_put_others(&out, TG_STR("{\"a\":1, \"b\": [ 2 ]}"), a, n);
+    CU_ASSERT(n == 1);
+    n = tg_json_put_others(&out, TG_STR("{\"\\u0061\":1,\"c\":3}"), a, n);
+    CU_ASSERT(n == 2);
+    n = tg_json_put_others(&out, TG_STR("{\"a\":1}"), none, n);
+    CU_ASSERT(n == 3);
+    HELP_EQ(tg_buf_view(&out), "\"b\":[2],\"c\":3,\"a\":1");
+    tg_buf_deinit(&out);
+}
+
 HELP_TEST(is_text, "value is text")
 {
     CU_ASSERT(tg_json_is_text(TG_STR("\"a\\u0062\""), TG_STR("ab")));

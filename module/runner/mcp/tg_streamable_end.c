@@ -122,7 +122,7 @@ tg_streamable_add_quoted(const tg_exchange_t *exchange, tg_str_t raw,
     tg_streamable_put_quoted(text, "WWW-Authenticate", exchange->authenticate);
     tg_buf_text(error, "{\"message\":");
     tg_json_put_string(error, tg_buf_view(text));
-    tg_json_put_others(error, raw, replaced);
+    (void) tg_json_put_others(error, raw, replaced, 1);
     tg_buf_char(error, '}');
 }
 

@@ -129,7 +129,7 @@ tg_spill_put_result(tg_str_t result, const tg_buf_t *preview, tg_buf_t *text)
     }
 
     tg_buf_char(text, ']');
-    tg_json_put_others(text, result, replaced);
+    (void) tg_json_put_others(text, result, replaced, 1);
     tg_buf_char(text, '}');
 }
 
