@@ -149,6 +149,7 @@ tg_automation_new(tg_engine_t *engine)
     automation->now = tg_engine_now;
     automation->is_enabled = 1;
     TAILQ_INIT(&automation->executions);
+    TAILQ_INIT(&automation->events);
     TAILQ_INIT(&automation->waiting);
     tg_buf_init(&automation->backlog, tg_alloc_libc());
     engine->automation = automation;
@@ -228,6 +229,7 @@ tg_automation_tick(tg_engine_t *engine)
     if (automation->is_loaded) {
         if (engine->state == TG_ENGINE_OPEN) {
             tg_automation_catch_up(automation);
+            tg_automation_publish_on(automation);
         }
 
         tg_automation_due(automation);
@@ -252,6 +254,7 @@ tg_automation_dropped(tg_engine_t *engine)
 
     tg_source_leave(&engine->tasks->jobs->sched.sched,
                     &engine->automation->source);
+    tg_automation_forget(engine->automation);
     tg_automation_unwatch(engine->automation);
 }
 
@@ -268,6 +271,7 @@ tg_automation_freed(tg_engine_t *engine)
     }
 
     tg_source_leave(&engine->tasks->jobs->sched.sched, &automation->source);
+    tg_automation_forget(automation);
     engine->tasks->ops->leave(&automation->waiting);
 
     while ((execution = TAILQ_FIRST(&automation->executions)) != NULL) {

@@ -33,6 +33,8 @@
 #define TG_AUTOMATION_AFTER_MS 2000
 /* Events that wait to be looked at. */
 #define TG_AUTOMATION_EVENTS_MAX 1000
+/* Bytes of events that rules have not been asked about. */
+#define TG_AUTOMATION_EVENTS_BYTES 67108864
 /* What was due so long ago was missed. */
 #define TG_AUTOMATION_LATE_S 60
 /* A clock that was put back further is looked at anew. */
@@ -45,6 +47,17 @@ typedef struct tg_automation_s tg_automation_t;
 typedef struct tg_execution_s tg_execution_t;
 typedef struct tg_watcher_s tg_watcher_t;
 typedef TAILQ_HEAD(tg_executions_s, tg_execution_s) tg_executions_t;
+
+/* An event that some of the rules have not been asked about yet. */
+typedef struct tg_event_s {
+    TAILQ_ENTRY(tg_event_s) place;
+    unsigned next; /* the next rule */
+    unsigned chain;
+    size_t len;
+    char text[];
+} tg_event_t;
+
+typedef TAILQ_HEAD(tg_events_s, tg_event_s) tg_events_t;
 
 /* What clients have said of a rule. */
 typedef enum {
@@ -93,8 +106,11 @@ struct tg_automation_s {
     tg_executions_t executions; /* the newest last */
     unsigned nopen;
     unsigned nover;
-    unsigned nasked;  /* events whose task is asked for */
-    tg_buf_t backlog; /* events that it did not hear yet: METHOD and ID */
+    unsigned nasked;       /* events whose task is asked for */
+    tg_events_t events;    /* the oldest first */
+    size_t events_bytes;   /* of their texts */
+    tg_source_t publisher; /* asks the rules about them */
+    tg_buf_t backlog;      /* events that it did not hear yet: METHOD and ID */
     tg_watcher_t *watcher;
 };
 
@@ -150,10 +166,19 @@ int64_t tg_note_number(tg_str_t raw);
 
 /*
  * Something has happened, as the chain-th of a chain: the rules that are
- * about it fire.
+ * about it fire, one after the other, in time slices.
  */
 void tg_automation_publish(tg_automation_t *automation, tg_str_t event,
                            unsigned chain);
+
+/* Continues with events that waited until rules can fire. */
+void tg_automation_publish_on(tg_automation_t *automation);
+
+/* Asks the rules about all events at once, before there are other rules. */
+void tg_automation_publish_all(tg_automation_t *automation);
+
+/* Forgets the events that rules have not been asked about. */
+void tg_automation_forget(tg_automation_t *automation);
 
 /* {"type":…,"source":…,"timestamp":…,"payload": is left open. */
 void tg_automation_event(const tg_automation_t *automation, tg_buf_t *event,

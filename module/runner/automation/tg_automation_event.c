@@ -17,6 +17,9 @@ static const char *const tg_automation_types[] = {
 #define TG_AUTOMATION_TYPES                                                    \
     (sizeof(tg_automation_types) / sizeof(tg_automation_types[0]))
 
+/* Of a time slice, what a rule counts as that is not about an event. */
+#define TG_AUTOMATION_ASK_STEPS 64
+
 typedef struct {
     tg_store_ask_t ask;
     tg_automation_t *automation;
@@ -33,20 +36,177 @@ tg_automation_event(const tg_automation_t *automation, tg_buf_t *event,
     tg_buf_text(event, "\",\"payload\":");
 }
 
+/* --- the rules --- */
+
+/* The members of an event that say which rules are about it. */
+static void
+tg_automation_head(tg_buf_t *head, tg_str_t event)
+{
+    static const char *const names[] = { "type", "source", NULL };
+    tg_str_t members[2];
+
+    (void) tg_json_members(event, names, members);
+    tg_buf_text(head, "{\"x\":0");
+    tg_json_put_member(head, ",\"type\":", members[0]);
+    tg_json_put_member(head, ",\"source\":", members[1]);
+    tg_buf_char(head, '}');
+}
+
+/* Do events wait until the store answers again? */
+static int
+tg_automation_is_paused(const tg_automation_t *automation)
+{
+    return automation->is_enabled && !automation->engine->is_dropped
+           && automation->engine->state != TG_ENGINE_OPEN;
+}
+
+/*
+ * Asks the rules about an event, from *next on.  TG_OK: all were asked;
+ * TG_AGAIN: the slice is over, or rules cannot fire now.
+ */
+static int
+tg_automation_ask_rules(tg_automation_t *automation, tg_str_t event,
+                        unsigned chain, unsigned *next)
+{
+    tg_automation_rule_t *rule;
+    tg_sched_t *sched;
+    tg_buf_t head;
+    size_t steps;
+    int rc;
+
+    sched = &automation->engine->tasks->jobs->sched.sched;
+    rc = TG_OK;
+    tg_buf_init(&head, tg_alloc_libc());
+    tg_automation_head(&head, event);
+
+    while (rc == TG_OK && !tg_buf_failed(&head)
+           && tg_automation_is_running(automation)
+           && *next < automation->nrules)
+    {
+        rule = &automation->rules[(*next)++];
+        steps = TG_AUTOMATION_ASK_STEPS;
+
+        /* A pattern without an answer is told of where it fires. */
+        if (tg_automation_is_on(rule)
+            && tg_rule_is_about(rule->rule, tg_buf_view(&head)) == TG_OK)
+        {
+            tg_automation_fire(automation, rule, event, chain);
+            steps = TG_AUTOMATION_STEPS + event.len;
+        }
+
+        rc = tg_slice_is_over(sched, &automation->publisher, steps) ? TG_AGAIN
+                                                                    : TG_OK;
+    }
+
+    tg_buf_deinit(&head);
+
+    return *next < automation->nrules && tg_automation_is_paused(automation)
+               ? TG_AGAIN
+               : rc;
+}
+
+static void
+tg_automation_remove(tg_automation_t *automation, tg_event_t *event)
+{
+    TAILQ_REMOVE(&automation->events, event, place);
+    automation->events_bytes -= event->len;
+    free(event);
+}
+
+static void
+tg_automation_publish_some(tg_source_t *source)
+{
+    tg_automation_t *automation;
+    tg_engine_t *engine;
+    tg_event_t *event;
+
+    automation = TG_OWNER(source, tg_automation_t, publisher);
+    engine = automation->engine;
+
+    while ((event = TAILQ_FIRST(&automation->events)) != NULL) {
+        if (tg_automation_ask_rules(automation, tg_str(event->text, event->len),
+                                    event->chain, &event->next)
+            != TG_OK)
+        {
+            return;
+        }
+
+        tg_automation_remove(automation, event);
+    }
+
+    engine->go_on(engine);
+}
+
 void
-tg_automation_publish(tg_automation_t *automation, tg_str_t event,
+tg_automation_publish(tg_automation_t *automation, tg_str_t text,
                       unsigned chain)
 {
-    unsigned i;
+    tg_event_t *event;
+    unsigned next;
 
-    for (i = 0; tg_automation_is_running(automation) && i < automation->nrules;
-         i++) {
-        /* A pattern without an answer is told of where it fires. */
-        if (tg_automation_is_on(&automation->rules[i])
-            && tg_rule_is_about(automation->rules[i].rule, event) == TG_OK)
+    automation->publisher.run = tg_automation_publish_some;
+    next = 0;
+
+    if (TAILQ_EMPTY(&automation->events)
+        && tg_automation_ask_rules(automation, text, chain, &next) == TG_OK)
+    {
+        return;
+    }
+
+    event = automation->events_bytes + text.len <= TG_AUTOMATION_EVENTS_BYTES
+                ? malloc(sizeof(*event) + text.len)
+                : NULL;
+
+    if (event == NULL) {
+        tg_log(TG_LOG_WARN,
+               "too much happens at once: not all rules hear of an event");
+        return;
+    }
+
+    event->next = next;
+    event->chain = chain;
+    event->len = text.len;
+    memcpy(event->text, text.data, text.len);
+    automation->events_bytes += text.len;
+    TAILQ_INSERT_TAIL(&automation->events, event, place);
+    tg_source_wait(&automation->engine->tasks->jobs->sched.sched,
+                   &automation->publisher);
+}
+
+void
+tg_automation_publish_on(tg_automation_t *automation)
+{
+    if (!TAILQ_EMPTY(&automation->events)) {
+        tg_source_wait(&automation->engine->tasks->jobs->sched.sched,
+                       &automation->publisher);
+    }
+}
+
+void
+tg_automation_publish_all(tg_automation_t *automation)
+{
+    tg_event_t *event;
+
+    while ((event = TAILQ_FIRST(&automation->events)) != NULL
+           && !tg_automation_is_paused(automation))
+    {
+        if (tg_automation_ask_rules(automation, tg_str(event->text, event->len),
+                                    event->chain, &event->next)
+            == TG_OK)
         {
-            tg_automation_fire(automation, &automation->rules[i], event, chain);
+            tg_automation_remove(automation, event);
         }
+    }
+}
+
+void
+tg_automation_forget(tg_automation_t *automation)
+{
+    tg_source_leave(&automation->engine->tasks->jobs->sched.sched,
+                    &automation->publisher);
+
+    while (!TAILQ_EMPTY(&automation->events)) {
+        tg_automation_remove(automation, TAILQ_FIRST(&automation->events));
     }
 }
 
