@@ -1,7 +1,7 @@
 package Toolgate::Flooded;
 
 # A server under one flood of Toolgate::Floods, and a client beside it that
-# calls the worker (echo), the runner (a stored output that is not there) and a
+# calls the worker (echo), the runner (ask: a port where nobody listens) and a
 # program (run).
 #
 #   my $flooded = Toolgate::Flooded->start($row);
@@ -29,8 +29,8 @@ use Toolgate::Util;
 
 my $TOOLS = <<'END';
 tool echo { return $tool_arg_text; }
-tool run  { exec echo hello; }
-tool kept { exec echo hello; max_output 1k spill; }
+tool run  { exec cat /proc/self/schedstat; }
+tool http { http GET http://127.0.0.1:1/; }
 END
 
 # How often others are served in a test at least.
@@ -39,8 +39,9 @@ my $SERVED = 20;
 # Seconds that an answer may take before a measurement gives up.
 our $PATIENCE = 30;
 
-# What is called, with what its answer holds, and the pause after an answer in
-# which nothing waits, in seconds.  In the dialect ipc, as nobody sends
+# What is called, with what its answer holds (the first group: how long the
+# program waited for a processor, in ns), and the pause after an answer in which
+# nothing waits, in seconds.  In the dialect ipc, as nobody sends
 # notifications to such a client.
 my %probe = (
     echo => {
@@ -49,13 +50,13 @@ my %probe = (
         pause   => 0.001,
     },
     ask => {
-        request => call('toolgate_output', '{"output":"' . '0' x 32 . '"}'),
-        answer  => qr/There is no output/,
+        request => call('http', '{}'),
+        answer  => qr/127\.0\.0\.1/,
         pause   => 0.002,
     },
     run => {
         request => call('run', '{}'),
-        answer  => qr/hello/,
+        answer  => qr/\d+ (\d+) \d+/,
         pause   => 0.005,
     },
 );
@@ -201,29 +202,45 @@ sub probe {
     };
 }
 
+# Nanoseconds that the kernel has made this process, the worker and the runner
+# (unless the worker answers) wait for a processor, since they are there.
+sub delay {
+    my ($self, $probe) = @_;
+    my @pids = ($self->{worker}, $probe->{name} ne 'echo' && $self->{runner});
+    my $delay = 0;
+    for my $pid ($$, grep {$_} @pids) {
+        $delay += (split / /, slurp("/proc/$pid/schedstat") // '0 0')[1];
+    }
+    return $delay;
+}
+
 sub send_probe {
-    my ($probe) = @_;
-    $probe->{client}->send_ipc($probe->{request});
+    my ($self, $probe) = @_;
+    $probe->{delay} = $self->delay($probe);
     $probe->{sent} = time;
+    $probe->{client}->send_ipc($probe->{request});
     return;
 }
 
-# Takes the answer; how long it took, in ms.  Dies if it is wrong.
+# Takes the answer; how long it took, in ms, without the time that somebody had
+# to wait for a processor.  Dies if it is wrong.
 sub take_answer {
-    my ($probe) = @_;
+    my ($self, $probe) = @_;
     my $answer = Toolgate::Client->encode($probe->{client}->recv_ipc);
-    my $took = time - $probe->{sent};
+    my $took = 1000 * (time - $probe->{sent});
     $probe->{sent} = undef;
-    $answer =~ $probe->{answer}
+    my ($waited) = $answer =~ $probe->{answer}
         or die "$probe->{name}: " . substr($answer, 0, 200) . "\n";
-    return 1000 * $took;
+    my $delay = $self->delay($probe) - $probe->{delay};
+    $delay += $waited if $waited =~ /../;
+    return max(0, $took - $delay / 1e6);
 }
 
 sub serve {
     my ($self) = @_;
     for my $probe (@{ $self->{probes} }) {
-        send_probe($probe);
-        take_answer($probe);
+        $self->send_probe($probe);
+        $self->take_answer($probe);
     }
     return 1;
 }
@@ -248,14 +265,14 @@ sub measure {
                     $pause = $left if $left < $pause;
                     next;
                 }
-                send_probe($probe);
+                $self->send_probe($probe);
             }
             vec($in, fileno $probe->{client}{in}, 1) = 1 if $probe->{sent};
         }
         select $in, undef, undef, $pause;
         for my $probe (grep { $_->{sent} } @probes) {
             next if !vec $in, fileno $probe->{client}{in}, 1;
-            my $took = take_answer($probe);
+            my $took = $self->take_answer($probe);
             $longest{ $probe->{name} } = $took
                 if $took > $longest{ $probe->{name} };
             $probe->{next} = time + $probe->{pause};
