@@ -106,17 +106,15 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
 static const char *
 tg_cli_option_long(const tg_cli_option_t *option)
 {
-    size_t i;
+    const tg_cli_option_t *first;
 
-    for (i = 0; i < TG_CLI_NOPTIONS; i++) {
-        if (tg_cli_options[i].flag == option->flag
-            && tg_cli_options[i].value == option->value)
-        {
-            break;
-        }
+    first = tg_cli_options;
+
+    while (first->flag != option->flag || first->value != option->value) {
+        first++;
     }
 
-    return tg_cli_options[i].name;
+    return first->name;
 }
 
 /*

@@ -360,7 +360,8 @@ tg_schema_read_exclusive(tg_schema_compile_t *compile, tg_str_t raw,
                          const tg_schema_node_t *node,
                          tg_schema_bound_t *exclusive, tg_schema_bound_t *bound)
 {
-    int is_exclusive, rc;
+    int is_exclusive = 0;
+    int rc;
 
     if (node->resource->draft != TG_SCHEMA_DRAFT_4) {
         return tg_schema_read_bound(compile, raw, node, exclusive);

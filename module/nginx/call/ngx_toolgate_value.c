@@ -152,6 +152,7 @@ ngx_toolgate_path_value(ngx_toolgate_call_t *call,
     int rc;
 
     object = call->request->arguments;
+    note->value = TG_STR_NONE;
 
     for (i = 0; i < path->n; i++) {
         step = &path->steps[i];

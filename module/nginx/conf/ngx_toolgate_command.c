@@ -43,6 +43,13 @@ ngx_toolgate_command_refuse(ngx_conf_t *cf, const ngx_toolgate_word_t *word,
 
 /* --- what the schema says of a value --- */
 
+/* A task_agent has no tool, and so no schema. */
+static tg_str_t
+ngx_toolgate_command_root(const ngx_toolgate_tool_t *tool)
+{
+    return tool != NULL ? tool->entry.input_schema : TG_STR_NONE;
+}
+
 /* The schema of what a variable holds; absent: there is none. */
 static tg_str_t
 ngx_toolgate_command_schema(const ngx_toolgate_tool_t *tool, tg_str_t variable,
@@ -51,7 +58,7 @@ ngx_toolgate_command_schema(const ngx_toolgate_tool_t *tool, tg_str_t variable,
     tg_str_t root, schema, key, path, name, items;
     tg_value_token_t token;
 
-    root = tool != NULL ? tool->entry.input_schema : TG_STR_NONE;
+    root = ngx_toolgate_command_root(tool);
 
     if (root.data == NULL || tool->validate == NGX_TOOLGATE_OFF
         || tg_value_next(&variable, &token) != TG_OK
@@ -83,13 +90,14 @@ static ngx_uint_t
 ngx_toolgate_command_is_number(const ngx_toolgate_tool_t *tool, tg_str_t schema)
 {
     static const char *const others[] = { "string", "array", "object" };
+    tg_str_t root;
     ngx_uint_t i;
+
+    root = ngx_toolgate_command_root(tool);
 
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (schema.data == NULL
-            || tg_schema_look_allows(tool->entry.input_schema, schema,
-                                     others[i]))
-        {
+            || tg_schema_look_allows(root, schema, others[i])) {
             return 0;
         }
     }
@@ -166,7 +174,7 @@ ngx_toolgate_command_may_begin(const ngx_toolgate_tool_t *tool, tg_str_t schema)
         return 1;
     }
 
-    root = tool->entry.input_schema;
+    root = ngx_toolgate_command_root(tool);
     may_begin = ngx_toolgate_command_may_dash(root, schema);
 
     for (i = 0; may_begin && i < sizeof(words) / sizeof(words[0]); i++) {
@@ -282,20 +290,18 @@ ngx_toolgate_command_input(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
                            const tg_command_code_t *code)
 {
     static const char *const bounds[] = { "pattern", "enum", "const" };
-    tg_str_t value, schema, found;
+    tg_str_t value, root, schema, found;
     ngx_uint_t i;
     tg_buf_t text;
 
+    root = ngx_toolgate_command_root(tool);
     value = tg_command_value(ngx_toolgate_str(&input->text), 0, names);
     schema = value.data != NULL ? ngx_toolgate_command_schema(tool, value, 0)
                                 : TG_STR_NONE;
 
     for (i = 0; schema.data != NULL && i < sizeof(bounds) / sizeof(bounds[0]);
          i++) {
-        if (tg_schema_look_keyword(tool->entry.input_schema, schema, bounds[i],
-                                   &found)
-            == TG_OK)
-        {
+        if (tg_schema_look_keyword(root, schema, bounds[i], &found) == TG_OK) {
             return;
         }
     }

@@ -100,9 +100,8 @@ ngx_toolgate_derive(ngx_toolgate_derive_t *derive, ngx_str_t *file)
 tg_command_names_t
 ngx_toolgate_command_derived(ngx_conf_t *cf)
 {
-    ngx_toolgate_derive_t derive;
+    ngx_toolgate_derive_t derive = { .cf = cf };
 
-    derive.cf = cf;
     derive.mcf = ngx_stream_conf_get_module_main_conf(
         cf, ngx_stream_toolgate_module);
 

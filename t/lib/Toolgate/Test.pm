@@ -242,8 +242,8 @@ sub start {
     return $self;
 }
 
-# Does anybody accept connections here?  Returns once the worker that had this one
-# counts it no more.
+# Does anybody accept connections here?  Returns once the worker that had this
+# one counts it no more.
 sub is_listening {
     my ($socket) = @_;
     my $probe = IO::Socket::UNIX->new(Peer => $socket) or return 0;
