@@ -215,9 +215,6 @@ void tg_agent_on_drain_timeout(tg_bridge_t *bridge);
 
 extern const tg_uv_client_ops_t tg_parent_ops;
 
-/* What agents could not read of a list is repaired, and logged. */
-extern const tg_tools_check_t tg_list_check;
-
 /* ops->list of the agent's peer. */
 int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
 
@@ -297,6 +294,9 @@ int tg_bridge_hello(tg_bridge_t *bridge, unsigned can);
 void tg_bridge_introduce(tg_bridge_t *bridge);
 
 /* --- tg_bridge_schema.c --- */
+
+/* What agents could not read of a list is repaired, and logged. */
+extern const tg_tools_check_t tg_list_check;
 
 /*
  * Reads a schema file (docs/protocols.md, ipc).  NULL, with

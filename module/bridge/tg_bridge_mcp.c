@@ -1,7 +1,5 @@
 #include "bridge/tg_bridge.h"
 
-#include "schema/tg_pattern.h"
-
 /* --- what it is --- */
 
 /* The plain text of a body, in a buffer that has room for it. */
@@ -101,24 +99,6 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
 
     return TG_END;
 }
-
-/* Logs what agents could not read of the parent's list. */
-static void
-tg_list_note(void *ctx, tg_str_t name, tg_str_t why, int is_left_out)
-{
-    char text[TG_NAME_MAX + 1];
-
-    (void) ctx;
-    tg_bridge_decode(text, sizeof(text), name);
-    tg_bridge_log("tool \"%s\" is %s: %.*s", text,
-                  is_left_out ? "left out" : "listed with repairs",
-                  (int) why.len, why.data);
-}
-
-const tg_tools_check_t tg_list_check = {
-    .is_pattern = tg_pattern_is_valid,
-    .note = tg_list_note,
-};
 
 /* What the agent sees from now on; calls in flight know the old one's. */
 static void

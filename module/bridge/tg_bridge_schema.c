@@ -1,7 +1,27 @@
 #include "bridge/tg_bridge.h"
 
+#include "schema/tg_pattern.h"
+
 #include <errno.h>
 #include <stdio.h>
+
+/* Logs what agents could not read of the parent's list. */
+static void
+tg_list_note(void *ctx, tg_str_t name, tg_str_t why, int is_left_out)
+{
+    char text[TG_NAME_MAX + 1];
+
+    (void) ctx;
+    tg_bridge_decode(text, sizeof(text), name);
+    tg_bridge_log("tool \"%s\" is %s: %.*s", text,
+                  is_left_out ? "left out" : "listed with repairs",
+                  (int) why.len, why.data);
+}
+
+const tg_tools_check_t tg_list_check = {
+    .is_pattern = tg_pattern_is_valid,
+    .note = tg_list_note,
+};
 
 static int
 tg_schema_read(const char *path, tg_buf_t *text)

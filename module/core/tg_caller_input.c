@@ -4,14 +4,6 @@
 #include "core/tg_pending.h"
 #include "core/tg_rpc.h"
 
-void
-tg_caller_log(tg_caller_t *caller, const char *text)
-{
-    if (caller->ops->log != NULL) {
-        caller->ops->log(caller->host, text);
-    }
-}
-
 static tg_str_t
 tg_raw_body(tg_str_t raw)
 {

@@ -25,6 +25,13 @@ tg_parked_id(const tg_parked_t *parked)
     return tg_str(parked->data, parked->id_len);
 }
 
+void
+tg_parked_free(tg_peer_t *peer, tg_parked_t *parked)
+{
+    peer->kept -= tg_parked_size(parked);
+    tg_free(peer->alloc, parked);
+}
+
 static void
 tg_parked_remove(tg_peer_t *peer, tg_parked_t **at)
 {
@@ -32,9 +39,8 @@ tg_parked_remove(tg_peer_t *peer, tg_parked_t **at)
 
     parked = *at;
     *at = parked->next;
-    peer->kept -= tg_parked_size(parked);
     peer->nparked--;
-    tg_free(peer->alloc, parked);
+    tg_parked_free(peer, parked);
 }
 
 /* Where it is, or where the list ends. */
@@ -114,35 +120,24 @@ tg_peer_park(tg_peer_t *peer, const tg_request_t *request, uint64_t since)
     return TG_OK;
 }
 
-int
-tg_peer_unpark(tg_peer_t *peer)
+tg_parked_t *
+tg_parked_take(tg_peer_t *peer, tg_str_t *text)
 {
     tg_parked_t *parked;
-    unsigned n;
-    int rc;
 
-    rc = TG_OK;
+    parked = peer->parked;
+    peer->parked = parked->next;
+    peer->nparked--;
+    peer->parked_since = parked->since;
+    *text = tg_str(parked->data + parked->id_len, parked->len);
 
-    /* Those that are put aside again stand behind the others. */
-    for (n = peer->nparked; n != 0 && rc == TG_OK; n--) {
-        parked = peer->parked;
-        peer->parked = parked->next;
-        peer->nparked--;
-        peer->parked_since = parked->since;
-        rc = tg_peer_message(peer, tg_str(parked->data + parked->id_len,
-                                          parked->len));
-        peer->parked_since = 0;
+    return parked;
+}
 
-        if (rc == TG_LIMIT) {
-            parked->next = peer->parked;
-            peer->parked = parked;
-            peer->nparked++;
-            break;
-        }
-
-        peer->kept -= tg_parked_size(parked);
-        tg_free(peer->alloc, parked);
-    }
-
-    return rc;
+void
+tg_parked_return(tg_peer_t *peer, tg_parked_t *parked)
+{
+    parked->next = peer->parked;
+    peer->parked = parked;
+    peer->nparked++;
 }

@@ -263,6 +263,32 @@ tg_peer_message(tg_peer_t *peer, tg_str_t text)
     return rc;
 }
 
+int
+tg_peer_unpark(tg_peer_t *peer)
+{
+    tg_parked_t *parked;
+    tg_str_t text;
+    unsigned n;
+    int rc;
+
+    rc = TG_OK;
+
+    /* Those that are put aside again stand behind the others. */
+    for (n = peer->nparked; n != 0 && rc == TG_OK; n--) {
+        parked = tg_parked_take(peer, &text);
+        rc = tg_peer_message(peer, text);
+        peer->parked_since = 0;
+
+        if (rc == TG_LIMIT) {
+            tg_parked_return(peer, parked);
+        } else {
+            tg_parked_free(peer, parked);
+        }
+    }
+
+    return rc;
+}
+
 /* A line that looks like an earlier one ends where that did; else 0. */
 static size_t
 tg_peer_alike(tg_peer_t *peer, const char *data, size_t len)

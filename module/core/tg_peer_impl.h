@@ -106,12 +106,6 @@ const tg_entry_t *tg_peer_entry(tg_peer_t *peer, tg_entry_kind_t kind,
 void tg_peer_cancel(tg_peer_t *peer, tg_str_t id);
 int tg_peer_has_id(tg_peer_t *peer, tg_str_t id);
 
-/* --- tg_park.c --- */
-
-int tg_peer_has_parked(tg_peer_t *peer, tg_str_t id);
-void tg_peer_cancel_parked(tg_peer_t *peer, tg_str_t id);
-void tg_peer_drop_parked(tg_peer_t *peer);
-
 /* Puts one of a raw id into the list at *at: TG_OK or TG_NOMEM. */
 int tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id);
 
@@ -124,6 +118,33 @@ void tg_batch_release(tg_peer_t *peer, tg_batch_t *batch);
 
 /* The one that is being served, if any, has no further element. */
 void tg_batch_end(tg_peer_t *peer);
+
+/* --- tg_park.c --- */
+
+int tg_peer_has_parked(tg_peer_t *peer, tg_str_t id);
+void tg_peer_cancel_parked(tg_peer_t *peer, tg_str_t id);
+void tg_peer_drop_parked(tg_peer_t *peer);
+
+/*
+ * Takes the first one, which must be there, and its message.  It is put back
+ * in front of the others, or freed.
+ */
+tg_parked_t *tg_parked_take(tg_peer_t *peer, tg_str_t *text);
+void tg_parked_return(tg_peer_t *peer, tg_parked_t *parked);
+void tg_parked_free(tg_peer_t *peer, tg_parked_t *parked);
+
+/* --- tg_peer_notify.c --- */
+
+/* The beginning of what a subscription asked for, up to its own id. */
+void tg_subscription_open(tg_buf_t *out, const tg_peer_t *peer,
+                          const tg_subscription_t *sub, tg_str_t method);
+
+/* The rest of its params, an object or absent; then the message ends. */
+void tg_subscription_close(tg_buf_t *out, tg_str_t params);
+
+/* Both, as a whole message. */
+void tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
+                            tg_str_t method, tg_str_t params);
 
 /* --- tg_ask.c --- */
 

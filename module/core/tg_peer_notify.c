@@ -112,8 +112,7 @@ tg_subscription_meta(tg_buf_t *out, const tg_subscription_t *sub)
     tg_buf_str(out, sub->id);
 }
 
-/* The beginning of what a subscription asked for, up to its own id. */
-static void
+void
 tg_subscription_open(tg_buf_t *out, const tg_peer_t *peer,
                      const tg_subscription_t *sub, tg_str_t method)
 {
@@ -124,8 +123,7 @@ tg_subscription_open(tg_buf_t *out, const tg_peer_t *peer,
     tg_subscription_meta(out, sub);
 }
 
-/* The rest of its params, an object or absent; then the message ends. */
-static void
+void
 tg_subscription_close(tg_buf_t *out, tg_str_t params)
 {
     static const char *const ours[] = {
@@ -147,7 +145,7 @@ tg_subscription_close(tg_buf_t *out, tg_str_t params)
     tg_buf_char(out, '}');
 }
 
-static void
+void
 tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
                        tg_str_t method, tg_str_t params)
 {
@@ -161,107 +159,6 @@ tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
     tg_subscription_open(&peer->out, peer, sub, method);
     tg_subscription_close(&peer->out, params);
     tg_notify_close(peer, start);
-}
-
-/*
- * May be sent notifications before the dialect is known: a client that only
- * listens speaks JSON-RPC.
- */
-static int
-tg_peer_is_silent_listener(const tg_peer_t *peer)
-{
-    return peer->info->notifies_silent && peer->frame.kind == TG_FRAME_AUTO;
-}
-
-/* Without having asked for it: not MCP's clients of the modern era. */
-static int
-tg_peer_is_told_unasked(const tg_peer_t *peer)
-{
-    return peer->row->notification != NULL && !peer->is_closing
-           && (peer->dialect != TG_DIALECT_AUTO
-               || tg_peer_is_silent_listener(peer))
-           && (!peer->is_modern || peer->is_legacy);
-}
-
-int
-tg_peer_is_told(const tg_peer_t *peer)
-{
-    const tg_subscription_t *sub;
-
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
-        if (sub->has_broadcasts && !peer->is_closing) {
-            return 1;
-        }
-    }
-
-    return tg_peer_is_told_unasked(peer);
-}
-
-void
-tg_peer_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params)
-{
-    const tg_subscription_t *sub;
-
-    if (tg_peer_is_told_unasked(peer)) {
-        tg_peer_notify(peer, method, params);
-    }
-
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
-        if (sub->has_broadcasts) {
-            tg_subscription_notify(peer, sub, method, params);
-        }
-    }
-}
-
-int
-tg_broadcast_text(tg_dialect_t form, tg_str_t method, tg_str_t params,
-                  tg_buf_t *out)
-{
-    if (form == TG_DIALECT_AUTO) {
-        tg_subscription_close(out, params);
-    } else {
-        tg_buf_text(out, tg_dialect(form)->notification);
-        tg_buf_text(out, "\"method\":");
-        tg_json_put_string(out, method);
-        tg_json_put_member(out, ",\"params\":", params);
-    }
-
-    tg_buf_put(out, "}\n", 2);
-
-    return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
-}
-
-void
-tg_peer_broadcast_each(tg_peer_t *peer, tg_str_t method,
-                       void (*send)(void *data, tg_dialect_t form,
-                                    tg_str_t head),
-                       void *data)
-{
-    const tg_subscription_t *sub;
-    tg_buf_t head;
-
-    if (tg_peer_is_told_unasked(peer)) {
-        /* A silent listener is one of JSON-RPC, see above. */
-        send(data,
-             peer->dialect == TG_DIALECT_AUTO ? TG_DIALECT_JSONRPC
-                                              : peer->dialect,
-             TG_STR_NONE);
-    }
-
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
-        if (!sub->has_broadcasts || peer->is_closing) {
-            continue;
-        }
-
-        tg_buf_init(&head, peer->alloc);
-        tg_subscription_open(&head, peer, sub, method);
-
-        if (!tg_buf_failed(&head)) {
-            send(data, TG_DIALECT_AUTO, tg_buf_view(&head));
-        }
-
-        tg_buf_deinit(&head);
-    }
 }
 
 void

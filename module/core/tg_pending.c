@@ -105,3 +105,11 @@ tg_pending_remove(tg_caller_t *caller, tg_pending_t *pending)
     tg_free(caller->alloc, (void *) (uintptr_t) pending->queued.data);
     tg_free(caller->alloc, pending);
 }
+
+void
+tg_caller_log(tg_caller_t *caller, const char *text)
+{
+    if (caller->ops->log != NULL) {
+        caller->ops->log(caller->host, text);
+    }
+}

@@ -27,9 +27,9 @@ void tg_pending_remove(tg_caller_t *caller, tg_pending_t *pending);
 /* Puts the oldest into out, when it is still queued. */
 void tg_caller_next(tg_caller_t *caller);
 
-/* --- tg_caller_input.c, for the dialects --- */
-
 void tg_caller_log(tg_caller_t *caller, const char *text);
+
+/* --- tg_caller_input.c, for the dialects --- */
 
 /* The other side leaves; reason is raw or absent.  TG_CLOSED. */
 int tg_caller_farewell(tg_caller_t *caller, tg_str_t reason);

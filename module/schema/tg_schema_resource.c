@@ -249,7 +249,7 @@ tg_schema_read_id(tg_schema_compile_t *compile, tg_str_t raw,
 
     tg_buf_deinit(&full);
 
-    if (rc == TG_OK) {
+    if (rc == TG_OK && id->data != NULL) {
         *fragment = tg_str(id->data + len, id->len - len);
         id->len = len;
     }

@@ -6,13 +6,12 @@ static void tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err);
 static void tg_uv_conn_on_gone(tg_uv_conn_t *conn);
 
 void
-tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
-                const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out)
+tg_uv_conn_set(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
+               const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out)
 {
     memset(conn, 0, sizeof(*conn));
     conn->loop = sched->loop;
     conn->sched = sched;
-    conn->source.run = tg_uv_conn_run;
     conn->ops = ops;
     conn->host = host;
     conn->out = out;
@@ -21,7 +20,6 @@ tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
     conn->ends[0].flags = -1;
     conn->ends[1].flags = -1;
     conn->state = TG_UV_CONNECTING;
-    conn->on_read = tg_uv_conn_on_read;
     conn->on_wrote = tg_uv_conn_on_wrote;
     conn->on_gone = tg_uv_conn_on_gone;
 
@@ -334,6 +332,18 @@ tg_uv_conn_flush(tg_uv_conn_t *conn)
     if (rc != 0) {
         tg_uv_conn_end(conn, rc);
     }
+}
+
+void
+tg_uv_conn_resume(tg_uv_conn_t *conn)
+{
+    if (conn->state != TG_UV_OPEN || conn->is_feeding || !conn->is_paused) {
+        return;
+    }
+
+    conn->is_paused = 0;
+    conn->is_listening = 0;
+    tg_source_wait(&conn->sched->sched, &conn->source);
 }
 
 static void

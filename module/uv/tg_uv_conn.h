@@ -8,18 +8,12 @@
 #include "uv/tg_uv_end.h"
 #include "uv/tg_uv_tls.h"
 
+/* All of tg_uv_conn_init() but for reading. */
+void tg_uv_conn_set(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
+                    const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);
+
 /* It ends; idempotent. */
 void tg_uv_conn_end(tg_uv_conn_t *conn, int err);
-
-/* What was read, or an error; and the next time slice of a source. */
-void tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread);
-void tg_uv_conn_run(tg_source_t *source);
-
-/*
- * A read filled its buffer, so there is more: others have a time slice before
- * it is read.
- */
-void tg_uv_conn_filled(tg_uv_conn_t *conn);
 
 /* A function that opens failed: closed follows, and only it. */
 int tg_uv_conn_failed(tg_uv_conn_t *conn, int err);

@@ -229,8 +229,10 @@ tg_uv_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         conn->on_read(conn, nread);
     }
 
-    if (nread > 0 && (size_t) nread == buf->len) {
-        tg_uv_conn_filled(conn);
+    /* There is more, and others have a time slice before it is read. */
+    if (nread > 0 && (size_t) nread == buf->len && conn->state == TG_UV_OPEN) {
+        tg_source_wait(&conn->sched->sched, &conn->source);
+        tg_uv_end_stop(conn);
     }
 
     if (conn->spare != NULL) {

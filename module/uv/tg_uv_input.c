@@ -123,7 +123,7 @@ tg_uv_conn_unseal(tg_uv_conn_t *conn, ssize_t nread)
     return rc;
 }
 
-void
+static void
 tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
 {
     size_t had;
@@ -163,29 +163,8 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
     }
 }
 
-void
-tg_uv_conn_resume(tg_uv_conn_t *conn)
-{
-    if (conn->state != TG_UV_OPEN || conn->is_feeding || !conn->is_paused) {
-        return;
-    }
-
-    conn->is_paused = 0;
-    conn->is_listening = 0;
-    tg_source_wait(&conn->sched->sched, &conn->source);
-}
-
-void
-tg_uv_conn_filled(tg_uv_conn_t *conn)
-{
-    if (conn->state == TG_UV_OPEN) {
-        tg_source_wait(&conn->sched->sched, &conn->source);
-        tg_uv_end_stop(conn);
-    }
-}
-
 /* One time slice: the bytes that are left, then what comes. */
-void
+static void
 tg_uv_conn_run(tg_source_t *source)
 {
     tg_uv_conn_t *conn;
@@ -215,4 +194,13 @@ tg_uv_conn_run(tg_source_t *source)
     if (conn->secure != NULL) {
         tg_uv_conn_on_read(conn, 0);
     }
+}
+
+void
+tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
+                const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out)
+{
+    tg_uv_conn_set(conn, sched, ops, host, out);
+    conn->source.run = tg_uv_conn_run;
+    conn->on_read = tg_uv_conn_on_read;
 }

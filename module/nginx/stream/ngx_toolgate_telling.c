@@ -236,6 +236,22 @@ ngx_toolgate_told_lost(void)
     }
 }
 
+void
+ngx_toolgate_told_displace(ngx_toolgate_session_t *session)
+{
+    if (session->state == NGX_TOOLGATE_ENDING) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_INFO, session->front.connection->log, 0,
+                  "bridge displaced by another one (tool_relay_bridges)");
+    tg_peer_farewell(&session->front.peer,
+                     TG_STR("another bridge has connected and displaced this "
+                            "one (tool_relay_bridges displace)"));
+    session->state = NGX_TOOLGATE_ENDING;
+    ngx_toolgate_wake(&session->front);
+}
+
 static void
 ngx_toolgate_told_orders(void)
 {

@@ -222,22 +222,6 @@ ngx_toolgate_told_refusal(void *host, tg_peer_t *peer)
            "(tool_relay_bridges reject); end that one first";
 }
 
-void
-ngx_toolgate_told_displace(ngx_toolgate_session_t *session)
-{
-    if (session->state == NGX_TOOLGATE_ENDING) {
-        return;
-    }
-
-    ngx_log_error(NGX_LOG_INFO, session->front.connection->log, 0,
-                  "bridge displaced by another one (tool_relay_bridges)");
-    tg_peer_farewell(&session->front.peer,
-                     TG_STR("another bridge has connected and displaced this "
-                            "one (tool_relay_bridges displace)"));
-    session->state = NGX_TOOLGATE_ENDING;
-    ngx_toolgate_wake(&session->front);
-}
-
 /* --- arrivals --- */
 
 ngx_int_t

@@ -120,9 +120,6 @@ void tg_streamable_drop(tg_streamable_t *streamable, tg_exchange_t *exchange);
 /* One is over, and all that it said was heard; it may be gone then. */
 void tg_streamable_end(tg_streamable_t *streamable, tg_exchange_t *exchange);
 
-/* Begins another session after one with this number; says whether it does. */
-int tg_streamable_renew(tg_streamable_t *streamable, unsigned session);
-
 /* --- tg_streamable_lost.c --- */
 
 /* Does a status say that the session is over, or does what came with it? */
@@ -132,6 +129,13 @@ int tg_streamable_is_unknown(const tg_streamable_t *streamable,
 /* Does a message that came in the place of an answer say so? */
 int tg_streamable_says_lost(const tg_streamable_t *streamable,
                             const tg_exchange_t *exchange, tg_str_t line);
+
+/* Is it a request of the client's own, such as for the list? */
+int tg_streamable_is_own(const tg_streamable_t *streamable,
+                         const tg_exchange_t *exchange);
+
+/* Begins another session after one with this number; says whether it does. */
+int tg_streamable_renew(tg_streamable_t *streamable, unsigned session);
 
 /* --- tg_streamable_channel.c --- */
 

@@ -159,69 +159,6 @@ tg_streamable_say_status(tg_streamable_t *streamable,
 
 /* --- the end of an exchange --- */
 
-/* Is it a request of the client's own, such as for the list? */
-static int
-tg_streamable_is_own(const tg_streamable_t *streamable,
-                     const tg_exchange_t *exchange)
-{
-    const tg_instance_t *instance;
-
-    instance = streamable->instance;
-
-    return tg_mcp_client_is_own(
-        &instance->client, tg_caller_tag(&instance->caller, exchange->request));
-}
-
-/* What the client asked in a session that is over, the next one is asked. */
-static void
-tg_streamable_forget(tg_streamable_t *streamable)
-{
-    tg_exchange_t *exchange, *next;
-
-    for (exchange = TAILQ_FIRST(&streamable->exchanges); exchange != NULL;
-         exchange = next)
-    {
-        next = TAILQ_NEXT(exchange, place);
-
-        if (exchange->is_channel || exchange->is_ready
-            || (exchange->request != 0
-                && tg_streamable_is_own(streamable, exchange)))
-        {
-            (void) tg_caller_forget(&streamable->instance->caller,
-                                    exchange->request);
-            tg_streamable_drop(streamable, exchange);
-        }
-    }
-}
-
-/* Begins another session; says whether it does. */
-int
-tg_streamable_renew(tg_streamable_t *streamable, unsigned session)
-{
-    tg_instance_t *instance;
-
-    instance = streamable->instance;
-
-    if (session != streamable->session) {
-        return 1;
-    }
-
-    if (instance->state != TG_INSTANCE_READY) {
-        return 0;
-    }
-
-    tg_instance_log(instance, TG_LOG_INFO,
-                    "its session is over, another one begins");
-    streamable->session++;
-    tg_sessions_over(streamable);
-    streamable->version[0] = '\0';
-    streamable->channel.nopened = 0;
-    tg_streamable_forget(streamable);
-    tg_instance_renew(instance);
-
-    return 1;
-}
-
 /*
  * A request was not answered, as something is in the way.  Without any
  * answer, a server that is to be started cannot be.

@@ -1,10 +1,14 @@
 /*
+ * The end of a session, after which another one begins.
+ *
  * What servers say of a session that they do not know (any more): the
  * specification has status 404, but many say it in words, with another status,
  * or as an error of JSON-RPC within a 200.
  */
 #include "core/tg_rpc.h"
 #include "runner/mcp/tg_server.h"
+#include "runner/mcp/tg_sessions.h"
+#include "runner/tg_log.h"
 
 #include <strings.h>
 
@@ -148,4 +152,67 @@ tg_streamable_says_lost(const tg_streamable_t *streamable,
                || tg_json_type(message.id) == TG_JSON_NULL
                || tg_json_type(message.id) == TG_JSON_NUMBER)
            && tg_streamable_is_lost_error(exchange, &message);
+}
+
+/* --- the next session --- */
+
+int
+tg_streamable_is_own(const tg_streamable_t *streamable,
+                     const tg_exchange_t *exchange)
+{
+    const tg_instance_t *instance;
+
+    instance = streamable->instance;
+
+    return tg_mcp_client_is_own(
+        &instance->client, tg_caller_tag(&instance->caller, exchange->request));
+}
+
+/* What the client asked in a session that is over, the next one is asked. */
+static void
+tg_streamable_forget(tg_streamable_t *streamable)
+{
+    tg_exchange_t *exchange, *next;
+
+    for (exchange = TAILQ_FIRST(&streamable->exchanges); exchange != NULL;
+         exchange = next)
+    {
+        next = TAILQ_NEXT(exchange, place);
+
+        if (exchange->is_channel || exchange->is_ready
+            || (exchange->request != 0
+                && tg_streamable_is_own(streamable, exchange)))
+        {
+            (void) tg_caller_forget(&streamable->instance->caller,
+                                    exchange->request);
+            tg_streamable_drop(streamable, exchange);
+        }
+    }
+}
+
+int
+tg_streamable_renew(tg_streamable_t *streamable, unsigned session)
+{
+    tg_instance_t *instance;
+
+    instance = streamable->instance;
+
+    if (session != streamable->session) {
+        return 1;
+    }
+
+    if (instance->state != TG_INSTANCE_READY) {
+        return 0;
+    }
+
+    tg_instance_log(instance, TG_LOG_INFO,
+                    "its session is over, another one begins");
+    streamable->session++;
+    tg_sessions_over(streamable);
+    streamable->version[0] = '\0';
+    streamable->channel.nopened = 0;
+    tg_streamable_forget(streamable);
+    tg_instance_renew(instance);
+
+    return 1;
 }
