@@ -20,7 +20,9 @@ my ($tg, $hang, $n, $serial);
 # A server of its own each time: what is in it is the reload's to change.
 sub server {
     my (%option) = @_;
+    my $preload = delete $option{preload};
     $tg = Toolgate::Test->new(workers => 1, %option);
+    $tg->preload($preload, TG_BETWEEN => $tg->dir . '/asks') if $preload;
     $tg->allow_log(qr/exited on signal 9/, qr/could not be started/);
     copy($tg->runner_path, $tg->dir . '/runner') or die "copy: $!";
     chmod 0755, $tg->dir . '/runner';
@@ -177,9 +179,46 @@ between(body(), sub { kill KILL => $_[0] });
 is_done('a new worker that dies', @ways);
 $tg->stop;
 
+# --- the new worker dies before it takes any --------------------------------
+
+# The runner was asked to hold the programs, and has not answered.
+server();
+@ways = busy();
+asleep(
+    body(),
+    sub {
+        my ($old, $new) = @_;
+        stopped(
+            sub {
+                stopped(
+                    sub {
+                        kill CONT => $old;
+                        $tg->wait_log(qr/ $old#\d+: this worker accepts and/);
+                        select undef, undef, undef, 0.1;
+                        kill KILL => $new;
+                        wait_for { !is_alive($new) } 'the new one to be gone';
+                        for my $way (grep { $_->name ne 'ipc' } @ways) {
+                            is $way->call('n')->{text}, $n - 1,
+                                $way->name . ': the old worker serves it again';
+                        }
+                    },
+                    runner());
+                $hang->finish($ways[0]{key});
+                is $ways[0]->finish($ways[0]{call})->{text},
+                    "done $ways[0]{key}\n", 'and what runs';
+            },
+            $tg->master_pid);
+    });
+for my $way (grep { $_->name ne 'ipc' } @ways) {
+    wait_for { $way->call('n')->{text} eq $n } 'a new worker to take it';
+}
+is_done('after the next worker has come', @ways[ 1 .. $#ways ]);
+$tg->stop;
+
 # --- nobody takes it --------------------------------------------------------
 
-server();
+# A program at least is held; then nobody is there but the old worker.
+server(preload => 'tg_between');
 @ways = busy();
 asleep(
     body(),
@@ -188,17 +227,14 @@ asleep(
         # Workers may come as long as the master is there.
         stopped(
             sub {
+                kill CONT => $old;
+                wait_for { -e $tg->dir . '/asks' } 'a session to go';
                 kill KILL => $new;
                 wait_for { !is_alive($new) } 'the new one to be gone';
-                kill CONT => $old;
-                my $runner = Toolgate::Client->connect(runner_file('sock'));
-                wait_for {
-                    $runner->rpc('status')->{result}{held} == @ways
-                }
-                'the programs to be held';
                 unlink $tg->dir . '/runner' or die "unlink: $!";
                 kill_runner();
                 $tg->kill_master;
+                unlink $tg->dir . '/asks' or die "unlink: $!";
             },
             $tg->master_pid);
     });

@@ -5,6 +5,7 @@
 
 #include "detached.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -451,6 +452,32 @@ moody_load(const toolgate_tool_t *tool, void **state)
     return access(tool->args[0].data, F_OK) == 0 ? NULL : "the file is missing";
 }
 
+/*
+ * Loads once the file is gone that its ARGUMENT names; makes one beside it
+ * that has the worker's number behind its name.
+ */
+static const char *
+slow_load(const toolgate_tool_t *tool, void **state)
+{
+    char path[4096];
+    int fd, i;
+
+    *state = NULL;
+    (void) snprintf(path, sizeof(path), "%s.%d", tool->args[0].data,
+                    (int) getpid());
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    for (i = 0; i < 60000 && access(tool->args[0].data, F_OK) == 0; i++) {
+        (void) usleep(5000);
+    }
+
+    return NULL;
+}
+
 #define PROBE(name, ...) TOOLGATE_HANDLER(name) = { TOOLGATE_HEAD, __VA_ARGS__ }
 
 PROBE(toolgate_handler, NULL, NULL, NULL, version, NULL);
@@ -472,6 +499,7 @@ PROBE(probe_race, NULL, later_load, later_unload, race, later_cancel);
 PROBE(probe_haunt, NULL, haunt_load, NULL, haunt, NULL);
 PROBE(probe_refuse, refuse, NULL, NULL, echo, NULL);
 PROBE(probe_moody, NULL, moody_load, NULL, echo, NULL);
+PROBE(probe_slow, NULL, slow_load, NULL, echo, NULL);
 PROBE(probe_no_call, NULL, NULL, NULL, NULL, NULL);
 
 TOOLGATE_HANDLER(probe_other_abi) = {

@@ -279,7 +279,7 @@ ngx_toolgate_pass_told(void *data, tg_str_t method, const tg_message_t *message)
     ngx_uint_t n;
     ngx_int_t rc;
 
-    if (ngx_worker != 0 || ngx_exiting) {
+    if (ngx_worker != 0 || ngx_toolgate_exits()) {
         return;
     }
 

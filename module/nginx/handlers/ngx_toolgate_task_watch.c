@@ -13,7 +13,7 @@
 static void
 ngx_toolgate_task_ask_later(ngx_toolgate_tasks_t *tasks)
 {
-    if (ngx_exiting || ngx_terminate || tasks->retry.timer_set
+    if (ngx_toolgate_exits() || ngx_terminate || tasks->retry.timer_set
         || tasks->ask.line != NULL)
     {
         return;

@@ -301,7 +301,7 @@ ngx_toolgate_channel_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
         ngx_toolgate_backend_refuse(channel->backend);
     }
 
-    if (channel->backend->is_kept && !ngx_exiting) {
+    if (channel->backend->is_kept && !ngx_toolgate_exits()) {
         ngx_toolgate_channel_keep(channel, has_ended);
     }
 }

@@ -383,8 +383,7 @@ static void
 ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
 {
     if (!ngx_toolgate_line_is_late(line) && !line->is_last
-        && ngx_toolgate_line_is_idle(line)
-        && (ngx_exiting || line->connection->close))
+        && ngx_toolgate_line_is_idle(line) && ngx_toolgate_exits())
     {
         ngx_toolgate_line_begin_last(line);
     }

@@ -205,7 +205,7 @@ ngx_toolgate_runner_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
                       nasks, tg_plural(nasks, "call", "calls"));
         ngx_toolgate_line_begin(line);
 
-    } else if (!line->is_heard && !ngx_exiting
+    } else if (!line->is_heard && !ngx_toolgate_exits()
                && line->state == NGX_TOOLGATE_LINE_AWAY)
     {
         /* One on its way out still took the connection: so it is not there. */

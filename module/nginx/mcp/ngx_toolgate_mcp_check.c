@@ -69,7 +69,7 @@ ngx_toolgate_mcp_compile_some(tg_source_t *source)
 
     mcp = ngx_queue_data(source, ngx_toolgate_mcp_t, source);
 
-    if (ngx_exiting || ngx_terminate || mcp->list == NULL) {
+    if (ngx_toolgate_exits() || ngx_terminate || mcp->list == NULL) {
         return;
     }
 

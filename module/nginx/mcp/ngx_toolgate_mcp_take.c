@@ -119,7 +119,7 @@ ngx_toolgate_mcp_compose_run(tg_source_t *source)
 
     offer = ngx_queue_data(source, ngx_toolgate_mcp_offer_t, source);
 
-    if (ngx_exiting || ngx_terminate) {
+    if (ngx_toolgate_exits() || ngx_terminate) {
         return;
     }
 
@@ -189,7 +189,7 @@ ngx_toolgate_mcp_read_some(tg_source_t *source)
     mcp = ngx_queue_data(source, ngx_toolgate_mcp_t, reader);
     list = mcp->reading;
 
-    if (list == NULL || ngx_exiting || ngx_terminate) {
+    if (list == NULL || ngx_toolgate_exits() || ngx_terminate) {
         return;
     }
 

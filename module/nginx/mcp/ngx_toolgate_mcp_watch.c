@@ -15,7 +15,7 @@ static const char *const ngx_toolgate_mcp_said[] = { "key", "tools", NULL };
 static void
 ngx_toolgate_mcp_ask_later(ngx_toolgate_mcp_t *mcp)
 {
-    if (ngx_exiting || ngx_terminate || mcp->retry.timer_set
+    if (ngx_toolgate_exits() || ngx_terminate || mcp->retry.timer_set
         || mcp->ask.line != NULL)
     {
         return;

@@ -320,20 +320,23 @@ ngx_toolgate_arrive_back(ngx_toolgate_packed_t *packed)
 static void
 ngx_toolgate_arrive(ngx_event_t *rev)
 {
-    ngx_connection_t *c;
     ngx_uint_t has_room;
     ngx_int_t rc;
 
-    c = rev->data;
-
-    if (c->close || ngx_exiting) {
+    if (ngx_toolgate_exits()) {
         ngx_toolgate_arrive_stop();
-        return;
     }
 
-    /* Told to exit in a moment; those of the new config are there. */
-    if (ngx_toolgate_handover_is_stale()) {
-        ngx_toolgate_handover_stop(0);
+    /* Told to exit, or in a moment, and those of the new config are there. */
+    if (!ngx_exiting && ngx_toolgate_handover_is_stale()
+        && ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_READY)
+    {
+        (void) ngx_toolgate_handover_stop();
+        ngx_toolgate_stay_forget();
+    }
+
+    /* It was told of the exit, or takes nothing any more. */
+    if (!rev->active) {
         return;
     }
 
@@ -362,11 +365,42 @@ ngx_toolgate_arrive(ngx_event_t *rev)
     }
 }
 
+/* Sessions may come from now on; not if this worker is to exit already. */
+static void
+ngx_toolgate_arrive_announce(ngx_event_t *ev)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    (void) ev;
+
+    if (ngx_quit || ngx_terminate || !ngx_toolgate_handover_announce()) {
+        return;
+    }
+
+    ls = ngx_cycle->listening.elts;
+
+    for (i = 0; i < ngx_toolgate_nlistening; i++) {
+        if (ngx_toolgate_may_arrive(&ls[i])) {
+            ngx_toolgate_stay_prepare(&ls[i]);
+        }
+    }
+}
+
+/*
+ * In the first iteration of the event loop: libraries load before that, and
+ * what is sent to this worker would wait for them.
+ */
 void
 ngx_toolgate_arrive_start(ngx_cycle_t *cycle)
 {
+    static ngx_event_t ev;
+
     ngx_toolgate_nlistening = cycle->listening.nelts;
     ngx_toolgate_handover_start(cycle, ngx_toolgate_arrive);
+    ev.handler = ngx_toolgate_arrive_announce;
+    ev.log = cycle->log;
+    ngx_post_event(&ev, &ngx_posted_next_events);
 }
 
 static void
@@ -389,12 +423,33 @@ ngx_toolgate_arrive_wake(void)
     ngx_post_event(&ev, &ngx_posted_next_events);
 }
 
+/* For those who follow a reload in the log. */
+static void
+ngx_toolgate_arrive_said(void)
+{
+    static ngx_uint_t has_said;
+
+    if (!has_said) {
+        has_said = 1;
+        ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                      "this worker accepts and serves no more: its clients go "
+                      "to others, or end");
+    }
+}
+
 void
 ngx_toolgate_arrive_stop(void)
 {
     ngx_toolgate_arrive_wake();
 
-    if (ngx_toolgate_handover_stop(1) && ngx_toolgate_handover_is_last()) {
+    if (ngx_toolgate_handover_leave() && ngx_toolgate_stay()) {
+        return;
+    }
+
+    ngx_toolgate_stay_forget();
+    ngx_toolgate_arrive_said();
+
+    if (ngx_toolgate_handover_stop() && ngx_toolgate_handover_is_last()) {
         ngx_toolgate_arrive_drain();
     }
 }
@@ -403,7 +458,8 @@ void
 ngx_toolgate_arrive_exit(void)
 {
     ngx_toolgate_is_closing = 1;
-    (void) ngx_toolgate_handover_stop(1);
+    (void) ngx_toolgate_handover_leave();
+    (void) ngx_toolgate_handover_stop();
 
     if (ngx_toolgate_handover_is_last()) {
         ngx_toolgate_arrive_drain();

@@ -27,6 +27,7 @@ static ngx_toolgate_takers_t *ngx_toolgate_takers;
 static ngx_connection_t *ngx_toolgate_taking;
 static ngx_event_t ngx_toolgate_resting;
 static ngx_uint_t ngx_toolgate_is_leaving;
+static ngx_uint_t ngx_toolgate_has_stopped;
 static ngx_msec_t ngx_toolgate_leaving_since;
 
 /* --- in a master --- */
@@ -147,6 +148,31 @@ ngx_toolgate_handover_init(ngx_cycle_t *cycle, const uint64_t *listeners,
 
 /* --- in a worker --- */
 
+/* Reads no more of the pair. */
+static void
+ngx_toolgate_handover_deafen(void)
+{
+    ngx_event_t *rev;
+
+    if (ngx_toolgate_taking == NULL) {
+        return;
+    }
+
+    rev = ngx_toolgate_taking->read;
+
+    if (rev->active) {
+        (void) ngx_del_event(rev, NGX_READ_EVENT, 0);
+    }
+
+    if (rev->posted) {
+        ngx_delete_posted_event(rev);
+    }
+
+    if (ngx_toolgate_resting.timer_set) {
+        ngx_del_timer(&ngx_toolgate_resting);
+    }
+}
+
 /* Drops the interest, not the descriptor: others use it. */
 static void
 ngx_toolgate_handover_ignore(void)
@@ -159,20 +185,8 @@ ngx_toolgate_handover_ignore(void)
         return;
     }
 
+    ngx_toolgate_handover_deafen();
     ngx_toolgate_taking = NULL;
-
-    if (c->read->active) {
-        (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
-    }
-
-    if (c->read->posted) {
-        ngx_delete_posted_event(c->read);
-    }
-
-    if (ngx_toolgate_resting.timer_set) {
-        ngx_del_timer(&ngx_toolgate_resting);
-    }
-
     c->read->closed = 1;
     c->write->closed = 1;
     ngx_free_connection(c);
@@ -208,8 +222,9 @@ ngx_toolgate_handover_rest(ngx_msec_t time)
     ngx_add_timer(&ngx_toolgate_resting, time);
 }
 
+/* The pair as a connection, which is watched later. */
 static ngx_int_t
-ngx_toolgate_handover_listen(ngx_event_handler_pt handler)
+ngx_toolgate_handover_connect(ngx_event_handler_pt handler)
 {
     ngx_connection_t *c;
 
@@ -223,15 +238,8 @@ ngx_toolgate_handover_listen(ngx_event_handler_pt handler)
     c->read->log = c->log;
     c->write->log = c->log;
     c->read->handler = handler;
-    c->idle = 1;          /* told when the worker shall exit */
+    c->idle = 1;          /* told, before others, when the worker shall exit */
     c->read->channel = 1; /* none that is left open by mistake */
-
-    if (ngx_add_event(c->read, NGX_READ_EVENT, NGX_LEVEL_EVENT) != NGX_OK) {
-        ngx_free_connection(c);
-        c->fd = (ngx_socket_t) -1;
-        return NGX_ERROR;
-    }
-
     ngx_toolgate_taking = c;
     ngx_toolgate_resting.handler = ngx_toolgate_handover_look;
     ngx_toolgate_resting.log = c->log;
@@ -263,15 +271,38 @@ ngx_toolgate_handover_start(ngx_cycle_t *cycle, ngx_event_handler_pt handler)
         return;
     }
 
-    if (ngx_toolgate_handover_listen(handler) != NGX_OK
-        || ngx_toolgate_takers_serve(ngx_toolgate_takers, ho->takers,
-                                     ho->master, ngx_toolgate_generation)
+    if (ngx_toolgate_handover_connect(handler) != NGX_OK
+        || ngx_toolgate_takers_join(ngx_toolgate_takers, ho->takers, ho->master,
+                                    ngx_toolgate_generation)
                != NGX_OK)
     {
         ngx_log_error(NGX_LOG_ERR, cycle->log, 0,
                       "this worker can take no sessions of other workers");
         ngx_toolgate_handover_ignore();
     }
+}
+
+ngx_uint_t
+ngx_toolgate_handover_announce(void)
+{
+    ngx_event_t *rev;
+
+    if (ngx_toolgate_taking == NULL || ngx_toolgate_handover_is_stale()) {
+        return 0;
+    }
+
+    rev = ngx_toolgate_taking->read;
+
+    if (ngx_add_event(rev, NGX_READ_EVENT, NGX_LEVEL_EVENT) != NGX_OK) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "this worker can take no sessions of other workers");
+        ngx_toolgate_handover_ignore();
+        return 0;
+    }
+
+    ngx_toolgate_takers_serve(ngx_toolgate_takers);
+
+    return 1;
 }
 
 ngx_uint_t
@@ -282,21 +313,35 @@ ngx_toolgate_handover_is_stale(void)
 }
 
 ngx_uint_t
-ngx_toolgate_handover_stop(ngx_uint_t is_exiting)
+ngx_toolgate_handover_leave(void)
 {
     if (ngx_toolgate_takers == NULL || ngx_toolgate_is_leaving) {
-        return 0;
-    }
-
-    ngx_toolgate_handover_ignore();
-
-    if (!is_exiting) {
         return 0;
     }
 
     ngx_toolgate_is_leaving = 1;
     ngx_toolgate_leaving_since = ngx_current_msec;
     ngx_toolgate_takers_leave(ngx_toolgate_takers);
+
+    return 1;
+}
+
+ngx_uint_t
+ngx_toolgate_handover_stop(void)
+{
+    ngx_toolgate_handover_deafen();
+
+    if (ngx_toolgate_takers != NULL) {
+        ngx_toolgate_takers_stop(ngx_toolgate_takers);
+    }
+
+    /* Until then it is told of the exit by the pair's connection. */
+    if (!ngx_toolgate_is_leaving || ngx_toolgate_has_stopped) {
+        return 0;
+    }
+
+    ngx_toolgate_handover_ignore();
+    ngx_toolgate_has_stopped = 1;
 
     return 1;
 }

@@ -20,18 +20,27 @@
 void ngx_toolgate_handover_init(ngx_cycle_t *cycle, const uint64_t *listeners,
                                 ngx_uint_t n);
 
-/* In a worker that serves tools: takes what others put, by this handler. */
+/* In a worker that is to serve tools: others know that it starts. */
 void ngx_toolgate_handover_start(ngx_cycle_t *cycle,
                                  ngx_event_handler_pt handler);
+
+/*
+ * This worker has started: it takes what others put, by its handler.  1; 0 if
+ * its config is not the newest any more, or it cannot take anything.
+ */
+ngx_uint_t ngx_toolgate_handover_announce(void);
 
 /* Looks again for what others put after this time, not before. */
 void ngx_toolgate_handover_rest(ngx_msec_t time);
 
+/* This worker was told to exit: 1 when that was not known yet. */
+ngx_uint_t ngx_toolgate_handover_leave(void);
+
 /*
- * This worker exits, or its config is no longer the newest: it takes nothing
- * any more.  1 when that was not known yet.
+ * This worker takes nothing any more: 1 when it took something until now, and
+ * was told to exit.
  */
-ngx_uint_t ngx_toolgate_handover_stop(ngx_uint_t is_exiting);
+ngx_uint_t ngx_toolgate_handover_stop(void);
 
 /* Is this worker to take no more, as another config is the newest one? */
 ngx_uint_t ngx_toolgate_handover_is_stale(void);

@@ -239,18 +239,14 @@ ngx_toolgate_outbox_try(ngx_event_t *ev)
     is_late = ngx_current_msec - ngx_toolgate_outbox.since
               >= NGX_TOOLGATE_MOVE_TIME;
 
-    switch (ngx_toolgate_handover_taker(ngx_toolgate_outbox.listener)) {
-    case NGX_TOOLGATE_TAKER_READY:
+    rc = NGX_DECLINED;
+
+    if (ngx_toolgate_handover_taker(ngx_toolgate_outbox.listener)
+        == NGX_TOOLGATE_TAKER_READY)
+    {
         rc = ngx_toolgate_packed_send(&ngx_toolgate_outbox.packed,
                                       ngx_cycle->log);
         rc = rc == NGX_AGAIN && is_late ? NGX_ERROR : rc;
-        break;
-    case NGX_TOOLGATE_TAKER_SOON:
-        rc = is_late ? NGX_DECLINED : NGX_AGAIN;
-        break;
-    default:
-        rc = NGX_DECLINED;
-        break;
     }
 
     if (rc == NGX_AGAIN) {
@@ -339,7 +335,11 @@ ngx_toolgate_go(ngx_toolgate_session_t *session)
                 ngx_toolgate_listener_hash(session))
                                              : NGX_TOOLGATE_TAKER_NONE;
 
-    if (taker == NGX_TOOLGATE_TAKER_NONE
+    if (taker == NGX_TOOLGATE_TAKER_SOON && ngx_toolgate_stay()) {
+        return NGX_BUSY;
+    }
+
+    if (taker != NGX_TOOLGATE_TAKER_READY
         || (session->state == NGX_TOOLGATE_PACKED
             && ngx_current_msec - session->packed_since
                    >= NGX_TOOLGATE_MOVE_TIME))
@@ -357,8 +357,7 @@ ngx_toolgate_go(ngx_toolgate_session_t *session)
         session->packed_since = ngx_current_msec;
     }
 
-    if (taker == NGX_TOOLGATE_TAKER_READY && !ngx_toolgate_outbox.is_full
-        && ngx_toolgate_packed_may_send()
+    if (!ngx_toolgate_outbox.is_full && ngx_toolgate_packed_may_send()
         && ngx_toolgate_send(session) == NGX_DONE)
     {
         return NGX_DONE;

@@ -19,9 +19,14 @@ typedef struct {
     uint64_t listeners[NGX_TOOLGATE_TAKERS_LISTENERS];
 } ngx_toolgate_master_t;
 
+/* What a worker says of itself. */
+#define NGX_TOOLGATE_TAKES_NOTHING 0
+#define NGX_TOOLGATE_SERVES 1
+#define NGX_TOOLGATE_STAYS 2 /* it was told to exit, and takes what comes */
+
 typedef struct {
     uint32_t master;
-    uint32_t is_serving;
+    uint32_t is_serving; /* one of them */
     uint64_t generation;
 } ngx_toolgate_worker_t;
 
@@ -133,8 +138,8 @@ ngx_toolgate_takers_hash(struct sockaddr *sockaddr, socklen_t socklen)
 /* --- in a worker --- */
 
 ngx_int_t
-ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
-                          ngx_int_t index, uint64_t generation)
+ngx_toolgate_takers_join(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
+                         ngx_int_t index, uint64_t generation)
 {
     ngx_toolgate_master_t *master;
     ngx_toolgate_worker_t *worker;
@@ -157,11 +162,32 @@ ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
 
     ngx_toolgate_takers_place = place;
     worker = &takers->workers[place];
+    ngx_toolgate_store(&worker->is_serving, NGX_TOOLGATE_TAKES_NOTHING);
     worker->master = (uint32_t) index;
     worker->generation = generation;
-    ngx_toolgate_store(&worker->is_serving, 1);
 
     return NGX_OK;
+}
+
+static void
+ngx_toolgate_takers_set(ngx_toolgate_takers_t *takers, uint32_t is_serving)
+{
+    if (ngx_toolgate_takers_place != -1) {
+        ngx_toolgate_store(
+            &takers->workers[ngx_toolgate_takers_place].is_serving, is_serving);
+    }
+}
+
+void
+ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers)
+{
+    ngx_toolgate_takers_set(takers, NGX_TOOLGATE_SERVES);
+}
+
+void
+ngx_toolgate_takers_stop(ngx_toolgate_takers_t *takers)
+{
+    ngx_toolgate_takers_set(takers, NGX_TOOLGATE_TAKES_NOTHING);
 }
 
 ngx_uint_t
@@ -189,7 +215,10 @@ ngx_toolgate_takers_leave(ngx_toolgate_takers_t *takers)
     }
 
     worker = &takers->workers[ngx_toolgate_takers_place];
-    ngx_toolgate_store(&worker->is_serving, 0);
+
+    if (ngx_toolgate_load(&worker->is_serving) == NGX_TOOLGATE_SERVES) {
+        ngx_toolgate_store(&worker->is_serving, NGX_TOOLGATE_STAYS);
+    }
 
     /* No newer config is there: the master itself leaves, or steps back. */
     if (ngx_toolgate_takers_is_newest(takers)) {
@@ -221,20 +250,33 @@ ngx_toolgate_has_listener(const ngx_toolgate_master_t *master,
     return 0;
 }
 
-/* Does another worker of this config serve, and does it live? */
+/*
+ * Does another worker of this config serve, and does it live?  One of a config
+ * between that and this worker's takes sessions, too, until it is relieved:
+ * with reloads faster than libraries load there may be no other.
+ */
 static ngx_uint_t
 ngx_toolgate_has_worker(ngx_toolgate_takers_t *takers, ngx_uint_t master,
                         uint64_t generation)
 {
-    ngx_toolgate_worker_t *worker;
+    const ngx_toolgate_worker_t *own, *worker;
     ngx_uint_t i;
+    uint32_t is_serving;
+
+    own = ngx_toolgate_takers_place != -1
+              ? &takers->workers[ngx_toolgate_takers_place]
+              : NULL;
 
     for (i = 0; i < NGX_TOOLGATE_TAKERS_WORKERS; i++) {
         worker = &takers->workers[i];
+        is_serving = ngx_toolgate_load(&worker->is_serving);
 
-        if ((ngx_int_t) i == ngx_toolgate_takers_place
-            || !ngx_toolgate_load(&worker->is_serving)
-            || worker->master != master || worker->generation != generation)
+        if (worker == own || is_serving == NGX_TOOLGATE_TAKES_NOTHING
+            || worker->master != master
+            || (worker->generation == generation
+                    ? is_serving != NGX_TOOLGATE_SERVES
+                    : own == NULL || own->master != master
+                          || worker->generation <= own->generation))
         {
             continue;
         }

@@ -25,7 +25,7 @@ typedef struct ngx_toolgate_takers_s ngx_toolgate_takers_t;
 /* Who takes a session? */
 typedef enum {
     NGX_TOOLGATE_TAKER_NONE = 0,
-    NGX_TOOLGATE_TAKER_SOON, /* workers that have not started yet */
+    NGX_TOOLGATE_TAKER_SOON, /* workers that have not started, or still load */
     NGX_TOOLGATE_TAKER_READY
 } ngx_toolgate_taker_t;
 
@@ -50,15 +50,21 @@ uint64_t ngx_toolgate_takers_hash(struct sockaddr *sockaddr, socklen_t socklen);
 
 /* --- in a worker --- */
 
-/* This worker serves from now on; NGX_OK or, when it cannot be said, not. */
-ngx_int_t ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
-                                    ngx_int_t master, uint64_t generation);
+/* A record for this worker, which starts: NGX_OK, or NGX_DECLINED: none. */
+ngx_int_t ngx_toolgate_takers_join(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
+                                   ngx_int_t master, uint64_t generation);
+
+/* This worker has started, and takes sessions from now on. */
+void ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers);
 
 /* Is this worker's config still its master's newest? */
 ngx_uint_t ngx_toolgate_takers_is_newest(ngx_toolgate_takers_t *takers);
 
-/* This worker takes nothing any more; it was told to exit. */
+/* This worker was told to exit. */
 void ngx_toolgate_takers_leave(ngx_toolgate_takers_t *takers);
+
+/* This worker takes nothing any more. */
+void ngx_toolgate_takers_stop(ngx_toolgate_takers_t *takers);
 
 /*
  * Who else takes sessions of a listener; 0: of any.  Another master that

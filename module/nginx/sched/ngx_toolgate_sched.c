@@ -13,6 +13,7 @@ tg_sched_t ngx_toolgate_sched = {
 };
 
 size_t ngx_toolgate_sched_clients;
+ngx_uint_t ngx_toolgate_stays;
 
 /* ms; keeps a worker that exits while sources wait, and does nothing else. */
 #define NGX_TOOLGATE_SCHED_STAY 1000

@@ -35,6 +35,16 @@ ngx_toolgate_clients_hold_too_much(void)
            && ngx_toolgate_sched_clients > NGX_TOOLGATE_MEMORY_HALF;
 }
 
+/* This worker was told to exit, and serves until another one is ready. */
+extern ngx_uint_t ngx_toolgate_stays;
+
+/* Does this worker exit, and has another one, or none, to serve instead? */
+static ngx_inline ngx_uint_t
+ngx_toolgate_exits(void)
+{
+    return ngx_exiting && !ngx_toolgate_stays;
+}
+
 /*
  * As tg_source_hold() of any other source.  NGX_OK; NGX_DECLINED: the source
  * holds too much, and has to give something back or to fail.

@@ -478,7 +478,7 @@ ngx_toolgate_wait_for(ngx_toolgate_session_t *session, tg_wait_t wait,
     to_send = wait == TG_WAIT_SENT ? conf->send_timeout : 0;
 
     /* Without a timer the worker would not wait for it at all. */
-    if (wait == TG_WAIT_SENT && to_send == 0 && ngx_exiting) {
+    if (wait == TG_WAIT_SENT && to_send == 0 && ngx_toolgate_exits()) {
         to_send = NGX_TOOLGATE_SEND_LAST;
     }
 
@@ -502,7 +502,7 @@ ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
 
     /* Most have no time to be idle, before a call and after it. */
     if (wait != session->wait
-        || (wait == TG_WAIT_SENT && ngx_exiting
+        || (wait == TG_WAIT_SENT && ngx_toolgate_exits()
             && !session->front.connection->write->timer_set)
         || (is_due
             && (wait != TG_WAIT_IDLE

@@ -180,6 +180,12 @@ ngx_toolgate_cleanup(void *data)
     }
 }
 
+ngx_uint_t
+ngx_toolgate_has_sessions(void)
+{
+    return !ngx_queue_empty(&ngx_toolgate_sessions);
+}
+
 void
 ngx_toolgate_session_stop(void)
 {
@@ -380,6 +386,25 @@ ngx_toolgate_pending(const ngx_toolgate_session_t *session)
                : 0;
 }
 
+/* Is the session to leave this worker, or does it already? */
+static ngx_uint_t
+ngx_toolgate_is_leaving(ngx_toolgate_session_t *session)
+{
+    if (session->state == NGX_TOOLGATE_SERVING && ngx_toolgate_exits()) {
+        ngx_toolgate_mover->stop();
+    }
+
+    /* Told for the first time, the worker may have decided to stay. */
+    if (session->state == NGX_TOOLGATE_SERVING && ngx_toolgate_exits()) {
+        session->state = NGX_TOOLGATE_LEAVING;
+        session->leaving_since = ngx_current_msec;
+        session->bytes_due = session->bytes_in + ngx_toolgate_pending(session);
+        ngx_toolgate_turn_leave(session);
+    }
+
+    return session->state != NGX_TOOLGATE_SERVING;
+}
+
 /* Reads and serves, or says goodbye; NGX_DONE: the session is gone. */
 static ngx_int_t
 ngx_toolgate_work(ngx_toolgate_session_t *session)
@@ -392,17 +417,7 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
         return NGX_OK;
     }
 
-    if (session->state == NGX_TOOLGATE_SERVING
-        && (ngx_exiting || session->front.connection->close))
-    {
-        session->state = NGX_TOOLGATE_LEAVING;
-        session->leaving_since = ngx_current_msec;
-        session->bytes_due = session->bytes_in + ngx_toolgate_pending(session);
-        ngx_toolgate_turn_leave(session);
-        ngx_toolgate_mover->stop();
-    }
-
-    is_leaving = session->state != NGX_TOOLGATE_SERVING;
+    is_leaving = ngx_toolgate_is_leaving(session);
     /* What waited for a list is answered with that list. */
     ngx_toolgate_offer_renew(session);
     ngx_toolgate_parked_serve(session, is_leaving);
@@ -410,11 +425,21 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     if (is_leaving) {
         rc = ngx_toolgate_mover->go(session);
 
-        if (rc != NGX_DECLINED) {
+        if (rc == NGX_DECLINED) {
+            session->front.peer.is_leaving = session->front.peer.resends;
+
+        } else if (rc == NGX_BUSY) {
+            session->state = NGX_TOOLGATE_SERVING;
+            is_leaving = 0;
+
+        } else {
             return rc;
         }
+    }
 
-        session->front.peer.is_leaving = session->front.peer.resends;
+    /* Calls that were to go along may still be on their way out. */
+    if (ngx_toolgate_stays && !is_leaving) {
+        ngx_toolgate_calls_reclaim(&session->front);
     }
 
     ngx_toolgate_borrow(&session->front.peer.out);

@@ -1,9 +1,10 @@
 /*
  * One client's connection.
  *
- *   SERVING ──▶ LEAVING ──▶ PACKED       its worker exits: to another one
- *      │           │          │
- *      └───────────┴──────────┴──▶ ENDING   what is in peer.out, then close
+ *   SERVING ◀─▶ LEAVING ──▶ PACKED       its worker exits: to another one
+ *      │ ▲         │          │ │
+ *      │ └─────────┼──────────┘ │           that one is not ready any more
+ *      └───────────┴────────────┴▶ ENDING   what is in peer.out, then close
  *
  *   …_session.c  events of the socket, calls that woke it, its end
  *   …_io.c       reading, writing, and how long they may take
@@ -114,12 +115,13 @@ typedef struct {
     /* Goes on with a session in which nothing happened: NGX_OK, NGX_ERROR. */
     ngx_int_t (*resume)(ngx_toolgate_session_t *session, void *arrival);
 
-    /* This worker exits: it takes nothing any more. */
+    /* This worker was told to exit: it takes nothing, unless it stays. */
     void (*stop)(void);
 
     /*
      * To another worker: NGX_DONE, and the session is gone; NGX_AGAIN: soon,
-     * and nothing is read meanwhile; NGX_DECLINED: nobody takes it.
+     * and nothing is read meanwhile; NGX_BUSY: that worker is not ready, and
+     * this one serves the session; NGX_DECLINED: nobody takes it.
      */
     ngx_int_t (*go)(ngx_toolgate_session_t *session);
 } ngx_toolgate_mover_t;
@@ -136,6 +138,9 @@ void ngx_toolgate_handler(ngx_stream_session_t *s);
  * clients get the shutdown notice of their dialect.
  */
 void ngx_toolgate_session_stop(void);
+
+/* Has this worker any session? */
+ngx_uint_t ngx_toolgate_has_sessions(void);
 
 /* Looks at it again after some time, and keeps an exiting worker for it. */
 void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,

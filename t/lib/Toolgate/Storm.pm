@@ -11,8 +11,8 @@ package Toolgate::Storm;
 #   is_deeply [ $storm->faults ], [];
 #
 # One loop does all: it serves the clients and follows NGINX's log.  A reload
-# is over when its workers have started and all older ones have been told to
-# go; the next one may come then, or later.
+# is over when its workers have started and all older ones serve no more; the
+# next one may come then, or later.
 
 use strict;
 use warnings;
@@ -64,7 +64,7 @@ sub new {
         generation => 0,
         born       => 0,       # the generation of workers that start
         workers    => {},      # pid => generation
-        told       => {},      # pids of those that were told to go
+        told       => {},      # pids of those that serve no more
         log_end    => 0,
         log_rest   => '',
         floor_time => [],
@@ -252,8 +252,9 @@ sub follow {
             # Workers of before may have been told of only now.
             $self->{born} = $self->{generation};
         } elsif ($line =~ /(\d+)#\d+: gracefully shutting down/) {
-            $self->{told}{$1} = 1;
             $self->{on_told}->($self, $1) if $self->{on_told};
+        } elsif ($line =~ /(\d+)#\d+: this worker accepts and serves no/) {
+            $self->{told}{$1} = 1;
         } elsif ($line =~ /worker process (\d+) exited/) {
             delete $self->{workers}{$1};
             delete $self->{told}{$1};

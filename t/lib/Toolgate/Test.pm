@@ -304,6 +304,11 @@ sub master_rests {
     return $self;
 }
 
+# What a worker's last words are: from then on only others serve.  One that
+# was told to exit may serve for a moment, until another has started.
+my $SERVES_NO_MORE =
+    qr/(\d+)\#\d+:\ (?:this\ worker\ accepts\ and\ serves\ no|exiting)/x;
+
 # Writes a new config when one is given and reloads with `nginx -s reload`
 # (or signal => 'HUP').  Returns when every new worker runs and every old
 # one has stopped listening: who connects then sees the new config.
@@ -321,8 +326,7 @@ sub reload {
     wait_for {
         my $log = $self->log($from);
         die "the reload failed: $1\n" if $log =~ /(\[emerg\].*)/;
-        my %quit = map { $_ => 1 }
-            $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
+        my %quit = map { $_ => 1 } $log =~ /$SERVES_NO_MORE/g;
         return !grep { !$quit{$_} && is_alive($_) } keys %old;
     } 'the old workers to stop listening';
     @$leaving{ keys %old } = values %old;
@@ -337,8 +341,7 @@ sub reload {
             or return;
         ($since) = $since =~ /: reconfiguring\n(.*)/s or return;
         my %new = map { $_ => 1 } $since =~ /start worker process (\d+)/g;
-        my %quit = map { $_ => 1 }
-            $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
+        my %quit = map { $_ => 1 } $log =~ /$SERVES_NO_MORE/g;
         return keys %new >= $self->{expected}
             && !grep { !$new{$_} && !$quit{$_} } @new;
     } 'the new workers';

@@ -1,0 +1,200 @@
+/*
+ * The old worker's side, while no new worker is ready: libraries load before
+ * the event loop of a worker begins, and that may take seconds.  Until then a
+ * worker that was told to exit stays as it is: it serves its sessions and what
+ * is in the pair, and accepts clients.
+ */
+#include "nginx/move/ngx_toolgate_move.h"
+
+/* NGINX closes its listening sockets when a worker is told to exit. */
+typedef struct {
+    ngx_listening_t *listening;
+    ngx_socket_t fd;              /* a copy; -1: none any more */
+    ngx_connection_t *connection; /* NULL: this worker does not stay */
+} ngx_toolgate_copy_t;
+
+static ngx_toolgate_copy_t ngx_toolgate_copies[NGX_TOOLGATE_TAKERS_LISTENERS];
+static ngx_uint_t ngx_toolgate_ncopies;
+
+/* Since when this worker is to exit. */
+static ngx_msec_t ngx_toolgate_told_since;
+static ngx_uint_t ngx_toolgate_is_told;
+
+void
+ngx_toolgate_stay_prepare(ngx_listening_t *ls)
+{
+    ngx_toolgate_copy_t *copy;
+    ngx_socket_t fd;
+
+    /* Of a port with "reuseport" each worker has its own. */
+    if (ls->connection == NULL
+        || ngx_toolgate_ncopies == NGX_TOOLGATE_TAKERS_LISTENERS)
+    {
+        return;
+    }
+
+    fd = fcntl(ls->fd, F_DUPFD_CLOEXEC, 0);
+
+    if (fd == (ngx_socket_t) -1) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, ngx_errno,
+                      "fcntl(F_DUPFD_CLOEXEC) failed; after a reload new "
+                      "clients of %V will wait until new workers have started",
+                      &ls->addr_text);
+        return;
+    }
+
+    copy = &ngx_toolgate_copies[ngx_toolgate_ncopies++];
+    copy->listening = ls;
+    copy->fd = fd;
+    copy->connection = NULL;
+}
+
+static void
+ngx_toolgate_copy_close(ngx_toolgate_copy_t *copy)
+{
+    ngx_connection_t *c;
+
+    c = copy->connection;
+
+    /* Others have this socket, so that closing it is not enough for epoll. */
+    if (c != NULL) {
+        (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
+        ngx_close_connection(c);
+
+    } else if (copy->fd != (ngx_socket_t) -1) {
+        (void) close(copy->fd);
+    }
+
+    copy->connection = NULL;
+    copy->fd = (ngx_socket_t) -1;
+}
+
+void
+ngx_toolgate_stay_forget(void)
+{
+    ngx_uint_t i;
+
+    for (i = 0; i < ngx_toolgate_ncopies; i++) {
+        ngx_toolgate_copy_close(&ngx_toolgate_copies[i]);
+    }
+
+    ngx_toolgate_ncopies = 0;
+}
+
+static void
+ngx_toolgate_stay_accept(ngx_event_t *rev)
+{
+    ngx_event_accept(rev);
+
+    /* Without descriptors NGINX tries again by a timer: new workers will. */
+    if (rev->timer_set) {
+        ngx_toolgate_stay_forget();
+    }
+}
+
+/* As NGINX does at the start of a worker: NGX_OK or NGX_ERROR. */
+static ngx_int_t
+ngx_toolgate_copy_listen(ngx_toolgate_copy_t *copy)
+{
+    ngx_connection_t *c;
+
+    c = ngx_get_connection(copy->fd, ngx_cycle->log);
+
+    if (c == NULL) {
+        return NGX_ERROR;
+    }
+
+    c->type = copy->listening->type;
+    c->log = &copy->listening->log;
+    c->listening = copy->listening;
+    c->read->log = c->log;
+    c->read->accept = 1;
+    c->read->handler = ngx_toolgate_stay_accept;
+    copy->listening->connection = c;
+    copy->connection = c;
+
+    return ngx_add_event(c->read, NGX_READ_EVENT, NGX_LEVEL_EVENT);
+}
+
+/* Accepts clients whose listener the next workers have, too. */
+static void
+ngx_toolgate_stay_listen(void)
+{
+    ngx_toolgate_copy_t *copy;
+    ngx_uint_t i;
+
+    for (i = 0; i < ngx_toolgate_ncopies; i++) {
+        copy = &ngx_toolgate_copies[i];
+
+        if (ngx_toolgate_handover_taker(ngx_toolgate_takers_hash(
+                copy->listening->sockaddr, copy->listening->socklen))
+                != NGX_TOOLGATE_TAKER_SOON
+            || ngx_toolgate_copy_listen(copy) != NGX_OK)
+        {
+            ngx_toolgate_copy_close(copy);
+        }
+    }
+}
+
+/* Is another worker to serve, but not ready, and has this one to do? */
+static ngx_uint_t
+ngx_toolgate_stay_is_due(void)
+{
+    const ngx_core_conf_t *ccf;
+    ngx_msec_t most;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+    most = ccf->shutdown_timeout != 0
+               ? ngx_min(ccf->shutdown_timeout, NGX_TOOLGATE_STAY_TIME)
+               : NGX_TOOLGATE_STAY_TIME;
+
+    return ngx_current_msec - ngx_toolgate_told_since < most
+           && (ngx_toolgate_ncopies != 0 || ngx_toolgate_has_sessions())
+           && ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_SOON;
+}
+
+static void
+ngx_toolgate_stay_look(ngx_event_t *ev)
+{
+    if (ngx_toolgate_stay_is_due()) {
+        ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
+        return;
+    }
+
+    /* From here on this worker is as one that was told to exit just now. */
+    ngx_toolgate_stays = 0;
+    ngx_toolgate_stay_forget();
+    ngx_close_idle_connections((ngx_cycle_t *) ngx_cycle);
+}
+
+ngx_uint_t
+ngx_toolgate_stay(void)
+{
+    static ngx_event_t ev;
+
+    if (ngx_toolgate_stays) {
+        return 1;
+    }
+
+    if (!ngx_toolgate_is_told) {
+        ngx_toolgate_is_told = 1;
+        ngx_toolgate_told_since = ngx_current_msec;
+    }
+
+    if (!ngx_toolgate_stay_is_due()) {
+        return 0;
+    }
+
+    ngx_toolgate_stays = 1;
+    ngx_toolgate_stay_listen();
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "no new worker has started yet: this one serves until then");
+
+    /* Not cancelable: an exiting worker stays for it. */
+    ev.handler = ngx_toolgate_stay_look;
+    ev.log = ngx_cycle->log;
+    ngx_add_timer(&ev, NGX_TOOLGATE_MOVE_PAUSE);
+
+    return 1;
+}
