@@ -1,8 +1,11 @@
 # The longest wait of another client beside each flood of Toolgate::Floods, and
 # what the worker and the runner grow by meanwhile.  The process that is flooded
-# has a processor of its own; who floods has the lowest priority on the other
-# one, as in rows/hostile.pl.  Of several runs the shortest wait counts: what
-# else the machine does only adds to it; of memory it is the largest.
+# has a processor of its own; the flood comes from the other one, at the lowest
+# priority, as in rows/hostile.pl.  The time for which the kernel keeps the
+# worker, the runner or the client from a processor is not counted.  Nobody
+# knows all of that time of a program, so its wait is shown and has no bound.
+# Of several runs the shortest wait counts, as anything else on the machine only
+# adds to it, and the largest growth.
 #
 # Environment: BENCH_FLOODS, a regular expression for "SOURCE: KIND", selects
 # some floods.
