@@ -51,7 +51,7 @@ sub ms { return sprintf '%.1f ms', $_[0] }
 return sub {
     my ($bench) = @_;
     my $wanted = $ENV{BENCH_FLOODS} // '';
-    Toolgate::Flooded::run_on($bench->{client}, $$, -19);
+    Toolgate::Flooded::run_on($bench->{client}, $$);
     $bench->table('The longest wait beside a flood, and what it makes grow',
         'flood', 'worker', 'runner', 'program', 'memory of worker, runner',
         'at most', 'longest wait', 'at most', 'met');
@@ -89,5 +89,5 @@ return sub {
             unit    => 'ms');
     }
     Toolgate::Flooded::run_on(
-        join(',', $bench->{server}, $bench->{client}), $$, 0);
+        join(',', $bench->{server}, $bench->{client}), $$);
 };

@@ -109,22 +109,16 @@ sub place {
     my $busy = $self->{row}{busy} // 'worker';
     for my $who (qw(worker runner)) {
         my $on = $who eq $busy ? $server_cpu : $cpu;
-        run_on($on, $self->{$who}, -19);
+        run_on($on, $self->{$who});
     }
     return;
 }
 
-# Moves a process to these processors, and before all others there if that is
-# allowed.
+# Moves a process to these processors.
 sub run_on {
-    my ($cpus, $pid, $priority) = @_;
+    my ($cpus, $pid) = @_;
     system("taskset -apc $cpus $pid >/dev/null") == 0
         or die "taskset failed\n";
-    system "renice -n $priority -p $pid >/dev/null 2>&1";
-    # Of its session, where the kernel has such a thing.
-    if (open my $fh, '>', "/proc/$pid/autogroup") {
-        syswrite $fh, $priority;
-    }
     return;
 }
 
