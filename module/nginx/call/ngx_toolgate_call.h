@@ -96,6 +96,8 @@ struct ngx_toolgate_front_s {
     ngx_toolgate_record_t last;         /* of the call that ended last */
     const ngx_toolgate_record_t *ended; /* of current, while it is logged */
     ngx_toolgate_client_t client;
+    const tg_catalogue_t *viewed;   /* whose view is known, or NULL */
+    uint64_t view;                  /* what the client sees of it */
     uint64_t steps;                 /* that schemas have taken for it, in all */
     char key[NGX_TOOLGATE_KEY + 1]; /* empty: nobody has asked for it */
     unsigned has_client:1;          /* client was asked for, and is known */

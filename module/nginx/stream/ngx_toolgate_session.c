@@ -209,14 +209,26 @@ ngx_toolgate_session_stop(void)
 
 /* --- catalogues --- */
 
+/* What a client sees of the catalogue that it is served now. */
+static uint64_t
+ngx_toolgate_front_view(ngx_toolgate_front_t *front)
+{
+    if (front->viewed != front->peer.catalogue) {
+        front->viewed = front->peer.catalogue;
+        front->view = tg_catalogue_view(front->viewed, ngx_toolgate_is_visible,
+                                        front);
+    }
+
+    return front->view;
+}
+
 static void
 ngx_toolgate_front_offer(ngx_toolgate_front_t *front, tg_catalogue_t *catalogue)
 {
     ngx_toolgate_record_t *last;
     uint64_t before;
 
-    before = tg_catalogue_view(front->peer.catalogue, ngx_toolgate_is_visible,
-                               front);
+    before = ngx_toolgate_front_view(front);
     last = &front->last;
 
     if (last->entry != NULL) {
@@ -224,10 +236,10 @@ ngx_toolgate_front_offer(ngx_toolgate_front_t *front, tg_catalogue_t *catalogue)
                                        last->entry->name);
     }
 
+    front->viewed = NULL;
     tg_peer_offer(&front->peer, catalogue);
 
-    if (tg_catalogue_view(catalogue, ngx_toolgate_is_visible, front) != before)
-    {
+    if (ngx_toolgate_front_view(front) != before) {
         tg_peer_list_changed(&front->peer);
         ngx_toolgate_wake(front);
     }
