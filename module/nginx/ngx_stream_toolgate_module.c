@@ -17,6 +17,7 @@
 #define NGX_TOOLGATE_SPILL 268435456
 #define NGX_TOOLGATE_SPILL_TIME 3600000
 
+static ngx_int_t ngx_toolgate_init_process(ngx_cycle_t *cycle);
 static void ngx_toolgate_exit_process(ngx_cycle_t *cycle);
 static void *ngx_toolgate_create_main_conf(ngx_conf_t *cf);
 static void *ngx_toolgate_create_srv_conf(ngx_conf_t *cf);
@@ -260,13 +261,23 @@ ngx_module_t ngx_stream_toolgate_module = {
     NGX_STREAM_MODULE,         /* module type */
     NULL,                      /* init master */
     NULL,                      /* init module */
-    NULL,                      /* init process */
+    ngx_toolgate_init_process, /* init process */
     NULL,                      /* init thread */
     NULL,                      /* exit thread */
     ngx_toolgate_exit_process, /* exit process */
     NULL,                      /* exit master */
     NGX_MODULE_V1_PADDING
 };
+
+static ngx_int_t
+ngx_toolgate_init_process(ngx_cycle_t *cycle)
+{
+    (void) cycle;
+
+    ngx_toolgate_call_init(ngx_toolgate_call_store);
+
+    return NGX_OK;
+}
 
 /* What the worker keeps for its calls. */
 static void

@@ -17,6 +17,9 @@ static void ngx_toolgate_call_unwanted(void *data);
  */
 static ngx_toolgate_call_t *ngx_toolgate_spare_call;
 
+/* What has large results stored, which is a job that ends calls itself. */
+static ngx_toolgate_store_pt ngx_toolgate_store;
+
 _Static_assert(sizeof(ngx_toolgate_call_t) < NGX_TOOLGATE_POOL / 2,
                "a call stands in its pool, not beside it");
 
@@ -74,14 +77,6 @@ ngx_toolgate_call_put(ngx_toolgate_call_t *call)
     pool->d.last = (u_char *) (call + 1);
     pool->log = ngx_cycle->log;
     ngx_toolgate_spare_call = call;
-}
-
-void
-ngx_toolgate_call_log(void *host, const char *text)
-{
-    ngx_toolgate_front_t *front = host;
-
-    ngx_log_error(NGX_LOG_INFO, front->connection->log, 0, "%s", text);
 }
 
 /* --- states --- */
@@ -221,6 +216,7 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
 
     ngx_toolgate_call_t *call;
     tg_outcome_t outcome;
+    const char *why;
 
     call = ngx_toolgate_call_new(front);
 
@@ -253,7 +249,10 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    if (ngx_toolgate_check_prepare(call) != NGX_OK) {
+    why = ngx_toolgate_check_prepare(call);
+
+    if (why != NULL) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS, why);
         return;
     }
 
@@ -405,7 +404,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         checked = *outcome;
         outcome = &checked;
 
-        if (ngx_toolgate_call_store(call, &checked)) {
+        if (ngx_toolgate_store(call, &checked)) {
             return;
         }
     }
@@ -579,6 +578,12 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
                             ? call->max_timeout
                             : call->timeout);
     ngx_toolgate_call_fail(call, TG_FAILURE_TIMEOUT, (const char *) text);
+}
+
+void
+ngx_toolgate_call_init(ngx_toolgate_store_pt store)
+{
+    ngx_toolgate_store = store;
 }
 
 void

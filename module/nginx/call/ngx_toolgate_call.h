@@ -414,6 +414,13 @@ ngx_toolgate_call_t *ngx_toolgate_call_new(ngx_toolgate_front_t *front);
 void ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
                             ngx_msec_t left);
 
+/* Stores large results: as ngx_toolgate_call_store(). */
+typedef ngx_uint_t (*ngx_toolgate_store_pt)(ngx_toolgate_call_t *call,
+                                            tg_outcome_t *outcome);
+
+/* Before a worker's first call. */
+void ngx_toolgate_call_init(ngx_toolgate_store_pt store);
+
 /* Frees what the worker keeps, and says how its calls ended. */
 void ngx_toolgate_call_exit(ngx_cycle_t *cycle);
 
@@ -492,10 +499,10 @@ ngx_int_t ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text,
 
 /*
  * Compiles the schemas of an imported tool at its first call, and holds that
- * of the output.  NGX_ERROR: the frame has compiled enough, and the call was
- * answered.
+ * of the output.  NULL, or why the arguments are refused: the frame has
+ * compiled enough.
  */
-ngx_int_t ngx_toolgate_check_prepare(ngx_toolgate_call_t *call);
+const char *ngx_toolgate_check_prepare(ngx_toolgate_call_t *call);
 
 /* As tg_fit_arguments(), of the call's tool. */
 int ngx_toolgate_check_arguments(ngx_toolgate_call_t *call,

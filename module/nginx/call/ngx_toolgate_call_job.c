@@ -3,6 +3,11 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
+#include "core/tg_rpc.h"
+
+/* As of `max_output`: what the runner's frames carry, escaped. */
+#define NGX_TOOLGATE_STORE_MAX 33554432
+
 /*
  * Why there is none.  What was carried did start; its job may have been too
  * long without a worker.
@@ -152,6 +157,24 @@ ngx_toolgate_job_max_answer(ngx_toolgate_call_t *call, tg_buf_t *params)
 
     if (peer->row->is_text_only) {
         tg_buf_text(params, ",\"text_only\":true");
+    }
+}
+
+ngx_uint_t
+ngx_toolgate_call_is_task(const ngx_toolgate_call_t *call,
+                          const tg_request_t *request)
+{
+    tg_str_t value;
+
+    switch (call->tool->task) {
+    case NGX_TOOLGATE_TASK_REQUIRED:
+        return 1;
+    case NGX_TOOLGATE_TASK_OPTIONAL:
+        return request->meta.data != NULL
+               && tg_json_has(request->meta, TG_STR(TG_META_TASK), TG_JSON_TRUE,
+                              &value);
+    default:
+        return 0;
     }
 }
 
@@ -416,6 +439,52 @@ ngx_toolgate_call_hold(ngx_toolgate_call_t *call)
     ngx_toolgate_call_keep(call, deferred, call->timeout + NGX_TOOLGATE_GRACE);
 
     return NGX_OK;
+}
+
+static ngx_uint_t
+ngx_toolgate_call_may_store(const ngx_toolgate_call_t *call)
+{
+    return call->tool->spills && call->front->conf->spill_quota != 0;
+}
+
+size_t
+ngx_toolgate_call_output_max(const ngx_toolgate_call_t *call)
+{
+    return ngx_toolgate_call_may_store(call) ? NGX_TOOLGATE_STORE_MAX
+                                             : call->tool->max_output;
+}
+
+int
+ngx_toolgate_call_note_storing(ngx_toolgate_call_t *call)
+{
+    const ngx_toolgate_tool_t *tool;
+    u_char text[NGX_TOOLGATE_STORING];
+    tg_buf_t params;
+    u_char *copy;
+
+    tool = call->tool;
+
+    if (!ngx_toolgate_call_may_store(call)) {
+        return TG_OK;
+    }
+
+    params = tg_buf_fixed((char *) text, sizeof(text));
+    tg_buf_printf(&params, ",\"max_output\":%zu", tool->max_output);
+    ngx_toolgate_job_spill(call, &params);
+    copy = tg_buf_failed(&params) ? NULL : ngx_pnalloc(call->pool, params.len);
+
+    if (copy == NULL) {
+        return TG_NOMEM;
+    }
+
+    ngx_memcpy(copy, params.data, params.len);
+    call->storing = tg_str((char *) copy, params.len);
+    call->max_output = tool->max_output;
+    call->whole_max = tool->preview != 0
+                          ? ngx_min(tool->preview, tool->max_output)
+                          : tool->max_output;
+
+    return TG_OK;
 }
 
 ngx_int_t

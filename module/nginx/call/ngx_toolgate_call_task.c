@@ -4,28 +4,8 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
-#include "core/tg_rpc.h"
-
 /* As of a method about tasks: a database may be away for a moment. */
 #define NGX_TOOLGATE_TASK_ANSWER 60000
-
-ngx_uint_t
-ngx_toolgate_call_is_task(const ngx_toolgate_call_t *call,
-                          const tg_request_t *request)
-{
-    tg_str_t value;
-
-    switch (call->tool->task) {
-    case NGX_TOOLGATE_TASK_REQUIRED:
-        return 1;
-    case NGX_TOOLGATE_TASK_OPTIONAL:
-        return request->meta.data != NULL
-               && tg_json_has(request->meta, TG_STR(TG_META_TASK), TG_JSON_TRUE,
-                              &value);
-    default:
-        return 0;
-    }
-}
 
 void
 ngx_toolgate_call_task(ngx_toolgate_call_t *call, tg_str_t arguments,

@@ -56,3 +56,11 @@ ngx_toolgate_front_leave(ngx_toolgate_front_t *front)
 
     ngx_toolgate_front_forget(front);
 }
+
+void
+ngx_toolgate_call_log(void *host, const char *text)
+{
+    ngx_toolgate_front_t *front = host;
+
+    ngx_log_error(NGX_LOG_INFO, front->connection->log, 0, "%s", text);
+}

@@ -207,8 +207,8 @@ ngx_toolgate_compile_imported(ngx_toolgate_tool_t *tool)
     return steps;
 }
 
-/* NGX_ERROR: the call was answered. */
-static ngx_int_t
+/* NULL, or why the call is refused. */
+static const char *
 ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
 {
     tg_peer_t *peer;
@@ -218,10 +218,8 @@ ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
 
     if (peer->work >= TG_SCHEMA_STEPS_FEW) {
         call->rule = NGX_TOOLGATE_RULE_INPUT;
-        ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS,
-                               "compiling the schemas of these tools takes too "
-                               "many steps; send fewer calls at once");
-        return NGX_ERROR;
+        return "compiling the schemas of these tools takes too many steps; "
+               "send fewer calls at once";
     }
 
     /* Few of them, and the checks of their arguments, fit into a frame. */
@@ -229,22 +227,21 @@ ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
     peer->work += steps / NGX_TOOLGATE_IMPORTED_PART;
     call->front->steps += steps;
 
-    return NGX_OK;
+    return NULL;
 }
 
-ngx_int_t
+const char *
 ngx_toolgate_check_prepare(ngx_toolgate_call_t *call)
 {
-    if (call->tool->is_uncompiled && ngx_toolgate_check_compile(call) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
+    const char *why;
 
-    if (call->tool->output_schema != NULL) {
+    why = call->tool->is_uncompiled ? ngx_toolgate_check_compile(call) : NULL;
+
+    if (why == NULL && call->tool->output_schema != NULL) {
         call->output_schema = tg_schema_hold(call->tool->output_schema);
     }
 
-    return NGX_OK;
+    return why;
 }
 
 /* --- checks --- */

@@ -185,6 +185,9 @@ tg_automation_configured(tg_engine_t *engine)
 
     generation = engine->config.generation;
 
+    /* What has happened is the old rules'. */
+    tg_automation_publish_all(automation);
+
     if (tg_automation_read(automation, engine->config.rules) != TG_OK) {
         tg_log(TG_LOG_CRIT, "no memory for the rules of automation");
         return;

@@ -189,7 +189,6 @@ tg_automation_read(tg_automation_t *automation, tg_str_t raw)
         n += tg_automation_read_rule(automation, rule, &rules[n]) == TG_OK;
     }
 
-    tg_automation_publish_all(automation);
     tg_automation_free_rules(automation);
     automation->rules = rules;
     automation->nrules = n;

@@ -62,16 +62,6 @@ tg_exec_on_gone(tg_program_t *program)
     tg_job_done(exec->job);
 }
 
-void
-tg_exec_finish(tg_exec_t *exec, int is_forced)
-{
-    if (exec->program.has_ended) {
-        tg_job_give_back(exec->job);
-    }
-
-    tg_program_finish(&exec->program, is_forced);
-}
-
 static void
 tg_exec_stop(tg_job_t *job)
 {

@@ -89,7 +89,7 @@ void tg_exec_end_answer(tg_exec_t *exec);
 /* Answers that the output was too much, for rc of tg_exec_output_out(). */
 void tg_exec_on_overflow(tg_exec_t *exec, int rc);
 
-/* tg_exec.c: nobody waits any more; ends the processes that are left. */
+/* Nobody waits any more; ends the processes that are left. */
 void tg_exec_finish(tg_exec_t *exec, int is_forced);
 
 #endif

@@ -6,6 +6,16 @@
 #include <sys/wait.h>
 
 void
+tg_exec_finish(tg_exec_t *exec, int is_forced)
+{
+    if (exec->program.has_ended) {
+        tg_job_give_back(exec->job);
+    }
+
+    tg_program_finish(&exec->program, is_forced);
+}
+
+void
 tg_exec_end_answer(tg_exec_t *exec)
 {
     tg_source_leave(&exec->job->jobs->sched.sched, &exec->source);

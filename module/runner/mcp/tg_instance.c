@@ -401,7 +401,6 @@ tg_instance_new(tg_server_t *server, const tg_transport_t *transport,
                        TG_STR(TG_MCP_INFO("toolgate")));
     instance->client.seed = server->servers->seed;
     instance->client.has_slices = 1;
-    instance->reader.run = tg_instance_read_list;
     instance->client.patience = server->spec.start_ms;
 
     if (server->spec.roots != NULL) {

@@ -211,9 +211,6 @@ extern const tg_caller_ops_t tg_instance_caller_ops;
 /* What an MCP client makes of it. */
 void tg_instance_event(tg_instance_t *instance, tg_mcp_event_t event);
 
-/* Reads a list that has come, for one slice. */
-void tg_instance_read_list(tg_source_t *source);
-
 /* It could not be started, of which text is said. */
 void tg_instance_fail(tg_instance_t *instance, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -59,7 +59,8 @@ tg_hear_listed(tg_instance_t *instance)
 /* Bytes of a list that are read in one step, and one tool. */
 #define TG_INSTANCE_LIST_PART 16384
 
-void
+/* Reads a list that has come, for one slice. */
+static void
 tg_instance_read_list(tg_source_t *source)
 {
     tg_instance_t *instance;
@@ -115,6 +116,7 @@ tg_instance_event(tg_instance_t *instance, tg_mcp_event_t event)
         tg_instance_fail(instance, " does not answer initialize");
         break;
     case TG_MCP_READS:
+        instance->reader.run = tg_instance_read_list;
         tg_source_wait(&instance->server->servers->jobs->sched.sched,
                        &instance->reader);
         break;

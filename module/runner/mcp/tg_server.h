@@ -113,9 +113,10 @@ tg_server_t *tg_server_find(const tg_servers_t *servers, tg_str_t key);
 /* A new one, which takes the spec over; NULL: no memory. */
 tg_server_t *tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec);
 
-/* Logs a line about a server, unless there are too many of them. */
+/* Logs a line about a server, unless there are too many; and would it? */
 void __attribute__((format(printf, 3, 4)))
 tg_server_log(tg_server_t *server, int level, const char *format, ...);
+int tg_server_may_log(tg_server_t *server, int level);
 
 /* Somebody watches it: starts it, if that is wanted. */
 void tg_server_start(tg_server_t *server);
