@@ -24,12 +24,17 @@ sub tools {
             300) } 1 .. $NTOOLS;
 }
 
+# With a server near, which lists an odd tool as well.
+sub body {
+    my (@options) = @_;
+    my $near = Toolgate::Listed->new($tg, 'near', @options);
+    $near->list('one', $near->tool('odd', title => 5));
+    return "mcp_server far { exec @{[ $far->command ]}; }\n"
+        . "mcp_server near { exec @{[ $near->command ]}; }\n";
+}
+
 $far->list(tools(0));
-$tg->conf(<<"END")->start;
-mcp_server far { exec @{[ $far->command ]}; }
-mcp_server near { exec @{[ Toolgate::Listed->new($tg, 'near')->list('one')
-    ->command ]}; }
-END
+$tg->conf(body())->start;
 
 # Reads all pages: the tools by their names; or nothing, where the list changed
 # meanwhile, which an error says.
@@ -56,7 +61,7 @@ sub greeted {
 }
 
 my $client = greeted();
-wait_for { keys %{ whole($client) // {} } == $NTOOLS + 4 } 'the first list';
+wait_for { keys %{ whole($client) // {} } == $NTOOLS + 5 } 'the first list';
 my @listeners = map { greeted() } 1 .. $NLISTENERS;
 whole($_) for @listeners;
 
@@ -70,7 +75,7 @@ for my $n (1 .. $CHANGES) {
         my %of = map { ($_->{description} // '') =~ /(list \d+)/
                 ? ($1 => 1) : () } values %$tools;
         $nlists++;
-        $nmixed++ if keys %of != 1 || keys %$tools != $NTOOLS + 4;
+        $nmixed++ if keys %of != 1 || keys %$tools != $NTOOLS + 5;
         return $of{"list $n"};
     } "list $n";
 }
@@ -120,5 +125,12 @@ wait_for {
 my $tools = whole($client);
 is $tools->{far_strict}{inputSchema}{required}[0], 'm', 'is listed';
 ok $tools->{near_one}, 'beside the other server\'s tools';
+
+# --- another server ---------------------------------------------------------
+
+# The tools that it had before are a guess, about which the log says nothing.
+my $from = $tg->log_size;
+$tg->reload(body('pages=50'));
+$tg->wait_log(qr/tool "odd" of mcp_server "near" is repaired/, $from);
 
 done_testing;

@@ -309,6 +309,11 @@ ngx_toolgate_mcp_tool_known(const ngx_toolgate_mcp_t *mcp,
     ngx_toolgate_mcp_tool_t *listed;
     const tg_entry_t *entry;
 
+    /* The log has no remarks about a guess. */
+    if (mcp->list == NULL || mcp->list->is_guess) {
+        return NULL;
+    }
+
     entry = tg_catalogue_get(mcp->offer->scf->catalogue, TG_ENTRY_TOOL,
                              element->here);
     tool = entry != NULL ? entry->host : NULL;
