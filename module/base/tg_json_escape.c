@@ -25,6 +25,8 @@ tg_json_short_escape(char c)
 
 /* After so many blocks with nothing to escape, steps are wide. */
 #define TG_JSON_CLEAN 4
+/* Blocks before it is tried again in wider ones, as there may be room now. */
+#define TG_JSON_DENSE 16
 
 /* In blocks, where the machine can. */
 static const char *
@@ -51,13 +53,14 @@ tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
 {
 #if defined(TG_SCAN_NARROW)
     tg_scan_mask_t mask;
-    unsigned n, done, clean;
+    unsigned n, done, clean, i;
     char *at, escape;
 
     /* Twice the block, and what is copied beyond a piece of it. */
-    for (clean = 0; clean < TG_JSON_CLEAN && end - p >= 32 && !buf->failed
-                    && buf->cap - buf->len >= 48;
-         clean = done != 0 ? 0 : clean + 1)
+    for (clean = 0, i = 0;
+         clean < TG_JSON_CLEAN && i < TG_JSON_DENSE && end - p >= 32
+         && !buf->failed && buf->cap - buf->len >= 48;
+         clean = done != 0 ? 0 : clean + 1, i++)
     {
         at = buf->data + buf->len;
         mask = tg_scan_mask(p, TG_SCAN_STOPS);

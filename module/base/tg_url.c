@@ -1,11 +1,15 @@
 #include "base/tg_url.h"
 
+/* Bytes that are encoded at a time. */
+#define TG_URL_STEP 256
+
 #define TG_URL_WRITE "write http:// or https://, a host, and a path"
 
 static int
 tg_url_is_unreserved(char c)
 {
-    return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._~");
+    return tg_is_alpha(c) || tg_is_digit(c) || c == '-' || c == '.' || c == '_'
+           || c == '~';
 }
 
 int
@@ -25,19 +29,27 @@ void
 tg_url_put(tg_buf_t *buf, tg_str_t text)
 {
     static const char hex[] = "0123456789ABCDEF";
-    char encoded[3];
-    size_t i;
+    char room[3 * TG_URL_STEP], *at;
+    unsigned char c;
+    size_t i, end;
 
-    for (i = 0; i < text.len; i++) {
-        if (tg_url_is_unreserved(text.data[i])) {
-            tg_buf_char(buf, text.data[i]);
-            continue;
+    for (i = 0; i < text.len; /* void */) {
+        end = text.len - i < TG_URL_STEP ? text.len : i + TG_URL_STEP;
+
+        for (at = room; i < end; i++) {
+            c = (unsigned char) text.data[i];
+
+            if (tg_url_is_unreserved(text.data[i])) {
+                *at++ = text.data[i];
+                continue;
+            }
+
+            *at++ = '%';
+            *at++ = hex[c >> 4];
+            *at++ = hex[c & 15];
         }
 
-        encoded[0] = '%';
-        encoded[1] = hex[(unsigned char) text.data[i] >> 4];
-        encoded[2] = hex[text.data[i] & 15];
-        tg_buf_put(buf, encoded, sizeof(encoded));
+        tg_buf_put(buf, room, (size_t) (at - room));
     }
 }
 

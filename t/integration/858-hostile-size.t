@@ -63,6 +63,10 @@ tool word {
     exec env V=\$tool_arg_v printf %s \$tool_arg_x;
     env W \$tool_arg_w;
 }
+tool ask {
+    http GET http://127.0.0.1:1/;
+    query q \$tool_arg_x;
+}
 mcp_server s {
     exec perl $server;
     max_output 32m;
@@ -99,6 +103,16 @@ is length text_of($client->call_tool('word', { x => 'x' x $most })), $most,
 ok $client->call_tool('word', { x => 'x' x ($most + 1) })->{result}{isError},
     'one byte more';
 is text_of($client->call_tool('word', { x => 'a' })), 'a', 'the next one';
+
+# So is a URL that cannot be sent.
+$kb = grown(
+    $runner,
+    sub { $reply = $client->call_tool('ask', { x => '/' x 3_000_000 }) });
+ok $reply->{result}{isError}, 'a URL that is too long';
+like text_of($reply), qr/URL has more than 8000000 bytes/, 'why';
+cmp_ok $kb, '<', $little, 'the runner is not asked';
+like text_of($client->call_tool('ask', { x => '/' x 2_000_000 })),
+    qr/cannot be reached/, 'a shorter one is tried';
 
 # --- answers --------------------------------------------------------------
 

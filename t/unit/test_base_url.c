@@ -114,12 +114,29 @@ HELP_TEST(tidy, "what others write as a URL")
 
 HELP_TEST(encoded, "what is put in")
 {
+    char text[1000];
     tg_buf_t buf;
+    size_t i;
 
     tg_buf_init(&buf, tg_alloc_libc());
     tg_url_put(&buf, tg_str("a-Z0._~/?&=#%+ \r\n\0\xc3\xa9@:", 22));
     HELP_EQ(tg_buf_view(&buf),
             "a-Z0._~%2F%3F%26%3D%23%25%2B%20%0D%0A%00%C3%A9%40%3A");
+
+    /* However long it is. */
+    tg_buf_truncate(&buf, 0);
+
+    for (i = 0; i < 1000; i++) {
+        text[i] = "a/"[i % 2];
+    }
+
+    tg_url_put(&buf, tg_str(text, 1000));
+    CU_ASSERT_FATAL(buf.len == 2000);
+
+    for (i = 0; i < 2000; i += 4) {
+        CU_ASSERT(memcmp(buf.data + i, "a%2F", 4) == 0);
+    }
+
     tg_buf_deinit(&buf);
 }
 

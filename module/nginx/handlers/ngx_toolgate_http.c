@@ -5,6 +5,9 @@
 
 #include "base/tg_url.h"
 
+/* libcurl takes no longer one. */
+#define NGX_TOOLGATE_HTTP_URL_MAX 8000000
+
 extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
 
 static void ngx_toolgate_http_start(ngx_toolgate_call_t *call,
@@ -161,6 +164,11 @@ ngx_toolgate_http_put_url(ngx_toolgate_call_t *call, ngx_toolgate_http_t *http,
 
     if (mistake == NULL) {
         mistake = ngx_toolgate_http_put_query(call, http, &url);
+    }
+
+    if (mistake == NULL && url.len > NGX_TOOLGATE_HTTP_URL_MAX) {
+        mistake = "The URL has more than 8000000 bytes with the arguments in "
+                  "it, which cannot be sent; send shorter ones.";
     }
 
     tg_buf_text(params, ",\"url\":\"");
