@@ -76,6 +76,29 @@ tg_block_are_escapes(const char *p, const char *end, uint64_t marks,
 }
 
 /*
+ * Which of these bytes are a u with its four digits in the block, and no half
+ * of a pair?
+ */
+TG_BLOCK_FN uint64_t
+tg_block_units(tg_block_t block, uint64_t marks)
+{
+    uint64_t hex, halves;
+    tg_block_t lower;
+
+    marks &= tg_block_eq(block, 'u');
+
+    if (marks == 0) {
+        return 0;
+    }
+
+    lower = tg_block_lower(block);
+    hex = tg_block_range(block, '0', 10) | tg_block_range(lower, 'a', 6);
+    halves = tg_block_eq(lower, 'd') >> 1 & ~tg_block_range(block, '0', 8) >> 2;
+
+    return marks & hex >> 1 & hex >> 2 & hex >> 3 & hex >> 4 & ~halves;
+}
+
+/*
  * What backslashes escape.  A carry is 1 when what a function speaks of goes
  * on from the block before, and then when it goes on into the next; else 0.
  */
@@ -139,6 +162,7 @@ tg_block_text(const char *p, const char *end, unsigned *kinds)
     more = marks != 0 ? TG_JSON_ESCAPED : 0;
     marks &= ~(slashes | quotes | tg_block_eq(block, 'n')
                | tg_block_eq(block, 't'));
+    marks &= ~tg_block_units(block, marks);
 
     if (marks != 0 && !tg_block_are_escapes(p, end, marks, &more)) {
         return 0;

@@ -158,7 +158,7 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
                const char *end, uint64_t *tokens)
 {
     uint64_t quotes, slashes, escaped, inside, texts, apart, marks, scalar;
-    uint64_t behind, rare, high, controls;
+    uint64_t behind, rare, high, controls, units;
     tg_block_kinds_t kinds;
     tg_block_t block;
     const char *at;
@@ -194,11 +194,10 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
         slashes = tg_block_are(kinds, TG_BLOCK_SLASH) & ~high;
         controls = tg_block_range(block, 0, 0x20);
         escaped = tg_block_escaped(slashes, &bytes->escaped);
-        run->wrong |= !tg_block_are_escapes(p, end,
-                                            escaped & ~slashes & ~quotes
-                                                & ~tg_block_eq(block, 'n')
-                                                & ~tg_block_eq(block, 't'),
-                                            &found);
+        units = escaped & ~slashes & ~quotes & ~tg_block_eq(block, 'n')
+                & ~tg_block_eq(block, 't');
+        units &= ~tg_block_units(block, units);
+        run->wrong |= !tg_block_are_escapes(p, end, units, &found);
         quotes &= ~escaped;
     }
 

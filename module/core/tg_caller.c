@@ -12,7 +12,7 @@
 static void
 tg_caller_reset(tg_caller_t *caller)
 {
-    tg_frame_init(&caller->frame, caller->dialect->framing, caller->max_frame);
+    tg_frame_init(&caller->frame, caller->dialect->framing, caller->max_answer);
     tg_buf_reset(&caller->out, 0);
     caller->sent = 0;
     caller->written = 0;
@@ -43,8 +43,18 @@ tg_caller_init(tg_caller_t *caller, const tg_alloc_t *alloc,
         caller->max_frame = caller->dialect->max_frame;
     }
 
+    caller->max_answer = caller->max_frame;
     tg_buf_init(&caller->out, alloc);
     tg_caller_reset(caller);
+}
+
+void
+tg_caller_limit(tg_caller_t *caller, size_t max_answer)
+{
+    if (max_answer < caller->max_answer) {
+        caller->max_answer = max_answer;
+        caller->frame.limit = max_answer;
+    }
 }
 
 void

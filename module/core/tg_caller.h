@@ -75,6 +75,7 @@ struct tg_caller_s {
     tg_frame_t frame;
     const tg_dialect_row_t *dialect;
     size_t max_frame;
+    size_t max_answer; /* of what comes; max_frame, or less */
     tg_buf_t out;
 
     size_t serving; /* bytes of the frame that came last */
@@ -104,6 +105,9 @@ struct tg_caller_s {
 void tg_caller_init(tg_caller_t *caller, const tg_alloc_t *alloc,
                     const tg_caller_ops_t *ops, void *host,
                     tg_dialect_t dialect, size_t max_frame);
+
+/* Discards what comes with more bytes, as it comes. */
+void tg_caller_limit(tg_caller_t *caller, size_t max_answer);
 
 /* Frees everything; requests in flight are forgotten without an answer. */
 void tg_caller_deinit(tg_caller_t *caller);

@@ -370,6 +370,14 @@ size_t tg_peer_limit(const tg_peer_t *peer);
 /* The largest reply: as much, or what says that another one was too large. */
 size_t tg_peer_reply_max(const tg_peer_t *peer);
 
+/*
+ * Whether a reply with an outcome is surely larger than that, which is known
+ * before the outcome is checked or written: how many bytes it has at least, or
+ * 0 where it may be sent.
+ */
+size_t tg_peer_is_hopeless(const tg_peer_t *peer, const tg_reply_t *reply,
+                           const tg_outcome_t *outcome);
+
 /* Would one be sent now? */
 int tg_peer_is_told(const tg_peer_t *peer);
 

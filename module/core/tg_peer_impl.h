@@ -77,6 +77,16 @@ void tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply);
 void tg_reply_failure(tg_peer_t *peer, const tg_reply_t *reply,
                       tg_failure_t failure, tg_str_t text);
 
+/*
+ * A reply that says that another was too large is smaller than this, so that
+ * it is never found too large itself.
+ */
+#define TG_REPLY_SMALL (TG_ID_MAX + 512)
+
+/* Does a tool's reply have an outcome's JSON beside its text form? */
+int tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
+                           const tg_outcome_t *outcome);
+
 /* The replies of a batch have grown. */
 void tg_batch_count(tg_peer_t *peer, tg_batch_t *batch);
 

@@ -3,26 +3,10 @@
  */
 #include "core/tg_peer_impl.h"
 
-/*
- * A reply that says that another was too large is smaller than this, so that
- * it is never found too large itself.
- */
-#define TG_REPLY_SMALL (TG_ID_MAX + 512)
-
 size_t
 tg_peer_limit(const tg_peer_t *peer)
 {
     return peer->row->max_frame != 0 ? peer->row->max_frame : peer->max_frame;
-}
-
-size_t
-tg_peer_reply_max(const tg_peer_t *peer)
-{
-    size_t limit;
-
-    limit = tg_peer_limit(peer);
-
-    return limit > TG_REPLY_SMALL ? limit : TG_REPLY_SMALL;
 }
 
 void
@@ -332,17 +316,6 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 #define TG_REPLY_TEXT_END "\"}]"
 #define TG_REPLY_IS_OK ",\"isError\":false}"
 
-/* Does a tool's reply have an outcome's JSON beside its text form? */
-static int
-tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
-                       const tg_outcome_t *outcome)
-{
-    return outcome->kind == TG_OUTCOME_JSON && reply->kind == TG_ENTRY_TOOL
-           && !peer->row->is_text_only
-           && (reply->is_modern
-               || tg_json_type(outcome->value) == TG_JSON_OBJECT);
-}
-
 /* An MCP CallToolResult. */
 static void
 tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
@@ -461,54 +434,19 @@ tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
                : outcome->failure;
 }
 
-/* The least bytes of a reply; to put it costs several times as much. */
-static size_t
-tg_reply_least(const tg_peer_t *peer, const tg_reply_t *reply,
-               const tg_outcome_t *outcome)
-{
-    size_t least;
-
-    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
-        && peer->row->is_text_only)
-    {
-        return tg_result_texts_len(outcome->value);
-    }
-
-    /* Then nobody has to look at it. */
-    if (outcome->kind == TG_OUTCOME_TEXT
-        && outcome->value.len > tg_peer_reply_max(peer))
-    {
-        return outcome->value.len;
-    }
-
-    least = tg_outcome_least(outcome->kind, outcome->value);
-
-    return tg_reply_is_structured(peer, reply, outcome) ? 2 * least : least;
-}
-
 static int
 tg_reply_is_hopeless(tg_peer_t *peer, const tg_reply_t *reply,
                      const tg_outcome_t *outcome)
 {
-    size_t limit, least, most;
+    size_t least;
 
-    limit = tg_peer_reply_max(peer);
+    least = tg_peer_is_hopeless(peer, reply, outcome);
 
-    /* The most that tg_reply_least() makes of a byte. */
-    most = outcome->kind == TG_OUTCOME_TEXT               ? 6
-           : tg_reply_is_structured(peer, reply, outcome) ? 2
-                                                          : 1;
-    least = outcome->value.len > limit / most
-                ? tg_reply_least(peer, reply, outcome)
-                : 0;
-
-    if (least <= limit) {
-        return 0;
+    if (least != 0) {
+        tg_reply_too_large(peer, reply, least);
     }
 
-    tg_reply_too_large(peer, reply, least);
-
-    return 1;
+    return least != 0;
 }
 
 void
@@ -518,6 +456,11 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     tg_outcome_t unasked;
     tg_buf_t *out;
     size_t start;
+
+    /* Nothing else is to be known of it. */
+    if (!reply->is_silent && tg_reply_is_hopeless(peer, reply, outcome)) {
+        return;
+    }
 
     if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
         && !reply->is_modern && tg_result_is_asking(outcome->value))
@@ -533,8 +476,7 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     peer->answer_size = 0;
 
     if (reply->is_silent || tg_reply_usual(peer, reply, outcome)
-        || peer->row->fail(peer, reply, outcome) == TG_OK
-        || tg_reply_is_hopeless(peer, reply, outcome))
+        || peer->row->fail(peer, reply, outcome) == TG_OK)
     {
         return;
     }

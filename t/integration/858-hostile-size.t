@@ -41,6 +41,26 @@ while (my $line = readline) {
         : qq("error":{"code":-32601,"message":"no"}}\n);
 }
 END
+# A backend: what a call wants is how many bytes it is answered with.
+my $backend = $tg->file('backend.pl', <<'END', 0755);
+use strict;
+use warnings;
+use IO::Socket::UNIX;
+$SIG{CHLD} = 'IGNORE';
+alarm 600;
+my $listener = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 8) or die;
+chmod 0777, $ARGV[0];
+while (my $conn = $listener->accept) {
+    next if fork;
+    while (my $line = <$conn>) {
+        my ($id) = $line =~ /"id":(\d+)/ or next;
+        my $n = $line =~ /"n":(\d+)/ ? $1 : 0;
+        print $conn qq({"jsonrpc":"2.0","id":$id,"result":["),
+            'x' x $n, qq("]}\n);
+    }
+    exit;
+}
+END
 my %script = (
     text   => $x->(20_000_000, '', ''),
     json   => $x->(20_000_000, '["', '"]'),
@@ -67,6 +87,11 @@ tool ask {
     http GET http://127.0.0.1:1/;
     query q \$tool_arg_x;
 }
+tool pass {
+    pass unix:%%DIR%%/backend protocol=jsonrpc method=get;
+    output json;
+    max_output 32m;
+}
 mcp_server s {
     exec perl $server;
     max_output 32m;
@@ -77,6 +102,9 @@ my $client = $tg->connect;
 is text_of($client->call_tool('word', { x => 'a' })), 'a',
     'a program that can be started';
 my ($worker) = $tg->worker_pids;
+my $pid = fork // die "fork: $!";
+exec 'perl', $backend, $tg->dir . '/backend' if $pid == 0;
+wait_for { -e $tg->dir . '/backend' } 'the backend';
 my $runner = $tg->runner_pid;
 
 # Much less than what is refused, and more than all else.
@@ -146,5 +174,23 @@ like $reply->{error}{message}, qr/has 20000000 bytes, more than the 10485760/,
     'and why';
 cmp_ok $kb, '<', $little, 'the worker gets nothing of it';
 is text_of($tg->connect->ipc_call('result')), '', 'an image has no text';
+
+
+# --- a backend of `pass` ---------------------------------------------------
+
+is text_of($client->call_tool('pass', { n => 3 })), '["xxx"]', 'a backend';
+$reply = $client->call_tool('pass', { n => 20_000_000 });
+is $reply->{error}{message},
+    'The answer has 20000004 bytes, more than the 10485760 that this '
+    . 'connection carries; ask for less.', 'an answer that is too large';
+$kb = grown($worker,
+    sub { $reply = $client->call_tool('pass', { n => 60_000_000 }) });
+ok $reply->{result}{isError}, 'one that is larger than any output';
+is text_of($reply), "pass: the backend's answer has more than the 33554432 "
+    . 'bytes that it may have (max_output); ask for less.', 'why';
+cmp_ok $kb, '<', 45_000, 'the rest of it is not held';
+is text_of($client->call_tool('pass', { n => 3 })), '["xxx"]', 'the next one';
+kill TERM => $pid;
+waitpid $pid, 0;
 
 done_testing;

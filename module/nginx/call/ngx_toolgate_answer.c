@@ -150,6 +150,32 @@ ngx_toolgate_answer_error(const ngx_toolgate_call_t *call,
     return outcome;
 }
 
+/*
+ * Is JSON, or a whole result, larger than any message of the client?  Then it
+ * need not be looked at, unless it is to be stored.
+ */
+static ngx_uint_t
+ngx_toolgate_answer_is_hopeless(const ngx_toolgate_call_t *call,
+                                ngx_uint_t is_method, tg_str_t result,
+                                tg_outcome_t *outcome)
+{
+    if (call->front == NULL || call->deferred == NULL || call->storing.len != 0
+        || call->entry->output == TG_OUTPUT_TEXT
+        || (call->entry->output == TG_OUTPUT_JSON && !is_method))
+    {
+        return 0;
+    }
+
+    *outcome = tg_outcome_of(call->entry->output == TG_OUTPUT_JSON
+                                 ? TG_OUTCOME_JSON
+                                 : TG_OUTCOME_RESULT,
+                             result);
+
+    return tg_peer_is_hopeless(&call->front->peer, &call->deferred->reply,
+                               outcome)
+           != 0;
+}
+
 tg_outcome_t
 ngx_toolgate_answer(ngx_toolgate_call_t *call, ngx_uint_t is_method,
                     size_t max_output, const tg_answer_t *answer,
@@ -165,6 +191,21 @@ ngx_toolgate_answer(ngx_toolgate_call_t *call, ngx_uint_t is_method,
                       answer->result.len, max_output);
         outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
         call->rule = NGX_TOOLGATE_RULE_MAX_OUTPUT;
+
+    } else if (answer->is_too_large) {
+        tg_buf_printf(scratch,
+                      "%.*s: the backend's answer has more than the %zu bytes "
+                      "that it may have (max_output); ask for less.",
+                      (int) call->entry->name.len, call->entry->name.data,
+                      max_output);
+        outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
+        call->rule = NGX_TOOLGATE_RULE_MAX_OUTPUT;
+
+    } else if (answer->kind == TG_ANSWER_RESULT
+               && ngx_toolgate_answer_is_hopeless(call, is_method,
+                                                  answer->result, &outcome))
+    {
+        return outcome;
 
     } else if (answer->kind == TG_ANSWER_ERROR) {
         outcome = ngx_toolgate_answer_error(call, answer, scratch);

@@ -8,6 +8,8 @@
 #define NGX_TOOLGATE_BACKEND_BYTES 67108864
 /* Twice the largest output, as JSON escapes it. */
 #define NGX_TOOLGATE_BACKEND_FRAME 67108864
+/* The largest output, and what is around it. */
+#define NGX_TOOLGATE_BACKEND_ANSWER 33619968
 /* Whoever listens accepts at once, or is hung. */
 #define NGX_TOOLGATE_BACKEND_CONNECT 5000
 #define NGX_TOOLGATE_BACKEND_RETRY_MIN 10
@@ -395,6 +397,7 @@ ngx_toolgate_channel_init(ngx_toolgate_channel_t *channel,
                        && !backend->speech.is_mcp;
     ngx_toolgate_line_init(line, backend->speech.dialect,
                            NGX_TOOLGATE_BACKEND_FRAME);
+    tg_caller_limit(&line->caller, NGX_TOOLGATE_BACKEND_ANSWER);
     tg_mcp_client_init(&channel->client, tg_alloc_libc(), &line->caller,
                        backend->speech.is_mcp ? TG_MCP_PROBES : TG_MCP_BARE,
                        TG_STR(TG_MCP_INFO("toolgate")));
