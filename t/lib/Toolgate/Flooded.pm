@@ -62,6 +62,12 @@ my %probe = (
 );
 my @PROBES = qw(echo ask run);
 
+# Instead of `ask` where outputs are searched, as another client does.
+my %search = (
+    request => call('toolgate_output', '{"output":"' . '0' x 32 . '"}'),
+    answer  => qr/There is no output/,
+);
+
 sub call {
     my ($tool, $arguments) = @_;
     return qq({"method":"call_tool","params":{"name":"$tool",)
@@ -192,6 +198,7 @@ sub probe {
     return {
         name => $name,
         %{ $probe{$name} },
+        $name eq 'ask' && $self->{row}{searches} ? %search : (),
         client => $self->{tg}->connect,
     };
 }
