@@ -123,7 +123,7 @@ sub add_backend {
     add("backend, $protocol over $transport", $kind,
         server => [ 'backend', $transport, $kind ],
         conf   => "tool far { pass %%SERVER%% protocol=$protocol$notify; "
-            . "timeout 2s; $ssl }",
+            . "timeout 1s; $ssl }",
         attack => [ 'calls', tool => 'far', fails => 1 ],
         log    => qr/backend|connection to|far/,
         wait   => $SMALL,
@@ -186,7 +186,7 @@ sub add_mcp {
     add($transport eq 'url' ? 'MCP server by URL' : 'MCP server on stdio',
         $kind,
         server => [ $transport, $kind ],
-        conf   => "mcp_server far { $how %%SERVER%%; roots /tmp; timeout 2s; }",
+        conf   => "mcp_server far { $how %%SERVER%%; roots /tmp; timeout 1s; }",
         attack => [ 'calls', tool => 'far_go', fails => 1 ],
         busy   => 'runner',
         log    => qr/far/,
@@ -234,7 +234,7 @@ for my $kind (sort keys %list) {
 for my $kind (qw(blank endless headers trickle silent)) {
     add('HTTP response', $kind,
         server => [ 'http', $kind ],
-        conf   => 'tool far { http GET %%SERVER%%; timeout 2s; }',
+        conf   => 'tool far { http GET %%SERVER%%; timeout 1s; }',
         attack => [ 'calls', tool => 'far', count => 8, fails => 1 ],
         busy   => 'runner',
         wait   => $SMALL,
@@ -296,7 +296,7 @@ my %output = (
 );
 for my $kind (sort keys %output) {
     add("program's output", $kind,
-        conf   => "tool far { $output{$kind} timeout 2s; max_output 32m; }",
+        conf   => "tool far { $output{$kind} timeout 1s; max_output 32m; }",
         attack => [ 'calls', tool => 'far', fails => 1 ],
         busy   => 'runner',
         wait   => $SMALL,
