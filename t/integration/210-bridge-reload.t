@@ -119,7 +119,8 @@ $id = $bridge->request('tools/call',
     { name => 'slow', arguments => { file => $file } });
 is_deeply $bridge->rpc('ping')->{result}, {}, 'a call is on its way';
 wait_for { $is_waiting->() } 'its program';
-kill KILL => $tg->worker_pids;
+# Stopped first: the bridge must not reach the second one meanwhile.
+kill $_ => $tg->worker_pids for qw(STOP KILL);
 my $lost = $bridge->reply($id)->{result};
 ok $lost->{isError}, 'workers killed: the call fails';
 like $lost->{content}[0]{text}, qr/lost while slow was running.*retried/,
