@@ -350,7 +350,11 @@ sub stop {
     $self->{attacker}->stop if $self->{attacker};
     my $tg = $self->{tg};
     $_->stop for splice @{ $tg->{spawned} };
-    return $tg->stop;
+    return $tg->stop if !defined $self->{option}{cpu};
+    my $status = eval { $tg->stop };
+    # A runner that is still busy would disturb the next measurement.
+    kill KILL => $self->{runner} if is_runner($self->{runner});
+    return $status;
 }
 
 1;
