@@ -62,11 +62,19 @@ my %probe = (
 );
 my @PROBES = qw(echo ask run);
 
-# Instead of `ask` where outputs are searched, as another client does.
-my %search = (
-    request => call('toolgate_output', '{"output":"' . '0' x 32 . '"}'),
-    answer  => qr/There is no output/,
-);
+# Instead of `ask` where outputs are searched: a search of another client.
+sub search {
+    my ($self) = @_;
+    my $answer = Toolgate::Client->encode(
+        $self->{tg}->connect->ipc_call('many'));
+    my ($key) = $answer =~ /output\W+([0-9a-f]{32})/
+        or die "no output in " . substr($answer, 0, 300) . "\n";
+    return (
+        request => call('toolgate_output',
+            qq({"output":"$key","pattern":"nowhere"})),
+        answer => qr/nowhere|match/,
+    );
+}
 
 sub call {
     my ($tool, $arguments) = @_;
@@ -198,7 +206,7 @@ sub probe {
     return {
         name => $name,
         %{ $probe{$name} },
-        $name eq 'ask' && $self->{row}{searches} ? %search : (),
+        $name eq 'ask' && $self->{row}{searches} ? $self->search : (),
         client => $self->{tg}->connect,
     };
 }

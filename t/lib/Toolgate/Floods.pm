@@ -16,7 +16,7 @@ package Toolgate::Floods;
 #   wait           bound of the longest wait of another client, in ms
 #   memory         bound of what the worker and the runner grow by, in MB each
 #   busy           the process that is flooded, if it is not the worker: runner
-#   searches       the other client asks for a stored output
+#   searches       the other client searches an output, too
 #   rounds         rounds of the attack in a test (1)
 #   clock          the runner has a clock that the attack sets
 #   log            what the log may say at warn or worse
@@ -318,7 +318,7 @@ for my $kind (sort keys %pattern) {
             patterns => [ ($pattern{$kind}) x 8 ] ],
         busy   => 'runner',
         searches => 1,
-        wait   => $SMALL,
+        wait   => $LARGE,
         memory => 64);
 }
 
