@@ -28,6 +28,8 @@
 #include <sys/un.h>
 
 #define PASS_CALLS 32
+/* What is larger need not be looked at. */
+#define PASS_MAX_FRAME 1024
 #define PASS_ARGUMENTS "{\"text\":\"hi\",\"_meta\":{\"progressToken\":\"tok\"}}"
 
 typedef struct {
@@ -230,6 +232,8 @@ pass_init(unsigned byte, uint32_t seed)
     ngx_str_set(&pass.upstream.host, "backends");
     pass.upstream.peer.init = pass_init_peer;
     pass.front.stream = &pass.session;
+    pass.front.peer.row = tg_dialect(TG_DIALECT_JSONRPC);
+    pass.front.peer.max_frame = PASS_MAX_FRAME;
 
     if (byte & 8) {
         conf->speech.notify = pass_notify;
