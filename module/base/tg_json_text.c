@@ -195,7 +195,9 @@ tg_json_decode(char *dst, tg_str_t body)
 void
 tg_json_put_decoded(tg_buf_t *buf, tg_str_t body)
 {
-    if (body.len != 0 && tg_buf_reserve(buf, body.len) == TG_OK) {
+    if (body.len != 0 && tg_buf_reserve(buf, body.len) == TG_OK
+        && buf->data != NULL)
+    {
         buf->len += tg_json_decode(buf->data + buf->len, body);
     }
 }

@@ -12,7 +12,7 @@
 /* Bytes that all sources of a worker may hold together. */
 #define NGX_TOOLGATE_MEMORY 268435456
 /* Clients may use half of it whatever other sources hold, and vice versa. */
-#define NGX_TOOLGATE_MEMORY_HALF (NGX_TOOLGATE_MEMORY / 2)
+#define NGX_TOOLGATE_MEMORY_HALF 134217728
 
 extern tg_sched_t ngx_toolgate_sched;
 
