@@ -85,18 +85,28 @@ tg_json_decode_escape(const char *p, const char *end, char *at, size_t *len)
     return p + 2;
 }
 
+/* Where the next escape begins, or the end. */
+static inline const char *
+tg_json_run_end(const char *p, const char *end)
+{
+    const char *slash;
+
+    slash = memchr(p, '\\', (size_t) (end - p));
+
+    return slash != NULL ? slash : end;
+}
+
 /* One step: a run without escapes, or one escape.  At most 4 bytes then. */
 static inline const char *
 tg_json_step(const char *p, const char *end, tg_str_t *out, char scratch[4])
 {
-    const char *slash;
+    const char *run_end;
     size_t len;
 
     if (*p != '\\') {
-        slash = memchr(p, '\\', (size_t) (end - p));
-        slash = slash != NULL ? slash : end;
-        *out = tg_str(p, (size_t) (slash - p));
-        return slash;
+        run_end = tg_json_run_end(p, end);
+        *out = tg_str(p, (size_t) (run_end - p));
+        return run_end;
     }
 
     p = tg_json_decode_escape(p, end, scratch, &len);
@@ -165,8 +175,7 @@ tg_json_decode_dense(const char *p, const char *end, char **dst)
 size_t
 tg_json_decode(char *dst, tg_str_t body)
 {
-    const char *p, *end;
-    tg_str_t run;
+    const char *p, *end, *run;
     size_t len;
     char *at;
 
@@ -177,9 +186,10 @@ tg_json_decode(char *dst, tg_str_t body)
         p = tg_json_decode_dense(p, end, &at);
 
         if (p < end && *p != '\\') {
-            p = tg_json_step(p, end, &run, NULL);
-            memcpy(at, run.data, run.len);
-            at += run.len;
+            run = p;
+            p = tg_json_run_end(p, end);
+            memcpy(at, run, (size_t) (p - run));
+            at += p - run;
         }
 
         /* An escape is longer than what it means, so there is room for that. */
