@@ -60,7 +60,7 @@ ngx_toolgate_command_schema(const ngx_toolgate_tool_t *tool, tg_str_t variable,
 
     root = ngx_toolgate_command_root(tool);
 
-    if (root.data == NULL || tool->validate == NGX_TOOLGATE_OFF
+    if (tool == NULL || root.data == NULL || tool->validate == NGX_TOOLGATE_OFF
         || tg_value_next(&variable, &token) != TG_OK
         || tg_value_kind(token.name, &path) == TG_VALUE_OTHER)
     {

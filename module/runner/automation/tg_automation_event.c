@@ -202,11 +202,13 @@ tg_automation_publish_all(tg_automation_t *automation)
 void
 tg_automation_forget(tg_automation_t *automation)
 {
+    tg_event_t *event;
+
     tg_source_leave(&automation->engine->tasks->jobs->sched.sched,
                     &automation->publisher);
 
-    while (!TAILQ_EMPTY(&automation->events)) {
-        tg_automation_remove(automation, TAILQ_FIRST(&automation->events));
+    while ((event = TAILQ_FIRST(&automation->events)) != NULL) {
+        tg_automation_remove(automation, event);
     }
 }
 

@@ -92,7 +92,6 @@ tg_server_keep(tg_server_t *server)
     int err;
 
     dir = server->servers->dir;
-    err = 0;
 
     switch (server->kept_due) {
     case 2:
