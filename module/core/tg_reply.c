@@ -3,12 +3,6 @@
  */
 #include "core/tg_peer_impl.h"
 
-size_t
-tg_peer_limit(const tg_peer_t *peer)
-{
-    return peer->row->max_frame != 0 ? peer->row->max_frame : peer->max_frame;
-}
-
 void
 tg_peer_is_ours(tg_peer_t *peer)
 {

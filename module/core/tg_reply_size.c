@@ -4,6 +4,12 @@
 #include "core/tg_peer_impl.h"
 
 size_t
+tg_peer_limit(const tg_peer_t *peer)
+{
+    return peer->row->max_frame != 0 ? peer->row->max_frame : peer->max_frame;
+}
+
+size_t
 tg_peer_reply_max(const tg_peer_t *peer)
 {
     size_t limit;
