@@ -73,9 +73,9 @@
 #define TG_BRIDGE_DRAIN 5000
 /*
  * An agent that starts has this many ms for its first request after a runner
- * has gone or refused the bridge: the answer says why.  After each such answer
- * it has TG_BRIDGE_REFUSED ms for the next request, as clients that were
- * refused server/discover ask for initialize.
+ * has gone or refused the bridge: the answer says why.  After each such answer,
+ * and after its handshake, it has TG_BRIDGE_REFUSED ms for the next request, as
+ * clients that were refused server/discover ask for initialize.
  */
 #define TG_BRIDGE_REFUSE 5000
 #define TG_BRIDGE_REFUSED 2000
@@ -143,7 +143,7 @@ struct tg_bridge_s {
     unsigned has_listed:1;  /* the agent asked for the list */
     unsigned is_listed:1;   /* its list is here, or it has none */
     unsigned is_ended:1;    /* the runner sent shutdown (relay) */
-    unsigned is_settled:1;  /* the agent wrote something after its handshake */
+    unsigned is_settled:1;  /* the agent has asked for the list, or called */
 
     tg_uv_conn_t agent;
     tg_peer_t peer;

@@ -9,7 +9,11 @@
 static void
 tg_agent_call(void *host, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_bridge_request_take(host, request, 0, 0);
+    tg_bridge_t *bridge;
+
+    bridge = host;
+    bridge->is_settled = 1;
+    tg_bridge_request_take(bridge, request, 0, 0);
 }
 
 static void
@@ -56,7 +60,12 @@ tg_agent_is_slice_over(void *host)
 static int
 tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
 {
-    return tg_list_asked(host, request);
+    tg_bridge_t *bridge;
+
+    bridge = host;
+    bridge->is_settled = 1;
+
+    return tg_list_asked(bridge, request);
 }
 
 static const tg_peer_ops_t tg_agent_peer_ops = {
@@ -157,7 +166,7 @@ static int
 tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
 {
     tg_bridge_t *bridge;
-    int rc, is_met;
+    int rc;
 
     bridge = host;
     rc = TG_LIMIT;
@@ -166,10 +175,8 @@ tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
     bridge->is_stopped = !tg_agent_is_welcome(bridge);
 
     if (!bridge->is_stopped) {
-        is_met = bridge->peer.is_legacy || bridge->peer.is_modern;
         bridge->peer.now_ms = tg_agent_clock();
         rc = tg_peer_input(&bridge->peer, data, len, consumed);
-        bridge->is_settled |= is_met && *consumed != 0;
 
         if (bridge->options->is_debug) {
             tg_bridge_trace("agent  ->", TG_FRAME_LINE,

@@ -282,7 +282,8 @@ tg_parent_on_refuse_timeout(tg_bridge_t *bridge)
 
 /*
  * The bridge ends with its runner.  Clients that start do not all survive a
- * server that exits before it was asked, so that one is told why first.
+ * server that exits before it was asked for its tools, so that one is told why
+ * first.
  */
 static void
 tg_parent_end(tg_bridge_t *bridge)
@@ -296,7 +297,10 @@ tg_parent_end(tg_bridge_t *bridge)
 
     bridge->peer.refusal = tg_str_c(bridge->why);
     tg_agent_release(bridge);
-    tg_bridge_timer_start(bridge, TG_TIMER_REFUSE, TG_BRIDGE_REFUSE);
+    tg_bridge_timer_start(bridge, TG_TIMER_REFUSE,
+                          bridge->peer.is_legacy || bridge->peer.is_modern
+                              ? TG_BRIDGE_REFUSED
+                              : TG_BRIDGE_REFUSE);
 }
 
 void

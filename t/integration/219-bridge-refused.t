@@ -58,6 +58,17 @@ for my $how (sort keys %frame) {
         'the next request says why';
     is $bridge->wait_exit, 0, 'exit status';
 
+    # When all of the handshake is over.
+    $conn = begin();
+    $bridge->rpc('initialize', $hello);
+    $bridge->notify('notifications/initialized');
+    is_deeply $bridge->rpc('ping')->{result}, {}, "$how, later: it answers";
+    $conn->send_line($frame{$how});
+    ok Toolgate::Parent::is_left($conn), 'the runner is left';
+    like $bridge->rpc('tools/list')->{error}{message}, qr/one is "enough"/,
+        'the first request for tools says why';
+    is $bridge->wait_exit, 0, 'exit status';
+
     # An agent at work sees its server go.
     $conn = begin();
     $bridge->rpc('initialize', $hello);
