@@ -202,14 +202,19 @@ tg_automation_publish_all(tg_automation_t *automation)
 void
 tg_automation_forget(tg_automation_t *automation)
 {
-    tg_event_t *event;
+    tg_event_t *event, *next;
 
     tg_source_leave(&automation->engine->tasks->jobs->sched.sched,
                     &automation->publisher);
 
-    while ((event = TAILQ_FIRST(&automation->events)) != NULL) {
-        tg_automation_remove(automation, event);
+    for (event = TAILQ_FIRST(&automation->events); event != NULL; event = next)
+    {
+        next = TAILQ_NEXT(event, place);
+        free(event);
     }
+
+    TAILQ_INIT(&automation->events);
+    automation->events_bytes = 0;
 }
 
 /* --- tasks --- */
