@@ -272,12 +272,10 @@ is word($here, 'one', s => '0', key => 'fourth'), 'fourth', 'and the next one';
 $first = occupy('lost');
 my $killed = status()->{pid};
 kill KILL => $killed;
-# Who connects asks at once; once one more question was answered, it was read.
 wait_for {
     my $status = eval { status() } // {};
-    ($status->{pid} // $killed) != $killed && $status->{connections} == 2;
-} 'the worker to be at the next runner';
-status();
+    ($status->{pid} // $killed) != $killed && $status->{kinds}{place};
+} 'the next runner to count it';
 $second = begin($there, 'one', s => '0', key => 'waits');
 waiting(1);
 cancel($here, $first);
