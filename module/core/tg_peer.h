@@ -375,8 +375,8 @@ size_t tg_peer_reply_max(const tg_peer_t *peer);
  * before the outcome is checked or written: how many bytes it has at least, or
  * 0 where it may be sent.
  */
-size_t tg_peer_is_hopeless(const tg_peer_t *peer, const tg_reply_t *reply,
-                           const tg_outcome_t *outcome);
+size_t tg_peer_oversize(const tg_peer_t *peer, const tg_reply_t *reply,
+                        const tg_outcome_t *outcome);
 
 /* Would one be sent now? */
 int tg_peer_is_told(const tg_peer_t *peer);

@@ -429,12 +429,12 @@ tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
 }
 
 static int
-tg_reply_is_hopeless(tg_peer_t *peer, const tg_reply_t *reply,
-                     const tg_outcome_t *outcome)
+tg_reply_is_too_large(tg_peer_t *peer, const tg_reply_t *reply,
+                      const tg_outcome_t *outcome)
 {
     size_t least;
 
-    least = tg_peer_is_hopeless(peer, reply, outcome);
+    least = tg_peer_oversize(peer, reply, outcome);
 
     if (least != 0) {
         tg_reply_too_large(peer, reply, least);
@@ -452,7 +452,7 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     size_t start;
 
     /* Nothing else is to be known of it. */
-    if (!reply->is_silent && tg_reply_is_hopeless(peer, reply, outcome)) {
+    if (!reply->is_silent && tg_reply_is_too_large(peer, reply, outcome)) {
         return;
     }
 

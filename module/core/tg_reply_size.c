@@ -55,8 +55,8 @@ tg_reply_least(const tg_peer_t *peer, const tg_reply_t *reply,
 }
 
 size_t
-tg_peer_is_hopeless(const tg_peer_t *peer, const tg_reply_t *reply,
-                    const tg_outcome_t *outcome)
+tg_peer_oversize(const tg_peer_t *peer, const tg_reply_t *reply,
+                 const tg_outcome_t *outcome)
 {
     size_t limit, least, most;
 

@@ -14,8 +14,8 @@ tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
 }
 
 int
-tg_answer_is_hopeless(tg_str_t out, tg_output_t form,
-                      const tg_job_params_t *params)
+tg_answer_is_too_large(tg_str_t out, tg_output_t form,
+                       const tg_job_params_t *params)
 {
     return params->max_answer != 0 && out.len > params->max_answer
            && (form == TG_OUTPUT_JSON
@@ -31,7 +31,7 @@ tg_answer_of(tg_str_t out, tg_output_t form, const tg_job_params_t *params,
     tg_entry_t entry;
     size_t at;
 
-    if (!is_stored && tg_answer_is_hopeless(out, form, params)) {
+    if (!is_stored && tg_answer_is_too_large(out, form, params)) {
         return tg_outcome_of(form == TG_OUTPUT_JSON ? TG_OUTCOME_JSON
                                                     : TG_OUTCOME_RESULT,
                              out);
@@ -103,7 +103,7 @@ tg_answer_refuse_size(tg_answer_writer_t *writer)
 
 /* May a reply with the outcome be larger than any message of the client? */
 static int
-tg_answer_may_be_hopeless(const tg_outcome_t *outcome, size_t max_answer)
+tg_answer_may_be_too_large(const tg_outcome_t *outcome, size_t max_answer)
 {
     return max_answer != 0 && outcome->kind != TG_OUTCOME_FAILURE
            && outcome->value.len > (outcome->kind == TG_OUTCOME_TEXT
@@ -120,7 +120,8 @@ tg_answer_begin(tg_answer_writer_t *writer, const tg_outcome_t *outcome,
     writer->params = params;
     writer->at = 0;
     writer->least = 0;
-    writer->is_counted = tg_answer_may_be_hopeless(outcome, params->max_answer);
+    writer->is_counted = tg_answer_may_be_too_large(outcome,
+                                                    params->max_answer);
     tg_buf_init(&writer->json, tg_alloc_libc());
     tg_buf_init(&writer->text, tg_alloc_libc());
 

@@ -41,8 +41,8 @@ tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form,
                           tg_buf_t *text);
 
 /* Is an output of this form surely larger than any message of the client? */
-int tg_answer_is_hopeless(tg_str_t out, tg_output_t form,
-                          const tg_job_params_t *params);
+int tg_answer_is_too_large(tg_str_t out, tg_output_t form,
+                           const tg_job_params_t *params);
 
 /* Bytes of an output that are written in one step. */
 #define TG_ANSWER_STEP 65536

@@ -155,9 +155,9 @@ ngx_toolgate_answer_error(const ngx_toolgate_call_t *call,
  * need not be looked at, unless it is to be stored.
  */
 static ngx_uint_t
-ngx_toolgate_answer_is_hopeless(const ngx_toolgate_call_t *call,
-                                ngx_uint_t is_method, tg_str_t result,
-                                tg_outcome_t *outcome)
+ngx_toolgate_answer_is_too_large(const ngx_toolgate_call_t *call,
+                                 ngx_uint_t is_method, tg_str_t result,
+                                 tg_outcome_t *outcome)
 {
     if (call->front == NULL || call->deferred == NULL || call->storing.len != 0
         || call->entry->output == TG_OUTPUT_TEXT
@@ -171,8 +171,7 @@ ngx_toolgate_answer_is_hopeless(const ngx_toolgate_call_t *call,
                                  : TG_OUTCOME_RESULT,
                              result);
 
-    return tg_peer_is_hopeless(&call->front->peer, &call->deferred->reply,
-                               outcome)
+    return tg_peer_oversize(&call->front->peer, &call->deferred->reply, outcome)
            != 0;
 }
 
@@ -202,8 +201,8 @@ ngx_toolgate_answer(ngx_toolgate_call_t *call, ngx_uint_t is_method,
         call->rule = NGX_TOOLGATE_RULE_MAX_OUTPUT;
 
     } else if (answer->kind == TG_ANSWER_RESULT
-               && ngx_toolgate_answer_is_hopeless(call, is_method,
-                                                  answer->result, &outcome))
+               && ngx_toolgate_answer_is_too_large(call, is_method,
+                                                   answer->result, &outcome))
     {
         return outcome;
 

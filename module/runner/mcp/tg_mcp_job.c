@@ -217,9 +217,9 @@ tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
     } else {
         /* What is refused for its size, and not stored, is not checked. */
         outcome = call->spill.spills == NULL
-                          && tg_answer_is_hopeless(answer->result,
-                                                   TG_OUTPUT_RESULT,
-                                                   &call->job->params)
+                          && tg_answer_is_too_large(answer->result,
+                                                    TG_OUTPUT_RESULT,
+                                                    &call->job->params)
                       ? tg_outcome_of(TG_OUTCOME_RESULT, answer->result)
                       : tg_mcp_job_result(answer->result);
         tg_mcp_job_end(call, &outcome);
