@@ -166,7 +166,7 @@ typedef struct {
     ngx_array_t limits;   /* ngx_toolgate_limit_t *, those with a rate */
     ngx_array_t programs; /* ngx_toolgate_program_t: what tools need */
     ngx_array_t *derived; /* tg_str_t: variables of callers' values, by maps */
-    ngx_array_t *scanned; /* ngx_str_t: the files that were read for them */
+    ngx_array_t *scanned; /* ngx_toolgate_scanned_t: files read for them */
     ngx_array_t sinks;    /* ngx_toolgate_sink_t *: where logs go */
     ngx_array_t formats;  /* ngx_toolgate_format_t *: what they hold */
     ngx_array_t tracers;  /* ngx_toolgate_tracer_t *: where traces go */

@@ -1,40 +1,28 @@
-#include "tool/tg_command.h"
+/*
+ * The words of a program: values of callers in those that are code.
+ */
+#include "tool/tg_command_scan.h"
 
 #include "core/tg_value.h"
-
-/* A word, or a part of one that a starter takes apart. */
-typedef struct {
-    tg_str_t text;
-    size_t word;
-} tg_command_token_t;
-
-typedef struct {
-    const tg_command_word_t *words;
-    const tg_command_names_t *names;
-    tg_command_token_t tokens[TG_COMMAND_WORDS_MAX];
-    size_t n;
-    const tg_command_program_t *program; /* whose words are read */
-    size_t at;                           /* of that program */
-    size_t i;                            /* the token that is read */
-    size_t nwords;                       /* that are no options, so far */
-    int is_given;                        /* its code, or a file of it */
-    int is_code;                         /* its code is in a word */
-    int is_chosen;                       /* program->command was there */
-    int is_next;                         /* the next word is code */
-    int is_ended;                        /* there are no more options */
-    tg_command_code_t *code;
-} tg_command_scan_t;
 
 /* --- values --- */
 
 int
 tg_command_is_caller(tg_str_t name, const tg_command_names_t *names)
 {
-    static const char *const callers[] = {
-        "tool_arguments",   "tool_request_id", "tool_client_name",
-        "tool_traceparent", "tool_tracestate", "task_prompt",
-        "task_cwd",         "task_metadata",   NULL
-    };
+    static const char *const callers[] = { "tool_arguments",
+                                           "tool_request_id",
+                                           "tool_client_name",
+                                           "tool_client_version",
+                                           "tool_client_via",
+                                           "tool_traceparent",
+                                           "tool_tracestate",
+                                           "task_prompt",
+                                           "task_cwd",
+                                           "task_metadata",
+                                           "ssl_server_name",
+                                           "ssl_preread_server_name",
+                                           NULL };
     tg_value_kind_t kind;
     tg_str_t path;
     size_t i;
@@ -81,8 +69,7 @@ tg_command_value(tg_str_t text, int is_alone, const tg_command_names_t *names)
 
 /* --- words that are code --- */
 
-/* Is it code with a caller's value? */
-static int
+int
 tg_command_check(tg_command_scan_t *scan, tg_str_t text, size_t word,
                  int is_alone)
 {
@@ -91,15 +78,19 @@ tg_command_check(tg_command_scan_t *scan, tg_str_t text, size_t word,
     scan->is_given = scan->is_code = 1;
     value = tg_command_value(text, is_alone, scan->names);
 
-    if (value.data == NULL
-        || ((scan->program->flags & TG_COMMAND_IS_MILD)
-            && scan->words[word].is_number))
-    {
+    if (value.data == NULL) {
+        value = tg_command_value(text, 1, scan->names);
+        scan->code->alone = value.data != NULL ? value : scan->code->alone;
+        return 0;
+    }
+
+    if ((scan->program->flags & TG_COMMAND_IS_MILD)
+        && scan->words[word].is_bounded) {
         return 0;
     }
 
     scan->code->program = scan->program;
-    scan->code->name = scan->tokens[scan->at].text;
+    scan->code->name = scan->name;
     scan->code->value = value;
     scan->code->word = word;
 
@@ -127,20 +118,88 @@ tg_command_is_letter(const char *letters, char c)
     return letters != NULL && tg_is_one_of(c, letters);
 }
 
-/* The code is in a file, behind which words are for that. */
+/* The code is in a file; the words after the file's name are for the code. */
 static void
-tg_command_use_file(tg_command_scan_t *scan)
+tg_command_use_file(tg_command_scan_t *scan, tg_str_t name)
 {
+    static const char inputs[] = "- /dev/stdin /dev/fd/0 /proc/self/fd/0";
     unsigned flags;
 
     flags = scan->program->flags;
     scan->is_given = 1;
+    scan->is_input |= tg_command_has(inputs, name);
 
     if ((flags & TG_COMMAND_IS_STRICT)
         && !(flags & (TG_COMMAND_IS_FIRST | TG_COMMAND_IS_REST)))
     {
         scan->i = scan->n;
     }
+}
+
+int
+tg_command_begins(tg_str_t text, tg_str_t lower)
+{
+    size_t i;
+
+    for (i = 0; i < lower.len && i < text.len; i++) {
+        if ((text.data[i] >= 'A' && text.data[i] <= 'Z' ? text.data[i] | 0x20
+                                                        : text.data[i])
+            != lower.data[i])
+        {
+            return 0;
+        }
+    }
+
+    return i == lower.len;
+}
+
+/* A setting as the value of an option, `-c alias.x=!CODE`, likewise. */
+static int
+tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
+{
+    const char *list;
+    size_t i, len;
+
+    for (list = scan->program->sets; list != NULL && *list != '\0';
+         list += len + (list[len] == ' '))
+    {
+        len = strcspn(list, " ");
+
+        if (!tg_command_begins(text, tg_str(list, len))) {
+            continue;
+        }
+
+        for (i = len; i < text.len && !tg_is_one_of(text.data[i], "= "); i++) {
+            /* void */
+        }
+
+        i += i < text.len;
+
+        return tg_command_check(scan, tg_str(text.data + i, text.len - i),
+                                scan->tokens[scan->i].word, 0);
+    }
+
+    return 0;
+}
+
+/* The value of an option that is no code: a file of it, a setting, or other. */
+static int
+tg_command_skip_value(tg_command_scan_t *scan, tg_str_t attached, int is_file)
+{
+    if (attached.data == NULL) {
+        if (++scan->i >= scan->n) {
+            return 0;
+        }
+
+        attached = scan->tokens[scan->i].text;
+    }
+
+    if (is_file) {
+        tg_command_use_file(scan, attached);
+        return 0;
+    }
+
+    return tg_command_check_setting(scan, attached);
 }
 
 /* `-lne CODE`: says whether there is code with a caller's value. */
@@ -168,17 +227,14 @@ tg_command_check_letters(tg_command_scan_t *scan, tg_str_t text)
         } else if (tg_command_is_letter(program->rests, text.data[i])) {
             return 0;
 
-        } else if (tg_command_is_letter(program->files, text.data[i])
-                   || tg_command_is_letter(program->values, text.data[i]))
-        {
-            scan->i += attached.data == NULL;
+        } else if (tg_command_is_letter(program->files, text.data[i])) {
+            return tg_command_skip_value(scan, attached, 1);
 
-            if (tg_command_is_letter(program->files, text.data[i])) {
-                tg_command_use_file(scan);
-            }
-
-            return 0;
+        } else if (tg_command_is_letter(program->values, text.data[i])) {
+            return tg_command_skip_value(scan, attached, 0);
         }
+
+        scan->is_input |= tg_command_is_letter(program->inputs, text.data[i]);
     }
 
     return 0;
@@ -210,10 +266,29 @@ tg_command_check_long(tg_command_scan_t *scan, tg_str_t text)
         return tg_command_check_value(scan, attached);
     }
 
-    scan->i += attached.data == NULL
-               && tg_command_has(scan->program->vlongs, name);
+    if (tg_command_has(scan->program->flongs, name)) {
+        return tg_command_skip_value(scan, attached, 1);
+    }
+
+    if (tg_command_has(scan->program->vlongs, name)) {
+        return tg_command_skip_value(scan, attached, 0);
+    }
+
+    scan->i += tg_command_has(scan->program->plongs, name) ? 2 : 0;
 
     return 0;
+}
+
+tg_str_t
+tg_command_assigned(tg_str_t text)
+{
+    const char *equals;
+
+    equals = memchr(text.data, '=', text.len);
+
+    return equals != NULL
+               ? tg_str(equals + 1, (size_t) (tg_str_end(text) - equals - 1))
+               : TG_STR_NONE;
 }
 
 /* A word that is no option, likewise. */
@@ -239,6 +314,21 @@ tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
         return 0;
     }
 
+    if ((flags & TG_COMMAND_IS_ASSIGNED)
+        && memchr(token->text.data, '=', token->text.len) != NULL)
+    {
+        return tg_command_check(scan, tg_command_assigned(token->text),
+                                token->word, 1);
+    }
+
+    if ((flags & TG_COMMAND_IS_PLUS) && token->text.len > 1
+        && token->text.data[0] == '+')
+    {
+        return tg_command_check(
+            scan, tg_str(token->text.data + 1, token->text.len - 1),
+            token->word, 0);
+    }
+
     scan->nwords++;
     scan->is_ended |= (flags & TG_COMMAND_IS_STRICT) != 0;
     first = flags & TG_COMMAND_IS_REST ? 2 : 1;
@@ -256,225 +346,101 @@ tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
     }
 
     if (!(flags & TG_COMMAND_IS_REST)) {
-        tg_command_use_file(scan);
+        tg_command_use_file(scan, scan->is_given || scan->nwords > 1
+                                          || !(flags & TG_COMMAND_IS_READER)
+                                      ? TG_STR_NONE
+                                      : token->text);
     }
 
     return 0;
 }
 
-/* Reads the words of the program at a token. */
+/* An option or a word, likewise. */
 static int
-tg_command_scan(tg_command_scan_t *scan, size_t at)
+tg_command_check_token(tg_command_scan_t *scan, const tg_command_token_t *token)
 {
-    const tg_command_token_t *token;
     unsigned flags;
-    int is_found;
 
-    scan->program = tg_command_program(scan->tokens[at].text);
+    flags = scan->program->flags;
 
-    if (scan->program == NULL) {
+    if (scan->is_ended || token->text.len <= 1
+        || (token->text.data[0] != '-'
+            && (token->text.data[0] != '+' || !(flags & TG_COMMAND_IS_SHELL))))
+    {
+        return tg_command_check_word(scan, token);
+    }
+
+    if (tg_str_eq(token->text, TG_STR("--"))) {
+        scan->is_ended = !(flags & TG_COMMAND_IS_STARTER);
         return 0;
     }
 
-    flags = scan->program->flags;
-    scan->at = at;
-    scan->nwords = 0;
-    scan->is_given = scan->is_code = scan->is_chosen = 0;
-    scan->is_next = scan->is_ended = 0;
-
-    for (scan->i = at + 1; scan->i < scan->n; scan->i++) {
-        token = &scan->tokens[scan->i];
-
-        if (!scan->is_ended && token->text.len > 1
-            && (token->text.data[0] == '-'
-                || (token->text.data[0] == '+' && scan->is_next)))
-        {
-            if (tg_str_eq(token->text, TG_STR("--"))) {
-                scan->is_ended = !(flags & TG_COMMAND_IS_STARTER);
-                continue;
-            }
-
-            is_found = token->text.data[1] == '-'
-                               || (flags & TG_COMMAND_IS_SINGLE)
-                           ? tg_command_check_long(scan, token->text)
-                           : tg_command_check_letters(scan, token->text);
-
-        } else {
-            is_found = tg_command_check_word(scan, token);
-        }
-
-        if (is_found) {
-            return 1;
-        }
-
-        if (scan->is_code && (flags & TG_COMMAND_IS_PLAIN) && scan->i < scan->n)
-        {
-            scan->code->tail = scan->tokens[scan->i].word + 1;
-            break;
-        }
-    }
-
-    scan->code->is_reader |= !scan->is_given && (flags & TG_COMMAND_IS_READER);
-
-    if (scan->code->is_reader) {
-        scan->code->program = scan->program;
-        scan->code->name = scan->tokens[at].text;
-    }
-
-    return 0;
+    return token->text.data[1] == '-' || (flags & TG_COMMAND_IS_SINGLE)
+               ? tg_command_check_long(scan, token->text)
+               : tg_command_check_letters(scan, token->text);
 }
 
-/* --- a whole command line --- */
-
+/* The words after code: the program may put them into the code. */
 static int
-tg_command_is_blank(char c)
+tg_command_check_tail(tg_command_scan_t *scan)
 {
-    return tg_is_one_of(c, " \t\r\n");
-}
+    scan->code->tail = scan->tokens[scan->i].word + 1;
 
-static void
-tg_command_push(tg_command_scan_t *scan, tg_str_t text, size_t word)
-{
-    if (scan->n < TG_COMMAND_WORDS_MAX) {
-        scan->tokens[scan->n++] = (tg_command_token_t){ text, word };
-    }
-}
-
-/* What `env -S` makes of a word; quotes stay, as no program's name has any. */
-static void
-tg_command_split(tg_command_scan_t *scan, tg_str_t text, size_t word)
-{
-    size_t i, start;
-
-    for (i = 0; i < text.len; /* void */) {
-        start = i;
-
-        while (i < text.len && !tg_command_is_blank(text.data[i])) {
-            i++;
-        }
-
-        if (i != start) {
-            tg_command_push(scan, tg_str(text.data + start, i - start), word);
-        }
-
-        i += i < text.len;
-    }
-}
-
-/*
- * What is behind -S or --split-string= in an option of env, of length 0 where
- * that is the next word; absent: it is another option.
- */
-static tg_str_t
-tg_command_split_option(tg_str_t text)
-{
-    static const char name[] = "--split-string";
-    size_t i, len;
-
-    len = sizeof(name) - 1;
-
-    if (text.len >= len && memcmp(text.data, name, len) == 0) {
-        return tg_str(text.data + len + (text.len > len),
-                      text.len - len - (text.len > len));
-    }
-
-    for (i = 1; text.len > 1 && text.data[0] == '-' && text.data[1] != '-'
-                && i < text.len;
-         i++)
+    while ((scan->program->flags & TG_COMMAND_IS_JOINED) && ++scan->i < scan->n)
     {
-        if (text.data[i] == 'S') {
-            return tg_str(text.data + i + 1, text.len - i - 1);
-        }
-
-        if (tg_is_one_of(text.data[i], "uC$=")) {
-            break;
-        }
-    }
-
-    return TG_STR_NONE;
-}
-
-static int
-tg_command_is_env(tg_str_t text)
-{
-    return text.len >= 3 && memcmp(text.data + text.len - 3, "env", 3) == 0
-           && (text.len == 3 || text.data[text.len - 4] == '/');
-}
-
-/* Fills the tokens; says whether env takes a caller's value apart. */
-static int
-tg_command_fill(tg_command_scan_t *scan, const tg_command_word_t *words,
-                size_t n)
-{
-    tg_str_t text;
-    size_t i, env;
-
-    env = SIZE_MAX;
-
-    for (i = 0; i < n && scan->n < TG_COMMAND_WORDS_MAX; i++) {
-        text = env != SIZE_MAX ? tg_command_split_option(words[i].text)
-                               : TG_STR_NONE;
-
-        if (text.data == NULL) {
-            tg_command_push(scan, words[i].text, i);
-            env = tg_command_is_env(words[i].text) ? scan->n - 1 : env;
-            continue;
-        }
-
-        if (text.len == 0 && ++i < n) {
-            text = words[i].text;
-        }
-
-        scan->at = env;
-        scan->program = tg_command_program(scan->tokens[env].text);
-
-        if (i < n && tg_command_check(scan, text, i, 0)) {
+        if (tg_command_check(scan, scan->tokens[scan->i].text,
+                             scan->tokens[scan->i].word, 1))
+        {
             return 1;
         }
-
-        tg_command_split(scan, text, i);
-        env = SIZE_MAX;
     }
 
     return 0;
 }
 
 int
-tg_command_code(const tg_command_word_t *words, size_t n,
-                const tg_command_names_t *names, tg_command_code_t *code)
+tg_command_scan(tg_command_scan_t *scan, const tg_command_program_t *program,
+                tg_str_t name, size_t at)
 {
-    const tg_command_program_t *program;
-    tg_command_scan_t scan;
-    size_t i;
+    const tg_command_token_t *token;
 
-    memset(code, 0, sizeof(*code));
-    code->tail = n;
-    scan.code = code;
-    scan.words = words;
-    scan.names = names;
-    scan.n = 0;
+    scan->program = program;
+    scan->name = name;
+    scan->nwords = 0;
+    scan->is_given = scan->is_code = scan->is_input = scan->is_chosen = 0;
+    scan->is_next = scan->is_ended = 0;
 
-    if (tg_command_fill(&scan, words, n)) {
-        return TG_OK;
-    }
+    for (scan->i = at + 1; scan->i < scan->n; scan->i++) {
+        token = &scan->tokens[scan->i];
 
-    for (i = 0; i < scan.n; i++) {
-        program = tg_command_program(scan.tokens[i].text);
-
-        if (tg_command_scan(&scan, i)) {
-            return TG_OK;
-        }
-
-        if (code->tail != n) {
+        /* The words after `:::` are values that parallel quotes. */
+        if ((program->flags & TG_COMMAND_IS_ALL)
+            && tg_command_begins(token->text, TG_STR(":::")))
+        {
             break;
         }
 
-        /* It may start any of the others. */
-        if (i == 0
-            && (program == NULL || !(program->flags & TG_COMMAND_IS_STARTER))) {
-            break;
+        if (tg_command_check_token(scan, token)) {
+            return 1;
+        }
+
+        if (scan->is_code && (program->flags & TG_COMMAND_IS_PLAIN)
+            && scan->i < scan->n)
+        {
+            return tg_command_check_tail(scan);
         }
     }
 
-    return TG_MISSING;
+    if ((program->flags & TG_COMMAND_IS_INPUT)
+        || (!scan->is_code
+            && (scan->is_input
+                || (!scan->is_given
+                    && (program->flags & TG_COMMAND_IS_READER)))))
+    {
+        scan->code->is_reader = 1;
+        scan->code->program = program;
+        scan->code->name = name;
+    }
+
+    return 0;
 }

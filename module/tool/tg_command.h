@@ -17,6 +17,7 @@ typedef enum {
     TG_COMMAND_RUBY,
     TG_COMMAND_PHP,
     TG_COMMAND_AWK,
+    TG_COMMAND_JQ,
     TG_COMMAND_SSH,
     TG_COMMAND_SQL,
     TG_COMMAND_SQLITE,
@@ -32,9 +33,14 @@ typedef struct {
     const char *files;   /* of those that give the code, but not as text */
     const char *values;  /* of other options that have a value */
     const char *rests;   /* of those whose value, if any, is attached */
+    const char *inputs;  /* of those that read code from standard input */
     const char *longs;   /* long options whose value is code, words */
+    const char *flongs;  /* long options whose value is a file of code */
     const char *vlongs;  /* other long options that have a value, words */
+    const char *plongs;  /* long options that have two values, words */
+    const char *sets;    /* settings that are code, in values of options */
     const char *command; /* the first word must be this one; NULL: any */
+    const char *starts;  /* words before a started program; NULL: any */
     unsigned flags;      /* TG_COMMAND_IS_… */
     tg_command_remedy_t remedy;
 } tg_command_program_t;
@@ -59,8 +65,14 @@ typedef struct {
 #define TG_COMMAND_IS_PLAIN 0x200
 /* Without code and files it reads code from its standard input. */
 #define TG_COMMAND_IS_READER 0x400
-/* Numbers in its code are harmless. */
+/* Values in its code that the schema bounds are harmless. */
 #define TG_COMMAND_IS_MILD 0x800
+/* A word that begins with + is code. */
+#define TG_COMMAND_IS_PLUS 0x1000
+/* The value of a word NAME=VALUE is code. */
+#define TG_COMMAND_IS_ASSIGNED 0x2000
+/* It reads code from its standard input, whatever its words are. */
+#define TG_COMMAND_IS_INPUT 0x4000
 
 /* The program that a word, a path or a name, means; NULL: none of these. */
 const tg_command_program_t *tg_command_program(tg_str_t word);
@@ -93,7 +105,7 @@ typedef struct {
     unsigned line;          /* number of the directive */
     unsigned is_optional:1; /* the words of the line may be left out */
     unsigned is_repeated:1; /* or be there several times */
-    unsigned is_number:1;   /* the caller's values in it are numbers */
+    unsigned is_bounded:1;  /* the schema bounds the caller's values in it */
 } tg_command_word_t;
 
 /* More than these are not looked at. */
@@ -105,8 +117,9 @@ typedef struct {
     tg_str_t name;  /* of the program that runs it, as it is written */
     tg_str_t value; /* `$tool_arg_x`, as it is written; absent: there is none */
     size_t word;
-    size_t tail;   /* words from here on are no options of any program */
-    int is_reader; /* the program reads code from its standard input */
+    tg_str_t alone; /* a value that is all of some code; absent: none is */
+    size_t tail;    /* words from here on are no options of any program */
+    int is_reader;  /* the program reads code from its standard input */
 } tg_command_code_t;
 
 /* Finds the first such word: TG_OK, or TG_MISSING: code has only the rest. */
@@ -121,6 +134,9 @@ size_t tg_command_exposed(const tg_command_word_t *words, size_t n, size_t tail,
                           const tg_command_names_t *names, size_t from);
 
 /* --- maps --- */
+
+/* Takes the next file name of an `include` off a config: TG_OK or TG_END. */
+int tg_command_include_next(tg_str_t *rest, tg_str_t *name);
 
 /* `map SOURCE $NAME { BODY`, and what follows. */
 typedef struct {

@@ -91,6 +91,30 @@ tg_command_map_word(tg_str_t *rest)
 }
 
 int
+tg_command_include_next(tg_str_t *rest, tg_str_t *name)
+{
+    tg_str_t word;
+    int is_first;
+
+    for (is_first = 1; (word = tg_command_map_word(rest)).data != NULL;
+         is_first = word.len == 1 && tg_is_one_of(word.data[0], ";{}"))
+    {
+        if (!is_first || !tg_str_eq(word, TG_STR("include"))) {
+            continue;
+        }
+
+        word = tg_command_map_word(rest);
+
+        if (word.data != NULL && !tg_str_eq(word, TG_STR(";"))) {
+            *name = word;
+            return TG_OK;
+        }
+    }
+
+    return TG_END;
+}
+
+int
 tg_command_map_next(tg_str_t *rest, tg_command_map_t *map)
 {
     tg_str_t word;

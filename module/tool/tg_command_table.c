@@ -8,23 +8,29 @@
      | TG_COMMAND_IS_READER)
 #define TG_SCRIPT_FLAGS (TG_COMMAND_IS_STRICT | TG_COMMAND_IS_READER)
 
+#define TG_SSH_SETTINGS                                                        \
+    "proxycommand localcommand knownhostscommand remotecommand"
+
 static const tg_command_program_t tg_command_programs[] = {
     /* shells */
     { .names = "sh bash rbash dash ash zsh ksh mksh lksh pdksh oksh yash osh "
                "csh tcsh",
       .codes = "c",
       .values = "oO",
+      .inputs = "s",
       .vlongs = "--rcfile --init-file --emulate",
       .flags = TG_SHELL_FLAGS,
       .remedy = TG_COMMAND_SHELL },
-    { .names = "fish",
+    { .names = "fish nu xonsh elvish rc es",
       .codes = "cC",
-      .longs = "--command --init-command",
+      .longs = "--command --commands --init-command",
       .flags = TG_SCRIPT_FLAGS | TG_COMMAND_IS_PLAIN,
       .remedy = TG_COMMAND_ENVIRONMENT },
     { .names = "pwsh powershell",
-      .longs = "-c -command -Command -EncodedCommand",
-      .flags = TG_SCRIPT_FLAGS | TG_COMMAND_IS_SINGLE,
+      .longs = "-c -C -command -Command -COMMAND -EncodedCommand",
+      .flongs = "-f -File -file",
+      .flags = TG_SCRIPT_FLAGS | TG_COMMAND_IS_SINGLE | TG_COMMAND_IS_PLAIN
+               | TG_COMMAND_IS_JOINED,
       .remedy = TG_COMMAND_ENVIRONMENT },
 
     /* languages */
@@ -52,7 +58,8 @@ static const tg_command_program_t tg_command_programs[] = {
       .files = "fF",
       .values = "cdzSt",
       .longs = "--run --process-begin --process-code --process-end",
-      .vlongs = "--php-ini --define --file --process-file",
+      .flongs = "--file --process-file",
+      .vlongs = "--php-ini --define",
       .flags = TG_SCRIPT_FLAGS,
       .remedy = TG_COMMAND_PHP },
     { .names = "node nodejs bun tsx ts-node",
@@ -71,27 +78,36 @@ static const tg_command_program_t tg_command_programs[] = {
       .values = "l",
       .flags = TG_SCRIPT_FLAGS },
     { .names = "Rscript R julia groovy scala kotlin elixir guile racket expect "
-               "gnuplot osascript clojure clj raku perl6 crystal swift",
+               "gnuplot osascript clojure clj raku perl6 crystal swift ghc "
+               "ocaml iex nim maxima sage",
       .codes = "eEc",
-      .longs = "--eval --print --expr",
+      .longs = "--eval --print --expr --rpc-eval --batch-string",
       .flags = TG_SCRIPT_FLAGS },
-    { .names = "erl", .longs = "-eval", .flags = TG_COMMAND_IS_SINGLE },
-    { .names = "sbcl ecl octave clisp emacs emacsclient",
-      .codes = "ex",
-      .longs = "--eval --execute" },
+    { .names = "erl ecl emacs emacsclient",
+      .longs = "-eval -execute -e",
+      .flags = TG_COMMAND_IS_SINGLE },
+    { .names = "sbcl octave clisp", .codes = "x", .longs = "--eval" },
+    { .names = "dc",
+      .codes = "e",
+      .files = "f",
+      .longs = "--expression",
+      .flongs = "--file",
+      .flags = TG_COMMAND_IS_READER },
     { .names = "gdb lldb",
-      .codes = "o",
-      .longs = "-ex -iex -eval-command -init-eval-command -one-line",
+      .longs = "-ex -iex -eval-command -init-eval-command -o -O -one-line "
+               "-one-line-before-file",
       .flags = TG_COMMAND_IS_SINGLE },
     { .names = "vi vim nvim view ex gvim rvim",
       .codes = "c",
-      .longs = "--cmd" },
+      .longs = "--cmd",
+      .flags = TG_COMMAND_IS_PLUS },
     { .names = "awk gawk mawk nawk original-awk",
       .codes = "e",
       .files = "fE",
       .values = "Fvil",
       .longs = "--source",
-      .vlongs = "--file --exec --assign --field-separator --include --load",
+      .flongs = "--file --exec",
+      .vlongs = "--assign --field-separator --include --load",
       .flags = TG_COMMAND_IS_FIRST | TG_COMMAND_IS_STRICT,
       .remedy = TG_COMMAND_AWK },
     { .names = "sed gsed",
@@ -100,9 +116,24 @@ static const tg_command_program_t tg_command_programs[] = {
       .values = "l",
       .rests = "i",
       .longs = "--expression",
-      .vlongs = "--file --line-length",
+      .flongs = "--file",
+      .vlongs = "--line-length",
       .flags = TG_COMMAND_IS_FIRST | TG_COMMAND_IS_MILD,
       .remedy = TG_COMMAND_AWK },
+    { .names = "jq gojq jaq",
+      .files = "f",
+      .values = "L",
+      .flongs = "--from-file",
+      .vlongs = "--indent --library-path",
+      .plongs = "--arg --argjson --slurpfile --rawfile --argfile",
+      .flags = TG_COMMAND_IS_FIRST | TG_COMMAND_IS_MILD,
+      .remedy = TG_COMMAND_JQ },
+    { .names = "mlr",
+      .files = "f",
+      .values = "s",
+      .vlongs = "--ifs --ofs --fs --ips --ops --ps --irs --ors --rs --from",
+      .command = "filter put",
+      .flags = TG_COMMAND_IS_FIRST | TG_COMMAND_IS_MILD },
 
     /* SQL, and databases that run scripts */
     { .names = "sqlite sqlcipher",
@@ -121,19 +152,21 @@ static const tg_command_program_t tg_command_programs[] = {
       .files = "f",
       .values = "dhpUvFLPRTo",
       .longs = "--command",
-      .vlongs = "--file --dbname --host --port --username --set --variable "
+      .flongs = "--file",
+      .vlongs = "--dbname --host --port --username --set --variable "
                 "--field-separator --log-file --pset --record-separator "
                 "--table-attr --output",
       .flags = TG_COMMAND_IS_READER,
       .remedy = TG_COMMAND_PSQL },
-    { .names = "mysql mariadb mycli",
+    { .names = "mysql mariadb mycli litecli",
       .codes = "e",
       .values = "huPDS",
       .rests = "p",
       .longs = "--execute --init-command",
       .flags = TG_COMMAND_IS_READER,
       .remedy = TG_COMMAND_SQL },
-    { .names = "clickhouse clickhouse-client clickhouse-local snowsql",
+    { .names = "clickhouse clickhouse-client clickhouse-local snowsql dolt "
+               "impala-shell",
       .codes = "q",
       .longs = "--query",
       .flags = TG_COMMAND_IS_READER,
@@ -143,20 +176,31 @@ static const tg_command_program_t tg_command_programs[] = {
       .values = "SUPdios",
       .flags = TG_COMMAND_IS_READER,
       .remedy = TG_COMMAND_SQL },
-    { .names = "cqlsh usql trino presto",
+    { .names = "cqlsh usql trino presto hive beeline spark-sql mysqlsh",
       .codes = "ec",
       .longs = "--execute --command",
       .flags = TG_COMMAND_IS_READER,
       .remedy = TG_COMMAND_SQL },
-    { .names = "osqueryi",
+    { .names = "sqlplus isql tsql",
+      .flags = TG_COMMAND_IS_INPUT,
+      .remedy = TG_COMMAND_SQL },
+    { .names = "bq steampipe",
+      .command = "query",
+      .flags = TG_COMMAND_IS_FIRST,
+      .remedy = TG_COMMAND_SQL },
+    { .names = "sqlite-utils",
+      .command = "query memory",
+      .flags = TG_COMMAND_IS_REST,
+      .remedy = TG_COMMAND_SQL },
+    { .names = "osqueryi cypher-shell",
       .flags = TG_COMMAND_IS_FIRST | TG_COMMAND_IS_READER,
       .remedy = TG_COMMAND_SQL },
     { .names = "influx",
       .longs = "-execute",
       .flags = TG_COMMAND_IS_SINGLE,
       .remedy = TG_COMMAND_SQL },
-    { .names = "mongosh mongo",
-      .longs = "--eval",
+    { .names = "mongosh mongo arangosh",
+      .longs = "--eval --javascript.execute-string",
       .flags = TG_COMMAND_IS_READER },
     { .names = "redis-cli valkey-cli",
       .values = "hpnau",
@@ -167,9 +211,11 @@ static const tg_command_program_t tg_command_programs[] = {
     /* other machines, other users, several times */
     { .names = "ssh slogin autossh rsh remsh",
       .values = "BbcDEeFIiJLlMmOoPpQRSWw",
+      .sets = TG_SSH_SETTINGS,
       .flags = TG_COMMAND_IS_REST | TG_COMMAND_IS_JOINED | TG_COMMAND_IS_STRICT
                | TG_COMMAND_IS_READER,
       .remedy = TG_COMMAND_SSH },
+    { .names = "scp sftp", .values = "BcDFiJloPRSsX", .sets = TG_SSH_SETTINGS },
     { .names = "su runuser sg",
       .codes = "c",
       .values = "sgGwu",
@@ -185,17 +231,55 @@ static const tg_command_program_t tg_command_programs[] = {
       .longs = "--call --run --command",
       .flags = TG_COMMAND_IS_STARTER },
     { .names = "watch",
+      .files = "x",
       .values = "nq",
       .vlongs = "--interval --equexit",
       .flags = TG_COMMAND_IS_ALL | TG_COMMAND_IS_JOINED
                | TG_COMMAND_IS_STRICT },
-    { .names = "hyperfine", .flags = TG_COMMAND_IS_ALL },
-    { .names = "git", .longs = "--exec --upload-pack --receive-pack" },
+    { .names = "parallel",
+      .values = "aCdEIjLMNnPSsUW",
+      .vlongs = "--arg-file --colsep --delay --jobs --joblog --max-args "
+                "--max-procs --max-replace-args --results --sshlogin "
+                "--sshloginfile --tempdir --tmpdir --timeout --workdir --wd "
+                "--tagstring --halt --retries --load --memfree --nice --env "
+                "--profile --block --recend --recstart --header --basefile",
+      .flags = TG_COMMAND_IS_ALL | TG_COMMAND_IS_JOINED
+               | TG_COMMAND_IS_STRICT },
+    { .names = "hyperfine concurrently", .flags = TG_COMMAND_IS_ALL },
+    { .names = "tmux screen",
+      .values = "tsncFSLfxyeT",
+      .flags = TG_COMMAND_IS_ALL },
+    { .names = "nodemon", .codes = "x", .longs = "--exec" },
+    { .names = "ncat", .codes = "ce", .longs = "--sh-exec --exec" },
+    { .names = "lftp", .codes = "ec", .flags = TG_COMMAND_IS_READER },
+    { .names = "at batch ed", .flags = TG_COMMAND_IS_INPUT },
+    { .names = "git",
+      .values = "cC",
+      .sets = "alias. core.sshcommand core.pager core.editor core.fsmonitor "
+              "core.askpass core.gitproxy credential.helper diff.external "
+              "sequence.editor gpg.program gpg.ssh.program "
+              "interactive.difffilter web.browser uploadpack.packobjectshook",
+      .longs = "--exec --extcmd --upload-pack --receive-pack --tree-filter "
+               "--index-filter --msg-filter --env-filter --commit-filter "
+               "--parent-filter --tag-name-filter",
+      .vlongs = "--config" },
     { .names = "tar gtar bsdtar",
+      .codes = "IF",
+      .values = "fCTXbgHNKLV",
       .longs = "--to-command --checkpoint-action --use-compress-program "
-               "--rsh-command --info-script --new-volume-script" },
+               "--rsh-command --info-script --new-volume-script",
+      .flags = TG_COMMAND_IS_MILD },
+    { .names = "zip",
+      .longs = "-TT --unzip-command",
+      .flags = TG_COMMAND_IS_SINGLE },
     { .names = "rsync", .codes = "e", .longs = "--rsh --rsync-path" },
-    { .names = "make gmake", .longs = "--eval" },
+    { .names = "make gmake",
+      .codes = "E",
+      .values = "CfIjloW",
+      .longs = "--eval",
+      .vlongs = "--directory --file --makefile --include-dir --jobs "
+                "--load-average --old-file --what-if",
+      .flags = TG_COMMAND_IS_ASSIGNED | TG_COMMAND_IS_MILD },
 
     /* starters of whatever there is */
     { .names = "kubectl oc lxc incus crictl microk8s k3s mosh",
@@ -207,16 +291,23 @@ static const tg_command_program_t tg_command_programs[] = {
                "tini dumb-init catatonit firejail bwrap proot fakeroot "
                "fakechroot dbus-run-session xvfb-run torsocks torify "
                "proxychains tsocks cpulimit trickle eatmydata faketime "
-               "catchsegv",
+               "catchsegv caffeinate systemd-inhibit systemd-cat ssh-agent "
+               "dbus-launch run-one setlock tsp s6-setuidgid rr",
       .flags = TG_COMMAND_IS_STARTER,
       .remedy = TG_COMMAND_WORDS },
     { .names = "docker podman nerdctl docker-compose podman-compose buildah "
                "runc crun ctr systemd-nspawn machinectl flatpak toolbox "
-               "distrobox lxc-attach apptainer singularity vagrant "
-               "xargs find fd fdfind parallel busybox toybox sshpass direnv uv "
+               "distrobox lxc-attach apptainer singularity vagrant multipass "
+               "limactl colima minikube "
+               "xargs busybox toybox sshpass direnv uv uvx rye pdm pixi "
                "poetry pipenv pipx bundle conda mamba micromamba hatch nix "
+               "rbenv pyenv nodenv asdf mise volta yarn bunx dotenv dotenvx "
+               "doppler op chamber aws-vault envchain cross-env "
                "cgexec choom uclampset schedtool srun mpirun mpiexec ip "
                "start-stop-daemon daemonize chronic",
+      .flags = TG_COMMAND_IS_STARTER },
+    { .names = "find fd fdfind",
+      .starts = "-exec -execdir -ok -okdir -x -X --exec --exec-batch",
       .flags = TG_COMMAND_IS_STARTER },
 };
 

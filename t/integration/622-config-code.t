@@ -11,7 +11,7 @@ my $dir = $tg->dir;
 # Programs that may not be installed; nothing runs them.
 mkdir "$dir/bin" or die "mkdir: $!\n";
 for my $name (qw(zsh ksh ruby php8.2 node ssh sqlite3 psql mysql sudo docker
-    kubectl busybox claude git)) {
+    kubectl busybox claude git jq make parallel wrapper pwsh)) {
     $tg->file("bin/$name", "#!/bin/sh\n");
     chmod 0755, "$dir/bin/$name" or die "chmod: $!\n";
 }
@@ -72,6 +72,29 @@ my @code = (
     [ '~/busybox sh -c "echo $tool_arg_x"', 'sh', $shell ],
     [ 'find /srv -exec sh -c "echo $tool_arg_x" ";"', 'sh', $shell ],
     [ 'xargs -0 sh -c "echo $tool_arg_x"', 'sh', $shell ],
+    [ 'bash +x -c "echo $tool_arg_x"', 'bash', $shell ],
+    [ 'sh -c "echo $tool_client_version"', 'sh', qr/sh \$tool_client_version/ ],
+    [ 'sh -c "echo $tool_client_via"', 'sh', qr/sh \$tool_client_via/ ],
+    [
+        '~/docker run --rm --entrypoint sh -v a:b image -c "ls $tool_arg_x"',
+        'sh', $shell
+    ],
+    [ '~/wrapper -- sh -c "echo $tool_arg_x"', 'sh', $shell ],
+    [ 'python3 x.py sh -c "echo $tool_arg_x"', 'sh', $shell ],
+    [ '~/parallel "ls $tool_arg_x" ::: a', 'parallel', qr/"env NAME / ],
+    [ '~/pwsh -Command ls $tool_arg_x', 'pwsh', qr/"env NAME / ],
+    [ '~/make NAME=$tool_arg_x', 'make', qr/"env NAME / ],
+    [ '~/git -c "alias.a=!ls $tool_arg_x" a', 'git', qr/"env NAME / ],
+    [
+        '~/ssh -o "ProxyCommand=nc $tool_arg_x 22" host ls', 'ssh',
+        qr/\$tool_arg_x/
+    ],
+    [
+        '~/jq ".[\\"$tool_arg_x\\"]" f', 'jq',
+        qr/"jq --arg x \$tool_arg_x '\.\.\. \$x \.\.\.'", with "\$\$x" for/
+    ],
+    [ 'sh -c "echo $far"', 'sh', qr/the caller's "\$far"/ ],
+    [ 'sh -c "echo $near"', 'sh', qr/the caller's "\$near"/ ],
     [ 'sh -c "echo $named"', 'sh', qr/the caller's "\$named"/ ],
     [ 'sh -c "echo $again"', 'sh', qr/the caller's "\$again"/ ],
     [ 'sh -c "echo $part"', 'sh', qr/the caller's "\$part"/ ],
@@ -81,7 +104,12 @@ map $tool_arg_x $again { default a-$named; }
 map $tool_arg_x $named { default ''; ~^(.*)x "$1"; }
 map $tool_arg_x $flag  { default ''; on --all; }
 map $tool_arg_x $y     { ~^(?<part>.*)$ 1; }
+include conf.d/*.conf;
+map $far $near         { default $far; }
 END
+mkdir "$dir/conf.d" or die "mkdir: $!\n";
+$tg->file('conf.d/maps.conf',
+    'map $tool_arg_x $far { default "$tool_arg_x"; }');
 
 for my $case (@code) {
     my ($line, $name, $remedy) = @$case;
@@ -102,7 +130,8 @@ for my $body ("tool a { exec sh;\n arg -c;\n arg 'echo \$tool_arg_x' if=\$x; }",
     'tool a { exec sh; arg -c "echo $tool_arg_x" each; }',
     'method a { exec sh -c "echo $tool_arg_x"; }',
     'task_agent a { exec sh -c "echo $task_prompt"; default; }',
-    'task_agent a { exec env sh -c "ls $task_cwd"; default; }') {
+    'task_agent a { exec env sh -c "ls $task_cwd"; default; }',
+    'task_agent * { exec sh -c "ls $task_agent"; }') {
     my ($status, $out) = $tg->test_conf($body,
         stream => 'map $tool_arg_x $x { default 1; }');
     isnt $status, 0, "$body is refused";
@@ -114,7 +143,14 @@ for my $line ('sh -c $tool_arg_x', 'sh -c "${tool_arg_x}"',
     q{sh -c 'echo "$$1"' sh $tool_arg_x}, 'sh -c "echo $tool_name $flag"',
     '~/ssh host $tool_arg_z', '~/psql -c $tool_arg_x',
     'python3 -c "import sys" $tool_arg_x', 'grep -c -e "a $tool_arg_x" -- f',
-    'sed -n "$tool_arg_n,$$p" /etc/passwd', 'echo "sh -c $tool_arg_x"') {
+    'sed -n "$tool_arg_n,$$p" /etc/passwd', 'echo "sh -c $tool_arg_x"',
+    'sed -n "/$tool_arg_z/p" /etc/passwd', '~/jq ".[$tool_arg_n]" f',
+    '~/jq --arg x "a $tool_arg_x" ".[$$x]" f', '~/make TAG=$tool_arg_z all',
+    '~/parallel gzip ::: "a $tool_arg_x"', 'grep -e sh -c "a $tool_arg_x" f',
+    'env "A=$tool_arg_x" sh -c "echo $$A"',
+    '~/docker run --entrypoint python3 image x.py -c "conf/$tool_arg_x"',
+    'find /srv -name python -cnewer "ref/$tool_arg_x"',
+    '~/wrapper -- ~/ssh "a $tool_arg_x"') {
     my ($status, $out) = $tg->test_conf(
         'tool a { description d; input_schema \'{"type":"object","properties":'
             . '{"x":{"type":"string"},"n":{"type":"integer"},'
@@ -136,6 +172,38 @@ for my $case ([ '{}', 1 ], [ '{"type":"string"}', 1 ],
             . " '{\"type\":\"object\",\"properties\":{\"x\":$schema}}'; }");
     is $status, 0, "stdin with $schema loads" or diag $out;
     is $out =~ /\[warn\].*"stdin" puts the caller's "\$tool_arg_x" into code/,
+        $is_warned ? 1 : '', $is_warned ? 'with a warning' : 'without one';
+}
+
+for my $body ('task_agent a { exec sh -c "ls $task_agent"; default; }',
+    'task_agent * { exec sh -c $task_agent; }',
+    'task_agent * { exec ls --x $task_agent; }') {
+    my ($status, $out) = $tg->test_conf($body);
+    is $status, 0, "$body loads" or diag $out;
+    unlike $out, qr/"\$task_agent"/, 'without a warning';
+}
+
+for my $case ([ 'sh; stdin "ls $task_cwd"' => 1 ],
+    [ 'sh; stdin $task_prompt' => 0 ], [ 'cat; stdin "a $task_prompt"' => 0 ],
+    [ 'bash -s a; stdin "a $task_prompt"' => 1 ]) {
+    my ($body, $is_warned) = @$case;
+    my ($status, $out) =
+        $tg->test_conf("task_agent a { exec $body; default; }");
+    is $status, 0, "a task with $body loads" or diag $out;
+    is $out =~ /\[warn\].*"stdin" puts the caller's "\$task_\w+" into code/,
+        $is_warned ? 1 : '', $is_warned ? 'with a warning' : 'without one';
+}
+
+# A rule's event in a prompt that is code.
+for my $case ([ 'sh -c $task_prompt', 'wc {{path}}' => 1 ],
+    [ 'sh -c $task_prompt', 'date' => 0 ],
+    [ q{sh -c 'wc "$$1"' sh $task_prompt}, '{{path}}' => 0 ]) {
+    my ($exec, $prompt, $is_warned) = @$case;
+    my ($status, $out) = $tg->test_conf(
+        "task_agent a { exec $exec; default; }\nautomation r {\n"
+            . " trigger file $dir glob=*.md;\n agent a '$prompt';\n}");
+    is $status, 0, "a rule with $prompt for $exec loads" or diag $out;
+    is $out =~ /\[warn\] rule "r" puts values of its event .*test\.conf:\d+/,
         $is_warned ? 1 : '', $is_warned ? 'with a warning' : 'without one';
 }
 

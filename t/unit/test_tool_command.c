@@ -83,8 +83,26 @@ HELP_TEST(shells, "code of shells")
           TG_COMMAND_SHELL },
         { "sh|-c|a $tool_request_id", "a $tool_request_id", "sh",
           TG_COMMAND_SHELL },
+        { "sh|-c|a $tool_client_version", "a $tool_client_version", "sh",
+          TG_COMMAND_SHELL },
+        { "sh|-c|a $tool_client_via", "a $tool_client_via", "sh",
+          TG_COMMAND_SHELL },
+        { "sh|-c|a $ssl_server_name", "a $ssl_server_name", "sh",
+          TG_COMMAND_SHELL },
+        { "bash|+x|+o|posix|-c|echo $tool_arg_x", "echo $tool_arg_x", "bash",
+          TG_COMMAND_SHELL },
+        { "bash|-euo|pipefail|-xc|echo $tool_arg_x", "echo $tool_arg_x", "bash",
+          TG_COMMAND_SHELL },
         { "fish|-c|echo $tool_arg_x", "echo $tool_arg_x", "fish",
           TG_COMMAND_ENVIRONMENT },
+        { "nu|--commands|ls $tool_arg_x", "ls $tool_arg_x", "nu",
+          TG_COMMAND_ENVIRONMENT },
+        { "pwsh|-NoProfile|-Command|ls '$tool_arg_x'", "ls '$tool_arg_x'",
+          "pwsh", TG_COMMAND_ENVIRONMENT },
+        { "pwsh|-c|Get-Item|$tool_arg_x", "$tool_arg_x", "pwsh",
+          TG_COMMAND_ENVIRONMENT },
+        { "pwsh|-Command|$tool_arg_x", NULL, NULL, 0 },
+        { "pwsh|-File|x.ps1|-c|a $tool_arg_x", NULL, NULL, 0 },
         { "sh|-c|$tool_arg_x", NULL, NULL, 0 },
         { "sh|-c|${tool_arg_x}|sh|a $tool_arg_y", NULL, NULL, 0 },
         { "sh|-c|echo \"$$1\"|sh|$tool_arg_x", NULL, NULL, 0 },
@@ -151,8 +169,30 @@ HELP_TEST(languages, "code of languages")
         { "sed|-n|2p|f$tool_arg_x", NULL, NULL, 0 },
         { "emacs|--batch|--eval|(f \"$tool_arg_x\")", "(f \"$tool_arg_x\")",
           "emacs", TG_COMMAND_ENVIRONMENT },
+        { "emacs|-batch|-eval|(f \"$tool_arg_x\")", "(f \"$tool_arg_x\")",
+          "emacs", TG_COMMAND_ENVIRONMENT },
         { "gdb|-ex|print $tool_arg_x|f", "print $tool_arg_x", "gdb",
           TG_COMMAND_ENVIRONMENT },
+        { "lldb|-b|-o|print $tool_arg_x|f", "print $tool_arg_x", "lldb",
+          TG_COMMAND_ENVIRONMENT },
+        { "vim|-es|+s/$tool_arg_x/b/|f", "+s/$tool_arg_x/b/", "vim",
+          TG_COMMAND_ENVIRONMENT },
+        { "vim|dir/$tool_arg_x", NULL, NULL, 0 },
+        { "dc|-e|1 $tool_arg_x + p", "1 $tool_arg_x + p", "dc",
+          TG_COMMAND_ENVIRONMENT },
+        { "sed|--file|x.sed|a$tool_arg_x", NULL, NULL, 0 },
+        { "gawk|--file|x.awk|a$tool_arg_x", NULL, NULL, 0 },
+        { "jq|-r|.a[\"$tool_arg_x\"]|f", ".a[\"$tool_arg_x\"]", "jq",
+          TG_COMMAND_JQ },
+        { "jq|--arg|x|a$tool_arg_x|.[$$x]|f$tool_arg_y", NULL, NULL, 0 },
+        { "jq|-rf|x.jq|f$tool_arg_y", NULL, NULL, 0 },
+        { "jq|.|f$tool_arg_y", NULL, NULL, 0 },
+        { "mlr|--icsv|filter|$$a == \"$tool_arg_x\"|f",
+          "$$a == \"$tool_arg_x\"", "mlr", TG_COMMAND_ENVIRONMENT },
+        { "mlr|head|-n|1|f$tool_arg_x", NULL, NULL, 0 },
+        { "make|-C|d$tool_arg_y|NAME=$tool_arg_x|all", "NAME=$tool_arg_x",
+          "make", TG_COMMAND_ENVIRONMENT },
+        { "make|-C|d$tool_arg_x|NAME=1|t$tool_arg_x", NULL, NULL, 0 },
     };
 
     TEST_CODE(rows);
@@ -184,6 +224,14 @@ HELP_TEST(databases, "SQL, and other databases")
           "redis-cli", TG_COMMAND_WORDS },
         { "redis-cli|eval|f()|1|a$tool_arg_x", NULL, NULL, 0 },
         { "redis-cli|get|a$tool_arg_x", NULL, NULL, 0 },
+        { "bq|query|--format=json|SELECT '$tool_arg_x'", "SELECT '$tool_arg_x'",
+          "bq", TG_COMMAND_SQL },
+        { "bq|show|a.$tool_arg_x", NULL, NULL, 0 },
+        { "sqlite-utils|query|x.db|SELECT '$tool_arg_x'",
+          "SELECT '$tool_arg_x'", "sqlite-utils", TG_COMMAND_SQL },
+        { "cypher-shell|MATCH (n {a: '$tool_arg_x'}) RETURN n",
+          "MATCH (n {a: '$tool_arg_x'}) RETURN n", "cypher-shell",
+          TG_COMMAND_SQL },
     };
 
     TEST_CODE(rows);
@@ -211,6 +259,32 @@ HELP_TEST(remote, "other machines, and text that becomes a shell's")
           TG_COMMAND_ENVIRONMENT },
         { "tar|-xf|a|--to-command=cat $tool_arg_x",
           "--to-command=cat $tool_arg_x", "tar", TG_COMMAND_ENVIRONMENT },
+        { "tar|-I|zstd $tool_arg_x|-cf|a$tool_arg_y|b", "zstd $tool_arg_x",
+          "tar", TG_COMMAND_ENVIRONMENT },
+        { "tar|-czf|a$tool_arg_y|-C|b$tool_arg_y|.", NULL, NULL, 0 },
+        { "ssh|-o|ProxyCommand=nc $tool_arg_x 22|host|ls",
+          "ProxyCommand=nc $tool_arg_x 22", "ssh", TG_COMMAND_SSH },
+        { "ssh|-o|User=a$tool_arg_x|host|ls", NULL, NULL, 0 },
+        { "scp|-oproxycommand=nc $tool_arg_x 22|a|host:",
+          "-oproxycommand=nc $tool_arg_x 22", "scp", TG_COMMAND_ENVIRONMENT },
+        { "git|-c|core.sshCommand=ssh -i $tool_arg_x|fetch",
+          "core.sshCommand=ssh -i $tool_arg_x", "git", TG_COMMAND_ENVIRONMENT },
+        { "git|-c|alias.x=!ls $tool_arg_x|x", "alias.x=!ls $tool_arg_x", "git",
+          TG_COMMAND_ENVIRONMENT },
+        { "git|-c|user.name=a $tool_arg_x|commit|-m|a $tool_arg_y", NULL, NULL,
+          0 },
+        { "git|filter-branch|--tree-filter|rm $tool_arg_x", "rm $tool_arg_x",
+          "git", TG_COMMAND_ENVIRONMENT },
+        { "watch|-x|ls|$tool_arg_x", NULL, NULL, 0 },
+        { "parallel|-j|$tool_arg_n|ls $tool_arg_x|:::|a", "ls $tool_arg_x",
+          "parallel", TG_COMMAND_ENVIRONMENT },
+        { "parallel|-j|$tool_arg_n|gzip|:::|$tool_arg_x|a$tool_arg_x", NULL,
+          NULL, 0 },
+        { "tmux|new-session|-s|a$tool_arg_x|-d|ls $tool_arg_x",
+          "ls $tool_arg_x", "tmux", TG_COMMAND_ENVIRONMENT },
+        { "tmux|has-session|-t|a$tool_arg_x", NULL, NULL, 0 },
+        { "lftp|-c|get '$tool_arg_x'|host", "get '$tool_arg_x'", "lftp",
+          TG_COMMAND_ENVIRONMENT },
     };
 
     TEST_CODE(rows);
@@ -243,11 +317,72 @@ HELP_TEST(starters, "programs that start programs")
         { "xargs|-0|busybox|sh|-c|echo $tool_arg_x", "echo $tool_arg_x", "sh",
           TG_COMMAND_SHELL },
         { "sudo|sh|-c|echo \"$$1\"|sh|-c|a $tool_arg_x", NULL, NULL, 0 },
+        { "docker|run|--rm|--entrypoint|sh|-v|a:b|image|-c|ls $tool_arg_x",
+          "ls $tool_arg_x", "sh", TG_COMMAND_SHELL },
+        { "docker|run|--entrypoint=/bin/sh|image|-c|ls $tool_arg_x",
+          "ls $tool_arg_x", "/bin/sh", TG_COMMAND_SHELL },
+        { "flatpak|run|--command=sh|org.app|-c|ls $tool_arg_x",
+          "ls $tool_arg_x", "sh", TG_COMMAND_SHELL },
+        { "docker|run|--entrypoint|python3|image|x.py|-c|a$tool_arg_x", NULL,
+          NULL, 0 },
+        { "find|/x|-name|a$tool_arg_y|-exec|sudo|sh|-c|ls $tool_arg_x|;",
+          "ls $tool_arg_x", "sh", TG_COMMAND_SHELL },
+        { "find|/x|-name|python|-cnewer|a/$tool_arg_x", NULL, NULL, 0 },
+        { "nobody-knows|--|bash|-lc|ls $tool_arg_x", "ls $tool_arg_x", "bash",
+          TG_COMMAND_SHELL },
+        { "python3|wrap.py|python3|-c|f('$tool_arg_x')", "f('$tool_arg_x')",
+          "python3", TG_COMMAND_PYTHON },
+        { "git|bisect|run|sh|-c|ls $tool_arg_x", "ls $tool_arg_x", "sh",
+          TG_COMMAND_SHELL },
+        { "nobody-knows|sh|-c|ls \"$$1\"|sh|a $tool_arg_x", NULL, NULL, 0 },
+        { "nobody-knows|ssh|a$tool_arg_x|b$tool_arg_x", NULL, NULL, 0 },
+        { "grep|-e|sh|-c|a $tool_arg_x", NULL, NULL, 0 },
         { "sudo|grep|-e|a $tool_arg_x", NULL, NULL, 0 },
         { "timeout|5|git|log|--grep=a $tool_arg_x", NULL, NULL, 0 },
     };
 
     TEST_CODE(rows);
+}
+
+/* Command lines that read code from standard input, and others. */
+static void
+test_reader(const char *line, const char *name)
+{
+    tg_command_word_t words[TEST_WORDS_MAX];
+    tg_command_code_t code;
+    size_t n;
+
+    n = test_words(line, words);
+    CU_ASSERT_EQUAL(tg_command_code(words, n, NULL, &code), TG_MISSING);
+    CU_ASSERT_EQUAL(code.is_reader, name != NULL);
+
+    if (code.is_reader != (name != NULL)
+        || (name != NULL && !tg_str_eq(code.name, tg_str_c(name))))
+    {
+        printf("\n%s\n", line);
+        CU_FAIL("not the program that reads");
+    }
+}
+
+HELP_TEST(standard_input, "code from standard input")
+{
+    test_reader("sh", "sh");
+    test_reader("sh|-e", "sh");
+    test_reader("bash|-s|--|$tool_arg_x", "bash");
+    test_reader("bash|-|$tool_arg_x", "bash");
+    test_reader("python3|-|$tool_arg_x", "python3");
+    test_reader("python3|/dev/stdin", "python3");
+    test_reader("psql|-f|-|db", "psql");
+    test_reader("sqlite3|x.db", "sqlite3");
+    test_reader("sudo|-u|me|bash", "bash");
+    test_reader("at|now", "at");
+    test_reader("sh|x.sh", NULL);
+    test_reader("sh|x.sh|-", NULL);
+    test_reader("sh|-c|cat", NULL);
+    test_reader("python3|x.py|-", NULL);
+    test_reader("awk|{ print }|-", NULL);
+    test_reader("sed|-f|x.sed|-", NULL);
+    test_reader("nobody-knows|R", NULL);
 }
 
 /* Words that may be options of the program, between "|". */
@@ -377,6 +512,36 @@ test_maps(const char *text, const char *expected)
     }
 
     CU_ASSERT(tg_str_eq(tg_buf_view(&buf), tg_str_c(expected)));
+}
+
+static void
+test_included(const char *text, const char *expected)
+{
+    tg_str_t rest, name;
+    char buffer[256];
+    tg_buf_t buf;
+
+    rest = tg_str_c(text);
+    buf = tg_buf_fixed(buffer, sizeof(buffer));
+
+    while (tg_command_include_next(&rest, &name) == TG_OK) {
+        tg_buf_str(&buf, name);
+        tg_buf_char(&buf, ' ');
+    }
+
+    CU_ASSERT(tg_str_eq(tg_buf_view(&buf), tg_str_c(expected)));
+}
+
+HELP_TEST(includes, "files that a config includes")
+{
+    test_included("include a.conf;", "a.conf ");
+    test_included("events {}\nstream { include 'b/*.conf'; # include c;\n"
+                  "server { x include d; include e; } } include f;",
+                  "b/*.conf e f ");
+    test_included("map $x $y { default include; }", "");
+    test_included("include", "");
+    test_included("include ;", "");
+    test_included("", "");
 }
 
 HELP_TEST(derived, "maps of callers' values")

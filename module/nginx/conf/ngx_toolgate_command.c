@@ -105,6 +105,27 @@ ngx_toolgate_command_is_number(const ngx_toolgate_tool_t *tool, tg_str_t schema)
     return 1;
 }
 
+/* Does the schema bound a value: a number, one of a list, a pattern? */
+static ngx_uint_t
+ngx_toolgate_command_is_bounded(const ngx_toolgate_tool_t *tool,
+                                tg_str_t schema)
+{
+    static const char *const bounds[] = { "pattern", "enum", "const" };
+    tg_str_t root, value;
+    ngx_uint_t i;
+
+    root = ngx_toolgate_command_root(tool);
+
+    for (i = 0; schema.data != NULL && i < sizeof(bounds) / sizeof(bounds[0]);
+         i++) {
+        if (tg_schema_look_keyword(root, schema, bounds[i], &value) == TG_OK) {
+            return 1;
+        }
+    }
+
+    return ngx_toolgate_command_is_number(tool, schema);
+}
+
 /* Does `enum` or `const` name a text that begins with a dash? */
 static ngx_uint_t
 ngx_toolgate_command_is_listed(tg_str_t value)
@@ -222,6 +243,9 @@ static const struct {
                          "\", with \"$$argv\" for \"$argv\" in this file" },
     [TG_COMMAND_AWK] = { "write \"env NAME ",
                          ";\", and read ENVIRON[\"NAME\"] in awk" },
+    [TG_COMMAND_JQ] = { "write it as a variable of jq, \"jq --arg x ",
+                        " '... $x ...'\", with \"$$x\" for \"$x\" in this "
+                        "file" },
     [TG_COMMAND_SSH] = { "hand it over as input, \"ssh HOST 'xargs -0r PROGRAM "
                          "--'\" with \"stdin ",
                          ";\", as ssh makes one line for a shell of all words "
@@ -289,24 +313,14 @@ ngx_toolgate_command_input(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
                            const tg_command_names_t *names,
                            const tg_command_code_t *code)
 {
-    static const char *const bounds[] = { "pattern", "enum", "const" };
-    tg_str_t value, root, schema, found;
-    ngx_uint_t i;
+    tg_str_t value, schema;
     tg_buf_t text;
 
-    root = ngx_toolgate_command_root(tool);
     value = tg_command_value(ngx_toolgate_str(&input->text), 0, names);
     schema = value.data != NULL ? ngx_toolgate_command_schema(tool, value, 0)
                                 : TG_STR_NONE;
 
-    for (i = 0; schema.data != NULL && i < sizeof(bounds) / sizeof(bounds[0]);
-         i++) {
-        if (tg_schema_look_keyword(root, schema, bounds[i], &found) == TG_OK) {
-            return;
-        }
-    }
-
-    if (value.data == NULL || ngx_toolgate_command_is_number(tool, schema)) {
+    if (value.data == NULL || ngx_toolgate_command_is_bounded(tool, schema)) {
         return;
     }
 
@@ -353,7 +367,7 @@ ngx_toolgate_command_option(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
 
 /* --- a command line --- */
 
-/* Are all values of callers in a word numbers? */
+/* Does the schema bound all values of callers in a word? */
 static ngx_uint_t
 ngx_toolgate_command_is_mild(const ngx_toolgate_tool_t *tool,
                              const ngx_toolgate_word_t *word,
@@ -373,7 +387,7 @@ ngx_toolgate_command_is_mild(const ngx_toolgate_tool_t *tool,
         schema = ngx_toolgate_command_schema(
             tool, token.text, word->flags & NGX_TOOLGATE_REPEATED);
 
-        if (!ngx_toolgate_command_is_number(tool, schema)) {
+        if (!ngx_toolgate_command_is_bounded(tool, schema)) {
             return 0;
         }
     }
@@ -401,7 +415,8 @@ ngx_toolgate_command_words(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
         words[i].text = ngx_toolgate_str(&from[i]->text);
         words[i].is_optional = (from[i]->flags & NGX_TOOLGATE_OPTIONAL) != 0;
         words[i].is_repeated = (from[i]->flags & NGX_TOOLGATE_REPEATED) != 0;
-        words[i].is_number = ngx_toolgate_command_is_mild(tool, from[i], names);
+        words[i].is_bounded = ngx_toolgate_command_is_mild(tool, from[i],
+                                                           names);
         words[i].line = (i == 0 ? 0 : words[i - 1].line)
                         + ((from[i]->flags & NGX_TOOLGATE_FIRST) != 0);
     }
@@ -424,37 +439,80 @@ ngx_toolgate_command_words(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
     return words[0].text.data != NULL ? words : NULL;
 }
 
+/* The words of `exec`, and of the `arg` lines after it; NULL: no memory. */
+static ngx_toolgate_word_t **
+ngx_toolgate_command_list(ngx_conf_t *cf, const ngx_toolgate_command_t *command,
+                          ngx_uint_t *n)
+{
+    ngx_toolgate_word_t **list;
+    ngx_uint_t i, nexec;
+
+    nexec = command->exec->nelts;
+    *n = nexec + (command->args != NULL ? command->args->nelts : 0);
+    list = ngx_palloc(cf->temp_pool, *n * sizeof(ngx_toolgate_word_t *));
+
+    for (i = 0; list != NULL && i < *n; i++) {
+        list[i] = i < nexec ? (ngx_toolgate_word_t *) command->exec->elts + i
+                            : (ngx_toolgate_word_t *) command->args->elts
+                                  + (i - nexec);
+    }
+
+    return list;
+}
+
+/* Adds a name to those of variables that hold what a caller chooses. */
+static ngx_int_t
+ngx_toolgate_command_add_name(ngx_conf_t *cf, tg_command_names_t *names,
+                              tg_str_t name)
+{
+    tg_str_t *copy;
+
+    copy = ngx_palloc(cf->temp_pool, (names->n + 1) * sizeof(tg_str_t));
+
+    if (copy == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (names->n != 0) {
+        ngx_memcpy(copy, names->names, names->n * sizeof(tg_str_t));
+    }
+
+    copy[names->n++] = name;
+    names->names = copy;
+
+    return NGX_OK;
+}
+
 ngx_int_t
 ngx_toolgate_check_command(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
-                           const ngx_toolgate_command_t *command)
+                           ngx_toolgate_command_t *command)
 {
     ngx_toolgate_word_t **from;
     tg_command_names_t names;
     tg_command_word_t *words;
     tg_command_code_t code;
-    ngx_uint_t i, n, nargs;
+    ngx_uint_t n;
     size_t at;
 
     if (command->exec == NULL) {
         return NGX_OK;
     }
 
-    nargs = command->args != NULL ? command->args->nelts : 0;
-    n = command->exec->nelts + nargs;
-    from = ngx_palloc(cf->temp_pool, n * sizeof(ngx_toolgate_word_t *));
+    from = ngx_toolgate_command_list(cf, command, &n);
 
     if (from == NULL) {
         return NGX_ERROR;
     }
 
-    for (i = 0; i < n; i++) {
-        from[i] = i < command->exec->nelts
-                      ? (ngx_toolgate_word_t *) command->exec->elts + i
-                      : (ngx_toolgate_word_t *) command->args->elts
-                            + (i - command->exec->nelts);
+    names = ngx_toolgate_command_derived(cf);
+
+    if (command->is_any
+        && ngx_toolgate_command_add_name(cf, &names, TG_STR("task_agent"))
+               != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
-    names = ngx_toolgate_command_derived(cf);
     words = ngx_toolgate_command_words(cf, tool, from, n, &names);
 
     if (words == NULL) {
@@ -464,6 +522,8 @@ ngx_toolgate_check_command(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
     if (tg_command_code(words, n, &names, &code) == TG_OK) {
         return ngx_toolgate_command_code(cf, from[code.word], &code);
     }
+
+    command->is_code = code.alone.data != NULL;
 
     if (command->input.text.data != NULL && code.is_reader) {
         ngx_toolgate_command_input(cf, tool, &command->input, &names, &code);
@@ -479,17 +539,16 @@ ngx_toolgate_check_command(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
 }
 
 ngx_int_t
-ngx_toolgate_check_exec(ngx_conf_t *cf, ngx_str_t *program)
+ngx_toolgate_push_exec(ngx_conf_t *cf, ngx_toolgate_command_t *command,
+                       ngx_str_t *program)
 {
-    ngx_toolgate_command_t command;
     ngx_str_t *value;
     ngx_uint_t i;
 
-    ngx_memzero(&command, sizeof(ngx_toolgate_command_t));
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
-        if (ngx_toolgate_push_word(cf, &command.exec,
+        if (ngx_toolgate_push_word(cf, &command->exec,
                                    i == 1 ? program : &value[i],
                                    i == 1 ? NGX_TOOLGATE_FIRST : 0)
             != NGX_OK)
@@ -502,5 +561,17 @@ ngx_toolgate_check_exec(ngx_conf_t *cf, ngx_str_t *program)
         }
     }
 
-    return ngx_toolgate_check_command(cf, NULL, &command);
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_set_input(ngx_conf_t *cf, ngx_toolgate_command_t *command)
+{
+    ngx_str_t *value;
+
+    value = cf->args->elts;
+    command->input.text = value[1];
+    command->input.directive = value[0];
+    command->input.file = cf->conf_file->file.name;
+    command->input.line = cf->conf_file->line;
 }

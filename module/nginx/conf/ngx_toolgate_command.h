@@ -29,6 +29,8 @@ typedef struct {
     ngx_array_t *exec; /* ngx_toolgate_word_t: the program, and its words */
     ngx_array_t *args; /* likewise: those behind them, or NULL */
     ngx_toolgate_word_t input; /* its text is NULL: `stdin` says nothing */
+    ngx_uint_t is_any;  /* of a task_agent for any name, which callers choose */
+    ngx_uint_t is_code; /* a caller's value is all of some code in it */
 } ngx_toolgate_command_t;
 
 /* Adds a word of the directive that is read: NGX_OK or NGX_ERROR. */
@@ -41,13 +43,18 @@ ngx_int_t ngx_toolgate_push_word(ngx_conf_t *cf, ngx_array_t **words,
  */
 ngx_int_t ngx_toolgate_check_command(ngx_conf_t *cf,
                                      const ngx_toolgate_tool_t *tool,
-                                     const ngx_toolgate_command_t *command);
+                                     ngx_toolgate_command_t *command);
 
 /*
- * Likewise for an `exec` that is read, which has no more words than its own
- * and whose program is known by its path.
+ * Adds the words of the `exec` that is read, and warns of some; the program is
+ * known by its path.  NGX_OK or NGX_ERROR.
  */
-ngx_int_t ngx_toolgate_check_exec(ngx_conf_t *cf, ngx_str_t *program);
+ngx_int_t ngx_toolgate_push_exec(ngx_conf_t *cf,
+                                 ngx_toolgate_command_t *command,
+                                 ngx_str_t *program);
+
+/* Sets the standard input to that of the `stdin` that is read. */
+void ngx_toolgate_set_input(ngx_conf_t *cf, ngx_toolgate_command_t *command);
 
 /* What there is of such variables in the main file, and the one being read. */
 tg_command_names_t ngx_toolgate_command_derived(ngx_conf_t *cf);

@@ -7,6 +7,14 @@
 /* As much as is read of a schema, too; larger ones are not looked at. */
 #define NGX_TOOLGATE_SCANNED_MAX 1048576
 
+/* Files that are read; those of larger configs are not looked at. */
+#define NGX_TOOLGATE_SCANNED_FILES 256
+
+typedef struct {
+    ngx_str_t name;
+    tg_str_t text; /* absent: it was not read */
+} ngx_toolgate_scanned_t;
+
 typedef struct {
     ngx_conf_t *cf;
     ngx_toolgate_main_conf_t *mcf;
@@ -49,54 +57,147 @@ ngx_toolgate_derive_add(void *ctx, tg_str_t name)
     }
 }
 
-/* The maps of a file, until none of them adds a variable. */
+/* The maps of all files, until none of them adds a variable. */
 static void
-ngx_toolgate_derive(ngx_toolgate_derive_t *derive, ngx_str_t *file)
+ngx_toolgate_derive_maps(ngx_toolgate_derive_t *derive)
 {
+    ngx_toolgate_scanned_t *file;
     tg_command_names_t names;
-    ngx_file_info_t fi;
     tg_command_map_t map;
-    ngx_str_t text, *slot;
     ngx_uint_t i;
     tg_str_t rest;
 
-    slot = derive->mcf->scanned != NULL ? derive->mcf->scanned->elts : NULL;
-
-    for (i = 0; slot != NULL && i < derive->mcf->scanned->nelts; i++) {
-        if (tg_str_eq(ngx_toolgate_str(&slot[i]), ngx_toolgate_str(file))) {
-            return;
-        }
-    }
-
-    slot = ngx_toolgate_push(derive->cf, &derive->mcf->scanned,
-                             sizeof(ngx_str_t));
-
-    if (slot == NULL) {
-        return;
-    }
-
-    *slot = *file;
-
-    /* What is read is a regular file; `-g` and the like have no maps. */
-    if (ngx_file_info(file->data, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
-        || ngx_file_size(&fi) > NGX_TOOLGATE_SCANNED_MAX
-        || ngx_toolgate_read_file(derive->cf, slot, &text, &fi) != NGX_OK)
-    {
-        return;
-    }
+    file = derive->mcf->scanned->elts;
 
     do {
         derive->has_more = 0;
 
-        for (rest = ngx_toolgate_str(&text);
-             tg_command_map_next(&rest, &map) == TG_OK;) {
-            names = ngx_toolgate_command_names(derive->mcf);
-            tg_command_map_read(&map, &names, ngx_toolgate_derive_add, derive);
+        for (i = 0; i < derive->mcf->scanned->nelts; i++) {
+            for (rest = file[i].text;
+                 tg_command_map_next(&rest, &map) == TG_OK;) {
+                names = ngx_toolgate_command_names(derive->mcf);
+                tg_command_map_read(&map, &names, ngx_toolgate_derive_add,
+                                    derive);
+            }
         }
     } while (derive->has_more);
 }
 
-/* Of the main file, and of the one that is read. */
+/* Reads a file once; NGX_DECLINED: it was read, or has no text. */
+static ngx_int_t
+ngx_toolgate_derive_read(ngx_toolgate_derive_t *derive, ngx_str_t *name)
+{
+    ngx_toolgate_scanned_t *file;
+    ngx_file_info_t fi;
+    ngx_str_t text;
+    ngx_uint_t i;
+
+    file = derive->mcf->scanned != NULL ? derive->mcf->scanned->elts : NULL;
+
+    for (i = 0; file != NULL && i < derive->mcf->scanned->nelts; i++) {
+        if (tg_str_eq(ngx_toolgate_str(&file[i].name), ngx_toolgate_str(name)))
+        {
+            return NGX_DECLINED;
+        }
+    }
+
+    file = i < NGX_TOOLGATE_SCANNED_FILES
+               ? ngx_toolgate_push(derive->cf, &derive->mcf->scanned,
+                                   sizeof(ngx_toolgate_scanned_t))
+               : NULL;
+
+    if (file == NULL) {
+        return NGX_DECLINED;
+    }
+
+    file->name = *name;
+    file->text = TG_STR_NONE;
+
+    /* What is read is a regular file; `-g` and the like have no maps. */
+    if (ngx_file_info(name->data, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
+        || ngx_file_size(&fi) > NGX_TOOLGATE_SCANNED_MAX
+        || ngx_toolgate_read_file(derive->cf, &file->name, &text, &fi)
+               != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    file->text = ngx_toolgate_str(&text);
+
+    return NGX_OK;
+}
+
+/* The files that a pattern of an `include` names; NGINX reports mistakes. */
+static void
+ngx_toolgate_derive_glob(ngx_toolgate_derive_t *derive, tg_str_t pattern)
+{
+    ngx_str_t name, found;
+    ngx_glob_t gl;
+
+    name.len = pattern.len;
+    name.data = ngx_pnalloc(derive->cf->pool, pattern.len + 1);
+
+    if (name.data == NULL) {
+        return;
+    }
+
+    *ngx_cpymem(name.data, pattern.data, pattern.len) = '\0';
+
+    if (ngx_conf_full_name(derive->cf->cycle, &name, 1) != NGX_OK) {
+        return;
+    }
+
+    ngx_memzero(&gl, sizeof(ngx_glob_t));
+    gl.pattern = name.data;
+    gl.log = derive->cf->log;
+
+    if (ngx_open_glob(&gl) != NGX_OK) {
+        return;
+    }
+
+    while (ngx_read_glob(&gl, &found) == NGX_OK) {
+        name.len = found.len;
+        name.data = ngx_pnalloc(derive->cf->pool, found.len + 1);
+
+        if (name.data == NULL) {
+            break;
+        }
+
+        ngx_memcpy(name.data, found.data, found.len + 1);
+        (void) ngx_toolgate_derive_read(derive, &name);
+    }
+
+    ngx_close_glob(&gl);
+}
+
+/* A file, and all that it includes. */
+static void
+ngx_toolgate_derive(ngx_toolgate_derive_t *derive, ngx_str_t *name)
+{
+    ngx_toolgate_scanned_t *file;
+    tg_str_t rest, pattern;
+    ngx_uint_t i;
+
+    i = derive->mcf->scanned != NULL ? derive->mcf->scanned->nelts : 0;
+
+    if (name->len == 0 || ngx_toolgate_derive_read(derive, name) != NGX_OK) {
+        return;
+    }
+
+    /* The list grows by the files that are included. */
+    for (/* void */; i < derive->mcf->scanned->nelts; i++) {
+        file = derive->mcf->scanned->elts;
+
+        for (rest = file[i].text;
+             tg_command_include_next(&rest, &pattern) == TG_OK;) {
+            ngx_toolgate_derive_glob(derive, pattern);
+        }
+    }
+
+    ngx_toolgate_derive_maps(derive);
+}
+
+/* Of the main file, of the one that is read, and of all that they include. */
 tg_command_names_t
 ngx_toolgate_command_derived(ngx_conf_t *cf)
 {
@@ -104,14 +205,8 @@ ngx_toolgate_command_derived(ngx_conf_t *cf)
 
     derive.mcf = ngx_stream_conf_get_module_main_conf(
         cf, ngx_stream_toolgate_module);
-
-    if (cf->cycle->conf_file.len != 0) {
-        ngx_toolgate_derive(&derive, &cf->cycle->conf_file);
-    }
-
-    if (cf->conf_file->file.name.len != 0) {
-        ngx_toolgate_derive(&derive, &cf->conf_file->file.name);
-    }
+    ngx_toolgate_derive(&derive, &cf->cycle->conf_file);
+    ngx_toolgate_derive(&derive, &cf->conf_file->file.name);
 
     return ngx_toolgate_command_names(derive.mcf);
 }

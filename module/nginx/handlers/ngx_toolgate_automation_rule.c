@@ -335,22 +335,51 @@ ngx_toolgate_auto_starts(const ngx_toolgate_auto_t *rule,
                                 : ngx_toolgate_agent_has(agent, &rule->agent);
 }
 
-static ngx_uint_t
-ngx_toolgate_auto_has_agent(const ngx_toolgate_tasks_t *tasks,
-                            const ngx_toolgate_auto_t *rule)
+/* The agent that runs a rule's tasks: the one of that name, or one for all. */
+static const ngx_toolgate_agent_t *
+ngx_toolgate_auto_agent(const ngx_toolgate_tasks_t *tasks,
+                        const ngx_toolgate_auto_t *rule)
 {
+    const ngx_toolgate_agent_t *found;
     ngx_toolgate_agent_t **agent;
     ngx_uint_t i;
 
     agent = tasks->agents->elts;
+    found = NULL;
 
     for (i = 0; i < tasks->agents->nelts; i++) {
-        if (ngx_toolgate_auto_starts(rule, agent[i])) {
-            return 1;
+        if (ngx_toolgate_auto_starts(rule, agent[i])
+            && (found == NULL || !ngx_toolgate_agent_is_any(agent[i])))
+        {
+            found = agent[i];
         }
     }
 
-    return 0;
+    return found;
+}
+
+/* Warns of a prompt that is code, and has values of events in it. */
+static void
+ngx_toolgate_auto_advise(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
+                         const ngx_toolgate_auto_t *rule)
+{
+    const ngx_toolgate_agent_t *agent;
+
+    agent = ngx_toolgate_auto_agent(tasks, rule);
+
+    if (agent->command.is_code
+        && ngx_strlcasestrn(rule->json.data, rule->json.data + rule->json.len,
+                            (u_char *) "{{", 1)
+               != NULL)
+    {
+        ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                      "rule \"%V\" puts values of its event into the prompt of "
+                      "task_agent \"%V\", which runs a prompt as code, so that "
+                      "whoever causes the event can have it run anything; "
+                      "write an agent with \"exec sh -c '... \"$$1\"' sh "
+                      "$task_prompt\", and a value alone as the prompt, in %V",
+                      &rule->id, &agent->name, &rule->where);
+    }
 }
 
 ngx_int_t
@@ -366,8 +395,8 @@ ngx_toolgate_autos_check(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
     rules = tasks->rules->elts;
 
     for (i = 0; i < tasks->rules->nelts; i++) {
-        if (rules[i].is_agent && !ngx_toolgate_auto_has_agent(tasks, &rules[i]))
-        {
+        if (rules[i].is_agent
+            && ngx_toolgate_auto_agent(tasks, &rules[i]) == NULL) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           rules[i].agent.len != 0
                               ? "rule \"%V\" is for the task_agent \"%V\", "
@@ -376,6 +405,10 @@ ngx_toolgate_autos_check(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
                                 "the default%V; name one in %V",
                           &rules[i].id, &rules[i].agent, &rules[i].where);
             return NGX_ERROR;
+        }
+
+        if (rules[i].is_agent) {
+            ngx_toolgate_auto_advise(cf, tasks, &rules[i]);
         }
     }
 

@@ -297,13 +297,7 @@ ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_exec_t *exec = conf;
 
-    ngx_str_t *value;
-
-    value = cf->args->elts;
-    exec->command.input.text = value[1];
-    exec->command.input.directive = value[0];
-    exec->command.input.file = cf->conf_file->file.name;
-    exec->command.input.line = cf->conf_file->line;
+    ngx_toolgate_set_input(cf, &exec->command);
 
     return ngx_toolgate_exec_value(cf, cmd, conf);
 }

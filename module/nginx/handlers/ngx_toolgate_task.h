@@ -20,6 +20,7 @@
 #define _NGX_TOOLGATE_TASK_H_INCLUDED_
 
 #include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/conf/ngx_toolgate_command.h"
 
 /* The context of directives within a task_agent block. */
 #define NGX_STREAM_TASK_CONF 0x40000000
@@ -35,8 +36,9 @@
 /* `task_agent NAME { }`; each text is JSON for the runner, or empty. */
 typedef struct {
     ngx_str_t name;
-    ngx_str_t argv; /* its elements; empty: no `exec` */
-    ngx_str_t env;  /* likewise */
+    ngx_str_t argv;                 /* its elements; empty: no `exec` */
+    ngx_toolgate_command_t command; /* as the config has it */
+    ngx_str_t env;                  /* likewise */
     ngx_str_t cwd;
     ngx_str_t input;
     ngx_str_t success; /* its elements */

@@ -4,7 +4,6 @@
 #include "nginx/handlers/ngx_toolgate_task.h"
 
 #include "base/tg_utf8.h"
-#include "nginx/conf/ngx_toolgate_command.h"
 
 /* 24 days: the runner's longest. */
 #define NGX_TOOLGATE_AGENT_TIMEOUT_MAX 2147483647
@@ -240,7 +239,9 @@ ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         rv = ngx_toolgate_agent_add(cf, &agent->argv, &value[i]);
     }
 
-    if (rv == NGX_CONF_OK && ngx_toolgate_check_exec(cf, &program) != NGX_OK) {
+    if (rv == NGX_CONF_OK
+        && ngx_toolgate_push_exec(cf, &agent->command, &program) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
@@ -292,6 +293,8 @@ ngx_toolgate_agent_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 char *
 ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
+    ngx_toolgate_agent_t *agent = conf;
+
     ngx_file_info_t fi;
     ngx_str_t *field, *value;
 
@@ -321,6 +324,10 @@ ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             != NGX_OK) {
             return NGX_CONF_ERROR;
         }
+    }
+
+    if (cmd->post == NULL) {
+        ngx_toolgate_set_input(cf, &agent->command);
     }
 
     return ngx_toolgate_agent_add(cf, field, &value[1]);

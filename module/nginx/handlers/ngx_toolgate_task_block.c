@@ -176,6 +176,14 @@ ngx_toolgate_task_agent(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_conf_init_value(agent->retry, 0);
     mistake = ngx_toolgate_agent_mistake(agent);
 
+    agent->command.is_any = ngx_toolgate_agent_is_any(agent);
+
+    if (mistake == NULL
+        && ngx_toolgate_check_command(cf, NULL, &agent->command) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
     return mistake != NULL ? ngx_toolgate_refuse(cf, "%V \"%V\" %s", &cmd->name,
                                                  &name, mistake)
                            : ngx_toolgate_agent_compare(cf, tasks, agent);
