@@ -1,7 +1,8 @@
 /*
  * Of a TOML file only the table [mcp_servers.NAME] is ours, and in it only
  * command and args: they are put below its header, wherever they stood, or the
- * table at the end of the file.  Every other line stays byte for byte.
+ * table at the end of the file.  Every other line stays byte for byte, and so
+ * do those two where they have the right value.
  *
  * What is read is a little more than TOML: values are passed, not looked at.
  */
@@ -23,11 +24,17 @@ typedef enum {
 } tg_cli_toml_line_t;
 
 typedef struct {
-    tg_buf_t path; /* names of the header and of the key, each with NUL */
-    size_t header; /* bytes of it that are the header's */
-    tg_buf_t ours; /* the path of our table */
-    int is_there;  /* its header was seen */
+    tg_buf_t path;     /* names of the header and of the key, each with NUL */
+    size_t header;     /* bytes of it that are the header's */
+    tg_buf_t ours;     /* the path of our table */
+    int is_there;      /* its header was seen */
+    const char *value; /* of the pair that was read, up to end */
+    const char *end;
+    unsigned kept; /* TG_CLI_TOML_…: members that have the right value */
 } tg_cli_toml_t;
+
+#define TG_CLI_TOML_COMMAND 0x1u
+#define TG_CLI_TOML_ARGS 0x2u
 
 /* --- the syntax: each moves behind what is at p, or it is no TOML: NULL --- */
 
@@ -228,7 +235,9 @@ tg_cli_toml_line(tg_cli_toml_t *toml, const char *p, tg_cli_toml_line_t *line)
         tg_buf_truncate(&toml->path, toml->header);
         p = tg_cli_toml_key(&toml->path, p, "=");
         *line = tg_cli_toml_classify(toml, 0);
+        toml->value = p;
         p = p != NULL ? tg_cli_toml_value(&toml->path, p, 0) : NULL;
+        toml->end = p;
     }
 
     p = p != NULL ? tg_cli_toml_space(p, TG_CLI_BLANK) : NULL;
@@ -239,21 +248,116 @@ tg_cli_toml_line(tg_cli_toml_t *toml, const char *p, tg_cli_toml_line_t *line)
 /* --- writing: JSON's strings are TOML's, without control characters --- */
 
 static void
-tg_cli_toml_put_members(tg_buf_t *out, const tg_cli_entry_t *entry,
-                        const char *newline)
+tg_cli_toml_put_args(tg_buf_t *out, const tg_cli_entry_t *entry,
+                     const char *separator)
 {
     size_t i;
 
-    tg_buf_text(out, "command = ");
-    tg_json_put_string(out, tg_str_c(entry->command));
-    tg_buf_printf(out, "%sargs = [", newline);
+    tg_buf_char(out, '[');
 
     for (i = 0; entry->args[i] != NULL; i++) {
-        tg_buf_text(out, i != 0 ? ", " : "");
+        tg_buf_text(out, i != 0 ? separator : "");
         tg_json_put_string(out, tg_str_c(entry->args[i]));
     }
 
-    tg_buf_printf(out, "]%s", newline);
+    tg_buf_char(out, ']');
+}
+
+/* Appends the members that are not in the file as they are to be. */
+static void
+tg_cli_toml_put_members(tg_buf_t *out, const tg_cli_entry_t *entry,
+                        unsigned kept, const char *newline)
+{
+    if (!(kept & TG_CLI_TOML_COMMAND)) {
+        tg_buf_text(out, "command = ");
+        tg_json_put_string(out, tg_str_c(entry->command));
+        tg_buf_text(out, newline);
+    }
+
+    if (!(kept & TG_CLI_TOML_ARGS)) {
+        tg_buf_text(out, "args = ");
+        tg_cli_toml_put_args(out, entry, ", ");
+        tg_buf_text(out, newline);
+    }
+}
+
+/* --- what is right already --- */
+
+/* A value without blanks and comments, its strings between double quotes. */
+static void
+tg_cli_toml_put_compact(tg_buf_t *out, const char *p, const char *end)
+{
+    const char *next;
+
+    while ((p = tg_cli_toml_space(p, TG_CLI_BLANK "\n")) < end) {
+        next = *p == '"' || *p == '\'' ? tg_cli_toml_string(p) : p + 1;
+
+        if (*p == '\'') {
+            tg_json_put_string(out, tg_str(p + 1, (size_t) (next - p) - 2));
+        } else {
+            /* A comma behind the last element. */
+            if (*p == ']' && out->len != 0 && out->data[out->len - 1] == ',') {
+                tg_buf_truncate(out, out->len - 1);
+            }
+
+            tg_buf_put(out, p, (size_t) (next - p));
+        }
+
+        p = next;
+    }
+}
+
+/* Which of the two members the pair that was read is, with the right value. */
+static unsigned
+tg_cli_toml_match(const tg_cli_toml_t *toml, const tg_cli_entry_t *entry)
+{
+    tg_buf_t expected, value;
+    unsigned member;
+    tg_str_t name;
+
+    name = tg_buf_view(&toml->path);
+    name = tg_str(name.data + toml->header, name.len - toml->header);
+    tg_buf_init(&expected, tg_alloc_libc());
+    tg_buf_init(&value, tg_alloc_libc());
+    member = 0;
+
+    /* Each name has a NUL behind it. */
+    if (tg_str_eq(name, tg_str("command", sizeof("command")))) {
+        member = TG_CLI_TOML_COMMAND;
+        tg_json_put_string(&expected, tg_str_c(entry->command));
+    } else if (tg_str_eq(name, tg_str("args", sizeof("args")))) {
+        member = TG_CLI_TOML_ARGS;
+        tg_cli_toml_put_args(&expected, entry, ",");
+    }
+
+    tg_cli_toml_put_compact(&value, toml->value, toml->end);
+
+    if (!tg_str_eq(tg_buf_view(&value), tg_buf_view(&expected))) {
+        member = 0;
+    }
+
+    tg_buf_deinit(&expected);
+    tg_buf_deinit(&value);
+
+    return member;
+}
+
+/* --- the whole file --- */
+
+/* Our table, the last of the file, is cut off: with the line that is empty. */
+static void
+tg_cli_toml_cut(tg_buf_t *out, const char *newline)
+{
+    size_t len;
+
+    len = strlen(newline);
+
+    if (out->len >= 2 * len
+        && memcmp(out->data + out->len - len, newline, len) == 0
+        && memcmp(out->data + out->len - 2 * len, newline, len) == 0)
+    {
+        tg_buf_truncate(out, out->len - len);
+    }
 }
 
 /* Does the line at p belong to our table or to one below it? */
@@ -272,7 +376,10 @@ tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
 {
     const char *p, *next, *newline;
     tg_cli_toml_line_t line;
+    unsigned member;
+    int is_cut;
 
+    is_cut = 0;
     next = strchr(old, '\n');
     newline = next != NULL && next > old && next[-1] == '\r' ? "\r\n" : "\n";
 
@@ -291,7 +398,9 @@ tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
                 tg_cli_merge_line(old, p));
         }
 
-        if (entry->is_removed && tg_cli_toml_goes(toml, p)) {
+        is_cut = entry->is_removed && tg_cli_toml_goes(toml, p);
+
+        if (is_cut) {
             continue;
         }
 
@@ -304,13 +413,17 @@ tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
                 tg_cli_merge_line(old, p));
         }
 
-        if (line != TG_CLI_TOML_MEMBER) {
+        member = line == TG_CLI_TOML_MEMBER ? tg_cli_toml_match(toml, entry)
+                                            : 0;
+        toml->kept |= member;
+
+        if (line != TG_CLI_TOML_MEMBER || member != 0) {
             tg_buf_put(out, p, (size_t) (next - p));
         }
 
         if (line == TG_CLI_TOML_HEADER) {
             tg_buf_text(out, next[-1] == '\n' ? "" : newline);
-            tg_cli_toml_put_members(out, entry, newline);
+            tg_cli_toml_put_members(out, entry, toml->kept, newline);
             toml->is_there = 1;
         }
     }
@@ -319,7 +432,11 @@ tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
         tg_buf_text(out, p == old || p[-1] == '\n' ? "" : newline);
         tg_buf_printf(out, "%s[" TG_CLI_SERVERS ".%s]%s",
                       p == old ? "" : newline, entry->name, newline);
-        tg_cli_toml_put_members(out, entry, newline);
+        tg_cli_toml_put_members(out, entry, 0, newline);
+    }
+
+    if (is_cut) {
+        tg_cli_toml_cut(out, newline);
     }
 
     return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
@@ -330,6 +447,7 @@ tg_cli_merge_toml(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out)
 {
     tg_cli_toml_t toml;
     const char *text;
+    size_t len;
     int rc;
 
     if (!tg_utf8_is_valid(tg_str_c(old))) {
@@ -342,7 +460,18 @@ tg_cli_merge_toml(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out)
     tg_cli_toml_put_name(&toml.ours, TG_STR(TG_CLI_SERVERS));
     tg_cli_toml_put_name(&toml.ours, tg_str_c(entry->name));
     text = tg_cli_merge_start(old, out);
+    len = out->len;
     rc = tg_cli_toml_merge(&toml, text, entry, out);
+
+    /* Once more: now it is known what is right already. */
+    if (rc == TG_OK && toml.kept != 0) {
+        tg_buf_truncate(out, len);
+        tg_buf_truncate(&toml.path, 0);
+        toml.header = 0;
+        toml.is_there = 0;
+        rc = tg_cli_toml_merge(&toml, text, entry, out);
+    }
+
     tg_buf_deinit(&toml.path);
     tg_buf_deinit(&toml.ours);
 

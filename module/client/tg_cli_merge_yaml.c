@@ -194,20 +194,48 @@ tg_cli_yaml_change(const char *at, const char *end, int indent,
     return TG_OK;
 }
 
-/* The line behind "extensions:" has nothing else than a comment, or {}. */
+/* The rest of a line has nothing else than a comment. */
 static int
-tg_cli_yaml_is_block(const char *p)
+tg_cli_yaml_is_blank(const char *p)
 {
-    p += sizeof(TG_CLI_EXTENSIONS) - 1;
-
     return p[strspn(p, " \r")] == '\n' || p[strspn(p, " \r")] == '\0'
            || (*p == ' ' && p[strspn(p, " ")] == '#');
+}
+
+/* `extensions: {}`, as Goose writes it where there are none: the {}; or NULL */
+static const char *
+tg_cli_yaml_braces(const char *p)
+{
+    p = strchr(p, ':') + 1;
+    p += strspn(p, " ");
+
+    return strncmp(p, "{}", 2) == 0 && tg_cli_yaml_is_blank(p + 2) ? p : NULL;
+}
+
+/* Puts the first entry in the place of the {}. */
+static void
+tg_cli_yaml_fill(const char *old, const char *braces,
+                 const tg_cli_entry_t *entry, const char *newline,
+                 tg_buf_t *out)
+{
+    const char *end, *next;
+
+    for (end = braces; end[-1] == ' '; end--) {
+        /* void */
+    }
+
+    next = tg_cli_yaml_next(braces);
+    tg_buf_put(out, old, (size_t) (end - old));
+    tg_buf_put(out, braces + 2, (size_t) (next - braces - 2));
+    tg_buf_text(out, next[-1] == '\n' ? "" : newline);
+    tg_cli_yaml_put_entry(out, entry, 2, newline);
+    tg_buf_text(out, next);
 }
 
 static int
 tg_cli_yaml_merge(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out)
 {
-    const char *head, *first, *end, *at, *stop, *newline;
+    const char *head, *first, *end, *at, *stop, *newline, *braces;
     int indent;
 
     newline = strstr(old, "\r\n") != NULL ? "\r\n" : "\n";
@@ -226,7 +254,14 @@ tg_cli_yaml_merge(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out)
         return TG_OK;
     }
 
-    if (!tg_cli_yaml_is_block(head)) {
+    braces = tg_cli_yaml_braces(head);
+
+    if (braces != NULL && !entry->is_removed) {
+        tg_cli_yaml_fill(old, braces, entry, newline, out);
+        return TG_OK;
+    }
+
+    if (braces == NULL && !tg_cli_yaml_is_blank(strchr(head, ':') + 1)) {
         return tg_cli_merge_bad(out,
                                 "line %u: write the extensions as lines below "
                                 "\"extensions:\", with blanks in front of them",

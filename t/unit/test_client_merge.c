@@ -110,6 +110,16 @@ static const test_case_t test_toml[] = {
       NULL },
     { "[mcp_servers.toolgate]\nargs = []\nargs.x = 1\ncommand = ''\n",
       "[mcp_servers.toolgate]\n" T, NULL },
+    /* a member that is right stays as it is written */
+    { "[mcp_servers.toolgate]\nargs = [ # mine\n  '/run/t \"1\".sock', # it\n"
+      "]\ncommand = 'x'\n",
+      "[mcp_servers.toolgate]\ncommand = \"" E
+      "\"\nargs = [ # mine\n  '/run/t \"1\".sock', # it\n]\n",
+      NULL },
+    { "[mcp_servers.toolgate]\nx = 1\nargs = ['x']\ncommand = '" E "' # c\n",
+      "[mcp_servers.toolgate]\nargs = [\"" S "\"]\nx = 1\ncommand = '" E
+      "' # c\n",
+      NULL },
     /* what looks like a header but is none */
     { "a = \"\"\"\n[mcp_servers.toolgate]\n\\\"\"\"\"\"\nb = '''\n[x\n'''\n"
       "c = [\n  '[mcp_servers]', # [y\n]\n",
@@ -234,6 +244,9 @@ static const test_case_t test_yaml[] = {
       "extensions:\n  toolgate:\n    enabled: false # off\n    " Y(
           "    ") "    envs:\n      A: b\n  x:\n    args: [1]\nC: 3\n",
       NULL },
+    { "A: 1\nextensions: {}  # none\nB: 2\n",
+      "A: 1\nextensions:  # none\n" YE("  ", "  ") "B: 2\n", NULL },
+    { "\"extensions\": {}", "\"extensions\":\n" YE("  ", "  "), NULL },
     { "extensions: {x: {cmd: y}}\n", NULL, "line 1" },
     { "extensions:\n  toolgate:\n    uri: z\n", NULL, "--name" },
     { "extensions:\n\tx:\n", NULL, "tabs" },
@@ -260,6 +273,30 @@ HELP_TEST(remove_json, "an entry that is removed")
         CU_ASSERT(tg_cli_merge_json(texts[i], &test_entry, &with) == TG_OK);
         tg_buf_char(&with, '\0');
         CU_ASSERT(tg_cli_merge_json(with.data, &removed, &without) == TG_OK);
+        HELP_EQ(tg_buf_view(&without), texts[i]);
+        tg_buf_deinit(&with);
+        tg_buf_deinit(&without);
+    }
+}
+
+HELP_TEST(remove_toml, "a table that is removed")
+{
+    static const char *const texts[] = {
+        "",          "# mine\n",    "a = 1\n",
+        "a = 1\r\n", "a = 1\n\n\n", "[mcp_servers.x]\ncommand = 'y'\n",
+    };
+    tg_cli_entry_t removed = test_entry;
+    tg_buf_t with, without;
+    size_t i;
+
+    removed.is_removed = 1;
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        tg_buf_init(&with, tg_alloc_libc());
+        tg_buf_init(&without, tg_alloc_libc());
+        CU_ASSERT(tg_cli_merge_toml(texts[i], &test_entry, &with) == TG_OK);
+        tg_buf_char(&with, '\0');
+        CU_ASSERT(tg_cli_merge_toml(with.data, &removed, &without) == TG_OK);
         HELP_EQ(tg_buf_view(&without), texts[i]);
         tg_buf_deinit(&with);
         tg_buf_deinit(&without);
