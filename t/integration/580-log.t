@@ -201,6 +201,28 @@ like $line, qr/"\xc3\xa9\\u007f\\u0085\\u009b\\u200e\\u2028\\u2029
 my $read = JSON::PP->new->utf8->decode($line);
 is $read->{x}, "\x{e9}$control.", "which is JSON";
 
+# In our own formats, too: the names of a client and of what it calls, its id.
+my $odd = $tg->connect;
+$odd->rpc('initialize', {
+    protocolVersion => '2025-06-18',
+    capabilities    => {},
+    clientInfo      => { name => "n$control", version => "v$control" },
+});
+$seen{$_} = -s "$dir/$_" for qw(calls.log calls.json);
+$odd->send_line($odd->encode({
+    jsonrpc => '2.0',
+    id      => "i$control",
+    method  => 'tools/call',
+    params  => { name => "t$control", arguments => {} },
+}));
+ok $odd->recv_line, 'an answer to an odd client';
+for my $name (qw(calls.log calls.json)) {
+    $line = line($name);
+    my $shown = '\\u007f\\u0085\\u009b\\u200e\\u2028\\u2029\\u202e\\u2066';
+    like $line, qr/[=:]"\Q$_$shown\E"/, "$name: $_" for qw(t i n v);
+    unlike $line, qr/[^ -~]/, "$name: nothing else than ASCII";
+}
+
 # --- what is in none ------------------------------------------------------
 
 unlike slurp("$dir/$_"), qr/secret/, "no arguments in $_"

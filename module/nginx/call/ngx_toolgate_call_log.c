@@ -111,7 +111,9 @@ ngx_toolgate_put_quoted(const ngx_toolgate_writer_t *writer, const char *key,
     if (text.len == 0) {
         ngx_toolgate_put_none(writer);
     } else {
-        tg_json_put_string(writer->line, text);
+        tg_buf_char(writer->line, '"');
+        ngx_toolgate_log_put(writer->line, NGX_TOOLGATE_ESCAPE_JSON, text);
+        tg_buf_char(writer->line, '"');
     }
 }
 
@@ -157,7 +159,7 @@ ngx_toolgate_put_raw(const ngx_toolgate_writer_t *writer, const char *key,
     if (raw.data == NULL) {
         ngx_toolgate_put_none(writer);
     } else {
-        tg_buf_str(writer->line, raw);
+        ngx_toolgate_log_put_json(writer->line, raw);
     }
 }
 

@@ -212,7 +212,10 @@ ngx_toolgate_log_escape(tg_buf_t *line, tg_str_t value)
     tg_buf_put(line, value.data + from, value.len - from);
 }
 
-/* In JSON, what a terminal or a reader of lines acts on is escaped, too. */
+/*
+ * Appends the inside of a string of JSON.  What a terminal or a reader of lines
+ * acts on is escaped, too.
+ */
 static void
 ngx_toolgate_log_escape_json(tg_buf_t *line, tg_str_t value)
 {
@@ -226,6 +229,21 @@ ngx_toolgate_log_escape_json(tg_buf_t *line, tg_str_t value)
     }
 
     tg_json_put_escaped(line, value);
+}
+
+void
+ngx_toolgate_log_put_json(tg_buf_t *line, tg_str_t json)
+{
+    uint32_t code;
+    size_t n, len;
+
+    while ((n = tg_utf8_unsafe(json, &code, &len)) < json.len) {
+        tg_buf_put(line, json.data, n);
+        tg_buf_printf(line, "\\u%04x", (unsigned) code);
+        json = tg_str(json.data + n + len, json.len - n - len);
+    }
+
+    tg_buf_str(line, json);
 }
 
 void

@@ -51,6 +51,12 @@ void ngx_toolgate_log_lose(const ngx_toolgate_log_t *log, ngx_log_t *error);
 void ngx_toolgate_log_put(tg_buf_t *line, ngx_toolgate_escape_t escape,
                           tg_str_t value);
 
+/*
+ * Appends JSON, in whose strings the characters are escaped that a terminal or
+ * a reader of lines acts on.
+ */
+void ngx_toolgate_log_put_json(tg_buf_t *line, tg_str_t json);
+
 /* The worker exits: what is in buffers is written. */
 void ngx_toolgate_log_exit(ngx_cycle_t *cycle);
 
