@@ -47,6 +47,23 @@ my @mistakes = (
         'a tool\'s directive in a server', qr/"timeout" .* "tool_timeout"\?/,
         "timeout 5s;\ntool a {\n return hi;\n}"
     ],
+    [
+        'the word of other configs', qr/"command" is not .* mean "exec"\?/,
+        "mcp_server a {\n command npx;\n prefix b_;\n}"
+    ],
+    [
+        'a schema\'s other name', qr/"parameters" .* mean "input_schema"\?/,
+        "tool a {\n return hi;\n parameters '{}';\n}"
+    ],
+    [
+        'NGINX\'s own word', qr/"proxy_pass" is not .* mean "pass"\?/,
+        "tool a {\n proxy_pass 127.0.0.1:1;\n}"
+    ],
+    [
+        'a comment of other languages',
+        qr{"//" is not a directive of this block; a comment begins with "#"},
+        "tool a {\n // hi\n return hi;\n}"
+    ],
     [ 'no word that is near', undef, "tool a {\n zzzz;\n return hi;\n}" ],
     [ 'another mistake', undef, "tool a {\n return hi;\n output x;\n}" ],
 
@@ -166,6 +183,59 @@ sub line_of {
     my ($body) = @_;
     my $text = $tg->conf_text($body);
     return scalar grep {1} split /^/, substr $text, 0, 1 + index $text, '#!';
+}
+
+# How many arguments a directive takes, and what was probably meant.
+for my $case (
+    [ "tool a {\n description Says hi;\n return hi;\n}",
+        qr/"description" takes 1 argument, not 2; .*between quotes.*conf:\d+/ ],
+    [ "tool a {\n description Says it's me;\n return hi;\n}",
+        qr/"description" takes 1 argument, not 3; .*between quotes/ ],
+    [ "tool a {\n description = hi;\n return hi;\n}",
+        qr/"description" takes 1 argument, not 2; write no "=" or ":"/ ],
+    [ "tool a {\n return hi;\n description;\n}",
+        qr/"description" takes 1 argument, not 0; one is missing/ ],
+    [ "tool a {\n http GET http://127.0.0.1/;\n header 'A: b';\n}",
+        qr/"header" takes 2 arguments, not 1; write a blank, and no ":" or/ ],
+    [ "tool a {\n http http://127.0.0.1/;\n}",
+        qr/"http" takes 2 to 3 arguments, not 1; one is missing/ ],
+    [ "tool a {\n exec true;\n env A b c;\n}",
+        qr/"env" takes 1 to 2 arguments, not 3; / ],
+    [ "tool a {\n exec;\n}", qr/"exec" takes at least 1 argument, not 0; / ],
+    [ "tool a {\n clients all;\n}",
+        qr/"clients" takes no argument, not 1; remove / ],
+    [ "tool a b {\n return hi;\n}",
+        qr/"tool" takes 1 argument, not 2; write one name, without blanks/ ],
+    [ "tool {\n return hi;\n}",
+        qr/"tool" takes 1 argument, not 0; write a name before the "\{"/ ],
+    [ "tool a {\n input_schema {\"type\":\"object\"};\n return hi;\n}",
+        qr/"input_schema" is not a block, .*JSON, .*between single quotes/ ],
+    [ "tool a {\n exec echo {{name}};\n}", qr/"exec" is not a block, but/ ],
+
+    # Values of other programs' configs.
+    [ "tool a {\n exec 'ls -l';\n}",
+        qr/"ls -l" of "exec" cannot be run; .*words of their own, with/ ],
+    [ "tool a {\n exec A=b true;\n}",
+        qr/"A=b" of "exec" cannot be run; write "env NAME VALUE;"/ ],
+    [ "tool a {\n exec cd /;\n}",
+        qr/"cd" of "exec" .* a command of shells.* "cwd PATH;"/ ],
+    [ "tool a {\n exec export A=b;\n}",
+        qr/"export" of "exec" .* a command of shells.* "exec sh -c/ ],
+    [ "tool a {\n pass /x.sock;\n}",
+        qr/"pass" directive needs .*"unix:\/PATH"/ ],
+    [ "tool a {\n pass http://127.0.0.1;\n}",
+        qr/"pass" directive needs .*"http METHOD URL"/ ],
+    [ "tool a {\n return hi;\n"
+            . " input_schema '{\xe2\x80\x9ca\xe2\x80\x9d:1}';\n}",
+        qr/not valid JSON: .* write " for the typographic quotes in it in/ ],
+    [ "$tasks\ntask_agent a {\n exec true;\n}\nautomation r {\n"
+            . " trigger cron 0 3 * * *;\n agent a;\n}",
+        qr/invalid parameter "3" in "trigger"; .*five fields between quotes/ ],
+) {
+    my ($body, $pattern) = @$case;
+    my ($status, $out) = $tg->test_conf($body);
+    isnt $status, 0, "$body: refused";
+    like $out, qr/\[emerg\].*$pattern/m, 'what to write';
 }
 
 # Those that NGINX refuses, and those that it does not.

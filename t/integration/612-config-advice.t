@@ -195,7 +195,7 @@ my @advice = (
             "the sign $_", qr/"\Q$_\E" of "exec" is an argument .*"exec sh -c/,
             "tool a {\n $head\n exec cat '$_' x; #!\n}"
         ]
-    } '|', '>', '&&', ';', '>>', '||'),
+    } '|', '>', '&&', ';', '>>', '||', '`date`'),
     [
         'one on an arg line', qr/"\|" of "arg" is an argument/,
         "tool a {\n $head\n exec cat;\n arg '|' wc; #!\n}"

@@ -178,8 +178,8 @@ ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
     }
 
     /* `find … -exec … ;` */
-    if (signs[i] == NULL
-        || (signs[i][0] == ';' && program->len >= 4
+    if ((signs[i] == NULL && (word->len < 2 || word->data[0] != '`'))
+        || (signs[i] != NULL && signs[i][0] == ';' && program->len >= 4
             && ngx_strncmp(program->data + program->len - 4, "find", 4) == 0))
     {
         return;

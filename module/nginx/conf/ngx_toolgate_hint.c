@@ -1,6 +1,6 @@
 /*
  * Hints for a config that NGINX refuses: the directive that was probably meant,
- * and the place where a ";" is probably missing.
+ * how many arguments it takes, and the place where a ";" is probably missing.
  */
 #include "nginx/conf/ngx_toolgate_handler.h"
 
@@ -50,6 +50,55 @@ ngx_toolgate_hint_has(const char *const *names, const char *word)
     return 0;
 }
 
+/* Names of other programs' configs; NULL: there is none for a word. */
+static const char *
+ngx_toolgate_hint_synonym(const ngx_str_t *name, const char *const *names)
+{
+    static const struct {
+        const char *word;
+        const char *meant;
+    } synonyms[] = {
+        { "command", "exec" },
+        { "cmd", "exec" },
+        { "program", "exec" },
+        { "run", "exec" },
+        { "script", "exec" },
+        { "shell", "exec" },
+        { "args", "arg" },
+        { "args", "exec" },
+        { "argv", "arg" },
+        { "environment", "env" },
+        { "dir", "cwd" },
+        { "directory", "cwd" },
+        { "workdir", "cwd" },
+        { "working_directory", "cwd" },
+        { "input", "stdin" },
+        { "schema", "input_schema" },
+        { "parameters", "input_schema" },
+        { "desc", "description" },
+        { "help", "description" },
+        { "summary", "description" },
+        { "server", "url" },
+        { "proxy_pass", "pass" },
+        { "socket", "pass" },
+        { "agent", "task_agent" },
+        { "rule", "automation" },
+        { "mcp", "mcp_server" },
+        { "function", "tool" },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++) {
+        if (ngx_strcasecmp(name->data, (u_char *) synonyms[i].word) == 0
+            && ngx_toolgate_hint_has(names, synonyms[i].meant))
+        {
+            return synonyms[i].meant;
+        }
+    }
+
+    return NULL;
+}
+
 /*
  * Logs the name that was probably meant by an unknown one.  A name with or
  * without "tool_" is often that of another context.
@@ -61,7 +110,22 @@ ngx_toolgate_hint_name(ngx_conf_t *cf, const ngx_str_t *name,
     const char *near;
     u_char longer[64];
 
-    near = tg_spell(tg_str((char *) name->data, name->len), names);
+    if (ngx_strncmp(name->data, "//", 2) == 0
+        || ngx_strncmp(name->data, "--", 2) == 0
+        || ngx_strncmp(name->data, "/*", 2) == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not a directive of this block; a comment "
+                           "begins with \"#\"",
+                           name);
+        return;
+    }
+
+    near = ngx_toolgate_hint_synonym(name, names);
+
+    if (near == NULL) {
+        near = tg_spell(tg_str((char *) name->data, name->len), names);
+    }
 
     if (near == NULL && name->len < sizeof(longer) - sizeof("tool_")) {
         ngx_sprintf(longer, "tool_%V%Z", name);
@@ -78,6 +142,142 @@ ngx_toolgate_hint_name(ngx_conf_t *cf, const ngx_str_t *name,
                            "mean \"%s\"?",
                            name, near);
     }
+}
+
+/* --- the number of arguments --- */
+
+/* A directive of a context; NULL: there is none of this name. */
+static const ngx_command_t *
+ngx_toolgate_hint_command(ngx_conf_t *cf, ngx_uint_t context,
+                          const ngx_str_t *name)
+{
+    ngx_module_t *module;
+    ngx_command_t *cmd;
+    ngx_uint_t i;
+
+    for (i = 0; (module = cf->cycle->modules[i]) != NULL; i++) {
+        if (module->type != NGX_STREAM_MODULE || module->commands == NULL) {
+            continue;
+        }
+
+        for (cmd = module->commands; cmd->name.len != 0; cmd++) {
+            if ((cmd->type & context)
+                && tg_str_eq(ngx_toolgate_str(&cmd->name),
+                             ngx_toolgate_str(name)))
+            {
+                return cmd;
+            }
+        }
+    }
+
+    return NULL;
+}
+
+/* As NGINX decides it. */
+static ngx_uint_t
+ngx_toolgate_hint_takes(const ngx_command_t *cmd, ngx_uint_t n)
+{
+    static const ngx_uint_t bits[] = { NGX_CONF_NOARGS, NGX_CONF_TAKE1,
+                                       NGX_CONF_TAKE2,  NGX_CONF_TAKE3,
+                                       NGX_CONF_TAKE4,  NGX_CONF_TAKE5,
+                                       NGX_CONF_TAKE6,  NGX_CONF_TAKE7 };
+
+    if (cmd->type & NGX_CONF_ANY) {
+        return 1;
+    }
+
+    if (cmd->type & (NGX_CONF_1MORE | NGX_CONF_2MORE)) {
+        return n >= (cmd->type & NGX_CONF_1MORE ? 1 : 2);
+    }
+
+    return cmd->type & NGX_CONF_FLAG
+               ? n == 1
+               : n < sizeof(bits) / sizeof(bits[0]) && (cmd->type & bits[n]);
+}
+
+/* What is probably wrong with arguments of which there are too many, or few. */
+static const char *
+ngx_toolgate_hint_advice(const ngx_array_t *args, ngx_uint_t is_block,
+                         ngx_uint_t least)
+{
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    value = args->elts;
+
+    for (i = 1; i < args->nelts; i++) {
+        if (value[i].len == 1 && strchr("=:", value[i].data[0]) != NULL) {
+            return "write no \"=\" or \":\" between a name and a value";
+        }
+    }
+
+    if (args->nelts - 1 >= least) {
+        return is_block
+                   ? "write one name, without blanks, before the \"{\""
+                   : "write a value that has blanks between quotes, '...' or "
+                     "\"...\", where a quote within it has a \"\\\" before it";
+    }
+
+    if (is_block) {
+        return "write a name before the \"{\"";
+    }
+
+    return args->nelts > 1 && strpbrk((char *) value[1].data, ":=") != NULL
+                   && strstr((char *) value[1].data, "://") == NULL
+               ? "write a blank, and no \":\" or \"=\", between a name and its "
+                 "value"
+               : "one is missing";
+}
+
+/*
+ * Logs how many arguments the directive that was read takes, if it has others.
+ * Returns 1 if it did.
+ */
+static ngx_uint_t
+ngx_toolgate_hint_count(ngx_conf_t *cf, ngx_uint_t context)
+{
+    const ngx_command_t *cmd;
+    ngx_uint_t least, most;
+    ngx_str_t *value;
+    u_char range[64];
+
+    value = cf->args->elts;
+    cmd = ngx_toolgate_hint_command(cf, context, &value[0]);
+
+    if (cmd == NULL || ngx_toolgate_hint_takes(cmd, cf->args->nelts - 1)) {
+        return 0;
+    }
+
+    for (least = 0; least < 8 && !ngx_toolgate_hint_takes(cmd, least); least++)
+    {
+        /* void */
+    }
+
+    for (most = 8; most > least && !ngx_toolgate_hint_takes(cmd, most); most--)
+    {
+        /* void */
+    }
+
+    if (most == 8) {
+        (void) ngx_sprintf(range, "at least %ui argument%s%Z", least,
+                           least == 1 ? "" : "s");
+    } else if (most > least) {
+        (void) ngx_sprintf(range, "%ui to %ui arguments%Z", least, most);
+    } else if (most == 0) {
+        (void) ngx_sprintf(range, "no argument%Z");
+    } else {
+        (void) ngx_sprintf(range, "%ui argument%s%Z", most,
+                           most == 1 ? "" : "s");
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" takes %s, not %ui; %s",
+                       &value[0], range, cf->args->nelts - 1,
+                       most == 0 ? "remove what is between it and the \";\""
+                                 : ngx_toolgate_hint_advice(
+                                     cf->args,
+                                     (cmd->type & NGX_CONF_BLOCK) != 0, least));
+
+    return 1;
 }
 
 /* --- the text that was read --- */
@@ -266,8 +466,19 @@ ngx_toolgate_explain(ngx_conf_t *cf)
     } else if (b->pos > b->start && b->pos[-1] == '}') {
         ngx_toolgate_hint_end(cf);
 
-    } else {
-        (void) ngx_toolgate_hint_argument(cf, NGX_LOG_EMERG, names);
+    } else if (b->pos > b->start && b->pos[-1] == '{'
+               && !(ngx_toolgate_hint_command(cf, cf->cmd_type, name)->type
+                    & NGX_CONF_BLOCK))
+    {
+        ngx_conf_log_error(
+            NGX_LOG_EMERG, cf, 0,
+            "\"%V\" is not a block, but has a \"{\"; write JSON, "
+            "and other values with braces, between single "
+            "quotes",
+            name);
+
+    } else if (!ngx_toolgate_hint_argument(cf, NGX_LOG_EMERG, names)) {
+        (void) ngx_toolgate_hint_count(cf, cf->cmd_type);
     }
 
     /* The blocks around this one have nothing to add. */
@@ -304,6 +515,8 @@ ngx_toolgate_hint_server(void *data)
             return;
         }
     }
+
+    (void) ngx_toolgate_hint_count(cf, NGX_TOOLGATE_HINT_SERVER);
 }
 
 ngx_conf_t *

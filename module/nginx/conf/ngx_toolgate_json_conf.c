@@ -152,6 +152,23 @@ ngx_toolgate_json_offset(tg_str_t raw)
     return (size_t) (json.pos - json.start);
 }
 
+/* Has a text the quotes of a word processor, U+201C to U+201E? */
+static ngx_uint_t
+ngx_toolgate_json_has_marks(const ngx_str_t *text)
+{
+    size_t i;
+
+    for (i = 0; i + 2 < text->len; i++) {
+        if (text->data[i] == 0xe2 && text->data[i + 1] == 0x80
+            && text->data[i + 2] >= 0x9c && text->data[i + 2] <= 0x9e)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
 /* What is wrong within the config, and in which of its lines. */
 static void
 ngx_toolgate_json_refuse(ngx_conf_t *cf, ngx_str_t *directive,
@@ -171,10 +188,14 @@ ngx_toolgate_json_refuse(ngx_conf_t *cf, ngx_str_t *directive,
         return;
     }
 
+    if (ngx_toolgate_json_has_marks(text)) {
+        advice = "write \" for the typographic quotes in it";
+    }
+
     at = ngx_toolgate_quoted_at(&quoted, ngx_toolgate_json_offset(
                                              ngx_toolgate_str(text)));
 
-    if (*quoted.end == '\'') {
+    if (*quoted.end == '\'' && !ngx_toolgate_json_has_marks(text)) {
         advice = *at == '\\' || (at - quoted.start > 1 && at[-2] == '\\')
                      ? "double each backslash in it, as NGINX takes one away"
                      : "correct it";

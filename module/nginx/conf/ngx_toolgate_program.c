@@ -60,6 +60,39 @@ ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
     return err;
 }
 
+/* What was probably meant by a program that is not there, as a remedy. */
+static const char *
+ngx_toolgate_program_advice(const ngx_str_t *name)
+{
+    static const char *const builtins[] = {
+        "cd",   "export", "source", ".",    "alias", "eval",
+        "exec", "set",    "ulimit", "type", "unset", NULL
+    };
+    ngx_uint_t i;
+
+    if (strpbrk((char *) name->data, " \t\n") != NULL) {
+        return "write the program and its arguments as words of their own, "
+               "without quotes around all of them";
+    }
+
+    if (ngx_strchr(name->data, '=') != NULL) {
+        return "write \"env NAME VALUE;\" on a line of its own, and the "
+               "program first";
+    }
+
+    for (i = 0; builtins[i] != NULL; i++) {
+        if (ngx_strcmp(name->data, builtins[i]) == 0) {
+            return i == 0 ? "it is a command of shells, and no program; write "
+                            "\"cwd PATH;\" on a line of its own"
+                          : "it is a command of shells, and no program; write "
+                            "\"exec sh -c '...'\"";
+        }
+    }
+
+    return "write the full path of an executable file, or install it (looked "
+           "in " NGX_TOOLGATE_PATH ")";
+}
+
 /* The path of what can be run; NGX_ERROR: there is none, which is logged. */
 static ngx_int_t
 ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
@@ -86,10 +119,8 @@ ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 
     value = cf->args->elts;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
-                       "program \"%V\" of \"%V\" cannot be run; write the "
-                       "full path of an executable file, or install it "
-                       "(looked in " NGX_TOOLGATE_PATH ")",
-                       name, &value[0]);
+                       "program \"%V\" of \"%V\" cannot be run; %s", name,
+                       &value[0], ngx_toolgate_program_advice(name));
 
     return NGX_ERROR;
 }

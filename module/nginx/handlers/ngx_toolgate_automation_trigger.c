@@ -66,7 +66,9 @@ ngx_toolgate_put_time(tg_buf_t *json, ngx_str_t *text)
 static const ngx_toolgate_option_t ngx_toolgate_cron_options[] = {
     { ngx_string("zone="), ngx_toolgate_put_text, 0, NULL },
     { ngx_string("missed="), ngx_toolgate_put_text, 0, NULL },
-    { ngx_null_string, NULL, 0, "write \"zone=NAME\" or \"missed=skip\"" },
+    { ngx_null_string, NULL, 0,
+      "write the five fields between quotes, and behind them \"zone=NAME\" or "
+      "\"missed=skip\"" },
 };
 
 static const ngx_toolgate_option_t ngx_toolgate_event_options[] = {

@@ -255,6 +255,19 @@ ngx_toolgate_pass_conf(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                "has no variables";
     }
 
+    if (value[1].data[0] == '/') {
+        return "needs an address; for the path of a socket write "
+               "\"unix:/PATH\"";
+    }
+
+    if (ngx_strncmp(value[1].data, "http://", 7) == 0
+        || ngx_strncmp(value[1].data, "https://", 8) == 0)
+    {
+        return "needs \"unix:/PATH\" or \"HOST:PORT\"; for an HTTP API write "
+               "\"http METHOD URL\", and for an MCP server an \"mcp_server\" "
+               "with \"url URL\"";
+    }
+
     ngx_memzero(&url, sizeof(ngx_url_t));
     url.url = value[1];
     url.no_resolve = 1;
