@@ -1,5 +1,6 @@
 #include "bridge/tg_bridge.h"
 
+#include "base/tg_pace.h"
 #include "base/tg_utf8.h"
 
 #include <poll.h>
@@ -11,10 +12,8 @@
 #define TG_LOG_LINE 4096
 /* What is shown of a message. */
 #define TG_TRACE_MAX 2000
-/* Lines at once: what a server does may be worth a line each time. */
-#define TG_LOG_BURST 100
-/* Nanoseconds until there is room for one more. */
-#define TG_LOG_PACE 1000000000u
+/* For uv_hrtime(). */
+#define TG_LOG_NS_PER_MS 1000000
 
 /*
  * Nobody may read our stderr, and a full pipe would stop the agent's tools
@@ -39,33 +38,17 @@ tg_bridge_write(tg_str_t text)
     }
 }
 
-/* Lines that may be written now: 0, 1, or -1 for the last of many. */
-static int
-tg_bridge_log_room(void)
-{
-    static uint64_t room = TG_LOG_BURST, last;
-    uint64_t now;
-
-    now = uv_hrtime() / TG_LOG_PACE;
-    room += last != 0 ? now - last : 0;
-    room = room < TG_LOG_BURST ? room : TG_LOG_BURST;
-    last = now;
-
-    if (room == 0) {
-        return 0;
-    }
-
-    return --room != 0 ? 1 : -1;
-}
-
 void
 tg_bridge_log(const char *format, ...)
 {
+    /* What a server does may be worth a line each time. */
+    static tg_pace_t pace;
+
     char text[TG_LOG_LINE];
     va_list args;
     int room;
 
-    room = tg_bridge_log_room();
+    room = tg_pace_take(&pace, uv_hrtime() / TG_LOG_NS_PER_MS);
 
     if (room > 0) {
         va_start(args, format);

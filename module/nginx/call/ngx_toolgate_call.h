@@ -15,6 +15,7 @@
 
 #include "nginx/call/ngx_toolgate_job.h"
 #include "nginx/conf/ngx_toolgate_handler.h"
+#include "nginx/sched/ngx_toolgate_pace.h"
 #include "nginx/share/ngx_toolgate_numbers.h"
 
 /* A call's values are short; a pool grows where they are not. */
@@ -100,6 +101,7 @@ struct ngx_toolgate_front_s {
     uint64_t view;                  /* what the client sees of it */
     uint64_t steps;                 /* that schemas have taken for it, in all */
     char key[NGX_TOOLGATE_KEY + 1]; /* empty: nobody has asked for it */
+    tg_pace_t pace;                 /* of lines about what it sends */
     unsigned has_client:1;          /* client was asked for, and is known */
     unsigned is_gone:1;             /* nobody will read its answers */
 };

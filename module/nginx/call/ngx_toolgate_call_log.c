@@ -340,7 +340,7 @@ ngx_toolgate_level_of(const ngx_toolgate_record_t *record)
 }
 
 __attribute__((noinline)) static void
-ngx_toolgate_tell_failure(const ngx_toolgate_call_t *call,
+ngx_toolgate_tell_failure(ngx_toolgate_call_t *call,
                           const ngx_toolgate_record_t *record)
 {
     const char *rule;
@@ -352,7 +352,11 @@ ngx_toolgate_tell_failure(const ngx_toolgate_call_t *call,
                                  : ngx_toolgate_level_of(record);
     log = call->pool->log;
 
-    if (log->log_level < level) {
+    /* What its caller has done wrong, that can do without end. */
+    if (level == NGX_LOG_INFO
+            ? !ngx_toolgate_may_log(&call->front->pace, level, log)
+            : log->log_level < level)
+    {
         return;
     }
 

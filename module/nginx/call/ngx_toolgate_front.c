@@ -62,5 +62,8 @@ ngx_toolgate_call_log(void *host, const char *text)
 {
     ngx_toolgate_front_t *front = host;
 
-    ngx_log_error(NGX_LOG_INFO, front->connection->log, 0, "%s", text);
+    if (ngx_toolgate_may_log(&front->pace, NGX_LOG_INFO,
+                             front->connection->log)) {
+        ngx_log_error(NGX_LOG_INFO, front->connection->log, 0, "%s", text);
+    }
 }

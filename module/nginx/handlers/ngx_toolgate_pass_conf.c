@@ -286,6 +286,8 @@ ngx_toolgate_pass_conf(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static void
 ngx_toolgate_pass_told(void *data, tg_str_t method, const tg_message_t *message)
 {
+    static tg_pace_t pace; /* of lines about all backends */
+
     ngx_toolgate_srv_conf_t *scf = data;
 
     tg_buf_t name;
@@ -302,7 +304,8 @@ ngx_toolgate_pass_told(void *data, tg_str_t method, const tg_message_t *message)
                               : ngx_toolgate_broadcast(scf, tg_buf_view(&name),
                                                        message->params, &n);
 
-    if (rc != NGX_OK) {
+    if (rc != NGX_OK
+        && ngx_toolgate_may_log(&pace, NGX_LOG_WARN, ngx_cycle->log)) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                       "a backend's notification \"%*s\" was not told: %s",
                       method.len, method.data,

@@ -46,7 +46,10 @@ ngx_toolgate_line_log(void *host, const char *text)
 {
     ngx_toolgate_line_t *line = host;
 
-    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0, "%V: %s", &line->name, text);
+    if (ngx_toolgate_may_log(&line->pace, NGX_LOG_INFO, ngx_cycle->log)) {
+        ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0, "%V: %s", &line->name,
+                      text);
+    }
 }
 
 static const tg_caller_ops_t ngx_toolgate_line_caller_ops = {

@@ -14,6 +14,7 @@
 #ifndef _NGX_TOOLGATE_LINE_H_INCLUDED_
 #define _NGX_TOOLGATE_LINE_H_INCLUDED_
 
+#include "nginx/sched/ngx_toolgate_pace.h"
 #include "nginx/sched/ngx_toolgate_sched.h"
 
 typedef struct ngx_toolgate_line_s ngx_toolgate_line_t;
@@ -87,6 +88,7 @@ struct ngx_toolgate_line_s {
     ngx_msec_t since;      /* when this row of tries began */
     ngx_msec_t heard;      /* when it was read from */
     ngx_uint_t ntries;     /* of this row, that failed */
+    tg_pace_t pace;        /* of lines about what it sends */
     unsigned says_hello:1; /* see tg_caller_hello_resends() */
     unsigned is_heard:1;   /* something came on this connection */
     unsigned is_over:1;    /* its owner wants no more of this connection */

@@ -138,6 +138,7 @@ struct ngx_toolgate_mcp_s {
     ngx_event_t retry;
     ngx_msec_t delay;
     tg_buf_t state; /* what the runner said last of it, as members */
+    tg_pace_t pace; /* of lines about its tools */
     ngx_toolgate_mcp_list_t *coming;  /* is read, and not offered; or NULL */
     ngx_toolgate_mcp_list_t *reading; /* the next list; NULL: none comes */
     ngx_toolgate_mcp_list_t *unread;  /* the newest, if it is another one */
@@ -251,13 +252,13 @@ void ngx_toolgate_mcp_tool_release(ngx_toolgate_mcp_tool_t *listed);
 void ngx_toolgate_mcp_repair_init(tg_tool_repair_t *repair);
 
 /* Notes it for the status, and logs it where log is not NULL. */
-void ngx_toolgate_mcp_remark(const ngx_toolgate_mcp_t *mcp,
+void ngx_toolgate_mcp_remark(ngx_toolgate_mcp_t *mcp,
                              ngx_toolgate_mcp_list_t *list,
                              const ngx_toolgate_mcp_remark_t *remark,
                              ngx_log_t *log);
 
 /* Warns of a schema that some models' APIs refuse; name is a raw string. */
-void ngx_toolgate_mcp_log_union(const ngx_toolgate_mcp_t *mcp, tg_str_t name,
+void ngx_toolgate_mcp_log_union(ngx_toolgate_mcp_t *mcp, tg_str_t name,
                                 tg_str_t word, ngx_log_t *log);
 
 /* Appends members with the tools that are left out or repaired, if any. */

@@ -120,7 +120,7 @@ ngx_toolgate_mcp_use(const ngx_toolgate_mcp_t *mcp,
 
 /* What the block says that fits nothing: most likely a mistake in it. */
 static void
-ngx_toolgate_mcp_tell_unused(const ngx_toolgate_mcp_t *mcp,
+ngx_toolgate_mcp_tell_unused(ngx_toolgate_mcp_t *mcp,
                              const ngx_toolgate_mcp_list_t *list,
                              ngx_log_t *log)
 {
@@ -131,7 +131,8 @@ ngx_toolgate_mcp_tell_unused(const ngx_toolgate_mcp_t *mcp,
     n = list->used != NULL ? ngx_toolgate_mcp_npatterns(mcp) : 0;
 
     for (i = 0; i < n; i++) {
-        if (!list->used[i]) {
+        if (!list->used[i]
+            && ngx_toolgate_may_log(&mcp->pace, NGX_LOG_WARN, log)) {
             directive = ngx_toolgate_mcp_pattern(mcp, i, &pattern);
             ngx_log_error(NGX_LOG_WARN, log, 0,
                           "\"%s %V\" of mcp_server \"%V\" fits none of its "

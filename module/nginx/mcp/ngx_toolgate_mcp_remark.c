@@ -18,11 +18,15 @@ ngx_toolgate_mcp_repair_init(tg_tool_repair_t *repair)
 }
 
 static void
-ngx_toolgate_mcp_log_remark(const ngx_toolgate_mcp_t *mcp,
+ngx_toolgate_mcp_log_remark(ngx_toolgate_mcp_t *mcp,
                             const ngx_toolgate_mcp_remark_t *remark,
                             ngx_log_t *log)
 {
     tg_buf_t text;
+
+    if (!ngx_toolgate_may_log(&mcp->pace, NGX_LOG_WARN, log)) {
+        return;
+    }
 
     if (remark->why != NULL) {
         ngx_log_error(NGX_LOG_WARN, log, 0,
@@ -66,8 +70,7 @@ ngx_toolgate_mcp_keep_remark(const ngx_toolgate_mcp_list_t *list,
 }
 
 void
-ngx_toolgate_mcp_remark(const ngx_toolgate_mcp_t *mcp,
-                        ngx_toolgate_mcp_list_t *list,
+ngx_toolgate_mcp_remark(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
                         const ngx_toolgate_mcp_remark_t *remark, ngx_log_t *log)
 {
     if (list->nremarks++ < NGX_TOOLGATE_MCP_REMARKS) {
@@ -95,9 +98,13 @@ ngx_toolgate_mcp_remark(const ngx_toolgate_mcp_t *mcp,
 }
 
 void
-ngx_toolgate_mcp_log_union(const ngx_toolgate_mcp_t *mcp, tg_str_t name,
+ngx_toolgate_mcp_log_union(ngx_toolgate_mcp_t *mcp, tg_str_t name,
                            tg_str_t word, ngx_log_t *log)
 {
+    if (!ngx_toolgate_may_log(&mcp->pace, NGX_LOG_WARN, log)) {
+        return;
+    }
+
     ngx_log_error(NGX_LOG_WARN, log, 0,
                   "tool %*s of mcp_server \"%V\" has \"%*s\" at the root of "
                   "its inputSchema, which Anthropic's API refuses with all "

@@ -335,8 +335,11 @@ ngx_toolgate_refused(void *host, const char *why)
 {
     ngx_toolgate_front_t *front = host;
 
-    ngx_log_error(NGX_LOG_INFO, front->connection->log, 0,
-                  "message refused: %s", why);
+    if (ngx_toolgate_may_log(&front->pace, NGX_LOG_INFO,
+                             front->connection->log)) {
+        ngx_log_error(NGX_LOG_INFO, front->connection->log, 0,
+                      "message refused: %s", why);
+    }
 }
 
 static void

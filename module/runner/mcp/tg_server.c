@@ -397,8 +397,6 @@ tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec)
 
     server->servers = servers;
     server->spec = *spec;
-    server->logs[0].room = TG_SERVER_LOG_BURST;
-    server->logs[1].room = TG_SERVER_LOG_BURST;
     TAILQ_INIT(&server->watches);
     TAILQ_INIT(&server->instances);
     uv_timer_init(servers->jobs->loop, &server->timer);
@@ -406,8 +404,6 @@ tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec)
     server->timer.data = server;
     server->retry.data = server;
     server->nhandles = 2;
-    server->logs[0].at = uv_now(servers->jobs->loop);
-    server->logs[1].at = server->logs[0].at;
     server->tools = tg_kept_read(servers->dir, spec->key, servers->seed);
     TAILQ_INSERT_TAIL(&servers->list, server, place);
     servers->n++;

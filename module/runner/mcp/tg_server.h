@@ -8,6 +8,7 @@
 #ifndef TG_SERVER_H
 #define TG_SERVER_H
 
+#include "base/tg_pace.h"
 #include "core/tg_catalogue.h"
 #include "runner/mcp/tg_instance.h"
 #include "runner/mcp/tg_server_spec.h"
@@ -25,9 +26,6 @@
 #define TG_SERVER_UNWATCHED_MS 30000
 /* Of the last error, which workers are told. */
 #define TG_SERVER_ERROR_MAX 1024
-/* Lines of the log about one server at once, and how often one more. */
-#define TG_SERVER_LOG_BURST 100
-#define TG_SERVER_LOG_PACE_MS 1000
 
 /* What is told of one; that of its instances that is most alive. */
 typedef enum {
@@ -42,12 +40,6 @@ typedef struct {
     unsigned restarts;
     unsigned running;
 } tg_server_summary_t;
-
-/* How many lines may still be logged, as of then. */
-typedef struct {
-    unsigned room;
-    uint64_t at;
-} tg_server_log_t;
 
 /* A worker that wants to hear of it. */
 typedef struct tg_watch_s {
@@ -92,11 +84,11 @@ struct tg_server_s {
     tg_server_summary_t told;
     unsigned restarts;
     char error[TG_SERVER_ERROR_MAX];
-    tg_server_log_t logs[2]; /* its own lines, and ours about it */
-    uv_timer_t timer;        /* until it leaves, as nobody watches it */
-    uv_timer_t retry;        /* until workers take what is due */
-    tg_source_t source;      /* tells workers, and writes the list down */
-    unsigned kept_due;       /* files of the list that are not written yet */
+    tg_pace_t logs[2];  /* its own lines, and ours about it */
+    uv_timer_t timer;   /* until it leaves, as nobody watches it */
+    uv_timer_t retry;   /* until workers take what is due */
+    tg_source_t source; /* tells workers, and writes the list down */
+    unsigned kept_due;  /* files of the list that are not written yet */
     unsigned nhandles;
 };
 

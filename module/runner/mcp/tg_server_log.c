@@ -8,37 +8,11 @@
 
 #include <stdio.h>
 
-/* Room for one more line: 1, 0, or -1 for the last of many. */
-static int
-tg_server_log_room(tg_server_log_t *log, uint64_t now)
-{
-    uint64_t n;
-
-    n = (now - log->at) / TG_SERVER_LOG_PACE_MS;
-
-    if (n != 0) {
-        n += log->room;
-        log->room = n < TG_SERVER_LOG_BURST ? (unsigned) n
-                                            : TG_SERVER_LOG_BURST;
-        log->at = now;
-    }
-
-    if (log->room == 0) {
-        return 0;
-    }
-
-    return --log->room != 0 ? 1 : -1;
-}
-
 int
 tg_server_may_log(tg_server_t *server, int level)
 {
-    const tg_server_log_t *log;
-
-    log = &server->logs[level < TG_LOG_INFO];
-
-    return log->room != 0
-           || uv_now(server->timer.loop) - log->at >= TG_SERVER_LOG_PACE_MS;
+    return tg_pace_has_room(&server->logs[level < TG_LOG_INFO],
+                            uv_now(server->timer.loop));
 }
 
 void
@@ -49,8 +23,8 @@ tg_server_log(tg_server_t *server, int level, const char *format, ...)
     tg_buf_t buf;
     int room;
 
-    room = tg_server_log_room(&server->logs[level < TG_LOG_INFO],
-                              uv_now(server->timer.loop));
+    room = tg_pace_take(&server->logs[level < TG_LOG_INFO],
+                        uv_now(server->timer.loop));
 
     if (room == 0) {
         return;

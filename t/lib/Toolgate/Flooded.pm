@@ -36,6 +36,9 @@ END
 # How often others are served in a test at least.
 my $SERVED = 20;
 
+# How many lines of the log a flood may cause.
+my $LOGGED = 1000;
+
 # Seconds that an answer may take before a measurement gives up.
 our $PATIENCE = 30;
 
@@ -349,8 +352,18 @@ sub test {
         Test::More::cmp_ok($grown{$_}, '<', $row->{memory},
             "$name: memory of the $_") for qw(worker runner);
     }
+    my $logged = logged($self->{tg});
+    Test::More::cmp_ok($logged, '<', $LOGGED, "$name: lines of the log");
     $self->stop;
     return;
+}
+
+# Lines of the log but for those about our calls, and connections.
+sub logged {
+    my ($tg) = @_;
+    open my $log, '<', $tg->dir . '/error.log' or return 0;
+    my $usual = qr/ call of "(?:echo|http|run)"| client .* connected to /;
+    return scalar grep { $_ !~ $usual } <$log>;
 }
 
 sub stop {

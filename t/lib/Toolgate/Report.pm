@@ -29,7 +29,9 @@ my $sanitizer =
 sub alarms {
     my ($tg) = @_;
     my (%stopping, @alarms);
-    for my $line (split /\n/, $tg->log) {
+    open my $log, '<:raw', $tg->dir . '/error.log' or return;
+    while (my $line = <$log>) {
+        chomp $line;
         my ($pid, $text) = $line =~ /\] (\d+)#\d+: (.*)/;
         $stopping{$pid} = 1
             if defined $pid && $text =~ /^signal (?:2|15) .*, exiting$/;
