@@ -15,30 +15,57 @@ struct tg_threads_s {
     /* Under the mutex. */
     uv_mutex_t mutex;
     uv_cond_t cond;
-    tg_thread_works_t queued;
+    tg_thread_works_t fresh;  /* no time slice yet */
+    tg_thread_works_t queued; /* need more */
+    unsigned nfresh;          /* threads that run one of the former */
     tg_thread_works_t finished;
     int is_closing;
 };
 
 /* --- in a thread --- */
 
-/* The next work of the queue, or NULL at the end.  The mutex is held. */
 static tg_thread_work_t *
-tg_threads_next(tg_threads_t *threads)
+tg_threads_take(tg_thread_works_t *works)
 {
     tg_thread_work_t *work;
 
-    while (TAILQ_EMPTY(&threads->queued) && !threads->is_closing) {
-        uv_cond_wait(&threads->cond, &threads->mutex);
-    }
-
-    work = TAILQ_FIRST(&threads->queued);
+    work = TAILQ_FIRST(works);
 
     if (work != NULL) {
-        TAILQ_REMOVE(&threads->queued, work, next);
+        TAILQ_REMOVE(works, work, next);
     }
 
     return work;
+}
+
+/*
+ * The next work, or NULL at the end: a new one, unless another thread runs one.
+ * The mutex is held.
+ */
+static tg_thread_work_t *
+tg_threads_next(tg_threads_t *threads, int *is_fresh)
+{
+    tg_thread_work_t *work;
+
+    for (;;) {
+        work = threads->nfresh == 0 ? tg_threads_take(&threads->fresh) : NULL;
+        *is_fresh = work != NULL;
+
+        if (work == NULL) {
+            work = tg_threads_take(&threads->queued);
+        }
+
+        if (work == NULL) {
+            work = tg_threads_take(&threads->fresh);
+            *is_fresh = work != NULL;
+        }
+
+        if (work != NULL || threads->is_closing) {
+            return work;
+        }
+
+        uv_cond_wait(&threads->cond, &threads->mutex);
+    }
 }
 
 static void
@@ -46,7 +73,7 @@ tg_threads_run(void *arg)
 {
     tg_thread_work_t *work;
     tg_threads_t *threads;
-    int needs_more;
+    int needs_more, is_fresh;
 
     threads = arg;
 
@@ -54,10 +81,12 @@ tg_threads_run(void *arg)
     (void) setpriority(PRIO_PROCESS, (id_t) gettid(), TG_THREADS_NICE);
     uv_mutex_lock(&threads->mutex);
 
-    while ((work = tg_threads_next(threads)) != NULL) {
+    while ((work = tg_threads_next(threads, &is_fresh)) != NULL) {
+        threads->nfresh += (unsigned) is_fresh;
         uv_mutex_unlock(&threads->mutex);
         needs_more = work->run(work);
         uv_mutex_lock(&threads->mutex);
+        threads->nfresh -= (unsigned) is_fresh;
 
         if (needs_more) {
             TAILQ_INSERT_TAIL(&threads->queued, work, next);
@@ -108,7 +137,7 @@ tg_threads_add(tg_threads_t *threads, tg_thread_work_t *work)
     }
 
     uv_mutex_lock(&threads->mutex);
-    TAILQ_INSERT_TAIL(&threads->queued, work, next);
+    TAILQ_INSERT_TAIL(&threads->fresh, work, next);
     uv_cond_signal(&threads->cond);
     uv_mutex_unlock(&threads->mutex);
 
@@ -157,6 +186,7 @@ tg_threads_new(uv_loop_t *loop)
 
     threads->async.data = threads;
     uv_unref((uv_handle_t *) &threads->async);
+    TAILQ_INIT(&threads->fresh);
     TAILQ_INIT(&threads->queued);
     TAILQ_INIT(&threads->finished);
     (void) uv_mutex_init(&threads->mutex);

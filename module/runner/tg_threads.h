@@ -4,7 +4,10 @@
  * client's work may wait there, or tasks would wait for it.
  *
  * Works take turns: run() does a time slice, and one that needs more goes to
- * the end of the queue, so that a short work never waits for long ones.
+ * the end of another queue than new ones.  One thread at a time runs new works,
+ * and none waits while they do; the others run those that need more.  So a
+ * short work waits for the short first slices of other new ones, and for the
+ * end of one long slice at most.
  */
 #ifndef TG_THREADS_H
 #define TG_THREADS_H
@@ -25,7 +28,10 @@ typedef struct tg_thread_work_s tg_thread_work_t;
 /* Embedded in what it is about. */
 struct tg_thread_work_s {
     TAILQ_ENTRY(tg_thread_work_s) next;
-    /* In a thread: 1 if another time slice is needed, 0 at the end. */
+    /*
+     * In a thread: 1 if another time slice is needed, 0 at the end.  The first
+     * slice must be short, a millisecond or so.
+     */
     int (*run)(tg_thread_work_t *work);
     /* In the loop, once, after the last time slice. */
     void (*done)(tg_thread_work_t *work);

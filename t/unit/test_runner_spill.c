@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -512,75 +511,4 @@ HELP_TEST(long_lines, "any bytes, and long lines")
     tg_buf_deinit(&page);
     tg_buf_deinit(&remark);
     free(line);
-}
-
-/* --- threads --- */
-
-typedef struct {
-    tg_thread_work_t work;
-    unsigned slices; /* that it needs */
-    unsigned ran;
-} slices_t;
-
-static atomic_uint ended;
-static unsigned n_done, short_ended_at;
-
-static int
-slices_run(tg_thread_work_t *work)
-{
-    slices_t *slices;
-
-    slices = (slices_t *) work;
-    slices->ran++;
-
-    /* The long ones have no end before the short one has. */
-    return slices->slices != 0 ? slices->ran < slices->slices
-                               : atomic_load(&ended) == 0;
-}
-
-static void
-slices_done(tg_thread_work_t *work)
-{
-    slices_t *slices;
-
-    slices = (slices_t *) work;
-    n_done++;
-
-    if (slices->slices != 0) {
-        short_ended_at = n_done;
-        atomic_store(&ended, 1);
-    }
-}
-
-HELP_TEST(threads, "works take turns")
-{
-    static slices_t works[TG_THREADS_WORKS_MAX];
-    static slices_t more;
-    tg_threads_t *threads;
-    size_t i;
-
-    begin();
-    threads = tg_threads_new(&loop);
-    CU_ASSERT_FATAL(threads != NULL);
-    atomic_store(&ended, 0);
-    n_done = 0;
-    memset(works, 0, sizeof(works));
-
-    for (i = 0; i < TG_THREADS_WORKS_MAX; i++) {
-        works[i].work.run = slices_run;
-        works[i].work.done = slices_done;
-        works[i].slices = i == TG_THREADS_WORKS_MAX - 1 ? 3 : 0;
-        CU_ASSERT(tg_threads_add(threads, &works[i].work) == 0);
-    }
-
-    CU_ASSERT(tg_threads_add(threads, &more.work) == -1);
-
-    while (n_done < TG_THREADS_WORKS_MAX) {
-        uv_run(&loop, UV_RUN_ONCE);
-    }
-
-    CU_ASSERT(short_ended_at == 1);
-    CU_ASSERT(works[TG_THREADS_WORKS_MAX - 1].ran == 3);
-    tg_threads_close(threads);
-    end();
 }

@@ -245,7 +245,7 @@ tg_spill_begin_page(tg_spill_job_t *spill)
         return spill->remark.len != 0 ? TG_BAD : TG_NOMEM;
     }
 
-    return TG_AGAIN;
+    return tg_spill_search_run(spill->search);
 }
 
 static int

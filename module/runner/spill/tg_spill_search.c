@@ -30,6 +30,7 @@ struct tg_spill_search_s {
     uint64_t began_at;   /* the first time slice; 0: none yet */
     uint64_t spent_ms;   /* in earlier time slices */
     uint64_t slice_from; /* this time slice */
+    int is_first;        /* it is the first one */
 };
 
 static uint64_t
@@ -97,6 +98,7 @@ tg_spill_search_new(tg_str_t text, const tg_spill_query_t *query,
     search->p = text.data;
     search->end = tg_str_end(text);
     search->line = 1;
+    search->is_first = 1;
     tg_buf_init(&search->valid, tg_alloc_libc());
     tg_buf_init(&why, tg_alloc_libc());
     rc = tg_spill_search_compile(search, &why);
@@ -149,11 +151,14 @@ tg_spill_search_text(tg_spill_search_t *search, const char *next)
     return text;
 }
 
-/* TG_OK if the line up to next has a match, TG_MISSING, TG_LIMIT, TG_NOMEM. */
+/*
+ * TG_OK if the line up to next has a match, TG_MISSING, TG_LIMIT, TG_NOMEM;
+ * TG_AGAIN: not in the first time slice.
+ */
 static int
 tg_spill_search_match(tg_spill_search_t *search, const char *next)
 {
-    uint64_t spent, weight;
+    uint64_t spent, weight, steps;
     tg_str_t text;
     int rc;
 
@@ -166,11 +171,12 @@ tg_spill_search_match(tg_spill_search_t *search, const char *next)
     spent = 0;
     weight = search->weight < text.len ? search->weight : text.len;
     weight = 1 + weight / TG_SPILL_RUN;
+    steps = search->is_first ? TG_SPILL_FIRST_STEPS : TG_SPILL_STEPS;
     rc = search->regex->match(search->regex->ctx, search->code, text,
-                              TG_SPILL_STEPS / weight, &spent);
+                              steps / weight, &spent);
     search->looked += text.len + spent * weight;
 
-    return rc;
+    return rc == TG_LIMIT && search->is_first ? TG_AGAIN : rc;
 }
 
 /* Ends the page before a line that takes too long. */
@@ -223,7 +229,10 @@ tg_spill_search_append(tg_spill_search_t *search, const char *next)
     return TG_OK;
 }
 
-/* Searches the next line.  TG_OK; TG_END: the page ends; TG_BAD, TG_NOMEM. */
+/*
+ * Searches the next line.  TG_OK; TG_END: the page ends; TG_AGAIN: not in this
+ * time slice; TG_BAD, TG_NOMEM.
+ */
 static int
 tg_spill_search_line(tg_spill_search_t *search)
 {
@@ -269,7 +278,7 @@ tg_spill_search_line(tg_spill_search_t *search)
 static int
 tg_spill_search_time(tg_spill_search_t *search)
 {
-    uint64_t now, slice;
+    uint64_t now, slice, most;
 
     if (search->looked < TG_SPILL_LOOK) {
         return TG_OK;
@@ -287,7 +296,9 @@ tg_spill_search_time(tg_spill_search_t *search)
         return TG_END;
     }
 
-    if (slice < TG_SPILL_SLICE_MS) {
+    most = search->is_first ? TG_SPILL_FIRST_MS : TG_SPILL_SLICE_MS;
+
+    if (slice < most) {
         return TG_OK;
     }
 
@@ -346,6 +357,8 @@ tg_spill_search_run(tg_spill_search_t *search)
             rc = tg_spill_search_time(search);
         }
     }
+
+    search->is_first = 0;
 
     if (rc != TG_OK && rc != TG_END) {
         return rc;

@@ -15,6 +15,11 @@
 #define TG_SPILL_PATTERN_MAX 256
 /* Steps of a pattern on one line: some 20 ms. */
 #define TG_SPILL_STEPS 1000000
+/*
+ * The same in the first time slice, which is short; a line that needs more is
+ * searched again in the second one.
+ */
+#define TG_SPILL_FIRST_STEPS 20000
 /* Characters that are compared for one step. */
 #define TG_SPILL_RUN 16
 /*
@@ -26,6 +31,8 @@
 #define TG_SPILL_LOOK 65536
 /* A time slice of a search, after which other searches have theirs. */
 #define TG_SPILL_SLICE_MS 10
+/* The first one; see tg_threads.h. */
+#define TG_SPILL_FIRST_MS 1
 /* All time slices of a page, then the page says how the search goes on. */
 #define TG_SPILL_SEARCH_MS 2000
 /* The same for the time since its first slice, with those of others. */
