@@ -198,10 +198,11 @@ tg_json_escaped_len(tg_str_t text, size_t max)
 
     len = text.len;
     end = tg_str_end(text);
+    p = tg_scan_plain(text.data, end);
 
-    for (p = text.data; end - p >= TG_JSON_LONG && len <= max;
-         p += TG_JSON_LONG) {
+    while (end - p >= TG_JSON_LONG && len <= max) {
         len += tg_json_more((const unsigned char *) p);
+        p = tg_scan_plain(p + TG_JSON_LONG, end);
     }
 
     if (p != end && len <= max) {
