@@ -13,6 +13,7 @@ use POSIX ();
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $json = JSON::PP->new->canonical->utf8;
+my $secret = 'Qz7hidden-token-9xK';
 
 # How a server says that it does not know a session: status, and body.
 my %lost = (
@@ -54,6 +55,14 @@ my %other = (
     } },
     moved => { all => sub {
         return (308, '', '', 'Location: http://127.0.0.1:1/there?key=secret');
+    } },
+    # Some servers say what they were sent; the second is cut within it.
+    echo => { all => sub {
+        return (401, '', '', "WWW-Authenticate: Bearer error=\"$secret\"",
+            'Retry-After: ' . 'x' x 240 . $secret);
+    } },
+    echo308 => { all => sub {
+        return (308, '', '', "Location: http://127.0.0.1:1/$secret/there");
     } },
     old => {
         all => sub { return (404, 'Not Found', 'text/plain') },
@@ -167,9 +176,13 @@ sub serve {
 
 my @pids = map { serve($_) } sort keys %lost, sort keys %other;
 
-$tg->allow_log(qr/(?:locked|moved|old) could not be started/);
+$tg->file('key', "Bearer $secret\n", 0600);
+$tg->allow_log(
+    qr/(?:locked|moved|old|echo|echo308) could not be started/);
 $tg->conf(join '', map {
-    "mcp_server $_ { url http://127.0.0.1:$port{$_}/mcp; }\n"
+    "mcp_server $_ { url http://127.0.0.1:$port{$_}/mcp;"
+        . (/^echo/ ? " header Authorization file=@{[ $tg->dir ]}/key;" : '')
+        . " }\n"
 } keys %port)->start;
 my $client = $tg->connect;
 
@@ -182,7 +195,7 @@ my %listed;
 wait_for {
     %listed = map { $_->{name} => 1 }
         @{ $client->rpc('tools/list')->{result}{tools} };
-    keys %listed == keys(%port) - 3;
+    keys %listed == keys(%port) - 5;
 } 'the lists of those that have one';
 
 for my $name (sort keys %lost) {
@@ -198,12 +211,16 @@ like call('limited'), qr/status 429 \(Retry-After: 77\): slow down/,
 for my $case (
     [ locked => qr/who are you \(WWW-Authenticate: Bearer realm=/ ],
     [ moved  => qr{a redirect, .*: http://127\.0\.0\.1:1/there(?!\?)} ],
+    [ echo   => qr/status 401 \(Retry-After: x{240}\*+\) .*error="\*+"/ ],
+    [ echo308 => qr{a redirect, .*: http://127\.0\.0\.1:1/\*+/there} ],
     [ old    => qr/a server of the old transport HTTP\+SSE/ ],
 ) {
     my ($name, $wanted) = @$case;
     $tg->wait_log(qr/$name could not be started: .*$wanted/);
     pass "$name: what to do is said";
 }
+
+unlike slurp($tg->dir . '/error.log'), qr/Qz7hid/, 'and no secret';
 
 kill TERM => @pids;
 waitpid $_, 0 for @pids;

@@ -1,6 +1,7 @@
 #include "runner/mcp/tg_exchange.h"
 
 #include "base/tg_json.h"
+#include "runner/http/tg_http_params.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,16 +70,27 @@ tg_exchange_refuse_session(tg_exchange_t *exchange)
     }
 }
 
-/* As much of it as a message may quote. */
+/* Copies as much as a message may quote; secrets are hidden, then it is cut. */
 static void
-tg_exchange_quote(char *quoted, tg_str_t value)
+tg_exchange_quote(const tg_exchange_t *exchange, char *quoted, tg_str_t value)
 {
+    tg_buf_t text;
     size_t len;
 
-    len = value.len < TG_EXCHANGE_QUOTED_MAX ? value.len
-                                             : TG_EXCHANGE_QUOTED_MAX - 1;
-    memcpy(quoted, value.data, len);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_str(&text, value);
+
+    if (!tg_buf_failed(&text)) {
+        tg_http_hide(exchange->secrets, exchange->nsecrets, text.data,
+                     text.len);
+    }
+
+    len = text.len < TG_EXCHANGE_QUOTED_MAX ? text.len
+                                            : TG_EXCHANGE_QUOTED_MAX - 1;
+    len = tg_buf_failed(&text) ? 0 : len;
+    memcpy(quoted, tg_buf_view(&text).data, len);
     quoted[len] = '\0';
+    tg_buf_deinit(&text);
 }
 
 static void
@@ -93,9 +105,9 @@ tg_exchange_on_header(void *ctx, tg_str_t name, tg_str_t value)
     } else if (tg_exchange_is_word(name, "mcp-session-id")) {
         tg_exchange_take_session(exchange, value);
     } else if (tg_exchange_is_word(name, "retry-after")) {
-        tg_exchange_quote(exchange->retry_after, value);
+        tg_exchange_quote(exchange, exchange->retry_after, value);
     } else if (tg_exchange_is_word(name, "www-authenticate")) {
-        tg_exchange_quote(exchange->authenticate, value);
+        tg_exchange_quote(exchange, exchange->authenticate, value);
     }
 }
 
@@ -268,7 +280,7 @@ tg_exchange_take_redirect(tg_exchange_t *exchange, const char *redirect)
     exchange->is_redirect = redirect != NULL;
 
     if (redirect != NULL) {
-        tg_exchange_quote(exchange->redirect,
+        tg_exchange_quote(exchange, exchange->redirect,
                           tg_str(redirect, strcspn(redirect, "?#")));
     }
 }

@@ -43,6 +43,9 @@ struct tg_exchange_s {
     size_t len;
     size_t max; /* bytes of a message that comes */
 
+    char *const *secrets; /* headers, whose values nobody may see */
+    size_t nsecrets;
+
     uint64_t request;      /* the id of the request in body; 0: it is none */
     unsigned session;      /* the number of the session it belongs to */
     unsigned nresumed;     /* times that its stream was, without an event */

@@ -195,6 +195,8 @@ tg_streamable_begin(tg_streamable_t *streamable, tg_exchange_t *exchange,
             request.timeout_ms = TG_STREAMABLE_NOTE_MS;
         }
 
+        exchange->secrets = url->headers;
+        exchange->nsecrets = url->nsecrets;
         tg_exchange_start(exchange, streamable->instance->server->servers->http,
                           &request);
     }
