@@ -107,6 +107,7 @@ tg_cli_connect_init(tg_cli_session_t *session)
     };
 
     session->client.place = &session->place;
+    session->client.info = TG_MCP_INFO("toolgate");
     tg_mcp_list_init(&session->list, tg_alloc_libc(), TG_UV_CLIENT_PAGES);
     tg_uv_client_init(&session->client, &session->sched, &ops, session,
                       TG_DIALECT_JSONRPC, TG_CLI_FRAME_MAX);

@@ -296,8 +296,12 @@ tg_caller_introduce(tg_caller_t *caller, unsigned can, tg_str_t info,
     tg_buf_text(&params, "{\"capabilities\":");
     tg_can_put(&params, can);
     tg_json_put_member(&params, ",\"clientInfo\":", info);
-    tg_buf_text(&params, ",\"via\":");
-    tg_json_put_string(&params, via);
+
+    if (via.data != NULL) {
+        tg_buf_text(&params, ",\"via\":");
+        tg_json_put_string(&params, via);
+    }
+
     tg_buf_char(&params, '}');
     rc = tg_buf_failed(&params)
              ? TG_NOMEM

@@ -33,6 +33,7 @@ typedef struct {
     tg_str_t type;    /* ipc: escaped body of the exception's class */
     tg_str_t data;    /* raw JSON or absent */
     int is_too_large; /* an error: the answer was */
+    tg_str_t unsent;  /* not started: the request's message, or absent */
 } tg_answer_t;
 
 typedef struct {
@@ -141,8 +142,8 @@ int tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params);
 int tg_caller_hello(tg_caller_t *caller, unsigned can);
 
 /*
- * tg_caller_hello() of a bridge, which says who its client is: info is a raw
- * clientInfo, via the name and version of the bridge as plain text.
+ * tg_caller_hello() with the name of the client: info is its raw clientInfo,
+ * via the name and version of the bridge between as plain text, or absent.
  */
 int tg_caller_introduce(tg_caller_t *caller, unsigned can, tg_str_t info,
                         tg_str_t via);

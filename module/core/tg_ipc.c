@@ -155,6 +155,7 @@ tg_ipc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
                              "params.name must be the name of a tool.");
     }
 
+    tg_peer_read_client(peer, message);
     memset(&reply, 0, sizeof(reply));
     message->meta.progress_token = TG_STR_NONE;
     why = tg_peer_tools_call(peer, message, &reply);

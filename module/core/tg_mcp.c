@@ -115,6 +115,12 @@ tg_peer_introduced(tg_peer_t *peer, const tg_message_t *message)
                 tg_mcp_text(message->params, "via", room, sizeof(room)));
 }
 
+void
+tg_peer_read_client(tg_peer_t *peer, const tg_message_t *message)
+{
+    tg_mcp_meet(peer, message->meta.client_info, TG_STR_NONE);
+}
+
 static void
 tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
                   const tg_reply_t *reply)

@@ -33,6 +33,14 @@ tg_mcp_is_not_legacy(tg_str_t key)
     return tg_mcp_is_own(key) || tg_mcp_is_reserved(key);
 }
 
+/* Without a handshake each call names the client that it is from. */
+static int
+tg_mcp_is_not_bare(tg_str_t key)
+{
+    return tg_mcp_is_not_legacy(key)
+           && !tg_json_body_is(key, TG_STR(TG_MCP_PREFIX "clientInfo"));
+}
+
 /* Appends the members of an object that are not left out. */
 static void
 tg_mcp_put_members(tg_buf_t *out, tg_str_t object, int is_first,
@@ -110,7 +118,10 @@ tg_mcp_put_more(const tg_mcp_client_t *client, const tg_mcp_call_t *call,
     }
 
     tg_mcp_put_members(out, call->meta, out->len == start,
-                       is_modern ? tg_mcp_is_own : tg_mcp_is_not_legacy);
+                       is_modern ? tg_mcp_is_own
+                       : client->caller->dialect->has_handshake
+                           ? tg_mcp_is_not_legacy
+                           : tg_mcp_is_not_bare);
 
     if (out->len != start) {
         tg_buf_char(out, '}');

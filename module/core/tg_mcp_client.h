@@ -38,9 +38,12 @@
     "{\"name\":\"" name "\",\"version\":\"" TG_VERSION "\"}"
 
 /* The params of its `initialize`, where it can be asked nothing. */
-#define TG_MCP_INITIALIZE(name)                                                \
+#define TG_MCP_INITIALIZE(name) TG_MCP_INITIALIZE_OPEN TG_MCP_INFO(name) "}"
+
+/* The beginning of those params, up to who the client is. */
+#define TG_MCP_INITIALIZE_OPEN                                                 \
     "{\"protocolVersion\":\"" TG_MCP_LEGACY "\","                              \
-    "\"capabilities\":{},\"clientInfo\":" TG_MCP_INFO(name) "}"
+    "\"capabilities\":{},\"clientInfo\":"
 
 /* --- one list, page by page --- */
 

@@ -177,6 +177,12 @@ void tg_peer_told_nothing(tg_peer_t *peer, tg_str_t id);
 /* Reads who the client of a bridge is: its hello. */
 void tg_peer_introduced(tg_peer_t *peer, const tg_message_t *message);
 
+/*
+ * Reads the client's name and version from the _meta of its request, in
+ * dialects without a handshake.
+ */
+void tg_peer_read_client(tg_peer_t *peer, const tg_message_t *message);
+
 typedef enum {
     TG_METHOD_OTHER,
     TG_METHOD_PING,

@@ -27,6 +27,7 @@ tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
         return;
     }
 
+    tg_peer_read_client(peer, message);
     memset(&reply, 0, sizeof(reply));
     reply.id = message->id;
     reply.kind = TG_ENTRY_TOOL;

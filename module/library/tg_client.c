@@ -4,6 +4,7 @@
 #include "library/tg_client.h"
 
 #include "base/tg_utf8.h"
+#include "core/tg_peer.h"
 #include "library/tg_option.h"
 #include "library/tg_server.h"
 
@@ -20,8 +21,10 @@ enum {
     TG_OPTION_KEY,
     TG_OPTION_LOOP,
     TG_OPTION_MAX_FRAME,
+    TG_OPTION_NAME,
     TG_OPTION_TIMEOUT,
-    TG_OPTION_TLS_NAME
+    TG_OPTION_TLS_NAME,
+    TG_OPTION_VERSION
 };
 
 static const char *const tg_client_options[] = {
@@ -32,10 +35,29 @@ static const char *const tg_client_options[] = {
     [TG_OPTION_KEY] = "key",
     [TG_OPTION_LOOP] = "loop",
     [TG_OPTION_MAX_FRAME] = "max_frame",
+    [TG_OPTION_NAME] = "name",
     [TG_OPTION_TIMEOUT] = "timeout",
     [TG_OPTION_TLS_NAME] = "tls_name",
-    [TG_OPTION_TLS_NAME + 1] = NULL,
+    [TG_OPTION_VERSION] = "version",
+    [TG_OPTION_VERSION + 1] = NULL,
 };
+
+/* Sets what the client tells servers of itself, which they keep if it fits. */
+static int
+tg_client_set_about(const char *option, const char *value, size_t max,
+                    char **text)
+{
+    size_t len;
+
+    len = strlen(value);
+
+    if (len == 0 || len > max || !tg_utf8_is_valid(tg_str(value, len))) {
+        return tg_error(TOOLGATE_ERR_ARGUMENT,
+                        "\"%s\" takes 1 to %zu bytes of UTF-8", option, max);
+    }
+
+    return tg_option_text(value, text);
+}
 
 static int
 tg_client_set(toolgate_client_t *client, int option, const char *value)
@@ -62,10 +84,15 @@ tg_client_set(toolgate_client_t *client, int option, const char *value)
     case TG_OPTION_MAX_FRAME:
         return tg_option_size(name, value, TG_FRAME_LEAST, TG_FRAME_MOST,
                               &conf->max_frame);
+    case TG_OPTION_NAME:
+        return tg_client_set_about(name, value, TG_CLIENT_MAX, &client->name);
     case TG_OPTION_TIMEOUT:
         return tg_option_time(name, value, &conf->timeout);
     case TG_OPTION_TLS_NAME:
         return tg_option_text(value, &client->tls_name);
+    case TG_OPTION_VERSION:
+        return tg_client_set_about(name, value, TG_CLIENT_VERSION_MAX,
+                                   &client->version);
     default:
         rc = tg_option_word(name, value, loops, &word);
     }
@@ -220,6 +247,33 @@ toolgate_client_new(const char *address)
 
 /* --- opening --- */
 
+/* Returns who the client is as a clientInfo; NULL: no memory. */
+static char *
+tg_client_info(const toolgate_client_t *client)
+{
+    const char *version;
+    tg_buf_t info;
+    char *text;
+
+    version = client->version;
+
+    if (version == NULL) {
+        version = client->name == NULL ? TG_VERSION : "";
+    }
+
+    tg_buf_init(&info, tg_alloc_libc());
+    tg_buf_text(&info, "{\"name\":");
+    tg_json_put_string(&info, tg_str_c(client->name != NULL ? client->name
+                                                            : "libtoolgate"));
+    tg_buf_text(&info, ",\"version\":");
+    tg_json_put_string(&info, tg_str_c(version));
+    tg_buf_char(&info, '}');
+    text = tg_buf_failed(&info) ? NULL : tg_text_copy(tg_buf_view(&info));
+    tg_buf_deinit(&info);
+
+    return text;
+}
+
 /* Locked: its line, but for what opens it. */
 static int
 tg_line_new(const toolgate_client_t *client, tg_line_t **result)
@@ -239,8 +293,11 @@ tg_line_new(const toolgate_client_t *client, tg_line_t **result)
     }
 
     line->address = tg_text_copy(tg_str_c(address));
+    line->info = tg_client_info(client);
 
-    if (line->address == NULL) {
+    if (line->address == NULL || line->info == NULL) {
+        free(line->address);
+        free(line->info);
         free(line);
         return tg_error_memory();
     }
@@ -253,6 +310,7 @@ tg_line_new(const toolgate_client_t *client, tg_line_t **result)
     if (tg_uv_place_find(&line->place, line->address, &tls, why) != TG_OK) {
         (void) tg_error(TOOLGATE_ERR_ARGUMENT, "%s: %s", address, why);
         free(line->address);
+        free(line->info);
         free(line);
         return TOOLGATE_ERR_ARGUMENT;
     }
@@ -395,6 +453,8 @@ toolgate_client_free(toolgate_client_t *client)
     free(client->certificate);
     free(client->key);
     free(client->tls_name);
+    free(client->name);
+    free(client->version);
     free(client);
 }
 

@@ -73,6 +73,7 @@ struct tg_line_s {
     tg_uv_client_t client;
     tg_uv_place_t place;
     char *address; /* where place's text is */
+    char *info;    /* the client's clientInfo */
     tg_client_conf_t conf;
     tg_waiter_t *opener; /* locked, as the next three */
     int is_connected;
@@ -92,6 +93,8 @@ struct toolgate_client_s {
     char *certificate;
     char *key;
     char *tls_name;
+    char *name; /* NULL: "libtoolgate" */
+    char *version;
     tg_loop_t loop;
     uv_loop_t *uv; /* of TG_LOOP_UV */
     tg_client_conf_t conf;

@@ -555,6 +555,7 @@ tg_line_free(tg_run_t *run)
 
     tg_uv_place_free(&line->place);
     free(line->address);
+    free(line->info);
 }
 
 void
@@ -576,10 +577,8 @@ tg_line_open(tg_line_t *line)
     client->is_patient = 1;
     client->is_kept = 1;
 
-    if (line->conf.notified != NULL) {
-        client->initialize = TG_MCP_INITIALIZE("libtoolgate");
-    }
-
+    client->info = line->info;
+    client->greets_mcp = line->conf.notified != NULL;
     line->run.tick = tg_line_tick;
     line->run.flush = tg_line_flush;
     line->run.stop = tg_line_stop;

@@ -230,10 +230,29 @@ tg_uv_client_on_late(uv_timer_t *timer)
     tg_uv_conn_close(&client->conn);
 }
 
+/* MCP's handshake: TG_OK or TG_NOMEM. */
+static int
+tg_uv_client_initialize(tg_uv_client_t *client)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_text(&params, TG_MCP_INITIALIZE_OPEN);
+    tg_buf_text(&params, client->info);
+    tg_buf_char(&params, '}');
+    rc = tg_buf_failed(&params)
+             ? TG_NOMEM
+             : tg_caller_request(&client->caller, TG_STR("initialize"),
+                                 tg_buf_view(&params), client, NULL);
+    tg_buf_deinit(&params);
+
+    return rc;
+}
+
 static int
 tg_uv_client_greet(tg_uv_client_t *client)
 {
-    const char *text;
     int rc;
 
     if (client->ops->greet != NULL) {
@@ -241,16 +260,17 @@ tg_uv_client_greet(tg_uv_client_t *client)
         return client->ops->greet(client->host);
     }
 
-    text = client->initialize;
-    rc = tg_caller_hello(&client->caller, 0);
+    rc = client->info != NULL
+             ? tg_caller_introduce(&client->caller, 0, tg_str_c(client->info),
+                                   TG_STR_NONE)
+             : tg_caller_hello(&client->caller, 0);
 
     if (rc != TG_OK) {
         return rc;
     }
 
-    return text != NULL
-               ? tg_caller_request(&client->caller, TG_STR("initialize"),
-                                   tg_str_c(text), client, NULL)
+    return client->greets_mcp
+               ? tg_uv_client_initialize(client)
                : tg_caller_request(&client->caller, TG_STR("ping"), TG_STR_NONE,
                                    client, NULL);
 }
@@ -319,7 +339,7 @@ tg_uv_client_greeted(tg_uv_client_t *client)
     client->opened = uv_now(client->loop);
     (void) uv_timer_stop(&client->timer);
 
-    if (client->initialize != NULL) {
+    if (client->greets_mcp) {
         tg_uv_client_notify(client, TG_STR("notifications/initialized"),
                             TG_STR_NONE);
     }

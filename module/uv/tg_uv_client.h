@@ -135,9 +135,9 @@ struct tg_uv_client_s {
     const tg_uv_client_ops_t *ops;
     void *host;
     const tg_uv_place_t *place;
-    const char *initialize; /* its params, of who greets as MCP; or NULL */
-    uint64_t patience;      /* ms of an attempt to connect; 0: no bound */
-    uv_timer_t timer;       /* the next attempt, its end, or that of closing */
+    const char *info;  /* the client's clientInfo, as JSON; or NULL */
+    uint64_t patience; /* ms of an attempt to connect; 0: no bound */
+    uv_timer_t timer;  /* the next attempt, its end, or that of closing */
     tg_caller_ops_t caller_ops;
     tg_caller_t caller;
     tg_uv_conn_t conn;
@@ -153,15 +153,16 @@ struct tg_uv_client_s {
     unsigned is_patient:1; /* who was there is waited for, without end */
     unsigned is_awaited:1; /* who was never there is, too */
     unsigned is_kept:1;    /* a connection is wanted without a question */
+    unsigned greets_mcp:1; /* by `initialize`, with info; else by `ping` */
     uint64_t seq;
     tg_uv_question_t *first;
     tg_uv_question_t *last;
 };
 
 /*
- * What was set before stays: place, initialize, patience, is_patient,
- * is_awaited and is_kept.  max_frame: of messages, both ways.  ops and place
- * outlive it.
+ * What was set before stays: place, info, patience, is_patient, is_awaited,
+ * is_kept and greets_mcp.  max_frame: of messages, both ways.  ops, place and
+ * info outlive it.
  */
 void tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
                        const tg_uv_client_ops_t *ops, void *host,
