@@ -392,18 +392,47 @@ tg_caller_written(tg_caller_t *caller, size_t len)
     }
 }
 
+/* The message of a request in out, whose first byte is number base. */
+static tg_str_t
+tg_caller_unsent(const tg_caller_t *caller, const tg_pending_t *pending,
+                 const tg_buf_t *out, uint64_t base)
+{
+    tg_str_t bytes, message;
+    size_t at;
+
+    if (caller->dialect->is_sequential || pending->start < base) {
+        return TG_STR_NONE;
+    }
+
+    at = (size_t) (pending->start - base);
+
+    if (at >= out->len) {
+        return TG_STR_NONE;
+    }
+
+    bytes = tg_str(out->data + at, out->len - at);
+
+    return tg_frame_split(caller->frame.kind, &bytes, &message) == TG_OK
+               ? message
+               : TG_STR_NONE;
+}
+
 void
 tg_caller_lose(tg_caller_t *caller)
 {
     tg_pending_t *pending;
     tg_answer_t answer;
-    uint64_t written, end;
+    uint64_t base, written, end;
     int is_drained;
+    tg_buf_t out;
     void *tag;
 
     written = caller->written;
     is_drained = caller->is_drained;
     end = caller->next_id;
+    base = caller->sent - caller->out.len;
+    out = caller->out;
+    tg_buf_init(&caller->out, caller->alloc);
     tg_caller_reset(caller);
 
     /* Answers may send anew or cancel: only what was there before is lost. */
@@ -413,6 +442,11 @@ tg_caller_lose(tg_caller_t *caller)
                               || pending->start >= written
                           ? TG_ANSWER_NOT_STARTED
                           : TG_ANSWER_LOST;
+
+        if (answer.kind == TG_ANSWER_NOT_STARTED) {
+            answer.unsent = tg_caller_unsent(caller, pending, &out, base);
+        }
+
         tag = pending->tag;
         tg_pending_remove(caller, pending);
 
@@ -420,6 +454,8 @@ tg_caller_lose(tg_caller_t *caller)
             caller->ops->answer(caller->host, tag, &answer);
         }
     }
+
+    tg_buf_deinit(&out);
 
     /* What an answer sent anew waited for those before it. */
     tg_caller_next(caller);

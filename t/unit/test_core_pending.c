@@ -136,3 +136,50 @@ HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run);
 }
+
+/* The messages that were not sent, one a line. */
+static void
+test_unsent_answer(void *host, void *tag, const tg_answer_t *answer)
+{
+    tg_buf_t *log = host;
+
+    (void) tag;
+    tg_buf_str(log, answer->kind == TG_ANSWER_LOST ? TG_STR("lost")
+                                                   : answer->unsent);
+    tg_buf_char(log, '\n');
+}
+
+HELP_TEST(unsent, "messages that a connection did not carry")
+{
+    static const tg_caller_ops_t ops = { .answer = test_unsent_answer };
+    tg_caller_t caller;
+    tg_buf_t log;
+
+    tg_buf_init(&log, tg_alloc_libc());
+    tg_caller_init(&caller, tg_alloc_libc(), &ops, &log, TG_DIALECT_JSONRPC,
+                   65536);
+    CU_ASSERT(tg_caller_request(&caller, TG_STR("a"), TG_STR("[1]"), &log, NULL)
+              == TG_OK);
+    CU_ASSERT(tg_caller_request(&caller, TG_STR("b"), TG_STR("{}"), &log, NULL)
+              == TG_OK);
+    CU_ASSERT(tg_caller_notify(&caller, TG_STR("n"), TG_STR_NONE) == TG_OK);
+    CU_ASSERT(tg_caller_request(&caller, TG_STR("c"), TG_STR_NONE, &log, NULL)
+              == TG_OK);
+
+    /* All of a and a byte of b; of that, the host has dropped some bytes. */
+    tg_caller_written(&caller, 52);
+    tg_buf_drop(&caller.out, 10);
+    tg_caller_lose(&caller);
+    HELP_EQ(tg_buf_view(&log),
+            "lost\nlost\n{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"c\"}\n");
+    tg_buf_reset(&log, 0);
+
+    /* A host that takes all bytes at once has them itself. */
+    CU_ASSERT(tg_caller_request(&caller, TG_STR("d"), TG_STR_NONE, &log, NULL)
+              == TG_OK);
+    tg_buf_truncate(&caller.out, 0);
+    tg_caller_lose(&caller);
+    HELP_EQ(tg_buf_view(&log), "\n");
+    tg_caller_deinit(&caller);
+    tg_buf_deinit(&log);
+}

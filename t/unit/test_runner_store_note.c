@@ -62,3 +62,27 @@ HELP_TEST(notes, "notes are written together, with a task or alone")
     test_close();
     test_remove("notes");
 }
+
+HELP_TEST(repeated, "a submission with a token is there once")
+{
+    const char *tokens[] = { "x", "y", "x", "x", NULL };
+    const int64_t ids[] = { 0, 1, 0, 0 };
+    tg_store_ask_t ask;
+    int i;
+
+    test_fresh("repeated");
+
+    for (i = 0; tokens[i] != NULL; i++) {
+        test_begin(&ask, TG_STORE_SUBMIT);
+        ask.prompt = TG_STR("p");
+        ask.agent = TG_STR("a");
+        ask.token = tg_str_c(tokens[i]);
+        ask.limit = i < 3 ? 100 : 0;
+        CU_ASSERT(test_wait(&ask) == TG_OK && ask.id == ids[i]);
+        tg_store_ask_deinit(&ask);
+    }
+
+    CU_ASSERT(test_submit("a", 0, "p") == 2);
+    test_close();
+    test_remove("repeated");
+}

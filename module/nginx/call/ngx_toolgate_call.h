@@ -360,6 +360,18 @@ ngx_uint_t ngx_toolgate_call_store(ngx_toolgate_call_t *call,
 void ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params);
 
 /*
+ * Of a deferred call about tasks: its params are kept, and sent again if the
+ * runner ends before it answers.  Without memory for them, they are not.
+ */
+void ngx_toolgate_call_repeat_task(ngx_toolgate_call_t *call, tg_str_t params);
+
+/*
+ * Appends a token, by which the store knows a submission that is repeated: 1;
+ * or 0, and the submission cannot be.
+ */
+ngx_uint_t ngx_toolgate_put_token(tg_buf_t *params);
+
+/*
  * Does its tool, or the caller, want it to become a task?  And: the runner
  * makes that of it; job has the params of `exec`.
  */

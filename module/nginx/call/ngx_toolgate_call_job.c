@@ -25,6 +25,10 @@ ngx_toolgate_job_lost(const ngx_toolgate_call_t *call,
     } else if (answer->kind == TG_ANSWER_ERROR) {
         text = "The program was ended while NGINX was reloaded; it may have "
                "done part of its work. Try again.";
+    } else if (answer->kind == TG_ANSWER_LOST && call->job.is_task) {
+        text = "toolgate-runner ended before it answered, so it is not known "
+               "whether this was done. Look at the tasks before you try "
+               "again: the next call starts the runner anew.";
     } else if (answer->kind == TG_ANSWER_LOST) {
         text = "toolgate-runner ended while the program ran, and the program "
                "with it; it may have done part of its work. Try again: the "
@@ -33,6 +37,9 @@ ngx_toolgate_job_lost(const ngx_toolgate_call_t *call,
         text = "The toolgate-runner that has the program cannot be reached "
                "since NGINX was told to reload or stop; whether the program "
                "has done its work is not known.";
+    } else if (call->job.is_task) {
+        text = "toolgate-runner could not be reached, so nothing was done; try "
+               "again, or tell the operator.";
     } else {
         text = "toolgate-runner could not be reached, so the program was not "
                "started; try again, or tell the operator.";
@@ -58,10 +65,11 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
         && !call->is_stored && call->job.runner->why[0] != '\0')
     {
         tg_buf_printf(text,
-                      "toolgate-runner could not be started (%s), so the "
-                      "program was not started either; try again, or tell the "
-                      "operator.",
-                      (const char *) call->job.runner->why);
+                      "toolgate-runner could not be started (%s), so %s; try "
+                      "again, or tell the operator.",
+                      (const char *) call->job.runner->why,
+                      call->job.is_task ? "nothing was done"
+                                        : "the program was not started either");
         return tg_buf_failed(text)
                    ? tg_outcome_failure(TG_FAILURE_LOST, TG_NO_MEMORY)
                    : tg_outcome_failed(TG_FAILURE_LOST, tg_buf_view(text));
@@ -318,6 +326,19 @@ ngx_toolgate_call_place_answer(void *data, const tg_answer_t *answer)
         }
 
         return;
+    }
+
+    /* The next runner counts it, too. */
+    if ((answer->kind == TG_ANSWER_LOST
+         || answer->kind == TG_ANSWER_NOT_STARTED)
+        && call->place.has_broken
+        && call->job.nresent < NGX_TOOLGATE_JOB_RESENDS && call->front != NULL)
+    {
+        call->job.nresent++;
+
+        if (ngx_toolgate_call_ask_place(call) == TG_OK) {
+            return;
+        }
     }
 
     if (answer->kind == TG_ANSWER_LOST || answer->kind == TG_ANSWER_NOT_STARTED)

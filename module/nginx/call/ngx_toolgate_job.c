@@ -26,13 +26,56 @@ ngx_toolgate_job_set(ngx_toolgate_job_t *job, ngx_toolgate_job_state_t state)
     }
 }
 
+/*
+ * Sends a job again, to the next runner, if the connection broke before it was
+ * sent, or if it does no harm twice.  NGX_OK; NGX_DECLINED: the answer holds.
+ */
+static ngx_int_t
+ngx_toolgate_job_resend(ngx_toolgate_job_t *job, const tg_answer_t *answer)
+{
+    static const char *const names[] = { "method", "params", NULL };
+    tg_str_t values[2];
+
+    if (!job->ask.has_broken || job->nresent == NGX_TOOLGATE_JOB_RESENDS) {
+        return NGX_DECLINED;
+    }
+
+    if (answer->kind == TG_ANSWER_LOST && job->repeatable.len != 0) {
+        values[0] = TG_STR("\"task\"");
+        values[1] = job->repeatable;
+
+    } else if (answer->kind != TG_ANSWER_NOT_STARTED
+               || answer->unsent.data == NULL
+               || tg_json_members(answer->unsent, names, values) != TG_OK
+               || tg_json_is_text(values[0], TG_STR("adopt")))
+    {
+        return NGX_DECLINED;
+    }
+
+    job->nresent++;
+
+    return ngx_toolgate_job_start(job, tg_json_body(values[0]), values[1])
+                   == TG_OK
+               ? NGX_OK
+               : NGX_DECLINED;
+}
+
 static void
 ngx_toolgate_job_answer(void *data, const tg_answer_t *answer)
 {
     ngx_toolgate_job_t *job = data;
 
-    ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
-    job->ops->answer(job->data, answer);
+    ngx_toolgate_job_state_t state;
+
+    state = job->state;
+
+    if (ngx_toolgate_job_resend(job, answer) != NGX_OK) {
+        ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
+        job->ops->answer(job->data, answer);
+
+    } else if (state == NGX_TOOLGATE_JOB_RELEASING) {
+        job->ops->released(job->data);
+    }
 }
 
 static void

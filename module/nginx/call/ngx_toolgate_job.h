@@ -29,6 +29,9 @@
 /* The most bytes of members about a large result. */
 #define NGX_TOOLGATE_STORING 256
 
+/* Connections that may break before a job is executed. */
+#define NGX_TOOLGATE_JOB_RESENDS 7
+
 /* A new key, terminated: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_make_key(char *key);
 
@@ -59,13 +62,17 @@ typedef struct {
     uint64_t number;        /* of its call, likewise; 0: none */
     tg_str_t name;          /* of its tool, for the runner's messages */
     tg_str_t storing;       /* members about a large result, or empty */
+    tg_str_t repeatable;    /* params of a "task" that may be sent again though
+                               the runner may have executed it, or empty */
     ngx_toolgate_ask_t ask; /* for its end */
     ngx_toolgate_ask_t release;
     ngx_toolgate_left_t left;
     char key[NGX_TOOLGATE_KEY + 1];
     unsigned is_kept:1; /* it stays where it is */
     unsigned is_here:1; /* this worker runs it */
+    unsigned is_task:1; /* it is about tasks: no program runs for it */
     unsigned tries:2;   /* to leave it */
+    unsigned nresent:3; /* connections that broke before it was executed */
 } ngx_toolgate_job_t;
 
 /* With data, ops, runner and name set; as ngx_toolgate_runner_ask(). */

@@ -148,6 +148,32 @@ ngx_toolgate_task_count(void *data, const ngx_toolgate_about_t *about)
     (*n)++;
 }
 
+/*
+ * May the runner be asked again that ended before it answered?  Methods that
+ * read and switch do no harm twice; a submission has a token, of which there
+ * is one task.
+ */
+static ngx_uint_t
+ngx_toolgate_task_may_repeat(const ngx_str_t *method, tg_buf_t *params)
+{
+    static const char *const names[] = {
+        "automation.disable", "automation.enable", "automation.status",
+        "daemon.status",      "task.get",          "task.list",
+        "task.output",        "task.stats",        "task.wait"
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (tg_str_eq(ngx_toolgate_str(method), tg_str_c(names[i]))) {
+            return 1;
+        }
+    }
+
+    return (tg_str_eq(ngx_toolgate_str(method), TG_STR("task.submit"))
+            || tg_str_eq(ngx_toolgate_str(method), TG_STR("chat.send")))
+           && ngx_toolgate_put_token(params);
+}
+
 static void
 ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
@@ -155,7 +181,7 @@ ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
 
     ngx_toolgate_tasks_t *tasks;
     tg_buf_t params;
-    ngx_uint_t n;
+    ngx_uint_t n, may_repeat;
 
     n = 0;
     ngx_toolgate_clients_see_all(&call->front->conf->addresses,
@@ -180,12 +206,19 @@ ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
         tg_buf_text(&params, ",\"is_tool\":true");
     }
 
+    may_repeat = ngx_toolgate_task_may_repeat(method, &params);
     tg_json_put_member(&params, ",\"params\":", request->arguments);
     tg_buf_char(&params, '}');
 
     if (tg_buf_failed(&params)) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
     } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
+        call->job.is_task = 1;
+
+        if (may_repeat) {
+            ngx_toolgate_call_repeat_task(call, tg_buf_view(&params));
+        }
+
         ngx_toolgate_call_job(call, TG_STR("task"), tg_buf_view(&params));
     }
 

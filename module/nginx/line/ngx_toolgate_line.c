@@ -19,6 +19,7 @@ ngx_toolgate_line_answer(void *host, void *tag, const tg_answer_t *answer)
     line->nasks--;
     ask->line = NULL;
     ask->is_drained = line->is_drained || line->caller.is_leaving;
+    ask->has_broken = line->is_losing;
     ask->answer(ask->data, answer);
 }
 

@@ -96,6 +96,7 @@ struct ngx_toolgate_line_s {
     unsigned is_ours:1;    /* never closed because of what it holds */
     unsigned is_last:1;    /* what has come is read, then it is closed */
     unsigned is_broken:1;  /* nothing can be written any more */
+    unsigned is_losing:1;  /* its requests are answered as it broke */
 };
 
 /* A request.  Memory of whoever asks, for as long. */
@@ -104,6 +105,7 @@ typedef struct {
     uint64_t id;
     void *data;            /* of whoever asks */
     ngx_uint_t is_drained; /* answered: the other side says NOT_STARTED */
+    ngx_uint_t has_broken; /* answered: the connection broke; ask again */
 
     /* Nothing is under way any more. */
     void (*answer)(void *data, const tg_answer_t *answer);

@@ -90,7 +90,9 @@ ngx_toolgate_line_lose(ngx_toolgate_line_t *line, ngx_uint_t has_ended)
 
     nasks = line->nasks;
     ngx_toolgate_line_close(line);
+    line->is_losing = has_ended ? 1 : 0;
     tg_caller_lose(&line->caller);
+    line->is_losing = 0;
     line->is_drained = 0;
     line->ops->lost(line, nasks, has_ended);
 }

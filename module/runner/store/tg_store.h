@@ -71,8 +71,9 @@ typedef enum {
 
     /*
      * A new task of prompt, agent, priority, cwd, metadata, owner, job at now:
-     * id.  TG_LIMIT: there are limit that wait already; TG_MISSING: nobody who
-     * shares the store has that agent.  Notes are written with it, or neither.
+     * id; or the id of the task that has the token already.  TG_LIMIT: there
+     * are limit that wait already; TG_MISSING: nobody who shares the store has
+     * that agent.  Notes are written with it, or neither.
      */
     TG_STORE_SUBMIT,
 
@@ -205,6 +206,7 @@ struct tg_store_ask_s {
     tg_str_t metadata; /* raw JSON */
     tg_str_t owner;    /* absent: nobody's; or any */
     tg_str_t job;      /* raw JSON: what is run, where no agent says it */
+    tg_str_t token;    /* of a submission that may be repeated, or absent */
     tg_str_t result;
     int64_t form; /* of the result; whoever asks knows what it means */
     tg_str_t error;

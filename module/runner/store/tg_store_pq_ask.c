@@ -205,8 +205,14 @@ tg_pq_put(tg_pq_values_t *values, const tg_store_pq_t *db,
     tg_pq_plain(values, TG_PQ_WHO, tg_str_c(db->runner));
     tg_pq_plain(values, TG_PQ_PLACE, tg_str_c(db->name));
     tg_pq_begin(values, TG_PQ_TOKEN);
-    tg_buf_printf(&values->buf, "%s-%llu", db->runner,
-                  (unsigned long long) ask->serial);
+
+    if (ask->token.data != NULL) {
+        tg_buf_str(&values->buf, ask->token);
+    } else {
+        tg_buf_printf(&values->buf, "%s-%llu", db->runner,
+                      (unsigned long long) ask->serial);
+    }
+
     tg_buf_char(&values->buf, '\0');
 }
 

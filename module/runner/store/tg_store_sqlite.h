@@ -18,7 +18,7 @@
 /* What SQLite itself said no to, of which it knows more. */
 #define TG_SQLITE_FAILED (-2)
 /* The version of the tables. */
-#define TG_SQLITE_VERSION 4
+#define TG_SQLITE_VERSION 5
 /* Statements that are kept; more than there are. */
 #define TG_SQLITE_STATEMENTS 48
 

@@ -83,6 +83,17 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     int64_t n;
     int rc;
 
+    rc = tg_sqlite_number_of(db,
+                             tg_sqlite_ask(db,
+                                           "SELECT id FROM task WHERE token=?1",
+                                           "t", ask->token),
+                             &n);
+
+    if (rc != TG_OK || n != 0) {
+        ask->id = n - 1;
+        return rc;
+    }
+
     rc = tg_sqlite_count(db, TG_TASK_QUEUED, &n);
 
     if (rc != TG_OK || n >= ask->limit) {
@@ -96,13 +107,13 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     }
 
     rc = tg_sqlite_run(
-        db,
-        tg_sqlite_ask(db,
-                      "INSERT INTO task(prompt,agent,priority,cwd,metadata,"
-                      "owner,job,state,created_at) "
-                      "VALUES(?1,?2,?3,?4,?5,?6,?7,0,?8)",
-                      "ttitttti", ask->prompt, ask->agent, ask->priority,
-                      ask->cwd, ask->metadata, ask->owner, ask->job, ask->now));
+        db, tg_sqlite_ask(db,
+                          "INSERT INTO task(prompt,agent,priority,cwd,metadata,"
+                          "owner,job,state,created_at,token) "
+                          "VALUES(?1,?2,?3,?4,?5,?6,?7,0,?8,?9)",
+                          "ttittttit", ask->prompt, ask->agent, ask->priority,
+                          ask->cwd, ask->metadata, ask->owner, ask->job,
+                          ask->now, ask->token));
 
     if (rc == TG_OK) {
         ask->id = db->sqlite->last_insert_rowid(db->db) - 1;

@@ -59,6 +59,9 @@ static const char *const tg_sqlite_steps[TG_SQLITE_VERSION] = {
 
     "CREATE TABLE note(key TEXT PRIMARY KEY, value TEXT NOT NULL)"
     " WITHOUT ROWID;",
+
+    "ALTER TABLE task ADD COLUMN token TEXT;"
+    "CREATE UNIQUE INDEX task_token ON task(token) WHERE token IS NOT NULL;",
 };
 
 static int

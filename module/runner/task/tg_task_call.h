@@ -2,11 +2,12 @@
  * A call of one of the methods about tasks: a job of the kind `task`,
  *
  *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3,
- *    "owner":"1000","sees_all":true,"is_tool":true}
+ *    "owner":"1000","sees_all":true,"is_tool":true,"token":"0a1b…"}
  *
  * The worker has checked the params against the method's schema.  clients is
  * how many are connected to the server; owner is whose the caller's tasks are,
  * and all that it sees, unless sees_all; is_tool: a tool was called, no method.
+ * token: a submission that may come again, if a runner ends before it answers.
  *
  *   tg_task_call.c    what all of them do
  *   tg_task_submit.c  most methods
@@ -40,9 +41,10 @@ struct tg_task_call_s {
     tg_job_t *job;
     tg_engine_t *engine;
     const tg_task_method_t *method;
-    char *memory; /* owned: params and owner */
+    char *memory; /* owned: params, owner and token */
     tg_str_t params;
     tg_str_t owner;
+    tg_str_t token;   /* or absent */
     tg_str_t seen_of; /* absent: it sees all */
     int64_t clients;
     tg_store_ask_t ask;

@@ -10,6 +10,7 @@ enum {
     TG_TASK_OWNER,
     TG_TASK_SEES_ALL,
     TG_TASK_IS_TOOL,
+    TG_TASK_TOKEN,
     TG_TASK_MEMBERS
 };
 
@@ -17,7 +18,8 @@ static const char *const tg_task_members[] = {
     [TG_TASK_STORE] = "store",      [TG_TASK_METHOD] = "method",
     [TG_TASK_ARGUMENTS] = "params", [TG_TASK_CLIENTS] = "clients",
     [TG_TASK_OWNER] = "owner",      [TG_TASK_SEES_ALL] = "sees_all",
-    [TG_TASK_IS_TOOL] = "is_tool",  [TG_TASK_MEMBERS] = NULL,
+    [TG_TASK_IS_TOOL] = "is_tool",  [TG_TASK_TOKEN] = "token",
+    [TG_TASK_MEMBERS] = NULL,
 };
 
 static const tg_task_method_t tg_task_methods[] = {
@@ -117,7 +119,8 @@ static int
 tg_task_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
     tg_task_call_t *call;
-    tg_str_t params, owner;
+    tg_str_t params, owner, token;
+    char *at;
 
     *why = "store and owner must be strings, method one about tasks, params an "
            "object";
@@ -151,16 +154,19 @@ tg_task_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
     (void) tg_job_number(values[TG_TASK_CLIENTS], 0, INT64_MAX, &call->clients);
     call->engine = tg_engine_of(job->host, tg_json_body(values[TG_TASK_STORE]));
     owner = tg_json_body(owner);
-    call->memory = malloc(params.len + owner.len);
+    token = tg_json_type(values[TG_TASK_TOKEN]) == TG_JSON_STRING
+                ? tg_json_body(values[TG_TASK_TOKEN])
+                : TG_STR_NONE;
+    call->memory = malloc(params.len + owner.len + token.len);
 
     if (call->memory == NULL || call->engine == NULL) {
         return TG_NOMEM;
     }
 
-    memcpy(call->memory, params.data, params.len);
-    memcpy(call->memory + params.len, owner.data, owner.len);
-    call->params = tg_str(call->memory, params.len);
-    call->owner = tg_str(call->memory + params.len, owner.len);
+    at = call->memory;
+    call->params = tg_str_keep(&at, params);
+    call->owner = tg_str_keep(&at, owner);
+    call->token = tg_str_keep(&at, token);
 
     call->is_tool = tg_json_type(values[TG_TASK_IS_TOOL]) == TG_JSON_TRUE;
 

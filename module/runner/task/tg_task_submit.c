@@ -18,6 +18,7 @@ tg_task_submit_it(tg_task_call_t *call)
 
     ask = &call->ask;
     ask->owner = call->owner;
+    ask->token = call->token;
     ask->limit = call->engine->config.queue;
 
     if (ask->prompt.len + ask->metadata.len > TG_TASK_PROMPT_MAX) {

@@ -105,6 +105,7 @@ tg_task_tool(tg_task_call_t *call)
     call->ask.prompt = tg_buf_view(&call->prompt);
     call->ask.job = tg_buf_view(&call->run);
     call->ask.owner = call->owner;
+    call->ask.token = call->token;
     call->ask.limit = call->engine->config.queue;
     tg_task_call_ask(call);
 }
