@@ -340,6 +340,9 @@ tg_command_name(tg_str_t word)
     }
 
     word = tg_str(word.data + i, word.len - i);
+    word.len -= word.len > 7 && memcmp(tg_str_end(word) - 7, "-static", 7) == 0
+                    ? 7
+                    : 0;
     len = word.len;
 
     while (len > 0

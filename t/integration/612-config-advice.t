@@ -201,6 +201,19 @@ my @advice = (
         "tool a {\n $head\n exec cat;\n arg '|' wc; #!\n}"
     ],
     [
+        'quotes within a word',
+        qr/quotes in "--author="\$tool_arg_x"" of "exec" .*remove them, or put/,
+        "tool a {\n $head\n exec true --author=\"\$tool_arg_x\"; #!\n}"
+    ],
+    [
+        'half of a quoted text', qr/quotes in "--grep='a" of "arg" become a/,
+        "tool a {\n $head\n exec true;\n arg --grep='a b'; #!\n}"
+    ],
+    [
+        'a word between quotes', undef,
+        "tool a {\n $head\n exec true '--grep=\"a b\"' \"--a=b\" a=\"b\";\n}"
+    ],
+    [
         'a glob', qr/"\*\.txt" of "exec" stays as it is, .*"exec sh -c/,
         "tool a {\n $head\n exec ls *.txt; #!\n}"
     ],

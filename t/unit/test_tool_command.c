@@ -95,6 +95,8 @@ HELP_TEST(shells, "code of shells")
           TG_COMMAND_SHELL },
         { "fish|-c|echo $tool_arg_x", "echo $tool_arg_x", "fish",
           TG_COMMAND_ENVIRONMENT },
+        { "/bin/bash-static|-c|echo $tool_arg_x", "echo $tool_arg_x",
+          "/bin/bash-static", TG_COMMAND_SHELL },
         { "nu|--commands|ls $tool_arg_x", "ls $tool_arg_x", "nu",
           TG_COMMAND_ENVIRONMENT },
         { "pwsh|-NoProfile|-Command|ls '$tool_arg_x'", "ls '$tool_arg_x'",

@@ -160,6 +160,29 @@ ngx_toolgate_advise_glob(ngx_conf_t *cf, ngx_str_t *word,
                                  "single quotes, or the names themselves");
 }
 
+/* `--author="$x"`: quotes that do not begin a word are a part of it. */
+static void
+ngx_toolgate_advise_quotes(ngx_conf_t *cf, const ngx_str_t *word)
+{
+    const char *text;
+    ngx_str_t *value;
+
+    text = (const char *) word->data;
+
+    if (word->len == 0 || text[0] != '-' || strpbrk(text, " \t\n") != NULL
+        || (strstr(text, "=\"") == NULL && strstr(text, "='") == NULL))
+    {
+        return;
+    }
+
+    value = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                       "the quotes in \"%V\" of \"%V\" become a part of the "
+                       "argument, as they do not begin the word; remove them, "
+                       "or put the whole word between quotes",
+                       word, &value[0]);
+}
+
 void
 ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
                          const ngx_str_t *program)
@@ -170,6 +193,7 @@ ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
     ngx_str_t *value;
 
     ngx_toolgate_advise_glob(cf, word, program);
+    ngx_toolgate_advise_quotes(cf, word);
 
     for (i = 0; signs[i] != NULL; i++) {
         if (tg_str_eq(ngx_toolgate_str(word), tg_str_c(signs[i]))) {
