@@ -47,6 +47,9 @@ ok $c->rpc('task.submit', { prompt => 'y' })->{result}{taskId},
 my $found = $c->call_tool('toolgate_output',
     { output => $key, pattern => '^ne{2}d' });
 is $found->{result}{content}[0]{text}, "4:needle\n", 'and a search';
+$found = $c->call_tool('toolgate_output',
+    { output => $key, pattern => "^needle\x{0}?" });
+is $found->{result}{content}[0]{text}, "4:needle\n", 'also one for a NUL';
 
 # Of those who stay: an error that says what to do.
 my %id = map {

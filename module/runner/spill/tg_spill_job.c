@@ -81,7 +81,7 @@ static int
 tg_spill_texts(tg_spill_job_t *spill, tg_str_t owner, tg_str_t key,
                tg_str_t pattern)
 {
-    char *at, *text;
+    char *at;
 
     spill->query.pattern = TG_STR_NONE;
     spill->memory = malloc(owner.len + key.len + pattern.len);
@@ -98,12 +98,10 @@ tg_spill_texts(tg_spill_job_t *spill, tg_str_t owner, tg_str_t key,
         return TG_BAD;
     }
 
+    /* It may search for a NUL. */
     if (pattern.data != NULL) {
-        if (tg_job_string(&at, pattern, &text) != TG_OK) {
-            return TG_BAD;
-        }
-
-        spill->query.pattern = tg_str_c(text);
+        spill->query.pattern =
+            tg_str(at, tg_json_decode(at, tg_json_body(pattern)));
     }
 
     return TG_OK;
