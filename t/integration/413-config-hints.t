@@ -64,6 +64,15 @@ my @mistakes = (
         qr{"//" is not a directive of this block; a comment begins with "#"},
         "tool a {\n // hi\n return hi;\n}"
     ],
+    [
+        'a tool within another',
+        qr/"tool" is not .*after the "}" of this block/,
+        "tool a {\n return hi;\n tool b {\n return hi;\n }\n}"
+    ],
+    [
+        'a short word', undef, "tool a {\n set \$x 1;\n return hi;\n}"
+    ],
+    [ 'a word with our prefix', undef, "tool_group a {\n return hi;\n}" ],
     [ 'no word that is near', undef, "tool a {\n zzzz;\n return hi;\n}" ],
     [ 'another mistake', undef, "tool a {\n return hi;\n output x;\n}" ],
 
@@ -213,6 +222,8 @@ for my $case (
     [ "tool a {\n exec echo {{name}};\n}", qr/"exec" is not a block, but/ ],
 
     # Values of other programs' configs.
+    [ "tool a {\n return hi;\n}\nlisten /run/x.sock;",
+        qr{"/run/x\.sock" is the path .* write "listen unix:/run/x\.sock"} ],
     [ "tool a {\n exec 'ls -l';\n}",
         qr/"ls -l" of "exec" cannot be run; .*words of their own, with/ ],
     [ "tool a {\n exec A=b true;\n}",

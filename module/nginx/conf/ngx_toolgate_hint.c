@@ -100,15 +100,48 @@ ngx_toolgate_hint_synonym(const ngx_str_t *name, const char *const *names)
 }
 
 /*
- * Logs the name that was probably meant by an unknown one.  A name with or
- * without "tool_" is often that of another context.
+ * Returns the name that is near, NULL: none is.  A name with or without "tool_"
+ * is often that of another context; it is compared without it, as all those
+ * names would be near otherwise.
  */
+static const char *
+ngx_toolgate_hint_near(const ngx_str_t *name, const char *const *names)
+{
+    const char *near, *rests[NGX_TOOLGATE_HINT_NAMES];
+    ngx_uint_t i, n, has_prefix;
+    tg_str_t rest;
+
+    near = ngx_toolgate_hint_synonym(name, names);
+    has_prefix = ngx_strncmp(name->data, "tool_", 5) == 0;
+    rest = tg_str((char *) name->data + 5 * has_prefix,
+                  name->len - 5 * has_prefix);
+
+    if (near == NULL && !has_prefix) {
+        near = tg_spell(rest, names);
+    }
+
+    for (i = n = 0; names[i] != NULL; i++) {
+        if (ngx_strncmp(names[i], "tool_", 5) == 0) {
+            rests[n++] = names[i] + 5;
+        }
+    }
+
+    rests[n] = NULL;
+
+    if (near == NULL) {
+        near = tg_spell(rest, rests);
+        near -= near != NULL ? 5 : 0;
+    }
+
+    return near == NULL && has_prefix ? tg_spell(rest, names) : near;
+}
+
+/* Logs the name that was probably meant by an unknown one. */
 static void
 ngx_toolgate_hint_name(ngx_conf_t *cf, const ngx_str_t *name,
                        const char *const *names)
 {
     const char *near;
-    u_char longer[64];
 
     if (ngx_strncmp(name->data, "//", 2) == 0
         || ngx_strncmp(name->data, "--", 2) == 0
@@ -121,26 +154,22 @@ ngx_toolgate_hint_name(ngx_conf_t *cf, const ngx_str_t *name,
         return;
     }
 
-    near = ngx_toolgate_hint_synonym(name, names);
-
-    if (near == NULL) {
-        near = tg_spell(tg_str((char *) name->data, name->len), names);
-    }
-
-    if (near == NULL && name->len < sizeof(longer) - sizeof("tool_")) {
-        ngx_sprintf(longer, "tool_%V%Z", name);
-        near = tg_spell(tg_str_c((char *) longer), names);
-    }
-
-    if (near == NULL && ngx_strncmp(name->data, "tool_", 5) == 0) {
-        near = tg_spell(tg_str_c((char *) name->data + 5), names);
-    }
+    near = ngx_toolgate_hint_near(name, names);
 
     if (near != NULL && ngx_strcmp(near, name->data) != 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"%V\" is not a directive of this block; did you "
                            "mean \"%s\"?",
                            name, near);
+
+    } else if (ngx_strcmp(name->data, "tool") == 0
+               || ngx_strcmp(name->data, "method") == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not a directive of this block; write it "
+                           "after the \"}\" of this block, which is probably "
+                           "missing before it",
+                           name);
     }
 }
 
@@ -514,6 +543,16 @@ ngx_toolgate_hint_server(void *data)
                                &value[0], &value[i], &value[i]);
             return;
         }
+    }
+
+    if (cf->args->nelts > 1 && ngx_strcmp(value[0].data, "listen") == 0
+        && value[1].len != 0 && value[1].data[0] == '/')
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is the path of a socket; write \"listen "
+                           "unix:%V\"",
+                           &value[1], &value[1]);
+        return;
     }
 
     (void) ngx_toolgate_hint_count(cf, NGX_TOOLGATE_HINT_SERVER);
