@@ -235,19 +235,49 @@ tg_cli_result_json(tg_str_t value, int status)
     return tg_cli_write(stdout, &out, status);
 }
 
+/* Does a message begin with the member `/NAME:` that an option --NAME set? */
+static int
+tg_cli_result_is_option(tg_str_t message, const tg_cli_options_t *options)
+{
+    const struct {
+        const char *member;
+        const char *value;
+    } members[] = {
+        { "/limit:", options->limit },       { "/state:", options->state },
+        { "/agent:", options->agent },       { "/cwd:", options->cwd },
+        { "/priority:", options->priority },
+    };
+    size_t i, len;
+
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        len = strlen(members[i].member);
+
+        if (members[i].value != NULL && message.len > len
+            && memcmp(message.data, members[i].member, len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
 int
 tg_cli_result_refused(const tg_cli_answer_t *answer,
                       const tg_cli_options_t *options)
 {
     tg_str_t message;
+    int is_option;
     tg_buf_t out;
 
     message = tg_buf_view(&answer->message);
 
     if (!(options->given & TG_CLI_JSON)) {
-        (void) tg_cli_error("the server answered with error %lld: %.*s",
-                            (long long) answer->code, (int) message.len,
-                            message.data);
+        is_option = tg_cli_result_is_option(message, options);
+        (void) tg_cli_error("the server answered with error %lld: %s%.*s",
+                            (long long) answer->code, is_option ? "--" : "",
+                            (int) message.len - is_option,
+                            message.data + is_option);
         return TG_CLI_REFUSED;
     }
 
