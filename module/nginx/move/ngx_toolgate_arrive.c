@@ -8,6 +8,8 @@
 #define NGX_TOOLGATE_ARRIVE_ROOM 4
 /* Until a worker without room looks again; others may have some. */
 #define NGX_TOOLGATE_ARRIVE_PAUSE 50
+/* For how long a worker leaves a session to another one with fewer. */
+#define NGX_TOOLGATE_ARRIVE_YIELD 1
 
 /* Since when there is no room for what waits; 0: there is. */
 static ngx_msec_t ngx_toolgate_crowded_since;
@@ -42,6 +44,48 @@ ngx_toolgate_may_arrive(const ngx_listening_t *ls)
     return 1;
 }
 
+/* Are there workers that announce themselves? */
+static ngx_uint_t
+ngx_toolgate_has_servers(ngx_cycle_t *cycle)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0; i < cycle->listening.nelts; i++) {
+        if (ls[i].handler == ngx_toolgate_init_connection) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/*
+ * Adds the listeners whose sessions cannot move, of all modules: until new
+ * workers have started, old ones accept their clients.
+ */
+static ngx_uint_t
+ngx_toolgate_offer_others(ngx_cycle_t *cycle, uint64_t *listeners, ngx_uint_t n)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0; i < cycle->listening.nelts && n < NGX_TOOLGATE_TAKERS_LISTENERS;
+         i++)
+    {
+        if (ls[i].type == SOCK_STREAM && !ngx_toolgate_may_arrive(&ls[i])) {
+            listeners[n++] = ngx_toolgate_takers_hash_fixed(ls[i].sockaddr,
+                                                            ls[i].socklen);
+        }
+    }
+
+    return n;
+}
+
 void
 ngx_toolgate_arrive_offer(ngx_cycle_t *cycle)
 {
@@ -62,6 +106,10 @@ ngx_toolgate_arrive_offer(ngx_cycle_t *cycle)
         }
 
         n++;
+    }
+
+    if (ngx_toolgate_has_servers(cycle)) {
+        n = ngx_toolgate_offer_others(cycle, listeners, n);
     }
 
     ngx_toolgate_handover_init(cycle, listeners, n);
@@ -317,6 +365,22 @@ ngx_toolgate_arrive_back(ngx_toolgate_packed_t *packed)
                                     && ngx_toolgate_may_end_here());
 }
 
+/*
+ * The worker that wakes first would take all sessions: it leaves each to those
+ * that have fewer, once.
+ */
+static ngx_uint_t
+ngx_toolgate_arrive_yields(void)
+{
+    static ngx_uint_t has_yielded;
+
+    has_yielded = !has_yielded
+                  && ngx_toolgate_handover_has_less(
+                      ngx_cycle->connection_n - ngx_cycle->free_connection_n);
+
+    return has_yielded;
+}
+
 static void
 ngx_toolgate_arrive(ngx_event_t *rev)
 {
@@ -337,6 +401,11 @@ ngx_toolgate_arrive(ngx_event_t *rev)
 
     /* It was told of the exit, or takes nothing any more. */
     if (!rev->active) {
+        return;
+    }
+
+    if (ngx_toolgate_arrive_yields()) {
+        ngx_toolgate_handover_rest(NGX_TOOLGATE_ARRIVE_YIELD);
         return;
     }
 
@@ -381,7 +450,7 @@ ngx_toolgate_arrive_announce(ngx_event_t *ev)
     ls = ngx_cycle->listening.elts;
 
     for (i = 0; i < ngx_toolgate_nlistening; i++) {
-        if (ngx_toolgate_may_arrive(&ls[i])) {
+        if (ls[i].type == SOCK_STREAM) {
             ngx_toolgate_stay_prepare(&ls[i]);
         }
     }

@@ -370,6 +370,20 @@ ngx_toolgate_handover_is_last(void)
                   == NGX_TOOLGATE_TAKER_NONE;
 }
 
+ngx_uint_t
+ngx_toolgate_handover_has_less(uint64_t load)
+{
+    return ngx_toolgate_takers != NULL
+           && ngx_toolgate_takers_has_less(ngx_toolgate_takers, load);
+}
+
+ngx_uint_t
+ngx_toolgate_handover_is_starting(void)
+{
+    return ngx_toolgate_takers != NULL
+           && ngx_toolgate_takers_is_starting(ngx_toolgate_takers);
+}
+
 ngx_socket_t
 ngx_toolgate_handover_out(void)
 {

@@ -56,6 +56,15 @@ ngx_toolgate_taker_t ngx_toolgate_handover_taker(uint64_t listener);
 /* Is there nobody else who takes anything that waits in the pair? */
 ngx_uint_t ngx_toolgate_handover_is_last(void);
 
+/*
+ * Is another worker of this config to take the next session, as it has fewer
+ * connections than this worker, which has load?
+ */
+ngx_uint_t ngx_toolgate_handover_has_less(uint64_t load);
+
+/* Do workers of the newest config still start? */
+ngx_uint_t ngx_toolgate_handover_is_starting(void);
+
 /* The ends to put into and to take from; -1: there is no pair. */
 ngx_socket_t ngx_toolgate_handover_out(void);
 ngx_socket_t ngx_toolgate_handover_in(void);

@@ -21,6 +21,8 @@
 #define NGX_TOOLGATE_MOVE_TIME 10000
 /* How long a worker that was told to exit serves until another is ready. */
 #define NGX_TOOLGATE_STAY_TIME 600000
+/* For how long of that when one is ready, and others are not. */
+#define NGX_TOOLGATE_STAY_OTHERS 1000
 /* Between two looks whether one does. */
 #define NGX_TOOLGATE_MOVE_PAUSE 5
 

@@ -84,6 +84,12 @@ ngx_toolgate_stay_forget(void)
 static void
 ngx_toolgate_stay_accept(ngx_event_t *rev)
 {
+    /* It would close the client, whom a new worker can serve. */
+    if (!ngx_toolgate_has_room(((ngx_connection_t *) rev->data)->fd)) {
+        ngx_toolgate_stay_forget();
+        return;
+    }
+
     ngx_event_accept(rev);
 
     /* Without descriptors NGINX tries again by a timer: new workers will. */
@@ -116,6 +122,22 @@ ngx_toolgate_copy_listen(ngx_toolgate_copy_t *copy)
     return ngx_add_event(c->read, NGX_READ_EVENT, NGX_LEVEL_EVENT);
 }
 
+/* Will new workers listen there, but have not started? */
+static ngx_uint_t
+ngx_toolgate_copy_is_wanted(const ngx_toolgate_copy_t *copy)
+{
+    ngx_listening_t *ls;
+
+    ls = copy->listening;
+
+    return ngx_toolgate_handover_taker(
+               ngx_toolgate_takers_hash(ls->sockaddr, ls->socklen))
+               == NGX_TOOLGATE_TAKER_SOON
+           || ngx_toolgate_handover_taker(
+                  ngx_toolgate_takers_hash_fixed(ls->sockaddr, ls->socklen))
+                  == NGX_TOOLGATE_TAKER_SOON;
+}
+
 /* Accepts clients whose listener the next workers have, too. */
 static void
 ngx_toolgate_stay_listen(void)
@@ -126,9 +148,7 @@ ngx_toolgate_stay_listen(void)
     for (i = 0; i < ngx_toolgate_ncopies; i++) {
         copy = &ngx_toolgate_copies[i];
 
-        if (ngx_toolgate_handover_taker(ngx_toolgate_takers_hash(
-                copy->listening->sockaddr, copy->listening->socklen))
-                != NGX_TOOLGATE_TAKER_SOON
+        if (!ngx_toolgate_copy_is_wanted(copy)
             || ngx_toolgate_copy_listen(copy) != NGX_OK)
         {
             ngx_toolgate_copy_close(copy);
@@ -136,7 +156,36 @@ ngx_toolgate_stay_listen(void)
     }
 }
 
-/* Is another worker to serve, but not ready, and has this one to do? */
+/*
+ * Are new workers to serve, but not ready?  Once one of them is, this worker
+ * waits a moment for the others: the first would get all sessions.
+ */
+static ngx_uint_t
+ngx_toolgate_stay_is_wanted(void)
+{
+    static ngx_msec_t ready_since;
+    static ngx_uint_t is_ready;
+
+    switch (ngx_toolgate_handover_taker(0)) {
+    case NGX_TOOLGATE_TAKER_SOON:
+        is_ready = 0;
+        return 1;
+
+    case NGX_TOOLGATE_TAKER_READY:
+        if (!is_ready) {
+            is_ready = 1;
+            ready_since = ngx_current_msec;
+        }
+
+        return ngx_current_msec - ready_since < NGX_TOOLGATE_STAY_OTHERS
+               && ngx_toolgate_handover_is_starting();
+
+    default:
+        return 0;
+    }
+}
+
+/* Is this worker to stay, and has it anything to do? */
 static ngx_uint_t
 ngx_toolgate_stay_is_due(void)
 {
@@ -151,7 +200,7 @@ ngx_toolgate_stay_is_due(void)
 
     return ngx_current_msec - ngx_toolgate_told_since < most
            && (ngx_toolgate_ncopies != 0 || ngx_toolgate_has_sessions())
-           && ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_SOON;
+           && ngx_toolgate_stay_is_wanted();
 }
 
 static void
@@ -189,7 +238,11 @@ ngx_toolgate_stay(void)
     ngx_toolgate_stays = 1;
     ngx_toolgate_stay_listen();
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                  "no new worker has started yet: this one serves until then");
+                  ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_SOON
+                      ? "no new worker has started yet: this one serves until "
+                        "then"
+                      : "not all new workers have started yet: this one serves "
+                        "until then");
 
     /* Not cancelable: an exiting worker stays for it. */
     ev.handler = ngx_toolgate_stay_look;

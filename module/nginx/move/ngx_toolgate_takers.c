@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 /* "TGbook" and the version of this layout. */
-#define NGX_TOOLGATE_TAKERS_MAGIC UINT64_C(0x5447626f6f6b0001)
+#define NGX_TOOLGATE_TAKERS_MAGIC UINT64_C(0x5447626f6f6b0002)
 
 #define ngx_toolgate_load(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define ngx_toolgate_store(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
@@ -28,6 +28,7 @@ typedef struct {
     uint32_t master;
     uint32_t is_serving; /* one of them */
     uint64_t generation;
+    uint64_t load; /* its connections, when it was last asked to take one */
 } ngx_toolgate_worker_t;
 
 struct ngx_toolgate_takers_s {
@@ -135,6 +136,16 @@ ngx_toolgate_takers_hash(struct sockaddr *sockaddr, socklen_t socklen)
     return hash != 0 ? hash : 1;
 }
 
+uint64_t
+ngx_toolgate_takers_hash_fixed(struct sockaddr *sockaddr, socklen_t socklen)
+{
+    uint64_t hash;
+
+    hash = ~ngx_toolgate_takers_hash(sockaddr, socklen);
+
+    return hash != 0 ? hash : 1;
+}
+
 /* --- in a worker --- */
 
 ngx_int_t
@@ -165,6 +176,7 @@ ngx_toolgate_takers_join(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
     ngx_toolgate_store(&worker->is_serving, NGX_TOOLGATE_TAKES_NOTHING);
     worker->master = (uint32_t) index;
     worker->generation = generation;
+    ngx_toolgate_store(&worker->load, 0);
 
     return NGX_OK;
 }
@@ -331,4 +343,69 @@ ngx_toolgate_takers_taker(ngx_toolgate_takers_t *takers, uint64_t listener,
     }
 
     return taker;
+}
+
+/* Is a worker of the same config as this one, another one, and does it live? */
+static ngx_uint_t
+ngx_toolgate_takers_is_fellow(const ngx_toolgate_takers_t *takers, ngx_uint_t i)
+{
+    const ngx_toolgate_worker_t *own, *worker;
+
+    own = &takers->workers[ngx_toolgate_takers_place];
+    worker = &takers->workers[i];
+
+    return worker != own && worker->master == own->master
+           && worker->generation == own->generation
+           && ngx_toolgate_load(&worker->is_serving) == NGX_TOOLGATE_SERVES
+           && ngx_toolgate_place_is_taken(ngx_toolgate_takers_fd, i);
+}
+
+ngx_uint_t
+ngx_toolgate_takers_has_less(ngx_toolgate_takers_t *takers, uint64_t load)
+{
+    ngx_toolgate_worker_t *worker;
+    ngx_uint_t i;
+
+    if (ngx_toolgate_takers_place == -1) {
+        return 0;
+    }
+
+    ngx_toolgate_store(&takers->workers[ngx_toolgate_takers_place].load, load);
+
+    for (i = 0; i < NGX_TOOLGATE_TAKERS_WORKERS; i++) {
+        worker = &takers->workers[i];
+
+        if (worker->generation != 0
+            && ngx_toolgate_load(&worker->load) + 1 < load
+            && ngx_toolgate_takers_is_fellow(takers, i))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+ngx_uint_t
+ngx_toolgate_takers_is_starting(const ngx_toolgate_takers_t *takers)
+{
+    const ngx_toolgate_worker_t *worker;
+    ngx_uint_t i;
+
+    for (i = 0; i < NGX_TOOLGATE_TAKERS_WORKERS; i++) {
+        worker = &takers->workers[i];
+
+        if (worker->generation != 0
+            && ngx_toolgate_load(&takers->masters[worker->master].generation)
+                   == worker->generation
+            && ngx_toolgate_load(&worker->is_serving)
+                   == NGX_TOOLGATE_TAKES_NOTHING
+            && (ngx_int_t) i != ngx_toolgate_takers_place
+            && ngx_toolgate_place_is_taken(ngx_toolgate_takers_fd, i))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
 }

@@ -48,6 +48,10 @@ uint64_t ngx_toolgate_takers_offer(ngx_toolgate_takers_t *takers,
 
 uint64_t ngx_toolgate_takers_hash(struct sockaddr *sockaddr, socklen_t socklen);
 
+/* The hash of a listener whose sessions cannot move. */
+uint64_t ngx_toolgate_takers_hash_fixed(struct sockaddr *sockaddr,
+                                        socklen_t socklen);
+
 /* --- in a worker --- */
 
 /* A record for this worker, which starts: NGX_OK, or NGX_DECLINED: none. */
@@ -73,5 +77,15 @@ void ngx_toolgate_takers_stop(ngx_toolgate_takers_t *takers);
 ngx_toolgate_taker_t ngx_toolgate_takers_taker(ngx_toolgate_takers_t *takers,
                                                uint64_t listener,
                                                ngx_uint_t is_hoping);
+
+/*
+ * Has another worker of this config fewer connections than this one, which has
+ * load?  Others learn the load.
+ */
+ngx_uint_t ngx_toolgate_takers_has_less(ngx_toolgate_takers_t *takers,
+                                        uint64_t load);
+
+/* Is another worker of a newest config about to serve, but still starting? */
+ngx_uint_t ngx_toolgate_takers_is_starting(const ngx_toolgate_takers_t *takers);
 
 #endif

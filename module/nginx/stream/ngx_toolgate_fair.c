@@ -329,22 +329,43 @@ ngx_toolgate_reserve_is_last_file(ngx_socket_t fd)
     return (rlim_t) fd + room >= ngx_toolgate_reserve_files;
 }
 
-/* What this connection is one of the last of; NULL: there are enough. */
+/*
+ * What a connection with this descriptor is one of the last of, when nfree are
+ * left; NULL: there are enough.
+ */
 static const char *
-ngx_toolgate_shortage(const ngx_connection_t *c)
+ngx_toolgate_shortage(ngx_socket_t fd, ngx_uint_t nfree)
 {
     ngx_uint_t room;
 
     room = ngx_min(NGX_TOOLGATE_RESERVE,
                    ngx_cycle->connection_n / NGX_TOOLGATE_RESERVE_PART);
 
-    if (ngx_cycle->free_connection_n < room) {
+    if (nfree < room) {
         return "connections (worker_connections)";
     }
 
-    return ngx_toolgate_reserve_is_last_file(c->fd)
+    return ngx_toolgate_reserve_is_last_file(fd)
                ? "descriptors (worker_rlimit_nofile)"
                : NULL;
+}
+
+ngx_uint_t
+ngx_toolgate_has_room(ngx_socket_t listening)
+{
+    ngx_socket_t fd;
+
+    fd = fcntl(listening, F_DUPFD_CLOEXEC, 0);
+
+    if (fd == (ngx_socket_t) -1) {
+        return 0;
+    }
+
+    (void) close(fd);
+
+    return ngx_cycle->free_connection_n != 0
+           && ngx_toolgate_shortage(fd, ngx_cycle->free_connection_n - 1)
+                  == NULL;
 }
 
 /* Not a line for each, or the log were the next thing to run full. */
@@ -448,7 +469,7 @@ ngx_toolgate_init_connection(ngx_connection_t *c)
     ngx_pool_t *pool;
 
     do {
-        what = ngx_toolgate_shortage(c);
+        what = ngx_toolgate_shortage(c->fd, ngx_cycle->free_connection_n);
 
         if (what == NULL) {
             ngx_toolgate_silent_begin(c);

@@ -273,6 +273,9 @@ void ngx_toolgate_memory_add(ssize_t bytes);
 /* As ngx_stream_init_connection(), where the worker has room for a client. */
 void ngx_toolgate_init_connection(ngx_connection_t *c);
 
+/* Has the worker room for another client of this listening socket? */
+ngx_uint_t ngx_toolgate_has_room(ngx_socket_t listening);
+
 /* It has not spoken yet, and may have to go for another; and it did. */
 void ngx_toolgate_silent_join(ngx_toolgate_silent_t *silent,
                               ngx_connection_t *c);
