@@ -270,7 +270,8 @@ fuzz_host = $(filter-out $(C11_ROOMS) regex nginx,$(call fuzz_room,$(1)))
 # Of the NGINX module single files, between their ends with NGINX.
 fuzz_files_nginx_pass := $(call obj,$(addprefix module/nginx/, \
 	handlers/ngx_toolgate_pass.c call/ngx_toolgate_answer.c \
-	call/ngx_toolgate_choice.c sched/ngx_toolgate_sched.c \
+	call/ngx_toolgate_choice.c sched/ngx_toolgate_pace.c \
+	sched/ngx_toolgate_sched.c \
 	$(addprefix line/ngx_toolgate_,backend.c channel.c query.c line.c \
 	line_connect.c line_io.c)))
 $(B)/obj/module/nginx/%.o $(B)/obj/t/fuzz/nginx_side.o \
