@@ -105,7 +105,11 @@ tg_command_include_next(tg_str_t *rest, tg_str_t *name)
 
         word = tg_command_map_word(rest);
 
-        if (word.data != NULL && !tg_str_eq(word, TG_STR(";"))) {
+        if (word.data == NULL) {
+            break;
+        }
+
+        if (!tg_str_eq(word, TG_STR(";"))) {
             *name = word;
             return TG_OK;
         }
