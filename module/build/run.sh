@@ -175,6 +175,7 @@ run() {
         # Relative to where the user is, not to this script.
         case $conf in /*) ;; *) conf=$OLDPWD/$conf ;; esac
         [ -r "$conf" ] || die "cannot read $conf"
+        [ ! -d "$conf" ] || die "$conf is a folder; name a file of tools in it"
     fi
     build
     prepare_run "$conf"

@@ -105,6 +105,7 @@ like $text, qr/^mine$/m, 'the tools of a file with a space in its name';
 stop($run, 'TERM');
 
 refused('run /no/such.conf', qr{cannot read /no/such\.conf}, 'no such file');
+refused('run /tmp', qr{/tmp is a folder; name a file}, 'a folder');
 my $wrong = $tg->file('wrong.conf', 'tool wrong { retrun "x"; }');
 refused("run $wrong", qr/unknown directive "retrun" in \Q$wrong\E:1/,
     'a mistake in the file');
