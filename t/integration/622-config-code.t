@@ -272,7 +272,9 @@ like $out, qr/\[warn\].*"\|" of "exec"/, 'a pipe in a task is warned of';
 
 # --- what is said works -----------------------------------------------------
 
-$tg->conf(<<'END')->start;
+$tg->conf(<<'END', stream => <<'STREAM')->start;
+tool raw    { output json; return '{"a":$raw}'; }
+tool name   { output json; return '{"a":$tool_client_name}'; }
 tool shell  { exec sh -c 'printf "<%s>" "$$1"' sh $tool_arg_x; }
 tool python { exec python3 -c 'import sys; print(sys.argv[1])' $tool_arg_x; }
 tool perl   { exec perl -e 'print $$ARGV[0]' -- $tool_arg_x; }
@@ -294,6 +296,8 @@ tool text   { return '{"a":"$tool_arg_x"}'; }
 tool whole  { output json; return $tool_arg_x; }
 method m    { return '["$tool_arg_x"]'; }
 END
+map $tool_arg_x $raw { default $tool_arg_x; none ''; }
+STREAM
 
 my $client = $tg->connect;
 my $evil = "'; id; \"\$(id)\"; x' -e \n{}";
@@ -320,6 +324,27 @@ for my $value ('","admin":true,"x":"', "\\", "\x{1}\n\"", '') {
 is_deeply $client->call_tool('json')->{result}{structuredContent},
     { a => '<>', b => undef, c => undef, d => 'null', n => $>, e => '' },
     'what is missing is null outside of quotes';
+
+# Outside of quotes a value is one value, however it gets there.
+for my $case ([ '{"x":[1]}', { x => [1] } ], [ '"y"', 'y' ], [ 1, 1 ]) {
+    is_deeply $client->call_tool(raw => { x => "$case->[0]" })
+        ->{result}{structuredContent}, { a => $case->[1] }, "raw $case->[0]";
+}
+for my $x ('1,"admin":true', '1}', 'none', 'word') {
+    my $result = $client->call_tool(raw => { x => $x })->{result};
+    ok $result->{isError}, "raw $x is an error";
+    like $result->{content}[0]{text},
+        $x eq 'none' ? qr/not one valid JSON value/
+        : qr/outside of quotes .* is not one JSON value/, 'and why';
+}
+my $named = $tg->connect;
+$named->rpc('initialize', {
+    protocolVersion => '2025-06-18',
+    capabilities    => {},
+    clientInfo      => { name => '1,"admin":true', version => '1' },
+});
+ok $named->call_tool('name')->{result}{isError}, 'so is the name of a client';
+
 is text_of($client->call_tool(text => { x => '"' })), '{"a":"""}',
     'text is no JSON';
 is_deeply $client->call_tool(whole => { x => '{"y":[1]}' })

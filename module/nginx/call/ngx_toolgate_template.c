@@ -2,6 +2,7 @@
 
 #include "base/tg_url.h"
 #include "base/tg_utf8.h"
+#include "nginx/conf/ngx_toolgate_command.h"
 
 /* --- when it is loaded --- */
 
@@ -39,6 +40,29 @@ ngx_toolgate_template_as_json(ngx_conf_t *cf, ngx_str_t *variable)
     return NGX_OK;
 }
 
+/* A part of JSON that a caller chooses must not be several of its members. */
+static ngx_toolgate_place_t
+ngx_toolgate_template_place(ngx_conf_t *cf, const ngx_str_t *variable,
+                            ngx_toolgate_place_t place)
+{
+    tg_command_names_t names;
+    tg_value_token_t token;
+    tg_str_t rest, path;
+
+    rest = ngx_toolgate_str(variable);
+
+    if (place != NGX_TOOLGATE_PART || tg_value_next(&rest, &token) != TG_OK
+        || token.name.data == NULL
+        || tg_value_kind(token.name, &path) != TG_VALUE_OTHER)
+    {
+        return place;
+    }
+
+    names = ngx_toolgate_command_derived(cf);
+
+    return tg_command_is_caller(token.name, &names) ? NGX_TOOLGATE_ONE : place;
+}
+
 static ngx_int_t
 ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
                            ngx_str_t text, ngx_toolgate_place_t place,
@@ -67,6 +91,7 @@ ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
             return NGX_ERROR;
         }
 
+        piece->place = ngx_toolgate_template_place(cf, &text, place);
         piece->value = ngx_toolgate_compile_new(cf, &text);
 
         if (piece->value == NULL) {
@@ -308,6 +333,15 @@ ngx_toolgate_template_piece(ngx_toolgate_place_t place, tg_str_t value,
         }
 
         tg_json_put_escaped(buf, value);
+        return NULL;
+
+    case NGX_TOOLGATE_ONE:
+        if (value.len != 0 && tg_json_check(value, NULL) != TG_OK) {
+            return "A value outside of quotes in the JSON of \"return\" is not "
+                   "one JSON value; write the variable between quotes.";
+        }
+
+        tg_buf_str(buf, value);
         return NULL;
 
     case NGX_TOOLGATE_JSON:

@@ -19,7 +19,8 @@ typedef enum {
     NGX_TOOLGATE_QUERY,    /* as a name or value of a query */
     NGX_TOOLGATE_STRING,   /* within a string of JSON */
     NGX_TOOLGATE_JSON,     /* as a value of JSON */
-    NGX_TOOLGATE_PART      /* as a part of JSON, which is checked as a whole */
+    NGX_TOOLGATE_PART,     /* as a part of JSON, which is checked as a whole */
+    NGX_TOOLGATE_ONE       /* there, what a caller chooses: a value, or none */
 } ngx_toolgate_place_t;
 
 typedef struct {

@@ -227,12 +227,10 @@ ngx_toolgate_return_put(ngx_toolgate_call_t *call,
     tg_buf_init(&text, tg_alloc_libc());
     mistake = ngx_toolgate_template_put(call, json, &text);
 
-    if (mistake == NULL && tg_buf_failed(&text)) {
-        mistake = TG_NO_MEMORY;
-    }
-
     if (mistake != NULL) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, mistake);
+        ngx_toolgate_call_fail(call, TG_FAILURE_OUTPUT, mistake);
+    } else if (tg_buf_failed(&text)) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
     } else {
         ngx_toolgate_call_output(call, tg_buf_view(&text));
     }
