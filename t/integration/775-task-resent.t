@@ -33,15 +33,6 @@ CONF
     wait_for { $c->rpc('task.stats')->{result} } 'the store';
 }
 
-# Stops a process until the code has run.
-sub stopped {
-    my ($pid, $code) = @_;
-    kill STOP => $pid;
-    wait_for { (slurp("/proc/$pid/stat") // '') =~ /\) T / } 'it to stop';
-    $code->();
-    kill CONT => $pid;
-}
-
 sub kill_runner {
     my ($runner) = $tg->runner_pid;
     kill KILL => $runner;
@@ -63,7 +54,7 @@ sub is_resent {
     # The worker reads the calls, and then that the runner is gone, before it
     # has written anything.
     my (%id, @tasks);
-    stopped(($tg->worker_pids)[0], sub {
+    stopped(sub {
         $id{"submit $_"} = $c->request('task.submit', { prompt => "p$_" })
             for 1 .. 20;
         $id{chat} = $c->request('chat.send', { message => 'm' });
@@ -71,7 +62,7 @@ sub is_resent {
         $id{$_} = $c->request('tools/call', { name => $_, arguments => {} })
             for qw(run one later);
         kill_runner();
-    });
+    }, ($tg->worker_pids)[0]);
     for my $name (sort keys %id) {
         my $reply = $c->reply($id{$name});
         is_answered($reply, "$store, not sent, $name");
