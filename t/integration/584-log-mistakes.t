@@ -2,12 +2,15 @@
 # Mistakes in logs of calls and their formats: nginx -t finds each, says in
 # which line it stands and what to write instead.
 
+use POSIX ();
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
+POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!\n";
 
 # What must be said, and what stands in the server: with "tool_log " before.
 my %log = (
+    'fifo' => qr/fifo" is a FIFO that nobody reads, .*; start its/,
     ''                        => qr/invalid number of arguments/,
     '/dev/null nope'          => qr/there is no format "nope"; write "default"/,
     '/dev/null later'          => qr/no format "later".* stands further up/,

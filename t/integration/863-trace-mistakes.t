@@ -2,13 +2,16 @@
 # Mistakes in tool_trace: nginx -t finds each, says in which line it stands and
 # what to write instead.
 
+use POSIX ();
 use Toolgate::Test;
 use Toolgate::Trace;
 
 plan(skip_all => 'built without msgpack-c') if !has_msgpack();
 
 my $tg = Toolgate::Test->new;
+POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!\n";
 my %mistakes = (
+    'fifo' => qr/fifo" is a FIFO that nobody reads, .*; start its/,
     ''                        => qr/invalid number of arguments/,
     'x.trace a b c'           => qr/invalid number of arguments/,
     'x.trace more'            => qr/invalid "more" .*; write "body=SIZE" or/,

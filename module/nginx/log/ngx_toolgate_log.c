@@ -339,6 +339,65 @@ ngx_toolgate_sink_new(ngx_conf_t *cf)
     return *sink;
 }
 
+/*
+ * Returns 0 if nobody reads a FIFO.  It stays open for writing as long as the
+ * config, so that its reader does not meet an end before NGINX opens it.
+ */
+static ngx_uint_t
+ngx_toolgate_log_is_read(ngx_conf_t *cf, ngx_str_t *name)
+{
+    ngx_pool_cleanup_file_t *file;
+    ngx_pool_cleanup_t *cln;
+    ngx_file_info_t fi;
+    int fd;
+
+    if (ngx_link_info(name->data, &fi) == NGX_FILE_ERROR
+        || !S_ISFIFO(fi.st_mode)) {
+        return 1;
+    }
+
+    fd = open((char *) name->data, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd == -1) {
+        return ngx_errno != ENXIO;
+    }
+
+    cln = ngx_pool_cleanup_add(cf->pool, sizeof(ngx_pool_cleanup_file_t));
+
+    if (cln == NULL) {
+        (void) close(fd);
+        return 1;
+    }
+
+    cln->handler = ngx_pool_cleanup_file;
+    file = cln->data;
+    file->fd = fd;
+    file->name = name->data;
+    file->log = cf->cycle->log;
+
+    return 1;
+}
+
+ngx_open_file_t *
+ngx_toolgate_log_open(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_open_file_t *file;
+
+    file = ngx_conf_open_file(cf->cycle, path);
+
+    if (file == NULL || ngx_toolgate_log_is_read(cf, &file->name)) {
+        return file;
+    }
+
+    (void) ngx_toolgate_refuse(cf,
+                               "\"%V\" is a FIFO that nobody reads, so that "
+                               "NGINX would wait; start its reader first, or "
+                               "name a file",
+                               &file->name);
+
+    return NULL;
+}
+
 ngx_toolgate_sink_t *
 ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path)
 {
@@ -347,7 +406,8 @@ ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path)
     ngx_open_file_t *file;
     ngx_uint_t i;
 
-    file = ngx_conf_open_file(cf->cycle, path);
+    file = ngx_toolgate_log_open(cf, path);
+
     if (file == NULL) {
         return NULL;
     }

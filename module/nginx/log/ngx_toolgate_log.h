@@ -73,6 +73,12 @@ const char *ngx_toolgate_conf_if(ngx_conf_t *cf, ngx_str_t *text,
 
 /* The same for the same file; NULL: logged. */
 ngx_toolgate_sink_t *ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path);
+
+/*
+ * As ngx_conf_open_file(), but NULL, logged, for a FIFO that nobody reads, as
+ * NGINX would wait for its reader.
+ */
+ngx_open_file_t *ngx_toolgate_log_open(ngx_conf_t *cf, ngx_str_t *path);
 ngx_toolgate_sink_t *ngx_toolgate_sink_syslog(ngx_conf_t *cf);
 
 /*

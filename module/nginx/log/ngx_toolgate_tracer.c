@@ -1,3 +1,4 @@
+#include "nginx/log/ngx_toolgate_log.h"
 #include "nginx/log/ngx_toolgate_loss.h"
 #include "nginx/log/ngx_toolgate_scribe.h"
 #include "nginx/log/ngx_toolgate_tracer.h"
@@ -353,7 +354,7 @@ ngx_toolgate_tracer_file(ngx_conf_t *cf, ngx_str_t *path)
     ngx_uint_t i;
 
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
-    file = ngx_conf_open_file(cf->cycle, path);
+    file = ngx_toolgate_log_open(cf, path);
 
     if (file == NULL) {
         return NULL;
