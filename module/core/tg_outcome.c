@@ -3,15 +3,6 @@
 #include "base/tg_scan.h"
 #include "base/tg_utf8.h"
 
-/*
- * Levels around an output in the deepest reply: batch, envelope, result.
- * Deeper than TG_JSON_DEPTH in all, the receiver would drop the reply.
- */
-#define TG_REPLY_LEVELS 3
-
-#define TG_RESULT_WHY(text)                                                    \
-    "The output is no tool result, as \"output result\" wants it: " text "."
-
 tg_outcome_t
 tg_outcome_text(tg_str_t text)
 {
@@ -36,138 +27,6 @@ tg_outcome_t
 tg_outcome_no_memory(void)
 {
     return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_NO_MEMORY);
-}
-
-static int
-tg_result_has_text(tg_str_t block, const char *key)
-{
-    tg_str_t value;
-
-    return tg_json_has(block, tg_str_c(key), TG_JSON_STRING, &value);
-}
-
-/* One content block, MCP "ContentBlock". */
-static const char *
-tg_result_block_check(tg_str_t block)
-{
-    tg_str_t type, value;
-
-    if (tg_json_type(block) != TG_JSON_OBJECT
-        || tg_json_get(block, TG_STR("type"), &type) != TG_OK)
-    {
-        return TG_RESULT_WHY("an element of \"content\" is no object with a "
-                             "\"type\"");
-    }
-
-    if (tg_json_is_text(type, TG_STR("text"))) {
-        return tg_result_has_text(block, "text")
-                   ? NULL
-                   : TG_RESULT_WHY("a text block needs a string \"text\"");
-    }
-
-    if (tg_json_is_text(type, TG_STR("image"))
-        || tg_json_is_text(type, TG_STR("audio")))
-    {
-        return tg_result_has_text(block, "data")
-                       && tg_result_has_text(block, "mimeType")
-                   ? NULL
-                   : TG_RESULT_WHY("an image or audio block needs the strings "
-                                   "\"data\" (base64) and \"mimeType\"");
-    }
-
-    if (tg_json_is_text(type, TG_STR("resource_link"))) {
-        return tg_result_has_text(block, "uri")
-                       && tg_result_has_text(block, "name")
-                   ? NULL
-                   : TG_RESULT_WHY("a resource_link block needs the strings "
-                                   "\"uri\" and \"name\"");
-    }
-
-    if (tg_json_is_text(type, TG_STR("resource"))) {
-        return tg_json_has(block, TG_STR("resource"), TG_JSON_OBJECT, &value)
-                       && tg_result_has_text(value, "uri")
-                   ? NULL
-                   : TG_RESULT_WHY("a resource block needs an object "
-                                   "\"resource\" with a string \"uri\"");
-    }
-
-    return TG_RESULT_WHY("the \"type\" of an element of \"content\" is none "
-                         "of text, image, audio, resource_link and resource");
-}
-
-const char *
-tg_result_check(tg_str_t raw)
-{
-    tg_json_t json;
-    tg_str_t content, value;
-    const char *why;
-
-    if (tg_json_type(raw) != TG_JSON_OBJECT
-        || !tg_json_has(raw, TG_STR("content"), TG_JSON_ARRAY, &content))
-    {
-        return TG_RESULT_WHY("it is no object with an array \"content\"");
-    }
-
-    for (tg_json_each(&json, content); tg_json_item(&json, &value);) {
-        why = tg_result_block_check(value);
-
-        if (why != NULL) {
-            return why;
-        }
-    }
-
-    if (tg_json_get(raw, TG_STR("isError"), &value) == TG_OK
-        && tg_json_type(value) != TG_JSON_TRUE
-        && tg_json_type(value) != TG_JSON_FALSE)
-    {
-        return TG_RESULT_WHY("\"isError\" is neither true nor false");
-    }
-
-    if (tg_json_get(raw, TG_STR("structuredContent"), &value) == TG_OK
-        && tg_json_type(value) != TG_JSON_OBJECT)
-    {
-        return TG_RESULT_WHY("\"structuredContent\" is no object");
-    }
-
-    return NULL;
-}
-
-int
-tg_result_is_asking(tg_str_t raw)
-{
-    tg_str_t type;
-
-    return tg_json_get(raw, TG_STR("resultType"), &type) == TG_OK
-           && tg_json_is_text(type, TG_STR("input_required"));
-}
-
-int
-tg_result_is_error(tg_str_t raw)
-{
-    tg_str_t value;
-
-    return tg_json_has(raw, TG_STR("isError"), TG_JSON_TRUE, &value);
-}
-
-void
-tg_result_texts(tg_buf_t *out, tg_str_t raw)
-{
-    tg_json_t json;
-    tg_str_t content, block, text;
-    int n;
-
-    if (tg_json_get(raw, TG_STR("content"), &content) != TG_OK) {
-        return;
-    }
-
-    n = 0;
-
-    for (tg_json_each(&json, content); tg_json_item(&json, &block);) {
-        if (tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text)) {
-            tg_buf_text(out, n++ != 0 ? "\\n" : "");
-            tg_buf_str(out, tg_json_body(text));
-        }
-    }
 }
 
 /* As tg_json_check(), of what stands in a reply. */
@@ -201,35 +60,16 @@ tg_outcome_too_deep(void)
         "carry.");
 }
 
-static tg_outcome_t
-tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
+tg_outcome_t
+tg_outcome_not_json(int rc)
 {
-    int rc;
-
-    rc = tg_outcome_scan(bytes);
-
-    if (rc == TG_LIMIT) {
-        return tg_outcome_too_deep();
-    }
-
-    if (rc != TG_OK) {
-        return tg_outcome_failure(TG_FAILURE_OUTPUT,
-                                  "The output is not one valid JSON value.");
-    }
-
-    if (entry->output == TG_OUTPUT_JSON) {
-        return tg_outcome_of(TG_OUTCOME_JSON, bytes);
-    }
-
-    if (entry->kind == TG_ENTRY_TOOL && tg_result_check(bytes) != NULL) {
-        return tg_outcome_failure(TG_FAILURE_OUTPUT, tg_result_check(bytes));
-    }
-
-    return tg_outcome_of(TG_OUTCOME_RESULT, bytes);
+    return rc == TG_LIMIT
+               ? tg_outcome_too_deep()
+               : tg_outcome_failure(TG_FAILURE_OUTPUT,
+                                    "The output is not one valid JSON value.");
 }
 
-/* JSON may stand between blanks and newlines; a value does not. */
-static tg_str_t
+tg_str_t
 tg_outcome_trim(tg_str_t bytes)
 {
     while (bytes.len != 0 && memchr(" \t\r\n", bytes.data[0], 4) != NULL) {
@@ -246,13 +86,36 @@ tg_outcome_trim(tg_str_t bytes)
     return bytes;
 }
 
+static tg_outcome_t
+tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
+{
+    tg_result_check_t check;
+    tg_outcome_t outcome;
+    int rc;
+
+    if (entry->output == TG_OUTPUT_RESULT && entry->kind == TG_ENTRY_TOOL) {
+        tg_result_check_begin(&check, bytes, 0);
+        (void) tg_result_check_step(&check, SIZE_MAX, &outcome);
+        return outcome;
+    }
+
+    bytes = tg_outcome_trim(bytes);
+    rc = tg_outcome_scan(bytes);
+
+    return rc == TG_OK ? tg_outcome_of(entry->output == TG_OUTPUT_JSON
+                                           ? TG_OUTCOME_JSON
+                                           : TG_OUTCOME_RESULT,
+                                       bytes)
+                       : tg_outcome_not_json(rc);
+}
+
 tg_outcome_t
 tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
 {
     const char *stop, *end;
 
     if (entry->output != TG_OUTPUT_TEXT) {
-        return tg_outcome_parse(entry, tg_outcome_trim(bytes));
+        return tg_outcome_parse(entry, bytes);
     }
 
     if (bytes.len == 0) {

@@ -4,6 +4,7 @@
 #ifndef TG_OUTCOME_H
 #define TG_OUTCOME_H
 
+#include "base/tg_json_walk.h"
 #include "core/tg_catalogue.h"
 
 /*
@@ -76,6 +77,43 @@ tg_outcome_t tg_outcome_no_memory(void);
  */
 tg_outcome_t tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes);
 
+/*
+ * Levels around an output in the deepest reply: batch, envelope, result.
+ * Deeper than TG_JSON_DEPTH in all, the receiver would drop the reply.
+ */
+#define TG_REPLY_LEVELS 3
+
+/* The check of a whole result in steps, as it may be large. */
+typedef struct {
+    int is_loose; /* from an MCP server: its client checks the blocks */
+    tg_str_t raw;
+    tg_json_walk_t walk;
+    int is_object;
+    int has_content;         /* an array */
+    int is_content;          /* the blocks are walked */
+    int is_asking;           /* resultType is another one than complete */
+    const char *why_content; /* NULL: nothing is wrong, as far as it was seen */
+    const char *why_error;
+    const char *why_structured;
+} tg_result_check_t;
+
+/* Begins the check of an output, which outlives it. */
+void tg_result_check_begin(tg_result_check_t *check, tg_str_t bytes,
+                           int is_loose);
+
+/*
+ * Checks so many bytes, and the block that they end in: TG_AGAIN; or TG_OK,
+ * with the outcome, as tg_outcome_output() has it.
+ */
+int tg_result_check_step(tg_result_check_t *check, size_t bytes,
+                         tg_outcome_t *outcome);
+
+/* JSON may stand between blanks and newlines; a value does not. */
+tg_str_t tg_outcome_trim(tg_str_t bytes);
+
+/* The failure of an output whose scan ended with rc. */
+tg_outcome_t tg_outcome_not_json(int rc);
+
 /* What a message quotes of an output that is wrong. */
 #define TG_OUTCOME_QUOTED 200
 
@@ -141,11 +179,11 @@ int tg_result_is_asking(tg_str_t raw);
 /* Does a raw result say itself that the tool has failed? */
 int tg_result_is_error(tg_str_t raw);
 
-/* Does a raw JSON value have the shape of a CallToolResult?  NULL or why. */
-const char *tg_result_check(tg_str_t raw);
-
 /* Appends the texts of a raw result's text blocks, one a line, escaped. */
 void tg_result_texts(tg_buf_t *out, tg_str_t raw);
 size_t tg_result_texts_len(tg_str_t raw);
+
+/* The bytes that these texts have at least when they are decoded. */
+size_t tg_result_texts_least(tg_str_t raw);
 
 #endif

@@ -7,23 +7,26 @@
 /* Bytes that are counted at once, as compilers do by themselves. */
 #define TG_OUTCOME_STEP 32
 
+/* Counts the bytes from low to high. */
 static size_t
-tg_outcome_blanks(tg_str_t part)
+tg_outcome_count(tg_str_t part, unsigned char low, unsigned char high)
 {
+    unsigned char sum, range;
     size_t at, i, n;
-    unsigned char sum;
+
+    range = (unsigned char) (high - low);
 
     for (at = 0, n = 0; part.len - at >= TG_OUTCOME_STEP; at += TG_OUTCOME_STEP)
     {
         for (i = 0, sum = 0; i < TG_OUTCOME_STEP; i++) {
-            sum += (unsigned char) part.data[at + i] <= ' ';
+            sum += (unsigned char) (part.data[at + i] - low) <= range;
         }
 
         n += sum;
     }
 
     for (/* void */; at < part.len; at++) {
-        n += (unsigned char) part.data[at] <= ' ';
+        n += (unsigned char) (part.data[at] - low) <= range;
     }
 
     return n;
@@ -41,7 +44,7 @@ tg_outcome_least(tg_outcome_kind_t kind, tg_str_t part)
     /* Without its white space, wherever that is. */
     case TG_OUTCOME_JSON:
     case TG_OUTCOME_RESULT:
-        return part.len - tg_outcome_blanks(part);
+        return part.len - tg_outcome_count(part, 0, ' ');
     default:
         return 0;
     }
@@ -76,4 +79,17 @@ tg_result_texts_len(tg_str_t raw)
     }
 
     return len;
+}
+
+size_t
+tg_result_texts_least(tg_str_t raw)
+{
+    size_t len, escaped;
+
+    len = tg_result_texts_len(raw);
+
+    /* The longest escape has six bytes, and stands for one at least. */
+    escaped = 5 * tg_outcome_count(raw, '\\', '\\');
+
+    return len > escaped ? len - escaped : 0;
 }

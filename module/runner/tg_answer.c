@@ -23,19 +23,10 @@ tg_answer_is_too_large(tg_str_t out, tg_output_t form,
            && tg_outcome_least(TG_OUTCOME_JSON, out) > params->max_answer;
 }
 
-tg_outcome_t
-tg_answer_of(tg_str_t out, tg_output_t form, const tg_job_params_t *params,
-             int is_stored, tg_buf_t *text)
+int
+tg_answer_is_text(tg_str_t out, const tg_job_params_t *params, tg_buf_t *text)
 {
-    tg_outcome_t outcome;
-    tg_entry_t entry;
     size_t at;
-
-    if (!is_stored && tg_answer_is_too_large(out, form, params)) {
-        return tg_outcome_of(form == TG_OUTPUT_JSON ? TG_OUTCOME_JSON
-                                                    : TG_OUTCOME_RESULT,
-                             out);
-    }
 
     at = tg_utf8_check(out.data, out.len);
 
@@ -47,6 +38,25 @@ tg_answer_of(tg_str_t out, tg_output_t form, const tg_job_params_t *params,
             "\"output image TYPE\", \"output audio TYPE\" or \"output "
             "file TYPE\".",
             params->tool, at, out.len);
+    }
+
+    return at == out.len;
+}
+
+tg_outcome_t
+tg_answer_of(tg_str_t out, tg_output_t form, const tg_job_params_t *params,
+             int is_stored, tg_buf_t *text)
+{
+    tg_outcome_t outcome;
+    tg_entry_t entry;
+
+    if (!is_stored && tg_answer_is_too_large(out, form, params)) {
+        return tg_outcome_of(form == TG_OUTPUT_JSON ? TG_OUTCOME_JSON
+                                                    : TG_OUTCOME_RESULT,
+                             out);
+    }
+
+    if (!tg_answer_is_text(out, params, text)) {
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 

@@ -40,6 +40,10 @@ tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form,
                           const tg_job_params_t *params, int is_stored,
                           tg_buf_t *text);
 
+/* Is it valid UTF-8?  If not, text says so. */
+int tg_answer_is_text(tg_str_t out, const tg_job_params_t *params,
+                      tg_buf_t *text);
+
 /* Is an output of this form surely larger than any message of the client? */
 int tg_answer_is_too_large(tg_str_t out, tg_output_t form,
                            const tg_job_params_t *params);

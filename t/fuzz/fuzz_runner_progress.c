@@ -108,12 +108,12 @@ progress_answer(uint32_t seed, tg_str_t text)
     FUZZ(rc == TG_OK || rc == TG_LIMIT);
     tg_exec_answer_begin(&answer, &output, &params, statuses[status], &times);
 
-    while (tg_answer_step(&answer.writer) == TG_AGAIN) {
+    while (tg_spill_answer_step(&answer.answer) == TG_AGAIN) {
         /* void */
     }
 
-    FUZZ(tg_json_check(tg_buf_view(&answer.writer.json), NULL) == TG_OK);
-    tg_exec_answer_end(&answer);
+    FUZZ(tg_json_check(tg_buf_view(&answer.answer.writer.json), NULL) == TG_OK);
+    tg_spill_answer_end(&answer.answer);
     tg_exec_output_deinit(&output);
 }
 

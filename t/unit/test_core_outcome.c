@@ -95,6 +95,22 @@ HELP_TEST(depth, "depth")
     }
 }
 
+/* The check of a result in steps of some bytes; how many there were. */
+static size_t
+test_steps(const char *raw, size_t bytes, int is_loose, tg_outcome_t *outcome)
+{
+    tg_result_check_t check;
+    size_t n;
+
+    tg_result_check_begin(&check, tg_str_c(raw), is_loose);
+
+    for (n = 1; tg_result_check_step(&check, bytes, outcome) == TG_AGAIN; n++) {
+        /* void */
+    }
+
+    return n;
+}
+
 HELP_TEST(results, "results")
 {
     /* clang-format off */
@@ -137,12 +153,14 @@ HELP_TEST(results, "results")
           "\"structuredContent\"" },
     };
     /* clang-format on */
+    tg_outcome_t outcome;
     size_t i;
 
     for (i = 0; i < TEST_COUNT(good); i++) {
         test_is(tg_outcome_output(&test_result, tg_str_c(good[i])),
                 TG_OUTCOME_RESULT, good[i]);
-        CU_ASSERT(tg_result_check(tg_str_c(good[i])) == NULL);
+        (void) test_steps(good[i], 1, 0, &outcome);
+        test_is(outcome, TG_OUTCOME_RESULT, good[i]);
     }
 
     for (i = 0; i < TEST_COUNT(bad); i++) {
@@ -150,11 +168,64 @@ HELP_TEST(results, "results")
                    bad[i].word);
         test_fails(tg_outcome_output(&test_result, tg_str_c(bad[i].raw)),
                    "The output is no tool result");
+        (void) test_steps(bad[i].raw, 1, 0, &outcome);
+        test_fails(outcome, bad[i].word);
     }
 
     /* A method's result is its own business. */
     test_is(tg_outcome_output(&test_method, TG_STR("[1]")), TG_OUTCOME_RESULT,
             "[1]");
+}
+
+HELP_TEST(result_steps, "a large result is checked in steps")
+{
+    static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
+    tg_outcome_t outcome;
+    tg_buf_t raw;
+    size_t i;
+
+    tg_buf_init(&raw, tg_alloc_libc());
+    tg_buf_text(&raw, " {\"content\":[");
+
+    for (i = 0; i < 1000; i++) {
+        tg_buf_text(&raw, block);
+    }
+
+    tg_buf_put(&raw, "1]}\n", 5);
+    CU_ASSERT(test_steps(raw.data, 1, 0, &outcome) >= 1000);
+    test_fails(outcome, "\"type\"");
+    CU_ASSERT(test_steps(raw.data, 10 * sizeof(block), 0, &outcome) >= 90);
+    test_fails(outcome, "\"type\"");
+
+    /* An MCP server's client checks the blocks. */
+    (void) test_steps(raw.data, 1, 1, &outcome);
+    CU_ASSERT(outcome.kind == TG_OUTCOME_RESULT);
+
+    /* What is wrong with the JSON says more than what is wrong in it. */
+    raw.data[raw.len - 3] = ']';
+    (void) test_steps(raw.data, 1, 0, &outcome);
+    test_fails(outcome, "not one valid JSON value");
+    tg_buf_deinit(&raw);
+
+    /* Of equal keys the last one counts. */
+    (void) test_steps("{\"content\":[1],\"content\":[]}", 1, 0, &outcome);
+    CU_ASSERT(outcome.kind == TG_OUTCOME_RESULT);
+    (void) test_steps("{\"content\":[],\"content\":1}", 1, 0, &outcome);
+    test_fails(outcome, "array \"content\"");
+}
+
+HELP_TEST(loose_results, "results of MCP servers")
+{
+    tg_outcome_t outcome;
+
+    (void) test_steps("{\"content\":[1],\"isError\":3}", 1, 1, &outcome);
+    CU_ASSERT(outcome.kind == TG_OUTCOME_RESULT);
+    (void) test_steps("{\"resultType\":\"input_required\"}", 1, 1, &outcome);
+    CU_ASSERT(outcome.kind == TG_OUTCOME_RESULT);
+    (void) test_steps("{\"resultType\":\"complete\"}", 1, 1, &outcome);
+    test_fails(outcome, "The MCP server's result");
+    (void) test_steps("[]", 1, 1, &outcome);
+    test_fails(outcome, "The MCP server's result");
 }
 
 /* As another process says it, with times behind it. */

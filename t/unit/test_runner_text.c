@@ -263,12 +263,12 @@ test_answer(tg_buf_t *json, tg_exec_output_t *output, int status)
 
     tg_exec_answer_begin(&answer, output, &test_params, status, &test_spent);
 
-    while (tg_answer_step(&answer.writer) == TG_AGAIN) {
+    while (tg_spill_answer_step(&answer.answer) == TG_AGAIN) {
         /* void */
     }
 
-    tg_buf_str(json, tg_buf_view(&answer.writer.json));
-    tg_exec_answer_end(&answer);
+    tg_buf_str(json, tg_buf_view(&answer.answer.writer.json));
+    tg_spill_answer_end(&answer.answer);
 }
 
 static void

@@ -23,7 +23,7 @@ tg_exec_end_answer(tg_exec_t *exec)
 
     if (exec->is_answering) {
         exec->is_answering = 0;
-        tg_exec_answer_end(&exec->answer);
+        tg_spill_answer_end(&exec->answer.answer);
     }
 }
 
@@ -53,8 +53,9 @@ tg_exec_write_answer(tg_source_t *source)
 
     exec = TG_OWNER(source, tg_exec_t, source);
 
-    if (exec->output.size > TG_JOB_LARGE
-        && !tg_job_may_answer(exec->job, source)) {
+    if (!exec->is_answering && exec->output.size > TG_JOB_LARGE
+        && !tg_job_may_answer(exec->job, source))
+    {
         return;
     }
 
@@ -62,17 +63,15 @@ tg_exec_write_answer(tg_source_t *source)
         tg_exec_begin_answer(exec);
     }
 
-    while (exec->is_answering
-           && tg_answer_step(&exec->answer.writer) == TG_AGAIN) {
-        if (tg_slice_is_over(&exec->job->jobs->sched.sched, &exec->source,
-                             TG_ANSWER_STEP))
-        {
-            return;
-        }
+    if (exec->is_answering
+        && !tg_spill_answer_run(&exec->answer.answer, exec->job, source,
+                                exec->output.size))
+    {
+        return;
     }
 
     if (exec->is_answering) {
-        tg_job_answer(exec->job, &exec->answer.writer.json);
+        tg_job_answer(exec->job, &exec->answer.answer.writer.json);
     }
 
     tg_exec_end_answer(exec);

@@ -298,10 +298,13 @@ tg_exec_is_success(const tg_exec_how_t *how, int status)
                             : code == 0;
 }
 
-/* How a program ended; text takes what has to be written. */
-static tg_outcome_t
+/*
+ * How a program ended; text takes what has to be written.  1: well, and its
+ * output has yet to be checked.
+ */
+static int
 tg_exec_outcome(tg_exec_output_t *output, const tg_job_params_t *params,
-                int status, tg_buf_t *text)
+                int status, tg_buf_t *text, tg_outcome_t *outcome)
 {
     const char *tool;
 
@@ -311,33 +314,31 @@ tg_exec_outcome(tg_exec_output_t *output, const tg_job_params_t *params,
         tg_buf_text(text, tool);
         tg_tail_put_status(text, status);
         tg_exec_put_ends(text, output);
-        return tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
-    }
+        *outcome = tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
 
-    if (output->how.bytes != TG_EXEC_NO_BYTES) {
-        return tg_exec_bytes_outcome(output, tool, text);
-    }
+    } else if (output->how.bytes != TG_EXEC_NO_BYTES) {
+        *outcome = tg_exec_bytes_outcome(output, tool, text);
 
-    if (tg_exec_append(output) != TG_OK
-        || (tg_exec_is_spilled(output)
-            && tg_exec_spill_text(output, text) == -1))
+    } else if (tg_exec_append(output) != TG_OK
+               || (tg_exec_is_spilled(output)
+                   && tg_exec_spill_text(output, text) == -1))
     {
         tg_buf_truncate(text, 0);
         tg_buf_printf(text, "%s printed more than can be kept; ask for less.",
                       tool);
-        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
+        *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
+
+    } else if (tg_buf_failed(&output->out)) {
+        *outcome = tg_outcome_failure(TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+
+    } else if (tg_exec_is_spilled(output)) {
+        *outcome = tg_outcome_text(tg_buf_view(text));
+
+    } else {
+        return 1;
     }
 
-    if (tg_buf_failed(&output->out)) {
-        return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
-    }
-
-    if (tg_exec_is_spilled(output)) {
-        return tg_outcome_text(tg_buf_view(text));
-    }
-
-    return tg_answer_of(tg_buf_view(&output->out), output->how.form, params,
-                        output->how.keep.spills != NULL, text);
+    return 0;
 }
 
 void
@@ -345,6 +346,8 @@ tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
                      const tg_job_params_t *params, int status,
                      const tg_ran_t *times)
 {
+    const tg_exec_how_t *how;
+    tg_spill_answer_t *whole;
     tg_outcome_t outcome;
     tg_buf_t meta;
     tg_ran_t ran;
@@ -354,33 +357,25 @@ tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
     ran.exit = ran.has_exited ? WEXITSTATUS(status) : 0;
     ran.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-    tg_buf_init(&answer->text, tg_alloc_libc());
-    tg_buf_init(&answer->stored, tg_alloc_libc());
-    outcome = tg_exec_outcome(output, params, status, &answer->text);
+    /* What is no result was stored while it came. */
+    how = &output->how;
+    whole = &answer->answer;
+    tg_spill_answer_begin(whole, params,
+                          how->form == TG_OUTPUT_RESULT ? &how->keep : NULL,
+                          how->max_output, &ran);
 
-    /* What is no text was not stored while it came. */
-    if (output->how.form == TG_OUTPUT_RESULT) {
-        tg_spill_outcome(&outcome, &output->how.keep, output->how.max_output,
-                         params->tool, &answer->stored);
+    if (tg_exec_outcome(output, params, status, &whole->text, &outcome)) {
+        tg_spill_answer_output(whole, tg_buf_view(&output->out), how->form,
+                               how->keep.spills != NULL);
+    } else {
+        tg_spill_answer_outcome(whole, &outcome);
     }
 
     /* Where it may mean something; elsewhere a failure's message has it. */
-    if (ran.has_exited && output->how.has_success) {
+    if (ran.has_exited && how->has_success) {
         meta = tg_buf_fixed(answer->meta, sizeof(answer->meta));
         tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",
                       (int) ran.exit);
-        outcome.meta = tg_buf_view(&meta);
+        whole->meta = tg_buf_view(&meta);
     }
-
-    tg_answer_begin(&answer->writer, &outcome, params, &ran);
-    answer->writer.json.failed |= tg_buf_failed(&answer->text)
-                                  | tg_buf_failed(&answer->stored);
-}
-
-void
-tg_exec_answer_end(tg_exec_answer_t *answer)
-{
-    tg_answer_end(&answer->writer);
-    tg_buf_deinit(&answer->text);
-    tg_buf_deinit(&answer->stored);
 }

@@ -6,8 +6,7 @@
 
 #include "base/tg_base64.h"
 #include "runner/program/tg_tail.h"
-#include "runner/spill/tg_spill_preview.h"
-#include "runner/tg_answer.h"
+#include "runner/spill/tg_spill_answer.h"
 
 /* Of a program that failed: what a model can read, and each dialect carry. */
 #define TG_EXEC_ENDS_MAX 65536
@@ -68,19 +67,16 @@ int tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 
 /* The answer for a program, while it is written. */
 typedef struct {
-    tg_answer_writer_t writer;
-    tg_buf_t text;   /* of an outcome that had to be put into words */
-    tg_buf_t stored; /* of an output that is kept */
+    tg_spill_answer_t answer;
     char meta[64];
 } tg_exec_answer_t;
 
 /*
  * Begins the answer for a program that ended with this wait status; output and
- * params outlive it.  Then tg_answer_step() of its writer, and the end.
+ * params outlive it.  Then the steps and the end of answer->answer follow.
  */
 void tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
                           const tg_job_params_t *params, int status,
                           const tg_ran_t *times);
-void tg_exec_answer_end(tg_exec_answer_t *answer);
 
 #endif

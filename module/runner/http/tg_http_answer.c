@@ -1,7 +1,6 @@
 #include "runner/http/tg_http_answer.h"
 
 #include "base/tg_utf8.h"
-#include "runner/spill/tg_spill_outcome.h"
 
 #include <strings.h>
 
@@ -12,12 +11,14 @@ tg_http_answer_init(tg_http_answer_t *answer)
     answer->type[0] = '\0';
     answer->is_cut = 0;
     tg_buf_init(&answer->body, tg_alloc_libc());
+    tg_buf_init(&answer->decoded, tg_alloc_libc());
 }
 
 void
 tg_http_answer_deinit(tg_http_answer_t *answer)
 {
     tg_buf_deinit(&answer->body);
+    tg_buf_deinit(&answer->decoded);
 }
 
 /* Is text that word, whatever its case? */
@@ -112,16 +113,26 @@ tg_http_put_latin(tg_buf_t *text, tg_str_t body)
         0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
         0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178,
     };
+    char utf8[4096];
     unsigned char c;
-    char utf8[4];
-    size_t i;
+    size_t i, n;
 
-    for (i = 0; i < body.len; i++) {
+    for (i = n = 0; i < body.len; i++) {
         c = (unsigned char) body.data[i];
-        tg_buf_put(text, utf8,
-                   tg_utf8_encode(utf8,
-                                  c >= 0x80 && c < 0xa0 ? high[c - 0x80] : c));
+
+        if (c < 0x80) {
+            utf8[n++] = (char) c;
+        } else {
+            n += tg_utf8_encode(utf8 + n, c < 0xa0 ? high[c - 0x80] : c);
+        }
+
+        if (n > sizeof(utf8) - 4) {
+            tg_buf_put(text, utf8, n);
+            n = 0;
+        }
     }
+
+    tg_buf_put(text, utf8, n);
 }
 
 int
@@ -296,68 +307,74 @@ tg_http_nothing(tg_output_t output)
                : tg_outcome_of(TG_OUTCOME_RESULT, TG_STR("{\"content\":[]}"));
 }
 
-static tg_outcome_t
-tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
-                const tg_job_params_t *job, tg_buf_t *decoded, tg_buf_t *text)
+/* What a server said that did what it was asked for. */
+static void
+tg_http_said_yes(tg_spill_answer_t *whole, tg_http_answer_t *answer,
+                 const tg_http_params_t *params)
 {
+    tg_outcome_t outcome;
+    const char *tool;
     tg_str_t out;
     int rc;
 
+    tool = whole->params->tool;
+
     if (answer->is_cut) {
-        tg_buf_printf(text,
+        tg_buf_printf(&whole->text,
                       "%s: the answer has more than %zu %s (max_output); "
                       "ask for less.",
-                      job->tool, answer->body.len,
+                      tool, answer->body.len,
                       tg_plural(answer->body.len, "byte", "bytes"));
-        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
-    }
+        outcome = tg_outcome_failed(TG_FAILURE_OUTPUT,
+                                    tg_buf_view(&whole->text));
 
-    if (answer->body.len == 0 && params->output == TG_OUTPUT_TEXT) {
-        return tg_outcome_text(TG_STR(""));
-    }
+    } else if (answer->body.len == 0 && params->output == TG_OUTPUT_TEXT) {
+        outcome = tg_outcome_text(TG_STR(""));
 
-    if (params->output != TG_OUTPUT_TEXT
-        && tg_http_is_blank(tg_buf_view(&answer->body)))
+    } else if (params->output != TG_OUTPUT_TEXT
+               && tg_http_is_blank(tg_buf_view(&answer->body)))
     {
-        return tg_http_nothing(params->output);
+        outcome = tg_http_nothing(params->output);
+
+    } else {
+        rc = tg_http_decode(tg_str_c(answer->type), tg_buf_view(&answer->body),
+                            &answer->decoded, &out);
+
+        if (rc == TG_OK) {
+            tg_spill_answer_output(whole, out, params->output,
+                                   params->spill.spills != NULL);
+            return;
+        }
+
+        outcome = tg_http_no_text(answer, rc, tool, &whole->text);
     }
 
-    rc = tg_http_decode(tg_str_c(answer->type), tg_buf_view(&answer->body),
-                        decoded, &out);
-
-    return rc == TG_OK ? tg_answer_of(out, params->output, job,
-                                      params->spill.spills != NULL, text)
-                       : tg_http_no_text(answer, rc, job->tool, text);
+    tg_spill_answer_outcome(whole, &outcome);
 }
 
 void
-tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
-                   const tg_http_params_t *params, const tg_url_t *url,
-                   const char *redirect, const tg_job_params_t *job,
-                   const tg_ran_t *times)
+tg_http_answer_begin(tg_spill_answer_t *whole, tg_http_answer_t *answer,
+                     const tg_http_params_t *params, const tg_url_t *url,
+                     const char *redirect, const tg_job_params_t *job,
+                     const tg_ran_t *times)
 {
-    tg_buf_t decoded, text, stored;
     tg_outcome_t outcome;
 
-    tg_buf_init(&decoded, tg_alloc_libc());
-    tg_buf_init(&text, tg_alloc_libc());
+    tg_spill_answer_begin(whole, job, &params->spill, params->max_output,
+                          times);
     tg_http_params_hide(params, answer->body.data, answer->body.len);
 
-    if (!tg_http_answer_is_ok(answer) && answer->body.len > TG_HTTP_HEAD_MAX) {
+    if (tg_http_answer_is_ok(answer)) {
+        tg_http_said_yes(whole, answer, params);
+        whole->text.failed |= tg_buf_failed(&answer->decoded);
+        return;
+    }
+
+    if (answer->body.len > TG_HTTP_HEAD_MAX) {
         tg_buf_truncate(&answer->body, TG_HTTP_HEAD_MAX);
         answer->is_cut = 1;
     }
 
-    outcome = tg_http_answer_is_ok(answer)
-                  ? tg_http_outcome(answer, params, job, &decoded, &text)
-                  : tg_http_said_no(answer, url, redirect, job->tool, &text);
-    tg_buf_init(&stored, tg_alloc_libc());
-    tg_spill_outcome(&outcome, &params->spill, params->max_output, job->tool,
-                     &stored);
-    tg_answer_put_output(json, &outcome, job, times);
-    json->failed |= tg_buf_failed(&text) | tg_buf_failed(&decoded)
-                    | tg_buf_failed(&stored);
-    tg_buf_deinit(&stored);
-    tg_buf_deinit(&decoded);
-    tg_buf_deinit(&text);
+    outcome = tg_http_said_no(answer, url, redirect, job->tool, &whole->text);
+    tg_spill_answer_outcome(whole, &outcome);
 }

@@ -7,7 +7,7 @@
 
 #include "base/tg_url.h"
 #include "runner/http/tg_http_params.h"
-#include "runner/tg_answer.h"
+#include "runner/spill/tg_spill_answer.h"
 
 /* The beginning of the body of an error that an answer quotes. */
 #define TG_HTTP_HEAD_MAX 4096
@@ -20,7 +20,8 @@ typedef struct {
     int status;
     char type[TG_HTTP_TYPE_MAX]; /* Content-Type, or empty */
     tg_buf_t body;
-    int is_cut; /* there is more of it */
+    int is_cut;       /* there is more of it */
+    tg_buf_t decoded; /* the body, where it is not UTF-8 yet */
 } tg_http_answer_t;
 
 void tg_http_answer_init(tg_http_answer_t *answer);
@@ -45,11 +46,14 @@ tg_http_answer_is_ok(const tg_http_answer_t *answer)
     return answer->status >= 200 && answer->status < 300;
 }
 
-/* Appends what the job is answered with; redirect is where to, or NULL. */
-void tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
-                        const tg_http_params_t *params, const tg_url_t *url,
-                        const char *redirect, const tg_job_params_t *job,
-                        const tg_ran_t *times);
+/*
+ * Begins what the job is answered with, which answer and params outlive;
+ * redirect is where to, or NULL.
+ */
+void tg_http_answer_begin(tg_spill_answer_t *whole, tg_http_answer_t *answer,
+                          const tg_http_params_t *params, const tg_url_t *url,
+                          const char *redirect, const tg_job_params_t *job,
+                          const tg_ran_t *times);
 
 /*
  * Makes a body of this Content-Type UTF-8, which text takes where it is not

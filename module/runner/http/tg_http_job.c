@@ -18,10 +18,12 @@ typedef struct {
     tg_http_answer_t answer;
     uint64_t nread;
     uint64_t ntold;
-    uint64_t length;    /* of the body, as the server says; 0: it does not */
-    int is_packed;      /* length is of what comes, not of what it means */
-    tg_buf_t json;      /* the answer, until it may be told */
-    tg_source_t source; /* waits with a large one */
+    uint64_t length; /* of the body, as the server says; 0: it does not */
+    int is_packed;   /* length is of what comes, not of what it means */
+    tg_buf_t json;   /* the answer of a call that failed */
+    int is_answering;
+    tg_spill_answer_t whole; /* of others */
+    tg_source_t source;      /* waits while a large one is written */
     uv_timer_t apart;
 } tg_http_call_t;
 
@@ -43,10 +45,17 @@ tg_http_call_done(tg_http_call_t *call)
 {
     tg_source_leave(&call->job->jobs->sched.sched, &call->source);
     tg_job_answered(call->job);
+
+    if (call->is_answering) {
+        call->is_answering = 0;
+        tg_spill_answer_end(&call->whole);
+    }
+
     uv_close((uv_handle_t *) &call->apart, tg_http_call_on_closed);
     tg_job_done(call->job);
 }
 
+/* Writes the answer until the time slice is over; with its end the job ends. */
 static void
 tg_http_call_finish(tg_source_t *source)
 {
@@ -54,12 +63,15 @@ tg_http_call_finish(tg_source_t *source)
 
     call = TG_OWNER(source, tg_http_call_t, source);
 
-    if (call->json.len > TG_JOB_LARGE && !tg_job_may_answer(call->job, source))
+    if (call->is_answering
+        && !tg_spill_answer_run(&call->whole, call->job, source,
+                                call->answer.body.len))
     {
         return;
     }
 
-    tg_job_answer(call->job, &call->json);
+    tg_job_answer(call->job,
+                  call->is_answering ? &call->whole.writer.json : &call->json);
     tg_job_end(call->job);
     tg_http_call_done(call);
 }
@@ -82,6 +94,8 @@ tg_http_call_end(tg_http_call_t *call)
 
     if (tg_job_tell_last(call->job)) {
         uv_timer_start(&call->apart, tg_http_call_on_apart, TG_JOB_APART_MS, 0);
+    } else if (call->answer.body.len > TG_JOB_LARGE) {
+        tg_source_wait(&call->job->jobs->sched.sched, &call->source);
     } else {
         tg_http_call_finish(&call->source);
     }
@@ -362,9 +376,10 @@ tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
         }
 
         times = tg_job_ran(call->job);
-        tg_http_answer_put(&call->json, &call->answer, &call->params,
-                           &call->parts, end->redirect, &call->job->params,
-                           &times);
+        call->is_answering = 1;
+        tg_http_answer_begin(&call->whole, &call->answer, &call->params,
+                             &call->parts, end->redirect, &call->job->params,
+                             &times);
     }
 
     tg_http_call_end(call);

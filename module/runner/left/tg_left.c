@@ -1,7 +1,7 @@
 #include "runner/left/tg_left.h"
 
 #include "base/tg_json.h"
-#include "runner/spill/tg_spill_outcome.h"
+#include "runner/spill/tg_spill_pass.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 
@@ -19,8 +19,8 @@ typedef struct {
     tg_peer_t *peer; /* who left it */
     char key[TG_HELD_KEY_MAX];
     size_t key_len;
-    int64_t max_output;
-    tg_spill_spec_t spill; /* where a large result is stored */
+    int is_finished;
+    tg_spill_pass_t pass; /* of its answer */
 } tg_left_t;
 
 static int
@@ -34,16 +34,11 @@ tg_left_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return TG_NOMEM;
     }
 
-    left->max_output = TG_SPILL_PREVIEW_MAX;
-    *why = "max_output must be 0 to 33554432, spill an object of owner, "
-           "quota, keep_ms and preview";
+    *why = TG_SPILL_PASS_WHY;
 
-    if (tg_job_number(values[TG_LEFT_MAX_OUTPUT], 0, TG_SPILL_PREVIEW_MAX,
-                      &left->max_output)
-            != TG_OK
-        || tg_spill_spec_read(&left->spill, job->jobs->spills,
-                              values[TG_LEFT_SPILL])
-               != TG_OK)
+    if (tg_spill_pass_read(&left->pass, job, values[TG_LEFT_MAX_OUTPUT],
+                           values[TG_LEFT_SPILL])
+        != TG_OK)
     {
         free(left);
         return TG_BAD;
@@ -59,7 +54,11 @@ tg_left_read(tg_job_t *job, const tg_str_t *values, const char **why)
 static void
 tg_left_free(tg_job_t *job)
 {
-    free(job->work);
+    tg_left_t *left;
+
+    left = job->work;
+    tg_spill_pass_stop(&left->pass);
+    free(left);
 }
 
 /* Nobody wants its answer. */
@@ -75,12 +74,13 @@ tg_left_stop(tg_job_t *job)
     tg_buf_put(&json, left->key, left->key_len);
     tg_buf_text(&json, "\"}");
 
-    if (!tg_buf_failed(&json)) {
+    if (!left->is_finished && !tg_buf_failed(&json)) {
         tg_peer_notify(left->peer, TG_STR("cancel"), tg_buf_view(&json));
         job->jobs->ops->told(job->jobs->host, left->peer);
     }
 
     tg_buf_deinit(&json);
+    tg_spill_pass_stop(&left->pass);
     tg_job_done(job);
 }
 
@@ -106,6 +106,7 @@ tg_left_find(const tg_jobs_t *jobs, const tg_peer_t *peer, tg_str_t key)
         left = job->work;
 
         if (job->kind == &tg_left_kind && left->peer == peer
+            && !left->is_finished
             && tg_str_eq(tg_str(left->key, left->key_len), key))
         {
             break;
@@ -190,23 +191,6 @@ tg_left_tell(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     }
 }
 
-/* Appends the answer, or the preview of a large result. */
-static void
-tg_left_put_answer(const tg_job_t *job, tg_str_t answer, tg_buf_t *json)
-{
-    const tg_left_t *left;
-
-    left = job->work;
-
-    if (tg_json_type(answer) != TG_JSON_OBJECT) {
-        tg_buf_str(json, answer);
-        return;
-    }
-
-    tg_spill_put_answer(json, answer, &left->spill, (size_t) left->max_output,
-                        &job->params);
-}
-
 static void
 tg_left_end(tg_job_t *job)
 {
@@ -214,11 +198,24 @@ tg_left_end(tg_job_t *job)
     tg_job_done(job);
 }
 
+/* Ends the job with what is no object as of tg_answer_put(): as it is. */
+static void
+tg_left_answer(tg_job_t *job, tg_str_t answer)
+{
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_str(&json, answer);
+    tg_job_answer(job, &json);
+    tg_buf_deinit(&json);
+    tg_left_end(job);
+}
+
 void
 tg_left_finish(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
+    tg_left_t *left;
     tg_str_t answer;
-    tg_buf_t json;
     tg_job_t *job;
 
     job = tg_left_of(jobs, peer, request);
@@ -232,11 +229,18 @@ tg_left_finish(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_left_put_answer(job, answer, &json);
-    tg_job_answer(job, &json);
-    tg_buf_deinit(&json);
-    tg_left_end(job);
+    left = job->work;
+    left->is_finished = 1;
+
+    if (tg_json_type(answer) != TG_JSON_OBJECT) {
+        tg_left_answer(job, answer);
+    } else if (tg_spill_pass_take(&left->pass, answer) == TG_OK) {
+        tg_spill_pass_begin(&left->pass);
+    } else {
+        tg_job_fail(job, TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+        tg_left_end(job);
+    }
+
     tg_answer_true(peer, request);
 }
 
@@ -250,7 +254,8 @@ tg_left_gone(tg_jobs_t *jobs, const tg_peer_t *peer)
         next = TAILQ_NEXT(job, place);
         left = job->work;
 
-        if (job->kind != &tg_left_kind || left->peer != peer) {
+        if (job->kind != &tg_left_kind || left->peer != peer
+            || left->is_finished) {
             continue;
         }
 

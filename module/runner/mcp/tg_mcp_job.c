@@ -1,7 +1,6 @@
 #include "runner/mcp/tg_mcp_job.h"
 
 #include "base/tg_json.h"
-#include "runner/spill/tg_spill_outcome.h"
 
 #include <stdlib.h>
 
@@ -54,6 +53,12 @@ tg_mcp_job_done(tg_mcp_job_t *call)
 
     tg_source_leave(&call->job->jobs->sched.sched, &call->source);
     tg_job_answered(call->job);
+
+    if (call->is_answering) {
+        call->is_answering = 0;
+        tg_spill_answer_end(&call->answer);
+    }
+
     tg_job_done(call->job);
 }
 
@@ -72,19 +77,20 @@ tg_mcp_job_stop(tg_job_t *job)
     tg_mcp_job_done(job->work);
 }
 
+/* Writes the answer until the time slice is over; with its end the job ends. */
 static void
-tg_mcp_job_say(tg_source_t *source)
+tg_mcp_job_write(tg_source_t *source)
 {
     tg_mcp_job_t *call;
 
     call = TG_OWNER(source, tg_mcp_job_t, source);
 
-    if (call->answer.len > TG_JOB_LARGE
-        && !tg_job_may_answer(call->job, source)) {
+    if (!tg_spill_answer_run(&call->answer, call->job, source,
+                             call->result.len)) {
         return;
     }
 
-    tg_job_answer(call->job, &call->answer);
+    tg_job_answer(call->job, &call->answer.writer.json);
     tg_job_end(call->job);
     tg_mcp_job_done(call);
 }
@@ -95,39 +101,53 @@ tg_mcp_job_on_timer(uv_timer_t *timer)
     tg_mcp_job_t *call;
 
     call = timer->data;
-    tg_mcp_job_say(&call->source);
+    tg_mcp_job_write(&call->source);
 }
 
-/* What comes in one piece with progress, some clients take for no answer. */
 static void
-tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
+tg_mcp_job_begin_answer(tg_mcp_job_t *call)
 {
-    tg_outcome_t shown;
-    tg_buf_t text;
     tg_ran_t times;
 
     tg_mcp_job_leave(call);
     tg_job_ended(call->job);
     times = tg_job_ran(call->job);
-    shown = *outcome;
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_spill_outcome(&shown, &call->spill, (size_t) call->max_output,
-                     call->job->params.tool, &text);
-    tg_answer_put_output(&call->answer, &shown, &call->job->params, &times);
-    call->answer.failed |= tg_buf_failed(&text);
-    tg_buf_deinit(&text);
+    call->is_answering = 1;
+    call->source.run = tg_mcp_job_write;
+    tg_spill_answer_begin(&call->answer, &call->job->params, &call->spill,
+                          (size_t) call->max_output, &times);
+}
 
-    call->source.run = tg_mcp_job_say;
-
+/* What comes in one piece with progress, some clients take for no answer. */
+static void
+tg_mcp_job_finish(tg_mcp_job_t *call)
+{
     if (tg_job_tell_last(call->job)) {
         call->is_apart = 1;
         uv_timer_init(call->job->jobs->loop, &call->timer);
         call->timer.data = call;
         tg_job_opened(call->job);
         uv_timer_start(&call->timer, tg_mcp_job_on_timer, TG_JOB_APART_MS, 0);
+
+    } else if (call->result.len > TG_JOB_LARGE) {
+        tg_source_wait(&call->job->jobs->sched.sched, &call->source);
     } else {
-        tg_mcp_job_say(&call->source);
+        tg_mcp_job_write(&call->source);
     }
+}
+
+/* Ends the call with an outcome that does not outlive this. */
+static void
+tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
+{
+    tg_mcp_job_begin_answer(call);
+    tg_spill_answer_outcome(&call->answer, outcome);
+
+    while (tg_spill_answer_step(&call->answer) == TG_AGAIN) {
+        /* void */
+    }
+
+    tg_mcp_job_finish(call);
 }
 
 static void
@@ -139,28 +159,22 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
     tg_mcp_job_end(call, &outcome);
 }
 
-/* It may ask for more (MCP: resultType); what it has is passed on. */
-static tg_outcome_t
-tg_mcp_job_result(tg_str_t raw)
+/* Ends the call with a result.  It may ask for more (MCP: resultType). */
+static void
+tg_mcp_job_result(tg_mcp_job_t *call, tg_str_t raw)
 {
-    tg_entry_t entry;
-    tg_str_t value;
+    tg_buf_str(&call->result, raw);
 
-    if (!tg_json_has(raw, TG_STR("content"), TG_JSON_ARRAY, &value)
-        && (!tg_json_has(raw, TG_STR("resultType"), TG_JSON_STRING, &value)
-            || tg_json_is_text(value, TG_STR("complete"))))
-    {
-        return tg_outcome_failure(TG_FAILURE_OUTPUT,
-                                  "The MCP server's result is no object with "
-                                  "an array \"content\".");
+    if (tg_buf_failed(&call->result)) {
+        tg_mcp_job_fail(call, TG_FAILURE_INTERNAL, TG_STR(TG_RUNNER_NO_MEMORY));
+        return;
     }
 
-    /* How deep it nests, above all. */
-    memset(&entry, 0, sizeof(entry));
-    entry.kind = TG_ENTRY_METHOD;
-    entry.output = TG_OUTPUT_RESULT;
-
-    return tg_outcome_output(&entry, raw);
+    tg_mcp_job_begin_answer(call);
+    call->answer.is_loose = 1;
+    tg_spill_answer_output(&call->answer, tg_buf_view(&call->result),
+                           TG_OUTPUT_RESULT, call->spill.spills != NULL);
+    tg_mcp_job_finish(call);
 }
 
 static void
@@ -201,7 +215,6 @@ tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
 static void
 tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
 {
-    tg_outcome_t outcome;
     size_t size;
 
     size = answer->kind == TG_ANSWER_ERROR
@@ -215,14 +228,7 @@ tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
     } else if (answer->kind == TG_ANSWER_ERROR) {
         tg_mcp_job_error(call, answer);
     } else {
-        /* What is refused for its size, and not stored, is not checked. */
-        outcome = call->spill.spills == NULL
-                          && tg_answer_is_too_large(answer->result,
-                                                    TG_OUTPUT_RESULT,
-                                                    &call->job->params)
-                      ? tg_outcome_of(TG_OUTCOME_RESULT, answer->result)
-                      : tg_mcp_job_result(answer->result);
-        tg_mcp_job_end(call, &outcome);
+        tg_mcp_job_result(call, answer->result);
     }
 }
 
@@ -386,7 +392,7 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     call->max_output = max_output;
     call->can = tg_can_read(values[TG_MCP_JOB_CAN]);
     call->spill = spill;
-    tg_buf_init(&call->answer, tg_alloc_libc());
+    tg_buf_init(&call->result, tg_alloc_libc());
     call->memory = malloc(size);
 
     return call->memory != NULL ? tg_mcp_job_fill(call, values, why) : TG_NOMEM;
@@ -398,7 +404,7 @@ tg_mcp_job_free(tg_job_t *job)
     tg_mcp_job_t *call;
 
     call = job->work;
-    tg_buf_deinit(&call->answer);
+    tg_buf_deinit(&call->result);
     free(call->memory);
     free(call);
 }

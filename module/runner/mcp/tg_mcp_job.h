@@ -6,7 +6,7 @@
 
 #include "core/tg_mcp_call.h"
 #include "runner/mcp/tg_server.h"
-#include "runner/spill/tg_spill_preview.h"
+#include "runner/spill/tg_spill_answer.h"
 
 /* The deadline when none was given. */
 #define TG_MCP_JOB_TIMEOUT 60000
@@ -38,8 +38,10 @@ struct tg_mcp_job_s {
 
     int is_apart; /* the answer waits until progress has arrived */
     uv_timer_t timer;
-    tg_buf_t answer;
-    tg_source_t source; /* waits with a large answer */
+    int is_answering;
+    tg_buf_t result; /* the server's, as its message is gone by then */
+    tg_spill_answer_t answer;
+    tg_source_t source; /* waits while a large answer is written */
 };
 
 /* Its jobs' host is a tg_servers_t. */

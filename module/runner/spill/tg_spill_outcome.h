@@ -6,28 +6,26 @@
 #define TG_SPILL_OUTCOME_H
 
 #include "runner/spill/tg_spill_preview.h"
+#include "runner/spill/tg_spill_result.h"
 #include "runner/tg_answer.h"
 
-/*
- * Stores an outcome whose text is larger than the preview (or, without one,
- * than max_output), and has it say the preview instead; text takes that, and
- * lives as long as the outcome.
- *
- * Text and JSON become a text.  Of a result of MCP the texts and the
- * structured content are stored together, in this order, and its first block
- * is the preview; other blocks, such as images, stay as they are.  What cannot
- * be stored stays whole, or is a failure where it has more than max_output
- * bytes.
- */
-void tg_spill_outcome(tg_outcome_t *outcome, const tg_spill_spec_t *spec,
-                      size_t max_output, const char *tool, tg_buf_t *text);
+/* Is an outcome so large that its text may have to be stored? */
+int tg_spill_is_large(const tg_outcome_t *outcome, const tg_spill_spec_t *spec,
+                      size_t max_output);
 
 /*
- * Appends an answer that is a valid object as of tg_answer_put(), with its
- * outcome replaced in this way.
+ * Stores such an outcome if its text is larger than the preview (or, without
+ * one, than max_output), and has it say the preview instead; text takes that,
+ * and lives as long as the outcome.
+ *
+ * Text and JSON become a text.  Of a result of MCP, whose steps have been
+ * taken, the texts and the structured content are stored together, in this
+ * order, and its first block is the preview; other blocks, such as images,
+ * stay as they are.  What cannot be stored stays whole, or is a failure where
+ * it has more than max_output bytes.
  */
-void tg_spill_put_answer(tg_buf_t *json, tg_str_t answer,
-                         const tg_spill_spec_t *spec, size_t max_output,
-                         const tg_job_params_t *params);
+void tg_spill_large(tg_outcome_t *outcome, const tg_spill_result_t *result,
+                    const tg_spill_spec_t *spec, size_t max_output,
+                    const char *tool, tg_buf_t *text);
 
 #endif

@@ -3,8 +3,7 @@
  */
 #include "runner/spill/tg_spill_store.h"
 
-#include "base/tg_json.h"
-#include "runner/spill/tg_spill_outcome.h"
+#include "runner/spill/tg_spill_pass.h"
 
 #include <stdlib.h>
 
@@ -22,55 +21,59 @@ static const char *const tg_spill_store_members[] = { "answer", "max_output",
 static int
 tg_spill_store_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
-    tg_spill_spec_t spec;
-    int64_t max_output;
-    tg_buf_t *json;
+    tg_spill_pass_t *pass;
+    int rc;
 
-    memset(&spec, 0, sizeof(spec));
-    max_output = TG_SPILL_PREVIEW_MAX;
-    *why = "answer must be an object, max_output 0 to 33554432, spill an "
-           "object of owner, quota, keep_ms and preview";
+    *why = "answer must be an object, " TG_SPILL_PASS_WHY;
 
-    if (tg_json_type(values[TG_SPILL_STORE_ANSWER]) != TG_JSON_OBJECT
-        || tg_job_number(values[TG_SPILL_STORE_MAX_OUTPUT], 0,
-                         TG_SPILL_PREVIEW_MAX, &max_output)
-               != TG_OK
-        || tg_spill_spec_read(&spec, job->jobs->spills,
-                              values[TG_SPILL_STORE_SPILL])
-               != TG_OK)
-    {
+    if (tg_json_type(values[TG_SPILL_STORE_ANSWER]) != TG_JSON_OBJECT) {
         return TG_BAD;
     }
 
-    json = malloc(sizeof(*json));
+    pass = malloc(sizeof(*pass));
 
-    if (json == NULL) {
+    if (pass == NULL) {
         return TG_NOMEM;
     }
 
-    /* Small, unlike what it is of: that is not copied. */
-    tg_buf_init(json, tg_alloc_libc());
-    tg_spill_put_answer(json, values[TG_SPILL_STORE_ANSWER], &spec,
-                        (size_t) max_output, &job->params);
-    job->work = json;
+    rc = tg_spill_pass_read(pass, job, values[TG_SPILL_STORE_MAX_OUTPUT],
+                            values[TG_SPILL_STORE_SPILL]);
+
+    if (rc == TG_OK) {
+        rc = tg_spill_pass_take(pass, values[TG_SPILL_STORE_ANSWER]);
+    }
+
+    if (rc != TG_OK) {
+        tg_spill_pass_stop(pass);
+        free(pass);
+        return rc;
+    }
+
+    job->bytes += values[TG_SPILL_STORE_ANSWER].len;
+    job->work = pass;
 
     return TG_OK;
 }
 
-/* It is done as soon as it starts: nothing of it is left to run. */
 static int
 tg_spill_store_start(tg_job_t *job)
 {
-    tg_job_ended(job);
-    tg_job_answer(job, job->work);
+    tg_spill_pass_begin(job->work);
 
-    return -1;
+    return 0;
+}
+
+static void
+tg_spill_store_stop(tg_job_t *job)
+{
+    tg_spill_pass_stop(job->work);
+    tg_job_done(job);
 }
 
 static void
 tg_spill_store_free(tg_job_t *job)
 {
-    tg_buf_deinit(job->work);
+    tg_spill_pass_stop(job->work);
     free(job->work);
 }
 
@@ -81,6 +84,6 @@ const tg_kind_t tg_spill_store_kind = {
     .is_elsewhere = 1,
     .read = tg_spill_store_read,
     .start = tg_spill_store_start,
-    .stop = tg_job_done,
+    .stop = tg_spill_store_stop,
     .free = tg_spill_store_free,
 };

@@ -1,0 +1,101 @@
+/*
+ * Large answers in steps: results are checked, stored and written.
+ */
+#include "core_help.h"
+
+#include "runner/spill/tg_spill_answer.h"
+
+static tg_job_params_t test_params = { .tool = (char[]){ "t" } };
+
+/* The texts of a result, its other blocks and members, taken in steps. */
+static void
+test_taken(const char *raw, size_t bytes, const char *plain, const char *blocks,
+           const char *others)
+{
+    tg_spill_result_t steps;
+
+    tg_spill_result_init(&steps);
+    tg_spill_result_begin(&steps, tg_str_c(raw));
+
+    while (tg_spill_result_step(&steps, bytes) == TG_AGAIN) { /* void */
+    }
+
+    HELP_EQ(tg_buf_view(&steps.plain), plain);
+    HELP_EQ(tg_buf_view(&steps.blocks), blocks);
+    HELP_EQ(tg_buf_view(&steps.others), others);
+    tg_spill_result_end(&steps);
+}
+
+HELP_TEST(parts, "what is stored of a result, and what stays")
+{
+    static const char *const raw =
+        "{\"a\":[1, 2],\"content\":[{\"type\":\"text\",\"text\":\"x\\n\"},"
+        "{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"i/p\"},"
+        "{\"type\":\"text\",\"text\":\"y\"}],"
+        "\"structuredContent\":{\"n\":1},\"isError\":false}";
+    size_t bytes;
+
+    for (bytes = 1; bytes < 1000; bytes *= 3) {
+        test_taken(raw, bytes, "x\ny\nstructuredContent:\n{\"n\":1}",
+                   ",{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"i/p\"}",
+                   ",\"a\":[1,2],\"isError\":false");
+    }
+
+    /* Text that says what is structured; a key that is there twice. */
+    test_taken("{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\": 1}\"}],"
+               "\"structuredContent\":{\"n\":1}}",
+               1, "{\"n\": 1}", "", "");
+    test_taken("{\"content\":[1,{\"type\":\"text\",\"text\":\"x\"}],"
+               "\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}",
+               1, "y", "", "");
+}
+
+/* An answer of 100,000 blocks is written in many steps, none of them large. */
+HELP_TEST(in_steps, "steps")
+{
+    static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
+    tg_spill_answer_t answer;
+    tg_str_t result;
+    tg_buf_t raw;
+    tg_ran_t ran;
+    size_t i, n;
+
+    memset(&ran, 0, sizeof(ran));
+    tg_buf_init(&raw, tg_alloc_libc());
+    tg_buf_text(&raw, "{\"content\":[");
+
+    for (i = 0; i < 100000; i++) {
+        tg_buf_text(&raw, block);
+    }
+
+    tg_buf_text(&raw, "{\"type\":\"text\",\"text\":\"\"}]}");
+    tg_spill_answer_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
+    tg_spill_answer_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT, 0);
+
+    for (n = 0; tg_spill_answer_step(&answer) == TG_AGAIN; n++) {
+        CU_ASSERT(answer.state != TG_SPILL_ANSWER_CHECKS
+                  || tg_json_walked(&answer.check.walk)
+                         <= (n + 1) * (TG_ANSWER_STEP + sizeof(block)));
+    }
+
+    CU_ASSERT(n >= 2 * raw.len / (TG_ANSWER_STEP + sizeof(block)));
+    CU_ASSERT(
+        tg_json_get(tg_buf_view(&answer.writer.json), TG_STR("result"), &result)
+        == TG_OK);
+    CU_ASSERT(tg_str_eq(result, tg_buf_view(&raw)));
+    tg_spill_answer_end(&answer);
+
+    /* What is wrong is told, with how it begins. */
+    raw.data[raw.len - 1] = ' ';
+    tg_spill_answer_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
+    tg_spill_answer_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT, 0);
+
+    while (tg_spill_answer_step(&answer) == TG_AGAIN) { /* void */
+    }
+
+    CU_ASSERT(strstr(help_text(tg_buf_view(&answer.writer.json)),
+                     "t: The output is not one valid JSON value. It begins: ")
+              != NULL);
+    tg_spill_answer_end(&answer);
+    tg_buf_deinit(&raw);
+}
