@@ -59,6 +59,46 @@ ngx_toolgate_answer_texts(tg_str_t result, tg_buf_t *scratch)
     tg_buf_deinit(&texts);
 }
 
+/*
+ * What a reply of the call may have at most; 0: there is no bound, as it goes to
+ * another worker or is stored.
+ */
+static size_t
+ngx_toolgate_answer_max(const ngx_toolgate_call_t *call)
+{
+    return call->front == NULL || call->deferred == NULL
+                   || call->storing.len != 0
+               ? 0
+               : tg_peer_reply_max(&call->front->peer);
+}
+
+/*
+ * Are the texts of a result larger than any message of the client?  Then none
+ * of them is written, and scratch says so.
+ */
+static ngx_uint_t
+ngx_toolgate_answer_has_large_texts(const ngx_toolgate_call_t *call,
+                                    tg_str_t result, tg_buf_t *scratch)
+{
+    size_t max, least;
+
+    max = ngx_toolgate_answer_max(call);
+
+    if (max == 0 || result.len <= max) {
+        return 0;
+    }
+
+    least = tg_result_texts_least(result);
+
+    if (least <= max) {
+        return 0;
+    }
+
+    tg_outcome_put_too_large(scratch, least, max);
+
+    return 1;
+}
+
 /* A tool's result, as `output` has it. */
 static tg_outcome_t
 ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
@@ -81,6 +121,10 @@ ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
         && tg_json_get(result, TG_STR("structuredContent"), &value) == TG_OK)
     {
         return ngx_toolgate_answer_output(call, value, scratch);
+    }
+
+    if (ngx_toolgate_answer_has_large_texts(call, result, scratch)) {
+        return tg_outcome_failed(TG_FAILURE_SIZE, tg_buf_view(scratch));
     }
 
     ngx_toolgate_answer_texts(result, scratch);
@@ -159,7 +203,7 @@ ngx_toolgate_answer_is_too_large(const ngx_toolgate_call_t *call,
                                  ngx_uint_t is_method, tg_str_t result,
                                  tg_outcome_t *outcome)
 {
-    if (call->front == NULL || call->deferred == NULL || call->storing.len != 0
+    if (ngx_toolgate_answer_max(call) == 0
         || call->entry->output == TG_OUTPUT_TEXT
         || (call->entry->output == TG_OUTPUT_JSON && !is_method))
     {
