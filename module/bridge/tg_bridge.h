@@ -52,6 +52,8 @@
  * bridge answers itself, as `ping`, waits behind them.
  */
 #define TG_BRIDGE_AGENT_BACKLOG 65536u
+/* Bytes of the parent's list that are read in one step, and one tool. */
+#define TG_BRIDGE_LIST_PART 16384
 /* More calls than any agent makes at once; beyond it they are refused. */
 #define TG_BRIDGE_CALLS_MAX 1024
 /* Arguments kept for calls that wait or may have to be sent again. */
@@ -153,6 +155,7 @@ struct tg_bridge_s {
     tg_uv_client_t parent;
     tg_uv_place_t place;
     tg_mcp_client_t mcp;
+    tg_source_t reader;   /* waits while a list of the parent is read */
     uint64_t mcp_due;     /* what its timer was started for */
     uint64_t grace_until; /* loop time; after it a failed attempt is told */
     char label[160];      /* the socket's path as UTF-8 */

@@ -187,6 +187,29 @@ tg_list_failed(tg_bridge_t *bridge)
 
 /* --- what happens --- */
 
+static void tg_mcp_event(tg_bridge_t *bridge, tg_mcp_event_t event);
+
+/* Reads a list that has come, for one time slice. */
+static void
+tg_list_read(tg_source_t *source)
+{
+    tg_mcp_event_t event;
+    tg_bridge_t *bridge;
+
+    bridge = TG_OWNER(source, tg_bridge_t, reader);
+
+    do {
+        event = tg_mcp_client_read(&bridge->mcp, TG_BRIDGE_LIST_PART,
+                                   uv_now(&bridge->loop));
+    } while (event == TG_MCP_READS
+             && !tg_slice_is_over(&bridge->sched.sched, source,
+                                  TG_BRIDGE_LIST_PART));
+
+    if (event != TG_MCP_READS) {
+        tg_mcp_event(bridge, event);
+    }
+}
+
 static void
 tg_mcp_event(tg_bridge_t *bridge, tg_mcp_event_t event)
 {
@@ -210,6 +233,10 @@ tg_mcp_event(tg_bridge_t *bridge, tg_mcp_event_t event)
             tg_peer_list_changed(&bridge->peer);
         }
 
+        break;
+    case TG_MCP_READS:
+        bridge->reader.run = tg_list_read;
+        tg_source_wait(&bridge->sched.sched, &bridge->reader);
         break;
     case TG_MCP_LISTED:
         tg_list_done(bridge);

@@ -250,6 +250,7 @@ tg_parent_on_end(void *host)
     err = bridge->parent.err == UV_EOF ? 0 : bridge->parent.err;
     was_open = bridge->mcp.state == TG_MCP_OPEN;
     bridge->is_listed = 0;
+    tg_source_leave(&bridge->sched.sched, &bridge->reader);
     tg_mcp_client_lose(&bridge->mcp);
     tg_bridge_unask_all(bridge);
 
@@ -378,6 +379,7 @@ tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
                        dialect->has_handshake ? TG_MCP_GREETS : TG_MCP_BARE,
                        TG_STR(TG_MCP_INFO("toolgate-bridge")));
     bridge->mcp.check = &tg_list_check;
+    bridge->mcp.has_slices = 1;
     (void) uv_random(NULL, NULL, &bridge->mcp.seed, sizeof(bridge->mcp.seed), 0,
                      NULL);
 }

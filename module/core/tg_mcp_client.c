@@ -22,10 +22,19 @@ tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
     tg_mcp_list_init(&client->list, alloc, TG_MCP_PAGES_MAX);
 }
 
+/* Forgets a list that is not read to its end. */
+static void
+tg_mcp_stop(tg_mcp_client_t *client)
+{
+    tg_tools_repair_end(client->repair);
+    client->repair = NULL;
+    tg_tools_stop(&client->reader);
+}
+
 void
 tg_mcp_client_deinit(tg_mcp_client_t *client)
 {
-    tg_tools_stop(&client->reader);
+    tg_mcp_stop(client);
     tg_mcp_list_deinit(&client->list);
     tg_catalogue_release(client->tools);
 }
@@ -37,7 +46,7 @@ tg_mcp_client_lose(tg_mcp_client_t *client)
     client->is_modern = 0;
     client->is_listing = 0;
     client->due = 0;
-    tg_tools_stop(&client->reader);
+    tg_mcp_stop(client);
     tg_mcp_list_reset(&client->list);
 }
 
@@ -325,25 +334,40 @@ tg_mcp_list_soon(tg_mcp_client_t *client, uint64_t now)
 static int
 tg_mcp_begin(tg_mcp_client_t *client)
 {
-    tg_buf_t text;
     tg_str_t array;
-    int rc;
 
     array = tg_mcp_list_array(&client->list);
 
-    if (client->check != NULL) {
-        tg_buf_init(&text, client->alloc);
-        rc = tg_tools_repair(array, client->check, &text);
-        tg_buf_deinit(&client->list.text);
-        client->list.text = text;
-        array = tg_buf_view(&text);
-
-        if (rc != TG_OK) {
-            return rc;
-        }
+    if (client->check == NULL) {
+        return tg_tools_begin(&client->reader, client->alloc, client->seed,
+                              array);
     }
 
-    return tg_tools_begin(&client->reader, client->alloc, client->seed, array);
+    client->repair = tg_tools_repair_begin(client->alloc, array, client->check);
+
+    return client->repair != NULL ? TG_OK : TG_NOMEM;
+}
+
+/* Repairs some of the list: TG_AGAIN, or it is read from now on. */
+static int
+tg_mcp_repair(tg_mcp_client_t *client, size_t bytes)
+{
+    tg_buf_t *text;
+    int rc;
+
+    text = &client->list.text;
+    rc = tg_tools_repair_step(client->repair, bytes, text);
+
+    if (rc == TG_AGAIN) {
+        return TG_AGAIN;
+    }
+
+    tg_tools_repair_end(client->repair);
+    client->repair = NULL;
+
+    return rc == TG_OK ? tg_tools_begin(&client->reader, client->alloc,
+                                        client->seed, tg_buf_view(text))
+                       : rc;
 }
 
 /* Keeps the snapshot that is there when nothing changed. */
@@ -381,13 +405,21 @@ tg_mcp_event_t
 tg_mcp_client_read(tg_mcp_client_t *client, size_t bytes, uint64_t now)
 {
     tg_catalogue_t *tools;
-    int rc;
+    int rc, is_repaired;
 
-    if (client->reader.tools == NULL) {
+    is_repaired = client->repair == NULL;
+
+    if (is_repaired && client->reader.tools == NULL) {
         return TG_MCP_NOTHING;
     }
 
-    rc = tg_tools_read(&client->reader, bytes, &tools, &client->nleft_out);
+    rc = is_repaired ? TG_OK : tg_mcp_repair(client, bytes);
+
+    if (rc == TG_OK && (is_repaired || bytes == SIZE_MAX)) {
+        rc = tg_tools_read(&client->reader, bytes, &tools, &client->nleft_out);
+    } else if (rc == TG_OK) {
+        rc = TG_AGAIN;
+    }
 
     if (rc == TG_AGAIN) {
         return TG_MCP_READS;

@@ -134,7 +134,8 @@ typedef struct {
     uint64_t started;       /* when it was */
     uint64_t due;           /* when tg_mcp_client_tick() is; 0: not */
     tg_mcp_list_t list;
-    tg_tools_reader_t reader; /* of that list, once it is whole */
+    tg_tools_repair_t *repair; /* of that list, once it is whole; or NULL */
+    tg_tools_reader_t reader;  /* after that */
     uint64_t seed; /* random, from the host: the server names tools */
     const tg_tools_check_t *check; /* of the host, which offers the tools to
                                       clients; NULL: they are as they came */

@@ -215,39 +215,103 @@ tg_tools_note(const tg_tools_check_t *check, const tg_tool_repair_t *repair,
     check->note(check->ctx, name, tg_buf_view(&text), 0);
 }
 
+struct tg_tools_repair_s {
+    const tg_alloc_t *alloc;
+    const tg_tools_check_t *check;
+    tg_tool_repair_t repair;
+    tg_json_t rest;
+    tg_buf_t out;
+    tg_buf_t scratch;
+    size_t n;
+    size_t notes;
+};
+
+tg_tools_repair_t *
+tg_tools_repair_begin(const tg_alloc_t *alloc, tg_str_t array,
+                      const tg_tools_check_t *check)
+{
+    tg_tools_repair_t *steps;
+
+    steps = tg_calloc(alloc, sizeof(*steps));
+
+    if (steps == NULL) {
+        return NULL;
+    }
+
+    steps->alloc = alloc;
+    steps->check = check;
+    steps->repair.is_pattern = check->is_pattern;
+    tg_buf_init(&steps->out, alloc);
+    tg_buf_init(&steps->scratch, alloc);
+    tg_buf_char(&steps->out, '[');
+    tg_json_each(&steps->rest, array);
+
+    return steps;
+}
+
+static void
+tg_tools_repair_one(tg_tools_repair_t *steps, tg_str_t element)
+{
+    const tg_tool_repair_t *repair;
+    tg_buf_t *out;
+
+    repair = &steps->repair;
+    out = &steps->out;
+    tg_buf_text(out, steps->n != 0 ? "," : "");
+
+    if (tg_tools_put(&steps->repair, element, &steps->scratch, out)) {
+        steps->n++;
+    } else if (steps->n != 0 && !tg_buf_failed(out)) {
+        tg_buf_truncate(out, out->len - 1);
+    }
+
+    if ((repair->why != NULL || repair->repairs != 0)
+        && steps->notes++ < TG_TOOLS_NOTES)
+    {
+        tg_tools_note(steps->check, repair, element);
+    }
+}
+
+int
+tg_tools_repair_step(tg_tools_repair_t *steps, size_t bytes, tg_buf_t *out)
+{
+    tg_str_t element;
+    size_t done;
+
+    for (done = 0; done < bytes; done += element.len) {
+        if (!tg_json_item(&steps->rest, &element)) {
+            tg_buf_char(&steps->out, ']');
+            tg_buf_deinit(out);
+            *out = steps->out;
+            tg_buf_init(&steps->out, steps->alloc);
+            return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+        }
+
+        tg_tools_repair_one(steps, element);
+    }
+
+    return TG_AGAIN;
+}
+
+void
+tg_tools_repair_end(tg_tools_repair_t *steps)
+{
+    if (steps != NULL) {
+        tg_buf_deinit(&steps->out);
+        tg_buf_deinit(&steps->scratch);
+        tg_free(steps->alloc, steps);
+    }
+}
+
 int
 tg_tools_repair(tg_str_t array, const tg_tools_check_t *check, tg_buf_t *out)
 {
-    tg_tool_repair_t repair;
-    tg_buf_t scratch;
-    tg_str_t element;
-    tg_json_t json;
-    size_t n, notes;
+    tg_tools_repair_t *steps;
+    int rc;
 
-    memset(&repair, 0, sizeof(repair));
-    repair.is_pattern = check->is_pattern;
-    tg_buf_init(&scratch, out->alloc);
-    tg_buf_char(out, '[');
-    n = 0;
-    notes = 0;
+    steps = tg_tools_repair_begin(out->alloc, array, check);
+    rc = steps != NULL ? tg_tools_repair_step(steps, SIZE_MAX, out) : TG_NOMEM;
+    tg_tools_repair_end(steps);
 
-    for (tg_json_each(&json, array); tg_json_item(&json, &element);) {
-        tg_buf_text(out, n != 0 ? "," : "");
-
-        if (tg_tools_put(&repair, element, &scratch, out)) {
-            n++;
-        } else if (n != 0 && !tg_buf_failed(out)) {
-            tg_buf_truncate(out, out->len - 1);
-        }
-
-        if ((repair.why != NULL || repair.repairs != 0)
-            && notes++ < TG_TOOLS_NOTES) {
-            tg_tools_note(check, &repair, element);
-        }
-    }
-
-    tg_buf_char(out, ']');
-    tg_buf_deinit(&scratch);
-
-    return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+    return rc;
 }

@@ -26,11 +26,28 @@ typedef struct {
 } tg_tools_check_t;
 
 /*
- * Appends the raw array `tools` as clients of both eras can read it.  TG_OK,
+ * Writes the raw array `tools` as clients of both eras can read it.  TG_OK,
  * or TG_NOMEM.
  */
 int tg_tools_repair(tg_str_t array, const tg_tools_check_t *check,
                     tg_buf_t *out);
+
+/* The same in steps. */
+typedef struct tg_tools_repair_s tg_tools_repair_t;
+
+/* Begins to repair an array, which outlives the steps; NULL: no memory. */
+tg_tools_repair_t *tg_tools_repair_begin(const tg_alloc_t *alloc,
+                                         tg_str_t array,
+                                         const tg_tools_check_t *check);
+
+/*
+ * Repairs so many bytes, and one tool: TG_AGAIN; TG_OK, and the whole array is
+ * in out, which is initialised; or TG_NOMEM.
+ */
+int tg_tools_repair_step(tg_tools_repair_t *steps, size_t bytes, tg_buf_t *out);
+
+/* After the last step, or before it; steps may be NULL. */
+void tg_tools_repair_end(tg_tools_repair_t *steps);
 
 /* The steps in which a list is read; the host looks at none of it. */
 typedef struct {

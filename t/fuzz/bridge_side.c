@@ -309,7 +309,8 @@ side_turn(void)
         FUZZ(++turns < 10000);
 
         side_loop();
-    } while (side_settle(&side_world.agent) || side_settle(&side_world.parent));
+    } while (side_settle(&side_world.agent) || side_settle(&side_world.parent)
+             || side_world.bridge->sched.sched.first != NULL);
 }
 
 int

@@ -359,6 +359,7 @@ HELP_TEST(lists, "a whole list")
         "") ",{\"name\":\"b\"},"
             "{\"name\":\"c\",\"inputSchema\":{\"type\":\"object\"},"
             "\"outputSchema\":{\"type\":\"string\"}},6]";
+    tg_tools_repair_t *steps;
     tg_tools_check_t check;
     tg_buf_t out, text, many;
     size_t i;
@@ -377,6 +378,20 @@ HELP_TEST(lists, "a whole list")
                     "{\"type\":\"object\"}}]");
     HELP_EQ(tg_buf_view(&text), "-a-b+c+-");
     CU_ASSERT(test_notes == 5);
+
+    /* In steps, a tool in each. */
+    tg_buf_init(&many, tg_alloc_libc());
+    steps = tg_tools_repair_begin(tg_alloc_libc(), TG_STR(array), &check);
+    CU_ASSERT_FATAL(steps != NULL);
+
+    for (i = 0; tg_tools_repair_step(steps, 1, &many) == TG_AGAIN; i++) {
+        /* void */
+    }
+
+    CU_ASSERT(i == 6);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&many), tg_buf_view(&out)));
+    tg_tools_repair_end(steps);
+    tg_buf_deinit(&many);
 
     tg_buf_init(&many, tg_alloc_libc());
 
