@@ -1,9 +1,10 @@
 #!/usr/bin/perl
-# Floods of backends of `pass`, and lists that change: others are served.
+# Floods of backends of `pass` and threads of libraries, and lists that change:
+# others are served.
 # See Toolgate::Floods.
 
 use Toolgate::Test timeout => 1800;
 use Toolgate::Flooded;
 
-Toolgate::Flooded::test_all(qr/^(?:backend|imported)/);
+Toolgate::Flooded::test_all(qr/^(?:backend|imported|threads)/);
 done_testing;

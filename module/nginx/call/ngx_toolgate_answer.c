@@ -60,8 +60,8 @@ ngx_toolgate_answer_texts(tg_str_t result, tg_buf_t *scratch)
 }
 
 /*
- * What a reply of the call may have at most; 0: there is no bound, as it goes to
- * another worker or is stored.
+ * What a reply of the call may have at most; 0: there is no bound, as it goes
+ * to another worker or is stored.
  */
 static size_t
 ngx_toolgate_answer_max(const ngx_toolgate_call_t *call)

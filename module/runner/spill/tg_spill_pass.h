@@ -28,12 +28,12 @@ int tg_spill_pass_read(tg_spill_pass_t *pass, tg_job_t *job,
                        tg_str_t max_output, tg_str_t spill);
 
 /*
- * Takes an answer that is a valid object as of tg_answer_put(), which is copied:
- * TG_OK, or TG_NOMEM.
+ * Copies an answer that is a valid object as of tg_answer_put(): TG_OK, or
+ * TG_NOMEM.
  */
 int tg_spill_pass_take(tg_spill_pass_t *pass, tg_str_t answer);
 
-/* Begins to write it.  With its end the job, which runs, ends: not from here. */
+/* Begins to write it.  With its end the running job ends, later than this. */
 void tg_spill_pass_begin(tg_spill_pass_t *pass);
 
 /* Gives it up, or frees what is left. */

@@ -1,5 +1,6 @@
-# The longest wait of another client beside each flood of Toolgate::Floods, and
-# what the worker and the runner grow by meanwhile.  The process that is flooded
+# The longest wait of another party beside each flood of Toolgate::Floods, and
+# what the worker and the runner, or the client that is flooded, grow by
+# meanwhile.  The process that is flooded
 # has a processor of its own; the flood comes from the other one, at the lowest
 # priority, as in rows/hostile.pl.  The time for which the kernel keeps the
 # worker, the runner or the client from a processor is not counted.  Nobody
@@ -21,9 +22,11 @@ use Toolgate::Floods;
 # How often a flood may be measured until it has done a round.
 my $WINDOWS = 20;
 
-my @probes = qw(echo ask run);
+# Whose waits are shown, and those that have a bound.
+my @shown = qw(echo ask run);
+my @bound = qw(echo ask ping);
 
-# One run: { echo, ask, run, worker, runner }.
+# One run: waits by probe, growth by process, and the names of the latter.
 sub run {
     my ($bench, $row) = @_;
     my $flooded = Toolgate::Flooded->start(
@@ -32,32 +35,33 @@ sub run {
         server_cpu => $bench->{server},
         rounds     => 1_000_000);
     $flooded->flood;
-    my %figure = map { $_ => 0 } @probes;
+    my %figure;
     for (1 .. $WINDOWS) {
         my $longest = $flooded->measure($bench->{ms} / 1000);
-        $figure{$_} = max($figure{$_}, $longest->{$_}) for @probes;
+        $figure{$_} = max($figure{$_} // 0, $longest->{$_})
+            for keys %$longest;
         my $ended = $flooded->ended;
         die "$ended\n" if defined $ended;
         last if !$row->{attack} || $flooded->rounds;
-        last if max(@figure{@probes}) > 1000;
+        last if max(values %figure) > 1000;
     }
-    @figure{qw(worker runner)} = $flooded->growth;
+    %figure = (%figure, $flooded->growth, names => [ $flooded->names ]);
     $flooded->stop;
     return \%figure;
 }
 
-sub ms { return sprintf '%.1f ms', $_[0] }
+sub ms { return defined $_[0] ? sprintf '%.1f ms', $_[0] : '' }
 
 return sub {
     my ($bench) = @_;
     my $wanted = $ENV{BENCH_FLOODS} // '';
     Toolgate::Flooded::run_on($bench->{client}, $$);
     $bench->table('The longest wait beside a flood, and what it makes grow',
-        'flood', 'worker', 'runner', 'program', 'memory of worker, runner',
-        'at most', 'longest wait', 'at most', 'met');
+        'flood', 'worker', 'runner', 'program', 'memory', 'at most',
+        'longest wait', 'at most', 'met');
     for my $row (Toolgate::Floods::all()) {
         my $name = "$row->{source}: $row->{kind}";
-        next if $name !~ /$wanted/;
+        next if $name !~ /$wanted/ || !$row->{wait};
         my @runs = map {
             my $figure = eval { run($bench, $row) };
             $figure // do { warn "$name: $@"; () };
@@ -70,18 +74,18 @@ return sub {
         my %best = map {
             my $probe = $_;
             $probe => min(map { $_->{$probe} } @runs);
-        } @probes;
-        my ($worker, $runner) = map {
+        } grep { exists $runs[0]{$_} } @shown, 'ping';
+        my @grown = map {
             my $who = $_;
             max(map { $_->{$who} } @runs);
-        } qw(worker runner);
-        my $wait = max(@best{qw(echo ask)});
-        my $is_large = max($worker, $runner) > $row->{memory};
+        } @{ $runs[0]{names} };
+        my $wait = max(grep {defined} @best{@bound});
+        my $is_large = max(@grown) > $row->{memory};
         $bench->{missed}++ if $is_large;
-        my $memory = sprintf '%.0f, %.0f MB', $worker, $runner;
+        my $memory = join(', ', map { sprintf '%.0f', $_ } @grown) . ' MB';
         $memory = "**$memory**" if $is_large;
         $bench->line([
-                $name, map({ ms($best{$_}) } @probes), $memory,
+                $name, map({ ms($best{$_}) } @shown), $memory,
                 "$row->{memory} MB", ms($wait)
             ],
             value   => $wait,

@@ -10,6 +10,8 @@ package Toolgate::Flood;
 #   $flood->lists('many')     the command of one whose list changes each second
 #   $flood->http              the URL of a server whose body never ends
 #   $flood->backend('unix', 'pings')  the address of a backend that sends pings
+#   $flood->socket('pings', 'initialize', 'reads')  the path of an MCP server
+#                             that sends pings once it was asked to initialize
 #
 # A flood ends with its connection, or after 120 s.  With `cpu`, the processes
 # that flood run on that processor, at the lowest priority.
@@ -25,6 +27,7 @@ use POSIX ();
 use Socket qw(SOCK_STREAM);
 use Toolgate::Attacker;
 use Toolgate::Guard;
+use Toolgate::Native;
 use Toolgate::Tls ();
 use Toolgate::Util;
 
@@ -53,16 +56,33 @@ my %said = (
         . 'x' x 9_000_000 . '"}}' . "\n",
     many    => '{"jsonrpc":"2.0","id":77,"result":['
         . '{},' x 3_000_000 . '{}]}' . "\n",
+    # Beside a list of 15 MB.
+    lists   => '{"jsonrpc":"2.0",'
+        . '"method":"notifications/tools/list_changed"}' . "\n",
     frames  => pack('N/a', '{}'),
     frame   => pack('N/a', '{"result":"' . 'x' x 9_000_000 . '"}'),
     endless => 'x' x 65_536,
 );
 
-sub kinds { return sort keys %said }
+# Large results of the tool `go`, which are no flood: so many blocks, or a text
+# of so many bytes.
+my %large = (
+    blocks => 366_000,
+    text   => 32_000_000,
+);
 
 sub new {
     my ($class, $tg, %option) = @_;
     return bless { tg => $tg, cpu => $option{cpu} // '' }, $class;
+}
+
+# A large result, as JSON.
+sub large_result {
+    my ($kind) = @_;
+    my $block = '{"type":"text","text":"%s"}';
+    return '{"content":['
+        . ($kind eq 'text' ? sprintf $block, 'x' x $large{$kind}
+            : join ',', (sprintf $block, 'x') x $large{$kind}) . ']}';
 }
 
 # Moves the calling process to a processor, at the lowest priority; '' for
@@ -84,6 +104,20 @@ sub block {
         $one = "data: $one\n";
     }
     return $one x (1 + int 65_536 / length $one);
+}
+
+# A function of the next block.  Requests have an id of their own each.
+sub blocks {
+    my ($kind) = @_;
+    my $block = block($kind);
+    my ($head, $tail) = $said{$kind} =~ /^(.*"id":)1(,"method".*)$/s
+        or return sub { $block };
+    my $id = 0;
+    return sub {
+        my $from = $id + 1;
+        $id += 1000;
+        return join '', map {"$head$_$tail"} $from .. $id;
+    };
 }
 
 # Writes a byte of a line every few milliseconds.
@@ -130,11 +164,14 @@ sub read_request {
 }
 
 sub send_json {
-    my ($client, $status, $body) = @_;
+    my ($client, $status, $body, $type) = @_;
     my $answer = join "\r\n", "HTTP/1.1 $status x",
-        'Content-Type: application/json', 'Content-Length: ' . length $body,
-        '', $body;
-    return syswrite $client, $answer;
+        'Content-Type: ' . ($type // 'application/json'),
+        'Content-Length: ' . length $body, '', $body;
+    for (my $at = 0; $at < length $answer;) {
+        $at += syswrite($client, $answer, 1_048_576, $at) || return;
+    }
+    return 1;
 }
 
 sub send_events {
@@ -144,10 +181,27 @@ sub send_events {
         '';
 }
 
-# What a well-behaved server answers to this request, as JSON; or undef.
-sub answer {
+# Is it a call of the tool `go`?
+sub is_go {
     my ($message) = @_;
+    return ($message->{method} // '') eq 'tools/call'
+        && $message->{params}{name} eq 'go';
+}
+
+# What a well-behaved server answers to this request, as JSON; or undef.  Of a
+# kind of large results, that is what `go` is answered with.
+sub answer {
+    my ($message, $kind) = @_;
     my $method = $message->{method} // '';
+    my $large = is_go($message) && $large{ $kind // '' }
+        ? large_result($kind)
+        : $method eq 'tools/list' && ($kind // '') eq 'lists'
+        ? large_list()
+        : undef;
+    if (defined $large) {
+        my $id = $json->allow_nonref->encode($message->{id});
+        return qq({"jsonrpc":"2.0","id":$id,"result":$large});
+    }
     my %result = (
         initialize => {
             protocolVersion => '2025-06-18',
@@ -175,8 +229,8 @@ sub serve_url {
     while (my ($head, $body) = read_request($client)) {
         my $message = eval { $json->decode($body) } // {};
         my $method = $head =~ /^GET/ ? 'GET' : $message->{method} // 'reply';
-        my $is_flood = $method eq $where
-            && ($where ne 'tools/call' || $message->{params}{name} eq 'go');
+        my $is_flood = $method eq $where && !$large{$kind}
+            && ($where ne 'tools/call' || is_go($message));
         if ($is_flood) {
             send_events($client);
             return pour($client, block($kind, 1), 1);
@@ -184,7 +238,7 @@ sub serve_url {
         if ($method eq 'GET') {
             send_json($client, 405, '{}');
         } elsif (defined $message->{id} && $method ne 'reply') {
-            send_json($client, 200, answer($message));
+            send_json($client, 200, answer($message, $kind));
         } else {
             send_json($client, 202, '');
         }
@@ -227,16 +281,28 @@ sub listen_tcp {
     return $port;
 }
 
+# The same on a Unix socket, whose path is returned.
+sub listen_unix {
+    my ($self, $serve) = @_;
+    my $path = $self->{tg}->dir . '/flood.sock';
+    my $socket = IO::Socket::UNIX->new(
+        Type => SOCK_STREAM, Local => $path, Listen => 64)
+        or croak "listen on $path: $!";
+    chmod 0777, $path;
+    $self->listen_on($socket, $serve);
+    return $path;
+}
+
 sub url {
     my ($self, $kind, $where) = @_;
-    block($kind, 1);
     my $port = $self->listen_tcp(
         sub { serve_url($_[0], $kind, $where // 'tools/call') });
     return "http://127.0.0.1:$port/mcp";
 }
 
 # A server of HTTP whose answer never ends: a body of some kind, `headers`, a
-# body that comes in single bytes (`trickle`), or nothing at all (`silent`).
+# body that comes in single bytes (`trickle`), or nothing at all (`silent`).  Or
+# it is large: a result (`blocks`), a text in another charset (`latin`).
 sub http {
     my ($self, $kind) = @_;
     $kind //= 'blank';
@@ -248,6 +314,11 @@ sub http {
         trickle => sub {
             syswrite $_[0], "HTTP/1.1 200 OK\r\n\r\n";
             trickle($_[0]);
+        },
+        blocks => sub { send_json($_[0], 200, large_result('blocks')) },
+        latin  => sub {
+            send_json($_[0], 200, "\xe4" x 9_000_000,
+                'text/plain; charset=iso-8859-1');
         },
     }->{$kind};
     my $block = $serve ? '' : block($kind, 0);
@@ -272,13 +343,7 @@ sub backend {
         $kind eq 'trickle' ? trickle($_[0]) : pour($_[0], $block);
     };
     return '127.0.0.1:' . $self->listen_tcp($serve) if $transport eq 'tcp';
-    my $path = $self->{tg}->dir . '/flood.sock';
-    my $socket = IO::Socket::UNIX->new(
-        Type => SOCK_STREAM, Local => $path, Listen => 64)
-        or croak "listen on $path: $!";
-    chmod 0777, $path;
-    $self->listen_on($socket, $serve);
-    return "unix:$path";
+    return 'unix:' . $self->listen_unix($serve);
 }
 
 # Over TLS: its standard input goes to each client of `openssl s_server`.
@@ -315,6 +380,78 @@ sub tls_backend {
     return "127.0.0.1:$port";
 }
 
+# --- a server behind a socket ---------------------------------------------
+
+# Floods each client from the moment that it was asked for $where: a method of
+# MCP, or tools/call for a call of the tool `go`, which is not answered then.
+# With $reads it goes on to answer other requests, between the pieces of its
+# flood; else it reads nothing any more.
+sub socket {
+    my ($self, $kind, $where, $reads) = @_;
+    block($kind) if !$large{$kind};
+    pipe my $begun, my $say or croak "pipe: $!";
+    my $path = $self->listen_unix(sub {
+        serve_socket($_[0], $kind, $where, $reads, $say);
+    });
+    close $say;
+    $self->{tg}{flood_begun} = $begun;
+    return $path;
+}
+
+# Waits until a client of socket() is flooded.
+sub wait_begun {
+    my ($tg) = @_;
+    sysread $tg->{flood_begun}, my $said, 1 or croak 'no flood';
+    return;
+}
+
+sub serve_socket {
+    my ($client, $kind, $where, $reads, $say) = @_;
+    my $next = $large{$kind} ? undef : blocks($kind);
+    my ($in, $out, $floods) = ('', '', 0);
+    my $take = sub {
+        my ($message) = @_;
+        my $method = $message->{method} // return;
+        my $is_begin = $next && !$floods && $method eq $where
+            && ($where ne 'tools/call' || is_go($message));
+        my $answer = $is_begin && is_go($message) ? undef
+            : answer($message, $kind);
+        $out .= "$answer\n" if defined $answer;
+        return if !$is_begin;
+        $floods = 1;
+        syswrite $say, '.';
+    };
+    $client->blocking(0);
+    vec(my $this = '', fileno $client, 1) = 1;
+    while (1) {
+        $out = $next->() if $floods && $out eq '';
+        my $can_read = !$floods || $reads ? $this : '';
+        my $can_write = $out ne '' ? $this : '';
+        select $can_read, $can_write, undef, undef;
+        if ($can_read ne '' && vec $can_read, fileno $client, 1) {
+            my $n = sysread $client, $in, 65_536, length $in;
+            return if defined $n ? !$n : !$!{EAGAIN};
+            while ($in =~ s/\A([^\n]*)\n//) {
+                $take->(eval { $json->decode($1) } // {});
+            }
+        }
+        if ($can_write ne '' && vec $can_write, fileno $client, 1) {
+            my $n = syswrite $client, $out, 65_536;
+            return if !defined $n && !$!{EAGAIN};
+            substr $out, 0, $n // 0, '';
+        }
+    }
+}
+
+# --- threads of a library -------------------------------------------------
+
+# The shared object of t/libraries/storm.c.
+sub library {
+    my ($self) = @_;
+    return Toolgate::Native->build('t/libraries/storm.c',
+        $self->{tg}->dir . '/storm.so');
+}
+
 # --- on stdio -------------------------------------------------------------
 
 # The command, for nginx.conf, that runs a function of this module.
@@ -325,10 +462,21 @@ sub command {
     return join ' ', map {"'$_'"} @command;
 }
 
+# The command that prints a large result.
+sub program {
+    my ($self, $kind) = @_;
+    return $self->command('print_large', $kind);
+}
+
+sub print_large {
+    my ($kind, $cpu) = @_;
+    move_to($cpu);
+    print large_result($kind);
+}
+
 # The command of an MCP server whose tool `go` floods.
 sub stdio {
     my ($self, $kind, $to) = @_;
-    block($kind, 0);
     return $self->command('serve_stdio', $kind, $to // 'stdout');
 }
 
@@ -339,25 +487,44 @@ sub serve_stdio {
     $| = 1;
     while (my $line = <STDIN>) {
         my $message = eval { $json->decode($line) } // {};
-        if (($message->{method} // '') eq 'tools/call'
-            && $message->{params}{name} eq 'go')
-        {
+        if (is_go($message) && !$large{$kind}) {
             pour($to eq 'stdout' ? \*STDOUT : \*STDERR, block($kind, 0));
             exit;
         }
-        my $answer = answer($message);
+        my $answer = answer($message, $kind);
         print "$answer\n" if defined $answer;
     }
 }
 
+# A list of 15 MB, another one each time.
+my $lists = 0;
+
+sub large_list {
+    return '{"tools":[' . join(',', tools_of('large', ++$lists)) . ']}';
+}
+
 # The command of an MCP server whose list changes each second: `many` for 4,000
-# small tools, `heavy` for 30 with 1,000 patterns each.
+# small tools, `heavy` for 30 with 1,000 patterns each, `large` for 15 MiB.
 sub lists {
     my ($self, $kind) = @_;
     return $self->command('serve_lists', $kind);
 }
 
+# Tools as JSON.
 sub tools_of {
+    my ($kind, $round) = @_;
+    if ($kind eq 'large') {
+        my $properties = join ',', map {qq("p$_":{"type":"string"})} 1 .. 140;
+        return map {
+            qq({"name":"large$_","description":"In round $round.",)
+                . qq("inputSchema":{"type":"object","properties":{$properties)
+                . '}}}'
+        } 1 .. 4400;
+    }
+    return map { $json->encode($_) } small_tools_of($kind, $round);
+}
+
+sub small_tools_of {
     my ($kind, $round) = @_;
     return map { {
         name        => "tool$_",
@@ -401,10 +568,8 @@ sub serve_lists {
                 next;
             }
             $is_listed = 1;
-            print $json->encode({
-                jsonrpc => '2.0',
-                id      => $message->{id},
-                result  => { tools => [ tools_of($kind, ++$round) ] } }), "\n";
+            print qq({"jsonrpc":"2.0","id":$message->{id},"result":{"tools":[),
+                join(',', tools_of($kind, ++$round)), "]}}\n";
         }
     }
 }

@@ -1,9 +1,10 @@
 package Toolgate::Floods;
 
-# The table of floods: every source of work of a worker or a runner, flooded in
-# each way that it can be.  t/bench/rows/floods.pl measures how long another
-# client waits meanwhile; t/integration/81N-flood-*.t assert that others are
-# served, that memory stays within its bound, and that the flood ends.
+# The table of floods: every source of work of a worker, a runner or a client of
+# theirs, flooded in each way that it can be.  t/bench/rows/floods.pl measures
+# how long another party waits meanwhile; t/integration/81N-flood-*.t assert
+# that others are served, that memory stays within its bound, and that the flood
+# ends.
 #
 # A row has:
 #
@@ -16,10 +17,13 @@ package Toolgate::Floods;
 #   wait           bound of the longest wait of another client, in ms
 #   memory         bound of what the worker and the runner grow by, in MB each
 #   busy           the process that is flooded, if it is not the worker: runner
+#   victim         the client that is flooded by its server instead of both;
+#   where, reads   when and how: see Toolgate::FloodedClient
 #   searches       the other client searches an output, too
 #   rounds         rounds of the attack in a test (1)
 #   clock          the runner has a clock that the attack sets
 #   log            what the log may say at warn or worse
+#   lines          lines that it may have, if more than others
 #
 # A new source is a row, or a loop that adds some.
 
@@ -32,6 +36,9 @@ my @rows;
 
 # Beside many small messages, and beside one large message or step.
 my ($SMALL, $LARGE) = (5, 50);
+
+# Stores what is large.
+my $SPILL = 'max_output 4k spill;';
 
 sub all { return @rows }
 
@@ -88,10 +95,7 @@ add('client', 'single bytes',
     wait   => $SMALL,
     memory => 16);
 
-sub call_echo {
-    my ($arguments) = @_;
-    return Toolgate::Attacks::call_of('jsonrpc', 1, 'echo', $arguments);
-}
+sub call_of { return Toolgate::Attacks::call_of('jsonrpc', 1, @_) }
 
 # Made in the process that sends them.
 my %message = (
@@ -100,10 +104,10 @@ my %message = (
     'brackets'           => sub { '[' x $_[0] . "\n" },
     'a batch'            => sub { '[' . '{},' x ($_[0] / 3) . "{}]\n" },
     'arguments'          => sub {
-        call_echo('{"x":[' . '{"a":1},' x ($_[0] / 8) . '1]}');
+        call_of('echo', '{"x":[' . '{"a":1},' x ($_[0] / 8) . '1]}');
     },
     'arguments that are answered with' => sub {
-        call_echo('{"text":"' . 'x' x $_[0] . '"}');
+        call_of('echo', '{"text":"' . 'x' x $_[0] . '"}');
     },
 );
 for my $kind (sort keys %message) {
@@ -144,6 +148,23 @@ add_backend('mcp',   'unix', $_) for qw(blank brackets pings changes);
 add_backend('ipc', 'unix', 'frames');
 add_backend('ipc', 'unix', 'frame', @large);
 
+sub add_go {
+    my ($kind, $name, $conf, $fails) = @_;
+    add('backend, mcp over unix', $name,
+        server => [ 'socket', $kind, 'none' ],
+        conf   => "tool go { pass unix:%%SERVER%% protocol=mcp; $conf }",
+        attack => [ 'calls', tool => 'go', dialect => 'jsonrpc',
+            fails => $fails ],
+        log    => qr/backend|go/,
+        wait   => $LARGE,
+        memory => 192);
+}
+add_go('text', 'a text of 32 MB', 'max_output 32m;', 1);
+add_go('text', 'a result of 32 MB', 'max_output 32m; output result;', 1);
+add_go('blocks', '9.9 MB of blocks as a text', 'max_output 32m;', 0);
+add_go('blocks', '9.9 MB of blocks', 'max_output 32m; output result;', 0);
+add_go('blocks', '9.9 MB of blocks that are stored', $SPILL, 0);
+
 # --- the runner's connection: large answers and arguments -----------------
 
 sub add_answers {
@@ -168,11 +189,60 @@ add_answers('30 MB of text that are refused',
     fails => 1);
 add_answers('9 MB of text',
     q(exec sh -c 'yes | head -c 6000000'; max_output 32m;), 96);
+add_answers('30 × 9 MB of text',
+    q(exec sh -c 'yes | head -c 6000000'; max_output 32m;), 768,
+    count => 30);
 add_answers('10 MB for stdin', 'exec wc -c; stdin $tool_arg_text;', 96,
     text => 10_000_000);
 add_answers('an argument of 10 MB', 'exec true $tool_arg_text;', 96,
     text  => 10_000_000,
     fails => 1);
+
+# 366,000 blocks: much to check, and much of it JSON.
+add_answers('9.9 MB of blocks',
+    'exec %%SERVER%%; output result; max_output 32m;', 192);
+$rows[-1]{server} = [ 'program', 'blocks' ];
+
+# --- threads of a library -------------------------------------------------
+
+sub add_threads {
+    my ($name, $kind, %row) = @_;
+    my $conf = delete $row{conf} // '';
+    add('threads of a library', $name,
+        server => ['library'],
+        conf   => "tool far { library %%SERVER%% toolgate_handler $kind; "
+            . "$conf }",
+        log    => qr/far|libraries/,
+        wait   => $SMALL,
+        memory => 64,
+        %row);
+    return;
+}
+
+sub calls_of_far {
+    return [ 'calls', tool => 'far', dialect => 'jsonrpc', @_ ];
+}
+# Of progress, the worker waits for a thread that the kernel has stopped while
+# it held the mutex of all boxes: as many share one processor here.
+add_threads("$_ of 8", $_,
+    conf   => 'timeout 1s max=1s;',
+    attack => calls_of_far(count => 8, fails => 1),
+    wait   => $_ eq 'progress' ? $LARGE : $SMALL,
+    lines  => 10_000)
+    for qw(progress strays lines);
+add_threads('answers to calls', 'word',
+    attack => [ 'pour', bytes => call_of('far', '{}') ],
+    rounds => 2);
+add_threads('4 answers of 9 MB', 'text',
+    conf   => 'max_output 32m;',
+    attack => calls_of_far(count => 4),
+    wait   => $LARGE,
+    memory => 192);
+add_threads('9.9 MB of blocks', 'blocks',
+    conf   => 'max_output 32m; output result;',
+    attack => calls_of_far(),
+    wait   => $LARGE,
+    memory => 192);
 
 # --- MCP servers ----------------------------------------------------------
 
@@ -200,6 +270,16 @@ for my $transport (qw(stdio url)) {
 }
 add_mcp('stdio', "$_ on stderr", server => [ 'stdio', $_, 'stderr' ])
     for qw(numbers endless);
+for my $transport (qw(stdio url)) {
+    my $how = $transport eq 'url' ? 'url' : 'exec';
+    add_mcp($transport, "9.9 MB of blocks$_->[0]",
+        server => [ $transport, 'blocks' ],
+        conf   => "mcp_server far { $how %%SERVER%%; $_->[1] }",
+        attack => [ 'calls', tool => 'far_go', dialect => 'jsonrpc' ],
+        wait   => $LARGE,
+        memory => 192) for [ '', 'max_output 32m;' ],
+        [ ' that are stored', $SPILL ];
+}
 my %where = (
     GET          => [ 'on its channel',                qw(blank pings) ],
     initialize   => [ 'in the answer to initialize',   qw(blank notes) ],
@@ -217,6 +297,7 @@ for my $method (sort keys %where) {
 my %list = (
     many  => '4,000 tools that change each second',
     heavy => '30 tools with 1,000 patterns that change each second',
+    large => '15 MB that change each second',
 );
 for my $kind (sort keys %list) {
     add('imported list', $list{$kind},
@@ -240,6 +321,15 @@ for my $kind (qw(blank endless headers trickle silent)) {
         wait   => $SMALL,
         memory => 64);
 }
+add('HTTP response', "$_->[0] of 9 MB",
+    server => [ 'http', $_->[0] ],
+    conf   => "tool far { http GET %%SERVER%%; $_->[1] }",
+    attack => calls_of_far(fails => $_->[2]),
+    busy   => 'runner',
+    wait   => $LARGE,
+    memory => 192)
+    for [ 'blocks', 'output result; max_output 32m;', 0 ],
+    [ 'latin', 'max_output 32m;', 1 ];
 for my $kind (qw(silent blank headers trickle)) {
     add('webhook', "$kind × 100",
         server => [ 'http', $kind ],
@@ -302,6 +392,60 @@ for my $kind (sort keys %output) {
         wait   => $SMALL,
         memory => 96);
 }
+
+# --- clients of a server that floods --------------------------------------
+
+my %victim = (
+    bridge  => 'server of the bridge',
+    library => 'server of a program with libtoolgate',
+    command => 'server of the command',
+);
+
+# Where the server answers meanwhile, and where it reads nothing any more.
+sub add_client {
+    my ($victim, $kind, %row) = @_;
+    my $where = $row{where}
+        // ($victim eq 'command' ? 'ping' : 'tools/call');
+    my $when = $row{where} ? ' from its list on' : '';
+    for my $reads (0, 1) {
+        add($victim{$victim}, $kind . $when . ($reads ? ', and serves' : ''),
+            victim => $victim,
+            server => [ 'socket', $kind, $where, $reads ],
+            where  => $where,
+            reads  => $reads,
+            wait   => $SMALL,
+            memory => 4,
+            %row);
+    }
+    return;
+}
+
+# What goes on to the agent waits for it to read.
+my @small = qw(roots pings asks blank brackets numbers garbage progress changes
+    answers);
+for my $victim (qw(bridge library)) {
+    add_client($victim, $_) for @small;
+    add_client($victim, 'notes', $victim eq 'bridge' ? (wait => $LARGE) : ());
+    add_client($victim, $_, wait => $LARGE, memory => 96)
+        for qw(long huge many);
+}
+add('server of the bridge', 'an endless line',
+    victim => 'bridge',
+    server => [ 'socket', 'endless', 'tools/call', 0 ],
+    where  => 'tools/call',
+    wait   => $SMALL,
+    memory => 96);
+add_client('bridge', $_, where => 'tools/list') for qw(blank pings);
+add('server of the bridge', '15 MB of tools that change',
+    victim => 'bridge',
+    server => [ 'socket', 'lists', 'tools/list', 1 ],
+    where  => 'tools/list',
+    wait   => $LARGE,
+    memory => 192);
+# Nobody waits for it.
+add_client('command', $_, wait => undef, memory => 32)
+    for qw(roots brackets notes);
+add_client('command', 'long', wait => undef, memory => 64);
 
 # --- search ---------------------------------------------------------------
 

@@ -1,0 +1,9 @@
+#!/usr/bin/perl
+# Floods of servers against the bridge, a program with libtoolgate and the
+# command: others are served.  See Toolgate::Floods.
+
+use Toolgate::Test timeout => 1800;
+use Toolgate::Flooded;
+
+Toolgate::Flooded::test_all(qr/^server of/);
+done_testing;
