@@ -221,6 +221,13 @@ for my $case (
         qr/"input_schema" is not a block, .*JSON, .*between single quotes/ ],
     [ "tool a {\n exec echo {{name}};\n}", qr/"exec" is not a block, but/ ],
 
+    # JSON with variables that no value makes whole.
+    (map {
+        [ "tool a {\n output json;\n return '$_';\n}",
+            qr/tool "a" returns what is not JSON, whatever .* correct the/ ]
+    } '{"a":"$tool_arg_x"', '{"a":"q \" $tool_arg_x"}', '{$tool_arg_x}',
+        '["$tool_client_name",]'),
+
     # Values of other programs' configs.
     [ "tool a {\n return hi;\n}\nlisten /run/x.sock;",
         qr{"/run/x\.sock" is the path .* write "listen unix:/run/x\.sock"} ],

@@ -143,6 +143,38 @@ ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* May be JSON, with values in it; what parts a `map` makes is not known. */
+static ngx_uint_t
+ngx_toolgate_return_may_be_json(const ngx_toolgate_template_t *json)
+{
+    const ngx_toolgate_piece_t *piece;
+    tg_value_token_t token;
+    tg_str_t rest, path;
+    ngx_uint_t i;
+    tg_buf_t text;
+
+    piece = json->elts;
+
+    for (i = 0; i < json->nelts; i++) {
+        rest = ngx_toolgate_str(&piece[i].text);
+
+        if (piece[i].value != NULL && piece[i].place != NGX_TOOLGATE_STRING
+            && (tg_value_next(&rest, &token) != TG_OK || token.name.data == NULL
+                || tg_value_kind(token.name, &path) == TG_VALUE_OTHER))
+        {
+            return 1;
+        }
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    ngx_toolgate_template_sample(json, &text);
+    i = tg_buf_failed(&text)
+        || tg_json_check(tg_buf_view(&text), NULL) == TG_OK;
+    tg_buf_deinit(&text);
+
+    return i;
+}
+
 /* A value without variables is known now, and which argument a name means. */
 static const char *
 ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
@@ -159,6 +191,14 @@ ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
     if (property != NULL) {
         ret->argument = property->name;
         ret->is_integer = property->is_integer;
+    }
+
+    if (ret->json != NULL && tool->entry.output != TG_OUTPUT_TEXT
+        && !ngx_toolgate_return_may_be_json(ret->json))
+    {
+        return "returns what is not JSON, whatever its variables hold; correct "
+               "the value, in which \"\\\\\" is a backslash, or set "
+               "\"output text\"";
     }
 
     if (ret->value == NULL || ret->value->lengths != NULL) {
