@@ -161,14 +161,15 @@ web_end(web_t *ended, tg_http_result_t result, int was_sent)
     ops->done(exchange, &end);
 }
 
-static void
+/* Is the answer still there? */
+static int
 web_head(web_t *to, tg_str_t line)
 {
     int status, i;
     tg_str_t type;
 
     if (to->status != 0 || line.len < 3) {
-        return;
+        return 1;
     }
 
     for (i = 0, status = 0; i < 3; i++) {
@@ -176,7 +177,7 @@ web_head(web_t *to, tg_str_t line)
     }
 
     if (status < 200) {
-        return;
+        return 1;
     }
 
     to->status = status;
@@ -194,7 +195,10 @@ web_head(web_t *to, tg_str_t line)
 
     if (to->ops->head(to->exchange, to->status) != 0) {
         web_end(to, TG_HTTP_STOPPED, 1);
+        return 0;
     }
+
+    return 1;
 }
 
 static void
@@ -204,8 +208,8 @@ web_body(web_t *to, tg_str_t line)
     size_t i;
     int rc;
 
-    if (to->status == 0) {
-        web_head(to, TG_STR("200e"));
+    if (to->status == 0 && !web_head(to, TG_STR("200e"))) {
+        return;
     }
 
     tg_buf_init(&text, tg_alloc_libc());
@@ -245,7 +249,7 @@ web_line(tg_str_t line)
 
     switch (line.data[1]) {
     case 'h':
-        web_head(to, rest);
+        (void) web_head(to, rest);
         break;
     case 'b':
         web_body(to, rest);
