@@ -420,12 +420,11 @@ sub add_client {
     return;
 }
 
-# What goes on to the agent waits for it to read.
+# Notes go on to the agent, which reads all the time.
 my @small = qw(roots pings asks blank brackets numbers garbage progress changes
-    answers);
+    answers notes);
 for my $victim (qw(bridge library)) {
     add_client($victim, $_) for @small;
-    add_client($victim, 'notes', $victim eq 'bridge' ? (wait => $LARGE) : ());
     add_client($victim, $_, wait => $LARGE, memory => 96)
         for qw(long huge many);
 }
