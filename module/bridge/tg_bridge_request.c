@@ -1,5 +1,7 @@
 #include "bridge/tg_bridge.h"
 
+#include "core/tg_result_repair.h"
+
 #include <stdio.h>
 
 /* --- all of them, in the order in which the agent asked --- */
@@ -70,7 +72,8 @@ tg_bridge_request_fail(tg_bridge_request_t *request, const char *text)
 static void
 tg_bridge_request_result(tg_bridge_request_t *request, tg_str_t result)
 {
-    /* What else is in it is between the tool and the agent. */
+    tg_buf_t text;
+
     if (tg_json_type(result) != TG_JSON_OBJECT) {
         tg_bridge_request_fail(request,
                                "The tool's answer is no result: MCP demands "
@@ -78,7 +81,20 @@ tg_bridge_request_result(tg_bridge_request_t *request, tg_str_t result)
         return;
     }
 
-    tg_bridge_request_finish(request, tg_outcome_of(TG_OUTCOME_RESULT, result));
+    /* What is right is between the tool and the agent. */
+    tg_buf_init(&text, tg_alloc_libc());
+    (void) tg_result_repair(result, &text);
+
+    if (tg_buf_failed(&text)) {
+        tg_bridge_no_memory(request->bridge);
+    } else {
+        tg_bridge_request_finish(request, tg_outcome_of(TG_OUTCOME_RESULT,
+                                                        text.len != 0
+                                                            ? tg_buf_view(&text)
+                                                            : result));
+    }
+
+    tg_buf_deinit(&text);
 }
 
 /* The parent's own error, passed on as it is. */

@@ -254,6 +254,7 @@ tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params)
     tg_caller_put_method(&caller->out, method, params);
     rc = tg_caller_close(caller, start);
     caller->nnotes += rc == TG_OK;
+    caller->nsent += rc == TG_OK;
 
     return rc;
 }
@@ -415,6 +416,12 @@ tg_caller_unsent(const tg_caller_t *caller, const tg_pending_t *pending,
     return tg_frame_split(caller->frame.kind, &bytes, &message) == TG_OK
                ? message
                : TG_STR_NONE;
+}
+
+void
+tg_caller_unread(tg_caller_t *caller, size_t len)
+{
+    caller->written -= len < caller->written ? len : caller->written;
 }
 
 void

@@ -14,6 +14,9 @@
  */
 #define TG_CALLER_REFUSALS 1048576
 
+/* Messages of one array; the rest of it is dropped. */
+#define TG_CALLER_BATCH 1000
+
 typedef struct tg_caller_s tg_caller_t;
 typedef struct tg_pending_s tg_pending_t;
 
@@ -27,8 +30,9 @@ typedef enum {
 /* All slices live until ops->answer returns. */
 typedef struct {
     tg_answer_kind_t kind;
-    tg_str_t result;  /* raw JSON (tools: a CallToolResult) */
-    int64_t code;     /* JSON-RPC; 0 in ipc */
+    tg_str_t result; /* raw JSON (tools: a CallToolResult) */
+    int has_code;    /* of an error in JSON-RPC */
+    int64_t code;
     tg_str_t message; /* escaped body of the error's message */
     tg_str_t type;    /* ipc: escaped body of the exception's class */
     tg_str_t data;    /* raw JSON or absent */
@@ -91,6 +95,7 @@ struct tg_caller_s {
     uint64_t sent;          /* bytes that ever went into out */
     uint64_t written;       /* bytes that the host wrote of them */
     size_t nnotes;          /* notifications; some servers answer those, too */
+    uint64_t nsent;         /* all notifications so far */
     unsigned resends:1;     /* what was not started is sent again */
     unsigned is_leaving:1;  /* the other side refuses all, as we resend it */
     unsigned is_drained:1;  /* it said that it takes no more */
@@ -212,5 +217,11 @@ void tg_caller_lose(tg_caller_t *caller);
  * what was never written is NOT_STARTED when the connection is lost.
  */
 void tg_caller_written(tg_caller_t *caller, size_t len);
+
+/*
+ * The other side has ended, and did not read the last len bytes of what the
+ * host wrote: what was not read is NOT_STARTED, too.
+ */
+void tg_caller_unread(tg_caller_t *caller, size_t len);
 
 #endif

@@ -31,8 +31,7 @@ tg_caller_end(tg_caller_t *caller, tg_pending_t *pending,
     TG_STR("The server answered with an error and did not say why; look into " \
            "its log.")
 
-/* An error that does not stand in the message as the dialect writes one. */
-static void
+void
 tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message,
                int is_too_large)
 {
@@ -40,6 +39,7 @@ tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message,
 
     memset(&answer, 0, sizeof(answer));
     answer.kind = TG_ANSWER_ERROR;
+    answer.has_code = 1;
     answer.code = TG_RPC_INTERNAL;
     answer.message = message.len != 0 ? message : TG_CALLER_UNTOLD;
     answer.is_too_large = is_too_large;
@@ -56,9 +56,11 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
     memset(&answer, 0, sizeof(answer));
     type = tg_json_type(message->error);
 
-    /* Some servers send "error":null beside a result. */
-    if ((type == TG_JSON_NONE || type == TG_JSON_NULL)
-        && message->result.data != NULL)
+    /* Some servers send "error":null, false or "" beside a result. */
+    if (message->result.data != NULL
+        && (type == TG_JSON_NONE || type == TG_JSON_NULL
+            || type == TG_JSON_FALSE
+            || (type == TG_JSON_STRING && message->error.len == 2)))
     {
         answer.kind = TG_ANSWER_RESULT;
         answer.result = message->result;
@@ -70,12 +72,19 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
         answer.data = message->e.data;
 
         if (answer.message.len == 0 && answer.type.len == 0) {
+            answer.message = tg_raw_body(message->e.data);
+        }
+
+        if (answer.message.len == 0 && answer.type.len == 0) {
             answer.message = TG_CALLER_UNTOLD;
         }
 
         /* In JavaScript it may well be a word, such as "ENOENT". */
-        if (tg_json_int64(message->e.code, &answer.code) != TG_OK) {
-            answer.code = caller->dialect->is_sequential ? 0 : TG_RPC_INTERNAL;
+        answer.has_code = tg_json_int64(message->e.code, &answer.code) == TG_OK;
+
+        if (!answer.has_code && !caller->dialect->is_sequential) {
+            answer.has_code = 1;
+            answer.code = TG_RPC_INTERNAL;
         }
 
         if (answer.code == TG_RPC_LEAVING && caller->resends
@@ -112,8 +121,14 @@ tg_caller_is_answer(const tg_caller_t *caller, const tg_message_t *message)
         return 0;
     }
 
-    if (message->result.data != NULL
-        || tg_json_type(message->error) == TG_JSON_OBJECT)
+    if (message->result.data != NULL) {
+        return 1;
+    }
+
+    /* A server's log in JSON may have an "error", too. */
+    if (tg_json_type(message->error) == TG_JSON_OBJECT
+        && (caller->dialect->is_sequential || message->id.data != NULL
+            || message->jsonrpc.data != NULL))
     {
         return 1;
     }
@@ -153,8 +168,8 @@ tg_caller_id(tg_str_t raw, uint64_t *id)
 /*
  * A server that could not read a request does not know its id (too large, for
  * instance).  When one waits alone, it was that one; it would wait for ever.
- * But there are servers that answer notifications, too: with what else may
- * go wrong, most often that they know no such method.
+ * But there are servers that answer notifications, too: most often that they
+ * know no such method, or that a request has an id.
  */
 static tg_pending_t *
 tg_caller_unnamed(tg_caller_t *caller, const tg_message_t *message)
@@ -165,7 +180,7 @@ tg_caller_unnamed(tg_caller_t *caller, const tg_message_t *message)
         code = 0;
     }
 
-    if (caller->nnotes != 0 && code != TG_RPC_PARSE && code != TG_RPC_REQUEST) {
+    if (caller->nnotes != 0 && code != TG_RPC_PARSE) {
         caller->nnotes--;
         return NULL;
     }
@@ -263,64 +278,6 @@ tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
     return TG_OK;
 }
 
-/* Fails a request whose answer cannot be read: with what is wrong in it. */
-static void
-tg_caller_fail_broken(tg_caller_t *caller, tg_pending_t *pending,
-                      tg_str_t frame, const char *what)
-{
-    tg_buf_t text, escaped;
-
-    tg_buf_init(&text, caller->alloc);
-    tg_buf_init(&escaped, caller->alloc);
-    tg_buf_text(&text, "The server's answer cannot be read: ");
-
-    if (what != NULL) {
-        tg_buf_text(&text, what);
-    } else if (tg_json_explain(frame, &text) == TG_OK) {
-        tg_buf_text(&text, "it is not an object");
-    }
-
-    tg_buf_text(&text, "; the call may have been executed. Look into the log "
-                       "of the server.");
-    tg_json_put_escaped(&escaped, tg_buf_view(&text));
-    caller->out.failed |= text.failed | escaped.failed;
-    tg_caller_fail(caller, pending, tg_buf_view(&escaped), 0);
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&escaped);
-}
-
-/*
- * The request that a frame answers which cannot be read as a whole, by an id
- * at its beginning or its end; NULL: none.
- */
-static tg_pending_t *
-tg_caller_find_broken(const tg_caller_t *caller, tg_str_t frame)
-{
-    tg_message_head_t known;
-    tg_pending_t *pending;
-    uint64_t id;
-
-    /* Without ids, the connection ends, and the call with it. */
-    if (caller->dialect->is_sequential) {
-        return NULL;
-    }
-
-    if (tg_message_head(frame, &known) != TG_OK || known.is_request) {
-        return NULL;
-    }
-
-    pending = tg_caller_id(known.id, &id) == TG_OK ? tg_pending_find(caller, id)
-                                                   : NULL;
-
-    if (pending == NULL && tg_message_tail_id(frame, &known.id) == TG_OK
-        && tg_caller_id(known.id, &id) == TG_OK)
-    {
-        pending = tg_pending_find(caller, id);
-    }
-
-    return pending;
-}
-
 /* Sequential: it came in the place of an answer that somebody waits for. */
 static void
 tg_caller_unreadable(tg_caller_t *caller, const char *text)
@@ -332,51 +289,86 @@ tg_caller_unreadable(tg_caller_t *caller, const char *text)
     }
 }
 
-/* Fails the requests of an answer with two ids; says whether there are any. */
-static int
-tg_caller_fail_duplicate(tg_caller_t *caller, tg_str_t frame)
+/*
+ * A server that answers a request has answered the notifications before it, if
+ * it answers those.
+ */
+static void
+tg_caller_settle_notes(tg_caller_t *caller, const tg_pending_t *pending)
+{
+    uint64_t later;
+
+    later = caller->nsent - pending->nnotes;
+
+    if (caller->nnotes > later) {
+        caller->nnotes = (size_t) later;
+    }
+}
+
+static void
+tg_caller_message(tg_caller_t *caller, tg_str_t frame,
+                  const tg_message_t *message)
 {
     tg_pending_t *pending;
-    tg_str_t key, value;
+
+    if (tg_caller_is_answer(caller, message)) {
+        if (message->has_duplicate && tg_caller_fail_duplicate(caller, frame)) {
+            return;
+        }
+
+        pending = tg_caller_match(caller, message);
+
+        if (pending == NULL) {
+            tg_caller_log(caller, "answer to no request dropped");
+            return;
+        }
+
+        tg_caller_settle_notes(caller, pending);
+        tg_caller_answer(caller, pending, message);
+        tg_caller_next(caller);
+        return;
+    }
+
+    if (caller->dialect->hear == NULL
+        || caller->dialect->hear(caller, message) == TG_MISSING)
+    {
+        tg_caller_unreadable(caller, "frame that is no message dropped");
+    }
+}
+
+/* Servers of MCP 2025-03-26 may send several messages as an array. */
+static void
+tg_caller_batch(tg_caller_t *caller, tg_str_t array)
+{
+    tg_message_t message;
+    tg_str_t element;
     tg_json_t json;
-    unsigned nids;
-    int has_failed;
-    uint64_t id;
+    size_t n;
 
-    nids = 0;
-    has_failed = 0;
-    tg_json_init(&json, frame);
-    (void) tg_json_object(&json);
+    n = 0;
 
-    while (tg_json_member(&json, &key) == TG_OK
-           && tg_json_value(&json, &value) == TG_OK)
+    for (tg_json_each(&json, array);
+         !caller->is_closed && tg_json_item(&json, &element); n++)
     {
-        nids += tg_json_body_is(key, TG_STR("id"));
-    }
+        if (n == TG_CALLER_BATCH) {
+            tg_caller_log(caller, "rest of a batch of more than 1,000 messages "
+                                  "dropped");
+            return;
+        }
 
-    if (nids < 2) {
-        return 0;
-    }
-
-    tg_json_init(&json, frame);
-    (void) tg_json_object(&json);
-
-    while (tg_json_member(&json, &key) == TG_OK
-           && tg_json_value(&json, &value) == TG_OK)
-    {
-        pending = tg_json_body_is(key, TG_STR("id"))
-                          && tg_caller_id(value, &id) == TG_OK
-                      ? tg_pending_find(caller, id)
-                      : NULL;
-
-        if (pending != NULL) {
-            tg_caller_fail_broken(caller, pending, frame,
-                                  "it has the member \"id\" twice");
-            has_failed = 1;
+        if (tg_message_parse(&message, element) == TG_OK
+            && message.type == TG_JSON_OBJECT)
+        {
+            tg_caller_message(caller, element, &message);
+        } else {
+            tg_caller_log(caller, "element of a batch that is no message "
+                                  "dropped");
         }
     }
 
-    return has_failed;
+    if (n == 0) {
+        tg_caller_log(caller, "malformed frame dropped");
+    }
 }
 
 static void
@@ -384,42 +376,29 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
 {
     tg_message_t message;
     tg_pending_t *pending;
+    int rc;
 
-    if (tg_message_parse(&message, frame) != TG_OK
-        || message.type != TG_JSON_OBJECT)
-    {
-        pending = tg_caller_find_broken(caller, frame);
+    rc = tg_message_parse(&message, frame);
 
-        if (pending != NULL) {
-            tg_caller_fail_broken(caller, pending, frame, NULL);
-        }
-
-        tg_caller_unreadable(caller, "malformed frame dropped");
+    if (rc == TG_OK && message.type == TG_JSON_OBJECT) {
+        tg_caller_message(caller, frame, &message);
         return;
     }
 
-    if (tg_caller_is_answer(caller, &message)) {
-        if (message.has_duplicate && tg_caller_fail_duplicate(caller, frame)) {
-            return;
-        }
-
-        pending = tg_caller_match(caller, &message);
-
-        if (pending == NULL) {
-            tg_caller_log(caller, "answer to no request dropped");
-            return;
-        }
-
-        tg_caller_answer(caller, pending, &message);
-        tg_caller_next(caller);
+    if (rc == TG_OK && message.type == TG_JSON_ARRAY
+        && caller->dialect == &tg_dialect_jsonrpc)
+    {
+        tg_caller_batch(caller, message.text);
         return;
     }
 
-    if (caller->dialect->hear == NULL
-        || caller->dialect->hear(caller, &message) == TG_MISSING)
-    {
-        tg_caller_unreadable(caller, "frame that is no message dropped");
+    pending = tg_caller_find_broken(caller, frame);
+
+    if (pending != NULL) {
+        tg_caller_fail_broken(caller, pending, frame, NULL);
     }
+
+    tg_caller_unreadable(caller, "malformed frame dropped");
 }
 
 /* Whoever waits for this answer, or for one to it, must not wait for ever. */

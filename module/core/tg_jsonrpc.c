@@ -511,7 +511,7 @@ tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
 
     code = tg_failure_code(outcome->failure);
 
-    if (outcome->code != 0) {
+    if (outcome->has_code) {
         /* Only the server itself may say that a request was not started. */
         code = outcome->code != TG_RPC_LEAVING ? outcome->code
                                                : TG_RPC_INTERNAL;

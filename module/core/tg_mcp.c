@@ -315,6 +315,11 @@ tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
                    const tg_reply_t *reply)
 {
     tg_request_t request;
+    tg_str_t cursor;
+
+    /* No page of ours has an empty one; some clients send it for the first. */
+    cursor = tg_json_is_text(message->p.cursor, TG_STR("")) ? TG_STR_NONE
+                                                            : message->p.cursor;
 
     if (peer->ops->list != NULL) {
         memset(&request, 0, sizeof(request));
@@ -322,7 +327,7 @@ tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
 
         /* Its failures are errors: a tool's result would be no list. */
         request.reply.kind = TG_ENTRY_METHOD;
-        request.cursor = message->p.cursor;
+        request.cursor = cursor;
         request.text = message->text;
 
         if (peer->ops->list(peer->host, peer, &request) != TG_END) {
@@ -330,7 +335,7 @@ tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
         }
     }
 
-    tg_peer_list(peer, reply, message->p.cursor);
+    tg_peer_list(peer, reply, cursor);
 }
 
 const char *

@@ -104,8 +104,9 @@ tg_mcp_initialize(tg_mcp_client_t *client, uint64_t now)
     client->is_modern = 0;
     client->due = now + client->patience;
     tg_buf_init(&members, client->alloc);
-    tg_buf_text(&members, "\"protocolVersion\":\"" TG_MCP_LEGACY "\","
-                          "\"capabilities\":");
+    tg_buf_text(&members, "\"protocolVersion\":\"");
+    tg_buf_text(&members, client->version);
+    tg_buf_text(&members, "\",\"capabilities\":");
     tg_can_put(&members, client->can);
     tg_buf_text(&members, ",\"clientInfo\":");
     tg_buf_str(&members, client->info);
@@ -121,6 +122,8 @@ tg_mcp_initialize(tg_mcp_client_t *client, uint64_t now)
 int
 tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
 {
+    strcpy(client->version, TG_MCP_LEGACY);
+
     if (client->era == TG_MCP_BARE) {
         client->state = TG_MCP_OPEN;
         return TG_OK;
@@ -247,6 +250,31 @@ tg_mcp_probed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
     return tg_mcp_event(tg_mcp_initialize(client, now), TG_MCP_NOTHING);
 }
 
+/*
+ * A server should answer with a version that it has; some refuse another one,
+ * and say which they have.  Returns whether it can be asked for one of those,
+ * which is done once.
+ */
+static int
+tg_mcp_is_too_new(tg_mcp_client_t *client, const tg_answer_t *answer)
+{
+    tg_str_t version;
+
+    version = TG_STR_NONE;
+
+    if (answer->kind == TG_ANSWER_ERROR
+        && strcmp(client->version, TG_MCP_LEGACY) == 0)
+    {
+        version = tg_mcp_older_version(answer);
+    }
+
+    if (version.data != NULL) {
+        memcpy(client->version, version.data, version.len);
+    }
+
+    return version.data != NULL;
+}
+
 static tg_mcp_event_t
 tg_mcp_initialized(tg_mcp_client_t *client, const tg_answer_t *answer,
                    uint64_t now)
@@ -260,6 +288,10 @@ tg_mcp_initialized(tg_mcp_client_t *client, const tg_answer_t *answer,
         && tg_json_type(answer->result) == TG_JSON_OBJECT)
     {
         return tg_mcp_greeted(client, answer->result, now);
+    }
+
+    if (tg_mcp_is_too_new(client, answer)) {
+        return tg_mcp_event(tg_mcp_initialize(client, now), TG_MCP_NOTHING);
     }
 
     client->error = *answer;

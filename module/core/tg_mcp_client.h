@@ -24,6 +24,8 @@
 #define TG_MCP_PROBE 3000
 /* In ms, between two fetches: a server may say "changed" when asked. */
 #define TG_MCP_RELIST 100
+/* Of a version, which is a date. */
+#define TG_MCP_VERSION_LEN (sizeof("2025-11-25") - 1)
 /* Pages of one list; a server that goes on after it is going in circles. */
 #define TG_MCP_PAGES_MAX 10000
 /* Times that a list may change while it is read. */
@@ -125,9 +127,10 @@ typedef struct {
     tg_mcp_era_t era;
     unsigned can; /* TG_CAN_…: what the host lets itself be asked */
     tg_mcp_state_t state;
-    unsigned is_modern:1;   /* requests carry their version */
-    unsigned is_listing:1;  /* a fetch is under way */
-    unsigned is_dirty:1;    /* the list changed meanwhile */
+    char version[TG_MCP_VERSION_LEN + 1]; /* that `initialize` asks for */
+    unsigned is_modern:1;                 /* requests carry their version */
+    unsigned is_listing:1;                /* a fetch is under way */
+    unsigned is_dirty:1;                  /* the list changed meanwhile */
     unsigned is_unlisted:1; /* from the host, which wants no list */
     unsigned has_slices:1;  /* from the host, which reads lists in slices */
     uint64_t round;         /* number of the fetch under way, or the last one */
@@ -189,6 +192,12 @@ int tg_mcp_client_listen(tg_mcp_client_t *client);
 
 /* The number of the first fetch that is new enough for who asks now. */
 uint64_t tg_mcp_client_round(const tg_mcp_client_t *client);
+
+/*
+ * The newest version that an error names and that is older than ours; or
+ * absent.  It lives as long as the error.
+ */
+tg_str_t tg_mcp_older_version(const tg_answer_t *error);
 
 /* Is a tag of its caller's one of its own requests? */
 int tg_mcp_client_is_own(const tg_mcp_client_t *client, const void *tag);

@@ -246,6 +246,15 @@ tg_message_drop_nulls(tg_message_t *message)
     }
 }
 
+/* A byte order mark, which JSON does not have, is what some programs write. */
+static tg_str_t
+tg_message_skip_mark(tg_str_t text)
+{
+    return text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0
+               ? tg_str(text.data + 3, text.len - 3)
+               : text;
+}
+
 int
 tg_message_parse(tg_message_t *message, tg_str_t text)
 {
@@ -255,7 +264,7 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     /* Notes are found by their number. */
     tg_zero(message, offsetof(tg_message_t, notes));
     message->notes.n = 0;
-    tg_json_init(&json, text);
+    tg_json_init(&json, tg_message_skip_mark(text));
     message->type = tg_json_peek(&json);
 
     if (message->type == TG_JSON_OBJECT) {

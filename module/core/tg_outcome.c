@@ -228,7 +228,7 @@ tg_outcome_begin(tg_buf_t *json, const tg_outcome_t *outcome)
         tg_buf_text(json, tg_failure_name(outcome->failure));
         tg_buf_text(json, "\",");
 
-        if (outcome->code != 0) {
+        if (outcome->has_code) {
             tg_buf_text(json, "\"code\":");
             tg_buf_int(json, outcome->code);
             tg_json_put_member(json, ",\"data\":", outcome->data);
@@ -365,7 +365,8 @@ tg_outcome_get_value(const tg_str_t *values, tg_buf_t *scratch)
     outcome = tg_outcome_failed(tg_outcome_get_failure(values[TG_OUTCOME_WHY]),
                                 tg_buf_view(scratch));
     outcome.data = values[TG_OUTCOME_DATA];
-    (void) tg_json_int64(values[TG_OUTCOME_CODE], &outcome.code);
+    outcome.has_code = tg_json_int64(values[TG_OUTCOME_CODE], &outcome.code)
+                       == TG_OK;
 
     return outcome;
 }

@@ -40,7 +40,8 @@ typedef struct {
     tg_str_t meta;  /* raw object for a tool's result, likewise; or absent */
 
     /* Of a failure that is an error of somebody's who speaks JSON-RPC. */
-    int64_t code;  /* 0: it is not */
+    int has_code;
+    int64_t code;  /* some servers have 0 */
     tg_str_t data; /* raw or absent */
 } tg_outcome_t;
 

@@ -57,6 +57,7 @@ tg_pending_add(tg_caller_t *caller, void *tag)
     }
 
     pending->id = caller->next_id++;
+    pending->nnotes = caller->nsent;
     pending->tag = tag;
 
     slot = tg_pending_slot(caller, pending->id);

@@ -14,6 +14,7 @@ struct tg_pending_s {
     uint64_t id;
     uint64_t start;  /* where its first byte stands in all that was sent */
     tg_str_t queued; /* sequential: the frame until its turn, owned */
+    uint64_t nnotes; /* notifications that were sent before it */
     void *tag;
 };
 
@@ -40,7 +41,26 @@ int tg_caller_broken(tg_caller_t *caller, const tg_message_t *message);
 /* Answers a ping of the server's, by its raw id: as tg_caller_refuse(). */
 int tg_caller_pong(tg_caller_t *caller, tg_str_t id);
 
+/* Fails a request with an error that no message says as its dialect does. */
+void tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending,
+                    tg_str_t message, int is_too_large);
+
 /* TG_CLOSED when it is a farewell of Toolgate's. */
 int tg_caller_notification(tg_caller_t *caller, const tg_message_t *message);
+
+/* --- tg_caller_broken.c --- */
+
+/* Fails a request whose answer cannot be read: with what is wrong in it. */
+void tg_caller_fail_broken(tg_caller_t *caller, tg_pending_t *pending,
+                           tg_str_t frame, const char *what);
+
+/*
+ * The request that a frame answers which cannot be read as a whole, by an id
+ * at its beginning or its end; NULL: none.
+ */
+tg_pending_t *tg_caller_find_broken(const tg_caller_t *caller, tg_str_t frame);
+
+/* Fails the requests of an answer with two ids; says whether there are any. */
+int tg_caller_fail_duplicate(tg_caller_t *caller, tg_str_t frame);
 
 #endif

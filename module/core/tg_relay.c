@@ -106,7 +106,7 @@ tg_relay_fail(tg_peer_t *peer, const tg_reply_t *reply,
               const tg_outcome_t *outcome)
 {
     if (outcome->kind != TG_OUTCOME_FAILURE
-        || (outcome->code == 0 && outcome->failure != TG_FAILURE_LOST
+        || (!outcome->has_code && outcome->failure != TG_FAILURE_LOST
             && outcome->failure != TG_FAILURE_INTERNAL
             && outcome->failure != TG_FAILURE_SIZE))
     {
@@ -114,8 +114,8 @@ tg_relay_fail(tg_peer_t *peer, const tg_reply_t *reply,
     }
 
     tg_reply_error(peer, reply,
-                   outcome->code != 0 ? outcome->code
-                                      : tg_failure_code(outcome->failure),
+                   outcome->has_code ? outcome->code
+                                     : tg_failure_code(outcome->failure),
                    outcome, outcome->data);
 
     return TG_OK;

@@ -277,18 +277,32 @@ tg_reply_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_text(out, "}}");
 }
 
+/* Has a result a structuredContent that the legacy era does not know? */
+static int
+tg_reply_is_modern_only(const tg_reply_t *reply, tg_str_t raw)
+{
+    tg_str_t value;
+
+    return !reply->is_modern
+           && tg_json_get(raw, TG_STR("structuredContent"), &value) == TG_OK
+           && tg_json_type(value) != TG_JSON_OBJECT;
+}
+
 /* A whole result of the handler's own; modern members are added to it. */
 static void
 tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                 const tg_outcome_t *outcome)
 {
-    static const char *const ours[] = { "resultType", "_meta", NULL };
+    static const char *const ours[] = { "structuredContent", "resultType",
+                                        "_meta", NULL };
+    int is_modern_only;
     tg_str_t raw;
     size_t n;
 
     raw = outcome->value;
+    is_modern_only = tg_reply_is_modern_only(reply, raw);
 
-    if (!reply->is_modern && outcome->meta.data == NULL) {
+    if (!reply->is_modern && outcome->meta.data == NULL && !is_modern_only) {
         tg_json_put_compact(out, raw);
         return;
     }
@@ -301,7 +315,8 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                              : "\"resultType\":\"complete\"");
     }
 
-    n = tg_json_put_others(out, raw, ours, reply->is_modern);
+    n = tg_json_put_others(out, raw, &ours[is_modern_only ? 0 : 1],
+                           reply->is_modern);
     tg_buf_text(out, n != 0 ? "," : "");
     tg_reply_meta(peer, reply, out, outcome);
 }

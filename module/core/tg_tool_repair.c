@@ -1,5 +1,7 @@
 #include "core/tg_tool_schema_impl.h"
 
+#include "core/tg_mcp_type.h"
+
 /* Members of a tool whose types clients check. */
 enum {
     TG_TOOL_NAME,
@@ -77,45 +79,6 @@ tg_tool_repairs_put(tg_buf_t *out, unsigned repairs)
 /* --- members of objects --- */
 
 static int
-tg_is_boolean(tg_str_t raw)
-{
-    return tg_json_type(raw) == TG_JSON_TRUE
-           || tg_json_type(raw) == TG_JSON_FALSE;
-}
-
-static int
-tg_is_string(tg_str_t raw)
-{
-    return tg_json_type(raw) == TG_JSON_STRING;
-}
-
-static int
-tg_are_strings(tg_str_t raw)
-{
-    tg_json_t json;
-    tg_str_t value;
-
-    if (tg_json_type(raw) != TG_JSON_ARRAY) {
-        return 0;
-    }
-
-    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
-        if (!tg_is_string(value)) {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
-static int
-tg_is_theme(tg_str_t raw)
-{
-    return tg_json_is_text(raw, TG_STR("light"))
-           || tg_json_is_text(raw, TG_STR("dark"));
-}
-
-static int
 tg_is_task_support(tg_str_t raw)
 {
     return tg_json_is_text(raw, TG_STR("required"))
@@ -123,85 +86,49 @@ tg_is_task_support(tg_str_t raw)
            || tg_json_is_text(raw, TG_STR("forbidden"));
 }
 
-/* A member with a type; the last of a list has no name. */
-typedef struct {
-    const char *name;
-    int (*is_right)(tg_str_t raw);
-} tg_member_t;
-
-static const tg_member_t tg_annotation_members[] = {
-    { "title", tg_is_string },
-    { "readOnlyHint", tg_is_boolean },
-    { "destructiveHint", tg_is_boolean },
-    { "idempotentHint", tg_is_boolean },
-    { "openWorldHint", tg_is_boolean },
-    { NULL, NULL },
+static const tg_mcp_member_t tg_hint_members[] = {
+    { "title", tg_mcp_is_string, NULL, 0 },
+    { "readOnlyHint", tg_mcp_is_boolean, NULL, 0 },
+    { "destructiveHint", tg_mcp_is_boolean, NULL, 0 },
+    { "idempotentHint", tg_mcp_is_boolean, NULL, 0 },
+    { "openWorldHint", tg_mcp_is_boolean, NULL, 0 },
+    { NULL, NULL, NULL, 0 },
 };
 
-static const tg_member_t tg_execution_members[] = {
-    { "taskSupport", tg_is_task_support },
-    { NULL, NULL },
-};
-
-static const tg_member_t tg_icon_members[] = {
-    { "src", tg_is_string },
-    { "mimeType", tg_is_string },
-    { "sizes", tg_are_strings },
-    { "theme", tg_is_theme },
-    { NULL, NULL },
+static const tg_mcp_member_t tg_execution_members[] = {
+    { "taskSupport", tg_is_task_support, NULL, 0 },
+    { NULL, NULL, NULL, 0 },
 };
 
 /* Any members. */
-static const tg_member_t tg_meta_members[] = {
-    { NULL, NULL },
+static const tg_mcp_member_t tg_meta_members[] = {
+    { NULL, NULL, NULL, 0 },
 };
 
 /* Appends an object without those members that have another type. */
 static void
 tg_repair_object(tg_tool_repair_t *repair, tg_str_t raw,
-                 const tg_member_t *members, tg_repair_t what, tg_buf_t *out)
+                 const tg_mcp_member_t *members, tg_repair_t what,
+                 tg_buf_t *out)
 {
-    const tg_member_t *member;
-    tg_str_t key, value;
-    tg_json_t json;
-    int n;
+    int wrong;
 
-    n = 0;
-    tg_buf_char(out, '{');
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
+    wrong = tg_mcp_members_put(out, raw, members);
 
-    while (tg_json_member(&json, &key) == TG_OK) {
-        if (tg_json_value(&json, &value) != TG_OK) {
-            break;
-        }
-
-        for (member = members; member->name != NULL; member++) {
-            if (tg_json_body_is(key, tg_str_c(member->name))) {
-                break;
-            }
-        }
-
-        if (member->name != NULL && !member->is_right(value)) {
-            tg_tool_repair_note(repair, tg_json_type(value) == TG_JSON_NULL
-                                            ? TG_REPAIR_NULL
-                                            : what);
-            continue;
-        }
-
-        tg_buf_text(out, n++ != 0 ? ",\"" : "\"");
-        tg_buf_str(out, key);
-        tg_buf_text(out, "\":");
-        tg_buf_str(out, value);
+    if (wrong & TG_MCP_NULL) {
+        tg_tool_repair_note(repair, TG_REPAIR_NULL);
     }
 
-    tg_buf_char(out, '}');
+    if (wrong & TG_MCP_WRONG) {
+        tg_tool_repair_note(repair, what);
+    }
 }
 
 /* The same of a member that must be such an object; 0: it is left out. */
 static int
 tg_repair_member(tg_tool_repair_t *repair, tg_str_t raw,
-                 const tg_member_t *members, tg_repair_t what, tg_buf_t *out)
+                 const tg_mcp_member_t *members, tg_repair_t what,
+                 tg_buf_t *out)
 {
     if (tg_json_type(raw) == TG_JSON_OBJECT) {
         tg_repair_object(repair, raw, members, what, out);
@@ -241,7 +168,8 @@ tg_repair_icons(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
         }
 
         tg_buf_text(out, n++ != 0 ? "," : "");
-        tg_repair_object(repair, icon, tg_icon_members, TG_REPAIR_ICONS, out);
+        tg_repair_object(repair, icon, tg_mcp_icon_members, TG_REPAIR_ICONS,
+                         out);
     }
 
     tg_buf_char(out, ']');
@@ -255,7 +183,7 @@ static int
 tg_repair_text(tg_tool_repair_t *repair, tg_str_t raw, tg_repair_t what,
                tg_buf_t *out)
 {
-    if (!tg_is_string(raw)) {
+    if (!tg_mcp_is_string(raw)) {
         tg_tool_repair_note(repair, what);
         return 0;
     }
@@ -317,7 +245,7 @@ tg_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw, tg_buf_t *out)
     case TG_TOOL_OUTPUT_SCHEMA:
         return tg_repair_output(repair, raw, out);
     case TG_TOOL_ANNOTATIONS:
-        return tg_repair_member(repair, raw, tg_annotation_members,
+        return tg_repair_member(repair, raw, tg_hint_members,
                                 TG_REPAIR_ANNOTATIONS, out);
     case TG_TOOL_EXECUTION:
         return tg_repair_member(repair, raw, tg_execution_members,
@@ -395,7 +323,8 @@ tg_tool_mistake(const tg_str_t *values)
 {
     tg_str_t support;
 
-    if (!tg_is_string(values[TG_TOOL_NAME]) || values[TG_TOOL_NAME].len == 2) {
+    if (!tg_mcp_is_string(values[TG_TOOL_NAME])
+        || values[TG_TOOL_NAME].len == 2) {
         return "it has no name";
     }
 

@@ -136,6 +136,7 @@ tg_answer_failure(const tg_mail_reply_t *reply, tg_buf_t *text)
     outcome = tg_buf_failed(text)
                   ? tg_outcome_no_memory()
                   : tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
+    outcome.has_code = reply->code != 0;
     outcome.code = reply->code;
     outcome.data = reply->data;
 

@@ -1,5 +1,7 @@
 #include "tool/tg_fit.h"
 
+#include "core/tg_result_repair.h"
+
 static int
 tg_fit_no_memory(tg_outcome_t *outcome)
 {
@@ -67,11 +69,8 @@ tg_fit_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
         return 1;
     }
 
-    /* A tool that says no, or asks, need not say it in the schema's shape. */
     if (outcome->kind != TG_OUTCOME_RESULT
-        || tg_result_is_asking(outcome->value)
-        || tg_result_is_error(outcome->value))
-    {
+        || tg_result_is_asking(outcome->value)) {
         return 0;
     }
 
@@ -81,6 +80,128 @@ tg_fit_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
     }
 
     return 1;
+}
+
+/* Has an outcome another result, which was written to text, be its value. */
+static int
+tg_fit_replace(tg_outcome_t *outcome, const tg_buf_t *text)
+{
+    if (tg_buf_failed(text)) {
+        return tg_fit_no_memory(outcome);
+    }
+
+    outcome->value = tg_buf_view(text);
+
+    return TG_OK;
+}
+
+/*
+ * A tool that says no need not say it in the schema's shape; but clients check
+ * that whatever it says, and would tell of nothing but the shape.
+ */
+static int
+tg_fit_error(const tg_schema_t *schema, tg_schema_checker_t *checker,
+             tg_str_t value, tg_outcome_t *outcome, tg_buf_t *text)
+{
+    int rc;
+
+    if (value.data == NULL) {
+        return TG_OK;
+    }
+
+    rc = checker != NULL ? tg_schema_check(schema, checker, value, text)
+                         : TG_NOMEM;
+
+    if (rc == TG_NOMEM) {
+        return tg_fit_no_memory(outcome);
+    }
+
+    tg_buf_truncate(text, 0);
+
+    if (rc == TG_OK) {
+        return TG_OK;
+    }
+
+    tg_result_put_unstructured(text, outcome->value);
+
+    return tg_fit_replace(outcome, text);
+}
+
+/* The one value of JSON that text is; or absent. */
+static tg_str_t
+tg_fit_value(const tg_buf_t *text)
+{
+    tg_json_t json;
+    tg_str_t value;
+
+    tg_json_init(&json, tg_buf_view(text));
+
+    return tg_json_value(&json, &value) == TG_OK && tg_json_end(&json) == TG_OK
+               ? value
+               : TG_STR_NONE;
+}
+
+/*
+ * A server may say only in a text what its schema is about.  Returns TG_OK if
+ * that is so, and the result has it as its structuredContent.
+ */
+static int
+tg_fit_text(const tg_schema_t *schema, tg_schema_checker_t *checker,
+            tg_outcome_t *outcome, tg_buf_t *text)
+{
+    tg_buf_t body, plain;
+    tg_str_t value;
+    int rc;
+
+    tg_buf_init(&body, text->alloc);
+    tg_buf_init(&plain, text->alloc);
+    tg_result_texts(&body, outcome->value);
+    tg_json_put_decoded(&plain, tg_buf_view(&body));
+    value = tg_fit_value(&plain);
+    rc = tg_buf_failed(&body) || tg_buf_failed(&plain) || checker == NULL
+             ? TG_NOMEM
+             : TG_BAD;
+
+    if (rc == TG_BAD && value.data != NULL) {
+        rc = tg_schema_check(schema, checker, value, text);
+        rc = rc == TG_OK || rc == TG_NOMEM ? rc : TG_BAD;
+        tg_buf_truncate(text, 0);
+    }
+
+    if (rc == TG_OK) {
+        tg_result_put_structured(text, outcome->value, value);
+        rc = tg_fit_replace(outcome, text);
+    } else if (rc == TG_NOMEM) {
+        rc = tg_fit_no_memory(outcome);
+    }
+
+    tg_buf_deinit(&body);
+    tg_buf_deinit(&plain);
+
+    return rc;
+}
+
+static int
+tg_fit_unstructured(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                    const tg_entry_t *entry, tg_outcome_t *outcome,
+                    tg_buf_t *text)
+{
+    int rc;
+
+    rc = tg_fit_text(schema, checker, outcome, text);
+
+    if (rc != TG_BAD) {
+        return rc;
+    }
+
+    tg_buf_printf(text,
+                  "The result of %.*s has no \"structuredContent\", though "
+                  "the tool has an output schema; this is the tool's "
+                  "mistake.",
+                  (int) entry->name.len, entry->name.data);
+    outcome->meta = TG_STR_NONE;
+
+    return tg_fit_failed(TG_FAILURE_OUTPUT, outcome, text);
 }
 
 int
@@ -93,14 +214,14 @@ tg_fit_outcome(const tg_schema_t *schema, tg_schema_checker_t *checker,
         return TG_OK;
     }
 
+    if (outcome->kind == TG_OUTCOME_RESULT && entry->kind == TG_ENTRY_TOOL
+        && tg_result_is_error(outcome->value))
+    {
+        return tg_fit_error(schema, checker, value, outcome, text);
+    }
+
     if (value.data == NULL) {
-        tg_buf_printf(text,
-                      "The result of %.*s has no \"structuredContent\", though "
-                      "the tool has an output schema; this is the tool's "
-                      "mistake.",
-                      (int) entry->name.len, entry->name.data);
-        outcome->meta = TG_STR_NONE;
-        return tg_fit_failed(TG_FAILURE_OUTPUT, outcome, text);
+        return tg_fit_unstructured(schema, checker, entry, outcome, text);
     }
 
     tg_buf_printf(text,

@@ -32,6 +32,7 @@ my @errors = (
     { code => -32602, message => "The requestState is expired.\n\x{e9}" },
     { code => -32601, message => 'no such method', data => undef },
     { code => 7, message => '%s', data => [ 1.50, 'x' ] },
+    { code => 0, message => 'it is zero', data => { a => 1 } },
 );
 my @ways = Toolgate::Way->all($tg);
 for my $way (@ways) {

@@ -133,3 +133,42 @@ HELP_TEST(unstructured, "what has not")
     CU_ASSERT(tg_fit_outcome(NULL, NULL, &test_tool, &test_outcome, &test_text)
               == TG_OK);
 }
+
+HELP_TEST(of_errors, "an error in another shape keeps its text")
+{
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[],\"structuredContent\":{\"n\":1},"
+                       "\"isError\":true}")
+              == TG_OK);
+    HELP_EQ(test_outcome.value,
+            "{\"content\":[],\"structuredContent\":{\"n\":1},"
+            "\"isError\":true}");
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[],\"structuredContent\":{\"why\":1},"
+                       "\"isError\":true}")
+              == TG_OK);
+    HELP_EQ(test_outcome.value, "{\"content\":[{\"type\":\"text\",\"text\":"
+                                "\"{\\\"why\\\":1}\"}],\"isError\":true}");
+}
+
+HELP_TEST(of_texts, "a text that is what the schema is about")
+{
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[{\"type\":\"text\",\"text\":"
+                       "\" {\\\"n\\\": 1}\\n\"}]}")
+              == TG_OK);
+    HELP_EQ(test_outcome.value,
+            "{\"structuredContent\":{\"n\": 1},\"content\":["
+            "{\"type\":\"text\",\"text\":\" {\\\"n\\\": 1}\\n\"}]}");
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[{\"type\":\"text\",\"text\":"
+                       "\"{\\\"x\\\":1}\"}]}")
+              == TG_BAD);
+    CU_ASSERT(test_outcome.failure == TG_FAILURE_OUTPUT);
+    CU_ASSERT(strstr(help_text(test_outcome.value), "structuredContent")
+              != NULL);
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[{\"type\":\"text\",\"text\":"
+                       "\"text\"}]}")
+              == TG_BAD);
+}

@@ -3,6 +3,7 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
+#include "core/tg_result_repair.h"
 #include "core/tg_rpc.h"
 
 void
@@ -112,9 +113,14 @@ ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
     }
 
     /* What it asks first is for the client, whatever becomes of its result. */
-    if (call->entry->output == TG_OUTPUT_RESULT || tg_result_is_asking(result))
-    {
+    if (tg_result_is_asking(result)) {
         return tg_outcome_of(TG_OUTCOME_RESULT, result);
+    }
+
+    if (call->entry->output == TG_OUTPUT_RESULT) {
+        (void) tg_result_repair(result, scratch);
+        return tg_outcome_of(TG_OUTCOME_RESULT,
+                             scratch->len != 0 ? tg_buf_view(scratch) : result);
     }
 
     if (call->entry->output == TG_OUTPUT_JSON
@@ -188,6 +194,7 @@ ngx_toolgate_answer_error(const ngx_toolgate_call_t *call,
                                     ? TG_FAILURE_ARGUMENTS
                                     : TG_FAILURE_PROGRAM,
                                 tg_buf_view(scratch));
+    outcome.has_code = answer->has_code;
     outcome.code = answer->code;
     outcome.data = answer->data;
 

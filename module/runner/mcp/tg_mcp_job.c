@@ -1,6 +1,6 @@
 #include "runner/mcp/tg_mcp_job.h"
 
-#include "base/tg_json.h"
+#include "core/tg_result_repair.h"
 
 #include <stdlib.h>
 
@@ -159,11 +159,19 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
     tg_mcp_job_end(call, &outcome);
 }
 
-/* Ends the call with a result.  It may ask for more (MCP: resultType). */
+/*
+ * Ends the call with a result, as clients can read it.  It may ask for more
+ * (MCP: resultType); what is wrong with one that cannot be repaired is said
+ * when it is checked.
+ */
 static void
 tg_mcp_job_result(tg_mcp_job_t *call, tg_str_t raw)
 {
-    tg_buf_str(&call->result, raw);
+    (void) tg_result_repair(raw, &call->result);
+
+    if (call->result.len == 0) {
+        tg_buf_str(&call->result, raw);
+    }
 
     if (tg_buf_failed(&call->result)) {
         tg_mcp_job_fail(call, TG_FAILURE_INTERNAL, TG_STR(TG_RUNNER_NO_MEMORY));
@@ -205,6 +213,7 @@ tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
     tg_buf_init(&text, tg_alloc_libc());
     tg_json_put_decoded(&text, answer->message);
     outcome = tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(&text));
+    outcome.has_code = answer->has_code;
     outcome.code = answer->code;
     outcome.data = tg_outcome_is_deep(answer->data) ? TG_STR_NONE
                                                     : answer->data;

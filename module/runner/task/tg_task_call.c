@@ -56,7 +56,8 @@ tg_task_call_error(tg_task_call_t *call, int64_t code, const char *message)
     tg_outcome_t outcome;
 
     outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, message);
-    outcome.code = call->is_tool ? 0 : code;
+    outcome.has_code = !call->is_tool;
+    outcome.code = code;
     tg_task_call_answer(call, &outcome);
 }
 
