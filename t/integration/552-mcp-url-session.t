@@ -29,6 +29,13 @@ my %lost = (
             . '"message":"The session has expired"}}' ],
     own => [ 200, '{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,'
             . '"message":"Session not found"}}' ],
+    begun => [ 200, '{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,'
+            . '"message":"Server not initialized"}}' ],
+    early => [ 200, '{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,'
+            . '"message":"Received request before initialization was '
+            . 'complete"}}' ],
+    named => [ 200, '{"jsonrpc":"2.0","id":"server-error","error":{'
+            . '"code":-32600,"message":"Session not found"}}' ],
     events => [ 200, "data: {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{"
             . "\"code\":-32001,\"message\":\"Session not found\"}}\n\n",
         'text/event-stream' ],
@@ -41,6 +48,25 @@ my %other = (
     mark   => { all => sub { return (200, "\xef\xbb\xbf$_[1]") } },
     plain  => { all => sub { return (200, $_[1], 'text/plain') } },
     typeless => { all => sub { return (200, $_[1], '') } },
+    page => { all => sub { return (200, $_[1], 'text/html; charset=UTF-8') } },
+    rpc  => { all => sub { return (200, $_[1], 'application/json-rpc') } },
+    array => { all => sub { return (200, "[$_[1]]") } },
+    nameless => { 'tools/call' => sub {
+        return (200, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,'
+            . '"message":"it is broken"}}');
+    } },
+    other => { 'tools/call' => sub {
+        return (200, '{"jsonrpc":"2.0","id":"server-error","error":{'
+            . '"code":-32603,"message":"it is broken"}}');
+    } },
+    older => { initialize => sub {
+        return (200, $_[1]) if $_[0]{asked}++;
+        return (400, 'Bad Request: Unsupported protocol version (supported '
+            . 'versions: 2025-06-18, 2025-03-26)', 'text/plain');
+    } },
+    login => { 'tools/call' => sub {
+        return (200, '<html>Log in here</html>', 'text/html');
+    } },
     doubtful => { 'tools/call' => sub {
         return (500, 'Oops') if !$_[0]{again}++;
         return (200, $_[1]);
@@ -203,7 +229,11 @@ for my $name (sort keys %lost) {
     is call($name), 'n2', "$name: one in a session that is over is sent again";
     is call($name), 'n3', "$name: and the next";
 }
-is call($_), 'n1', "$_: a call" for qw(closes mark plain typeless);
+is call($_), 'n1', "$_: a call"
+    for qw(closes mark plain typeless page rpc array older);
+like call($_), qr/it is broken/, "$_: its error is told" for qw(nameless other);
+like call('login'), qr/no message of MCP: <html>Log in here/,
+    'what else it says is quoted';
 like call('doubtful'), qr/status 500: Oops/, 'what is no answer is told';
 is call('doubtful'), 'n2', 'and the next call is answered';
 like call('limited'), qr/status 429 \(Retry-After: 77\): slow down/,

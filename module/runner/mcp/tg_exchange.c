@@ -31,8 +31,7 @@ tg_exchange_type(tg_str_t value)
     return tg_exchange_is_word(value, "application/json") ? TG_EXCHANGE_JSON
            : tg_exchange_is_word(value, "text/event-stream")
                ? TG_EXCHANGE_EVENTS
-           : tg_exchange_is_word(value, "text/plain") ? TG_EXCHANGE_TEXT
-                                                      : TG_EXCHANGE_OTHER;
+               : TG_EXCHANGE_TEXT;
 }
 
 /* Visible characters of ASCII: what else there is could end a header. */
@@ -223,9 +222,7 @@ tg_exchange_on_body(void *ctx, const char *data, size_t len)
                                                         : TG_OK;
     }
 
-    max = tg_exchange_is_ok(exchange) && exchange->type != TG_EXCHANGE_OTHER
-              ? exchange->max
-              : TG_EXCHANGE_ERROR_MAX;
+    max = tg_exchange_is_ok(exchange) ? exchange->max : TG_EXCHANGE_ERROR_MAX;
 
     if (len > max - exchange->text.len) {
         exchange->is_too_large = 1;
@@ -251,7 +248,8 @@ tg_exchange_resume(tg_exchange_t *exchange)
 
 /*
  * The message in a body of JSON.  Some servers put the mark of the byte order
- * in front, which JSON has not, and some call it plain text.
+ * in front, which JSON has not, and some call it plain text, HTML (as PHP does
+ * by default) or another type.
  */
 static tg_str_t
 tg_exchange_message(tg_exchange_t *exchange)

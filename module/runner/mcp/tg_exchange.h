@@ -25,8 +25,7 @@
 #define TG_EXCHANGE_WHY_MAX 256
 
 typedef enum {
-    TG_EXCHANGE_TEXT,  /* text/plain, or no type: maybe JSON after all */
-    TG_EXCHANGE_OTHER, /* no content of MCP */
+    TG_EXCHANGE_TEXT, /* another type, or none: maybe JSON after all */
     TG_EXCHANGE_JSON,
     TG_EXCHANGE_EVENTS
 } tg_exchange_type_t;

@@ -54,12 +54,22 @@ tg_streamable_put_quoted(tg_buf_t *text, const char *name, const char *value)
     }
 }
 
+/* Appends how the body begins. */
+static void
+tg_streamable_put_head(tg_buf_t *text, const tg_exchange_t *exchange)
+{
+    tg_str_t head;
+
+    head = tg_buf_view(&exchange->text);
+    head.len = head.len < TG_STREAMABLE_HEAD_MAX ? head.len
+                                                 : TG_STREAMABLE_HEAD_MAX;
+    tg_utf8_put_visible(text, head, 1);
+}
+
 /* What the server said instead, for people. */
 static void
 tg_streamable_put_status(tg_buf_t *text, const tg_exchange_t *exchange)
 {
-    tg_str_t head;
-
     tg_buf_printf(text, "it answered with status %d", exchange->status);
     tg_streamable_put_quoted(text, "Retry-After", exchange->retry_after);
     tg_streamable_put_quoted(text, "WWW-Authenticate", exchange->authenticate);
@@ -71,13 +81,9 @@ tg_streamable_put_status(tg_buf_t *text, const tg_exchange_t *exchange)
         return;
     }
 
-    head = tg_buf_view(&exchange->text);
-
-    if (head.len != 0) {
-        head.len = head.len < TG_STREAMABLE_HEAD_MAX ? head.len
-                                                     : TG_STREAMABLE_HEAD_MAX;
+    if (exchange->text.len != 0) {
         tg_buf_text(text, ": ");
-        tg_utf8_put_visible(text, head, 1);
+        tg_streamable_put_head(text, exchange);
     }
 }
 
@@ -87,8 +93,7 @@ tg_streamable_error(const tg_exchange_t *exchange)
 {
     tg_message_t message;
 
-    if (exchange->type != TG_EXCHANGE_JSON
-        || tg_message_parse(&message, tg_buf_view(&exchange->text)) != TG_OK
+    if (tg_message_parse(&message, tg_buf_view(&exchange->text)) != TG_OK
         || tg_json_type(message.error) != TG_JSON_OBJECT)
     {
         return TG_STR_NONE;
@@ -234,6 +239,8 @@ static void
 tg_streamable_put_why(const tg_streamable_t *streamable,
                       const tg_exchange_t *exchange, tg_buf_t *text)
 {
+    int is_other;
+
     if (exchange->is_refused) {
         tg_buf_printf(text, "cannot be asked this over HTTP: %s",
                       exchange->why);
@@ -246,13 +253,19 @@ tg_streamable_put_why(const tg_streamable_t *streamable,
         return;
     }
 
-    tg_buf_printf(text, "gave no whole answer (%s)",
+    is_other = exchange->why[0] == '\0' && exchange->text.len != 0;
+    tg_buf_printf(text, "gave no whole answer (%s",
                   exchange->why[0] != '\0' ? exchange->why
-                  : exchange->type == TG_EXCHANGE_OTHER
-                          || (exchange->type == TG_EXCHANGE_TEXT
-                              && exchange->text.len != 0)
-                      ? "what it said is no message of MCP"
-                      : "it ended without one");
+                  : !is_other              ? "it ended without one"
+                  : exchange->type == TG_EXCHANGE_JSON
+                      ? "it ended without one, and said: "
+                      : "what it said is no message of MCP: ");
+
+    if (is_other) {
+        tg_streamable_put_head(text, exchange);
+    }
+
+    tg_buf_char(text, ')');
 
     if (!tg_streamable_is_own(streamable, exchange)) {
         tg_buf_text(text, "; the call may have been executed. See what it did "
@@ -353,12 +366,12 @@ tg_streamable_end_probe(tg_streamable_t *streamable,
 
     tg_buf_init(&error, tg_alloc_libc());
     tg_streamable_put_error(
-        &error, exchange->is_old_sse
-                    ? TG_STR("it is a server of the old transport HTTP+SSE "
-                             "(2024-11-05), which is not supported; use its "
-                             "URL for Streamable HTTP, often /mcp instead of "
-                             "/sse")
-                    : tg_buf_view(&streamable->refusal));
+        &error, exchange->is_old_sse ? TG_STR(
+                    "it is a server of the old transport HTTP+SSE "
+                    "(2024-11-05), which Toolgate does not speak; use its "
+                    "URL for Streamable HTTP, often /mcp instead of "
+                    "/sse")
+                                     : tg_buf_view(&streamable->refusal));
 
     if (!tg_buf_failed(&error)) {
         tg_streamable_answer(streamable, exchange, tg_buf_view(&error));
@@ -383,7 +396,10 @@ tg_streamable_end_request(tg_streamable_t *streamable, tg_exchange_t *exchange)
         return;
     }
 
-    if (exchange->status >= 300 || exchange->is_lost) {
+    if (exchange->status >= 300 || exchange->is_lost
+        || (tg_exchange_is_ok(exchange)
+            && tg_streamable_is_unknown(streamable, exchange)))
+    {
         if (!exchange->is_resuming
             || tg_streamable_is_own(streamable, exchange)) {
             tg_streamable_end_refused(streamable, exchange);
@@ -391,6 +407,13 @@ tg_streamable_end_request(tg_streamable_t *streamable, tg_exchange_t *exchange)
         }
 
         tg_streamable_end_resumed(streamable, exchange);
+    }
+
+    /* An error without the id of the request can be about nothing else. */
+    if (tg_exchange_is_ok(exchange)
+        && tg_streamable_error(exchange).data != NULL) {
+        tg_streamable_say_status(streamable, exchange);
+        return;
     }
 
     streamable->is_away = exchange->status == 0 && !exchange->was_sent;

@@ -16,6 +16,8 @@
 #define TG_STREAMABLE_NO_SESSION (-32001)
 /* Bytes of a text that are searched for words. */
 #define TG_STREAMABLE_WORDS_MAX 4096
+/* The same of a body with a status of success, which is no answer. */
+#define TG_STREAMABLE_WORDS_OK 1024
 
 static int
 tg_streamable_has_word(tg_str_t text, const char *word)
@@ -78,7 +80,7 @@ tg_streamable_is_unknown(const tg_streamable_t *streamable,
 
     text = tg_buf_view(&exchange->text);
 
-    if (exchange->status == 404) {
+    if (exchange->status == 404 || exchange->status == 410) {
         return streamable->session_id[0] != '\0'
                || exchange->session != streamable->session
                || tg_streamable_tells_lost(text);
@@ -90,8 +92,25 @@ tg_streamable_is_unknown(const tg_streamable_t *streamable,
         return 1;
     }
 
+    if (tg_exchange_is_ok(exchange)) {
+        return text.len <= TG_STREAMABLE_WORDS_OK
+               && memmem(text.data, text.len, "\"result\"", 8) == NULL
+               && tg_streamable_tells_lost(text);
+    }
+
     return exchange->status >= 400 && exchange->status != 429
            && tg_streamable_tells_lost(text);
+}
+
+/* Is a text what the SDKs of MCP say of a session that has not begun? */
+static int
+tg_streamable_is_unbegun(tg_str_t text)
+{
+    static const char *const phrases[] = { "server not initialized",
+                                           "request before initialization",
+                                           "mcp-session-id", NULL };
+
+    return tg_streamable_has_any(text, phrases);
 }
 
 /*
@@ -103,8 +122,8 @@ tg_streamable_is_lost_error(const tg_exchange_t *exchange,
                             const tg_message_t *message)
 {
     tg_str_t raw, text;
-    int64_t code, id;
-    int is_own;
+    int64_t code;
+    uint64_t id;
 
     code = 0;
 
@@ -117,17 +136,16 @@ tg_streamable_is_lost_error(const tg_exchange_t *exchange,
     text = tg_json_has(message->error, TG_STR("message"), TG_JSON_STRING, &raw)
                ? tg_json_body(raw)
                : TG_STR("");
-    is_own = tg_json_int64(message->id, &id) == TG_OK
-             && (uint64_t) id == exchange->request;
 
-    if (!is_own) {
+    if (tg_caller_id(message->id, &id) != TG_OK || id != exchange->request) {
         return code == TG_STREAMABLE_NO_SESSION
                || tg_streamable_tells_lost(text);
     }
 
-    return (code == TG_STREAMABLE_NO_SESSION || code == -32000
-            || code == TG_RPC_REQUEST)
-           && tg_streamable_tells_lost(text);
+    return tg_streamable_is_unbegun(text)
+           || ((code == TG_STREAMABLE_NO_SESSION || code == -32000
+                || code == TG_RPC_REQUEST)
+               && tg_streamable_tells_lost(text));
 }
 
 int
@@ -148,9 +166,6 @@ tg_streamable_says_lost(const tg_streamable_t *streamable,
     return tg_message_parse(&message, line) == TG_OK
            && message.method.data == NULL
            && tg_json_type(message.error) == TG_JSON_OBJECT
-           && (message.id.data == NULL
-               || tg_json_type(message.id) == TG_JSON_NULL
-               || tg_json_type(message.id) == TG_JSON_NUMBER)
            && tg_streamable_is_lost_error(exchange, &message);
 }
 
