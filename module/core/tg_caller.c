@@ -424,6 +424,13 @@ tg_caller_unread(tg_caller_t *caller, size_t len)
     caller->written -= len < caller->written ? len : caller->written;
 }
 
+int
+tg_caller_has_read_none(const tg_caller_t *caller)
+{
+    /* The oldest was sent first. */
+    return caller->first == NULL || caller->first->start >= caller->written;
+}
+
 void
 tg_caller_lose(tg_caller_t *caller)
 {

@@ -224,4 +224,7 @@ void tg_caller_written(tg_caller_t *caller, size_t len);
  */
 void tg_caller_unread(tg_caller_t *caller, size_t len);
 
+/* Are all requests in flight such that were not read? */
+int tg_caller_has_read_none(const tg_caller_t *caller);
+
 #endif

@@ -8,6 +8,7 @@
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
 # flood, twice, notes (it answers notifications), texts (of ids and tokens),
 # strict (it ends when it hears something before initialize),
+# leaves (it exits after each call),
 # huge, changing, pages, no_list, bad_list, deaf_term, by_client, names (a file
 # with more of them), marks (arguments that have a header).
 # list=FILE has what it lists instead, as JSON; what it is told goes to
@@ -315,6 +316,7 @@ sub hear {
     return fail($id, -32601, 'Method not found') if $method ne 'tools/call';
     my $tool = $tool{ $params->{name} } // sub { reply($_[0], text('?')) };
     $tool->($id, $params);
+    exit 0 if $is{leaves};
 }
 
 # Until there is something to read, or nobody has said anything for long.

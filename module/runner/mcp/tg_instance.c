@@ -303,6 +303,40 @@ tg_instance_fail(tg_instance_t *instance, const char *format, ...)
     tg_buf_deinit(&text);
 }
 
+static size_t
+tg_instance_unread(const tg_instance_t *instance)
+{
+    return instance->transport->unread != NULL
+               ? instance->transport->unread(instance)
+               : 0;
+}
+
+/*
+ * Some servers answer one call and exit.  Says whether it has done so: then
+ * the next call, or one that it has not read, starts it again.
+ */
+static int
+tg_instance_finish(tg_instance_t *instance)
+{
+    if (instance->state != TG_INSTANCE_READY || !instance->has_served
+        || !tg_caller_has_read_none(&instance->caller)
+        || instance->transport->has_finished == NULL
+        || !instance->transport->has_finished(instance))
+    {
+        return 0;
+    }
+
+    tg_instance_log(instance, TG_LOG_INFO,
+                    "it exited with status 0 after it had answered; the next "
+                    "call starts it again");
+    instance->nfailures = 0;
+    instance->is_again = 1;
+    instance->retry_at = uv_now(instance->timer.loop);
+    tg_instance_close(instance, 1, TG_STR_NONE);
+
+    return 1;
+}
+
 /*
  * Some servers of the older era end when the first that they hear is not
  * initialize.  Says whether it is started again, with that; not one that ends
@@ -316,10 +350,7 @@ tg_instance_greet(tg_instance_t *instance)
 
     client = &instance->client;
 
-    if (instance->nfailures != 0
-        || (instance->transport->is_unread != NULL
-            && instance->transport->is_unread(instance)))
-    {
+    if (instance->nfailures != 0 || tg_instance_unread(instance) != 0) {
         return 0;
     }
 
@@ -344,6 +375,12 @@ void
 tg_instance_lost(tg_instance_t *instance)
 {
     tg_buf_t text;
+
+    tg_caller_unread(&instance->caller, tg_instance_unread(instance));
+
+    if (tg_instance_finish(instance)) {
+        return;
+    }
 
     if ((instance->state == TG_INSTANCE_STARTING
          && !tg_instance_greet(instance))
@@ -425,6 +462,7 @@ tg_instance_start(tg_instance_t *instance)
     uv_update_time(instance->timer.loop);
     instance->started_at = uv_now(instance->timer.loop);
     instance->ready_at = 0;
+    instance->has_served = 0;
 
     instance->server->restarts += instance->nfailures != 0
                                   && !instance->is_again;

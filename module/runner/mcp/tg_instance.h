@@ -130,6 +130,7 @@ struct tg_instance_s {
     uint64_t retry_at; /* not before */
     unsigned nfailures;
     int is_leaving; /* freed as soon as it has ended */
+    int has_served; /* it has answered a call since its start */
     int is_again;   /* it ends, to be started and greeted otherwise */
     tg_str_t why;   /* what calls are told that are lost just now */
     char id[];

@@ -155,6 +155,7 @@ tg_hear_answer(void *host, void *tag, const tg_answer_t *answer)
     } else if (answer->kind == TG_ANSWER_LOST) {
         call->ops->fail(call, TG_FAILURE_LOST, instance->why);
     } else {
+        instance->has_served = 1;
         call->ops->answer(call, answer);
     }
 }

@@ -272,13 +272,25 @@ tg_stdio_close(tg_instance_t *instance, int is_now)
 }
 
 /* What is left in the pipe was sent before it ended. */
-static int
-tg_stdio_is_unread(const tg_instance_t *instance)
+static size_t
+tg_stdio_unread(const tg_instance_t *instance)
 {
     int n;
 
     return instance->stdio.in != -1
-           && ioctl(instance->stdio.in, FIONREAD, &n) == 0 && n > 0;
+                   && ioctl(instance->stdio.in, FIONREAD, &n) == 0 && n > 0
+               ? (size_t) n
+               : 0;
+}
+
+static int
+tg_stdio_has_finished(const tg_instance_t *instance)
+{
+    const tg_program_t *program;
+
+    program = &instance->stdio.program;
+
+    return program->has_ended && program->status == 0;
 }
 
 static void
@@ -481,7 +493,8 @@ const tg_transport_t tg_stdio_transport = {
     .flush = tg_stream_flush,
     .ended = tg_stdio_eof,
     .backlog = tg_stream_backlog,
-    .is_unread = tg_stdio_is_unread,
+    .unread = tg_stdio_unread,
+    .has_finished = tg_stdio_has_finished,
     .is_slice_over = tg_stream_is_slice_over,
     .explain = tg_stdio_explain,
     .close = tg_stdio_close,

@@ -31,10 +31,13 @@ typedef struct {
     size_t (*backlog)(const tg_instance_t *instance);
 
     /*
-     * Has the server ended without reading all that it was sent?  NULL: that
-     * is not known.
+     * Bytes that were sent and that a server which has ended did not read.
+     * NULL: that is not known.
      */
-    int (*is_unread)(const tg_instance_t *instance);
+    size_t (*unread)(const tg_instance_t *instance);
+
+    /* Has the server ended as if that were no failure?  NULL: never. */
+    int (*has_finished)(const tg_instance_t *instance);
 
     /*
      * Asked after a message of size bytes while there are more: is the time
