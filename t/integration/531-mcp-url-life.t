@@ -145,7 +145,7 @@ is scalar(() = $web{mute}->requests('notifications/cancelled')), 32,
 # --- what is no answer ---
 
 like call('html_echo'),
-    qr/^html gave no whole answer \(what it said is no message of MCP\);/,
+    qr/^html gave no whole answer \(what it said is no message of MCP: <p>/,
     'a page';
 like call('cut_echo'), qr/^cut gave no whole answer \(.*may have been/,
     'half an answer';
