@@ -43,7 +43,7 @@ tg_answer_checker(tg_run_t *run)
 
 static int
 tg_answer_is_fit(tg_session_t *session, const tg_tool_t *tool,
-                 const tg_request_t *request)
+                 tg_request_t *request, tg_buf_t *written)
 {
     tg_schema_checker_t *checker;
     tg_outcome_t outcome;
@@ -62,8 +62,8 @@ tg_answer_is_fit(tg_session_t *session, const tg_tool_t *tool,
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    rc = tg_fit_arguments(tool->input, checker, request->arguments, &outcome,
-                          &text);
+    rc = tg_fit_request(tool->input, checker, request, written, &outcome,
+                        &text);
 
     if (rc != TG_OK) {
         tg_peer_answer(&session->peer, &request->reply, &outcome);
@@ -369,23 +369,16 @@ tg_answer_ask(tg_answer_call_t *call, tg_peer_t *peer,
     tg_answer_free(call);
 }
 
-void
-tg_answer_call(void *host, tg_peer_t *peer, tg_request_t *request)
+static void
+tg_answer_begin(tg_session_t *session, tg_peer_t *peer, tg_tool_t *tool,
+                tg_request_t *request)
 {
     tg_answer_call_t *call;
-    tg_session_t *session;
     const char *arguments;
     tg_outcome_t outcome;
-    tg_tool_t *tool;
     tg_run_t *run;
 
-    session = host;
     run = session->run;
-    tool = request->entry->host;
-
-    if (!tg_answer_is_fit(session, tool, request)) {
-        return;
-    }
 
     /* One too many is answered by the peer, before it is begun. */
     if (peer->ncalls >= peer->max_calls) {
@@ -404,6 +397,22 @@ tg_answer_call(void *host, tg_peer_t *peer, tg_request_t *request)
 
     tg_answer_ask(call, peer, request, arguments);
     tg_buf_reset(&run->scratch, TG_SCRATCH_KEEP);
+}
+
+void
+tg_answer_call(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_buf_t written;
+    tg_tool_t *tool;
+
+    tool = request->entry->host;
+    tg_buf_init(&written, tg_alloc_libc());
+
+    if (tg_answer_is_fit(host, tool, request, &written)) {
+        tg_answer_begin(host, peer, tool, request);
+    }
+
+    tg_buf_deinit(&written);
 }
 
 void

@@ -2,6 +2,9 @@
 
 #include "core/tg_result_repair.h"
 
+/* Members that are null and may be left out; the others stay. */
+#define TG_FIT_NULLS_MAX 32
+
 static int
 tg_fit_no_memory(tg_outcome_t *outcome)
 {
@@ -54,6 +57,120 @@ tg_fit_arguments(const tg_schema_t *schema, tg_schema_checker_t *checker,
     return schema == NULL ? TG_OK
                           : tg_fit_check(schema, checker, arguments,
                                          TG_FAILURE_ARGUMENTS, outcome, text);
+}
+
+/* --- arguments that are null --- */
+
+/*
+ * Writes an object without those of its nulls whose number (0: the first) is
+ * in left_out, a set of bits; how many nulls it has, TG_FIT_NULLS_MAX at most.
+ */
+static unsigned
+tg_fit_put(tg_buf_t *out, tg_str_t object, uint32_t left_out)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    unsigned n;
+
+    n = 0;
+    tg_buf_truncate(out, 0);
+    tg_buf_char(out, '{');
+    tg_json_init(&json, object);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        if (tg_json_type(value) == TG_JSON_NULL && n < TG_FIT_NULLS_MAX
+            && (left_out >> n++ & 1))
+        {
+            continue;
+        }
+
+        tg_buf_text(out, out->len > 1 ? ",\"" : "\"");
+        tg_buf_put(out, key.data, key.len);
+        tg_buf_text(out, "\":");
+        tg_buf_put(out, value.data, value.len);
+    }
+
+    tg_buf_char(out, '}');
+
+    return n;
+}
+
+static int
+tg_fit_is_fit(const tg_schema_t *schema, tg_schema_checker_t *checker,
+              const tg_buf_t *object)
+{
+    tg_buf_t why;
+    int rc;
+
+    tg_buf_init(&why, object->alloc);
+    rc = tg_buf_failed(object)
+             ? TG_NOMEM
+             : tg_schema_check(schema, checker, tg_buf_view(object), &why);
+    tg_buf_deinit(&why);
+
+    return rc == TG_OK;
+}
+
+/* A null that fits means something: it stays. */
+static int
+tg_fit_without_nulls(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                     tg_str_t object, tg_buf_t *written)
+{
+    uint32_t left_out;
+    unsigned i, n;
+
+    left_out = UINT32_MAX;
+    n = tg_fit_put(written, object, left_out);
+
+    if (n == 0 || !tg_fit_is_fit(schema, checker, written)) {
+        return 0;
+    }
+
+    for (i = 0; n > 1 && i < n; i++) {
+        left_out ^= UINT32_C(1) << i;
+        (void) tg_fit_put(written, object, left_out);
+
+        if (!tg_fit_is_fit(schema, checker, written)) {
+            left_out ^= UINT32_C(1) << i;
+        }
+    }
+
+    (void) tg_fit_put(written, object, left_out);
+
+    return 1;
+}
+
+int
+tg_fit_request(const tg_schema_t *schema, tg_schema_checker_t *checker,
+               tg_request_t *request, tg_buf_t *written, tg_outcome_t *outcome,
+               tg_buf_t *text)
+{
+    int rc;
+
+    rc = tg_fit_arguments(schema, checker, request->arguments, outcome, text);
+
+    /* The token of a method is in its params. */
+    if (rc != TG_BAD || tg_json_type(request->arguments) != TG_JSON_OBJECT
+        || (request->entry->kind == TG_ENTRY_METHOD
+            && request->progress_token.data != NULL)
+        || !tg_fit_without_nulls(schema, checker, request->arguments, written))
+    {
+        return rc;
+    }
+
+    tg_buf_truncate(text, 0);
+
+    if (tg_buf_failed(written)) {
+        return tg_fit_no_memory(outcome);
+    }
+
+    request->arguments = tg_buf_view(written);
+    request->notes = NULL;
+
+    return TG_OK;
 }
 
 /* Is there something that the schema is about?  Its data is NULL if not. */

@@ -25,6 +25,15 @@ tg_fit_is_sure(const tg_schema_t *schema, const tg_request_t *request)
 int tg_fit_arguments(const tg_schema_t *schema, tg_schema_checker_t *checker,
                      tg_str_t arguments, tg_outcome_t *outcome, tg_buf_t *text);
 
+/*
+ * The same for a request's.  Where its arguments fit without members that are
+ * null, as models write what they do not give, the request has them so: they
+ * are in written then, which must outlive their use.
+ */
+int tg_fit_request(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                   tg_request_t *request, tg_buf_t *written,
+                   tg_outcome_t *outcome, tg_buf_t *text);
+
 /* An outcome that does not becomes a failure: as above. */
 int tg_fit_outcome(const tg_schema_t *schema, tg_schema_checker_t *checker,
                    const tg_entry_t *entry, tg_outcome_t *outcome,

@@ -43,6 +43,8 @@ tool seven  { return seven; input_schema '{
                        "additionalItems":false}},
               "dependencies":{"n":["l"]},
               "definitions":{"n":{"type":"integer"}}}'; }
+tool whole  { input_schema '$inline'; return \$tool_arguments; }
+method whole { input_schema '$inline'; return \$tool_arguments; }
 method said { input_schema_file input.json; return \$tool_json_text; }
 method run  { input_schema_file input.json; exec touch %%DIR%%/ran; }
 method pair { input_schema '{"type":"array","prefixItems":[{"type":"integer"},
@@ -117,6 +119,24 @@ for my $json ('{"text":"ab"}', '{"text":"ab","n":1.0,"tags":["a","b"]}',
         }
     }
 }
+# Models write null for what they do not give.
+for my $case (
+    ['{"n":null,"text":"ab","mode":null,"other":null}', { text => 'ab' }],
+    [
+        '{"text":"ab","at":{"x":1,"y":null},"tags":null}',
+        { text => 'ab', at => { x => 1, y => undef } }
+    ])
+{
+    my ($json, $expected) = @$case;
+    for my $way (@ways) {
+        is_deeply(
+            Toolgate::Client->decode(raw_call($way, 'whole', $json)->{text}),
+            $expected, "nulls are left out of $json, " . $way->name);
+    }
+    is_deeply raw_method($tg->connect, 'whole', $json)->{result}, $expected,
+        "likewise of a method";
+}
+
 is $ways[0]->call('free', { anything => 1 })->{text}, 'free',
     'a tool without a schema takes anything';
 

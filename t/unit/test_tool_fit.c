@@ -91,6 +91,63 @@ HELP_TEST(fit_arguments, "arguments")
         == TG_OK);
 }
 
+/* What becomes of a request's arguments; expected NULL: they do not fit. */
+static void
+test_request(const char *arguments, const char *expected)
+{
+    static const char schema_text[] =
+        "{\"type\":\"object\",\"required\":[\"r\"],\"properties\":{"
+        "\"r\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"},"
+        "\"o\":{\"type\":[\"string\",\"null\"]}},"
+        "\"additionalProperties\":false}";
+
+    tg_json_notes_t notes;
+    tg_request_t request;
+    tg_schema_t *schema;
+    tg_buf_t written;
+    int rc;
+
+    memset(&notes, 0, sizeof(notes));
+    memset(&request, 0, sizeof(request));
+    request.entry = &test_tool;
+    request.arguments = tg_str_c(arguments);
+    request.notes = &notes;
+    schema = test_schema(schema_text);
+    tg_buf_init(&written, tg_alloc_libc());
+    tg_buf_truncate(&test_text, 0);
+    rc = tg_fit_request(schema, test_checker, &request, &written, &test_outcome,
+                        &test_text);
+
+    if (expected == NULL) {
+        CU_ASSERT(rc == TG_BAD);
+        CU_ASSERT(test_outcome.failure == TG_FAILURE_ARGUMENTS);
+        HELP_EQ(request.arguments, arguments);
+    } else {
+        CU_ASSERT(rc == TG_OK);
+        HELP_EQ(request.arguments, expected);
+        CU_ASSERT((request.notes == NULL)
+                  == (request.arguments.data == written.data));
+    }
+
+    tg_buf_deinit(&written);
+    tg_schema_free(schema);
+}
+
+HELP_TEST(fit_request, "nulls that do not fit are left out")
+{
+    test_request("{\"r\":\"a\",\"n\":null}", "{\"r\":\"a\"}");
+    test_request("{ \"n\" : null , \"r\" : \"a\" , \"o\" : null }",
+                 "{\"r\":\"a\",\"o\":null}");
+    test_request("{\"x\":null,\"r\":\"\\u0061\",\"n\":null}",
+                 "{\"r\":\"\\u0061\"}");
+    test_request("{\"r\":\"a\",\"o\":null}", "{\"r\":\"a\",\"o\":null}");
+    test_request("{\"r\":null}", NULL);
+    CU_ASSERT(strstr(help_text(test_outcome.value), "null") != NULL);
+    test_request("{\"r\":\"a\",\"n\":\"x\",\"o\":null}", NULL);
+    test_request("null", NULL);
+    test_request("[null]", NULL);
+}
+
 HELP_TEST(without_memory, "without memory for a checker")
 {
     tg_schema_t *schema;

@@ -290,15 +290,33 @@ int
 ngx_toolgate_check_arguments(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
                              tg_buf_t *scratch)
 {
+    tg_request_t *request;
+    tg_buf_t written;
+    char *text;
     int rc;
 
-    rc = tg_fit_arguments(call->tool->input, ngx_toolgate_check_begin(call),
-                          call->request->arguments, outcome, scratch);
+    request = call->request;
+    tg_buf_init(&written, tg_alloc_libc());
+    rc = tg_fit_request(call->tool->input, ngx_toolgate_check_begin(call),
+                        request, &written, outcome, scratch);
     ngx_toolgate_check_end(call);
 
     if (rc == TG_BAD) {
         call->rule = NGX_TOOLGATE_RULE_INPUT;
     }
+
+    if (rc == TG_OK && request->arguments.data == written.data) {
+        text = ngx_pnalloc(call->pool, request->arguments.len);
+
+        if (text != NULL) {
+            request->arguments = tg_str_keep(&text, request->arguments);
+        } else {
+            *outcome = tg_outcome_no_memory();
+            rc = TG_NOMEM;
+        }
+    }
+
+    tg_buf_deinit(&written);
 
     return rc;
 }
