@@ -1,50 +1,8 @@
 /*
- * The caller's ear: answers, notifications, farewells.
+ * What a server sends to a caller: answers, and what it says unasked.
  */
 #include "core/tg_pending.h"
 #include "core/tg_rpc.h"
-
-static tg_str_t
-tg_raw_body(tg_str_t raw)
-{
-    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw)
-                                               : TG_STR_NONE;
-}
-
-static void
-tg_caller_end(tg_caller_t *caller, tg_pending_t *pending,
-              const tg_answer_t *answer)
-{
-    void *tag;
-
-    tag = pending->tag;
-    tg_pending_remove(caller, pending);
-
-    /* Of a sequential call that was cancelled, nobody wants the answer. */
-    if (tag != NULL || !caller->dialect->is_sequential) {
-        caller->ops->answer(caller->host, tag, answer);
-    }
-}
-
-/* Of an error that has neither a message nor a class. */
-#define TG_CALLER_UNTOLD                                                       \
-    TG_STR("The server answered with an error and did not say why; look into " \
-           "its log.")
-
-void
-tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message,
-               int is_too_large)
-{
-    tg_answer_t answer;
-
-    memset(&answer, 0, sizeof(answer));
-    answer.kind = TG_ANSWER_ERROR;
-    answer.has_code = 1;
-    answer.code = TG_RPC_INTERNAL;
-    answer.message = message.len != 0 ? message : TG_CALLER_UNTOLD;
-    answer.is_too_large = is_too_large;
-    tg_caller_end(caller, pending, &answer);
-}
 
 static void
 tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
@@ -138,33 +96,6 @@ tg_caller_is_answer(const tg_caller_t *caller, const tg_message_t *message)
                || tg_json_is_text(message->kind, TG_STR("mcp_response")));
 }
 
-int
-tg_caller_id(tg_str_t raw, uint64_t *id)
-{
-    int64_t number;
-    size_t i;
-
-    if (tg_json_type(raw) == TG_JSON_STRING) {
-        raw = tg_json_body(raw);
-
-        for (i = 0; i < raw.len && tg_is_digit(raw.data[i]); i++) {
-            /* void */
-        }
-
-        if (i == 0 || i != raw.len) {
-            return TG_BAD;
-        }
-    }
-
-    if (tg_json_int64(raw, &number) != TG_OK || number < 0) {
-        return TG_BAD;
-    }
-
-    *id = (uint64_t) number;
-
-    return TG_OK;
-}
-
 /*
  * A server that could not read a request does not know its id (too large, for
  * instance).  When one waits alone, it was that one; it would wait for ever.
@@ -240,42 +171,6 @@ tg_caller_broken(tg_caller_t *caller, const tg_message_t *message)
     }
 
     return tg_caller_farewell(caller, message->message);
-}
-
-int
-tg_caller_farewell(tg_caller_t *caller, tg_str_t reason)
-{
-    caller->is_closed = 1;
-
-    if (caller->ops->farewell != NULL) {
-        caller->ops->farewell(caller->host, tg_raw_body(reason),
-                              caller->is_drained);
-    }
-
-    return TG_CLOSED;
-}
-
-int
-tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
-{
-    tg_str_t reason;
-
-    if (tg_json_is_text(message->method, TG_STR(TG_CLOSING))) {
-        caller->is_drained = 1;
-
-        if (tg_json_get(message->params, TG_STR("reason"), &reason) != TG_OK) {
-            reason = TG_STR_NONE;
-        }
-
-        return tg_caller_farewell(caller, reason);
-    }
-
-    if (caller->ops->notification != NULL) {
-        caller->ops->notification(caller->host, tg_json_body(message->method),
-                                  message);
-    }
-
-    return TG_OK;
 }
 
 /* Sequential: it came in the place of an answer that somebody waits for. */

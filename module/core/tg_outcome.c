@@ -1,6 +1,5 @@
 #include "core/tg_outcome.h"
 
-#include "base/tg_scan.h"
 #include "base/tg_utf8.h"
 
 tg_outcome_t
@@ -29,8 +28,7 @@ tg_outcome_no_memory(void)
     return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_NO_MEMORY);
 }
 
-/* As tg_json_check(), of what stands in a reply. */
-static int
+int
 tg_outcome_scan(tg_str_t bytes)
 {
     tg_json_t json;
@@ -84,58 +82,6 @@ tg_outcome_trim(tg_str_t bytes)
     }
 
     return bytes;
-}
-
-static tg_outcome_t
-tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
-{
-    tg_result_check_t check;
-    tg_outcome_t outcome;
-    int rc;
-
-    if (entry->output == TG_OUTPUT_RESULT && entry->kind == TG_ENTRY_TOOL) {
-        tg_result_check_begin(&check, bytes, 0);
-        (void) tg_result_check_step(&check, SIZE_MAX, &outcome);
-        return outcome;
-    }
-
-    bytes = tg_outcome_trim(bytes);
-    rc = tg_outcome_scan(bytes);
-
-    return rc == TG_OK ? tg_outcome_of(entry->output == TG_OUTPUT_JSON
-                                           ? TG_OUTCOME_JSON
-                                           : TG_OUTCOME_RESULT,
-                                       bytes)
-                       : tg_outcome_not_json(rc);
-}
-
-tg_outcome_t
-tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
-{
-    const char *stop, *end;
-
-    if (entry->output != TG_OUTPUT_TEXT) {
-        return tg_outcome_parse(entry, bytes);
-    }
-
-    if (bytes.len == 0) {
-        return tg_outcome_text(bytes);
-    }
-
-    end = tg_str_end(bytes);
-    stop = tg_scan_text(bytes.data, end);
-
-    /* What needs no escaping is the body of itself. */
-    if (stop == end) {
-        return tg_outcome_of(TG_OUTCOME_BODY, bytes);
-    }
-
-    if (!tg_utf8_is_valid(tg_str(stop, (size_t) (end - stop)))) {
-        return tg_outcome_failure(TG_FAILURE_OUTPUT,
-                                  "The output is not valid UTF-8 text.");
-    }
-
-    return tg_outcome_text(bytes);
 }
 
 void

@@ -109,6 +109,9 @@ void tg_result_check_begin(tg_result_check_t *check, tg_str_t bytes,
 int tg_result_check_step(tg_result_check_t *check, size_t bytes,
                          tg_outcome_t *outcome);
 
+/* As tg_json_check(), of what stands in a reply. */
+int tg_outcome_scan(tg_str_t bytes);
+
 /* JSON may stand between blanks and newlines; a value does not. */
 tg_str_t tg_outcome_trim(tg_str_t bytes);
 

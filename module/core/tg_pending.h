@@ -30,23 +30,42 @@ void tg_caller_next(tg_caller_t *caller);
 
 void tg_caller_log(tg_caller_t *caller, const char *text);
 
-/* --- tg_caller_input.c, for the dialects --- */
+/* --- tg_caller_end.c --- */
 
-/* The other side leaves; reason is raw or absent.  TG_CLOSED. */
-int tg_caller_farewell(tg_caller_t *caller, tg_str_t reason);
+/* The body of a raw string, or absent. */
+static inline tg_str_t
+tg_raw_body(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw)
+                                               : TG_STR_NONE;
+}
 
-/* The same because of the request that message->id may name: TG_CLOSED. */
-int tg_caller_broken(tg_caller_t *caller, const tg_message_t *message);
+/* Gives a request its answer, and frees it. */
+void tg_caller_end(tg_caller_t *caller, tg_pending_t *pending,
+                   const tg_answer_t *answer);
 
-/* Answers a ping of the server's, by its raw id: as tg_caller_refuse(). */
-int tg_caller_pong(tg_caller_t *caller, tg_str_t id);
+/* Of an error that has neither a message nor a class. */
+#define TG_CALLER_UNTOLD                                                       \
+    TG_STR("The server answered with an error and did not say why; look into " \
+           "its log.")
 
 /* Fails a request with an error that no message says as its dialect does. */
 void tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending,
                     tg_str_t message, int is_too_large);
 
+/* The other side leaves; reason is raw or absent.  TG_CLOSED. */
+int tg_caller_farewell(tg_caller_t *caller, tg_str_t reason);
+
 /* TG_CLOSED when it is a farewell of Toolgate's. */
 int tg_caller_notification(tg_caller_t *caller, const tg_message_t *message);
+
+/* --- tg_caller_input.c, for the dialects --- */
+
+/* A farewell because of the request that message->id may name: TG_CLOSED. */
+int tg_caller_broken(tg_caller_t *caller, const tg_message_t *message);
+
+/* Answers a ping of the server's, by its raw id: as tg_caller_refuse(). */
+int tg_caller_pong(tg_caller_t *caller, tg_str_t id);
 
 /* --- tg_caller_broken.c --- */
 

@@ -130,9 +130,8 @@ HELP_TEST(content, "content that is no array")
               "\"{\\\"a\\\":1}\"") "],\"structuredContent\":{\"a\":1}}" },
         { "{\"structuredContent\":{},\"content\":null,"
           "\"resultType\":\"complete\"}",
-          "{\"content\":[" TEST_TEXT(
-              "\"{}\"") "],\"structuredContent\":{},"
-                        "\"resultType\":\"complete\"}" },
+          "{\"content\":[" TEST_TEXT("\"{}\"") "],\"structuredContent\":{},"
+                                               "\"resultType\":\"complete\"}" },
         /* Older clients see no such structuredContent. */
         { TEST_MORE(",\"structuredContent\":[1]"),
           "{\"content\":[" TEST_TEXT(

@@ -100,8 +100,8 @@ tg_spill_texts(tg_spill_job_t *spill, tg_str_t owner, tg_str_t key,
 
     /* It may search for a NUL. */
     if (pattern.data != NULL) {
-        spill->query.pattern =
-            tg_str(at, tg_json_decode(at, tg_json_body(pattern)));
+        spill->query.pattern = tg_str(at, tg_json_decode(at, tg_json_body(
+                                                                 pattern)));
     }
 
     return TG_OK;
