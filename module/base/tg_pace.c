@@ -2,32 +2,32 @@
 
 /* What is used when the time is now. */
 static unsigned
-tg_pace_used(const tg_pace_t *pace, uint64_t now)
+tg_pace_used(const tg_pace_t *pace, unsigned burst, uint64_t now)
 {
     uint64_t given;
 
-    given = (now - pace->at) / TG_PACE_MS;
+    given = (now - pace->at) / TG_PACE_MS * ((burst + 999) / 1000);
 
     return given < pace->used ? pace->used - (unsigned) given : 0;
 }
 
 int
-tg_pace_has_room(const tg_pace_t *pace, uint64_t now)
+tg_pace_has_room(const tg_pace_t *pace, unsigned burst, uint64_t now)
 {
-    return tg_pace_used(pace, now) < TG_PACE_BURST;
+    return tg_pace_used(pace, burst, now) < burst;
 }
 
 int
-tg_pace_take(tg_pace_t *pace, uint64_t now)
+tg_pace_take(tg_pace_t *pace, unsigned burst, uint64_t now)
 {
     if (now - pace->at >= TG_PACE_MS) {
-        pace->used = tg_pace_used(pace, now);
+        pace->used = tg_pace_used(pace, burst, now);
         pace->at = now;
     }
 
-    if (pace->used == TG_PACE_BURST) {
+    if (pace->used >= burst) {
         return 0;
     }
 
-    return ++pace->used < TG_PACE_BURST ? 1 : -1;
+    return ++pace->used < burst ? 1 : -1;
 }

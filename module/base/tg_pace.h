@@ -1,6 +1,7 @@
 /*
  * How often something is done because a stranger wants it, such as a line that
- * is logged: a hundred times at once, then once a second.
+ * is logged: so many times at once (burst), then a thousandth of that each
+ * second, once at least.
  *
  * A tg_pace_t of zeros has all of its room.
  */
@@ -9,7 +10,11 @@
 
 #include <stdint.h>
 
-#define TG_PACE_BURST 100
+/* Warnings: more than an operator reads. */
+#define TG_PACE_WARNINGS 100
+/* Remarks at level info: more than a party gives cause for by mistake. */
+#define TG_PACE_REMARKS 100000
+/* When room comes back. */
 #define TG_PACE_MS 1000
 
 typedef struct {
@@ -18,9 +23,9 @@ typedef struct {
 } tg_pace_t;
 
 /* Is there room at a time, in ms? */
-int tg_pace_has_room(const tg_pace_t *pace, uint64_t now);
+int tg_pace_has_room(const tg_pace_t *pace, unsigned burst, uint64_t now);
 
 /* Takes some: 1; -1: it was the last; 0: there is none. */
-int tg_pace_take(tg_pace_t *pace, uint64_t now);
+int tg_pace_take(tg_pace_t *pace, unsigned burst, uint64_t now);
 
 #endif

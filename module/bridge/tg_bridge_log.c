@@ -48,7 +48,8 @@ tg_bridge_log(const char *format, ...)
     va_list args;
     int room;
 
-    room = tg_pace_take(&pace, uv_hrtime() / TG_LOG_NS_PER_MS);
+    room = tg_pace_take(&pace, TG_PACE_WARNINGS,
+                        uv_hrtime() / TG_LOG_NS_PER_MS);
 
     if (room > 0) {
         va_start(args, format);

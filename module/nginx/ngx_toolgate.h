@@ -51,6 +51,12 @@ ngx_toolgate_str(const ngx_str_t *text)
     return tg_str((const char *) text->data, text->len);
 }
 
+/*
+ * The data of a timer that has no other: NGINX's debug log takes that of any
+ * timer for a connection.
+ */
+extern ngx_connection_t ngx_toolgate_no_connection;
+
 typedef struct ngx_toolgate_tool_s ngx_toolgate_tool_t;
 typedef struct ngx_toolgate_call_s ngx_toolgate_call_t;
 typedef struct ngx_toolgate_runner_s ngx_toolgate_runner_t;

@@ -6,18 +6,18 @@
 #include "base/tg_pace.h"
 
 static void
-take_all(tg_pace_t *pace, uint64_t now)
+take_all(tg_pace_t *pace, int burst, uint64_t now)
 {
     int i;
 
-    for (i = 1; i < TG_PACE_BURST; i++) {
-        CU_ASSERT(tg_pace_take(pace, now) == 1);
+    for (i = 1; i < burst; i++) {
+        CU_ASSERT(tg_pace_take(pace, burst, now) == 1);
     }
 
-    CU_ASSERT(tg_pace_has_room(pace, now));
-    CU_ASSERT(tg_pace_take(pace, now) == -1);
-    CU_ASSERT(!tg_pace_has_room(pace, now));
-    CU_ASSERT(tg_pace_take(pace, now) == 0);
+    CU_ASSERT(tg_pace_has_room(pace, burst, now));
+    CU_ASSERT(tg_pace_take(pace, burst, now) == -1);
+    CU_ASSERT(!tg_pace_has_room(pace, burst, now));
+    CU_ASSERT(tg_pace_take(pace, burst, now) == 0);
 }
 
 HELP_TEST(pace, "many at once, then one each second")
@@ -27,19 +27,39 @@ HELP_TEST(pace, "many at once, then one each second")
 
     memset(&pace, 0, sizeof(pace));
     now = 1000000;
-    take_all(&pace, now);
+    take_all(&pace, 100, now);
 
     now += TG_PACE_MS - 1;
-    CU_ASSERT(tg_pace_take(&pace, now) == 0);
+    CU_ASSERT(tg_pace_take(&pace, 100, now) == 0);
     now += 1;
-    CU_ASSERT(tg_pace_has_room(&pace, now));
-    CU_ASSERT(tg_pace_take(&pace, now) == -1);
-    CU_ASSERT(tg_pace_take(&pace, now) == 0);
+    CU_ASSERT(tg_pace_has_room(&pace, 100, now));
+    CU_ASSERT(tg_pace_take(&pace, 100, now) == -1);
+    CU_ASSERT(tg_pace_take(&pace, 100, now) == 0);
 
     now += 3 * TG_PACE_MS;
-    CU_ASSERT(tg_pace_take(&pace, now) == 1);
-    CU_ASSERT(tg_pace_take(&pace, now) == 1);
-    CU_ASSERT(tg_pace_take(&pace, now) == -1);
+    CU_ASSERT(tg_pace_take(&pace, 100, now) == 1);
+    CU_ASSERT(tg_pace_take(&pace, 100, now) == 1);
+    CU_ASSERT(tg_pace_take(&pace, 100, now) == -1);
 
-    take_all(&pace, now + (uint64_t) TG_PACE_BURST * TG_PACE_MS);
+    now += 100 * TG_PACE_MS;
+    take_all(&pace, 100, now);
+}
+
+HELP_TEST(large, "a thousandth of very many each second")
+{
+    tg_pace_t pace;
+    uint64_t now;
+    int i;
+
+    memset(&pace, 0, sizeof(pace));
+    now = 1000000;
+    take_all(&pace, 5000, now);
+    now += TG_PACE_MS;
+
+    for (i = 1; i < 5; i++) {
+        CU_ASSERT(tg_pace_take(&pace, 5000, now) == 1);
+    }
+
+    CU_ASSERT(tg_pace_take(&pace, 5000, now) == -1);
+    CU_ASSERT(tg_pace_take(&pace, 5000, now) == 0);
 }

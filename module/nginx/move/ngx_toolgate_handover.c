@@ -242,6 +242,7 @@ ngx_toolgate_handover_connect(ngx_event_handler_pt handler)
     c->read->channel = 1; /* none that is left open by mistake */
     ngx_toolgate_taking = c;
     ngx_toolgate_resting.handler = ngx_toolgate_handover_look;
+    ngx_toolgate_resting.data = &ngx_toolgate_no_connection;
     ngx_toolgate_resting.log = c->log;
     ngx_toolgate_resting.cancelable = 1;
 

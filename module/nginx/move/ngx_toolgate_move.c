@@ -284,6 +284,7 @@ ngx_toolgate_send(ngx_toolgate_session_t *session)
     ngx_toolgate_outbox.packed.fd = ngx_toolgate_drop(session);
 
     ev = &ngx_toolgate_outbox.event;
+    ev->data = &ngx_toolgate_no_connection;
     ev->handler = ngx_toolgate_outbox_try;
     ev->log = ngx_cycle->log;
     ngx_toolgate_outbox_try(ev);

@@ -246,6 +246,7 @@ ngx_toolgate_stay(void)
 
     /* Not cancelable: an exiting worker stays for it. */
     ev.handler = ngx_toolgate_stay_look;
+    ev.data = &ngx_toolgate_no_connection;
     ev.log = ngx_cycle->log;
     ngx_add_timer(&ev, NGX_TOOLGATE_MOVE_PAUSE);
 

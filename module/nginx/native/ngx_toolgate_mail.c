@@ -125,6 +125,7 @@ ngx_int_t
 ngx_toolgate_mail_init(ngx_cycle_t *cycle)
 {
     ngx_toolgate_mail_pace.handler = ngx_toolgate_mail_pace_handler;
+    ngx_toolgate_mail_pace.data = &ngx_toolgate_no_connection;
     ngx_toolgate_mail_pace.log = cycle->log;
     ngx_toolgate_mail_pace.cancelable = 1;
 

@@ -9,7 +9,10 @@ ngx_toolgate_may_log(tg_pace_t *pace, ngx_uint_t level, ngx_log_t *log)
         return 0;
     }
 
-    room = tg_pace_take(pace, ngx_current_msec);
+    room = tg_pace_take(pace,
+                        level < NGX_LOG_INFO ? TG_PACE_WARNINGS
+                                             : TG_PACE_REMARKS,
+                        ngx_current_msec);
 
     if (room < 0) {
         ngx_log_error(level, log, 0,

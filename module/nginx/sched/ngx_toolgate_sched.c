@@ -18,6 +18,8 @@ ngx_uint_t ngx_toolgate_stays;
 /* ms; keeps a worker that exits while sources wait, and does nothing else. */
 #define NGX_TOOLGATE_SCHED_STAY 1000
 
+ngx_connection_t ngx_toolgate_no_connection = { .fd = (ngx_socket_t) -1 };
+
 static ngx_event_t ngx_toolgate_sched_event;
 
 static uint64_t
@@ -44,15 +46,12 @@ ngx_toolgate_sched_handler(ngx_event_t *ev)
 static void
 ngx_toolgate_sched_wake(void *host)
 {
-    /* NGINX's debug log names the connection of a timer. */
-    static ngx_connection_t none = { .fd = (ngx_socket_t) -1 };
-
     ngx_event_t *ev;
 
     (void) host;
     ev = &ngx_toolgate_sched_event;
     ev->handler = ngx_toolgate_sched_handler;
-    ev->data = &none;
+    ev->data = &ngx_toolgate_no_connection;
     ev->log = ngx_cycle->log;
     ngx_post_event(ev, &ngx_posted_next_events);
 

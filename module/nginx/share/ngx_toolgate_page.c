@@ -177,6 +177,7 @@ ngx_toolgate_page_watch(void)
 
     if (!(ngx_event_flags & NGX_USE_CLEAR_EVENT)) {
         ngx_toolgate_looking.handler = ngx_toolgate_page_look;
+        ngx_toolgate_looking.data = &ngx_toolgate_no_connection;
         ngx_toolgate_looking.log = ngx_cycle->log;
         ngx_toolgate_looking.cancelable = 1;
         ngx_add_timer(&ngx_toolgate_looking, NGX_TOOLGATE_SHARE_LOOK);

@@ -20,14 +20,9 @@ static struct {
 static ngx_uint_t ngx_toolgate_nfree;
 static ngx_uint_t ngx_toolgate_nruns;
 
-/* For NGINX's debug log, which takes any timer's data for a connection. */
-static ngx_connection_t ngx_toolgate_running_connection = {
-    .fd = (ngx_socket_t) -1,
-};
-
 static ngx_event_t ngx_toolgate_running_event = {
     .handler = ngx_toolgate_running_look,
-    .data = &ngx_toolgate_running_connection,
+    .data = &ngx_toolgate_no_connection,
 };
 
 uint64_t

@@ -19,7 +19,8 @@ static void ngx_toolgate_told_handler(ngx_event_t *ev);
 static ngx_queue_t ngx_toolgate_shared = { &ngx_toolgate_shared,
                                            &ngx_toolgate_shared };
 static ngx_event_t ngx_toolgate_told_event = {
-    .handler = ngx_toolgate_told_handler
+    .handler = ngx_toolgate_told_handler,
+    .data = &ngx_toolgate_no_connection,
 };
 static tg_source_t ngx_toolgate_told_source = { .run = ngx_toolgate_told_run };
 

@@ -12,7 +12,7 @@ int
 tg_server_may_log(tg_server_t *server, int level)
 {
     return tg_pace_has_room(&server->logs[level < TG_LOG_INFO],
-                            uv_now(server->timer.loop));
+                            TG_PACE_WARNINGS, uv_now(server->timer.loop));
 }
 
 void
@@ -23,7 +23,7 @@ tg_server_log(tg_server_t *server, int level, const char *format, ...)
     tg_buf_t buf;
     int room;
 
-    room = tg_pace_take(&server->logs[level < TG_LOG_INFO],
+    room = tg_pace_take(&server->logs[level < TG_LOG_INFO], TG_PACE_WARNINGS,
                         uv_now(server->timer.loop));
 
     if (room == 0) {

@@ -23,7 +23,6 @@ package Toolgate::Floods;
 #   rounds         rounds of the attack in a test (1)
 #   clock          the runner has a clock that the attack sets
 #   log            what the log may say at warn or worse
-#   lines          lines that it may have, if more than others
 #
 # A new source is a row, or a loop that adds some.
 
@@ -227,8 +226,7 @@ sub calls_of_far {
 add_threads("$_ of 8", $_,
     conf   => 'timeout 1s max=1s;',
     attack => calls_of_far(count => 8, fails => 1),
-    wait   => $_ eq 'progress' ? $LARGE : $SMALL,
-    lines  => 10_000)
+    wait   => $_ eq 'progress' ? $LARGE : $SMALL)
     for qw(progress strays lines);
 add_threads('answers to calls', 'word',
     attack => [ 'pour', bytes => call_of('far', '{}') ],
