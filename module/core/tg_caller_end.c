@@ -40,6 +40,10 @@ tg_caller_id(tg_str_t raw, uint64_t *id)
     int64_t number;
     size_t i;
 
+    if (raw.data == NULL) {
+        return TG_BAD;
+    }
+
     if (tg_json_type(raw) == TG_JSON_STRING) {
         raw = tg_json_body(raw);
 
