@@ -208,6 +208,34 @@ tg_block_media(tg_str_t block, const tg_mcp_member_t *members, tg_str_t *data,
 
 /* --- blocks --- */
 
+/*
+ * Is it of a type that a later version of MCP may have, so that its client
+ * knows best?  Some are mistakes for a text, and will never be one.
+ */
+static int
+tg_block_is_new(tg_str_t block, const tg_mcp_member_t *members)
+{
+    static const char *const mistakes[] = { "data",  "error",    "html",
+                                            "json",  "markdown", "object",
+                                            "string" };
+    tg_str_t type;
+    size_t i;
+
+    if (members != NULL
+        || !tg_json_has(block, TG_STR("type"), TG_JSON_STRING, &type))
+    {
+        return 0;
+    }
+
+    for (i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        if (tg_json_is_text(type, tg_str_c(mistakes[i]))) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
 static int
 tg_block_is_right(tg_str_t block)
 {
@@ -215,6 +243,10 @@ tg_block_is_right(tg_str_t block)
     tg_str_t data, mime;
 
     members = tg_block_members(block);
+
+    if (tg_block_is_new(block, members)) {
+        return 1;
+    }
 
     return members != NULL && tg_block_check(block, members) == 0
            && !tg_block_media(block, members, &data, &mime);
@@ -235,7 +267,7 @@ tg_block_put_text(tg_buf_t *out, tg_str_t value)
     tg_buf_char(out, '}');
 }
 
-/* Appends what a block says that clients do not know. */
+/* Appends what a block says that no client can read. */
 static void
 tg_block_put_unknown(tg_buf_t *out, tg_str_t block)
 {
@@ -307,7 +339,10 @@ tg_block_put(tg_buf_t *out, tg_str_t block)
 
     members = tg_block_members(block);
 
-    if (tg_block_media(block, members, &data, &mime)) {
+    if (tg_block_is_new(block, members)) {
+        tg_buf_str(out, block);
+
+    } else if (tg_block_media(block, members, &data, &mime)) {
         tg_block_put_media(out, block, data, mime);
 
     } else if (members != NULL

@@ -162,7 +162,7 @@ HELP_TEST(content, "content that is no array")
     tg_buf_deinit(&out);
 }
 
-HELP_TEST(blocks, "blocks that clients do not know become texts")
+HELP_TEST(blocks, "blocks that clients cannot read become texts")
 {
     static const test_case_t tests[] = {
         { TEST_BLOCKS("\"hi\""), TEST_BLOCKS(TEST_HI) },
@@ -172,6 +172,10 @@ HELP_TEST(blocks, "blocks that clients do not know become texts")
         { TEST_BLOCKS("{\"type\":\"json\",\"json\":{\"a\":1}}"),
           TEST_BLOCKS(TEST_TEXT("\"{\\\"type\\\":\\\"json\\\","
                                 "\\\"json\\\":{\\\"a\\\":1}}\"")) },
+        { TEST_BLOCKS("{\"type\":null,\"text\":\"hi\"}"),
+          TEST_BLOCKS(TEST_HI) },
+        { TEST_BLOCKS("{\"type\":\"new\",\"x\":[{}]},7"),
+          TEST_BLOCKS("{\"type\":\"new\",\"x\":[{}]}," TEST_TEXT("\"7\"")) },
         { TEST_BLOCKS(TEST_TEXT("5")), TEST_BLOCKS(TEST_TEXT("\"5\"")) },
         { TEST_BLOCKS(TEST_TEXT("{\"a\":1}")),
           TEST_BLOCKS(TEST_TEXT("\"{\\\"a\\\":1}\"")) },
