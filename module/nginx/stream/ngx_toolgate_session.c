@@ -508,6 +508,14 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
 
     ngx_toolgate_memory_count(session);
     ngx_toolgate_set_timers(session);
+
+    /* Goodbye waited for answers that it took at once: no event tells that. */
+    if (session->state == NGX_TOOLGATE_LEAVING && !session->is_drained
+        && peer->ncalls == 0 && ngx_toolgate_unsent(session) == 0)
+    {
+        ngx_toolgate_session_wait(session, 1);
+    }
+
     /* Busy or not, it is told when the worker shall exit. */
     c->idle = 1;
 
