@@ -10,11 +10,11 @@
 
 #include <stdint.h>
 
-/* Warnings: more than an operator reads. */
+/* The burst of warnings: more than an operator reads. */
 #define TG_PACE_WARNINGS 100
-/* Remarks at level info: more than a party gives cause for by mistake. */
+/* The burst of lines at level info, from which one can follow a client. */
 #define TG_PACE_REMARKS 100000
-/* When room comes back. */
+/* How often room is given back. */
 #define TG_PACE_MS 1000
 
 typedef struct {

@@ -352,7 +352,7 @@ ngx_toolgate_tell_failure(ngx_toolgate_call_t *call,
                                  : ngx_toolgate_level_of(record);
     log = call->pool->log;
 
-    /* What its caller has done wrong, that can do without end. */
+    /* A mistake of the caller, which can make as many as it likes. */
     if (level == NGX_LOG_INFO
             ? !ngx_toolgate_may_log(&call->front->pace, level, log)
             : log->log_level < level)

@@ -509,7 +509,10 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
     ngx_toolgate_memory_count(session);
     ngx_toolgate_set_timers(session);
 
-    /* Goodbye waited for answers that it took at once: no event tells that. */
+    /*
+     * The goodbye waits until the answers are written, and they all were in
+     * this run: no event would continue.
+     */
     if (session->state == NGX_TOOLGATE_LEAVING && !session->is_drained
         && peer->ncalls == 0 && ngx_toolgate_unsent(session) == 0)
     {
