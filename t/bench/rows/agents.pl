@@ -16,8 +16,15 @@ use Toolgate::Util;
 my $agents = $ENV{BENCH_AGENTS} // 20;
 my @servers = qw(everything filesystem github memory sequential-thinking);
 
-# An agent's MCP servers, started together: its processes, and how long it took
-# until it had the tools of all; as many as there must be.
+# Tools that the agent can call.  Toolgate does not list those that must run as
+# an MCP task to a client that has no such tasks; the server itself does.
+sub callable {
+    my ($list) = @_;
+    return grep { ($_->{execution}{taskSupport} // '') ne 'required' } @$list;
+}
+
+# Starts the MCP servers of one agent together and waits until it has the tools
+# of all, at least `tools` of them.
 sub agent {
     my ($tools, @commands) = @_;
     my $start = time;
@@ -38,9 +45,9 @@ sub agent {
     }
     my $count = 0;
     for my $end (@ends) {
-        # One that is not complete yet is told about.
+        # A notification follows if the list is not complete yet.
         while (1) {
-            my $listed = @{ $end->reply($id{$end}, 120)->{result}{tools} };
+            my $listed = callable($end->reply($id{$end}, 120)->{result}{tools});
             $count += $listed, last if @ends > 1 || $listed >= $tools;
             $end->recv_where(
                 sub { ($_[0]{method} // '') =~ /list_changed/ }, 120, 'news');
@@ -64,7 +71,7 @@ sub weigh {
 }
 
 # All agents: how many processes, MB, seconds of each agent, tools.
-sub measure {
+sub measure_agents {
     my ($tools, @commands) = @_;
     my @agents;
     push @agents, agent($tools, @commands) for 1 .. $agents;
@@ -88,14 +95,14 @@ return sub {
     my %command = map { $_ => [ "$bin/mcp-server-$_" ] } @servers;
     push @{ $command{filesystem} }, $dir;
 
-    my $own = measure(0, @command{@servers});
+    my $own = measure_agents(0, @command{@servers});
     my $tool = $bench->toolgate(
         join('', map {
             "mcp_server $_ { exec @{ $command{$_} }; start at=boot; "
                 . "idle off; }\n"
         } @servers),
         workers => 2);
-    my $shared = measure($own->{tools},
+    my $shared = measure_agents($own->{tools},
         [ "$BUILD/toolgate-bridge", $tool->{socket} ]);
     $bench->end($tool);
     die "$shared->{tools} tools, not $own->{tools}\n"

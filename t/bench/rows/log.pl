@@ -38,7 +38,7 @@ sub compare {
     ]);
 }
 
-sub measure {
+sub measure_log {
     my ($bench, $off, @rows) = @_;
     for my $row (@rows) {
         my ($name, $line) = @$row;
@@ -74,12 +74,12 @@ return sub {
 
     $bench->table('Logs of calls', 'tool_log, 16 × 1 × 64', 'off', 'on',
         'a line', 'at most', 'met');
-    measure($bench, $off, @logs);
+    measure_log($bench, $off, @logs);
 
     if (has_msgpack()) {
         $bench->table('Traces', 'tool_trace, 16 × 1 × 64', 'off', 'on',
             'a call', 'at most', 'met');
-        measure($bench, $off, @traces);
+        measure_log($bench, $off, @traces);
     }
 
     my $bare = do {

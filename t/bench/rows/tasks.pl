@@ -27,7 +27,7 @@ sub id     { return sprintf 'task-%04d', $_[0] }
 
 # As many connections, each with so many calls on their way, until all of them
 # are answered: the seconds that it took, and each call's.
-sub calls {
+sub task_calls {
     my ($server, $connections, $depth, $n, $make) = @_;
     my $select = IO::Select->new;
     my ($sent, $done, @took, %of) = (0, 0);
@@ -65,9 +65,9 @@ sub calls {
     return (time - $start, sort { $a <=> $b } @took);
 }
 
-sub ms { return sprintf '%.2f ms', 1000 * $_[0] }
+sub task_ms { return sprintf '%.2f ms', 1000 * $_[0] }
 
-sub measure {
+sub measure_store {
     my ($bench, $name, $store) = @_;
     my $server = $bench->toolgate(<<"END");
 $store
@@ -80,9 +80,9 @@ END
     my $next = sub { return submit($sent++) };
 
     # One runs, which holds all others back.
-    calls($server, 1, 1, 1, $next);
-    calls($server, 4, 64, $tasks - 1, $next);
-    calls($server, 4, 64, int(0.99 * $tasks), sub {
+    task_calls($server, 1, 1, 1, $next);
+    task_calls($server, 4, 64, $tasks - 1, $next);
+    task_calls($server, 4, 64, int(0.99 * $tasks), sub {
         return frame('task.cancel', taskId => id(1 + $_[0]));
     });
 
@@ -99,10 +99,10 @@ END
         [ 'list, 100' => sub { return frame('task.list', limit => 100) } ],
         [ 'stats'     => sub { return frame('task.stats') } ])
     {
-        my (undef, @took) = calls($server, 1, 1, $calls, $row->[1]);
+        my (undef, @took) = task_calls($server, 1, 1, $calls, $row->[1]);
         my ($half, $most) = @took[ $#took / 2, $#took * 0.99 ];
         $bench->line(
-            [ "`task.$row->[0]`" =~ s/(,.*)`/`$1/r, ms($half), ms($most) ],
+            [ "`task.$row->[0]`" =~ s/(,.*)`/`$1/r, task_ms($half), task_ms($most) ],
             $row->[0] eq 'stats'
             ? ()
             : (value => 1000 * $most, at_most => 5, unit => 'ms'));
@@ -112,7 +112,7 @@ END
         'a second', 'at least', 'met');
     for my $row ([ 1, 1 ], [ 16, 1 ], [ 16, 8 ]) {
         my $n = $row->[0] == 1 ? 500 : 2000;
-        my ($took) = calls($server, @$row, $n, $next);
+        my ($took) = task_calls($server, @$row, $n, $next);
         $bench->line(
             [ "$row->[0] × $row->[1]", sprintf '%.0f', $n / $took ],
             $row->[0] == 1 ? () : (value => $n / $took, at_least => 1000));
@@ -122,8 +122,8 @@ END
 
 return sub {
     my ($bench) = @_;
-    measure($bench, 'SQLite', '');
+    measure_store($bench, 'SQLite', '');
     my $db = Toolgate::Postgres->new(Toolgate::Test->new, durable => 1);
-    measure($bench, 'PostgreSQL', 'task_store ' . $db->uri . ';');
+    measure_store($bench, 'PostgreSQL', 'task_store ' . $db->uri . ';');
     $db->stop;
 };
