@@ -56,7 +56,7 @@ struct tg_sched_s {
 /* The length of a slice in microseconds: some fifty usual calls. */
 #define TG_SLICE_TIME 50
 /* The steps that take as long: a byte that is read, a comparison. */
-#define TG_SLICE_STEPS 65536
+#define TG_SLICE_STEPS 262144
 
 /* The slice of this source begins. */
 void tg_slice_begin(tg_sched_t *sched);
