@@ -232,6 +232,15 @@ tg_block_compact(tg_buf_t *buf, tg_str_t raw)
         }
 
         block = tg_block_load(at);
+
+        /* Most of a long string: neither its end nor an escape. */
+        if (inside != 0 && carry == 0 && left > 64
+            && (tg_block_eq(block, '"') | tg_block_eq(block, '\\')) == 0)
+        {
+            left -= 64;
+            continue;
+        }
+
         spaces = tg_block_spaces(block, &inside, &carry);
         keep = left < 64 ? ~spaces & TG_BLOCK_LOW(left) : ~spaces;
         left -= left < 64 ? left : 64;

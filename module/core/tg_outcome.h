@@ -180,6 +180,16 @@ tg_outcome_t tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran);
  */
 int tg_result_is_asking(tg_str_t raw);
 
+/* The members of a result that decide how a client is sent it. */
+typedef struct {
+    int is_asking;             /* as tg_result_is_asking() */
+    int is_error;              /* as tg_result_is_error() */
+    tg_json_type_t structured; /* of structuredContent */
+} tg_result_view_t;
+
+/* Reads these members of a validated result in one pass. */
+void tg_result_read(tg_str_t raw, tg_result_view_t *view);
+
 /* Does a raw result say itself that the tool has failed? */
 int tg_result_is_error(tg_str_t raw);
 

@@ -279,19 +279,16 @@ tg_reply_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 
 /* Has a result a structuredContent that the legacy era does not know? */
 static int
-tg_reply_is_modern_only(const tg_reply_t *reply, tg_str_t raw)
+tg_reply_is_modern_only(const tg_reply_t *reply, const tg_result_view_t *view)
 {
-    tg_str_t value;
-
-    return !reply->is_modern
-           && tg_json_get(raw, TG_STR("structuredContent"), &value) == TG_OK
-           && tg_json_type(value) != TG_JSON_OBJECT;
+    return !reply->is_modern && view->structured != TG_JSON_NONE
+           && view->structured != TG_JSON_OBJECT;
 }
 
 /* A whole result of the handler's own; modern members are added to it. */
 static void
 tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
-                const tg_outcome_t *outcome)
+                const tg_outcome_t *outcome, const tg_result_view_t *view)
 {
     static const char *const ours[] = { "structuredContent", "resultType",
                                         "_meta", NULL };
@@ -300,7 +297,7 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     size_t n;
 
     raw = outcome->value;
-    is_modern_only = tg_reply_is_modern_only(reply, raw);
+    is_modern_only = tg_reply_is_modern_only(reply, view);
 
     if (!reply->is_modern && outcome->meta.data == NULL && !is_modern_only) {
         tg_json_put_compact(out, raw);
@@ -310,9 +307,8 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_char(out, '{');
 
     if (reply->is_modern) {
-        tg_buf_text(out, tg_result_is_asking(raw)
-                             ? "\"resultType\":\"input_required\""
-                             : "\"resultType\":\"complete\"");
+        tg_buf_text(out, view->is_asking ? "\"resultType\":\"input_required\""
+                                         : "\"resultType\":\"complete\"");
     }
 
     n = tg_json_put_others(out, raw, &ours[is_modern_only ? 0 : 1],
@@ -328,14 +324,14 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 /* An MCP CallToolResult. */
 static void
 tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
-              const tg_outcome_t *outcome)
+              const tg_outcome_t *outcome, const tg_result_view_t *view)
 {
     int is_text_only;
 
     is_text_only = peer->row->is_text_only;
 
     if (outcome->kind == TG_OUTCOME_RESULT && !is_text_only) {
-        tg_reply_result(peer, reply, out, outcome);
+        tg_reply_result(peer, reply, out, outcome, view);
         return;
     }
 
@@ -433,16 +429,6 @@ tg_reply_method(tg_buf_t *out, const tg_outcome_t *outcome)
     tg_buf_char(out, '"');
 }
 
-/* A tool's result may itself say that it is an error. */
-static tg_failure_t
-tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
-{
-    return outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
-                   && tg_result_is_error(outcome->value)
-               ? TG_FAILURE_PROGRAM
-               : outcome->failure;
-}
-
 static int
 tg_reply_is_too_large(tg_peer_t *peer, const tg_reply_t *reply,
                       const tg_outcome_t *outcome)
@@ -462,6 +448,7 @@ void
 tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
                const tg_outcome_t *outcome)
 {
+    tg_result_view_t view = { .structured = TG_JSON_NONE };
     tg_outcome_t unasked;
     tg_buf_t *out;
     size_t start;
@@ -471,9 +458,11 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
         return;
     }
 
-    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
-        && !reply->is_modern && tg_result_is_asking(outcome->value))
-    {
+    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL) {
+        tg_result_read(outcome->value, &view);
+    }
+
+    if (view.is_asking && !reply->is_modern) {
         unasked = tg_outcome_failure(
             TG_FAILURE_PROGRAM,
             "The tool asks its user for something first (input_required), "
@@ -481,7 +470,9 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
         outcome = &unasked;
     }
 
-    peer->answered = tg_reply_end(reply, outcome);
+    peer->answered = outcome->kind == TG_OUTCOME_RESULT && view.is_error
+                         ? TG_FAILURE_PROGRAM
+                         : outcome->failure;
     peer->answer_size = 0;
 
     if (reply->is_silent || tg_reply_usual(peer, reply, outcome)
@@ -493,7 +484,7 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     out = tg_reply_open(peer, reply, TG_RESULT, &start);
 
     if (reply->kind == TG_ENTRY_TOOL) {
-        tg_reply_tool(peer, reply, out, outcome);
+        tg_reply_tool(peer, reply, out, outcome, &view);
     } else {
         tg_reply_method(out, outcome);
     }

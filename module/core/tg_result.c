@@ -274,6 +274,19 @@ tg_result_is_asking(tg_str_t raw)
            && tg_json_is_text(type, TG_STR("input_required"));
 }
 
+void
+tg_result_read(tg_str_t raw, tg_result_view_t *view)
+{
+    static const char *const names[] = { "resultType", "isError",
+                                         "structuredContent", NULL };
+    tg_str_t values[3];
+
+    (void) tg_json_members(raw, names, values);
+    view->is_asking = tg_json_is_text(values[0], TG_STR("input_required"));
+    view->is_error = tg_json_type(values[1]) == TG_JSON_TRUE;
+    view->structured = tg_json_type(values[2]);
+}
+
 int
 tg_result_is_error(tg_str_t raw)
 {

@@ -196,13 +196,91 @@ tg_result_put(tg_buf_t *out, tg_str_t raw, const tg_str_t *values)
     tg_buf_char(out, '}');
 }
 
+/* --- the most common result --- */
+
+/* Passes a block that has a type and a text, once each, and nothing else. */
+static int
+tg_result_pass_text(tg_json_t *json)
+{
+    int ntypes, ntexts;
+    tg_str_t key, value;
+
+    ntypes = 0;
+    ntexts = 0;
+
+    if (tg_json_object(json) != TG_OK) {
+        return 0;
+    }
+
+    while (tg_json_member(json, &key) == TG_OK) {
+        if (tg_json_value(json, &value) != TG_OK) {
+            return 0;
+        }
+
+        if (tg_str_eq(key, TG_STR("type"))
+            && tg_str_eq(value, TG_STR("\"text\""))) {
+            ntypes++;
+        } else if (tg_str_eq(key, TG_STR("text"))
+                   && tg_json_type(value) == TG_JSON_STRING)
+        {
+            ntexts++;
+        } else {
+            return 0;
+        }
+    }
+
+    return ntypes == 1 && ntexts == 1;
+}
+
+int
+tg_result_is_text(tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t key;
+    int rc, n;
+
+    tg_json_init(&json, raw);
+
+    if (tg_json_object(&json) != TG_OK || tg_json_member(&json, &key) != TG_OK
+        || !tg_str_eq(key, TG_STR("content")) || tg_json_array(&json) != TG_OK)
+    {
+        return 0;
+    }
+
+    for (n = 0; (rc = tg_json_element(&json)) == TG_OK; n++) {
+        if (!tg_result_pass_text(&json)) {
+            return 0;
+        }
+    }
+
+    if (rc != TG_END || n == 0) {
+        return 0;
+    }
+
+    rc = tg_json_member(&json, &key);
+
+    if (rc == TG_OK) {
+        if (!tg_str_eq(key, TG_STR("isError"))
+            || (tg_json_peek(&json) != TG_JSON_TRUE
+                && tg_json_peek(&json) != TG_JSON_FALSE)
+            || tg_json_value(&json, NULL) != TG_OK)
+        {
+            return 0;
+        }
+
+        rc = tg_json_member(&json, &key);
+    }
+
+    return rc == TG_END && tg_json_end(&json) == TG_OK;
+}
+
 const char *
 tg_result_repair(tg_str_t raw, tg_buf_t *out)
 {
     tg_str_t values[TG_RESULT_MEMBERS];
     const char *why;
 
-    if (raw.len > TG_RESULT_REPAIR_MAX) {
+    if (raw.len > TG_RESULT_REPAIR_MAX || tg_result_is_text(raw)) {
         return NULL;
     }
 

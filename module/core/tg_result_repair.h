@@ -23,6 +23,12 @@
 const char *tg_result_repair(tg_str_t raw, tg_buf_t *out);
 
 /*
+ * Checks in one pass whether a valid result has texts and `isError` alone, so
+ * that nothing in it needs repair.  It may return 0 for other right results.
+ */
+int tg_result_is_text(tg_str_t raw);
+
+/*
  * Appends a raw result without its structuredContent, which its texts have:
  * where they are none, its JSON becomes one.
  */

@@ -61,6 +61,7 @@ HELP_TEST(fine, "what is right stays byte for byte")
                     "\"structuredContent\":{\"a\":null}"),
           NULL },
         { TEST_BLOCKS(TEST_HI), NULL },
+        { "{\"content\":[" TEST_HI "," TEST_HI "],\"isError\":true}", NULL },
         { TEST_BLOCKS("{\"type\":\"text\",\"text\":\"\",\"annotations\":{"
                       "\"audience\":[\"user\",\"assistant\"],"
                       "\"priority\":0.5,\"x\":null,"
@@ -88,6 +89,47 @@ HELP_TEST(fine, "what is right stays byte for byte")
     };
 
     test_repair_all(tests, TEST_COUNT(tests));
+}
+
+HELP_TEST(text, "a result of texts alone is found in one pass")
+{
+    static const char *const texts[] = {
+        TEST_BLOCKS(TEST_HI),
+        TEST_BLOCKS(TEST_HI "," TEST_HI),
+        " { \"content\" : [ { \"text\" : \"\\\"\" , \"type\":\"text\" } ] ,"
+        " \"isError\" : true } ",
+        "{\"content\":[" TEST_HI "],\"isError\":false}",
+    };
+    static const char *const others[] = {
+        "[]",
+        "{}",
+        TEST_MORE(""),
+        TEST_MORE(",\"isError\":true"),
+        "{\"isError\":true}",
+        "{\"isError\":true,\"content\":[" TEST_HI "]}",
+        "{\"content\":" TEST_HI "}",
+        "{\"content\":[\"hi\"]}",
+        "{\"content\":[{\"type\":\"text\"}]}",
+        "{\"content\":[{\"text\":\"hi\"}]}",
+        "{\"content\":[{\"type\":\"text\",\"type\":\"text\"}]}",
+        "{\"content\":[" TEST_HI ",{\"type\":\"image\",\"text\":\"hi\"}]}",
+        TEST_BLOCKS(TEST_TEXT("null")),
+        TEST_BLOCKS("{\"type\":\"text\",\"text\":\"hi\",\"_meta\":{}}"),
+        "{\"content\":[" TEST_HI "],\"isError\":null}",
+        "{\"content\":[" TEST_HI "],\"structuredContent\":{}}",
+        "{\"content\":[" TEST_HI "],\"resultType\":\"input_required\"}",
+        "{\"content\":[" TEST_HI "],\"isError\":true,\"content\":null}",
+        "{\"content\":[" TEST_HI "]} 1",
+    };
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(texts); i++) {
+        CU_ASSERT(tg_result_is_text(tg_str_c(texts[i])));
+    }
+
+    for (i = 0; i < TEST_COUNT(others); i++) {
+        CU_ASSERT(!tg_result_is_text(tg_str_c(others[i])));
+    }
 }
 
 HELP_TEST(nulls, "optional members that are null are left out")

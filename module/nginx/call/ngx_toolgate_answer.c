@@ -105,6 +105,7 @@ static tg_outcome_t
 ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
                            tg_buf_t *scratch)
 {
+    ngx_uint_t is_whole;
     tg_str_t value;
 
     if (tg_json_type(result) != TG_JSON_OBJECT) {
@@ -112,12 +113,15 @@ ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
                                   "The backend's answer is no tool's result.");
     }
 
-    /* What it asks first is for the client, whatever becomes of its result. */
-    if (tg_result_is_asking(result)) {
+    is_whole = call->entry->output == TG_OUTPUT_RESULT;
+
+    /* A question is for the client, whatever `output` says of results. */
+    if ((is_whole && tg_result_is_text(result)) || tg_result_is_asking(result))
+    {
         return tg_outcome_of(TG_OUTCOME_RESULT, result);
     }
 
-    if (call->entry->output == TG_OUTPUT_RESULT) {
+    if (is_whole) {
         (void) tg_result_repair(result, scratch);
         return tg_outcome_of(TG_OUTCOME_RESULT,
                              scratch->len != 0 ? tg_buf_view(scratch) : result);
