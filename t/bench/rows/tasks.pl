@@ -102,7 +102,10 @@ END
         my (undef, @took) = task_calls($server, 1, 1, $calls, $row->[1]);
         my ($half, $most) = @took[ $#took / 2, $#took * 0.99 ];
         $bench->line(
-            [ "`task.$row->[0]`" =~ s/(,.*)`/`$1/r, task_ms($half), task_ms($most) ],
+            [
+                "`task.$row->[0]`" =~ s/(,.*)`/`$1/r, task_ms($half),
+                task_ms($most)
+            ],
             $row->[0] eq 'stats'
             ? ()
             : (value => 1000 * $most, at_most => 5, unit => 'ms'));
