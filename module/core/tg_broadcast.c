@@ -3,11 +3,7 @@
  */
 #include "core/tg_peer_impl.h"
 
-/*
- * May be sent notifications before the dialect is known: a client that only
- * listens speaks JSON-RPC.
- */
-static int
+int
 tg_peer_is_silent_listener(const tg_peer_t *peer)
 {
     return peer->info->notifies_silent && peer->frame.kind == TG_FRAME_AUTO;

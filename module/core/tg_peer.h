@@ -381,6 +381,12 @@ size_t tg_peer_oversize(const tg_peer_t *peer, const tg_reply_t *reply,
 /* Would one be sent now? */
 int tg_peer_is_told(const tg_peer_t *peer);
 
+/*
+ * Is this a client that has sent nothing yet and gets notifications all the
+ * same?  Its dialect is not known: a client that only listens expects JSON-RPC.
+ */
+int tg_peer_is_silent_listener(const tg_peer_t *peer);
+
 /* Tells a client that may be told that the list of tools changed. */
 void tg_peer_list_changed(tg_peer_t *peer);
 

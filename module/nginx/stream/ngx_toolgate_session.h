@@ -31,6 +31,11 @@
 #define NGX_TOOLGATE_LARGE 262144
 /* Steps of a time slice for an event of a session that sends a few bytes. */
 #define NGX_TOOLGATE_SESSION_STEPS 8192
+/*
+ * ms in which a new client may send its first byte, so that its dialect is
+ * known before it gets a notification.  Notifications wait, none is lost.
+ */
+#define NGX_TOOLGATE_FIRST_BYTE 500
 /* How long an exiting worker serves a client that is never idle. */
 #define NGX_TOOLGATE_LEAVE 5000
 
@@ -46,13 +51,14 @@ typedef struct {
     ngx_queue_t queue;
     ngx_toolgate_session_t *session;
     ngx_toolgate_seat_t seat;
-    uint64_t address;    /* of its server */
-    size_t told;         /* bytes that it was told, and may not have taken */
-    unsigned nmet;       /* the peer's, when its identity was written */
-    uint64_t who;        /* as NGX_TOOLGATE_TO_… has it */
-    ngx_uint_t may_hear; /* the server's rules let it */
-    ngx_uint_t sees_all; /* what is others', too */
-    ngx_uint_t is_late;  /* it catches up with the other sessions */
+    uint64_t address;     /* of its server */
+    size_t told;          /* bytes that it was told, and may not have taken */
+    unsigned nmet;        /* the peer's, when its identity was written */
+    uint64_t who;         /* as NGX_TOOLGATE_TO_… has it */
+    ngx_uint_t may_hear;  /* the server's rules let it */
+    ngx_uint_t sees_all;  /* what is others', too */
+    ngx_uint_t is_late;   /* it catches up with the other sessions */
+    ngx_msec_t connected; /* when */
 } ngx_toolgate_shared_t;
 
 /* Of a connection that has not spoken, before it is a session, too. */

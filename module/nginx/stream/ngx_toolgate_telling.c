@@ -386,6 +386,12 @@ ngx_toolgate_told_catch_up(ngx_toolgate_session_t *session)
 
     shared = session->shared;
 
+    if (tg_peer_is_silent_listener(&session->front.peer)
+        && ngx_current_msec - shared->connected < NGX_TOOLGATE_FIRST_BYTE)
+    {
+        return;
+    }
+
     do {
         rc = ngx_toolgate_news_from(shared->seat.heard, &telling.copy,
                                     &telling.news);

@@ -117,6 +117,11 @@ ngx_toolgate_told_begin(ngx_toolgate_session_t *session)
 
     if (rc != NGX_OK) {
         ngx_toolgate_told_forget(session);
+
+    } else if (tg_peer_is_silent_listener(&session->front.peer)) {
+        session->shared->connected = ngx_current_msec;
+        session->shared->is_late = 1;
+        ngx_toolgate_session_wait(session, NGX_TOOLGATE_FIRST_BYTE);
     }
 
     return rc == NGX_BUSY ? NGX_ERROR : NGX_OK;
