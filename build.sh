@@ -65,7 +65,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
   test late    run the integration tests while all processes sleep now and then
                before they meet; TG_LATE=N: before one of N calls (12)
   test coverage
-               run core's unit tests and say what of core they do not reach;
+               run the unit tests of the rooms without I/O and say what of
+               these they do not reach;
                fails below 95 % of lines or 90 % of branches
   bench [--write] [speed|...]...
                measure Toolgate against a raw echo and print the tables of

@@ -52,7 +52,7 @@ tg_free(const tg_alloc_t *alloc, void *ptr)
 }
 
 uint64_t
-tg_hash64(uint64_t hash, tg_str_t bytes)
+tg_hash_fnv1a(uint64_t hash, tg_str_t bytes)
 {
     size_t i;
 
@@ -65,7 +65,7 @@ tg_hash64(uint64_t hash, tg_str_t bytes)
 }
 
 static uint64_t
-tg_digest64_mix(uint64_t hash, uint64_t word)
+tg_hash_fast_mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -73,14 +73,14 @@ tg_digest64_mix(uint64_t hash, uint64_t word)
 }
 
 uint64_t
-tg_digest64(uint64_t hash, tg_str_t bytes)
+tg_hash_fast(uint64_t hash, tg_str_t bytes)
 {
     uint64_t word;
     size_t i;
 
     for (i = 0; bytes.len - i >= sizeof(word); i += sizeof(word)) {
         memcpy(&word, bytes.data + i, sizeof(word));
-        hash = tg_digest64_mix(hash, word);
+        hash = tg_hash_fast_mix(hash, word);
     }
 
     word = 0;
@@ -89,5 +89,5 @@ tg_digest64(uint64_t hash, tg_str_t bytes)
         memcpy(&word, bytes.data + i, bytes.len - i);
     }
 
-    return tg_digest64_mix(tg_digest64_mix(hash, word), bytes.len);
+    return tg_hash_fast_mix(tg_hash_fast_mix(hash, word), bytes.len);
 }

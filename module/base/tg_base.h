@@ -22,7 +22,7 @@ enum {
     TG_NOMEM = -1,  /* the allocator said no */
     TG_OK = 0,      /* done */
     TG_AGAIN = 1,   /* more input is needed */
-    TG_BAD = 2,     /* the input breaks its grammar or contract */
+    TG_INVALID = 2, /* the input breaks its grammar or contract */
     TG_LIMIT = 3,   /* a named limit was reached */
     TG_END = 4,     /* no further element */
     TG_MISSING = 5, /* not there */
@@ -42,7 +42,7 @@ typedef struct {
 
 #define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
 /* The same, in what is initialized before the program runs. */
-#define TG_STR_OF(literal)                                                     \
+#define TG_STR_INIT(literal)                                                   \
     {                                                                          \
         literal, sizeof(literal) - 1                                           \
     }
@@ -55,7 +55,7 @@ tg_str(const char *data, size_t len)
 }
 
 static inline tg_str_t
-tg_str_c(const char *text)
+tg_str_from_cstr(const char *text)
 {
     return (tg_str_t){ text, strlen(text) };
 }
@@ -81,7 +81,7 @@ tg_is_alpha(char c)
 
 /* What a digit in hex stands for, or -1. */
 static inline int
-tg_hex(char c)
+tg_hex_value(char c)
 {
     if (tg_is_digit(c)) {
         return c - '0';
@@ -102,7 +102,7 @@ tg_is_one_of(char c, const char *these)
  * compilers write "rep stos", which takes longer than the call.
  */
 static inline void
-tg_zero(void *p, size_t size)
+tg_memzero(void *p, size_t size)
 {
     __asm__("" : "+r"(size));
     memset(p, 0, size);
@@ -110,7 +110,7 @@ tg_zero(void *p, size_t size)
 
 /* The word for one of them, or for any other number. */
 static inline const char *
-tg_plural(uint64_t n, const char *one, const char *many)
+tg_pick_plural(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
 }
@@ -149,7 +149,7 @@ tg_bytes_eq(const char *a, const char *b, size_t len)
 
 /* memcpy() for the same; returns what is behind the copy. */
 static inline char *
-tg_bytes_put(char *dst, const char *src, size_t len)
+tg_bytes_copy(char *dst, const char *src, size_t len)
 {
     char head[16], tail[16];
 
@@ -173,7 +173,7 @@ tg_bytes_put(char *dst, const char *src, size_t len)
 }
 
 /* The structure of this type whose member is at ptr. */
-#define TG_OWNER(ptr, type, member)                                            \
+#define TG_CONTAINER_OF(ptr, type, member)                                     \
     ((type *) (void *) ((char *) (ptr) -offsetof(type, member)))
 
 static inline int
@@ -184,7 +184,7 @@ tg_str_eq(tg_str_t a, tg_str_t b)
 
 /* A copy at *at, which moves on behind it; absent stays absent. */
 static inline tg_str_t
-tg_str_keep(char **at, tg_str_t str)
+tg_str_copy_to(char **at, tg_str_t str)
 {
     if (str.data != NULL) {
         memcpy(*at, str.data, str.len);
@@ -210,14 +210,14 @@ typedef struct {
  * FNV-1a, on from hash: for tables and to tell versions of the same apart,
  * both of what comes from the config and not from clients.
  */
-#define TG_HASH64 UINT64_C(0xcbf29ce484222325)
-uint64_t tg_hash64(uint64_t hash, tg_str_t bytes);
+#define TG_HASH_INIT UINT64_C(0xcbf29ce484222325)
+uint64_t tg_hash_fnv1a(uint64_t hash, tg_str_t bytes);
 
 /*
  * Hashes long texts, eight bytes at a time, to tell versions of them apart in
  * the processes of one machine.
  */
-uint64_t tg_digest64(uint64_t hash, tg_str_t bytes);
+uint64_t tg_hash_fast(uint64_t hash, tg_str_t bytes);
 
 /* malloc, realloc and free behind that interface. */
 const tg_alloc_t *tg_alloc_libc(void);

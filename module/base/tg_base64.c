@@ -5,7 +5,7 @@ static const char tg_base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* Four digits of three bytes; those beyond n bytes are padding. */
 static void
-tg_base64_group(char *dst, const unsigned char *bytes, size_t n)
+tg_base64_encode_group(char *dst, const unsigned char *bytes, size_t n)
 {
     uint32_t group;
 
@@ -17,7 +17,8 @@ tg_base64_group(char *dst, const unsigned char *bytes, size_t n)
 }
 
 void
-tg_base64_put(tg_base64_t *base64, tg_buf_t *out, const char *data, size_t len)
+tg_base64_encode(tg_base64_encoder_t *base64, tg_buf_t *out, const char *data,
+                 size_t len)
 {
     const char *end;
     char *dst;
@@ -33,7 +34,7 @@ tg_base64_put(tg_base64_t *base64, tg_buf_t *out, const char *data, size_t len)
         base64->bytes[base64->n++] = (unsigned char) *data++;
 
         if (base64->n == 3) {
-            tg_base64_group(dst, base64->bytes, 3);
+            tg_base64_encode_group(dst, base64->bytes, 3);
             dst += 4;
             base64->n = 0;
         }
@@ -43,7 +44,7 @@ tg_base64_put(tg_base64_t *base64, tg_buf_t *out, const char *data, size_t len)
 }
 
 void
-tg_base64_end(tg_base64_t *base64, tg_buf_t *out)
+tg_base64_encode_end(tg_base64_encoder_t *base64, tg_buf_t *out)
 {
     char group[4];
     size_t i;
@@ -56,13 +57,13 @@ tg_base64_end(tg_base64_t *base64, tg_buf_t *out)
         base64->bytes[i] = 0;
     }
 
-    tg_base64_group(group, base64->bytes, base64->n);
-    tg_buf_put(out, group, sizeof(group));
+    tg_base64_encode_group(group, base64->bytes, base64->n);
+    tg_buf_append(out, group, sizeof(group));
     base64->n = 0;
 }
 
 static int
-tg_base64_value(char c)
+tg_base64_digit_value(char c)
 {
     const char *digit;
 
@@ -80,7 +81,7 @@ tg_base64_decode(tg_buf_t *out, tg_str_t text)
     int value;
 
     if (text.len % 4 != 0) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     for (i = 0; i < text.len; i += 4) {
@@ -91,10 +92,10 @@ tg_base64_decode(tg_buf_t *out, tg_str_t text)
         }
 
         for (group = 0, j = 0; j < 4; j++) {
-            value = j < n ? tg_base64_value(text.data[i + j]) : 0;
+            value = j < n ? tg_base64_digit_value(text.data[i + j]) : 0;
 
             if (value == -1) {
-                return TG_BAD;
+                return TG_INVALID;
             }
 
             group = group << 6 | (uint32_t) value;
@@ -103,7 +104,7 @@ tg_base64_decode(tg_buf_t *out, tg_str_t text)
         bytes[0] = (char) (group >> 16);
         bytes[1] = (char) (group >> 8);
         bytes[2] = (char) group;
-        tg_buf_put(out, bytes, n - 1);
+        tg_buf_append(out, bytes, n - 1);
     }
 
     return TG_OK;

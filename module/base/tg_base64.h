@@ -10,14 +10,14 @@
 typedef struct {
     unsigned char bytes[3];
     size_t n;
-} tg_base64_t;
+} tg_base64_encoder_t;
 
 /* Appends a piece; and what is left of all, with the padding. */
-void tg_base64_put(tg_base64_t *base64, tg_buf_t *out, const char *data,
-                   size_t len);
-void tg_base64_end(tg_base64_t *base64, tg_buf_t *out);
+void tg_base64_encode(tg_base64_encoder_t *base64, tg_buf_t *out,
+                      const char *data, size_t len);
+void tg_base64_encode_end(tg_base64_encoder_t *base64, tg_buf_t *out);
 
-/* Appends the bytes of a whole text: TG_OK, or TG_BAD when it is none. */
+/* Appends the bytes of a whole text: TG_OK, or TG_INVALID when it is none. */
 int tg_base64_decode(tg_buf_t *out, tg_str_t text);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* The first allocation holds a usual reply; growth doubles from there. */
-#define TG_BUF_FIRST 512
+#define TG_BUF_MIN_CAPACITY 512
 
 void
 tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc)
@@ -14,15 +14,15 @@ tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc)
 }
 
 static void *
-tg_buf_refuse(void *ctx, void *ptr, size_t size)
+tg_buf_fail_alloc(void *ctx, void *ptr, size_t size)
 {
     return NULL;
 }
 
 tg_buf_t
-tg_buf_fixed(char *room, size_t size)
+tg_buf_make_fixed(char *room, size_t size)
 {
-    static const tg_alloc_t none = { tg_buf_refuse, NULL };
+    static const tg_alloc_t none = { tg_buf_fail_alloc, NULL };
 
     return (tg_buf_t){ .alloc = &none, .data = room, .cap = size };
 }
@@ -55,11 +55,11 @@ tg_buf_reserve(tg_buf_t *buf, size_t more)
         return TG_NOMEM;
     }
 
-    cap = buf->cap ? buf->cap * 2 : TG_BUF_FIRST;
+    cap = buf->cap ? buf->cap * 2 : TG_BUF_MIN_CAPACITY;
 
     /* What closes a large text must not move all of it. */
     if (cap < buf->len + more) {
-        cap = buf->len + more + TG_BUF_FIRST;
+        cap = buf->len + more + TG_BUF_MIN_CAPACITY;
     }
 
     data = buf->alloc->resize(buf->alloc->ctx, buf->data, cap);
@@ -76,7 +76,7 @@ tg_buf_reserve(tg_buf_t *buf, size_t more)
 }
 
 void
-tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len)
+tg_buf_append_slow(tg_buf_t *buf, const char *data, size_t len)
 {
     if (len == 0 || tg_buf_reserve(buf, len) != TG_OK) {
         return;
@@ -97,7 +97,7 @@ tg_buf_vprintf(tg_buf_t *buf, const char *format, va_list args)
     len = (size_t) vsnprintf(room, sizeof(room), format, args);
 
     if (len < sizeof(room)) {
-        tg_buf_put(buf, room, len);
+        tg_buf_append(buf, room, len);
 
     } else if (tg_buf_reserve(buf, len + 1) == TG_OK) {
         (void) vsnprintf(buf->data + buf->len, len + 1, format, again);
@@ -118,7 +118,7 @@ tg_buf_printf(tg_buf_t *buf, const char *format, ...)
 }
 
 void
-tg_buf_uint(tg_buf_t *buf, uint64_t value)
+tg_buf_append_uint(tg_buf_t *buf, uint64_t value)
 {
     char digits[20];
     size_t at;
@@ -130,23 +130,23 @@ tg_buf_uint(tg_buf_t *buf, uint64_t value)
         value /= 10;
     } while (value != 0);
 
-    tg_buf_put(buf, digits + at, sizeof(digits) - at);
+    tg_buf_append(buf, digits + at, sizeof(digits) - at);
 }
 
 void
-tg_buf_int(tg_buf_t *buf, int64_t value)
+tg_buf_append_int(tg_buf_t *buf, int64_t value)
 {
     if (value < 0) {
-        tg_buf_char(buf, '-');
-        tg_buf_uint(buf, ~(uint64_t) value + 1);
+        tg_buf_append_char(buf, '-');
+        tg_buf_append_uint(buf, ~(uint64_t) value + 1);
         return;
     }
 
-    tg_buf_uint(buf, (uint64_t) value);
+    tg_buf_append_uint(buf, (uint64_t) value);
 }
 
 void
-tg_buf_time(tg_buf_t *buf, uint64_t ms)
+tg_buf_append_time(tg_buf_t *buf, uint64_t ms)
 {
     uint64_t day, era, year, seconds, month;
 
@@ -177,7 +177,7 @@ tg_buf_truncate(tg_buf_t *buf, size_t len)
 }
 
 void
-tg_buf_drop(tg_buf_t *buf, size_t len)
+tg_buf_consume(tg_buf_t *buf, size_t len)
 {
     if (len == 0) {
         return;

@@ -1,12 +1,12 @@
 /*
  * Escaping of text for JSON: in blocks, densely, and of what is no text.
  */
-#include "base/tg_json_impl.h"
-#include "base/tg_scan_block.h"
+#include "base/tg_json_internal.h"
+#include "base/simd/tg_scan_inline.h"
 
 /* What is behind the backslash, or 0: it takes four digits. */
 static char
-tg_json_short_escape(char c)
+tg_json_get_short_escape(char c)
 {
     switch (c) {
     case '\n':
@@ -24,18 +24,18 @@ tg_json_short_escape(char c)
 }
 
 /* After so many blocks with nothing to escape, steps are wide. */
-#define TG_JSON_CLEAN 4
+#define TG_JSON_CLEAN_BLOCKS 4
 /* Blocks before it is tried again in wider ones, as there may be room now. */
-#define TG_JSON_DENSE 16
+#define TG_JSON_DENSE_BLOCKS 16
 
 /* In blocks, where the machine can. */
 static const char *
-tg_json_put_blocks(tg_buf_t *buf, const char *p, const char *end)
+tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
 {
-    const tg_json_blocks_t *blocks;
+    const tg_json_simd_t *blocks;
     char *at;
 
-    blocks = tg_json_blocks();
+    blocks = tg_json_simd_get();
 
     if (blocks != NULL && blocks->escape != NULL && !buf->failed
         && buf->cap != 0) {
@@ -49,25 +49,25 @@ tg_json_put_blocks(tg_buf_t *buf, const char *p, const char *end)
 
 /* While what is to be escaped is near, as in source code and JSON. */
 static const char *
-tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
+tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
 {
-#if defined(TG_SCAN_NARROW)
+#if defined(TG_SCAN_SIMD128)
     tg_scan_mask_t mask;
     unsigned n, done, clean, i;
     char *at, escape;
 
     /* Twice the block, and what is copied beyond a piece of it. */
     for (clean = 0, i = 0;
-         clean < TG_JSON_CLEAN && i < TG_JSON_DENSE && end - p >= 32
-         && !buf->failed && buf->cap - buf->len >= 48;
+         clean < TG_JSON_CLEAN_BLOCKS && i < TG_JSON_DENSE_BLOCKS
+         && end - p >= 32 && !buf->failed && buf->cap - buf->len >= 48;
          clean = done != 0 ? 0 : clean + 1, i++)
     {
         at = buf->data + buf->len;
-        mask = tg_scan_mask(p, TG_SCAN_STOPS);
+        mask = tg_scan_find_mask(p, TG_SCAN_STRING_STOPS);
 
         for (done = 0; mask != 0; mask &= mask - 1, done = n + 1) {
-            n = tg_scan_first_of(mask);
-            escape = tg_json_short_escape(p[n]);
+            n = tg_scan_mask_first(mask);
+            escape = tg_json_get_short_escape(p[n]);
 
             if (escape == 0) {
                 break;
@@ -79,7 +79,7 @@ tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
             *at++ = escape;
         }
 
-        n = mask != 0 ? tg_scan_first_of(mask) : 16;
+        n = mask != 0 ? tg_scan_mask_first(mask) : 16;
         memcpy(at, p + done, 16);
         buf->len = (size_t) (at - buf->data) + n - done;
         p += n;
@@ -97,16 +97,16 @@ tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
 }
 
 /* Bytes that are written at a time where long escapes are near each other. */
-#define TG_JSON_LONG 32
+#define TG_JSON_LONG_ESCAPE_CHUNK 32
 
 /* The escapes of control characters, 6 bytes or 2 each. */
-#define TG_JSON_ESCAPES(digit)                                                 \
+#define TG_JSON_CONTROL_ESCAPES(digit)                                         \
     "\\u00" digit "0\0", "\\u00" digit "1\0", "\\u00" digit "2\0",             \
         "\\u00" digit "3\0", "\\u00" digit "4\0", "\\u00" digit "5\0",         \
         "\\u00" digit "6\0", "\\u00" digit "7\0", "\\u00" digit "8\0"
 
-static const char tg_json_escapes[32][8] = {
-    TG_JSON_ESCAPES("0"),
+static const char tg_json_control_escapes[32][8] = {
+    TG_JSON_CONTROL_ESCAPES("0"),
     "\\t",
     "\\n",
     "\\u000b",
@@ -114,7 +114,7 @@ static const char tg_json_escapes[32][8] = {
     "\\r",
     "\\u000e",
     "\\u000f",
-    TG_JSON_ESCAPES("1"),
+    TG_JSON_CONTROL_ESCAPES("1"),
     "\\u0019",
     "\\u001a",
     "\\u001b",
@@ -129,14 +129,14 @@ static const char tg_json_escapes[32][8] = {
  * of them, between which it is not worth to search.
  */
 static const char *
-tg_json_put_long(tg_buf_t *buf, const char *p, const char *end)
+tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
 {
     /* A long escape is copied with two bytes more. */
-    char text[6 * TG_JSON_LONG + 2], *at;
+    char text[6 * TG_JSON_LONG_ESCAPE_CHUNK + 2], *at;
     unsigned char c;
     unsigned i, n, nlong, is_short, is_near;
 
-    n = TG_JSON_LONG / 8;
+    n = TG_JSON_LONG_ESCAPE_CHUNK / 8;
 
     do {
         n = end - p < n ? (unsigned) (end - p) : n;
@@ -148,7 +148,7 @@ tg_json_put_long(tg_buf_t *buf, const char *p, const char *end)
 
             if (c < 0x20) {
                 is_short = c == '\n' || c == '\t' || c == '\r';
-                memcpy(at, tg_json_escapes[c], 8);
+                memcpy(at, tg_json_control_escapes[c], 8);
                 at += is_short ? 2 : 6;
                 nlong += !is_short;
                 continue;
@@ -159,10 +159,10 @@ tg_json_put_long(tg_buf_t *buf, const char *p, const char *end)
             *at++ = (char) c;
         }
 
-        tg_buf_put(buf, text, (size_t) (at - text));
+        tg_buf_append(buf, text, (size_t) (at - text));
         p += n;
         is_near = nlong > n / 4;
-        n = TG_JSON_LONG;
+        n = TG_JSON_LONG_ESCAPE_CHUNK;
     } while (p < end && is_near);
 
     return p;
@@ -170,19 +170,19 @@ tg_json_put_long(tg_buf_t *buf, const char *p, const char *end)
 
 /* Of 32 bytes, how many more there are when they are escaped. */
 static unsigned
-tg_json_more(const unsigned char *p)
+tg_json_count_escape_bytes(const unsigned char *p)
 {
-    unsigned char n[TG_JSON_LONG];
+    unsigned char n[TG_JSON_LONG_ESCAPE_CHUNK];
     unsigned i, sum;
 
-    for (i = 0; i < TG_JSON_LONG; i++) {
+    for (i = 0; i < TG_JSON_LONG_ESCAPE_CHUNK; i++) {
         n[i] = (unsigned char) ((p[i] < 0x20 ? 5 : 0) - (p[i] == '\n' ? 4 : 0)
                                 - (p[i] == '\t' ? 4 : 0)
                                 - (p[i] == '\r' ? 4 : 0) + (p[i] == '"' ? 1 : 0)
                                 + (p[i] == '\\' ? 1 : 0));
     }
 
-    for (i = 0, sum = 0; i < TG_JSON_LONG; i++) {
+    for (i = 0, sum = 0; i < TG_JSON_LONG_ESCAPE_CHUNK; i++) {
         sum += n[i];
     }
 
@@ -192,31 +192,32 @@ tg_json_more(const unsigned char *p)
 size_t
 tg_json_escaped_len(tg_str_t text, size_t max)
 {
-    unsigned char last[TG_JSON_LONG];
+    unsigned char last[TG_JSON_LONG_ESCAPE_CHUNK];
     const char *p, *end;
     size_t len;
 
     len = text.len;
     end = tg_str_end(text);
-    p = tg_scan_plain(text.data, end);
+    p = tg_scan_string(text.data, end);
 
-    while (end - p >= TG_JSON_LONG && len <= max) {
-        len += tg_json_more((const unsigned char *) p);
-        p = tg_scan_plain(p + TG_JSON_LONG, end);
+    while (end - p >= TG_JSON_LONG_ESCAPE_CHUNK && len <= max) {
+        len += tg_json_count_escape_bytes((const unsigned char *) p);
+        p = tg_scan_string(p + TG_JSON_LONG_ESCAPE_CHUNK, end);
     }
 
     if (p != end && len <= max) {
         memset(last, 'x', sizeof(last));
         memcpy(last, p,
-               end - p < TG_JSON_LONG ? (size_t) (end - p) : sizeof(last));
-        len += tg_json_more(last);
+               end - p < TG_JSON_LONG_ESCAPE_CHUNK ? (size_t) (end - p)
+                                                   : sizeof(last));
+        len += tg_json_count_escape_bytes(last);
     }
 
     return len;
 }
 
 void
-tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
+tg_json_write_escaped(tg_buf_t *buf, tg_str_t text)
 {
     const char *p, *end, *stop;
     char escape[2] = { '\\', 0 };
@@ -224,30 +225,30 @@ tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
     end = tg_str_end(text);
 
     for (p = text.data; p < end; /* void */) {
-        p = tg_json_put_blocks(buf, p, end);
-        stop = tg_scan_plain(p, end);
-        tg_buf_put(buf, p, (size_t) (stop - p));
+        p = tg_json_write_escaped_simd(buf, p, end);
+        stop = tg_scan_string(p, end);
+        tg_buf_append(buf, p, (size_t) (stop - p));
 
         if (stop == end) {
             return;
         }
 
-        escape[1] = tg_json_short_escape(*stop);
+        escape[1] = tg_json_get_short_escape(*stop);
 
         if (escape[1] == 0) {
-            p = tg_json_put_long(buf, stop, end);
+            p = tg_json_write_long_escapes(buf, stop, end);
             continue;
         }
 
-        tg_buf_put(buf, escape, 2);
-        p = tg_json_put_dense(buf, stop + 1, end);
+        tg_buf_append(buf, escape, 2);
+        p = tg_json_write_escaped_dense(buf, stop + 1, end);
     }
 }
 
 void
-tg_json_put_string(tg_buf_t *buf, tg_str_t text)
+tg_json_write_string(tg_buf_t *buf, tg_str_t text)
 {
-    tg_buf_char(buf, '"');
-    tg_json_put_escaped(buf, text);
-    tg_buf_char(buf, '"');
+    tg_buf_append_char(buf, '"');
+    tg_json_write_escaped(buf, text);
+    tg_buf_append_char(buf, '"');
 }

@@ -18,14 +18,14 @@ tg_json_is_container(tg_json_type_t type)
 }
 
 static int
-tg_json_walk_enter(tg_json_walk_t *walk, tg_json_event_t event)
+tg_json_walk_enter(tg_json_walk_t *walk, tg_json_walk_event_t event)
 {
     int rc;
 
     walk->event = event;
     walk->start = walk->json.pos;
-    rc = walk->type == TG_JSON_OBJECT ? tg_json_object(&walk->json)
-                                      : tg_json_array(&walk->json);
+    rc = walk->type == TG_JSON_OBJECT ? tg_json_enter_object(&walk->json)
+                                      : tg_json_enter_array(&walk->json);
 
     if (rc == TG_OK) {
         walk->open[walk->nopen++] = walk->type;
@@ -35,26 +35,26 @@ tg_json_walk_enter(tg_json_walk_t *walk, tg_json_event_t event)
 }
 
 static int
-tg_json_walk_pass(tg_json_walk_t *walk, tg_json_event_t event)
+tg_json_walk_read_value(tg_json_walk_t *walk, tg_json_walk_event_t event)
 {
     walk->event = event;
 
-    return tg_json_value(&walk->json, &walk->value);
+    return tg_json_read_value(&walk->json, &walk->value);
 }
 
 static int
-tg_json_walk_root(tg_json_walk_t *walk)
+tg_json_walk_visit_root(tg_json_walk_t *walk)
 {
     if (walk->has_begun) {
-        return tg_json_end(&walk->json) == TG_OK ? TG_END : TG_BAD;
+        return tg_json_expect_end(&walk->json) == TG_OK ? TG_END : TG_INVALID;
     }
 
     walk->has_begun = 1;
-    walk->type = tg_json_peek(&walk->json);
+    walk->type = tg_json_peek_type(&walk->json);
 
     return tg_json_is_container(walk->type)
-               ? tg_json_walk_enter(walk, TG_WALK_ROOT)
-               : tg_json_walk_pass(walk, TG_WALK_ROOT);
+               ? tg_json_walk_enter(walk, TG_JSON_WALK_ROOT)
+               : tg_json_walk_read_value(walk, TG_JSON_WALK_ROOT);
 }
 
 /* An object or array has ended. */
@@ -64,10 +64,10 @@ tg_json_walk_leave(tg_json_walk_t *walk)
     walk->nopen--;
 
     if (walk->nopen == 0) {
-        return tg_json_walk_root(walk);
+        return tg_json_walk_visit_root(walk);
     }
 
-    walk->event = TG_WALK_MEMBER;
+    walk->event = TG_JSON_WALK_MEMBER;
     walk->type = walk->open[1];
     walk->value = tg_str(walk->start, (size_t) (walk->json.pos - walk->start));
 
@@ -81,13 +81,13 @@ tg_json_walk(tg_json_walk_t *walk)
     int rc;
 
     if (walk->nopen == 0) {
-        return tg_json_walk_root(walk);
+        return tg_json_walk_visit_root(walk);
     }
 
     key = TG_STR_NONE;
     rc = walk->open[walk->nopen - 1] == TG_JSON_OBJECT
-             ? tg_json_member(&walk->json, &key)
-             : tg_json_element(&walk->json);
+             ? tg_json_next_member(&walk->json, &key)
+             : tg_json_next_element(&walk->json);
 
     if (rc == TG_END) {
         return tg_json_walk_leave(walk);
@@ -98,13 +98,13 @@ tg_json_walk(tg_json_walk_t *walk)
     }
 
     if (walk->nopen == 2) {
-        return tg_json_walk_pass(walk, TG_WALK_ITEM);
+        return tg_json_walk_read_value(walk, TG_JSON_WALK_ITEM);
     }
 
     walk->key = key;
-    walk->type = tg_json_peek(&walk->json);
+    walk->type = tg_json_peek_type(&walk->json);
 
     return tg_json_is_container(walk->type)
-               ? tg_json_walk_enter(walk, TG_WALK_BEGIN)
-               : tg_json_walk_pass(walk, TG_WALK_MEMBER);
+               ? tg_json_walk_enter(walk, TG_JSON_WALK_BEGIN)
+               : tg_json_walk_read_value(walk, TG_JSON_WALK_MEMBER);
 }

@@ -15,15 +15,15 @@
 #include "base/tg_json.h"
 
 typedef enum {
-    TG_WALK_ROOT,   /* the outermost value is of this type */
-    TG_WALK_BEGIN,  /* a value of it, which is an object or array, begins */
-    TG_WALK_ITEM,   /* a value of that one */
-    TG_WALK_MEMBER, /* a value of the outermost one was passed */
-} tg_json_event_t;
+    TG_JSON_WALK_ROOT,  /* the outermost value is of this type */
+    TG_JSON_WALK_BEGIN, /* a value of it, which is an object or array, begins */
+    TG_JSON_WALK_ITEM,  /* a value of that one */
+    TG_JSON_WALK_MEMBER, /* a value of the outermost one was passed */
+} tg_json_walk_event_t;
 
 typedef struct {
-    tg_json_t json;
-    tg_json_event_t event;
+    tg_json_cursor_t json;
+    tg_json_walk_event_t event;
     tg_json_type_t type; /* of ROOT, BEGIN, MEMBER */
     tg_str_t key;   /* in the outermost value: its escaped body, or absent */
     tg_str_t value; /* of ITEM, MEMBER: raw */
@@ -38,12 +38,14 @@ typedef struct {
 /* The text stands within depth containers more. */
 void tg_json_walk_init(tg_json_walk_t *walk, tg_str_t text, int depth);
 
-/* Takes the next step: TG_OK, TG_END, TG_BAD, TG_LIMIT: it nests too deep. */
+/*
+ * Takes the next step: TG_OK, TG_END, TG_INVALID, TG_LIMIT: it nests too deep.
+ */
 int tg_json_walk(tg_json_walk_t *walk);
 
 /* Bytes that are walked. */
 static inline size_t
-tg_json_walked(const tg_json_walk_t *walk)
+tg_json_walk_get_offset(const tg_json_walk_t *walk)
 {
     return (size_t) (walk->json.pos - walk->json.start);
 }

@@ -11,14 +11,14 @@
     do {                                                                       \
         (node)->prev = (after);                                                \
         (node)->next = (node)->prev != NULL ? (node)->prev->next : (first);    \
-        TG_LIST_LINK(first, last, node, node, node);                           \
+        TG_LIST_SET_NEIGHBORS(first, last, node, node, node);                  \
     } while (0)
 
 #define TG_LIST_REMOVE(first, last, node)                                      \
-    TG_LIST_LINK(first, last, node, (node)->next, (node)->prev)
+    TG_LIST_SET_NEIGHBORS(first, last, node, (node)->next, (node)->prev)
 
 /* What its neighbours, or the list's ends, say of a node. */
-#define TG_LIST_LINK(first, last, node, from_prev, from_next)                  \
+#define TG_LIST_SET_NEIGHBORS(first, last, node, from_prev, from_next)         \
     do {                                                                       \
         *((node)->prev != NULL ? &(node)->prev->next                           \
                                : &(first)) = (from_prev);                      \

@@ -2,7 +2,7 @@
 
 /* p is behind the e: the exponent, or TG_LIMIT. */
 static int
-tg_number_exponent(const char *p, const char *end, int64_t *exponent)
+tg_number_parse_exponent(const char *p, const char *end, int64_t *exponent)
 {
     int64_t value;
     int is_negative;
@@ -58,7 +58,7 @@ tg_number_parse(tg_str_t raw, tg_number_t *number)
     dot = dot != NULL ? dot : p;
 
     if (p < end) {
-        rc = tg_number_exponent(p + 1, end, &exponent);
+        rc = tg_number_parse_exponent(p + 1, end, &exponent);
     }
 
     number->digits = tg_str(first, (size_t) (last + 1 - first));
@@ -188,14 +188,14 @@ tg_number_hash(const tg_number_t *number, uint64_t seed)
 }
 
 int
-tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value)
+tg_number_to_uint64(const tg_number_t *number, uint64_t most, uint64_t *value)
 {
     uint64_t whole, digit;
     int64_t left;
     size_t i;
 
     if (!tg_number_is_integer(number)) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     whole = 0;
@@ -219,7 +219,7 @@ tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value)
 }
 
 size_t
-tg_number_plain(tg_str_t raw, char plain[TG_NUMBER_PLAIN])
+tg_number_write_integer(tg_str_t raw, char plain[TG_NUMBER_INTEGER_SIZE])
 {
     tg_number_t number;
     size_t i, len;
@@ -228,7 +228,7 @@ tg_number_plain(tg_str_t raw, char plain[TG_NUMBER_PLAIN])
     if (raw.len == 0 || (*raw.data != '-' && !tg_is_digit(*raw.data))
         || tg_number_parse(raw, &number) != TG_OK
         || !tg_number_is_integer(&number)
-        || number.point > TG_NUMBER_PLAIN_DIGITS)
+        || number.point > TG_NUMBER_INTEGER_DIGITS)
     {
         return 0;
     }
@@ -250,16 +250,16 @@ tg_number_plain(tg_str_t raw, char plain[TG_NUMBER_PLAIN])
 }
 
 int
-tg_number_size(const tg_number_t *number, size_t *size)
+tg_number_to_size(const tg_number_t *number, size_t *size)
 {
     uint64_t value;
 
     if (number->is_negative || !tg_number_is_integer(number)) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     value = SIZE_MAX / 2;
-    (void) tg_number_whole(number, value, &value);
+    (void) tg_number_to_uint64(number, value, &value);
     *size = (size_t) value;
 
     return TG_OK;

@@ -47,21 +47,23 @@ uint64_t tg_number_hash(const tg_number_t *number, uint64_t seed);
 
 /*
  * Without its sign, a whole number that is at most so large (9 at least).
- * TG_BAD: it is not whole; TG_LIMIT: it is larger.
+ * TG_INVALID: it is not whole; TG_LIMIT: it is larger.
  */
-int tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value);
+int tg_number_to_uint64(const tg_number_t *number, uint64_t most,
+                        uint64_t *value);
 
 /*
  * Writes a whole number without point and exponent, -0 as 0, and returns its
  * length.  0: raw is no number, or no whole one, or has more than
- * TG_NUMBER_PLAIN_DIGITS digits.
+ * TG_NUMBER_INTEGER_DIGITS digits.
  */
-#define TG_NUMBER_PLAIN_DIGITS 40
-#define TG_NUMBER_PLAIN (TG_NUMBER_PLAIN_DIGITS + 1)
+#define TG_NUMBER_INTEGER_DIGITS 40
+#define TG_NUMBER_INTEGER_SIZE (TG_NUMBER_INTEGER_DIGITS + 1)
 
-size_t tg_number_plain(tg_str_t raw, char plain[TG_NUMBER_PLAIN]);
+size_t tg_number_write_integer(tg_str_t raw,
+                               char plain[TG_NUMBER_INTEGER_SIZE]);
 
 /* A whole number from 0 on; what is larger than SIZE_MAX / 2 becomes that. */
-int tg_number_size(const tg_number_t *number, size_t *size);
+int tg_number_to_size(const tg_number_t *number, size_t *size);
 
 #endif

@@ -3,22 +3,23 @@
  * machine of the architecture has.  They find the bytes that matter in wide
  * steps and pass sequences of UTF-8 one by one.
  */
-#include "base/tg_scan_block.h"
+#include "base/simd/tg_scan_inline.h"
 
 #include "base/tg_utf8.h"
 
 static inline int
-tg_scan_is_hit(unsigned char c, int what)
+tg_scan_is_stop(unsigned char c, int what)
 {
-    return ((what & TG_SCAN_STOPS) && (c < 0x20 || c == '"' || c == '\\'))
-           || ((what & TG_SCAN_HIGH) && c >= 0x80);
+    return ((what & TG_SCAN_STRING_STOPS)
+            && (c < 0x20 || c == '"' || c == '\\'))
+           || ((what & TG_SCAN_NON_ASCII) && c >= 0x80);
 }
 
 /* Byte by byte: the end of a run, and what a wide step found roughly. */
 static inline const char *
-tg_scan_each(const char *p, const char *end, int what)
+tg_scan_bytewise(const char *p, const char *end, int what)
 {
-    while (p < end && !tg_scan_is_hit((unsigned char) *p, what)) {
+    while (p < end && !tg_scan_is_stop((unsigned char) *p, what)) {
         p++;
     }
 
@@ -26,12 +27,13 @@ tg_scan_each(const char *p, const char *end, int what)
 }
 
 /* Has a word of 8 bytes one that is zero? */
-#define TG_SCAN_ONES UINT64_C(0x0101010101010101)
-#define TG_SCAN_TOPS UINT64_C(0x8080808080808080)
-#define TG_SCAN_HAS_ZERO(word) (((word) -TG_SCAN_ONES) & ~(word) &TG_SCAN_TOPS)
+#define TG_SCAN_LOW_BITS UINT64_C(0x0101010101010101)
+#define TG_SCAN_HIGH_BITS UINT64_C(0x8080808080808080)
+#define TG_SCAN_HAS_ZERO(word)                                                 \
+    (((word) -TG_SCAN_LOW_BITS) & ~(word) &TG_SCAN_HIGH_BITS)
 
 static inline const char *
-tg_scan_find_bytes(const char *p, const char *end, int what)
+tg_scan_find_scalar(const char *p, const char *end, int what)
 {
     uint64_t word, hit;
 
@@ -39,14 +41,14 @@ tg_scan_find_bytes(const char *p, const char *end, int what)
         memcpy(&word, p, 8);
         hit = 0;
 
-        if (what & TG_SCAN_STOPS) {
-            hit = ((word - TG_SCAN_ONES * 0x20) & ~word & TG_SCAN_TOPS)
-                  | TG_SCAN_HAS_ZERO(word ^ (TG_SCAN_ONES * '"'))
-                  | TG_SCAN_HAS_ZERO(word ^ (TG_SCAN_ONES * '\\'));
+        if (what & TG_SCAN_STRING_STOPS) {
+            hit = ((word - TG_SCAN_LOW_BITS * 0x20) & ~word & TG_SCAN_HIGH_BITS)
+                  | TG_SCAN_HAS_ZERO(word ^ (TG_SCAN_LOW_BITS * '"'))
+                  | TG_SCAN_HAS_ZERO(word ^ (TG_SCAN_LOW_BITS * '\\'));
         }
 
-        if (what & TG_SCAN_HIGH) {
-            hit |= word & TG_SCAN_TOPS;
+        if (what & TG_SCAN_NON_ASCII) {
+            hit |= word & TG_SCAN_HIGH_BITS;
         }
 
         if (hit != 0) {
@@ -56,18 +58,18 @@ tg_scan_find_bytes(const char *p, const char *end, int what)
         p += 8;
     }
 
-    return tg_scan_each(p, end, what);
+    return tg_scan_bytewise(p, end, what);
 }
 
-#if defined(TG_SCAN_NARROW)
+#if defined(TG_SCAN_SIMD128)
 
 static inline const char *
-tg_scan_find_narrow(const char *p, const char *end, int what)
+tg_scan_find_simd128(const char *p, const char *end, int what)
 {
     unsigned at;
 
     while (end - p >= 16) {
-        at = tg_scan_block(p, what);
+        at = tg_scan_find_in_block(p, what);
         p += at;
 
         if (at != 16) {
@@ -75,19 +77,19 @@ tg_scan_find_narrow(const char *p, const char *end, int what)
         }
     }
 
-    return tg_scan_each(p, end, what);
+    return tg_scan_bytewise(p, end, what);
 }
 
 #endif
 
 /* p is at a byte that was found: over the sequences that start there. */
 static const char *
-tg_scan_sequences(const char *p, const char *end)
+tg_scan_skip_utf8(const char *p, const char *end)
 {
     size_t n;
 
     while (p < end && (unsigned char) *p >= 0x80) {
-        n = tg_utf8_length(p, end);
+        n = tg_utf8_sequence_len(p, end);
 
         if (n == 0) {
             break;
@@ -100,14 +102,16 @@ tg_scan_sequences(const char *p, const char *end)
 }
 
 /* The three functions of a way, from how it finds. */
-#define TG_SCAN_WAY(way)                                                       \
-    static const char *tg_scan_text_##way(const char *p, const char *end)      \
+#define TG_SCAN_DEFINE_IMPL(impl)                                              \
+    static const char *tg_scan_string_utf8_##impl(const char *p,               \
+                                                  const char *end)             \
     {                                                                          \
         const char *at;                                                        \
                                                                                \
         for (;;) {                                                             \
-            at = tg_scan_find_##way(p, end, TG_SCAN_STOPS | TG_SCAN_HIGH);     \
-            p = tg_scan_sequences(at, end);                                    \
+            at = tg_scan_find_##impl(                                          \
+                p, end, TG_SCAN_STRING_STOPS | TG_SCAN_NON_ASCII);             \
+            p = tg_scan_skip_utf8(at, end);                                    \
                                                                                \
             if (p == at || (p < end && (unsigned char) *p >= 0x80)) {          \
                 return p;                                                      \
@@ -115,18 +119,18 @@ tg_scan_sequences(const char *p, const char *end)
         }                                                                      \
     }                                                                          \
                                                                                \
-    static const char *tg_scan_plain_##way(const char *p, const char *end)     \
+    static const char *tg_scan_string_##impl(const char *p, const char *end)   \
     {                                                                          \
-        return tg_scan_find_##way(p, end, TG_SCAN_STOPS);                      \
+        return tg_scan_find_##impl(p, end, TG_SCAN_STRING_STOPS);              \
     }                                                                          \
                                                                                \
-    static const char *tg_scan_utf8_##way(const char *p, const char *end)      \
+    static const char *tg_scan_utf8_##impl(const char *p, const char *end)     \
     {                                                                          \
         const char *at;                                                        \
                                                                                \
         for (;;) {                                                             \
-            at = tg_scan_find_##way(p, end, TG_SCAN_HIGH);                     \
-            p = tg_scan_sequences(at, end);                                    \
+            at = tg_scan_find_##impl(p, end, TG_SCAN_NON_ASCII);               \
+            p = tg_scan_skip_utf8(at, end);                                    \
                                                                                \
             if (p == at || (p < end && (unsigned char) *p >= 0x80)) {          \
                 return p;                                                      \
@@ -134,49 +138,52 @@ tg_scan_sequences(const char *p, const char *end)
         }                                                                      \
     }
 
-TG_SCAN_WAY(bytes)
+TG_SCAN_DEFINE_IMPL(scalar)
 
-const tg_scan_t *
-tg_scan_bytes(void)
+const tg_scan_impl_t *
+tg_scan_impl_scalar(void)
 {
-    static const tg_scan_t way = { "bytes", tg_scan_text_bytes,
-                                   tg_scan_plain_bytes, tg_scan_utf8_bytes };
+    static const tg_scan_impl_t impl = { "bytes", tg_scan_string_utf8_scalar,
+                                         tg_scan_string_scalar,
+                                         tg_scan_utf8_scalar };
 
-    return &way;
+    return &impl;
 }
 
-#if defined(TG_SCAN_NARROW)
+#if defined(TG_SCAN_SIMD128)
 
-TG_SCAN_WAY(narrow)
+TG_SCAN_DEFINE_IMPL(simd128)
 
-const tg_scan_t *
-tg_scan_narrow(void)
+const tg_scan_impl_t *
+tg_scan_impl_simd128(void)
 {
-    static const tg_scan_t way = { TG_SCAN_NARROW, tg_scan_text_narrow,
-                                   tg_scan_plain_narrow, tg_scan_utf8_narrow };
+    static const tg_scan_impl_t impl = { TG_SCAN_SIMD128,
+                                         tg_scan_string_utf8_simd128,
+                                         tg_scan_string_simd128,
+                                         tg_scan_utf8_simd128 };
 
-    return &way;
+    return &impl;
 }
 
 #else
 
-const tg_scan_t *
-tg_scan_narrow(void)
+const tg_scan_impl_t *
+tg_scan_impl_simd128(void)
 {
     return NULL;
 }
 
 #endif
 
-const tg_scan_t *
-tg_scan_way(unsigned n)
+const tg_scan_impl_t *
+tg_scan_get_impl(unsigned n)
 {
-    const tg_scan_t *ways[3];
+    const tg_scan_impl_t *ways[3];
     unsigned i, found;
 
-    ways[0] = tg_scan_avx2();
-    ways[1] = tg_scan_narrow();
-    ways[2] = tg_scan_bytes();
+    ways[0] = tg_scan_impl_avx2();
+    ways[1] = tg_scan_impl_simd128();
+    ways[2] = tg_scan_impl_scalar();
 
     for (i = 0, found = 0; i < 3; i++) {
         if (ways[i] != NULL && found++ == n) {
@@ -188,18 +195,18 @@ tg_scan_way(unsigned n)
 }
 
 /* Asked anew for each text: the answer is one load and one comparison. */
-static inline const tg_scan_t *
-tg_scan_best(void)
+static inline const tg_scan_impl_t *
+tg_scan_get_best_impl(void)
 {
-    const tg_scan_t *way;
+    const tg_scan_impl_t *impl;
 
-    way = tg_scan_avx2();
+    impl = tg_scan_impl_avx2();
 
-    if (way == NULL) {
-        way = tg_scan_narrow();
+    if (impl == NULL) {
+        impl = tg_scan_impl_simd128();
     }
 
-    return way != NULL ? way : tg_scan_bytes();
+    return impl != NULL ? impl : tg_scan_impl_scalar();
 }
 
 /*
@@ -207,9 +214,9 @@ tg_scan_best(void)
  * asked; a byte of a sequence is left to the way.
  */
 static inline const char *
-tg_scan_first(const char *p, const char *end, int what)
+tg_scan_start_inline(const char *p, const char *end, int what)
 {
-#if defined(TG_SCAN_NARROW)
+#if defined(TG_SCAN_SIMD128)
     tg_scan_mask_t mask;
     unsigned i;
 
@@ -217,18 +224,18 @@ tg_scan_first(const char *p, const char *end, int what)
         return p;
     }
 
-    for (i = 0; i < TG_SCAN_SHORT && end - p >= 16; i++, p += 16) {
-        mask = tg_scan_mask(p, what);
+    for (i = 0; i < TG_SCAN_INLINE_BLOCKS && end - p >= 16; i++, p += 16) {
+        mask = tg_scan_find_mask(p, what);
 
         if (mask != 0) {
-            return p + tg_scan_first_of(mask);
+            return p + tg_scan_mask_first(mask);
         }
     }
 
     /* The last bytes, with some that were looked at. */
     if (p != end && end - p < 16) {
-        mask = tg_scan_mask(end - 16, what);
-        p = mask != 0 ? end - 16 + tg_scan_first_of(mask) : end;
+        mask = tg_scan_find_mask(end - 16, what);
+        p = mask != 0 ? end - 16 + tg_scan_mask_first(mask) : end;
     }
 #else
     (void) end;
@@ -239,31 +246,31 @@ tg_scan_first(const char *p, const char *end, int what)
 }
 
 const char *
-tg_scan_text(const char *p, const char *end)
+tg_scan_string_utf8(const char *p, const char *end)
 {
-    p = tg_scan_first(p, end, TG_SCAN_STOPS | TG_SCAN_HIGH);
+    p = tg_scan_start_inline(p, end, TG_SCAN_STRING_STOPS | TG_SCAN_NON_ASCII);
 
-    if (p == end || tg_scan_is_hit((unsigned char) *p, TG_SCAN_STOPS)) {
+    if (p == end || tg_scan_is_stop((unsigned char) *p, TG_SCAN_STRING_STOPS)) {
         return p;
     }
 
-    return tg_scan_best()->text(p, end);
+    return tg_scan_get_best_impl()->text(p, end);
 }
 
 const char *
-tg_scan_plain(const char *p, const char *end)
+tg_scan_string(const char *p, const char *end)
 {
-    p = tg_scan_first(p, end, TG_SCAN_STOPS);
+    p = tg_scan_start_inline(p, end, TG_SCAN_STRING_STOPS);
 
-    if (p == end || tg_scan_is_hit((unsigned char) *p, TG_SCAN_STOPS)) {
+    if (p == end || tg_scan_is_stop((unsigned char) *p, TG_SCAN_STRING_STOPS)) {
         return p;
     }
 
-    return tg_scan_best()->plain(p, end);
+    return tg_scan_get_best_impl()->plain(p, end);
 }
 
 const char *
 tg_scan_utf8(const char *p, const char *end)
 {
-    return tg_scan_best()->utf8(p, end);
+    return tg_scan_get_best_impl()->utf8(p, end);
 }

@@ -21,7 +21,8 @@ typedef struct {
 
     /*
      * The first quote, backslash or control character (below 0x20), or the
-     * first byte of a sequence that is no UTF-8 (as tg_utf8_length() says).
+     * first byte of a sequence that is no UTF-8 (as tg_utf8_sequence_len()
+     * says).
      */
     tg_scan_pt text;
 
@@ -30,21 +31,21 @@ typedef struct {
 
     /* The first byte of a sequence that is no UTF-8. */
     tg_scan_pt utf8;
-} tg_scan_t;
+} tg_scan_impl_t;
 
 /* The ways that this machine has, the fastest first; NULL: no more. */
-const tg_scan_t *tg_scan_way(unsigned n);
+const tg_scan_impl_t *tg_scan_get_impl(unsigned n);
 
 /* By the fastest. */
-const char *tg_scan_text(const char *p, const char *end);
-const char *tg_scan_plain(const char *p, const char *end);
+const char *tg_scan_string_utf8(const char *p, const char *end);
+const char *tg_scan_string(const char *p, const char *end);
 const char *tg_scan_utf8(const char *p, const char *end);
 
 /* --- for tg_scan*.c only --- */
 
 /* NULL where the machine, or the compiler, does not have it. */
-const tg_scan_t *tg_scan_avx2(void);
-const tg_scan_t *tg_scan_narrow(void); /* 16 bytes: SSE2 or NEON */
-const tg_scan_t *tg_scan_bytes(void);  /* C alone; never NULL */
+const tg_scan_impl_t *tg_scan_impl_avx2(void);
+const tg_scan_impl_t *tg_scan_impl_simd128(void); /* 16 bytes: SSE2 or NEON */
+const tg_scan_impl_t *tg_scan_impl_scalar(void);  /* C alone; never NULL */
 
 #endif

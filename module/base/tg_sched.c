@@ -9,75 +9,79 @@
  * This many small messages in a row take so little of a slice that the clock
  * is not asked.
  */
-#define TG_SLICE_FEW 8
-#define TG_SLICE_SMALL 4096
+#define TG_SCHED_UNTIMED_MESSAGES 8
+#define TG_SCHED_UNTIMED_STEPS 4096
 
 void
-tg_slice_begin(tg_sched_t *sched)
+tg_sched_begin_slice(tg_sched_t *sched)
 {
     /* Most sources are done before the clock is asked. */
-    sched->end = 0;
+    sched->slice_end = 0;
     sched->steps = 0;
-    sched->unasked = 0;
-    sched->unasked_count = 0;
+    sched->untimed_steps = 0;
+    sched->untimed_messages = 0;
 }
 
 static int
-tg_slice_is_young(tg_sched_t *sched, size_t steps)
+tg_sched_is_slice_young(tg_sched_t *sched, size_t steps)
 {
-    if (steps > TG_SLICE_SMALL || sched->unasked > TG_SLICE_SMALL) {
+    if (steps > TG_SCHED_UNTIMED_STEPS
+        || sched->untimed_steps > TG_SCHED_UNTIMED_STEPS)
+    {
         return 0;
     }
 
-    sched->unasked += (unsigned) steps;
-    sched->unasked_count++;
+    sched->untimed_steps += (unsigned) steps;
+    sched->untimed_messages++;
 
-    return sched->unasked_count < TG_SLICE_FEW
-           && sched->unasked <= TG_SLICE_SMALL;
+    return sched->untimed_messages < TG_SCHED_UNTIMED_MESSAGES
+           && sched->untimed_steps <= TG_SCHED_UNTIMED_STEPS;
 }
 
 static int
-tg_slice_has_time(tg_sched_t *sched)
+tg_sched_has_slice_time(tg_sched_t *sched)
 {
     uint64_t now;
 
     now = sched->now(sched->host);
-    sched->unasked = 0;
-    sched->unasked_count = 0;
+    sched->untimed_steps = 0;
+    sched->untimed_messages = 0;
 
-    if (sched->end == 0) {
-        sched->end = now + TG_SLICE_TIME;
+    if (sched->slice_end == 0) {
+        sched->slice_end = now + TG_SCHED_SLICE_US;
     }
 
-    return now < sched->end && sched->steps < TG_SLICE_STEPS;
+    return now < sched->slice_end && sched->steps < TG_SCHED_SLICE_STEPS;
 }
 
 int
-tg_slice_is_over(tg_sched_t *sched, tg_source_t *source, size_t steps)
+tg_sched_is_slice_over(tg_sched_t *sched, tg_sched_source_t *source,
+                       size_t steps)
 {
-    if (source->is_waiting) {
+    if (source->is_queued) {
         return 1;
     }
 
     sched->steps += steps;
 
-    if (tg_slice_is_young(sched, steps) || tg_slice_has_time(sched)) {
+    if (tg_sched_is_slice_young(sched, steps) || tg_sched_has_slice_time(sched))
+    {
         return 0;
     }
 
-    tg_source_wait(sched, source);
+    tg_sched_enqueue(sched, source);
 
     return 1;
 }
 
 void
-tg_source_wait(tg_sched_t *sched, tg_source_t *source)
+tg_sched_enqueue(tg_sched_t *sched, tg_sched_source_t *source)
 {
-    if (source->is_waiting) {
+    if (source->is_queued) {
         return;
     }
 
-    source->is_waiting = 1;
+    source->is_queued = 1;
     TG_LIST_INSERT(sched->first, sched->last, sched->last, source);
 
     if (sched->first == source) {
@@ -86,18 +90,18 @@ tg_source_wait(tg_sched_t *sched, tg_source_t *source)
 }
 
 void
-tg_source_leave(tg_sched_t *sched, tg_source_t *source)
+tg_sched_dequeue(tg_sched_t *sched, tg_sched_source_t *source)
 {
-    if (source->is_waiting) {
-        source->is_waiting = 0;
+    if (source->is_queued) {
+        source->is_queued = 0;
         TG_LIST_REMOVE(sched->first, sched->last, source);
     }
 }
 
 int
-tg_sched_run(tg_sched_t *sched)
+tg_sched_run_next(tg_sched_t *sched)
 {
-    tg_source_t *source;
+    tg_sched_source_t *source;
 
     source = sched->first;
 
@@ -105,15 +109,15 @@ tg_sched_run(tg_sched_t *sched)
         return 0;
     }
 
-    tg_source_leave(sched, source);
-    tg_slice_begin(sched);
+    tg_sched_dequeue(sched, source);
+    tg_sched_begin_slice(sched);
     source->run(source);
 
     return sched->first != NULL;
 }
 
 int
-tg_source_hold(tg_sched_t *sched, tg_source_t *source, size_t bytes)
+tg_sched_set_memory(tg_sched_t *sched, tg_sched_source_t *source, size_t bytes)
 {
     int is_more;
 

@@ -23,62 +23,65 @@
 #include "base/tg_base.h"
 
 typedef struct tg_sched_s tg_sched_t;
-typedef struct tg_source_s tg_source_t;
+typedef struct tg_sched_source_s tg_sched_source_t;
 
-struct tg_source_s {
-    /* Runs one slice.  May free the source, after tg_source_leave(). */
-    void (*run)(tg_source_t *source);
+struct tg_sched_source_s {
+    /* Runs one slice.  May free the source, after tg_sched_dequeue(). */
+    void (*run)(tg_sched_source_t *source);
     size_t memory_max; /* bytes; 0: the bound of the loop alone */
 
     /* Read-only outside of tg_sched.c. */
-    tg_source_t *next, *prev; /* in the queue */
-    size_t memory;            /* bytes that it holds */
-    int is_waiting;           /* in the queue */
+    tg_sched_source_t *next, *prev; /* in the queue */
+    size_t memory;                  /* bytes that it holds */
+    int is_queued;                  /* in the queue */
 };
 
 struct tg_sched_s {
     /* Microseconds of a clock that never goes back. */
     uint64_t (*now)(void *host);
-    /* Has tg_sched_run() called in the next iteration, after its events. */
+    /*
+     * Has tg_sched_run_next() called in the next iteration, after its events.
+     */
     void (*wake)(void *host);
     void *host;
     size_t memory_max; /* bytes that all sources may hold together */
 
     /* Read-only outside of tg_sched.c. */
-    tg_source_t *first, *last;
+    tg_sched_source_t *first, *last;
     size_t memory;
-    uint64_t end;     /* of the slice, in microseconds; 0: not asked yet */
-    uint64_t steps;   /* of the slice */
-    unsigned unasked; /* steps since the clock was asked */
-    unsigned unasked_count; /* messages since then */
+    uint64_t slice_end; /* of the slice, in microseconds; 0: not asked yet */
+    uint64_t steps;     /* of the slice */
+    unsigned untimed_steps;    /* steps since the clock was asked */
+    unsigned untimed_messages; /* messages since then */
 };
 
 /* The length of a slice in microseconds: some fifty usual calls. */
-#define TG_SLICE_TIME 50
+#define TG_SCHED_SLICE_US 50
 /* The steps that take as long: a byte that is read, a comparison. */
-#define TG_SLICE_STEPS 262144
+#define TG_SCHED_SLICE_STEPS 262144
 
 /* The slice of this source begins. */
-void tg_slice_begin(tg_sched_t *sched);
+void tg_sched_begin_slice(tg_sched_t *sched);
 
 /*
  * Asks after a message or step that took `steps` whether the slice is over.
  * Returns 1 if so: the source waits, and its run() is called later.  Few
  * small messages are counted without asking the clock.
  */
-int tg_slice_is_over(tg_sched_t *sched, tg_source_t *source, size_t steps);
+int tg_sched_is_slice_over(tg_sched_t *sched, tg_sched_source_t *source,
+                           size_t steps);
 
 /* Puts a source at the end of the queue, if it is not in it. */
-void tg_source_wait(tg_sched_t *sched, tg_source_t *source);
+void tg_sched_enqueue(tg_sched_t *sched, tg_sched_source_t *source);
 
 /* Takes a source from the queue, if it is in it. */
-void tg_source_leave(tg_sched_t *sched, tg_source_t *source);
+void tg_sched_dequeue(tg_sched_t *sched, tg_sched_source_t *source);
 
 /*
  * Runs the first source that waits, after taking it from the queue.  Returns
  * 1 while others wait: call again in the next iteration of the loop.
  */
-int tg_sched_run(tg_sched_t *sched);
+int tg_sched_run_next(tg_sched_t *sched);
 
 /*
  * Says how many bytes a source holds now; 0 before it ends.  Returns TG_OK, or
@@ -86,6 +89,7 @@ int tg_sched_run(tg_sched_t *sched);
  * loop's: then the bytes are counted, and the source must give some back,
  * read nothing more until then, or fail.
  */
-int tg_source_hold(tg_sched_t *sched, tg_source_t *source, size_t bytes);
+int tg_sched_set_memory(tg_sched_t *sched, tg_sched_source_t *source,
+                        size_t bytes);
 
 #endif

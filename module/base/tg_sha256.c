@@ -17,13 +17,13 @@ static const uint32_t tg_sha256_k[64] = {
 /* clang-format on */
 
 static uint32_t
-tg_sha256_turn(uint32_t x, int n)
+tg_sha256_rotate(uint32_t x, int n)
 {
     return x >> n | x << (32 - n);
 }
 
 static void
-tg_sha256_schedule(const unsigned char *block, uint32_t *w)
+tg_sha256_expand_block(const unsigned char *block, uint32_t *w)
 {
     uint32_t a, b;
     int i;
@@ -34,30 +34,30 @@ tg_sha256_schedule(const unsigned char *block, uint32_t *w)
     }
 
     for (; i < 64; i++) {
-        a = tg_sha256_turn(w[i - 15], 7) ^ tg_sha256_turn(w[i - 15], 18)
+        a = tg_sha256_rotate(w[i - 15], 7) ^ tg_sha256_rotate(w[i - 15], 18)
             ^ w[i - 15] >> 3;
-        b = tg_sha256_turn(w[i - 2], 17) ^ tg_sha256_turn(w[i - 2], 19)
+        b = tg_sha256_rotate(w[i - 2], 17) ^ tg_sha256_rotate(w[i - 2], 19)
             ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + a + w[i - 7] + b;
     }
 }
 
 static void
-tg_sha256_block(tg_sha256_t *sha)
+tg_sha256_process_block(tg_sha256_t *sha)
 {
     uint32_t w[64], s[8], a, b;
     int i;
 
-    tg_sha256_schedule(sha->block, w);
+    tg_sha256_expand_block(sha->block, w);
     memcpy(s, sha->state, sizeof(s));
 
     for (i = 0; i < 64; i++) {
         a = s[7]
-            + (tg_sha256_turn(s[4], 6) ^ tg_sha256_turn(s[4], 11)
-               ^ tg_sha256_turn(s[4], 25))
+            + (tg_sha256_rotate(s[4], 6) ^ tg_sha256_rotate(s[4], 11)
+               ^ tg_sha256_rotate(s[4], 25))
             + ((s[4] & s[5]) ^ (~s[4] & s[6])) + tg_sha256_k[i] + w[i];
-        b = (tg_sha256_turn(s[0], 2) ^ tg_sha256_turn(s[0], 13)
-             ^ tg_sha256_turn(s[0], 22))
+        b = (tg_sha256_rotate(s[0], 2) ^ tg_sha256_rotate(s[0], 13)
+             ^ tg_sha256_rotate(s[0], 22))
             + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
         memmove(s + 1, s, 7 * sizeof(s[0]));
         s[4] += a;
@@ -81,28 +81,29 @@ tg_sha256_init(tg_sha256_t *sha)
 }
 
 void
-tg_sha256_put(tg_sha256_t *sha, tg_str_t bytes)
+tg_sha256_update(tg_sha256_t *sha, tg_str_t bytes)
 {
     size_t at, n;
 
     while (bytes.len != 0) {
-        at = sha->len % TG_SHA256_BLOCK;
-        n = TG_SHA256_BLOCK - at < bytes.len ? TG_SHA256_BLOCK - at : bytes.len;
+        at = sha->len % TG_SHA256_BLOCK_SIZE;
+        n = TG_SHA256_BLOCK_SIZE - at < bytes.len ? TG_SHA256_BLOCK_SIZE - at
+                                                  : bytes.len;
         memcpy(sha->block + at, bytes.data, n);
         sha->len += n;
         bytes.data += n;
         bytes.len -= n;
 
-        if (at + n == TG_SHA256_BLOCK) {
-            tg_sha256_block(sha);
+        if (at + n == TG_SHA256_BLOCK_SIZE) {
+            tg_sha256_process_block(sha);
         }
     }
 }
 
 void
-tg_sha256_end(tg_sha256_t *sha, unsigned char *digest)
+tg_sha256_final(tg_sha256_t *sha, unsigned char *digest)
 {
-    static const char zeros[TG_SHA256_BLOCK] = { (char) 0x80 };
+    static const char zeros[TG_SHA256_BLOCK_SIZE] = { (char) 0x80 };
     char bits[8];
     size_t at;
     int i;
@@ -111,9 +112,9 @@ tg_sha256_end(tg_sha256_t *sha, unsigned char *digest)
         bits[i] = (char) (unsigned char) (sha->len * 8 >> (56 - 8 * i));
     }
 
-    at = sha->len % TG_SHA256_BLOCK;
-    tg_sha256_put(sha, tg_str(zeros, at < 56 ? 56 - at : 120 - at));
-    tg_sha256_put(sha, tg_str(bits, sizeof(bits)));
+    at = sha->len % TG_SHA256_BLOCK_SIZE;
+    tg_sha256_update(sha, tg_str(zeros, at < 56 ? 56 - at : 120 - at));
+    tg_sha256_update(sha, tg_str(bits, sizeof(bits)));
 
     for (i = 0; i < TG_SHA256_SIZE; i++) {
         digest[i] = (unsigned char) (sha->state[i / 4] >> (24 - i % 4 * 8));
@@ -125,44 +126,44 @@ tg_sha256_end(tg_sha256_t *sha, unsigned char *digest)
 void
 tg_hmac_init(tg_hmac_t *hmac, tg_str_t key)
 {
-    unsigned char pad[TG_SHA256_BLOCK];
+    unsigned char pad[TG_SHA256_BLOCK_SIZE];
     int i;
 
     memset(pad, 0, sizeof(pad));
 
     if (key.len > sizeof(pad)) {
         tg_sha256_init(&hmac->inner);
-        tg_sha256_put(&hmac->inner, key);
-        tg_sha256_end(&hmac->inner, pad);
+        tg_sha256_update(&hmac->inner, key);
+        tg_sha256_final(&hmac->inner, pad);
     } else if (key.len != 0) {
         memcpy(pad, key.data, key.len);
     }
 
-    for (i = 0; i < TG_SHA256_BLOCK; i++) {
+    for (i = 0; i < TG_SHA256_BLOCK_SIZE; i++) {
         pad[i] ^= 0x36;
     }
 
     tg_sha256_init(&hmac->inner);
-    tg_sha256_put(&hmac->inner, tg_str((char *) pad, sizeof(pad)));
+    tg_sha256_update(&hmac->inner, tg_str((char *) pad, sizeof(pad)));
 
-    for (i = 0; i < TG_SHA256_BLOCK; i++) {
+    for (i = 0; i < TG_SHA256_BLOCK_SIZE; i++) {
         pad[i] ^= 0x36 ^ 0x5c;
     }
 
     tg_sha256_init(&hmac->outer);
-    tg_sha256_put(&hmac->outer, tg_str((char *) pad, sizeof(pad)));
+    tg_sha256_update(&hmac->outer, tg_str((char *) pad, sizeof(pad)));
 }
 
 void
-tg_hmac_put(tg_hmac_t *hmac, tg_str_t bytes)
+tg_hmac_update(tg_hmac_t *hmac, tg_str_t bytes)
 {
-    tg_sha256_put(&hmac->inner, bytes);
+    tg_sha256_update(&hmac->inner, bytes);
 }
 
 void
-tg_hmac_end(tg_hmac_t *hmac, unsigned char *digest)
+tg_hmac_final(tg_hmac_t *hmac, unsigned char *digest)
 {
-    tg_sha256_end(&hmac->inner, digest);
-    tg_sha256_put(&hmac->outer, tg_str((char *) digest, TG_SHA256_SIZE));
-    tg_sha256_end(&hmac->outer, digest);
+    tg_sha256_final(&hmac->inner, digest);
+    tg_sha256_update(&hmac->outer, tg_str((char *) digest, TG_SHA256_SIZE));
+    tg_sha256_final(&hmac->outer, digest);
 }

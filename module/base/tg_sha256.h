@@ -8,12 +8,12 @@
 #include "base/tg_base.h"
 
 #define TG_SHA256_SIZE 32
-#define TG_SHA256_BLOCK 64
+#define TG_SHA256_BLOCK_SIZE 64
 
 typedef struct {
     uint32_t state[8];
     uint64_t len;
-    unsigned char block[TG_SHA256_BLOCK];
+    unsigned char block[TG_SHA256_BLOCK_SIZE];
 } tg_sha256_t;
 
 typedef struct {
@@ -23,11 +23,11 @@ typedef struct {
 
 /* digest has room for TG_SHA256_SIZE bytes; then it is to be begun anew. */
 void tg_sha256_init(tg_sha256_t *sha);
-void tg_sha256_put(tg_sha256_t *sha, tg_str_t bytes);
-void tg_sha256_end(tg_sha256_t *sha, unsigned char *digest);
+void tg_sha256_update(tg_sha256_t *sha, tg_str_t bytes);
+void tg_sha256_final(tg_sha256_t *sha, unsigned char *digest);
 
 void tg_hmac_init(tg_hmac_t *hmac, tg_str_t key);
-void tg_hmac_put(tg_hmac_t *hmac, tg_str_t bytes);
-void tg_hmac_end(tg_hmac_t *hmac, unsigned char *digest);
+void tg_hmac_update(tg_hmac_t *hmac, tg_str_t bytes);
+void tg_hmac_final(tg_hmac_t *hmac, unsigned char *digest);
 
 #endif

@@ -1,45 +1,46 @@
 #include "base/tg_url.h"
 
 /* Bytes that are encoded at a time. */
-#define TG_URL_STEP 256
+#define TG_URL_ENCODE_CHUNK 256
 
-#define TG_URL_WRITE "write http:// or https://, a host, and a path"
+#define TG_URL_SYNTAX_HINT "write http:// or https://, a host, and a path"
 
 static int
-tg_url_is_unreserved(char c)
+tg_url_is_unreserved_char(char c)
 {
     return tg_is_alpha(c) || tg_is_digit(c) || c == '-' || c == '.' || c == '_'
            || c == '~';
 }
 
 int
-tg_url_is_authority(char c)
+tg_url_is_authority_char(char c)
 {
     return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._:[]");
 }
 
 /* Is c allowed in a path or query as it is? */
 static int
-tg_url_is_target(char c)
+tg_url_is_target_char(char c)
 {
-    return tg_url_is_unreserved(c) || tg_is_one_of(c, "!$&'()*+,;=:@/?%");
+    return tg_url_is_unreserved_char(c) || tg_is_one_of(c, "!$&'()*+,;=:@/?%");
 }
 
 void
-tg_url_put(tg_buf_t *buf, tg_str_t text)
+tg_url_append_encoded(tg_buf_t *buf, tg_str_t text)
 {
     static const char hex[] = "0123456789ABCDEF";
-    char room[3 * TG_URL_STEP], *at;
+    char room[3 * TG_URL_ENCODE_CHUNK], *at;
     unsigned char c;
     size_t i, end;
 
     for (i = 0; i < text.len; /* void */) {
-        end = text.len - i < TG_URL_STEP ? text.len : i + TG_URL_STEP;
+        end = text.len - i < TG_URL_ENCODE_CHUNK ? text.len
+                                                 : i + TG_URL_ENCODE_CHUNK;
 
         for (at = room; i < end; i++) {
             c = (unsigned char) text.data[i];
 
-            if (tg_url_is_unreserved(text.data[i])) {
+            if (tg_url_is_unreserved_char(text.data[i])) {
                 *at++ = text.data[i];
                 continue;
             }
@@ -49,21 +50,21 @@ tg_url_put(tg_buf_t *buf, tg_str_t text)
             *at++ = hex[c & 15];
         }
 
-        tg_buf_put(buf, room, (size_t) (at - room));
+        tg_buf_append(buf, room, (size_t) (at - room));
     }
 }
 
 /* --- its parts --- */
 
 static char
-tg_url_lower(char c)
+tg_url_to_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
 /* Names are the same in upper and lower case. */
 static int
-tg_url_is_name(tg_str_t a, tg_str_t b)
+tg_url_is_same_name(tg_str_t a, tg_str_t b)
 {
     size_t i;
 
@@ -72,7 +73,7 @@ tg_url_is_name(tg_str_t a, tg_str_t b)
     }
 
     for (i = 0; i < a.len; i++) {
-        if (tg_url_lower(a.data[i]) != tg_url_lower(b.data[i])) {
+        if (tg_url_to_lower(a.data[i]) != tg_url_to_lower(b.data[i])) {
             return 0;
         }
     }
@@ -82,14 +83,14 @@ tg_url_is_name(tg_str_t a, tg_str_t b)
 
 /* Takes prefix, whatever its case, from the front of text. */
 static int
-tg_url_skip(tg_str_t *text, const char *prefix)
+tg_url_skip_prefix(tg_str_t *text, const char *prefix)
 {
     size_t len;
 
     len = strlen(prefix);
 
     if (text->len < len
-        || !tg_url_is_name(tg_str(text->data, len), tg_str(prefix, len)))
+        || !tg_url_is_same_name(tg_str(text->data, len), tg_str(prefix, len)))
     {
         return 0;
     }
@@ -101,34 +102,34 @@ tg_url_skip(tg_str_t *text, const char *prefix)
 }
 
 void
-tg_url_put_tidy(tg_buf_t *buf, tg_str_t text)
+tg_url_append_normalized(tg_buf_t *buf, tg_str_t text)
 {
-    tg_str_t rest;
+    tg_str_t target;
     size_t i;
 
-    rest = text;
+    target = text;
 
-    if (!tg_url_skip(&rest, "https://")) {
-        (void) tg_url_skip(&rest, "http://");
+    if (!tg_url_skip_prefix(&target, "https://")) {
+        (void) tg_url_skip_prefix(&target, "http://");
     }
 
-    for (i = 0; i < rest.len && !tg_is_one_of(rest.data[i], "/?#"); i++) {
+    for (i = 0; i < target.len && !tg_is_one_of(target.data[i], "/?#"); i++) {
         /* void */
     }
 
-    tg_buf_put(buf, text.data, text.len - rest.len + i);
+    tg_buf_append(buf, text.data, text.len - target.len + i);
 
-    for (; i < rest.len && rest.data[i] != '#'; i++) {
-        if (tg_url_is_target(rest.data[i])) {
-            tg_buf_char(buf, rest.data[i]);
+    for (; i < target.len && target.data[i] != '#'; i++) {
+        if (tg_url_is_target_char(target.data[i])) {
+            tg_buf_append_char(buf, target.data[i]);
         } else {
-            tg_url_put(buf, tg_str(rest.data + i, 1));
+            tg_url_append_encoded(buf, tg_str(target.data + i, 1));
         }
     }
 }
 
 static int
-tg_url_port(tg_str_t digits, uint16_t *port)
+tg_url_parse_port(tg_str_t digits, uint16_t *port)
 {
     uint32_t number;
     size_t i;
@@ -137,14 +138,14 @@ tg_url_port(tg_str_t digits, uint16_t *port)
 
     for (i = 0; i < digits.len; i++) {
         if (!tg_is_digit(digits.data[i]) || number > 65535) {
-            return TG_BAD;
+            return TG_INVALID;
         }
 
         number = number * 10 + (uint32_t) (digits.data[i] - '0');
     }
 
     if (number == 0 || number > 65535) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     *port = (uint16_t) number;
@@ -168,7 +169,7 @@ tg_url_is_host(tg_str_t host)
 
     for (i = 0; i < host.len; i++) {
         if (is_address
-                ? tg_hex(host.data[i]) == -1
+                ? tg_hex_value(host.data[i]) == -1
                       && !tg_is_one_of(host.data[i], ":.")
                 : !tg_is_alpha(host.data[i]) && !tg_is_digit(host.data[i])
                       && !tg_is_one_of(host.data[i], "-._"))
@@ -205,48 +206,48 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
     tg_url_t made;
     size_t i;
 
-    *why = TG_URL_WRITE;
-    made.is_tls = tg_url_skip(&text, "https://");
+    *why = TG_URL_SYNTAX_HINT;
+    made.is_tls = tg_url_skip_prefix(&text, "https://");
 
-    if (!made.is_tls && !tg_url_skip(&text, "http://")) {
-        return TG_BAD;
+    if (!made.is_tls && !tg_url_skip_prefix(&text, "http://")) {
+        return TG_INVALID;
     }
 
     for (i = 0; i < text.len && !tg_is_one_of(text.data[i], "/?#"); i++) {
         if (text.data[i] == '@') {
             *why = "a URL must have no user and password; send them in a "
                    "header";
-            return TG_BAD;
+            return TG_INVALID;
         }
     }
 
     made.host = tg_str(text.data, i);
-    made.rest = tg_str(text.data + i, text.len - i);
+    made.target = tg_str(text.data + i, text.len - i);
     made.port = made.is_tls ? 443 : 80;
     port = tg_url_cut_port(&made.host);
 
     if (!tg_url_is_host(made.host)
-        || (port.data != NULL && tg_url_port(port, &made.port) != TG_OK))
+        || (port.data != NULL && tg_url_parse_port(port, &made.port) != TG_OK))
     {
         *why = "the host must be a name or an address, with a port from 1 to "
                "65535 behind a colon where it is not the usual one";
-        return TG_BAD;
+        return TG_INVALID;
     }
 
-    for (i = 0; i < made.rest.len; i++) {
-        if (!tg_url_is_target(made.rest.data[i])) {
+    for (i = 0; i < made.target.len; i++) {
+        if (!tg_url_is_target_char(made.target.data[i])) {
             *why = "path and query may have letters, digits and "
                    "-._~!$&'()*+,;=:@/? as they are; write anything else "
                    "percent-encoded, and no fragment";
-            return TG_BAD;
+            return TG_INVALID;
         }
     }
 
-    for (i = 0; i < made.rest.len && made.rest.data[i] != '?'; i++) {
+    for (i = 0; i < made.target.len && made.target.data[i] != '?'; i++) {
         /* void */
     }
 
-    made.path = tg_str(made.rest.data, i);
+    made.path = tg_str(made.target.data, i);
     *url = made;
 
     return TG_OK;
@@ -254,14 +255,14 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
 
 /* "." and "..", a dot written as %2e included. */
 static int
-tg_url_is_dots(tg_str_t segment)
+tg_url_is_dot_segment(tg_str_t segment)
 {
     static const char dot[] = "%2e";
     int n;
 
     for (n = 0; segment.len != 0 && n < 3; n++) {
         if (segment.data[0] != '.') {
-            if (!tg_url_skip(&segment, dot)) {
+            if (!tg_url_skip_prefix(&segment, dot)) {
                 return 0;
             }
 
@@ -275,7 +276,7 @@ tg_url_is_dots(tg_str_t segment)
 }
 
 int
-tg_url_has_dots(tg_str_t path)
+tg_url_has_dot_segments(tg_str_t path)
 {
     size_t i, start;
 
@@ -283,7 +284,7 @@ tg_url_has_dots(tg_str_t path)
 
     for (i = 0; i <= path.len; i++) {
         if (i == path.len || path.data[i] == '/') {
-            if (tg_url_is_dots(tg_str(path.data + start, i - start))) {
+            if (tg_url_is_dot_segment(tg_str(path.data + start, i - start))) {
                 return 1;
             }
 
@@ -298,18 +299,18 @@ int
 tg_url_is_same_origin(const tg_url_t *a, const tg_url_t *b)
 {
     return a->is_tls == b->is_tls && a->port == b->port
-           && tg_url_is_name(a->host, b->host);
+           && tg_url_is_same_name(a->host, b->host);
 }
 
 void
-tg_url_put_origin(tg_buf_t *buf, const tg_url_t *url)
+tg_url_append_origin(tg_buf_t *buf, const tg_url_t *url)
 {
-    tg_buf_text(buf, url->is_tls ? "https://" : "http://");
-    tg_buf_str(buf, url->host);
+    tg_buf_append_cstr(buf, url->is_tls ? "https://" : "http://");
+    tg_buf_append_str(buf, url->host);
 
     if (url->port != (url->is_tls ? 443 : 80)) {
-        tg_buf_char(buf, ':');
-        tg_buf_uint(buf, url->port);
+        tg_buf_append_char(buf, ':');
+        tg_buf_append_uint(buf, url->port);
     }
 }
 
@@ -317,7 +318,7 @@ tg_url_put_origin(tg_buf_t *buf, const tg_url_t *url)
 
 /* A name may end in the root's dot. */
 static tg_str_t
-tg_url_chop(tg_str_t host)
+tg_url_strip_root_dot(tg_str_t host)
 {
     if (host.len > 1 && host.data[host.len - 1] == '.') {
         host.len--;
@@ -327,7 +328,7 @@ tg_url_chop(tg_str_t host)
 }
 
 static int
-tg_url_is_port(const tg_url_t *url, tg_str_t port)
+tg_url_is_port_allowed(const tg_url_t *url, tg_str_t port)
 {
     uint16_t number;
 
@@ -336,40 +337,43 @@ tg_url_is_port(const tg_url_t *url, tg_str_t port)
     }
 
     return tg_str_eq(port, TG_STR("*"))
-           || (tg_url_port(port, &number) == TG_OK && number == url->port);
+           || (tg_url_parse_port(port, &number) == TG_OK
+               && number == url->port);
 }
 
 tg_url_match_t
-tg_url_match(const tg_url_t *url, tg_str_t pattern)
+tg_url_match_host(const tg_url_t *url, tg_str_t pattern)
 {
     tg_str_t host, port, end;
 
-    host = tg_url_chop(url->host);
+    host = tg_url_strip_root_dot(url->host);
     port = tg_url_cut_port(&pattern);
 
-    if (!tg_url_is_port(url, port)) {
-        return TG_URL_OTHER;
+    if (!tg_url_is_port_allowed(url, port)) {
+        return TG_URL_MATCH_NONE;
     }
 
     if (pattern.len == 0 || pattern.data[0] != '*') {
-        return tg_url_is_name(host, tg_url_chop(pattern)) ? TG_URL_NAMED
-                                                          : TG_URL_OTHER;
+        return tg_url_is_same_name(host, tg_url_strip_root_dot(pattern))
+                   ? TG_URL_MATCH_EXACT
+                   : TG_URL_MATCH_NONE;
     }
 
     pattern.data++;
     pattern.len--;
 
     if (host.len < pattern.len + (pattern.len != 0)) {
-        return TG_URL_OTHER;
+        return TG_URL_MATCH_NONE;
     }
 
     end = tg_str(tg_str_end(host) - pattern.len, pattern.len);
 
-    return tg_url_is_name(end, pattern) ? TG_URL_WILD : TG_URL_OTHER;
+    return tg_url_is_same_name(end, pattern) ? TG_URL_MATCH_WILDCARD
+                                             : TG_URL_MATCH_NONE;
 }
 
 const char *
-tg_url_pattern_check(tg_str_t pattern)
+tg_url_check_pattern(tg_str_t pattern)
 {
     static const char why[] = "write a name or an address, \"*.NAME\" for all "
                               "hosts below it, or \"*\" for any, and \":PORT\" "
@@ -381,7 +385,7 @@ tg_url_pattern_check(tg_str_t pattern)
     port = tg_url_cut_port(&pattern);
 
     if (port.data != NULL && !tg_str_eq(port, TG_STR("*"))
-        && tg_url_port(port, &number) != TG_OK)
+        && tg_url_parse_port(port, &number) != TG_OK)
     {
         return why;
     }

@@ -3,13 +3,13 @@
 #include "base/tg_scan.h"
 
 static int
-tg_utf8_tail(unsigned char c)
+tg_utf8_is_continuation(unsigned char c)
 {
     return (c & 0xc0) == 0x80;
 }
 
 size_t
-tg_utf8_length(const char *p, const char *end)
+tg_utf8_sequence_len(const char *p, const char *end)
 {
     const unsigned char *u;
     size_t left;
@@ -22,11 +22,14 @@ tg_utf8_length(const char *p, const char *end)
     }
 
     if (u[0] < 0xe0) {
-        return u[0] >= 0xc2 && left >= 2 && tg_utf8_tail(u[1]) ? 2 : 0;
+        return u[0] >= 0xc2 && left >= 2 && tg_utf8_is_continuation(u[1]) ? 2
+                                                                          : 0;
     }
 
     if (u[0] < 0xf0) {
-        if (left < 3 || !tg_utf8_tail(u[1]) || !tg_utf8_tail(u[2])) {
+        if (left < 3 || !tg_utf8_is_continuation(u[1])
+            || !tg_utf8_is_continuation(u[2]))
+        {
             return 0;
         }
 
@@ -38,8 +41,8 @@ tg_utf8_length(const char *p, const char *end)
         return 3;
     }
 
-    if (u[0] > 0xf4 || left < 4 || !tg_utf8_tail(u[1]) || !tg_utf8_tail(u[2])
-        || !tg_utf8_tail(u[3]))
+    if (u[0] > 0xf4 || left < 4 || !tg_utf8_is_continuation(u[1])
+        || !tg_utf8_is_continuation(u[2]) || !tg_utf8_is_continuation(u[3]))
     {
         return 0;
     }
@@ -52,7 +55,7 @@ tg_utf8_length(const char *p, const char *end)
 }
 
 size_t
-tg_utf8_check(const char *data, size_t len)
+tg_utf8_find_invalid(const char *data, size_t len)
 {
     return len != 0 ? (size_t) (tg_scan_utf8(data, data + len) - data) : 0;
 }
@@ -115,7 +118,7 @@ tg_utf8_is_unsafe(uint32_t code, int is_one_line)
 }
 
 void
-tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
+tg_utf8_append_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
 {
     const char *p, *end;
     uint32_t code;
@@ -124,29 +127,29 @@ tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
     end = text.data + text.len;
 
     for (p = text.data; p < end; p += len) {
-        len = tg_utf8_length(p, end);
+        len = tg_utf8_sequence_len(p, end);
         code = tg_utf8_decode((const unsigned char *) p, len);
 
         if (len == 0) {
             len = 1;
-            tg_buf_text(buf, "\\ufffd");
+            tg_buf_append_cstr(buf, "\\ufffd");
         } else if (tg_utf8_is_unsafe(code, is_one_line)) {
             tg_buf_printf(buf, "\\u%04x", (unsigned) code);
         } else {
-            tg_buf_put(buf, p, len);
+            tg_buf_append(buf, p, len);
         }
     }
 }
 
 size_t
-tg_utf8_unsafe(tg_str_t text, uint32_t *code, size_t *len)
+tg_utf8_find_unsafe(tg_str_t text, uint32_t *code, size_t *len)
 {
     const char *p, *end;
 
     end = tg_str_end(text);
 
     for (p = text.data; p < end; p += *len != 0 ? *len : 1) {
-        *len = tg_utf8_length(p, end);
+        *len = tg_utf8_sequence_len(p, end);
         *code = tg_utf8_decode((const unsigned char *) p, *len);
 
         if (*len != 0 && *code >= 0x20 && tg_utf8_is_unsafe(*code, 1)) {
@@ -158,7 +161,7 @@ tg_utf8_unsafe(tg_str_t text, uint32_t *code, size_t *len)
 }
 
 size_t
-tg_utf8_first(tg_str_t text, size_t n)
+tg_utf8_prefix_len(tg_str_t text, size_t n)
 {
     size_t i;
 
@@ -172,7 +175,7 @@ tg_utf8_first(tg_str_t text, size_t n)
 }
 
 void
-tg_utf8_put_lossy(tg_buf_t *buf, tg_str_t bytes)
+tg_utf8_append_lossy(tg_buf_t *buf, tg_str_t bytes)
 {
     const char *p, *end;
     size_t n;
@@ -181,12 +184,12 @@ tg_utf8_put_lossy(tg_buf_t *buf, tg_str_t bytes)
     end = tg_str_end(bytes);
 
     while (p < end) {
-        n = tg_utf8_check(p, (size_t) (end - p));
-        tg_buf_put(buf, p, n);
+        n = tg_utf8_find_invalid(p, (size_t) (end - p));
+        tg_buf_append(buf, p, n);
         p += n;
 
         if (p < end) {
-            tg_buf_put(buf, "\xef\xbf\xbd", 3);
+            tg_buf_append(buf, "\xef\xbf\xbd", 3);
             p++;
         }
     }

@@ -24,7 +24,7 @@ tg_bridge_timer_stop(tg_bridge_t *bridge, tg_bridge_timer_t timer)
 }
 
 int
-tg_bridge_timer_runs(const tg_bridge_t *bridge, tg_bridge_timer_t timer)
+tg_bridge_timer_is_active(const tg_bridge_t *bridge, tg_bridge_timer_t timer)
 {
     return uv_is_active((const uv_handle_t *) &bridge->timers[timer]);
 }
@@ -32,12 +32,12 @@ tg_bridge_timer_runs(const tg_bridge_t *bridge, tg_bridge_timer_t timer)
 /* --- the end --- */
 
 void
-tg_bridge_quit(tg_bridge_t *bridge, int code)
+tg_bridge_quit(tg_bridge_t *bridge, int exit_code)
 {
     int i;
 
     /* What is written last may fail, too. */
-    bridge->code = bridge->code != 0 ? bridge->code : code;
+    bridge->exit_code = bridge->exit_code != 0 ? bridge->exit_code : exit_code;
 
     if (bridge->is_quitting) {
         return;
@@ -45,13 +45,13 @@ tg_bridge_quit(tg_bridge_t *bridge, int code)
 
     bridge->is_quitting = 1;
 
-    for (i = 0; i < TG_TIMERS; i++) {
+    for (i = 0; i < TG_BRIDGE_TIMER_COUNT; i++) {
         tg_bridge_timer_stop(bridge, (tg_bridge_timer_t) i);
     }
 }
 
 void
-tg_bridge_no_memory(tg_bridge_t *bridge)
+tg_bridge_quit_nomem(tg_bridge_t *bridge)
 {
     tg_bridge_log("out of memory");
     tg_bridge_quit(bridge, 1);
@@ -60,16 +60,16 @@ tg_bridge_no_memory(tg_bridge_t *bridge)
 /* --- the two sides --- */
 
 void
-tg_agent_release(tg_bridge_t *bridge)
+tg_bridge_agent_release_input(tg_bridge_t *bridge)
 {
-    bridge->is_held = 0;
-    tg_bridge_timer_stop(bridge, TG_TIMER_HOLD);
+    bridge->is_agent_held = 0;
+    tg_bridge_timer_stop(bridge, TG_BRIDGE_TIMER_HOLD);
 }
 
 const char *
-tg_parent_name(const tg_bridge_t *bridge)
+tg_bridge_parent_get_name(const tg_bridge_t *bridge)
 {
-    static const char *const names[TG_DIALECT_END] = {
+    static const char *const names[TG_DIALECT_COUNT] = {
         [TG_DIALECT_IPC] = "the parent process",
         [TG_DIALECT_JSONRPC] = "Toolgate",
         [TG_DIALECT_RELAY] = "the runner",
@@ -79,15 +79,16 @@ tg_parent_name(const tg_bridge_t *bridge)
 }
 
 int
-tg_parent_is_open(const tg_bridge_t *bridge)
+tg_bridge_parent_is_open(const tg_bridge_t *bridge)
 {
     return bridge->parent.state == TG_UV_CLIENT_OPEN;
 }
 
 void
-tg_parent_list(tg_bridge_t *bridge)
+tg_bridge_parent_fetch_list(tg_bridge_t *bridge)
 {
-    if (tg_mcp_client_list(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK) {
-        tg_bridge_no_memory(bridge);
+    if (tg_mcp_client_fetch_list(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
+    {
+        tg_bridge_quit_nomem(bridge);
     }
 }

@@ -7,23 +7,23 @@
 /* --- core's peer --- */
 
 static void
-tg_agent_call(void *host, tg_peer_t *peer, tg_request_t *request)
+tg_bridge_agent_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
 {
     tg_bridge_t *bridge;
 
     bridge = host;
-    bridge->is_settled = 1;
-    tg_bridge_request_take(bridge, request, 0, 0);
+    bridge->has_agent_asked = 1;
+    tg_bridge_request_accept(bridge, request, 0, 0);
 }
 
 static void
-tg_agent_cancel(void *host, tg_call_t *call)
+tg_bridge_agent_on_cancel(void *host, tg_call_t *call)
 {
     tg_bridge_request_cancel(call->host);
 }
 
 static void
-tg_agent_log(void *host, const char *text)
+tg_bridge_agent_on_log(void *host, const char *text)
 {
     tg_bridge_t *bridge;
 
@@ -36,53 +36,54 @@ tg_agent_log(void *host, const char *text)
 
 /* The agent knows now why there is no runner. */
 static void
-tg_agent_refused(void *host, const char *why)
+tg_bridge_agent_on_refused(void *host, const char *why)
 {
     tg_bridge_t *bridge;
 
     bridge = host;
 
     if (bridge->peer.refusal.len != 0) {
-        tg_bridge_timer_start(bridge, TG_TIMER_REFUSE, TG_BRIDGE_REFUSED);
+        tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_REFUSAL,
+                              TG_BRIDGE_NEXT_REFUSAL_TIMEOUT);
     }
 }
 
 static int
-tg_agent_is_slice_over(void *host)
+tg_bridge_agent_is_slice_over(void *host)
 {
     tg_bridge_t *bridge;
 
     bridge = host;
 
-    return tg_uv_conn_slice_is_over(&bridge->agent, bridge->peer.serving);
+    return tg_uv_conn_is_slice_over(&bridge->agent, bridge->peer.frame_size);
 }
 
 static int
-tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
+tg_bridge_agent_on_list(void *host, tg_peer_t *peer, tg_request_t *request)
 {
     tg_bridge_t *bridge;
 
     bridge = host;
-    bridge->is_settled = 1;
+    bridge->has_agent_asked = 1;
 
-    return tg_list_asked(bridge, request);
+    return tg_bridge_list_handle_request(bridge, request);
 }
 
-static const tg_peer_ops_t tg_agent_peer_ops = {
-    .call = tg_agent_call,
-    .is_turn_over = tg_agent_is_slice_over,
-    .cancel = tg_agent_cancel,
-    .log = tg_agent_log,
-    .refused = tg_agent_refused,
-    .list = tg_agent_list,
+static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
+    .call = tg_bridge_agent_on_call,
+    .is_slice_over = tg_bridge_agent_is_slice_over,
+    .cancel = tg_bridge_agent_on_cancel,
+    .log = tg_bridge_agent_on_log,
+    .on_refused = tg_bridge_agent_on_refused,
+    .list = tg_bridge_agent_on_list,
     .is_proxy = 1,
-    .told = tg_bridge_told
+    .on_response = tg_bridge_on_agent_response
 };
 
 /* --- stdio --- */
 
 static uint64_t
-tg_agent_clock(void)
+tg_bridge_get_realtime_ms(void)
 {
     struct timespec now;
 
@@ -92,17 +93,17 @@ tg_agent_clock(void)
 }
 
 int
-tg_agent_is_welcome(const tg_bridge_t *bridge)
+tg_bridge_agent_can_read(const tg_bridge_t *bridge)
 {
-    return !bridge->is_held
+    return !bridge->is_agent_held
            && (!bridge->parent.has_conn
-               || tg_uv_conn_backlog(&bridge->parent.conn)
-                      <= TG_BRIDGE_BACKLOG);
+               || tg_uv_conn_get_backlog(&bridge->parent.conn)
+                      <= TG_BRIDGE_PARENT_BACKLOG_MAX);
 }
 
 /* events: 0, or POLLRDHUP where the end of what is read counts, too. */
 static int
-tg_agent_has_hung_up(int fd, short events)
+tg_bridge_fd_has_hung_up(int fd, short events)
 {
     struct pollfd end;
 
@@ -115,45 +116,49 @@ tg_agent_has_hung_up(int fd, short events)
 
 /* Answers what was asked before stdin ended, if somebody reads the answers. */
 static void
-tg_agent_drain(tg_bridge_t *bridge)
+tg_bridge_agent_drain(tg_bridge_t *bridge)
 {
-    if (tg_agent_has_hung_up(STDOUT_FILENO, 0)) {
+    if (tg_bridge_fd_has_hung_up(STDOUT_FILENO, 0)) {
         tg_bridge_quit(bridge, 0);
         return;
     }
 
     if (!bridge->is_draining) {
         bridge->is_draining = 1;
-        tg_bridge_timer_start(bridge, TG_TIMER_DRAIN, TG_BRIDGE_DRAIN);
+        tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_DRAIN,
+                              TG_BRIDGE_DRAIN_TIMEOUT);
     }
 
-    tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+    tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_HANGUP_CHECK,
+                          TG_BRIDGE_HANGUP_CHECK_INTERVAL);
 }
 
 void
-tg_agent_watch(tg_bridge_t *bridge)
+tg_bridge_agent_check_hangup(tg_bridge_t *bridge)
 {
-    if (bridge->agent.state != TG_UV_OPEN) {
+    if (bridge->agent.state != TG_UV_CONN_OPEN) {
         return;
     }
 
-    if (bridge->is_draining || tg_agent_has_hung_up(STDIN_FILENO, POLLRDHUP)) {
-        tg_agent_drain(bridge);
+    if (bridge->is_draining
+        || tg_bridge_fd_has_hung_up(STDIN_FILENO, POLLRDHUP)) {
+        tg_bridge_agent_drain(bridge);
     } else if (bridge->agent.is_paused) {
-        tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+        tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_HANGUP_CHECK,
+                              TG_BRIDGE_HANGUP_CHECK_INTERVAL);
     }
 }
 
 int
-tg_agent_is_drained(const tg_bridge_t *bridge)
+tg_bridge_agent_is_drained(const tg_bridge_t *bridge)
 {
     return bridge->agent.is_eof && bridge->agent.in_buf.len == 0
            && bridge->peer.ncalls == 0
-           && tg_uv_conn_backlog(&bridge->agent) == 0;
+           && tg_uv_conn_get_backlog(&bridge->agent) == 0;
 }
 
 void
-tg_agent_on_drain_timeout(tg_bridge_t *bridge)
+tg_bridge_agent_on_drain_timeout(tg_bridge_t *bridge)
 {
     tg_bridge_requests_cancel(bridge,
                               "The input of toolgate-bridge has ended, and the "
@@ -163,7 +168,8 @@ tg_agent_on_drain_timeout(tg_bridge_t *bridge)
 }
 
 static int
-tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
+tg_bridge_agent_on_input(void *host, const char *data, size_t len,
+                         size_t *consumed)
 {
     tg_bridge_t *bridge;
     int rc;
@@ -172,60 +178,63 @@ tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
     rc = TG_LIMIT;
     *consumed = 0;
 
-    bridge->is_stopped = !tg_agent_is_welcome(bridge);
+    bridge->is_agent_paused = !tg_bridge_agent_can_read(bridge);
 
-    if (!bridge->is_stopped) {
-        bridge->peer.now_ms = tg_agent_clock();
-        rc = tg_peer_input(&bridge->peer, data, len, consumed);
+    if (!bridge->is_agent_paused) {
+        bridge->peer.now_ms = tg_bridge_get_realtime_ms();
+        rc = tg_peer_handle_input(&bridge->peer, data, len, consumed);
 
         if (bridge->options->is_debug) {
-            tg_bridge_trace("agent  ->", TG_FRAME_LINE,
-                            tg_str(data, *consumed));
+            tg_bridge_log_messages("agent  ->", TG_FRAME_LINE,
+                                   tg_str(data, *consumed));
         }
     }
 
-    if (rc == TG_LIMIT && !tg_bridge_timer_runs(bridge, TG_TIMER_WATCH)) {
-        tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+    if (rc == TG_LIMIT
+        && !tg_bridge_timer_is_active(bridge, TG_BRIDGE_TIMER_HANGUP_CHECK))
+    {
+        tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_HANGUP_CHECK,
+                              TG_BRIDGE_HANGUP_CHECK_INTERVAL);
     }
 
     return rc;
 }
 
 static void
-tg_agent_eof(void *host)
+tg_bridge_agent_on_eof(void *host)
 {
     tg_bridge_t *bridge;
     tg_uv_conn_t *agent;
 
     bridge = host;
     agent = &bridge->agent;
-    tg_agent_drain(bridge);
+    tg_bridge_agent_drain(bridge);
 
     /* The last line counts without its newline, too. */
     if (agent->in_buf.len != 0 && !bridge->is_quitting) {
-        tg_buf_char(&agent->in_buf, '\n');
+        tg_buf_append_char(&agent->in_buf, '\n');
         agent->is_paused = 1;
         tg_uv_conn_resume(agent);
     }
 }
 
 static void
-tg_agent_written(void *host, size_t len)
+tg_bridge_agent_on_written(void *host, size_t len)
 {
     tg_bridge_t *bridge;
 
     bridge = host;
 
     if (bridge->options->is_debug) {
-        tg_bridge_trace("agent  <-", TG_FRAME_LINE,
-                        tg_str(bridge->peer.out.data, len));
+        tg_bridge_log_messages("agent  <-", TG_FRAME_LINE,
+                               tg_str(bridge->peer.out.data, len));
     }
 
-    tg_uv_drop(&bridge->peer.out, len);
+    tg_uv_output_drop(&bridge->peer.out, len);
 }
 
 static void
-tg_agent_closed(void *host, int err)
+tg_bridge_agent_on_closed(void *host, int err)
 {
     tg_bridge_t *bridge;
 
@@ -241,49 +250,50 @@ tg_agent_closed(void *host, int err)
     tg_bridge_quit(bridge, 0);
 }
 
-static const tg_uv_conn_ops_t tg_agent_conn_ops = {
-    .input = tg_agent_input,
-    .eof = tg_agent_eof,
-    .written = tg_agent_written,
-    .closed = tg_agent_closed,
+static const tg_uv_conn_ops_t tg_bridge_agent_conn_ops = {
+    .input = tg_bridge_agent_on_input,
+    .eof = tg_bridge_agent_on_eof,
+    .written = tg_bridge_agent_on_written,
+    .closed = tg_bridge_agent_on_closed,
 };
 
 void
-tg_agent_init(tg_bridge_t *bridge)
+tg_bridge_agent_init(tg_bridge_t *bridge)
 {
     tg_buf_init(&bridge->info_text, tg_alloc_libc());
-    bridge->info.name = tg_str_c(bridge->options->name != NULL
-                                     ? bridge->options->name
-                                     : "toolgate-bridge");
+    bridge->info.name = tg_str_from_cstr(bridge->options->name != NULL
+                                             ? bridge->options->name
+                                             : "toolgate-bridge");
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
     bridge->info.has_broadcasts = 1;
 
     /* What the parent pushes through the bridge. */
     if (bridge->parent.caller.dialect->experimental != NULL) {
-        bridge->info.experimental = tg_str_c(
+        bridge->info.experimental = tg_str_from_cstr(
             bridge->parent.caller.dialect->experimental);
     }
 
-    tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,
-                 TG_DIALECT_JSONRPC, bridge->tools, &bridge->info,
-                 TG_BRIDGE_FRAME_MAX, TG_BRIDGE_CALLS_MAX);
-    bridge->peer.frame.limit = TG_BRIDGE_AGENT_MAX;
+    tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_bridge_agent_peer_ops,
+                 bridge, TG_DIALECT_JSONRPC, bridge->tools, &bridge->info,
+                 TG_BRIDGE_AGENT_FRAME_OUT_MAX, TG_BRIDGE_CALLS_MAX);
+    bridge->peer.frame.limit = TG_BRIDGE_AGENT_FRAME_IN_MAX;
     /* Nothing but MCP comes on stdio: not even its first error has a null. */
     bridge->peer.is_mcp = 1;
-    tg_uv_conn_init(&bridge->agent, &bridge->sched, &tg_agent_conn_ops, bridge,
-                    &bridge->peer.out);
+    tg_uv_conn_init(&bridge->agent, &bridge->sched, &tg_bridge_agent_conn_ops,
+                    bridge, &bridge->peer.out);
 }
 
 void
-tg_agent_start(tg_bridge_t *bridge)
+tg_bridge_agent_start(tg_bridge_t *bridge)
 {
     bridge->has_agent = 1;
 
-    if (bridge->is_held) {
-        tg_bridge_timer_start(bridge, TG_TIMER_HOLD, TG_BRIDGE_HOLD);
+    if (bridge->is_agent_held) {
+        tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_HOLD,
+                              TG_BRIDGE_HOLD_TIMEOUT);
     }
 
     /* When it fails, its last callback says so. */
-    (void) tg_uv_conn_open(&bridge->agent, STDIN_FILENO, STDOUT_FILENO);
+    (void) tg_uv_conn_open_fds(&bridge->agent, STDIN_FILENO, STDOUT_FILENO);
 }

@@ -1,6 +1,6 @@
 #include "bridge/tg_bridge.h"
 
-#include "base/tg_pace.h"
+#include "base/tg_throttle.h"
 #include "base/tg_utf8.h"
 
 #include <poll.h>
@@ -9,27 +9,27 @@
 #include <unistd.h>
 
 /* One write of at most this size neither blocks a polled pipe nor mixes. */
-#define TG_LOG_LINE 4096
+#define TG_BRIDGE_LOG_LINE_MAX 4096
 /* What is shown of a message. */
-#define TG_TRACE_MAX 2000
+#define TG_BRIDGE_LOG_MESSAGE_MAX 2000
 /* For uv_hrtime(). */
-#define TG_LOG_NS_PER_MS 1000000
+#define TG_BRIDGE_NS_PER_MS 1000000
 
 /*
  * Nobody may read our stderr, and a full pipe would stop the agent's tools
  * for ever: a line that cannot be written at once is dropped.
  */
 static void
-tg_bridge_write(tg_str_t text)
+tg_bridge_log_write(tg_str_t text)
 {
     struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
-    char line[TG_LOG_LINE];
+    char line[TG_BRIDGE_LOG_LINE_MAX];
     tg_buf_t buf;
     ssize_t n;
 
-    buf = tg_buf_fixed(line, sizeof(line) - 1);
-    tg_buf_text(&buf, "toolgate-bridge: ");
-    tg_utf8_put_visible(&buf, text, 1);
+    buf = tg_buf_make_fixed(line, sizeof(line) - 1);
+    tg_buf_append_cstr(&buf, "toolgate-bridge: ");
+    tg_utf8_append_visible(&buf, text, 1);
     line[buf.len++] = '\n';
 
     if (poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT)) {
@@ -42,76 +42,79 @@ void
 tg_bridge_log(const char *format, ...)
 {
     /* What a server does may be worth a line each time. */
-    static tg_pace_t pace;
+    static tg_throttle_t pace;
 
-    char text[TG_LOG_LINE];
+    char text[TG_BRIDGE_LOG_LINE_MAX];
     va_list args;
     int room;
 
-    room = tg_pace_take(&pace, TG_PACE_WARNINGS,
-                        uv_hrtime() / TG_LOG_NS_PER_MS);
+    room = tg_throttle_take(&pace, TG_THROTTLE_WARNING_BURST,
+                            uv_hrtime() / TG_BRIDGE_NS_PER_MS);
 
     if (room > 0) {
         va_start(args, format);
         (void) vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        tg_bridge_write(tg_str_c(text));
+        tg_bridge_log_write(tg_str_from_cstr(text));
 
     } else if (room < 0) {
-        tg_bridge_write(TG_STR("too many lines at once, some are left out"));
+        tg_bridge_log_write(
+            TG_STR("too many lines at once, some are left out"));
     }
 }
 
 /* Of what is traced no line is left out. */
 static void
-tg_bridge_trace_message(const char *where, tg_str_t message)
+tg_bridge_log_message(const char *where, tg_str_t message)
 {
-    char text[TG_TRACE_MAX + 64];
+    char text[TG_BRIDGE_LOG_MESSAGE_MAX + 64];
     tg_buf_t buf;
 
-    buf = tg_buf_fixed(text, sizeof(text));
+    buf = tg_buf_make_fixed(text, sizeof(text));
     tg_buf_printf(&buf, "%s ", where);
-    tg_buf_put(&buf, message.data,
-               message.len < TG_TRACE_MAX ? message.len : TG_TRACE_MAX);
+    tg_buf_append(&buf, message.data,
+                  message.len < TG_BRIDGE_LOG_MESSAGE_MAX
+                      ? message.len
+                      : TG_BRIDGE_LOG_MESSAGE_MAX);
 
-    if (message.len > TG_TRACE_MAX) {
+    if (message.len > TG_BRIDGE_LOG_MESSAGE_MAX) {
         tg_buf_printf(&buf, "... (%zu bytes)", message.len);
     }
 
-    tg_bridge_write(tg_buf_view(&buf));
+    tg_bridge_log_write(tg_buf_view(&buf));
 }
 
 void
-tg_bridge_trace(const char *where, tg_frame_kind_t kind, tg_str_t bytes)
+tg_bridge_log_messages(const char *where, tg_frame_type_t kind, tg_str_t bytes)
 {
     tg_str_t message;
 
     while (tg_frame_split(kind, &bytes, &message) != TG_END) {
         if (message.len != 0) {
-            tg_bridge_trace_message(where, message);
+            tg_bridge_log_message(where, message);
         }
     }
 }
 
 void
-tg_bridge_printable(char *dst, size_t size, tg_str_t text)
+tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text)
 {
     tg_buf_t buf;
 
-    buf = tg_buf_fixed(dst, size - 1);
-    tg_utf8_put_visible(&buf, text, 1);
+    buf = tg_buf_make_fixed(dst, size - 1);
+    tg_utf8_append_visible(&buf, text, 1);
     dst[buf.len] = '\0';
 }
 
 void
-tg_bridge_decode(char *dst, size_t size, tg_str_t body)
+tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body)
 {
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_json_put_decoded(&text, body);
-    tg_bridge_printable(dst, size,
-                        tg_buf_failed(&text) ? TG_STR("(no memory)")
-                                             : tg_buf_view(&text));
+    tg_json_append_unescaped(&text, body);
+    tg_bridge_copy_visible(dst, size,
+                           tg_buf_has_failed(&text) ? TG_STR("(no memory)")
+                                                    : tg_buf_view(&text));
     tg_buf_deinit(&text);
 }

@@ -57,7 +57,7 @@ static const char tg_bridge_help[] =
 /* --- arguments --- */
 
 static int
-tg_usage_error(const char *text, const char *what)
+tg_bridge_usage_error(const char *text, const char *what)
 {
     fprintf(stderr, "toolgate-bridge: %s%s\n%s", text, what, tg_bridge_usage);
 
@@ -65,7 +65,7 @@ tg_usage_error(const char *text, const char *what)
 }
 
 static const char *
-tg_env(const char *name)
+tg_bridge_getenv(const char *name)
 {
     const char *value;
 
@@ -77,7 +77,7 @@ tg_env(const char *name)
 /* Each reads an option's value: 0, or the exit status. */
 
 static int
-tg_grace_read(tg_bridge_options_t *options, const char *text)
+tg_bridge_parse_grace(tg_bridge_options_t *options, const char *text)
 {
     unsigned long seconds;
     char *end;
@@ -88,39 +88,40 @@ tg_grace_read(tg_bridge_options_t *options, const char *text)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && seconds >= 1
                    && seconds <= TG_BRIDGE_GRACE_MAX
                ? 0
-               : tg_usage_error("--grace takes 1 to 3600 seconds, not ", text);
+               : tg_bridge_usage_error("--grace takes 1 to 3600 seconds, not ",
+                                       text);
 }
 
 static int
-tg_name_read(tg_bridge_options_t *options, const char *text)
+tg_bridge_parse_name(tg_bridge_options_t *options, const char *text)
 {
     options->name = text;
 
     return text[0] != '\0' && strlen(text) <= TG_NAME_MAX
-                   && tg_utf8_is_valid(tg_str_c(text))
+                   && tg_utf8_is_valid(tg_str_from_cstr(text))
                ? 0
-               : tg_usage_error("--name takes 1 to 128 bytes of UTF-8, not ",
-                                text);
+               : tg_bridge_usage_error(
+                   "--name takes 1 to 128 bytes of UTF-8, not ", text);
 }
 
 static int
-tg_dialect_read(tg_bridge_options_t *options, const char *text)
+tg_bridge_parse_dialect(tg_bridge_options_t *options, const char *text)
 {
     int i;
 
-    for (i = TG_DIALECT_AUTO; i < TG_DIALECT_END; i++) {
+    for (i = TG_DIALECT_AUTO; i < TG_DIALECT_COUNT; i++) {
         if (strcmp(text, tg_dialect_name((tg_dialect_t) i)) == 0) {
             options->dialect = (tg_dialect_t) i;
             return 0;
         }
     }
 
-    return tg_usage_error("no such dialect: ", text);
+    return tg_bridge_usage_error("no such dialect: ", text);
 }
 
 /* Without an address there is nothing to wait for. */
 static int
-tg_socket_missing(const char *last)
+tg_bridge_report_no_socket(const char *last)
 {
     fprintf(stderr,
             "toolgate-bridge: which socket? Give its path as the argument, or "
@@ -134,9 +135,9 @@ tg_socket_missing(const char *last)
 
 /* The socket, and the dialect that goes with where it was found. */
 static int
-tg_socket_find(tg_bridge_options_t *options)
+tg_bridge_find_socket(tg_bridge_options_t *options)
 {
-    char why[TG_UV_WHY];
+    char why[TG_UV_ERROR_SIZE];
     tg_dialect_t dialect;
     const char *text;
     int is_there;
@@ -145,23 +146,24 @@ tg_socket_find(tg_bridge_options_t *options)
                                            : TG_DIALECT_JSONRPC;
 
     if (options->socket == NULL) {
-        options->socket = tg_env("TOOLGATE_SOCKET");
+        options->socket = tg_bridge_getenv("TOOLGATE_SOCKET");
     }
 
     if (options->socket == NULL) {
-        options->socket = tg_env("AC7_RUNNER_SOCKET");
+        options->socket = tg_bridge_getenv("AC7_RUNNER_SOCKET");
         dialect = options->socket != NULL ? TG_DIALECT_RELAY : dialect;
     }
 
     is_there = 1;
     text = options->socket != NULL ? options->socket
-                                   : tg_uv_place_default(&is_there);
+                                   : tg_uv_endpoint_get_default(&is_there);
 
     if (!is_there) {
-        return tg_socket_missing(text);
+        return tg_bridge_report_no_socket(text);
     }
 
-    if (tg_uv_place_find(&options->place, text, &options->tls, why) != TG_OK) {
+    if (tg_uv_endpoint_parse(&options->endpoint, text, &options->tls, why)
+        != TG_OK) {
         fprintf(stderr, "toolgate-bridge: %s: %s\n%s", text, why,
                 tg_bridge_usage);
         return TG_EXIT_USAGE;
@@ -175,13 +177,15 @@ tg_socket_find(tg_bridge_options_t *options)
 }
 
 static int
-tg_schema_check(const tg_bridge_options_t *options)
+tg_bridge_check_schema_file(const tg_bridge_options_t *options)
 {
-    if (tg_dialect(options->dialect)->is_sequential
-        && options->schema_file == NULL) {
-        return tg_usage_error("the ipc dialect has no list of tools: give a "
-                              "SCHEMA_FILE behind the SOCKET",
-                              "");
+    if (tg_dialect_get(options->dialect)->is_sequential
+        && options->schema_file == NULL)
+    {
+        return tg_bridge_usage_error(
+            "the ipc dialect has no list of tools: give a "
+            "SCHEMA_FILE behind the SOCKET",
+            "");
     }
 
     return 0;
@@ -189,12 +193,12 @@ tg_schema_check(const tg_bridge_options_t *options)
 
 /* What stands behind the options. */
 static int
-tg_operands_read(int argc, char **argv, tg_bridge_options_t *options)
+tg_bridge_parse_operands(int argc, char **argv, tg_bridge_options_t *options)
 {
     int status;
 
     if (argc > 2) {
-        return tg_usage_error("too many arguments: ", argv[2]);
+        return tg_bridge_usage_error("too many arguments: ", argv[2]);
     }
 
     if (argc > 0 && argv[0][0] != '\0') {
@@ -205,15 +209,15 @@ tg_operands_read(int argc, char **argv, tg_bridge_options_t *options)
         options->schema_file = argv[1];
     }
 
-    status = tg_socket_find(options);
+    status = tg_bridge_find_socket(options);
 
-    return status != 0 ? status : tg_schema_check(options);
+    return status != 0 ? status : tg_bridge_check_schema_file(options);
 }
 
 /* 0: go on; 1: done, *status is the exit status. */
 static int
-tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
-                int *status)
+tg_bridge_parse_options(int argc, char **argv, tg_bridge_options_t *options,
+                        int *status)
 {
     static const struct option known[] = {
         { "ca", required_argument, NULL, 'a' },
@@ -234,13 +238,13 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
     while ((c = getopt_long(argc, argv, "d:g:hn:v", known, NULL)) != -1) {
         switch (c) {
         case 'd':
-            *status = tg_dialect_read(options, optarg);
+            *status = tg_bridge_parse_dialect(options, optarg);
             break;
         case 'g':
-            *status = tg_grace_read(options, optarg);
+            *status = tg_bridge_parse_grace(options, optarg);
             break;
         case 'n':
-            *status = tg_name_read(options, optarg);
+            *status = tg_bridge_parse_name(options, optarg);
             break;
         case 'a':
             options->tls.ca = optarg;
@@ -270,7 +274,7 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
         }
     }
 
-    *status = tg_operands_read(argc - optind, argv + optind, options);
+    *status = tg_bridge_parse_operands(argc - optind, argv + optind, options);
 
     return *status != 0;
 }
@@ -280,7 +284,7 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
  * opened, the event loop's own for instance.
  */
 static int
-tg_descriptors_fill(void)
+tg_bridge_open_stdio_fds(void)
 {
     int fd;
 
@@ -298,22 +302,22 @@ main(int argc, char **argv)
     const char *debug;
     int status;
 
-    if (tg_descriptors_fill() != 0) {
+    if (tg_bridge_open_stdio_fds() != 0) {
         return 1;
     }
 
     memset(&options, 0, sizeof(options));
     options.dialect = TG_DIALECT_AUTO;
-    options.grace = TG_BRIDGE_GRACE;
-    debug = tg_env("TOOLGATE_DEBUG");
+    options.grace = TG_BRIDGE_GRACE_DEFAULT;
+    debug = tg_bridge_getenv("TOOLGATE_DEBUG");
     options.is_debug = debug != NULL && strcmp(debug, "0") != 0;
 
-    if (tg_options_read(argc, argv, &options, &status)) {
+    if (tg_bridge_parse_options(argc, argv, &options, &status)) {
         return status;
     }
 
     status = tg_bridge_run(&options);
-    tg_uv_place_free(&options.place);
+    tg_uv_endpoint_free(&options.endpoint);
 
     return status;
 }

@@ -68,39 +68,40 @@ endif
 ifeq ($(HAS_MSGPACK),1)
 MSGPACK_LIBS := $(call archive,libmsgpackc.a,$(call archive, \
 	libmsgpack-c.a,-lmsgpackc))
-$(B)/obj/module/client/%.o: TG_CFLAGS += -DTG_HAVE_MSGPACK=1
+$(B)/obj/module/cli/%.o: TG_CFLAGS += -DTG_HAVE_MSGPACK=1
 endif
 CUNIT_LIBS := -lcunit
 # json-c and patterns are the client's alone; tests may want patterns.
 LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS) $(MSGPACK_LIBS)
-room_libs = $(if $(filter client,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
+room_libs = $(if $(filter cli,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 # A program may have a loop of libuv's itself: there is one libuv in it.
 SO_LIBS := -luv -lpcre2-8 -lpthread -ldl
 
 comma := ,
 # Rooms of plain C11 that everybody links, as one archive.
-C11_ROOMS := base schema core rule tool
+C11_ROOMS := base schema protocol catalog rule
 
 src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
 	module/$(r)/*/*.c)))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-# The objects of a room without its main: what unit tests link.
+# The objects of rooms without their main: what unit tests link.
 room = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
+# The runner's tests are about its tasks, too.
+host_room = $(call room,$(1) $(if $(filter runner,$(1)),tasks))
 
 CORE := $(B)/libcore.a
-UV := $(call room,uv)
-REGEX := $(call room,regex)
-THREAD := $(call room,thread)
+UV := $(call room,transport)
+THREAD := $(call room,threading)
 
-RUNNER_MAIN := $(wildcard module/runner/tg_runner_main.c)
+RUNNER_MAIN := $(wildcard module/runner/main/tg_runner_main.c)
 BRIDGE_MAIN := $(wildcard module/bridge/tg_bridge_main.c)
-CLIENT_MAIN := $(wildcard module/client/tg_cli_main.c)
+CLIENT_MAIN := $(wildcard module/cli/tg_cli_main.c)
 
 # libtoolgate: all that it is made of, under the names that toolgate.map has.
 SONAME := libtoolgate.so.1
 SO := $(B)/$(SONAME)
-SO_MAP := module/library/toolgate.map
-SO_OBJS = $(call room,library) $(THREAD) $(REGEX) $(UV) \
+SO_MAP := module/lib/toolgate.map
+SO_OBJS = $(call room,lib) $(THREAD) $(UV) \
 	$(call obj,$(call src,$(C11_ROOMS)))
 SO_FLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(SO_MAP) \
 	-Wl,-z,nodelete $(if $(SAN)$(TSAN),,-Wl,-z,defs)
@@ -138,7 +139,7 @@ FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 	t/fuzz/bridge_%.c t/fuzz/runner_%.c t/fuzz/nginx_%.c \
 	$(if $(FUZZ),t/fuzz/replay.c), \
 	$(wildcard t/fuzz/*.c))) \
-	$(addprefix t/unit/,core_memory.c core_host.c core_tools.c \
+	$(addprefix t/unit/,protocol_memory.c protocol_host.c protocol_tools.c \
 	base_json_ref.c))
 
 .PHONY: all unit replay core threads
@@ -151,7 +152,7 @@ unit: $(TESTS)
 replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 # What has threads, and what its tests need besides.
 threads: $(SO) $(B)/libtoolgate.so $(HOST) $(B)/toolgate-bridge \
-	$(filter $(B)/unit/test_thread_%,$(TESTS))
+	$(filter $(B)/unit/test_threading_%,$(TESTS))
 # What is about the C11 rooms alone.
 core: $(filter $(addprefix $(B)/unit/test_,$(C11_ROOMS:=_%)),$(TESTS)) \
 	$(addprefix $(B)/fuzz/,$(filter $(C11_ROOMS:=_%),$(FUZZ_TARGETS)))
@@ -182,16 +183,16 @@ $(CORE): $(call obj,$(call src,$(C11_ROOMS))) $(B)/sources.stamp
 link = $(CC) $(TG_LDFLAGS) -o $@ $(filter %.o,$^) \
 	$(filter %.a,$^) $(1)
 
-$(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call room,runner) $(UV) \
-		$(REGEX) $(CORE) $(B)/sources.stamp
+$(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call room,runner tasks) \
+		$(UV) $(CORE) $(B)/sources.stamp
 	$(call link,$(UV_LIBS) $(PCRE_LIBS))
 
 $(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
 		$(CORE) $(B)/sources.stamp
 	$(call link,$(UV_LIBS))
 
-$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
-		$(REGEX) $(CORE) $(B)/sources.stamp
+$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,cli) $(UV) \
+		$(CORE) $(B)/sources.stamp
 	$(call link,$(LIBS))
 
 $(SO): $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
@@ -237,11 +238,11 @@ $(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
 # test_ROOM_topic.c: the room's objects, uv where the room uses it, core, and
 # the patterns that core leaves to its host.
 test_room = $(word 2,$(subst _, ,$(1)))
-test_host = $(filter-out $(C11_ROOMS) regex,$(call test_room,$(1)))
-test_objs = $(call room,$(1)) $(UV) $(if $(filter library,$(1)),$(THREAD))
+test_host = $(filter-out $(C11_ROOMS),$(call test_room,$(1)))
+test_objs = $(call host_room,$(1)) $(UV) $(if $(filter lib,$(1)),$(THREAD))
 define test_rule
 $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
-		$(sort $(REGEX) $(if $(call test_host,$(1)), \
+		$(sort $(if $(call test_host,$(1)), \
 		$(call test_objs,$(call test_host,$(1))))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
@@ -254,26 +255,28 @@ $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
 # sockets, time) is replaced: whole files are left out, or single functions
 # wrapped.
 fuzz_left_out = $(call obj,$(if $(filter bridge_%,$(1)), \
-	module/bridge/tg_bridge_log.c module/uv/tg_uv_end.c))
+	module/bridge/tg_bridge_log.c module/transport/tg_uv_conn_io.c))
 fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
-	uv_pipe_connect poll tg_schema_load tg_parent_init
+	uv_pipe_connect poll tg_bridge_schema_file_load \
+	tg_bridge_parent_init
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_mcp := uv_timer_start
-fuzz_wraps_runner_streamable := uv_timer_start uv_now tg_http_start \
-	tg_http_cancel tg_http_loop_open tg_http_resume tg_http_hold
+fuzz_wraps_runner_streamable := uv_timer_start uv_now tg_http_exchange_start \
+	tg_http_exchange_cancel tg_curl_loop_open tg_http_exchange_resume \
+	tg_http_exchange_set_held_bytes
 fuzz_wraps_nginx_pass := socket connect getsockopt close
-fuzz_wraps_runner_exec := tg_spawn tg_tree_read tg_proc_signal kill \
+fuzz_wraps_runner_exec := tg_spawn tg_pid_list_for_each tg_proc_signal kill \
 	waitpid uv_timer_start
 fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))
 fuzz_room = $(firstword $(subst _, ,$(1)))
-fuzz_host = $(filter-out $(C11_ROOMS) regex nginx,$(call fuzz_room,$(1)))
+fuzz_host = $(filter-out $(C11_ROOMS) nginx,$(call fuzz_room,$(1)))
 # Of the NGINX module single files, between their ends with NGINX.
 fuzz_files_nginx_pass := $(call obj,$(addprefix module/nginx/, \
-	handlers/ngx_toolgate_pass.c call/ngx_toolgate_answer.c \
-	call/ngx_toolgate_choice.c sched/ngx_toolgate_pace.c \
-	sched/ngx_toolgate_sched.c \
-	$(addprefix line/ngx_toolgate_,backend.c channel.c query.c line.c \
-	line_connect.c line_io.c)))
+	handlers/ngx_tg_pass.c call/ngx_tg_call_response.c \
+	call/ngx_tg_upstream_peer.c sched/ngx_tg_log_throttle.c \
+	sched/ngx_tg_sched.c \
+	$(addprefix upstream/ngx_tg_,backend.c backend_conn.c backend_call.c \
+	upstream_request.c upstream_conn_connect.c upstream_conn_io.c)))
 $(B)/obj/module/nginx/%.o $(B)/obj/t/fuzz/nginx_side.o \
 	$(B)/obj/t/fuzz/fuzz_nginx_pass.o: TG_CFLAGS += \
 	$(addprefix -isystem $(B)/nginx/,src/core src/event src/event/modules \
@@ -282,9 +285,9 @@ define fuzz_rule
 $(B)/fuzz/$(1): $(B)/obj/t/fuzz/fuzz_$(1).o $(FUZZ_HELP) \
 		$(call obj,$(wildcard t/fuzz/$(call fuzz_room,$(1))_*.c)) \
 		$(fuzz_files_$(1)) \
-		$(sort $(REGEX) $(filter-out $(call fuzz_left_out,$(1)), \
+		$(sort $(filter-out $(call fuzz_left_out,$(1)), \
 		$(if $(call fuzz_host,$(1)), \
-		$(call room,$(call fuzz_host,$(1))) $(UV)))) \
+		$(call host_room,$(call fuzz_host,$(1))) $(UV)))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
 	$$(call link,$(call room_libs,$(call fuzz_room,$(1))) \

@@ -146,7 +146,7 @@ test_tsan() {
     export TSAN_OPTIONS="halt_on_error=1:exitcode=66"
     with_lock make_rooms threads
     write_env
-    test_unit_programs test_thread_mail || return 1
+    test_unit_programs test_threading_pending_call || return 1
     # All but what is about files that are installed.
     prove_files t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
 }
@@ -173,11 +173,11 @@ test_coverage() {
     # What ran before counts no more.
     mkdir -p "$BUILD"
     find "$BUILD" -name '*.gcda' -delete
-    test_unit base schema core rule tool >"$BUILD/log" 2>&1 \
+    test_unit base schema protocol catalog rule >"$BUILD/log" 2>&1 \
         || { cat "$BUILD/log"; die "coverage is of tests that pass"; }
     perl module/build/coverage.pl "$BUILD/obj" 95 90 \
-        module/base module/schema module/core module/rule \
-        module/tool
+        module/base module/schema module/protocol module/catalog \
+        module/rule
 }
 
 run_tests() {

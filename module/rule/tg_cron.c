@@ -2,12 +2,12 @@
 
 #include "base/tg_utf8.h"
 
-#define TG_CRON_DAY INT64_C(86400)
+#define TG_CRON_DAY_S INT64_C(86400)
 
 typedef struct {
     const char *name;
-    int least;
-    int most;
+    int min;
+    int max;
     const char *const *words; /* of least and so on, or NULL */
 } tg_cron_field_t;
 
@@ -37,20 +37,20 @@ static const tg_cron_field_t tg_cron_fields[TG_CRON_FIELDS] = {
 static const struct {
     tg_str_t name;
     tg_str_t text;
-} tg_cron_names[] = {
-    { TG_STR_OF("@hourly"), TG_STR_OF("0 * * * *") },
-    { TG_STR_OF("@daily"), TG_STR_OF("0 0 * * *") },
-    { TG_STR_OF("@midnight"), TG_STR_OF("0 0 * * *") },
-    { TG_STR_OF("@weekly"), TG_STR_OF("0 0 * * 0") },
-    { TG_STR_OF("@monthly"), TG_STR_OF("0 0 1 * *") },
-    { TG_STR_OF("@yearly"), TG_STR_OF("0 0 1 1 *") },
-    { TG_STR_OF("@annually"), TG_STR_OF("0 0 1 1 *") },
+} tg_cron_aliases[] = {
+    { TG_STR_INIT("@hourly"), TG_STR_INIT("0 * * * *") },
+    { TG_STR_INIT("@daily"), TG_STR_INIT("0 0 * * *") },
+    { TG_STR_INIT("@midnight"), TG_STR_INIT("0 0 * * *") },
+    { TG_STR_INIT("@weekly"), TG_STR_INIT("0 0 * * 0") },
+    { TG_STR_INIT("@monthly"), TG_STR_INIT("0 0 1 * *") },
+    { TG_STR_INIT("@yearly"), TG_STR_INIT("0 0 1 1 *") },
+    { TG_STR_INIT("@annually"), TG_STR_INIT("0 0 1 1 *") },
 };
 
 /* --- reading --- */
 
 static int
-tg_cron_is_word(const char *p, size_t len, const char *word)
+tg_cron_is_name(const char *p, size_t len, const char *word)
 {
     size_t i;
 
@@ -65,7 +65,8 @@ tg_cron_is_word(const char *p, size_t len, const char *word)
 
 /* A number, or a name of one; -1: neither. */
 static int
-tg_cron_number(const tg_cron_field_t *field, const char **at, const char *end)
+tg_cron_parse_number(const tg_cron_field_t *field, const char **at,
+                     const char *end)
 {
     const char *p, *start;
     int i, n;
@@ -87,9 +88,9 @@ tg_cron_number(const tg_cron_field_t *field, const char **at, const char *end)
     }
 
     for (i = 0; field->words != NULL && field->words[i] != NULL; i++) {
-        if (tg_cron_is_word(start, (size_t) (p - start), field->words[i])) {
+        if (tg_cron_is_name(start, (size_t) (p - start), field->words[i])) {
             *at = p;
-            return field->least + i;
+            return field->min + i;
         }
     }
 
@@ -97,26 +98,26 @@ tg_cron_number(const tg_cron_field_t *field, const char **at, const char *end)
 }
 
 static void
-tg_cron_is_no(const tg_cron_field_t *field, tg_str_t text, tg_buf_t *why)
+tg_cron_append_error(const tg_cron_field_t *field, tg_str_t text, tg_buf_t *why)
 {
-    tg_buf_char(why, '"');
-    tg_utf8_put_visible(why, text, 1);
+    tg_buf_append_char(why, '"');
+    tg_utf8_append_visible(why, text, 1);
     tg_buf_printf(why, "\" is no %s: ", field->name);
 }
 
 static int
-tg_cron_wrong(const tg_cron_field_t *field, tg_str_t text, const char *what,
-              tg_buf_t *why)
+tg_cron_set_error(const tg_cron_field_t *field, tg_str_t text, const char *what,
+                  tg_buf_t *why)
 {
-    tg_cron_is_no(field, text, why);
-    tg_buf_text(why, what);
+    tg_cron_append_error(field, text, why);
+    tg_buf_append_cstr(why, what);
 
-    return TG_BAD;
+    return TG_INVALID;
 }
 
 static int
-tg_cron_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
-              tg_buf_t *why)
+tg_cron_parse_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
+                    tg_buf_t *why)
 {
     const char *p, *end;
     int first, last, step;
@@ -127,41 +128,43 @@ tg_cron_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
 
     if (p < end && *p == '*') {
         p++;
-        first = field->least;
-        last = field->most;
+        first = field->min;
+        last = field->max;
     } else {
-        first = last = tg_cron_number(field, &p, end);
+        first = last = tg_cron_parse_number(field, &p, end);
 
         if (first != -1 && p < end && *p == '-') {
             p++;
-            last = tg_cron_number(field, &p, end);
+            last = tg_cron_parse_number(field, &p, end);
         }
     }
 
     if (p < end && *p == '/' && (last != first || text.data[0] == '*')) {
         p++;
-        step = tg_cron_number(&tg_cron_fields[TG_CRON_MINUTE], &p, end);
+        step = tg_cron_parse_number(&tg_cron_fields[TG_CRON_MINUTE], &p, end);
     }
 
     if (first < 0 || last < 0 || step < 1 || p != end) {
-        return tg_cron_wrong(field, text, "write *, 5, 1-5, 0,30 or */15", why);
+        return tg_cron_set_error(field, text, "write *, 5, 1-5, 0,30 or */15",
+                                 why);
     }
 
-    if (first < field->least || last > field->most) {
-        tg_cron_is_no(field, text, why);
-        tg_buf_printf(why, "it is from %d to %d", field->least, field->most);
-        return TG_BAD;
+    if (first < field->min || last > field->max) {
+        tg_cron_append_error(field, text, why);
+        tg_buf_printf(why, "it is from %d to %d", field->min, field->max);
+        return TG_INVALID;
     }
 
-    if (last == 0 && field->most == 7) {
+    if (last == 0 && field->max == 7) {
         last = first != 0 ? 7 : 0; /* fri-sun */
     }
 
     if (first > last) {
-        return tg_cron_wrong(field, text,
-                             "a range goes upwards, two ranges have a comma "
-                             "between",
-                             why);
+        return tg_cron_set_error(
+            field, text,
+            "a range goes upwards, two ranges have a comma "
+            "between",
+            why);
     }
 
     for (; first <= last; first += step) {
@@ -172,8 +175,8 @@ tg_cron_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
 }
 
 static int
-tg_cron_list(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
-             tg_buf_t *why)
+tg_cron_parse_list(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
+                   tg_buf_t *why)
 {
     const char *p, *comma, *end;
     int rc;
@@ -183,7 +186,7 @@ tg_cron_list(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
 
     for (p = text.data;; p = comma + 1) {
         comma = memchr(p, ',', (size_t) (end - p));
-        rc = tg_cron_range(
+        rc = tg_cron_parse_range(
             field, tg_str(p, (size_t) ((comma != NULL ? comma : end) - p)),
             bits, why);
 
@@ -195,7 +198,7 @@ tg_cron_list(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
 
 /* The next word, which ends at a blank; text goes on behind it. */
 static tg_str_t
-tg_cron_word(tg_str_t *text)
+tg_cron_take_word(tg_str_t *text)
 {
     const char *p, *start, *end;
 
@@ -216,13 +219,13 @@ tg_cron_word(tg_str_t *text)
 }
 
 static tg_str_t
-tg_cron_named(tg_str_t text)
+tg_cron_resolve_alias(tg_str_t text)
 {
     size_t i;
 
-    for (i = 0; i < sizeof(tg_cron_names) / sizeof(tg_cron_names[0]); i++) {
-        if (tg_str_eq(text, tg_cron_names[i].name)) {
-            return tg_cron_names[i].text;
+    for (i = 0; i < sizeof(tg_cron_aliases) / sizeof(tg_cron_aliases[0]); i++) {
+        if (tg_str_eq(text, tg_cron_aliases[i].name)) {
+            return tg_cron_aliases[i].text;
         }
     }
 
@@ -236,22 +239,23 @@ tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why)
     uint64_t bits[TG_CRON_FIELDS];
     int i, rc;
 
-    text = tg_cron_named(text);
+    text = tg_cron_resolve_alias(text);
 
     for (i = 0; i <= TG_CRON_FIELDS; i++) {
-        words[i] = tg_cron_word(&text);
+        words[i] = tg_cron_take_word(&text);
     }
 
     if (words[TG_CRON_FIELDS - 1].len == 0 || words[TG_CRON_FIELDS].len != 0
-        || text.len > TG_CRON_MAX)
+        || text.len > TG_CRON_LEN_MAX)
     {
-        tg_buf_text(why, "it has five fields: minute, hour, day of the month, "
-                         "month, day of the week, such as \"0 3 * * *\"");
-        return TG_BAD;
+        tg_buf_append_cstr(
+            why, "it has five fields: minute, hour, day of the month, "
+                 "month, day of the week, such as \"0 3 * * *\"");
+        return TG_INVALID;
     }
 
     for (i = 0, rc = TG_OK; rc == TG_OK && i < TG_CRON_FIELDS; i++) {
-        rc = tg_cron_list(&tg_cron_fields[i], words[i], &bits[i], why);
+        rc = tg_cron_parse_list(&tg_cron_fields[i], words[i], &bits[i], why);
     }
 
     if (rc != TG_OK) {
@@ -265,8 +269,8 @@ tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why)
     cron->weekdays = (uint8_t) ((bits[TG_CRON_WDAY] | bits[TG_CRON_WDAY] >> 7)
                                 & 0x7f);
     cron->is_any_hour = cron->hours == 0xffffff;
-    cron->is_both = words[TG_CRON_MDAY].data[0] == '*'
-                    || words[TG_CRON_WDAY].data[0] == '*';
+    cron->must_match_both_days = words[TG_CRON_MDAY].data[0] == '*'
+                                 || words[TG_CRON_WDAY].data[0] == '*';
 
     return TG_OK;
 }
@@ -274,7 +278,7 @@ tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why)
 /* --- the calendar --- */
 
 static int
-tg_cron_is_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
+tg_cron_match_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
 {
     int is_mday, is_wday;
 
@@ -282,12 +286,12 @@ tg_cron_is_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
     is_wday = cron->weekdays >> (((day + 4) % 7 + 7) % 7) & 1;
     is_mday = cron->days >> date->day & 1;
 
-    return cron->is_both ? is_mday && is_wday : is_mday || is_wday;
+    return cron->must_match_both_days ? is_mday && is_wday : is_mday || is_wday;
 }
 
 /* Of a day, from a minute of it on: the minute, or -1. */
 static int
-tg_cron_minute(const tg_cron_t *cron, int from)
+tg_cron_find_minute(const tg_cron_t *cron, int from)
 {
     int hour, minute;
 
@@ -309,37 +313,38 @@ tg_cron_minute(const tg_cron_t *cron, int from)
 }
 
 static int64_t
-tg_cron_floor(int64_t value, int64_t by)
+tg_cron_divide_floor(int64_t value, int64_t by)
 {
     return value / by - (value % by < 0);
 }
 
 /* The first from `from` on and before `end`, both local: TG_OK or TG_END. */
 static int
-tg_cron_local(const tg_cron_t *cron, int64_t from, int64_t end, int64_t *at)
+tg_cron_find_next_local(const tg_cron_t *cron, int64_t from, int64_t end,
+                        int64_t *at)
 {
     tg_date_t date;
     int64_t day;
     int minute;
 
-    from = -tg_cron_floor(-from, 60);
-    day = tg_cron_floor(from, 24 * 60);
+    from = -tg_cron_divide_floor(-from, 60);
+    day = tg_cron_divide_floor(from, 24 * 60);
     minute = (int) (from - day * 24 * 60);
 
-    while (day * TG_CRON_DAY < end) {
-        tg_date_of(day, &date);
+    while (day * TG_CRON_DAY_S < end) {
+        tg_date_set_unix_day(day, &date);
 
         if (!(cron->months >> date.month & 1)) {
-            day += tg_date_month_days(&date) - date.day + 1;
+            day += tg_date_count_month_days(&date) - date.day + 1;
             minute = 0;
             continue;
         }
 
-        if (tg_cron_is_day(cron, day, &date)) {
-            minute = tg_cron_minute(cron, minute);
+        if (tg_cron_match_day(cron, day, &date)) {
+            minute = tg_cron_find_minute(cron, minute);
 
             if (minute != -1) {
-                *at = day * TG_CRON_DAY + minute * 60;
+                *at = day * TG_CRON_DAY_S + minute * 60;
                 return *at < end ? TG_OK : TG_END;
             }
         }
@@ -352,35 +357,37 @@ tg_cron_local(const tg_cron_t *cron, int64_t from, int64_t end, int64_t *at)
 }
 
 int
-tg_cron_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after,
-             int64_t *at)
+tg_cron_find_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after,
+                  int64_t *at)
 {
     tg_zone_span_t span;
-    int64_t now, from, end, most;
+    int64_t now, from, end, max;
 
-    most = after + TG_CRON_YEARS * 366 * TG_CRON_DAY;
+    max = after + TG_CRON_YEARS_MAX * 366 * TG_CRON_DAY_S;
 
-    for (now = after + 1; now < most; now = span.to) {
-        tg_zone_span(zone, now, &span);
+    for (now = after + 1; now < max; now = span.to) {
+        tg_zone_find_span(zone, now, &span);
         from = now + span.offset;
 
-        if (!cron->is_any_hour && span.before != span.offset) {
+        if (!cron->is_any_hour && span.previous_offset != span.offset) {
             if (now == span.from
-                && tg_cron_local(cron, now + span.before, from, at) == TG_OK)
+                && tg_cron_find_next_local(cron, now + span.previous_offset,
+                                           from, at)
+                       == TG_OK)
             {
                 *at = now; /* the clock was put over it */
                 return TG_OK;
             }
 
             /* It was put back: what was, is not again. */
-            if (from < span.from + span.before) {
-                from = span.from + span.before;
+            if (from < span.from + span.previous_offset) {
+                from = span.from + span.previous_offset;
             }
         }
 
-        end = (span.to < most ? span.to : most) + span.offset;
+        end = (span.to < max ? span.to : max) + span.offset;
 
-        if (tg_cron_local(cron, from, end, at) == TG_OK) {
+        if (tg_cron_find_next_local(cron, from, end, at) == TG_OK) {
             *at -= span.offset;
             return TG_OK;
         }

@@ -19,9 +19,9 @@
 #include "rule/tg_zone.h"
 
 /* Bytes of an expression: more than a list of all minutes has. */
-#define TG_CRON_MAX 512
+#define TG_CRON_LEN_MAX 512
 /* What is not due for so long never is: leap days on a Sunday take 40. */
-#define TG_CRON_YEARS 60
+#define TG_CRON_YEARS_MAX 60
 
 typedef struct {
     uint64_t minutes; /* a bit each */
@@ -30,17 +30,18 @@ typedef struct {
     uint16_t months;
     uint8_t weekdays; /* Sunday is 0 */
     unsigned is_any_hour:1;
-    unsigned is_both:1; /* the day of the month and that of the week */
+    unsigned
+        must_match_both_days:1; /* the day of the month and that of the week */
 } tg_cron_t;
 
-/* TG_OK; TG_BAD: why says what to write instead. */
+/* TG_OK; TG_INVALID: why says what to write instead. */
 int tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why);
 
 /*
  * The first second of Unix time behind `after` at which it is due: TG_OK; or
  * TG_END: never.
  */
-int tg_cron_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after,
-                 int64_t *at);
+int tg_cron_find_next(const tg_cron_t *cron, const tg_zone_t *zone,
+                      int64_t after, int64_t *at);
 
 #endif

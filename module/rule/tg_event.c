@@ -5,9 +5,9 @@
 /* --- fields --- */
 
 static int
-tg_event_element(tg_str_t array, tg_str_t name, tg_str_t *value)
+tg_event_get_element(tg_str_t array, tg_str_t name, tg_str_t *value)
 {
-    tg_json_t each;
+    tg_json_cursor_t each;
     size_t i, n;
 
     if (name.len == 0) {
@@ -22,7 +22,8 @@ tg_event_element(tg_str_t array, tg_str_t name, tg_str_t *value)
         n = n * 10 + (size_t) (name.data[i] - '0');
     }
 
-    for (tg_json_each(&each, array); tg_json_item(&each, value); n--) {
+    for (tg_json_iter_init(&each, array); tg_json_iter_next(&each, value); n--)
+    {
         if (n == 0) {
             return TG_OK;
         }
@@ -32,7 +33,7 @@ tg_event_element(tg_str_t array, tg_str_t name, tg_str_t *value)
 }
 
 static int
-tg_event_walk(tg_str_t value, tg_str_t field, tg_str_t *found)
+tg_event_resolve_path(tg_str_t value, tg_str_t field, tg_str_t *found)
 {
     const char *dot;
     tg_str_t name;
@@ -45,10 +46,10 @@ tg_event_walk(tg_str_t value, tg_str_t field, tg_str_t *found)
 
         switch (tg_json_type(value)) {
         case TG_JSON_OBJECT:
-            rc = tg_json_get(value, name, &value);
+            rc = tg_json_get_member(value, name, &value);
             break;
         case TG_JSON_ARRAY:
-            rc = tg_event_element(value, name, &value);
+            rc = tg_event_get_element(value, name, &value);
             break;
         default:
             rc = TG_MISSING;
@@ -68,16 +69,16 @@ tg_event_walk(tg_str_t value, tg_str_t field, tg_str_t *found)
 }
 
 int
-tg_event_get(tg_str_t event, tg_str_t field, tg_str_t *value)
+tg_event_get_field(tg_str_t event, tg_str_t field, tg_str_t *value)
 {
     tg_str_t payload;
 
-    if (tg_event_walk(event, field, value) == TG_OK) {
+    if (tg_event_resolve_path(event, field, value) == TG_OK) {
         return TG_OK;
     }
 
-    return tg_json_get(event, TG_STR("payload"), &payload) == TG_OK
-               ? tg_event_walk(payload, field, value)
+    return tg_json_get_member(event, TG_STR("payload"), &payload) == TG_OK
+               ? tg_event_resolve_path(payload, field, value)
                : TG_MISSING;
 }
 
@@ -85,7 +86,7 @@ tg_event_get(tg_str_t event, tg_str_t field, tg_str_t *value)
 
 /* The field between {{ and }}, at the start of text; len 0: there is none. */
 static tg_str_t
-tg_event_field(tg_str_t text)
+tg_event_parse_placeholder(tg_str_t text)
 {
     const char *p, *end;
 
@@ -106,11 +107,11 @@ tg_event_field(tg_str_t text)
 
 /* Cuts what was put in behind start, at the end of a character. */
 static void
-tg_event_cut(tg_buf_t *out, size_t start)
+tg_event_truncate_value(tg_buf_t *out, size_t start)
 {
     size_t len;
 
-    if (out->len - start <= TG_EVENT_VALUE_MAX || tg_buf_failed(out)) {
+    if (out->len - start <= TG_EVENT_VALUE_MAX || tg_buf_has_failed(out)) {
         return;
     }
 
@@ -125,12 +126,12 @@ tg_event_cut(tg_buf_t *out, size_t start)
 
 /* Makes U+FFFD of each NUL behind start. */
 static void
-tg_event_replace(tg_buf_t *out, size_t start)
+tg_event_replace_nuls(tg_buf_t *out, size_t start)
 {
     static const char instead[] = "\xef\xbf\xbd";
     size_t i, n, at;
 
-    if (tg_buf_failed(out)) {
+    if (tg_buf_has_failed(out)) {
         return;
     }
 
@@ -158,24 +159,25 @@ tg_event_replace(tg_buf_t *out, size_t start)
 }
 
 static void
-tg_event_put_value(tg_buf_t *out, tg_str_t value)
+tg_event_append_value(tg_buf_t *out, tg_str_t value)
 {
     size_t start;
 
     start = out->len;
 
     if (tg_json_type(value) == TG_JSON_STRING) {
-        tg_json_put_decoded(out, tg_json_body(value));
+        tg_json_append_unescaped(out, tg_json_string_body(value));
     } else {
-        tg_json_put_compact(out, value);
+        tg_json_write_compact(out, value);
     }
 
-    tg_event_cut(out, start);
-    tg_event_replace(out, start);
+    tg_event_truncate_value(out, start);
+    tg_event_replace_nuls(out, start);
 }
 
 int
-tg_event_put(tg_buf_t *out, tg_str_t text, tg_str_t event, size_t most)
+tg_event_render_template(tg_buf_t *out, tg_str_t text, tg_str_t event,
+                         size_t max)
 {
     const char *p, *end, *start;
     tg_str_t field, value;
@@ -190,36 +192,37 @@ tg_event_put(tg_buf_t *out, tg_str_t text, tg_str_t event, size_t most)
             continue;
         }
 
-        field = tg_event_field(tg_str(p, (size_t) (end - p)));
+        field = tg_event_parse_placeholder(tg_str(p, (size_t) (end - p)));
 
-        if (field.len == 0 || tg_event_get(event, field, &value) != TG_OK) {
+        if (field.len == 0 || tg_event_get_field(event, field, &value) != TG_OK)
+        {
             continue;
         }
 
-        tg_buf_put(out, start, (size_t) (p - start));
-        tg_event_put_value(out, value);
+        tg_buf_append(out, start, (size_t) (p - start));
+        tg_event_append_value(out, value);
         start = field.data + field.len + 2;
         p = start - 1;
 
-        if (out->len - before > most) {
+        if (out->len - before > max) {
             return TG_LIMIT;
         }
     }
 
-    tg_buf_put(out, start, (size_t) (end - start));
+    tg_buf_append(out, start, (size_t) (end - start));
 
-    return out->len - before > most ? TG_LIMIT : TG_OK;
+    return out->len - before > max ? TG_LIMIT : TG_OK;
 }
 
 int
-tg_event_next_field(tg_str_t *text, tg_str_t *field)
+tg_event_take_placeholder(tg_str_t *text, tg_str_t *field)
 {
     for (/* void */; text->len >= 5; text->data++, text->len--) {
         if (text->data[0] != '{' || text->data[1] != '{') {
             continue;
         }
 
-        *field = tg_event_field(*text);
+        *field = tg_event_parse_placeholder(*text);
 
         if (field->len != 0) {
             text->data += field->len + 4;

@@ -19,7 +19,7 @@
  * `error` is `payload.error`.  An element of an array has its number as its
  * name.  TG_OK or TG_MISSING.
  */
-int tg_event_get(tg_str_t event, tg_str_t field, tg_str_t *value);
+int tg_event_get_field(tg_str_t event, tg_str_t field, tg_str_t *value);
 
 /*
  * Appends a text, each {{field}} replaced by its value: a string as it is,
@@ -27,9 +27,10 @@ int tg_event_get(tg_str_t event, tg_str_t field, tg_str_t *value);
  * looked through again.  A NUL, which no program can be given, becomes
  * U+FFFD.  TG_LIMIT: that is more than most bytes.
  */
-int tg_event_put(tg_buf_t *out, tg_str_t text, tg_str_t event, size_t most);
+int tg_event_render_template(tg_buf_t *out, tg_str_t text, tg_str_t event,
+                             size_t max);
 
 /* Takes the next {{field}} off a text.  Returns 0 if there is none. */
-int tg_event_next_field(tg_str_t *text, tg_str_t *field);
+int tg_event_take_placeholder(tg_str_t *text, tg_str_t *field);
 
 #endif

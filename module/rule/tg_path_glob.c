@@ -2,7 +2,7 @@
 
 /* Where a class ends: behind its bracket; or NULL. */
 static const char *
-tg_path_glob_class_end(const char *p, const char *end)
+tg_path_glob_find_class_end(const char *p, const char *end)
 {
     p++;
 
@@ -28,7 +28,7 @@ tg_path_glob_check(tg_str_t pattern)
     p = pattern.data;
     end = tg_str_end(pattern);
 
-    if (pattern.len == 0 || pattern.len > TG_PATH_GLOB_MAX) {
+    if (pattern.len == 0 || pattern.len > TG_PATH_GLOB_LEN_MAX) {
         return "a pattern has 1 to 256 bytes";
     }
 
@@ -45,7 +45,7 @@ tg_path_glob_check(tg_str_t pattern)
 
             p++;
         } else if (*p == '[') {
-            p = tg_path_glob_class_end(p, end);
+            p = tg_path_glob_find_class_end(p, end);
 
             if (p == NULL) {
                 return "a [ has its ] behind it, without a slash or a "
@@ -60,7 +60,7 @@ tg_path_glob_check(tg_str_t pattern)
 }
 
 static int
-tg_path_glob_in_class(const char *p, const char *end, unsigned char c)
+tg_path_glob_is_in_class(const char *p, const char *end, unsigned char c)
 {
     unsigned char low, high;
     int is_not, is_in;
@@ -90,7 +90,7 @@ tg_path_glob_in_class(const char *p, const char *end, unsigned char c)
  * are several items: a name need not be UTF-8.
  */
 static int
-tg_path_glob_item(const char **p, const char *end, char c)
+tg_path_glob_match_item(const char **p, const char *end, char c)
 {
     const char *item;
 
@@ -102,8 +102,9 @@ tg_path_glob_item(const char **p, const char *end, char c)
         return c != '/';
 
     case '[':
-        *p = tg_path_glob_class_end(item, end);
-        return c != '/' && tg_path_glob_in_class(item, *p, (unsigned char) c);
+        *p = tg_path_glob_find_class_end(item, end);
+        return c != '/'
+               && tg_path_glob_is_in_class(item, *p, (unsigned char) c);
 
     case '\\':
         *p = item + 2;
@@ -118,7 +119,7 @@ tg_path_glob_item(const char **p, const char *end, char c)
 typedef struct {
     const char *pattern; /* behind the stars; NULL: there were none */
     const char *path;    /* what they match ends here */
-} tg_path_glob_stars_t;
+} tg_path_glob_backtrack_t;
 
 /*
  * Each kind of stars is extended where it stood last, byte by byte, when what
@@ -126,9 +127,9 @@ typedef struct {
  * **, after which there was no * yet.
  */
 static int
-tg_path_glob_all(tg_str_t pattern, tg_str_t path)
+tg_path_glob_match_whole(tg_str_t pattern, tg_str_t path)
 {
-    tg_path_glob_stars_t star, stars;
+    tg_path_glob_backtrack_t star, stars;
     const char *p, *end, *s, *last;
 
     p = pattern.data;
@@ -160,7 +161,7 @@ tg_path_glob_all(tg_str_t pattern, tg_str_t path)
             continue;
         }
 
-        if (s < last && p < end && tg_path_glob_item(&p, end, *s)) {
+        if (s < last && p < end && tg_path_glob_match_item(&p, end, *s)) {
             s++;
             continue;
         }
@@ -198,5 +199,5 @@ tg_path_glob_match(tg_str_t pattern, tg_str_t path)
         path.len -= i;
     }
 
-    return tg_path_glob_all(pattern, path);
+    return tg_path_glob_match_whole(pattern, path);
 }

@@ -14,7 +14,7 @@
 #include "base/tg_base.h"
 
 /* Bytes of a pattern. */
-#define TG_PATH_GLOB_MAX 256
+#define TG_PATH_GLOB_LEN_MAX 256
 
 /* NULL, or what is wrong with it. */
 const char *tg_path_glob_check(tg_str_t pattern);

@@ -36,22 +36,22 @@
 #define TG_RULE_CONDITIONS_MAX 32
 #define TG_RULE_GLOBS_MAX 16
 /* Steps of one regular expression on one text, as those of a schema. */
-#define TG_RULE_STEPS 1000000
+#define TG_RULE_REGEX_STEPS_MAX 1000000
 /* Seconds of cooldownMs: a year; milliseconds of debounceMs: an hour. */
-#define TG_RULE_COOLDOWN_MAX 31622400
-#define TG_RULE_DEBOUNCE_MAX 3600000
-#define TG_RULE_DEBOUNCE 500
+#define TG_RULE_COOLDOWN_S_MAX 31622400
+#define TG_RULE_DEBOUNCE_MS_MAX 3600000
+#define TG_RULE_DEBOUNCE_MS 500
 
 typedef enum {
     TG_TRIGGER_EVENT,
     TG_TRIGGER_CRON,
     TG_TRIGGER_FILE
-} tg_trigger_t;
+} tg_trigger_type_t;
 typedef enum {
     TG_ACTION_AGENT,
     TG_ACTION_NOTIFY,
     TG_ACTION_WEBHOOK
-} tg_action_t;
+} tg_action_type_t;
 
 /* What becomes of files. */
 enum {
@@ -61,17 +61,17 @@ enum {
 };
 
 typedef enum {
-    TG_RULE_EQ,
-    TG_RULE_NEQ,
-    TG_RULE_CONTAINS,
-    TG_RULE_MATCHES,
-    TG_RULE_GT,
-    TG_RULE_GTE,
-    TG_RULE_LT,
-    TG_RULE_LTE,
-    TG_RULE_EXISTS,
-    TG_RULE_NOT_EXISTS,
-    TG_RULE_OPERATORS
+    TG_RULE_OP_EQ,
+    TG_RULE_OP_NEQ,
+    TG_RULE_OP_CONTAINS,
+    TG_RULE_OP_MATCHES,
+    TG_RULE_OP_GT,
+    TG_RULE_OP_GTE,
+    TG_RULE_OP_LT,
+    TG_RULE_OP_LTE,
+    TG_RULE_OP_EXISTS,
+    TG_RULE_OP_NOT_EXISTS,
+    TG_RULE_OPS
 } tg_rule_op_t;
 
 typedef struct {
@@ -85,12 +85,12 @@ typedef struct {
     tg_str_t value; /* raw; absent where it is a text */
     tg_str_t text;
     tg_rule_pattern_t pattern;
-} tg_condition_t;
+} tg_rule_condition_t;
 
 /* Slices live as long as the rule; texts that are not there are absent. */
 typedef struct {
     const tg_alloc_t *alloc;
-    const tg_schema_regex_t *regex;
+    const tg_schema_regex_engine_t *regex;
     char *memory;
     tg_str_t raw; /* all of it */
     tg_str_t id;
@@ -100,24 +100,24 @@ typedef struct {
     int needs_approval;
     int64_t cooldown_ms;
 
-    tg_trigger_t trigger;
+    tg_trigger_type_t trigger;
     tg_str_t type;
     tg_str_t source;
     tg_rule_pattern_t pattern; /* of type:source */
     tg_str_t expression;
     tg_str_t zone; /* empty: that of the system */
     tg_cron_t cron;
-    int is_skipping; /* what was missed is not made up for */
+    int is_missed_skipped; /* what was missed is not made up for */
     tg_str_t path;
     tg_str_t globs[TG_RULE_GLOBS_MAX];
     unsigned nglobs;
     unsigned events; /* TG_FILE_… */
     int64_t debounce_ms;
 
-    tg_condition_t conditions[TG_RULE_CONDITIONS_MAX];
+    tg_rule_condition_t conditions[TG_RULE_CONDITIONS_MAX];
     unsigned nconditions;
 
-    tg_action_t action;
+    tg_action_type_t action;
     tg_str_t agent;
     tg_str_t prompt;
     tg_str_t message;
@@ -127,44 +127,46 @@ typedef struct {
 } tg_rule_t;
 
 /*
- * Reads one, which is valid JSON: TG_OK; TG_BAD: why says where and what to
+ * Reads one, which is valid JSON: TG_OK; TG_INVALID: why says where and what to
  * write; TG_NOMEM.  Nothing of raw is needed afterwards.  regex may be NULL:
  * then there are no patterns.
  */
-int tg_rule_read(const tg_alloc_t *alloc, tg_str_t raw,
-                 const tg_schema_regex_t *regex, tg_rule_t **rule,
-                 tg_buf_t *why);
+int tg_rule_parse(const tg_alloc_t *alloc, tg_str_t raw,
+                  const tg_schema_regex_engine_t *regex, tg_rule_t **rule,
+                  tg_buf_t *why);
 void tg_rule_free(tg_rule_t *rule);
 
-/* The operator of this name, TG_RULE_OPERATORS: there is none. */
-tg_rule_op_t tg_rule_operator(tg_str_t name);
+/* The operator of this name, TG_RULE_OPS: there is none. */
+tg_rule_op_t tg_rule_find_operator(tg_str_t name);
 
 /* Is text a number, as conditions that compare need it? */
 int tg_rule_is_number(tg_str_t text);
 
-/* Compiles a pattern: TG_OK; TG_BAD: why says what is wrong; TG_NOMEM. */
-int tg_rule_pattern(const tg_alloc_t *alloc, const tg_schema_regex_t *regex,
-                    tg_str_t text, tg_rule_pattern_t *pattern, tg_buf_t *why);
+/* Compiles a pattern: TG_OK; TG_INVALID: why says what is wrong; TG_NOMEM. */
+int tg_rule_pattern_compile(const tg_alloc_t *alloc,
+                            const tg_schema_regex_engine_t *regex,
+                            tg_str_t text, tg_rule_pattern_t *pattern,
+                            tg_buf_t *why);
 
 /*
  * Is it about an event (a trigger that is about events), and: do its
  * conditions hold?  TG_OK; TG_MISSING: no; TG_LIMIT: a pattern took more than
  * its bound; TG_NOMEM.
  */
-int tg_rule_is_about(const tg_rule_t *rule, tg_str_t event);
-int tg_rule_holds(const tg_rule_t *rule, tg_str_t event);
+int tg_rule_match_event(const tg_rule_t *rule, tg_str_t event);
+int tg_rule_check_conditions(const tg_rule_t *rule, tg_str_t event);
 
 /*
  * Warns of event types, event sources and fields that no event of the rule has,
  * in a message for each that begins with the member of the rule.
  */
-typedef void (*tg_rule_warn_t)(void *ctx, const char *message);
-void tg_rule_advise(const tg_rule_t *rule, tg_rule_warn_t warn, void *ctx);
+typedef void (*tg_rule_lint_warn_pt)(void *ctx, const char *message);
+void tg_rule_lint(const tg_rule_t *rule, tg_rule_lint_warn_pt warn, void *ctx);
 
 /* Is a file, by its path below the rule's, one of its globs? */
-int tg_rule_has_file(const tg_rule_t *rule, tg_str_t path);
+int tg_rule_match_file(const tg_rule_t *rule, tg_str_t path);
 
 /* Appends "trigger":{…},"action":{…}, without what nobody else may know. */
-void tg_rule_put(tg_buf_t *json, const tg_rule_t *rule);
+void tg_rule_write_json(tg_buf_t *json, const tg_rule_t *rule);
 
 #endif

@@ -4,72 +4,73 @@ static const struct {
     const char *name;
     tg_rule_op_t op;
 } tg_rule_operators[] = {
-    { "eq", TG_RULE_EQ },
-    { "equals", TG_RULE_EQ },
-    { "neq", TG_RULE_NEQ },
-    { "not_equals", TG_RULE_NEQ },
-    { "contains", TG_RULE_CONTAINS },
-    { "matches", TG_RULE_MATCHES },
-    { "gt", TG_RULE_GT },
-    { "gte", TG_RULE_GTE },
-    { "lt", TG_RULE_LT },
-    { "lte", TG_RULE_LTE },
-    { "exists", TG_RULE_EXISTS },
-    { "not_exists", TG_RULE_NOT_EXISTS },
+    { "eq", TG_RULE_OP_EQ },
+    { "equals", TG_RULE_OP_EQ },
+    { "neq", TG_RULE_OP_NEQ },
+    { "not_equals", TG_RULE_OP_NEQ },
+    { "contains", TG_RULE_OP_CONTAINS },
+    { "matches", TG_RULE_OP_MATCHES },
+    { "gt", TG_RULE_OP_GT },
+    { "gte", TG_RULE_OP_GTE },
+    { "lt", TG_RULE_OP_LT },
+    { "lte", TG_RULE_OP_LTE },
+    { "exists", TG_RULE_OP_EXISTS },
+    { "not_exists", TG_RULE_OP_NOT_EXISTS },
 };
 
 tg_rule_op_t
-tg_rule_operator(tg_str_t name)
+tg_rule_find_operator(tg_str_t name)
 {
     size_t i;
 
     for (i = 0; i < sizeof(tg_rule_operators) / sizeof(tg_rule_operators[0]);
          i++) {
-        if (tg_str_eq(name, tg_str_c(tg_rule_operators[i].name))) {
+        if (tg_str_eq(name, tg_str_from_cstr(tg_rule_operators[i].name))) {
             return tg_rule_operators[i].op;
         }
     }
 
-    return TG_RULE_OPERATORS;
+    return TG_RULE_OPS;
 }
 
 /* --- conditions --- */
 
 /* A member of the condition of that name. */
 static int
-tg_rule_condition_text(tg_rule_reader_t *reader, const char *name,
-                       const char *member, tg_str_t raw, tg_str_t *value)
+tg_rule_reader_read_condition_text(tg_rule_reader_t *reader, const char *name,
+                                   const char *member, tg_str_t raw,
+                                   tg_str_t *value)
 {
     char text[48];
     tg_buf_t whole;
 
-    whole = tg_buf_fixed(text, sizeof(text));
+    whole = tg_buf_make_fixed(text, sizeof(text));
     tg_buf_printf(&whole, "%s.%s", name, member);
-    tg_buf_char(&whole, '\0');
+    tg_buf_append_char(&whole, '\0');
 
-    return tg_rule_text(reader, text, raw, value);
+    return tg_rule_reader_read_text(reader, text, raw, value);
 }
 
 /* What it compares with, as its operator needs it. */
 static int
-tg_rule_operand(tg_rule_reader_t *reader, const char *name,
-                tg_condition_t *condition, tg_str_t raw)
+tg_rule_reader_read_operand(tg_rule_reader_t *reader, const char *name,
+                            tg_rule_condition_t *condition, tg_str_t raw)
 {
     int rc;
 
-    if (condition->op >= TG_RULE_EXISTS) {
+    if (condition->op >= TG_RULE_OP_EXISTS) {
         return TG_OK;
     }
 
     if (raw.data == NULL && condition->text.data == NULL) {
-        return tg_rule_wrong(reader, "%s: needs a value", name);
+        return tg_rule_reader_fail(reader, "%s: needs a value", name);
     }
 
     condition->value = raw;
 
     if (tg_json_type(raw) == TG_JSON_STRING) {
-        rc = tg_rule_condition_text(reader, name, "value", raw,
-                                    &condition->text);
+        rc = tg_rule_reader_read_condition_text(reader, name, "value", raw,
+                                                &condition->text);
 
         if (rc != TG_OK) {
             return rc;
@@ -79,27 +80,30 @@ tg_rule_operand(tg_rule_reader_t *reader, const char *name,
     } else if (tg_json_type(raw) == TG_JSON_OBJECT
                || tg_json_type(raw) == TG_JSON_ARRAY)
     {
-        return tg_rule_wrong(reader,
-                             "%s.value: must be a string, a number, true, "
-                             "false or null",
-                             name);
+        return tg_rule_reader_fail(
+            reader,
+            "%s.value: must be a string, a number, true, "
+            "false or null",
+            name);
     }
 
-    if (condition->op == TG_RULE_MATCHES) {
+    if (condition->op == TG_RULE_OP_MATCHES) {
         return condition->text.data == NULL
-                   ? tg_rule_wrong(reader, "%s.value: must be a pattern", name)
-                   : tg_rule_compile(reader, name, condition->text,
-                                     &condition->pattern);
+                   ? tg_rule_reader_fail(reader, "%s.value: must be a pattern",
+                                         name)
+                   : tg_rule_reader_compile_pattern(reader, name,
+                                                    condition->text,
+                                                    &condition->pattern);
     }
 
-    return condition->op >= TG_RULE_GT && !tg_rule_is_number(condition->text)
-               ? tg_rule_wrong(reader, "%s.value: must be a number", name)
+    return condition->op >= TG_RULE_OP_GT && !tg_rule_is_number(condition->text)
+               ? tg_rule_reader_fail(reader, "%s.value: must be a number", name)
                : TG_OK;
 }
 
 static int
-tg_rule_read_condition(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
-                       tg_condition_t *condition)
+tg_rule_reader_read_condition(tg_rule_reader_t *reader, const char *name,
+                              tg_str_t raw, tg_rule_condition_t *condition)
 {
     enum {
         FIELD,
@@ -113,22 +117,22 @@ tg_rule_read_condition(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
     tg_str_t values[MEMBERS], op;
     int rc;
 
-    if (tg_json_members(raw, names, values) != TG_OK) {
-        return tg_rule_wrong(reader, "%s: must be an object", name);
+    if (tg_json_get_members(raw, names, values) != TG_OK) {
+        return tg_rule_reader_fail(reader, "%s: must be an object", name);
     }
 
     op = TG_STR_NONE;
-    rc = tg_rule_condition_text(reader, name, names[FIELD], values[FIELD],
-                                &condition->field);
+    rc = tg_rule_reader_read_condition_text(reader, name, names[FIELD],
+                                            values[FIELD], &condition->field);
 
     if (rc == TG_OK) {
-        rc = tg_rule_condition_text(reader, name, names[OPERATOR],
-                                    values[OPERATOR], &op);
+        rc = tg_rule_reader_read_condition_text(reader, name, names[OPERATOR],
+                                                values[OPERATOR], &op);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_condition_text(reader, name, names[TEXT], values[TEXT],
-                                    &condition->text);
+        rc = tg_rule_reader_read_condition_text(reader, name, names[TEXT],
+                                                values[TEXT], &condition->text);
     }
 
     if (rc != TG_OK) {
@@ -136,28 +140,29 @@ tg_rule_read_condition(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
     }
 
     if (condition->field.len == 0) {
-        return tg_rule_wrong(reader, "%s: needs a field", name);
+        return tg_rule_reader_fail(reader, "%s: needs a field", name);
     }
 
-    condition->op = tg_rule_operator(op);
+    condition->op = tg_rule_find_operator(op);
 
-    if (condition->op == TG_RULE_OPERATORS) {
-        return tg_rule_wrong(reader,
-                             "%s.operator: must be eq, neq, contains, matches, "
-                             "gt, gte, lt, lte, exists or not_exists",
-                             name);
+    if (condition->op == TG_RULE_OPS) {
+        return tg_rule_reader_fail(
+            reader,
+            "%s.operator: must be eq, neq, contains, matches, "
+            "gt, gte, lt, lte, exists or not_exists",
+            name);
     }
 
-    return tg_rule_operand(reader, name, condition, values[VALUE]);
+    return tg_rule_reader_read_operand(reader, name, condition, values[VALUE]);
 }
 
 int
-tg_rule_read_conditions(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_conditions(tg_rule_reader_t *reader, tg_str_t raw)
 {
     tg_rule_t *rule;
     char name[32];
     tg_buf_t text;
-    tg_json_t each;
+    tg_json_cursor_t each;
     tg_str_t value;
     int rc;
 
@@ -165,21 +170,22 @@ tg_rule_read_conditions(tg_rule_reader_t *reader, tg_str_t raw)
     rc = TG_OK;
 
     if (raw.data != NULL && tg_json_type(raw) != TG_JSON_ARRAY) {
-        return tg_rule_wrong(reader, "conditions: must be an array");
+        return tg_rule_reader_fail(reader, "conditions: must be an array");
     }
 
-    for (tg_json_each(&each, raw); rc == TG_OK && tg_json_item(&each, &value);)
+    for (tg_json_iter_init(&each, raw);
+         rc == TG_OK && tg_json_iter_next(&each, &value);)
     {
         if (rule->nconditions == TG_RULE_CONDITIONS_MAX) {
-            return tg_rule_wrong(reader, "conditions: more than %d",
-                                 TG_RULE_CONDITIONS_MAX);
+            return tg_rule_reader_fail(reader, "conditions: more than %d",
+                                       TG_RULE_CONDITIONS_MAX);
         }
 
-        text = tg_buf_fixed(name, sizeof(name));
+        text = tg_buf_make_fixed(name, sizeof(name));
         tg_buf_printf(&text, "conditions[%u]", rule->nconditions);
-        tg_buf_char(&text, '\0');
-        rc = tg_rule_read_condition(reader, name, value,
-                                    &rule->conditions[rule->nconditions++]);
+        tg_buf_append_char(&text, '\0');
+        rc = tg_rule_reader_read_condition(
+            reader, name, value, &rule->conditions[rule->nconditions++]);
     }
 
     return rc;

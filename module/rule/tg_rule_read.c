@@ -5,19 +5,19 @@
 /* --- actions --- */
 
 enum {
-    TG_ACTION_TYPE,
-    TG_ACTION_ITS_AGENT,
-    TG_ACTION_PROMPT,
-    TG_ACTION_MESSAGE,
-    TG_ACTION_CHANNEL,
-    TG_ACTION_URL,
-    TG_ACTION_PRIORITY,
+    TG_ACTION_MEMBER_TYPE,
+    TG_ACTION_MEMBER_AGENT,
+    TG_ACTION_MEMBER_PROMPT,
+    TG_ACTION_MEMBER_MESSAGE,
+    TG_ACTION_MEMBER_CHANNEL,
+    TG_ACTION_MEMBER_URL,
+    TG_ACTION_MEMBER_PRIORITY,
     TG_ACTION_MEMBERS
 };
 
 /* What its type needs is there. */
 static int
-tg_rule_check_action(tg_rule_reader_t *reader, tg_str_t type)
+tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
 {
     const char *mistake;
     tg_rule_t *rule;
@@ -25,36 +25,37 @@ tg_rule_check_action(tg_rule_reader_t *reader, tg_str_t type)
 
     rule = reader->rule;
 
-    if (tg_json_is_text(type, TG_STR("agent"))) {
+    if (tg_json_string_eq(type, TG_STR("agent"))) {
         rule->action = TG_ACTION_AGENT;
         return TG_OK;
     }
 
-    if (tg_json_is_text(type, TG_STR("notify"))) {
+    if (tg_json_string_eq(type, TG_STR("notify"))) {
         rule->action = TG_ACTION_NOTIFY;
         return rule->message.data != NULL
                    ? TG_OK
-                   : tg_rule_wrong(reader, "action.message: is needed");
+                   : tg_rule_reader_fail(reader, "action.message: is needed");
     }
 
-    if (!tg_json_is_text(type, TG_STR("webhook"))) {
-        return tg_rule_wrong(reader, "action.type: must be agent, notify or "
-                                     "webhook");
+    if (!tg_json_string_eq(type, TG_STR("webhook"))) {
+        return tg_rule_reader_fail(reader,
+                                   "action.type: must be agent, notify or "
+                                   "webhook");
     }
 
     rule->action = TG_ACTION_WEBHOOK;
 
     if (rule->url.data == NULL) {
-        return tg_rule_wrong(reader, "action.url: is needed");
+        return tg_rule_reader_fail(reader, "action.url: is needed");
     }
 
     return tg_url_parse(rule->url, &url, &mistake) == TG_OK
                ? TG_OK
-               : tg_rule_wrong(reader, "action.url: %s", mistake);
+               : tg_rule_reader_fail(reader, "action.url: %s", mistake);
 }
 
 static int
-tg_rule_read_action(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_action(tg_rule_reader_t *reader, tg_str_t raw)
 {
     static const char *const names[] = { "type",     "agent",   "prompt",
                                          "message",  "channel", "url",
@@ -65,8 +66,8 @@ tg_rule_read_action(tg_rule_reader_t *reader, tg_str_t raw)
 
     rule = reader->rule;
 
-    if (raw.data == NULL || tg_json_members(raw, names, values) != TG_OK) {
-        return tg_rule_wrong(reader, "action: must be an object");
+    if (raw.data == NULL || tg_json_get_members(raw, names, values) != TG_OK) {
+        return tg_rule_reader_fail(reader, "action: must be an object");
     }
 
     {
@@ -77,33 +78,36 @@ tg_rule_read_action(tg_rule_reader_t *reader, tg_str_t raw)
                                     &rule->channel, &rule->url };
 
         for (i = 0, rc = TG_OK; rc == TG_OK && i < 5; i++) {
-            rc = tg_rule_text(reader, paths[i], values[TG_ACTION_ITS_AGENT + i],
-                              texts[i]);
+            rc = tg_rule_reader_read_text(reader, paths[i],
+                                          values[TG_ACTION_MEMBER_AGENT + i],
+                                          texts[i]);
         }
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_number(reader, "action.priority",
-                            values[TG_ACTION_PRIORITY], INT32_MIN, INT32_MAX,
-                            &rule->priority);
+        rc = tg_rule_reader_read_number(reader, "action.priority",
+                                        values[TG_ACTION_MEMBER_PRIORITY],
+                                        INT32_MIN, INT32_MAX, &rule->priority);
     }
 
-    return rc == TG_OK ? tg_rule_check_action(reader, values[TG_ACTION_TYPE])
-                       : rc;
+    return rc == TG_OK
+               ? tg_rule_reader_check_action(reader,
+                                             values[TG_ACTION_MEMBER_TYPE])
+               : rc;
 }
 
 /* --- all of it --- */
 
 enum {
-    TG_RULE_ID,
-    TG_RULE_DESCRIPTION,
-    TG_RULE_SECRET,
-    TG_RULE_ENABLED,
-    TG_RULE_APPROVAL,
-    TG_RULE_COOLDOWN,
-    TG_RULE_TRIGGER,
-    TG_RULE_CONDITIONS,
-    TG_RULE_ACTION,
+    TG_RULE_MEMBER_ID,
+    TG_RULE_MEMBER_DESCRIPTION,
+    TG_RULE_MEMBER_SECRET,
+    TG_RULE_MEMBER_ENABLED,
+    TG_RULE_MEMBER_APPROVAL,
+    TG_RULE_MEMBER_COOLDOWN,
+    TG_RULE_MEMBER_TRIGGER,
+    TG_RULE_MEMBER_CONDITIONS,
+    TG_RULE_MEMBER_ACTION,
     TG_RULE_MEMBERS
 };
 
@@ -114,7 +118,7 @@ static const char *const tg_rule_members[] = {
 
 /* One that clients name, and people read. */
 static int
-tg_rule_check_id(tg_rule_reader_t *reader)
+tg_rule_reader_check_id(tg_rule_reader_t *reader)
 {
     const tg_rule_t *rule;
     size_t i;
@@ -130,54 +134,58 @@ tg_rule_check_id(tg_rule_reader_t *reader)
 
     return rule->id.len != 0 && i == rule->id.len && i <= TG_RULE_ID_MAX
                ? TG_OK
-               : tg_rule_wrong(reader,
-                               "id: must be a text of 1 to %d bytes, "
-                               "without control characters",
-                               TG_RULE_ID_MAX);
+               : tg_rule_reader_fail(reader,
+                                     "id: must be a text of 1 to %d bytes, "
+                                     "without control characters",
+                                     TG_RULE_ID_MAX);
 }
 
 static int
-tg_rule_read_head(tg_rule_reader_t *reader, const tg_str_t *values)
+tg_rule_reader_read_settings(tg_rule_reader_t *reader, const tg_str_t *values)
 {
     tg_rule_t *rule;
     int rc;
 
     rule = reader->rule;
-    rc = tg_rule_text(reader, "id", values[TG_RULE_ID], &rule->id);
+    rc = tg_rule_reader_read_text(reader, "id", values[TG_RULE_MEMBER_ID],
+                                  &rule->id);
 
     if (rc == TG_OK) {
-        rc = tg_rule_check_id(reader);
+        rc = tg_rule_reader_check_id(reader);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, "description", values[TG_RULE_DESCRIPTION],
-                          &rule->description);
+        rc = tg_rule_reader_read_text(reader, "description",
+                                      values[TG_RULE_MEMBER_DESCRIPTION],
+                                      &rule->description);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, "secret", values[TG_RULE_SECRET],
-                          &rule->secret);
+        rc = tg_rule_reader_read_text(reader, "secret",
+                                      values[TG_RULE_MEMBER_SECRET],
+                                      &rule->secret);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_flag(reader, "enabled", values[TG_RULE_ENABLED],
-                          &rule->is_enabled);
+        rc = tg_rule_reader_read_bool(reader, "enabled",
+                                      values[TG_RULE_MEMBER_ENABLED],
+                                      &rule->is_enabled);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_flag(reader, "requiresApproval", values[TG_RULE_APPROVAL],
-                          &rule->needs_approval);
+        rc = tg_rule_reader_read_bool(reader, "requiresApproval",
+                                      values[TG_RULE_MEMBER_APPROVAL],
+                                      &rule->needs_approval);
     }
 
-    return rc == TG_OK
-               ? tg_rule_number(reader, "cooldownMs", values[TG_RULE_COOLDOWN],
-                                0, TG_RULE_COOLDOWN_MAX * INT64_C(1000),
-                                &rule->cooldown_ms)
-               : rc;
+    return rc == TG_OK ? tg_rule_reader_read_number(
+               reader, "cooldownMs", values[TG_RULE_MEMBER_COOLDOWN], 0,
+               TG_RULE_COOLDOWN_S_MAX * INT64_C(1000), &rule->cooldown_ms)
+                       : rc;
 }
 
 static int
-tg_rule_fill(tg_rule_reader_t *reader)
+tg_rule_reader_read_rule(tg_rule_reader_t *reader)
 {
     tg_str_t values[TG_RULE_MEMBERS];
     size_t start;
@@ -185,33 +193,37 @@ tg_rule_fill(tg_rule_reader_t *reader)
 
     start = reader->why->len;
 
-    if (tg_json_members(reader->rule->raw, tg_rule_members, values) != TG_OK) {
-        return tg_rule_wrong(reader, "a rule must be an object");
+    if (tg_json_get_members(reader->rule->raw, tg_rule_members, values)
+        != TG_OK) {
+        return tg_rule_reader_fail(reader, "a rule must be an object");
     }
 
-    rc = tg_rule_read_head(reader, values);
+    rc = tg_rule_reader_read_settings(reader, values);
 
     if (rc == TG_OK) {
-        rc = tg_rule_read_trigger(reader, values[TG_RULE_TRIGGER]);
+        rc = tg_rule_reader_read_trigger(reader,
+                                         values[TG_RULE_MEMBER_TRIGGER]);
     }
 
     /* What stands before a mistake is there before it is one. */
     if (rc == TG_OK) {
         tg_buf_truncate(reader->why, start);
-        rc = tg_rule_read_conditions(reader, values[TG_RULE_CONDITIONS]);
+        rc = tg_rule_reader_read_conditions(reader,
+                                            values[TG_RULE_MEMBER_CONDITIONS]);
     }
 
     if (rc == TG_OK) {
         tg_buf_truncate(reader->why, start);
-        rc = tg_rule_read_action(reader, values[TG_RULE_ACTION]);
+        rc = tg_rule_reader_read_action(reader, values[TG_RULE_MEMBER_ACTION]);
     }
 
     return rc;
 }
 
 int
-tg_rule_read(const tg_alloc_t *alloc, tg_str_t raw,
-             const tg_schema_regex_t *regex, tg_rule_t **rule, tg_buf_t *why)
+tg_rule_parse(const tg_alloc_t *alloc, tg_str_t raw,
+              const tg_schema_regex_engine_t *regex, tg_rule_t **rule,
+              tg_buf_t *why)
 {
     tg_rule_reader_t reader;
     tg_rule_t *made;
@@ -239,7 +251,7 @@ tg_rule_read(const tg_alloc_t *alloc, tg_str_t raw,
     reader.rule = made;
     reader.at = made->memory + raw.len;
     reader.why = why;
-    rc = tg_rule_fill(&reader);
+    rc = tg_rule_reader_read_rule(&reader);
 
     if (rc != TG_OK) {
         tg_rule_free(made);

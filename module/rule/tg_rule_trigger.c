@@ -1,7 +1,7 @@
 #include "rule/tg_rule_impl.h"
 
 static int
-tg_rule_read_cron(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_cron(tg_rule_reader_t *reader, tg_str_t raw)
 {
     enum {
         EXPRESSION,
@@ -17,72 +17,78 @@ tg_rule_read_cron(tg_rule_reader_t *reader, tg_str_t raw)
 
     rule = reader->rule;
     missed = rule->zone = TG_STR("");
-    (void) tg_json_members(raw, names, values);
-    rc = tg_rule_text(reader, "trigger.expression", values[EXPRESSION],
-                      &rule->expression);
+    (void) tg_json_get_members(raw, names, values);
+    rc = tg_rule_reader_read_text(reader, "trigger.expression",
+                                  values[EXPRESSION], &rule->expression);
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, "trigger.zone", values[ZONE], &rule->zone);
+        rc = tg_rule_reader_read_text(reader, "trigger.zone", values[ZONE],
+                                      &rule->zone);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, "trigger.missed", values[MISSED], &missed);
+        rc = tg_rule_reader_read_text(reader, "trigger.missed", values[MISSED],
+                                      &missed);
     }
 
     if (rc != TG_OK) {
         return rc;
     }
 
-    rule->is_skipping = tg_str_eq(missed, TG_STR("skip"));
+    rule->is_missed_skipped = tg_str_eq(missed, TG_STR("skip"));
 
-    if (missed.len != 0 && !rule->is_skipping
-        && !tg_str_eq(missed, TG_STR("run"))) {
-        return tg_rule_wrong(reader, "trigger.missed: must be run or skip");
+    if (missed.len != 0 && !rule->is_missed_skipped
+        && !tg_str_eq(missed, TG_STR("run")))
+    {
+        return tg_rule_reader_fail(reader,
+                                   "trigger.missed: must be run or skip");
     }
 
-    if (rule->zone.len != 0 && !tg_zone_is_name(rule->zone)) {
-        return tg_rule_wrong(reader, "trigger.zone: is no name of a time zone, "
-                                     "such as Europe/Berlin");
+    if (rule->zone.len != 0 && !tg_zone_is_valid_name(rule->zone)) {
+        return tg_rule_reader_fail(reader,
+                                   "trigger.zone: is no name of a time zone, "
+                                   "such as Europe/Berlin");
     }
 
-    tg_buf_text(reader->why, "trigger.expression: ");
+    tg_buf_append_cstr(reader->why, "trigger.expression: ");
     rc = tg_cron_parse(rule->expression, &rule->cron, reader->why);
 
-    if (rc == TG_OK && tg_cron_next(&rule->cron, NULL, 0, &at) != TG_OK) {
-        tg_buf_text(reader->why, "there is no such day");
-        return TG_BAD;
+    if (rc == TG_OK && tg_cron_find_next(&rule->cron, NULL, 0, &at) != TG_OK) {
+        tg_buf_append_cstr(reader->why, "there is no such day");
+        return TG_INVALID;
     }
 
     return rc;
 }
 
 static int
-tg_rule_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
 {
     const char *mistake;
     tg_rule_t *rule;
-    tg_json_t each;
+    tg_json_cursor_t each;
     tg_str_t value;
     int rc;
 
     rule = reader->rule;
     value = TG_STR_NONE;
-    tg_json_each(&each, raw);
+    tg_json_iter_init(&each, raw);
 
-    while (tg_json_type(raw) == TG_JSON_STRING || tg_json_item(&each, &value)) {
+    while (tg_json_type(raw) == TG_JSON_STRING
+           || tg_json_iter_next(&each, &value)) {
         if (rule->nglobs == TG_RULE_GLOBS_MAX) {
-            return tg_rule_wrong(reader, "trigger.glob: more than %d",
-                                 TG_RULE_GLOBS_MAX);
+            return tg_rule_reader_fail(reader, "trigger.glob: more than %d",
+                                       TG_RULE_GLOBS_MAX);
         }
 
         if (tg_json_type(raw) == TG_JSON_STRING) {
             value = raw;
             raw = TG_STR_NONE;
-            tg_json_each(&each, raw);
+            tg_json_iter_init(&each, raw);
         }
 
-        rc = tg_rule_text(reader, "trigger.glob", value,
-                          &rule->globs[rule->nglobs]);
+        rc = tg_rule_reader_read_text(reader, "trigger.glob", value,
+                                      &rule->globs[rule->nglobs]);
 
         if (rc != TG_OK) {
             return rc;
@@ -91,7 +97,7 @@ tg_rule_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
         mistake = tg_path_glob_check(rule->globs[rule->nglobs++]);
 
         if (mistake != NULL) {
-            return tg_rule_wrong(reader, "trigger.glob: %s", mistake);
+            return tg_rule_reader_fail(reader, "trigger.glob: %s", mistake);
         }
     }
 
@@ -99,21 +105,24 @@ tg_rule_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
 }
 
 static int
-tg_rule_read_events(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_file_events(tg_rule_reader_t *reader, tg_str_t raw)
 {
     static const char *const names[] = { "create", "change", "delete" };
-    tg_json_t each;
+    tg_json_cursor_t each;
     tg_str_t value;
     unsigned i, bit;
 
-    for (tg_json_each(&each, raw); tg_json_item(&each, &value);) {
+    for (tg_json_iter_init(&each, raw); tg_json_iter_next(&each, &value);) {
         for (i = 0, bit = 0; i < 3; i++) {
-            bit |= (unsigned) tg_json_is_text(value, tg_str_c(names[i])) << i;
+            bit |=
+                (unsigned) tg_json_string_eq(value, tg_str_from_cstr(names[i]))
+                << i;
         }
 
         if (bit == 0) {
-            return tg_rule_wrong(reader, "trigger.events: must be create, "
-                                         "change or delete");
+            return tg_rule_reader_fail(reader,
+                                       "trigger.events: must be create, "
+                                       "change or delete");
         }
 
         reader->rule->events |= bit;
@@ -127,7 +136,7 @@ tg_rule_read_events(tg_rule_reader_t *reader, tg_str_t raw)
 }
 
 static int
-tg_rule_read_file(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_file(tg_rule_reader_t *reader, tg_str_t raw)
 {
     enum {
         PATH,
@@ -143,31 +152,35 @@ tg_rule_read_file(tg_rule_reader_t *reader, tg_str_t raw)
     int rc;
 
     rule = reader->rule;
-    rule->debounce_ms = TG_RULE_DEBOUNCE;
-    (void) tg_json_members(raw, names, values);
-    rc = tg_rule_text(reader, "trigger.path", values[PATH], &rule->path);
+    rule->debounce_ms = TG_RULE_DEBOUNCE_MS;
+    (void) tg_json_get_members(raw, names, values);
+    rc = tg_rule_reader_read_text(reader, "trigger.path", values[PATH],
+                                  &rule->path);
 
     if (rc == TG_OK && (rule->path.len == 0 || rule->path.data[0] != '/')) {
-        return tg_rule_wrong(reader, "trigger.path: must be a full path, which "
-                                     "begins with /");
+        return tg_rule_reader_fail(reader,
+                                   "trigger.path: must be a full path, which "
+                                   "begins with /");
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_read_globs(reader, values[GLOB]);
+        rc = tg_rule_reader_read_globs(reader, values[GLOB]);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_read_events(reader, values[EVENTS]);
+        rc = tg_rule_reader_read_file_events(reader, values[EVENTS]);
     }
 
     return rc == TG_OK
-               ? tg_rule_number(reader, "trigger.debounceMs", values[DEBOUNCE],
-                                0, TG_RULE_DEBOUNCE_MAX, &rule->debounce_ms)
+               ? tg_rule_reader_read_number(reader, "trigger.debounceMs",
+                                            values[DEBOUNCE], 0,
+                                            TG_RULE_DEBOUNCE_MS_MAX,
+                                            &rule->debounce_ms)
                : rc;
 }
 
 static int
-tg_rule_read_event(tg_rule_reader_t *reader, const tg_str_t *values)
+tg_rule_reader_read_event(tg_rule_reader_t *reader, const tg_str_t *values)
 {
     tg_rule_t *rule;
     tg_str_t pattern;
@@ -175,10 +188,12 @@ tg_rule_read_event(tg_rule_reader_t *reader, const tg_str_t *values)
 
     rule = reader->rule;
     pattern = TG_STR_NONE;
-    rc = tg_rule_text(reader, "trigger.source", values[1], &rule->source);
+    rc = tg_rule_reader_read_text(reader, "trigger.source", values[1],
+                                  &rule->source);
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, "trigger.pattern", values[2], &pattern);
+        rc = tg_rule_reader_read_text(reader, "trigger.pattern", values[2],
+                                      &pattern);
     }
 
     if (rc != TG_OK) {
@@ -188,17 +203,18 @@ tg_rule_read_event(tg_rule_reader_t *reader, const tg_str_t *values)
     if (rule->type.data == NULL && rule->source.data == NULL
         && pattern.data == NULL)
     {
-        return tg_rule_wrong(reader,
-                             "trigger: needs a type, a source or a pattern");
+        return tg_rule_reader_fail(
+            reader, "trigger: needs a type, a source or a pattern");
     }
 
-    return pattern.data == NULL ? TG_OK
-                                : tg_rule_compile(reader, "trigger.pattern",
-                                                  pattern, &rule->pattern);
+    return pattern.data == NULL
+               ? TG_OK
+               : tg_rule_reader_compile_pattern(reader, "trigger.pattern",
+                                                pattern, &rule->pattern);
 }
 
 int
-tg_rule_read_trigger(tg_rule_reader_t *reader, tg_str_t raw)
+tg_rule_reader_read_trigger(tg_rule_reader_t *reader, tg_str_t raw)
 {
     static const char *const names[] = { "type", "source", "pattern", NULL };
     tg_str_t values[3];
@@ -207,11 +223,12 @@ tg_rule_read_trigger(tg_rule_reader_t *reader, tg_str_t raw)
 
     rule = reader->rule;
 
-    if (raw.data == NULL || tg_json_members(raw, names, values) != TG_OK) {
-        return tg_rule_wrong(reader, "trigger: must be an object");
+    if (raw.data == NULL || tg_json_get_members(raw, names, values) != TG_OK) {
+        return tg_rule_reader_fail(reader, "trigger: must be an object");
     }
 
-    rc = tg_rule_text(reader, "trigger.type", values[0], &rule->type);
+    rc = tg_rule_reader_read_text(reader, "trigger.type", values[0],
+                                  &rule->type);
 
     if (rc != TG_OK) {
         return rc;
@@ -219,13 +236,13 @@ tg_rule_read_trigger(tg_rule_reader_t *reader, tg_str_t raw)
 
     if (tg_str_eq(rule->type, TG_STR("cron"))) {
         rule->trigger = TG_TRIGGER_CRON;
-        return tg_rule_read_cron(reader, raw);
+        return tg_rule_reader_read_cron(reader, raw);
     }
 
     if (tg_str_eq(rule->type, TG_STR("file"))) {
         rule->trigger = TG_TRIGGER_FILE;
-        return tg_rule_read_file(reader, raw);
+        return tg_rule_reader_read_file(reader, raw);
     }
 
-    return tg_rule_read_event(reader, values);
+    return tg_rule_reader_read_event(reader, values);
 }

@@ -1,13 +1,13 @@
 #include "rule/tg_zone_impl.h"
 
-#define TG_ZONE_HEAD 44
+#define TG_ZONE_HEADER_SIZE 44
 /* Offsets of no place: more than a day. */
 #define TG_ZONE_OFFSET_MAX 93600
 
 /* --- names --- */
 
 int
-tg_zone_is_name(tg_str_t name)
+tg_zone_is_valid_name(tg_str_t name)
 {
     size_t i;
     char c;
@@ -30,7 +30,7 @@ tg_zone_is_name(tg_str_t name)
 /* --- the file --- */
 
 static uint32_t
-tg_zone_32(const char *p)
+tg_zone_read_uint32(const char *p)
 {
     const unsigned char *b;
 
@@ -41,15 +41,16 @@ tg_zone_32(const char *p)
 }
 
 static int64_t
-tg_zone_time(const char *p, unsigned size)
+tg_zone_read_time(const char *p, unsigned size)
 {
     uint64_t value;
 
     if (size == 4) {
-        return (int32_t) tg_zone_32(p);
+        return (int32_t) tg_zone_read_uint32(p);
     }
 
-    value = (uint64_t) tg_zone_32(p) << 32 | tg_zone_32(p + 4);
+    value = (uint64_t) tg_zone_read_uint32(p) << 32
+            | tg_zone_read_uint32(p + 4);
 
     return (int64_t) value;
 }
@@ -67,17 +68,17 @@ enum {
 
 /* The bytes of what follows a head with times of such a size; 0: no head. */
 static size_t
-tg_zone_head(tg_str_t bytes, unsigned size, uint32_t *n)
+tg_zone_read_header(tg_str_t bytes, unsigned size, uint32_t *n)
 {
     size_t total;
     int i;
 
-    if (bytes.len < TG_ZONE_HEAD || memcmp(bytes.data, "TZif", 4) != 0) {
+    if (bytes.len < TG_ZONE_HEADER_SIZE || memcmp(bytes.data, "TZif", 4) != 0) {
         return 0;
     }
 
     for (i = 0; i < TG_ZONE_COUNTS; i++) {
-        n[i] = tg_zone_32(bytes.data + 20 + i * 4);
+        n[i] = tg_zone_read_uint32(bytes.data + 20 + i * 4);
 
         if (n[i] > TG_ZONE_FILE_MAX) {
             return 0;
@@ -91,13 +92,15 @@ tg_zone_head(tg_str_t bytes, unsigned size, uint32_t *n)
 
     /* Zones that count leap seconds have times that nobody else has. */
     return n[TG_ZONE_TYPES] != 0 && n[TG_ZONE_TYPES] <= 256
-                   && n[TG_ZONE_LEAP] == 0 && total <= bytes.len - TG_ZONE_HEAD
+                   && n[TG_ZONE_LEAP] == 0
+                   && total <= bytes.len - TG_ZONE_HEADER_SIZE
                ? total
                : 0;
 }
 
 static int
-tg_zone_fill(tg_zone_t *zone, const char *p, unsigned size, const uint32_t *n)
+tg_zone_read_transitions(tg_zone_t *zone, const char *p, unsigned size,
+                         const uint32_t *n)
 {
     const char *indexes, *types;
     int32_t offset;
@@ -106,57 +109,62 @@ tg_zone_fill(tg_zone_t *zone, const char *p, unsigned size, const uint32_t *n)
     indexes = p + (size_t) n[TG_ZONE_TIMES] * size;
     types = indexes + n[TG_ZONE_TIMES];
     zone->n = n[TG_ZONE_TIMES];
-    zone->first = (int32_t) tg_zone_32(types);
+    zone->first_offset = (int32_t) tg_zone_read_uint32(types);
 
     for (i = 0; i < n[TG_ZONE_TYPES]; i++) {
-        offset = (int32_t) tg_zone_32(types + (size_t) i * 6);
+        offset = (int32_t) tg_zone_read_uint32(types + (size_t) i * 6);
 
         if (offset > TG_ZONE_OFFSET_MAX || offset < -TG_ZONE_OFFSET_MAX) {
-            return TG_BAD;
+            return TG_INVALID;
         }
     }
 
     for (i = 0; i < zone->n; i++) {
         type = (unsigned char) indexes[i];
-        zone->times[i].at = tg_zone_time(p + (size_t) i * size, size);
+        zone->transitions[i].at = tg_zone_read_time(p + (size_t) i * size,
+                                                    size);
 
         if (type >= n[TG_ZONE_TYPES]
-            || (i != 0 && zone->times[i].at <= zone->times[i - 1].at))
+            || (i != 0
+                && zone->transitions[i].at <= zone->transitions[i - 1].at))
         {
-            return TG_BAD;
+            return TG_INVALID;
         }
 
-        zone->times[i].offset = (int32_t) tg_zone_32(types + (size_t) type * 6);
+        zone->transitions[i].offset = (int32_t) tg_zone_read_uint32(
+            types + (size_t) type * 6);
     }
 
     return TG_OK;
 }
 
-/* The rule between two newlines at the end; what it does not say is TG_BAD. */
+/*
+ * The rule between two newlines at the end; what it does not say is TG_INVALID.
+ */
 static int
-tg_zone_foot(tg_zone_t *zone, tg_str_t foot)
+tg_zone_read_footer(tg_zone_t *zone, tg_str_t foot)
 {
     const char *end;
 
     if (foot.len < 2 || foot.data[0] != '\n') {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     end = memchr(foot.data + 1, '\n', foot.len - 1);
 
     if (end == NULL) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     return end == foot.data + 1
                ? TG_OK
-               : tg_zone_rule_read(&zone->rule,
-                                   tg_str(foot.data + 1,
-                                          (size_t) (end - foot.data - 1)));
+               : tg_zone_rule_parse(&zone->rule,
+                                    tg_str(foot.data + 1,
+                                           (size_t) (end - foot.data - 1)));
 }
 
 int
-tg_zone_read(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone)
+tg_zone_parse(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone)
 {
     uint32_t n[TG_ZONE_COUNTS];
     tg_zone_t *made;
@@ -166,33 +174,35 @@ tg_zone_read(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone)
     int rc;
 
     width = 4;
-    size = bytes.len <= TG_ZONE_FILE_MAX ? tg_zone_head(bytes, width, n) : 0;
+    size = bytes.len <= TG_ZONE_FILE_MAX ? tg_zone_read_header(bytes, width, n)
+                                         : 0;
 
     if (size != 0 && bytes.data[4] != '\0') {
         width = 8;
-        bytes.data += TG_ZONE_HEAD + size;
-        bytes.len -= TG_ZONE_HEAD + size;
-        size = tg_zone_head(bytes, width, n);
+        bytes.data += TG_ZONE_HEADER_SIZE + size;
+        bytes.len -= TG_ZONE_HEADER_SIZE + size;
+        size = tg_zone_read_header(bytes, width, n);
     }
 
     if (size == 0) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
-    made = tg_calloc(alloc,
-                     sizeof(*made) + n[TG_ZONE_TIMES] * sizeof(made->times[0]));
+    made = tg_calloc(
+        alloc, sizeof(*made) + n[TG_ZONE_TIMES] * sizeof(made->transitions[0]));
 
     if (made == NULL) {
         return TG_NOMEM;
     }
 
     made->alloc = alloc;
-    rc = tg_zone_fill(made, bytes.data + TG_ZONE_HEAD, width, n);
-    foot = tg_str(bytes.data + TG_ZONE_HEAD + size,
-                  bytes.len - TG_ZONE_HEAD - size);
+    rc = tg_zone_read_transitions(made, bytes.data + TG_ZONE_HEADER_SIZE, width,
+                                  n);
+    foot = tg_str(bytes.data + TG_ZONE_HEADER_SIZE + size,
+                  bytes.len - TG_ZONE_HEADER_SIZE - size);
 
     if (rc == TG_OK && width == 8) {
-        rc = tg_zone_foot(made, foot);
+        rc = tg_zone_read_footer(made, foot);
     }
 
     if (rc != TG_OK) {
@@ -217,7 +227,7 @@ tg_zone_free(tg_zone_t *zone)
 
 /* How many times are not behind at. */
 static size_t
-tg_zone_find(const tg_zone_t *zone, int64_t at)
+tg_zone_count_transitions(const tg_zone_t *zone, int64_t at)
 {
     size_t low, high, middle;
 
@@ -227,7 +237,7 @@ tg_zone_find(const tg_zone_t *zone, int64_t at)
     while (low < high) {
         middle = low + (high - low) / 2;
 
-        if (zone->times[middle].at <= at) {
+        if (zone->transitions[middle].at <= at) {
             low = middle + 1;
         } else {
             high = middle;
@@ -239,45 +249,46 @@ tg_zone_find(const tg_zone_t *zone, int64_t at)
 
 /* The offset after n times. */
 static int32_t
-tg_zone_after(const tg_zone_t *zone, size_t n)
+tg_zone_get_offset(const tg_zone_t *zone, size_t n)
 {
-    return n == 0 ? zone->first : zone->times[n - 1].offset;
+    return n == 0 ? zone->first_offset : zone->transitions[n - 1].offset;
 }
 
 void
-tg_zone_span(const tg_zone_t *zone, int64_t at, tg_zone_span_t *span)
+tg_zone_find_span(const tg_zone_t *zone, int64_t at, tg_zone_span_t *span)
 {
     tg_zone_span_t ruled;
     size_t n;
 
     span->from = INT64_MIN;
     span->to = INT64_MAX;
-    span->offset = span->before = 0;
+    span->offset = span->previous_offset = 0;
 
     if (zone == NULL) {
         return;
     }
 
-    n = tg_zone_find(zone, at);
-    span->offset = tg_zone_after(zone, n);
-    span->before = n != 0 ? tg_zone_after(zone, n - 1) : span->offset;
-    span->from = n != 0 ? zone->times[n - 1].at : INT64_MIN;
+    n = tg_zone_count_transitions(zone, at);
+    span->offset = tg_zone_get_offset(zone, n);
+    span->previous_offset = n != 0 ? tg_zone_get_offset(zone, n - 1)
+                                   : span->offset;
+    span->from = n != 0 ? zone->transitions[n - 1].at : INT64_MIN;
 
     if (n < zone->n) {
-        span->to = zone->times[n].at;
+        span->to = zone->transitions[n].at;
         return;
     }
 
-    if (!zone->rule.is_there) {
+    if (!zone->rule.is_set) {
         return;
     }
 
-    tg_zone_rule_span(&zone->rule, at, &ruled);
+    tg_zone_rule_find_span(&zone->rule, at, &ruled);
 
     /* What the table ends with may begin before the rule's own change. */
     if (ruled.from > span->from) {
         span->from = ruled.from;
-        span->before = ruled.before;
+        span->previous_offset = ruled.previous_offset;
     }
 
     span->offset = ruled.offset;

@@ -1,6 +1,6 @@
 #include "rule/tg_zone_impl.h"
 
-#define TG_ZONE_DAY INT64_C(86400)
+#define TG_ZONE_DAY_S INT64_C(86400)
 /* Hours of an offset, and of a time: RFC 8536 has times of other days. */
 #define TG_ZONE_OFFSET_HOURS 24
 #define TG_ZONE_TIME_HOURS 167
@@ -9,7 +9,7 @@
 
 /* Years that begin in March have their leap day at the end. */
 void
-tg_date_of(int64_t day, tg_date_t *date)
+tg_date_set_unix_day(int64_t day, tg_date_t *date)
 {
     int64_t era, year, rest;
     int month;
@@ -26,7 +26,7 @@ tg_date_of(int64_t day, tg_date_t *date)
 }
 
 int64_t
-tg_date_day(const tg_date_t *date)
+tg_date_get_unix_day(const tg_date_t *date)
 {
     int64_t era, year, rest;
     int month;
@@ -41,20 +41,20 @@ tg_date_day(const tg_date_t *date)
 }
 
 static int
-tg_date_is_leap(int64_t year)
+tg_year_is_leap(int64_t year)
 {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
 int
-tg_date_month_days(const tg_date_t *date)
+tg_date_count_month_days(const tg_date_t *date)
 {
     static const int days[] = {
         31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
     };
 
     return days[date->month - 1]
-           + (date->month == 2 && tg_date_is_leap(date->year));
+           + (date->month == 2 && tg_year_is_leap(date->year));
 }
 
 /* --- reading --- */
@@ -62,10 +62,10 @@ tg_date_month_days(const tg_date_t *date)
 typedef struct {
     const char *p;
     const char *end;
-} tg_zone_text_t;
+} tg_zone_cursor_t;
 
 static int
-tg_zone_is_at(tg_zone_text_t *text, char c)
+tg_zone_skip_char(tg_zone_cursor_t *text, char c)
 {
     if (text->p == text->end || *text->p != c) {
         return 0;
@@ -78,7 +78,7 @@ tg_zone_is_at(tg_zone_text_t *text, char c)
 
 /* A number from least to most, or -1. */
 static int
-tg_zone_number(tg_zone_text_t *text, int least, int most)
+tg_zone_parse_number(tg_zone_cursor_t *text, int min, int max)
 {
     const char *start;
     int n;
@@ -91,47 +91,48 @@ tg_zone_number(tg_zone_text_t *text, int least, int most)
         n = n * 10 + (*text->p - '0');
     }
 
-    return text->p != start && n >= least && n <= most ? n : -1;
+    return text->p != start && n >= min && n <= max ? n : -1;
 }
 
 /* [+-]HH[:MM[:SS]] */
 static int
-tg_zone_clock(tg_zone_text_t *text, int hours, int32_t *seconds)
+tg_zone_parse_time(tg_zone_cursor_t *text, int hours, int32_t *seconds)
 {
     int sign, part, unit;
 
-    sign = tg_zone_is_at(text, '-') ? -1 : 1;
+    sign = tg_zone_skip_char(text, '-') ? -1 : 1;
 
     if (sign == 1) {
-        (void) tg_zone_is_at(text, '+');
+        (void) tg_zone_skip_char(text, '+');
     }
 
-    part = tg_zone_number(text, 0, hours);
+    part = tg_zone_parse_number(text, 0, hours);
     *seconds = part * 3600;
 
-    for (unit = 60; part != -1 && unit != 0 && tg_zone_is_at(text, ':');
-         unit /= 60) {
-        part = tg_zone_number(text, 0, 59);
+    for (unit = 60; part != -1 && unit != 0 && tg_zone_skip_char(text, ':');
+         unit /= 60)
+    {
+        part = tg_zone_parse_number(text, 0, 59);
         *seconds += part * unit;
     }
 
     *seconds *= sign;
 
-    return part != -1 ? TG_OK : TG_BAD;
+    return part != -1 ? TG_OK : TG_INVALID;
 }
 
 /* Letters, or anything between < and >; and how far behind UTC it is. */
 static int
-tg_zone_name(tg_zone_text_t *text)
+tg_zone_parse_name(tg_zone_cursor_t *text)
 {
     const char *start;
 
-    if (tg_zone_is_at(text, '<')) {
+    if (tg_zone_skip_char(text, '<')) {
         while (text->p < text->end && *text->p != '>') {
             text->p++;
         }
 
-        return tg_zone_is_at(text, '>') ? TG_OK : TG_BAD;
+        return tg_zone_skip_char(text, '>') ? TG_OK : TG_INVALID;
     }
 
     for (start = text->p; text->p < text->end && tg_is_alpha(*text->p);
@@ -139,131 +140,135 @@ tg_zone_name(tg_zone_text_t *text)
         /* void */
     }
 
-    return text->p != start ? TG_OK : TG_BAD;
+    return text->p != start ? TG_OK : TG_INVALID;
 }
 
 static int
-tg_zone_offset(tg_zone_text_t *text, int32_t *offset)
+tg_zone_parse_offset(tg_zone_cursor_t *text, int32_t *offset)
 {
     int rc;
 
-    rc = tg_zone_clock(text, TG_ZONE_OFFSET_HOURS, offset);
+    rc = tg_zone_parse_time(text, TG_ZONE_OFFSET_HOURS, offset);
     *offset = -*offset; /* POSIX counts to the west */
 
     return rc;
 }
 
 static int
-tg_zone_change(tg_zone_text_t *text, tg_zone_change_t *change)
+tg_zone_parse_change(tg_zone_cursor_t *text, tg_zone_dst_change_t *change)
 {
-    if (!tg_zone_is_at(text, ',')) {
-        return TG_BAD;
+    if (!tg_zone_skip_char(text, ',')) {
+        return TG_INVALID;
     }
 
-    if (tg_zone_is_at(text, 'M')) {
-        change->kind = 'M';
-        change->month = tg_zone_number(text, 1, 12);
-        change->week = tg_zone_is_at(text, '.') ? tg_zone_number(text, 1, 5)
-                                                : -1;
-        change->day = tg_zone_is_at(text, '.') ? tg_zone_number(text, 0, 6)
-                                               : -1;
+    if (tg_zone_skip_char(text, 'M')) {
+        change->format = 'M';
+        change->month = tg_zone_parse_number(text, 1, 12);
+        change->week = tg_zone_skip_char(text, '.')
+                           ? tg_zone_parse_number(text, 1, 5)
+                           : -1;
+        change->day = tg_zone_skip_char(text, '.')
+                          ? tg_zone_parse_number(text, 0, 6)
+                          : -1;
     } else {
-        change->kind = tg_zone_is_at(text, 'J') ? 'J' : '0';
-        change->day = tg_zone_number(text, change->kind == 'J', 365);
+        change->format = tg_zone_skip_char(text, 'J') ? 'J' : '0';
+        change->day = tg_zone_parse_number(text, change->format == 'J', 365);
     }
 
     if (change->day == -1 || change->month == -1 || change->week == -1) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     change->time = 7200;
 
-    return tg_zone_is_at(text, '/')
-               ? tg_zone_clock(text, TG_ZONE_TIME_HOURS, &change->time)
+    return tg_zone_skip_char(text, '/')
+               ? tg_zone_parse_time(text, TG_ZONE_TIME_HOURS, &change->time)
                : TG_OK;
 }
 
 int
-tg_zone_rule_read(tg_zone_rule_t *rule, tg_str_t text)
+tg_zone_rule_parse(tg_zone_rule_t *rule, tg_str_t text)
 {
-    tg_zone_text_t at;
+    tg_zone_cursor_t at;
 
     at.p = text.data;
     at.end = tg_str_end(text);
-    rule->is_there = 1;
+    rule->is_set = 1;
 
-    if (tg_zone_name(&at) != TG_OK
-        || tg_zone_offset(&at, &rule->offset) != TG_OK) {
-        return TG_BAD;
+    if (tg_zone_parse_name(&at) != TG_OK
+        || tg_zone_parse_offset(&at, &rule->offset) != TG_OK)
+    {
+        return TG_INVALID;
     }
 
     if (at.p == at.end) {
         return TG_OK;
     }
 
-    rule->has_summer = 1;
-    rule->summer = rule->offset + 3600;
+    rule->has_dst = 1;
+    rule->dst_offset = rule->offset + 3600;
 
-    if (tg_zone_name(&at) != TG_OK
+    if (tg_zone_parse_name(&at) != TG_OK
         || (at.p < at.end && *at.p != ','
-            && tg_zone_offset(&at, &rule->summer) != TG_OK)
-        || tg_zone_change(&at, &rule->begin) != TG_OK
-        || tg_zone_change(&at, &rule->end) != TG_OK)
+            && tg_zone_parse_offset(&at, &rule->dst_offset) != TG_OK)
+        || tg_zone_parse_change(&at, &rule->begin) != TG_OK
+        || tg_zone_parse_change(&at, &rule->end) != TG_OK)
     {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
-    return at.p == at.end ? TG_OK : TG_BAD;
+    return at.p == at.end ? TG_OK : TG_INVALID;
 }
 
 /* --- spans --- */
 
 /* The day of a change in a year. */
 static int64_t
-tg_zone_change_day(const tg_zone_change_t *change, int64_t year)
+tg_zone_dst_change_get_day(const tg_zone_dst_change_t *change, int64_t year)
 {
     tg_date_t date;
     int64_t first;
     int day;
 
     date.year = year;
-    date.month = change->kind == 'M' ? change->month : 1;
+    date.month = change->format == 'M' ? change->month : 1;
     date.day = 1;
-    first = tg_date_day(&date);
+    first = tg_date_get_unix_day(&date);
 
-    if (change->kind == '0') {
+    if (change->format == '0') {
         return first + change->day;
     }
 
     /* The leap day is not counted. */
-    if (change->kind == 'J') {
+    if (change->format == 'J') {
         return first + change->day - 1
-               + (change->day >= 60 && tg_date_is_leap(year));
+               + (change->day >= 60 && tg_year_is_leap(year));
     }
 
     /* The first of this weekday, then weeks; the fifth is the last. */
     day = (int) ((change->day - (first + 4) % 7 + 14) % 7)
           + (change->week - 1) * 7;
 
-    return first + (day < tg_date_month_days(&date) ? day : day - 7);
+    return first + (day < tg_date_count_month_days(&date) ? day : day - 7);
 }
 
 typedef struct {
     int64_t at;
     int32_t offset;
-} tg_zone_turn_t;
+} tg_zone_transition_t;
 
 /* The k-th change of a year. */
 static void
-tg_zone_turn(const tg_zone_rule_t *rule, int64_t year, int k,
-             tg_zone_turn_t *turn)
+tg_zone_rule_get_transition(const tg_zone_rule_t *rule, int64_t year, int k,
+                            tg_zone_transition_t *transition)
 {
-    const tg_zone_change_t *change;
+    const tg_zone_dst_change_t *change;
 
     change = k == 0 ? &rule->begin : &rule->end;
-    turn->at = tg_zone_change_day(change, year) * TG_ZONE_DAY + change->time
-               - (k == 0 ? rule->offset : rule->summer);
-    turn->offset = k == 0 ? rule->summer : rule->offset;
+    transition->at = tg_zone_dst_change_get_day(change, year) * TG_ZONE_DAY_S
+                     + change->time
+                     - (k == 0 ? rule->offset : rule->dst_offset);
+    transition->offset = k == 0 ? rule->dst_offset : rule->offset;
 }
 
 /*
@@ -272,51 +277,52 @@ tg_zone_turn(const tg_zone_rule_t *rule, int64_t year, int k,
  * once, which is a summer of no time or of all year, the later one holds.
  */
 static void
-tg_zone_turns(const tg_zone_rule_t *rule, int64_t at, tg_zone_turn_t *last,
-              int64_t *next)
+tg_zone_rule_find_transitions(const tg_zone_rule_t *rule, int64_t at,
+                              tg_zone_transition_t *last, int64_t *next)
 {
-    tg_zone_turn_t turn;
+    tg_zone_transition_t transition;
     tg_date_t date;
     int64_t year;
     int k;
 
-    tg_date_of(at / TG_ZONE_DAY, &date);
+    tg_date_set_unix_day(at / TG_ZONE_DAY_S, &date);
     last->at = INT64_MIN;
     last->offset = rule->offset;
     *next = INT64_MAX;
 
     for (year = date.year - 2; year <= date.year + 2; year++) {
         for (k = 0; k < 2; k++) {
-            tg_zone_turn(rule, year, k, &turn);
+            tg_zone_rule_get_transition(rule, year, k, &transition);
 
-            if (turn.at <= at && turn.at >= last->at) {
-                *last = turn;
+            if (transition.at <= at && transition.at >= last->at) {
+                *last = transition;
             }
 
-            if (turn.at > at && turn.at < *next) {
-                *next = turn.at;
+            if (transition.at > at && transition.at < *next) {
+                *next = transition.at;
             }
         }
     }
 }
 
 void
-tg_zone_rule_span(const tg_zone_rule_t *rule, int64_t at, tg_zone_span_t *span)
+tg_zone_rule_find_span(const tg_zone_rule_t *rule, int64_t at,
+                       tg_zone_span_t *span)
 {
-    tg_zone_turn_t turn;
+    tg_zone_transition_t transition;
     int64_t next;
 
     span->from = INT64_MIN;
     span->to = INT64_MAX;
-    span->offset = span->before = rule->offset;
+    span->offset = span->previous_offset = rule->offset;
 
-    if (!rule->has_summer) {
+    if (!rule->has_dst) {
         return;
     }
 
-    tg_zone_turns(rule, at, &turn, &span->to);
-    span->from = turn.at;
-    span->offset = turn.offset;
-    tg_zone_turns(rule, span->from - 1, &turn, &next);
-    span->before = turn.offset;
+    tg_zone_rule_find_transitions(rule, at, &transition, &span->to);
+    span->from = transition.at;
+    span->offset = transition.offset;
+    tg_zone_rule_find_transitions(rule, span->from - 1, &transition, &next);
+    span->previous_offset = transition.offset;
 }

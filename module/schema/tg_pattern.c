@@ -1,26 +1,26 @@
-#include "schema/tg_pattern_parse.h"
+#include "schema/tg_pattern_internal.h"
 
 /* What a scan ahead finds out about the groups of a pattern. */
 typedef struct {
     unsigned n_groups;
     unsigned index;   /* of the group with the name that is looked for */
     unsigned n_named; /* groups that have it */
-} tg_pattern_scan_t;
+} tg_pattern_groups_t;
 
 /* Where the host counts; see tg_pattern.h. */
 static void
-tg_pattern_callout(tg_pattern_t *pattern)
+tg_pattern_append_callout(tg_pattern_parser_t *pattern)
 {
-    if (pattern->plain > pattern->weight) {
-        pattern->weight = pattern->plain;
+    if (pattern->chars_since_callout > pattern->weight) {
+        pattern->weight = pattern->chars_since_callout;
     }
 
-    pattern->plain = 0;
-    tg_buf_text(pattern->out, "(?C)");
+    pattern->chars_since_callout = 0;
+    tg_buf_append_cstr(pattern->out, "(?C)");
 }
 
 static tg_str_t
-tg_pattern_name(const char *p, const char *end)
+tg_pattern_read_name(const char *p, const char *end)
 {
     const char *close;
 
@@ -30,7 +30,7 @@ tg_pattern_name(const char *p, const char *end)
 }
 
 static const char *
-tg_pattern_scan_class(const char *p, const char *end)
+tg_pattern_skip_class(const char *p, const char *end)
 {
     while (p < end && *p != ']') {
         p += *p == '\\' ? 2 : 1;
@@ -40,8 +40,8 @@ tg_pattern_scan_class(const char *p, const char *end)
 }
 
 static void
-tg_pattern_scan(const tg_pattern_t *pattern, tg_str_t name,
-                tg_pattern_scan_t *scan)
+tg_pattern_scan_groups(const tg_pattern_parser_t *pattern, tg_str_t name,
+                       tg_pattern_groups_t *scan)
 {
     const char *p, *end;
 
@@ -55,7 +55,7 @@ tg_pattern_scan(const tg_pattern_t *pattern, tg_str_t name,
             break;
 
         case '[':
-            p = tg_pattern_scan_class(p + 1, end);
+            p = tg_pattern_skip_class(p + 1, end);
             break;
 
         case '(':
@@ -67,7 +67,7 @@ tg_pattern_scan(const tg_pattern_t *pattern, tg_str_t name,
                 scan->n_groups++;
 
                 if (name.data != NULL
-                    && tg_str_eq(tg_pattern_name(p + 3, end), name)) {
+                    && tg_str_eq(tg_pattern_read_name(p + 3, end), name)) {
                     scan->index = scan->n_groups;
                     scan->n_named++;
                 }
@@ -82,17 +82,17 @@ tg_pattern_scan(const tg_pattern_t *pattern, tg_str_t name,
 }
 
 static void
-tg_pattern_put_group(tg_pattern_t *pattern, unsigned index)
+tg_pattern_append_backref(tg_pattern_parser_t *pattern, unsigned index)
 {
-    pattern->weight = TG_PATTERN_HEAVY;
-    tg_buf_text(pattern->out, "\\g{");
-    tg_buf_uint(pattern->out, index);
-    tg_buf_char(pattern->out, '}');
+    pattern->weight = TG_PATTERN_WEIGHT_MAX;
+    tg_buf_append_cstr(pattern->out, "\\g{");
+    tg_buf_append_uint(pattern->out, index);
+    tg_buf_append_char(pattern->out, '}');
 }
 
 /* p is at the first digit. */
 static int
-tg_pattern_number_ref(tg_pattern_t *pattern)
+tg_pattern_parse_number_ref(tg_pattern_parser_t *pattern)
 {
     unsigned index;
 
@@ -104,64 +104,65 @@ tg_pattern_number_ref(tg_pattern_t *pattern)
     }
 
     if (index > pattern->n_groups) {
-        return tg_pattern_bad(pattern, "a backreference to a group that does "
-                                       "not exist");
+        return tg_pattern_fail(pattern, "a backreference to a group that does "
+                                        "not exist");
     }
 
-    tg_pattern_put_group(pattern, index);
+    tg_pattern_append_backref(pattern, index);
 
     return TG_OK;
 }
 
 /* p is at the k of \k<name>. */
 static int
-tg_pattern_name_ref(tg_pattern_t *pattern)
+tg_pattern_parse_name_ref(tg_pattern_parser_t *pattern)
 {
-    tg_pattern_scan_t scan;
+    tg_pattern_groups_t scan;
     tg_str_t name;
 
-    name = tg_pattern_at(pattern, "k<")
-               ? tg_pattern_name(pattern->p + 2, pattern->end)
+    name = tg_pattern_is_next(pattern, "k<")
+               ? tg_pattern_read_name(pattern->p + 2, pattern->end)
                : TG_STR_NONE;
 
     if (name.data == NULL) {
-        return tg_pattern_bad(pattern, "\\k needs the name of a group: "
-                                       "\\k<name>");
+        return tg_pattern_fail(pattern, "\\k needs the name of a group: "
+                                        "\\k<name>");
     }
 
-    tg_pattern_scan(pattern, name, &scan);
+    tg_pattern_scan_groups(pattern, name, &scan);
 
     if (scan.n_named == 0) {
-        return tg_pattern_bad(pattern, "\\k names a group that does not exist");
+        return tg_pattern_fail(pattern,
+                               "\\k names a group that does not exist");
     }
 
     pattern->p = name.data + name.len + 1;
-    tg_pattern_put_group(pattern, scan.index);
+    tg_pattern_append_backref(pattern, scan.index);
 
     return TG_OK;
 }
 
 /* p is behind the backslash. */
 static int
-tg_pattern_escape(tg_pattern_t *pattern)
+tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
 {
     uint32_t code;
     int rc;
     char c;
 
     if (pattern->p == pattern->end) {
-        return tg_pattern_bad(pattern, "\\ at the end; write \\\\");
+        return tg_pattern_fail(pattern, "\\ at the end; write \\\\");
     }
 
     pattern->is_atom = 1;
-    rc = tg_pattern_char_escape(pattern, &code);
+    rc = tg_pattern_parse_char_escape(pattern, &code);
 
     if (rc == TG_OK) {
-        tg_pattern_put_code(pattern->out, code);
+        tg_pattern_append_code_point(pattern->out, code);
     }
 
     if (rc == TG_MISSING) {
-        rc = tg_pattern_set_escape(pattern, 0);
+        rc = tg_pattern_parse_set_escape(pattern, 0);
     }
 
     if (rc != TG_MISSING) {
@@ -173,131 +174,131 @@ tg_pattern_escape(tg_pattern_t *pattern)
     if (c == 'b' || c == 'B') {
         pattern->is_atom = 0;
         pattern->p++;
-        tg_buf_char(pattern->out, '\\');
-        tg_buf_char(pattern->out, c);
+        tg_buf_append_char(pattern->out, '\\');
+        tg_buf_append_char(pattern->out, c);
         return TG_OK;
     }
 
     if (c == 'k') {
-        return tg_pattern_name_ref(pattern);
+        return tg_pattern_parse_name_ref(pattern);
     }
 
     return c >= '1' && c <= '9'
-               ? tg_pattern_number_ref(pattern)
-               : tg_pattern_bad(pattern, "unknown escape; write the character "
-                                         "without \\");
+               ? tg_pattern_parse_number_ref(pattern)
+               : tg_pattern_fail(pattern, "unknown escape; write the character "
+                                          "without \\");
 }
 
 /* The name of a group; p is behind the <. */
 static int
-tg_pattern_group_name(tg_pattern_t *pattern)
+tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
 {
-    tg_pattern_scan_t scan;
+    tg_pattern_groups_t scan;
     tg_str_t name;
     size_t i;
 
-    name = tg_pattern_name(pattern->p, pattern->end);
+    name = tg_pattern_read_name(pattern->p, pattern->end);
 
     for (i = 0; i < name.len; i++) {
-        if (!tg_pattern_is_word(name.data[i]) && name.data[i] != '$') {
+        if (!tg_pattern_is_word_char(name.data[i]) && name.data[i] != '$') {
             break;
         }
     }
 
     if (name.len == 0 || i < name.len || tg_is_digit(name.data[0])) {
-        return tg_pattern_bad(pattern, "a group's name starts with a letter "
-                                       "and has letters, digits, _ and $");
+        return tg_pattern_fail(pattern, "a group's name starts with a letter "
+                                        "and has letters, digits, _ and $");
     }
 
-    tg_pattern_scan(pattern, name, &scan);
+    tg_pattern_scan_groups(pattern, name, &scan);
 
     if (scan.n_named > 1) {
-        return tg_pattern_bad(pattern, "two groups have one name");
+        return tg_pattern_fail(pattern, "two groups have one name");
     }
 
     pattern->p = name.data + name.len + 1;
-    tg_buf_char(pattern->out, '(');
+    tg_buf_append_char(pattern->out, '(');
 
     return TG_OK;
 }
 
 /* p is behind the (. */
 static int
-tg_pattern_open_kind(tg_pattern_t *pattern)
+tg_pattern_parse_group_type(tg_pattern_parser_t *pattern)
 {
     /* The last one is no assertion. */
     static const char *const kinds[] = { "?=", "?!", "?<=", "?<!", "?:" };
     size_t i;
 
-    if (pattern->depth == TG_PATTERN_DEPTH) {
-        return tg_pattern_bad(pattern, "groups nest too deep (200)");
+    if (pattern->depth == TG_PATTERN_MAX_DEPTH) {
+        return tg_pattern_fail(pattern, "groups nest too deep (200)");
     }
 
-    pattern->is_look[pattern->depth++] = 0;
+    pattern->is_assertion[pattern->depth++] = 0;
     pattern->is_atom = 0;
 
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (tg_pattern_at(pattern, kinds[i])) {
-            pattern->is_look[pattern->depth - 1] = kinds[i][1] != ':';
+        if (tg_pattern_is_next(pattern, kinds[i])) {
+            pattern->is_assertion[pattern->depth - 1] = kinds[i][1] != ':';
             pattern->p += strlen(kinds[i]);
-            tg_buf_char(pattern->out, '(');
-            tg_buf_text(pattern->out, kinds[i]);
+            tg_buf_append_char(pattern->out, '(');
+            tg_buf_append_cstr(pattern->out, kinds[i]);
             return TG_OK;
         }
     }
 
-    if (tg_pattern_at(pattern, "?<")) {
+    if (tg_pattern_is_next(pattern, "?<")) {
         pattern->p += 2;
-        return tg_pattern_group_name(pattern);
+        return tg_pattern_parse_group_name(pattern);
     }
 
-    if (tg_pattern_at(pattern, "?")) {
-        return tg_pattern_bad(pattern, "unknown kind of group; known are (…), "
-                                       "(?:…), (?<name>…), (?=…), (?!…), "
-                                       "(?<=…) and (?<!…)");
+    if (tg_pattern_is_next(pattern, "?")) {
+        return tg_pattern_fail(pattern, "unknown kind of group; known are (…), "
+                                        "(?:…), (?<name>…), (?=…), (?!…), "
+                                        "(?<=…) and (?<!…)");
     }
 
-    tg_buf_char(pattern->out, '(');
+    tg_buf_append_char(pattern->out, '(');
 
     return TG_OK;
 }
 
 static int
-tg_pattern_open(tg_pattern_t *pattern)
+tg_pattern_parse_group_open(tg_pattern_parser_t *pattern)
 {
     int rc;
 
-    rc = tg_pattern_open_kind(pattern);
+    rc = tg_pattern_parse_group_type(pattern);
 
     if (rc == TG_OK) {
-        tg_pattern_callout(pattern);
+        tg_pattern_append_callout(pattern);
     }
 
     return rc;
 }
 
 static int
-tg_pattern_close(tg_pattern_t *pattern)
+tg_pattern_parse_group_close(tg_pattern_parser_t *pattern)
 {
     if (pattern->depth == 0) {
-        return tg_pattern_bad(pattern, ") without (; write \\) for itself");
+        return tg_pattern_fail(pattern, ") without (; write \\) for itself");
     }
 
     pattern->depth--;
-    pattern->is_atom = !pattern->is_look[pattern->depth];
-    tg_buf_char(pattern->out, ')');
+    pattern->is_atom = !pattern->is_assertion[pattern->depth];
+    tg_buf_append_char(pattern->out, ')');
 
     return TG_OK;
 }
 
 static int
-tg_pattern_count(tg_pattern_t *pattern, unsigned *count)
+tg_pattern_parse_count(tg_pattern_parser_t *pattern, unsigned *count)
 {
     unsigned value;
 
     if (pattern->p == pattern->end || !tg_is_digit(*pattern->p)) {
-        return tg_pattern_bad(pattern, "{ starts a count such as {2,5}; write "
-                                       "\\{ for itself");
+        return tg_pattern_fail(pattern, "{ starts a count such as {2,5}; write "
+                                        "\\{ for itself");
     }
 
     for (value = 0; pattern->p < pattern->end && tg_is_digit(*pattern->p);
@@ -305,43 +306,43 @@ tg_pattern_count(tg_pattern_t *pattern, unsigned *count)
     {
         value = value * 10 + (unsigned) (*pattern->p - '0');
 
-        if (value > TG_PATTERN_COUNT) {
-            return tg_pattern_bad(pattern, "a count is above 65535");
+        if (value > TG_PATTERN_MAX_COUNT) {
+            return tg_pattern_fail(pattern, "a count is above 65535");
         }
     }
 
     *count = value;
-    tg_buf_uint(pattern->out, value);
+    tg_buf_append_uint(pattern->out, value);
 
     return TG_OK;
 }
 
 /* {n}, {n,} or {n,m}; p is behind the {. */
 static int
-tg_pattern_braces(tg_pattern_t *pattern)
+tg_pattern_parse_braces(tg_pattern_parser_t *pattern)
 {
     unsigned low, high;
     int rc;
 
     low = 0;
     high = 0;
-    tg_buf_char(pattern->out, '{');
-    rc = tg_pattern_count(pattern, &low);
+    tg_buf_append_char(pattern->out, '{');
+    rc = tg_pattern_parse_count(pattern, &low);
 
     /* What comes beyond the least count ends at a callout. */
     if (rc == TG_OK) {
-        pattern->plain += low;
+        pattern->chars_since_callout += low;
     }
 
-    if (rc == TG_OK && tg_pattern_at(pattern, ",")) {
+    if (rc == TG_OK && tg_pattern_is_next(pattern, ",")) {
         pattern->p++;
-        tg_buf_char(pattern->out, ',');
+        tg_buf_append_char(pattern->out, ',');
 
-        if (!tg_pattern_at(pattern, "}")) {
-            rc = tg_pattern_count(pattern, &high);
+        if (!tg_pattern_is_next(pattern, "}")) {
+            rc = tg_pattern_parse_count(pattern, &high);
 
             if (rc == TG_OK && high < low) {
-                return tg_pattern_bad(pattern, "a count is out of order");
+                return tg_pattern_fail(pattern, "a count is out of order");
             }
         }
     }
@@ -350,57 +351,58 @@ tg_pattern_braces(tg_pattern_t *pattern)
         return rc;
     }
 
-    if (!tg_pattern_at(pattern, "}")) {
-        return tg_pattern_bad(pattern, "a count is not closed with }");
+    if (!tg_pattern_is_next(pattern, "}")) {
+        return tg_pattern_fail(pattern, "a count is not closed with }");
     }
 
     pattern->p++;
-    tg_buf_char(pattern->out, '}');
+    tg_buf_append_char(pattern->out, '}');
 
     return TG_OK;
 }
 
 /* p is behind c, which starts a quantifier. */
 static int
-tg_pattern_quantifier(tg_pattern_t *pattern, char c)
+tg_pattern_parse_quantifier(tg_pattern_parser_t *pattern, char c)
 {
     int rc;
 
     if (!pattern->is_atom) {
-        return tg_pattern_bad(pattern, "nothing to repeat before *, +, ? or "
-                                       "{; write a \\ before it for itself");
+        return tg_pattern_fail(pattern, "nothing to repeat before *, +, ? or "
+                                        "{; write a \\ before it for itself");
     }
 
     rc = TG_OK;
 
     if (c == '{') {
-        rc = tg_pattern_braces(pattern);
+        rc = tg_pattern_parse_braces(pattern);
     } else {
-        tg_buf_char(pattern->out, c);
+        tg_buf_append_char(pattern->out, c);
     }
 
-    if (rc == TG_OK && tg_pattern_at(pattern, "?")) {
+    if (rc == TG_OK && tg_pattern_is_next(pattern, "?")) {
         pattern->p++;
-        tg_buf_char(pattern->out, '?');
+        tg_buf_append_char(pattern->out, '?');
     }
 
     pattern->is_atom = 0;
-    tg_pattern_callout(pattern);
+    tg_pattern_append_callout(pattern);
 
     return rc;
 }
 
 static int
-tg_pattern_step(tg_pattern_t *pattern)
+tg_pattern_parse_token(tg_pattern_parser_t *pattern)
 {
     char c;
 
     c = *pattern->p;
-    pattern->plain++;
+    pattern->chars_since_callout++;
 
     if (!tg_is_one_of(c, "^$|.()[*+?{}]\\")) {
         pattern->is_atom = 1;
-        tg_pattern_put_code(pattern->out, tg_pattern_take_char(pattern));
+        tg_pattern_append_code_point(pattern->out,
+                                     tg_pattern_read_char(pattern));
         return TG_OK;
     }
 
@@ -410,40 +412,41 @@ tg_pattern_step(tg_pattern_t *pattern)
     case '^':
     case '$':
         pattern->is_atom = 0;
-        tg_buf_text(pattern->out, c == '^' ? "\\A" : "\\z");
+        tg_buf_append_cstr(pattern->out, c == '^' ? "\\A" : "\\z");
         return TG_OK;
 
     case '|':
         pattern->is_atom = 0;
-        tg_buf_char(pattern->out, '|');
-        tg_pattern_callout(pattern);
+        tg_buf_append_char(pattern->out, '|');
+        tg_pattern_append_callout(pattern);
         return TG_OK;
 
     case '.':
         pattern->is_atom = 1;
-        tg_buf_text(pattern->out, "[^\\n\\r\\x{2028}\\x{2029}]");
+        tg_buf_append_cstr(pattern->out, "[^\\n\\r\\x{2028}\\x{2029}]");
         return TG_OK;
 
     case '(':
-        return tg_pattern_open(pattern);
+        return tg_pattern_parse_group_open(pattern);
 
     case ')':
-        return tg_pattern_close(pattern);
+        return tg_pattern_parse_group_close(pattern);
 
     case '[':
         pattern->is_atom = 1;
-        return tg_pattern_class(pattern);
+        return tg_pattern_parse_class(pattern);
 
     case '\\':
-        return tg_pattern_escape(pattern);
+        return tg_pattern_parse_escape(pattern);
 
     case ']':
     case '}':
-        return tg_pattern_bad(pattern, "] and } for themselves are written \\] "
-                                       "and \\}");
+        return tg_pattern_fail(pattern,
+                               "] and } for themselves are written \\] "
+                               "and \\}");
 
     default:
-        return tg_pattern_quantifier(pattern, c);
+        return tg_pattern_parse_quantifier(pattern, c);
     }
 }
 
@@ -451,8 +454,8 @@ int
 tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
                      const char **why)
 {
-    tg_pattern_scan_t scan;
-    tg_pattern_t pattern;
+    tg_pattern_groups_t scan;
+    tg_pattern_parser_t pattern;
     int rc;
 
     text.data = text.data != NULL ? text.data : "";
@@ -461,16 +464,16 @@ tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
     pattern.end = text.data + text.len;
     pattern.out = out;
     pattern.weight = 1;
-    tg_pattern_scan(&pattern, TG_STR_NONE, &scan);
+    tg_pattern_scan_groups(&pattern, TG_STR_NONE, &scan);
     pattern.n_groups = scan.n_groups;
-    tg_pattern_callout(&pattern);
+    tg_pattern_append_callout(&pattern);
 
     for (rc = TG_OK; rc == TG_OK && pattern.p < pattern.end; /* void */) {
-        rc = tg_pattern_step(&pattern);
+        rc = tg_pattern_parse_token(&pattern);
     }
 
     if (rc == TG_OK && pattern.depth != 0) {
-        rc = tg_pattern_bad(&pattern, "a group is not closed with )");
+        rc = tg_pattern_fail(&pattern, "a group is not closed with )");
     }
 
     if (rc != TG_OK) {
@@ -478,11 +481,13 @@ tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
         return rc;
     }
 
-    if (tg_buf_failed(out)) {
+    if (tg_buf_has_failed(out)) {
         return TG_NOMEM;
     }
 
-    *weight = pattern.plain > pattern.weight ? pattern.plain : pattern.weight;
+    *weight = pattern.chars_since_callout > pattern.weight
+                  ? pattern.chars_since_callout
+                  : pattern.weight;
 
     return TG_OK;
 }

@@ -22,10 +22,10 @@
 #include <limits.h>
 
 /* The weight of a pattern with backreferences: as long as the text is. */
-#define TG_PATTERN_HEAVY UINT_MAX
+#define TG_PATTERN_WEIGHT_MAX UINT_MAX
 
 /*
- * Appends the translation of pattern, which is valid UTF-8.  TG_OK; TG_BAD
+ * Appends the translation of pattern, which is valid UTF-8.  TG_OK; TG_INVALID
  * with what to write instead, static text; TG_NOMEM.
  *
  * weight: the most characters that may be compared between two callouts, but

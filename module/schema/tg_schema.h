@@ -22,20 +22,20 @@
 /* Defaults of the budgets, used where an option is 0. */
 
 /* More than the largest schemas in public collections have. */
-#define TG_SCHEMA_SUBSCHEMAS 20000
+#define TG_SCHEMA_MAX_SUBSCHEMAS 20000
 /* Schemas inside of each other while checking; some 300 KB of stack. */
-#define TG_SCHEMA_DEPTH 1024
+#define TG_SCHEMA_MAX_DEPTH 1024
 /*
  * Steps of a frame: of one check, or of all that share what they spend
- * (tg_schema_checker_frame).  A step is some ten nanoseconds.  Few bytes must
- * not take long, as there may be many of them; and no frame, however large,
- * holds a worker for longer than that.
+ * (tg_schema_validator_set_frame).  A step is some ten nanoseconds.  Few bytes
+ * must not take long, as there may be many of them; and no frame, however
+ * large, holds a worker for longer than that.
  */
-#define TG_SCHEMA_STEPS 3000000
-#define TG_SCHEMA_STEPS_FEW 200000
-#define TG_SCHEMA_BYTE_STEPS 4
+#define TG_SCHEMA_MAX_STEPS 3000000
+#define TG_SCHEMA_BASE_STEPS 200000
+#define TG_SCHEMA_STEPS_PER_BYTE 4
 /* Bytes of all documents of a schema. */
-#define TG_SCHEMA_BYTES (16 * 1024 * 1024)
+#define TG_SCHEMA_MAX_BYTES (16 * 1024 * 1024)
 
 /* The name of the newest dialect. */
 #define TG_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
@@ -48,7 +48,7 @@
 typedef struct {
     void *ctx;
     /*
-     * TG_OK, TG_NOMEM, or TG_BAD with what is wrong appended to error.
+     * TG_OK, TG_NOMEM, or TG_INVALID with what is wrong appended to error.
      * pattern lives for this call.
      */
     int (*compile)(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error);
@@ -63,7 +63,7 @@ typedef struct {
     void (*free)(void *ctx, void *regex);
     /* Returns the bytes that a compiled regex holds. */
     size_t (*size)(void *ctx, void *regex);
-} tg_schema_regex_t;
+} tg_schema_regex_engine_t;
 
 /*
  * Bounds for schemas whose authors are not trusted.  The bytes of a compiled
@@ -76,15 +76,15 @@ typedef struct {
     size_t schema_max;  /* of one, while it is compiled and afterwards */
     uint64_t steps_max; /* of one compilation; a step is some 10 ns */
     uint64_t steps;     /* that the last compilation took */
-} tg_schema_account_t;
+} tg_schema_quota_t;
 
 /* What is 0 or NULL takes its default. */
 typedef struct {
-    const tg_schema_regex_t *regex; /* NULL: a pattern is a mistake */
+    const tg_schema_regex_engine_t *regex; /* NULL: a pattern is a mistake */
     /*
      * A document by its absolute URI, without fragment: TG_OK and its text,
      * which must live until it is asked again or tg_schema_compile() returns;
-     * TG_MISSING; TG_BAD when the host knows why it cannot have it; or
+     * TG_MISSING; TG_INVALID when the host knows why it cannot have it; or
      * TG_NOMEM.
      */
     int (*resolve)(void *ctx, tg_str_t uri, tg_str_t *raw);
@@ -94,12 +94,12 @@ typedef struct {
     size_t max_subschemas;
     size_t max_bytes;
     unsigned max_depth;
-    uint64_t max_steps;           /* of a check */
-    tg_schema_account_t *account; /* NULL: compiling has no other bounds */
+    uint64_t max_steps;       /* of a check */
+    tg_schema_quota_t *quota; /* NULL: compiling has no other bounds */
 } tg_schema_options_t;
 
 typedef struct tg_schema_s tg_schema_t;
-typedef struct tg_schema_checker_s tg_schema_checker_t;
+typedef struct tg_schema_validator_s tg_schema_validator_t;
 
 /*
  * NULL when the schema has a mistake: error then names its place (a JSON
@@ -112,49 +112,51 @@ tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                tg_buf_t *error);
 
 /* Holds it once more; returns it. */
-tg_schema_t *tg_schema_hold(tg_schema_t *schema);
+tg_schema_t *tg_schema_retain(tg_schema_t *schema);
 
 /* Frees it with the last who held it.  NULL is none. */
 void tg_schema_free(tg_schema_t *schema);
 
 /* seed makes hash values unpredictable to those who send instances. */
-tg_schema_checker_t *tg_schema_checker_new(const tg_alloc_t *alloc,
-                                           uint64_t seed);
-void tg_schema_checker_free(tg_schema_checker_t *checker);
+tg_schema_validator_t *tg_schema_validator_new(const tg_alloc_t *alloc,
+                                               uint64_t seed);
+void tg_schema_validator_free(tg_schema_validator_t *validator);
 
 /*
  * What a frame of so many bytes, which has taken spent steps, may still take of
  * the most that any may.
  */
-uint64_t tg_schema_steps(size_t bytes, uint64_t most, uint64_t spent);
+uint64_t tg_schema_get_step_budget(size_t bytes, uint64_t most, uint64_t spent);
 
 /*
  * The checks that follow are of a frame of so many bytes, whose earlier
  * checks took *spent steps, which they add to.  NULL, as at first: each check
  * is of a frame of its own.
  */
-void tg_schema_checker_frame(tg_schema_checker_t *checker, size_t bytes,
-                             uint64_t *spent);
+void tg_schema_validator_set_frame(tg_schema_validator_t *validator,
+                                   size_t bytes, uint64_t *spent);
 
 /*
- * Checks an instance, which must be a valid JSON text (tg_json_check).
+ * Checks an instance, which must be a valid JSON text (tg_json_validate).
  *
  *   TG_OK     it fits;
- *   TG_BAD    it does not: `/text: expected string, got number`;
+ *   TG_INVALID    it does not: `/text: expected string, got number`;
  *   TG_LIMIT  it took more than a budget allows, error says which;
  *   TG_NOMEM  no memory; schema and checker may be used again.
  *
  * The text appended to error is UTF-8 of a bounded length, without line
  * breaks.  error may be NULL.  A checker serves one check at a time.
  */
-int tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
-                    tg_str_t raw, tg_buf_t *error);
+int tg_schema_validate(const tg_schema_t *schema,
+                       tg_schema_validator_t *validator, tg_str_t raw,
+                       tg_buf_t *error);
 
 /*
  * Is there no need to check the object whose members were noted when it was
  * parsed?  So it is with a usual schema, whose properties have a type each,
  * where they have it.  notes may be NULL.
  */
-int tg_schema_fits(const tg_schema_t *schema, const tg_json_notes_t *notes);
+int tg_schema_is_valid_fast(const tg_schema_t *schema,
+                            const tg_json_index_t *index);
 
 #endif

@@ -1,30 +1,30 @@
 /* Memory and names of a compiled schema. */
 #include "schema/tg_schema_node.h"
 
-#define TG_SCHEMA_CHUNK 8192
-#define TG_SCHEMA_ALIGN 16
+#define TG_SCHEMA_ARENA_CHUNK_SIZE 8192
+#define TG_SCHEMA_ARENA_ALIGN 16
 
 /* Below this, comparing lengths and bytes beats a hash. */
-#define TG_SCHEMA_NAMES_TINY 6
+#define TG_SCHEMA_NAMES_LINEAR_MAX 6
 
 struct tg_schema_chunk_s {
     tg_schema_chunk_t *next;
     size_t size; /* with this header */
 };
 
-#define TG_SCHEMA_CHUNK_HEAD                                                   \
-    ((sizeof(tg_schema_chunk_t) + TG_SCHEMA_ALIGN - 1)                         \
-     & ~(size_t) (TG_SCHEMA_ALIGN - 1))
+#define TG_SCHEMA_ARENA_CHUNK_HEADER                                           \
+    ((sizeof(tg_schema_chunk_t) + TG_SCHEMA_ARENA_ALIGN - 1)                   \
+     & ~(size_t) (TG_SCHEMA_ARENA_ALIGN - 1))
 
 int
-tg_schema_memory_take(tg_schema_memory_t *memory, size_t size)
+tg_schema_memory_reserve(tg_schema_memory_limit_t *memory, size_t size)
 {
     if (memory == NULL) {
         return TG_OK;
     }
 
     if (memory->left < size) {
-        memory->is_over = 1;
+        memory->is_exceeded = 1;
         return TG_NOMEM;
     }
 
@@ -34,35 +34,38 @@ tg_schema_memory_take(tg_schema_memory_t *memory, size_t size)
 }
 
 void *
-tg_schema_arena_get(tg_schema_arena_t *arena, size_t size)
+tg_schema_arena_alloc(tg_schema_arena_t *arena, size_t size)
 {
     tg_schema_chunk_t *chunk;
     size_t room;
 
-    size = (size + TG_SCHEMA_ALIGN - 1) & ~(size_t) (TG_SCHEMA_ALIGN - 1);
-    size = size != 0 ? size : TG_SCHEMA_ALIGN;
+    size = (size + TG_SCHEMA_ARENA_ALIGN - 1)
+           & ~(size_t) (TG_SCHEMA_ARENA_ALIGN - 1);
+    size = size != 0 ? size : TG_SCHEMA_ARENA_ALIGN;
 
     if (size > arena->left) {
-        room = size > TG_SCHEMA_CHUNK / 4 ? size : TG_SCHEMA_CHUNK;
+        room = size > TG_SCHEMA_ARENA_CHUNK_SIZE / 4
+                   ? size
+                   : TG_SCHEMA_ARENA_CHUNK_SIZE;
 
-        if (tg_schema_memory_take(arena->memory, room) != TG_OK) {
+        if (tg_schema_memory_reserve(arena->memory, room) != TG_OK) {
             return NULL;
         }
 
-        chunk = tg_calloc(arena->alloc, TG_SCHEMA_CHUNK_HEAD + room);
+        chunk = tg_calloc(arena->alloc, TG_SCHEMA_ARENA_CHUNK_HEADER + room);
 
         if (chunk == NULL) {
             return NULL;
         }
 
         arena->size += room;
-        chunk->size = TG_SCHEMA_CHUNK_HEAD + room;
+        chunk->size = TG_SCHEMA_ARENA_CHUNK_HEADER + room;
 
         /* A large piece goes behind the chunk that still has room. */
         if (room == size && arena->chunks != NULL) {
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;
-            return (char *) chunk + TG_SCHEMA_CHUNK_HEAD;
+            return (char *) chunk + TG_SCHEMA_ARENA_CHUNK_HEADER;
         }
 
         chunk->next = arena->chunks;
@@ -90,7 +93,7 @@ tg_schema_arena_deinit(tg_schema_arena_t *arena)
 }
 
 static uint64_t
-tg_schema_hash_part(uint64_t hash, uint64_t part)
+tg_schema_hash_mix_word(uint64_t hash, uint64_t part)
 {
     hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -108,7 +111,7 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
 
     for (i = 0; text.len - i >= sizeof(part); i += sizeof(part)) {
         memcpy(&part, text.data + i, sizeof(part));
-        hash = tg_schema_hash_part(hash, part);
+        hash = tg_schema_hash_mix_word(hash, part);
     }
 
     if (i != text.len) {
@@ -116,7 +119,7 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
             part = part << 8 | (unsigned char) text.data[i];
         }
 
-        hash = tg_schema_hash_part(hash, part);
+        hash = tg_schema_hash_mix_word(hash, part);
     }
 
     /* What differs last has to reach the lowest bits, too. */
@@ -127,8 +130,8 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
 
 /* The index of name, or where it would go, in *slot. */
 static int
-tg_schema_names_at(const tg_schema_names_t *names, tg_str_t name, uint64_t hash,
-                   uint32_t *index, uint32_t *slot)
+tg_schema_names_lookup(const tg_schema_names_t *names, tg_str_t name,
+                       uint64_t hash, uint32_t *index, uint32_t *slot)
 {
     uint32_t i;
 
@@ -167,8 +170,8 @@ tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
     uint32_t cap, slots, i, index, slot;
     tg_schema_name_t *list;
 
-    cap = names->cap != 0 ? names->cap * 2 : TG_SCHEMA_NAMES_TINY;
-    list = tg_schema_arena_get(arena, cap * sizeof(*list));
+    cap = names->cap != 0 ? names->cap * 2 : TG_SCHEMA_NAMES_LINEAR_MAX;
+    list = tg_schema_arena_alloc(arena, cap * sizeof(*list));
 
     if (list == NULL) {
         return TG_NOMEM;
@@ -181,7 +184,7 @@ tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
     names->list = list;
     names->cap = cap;
 
-    if (cap == TG_SCHEMA_NAMES_TINY) {
+    if (cap == TG_SCHEMA_NAMES_LINEAR_MAX) {
         return TG_OK;
     }
 
@@ -189,7 +192,7 @@ tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
         /* void */
     }
 
-    names->slots = tg_schema_arena_get(arena, slots * sizeof(*names->slots));
+    names->slots = tg_schema_arena_alloc(arena, slots * sizeof(*names->slots));
     names->mask = slots - 1;
 
     if (names->slots == NULL) {
@@ -198,8 +201,8 @@ tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
 
     for (i = 0, slot = 0; i < names->n; i++) {
         list[i].hash = tg_schema_hash(list[i].name, 0);
-        (void) tg_schema_names_at(names, list[i].name, list[i].hash, &index,
-                                  &slot);
+        (void) tg_schema_names_lookup(names, list[i].name, list[i].hash, &index,
+                                      &slot);
         names->slots[slot] = i + 1;
     }
 
@@ -220,7 +223,7 @@ tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
 
     hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
 
-    if (tg_schema_names_at(names, name, hash, index, &slot)) {
+    if (tg_schema_names_lookup(names, name, hash, index, &slot)) {
         return TG_OK;
     }
 
@@ -238,15 +241,15 @@ tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
 }
 
 const tg_schema_name_t *
-tg_schema_names_search(const tg_schema_names_t *names, tg_str_t name,
-                       uint32_t *hint)
+tg_schema_names_find_slow(const tg_schema_names_t *names, tg_str_t name,
+                          uint32_t *hint)
 {
     uint32_t index, slot;
     uint64_t hash;
 
     hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
 
-    if (!tg_schema_names_at(names, name, hash, &index, &slot)) {
+    if (!tg_schema_names_lookup(names, name, hash, &index, &slot)) {
         return NULL;
     }
 

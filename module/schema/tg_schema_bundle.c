@@ -1,18 +1,18 @@
 #include "schema/tg_schema_bundle.h"
 
 #include "schema/tg_schema_draft.h"
-#include "schema/tg_schema_words.h"
+#include "schema/tg_schema_keyword_names.h"
 
 /* The first is the schema's own. */
 typedef struct {
-    tg_str_t name[TG_SCHEMA_FILES];
+    tg_str_t name[TG_SCHEMA_BUNDLE_MAX_FILES];
     size_t n;
-} tg_schema_names_of_files_t;
+} tg_schema_file_names_t;
 
 typedef struct {
-    const tg_schema_files_t *files;
-    tg_schema_names_of_files_t known;
-    size_t at; /* the file that is copied */
+    const tg_schema_bundle_source_t *files;
+    tg_schema_file_names_t file_names;
+    size_t file_index; /* the file that is copied */
     tg_buf_t *out;
     tg_buf_t *error;
     int has_id;     /* something below the root has an address of its own */
@@ -28,12 +28,13 @@ tg_schema_bundle_fail(tg_schema_bundle_t *bundle, tg_str_t what,
         return;
     }
 
-    bundle->rc = TG_BAD;
-    tg_buf_str(bundle->error, bundle->known.name[bundle->at]);
-    tg_buf_text(bundle->error, ": \"");
-    tg_buf_str(bundle->error, what);
-    tg_buf_text(bundle->error, "\" ");
-    tg_buf_text(bundle->error, why);
+    bundle->rc = TG_INVALID;
+    tg_buf_append_str(bundle->error,
+                      bundle->file_names.name[bundle->file_index]);
+    tg_buf_append_cstr(bundle->error, ": \"");
+    tg_buf_append_str(bundle->error, what);
+    tg_buf_append_cstr(bundle->error, "\" ");
+    tg_buf_append_cstr(bundle->error, why);
 }
 
 /* --- references --- */
@@ -57,46 +58,47 @@ tg_schema_bundle_is_name(tg_str_t name)
 
 /* Its number, which it gets when it is new. */
 static size_t
-tg_schema_bundle_file(tg_schema_bundle_t *bundle, tg_str_t name)
+tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
 {
     size_t i;
 
-    for (i = 0; i < bundle->known.n; i++) {
-        if (tg_str_eq(bundle->known.name[i], name)) {
+    for (i = 0; i < bundle->file_names.n; i++) {
+        if (tg_str_eq(bundle->file_names.name[i], name)) {
             return i;
         }
     }
 
-    if (i == TG_SCHEMA_FILES) {
+    if (i == TG_SCHEMA_BUNDLE_MAX_FILES) {
         tg_schema_bundle_fail(bundle, name,
                               "is one file too many; a schema has 64 at most");
         return 0;
     }
 
-    bundle->known.name[i] = name;
-    bundle->known.n++;
+    bundle->file_names.name[i] = name;
+    bundle->file_names.n++;
 
     return i;
 }
 
 /* A reference that stays within the bundle. */
 static void
-tg_schema_bundle_put(tg_schema_bundle_t *bundle, size_t file, tg_str_t fragment)
+tg_schema_bundle_append_ref(tg_schema_bundle_t *bundle, size_t file,
+                            tg_str_t fragment)
 {
-    tg_buf_char(bundle->out, '#');
+    tg_buf_append_char(bundle->out, '#');
 
     /* Anchors are those of the whole. */
     if (file != 0 && (fragment.len == 0 || fragment.data[0] == '/')) {
-        tg_buf_text(bundle->out, "/$defs/");
-        tg_buf_str(bundle->out, bundle->known.name[file]);
+        tg_buf_append_cstr(bundle->out, "/$defs/");
+        tg_buf_append_str(bundle->out, bundle->file_names.name[file]);
     }
 
-    tg_buf_str(bundle->out, fragment);
+    tg_buf_append_str(bundle->out, fragment);
 }
 
 /* The body of a `$ref`. */
 static void
-tg_schema_bundle_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
+tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 {
     tg_str_t name, fragment;
     const char *hash;
@@ -111,13 +113,13 @@ tg_schema_bundle_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
     }
 
     if (name.len == 0) {
-        tg_schema_bundle_put(bundle, bundle->at, fragment);
+        tg_schema_bundle_append_ref(bundle, bundle->file_index, fragment);
         return;
     }
 
     /* What is no file's is the compiler's business. */
     if (memchr(name.data, ':', name.len) != NULL) {
-        tg_buf_str(bundle->out, ref);
+        tg_buf_append_str(bundle->out, ref);
         return;
     }
 
@@ -128,50 +130,54 @@ tg_schema_bundle_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
         return;
     }
 
-    tg_schema_bundle_put(bundle, tg_schema_bundle_file(bundle, name), fragment);
+    tg_schema_bundle_append_ref(bundle,
+                                tg_schema_bundle_get_file_index(bundle, name),
+                                fragment);
 }
 
 /* --- copies --- */
 
-static void tg_schema_bundle_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
-                                    int is_root);
+static void tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle,
+                                         tg_str_t schema, int is_root);
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
-tg_schema_bundle_list(tg_schema_bundle_t *bundle, tg_str_t value)
+tg_schema_bundle_copy_list(tg_schema_bundle_t *bundle, tg_str_t value)
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t item;
     char comma;
 
     comma = '[';
 
-    for (tg_json_each(&json, value); tg_json_item(&json, &item); comma = ',') {
-        tg_buf_char(bundle->out, comma);
-        tg_schema_bundle_schema(bundle, item, 0);
+    for (tg_json_iter_init(&json, value); tg_json_iter_next(&json, &item);
+         comma = ',')
+    {
+        tg_buf_append_char(bundle->out, comma);
+        tg_schema_bundle_copy_schema(bundle, item, 0);
     }
 
-    tg_buf_text(bundle->out, comma == '[' ? "[]" : "]");
+    tg_buf_append_cstr(bundle->out, comma == '[' ? "[]" : "]");
 }
 
 /* The members of a map of schemas; how many there were. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static size_t
-tg_schema_bundle_members(tg_schema_bundle_t *bundle, tg_str_t map)
+tg_schema_bundle_copy_members(tg_schema_bundle_t *bundle, tg_str_t map)
 {
     tg_str_t key, value;
-    tg_json_t json;
+    tg_json_cursor_t json;
     size_t n;
 
     tg_json_init(&json, map);
-    (void) tg_json_object(&json);
+    (void) tg_json_enter_object(&json);
 
-    for (n = 0; tg_json_member(&json, &key) == TG_OK; n++) {
-        (void) tg_json_value(&json, &value);
-        tg_buf_text(bundle->out, n != 0 ? ",\"" : "\"");
-        tg_buf_str(bundle->out, key);
-        tg_buf_text(bundle->out, "\":");
-        tg_schema_bundle_schema(bundle, value, 0);
+    for (n = 0; tg_json_next_member(&json, &key) == TG_OK; n++) {
+        (void) tg_json_read_value(&json, &value);
+        tg_buf_append_cstr(bundle->out, n != 0 ? ",\"" : "\"");
+        tg_buf_append_str(bundle->out, key);
+        tg_buf_append_cstr(bundle->out, "\":");
+        tg_schema_bundle_copy_schema(bundle, value, 0);
     }
 
     return n;
@@ -179,34 +185,35 @@ tg_schema_bundle_members(tg_schema_bundle_t *bundle, tg_str_t map)
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
-tg_schema_bundle_value(tg_schema_bundle_t *bundle, tg_str_t key, tg_str_t value)
+tg_schema_bundle_copy_value(tg_schema_bundle_t *bundle, tg_str_t key,
+                            tg_str_t value)
 {
-    tg_schema_holds_t holds;
+    tg_schema_keyword_content_t holds;
     tg_json_type_t type;
 
-    holds = tg_schema_holds(key);
+    holds = tg_schema_keyword_get_content(key);
     type = tg_json_type(value);
 
-    if (tg_json_body_is(key, TG_STR("$ref")) && type == TG_JSON_STRING
+    if (tg_json_body_eq_text(key, TG_STR("$ref")) && type == TG_JSON_STRING
         && memchr(value.data, '\\', value.len) == NULL)
     {
-        tg_buf_char(bundle->out, '"');
-        tg_schema_bundle_ref(bundle, tg_json_body(value));
-        tg_buf_char(bundle->out, '"');
+        tg_buf_append_char(bundle->out, '"');
+        tg_schema_bundle_rewrite_ref(bundle, tg_json_string_body(value));
+        tg_buf_append_char(bundle->out, '"');
 
-    } else if (holds == TG_SCHEMA_HOLDS_SCHEMAS && type == TG_JSON_ARRAY) {
-        tg_schema_bundle_list(bundle, value);
+    } else if (holds == TG_SCHEMA_CONTENT_SCHEMAS && type == TG_JSON_ARRAY) {
+        tg_schema_bundle_copy_list(bundle, value);
 
-    } else if (holds == TG_SCHEMA_HOLDS_SCHEMAS) {
-        tg_schema_bundle_schema(bundle, value, 0);
+    } else if (holds == TG_SCHEMA_CONTENT_SCHEMAS) {
+        tg_schema_bundle_copy_schema(bundle, value, 0);
 
-    } else if (holds == TG_SCHEMA_HOLDS_MAP && type == TG_JSON_OBJECT) {
-        tg_buf_char(bundle->out, '{');
-        (void) tg_schema_bundle_members(bundle, value);
-        tg_buf_char(bundle->out, '}');
+    } else if (holds == TG_SCHEMA_CONTENT_MAP && type == TG_JSON_OBJECT) {
+        tg_buf_append_char(bundle->out, '{');
+        (void) tg_schema_bundle_copy_members(bundle, value);
+        tg_buf_append_char(bundle->out, '}');
 
     } else {
-        tg_json_put_compact(bundle->out, value);
+        tg_json_write_compact(bundle->out, value);
     }
 }
 
@@ -214,18 +221,19 @@ tg_schema_bundle_value(tg_schema_bundle_t *bundle, tg_str_t key, tg_str_t value)
 static int
 tg_schema_bundle_is_id(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
-    return tg_json_body_is(key, bundle->draft == TG_SCHEMA_DRAFT_4
-                                    ? TG_STR("id")
-                                    : TG_STR("$id"));
+    return tg_json_body_eq_text(key, bundle->draft == TG_SCHEMA_DRAFT_4
+                                         ? TG_STR("id")
+                                         : TG_STR("$id"));
 }
 
 /* Which members of a root are not copied where they stand. */
 static int
-tg_schema_bundle_is_left(const tg_schema_bundle_t *bundle, tg_str_t key)
+tg_schema_bundle_is_skipped(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
-    return bundle->at == 0 ? tg_json_body_is(key, TG_STR("$defs"))
-                           : tg_schema_bundle_is_id(bundle, key)
-                                 || tg_json_body_is(key, TG_STR("$schema"));
+    return bundle->file_index == 0
+               ? tg_json_body_eq_text(key, TG_STR("$defs"))
+               : tg_schema_bundle_is_id(bundle, key)
+                     || tg_json_body_eq_text(key, TG_STR("$schema"));
 }
 
 /*
@@ -234,26 +242,27 @@ tg_schema_bundle_is_left(const tg_schema_bundle_t *bundle, tg_str_t key)
  */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
-tg_schema_bundle_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
-                        int is_root)
+tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
+                             int is_root)
 {
     tg_str_t key, value;
-    tg_json_t json;
+    tg_json_cursor_t json;
     size_t n;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
-        tg_json_put_compact(bundle->out, schema);
+        tg_json_write_compact(bundle->out, schema);
         return;
     }
 
-    tg_buf_char(bundle->out, '{');
+    tg_buf_append_char(bundle->out, '{');
     tg_json_init(&json, schema);
-    (void) tg_json_object(&json);
+    (void) tg_json_enter_object(&json);
 
-    for (n = 0; bundle->rc == TG_OK && tg_json_member(&json, &key) == TG_OK;) {
-        (void) tg_json_value(&json, &value);
+    for (n = 0;
+         bundle->rc == TG_OK && tg_json_next_member(&json, &key) == TG_OK;) {
+        (void) tg_json_read_value(&json, &value);
 
-        if (is_root && tg_schema_bundle_is_left(bundle, key)) {
+        if (is_root && tg_schema_bundle_is_skipped(bundle, key)) {
             continue;
         }
 
@@ -261,27 +270,27 @@ tg_schema_bundle_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
             bundle->has_id = 1;
         }
 
-        tg_buf_text(bundle->out, n++ != 0 ? ",\"" : "\"");
-        tg_buf_str(bundle->out, key);
-        tg_buf_text(bundle->out, "\":");
-        tg_schema_bundle_value(bundle, key, value);
+        tg_buf_append_cstr(bundle->out, n++ != 0 ? ",\"" : "\"");
+        tg_buf_append_str(bundle->out, key);
+        tg_buf_append_cstr(bundle->out, "\":");
+        tg_schema_bundle_copy_value(bundle, key, value);
     }
 
-    if (!is_root || bundle->at != 0) {
-        tg_buf_char(bundle->out, '}');
+    if (!is_root || bundle->file_index != 0) {
+        tg_buf_append_char(bundle->out, '}');
     }
 }
 
 /* What stands in a file, without the white space around it. */
 static tg_str_t
-tg_schema_bundle_text(tg_str_t raw)
+tg_schema_bundle_trim_text(tg_str_t raw)
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t value;
 
     tg_json_init(&json, raw);
 
-    return tg_json_value(&json, &value) == TG_OK ? value : raw;
+    return tg_json_read_value(&json, &value) == TG_OK ? value : raw;
 }
 
 /* A bundle is of one draft: that of the first file. */
@@ -291,8 +300,8 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
     tg_str_t value;
 
     if (tg_json_type(raw) == TG_JSON_OBJECT
-        && tg_json_get(raw, TG_STR("$schema"), &value) == TG_OK
-        && tg_schema_draft_of(raw) != bundle->draft)
+        && tg_json_get_member(raw, TG_STR("$schema"), &value) == TG_OK
+        && tg_schema_draft_detect(raw) != bundle->draft)
     {
         tg_schema_bundle_fail(bundle, TG_STR("$schema"),
                               "names another draft than the file that all "
@@ -302,40 +311,45 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
 
 /* The files that the first one led to, and those that they lead to. */
 static void
-tg_schema_bundle_others(tg_schema_bundle_t *bundle, tg_str_t defs, size_t n)
+tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
+                                  size_t n)
 {
     tg_str_t raw, value;
 
-    for (bundle->at = 1; bundle->rc == TG_OK && bundle->at < bundle->known.n;
-         bundle->at++)
+    for (bundle->file_index = 1;
+         bundle->rc == TG_OK && bundle->file_index < bundle->file_names.n;
+         bundle->file_index++)
     {
         if (defs.data != NULL
-            && tg_json_get(defs, bundle->known.name[bundle->at], &value)
+            && tg_json_get_member(
+                   defs, bundle->file_names.name[bundle->file_index], &value)
                    == TG_OK)
         {
-            bundle->at = 0;
+            bundle->file_index = 0;
             tg_schema_bundle_fail(bundle, TG_STR("$defs"),
                                   "has a member that is called as a file that "
                                   "is referred to; rename one of them");
             return;
         }
 
-        bundle->rc = bundle->files->fetch(bundle->files->ctx,
-                                          bundle->known.name[bundle->at], &raw);
+        bundle->rc = bundle->files->fetch(
+            bundle->files->ctx, bundle->file_names.name[bundle->file_index],
+            &raw);
 
         if (bundle->rc == TG_OK) {
-            raw = tg_schema_bundle_text(raw);
+            raw = tg_schema_bundle_trim_text(raw);
             tg_schema_bundle_check_draft(bundle, raw);
-            tg_buf_text(bundle->out, n++ != 0 ? ",\"" : "\"");
-            tg_buf_str(bundle->out, bundle->known.name[bundle->at]);
-            tg_buf_text(bundle->out, "\":");
-            tg_schema_bundle_schema(bundle, raw, 1);
+            tg_buf_append_cstr(bundle->out, n++ != 0 ? ",\"" : "\"");
+            tg_buf_append_str(bundle->out,
+                              bundle->file_names.name[bundle->file_index]);
+            tg_buf_append_cstr(bundle->out, "\":");
+            tg_schema_bundle_copy_schema(bundle, raw, 1);
         }
     }
 
-    bundle->at = 0;
+    bundle->file_index = 0;
 
-    if (bundle->known.n > 1 && bundle->has_id) {
+    if (bundle->file_names.n > 1 && bundle->has_id) {
         tg_schema_bundle_fail(bundle, TG_STR("$id"),
                               "below the root of a schema changes where a "
                               "$ref leads, which is not done over files; "
@@ -344,12 +358,12 @@ tg_schema_bundle_others(tg_schema_bundle_t *bundle, tg_str_t defs, size_t n)
 }
 
 int
-tg_schema_bundle(const tg_schema_files_t *files, tg_str_t raw, tg_buf_t *out,
-                 tg_buf_t *error)
+tg_schema_bundle(const tg_schema_bundle_source_t *files, tg_str_t raw,
+                 tg_buf_t *out, tg_buf_t *error)
 {
     tg_schema_bundle_t bundle = {
         .files = files,
-        .known = { .name = { files->name }, .n = 1 },
+        .file_names = { .name = { files->name }, .n = 1 },
         .out = out,
         .error = error,
     };
@@ -357,27 +371,28 @@ tg_schema_bundle(const tg_schema_files_t *files, tg_str_t raw, tg_buf_t *out,
     tg_str_t defs;
 
     start = out->len;
-    raw = tg_schema_bundle_text(raw);
-    bundle.draft = tg_schema_draft_of(raw);
-    tg_schema_bundle_schema(&bundle, raw, 1);
-    tg_buf_text(out, out->len != start + 1 ? ",\"$defs\":{" : "\"$defs\":{");
+    raw = tg_schema_bundle_trim_text(raw);
+    bundle.draft = tg_schema_draft_detect(raw);
+    tg_schema_bundle_copy_schema(&bundle, raw, 1);
+    tg_buf_append_cstr(out,
+                       out->len != start + 1 ? ",\"$defs\":{" : "\"$defs\":{");
     n = 0;
 
-    if (tg_json_has(raw, TG_STR("$defs"), TG_JSON_OBJECT, &defs)) {
-        n = tg_schema_bundle_members(&bundle, defs);
+    if (tg_json_has_member(raw, TG_STR("$defs"), TG_JSON_OBJECT, &defs)) {
+        n = tg_schema_bundle_copy_members(&bundle, defs);
     } else {
         defs = TG_STR_NONE;
     }
 
     /* Alone it stays as it is, token by token. */
-    if (bundle.rc == TG_OK && bundle.known.n == 1) {
+    if (bundle.rc == TG_OK && bundle.file_names.n == 1) {
         tg_buf_truncate(out, start);
-        tg_json_put_compact(out, raw);
-        return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+        tg_json_write_compact(out, raw);
+        return tg_buf_has_failed(out) ? TG_NOMEM : TG_OK;
     }
 
-    tg_schema_bundle_others(&bundle, defs, n);
-    tg_buf_text(out, "}}");
+    tg_schema_bundle_copy_other_files(&bundle, defs, n);
+    tg_buf_append_cstr(out, "}}");
 
-    return bundle.rc == TG_OK && tg_buf_failed(out) ? TG_NOMEM : bundle.rc;
+    return bundle.rc == TG_OK && tg_buf_has_failed(out) ? TG_NOMEM : bundle.rc;
 }

@@ -14,17 +14,17 @@ static const struct {
       TG_SCHEMA_DRAFT_2020 },
 };
 
-#define TG_SCHEMA_NDRAFTS                                                      \
+#define TG_SCHEMA_N_DRAFTS                                                     \
     (sizeof(tg_schema_drafts) / sizeof(tg_schema_drafts[0]))
 
 /* The longest of these URIs is shorter, whatever is escaped in it. */
-#define TG_SCHEMA_DRAFT_ESCAPED 320
+#define TG_SCHEMA_DRAFT_URI_MAX 320
 
 unsigned
-tg_schema_draft(tg_str_t uri)
+tg_schema_draft_from_uri(tg_str_t uri)
 {
-    static const tg_str_t schemes[] = { TG_STR_OF("https:"),
-                                        TG_STR_OF("http:") };
+    static const tg_str_t schemes[] = { TG_STR_INIT("https:"),
+                                        TG_STR_INIT("http:") };
     size_t i;
 
     if (uri.len != 0 && uri.data[uri.len - 1] == '#') {
@@ -41,8 +41,8 @@ tg_schema_draft(tg_str_t uri)
         }
     }
 
-    for (i = 0; i < TG_SCHEMA_NDRAFTS; i++) {
-        if (tg_str_eq(uri, tg_str_c(tg_schema_drafts[i].uri))) {
+    for (i = 0; i < TG_SCHEMA_N_DRAFTS; i++) {
+        if (tg_str_eq(uri, tg_str_from_cstr(tg_schema_drafts[i].uri))) {
             return tg_schema_drafts[i].draft;
         }
     }
@@ -51,13 +51,13 @@ tg_schema_draft(tg_str_t uri)
 }
 
 unsigned
-tg_schema_draft_of(tg_str_t schema)
+tg_schema_draft_detect(tg_str_t schema)
 {
-    char text[TG_SCHEMA_DRAFT_ESCAPED];
+    char text[TG_SCHEMA_DRAFT_URI_MAX];
     tg_str_t value;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT
-        || tg_json_get(schema, TG_STR("$schema"), &value) != TG_OK)
+        || tg_json_get_member(schema, TG_STR("$schema"), &value) != TG_OK)
     {
         return TG_SCHEMA_DRAFT_2020;
     }
@@ -66,16 +66,16 @@ tg_schema_draft_of(tg_str_t schema)
         return 0;
     }
 
-    return tg_schema_draft(
-        tg_str(text, tg_json_decode(text, tg_json_body(value))));
+    return tg_schema_draft_from_uri(
+        tg_str(text, tg_json_unescape(text, tg_json_string_body(value))));
 }
 
 const char *
-tg_schema_draft_name(unsigned draft)
+tg_schema_draft_get_name(unsigned draft)
 {
     size_t i;
 
-    for (i = 0; i < TG_SCHEMA_NDRAFTS; i++) {
+    for (i = 0; i < TG_SCHEMA_N_DRAFTS; i++) {
         if (tg_schema_drafts[i].draft == draft) {
             return tg_schema_drafts[i].name;
         }

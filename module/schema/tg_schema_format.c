@@ -5,11 +5,11 @@
 #include "schema/tg_schema_node.h"
 
 #include "schema/tg_pattern.h"
-#include "schema/tg_schema_uri.h"
+#include "schema/tg_uri.h"
 
 /* The number that n digits are. */
 static int
-tg_format_number(const char *p, size_t n)
+tg_format_parse_digits(const char *p, size_t n)
 {
     int value;
 
@@ -22,7 +22,7 @@ tg_format_number(const char *p, size_t n)
 
 /* Has text this shape?  d: a digit, x: one in hex, all others: themselves. */
 static int
-tg_format_is_like(tg_str_t text, const char *shape)
+tg_format_has_shape(tg_str_t text, const char *shape)
 {
     size_t i;
     char c;
@@ -31,7 +31,7 @@ tg_format_is_like(tg_str_t text, const char *shape)
         c = text.data[i];
 
         if (shape[i] == 'd'   ? !tg_is_digit(c)
-            : shape[i] == 'x' ? tg_hex(c) < 0
+            : shape[i] == 'x' ? tg_hex_value(c) < 0
                               : c != shape[i])
         {
             return 0;
@@ -42,20 +42,20 @@ tg_format_is_like(tg_str_t text, const char *shape)
 }
 
 static int
-tg_format_date(tg_str_t text)
+tg_format_is_date(tg_str_t text)
 {
     static const int days[] = {
         31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
     };
     int year, month, day, is_leap;
 
-    if (!tg_format_is_like(text, "dddd-dd-dd")) {
+    if (!tg_format_has_shape(text, "dddd-dd-dd")) {
         return 0;
     }
 
-    year = tg_format_number(text.data, 4);
-    month = tg_format_number(text.data + 5, 2);
-    day = tg_format_number(text.data + 8, 2);
+    year = tg_format_parse_digits(text.data, 4);
+    month = tg_format_parse_digits(text.data + 5, 2);
+    day = tg_format_parse_digits(text.data + 8, 2);
     is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
     return month >= 1 && month <= 12 && day >= 1
@@ -64,7 +64,7 @@ tg_format_date(tg_str_t text)
 
 /* "Z" or "+hh:mm", in minutes. */
 static int
-tg_format_offset(tg_str_t text, int *minutes)
+tg_format_parse_utc_offset(tg_str_t text, int *minutes)
 {
     int hour, minute;
 
@@ -73,31 +73,33 @@ tg_format_offset(tg_str_t text, int *minutes)
         return 1;
     }
 
-    if (!tg_format_is_like(text, "+dd:dd")
-        && !tg_format_is_like(text, "-dd:dd")) {
+    if (!tg_format_has_shape(text, "+dd:dd")
+        && !tg_format_has_shape(text, "-dd:dd"))
+    {
         return 0;
     }
 
-    hour = tg_format_number(text.data + 1, 2);
-    minute = tg_format_number(text.data + 4, 2);
+    hour = tg_format_parse_digits(text.data + 1, 2);
+    minute = tg_format_parse_digits(text.data + 4, 2);
     *minutes = (hour * 60 + minute) * (text.data[0] == '-' ? -1 : 1);
 
     return hour <= 23 && minute <= 59;
 }
 
 static int
-tg_format_time(tg_str_t text)
+tg_format_is_time(tg_str_t text)
 {
     int hour, minute, second, offset;
     size_t at;
 
-    if (text.len < 9 || !tg_format_is_like(tg_str(text.data, 8), "dd:dd:dd")) {
+    if (text.len < 9 || !tg_format_has_shape(tg_str(text.data, 8), "dd:dd:dd"))
+    {
         return 0;
     }
 
-    hour = tg_format_number(text.data, 2);
-    minute = tg_format_number(text.data + 3, 2);
-    second = tg_format_number(text.data + 6, 2);
+    hour = tg_format_parse_digits(text.data, 2);
+    minute = tg_format_parse_digits(text.data + 3, 2);
+    second = tg_format_parse_digits(text.data + 6, 2);
     at = 8;
 
     if (text.data[at] == '.') {
@@ -111,7 +113,8 @@ tg_format_time(tg_str_t text)
     }
 
     if (hour > 23 || minute > 59 || second > 60
-        || !tg_format_offset(tg_str(text.data + at, text.len - at), &offset))
+        || !tg_format_parse_utc_offset(tg_str(text.data + at, text.len - at),
+                                       &offset))
     {
         return 0;
     }
@@ -122,11 +125,11 @@ tg_format_time(tg_str_t text)
 }
 
 static int
-tg_format_date_time(tg_str_t text)
+tg_format_is_date_time(tg_str_t text)
 {
     return text.len > 11 && (text.data[10] | 0x20) == 't'
-           && tg_format_date(tg_str(text.data, 10))
-           && tg_format_time(tg_str(text.data + 11, text.len - 11));
+           && tg_format_is_date(tg_str(text.data, 10))
+           && tg_format_is_time(tg_str(text.data + 11, text.len - 11));
 }
 
 /*
@@ -134,7 +137,8 @@ tg_format_date_time(tg_str_t text)
  * of RFC 3339, none left out between two that are there.
  */
 static int
-tg_format_units(const char **at, const char *end, const char *units)
+tg_format_skip_duration_units(const char **at, const char *end,
+                              const char *units)
 {
     const char *p, *unit, *last;
     int n;
@@ -164,7 +168,7 @@ tg_format_units(const char **at, const char *end, const char *units)
 }
 
 static int
-tg_format_duration(tg_str_t text)
+tg_format_is_duration(tg_str_t text)
 {
     const char *p, *end;
     int n_date, n_time;
@@ -177,10 +181,10 @@ tg_format_duration(tg_str_t text)
     }
 
     if (end[-1] == 'W') {
-        return tg_format_units(&p, end, "W") == 1 && p == end;
+        return tg_format_skip_duration_units(&p, end, "W") == 1 && p == end;
     }
 
-    n_date = tg_format_units(&p, end, "YMD");
+    n_date = tg_format_skip_duration_units(&p, end, "YMD");
 
     if (n_date < 0 || p == end) {
         return n_date > 0;
@@ -190,13 +194,13 @@ tg_format_duration(tg_str_t text)
         return 0;
     }
 
-    n_time = tg_format_units(&p, end, "HMS");
+    n_time = tg_format_skip_duration_units(&p, end, "HMS");
 
     return n_time > 0 && p == end;
 }
 
 static int
-tg_format_hostname(tg_str_t text)
+tg_format_is_hostname(tg_str_t text)
 {
     size_t i, label;
 
@@ -224,7 +228,7 @@ tg_format_hostname(tg_str_t text)
 }
 
 static int
-tg_format_ipv4(tg_str_t text)
+tg_format_is_ipv4(tg_str_t text)
 {
     size_t i, n, start;
     int value;
@@ -239,7 +243,7 @@ tg_format_ipv4(tg_str_t text)
             return 0;
         }
 
-        value = tg_format_number(text.data + start, i - start);
+        value = tg_format_parse_digits(text.data + start, i - start);
 
         if (value > 255 || (n < 3 && (i == text.len || text.data[i] != '.'))) {
             return 0;
@@ -253,7 +257,7 @@ tg_format_ipv4(tg_str_t text)
 
 /* RFC 4291, section 2.2; no zone. */
 static int
-tg_format_ipv6(tg_str_t text)
+tg_format_is_ipv6(tg_str_t text)
 {
     int groups, has_gap;
     size_t i, start;
@@ -267,7 +271,7 @@ tg_format_ipv6(tg_str_t text)
     }
 
     while (i < text.len) {
-        for (start = i; i < text.len && tg_hex(text.data[i]) >= 0; i++) {
+        for (start = i; i < text.len && tg_hex_value(text.data[i]) >= 0; i++) {
             /* void */
         }
 
@@ -275,7 +279,7 @@ tg_format_ipv6(tg_str_t text)
             groups += 2;
             i = text.len;
 
-            if (!tg_format_ipv4(tg_str(text.data + start, i - start))) {
+            if (!tg_format_is_ipv4(tg_str(text.data + start, i - start))) {
                 return 0;
             }
 
@@ -310,7 +314,7 @@ tg_format_ipv6(tg_str_t text)
 
 /* Dot-string or quoted string; RFC 5321, section 4.1.2. */
 static int
-tg_format_local_part(tg_str_t text)
+tg_format_is_email_local_part(tg_str_t text)
 {
     size_t i;
     char c;
@@ -357,7 +361,7 @@ tg_format_local_part(tg_str_t text)
 }
 
 static int
-tg_format_email(tg_str_t text)
+tg_format_is_email(tg_str_t text)
 {
     tg_str_t domain;
     size_t at;
@@ -366,7 +370,7 @@ tg_format_email(tg_str_t text)
         /* void */
     }
 
-    if (at == 0 || !tg_format_local_part(tg_str(text.data, at - 1))) {
+    if (at == 0 || !tg_format_is_email_local_part(tg_str(text.data, at - 1))) {
         return 0;
     }
 
@@ -377,16 +381,17 @@ tg_format_email(tg_str_t text)
     {
         domain = tg_str(domain.data + 1, domain.len - 2);
 
-        return tg_format_ipv4(domain)
+        return tg_format_is_ipv4(domain)
                || (domain.len > 5 && memcmp(domain.data, "IPv6:", 5) == 0
-                   && tg_format_ipv6(tg_str(domain.data + 5, domain.len - 5)));
+                   && tg_format_is_ipv6(
+                       tg_str(domain.data + 5, domain.len - 5)));
     }
 
-    return tg_format_hostname(domain);
+    return tg_format_is_hostname(domain);
 }
 
 static int
-tg_format_uri_reference(tg_str_t text)
+tg_format_is_uri_reference(tg_str_t text)
 {
     tg_str_t host;
     tg_uri_t uri;
@@ -410,29 +415,29 @@ tg_format_uri_reference(tg_str_t text)
         host = tg_str(host.data + i + 1, close - i - 1);
 
         return (host.len > 1 && (host.data[0] | 0x20) == 'v')
-               || tg_format_ipv6(host);
+               || tg_format_is_ipv6(host);
     }
 
     return 1;
 }
 
 static int
-tg_format_uri(tg_str_t text)
+tg_format_is_uri(tg_str_t text)
 {
     tg_uri_t uri;
 
-    return tg_format_uri_reference(text) && tg_uri_parse(text, &uri) == TG_OK
+    return tg_format_is_uri_reference(text) && tg_uri_parse(text, &uri) == TG_OK
            && uri.scheme.data != NULL;
 }
 
 static int
-tg_format_uuid(tg_str_t text)
+tg_format_is_uuid(tg_str_t text)
 {
-    return tg_format_is_like(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
+    return tg_format_has_shape(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
 }
 
 static int
-tg_format_json_pointer(tg_str_t text)
+tg_format_is_json_pointer(tg_str_t text)
 {
     size_t i;
 
@@ -454,15 +459,15 @@ tg_format_json_pointer(tg_str_t text)
 
 /* The translation is of no interest, so it gets no memory to go to. */
 static int
-tg_format_regex(tg_str_t text)
+tg_format_is_regex(tg_str_t text)
 {
     unsigned weight;
     const char *why;
     tg_buf_t out;
 
-    out = tg_buf_fixed(NULL, 0);
+    out = tg_buf_make_fixed(NULL, 0);
 
-    return tg_pattern_translate(text, &out, &weight, &why) != TG_BAD;
+    return tg_pattern_translate(text, &out, &weight, &why) != TG_INVALID;
 }
 
 tg_schema_format_pt
@@ -472,24 +477,24 @@ tg_schema_format_find(tg_str_t name)
         const char *name;
         tg_schema_format_pt check;
     } formats[] = {
-        { "date-time", tg_format_date_time },
-        { "date", tg_format_date },
-        { "time", tg_format_time },
-        { "duration", tg_format_duration },
-        { "email", tg_format_email },
-        { "hostname", tg_format_hostname },
-        { "ipv4", tg_format_ipv4 },
-        { "ipv6", tg_format_ipv6 },
-        { "uri", tg_format_uri },
-        { "uri-reference", tg_format_uri_reference },
-        { "uuid", tg_format_uuid },
-        { "json-pointer", tg_format_json_pointer },
-        { "regex", tg_format_regex },
+        { "date-time", tg_format_is_date_time },
+        { "date", tg_format_is_date },
+        { "time", tg_format_is_time },
+        { "duration", tg_format_is_duration },
+        { "email", tg_format_is_email },
+        { "hostname", tg_format_is_hostname },
+        { "ipv4", tg_format_is_ipv4 },
+        { "ipv6", tg_format_is_ipv6 },
+        { "uri", tg_format_is_uri },
+        { "uri-reference", tg_format_is_uri_reference },
+        { "uuid", tg_format_is_uuid },
+        { "json-pointer", tg_format_is_json_pointer },
+        { "regex", tg_format_is_regex },
     };
     size_t i;
 
     for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        if (tg_str_eq(name, tg_str_c(formats[i].name))) {
+        if (tg_str_eq(name, tg_str_from_cstr(formats[i].name))) {
             return formats[i].check;
         }
     }

@@ -1,66 +1,67 @@
 #include "schema/tg_schema_lint.h"
 
-#include "base/tg_spell.h"
+#include "base/tg_suggest.h"
 #include "schema/tg_schema_draft.h"
-#include "schema/tg_schema_look.h"
-#include "schema/tg_schema_words.h"
+#include "schema/tg_schema_query.h"
+#include "schema/tg_schema_keyword_names.h"
 
 /* Bytes of the schema's own words in a remark. */
-#define TG_SCHEMA_LINT_TEXT 64
+#define TG_SCHEMA_LINT_QUOTE_MAX 64
 
 typedef struct {
     tg_str_t root;
-    tg_schema_remark_pt say;
+    tg_schema_lint_warning_pt on_warning;
     void *ctx;
     tg_buf_t place;
     tg_buf_t text;
-    unsigned left;
+    unsigned warnings_left;
     unsigned draft; /* of the root */
 } tg_schema_lint_t;
 
 /* --- remarks --- */
 
 static void
-tg_schema_lint_begin(tg_schema_lint_t *lint)
+tg_schema_lint_begin_warning(tg_schema_lint_t *lint)
 {
     tg_buf_truncate(&lint->text, 0);
-    tg_buf_str(&lint->text, lint->place.len != 0 ? tg_buf_view(&lint->place)
-                                                 : TG_STR("(root)"));
-    tg_buf_text(&lint->text, ": ");
+    tg_buf_append_str(&lint->text, lint->place.len != 0
+                                       ? tg_buf_view(&lint->place)
+                                       : TG_STR("(root)"));
+    tg_buf_append_cstr(&lint->text, ": ");
 }
 
 static void
-tg_schema_lint_end(tg_schema_lint_t *lint)
+tg_schema_lint_end_warning(tg_schema_lint_t *lint)
 {
-    if (lint->left != 0 && !tg_buf_failed(&lint->text)) {
-        lint->left--;
-        lint->say(lint->ctx, tg_buf_view(&lint->text));
+    if (lint->warnings_left != 0 && !tg_buf_has_failed(&lint->text)) {
+        lint->warnings_left--;
+        lint->on_warning(lint->ctx, tg_buf_view(&lint->text));
     }
 }
 
 /* Part of a longer text is enough to find it. */
 static void
-tg_schema_lint_put(tg_schema_lint_t *lint, tg_str_t text)
+tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
 {
     size_t len;
 
     len = text.len;
 
-    if (len > TG_SCHEMA_LINT_TEXT) {
-        for (len = TG_SCHEMA_LINT_TEXT;
+    if (len > TG_SCHEMA_LINT_QUOTE_MAX) {
+        for (len = TG_SCHEMA_LINT_QUOTE_MAX;
              len != 0 && ((unsigned char) text.data[len] & 0xc0) == 0x80; len--)
         {
             /* void */
         }
     }
 
-    tg_buf_put(&lint->text, text.data, len);
-    tg_buf_text(&lint->text, len != text.len ? "..." : "");
+    tg_buf_append(&lint->text, text.data, len);
+    tg_buf_append_cstr(&lint->text, len != text.len ? "..." : "");
 }
 
 /* A word that is no keyword, which is a remark, and may be meant as one. */
 static void
-tg_schema_lint_unknown(tg_schema_lint_t *lint, tg_str_t key)
+tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
 {
     const char *near;
 
@@ -70,47 +71,50 @@ tg_schema_lint_unknown(tg_schema_lint_t *lint, tg_str_t key)
         return;
     }
 
-    near = tg_spell(key, tg_schema_words_of(TG_SCHEMA_HOLDS_VALUE));
+    near = tg_suggest_word(key, tg_schema_keyword_list_names(
+                                    TG_SCHEMA_CONTENT_VALUE));
 
     if (near == NULL) {
-        near = tg_spell(key, tg_schema_words_of(TG_SCHEMA_HOLDS_SCHEMAS));
+        near = tg_suggest_word(key, tg_schema_keyword_list_names(
+                                        TG_SCHEMA_CONTENT_SCHEMAS));
     }
 
     if (near == NULL) {
-        near = tg_spell(key, tg_schema_words_of(TG_SCHEMA_HOLDS_MAP));
+        near = tg_suggest_word(key, tg_schema_keyword_list_names(
+                                        TG_SCHEMA_CONTENT_MAP));
     }
 
-    tg_schema_lint_begin(lint);
-    tg_buf_char(&lint->text, '"');
-    tg_schema_lint_put(lint, key);
-    tg_buf_text(&lint->text, "\" is no keyword and decides nothing; ");
+    tg_schema_lint_begin_warning(lint);
+    tg_buf_append_char(&lint->text, '"');
+    tg_schema_lint_append_text(lint, key);
+    tg_buf_append_cstr(&lint->text, "\" is no keyword and decides nothing; ");
 
     if (near != NULL) {
         tg_buf_printf(&lint->text, "did you mean \"%s\"?", near);
     } else {
-        tg_buf_text(&lint->text, "remove it, or begin it with \"x-\"");
+        tg_buf_append_cstr(&lint->text, "remove it, or begin it with \"x-\"");
     }
 
-    tg_schema_lint_end(lint);
+    tg_schema_lint_end_warning(lint);
 }
 
 /* A keyword of other drafts alone. */
 static void
-tg_schema_lint_foreign(tg_schema_lint_t *lint, tg_str_t key)
+tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {
-    tg_schema_lint_begin(lint);
-    tg_buf_char(&lint->text, '"');
-    tg_schema_lint_put(lint, key);
+    tg_schema_lint_begin_warning(lint);
+    tg_buf_append_char(&lint->text, '"');
+    tg_schema_lint_append_text(lint, key);
     tg_buf_printf(&lint->text,
                   "\" is no keyword of %s and decides nothing; see "
                   "\"$schema\"",
-                  tg_schema_draft_name(lint->draft));
-    tg_schema_lint_end(lint);
+                  tg_schema_draft_get_name(lint->draft));
+    tg_schema_lint_end_warning(lint);
 }
 
 /* What stands beside `$ref` where that hides it: a rule, but no remark. */
 static void
-tg_schema_lint_hidden(tg_schema_lint_t *lint, tg_str_t key)
+tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
 {
     static const char *const others[] = { "$ref",     "$schema", "$comment",
                                           "title",    "default", "description",
@@ -118,23 +122,23 @@ tg_schema_lint_hidden(tg_schema_lint_t *lint, tg_str_t key)
     size_t i;
 
     for (i = 0; others[i] != NULL; i++) {
-        if (tg_json_body_is(key, tg_str_c(others[i]))) {
+        if (tg_json_body_eq_text(key, tg_str_from_cstr(others[i]))) {
             return;
         }
     }
 
-    if (tg_schema_holds(key) == TG_SCHEMA_HOLDS_NOTHING) {
+    if (tg_schema_keyword_get_content(key) == TG_SCHEMA_CONTENT_UNKNOWN) {
         return;
     }
 
-    tg_schema_lint_begin(lint);
-    tg_buf_char(&lint->text, '"');
-    tg_schema_lint_put(lint, key);
+    tg_schema_lint_begin_warning(lint);
+    tg_buf_append_char(&lint->text, '"');
+    tg_schema_lint_append_text(lint, key);
     tg_buf_printf(&lint->text,
                   "\" decides nothing beside \"$ref\", as %s has it; put both "
                   "into an \"allOf\"",
-                  tg_schema_draft_name(lint->draft));
-    tg_schema_lint_end(lint);
+                  tg_schema_draft_get_name(lint->draft));
+    tg_schema_lint_end_warning(lint);
 }
 
 static void
@@ -142,33 +146,35 @@ tg_schema_lint_required(tg_schema_lint_t *lint, tg_str_t schema,
                         tg_str_t required)
 {
     tg_str_t item, name, key, value;
-    tg_json_t json;
+    tg_json_cursor_t json;
 
-    for (tg_json_each(&json, required); tg_json_item(&json, &item);) {
+    for (tg_json_iter_init(&json, required); tg_json_iter_next(&json, &item);) {
         if (tg_json_type(item) != TG_JSON_STRING) {
             continue;
         }
 
-        name = tg_json_body(item);
+        name = tg_json_string_body(item);
 
         if (memchr(name.data, '\\', name.len) == NULL
-            && tg_schema_look_property(lint->root, schema, name, NULL, &key,
-                                       &value)
+            && tg_schema_query_property(lint->root, schema, name, NULL, &key,
+                                        &value)
                    == TG_MISSING)
         {
-            tg_schema_lint_begin(lint);
-            tg_buf_text(&lint->text, "\"required\" names \"");
-            tg_schema_lint_put(lint, name);
-            tg_buf_text(&lint->text,
-                        "\", which \"properties\" does not declare; declare "
-                        "it or correct the name");
-            tg_schema_lint_end(lint);
+            tg_schema_lint_begin_warning(lint);
+            tg_buf_append_cstr(&lint->text, "\"required\" names \"");
+            tg_schema_lint_append_text(lint, name);
+            tg_buf_append_cstr(
+                &lint->text,
+                "\", which \"properties\" does not declare; declare "
+                "it or correct the name");
+            tg_schema_lint_end_warning(lint);
         }
     }
 }
 
 static int
-tg_schema_lint_fits(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
+tg_schema_lint_is_type_allowed(tg_schema_lint_t *lint, tg_str_t schema,
+                               tg_str_t value)
 {
     static const char *const names[] = {
         [TG_JSON_OBJECT] = "object", [TG_JSON_ARRAY] = "array",
@@ -182,10 +188,10 @@ tg_schema_lint_fits(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
     type = tg_json_type(value);
 
     return type == TG_JSON_NONE
-           || tg_schema_look_allows(lint->root, schema, names[type])
+           || tg_schema_query_allows_type(lint->root, schema, names[type])
            || (type == TG_JSON_NUMBER
-               && tg_schema_look_allows(lint->root, schema, "integer")
-               && tg_json_int64(value, &number) == TG_OK);
+               && tg_schema_query_allows_type(lint->root, schema, "integer")
+               && tg_json_parse_int64(value, &number) == TG_OK);
 }
 
 static void
@@ -193,19 +199,19 @@ tg_schema_lint_default(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
 {
     tg_str_t type;
 
-    if (tg_schema_lint_fits(lint, schema, value)
-        || tg_schema_look_keyword(lint->root, schema, "type", &type) != TG_OK)
+    if (tg_schema_lint_is_type_allowed(lint, schema, value)
+        || tg_schema_query_keyword(lint->root, schema, "type", &type) != TG_OK)
     {
         return;
     }
 
-    tg_schema_lint_begin(lint);
-    tg_buf_text(&lint->text, "the \"default\" ");
-    tg_schema_lint_put(lint, value);
-    tg_buf_text(&lint->text, " is not of its \"type\" ");
-    tg_schema_lint_put(lint, type);
-    tg_buf_text(&lint->text, "; correct one of them");
-    tg_schema_lint_end(lint);
+    tg_schema_lint_begin_warning(lint);
+    tg_buf_append_cstr(&lint->text, "the \"default\" ");
+    tg_schema_lint_append_text(lint, value);
+    tg_buf_append_cstr(&lint->text, " is not of its \"type\" ");
+    tg_schema_lint_append_text(lint, type);
+    tg_buf_append_cstr(&lint->text, "; correct one of them");
+    tg_schema_lint_end_warning(lint);
 }
 
 /* --- the walk --- */
@@ -215,13 +221,13 @@ static void tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema);
 /* One that stands behind a key. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
-tg_schema_lint_below(tg_schema_lint_t *lint, tg_str_t key, tg_str_t schema)
+tg_schema_lint_child(tg_schema_lint_t *lint, tg_str_t key, tg_str_t schema)
 {
     size_t len;
 
     len = lint->place.len;
-    tg_buf_char(&lint->place, '/');
-    tg_buf_str(&lint->place, key);
+    tg_buf_append_char(&lint->place, '/');
+    tg_buf_append_str(&lint->place, key);
     tg_schema_lint_schema(lint, schema);
     tg_buf_truncate(&lint->place, len);
 }
@@ -231,7 +237,7 @@ static void
 tg_schema_lint_map(tg_schema_lint_t *lint, tg_str_t key, tg_str_t map)
 {
     tg_str_t name, value;
-    tg_json_t json;
+    tg_json_cursor_t json;
     size_t len;
 
     if (tg_json_type(map) != TG_JSON_OBJECT) {
@@ -239,14 +245,15 @@ tg_schema_lint_map(tg_schema_lint_t *lint, tg_str_t key, tg_str_t map)
     }
 
     len = lint->place.len;
-    tg_buf_char(&lint->place, '/');
-    tg_buf_str(&lint->place, key);
+    tg_buf_append_char(&lint->place, '/');
+    tg_buf_append_str(&lint->place, key);
     tg_json_init(&json, map);
-    (void) tg_json_object(&json);
+    (void) tg_json_enter_object(&json);
 
-    while (lint->left != 0 && tg_json_member(&json, &name) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        tg_schema_lint_below(lint, name, value);
+    while (lint->warnings_left != 0
+           && tg_json_next_member(&json, &name) == TG_OK) {
+        (void) tg_json_read_value(&json, &value);
+        tg_schema_lint_child(lint, name, value);
     }
 
     tg_buf_truncate(&lint->place, len);
@@ -257,39 +264,41 @@ static void
 tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
                       tg_str_t value)
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t item;
 
-    if (lint->draft != 0 && !(tg_schema_drafts_of(key) & lint->draft)) {
-        tg_schema_lint_foreign(lint, key);
+    if (lint->draft != 0 && !(tg_schema_keyword_get_drafts(key) & lint->draft))
+    {
+        tg_schema_lint_other_draft(lint, key);
         return;
     }
 
-    switch (tg_schema_holds(key)) {
-    case TG_SCHEMA_HOLDS_NOTHING:
-        tg_schema_lint_unknown(lint, key);
+    switch (tg_schema_keyword_get_content(key)) {
+    case TG_SCHEMA_CONTENT_UNKNOWN:
+        tg_schema_lint_unknown_keyword(lint, key);
         break;
 
-    case TG_SCHEMA_HOLDS_SCHEMAS:
+    case TG_SCHEMA_CONTENT_SCHEMAS:
         if (tg_json_type(value) != TG_JSON_ARRAY) {
-            tg_schema_lint_below(lint, key, value);
+            tg_schema_lint_child(lint, key, value);
             break;
         }
 
-        for (tg_json_each(&json, value); tg_json_item(&json, &item);) {
-            tg_schema_lint_below(lint, key, item);
+        for (tg_json_iter_init(&json, value); tg_json_iter_next(&json, &item);)
+        {
+            tg_schema_lint_child(lint, key, item);
         }
 
         break;
 
-    case TG_SCHEMA_HOLDS_MAP:
+    case TG_SCHEMA_CONTENT_MAP:
         tg_schema_lint_map(lint, key, value);
         break;
 
     default:
-        if (tg_json_body_is(key, TG_STR("required"))) {
+        if (tg_json_body_eq_text(key, TG_STR("required"))) {
             tg_schema_lint_required(lint, schema, value);
-        } else if (tg_json_body_is(key, TG_STR("default"))) {
+        } else if (tg_json_body_eq_text(key, TG_STR("default"))) {
             tg_schema_lint_default(lint, schema, value);
         }
 
@@ -302,23 +311,25 @@ static void
 tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema)
 {
     tg_str_t key, value;
-    tg_json_t json;
+    tg_json_cursor_t json;
     int is_hidden;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
         return;
     }
 
-    is_hidden = (lint->draft & TG_SCHEMA_DRAFTS_OLD)
-                && tg_json_get(schema, TG_STR("$ref"), &value) == TG_OK;
+    is_hidden = (lint->draft & TG_SCHEMA_DRAFTS_UNTIL_7)
+                && tg_json_get_member(schema, TG_STR("$ref"), &value) == TG_OK;
     tg_json_init(&json, schema);
-    (void) tg_json_object(&json);
+    (void) tg_json_enter_object(&json);
 
-    while (lint->left != 0 && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
+    while (lint->warnings_left != 0
+           && tg_json_next_member(&json, &key) == TG_OK) {
+        (void) tg_json_read_value(&json, &value);
 
-        if (is_hidden && tg_schema_holds(key) != TG_SCHEMA_HOLDS_MAP) {
-            tg_schema_lint_hidden(lint, key);
+        if (is_hidden
+            && tg_schema_keyword_get_content(key) != TG_SCHEMA_CONTENT_MAP) {
+            tg_schema_lint_ignored_sibling(lint, key);
             continue;
         }
 
@@ -327,22 +338,23 @@ tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema)
 }
 
 int
-tg_schema_lint(tg_str_t schema, tg_schema_remark_pt say, void *ctx)
+tg_schema_lint(tg_str_t schema, tg_schema_lint_warning_pt on_warning, void *ctx)
 {
     tg_schema_lint_t lint = {
         .root = schema,
-        .say = say,
+        .on_warning = on_warning,
         .ctx = ctx,
-        .left = TG_SCHEMA_LINTS,
-        .draft = tg_schema_draft_of(schema),
+        .warnings_left = TG_SCHEMA_LINT_MAX_WARNINGS,
+        .draft = tg_schema_draft_detect(schema),
     };
     int rc;
 
     tg_buf_init(&lint.place, tg_alloc_libc());
     tg_buf_init(&lint.text, tg_alloc_libc());
     tg_schema_lint_schema(&lint, schema);
-    rc = tg_buf_failed(&lint.text) || tg_buf_failed(&lint.place) ? TG_NOMEM
-                                                                 : TG_OK;
+    rc = tg_buf_has_failed(&lint.text) || tg_buf_has_failed(&lint.place)
+             ? TG_NOMEM
+             : TG_OK;
     tg_buf_deinit(&lint.place);
     tg_buf_deinit(&lint.text);
 

@@ -9,12 +9,13 @@
 #include "base/tg_json.h"
 
 /* More than that nobody reads at once. */
-#define TG_SCHEMA_LINTS 8
+#define TG_SCHEMA_LINT_MAX_WARNINGS 8
 
 /* remark is UTF-8 of one line, and begins with a place, a JSON pointer. */
-typedef void (*tg_schema_remark_pt)(void *ctx, tg_str_t remark);
+typedef void (*tg_schema_lint_warning_pt)(void *ctx, tg_str_t warning);
 
 /* Says them of a valid schema, the first ones: TG_OK or TG_NOMEM. */
-int tg_schema_lint(tg_str_t schema, tg_schema_remark_pt say, void *ctx);
+int tg_schema_lint(tg_str_t schema, tg_schema_lint_warning_pt on_warning,
+                   void *ctx);
 
 #endif

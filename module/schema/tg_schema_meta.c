@@ -4,13 +4,14 @@
  */
 #include "schema/tg_schema_node.h"
 
-#define TG_META "https://json-schema.org/draft/2020-12/"
-#define TG_META_2019 "https://json-schema.org/draft/2019-09/"
+#define TG_META_2020_BASE "https://json-schema.org/draft/2020-12/"
+#define TG_META_2019_BASE "https://json-schema.org/draft/2019-09/"
 
-#define TG_META_USES(name) "\"" TG_META "vocab/" name "\":true"
+#define TG_META_USES(name) "\"" TG_META_2020_BASE "vocab/" name "\":true"
 
 #define TG_META_SCHEMA(id, vocabularies, rest)                                 \
-    "{\"$schema\":\"" TG_META "schema\",\"$id\":\"" TG_META id                 \
+    "{\"$schema\":\"" TG_META_2020_BASE                                        \
+    "schema\",\"$id\":\"" TG_META_2020_BASE id                                 \
     "\",\"$dynamicAnchor\":\"meta\",\"type\":[\"object\",\"boolean\"],"        \
     "\"$vocabulary\":{" vocabularies "}," rest
 
@@ -20,10 +21,13 @@
 
 static const char tg_meta_schema[] = TG_META_SCHEMA(
     "schema",
-    "\"" TG_META "vocab/core\":true,\"" TG_META
-    "vocab/applicator\":true,\"" TG_META "vocab/unevaluated\":true,\"" TG_META
-    "vocab/validation\":true,\"" TG_META "vocab/meta-data\":true,\"" TG_META
-    "vocab/format-annotation\":true,\"" TG_META "vocab/content\":true",
+    "\"" TG_META_2020_BASE "vocab/core\":true,\"" TG_META_2020_BASE
+    "vocab/applicator\":true,\"" TG_META_2020_BASE
+    "vocab/unevaluated\":true,\"" TG_META_2020_BASE
+    "vocab/validation\":true,\"" TG_META_2020_BASE
+    "vocab/meta-data\":true,\"" TG_META_2020_BASE
+    "vocab/format-annotation\":true,\"" TG_META_2020_BASE
+    "vocab/content\":true",
     "\"allOf\":[{\"$ref\":\"meta/core\"},{\"$ref\":\"meta/applicator\"},{"
     "\"$ref\":\"meta/unevaluated\"},{\"$ref\":\"meta/validation\"},{\"$ref\":"
     "\"meta/meta-data\"},{\"$ref\":\"meta/format-annotation\"},{\"$ref\":"
@@ -134,22 +138,24 @@ static const struct {
     { "content", TG_SCHEMA_V_CONTENT, tg_meta_content },
 };
 
-#define TG_META_PARTS (sizeof(tg_meta_parts) / sizeof(tg_meta_parts[0]))
+#define TG_META_N_PARTS (sizeof(tg_meta_parts) / sizeof(tg_meta_parts[0]))
 
-/* Which part is it that an URI names behind its start?  Else TG_META_PARTS. */
+/*
+ * Which part is it that an URI names behind its start?  Else TG_META_N_PARTS.
+ */
 static size_t
-tg_meta_part(tg_str_t uri, tg_str_t start)
+tg_meta_find_part(tg_str_t uri, tg_str_t start)
 {
     size_t i;
 
     if (uri.len < start.len || memcmp(uri.data, start.data, start.len) != 0) {
-        return TG_META_PARTS;
+        return TG_META_N_PARTS;
     }
 
     uri = tg_str(uri.data + start.len, uri.len - start.len);
 
-    for (i = 0; i < TG_META_PARTS; i++) {
-        if (tg_str_eq(uri, tg_str_c(tg_meta_parts[i].name))) {
+    for (i = 0; i < TG_META_N_PARTS; i++) {
+        if (tg_str_eq(uri, tg_str_from_cstr(tg_meta_parts[i].name))) {
             break;
         }
     }
@@ -162,43 +168,43 @@ tg_schema_meta_find(tg_str_t uri)
 {
     size_t i;
 
-    if (tg_str_eq(uri, TG_STR(TG_META "schema"))) {
+    if (tg_str_eq(uri, TG_STR(TG_META_2020_BASE "schema"))) {
         return TG_STR(tg_meta_schema);
     }
 
-    i = tg_meta_part(uri, TG_STR(TG_META "meta/"));
+    i = tg_meta_find_part(uri, TG_STR(TG_META_2020_BASE "meta/"));
 
-    return i < TG_META_PARTS ? tg_str_c(tg_meta_parts[i].text)
-                             : tg_schema_meta_find_old(uri);
+    return i < TG_META_N_PARTS ? tg_str_from_cstr(tg_meta_parts[i].text)
+                               : tg_schema_meta_find_old(uri);
 }
 
 /* Those of 2019-09, of which two were divided later. */
 static unsigned
-tg_meta_old_vocabulary(tg_str_t uri, int is_required)
+tg_meta_get_2019_vocabulary(tg_str_t uri, int is_required)
 {
     size_t i;
 
-    if (tg_str_eq(uri, TG_STR(TG_META_2019 "vocab/applicator"))) {
+    if (tg_str_eq(uri, TG_STR(TG_META_2019_BASE "vocab/applicator"))) {
         return TG_SCHEMA_V_APPLICATOR | TG_SCHEMA_V_UNEVALUATED;
     }
 
-    if (tg_str_eq(uri, TG_STR(TG_META_2019 "vocab/format"))) {
+    if (tg_str_eq(uri, TG_STR(TG_META_2019_BASE "vocab/format"))) {
         return is_required ? TG_SCHEMA_V_FORMAT_ASSERTION
                            : TG_SCHEMA_V_FORMAT_ANNOTATION;
     }
 
-    i = tg_meta_part(uri, TG_STR(TG_META_2019 "vocab/"));
+    i = tg_meta_find_part(uri, TG_STR(TG_META_2019_BASE "vocab/"));
 
-    return i < TG_META_PARTS ? tg_meta_parts[i].bit : 0;
+    return i < TG_META_N_PARTS ? tg_meta_parts[i].bit : 0;
 }
 
 unsigned
-tg_schema_meta_vocabulary(tg_str_t uri, int is_required)
+tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required)
 {
     size_t i;
 
-    i = tg_meta_part(uri, TG_STR(TG_META "vocab/"));
+    i = tg_meta_find_part(uri, TG_STR(TG_META_2020_BASE "vocab/"));
 
-    return i < TG_META_PARTS ? tg_meta_parts[i].bit
-                             : tg_meta_old_vocabulary(uri, is_required);
+    return i < TG_META_N_PARTS ? tg_meta_parts[i].bit
+                               : tg_meta_get_2019_vocabulary(uri, is_required);
 }

@@ -35,7 +35,7 @@ main(int argc, char **argv)
     for (i = 0; i < CHECK_TIMES; i++) {
         start = bench_now();
 
-        if (tg_json_check(tg_str(value.text, value.len), NULL) != TG_OK) {
+        if (tg_json_validate(tg_str(value.text, value.len), NULL) != TG_OK) {
             bench_die("%s is no JSON", argv[1]);
         }
 

@@ -1,7 +1,7 @@
 #include "bridge_side.h"
 
 #include "base/tg_utf8.h"
-#include "uv/tg_uv_end.h"
+#include "transport/tg_uv_conn_io.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -17,14 +17,14 @@ side_of(const tg_uv_conn_t *conn)
                                              : &side_world.parent;
 }
 
-/* --- the ends of connections, instead of tg_uv_end.c --- */
+/* --- the ends of connections, instead of tg_uv_conn_io.c --- */
 
 int
-tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
+tg_uv_io_init_pipe(tg_uv_conn_t *conn, tg_uv_io_t *end)
 {
     side_t *side;
 
-    end->kind = TG_UV_END_STREAM;
+    end->type = TG_UV_IO_STREAM;
     side = side_of(conn);
     tg_buf_truncate(&side->sent, 0);
     side->conn = conn;
@@ -36,28 +36,28 @@ tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
 }
 
 int
-tg_uv_end_tcp(tg_uv_conn_t *conn, tg_uv_end_t *end)
+tg_uv_io_init_tcp(tg_uv_conn_t *conn, tg_uv_io_t *end)
 {
-    return tg_uv_end_pipe(conn, end);
+    return tg_uv_io_init_pipe(conn, end);
 }
 
 int
-tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd, int is_readable)
+tg_uv_io_open_fd(tg_uv_conn_t *conn, tg_uv_io_t *end, int fd, int is_readable)
 {
-    return is_readable ? tg_uv_end_pipe(conn, end) : 0;
+    return is_readable ? tg_uv_io_init_pipe(conn, end) : 0;
 }
 
 void
-tg_uv_end_close(tg_uv_conn_t *conn, tg_uv_end_t *end)
+tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end)
 {
-    if (end->kind != TG_UV_END_NONE) {
+    if (end->type != TG_UV_IO_NONE) {
         conn->nopen++;
         side_of(conn)->is_closed = 1;
     }
 }
 
 int
-tg_uv_end_read(tg_uv_conn_t *conn)
+tg_uv_conn_read_start(tg_uv_conn_t *conn)
 {
     side_of(conn)->is_reading = 1;
 
@@ -65,13 +65,13 @@ tg_uv_end_read(tg_uv_conn_t *conn)
 }
 
 void
-tg_uv_end_stop(tg_uv_conn_t *conn)
+tg_uv_conn_read_stop(tg_uv_conn_t *conn)
 {
     side_of(conn)->is_reading = 0;
 }
 
 int
-tg_uv_end_write(tg_uv_conn_t *conn)
+tg_uv_conn_write_start(tg_uv_conn_t *conn)
 {
     FUZZ(conn->written < conn->writing.len);
     side_of(conn)->is_writing = 1;
@@ -80,13 +80,13 @@ tg_uv_end_write(tg_uv_conn_t *conn)
 }
 
 ssize_t
-tg_uv_end_try(tg_uv_conn_t *conn, const char *data, size_t len)
+tg_uv_conn_try_write(tg_uv_conn_t *conn, const char *data, size_t len)
 {
     size_t n;
 
     n = fuzz_piece(&side_world.seed, len);
     n = side_world.seed % 7 == 1 ? 0 : n;
-    tg_buf_put(&side_of(conn)->sent, data, n);
+    tg_buf_append(&side_of(conn)->sent, data, n);
 
     return (ssize_t) n;
 }
@@ -103,9 +103,12 @@ int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
 uint64_t __wrap_uv_now(const uv_loop_t *loop);
-tg_catalogue_t *__wrap_tg_schema_load(const char *path, char *why, size_t size);
-void __wrap_tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
-void __real_tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
+tg_catalog_t *__wrap_tg_bridge_schema_file_load(const char *path, char *why,
+                                                size_t size);
+void __wrap_tg_bridge_parent_init(tg_bridge_t *bridge,
+                                  const tg_uv_client_ops_t *ops);
+void __real_tg_bridge_parent_init(tg_bridge_t *bridge,
+                                  const tg_uv_client_ops_t *ops);
 int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout);
 
 static uv_timer_t *
@@ -116,10 +119,10 @@ side_timer(unsigned number)
 }
 
 void
-__wrap_tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
+__wrap_tg_bridge_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
 {
     side_world.bridge = bridge;
-    __real_tg_parent_init(bridge, ops);
+    __real_tg_bridge_parent_init(bridge, ops);
 }
 
 /* Time passes when a timer is said to have come to its end. */
@@ -145,15 +148,15 @@ __wrap_uv_now(const uv_loop_t *loop)
 }
 
 /* The schema file of ipc. */
-tg_catalogue_t *
-__wrap_tg_schema_load(const char *path, char *why, size_t size)
+tg_catalog_t *
+__wrap_tg_bridge_schema_file_load(const char *path, char *why, size_t size)
 {
-    tg_catalogue_t *tools;
+    tg_catalog_t *tools;
     size_t nleft_out;
 
-    FUZZ(tg_tools_new(tg_alloc_libc(), 0,
-                      TG_STR("[{\"name\":\"echo\"},{\"name\":\"slow\"}]"),
-                      &tools, &nleft_out)
+    FUZZ(tg_tool_list_parse(tg_alloc_libc(), 0,
+                            TG_STR("[{\"name\":\"echo\"},{\"name\":\"slow\"}]"),
+                            &tools, &nleft_out)
          == TG_OK);
 
     return tools;
@@ -198,7 +201,7 @@ __wrap_uv_run(uv_loop_t *loop, uv_run_mode mode)
     for (turns = 0; !side_is_over(); turns++) {
         FUZZ(turns < 100);
         side_turn();
-        (void) side_fire(TG_TIMER_QUIT);
+        (void) side_fire(TG_BRIDGE_TIMER_QUIT);
     }
 
     side_turn();
@@ -218,29 +221,30 @@ tg_bridge_log(const char *format, ...)
     va_start(args, format);
     (void) vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    FUZZ(tg_utf8_is_valid(tg_str_c(line)) || strlen(line) == sizeof(line) - 1);
+    FUZZ(tg_utf8_is_valid(tg_str_from_cstr(line))
+         || strlen(line) == sizeof(line) - 1);
 }
 
 void
-tg_bridge_trace(const char *where, tg_frame_kind_t kind, tg_str_t bytes)
+tg_bridge_log_messages(const char *where, tg_frame_type_t type, tg_str_t bytes)
 {
     FUZZ(bytes.data != NULL || bytes.len == 0);
 }
 
 void
-tg_bridge_printable(char *dst, size_t size, tg_str_t text)
+tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text)
 {
     (void) snprintf(dst, size, "%.*s", (int) text.len, text.data);
 }
 
 void
-tg_bridge_decode(char *dst, size_t size, tg_str_t body)
+tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body)
 {
     tg_buf_t text;
     size_t i;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_json_put_decoded(&text, body);
+    tg_json_append_unescaped(&text, body);
 
     for (i = 0; i < text.len && i < size - 1; i++) {
         dst[i] = text.data[i] >= ' ' ? text.data[i] : '?';
@@ -255,7 +259,7 @@ tg_bridge_decode(char *dst, size_t size, tg_str_t body)
 int
 side_is_over(void)
 {
-    return side_world.bridge->is_over;
+    return side_world.bridge->has_closed_handles;
 }
 
 static void
@@ -265,9 +269,9 @@ side_end_write(side_t *side)
 
     conn = side->conn;
     side->is_writing = 0;
-    tg_buf_put(&side->sent, conn->writing.data + conn->written,
-               conn->writing.len - conn->written);
-    conn->on_wrote(conn, 0);
+    tg_buf_append(&side->sent, conn->writing.data + conn->written,
+                  conn->writing.len - conn->written);
+    conn->on_write_done(conn, 0);
 }
 
 static int
@@ -277,7 +281,7 @@ side_settle(side_t *side)
         return 0;
     }
 
-    if (side->is_writing && side->conn->state < TG_UV_CLOSING) {
+    if (side->is_writing && side->conn->state < TG_UV_CONN_CLOSING) {
         side_end_write(side);
         return 1;
     }
@@ -291,7 +295,7 @@ side_settle(side_t *side)
             side_world.connect = NULL;
         }
 
-        side->conn->on_gone(side->conn);
+        side->conn->on_handle_closed(side->conn);
         return 1;
     }
 
@@ -319,7 +323,7 @@ side_read(side_t *side, tg_str_t bytes)
     tg_buf_t *in;
 
     if (side->conn == NULL || !side->is_reading || side->is_closed
-        || side->conn->state != TG_UV_OPEN)
+        || side->conn->state != TG_UV_CONN_OPEN)
     {
         return 0;
     }
@@ -339,7 +343,7 @@ int
 side_read_error(side_t *side, int err)
 {
     if (side->conn == NULL || !side->is_reading || side->is_closed
-        || side->conn->state != TG_UV_OPEN)
+        || side->conn->state != TG_UV_CONN_OPEN)
     {
         return 0;
     }

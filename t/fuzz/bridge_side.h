@@ -1,7 +1,7 @@
 /*
  * A whole bridge without a process, a socket or time: its loop does nothing
  * but end it, and what would come from outside is done by the functions
- * below.  Connections are those of module/uv, on ends that move bytes to and
+ * below.  Connections are those of module/transport, on ends that move bytes to and
  * from buffers, in pieces that a seed has it.
  */
 #ifndef FUZZ_BRIDGE_SIDE_H
@@ -12,8 +12,8 @@
 #include "bridge/tg_bridge.h"
 
 /* The timers: the bridge's own, and that of its parent's client. */
-#define SIDE_TIMER_RETRY TG_TIMERS
-#define SIDE_TIMERS (TG_TIMERS + 1)
+#define SIDE_TIMER_RETRY TG_BRIDGE_TIMER_COUNT
+#define SIDE_TIMERS (TG_BRIDGE_TIMER_COUNT + 1)
 
 typedef struct {
     tg_uv_conn_t *conn;

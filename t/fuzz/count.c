@@ -18,13 +18,13 @@ count_request(tg_dialect_t dialect, const tg_message_t *message)
 
     if (message->type != TG_JSON_OBJECT || message->has_duplicate
         || (type != TG_JSON_STRING && type != TG_JSON_NUMBER)
-        || message->id.len > TG_ID_MAX)
+        || message->id.len > TG_REQUEST_ID_MAX)
     {
         return TG_STR_NONE;
     }
 
     if (dialect == TG_DIALECT_RELAY) {
-        return tg_json_is_text(message->kind, TG_STR("mcp_request"))
+        return tg_json_string_eq(message->kind, TG_STR("mcp_request"))
                    ? message->id
                    : TG_STR_NONE;
     }
@@ -53,9 +53,10 @@ static int
 count_is_cancel(const tg_message_t *message)
 {
     return tg_json_type(message->method) == TG_JSON_STRING
-           && (tg_json_is_text(message->method,
-                               TG_STR("notifications/cancelled"))
-               || tg_json_is_text(message->method, TG_STR("$/cancelRequest")));
+           && (tg_json_string_eq(message->method,
+                                 TG_STR("notifications/cancelled"))
+               || tg_json_string_eq(message->method,
+                                    TG_STR("$/cancelRequest")));
 }
 
 /* Does it end the conversation? */
@@ -63,8 +64,8 @@ static int
 count_is_end(tg_dialect_t dialect, const tg_message_t *message)
 {
     return dialect == TG_DIALECT_RELAY && message->type == TG_JSON_OBJECT
-           && (tg_json_is_text(message->kind, TG_STR("shutdown"))
-               || tg_json_is_text(message->kind, TG_STR("error")));
+           && (tg_json_string_eq(message->kind, TG_STR("shutdown"))
+               || tg_json_string_eq(message->kind, TG_STR("error")));
 }
 
 static int
@@ -112,13 +113,13 @@ count_batch(count_t *count, tg_str_t array, int is_sent)
 {
     tg_message_t message;
     tg_str_t element;
-    tg_json_t json;
+    tg_json_cursor_t json;
 
     tg_json_init(&json, array);
-    FUZZ(tg_json_array(&json) == TG_OK);
+    FUZZ(tg_json_enter_array(&json) == TG_OK);
 
-    while (tg_json_element(&json) == TG_OK) {
-        FUZZ(tg_json_value(&json, &element) == TG_OK);
+    while (tg_json_next_element(&json) == TG_OK) {
+        FUZZ(tg_json_read_value(&json, &element) == TG_OK);
         FUZZ(tg_message_parse(&message, element) == TG_OK);
         count_message(count, &message, is_sent, 1);
     }

@@ -8,7 +8,7 @@
 
 #include "../unit/base_json_ref.h"
 
-#include "base/tg_json_impl.h"
+#include "base/tg_json_internal.h"
 #include "base/tg_number.h"
 #include "base/tg_utf8.h"
 
@@ -28,22 +28,22 @@ json_string(tg_str_t body)
 
     room = malloc(body.len);
     FUZZ(room != NULL || body.len == 0);
-    len = tg_json_decode(room, body);
+    len = tg_json_unescape(room, body);
     FUZZ(len <= body.len);
 
     tg_buf_init(&decoded, tg_alloc_libc());
     tg_buf_init(&again, tg_alloc_libc());
     tg_buf_init(&back, tg_alloc_libc());
-    tg_json_put_decoded(&decoded, body);
+    tg_json_append_unescaped(&decoded, body);
     FUZZ_EQ(tg_buf_view(&decoded), tg_str(room, len));
     FUZZ(tg_utf8_is_valid(tg_buf_view(&decoded)));
-    FUZZ(tg_json_body_is(body, tg_buf_view(&decoded)));
+    FUZZ(tg_json_body_eq_text(body, tg_buf_view(&decoded)));
 
-    tg_json_put_string(&again, tg_buf_view(&decoded));
-    FUZZ(tg_json_check(tg_buf_view(&again), NULL) == TG_OK);
-    FUZZ(tg_json_is_text(tg_buf_view(&again), tg_buf_view(&decoded)));
-    FUZZ(tg_json_body_eq(body, tg_json_body(tg_buf_view(&again))));
-    tg_json_put_decoded(&back, tg_json_body(tg_buf_view(&again)));
+    tg_json_write_string(&again, tg_buf_view(&decoded));
+    FUZZ(tg_json_validate(tg_buf_view(&again), NULL) == TG_OK);
+    FUZZ(tg_json_string_eq(tg_buf_view(&again), tg_buf_view(&decoded)));
+    FUZZ(tg_json_body_eq(body, tg_json_string_body(tg_buf_view(&again))));
+    tg_json_append_unescaped(&back, tg_json_string_body(tg_buf_view(&again)));
     FUZZ_EQ(tg_buf_view(&back), tg_buf_view(&decoded));
 
     tg_buf_deinit(&decoded);
@@ -65,12 +65,12 @@ json_number(tg_str_t raw)
 
     FUZZ(tg_number_compare(&number, &number) == 0);
 
-    if (tg_json_int64(raw, &value) != TG_OK) {
+    if (tg_json_parse_int64(raw, &value) != TG_OK) {
         return;
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_int(&text, value);
+    tg_buf_append_int(&text, value);
     FUZZ(tg_number_parse(tg_buf_view(&text), &other) == TG_OK);
     FUZZ(tg_number_compare(&number, &other) == 0);
     FUZZ(tg_number_is_integer(&number));
@@ -83,16 +83,16 @@ json_object(tg_str_t object)
 {
     tg_str_t key, value, found;
     tg_buf_t text;
-    tg_json_t json;
+    tg_json_cursor_t json;
 
     tg_json_init(&json, object);
-    FUZZ(tg_json_object(&json) == TG_OK);
+    FUZZ(tg_json_enter_object(&json) == TG_OK);
 
-    while (tg_json_member(&json, &key) == TG_OK) {
-        FUZZ(tg_json_value(&json, &value) == TG_OK);
+    while (tg_json_next_member(&json, &key) == TG_OK) {
+        FUZZ(tg_json_read_value(&json, &value) == TG_OK);
         tg_buf_init(&text, tg_alloc_libc());
-        tg_json_put_decoded(&text, key);
-        FUZZ(tg_json_get(object, tg_buf_view(&text), &found) == TG_OK);
+        tg_json_append_unescaped(&text, key);
+        FUZZ(tg_json_get_member(object, tg_buf_view(&text), &found) == TG_OK);
         /* The last of equal ones. */
         FUZZ(found.data >= value.data);
         tg_buf_deinit(&text);
@@ -102,16 +102,16 @@ json_object(tg_str_t object)
 
 /* Every value of a valid text, by the cursor. */
 static void
-json_walk(tg_json_t *json)
+json_walk(tg_json_cursor_t *json)
 {
     tg_str_t key, value;
     int rc;
 
-    switch (tg_json_peek(json)) {
+    switch (tg_json_peek_type(json)) {
     case TG_JSON_OBJECT:
-        FUZZ(tg_json_object(json) == TG_OK);
+        FUZZ(tg_json_enter_object(json) == TG_OK);
 
-        while ((rc = tg_json_member(json, &key)) == TG_OK) {
+        while ((rc = tg_json_next_member(json, &key)) == TG_OK) {
             json_walk(json);
         }
 
@@ -119,9 +119,9 @@ json_walk(tg_json_t *json)
         break;
 
     case TG_JSON_ARRAY:
-        FUZZ(tg_json_array(json) == TG_OK);
+        FUZZ(tg_json_enter_array(json) == TG_OK);
 
-        while ((rc = tg_json_element(json)) == TG_OK) {
+        while ((rc = tg_json_next_element(json)) == TG_OK) {
             json_walk(json);
         }
 
@@ -129,12 +129,12 @@ json_walk(tg_json_t *json)
         break;
 
     case TG_JSON_STRING:
-        FUZZ(tg_json_string(json, &value) == TG_OK);
+        FUZZ(tg_json_read_string(json, &value) == TG_OK);
         json_string(value);
         break;
 
     default:
-        FUZZ(tg_json_value(json, &value) == TG_OK);
+        FUZZ(tg_json_read_value(json, &value) == TG_OK);
 
         if (tg_json_type(value) == TG_JSON_NUMBER) {
             json_number(value);
@@ -145,32 +145,32 @@ json_walk(tg_json_t *json)
 static void
 json_valid(tg_str_t text)
 {
-    tg_buf_t compact, again;
-    tg_json_t json;
+    tg_buf_t write_compact, again;
+    tg_json_cursor_t json;
     tg_str_t value;
 
     tg_json_init(&json, text);
-    FUZZ(tg_json_value(&json, &value) == TG_OK);
-    FUZZ(tg_json_end(&json) == TG_OK);
+    FUZZ(tg_json_read_value(&json, &value) == TG_OK);
+    FUZZ(tg_json_expect_end(&json) == TG_OK);
     FUZZ(tg_json_type(value) != TG_JSON_NONE);
 
     tg_json_init(&json, text);
     json_walk(&json);
-    FUZZ(tg_json_end(&json) == TG_OK);
+    FUZZ(tg_json_expect_end(&json) == TG_OK);
 
     if (tg_json_type(value) == TG_JSON_OBJECT) {
         json_object(value);
     }
 
-    tg_buf_init(&compact, tg_alloc_libc());
+    tg_buf_init(&write_compact, tg_alloc_libc());
     tg_buf_init(&again, tg_alloc_libc());
-    tg_json_put_compact(&compact, value);
-    FUZZ(compact.len <= value.len);
-    FUZZ_LINE(tg_buf_view(&compact));
-    FUZZ(tg_json_check(tg_buf_view(&compact), NULL) == TG_OK);
-    tg_json_put_compact(&again, tg_buf_view(&compact));
-    FUZZ_EQ(tg_buf_view(&again), tg_buf_view(&compact));
-    tg_buf_deinit(&compact);
+    tg_json_write_compact(&write_compact, value);
+    FUZZ(write_compact.len <= value.len);
+    FUZZ_LINE(tg_buf_view(&write_compact));
+    FUZZ(tg_json_validate(tg_buf_view(&write_compact), NULL) == TG_OK);
+    tg_json_write_compact(&again, tg_buf_view(&write_compact));
+    FUZZ_EQ(tg_buf_view(&again), tg_buf_view(&write_compact));
+    tg_buf_deinit(&write_compact);
     tg_buf_deinit(&again);
 }
 
@@ -178,13 +178,13 @@ json_valid(tg_str_t text)
 static void
 json_ways(tg_str_t text, int rc)
 {
-    const tg_json_blocks_t *ways[2];
+    const tg_json_simd_t *ways[2];
     const char *at[2], *body[2];
     unsigned kinds[2];
     int i;
 
-    ways[0] = tg_json_blocks_avx512();
-    ways[1] = tg_json_blocks_avx2();
+    ways[0] = tg_json_simd_get_avx512();
+    ways[1] = tg_json_simd_get_avx2();
 
     for (i = 0; i < 2; i++) {
         if (ways[i] == NULL) {
@@ -192,7 +192,7 @@ json_ways(tg_str_t text, int rc)
         }
 
         at[i] = text.data[0] == '{' || text.data[0] == '['
-                    ? ways[i]->container(text.data, tg_str_end(text), 0)
+                    ? ways[i]->skip_container(text.data, tg_str_end(text), 0)
                     : NULL;
         kinds[i] = 0;
         body[i] = ways[i]->text(text.data + 1, tg_str_end(text), &kinds[i]);
@@ -210,25 +210,25 @@ json_ways(tg_str_t text, int rc)
 static void
 json_compact(tg_str_t text)
 {
-    const tg_json_blocks_t *ways[2];
+    const tg_json_simd_t *ways[2];
     tg_buf_t buf;
     tg_str_t wanted;
     char *room;
     int i;
 
-    ways[0] = tg_json_blocks_avx512();
-    ways[1] = tg_json_blocks_avx2();
+    ways[0] = tg_json_simd_get_avx512();
+    ways[1] = tg_json_simd_get_avx2();
     room = malloc(text.len);
     FUZZ(room != NULL);
     wanted = tg_str(room, ref_compact(text, room));
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_json_put_compact(&buf, text);
+    tg_json_write_compact(&buf, text);
     FUZZ_EQ(tg_buf_view(&buf), wanted);
 
     for (i = 0; i < 2; i++) {
         if (ways[i] != NULL) {
             tg_buf_truncate(&buf, 0);
-            ways[i]->compact(&buf, text);
+            ways[i]->write_compact(&buf, text);
             FUZZ_EQ(tg_buf_view(&buf), wanted);
         }
     }
@@ -252,7 +252,7 @@ json_blocks(tg_str_t text, int rc, const char *why)
     padded = tg_str(room, text.len + JSON_PAD);
 
     /* Where the text ends too early, what is missing has another name. */
-    FUZZ(tg_json_check(padded, &other) == rc);
+    FUZZ(tg_json_validate(padded, &other) == rc);
     FUZZ(rc != TG_LIMIT || other == why);
     json_ways(padded, rc);
 
@@ -272,8 +272,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc;
 
     text = tg_str(size != 0 ? (const char *) data : "", size);
-    FUZZ(tg_utf8_check(text.data, text.len) <= text.len);
-    rc = tg_json_check(text, &why);
+    FUZZ(tg_utf8_find_invalid(text.data, text.len) <= text.len);
+    rc = tg_json_validate(text, &why);
     FUZZ(rc == ref_check(text));
     json_blocks(text, rc, why);
 

@@ -26,7 +26,7 @@ scan_plainly(const char *p, const char *end, int what)
     size_t n;
 
     for (; p < end; p += n) {
-        n = what & SCAN_UTF8 ? tg_utf8_length(p, end) : 1;
+        n = what & SCAN_UTF8 ? tg_utf8_sequence_len(p, end) : 1;
 
         if (n == 0
             || ((what & SCAN_STOPS)
@@ -43,22 +43,22 @@ static void
 scan_text(const char *p, const char *end)
 {
     const char *text, *plain, *utf8;
-    const tg_scan_t *way;
+    const tg_scan_impl_t *way;
     unsigned i;
 
     text = scan_plainly(p, end, SCAN_STOPS | SCAN_UTF8);
     plain = scan_plainly(p, end, SCAN_STOPS);
     utf8 = scan_plainly(p, end, SCAN_UTF8);
 
-    for (i = 0; (way = tg_scan_way(i)) != NULL; i++) {
+    for (i = 0; (way = tg_scan_get_impl(i)) != NULL; i++) {
         FUZZ(way->text(p, end) == text);
         FUZZ(way->plain(p, end) == plain);
         FUZZ(way->utf8(p, end) == utf8);
     }
 
     FUZZ(i != 0);
-    FUZZ(tg_scan_text(p, end) == text);
-    FUZZ(tg_scan_plain(p, end) == plain);
+    FUZZ(tg_scan_string_utf8(p, end) == text);
+    FUZZ(tg_scan_string(p, end) == plain);
     FUZZ(tg_scan_utf8(p, end) == utf8);
 }
 
@@ -80,16 +80,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_init(&all, tg_alloc_libc());
 
     for (at = 0; at < front; at++) {
-        tg_buf_char(&all, '"');
+        tg_buf_append_char(&all, '"');
     }
 
-    at = text.len != 0 ? tg_utf8_length(text.data, tg_str_end(text)) : 0;
+    at = text.len != 0 ? tg_utf8_sequence_len(text.data, tg_str_end(text)) : 0;
 
     while (repeat-- != 0) {
-        tg_buf_put(&all, text.data, at);
+        tg_buf_append(&all, text.data, at);
     }
 
-    tg_buf_str(&all, text);
+    tg_buf_append_str(&all, text);
     copy = help_copy(tg_buf_view(&all));
     scan_text(copy + front, copy + all.len);
     free(copy);

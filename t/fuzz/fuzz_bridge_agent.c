@@ -84,7 +84,7 @@ scene_pass(scene_t *scene)
     int did;
 
     if (!scene->has_parent || side_world.parent.is_closed
-        || side_world.parent.conn->state != TG_UV_OPEN)
+        || side_world.parent.conn->state != TG_UV_CONN_OPEN)
     {
         return 0;
     }
@@ -112,7 +112,7 @@ scene_pass(scene_t *scene)
     }
 
     if (scene->has_parent) {
-        tg_buf_drop(&scene->parent.out, scene->parent.out.len - bytes.len);
+        tg_buf_consume(&scene->parent.out, scene->parent.out.len - bytes.len);
     }
 
     return did;
@@ -170,7 +170,7 @@ scene_act(scene_t *scene, tg_str_t line)
         break;
     case 'l':
         if (scene->has_parent) {
-            tg_peer_list_changed(&scene->parent.peer);
+            tg_peer_notify_list_changed(&scene->parent.peer);
         }
 
         break;
@@ -184,7 +184,7 @@ scene_act(scene_t *scene, tg_str_t line)
         line = tg_str(line.data + 1, line.len - 1);
 
         if (scene_write(line)) {
-            tg_buf_str(&scene->agent, line);
+            tg_buf_append_str(&scene->agent, line);
         }
     }
 }
@@ -206,11 +206,11 @@ scene_play(void *ctx)
             scene_act(scene, line);
         } else {
             tg_buf_init(&text, tg_alloc_libc());
-            tg_buf_str(&text, line);
-            tg_buf_char(&text, '\n');
+            tg_buf_append_str(&text, line);
+            tg_buf_append_char(&text, '\n');
 
             if (scene_write(tg_buf_view(&text))) {
-                tg_buf_str(&scene->agent, tg_buf_view(&text));
+                tg_buf_append_str(&scene->agent, tg_buf_view(&text));
             }
 
             tg_buf_deinit(&text);
@@ -221,13 +221,13 @@ scene_play(void *ctx)
 
     if (!side_is_over()) {
         scene_pump(scene);
-        (void) side_fire(TG_TIMER_HOLD);
+        (void) side_fire(TG_BRIDGE_TIMER_HOLD);
         (void) side_fire(SIDE_TIMER_RETRY);
         scene_pump(scene);
     }
 
     was_quitting = side_world.bridge->is_quitting;
-    fuzz_host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
+    fuzz_host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_FRAME_IN_MAX,
                     tg_buf_view(&scene->agent),
                     tg_buf_view(&side_world.agent.sent),
                     was_quitting
@@ -255,7 +255,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_init(&scene.agent, tg_alloc_libc());
     options.dialect = scene.dialect;
     options.socket = "/fuzz.sock";
-    options.place.text = options.socket;
+    options.endpoint.text = options.socket;
     options.schema_file = scene.dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
     options.is_debug = seed % 2;
     side_run(&options, seed, scene_play, &scene);

@@ -34,11 +34,11 @@ scene_write(scene_t *scene, tg_str_t line)
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_str(&text, line);
-    tg_buf_char(&text, '\n');
+    tg_buf_append_str(&text, line);
+    tg_buf_append_char(&text, '\n');
 
     if (side_read(&side_world.agent, tg_buf_view(&text))) {
-        tg_buf_str(&scene->agent, tg_buf_view(&text));
+        tg_buf_append_str(&scene->agent, tg_buf_view(&text));
     }
 
     tg_buf_deinit(&text);
@@ -50,9 +50,9 @@ scene_request(scene_t *scene, const char *rest)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
-    tg_buf_uint(&text, ++scene->last_id);
-    tg_buf_text(&text, rest);
+    tg_buf_append_cstr(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_append_uint(&text, ++scene->last_id);
+    tg_buf_append_cstr(&text, rest);
     scene_write(scene, tg_buf_view(&text));
     tg_buf_deinit(&text);
 }
@@ -91,12 +91,12 @@ scene_message(const scene_t *scene, tg_str_t line)
     tg_buf_init(&text, tg_alloc_libc());
 
     if (scene->dialect == TG_DIALECT_IPC) {
-        tg_frame_put_prefix(prefix, line.len);
-        tg_buf_put(&text, prefix, sizeof(prefix));
-        tg_buf_str(&text, line);
+        tg_frame_write_prefix(prefix, line.len);
+        tg_buf_append(&text, prefix, sizeof(prefix));
+        tg_buf_append_str(&text, line);
     } else {
-        tg_buf_str(&text, line);
-        tg_buf_char(&text, '\n');
+        tg_buf_append_str(&text, line);
+        tg_buf_append_char(&text, '\n');
     }
 
     scene_send(tg_buf_view(&text));
@@ -150,8 +150,8 @@ scene_end(void)
         side_turn();
         (void) side_connect(UV_ENOENT);
         side_turn();
-        (void) side_fire(TG_TIMER_HOLD);
-        (void) side_fire(TG_TIMER_GRACE);
+        (void) side_fire(TG_BRIDGE_TIMER_HOLD);
+        (void) side_fire(TG_BRIDGE_TIMER_GRACE);
         (void) side_fire(SIDE_TIMER_RETRY);
     }
 }
@@ -190,7 +190,7 @@ scene_play(void *ctx)
              || side_world.bridge->is_quitting);
     }
 
-    fuzz_host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
+    fuzz_host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_FRAME_IN_MAX,
                     tg_buf_view(&scene->agent),
                     tg_buf_view(&side_world.agent.sent),
                     side_world.bridge->is_quitting
@@ -214,7 +214,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_init(&scene.agent, tg_alloc_libc());
     options.dialect = scene.dialect;
     options.socket = "/fuzz.sock";
-    options.place.text = options.socket;
+    options.endpoint.text = options.socket;
     options.schema_file = scene.dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
     side_run(&options, seed, scene_play, &scene);
     tg_buf_deinit(&scene.agent);

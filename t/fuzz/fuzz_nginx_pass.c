@@ -23,7 +23,7 @@
  */
 #include "nginx_side.h"
 
-#include "nginx/handlers/ngx_toolgate_pass.h"
+#include "nginx/handlers/ngx_tg_pass.h"
 
 #include <sys/un.h>
 
@@ -33,17 +33,17 @@
 #define PASS_ARGUMENTS "{\"text\":\"hi\",\"_meta\":{\"progressToken\":\"tok\"}}"
 
 typedef struct {
-    ngx_toolgate_pass_t pass;
-    ngx_toolgate_tool_t tool;
-    ngx_toolgate_front_t front;
+    ngx_tg_pass_conf_t pass;
+    ngx_tg_tool_t tool;
+    ngx_tg_session_base_t base;
     ngx_stream_session_t session;
     tg_call_t deferred;
     ngx_stream_upstream_srv_conf_t upstream;
     struct sockaddr_un addresses[2];
     ngx_str_t names[2];
-    unsigned turn;                          /* of the upstream */
-    int ncounted;                           /* by it */
-    ngx_toolgate_call_t *calls[PASS_CALLS]; /* NULL: it has ended */
+    unsigned turn;                    /* of the upstream */
+    int ncounted;                     /* by it */
+    ngx_tg_call_t *calls[PASS_CALLS]; /* NULL: it has ended */
     unsigned ncalls;
     unsigned which; /* of the connections sends */
     unsigned nnotified;
@@ -86,28 +86,29 @@ pass_init_peer(ngx_stream_session_t *s, ngx_stream_upstream_srv_conf_t *us)
 }
 
 ngx_int_t
-ngx_toolgate_lend(ngx_toolgate_call_t *call, ngx_toolgate_lent_t *lent)
+ngx_tg_call_borrow_session(ngx_tg_call_t *call,
+                           ngx_tg_borrowed_session_t *borrowed)
 {
     return NGX_OK;
 }
 
 void
-ngx_toolgate_lend_back(ngx_toolgate_call_t *call,
-                       const ngx_toolgate_lent_t *lent)
+ngx_tg_call_return_session(ngx_tg_call_t *call,
+                           const ngx_tg_borrowed_session_t *borrowed)
 {
 }
 
 ngx_int_t
-ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
+ngx_tg_call_defer(ngx_tg_call_t *call)
 {
-    call->state = NGX_TOOLGATE_CALL_RUNNING;
-    ngx_toolgate_pass_run(call);
+    call->state = NGX_TG_CALL_RUNNING;
+    ngx_tg_pass_run(call);
 
     return NGX_OK;
 }
 
 static unsigned
-pass_number(const ngx_toolgate_call_t *call)
+pass_number(const ngx_tg_call_t *call)
 {
     unsigned i;
 
@@ -121,7 +122,7 @@ pass_number(const ngx_toolgate_call_t *call)
 }
 
 static void
-pass_free(ngx_toolgate_call_t *call)
+pass_free(ngx_tg_call_t *call)
 {
     pass.calls[pass_number(call)] = NULL;
     side_pool_free(call->pool);
@@ -129,46 +130,45 @@ pass_free(ngx_toolgate_call_t *call)
 }
 
 size_t
-ngx_toolgate_call_output_max(const ngx_toolgate_call_t *call)
+ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call)
 {
     return call->tool->max_output;
 }
 
 void
-ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
+ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 {
     tg_buf_t json;
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_outcome_put(&json, outcome);
-    tg_buf_char(&json, '}');
-    FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
+    tg_outcome_write_json(&json, outcome);
+    tg_buf_append_char(&json, '}');
+    FUZZ(tg_json_validate(tg_buf_view(&json), NULL) == TG_OK);
     tg_buf_printf(&pass.log, "end %u %d ", pass_number(call),
                   (int) outcome->kind);
-    tg_buf_str(&pass.log, tg_buf_view(&json));
-    tg_buf_char(&pass.log, '\n');
+    tg_buf_append_str(&pass.log, tg_buf_view(&json));
+    tg_buf_append_char(&pass.log, '\n');
     tg_buf_deinit(&json);
     pass_free(call);
 }
 
 void
-ngx_toolgate_call_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
-                       const char *text)
+ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
 {
     tg_outcome_t outcome;
 
-    FUZZ_LINE(tg_str_c(text));
-    outcome = tg_outcome_failure(failure, text);
-    ngx_toolgate_call_end(call, &outcome);
+    FUZZ_LINE(tg_str_from_cstr(text));
+    outcome = tg_outcome_make_failure(failure, text);
+    ngx_tg_call_end(call, &outcome);
 }
 
 void
-ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
-                           tg_str_t total, tg_str_t message)
+ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
+                          tg_str_t total, tg_str_t message)
 {
     tg_buf_printf(&pass.log, "progress %u ", pass_number(call));
-    tg_buf_str(&pass.log, progress);
-    tg_buf_char(&pass.log, '\n');
+    tg_buf_append_str(&pass.log, progress);
+    tg_buf_append_char(&pass.log, '\n');
 }
 
 static void
@@ -176,35 +176,35 @@ pass_notify(void *data, tg_str_t method, const tg_message_t *message)
 {
     pass.nnotified++;
     FUZZ(data == &pass);
-    tg_buf_text(&pass.log, "notified ");
-    tg_buf_str(&pass.log, method);
-    tg_buf_char(&pass.log, '\n');
+    tg_buf_append_cstr(&pass.log, "notified ");
+    tg_buf_append_str(&pass.log, method);
+    tg_buf_append_char(&pass.log, '\n');
 }
 
 ngx_int_t
-ngx_toolgate_tls_start(ngx_connection_t *c, const ngx_toolgate_tls_t *tls,
-                       const ngx_str_t *name, ngx_ssl_session_t *session,
-                       ngx_connection_handler_pt done,
-                       ngx_connection_handler_pt save)
+ngx_tg_tls_start_handshake(ngx_connection_t *c, const ngx_tg_tls_t *tls,
+                           const ngx_str_t *name, ngx_ssl_session_t *session,
+                           ngx_connection_handler_pt done,
+                           ngx_connection_handler_pt save)
 {
     return NGX_ERROR;
 }
 
 const char *
-ngx_toolgate_tls_mistake(ngx_connection_t *c, const ngx_toolgate_tls_t *tls,
-                         const ngx_str_t *name)
+ngx_tg_tls_verify_peer(ngx_connection_t *c, const ngx_tg_tls_t *tls,
+                       const ngx_str_t *name)
 {
     return NULL;
 }
 
 ngx_ssl_session_t *
-ngx_toolgate_tls_session(ngx_connection_t *c)
+ngx_tg_tls_get_session(ngx_connection_t *c)
 {
     return NULL;
 }
 
 void
-ngx_toolgate_tls_free(ngx_ssl_session_t *session)
+ngx_tg_tls_session_free(ngx_ssl_session_t *session)
 {
 }
 
@@ -216,28 +216,29 @@ pass_init(unsigned byte, uint32_t seed)
     static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC,
                                              TG_DIALECT_JSONRPC, TG_DIALECT_IPC,
                                              TG_DIALECT_RELAY };
-    static const tg_output_t outputs[] = { TG_OUTPUT_RESULT, TG_OUTPUT_JSON,
-                                           TG_OUTPUT_TEXT };
-    ngx_toolgate_pass_t *conf;
+    static const tg_output_type_t outputs[] = { TG_OUTPUT_RESULT,
+                                                TG_OUTPUT_JSON,
+                                                TG_OUTPUT_TEXT };
+    ngx_tg_pass_conf_t *conf;
     unsigned i;
 
     memset(&pass, 0, sizeof(pass));
     tg_buf_init(&pass.log, tg_alloc_libc());
     conf = &pass.pass;
     conf->upstream = &pass.upstream;
-    conf->speech.dialect = dialects[byte % 4];
-    conf->speech.is_mcp = byte % 4 == 1;
+    conf->protocol.dialect = dialects[byte % 4];
+    conf->protocol.is_mcp = byte % 4 == 1;
     conf->is_method = byte % 4 == 0 && (byte & 4) != 0;
     conf->sent = TG_STR("echo");
     ngx_str_set(&pass.upstream.host, "backends");
     pass.upstream.peer.init = pass_init_peer;
-    pass.front.stream = &pass.session;
-    pass.front.peer.row = tg_dialect(TG_DIALECT_JSONRPC);
-    pass.front.peer.max_frame = PASS_MAX_FRAME;
+    pass.base.stream = &pass.session;
+    pass.base.peer.row = tg_dialect_get(TG_DIALECT_JSONRPC);
+    pass.base.peer.max_frame = PASS_MAX_FRAME;
 
     if (byte & 8) {
-        conf->speech.notify = pass_notify;
-        conf->speech.data = &pass;
+        conf->protocol.notify = pass_notify;
+        conf->protocol.data = &pass;
     }
 
     pass.tool.conf = conf;
@@ -258,7 +259,7 @@ pass_init(unsigned byte, uint32_t seed)
 static void
 pass_call(int has_token)
 {
-    ngx_toolgate_call_t *call;
+    ngx_tg_call_t *call;
     tg_request_t request;
     unsigned n;
 
@@ -271,7 +272,7 @@ pass_call(int has_token)
     call->pool = side_pool();
     call->tool = &pass.tool;
     call->entry = &pass.tool.entry;
-    call->front = &pass.front;
+    call->base = &pass.base;
     call->deferred = &pass.deferred;
 
     memset(&request, 0, sizeof(request));
@@ -286,11 +287,11 @@ pass_call(int has_token)
 
     n = pass.ncalls;
     pass.calls[pass.ncalls++] = call;
-    ngx_toolgate_pass_start(call, &request);
+    ngx_tg_pass_start(call, &request);
 
     /* Of some the session goes elsewhere. */
     if (n % 2 != 0 && pass.calls[n] != NULL) {
-        call->front = NULL;
+        call->base = NULL;
     }
 
     side_run();
@@ -299,13 +300,13 @@ pass_call(int has_token)
 static void
 pass_cancel(unsigned n, int is_late)
 {
-    ngx_toolgate_call_t *call;
+    ngx_tg_call_t *call;
 
     call = n < pass.ncalls ? pass.calls[n] : NULL;
 
     if (call != NULL) {
         call->timer.timedout = is_late;
-        ngx_toolgate_pass_cancel(call);
+        ngx_tg_pass_cancel(call);
         tg_buf_printf(&pass.log, "cancelled %u\n", n);
         pass_free(call);
         side_run();
@@ -315,15 +316,14 @@ pass_cancel(unsigned n, int is_late)
 static void
 pass_keep(void)
 {
-    ngx_toolgate_backend_t *backend;
+    ngx_tg_backend_t *backend;
 
-    backend = ngx_toolgate_backend_get(&pass.pass.speech,
-                                       (struct sockaddr *) &pass.addresses[0],
-                                       sizeof(pass.addresses[0]),
-                                       &pass.names[0]);
+    backend = ngx_tg_backend_find_or_create(
+        &pass.pass.protocol, (struct sockaddr *) &pass.addresses[0],
+        sizeof(pass.addresses[0]), &pass.names[0]);
 
     if (backend != NULL) {
-        ngx_toolgate_backend_keep(backend);
+        ngx_tg_backend_keep_open(backend);
         side_run();
     }
 }
@@ -395,16 +395,16 @@ pass_send(tg_str_t line)
     tg_buf_init(&bytes, tg_alloc_libc());
 
     if (line.len != 0 && line.data[0] == '=') {
-        tg_buf_put(&bytes, line.data + 1, line.len - 1);
-    } else if (pass.pass.speech.dialect == TG_DIALECT_IPC) {
-        tg_buf_char(&bytes, '\0');
-        tg_buf_char(&bytes, '\0');
-        tg_buf_char(&bytes, (char) (line.len >> 8));
-        tg_buf_char(&bytes, (char) line.len);
-        tg_buf_str(&bytes, line);
+        tg_buf_append(&bytes, line.data + 1, line.len - 1);
+    } else if (pass.pass.protocol.dialect == TG_DIALECT_IPC) {
+        tg_buf_append_char(&bytes, '\0');
+        tg_buf_append_char(&bytes, '\0');
+        tg_buf_append_char(&bytes, (char) (line.len >> 8));
+        tg_buf_append_char(&bytes, (char) line.len);
+        tg_buf_append_str(&bytes, line);
     } else {
-        tg_buf_str(&bytes, line);
-        tg_buf_char(&bytes, '\n');
+        tg_buf_append_str(&bytes, line);
+        tg_buf_append_char(&bytes, '\n');
     }
 
     side_send(side, tg_buf_view(&bytes));
@@ -443,7 +443,7 @@ pass_finish(void)
 
     FUZZ(pass.ncounted == 0);
     ngx_exiting = 1;
-    ngx_toolgate_backend_exit();
+    ngx_tg_backends_exit_process();
     side_run();
     side_deinit();
 }

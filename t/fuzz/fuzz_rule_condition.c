@@ -9,7 +9,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 #include "rule/tg_rule.h"
 
 static const char *const condition_ops[] = {
@@ -26,22 +26,22 @@ typedef struct {
 static void
 condition_put(tg_buf_t *json, const condition_t *c, const char *op)
 {
-    tg_buf_text(json, "{\"field\":");
-    tg_json_put_string(json, c->field);
+    tg_buf_append_cstr(json, "{\"field\":");
+    tg_json_write_string(json, c->field);
     tg_buf_printf(json, ",\"operator\":\"%s\"", op);
 
-    if (c->value.len != 0 && tg_json_check(c->value, NULL) == TG_OK) {
-        tg_buf_text(json, ",\"value\":");
-        tg_buf_str(json, c->value);
+    if (c->value.len != 0 && tg_json_validate(c->value, NULL) == TG_OK) {
+        tg_buf_append_cstr(json, ",\"value\":");
+        tg_buf_append_str(json, c->value);
     } else {
-        tg_buf_text(json, ",\"text\":");
-        tg_json_put_string(json, c->value);
+        tg_buf_append_cstr(json, ",\"text\":");
+        tg_json_write_string(json, c->value);
     }
 
-    tg_buf_char(json, '}');
+    tg_buf_append_char(json, '}');
 }
 
-/* Does it hold; and once more, beside itself: TG_BAD: it is none. */
+/* Does it hold; and once more, beside itself: TG_INVALID: it is none. */
 static int
 condition_holds(const condition_t *c, const char *op, int times)
 {
@@ -51,24 +51,25 @@ condition_holds(const condition_t *c, const char *op, int times)
 
     tg_buf_init(&json, tg_alloc_libc());
     tg_buf_init(&why, tg_alloc_libc());
-    tg_buf_text(&json, "{\"id\":\"r\",\"trigger\":{\"type\":\"t\"},"
+    tg_buf_append_cstr(&json,
+                       "{\"id\":\"r\",\"trigger\":{\"type\":\"t\"},"
                        "\"action\":{\"type\":\"notify\",\"message\":\"m\"},"
                        "\"conditions\":[");
 
     while (times-- > 0) {
         condition_put(&json, c, op);
-        tg_buf_text(&json, times != 0 ? "," : "]}");
+        tg_buf_append_cstr(&json, times != 0 ? "," : "]}");
     }
 
-    rc = tg_rule_read(tg_alloc_libc(), tg_buf_view(&json), tg_regex_pcre2(),
-                      &rule, &why);
-    FUZZ(rc == TG_OK || (rc == TG_BAD && why.len != 0));
+    rc = tg_rule_parse(tg_alloc_libc(), tg_buf_view(&json),
+                       tg_pcre2_get_engine(), &rule, &why);
+    FUZZ(rc == TG_OK || (rc == TG_INVALID && why.len != 0));
     FUZZ_LINE(tg_buf_view(&why));
     tg_buf_deinit(&json);
     tg_buf_deinit(&why);
 
     if (rc == TG_OK) {
-        rc = tg_rule_holds(rule, c->event);
+        rc = tg_rule_check_conditions(rule, c->event);
         FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_LIMIT);
         tg_rule_free(rule);
     }
@@ -94,14 +95,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!tg_utf8_is_valid(c.field) || !tg_utf8_is_valid(c.value)
         || tg_json_type(c.event) != TG_JSON_OBJECT
-        || tg_json_check(c.event, NULL) != TG_OK)
+        || tg_json_validate(c.event, NULL) != TG_OK)
     {
         return 0;
     }
 
     rc = condition_holds(&c, condition_ops[op], 1);
 
-    if (rc == TG_BAD) {
+    if (rc == TG_INVALID) {
         return 0;
     }
 
@@ -120,7 +121,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* What is compared with something is there. */
     if (rc == TG_OK && op != 1 && op != 7 && op != 11) {
-        FUZZ(tg_event_get(c.event, c.field, &value) == TG_OK);
+        FUZZ(tg_event_get_field(c.event, c.field, &value) == TG_OK);
     }
 
     return 0;

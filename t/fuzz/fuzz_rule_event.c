@@ -31,18 +31,18 @@ event_value(tg_buf_t *out, tg_str_t value)
     tg_buf_init(&text, tg_alloc_libc());
 
     if (tg_json_type(value) == TG_JSON_STRING) {
-        tg_json_put_decoded(&text, tg_json_body(value));
+        tg_json_append_unescaped(&text, tg_json_string_body(value));
     } else {
-        tg_json_put_compact(&text, value);
+        tg_json_write_compact(&text, value);
     }
 
     FUZZ(text.len <= TG_EVENT_VALUE_MAX);
 
     for (i = 0; i < text.len; i++) {
         if (text.data[i] == '\0') {
-            tg_buf_text(out, EVENT_NUL);
+            tg_buf_append_cstr(out, EVENT_NUL);
         } else {
-            tg_buf_char(out, text.data[i]);
+            tg_buf_append_char(out, text.data[i]);
         }
     }
 
@@ -66,8 +66,8 @@ event_plain(tg_buf_t *out, tg_str_t text, tg_str_t event)
 
             if (end > i + 2 && end + 1 < text.len && text.data[end] == '}'
                 && text.data[end + 1] == '}'
-                && tg_event_get(event, tg_str(text.data + i + 2, end - i - 2),
-                                &value)
+                && tg_event_get_field(
+                       event, tg_str(text.data + i + 2, end - i - 2), &value)
                        == TG_OK)
             {
                 event_value(out, value);
@@ -76,7 +76,7 @@ event_plain(tg_buf_t *out, tg_str_t text, tg_str_t event)
             }
         }
 
-        tg_buf_char(out, text.data[i]);
+        tg_buf_append_char(out, text.data[i]);
     }
 }
 
@@ -98,7 +98,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!tg_utf8_is_valid(text) || memchr(text.data, '\0', text.len) != NULL
         || tg_json_type(event) != TG_JSON_OBJECT
-        || tg_json_check(event, NULL) != TG_OK)
+        || tg_json_validate(event, NULL) != TG_OK)
     {
         return 0;
     }
@@ -106,7 +106,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_init(&out, tg_alloc_libc());
     tg_buf_init(&plain, tg_alloc_libc());
     copy = help_copy(text);
-    rc = tg_event_put(&out, tg_str(copy, text.len), event, most);
+    rc = tg_event_render_template(&out, tg_str(copy, text.len), event, most);
     free(copy);
     event_plain(&plain, text, event);
     FUZZ(rc == (plain.len > most ? TG_LIMIT : TG_OK));

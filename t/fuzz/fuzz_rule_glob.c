@@ -27,9 +27,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (why != NULL) {
         FUZZ(why[0] != '\0');
-        FUZZ_LINE(tg_str_c(why));
+        FUZZ_LINE(tg_str_from_cstr(why));
     } else {
-        FUZZ(pattern.len != 0 && pattern.len <= TG_PATH_GLOB_MAX);
+        FUZZ(pattern.len != 0 && pattern.len <= TG_PATH_GLOB_LEN_MAX);
         FUZZ(tg_path_glob_match(tg_str(a, pattern.len), tg_str(b, path.len))
              == tg_path_glob_match(pattern, path));
     }

@@ -9,7 +9,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 #include "rule/tg_rule.h"
 
 #include <stdlib.h>
@@ -21,30 +21,30 @@ rule_use(const tg_rule_t *rule, tg_str_t event)
     int rc;
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_char(&json, '{');
-    tg_rule_put(&json, rule);
-    tg_buf_char(&json, '}');
-    FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
+    tg_buf_append_char(&json, '{');
+    tg_rule_write_json(&json, rule);
+    tg_buf_append_char(&json, '}');
+    FUZZ(tg_json_validate(tg_buf_view(&json), NULL) == TG_OK);
     tg_buf_deinit(&json);
     FUZZ(rule->id.len != 0 && rule->id.len <= TG_RULE_ID_MAX);
     FUZZ(rule->nconditions <= TG_RULE_CONDITIONS_MAX);
     FUZZ(rule->nglobs <= TG_RULE_GLOBS_MAX);
     FUZZ(rule->cooldown_ms >= 0);
-    (void) tg_rule_has_file(rule, TG_STR("src/main.c"));
+    (void) tg_rule_match_file(rule, TG_STR("src/main.c"));
 
     if (tg_json_type(event) != TG_JSON_OBJECT
-        || tg_json_check(event, NULL) != TG_OK)
+        || tg_json_validate(event, NULL) != TG_OK)
     {
         return;
     }
 
-    rc = tg_rule_is_about(rule, event);
+    rc = tg_rule_match_event(rule, event);
     FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_LIMIT);
     FUZZ(rule->trigger == TG_TRIGGER_EVENT || rc == TG_MISSING);
-    rc = tg_rule_holds(rule, event);
+    rc = tg_rule_check_conditions(rule, event);
     FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_LIMIT);
     FUZZ(rule->nconditions != 0 || rc == TG_OK);
-    FUZZ(rc == tg_rule_holds(rule, event));
+    FUZZ(rc == tg_rule_check_conditions(rule, event));
 }
 
 static int
@@ -58,15 +58,15 @@ rule_read(const tg_alloc_t *alloc, tg_str_t raw, tg_str_t event)
     rule = NULL;
     copy = help_copy(raw);
     tg_buf_init(&why, tg_alloc_libc());
-    rc = tg_rule_read(alloc, tg_str(copy, raw.len), tg_regex_pcre2(), &rule,
-                      &why);
+    rc = tg_rule_parse(alloc, tg_str(copy, raw.len), tg_pcre2_get_engine(),
+                       &rule, &why);
     free(copy);
 
     if (rc == TG_OK) {
         rule_use(rule, event);
     } else {
         FUZZ(rule == NULL);
-        FUZZ(rc == TG_NOMEM || (rc == TG_BAD && why.len != 0));
+        FUZZ(rc == TG_NOMEM || (rc == TG_INVALID && why.len != 0));
         FUZZ_LINE(tg_buf_view(&why));
     }
 
@@ -89,7 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     raw = fuzz_until_newline(&in);
     event = fuzz_rest(&in);
 
-    if (tg_json_check(raw, NULL) != TG_OK) {
+    if (tg_json_validate(raw, NULL) != TG_OK) {
         return 0;
     }
 

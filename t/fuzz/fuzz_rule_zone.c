@@ -19,10 +19,10 @@ zone_span(const tg_zone_t *zone, int64_t at)
     unsigned i;
 
     for (i = 0; i < ZONE_SPANS; i++) {
-        tg_zone_span(zone, at, &span);
+        tg_zone_find_span(zone, at, &span);
         FUZZ(span.from <= at && at < span.to);
         FUZZ(span.offset <= ZONE_OFFSET_MAX && span.offset >= -ZONE_OFFSET_MAX);
-        tg_zone_span(zone, span.from > at - 1 ? span.from : at - 1, &next);
+        tg_zone_find_span(zone, span.from > at - 1 ? span.from : at - 1, &next);
         FUZZ(next.from == span.from && next.to == span.to
              && next.offset == span.offset);
 
@@ -30,9 +30,9 @@ zone_span(const tg_zone_t *zone, int64_t at)
             return;
         }
 
-        tg_zone_span(zone, span.to, &next);
+        tg_zone_find_span(zone, span.to, &next);
         FUZZ(next.from == span.to);
-        FUZZ(next.before == span.offset);
+        FUZZ(next.previous_offset == span.offset);
         at = span.to;
     }
 }
@@ -49,8 +49,8 @@ zone_check(tg_str_t bytes)
     int rc;
 
     zone = NULL;
-    rc = tg_zone_read(tg_alloc_libc(), bytes, &zone);
-    FUZZ(rc == TG_OK || (rc == TG_BAD && zone == NULL));
+    rc = tg_zone_parse(tg_alloc_libc(), bytes, &zone);
+    FUZZ(rc == TG_OK || (rc == TG_INVALID && zone == NULL));
 
     if (rc != TG_OK) {
         return;
@@ -62,7 +62,7 @@ zone_check(tg_str_t bytes)
 
     tg_zone_free(zone);
     fuzz_alloc_init(&alloc, 1);
-    FUZZ(tg_zone_read(&alloc.alloc, bytes, &zone) == TG_NOMEM);
+    FUZZ(tg_zone_parse(&alloc.alloc, bytes, &zone) == TG_NOMEM);
 }
 
 int

@@ -9,11 +9,11 @@
 #include "help.h"
 
 #include "runner/exec/tg_exec.h"
-#include "runner/left/tg_left.h"
-#include "runner/place/tg_place.h"
-#include "runner/spill/tg_spill.h"
-#include "runner/tg_held.h"
-#include "runner/tg_job_call.h"
+#include "runner/jobs/tg_relayed_call.h"
+#include "runner/jobs/tg_slot_job.h"
+#include "runner/output/tg_output_store.h"
+#include "runner/jobs/tg_job_detach.h"
+#include "runner/jobs/tg_job_call.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,11 +32,11 @@ typedef struct {
     uv_loop_t loop;
     tg_jobs_t jobs;
     tg_programs_t programs;
-    tg_spills_t spills;
+    tg_output_store_t output_store;
     char dir[32]; /* of large outputs */
-    tg_catalogue_t *catalogue;
-    tg_entry_t entries[RUNNER_METHODS];
-    tg_info_t info;
+    tg_catalog_t *catalog;
+    tg_catalog_entry_t entries[RUNNER_METHODS];
+    tg_server_info_t info;
     tg_peer_t peer;
     unsigned how; /* the first byte */
     tg_str_t texts[TG_SPAWN_FDS];
@@ -48,8 +48,9 @@ static runner_t runner;
 
 /* --- what does not really happen --- */
 
-int __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step);
-int __wrap_tg_tree_read(int fd, tg_tree_take_t take, void *ctx);
+int __wrap_tg_spawn(const tg_spawn_params_t *spawn, pid_t *pid,
+                    tg_spawn_step_t *step);
+int __wrap_tg_pid_list_for_each(int fd, tg_pid_visit_pt take, void *ctx);
 int __wrap_tg_proc_signal(const tg_proc_t *proc, int sig);
 int __wrap_kill(pid_t pid, int sig);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
@@ -74,7 +75,8 @@ runner_write(int fd, tg_str_t text, int is_line)
 }
 
 int
-__wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
+__wrap_tg_spawn(const tg_spawn_params_t *spawn, pid_t *pid,
+                tg_spawn_step_t *step)
 {
     static const int errors[] = { EAGAIN, EPERM, ENOENT, E2BIG, ENOEXEC };
     char *const *text;
@@ -105,7 +107,7 @@ __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
 }
 
 int
-__wrap_tg_tree_read(int fd, tg_tree_take_t take, void *ctx)
+__wrap_tg_pid_list_for_each(int fd, tg_pid_visit_pt take, void *ctx)
 {
     return 1;
 }
@@ -137,9 +139,8 @@ int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
 {
-    return __real_uv_timer_start(timer, cb,
-                                 timeout <= TG_JOB_APART_MS ? 0 : timeout,
-                                 repeat);
+    return __real_uv_timer_start(
+        timer, cb, timeout <= TG_JOB_PROGRESS_GAP_MS ? 0 : timeout, repeat);
 }
 
 /* --- the host --- */
@@ -147,36 +148,40 @@ __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 static void
 runner_exec(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_job_call(jobs, &tg_exec_kind, &runner.programs, peer, request);
+    tg_jobs_handle_call(jobs, &tg_exec_job_type, &runner.programs, peer,
+                        request);
 }
 
 static void
 runner_place(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_job_call(jobs, &tg_place_kind, NULL, peer, request);
+    tg_jobs_handle_call(jobs, &tg_slot_job_type, NULL, peer, request);
 }
 
 static const struct {
     const char *name;
-    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+    void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } runner_methods[RUNNER_METHODS] = {
-    { "exec", runner_exec },    { "release", tg_held_release },
-    { "adopt", tg_held_adopt }, { "leave", tg_left_leave },
-    { "tell", tg_left_tell },   { "finish", tg_left_finish },
+    { "exec", runner_exec },
+    { "release", tg_jobs_detach_call },
+    { "adopt", tg_jobs_attach_call },
+    { "leave", tg_relayed_call_register },
+    { "tell", tg_relayed_call_update_progress },
+    { "finish", tg_relayed_call_finish },
     { "place", runner_place },
 };
 
 static void
 runner_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    runner_methods[request->entry - runner.entries].serve(&runner.jobs, peer,
-                                                          request);
+    runner_methods[request->entry - runner.entries].handle(&runner.jobs, peer,
+                                                           request);
 }
 
 static void
 runner_on_cancel(void *ctx, tg_call_t *call)
 {
-    tg_job_call_cancel(call);
+    tg_jobs_cancel_call(call);
 }
 
 static int
@@ -202,13 +207,13 @@ runner_forget(void)
     struct dirent *entry;
     DIR *dir;
 
-    FUZZ(runner.spills.writing == 0);
+    FUZZ(runner.output_store.writing == 0);
 
-    if (runner.spills.dir == -1) {
+    if (runner.output_store.dir == -1) {
         return;
     }
 
-    dir = fdopendir(dup(runner.spills.dir));
+    dir = fdopendir(dup(runner.output_store.dir));
     FUZZ(dir != NULL);
     rewinddir(dir);
 
@@ -220,7 +225,7 @@ runner_forget(void)
 
         /* What is half written is gone. */
         FUZZ(entry->d_name[0] != '.');
-        FUZZ(unlinkat(runner.spills.dir, entry->d_name, 0) == 0);
+        FUZZ(unlinkat(runner.output_store.dir, entry->d_name, 0) == 0);
     }
 
     (void) closedir(dir);
@@ -253,19 +258,19 @@ runner_start(void)
     strcpy(runner.dir, "/tmp/toolgate.XXXXXX");
     FUZZ(mkdtemp(runner.dir) != NULL);
     FUZZ(atexit(runner_leave) == 0);
-    tg_spills_init(&runner.spills, &runner.loop, runner.dir);
-    runner.programs.spills = &runner.spills;
+    tg_output_store_init(&runner.output_store, &runner.loop, runner.dir);
+    runner.programs.output_store = &runner.output_store;
     tg_jobs_init(&runner.jobs, &runner.loop, &ops, &runner);
-    runner.catalogue = tg_catalogue_new(tg_alloc_libc());
+    runner.catalog = tg_catalog_new(tg_alloc_libc());
 
     for (i = 0; i < RUNNER_METHODS; i++) {
         runner.entries[i].kind = TG_ENTRY_METHOD;
         runner.entries[i].output = TG_OUTPUT_JSON;
-        runner.entries[i].name = tg_str_c(runner_methods[i].name);
-        FUZZ(tg_catalogue_add(runner.catalogue, &runner.entries[i]) == TG_OK);
+        runner.entries[i].name = tg_str_from_cstr(runner_methods[i].name);
+        FUZZ(tg_catalog_add(runner.catalog, &runner.entries[i]) == TG_OK);
     }
 
-    FUZZ(tg_catalogue_seal(runner.catalogue) == TG_OK);
+    FUZZ(tg_catalog_seal(runner.catalog) == TG_OK);
     runner.has_started = 1;
 }
 
@@ -278,9 +283,9 @@ runner_finish(void)
     tg_exec_t *exec;
     unsigned turns;
 
-    tg_left_gone(&runner.jobs, &runner.peer);
+    tg_relayed_calls_on_peer_closed(&runner.jobs, &runner.peer);
 
-    for (turns = 0; runner.jobs.njobs != runner.jobs.nheld
+    for (turns = 0; runner.jobs.njobs != runner.jobs.ndetached
                     || !TAILQ_EMPTY(&runner.jobs.slots)
                     || !TAILQ_EMPTY(&runner.jobs.queue);
          turns++)
@@ -290,16 +295,16 @@ runner_finish(void)
 
         /* As after a while, so that nobody waits for what is held. */
         if (turns == RUNNER_TURNS / 2) {
-            tg_held_drop(&runner.jobs);
+            tg_jobs_drop_detached(&runner.jobs);
         }
 
         /* Places are kept until nobody wants them. */
-        for (job = TAILQ_FIRST(&runner.jobs.elsewhere); job != NULL; job = next)
-        {
-            next = TAILQ_NEXT(job, place);
+        for (job = TAILQ_FIRST(&runner.jobs.without_slot); job != NULL;
+             job = next) {
+            next = TAILQ_NEXT(job, link);
 
-            if (job->kind == &tg_place_kind && job->state == TG_JOB_RUNNING
-                && job->key_len == 0)
+            if (job->kind == &tg_slot_job_type && job->state == TG_JOB_RUNNING
+                && job->token_len == 0)
             {
                 tg_job_fail(job, TG_FAILURE_LOST, "over");
                 tg_job_stop(job);
@@ -307,19 +312,19 @@ runner_finish(void)
         }
 
         for (job = TAILQ_FIRST(&runner.jobs.slots); job != NULL; job = next) {
-            next = TAILQ_NEXT(job, place);
+            next = TAILQ_NEXT(job, link);
 
             exec = job->work;
 
             if (!exec->program.has_ended) {
                 exec->program.status = statuses[runner.how / 8 % 4];
-                tg_program_exited(&exec->program);
+                tg_program_on_exited(&exec->program);
             }
         }
     }
 
     FUZZ(runner.jobs.nrunning == 0 && runner.jobs.nqueued == 0
-         && (runner.jobs.limits == NULL || runner.jobs.nheld != 0));
+         && (runner.jobs.limits == NULL || runner.jobs.ndetached != 0));
 }
 
 /* Answers and progress: lines of JSON; how many are answers. */
@@ -363,9 +368,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     text = fuzz_rest(&in);
     tg_peer_init(&runner.peer, tg_alloc_libc(), &ops, &runner,
-                 TG_DIALECT_JSONRPC, runner.catalogue, &runner.info, 65536, 16);
+                 TG_DIALECT_JSONRPC, runner.catalog, &runner.info, 65536, 16);
     copy = help_copy(text);
-    (void) tg_peer_input(&runner.peer, copy, text.len, &consumed);
+    (void) tg_peer_handle_input(&runner.peer, copy, text.len, &consumed);
     free(copy);
 
     /* With it running, or when it is over, the worker goes. */
@@ -375,12 +380,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void) runner_answers(tg_buf_view(&runner.peer.out));
     }
 
-    tg_left_gone(&runner.jobs, &runner.peer);
+    tg_relayed_calls_on_peer_closed(&runner.jobs, &runner.peer);
     tg_peer_deinit(&runner.peer);
-    tg_held_drop(&runner.jobs);
+    tg_jobs_drop_detached(&runner.jobs);
     runner_finish();
     FUZZ(runner.jobs.njobs == 0 && runner.jobs.bytes == 0
-         && runner.jobs.held_bytes == 0 && TAILQ_EMPTY(&runner.jobs.elsewhere));
+         && runner.jobs.detached_bytes == 0
+         && TAILQ_EMPTY(&runner.jobs.without_slot));
     runner_forget();
 
     return 0;

@@ -9,7 +9,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
-#include "runner/http/tg_http_answer.h"
+#include "runner/http/tg_http_response.h"
 
 #include <stdlib.h>
 
@@ -33,12 +33,12 @@ http_url(tg_str_t text, tg_url_t *url)
     }
 
     tg_buf_init(&again, tg_alloc_libc());
-    tg_url_put_origin(&again, url);
-    tg_buf_str(&again, url->rest);
+    tg_url_append_origin(&again, url);
+    tg_buf_append_str(&again, url->target);
     FUZZ(tg_url_parse(tg_buf_view(&again), &same, &why) == TG_OK);
     FUZZ(tg_url_is_same_origin(url, &same));
     FUZZ_EQ(same.path, url->path);
-    FUZZ_EQ(same.rest, url->rest);
+    FUZZ_EQ(same.target, url->target);
     tg_buf_deinit(&again);
 
     return 1;
@@ -50,17 +50,17 @@ http_hosts(const tg_url_t *url, tg_str_t pattern)
 {
     tg_buf_t own;
 
-    if (tg_url_pattern_check(pattern) == NULL) {
-        (void) tg_url_match(url, pattern);
+    if (tg_url_check_pattern(pattern) == NULL) {
+        (void) tg_url_match_host(url, pattern);
     }
 
     tg_buf_init(&own, tg_alloc_libc());
-    tg_buf_str(&own, url->host);
-    tg_buf_char(&own, ':');
-    tg_buf_uint(&own, url->port);
-    FUZZ(tg_url_pattern_check(tg_buf_view(&own)) == NULL);
-    FUZZ(tg_url_match(url, tg_buf_view(&own)) == TG_URL_NAMED);
-    FUZZ(tg_url_match(url, TG_STR("*:*")) == TG_URL_WILD);
+    tg_buf_append_str(&own, url->host);
+    tg_buf_append_char(&own, ':');
+    tg_buf_append_uint(&own, url->port);
+    FUZZ(tg_url_check_pattern(tg_buf_view(&own)) == NULL);
+    FUZZ(tg_url_match_host(url, tg_buf_view(&own)) == TG_URL_MATCH_EXACT);
+    FUZZ(tg_url_match_host(url, TG_STR("*:*")) == TG_URL_MATCH_WILDCARD);
     tg_buf_deinit(&own);
 }
 
@@ -73,13 +73,13 @@ http_put(tg_str_t text)
     tg_buf_t buf;
 
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_buf_text(&buf, "http://a/b/");
-    tg_url_put(&buf, text);
-    tg_buf_text(&buf, "/c?d");
+    tg_buf_append_cstr(&buf, "http://a/b/");
+    tg_url_append_encoded(&buf, text);
+    tg_buf_append_cstr(&buf, "/c?d");
     FUZZ(tg_url_parse(tg_buf_view(&buf), &url, &why) == TG_OK);
     FUZZ_EQ(url.host, TG_STR("a"));
     FUZZ(memchr(url.path.data + 3, '/', url.path.len - 5) == NULL);
-    FUZZ(url.rest.len == url.path.len + 2);
+    FUZZ(url.target.len == url.path.len + 2);
     tg_buf_deinit(&buf);
 }
 
@@ -89,29 +89,31 @@ static void
 http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
             tg_str_t type, const char *redirect, tg_str_t body)
 {
-    static const tg_ran_t none;
-    tg_http_answer_t answer;
+    static const tg_run_stats_t none;
+    tg_http_response_t answer;
     tg_str_t value;
-    tg_spill_answer_t whole;
+    tg_output_response_t response;
 
-    tg_http_answer_init(&answer);
+    tg_http_response_init(&answer);
     answer.status = status;
-    tg_http_answer_header(&answer, TG_STR("content-type"), type);
-    (void) tg_http_answer_body(&answer, params, body.data, body.len / 2);
-    (void) tg_http_answer_body(&answer, params, body.data + body.len / 2,
-                               body.len - body.len / 2);
-    FUZZ(answer.body.len <= params->max_output + TG_HTTP_HEAD_MAX);
-    tg_http_answer_begin(&whole, &answer, params, url, redirect, &job, &none);
+    tg_http_response_add_header(&answer, TG_STR("content-type"), type);
+    (void) tg_http_response_add_body(&answer, params, body.data, body.len / 2);
+    (void) tg_http_response_add_body(&answer, params, body.data + body.len / 2,
+                                     body.len - body.len / 2);
+    FUZZ(answer.body.len <= params->max_output + TG_HTTP_ERROR_BODY_MAX);
+    tg_http_response_begin_result(&response, &answer, params, url, redirect,
+                                  &job, &none);
 
-    while (tg_spill_answer_step(&whole) == TG_AGAIN) { /* void */
+    while (tg_output_response_step(&response) == TG_AGAIN) { /* void */
     }
 
-    FUZZ(!tg_buf_failed(&whole.writer.json));
-    FUZZ(tg_json_check(tg_buf_view(&whole.writer.json), NULL) == TG_OK);
-    FUZZ(tg_json_get(tg_buf_view(&whole.writer.json), TG_STR("ran_ms"), &value)
+    FUZZ(!tg_buf_has_failed(&response.writer.json));
+    FUZZ(tg_json_validate(tg_buf_view(&response.writer.json), NULL) == TG_OK);
+    FUZZ(tg_json_get_member(tg_buf_view(&response.writer.json),
+                            TG_STR("ran_ms"), &value)
          == TG_OK);
-    tg_spill_answer_end(&whole);
-    tg_http_answer_deinit(&answer);
+    tg_output_response_end(&response);
+    tg_http_response_deinit(&answer);
 }
 
 /* What is taken of a worker can be sent as it is. */
@@ -123,16 +125,16 @@ http_params(tg_str_t raw, tg_http_params_t *params)
     char **header;
     tg_url_t url;
 
-    if (tg_json_check(raw, NULL) != TG_OK
-        || tg_json_members(raw, tg_http_members, values) != TG_OK
+    if (tg_json_validate(raw, NULL) != TG_OK
+        || tg_json_get_members(raw, tg_http_members, values) != TG_OK
         || tg_http_params_read(params, NULL, values, &why) != TG_OK)
     {
         return 0;
     }
 
-    FUZZ(tg_url_parse(tg_str_c(params->url), &url, &why) == TG_OK);
-    FUZZ(!tg_url_has_dots(url.path));
-    (void) tg_http_params_match(params, &url);
+    FUZZ(tg_url_parse(tg_str_from_cstr(params->url), &url, &why) == TG_OK);
+    FUZZ(!tg_url_has_dot_segments(url.path));
+    (void) tg_http_params_match_host(params, &url);
 
     for (header = params->headers; *header != NULL; header++) {
         FUZZ(strpbrk(*header, "\r\n") == NULL);
@@ -167,11 +169,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     http_hosts(&url, lines[1]);
-    (void) tg_url_has_dots(lines[1]);
+    (void) tg_url_has_dot_segments(lines[1]);
 
     if (!http_params(lines[4], &params)) {
         memset(&params, 0, sizeof(params));
-        params.output = (tg_output_t) (size % 3);
+        params.output = (tg_output_type_t) (size % 3);
         params.max_output = 64;
     }
 

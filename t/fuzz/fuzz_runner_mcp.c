@@ -21,60 +21,59 @@ int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
 {
-    return __real_uv_timer_start(timer, cb,
-                                 timeout <= TG_INSTANCE_RETRY_MIN ? 0 : timeout,
-                                 repeat);
+    return __real_uv_timer_start(
+        timer, cb, timeout <= TG_MCP_CONN_RETRY_MIN_MS ? 0 : timeout, repeat);
 }
 
 /* --- the transport --- */
 
 static tg_failure_t
-mcp_open(tg_instance_t *instance, tg_buf_t *why)
+mcp_open(tg_mcp_conn_t *mcp_conn, tg_buf_t *why)
 {
     if (++mcp_nstarts > 8) {
-        tg_buf_text(why, "no more");
-        tg_instance_hold(instance);
+        tg_buf_append_cstr(why, "no more");
+        tg_mcp_conn_ref_handle(mcp_conn);
         return TG_FAILURE_PROGRAM;
     }
 
-    tg_instance_hold(instance);
-    instance->has_conn = 1;
-    tg_instance_opened(instance);
+    tg_mcp_conn_ref_handle(mcp_conn);
+    mcp_conn->has_conn = 1;
+    tg_mcp_conn_on_opened(mcp_conn);
 
     return TG_FAILURE_NONE;
 }
 
 static void
-mcp_flush(tg_instance_t *instance)
+mcp_flush(tg_mcp_conn_t *mcp_conn)
 {
-    tg_caller_written(&instance->caller, instance->caller.out.len);
-    tg_buf_reset(&instance->caller.out, 65536);
+    tg_caller_count_written(&mcp_conn->caller, mcp_conn->caller.out.len);
+    tg_buf_reset(&mcp_conn->caller.out, 65536);
 }
 
 static size_t
-mcp_backlog(const tg_instance_t *instance)
+mcp_backlog(const tg_mcp_conn_t *mcp_conn)
 {
-    return instance->caller.out.len;
+    return mcp_conn->caller.out.len;
 }
 
 static void
-mcp_explain(const tg_instance_t *instance, tg_buf_t *text)
+mcp_explain(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 {
-    tg_buf_text(text, " ended");
+    tg_buf_append_cstr(text, " ended");
 }
 
 /* Not from here: when the loop comes round. */
 static void
-mcp_close(tg_instance_t *instance, int is_now)
+mcp_close(tg_mcp_conn_t *mcp_conn, int is_now)
 {
-    instance->has_conn = 0;
+    mcp_conn->has_conn = 0;
 }
 
-static const tg_transport_t mcp_transport = {
+static const tg_mcp_transport_t mcp_transport = {
     .open = mcp_open,
     .flush = mcp_flush,
     .backlog = mcp_backlog,
-    .explain = mcp_explain,
+    .append_reason = mcp_explain,
     .close = mcp_close,
 };
 
@@ -82,18 +81,18 @@ static const tg_transport_t mcp_transport = {
 
 /* Every instance has the test's transport, and what was closed is gone. */
 static void
-mcp_look(tg_server_t *server)
+mcp_look(tg_mcp_server_t *server)
 {
-    tg_instance_t *instance, *next;
+    tg_mcp_conn_t *mcp_conn, *next;
 
-    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
-         instance = next)
+    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
+         mcp_conn = next)
     {
-        next = TAILQ_NEXT(instance, place);
-        instance->transport = &mcp_transport;
+        next = TAILQ_NEXT(mcp_conn, link);
+        mcp_conn->transport = &mcp_transport;
 
-        if (instance->state == TG_INSTANCE_ENDING) {
-            tg_instance_release(instance);
+        if (mcp_conn->state == TG_MCP_CONN_ENDING) {
+            tg_mcp_conn_unref_handle(mcp_conn);
         }
     }
 }
@@ -101,33 +100,33 @@ mcp_look(tg_server_t *server)
 static void
 mcp_turn(void)
 {
-    tg_server_t *server, *next;
-    tg_server_list_t *const lists[] = { &world.servers.list,
-                                        &world.servers.leaving };
+    tg_mcp_server_t *server, *next;
+    tg_mcp_server_list_t *const lists[] = { &world.servers.list,
+                                            &world.servers.leaving };
     int i;
 
     for (i = 0; i < 2; i++) {
         for (server = TAILQ_FIRST(lists[i]); server != NULL; server = next) {
-            next = TAILQ_NEXT(server, place);
+            next = TAILQ_NEXT(server, link);
             mcp_look(server);
         }
     }
 }
 
 /* The newest that is open: that of the calls, once there are some. */
-static tg_instance_t *
+static tg_mcp_conn_t *
 mcp_instance(void)
 {
-    tg_instance_t *instance, *open;
-    const tg_server_t *server;
+    tg_mcp_conn_t *mcp_conn, *open;
+    const tg_mcp_server_t *server;
 
     server = world_server();
     open = NULL;
 
     if (server != NULL) {
-        TAILQ_FOREACH(instance, &server->instances, place)
+        TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
         {
-            open = instance->has_conn ? instance : open;
+            open = mcp_conn->has_conn ? mcp_conn : open;
         }
     }
 
@@ -137,20 +136,20 @@ mcp_instance(void)
 static void
 mcp_hear(tg_str_t line)
 {
-    tg_instance_t *instance;
+    tg_mcp_conn_t *mcp_conn;
     size_t consumed;
     tg_buf_t text;
 
-    instance = mcp_instance();
+    mcp_conn = mcp_instance();
 
-    if (instance == NULL) {
+    if (mcp_conn == NULL) {
         return;
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_str(&text, line);
-    tg_buf_char(&text, '\n');
-    (void) tg_instance_input(instance, text.data, text.len, &consumed);
+    tg_buf_append_str(&text, line);
+    tg_buf_append_char(&text, '\n');
+    (void) tg_mcp_conn_on_input(mcp_conn, text.data, text.len, &consumed);
     tg_buf_deinit(&text);
 }
 
@@ -161,7 +160,7 @@ mcp_line(tg_str_t line)
         if (line.len == 0 || line.data[0] != '!') {
             mcp_hear(line);
         } else if (mcp_instance() != NULL) {
-            tg_instance_lost(mcp_instance());
+            tg_mcp_conn_on_lost(mcp_instance());
         }
     }
 

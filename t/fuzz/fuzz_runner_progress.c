@@ -9,7 +9,7 @@
 #include "base/tg_json.h"
 #include "base/tg_number.h"
 #include "runner/exec/tg_exec_output.h"
-#include "runner/tg_progress.h"
+#include "runner/jobs/tg_progress.h"
 
 static const tg_job_params_t params = { .tool = (char[]){ "tool" } };
 
@@ -17,10 +17,10 @@ static void
 progress_take(tg_progress_t *progress, tg_buf_t *json)
 {
     tg_buf_truncate(json, 0);
-    tg_buf_char(json, '{');
-    tg_progress_take(progress, json);
-    tg_buf_char(json, '}');
-    FUZZ(tg_json_check(tg_buf_view(json), NULL) == TG_OK);
+    tg_buf_append_char(json, '{');
+    tg_progress_take_members(progress, json);
+    tg_buf_append_char(json, '}');
+    FUZZ(tg_json_validate(tg_buf_view(json), NULL) == TG_OK);
     FUZZ_LINE(tg_buf_view(json));
 }
 
@@ -31,11 +31,11 @@ progress_rises(tg_str_t a, tg_str_t b)
     tg_number_t now, before;
     tg_str_t raw;
 
-    FUZZ(tg_json_get(a, TG_STR("progress"), &raw) == TG_OK);
+    FUZZ(tg_json_get_member(a, TG_STR("progress"), &raw) == TG_OK);
     FUZZ(tg_number_parse(raw, &now) == TG_OK);
 
     if (b.len != 0) {
-        FUZZ(tg_json_get(b, TG_STR("progress"), &raw) == TG_OK);
+        FUZZ(tg_json_get_member(b, TG_STR("progress"), &raw) == TG_OK);
         FUZZ(tg_number_parse(raw, &before) == TG_OK);
         FUZZ(tg_number_compare(&now, &before) > 0);
     }
@@ -57,21 +57,21 @@ progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
         (void) tg_progress_feed(&progress, text.data, n);
         text = tg_str(text.data + n, text.len - n);
 
-        if (seed != 0 && tg_progress_is_new(&progress)) {
+        if (seed != 0 && tg_progress_has_update(&progress)) {
             progress_take(&progress, &json);
             progress_rises(tg_buf_view(&json), tg_buf_view(last));
             tg_buf_truncate(last, 0);
-            tg_buf_str(last, tg_buf_view(&json));
+            tg_buf_append_str(last, tg_buf_view(&json));
         }
     }
 
-    (void) tg_progress_end(&progress);
+    (void) tg_progress_feed_end(&progress);
 
-    if (tg_progress_is_new(&progress)) {
+    if (tg_progress_has_update(&progress)) {
         progress_take(&progress, &json);
         progress_rises(tg_buf_view(&json), tg_buf_view(last));
         tg_buf_truncate(last, 0);
-        tg_buf_str(last, tg_buf_view(&json));
+        tg_buf_append_str(last, tg_buf_view(&json));
     }
 
     tg_progress_deinit(&progress);
@@ -83,37 +83,38 @@ static void
 progress_answer(uint32_t seed, tg_str_t text)
 {
     static const int statuses[] = { 0, 0x100, 9, 0x8b };
-    static const tg_ran_t times;
+    static const tg_run_stats_t times;
     tg_exec_output_t output;
-    tg_exec_answer_t answer;
+    tg_exec_response_t answer;
     unsigned status;
     size_t n;
     int rc;
 
     status = seed % 4;
-    tg_exec_output_init(&output, (tg_output_t) (seed / 4 % 3), 2000);
+    tg_exec_output_init(&output, (tg_output_type_t) (seed / 4 % 3), 2000);
     rc = TG_OK;
 
     while (text.len != 0) {
         n = fuzz_piece(&seed, text.len);
-        tg_tail_add(&output.err, text.data, n);
+        tg_output_tail_append(&output.err, text.data, n);
 
         if (rc == TG_OK) {
-            rc = tg_exec_output_out(&output, text.data, n);
+            rc = tg_exec_output_add_stdout(&output, text.data, n);
         }
 
         text = tg_str(text.data + n, text.len - n);
     }
 
     FUZZ(rc == TG_OK || rc == TG_LIMIT);
-    tg_exec_answer_begin(&answer, &output, &params, statuses[status], &times);
+    tg_exec_response_begin(&answer, &output, &params, statuses[status], &times);
 
-    while (tg_spill_answer_step(&answer.answer) == TG_AGAIN) {
+    while (tg_output_response_step(&answer.answer) == TG_AGAIN) {
         /* void */
     }
 
-    FUZZ(tg_json_check(tg_buf_view(&answer.answer.writer.json), NULL) == TG_OK);
-    tg_spill_answer_end(&answer.answer);
+    FUZZ(tg_json_validate(tg_buf_view(&answer.answer.writer.json), NULL)
+         == TG_OK);
+    tg_output_response_end(&answer.answer);
     tg_exec_output_deinit(&output);
 }
 

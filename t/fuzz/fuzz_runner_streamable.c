@@ -20,8 +20,8 @@
 #define WEB_MAX 64
 
 typedef struct {
-    const tg_http_ops_t *ops;
-    tg_exchange_t *exchange;
+    const tg_http_exchange_ops_t *ops;
+    tg_mcp_exchange_t *exchange;
     int status; /* 0: no head yet */
     int is_delete;
 } web_t;
@@ -38,13 +38,15 @@ int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
 uint64_t __wrap_uv_now(const uv_loop_t *loop);
-int __wrap_tg_http_loop_open(tg_http_loop_t *loop, const char **why);
-int __wrap_tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
-                         const tg_http_ops_t *ops, void *ctx, tg_http_t **http,
-                         const char **why);
-void __wrap_tg_http_cancel(tg_http_t *http);
-void __wrap_tg_http_resume(tg_http_t *http);
-int __wrap_tg_http_hold(tg_http_t *http, size_t bytes);
+int __wrap_tg_curl_loop_open(tg_curl_loop_t *loop, const char **why);
+int __wrap_tg_http_exchange_start(tg_http_pool_t *pool,
+                                  const tg_http_request_t *request,
+                                  const tg_http_exchange_ops_t *ops, void *ctx,
+                                  tg_http_exchange_t **http, const char **why);
+void __wrap_tg_http_exchange_cancel(tg_http_exchange_t *http);
+void __wrap_tg_http_exchange_resume(tg_http_exchange_t *http);
+int __wrap_tg_http_exchange_set_held_bytes(tg_http_exchange_t *http,
+                                           size_t bytes);
 
 /* What takes time is waited for until `T`. */
 int
@@ -62,7 +64,7 @@ __wrap_uv_now(const uv_loop_t *loop)
 }
 
 int
-__wrap_tg_http_loop_open(tg_http_loop_t *loop, const char **why)
+__wrap_tg_curl_loop_open(tg_curl_loop_t *loop, const char **why)
 {
     return TG_OK;
 }
@@ -87,15 +89,16 @@ web_check(const tg_http_request_t *request)
     }
 
     if (request->body.data != NULL) {
-        FUZZ(tg_json_check(request->body, NULL) == TG_OK);
+        FUZZ(tg_json_validate(request->body, NULL) == TG_OK);
         FUZZ(memchr(request->body.data, '\n', request->body.len) == NULL);
     }
 }
 
 int
-__wrap_tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
-                     const tg_http_ops_t *ops, void *ctx, tg_http_t **http,
-                     const char **why)
+__wrap_tg_http_exchange_start(tg_http_pool_t *pool,
+                              const tg_http_request_t *request,
+                              const tg_http_exchange_ops_t *ops, void *ctx,
+                              tg_http_exchange_t **http, const char **why)
 {
     web_t *made;
 
@@ -112,13 +115,13 @@ __wrap_tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
     made->exchange = ctx;
     made->is_delete = strcmp(request->method, "DELETE") == 0;
     web[nweb++] = made;
-    *http = (tg_http_t *) (void *) made;
+    *http = (tg_http_exchange_t *) (void *) made;
 
     return TG_OK;
 }
 
 void
-__wrap_tg_http_cancel(tg_http_t *http)
+__wrap_tg_http_exchange_cancel(tg_http_exchange_t *http)
 {
     size_t i;
 
@@ -131,12 +134,12 @@ __wrap_tg_http_cancel(tg_http_t *http)
 }
 
 void
-__wrap_tg_http_resume(tg_http_t *http)
+__wrap_tg_http_exchange_resume(tg_http_exchange_t *http)
 {
 }
 
 int
-__wrap_tg_http_hold(tg_http_t *http, size_t bytes)
+__wrap_tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes)
 {
     return TG_OK;
 }
@@ -144,20 +147,20 @@ __wrap_tg_http_hold(tg_http_t *http, size_t bytes)
 /* --- what happens --- */
 
 static void
-web_end(web_t *ended, tg_http_result_t result, int was_sent)
+web_end(web_t *ended, tg_http_exchange_result_t result, int was_sent)
 {
-    const tg_http_ops_t *ops;
-    tg_exchange_t *exchange;
-    tg_http_end_t end;
+    const tg_http_exchange_ops_t *ops;
+    tg_mcp_exchange_t *exchange;
+    tg_http_exchange_end_t end;
 
     ops = ended->ops;
     exchange = ended->exchange;
     end.result = result;
     end.was_sent = was_sent;
-    end.is_headers_max = 0;
+    end.has_long_headers = 0;
     end.why = "why";
     end.redirect = ended->status / 100 == 3 ? "http://b/" : NULL;
-    __wrap_tg_http_cancel((tg_http_t *) (void *) ended);
+    __wrap_tg_http_exchange_cancel((tg_http_exchange_t *) (void *) ended);
     ops->done(exchange, &end);
 }
 
@@ -216,10 +219,10 @@ web_body(web_t *to, tg_str_t line)
 
     for (i = 0; i < line.len; i++) {
         if (line.data[i] == '$') {
-            tg_buf_uint(&text, to->exchange->request);
+            tg_buf_append_uint(&text, to->exchange->request);
         } else {
-            tg_buf_char(&text,
-                        (char) (line.data[i] == '|' ? '\n' : line.data[i]));
+            tg_buf_append_char(
+                &text, (char) (line.data[i] == '|' ? '\n' : line.data[i]));
         }
     }
 
@@ -272,8 +275,8 @@ web_line(tg_str_t line)
 static void
 web_time(void)
 {
-    tg_instance_t *instance;
-    tg_server_t *server;
+    tg_mcp_conn_t *mcp_conn;
+    tg_mcp_server_t *server;
     uv_timer_t *timers[2];
     int i;
 
@@ -284,12 +287,12 @@ web_time(void)
         return;
     }
 
-    TAILQ_FOREACH(instance, &server->instances, place)
+    TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
-        timers[0] = &instance->timer;
-        timers[1] = &instance->streamable.timer;
+        timers[0] = &mcp_conn->timer;
+        timers[1] = &mcp_conn->streamable.timer;
 
-        for (i = 0; i < (instance->streamable.is_open ? 2 : 1); i++) {
+        for (i = 0; i < (mcp_conn->streamable.is_open ? 2 : 1); i++) {
             if (uv_is_active((uv_handle_t *) timers[i])) {
                 (void) __real_uv_timer_start(timers[i], timers[i]->timer_cb, 0,
                                              0);

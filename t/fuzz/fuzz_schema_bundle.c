@@ -8,11 +8,11 @@
 #include "help.h"
 
 #include "base/tg_json.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 #include "schema/tg_schema.h"
 #include "schema/tg_schema_bundle.h"
 #include "schema/tg_schema_lint.h"
-#include "schema/tg_schema_look.h"
+#include "schema/tg_schema_query.h"
 
 typedef struct {
     tg_str_t a;
@@ -27,30 +27,31 @@ bundle_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
 
     files = ctx;
     files->nasked++;
-    FUZZ(files->nasked < TG_SCHEMA_FILES);
+    FUZZ(files->nasked < TG_SCHEMA_BUNDLE_MAX_FILES);
     *raw = tg_str_eq(name, TG_STR("a.json"))   ? files->a
            : tg_str_eq(name, TG_STR("b.json")) ? files->b
                                                : TG_STR_NONE;
 
-    return raw->data != NULL && tg_json_check(*raw, NULL) == TG_OK ? TG_OK
-                                                                   : TG_BAD;
+    return raw->data != NULL && tg_json_validate(*raw, NULL) == TG_OK
+               ? TG_OK
+               : TG_INVALID;
 }
 
 static int
 bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
 {
-    tg_schema_files_t all = { .alloc = tg_alloc_libc(),
-                              .name = TG_STR("s.json"),
-                              .fetch = bundle_fetch,
-                              .ctx = files };
+    tg_schema_bundle_source_t all = { .alloc = tg_alloc_libc(),
+                                      .name = TG_STR("s.json"),
+                                      .fetch = bundle_fetch,
+                                      .ctx = files };
     tg_buf_t error;
     int rc;
 
     tg_buf_init(&error, tg_alloc_libc());
     files->nasked = 0;
     rc = tg_schema_bundle(&all, raw, out, &error);
-    FUZZ(rc == TG_OK || rc == TG_BAD);
-    FUZZ(rc == TG_BAD || error.len == 0);
+    FUZZ(rc == TG_OK || rc == TG_INVALID);
+    FUZZ(rc == TG_INVALID || error.len == 0);
     FUZZ_LINE(tg_buf_view(&error));
     tg_buf_deinit(&error);
 
@@ -65,7 +66,7 @@ bundle_remark(void *ctx, tg_str_t remark)
     unsigned *n;
 
     n = ctx;
-    FUZZ(++*n <= TG_SCHEMA_LINTS);
+    FUZZ(++*n <= TG_SCHEMA_LINT_MAX_WARNINGS);
     FUZZ_LINE(remark);
     FUZZ(remark.len != 0);
 }
@@ -73,7 +74,7 @@ bundle_remark(void *ctx, tg_str_t remark)
 static int
 bundle_is_named(tg_str_t name, tg_str_t key)
 {
-    return tg_json_body_is(key, name);
+    return tg_json_body_eq_text(key, name);
 }
 
 static void
@@ -83,23 +84,23 @@ bundle_look(tg_str_t schema)
     int rc;
 
     key = value = fallback = TG_STR_NONE;
-    rc = tg_schema_look_property(schema, schema, TG_STR("a"), bundle_is_named,
-                                 &key, &value);
+    rc = tg_schema_query_property(schema, schema, TG_STR("a"), bundle_is_named,
+                                  &key, &value);
     FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_AGAIN);
 
     if (rc == TG_OK) {
-        FUZZ(tg_json_body_is(key, TG_STR("a")));
-        FUZZ(tg_json_check(value, NULL) == TG_OK);
-        (void) tg_schema_look_allows(schema, value, "object");
-        (void) tg_schema_look_is_required(schema, schema, key);
+        FUZZ(tg_json_body_eq_text(key, TG_STR("a")));
+        FUZZ(tg_json_validate(value, NULL) == TG_OK);
+        (void) tg_schema_query_allows_type(schema, value, "object");
+        (void) tg_schema_query_is_required(schema, schema, key);
 
-        if (tg_schema_look_keyword(schema, value, "default", &fallback)
+        if (tg_schema_query_keyword(schema, value, "default", &fallback)
             == TG_OK) {
-            FUZZ(tg_json_check(fallback, NULL) == TG_OK);
+            FUZZ(tg_json_validate(fallback, NULL) == TG_OK);
         }
     }
 
-    (void) tg_schema_look_is_closed(schema);
+    (void) tg_schema_query_is_closed(schema);
 }
 
 int
@@ -118,7 +119,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     files.a = fuzz_until_newline(&in);
     files.b = fuzz_rest(&in);
 
-    if (tg_json_check(raw, NULL) != TG_OK) {
+    if (tg_json_validate(raw, NULL) != TG_OK) {
         return 0;
     }
 
@@ -127,7 +128,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_init(&error, tg_alloc_libc());
 
     if (bundle_make(&files, raw, &out) == TG_OK) {
-        FUZZ(tg_json_check(tg_buf_view(&out), NULL) == TG_OK);
+        FUZZ(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);
 
         /* It is one file: to make it of several changes nothing. */
         FUZZ(bundle_make(&files, tg_buf_view(&out), &again) == TG_OK);
@@ -135,7 +136,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_EQ(tg_buf_view(&again), tg_buf_view(&out));
 
         memset(&options, 0, sizeof(options));
-        options.regex = tg_regex_pcre2();
+        options.regex = tg_pcre2_get_engine();
         schema = tg_schema_compile(tg_alloc_libc(), tg_buf_view(&out), &options,
                                    &error);
 

@@ -7,19 +7,20 @@
 #include "help.h"
 
 #include "schema/tg_schema.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 
 #include <stdlib.h>
 
 static int
-check_with(const tg_schema_t *schema, tg_schema_checker_t *checker,
+check_with(const tg_schema_t *schema, tg_schema_validator_t *validator,
            tg_str_t instance, tg_buf_t *error)
 {
     char *copy;
     int rc;
 
     copy = help_copy(instance);
-    rc = tg_schema_check(schema, checker, tg_str(copy, instance.len), error);
+    rc = tg_schema_validate(schema, validator, tg_str(copy, instance.len),
+                            error);
     free(copy);
 
     return rc;
@@ -30,24 +31,24 @@ static void
 check_wrapped(tg_str_t raw, const tg_schema_options_t *options,
               tg_str_t instance, int expected)
 {
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     tg_schema_t *schema;
     tg_buf_t text, error;
     int rc;
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&error, tg_alloc_libc());
-    tg_buf_text(&text, "{\"allOf\":[true,");
-    tg_buf_str(&text, raw);
-    tg_buf_text(&text, "]}");
+    tg_buf_append_cstr(&text, "{\"allOf\":[true,");
+    tg_buf_append_str(&text, raw);
+    tg_buf_append_cstr(&text, "]}");
     schema = tg_schema_compile(tg_alloc_libc(), tg_buf_view(&text), options,
                                &error);
 
     if (schema != NULL) {
-        checker = tg_schema_checker_new(tg_alloc_libc(), 99);
-        rc = check_with(schema, checker, instance, NULL);
+        validator = tg_schema_validator_new(tg_alloc_libc(), 99);
+        rc = check_with(schema, validator, instance, NULL);
         FUZZ(rc == expected || rc == TG_LIMIT || expected == TG_LIMIT);
-        tg_schema_checker_free(checker);
+        tg_schema_validator_free(validator);
     }
 
     tg_schema_free(schema);
@@ -59,23 +60,23 @@ static void
 check_poor(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
            int expected)
 {
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     help_alloc_t alloc;
     int rc;
 
     fuzz_alloc_init(&alloc, fail_at);
-    checker = tg_schema_checker_new(&alloc.alloc, 1);
+    validator = tg_schema_validator_new(&alloc.alloc, 1);
 
-    if (checker != NULL) {
-        rc = check_with(schema, checker, instance, NULL);
+    if (validator != NULL) {
+        rc = check_with(schema, validator, instance, NULL);
         FUZZ(rc == expected || rc == TG_NOMEM);
 
         /* It may be used again. */
         alloc.fail_at = 0;
-        FUZZ(check_with(schema, checker, instance, NULL) == expected);
+        FUZZ(check_with(schema, validator, instance, NULL) == expected);
     }
 
-    tg_schema_checker_free(checker);
+    tg_schema_validator_free(validator);
     FUZZ(alloc.live == 0);
 }
 
@@ -83,14 +84,14 @@ check_poor(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
 static void
 check_noted(const tg_schema_t *schema, tg_str_t instance, int expected)
 {
-    tg_json_notes_t notes;
-    tg_json_t json;
+    tg_json_index_t notes;
+    tg_json_cursor_t json;
     tg_str_t raw;
 
     tg_json_init(&json, instance);
 
-    if (tg_json_note(&json, &notes, &raw) == TG_OK
-        && tg_schema_fits(schema, &notes))
+    if (tg_json_index_object(&json, &notes, &raw) == TG_OK
+        && tg_schema_is_valid_fast(schema, &notes))
     {
         FUZZ(expected == TG_OK || expected == TG_LIMIT);
     }
@@ -100,25 +101,26 @@ static void
 check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
                int *expected)
 {
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     tg_buf_t error, again, compact;
     int rc;
 
-    checker = tg_schema_checker_new(tg_alloc_libc(), 7);
+    validator = tg_schema_validator_new(tg_alloc_libc(), 7);
     tg_buf_init(&error, tg_alloc_libc());
     tg_buf_init(&again, tg_alloc_libc());
     tg_buf_init(&compact, tg_alloc_libc());
 
-    *expected = check_with(schema, checker, instance, &error);
-    FUZZ(*expected == TG_OK || *expected == TG_BAD || *expected == TG_LIMIT);
+    *expected = check_with(schema, validator, instance, &error);
+    FUZZ(*expected == TG_OK || *expected == TG_INVALID
+         || *expected == TG_LIMIT);
     FUZZ((*expected == TG_OK) == (error.len == 0));
     FUZZ_LINE(tg_buf_view(&error));
 
-    FUZZ(check_with(schema, checker, instance, &again) == *expected);
+    FUZZ(check_with(schema, validator, instance, &again) == *expected);
     FUZZ_EQ(tg_buf_view(&error), tg_buf_view(&again));
     check_noted(schema, instance, *expected);
-    tg_json_put_compact(&compact, instance);
-    rc = check_with(schema, checker, tg_buf_view(&compact), NULL);
+    tg_json_write_compact(&compact, instance);
+    rc = check_with(schema, validator, tg_buf_view(&compact), NULL);
     FUZZ(rc == *expected || rc == TG_LIMIT || *expected == TG_LIMIT);
 
     if (fail_at != 0) {
@@ -128,7 +130,7 @@ check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
     tg_buf_deinit(&error);
     tg_buf_deinit(&again);
     tg_buf_deinit(&compact);
-    tg_schema_checker_free(checker);
+    tg_schema_validator_free(validator);
 }
 
 int
@@ -148,12 +150,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     raw = fuzz_until_newline(&in);
     instance = fuzz_rest(&in);
 
-    if (tg_json_check(instance, NULL) != TG_OK) {
+    if (tg_json_validate(instance, NULL) != TG_OK) {
         return 0;
     }
 
     memset(&options, 0, sizeof(options));
-    options.regex = tg_regex_pcre2();
+    options.regex = tg_pcre2_get_engine();
     options.is_format_asserted = byte & 1;
     options.max_steps = 20000;
     tg_buf_init(&error, tg_alloc_libc());

@@ -7,7 +7,7 @@
 #include "help.h"
 
 #include "schema/tg_schema.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 
 #include <stdlib.h>
 
@@ -24,24 +24,24 @@ schema_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
         return TG_OK;
     }
 
-    return tg_str_eq(uri, TG_STR("fuzz:/bad")) ? TG_BAD : TG_MISSING;
+    return tg_str_eq(uri, TG_STR("fuzz:/bad")) ? TG_INVALID : TG_MISSING;
 }
 
 static void
 schema_check(const tg_schema_t *schema, tg_str_t instance)
 {
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     tg_buf_t error;
     int rc;
 
-    checker = tg_schema_checker_new(tg_alloc_libc(), 3);
+    validator = tg_schema_validator_new(tg_alloc_libc(), 3);
     tg_buf_init(&error, tg_alloc_libc());
-    rc = tg_schema_check(schema, checker, instance, &error);
-    FUZZ(rc == TG_OK || rc == TG_BAD || rc == TG_LIMIT);
+    rc = tg_schema_validate(schema, validator, instance, &error);
+    FUZZ(rc == TG_OK || rc == TG_INVALID || rc == TG_LIMIT);
     FUZZ((rc == TG_OK) == (error.len == 0));
     FUZZ_LINE(tg_buf_view(&error));
     tg_buf_deinit(&error);
-    tg_schema_checker_free(checker);
+    tg_schema_validator_free(validator);
 }
 
 int
@@ -63,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = fuzz_rest(&in);
 
     memset(&options, 0, sizeof(options));
-    options.regex = byte & 1 ? NULL : tg_regex_pcre2();
+    options.regex = byte & 1 ? NULL : tg_pcre2_get_engine();
     options.is_format_asserted = byte & 2;
     options.base_uri = byte & 4 ? TG_STR("fuzz:/base") : TG_STR_NONE;
     options.resolve = byte & 8 ? NULL : schema_resolve;

@@ -6,9 +6,9 @@
 #include "help.h"
 
 #include "schema/tg_schema.h"
-#include "schema/tg_schema_uri.h"
+#include "schema/tg_uri.h"
 #include "base/tg_utf8.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 
 static const char *const uri_formats[] = {
     "date-time", "date",         "time", "duration", "email",
@@ -27,25 +27,25 @@ uri_join(tg_str_t text, const tg_uri_t *uri)
     tg_buf_init(&again, tg_alloc_libc());
 
     if (uri->scheme.data != NULL) {
-        tg_buf_str(&again, uri->scheme);
-        tg_buf_char(&again, ':');
+        tg_buf_append_str(&again, uri->scheme);
+        tg_buf_append_char(&again, ':');
     }
 
     if (uri->authority.data != NULL) {
-        tg_buf_text(&again, "//");
-        tg_buf_str(&again, uri->authority);
+        tg_buf_append_cstr(&again, "//");
+        tg_buf_append_str(&again, uri->authority);
     }
 
-    tg_buf_str(&again, uri->path);
+    tg_buf_append_str(&again, uri->path);
 
     if (uri->query.data != NULL) {
-        tg_buf_char(&again, '?');
-        tg_buf_str(&again, uri->query);
+        tg_buf_append_char(&again, '?');
+        tg_buf_append_str(&again, uri->query);
     }
 
     if (uri->fragment.data != NULL) {
-        tg_buf_char(&again, '#');
-        tg_buf_str(&again, uri->fragment);
+        tg_buf_append_char(&again, '#');
+        tg_buf_append_str(&again, uri->fragment);
     }
 
     FUZZ_EQ(tg_buf_view(&again), text);
@@ -80,7 +80,7 @@ static void
 uri_format(tg_str_t text)
 {
     static tg_schema_t *schemas[URI_FORMATS];
-    static tg_schema_checker_t *checker;
+    static tg_schema_validator_t *validator;
     tg_schema_options_t options;
     tg_buf_t raw, error;
     tg_uri_t uri;
@@ -88,32 +88,33 @@ uri_format(tg_str_t text)
     int rc;
 
     memset(&options, 0, sizeof(options));
-    options.regex = tg_regex_pcre2();
+    options.regex = tg_pcre2_get_engine();
     options.is_format_asserted = 1;
     tg_buf_init(&error, tg_alloc_libc());
 
-    for (i = 0; i < URI_FORMATS && checker == NULL; i++) {
+    for (i = 0; i < URI_FORMATS && validator == NULL; i++) {
         tg_buf_init(&raw, tg_alloc_libc());
-        tg_buf_text(&raw, "{\"format\":\"");
-        tg_buf_text(&raw, uri_formats[i]);
-        tg_buf_text(&raw, "\"}");
+        tg_buf_append_cstr(&raw, "{\"format\":\"");
+        tg_buf_append_cstr(&raw, uri_formats[i]);
+        tg_buf_append_cstr(&raw, "\"}");
         schemas[i] = tg_schema_compile(tg_alloc_libc(), tg_buf_view(&raw),
                                        &options, &error);
         FUZZ(schemas[i] != NULL);
         tg_buf_deinit(&raw);
     }
 
-    if (checker == NULL) {
-        checker = tg_schema_checker_new(tg_alloc_libc(), 5);
+    if (validator == NULL) {
+        validator = tg_schema_validator_new(tg_alloc_libc(), 5);
     }
 
     tg_buf_init(&raw, tg_alloc_libc());
-    tg_json_put_string(&raw, text);
+    tg_json_write_string(&raw, text);
 
     for (i = 0; i < URI_FORMATS; i++) {
         tg_buf_truncate(&error, 0);
-        rc = tg_schema_check(schemas[i], checker, tg_buf_view(&raw), &error);
-        FUZZ(rc == TG_OK || rc == TG_BAD);
+        rc = tg_schema_validate(schemas[i], validator, tg_buf_view(&raw),
+                                &error);
+        FUZZ(rc == TG_OK || rc == TG_INVALID);
         FUZZ_LINE(tg_buf_view(&error));
 
         if (strcmp(uri_formats[i], "uri-reference") == 0) {
@@ -150,7 +151,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     for (i = 0; i < 2; i++) {
         rc[i] = tg_uri_parse(texts[i], &uris[i]);
-        FUZZ(rc[i] == TG_OK || rc[i] == TG_BAD);
+        FUZZ(rc[i] == TG_OK || rc[i] == TG_INVALID);
 
         if (rc[i] == TG_OK) {
             uri_join(texts[i], &uris[i]);
@@ -158,7 +159,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         tg_buf_init(&decoded, tg_alloc_libc());
 
-        if (tg_uri_put_decoded(&decoded, texts[i]) == TG_OK) {
+        if (tg_uri_append_decoded(&decoded, texts[i]) == TG_OK) {
             FUZZ(tg_utf8_is_valid(tg_buf_view(&decoded)));
         }
 

@@ -10,7 +10,7 @@
 #ifndef FUZZ_HELP_H
 #define FUZZ_HELP_H
 
-#include "../unit/core_memory.h"
+#include "../unit/protocol_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * The host of the unit tests (t/unit/core_host.h), wild and with a few of its
- * tools, for the dialects' targets and as the bridge's parent; and the
+ * The host of the unit tests (t/unit/protocol_host.h), wild and with a few of
+ * its tools, for the dialects' targets and as the bridge's parent; and the
  * bookkeeping of "exactly one reply".
  */
 #ifndef FUZZ_HOST_H
@@ -8,7 +8,7 @@
 
 #include "help.h"
 
-#include "../unit/core_host.h"
+#include "../unit/protocol_host.h"
 
 /* Small, so that inputs reach it; `big` puts out twice as much. */
 #define FUZZ_HOST_FRAME 1024

@@ -239,7 +239,7 @@ side_recv(ngx_connection_t *c, u_char *buf, size_t size)
     n = side->in.len < size ? side->in.len : size;
     n = fuzz_piece(&side_world.seed, n);
     ngx_memcpy(buf, side->in.data, n);
-    tg_buf_drop(&side->in, n);
+    tg_buf_consume(&side->in, n);
 
     return (ssize_t) n;
 }
@@ -258,7 +258,7 @@ side_write(ngx_connection_t *c, u_char *buf, size_t size)
     }
 
     n = fuzz_piece(&side_world.seed, size);
-    tg_buf_put(&side->sent, (char *) buf, n);
+    tg_buf_append(&side->sent, (char *) buf, n);
 
     return (ssize_t) n;
 }
@@ -293,7 +293,7 @@ side_is_ready(side_t *side, ngx_event_t *ev)
 void
 side_send(side_t *side, tg_str_t bytes)
 {
-    tg_buf_str(&side->in, bytes);
+    tg_buf_append_str(&side->in, bytes);
     side_is_ready(side, &side->read);
 }
 
@@ -428,7 +428,7 @@ ngx_snprintf(u_char *buf, size_t max, const char *format, ...)
 
     for (/* void */; *format != '\0'; format++) {
         if (*format != '%') {
-            tg_buf_char(&text, *format);
+            tg_buf_append_char(&text, *format);
             continue;
         }
 
@@ -436,17 +436,17 @@ ngx_snprintf(u_char *buf, size_t max, const char *format, ...)
         case '*':
             FUZZ(*++format == 's');
             len = va_arg(args, size_t);
-            tg_buf_put(&text, va_arg(args, const char *), len);
+            tg_buf_append(&text, va_arg(args, const char *), len);
             break;
         case 's':
-            tg_buf_text(&text, va_arg(args, const char *));
+            tg_buf_append_cstr(&text, va_arg(args, const char *));
             break;
         case 'V':
             str = va_arg(args, const ngx_str_t *);
-            tg_buf_put(&text, (const char *) str->data, str->len);
+            tg_buf_append(&text, (const char *) str->data, str->len);
             break;
         case 'Z':
-            tg_buf_char(&text, '\0');
+            tg_buf_append_char(&text, '\0');
             break;
         default:
             FUZZ(!"a format");

@@ -9,7 +9,7 @@
 #ifndef FUZZ_NGINX_SIDE_H
 #define FUZZ_NGINX_SIDE_H
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/ngx_tg.h"
 
 #include "help.h"
 

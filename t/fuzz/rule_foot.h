@@ -16,15 +16,15 @@ rule_foot(tg_buf_t *file, tg_str_t foot)
     int part;
 
     for (part = 0; part < 2; part++) {
-        tg_buf_text(file, "TZif2");
-        tg_buf_put(file, zeros, sizeof(zeros));
-        tg_buf_put(file, counts, sizeof(counts));
-        tg_buf_put(file, zeros, 6 + 1);
+        tg_buf_append_cstr(file, "TZif2");
+        tg_buf_append(file, zeros, sizeof(zeros));
+        tg_buf_append(file, counts, sizeof(counts));
+        tg_buf_append(file, zeros, 6 + 1);
     }
 
-    tg_buf_char(file, '\n');
-    tg_buf_str(file, foot);
-    tg_buf_char(file, '\n');
+    tg_buf_append_char(file, '\n');
+    tg_buf_append_str(file, foot);
+    tg_buf_append_char(file, '\n');
 }
 
 #endif

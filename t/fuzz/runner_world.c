@@ -1,9 +1,9 @@
 #include "runner_world.h"
 
-#include "runner/mcp/tg_question.h"
-#include "runner/mcp/tg_watch.h"
-#include "runner/tg_job_call.h"
-#include "runner/tg_log.h"
+#include "runner/mcp/tg_mcp_server_request.h"
+#include "runner/mcp/tg_mcp_subscriber.h"
+#include "runner/jobs/tg_job_call.h"
+#include "runner/logging/tg_log.h"
 
 world_t world;
 
@@ -12,36 +12,36 @@ world_t world;
 static void
 world_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_watch_begin(&world.servers, peer, request);
+    tg_mcp_servers_subscribe(&world.servers, peer, request);
 }
 
 static void
 world_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_job_call(jobs, &tg_mcp_job_kind, &world.servers, peer, request);
+    tg_jobs_handle_call(jobs, &tg_mcp_job_type, &world.servers, peer, request);
 }
 
 static void
 world_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_watch_leave(&world.servers, peer, request);
+    tg_mcp_servers_shutdown_conn(&world.servers, peer, request);
 }
 
 static void
 world_unwatch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_watch_end(&world.servers, peer, request);
+    tg_mcp_servers_unsubscribe(&world.servers, peer, request);
 }
 
 static void
 world_told(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_question_told(&world.servers, peer, request);
+    tg_mcp_server_request_on_response(&world.servers, peer, request);
 }
 
 static const struct {
     const char *name;
-    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+    void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } world_methods[WORLD_METHODS] = {
     { "mcp_watch", world_watch }, { "mcp_call", world_call },
     { "mcp_leave", world_leave }, { "mcp_unwatch", world_unwatch },
@@ -51,14 +51,14 @@ static const struct {
 static void
 world_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    world_methods[request->entry - world.entries].serve(&world.jobs, peer,
-                                                        request);
+    world_methods[request->entry - world.entries].handle(&world.jobs, peer,
+                                                         request);
 }
 
 static void
 world_on_cancel(void *ctx, tg_call_t *call)
 {
-    tg_job_call_cancel(call);
+    tg_jobs_cancel_call(call);
 }
 
 static int
@@ -92,16 +92,16 @@ world_start(void)
     FUZZ(uv_loop_init(&world.loop) == 0);
     FUZZ(tg_programs_init(&world.programs, &world.loop) == 0);
     tg_jobs_init(&world.jobs, &world.loop, &ops, &world);
-    world.catalogue = tg_catalogue_new(tg_alloc_libc());
+    world.catalog = tg_catalog_new(tg_alloc_libc());
 
     for (i = 0; i < WORLD_METHODS; i++) {
         world.entries[i].kind = TG_ENTRY_METHOD;
         world.entries[i].output = TG_OUTPUT_JSON;
-        world.entries[i].name = tg_str_c(world_methods[i].name);
-        FUZZ(tg_catalogue_add(world.catalogue, &world.entries[i]) == TG_OK);
+        world.entries[i].name = tg_str_from_cstr(world_methods[i].name);
+        FUZZ(tg_catalog_add(world.catalog, &world.entries[i]) == TG_OK);
     }
 
-    FUZZ(tg_catalogue_seal(world.catalogue) == TG_OK);
+    FUZZ(tg_catalog_seal(world.catalog) == TG_OK);
     world.has_started = 1;
 }
 
@@ -114,9 +114,9 @@ world_send(tg_str_t line)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_str(&text, line);
-    tg_buf_char(&text, '\n');
-    (void) tg_peer_input(&world.peer, text.data, text.len, &consumed);
+    tg_buf_append_str(&text, line);
+    tg_buf_append_char(&text, '\n');
+    (void) tg_peer_handle_input(&world.peer, text.data, text.len, &consumed);
     tg_buf_deinit(&text);
 }
 
@@ -128,19 +128,19 @@ world_say(const char *before, unsigned id, const char *between, tg_str_t word,
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, before);
-    tg_buf_uint(&text, id);
-    tg_buf_text(&text, between);
-    tg_buf_str(&text, word);
-    tg_buf_text(&text, after);
+    tg_buf_append_cstr(&text, before);
+    tg_buf_append_uint(&text, id);
+    tg_buf_append_cstr(&text, between);
+    tg_buf_append_str(&text, word);
+    tg_buf_append_cstr(&text, after);
     world_send(tg_buf_view(&text));
     tg_buf_deinit(&text);
 }
 
-tg_server_t *
+tg_mcp_server_t *
 world_server(void)
 {
-    return tg_server_find(&world.servers, TG_STR(WORLD_KEY));
+    return tg_mcp_server_find(&world.servers, TG_STR(WORLD_KEY));
 }
 
 void
@@ -195,10 +195,10 @@ world_begin(const char *spec, void (*turn)(void))
     world_start();
     world.turn = turn;
     world.ncalls = 0;
-    tg_servers_init(&world.servers, &world.jobs, &world.programs, NULL);
+    tg_mcp_servers_init(&world.servers, &world.jobs, &world.programs, NULL);
     world.servers.http = &world.http;
     tg_peer_init(&world.peer, tg_alloc_libc(), &ops, &world, TG_DIALECT_JSONRPC,
-                 world.catalogue, &world.info, 1 << 20, 64);
+                 world.catalog, &world.info, 1 << 20, 64);
     tg_buf_init(&watch, tg_alloc_libc());
     tg_buf_printf(&watch,
                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcp_watch\","
@@ -214,17 +214,18 @@ world_end(void)
 {
     unsigned turns;
 
-    tg_watch_gone(&world.servers, &world.peer);
+    tg_mcp_servers_on_peer_closed(&world.servers, &world.peer);
     tg_peer_deinit(&world.peer);
-    tg_servers_drop(&world.servers);
+    tg_mcp_servers_shutdown(&world.servers);
 
     for (turns = 0;
-         world.jobs.njobs != 0 || !tg_servers_is_empty(&world.servers); turns++)
+         world.jobs.njobs != 0 || !tg_mcp_servers_is_empty(&world.servers);
+         turns++)
     {
         FUZZ(turns < 1000);
         world_run();
     }
 
     FUZZ(world.jobs.bytes == 0 && world.servers.nrunning == 0
-         && world.servers.n == 0 && TAILQ_EMPTY(&world.jobs.elsewhere));
+         && world.servers.n == 0 && TAILQ_EMPTY(&world.jobs.without_slot));
 }

@@ -9,7 +9,7 @@
 #include "help.h"
 
 #include "runner/mcp/tg_mcp_job.h"
-#include "runner/tg_worker.h"
+#include "runner/main/tg_worker_conn.h"
 
 #define WORLD_KEY "key-000000000000"
 #define WORLD_METHODS 5
@@ -18,11 +18,11 @@ typedef struct {
     uv_loop_t loop;
     tg_jobs_t jobs;
     tg_programs_t programs;
-    tg_servers_t servers;
+    tg_mcp_servers_t servers;
     tg_http_pool_t http; /* never used: only by what is replaced */
-    tg_catalogue_t *catalogue;
-    tg_entry_t entries[WORLD_METHODS];
-    tg_info_t info;
+    tg_catalog_t *catalog;
+    tg_catalog_entry_t entries[WORLD_METHODS];
+    tg_server_info_t info;
     tg_peer_t peer;
     void (*turn)(void); /* before each turn of the loop; or NULL */
     unsigned ncalls;
@@ -47,6 +47,6 @@ void world_run(void);
 void world_end(void);
 
 /* The server, while it is watched; or NULL. */
-tg_server_t *world_server(void);
+tg_mcp_server_t *world_server(void);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # toolgate config: what it prints, and how it treats other people's files.
-# What exactly becomes of a file's text is in t/unit/test_client_merge.c.
+# What exactly becomes of a file's text is in t/unit/test_cli_agent_config.c.
 
 use File::Copy qw(copy);
 use JSON::PP ();

@@ -202,8 +202,8 @@ my %directive = map { $_ => 1 } map { /\{\s*ngx_string\("(\w+)"\)/g }
     $source =~ /^static ngx_command_t \w+\[\] = \{(.*?)^\};/msg;
 my @commands = keys %directive;
 push @commands, map {"tool_pass_ssl$_"}
-    slurp("$top/module/nginx/line/ngx_toolgate_tls.h") =~
-    /NGX_TOOLGATE_TLS_COMMAND\("(\w*)"/g;
+    slurp("$top/module/nginx/upstream/ngx_tg_tls.h") =~
+    /NGX_TG_TLS_COMMAND\("(\w*)"/g;
 my %entry = $reference =~ /^### (\w+)\n(.*?)(?=^##|\z)/msg;
 cmp_ok @commands, '>', 10, 'directives are found in the sources';
 is_same [ keys %entry ], \@commands, 'each directive has its entry';
@@ -218,7 +218,7 @@ for my $name (sort keys %entry) {
 }
 
 my @variables = map { /_$/ ? "${_}NAME" : $_ }
-    $source =~ /NGX_TOOLGATE_VARIABLE\("(\w+)"/g;
+    $source =~ /NGX_TG_VARIABLE\("(\w+)"/g;
 cmp_ok @variables, '>', 10, 'variables are found in the sources';
 is_same [ $reference =~ /^\| `\$(tool_\w+)` \|/mg ], \@variables,
     'each variable has its row';
@@ -268,7 +268,7 @@ sub section {
         'a client' => 'client');
     for my $whose (sort keys %source) {
         my $name = $source{$whose};
-        my ($list) = slurp("$top/module/library/tg_$name.c")
+        my ($list) = slurp("$top/module/lib/tg_$name.c")
             =~ /\btg_${name}_options\[\] = \{(.*?)\};/s;
         is_same [ map { /`(\w+)`/g }
                 section($page, "Options of $whose") =~ /^\| (`[^|]*) \|/mg ],

@@ -190,11 +190,11 @@ is $follow->wait_exit >> 8, 141, 'it ends';
 SKIP: {
     skip 'it would need the sanitizers', 3 if Toolgate::Test::is_san();
     my $top = Toolgate::Test::top();
-    my @objects = grep { !/tg_cli_record/ }
-        glob "$BUILD/obj/module/{client,uv,regex}/*.o";
+    my @objects = grep { !/tg_cli_trace_record/ }
+        glob "$BUILD/obj/module/{cli,transport}/*.o";
     my ($failed, $said) = run_command({ timeout => 120 }, 'gcc', '-std=gnu11',
         '-D_GNU_SOURCE', '-fPIE', "-I$top/module", '-o', "$dir/toolgate",
-        "$top/module/client/tg_cli_record.c", @objects, "$BUILD/libcore.a",
+        "$top/module/cli/tg_cli_trace_record.c", @objects, "$BUILD/libcore.a",
         map {"-l$_"} qw(uv json-c pcre2-8 pthread));
     is $failed, 0, 'the client is built without it' or diag $said;
     my ($none, $nothing, $why) =

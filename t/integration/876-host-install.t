@@ -148,8 +148,8 @@ for my $name (sort keys %play) {
 is shell("cd $top && perl t/lint/abi.pl $build"), '',
     'the libraries export what the header has, and nothing else';
 mkdir "$dir/$_" or die "$_: $!\n"
-    for qw(tree tree/module tree/module/api tree/module/library);
-for my $file (qw(api/toolgate.h library/toolgate.abi library/toolgate.map)) {
+    for qw(tree tree/module tree/module/api tree/module/lib);
+for my $file (qw(api/toolgate.h lib/toolgate.abi lib/toolgate.map)) {
     $tg->file("tree/module/$file", slurp("$top/module/$file"));
 }
 is shell("cd tree && perl $top/t/lint/abi.pl"), '', 'a copy of it is the same';
@@ -173,7 +173,7 @@ broken('api/toolgate.h', qr/TOOLGATE_ERR_GONE = -10/, 'TOOLGATE_ERR_GONE = -12',
 broken('api/toolgate.h', qr/typedef uint64_t toolgate_call_t/,
     'typedef uint32_t toolgate_call_t', qr/type uint64_t toolgate_call_t/,
     'and a type');
-broken('library/toolgate.map', qr/ +toolgate_stop;\n/, '',
+broken('lib/toolgate.map', qr/ +toolgate_stop;\n/, '',
     qr/toolgate\.map: lacks toolgate_stop/, 'and a symbol that is gone');
 broken('api/toolgate.h', qr/(?=TOOLGATE_API int toolgate_stop)/,
     "TOOLGATE_API int toolgate_new(void);\n",

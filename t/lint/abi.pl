@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The interface of libtoolgate stays as it was: what module/library/toolgate.abi
+# The interface of libtoolgate stays as it was: what module/lib/toolgate.abi
 # has of each version must be in the header to the letter, and under the same
 # version in toolgate.map.  What is new is added to the file with --write.
 #
@@ -13,8 +13,8 @@ use warnings;
 my $write = @ARGV && $ARGV[0] eq '--write' && shift;
 my ($build) = @ARGV;
 my $header = 'module/api/toolgate.h';
-my $list   = 'module/library/toolgate.abi';
-my $map    = 'module/library/toolgate.map';
+my $list   = 'module/lib/toolgate.abi';
+my $map    = 'module/lib/toolgate.map';
 my $wrong  = 0;
 
 sub complain {

@@ -22,40 +22,53 @@ my $library = qr{^(?:ngx_|uv\.h|uv/|json-c/|curl/|openssl/|sqlite3|postgresql/|
     pcre2|CUnit)}x;
 my %room = (
     base   => { rooms => [], system => sub { $c11{ $_[0] } } },
-    schema => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
-    core   => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
-    rule   =>
-        { rooms => [qw(base schema)], system => sub { $c11{ $_[0] } } },
-    tool => {
-        rooms  => [qw(base schema core)],
+    # PCRE2 is for schema/pcre2 alone.
+    schema => {
+        rooms  => ['base'],
+        system => sub {
+            $c11{ $_[0] } || "$_[1] $_[0]" =~ m{^module/schema/pcre2/.* pcre2};
+        },
+    },
+    protocol =>
+        { rooms => [qw(base catalog)], system => sub { $c11{ $_[0] } } },
+    catalog => {
+        rooms  => [qw(base schema protocol)],
         system => sub { $c11{ $_[0] } },
     },
+    rule =>
+        { rooms => [qw(base schema)], system => sub { $c11{ $_[0] } } },
     api  => { rooms => [], system => sub { $c11{ $_[0] } } },
-    uv => {
-        rooms  => [qw(base core)],
+    transport => {
+        rooms  => [qw(base protocol catalog)],
         system => libraries(qr/^(?:uv\.h$|openssl\/)/),
     },
-    regex =>
-        { rooms => [qw(base schema)], system => libraries(qr/^pcre2/) },
-    thread => { rooms => [qw(base core)], system => libraries(qr/^$/) },
+    threading => {
+        rooms  => [qw(base protocol catalog)],
+        system => libraries(qr/^$/),
+    },
     nginx => {
-        rooms  => [qw(base schema core rule tool api regex thread)],
+        rooms  => [qw(base schema protocol catalog rule api threading)],
         system => libraries(qr/^ngx_/),
     },
     bridge => {
-        rooms  => [qw(base schema core uv)],
+        rooms  => [qw(base schema protocol catalog transport)],
         system => libraries(qr/^uv\.h/),
     },
     runner => {
-        rooms  => [qw(base schema core rule uv regex)],
-        system => libraries(qr{^(?:uv\.h|curl/|sqlite3\.h|postgresql/)}),
+        rooms  => [qw(base schema protocol catalog rule transport tasks)],
+        system => libraries(qr{^(?:uv\.h|curl/)}),
     },
-    library => {
-        rooms  => [qw(base schema core tool thread api regex uv)],
+    tasks => {
+        rooms  => [qw(base schema protocol catalog rule transport runner)],
+        system => libraries(qr{^(?:uv\.h|sqlite3\.h|postgresql/)}),
+    },
+    lib => {
+        rooms =>
+            [qw(base schema protocol catalog threading api transport)],
         system => libraries(qr/^uv\.h/),
     },
-    client => {
-        rooms  => [qw(base schema core uv regex)],
+    cli => {
+        rooms  => [qw(base schema protocol catalog transport)],
         system => libraries(qr/^(?:uv\.h|json-c\/)/),
     },
 );
@@ -63,28 +76,34 @@ my %room = (
 # The same for the folders of a room.  What lies in none of them puts the whole
 # together, and has what all of them share.
 my %folder = (
-    'nginx/conf'        => [],
-    'nginx/log'         => [qw(conf)],
-    'nginx/sched'       => [],
-    'nginx/line'        => [qw(sched)],
-    'nginx/share'       => [],
-    'nginx/call'        => [qw(conf line log sched share)],
-    'nginx/native'      => [qw(sched)],
-    'nginx/handlers'    => [qw(conf call line share native)],
-    'nginx/stream'      => [qw(call log sched share)],
-    'nginx/mcp'         => [qw(conf line call sched stream)],
-    'nginx/move'        => [qw(call share stream)],
-    'nginx/listen'      => [qw(call log move share)],
-    'runner/spill'      => [],
-    'runner/program'    => [qw(spill)],
-    'runner/exec'       => [qw(program spill)],
-    'runner/http'       => [qw(spill)],
-    'runner/mcp'        => [qw(program http spill)],
-    'runner/left'       => [qw(spill)],
-    'runner/place'      => [],
-    'runner/store'      => [],
-    'runner/task'       => [qw(exec store automation)],
-    'runner/automation' => [qw(task http)],
+    'base/simd'          => [],
+    'schema/pcre2'       => [],
+    'nginx/config'       => [],
+    'nginx/logging'      => [qw(config)],
+    'nginx/sched'        => [],
+    'nginx/upstream'     => [qw(sched)],
+    'nginx/runner_setup' => [qw(sched upstream)],
+    'nginx/shm'          => [],
+    'nginx/call'         => [qw(config upstream logging sched shm)],
+    'nginx/native'       => [qw(sched)],
+    'nginx/handlers'     => [qw(config call upstream shm native)],
+    'nginx/session'      => [qw(call logging sched shm)],
+    'nginx/imports'      => [qw(config upstream call sched session)],
+    'nginx/handoff'      => [qw(call shm session)],
+    'nginx/listener'     => [qw(call logging handoff shm)],
+    'runner/main'        => [qw(jobs process exec http mcp output logging)],
+    'runner/logging'     => [],
+    'runner/jobs'        => [qw(output logging)],
+    'runner/output'      => [qw(jobs logging)],
+    'runner/process'     => [qw(jobs output logging)],
+    'runner/exec'        => [qw(jobs process output logging)],
+    'runner/http'        => [qw(jobs output logging)],
+    'runner/mcp'         => [qw(jobs process http output logging)],
+    'tasks/store'        => [],
+    'tasks/engine'       => [qw(store automation watch webhook)],
+    'tasks/automation'   => [qw(engine store watch webhook)],
+    'tasks/watch'        => [],
+    'tasks/webhook'      => [qw(automation)],
 );
 # NGINX itself decides what of the system it wants; see ngx_config.h.
 sub libraries {
@@ -98,10 +117,10 @@ my $impure = qr/\b(?:f?printf|puts|fopen|fwrite|fread|getenv|system|rand|
     srand|exit|abort|strtok|strerror|setlocale)\s*\(/x;
 
 # libuv's pool has four threads.  In the runner they are for the task stores:
-# a client's work goes to runner/tg_threads.h.
+# a client's work goes to runner/jobs/tg_thread_pool.h.
 my $pool = qr/\buv_(?:queue_work|getaddrinfo|getnameinfo|fs_\w+)\s*\(/;
 
-# One dialect, with a bound of steps: regex/tg_regex.h.
+# One dialect, with a bound of steps: schema/pcre2/tg_pcre2.h.
 my $unbounded = qr/\breg(?:comp|exec)\s*\(/;
 
 my $wrong = 0;
@@ -122,7 +141,7 @@ sub check_include {
         or return complain($file, $line, "room $room has no rule");
     if ($bracket eq '<') {
         complain($file, $line, "$room must not include <$name>")
-            if !$rule->{system}->($name);
+            if !$rule->{system}->($name, $file);
         return;
     }
     my ($other) = $name =~ m{^(\w+)/};
@@ -130,11 +149,11 @@ sub check_include {
         complain($file, $line, qq(write "ROOM/$name"));
     } elsif ($other ne $room && !grep { $_ eq $other } @{ $rule->{rooms} }) {
         complain($file, $line, "$room must not include $name");
-    } elsif ("$file $name" =~ m{^module/(\w+/(\w+))/\S+ \w+/(\w+)/}) {
+    } elsif ("$file $name" =~ m{^module/((\w+)/(\w+))/\S+ \2/(\w+)/}) {
         my $rule = $folder{$1}
             or return complain($file, $line, "folder $1 has no rule");
         complain($file, $line, "$1 must not include $name")
-            if $2 ne $3 && !grep { $_ eq $3 } @$rule;
+            if $3 ne $4 && !grep { $_ eq $4 } @$rule;
     }
 }
 
@@ -142,9 +161,9 @@ sub check_file {
     my ($file) = @_;
     my $is_c = $file =~ /\.[ch]$/;
     my $tabs = $file =~ /\.mk$/;
-    my $is_pure = $file =~ m{^module/(?:base|schema|core|rule|tool)/};
+    my $is_pure = $file =~ m{^module/(?:base|schema|protocol|catalog|rule)/};
     open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
-    my $has_pool = $file !~ m{^module/runner/(?!store/)};
+    my $has_pool = $file !~ m{^module/(?:runner|tasks/(?!store/))};
     my $comment = 0;
     while (my $text = <$fh>) {
         chomp $text;
@@ -161,7 +180,7 @@ sub check_file {
             if $is_pure && !$comment && $text =~ $impure;
         complain($file, $., "the runner's pool is for the task stores: $&")
             if !$has_pool && !$comment && $text =~ $pool;
-        complain($file, $., "regular expressions are those of regex/: $&")
+        complain($file, $., "use schema/pcre2/ for regular expressions: $&")
             if $file =~ /^module/ && !$comment && $text =~ $unbounded;
         $comment = 0 if $text =~ m{\*/};
     }

@@ -25,7 +25,7 @@ sub list {
     return qq($text"\n);
 }
 
-my @module = qw(base schema core rule tool thread api nginx regex);
+my @module = qw(base schema protocol catalog rule threading api nginx);
 my %want = (
     TOOLGATE_DEPS => list('TOOLGATE_DEPS', 'h', @module),
     TOOLGATE_SRCS => list('TOOLGATE_SRCS', 'c', @module),

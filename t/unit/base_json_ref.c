@@ -159,7 +159,7 @@ ref_entries(ref_t *ref, const char *p, int depth, int is_object)
 
     closing = is_object ? '}' : ']';
 
-    if (depth == TG_JSON_DEPTH) {
+    if (depth == TG_JSON_MAX_DEPTH) {
         ref->is_deep = 1;
         return NULL;
     }
@@ -240,10 +240,10 @@ ref_check(tg_str_t text)
     p = ref_value(&ref, text.data, 0);
 
     if (p == NULL) {
-        return ref.is_deep ? TG_LIMIT : TG_BAD;
+        return ref.is_deep ? TG_LIMIT : TG_INVALID;
     }
 
-    return ref_space(&ref, p) == ref.end ? TG_OK : TG_BAD;
+    return ref_space(&ref, p) == ref.end ? TG_OK : TG_INVALID;
 }
 
 size_t

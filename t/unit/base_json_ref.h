@@ -7,7 +7,9 @@
 
 #include "base/tg_json.h"
 
-/* As tg_json_check(): TG_OK, TG_BAD, or TG_LIMIT when it nests too deep. */
+/*
+ * As tg_json_validate(): TG_OK, TG_INVALID, or TG_LIMIT when it nests too deep.
+ */
 int ref_check(tg_str_t text);
 
 /*

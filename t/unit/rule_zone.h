@@ -5,7 +5,7 @@
 #ifndef RULE_ZONE_H
 #define RULE_ZONE_H
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "rule/tg_cron.h"
 
@@ -36,7 +36,8 @@ zone_at(const char *text)
     date.month = month;
     date.day = day;
 
-    return tg_date_day(&date) * 86400 + hour * 3600 + minute * 60 + second;
+    return tg_date_get_unix_day(&date) * 86400 + hour * 3600 + minute * 60
+           + second;
 }
 
 static inline const char *
@@ -48,7 +49,7 @@ zone_text(int64_t at)
     int64_t day;
 
     day = (at - (at % 86400 + 86400) % 86400) / 86400;
-    tg_date_of(day, &date);
+    tg_date_set_unix_day(day, &date);
     at -= day * 86400;
     n = (n + 1) % 4;
     snprintf(text[n], sizeof(text[n]), "%04d-%02d-%02dT%02d:%02d%s",
@@ -62,7 +63,8 @@ static inline void
 zone_put(tg_buf_t *buf, uint64_t value, int bytes)
 {
     while (bytes-- > 0) {
-        tg_buf_char(buf, bytes < 8 ? (char) (value >> (bytes * 8) & 0xff) : 0);
+        tg_buf_append_char(buf, bytes < 8 ? (char) (value >> (bytes * 8) & 0xff)
+                                          : 0);
     }
 }
 
@@ -73,7 +75,7 @@ zone_put_part(tg_buf_t *buf, int width, int first, const zone_time_t *times,
 {
     unsigned i;
 
-    tg_buf_text(buf, "TZif2");
+    tg_buf_append_cstr(buf, "TZif2");
     zone_put(buf, 0, 15);
     zone_put(buf, 0, 4);
     zone_put(buf, 0, 4);
@@ -98,7 +100,7 @@ zone_put_part(tg_buf_t *buf, int width, int first, const zone_time_t *times,
         zone_put(buf, 0, 2);
     }
 
-    tg_buf_put(buf, "XXX\0", 4);
+    tg_buf_append(buf, "XXX\0", 4);
 }
 
 /* The bytes of a file; foot is NULL in one of version 1. */
@@ -128,7 +130,7 @@ zone_of(int first, const zone_time_t *times, unsigned n, const char *foot)
     zone = NULL;
     tg_buf_init(&buf, tg_alloc_libc());
     zone_file(&buf, first, times, n, foot);
-    (void) tg_zone_read(tg_alloc_libc(), tg_buf_view(&buf), &zone);
+    (void) tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone);
     tg_buf_deinit(&buf);
 
     return zone;

@@ -6,17 +6,17 @@
 #ifndef RUNNER_HOST_H
 #define RUNNER_HOST_H
 
-#include "core_help.h"
+#include "protocol_help.h"
 
-#include "core/tg_peer.h"
+#include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/http/tg_http_job.h"
-#include "runner/left/tg_left.h"
+#include "runner/jobs/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
-#include "runner/mcp/tg_watch.h"
-#include "runner/place/tg_place.h"
-#include "runner/tg_held.h"
-#include "runner/tg_job_call.h"
+#include "runner/mcp/tg_mcp_subscriber.h"
+#include "runner/jobs/tg_slot_job.h"
+#include "runner/jobs/tg_job_detach.h"
+#include "runner/jobs/tg_job_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,11 +35,11 @@ typedef struct {
     uv_loop_t loop;
     tg_jobs_t jobs;
     tg_programs_t programs;
-    tg_servers_t servers;
+    tg_mcp_servers_t servers;
     tg_http_pool_t http;
-    tg_catalogue_t *catalogue;
-    tg_entry_t entries[HOST_METHODS];
-    tg_info_t info;
+    tg_catalog_t *catalog;
+    tg_catalog_entry_t entries[HOST_METHODS];
+    tg_server_info_t info;
     tg_peer_t peer;
     tg_peer_t *at; /* who is talked to; peer */
     tg_buf_t line; /* the last answer */
@@ -101,7 +101,7 @@ host_wait_free(tg_job_t *job)
     free(job->work);
 }
 
-static const tg_kind_t host_wait_kind = {
+static const tg_job_type_t host_wait_kind = {
     .name = "wait",
     .members = host_wait_members,
     .timeout_ms = 60000,
@@ -119,39 +119,45 @@ host_wait_end(unsigned i)
 
     if (host_waiting[i]->state == TG_JOB_RUNNING) {
         tg_buf_init(&json, tg_alloc_libc());
-        tg_buf_text(&json, "{\"text\":\"done\"}");
-        tg_job_ended(host_waiting[i]);
-        tg_job_answer(host_waiting[i], &json);
-        tg_job_end(host_waiting[i]);
+        tg_buf_append_cstr(&json, "{\"text\":\"done\"}");
+        tg_job_on_work_ended(host_waiting[i]);
+        tg_job_respond(host_waiting[i], &json);
+        tg_job_set_ending(host_waiting[i]);
         tg_buf_deinit(&json);
     }
 
-    tg_job_done(host_waiting[i]);
+    tg_job_set_done(host_waiting[i]);
 }
 
 static inline void
 host_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_watch_begin(&host.servers, peer, request);
+    tg_mcp_servers_subscribe(&host.servers, peer, request);
 }
 
 static inline void
 host_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_watch_leave(&host.servers, peer, request);
+    tg_mcp_servers_shutdown_conn(&host.servers, peer, request);
 }
 
 static const struct {
     const char *name;
-    const tg_kind_t *kind;
-    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+    const tg_job_type_t *kind;
+    void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } host_methods[HOST_METHODS] = {
-    { "exec", &tg_exec_kind, NULL },        { "wait", &host_wait_kind, NULL },
-    { "release", NULL, tg_held_release },   { "adopt", NULL, tg_held_adopt },
-    { "leave", NULL, tg_left_leave },       { "tell", NULL, tg_left_tell },
-    { "finish", NULL, tg_left_finish },     { "place", &tg_place_kind, NULL },
-    { "mcp_watch", NULL, host_watch },      { "mcp_leave", NULL, host_leave },
-    { "mcp_call", &tg_mcp_job_kind, NULL }, { "http", &tg_http_kind, NULL },
+    { "exec", &tg_exec_job_type, NULL },
+    { "wait", &host_wait_kind, NULL },
+    { "release", NULL, tg_jobs_detach_call },
+    { "adopt", NULL, tg_jobs_attach_call },
+    { "leave", NULL, tg_relayed_call_register },
+    { "tell", NULL, tg_relayed_call_update_progress },
+    { "finish", NULL, tg_relayed_call_finish },
+    { "place", &tg_slot_job_type, NULL },
+    { "mcp_watch", NULL, host_watch },
+    { "mcp_leave", NULL, host_leave },
+    { "mcp_call", &tg_mcp_job_type, NULL },
+    { "http", &tg_http_job_type, NULL },
 };
 
 static inline void
@@ -162,21 +168,22 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     i = (size_t) (request->entry - host.entries);
 
     if (host_methods[i].kind != NULL) {
-        tg_job_call(&host.jobs, host_methods[i].kind,
-                    host_methods[i].kind == &tg_http_kind ? (void *) &host.http
-                    : host_methods[i].kind == &tg_mcp_job_kind
-                        ? (void *) &host.servers
-                        : (void *) &host.programs,
-                    peer, request);
+        tg_jobs_handle_call(&host.jobs, host_methods[i].kind,
+                            host_methods[i].kind == &tg_http_job_type
+                                ? (void *) &host.http
+                            : host_methods[i].kind == &tg_mcp_job_type
+                                ? (void *) &host.servers
+                                : (void *) &host.programs,
+                            peer, request);
     } else {
-        host_methods[i].serve(&host.jobs, peer, request);
+        host_methods[i].handle(&host.jobs, peer, request);
     }
 }
 
 static inline void
 host_on_cancel(void *ctx, tg_call_t *call)
 {
-    tg_job_call_cancel(call);
+    tg_jobs_cancel_call(call);
 }
 
 static inline int
@@ -216,10 +223,10 @@ static const tg_peer_ops_t host_peer_ops = {
 };
 
 static const tg_jobs_ops_t host_jobs_ops = {
-    .may_start = host_may_start,
-    .may_answer = host_may_start,
-    .may_tell = host_may_tell,
-    .told = host_told,
+    .can_start = host_may_start,
+    .can_respond = host_may_start,
+    .can_notify = host_may_tell,
+    .notified = host_told,
     .idle = host_idle,
 };
 
@@ -227,7 +234,7 @@ static inline void
 host_peer_init(tg_peer_t *peer)
 {
     tg_peer_init(peer, tg_alloc_libc(), &host_peer_ops, &host,
-                 TG_DIALECT_JSONRPC, host.catalogue, &host.info, 1 << 26,
+                 TG_DIALECT_JSONRPC, host.catalog, &host.info, 1 << 26,
                  HOST_CALLS);
 }
 
@@ -236,20 +243,19 @@ host_catalogue(void)
 {
     int i;
 
-    host.catalogue = tg_catalogue_new(tg_alloc_libc());
+    host.catalog = tg_catalog_new(tg_alloc_libc());
 
-    for (i = 0; host.catalogue != NULL && i < HOST_METHODS; i++) {
+    for (i = 0; host.catalog != NULL && i < HOST_METHODS; i++) {
         host.entries[i].kind = TG_ENTRY_METHOD;
         host.entries[i].output = TG_OUTPUT_JSON;
-        host.entries[i].name = tg_str_c(host_methods[i].name);
+        host.entries[i].name = tg_str_from_cstr(host_methods[i].name);
 
-        if (tg_catalogue_add(host.catalogue, &host.entries[i]) != TG_OK) {
+        if (tg_catalog_add(host.catalog, &host.entries[i]) != TG_OK) {
             return TG_NOMEM;
         }
     }
 
-    return host.catalogue != NULL ? tg_catalogue_seal(host.catalogue)
-                                  : TG_NOMEM;
+    return host.catalog != NULL ? tg_catalog_seal(host.catalog) : TG_NOMEM;
 }
 
 int
@@ -265,8 +271,8 @@ help_begin(void)
     }
 
     tg_jobs_init(&host.jobs, &host.loop, &host_jobs_ops, &host);
-    tg_servers_init(&host.servers, &host.jobs, &host.programs, NULL);
-    tg_http_init(&host.http, &host.jobs.sched);
+    tg_mcp_servers_init(&host.servers, &host.jobs, &host.programs, NULL);
+    tg_http_pool_init(&host.http, &host.jobs.sched);
 
     if (host_catalogue() != TG_OK) {
         return -1;
@@ -287,21 +293,21 @@ help_end(void)
     unsigned left;
 
     left = 0;
-    tg_watch_gone(&host.servers, &host.peer);
+    tg_mcp_servers_on_peer_closed(&host.servers, &host.peer);
     tg_peer_deinit(&host.peer);
-    tg_servers_drop(&host.servers);
+    tg_mcp_servers_shutdown(&host.servers);
 
-    while (host.jobs.njobs != 0 || !tg_servers_is_empty(&host.servers)) {
+    while (host.jobs.njobs != 0 || !tg_mcp_servers_is_empty(&host.servers)) {
         uv_run(&host.loop, UV_RUN_ONCE);
     }
 
-    tg_http_close(&host.http);
+    tg_http_pool_close(&host.http);
     tg_programs_close(&host.programs);
     tg_jobs_close(&host.jobs);
     uv_close((uv_handle_t *) &host.deadline, NULL);
     uv_run(&host.loop, UV_RUN_DEFAULT);
     tg_programs_deinit(&host.programs);
-    tg_catalogue_release(host.catalogue);
+    tg_catalog_unref(host.catalog);
     tg_buf_deinit(&host.line);
     tg_buf_deinit(&host.text);
 
@@ -310,7 +316,7 @@ help_end(void)
         left++;
     }
 
-    tg_tree_sweep();
+    tg_process_tree_kill_all();
 
     return left;
 }
@@ -353,7 +359,7 @@ host_feed(const char *text, size_t len)
 {
     size_t consumed;
 
-    CU_ASSERT(tg_peer_input(host.at, text, len, &consumed) == TG_OK);
+    CU_ASSERT(tg_peer_handle_input(host.at, text, len, &consumed) == TG_OK);
     CU_ASSERT(consumed == len);
 }
 
@@ -364,13 +370,13 @@ host_request(const char *method, const char *params)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
-    tg_buf_uint(&text, ++host.next_id);
-    tg_buf_text(&text, ",\"method\":\"");
-    tg_buf_text(&text, method);
-    tg_buf_text(&text, "\",\"params\":");
-    tg_buf_text(&text, params);
-    tg_buf_text(&text, "}\n");
+    tg_buf_append_cstr(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_append_uint(&text, ++host.next_id);
+    tg_buf_append_cstr(&text, ",\"method\":\"");
+    tg_buf_append_cstr(&text, method);
+    tg_buf_append_cstr(&text, "\",\"params\":");
+    tg_buf_append_cstr(&text, params);
+    tg_buf_append_cstr(&text, "}\n");
     host_feed(text.data, text.len);
     tg_buf_deinit(&text);
 
@@ -417,12 +423,12 @@ host_recv(void)
     }
 
     end = memchr(host.at->out.data, '\n', host.at->out.len);
-    tg_buf_put(&host.line, host.at->out.data,
-               (size_t) (end - host.at->out.data));
-    tg_buf_drop(&host.at->out, host.line.len + 1);
+    tg_buf_append(&host.line, host.at->out.data,
+                  (size_t) (end - host.at->out.data));
+    tg_buf_consume(&host.at->out, host.line.len + 1);
 
     /* Also for who reads it as a string. */
-    tg_buf_char(&host.line, '\0');
+    tg_buf_append_char(&host.line, '\0');
     tg_buf_truncate(&host.line, host.line.len - 1);
 
     return 1;
@@ -444,11 +450,12 @@ host_sh(const char *script, const char *more)
     tg_buf_t buf;
 
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_buf_text(&buf, "{\"tool\":\"tool\",\"argv\":[\"/bin/sh\",\"-c\",");
-    tg_json_put_string(&buf, tg_str_c(script));
-    tg_buf_text(&buf, "]");
-    tg_buf_text(&buf, more);
-    tg_buf_text(&buf, "}");
+    tg_buf_append_cstr(&buf,
+                       "{\"tool\":\"tool\",\"argv\":[\"/bin/sh\",\"-c\",");
+    tg_json_write_string(&buf, tg_str_from_cstr(script));
+    tg_buf_append_cstr(&buf, "]");
+    tg_buf_append_cstr(&buf, more);
+    tg_buf_append_cstr(&buf, "}");
     snprintf(text, sizeof(text), "%.*s", (int) buf.len, buf.data);
     tg_buf_deinit(&buf);
 
@@ -461,8 +468,9 @@ host_result(const char *key)
 {
     tg_str_t result, value;
 
-    if (tg_json_get(tg_buf_view(&host.line), TG_STR("result"), &result) != TG_OK
-        || tg_json_get(result, tg_str_c(key), &value) != TG_OK)
+    if (tg_json_get_member(tg_buf_view(&host.line), TG_STR("result"), &result)
+            != TG_OK
+        || tg_json_get_member(result, tg_str_from_cstr(key), &value) != TG_OK)
     {
         return TG_STR_NONE;
     }
@@ -473,7 +481,7 @@ host_result(const char *key)
 static inline int
 host_is(const char *key, const char *raw)
 {
-    return tg_str_eq(host_result(key), tg_str_c(raw));
+    return tg_str_eq(host_result(key), tg_str_from_cstr(raw));
 }
 
 /* The same for a string, decoded. */
@@ -485,7 +493,8 @@ host_is_text(const char *key, const char *text)
     value = host_result(key);
 
     return tg_json_type(value) == TG_JSON_STRING
-           && tg_json_body_is(tg_json_body(value), tg_str_c(text));
+           && tg_json_body_eq_text(tg_json_string_body(value),
+                                   tg_str_from_cstr(text));
 }
 
 /* A string decoded, as C text; valid until the next call. */
@@ -498,10 +507,10 @@ host_text(const char *key)
     value = host_result(key);
 
     if (tg_json_type(value) == TG_JSON_STRING) {
-        tg_json_put_decoded(&host.text, tg_json_body(value));
+        tg_json_append_unescaped(&host.text, tg_json_string_body(value));
     }
 
-    tg_buf_char(&host.text, '\0');
+    tg_buf_append_char(&host.text, '\0');
 
     return host.text.data;
 }
@@ -521,7 +530,7 @@ host_no_exec(void *ctx)
 
     n = 0;
 
-    TAILQ_FOREACH(job, &host.jobs.held, held)
+    TAILQ_FOREACH(job, &host.jobs.detached, detached)
     {
         n += job->has_answer && job->nhandles == 0;
     }

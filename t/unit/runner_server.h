@@ -138,13 +138,13 @@ server_on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         return;
     }
 
-    tg_buf_put(&client->in, buf->base, (size_t) n);
+    tg_buf_append(&client->in, buf->base, (size_t) n);
     len = server_request_len(tg_buf_view(&client->in));
 
     if (len != 0) {
         tg_buf_truncate(&server.request, 0);
-        tg_buf_put(&server.request, client->in.data, len);
-        tg_buf_drop(&client->in, len);
+        tg_buf_append(&server.request, client->in.data, len);
+        tg_buf_consume(&client->in, len);
         server_reply(client);
     }
 }

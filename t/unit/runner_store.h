@@ -5,11 +5,11 @@
 #ifndef RUNNER_STORE_H
 #define RUNNER_STORE_H
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_json.h"
-#include "runner/store/tg_sqlite.h"
-#include "runner/store/tg_store.h"
+#include "tasks/store/tg_libsqlite.h"
+#include "tasks/store/tg_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,59 +25,59 @@ static unsigned test_nasked; /* and not answered */
 static int64_t test_now;
 
 static inline void
-test_done(tg_store_ask_t *ask)
+test_done(tg_store_query_t *query)
 {
     test_nasked--;
 }
 
 static inline void
-test_ask(tg_store_ask_t *ask)
+test_ask(tg_store_query_t *query)
 {
-    ask->now = ++test_now;
+    query->now = ++test_now;
     test_nasked++;
-    test_store->kind->ask(test_store, ask);
+    test_store->backend->query(test_store, query);
 }
 
 static inline int
-test_wait(tg_store_ask_t *ask)
+test_wait(tg_store_query_t *query)
 {
-    test_ask(ask);
+    test_ask(query);
 
     while (test_nasked != 0) {
         uv_run(&test_loop, UV_RUN_ONCE);
     }
 
-    return ask->rc;
+    return query->rc;
 }
 
 static inline void
-test_begin(tg_store_ask_t *ask, tg_store_op_t op)
+test_begin(tg_store_query_t *query, tg_store_op_t op)
 {
-    tg_store_ask_init(ask, op, test_done, NULL);
-    ask->state = TG_TASK_STATES;
-    ask->limit = 1000;
-    ask->error = TG_STR(ERROR);
-    ask->agents = &test_agents;
+    tg_store_query_init(query, op, test_done, NULL);
+    query->state = TG_TASK_STATES;
+    query->limit = 1000;
+    query->error = TG_STR(ERROR);
+    query->agents = &test_agents;
 }
 
 static inline int
-test_open(const char *name, tg_store_ask_t *ask)
+test_open(const char *name, tg_store_query_t *query)
 {
-    char where[128];
+    char location[128];
 
     uv_loop_init(&test_loop);
-    snprintf(where, sizeof(where), "sqlite:%s", help_path(name));
-    test_store = tg_store_new(&test_loop, tg_str_c(where), "here");
+    snprintf(location, sizeof(location), "sqlite:%s", help_path(name));
+    test_store = tg_store_new(&test_loop, tg_str_from_cstr(location), "here");
     CU_ASSERT_FATAL(test_store != NULL);
-    test_begin(ask, TG_STORE_OPEN);
+    test_begin(query, TG_STORE_OPEN);
 
-    return test_wait(ask);
+    return test_wait(query);
 }
 
 static inline void
 test_close(void)
 {
-    test_store->kind->close(test_store, NULL, NULL);
+    test_store->backend->close(test_store, NULL, NULL);
     uv_run(&test_loop, UV_RUN_DEFAULT);
     CU_ASSERT(uv_loop_close(&test_loop) == 0);
 }
@@ -85,11 +85,11 @@ test_close(void)
 static inline void
 test_fresh(const char *name)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    CU_ASSERT_FATAL(test_open(name, &ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json), "{\"queued\":[],\"failed\":[]}");
-    tg_store_ask_deinit(&ask);
+    CU_ASSERT_FATAL(test_open(name, &query) == TG_OK);
+    HELP_EQ(tg_buf_view(&query.json), "{\"queued\":[],\"failed\":[]}");
+    tg_store_query_deinit(&query);
 }
 
 static inline void
@@ -107,15 +107,15 @@ test_remove(const char *name)
 static inline int64_t
 test_submit(const char *agent, int64_t priority, const char *prompt)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
     int64_t id;
 
-    test_begin(&ask, TG_STORE_SUBMIT);
-    ask.prompt = tg_str_c(prompt);
-    ask.agent = tg_str_c(agent);
-    ask.priority = priority;
-    id = test_wait(&ask) == TG_OK ? ask.id : -ask.rc;
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_SUBMIT);
+    query.prompt = tg_str_from_cstr(prompt);
+    query.agent = tg_str_from_cstr(agent);
+    query.priority = priority;
+    id = test_wait(&query) == TG_OK ? query.id : -query.rc;
+    tg_store_query_deinit(&query);
 
     return id;
 }
@@ -124,7 +124,7 @@ test_submit(const char *agent, int64_t priority, const char *prompt)
 static inline int64_t
 test_claim(const char *agents)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
     int64_t id;
 
     for (test_agents.n = 0; *agents != '\0'; agents++) {
@@ -132,9 +132,9 @@ test_claim(const char *agents)
         snprintf(test_agents.names[test_agents.n++], 2, "%c", *agents);
     }
 
-    test_begin(&ask, TG_STORE_CLAIM);
-    id = test_wait(&ask) == TG_OK ? ask.id : -ask.rc;
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_CLAIM);
+    id = test_wait(&query) == TG_OK ? query.id : -query.rc;
+    tg_store_query_deinit(&query);
 
     return id;
 }
@@ -142,15 +142,15 @@ test_claim(const char *agents)
 static inline int
 test_id(tg_store_op_t op, int64_t id, tg_task_state_t state)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    test_begin(&ask, op);
-    ask.id = id;
-    ask.state = state;
-    (void) test_wait(&ask);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, op);
+    query.id = id;
+    query.state = state;
+    (void) test_wait(&query);
+    tg_store_query_deinit(&query);
 
-    return ask.rc;
+    return query.rc;
 }
 
 #define TOLD(op, id, agent, pattern)                                           \
@@ -159,24 +159,24 @@ static inline void
 test_told(tg_store_op_t op, int64_t id, tg_str_t agent, const char *pattern,
           const char *file, int line)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    test_begin(&ask, op);
-    ask.id = id;
-    ask.agent = agent;
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    help_json(tg_buf_view(&ask.json), pattern, file, line);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, op);
+    query.id = id;
+    query.agent = agent;
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    help_json(tg_buf_view(&query.json), pattern, file, line);
+    tg_store_query_deinit(&query);
 }
 
 static inline void
 test_sql(const char *name, const char *text)
 {
-    const tg_sqlite_t *sqlite;
+    const tg_libsqlite_t *sqlite;
     const char *why;
     sqlite3 *db;
 
-    sqlite = tg_sqlite(&why);
+    sqlite = tg_libsqlite_load(&why);
     CU_ASSERT_FATAL(sqlite->open_v2(help_path(name), &db,
                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                                     NULL)

@@ -5,10 +5,10 @@
 #ifndef SCHEMA_HELP_H
 #define SCHEMA_HELP_H
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "schema/tg_schema.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ test_compile(const tg_alloc_t *alloc, const char *text,
     tg_schema_t *schema;
     char *copy;
 
-    copy = help_copy(tg_str_c(text));
+    copy = help_copy(tg_str_from_cstr(text));
     schema = tg_schema_compile(alloc, tg_str(copy, strlen(text)), options,
                                error);
     free(copy);
@@ -53,16 +53,17 @@ test_compile(const tg_alloc_t *alloc, const char *text,
 static inline void
 test_noted(const tg_schema_t *schema, tg_str_t raw, int expected)
 {
-    tg_json_notes_t notes;
-    tg_json_t json;
+    tg_json_index_t notes;
+    tg_json_cursor_t json;
 
     tg_json_init(&json, raw);
 
-    if (tg_json_note(&json, &notes, &raw) != TG_OK) {
+    if (tg_json_index_object(&json, &notes, &raw) != TG_OK) {
         return;
     }
 
-    CU_ASSERT_TRUE(!tg_schema_fits(schema, &notes) || expected == TG_OK);
+    CU_ASSERT_TRUE(!tg_schema_is_valid_fast(schema, &notes)
+                   || expected == TG_OK);
 }
 
 /*
@@ -71,7 +72,7 @@ test_noted(const tg_schema_t *schema, tg_str_t raw, int expected)
  */
 static inline void
 test_instance(const char *text, const tg_schema_t *schema,
-              tg_schema_checker_t *checker, const help_alloc_t *help,
+              tg_schema_validator_t *validator, const help_alloc_t *help,
               const test_row_t *row)
 {
     tg_buf_t error;
@@ -80,20 +81,21 @@ test_instance(const char *text, const tg_schema_t *schema,
     int rc;
 
     tg_buf_init(&error, tg_alloc_libc());
-    copy = help_copy(tg_str_c(row->instance));
-    rc = tg_schema_check(schema, checker, tg_str(copy, strlen(row->instance)),
-                         &error);
+    copy = help_copy(tg_str_from_cstr(row->instance));
+    rc = tg_schema_validate(schema, validator,
+                            tg_str(copy, strlen(row->instance)), &error);
 
-    if (rc != (row->error != NULL ? TG_BAD : TG_OK)
+    if (rc != (row->error != NULL ? TG_INVALID : TG_OK)
         || (row->error != NULL && strcmp(row->error, "*") != 0
-            && !tg_str_eq(tg_buf_view(&error), tg_str_c(row->error))))
+            && !tg_str_eq(tg_buf_view(&error), tg_str_from_cstr(row->error))))
     {
         test_report(text, row->instance, row->error, tg_buf_view(&error));
     }
 
     count = help->count;
-    CU_ASSERT_EQUAL(tg_schema_check(schema, checker,
-                                    tg_str(copy, strlen(row->instance)), NULL),
+    CU_ASSERT_EQUAL(tg_schema_validate(schema, validator,
+                                       tg_str(copy, strlen(row->instance)),
+                                       NULL),
                     rc);
     CU_ASSERT_EQUAL(help->count, count);
     test_noted(schema, tg_str(copy, strlen(row->instance)), rc);
@@ -105,7 +107,7 @@ static inline void
 test_rows_with(const test_row_t *rows, size_t n,
                const tg_schema_options_t *options)
 {
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     tg_schema_t *schema;
     help_alloc_t help;
     const char *text;
@@ -113,7 +115,7 @@ test_rows_with(const test_row_t *rows, size_t n,
     size_t i;
 
     help_alloc_init(&help);
-    checker = tg_schema_checker_new(&help.alloc, 7);
+    validator = tg_schema_validator_new(&help.alloc, 7);
     schema = NULL;
     text = NULL;
 
@@ -132,12 +134,12 @@ test_rows_with(const test_row_t *rows, size_t n,
         }
 
         if (schema != NULL) {
-            test_instance(text, schema, checker, &help, &rows[i]);
+            test_instance(text, schema, validator, &help, &rows[i]);
         }
     }
 
     tg_schema_free(schema);
-    tg_schema_checker_free(checker);
+    tg_schema_validator_free(validator);
     CU_ASSERT_EQUAL(help.live, 0);
 }
 
@@ -147,7 +149,7 @@ test_options(void)
     tg_schema_options_t options;
 
     memset(&options, 0, sizeof(options));
-    options.regex = tg_regex_pcre2();
+    options.regex = tg_pcre2_get_engine();
 
     return options;
 }
@@ -155,7 +157,7 @@ test_options(void)
 /* A schema, an instance that is put together, and what is said about it. */
 typedef struct {
     tg_schema_t *schema;
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     tg_buf_t instance;
     tg_buf_t error;
 } test_t;
@@ -166,7 +168,7 @@ test_init(test_t *test, const char *schema, const tg_schema_options_t *options)
     tg_buf_init(&test->instance, tg_alloc_libc());
     tg_buf_init(&test->error, tg_alloc_libc());
     test->schema = test_compile(tg_alloc_libc(), schema, options, &test->error);
-    test->checker = tg_schema_checker_new(tg_alloc_libc(), 1);
+    test->validator = tg_schema_validator_new(tg_alloc_libc(), 1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(test->schema);
 }
 
@@ -174,7 +176,7 @@ static inline void
 test_deinit(test_t *test)
 {
     tg_schema_free(test->schema);
-    tg_schema_checker_free(test->checker);
+    tg_schema_validator_free(test->validator);
     tg_buf_deinit(&test->instance);
     tg_buf_deinit(&test->error);
 }
@@ -183,7 +185,7 @@ static inline void
 test_repeat(tg_buf_t *out, const char *text, size_t n)
 {
     while (n-- > 0) {
-        tg_buf_text(out, text);
+        tg_buf_append_cstr(out, text);
     }
 }
 
@@ -193,17 +195,18 @@ test_fill(test_t *test, const char *start, const char *part, size_t n,
           const char *end)
 {
     tg_buf_truncate(&test->instance, 0);
-    tg_buf_text(&test->instance, start);
+    tg_buf_append_cstr(&test->instance, start);
     test_repeat(&test->instance, part, n);
-    tg_buf_text(&test->instance, end);
+    tg_buf_append_cstr(&test->instance, end);
 }
 
 static inline void
 test_expect(test_t *test, int rc, const char *text)
 {
     tg_buf_truncate(&test->error, 0);
-    CU_ASSERT_EQUAL(tg_schema_check(test->schema, test->checker,
-                                    tg_buf_view(&test->instance), &test->error),
+    CU_ASSERT_EQUAL(tg_schema_validate(test->schema, test->validator,
+                                       tg_buf_view(&test->instance),
+                                       &test->error),
                     rc);
 
     if (text != NULL) {

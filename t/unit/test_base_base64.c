@@ -1,7 +1,7 @@
 /*
  * Base64: RFC 4648's own vectors, in pieces of every size.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_base64.h"
 
@@ -21,7 +21,7 @@ static const struct {
 
 HELP_TEST(vectors, "vectors, both ways")
 {
-    tg_base64_t base64;
+    tg_base64_encoder_t base64;
     size_t i, at, n, len, portion;
     tg_buf_t text, plain;
 
@@ -35,10 +35,10 @@ HELP_TEST(vectors, "vectors, both ways")
 
             for (at = 0; at < len; at += n) {
                 n = portion < len - at ? portion : len - at;
-                tg_base64_put(&base64, &text, vectors[i].plain + at, n);
+                tg_base64_encode(&base64, &text, vectors[i].plain + at, n);
             }
 
-            tg_base64_end(&base64, &text);
+            tg_base64_encode_end(&base64, &text);
             HELP_EQ(tg_buf_view(&text), vectors[i].text);
             CU_ASSERT(tg_base64_decode(&plain, tg_buf_view(&text)) == TG_OK);
             HELP_EQ(tg_buf_view(&plain), vectors[i].plain);
@@ -50,7 +50,7 @@ HELP_TEST(vectors, "vectors, both ways")
 
 HELP_TEST(all_bytes, "every byte comes back")
 {
-    tg_base64_t base64;
+    tg_base64_encoder_t base64;
     tg_buf_t text, plain;
     char bytes[256];
     int i;
@@ -62,8 +62,8 @@ HELP_TEST(all_bytes, "every byte comes back")
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&plain, tg_alloc_libc());
     memset(&base64, 0, sizeof(base64));
-    tg_base64_put(&base64, &text, bytes, sizeof(bytes));
-    tg_base64_end(&base64, &text);
+    tg_base64_encode(&base64, &text, bytes, sizeof(bytes));
+    tg_base64_encode_end(&base64, &text);
     CU_ASSERT(text.len == 344);
     CU_ASSERT(tg_base64_decode(&plain, tg_buf_view(&text)) == TG_OK);
     CU_ASSERT(tg_str_eq(tg_buf_view(&plain), tg_str(bytes, sizeof(bytes))));
@@ -80,7 +80,8 @@ HELP_TEST(none, "what is none")
 
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         tg_buf_init(&plain, tg_alloc_libc());
-        CU_ASSERT(tg_base64_decode(&plain, tg_str_c(texts[i])) == TG_BAD);
+        CU_ASSERT(tg_base64_decode(&plain, tg_str_from_cstr(texts[i]))
+                  == TG_INVALID);
         tg_buf_deinit(&plain);
     }
 }

@@ -1,12 +1,12 @@
 /*
  * Slices, the allocator and the growing buffer.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 HELP_TEST(slices, "slices")
 {
     CU_ASSERT(tg_str_eq(TG_STR_NONE, TG_STR("")));
-    CU_ASSERT(tg_str_eq(TG_STR("ab"), tg_str_c("ab")));
+    CU_ASSERT(tg_str_eq(TG_STR("ab"), tg_str_from_cstr("ab")));
     CU_ASSERT(!tg_str_eq(TG_STR("ab"), TG_STR("ac")));
     CU_ASSERT(!tg_str_eq(TG_STR("ab"), TG_STR("abc")));
     CU_ASSERT(tg_str_eq(tg_str("a\0b", 3), TG_STR("a\0b")));
@@ -42,14 +42,14 @@ HELP_TEST(printf, "printf")
     tg_buf_printf(&buf, "%0600u", 7u);
     CU_ASSERT_EQUAL(buf.len, 604);
     CU_ASSERT(memcmp(buf.data, "a -1000", 7) == 0);
-    CU_ASSERT(buf.data[603] == '7' && !tg_buf_failed(&buf));
+    CU_ASSERT(buf.data[603] == '7' && !tg_buf_has_failed(&buf));
     tg_buf_deinit(&buf);
 
-    buf = tg_buf_fixed(room, sizeof(room));
+    buf = tg_buf_make_fixed(room, sizeof(room));
     tg_buf_printf(&buf, "%u", 12345u);
     HELP_EQ(tg_buf_view(&buf), "12345");
     tg_buf_printf(&buf, "%u", 1u);
-    CU_ASSERT(tg_buf_failed(&buf));
+    CU_ASSERT(tg_buf_has_failed(&buf));
     HELP_EQ(tg_buf_view(&buf), "12345");
     CU_ASSERT_EQUAL(help.live, 0);
 }
@@ -63,16 +63,16 @@ HELP_TEST(put, "put")
     help_alloc_init(&help);
     tg_buf_init(&buf, &help.alloc);
     CU_ASSERT(tg_buf_view(&buf).data != NULL && tg_buf_view(&buf).len == 0);
-    tg_buf_put(&buf, NULL, 0);
-    tg_buf_str(&buf, TG_STR_NONE);
+    tg_buf_append(&buf, NULL, 0);
+    tg_buf_append_str(&buf, TG_STR_NONE);
     CU_ASSERT(help.count == 0);
 
     for (i = 0; i < 5000; i++) {
-        tg_buf_char(&buf, (char) ('a' + i % 26));
+        tg_buf_append_char(&buf, (char) ('a' + i % 26));
     }
 
-    tg_buf_text(&buf, "text");
-    tg_buf_str(&buf, TG_STR("\0str"));
+    tg_buf_append_cstr(&buf, "text");
+    tg_buf_append_str(&buf, TG_STR("\0str"));
     CU_ASSERT(buf.len == 5008);
     CU_ASSERT(buf.data[4999] == 'a' + 4999 % 26);
     CU_ASSERT(memcmp(buf.data + 5000, "text\0str", 8) == 0);
@@ -100,12 +100,12 @@ HELP_TEST(numbers, "numbers")
 
     for (i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
         tg_buf_truncate(&buf, 0);
-        tg_buf_int(&buf, ints[i].value);
+        tg_buf_append_int(&buf, ints[i].value);
         HELP_EQ(tg_buf_view(&buf), ints[i].text);
     }
 
     tg_buf_truncate(&buf, 0);
-    tg_buf_uint(&buf, UINT64_MAX);
+    tg_buf_append_uint(&buf, UINT64_MAX);
     HELP_EQ(tg_buf_view(&buf), "18446744073709551615");
     tg_buf_deinit(&buf);
 }
@@ -117,19 +117,19 @@ HELP_TEST(failure_is_sticky, "failure is sticky")
 
     help_alloc_init(&help);
     tg_buf_init(&buf, &help.alloc);
-    tg_buf_text(&buf, "before");
+    tg_buf_append_cstr(&buf, "before");
     help.fail_at = help.count + 1;
     CU_ASSERT(tg_buf_reserve(&buf, 100000) == TG_NOMEM);
-    CU_ASSERT(tg_buf_failed(&buf));
+    CU_ASSERT(tg_buf_has_failed(&buf));
 
     /* The allocator would say yes again: the buffer still does not. */
-    tg_buf_text(&buf, "more");
+    tg_buf_append_cstr(&buf, "more");
     CU_ASSERT(tg_buf_reserve(&buf, 1) == TG_NOMEM);
     HELP_EQ(tg_buf_view(&buf), "before");
 
     tg_buf_truncate(&buf, 2);
-    CU_ASSERT(!tg_buf_failed(&buf));
-    tg_buf_text(&buf, "st");
+    CU_ASSERT(!tg_buf_has_failed(&buf));
+    tg_buf_append_cstr(&buf, "st");
     HELP_EQ(tg_buf_view(&buf), "best");
     tg_buf_deinit(&buf);
     CU_ASSERT(help.live == 0);
@@ -140,9 +140,9 @@ HELP_TEST(huge, "huge sizes")
     tg_buf_t buf;
 
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_buf_text(&buf, "x");
+    tg_buf_append_cstr(&buf, "x");
     CU_ASSERT(tg_buf_reserve(&buf, SIZE_MAX) == TG_NOMEM);
-    CU_ASSERT(tg_buf_failed(&buf));
+    CU_ASSERT(tg_buf_has_failed(&buf));
     HELP_EQ(tg_buf_view(&buf), "x");
     tg_buf_deinit(&buf);
 }
@@ -154,20 +154,20 @@ HELP_TEST(drop_and_reset, "drop and reset")
 
     help_alloc_init(&help);
     tg_buf_init(&buf, &help.alloc);
-    tg_buf_drop(&buf, 0);
-    tg_buf_text(&buf, "abcdef");
-    tg_buf_drop(&buf, 2);
+    tg_buf_consume(&buf, 0);
+    tg_buf_append_cstr(&buf, "abcdef");
+    tg_buf_consume(&buf, 2);
     HELP_EQ(tg_buf_view(&buf), "cdef");
-    tg_buf_drop(&buf, 4);
+    tg_buf_consume(&buf, 4);
     HELP_EQ(tg_buf_view(&buf), "");
 
-    tg_buf_text(&buf, "xy");
+    tg_buf_append_cstr(&buf, "xy");
     tg_buf_reset(&buf, 1 << 20);
     CU_ASSERT(buf.len == 0 && buf.cap != 0 && help.live == 1);
-    tg_buf_text(&buf, "xy");
+    tg_buf_append_cstr(&buf, "xy");
     tg_buf_reset(&buf, 16);
     CU_ASSERT(buf.len == 0 && buf.cap == 0 && help.live == 0);
-    tg_buf_text(&buf, "again");
+    tg_buf_append_cstr(&buf, "again");
     HELP_EQ(tg_buf_view(&buf), "again");
     tg_buf_deinit(&buf);
     CU_ASSERT(help.live == 0);
@@ -195,14 +195,14 @@ HELP_TEST(time, "time")
     size_t i;
 
     for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        buf = tg_buf_fixed(room, sizeof(room));
-        tg_buf_time(&buf, times[i].ms);
-        CU_ASSERT(!tg_buf_failed(&buf));
+        buf = tg_buf_make_fixed(room, sizeof(room));
+        tg_buf_append_time(&buf, times[i].ms);
+        CU_ASSERT(!tg_buf_has_failed(&buf));
         HELP_EQ(tg_buf_view(&buf), times[i].text);
     }
 
     /* It never grows. */
-    tg_buf_char(&buf, 'x');
-    CU_ASSERT(tg_buf_failed(&buf));
+    tg_buf_append_char(&buf, 'x');
+    CU_ASSERT(tg_buf_has_failed(&buf));
     HELP_EQ(tg_buf_view(&buf), times[i - 1].text);
 }

@@ -5,9 +5,9 @@
  * equally far, and no further than texts are in order.
  */
 #include "base_json_ref.h"
-#include "core_help.h"
+#include "protocol_help.h"
 
-#include "base/tg_json_impl.h"
+#include "base/tg_json_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #define TEST_ROOM 1024
 #define TEST_LONG 9000
 
-static const tg_json_blocks_t *
+static const tg_json_simd_t *
 test_way(unsigned n)
 {
-    return n == 0 ? tg_json_blocks_avx512() : tg_json_blocks_avx2();
+    return n == 0 ? tg_json_simd_get_avx512() : tg_json_simd_get_avx2();
 }
 
 /* Where the container at the start of a good text must end. */
@@ -50,7 +50,7 @@ test_ways(tg_str_t text, int rc)
             continue;
         }
 
-        at = test_way(i)->container(text.data, tg_str_end(text), 0);
+        at = test_way(i)->skip_container(text.data, tg_str_end(text), 0);
         wrong += rc == TG_OK && at != test_end(text);
         wrong += at != NULL
                  && ref_check(tg_str(text.data, (size_t) (at - text.data)))
@@ -74,7 +74,7 @@ test_compact(tg_str_t text)
     room = malloc(text.len);
     len = ref_compact(text, room);
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_json_put_compact(&buf, text);
+    tg_json_write_compact(&buf, text);
     wrong = !tg_str_eq(tg_buf_view(&buf), tg_str(room, len));
 
     for (i = 0; i < 2; i++) {
@@ -83,7 +83,7 @@ test_compact(tg_str_t text)
         }
 
         tg_buf_truncate(&buf, 0);
-        test_way(i)->compact(&buf, text);
+        test_way(i)->write_compact(&buf, text);
         wrong += !tg_str_eq(tg_buf_view(&buf), tg_str(room, len));
     }
 
@@ -105,7 +105,7 @@ test_text(tg_str_t text)
     memcpy(copy, text.data, text.len);
     text.data = copy;
     rc = ref_check(text);
-    wrong = tg_json_check(text, NULL) != rc;
+    wrong = tg_json_validate(text, NULL) != rc;
 
     if (copy[0] == '{' || copy[0] == '[') {
         wrong += test_ways(text, rc);
@@ -151,7 +151,7 @@ test_all(const char *alphabet, size_t max, const char *before,
             }
 
             strcpy(room + i, after);
-            wrong += test_text(tg_str_c(room));
+            wrong += test_text(tg_str_from_cstr(room));
 
             for (i = 0; i < len && ++at[i] == n; i++) {
                 at[i] = 0;
@@ -230,7 +230,7 @@ HELP_TEST(replaced, "bytes replaced")
 
     for (i = 0; i < TEST_COUNT(test_good); i++) {
         len = strlen(test_good[i]);
-        CU_ASSERT_EQUAL(ref_check(tg_str_c(test_good[i])), TG_OK);
+        CU_ASSERT_EQUAL(ref_check(tg_str_from_cstr(test_good[i])), TG_OK);
 
         for (pad = 0; pad < 64; pad += 1 + i % 2) {
             /* White space in front of it, or behind it. */
@@ -331,7 +331,7 @@ HELP_TEST(depth, "depth")
     char text[TEST_ROOM];
     int n, i, len;
 
-    for (n = TG_JSON_DEPTH - 3; n <= TG_JSON_DEPTH + 1; n++) {
+    for (n = TG_JSON_MAX_DEPTH - 3; n <= TG_JSON_MAX_DEPTH + 1; n++) {
         len = 0;
 
         for (i = 0; i < n; i++) {
@@ -344,8 +344,9 @@ HELP_TEST(depth, "depth")
         text[len++] = '\n';
         memset(text + len, ' ', 100);
         CU_ASSERT_EQUAL(test_text(tg_str(text, (size_t) len + 100)), 0);
-        CU_ASSERT_EQUAL(tg_json_check(tg_str(text, (size_t) len + 100), NULL),
-                        n <= TG_JSON_DEPTH ? TG_OK : TG_LIMIT);
+        CU_ASSERT_EQUAL(tg_json_validate(tg_str(text, (size_t) len + 100),
+                                         NULL),
+                        n <= TG_JSON_MAX_DEPTH ? TG_OK : TG_LIMIT);
     }
 }
 
@@ -354,11 +355,13 @@ HELP_TEST(kinds, "kinds of escapes")
 {
     static const char *const escapes[] = { "\\n", "\\u00e4", "\\ud834\\udd1e",
                                            "\\uDC00", "x" };
-    static const unsigned kinds[] = { TG_JSON_ESCAPED, TG_JSON_ESCAPED,
-                                      TG_JSON_ESCAPED | TG_JSON_HALVES,
-                                      TG_JSON_ESCAPED | TG_JSON_HALVES, 0 };
+    static const unsigned kinds[] = {
+        TG_JSON_HAS_ESCAPES, TG_JSON_HAS_ESCAPES,
+        TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES,
+        TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES, 0
+    };
     char text[TEST_ROOM];
-    tg_json_t json;
+    tg_json_cursor_t json;
     size_t i, pad, n;
 
     for (i = 0; i < TEST_COUNT(kinds); i++) {
@@ -369,8 +372,8 @@ HELP_TEST(kinds, "kinds of escapes")
             memcpy(text + 3 + pad, escapes[i], n);
             text[299] = '"';
             tg_json_init(&json, tg_str(text, 300));
-            CU_ASSERT_EQUAL(tg_json_value(&json, NULL), TG_OK);
-            CU_ASSERT_EQUAL(json.escapes, kinds[i] | TG_JSON_ESCAPED);
+            CU_ASSERT_EQUAL(tg_json_read_value(&json, NULL), TG_OK);
+            CU_ASSERT_EQUAL(json.escapes, kinds[i] | TG_JSON_HAS_ESCAPES);
         }
     }
 }

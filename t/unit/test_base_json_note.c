@@ -1,21 +1,21 @@
 /* Notes of an object's members, and finding one by them. */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_json.h"
 
 static int
-test_note(const char *text, tg_json_notes_t *notes, tg_str_t *raw)
+test_note(const char *text, tg_json_index_t *notes, tg_str_t *raw)
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
 
-    tg_json_init(&json, tg_str_c(text));
+    tg_json_init(&json, tg_str_from_cstr(text));
 
-    return tg_json_note(&json, notes, raw);
+    return tg_json_index_object(&json, notes, raw);
 }
 
 HELP_TEST(members, "members")
 {
-    tg_json_notes_t notes;
+    tg_json_index_t notes;
     tg_str_t raw;
 
     CU_ASSERT_EQUAL(test_note(" {\"a\" : \"x\", \"\\u0062\":\"\\n\","
@@ -31,9 +31,10 @@ HELP_TEST(members, "members")
     CU_ASSERT_EQUAL(notes.list[0].escapes, 0);
     HELP_EQ(notes.list[1].key, "\\u0062");
     HELP_EQ(notes.list[1].value, "\"\\n\"");
-    CU_ASSERT_EQUAL(notes.list[1].key_escapes, TG_JSON_ESCAPED);
-    CU_ASSERT_EQUAL(notes.list[1].escapes, TG_JSON_ESCAPED);
-    CU_ASSERT_EQUAL(notes.list[2].escapes, TG_JSON_ESCAPED | TG_JSON_HALVES);
+    CU_ASSERT_EQUAL(notes.list[1].key_escapes, TG_JSON_HAS_ESCAPES);
+    CU_ASSERT_EQUAL(notes.list[1].escapes, TG_JSON_HAS_ESCAPES);
+    CU_ASSERT_EQUAL(notes.list[2].escapes,
+                    TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES);
     HELP_EQ(notes.list[3].value, "[\"\\t\"]");
 }
 
@@ -44,15 +45,17 @@ HELP_TEST(halves, "halves of pairs")
         const char *text;
         unsigned escapes;
     } rows[] = {
-        { "{\"a\":\"\\uD834\\uDD1E\"}", TG_JSON_ESCAPED | TG_JSON_HALVES },
-        { "{\"a\":\"\\udfff\"}", TG_JSON_ESCAPED | TG_JSON_HALVES },
-        { "{\"a\":\"\\uD7FF\"}", TG_JSON_ESCAPED },
-        { "{\"a\":\"\\u00d8\\ue000\"}", TG_JSON_ESCAPED },
+        { "{\"a\":\"\\uD834\\uDD1E\"}",
+          TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES },
+        { "{\"a\":\"\\udfff\"}", TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES },
+        { "{\"a\":\"\\uD7FF\"}", TG_JSON_HAS_ESCAPES },
+        { "{\"a\":\"\\u00d8\\ue000\"}", TG_JSON_HAS_ESCAPES },
         { "{\"a\":\"ud800\"}", 0 },
-        { "{\"a\":\"\\\\ud800\"}", TG_JSON_ESCAPED },
-        { "{\"a\":\"\\ud800 and \\n\"}", TG_JSON_ESCAPED | TG_JSON_HALVES },
+        { "{\"a\":\"\\\\ud800\"}", TG_JSON_HAS_ESCAPES },
+        { "{\"a\":\"\\ud800 and \\n\"}",
+          TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES },
     };
-    tg_json_notes_t notes;
+    tg_json_index_t notes;
     tg_str_t raw;
     size_t i;
 
@@ -67,28 +70,30 @@ HELP_TEST(refused, "refused")
     static const char *const rows[] = { "[]",         "{",
                                         "{\"a\"}",    "{\"a\":}",
                                         "{\"a\":1,}", "{\"a\":\"\1\"}" };
-    char deep[2 * TG_JSON_DEPTH + 16];
-    tg_json_notes_t notes;
+    char deep[2 * TG_JSON_MAX_DEPTH + 16];
+    tg_json_index_t notes;
     tg_str_t raw;
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        CU_ASSERT_EQUAL(test_note(rows[i], &notes, &raw), TG_BAD);
+        CU_ASSERT_EQUAL(test_note(rows[i], &notes, &raw), TG_INVALID);
     }
 
     strcpy(deep, "{\"a\":");
-    memset(deep + 5, '[', TG_JSON_DEPTH);
-    deep[5 + TG_JSON_DEPTH] = '\0';
+    memset(deep + 5, '[', TG_JSON_MAX_DEPTH);
+    deep[5 + TG_JSON_MAX_DEPTH] = '\0';
     CU_ASSERT_EQUAL(test_note(deep, &notes, &raw), TG_LIMIT);
 }
 
-/* As tg_json_get() says, with notes, without, and with too many members. */
+/*
+ * As tg_json_get_member() says, with notes, without, and with too many members.
+ */
 static void
 test_same(const char *text)
 {
     static const char *const keys[] = { "a", "b", "", "p", "q", "é", "x\n" };
-    tg_json_note_t by_notes, by_text;
-    tg_json_notes_t notes;
+    tg_json_member_t by_notes, by_text;
+    tg_json_index_t notes;
     tg_str_t raw, value;
     size_t i;
     int rc;
@@ -96,11 +101,13 @@ test_same(const char *text)
     CU_ASSERT_EQUAL(test_note(text, &notes, &raw), TG_OK);
 
     for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        rc = tg_json_get(raw, tg_str_c(keys[i]), &value);
-        CU_ASSERT_EQUAL(
-            tg_json_notes_get(&notes, raw, tg_str_c(keys[i]), &by_notes), rc);
-        CU_ASSERT_EQUAL(
-            tg_json_notes_get(NULL, raw, tg_str_c(keys[i]), &by_text), rc);
+        rc = tg_json_get_member(raw, tg_str_from_cstr(keys[i]), &value);
+        CU_ASSERT_EQUAL(tg_json_index_get(&notes, raw,
+                                          tg_str_from_cstr(keys[i]), &by_notes),
+                        rc);
+        CU_ASSERT_EQUAL(tg_json_index_get(NULL, raw, tg_str_from_cstr(keys[i]),
+                                          &by_text),
+                        rc);
 
         if (rc == TG_OK) {
             CU_ASSERT_PTR_EQUAL(by_notes.value.data, value.data);
@@ -130,25 +137,25 @@ HELP_TEST(get, "get")
 
 /* The same, member by member. */
 static int
-test_walk(tg_str_t text, tg_json_notes_t *notes, tg_json_t *json)
+test_walk(tg_str_t text, tg_json_index_t *notes, tg_json_cursor_t *json)
 {
-    tg_json_note_t *note, beyond;
+    tg_json_member_t *note, beyond;
     int rc;
 
     notes->n = 0;
     tg_json_init(json, text);
-    rc = tg_json_object(json);
+    rc = tg_json_enter_object(json);
 
     while (rc == TG_OK) {
-        note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;
-        rc = tg_json_member(json, &note->key);
+        note = notes->n < TG_JSON_INDEX_MAX ? &notes->list[notes->n] : &beyond;
+        rc = tg_json_next_member(json, &note->key);
 
         if (rc != TG_OK) {
             break;
         }
 
         note->key_escapes = (uint8_t) json->escapes;
-        rc = tg_json_value(json, &note->value);
+        rc = tg_json_read_value(json, &note->value);
         note->escapes = (uint8_t) json->escapes;
         notes->n++;
     }
@@ -159,15 +166,15 @@ test_walk(tg_str_t text, tg_json_notes_t *notes, tg_json_t *json)
 static void
 test_compare(tg_str_t text)
 {
-    tg_json_notes_t got, expected;
-    tg_json_t json, walk;
+    tg_json_index_t got, expected;
+    tg_json_cursor_t json, walk;
     tg_str_t raw;
     size_t i;
     int rc;
 
     rc = test_walk(text, &expected, &walk);
     tg_json_init(&json, text);
-    CU_ASSERT(tg_json_note(&json, &got, &raw) == rc);
+    CU_ASSERT(tg_json_index_object(&json, &got, &raw) == rc);
     CU_ASSERT(json.pos == walk.pos);
     CU_ASSERT(json.failed == walk.failed);
     CU_ASSERT(json.why == walk.why);
@@ -176,10 +183,10 @@ test_compare(tg_str_t text)
         return;
     }
 
-    CU_ASSERT(json.depth == 0 && json.is_fresh == 0);
+    CU_ASSERT(json.depth == 0 && json.is_first_entry == 0);
     CU_ASSERT_EQUAL_FATAL(got.n, expected.n);
 
-    for (i = 0; i < got.n && i < TG_JSON_NOTES; i++) {
+    for (i = 0; i < got.n && i < TG_JSON_INDEX_MAX; i++) {
         CU_ASSERT(got.list[i].key.data == expected.list[i].key.data);
         CU_ASSERT(got.list[i].key.len == expected.list[i].key.len);
         CU_ASSERT(got.list[i].value.data == expected.list[i].value.data);
@@ -218,55 +225,55 @@ HELP_TEST(usual, "what is usual and what is nearly so")
  */
 HELP_TEST(look, "what looking for a member takes")
 {
-    tg_json_notes_t notes;
-    tg_json_note_t note;
+    tg_json_index_t notes;
+    tg_json_member_t note;
     uint64_t steps;
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_buf_t text;
     tg_str_t raw;
     size_t i;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "{\"a\":1");
+    tg_buf_append_cstr(&text, "{\"a\":1");
 
     for (i = 1; i < 100; i++) {
-        tg_buf_text(&text, ",\"b\":\"\\n\"");
+        tg_buf_append_cstr(&text, ",\"b\":\"\\n\"");
     }
 
-    tg_buf_text(&text, ",\"\\u0061\":2}");
+    tg_buf_append_cstr(&text, ",\"\\u0061\":2}");
     tg_json_init(&json, tg_buf_view(&text));
-    CU_ASSERT(tg_json_note(&json, &notes, &raw) == TG_OK);
+    CU_ASSERT(tg_json_index_object(&json, &notes, &raw) == TG_OK);
     steps = 101;
-    CU_ASSERT(tg_json_notes_look(&notes, raw, TG_STR("a"), &steps, &note)
+    CU_ASSERT(tg_json_index_get_bounded(&notes, raw, TG_STR("a"), &steps, &note)
               == TG_OK);
     HELP_EQ(note.value, "2");
     CU_ASSERT(steps == 0);
     steps = 101;
-    CU_ASSERT(tg_json_notes_look(NULL, raw, TG_STR("c"), &steps, &note)
+    CU_ASSERT(tg_json_index_get_bounded(NULL, raw, TG_STR("c"), &steps, &note)
               == TG_MISSING);
     steps = 100;
-    CU_ASSERT(tg_json_notes_look(&notes, raw, TG_STR("a"), &steps, &note)
+    CU_ASSERT(tg_json_index_get_bounded(&notes, raw, TG_STR("a"), &steps, &note)
               == TG_LIMIT);
     CU_ASSERT(steps == 0);
-    CU_ASSERT(tg_json_notes_get(&notes, raw, TG_STR("b"), &note) == TG_OK);
-    CU_ASSERT(note.escapes == TG_JSON_ESCAPED);
+    CU_ASSERT(tg_json_index_get(&notes, raw, TG_STR("b"), &note) == TG_OK);
+    CU_ASSERT(note.escapes == TG_JSON_HAS_ESCAPES);
 
     tg_buf_truncate(&text, 0);
-    tg_buf_text(&text, "{\"a\":\"");
+    tg_buf_append_cstr(&text, "{\"a\":\"");
 
     while (text.len < 10000) {
-        tg_buf_char(&text, 'x');
+        tg_buf_append_char(&text, 'x');
     }
 
-    tg_buf_text(&text, "\"}");
+    tg_buf_append_cstr(&text, "\"}");
     tg_json_init(&json, tg_buf_view(&text));
-    CU_ASSERT(tg_json_note(&json, &notes, &raw) == TG_OK);
+    CU_ASSERT(tg_json_index_object(&json, &notes, &raw) == TG_OK);
     steps = 1000;
-    CU_ASSERT(tg_json_notes_look(NULL, raw, TG_STR("a"), &steps, &note)
+    CU_ASSERT(tg_json_index_get_bounded(NULL, raw, TG_STR("a"), &steps, &note)
               == TG_OK);
     CU_ASSERT(steps < 950 && steps > 900);
     steps = 0;
-    CU_ASSERT(tg_json_notes_look(&notes, raw, TG_STR("a"), &steps, &note)
+    CU_ASSERT(tg_json_index_get_bounded(&notes, raw, TG_STR("a"), &steps, &note)
               == TG_OK);
     tg_buf_deinit(&text);
 }

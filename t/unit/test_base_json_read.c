@@ -2,7 +2,7 @@
  * The cursor against the grammar of RFC 8259, as base_json_ref.c has it.
  */
 #include "base_json_ref.h"
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ test_both(tg_str_t text)
 
     copy = help_copy(text);
     why = NULL;
-    rc = tg_json_check(tg_str(copy, text.len), &why);
+    rc = tg_json_validate(tg_str(copy, text.len), &why);
     expected = ref_check(tg_str(copy, text.len));
 
     if (rc != expected) {
@@ -71,16 +71,16 @@ HELP_TEST(grammar, "grammar")
     size_t i;
 
     for (i = 0; i < TEST_COUNT(test_good); i++) {
-        CU_ASSERT(test_both(tg_str_c(test_good[i])) == TG_OK);
+        CU_ASSERT(test_both(tg_str_from_cstr(test_good[i])) == TG_OK);
     }
 
     for (i = 0; i < TEST_COUNT(test_bad); i++) {
-        CU_ASSERT(test_both(tg_str_c(test_bad[i])) == TG_BAD);
+        CU_ASSERT(test_both(tg_str_from_cstr(test_bad[i])) == TG_INVALID);
     }
 
-    CU_ASSERT(test_both(tg_str("1\0", 2)) == TG_BAD);
-    CU_ASSERT(test_both(tg_str("\"a\0\"", 4)) == TG_BAD);
-    CU_ASSERT(test_both(tg_str("\0", 1)) == TG_BAD);
+    CU_ASSERT(test_both(tg_str("1\0", 2)) == TG_INVALID);
+    CU_ASSERT(test_both(tg_str("\"a\0\"", 4)) == TG_INVALID);
+    CU_ASSERT(test_both(tg_str("\0", 1)) == TG_INVALID);
 }
 
 /* Every good text cut off anywhere, and with any byte anywhere. */
@@ -122,7 +122,7 @@ static void
 test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
 {
     char room[128 + 16], *text;
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t body;
     size_t size;
     int rc;
@@ -136,8 +136,8 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
     text[size - 1] = '"';
 
     tg_json_init(&json, tg_str(text, size));
-    rc = tg_json_string(&json, &body);
-    CU_ASSERT((rc == TG_OK ? tg_json_end(&json) : rc)
+    rc = tg_json_read_string(&json, &body);
+    CU_ASSERT((rc == TG_OK ? tg_json_expect_end(&json) : rc)
               == ref_check(tg_str(text, size)));
 
     if (rc == TG_OK && piece.data[0] != '"') {
@@ -145,7 +145,7 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
     }
 
     /* Not closed. */
-    CU_ASSERT(tg_json_check(tg_str(text, size - 1), NULL)
+    CU_ASSERT(tg_json_validate(tg_str(text, size - 1), NULL)
               == ref_check(tg_str(text, size - 1)));
 }
 
@@ -174,7 +174,7 @@ HELP_TEST(string_steps, "strings: steps")
         for (len = 0; len <= 64; len++) {
             for (i = 0; i < TEST_COUNT(pieces); i++) {
                 for (at = 0; at <= len; at += 1 + (align != 0) * 3) {
-                    test_string_at(align, len, at, tg_str_c(pieces[i]));
+                    test_string_at(align, len, at, tg_str_from_cstr(pieces[i]));
                 }
             }
         }
@@ -210,13 +210,13 @@ test_nested(int n, const char *opening, const char *closing)
     tg_buf_init(&buf, tg_alloc_libc());
 
     for (i = 0; i < n; i++) {
-        tg_buf_text(&buf, opening);
+        tg_buf_append_cstr(&buf, opening);
     }
 
-    tg_buf_text(&buf, "1");
+    tg_buf_append_cstr(&buf, "1");
 
     for (i = 0; i < n; i++) {
-        tg_buf_text(&buf, closing);
+        tg_buf_append_cstr(&buf, closing);
     }
 
     rc = test_both(tg_buf_view(&buf));
@@ -227,30 +227,31 @@ test_nested(int n, const char *opening, const char *closing)
 
 HELP_TEST(depth, "depth")
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t value;
-    char open[TG_JSON_DEPTH + 2];
+    char open[TG_JSON_MAX_DEPTH + 2];
     int i;
 
-    CU_ASSERT(test_nested(TG_JSON_DEPTH, "[", "]") == TG_OK);
-    CU_ASSERT(test_nested(TG_JSON_DEPTH + 1, "[", "]") == TG_LIMIT);
-    CU_ASSERT(test_nested(TG_JSON_DEPTH, "{\"a\":", "}") == TG_OK);
-    CU_ASSERT(test_nested(TG_JSON_DEPTH + 1, "{\"a\":", "}") == TG_LIMIT);
-    CU_ASSERT(test_nested(TG_JSON_DEPTH / 2, "[{\"a\":", "}]") == TG_OK);
-    CU_ASSERT(test_nested(TG_JSON_DEPTH / 2 + 1, "[{\"a\":", "}]") == TG_LIMIT);
+    CU_ASSERT(test_nested(TG_JSON_MAX_DEPTH, "[", "]") == TG_OK);
+    CU_ASSERT(test_nested(TG_JSON_MAX_DEPTH + 1, "[", "]") == TG_LIMIT);
+    CU_ASSERT(test_nested(TG_JSON_MAX_DEPTH, "{\"a\":", "}") == TG_OK);
+    CU_ASSERT(test_nested(TG_JSON_MAX_DEPTH + 1, "{\"a\":", "}") == TG_LIMIT);
+    CU_ASSERT(test_nested(TG_JSON_MAX_DEPTH / 2, "[{\"a\":", "}]") == TG_OK);
+    CU_ASSERT(test_nested(TG_JSON_MAX_DEPTH / 2 + 1, "[{\"a\":", "}]")
+              == TG_LIMIT);
     CU_ASSERT(test_nested(100000, "[", "]") == TG_LIMIT);
 
     /* Entered by hand or passed as a whole: it counts the same. */
     memset(open, '[', sizeof(open));
     tg_json_init(&json, tg_str(open, sizeof(open)));
 
-    for (i = 0; i < TG_JSON_DEPTH; i++) {
-        CU_ASSERT(tg_json_array(&json) == TG_OK);
-        CU_ASSERT(tg_json_element(&json) == TG_OK);
+    for (i = 0; i < TG_JSON_MAX_DEPTH; i++) {
+        CU_ASSERT(tg_json_enter_array(&json) == TG_OK);
+        CU_ASSERT(tg_json_next_element(&json) == TG_OK);
     }
 
-    CU_ASSERT(tg_json_value(&json, &value) == TG_LIMIT);
-    CU_ASSERT(tg_json_array(&json) == TG_LIMIT);
+    CU_ASSERT(tg_json_read_value(&json, &value) == TG_LIMIT);
+    CU_ASSERT(tg_json_enter_array(&json) == TG_LIMIT);
     CU_ASSERT(json.failed == TG_LIMIT && json.why != NULL);
 }
 
@@ -261,13 +262,13 @@ HELP_TEST(depth_of_siblings, "depth of siblings")
     int i;
 
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_buf_text(&buf, "[");
+    tg_buf_append_cstr(&buf, "[");
 
     for (i = 0; i < 1000; i++) {
-        tg_buf_text(&buf, "[{\"a\":[]}],");
+        tg_buf_append_cstr(&buf, "[{\"a\":[]}],");
     }
 
-    tg_buf_text(&buf, "0]");
+    tg_buf_append_cstr(&buf, "0]");
     CU_ASSERT(test_both(tg_buf_view(&buf)) == TG_OK);
     tg_buf_deinit(&buf);
 }
@@ -276,65 +277,65 @@ HELP_TEST(depth_of_siblings, "depth of siblings")
 
 HELP_TEST(walk, "walking")
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t key, value;
 
     tg_json_init(&json, TG_STR(" { \"a\" : 1 , \"b\":[ true , \"x\\n\" ], "
                                "\"c\":{} } "));
-    CU_ASSERT(tg_json_peek(&json) == TG_JSON_OBJECT);
-    CU_ASSERT(tg_json_object(&json) == TG_OK);
-    CU_ASSERT(tg_json_member(&json, &key) == TG_OK);
+    CU_ASSERT(tg_json_peek_type(&json) == TG_JSON_OBJECT);
+    CU_ASSERT(tg_json_enter_object(&json) == TG_OK);
+    CU_ASSERT(tg_json_next_member(&json, &key) == TG_OK);
     HELP_EQ(key, "a");
-    CU_ASSERT(tg_json_peek(&json) == TG_JSON_NUMBER);
-    CU_ASSERT(tg_json_value(&json, &value) == TG_OK);
+    CU_ASSERT(tg_json_peek_type(&json) == TG_JSON_NUMBER);
+    CU_ASSERT(tg_json_read_value(&json, &value) == TG_OK);
     HELP_EQ(value, "1");
 
-    CU_ASSERT(tg_json_member(&json, &key) == TG_OK);
+    CU_ASSERT(tg_json_next_member(&json, &key) == TG_OK);
     HELP_EQ(key, "b");
-    CU_ASSERT(tg_json_array(&json) == TG_OK);
-    CU_ASSERT(tg_json_element(&json) == TG_OK);
-    CU_ASSERT(tg_json_value(&json, &value) == TG_OK);
+    CU_ASSERT(tg_json_enter_array(&json) == TG_OK);
+    CU_ASSERT(tg_json_next_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_read_value(&json, &value) == TG_OK);
     HELP_EQ(value, "true");
-    CU_ASSERT(tg_json_element(&json) == TG_OK);
-    CU_ASSERT(tg_json_string(&json, &value) == TG_OK);
+    CU_ASSERT(tg_json_next_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_read_string(&json, &value) == TG_OK);
     HELP_EQ(value, "x\\n");
-    CU_ASSERT(tg_json_element(&json) == TG_END);
+    CU_ASSERT(tg_json_next_element(&json) == TG_END);
 
-    CU_ASSERT(tg_json_member(&json, &key) == TG_OK);
+    CU_ASSERT(tg_json_next_member(&json, &key) == TG_OK);
     HELP_EQ(key, "c");
-    CU_ASSERT(tg_json_object(&json) == TG_OK);
-    CU_ASSERT(tg_json_member(&json, &key) == TG_END);
-    CU_ASSERT(tg_json_member(&json, &key) == TG_END);
-    CU_ASSERT(tg_json_end(&json) == TG_OK);
-    CU_ASSERT(tg_json_peek(&json) == TG_JSON_NONE);
+    CU_ASSERT(tg_json_enter_object(&json) == TG_OK);
+    CU_ASSERT(tg_json_next_member(&json, &key) == TG_END);
+    CU_ASSERT(tg_json_next_member(&json, &key) == TG_END);
+    CU_ASSERT(tg_json_expect_end(&json) == TG_OK);
+    CU_ASSERT(tg_json_peek_type(&json) == TG_JSON_NONE);
 }
 
 HELP_TEST(failure_stays, "a failure stays")
 {
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t value;
 
     tg_json_init(&json, TG_STR("[1,x]"));
-    CU_ASSERT(tg_json_array(&json) == TG_OK);
-    CU_ASSERT(tg_json_element(&json) == TG_OK);
-    CU_ASSERT(tg_json_value(&json, NULL) == TG_OK);
-    CU_ASSERT(tg_json_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_enter_array(&json) == TG_OK);
+    CU_ASSERT(tg_json_next_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_read_value(&json, NULL) == TG_OK);
+    CU_ASSERT(tg_json_next_element(&json) == TG_OK);
     value = TG_STR("untouched");
-    CU_ASSERT(tg_json_value(&json, &value) == TG_BAD);
+    CU_ASSERT(tg_json_read_value(&json, &value) == TG_INVALID);
     HELP_EQ(value, "untouched");
-    CU_ASSERT(tg_json_element(&json) == TG_BAD);
-    CU_ASSERT(tg_json_member(&json, &value) == TG_BAD);
-    CU_ASSERT(tg_json_string(&json, &value) == TG_BAD);
-    CU_ASSERT(tg_json_object(&json) == TG_BAD);
-    CU_ASSERT(tg_json_end(&json) == TG_BAD);
+    CU_ASSERT(tg_json_next_element(&json) == TG_INVALID);
+    CU_ASSERT(tg_json_next_member(&json, &value) == TG_INVALID);
+    CU_ASSERT(tg_json_read_string(&json, &value) == TG_INVALID);
+    CU_ASSERT(tg_json_enter_object(&json) == TG_INVALID);
+    CU_ASSERT(tg_json_expect_end(&json) == TG_INVALID);
 
     tg_json_init(&json, TG_STR("7"));
-    CU_ASSERT(tg_json_object(&json) == TG_BAD);
+    CU_ASSERT(tg_json_enter_object(&json) == TG_INVALID);
     tg_json_init(&json, TG_STR("7"));
-    CU_ASSERT(tg_json_string(&json, &value) == TG_BAD);
+    CU_ASSERT(tg_json_read_string(&json, &value) == TG_INVALID);
     tg_json_init(&json, TG_STR_NONE);
-    CU_ASSERT(tg_json_peek(&json) == TG_JSON_NONE);
-    CU_ASSERT(tg_json_value(&json, &value) == TG_BAD);
+    CU_ASSERT(tg_json_peek_type(&json) == TG_JSON_NONE);
+    CU_ASSERT(tg_json_read_value(&json, &value) == TG_INVALID);
 }
 
 /* Characters are counted, not bytes. */
@@ -361,13 +362,14 @@ HELP_TEST(explain, "where it fails")
     size_t i;
 
     tg_buf_init(&why, tg_alloc_libc());
-    CU_ASSERT(tg_json_explain(TG_STR("{\"a\":[1]}"), &why) == TG_OK);
+    CU_ASSERT(tg_json_validate_explain(TG_STR("{\"a\":[1]}"), &why) == TG_OK);
     CU_ASSERT(why.len == 0);
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tg_buf_truncate(&why, 0);
-        CU_ASSERT(tg_json_explain(tg_str_c(cases[i][0]), &why) == TG_BAD);
-        end = tg_str_c(cases[i][1]);
+        CU_ASSERT(tg_json_validate_explain(tg_str_from_cstr(cases[i][0]), &why)
+                  == TG_INVALID);
+        end = tg_str_from_cstr(cases[i][1]);
         CU_ASSERT_FATAL(why.len >= end.len);
         CU_ASSERT(memcmp(why.data + why.len - end.len, end.data, end.len) == 0);
     }

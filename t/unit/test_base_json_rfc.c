@@ -4,7 +4,7 @@
  * within long texts, where the widest steps are taken.
  */
 #include "base_json_ref.h"
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ test_differs(tg_str_t text)
 {
     int rc, expected;
 
-    rc = tg_json_check(text, NULL);
+    rc = tg_json_validate(text, NULL);
     expected = ref_check(text);
 
     if (rc != expected) {
@@ -175,13 +175,16 @@ HELP_TEST(texts, "texts")
     size_t i;
 
     for (i = 0; i < TEST_COUNT(test_accepted); i++) {
-        CU_ASSERT_EQUAL(tg_json_check(tg_str_c(test_accepted[i]), NULL), TG_OK);
-        CU_ASSERT_EQUAL(test_differs(tg_str_c(test_accepted[i])), 0);
+        CU_ASSERT_EQUAL(
+            tg_json_validate(tg_str_from_cstr(test_accepted[i]), NULL), TG_OK);
+        CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(test_accepted[i])), 0);
     }
 
     for (i = 0; i < TEST_COUNT(test_refused); i++) {
-        CU_ASSERT_EQUAL(tg_json_check(tg_str_c(test_refused[i]), NULL), TG_BAD);
-        CU_ASSERT_EQUAL(test_differs(tg_str_c(test_refused[i])), 0);
+        CU_ASSERT_EQUAL(tg_json_validate(tg_str_from_cstr(test_refused[i]),
+                                         NULL),
+                        TG_INVALID);
+        CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(test_refused[i])), 0);
     }
 }
 
@@ -234,29 +237,29 @@ test_depth_of(const char *opening, const char *inner, const char *closing,
     tg_buf_init(&buf, tg_alloc_libc());
 
     for (i = 0; i < n; i++) {
-        tg_buf_text(&buf, opening);
+        tg_buf_append_cstr(&buf, opening);
     }
 
-    tg_buf_text(&buf, inner);
+    tg_buf_append_cstr(&buf, inner);
 
     for (i = 0; i < n; i++) {
-        tg_buf_text(&buf, closing);
+        tg_buf_append_cstr(&buf, closing);
     }
 
-    rc = tg_json_check(tg_buf_view(&buf), NULL);
+    rc = tg_json_validate(tg_buf_view(&buf), NULL);
     CU_ASSERT_EQUAL(rc, ref_check(tg_buf_view(&buf)));
     tg_buf_deinit(&buf);
 
     return rc;
 }
 
-/* Exactly TG_JSON_DEPTH, whatever nests; and no stack for a million. */
+/* Exactly TG_JSON_MAX_DEPTH, whatever nests; and no stack for a million. */
 HELP_TEST(depth, "depth")
 {
     int n;
 
-    for (n = TG_JSON_DEPTH - 1; n <= TG_JSON_DEPTH + 1; n++) {
-        int expected = n <= TG_JSON_DEPTH ? TG_OK : TG_LIMIT;
+    for (n = TG_JSON_MAX_DEPTH - 1; n <= TG_JSON_MAX_DEPTH + 1; n++) {
+        int expected = n <= TG_JSON_MAX_DEPTH ? TG_OK : TG_LIMIT;
 
         CU_ASSERT_EQUAL(test_depth_of("[", "", "]", n), expected);
         CU_ASSERT_EQUAL(test_depth_of("[1,", "2", "]", n), expected);
@@ -264,8 +267,10 @@ HELP_TEST(depth, "depth")
         CU_ASSERT_EQUAL(test_depth_of("[{\"a\":", "0", "}]", n / 2), TG_OK);
     }
 
-    CU_ASSERT_EQUAL(test_depth_of("[{\"a\":", "0", "}]", TG_JSON_DEPTH / 2 + 1),
+    CU_ASSERT_EQUAL(test_depth_of("[{\"a\":", "0", "}]",
+                                  TG_JSON_MAX_DEPTH / 2 + 1),
                     TG_LIMIT);
     CU_ASSERT_EQUAL(test_depth_of("[", "", "", 1000000), TG_LIMIT);
-    CU_ASSERT_EQUAL(test_depth_of("[[],", "1", "]", TG_JSON_DEPTH - 1), TG_OK);
+    CU_ASSERT_EQUAL(test_depth_of("[[],", "1", "]", TG_JSON_MAX_DEPTH - 1),
+                    TG_OK);
 }

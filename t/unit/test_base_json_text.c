@@ -1,7 +1,7 @@
 /*
  * Decoding, comparing, looking up and writing of validated text.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
@@ -40,18 +40,19 @@ HELP_TEST(decode, "decode")
     size_t i;
 
     for (i = 0; i < TEST_COUNT(test_bodies); i++) {
-        body = tg_str_c(test_bodies[i].body);
+        body = tg_str_from_cstr(test_bodies[i].body);
         copy = help_copy(body);
         room = help_copy(body);
         body.data = copy;
-        text = tg_str(room, tg_json_decode(room, body));
+        text = tg_str(room, tg_json_unescape(room, body));
         HELP_EQ(text, test_bodies[i].text);
         CU_ASSERT(tg_utf8_is_valid(text));
-        CU_ASSERT(tg_json_body_is(body, tg_str_c(test_bodies[i].text)));
+        CU_ASSERT(
+            tg_json_body_eq_text(body, tg_str_from_cstr(test_bodies[i].text)));
 
         tg_buf_init(&buf, tg_alloc_libc());
-        tg_buf_text(&buf, ">");
-        tg_json_put_decoded(&buf, body);
+        tg_buf_append_cstr(&buf, ">");
+        tg_json_append_unescaped(&buf, body);
         CU_ASSERT(buf.len == text.len + 1);
         CU_ASSERT(memcmp(tg_buf_view(&buf).data + 1, text.data, text.len) == 0);
         tg_buf_deinit(&buf);
@@ -59,17 +60,17 @@ HELP_TEST(decode, "decode")
         free(copy);
     }
 
-    CU_ASSERT(tg_json_decode(NULL, TG_STR_NONE) == 0);
+    CU_ASSERT(tg_json_unescape(NULL, TG_STR_NONE) == 0);
 }
 
 HELP_TEST(decode_nul, "decode: NUL")
 {
     char room[16];
 
-    CU_ASSERT(tg_json_decode(room, TG_STR("a\\u0000b")) == 3);
+    CU_ASSERT(tg_json_unescape(room, TG_STR("a\\u0000b")) == 3);
     CU_ASSERT(memcmp(room, "a\0b", 3) == 0);
-    CU_ASSERT(tg_json_body_is(TG_STR("a\\u0000b"), tg_str("a\0b", 3)));
-    CU_ASSERT(!tg_json_body_is(TG_STR("a\\u0000b"), TG_STR("a")));
+    CU_ASSERT(tg_json_body_eq_text(TG_STR("a\\u0000b"), tg_str("a\0b", 3)));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("a\\u0000b"), TG_STR("a")));
 }
 
 /* Escapes at each place of bodies of each length; room as small as it may. */
@@ -95,7 +96,7 @@ HELP_TEST(decode_steps, "decode: each place")
                 memset(body, 'x', sizeof(body));
                 memcpy(body + at, pieces[i].body, n);
                 room = malloc(len + n);
-                CU_ASSERT_EQUAL(tg_json_decode(room, tg_str(body, len + n)),
+                CU_ASSERT_EQUAL(tg_json_unescape(room, tg_str(body, len + n)),
                                 len + k);
                 memset(text, 'x', sizeof(text));
                 memcpy(text + at, pieces[i].text, k);
@@ -147,7 +148,7 @@ HELP_TEST(decode_pieces, "decode: pieces")
         }
 
         room = malloc(len);
-        CU_ASSERT_EQUAL_FATAL(tg_json_decode(room, tg_str(body, len)), n);
+        CU_ASSERT_EQUAL_FATAL(tg_json_unescape(room, tg_str(body, len)), n);
         CU_ASSERT_TRUE_FATAL(memcmp(room, text, n) == 0);
         free(room);
     }
@@ -155,15 +156,15 @@ HELP_TEST(decode_pieces, "decode: pieces")
 
 HELP_TEST(body_is, "body is text")
 {
-    CU_ASSERT(tg_json_body_is(TG_STR(""), TG_STR("")));
-    CU_ASSERT(tg_json_body_is(TG_STR_NONE, TG_STR("")));
-    CU_ASSERT(!tg_json_body_is(TG_STR(""), TG_STR("a")));
-    CU_ASSERT(!tg_json_body_is(TG_STR("a"), TG_STR("")));
-    CU_ASSERT(!tg_json_body_is(TG_STR("\\n"), TG_STR("")));
-    CU_ASSERT(!tg_json_body_is(TG_STR("\\u0061"), TG_STR("ab")));
-    CU_ASSERT(!tg_json_body_is(TG_STR("\\u0061b"), TG_STR("a")));
-    CU_ASSERT(!tg_json_body_is(TG_STR("ab\\u0063"), TG_STR("abd")));
-    CU_ASSERT(!tg_json_body_is(TG_STR("\\u20ac"), TG_STR("\xe2\x82")));
+    CU_ASSERT(tg_json_body_eq_text(TG_STR(""), TG_STR("")));
+    CU_ASSERT(tg_json_body_eq_text(TG_STR_NONE, TG_STR("")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR(""), TG_STR("a")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("a"), TG_STR("")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("\\n"), TG_STR("")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("\\u0061"), TG_STR("ab")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("\\u0061b"), TG_STR("a")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("ab\\u0063"), TG_STR("abd")));
+    CU_ASSERT(!tg_json_body_eq_text(TG_STR("\\u20ac"), TG_STR("\xe2\x82")));
 }
 
 /* Each of these stands for itself only. */
@@ -179,12 +180,15 @@ HELP_TEST(body_eq, "bodies are equal")
 
     for (i = 0; i < TEST_COUNT(same); i++) {
         for (k = 0; k < TEST_COUNT(same); k++) {
-            CU_ASSERT(tg_json_body_eq(tg_str_c(same[i]), tg_str_c(same[k])));
+            CU_ASSERT(tg_json_body_eq(tg_str_from_cstr(same[i]),
+                                      tg_str_from_cstr(same[k])));
         }
 
         for (k = 0; k < TEST_COUNT(other); k++) {
-            CU_ASSERT(!tg_json_body_eq(tg_str_c(same[i]), tg_str_c(other[k])));
-            CU_ASSERT(!tg_json_body_eq(tg_str_c(other[k]), tg_str_c(same[i])));
+            CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(same[i]),
+                                       tg_str_from_cstr(other[k])));
+            CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(other[k]),
+                                       tg_str_from_cstr(same[i])));
         }
     }
 
@@ -209,7 +213,7 @@ HELP_TEST(types, "types")
     size_t i;
 
     for (i = 0; i < TEST_COUNT(rows); i++) {
-        CU_ASSERT(tg_json_type(tg_str_c(rows[i].text)) == rows[i].type);
+        CU_ASSERT(tg_json_type(tg_str_from_cstr(rows[i].text)) == rows[i].type);
     }
 
     CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
@@ -223,9 +227,9 @@ HELP_TEST(members, "members by name")
     tg_str_t values[4];
     size_t i;
 
-    CU_ASSERT(tg_json_members(TG_STR(" {\"b\" : [1], \"x\":2,\"\\u0061\":3,"
-                                     "\"a\":null} "),
-                              names, values)
+    CU_ASSERT(tg_json_get_members(TG_STR(" {\"b\" : [1], \"x\":2,\"\\u0061\":3,"
+                                         "\"a\":null} "),
+                                  names, values)
               == TG_OK);
     HELP_EQ(values[0], "null");
     HELP_EQ(values[1], "[1]");
@@ -233,7 +237,8 @@ HELP_TEST(members, "members by name")
     CU_ASSERT(values[3].data == NULL);
 
     for (i = 0; i < TEST_COUNT(bad); i++) {
-        CU_ASSERT(tg_json_members(tg_str_c(bad[i]), names, values) == TG_BAD);
+        CU_ASSERT(tg_json_get_members(tg_str_from_cstr(bad[i]), names, values)
+                  == TG_INVALID);
         CU_ASSERT(values[1].data == NULL);
     }
 }
@@ -247,15 +252,17 @@ HELP_TEST(others, "other members")
     size_t n;
 
     tg_buf_init(&out, tg_alloc_libc());
-    n = tg_json_put_others(&out, TG_STR("{}"), none, 0);
+    n = tg_json_write_members_except(&out, TG_STR("{}"), none, 0);
     CU_ASSERT(n == 0);
-    n = tg_json_put_others(&out, TG_STR("{\"a\":1}"), a, n);
+    n = tg_json_write_members_except(&out, TG_STR("{\"a\":1}"), a, n);
     CU_ASSERT(n == 0);
-    n = tg_json_put_others(&out, TG_STR("{\"a\":1, \"b\": [ 2 ]}"), a, n);
+    n = tg_json_write_members_except(&out, TG_STR("{\"a\":1, \"b\": [ 2 ]}"), a,
+                                     n);
     CU_ASSERT(n == 1);
-    n = tg_json_put_others(&out, TG_STR("{\"\\u0061\":1,\"c\":3}"), a, n);
+    n = tg_json_write_members_except(&out, TG_STR("{\"\\u0061\":1,\"c\":3}"), a,
+                                     n);
     CU_ASSERT(n == 2);
-    n = tg_json_put_others(&out, TG_STR("{\"a\":1}"), none, n);
+    n = tg_json_write_members_except(&out, TG_STR("{\"a\":1}"), none, n);
     CU_ASSERT(n == 3);
     HELP_EQ(tg_buf_view(&out), "\"b\":[2],\"c\":3,\"a\":1");
     tg_buf_deinit(&out);
@@ -263,10 +270,10 @@ HELP_TEST(others, "other members")
 
 HELP_TEST(is_text, "value is text")
 {
-    CU_ASSERT(tg_json_is_text(TG_STR("\"a\\u0062\""), TG_STR("ab")));
-    CU_ASSERT(!tg_json_is_text(TG_STR("\"a\""), TG_STR("ab")));
-    CU_ASSERT(!tg_json_is_text(TG_STR("1"), TG_STR("1")));
-    CU_ASSERT(!tg_json_is_text(TG_STR_NONE, TG_STR("")));
+    CU_ASSERT(tg_json_string_eq(TG_STR("\"a\\u0062\""), TG_STR("ab")));
+    CU_ASSERT(!tg_json_string_eq(TG_STR("\"a\""), TG_STR("ab")));
+    CU_ASSERT(!tg_json_string_eq(TG_STR("1"), TG_STR("1")));
+    CU_ASSERT(!tg_json_string_eq(TG_STR_NONE, TG_STR("")));
 }
 
 HELP_TEST(get, "get")
@@ -275,20 +282,23 @@ HELP_TEST(get, "get")
 
     object = TG_STR("{\"a\":1,\"b\":{\"a\":2},\"a\":[3],\"\\u0063\":\"x\","
                     "\"\":null}");
-    CU_ASSERT(tg_json_get(object, TG_STR("a"), &value) == TG_OK);
+    CU_ASSERT(tg_json_get_member(object, TG_STR("a"), &value) == TG_OK);
     HELP_EQ(value, "[3]");
-    CU_ASSERT(tg_json_get(object, TG_STR("b"), &value) == TG_OK);
+    CU_ASSERT(tg_json_get_member(object, TG_STR("b"), &value) == TG_OK);
     HELP_EQ(value, "{\"a\":2}");
-    CU_ASSERT(tg_json_get(object, TG_STR("c"), &value) == TG_OK);
+    CU_ASSERT(tg_json_get_member(object, TG_STR("c"), &value) == TG_OK);
     HELP_EQ(value, "\"x\"");
-    CU_ASSERT(tg_json_get(object, TG_STR(""), &value) == TG_OK);
+    CU_ASSERT(tg_json_get_member(object, TG_STR(""), &value) == TG_OK);
     HELP_EQ(value, "null");
 
     value = TG_STR("untouched");
-    CU_ASSERT(tg_json_get(object, TG_STR("d"), &value) == TG_MISSING);
-    CU_ASSERT(tg_json_get(TG_STR("{}"), TG_STR("a"), &value) == TG_MISSING);
-    CU_ASSERT(tg_json_get(TG_STR("[1]"), TG_STR("a"), &value) == TG_MISSING);
-    CU_ASSERT(tg_json_get(TG_STR_NONE, TG_STR("a"), &value) == TG_MISSING);
+    CU_ASSERT(tg_json_get_member(object, TG_STR("d"), &value) == TG_MISSING);
+    CU_ASSERT(tg_json_get_member(TG_STR("{}"), TG_STR("a"), &value)
+              == TG_MISSING);
+    CU_ASSERT(tg_json_get_member(TG_STR("[1]"), TG_STR("a"), &value)
+              == TG_MISSING);
+    CU_ASSERT(tg_json_get_member(TG_STR_NONE, TG_STR("a"), &value)
+              == TG_MISSING);
     HELP_EQ(value, "untouched");
 }
 
@@ -347,13 +357,15 @@ HELP_TEST(int64, "int64")
 
     for (i = 0; i < TEST_COUNT(good); i++) {
         value = 42;
-        CU_ASSERT(tg_json_int64(tg_str_c(good[i].raw), &value) == TG_OK);
+        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(good[i].raw), &value)
+                  == TG_OK);
         CU_ASSERT_EQUAL(value, good[i].value);
     }
 
     for (i = 0; i < TEST_COUNT(bad); i++) {
         value = 42;
-        CU_ASSERT(tg_json_int64(tg_str_c(bad[i]), &value) == TG_BAD);
+        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(bad[i]), &value)
+                  == TG_INVALID);
         CU_ASSERT_EQUAL(value, 42);
     }
 }
@@ -363,7 +375,7 @@ HELP_TEST(put_string, "put string")
 {
     char all[256 + 8];
     tg_buf_t buf;
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t body, text;
     size_t i;
 
@@ -374,25 +386,25 @@ HELP_TEST(put_string, "put string")
     memcpy(all + 128, "\xc3\xa9\xf0\x9f\x98\x80", 6);
     text = tg_str(all, 134);
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_json_put_string(&buf, text);
+    tg_json_write_string(&buf, text);
     tg_json_init(&json, tg_buf_view(&buf));
-    CU_ASSERT(tg_json_string(&json, &body) == TG_OK);
-    CU_ASSERT(tg_json_end(&json) == TG_OK);
-    CU_ASSERT(tg_json_body_is(body, text));
+    CU_ASSERT(tg_json_read_string(&json, &body) == TG_OK);
+    CU_ASSERT(tg_json_expect_end(&json) == TG_OK);
+    CU_ASSERT(tg_json_body_eq_text(body, text));
     CU_ASSERT(memchr(buf.data, '\n', buf.len) == NULL);
 
     tg_buf_truncate(&buf, 0);
-    tg_json_put_escaped(&buf, TG_STR("a\"b\\c/\n\r\t\b\x01\x1f\x7f"));
+    tg_json_write_escaped(&buf, TG_STR("a\"b\\c/\n\r\t\b\x01\x1f\x7f"));
     HELP_EQ(tg_buf_view(&buf),
             "a\\\"b\\\\c/\\n\\r\\t\\u0008\\u0001\\u001f\x7f");
 
     tg_buf_truncate(&buf, 0);
-    tg_json_put_string(&buf, TG_STR_NONE);
+    tg_json_write_string(&buf, TG_STR_NONE);
     HELP_EQ(tg_buf_view(&buf), "\"\"");
     tg_buf_deinit(&buf);
 }
 
-/* Byte by byte what tg_json_put_escaped() does in blocks. */
+/* Byte by byte what tg_json_write_escaped() does in blocks. */
 static size_t
 test_escape(char *dst, const char *text, size_t len)
 {
@@ -441,7 +453,7 @@ HELP_TEST(put_dense, "put dense")
         copy = malloc(len + 1);
         memcpy(copy + 1, text, len);
         tg_buf_init(&buf, tg_alloc_libc());
-        tg_json_put_escaped(&buf, tg_str(copy + 1, len));
+        tg_json_write_escaped(&buf, tg_str(copy + 1, len));
         n = test_escape(expected, text, len);
         wrong += buf.len != n || (n != 0 && memcmp(buf.data, expected, n) != 0);
         tg_buf_deinit(&buf);
@@ -469,10 +481,10 @@ HELP_TEST(put_long, "put what is no text")
         for (len = 0; len < sizeof(text); len += 1 + len / 8) {
             tg_buf_init(&out, tg_alloc_libc());
             tg_buf_init(&alone, tg_alloc_libc());
-            tg_json_put_escaped(&out, tg_str(text, len));
+            tg_json_write_escaped(&out, tg_str(text, len));
 
             for (i = 0; i < len; i++) {
-                tg_json_put_escaped(&alone, tg_str(text + i, 1));
+                tg_json_write_escaped(&alone, tg_str(text + i, 1));
             }
 
             CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&alone)));
@@ -498,7 +510,7 @@ test_compact_long(const char *raw, const char *compact, int n)
     snprintf(wanted, sizeof(wanted), "[\"%*s\",%s,%s]", n, "", compact,
              compact);
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_json_put_compact(&buf, tg_str_c(text));
+    tg_json_write_compact(&buf, tg_str_from_cstr(text));
     HELP_EQ(tg_buf_view(&buf), wanted);
     tg_buf_deinit(&buf);
 }
@@ -525,7 +537,7 @@ HELP_TEST(put_compact, "put compact")
 
     for (i = 0; i < TEST_COUNT(rows); i++) {
         tg_buf_truncate(&buf, 0);
-        tg_json_put_compact(&buf, tg_str_c(rows[i].raw));
+        tg_json_write_compact(&buf, tg_str_from_cstr(rows[i].raw));
         HELP_EQ(tg_buf_view(&buf), rows[i].compact);
     }
 
@@ -536,7 +548,7 @@ HELP_TEST(put_compact, "put compact")
     }
 
     tg_buf_truncate(&buf, 0);
-    tg_json_put_compact(&buf, TG_STR_NONE);
+    tg_json_write_compact(&buf, TG_STR_NONE);
     CU_ASSERT(buf.len == 0);
     tg_buf_deinit(&buf);
 }
@@ -549,10 +561,10 @@ test_run_out_of_memory(const tg_alloc_t *alloc, int may_fail)
 
     memset(text, '\n', sizeof(text));
     tg_buf_init(&buf, alloc);
-    tg_json_put_string(&buf, tg_str(text, sizeof(text)));
-    tg_json_put_decoded(&buf, TG_STR("\\u0041"));
-    tg_json_put_compact(&buf, TG_STR("[ 1, 2 ]"));
-    CU_ASSERT(tg_buf_failed(&buf) == may_fail);
+    tg_json_write_string(&buf, tg_str(text, sizeof(text)));
+    tg_json_append_unescaped(&buf, TG_STR("\\u0041"));
+    tg_json_write_compact(&buf, TG_STR("[ 1, 2 ]"));
+    CU_ASSERT(tg_buf_has_failed(&buf) == may_fail);
     tg_buf_deinit(&buf);
 }
 

@@ -2,7 +2,7 @@
  * Every character there is, raw and escaped, and what is none.
  */
 #include "base_json_ref.h"
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_utf8.h"
 
@@ -64,19 +64,19 @@ HELP_TEST(raw, "raw")
         text[0] = '"';
         n = test_encode(text + 1 + pad, code);
         text[1 + pad + n + 33] = '"';
-        rc = tg_json_check(tg_str(text, pad + n + 35), NULL);
+        rc = tg_json_validate(tg_str(text, pad + n + 35), NULL);
 
         /* A backslash would need a letter that it may stand before. */
         expected = code < 0x20 || code == '"' || code == '\\'
                            || test_is_half(code) || code > 0x10ffff
-                       ? TG_BAD
+                       ? TG_INVALID
                        : TG_OK;
 
         wrong += rc != expected;
 
         if (rc == TG_OK) {
             body = tg_str(text + 1 + pad, n);
-            wrong += tg_json_decode(out, body) != n
+            wrong += tg_json_unescape(out, body) != n
                      || memcmp(out, text + 1 + pad, n) != 0;
         }
     }
@@ -99,9 +99,9 @@ HELP_TEST(escaped, "escaped")
         for (upper = 0; upper < 2; upper++) {
             snprintf(text, sizeof(text), upper ? "\"\\u%04X\"" : "\"\\u%04x\"",
                      (unsigned) code);
-            wrong += tg_json_check(tg_str_c(text), NULL) != TG_OK;
+            wrong += tg_json_validate(tg_str_from_cstr(text), NULL) != TG_OK;
             n = test_encode(expected, test_is_half(code) ? 0xfffd : code);
-            wrong += tg_json_decode(out, tg_str(text + 1, 6)) != n
+            wrong += tg_json_unescape(out, tg_str(text + 1, 6)) != n
                      || memcmp(out, expected, n) != 0;
         }
     }
@@ -126,7 +126,7 @@ HELP_TEST(pairs, "pairs")
         for (k = 0; k < count; k++) {
             snprintf(text, sizeof(text), "\"\\u%04x\\u%04x\"",
                      (unsigned) codes[i], (unsigned) codes[k]);
-            wrong += tg_json_check(tg_str_c(text), NULL) != TG_OK;
+            wrong += tg_json_validate(tg_str_from_cstr(text), NULL) != TG_OK;
 
             if (codes[i] >= 0xd800 && codes[i] <= 0xdbff && codes[k] >= 0xdc00
                 && codes[k] <= 0xdfff)
@@ -140,7 +140,7 @@ HELP_TEST(pairs, "pairs")
                                  test_is_half(codes[k]) ? 0xfffd : codes[k]);
             }
 
-            wrong += tg_json_decode(out, tg_str(text + 1, 12)) != n
+            wrong += tg_json_unescape(out, tg_str(text + 1, 12)) != n
                      || memcmp(out, expected, n) != 0;
         }
     }
@@ -169,7 +169,7 @@ HELP_TEST(bytes, "bytes")
                     text[32] = (char) b;
                     text[33] = (char) c;
                     text[34] = (char) fourth[d];
-                    rc = tg_json_check(tg_str(text, sizeof(text)), NULL);
+                    rc = tg_json_validate(tg_str(text, sizeof(text)), NULL);
                     wrong += rc != ref_check(tg_str(text, sizeof(text)));
                 }
             }
@@ -198,9 +198,11 @@ HELP_TEST(written, "written")
 
         n = test_encode(text, code);
         tg_buf_truncate(&buf, 0);
-        tg_json_put_string(&buf, tg_str(text, n));
+        tg_json_write_string(&buf, tg_str(text, n));
         wrong += ref_check(tg_buf_view(&buf)) != TG_OK
-                 || tg_json_decode(out, tg_json_body(tg_buf_view(&buf))) != n
+                 || tg_json_unescape(out,
+                                     tg_json_string_body(tg_buf_view(&buf)))
+                        != n
                  || memcmp(out, text, n) != 0;
     }
 

@@ -1,5 +1,5 @@
 /* A JSON text in steps. */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_json_walk.h"
 
@@ -13,22 +13,24 @@ test_walk(const char *text, tg_buf_t *events)
     tg_json_walk_t walk;
     int rc;
 
-    tg_json_walk_init(&walk, tg_str_c(text), 0);
+    tg_json_walk_init(&walk, tg_str_from_cstr(text), 0);
 
     while ((rc = tg_json_walk(&walk)) == TG_OK) {
         tg_buf_printf(events, "%s", test_event_names[walk.event]);
 
-        if (walk.event != TG_WALK_ROOT) {
-            tg_buf_char(events, ' ');
-            tg_buf_str(events, walk.key.data != NULL ? walk.key : TG_STR("-"));
+        if (walk.event != TG_JSON_WALK_ROOT) {
+            tg_buf_append_char(events, ' ');
+            tg_buf_append_str(events,
+                              walk.key.data != NULL ? walk.key : TG_STR("-"));
         }
 
-        if (walk.event == TG_WALK_ITEM || walk.event == TG_WALK_MEMBER) {
-            tg_buf_char(events, '=');
-            tg_buf_str(events, walk.value);
+        if (walk.event == TG_JSON_WALK_ITEM
+            || walk.event == TG_JSON_WALK_MEMBER) {
+            tg_buf_append_char(events, '=');
+            tg_buf_append_str(events, walk.value);
         }
 
-        tg_buf_char(events, ';');
+        tg_buf_append_char(events, ';');
     }
 
     return rc;
@@ -72,7 +74,7 @@ HELP_TEST(verdicts, "the same verdict as in one step")
 
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         tg_buf_init(&events, tg_alloc_libc());
-        rc = tg_json_check(tg_str_c(texts[i]), NULL);
+        rc = tg_json_validate(tg_str_from_cstr(texts[i]), NULL);
         CU_ASSERT_EQUAL(test_walk(texts[i], &events),
                         rc == TG_OK ? TG_END : rc);
         tg_buf_deinit(&events);
@@ -82,11 +84,11 @@ HELP_TEST(verdicts, "the same verdict as in one step")
 HELP_TEST(depth, "depth")
 {
     tg_json_walk_t walk;
-    char text[2 * TG_JSON_DEPTH];
+    char text[2 * TG_JSON_MAX_DEPTH];
     int depth, rc;
 
-    memset(text, '[', TG_JSON_DEPTH);
-    memset(text + TG_JSON_DEPTH, ']', TG_JSON_DEPTH);
+    memset(text, '[', TG_JSON_MAX_DEPTH);
+    memset(text + TG_JSON_MAX_DEPTH, ']', TG_JSON_MAX_DEPTH);
 
     for (depth = 0; depth < 2; depth++) {
         tg_json_walk_init(&walk, tg_str(text, sizeof(text)), depth);

@@ -3,7 +3,7 @@
  * it does not allow gets the answer of the dialect's contract, whether it
  * comes at once or byte by byte.
  */
-#include "core_host_talk.h"
+#include "protocol_host_talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +81,8 @@ test_send(host_t *host, tg_str_t message, int is_slow)
     if (host->dialect == TG_DIALECT_IPC) {
         host_put_ipc(&bytes, message);
     } else {
-        tg_buf_str(&bytes, message);
-        tg_buf_char(&bytes, '\n');
+        tg_buf_append_str(&bytes, message);
+        tg_buf_append_char(&bytes, '\n');
     }
 
     test_feed(host, tg_buf_view(&bytes), is_slow);
@@ -146,8 +146,8 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
     }
 
     tg_buf_init(&call, tg_alloc_libc());
-    tg_buf_text(&call, dialect->before);
-    tg_buf_text(&call, TEST_PARAMS("0"));
+    tg_buf_append_cstr(&call, dialect->before);
+    tg_buf_append_cstr(&call, TEST_PARAMS("0"));
     test_send(&host, tg_buf_view(&call), is_slow);
     test_answer(&host, dialect->served);
     CU_ASSERT_EQUAL(host.rc, TG_OK);
@@ -167,12 +167,13 @@ test_value(const char *value, const char *behind, size_t which)
     for (i = 0; i < TEST_COUNT(test_dialects); i++) {
         dialect = &test_dialects[i];
         tg_buf_init(&call, tg_alloc_libc());
-        tg_buf_text(&call, dialect->before);
-        tg_buf_text(&call, "\"params\":{\"name\":\"echo\",\"arguments\":{"
+        tg_buf_append_cstr(&call, dialect->before);
+        tg_buf_append_cstr(&call,
+                           "\"params\":{\"name\":\"echo\",\"arguments\":{"
                            "\"text\":\"hi\",\"x\":");
-        tg_buf_text(&call, value);
-        tg_buf_text(&call, "}}}");
-        tg_buf_text(&call, behind);
+        tg_buf_append_cstr(&call, value);
+        tg_buf_append_cstr(&call, "}}}");
+        tg_buf_append_cstr(&call, behind);
 
         for (is_slow = 0; is_slow < 2; is_slow++) {
             test_message(dialect, tg_buf_view(&call),
@@ -299,14 +300,14 @@ HELP_TEST(refused, "refused")
 /* Three levels are the envelope's own. */
 HELP_TEST(deep, "deep")
 {
-    char value[2 * TG_JSON_DEPTH];
+    char value[2 * TG_JSON_MAX_DEPTH];
     size_t n;
 
-    for (n = TG_JSON_DEPTH - 4; n <= TG_JSON_DEPTH - 2; n++) {
+    for (n = TG_JSON_MAX_DEPTH - 4; n <= TG_JSON_MAX_DEPTH - 2; n++) {
         memset(value, '[', n);
         memset(value + n, ']', n);
         value[2 * n] = '\0';
-        test_value(value, "", n <= TG_JSON_DEPTH - 3 ? 0 : 2);
+        test_value(value, "", n <= TG_JSON_MAX_DEPTH - 3 ? 0 : 2);
     }
 }
 
@@ -338,10 +339,10 @@ HELP_TEST(twice, "twice")
 
         for (k = 0; k < TEST_COUNT(rows); k++) {
             tg_buf_init(&call, tg_alloc_libc());
-            tg_buf_char(&call, '{');
-            tg_buf_text(&call, rows[k].text);
-            tg_buf_text(&call, dialect->before + 1);
-            tg_buf_text(&call, rows[k].params);
+            tg_buf_append_char(&call, '{');
+            tg_buf_append_cstr(&call, rows[k].text);
+            tg_buf_append_cstr(&call, dialect->before + 1);
+            tg_buf_append_cstr(&call, rows[k].params);
             test_message(dialect, tg_buf_view(&call), dialect->twice, 0);
             test_message(dialect, tg_buf_view(&call), dialect->twice, 1);
             tg_buf_deinit(&call);
@@ -367,10 +368,10 @@ HELP_TEST(others, "others")
 
         for (k = 0; k < TEST_COUNT(texts); k++) {
             tg_buf_init(&call, tg_alloc_libc());
-            tg_buf_char(&call, '{');
-            tg_buf_text(&call, texts[k]);
-            tg_buf_text(&call, dialect->before + 1);
-            tg_buf_text(&call, TEST_PARAMS("1"));
+            tg_buf_append_char(&call, '{');
+            tg_buf_append_cstr(&call, texts[k]);
+            tg_buf_append_cstr(&call, dialect->before + 1);
+            tg_buf_append_cstr(&call, TEST_PARAMS("1"));
             test_message(dialect, tg_buf_view(&call), dialect->served, 0);
             tg_buf_deinit(&call);
         }

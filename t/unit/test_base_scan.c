@@ -5,7 +5,7 @@
  * A text ends where its memory ends, so that the sanitizer sees a byte read
  * beyond it; in front of it stands what would change the answer.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_scan.h"
 #include "base/tg_utf8.h"
@@ -32,7 +32,7 @@ test_reference(const char *p, const char *end, int what)
             break;
         }
 
-        n = what & TEST_UTF8 ? tg_utf8_length(p, end) : 1;
+        n = what & TEST_UTF8 ? tg_utf8_sequence_len(p, end) : 1;
 
         if (n == 0) {
             break;
@@ -49,16 +49,17 @@ static unsigned
 test_wrong(const char *p, const char *end)
 {
     const char *text, *plain, *utf8;
-    const tg_scan_t *way;
+    const tg_scan_impl_t *way;
     unsigned i, wrong;
 
     text = test_reference(p, end, TEST_STOPS | TEST_UTF8);
     plain = test_reference(p, end, TEST_STOPS);
     utf8 = test_reference(p, end, TEST_UTF8);
-    wrong = (tg_scan_text(p, end) != text) + (tg_scan_plain(p, end) != plain)
+    wrong = (tg_scan_string_utf8(p, end) != text)
+            + (tg_scan_string(p, end) != plain)
             + (tg_scan_utf8(p, end) != utf8);
 
-    for (i = 0; (way = tg_scan_way(i)) != NULL; i++) {
+    for (i = 0; (way = tg_scan_get_impl(i)) != NULL; i++) {
         wrong += (way->text(p, end) != text) + (way->plain(p, end) != plain)
                  + (way->utf8(p, end) != utf8);
     }
@@ -68,16 +69,16 @@ test_wrong(const char *p, const char *end)
 
 HELP_TEST(ways, "ways")
 {
-    const tg_scan_t *way;
+    const tg_scan_impl_t *way;
     unsigned i;
 
-    for (i = 0; (way = tg_scan_way(i)) != NULL; i++) {
+    for (i = 0; (way = tg_scan_get_impl(i)) != NULL; i++) {
         (void) way;
     }
 
     CU_ASSERT_TRUE(i >= 1 && i <= 3);
-    CU_ASSERT_STRING_EQUAL(tg_scan_way(i - 1)->name, "bytes");
-    CU_ASSERT_PTR_NULL(tg_scan_way(i + 1));
+    CU_ASSERT_STRING_EQUAL(tg_scan_get_impl(i - 1)->name, "bytes");
+    CU_ASSERT_PTR_NULL(tg_scan_get_impl(i + 1));
 #if defined(__x86_64__)
     CU_ASSERT_TRUE(i >= 2);
 #endif

@@ -1,14 +1,14 @@
 /*
  * Time slices and memory of the sources of one event loop.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_sched.h"
 
 typedef struct {
-    tg_source_t source; /* first */
-    unsigned left;      /* steps that it still has to do */
-    size_t step;        /* the size of each */
+    tg_sched_source_t source; /* first */
+    unsigned left;            /* steps that it still has to do */
+    size_t step;              /* the size of each */
     unsigned nslices;
 } test_source_t;
 
@@ -33,7 +33,7 @@ test_wake(void *host)
 
 /* Works until its slice is over, or it has nothing left to do. */
 static void
-test_work(tg_source_t *source)
+test_work(tg_sched_source_t *source)
 {
     test_source_t *test = (test_source_t *) source;
 
@@ -42,7 +42,7 @@ test_work(tg_source_t *source)
     while (test->left != 0) {
         test->left--;
 
-        if (tg_slice_is_over(&test_sched, source, test->step)) {
+        if (tg_sched_is_slice_over(&test_sched, source, test->step)) {
             return;
         }
     }
@@ -73,7 +73,7 @@ test_begin(void)
 static void
 test_event(test_source_t *test)
 {
-    tg_slice_begin(&test_sched);
+    tg_sched_begin_slice(&test_sched);
     test_work(&test->source);
 }
 
@@ -84,9 +84,9 @@ HELP_TEST(light, "a source with little work asks no clock and never waits")
     test_begin();
     test_init(&light, 7, 100);
     test_event(&light);
-    CU_ASSERT(light.left == 0 && !light.source.is_waiting);
+    CU_ASSERT(light.left == 0 && !light.source.is_queued);
     CU_ASSERT(test_nasked == 0 && test_nwakes == 0);
-    CU_ASSERT(!tg_sched_run(&test_sched));
+    CU_ASSERT(!tg_sched_run_next(&test_sched));
 }
 
 HELP_TEST(round, "sources with much work take turns, one slice each")
@@ -99,23 +99,23 @@ HELP_TEST(round, "sources with much work take turns, one slice each")
     test_init(&b, 1000000, 10);
     test_event(&a);
     test_event(&b);
-    CU_ASSERT(a.left != 0 && a.source.is_waiting);
-    CU_ASSERT(b.left != 0 && b.source.is_waiting);
+    CU_ASSERT(a.left != 0 && a.source.is_queued);
+    CU_ASSERT(b.left != 0 && b.source.is_queued);
     CU_ASSERT(test_nwakes == 1);
 
     for (n = 0; n < 10; n++) {
-        CU_ASSERT(tg_sched_run(&test_sched));
+        CU_ASSERT(tg_sched_run_next(&test_sched));
         test_init(&light, 1, 10);
         test_event(&light);
         CU_ASSERT(light.left == 0);
     }
 
     CU_ASSERT(a.nslices == 6 && b.nslices == 6);
-    tg_source_leave(&test_sched, &a.source);
-    tg_source_leave(&test_sched, &a.source);
-    CU_ASSERT(tg_sched_run(&test_sched) && b.nslices == 7);
-    tg_source_leave(&test_sched, &b.source);
-    CU_ASSERT(!tg_sched_run(&test_sched) && b.nslices == 7);
+    tg_sched_dequeue(&test_sched, &a.source);
+    tg_sched_dequeue(&test_sched, &a.source);
+    CU_ASSERT(tg_sched_run_next(&test_sched) && b.nslices == 7);
+    tg_sched_dequeue(&test_sched, &b.source);
+    CU_ASSERT(!tg_sched_run_next(&test_sched) && b.nslices == 7);
     CU_ASSERT(test_sched.first == NULL && test_sched.last == NULL);
 }
 
@@ -130,7 +130,7 @@ HELP_TEST(events, "events of a source that waits do not serve it")
     left = test.left;
     test_event(&test);
     CU_ASSERT(test.left == left - 1);
-    tg_source_leave(&test_sched, &test.source);
+    tg_sched_dequeue(&test_sched, &test.source);
 }
 
 HELP_TEST(large, "large steps end a slice by their size, whatever the clock")
@@ -138,11 +138,11 @@ HELP_TEST(large, "large steps end a slice by their size, whatever the clock")
     test_source_t test;
 
     test_begin();
-    test_init(&test, 10, TG_SLICE_STEPS);
+    test_init(&test, 10, TG_SCHED_SLICE_STEPS);
     test_event(&test);
     CU_ASSERT(test.left == 9);
 
-    while (tg_sched_run(&test_sched)) {
+    while (tg_sched_run_next(&test_sched)) {
     }
 
     CU_ASSERT(test.left == 0 && test.nslices == 11);
@@ -154,12 +154,12 @@ HELP_TEST(time, "a slice ends when its time has passed")
 
     test_begin();
     test_init(&test, 2, 5000);
-    CU_ASSERT(!tg_slice_is_over(&test_sched, &test.source, 5000));
-    test_clock += TG_SLICE_TIME - 2;
-    CU_ASSERT(!tg_slice_is_over(&test_sched, &test.source, 5000));
-    CU_ASSERT(tg_slice_is_over(&test_sched, &test.source, 5000));
-    CU_ASSERT(test.source.is_waiting);
-    tg_source_leave(&test_sched, &test.source);
+    CU_ASSERT(!tg_sched_is_slice_over(&test_sched, &test.source, 5000));
+    test_clock += TG_SCHED_SLICE_US - 2;
+    CU_ASSERT(!tg_sched_is_slice_over(&test_sched, &test.source, 5000));
+    CU_ASSERT(tg_sched_is_slice_over(&test_sched, &test.source, 5000));
+    CU_ASSERT(test.source.is_queued);
+    tg_sched_dequeue(&test_sched, &test.source);
 }
 
 HELP_TEST(memory, "a source is told when it holds more than is allowed")
@@ -170,15 +170,15 @@ HELP_TEST(memory, "a source is told when it holds more than is allowed")
     test_init(&a, 0, 0);
     test_init(&b, 0, 0);
     a.source.memory_max = 600;
-    CU_ASSERT(tg_source_hold(&test_sched, &a.source, 600) == TG_OK);
-    CU_ASSERT(tg_source_hold(&test_sched, &a.source, 601) == TG_LIMIT);
-    CU_ASSERT(tg_source_hold(&test_sched, &a.source, 500) == TG_OK);
-    CU_ASSERT(tg_source_hold(&test_sched, &b.source, 500) == TG_OK);
-    CU_ASSERT(tg_source_hold(&test_sched, &b.source, 501) == TG_LIMIT);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 600) == TG_OK);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 601) == TG_LIMIT);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 500) == TG_OK);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &b.source, 500) == TG_OK);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &b.source, 501) == TG_LIMIT);
     CU_ASSERT(test_sched.memory == 1001);
     /* Who gives back is never over. */
-    CU_ASSERT(tg_source_hold(&test_sched, &a.source, 400) == TG_OK);
-    CU_ASSERT(tg_source_hold(&test_sched, &a.source, 0) == TG_OK);
-    CU_ASSERT(tg_source_hold(&test_sched, &b.source, 0) == TG_OK);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 400) == TG_OK);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 0) == TG_OK);
+    CU_ASSERT(tg_sched_set_memory(&test_sched, &b.source, 0) == TG_OK);
     CU_ASSERT(test_sched.memory == 0);
 }

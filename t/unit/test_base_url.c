@@ -1,7 +1,7 @@
 /*
  * URLs: their parts, what is put into them, and lists of hosts.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_url.h"
 
@@ -15,14 +15,14 @@ parts(const char *text)
     tg_url_t url;
     tg_buf_t buf;
 
-    if (tg_url_parse(tg_str_c(text), &url, &why) != TG_OK) {
+    if (tg_url_parse(tg_str_from_cstr(text), &url, &why) != TG_OK) {
         return "bad";
     }
 
-    buf = tg_buf_fixed(made, sizeof(made) - 1);
+    buf = tg_buf_make_fixed(made, sizeof(made) - 1);
     tg_buf_printf(&buf, "%d %.*s %d %.*s %.*s", url.is_tls, (int) url.host.len,
                   url.host.data, url.port, (int) url.path.len, url.path.data,
-                  (int) url.rest.len, url.rest.data);
+                  (int) url.target.len, url.target.data);
     made[buf.len] = '\0';
 
     return made;
@@ -105,8 +105,8 @@ HELP_TEST(tidy, "what others write as a URL")
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        buf = tg_buf_fixed(made, sizeof(made) - 1);
-        tg_url_put_tidy(&buf, tg_str_c(rows[i].text));
+        buf = tg_buf_make_fixed(made, sizeof(made) - 1);
+        tg_url_append_normalized(&buf, tg_str_from_cstr(rows[i].text));
         made[buf.len] = '\0';
         CU_ASSERT_STRING_EQUAL(made, rows[i].tidy);
     }
@@ -119,7 +119,7 @@ HELP_TEST(encoded, "what is put in")
     size_t i;
 
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_url_put(&buf, tg_str("a-Z0._~/?&=#%+ \r\n\0\xc3\xa9@:", 22));
+    tg_url_append_encoded(&buf, tg_str("a-Z0._~/?&=#%+ \r\n\0\xc3\xa9@:", 22));
     HELP_EQ(tg_buf_view(&buf),
             "a-Z0._~%2F%3F%26%3D%23%25%2B%20%0D%0A%00%C3%A9%40%3A");
 
@@ -130,7 +130,7 @@ HELP_TEST(encoded, "what is put in")
         text[i] = "a/"[i % 2];
     }
 
-    tg_url_put(&buf, tg_str(text, 1000));
+    tg_url_append_encoded(&buf, tg_str(text, 1000));
     CU_ASSERT_FATAL(buf.len == 2000);
 
     for (i = 0; i < 2000; i += 4) {
@@ -151,8 +151,8 @@ HELP_TEST(dots, "segments of dots")
     size_t i;
 
     for (i = 0; i < sizeof(dots) / sizeof(dots[0]); i++) {
-        CU_ASSERT(tg_url_has_dots(tg_str_c(dots[i])));
-        CU_ASSERT(!tg_url_has_dots(tg_str_c(none[i])));
+        CU_ASSERT(tg_url_has_dot_segments(tg_str_from_cstr(dots[i])));
+        CU_ASSERT(!tg_url_has_dot_segments(tg_str_from_cstr(none[i])));
     }
 }
 
@@ -168,9 +168,9 @@ HELP_TEST(origins, "origins")
     CU_ASSERT_FATAL(tg_url_parse(TG_STR("http://a.b:443/"), &b, &why) == TG_OK);
     CU_ASSERT(!tg_url_is_same_origin(&a, &b));
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_url_put_origin(&buf, &a);
-    tg_buf_char(&buf, ' ');
-    tg_url_put_origin(&buf, &b);
+    tg_url_append_origin(&buf, &a);
+    tg_buf_append_char(&buf, ' ');
+    tg_url_append_origin(&buf, &b);
     HELP_EQ(tg_buf_view(&buf), "https://A.b http://a.b:443");
     tg_buf_deinit(&buf);
     CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://a.b:444/"), &b, &why)
@@ -187,28 +187,28 @@ HELP_TEST(hosts, "lists of hosts")
         const char *url;
         tg_url_match_t match;
     } rows[] = {
-        { "a.b", "https://a.b/x", TG_URL_NAMED },
-        { "a.b", "http://A.B./x", TG_URL_NAMED },
-        { "a.b.", "http://a.b", TG_URL_NAMED },
-        { "a.b", "http://a.b:8080", TG_URL_OTHER },
-        { "a.b:8080", "http://a.b:8080", TG_URL_NAMED },
-        { "a.b:8080", "http://a.b", TG_URL_OTHER },
-        { "a.b:443", "https://a.b", TG_URL_NAMED },
-        { "a.b:*", "http://a.b:1", TG_URL_NAMED },
-        { "a.b", "http://x.a.b", TG_URL_OTHER },
-        { "*.a.b", "http://x.a.b", TG_URL_WILD },
-        { "*.a.b", "http://y.x.A.b.", TG_URL_WILD },
-        { "*.a.b", "http://a.b", TG_URL_OTHER },
-        { "*.a.b", "http://xa.b", TG_URL_OTHER },
-        { "*.a.b", "http://x.a.b:81", TG_URL_OTHER },
-        { "*", "http://x", TG_URL_WILD },
-        { "*", "https://127.0.0.1", TG_URL_WILD },
-        { "*", "http://x:81", TG_URL_OTHER },
-        { "*:*", "http://x:81", TG_URL_WILD },
-        { "[::1]:80", "http://[::1]", TG_URL_NAMED },
-        { "[::1]", "http://[::1]", TG_URL_NAMED },
-        { "[::1]", "http://[::2]", TG_URL_OTHER },
-        { "", "http://a", TG_URL_OTHER },
+        { "a.b", "https://a.b/x", TG_URL_MATCH_EXACT },
+        { "a.b", "http://A.B./x", TG_URL_MATCH_EXACT },
+        { "a.b.", "http://a.b", TG_URL_MATCH_EXACT },
+        { "a.b", "http://a.b:8080", TG_URL_MATCH_NONE },
+        { "a.b:8080", "http://a.b:8080", TG_URL_MATCH_EXACT },
+        { "a.b:8080", "http://a.b", TG_URL_MATCH_NONE },
+        { "a.b:443", "https://a.b", TG_URL_MATCH_EXACT },
+        { "a.b:*", "http://a.b:1", TG_URL_MATCH_EXACT },
+        { "a.b", "http://x.a.b", TG_URL_MATCH_NONE },
+        { "*.a.b", "http://x.a.b", TG_URL_MATCH_WILDCARD },
+        { "*.a.b", "http://y.x.A.b.", TG_URL_MATCH_WILDCARD },
+        { "*.a.b", "http://a.b", TG_URL_MATCH_NONE },
+        { "*.a.b", "http://xa.b", TG_URL_MATCH_NONE },
+        { "*.a.b", "http://x.a.b:81", TG_URL_MATCH_NONE },
+        { "*", "http://x", TG_URL_MATCH_WILDCARD },
+        { "*", "https://127.0.0.1", TG_URL_MATCH_WILDCARD },
+        { "*", "http://x:81", TG_URL_MATCH_NONE },
+        { "*:*", "http://x:81", TG_URL_MATCH_WILDCARD },
+        { "[::1]:80", "http://[::1]", TG_URL_MATCH_EXACT },
+        { "[::1]", "http://[::1]", TG_URL_MATCH_EXACT },
+        { "[::1]", "http://[::2]", TG_URL_MATCH_NONE },
+        { "", "http://a", TG_URL_MATCH_NONE },
     };
     static const char *const right[] = { "a",     "*",     "*.a.b:*",  "[::1]",
                                          "*:443", "a.b:1", "127.0.0.1" };
@@ -219,17 +219,18 @@ HELP_TEST(hosts, "lists of hosts")
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        CU_ASSERT_FATAL(tg_url_parse(tg_str_c(rows[i].url), &url, &why)
+        CU_ASSERT_FATAL(tg_url_parse(tg_str_from_cstr(rows[i].url), &url, &why)
                         == TG_OK);
-        CU_ASSERT_EQUAL(tg_url_match(&url, tg_str_c(rows[i].pattern)),
+        CU_ASSERT_EQUAL(tg_url_match_host(&url,
+                                          tg_str_from_cstr(rows[i].pattern)),
                         rows[i].match);
     }
 
     for (i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
-        CU_ASSERT(tg_url_pattern_check(tg_str_c(right[i])) == NULL);
+        CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(right[i])) == NULL);
     }
 
     for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CU_ASSERT(tg_url_pattern_check(tg_str_c(wrong[i])) != NULL);
+        CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(wrong[i])) != NULL);
     }
 }

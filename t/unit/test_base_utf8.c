@@ -2,7 +2,7 @@
  * UTF-8 against a reference that decodes by the definition of RFC 3629.
  */
 #include "base_json_ref.h"
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_utf8.h"
 
@@ -28,8 +28,8 @@ HELP_TEST(every_pair, "every pair of first bytes")
                     u[3] = tails[k];
 
                     for (left = 1; left <= 4; left++) {
-                        wrong += tg_utf8_length((const char *) u,
-                                                (const char *) u + left)
+                        wrong += tg_utf8_sequence_len((const char *) u,
+                                                      (const char *) u + left)
                                  != ref_utf8((const char *) u,
                                              (const char *) u + left);
                     }
@@ -58,9 +58,9 @@ HELP_TEST(every_code, "every code point")
                                       : 4u);
 
         if (code >= 0xd800 && code <= 0xdfff) {
-            wrong += tg_utf8_check(text, n) != 0;
+            wrong += tg_utf8_find_invalid(text, n) != 0;
         } else {
-            wrong += tg_utf8_check(text, n) != n;
+            wrong += tg_utf8_find_invalid(text, n) != n;
         }
     }
 
@@ -78,16 +78,16 @@ HELP_TEST(offsets, "bad bytes at each offset")
     char *text;
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        piece = tg_str_c(bad[i]);
+        piece = tg_str_from_cstr(bad[i]);
 
         for (len = piece.len; len <= 40; len++) {
             for (at = 0; at + piece.len <= len; at++) {
                 text = malloc(len);
                 CU_ASSERT_FATAL(text != NULL);
                 memset(text, 'a', len);
-                CU_ASSERT(tg_utf8_check(text, len) == len);
+                CU_ASSERT(tg_utf8_find_invalid(text, len) == len);
                 memcpy(text + at, piece.data, piece.len);
-                CU_ASSERT(tg_utf8_check(text, len) == at);
+                CU_ASSERT(tg_utf8_find_invalid(text, len) == at);
                 free(text);
             }
         }
@@ -103,7 +103,7 @@ HELP_TEST(texts, "texts")
     CU_ASSERT(tg_utf8_is_valid(tg_str("a\0b", 3)));
     CU_ASSERT(!tg_utf8_is_valid(TG_STR("a\xe2\x82")));
     CU_ASSERT(!tg_utf8_is_valid(TG_STR("\xc0\x80")));
-    CU_ASSERT(tg_utf8_check("ab\xe2\x82\xac\xf0\x9f\x98", 8) == 5);
+    CU_ASSERT(tg_utf8_find_invalid("ab\xe2\x82\xac\xf0\x9f\x98", 8) == 5);
 }
 
 HELP_TEST(visible, "made visible")
@@ -125,22 +125,22 @@ HELP_TEST(visible, "made visible")
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         tg_buf_init(&buf, tg_alloc_libc());
-        tg_utf8_put_visible(&buf, tg_str_c(rows[i].text), 0);
+        tg_utf8_append_visible(&buf, tg_str_from_cstr(rows[i].text), 0);
         HELP_EQ(tg_buf_view(&buf), rows[i].lines);
         tg_buf_truncate(&buf, 0);
-        tg_utf8_put_visible(&buf, tg_str_c(rows[i].text), 1);
+        tg_utf8_append_visible(&buf, tg_str_from_cstr(rows[i].text), 1);
         HELP_EQ(tg_buf_view(&buf),
                 rows[i].line != NULL ? rows[i].line : rows[i].lines);
         tg_buf_deinit(&buf);
     }
 
-    buf = tg_buf_fixed(room, sizeof(room));
-    tg_utf8_put_visible(&buf, TG_STR("abc\x1b\n\xe2\x82\xac"), 0);
+    buf = tg_buf_make_fixed(room, sizeof(room));
+    tg_utf8_append_visible(&buf, TG_STR("abc\x1b\n\xe2\x82\xac"), 0);
     HELP_EQ(tg_buf_view(&buf), "abc");
-    buf = tg_buf_fixed(room, 4);
-    tg_utf8_put_visible(&buf,
-                        TG_STR("ab\xe2\x82\xac"
-                               "c"),
-                        0);
+    buf = tg_buf_make_fixed(room, 4);
+    tg_utf8_append_visible(&buf,
+                           TG_STR("ab\xe2\x82\xac"
+                                  "c"),
+                           0);
     HELP_EQ(tg_buf_view(&buf), "ab");
 }

@@ -13,17 +13,17 @@ next(const char *expression, const tg_zone_t *zone, const char *after)
     int rc;
 
     tg_buf_init(&why, tg_alloc_libc());
-    rc = tg_cron_parse(tg_str_c(expression), &cron, &why);
+    rc = tg_cron_parse(tg_str_from_cstr(expression), &cron, &why);
     tg_buf_deinit(&why);
     CU_ASSERT_FATAL(rc == TG_OK);
 
-    return tg_cron_next(&cron, zone, zone_at(after), &at) == TG_OK
+    return tg_cron_find_next(&cron, zone, zone_at(after), &at) == TG_OK
                ? zone_text(at)
                : "never";
 }
 
 #define NEXT(expression, zone, after, expected)                                \
-    HELP_EQ(tg_str_c(next(expression, zone, after)), expected)
+    HELP_EQ(tg_str_from_cstr(next(expression, zone, after)), expected)
 
 /* The next few, one behind the other. */
 static const char *
@@ -46,7 +46,7 @@ next_few(const char *expression, const tg_zone_t *zone, const char *after,
 }
 
 #define FEW(expression, zone, after, n, expected)                              \
-    HELP_EQ(tg_str_c(next_few(expression, zone, after, n)), expected)
+    HELP_EQ(tg_str_from_cstr(next_few(expression, zone, after, n)), expected)
 
 HELP_TEST(fields, "fields: stars, lists, ranges, steps, names")
 {
@@ -185,9 +185,9 @@ bad(const char *text, const char *what)
     int rc, is;
 
     tg_buf_init(&why, tg_alloc_libc());
-    rc = tg_cron_parse(tg_str_c(text), &cron, &why);
-    tg_buf_char(&why, '\0');
-    is = rc == TG_BAD && strstr(why.data, what) != NULL;
+    rc = tg_cron_parse(tg_str_from_cstr(text), &cron, &why);
+    tg_buf_append_char(&why, '\0');
+    is = rc == TG_INVALID && strstr(why.data, what) != NULL;
 
     if (!is) {
         printf("%s: %s\n", text, why.data);

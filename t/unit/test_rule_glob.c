@@ -1,7 +1,7 @@
 /*
  * Patterns of file names.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "rule/tg_path_glob.h"
 
@@ -68,7 +68,7 @@ HELP_TEST(paths, "whole paths, and folders")
 
 HELP_TEST(checks, "what is no pattern")
 {
-    char text[TG_PATH_GLOB_MAX + 1];
+    char text[TG_PATH_GLOB_LEN_MAX + 1];
 
     memset(text, 'a', sizeof(text));
     CU_ASSERT(tg_path_glob_check(TG_STR("")) != NULL);

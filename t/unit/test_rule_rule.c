@@ -1,10 +1,10 @@
 /*
  * Rules: their JSON, which events they are about, and what they make of them.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_json.h"
-#include "regex/tg_regex.h"
+#include "schema/pcre2/tg_pcre2.h"
 #include "rule/tg_rule.h"
 
 #include <stdio.h>
@@ -42,11 +42,11 @@ rule_read(const char *text)
     int rc;
 
     rule = NULL;
-    buf = tg_buf_fixed(why, sizeof(why) - 1);
-    rc = tg_rule_read(tg_alloc_libc(), tg_str_c(text), tg_regex_pcre2(), &rule,
-                      &buf);
+    buf = tg_buf_make_fixed(why, sizeof(why) - 1);
+    rc = tg_rule_parse(tg_alloc_libc(), tg_str_from_cstr(text),
+                       tg_pcre2_get_engine(), &rule, &buf);
     why[buf.len] = '\0';
-    CU_ASSERT(rc == (rule != NULL ? TG_OK : TG_BAD));
+    CU_ASSERT(rc == (rule != NULL ? TG_OK : TG_INVALID));
 
     return rule;
 }
@@ -62,7 +62,7 @@ about(const char *trigger)
 
     rule = rule_read(rule_text(trigger, "[]", NOTIFY));
     CU_ASSERT_FATAL(rule != NULL);
-    rc = tg_rule_is_about(rule, TG_STR(EVENT));
+    rc = tg_rule_match_event(rule, TG_STR(EVENT));
     tg_rule_free(rule);
 
     return rc;
@@ -94,7 +94,7 @@ holds(const char *condition)
     snprintf(text, sizeof(text), "[{%s}]", condition);
     rule = rule_read(rule_text(ANY, text, NOTIFY));
     CU_ASSERT_FATAL(rule != NULL);
-    rc = tg_rule_holds(rule, TG_STR(EVENT));
+    rc = tg_rule_check_conditions(rule, TG_STR(EVENT));
     tg_rule_free(rule);
 
     return rc == TG_OK;
@@ -201,7 +201,8 @@ HELP_TEST(bound, "a pattern that takes too long is given up")
         "[{\"field\":\"x\",\"operator\":\"matches\",\"value\":\"^(a+)+$\"}]",
         NOTIFY));
     CU_ASSERT_FATAL(rule != NULL);
-    CU_ASSERT(tg_rule_holds(rule, tg_str_c(event)) == TG_LIMIT);
+    CU_ASSERT(tg_rule_check_conditions(rule, tg_str_from_cstr(event))
+              == TG_LIMIT);
     tg_rule_free(rule);
     free(text);
     free(event);
@@ -213,10 +214,13 @@ put(const char *text, size_t most)
     static char made[512];
     tg_buf_t buf;
 
-    buf = tg_buf_fixed(made, sizeof(made) - 1);
+    buf = tg_buf_make_fixed(made, sizeof(made) - 1);
     buf.alloc = tg_alloc_libc();
 
-    if (tg_event_put(&buf, tg_str_c(text), TG_STR(EVENT), most) != TG_OK) {
+    if (tg_event_render_template(&buf, tg_str_from_cstr(text), TG_STR(EVENT),
+                                 most)
+        != TG_OK)
+    {
         return "too much";
     }
 
@@ -227,19 +231,22 @@ put(const char *text, size_t most)
 
 HELP_TEST(templates, "texts with fields in them")
 {
-    HELP_EQ(tg_str_c(put("Mend {{payload.id}}: {{payload.error}}.", 512)),
+    HELP_EQ(tg_str_from_cstr(
+                put("Mend {{payload.id}}: {{payload.error}}.", 512)),
             "Mend task-0007: 2 tests FAILED 17\n.");
-    HELP_EQ(tg_str_c(put("{{id}}{{priority}}", 512)), "task-00075");
-    HELP_EQ(tg_str_c(put("{{metadata.deep}} {{files}} {{pid}} {{ok}}", 512)),
+    HELP_EQ(tg_str_from_cstr(put("{{id}}{{priority}}", 512)), "task-00075");
+    HELP_EQ(tg_str_from_cstr(
+                put("{{metadata.deep}} {{files}} {{pid}} {{ok}}", 512)),
             "{\"x\":1} [\"a.c\",\"b.c\"] null false");
-    HELP_EQ(tg_str_c(put("{{files.1}}", 512)), "b.c");
-    HELP_EQ(tg_str_c(put("{{nothing}} {{a.b}} {{}} {{ id }} {{id} {id}}", 512)),
+    HELP_EQ(tg_str_from_cstr(put("{{files.1}}", 512)), "b.c");
+    HELP_EQ(tg_str_from_cstr(
+                put("{{nothing}} {{a.b}} {{}} {{ id }} {{id} {id}}", 512)),
             "{{nothing}} {{a.b}} {{}} {{ id }} {{id} {id}}");
-    HELP_EQ(tg_str_c(put("{{{id}}}", 512)), "{task-0007}");
-    HELP_EQ(tg_str_c(put("{{id", 512)), "{{id");
-    HELP_EQ(tg_str_c(put("", 512)), "");
-    HELP_EQ(tg_str_c(put("{{id}}{{id}}", 18)), "task-0007task-0007");
-    HELP_EQ(tg_str_c(put("{{id}}{{id}}", 17)), "too much");
+    HELP_EQ(tg_str_from_cstr(put("{{{id}}}", 512)), "{task-0007}");
+    HELP_EQ(tg_str_from_cstr(put("{{id", 512)), "{{id");
+    HELP_EQ(tg_str_from_cstr(put("", 512)), "");
+    HELP_EQ(tg_str_from_cstr(put("{{id}}{{id}}", 18)), "task-0007task-0007");
+    HELP_EQ(tg_str_from_cstr(put("{{id}}{{id}}", 17)), "too much");
 }
 
 HELP_TEST(inserted, "what is put in is text: once, whole, without NUL, bounded")
@@ -249,41 +256,41 @@ HELP_TEST(inserted, "what is put in is text: once, whole, without NUL, bounded")
 
     tg_buf_init(&event, tg_alloc_libc());
     tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_text(&event, "{\"payload\":{\"id\":\"{{secret}}\","
-                        "\"secret\":\"s\",\"nul\":\"a\\u0000b\\u0000\","
-                        "\"long\":\"");
+    tg_buf_append_cstr(&event, "{\"payload\":{\"id\":\"{{secret}}\","
+                               "\"secret\":\"s\",\"nul\":\"a\\u0000b\\u0000\","
+                               "\"long\":\"");
 
     for (i = 0; i < TG_EVENT_VALUE_MAX / 2; i++) {
-        tg_buf_text(&event, "\xc3\xa4");
+        tg_buf_append_cstr(&event, "\xc3\xa4");
     }
 
-    tg_buf_text(&event, "x\"}}");
-    CU_ASSERT(
-        tg_event_put(&out, TG_STR("{{id}}-{{nul}}-"), tg_buf_view(&event), 1000)
-        == TG_OK);
+    tg_buf_append_cstr(&event, "x\"}}");
+    CU_ASSERT(tg_event_render_template(&out, TG_STR("{{id}}-{{nul}}-"),
+                                       tg_buf_view(&event), 1000)
+              == TG_OK);
     HELP_EQ(tg_buf_view(&out), "{{secret}}-a\xef\xbf\xbd"
                                "b\xef\xbf\xbd-");
     tg_buf_reset(&out, 0);
-    CU_ASSERT(
-        tg_event_put(&out, TG_STR("1{{long}}2"), tg_buf_view(&event), 100000)
-        == TG_OK);
+    CU_ASSERT(tg_event_render_template(&out, TG_STR("1{{long}}2"),
+                                       tg_buf_view(&event), 100000)
+              == TG_OK);
     CU_ASSERT(out.len == TG_EVENT_VALUE_MAX + 2);
     CU_ASSERT(out.data[out.len - 1] == '2');
     CU_ASSERT((unsigned char) out.data[out.len - 2] == 0xa4);
 
     /* As many as there may be: each is one step. */
     tg_buf_reset(&event, 0);
-    tg_buf_text(&event, "{\"nul\":\"");
+    tg_buf_append_cstr(&event, "{\"nul\":\"");
 
     for (i = 0; i < TG_EVENT_VALUE_MAX + 1; i++) {
-        tg_buf_text(&event, "\\u0000");
+        tg_buf_append_cstr(&event, "\\u0000");
     }
 
-    tg_buf_text(&event, "\"}");
+    tg_buf_append_cstr(&event, "\"}");
     tg_buf_reset(&out, 0);
-    CU_ASSERT(
-        tg_event_put(&out, TG_STR("<{{nul}}>"), tg_buf_view(&event), 1000000)
-        == TG_OK);
+    CU_ASSERT(tg_event_render_template(&out, TG_STR("<{{nul}}>"),
+                                       tg_buf_view(&event), 1000000)
+              == TG_OK);
     CU_ASSERT(out.len == 3 * TG_EVENT_VALUE_MAX + 2);
     CU_ASSERT(memchr(out.data, '\0', out.len) == NULL);
     CU_ASSERT(out.data[out.len - 1] == '>');
@@ -310,7 +317,7 @@ HELP_TEST(whole, "all that a rule may say")
     CU_ASSERT(rule->cooldown_ms == 600000);
     CU_ASSERT(rule->priority == -3);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_rule_put(&json, rule);
+    tg_rule_write_json(&json, rule);
     HELP_EQ(tg_buf_view(&json),
             "\"trigger\":{\"type\":\"task.failed\",\"source\":\"tasks\"},"
             "\"action\":{\"type\":\"agent\",\"agent\":\"a\",\"prompt\":\"p\","
@@ -327,13 +334,13 @@ HELP_TEST(whole, "all that a rule may say")
     CU_ASSERT(rule->is_enabled && !rule->needs_approval);
     CU_ASSERT(rule->events == (TG_FILE_CHANGE | TG_FILE_DELETE));
     CU_ASSERT(rule->debounce_ms == 0);
-    CU_ASSERT(tg_rule_has_file(rule, TG_STR("src/a.h")));
-    CU_ASSERT(!tg_rule_has_file(rule, TG_STR("src/a.o")));
+    CU_ASSERT(tg_rule_match_file(rule, TG_STR("src/a.h")));
+    CU_ASSERT(!tg_rule_match_file(rule, TG_STR("src/a.o")));
     HELP_EQ(rule->secret, "s");
     tg_buf_reset(&json, 0);
-    tg_rule_put(&json, rule);
-    CU_ASSERT(tg_rule_is_about(rule, TG_STR(EVENT)) == TG_MISSING);
-    tg_buf_char(&json, '\0');
+    tg_rule_write_json(&json, rule);
+    CU_ASSERT(tg_rule_match_event(rule, TG_STR(EVENT)) == TG_MISSING);
+    tg_buf_append_char(&json, '\0');
     CU_ASSERT(strstr(json.data, "\"url\":\"https://hooks.example\"") != NULL);
     CU_ASSERT(strstr(json.data, "secret") == NULL);
     tg_buf_deinit(&json);
@@ -345,8 +352,8 @@ HELP_TEST(whole, "all that a rule may say")
                                "[]", NOTIFY));
     CU_ASSERT_FATAL(rule != NULL);
     HELP_EQ(rule->zone, "Europe/Berlin");
-    CU_ASSERT(rule->is_skipping);
-    CU_ASSERT(tg_rule_has_file(rule, TG_STR("anything")));
+    CU_ASSERT(rule->is_missed_skipped);
+    CU_ASSERT(tg_rule_match_file(rule, TG_STR("anything")));
     tg_rule_free(rule);
 }
 
@@ -442,17 +449,17 @@ nomem(const tg_alloc_t *alloc, int may_fail)
     int rc;
 
     tg_buf_init(&text, alloc);
-    rc = tg_rule_read(
+    rc = tg_rule_parse(
         alloc,
-        tg_str_c(rule_text(
+        tg_str_from_cstr(rule_text(
             "{\"pattern\":\"a\"}",
             "[{\"field\":\"a\",\"operator\":\"matches\",\"value\":\"b\"}]",
             NOTIFY)),
-        tg_regex_pcre2(), &rule, &text);
+        tg_pcre2_get_engine(), &rule, &text);
     CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
 
     if (rc == TG_OK) {
-        rc = tg_rule_is_about(rule, TG_STR(EVENT));
+        rc = tg_rule_match_event(rule, TG_STR(EVENT));
         CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
         tg_rule_free(rule);
     }

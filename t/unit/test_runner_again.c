@@ -2,9 +2,9 @@
  * A number that is used again: it becomes another process's at the worst
  * moment, and that process gets no signal.
  */
-#include "runner/program/tg_tree.h"
+#include "runner/process/tg_process_tree.h"
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /*
  * Large answers in steps: results are checked, stored and written.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
-#include "runner/spill/tg_spill_answer.h"
+#include "runner/output/tg_output_response.h"
 
 static tg_job_params_t test_params = { .tool = (char[]){ "t" } };
 
@@ -12,18 +12,18 @@ static void
 test_taken(const char *raw, size_t bytes, const char *plain, const char *blocks,
            const char *others)
 {
-    tg_spill_result_t steps;
+    tg_result_splitter_t steps;
 
-    tg_spill_result_init(&steps);
-    tg_spill_result_begin(&steps, tg_str_c(raw));
+    tg_result_splitter_init(&steps);
+    tg_result_splitter_begin(&steps, tg_str_from_cstr(raw));
 
-    while (tg_spill_result_step(&steps, bytes) == TG_AGAIN) { /* void */
+    while (tg_result_splitter_step(&steps, bytes) == TG_AGAIN) { /* void */
     }
 
     HELP_EQ(tg_buf_view(&steps.plain), plain);
     HELP_EQ(tg_buf_view(&steps.blocks), blocks);
     HELP_EQ(tg_buf_view(&steps.others), others);
-    tg_spill_result_end(&steps);
+    tg_result_splitter_deinit(&steps);
 }
 
 HELP_TEST(parts, "what is stored of a result, and what stays")
@@ -54,48 +54,50 @@ HELP_TEST(parts, "what is stored of a result, and what stays")
 HELP_TEST(in_steps, "steps")
 {
     static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
-    tg_spill_answer_t answer;
+    tg_output_response_t answer;
     tg_str_t result;
     tg_buf_t raw;
-    tg_ran_t ran;
+    tg_run_stats_t ran;
     size_t i, n;
 
     memset(&ran, 0, sizeof(ran));
     tg_buf_init(&raw, tg_alloc_libc());
-    tg_buf_text(&raw, "{\"content\":[");
+    tg_buf_append_cstr(&raw, "{\"content\":[");
 
     for (i = 0; i < 100000; i++) {
-        tg_buf_text(&raw, block);
+        tg_buf_append_cstr(&raw, block);
     }
 
-    tg_buf_text(&raw, "{\"type\":\"text\",\"text\":\"\"}]}");
-    tg_spill_answer_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
-    tg_spill_answer_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT, 0);
+    tg_buf_append_cstr(&raw, "{\"type\":\"text\",\"text\":\"\"}]}");
+    tg_output_response_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
+    tg_output_response_set_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT,
+                                  0);
 
-    for (n = 0; tg_spill_answer_step(&answer) == TG_AGAIN; n++) {
-        CU_ASSERT(answer.state != TG_SPILL_ANSWER_CHECKS
-                  || tg_json_walked(&answer.check.walk)
-                         <= (n + 1) * (TG_ANSWER_STEP + sizeof(block)));
+    for (n = 0; tg_output_response_step(&answer) == TG_AGAIN; n++) {
+        CU_ASSERT(answer.state != TG_OUTPUT_RESPONSE_CHECKING
+                  || tg_json_walk_get_offset(&answer.check.walk)
+                         <= (n + 1) * (TG_JOB_RESULT_STEP + sizeof(block)));
     }
 
-    CU_ASSERT(n >= 2 * raw.len / (TG_ANSWER_STEP + sizeof(block)));
-    CU_ASSERT(
-        tg_json_get(tg_buf_view(&answer.writer.json), TG_STR("result"), &result)
-        == TG_OK);
+    CU_ASSERT(n >= 2 * raw.len / (TG_JOB_RESULT_STEP + sizeof(block)));
+    CU_ASSERT(tg_json_get_member(tg_buf_view(&answer.writer.json),
+                                 TG_STR("result"), &result)
+              == TG_OK);
     CU_ASSERT(tg_str_eq(result, tg_buf_view(&raw)));
-    tg_spill_answer_end(&answer);
+    tg_output_response_end(&answer);
 
     /* What is wrong is told, with how it begins. */
     raw.data[raw.len - 1] = ' ';
-    tg_spill_answer_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
-    tg_spill_answer_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT, 0);
+    tg_output_response_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
+    tg_output_response_set_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT,
+                                  0);
 
-    while (tg_spill_answer_step(&answer) == TG_AGAIN) { /* void */
+    while (tg_output_response_step(&answer) == TG_AGAIN) { /* void */
     }
 
     CU_ASSERT(strstr(help_text(tg_buf_view(&answer.writer.json)),
                      "t: The output is not one valid JSON value. It begins: ")
               != NULL);
-    tg_spill_answer_end(&answer);
+    tg_output_response_end(&answer);
     tg_buf_deinit(&raw);
 }

@@ -65,7 +65,7 @@ test_id(const tg_call_t *call)
 {
     int64_t id;
 
-    CU_ASSERT_FATAL(tg_json_int64(call->reply.id, &id) == TG_OK);
+    CU_ASSERT_FATAL(tg_json_parse_int64(call->reply.id, &id) == TG_OK);
 
     return (unsigned) id;
 }

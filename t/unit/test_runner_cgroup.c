@@ -5,9 +5,9 @@
  */
 #include "runner_host.h"
 
-#include "runner/program/tg_cgroup.h"
-#include "runner/program/tg_clone.h"
-#include "runner/program/tg_mark.h"
+#include "runner/process/tg_cgroup.h"
+#include "runner/process/tg_clone.h"
+#include "runner/process/tg_process_tag.h"
 
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ test_open(void)
 
     if (!is_open) {
         tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
-        host.programs.mark = tg_mark(1, (uint64_t) getpid());
+        host.programs.process_tag = tg_process_tag_make(1, (uint64_t) getpid());
         is_open = 1;
     }
 
@@ -43,7 +43,7 @@ test_open(void)
 static int
 test_count(void)
 {
-    char path[TG_CGROUP_PATH];
+    char path[TG_CGROUP_PATH_MAX];
     unsigned long i;
     int n;
 
@@ -156,12 +156,12 @@ HELP_TEST(written, "what is written for limits")
     int fd;
 
     memset(&cgroups, 0, sizeof(cgroups));
-    CU_ASSERT(tg_cgroup_make(&cgroups, &none, &number, &fd) == ENOENT);
+    CU_ASSERT(tg_cgroup_create(&cgroups, &none, &number, &fd) == ENOENT);
     snprintf(cgroups.dir, sizeof(cgroups.dir), "%s/cg", help_dir);
     CU_ASSERT_FATAL(mkdirat(AT_FDCWD, cgroups.dir, 0700) == 0);
 
     test_made = all;
-    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == 0);
+    CU_ASSERT(tg_cgroup_create(&cgroups, &limits, &number, &fd) == 0);
     CU_ASSERT(number == 1 && close(fd) == 0);
     CU_ASSERT(test_holds("1/memory.max", "67108864"));
     CU_ASSERT(test_holds("1/memory.swap.max", "0"));
@@ -170,24 +170,24 @@ HELP_TEST(written, "what is written for limits")
 
     /* Without limits nothing is needed. */
     test_made = no_memory;
-    CU_ASSERT(tg_cgroup_make(&cgroups, &none, &number, &fd) == 0);
+    CU_ASSERT(tg_cgroup_create(&cgroups, &none, &number, &fd) == 0);
     CU_ASSERT(number == 2 && close(fd) == 0);
     CU_ASSERT(test_holds("2/pids.max", ""));
 
     test_made = no_swap;
-    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == 0);
+    CU_ASSERT(tg_cgroup_create(&cgroups, &limits, &number, &fd) == 0);
     CU_ASSERT(number == 3 && close(fd) == 0);
     CU_ASSERT(test_holds("3/memory.max", "67108864"));
     CU_ASSERT(test_holds("3/pids.max", "10"));
 
     /* One that cannot be had: there is none, and its number is free. */
     test_made = no_memory;
-    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == ENOENT);
+    CU_ASSERT(tg_cgroup_create(&cgroups, &limits, &number, &fd) == ENOENT);
     CU_ASSERT(test_holds("4/pids.max", ""));
     CU_ASSERT(cgroups.last == 3);
     test_clear("4");
     test_made = no_pids;
-    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == ENOENT);
+    CU_ASSERT(tg_cgroup_create(&cgroups, &limits, &number, &fd) == ENOENT);
     CU_ASSERT(test_holds("4/memory.max", "67108864"));
     test_clear("4");
 
@@ -271,7 +271,7 @@ HELP_TEST(without, "without one")
 
 HELP_TEST(own, "one for each program")
 {
-    char name[32], path[TG_CGROUP_PATH], script[2 * TG_CGROUP_PATH];
+    char name[32], path[TG_CGROUP_PATH_MAX], script[2 * TG_CGROUP_PATH_MAX];
 
     if (!test_open()) {
         return;
@@ -386,7 +386,7 @@ HELP_TEST(daemon, "daemon")
 static void
 test_leaves(const char *first, unsigned long number)
 {
-    char path[96], script[3 * TG_CGROUP_PATH];
+    char path[96], script[3 * TG_CGROUP_PATH_MAX];
     unsigned id;
     pid_t pid;
 
@@ -412,7 +412,7 @@ test_leaves(const char *first, unsigned long number)
 HELP_TEST(left, "one that leaves")
 {
     static const char unmark[] = "prlimit --rttime=1000000 --pid $$;";
-    char path[TG_CGROUP_PATH];
+    char path[TG_CGROUP_PATH_MAX];
     unsigned long number;
     unsigned id;
 
@@ -470,7 +470,7 @@ HELP_TEST(limits, "limits")
 
 HELP_TEST(closed, "closed")
 {
-    char dir[TG_CGROUP_PATH];
+    char dir[TG_CGROUP_PATH_MAX];
 
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_count() == 0);

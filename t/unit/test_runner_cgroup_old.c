@@ -2,10 +2,10 @@
  * Cgroups of runners that are gone: of the same state directory, and of others.
  * In real ones, where this machine has them.
  */
-#include "runner/program/tg_cgroup.h"
-#include "runner/program/tg_clone.h"
+#include "runner/process/tg_cgroup.h"
+#include "runner/process/tg_clone.h"
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -58,8 +58,8 @@ static void __attribute__((noreturn)) test_runner(int fd)
     pid = 0;
     tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
 
-    if (tg_cgroup_make(test_cgroups(), &none, &number, &in) == 0) {
-        pid = tg_clone(in, test_sleep, NULL);
+    if (tg_cgroup_create(test_cgroups(), &none, &number, &in) == 0) {
+        pid = tg_clone_child(in, test_sleep, NULL);
     }
 
     /* What the child still has of the lock, exec() is about to close. */
@@ -80,7 +80,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
 /* What it left is killed, and its cgroups are gone. */
 HELP_TEST(old, "of a runner that is gone")
 {
-    char path[TG_CGROUP_PATH];
+    char path[TG_CGROUP_PATH_MAX];
     pid_t runner, pid;
     int pair[2], status;
 
@@ -125,8 +125,8 @@ HELP_TEST(others, "of runners of other places that are gone")
     };
     static const char *const names[] = { "toolgate.1.7", "toolgate.2.7",
                                          "toolgate.3.7", "toolgate.none" };
-    char path[NDIRS][TG_CGROUP_PATH + 32], base[TG_CGROUP_PATH];
-    char inner[TG_CGROUP_PATH + 64];
+    char path[NDIRS][TG_CGROUP_PATH_MAX + 32], base[TG_CGROUP_PATH_MAX];
+    char inner[TG_CGROUP_PATH_MAX + 64];
     tg_cgroups_t cgroups;
     int fd, lock, i;
     pid_t pid;
@@ -149,7 +149,7 @@ HELP_TEST(others, "of runners of other places that are gone")
     snprintf(inner, sizeof(inner), "%s/1", path[FULL]);
     CU_ASSERT(mkdir(inner, 0700) == 0);
     fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    pid = tg_clone(fd, test_sleep, NULL);
+    pid = tg_clone_child(fd, test_sleep, NULL);
     CU_ASSERT(pid > 0);
     (void) close(fd);
     lock = open(path[LIVE], O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -168,13 +168,13 @@ HELP_TEST(too_many_arguments, "too many arguments")
 
     /* Linux takes at most 128 KiB for one argument. */
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"/bin/true\",\"");
+    tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"/bin/true\",\"");
 
     for (i = 0; i < 200000; i++) {
-        tg_buf_char(&text, 'x');
+        tg_buf_append_char(&text, 'x');
     }
 
-    tg_buf_put(&text, "\"]}", 4);
+    tg_buf_append(&text, "\"]}", 4);
     CU_ASSERT(host_exec(text.data));
     tg_buf_deinit(&text);
     CU_ASSERT(host_is("failure", "\"arguments\""));
@@ -255,17 +255,17 @@ test_input_of(const char *program, const char *arg, size_t len,
     size_t i;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"");
-    tg_buf_text(&text, program);
-    tg_buf_text(&text, "\",\"");
-    tg_buf_text(&text, arg);
-    tg_buf_text(&text, "\"],\"stdin\":\"");
+    tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"");
+    tg_buf_append_cstr(&text, program);
+    tg_buf_append_cstr(&text, "\",\"");
+    tg_buf_append_cstr(&text, arg);
+    tg_buf_append_cstr(&text, "\"],\"stdin\":\"");
 
     for (i = 0; i < len; i++) {
-        tg_buf_char(&text, (char) ('a' + i % 26));
+        tg_buf_append_char(&text, (char) ('a' + i % 26));
     }
 
-    tg_buf_put(&text, "\"}", 3);
+    tg_buf_append(&text, "\"}", 3);
     CU_ASSERT(host_exec(text.data));
     tg_buf_deinit(&text);
     CU_ASSERT(host_result("text").data != NULL);

@@ -3,7 +3,7 @@
  */
 #include "runner_server.h"
 
-#include "runner/http/tg_http_answer.h"
+#include "runner/http/tg_http_response.h"
 
 HELP_TEST(get, "get")
 {
@@ -178,8 +178,8 @@ HELP_TEST(charsets, "charsets")
         { "text/plain; charset=UTF-16", "a", TG_MISSING, "a" },
         { "text/plain; charset=", "a", TG_MISSING, "a" },
         { "text/plain; xcharset=UTF-16", "a", TG_OK, "a" },
-        { "text/plain", "\xff", TG_BAD, "\xff" },
-        { "image/png", "\x89PNG", TG_BAD, "\x89PNG" },
+        { "text/plain", "\xff", TG_INVALID, "\xff" },
+        { "image/png", "\x89PNG", TG_INVALID, "\x89PNG" },
         { "charset=latin1", "a", TG_OK, "a" },
     };
     tg_buf_t text;
@@ -188,8 +188,9 @@ HELP_TEST(charsets, "charsets")
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         tg_buf_init(&text, tg_alloc_libc());
-        CU_ASSERT_EQUAL(tg_http_decode(tg_str_c(rows[i].type),
-                                       tg_str_c(rows[i].body), &text, &out),
+        CU_ASSERT_EQUAL(tg_http_decode_body(tg_str_from_cstr(rows[i].type),
+                                            tg_str_from_cstr(rows[i].body),
+                                            &text, &out),
                         rows[i].rc);
         HELP_EQ(out, rows[i].out);
         tg_buf_deinit(&text);
@@ -245,13 +246,13 @@ HELP_TEST(headers, "headers without end")
     size_t i;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, SERVER_OK("2"));
+    tg_buf_append_cstr(&text, SERVER_OK("2"));
 
     for (i = 0; i < 3000; i++) {
         tg_buf_printf(&text, "X-%zu: 012345678901234567890\r\n", i);
     }
 
-    tg_buf_put(&text, "\r\nok", 5);
+    tg_buf_append(&text, "\r\nok", 5);
     replies[0] = text.data;
     server_start(replies);
     CU_ASSERT(server_call("/", ""));
@@ -292,13 +293,13 @@ HELP_TEST(progress, "progress")
     int n;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, SERVER_OK("1000000") "\r\n");
+    tg_buf_append_cstr(&text, SERVER_OK("1000000") "\r\n");
 
     for (i = 0; i < 1000000; i++) {
-        tg_buf_char(&text, 'x');
+        tg_buf_append_char(&text, 'x');
     }
 
-    tg_buf_char(&text, '\0');
+    tg_buf_append_char(&text, '\0');
     replies[0] = text.data;
     server_start(replies);
     (void) host_request("http", server_params("127.0.0.1", "/", ""));
@@ -360,13 +361,13 @@ HELP_TEST(idle, "connections that nobody needs")
     static const char *const replies[] = { SERVER_OK("2") "\r\nok", NULL };
 
     server_start(replies);
-    host.http.loop.kept_ms = 1;
+    host.http.loop.keepalive_ms = 1;
     CU_ASSERT(server_call("/", ""));
     CU_ASSERT(host_until(server_is_alone, NULL));
     CU_ASSERT(host.http.loop.multi == NULL);
     CU_ASSERT(server_call("/", ""));
     CU_ASSERT(host_is_text("text", "ok"));
-    host.http.loop.kept_ms = TG_HTTP_KEPT_MS;
+    host.http.loop.keepalive_ms = TG_HTTP_KEEPALIVE_MS;
     server_stop();
 }
 

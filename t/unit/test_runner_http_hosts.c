@@ -4,7 +4,7 @@
  */
 #include "runner_server.h"
 
-#include "runner/http/tg_address.h"
+#include "runner/http/tg_public_address.h"
 
 #include <dlfcn.h>
 #include <netdb.h>
@@ -105,11 +105,11 @@ HELP_TEST(addresses, "which addresses are public")
     size_t i;
 
     for (i = 0; i < sizeof(public) / sizeof(public[0]); i++) {
-        CU_ASSERT(tg_address_text_is_public(public[i]));
+        CU_ASSERT(tg_address_is_public_text(public[i]));
     }
 
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        CU_ASSERT(!tg_address_text_is_public(others[i]));
+        CU_ASSERT(!tg_address_is_public_text(others[i]));
     }
 
     uv_ip4_addr("8.8.8.8", 53, &ipv4);

@@ -4,7 +4,7 @@
  */
 #include "runner_host.h"
 
-#include "runner/tg_job_status.h"
+#include "runner/jobs/tg_job_status.h"
 
 #define KEY "abcdefghijklmnop"
 
@@ -185,7 +185,7 @@ test_pass_on(void)
     id = test_send("");
     (void) host_request("release", test_key(id));
     CU_ASSERT(host_recv());
-    CU_ASSERT(host.jobs.nheld == 1 && host.peer.ncalls == 0);
+    CU_ASSERT(host.jobs.ndetached == 1 && host.peer.ncalls == 0);
 
     return id;
 }
@@ -212,7 +212,7 @@ HELP_TEST(adopt, "released and adopted")
         }
 
         test_done(id);
-        CU_ASSERT(host.jobs.nheld == 0 && host.jobs.held_bytes == 0);
+        CU_ASSERT(host.jobs.ndetached == 0 && host.jobs.detached_bytes == 0);
         test_end();
     }
 }
@@ -220,11 +220,11 @@ HELP_TEST(adopt, "released and adopted")
 HELP_TEST(expired, "nobody adopts it")
 {
     test_begin();
-    host.jobs.held_ms = 50;
+    host.jobs.detached_ms = 50;
     (void) test_pass_on();
     CU_ASSERT(host_until(test_has_stopped, NULL));
     host_wait_end(0);
-    host.jobs.held_ms = TG_HELD_MS;
+    host.jobs.detached_ms = TG_DETACHED_MS;
     test_end();
 }
 
@@ -235,16 +235,16 @@ HELP_TEST(progress, "progress")
 
     test_begin();
     id = test_send(",\"timeout_ms\":60000");
-    CU_ASSERT(tg_progress_put(&host_waiting[0]->progress,
-                              TG_STR("{\"progress\":1}")));
-    tg_job_rose(host_waiting[0], 1);
+    CU_ASSERT(tg_progress_update(&host_waiting[0]->progress,
+                                 TG_STR("{\"progress\":1}")));
+    tg_job_on_progress(host_waiting[0], 1);
     CU_ASSERT(host_recv());
     CU_ASSERT(strstr(host.line.data, "\"progress\":1}") != NULL);
 
     /* Too soon for another; it comes before the answer. */
-    CU_ASSERT(tg_progress_put(&host_waiting[0]->progress,
-                              TG_STR("{\"progress\":2}")));
-    tg_job_rose(host_waiting[0], 1);
+    CU_ASSERT(tg_progress_update(&host_waiting[0]->progress,
+                                 TG_STR("{\"progress\":2}")));
+    tg_job_on_progress(host_waiting[0], 1);
     CU_ASSERT(host.peer.out.len == 0);
     host_wait_end(0);
     CU_ASSERT(host_recv());
@@ -271,7 +271,7 @@ HELP_TEST(status, "status")
 
     test_begin();
     tg_buf_init(&json, tg_alloc_libc());
-    tg_jobs_put(&json, &host.jobs);
+    tg_jobs_write_json(&json, &host.jobs);
     CU_ASSERT(
         tg_str_eq(tg_buf_view(&json), TG_STR(",\"kinds\":{},\"jobs\":[]")));
     tg_buf_truncate(&json, 0);
@@ -281,10 +281,10 @@ HELP_TEST(status, "status")
                                 "\"limits\":[{\"name\":\"concurrency\","
                                 "\"key\":\"k\",\"concurrency\":1,"
                                 "\"queue\":1}]}");
-    tg_buf_char(&json, '{');
-    tg_buf_text(&json, "\"a\":0");
-    tg_jobs_put(&json, &host.jobs);
-    tg_buf_char(&json, '}');
+    tg_buf_append_char(&json, '{');
+    tg_buf_append_cstr(&json, "\"a\":0");
+    tg_jobs_write_json(&json, &host.jobs);
+    tg_buf_append_char(&json, '}');
     HELP_JSON(tg_buf_view(&json),
               "{\"a\":0,\"kinds\":{\"wait\":2},\"jobs\":["
               "{\"kind\":\"wait\",\"tool\":\"w\",\"state\":\"running\","
@@ -327,7 +327,7 @@ test_drop_next(tg_job_t *job)
 {
     tg_call_t *call;
 
-    call = TAILQ_NEXT(job, place)->call;
+    call = TAILQ_NEXT(job, link)->call;
     tg_job_cancel(call->host);
     tg_call_forget(call);
 }

@@ -12,8 +12,8 @@ test_put_is(const tg_limit_t *limit, const char *expected)
     int rc;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_limit_put(&text, limit, "concurrency");
-    rc = tg_str_eq(tg_buf_view(&text), tg_str_c(expected));
+    tg_limit_append_text(&text, limit, "concurrency");
+    rc = tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(expected));
 
     if (!rc) {
         fprintf(stderr, "%.*s\n", (int) text.len, text.data);
@@ -30,7 +30,7 @@ HELP_TEST(text, "text")
     tg_limit_t *list, *limit;
 
     list = NULL;
-    limit = tg_limit_get(&list, &wanted, 0);
+    limit = tg_limits_acquire(&list, &wanted, 0);
     CU_ASSERT_FATAL(limit != NULL);
     limit->nrunning = 2;
     limit->nwaiting = 10;
@@ -44,7 +44,7 @@ HELP_TEST(text, "text")
     limit->nwaiting = 0;
     CU_ASSERT(test_put_is(limit, "1 call runs (concurrency 2) and none may "
                                  "wait (queue=0)"));
-    tg_limit_unref(&list, limit);
+    tg_limits_release(&list, limit);
     CU_ASSERT_PTR_NULL(list);
 }
 
@@ -64,7 +64,7 @@ HELP_TEST(places, "places")
     size_t i;
 
     list = NULL;
-    limit = tg_limit_get(&list, &wanted, 0);
+    limit = tg_limits_acquire(&list, &wanted, 0);
     CU_ASSERT_FATAL(limit != NULL);
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -73,10 +73,10 @@ HELP_TEST(places, "places")
         limit->nrunning = cases[i].running;
         limit->nwaiting = cases[i].waiting;
         CU_ASSERT(tg_limit_is_busy(limit) == cases[i].is_busy);
-        CU_ASSERT(tg_limit_is_full(limit) == cases[i].is_full);
+        CU_ASSERT(tg_limit_is_queue_full(limit) == cases[i].is_full);
     }
 
-    tg_limit_unref(&list, limit);
+    tg_limits_release(&list, limit);
 }
 
 HELP_TEST(keys, "keys")
@@ -93,33 +93,33 @@ HELP_TEST(keys, "keys")
         wanted[i].key = keys[i];
         wanted[i].concurrency = 1;
         wanted[i].queue = 1;
-        CU_ASSERT_PTR_NULL(tg_limit_find(list, &wanted[i]));
-        limits[i] = tg_limit_get(&list, &wanted[i], 0);
+        CU_ASSERT_PTR_NULL(tg_limits_update(list, &wanted[i]));
+        limits[i] = tg_limits_acquire(&list, &wanted[i], 0);
         CU_ASSERT_FATAL(limits[i] != NULL);
     }
 
     /* The newest call's numbers count. */
     wanted[1].concurrency = 7;
     wanted[1].queue = 9;
-    CU_ASSERT(tg_limit_get(&list, &wanted[1], 0) == limits[1]);
+    CU_ASSERT(tg_limits_acquire(&list, &wanted[1], 0) == limits[1]);
     CU_ASSERT(limits[1]->concurrency == 7 && limits[1]->queue == 9);
     CU_ASSERT(limits[0]->concurrency == 1);
 
     /* But not those of one that is old. */
     wanted[1].concurrency = 3;
-    CU_ASSERT(tg_limit_get(&list, &wanted[1], 1) == limits[1]);
+    CU_ASSERT(tg_limits_acquire(&list, &wanted[1], 1) == limits[1]);
     CU_ASSERT(limits[1]->concurrency == 7);
     wanted[1].concurrency = 7;
-    tg_limit_unref(&list, limits[1]);
+    tg_limits_release(&list, limits[1]);
 
-    tg_limit_unref(&list, limits[1]);
-    CU_ASSERT(tg_limit_find(list, &wanted[1]) == limits[1]);
-    tg_limit_unref(&list, limits[1]);
-    CU_ASSERT_PTR_NULL(tg_limit_find(list, &wanted[1]));
-    CU_ASSERT(tg_limit_find(list, &wanted[0]) == limits[0]);
-    CU_ASSERT(tg_limit_find(list, &wanted[2]) == limits[2]);
-    tg_limit_unref(&list, limits[2]);
-    tg_limit_unref(&list, limits[0]);
+    tg_limits_release(&list, limits[1]);
+    CU_ASSERT(tg_limits_update(list, &wanted[1]) == limits[1]);
+    tg_limits_release(&list, limits[1]);
+    CU_ASSERT_PTR_NULL(tg_limits_update(list, &wanted[1]));
+    CU_ASSERT(tg_limits_update(list, &wanted[0]) == limits[0]);
+    CU_ASSERT(tg_limits_update(list, &wanted[2]) == limits[2]);
+    tg_limits_release(&list, limits[2]);
+    tg_limits_release(&list, limits[0]);
     CU_ASSERT_PTR_NULL(list);
 }
 
@@ -181,7 +181,7 @@ test_number(const char *key)
 {
     int64_t value;
 
-    if (tg_json_int64(host_result(key), &value) != TG_OK) {
+    if (tg_json_parse_int64(host_result(key), &value) != TG_OK) {
         CU_FAIL("no such number");
         return -1;
     }
@@ -513,7 +513,8 @@ test_may_run(unsigned id)
              "\"params\":{\"id\":%u,\"progress\":0}}",
              id);
 
-    return host_recv() && tg_str_eq(tg_buf_view(&host.line), tg_str_c(text));
+    return host_recv()
+           && tg_str_eq(tg_buf_view(&host.line), tg_str_from_cstr(text));
 }
 
 /* It counts as the others do, though it needs no slot. */

@@ -4,9 +4,9 @@
  */
 #include "runner_host.h"
 
-#include "core/tg_tools.h"
-#include "runner/mcp/tg_kept.h"
-#include "runner/tg_log.h"
+#include "catalog/tg_tool_list.h"
+#include "runner/mcp/tg_list_cache.h"
+#include "runner/logging/tg_log.h"
 
 #define KEY "key-000000000000"
 #define PLACE "place-0123456789"
@@ -67,30 +67,31 @@ test_answer(void)
     return 0;
 }
 
-static tg_server_t *
+static tg_mcp_server_t *
 test_server(const char *key)
 {
-    return tg_server_find(&host.servers, tg_str_c(key));
+    return tg_mcp_server_find(&host.servers, tg_str_from_cstr(key));
 }
 
-static tg_instance_t *
+static tg_mcp_conn_t *
 test_instance(const char *key, const char *id)
 {
-    const tg_server_t *server;
+    const tg_mcp_server_t *server;
 
     server = test_server(key);
 
-    return server != NULL ? tg_instance_find(server, tg_str_c(id)) : NULL;
+    return server != NULL ? tg_mcp_conn_find(server, tg_str_from_cstr(id))
+                          : NULL;
 }
 
 static int
 test_is_ready(void *ctx)
 {
-    const tg_instance_t *instance;
+    const tg_mcp_conn_t *mcp_conn;
 
-    instance = test_instance(ctx, "");
+    mcp_conn = test_instance(ctx, "");
 
-    return instance != NULL && instance->state == TG_INSTANCE_READY;
+    return mcp_conn != NULL && mcp_conn->state == TG_MCP_CONN_READY;
 }
 
 static int
@@ -102,21 +103,21 @@ test_is_gone(void *ctx)
 static int
 test_has_failed(void *ctx)
 {
-    const tg_server_t *server;
+    const tg_mcp_server_t *server;
 
     server = test_server(ctx);
 
     return server != NULL && server->error[0] != '\0'
-           && server->told.running == 0;
+           && server->notified.running == 0;
 }
 
 static void
 test_forget(char *key)
 {
-    host.servers.unwatched_ms = 1;
-    tg_watch_gone(&host.servers, &host.peer);
+    host.servers.unsubscribed_ms = 1;
+    tg_mcp_servers_on_peer_closed(&host.servers, &host.peer);
     CU_ASSERT(host_until(test_is_gone, key));
-    host.servers.unwatched_ms = TG_SERVER_UNWATCHED_MS;
+    host.servers.unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
     tg_buf_reset(&host.peer.out, 0);
 }
 
@@ -145,14 +146,14 @@ HELP_TEST(life, "life")
 
     /* Watched by nobody, it is there until its last call has ended. */
     (void) test_call(key, "hang", ",\"timeout_ms\":300");
-    host.servers.unwatched_ms = 1;
-    tg_watch_gone(&host.servers, &host.peer);
+    host.servers.unsubscribed_ms = 1;
+    tg_mcp_servers_on_peer_closed(&host.servers, &host.peer);
     CU_ASSERT(test_answer());
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(host_until(test_is_gone, key));
     CU_ASSERT(host_until(host_pid_is_gone, &pid));
     CU_ASSERT(host.servers.nrunning == 0 && host.servers.n == 0);
-    host.servers.unwatched_ms = TG_SERVER_UNWATCHED_MS;
+    host.servers.unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
 
     (void) test_call(key, "pid", "");
     CU_ASSERT(test_answer());
@@ -164,27 +165,27 @@ HELP_TEST(life, "life")
 HELP_TEST(back_off, "back off")
 {
     static char key[] = KEY "2";
-    tg_instance_t *instance;
+    tg_mcp_conn_t *mcp_conn;
     uint64_t wait, now;
     unsigned i;
 
     test_watch(key, ",\"exit=1\"", "");
     CU_ASSERT(host_until(test_has_failed, key));
-    instance = test_instance(key, "");
+    mcp_conn = test_instance(key, "");
 
-    for (i = 1, wait = TG_INSTANCE_RETRY_MIN; i < 12; i++) {
-        CU_ASSERT(instance->nfailures == i);
+    for (i = 1, wait = TG_MCP_CONN_RETRY_MIN_MS; i < 12; i++) {
+        CU_ASSERT(mcp_conn->nfailures == i);
         now = uv_now(&host.loop);
-        CU_ASSERT(instance->retry_at <= now + wait);
-        CU_ASSERT(instance->retry_at + 5000 > now + wait);
+        CU_ASSERT(mcp_conn->retry_at <= now + wait);
+        CU_ASSERT(mcp_conn->retry_at + 5000 > now + wait);
 
         /* What a test cannot wait for. */
-        instance->retry_at = now;
-        tg_instance_want(instance);
+        mcp_conn->retry_at = now;
+        tg_mcp_conn_start_soon(mcp_conn);
         test_server(key)->error[0] = '\0';
         CU_ASSERT(host_until(test_has_failed, key));
-        wait = wait * 2 < TG_INSTANCE_RETRY_MAX ? wait * 2
-                                                : TG_INSTANCE_RETRY_MAX;
+        wait = wait * 2 < TG_MCP_CONN_RETRY_MAX_MS ? wait * 2
+                                                   : TG_MCP_CONN_RETRY_MAX_MS;
     }
 
     /* Nobody waits for it that long. */
@@ -227,8 +228,8 @@ HELP_TEST(waiting, "waiting")
 HELP_TEST(bounds, "bounds")
 {
     static char key[] = KEY "4";
-    const tg_instance_t *used;
-    tg_server_t *server;
+    const tg_mcp_conn_t *used;
+    tg_mcp_server_t *server;
     char more[128];
     unsigned i;
 
@@ -236,12 +237,12 @@ HELP_TEST(bounds, "bounds")
     CU_ASSERT(test_answer());
     server = test_server(key);
 
-    for (i = 0; i < TG_INSTANCE_CALLS_MAX; i++) {
+    for (i = 0; i < TG_MCP_CONN_CALLS_MAX; i++) {
         (void) test_call(key, "echo", ",\"instance\":\"u\"");
     }
 
     used = test_instance(key, "u");
-    CU_ASSERT(used->ncalls == TG_INSTANCE_CALLS_MAX);
+    CU_ASSERT(used->ncalls == TG_MCP_CONN_CALLS_MAX);
     (void) test_call(key, "echo", ",\"instance\":\"u\"");
     CU_ASSERT(test_answer());
     CU_ASSERT(host_is("failure", "\"busy\""));
@@ -249,11 +250,11 @@ HELP_TEST(bounds, "bounds")
     /* Names of instances, without any that runs. */
     host.is_deaf = 1;
 
-    for (i = server->ninstances; i < TG_SERVER_INSTANCES_MAX; i++) {
+    for (i = server->nmcp_conns; i < TG_MCP_SERVER_CONNS_MAX; i++) {
         snprintf(more, sizeof(more), "i%u", i);
-        CU_ASSERT_FATAL(
-            tg_instance_new(server, used->transport, used->ops, tg_str_c(more))
-            != NULL);
+        CU_ASSERT_FATAL(tg_mcp_conn_new(server, used->transport, used->ops,
+                                        tg_str_from_cstr(more))
+                        != NULL);
     }
 
     (void) test_call(key, "echo", ",\"instance\":\"one more\"");
@@ -262,7 +263,7 @@ HELP_TEST(bounds, "bounds")
     CU_ASSERT(strstr(host_text("message"), "runs 256 times") != NULL);
 
     /* Idle ones made room. */
-    while (server->ninstances == TG_SERVER_INSTANCES_MAX) {
+    while (server->nmcp_conns == TG_MCP_SERVER_CONNS_MAX) {
         uv_run(&host.loop, UV_RUN_ONCE);
     }
 
@@ -299,7 +300,7 @@ HELP_TEST(deaf, "deaf worker")
 HELP_TEST(put_back, "not started")
 {
     static char key[] = KEY "6";
-    tg_instance_t *instance;
+    tg_mcp_conn_t *mcp_conn;
     tg_buf_t more;
     pid_t pid;
     size_t i;
@@ -307,24 +308,24 @@ HELP_TEST(put_back, "not started")
     test_watch(key, "", "");
     CU_ASSERT(host_until(test_is_ready, key));
     tg_buf_reset(&host.peer.out, 0);
-    instance = test_instance(key, "");
-    pid = instance->stdio.program.pid;
+    mcp_conn = test_instance(key, "");
+    pid = mcp_conn->stdio.program.pid;
 
     /* While it waits for this file, it does not read. */
     (void) test_call(key, "slow", ",\"arguments\":{\"until\":\"/no/such\"}");
     tg_buf_init(&more, tg_alloc_libc());
-    tg_buf_text(&more, "{\"tool\":\"s\",\"key\":\"" KEY "6\",\"name\":"
-                       "\"echo\",\"arguments\":{\"x\":\"");
+    tg_buf_append_cstr(&more, "{\"tool\":\"s\",\"key\":\"" KEY "6\",\"name\":"
+                              "\"echo\",\"arguments\":{\"x\":\"");
 
     for (i = 0; i < 1000000; i++) {
-        tg_buf_char(&more, 'x');
+        tg_buf_append_char(&more, 'x');
     }
 
-    tg_buf_put(&more, "\"}}", 4);
+    tg_buf_append(&more, "\"}}", 4);
     (void) host_request("mcp_call", more.data);
     tg_buf_deinit(&more);
     (void) test_call(key, "pid", "");
-    CU_ASSERT(instance->ncalls == 3);
+    CU_ASSERT(mcp_conn->ncalls == 3);
     CU_ASSERT(kill(pid, SIGKILL) == 0);
     CU_ASSERT(test_answer());
     CU_ASSERT(host_is("failure", "\"lost\""));
@@ -332,7 +333,7 @@ HELP_TEST(put_back, "not started")
     CU_ASSERT(host_is("failure", "\"lost\""));
     CU_ASSERT(test_answer());
     CU_ASSERT(host_result("result").data != NULL);
-    CU_ASSERT(instance->stdio.program.pid != pid);
+    CU_ASSERT(mcp_conn->stdio.program.pid != pid);
     CU_ASSERT(test_server(key)->restarts == 1);
     test_forget(key);
 }
@@ -345,16 +346,17 @@ test_kept_sessions(void)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_kept_read_sessions(help_dir, KEY, &text);
+    tg_list_cache_read_sessions(help_dir, KEY, &text);
     CU_ASSERT(text.len == 0);
-    CU_ASSERT(tg_kept_write_sessions(help_dir, KEY, TG_STR("id 1\n")) == 0);
-    tg_kept_read_sessions(help_dir, KEY, &text);
+    CU_ASSERT(tg_list_cache_write_sessions(help_dir, KEY, TG_STR("id 1\n"))
+              == 0);
+    tg_list_cache_read_sessions(help_dir, KEY, &text);
     CU_ASSERT(tg_str_eq(tg_buf_view(&text), TG_STR("id 1\n")));
-    CU_ASSERT(tg_kept_write_sessions(help_dir, KEY, TG_STR("")) == 0);
-    CU_ASSERT(tg_kept_write_sessions(help_dir, KEY, TG_STR("")) == 0);
-    CU_ASSERT(tg_kept_write_sessions(NULL, KEY, TG_STR("id 1\n")) == 0);
+    CU_ASSERT(tg_list_cache_write_sessions(help_dir, KEY, TG_STR("")) == 0);
+    CU_ASSERT(tg_list_cache_write_sessions(help_dir, KEY, TG_STR("")) == 0);
+    CU_ASSERT(tg_list_cache_write_sessions(NULL, KEY, TG_STR("id 1\n")) == 0);
     tg_buf_reset(&text, 0);
-    tg_kept_read_sessions(help_dir, KEY, &text);
+    tg_list_cache_read_sessions(help_dir, KEY, &text);
     CU_ASSERT(text.len == 0);
     tg_buf_deinit(&text);
 }
@@ -363,45 +365,46 @@ HELP_TEST(kept, "kept lists")
 {
     static const char *const wrong[] = { "", "{", "{\"tools\":[}", "[]",
                                          "{\"tools\":\"\xff\"}" };
-    tg_catalogue_t *tools, *again;
+    tg_catalog_t *tools, *again;
     char path[160];
     size_t left, i;
     FILE *file;
 
-    CU_ASSERT_FATAL(tg_tools_new(tg_alloc_libc(), 1,
-                                 TG_STR("[{\"name\":\"a\"},{\"name\":\"b\"}]"),
-                                 &tools, &left)
-                    == TG_OK);
-    CU_ASSERT(tg_kept_write(NULL, KEY, tools) == 0);
-    CU_ASSERT(tg_kept_write_last(NULL, PLACE, tools) == 0);
-    CU_ASSERT(tg_kept_read(NULL, KEY, 1) == NULL);
-    CU_ASSERT(tg_kept_write("/no/such", KEY, tools) == ENOENT);
-    CU_ASSERT(tg_kept_write_last("/no/such", "", tools) == 0);
-    CU_ASSERT(tg_kept_write(help_dir, KEY, tools) == 0);
-    CU_ASSERT(tg_kept_write_last(help_dir, PLACE, tools) == 0);
-    again = tg_kept_read(help_dir, KEY, 2);
+    CU_ASSERT_FATAL(
+        tg_tool_list_parse(tg_alloc_libc(), 1,
+                           TG_STR("[{\"name\":\"a\"},{\"name\":\"b\"}]"),
+                           &tools, &left)
+        == TG_OK);
+    CU_ASSERT(tg_list_cache_write(NULL, KEY, tools) == 0);
+    CU_ASSERT(tg_list_cache_write_last(NULL, PLACE, tools) == 0);
+    CU_ASSERT(tg_list_cache_read(NULL, KEY, 1) == NULL);
+    CU_ASSERT(tg_list_cache_write("/no/such", KEY, tools) == ENOENT);
+    CU_ASSERT(tg_list_cache_write_last("/no/such", "", tools) == 0);
+    CU_ASSERT(tg_list_cache_write(help_dir, KEY, tools) == 0);
+    CU_ASSERT(tg_list_cache_write_last(help_dir, PLACE, tools) == 0);
+    again = tg_list_cache_read(help_dir, KEY, 2);
     CU_ASSERT_FATAL(again != NULL);
-    CU_ASSERT(tg_catalogue_digest(again) == tg_catalogue_digest(tools));
-    tg_catalogue_release(again);
-    tg_catalogue_release(tools);
+    CU_ASSERT(tg_catalog_digest(again) == tg_catalog_digest(tools));
+    tg_catalog_unref(again);
+    tg_catalog_unref(tools);
 
     /* What is being written, and what is old, goes at the next start. */
     snprintf(path, sizeof(path), "%s/mcp/x.new", help_dir);
     CU_ASSERT(close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
-    tg_kept_sweep(help_dir);
+    tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == -1);
     snprintf(path, sizeof(path), "%s/mcp/" KEY ".json", help_dir);
     CU_ASSERT(access(path, F_OK) == 0);
     CU_ASSERT(
         utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
         == 0);
-    tg_kept_touch(help_dir, KEY, PLACE);
-    tg_kept_sweep(help_dir);
+    tg_list_cache_touch(help_dir, KEY, PLACE);
+    tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == 0);
     CU_ASSERT(
         utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
         == 0);
-    tg_kept_sweep(help_dir);
+    tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == -1);
 
     for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -409,7 +412,7 @@ HELP_TEST(kept, "kept lists")
         CU_ASSERT_FATAL(file != NULL);
         CU_ASSERT(fputs(wrong[i], file) >= 0);
         CU_ASSERT(fclose(file) == 0);
-        CU_ASSERT(tg_kept_read(help_dir, KEY, 1) == NULL);
+        CU_ASSERT(tg_list_cache_read(help_dir, KEY, 1) == NULL);
     }
 
     CU_ASSERT(unlink(path) == 0);
@@ -417,17 +420,17 @@ HELP_TEST(kept, "kept lists")
     CU_ASSERT(unlink(path) == 0);
 
     /* A name of a block alone is one of a file. */
-    CU_ASSERT(tg_kept_write_name(help_dir, "../x", KEY) == 0);
-    CU_ASSERT(tg_kept_write_name(help_dir, "", KEY) == 0);
-    CU_ASSERT(tg_kept_write_name(NULL, "x", KEY) == 0);
-    CU_ASSERT(tg_kept_write_name("/no/such", "x", KEY) == ENOENT);
-    CU_ASSERT(tg_kept_write_name(help_dir, "x-_1", KEY) == 0);
+    CU_ASSERT(tg_list_cache_write_name(help_dir, "../x", KEY) == 0);
+    CU_ASSERT(tg_list_cache_write_name(help_dir, "", KEY) == 0);
+    CU_ASSERT(tg_list_cache_write_name(NULL, "x", KEY) == 0);
+    CU_ASSERT(tg_list_cache_write_name("/no/such", "x", KEY) == ENOENT);
+    CU_ASSERT(tg_list_cache_write_name(help_dir, "x-_1", KEY) == 0);
     snprintf(path, sizeof(path), "%s/mcp/x-_1.name", help_dir);
     CU_ASSERT(access(path, F_OK) == 0);
     CU_ASSERT(
         utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
         == 0);
-    tg_kept_sweep(help_dir);
+    tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == -1);
     test_kept_sessions();
     snprintf(path, sizeof(path), "%s/mcp", help_dir);
@@ -437,15 +440,15 @@ HELP_TEST(kept, "kept lists")
 /* --- what a worker may say --- */
 
 static int
-test_read_spec(const char *text, tg_server_spec_t *spec)
+test_read_spec(const char *text, tg_mcp_server_params_t *spec)
 {
-    static const tg_program_env_t env = { "PATH=/bin", "HOME=/h", "LANG=C",
-                                          NULL };
+    static const tg_program_base_env_t env = { "PATH=/bin", "HOME=/h", "LANG=C",
+                                               NULL };
     const char *why;
     int rc;
 
-    rc = tg_server_spec_read(spec, tg_str_c(text), &env, &why);
-    CU_ASSERT(rc == TG_OK || (rc == TG_BAD && why[0] != '\0'));
+    rc = tg_mcp_server_params_read(spec, tg_str_from_cstr(text), &env, &why);
+    CU_ASSERT(rc == TG_OK || (rc == TG_INVALID && why[0] != '\0'));
 
     return rc;
 }
@@ -474,11 +477,11 @@ HELP_TEST(spec, "spec")
         "{\"key\":\"short\",\"server\":\"s\",\"spec\":{\"exec\":[\"/a\"]}}",
         "{\"key\":\"" KEY "\",\"server\":1,\"spec\":{\"exec\":[\"/a\"]}}",
     };
-    tg_server_spec_t spec;
+    tg_mcp_server_params_t spec;
     size_t i;
 
     for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CU_ASSERT(test_read_spec(wrong[i], &spec) == TG_BAD);
+        CU_ASSERT(test_read_spec(wrong[i], &spec) == TG_INVALID);
     }
 
     CU_ASSERT(
@@ -487,12 +490,13 @@ HELP_TEST(spec, "spec")
                                  "\"roots\":[]}"),
                        &spec)
         == TG_OK);
-    CU_ASSERT(spec.share == TG_SHARE_USER && spec.is_boot && spec.idle_ms == 0);
+    CU_ASSERT(spec.share == TG_MCP_SHARE_USER && spec.is_boot
+              && spec.idle_ms == 0);
     CU_ASSERT_STRING_EQUAL(spec.program.argv[1], "b");
     CU_ASSERT_STRING_EQUAL(spec.program.envp[2], "LANG=C");
     CU_ASSERT_PTR_NULL(spec.program.envp[3]);
     CU_ASSERT_STRING_EQUAL(spec.roots, "[]");
-    tg_server_spec_free(&spec);
+    tg_mcp_server_params_free(&spec);
 
     CU_ASSERT(test_read_spec(TEST_SPEC("{\"pass\":\"[::1]:80\"}"), &spec)
               == TG_OK);
@@ -500,5 +504,6 @@ HELP_TEST(spec, "spec")
     CU_ASSERT(test_read_spec(TEST_SPEC("{\"pass\":\"unix:/x\"}"), &spec)
               == TG_OK);
     CU_ASSERT_STRING_EQUAL(spec.address.un.sun_path, "/x");
-    CU_ASSERT(spec.idle_ms == TG_SERVER_IDLE_MS && spec.share == TG_SHARE_ALL);
+    CU_ASSERT(spec.idle_ms == TG_MCP_SERVER_IDLE_MS
+              && spec.share == TG_MCP_SHARE_ALL);
 }

@@ -4,7 +4,7 @@
  */
 #include "runner_host.h"
 
-#include "runner/program/tg_mark.h"
+#include "runner/process/tg_process_tag.h"
 
 #include <sys/wait.h>
 
@@ -74,7 +74,7 @@ HELP_TEST(at_once, "two that end at once")
     test_pair_t cancelled, other;
     int i;
 
-    host.programs.mark = tg_mark(1, (uint64_t) getpid());
+    host.programs.process_tag = tg_process_tag_make(1, (uint64_t) getpid());
 
     for (i = 0; i < 2; i++) {
         if (i == 0) {
@@ -100,7 +100,8 @@ HELP_TEST(unmarked, "two that end at once, without a mark")
     int i;
 
     for (i = 0; i < 2; i++) {
-        host.programs.mark = i == 0 ? tg_mark(1, (uint64_t) getpid()) : 0;
+        host.programs.process_tag =
+            i == 0 ? tg_process_tag_make(1, (uint64_t) getpid()) : 0;
         test_start(&other, "other", "");
         test_start(&cancelled, "cancelled", i == 0 ? TEST_UNMARK : "");
         test_end_both(&cancelled, &other);
@@ -133,8 +134,8 @@ HELP_TEST(many, "many daemons")
     char text[1024];
     pid_t session;
 
-    host.programs.mark = tg_mark(1, (uint64_t) getpid());
-    snprintf(text, sizeof(text), TEST_DAEMONS, TG_TREE_MAX + 50);
+    host.programs.process_tag = tg_process_tag_make(1, (uint64_t) getpid());
+    snprintf(text, sizeof(text), TEST_DAEMONS, TG_PROCESS_TREE_MAX + 50);
     CU_ASSERT(host_exec(host_sh(text, "")));
     session = atoi(host_text("text"));
     CU_ASSERT_FATAL(session > 1);
@@ -151,5 +152,5 @@ HELP_TEST(many, "many daemons")
 
     CU_ASSERT(kill(-session, SIGKILL) == 0);
     CU_ASSERT(host_until(test_has_no_child, NULL));
-    CU_ASSERT(host.programs.norphans == 0 && !host.programs.has_more);
+    CU_ASSERT(host.programs.norphans == 0 && !host.programs.has_more_orphans);
 }

@@ -25,11 +25,11 @@ test_lines_are(const char *input, size_t portion, const char *expected)
     }
 
     CU_ASSERT(has_risen == (expected[0] != '\0'));
-    CU_ASSERT(tg_progress_is_new(&progress) == has_risen);
-    tg_progress_take(&progress, &json);
-    CU_ASSERT(!tg_progress_is_new(&progress));
+    CU_ASSERT(tg_progress_has_update(&progress) == has_risen);
+    tg_progress_take_members(&progress, &json);
+    CU_ASSERT(!tg_progress_has_update(&progress));
 
-    if (!tg_str_eq(tg_buf_view(&json), tg_str_c(expected))) {
+    if (!tg_str_eq(tg_buf_view(&json), tg_str_from_cstr(expected))) {
         fprintf(stderr, "%s by %zu: %.*s\n", input, portion, (int) json.len,
                 json.data);
         CU_FAIL("another line");
@@ -110,13 +110,13 @@ test_line_of(size_t len, size_t portion, const char *expected)
 
     tg_progress_init(&progress);
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, head);
+    tg_buf_append_cstr(&text, head);
 
     while (text.len < len - strlen(tail)) {
-        tg_buf_char(&text, 'x');
+        tg_buf_append_char(&text, 'x');
     }
 
-    tg_buf_text(&text, "\"}\n");
+    tg_buf_append_cstr(&text, "\"}\n");
 
     for (at = 0; at < text.len; at += n) {
         n = portion < text.len - at ? portion : text.len - at;
@@ -148,12 +148,12 @@ HELP_TEST(last_line, "the last")
     tg_progress_t progress;
 
     tg_progress_init(&progress);
-    CU_ASSERT(!tg_progress_end(&progress));
+    CU_ASSERT(!tg_progress_feed_end(&progress));
     CU_ASSERT(!tg_progress_feed(&progress, "{\"progress\":1}", 14));
-    CU_ASSERT(tg_progress_end(&progress));
+    CU_ASSERT(tg_progress_feed_end(&progress));
     CU_ASSERT(!tg_progress_feed(&progress, "{\"progress\":2", 13));
-    CU_ASSERT(!tg_progress_end(&progress));
-    CU_ASSERT(!tg_progress_end(&progress));
+    CU_ASSERT(!tg_progress_feed_end(&progress));
+    CU_ASSERT(!tg_progress_feed_end(&progress));
     tg_progress_deinit(&progress);
 }
 
@@ -164,8 +164,9 @@ test_param(const char *key)
 {
     tg_str_t params, value;
 
-    if (tg_json_get(tg_buf_view(&host.line), TG_STR("params"), &params) != TG_OK
-        || tg_json_get(params, tg_str_c(key), &value) != TG_OK)
+    if (tg_json_get_member(tg_buf_view(&host.line), TG_STR("params"), &params)
+            != TG_OK
+        || tg_json_get_member(params, tg_str_from_cstr(key), &value) != TG_OK)
     {
         return TG_STR_NONE;
     }
@@ -183,9 +184,9 @@ test_progress(unsigned id)
         return -1;
     }
 
-    CU_ASSERT(tg_json_int64(test_param("id"), &value) == TG_OK);
+    CU_ASSERT(tg_json_parse_int64(test_param("id"), &value) == TG_OK);
     CU_ASSERT(value == id);
-    CU_ASSERT(tg_json_int64(test_param("progress"), &value) == TG_OK);
+    CU_ASSERT(tg_json_parse_int64(test_param("progress"), &value) == TG_OK);
 
     return value;
 }
@@ -226,7 +227,7 @@ HELP_TEST(told, "told")
              "{\"jsonrpc\":\"2.0\",\"method\":\"progress\",\"params\":{"
              "\"id\":%u,\"progress\":1,\"total\":2,\"message\":\"\\u00e9\"}}",
              id);
-    CU_ASSERT(tg_str_eq(tg_buf_view(&host.line), tg_str_c(expected)));
+    CU_ASSERT(tg_str_eq(tg_buf_view(&host.line), tg_str_from_cstr(expected)));
 
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     CU_ASSERT(host_recv());
@@ -300,7 +301,7 @@ HELP_TEST(spam, "spam")
                            ">&3",
                            ",\"timeout_ms\":3000,\"max_timeout_ms\":4000"));
     n = test_until_answer(id, &last);
-    CU_ASSERT(n > 2 && n <= 4000 / TG_JOB_PACE_MS + 2);
+    CU_ASSERT(n > 2 && n <= 4000 / TG_JOB_PROGRESS_INTERVAL_MS + 2);
     CU_ASSERT(last < 1000000);
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(strstr(host_text("message"), "did not finish within 4 s (it "

@@ -3,7 +3,7 @@
  */
 #include "runner_store.h"
 
-#include "runner/store/tg_store_sqlite.h"
+#include "tasks/store/tg_store_sqlite.h"
 
 #include <sys/stat.h>
 
@@ -24,16 +24,16 @@ HELP_TEST(ids, "ids are what they are called, and nothing else")
     tg_buf_t buf;
     size_t i;
 
-    CU_ASSERT(tg_task_id(TG_STR("task-0000")) == 0);
-    CU_ASSERT(tg_task_id(TG_STR("task-0012")) == 12);
-    CU_ASSERT(tg_task_id(TG_STR("task-12345")) == 12345);
+    CU_ASSERT(tg_task_parse_id(TG_STR("task-0000")) == 0);
+    CU_ASSERT(tg_task_parse_id(TG_STR("task-0012")) == 12);
+    CU_ASSERT(tg_task_parse_id(TG_STR("task-12345")) == 12345);
 
     for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CU_ASSERT(tg_task_id(tg_str_c(wrong[i])) == -1);
+        CU_ASSERT(tg_task_parse_id(tg_str_from_cstr(wrong[i])) == -1);
     }
 
-    buf = tg_buf_fixed(room, sizeof(room));
-    tg_task_put_id(&buf, 10000);
+    buf = tg_buf_make_fixed(room, sizeof(room));
+    tg_task_append_id(&buf, 10000);
     HELP_EQ(tg_buf_view(&buf), "task-10000");
 }
 
@@ -64,7 +64,7 @@ HELP_TEST(order, "by priority, then first come, of agents that have places")
 
 HELP_TEST(states, "each state, what it is told as, and how many there are")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
     test_fresh("states");
     (void) test_submit("a", 7, "say \"hi\"");
@@ -83,14 +83,14 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
     CU_ASSERT(test_id(TG_STORE_CANCEL, 9, 0) == TG_MISSING);
     CU_ASSERT(test_id(TG_STORE_GET, 9, 0) == TG_MISSING);
 
-    test_begin(&ask, TG_STORE_FINISH);
-    ask.state = TG_TASK_COMPLETED;
-    ask.pid = 42;
-    ask.result = TG_STR("r");
-    ask.error = TG_STR_NONE;
-    ask.output = TG_STR("o");
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_FINISH);
+    query.state = TG_TASK_COMPLETED;
+    query.pid = 42;
+    query.result = TG_STR("r");
+    query.error = TG_STR_NONE;
+    query.output = TG_STR("o");
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    tg_store_query_deinit(&query);
     TOLD(TG_STORE_GET, 0, TG_STR_NONE,
          "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
          "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
@@ -108,12 +108,12 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
          "{\"queued\":1,\"tasks\":[{\"id\":\"task-0002\",\"prompt\":\"three\","
          "\"agent\":\"b\",\"priority\":0}]}");
 
-    test_begin(&ask, TG_STORE_SUBMIT);
-    ask.prompt = TG_STR("p");
-    ask.agent = TG_STR("a");
-    ask.limit = 1;
-    CU_ASSERT(test_wait(&ask) == TG_LIMIT);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_SUBMIT);
+    query.prompt = TG_STR("p");
+    query.agent = TG_STR("a");
+    query.limit = 1;
+    CU_ASSERT(test_wait(&query) == TG_LIMIT);
+    tg_store_query_deinit(&query);
     test_close();
     test_remove("states");
 }
@@ -124,7 +124,7 @@ HELP_TEST(returned, "what was claimed and did not start waits in its old place")
     (void) test_submit("a", 0, "one");
     (void) test_submit("a", 0, "two");
     CU_ASSERT(test_claim("a") == 0);
-    CU_ASSERT(test_id(TG_STORE_RETURN, 0, 0) == TG_OK);
+    CU_ASSERT(test_id(TG_STORE_REQUEUE, 0, 0) == TG_OK);
     TOLD(TG_STORE_GET, 0, TG_STR_NONE,
          "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
@@ -138,25 +138,25 @@ HELP_TEST(returned, "what was claimed and did not start waits in its old place")
 
 HELP_TEST(large, "a list has a bound, one task is always told")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
     char *prompt;
 
-    prompt = malloc(TG_STORE_TOLD_MAX + 2);
+    prompt = malloc(TG_STORE_LIST_BYTES_MAX + 2);
     CU_ASSERT_FATAL(prompt != NULL);
-    memset(prompt, 'x', TG_STORE_TOLD_MAX + 1);
-    prompt[TG_STORE_TOLD_MAX + 1] = '\0';
+    memset(prompt, 'x', TG_STORE_LIST_BYTES_MAX + 1);
+    prompt[TG_STORE_LIST_BYTES_MAX + 1] = '\0';
     test_fresh("large");
     (void) test_submit("a", 0, prompt);
     (void) test_submit("b", 0, "p");
-    test_begin(&ask, TG_STORE_LIST);
-    CU_ASSERT(test_wait(&ask) == TG_LIMIT);
-    CU_ASSERT(ask.json.len == 0);
-    tg_store_ask_deinit(&ask);
-    test_begin(&ask, TG_STORE_LIST);
-    ask.agent = TG_STR("a");
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    CU_ASSERT(ask.json.len > TG_STORE_TOLD_MAX);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_LIST);
+    CU_ASSERT(test_wait(&query) == TG_LIMIT);
+    CU_ASSERT(query.json.len == 0);
+    tg_store_query_deinit(&query);
+    test_begin(&query, TG_STORE_LIST);
+    query.agent = TG_STR("a");
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    CU_ASSERT(query.json.len > TG_STORE_LIST_BYTES_MAX);
+    tg_store_query_deinit(&query);
     test_close();
     test_remove("large");
     free(prompt);
@@ -164,7 +164,7 @@ HELP_TEST(large, "a list has a bound, one task is always told")
 
 HELP_TEST(interrupted, "what ran when it was opened has failed")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
     test_fresh("again");
     (void) test_submit("a", 0, "one");
@@ -172,10 +172,10 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
     CU_ASSERT(test_claim("a") == 0);
     test_close();
 
-    CU_ASSERT(test_open("again", &ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json),
+    CU_ASSERT(test_open("again", &query) == TG_OK);
+    HELP_EQ(tg_buf_view(&query.json),
             "{\"queued\":[],\"failed\":[" TEST_ENDED("0000") "]}");
-    tg_store_ask_deinit(&ask);
+    tg_store_query_deinit(&query);
     TOLD(TG_STORE_LIST, 0, TG_STR("a"),
          "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
@@ -195,27 +195,27 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
 static void
 test_reopen(const char *name, const char *told)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
     test_close();
-    CU_ASSERT(test_open(name, &ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json), told);
-    tg_store_ask_deinit(&ask);
+    CU_ASSERT(test_open(name, &query) == TG_OK);
+    HELP_EQ(tg_buf_view(&query.json), told);
+    tg_store_query_deinit(&query);
 }
 
 static tg_task_state_t
 test_interrupt(int64_t id)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    test_begin(&ask, TG_STORE_FINISH);
-    ask.id = id;
-    ask.state = TG_TASK_QUEUED;
-    ask.output = TG_STR("o");
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_FINISH);
+    query.id = id;
+    query.state = TG_TASK_QUEUED;
+    query.output = TG_STR("o");
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    tg_store_query_deinit(&query);
 
-    return ask.state;
+    return query.state;
 }
 
 HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
@@ -260,7 +260,7 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
 
 HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
     test_fresh("orphans");
     (void) test_submit("a", 0, "0");
@@ -268,29 +268,29 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
     (void) test_submit("c", 0, "2");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
-    TOLD(TG_STORE_ORPHAN, 0, TG_STR_NONE,
+    TOLD(TG_STORE_FAIL_ORPHANS, 0, TG_STR_NONE,
          "[{\"id\":\"task-0000\",\"agent\":\"a\",\"owner\":null},"
          "{\"id\":\"task-0002\",\"agent\":\"c\",\"owner\":null}]");
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":0,"
          "\"failed\":2,\"cancelled\":0}");
 
-    test_begin(&ask, TG_STORE_PURGE);
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json), "[]");
-    tg_store_ask_deinit(&ask);
-    test_begin(&ask, TG_STORE_PURGE);
-    ask.limit = 0;
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json), "[\"task-0000\",\"task-0002\"]");
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_PURGE);
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    HELP_EQ(tg_buf_view(&query.json), "[]");
+    tg_store_query_deinit(&query);
+    test_begin(&query, TG_STORE_PURGE);
+    query.limit = 0;
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    HELP_EQ(tg_buf_view(&query.json), "[\"task-0000\",\"task-0002\"]");
+    tg_store_query_deinit(&query);
 
     /* Whichever were removed, no id comes twice. */
     CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
-    test_begin(&ask, TG_STORE_PURGE);
-    ask.limit = 0;
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_PURGE);
+    query.limit = 0;
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    tg_store_query_deinit(&query);
     CU_ASSERT(test_submit("b", 0, "3") == 3);
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":1,\"queued\":1,\"running\":0,\"completed\":0,"
@@ -304,15 +304,15 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
 static void
 test_submit_of(const char *owner, const char *agent)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    test_begin(&ask, TG_STORE_SUBMIT);
-    ask.prompt = TG_STR("p");
-    ask.agent = tg_str_c(agent);
-    ask.owner = owner != NULL ? tg_str_c(owner) : TG_STR_NONE;
-    ask.job = TG_STR("{\"secret\":1}");
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, TG_STORE_SUBMIT);
+    query.prompt = TG_STR("p");
+    query.agent = tg_str_from_cstr(agent);
+    query.owner = owner != NULL ? tg_str_from_cstr(owner) : TG_STR_NONE;
+    query.job = TG_STR("{\"secret\":1}");
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    tg_store_query_deinit(&query);
 }
 
 /* What is told to an owner, of an agent and a state, or any. */
@@ -323,53 +323,54 @@ test_told_to(tg_store_op_t op, const char *owner, tg_str_t agent,
              tg_task_state_t state, const char *pattern, const char *file,
              int line)
 {
-    tg_store_ask_t ask;
-    tg_json_t each;
+    tg_store_query_t query;
+    tg_json_cursor_t each;
     tg_buf_t ids;
     tg_str_t task, id;
 
-    test_begin(&ask, op);
-    ask.owner = tg_str_c(owner);
-    ask.agent = agent;
-    ask.state = state;
-    CU_ASSERT(test_wait(&ask) == TG_OK);
+    test_begin(&query, op);
+    query.owner = tg_str_from_cstr(owner);
+    query.agent = agent;
+    query.state = state;
+    CU_ASSERT(test_wait(&query) == TG_OK);
 
     if (op != TG_STORE_LIST) {
-        help_json(tg_buf_view(&ask.json), pattern, file, line);
-        tg_store_ask_deinit(&ask);
+        help_json(tg_buf_view(&query.json), pattern, file, line);
+        tg_store_query_deinit(&query);
         return;
     }
 
     tg_buf_init(&ids, tg_alloc_libc());
 
-    for (tg_json_each(&each, tg_buf_view(&ask.json));
-         tg_json_item(&each, &task);) {
-        CU_ASSERT(tg_json_get(task, TG_STR("id"), &id) == TG_OK);
-        tg_buf_put(&ids, id.data + id.len - 2, 1);
+    for (tg_json_iter_init(&each, tg_buf_view(&query.json));
+         tg_json_iter_next(&each, &task);)
+    {
+        CU_ASSERT(tg_json_get_member(task, TG_STR("id"), &id) == TG_OK);
+        tg_buf_append(&ids, id.data + id.len - 2, 1);
     }
 
     help_eq(tg_buf_view(&ids), pattern, file, line);
     tg_buf_deinit(&ids);
-    tg_store_ask_deinit(&ask);
+    tg_store_query_deinit(&query);
 }
 
 static int
 test_id_of(tg_store_op_t op, int64_t id, const char *owner)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    test_begin(&ask, op);
-    ask.id = id;
-    ask.owner = tg_str_c(owner);
-    (void) test_wait(&ask);
-    tg_store_ask_deinit(&ask);
+    test_begin(&query, op);
+    query.id = id;
+    query.owner = tg_str_from_cstr(owner);
+    (void) test_wait(&query);
+    tg_store_query_deinit(&query);
 
-    return ask.rc;
+    return query.rc;
 }
 
 HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
     test_fresh("owners");
     test_submit_of("7", "a");
@@ -408,15 +409,15 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
          "\"output\":null}");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
-    test_begin(&ask, TG_STORE_CLAIM);
-    CU_ASSERT(test_wait(&ask) == TG_OK);
-    CU_ASSERT(ask.id == 2);
-    CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)),
+    test_begin(&query, TG_STORE_CLAIM);
+    CU_ASSERT(test_wait(&query) == TG_OK);
+    CU_ASSERT(query.id == 2);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&query.json)),
                      ",\"owner\":null,"
                      "\"metadata\":{},\"result\":null,"
                      "\"output\":null,\"job\":{\"secret\":1}}")
               != NULL);
-    tg_store_ask_deinit(&ask);
+    tg_store_query_deinit(&query);
     test_close();
     test_remove("owners");
 }
@@ -426,14 +427,14 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
 static void
 test_refused(const char *name, const char *why)
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
-    CU_ASSERT(test_open(name, &ask) == TG_BAD);
-    CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)), why) != NULL);
-    tg_store_ask_deinit(&ask);
+    CU_ASSERT(test_open(name, &query) == TG_INVALID);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&query.json)), why) != NULL);
+    tg_store_query_deinit(&query);
 
     /* Nor does it do anything else. */
-    CU_ASSERT(test_submit("a", 0, "p") == -TG_BAD);
+    CU_ASSERT(test_submit("a", 0, "p") == -TG_INVALID);
     test_close();
 }
 
@@ -470,10 +471,10 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     }
 
     {
-        tg_store_ask_t ask;
+        tg_store_query_t query;
 
-        CU_ASSERT(test_open("newer", &ask) == TG_OK);
-        tg_store_ask_deinit(&ask);
+        CU_ASSERT(test_open("newer", &query) == TG_OK);
+        tg_store_query_deinit(&query);
     }
     CU_ASSERT(test_claim("a") == 0);
 
@@ -542,13 +543,13 @@ static const char test_first[] =
 
 HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
 
     test_sql("older", test_first);
-    CU_ASSERT(test_open("older", &ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json),
+    CU_ASSERT(test_open("older", &query) == TG_OK);
+    HELP_EQ(tg_buf_view(&query.json),
             "{\"queued\":[],\"failed\":[" TEST_ENDED("0001") "]}");
-    tg_store_ask_deinit(&ask);
+    tg_store_query_deinit(&query);
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":5,\"queued\":1,\"running\":0,\"completed\":1,"
          "\"failed\":2,\"cancelled\":1}");
@@ -564,19 +565,19 @@ HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
 
 HELP_TEST(two, "nobody else has it open")
 {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
     tg_store_t *store;
-    char where[128];
+    char location[128];
 
     test_fresh("two");
     store = test_store;
-    snprintf(where, sizeof(where), "sqlite:%s", help_path("two"));
-    test_store = tg_store_new(&test_loop, tg_str_c(where), "here");
-    test_begin(&ask, TG_STORE_OPEN);
-    CU_ASSERT(test_wait(&ask) == TG_BAD);
-    CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)), "locked") != NULL);
-    tg_store_ask_deinit(&ask);
-    test_store->kind->close(test_store, NULL, NULL);
+    snprintf(location, sizeof(location), "sqlite:%s", help_path("two"));
+    test_store = tg_store_new(&test_loop, tg_str_from_cstr(location), "here");
+    test_begin(&query, TG_STORE_OPEN);
+    CU_ASSERT(test_wait(&query) == TG_INVALID);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&query.json)), "locked") != NULL);
+    tg_store_query_deinit(&query);
+    test_store->backend->close(test_store, NULL, NULL);
     test_store = store;
     CU_ASSERT(test_submit("a", 0, "p") == 0);
     test_close();

@@ -12,12 +12,12 @@
 static void
 test_whole(const char *name)
 {
-    const tg_sqlite_t *sqlite;
+    const tg_libsqlite_t *sqlite;
     sqlite3_stmt *row;
     const char *why;
     sqlite3 *db;
 
-    sqlite = tg_sqlite(&why);
+    sqlite = tg_libsqlite_load(&why);
     CU_ASSERT_FATAL(
         sqlite->open_v2(help_path(name), &db, SQLITE_OPEN_READONLY, NULL)
         == SQLITE_OK);
@@ -31,7 +31,7 @@ test_whole(const char *name)
 }
 
 typedef struct {
-    tg_store_ask_t ask;
+    tg_store_query_t query;
     char prompt[32];
 } test_task_t;
 
@@ -42,15 +42,15 @@ static int test_pipe;
 
 /* Tells each id that was answered. */
 static void
-test_acknowledge(tg_store_ask_t *ask)
+test_acknowledge(tg_store_query_t *query)
 {
     char text[32];
     int n;
 
     test_nasked--;
-    n = snprintf(text, sizeof(text), "%lld\n", (long long) ask->id);
+    n = snprintf(text, sizeof(text), "%lld\n", (long long) query->id);
 
-    if (ask->rc != TG_OK || write(test_pipe, text, (size_t) n) != n) {
+    if (query->rc != TG_OK || write(test_pipe, text, (size_t) n) != n) {
         _exit(1);
     }
 }
@@ -59,7 +59,7 @@ test_acknowledge(tg_store_ask_t *ask)
 static void
 test_submit_on(void)
 {
-    tg_store_ask_t open;
+    tg_store_query_t open;
     test_task_t *task;
     int i;
 
@@ -68,12 +68,12 @@ test_submit_on(void)
     for (;;) {
         for (i = 0; i < TASKS; i++) {
             task = &test_tasks[i];
-            test_begin(&task->ask, TG_STORE_SUBMIT);
-            task->ask.done = test_acknowledge;
-            task->ask.prompt = TG_STR("work");
-            task->ask.agent = TG_STR("a");
-            task->ask.limit = INT64_MAX;
-            test_ask(&task->ask);
+            test_begin(&task->query, TG_STORE_SUBMIT);
+            task->query.done = test_acknowledge;
+            task->query.prompt = TG_STR("work");
+            task->query.agent = TG_STR("a");
+            task->query.limit = INT64_MAX;
+            test_ask(&task->query);
         }
 
         while (test_nasked != 0) {
@@ -140,7 +140,7 @@ test_acknowledged(int fd, int64_t last)
 HELP_TEST(storm, "copied at any moment it opens and has all that was answered")
 {
     int64_t last, total;
-    tg_store_ask_t ask;
+    tg_store_query_t query;
     tg_str_t value;
     pid_t pid;
     int fds[2], i, status;
@@ -171,16 +171,17 @@ HELP_TEST(storm, "copied at any moment it opens and has all that was answered")
         test_copy_store();
         kill(pid, SIGCONT);
 
-        CU_ASSERT_FATAL(test_open("copy", &ask) == TG_OK);
-        tg_store_ask_deinit(&ask);
-        test_begin(&ask, TG_STORE_STATS);
-        CU_ASSERT(test_wait(&ask) == TG_OK);
-        CU_ASSERT(tg_json_get(tg_buf_view(&ask.json), TG_STR("total"), &value)
+        CU_ASSERT_FATAL(test_open("copy", &query) == TG_OK);
+        tg_store_query_deinit(&query);
+        test_begin(&query, TG_STORE_STATS);
+        CU_ASSERT(test_wait(&query) == TG_OK);
+        CU_ASSERT(tg_json_get_member(tg_buf_view(&query.json), TG_STR("total"),
+                                     &value)
                       == TG_OK
-                  && tg_json_int64(value, &total) == TG_OK);
+                  && tg_json_parse_int64(value, &total) == TG_OK);
         CU_ASSERT(total > last);
         CU_ASSERT(test_id(TG_STORE_GET, last, 0) == TG_OK);
-        tg_store_ask_deinit(&ask);
+        tg_store_query_deinit(&query);
         test_close();
         test_whole("copy");
         test_remove("copy");
@@ -208,7 +209,7 @@ HELP_TEST(full, "without room for more it says so, and goes on when there is")
         CU_ASSERT(id == n);
     }
 
-    CU_ASSERT(id == -TG_BAD);
+    CU_ASSERT(id == -TG_INVALID);
     CU_ASSERT(n > 0);
 
     /* What there is can still be read. */

@@ -1,9 +1,9 @@
 /*
  * A store in PostgreSQL that does not answer: it is given up.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
-#include "runner/store/tg_store_pq.h"
+#include "tasks/store/tg_store_pg.h"
 
 #include <stdlib.h>
 
@@ -19,37 +19,38 @@ test_on_closed(void *host)
 
 /* As of tasks whose store cannot be opened. */
 static void
-test_on_open(tg_store_ask_t *ask)
+test_on_open(tg_store_query_t *query)
 {
     test_nanswers++;
-    CU_ASSERT(ask->rc == TG_BAD);
-    HELP_EQ(tg_buf_view(&ask->json), "it did not answer; it was asked before, "
-                                     "and may have done it");
-    test_store->kind->close(test_store, test_on_closed, NULL);
+    CU_ASSERT(query->rc == TG_INVALID);
+    HELP_EQ(tg_buf_view(&query->json),
+            "it did not answer; it was asked before, "
+            "and may have done it");
+    test_store->backend->close(test_store, test_on_closed, NULL);
 }
 
 HELP_TEST(mute, "who gives it up closes it, and nobody connects anew")
 {
-    tg_store_ask_t ask;
-    tg_store_pq_t *db;
+    tg_store_query_t query;
+    tg_store_pg_t *db;
     uv_loop_t loop;
 
     uv_loop_init(&loop);
     test_store = tg_store_new(&loop, TG_STR("postgresql:nobody"), "here");
     CU_ASSERT_FATAL(test_store != NULL);
-    db = (tg_store_pq_t *) test_store;
-    tg_store_ask_init(&ask, TG_STORE_OPEN, test_on_open, NULL);
-    test_store->kind->ask(test_store, &ask);
+    db = (tg_store_pg_t *) test_store;
+    tg_store_query_init(&query, TG_STORE_OPEN, test_on_open, NULL);
+    test_store->backend->query(test_store, &query);
 
     /* It was sent long ago. */
     TAILQ_CONCAT(&db->sent, &db->waiting, next);
-    ask.serial = ++db->serial;
+    query.serial = ++db->serial;
     db->nsent = 1;
-    db->state = TG_PQ_BUSY;
-    db->sent_at = uv_now(&loop) - TG_PQ_ANSWER_MS - 1;
+    db->state = TG_PG_BUSY;
+    db->sent_at = uv_now(&loop) - TG_PG_ANSWER_TIMEOUT_MS - 1;
     uv_run(&loop, UV_RUN_DEFAULT);
     CU_ASSERT(test_nanswers == 1);
     CU_ASSERT(test_nclosed == 1);
     CU_ASSERT(uv_loop_close(&loop) == 0);
-    tg_store_ask_deinit(&ask);
+    tg_store_query_deinit(&query);
 }

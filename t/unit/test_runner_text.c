@@ -6,15 +6,15 @@
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static const tg_program_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C",
-                                           "P=3" };
+static const tg_program_base_env_t test_env = { "PATH=/bin", "HOME=/h",
+                                                "LANG=C", "P=3" };
 
 /* What it is asked: by every job, and by exec. */
 typedef struct {
@@ -28,10 +28,11 @@ test_read(test_params_t *params, const char *text, const char **why)
     tg_str_t values[TG_JOB_MEMBERS_MAX];
     int rc;
 
-    CU_ASSERT(tg_json_check(tg_str_c(text), NULL) == TG_OK);
+    CU_ASSERT(tg_json_validate(tg_str_from_cstr(text), NULL) == TG_OK);
     memset(params, 0, sizeof(*params));
-    rc = tg_job_params_read(&params->job, tg_str_c(text), tg_exec_members,
-                            TG_EXEC_TIMEOUT, values, why);
+    rc = tg_job_params_read(&params->job, tg_str_from_cstr(text),
+                            tg_exec_members, TG_EXEC_TIMEOUT_DEFAULT, values,
+                            why);
 
     if (rc != TG_OK) {
         return rc;
@@ -89,7 +90,7 @@ HELP_TEST(params_full, "all members")
     CU_ASSERT(tg_str_eq(params.exec.input, tg_str("a\0b", 3)));
     CU_ASSERT_EQUAL(params.job.timeout_ms, 5000);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, 6000);
-    CU_ASSERT_EQUAL(params.exec.how.max_output, 7);
+    CU_ASSERT_EQUAL(params.exec.output_params.max_output, 7);
     CU_ASSERT_EQUAL(params.job.nlimits, 3);
     CU_ASSERT_STRING_EQUAL(params.job.limits[0].name, "n");
     CU_ASSERT_STRING_EQUAL(params.job.limits[0].key, "k\xc3\xa9");
@@ -111,10 +112,11 @@ HELP_TEST(params_least, "the least")
     CU_ASSERT_STRING_EQUAL(params.exec.program.cwd, "/");
     CU_ASSERT_STRING_EQUAL(params.exec.program.envp[3], "TOOL_NAME=");
     CU_ASSERT_EQUAL(params.exec.input.len, 0);
-    CU_ASSERT_EQUAL(params.job.timeout_ms, TG_EXEC_TIMEOUT);
+    CU_ASSERT_EQUAL(params.job.timeout_ms, TG_EXEC_TIMEOUT_DEFAULT);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, TG_JOB_TIMEOUT_MAX);
     CU_ASSERT_EQUAL(params.job.nlimits, 0);
-    CU_ASSERT_EQUAL(params.exec.how.max_output, TG_EXEC_OUTPUT);
+    CU_ASSERT_EQUAL(params.exec.output_params.max_output,
+                    TG_EXEC_OUTPUT_DEFAULT);
     test_free(&params);
 }
 
@@ -124,32 +126,35 @@ HELP_TEST(params_wrong, "wrong ones")
         int rc;
         const char *text;
     } cases[] = {
-        { TG_BAD, "[]" },
-        { TG_BAD, "{}" },
-        { TG_BAD, "{\"tool\":\"t\"}" },
-        { TG_BAD, "{\"argv\":[\"/a\"]}" },
-        { TG_BAD, "{\"tool\":1,\"argv\":[\"/a\"]}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":\"/a\"}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[]}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\",1]}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":{}}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"cwd\":null}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"stdin\":1}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":0}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":1.5}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":3e9}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_timeout_ms\":0}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":-1}" },
-        { TG_BAD,
+        { TG_INVALID, "[]" },
+        { TG_INVALID, "{}" },
+        { TG_INVALID, "{\"tool\":\"t\"}" },
+        { TG_INVALID, "{\"argv\":[\"/a\"]}" },
+        { TG_INVALID, "{\"tool\":1,\"argv\":[\"/a\"]}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":\"/a\"}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[]}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\",1]}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":{}}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"cwd\":null}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"stdin\":1}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":0}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":1.5}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":3e9}" },
+        { TG_INVALID,
+          "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_timeout_ms\":0}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":-1}" },
+        { TG_INVALID,
           "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":33554433}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":1}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":[256]}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":[\"1\"]}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"stderr\":\"x\"}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"bytes\":\"image\"}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"mime\":\"a/b\"}" },
-        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"bytes\":\"x\","
-                  "\"mime\":\"a/b\"}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":1}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":[256]}" },
+        { TG_INVALID,
+          "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":[\"1\"]}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"stderr\":\"x\"}" },
+        { TG_INVALID,
+          "{\"tool\":\"t\",\"argv\":[\"/a\"],\"bytes\":\"image\"}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"mime\":\"a/b\"}" },
+        { TG_INVALID, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"bytes\":\"x\","
+                      "\"mime\":\"a/b\"}" },
         { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"a\"]}" },
         { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"\"]}" },
         { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\\u0000\"]}" },
@@ -185,27 +190,28 @@ HELP_TEST(params_limits, "limits")
     } cases[] = {
         { TG_OK, "[]" },
         { TG_OK, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1}]" },
-        { TG_BAD, "{}" },
-        { TG_BAD, "null" },
-        { TG_BAD, "[1]" },
-        { TG_BAD, "[{}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\"}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"concurrency\":1}]" },
-        { TG_BAD, "[{\"key\":\"k\",\"concurrency\":1}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":1,\"concurrency\":1}]" },
-        { TG_BAD, "[{\"name\":1,\"key\":\"k\",\"concurrency\":1}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":0}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1.5}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1,"
-                  "\"queue\":-1}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1,"
-                  "\"queue\":3e9}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"\\u0000\",\"concurrency\":1}]" },
-        { TG_BAD, "[{\"name\":\"n\",\"key\":\"1\",\"concurrency\":1},"
-                  "{\"name\":\"n\",\"key\":\"2\",\"concurrency\":1},"
-                  "{\"name\":\"n\",\"key\":\"3\",\"concurrency\":1},"
-                  "{\"name\":\"n\",\"key\":\"4\",\"concurrency\":1},"
-                  "{\"name\":\"n\",\"key\":\"5\",\"concurrency\":1}]" },
+        { TG_INVALID, "{}" },
+        { TG_INVALID, "null" },
+        { TG_INVALID, "[1]" },
+        { TG_INVALID, "[{}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":\"k\"}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"concurrency\":1}]" },
+        { TG_INVALID, "[{\"key\":\"k\",\"concurrency\":1}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":1,\"concurrency\":1}]" },
+        { TG_INVALID, "[{\"name\":1,\"key\":\"k\",\"concurrency\":1}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":0}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1.5}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1,"
+                      "\"queue\":-1}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1,"
+                      "\"queue\":3e9}]" },
+        { TG_INVALID,
+          "[{\"name\":\"n\",\"key\":\"\\u0000\",\"concurrency\":1}]" },
+        { TG_INVALID, "[{\"name\":\"n\",\"key\":\"1\",\"concurrency\":1},"
+                      "{\"name\":\"n\",\"key\":\"2\",\"concurrency\":1},"
+                      "{\"name\":\"n\",\"key\":\"3\",\"concurrency\":1},"
+                      "{\"name\":\"n\",\"key\":\"4\",\"concurrency\":1},"
+                      "{\"name\":\"n\",\"key\":\"5\",\"concurrency\":1}]" },
     };
     test_params_t params;
     const char *why;
@@ -235,13 +241,13 @@ HELP_TEST(params_many, "many strings")
 
     for (more = 0; more < 2; more++) {
         tg_buf_init(&text, tg_alloc_libc());
-        tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"/a\"");
+        tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"/a\"");
 
         for (i = 1; i < TG_PROGRAM_STRINGS_MAX + more; i++) {
-            tg_buf_text(&text, ",\"\"");
+            tg_buf_append_cstr(&text, ",\"\"");
         }
 
-        tg_buf_put(&text, "]}", 3);
+        tg_buf_append(&text, "]}", 3);
         CU_ASSERT(test_read(&params, text.data, &why)
                   == (more ? TG_LIMIT : TG_OK));
         test_free(&params);
@@ -253,22 +259,22 @@ HELP_TEST(params_many, "many strings")
 #define EXITED(status) TIMES ",\"exit\":" #status "}"
 #define ENDED_BY(signal) TIMES ",\"signal\":" #signal "}"
 static const tg_job_params_t test_params = { .tool = (char[]){ "t" } };
-static const tg_ran_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
+static const tg_run_stats_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
 
 /* Writes the whole answer at once. */
 static void
 test_answer(tg_buf_t *json, tg_exec_output_t *output, int status)
 {
-    tg_exec_answer_t answer;
+    tg_exec_response_t answer;
 
-    tg_exec_answer_begin(&answer, output, &test_params, status, &test_spent);
+    tg_exec_response_begin(&answer, output, &test_params, status, &test_spent);
 
-    while (tg_spill_answer_step(&answer.answer) == TG_AGAIN) {
+    while (tg_output_response_step(&answer.answer) == TG_AGAIN) {
         /* void */
     }
 
-    tg_buf_str(json, tg_buf_view(&answer.answer.writer.json));
-    tg_spill_answer_end(&answer.answer);
+    tg_buf_append_str(json, tg_buf_view(&answer.answer.writer.json));
+    tg_output_response_end(&answer.answer);
 }
 
 static void
@@ -278,9 +284,9 @@ test_answer_is(tg_exec_output_t *output, int status, const char *json)
 
     tg_buf_init(&text, tg_alloc_libc());
     test_answer(&text, output, status);
-    CU_ASSERT(tg_json_check(tg_buf_view(&text), NULL) == TG_OK);
+    CU_ASSERT(tg_json_validate(tg_buf_view(&text), NULL) == TG_OK);
 
-    if (!tg_str_eq(tg_buf_view(&text), tg_str_c(json))) {
+    if (!tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(json))) {
         fprintf(stderr, "%.*s\n", (int) text.len, text.data);
         CU_FAIL("another answer");
     }
@@ -298,20 +304,20 @@ HELP_TEST(answers, "answers")
     test_answer_is(&output, W_EXITCODE(255, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 255 and wrote nothing to stderr\"" EXITED(255));
-    CU_ASSERT(tg_exec_output_out(&output, "a\n", 2) == TG_OK);
-    CU_ASSERT(tg_exec_output_out(&output, "\xc3\xa9", 2) == TG_OK);
-    CU_ASSERT(tg_exec_output_out(&output, "bc", 2) == TG_LIMIT);
-    CU_ASSERT(tg_exec_output_out(&output, "\"", 1) == TG_OK);
-    CU_ASSERT(tg_exec_output_out(&output, "", 0) == TG_OK);
-    CU_ASSERT(tg_exec_output_out(&output, "x", 1) == TG_LIMIT);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "a\n", 2) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "\xc3\xa9", 2) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "bc", 2) == TG_LIMIT);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "\"", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "", 0) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "x", 1) == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(0, 0),
                    "{\"text\":\"a\\n\xc3\xa9\\\"\"" EXITED(0));
-    tg_tail_add(&output.err, "e\t\xff\n\n", 5);
+    tg_output_tail_append(&output.err, "e\t\xff\n\n", 5);
     test_answer_is(&output, W_EXITCODE(7, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 7\\n[end of stderr]\\n\\t\xef\xbf\xbd\\n[end of "
                    "stdout]\\n\xc3\xa9\\\"\"" EXITED(7));
-    output.how.max_output = 100;
+    output.output_params.max_output = 100;
     tg_buf_truncate(&output.out, 0);
     test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
@@ -328,17 +334,17 @@ HELP_TEST(answer_ends, "ends")
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
-    CU_ASSERT(tg_exec_output_out(&output, "one\ntwo\n\n", 9) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "one\ntwo\n\n", 9) == TG_OK);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1 and wrote nothing to stderr\\n[stdout]\\none\\n"
                    "two\"" EXITED(1));
-    tg_tail_add(&output.err, "why\n", 4);
+    tg_output_tail_append(&output.err, "why\n", 4);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\\n[stderr]\\nwhy\\n[stdout]\\none\\ntwo\"" EXITED(
                        1));
-    tg_tail_add(&output.err, "0123456789abcdef", 16);
+    tg_output_tail_append(&output.err, "0123456789abcdef", 16);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\\n[end of stderr]\\n56789abcdef\\n[stdout]\\n"
@@ -352,9 +358,10 @@ HELP_TEST(answer_values, "values")
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_JSON, 100);
-    CU_ASSERT(tg_exec_output_out(&output, " {\"a\":\n1}\n", 10) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, " {\"a\":\n1}\n", 10)
+              == TG_OK);
     test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" EXITED(0));
-    output.how.form = TG_OUTPUT_RESULT;
+    output.output_params.type = TG_OUTPUT_RESULT;
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t: The output is no "
                    "tool result, as \\\"output result\\\" wants it: it is no "
@@ -363,9 +370,10 @@ HELP_TEST(answer_values, "values")
     tg_exec_output_deinit(&output);
 
     tg_exec_output_init(&output, TG_OUTPUT_RESULT, 100);
-    CU_ASSERT(tg_exec_output_out(&output, "{\"content\":[]}", 14) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "{\"content\":[]}", 14)
+              == TG_OK);
     test_answer_is(&output, 0, "{\"result\":{\"content\":[]}" EXITED(0));
-    CU_ASSERT(tg_exec_output_out(&output, "\xff", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "\xff", 1) == TG_OK);
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"The output of t is "
                    "not valid UTF-8 (first bad byte at offset 14 of 15), and "
@@ -381,25 +389,26 @@ HELP_TEST(answer_statuses, "statuses and stderr")
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
-    output.how.has_success = 1;
-    output.how.success[0] = 1 << 1;
-    output.how.success[7] = UINT32_C(1) << 31;
-    output.how.err = TG_EXEC_STDERR_APPEND;
-    CU_ASSERT(tg_exec_output_err(&output, "no\n", 3) == TG_OK);
+    output.output_params.has_success = 1;
+    output.output_params.success[0] = 1 << 1;
+    output.output_params.success[7] = UINT32_C(1) << 31;
+    output.output_params.err = TG_EXEC_STDERR_APPEND;
+    CU_ASSERT(tg_exec_output_add_stderr(&output, "no\n", 3) == TG_OK);
     test_answer_is(&output, W_EXITCODE(0, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 0: no\",\"meta\":{\"toolgate/exitStatus\":0}" EXITED(
                        0));
-    CU_ASSERT(tg_exec_output_out(&output, "a", 1) == TG_OK);
-    CU_ASSERT(tg_exec_output_err(&output, "01234567890123456", 17) == TG_LIMIT);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "a", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stderr(&output, "01234567890123456", 17)
+              == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(255, 0),
                    "{\"text\":\"a\\n[stderr]\\nno\\n\",\"meta\":{"
                    "\"toolgate/exitStatus\":255}" EXITED(255));
     tg_exec_output_deinit(&output);
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
-    output.how.err = TG_EXEC_STDERR_DROP;
-    CU_ASSERT(tg_exec_output_err(&output, "secret", 6) == TG_OK);
+    output.output_params.err = TG_EXEC_STDERR_DROP;
+    CU_ASSERT(tg_exec_output_add_stderr(&output, "secret", 6) == TG_OK);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\"" EXITED(1));
@@ -412,14 +421,14 @@ HELP_TEST(answer_bytes, "bytes")
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 4);
-    output.how.bytes = TG_EXEC_IMAGE;
-    output.how.mime = "image/png";
+    output.output_params.bytes = TG_EXEC_BINARY_IMAGE;
+    output.output_params.mime = "image/png";
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t printed nothing, "
                    "where image (image/png) was expected.\"" EXITED(0));
-    CU_ASSERT(tg_exec_output_out(&output, "\xff", 1) == TG_OK);
-    CU_ASSERT(tg_exec_output_out(&output, "\0ab", 3) == TG_OK);
-    CU_ASSERT(tg_exec_output_out(&output, "c", 1) == TG_LIMIT);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "\xff", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "\0ab", 3) == TG_OK);
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "c", 1) == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1 and wrote nothing to stderr\"" EXITED(1));
@@ -430,9 +439,9 @@ HELP_TEST(answer_bytes, "bytes")
     tg_exec_output_deinit(&output);
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 4);
-    output.how.bytes = TG_EXEC_FILE;
-    output.how.mime = "application/pdf";
-    CU_ASSERT(tg_exec_output_out(&output, "abc", 3) == TG_OK);
+    output.output_params.bytes = TG_EXEC_BINARY_FILE;
+    output.output_params.mime = "application/pdf";
+    CU_ASSERT(tg_exec_output_add_stdout(&output, "abc", 3) == TG_OK);
     test_answer_is(&output, 0,
                    "{\"result\":{\"content\":[{\"type\":\"resource\","
                    "\"resource\":{\"uri\":\"toolgate://output\",\"blob\":"
@@ -448,9 +457,10 @@ test_tail_of(const tg_buf_t *json)
     static const char before[] = "t exited with status 1: ";
     tg_str_t tail;
 
-    CU_ASSERT_FATAL(tg_json_get(tg_buf_view(json), TG_STR("message"), &tail)
-                    == TG_OK);
-    tail = tg_json_body(tail);
+    CU_ASSERT_FATAL(
+        tg_json_get_member(tg_buf_view(json), TG_STR("message"), &tail)
+        == TG_OK);
+    tail = tg_json_string_body(tail);
     CU_ASSERT_FATAL(tail.len > sizeof(before)
                     && memcmp(tail.data, before, sizeof(before) - 1) == 0);
 
@@ -484,18 +494,18 @@ HELP_TEST(tail, "tail")
     text[len - 2] = 'z';
 
     for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
-        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT_DEFAULT);
 
         for (at = 1; at < len; at += n) {
             n = portions[i] < len - at ? portions[i] : len - at;
-            tg_tail_add(&output.err, text + at, n);
+            tg_output_tail_append(&output.err, text + at, n);
         }
 
-        tg_tail_add(&output.err, "!", 1);
+        tg_output_tail_append(&output.err, "!", 1);
         tg_buf_init(&json, tg_alloc_libc());
         test_answer(&json, &output, W_EXITCODE(1, 0));
         tail = test_tail_of(&json);
-        CU_ASSERT(tail.len == 4 + TG_TAIL_MAX - 1);
+        CU_ASSERT(tail.len == 4 + TG_OUTPUT_TAIL_MAX - 1);
         CU_ASSERT(memcmp(tail.data, "\xe2\x80\xa6 \xc3\xa9", 6) == 0);
         CU_ASSERT(memcmp(tail.data + tail.len - 3, "z.!", 3) == 0);
         tg_buf_deinit(&json);
@@ -508,20 +518,21 @@ HELP_TEST(tail, "tail")
 HELP_TEST(tail_uncut, "tail that is whole")
 {
     tg_exec_output_t output;
-    char text[TG_TAIL_MAX + 1];
+    char text[TG_OUTPUT_TAIL_MAX + 1];
     tg_buf_t json;
     tg_str_t tail;
     size_t len;
 
     memset(text, 'x', sizeof(text));
 
-    for (len = TG_TAIL_MAX; len <= sizeof(text); len++) {
-        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT);
-        tg_tail_add(&output.err, text, len);
+    for (len = TG_OUTPUT_TAIL_MAX; len <= sizeof(text); len++) {
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT_DEFAULT);
+        tg_output_tail_append(&output.err, text, len);
         tg_buf_init(&json, tg_alloc_libc());
         test_answer(&json, &output, W_EXITCODE(1, 0));
         tail = test_tail_of(&json);
-        CU_ASSERT(tail.len == TG_TAIL_MAX + (len > TG_TAIL_MAX ? 4 : 0));
+        CU_ASSERT(tail.len
+                  == TG_OUTPUT_TAIL_MAX + (len > TG_OUTPUT_TAIL_MAX ? 4 : 0));
         tg_buf_deinit(&json);
         tg_exec_output_deinit(&output);
     }
@@ -542,8 +553,9 @@ HELP_TEST(times, "times")
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tg_buf_init(&text, tg_alloc_libc());
-        tg_answer_put_time(&text, cases[i].ms);
-        CU_ASSERT(tg_str_eq(tg_buf_view(&text), tg_str_c(cases[i].text)));
+        tg_buf_append_duration(&text, cases[i].ms);
+        CU_ASSERT(
+            tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(cases[i].text)));
         tg_buf_deinit(&text);
     }
 }

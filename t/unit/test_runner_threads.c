@@ -1,27 +1,27 @@
 /*
  * Threads for work that takes long: whose turn it is.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
-#include "runner/tg_threads.h"
+#include "runner/jobs/tg_thread_pool.h"
 
 #include <stdatomic.h>
 
 static uv_loop_t loop;
-static tg_threads_t *threads;
+static tg_thread_pool_t *threads;
 
 static void
 begin(void)
 {
     CU_ASSERT_FATAL(uv_loop_init(&loop) == 0);
-    threads = tg_threads_new(&loop);
+    threads = tg_thread_pool_new(&loop);
     CU_ASSERT_FATAL(threads != NULL);
 }
 
 static void
 end(void)
 {
-    tg_threads_close(threads);
+    tg_thread_pool_close(threads);
     uv_run(&loop, UV_RUN_DEFAULT);
     CU_ASSERT(uv_loop_close(&loop) == 0);
 }
@@ -64,7 +64,7 @@ slices_done(tg_thread_work_t *work)
 
 HELP_TEST(turns, "works take turns")
 {
-    static slices_t works[TG_THREADS_WORKS_MAX];
+    static slices_t works[TG_THREAD_POOL_WORKS_MAX];
     static slices_t more;
     size_t i;
 
@@ -73,21 +73,21 @@ HELP_TEST(turns, "works take turns")
     n_done = 0;
     memset(works, 0, sizeof(works));
 
-    for (i = 0; i < TG_THREADS_WORKS_MAX; i++) {
+    for (i = 0; i < TG_THREAD_POOL_WORKS_MAX; i++) {
         works[i].work.run = slices_run;
         works[i].work.done = slices_done;
-        works[i].slices = i == TG_THREADS_WORKS_MAX - 1 ? 3 : 0;
-        CU_ASSERT(tg_threads_add(threads, &works[i].work) == 0);
+        works[i].slices = i == TG_THREAD_POOL_WORKS_MAX - 1 ? 3 : 0;
+        CU_ASSERT(tg_thread_pool_add(threads, &works[i].work) == 0);
     }
 
-    CU_ASSERT(tg_threads_add(threads, &more.work) == -1);
+    CU_ASSERT(tg_thread_pool_add(threads, &more.work) == -1);
 
-    while (n_done < TG_THREADS_WORKS_MAX) {
+    while (n_done < TG_THREAD_POOL_WORKS_MAX) {
         uv_run(&loop, UV_RUN_ONCE);
     }
 
     CU_ASSERT(short_ended_at == 1);
-    CU_ASSERT(works[TG_THREADS_WORKS_MAX - 1].ran == 3);
+    CU_ASSERT(works[TG_THREAD_POOL_WORKS_MAX - 1].ran == 3);
     end();
 }
 
@@ -155,17 +155,17 @@ HELP_TEST(new, "a new work comes before those that need more")
     for (i = 0; i < N_SLOW; i++) {
         slow[i].work.run = slow_run;
         slow[i].work.done = count_done;
-        CU_ASSERT(tg_threads_add(threads, &slow[i].work) == 0);
+        CU_ASSERT(tg_thread_pool_add(threads, &slow[i].work) == 0);
     }
 
     /* Each thread is in a later slice; all others need more. */
-    wait_for_later(TG_THREADS);
+    wait_for_later(TG_THREAD_POOL_SIZE);
     fresh.run = new_run;
     fresh.done = count_done;
-    CU_ASSERT(tg_threads_add(threads, &fresh) == 0);
+    CU_ASSERT(tg_thread_pool_add(threads, &fresh) == 0);
     uv_sem_post(&go_on);
-    wait_for_later(TG_THREADS + 1);
-    CU_ASSERT(atomic_load(&new_ran_at) == TG_THREADS);
+    wait_for_later(TG_THREAD_POOL_SIZE + 1);
+    CU_ASSERT(atomic_load(&new_ran_at) == TG_THREAD_POOL_SIZE);
 
     atomic_store(&is_over, 1);
 

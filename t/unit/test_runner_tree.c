@@ -2,11 +2,11 @@
  * The processes below this one: found, told apart, signalled, swept; and the
  * start of one.
  */
-#include "runner/program/tg_mark.h"
-#include "runner/program/tg_spawn.h"
-#include "runner/program/tg_tree.h"
+#include "runner/process/tg_process_tag.h"
+#include "runner/process/tg_spawn.h"
+#include "runner/process/tg_process_tree.h"
 
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -64,14 +64,14 @@ test_family(pid_t *grandchild)
     return child;
 }
 
-static tg_tree_t test_tree;
+static tg_process_tree_t test_tree;
 
 /* What is below root; how many. */
 static size_t
 test_below(pid_t root)
 {
     test_tree.n = 0;
-    tg_tree_add_below(&test_tree, root);
+    tg_process_tree_add_descendants(&test_tree, root);
 
     return test_tree.n;
 }
@@ -115,7 +115,7 @@ HELP_TEST(scan, "scan")
     CU_ASSERT(test_below(child) == 1);
     CU_ASSERT(test_tree.procs[0].pid == grandchild);
     CU_ASSERT(test_below(grandchild) == 0);
-    tg_tree_add(&test_tree, child);
+    tg_process_tree_add(&test_tree, child);
     CU_ASSERT(test_tree.n == 2 && test_tree.procs[0].pid == child);
 
     /* The same number, but another process. */
@@ -177,7 +177,7 @@ HELP_TEST(threads, "threads")
     CU_ASSERT(test_find(child) != NULL);
     CU_ASSERT(write(back[1], "", 1) == 1);
     CU_ASSERT(pthread_join(thread, NULL) == 0);
-    tg_tree_sweep();
+    tg_process_tree_kill_all();
     close(there[0]);
     close(there[1]);
     close(back[0]);
@@ -232,19 +232,19 @@ HELP_TEST(sweep, "sweep")
         pids[i] = test_family(&pids[i + 1]);
     }
 
-    tg_tree_sweep();
+    tg_process_tree_kill_all();
     CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 
     for (i = 0; i < 8; i++) {
         CU_ASSERT(kill(pids[i], 0) == -1 && errno == ESRCH);
     }
 
-    tg_tree_sweep();
+    tg_process_tree_kill_all();
 }
 
 /* A family with a mark, below a process of this name; that one is returned. */
 static pid_t
-test_marked(const char *name, uint64_t mark, pid_t *child)
+test_marked(const char *name, uint64_t process_tag, pid_t *child)
 {
     pid_t parent;
     int pair[2];
@@ -260,7 +260,7 @@ test_marked(const char *name, uint64_t mark, pid_t *child)
         if (*child == 0) {
             (void) setsid();
             (void) prctl(PR_SET_NAME, name);
-            tg_mark_set(mark, 1);
+            tg_process_tag_set(process_tag, 1);
             *child = fork() == 0 ? 0 : getpid();
 
             if (*child != 0) {
@@ -279,44 +279,47 @@ test_marked(const char *name, uint64_t mark, pid_t *child)
 }
 
 /* What a runner left that is gone, and nothing else. */
-HELP_TEST(mark, "mark")
+HELP_TEST(process_tag, "mark")
 {
     pid_t left, cared, other, kids[3];
-    uint64_t mark;
+    uint64_t process_tag;
     int is_left;
 
-    mark = tg_mark(1, (uint64_t) getpid());
-    CU_ASSERT(mark != tg_mark(1, (uint64_t) getpid() + 1)
-              && mark != tg_mark(2, (uint64_t) getpid()));
-    left = test_marked("anybody", mark, &kids[0]);
-    cared = test_marked("toolgate-guard", mark, &kids[1]);
-    other = test_marked("anybody", tg_mark(3, (uint64_t) getpid()), &kids[2]);
+    process_tag = tg_process_tag_make(1, (uint64_t) getpid());
+    CU_ASSERT(process_tag != tg_process_tag_make(1, (uint64_t) getpid() + 1)
+              && process_tag != tg_process_tag_make(2, (uint64_t) getpid()));
+    left = test_marked("anybody", process_tag, &kids[0]);
+    cared = test_marked("toolgate-guard", process_tag, &kids[1]);
+    other = test_marked("anybody", tg_process_tag_make(3, (uint64_t) getpid()),
+                        &kids[2]);
 
-    CU_ASSERT(tg_mark_sweep(mark, &is_left) >= 2);
+    CU_ASSERT(tg_process_tag_kill_all(process_tag, &is_left) >= 2);
     CU_ASSERT(!is_left);
     CU_ASSERT(test_below(left) == 1);
     CU_ASSERT(test_find(kids[0]) != NULL && test_find(kids[0])->is_zombie);
     CU_ASSERT(test_below(cared) == 2 && test_below(other) == 2);
-    CU_ASSERT(tg_mark_sweep(mark, &is_left) == 0);
-    tg_tree_sweep();
+    CU_ASSERT(tg_process_tag_kill_all(process_tag, &is_left) == 0);
+    tg_process_tree_kill_all();
 }
 
 /* A serial is a process's own, until it lowers one of the limits. */
 static int
 test_serials(void)
 {
-    uint64_t mark;
+    uint64_t process_tag;
 
-    mark = tg_mark(1, (uint64_t) getpid());
+    process_tag = tg_process_tag_make(1, (uint64_t) getpid());
 
-    if (tg_mark_serial(mark, getpid()) != 0) {
+    if (tg_process_tag_read_serial(process_tag, getpid()) != 0) {
         return 1;
     }
 
-    tg_mark_set(mark, 5);
+    tg_process_tag_set(process_tag, 5);
 
-    if (tg_mark_serial(mark, getpid()) != 5
-        || tg_mark_serial(tg_mark(3, (uint64_t) getpid()), getpid()) != 0)
+    if (tg_process_tag_read_serial(process_tag, getpid()) != 5
+        || tg_process_tag_read_serial(
+               tg_process_tag_make(3, (uint64_t) getpid()), getpid())
+               != 0)
     {
         return 2;
     }
@@ -326,15 +329,15 @@ test_serials(void)
         return 3;
     }
 
-    tg_mark_set(mark, 6);
+    tg_process_tag_set(process_tag, 6);
 
-    if (tg_mark_serial(mark, getpid()) == 6) {
+    if (tg_process_tag_read_serial(process_tag, getpid()) == 6) {
         return 4;
     }
 
-    tg_mark_set(mark, 4);
+    tg_process_tag_set(process_tag, 4);
 
-    return tg_mark_serial(mark, getpid()) != 0 ? 5 : 0;
+    return tg_process_tag_read_serial(process_tag, getpid()) != 0 ? 5 : 0;
 }
 
 HELP_TEST(serial, "serial")
@@ -352,14 +355,14 @@ HELP_TEST(serial, "serial")
 }
 
 static int
-test_spawn_is(tg_spawn_t *spawn, tg_spawn_step_t expected)
+test_spawn_is(tg_spawn_params_t *spawn, tg_spawn_step_t expected)
 {
     tg_spawn_step_t step;
     pid_t pid;
     int err;
 
     step = TG_SPAWN_SETUP;
-    err = tg_spawn(spawn, &pid, &step);
+    err = tg_spawn_program(spawn, &pid, &step);
     CU_ASSERT(step == expected);
     CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 
@@ -372,7 +375,7 @@ HELP_TEST(spawn, "spawn")
     char *envp[] = { NULL };
     sigset_t before, after;
     tg_spawn_step_t step;
-    tg_spawn_t spawn;
+    tg_spawn_params_t spawn;
     char text[4];
     int fds[TG_SPAWN_FDS], pair[2], status;
     pid_t pid;
@@ -383,7 +386,7 @@ HELP_TEST(spawn, "spawn")
     spawn.argv = argv;
     spawn.envp = envp;
     spawn.cwd = "/";
-    spawn.mark = 0;
+    spawn.process_tag = 0;
     spawn.cgroup = -1;
     fds[0] = pair[0];
     fds[1] = pair[1];
@@ -394,7 +397,7 @@ HELP_TEST(spawn, "spawn")
     sigprocmask(SIG_SETMASK, NULL, &before);
 
     argv[0] = (char *) (uintptr_t) "/bin/pwd";
-    CU_ASSERT_FATAL(tg_spawn(&spawn, &pid, &step) == 0);
+    CU_ASSERT_FATAL(tg_spawn_program(&spawn, &pid, &step) == 0);
     CU_ASSERT_FATAL(waitpid(pid, &status, 0) == pid && status == 0);
     CU_ASSERT(read(pair[0], text, sizeof(text)) == 2);
     CU_ASSERT(memcmp(text, "/\n", 2) == 0);
@@ -449,7 +452,7 @@ test_signals_of(unsigned refused, int fd)
     char *envp[] = { NULL };
     int fds[] = { fd, fd, fd };
     tg_spawn_step_t step;
-    tg_spawn_t spawn;
+    tg_spawn_params_t spawn;
     int status;
     pid_t pid;
 
@@ -460,15 +463,15 @@ test_signals_of(unsigned refused, int fd)
     spawn.envp = envp;
     spawn.cwd = "/";
     spawn.cgroup = -1;
-    tg_spawn_ignore();
+    tg_spawn_ignore_signals();
     (void) signal(SIGTERM, test_on_signal);
 
     if (refused != 0) {
         test_refuse_clone3(refused);
     }
 
-    return tg_spawn(&spawn, &pid, &step) != 0 || waitpid(pid, &status, 0) != pid
-           || status != 0;
+    return tg_spawn_program(&spawn, &pid, &step) != 0
+           || waitpid(pid, &status, 0) != pid || status != 0;
 }
 
 HELP_TEST(signals, "no program ignores, blocks or handles a signal")

@@ -12,21 +12,21 @@ test_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
     const char *const *file;
 
     for (file = ctx; *file != NULL; file += 2) {
-        if (tg_str_eq(name, tg_str_c(file[0]))) {
-            *raw = tg_str_c(file[1]);
+        if (tg_str_eq(name, tg_str_from_cstr(file[0]))) {
+            *raw = tg_str_from_cstr(file[1]);
             return TG_OK;
         }
     }
 
-    return TG_BAD;
+    return TG_INVALID;
 }
 
 /* expected begins with `!` where it is a mistake. */
 static void
 test_made(const char *raw, const char *const *others, const char *expected)
 {
-    tg_schema_files_t files = { tg_alloc_libc(), TG_STR("main.json"),
-                                test_fetch, (void *) others };
+    tg_schema_bundle_source_t files = { tg_alloc_libc(), TG_STR("main.json"),
+                                        test_fetch, (void *) others };
     tg_schema_t *schema;
     tg_buf_t out, error;
     tg_str_t got;
@@ -34,11 +34,11 @@ test_made(const char *raw, const char *const *others, const char *expected)
 
     tg_buf_init(&out, tg_alloc_libc());
     tg_buf_init(&error, tg_alloc_libc());
-    rc = tg_schema_bundle(&files, tg_str_c(raw), &out, &error);
+    rc = tg_schema_bundle(&files, tg_str_from_cstr(raw), &out, &error);
     got = rc == TG_OK ? tg_buf_view(&out) : tg_buf_view(&error);
-    CU_ASSERT(rc == (expected[0] == '!' ? TG_BAD : TG_OK));
+    CU_ASSERT(rc == (expected[0] == '!' ? TG_INVALID : TG_OK));
 
-    if (!tg_str_eq(got, tg_str_c(expected + (expected[0] == '!')))) {
+    if (!tg_str_eq(got, tg_str_from_cstr(expected + (expected[0] == '!')))) {
         test_report(raw, "", expected, got);
         CU_FAIL("another bundle");
     }
@@ -159,13 +159,13 @@ HELP_TEST(mistakes, "what cannot be bundled")
 static int
 test_endless(void *ctx, tg_str_t name, tg_str_t *raw)
 {
-    static char texts[TG_SCHEMA_FILES + 1][40];
+    static char texts[TG_SCHEMA_BUNDLE_MAX_FILES + 1][40];
     size_t *n;
 
     (void) name;
     n = ctx;
     (void) snprintf(texts[*n], sizeof(texts[*n]), "{\"$ref\":\"f%zu\"}", *n);
-    *raw = tg_str_c(texts[(*n)++]);
+    *raw = tg_str_from_cstr(texts[(*n)++]);
 
     return TG_OK;
 }
@@ -178,18 +178,19 @@ HELP_TEST(bound, "as many files as there may be")
     n = 0;
 
     {
-        tg_schema_files_t files = { tg_alloc_libc(), TG_STR("main.json"),
-                                    test_endless, &n };
+        tg_schema_bundle_source_t files = { tg_alloc_libc(),
+                                            TG_STR("main.json"), test_endless,
+                                            &n };
 
         tg_buf_init(&out, tg_alloc_libc());
         tg_buf_init(&error, tg_alloc_libc());
         CU_ASSERT(tg_schema_bundle(&files, TG_STR("{\"$ref\":\"first\"}"), &out,
                                    &error)
-                  == TG_BAD);
+                  == TG_INVALID);
     }
 
-    CU_ASSERT(n == TG_SCHEMA_FILES - 1);
-    tg_buf_char(&error, '\0');
+    CU_ASSERT(n == TG_SCHEMA_BUNDLE_MAX_FILES - 1);
+    tg_buf_append_char(&error, '\0');
     CU_ASSERT(strstr(error.data, "64 at most") != NULL);
     tg_buf_deinit(&out);
     tg_buf_deinit(&error);

@@ -24,11 +24,11 @@ static int
 test_by_notes(const char *schema_text, const char *text)
 {
     tg_schema_options_t options;
-    tg_json_notes_t notes;
+    tg_json_index_t notes;
     tg_schema_t *schema;
     help_alloc_t help;
     tg_buf_t error;
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t raw;
     int fits;
 
@@ -36,9 +36,9 @@ test_by_notes(const char *schema_text, const char *text)
     tg_buf_init(&error, tg_alloc_libc());
     options = test_options();
     schema = test_compile(&help.alloc, schema_text, &options, &error);
-    tg_json_init(&json, tg_str_c(text));
-    CU_ASSERT_EQUAL_FATAL(tg_json_note(&json, &notes, &raw), TG_OK);
-    fits = tg_schema_fits(schema, &notes);
+    tg_json_init(&json, tg_str_from_cstr(text));
+    CU_ASSERT_EQUAL_FATAL(tg_json_index_object(&json, &notes, &raw), TG_OK);
+    fits = tg_schema_is_valid_fast(schema, &notes);
 
     tg_schema_free(schema);
     tg_buf_deinit(&error);

@@ -22,12 +22,12 @@ HELP_TEST(long_text, "long texts")
               NULL);
 
     for (i = 0; i < 100; i++) {
-        tg_buf_text(&test.instance, "{\"long name of a property\":");
+        tg_buf_append_cstr(&test.instance, "{\"long name of a property\":");
     }
 
-    tg_buf_text(&test.instance, "6");
+    tg_buf_append_cstr(&test.instance, "6");
     test_repeat(&test.instance, "}", 100);
-    test_expect(&test, TG_BAD, NULL);
+    test_expect(&test, TG_INVALID, NULL);
     CU_ASSERT(test.error.len < 4096);
     CU_ASSERT(test.error.len > 100);
     test_deinit(&test);
@@ -46,14 +46,14 @@ HELP_TEST(cut, "cut texts")
                   "{\"additionalProperties\":{\"additionalProperties\":"
                   "{\"enum\":[\"y\",7]}},\"propertyNames\":true}",
                   NULL);
-        tg_buf_text(&test.instance, "{\"");
+        tg_buf_append_cstr(&test.instance, "{\"");
         test_repeat(&test.instance, pieces[i], 500);
-        tg_buf_text(&test.instance, "\":{\"/~");
+        tg_buf_append_cstr(&test.instance, "\":{\"/~");
         test_repeat(&test.instance, pieces[i], 500);
-        tg_buf_text(&test.instance, "\":\"a");
+        tg_buf_append_cstr(&test.instance, "\":\"a");
         test_repeat(&test.instance, pieces[i], 500);
-        tg_buf_text(&test.instance, "\"}}");
-        test_expect(&test, TG_BAD, NULL);
+        tg_buf_append_cstr(&test.instance, "\"}}");
+        test_expect(&test, TG_INVALID, NULL);
         error = tg_buf_view(&test.error);
         CU_ASSERT(error.len > 100 && error.len < 1200);
         CU_ASSERT(tg_utf8_is_valid(error));
@@ -74,17 +74,17 @@ HELP_TEST(unique, "uniqueItems")
 
     test_init(&test, "{\"uniqueItems\":true}", NULL);
     out = &test.instance;
-    tg_buf_char(out, '[');
+    tg_buf_append_char(out, '[');
 
     for (i = 0; i < 262144; i++) {
-        tg_buf_text(out, i != 0 ? "," : "");
-        tg_buf_uint(out, i);
+        tg_buf_append_cstr(out, i != 0 ? "," : "");
+        tg_buf_append_uint(out, i);
     }
 
-    tg_buf_char(out, ']');
+    tg_buf_append_char(out, ']');
     test_expect(&test, TG_OK, "");
     tg_buf_truncate(out, out->len - 1);
-    tg_buf_text(out, ",5.0]");
+    tg_buf_append_cstr(out, ",5.0]");
     test_expect(&test, TG_LIMIT,
                 "more values than can be compared with each other (262144); "
                 "send fewer");
@@ -121,7 +121,7 @@ HELP_TEST(dynamic_loop, "a dynamic loop")
               "\"$dynamicRef\":\"#N\",\"$defs\":{\"n\":{\"$dynamicAnchor\":"
               "\"N\"}}}}}",
               NULL);
-    tg_buf_text(&test.instance, "1");
+    tg_buf_append_cstr(&test.instance, "1");
     test_expect(&test, TG_LIMIT, TEST_DEPTH_LIMIT);
     test_deinit(&test);
 }
@@ -136,8 +136,8 @@ HELP_TEST(deep_value, "a deep value")
               "{\"anyOf\":[{\"items\":{\"$ref\":\"#\"},\"unevaluatedItems\":"
               "false}]}]}}}",
               NULL);
-    test_repeat(&test.instance, "[", TG_JSON_DEPTH);
-    test_repeat(&test.instance, "]", TG_JSON_DEPTH);
+    test_repeat(&test.instance, "[", TG_JSON_MAX_DEPTH);
+    test_repeat(&test.instance, "]", TG_JSON_MAX_DEPTH);
     test_expect(&test, TG_OK, "");
     test_deinit(&test);
 }
@@ -177,21 +177,21 @@ HELP_TEST(schema_budgets, "budgets of a schema")
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&error, tg_alloc_libc());
-    tg_buf_text(&text, "{\"$defs\":{\"d0\":true");
+    tg_buf_append_cstr(&text, "{\"$defs\":{\"d0\":true");
 
     for (i = 1; i <= 1100; i++) {
-        tg_buf_text(&text, ",\"d");
-        tg_buf_uint(&text, i);
-        tg_buf_text(&text, "\":{\"$ref\":\"#/$defs/d");
-        tg_buf_uint(&text, i - 1);
-        tg_buf_text(&text, "\"}");
+        tg_buf_append_cstr(&text, ",\"d");
+        tg_buf_append_uint(&text, i);
+        tg_buf_append_cstr(&text, "\":{\"$ref\":\"#/$defs/d");
+        tg_buf_append_uint(&text, i - 1);
+        tg_buf_append_cstr(&text, "\"}");
     }
 
-    tg_buf_text(&text, "}}");
+    tg_buf_append_cstr(&text, "}}");
     CU_ASSERT_PTR_NULL(
         tg_schema_compile(tg_alloc_libc(), tg_buf_view(&text), NULL, &error));
     tg_buf_truncate(&text, 0);
-    test_repeat(&text, "[", TG_JSON_DEPTH + 1);
+    test_repeat(&text, "[", TG_JSON_MAX_DEPTH + 1);
     CU_ASSERT_PTR_NULL(
         tg_schema_compile(tg_alloc_libc(), tg_buf_view(&text), NULL, &error));
     tg_buf_deinit(&text);
@@ -221,7 +221,7 @@ test_once(const tg_alloc_t *alloc, int may_fail)
         "{\"\\u0061\":\"\\u0079\",\"b\":[1,2.5,1e1],\"c\":\"a\\u0062\","
         "\"x-\\u0041\":null,\"m\":{\"type\":\"string\"}}";
     static const char bad[] = "{\"a\":\"x\",\"b\":[1,1.0],\"c\":\"\\u0061\"}";
-    tg_schema_checker_t *checker;
+    tg_schema_validator_t *validator;
     tg_schema_options_t options;
     tg_schema_t *schema;
     tg_buf_t error;
@@ -230,23 +230,23 @@ test_once(const tg_alloc_t *alloc, int may_fail)
     options = test_options();
     tg_buf_init(&error, alloc);
     schema = tg_schema_compile(alloc, TG_STR(test_rich), &options, &error);
-    checker = tg_schema_checker_new(alloc, 3);
-    CU_ASSERT(may_fail || (schema != NULL && checker != NULL));
+    validator = tg_schema_validator_new(alloc, 3);
+    CU_ASSERT(may_fail || (schema != NULL && validator != NULL));
     CU_ASSERT(schema != NULL || error.len == 0);
 
-    if (schema != NULL && checker != NULL) {
-        rc = tg_schema_check(schema, checker, TG_STR(good), &error);
+    if (schema != NULL && validator != NULL) {
+        rc = tg_schema_validate(schema, validator, TG_STR(good), &error);
         CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
-        rc = tg_schema_check(schema, checker, TG_STR(bad), &error);
-        CU_ASSERT(rc == TG_BAD || (may_fail && rc == TG_NOMEM));
+        rc = tg_schema_validate(schema, validator, TG_STR(bad), &error);
+        CU_ASSERT(rc == TG_INVALID || (may_fail && rc == TG_NOMEM));
 
         /* Whatever happened before, it still works. */
-        rc = tg_schema_check(schema, checker, TG_STR(good), NULL);
+        rc = tg_schema_validate(schema, validator, TG_STR(good), NULL);
         CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
     }
 
     tg_schema_free(schema);
-    tg_schema_checker_free(checker);
+    tg_schema_validator_free(validator);
     tg_buf_deinit(&error);
 }
 
@@ -258,7 +258,7 @@ HELP_TEST(no_memory, "no memory")
 /* One schema, two checkers, and one checker with two schemas. */
 HELP_TEST(sharing, "sharing")
 {
-    tg_schema_checker_t *second;
+    tg_schema_validator_t *second;
     tg_schema_options_t options;
     tg_schema_t *other;
     test_t test;
@@ -268,23 +268,24 @@ HELP_TEST(sharing, "sharing")
     test_init(&test, test_rich, &options);
     other = test_compile(tg_alloc_libc(), "{\"uniqueItems\":true}", NULL,
                          &test.error);
-    second = tg_schema_checker_new(tg_alloc_libc(), 9);
+    second = tg_schema_validator_new(tg_alloc_libc(), 9);
 
     for (i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(tg_schema_check(test.schema, second,
-                                        TG_STR("{\"a\":\"\\u0078\",\"z\":1}"),
-                                        NULL),
-                        TG_BAD);
         CU_ASSERT_EQUAL(
-            tg_schema_check(other, second, TG_STR("[1,2,[3]]"), NULL), TG_OK);
-        CU_ASSERT_EQUAL(tg_schema_check(test.schema, test.checker,
-                                        TG_STR("{\"a\":\"x\",\"b\":[1],"
-                                               "\"c\":\"d\"}"),
-                                        NULL),
+            tg_schema_validate(test.schema, second,
+                               TG_STR("{\"a\":\"\\u0078\",\"z\":1}"), NULL),
+            TG_INVALID);
+        CU_ASSERT_EQUAL(tg_schema_validate(other, second, TG_STR("[1,2,[3]]"),
+                                           NULL),
+                        TG_OK);
+        CU_ASSERT_EQUAL(tg_schema_validate(test.schema, test.validator,
+                                           TG_STR("{\"a\":\"x\",\"b\":[1],"
+                                                  "\"c\":\"d\"}"),
+                                           NULL),
                         TG_OK);
     }
 
     tg_schema_free(other);
-    tg_schema_checker_free(second);
+    tg_schema_validator_free(second);
     test_deinit(&test);
 }

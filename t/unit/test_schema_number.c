@@ -1,7 +1,7 @@
 /*
  * Exact decimals: order, whole numbers, multiples, sizes, hashes.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
 #include "base/tg_number.h"
 
@@ -13,7 +13,7 @@ test_parse(const char *text)
 {
     tg_number_t number;
 
-    CU_ASSERT_EQUAL(tg_number_parse(tg_str_c(text), &number), TG_OK);
+    CU_ASSERT_EQUAL(tg_number_parse(tg_str_from_cstr(text), &number), TG_OK);
 
     return number;
 }
@@ -144,13 +144,13 @@ HELP_TEST(sizes, "sizes")
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         number = test_parse(rows[i].text);
         size = 99;
-        CU_ASSERT_EQUAL(tg_number_size(&number, &size), TG_OK);
+        CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_OK);
         CU_ASSERT_EQUAL(size, rows[i].size);
     }
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         number = test_parse(bad[i]);
-        CU_ASSERT_EQUAL(tg_number_size(&number, &size), TG_BAD);
+        CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_INVALID);
     }
 }
 
@@ -163,7 +163,7 @@ HELP_TEST(range, "exponents out of range")
     size_t i;
 
     for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
-        CU_ASSERT_EQUAL(tg_number_parse(tg_str_c(beyond[i]), &number),
+        CU_ASSERT_EQUAL(tg_number_parse(tg_str_from_cstr(beyond[i]), &number),
                         TG_LIMIT);
     }
 
@@ -174,10 +174,11 @@ HELP_TEST(range, "exponents out of range")
 static void
 test_plain(const char *raw, const char *expected)
 {
-    char plain[TG_NUMBER_PLAIN];
+    char plain[TG_NUMBER_INTEGER_SIZE];
 
-    CU_ASSERT(tg_str_eq(tg_str(plain, tg_number_plain(tg_str_c(raw), plain)),
-                        tg_str_c(expected)));
+    CU_ASSERT(tg_str_eq(
+        tg_str(plain, tg_number_write_integer(tg_str_from_cstr(raw), plain)),
+        tg_str_from_cstr(expected)));
 }
 
 HELP_TEST(plain_numbers, "whole numbers without point and exponent")

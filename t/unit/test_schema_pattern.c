@@ -39,8 +39,8 @@ HELP_TEST(weights, "weights")
         { "a{500,}", 502 },
         { "(?:a{70}b)+", 72 },
         { "[a-z]\\d.", 3 },
-        { "(a)\\1", TG_PATTERN_HEAVY },
-        { "(?<n>a)\\k<n>", TG_PATTERN_HEAVY },
+        { "(a)\\1", TG_PATTERN_WEIGHT_MAX },
+        { "(?<n>a)\\k<n>", TG_PATTERN_WEIGHT_MAX },
     };
     unsigned weight;
     const char *why;
@@ -50,8 +50,8 @@ HELP_TEST(weights, "weights")
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         tg_buf_init(&out, tg_alloc_libc());
         weight = 0;
-        CU_ASSERT_EQUAL(tg_pattern_translate(tg_str_c(rows[i].pattern), &out,
-                                             &weight, &why),
+        CU_ASSERT_EQUAL(tg_pattern_translate(tg_str_from_cstr(rows[i].pattern),
+                                             &out, &weight, &why),
                         TG_OK);
 
         if (weight != rows[i].weight) {
@@ -75,16 +75,16 @@ HELP_TEST(nesting, "nesting")
         tg_buf_init(&out, tg_alloc_libc());
 
         for (i = 0; i < n; i++) {
-            tg_buf_text(&text, "(?:");
+            tg_buf_append_cstr(&text, "(?:");
         }
 
         for (i = 0; i < n; i++) {
-            tg_buf_char(&text, ')');
+            tg_buf_append_char(&text, ')');
         }
 
         CU_ASSERT_EQUAL(tg_pattern_translate(tg_buf_view(&text), &out, &weight,
                                              &why),
-                        n == 200 ? TG_OK : TG_BAD);
+                        n == 200 ? TG_OK : TG_INVALID);
         tg_buf_deinit(&text);
         tg_buf_deinit(&out);
     }

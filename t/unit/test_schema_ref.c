@@ -120,14 +120,14 @@ test_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
     ++*(int *) ctx;
 
     for (i = 0; i < sizeof(test_documents) / sizeof(test_documents[0]); i++) {
-        if (tg_str_eq(uri, tg_str_c(test_documents[i].uri))) {
+        if (tg_str_eq(uri, tg_str_from_cstr(test_documents[i].uri))) {
             (void) snprintf(text, sizeof(text), "%s", test_documents[i].text);
-            *raw = tg_str_c(text);
+            *raw = tg_str_from_cstr(text);
             return TG_OK;
         }
     }
 
-    return tg_str_eq(uri, TG_STR("http://h.example/locked")) ? TG_BAD
+    return tg_str_eq(uri, TG_STR("http://h.example/locked")) ? TG_INVALID
                                                              : TG_MISSING;
 }
 

@@ -26,22 +26,22 @@ HELP_TEST(explosion, "patterns that explode")
 
     for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
         test_init(&test, schemas[i], &options);
-        tg_buf_char(&test.instance, '"');
+        tg_buf_append_char(&test.instance, '"');
         test_repeat(&test.instance, "ab", 5);
         test_repeat(&test.instance, "a", 60);
         test_repeat(&test.instance, "ab", 20);
-        tg_buf_text(&test.instance, "!\"");
+        tg_buf_append_cstr(&test.instance, "!\"");
 
-        if (tg_schema_check(test.schema, test.checker,
-                            tg_buf_view(&test.instance), &test.error)
+        if (tg_schema_validate(test.schema, test.validator,
+                               tg_buf_view(&test.instance), &test.error)
             == TG_LIMIT)
         {
             HELP_EQ(tg_buf_view(&test.error), TEST_PATTERN_LIMIT);
         }
 
         test_fill(&test, "\"", "a", 4000, "!c!\"");
-        (void) tg_schema_check(test.schema, test.checker,
-                               tg_buf_view(&test.instance), NULL);
+        (void) tg_schema_validate(test.schema, test.validator,
+                                  tg_buf_view(&test.instance), NULL);
         test_deinit(&test);
     }
 
@@ -109,9 +109,9 @@ HELP_TEST(many_matches, "many matches")
     options.max_steps = 300000;
     test_init(&test, "{\"items\":{\"pattern\":\"^(?:a|a){14}$\"}}", &options);
     test_fill(&test, "[", "\"aaaaaaaaaaaaaaa\",", 1000, "\"a\"]");
-    CU_ASSERT_EQUAL(tg_schema_check(test.schema, test.checker,
-                                    tg_buf_view(&test.instance), NULL),
-                    TG_BAD);
+    CU_ASSERT_EQUAL(tg_schema_validate(test.schema, test.validator,
+                                       tg_buf_view(&test.instance), NULL),
+                    TG_INVALID);
     tg_schema_free(test.schema);
     test.schema = test_compile(
         tg_alloc_libc(),
@@ -144,14 +144,14 @@ test_hundred(const char *rule)
     tg_buf_t schema;
 
     tg_buf_init(&schema, tg_alloc_libc());
-    tg_buf_text(&schema, "{\"allOf\":[true");
+    tg_buf_append_cstr(&schema, "{\"allOf\":[true");
 
     while (schema.len < 100 * (strlen(rule) + 1)) {
-        tg_buf_char(&schema, ',');
-        tg_buf_text(&schema, rule);
+        tg_buf_append_char(&schema, ',');
+        tg_buf_append_cstr(&schema, rule);
     }
 
-    tg_buf_put(&schema, "]}", 3);
+    tg_buf_append(&schema, "]}", 3);
 
     return schema;
 }
@@ -204,7 +204,7 @@ HELP_TEST(bytes, "bytes that are read again")
         test_fill(&test, rows[i].start, rows[i].part,
                   TEST_MANY_BYTES / strlen(rows[i].part), rows[i].end);
         spent = 0;
-        tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+        tg_schema_validator_set_frame(test.validator, 1 << 20, &spent);
         test_expect(&test, TG_OK, "");
         CU_ASSERT(spent >= (uint64_t) 100 * TEST_MANY_BYTES / 16);
         test_deinit(&test);
@@ -222,25 +222,25 @@ HELP_TEST(reversed, "objects in another order")
     test_fill(&test, "[{\"x\":\"", "x", TEST_MANY_BYTES, "\"");
 
     for (i = 0; i < 100; i++) {
-        tg_buf_text(&test.instance, ",\"");
-        tg_buf_uint(&test.instance, i);
-        tg_buf_text(&test.instance, "\":1");
+        tg_buf_append_cstr(&test.instance, ",\"");
+        tg_buf_append_uint(&test.instance, i);
+        tg_buf_append_cstr(&test.instance, "\":1");
     }
 
-    tg_buf_text(&test.instance, "},{");
+    tg_buf_append_cstr(&test.instance, "},{");
 
     for (i = 100; i-- > 0; /* void */) {
-        tg_buf_char(&test.instance, '"');
-        tg_buf_uint(&test.instance, i);
-        tg_buf_text(&test.instance, "\":1,");
+        tg_buf_append_char(&test.instance, '"');
+        tg_buf_append_uint(&test.instance, i);
+        tg_buf_append_cstr(&test.instance, "\":1,");
     }
 
-    tg_buf_text(&test.instance, "\"x\":\"");
+    tg_buf_append_cstr(&test.instance, "\"x\":\"");
     test_repeat(&test.instance, "x", TEST_MANY_BYTES);
-    tg_buf_text(&test.instance, "\"}]");
+    tg_buf_append_cstr(&test.instance, "\"}]");
     spent = 0;
-    tg_schema_checker_frame(test.checker, 1 << 20, &spent);
-    test_expect(&test, TG_BAD, NULL);
+    tg_schema_validator_set_frame(test.validator, 1 << 20, &spent);
+    test_expect(&test, TG_INVALID, NULL);
     CU_ASSERT(spent >= (uint64_t) 99 * TEST_MANY_BYTES / 16);
     test_deinit(&test);
 }
@@ -256,18 +256,18 @@ HELP_TEST(alike, "texts that are alike")
 
     for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
         test_init(&test, "{\"uniqueItems\":true}", NULL);
-        tg_buf_char(&test.instance, '[');
+        tg_buf_append_char(&test.instance, '[');
 
         for (k = 1000; k < 10000; k++) {
-            tg_buf_text(&test.instance, k != 1000 ? ",\"" : "\"");
-            tg_buf_text(&test.instance, starts[i]);
-            tg_buf_uint(&test.instance, k);
-            tg_buf_char(&test.instance, '"');
+            tg_buf_append_cstr(&test.instance, k != 1000 ? ",\"" : "\"");
+            tg_buf_append_cstr(&test.instance, starts[i]);
+            tg_buf_append_uint(&test.instance, k);
+            tg_buf_append_char(&test.instance, '"');
         }
 
-        tg_buf_char(&test.instance, ']');
+        tg_buf_append_char(&test.instance, ']');
         spent = 0;
-        tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+        tg_schema_validator_set_frame(test.validator, 1 << 20, &spent);
         test_expect(&test, TG_OK, "");
         CU_ASSERT(spent < 9000 * 12);
         test_deinit(&test);
@@ -284,19 +284,19 @@ test_array(test_t *test, const char *part, size_t n)
     tg_buf_truncate(&test->instance, 0);
 
     for (i = 0; i < n; i++) {
-        tg_buf_char(&test->instance, i != 0 ? ',' : '[');
+        tg_buf_append_char(&test->instance, i != 0 ? ',' : '[');
 
         for (p = part; *p != '\0'; p++) {
             if (*p == '#') {
-                tg_buf_uint(&test->instance, i);
+                tg_buf_append_uint(&test->instance, i);
 
             } else {
-                tg_buf_char(&test->instance, *p);
+                tg_buf_append_char(&test->instance, *p);
             }
         }
     }
 
-    tg_buf_char(&test->instance, ']');
+    tg_buf_append_char(&test->instance, ']');
 }
 
 #define TEST_LETTERS                                                           \
@@ -333,7 +333,7 @@ HELP_TEST(prices, "what values take")
         test_init(&test, rows[i].schema, NULL);
         test_array(&test, rows[i].part, 1000);
         spent = 0;
-        tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+        tg_schema_validator_set_frame(test.validator, 1 << 20, &spent);
         test_expect(&test, TG_OK, "");
         CU_ASSERT(spent >= 1000 * rows[i].steps);
         CU_ASSERT(spent < 1000 * (rows[i].steps + 6));
@@ -380,7 +380,7 @@ HELP_TEST(largest, "the largest instances")
 static uint64_t
 test_spend(test_t *test, size_t bytes, uint64_t spent)
 {
-    tg_schema_checker_frame(test->checker, bytes, &spent);
+    tg_schema_validator_set_frame(test->validator, bytes, &spent);
     test_expect(test, TG_LIMIT, TEST_STEPS_LIMIT);
 
     return spent;
@@ -398,11 +398,11 @@ HELP_TEST(frame, "the steps of a frame")
     size_t i;
 
     test_init(&test, "{\"anyOf\":[{\"items\":{\"pattern\":\"y\"}}]}",
-              &(tg_schema_options_t){ .regex = tg_regex_pcre2() });
+              &(tg_schema_options_t){ .regex = tg_pcre2_get_engine() });
     test_fill(&test, "[\"", "x", TEST_MANY_BYTES, "\"]");
     spent = 0;
-    tg_schema_checker_frame(test.checker, 0, &spent);
-    test_expect(&test, TG_BAD,
+    tg_schema_validator_set_frame(test.validator, 0, &spent);
+    test_expect(&test, TG_INVALID,
                 "(root): fits none of the 1 schemas of anyOf; closest is "
                 "number 1: /0: must match the pattern \"y\", got "
                 "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
@@ -410,19 +410,19 @@ HELP_TEST(frame, "the steps of a frame")
     once = spent;
 
     /* Until they are used up; the last text may have to do without why. */
-    for (i = 1; spent < TG_SCHEMA_STEPS_FEW && i < 1000; i++) {
-        (void) tg_schema_check(test.schema, test.checker,
-                               tg_buf_view(&test.instance), NULL);
+    for (i = 1; spent < TG_SCHEMA_BASE_STEPS && i < 1000; i++) {
+        (void) tg_schema_validate(test.schema, test.validator,
+                                  tg_buf_view(&test.instance), NULL);
     }
 
-    CU_ASSERT(spent == TG_SCHEMA_STEPS_FEW);
+    CU_ASSERT(spent == TG_SCHEMA_BASE_STEPS);
     CU_ASSERT(once > TEST_MANY_BYTES / 16);
-    CU_ASSERT(i <= TG_SCHEMA_STEPS_FEW / (TEST_MANY_BYTES / 16));
+    CU_ASSERT(i <= TG_SCHEMA_BASE_STEPS / (TEST_MANY_BYTES / 16));
     test_expect(&test, TG_LIMIT, TEST_STEPS_LIMIT);
 
     /* By itself each is in order. */
-    tg_schema_checker_frame(test.checker, 0, NULL);
-    test_expect(&test, TG_BAD, NULL);
+    tg_schema_validator_set_frame(test.validator, 0, NULL);
+    test_expect(&test, TG_INVALID, NULL);
     tg_schema_free(test.schema);
 
     endless = test_compile(
@@ -434,11 +434,11 @@ HELP_TEST(frame, "the steps of a frame")
     tg_buf_truncate(&test.instance, 0);
     test_repeat(&test.instance, "[", 60);
     test_repeat(&test.instance, "]", 60);
-    CU_ASSERT(test_spend(&test, 0, 0) == TG_SCHEMA_STEPS_FEW);
-    CU_ASSERT(test_spend(&test, 0, 1000) == TG_SCHEMA_STEPS_FEW);
+    CU_ASSERT(test_spend(&test, 0, 0) == TG_SCHEMA_BASE_STEPS);
+    CU_ASSERT(test_spend(&test, 0, 1000) == TG_SCHEMA_BASE_STEPS);
     CU_ASSERT(test_spend(&test, 1000, 0)
-              == TG_SCHEMA_STEPS_FEW + 1000 * TG_SCHEMA_BYTE_STEPS);
-    CU_ASSERT(test_spend(&test, SIZE_MAX / 8, 0) == TG_SCHEMA_STEPS);
-    CU_ASSERT(test_spend(&test, 0, TG_SCHEMA_STEPS) == TG_SCHEMA_STEPS);
+              == TG_SCHEMA_BASE_STEPS + 1000 * TG_SCHEMA_STEPS_PER_BYTE);
+    CU_ASSERT(test_spend(&test, SIZE_MAX / 8, 0) == TG_SCHEMA_MAX_STEPS);
+    CU_ASSERT(test_spend(&test, 0, TG_SCHEMA_MAX_STEPS) == TG_SCHEMA_MAX_STEPS);
     test_deinit(&test);
 }

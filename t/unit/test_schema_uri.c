@@ -1,9 +1,9 @@
 /*
  * URIs: the examples of RFC 3986, section 5.4, and what is no URI.
  */
-#include "core_help.h"
+#include "protocol_help.h"
 
-#include "schema/tg_schema_uri.h"
+#include "schema/tg_uri.h"
 
 #include <stdlib.h>
 
@@ -14,8 +14,8 @@ test_resolve(const char *base_text, const char *text, const char *expected)
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
-    CU_ASSERT_EQUAL(tg_uri_parse(tg_str_c(base_text), &base), TG_OK);
-    CU_ASSERT_EQUAL(tg_uri_parse(tg_str_c(text), &reference), TG_OK);
+    CU_ASSERT_EQUAL(tg_uri_parse(tg_str_from_cstr(base_text), &base), TG_OK);
+    CU_ASSERT_EQUAL(tg_uri_parse(tg_str_from_cstr(text), &reference), TG_OK);
     tg_uri_resolve(&base, &reference, &out);
     HELP_EQ(tg_buf_view(&out), expected);
     tg_buf_deinit(&out);
@@ -112,13 +112,13 @@ HELP_TEST(bad, "no URIs")
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        copy = help_copy(tg_str_c(rows[i]));
+        copy = help_copy(tg_str_from_cstr(rows[i]));
         CU_ASSERT_EQUAL(tg_uri_parse(tg_str(copy, strlen(rows[i])), &uri),
-                        TG_BAD);
+                        TG_INVALID);
         free(copy);
     }
 
-    CU_ASSERT_EQUAL(tg_uri_parse(tg_str("a\0b", 3), &uri), TG_BAD);
+    CU_ASSERT_EQUAL(tg_uri_parse(tg_str("a\0b", 3), &uri), TG_INVALID);
 }
 
 HELP_TEST(decoded, "decoding")
@@ -126,9 +126,10 @@ HELP_TEST(decoded, "decoding")
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
-    CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("")), TG_OK);
-    CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("%24a%C3%a9%2525")), TG_OK);
+    CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("")), TG_OK);
+    CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("%24a%C3%a9%2525")),
+                    TG_OK);
     HELP_EQ(tg_buf_view(&out), "$aé%25");
-    CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("%FF")), TG_BAD);
+    CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("%FF")), TG_INVALID);
     tg_buf_deinit(&out);
 }

@@ -15,7 +15,7 @@ tg_exec_on_closed(uv_handle_t *handle)
     tg_exec_t *exec;
 
     exec = handle->data;
-    tg_job_closed(exec->job);
+    tg_job_unref_handle(exec->job);
 }
 
 static void
@@ -24,7 +24,7 @@ tg_exec_on_program_closed(uv_handle_t *handle)
     const tg_program_t *program;
 
     program = handle->data;
-    tg_job_closed(((tg_exec_t *) program->host)->job);
+    tg_job_unref_handle(((tg_exec_t *) program->host)->job);
 }
 
 static void
@@ -32,14 +32,14 @@ tg_exec_close_pipe(tg_exec_t *exec, int i)
 {
     if (exec->open_pipes & 1u << i) {
         exec->open_pipes &= ~(1u << i);
-        tg_uv_reader_stop(&exec->readers[i]);
+        tg_uv_stream_reader_stop(&exec->readers[i]);
         uv_close((uv_handle_t *) &exec->pipes[i], tg_exec_on_closed);
     }
 }
 
 /* Nothing of it is left, or it was not started. */
 static void
-tg_exec_close(tg_exec_t *exec)
+tg_exec_close_handles(tg_exec_t *exec)
 {
     int i;
 
@@ -58,31 +58,31 @@ tg_exec_on_gone(tg_program_t *program)
     tg_exec_t *exec;
 
     exec = program->host;
-    tg_exec_close(exec);
-    tg_job_done(exec->job);
+    tg_exec_close_handles(exec);
+    tg_job_set_done(exec->job);
 }
 
 static void
 tg_exec_stop(tg_job_t *job)
 {
-    tg_exec_end_answer(job->work);
-    tg_exec_finish(job->work, 1);
+    tg_exec_end_response(job->work);
+    tg_exec_end_processes(job->work, 1);
 }
 
 /* The main process has ended, and its outputs as far as they matter. */
 static void
-tg_exec_complete(tg_exec_t *exec)
+tg_exec_on_complete(tg_exec_t *exec)
 {
     /*
      * What comes in one piece with the answer, some clients take for progress
      * of a call that is over.
      */
-    if (!exec->is_apart) {
-        exec->is_apart = 1;
+    if (!exec->has_sent_progress) {
+        exec->has_sent_progress = 1;
 
-        if (tg_job_tell_last(exec->job)) {
+        if (tg_job_flush_progress(exec->job)) {
             uv_timer_start(&exec->program.timer, tg_exec_on_timer,
-                           TG_JOB_APART_MS, 0);
+                           TG_JOB_PROGRESS_GAP_MS, 0);
             return;
         }
     }
@@ -90,17 +90,17 @@ tg_exec_complete(tg_exec_t *exec)
     /* Others come before a large answer. */
     exec->is_complete = 1;
 
-    if (exec->output.size > TG_JOB_LARGE) {
-        tg_source_wait(&exec->job->jobs->sched.sched, &exec->source);
+    if (exec->output.size > TG_JOB_LARGE_RESPONSE) {
+        tg_sched_enqueue(&exec->job->jobs->sched.sched, &exec->source);
     } else {
-        tg_exec_write_answer(&exec->source);
+        tg_exec_write_response(&exec->source);
     }
 }
 
 /* --- what comes through its pipes --- */
 
 static int
-tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
+tg_exec_feed(tg_exec_t *exec, int i, const char *data, size_t len)
 {
     if (exec->sink != NULL && i != TG_EXEC_PROGRESS) {
         exec->sink(exec->sink_data, i == TG_EXEC_ERR, tg_str(data, len));
@@ -108,13 +108,13 @@ tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
 
     switch (i) {
     case TG_EXEC_OUT:
-        return exec->sink != NULL && !exec->is_copied
+        return exec->sink != NULL && !exec->is_answer_copied
                    ? TG_OK
-                   : tg_exec_output_out(&exec->output, data, len);
+                   : tg_exec_output_add_stdout(&exec->output, data, len);
     case TG_EXEC_ERR:
-        return tg_exec_output_err(&exec->output, data, len);
+        return tg_exec_output_add_stderr(&exec->output, data, len);
     default:
-        exec->has_risen |= tg_progress_feed(&exec->job->progress, data, len);
+        exec->has_progress |= tg_progress_feed(&exec->job->progress, data, len);
     }
 
     return TG_OK;
@@ -138,7 +138,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 
     exec = stream->data;
     i = (int) ((uv_pipe_t *) stream - exec->pipes);
-    tg_uv_reader_yield(&exec->readers[i], nread, buf);
+    tg_uv_stream_reader_yield(&exec->readers[i], nread, buf);
 
     if (nread < 0) {
         tg_exec_close_pipe(exec, i);
@@ -146,7 +146,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         if (--exec->nreading == 0 && exec->program.has_ended
             && exec->job->state == TG_JOB_RUNNING)
         {
-            tg_exec_complete(exec);
+            tg_exec_on_complete(exec);
         }
 
         return;
@@ -157,7 +157,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         return;
     }
 
-    rc = tg_exec_take(exec, i, buf->base, (size_t) nread);
+    rc = tg_exec_feed(exec, i, buf->base, (size_t) nread);
 
     if (rc != TG_OK) {
         tg_exec_on_overflow(exec, rc);
@@ -165,22 +165,23 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 }
 
 static int
-tg_exec_read_on(tg_exec_t *exec, int i)
+tg_exec_start_reading(tg_exec_t *exec, int i)
 {
-    return tg_uv_reader_start(&exec->readers[i], &exec->job->jobs->sched,
-                              (uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,
-                              tg_exec_on_read);
+    return tg_uv_stream_reader_start(&exec->readers[i], &exec->job->jobs->sched,
+                                     (uv_stream_t *) &exec->pipes[i],
+                                     tg_exec_on_alloc, tg_exec_on_read);
 }
 
 void
-tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data, int is_copied)
+tg_exec_set_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data,
+                 int is_answer_copied)
 {
     tg_exec_t *exec;
 
     exec = job->work;
     exec->sink = sink;
     exec->sink_data = data;
-    exec->is_copied = is_copied;
+    exec->is_answer_copied = is_answer_copied;
 }
 
 void
@@ -193,7 +194,7 @@ tg_exec_pause(tg_job_t *job)
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         if (exec->open_pipes & 1u << i) {
-            tg_uv_reader_stop(&exec->readers[i]);
+            tg_uv_stream_reader_stop(&exec->readers[i]);
         }
     }
 }
@@ -209,7 +210,7 @@ tg_exec_resume(tg_job_t *job)
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         if (exec->open_pipes & 1u << i) {
-            (void) tg_exec_read_on(exec, i);
+            (void) tg_exec_start_reading(exec, i);
         }
     }
 }
@@ -224,25 +225,25 @@ tg_exec_on_progress(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     tg_exec_t *exec;
 
     exec = stream->data;
-    exec->has_risen = 0;
+    exec->has_progress = 0;
 
     if (nread == 0) {
         return;
     }
 
     if (nread > 0) {
-        (void) tg_exec_take(exec, TG_EXEC_PROGRESS, buf->base, (size_t) nread);
+        (void) tg_exec_feed(exec, TG_EXEC_PROGRESS, buf->base, (size_t) nread);
         (void) uv_read_stop(stream);
     } else {
-        exec->has_risen = tg_progress_end(&exec->job->progress);
+        exec->has_progress = tg_progress_feed_end(&exec->job->progress);
         tg_exec_close_pipe(exec, TG_EXEC_PROGRESS);
     }
 
-    tg_job_rose(exec->job, exec->has_risen);
+    tg_job_on_progress(exec->job, exec->has_progress);
 }
 
 static void
-tg_exec_more(tg_job_t *job)
+tg_exec_resume_progress(tg_job_t *job)
 {
     uv_stream_t *stream;
     tg_exec_t *exec;
@@ -264,10 +265,10 @@ tg_exec_more(tg_job_t *job)
 /*
  * What is in a pipe right now, without waiting for the loop; no more than a
  * pipe holds, or somebody that was left behind and writes all the time would
- * keep us here.  TG_OK, TG_END behind the last byte, or as tg_exec_take().
+ * keep us here.  TG_OK, TG_END behind the last byte, or as tg_exec_feed().
  */
 static int
-tg_exec_read_pipe(tg_exec_t *exec, int i)
+tg_exec_drain_pipe(tg_exec_t *exec, int i)
 {
     uv_os_fd_t fd;
     size_t taken;
@@ -292,7 +293,7 @@ tg_exec_read_pipe(tg_exec_t *exec, int i)
             return n == 0 ? TG_END : TG_OK;
         }
 
-        rc = tg_exec_take(exec, i, chunk, (size_t) n);
+        rc = tg_exec_feed(exec, i, chunk, (size_t) n);
 
         if (rc != TG_OK) {
             return rc;
@@ -303,21 +304,21 @@ tg_exec_read_pipe(tg_exec_t *exec, int i)
 }
 
 static int
-tg_exec_look_for_progress(tg_job_t *job)
+tg_exec_poll_progress(tg_job_t *job)
 {
     tg_exec_t *exec;
     int rc;
 
     exec = job->work;
-    exec->has_risen = 0;
-    rc = tg_exec_read_pipe(exec, TG_EXEC_PROGRESS);
+    exec->has_progress = 0;
+    rc = tg_exec_drain_pipe(exec, TG_EXEC_PROGRESS);
 
     /* It was the program's last word, with a newline or without. */
     if (rc == TG_END || exec->program.has_ended) {
-        exec->has_risen |= tg_progress_end(&job->progress);
+        exec->has_progress |= tg_progress_feed_end(&job->progress);
     }
 
-    return exec->has_risen;
+    return exec->has_progress;
 }
 
 /* --- events --- */
@@ -334,7 +335,7 @@ tg_exec_on_drained(tg_exec_t *exec)
 
     /* Timers come before pipes: a late loop has not looked there yet. */
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
-        rc = tg_exec_read_pipe(exec, i);
+        rc = tg_exec_drain_pipe(exec, i);
 
         if (rc != TG_OK && rc != TG_END) {
             tg_exec_on_overflow(exec, rc);
@@ -342,7 +343,7 @@ tg_exec_on_drained(tg_exec_t *exec)
         }
     }
 
-    tg_exec_complete(exec);
+    tg_exec_on_complete(exec);
 }
 
 static void
@@ -360,13 +361,13 @@ tg_exec_on_exited(tg_program_t *program)
     tg_exec_t *exec;
 
     exec = program->host;
-    tg_job_ended(exec->job);
+    tg_job_on_work_ended(exec->job);
 
     if (exec->job->state != TG_JOB_RUNNING) {
-        tg_job_give_back(exec->job);
+        tg_job_release_limits(exec->job);
 
     } else if (exec->nreading == 0) {
-        tg_exec_complete(exec);
+        tg_exec_on_complete(exec);
 
     } else {
         uv_timer_start(&program->timer, tg_exec_on_timer, TG_EXEC_DRAIN_MS, 0);
@@ -374,8 +375,8 @@ tg_exec_on_exited(tg_program_t *program)
 }
 
 static const tg_program_ops_t tg_exec_program_ops = {
-    .exited = tg_exec_on_exited,
-    .gone = tg_exec_on_gone,
+    .on_exited = tg_exec_on_exited,
+    .on_gone = tg_exec_on_gone,
 };
 
 /* --- its beginning --- */
@@ -388,15 +389,15 @@ tg_exec_on_write(uv_write_t *req, int status)
 }
 
 static void
-tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
+tg_exec_start_pipes(tg_exec_t *exec, tg_str_t input)
 {
     uv_buf_t buf;
     int i;
 
-    tg_exec_more(exec->job);
+    tg_exec_resume_progress(exec->job);
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
-        if (tg_exec_read_on(exec, i) == 0) {
+        if (tg_exec_start_reading(exec, i) == 0) {
             exec->nreading++;
         } else {
             tg_exec_close_pipe(exec, i);
@@ -426,15 +427,15 @@ tg_exec_start(tg_job_t *job)
 
     exec = job->work;
     tg_program_init(&exec->program, exec->programs, &tg_exec_program_ops, exec);
-    tg_job_opened(job);
+    tg_job_ref_handle(job);
     err = tg_exec_spawn(exec, &input);
 
     if (err != 0) {
-        tg_exec_close(exec);
+        tg_exec_close_handles(exec);
         return -1;
     }
 
-    tg_exec_pipes_start(exec, input);
+    tg_exec_start_pipes(exec, input);
 
     return 0;
 }
@@ -453,7 +454,7 @@ tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
 
     exec->job = job;
     exec->programs = job->host;
-    exec->source.run = tg_exec_write_answer;
+    exec->source.run = tg_exec_write_response;
     rc = tg_exec_params_read(&exec->params, values, job->params.tool,
                              &exec->programs->env, why);
 
@@ -462,12 +463,13 @@ tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return rc;
     }
 
-    tg_exec_output_init(&exec->output, exec->params.how.form,
-                        exec->params.how.max_output);
-    exec->output.how = exec->params.how;
+    tg_exec_output_init(&exec->output, exec->params.output_params.type,
+                        exec->params.output_params.max_output);
+    exec->output.output_params = exec->params.output_params;
 
-    if (exec->params.how.keep.owner[0] != '\0') {
-        exec->output.how.keep.spills = exec->programs->spills;
+    if (exec->params.output_params.store_params.owner[0] != '\0') {
+        exec->output.output_params.store_params.output_store =
+            exec->programs->output_store;
     }
 
     job->bytes += exec->params.size;
@@ -482,27 +484,27 @@ tg_exec_free(tg_job_t *job)
     tg_exec_t *exec;
 
     exec = job->work;
-    tg_exec_end_answer(exec);
+    tg_exec_end_response(exec);
     tg_exec_params_free(&exec->params);
     tg_exec_output_deinit(&exec->output);
     free(exec);
 }
 
 static pid_t
-tg_exec_pid(const tg_job_t *job)
+tg_exec_get_pid(const tg_job_t *job)
 {
     return ((const tg_exec_t *) job->work)->program.pid;
 }
 
-const tg_kind_t tg_exec_kind = {
+const tg_job_type_t tg_exec_job_type = {
     .name = "exec",
     .members = tg_exec_members,
-    .timeout_ms = TG_EXEC_TIMEOUT,
+    .timeout_ms = TG_EXEC_TIMEOUT_DEFAULT,
     .read = tg_exec_read,
     .start = tg_exec_start,
     .stop = tg_exec_stop,
     .free = tg_exec_free,
-    .look = tg_exec_look_for_progress,
-    .more = tg_exec_more,
-    .pid = tg_exec_pid,
+    .poll_progress = tg_exec_poll_progress,
+    .resume_progress = tg_exec_resume_progress,
+    .pid = tg_exec_get_pid,
 };

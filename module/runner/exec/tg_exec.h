@@ -15,14 +15,14 @@
 
 #include "runner/exec/tg_exec_output.h"
 #include "runner/exec/tg_exec_params.h"
-#include "runner/program/tg_program.h"
-#include "runner/tg_job.h"
+#include "runner/process/tg_program.h"
+#include "runner/jobs/tg_job.h"
 
 /* Takes outputs as they come, in place of the answer or besides it. */
 typedef void (*tg_exec_sink_pt)(void *data, int is_err, tg_str_t bytes);
 
 /* The deadline when none was given. */
-#define TG_EXEC_TIMEOUT 60000
+#define TG_EXEC_TIMEOUT_DEFAULT 60000
 /* What a descendant may still write after its program has ended. */
 #define TG_EXEC_DRAIN_MS 200
 /* The largest pipe that a program can make of its own: what it may hold. */
@@ -45,31 +45,31 @@ typedef struct {
     tg_exec_output_t output;
     tg_exec_sink_pt sink; /* NULL: stdout becomes the answer */
     void *sink_data;
-    int is_copied;     /* what the sink has the answer has, too */
-    unsigned nreading; /* outputs that have not come to their end */
-    int has_risen;     /* the progress that was read */
-    int is_apart;      /* what was to be told before the answer */
-    int is_complete;   /* the answer waits, or is being written */
-    int is_answering;  /* the answer is being written */
-    tg_exec_answer_t answer;
-    tg_source_t source; /* waits while a large answer is being written */
+    int is_answer_copied;  /* what the sink has the answer has, too */
+    unsigned nreading;     /* outputs that have not come to their end */
+    int has_progress;      /* the progress that was read */
+    int has_sent_progress; /* what was to be told before the answer */
+    int is_complete;       /* the answer waits, or is being written */
+    int is_answering;      /* the answer is being written */
+    tg_exec_response_t answer;
+    tg_sched_source_t source; /* waits while a large answer is being written */
 
     uv_pipe_t pipes[TG_SPAWN_FDS];
-    tg_uv_reader_t readers[TG_SPAWN_FDS]; /* of the outputs */
+    tg_uv_stream_reader_t readers[TG_SPAWN_FDS]; /* of the outputs */
     unsigned open_pipes; /* bits: those that have to be closed */
     uv_write_t write;
 } tg_exec_t;
 
 /* Its jobs' host is a tg_programs_t. */
-extern const tg_kind_t tg_exec_kind;
+extern const tg_job_type_t tg_exec_job_type;
 
 /*
  * Of a job of this kind that has not been entered: its outputs go to the sink,
  * and is_copied to the answer, too.  And while it runs: no more for now, and
  * more again.
  */
-void tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data,
-                  int is_copied);
+void tg_exec_set_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data,
+                      int is_answer_copied);
 void tg_exec_pause(tg_job_t *job);
 void tg_exec_resume(tg_job_t *job);
 
@@ -80,16 +80,18 @@ void tg_exec_resume(tg_job_t *job);
 int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input);
 
 /*
- * tg_exec_answer.c: writes the answer until the time slice is over; with its
+ * tg_exec_response.c: writes the answer until the time slice is over; with its
  * end the job ends.  And gives it up.
  */
-void tg_exec_write_answer(tg_source_t *source);
-void tg_exec_end_answer(tg_exec_t *exec);
+void tg_exec_write_response(tg_sched_source_t *source);
+void tg_exec_end_response(tg_exec_t *exec);
 
-/* Answers that the output was too much, for rc of tg_exec_output_out(). */
+/*
+ * Answers that the output was too much, for rc of tg_exec_output_add_stdout().
+ */
 void tg_exec_on_overflow(tg_exec_t *exec, int rc);
 
 /* Nobody waits any more; ends the processes that are left. */
-void tg_exec_finish(tg_exec_t *exec, int is_forced);
+void tg_exec_end_processes(tg_exec_t *exec, int is_forced);
 
 #endif

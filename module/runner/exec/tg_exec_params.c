@@ -1,7 +1,7 @@
 #include "runner/exec/tg_exec_params.h"
 
 #include "base/tg_json.h"
-#include "runner/tg_job_params.h"
+#include "runner/jobs/tg_job_params.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ enum {
     TG_EXEC_ENV,
     TG_EXEC_CWD,
     TG_EXEC_STDIN,
-    TG_EXEC_FORM,
+    TG_EXEC_OUTPUT_TYPE,
     TG_EXEC_MAX_OUTPUT,
     TG_EXEC_MEMORY,
     TG_EXEC_PIDS,
@@ -22,17 +22,24 @@ enum {
 };
 
 const char *const tg_exec_members[] = {
-    [TG_EXEC_ARGV] = "argv",       [TG_EXEC_ENV] = "env",
-    [TG_EXEC_CWD] = "cwd",         [TG_EXEC_STDIN] = "stdin",
-    [TG_EXEC_FORM] = "output",     [TG_EXEC_MAX_OUTPUT] = "max_output",
-    [TG_EXEC_MEMORY] = "memory",   [TG_EXEC_PIDS] = "pids",
-    [TG_EXEC_SUCCESS] = "success", [TG_EXEC_STDERR] = "stderr",
-    [TG_EXEC_BYTES] = "bytes",     [TG_EXEC_MIME] = "mime",
-    [TG_EXEC_SPILL] = "spill",     NULL,
+    [TG_EXEC_ARGV] = "argv",
+    [TG_EXEC_ENV] = "env",
+    [TG_EXEC_CWD] = "cwd",
+    [TG_EXEC_STDIN] = "stdin",
+    [TG_EXEC_OUTPUT_TYPE] = "output",
+    [TG_EXEC_MAX_OUTPUT] = "max_output",
+    [TG_EXEC_MEMORY] = "memory",
+    [TG_EXEC_PIDS] = "pids",
+    [TG_EXEC_SUCCESS] = "success",
+    [TG_EXEC_STDERR] = "stderr",
+    [TG_EXEC_BYTES] = "bytes",
+    [TG_EXEC_MIME] = "mime",
+    [TG_EXEC_SPILL] = "spill",
+    NULL,
 };
 
 static int
-tg_exec_input(tg_exec_params_t *params, tg_str_t raw, tg_str_t mime)
+tg_exec_params_read_input(tg_exec_params_t *params, tg_str_t raw, tg_str_t mime)
 {
     char *at, *text;
 
@@ -51,12 +58,13 @@ tg_exec_input(tg_exec_params_t *params, tg_str_t raw, tg_str_t mime)
     at = params->memory;
 
     if (mime.data != NULL) {
-        (void) tg_job_string(&at, mime, &text);
-        params->how.mime = text;
+        (void) tg_param_read_string(&at, mime, &text);
+        params->output_params.mime = text;
     }
 
     if (raw.data != NULL) {
-        params->input = tg_str(at, tg_json_decode(at, tg_json_body(raw)));
+        params->input = tg_str(at,
+                               tg_json_unescape(at, tg_json_string_body(raw)));
     }
 
     return TG_OK;
@@ -64,7 +72,7 @@ tg_exec_input(tg_exec_params_t *params, tg_str_t raw, tg_str_t mime)
 
 /* Which of some words a value is; n: none of them, or absent and there is 0. */
 static size_t
-tg_exec_word(tg_str_t raw, const char *const *words, size_t n)
+tg_exec_params_find_word(tg_str_t raw, const char *const *words, size_t n)
 {
     size_t i;
 
@@ -72,7 +80,8 @@ tg_exec_word(tg_str_t raw, const char *const *words, size_t n)
         return 0;
     }
 
-    for (i = 0; i < n && !tg_json_is_text(raw, tg_str_c(words[i])); i++) {
+    for (i = 0; i < n && !tg_json_string_eq(raw, tg_str_from_cstr(words[i]));
+         i++) {
         /* void */
     }
 
@@ -80,10 +89,11 @@ tg_exec_word(tg_str_t raw, const char *const *words, size_t n)
 }
 
 static int
-tg_exec_statuses(tg_exec_how_t *how, tg_str_t raw)
+tg_exec_params_read_statuses(tg_exec_output_params_t *output_params,
+                             tg_str_t raw)
 {
     int64_t status;
-    tg_json_t json;
+    tg_json_cursor_t json;
     tg_str_t value;
 
     if (raw.data == NULL) {
@@ -91,61 +101,69 @@ tg_exec_statuses(tg_exec_how_t *how, tg_str_t raw)
     }
 
     if (tg_json_type(raw) != TG_JSON_ARRAY) {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
-    how->has_success = 1;
+    output_params->has_success = 1;
 
-    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
+    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &value);) {
         status = -1;
 
-        if (tg_job_number(value, 0, TG_EXEC_STATUSES - 1, &status) != TG_OK) {
-            return TG_BAD;
+        if (tg_param_read_int(value, 0, TG_EXEC_EXIT_STATUSES - 1, &status)
+            != TG_OK) {
+            return TG_INVALID;
         }
 
-        how->success[status / 32] |= UINT32_C(1) << status % 32;
+        output_params->success[status / 32] |= UINT32_C(1) << status % 32;
     }
 
     return TG_OK;
 }
 
 static int
-tg_exec_how(tg_exec_how_t *how, const tg_str_t *values)
+tg_exec_params_read_output(tg_exec_output_params_t *output_params,
+                           const tg_str_t *values)
 {
     static const char *const errs[] = { "error", "drop", "append" };
     static const char *const bytes[] = { "none", "image", "audio", "file" };
     int64_t max_output;
     size_t err, kind;
 
-    max_output = TG_EXEC_OUTPUT;
-    err = tg_exec_word(values[TG_EXEC_STDERR], errs, 3);
-    kind = tg_exec_word(values[TG_EXEC_BYTES], bytes, 4);
+    max_output = TG_EXEC_OUTPUT_DEFAULT;
+    err = tg_exec_params_find_word(values[TG_EXEC_STDERR], errs, 3);
+    kind = tg_exec_params_find_word(values[TG_EXEC_BYTES], bytes, 4);
 
-    if (tg_job_form(values[TG_EXEC_FORM], &how->form) != TG_OK
-        || tg_job_number(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
-                         &max_output)
+    if (tg_param_read_output_type(values[TG_EXEC_OUTPUT_TYPE],
+                                  &output_params->type)
+            != TG_OK
+        || tg_param_read_int(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
+                             &max_output)
                != TG_OK
-        || tg_exec_statuses(how, values[TG_EXEC_SUCCESS]) != TG_OK || err == 3
-        || kind == 4 || !tg_job_is_string(values[TG_EXEC_MIME])
+        || tg_exec_params_read_statuses(output_params, values[TG_EXEC_SUCCESS])
+               != TG_OK
+        || err == 3 || kind == 4
+        || !tg_param_is_string_or_absent(values[TG_EXEC_MIME])
         || (kind != 0) != (values[TG_EXEC_MIME].data != NULL)
-        || tg_spill_spec_read(&how->keep, NULL, values[TG_EXEC_SPILL]) != TG_OK)
+        || tg_output_store_params_read(&output_params->store_params, NULL,
+                                       values[TG_EXEC_SPILL])
+               != TG_OK)
     {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
-    how->max_output = (size_t) max_output;
-    how->err = (tg_exec_stderr_t) err;
-    how->bytes = (tg_exec_bytes_t) kind;
+    output_params->max_output = (size_t) max_output;
+    output_params->err = (tg_exec_stderr_t) err;
+    output_params->bytes = (tg_exec_binary_t) kind;
 
     return TG_OK;
 }
 
 int
 tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
-                    const char *tool, const tg_program_env_t *env,
+                    const char *tool, const tg_program_base_env_t *env,
                     const char **why)
 {
-    tg_program_raw_t raw;
+    tg_program_raw_params_t raw;
     tg_str_t input;
     int rc;
 
@@ -156,13 +174,15 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
     raw.memory = values[TG_EXEC_MEMORY];
     raw.pids = values[TG_EXEC_PIDS];
     input = values[TG_EXEC_STDIN];
-    rc = TG_BAD;
+    rc = TG_INVALID;
 
-    if (tg_job_is_string(input) && tg_exec_how(&params->how, values) == TG_OK) {
+    if (tg_param_is_string_or_absent(input)
+        && tg_exec_params_read_output(&params->output_params, values) == TG_OK)
+    {
         rc = tg_program_params_read(&params->program, &raw, env, tool, why);
     }
 
-    if (rc == TG_BAD) {
+    if (rc == TG_INVALID) {
         *why = "argv must be an array of at least one string, env one of "
                "strings, cwd and stdin a string, output text, json or "
                "result, max_output 0 to 33554432, memory and pids at least 1, "
@@ -176,7 +196,7 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
     }
 
     params->size = params->program.size + input.len;
-    rc = tg_exec_input(params, input, values[TG_EXEC_MIME]);
+    rc = tg_exec_params_read_input(params, input, values[TG_EXEC_MIME]);
 
     if (rc != TG_OK) {
         tg_exec_params_free(params);

@@ -14,10 +14,10 @@
 #define TG_EXEC_PARAMS_H
 
 #include "runner/exec/tg_exec_output.h"
-#include "runner/program/tg_program_params.h"
+#include "runner/process/tg_program_params.h"
 
 /* The directive's own default. */
-#define TG_EXEC_OUTPUT 1048576
+#define TG_EXEC_OUTPUT_DEFAULT 1048576
 /*
  * Control characters grow sixfold in JSON; what is usual must still fit an
  * answer of 64 MiB.
@@ -29,7 +29,7 @@ typedef struct {
     char *memory; /* of input and the type of bytes, owned */
     size_t size;  /* of all */
     tg_str_t input;
-    tg_exec_how_t how; /* what is to become of its output */
+    tg_exec_output_params_t output_params; /* what is to become of its output */
 } tg_exec_params_t;
 
 /* The members that are read, NULL at the end. */
@@ -37,7 +37,7 @@ extern const char *const tg_exec_members[];
 
 /* Reads their values; returns as tg_job_params_read(). */
 int tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
-                        const char *tool, const tg_program_env_t *env,
+                        const char *tool, const tg_program_base_env_t *env,
                         const char **why);
 
 void tg_exec_params_free(tg_exec_params_t *params);

@@ -35,7 +35,7 @@ tg_exec_fds_close(tg_exec_fds_t *fds, int null_fd)
  * is then done with.
  */
 static int
-tg_exec_fds_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
+tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
 {
     int pair[2];
     ssize_t n;
@@ -85,7 +85,7 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
         fds->ours[i] = -1;
     }
 
-    err = tg_exec_fds_input(fds, input, null_fd);
+    err = tg_exec_fds_open_input(fds, input, null_fd);
 
     for (i = TG_EXEC_OUT; err == 0 && i <= TG_EXEC_PROGRESS; i++) {
         if (pipe2(pair, O_CLOEXEC) == -1) {
@@ -102,7 +102,7 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
 
 /* Hands our ends to the loop. */
 static int
-tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
+tg_exec_open_pipes(tg_exec_t *exec, tg_exec_fds_t *fds)
 {
     int i, rc;
 
@@ -119,7 +119,7 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
 
         exec->pipes[i].data = exec;
         exec->open_pipes |= 1u << i;
-        tg_job_opened(exec->job);
+        tg_job_ref_handle(exec->job);
         rc = uv_pipe_open(&exec->pipes[i], fds->ours[i]);
 
         if (rc != 0) {
@@ -149,7 +149,7 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
     err = tg_exec_fds_open(&fds, input, null_fd);
 
     if (err == 0) {
-        err = tg_exec_pipes_open(exec, &fds);
+        err = tg_exec_open_pipes(exec, &fds);
     }
 
     if (err == 0) {
@@ -161,8 +161,9 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
 
     if (err != 0) {
         tg_buf_init(&text, tg_alloc_libc());
-        failure = tg_program_explain(&text, exec->programs, params,
-                                     exec->job->params.tool, step, err);
+        failure = tg_program_append_start_error(&text, exec->programs, params,
+                                                exec->job->params.tool, step,
+                                                err);
         exec->job->rule = "exec";
         tg_job_fail(exec->job, failure, "%.*s", (int) text.len, text.data);
         tg_buf_deinit(&text);

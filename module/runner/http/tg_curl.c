@@ -1,6 +1,6 @@
 #include "runner/http/tg_curl.h"
 
-#include "uv/tg_library.h"
+#include "transport/tg_shared_library.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -8,20 +8,20 @@
 
 #define TG_CURL_FILE "libcurl.so.4"
 
-static tg_curl_t tg_curl_functions;
+static tg_curl_t tg_curl_loaded;
 static int tg_curl_is_loaded;
 
 static int
-tg_curl_find(void *library)
+tg_curl_load_functions(void *library)
 {
-    static const tg_function_t functions[] = {
+    static const tg_shared_library_symbol_t functions[] = {
 #define TG_CURL_ROW(name) { "curl_" #name, offsetof(tg_curl_t, name) },
         TG_CURL_FUNCTIONS(TG_CURL_ROW)
     };
 
-    return tg_library_find(library, functions,
-                           sizeof(functions) / sizeof(functions[0]),
-                           &tg_curl_functions);
+    return tg_shared_library_resolve(library, functions,
+                                     sizeof(functions) / sizeof(functions[0]),
+                                     &tg_curl_loaded);
 }
 
 static int
@@ -42,12 +42,12 @@ tg_curl_is_new_enough(void *library)
 }
 
 const tg_curl_t *
-tg_curl(const char **why)
+tg_curl_load(const char **why)
 {
     void *library;
 
     if (tg_curl_is_loaded) {
-        return &tg_curl_functions;
+        return &tg_curl_loaded;
     }
 
     library = dlopen(TG_CURL_FILE, RTLD_LAZY | RTLD_LOCAL);
@@ -57,8 +57,8 @@ tg_curl(const char **why)
         return NULL;
     }
 
-    if (!tg_curl_is_new_enough(library) || tg_curl_find(library) != 0
-        || tg_curl_functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    if (!tg_curl_is_new_enough(library) || tg_curl_load_functions(library) != 0
+        || tg_curl_loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     {
         *why = TG_CURL_FILE " is older than 7.87 or cannot be used";
         (void) dlclose(library);
@@ -67,5 +67,5 @@ tg_curl(const char **why)
 
     tg_curl_is_loaded = 1;
 
-    return &tg_curl_functions;
+    return &tg_curl_loaded;
 }

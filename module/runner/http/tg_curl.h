@@ -44,6 +44,6 @@ typedef struct {
  * Loads it, once.  NULL: it cannot be had, and *why says what to install; it
  * is tried again next time.
  */
-const tg_curl_t *tg_curl(const char **why);
+const tg_curl_t *tg_curl_load(const char **why);
 
 #endif

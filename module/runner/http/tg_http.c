@@ -1,36 +1,36 @@
 #include "runner/http/tg_http.h"
 
 #include "base/tg_url.h"
-#include "runner/http/tg_address.h"
+#include "runner/http/tg_public_address.h"
 
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
 
-struct tg_http_s {
+struct tg_http_exchange_s {
     tg_http_pool_t *pool;
-    TAILQ_ENTRY(tg_http_s) link;
-    tg_source_t source;
+    TAILQ_ENTRY(tg_http_exchange_s) link;
+    tg_sched_source_t source;
     CURL *easy;
     struct curl_slist *headers;
-    const tg_http_ops_t *ops; /* NULL: it was cancelled */
+    const tg_http_exchange_ops_t *ops; /* NULL: it was cancelled */
     void *ctx;
     size_t header_bytes;
     int status;
     int is_public;
-    int is_safe;    /* to be sent again, as it changes nothing */
-    int is_looking; /* its name is being looked up */
-    int is_refused; /* the address */
-    int is_over;    /* its headers are read */
-    int is_stopped; /* by ops */
-    int is_held;    /* by ops, until tg_http_resume() */
-    int is_paused;  /* libcurl holds bytes of the body back */
-    unsigned nsent; /* how often it was begun to be sent */
+    int is_idempotent;  /* to be sent again, as it changes nothing */
+    int is_resolving;   /* its name is being looked up */
+    int is_refused;     /* the address */
+    int has_headers;    /* its headers are read */
+    int is_stopped;     /* by ops */
+    int is_held_by_ops; /* by ops, until tg_http_exchange_resume() */
+    int is_paused;      /* libcurl holds bytes of the body back */
+    unsigned nsent;     /* how often it was begun to be sent */
     char error[CURL_ERROR_SIZE];
 };
 
 static tg_sched_t *
-tg_http_sched(const tg_http_t *http)
+tg_http_exchange_get_sched(const tg_http_exchange_t *http)
 {
     return &http->pool->loop.sched->sched;
 }
@@ -39,23 +39,24 @@ tg_http_sched(const tg_http_t *http)
 
 /* In a thread; of what is an address already it is over when it begins. */
 static int
-tg_http_on_lookup(void *resolver, void *reserved, void *ctx)
+tg_http_exchange_on_resolve(void *resolver, void *reserved, void *ctx)
 {
-    tg_http_t *http;
+    tg_http_exchange_t *http;
 
     http = ctx;
-    http->is_looking = 1;
+    http->is_resolving = 1;
 
     return 0;
 }
 
 static curl_socket_t
-tg_http_on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
+tg_http_exchange_on_open_socket(void *ctx, curlsocktype purpose,
+                                struct curl_sockaddr *address)
 {
-    tg_http_t *http;
+    tg_http_exchange_t *http;
 
     http = ctx;
-    http->is_looking = 0;
+    http->is_resolving = 0;
 
     if (http->ops == NULL) {
         return CURL_SOCKET_BAD;
@@ -77,20 +78,20 @@ tg_http_on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
  * have been executed.
  */
 static int
-tg_http_on_connected(void *ctx, char *remote, char *local, int remote_port,
-                     int local_port)
+tg_http_exchange_on_connected(void *ctx, char *remote, char *local,
+                              int remote_port, int local_port)
 {
-    tg_http_t *http;
+    tg_http_exchange_t *http;
 
     http = ctx;
-    http->is_looking = 0;
+    http->is_resolving = 0;
 
-    if (http->is_public && !tg_address_text_is_public(remote)) {
+    if (http->is_public && !tg_address_is_public_text(remote)) {
         http->is_refused = 1;
     }
 
     if (http->ops == NULL || http->is_refused
-        || (http->nsent != 0 && !http->is_safe))
+        || (http->nsent != 0 && !http->is_idempotent))
     {
         return CURL_PREREQFUNC_ABORT;
     }
@@ -102,7 +103,7 @@ tg_http_on_connected(void *ctx, char *remote, char *local, int remote_port,
 
 /* "Name: value", without the line's end. */
 static void
-tg_http_header(tg_http_t *http, tg_str_t line)
+tg_http_exchange_parse_header(tg_http_exchange_t *http, tg_str_t line)
 {
     const char *colon;
     tg_str_t value;
@@ -126,7 +127,7 @@ tg_http_header(tg_http_t *http, tg_str_t line)
 
 /* Of an answer that is none yet (1xx), and behind the body, they are none. */
 static int
-tg_http_line(tg_http_t *http, tg_str_t line)
+tg_http_exchange_on_header_line(tg_http_exchange_t *http, tg_str_t line)
 {
     while (line.len != 0 && strchr("\r\n \t", line.data[line.len - 1]) != NULL)
     {
@@ -149,19 +150,19 @@ tg_http_line(tg_http_t *http, tg_str_t line)
     }
 
     if (line.len != 0) {
-        tg_http_header(http, line);
+        tg_http_exchange_parse_header(http, line);
         return 0;
     }
 
-    http->is_over = 1;
+    http->has_headers = 1;
 
     return http->ops->head != NULL && http->ops->head(http->ctx, http->status);
 }
 
 static size_t
-tg_http_on_header(char *data, size_t size, size_t n, void *ctx)
+tg_http_exchange_on_header(char *data, size_t size, size_t n, void *ctx)
 {
-    tg_http_t *http;
+    tg_http_exchange_t *http;
 
     http = ctx;
     n *= size;
@@ -171,7 +172,9 @@ tg_http_on_header(char *data, size_t size, size_t n, void *ctx)
         return 0;
     }
 
-    if (http->is_over || tg_http_line(http, tg_str(data, n)) == 0) {
+    if (http->has_headers
+        || tg_http_exchange_on_header_line(http, tg_str(data, n)) == 0)
+    {
         return n;
     }
 
@@ -181,9 +184,9 @@ tg_http_on_header(char *data, size_t size, size_t n, void *ctx)
 }
 
 static size_t
-tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
+tg_http_exchange_on_body(char *data, size_t size, size_t n, void *ctx)
 {
-    tg_http_t *http;
+    tg_http_exchange_t *http;
     int rc;
 
     http = ctx;
@@ -193,8 +196,10 @@ tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
         return 0;
     }
 
-    if (http->is_held
-        || tg_slice_is_over(tg_http_sched(http), &http->source, n)) {
+    if (http->is_held_by_ops
+        || tg_sched_is_slice_over(tg_http_exchange_get_sched(http),
+                                  &http->source, n))
+    {
         http->is_paused = 1;
         return CURL_WRITEFUNC_PAUSE;
     }
@@ -202,7 +207,7 @@ tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
     rc = http->ops->body(http->ctx, data, n);
 
     if (rc == TG_OK || rc == TG_AGAIN) {
-        http->is_held = rc == TG_AGAIN;
+        http->is_held_by_ops = rc == TG_AGAIN;
         return n;
     }
 
@@ -213,16 +218,16 @@ tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
 
 /* The next time slice: libcurl delivers what it holds back, and reads on. */
 static void
-tg_http_run(tg_source_t *source)
+tg_http_exchange_run(tg_sched_source_t *source)
 {
-    tg_http_loop_t *loop;
-    tg_http_t *http;
+    tg_curl_loop_t *loop;
+    tg_http_exchange_t *http;
     CURLcode code;
 
-    http = TG_OWNER(source, tg_http_t, source);
+    http = TG_CONTAINER_OF(source, tg_http_exchange_t, source);
     loop = &http->pool->loop;
 
-    if (!http->is_paused || http->is_held) {
+    if (!http->is_paused || http->is_held_by_ops) {
         return;
     }
 
@@ -231,30 +236,31 @@ tg_http_run(tg_source_t *source)
 
     /* What fails here libcurl does not report. */
     if (code != CURLE_OK) {
-        loop->ended(loop, http->easy, code);
+        loop->on_done(loop, http->easy, code);
     }
 }
 
 void
-tg_http_resume(tg_http_t *http)
+tg_http_exchange_resume(tg_http_exchange_t *http)
 {
-    http->is_held = 0;
+    http->is_held_by_ops = 0;
 
     if (http->is_paused) {
-        tg_source_wait(tg_http_sched(http), &http->source);
+        tg_sched_enqueue(tg_http_exchange_get_sched(http), &http->source);
     }
 }
 
 int
-tg_http_hold(tg_http_t *http, size_t bytes)
+tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes)
 {
-    return tg_source_hold(tg_http_sched(http), &http->source, bytes);
+    return tg_sched_set_memory(tg_http_exchange_get_sched(http), &http->source,
+                               bytes);
 }
 
 /* --- its beginning --- */
 
 static int
-tg_http_is_safe(const char *method)
+tg_http_method_is_idempotent(const char *method)
 {
     static const char *const safe[] = { "GET", "HEAD", "OPTIONS", "DELETE",
                                         "PUT" };
@@ -270,7 +276,7 @@ tg_http_is_safe(const char *method)
 }
 
 static int
-tg_http_put_header(tg_http_t *http, const char *header)
+tg_http_exchange_add_header(tg_http_exchange_t *http, const char *header)
 {
     struct curl_slist *list;
 
@@ -287,61 +293,64 @@ tg_http_put_header(tg_http_t *http, const char *header)
 
 /* Names without a value are those that libcurl is not to send by itself. */
 static int
-tg_http_headers(tg_http_t *http, const tg_http_request_t *request)
+tg_http_exchange_add_headers(tg_http_exchange_t *http,
+                             const tg_http_request_t *request)
 {
     static const char type[] = "Content-Type:";
     const char *const *header;
     int has_type, rc;
 
     has_type = 0;
-    rc = tg_http_put_header(http, "Expect:");
+    rc = tg_http_exchange_add_header(http, "Expect:");
 
     for (header = request->headers; rc == TG_OK && *header != NULL; header++) {
         has_type |= strncasecmp(*header, type, sizeof(type) - 1) == 0;
-        rc = tg_http_put_header(http, *header);
+        rc = tg_http_exchange_add_header(http, *header);
     }
 
-    return rc == TG_OK && !has_type ? tg_http_put_header(http, type) : rc;
+    return rc == TG_OK && !has_type ? tg_http_exchange_add_header(http, type)
+                                    : rc;
 }
 
-#define TG_HTTP_SET(option, value)                                             \
+#define TG_HTTP_SET_OPTION(option, value)                                      \
     (rc |= curl->easy_setopt(http->easy, CURLOPT_##option, value))
 
 /* What is sent, and where. */
 static int
-tg_http_set_request(tg_http_t *http, const tg_http_request_t *request)
+tg_http_exchange_set_request(tg_http_exchange_t *http,
+                             const tg_http_request_t *request)
 {
     const tg_curl_t *curl;
     unsigned rc;
 
     curl = http->pool->loop.curl;
     rc = 0;
-    TG_HTTP_SET(URL, request->url);
-    TG_HTTP_SET(HTTPHEADER, http->headers);
+    TG_HTTP_SET_OPTION(URL, request->url);
+    TG_HTTP_SET_OPTION(HTTPHEADER, http->headers);
 
     if (request->body.data != NULL) {
-        TG_HTTP_SET(POSTFIELDSIZE_LARGE, (curl_off_t) request->body.len);
-        TG_HTTP_SET(POSTFIELDS, request->body.data);
+        TG_HTTP_SET_OPTION(POSTFIELDSIZE_LARGE, (curl_off_t) request->body.len);
+        TG_HTTP_SET_OPTION(POSTFIELDS, request->body.data);
     }
 
     if (strcmp(request->method, "HEAD") == 0) {
-        TG_HTTP_SET(NOBODY, 1L);
+        TG_HTTP_SET_OPTION(NOBODY, 1L);
     } else {
-        TG_HTTP_SET(CUSTOMREQUEST, request->method);
+        TG_HTTP_SET_OPTION(CUSTOMREQUEST, request->method);
     }
 
-    TG_HTTP_SET(PROXY, request->proxy != NULL ? request->proxy : "");
-    TG_HTTP_SET(NOPROXY, "");
-    TG_HTTP_SET(CONNECTTIMEOUT_MS, request->connect_ms != 0
-                                       ? (long) request->connect_ms
-                                       : (long) TG_HTTP_CONNECT_MS);
-    TG_HTTP_SET(TIMEOUT_MS, (long) request->timeout_ms);
-    TG_HTTP_SET(TCP_KEEPALIVE, request->is_stream ? 1L : 0L);
-    TG_HTTP_SET(ACCEPT_ENCODING, request->is_stream ? NULL : "gzip");
+    TG_HTTP_SET_OPTION(PROXY, request->proxy != NULL ? request->proxy : "");
+    TG_HTTP_SET_OPTION(NOPROXY, "");
+    TG_HTTP_SET_OPTION(CONNECTTIMEOUT_MS, request->connect_ms != 0
+                                              ? (long) request->connect_ms
+                                              : (long) TG_HTTP_CONNECT_MS);
+    TG_HTTP_SET_OPTION(TIMEOUT_MS, (long) request->timeout_ms);
+    TG_HTTP_SET_OPTION(TCP_KEEPALIVE, request->is_stream ? 1L : 0L);
+    TG_HTTP_SET_OPTION(ACCEPT_ENCODING, request->is_stream ? NULL : "gzip");
 
     if (request->ca_file != NULL) {
-        TG_HTTP_SET(CAINFO, request->ca_file);
-        TG_HTTP_SET(CAPATH, NULL);
+        TG_HTTP_SET_OPTION(CAINFO, request->ca_file);
+        TG_HTTP_SET_OPTION(CAPATH, NULL);
     }
 
     return rc == 0 ? TG_OK : TG_NOMEM;
@@ -349,42 +358,42 @@ tg_http_set_request(tg_http_t *http, const tg_http_request_t *request)
 
 /* What holds for all. */
 static int
-tg_http_set(tg_http_t *http)
+tg_http_exchange_set_options(tg_http_exchange_t *http)
 {
     const tg_curl_t *curl;
     unsigned rc;
 
     curl = http->pool->loop.curl;
     rc = 0;
-    TG_HTTP_SET(PRIVATE, http);
-    TG_HTTP_SET(ERRORBUFFER, http->error);
-    TG_HTTP_SET(NOSIGNAL, 1L);
-    TG_HTTP_SET(PROTOCOLS_STR, "http,https");
-    TG_HTTP_SET(HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
-    TG_HTTP_SET(SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
-    TG_HTTP_SET(PATH_AS_IS, 1L);
-    TG_HTTP_SET(DISALLOW_USERNAME_IN_URL, 1L);
-    TG_HTTP_SET(SUPPRESS_CONNECT_HEADERS, 1L);
-    TG_HTTP_SET(USERAGENT, "toolgate/" TG_VERSION);
+    TG_HTTP_SET_OPTION(PRIVATE, http);
+    TG_HTTP_SET_OPTION(ERRORBUFFER, http->error);
+    TG_HTTP_SET_OPTION(NOSIGNAL, 1L);
+    TG_HTTP_SET_OPTION(PROTOCOLS_STR, "http,https");
+    TG_HTTP_SET_OPTION(HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
+    TG_HTTP_SET_OPTION(SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+    TG_HTTP_SET_OPTION(PATH_AS_IS, 1L);
+    TG_HTTP_SET_OPTION(DISALLOW_USERNAME_IN_URL, 1L);
+    TG_HTTP_SET_OPTION(SUPPRESS_CONNECT_HEADERS, 1L);
+    TG_HTTP_SET_OPTION(USERAGENT, "toolgate/" TG_VERSION);
     /* No lookup is waited for when time is over. */
-    TG_HTTP_SET(QUICK_EXIT, 1L);
-    TG_HTTP_SET(MAXAGE_CONN, (long) (TG_HTTP_KEPT_MS / 1000));
-    TG_HTTP_SET(RESOLVER_START_FUNCTION, tg_http_on_lookup);
-    TG_HTTP_SET(RESOLVER_START_DATA, http);
-    TG_HTTP_SET(OPENSOCKETFUNCTION, tg_http_on_open);
-    TG_HTTP_SET(OPENSOCKETDATA, http);
-    TG_HTTP_SET(PREREQFUNCTION, tg_http_on_connected);
-    TG_HTTP_SET(PREREQDATA, http);
-    TG_HTTP_SET(HEADERFUNCTION, tg_http_on_header);
-    TG_HTTP_SET(HEADERDATA, http);
-    TG_HTTP_SET(WRITEFUNCTION, tg_http_on_body);
-    TG_HTTP_SET(WRITEDATA, http);
+    TG_HTTP_SET_OPTION(QUICK_EXIT, 1L);
+    TG_HTTP_SET_OPTION(MAXAGE_CONN, (long) (TG_HTTP_KEEPALIVE_MS / 1000));
+    TG_HTTP_SET_OPTION(RESOLVER_START_FUNCTION, tg_http_exchange_on_resolve);
+    TG_HTTP_SET_OPTION(RESOLVER_START_DATA, http);
+    TG_HTTP_SET_OPTION(OPENSOCKETFUNCTION, tg_http_exchange_on_open_socket);
+    TG_HTTP_SET_OPTION(OPENSOCKETDATA, http);
+    TG_HTTP_SET_OPTION(PREREQFUNCTION, tg_http_exchange_on_connected);
+    TG_HTTP_SET_OPTION(PREREQDATA, http);
+    TG_HTTP_SET_OPTION(HEADERFUNCTION, tg_http_exchange_on_header);
+    TG_HTTP_SET_OPTION(HEADERDATA, http);
+    TG_HTTP_SET_OPTION(WRITEFUNCTION, tg_http_exchange_on_body);
+    TG_HTTP_SET_OPTION(WRITEDATA, http);
 
     return rc == 0 ? TG_OK : TG_NOMEM;
 }
 
 static void
-tg_http_free(tg_http_t *http)
+tg_http_exchange_free(tg_http_exchange_t *http)
 {
     const tg_curl_t *curl;
 
@@ -399,14 +408,14 @@ tg_http_free(tg_http_t *http)
 }
 
 int
-tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
-              const tg_http_ops_t *ops, void *ctx, tg_http_t **made,
-              const char **why)
+tg_http_exchange_start(tg_http_pool_t *pool, const tg_http_request_t *request,
+                       const tg_http_exchange_ops_t *ops, void *ctx,
+                       tg_http_exchange_t **made, const char **why)
 {
-    tg_http_t *http;
+    tg_http_exchange_t *http;
     int rc;
 
-    rc = tg_http_loop_open(&pool->loop, why);
+    rc = tg_curl_loop_open(&pool->loop, why);
 
     if (rc != TG_OK) {
         return rc;
@@ -425,19 +434,20 @@ tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
     }
 
     http->pool = pool;
-    http->source.run = tg_http_run;
+    http->source.run = tg_http_exchange_run;
     http->ops = ops;
     http->ctx = ctx;
     http->is_public = request->is_public;
-    http->is_safe = tg_http_is_safe(request->method);
+    http->is_idempotent = tg_http_method_is_idempotent(request->method);
     http->easy = pool->loop.curl->easy_init();
 
-    if (http->easy == NULL || tg_http_headers(http, request) != TG_OK
-        || tg_http_set(http) != TG_OK
-        || tg_http_set_request(http, request) != TG_OK
-        || tg_http_loop_add(&pool->loop, http->easy) != TG_OK)
+    if (http->easy == NULL
+        || tg_http_exchange_add_headers(http, request) != TG_OK
+        || tg_http_exchange_set_options(http) != TG_OK
+        || tg_http_exchange_set_request(http, request) != TG_OK
+        || tg_curl_loop_add(&pool->loop, http->easy) != TG_OK)
     {
-        tg_http_free(http);
+        tg_http_exchange_free(http);
         return TG_NOMEM;
     }
 
@@ -451,24 +461,24 @@ tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
 
 /* Its connection is closed, unless the answer was read. */
 static void
-tg_http_drop(tg_http_t *http)
+tg_http_exchange_end(tg_http_exchange_t *http)
 {
     tg_http_pool_t *pool;
 
     pool = http->pool;
     TAILQ_REMOVE(&pool->exchanges, http, link);
     pool->nabandoned -= http->ops == NULL;
-    tg_source_leave(tg_http_sched(http), &http->source);
-    (void) tg_http_hold(http, 0);
-    tg_http_loop_remove(&pool->loop, http->easy);
-    tg_http_free(http);
+    tg_sched_dequeue(tg_http_exchange_get_sched(http), &http->source);
+    (void) tg_http_exchange_set_held_bytes(http, 0);
+    tg_curl_loop_remove(&pool->loop, http->easy);
+    tg_http_exchange_free(http);
 }
 
 void
-tg_http_cancel(tg_http_t *http)
+tg_http_exchange_cancel(tg_http_exchange_t *http)
 {
-    if (!http->is_looking) {
-        tg_http_drop(http);
+    if (!http->is_resolving) {
+        tg_http_exchange_end(http);
         return;
     }
 
@@ -482,17 +492,17 @@ tg_http_cancel(tg_http_t *http)
  * of memory; later versions have a code for it.
  */
 static int
-tg_http_is_headers_max(const tg_http_t *http, CURLcode code)
+tg_http_exchange_has_long_headers(const tg_http_exchange_t *http, CURLcode code)
 {
     return http->header_bytes > TG_HTTP_HEADERS_MAX
-           || (http->nsent != 0 && !http->is_over
+           || (http->nsent != 0 && !http->has_headers
                && (code == CURLE_OUT_OF_MEMORY || (int) code == 100));
 }
 
 static const char *
-tg_http_why(const tg_http_t *http, CURLcode code)
+tg_http_exchange_get_error(const tg_http_exchange_t *http, CURLcode code)
 {
-    if (tg_http_is_headers_max(http, code)) {
+    if (tg_http_exchange_has_long_headers(http, code)) {
         return "the headers of the answer are larger than 64 KiB";
     }
 
@@ -506,7 +516,7 @@ tg_http_why(const tg_http_t *http, CURLcode code)
 
 /* Where the server sends us: libcurl has it as it was said. */
 static const char *
-tg_http_redirect(const tg_http_t *http, tg_buf_t *to)
+tg_http_exchange_get_redirect(const tg_http_exchange_t *http, tg_buf_t *to)
 {
     char *redirect;
 
@@ -519,17 +529,17 @@ tg_http_redirect(const tg_http_t *http, tg_buf_t *to)
         return NULL;
     }
 
-    tg_url_put_tidy(to, tg_str_c(redirect));
-    tg_buf_char(to, '\0');
+    tg_url_append_normalized(to, tg_str_from_cstr(redirect));
+    tg_buf_append_char(to, '\0');
 
-    return tg_buf_failed(to) ? redirect : to->data;
+    return tg_buf_has_failed(to) ? redirect : to->data;
 }
 
 static void
-tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
+tg_http_exchange_on_curl_done(tg_curl_loop_t *loop, CURL *easy, CURLcode code)
 {
-    tg_http_end_t end;
-    tg_http_t *http;
+    tg_http_exchange_end_t end;
+    tg_http_exchange_t *http;
     tg_buf_t to;
 
     http = NULL;
@@ -542,35 +552,35 @@ tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
                      : http->is_refused ? TG_HTTP_REFUSED
                                         : TG_HTTP_FAILED;
         end.was_sent = http->nsent != 0;
-        end.is_headers_max = tg_http_is_headers_max(http, code);
-        end.why = tg_http_why(http, code);
-        end.redirect = tg_http_redirect(http, &to);
+        end.has_long_headers = tg_http_exchange_has_long_headers(http, code);
+        end.why = tg_http_exchange_get_error(http, code);
+        end.redirect = tg_http_exchange_get_redirect(http, &to);
         http->ops->done(http->ctx, &end);
     }
 
     tg_buf_deinit(&to);
-    tg_http_drop(http);
+    tg_http_exchange_end(http);
 }
 
 /* --- all of them --- */
 
 void
-tg_http_init(tg_http_pool_t *pool, tg_uv_sched_t *sched)
+tg_http_pool_init(tg_http_pool_t *pool, tg_uv_sched_t *sched)
 {
-    tg_http_loop_init(&pool->loop, sched, tg_http_on_ended);
+    tg_curl_loop_init(&pool->loop, sched, tg_http_exchange_on_curl_done);
     TAILQ_INIT(&pool->exchanges);
     pool->nabandoned = 0;
 }
 
 void
-tg_http_close(tg_http_pool_t *pool)
+tg_http_pool_close(tg_http_pool_t *pool)
 {
-    tg_http_t *http, *next;
+    tg_http_exchange_t *http, *next;
 
     for (http = TAILQ_FIRST(&pool->exchanges); http != NULL; http = next) {
         next = TAILQ_NEXT(http, link);
-        tg_http_drop(http);
+        tg_http_exchange_end(http);
     }
 
-    tg_http_loop_close(&pool->loop);
+    tg_curl_loop_close(&pool->loop);
 }

@@ -10,13 +10,13 @@
  *     header header … head  body body …  done
  *
  * Each exchange is a source of the scheduler: its body is read in time slices.
- * ops are called from the loop, never from tg_http_start().  done is the last
- * one; then, or after tg_http_cancel(), the exchange is gone.
+ * ops are called from the loop, never from tg_http_exchange_start().  done is
+ * the last one; then, or after tg_http_exchange_cancel(), the exchange is gone.
  */
 #ifndef TG_HTTP_H
 #define TG_HTTP_H
 
-#include "runner/http/tg_http_loop.h"
+#include "runner/http/tg_curl_loop.h"
 
 #include <sys/queue.h>
 
@@ -30,13 +30,14 @@
  */
 #define TG_HTTP_LOOKUPS_MAX 64
 
-typedef struct tg_http_s tg_http_t;
-typedef TAILQ_HEAD(tg_http_list_s, tg_http_s) tg_http_list_t;
+typedef struct tg_http_exchange_s tg_http_exchange_t;
+typedef TAILQ_HEAD(tg_http_exchange_list_s,
+                   tg_http_exchange_s) tg_http_exchange_list_t;
 
 /* What all exchanges of a loop share. */
 typedef struct tg_http_pool_s {
-    tg_http_loop_t loop;
-    tg_http_list_t exchanges;
+    tg_curl_loop_t loop;
+    tg_http_exchange_list_t exchanges;
     unsigned nabandoned; /* of them: cancelled while their name is looked up */
 } tg_http_pool_t;
 
@@ -59,15 +60,16 @@ typedef enum {
     TG_HTTP_STOPPED, /* head or body wanted no more */
     TG_HTTP_REFUSED, /* the address is not public */
     TG_HTTP_FAILED   /* there was no answer, or not all of it */
-} tg_http_result_t;
+} tg_http_exchange_result_t;
 
 typedef struct {
-    tg_http_result_t result;
+    tg_http_exchange_result_t result;
     int was_sent;         /* the request, or part of it, may have arrived */
-    int is_headers_max;   /* its headers are larger than is read */
+    int has_long_headers; /* its headers are larger than is read */
     const char *why;      /* of one that failed */
-    const char *redirect; /* where to, see tg_url_put_tidy(); or NULL */
-} tg_http_end_t;
+    const char
+        *redirect; /* where to, see tg_url_append_normalized(); or NULL */
+} tg_http_exchange_end_t;
 
 typedef struct {
     void (*header)(void *ctx, tg_str_t name, tg_str_t value);
@@ -77,40 +79,41 @@ typedef struct {
 
     /*
      * Bytes of the body: TG_OK; TG_AGAIN: they were taken, the next ones are
-     * read after tg_http_resume(); else no more is read.
+     * read after tg_http_exchange_resume(); else no more is read.
      */
     int (*body)(void *ctx, const char *data, size_t len);
 
     /* What end says lives until it returns. */
-    void (*done)(void *ctx, const tg_http_end_t *end);
-} tg_http_ops_t;
+    void (*done)(void *ctx, const tg_http_exchange_end_t *end);
+} tg_http_exchange_ops_t;
 
-void tg_http_init(tg_http_pool_t *pool, tg_uv_sched_t *sched);
+void tg_http_pool_init(tg_http_pool_t *pool, tg_uv_sched_t *sched);
 
 /* Closes the handles, and whatever goes on. */
-void tg_http_close(tg_http_pool_t *pool);
+void tg_http_pool_close(tg_http_pool_t *pool);
 
 /*
  * Starts an exchange: TG_OK; TG_NOMEM; TG_MISSING: libcurl is; TG_LIMIT: too
  * much is being looked up.  *why says what to do.
  */
-int tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
-                  const tg_http_ops_t *ops, void *ctx, tg_http_t **http,
-                  const char **why);
+int tg_http_exchange_start(tg_http_pool_t *pool,
+                           const tg_http_request_t *request,
+                           const tg_http_exchange_ops_t *ops, void *ctx,
+                           tg_http_exchange_t **http, const char **why);
 
 /* Reads the body on, in the next time slice, after body() returned TG_AGAIN. */
-void tg_http_resume(tg_http_t *http);
+void tg_http_exchange_resume(tg_http_exchange_t *http);
 
 /*
  * Says how many bytes are held of this answer.  TG_OK, or TG_LIMIT: all
  * sources of the loop together hold too many, so that it should fail.
  */
-int tg_http_hold(tg_http_t *http, size_t bytes);
+int tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes);
 
 /*
  * Nobody wants it any more; its connection, unless the answer was read, is
  * closed.  Not from header, head or body.
  */
-void tg_http_cancel(tg_http_t *http);
+void tg_http_exchange_cancel(tg_http_exchange_t *http);
 
 #endif

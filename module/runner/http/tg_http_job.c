@@ -1,6 +1,6 @@
 #include "runner/http/tg_http_job.h"
 
-#include "runner/http/tg_http_answer.h"
+#include "runner/http/tg_http_response.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -8,26 +8,27 @@
 typedef struct {
     tg_job_t *job;
     tg_http_params_t params;
-    tg_http_t *http; /* NULL: none goes on */
-    char *url;       /* of the exchange */
-    tg_url_t parts;  /* of it */
+    tg_http_exchange_t *http; /* NULL: none goes on */
+    char *url;                /* of the exchange */
+    tg_url_t url_parts;       /* of it */
     const char *method;
     int has_body;
-    int has_left; /* the host that it was meant for */
+    int has_left_origin; /* the host that it was meant for */
     unsigned nredirects;
-    tg_http_answer_t answer;
+    tg_http_response_t answer;
     uint64_t nread;
-    uint64_t ntold;
-    uint64_t length; /* of the body, as the server says; 0: it does not */
-    int is_packed;   /* length is of what comes, not of what it means */
-    tg_buf_t json;   /* the answer of a call that failed */
+    uint64_t nreported;
+    /* of the body, as the server says; 0: it does not */
+    uint64_t content_length;
+    int is_compressed; /* length is of what comes, not of what it means */
+    tg_buf_t json;     /* the answer of a call that failed */
     int is_answering;
-    tg_spill_answer_t whole; /* of others */
-    tg_source_t source;      /* waits while a large one is written */
-    uv_timer_t apart;
+    tg_output_response_t response; /* of others */
+    tg_sched_source_t source;      /* waits while a large one is written */
+    uv_timer_t gap_timer;
 } tg_http_call_t;
 
-static int tg_http_call_begin(tg_http_call_t *call);
+static int tg_http_call_begin_exchange(tg_http_call_t *call);
 
 /* --- its end --- */
 
@@ -37,67 +38,68 @@ tg_http_call_on_closed(uv_handle_t *handle)
     tg_http_call_t *call;
 
     call = handle->data;
-    tg_job_closed(call->job);
+    tg_job_unref_handle(call->job);
 }
 
 static void
-tg_http_call_done(tg_http_call_t *call)
+tg_http_call_set_done(tg_http_call_t *call)
 {
-    tg_source_leave(&call->job->jobs->sched.sched, &call->source);
-    tg_job_answered(call->job);
+    tg_sched_dequeue(&call->job->jobs->sched.sched, &call->source);
+    tg_job_release_writer(call->job);
 
     if (call->is_answering) {
         call->is_answering = 0;
-        tg_spill_answer_end(&call->whole);
+        tg_output_response_end(&call->response);
     }
 
-    uv_close((uv_handle_t *) &call->apart, tg_http_call_on_closed);
-    tg_job_done(call->job);
+    uv_close((uv_handle_t *) &call->gap_timer, tg_http_call_on_closed);
+    tg_job_set_done(call->job);
 }
 
 /* Writes the answer until the time slice is over; with its end the job ends. */
 static void
-tg_http_call_finish(tg_source_t *source)
+tg_http_call_write_response(tg_sched_source_t *source)
 {
     tg_http_call_t *call;
 
-    call = TG_OWNER(source, tg_http_call_t, source);
+    call = TG_CONTAINER_OF(source, tg_http_call_t, source);
 
     if (call->is_answering
-        && !tg_spill_answer_run(&call->whole, call->job, source,
-                                call->answer.body.len))
+        && !tg_output_response_run(&call->response, call->job, source,
+                                   call->answer.body.len))
     {
         return;
     }
 
-    tg_job_answer(call->job,
-                  call->is_answering ? &call->whole.writer.json : &call->json);
-    tg_job_end(call->job);
-    tg_http_call_done(call);
+    tg_job_respond(call->job, call->is_answering ? &call->response.writer.json
+                                                 : &call->json);
+    tg_job_set_ending(call->job);
+    tg_http_call_set_done(call);
 }
 
 static void
-tg_http_call_on_apart(uv_timer_t *timer)
+tg_http_call_on_gap_timer(uv_timer_t *timer)
 {
     tg_http_call_t *call;
 
     call = timer->data;
-    tg_http_call_finish(&call->source);
+    tg_http_call_write_response(&call->source);
 }
 
 /* There is an answer.  What comes in one piece with the last progress, some
  * clients take for progress of a call that is over. */
 static void
-tg_http_call_end(tg_http_call_t *call)
+tg_http_call_on_response(tg_http_call_t *call)
 {
-    tg_job_ended(call->job);
+    tg_job_on_work_ended(call->job);
 
-    if (tg_job_tell_last(call->job)) {
-        uv_timer_start(&call->apart, tg_http_call_on_apart, TG_JOB_APART_MS, 0);
-    } else if (call->answer.body.len > TG_JOB_LARGE) {
-        tg_source_wait(&call->job->jobs->sched.sched, &call->source);
+    if (tg_job_flush_progress(call->job)) {
+        uv_timer_start(&call->gap_timer, tg_http_call_on_gap_timer,
+                       TG_JOB_PROGRESS_GAP_MS, 0);
+    } else if (call->answer.body.len > TG_JOB_LARGE_RESPONSE) {
+        tg_sched_enqueue(&call->job->jobs->sched.sched, &call->source);
     } else {
-        tg_http_call_finish(&call->source);
+        tg_http_call_write_response(&call->source);
     }
 }
 
@@ -109,11 +111,11 @@ tg_http_call_stop(tg_job_t *job)
     call = job->work;
 
     if (call->http != NULL) {
-        tg_http_cancel(call->http);
+        tg_http_exchange_cancel(call->http);
         call->http = NULL;
     }
 
-    tg_http_call_done(call);
+    tg_http_call_set_done(call);
 }
 
 /* Writes a failure as the answer; format and what follows are its text. */
@@ -122,40 +124,40 @@ tg_http_call_fail(tg_http_call_t *call, tg_failure_t failure,
                   const char *format, ...)
 {
     tg_outcome_t outcome;
-    tg_ran_t times;
+    tg_run_stats_t times;
     tg_buf_t text;
     va_list args;
 
-    times = tg_job_ran(call->job);
+    times = tg_job_get_run_stats(call->job);
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text, "%s: ", call->job->params.tool);
     va_start(args, format);
     tg_buf_vprintf(&text, format, args);
     va_end(args);
-    tg_http_params_hide(&call->params, text.data, text.len);
-    outcome = tg_outcome_failed(failure, tg_buf_view(&text));
-    tg_answer_put(&call->json, &outcome, &times);
-    call->json.failed |= tg_buf_failed(&text);
+    tg_http_params_redact(&call->params, text.data, text.len);
+    outcome = tg_outcome_make_failure_str(failure, tg_buf_view(&text));
+    tg_job_result_write(&call->json, &outcome, &times);
+    call->json.failed |= tg_buf_has_failed(&text);
     tg_buf_deinit(&text);
 }
 
 /* --- redirects --- */
 
 static int
-tg_http_is_read(const char *method)
+tg_http_method_is_read_only(const char *method)
 {
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
 /* What the server wants to be asked there, as browsers do. */
 static void
-tg_http_call_turn(tg_http_call_t *call)
+tg_http_call_set_redirect_method(tg_http_call_t *call)
 {
     int status;
 
     status = call->answer.status;
 
-    if ((status == 303 && !tg_http_is_read(call->method))
+    if ((status == 303 && !tg_http_method_is_read_only(call->method))
         || ((status == 301 || status == 302)
             && strcmp(call->method, "POST") == 0))
     {
@@ -166,17 +168,19 @@ tg_http_call_turn(tg_http_call_t *call)
 
 /* May it go there?  NULL, or why not. */
 static const char *
-tg_http_call_no_way(const tg_http_call_t *call, const tg_url_t *to, int is_away)
+tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
+                            int is_away)
 {
     if (call->nredirects > call->params.redirects) {
         return "there are more redirects than redirects allows";
     }
 
-    if (call->parts.is_tls && !to->is_tls) {
+    if (call->url_parts.is_tls && !to->is_tls) {
         return "a redirect leads from https to http";
     }
 
-    if (is_away && (!tg_http_is_read(call->method) || call->has_body)) {
+    if (is_away
+        && (!tg_http_method_is_read_only(call->method) || call->has_body)) {
         return "a redirect would pass the request on to another host";
     }
 
@@ -185,18 +189,19 @@ tg_http_call_no_way(const tg_http_call_t *call, const tg_url_t *to, int is_away)
 
 /* Says whether the call goes on; if not, its answer is written. */
 static int
-tg_http_call_follow(tg_http_call_t *call, const char *redirect)
+tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
 {
     const char *why;
     tg_url_t to;
     char *url;
     int is_away;
 
-    tg_http_call_turn(call);
+    tg_http_call_set_redirect_method(call);
     call->nredirects++;
     url = strdup(redirect);
 
-    if (url == NULL || tg_url_parse(tg_str_c(url), &to, &why) != TG_OK) {
+    if (url == NULL || tg_url_parse(tg_str_from_cstr(url), &to, &why) != TG_OK)
+    {
         free(url);
         tg_http_call_fail(call, TG_FAILURE_PROGRAM,
                           "the server redirects to what is no URL of http or "
@@ -204,8 +209,8 @@ tg_http_call_follow(tg_http_call_t *call, const char *redirect)
         return 0;
     }
 
-    is_away = !tg_url_is_same_origin(&call->parts, &to);
-    why = tg_http_call_no_way(call, &to, is_away);
+    is_away = !tg_url_is_same_origin(&call->url_parts, &to);
+    why = tg_http_call_check_redirect(call, &to, is_away);
 
     if (why != NULL) {
         free(url);
@@ -213,24 +218,24 @@ tg_http_call_follow(tg_http_call_t *call, const char *redirect)
         return 0;
     }
 
-    call->has_left |= is_away;
+    call->has_left_origin |= is_away;
     free(call->url);
     call->url = url;
-    call->parts = to;
+    call->url_parts = to;
     tg_buf_truncate(&call->answer.body, 0);
     call->answer.type[0] = '\0';
     call->answer.is_cut = 0;
     call->nread = 0;
-    call->length = 0;
-    call->is_packed = 0;
+    call->content_length = 0;
+    call->is_compressed = 0;
 
-    return tg_http_call_begin(call) == 0;
+    return tg_http_call_begin_exchange(call) == 0;
 }
 
 /* --- what comes --- */
 
 static int
-tg_http_call_is(tg_str_t name, const char *header)
+tg_http_call_is_header(tg_str_t name, const char *header)
 {
     return name.len == strlen(header)
            && strncasecmp(name.data, header, name.len) == 0;
@@ -243,17 +248,18 @@ tg_http_call_on_header(void *ctx, tg_str_t name, tg_str_t value)
     size_t i;
 
     call = ctx;
-    tg_http_answer_header(&call->answer, name, value);
-    call->is_packed |= tg_http_call_is(name, "content-encoding");
+    tg_http_response_add_header(&call->answer, name, value);
+    call->is_compressed |= tg_http_call_is_header(name, "content-encoding");
 
-    if (!tg_http_call_is(name, "content-length")) {
+    if (!tg_http_call_is_header(name, "content-length")) {
         return;
     }
 
-    call->length = 0;
+    call->content_length = 0;
 
     for (i = 0; i < value.len && tg_is_digit(value.data[i]) && i < 15; i++) {
-        call->length = call->length * 10 + (uint64_t) (value.data[i] - '0');
+        call->content_length = call->content_length * 10
+                               + (uint64_t) (value.data[i] - '0');
     }
 }
 
@@ -270,28 +276,28 @@ tg_http_call_on_head(void *ctx, int status)
 
 /* Of what is large enough to keep somebody waiting. */
 static void
-tg_http_call_progress(tg_http_call_t *call)
+tg_http_call_notify_progress(tg_http_call_t *call)
 {
     char text[128];
     tg_buf_t buf;
 
-    if (call->nread - call->ntold < TG_HTTP_PROGRESS) {
+    if (call->nread - call->nreported < TG_HTTP_PROGRESS_BYTES) {
         return;
     }
 
-    call->ntold = call->nread;
-    buf = tg_buf_fixed(text, sizeof(text));
-    tg_buf_text(&buf, "{\"progress\":");
-    tg_buf_uint(&buf, call->nread);
+    call->nreported = call->nread;
+    buf = tg_buf_make_fixed(text, sizeof(text));
+    tg_buf_append_cstr(&buf, "{\"progress\":");
+    tg_buf_append_uint(&buf, call->nread);
 
-    if (!call->is_packed && call->length >= call->nread) {
-        tg_buf_text(&buf, ",\"total\":");
-        tg_buf_uint(&buf, call->length);
+    if (!call->is_compressed && call->content_length >= call->nread) {
+        tg_buf_append_cstr(&buf, ",\"total\":");
+        tg_buf_append_uint(&buf, call->content_length);
     }
 
-    tg_buf_text(&buf, ",\"message\":\"bytes\"}");
-    tg_job_rose(call->job,
-                tg_progress_put(&call->job->progress, tg_buf_view(&buf)));
+    tg_buf_append_cstr(&buf, ",\"message\":\"bytes\"}");
+    tg_job_on_progress(call->job, tg_progress_update(&call->job->progress,
+                                                     tg_buf_view(&buf)));
 }
 
 static int
@@ -302,10 +308,10 @@ tg_http_call_on_body(void *ctx, const char *data, size_t len)
 
     call = ctx;
     call->nread += len;
-    rc = tg_http_answer_body(&call->answer, &call->params, data, len);
+    rc = tg_http_response_add_body(&call->answer, &call->params, data, len);
 
-    if (rc == TG_OK && tg_http_answer_is_ok(&call->answer)) {
-        tg_http_call_progress(call);
+    if (rc == TG_OK && tg_http_response_is_success(&call->answer)) {
+        tg_http_call_notify_progress(call);
     }
 
     if (rc == TG_OK && call->answer.is_cut && call->nread > TG_HTTP_OUTPUT_MAX)
@@ -317,15 +323,16 @@ tg_http_call_on_body(void *ctx, const char *data, size_t len)
 }
 
 static void
-tg_http_call_lost(tg_http_call_t *call, const tg_http_end_t *end)
+tg_http_call_fail_exchange(tg_http_call_t *call,
+                           const tg_http_exchange_end_t *end)
 {
     tg_buf_t origin;
 
     tg_buf_init(&origin, tg_alloc_libc());
-    tg_url_put_origin(&origin, &call->parts);
-    tg_buf_char(&origin, '\0');
+    tg_url_append_origin(&origin, &call->url_parts);
+    tg_buf_append_char(&origin, '\0');
 
-    if (tg_buf_failed(&origin) || tg_buf_failed(&call->answer.body)) {
+    if (tg_buf_has_failed(&origin) || tg_buf_has_failed(&call->answer.body)) {
         tg_http_call_fail(call, TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
 
     } else if (end->result == TG_HTTP_REFUSED) {
@@ -352,10 +359,10 @@ tg_http_call_lost(tg_http_call_t *call, const tg_http_end_t *end)
 }
 
 static void
-tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
+tg_http_call_on_done(void *ctx, const tg_http_exchange_end_t *end)
 {
     tg_http_call_t *call;
-    tg_ran_t times;
+    tg_run_stats_t times;
 
     call = ctx;
     call->http = NULL;
@@ -363,29 +370,30 @@ tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
     if (end->result != TG_HTTP_OK
         && (end->result != TG_HTTP_STOPPED || !call->answer.is_cut))
     {
-        tg_http_call_lost(call, end);
+        tg_http_call_fail_exchange(call, end);
 
     } else if (end->redirect != NULL && call->params.redirects != 0) {
-        if (tg_http_call_follow(call, end->redirect)) {
+        if (tg_http_call_follow_redirect(call, end->redirect)) {
             return;
         }
 
     } else {
-        if (call->answer.is_cut && tg_http_answer_is_ok(&call->answer)) {
+        if (call->answer.is_cut && tg_http_response_is_success(&call->answer)) {
             call->job->rule = "max_output";
         }
 
-        times = tg_job_ran(call->job);
+        times = tg_job_get_run_stats(call->job);
         call->is_answering = 1;
-        tg_http_answer_begin(&call->whole, &call->answer, &call->params,
-                             &call->parts, end->redirect, &call->job->params,
-                             &times);
+        tg_http_response_begin_result(&call->response, &call->answer,
+                                      &call->params, &call->url_parts,
+                                      end->redirect, &call->job->params,
+                                      &times);
     }
 
-    tg_http_call_end(call);
+    tg_http_call_on_response(call);
 }
 
-static const tg_http_ops_t tg_http_call_ops = {
+static const tg_http_exchange_ops_t tg_http_call_ops = {
     .header = tg_http_call_on_header,
     .head = tg_http_call_on_head,
     .body = tg_http_call_on_body,
@@ -396,25 +404,25 @@ static const tg_http_ops_t tg_http_call_ops = {
 
 /* May this URL be called at all?  If not, the answer is written. */
 static int
-tg_http_call_check(tg_http_call_t *call, tg_url_match_t match)
+tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
 {
     tg_buf_t origin;
 
-    if (match == TG_URL_NAMED
-        || (match == TG_URL_WILD && call->params.proxy == NULL))
+    if (match == TG_URL_MATCH_EXACT
+        || (match == TG_URL_MATCH_WILDCARD && call->params.proxy == NULL))
     {
         return 0;
     }
 
     tg_buf_init(&origin, tg_alloc_libc());
-    tg_url_put_origin(&origin, &call->parts);
-    tg_buf_char(&origin, '\0');
+    tg_url_append_origin(&origin, &call->url_parts);
+    tg_buf_append_char(&origin, '\0');
     tg_http_call_fail(call, TG_FAILURE_ARGUMENTS,
-                      match == TG_URL_OTHER
+                      match == TG_URL_MATCH_NONE
                           ? "%s may not be called; hosts does not allow it."
                           : "%s may not be called through a proxy, as its "
                             "address is not known here; name it in hosts.",
-                      tg_buf_failed(&origin) ? "It" : origin.data);
+                      tg_buf_has_failed(&origin) ? "It" : origin.data);
     tg_buf_deinit(&origin);
 
     return -1;
@@ -422,7 +430,7 @@ tg_http_call_check(tg_http_call_t *call, tg_url_match_t match)
 
 /* 0; or -1, and the answer is written. */
 static int
-tg_http_call_begin(tg_http_call_t *call)
+tg_http_call_begin_exchange(tg_http_call_t *call)
 {
     static const char *const none[] = { NULL };
     const tg_http_params_t *params;
@@ -432,26 +440,27 @@ tg_http_call_begin(tg_http_call_t *call)
     int rc;
 
     params = &call->params;
-    match = tg_http_params_match(params, &call->parts);
+    match = tg_http_params_match_host(params, &call->url_parts);
 
-    if (tg_http_call_check(call, match) != 0) {
+    if (tg_http_call_check_host(call, match) != 0) {
         return -1;
     }
 
     request.method = call->method;
     request.url = call->url;
-    request.headers = call->has_left ? none
-                                     : (const char *const *) params->headers;
+    request.headers = call->has_left_origin
+                          ? none
+                          : (const char *const *) params->headers;
     request.body = call->has_body ? params->body : TG_STR_NONE;
-    request.is_public = match != TG_URL_NAMED;
+    request.is_public = match != TG_URL_MATCH_EXACT;
     request.proxy = params->proxy;
     request.ca_file = params->ca_file;
     request.connect_ms = params->connect_ms;
     request.timeout_ms = 0;
     request.is_stream = 0;
     why = TG_RUNNER_NO_MEMORY;
-    rc = tg_http_start(call->job->host, &request, &tg_http_call_ops, call,
-                       &call->http, &why);
+    rc = tg_http_exchange_start(call->job->host, &request, &tg_http_call_ops,
+                                call, &call->http, &why);
 
     if (rc != TG_OK) {
         tg_http_call_fail(call,
@@ -480,17 +489,17 @@ tg_http_call_start(tg_job_t *job)
         return -1;
     }
 
-    (void) tg_url_parse(tg_str_c(call->url), &call->parts, &why);
+    (void) tg_url_parse(tg_str_from_cstr(call->url), &call->url_parts, &why);
 
-    if (tg_http_call_begin(call) != 0) {
-        tg_job_answer(job, &call->json);
+    if (tg_http_call_begin_exchange(call) != 0) {
+        tg_job_respond(job, &call->json);
         return -1;
     }
 
-    uv_timer_init(job->jobs->loop, &call->apart);
-    call->apart.data = call;
-    call->source.run = tg_http_call_finish;
-    tg_job_opened(job);
+    uv_timer_init(job->jobs->loop, &call->gap_timer);
+    call->gap_timer.data = call;
+    call->source.run = tg_http_call_write_response;
+    tg_job_ref_handle(job);
 
     return 0;
 }
@@ -507,7 +516,8 @@ tg_http_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return TG_NOMEM;
     }
 
-    rc = tg_http_params_read(&call->params, job->jobs->spills, values, why);
+    rc = tg_http_params_read(&call->params, job->jobs->output_store, values,
+                             why);
 
     if (rc != TG_OK) {
         free(call);
@@ -515,7 +525,7 @@ tg_http_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
     }
 
     call->job = job;
-    tg_http_answer_init(&call->answer);
+    tg_http_response_init(&call->answer);
     tg_buf_init(&call->json, tg_alloc_libc());
     job->bytes += call->params.size;
     job->work = call;
@@ -530,16 +540,16 @@ tg_http_call_free(tg_job_t *job)
 
     call = job->work;
     tg_http_params_free(&call->params);
-    tg_http_answer_deinit(&call->answer);
+    tg_http_response_deinit(&call->answer);
     tg_buf_deinit(&call->json);
     free(call->url);
     free(call);
 }
 
-const tg_kind_t tg_http_kind = {
+const tg_job_type_t tg_http_job_type = {
     .name = "http",
     .members = tg_http_members,
-    .timeout_ms = TG_HTTP_TIMEOUT,
+    .timeout_ms = TG_HTTP_TIMEOUT_DEFAULT,
     .read = tg_http_call_read,
     .start = tg_http_call_start,
     .stop = tg_http_call_stop,

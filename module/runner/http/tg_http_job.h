@@ -9,14 +9,14 @@
 #define TG_HTTP_JOB_H
 
 #include "runner/http/tg_http.h"
-#include "runner/tg_job.h"
+#include "runner/jobs/tg_job.h"
 
 /* The deadline when none was given. */
-#define TG_HTTP_TIMEOUT 60000
+#define TG_HTTP_TIMEOUT_DEFAULT 60000
 /* Bytes of a body after which progress is told anew. */
-#define TG_HTTP_PROGRESS 262144
+#define TG_HTTP_PROGRESS_BYTES 262144
 
 /* Its jobs' host is a tg_http_pool_t. */
-extern const tg_kind_t tg_http_kind;
+extern const tg_job_type_t tg_http_job_type;
 
 #endif

@@ -18,7 +18,7 @@ enum {
     TG_HTTP_PROXY,
     TG_HTTP_CA_FILE,
     TG_HTTP_CONNECT,
-    TG_HTTP_FORM,
+    TG_HTTP_OUTPUT_TYPE,
     TG_HTTP_MAX_OUTPUT,
     TG_HTTP_SPILL,
     TG_HTTP_MEMBERS
@@ -30,21 +30,22 @@ const char *const tg_http_members[] = {
     [TG_HTTP_BODY] = "body",           [TG_HTTP_HOSTS] = "hosts",
     [TG_HTTP_REDIRECTS] = "redirects", [TG_HTTP_PROXY] = "proxy",
     [TG_HTTP_CA_FILE] = "ca_file",     [TG_HTTP_CONNECT] = "connect_ms",
-    [TG_HTTP_FORM] = "output",         [TG_HTTP_MAX_OUTPUT] = "max_output",
+    [TG_HTTP_OUTPUT_TYPE] = "output",  [TG_HTTP_MAX_OUTPUT] = "max_output",
     [TG_HTTP_SPILL] = "spill",         [TG_HTTP_MEMBERS] = NULL,
 };
 
 /* What is a string and nothing else. */
-static const int tg_http_strings[] = { TG_HTTP_METHOD, TG_HTTP_URL,
-                                       TG_HTTP_BODY, TG_HTTP_PROXY,
-                                       TG_HTTP_CA_FILE };
+static const int tg_http_string_members[] = { TG_HTTP_METHOD, TG_HTTP_URL,
+                                              TG_HTTP_BODY, TG_HTTP_PROXY,
+                                              TG_HTTP_CA_FILE };
 
-#define TG_HTTP_NSTRINGS (sizeof(tg_http_strings) / sizeof(tg_http_strings[0]))
+#define TG_HTTP_STRING_MEMBERS                                                 \
+    (sizeof(tg_http_string_members) / sizeof(tg_http_string_members[0]))
 
 /* --- what is wrong --- */
 
 static int
-tg_http_is_method(const char *method)
+tg_http_method_is_valid(const char *method)
 {
     const char *p;
 
@@ -57,7 +58,7 @@ tg_http_is_method(const char *method)
 }
 
 int
-tg_http_is_header(const char *header)
+tg_http_header_is_valid(const char *header)
 {
     const char *p, *colon;
 
@@ -79,14 +80,14 @@ tg_http_is_header(const char *header)
 }
 
 static int
-tg_http_check(const tg_http_params_t *params, const char **why)
+tg_http_params_check(const tg_http_params_t *params, const char **why)
 {
     char *const *p;
     tg_url_t url;
 
     *why = "has a method that is none, such as GET";
 
-    if (!tg_http_is_method(params->method)) {
+    if (!tg_http_method_is_valid(params->method)) {
         return TG_LIMIT;
     }
 
@@ -94,13 +95,13 @@ tg_http_check(const tg_http_params_t *params, const char **why)
            "another control character in it";
 
     for (p = params->headers; *p != NULL; p++) {
-        if (!tg_http_is_header(*p)) {
+        if (!tg_http_header_is_valid(*p)) {
             return TG_LIMIT;
         }
     }
 
     for (p = params->hosts; *p != NULL; p++) {
-        *why = tg_url_pattern_check(tg_str_c(*p));
+        *why = tg_url_check_pattern(tg_str_from_cstr(*p));
 
         if (*why != NULL) {
             *why = "has a host in hosts that is no name or pattern";
@@ -112,7 +113,7 @@ tg_http_check(const tg_http_params_t *params, const char **why)
            "and a host, have no user and no fragment, and what is no letter, "
            "digit or one of -._~!$&'()*+,;=:@/? percent-encoded";
 
-    if (tg_url_parse(tg_str_c(params->url), &url, why) != TG_OK) {
+    if (tg_url_parse(tg_str_from_cstr(params->url), &url, why) != TG_OK) {
         *why = "has a URL that cannot be called: it must begin with http:// "
                "or https:// and a host, without a user or a fragment; what is "
                "no letter, digit or one of -._~!$&'()*+,;=:@/? must be "
@@ -122,14 +123,14 @@ tg_http_check(const tg_http_params_t *params, const char **why)
 
     *why = "has a URL with \".\" or \"..\" in its path";
 
-    return tg_url_has_dots(url.path) ? TG_LIMIT : TG_OK;
+    return tg_url_has_dot_segments(url.path) ? TG_LIMIT : TG_OK;
 }
 
 /* --- reading --- */
 
 static int
-tg_http_fill(tg_http_params_t *params, char *at, char **slots,
-             const tg_str_t *values, const char **why)
+tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
+                            const tg_str_t *values, const char **why)
 {
     char *body = NULL;
     char **fields[] = { &params->method, &params->url, &body, &params->proxy,
@@ -139,23 +140,25 @@ tg_http_fill(tg_http_params_t *params, char *at, char **slots,
     *why = "holds a NUL character outside its body";
     params->headers = slots;
 
-    for (i = 0; i < TG_HTTP_NSTRINGS; i++) {
-        if (values[tg_http_strings[i]].data == NULL) {
+    for (i = 0; i < TG_HTTP_STRING_MEMBERS; i++) {
+        if (values[tg_http_string_members[i]].data == NULL) {
             continue;
         }
 
-        if (tg_job_string(&at, values[tg_http_strings[i]], fields[i]) != TG_OK
-            && tg_http_strings[i] != TG_HTTP_BODY)
+        if (tg_param_read_string(&at, values[tg_http_string_members[i]],
+                                 fields[i])
+                != TG_OK
+            && tg_http_string_members[i] != TG_HTTP_BODY)
         {
             return TG_LIMIT;
         }
 
-        if (tg_http_strings[i] == TG_HTTP_BODY) {
+        if (tg_http_string_members[i] == TG_HTTP_BODY) {
             params->body = tg_str(body, (size_t) (at - body) - 1);
         }
     }
 
-    if (tg_job_strings(&at, values[TG_HTTP_SECRETS], &slots) != TG_OK) {
+    if (tg_param_read_strings(&at, values[TG_HTTP_SECRETS], &slots) != TG_OK) {
         return TG_LIMIT;
     }
 
@@ -163,21 +166,22 @@ tg_http_fill(tg_http_params_t *params, char *at, char **slots,
     slots--;
     params->nsecrets = (size_t) (slots - params->headers);
 
-    if (tg_job_strings(&at, values[TG_HTTP_HEADERS], &slots) != TG_OK) {
+    if (tg_param_read_strings(&at, values[TG_HTTP_HEADERS], &slots) != TG_OK) {
         return TG_LIMIT;
     }
 
     params->hosts = slots;
 
-    if (tg_job_strings(&at, values[TG_HTTP_HOSTS], &slots) != TG_OK) {
+    if (tg_param_read_strings(&at, values[TG_HTTP_HOSTS], &slots) != TG_OK) {
         return TG_LIMIT;
     }
 
-    return tg_http_check(params, why);
+    return tg_http_params_check(params, why);
 }
 
 static int
-tg_http_alloc(tg_http_params_t *params, const tg_str_t *values, size_t strings)
+tg_http_params_alloc(tg_http_params_t *params, const tg_str_t *values,
+                     size_t strings)
 {
     size_t i;
 
@@ -194,25 +198,25 @@ tg_http_alloc(tg_http_params_t *params, const tg_str_t *values, size_t strings)
 }
 
 static int
-tg_http_numbers(tg_http_params_t *params, const tg_str_t *values)
+tg_http_params_read_numbers(tg_http_params_t *params, const tg_str_t *values)
 {
     int64_t redirects, connect_ms, max_output;
 
     redirects = 0;
     connect_ms = 0;
-    max_output = TG_HTTP_OUTPUT;
+    max_output = TG_HTTP_OUTPUT_DEFAULT;
 
-    if (tg_job_number(values[TG_HTTP_REDIRECTS], 0, TG_HTTP_REDIRECTS_MAX,
-                      &redirects)
+    if (tg_param_read_int(values[TG_HTTP_REDIRECTS], 0, TG_HTTP_REDIRECTS_MAX,
+                          &redirects)
             != TG_OK
-        || tg_job_number(values[TG_HTTP_CONNECT], 1, TG_HTTP_CONNECT_MAX,
-                         &connect_ms)
+        || tg_param_read_int(values[TG_HTTP_CONNECT], 1, TG_HTTP_CONNECT_MS_MAX,
+                             &connect_ms)
                != TG_OK
-        || tg_job_number(values[TG_HTTP_MAX_OUTPUT], 0, TG_HTTP_OUTPUT_MAX,
-                         &max_output)
+        || tg_param_read_int(values[TG_HTTP_MAX_OUTPUT], 0, TG_HTTP_OUTPUT_MAX,
+                             &max_output)
                != TG_OK)
     {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     params->redirects = (unsigned) redirects;
@@ -224,20 +228,20 @@ tg_http_numbers(tg_http_params_t *params, const tg_str_t *values)
 
 /* How many strings there are in arrays, or -1: something is of another type. */
 static int
-tg_http_count(const tg_str_t *values)
+tg_http_params_count_strings(const tg_str_t *values)
 {
     int headers, secrets, hosts;
     size_t i;
 
-    for (i = 0; i < TG_HTTP_NSTRINGS; i++) {
-        if (!tg_job_is_string(values[tg_http_strings[i]])) {
+    for (i = 0; i < TG_HTTP_STRING_MEMBERS; i++) {
+        if (!tg_param_is_string_or_absent(values[tg_http_string_members[i]])) {
             return -1;
         }
     }
 
-    headers = tg_job_count(values[TG_HTTP_HEADERS]);
-    secrets = tg_job_count(values[TG_HTTP_SECRETS]);
-    hosts = tg_job_count(values[TG_HTTP_HOSTS]);
+    headers = tg_param_count_strings(values[TG_HTTP_HEADERS]);
+    secrets = tg_param_count_strings(values[TG_HTTP_SECRETS]);
+    hosts = tg_param_count_strings(values[TG_HTTP_HOSTS]);
 
     return values[TG_HTTP_METHOD].data == NULL
                    || values[TG_HTTP_URL].data == NULL || headers < 0
@@ -247,17 +251,20 @@ tg_http_count(const tg_str_t *values)
 }
 
 int
-tg_http_params_read(tg_http_params_t *params, tg_spills_t *spills,
+tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
                     const tg_str_t *values, const char **why)
 {
     int count, rc;
 
     memset(params, 0, sizeof(*params));
-    count = tg_http_count(values);
+    count = tg_http_params_count_strings(values);
 
-    if (count < 0 || tg_http_numbers(params, values) != TG_OK
-        || tg_job_form(values[TG_HTTP_FORM], &params->output) != TG_OK
-        || tg_spill_spec_read(&params->spill, spills, values[TG_HTTP_SPILL])
+    if (count < 0 || tg_http_params_read_numbers(params, values) != TG_OK
+        || tg_param_read_output_type(values[TG_HTTP_OUTPUT_TYPE],
+                                     &params->output)
+               != TG_OK
+        || tg_output_store_params_read(&params->store_params, output_store,
+                                       values[TG_HTTP_SPILL])
                != TG_OK)
     {
         *why = "method, url, body, proxy and ca_file must be strings, the "
@@ -266,7 +273,7 @@ tg_http_params_read(tg_http_params_t *params, tg_spills_t *spills,
                "connect_ms 1 to 3600000, max_output 0 to 33554432, output "
                "text, json or result, spill an object of owner, quota, "
                "keep_ms and preview";
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     if (count > TG_HTTP_STRINGS_MAX) {
@@ -274,13 +281,14 @@ tg_http_params_read(tg_http_params_t *params, tg_spills_t *spills,
         return TG_LIMIT;
     }
 
-    if (tg_http_alloc(params, values, (size_t) count) != TG_OK) {
+    if (tg_http_params_alloc(params, values, (size_t) count) != TG_OK) {
         return TG_NOMEM;
     }
 
     /* The pointers first, for their alignment, then the text. */
-    rc = tg_http_fill(params, (char *) ((char **) params->memory + count + 3),
-                      params->memory, values, why);
+    rc = tg_http_params_read_strings(
+        params, (char *) ((char **) params->memory + count + 3), params->memory,
+        values, why);
 
     if (rc != TG_OK) {
         tg_http_params_free(params);
@@ -304,15 +312,15 @@ tg_http_params_free(tg_http_params_t *params)
 /* --- what is asked of them --- */
 
 tg_url_match_t
-tg_http_params_match(const tg_http_params_t *params, const tg_url_t *url)
+tg_http_params_match_host(const tg_http_params_t *params, const tg_url_t *url)
 {
     tg_url_match_t best, match;
     char *const *host;
 
-    best = TG_URL_OTHER;
+    best = TG_URL_MATCH_NONE;
 
     for (host = params->hosts; *host != NULL; host++) {
-        match = tg_url_match(url, tg_str_c(*host));
+        match = tg_url_match_host(url, tg_str_from_cstr(*host));
         best = match > best ? match : best;
     }
 
@@ -320,7 +328,7 @@ tg_http_params_match(const tg_http_params_t *params, const tg_url_t *url)
 }
 
 static void
-tg_http_hide_one(char *text, size_t len, tg_str_t secret)
+tg_http_redact_secret(char *text, size_t len, tg_str_t secret)
 {
     char *at;
 
@@ -336,7 +344,7 @@ tg_http_hide_one(char *text, size_t len, tg_str_t secret)
 }
 
 void
-tg_http_hide(char *const *headers, size_t n, char *text, size_t len)
+tg_http_redact_headers(char *const *headers, size_t n, char *text, size_t len)
 {
     const char *value, *word;
     size_t i;
@@ -344,19 +352,19 @@ tg_http_hide(char *const *headers, size_t n, char *text, size_t len)
     for (i = 0; len != 0 && i < n; i++) {
         value = strchr(headers[i], ':') + 1;
         value += strspn(value, " \t");
-        tg_http_hide_one(text, len, tg_str_c(value));
+        tg_http_redact_secret(text, len, tg_str_from_cstr(value));
 
         /* A scheme stands before what is secret: "Bearer …". */
         word = strrchr(value, ' ');
 
         if (word != NULL) {
-            tg_http_hide_one(text, len, tg_str_c(word + 1));
+            tg_http_redact_secret(text, len, tg_str_from_cstr(word + 1));
         }
     }
 }
 
 void
-tg_http_params_hide(const tg_http_params_t *params, char *text, size_t len)
+tg_http_params_redact(const tg_http_params_t *params, char *text, size_t len)
 {
-    tg_http_hide(params->headers, params->nsecrets, text, len);
+    tg_http_redact_headers(params->headers, params->nsecrets, text, len);
 }

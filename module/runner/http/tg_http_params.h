@@ -16,18 +16,18 @@
 #define TG_HTTP_PARAMS_H
 
 #include "base/tg_url.h"
-#include "runner/spill/tg_spill_preview.h"
-#include "runner/tg_job_params.h"
+#include "runner/output/tg_output_preview.h"
+#include "runner/jobs/tg_job_params.h"
 
 /* The directive's own default. */
-#define TG_HTTP_OUTPUT 1048576
+#define TG_HTTP_OUTPUT_DEFAULT 1048576
 /* As of programs: must fit an answer, escaped. */
 #define TG_HTTP_OUTPUT_MAX 33554432
 /* Elements of headers, secrets and hosts; far beyond any config. */
 #define TG_HTTP_STRINGS_MAX 1024
 #define TG_HTTP_REDIRECTS_MAX 20
 /* Of connect_ms. */
-#define TG_HTTP_CONNECT_MAX 3600000
+#define TG_HTTP_CONNECT_MS_MAX 3600000
 
 /* Everything points into memory, which is owned. */
 typedef struct {
@@ -43,32 +43,34 @@ typedef struct {
     tg_str_t body; /* absent: none */
     unsigned redirects;
     uint64_t connect_ms; /* 0: none was given */
-    tg_output_t output;
+    tg_output_type_t output;
     size_t max_output;
-    tg_spill_spec_t spill; /* where a larger body is stored */
+    tg_output_store_params_t store_params; /* where a larger body is stored */
 } tg_http_params_t;
 
 /* The members that are read, NULL at the end. */
 extern const char *const tg_http_members[];
 
 /* Reads their values; returns as tg_job_params_read(). */
-int tg_http_params_read(tg_http_params_t *params, tg_spills_t *spills,
-                        const tg_str_t *values, const char **why);
+int tg_http_params_read(tg_http_params_t *params,
+                        tg_output_store_t *output_store, const tg_str_t *values,
+                        const char **why);
 
 void tg_http_params_free(tg_http_params_t *params);
 
 /* What the list of hosts says of a URL. */
-tg_url_match_t tg_http_params_match(const tg_http_params_t *params,
-                                    const tg_url_t *url);
+tg_url_match_t tg_http_params_match_host(const tg_http_params_t *params,
+                                         const tg_url_t *url);
 
 /* Makes the values of secrets that stand in text unreadable. */
-void tg_http_params_hide(const tg_http_params_t *params, char *text,
-                         size_t len);
+void tg_http_params_redact(const tg_http_params_t *params, char *text,
+                           size_t len);
 
 /* The same for n headers, "Name: value". */
-void tg_http_hide(char *const *headers, size_t n, char *text, size_t len);
+void tg_http_redact_headers(char *const *headers, size_t n, char *text,
+                            size_t len);
 
 /* Is it "Name: value", of which a line's end would begin another one? */
-int tg_http_is_header(const char *header);
+int tg_http_header_is_valid(const char *header);
 
 #endif

@@ -1,6 +1,6 @@
 #include "runner/mcp/tg_mcp_job.h"
 
-#include "core/tg_result_repair.h"
+#include "catalog/tg_tool_result_repair.h"
 
 #include <stdlib.h>
 
@@ -41,58 +41,58 @@ static const char *const tg_mcp_job_members[] = {
 static void
 tg_mcp_job_on_closed(uv_handle_t *handle)
 {
-    tg_job_closed(((tg_mcp_job_t *) handle->data)->job);
+    tg_job_unref_handle(((tg_mcp_job_t *) handle->data)->job);
 }
 
 static void
-tg_mcp_job_done(tg_mcp_job_t *call)
+tg_mcp_job_set_done(tg_mcp_job_t *call)
 {
-    if (call->is_apart) {
+    if (call->has_gap_timer) {
         uv_close((uv_handle_t *) &call->timer, tg_mcp_job_on_closed);
     }
 
-    tg_source_leave(&call->job->jobs->sched.sched, &call->source);
-    tg_job_answered(call->job);
+    tg_sched_dequeue(&call->job->jobs->sched.sched, &call->source);
+    tg_job_release_writer(call->job);
 
     if (call->is_answering) {
         call->is_answering = 0;
-        tg_spill_answer_end(&call->answer);
+        tg_output_response_end(&call->answer);
     }
 
-    tg_job_done(call->job);
+    tg_job_set_done(call->job);
 }
 
 static void
-tg_mcp_job_leave(tg_mcp_job_t *call)
+tg_mcp_job_leave_conn(tg_mcp_job_t *call)
 {
-    if (call->instance != NULL) {
-        tg_instance_drop(call->instance, call);
+    if (call->mcp_conn != NULL) {
+        tg_mcp_conn_remove_call(call->mcp_conn, call);
     }
 }
 
 static void
 tg_mcp_job_stop(tg_job_t *job)
 {
-    tg_mcp_job_leave(job->work);
-    tg_mcp_job_done(job->work);
+    tg_mcp_job_leave_conn(job->work);
+    tg_mcp_job_set_done(job->work);
 }
 
 /* Writes the answer until the time slice is over; with its end the job ends. */
 static void
-tg_mcp_job_write(tg_source_t *source)
+tg_mcp_job_write_response(tg_sched_source_t *source)
 {
     tg_mcp_job_t *call;
 
-    call = TG_OWNER(source, tg_mcp_job_t, source);
+    call = TG_CONTAINER_OF(source, tg_mcp_job_t, source);
 
-    if (!tg_spill_answer_run(&call->answer, call->job, source,
-                             call->result.len)) {
+    if (!tg_output_response_run(&call->answer, call->job, source,
+                                call->result.len)) {
         return;
     }
 
-    tg_job_answer(call->job, &call->answer.writer.json);
-    tg_job_end(call->job);
-    tg_mcp_job_done(call);
+    tg_job_respond(call->job, &call->answer.writer.json);
+    tg_job_set_ending(call->job);
+    tg_mcp_job_set_done(call);
 }
 
 static void
@@ -101,53 +101,55 @@ tg_mcp_job_on_timer(uv_timer_t *timer)
     tg_mcp_job_t *call;
 
     call = timer->data;
-    tg_mcp_job_write(&call->source);
+    tg_mcp_job_write_response(&call->source);
 }
 
 static void
-tg_mcp_job_begin_answer(tg_mcp_job_t *call)
+tg_mcp_job_begin_response(tg_mcp_job_t *call)
 {
-    tg_ran_t times;
+    tg_run_stats_t times;
 
-    tg_mcp_job_leave(call);
-    tg_job_ended(call->job);
-    times = tg_job_ran(call->job);
+    tg_mcp_job_leave_conn(call);
+    tg_job_on_work_ended(call->job);
+    times = tg_job_get_run_stats(call->job);
     call->is_answering = 1;
-    call->source.run = tg_mcp_job_write;
-    tg_spill_answer_begin(&call->answer, &call->job->params, &call->spill,
-                          (size_t) call->max_output, &times);
+    call->source.run = tg_mcp_job_write_response;
+    tg_output_response_begin(&call->answer, &call->job->params,
+                             &call->store_params, (size_t) call->max_output,
+                             &times);
 }
 
 /* What comes in one piece with progress, some clients take for no answer. */
 static void
-tg_mcp_job_finish(tg_mcp_job_t *call)
+tg_mcp_job_schedule_response(tg_mcp_job_t *call)
 {
-    if (tg_job_tell_last(call->job)) {
-        call->is_apart = 1;
+    if (tg_job_flush_progress(call->job)) {
+        call->has_gap_timer = 1;
         uv_timer_init(call->job->jobs->loop, &call->timer);
         call->timer.data = call;
-        tg_job_opened(call->job);
-        uv_timer_start(&call->timer, tg_mcp_job_on_timer, TG_JOB_APART_MS, 0);
+        tg_job_ref_handle(call->job);
+        uv_timer_start(&call->timer, tg_mcp_job_on_timer,
+                       TG_JOB_PROGRESS_GAP_MS, 0);
 
-    } else if (call->result.len > TG_JOB_LARGE) {
-        tg_source_wait(&call->job->jobs->sched.sched, &call->source);
+    } else if (call->result.len > TG_JOB_LARGE_RESPONSE) {
+        tg_sched_enqueue(&call->job->jobs->sched.sched, &call->source);
     } else {
-        tg_mcp_job_write(&call->source);
+        tg_mcp_job_write_response(&call->source);
     }
 }
 
 /* Ends the call with an outcome that does not outlive this. */
 static void
-tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
+tg_mcp_job_finish_outcome(tg_mcp_job_t *call, const tg_outcome_t *outcome)
 {
-    tg_mcp_job_begin_answer(call);
-    tg_spill_answer_outcome(&call->answer, outcome);
+    tg_mcp_job_begin_response(call);
+    tg_output_response_set_outcome(&call->answer, outcome);
 
-    while (tg_spill_answer_step(&call->answer) == TG_AGAIN) {
+    while (tg_output_response_step(&call->answer) == TG_AGAIN) {
         /* void */
     }
 
-    tg_mcp_job_finish(call);
+    tg_mcp_job_schedule_response(call);
 }
 
 static void
@@ -155,8 +157,8 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
 {
     tg_outcome_t outcome;
 
-    outcome = tg_outcome_failed(failure, text);
-    tg_mcp_job_end(call, &outcome);
+    outcome = tg_outcome_make_failure_str(failure, text);
+    tg_mcp_job_finish_outcome(call, &outcome);
 }
 
 /*
@@ -165,28 +167,29 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
  * when it is checked.
  */
 static void
-tg_mcp_job_result(tg_mcp_job_t *call, tg_str_t raw)
+tg_mcp_job_finish_result(tg_mcp_job_t *call, tg_str_t raw)
 {
-    (void) tg_result_repair(raw, &call->result);
+    (void) tg_tool_result_repair(raw, &call->result);
 
     if (call->result.len == 0) {
-        tg_buf_str(&call->result, raw);
+        tg_buf_append_str(&call->result, raw);
     }
 
-    if (tg_buf_failed(&call->result)) {
+    if (tg_buf_has_failed(&call->result)) {
         tg_mcp_job_fail(call, TG_FAILURE_INTERNAL, TG_STR(TG_RUNNER_NO_MEMORY));
         return;
     }
 
-    tg_mcp_job_begin_answer(call);
-    call->answer.is_loose = 1;
-    tg_spill_answer_output(&call->answer, tg_buf_view(&call->result),
-                           TG_OUTPUT_RESULT, call->spill.spills != NULL);
-    tg_mcp_job_finish(call);
+    tg_mcp_job_begin_response(call);
+    call->answer.is_mcp_server_result = 1;
+    tg_output_response_set_output(&call->answer, tg_buf_view(&call->result),
+                                  TG_OUTPUT_RESULT,
+                                  call->store_params.output_store != NULL);
+    tg_mcp_job_schedule_response(call);
 }
 
 static void
-tg_mcp_job_too_large(tg_mcp_job_t *call)
+tg_mcp_job_fail_too_large(tg_mcp_job_t *call)
 {
     tg_buf_t text;
 
@@ -194,7 +197,7 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
     tg_buf_printf(&text,
                   "%s returned more than %lld %s (max_output); ask for less.",
                   call->job->params.tool, (long long) call->max_output,
-                  tg_plural((uint64_t) call->max_output, "byte", "bytes"));
+                  tg_pick_plural((uint64_t) call->max_output, "byte", "bytes"));
     call->job->rule = "max_output";
     tg_mcp_job_fail(call, TG_FAILURE_OUTPUT, tg_buf_view(&text));
     tg_buf_deinit(&text);
@@ -205,52 +208,55 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
  * stay as they are.  Data that nests too deep for a reply is left out.
  */
 static void
-tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
+tg_mcp_job_finish_error(tg_mcp_job_t *call, const tg_response_t *answer)
 {
     tg_outcome_t outcome;
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_json_put_decoded(&text, answer->message);
-    outcome = tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(&text));
+    tg_json_append_unescaped(&text, answer->message);
+    outcome = tg_outcome_make_failure_str(TG_FAILURE_PROGRAM,
+                                          tg_buf_view(&text));
     outcome.has_code = answer->has_code;
     outcome.code = answer->code;
-    outcome.data = tg_outcome_is_deep(answer->data) ? TG_STR_NONE
-                                                    : answer->data;
-    tg_mcp_job_end(call, &outcome);
+    outcome.data = tg_outcome_is_too_deep(answer->data) ? TG_STR_NONE
+                                                        : answer->data;
+    tg_mcp_job_finish_outcome(call, &outcome);
     tg_buf_deinit(&text);
 }
 
 static void
-tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
+tg_mcp_job_on_response(tg_mcp_job_t *call, const tg_response_t *answer)
 {
     size_t size;
 
-    size = answer->kind == TG_ANSWER_ERROR
+    size = answer->kind == TG_RESPONSE_ERROR
                ? answer->message.len + answer->data.len
                : answer->result.len;
 
     if (size > (size_t) call->max_output
-        && (call->spill.spills == NULL || answer->kind == TG_ANSWER_ERROR))
+        && (call->store_params.output_store == NULL
+            || answer->kind == TG_RESPONSE_ERROR))
     {
-        tg_mcp_job_too_large(call);
-    } else if (answer->kind == TG_ANSWER_ERROR) {
-        tg_mcp_job_error(call, answer);
+        tg_mcp_job_fail_too_large(call);
+    } else if (answer->kind == TG_RESPONSE_ERROR) {
+        tg_mcp_job_finish_error(call, answer);
     } else {
-        tg_mcp_job_result(call, answer->result);
+        tg_mcp_job_finish_result(call, answer->result);
     }
 }
 
 static void
-tg_mcp_job_progress(tg_mcp_job_t *call, tg_str_t params)
+tg_mcp_job_on_progress(tg_mcp_job_t *call, tg_str_t params)
 {
-    tg_job_rose(call->job, tg_progress_put(&call->job->progress, params));
+    tg_job_on_progress(call->job,
+                       tg_progress_update(&call->job->progress, params));
 }
 
 static const tg_mcp_job_ops_t tg_mcp_job_ops = {
-    .answer = tg_mcp_job_answer,
+    .answer = tg_mcp_job_on_response,
     .fail = tg_mcp_job_fail,
-    .progress = tg_mcp_job_progress,
+    .progress = tg_mcp_job_on_progress,
 };
 
 /* --- its beginning --- */
@@ -259,12 +265,12 @@ static int
 tg_mcp_job_start(tg_job_t *job)
 {
     tg_failure_t failure;
-    tg_server_t *server;
+    tg_mcp_server_t *server;
     tg_mcp_job_t *call;
     tg_buf_t text;
 
     call = job->work;
-    server = tg_server_find(job->host, call->key);
+    server = tg_mcp_server_find(job->host, call->key);
     failure = TG_FAILURE_LOST;
     tg_buf_init(&text, tg_alloc_libc());
 
@@ -274,7 +280,7 @@ tg_mcp_job_start(tg_job_t *job)
                       "the configuration has changed; call again.",
                       job->params.tool);
     } else {
-        failure = tg_server_call(server, call, &text);
+        failure = tg_mcp_server_add_call(server, call, &text);
     }
 
     if (failure != TG_FAILURE_NONE) {
@@ -288,11 +294,11 @@ tg_mcp_job_start(tg_job_t *job)
 
 /* Only what may go into a log, and be compared as it is. */
 static int
-tg_mcp_job_is_id(tg_str_t raw)
+tg_mcp_job_is_conn_id(tg_str_t raw)
 {
     return raw.data == NULL
            || (tg_json_type(raw) == TG_JSON_STRING
-               && raw.len - 2 <= TG_INSTANCE_ID_MAX
+               && raw.len - 2 <= TG_MCP_CONN_ID_MAX
                && memchr(raw.data, '\\', raw.len) == NULL);
 }
 
@@ -314,45 +320,49 @@ tg_mcp_job_check(const tg_str_t *values, int64_t *uid, int64_t *max_output,
            "max_output 0 to 33554432, spill an object of owner, quota, "
            "keep_ms and preview";
 
-    return tg_server_is_key(values[TG_MCP_JOB_KEY], &key)
-                   && tg_mcp_job_is_id(values[TG_MCP_JOB_INSTANCE])
+    return tg_mcp_server_is_key(values[TG_MCP_JOB_KEY], &key)
+                   && tg_mcp_job_is_conn_id(values[TG_MCP_JOB_INSTANCE])
                    && (values[TG_MCP_JOB_CWD].data == NULL
                        || tg_json_type(values[TG_MCP_JOB_CWD])
                               == TG_JSON_STRING)
-                   && tg_job_number(values[TG_MCP_JOB_UID], 0, UINT32_MAX, uid)
+                   && tg_param_read_int(values[TG_MCP_JOB_UID], 0, UINT32_MAX,
+                                        uid)
                           == TG_OK
-                   && tg_job_number(values[TG_MCP_JOB_MAX_OUTPUT], 0,
-                                    TG_INSTANCE_FRAME_MAX, max_output)
+                   && tg_param_read_int(values[TG_MCP_JOB_MAX_OUTPUT], 0,
+                                        TG_MCP_CONN_FRAME_MAX, max_output)
                           == TG_OK
                    && tg_json_type(values[TG_MCP_JOB_NAME]) == TG_JSON_STRING
                    && tg_mcp_job_is_object(values[TG_MCP_JOB_ARGUMENTS])
                    && tg_mcp_job_is_object(values[TG_MCP_JOB_META])
                    && tg_mcp_job_is_object(values[TG_MCP_JOB_INPUT])
                ? TG_OK
-               : TG_BAD;
+               : TG_INVALID;
 }
 
 static int
-tg_mcp_job_fill(tg_mcp_job_t *call, const tg_str_t *values, const char **why)
+tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_str_t *values,
+                        const char **why)
 {
     tg_str_t raw;
     char *at;
 
     at = call->memory;
-    call->key = tg_json_body(tg_str_keep(&at, values[TG_MCP_JOB_KEY]));
-    raw = tg_str_keep(&at, values[TG_MCP_JOB_INSTANCE]);
-    call->id = raw.data != NULL ? tg_json_body(raw) : TG_STR("");
-    raw = tg_str_keep(&at, values[TG_MCP_JOB_NAME]);
-    call->call.name = tg_json_body(raw);
-    call->call.arguments = tg_str_keep(&at, values[TG_MCP_JOB_ARGUMENTS]);
-    call->call.meta = tg_str_keep(&at, values[TG_MCP_JOB_META]);
-    call->call.input_responses = tg_str_keep(&at, values[TG_MCP_JOB_INPUT]);
-    call->call.request_state = tg_str_keep(&at, values[TG_MCP_JOB_STATE]);
+    call->key = tg_json_string_body(
+        tg_str_copy_to(&at, values[TG_MCP_JOB_KEY]));
+    raw = tg_str_copy_to(&at, values[TG_MCP_JOB_INSTANCE]);
+    call->id = raw.data != NULL ? tg_json_string_body(raw) : TG_STR("");
+    raw = tg_str_copy_to(&at, values[TG_MCP_JOB_NAME]);
+    call->call.name = tg_json_string_body(raw);
+    call->call.arguments = tg_str_copy_to(&at, values[TG_MCP_JOB_ARGUMENTS]);
+    call->call.meta = tg_str_copy_to(&at, values[TG_MCP_JOB_META]);
+    call->call.input_responses = tg_str_copy_to(&at, values[TG_MCP_JOB_INPUT]);
+    call->call.request_state = tg_str_copy_to(&at, values[TG_MCP_JOB_STATE]);
     *why = "has a working directory that is no full path; write one that "
            "starts with /";
 
     if (values[TG_MCP_JOB_CWD].data != NULL
-        && (tg_job_string(&at, values[TG_MCP_JOB_CWD], &call->cwd) != TG_OK
+        && (tg_param_read_string(&at, values[TG_MCP_JOB_CWD], &call->cwd)
+                != TG_OK
             || call->cwd[0] != '/'))
     {
         return TG_LIMIT;
@@ -364,23 +374,23 @@ tg_mcp_job_fill(tg_mcp_job_t *call, const tg_str_t *values, const char **why)
 static int
 tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
-    tg_spill_spec_t spill;
+    tg_output_store_params_t store_params;
     tg_mcp_job_t *call;
     int64_t uid, max_output;
     size_t size;
     int i;
 
     uid = -1;
-    max_output = TG_INSTANCE_FRAME_MAX;
+    max_output = TG_MCP_CONN_FRAME_MAX;
 
-    memset(&spill, 0, sizeof(spill));
+    memset(&store_params, 0, sizeof(store_params));
 
     if (tg_mcp_job_check(values, &uid, &max_output, why) != TG_OK
-        || tg_spill_spec_read(&spill, job->jobs->spills,
-                              values[TG_MCP_JOB_SPILL])
+        || tg_output_store_params_read(&store_params, job->jobs->output_store,
+                                       values[TG_MCP_JOB_SPILL])
                != TG_OK)
     {
-        return TG_BAD;
+        return TG_INVALID;
     }
 
     for (i = 0, size = 0; i < TG_MCP_JOB_MEMBERS; i++) {
@@ -399,12 +409,13 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     call->ops = &tg_mcp_job_ops;
     call->uid = uid;
     call->max_output = max_output;
-    call->can = tg_can_read(values[TG_MCP_JOB_CAN]);
-    call->spill = spill;
+    call->client_caps = tg_client_caps_parse(values[TG_MCP_JOB_CAN]);
+    call->store_params = store_params;
     tg_buf_init(&call->result, tg_alloc_libc());
     call->memory = malloc(size);
 
-    return call->memory != NULL ? tg_mcp_job_fill(call, values, why) : TG_NOMEM;
+    return call->memory != NULL ? tg_mcp_job_read_strings(call, values, why)
+                                : TG_NOMEM;
 }
 
 static void
@@ -419,23 +430,23 @@ tg_mcp_job_free(tg_job_t *job)
 }
 
 static pid_t
-tg_mcp_job_pid(const tg_job_t *job)
+tg_mcp_job_get_pid(const tg_job_t *job)
 {
     const tg_mcp_job_t *call;
 
     call = job->work;
 
-    return call->instance != NULL ? call->instance->stdio.program.pid : 0;
+    return call->mcp_conn != NULL ? call->mcp_conn->stdio.program.pid : 0;
 }
 
-const tg_kind_t tg_mcp_job_kind = {
+const tg_job_type_t tg_mcp_job_type = {
     .name = "mcp_call",
     .members = tg_mcp_job_members,
-    .timeout_ms = TG_MCP_JOB_TIMEOUT,
-    .is_elsewhere = 1,
+    .timeout_ms = TG_MCP_JOB_TIMEOUT_DEFAULT,
+    .needs_no_slot = 1,
     .read = tg_mcp_job_read,
     .start = tg_mcp_job_start,
     .stop = tg_mcp_job_stop,
     .free = tg_mcp_job_free,
-    .pid = tg_mcp_job_pid,
+    .pid = tg_mcp_job_get_pid,
 };

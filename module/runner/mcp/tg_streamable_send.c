@@ -1,5 +1,5 @@
-#include "core/tg_mcp_http.h"
-#include "runner/mcp/tg_server.h"
+#include "protocol/tg_mcp_http_headers.h"
+#include "runner/mcp/tg_mcp_server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,28 +7,31 @@
 /* --- headers --- */
 
 void
-tg_streamable_put(tg_buf_t *headers, const char *name, const char *value)
+tg_streamable_append_header(tg_buf_t *headers, const char *name,
+                            const char *value)
 {
-    tg_buf_text(headers, name);
-    tg_buf_text(headers, value);
-    tg_buf_char(headers, '\0');
+    tg_buf_append_cstr(headers, name);
+    tg_buf_append_cstr(headers, value);
+    tg_buf_append_char(headers, '\0');
 }
 
 static void
-tg_streamable_put_session(const tg_streamable_t *streamable,
-                          const tg_exchange_t *exchange, tg_buf_t *headers)
+tg_streamable_append_session(const tg_streamable_t *streamable,
+                             const tg_mcp_exchange_t *exchange,
+                             tg_buf_t *headers)
 {
-    if (exchange->is_hello) {
+    if (exchange->is_initialize) {
         return;
     }
 
     if (streamable->version[0] != '\0') {
-        tg_streamable_put(headers,
-                          "MCP-Protocol-Version: ", streamable->version);
+        tg_streamable_append_header(headers, "MCP-Protocol-Version: ",
+                                    streamable->version);
     }
 
     if (streamable->session_id[0] != '\0') {
-        tg_streamable_put(headers, "Mcp-Session-Id: ", streamable->session_id);
+        tg_streamable_append_header(headers,
+                                    "Mcp-Session-Id: ", streamable->session_id);
     }
 }
 
@@ -37,49 +40,52 @@ tg_streamable_put_session(const tg_streamable_t *streamable,
  * of the modern era.
  */
 static const char *
-tg_streamable_put_post(const tg_streamable_t *streamable,
-                       const tg_exchange_t *exchange, tg_buf_t *headers)
+tg_streamable_append_post_headers(const tg_streamable_t *streamable,
+                                  const tg_mcp_exchange_t *exchange,
+                                  tg_buf_t *headers)
 {
     tg_message_t message;
 
-    tg_streamable_put(headers, "Content-Type: ", "application/json");
-    tg_streamable_put(headers,
-                      "Accept: ", "application/json, text/event-stream");
+    tg_streamable_append_header(headers, "Content-Type: ", "application/json");
+    tg_streamable_append_header(headers, "Accept: ",
+                                "application/json, text/event-stream");
 
     if (tg_message_parse(&message, tg_str(exchange->body, exchange->len))
             != TG_OK
         || message.meta.protocol_version.data == NULL)
     {
-        tg_streamable_put_session(streamable, exchange, headers);
+        tg_streamable_append_session(streamable, exchange, headers);
         return NULL;
     }
 
-    tg_streamable_put(headers, "MCP-Protocol-Version: ", TG_MCP_MODERN);
+    tg_streamable_append_header(headers, "MCP-Protocol-Version: ",
+                                TG_MCP_VERSION_MODERN);
 
-    return tg_mcp_http_put(headers, &message,
-                           streamable->instance->client.tools);
+    return tg_mcp_http_write_headers(headers, &message,
+                                     streamable->mcp_conn->client.tools);
 }
 
 static void
-tg_streamable_put_get(const tg_streamable_t *streamable,
-                      const tg_exchange_t *exchange, tg_buf_t *headers)
+tg_streamable_append_get_headers(const tg_streamable_t *streamable,
+                                 const tg_mcp_exchange_t *exchange,
+                                 tg_buf_t *headers)
 {
     tg_str_t last;
 
-    tg_streamable_put(headers, "Accept: ", "text/event-stream");
-    tg_streamable_put_session(streamable, exchange, headers);
-    last = tg_exchange_last_id(exchange);
+    tg_streamable_append_header(headers, "Accept: ", "text/event-stream");
+    tg_streamable_append_session(streamable, exchange, headers);
+    last = tg_mcp_exchange_get_last_id(exchange);
 
     if (last.len != 0) {
-        tg_buf_text(headers, "Last-Event-ID: ");
-        tg_buf_str(headers, last);
-        tg_buf_char(headers, '\0');
+        tg_buf_append_cstr(headers, "Last-Event-ID: ");
+        tg_buf_append_str(headers, last);
+        tg_buf_append_char(headers, '\0');
     }
 }
 
 /* A name without a value is one that libcurl leaves out; with ";" it is not. */
 static void
-tg_streamable_fix_empty(char *header)
+tg_streamable_fix_empty_header(char *header)
 {
     char *end;
 
@@ -91,7 +97,8 @@ tg_streamable_fix_empty(char *header)
 }
 
 const char **
-tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers)
+tg_streamable_make_header_list(const tg_mcp_server_url_t *url,
+                               tg_buf_t *headers)
 {
     const char **list;
     char *const *own;
@@ -107,7 +114,7 @@ tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers)
         n++;
     }
 
-    list = tg_buf_failed(headers) ? NULL : malloc(n * sizeof(*list));
+    list = tg_buf_has_failed(headers) ? NULL : malloc(n * sizeof(*list));
 
     if (list == NULL) {
         return NULL;
@@ -115,7 +122,7 @@ tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers)
 
     for (n = 0, at = 0; at < headers->len; at += strlen(headers->data + at) + 1)
     {
-        tg_streamable_fix_empty(headers->data + at);
+        tg_streamable_fix_empty_header(headers->data + at);
         list[n++] = headers->data + at;
     }
 
@@ -131,8 +138,8 @@ tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers)
 /* --- one exchange --- */
 
 tg_http_request_t
-tg_streamable_request(const tg_server_url_t *url, const char *method,
-                      const char *const *headers)
+tg_streamable_make_request(const tg_mcp_server_url_t *url, const char *method,
+                           const char *const *headers)
 {
     tg_http_request_t request;
 
@@ -150,55 +157,55 @@ tg_streamable_request(const tg_server_url_t *url, const char *method,
 }
 
 static void
-tg_streamable_refuse(tg_exchange_t *exchange, const char *why)
+tg_streamable_fail_unsent(tg_mcp_exchange_t *exchange, const char *why)
 {
     exchange->is_started = 1;
     exchange->is_over = 1;
     exchange->is_refused = 1;
     (void) snprintf(exchange->why, sizeof(exchange->why), "%s", why);
-    exchange->news(exchange);
+    exchange->on_event(exchange);
 }
 
 static void
-tg_streamable_begin(tg_streamable_t *streamable, tg_exchange_t *exchange,
-                    const char *method)
+tg_streamable_start_exchange(tg_streamable_t *streamable,
+                             tg_mcp_exchange_t *exchange, const char *method)
 {
     tg_http_request_t request;
-    const tg_server_url_t *url;
+    const tg_mcp_server_url_t *url;
     const char **list, *why;
     tg_buf_t headers;
 
-    url = &streamable->instance->server->spec.url;
+    url = &streamable->mcp_conn->server->spec.url;
     tg_buf_init(&headers, tg_alloc_libc());
     why = NULL;
 
     if (strcmp(method, "POST") == 0) {
-        why = tg_streamable_put_post(streamable, exchange, &headers);
+        why = tg_streamable_append_post_headers(streamable, exchange, &headers);
     } else {
-        tg_streamable_put_get(streamable, exchange, &headers);
+        tg_streamable_append_get_headers(streamable, exchange, &headers);
     }
 
-    list = tg_streamable_list(url, &headers);
+    list = tg_streamable_make_header_list(url, &headers);
 
     if (why != NULL || list == NULL) {
-        tg_streamable_refuse(exchange, why != NULL
-                                           ? why
-                                           : "toolgate-runner has no memory");
+        tg_streamable_fail_unsent(
+            exchange, why != NULL ? why : "toolgate-runner has no memory");
     } else {
-        request = tg_streamable_request(url, method, list);
+        request = tg_streamable_make_request(url, method, list);
 
         if (exchange->is_old_probe) {
             request.timeout_ms = TG_STREAMABLE_PROBE_MS;
         } else if (request.timeout_ms == 0 && exchange->request == 0
-                   && !exchange->is_channel)
+                   && !exchange->is_listen_stream)
         {
-            request.timeout_ms = TG_STREAMABLE_NOTE_MS;
+            request.timeout_ms = TG_STREAMABLE_NOTIFICATION_MS;
         }
 
         exchange->secrets = url->headers;
         exchange->nsecrets = url->nsecrets;
-        tg_exchange_start(exchange, streamable->instance->server->servers->http,
-                          &request);
+        tg_mcp_exchange_start(exchange,
+                              streamable->mcp_conn->server->servers->http,
+                              &request);
     }
 
     free(list);
@@ -206,40 +213,42 @@ tg_streamable_begin(tg_streamable_t *streamable, tg_exchange_t *exchange,
 }
 
 void
-tg_streamable_drop(tg_streamable_t *streamable, tg_exchange_t *exchange)
+tg_streamable_drop_exchange(tg_streamable_t *streamable,
+                            tg_mcp_exchange_t *exchange)
 {
-    TAILQ_REMOVE(&streamable->exchanges, exchange, place);
+    TAILQ_REMOVE(&streamable->exchanges, exchange, link);
     streamable->nrequests -= exchange->request != 0 && exchange->is_started
-                             && !exchange->is_channel;
-    streamable->nnotes -= exchange->is_started && tg_exchange_is_note(exchange);
+                             && !exchange->is_listen_stream;
+    streamable->nnotifications -= exchange->is_started
+                                  && tg_mcp_exchange_is_notification(exchange);
     streamable->nreplies -= exchange->is_reply;
 
-    if (streamable->hearing == exchange) {
-        streamable->hearing = NULL;
+    if (streamable->reading == exchange) {
+        streamable->reading = NULL;
     }
 
     if (streamable->ready == exchange) {
         streamable->ready = NULL;
     }
 
-    if (streamable->channel.exchange == exchange) {
-        streamable->channel.exchange = NULL;
+    if (streamable->listen_stream.exchange == exchange) {
+        streamable->listen_stream.exchange = NULL;
     }
 
-    tg_exchange_free(exchange);
+    tg_mcp_exchange_free(exchange);
 }
 
-static tg_exchange_t *
-tg_streamable_new(tg_streamable_t *streamable, char *body, size_t len)
+static tg_mcp_exchange_t *
+tg_streamable_add_exchange(tg_streamable_t *streamable, char *body, size_t len)
 {
-    tg_exchange_t *exchange;
+    tg_mcp_exchange_t *exchange;
 
-    exchange = tg_exchange_new(streamable->news, streamable, body, len,
-                               TG_INSTANCE_FRAME_MAX);
+    exchange = tg_mcp_exchange_new(streamable->on_event, streamable, body, len,
+                                   TG_MCP_CONN_FRAME_MAX);
 
     if (exchange != NULL) {
         exchange->session = streamable->session;
-        TAILQ_INSERT_TAIL(&streamable->exchanges, exchange, place);
+        TAILQ_INSERT_TAIL(&streamable->exchanges, exchange, link);
     }
 
     return exchange;
@@ -249,17 +258,18 @@ tg_streamable_new(tg_streamable_t *streamable, char *body, size_t len)
 
 /* What was asked is not wanted any more. */
 static void
-tg_streamable_cancel(tg_streamable_t *streamable, tg_exchange_t *exchange,
-                     const tg_message_t *message)
+tg_streamable_cancel_request(tg_streamable_t *streamable,
+                             tg_mcp_exchange_t *exchange,
+                             const tg_message_t *message)
 {
-    tg_exchange_t *other;
+    tg_mcp_exchange_t *other;
     int64_t id;
 
-    if (tg_json_int64(message->p.request_id, &id) != TG_OK) {
+    if (tg_json_parse_int64(message->p.request_id, &id) != TG_OK) {
         return;
     }
 
-    TAILQ_FOREACH(other, &streamable->exchanges, place)
+    TAILQ_FOREACH(other, &streamable->exchanges, link)
     {
         if (other->request != 0 && other->request == (uint64_t) id) {
             break;
@@ -270,14 +280,14 @@ tg_streamable_cancel(tg_streamable_t *streamable, tg_exchange_t *exchange,
      * A modern server is told by the end of its stream; one that was not told
      * of the request has nothing to cancel.
      */
-    if (streamable->instance->client.is_modern
+    if (streamable->mcp_conn->client.is_modern
         || (other != NULL && !other->is_started))
     {
-        tg_streamable_drop(streamable, exchange);
+        tg_streamable_drop_exchange(streamable, exchange);
     }
 
     if (other != NULL) {
-        tg_streamable_drop(streamable, other);
+        tg_streamable_drop_exchange(streamable, other);
     }
 }
 
@@ -285,13 +295,13 @@ tg_streamable_cancel(tg_streamable_t *streamable, tg_exchange_t *exchange,
 static void
 tg_streamable_limit_cancels(tg_streamable_t *streamable)
 {
-    tg_exchange_t *exchange, *oldest;
+    tg_mcp_exchange_t *exchange, *oldest;
     unsigned n;
 
     oldest = NULL;
     n = 0;
 
-    TAILQ_FOREACH(exchange, &streamable->exchanges, place)
+    TAILQ_FOREACH(exchange, &streamable->exchanges, link)
     {
         if (exchange->is_cancel && !exchange->is_started) {
             oldest = oldest != NULL ? oldest : exchange;
@@ -299,14 +309,15 @@ tg_streamable_limit_cancels(tg_streamable_t *streamable)
         }
     }
 
-    if (n > TG_STREAMABLE_CANCELS) {
-        tg_streamable_drop(streamable, oldest);
+    if (n > TG_STREAMABLE_CANCELS_MAX) {
+        tg_streamable_drop_exchange(streamable, oldest);
     }
 }
 
 /* What there is to know of a message before it is sent. */
 static void
-tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
+tg_streamable_classify_message(tg_streamable_t *streamable,
+                               tg_mcp_exchange_t *exchange)
 {
     tg_message_t message;
     int64_t id;
@@ -320,39 +331,40 @@ tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
         exchange->is_reply = 1;
         streamable->nreplies++;
 
-    } else if (tg_json_int64(message.id, &id) == TG_OK) {
+    } else if (tg_json_parse_int64(message.id, &id) == TG_OK) {
         exchange->request = (uint64_t) id;
-        exchange->is_hello = tg_json_is_text(message.method,
-                                             TG_STR("initialize"));
+        exchange->is_initialize = tg_json_string_eq(message.method,
+                                                    TG_STR("initialize"));
 
-        if (tg_json_is_text(message.method, TG_STR("subscriptions/listen"))) {
-            exchange->is_channel = 1;
-            streamable->channel.exchange = exchange;
-            streamable->channel.opened_at = 0;
+        if (tg_json_string_eq(message.method, TG_STR("subscriptions/listen"))) {
+            exchange->is_listen_stream = 1;
+            streamable->listen_stream.exchange = exchange;
+            streamable->listen_stream.opened_at = 0;
         }
 
-    } else if (tg_json_is_text(message.method,
-                               TG_STR("notifications/initialized"))) {
-        exchange->is_ready = 1;
+    } else if (tg_json_string_eq(message.method,
+                                 TG_STR("notifications/initialized")))
+    {
+        exchange->is_initialized = 1;
         streamable->ready = exchange;
 
-    } else if (tg_json_is_text(message.method,
-                               TG_STR("notifications/cancelled"))) {
+    } else if (tg_json_string_eq(message.method,
+                                 TG_STR("notifications/cancelled"))) {
         exchange->is_cancel = 1;
-        tg_streamable_cancel(streamable, exchange, &message);
+        tg_streamable_cancel_request(streamable, exchange, &message);
         tg_streamable_limit_cancels(streamable);
     }
 }
 
 void
-tg_streamable_take(tg_streamable_t *streamable)
+tg_streamable_queue_messages(tg_streamable_t *streamable)
 {
-    tg_exchange_t *exchange;
+    tg_mcp_exchange_t *exchange;
     tg_caller_t *caller;
     tg_buf_t out;
     char *body, *at, *end;
 
-    caller = &streamable->instance->caller;
+    caller = &streamable->mcp_conn->caller;
 
     if (caller->out.len == 0) {
         return;
@@ -361,7 +373,7 @@ tg_streamable_take(tg_streamable_t *streamable)
     /* What is said meanwhile is for the next time. */
     out = caller->out;
     tg_buf_init(&caller->out, tg_alloc_libc());
-    tg_caller_written(caller, out.len);
+    tg_caller_count_written(caller, out.len);
 
     for (at = out.data;
          (end = memchr(at, '\n', out.len - (size_t) (at - out.data))) != NULL;
@@ -372,7 +384,8 @@ tg_streamable_take(tg_streamable_t *streamable)
 
         if (body != NULL) {
             memcpy(body, at, (size_t) (end - at));
-            exchange = tg_streamable_new(streamable, body, (size_t) (end - at));
+            exchange = tg_streamable_add_exchange(streamable, body,
+                                                  (size_t) (end - at));
         }
 
         if (exchange == NULL) {
@@ -380,18 +393,18 @@ tg_streamable_take(tg_streamable_t *streamable)
             break;
         }
 
-        tg_streamable_look(streamable, exchange);
+        tg_streamable_classify_message(streamable, exchange);
     }
 
     tg_buf_deinit(&out);
 }
 
 void
-tg_streamable_start(tg_streamable_t *streamable)
+tg_streamable_start_queued(tg_streamable_t *streamable)
 {
-    tg_exchange_t *exchange;
+    tg_mcp_exchange_t *exchange;
 
-    TAILQ_FOREACH(exchange, &streamable->exchanges, place)
+    TAILQ_FOREACH(exchange, &streamable->exchanges, link)
     {
         if (exchange->is_started || exchange->due != 0
             || (streamable->ready != NULL && streamable->ready != exchange))
@@ -399,57 +412,56 @@ tg_streamable_start(tg_streamable_t *streamable)
             continue;
         }
 
-        if (exchange->request != 0 && !exchange->is_channel) {
-            if (streamable->nrequests >= TG_STREAMABLE_REQUESTS) {
+        if (exchange->request != 0 && !exchange->is_listen_stream) {
+            if (streamable->nrequests >= TG_STREAMABLE_REQUESTS_MAX) {
                 continue;
             }
 
             streamable->nrequests++;
 
-        } else if (tg_exchange_is_note(exchange)) {
-            if (streamable->nnotes >= TG_STREAMABLE_NOTES) {
+        } else if (tg_mcp_exchange_is_notification(exchange)) {
+            if (streamable->nnotifications >= TG_STREAMABLE_NOTIFICATIONS_MAX) {
                 continue;
             }
 
-            streamable->nnotes++;
+            streamable->nnotifications++;
         }
 
-        tg_streamable_begin(streamable, exchange,
-                            exchange->body == NULL || exchange->is_resuming
-                                ? "GET"
-                                : "POST");
+        tg_streamable_start_exchange(
+            streamable, exchange,
+            exchange->body == NULL || exchange->is_resuming ? "GET" : "POST");
     }
 }
 
 /* --- what has no body --- */
 
 void
-tg_streamable_get(tg_streamable_t *streamable)
+tg_streamable_open_listen(tg_streamable_t *streamable)
 {
-    tg_exchange_t *exchange;
+    tg_mcp_exchange_t *exchange;
 
-    exchange = tg_streamable_new(streamable, NULL, 0);
+    exchange = tg_streamable_add_exchange(streamable, NULL, 0);
 
     if (exchange != NULL) {
-        exchange->is_channel = 1;
-        streamable->channel.exchange = exchange;
-        streamable->channel.opened_at = 0;
+        exchange->is_listen_stream = 1;
+        streamable->listen_stream.exchange = exchange;
+        streamable->listen_stream.opened_at = 0;
     }
 }
 
-tg_exchange_t *
-tg_streamable_delete(tg_streamable_t *streamable)
+tg_mcp_exchange_t *
+tg_streamable_delete_session(tg_streamable_t *streamable)
 {
-    tg_exchange_t *exchange;
+    tg_mcp_exchange_t *exchange;
 
-    if (streamable->session_id[0] == '\0' || streamable->is_away) {
+    if (streamable->session_id[0] == '\0' || streamable->is_unreachable) {
         return NULL;
     }
 
-    exchange = tg_streamable_new(streamable, NULL, 0);
+    exchange = tg_streamable_add_exchange(streamable, NULL, 0);
 
     if (exchange != NULL) {
-        tg_streamable_begin(streamable, exchange, "DELETE");
+        tg_streamable_start_exchange(streamable, exchange, "DELETE");
     }
 
     return exchange;

@@ -59,7 +59,7 @@ sub uncounted {
             edit   => sub {
                 my ($top) = @_;
                 Toolgate::Scratch::edit(
-                    "$top/module/nginx/share/ngx_toolgate_numbers.h",
+                    "$top/module/nginx/shm/ngx_tg_counters.h",
                     sub {
                         s/__atomic_store_n\(&counters->n\[i\][^;]*;
                          /(void) counters; (void) i; (void) n;/x;

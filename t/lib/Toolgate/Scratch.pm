@@ -27,15 +27,15 @@ sub edit {
 sub _add {
     my ($top, $name) = @_;
     my $handlers = "$top/module/nginx/handlers";
-    system('cp', "$TOP/t/handlers/ngx_toolgate_$name.c", $handlers) == 0
+    system('cp', "$TOP/t/handlers/ngx_tg_$name.c", $handlers) == 0
         or croak 'cp failed';
-    my $row = "ngx_toolgate_${name}_handler";
-    edit("$handlers/ngx_toolgate_handlers.c", sub {
-        s/^(?=extern)/extern const ngx_toolgate_handler_t $row;\n/m;
+    my $row = "ngx_tg_${name}_handler";
+    edit("$handlers/ngx_tg_handlers.c", sub {
+        s/^(?=extern)/extern const ngx_tg_handler_t $row;\n/m;
         s/^(?= *NULL,)/    &$row,\n/m;
     });
     edit("$top/config", sub {
-        s/^(ngx_module_name=".*?)"/$1 ngx_toolgate_${name}_module"/ms;
+        s/^(ngx_module_name=".*?)"/$1 ngx_tg_${name}_module"/ms;
     });
 }
 

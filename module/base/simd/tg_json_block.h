@@ -1,0 +1,272 @@
+/*
+ * 64 bytes of JSON at once: each question about them is a word with a bit a
+ * byte, and the grammar is arithmetic on such words; after Langdale and
+ * Lemire, "Parsing Gigabytes of JSON per Second" (2019).
+ *
+ * A container becomes tokens, see tg_json_block_tokens.h.
+ *
+ * Here it is only found that all is in order.  Where it is not, the cursor
+ * goes byte by byte and has the words for the mistake.
+ *
+ * For tg_json_avx….c only, which say before what a block is:
+ *
+ *   TG_BLOCK_TARGET, TG_BLOCK_FN what functions are, and inline ones
+ *   tg_block_t                   64 bytes
+ *   tg_block_load(p)
+ *   tg_block_to_lower(block)        with bit 0x20 set in each byte
+ *   tg_block_find_char(block, c)        which are c?
+ *   tg_block_find_range(block, c, n)  which are one of n from c on?
+ *   tg_block_find_non_ascii(block)         which are 0x80 or more?
+ *   tg_block_classes_t             what each byte is
+ *   tg_block_classify(block)
+ *   tg_block_find_class(kinds, what)
+ *                                which are one of TG_BLOCK_…?  Of marks, some
+ *                                control characters may be among them
+ *   tg_block_prefix_xor(quotes)      from each odd bit on, up to the next one
+ *   tg_block_compress(dst, block, p, bits)
+ *                                puts these bytes of the block, which is that
+ *                                at p; dst has room for 64
+ */
+#ifndef TG_JSON_BLOCK_H
+#define TG_JSON_BLOCK_H
+
+#include "base/tg_json_internal.h"
+#include "base/tg_scan.h"
+
+/* A block, and what is compared behind its last byte. */
+#define TG_BLOCK_PADDED_SIZE 72
+
+/* The lowest n bits, not all of them. */
+#define TG_BLOCK_LOW_BITS(n) ((UINT64_C(1) << (n)) - 1)
+
+/* Is each byte that is marked one that may follow a backslash? */
+static __attribute__((noinline)) int
+tg_block_are_valid_escapes(const char *p, const char *end, uint64_t marks,
+                           unsigned *kinds)
+{
+    const char *c;
+    int i;
+
+    for (/* void */; marks != 0; marks &= marks - 1) {
+        c = p + __builtin_ctzll(marks);
+
+        if (*c != 'u') {
+            if (*c == '\0' || strchr("/bfr", *c) == NULL) {
+                return 0;
+            }
+
+            continue;
+        }
+
+        if (end - c < 5) {
+            return 0;
+        }
+
+        for (i = 1; i < 5; i++) {
+            if (tg_hex_value(c[i]) < 0) {
+                return 0;
+            }
+        }
+
+        if ((c[1] | 0x20) == 'd' && c[2] >= '8') {
+            *kinds |= TG_JSON_HAS_SURROGATES;
+        }
+    }
+
+    return 1;
+}
+
+/*
+ * Which of these bytes are a u with its four digits in the block, and no half
+ * of a pair?
+ */
+TG_BLOCK_FN uint64_t
+tg_block_find_unicode_escapes(tg_block_t block, uint64_t marks)
+{
+    uint64_t hex, halves;
+    tg_block_t lower;
+
+    marks &= tg_block_find_char(block, 'u');
+
+    if (marks == 0) {
+        return 0;
+    }
+
+    lower = tg_block_to_lower(block);
+    hex = tg_block_find_range(block, '0', 10)
+          | tg_block_find_range(lower, 'a', 6);
+    halves = tg_block_find_char(lower, 'd') >> 1
+             & ~tg_block_find_range(block, '0', 8) >> 2;
+
+    return marks & hex >> 1 & hex >> 2 & hex >> 3 & hex >> 4 & ~halves;
+}
+
+/*
+ * What backslashes escape.  A carry is 1 when what a function speaks of goes
+ * on from the block before, and then when it goes on into the next; else 0.
+ */
+TG_BLOCK_FN uint64_t
+tg_block_find_escaped(uint64_t slashes, uint64_t *carry)
+{
+    const uint64_t odd = UINT64_C(0xaaaaaaaaaaaaaaaa);
+    uint64_t first, series, escaped;
+
+    first = slashes & ~*carry;
+    series = (((first << 1) | odd) - first) ^ odd;
+    escaped = series ^ (slashes | *carry);
+    *carry = (series & slashes) >> 63;
+
+    return escaped;
+}
+
+/* The bytes behind these. */
+TG_BLOCK_FN uint64_t
+tg_block_shift_next(uint64_t bits, uint64_t *carry)
+{
+    uint64_t behind;
+
+    behind = bits << 1 | *carry;
+    *carry = bits >> 63;
+
+    return behind;
+}
+
+/* Of runs that start with one of bits, what is behind; all of the others. */
+TG_BLOCK_FN uint64_t
+tg_block_find_run_ends(uint64_t bits, uint64_t runs, uint64_t *carry)
+{
+    unsigned long long sum;
+
+    *carry = __builtin_uaddll_overflow(bits | *carry, runs, &sum) ? 1 : 0;
+
+    return sum;
+}
+
+/* From p on, in a string: how many bytes are in order, escapes and all? */
+TG_BLOCK_FN size_t
+tg_block_scan_string(const char *p, const char *end, unsigned *kinds)
+{
+    uint64_t quotes, slashes, escaped, carry, stops, marks;
+    tg_block_t block;
+    unsigned n, more;
+
+    block = tg_block_load(p);
+    quotes = tg_block_find_char(block, '"');
+    slashes = tg_block_find_char(block, '\\');
+    carry = 0;
+    escaped = tg_block_find_escaped(slashes, &carry);
+    stops = (quotes & ~escaped) | tg_block_find_range(block, 0, 0x20)
+            | tg_block_find_non_ascii(block)
+            /* The last one may escape what is behind the block. */
+            | carry << 63;
+    n = stops != 0 ? (unsigned) __builtin_ctzll(stops) : 64;
+    /* With the stop: nothing that ends or breaks a string may be escaped. */
+    marks = n != 64 ? escaped & (stops ^ (stops - 1)) : escaped;
+    more = marks != 0 ? TG_JSON_HAS_ESCAPES : 0;
+    marks &= ~(slashes | quotes | tg_block_find_char(block, 'n')
+               | tg_block_find_char(block, 't'));
+    marks &= ~tg_block_find_unicode_escapes(block, marks);
+
+    if (marks != 0 && !tg_block_are_valid_escapes(p, end, marks, &more)) {
+        return 0;
+    }
+
+    *kinds |= more;
+
+    return n;
+}
+
+TG_BLOCK_TARGET static const char *
+tg_block_skip_string(const char *p, const char *end, unsigned *kinds)
+{
+    size_t n;
+
+    while (end - p >= TG_BLOCK_PADDED_SIZE
+           && (n = tg_block_scan_string(p, end, kinds)) != 0)
+    {
+        p += n;
+    }
+
+    return p;
+}
+
+/* The white space outside of strings in a block; *inside: all bits in one. */
+TG_BLOCK_FN uint64_t
+tg_block_find_spaces(tg_block_t block, uint64_t *inside, uint64_t *carry)
+{
+    uint64_t quotes, slashes, texts, ascii;
+    tg_block_classes_t kinds;
+
+    kinds = tg_block_classify(block);
+    ascii = ~tg_block_find_non_ascii(block);
+    quotes = tg_block_find_class(kinds, TG_BLOCK_QUOTE) & ascii;
+    slashes = tg_block_find_class(kinds, TG_BLOCK_BACKSLASH) & ascii;
+
+    if ((slashes | *carry) != 0) {
+        quotes &= ~tg_block_find_escaped(slashes, carry);
+    }
+
+    texts = tg_block_prefix_xor(quotes) ^ *inside;
+    *inside = 0 - (texts >> 63);
+
+    return tg_block_find_class(kinds, TG_BLOCK_SPACE) & ascii & ~texts;
+}
+
+TG_BLOCK_TARGET static void
+tg_block_write_compact(tg_buf_t *buf, tg_str_t raw)
+{
+    char last[TG_BLOCK_PADDED_SIZE], room[64];
+    uint64_t spaces, keep, inside, carry;
+    const char *p, *at, *run;
+    tg_block_t block;
+    size_t left;
+
+    inside = 0;
+    carry = 0;
+    run = raw.data;
+    left = raw.len;
+
+    for (p = raw.data; left != 0; p += 64) {
+        at = p;
+
+        if (left < TG_BLOCK_PADDED_SIZE) {
+            at = last;
+            memset(last, 0, sizeof(last));
+            memcpy(last, p, left < 64 ? left : 64);
+        }
+
+        block = tg_block_load(at);
+
+        /* Most of a long string: neither its end nor an escape. */
+        if (inside != 0 && carry == 0 && left > 64
+            && (tg_block_find_char(block, '"')
+                | tg_block_find_char(block, '\\'))
+                   == 0)
+        {
+            left -= 64;
+            continue;
+        }
+
+        spaces = tg_block_find_spaces(block, &inside, &carry);
+        keep = left < 64 ? ~spaces & TG_BLOCK_LOW_BITS(left) : ~spaces;
+        left -= left < 64 ? left : 64;
+
+        if (spaces == 0 && left != 0) {
+            continue;
+        }
+
+        tg_buf_append(buf, run, (size_t) (p - run));
+        tg_block_compress(room, block, at, keep);
+        tg_buf_append(buf, room, (size_t) __builtin_popcountll(keep));
+        run = p + 64;
+    }
+}
+
+#include "base/simd/tg_json_block_tokens.h"
+
+static const tg_json_simd_t tg_block_simd = { tg_block_skip_container,
+                                              tg_block_skip_string,
+                                              tg_block_write_compact,
+                                              TG_BLOCK_ESCAPE_FN };
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * A step of 16 bytes, for those who cannot wait for a function to be called:
+ * SSE2 and NEON, which every machine of their architecture has.
+ */
+#ifndef TG_SCAN_INLINE_H
+#define TG_SCAN_INLINE_H
+
+#include "base/tg_scan.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#define TG_SCAN_SIMD128 "sse2"
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#include <arm_neon.h>
+#define TG_SCAN_SIMD128 "neon"
+#endif
+
+/* So many steps cost less than to ask for the widest way. */
+#define TG_SCAN_INLINE_BLOCKS 8
+
+/* What is looked for, as a constant that the compiler folds. */
+enum {
+    TG_SCAN_STRING_STOPS = 1, /* quote, backslash, control characters */
+    TG_SCAN_NON_ASCII = 2,    /* bytes from 0x80 on */
+    TG_SCAN_NON_DIGITS = 4    /* whatever is no digit; alone */
+};
+
+#if defined(__SSE2__)
+
+/* A bit for each byte, in its order. */
+typedef uint32_t tg_scan_mask_t;
+#define TG_SCAN_MASK_BITS 1
+
+/* Hits among 16 bytes. */
+static inline tg_scan_mask_t
+tg_scan_find_mask(const char *p, int what)
+{
+    __m128i block, hit;
+
+    block = _mm_loadu_si128((const __m128i *) (const void *) p);
+    hit = block;
+
+    if (what & TG_SCAN_STRING_STOPS) {
+        hit = _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
+                           _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+
+        /* Signed: bytes from 0x80 on are below 0x20, too. */
+        hit = _mm_or_si128(
+            hit, what & TG_SCAN_NON_ASCII
+                     ? _mm_cmplt_epi8(block, _mm_set1_epi8(0x20))
+                     : _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1f)),
+                                      block));
+    }
+
+    if (what & TG_SCAN_NON_DIGITS) {
+        block = _mm_sub_epi8(block, _mm_set1_epi8('0'));
+        hit = _mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8(10)), block);
+    }
+
+    return (uint32_t) _mm_movemask_epi8(hit);
+}
+
+#elif defined(TG_SCAN_SIMD128)
+
+typedef uint64_t tg_scan_mask_t;
+#define TG_SCAN_MASK_BITS 4
+
+static inline tg_scan_mask_t
+tg_scan_find_mask(const char *p, int what)
+{
+    uint8x16_t block, hit;
+
+    block = vld1q_u8((const uint8_t *) p);
+    hit = vdupq_n_u8(0);
+
+    if (what & TG_SCAN_STRING_STOPS) {
+        hit = vorrq_u8(vcltq_u8(block, vdupq_n_u8(0x20)),
+                       vorrq_u8(vceqq_u8(block, vdupq_n_u8('"')),
+                                vceqq_u8(block, vdupq_n_u8('\\'))));
+    }
+
+    if (what & TG_SCAN_NON_ASCII) {
+        hit = vorrq_u8(hit, vcgeq_u8(block, vdupq_n_u8(0x80)));
+    }
+
+    if (what & TG_SCAN_NON_DIGITS) {
+        hit = vcgtq_u8(vsubq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9));
+    }
+
+    /* One of 4 bits for each byte, in their order. */
+    return vget_lane_u64(vreinterpret_u64_u8(
+                             vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)),
+                         0)
+           & UINT64_C(0x8888888888888888);
+}
+
+#endif
+
+#if defined(TG_SCAN_SIMD128)
+
+/* The place of the first hit in a mask that has one. */
+static inline unsigned
+tg_scan_mask_first(tg_scan_mask_t mask)
+{
+    return (unsigned) __builtin_ctzll(mask) / TG_SCAN_MASK_BITS;
+}
+
+/* The place of the first hit among 16 bytes, or 16. */
+static inline unsigned
+tg_scan_find_in_block(const char *p, int what)
+{
+    tg_scan_mask_t mask;
+
+    mask = tg_scan_find_mask(p, what);
+
+    return mask != 0 ? tg_scan_mask_first(mask) : 16;
+}
+
+#endif
+
+/* From p on, p < end: the first byte that is no digit, or one behind many. */
+static inline const char *
+tg_scan_skip_digits(const char *p, const char *end)
+{
+#if defined(TG_SCAN_SIMD128)
+    if (end - p >= 16) {
+        return p + tg_scan_find_in_block(p, TG_SCAN_NON_DIGITS);
+    }
+#endif
+
+    while (p < end && tg_is_digit(*p)) {
+        p++;
+    }
+
+    return p;
+}
+
+/*
+ * From p on, for a text that is most often short: the first byte that ends
+ * it or is not ASCII, if that is near; else a byte that says nothing.
+ */
+static inline const char *
+tg_scan_string_16(const char *p, const char *end)
+{
+#if defined(TG_SCAN_SIMD128)
+    if (end - p >= 16) {
+        return p
+               + tg_scan_find_in_block(p, TG_SCAN_STRING_STOPS
+                                              | TG_SCAN_NON_ASCII);
+    }
+#endif
+
+    (void) end;
+
+    return p;
+}
+
+/* The same, further on. */
+static inline const char *
+tg_scan_string_128(const char *p, const char *end)
+{
+#if defined(TG_SCAN_SIMD128)
+    tg_scan_mask_t mask;
+    unsigned i;
+
+    for (i = 0; i < TG_SCAN_INLINE_BLOCKS && end - p >= 16; i++, p += 16) {
+        mask = tg_scan_find_mask(p, TG_SCAN_STRING_STOPS | TG_SCAN_NON_ASCII);
+
+        if (mask != 0) {
+            return p + tg_scan_mask_first(mask);
+        }
+    }
+#endif
+
+    (void) end;
+
+    return p;
+}
+
+#endif

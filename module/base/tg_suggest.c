@@ -1,0 +1,78 @@
+#include "base/tg_suggest.h"
+
+/* Longer words are not compared. */
+#define TG_SUGGEST_WORD_MAX 64
+
+static char
+tg_suggest_to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
+}
+
+static size_t
+tg_suggest_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to be changed, added, left out or swapped with the next one. */
+static size_t
+tg_suggest_distance(tg_str_t a, tg_str_t b)
+{
+    size_t rows[3][TG_SUGGEST_WORD_MAX + 1], *now, *last, *before;
+    size_t i, j, n;
+
+    for (j = 0; j <= b.len; j++) {
+        rows[0][j] = j;
+    }
+
+    for (i = 1; i <= a.len; i++) {
+        now = rows[i % 3];
+        last = rows[(i + 2) % 3];
+        before = rows[(i + 1) % 3];
+        now[0] = i;
+
+        for (j = 1; j <= b.len; j++) {
+            n = last[j - 1]
+                + (tg_suggest_to_lower(a.data[i - 1])
+                   != tg_suggest_to_lower(b.data[j - 1]));
+            n = tg_suggest_min(n, 1 + tg_suggest_min(last[j], now[j - 1]));
+
+            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2]
+                && a.data[i - 2] == b.data[j - 1])
+            {
+                n = tg_suggest_min(n, before[j - 2] + 1);
+            }
+
+            now[j] = n;
+        }
+    }
+
+    return rows[a.len % 3][b.len];
+}
+
+const char *
+tg_suggest_word(tg_str_t word, const char *const *words)
+{
+    size_t distance, least;
+    const char *nearest;
+    tg_str_t other;
+
+    nearest = NULL;
+    least = 1 + word.len / 4;
+
+    for (/* void */; *words != NULL && word.len <= TG_SUGGEST_WORD_MAX; words++)
+    {
+        other = tg_str_from_cstr(*words);
+        distance = other.len <= TG_SUGGEST_WORD_MAX
+                       ? tg_suggest_distance(word, other)
+                       : SIZE_MAX;
+
+        if (distance < least || (distance == least && nearest == NULL)) {
+            least = distance;
+            nearest = *words;
+        }
+    }
+
+    return nearest;
+}

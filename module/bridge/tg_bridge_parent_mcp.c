@@ -1,0 +1,397 @@
+#include "bridge/tg_bridge.h"
+
+/* --- what it is --- */
+
+/* The plain text of a body, in a buffer that has room for it. */
+static tg_str_t
+tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
+{
+    size_t start;
+
+    if (body.data == NULL) {
+        return other;
+    }
+
+    start = buf->len;
+    tg_json_append_unescaped(buf, body);
+
+    return tg_str(buf->data + start, buf->len - start);
+}
+
+/* The agent shall see the parent's name, unless it was given another. */
+static void
+tg_bridge_parent_copy_info(tg_bridge_t *bridge)
+{
+    const tg_mcp_server_info_t *server_info;
+    tg_server_info_t *info;
+    tg_buf_t buf;
+    size_t start;
+
+    server_info = &bridge->mcp.server_info;
+    info = &bridge->info;
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    /* Nothing is longer when it is decoded, so nothing moves. */
+    if (tg_buf_reserve(&buf, server_info->name.len + server_info->version.len
+                                 + server_info->instructions.len
+                                 + server_info->experimental.len)
+        != TG_OK)
+    {
+        tg_bridge_quit_nomem(bridge);
+        return;
+    }
+
+    if (bridge->options->name == NULL) {
+        info->name = tg_bridge_decode_body(&buf, server_info->name,
+                                           TG_STR("?"));
+    }
+
+    info->version = tg_bridge_decode_body(&buf, server_info->version,
+                                          TG_STR("?"));
+    info->instructions = tg_bridge_decode_body(&buf, server_info->instructions,
+                                               TG_STR_NONE);
+    info->experimental = TG_STR_NONE;
+
+    if (server_info->experimental.data != NULL) {
+        start = buf.len;
+        tg_json_write_compact(&buf, server_info->experimental);
+        info->experimental = tg_str(buf.data + start, buf.len - start);
+    }
+
+    tg_buf_deinit(&bridge->info_text);
+    bridge->info_text = buf;
+}
+
+/* --- its list --- */
+
+int
+tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
+{
+    const tg_dialect_row_t *dialect;
+
+    dialect = bridge->parent.caller.dialect;
+
+    if (dialect->is_sequential
+        || (dialect->has_unpaged_list && request->cursor.data != NULL))
+    {
+        return TG_END;
+    }
+
+    /* The runner composes its list anew each time it is asked. */
+    if (dialect->has_unpaged_list) {
+        tg_bridge_request_accept(
+            bridge, request, 1, tg_mcp_client_fresh_fetch_number(&bridge->mcp));
+
+        if (bridge->has_list && !bridge->mcp.is_listing) {
+            tg_bridge_parent_fetch_list(bridge);
+        }
+
+        return TG_OK;
+    }
+
+    bridge->has_agent_listed = 1;
+
+    if (!bridge->has_list) {
+        tg_bridge_request_accept(bridge, request, 1, 0);
+        return TG_OK;
+    }
+
+    if (request->cursor.data == NULL) {
+        bridge->sent_list_digest = tg_catalog_digest(bridge->tools);
+    }
+
+    return TG_END;
+}
+
+/* What the agent sees from now on; calls in flight know the old one's. */
+static void
+tg_bridge_list_replace(tg_bridge_t *bridge)
+{
+    tg_call_t *call;
+
+    if (bridge->mcp.is_circular) {
+        tg_bridge_log("the list of tools comes back to a page or a cursor that "
+                      "was there before; it ends there");
+    }
+
+    if (bridge->mcp.nleft_out != 0) {
+        tg_bridge_log("%zu of the listed tools %s no name, or one that was "
+                      "there before; %s left out",
+                      bridge->mcp.nleft_out,
+                      tg_pick_plural(bridge->mcp.nleft_out, "has", "have"),
+                      tg_pick_plural(bridge->mcp.nleft_out, "it is",
+                                     "they are"));
+    }
+
+    for (call = bridge->peer.calls; call != NULL; call = call->next) {
+        call->entry = NULL;
+    }
+
+    tg_peer_set_catalog(&bridge->peer, bridge->mcp.tools);
+    tg_catalog_unref(bridge->tools);
+    bridge->tools = tg_catalog_ref(bridge->mcp.tools);
+}
+
+/* The first list is no news for an agent that never asked for one. */
+static void
+tg_bridge_list_notify_changed(tg_bridge_t *bridge)
+{
+    uint64_t digest;
+    int has_changed;
+
+    digest = tg_catalog_digest(bridge->tools);
+    has_changed = bridge->sent_list_digest != digest
+                  && (bridge->sent_list_digest != 0
+                      || bridge->has_agent_listed);
+    bridge->sent_list_digest = digest;
+
+    if (has_changed) {
+        tg_peer_notify_list_changed(&bridge->peer);
+    }
+}
+
+static void
+tg_bridge_list_on_fetched(tg_bridge_t *bridge)
+{
+    if (bridge->tools != bridge->mcp.tools) {
+        tg_bridge_list_replace(bridge);
+    }
+
+    if (bridge->parent.caller.dialect->has_unpaged_list) {
+        tg_bridge_requests_respond_lists(bridge, NULL);
+
+        if (tg_bridge_requests_has_unsent(bridge, 1)) {
+            tg_bridge_parent_fetch_list(bridge);
+        }
+
+        return;
+    }
+
+    tg_bridge_parent_on_list_ready(bridge);
+    tg_bridge_requests_respond_lists(bridge, NULL);
+    tg_bridge_list_notify_changed(bridge);
+}
+
+/* It cannot be had.  In front of an agent the one at hand stays. */
+static void
+tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
+{
+    char text[256];
+
+    tg_bridge_decode_visible(text, sizeof(text), bridge->mcp.error.message);
+    tg_bridge_log("%s does not list its tools: %s",
+                  tg_bridge_parent_get_name(bridge), text);
+
+    if (bridge->parent.caller.dialect->has_unpaged_list) {
+        tg_bridge_requests_respond_lists(bridge, &bridge->mcp.error);
+
+    } else if (!bridge->has_list) {
+        tg_bridge_parent_reject(bridge, text);
+    }
+}
+
+/* --- what happens --- */
+
+static void tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event);
+
+/* Reads a list that has come, for one time slice. */
+static void
+tg_bridge_list_read_slice(tg_sched_source_t *source)
+{
+    tg_mcp_event_t event;
+    tg_bridge_t *bridge;
+
+    bridge = TG_CONTAINER_OF(source, tg_bridge_t, reader);
+
+    do {
+        event = tg_mcp_client_read_list(&bridge->mcp, TG_BRIDGE_LIST_STEP_SIZE,
+                                        uv_now(&bridge->loop));
+    } while (event == TG_MCP_EVENT_LIST_PENDING
+             && !tg_sched_is_slice_over(&bridge->sched.sched, source,
+                                        TG_BRIDGE_LIST_STEP_SIZE));
+
+    if (event != TG_MCP_EVENT_LIST_PENDING) {
+        tg_bridge_mcp_on_event(bridge, event);
+    }
+}
+
+static void
+tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event)
+{
+    char text[256];
+
+    switch (event) {
+    case TG_MCP_EVENT_OPEN:
+        tg_bridge_parent_copy_info(bridge);
+        tg_uv_client_complete_handshake(&bridge->parent);
+        break;
+    case TG_MCP_EVENT_REFUSED:
+        tg_bridge_decode_visible(text, sizeof(text), bridge->mcp.error.message);
+        tg_bridge_parent_reject(bridge, text);
+        break;
+    case TG_MCP_EVENT_TIMEOUT:
+        tg_bridge_parent_on_handshake_timeout(bridge);
+        break;
+    case TG_MCP_EVENT_LIST_CHANGED:
+        /* A runner's agent asks again by itself: it is told at once. */
+        if (bridge->parent.caller.dialect->has_implicit_list_changed) {
+            tg_peer_notify_list_changed(&bridge->peer);
+        }
+
+        break;
+    case TG_MCP_EVENT_LIST_PENDING:
+        bridge->reader.run = tg_bridge_list_read_slice;
+        tg_sched_enqueue(&bridge->sched.sched, &bridge->reader);
+        break;
+    case TG_MCP_EVENT_LIST:
+        tg_bridge_list_on_fetched(bridge);
+        break;
+    case TG_MCP_EVENT_LIST_FAILED:
+        tg_bridge_list_on_fetch_failed(bridge);
+        break;
+    case TG_MCP_EVENT_NO_MEMORY:
+        tg_bridge_quit_nomem(bridge);
+        break;
+    default:
+        break;
+    }
+}
+
+void
+tg_bridge_mcp_on_timeout(tg_bridge_t *bridge)
+{
+    bridge->mcp_due = 0;
+    tg_bridge_mcp_on_event(
+        bridge, tg_mcp_client_on_timer(&bridge->mcp, uv_now(&bridge->loop)));
+}
+
+void
+tg_bridge_mcp_update_timer(tg_bridge_t *bridge)
+{
+    uint64_t due, now;
+
+    due = bridge->mcp.due;
+
+    if (due == bridge->mcp_due || bridge->is_quitting) {
+        return;
+    }
+
+    bridge->mcp_due = due;
+    now = uv_now(&bridge->loop);
+
+    if (due != 0) {
+        tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_MCP,
+                              due > now ? due - now : 0);
+    } else {
+        tg_bridge_timer_stop(bridge, TG_BRIDGE_TIMER_MCP);
+    }
+}
+
+static int
+tg_bridge_parent_on_response(void *host, void *tag, const tg_response_t *answer)
+{
+    tg_bridge_t *bridge;
+    tg_mcp_event_t event;
+
+    bridge = host;
+    event = tg_mcp_client_on_response(&bridge->mcp, tag, answer,
+                                      uv_now(&bridge->loop));
+
+    if (event == TG_MCP_EVENT_NOT_OWN) {
+        return 0;
+    }
+
+    tg_bridge_mcp_on_event(bridge, event);
+
+    return 1;
+}
+
+static void
+tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
+                               tg_str_t params)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_append_unescaped(&text, method);
+
+    if (tg_buf_has_failed(&text)) {
+        tg_bridge_quit_nomem(bridge);
+    } else {
+        tg_peer_send_broadcast(&bridge->peer, tg_buf_view(&text), params);
+    }
+
+    tg_buf_deinit(&text);
+}
+
+static void
+tg_bridge_parent_on_notification(void *host, tg_str_t method,
+                                 const tg_message_t *message)
+{
+    tg_bridge_t *bridge;
+    tg_mcp_event_t event;
+
+    bridge = host;
+    event = tg_mcp_client_on_notification(&bridge->mcp, method,
+                                          uv_now(&bridge->loop));
+
+    if (event != TG_MCP_EVENT_NOT_OWN) {
+        tg_bridge_mcp_on_event(bridge, event);
+
+    } else if (tg_json_body_eq_text(method, TG_STR("notifications/progress"))) {
+        tg_bridge_requests_forward_progress(bridge, message);
+
+    } else if (tg_json_body_eq_text(method, TG_STR("notifications/cancelled")))
+    {
+        tg_bridge_cancel_server_request(bridge, message->p.request_id);
+
+    } else if (bridge->peer.is_mcp
+               || !bridge->parent.caller.dialect->has_handshake) {
+        tg_bridge_forward_notification(bridge, method, message->params);
+    }
+}
+
+static void
+tg_bridge_parent_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
+{
+    tg_bridge_t *bridge;
+    char *text;
+
+    bridge = host;
+    text = bridge->shutdown_reason;
+    bridge->is_runner_shut_down = bridge->parent.caller.dialect->shutdown
+                                  != NULL;
+    tg_bridge_decode_visible(text, sizeof(bridge->shutdown_reason), reason);
+
+    if (bridge->is_runner_shut_down || bridge->options->is_debug) {
+        tg_bridge_log("%s says goodbye%s%s", tg_bridge_parent_get_name(bridge),
+                      text[0] != '\0' ? ": " : "", text);
+    }
+
+    if (!bridge->is_runner_shut_down) {
+        text[0] = '\0';
+    }
+}
+
+static void
+tg_bridge_parent_on_log(void *host, const char *text)
+{
+    tg_bridge_log("%s: %s", tg_bridge_parent_get_name(host), text);
+}
+
+const tg_uv_client_ops_t tg_bridge_parent_ops = {
+    .on_response = tg_bridge_request_on_response,
+    .opened = tg_bridge_parent_on_open,
+    .on_disconnect = tg_bridge_parent_on_disconnect,
+    .on_conn_lost = tg_bridge_parent_on_conn_lost,
+    .notification = tg_bridge_parent_on_notification,
+    .start_handshake = tg_bridge_parent_start_handshake,
+    .answer = tg_bridge_parent_on_response,
+    .send_request = tg_bridge_request_send,
+    .on_shutdown_notice = tg_bridge_parent_on_shutdown_notice,
+    .log = tg_bridge_parent_on_log,
+    .on_request = tg_bridge_on_server_request,
+    .on_connect_attempt = tg_bridge_parent_on_connect_attempt,
+    .can_read = tg_bridge_parent_can_read,
+    .trace = tg_bridge_parent_on_trace,
+};

@@ -1,0 +1,211 @@
+/*
+ * What config files may say of tools: names and schemas' roots.
+ */
+#include "catalog/tg_catalog.h"
+
+static int
+tg_name_is_agent_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+static const char *
+tg_tool_check_name(tg_str_t name, int *is_warning)
+{
+    size_t i;
+    int has_dot;
+
+    if (name.len == 0 || name.len > TG_NAME_MAX) {
+        return "a tool's name has 1 to 128 characters";
+    }
+
+    has_dot = 0;
+
+    for (i = 0; i < name.len; i++) {
+        if (name.data[i] == '.') {
+            has_dot = 1;
+        } else if (!tg_name_is_agent_char(name.data[i])) {
+            return "a tool's name is made of letters, digits, \"_\", \"-\" "
+                   "and \".\"; use \"_\" instead of other characters";
+        }
+    }
+
+    if (has_dot || name.len > TG_NAME_AGENT_MAX) {
+        *is_warning = 1;
+        return "many agents accept only 1 to 64 letters, digits, \"_\" and "
+               "\"-\" in a tool's name";
+    }
+
+    return NULL;
+}
+
+static int
+tg_name_has_prefix(tg_str_t name, const char *prefix)
+{
+    size_t len;
+
+    len = strlen(prefix);
+
+    return name.len >= len && memcmp(name.data, prefix, len) == 0;
+}
+
+/* What any method of JSON-RPC must be: NULL, or what is wrong. */
+static const char *
+tg_rpc_check_name(tg_str_t name)
+{
+    size_t i;
+
+    if (name.len == 0 || name.len > TG_NAME_MAX) {
+        return "a method's name has 1 to 128 characters";
+    }
+
+    for (i = 0; i < name.len; i++) {
+        if ((signed char) name.data[i] <= ' ' || name.data[i] == 0x7f
+            || name.data[i] == '"' || name.data[i] == '\\')
+        {
+            return "a method's name has no blanks, quotes, backslashes, "
+                   "control characters or bytes beyond ASCII";
+        }
+    }
+
+    return NULL;
+}
+
+const char *
+tg_notification_check_name(tg_str_t name)
+{
+    static const char *const own[] = {
+        "notifications/initialized", "notifications/cancelled",
+        "notifications/progress", "notifications/tools/list_changed",
+        "notifications/subscriptions/acknowledged"
+    };
+    const char *why;
+    size_t i;
+
+    why = tg_rpc_check_name(name);
+
+    if (why != NULL) {
+        return why;
+    }
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (tg_str_eq(name, tg_str_from_cstr(own[i]))) {
+            return "MCP gives this notification a meaning of its own; choose "
+                   "another name";
+        }
+    }
+
+    if (tg_name_has_prefix(name, "rpc.") || tg_name_has_prefix(name, "$/")
+        || tg_name_has_prefix(name, "notifications/toolgate/"))
+    {
+        return "names that start with \"rpc.\", \"$/\" or "
+               "\"notifications/toolgate/\" are reserved by the protocols; "
+               "choose another name";
+    }
+
+    return NULL;
+}
+
+static const char *
+tg_method_check_name(tg_str_t name)
+{
+    static const char *const own[] = { "ping",
+                                       "initialize",
+                                       "tools/list",
+                                       "tools/call",
+                                       "server/discover",
+                                       "subscriptions/listen",
+                                       "toolgate.status",
+                                       "toolgate.cancel" };
+    const char *why;
+    size_t i;
+
+    why = tg_rpc_check_name(name);
+
+    if (why != NULL) {
+        return why;
+    }
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (tg_str_eq(name, tg_str_from_cstr(own[i]))) {
+            return "Toolgate answers this method itself; choose another name";
+        }
+    }
+
+    if (tg_name_has_prefix(name, "rpc.") || tg_name_has_prefix(name, "$/")
+        || tg_name_has_prefix(name, "notifications/"))
+    {
+        return "names that start with \"rpc.\", \"$/\" or \"notifications/\" "
+               "are reserved by the protocols; choose another name";
+    }
+
+    return NULL;
+}
+
+const char *
+tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
+                      int *is_warning)
+{
+    *is_warning = 0;
+
+    return kind == TG_ENTRY_TOOL ? tg_tool_check_name(name, is_warning)
+                                 : tg_method_check_name(name);
+}
+
+const char *
+tg_tool_check_schema(tg_str_t schema)
+{
+    tg_str_t value;
+
+    if (tg_json_type(schema) != TG_JSON_OBJECT) {
+        return "a tool's schema is a JSON object, "
+               "such as {\"type\":\"object\",\"properties\":{}}";
+    }
+
+    if (tg_json_get_member(schema, TG_STR("type"), &value) != TG_OK
+        || !tg_json_string_eq(value, TG_STR("object")))
+    {
+        return "the root of a tool's schema must say \"type\":\"object\", "
+               "as MCP demands";
+    }
+
+    return NULL;
+}
+
+const char *
+tg_tool_check_annotations(tg_str_t annotations)
+{
+    static const char *const flags[] = { "readOnlyHint", "destructiveHint",
+                                         "idempotentHint", "openWorldHint" };
+    tg_json_type_t type;
+    tg_str_t value;
+    size_t i;
+
+    if (tg_json_type(annotations) != TG_JSON_OBJECT) {
+        return "must be a JSON object, such as '{\"readOnlyHint\":true}'";
+    }
+
+    for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (tg_json_get_member(annotations, tg_str_from_cstr(flags[i]), &value)
+            != TG_OK)
+        {
+            continue;
+        }
+
+        type = tg_json_type(value);
+
+        if (type != TG_JSON_TRUE && type != TG_JSON_FALSE) {
+            return "must have true or false for readOnlyHint, "
+                   "destructiveHint, idempotentHint and openWorldHint";
+        }
+    }
+
+    if (tg_json_get_member(annotations, TG_STR("title"), &value) == TG_OK
+        && tg_json_type(value) != TG_JSON_STRING)
+    {
+        return "must have a string for title";
+    }
+
+    return NULL;
+}

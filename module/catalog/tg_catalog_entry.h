@@ -1,0 +1,16 @@
+/*
+ * One tool as clients are listed it (MCP "Tool").
+ */
+#ifndef TG_CATALOG_ENTRY_H
+#define TG_CATALOG_ENTRY_H
+
+#include "catalog/tg_catalog.h"
+
+/* Appends an entry: its own listing, or what its slices say. */
+void tg_catalog_entry_write_json(tg_buf_t *buf,
+                                 const tg_catalog_entry_t *entry);
+
+/* Appends a listing without its outputSchema, for clients of the legacy era. */
+void tg_catalog_entry_write_legacy(tg_buf_t *buf, tg_str_t listing);
+
+#endif

@@ -1,0 +1,140 @@
+#include "catalog/tg_imported_tool.h"
+
+/* What stands for the rest of a long name: `_` and a hash of 32 bits. */
+#define TG_IMPORTED_TOOL_HASH_LEN 9
+
+/* --- patterns --- */
+
+int
+tg_glob_match(tg_str_t pattern, tg_str_t name)
+{
+    size_t p, n, star, from;
+
+    star = SIZE_MAX;
+    from = 0;
+
+    /* Behind the last star: where it fails, that star takes one more. */
+    for (p = 0, n = 0; n < name.len; /* void */) {
+        if (p < pattern.len && pattern.data[p] == '*') {
+            star = p++;
+            from = n;
+        } else if (p < pattern.len
+                   && (pattern.data[p] == '?'
+                       || pattern.data[p] == name.data[n]))
+        {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++from;
+        } else {
+            return 0;
+        }
+    }
+
+    while (p < pattern.len && pattern.data[p] == '*') {
+        p++;
+    }
+
+    return p == pattern.len;
+}
+
+const char *
+tg_glob_check(tg_str_t pattern)
+{
+    size_t i;
+
+    if (pattern.len == 0 || pattern.len > TG_NAME_MAX) {
+        return "a pattern has 1 to 128 characters, such as \"read_*\"";
+    }
+
+    for (i = 0; i < pattern.len; i++) {
+        if (!tg_is_alpha(pattern.data[i]) && !tg_is_digit(pattern.data[i])
+            && !tg_is_one_of(pattern.data[i], "_-.:/*?"))
+        {
+            return "a pattern is a tool's name, in which \"*\" stands for any "
+                   "characters and \"?\" for one, such as \"read_*\"; it is no "
+                   "regular expression";
+        }
+    }
+
+    return NULL;
+}
+
+/* --- names --- */
+
+tg_str_t
+tg_imported_tool_make_name(tg_str_t prefix, tg_str_t name, char *room)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t i, n, len;
+    uint64_t hash;
+    char c;
+
+    len = prefix.len + name.len;
+    n = len <= TG_NAME_AGENT_MAX
+            ? len
+            : TG_NAME_AGENT_MAX - TG_IMPORTED_TOOL_HASH_LEN;
+
+    for (i = 0; i < n; i++) {
+        c = i < prefix.len ? prefix.data[i] : name.data[i - prefix.len];
+        room[i] = tg_is_alpha(c) || tg_is_digit(c) || c == '-' ? c : '_';
+    }
+
+    if (n == len) {
+        return tg_str(room, n);
+    }
+
+    hash = tg_hash_fnv1a(tg_hash_fnv1a(TG_HASH_INIT, prefix), name);
+    room[n++] = '_';
+
+    for (hash ^= hash >> 32; n < TG_NAME_AGENT_MAX; hash >>= 4) {
+        room[n++] = digits[hash & 15];
+    }
+
+    return tg_str(room, n);
+}
+
+/* --- what is told --- */
+
+void
+tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,
+                            const tg_catalog_entry_t *instead)
+{
+    const struct {
+        const char *key;
+        tg_str_t value;
+        int is_text;
+    } ours[] = {
+        { "name", instead->name, 1 },
+        { "title", instead->title, 1 },
+        { "description", instead->description, 1 },
+        { "inputSchema", instead->input_schema, 0 },
+        { "annotations", instead->annotations, 0 },
+    };
+    const char *names[sizeof(ours) / sizeof(ours[0]) + 1];
+    size_t i, n;
+
+    tg_buf_append_char(out, '{');
+
+    for (i = 0, n = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+        if (ours[i].value.data == NULL) {
+            continue;
+        }
+
+        tg_buf_append_cstr(out, n != 0 ? ",\"" : "\"");
+        tg_buf_append_cstr(out, ours[i].key);
+        tg_buf_append_cstr(out, "\":");
+        names[n++] = ours[i].key;
+
+        if (ours[i].is_text) {
+            tg_json_write_string(out, ours[i].value);
+        } else {
+            tg_json_write_compact(out, ours[i].value);
+        }
+    }
+
+    names[n] = NULL;
+    (void) tg_json_write_members_except(out, raw, names, n);
+    tg_buf_append_char(out, '}');
+}

@@ -1,0 +1,379 @@
+#include "catalog/tg_tool_repair_impl.h"
+
+#include "catalog/tg_mcp_type.h"
+
+/* Members of a tool whose types clients check. */
+enum {
+    TG_TOOL_NAME,
+    TG_TOOL_TITLE,
+    TG_TOOL_DESCRIPTION,
+    TG_TOOL_ICONS,
+    TG_TOOL_INPUT_SCHEMA,
+    TG_TOOL_OUTPUT_SCHEMA,
+    TG_TOOL_ANNOTATIONS,
+    TG_TOOL_EXECUTION,
+    TG_TOOL_META,
+    TG_TOOL_MEMBERS
+};
+
+static const char *const tg_tool_members[] = {
+    [TG_TOOL_NAME] = "name",
+    [TG_TOOL_TITLE] = "title",
+    [TG_TOOL_DESCRIPTION] = "description",
+    [TG_TOOL_ICONS] = "icons",
+    [TG_TOOL_INPUT_SCHEMA] = "inputSchema",
+    [TG_TOOL_OUTPUT_SCHEMA] = "outputSchema",
+    [TG_TOOL_ANNOTATIONS] = "annotations",
+    [TG_TOOL_EXECUTION] = "execution",
+    [TG_TOOL_META] = "_meta",
+    [TG_TOOL_MEMBERS] = NULL,
+};
+
+static const char *const tg_tool_repair_descriptions[] = {
+    [TG_REPAIR_NULL] = "members that are null are left out",
+    [TG_REPAIR_EMPTY] = "an empty array stands for an empty object",
+    [TG_REPAIR_DUPLICATE] = "a member is there twice; the last one counts",
+    [TG_REPAIR_TITLE] = "its \"title\" is not a string and is left out",
+    [TG_REPAIR_DESCRIPTION] = "its \"description\" is not a string and is left "
+                              "out",
+    [TG_REPAIR_ICONS] = "what is wrong in its \"icons\" is left out",
+    [TG_REPAIR_ANNOTATIONS] = "what is wrong in its \"annotations\" is left "
+                              "out",
+    [TG_REPAIR_EXECUTION] = "what is wrong in its \"execution\" is left out",
+    [TG_REPAIR_META] = "its \"_meta\" is not an object and is left out",
+    [TG_REPAIR_INPUT] = "it has no \"inputSchema\" and gets one without "
+                        "properties",
+    [TG_REPAIR_TYPE] = "the \"type\" of its \"inputSchema\" becomes \"object\"",
+    [TG_REPAIR_SCHEMA_URI] = "a \"$schema\" is not a string and is left out",
+    [TG_REPAIR_BOOLEAN] = "a schema that is true or false is written as an "
+                          "object",
+    [TG_REPAIR_PROPERTY] = "a property's schema is not a schema and becomes {}",
+    [TG_REPAIR_PROPERTIES] = "the \"properties\" of its \"inputSchema\" are "
+                             "not an object and are left out",
+    [TG_REPAIR_REQUIRED] = "what is wrong in a \"required\" is left out",
+    [TG_REPAIR_OUTPUT] = "its \"outputSchema\" is not a usable schema and is "
+                         "left out",
+    [TG_REPAIR_MODERN] = "its \"outputSchema\" is not one of an object and is "
+                         "left out for clients before MCP 2026-07-28",
+};
+
+const char *
+tg_tool_repair_describe(tg_tool_repair_type_t repair)
+{
+    return tg_tool_repair_descriptions[repair];
+}
+
+void
+tg_tool_repairs_write(tg_buf_t *out, unsigned repairs)
+{
+    int i, n;
+
+    for (i = 0, n = 0; i < TG_REPAIR_COUNT; i++) {
+        if (repairs & 1u << i) {
+            tg_buf_append_cstr(out, n++ != 0 ? "; " : "");
+            tg_buf_append_cstr(out, tg_tool_repair_descriptions[i]);
+        }
+    }
+}
+
+/* --- members of objects --- */
+
+static int
+tg_tool_is_task_support(tg_str_t raw)
+{
+    return tg_json_string_eq(raw, TG_STR("required"))
+           || tg_json_string_eq(raw, TG_STR("optional"))
+           || tg_json_string_eq(raw, TG_STR("forbidden"));
+}
+
+static const tg_mcp_member_t tg_hint_members[] = {
+    { "title", tg_mcp_is_string, NULL, 0 },
+    { "readOnlyHint", tg_mcp_is_boolean, NULL, 0 },
+    { "destructiveHint", tg_mcp_is_boolean, NULL, 0 },
+    { "idempotentHint", tg_mcp_is_boolean, NULL, 0 },
+    { "openWorldHint", tg_mcp_is_boolean, NULL, 0 },
+    { NULL, NULL, NULL, 0 },
+};
+
+static const tg_mcp_member_t tg_execution_members[] = {
+    { "taskSupport", tg_tool_is_task_support, NULL, 0 },
+    { NULL, NULL, NULL, 0 },
+};
+
+/* Any members. */
+static const tg_mcp_member_t tg_meta_members[] = {
+    { NULL, NULL, NULL, 0 },
+};
+
+/* Appends an object without those members that have another type. */
+static void
+tg_tool_repair_object(tg_tool_repair_t *repair, tg_str_t raw,
+                      const tg_mcp_member_t *members,
+                      tg_tool_repair_type_t what, tg_buf_t *out)
+{
+    int wrong;
+
+    wrong = tg_mcp_members_write_valid(out, raw, members);
+
+    if (wrong & TG_MCP_MEMBER_NULL) {
+        tg_tool_repair_add(repair, TG_REPAIR_NULL);
+    }
+
+    if (wrong & TG_MCP_MEMBER_WRONG_TYPE) {
+        tg_tool_repair_add(repair, what);
+    }
+}
+
+/* The same of a member that must be such an object; 0: it is left out. */
+static int
+tg_tool_repair_member(tg_tool_repair_t *repair, tg_str_t raw,
+                      const tg_mcp_member_t *members,
+                      tg_tool_repair_type_t what, tg_buf_t *out)
+{
+    if (tg_json_type(raw) == TG_JSON_OBJECT) {
+        tg_tool_repair_object(repair, raw, members, what, out);
+        return 1;
+    }
+
+    if (tg_is_empty_array(raw)) {
+        tg_tool_repair_add(repair, TG_REPAIR_EMPTY);
+        tg_buf_append_cstr(out, "{}");
+        return 1;
+    }
+
+    tg_tool_repair_add(repair, what);
+
+    return 0;
+}
+
+static int
+tg_tool_repair_icons(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
+{
+    tg_str_t icon, src;
+    tg_json_cursor_t json;
+    int n;
+
+    if (tg_json_type(raw) != TG_JSON_ARRAY) {
+        tg_tool_repair_add(repair, TG_REPAIR_ICONS);
+        return 0;
+    }
+
+    tg_buf_append_char(out, '[');
+    tg_json_iter_init(&json, raw);
+
+    for (n = 0; tg_json_iter_next(&json, &icon); /* void */) {
+        if (!tg_json_has_member(icon, TG_STR("src"), TG_JSON_STRING, &src)) {
+            tg_tool_repair_add(repair, TG_REPAIR_ICONS);
+            continue;
+        }
+
+        tg_buf_append_cstr(out, n++ != 0 ? "," : "");
+        tg_tool_repair_object(repair, icon, tg_mcp_icon_members,
+                              TG_REPAIR_ICONS, out);
+    }
+
+    tg_buf_append_char(out, ']');
+
+    return 1;
+}
+
+/* --- members of a tool --- */
+
+static int
+tg_tool_repair_text(tg_tool_repair_t *repair, tg_str_t raw,
+                    tg_tool_repair_type_t what, tg_buf_t *out)
+{
+    if (!tg_mcp_is_string(raw)) {
+        tg_tool_repair_add(repair, what);
+        return 0;
+    }
+
+    tg_buf_append_str(out, raw);
+
+    return 1;
+}
+
+static int
+tg_tool_repair_output_schema(tg_tool_repair_t *repair, tg_str_t raw,
+                             tg_buf_t *out)
+{
+    unsigned before;
+
+    before = repair->repairs;
+
+    /* Of what is left out it is nothing to know what was wrong with it. */
+    if (tg_tool_schema_write_repaired(repair, TG_TOOL_SCHEMA_OUTPUT, raw, out)
+        != TG_OK)
+    {
+        repair->repairs = before;
+        repair->is_modern = 0;
+        tg_tool_repair_add(repair, TG_REPAIR_OUTPUT);
+        return 0;
+    }
+
+    if (repair->is_modern) {
+        tg_tool_repair_add(repair, TG_REPAIR_MODERN);
+    }
+
+    return 1;
+}
+
+/* Appends the value of a member, repaired; 0: it is left out. */
+static int
+tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
+                     tg_buf_t *out)
+{
+    if (i != TG_TOOL_INPUT_SCHEMA && i != TG_TOOL_MEMBERS
+        && tg_json_type(raw) == TG_JSON_NULL)
+    {
+        tg_tool_repair_add(repair, TG_REPAIR_NULL);
+        return 0;
+    }
+
+    switch (i) {
+    case TG_TOOL_TITLE:
+        return tg_tool_repair_text(repair, raw, TG_REPAIR_TITLE, out);
+    case TG_TOOL_DESCRIPTION:
+        return tg_tool_repair_text(repair, raw, TG_REPAIR_DESCRIPTION, out);
+    case TG_TOOL_ICONS:
+        return tg_tool_repair_icons(repair, raw, out);
+    case TG_TOOL_INPUT_SCHEMA:
+        if (repair->has_input) {
+            tg_buf_append_str(out, raw);
+        } else if (tg_tool_schema_write_repaired(repair, TG_TOOL_SCHEMA_INPUT,
+                                                 raw, out)
+                   != TG_OK)
+        {
+            repair->why = "its \"inputSchema\" is not a schema of an object";
+        }
+
+        return 1;
+    case TG_TOOL_OUTPUT_SCHEMA:
+        return tg_tool_repair_output_schema(repair, raw, out);
+    case TG_TOOL_ANNOTATIONS:
+        return tg_tool_repair_member(repair, raw, tg_hint_members,
+                                     TG_REPAIR_ANNOTATIONS, out);
+    case TG_TOOL_EXECUTION:
+        return tg_tool_repair_member(repair, raw, tg_execution_members,
+                                     TG_REPAIR_EXECUTION, out);
+    case TG_TOOL_META:
+        return tg_tool_repair_member(repair, raw, tg_meta_members,
+                                     TG_REPAIR_META, out);
+    default:
+        tg_buf_append_str(out, raw);
+        return 1;
+    }
+}
+
+/* Which member is it?  TG_TOOL_MEMBERS: one of which clients know no type. */
+static int
+tg_tool_find_member(tg_str_t key)
+{
+    int i;
+
+    for (i = 0; i < TG_TOOL_MEMBERS; i++) {
+        if (tg_json_body_eq_text(key, tg_str_from_cstr(tg_tool_members[i]))) {
+            break;
+        }
+    }
+
+    return i;
+}
+
+static void
+tg_tool_repair_members(tg_tool_repair_t *repair, tg_str_t raw,
+                       const tg_str_t *values, tg_buf_t *out)
+{
+    tg_str_t key, value;
+    tg_json_cursor_t json;
+    size_t start;
+    int i, n;
+
+    tg_buf_append_char(out, '{');
+    tg_json_init(&json, raw);
+    (void) tg_json_enter_object(&json);
+
+    for (n = 0; tg_json_next_member(&json, &key) == TG_OK
+                && tg_json_read_value(&json, &value) == TG_OK;)
+    {
+        i = tg_tool_find_member(key);
+
+        if (i != TG_TOOL_MEMBERS && value.data != values[i].data) {
+            tg_tool_repair_add(repair, TG_REPAIR_DUPLICATE);
+            continue;
+        }
+
+        start = out->len;
+        tg_buf_append_cstr(out, n != 0 ? ",\"" : "\"");
+        tg_buf_append_str(out, key);
+        tg_buf_append_cstr(out, "\":");
+
+        if (tg_tool_repair_value(repair, i, value, out)) {
+            n++;
+        } else if (!tg_buf_has_failed(out)) {
+            tg_buf_truncate(out, start);
+        }
+    }
+
+    if (values[TG_TOOL_INPUT_SCHEMA].data == NULL && !repair->has_input) {
+        tg_tool_repair_add(repair, TG_REPAIR_INPUT);
+        tg_buf_append_cstr(out, ",\"inputSchema\":" TG_TOOL_NO_ARGUMENTS);
+    }
+
+    tg_buf_append_char(out, '}');
+}
+
+/* Why a raw tool can be called by no client of ours; or NULL. */
+static const char *
+tg_tool_find_error(const tg_str_t *values)
+{
+    tg_str_t support;
+
+    if (!tg_mcp_is_string(values[TG_TOOL_NAME])
+        || values[TG_TOOL_NAME].len == 2) {
+        return "it has no name";
+    }
+
+    if (tg_json_has_member(values[TG_TOOL_EXECUTION], TG_STR("taskSupport"),
+                           TG_JSON_STRING, &support)
+        && tg_json_string_eq(support, TG_STR("required")))
+    {
+        return "it can be called only as a task of MCP (taskSupport "
+               "\"required\"), which Toolgate does not pass on";
+    }
+
+    return NULL;
+}
+
+const char *
+tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
+{
+    tg_str_t values[TG_TOOL_MEMBERS];
+    size_t start;
+
+    repair->repairs = 0;
+    repair->is_modern = 0;
+    repair->root_union = TG_STR_NONE;
+    repair->why = NULL;
+
+    repair->why = tg_json_get_members(raw, tg_tool_members, values) == TG_OK
+                      ? tg_tool_find_error(values)
+                      : "it is not an object";
+
+    if (repair->why != NULL) {
+        return repair->why;
+    }
+
+    start = out->len;
+    tg_tool_repair_members(repair, raw, values, out);
+
+    /* What is left out for one era is there for the other. */
+    if (!tg_buf_has_failed(out)
+        && (repair->why != NULL
+            || (repair->repairs & ~(1u << TG_REPAIR_MODERN)) == 0))
+    {
+        tg_buf_truncate(out, start);
+    }
+
+    return repair->why;
+}

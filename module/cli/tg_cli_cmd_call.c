@@ -1,0 +1,241 @@
+/*
+ * toolgate call
+ */
+#include "cli/tg_cli_tool_args.h"
+#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
+#include "cli/tg_cli_output.h"
+#include "cli/tg_cli_tool_list.h"
+#include "base/tg_utf8.h"
+#include "protocol/tg_rpc.h"
+
+typedef struct {
+    const tg_cli_options_t *options;
+    tg_cli_session_t *session;
+    tg_str_t name; /* of the tool or method */
+    char **args;
+    int nargs;
+    tg_buf_t json; /* the arguments */
+} tg_cli_call_t;
+
+/* key=value: strings, but where the tool's schema wants something else. */
+static int
+tg_cli_call_convert_args(tg_cli_call_t *call)
+{
+    tg_str_t list, tool, schema;
+    int rc;
+
+    rc = tg_cli_session_list_tools(call->session);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    if (call->session->response.kind != TG_RESPONSE_RESULT) {
+        return tg_cli_response_print_error(&call->session->response,
+                                           call->options);
+    }
+
+    list = tg_buf_view(&call->session->response.result);
+    tool = TG_STR_NONE;
+
+    if (tg_cli_tool_list_find(list, call->name, &tool) != TG_OK) {
+        return tg_cli_tool_list_report_unknown(list, call->name);
+    }
+
+    if (!tg_json_has_member(tool, TG_STR("inputSchema"), TG_JSON_OBJECT,
+                            &schema)) {
+        schema = TG_STR_NONE;
+    }
+
+    return tg_cli_tool_args_write_json(call->args, call->nargs, schema, 0,
+                                       &call->json);
+}
+
+/* The server said no: because there is no such tool? */
+static int
+tg_cli_call_report_error(tg_cli_call_t *call)
+{
+    tg_cli_session_t *session;
+    tg_cli_response_t response;
+    tg_str_t list, tool;
+
+    session = call->session;
+    response = session->response;
+
+    if ((call->options->given & TG_CLI_OPT_JSON)
+        || call->options->method != NULL
+        || response.code != TG_RPC_INVALID_PARAMS)
+    {
+        return tg_cli_response_print_error(&response, call->options);
+    }
+
+    /* The list takes the answer's place. */
+    tg_buf_init(&session->response.message, tg_alloc_libc());
+    list = TG_STR("{}");
+
+    if (tg_cli_session_list_tools(session) == TG_CLI_EXIT_OK
+        && session->response.kind == TG_RESPONSE_RESULT)
+    {
+        list = tg_buf_view(&session->response.result);
+    }
+
+    if (list.len > 2 && tg_cli_tool_list_find(list, call->name, &tool) != TG_OK)
+    {
+        (void) tg_cli_tool_list_report_unknown(list, call->name);
+    } else {
+        (void) tg_cli_response_print_error(&response, call->options);
+    }
+
+    tg_buf_deinit(&response.message);
+
+    return TG_CLI_EXIT_REFUSED;
+}
+
+static int
+tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
+{
+    tg_cli_call_t *call;
+    tg_str_t json, result;
+    int rc;
+
+    call = ctx;
+    call->session = session;
+
+    if (call->json.len == 0) {
+        rc = tg_cli_call_convert_args(call);
+
+        if (rc != TG_CLI_EXIT_OK) {
+            return rc;
+        }
+    }
+
+    json = tg_buf_view(&call->json);
+
+    if (call->options->method == NULL) {
+        rc = tg_cli_session_call_tool(call->session, call->name, json);
+    } else {
+        rc = tg_cli_session_request(call->session, call->name,
+                                    call->nargs != 0 ? json : TG_STR_NONE, 0);
+    }
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    if (call->session->response.kind != TG_RESPONSE_RESULT) {
+        return tg_cli_call_report_error(call);
+    }
+
+    result = tg_buf_view(&call->session->response.result);
+
+    if (call->options->given & TG_CLI_OPT_JSON) {
+        rc = call->options->method == NULL && tg_cli_result_is_error(result);
+        return tg_cli_result_print_json(result, rc ? TG_CLI_EXIT_REFUSED
+                                                   : TG_CLI_EXIT_OK);
+    }
+
+    if (call->options->output != NULL && !tg_cli_result_is_error(result)) {
+        return tg_cli_result_save_file(result, call->options->output);
+    }
+
+    return call->options->method == NULL ? tg_cli_result_print(result)
+                                         : tg_cli_result_print_value(result);
+}
+
+/* Name and arguments, as far as they can be told without the server. */
+static int
+tg_cli_call_parse(tg_cli_call_t *call)
+{
+    const tg_cli_options_t *options;
+    const char *name;
+    int n;
+
+    options = call->options;
+    n = options->method == NULL;
+
+    if (options->output != NULL
+        && (n == 0 || (options->given & TG_CLI_OPT_JSON))) {
+        return tg_cli_error("-o is for what a tool returns, and does not go "
+                            "with %s; redirect standard output instead (> %s)",
+                            n == 0 ? "--method" : "--json", options->output);
+    }
+
+    if (options->nargs < n) {
+        return tg_cli_error("call which tool? (toolgate list shows them all)");
+    }
+
+    name = n ? options->args[0] : options->method;
+    call->name = tg_str_from_cstr(name);
+    call->args = options->args + n;
+    call->nargs = options->nargs - n;
+
+    if (call->name.len == 0 || !tg_utf8_is_valid(call->name)) {
+        return tg_cli_error("\"%s\" is no name", name);
+    }
+
+    if (n != 0 && tg_cli_tool_args_need_schema(call->args, call->nargs)) {
+        return TG_CLI_EXIT_OK;
+    }
+
+    return tg_cli_tool_args_write_json(call->args, call->nargs, TG_STR_NONE,
+                                       n == 0, &call->json);
+}
+
+static int
+tg_cli_call_run(const tg_cli_options_t *options)
+{
+    tg_cli_call_t call;
+    int rc;
+
+    memset(&call, 0, sizeof(call));
+    call.options = options;
+    tg_buf_init(&call.json, tg_alloc_libc());
+    rc = tg_cli_call_parse(&call);
+
+    if (rc == TG_CLI_EXIT_OK) {
+        rc = tg_cli_session_run(options, tg_cli_call_on_connect, &call);
+    }
+
+    tg_buf_deinit(&call.json);
+
+    return rc;
+}
+
+const tg_cli_command_t tg_cli_cmd_call = {
+    .name = "call",
+    .synopsis = "call NAME [KEY=VALUE ... | JSON | -] [--json] "
+                "[--socket PATH]\n"
+                "                [--timeout SECONDS] [-o FILE]\n"
+                "       toolgate call --method NAME [KEY=VALUE ... | JSON | -] "
+                "...",
+    .summary = "call a tool",
+    .help = "Calls a tool and writes the text that it returns; an error goes "
+            "to standard\nerror.  Arguments are\n\n"
+            "  KEY=VALUE   a string, or JSON where the tool's schema wants a "
+            "number, a\n"
+            "              boolean, an array or an object\n"
+            "  KEY:=JSON   JSON, whatever the schema says\n"
+            "  KEY+=VALUE  an element of an array; once for each of them. "
+            "Where the schema\n"
+            "              wants an array, KEY=VALUE is that, too\n"
+            "  KEY=@FILE   the text of a file\n"
+            "  KEY=-       that of standard input\n"
+            "  {...}       one JSON object with all of them\n"
+            "  -           the same, read from standard input\n\n"
+            "  --method NAME      ask for a JSON-RPC method instead; its "
+            "params may be an\n"
+            "                     array, and its result is written as JSON\n"
+            "  --json             the whole result, or {\"error\":...}, on one "
+            "line\n"
+            "  -o, --output FILE  write an image, a sound or a file to FILE; "
+            "or the text\n"
+            "  -s, --socket PATH  the server's socket; else TOOLGATE_SOCKET\n"
+            "  --timeout SECONDS  cancel when there is no answer by then; "
+            "default: wait,\n"
+            "                     the tool has its own limit\n\n"
+            "Ctrl-C cancels the call.\n",
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
+               | TG_CLI_OPT_METHOD | TG_CLI_OPT_OUTPUT,
+    .run = tg_cli_call_run,
+};

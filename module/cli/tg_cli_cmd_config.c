@@ -1,0 +1,607 @@
+/*
+ * toolgate config
+ */
+#include "cli/tg_cli.h"
+#include "cli/tg_cli_agent_config.h"
+#include "cli/tg_cli_output.h"
+#include "base/tg_utf8.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TG_CLI_BRIDGE_PROGRAM "toolgate-bridge"
+#define TG_CLI_SERVER_NAME_DEFAULT "toolgate"
+/* What the agents' own tools' names leave room for. */
+#define TG_CLI_SERVER_NAME_MAX 64
+
+/* Where a file is: FOLDER/FILE, in the current folder or below BASE. */
+typedef struct {
+    const char *base_env; /* environment that names the base instead, or NULL */
+    const char *base;     /* of the user's: below the home */
+    const char *folder;   /* empty: no folder of its own */
+    const char *file;     /* NULL: the agent has no such file */
+} tg_cli_config_location_t;
+
+typedef struct {
+    const char *name;
+    const char *title;
+    int (*merge)(const char *old, const tg_cli_server_entry_t *entry,
+                 tg_buf_t *out);
+    const char *servers_key; /* of JSON */
+    tg_cli_entry_format_t format;
+    int is_user_scope; /* unless --scope says otherwise */
+    tg_cli_config_location_t project;
+    tg_cli_config_location_t user;
+} tg_cli_agent_t;
+
+static const tg_cli_agent_t tg_cli_agents[] = {
+    { "claude",
+      "Claude Code",
+      tg_cli_agent_config_merge_json,
+      "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      0,
+      { NULL, "", "", ".mcp.json" },
+      { "CLAUDE_CONFIG_DIR", "", "", "/.claude.json" } },
+    { "codex",
+      "Codex",
+      tg_cli_agent_config_merge_toml,
+      NULL,
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      1,
+      { NULL, "", ".codex", "/config.toml" },
+      { "CODEX_HOME", "/.codex", "", "/config.toml" } },
+    { "cursor",
+      "Cursor",
+      tg_cli_agent_config_merge_json,
+      "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      0,
+      { NULL, "", ".cursor", "/mcp.json" },
+      { NULL, "", "/.cursor", "/mcp.json" } },
+    { "vscode",
+      "VS Code",
+      tg_cli_agent_config_merge_json,
+      "servers",
+      TG_CLI_ENTRY_FORMAT_STDIO,
+      0,
+      { NULL, "", ".vscode", "/mcp.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/Code/User", "/mcp.json" } },
+    { "gemini",
+      "Gemini CLI",
+      tg_cli_agent_config_merge_json,
+      "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      0,
+      { NULL, "", ".gemini", "/settings.json" },
+      { NULL, "", "/.gemini", "/settings.json" } },
+    { "opencode",
+      "OpenCode",
+      tg_cli_agent_config_merge_json,
+      "mcp",
+      TG_CLI_ENTRY_FORMAT_OPENCODE,
+      0,
+      { NULL, "", "", "opencode.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
+    { "opencode2",
+      "OpenCode 2",
+      tg_cli_agent_config_merge_json,
+      "mcp",
+      TG_CLI_ENTRY_FORMAT_OPENCODE2,
+      0,
+      { NULL, "", "", "opencode.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
+    { "copilot",
+      "Copilot CLI",
+      tg_cli_agent_config_merge_json,
+      "mcpServers",
+      TG_CLI_ENTRY_FORMAT_COPILOT,
+      1,
+      { NULL, "", ".github", "/mcp.json" },
+      { "COPILOT_HOME", "/.copilot", "", "/mcp-config.json" } },
+    { "claude-desktop",
+      "Claude Desktop",
+      tg_cli_agent_config_merge_json,
+      "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      1,
+      { NULL, "", "", NULL },
+      { "XDG_CONFIG_HOME", "/.config", "/Claude",
+        "/claude_desktop_config.json" } },
+    { "windsurf",
+      "Windsurf",
+      tg_cli_agent_config_merge_json,
+      "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      1,
+      { NULL, "", "", NULL },
+      { NULL, "", "/.codeium/windsurf", "/mcp_config.json" } },
+    { "zed",
+      "Zed",
+      tg_cli_agent_config_merge_json,
+      "context_servers",
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      1,
+      { NULL, "", ".zed", "/settings.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/zed", "/settings.json" } },
+    { "goose",
+      "Goose",
+      tg_cli_agent_config_merge_yaml,
+      NULL,
+      TG_CLI_ENTRY_FORMAT_PLAIN,
+      1,
+      { NULL, "", "", NULL },
+      { "XDG_CONFIG_HOME", "/.config", "/goose", "/config.yaml" } },
+};
+
+static int
+tg_cli_config_join_path(char path[PATH_MAX], const char *folder,
+                        const char *name)
+{
+    return snprintf(path, PATH_MAX, "%s%s", folder, name) < PATH_MAX
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("a path that starts with %.80s is too long",
+                              path);
+}
+
+static int
+tg_cli_config_is_user_scope(const tg_cli_options_t *options,
+                            const tg_cli_agent_t *agent)
+{
+    return options->scope != NULL ? strcmp(options->scope, "user") == 0
+                                  : agent->is_user_scope;
+}
+
+/* The folder of a place of the user's. */
+static int
+tg_cli_config_find_user_folder(const tg_cli_config_location_t *location,
+                               char folder[PATH_MAX])
+{
+    const char *base_env;
+    char base[PATH_MAX];
+    int rc;
+
+    base_env = location->base_env != NULL ? getenv(location->base_env) : NULL;
+
+    if (base_env != NULL && base_env[0] != '\0') {
+        return tg_cli_config_join_path(folder, base_env, location->folder);
+    }
+
+    base_env = getenv("HOME");
+
+    if (base_env == NULL || base_env[0] == '\0') {
+        return tg_cli_error("where is your home? Set HOME, or name the file "
+                            "with --file PATH");
+    }
+
+    rc = tg_cli_config_join_path(base, base_env, location->base);
+
+    return rc == TG_CLI_EXIT_OK
+               ? tg_cli_config_join_path(folder, base, location->folder)
+               : rc;
+}
+
+/* OpenCode reads opencode.jsonc, too: the one of both that is there. */
+static int
+tg_cli_config_find_file(char path[PATH_MAX], const char *folder,
+                        const char *file, const tg_cli_agent_t *agent)
+{
+    char other[PATH_MAX];
+
+    if (tg_cli_config_join_path(path, folder, file) != TG_CLI_EXIT_OK) {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    if ((agent->format == TG_CLI_ENTRY_FORMAT_OPENCODE
+         || agent->format == TG_CLI_ENTRY_FORMAT_OPENCODE2)
+        && access(path, F_OK) != 0
+        && tg_cli_config_join_path(other, path, "c") == TG_CLI_EXIT_OK
+        && access(other, F_OK) == 0)
+    {
+        (void) strcpy(path, other);
+    }
+
+    return TG_CLI_EXIT_OK;
+}
+
+/* To write, its folders are made when they are not there. */
+static int
+tg_cli_config_get_path(const tg_cli_options_t *options,
+                       const tg_cli_agent_t *agent, char path[PATH_MAX])
+{
+    const tg_cli_config_location_t *location;
+    char folder[PATH_MAX] = "";
+    int is_user_scope;
+
+    if (options->file != NULL) {
+        return tg_cli_config_join_path(path, "", options->file);
+    }
+
+    is_user_scope = tg_cli_config_is_user_scope(options, agent);
+    location = is_user_scope ? &agent->user : &agent->project;
+
+    if (location->file == NULL) {
+        return tg_cli_error("%s has no such file of a project; leave --scope "
+                            "out, or name a file with --file PATH",
+                            agent->title);
+    }
+
+    if ((is_user_scope ? tg_cli_config_find_user_folder(location, folder)
+                       : tg_cli_config_join_path(folder, "", location->folder))
+        != TG_CLI_EXIT_OK)
+    {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    return folder[0] == '\0' || (options->given & TG_CLI_OPT_REMOVE)
+                   || tg_cli_folder_create_all(folder) == 0
+               ? tg_cli_config_find_file(path, folder, location->file, agent)
+               : tg_cli_error("cannot make the folder %s: %s", folder,
+                              strerror(errno));
+}
+
+/* --- what is registered --- */
+
+static int
+tg_cli_config_check_text(const char *what, const char *path)
+{
+    const char *p;
+
+    for (p = path; (unsigned char) *p >= 0x20 && *p != 0x7f; p++) { /* void */
+    }
+
+    return *p == '\0' && tg_utf8_is_valid(tg_str_from_cstr(path))
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("the %s has control characters or is "
+                              "not valid UTF-8, which agents cannot keep: %s",
+                              what, path);
+}
+
+/* The bridge lies beside this program. */
+static int
+tg_cli_config_find_bridge(char path[PATH_MAX])
+{
+    char self[PATH_MAX];
+
+    if (realpath("/proc/self/exe", self) == NULL) {
+        return tg_cli_error("cannot tell where this program is "
+                            "(/proc/self/exe): %s",
+                            strerror(errno));
+    }
+
+    strrchr(self, '/')[1] = '\0';
+
+    if (tg_cli_config_join_path(path, self, TG_CLI_BRIDGE_PROGRAM)
+        != TG_CLI_EXIT_OK)
+    {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    return access(path, X_OK) == 0
+               ? tg_cli_config_check_text("bridge", path)
+               : tg_cli_error("%s: %s; it belongs beside this program, and "
+                              "./build.sh build or install puts it there",
+                              path, strerror(errno));
+}
+
+/* Agents start the bridge in folders of their own. */
+static int
+tg_cli_config_make_absolute(const char *what, const char *path,
+                            char whole[PATH_MAX])
+{
+    char folder[PATH_MAX];
+
+    folder[0] = '\0';
+
+    if (path[0] != '/') {
+        if (getcwd(folder, sizeof(folder) - 1) == NULL) {
+            return tg_cli_error("cannot tell the current folder: %s",
+                                strerror(errno));
+        }
+
+        (void) strcat(folder, "/");
+    }
+
+    return tg_cli_config_join_path(whole, folder, path) == TG_CLI_EXIT_OK
+               ? tg_cli_config_check_text(what, whole)
+               : TG_CLI_EXIT_FAILED;
+}
+
+static int
+tg_cli_config_get_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
+{
+    const char *path;
+
+    path = tg_cli_options_get_socket(options);
+
+    if (path == NULL) {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    path += strncmp(path, "unix:", 5) == 0 ? 5 : 0;
+
+    if (tg_uv_address_is_path(path)) {
+        return tg_cli_config_make_absolute("socket", path, socket);
+    }
+
+    return tg_cli_config_join_path(socket, "", path) == TG_CLI_EXIT_OK
+               ? tg_cli_config_check_text("address", socket)
+               : TG_CLI_EXIT_FAILED;
+}
+
+/* What the bridge is started with: what is said about TLS, and the socket. */
+static int
+tg_cli_config_set_bridge_args(const tg_cli_options_t *options,
+                              tg_cli_server_entry_t *entry)
+{
+    tg_uv_tls_options_t tls;
+    size_t i, n;
+
+    if (tg_cli_config_get_socket(options, entry->socket) != TG_CLI_EXIT_OK) {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    tls = options->tls;
+
+    if (tg_uv_address_is_tls(entry->socket)) {
+        tg_uv_tls_options_read_env(&tls);
+    }
+
+    const struct {
+        const char *option;
+        const char *file;
+    } tls_files[] = {
+        { "--ca", tls.ca },
+        { "--cert", tls.certificate },
+        { "--key", tls.key },
+    };
+
+    for (i = n = 0; i < sizeof(tls_files) / sizeof(tls_files[0]); i++) {
+        if (tls_files[i].file == NULL) {
+            continue;
+        }
+
+        if (tg_cli_config_make_absolute("file", tls_files[i].file,
+                                        entry->tls_files[i])
+            != TG_CLI_EXIT_OK)
+        {
+            return TG_CLI_EXIT_FAILED;
+        }
+
+        entry->args[n++] = tls_files[i].option;
+        entry->args[n++] = entry->tls_files[i];
+    }
+
+    if (tls.name != NULL) {
+        entry->args[n++] = "--tls-name";
+        entry->args[n++] = tls.name;
+    }
+
+    if (n != 0 && !tg_uv_address_is_tls(entry->socket)) {
+        return tg_cli_error("%s: certificates are for TLS; write "
+                            "tls:HOST:PORT",
+                            entry->socket);
+    }
+
+    entry->args[n] = entry->socket;
+
+    return tls.name != NULL ? tg_cli_config_check_text("name", tls.name)
+                            : TG_CLI_EXIT_OK;
+}
+
+static int
+tg_cli_config_get_server_name(const tg_cli_options_t *options,
+                              const char **name)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t len;
+
+    *name = options->name != NULL ? options->name : TG_CLI_SERVER_NAME_DEFAULT;
+    len = strspn(*name, allowed);
+
+    return len <= TG_CLI_SERVER_NAME_MAX && (*name)[len] == '\0'
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("--name wants at most %d letters, digits, - and "
+                              "_, not \"%s\"",
+                              TG_CLI_SERVER_NAME_MAX, *name);
+}
+
+/* --- where it goes --- */
+
+/* Into what the file has, or, without --write, into a file of nothing. */
+static int
+tg_cli_config_apply(const tg_cli_options_t *options,
+                    const tg_cli_agent_t *agent,
+                    const tg_cli_server_entry_t *entry,
+                    tg_cli_config_file_t *file, tg_buf_t *out)
+{
+    switch (agent->merge(tg_buf_view(&file->text).data, entry, out)) {
+    case TG_OK:
+        break;
+    case TG_EXISTS:
+        (void) printf("%s: nothing to change, %s is %sregistered\n", file->path,
+                      entry->name, entry->is_removed ? "not " : "");
+        return TG_CLI_EXIT_OK;
+    case TG_INVALID:
+        return tg_cli_error("%s was left as it is: %.*s", file->path,
+                            (int) out->len, tg_buf_view(out).data);
+    default:
+        return tg_cli_error_nomem();
+    }
+
+    if (!(options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE))) {
+        tg_cli_print(stdout, tg_buf_view(out));
+        return TG_CLI_EXIT_OK;
+    }
+
+    if (tg_cli_config_file_replace(
+            file, tg_buf_view(out),
+            tg_cli_config_is_user_scope(options, agent) ? 0600 : 0666)
+        != TG_CLI_EXIT_OK)
+    {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    (void) printf("%s: %s is %s; %s reads it when it is started anew\n",
+                  file->path, entry->name,
+                  entry->is_removed ? "removed" : "registered", agent->title);
+
+    return TG_CLI_EXIT_OK;
+}
+
+/* --- the command --- */
+
+static const tg_cli_agent_t *
+tg_cli_config_find_agent(const tg_cli_options_t *options)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(tg_cli_agents) / sizeof(tg_cli_agents[0]); i++) {
+        if (options->nargs != 0
+            && strcmp(options->args[0], tg_cli_agents[i].name) == 0) {
+            return &tg_cli_agents[i];
+        }
+    }
+
+    return NULL;
+}
+
+/* What the options say of the entry. */
+static int
+tg_cli_config_init_entry(const tg_cli_options_t *options,
+                         const tg_cli_agent_t *agent,
+                         tg_cli_server_entry_t *entry)
+{
+    memset(entry, 0, sizeof(*entry));
+    entry->servers_key = agent->servers_key;
+    entry->format = agent->format;
+    entry->is_removed = (options->given & TG_CLI_OPT_REMOVE) != 0;
+
+    if (options->file != NULL
+        && !(options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE)))
+    {
+        return tg_cli_error("--file goes with --write or --remove");
+    }
+
+    if ((options->given & TG_CLI_OPT_WRITE) && entry->is_removed) {
+        return tg_cli_error("either --write or --remove");
+    }
+
+    if (options->scope != NULL && strcmp(options->scope, "user") != 0
+        && strcmp(options->scope, "project") != 0)
+    {
+        return tg_cli_error("--scope is project or user, not \"%s\"",
+                            options->scope);
+    }
+
+    if (tg_cli_config_get_server_name(options, &entry->name) != TG_CLI_EXIT_OK)
+    {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    return entry->is_removed
+                   || (tg_cli_config_set_bridge_args(options, entry)
+                           == TG_CLI_EXIT_OK
+                       && tg_cli_config_find_bridge(entry->command)
+                              == TG_CLI_EXIT_OK)
+               ? TG_CLI_EXIT_OK
+               : TG_CLI_EXIT_FAILED;
+}
+
+static int
+tg_cli_config_run(const tg_cli_options_t *options)
+{
+    const tg_cli_agent_t *agent;
+    tg_cli_server_entry_t entry;
+    char path[PATH_MAX];
+    tg_cli_config_file_t file;
+    tg_buf_t out;
+    int rc;
+
+    if (options->nargs > 1) {
+        return tg_cli_error("config is about one agent, and \"%s\" is more",
+                            options->args[1]);
+    }
+
+    agent = tg_cli_config_find_agent(options);
+
+    if (agent == NULL) {
+        return tg_cli_error("config for which agent: claude or codex, cursor, "
+                            "vscode, gemini, opencode, opencode2, copilot, "
+                            "claude-desktop, windsurf, zed or goose?");
+    }
+
+    if (tg_cli_config_init_entry(options, agent, &entry) != TG_CLI_EXIT_OK) {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    memset(&file, 0, sizeof(file));
+    tg_buf_init(&file.text, tg_alloc_libc());
+    tg_buf_init(&out, tg_alloc_libc());
+    rc = TG_CLI_EXIT_OK;
+
+    if (options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE)) {
+        rc = tg_cli_config_get_path(options, agent, path);
+        rc = rc == TG_CLI_EXIT_OK ? tg_cli_config_file_read(&file, path) : rc;
+    }
+
+    if (rc == TG_CLI_EXIT_OK) {
+        rc = tg_cli_config_apply(options, agent, &entry, &file, &out);
+    }
+
+    tg_buf_deinit(&file.text);
+    tg_buf_deinit(&out);
+
+    return tg_cli_flush_stdout(rc);
+}
+
+const tg_cli_command_t tg_cli_cmd_config = {
+    .name = "config",
+    .synopsis = "config AGENT [--write | --remove] [--scope project|user]\n"
+                "                [--file PATH] [--name NAME] [--socket PATH]",
+    .summary = "register the tools with an agent",
+    .help =
+        "Prints what registers the server with an agent; with --write, "
+        "merges it into\nthe agent's own file and leaves everything else "
+        "there as it is.\n\n"
+        "  AGENT     of a project         of the user\n"
+        "  claude    .mcp.json            ~/.claude.json\n"
+        "  codex     .codex/config.toml   ~/.codex/config.toml\n"
+        "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
+        "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
+        "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
+        "  opencode  opencode.json        "
+        "~/.config/opencode/opencode.json\n"
+        "  opencode2 opencode.json        "
+        "~/.config/opencode/opencode.json\n"
+        "  copilot   .github/mcp.json     ~/.copilot/mcp-config.json\n"
+        "  claude-desktop                 "
+        "~/.config/Claude/claude_desktop_config.json\n"
+        "  windsurf                       "
+        "~/.codeium/windsurf/mcp_config.json\n"
+        "  zed       .zed/settings.json   ~/.config/zed/settings.json\n"
+        "  goose                          ~/.config/goose/config.yaml\n\n"
+        "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME and XDG_CONFIG_HOME "
+        "(~/.config) name\nother folders where they are set. Codex reads "
+        "a project's file where it trusts the\nproject. Comments in JSON "
+        "stay. OpenCode 1 and 2 differ in the shape of their file;\none "
+        "with \"mcp\": {\"servers\": ...} keeps that.\n\n"
+        "  --write        change the file\n"
+        "  --remove       take the server out of the file\n"
+        "  --scope SCOPE  project or user; default user for codex, copilot, "
+        "claude-desktop,\n"
+        "                 windsurf, zed and goose, project for others\n"
+        "  --file PATH    another file\n"
+        "  --name NAME    what the agent calls the server; default "
+        "toolgate\n"
+        "  --socket PATH  the server's socket, or HOST:PORT, or "
+        "tls:HOST:PORT with --ca,\n"
+        "                 --cert, --key and --tls-name; else "
+        "TOOLGATE_SOCKET\n",
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_WRITE | TG_CLI_OPT_NAME
+               | TG_CLI_OPT_FILE | TG_CLI_OPT_SCOPE | TG_CLI_OPT_REMOVE,
+    .run = tg_cli_config_run,
+};

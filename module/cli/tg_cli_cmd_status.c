@@ -1,0 +1,337 @@
+/*
+ * toolgate status, ps and cancel
+ */
+#include "cli/tg_cli_status.h"
+
+#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_output.h"
+#include "cli/tg_cli_tool_list.h"
+#include "protocol/tg_rpc.h"
+
+/* Between two looks of --watch. */
+#define TG_CLI_WATCH_INTERVAL_MS 1000
+
+/* Writes the answer in one of its forms. */
+typedef void (*tg_cli_status_append_pt)(tg_buf_t *out,
+                                        struct json_object *status);
+
+typedef struct {
+    tg_cli_status_append_pt append;
+    const char *name; /* shows this one alone; NULL: put() writes the answer */
+} tg_cli_status_view_t;
+
+/* The server said no: most of all, since it is not for everybody. */
+static int
+tg_cli_status_report_error(const tg_cli_session_t *session)
+{
+    if (session->response.code != TG_RPC_METHOD_NOT_FOUND
+        || (session->options->given & TG_CLI_OPT_JSON))
+    {
+        return tg_cli_response_print_error(&session->response,
+                                           session->options);
+    }
+
+    (void) tg_cli_error("%s does not tell you: tool_status_allow in nginx.conf "
+                        "says who may ask, by default root and the owner of "
+                        "the socket",
+                        session->endpoint.text);
+
+    return TG_CLI_EXIT_REFUSED;
+}
+
+/* Reports that nothing has the name, and which one may be meant. */
+static int
+tg_cli_status_report_unknown_name(struct json_object *status, const char *name)
+{
+    static const char *const lists[] = { "tools", "mcp_servers" };
+    struct json_object *server, *object;
+    tg_buf_t names, near;
+    size_t i, k, list, n;
+
+    tg_buf_init(&names, tg_alloc_libc());
+    tg_buf_init(&near, tg_alloc_libc());
+    n = 0;
+
+    for (i = 0;
+         (server = tg_cli_json_get_element(status, "servers", i)) != NULL; i++)
+    {
+        for (list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+            for (k = 0;
+                 (object = tg_cli_json_get_element(server, lists[list], k))
+                 != NULL;
+                 k++)
+            {
+                tg_buf_append_char(&names, n++ == 0 ? '{' : ',');
+                tg_json_write_string(&names,
+                                     tg_str_from_cstr(
+                                         tg_cli_json_get_text(object, "name")));
+                tg_buf_append_cstr(&names, ":0");
+            }
+        }
+    }
+
+    tg_buf_append_cstr(&names, n == 0 ? "{}" : "}");
+
+    if (!tg_buf_has_failed(&names)) {
+        tg_cli_append_key_suggestion(&near, tg_str_from_cstr(name),
+                                     tg_buf_view(&names));
+    }
+
+    (void) tg_cli_error("no tool, method or MCP server is called \"%s\"%.*s "
+                        "(toolgate status --all shows their names)",
+                        name, (int) near.len, tg_buf_view(&near).data);
+    tg_buf_deinit(&names);
+    tg_buf_deinit(&near);
+
+    return TG_CLI_EXIT_REFUSED;
+}
+
+static int
+tg_cli_status_print(const tg_cli_session_t *session,
+                    const tg_cli_status_view_t *view)
+{
+    struct json_object *status;
+    tg_buf_t out;
+    tg_str_t raw;
+    int rc;
+
+    raw = tg_buf_view(&session->response.result);
+
+    if (session->options->given & TG_CLI_OPT_JSON) {
+        return tg_cli_result_print_json(raw, TG_CLI_EXIT_OK);
+    }
+
+    tg_buf_init(&out, tg_alloc_libc());
+    status = tg_cli_json_parse(raw);
+
+    if (view->name == NULL) {
+        view->append(&out, status);
+        rc = tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
+    } else if (tg_cli_status_append_details(&out, status, view->name) != 0) {
+        rc = tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
+    } else {
+        tg_buf_deinit(&out);
+        rc = tg_cli_status_report_unknown_name(status, view->name);
+    }
+
+    (void) json_object_put(status);
+
+    return rc;
+}
+
+static int
+tg_cli_status_fetch_and_print(tg_cli_session_t *session,
+                              const tg_cli_status_view_t *view)
+{
+    int rc;
+
+    rc = tg_cli_session_request(session, TG_STR("toolgate.status"), TG_STR_NONE,
+                                TG_CLI_REQUEST_TIMEOUT_MS);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    if (session->response.kind != TG_RESPONSE_RESULT) {
+        return tg_cli_status_report_error(session);
+    }
+
+    if (session->options->given & TG_CLI_OPT_WATCH) {
+        tg_cli_terminal_clear();
+    }
+
+    return tg_cli_status_print(session, view);
+}
+
+static int
+tg_cli_status_on_connect(tg_cli_session_t *session, void *ctx)
+{
+    const tg_cli_status_view_t *view;
+    int rc;
+
+    view = ctx;
+    rc = tg_cli_status_fetch_and_print(session, view);
+
+    while (rc == TG_CLI_EXIT_OK && (session->options->given & TG_CLI_OPT_WATCH))
+    {
+        rc = tg_cli_session_sleep(session, TG_CLI_WATCH_INTERVAL_MS);
+
+        if (rc == TG_CLI_EXIT_OK) {
+            rc = tg_cli_status_fetch_and_print(session, view);
+        }
+    }
+
+    return rc;
+}
+
+static int
+tg_cli_status_run(const tg_cli_options_t *options)
+{
+    tg_cli_status_view_t view;
+
+    if ((options->given & TG_CLI_OPT_JSON)
+        && (options->given & TG_CLI_OPT_PROMETHEUS))
+    {
+        return tg_cli_error("either --json or --prometheus");
+    }
+
+    if (options->nargs > 1) {
+        return tg_cli_error("status is about one name, and \"%s\" is more",
+                            options->args[1]);
+    }
+
+    if (options->nargs != 0
+        && (options->given
+            & (TG_CLI_OPT_JSON | TG_CLI_OPT_PROMETHEUS | TG_CLI_OPT_ALL)))
+    {
+        return tg_cli_error("status NAME goes with none of --json, "
+                            "--prometheus and --all");
+    }
+
+    view.name = options->nargs != 0 ? options->args[0] : NULL;
+    view.append = options->given & TG_CLI_OPT_PROMETHEUS
+                      ? tg_cli_status_append_prometheus
+                  : options->given & TG_CLI_OPT_ALL
+                      ? tg_cli_status_append_full
+                      : tg_cli_status_append_summary;
+
+    return tg_cli_session_run(options, tg_cli_status_on_connect, &view);
+}
+
+static int
+tg_cli_ps_run(const tg_cli_options_t *options)
+{
+    tg_cli_status_view_t view = { .append = tg_cli_status_append_calls };
+
+    return tg_cli_session_run(options, tg_cli_status_on_connect, &view);
+}
+
+/* --- cancel --- */
+
+static int
+tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
+{
+    const char *id;
+    tg_buf_t params;
+    int rc;
+
+    id = ctx;
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_printf(&params, "{\"id\":%s}", id);
+    rc = tg_buf_has_failed(&params)
+             ? tg_cli_error_nomem()
+             : tg_cli_session_request(session, TG_STR("toolgate.cancel"),
+                                      tg_buf_view(&params),
+                                      TG_CLI_REQUEST_TIMEOUT_MS);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    if (session->response.kind != TG_RESPONSE_RESULT
+        && session->response.code == TG_RPC_INVALID_PARAMS
+        && !(session->options->given & TG_CLI_OPT_JSON))
+    {
+        (void) tg_cli_error("no call %s is under way (toolgate ps shows those "
+                            "that are)",
+                            id);
+        return TG_CLI_EXIT_REFUSED;
+    }
+
+    if (session->response.kind != TG_RESPONSE_RESULT) {
+        return tg_cli_status_report_error(session);
+    }
+
+    if (session->options->given & TG_CLI_OPT_JSON) {
+        return tg_cli_result_print_json(tg_buf_view(&session->response.result),
+                                        TG_CLI_EXIT_OK);
+    }
+
+    (void) printf("call %s was ended\n", id);
+
+    return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+}
+
+static int
+tg_cli_cancel_run(const tg_cli_options_t *options)
+{
+    const char *id;
+
+    if (options->nargs != 1) {
+        return tg_cli_error("cancel which call? (toolgate ps shows them all)");
+    }
+
+    id = options->args[0];
+
+    /* As JSON has it, and at most what 64 bits hold. */
+    if (id[0] == '\0' || id[0] == '0' || strlen(id) > 18
+        || id[strspn(id, "0123456789")] != '\0')
+    {
+        return tg_cli_error("\"%s\" is no number of a call (toolgate ps shows "
+                            "them)",
+                            id);
+    }
+
+    return tg_cli_session_run(options, tg_cli_cancel_on_connect, (void *) id);
+}
+
+#define TG_CLI_STATUS_OUTRO                                                    \
+    "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"         \
+    "  --timeout SECONDS  how long to wait; default 5\n\n"                     \
+    "The server tells those whom tool_status_allow names, by default root "    \
+    "and the\nowner of the socket.\n"
+
+const tg_cli_command_t tg_cli_cmd_status = {
+    .name = "status",
+    .synopsis = "status [NAME] [--all] [--watch] [--json | --prometheus]\n"
+                "                [--socket PATH] [--timeout SECONDS]",
+    .summary = "what was called, how often, and how it ended",
+    .help =
+        "Shows the numbers of all workers, since NGINX was started: calls "
+        "of each tool,\nthose that run NOW, and of them those that WAIT; "
+        "the MEAN of their times, and\nthe time that 95% of them took at "
+        "most (an estimate within the steps of 1, 5,\n10, 50, 100, 500 ms, "
+        "1, 5, 10 and 60 s); bytes IN and OUT; how those ended\nthat "
+        "FAILED. Then MCP servers, with the first line of their last "
+        "error, and\nrunners.\n\n"
+        "  NAME               all of this tool, method or MCP server, with "
+        "its whole\n"
+        "                     last error\n"
+        "  --all              also tools without calls, and the methods "
+        "that\n"
+        "                     task_methods adds\n"
+        "  --watch            again and again, until Ctrl-C\n"
+        "  --json             as the server sent it\n"
+        "  --prometheus       Prometheus' text format\n" TG_CLI_STATUS_OUTRO,
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
+               | TG_CLI_OPT_WATCH | TG_CLI_OPT_PROMETHEUS | TG_CLI_OPT_ALL,
+    .run = tg_cli_status_run,
+};
+
+const tg_cli_command_t tg_cli_cmd_ps = {
+    .name = "ps",
+    .synopsis = "ps [--watch] [--json] [--socket PATH] [--timeout SECONDS]",
+    .summary = "the calls that run now",
+    .help =
+        "Shows the calls that are under way: the ID for `toolgate cancel`, "
+        "how old each\nis, whether it waits or runs, what runs it and in "
+        "which process, and who called.\n\n"
+        "  --watch            again and again, until Ctrl-C\n"
+        "  --json             all that `status` knows\n" TG_CLI_STATUS_OUTRO,
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
+               | TG_CLI_OPT_WATCH | TG_CLI_NO_ARGS,
+    .run = tg_cli_ps_run,
+};
+
+const tg_cli_command_t tg_cli_cmd_cancel = {
+    .name = "cancel",
+    .synopsis = "cancel ID [--json] [--socket PATH] [--timeout SECONDS]",
+    .summary = "end a call that runs",
+    .help = "Ends a call that `toolgate ps` shows, with all that works for "
+            "it.  Its caller is\ntold that the operator has ended it.\n\n"
+            "  --json             {\"id\":...,"
+            "\"ended\":true}\n" TG_CLI_STATUS_OUTRO,
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
+    .run = tg_cli_cancel_run,
+};

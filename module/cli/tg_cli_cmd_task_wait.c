@@ -1,0 +1,341 @@
+/*
+ * toolgate task wait and output: the task has all the time that it takes, and
+ * may go on after whoever looks at it.
+ */
+#include "cli/tg_cli_task.h"
+
+#include "cli/tg_cli_progress.h"
+#include "cli/tg_cli_output.h"
+
+#include <unistd.h>
+
+/* Seconds that the server waits before it answers that it still runs. */
+#define TG_CLI_TASK_WAIT_MAX_S 20
+
+static int
+tg_cli_task_has_ended(struct json_object *task)
+{
+    const char *state;
+
+    state = tg_cli_json_get_text(task, "state");
+
+    return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
+}
+
+/* Says how one has ended: the exit status. */
+static int
+tg_cli_task_report_end(const char *id, struct json_object *task, int is_quiet)
+{
+    const char *state;
+    tg_buf_t took;
+    int is_failed;
+    double ms;
+
+    state = tg_cli_json_get_text(task, "state");
+
+    if (strcmp(state, "completed") != 0) {
+        is_failed = strcmp(state, "failed") == 0;
+        (void) tg_cli_error("%s %s %s", id, is_failed ? "has failed:" : "was",
+                            is_failed ? tg_cli_json_get_text(task, "error")
+                                      : state);
+        return TG_CLI_EXIT_REFUSED;
+    }
+
+    ms = tg_cli_task_get_duration(task);
+
+    if (!is_quiet && ms >= 0) {
+        tg_buf_init(&took, tg_alloc_libc());
+        tg_cli_append_duration(&took, ms);
+        (void) printf("%s is completed, after %.*s\n", id, (int) took.len,
+                      tg_buf_view(&took).data);
+        tg_buf_deinit(&took);
+    }
+
+    return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+}
+
+/* --- wait --- */
+
+typedef struct {
+    const tg_cli_options_t *options;
+    uint64_t deadline_ms; /* of uv_hrtime(), in ms; 0: as long as it takes */
+} tg_cli_task_wait_t;
+
+static uint64_t
+tg_cli_get_monotonic_ms(void)
+{
+    return uv_hrtime() / 1000000;
+}
+
+/* Seconds that the server may wait: with a terminal people want to see. */
+static uint64_t
+tg_cli_task_wait_get_seconds(const tg_cli_task_wait_t *wait)
+{
+    uint64_t now, seconds;
+
+    now = tg_cli_get_monotonic_ms();
+    seconds = tg_cli_terminal_has_cursor(stderr) ? 1 : TG_CLI_TASK_WAIT_MAX_S;
+
+    if (wait->deadline_ms != 0) {
+        now = wait->deadline_ms > now ? (wait->deadline_ms - now + 999) / 1000
+                                      : 0;
+        seconds = now < seconds ? now : seconds;
+    }
+
+    return seconds;
+}
+
+/* `task-0012 running for 12 s (claude)`, on a terminal. */
+static void
+tg_cli_task_wait_show_progress(const char *id, struct json_object *task)
+{
+    tg_buf_t line;
+    double ms;
+
+    tg_buf_init(&line, tg_alloc_libc());
+    tg_buf_printf(&line, "%s %s", id, tg_cli_json_get_text(task, "state"));
+    ms = tg_cli_task_get_duration(task);
+
+    if (ms >= 0) {
+        tg_buf_append_cstr(&line, " for ");
+        tg_cli_append_duration(&line, ms);
+    }
+
+    tg_buf_printf(&line, " (%s)", tg_cli_json_get_text(task, "agent"));
+    tg_cli_progress_show_text(tg_buf_view(&line));
+    tg_buf_deinit(&line);
+}
+
+/* Has one ended?  Then the exit status. */
+static int
+tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
+                                int *status)
+{
+    struct json_object *task;
+    int is_json, is_over;
+
+    task = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    is_over = tg_cli_task_has_ended(task);
+
+    if (is_over) {
+        is_json = (session->options->given & TG_CLI_OPT_JSON) != 0;
+        *status = is_json ? tg_cli_task_print_response(session, NULL)
+                          : TG_CLI_EXIT_OK;
+
+        if (*status == TG_CLI_EXIT_OK) {
+            *status = tg_cli_task_report_end(id, task, is_json);
+        }
+
+    } else {
+        tg_cli_task_wait_show_progress(id, task);
+    }
+
+    (void) json_object_put(task);
+
+    return is_over;
+}
+
+static int
+tg_cli_task_wait_poll(tg_cli_session_t *session, const tg_cli_task_wait_t *wait,
+                      const char *id)
+{
+    tg_buf_t params;
+    int rc;
+
+    do {
+        if (wait->deadline_ms != 0
+            && tg_cli_get_monotonic_ms() >= wait->deadline_ms) {
+            tg_cli_progress_clear();
+            return tg_cli_error("%s has not ended within %s s; it goes on", id,
+                                wait->options->timeout);
+        }
+
+        tg_cli_task_begin_params(&params, id);
+        tg_buf_append_cstr(&params, ",\"timeout\":");
+        tg_buf_append_uint(&params, tg_cli_task_wait_get_seconds(wait));
+        tg_buf_append_char(&params, '}');
+        rc = tg_cli_task_request_read_only(session, "task.wait",
+                                           tg_buf_view(&params),
+                                           TG_CLI_TASK_TIMEOUT_MS);
+        tg_buf_deinit(&params);
+    } while (rc == TG_CLI_EXIT_OK
+             && !tg_cli_task_wait_check_response(session, id, &rc));
+
+    return rc;
+}
+
+static int
+tg_cli_task_wait_on_connect(tg_cli_session_t *session, void *ctx)
+{
+    const tg_cli_options_t *options;
+    tg_cli_task_wait_t wait;
+    int i, rc, status;
+
+    options = ctx;
+    wait.options = options;
+    wait.deadline_ms = options->timeout_ms != 0
+                           ? tg_cli_get_monotonic_ms() + options->timeout_ms
+                           : 0;
+    status = TG_CLI_EXIT_OK;
+
+    /* It is the task's time, and no answer's. */
+    session->timeout_ms = 0;
+    session->deadline = 0;
+
+    for (i = 0; i < options->nargs; i++) {
+        rc = tg_cli_task_wait_poll(session, &wait, options->args[i]);
+
+        if (rc > TG_CLI_EXIT_REFUSED) {
+            return rc;
+        }
+
+        status |= rc;
+    }
+
+    return status;
+}
+
+static int
+tg_cli_task_wait_run(const tg_cli_options_t *options)
+{
+    return options->nargs != 0
+               ? tg_cli_session_run(options, tg_cli_task_wait_on_connect,
+                                    (void *) (uintptr_t) options)
+               : tg_cli_error("wait for which task? (toolgate task list shows "
+                              "them)");
+}
+
+const tg_cli_command_t tg_cli_cmd_task_wait = {
+    .name = "task wait",
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
+    .run = tg_cli_task_wait_run,
+};
+
+/* --- output --- */
+
+/* Asks for what there is from a place on, and writes it. */
+static int
+tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
+                              uint64_t *offset, int follows, int *is_over)
+{
+    struct json_object *part;
+    uint64_t from, gone;
+    tg_buf_t params;
+    int rc;
+
+    tg_cli_task_begin_params(&params, id);
+    tg_buf_append_cstr(&params, ",\"offset\":");
+    tg_buf_append_uint(&params, *offset);
+    tg_buf_append_cstr(&params, follows ? ",\"follow\":true}" : "}");
+    rc = tg_cli_task_request_read_only(session, "task.output",
+                                       tg_buf_view(&params),
+                                       TG_CLI_TASK_TIMEOUT_MS);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    part = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    from = *offset;
+    *offset = tg_cli_json_get_uint(part, "next");
+
+    /* Where nothing comes, nothing will, unless it goes on. */
+    *is_over = *offset <= from
+                   ? !follows || tg_cli_task_has_ended(part)
+                   : !follows && *offset >= tg_cli_json_get_uint(part, "size");
+
+    if (session->options->given & TG_CLI_OPT_JSON) {
+        rc = tg_cli_task_print_response(session, NULL);
+
+    } else {
+        if (tg_cli_json_get_uint(part, "offset") > from) {
+            gone = tg_cli_json_get_uint(part, "offset") - from;
+            (void) tg_cli_error("%s: %llu %s not kept any more", id,
+                                (unsigned long long) gone,
+                                tg_pick_plural(gone, "byte is", "bytes are"));
+        }
+
+        tg_cli_print(stdout,
+                     tg_str_from_cstr(tg_cli_json_get_text(part, "output")));
+        rc = tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+    }
+
+    (void) json_object_put(part);
+
+    return rc;
+}
+
+static int
+tg_cli_task_output_print_all(tg_cli_session_t *session, const char *id,
+                             int follows)
+{
+    uint64_t offset;
+    int rc, is_over;
+
+    offset = 0;
+    is_over = 0;
+
+    do {
+        rc = tg_cli_task_output_print_next(session, id, &offset, follows,
+                                           &is_over);
+    } while (rc == TG_CLI_EXIT_OK && !is_over);
+
+    return rc;
+}
+
+int
+tg_cli_task_follow_output(tg_cli_session_t *session, const char *id)
+{
+    struct json_object *task;
+    tg_buf_t params;
+    int rc;
+
+    rc = tg_cli_task_output_print_all(session, id, 1);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    tg_cli_task_begin_params(&params, id);
+    tg_buf_append_char(&params, '}');
+    rc = tg_cli_task_request_read_only(session, "task.get",
+                                       tg_buf_view(&params),
+                                       TG_CLI_REQUEST_TIMEOUT_MS);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    task = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    rc = tg_cli_task_report_end(id, task, 1);
+    (void) json_object_put(task);
+
+    return rc;
+}
+
+static int
+tg_cli_task_output_on_connect(tg_cli_session_t *session, void *ctx)
+{
+    return session->options->given & TG_CLI_OPT_FOLLOW
+               ? tg_cli_task_follow_output(session, ctx)
+               : tg_cli_task_output_print_all(session, ctx, 0);
+}
+
+static int
+tg_cli_task_output_run(const tg_cli_options_t *options)
+{
+    return options->nargs == 1
+               ? tg_cli_session_run(options, tg_cli_task_output_on_connect,
+                                    options->args[0])
+               : tg_cli_error("output of which task? (toolgate task list shows "
+                              "them)");
+}
+
+const tg_cli_command_t tg_cli_cmd_task_output = {
+    .name = "task output",
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
+               | TG_CLI_OPT_FOLLOW,
+    .run = tg_cli_task_output_run,
+};

@@ -1,0 +1,600 @@
+/*
+ * toolgate trace
+ */
+#include "cli/tg_cli.h"
+
+#include "cli/tg_cli_trace_record.h"
+#include "cli/tg_cli_output.h"
+#include "base/tg_utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Bytes that are read at once. */
+#define TG_CLI_TRACE_READ_SIZE 65536
+/* In ms: how soon a file that grows, or another one of its name, is seen. */
+#define TG_CLI_TRACE_POLL_MS 100
+
+/* A file of the trace's name: when it is followed, the one before, too. */
+typedef struct {
+    int fd; /* -1: there is none */
+    dev_t dev;
+    ino_t ino;
+    off_t offset; /* bytes read */
+    tg_buf_t bytes;
+} tg_cli_trace_file_t;
+
+typedef struct {
+    const tg_cli_options_t *options;
+    const char *path;
+    uint64_t connection; /* 0: any */
+    uint64_t client;
+    tg_cli_trace_file_t current_file;
+    tg_cli_trace_file_t previous_file;
+    tg_buf_t out;
+    size_t nskipped; /* bytes of no whole record */
+    int is_trace;    /* there is one, or the beginning of one */
+} tg_cli_trace_t;
+
+/* --- a line --- */
+
+static void
+tg_cli_trace_append_time(tg_buf_t *out, uint64_t us, int is_utc)
+{
+    char text[64];
+    struct tm tm;
+    time_t t;
+
+    t = (time_t) (us / 1000000);
+
+    if ((is_utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm)) != NULL
+        && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm) != 0)
+    {
+        tg_buf_printf(out, "%s.%06u%s", text, (unsigned) (us % 1000000),
+                      is_utc ? "Z" : "");
+    }
+}
+
+static void
+tg_cli_trace_append_text(tg_buf_t *out, const tg_cli_trace_record_t *record)
+{
+    tg_cli_trace_append_time(out, record->time, 0);
+
+    if (record->lost_frames != 0) {
+        tg_buf_printf(out, " worker %llu lost %llu %s\n",
+                      (unsigned long long) record->worker,
+                      (unsigned long long) record->lost_frames,
+                      tg_pick_plural(record->lost_frames, "frame", "frames"));
+        return;
+    }
+
+    tg_buf_printf(out, " *%llu", (unsigned long long) record->connection);
+
+    if (record->client != 0) {
+        tg_buf_printf(out, " %llu", (unsigned long long) record->client);
+    } else {
+        tg_buf_append_cstr(out, " -");
+    }
+
+    tg_buf_printf(out, " %-3.*s ", (int) record->direction.len,
+                  record->direction.data != NULL ? record->direction.data : "");
+    tg_utf8_append_visible(out, record->dialect, 1);
+    tg_buf_printf(out, " %llu", (unsigned long long) record->size);
+
+    if (record->body.len != 0) {
+        tg_buf_append_char(out, ' ');
+        tg_utf8_append_visible(out, record->body, 1);
+    }
+
+    if (record->is_truncated
+        || (record->body.len != 0 && record->body.len < record->size))
+    {
+        tg_buf_append_cstr(out, "...");
+    }
+
+    tg_buf_append_char(out, '\n');
+}
+
+static void
+tg_cli_trace_append_number(tg_buf_t *out, const char *key, uint64_t n)
+{
+    tg_buf_printf(out, ",\"%s\":%llu", key, (unsigned long long) n);
+}
+
+static void
+tg_cli_trace_append_string(tg_buf_t *out, const char *key, tg_str_t text)
+{
+    tg_buf_t valid;
+
+    tg_buf_init(&valid, out->alloc);
+    tg_utf8_append_lossy(&valid, text);
+    tg_buf_printf(out, ",\"%s\":", key);
+    tg_json_write_string(out, tg_buf_view(&valid));
+    out->failed |= valid.failed;
+    tg_buf_deinit(&valid);
+}
+
+static void
+tg_cli_trace_write_json(tg_buf_t *out, const tg_cli_trace_record_t *record)
+{
+    tg_buf_append_cstr(out, "{\"time\":\"");
+    tg_cli_trace_append_time(out, record->time, 1);
+    tg_buf_append_char(out, '"');
+    tg_cli_trace_append_number(out, "worker", record->worker);
+
+    if (record->lost_frames != 0) {
+        tg_cli_trace_append_number(out, "lost", record->lost_frames);
+        tg_buf_append_cstr(out, "}\n");
+        return;
+    }
+
+    tg_cli_trace_append_number(out, "connection", record->connection);
+
+    if (record->client != 0) {
+        tg_cli_trace_append_number(out, "client", record->client);
+    }
+
+    tg_cli_trace_append_string(out, "direction", record->direction);
+    tg_cli_trace_append_string(out, "dialect", record->dialect);
+    tg_cli_trace_append_number(out, "size", record->size);
+
+    if (record->is_truncated) {
+        tg_buf_append_cstr(out, ",\"cut\":true");
+    }
+
+    if (record->body.data != NULL) {
+        tg_cli_trace_append_string(out, "body", record->body);
+    }
+
+    tg_buf_append_cstr(out, "}\n");
+}
+
+/* --- which records --- */
+
+/* What is lost may have been wanted. */
+static int
+tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
+                                const tg_cli_trace_record_t *record)
+{
+    const tg_cli_options_t *options;
+
+    options = trace->options;
+
+    if (record->lost_frames != 0) {
+        return 1;
+    }
+
+    return (trace->connection == 0 || record->connection == trace->connection)
+           && (trace->client == 0 || record->client == trace->client)
+           && (!(options->given & TG_CLI_OPT_IN)
+               || tg_str_eq(record->direction, TG_STR("in")))
+           && (!(options->given & TG_CLI_OPT_OUT)
+               || tg_str_eq(record->direction, TG_STR("out")))
+           && (options->dialect == NULL
+               || tg_str_eq(record->dialect,
+                            tg_str_from_cstr(options->dialect)))
+           && (options->match == NULL
+               || (record->body.len != 0
+                   && memmem(record->body.data, record->body.len,
+                             options->match, strlen(options->match))
+                          != NULL));
+}
+
+/* Prints what there is so far: the exit status where that cannot be. */
+static int
+tg_cli_trace_flush(tg_cli_trace_t *trace)
+{
+    int status;
+
+    if (tg_buf_has_failed(&trace->out)) {
+        return tg_cli_error_nomem();
+    }
+
+    tg_cli_print(stdout, tg_buf_view(&trace->out));
+    tg_buf_truncate(&trace->out, 0);
+    status = tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+
+    return status;
+}
+
+static int
+tg_cli_trace_print_record(tg_cli_trace_t *trace,
+                          const tg_cli_trace_record_t *record)
+{
+    if (!tg_cli_trace_is_record_selected(trace, record)) {
+        return TG_CLI_EXIT_OK;
+    }
+
+    if (trace->options->given & TG_CLI_OPT_JSON) {
+        tg_cli_trace_write_json(&trace->out, record);
+    } else {
+        tg_cli_trace_append_text(&trace->out, record);
+    }
+
+    return trace->out.len >= TG_CLI_TRACE_READ_SIZE ? tg_cli_trace_flush(trace)
+                                                    : TG_CLI_EXIT_OK;
+}
+
+/* --- from bytes to records --- */
+
+/* Where the next one may begin, or the end. */
+static size_t
+tg_cli_trace_find_next_record(tg_str_t bytes)
+{
+    size_t i;
+
+    for (i = 1; i < bytes.len; i++) {
+        if (tg_cli_trace_record_is_start(tg_str(bytes.data + i, bytes.len - i)))
+        {
+            break;
+        }
+    }
+
+    return i;
+}
+
+/*
+ * The record at the beginning of bytes: as tg_cli_trace_record_parse().  One
+ * that was cut, as the disk was full, swallows what follows: then another one
+ * begins in it, and none behind it.
+ */
+static int
+tg_cli_trace_parse_record(tg_str_t bytes, tg_cli_trace_record_t *record,
+                          size_t *len)
+{
+    int rc;
+
+    rc = tg_cli_trace_record_parse(bytes, record, len);
+
+    if (rc == TG_OK
+        && !tg_cli_trace_record_is_start(
+            tg_str(bytes.data + *len, bytes.len - *len))
+        && tg_cli_trace_find_next_record(tg_str(bytes.data, *len)) != *len)
+    {
+        rc = TG_INVALID;
+    }
+
+    return rc;
+}
+
+/* Takes what is whole; at the end of the file nothing more will come. */
+static int
+tg_cli_trace_process_records(tg_cli_trace_t *trace, tg_cli_trace_file_t *file,
+                             int is_end)
+{
+    tg_cli_trace_record_t record;
+    tg_str_t bytes;
+    size_t len;
+    int rc, status;
+
+    status = TG_CLI_EXIT_OK;
+    bytes = tg_buf_view(&file->bytes);
+
+    while (bytes.len != 0 && status == TG_CLI_EXIT_OK) {
+        rc = tg_cli_trace_parse_record(bytes, &record, &len);
+        trace->is_trace |= tg_cli_trace_record_is_start(bytes);
+
+        if (rc == TG_AGAIN && !is_end) {
+            break;
+        }
+
+        if (rc == TG_OK) {
+            status = tg_cli_trace_print_record(trace, &record);
+        } else {
+            len = tg_cli_trace_find_next_record(bytes);
+            trace->nskipped += len;
+        }
+
+        bytes.data += len;
+        bytes.len -= len;
+    }
+
+    tg_buf_consume(&file->bytes, file->bytes.len - bytes.len);
+
+    return status;
+}
+
+/* --- files --- */
+
+static void
+tg_cli_trace_file_close(tg_cli_trace_file_t *file)
+{
+    if (file->fd > STDERR_FILENO) {
+        (void) close(file->fd);
+    }
+
+    tg_buf_deinit(&file->bytes);
+    file->fd = -1;
+}
+
+/* errno says why not. */
+static int
+tg_cli_trace_file_open(tg_cli_trace_file_t *file, const char *path)
+{
+    struct stat st;
+    int fd;
+
+    fd = strcmp(path, "-") == 0 ? STDIN_FILENO
+                                : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd == -1 || fstat(fd, &st) != 0) {
+        return TG_INVALID;
+    }
+
+    memset(file, 0, sizeof(*file));
+    file->fd = fd;
+    file->dev = st.st_dev;
+    file->ino = st.st_ino;
+    tg_buf_init(&file->bytes, tg_alloc_libc());
+
+    return TG_OK;
+}
+
+/* Reads to the end: the exit status where something went wrong. */
+static int
+tg_cli_trace_read_file(tg_cli_trace_t *trace, tg_cli_trace_file_t *file)
+{
+    ssize_t n;
+    int status;
+
+    do {
+        if (tg_buf_reserve(&file->bytes, TG_CLI_TRACE_READ_SIZE) != TG_OK) {
+            return tg_cli_error_nomem();
+        }
+
+        n = read(file->fd, file->bytes.data + file->bytes.len,
+                 TG_CLI_TRACE_READ_SIZE);
+
+        if (n < 0 && errno != EINTR) {
+            return tg_cli_error("%s cannot be read: %s", trace->path,
+                                strerror(errno));
+        }
+
+        if (n > 0) {
+            file->bytes.len += (size_t) n;
+            file->offset += n;
+        }
+
+        status = tg_cli_trace_process_records(trace, file, 0);
+    } while (n != 0 && status == TG_CLI_EXIT_OK);
+
+    return status;
+}
+
+/* One that was cut off from its beginning is read from there. */
+static void
+tg_cli_trace_file_rewind(tg_cli_trace_file_t *file)
+{
+    struct stat st;
+
+    if (fstat(file->fd, &st) == 0 && S_ISREG(st.st_mode)
+        && st.st_size < file->offset && lseek(file->fd, 0, SEEK_SET) == 0)
+    {
+        file->offset = 0;
+        tg_buf_truncate(&file->bytes, 0);
+    }
+}
+
+/*
+ * Another file has its name: that is read as well.  Workers go on writing to
+ * the one before until they have heard of it.
+ */
+static int
+tg_cli_trace_switch_file(tg_cli_trace_t *trace)
+{
+    tg_cli_trace_file_t next;
+    struct stat st;
+
+    if (stat(trace->path, &st) != 0
+        || (st.st_dev == trace->current_file.dev
+            && st.st_ino == trace->current_file.ino)
+        || tg_cli_trace_file_open(&next, trace->path) != TG_OK)
+    {
+        return TG_CLI_EXIT_OK;
+    }
+
+    if (trace->previous_file.fd != -1) {
+        tg_cli_trace_file_close(&trace->previous_file);
+    }
+
+    trace->previous_file = trace->current_file;
+    trace->current_file = next;
+
+    return tg_cli_trace_read_file(trace, &trace->current_file);
+}
+
+static int
+tg_cli_trace_follow(tg_cli_trace_t *trace)
+{
+    int status;
+
+    do {
+        status = tg_cli_trace_flush(trace);
+
+        if (status != TG_CLI_EXIT_OK) {
+            return status;
+        }
+
+        (void) poll(NULL, 0, TG_CLI_TRACE_POLL_MS);
+        tg_cli_trace_file_rewind(&trace->current_file);
+
+        if (trace->previous_file.fd != -1) {
+            status = tg_cli_trace_read_file(trace, &trace->previous_file);
+        }
+
+        if (status == TG_CLI_EXIT_OK) {
+            status = tg_cli_trace_read_file(trace, &trace->current_file);
+        }
+
+        if (status == TG_CLI_EXIT_OK) {
+            status = tg_cli_trace_switch_file(trace);
+        }
+    } while (status == TG_CLI_EXIT_OK);
+
+    return status;
+}
+
+/* The whole file was read, once. */
+static int
+tg_cli_trace_finish(tg_cli_trace_t *trace)
+{
+    int status;
+
+    status = tg_cli_trace_process_records(trace, &trace->current_file, 1);
+
+    if (status == TG_CLI_EXIT_OK) {
+        status = tg_cli_trace_flush(trace);
+    }
+
+    if (status != TG_CLI_EXIT_OK || trace->nskipped == 0) {
+        return status;
+    }
+
+    if (!trace->is_trace) {
+        return tg_cli_error("%s is no trace: tool_trace in nginx.conf says "
+                            "where one is",
+                            trace->path);
+    }
+
+    (void) tg_cli_error("%zu %s of %s %s of no whole record", trace->nskipped,
+                        tg_pick_plural(trace->nskipped, "byte", "bytes"),
+                        trace->path,
+                        tg_pick_plural(trace->nskipped, "is", "are"));
+
+    return TG_CLI_EXIT_OK;
+}
+
+/* --- the command --- */
+
+/* A number from 1, or an error. */
+static int
+tg_cli_trace_parse_number(const char *option, const char *text,
+                          uint64_t *number)
+{
+    char *end;
+
+    if (text == NULL) {
+        return TG_CLI_EXIT_OK;
+    }
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0
+                   && *number != 0
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("%s wants a number, not \"%s\"", option, text);
+}
+
+static int
+tg_cli_trace_check_dialect(const char *dialect)
+{
+    static const char *const words[] = { "ipc", "jsonrpc", "relay", "auto" };
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (dialect == NULL || strcmp(dialect, words[i]) == 0) {
+            return TG_CLI_EXIT_OK;
+        }
+    }
+
+    return tg_cli_error("--dialect is ipc, jsonrpc, relay, or auto as long as "
+                        "it is not known, not \"%s\"",
+                        dialect);
+}
+
+static int
+tg_cli_trace_init(tg_cli_trace_t *trace)
+{
+    trace->previous_file.fd = -1;
+    tg_buf_init(&trace->out, tg_alloc_libc());
+
+    return tg_cli_trace_file_open(&trace->current_file, trace->path) == TG_OK
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("%s cannot be opened: %s", trace->path,
+                              strerror(errno));
+}
+
+static int
+tg_cli_trace_run(const tg_cli_options_t *options)
+{
+    tg_cli_trace_t trace;
+    int status;
+
+    memset(&trace, 0, sizeof(trace));
+    trace.options = options;
+
+    if (!tg_cli_trace_record_is_supported()) {
+        return tg_cli_error("this build reads no traces: it was made without "
+                            "msgpack-c; run apt-get install libmsgpack-dev, "
+                            "then ./build.sh build and install again");
+    }
+
+    if (options->nargs != 1) {
+        return tg_cli_error("trace which file? (tool_trace in nginx.conf says "
+                            "where it is)");
+    }
+
+    if ((options->given & TG_CLI_OPT_IN) && (options->given & TG_CLI_OPT_OUT)) {
+        return tg_cli_error("either --in or --out; without them, both");
+    }
+
+    trace.path = options->args[0];
+
+    if (tg_cli_trace_parse_number("--connection", options->connection,
+                                  &trace.connection)
+            != TG_CLI_EXIT_OK
+        || tg_cli_trace_parse_number("--client", options->client, &trace.client)
+               != TG_CLI_EXIT_OK
+        || tg_cli_trace_check_dialect(options->dialect) != TG_CLI_EXIT_OK
+        || tg_cli_trace_init(&trace) != TG_CLI_EXIT_OK)
+    {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    status = tg_cli_trace_read_file(&trace, &trace.current_file);
+
+    if (status == TG_CLI_EXIT_OK && (options->given & TG_CLI_OPT_FOLLOW)) {
+        status = tg_cli_trace_follow(&trace);
+    } else if (status == TG_CLI_EXIT_OK) {
+        status = tg_cli_trace_finish(&trace);
+    }
+
+    tg_cli_trace_file_close(&trace.current_file);
+
+    if (trace.previous_file.fd != -1) {
+        tg_cli_trace_file_close(&trace.previous_file);
+    }
+
+    tg_buf_deinit(&trace.out);
+
+    return status;
+}
+
+const tg_cli_command_t tg_cli_cmd_trace = {
+    .name = "trace",
+    .synopsis = "trace FILE [-f] [--json] [--in | --out] [--connection N]\n"
+                "               [--client PID] [--dialect NAME] "
+                "[--match TEXT]",
+    .summary = "print the frames of a trace",
+    .help = "Prints a file that tool_trace wrote, a line for each frame: when "
+            "it came or went,\nits connection (as the error log has it), the "
+            "client's process, its direction,\ndialect and size, and as much "
+            "of it as was traced.  FILE may be `-`.\n\n"
+            "  -f, --follow       go on with what is written, until Ctrl-C; "
+            "also when the\n                     logs are opened anew\n"
+            "  --json             a JSON object a line\n"
+            "  --in, --out        what clients sent, or got\n"
+            "  --connection N     of one connection\n"
+            "  --client PID       of one process\n"
+            "  --dialect NAME     ipc, jsonrpc, relay; auto: not known yet\n"
+            "  --match TEXT       what has this text, as far as was traced\n",
+    .options = TG_CLI_OPT_JSON | TG_CLI_OPT_FOLLOW | TG_CLI_OPT_IN
+               | TG_CLI_OPT_OUT | TG_CLI_OPT_TRACE_FILTER,
+    .run = tg_cli_trace_run,
+};

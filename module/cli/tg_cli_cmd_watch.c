@@ -1,0 +1,151 @@
+/*
+ * toolgate watch
+ */
+#include "cli/tg_cli_session.h"
+
+#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_output.h"
+#include "base/tg_utf8.h"
+
+#include <time.h>
+
+/* One line: when, which, and what it says; with --json, the message's own. */
+static void
+tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
+                                 const tg_message_t *message, int is_json)
+{
+    tg_buf_t text;
+    char now[32];
+    struct tm tm;
+    time_t t;
+
+    if (is_json) {
+        tg_buf_append_cstr(out, "{\"method\":\"");
+        tg_buf_append_str(out, method);
+        tg_buf_append_char(out, '"');
+
+        if (message->params.data != NULL) {
+            tg_buf_append_cstr(out, ",\"params\":");
+            tg_json_write_compact(out, message->params);
+        }
+
+        tg_buf_append_cstr(out, "}\n");
+        return;
+    }
+
+    t = time(NULL);
+    now[0] = '\0';
+
+    if (localtime_r(&t, &tm) != NULL) {
+        (void) strftime(now, sizeof(now), "%H:%M:%S ", &tm);
+    }
+
+    tg_buf_init(&text, out->alloc);
+    tg_json_append_unescaped(&text, method);
+
+    if (message->params.data != NULL) {
+        tg_buf_append_char(&text, ' ');
+        tg_json_write_compact(&text, message->params);
+    }
+
+    tg_buf_append_cstr(out, now);
+    tg_utf8_append_visible(out, tg_buf_view(&text), 1);
+    tg_buf_append_char(out, '\n');
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
+}
+
+static int
+tg_cli_watch_on_notification(const tg_cli_session_t *session, tg_str_t method,
+                             const tg_message_t *message)
+{
+    tg_buf_t out;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_cli_watch_append_notification(&out, method, message,
+                                     (session->options->given & TG_CLI_OPT_JSON)
+                                         != 0);
+
+    return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
+}
+
+/*
+ * An MCP client of the eras in which a server tells such a one of all that
+ * there is; other servers may tell only who has said this much.
+ */
+static int
+tg_cli_watch_initialize(tg_cli_session_t *session)
+{
+    int rc;
+
+    rc = tg_cli_session_request_read_only(
+        session, TG_STR("initialize"),
+        TG_STR(TG_MCP_INITIALIZE_PARAMS("toolgate")),
+        session->client.has_endless_reconnect ? 0 : TG_CLI_REQUEST_TIMEOUT_MS);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    if (session->response.kind == TG_RESPONSE_ERROR
+        && session->response.code != TG_RPC_METHOD_NOT_FOUND)
+    {
+        return tg_cli_response_print_error(&session->response,
+                                           session->options);
+    }
+
+    tg_uv_client_notify(&session->client, TG_STR("notifications/initialized"),
+                        TG_STR_NONE);
+    tg_uv_client_flush(&session->client);
+
+    return TG_CLI_EXIT_OK;
+}
+
+static int
+tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
+{
+    int rc;
+
+    (void) ctx;
+    session->on_notification = tg_cli_watch_on_notification;
+
+    for (;;) {
+        rc = tg_cli_watch_initialize(session);
+
+        if (rc != TG_CLI_EXIT_OK) {
+            return rc;
+        }
+
+        (void) fprintf(stderr, "toolgate: watching %s\n",
+                       session->endpoint.text);
+        rc = tg_cli_session_listen(session);
+
+        if (rc != TG_CLI_EXIT_OK) {
+            return rc;
+        }
+
+        session->client.has_endless_reconnect = 1;
+        (void) fprintf(stderr, "toolgate: the connection is lost\n");
+    }
+}
+
+static int
+tg_cli_watch_run(const tg_cli_options_t *options)
+{
+    return tg_cli_session_run(options, tg_cli_watch_on_connect, NULL);
+}
+
+const tg_cli_command_t tg_cli_cmd_watch = {
+    .name = "watch",
+    .synopsis = "watch [--json] [--socket PATH]",
+    .summary = "print what the server tells its clients",
+    .help =
+        "Prints the notifications that a client gets, a line each, until "
+        "Ctrl-C: when,\nwhich one, and its params.  That are broadcasts, tasks "
+        "that change, and that the\nlist of tools has changed.  A server that "
+        "goes is waited for; what it tells\nmeanwhile is missed.\n\n"
+        "  --json             {\"method\":...,\"params\":...}, a line each\n"
+        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n",
+    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_NO_ARGS,
+    .run = tg_cli_watch_run,
+};

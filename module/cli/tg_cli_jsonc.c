@@ -1,0 +1,521 @@
+/*
+ * JSON as agents read it: with comments and commas behind the last element.
+ * One member of nested objects is set or removed by its offsets; every other
+ * byte stays as it is.
+ */
+#include "cli/tg_cli_jsonc.h"
+
+#include "cli/tg_cli_agent_config.h"
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+
+#define TG_CLI_WHITESPACE " \t\r\n"
+
+/* --- the syntax: each moves behind what is at p; NULL: it is none --- */
+
+const char *
+tg_cli_jsonc_skip_space(const char *p)
+{
+    const char *end;
+
+    for (;;) {
+        p += strspn(p, TG_CLI_WHITESPACE);
+
+        if (p[0] == '/' && p[1] == '/') {
+            p += strcspn(p, "\n");
+        } else if (p[0] == '/' && p[1] == '*') {
+            end = strstr(p + 2, "*/");
+
+            if (end == NULL) {
+                return p;
+            }
+
+            p = end + 2;
+        } else {
+            return p;
+        }
+    }
+}
+
+static const char *
+tg_cli_jsonc_skip_scalar(const char *p)
+{
+    const char *end;
+
+    if (*p == '"') {
+        for (end = p + 1; *end != '"' && *end != '\0'; end++) {
+            end += *end == '\\' && end[1] != '\0';
+        }
+
+        end += *end == '"';
+    } else {
+        end = p + strcspn(p, TG_CLI_WHITESPACE "{}[]:,/\"");
+    }
+
+    return end != p
+                   && tg_json_validate(tg_str(p, (size_t) (end - p)), NULL)
+                          == TG_OK
+               ? end
+               : NULL;
+}
+
+static const char *tg_cli_jsonc_skip_value(const char *p, int depth,
+                                           const char **bad);
+
+/* The members of an object, or the elements of an array. */
+static const char *
+tg_cli_jsonc_skip_container(const char *p, int depth, const char **bad)
+{
+    char closing;
+
+    closing = *p == '{' ? '}' : ']';
+
+    for (p = tg_cli_jsonc_skip_space(p + 1); *p != closing;
+         p = tg_cli_jsonc_skip_space(p + 1))
+    {
+
+        if (closing == '}') {
+            *bad = p;
+            p = *p == '"' ? tg_cli_jsonc_skip_scalar(p) : NULL;
+            p = p != NULL ? tg_cli_jsonc_skip_space(p) : NULL;
+
+            if (p == NULL || *p != ':') {
+                return NULL;
+            }
+
+            p = tg_cli_jsonc_skip_space(p + 1);
+        }
+
+        p = tg_cli_jsonc_skip_value(p, depth + 1, bad);
+
+        if (p == NULL) {
+            return NULL;
+        }
+
+        p = tg_cli_jsonc_skip_space(p);
+
+        if (*p != ',') {
+            break;
+        }
+    }
+
+    *bad = p;
+
+    return *p == closing ? p + 1 : NULL;
+}
+
+static const char *
+tg_cli_jsonc_skip_value(const char *p, int depth, const char **bad)
+{
+    *bad = p;
+
+    if (*p == '{' || *p == '[') {
+        return depth < TG_JSON_MAX_DEPTH
+                   ? tg_cli_jsonc_skip_container(p, depth, bad)
+                   : NULL;
+    }
+
+    return tg_cli_jsonc_skip_scalar(p);
+}
+
+/* --- members; the text is valid --- */
+
+static int
+tg_cli_jsonc_is_key_named(const char *key, const char *end, const char *name)
+{
+    tg_buf_t text;
+    int is_same;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_append_unescaped(&text, tg_json_string_body(
+                                        tg_str(key, (size_t) (end - key))));
+    is_same = tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(name));
+    tg_buf_deinit(&text);
+
+    return is_same;
+}
+
+/* Reads the object at p, and finds a member of it. */
+void
+tg_cli_jsonc_find_member(const char *p, const char *name,
+                         tg_cli_jsonc_object_t *object,
+                         tg_cli_jsonc_member_t *found)
+{
+    const char *key, *end, *comma, *bad;
+    int is_found;
+
+    memset(object, 0, sizeof(*object));
+    memset(found, 0, sizeof(*found));
+    object->open = p;
+    comma = NULL;
+
+    for (p = tg_cli_jsonc_skip_space(p + 1); *p != '}';
+         p = tg_cli_jsonc_skip_space(p))
+    {
+        key = p;
+        end = tg_cli_jsonc_skip_scalar(key);
+        is_found = tg_cli_jsonc_is_key_named(key, end, name);
+        p = tg_cli_jsonc_skip_space(tg_cli_jsonc_skip_space(end) + 1);
+        end = tg_cli_jsonc_skip_value(p, 0, &bad);
+        object->first_key = object->first_key != NULL ? object->first_key : key;
+        object->last_end = end;
+
+        if (is_found) {
+            found->is_duplicate = found->key != NULL;
+            found->key = key;
+            found->value = p;
+            found->end = end;
+            found->comma_before = comma;
+        }
+
+        p = tg_cli_jsonc_skip_space(end);
+        comma = *p == ',' ? p : NULL;
+        object->comma = comma;
+        found->comma_after = is_found ? comma : found->comma_after;
+        p += comma != NULL;
+    }
+
+    object->close = p;
+}
+
+/* --- writing --- */
+
+/* The blanks that the line of p begins with. */
+static tg_str_t
+tg_cli_jsonc_get_indent(const char *text, const char *p)
+{
+    while (p > text && p[-1] != '\n') {
+        p--;
+    }
+
+    return tg_str(p, strspn(p, " \t"));
+}
+
+/* Does only white space stand between the line's start and p? */
+static int
+tg_cli_jsonc_is_line_start(const char *text, const char *p)
+{
+    while (p > text && (p[-1] == ' ' || p[-1] == '\t')) {
+        p--;
+    }
+
+    return p == text || p[-1] == '\n';
+}
+
+static void
+tg_cli_jsonc_append_line_break(tg_buf_t *out, const char *newline,
+                               tg_str_t indent, int depth)
+{
+    tg_buf_append_cstr(out, newline);
+    tg_buf_append_str(out, indent);
+
+    while (depth-- > 0) {
+        tg_buf_append_cstr(out, indent.len != 0 && indent.data[0] == '\t'
+                                    ? "\t"
+                                    : "  ");
+    }
+}
+
+static const char *
+tg_cli_jsonc_detect_newline(const char *text)
+{
+    return strstr(text, "\r\n") != NULL ? "\r\n" : "\n";
+}
+
+/* Appends a value; an array has an element a line. */
+static void
+tg_cli_jsonc_append_value(tg_buf_t *out, const char *newline, tg_str_t indent,
+                          int depth, tg_str_t value)
+{
+    tg_json_cursor_t json;
+    tg_str_t element;
+    int n;
+
+    if (tg_json_type(value) != TG_JSON_ARRAY) {
+        tg_buf_append_str(out, value);
+        return;
+    }
+
+    n = 0;
+
+    for (tg_json_iter_init(&json, value); tg_json_iter_next(&json, &element);
+         n++) {
+        tg_buf_append_char(out, n == 0 ? '[' : ',');
+        tg_cli_jsonc_append_line_break(out, newline, indent, depth);
+        tg_buf_append_str(out, element);
+    }
+
+    tg_cli_jsonc_append_line_break(out, newline, indent, depth - 1);
+    tg_buf_append_char(out, ']');
+}
+
+/*
+ * Appends the members that lead to a value, and the value: one object in
+ * another.
+ */
+static void
+tg_cli_jsonc_append_member(tg_buf_t *out, const char *newline, tg_str_t indent,
+                           const char *const *path, tg_str_t value)
+{
+    int depth;
+
+    for (depth = 0; path[depth] != NULL; depth++) {
+        if (depth != 0) {
+            tg_buf_append_char(out, '{');
+            tg_cli_jsonc_append_line_break(out, newline, indent, depth);
+        }
+
+        tg_json_write_string(out, tg_str_from_cstr(path[depth]));
+        tg_buf_append_cstr(out, ": ");
+    }
+
+    tg_cli_jsonc_append_value(out, newline, indent, depth, value);
+
+    while (--depth > 0) {
+        tg_cli_jsonc_append_line_break(out, newline, indent, depth - 1);
+        tg_buf_append_char(out, '}');
+    }
+}
+
+/* A comment behind a value, on its line, stays there: its end, or p. */
+static const char *
+tg_cli_jsonc_skip_line_comment(const char *p)
+{
+    const char *at, *end;
+
+    at = p + strspn(p, " \t");
+
+    while (at[0] == '/' && at[1] == '*' && (end = strstr(at, "*/")) != NULL
+           && memchr(at, '\n', (size_t) (end - at)) == NULL)
+    {
+        p = end + 2;
+        at = p + strspn(p, " \t");
+    }
+
+    return at[0] == '/' && at[1] == '/' ? at + strcspn(at, "\r\n") : p;
+}
+
+/* Where something can be put into an object without members: after comments. */
+static const char *
+tg_cli_jsonc_find_insert_point(const tg_cli_jsonc_object_t *object)
+{
+    const char *p;
+
+    for (p = object->close;
+         p > object->open + 1 && tg_is_one_of(p[-1], TG_CLI_WHITESPACE); p--)
+    {
+    }
+
+    return p;
+}
+
+/* Appends the text with another member at the end of an object. */
+static void
+tg_cli_jsonc_add_member(tg_buf_t *out, const char *text,
+                        const tg_cli_jsonc_object_t *object,
+                        const char *const *path, tg_str_t value)
+{
+    const char *newline, *at, *rest;
+    tg_buf_t indent;
+
+    newline = tg_cli_jsonc_detect_newline(text);
+    tg_buf_init(&indent, out->alloc);
+    tg_buf_append_str(&indent, tg_cli_jsonc_get_indent(
+                                   text, object->first_key != NULL
+                                                 && tg_cli_jsonc_is_line_start(
+                                                     text, object->first_key)
+                                             ? object->first_key
+                                             : object->open));
+
+    if (object->first_key == NULL
+        || !tg_cli_jsonc_is_line_start(text, object->first_key))
+    {
+        tg_buf_append_cstr(&indent, indent.len != 0 && indent.data[0] == '\t'
+                                        ? "\t"
+                                        : "  ");
+    }
+
+    at = object->comma != NULL      ? object->comma + 1
+         : object->last_end != NULL ? object->last_end
+                                    : tg_cli_jsonc_find_insert_point(object);
+    tg_buf_append(out, text, (size_t) (at - text));
+    tg_buf_append_cstr(out, object->last_end != NULL && object->comma == NULL
+                                ? ","
+                                : "");
+    rest = tg_cli_jsonc_skip_line_comment(at);
+    tg_buf_append(out, at, (size_t) (rest - at));
+    at = rest;
+    tg_cli_jsonc_append_line_break(out, newline, tg_buf_view(&indent), 0);
+    tg_cli_jsonc_append_member(out, newline, tg_buf_view(&indent), path, value);
+    tg_buf_append_cstr(out, object->comma != NULL ? "," : "");
+
+    if (!tg_cli_jsonc_is_line_start(text, object->close)) {
+        tg_cli_jsonc_append_line_break(
+            out, newline, tg_cli_jsonc_get_indent(text, object->open), 0);
+        at += strspn(at, " \t");
+    }
+
+    tg_buf_append_cstr(out, at);
+    out->failed |= indent.failed;
+    tg_buf_deinit(&indent);
+}
+
+/* Appends the text without a member, and without the line that is only its. */
+static void
+tg_cli_jsonc_remove_member(tg_buf_t *out, const char *text,
+                           const tg_cli_jsonc_member_t *found)
+{
+    const char *from, *to;
+
+    from = found->key;
+    to = found->comma_after != NULL ? found->comma_after + 1 : found->end;
+
+    if (tg_cli_jsonc_is_line_start(text, from)
+        && (to[strspn(to, " \t\r")] == '\n' || to[strspn(to, " \t")] == '}'))
+    {
+        while (from > text && (from[-1] == ' ' || from[-1] == '\t')) {
+            from--;
+        }
+
+        to += strspn(to, " \t\r");
+        to += *to == '\n';
+    }
+
+    /* The comma in front of it would be the last one. */
+    if (found->comma_after == NULL && found->comma_before != NULL) {
+        tg_buf_append(out, text, (size_t) (found->comma_before - text));
+        tg_buf_append(out, found->comma_before + 1,
+                      (size_t) (from - found->comma_before - 1));
+    } else {
+        tg_buf_append(out, text, (size_t) (from - text));
+    }
+
+    tg_buf_append_cstr(out, to);
+}
+
+/* --- one change --- */
+
+int
+tg_cli_jsonc_check(const char *text, tg_buf_t *out)
+{
+    const char *p, *bad;
+
+    p = tg_cli_jsonc_skip_space(text);
+    bad = p;
+
+    if (!tg_utf8_is_valid(tg_str_from_cstr(text))) {
+        return tg_cli_agent_config_set_error(
+            out, "it is no valid JSON: it is not UTF-8; "
+                 "repair it first");
+    }
+
+    if (*p == '[' || (*p != '{' && tg_cli_jsonc_skip_scalar(p) != NULL)) {
+        return tg_cli_agent_config_set_error(
+            out, "it is no JSON object; repair it first");
+    }
+
+    p = *p == '{' ? tg_cli_jsonc_skip_value(p, 0, &bad) : NULL;
+
+    if (p != NULL) {
+        p = bad = tg_cli_jsonc_skip_space(p);
+    }
+
+    return p != NULL && *p == '\0'
+               ? TG_OK
+               : tg_cli_agent_config_set_error(
+                   out,
+                   "it is no valid JSON at line %u (comments "
+                   "and commas at the end are fine); repair it "
+                   "first",
+                   tg_cli_agent_config_get_line_number(text, bad));
+}
+
+/* Is it written as that already? */
+static int
+tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
+{
+    tg_buf_t compact;
+    tg_str_t raw;
+    int is_same;
+
+    raw = tg_str(found->value, (size_t) (found->end - found->value));
+
+    if (tg_json_validate(raw, NULL) != TG_OK) {
+        return 0;
+    }
+
+    tg_buf_init(&compact, tg_alloc_libc());
+    tg_json_write_compact(&compact, raw);
+    is_same = tg_str_eq(tg_buf_view(&compact), value);
+    tg_buf_deinit(&compact);
+
+    return is_same;
+}
+
+/*
+ * Sets the member that path leads to, or with an absent value removes it:
+ * TG_OK, TG_EXISTS when there is nothing to change, or TG_INVALID.
+ */
+int
+tg_cli_jsonc_set_member(const char *text, const char *const *path,
+                        tg_str_t value, tg_buf_t *out)
+{
+    tg_cli_jsonc_object_t object;
+    tg_cli_jsonc_member_t found;
+    const char *p;
+
+    p = tg_cli_jsonc_skip_space(text);
+
+    for (;; path++, p = found.value) {
+        if (*p != '{') {
+            return tg_cli_agent_config_set_error(
+                out,
+                "line %u: \"%s\" is no object; repair it "
+                "first, or choose another name with --name",
+                tg_cli_agent_config_get_line_number(text, p), path[-1]);
+        }
+
+        tg_cli_jsonc_find_member(p, *path, &object, &found);
+
+        if (found.is_duplicate) {
+            return tg_cli_agent_config_set_error(
+                out,
+                "line %u: \"%s\" is there twice; repair it "
+                "first",
+                tg_cli_agent_config_get_line_number(text, found.key), *path);
+        }
+
+        if (found.key == NULL || path[1] == NULL) {
+            break;
+        }
+    }
+
+    if (value.data == NULL
+            ? found.key == NULL
+            : found.key != NULL && tg_cli_jsonc_has_value(&found, value))
+    {
+        return TG_EXISTS;
+    }
+
+    if (value.data == NULL) {
+        tg_cli_jsonc_remove_member(out, text, &found);
+    } else if (found.key == NULL) {
+        tg_cli_jsonc_add_member(out, text, &object, path, value);
+    } else {
+        tg_buf_append(out, text, (size_t) (found.value - text));
+
+        /* It has as many lines as before: one, or one an element. */
+        if (memchr(found.value, '\n', (size_t) (found.end - found.value))
+            != NULL) {
+            tg_cli_jsonc_append_value(out, tg_cli_jsonc_detect_newline(text),
+                                      tg_cli_jsonc_get_indent(text, found.key),
+                                      1, value);
+        } else {
+            tg_buf_append_str(out, value);
+        }
+
+        tg_buf_append_cstr(out, found.end);
+    }
+
+    return tg_buf_has_failed(out) ? TG_NOMEM : TG_OK;
+}

@@ -1,0 +1,106 @@
+#include "cli/tg_cli_progress.h"
+
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+#include "cli/tg_cli_output.h"
+
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Back to the beginning of the line, and wipe it. */
+#define TG_CLI_CLEAR_LINE "\r\033[K"
+/* Where the terminal does not say how wide it is. */
+#define TG_CLI_PROGRESS_COLUMNS_DEFAULT 80
+
+static int tg_cli_progress_is_shown;
+
+tg_str_t
+tg_cli_progress_get_meta(void)
+{
+    return tg_cli_terminal_has_cursor(stderr)
+               ? TG_STR(",\"_meta\":{\"progressToken\":1}")
+               : TG_STR_NONE;
+}
+
+/* Up to the last column, or the line would wrap and stay. */
+static void
+tg_cli_progress_draw_line(const tg_buf_t *line)
+{
+    struct winsize size;
+    size_t i, room;
+
+    room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+               ? (size_t) size.ws_col - 1
+               : TG_CLI_PROGRESS_COLUMNS_DEFAULT - 1;
+
+    for (i = 0; i < line->len && room > 0; room--) {
+        do {
+            i++;
+        } while (i < line->len && (line->data[i] & 0xc0) == 0x80);
+    }
+
+    (void) fprintf(stderr, TG_CLI_CLEAR_LINE "%.*s", (int) i,
+                   tg_buf_view(line).data);
+    (void) fflush(stderr);
+    tg_cli_progress_is_shown = 1;
+}
+
+void
+tg_cli_progress_show_text(tg_str_t text)
+{
+    tg_buf_t line;
+
+    if (!tg_cli_terminal_has_cursor(stderr)) {
+        return;
+    }
+
+    tg_buf_init(&line, tg_alloc_libc());
+    tg_utf8_append_visible(&line, text, 1);
+
+    if (!tg_buf_has_failed(&line)) {
+        tg_cli_progress_draw_line(&line);
+    }
+
+    tg_buf_deinit(&line);
+}
+
+void
+tg_cli_progress_on_notification(tg_str_t method, const tg_message_t *message)
+{
+    tg_buf_t text;
+
+    if (!tg_json_body_eq_text(method, TG_STR("notifications/progress"))
+        || tg_json_type(message->p.progress) != TG_JSON_NUMBER
+        || !tg_cli_terminal_has_cursor(stderr))
+    {
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_append_str(&text, message->p.progress);
+
+    if (tg_json_type(message->p.total) == TG_JSON_NUMBER) {
+        tg_buf_append_char(&text, '/');
+        tg_buf_append_str(&text, message->p.total);
+    }
+
+    if (tg_json_type(message->p.message) == TG_JSON_STRING) {
+        tg_buf_append_char(&text, ' ');
+        tg_json_append_unescaped(&text,
+                                 tg_json_string_body(message->p.message));
+    }
+
+    tg_cli_progress_show_text(tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+void
+tg_cli_progress_clear(void)
+{
+    if (tg_cli_progress_is_shown) {
+        (void) fputs(TG_CLI_CLEAR_LINE, stderr);
+        (void) fflush(stderr);
+        tg_cli_progress_is_shown = 0;
+    }
+}

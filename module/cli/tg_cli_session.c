@@ -1,0 +1,383 @@
+#include "cli/tg_cli_session.h"
+
+#include "cli/tg_cli_progress.h"
+#include "cli/tg_cli_output.h"
+
+#include <sys/stat.h>
+
+/* Room for the envelope, whatever the id. */
+#define TG_CLI_ENVELOPE_MAX 256
+
+static const int tg_cli_signals[TG_CLI_NSIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+
+/* --- why there is no connection --- */
+
+static int
+tg_cli_session_report_connect_error(const tg_cli_session_t *session)
+{
+    char why[TG_UV_EXPLAIN_SIZE];
+
+    tg_uv_endpoint_explain_error(&session->endpoint, session->client.err, why);
+
+    return tg_cli_error("%s", why);
+}
+
+/* --- waiting --- */
+
+static void
+tg_cli_session_on_timer(uv_timer_t *timer)
+{
+    tg_cli_session_t *session;
+
+    session = timer->data;
+    session->is_timed_out = 1;
+}
+
+static void
+tg_cli_session_on_signal(uv_signal_t *handle, int signum)
+{
+    tg_cli_session_t *session;
+
+    session = handle->data;
+    session->signum = signum;
+}
+
+/* What is left of the deadline, bounded by patience; 0: no bound. */
+static uint64_t
+tg_cli_session_get_wait_time(tg_cli_session_t *session, uint64_t max_wait_ms)
+{
+    uint64_t now;
+
+    if (session->deadline == 0) {
+        return max_wait_ms;
+    }
+
+    uv_update_time(&session->loop);
+    now = uv_now(&session->loop);
+
+    return session->deadline > now ? session->deadline - now : 1;
+}
+
+static int
+tg_cli_session_report_timeout(tg_cli_session_t *session, uint64_t max_wait_ms)
+{
+    if (session->timeout_ms != 0) {
+        max_wait_ms = session->timeout_ms;
+    }
+
+    return tg_cli_error(
+        session->client.was_open
+            ? "no answer from %s within %.12g s; what was asked is cancelled "
+              "(--timeout SECONDS waits longer)"
+            : "what listens on %s does not answer within %.12g s (--timeout "
+              "SECONDS waits longer)",
+        session->endpoint.text, (double) max_wait_ms / 1000);
+}
+
+/*
+ * Runs the loop until there is an answer.  TG_CLI_EXIT_OK, or the exit status
+ * when it takes longer than patience (0: no bound) or a signal came.
+ */
+static int
+tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
+{
+    uint64_t time;
+
+    /* The hello may have come in the same turn as the end of its time. */
+    session->is_timed_out = 0;
+    time = tg_cli_session_get_wait_time(session, max_wait_ms);
+
+    if (time != 0) {
+        uv_timer_start(&session->timer, tg_cli_session_on_timer, time, 0);
+    }
+
+    while (!session->is_done && !session->is_timed_out && session->signum == 0)
+    {
+        uv_run(&session->loop, UV_RUN_ONCE);
+    }
+
+    uv_timer_stop(&session->timer);
+
+    if (session->is_done) {
+        return TG_CLI_EXIT_OK;
+    }
+
+    tg_cli_progress_clear();
+    tg_uv_client_cancel_request(&session->client, &session->request);
+    tg_uv_client_flush(&session->client);
+
+    return session->signum != 0 ? 128 + session->signum
+                                : tg_cli_session_report_timeout(session, time);
+}
+
+/* --- beginning and end --- */
+
+static int
+tg_cli_session_init(tg_cli_session_t *session)
+{
+    int i, rc;
+
+    rc = uv_loop_init(&session->loop);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    tg_uv_sched_init(&session->sched, &session->loop);
+    uv_timer_init(&session->loop, &session->timer);
+    session->timer.data = session;
+    tg_cli_session_client_init(session);
+
+    for (i = 0; i < TG_CLI_NSIGNALS; i++) {
+        uv_signal_init(&session->loop, &session->signals[i]);
+        session->signals[i].data = session;
+
+        if (rc == 0) {
+            rc = uv_signal_start(&session->signals[i], tg_cli_session_on_signal,
+                                 tg_cli_signals[i]);
+        }
+    }
+
+    tg_buf_init(&session->response.result, tg_alloc_libc());
+    tg_buf_init(&session->response.message, tg_alloc_libc());
+    tg_buf_init(&session->response.data, tg_alloc_libc());
+
+    if (rc != 0) {
+        tg_cli_session_close(session);
+    }
+
+    return rc;
+}
+
+void
+tg_cli_session_close(tg_cli_session_t *session)
+{
+    int i;
+
+    tg_uv_client_close(&session->client);
+
+    tg_uv_sched_close(&session->sched, NULL);
+
+    for (i = 0; i < TG_CLI_NSIGNALS; i++) {
+        uv_close((uv_handle_t *) &session->signals[i], NULL);
+    }
+
+    uv_run(&session->loop, UV_RUN_DEFAULT);
+    (void) uv_loop_close(&session->loop);
+    tg_cli_session_client_deinit(session);
+    tg_buf_deinit(&session->response.result);
+    tg_buf_deinit(&session->response.message);
+    tg_buf_deinit(&session->response.data);
+    tg_uv_endpoint_free(&session->endpoint);
+}
+
+int
+tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
+{
+    char why[TG_UV_ERROR_SIZE];
+    const char *text;
+    int rc;
+
+    memset(session, 0, sizeof(*session));
+    session->options = options;
+    text = tg_cli_options_get_socket(options);
+    session->is_debug = tg_cli_is_debug_enabled();
+
+    if (text == NULL) {
+        return TG_CLI_EXIT_FAILED;
+    }
+
+    if (tg_uv_endpoint_parse(&session->endpoint, text, &options->tls, why)
+        != TG_OK) {
+        return tg_cli_error("%s: %s", text, why);
+    }
+
+    rc = tg_cli_session_init(session);
+
+    if (rc != 0) {
+        return tg_cli_error("cannot start: %s", uv_strerror(rc));
+    }
+
+    session->timeout_ms = options->timeout_ms;
+
+    if (options->timeout_ms != 0) {
+        session->deadline = uv_now(&session->loop) + options->timeout_ms;
+    }
+
+    tg_uv_client_connect(&session->client);
+    rc = tg_cli_session_wait(session, TG_CLI_REQUEST_TIMEOUT_MS);
+
+    if (rc == TG_CLI_EXIT_OK && !session->client.was_open) {
+        rc = tg_cli_session_report_connect_error(session);
+    }
+
+    if (rc != TG_CLI_EXIT_OK) {
+        tg_cli_session_close(session);
+    }
+
+    return rc;
+}
+
+int
+tg_cli_session_run(const tg_cli_options_t *options,
+                   int (*on_connect)(tg_cli_session_t *session, void *ctx),
+                   void *ctx)
+{
+    tg_cli_session_t session;
+    int rc;
+
+    rc = tg_cli_session_open(&session, options);
+
+    if (rc == TG_CLI_EXIT_OK) {
+        rc = on_connect(&session, ctx);
+        tg_cli_session_close(&session);
+    }
+
+    return rc;
+}
+
+/* --- questions --- */
+
+/* The connection went with the answer. */
+static int
+tg_cli_session_report_disconnect(const tg_cli_session_t *session)
+{
+    if (session->response.kind == TG_RESPONSE_NOT_STARTED) {
+        return tg_cli_session_report_connect_error(session);
+    }
+
+    return tg_cli_error("the connection to %s broke before the answer came; "
+                        "what was asked may have been done",
+                        session->endpoint.text);
+}
+
+static int
+tg_cli_session_exchange(tg_cli_session_t *session,
+                        const tg_uv_request_t *request, uint64_t max_wait_ms)
+{
+    tg_cli_response_t *response;
+    int rc;
+
+    response = &session->response;
+    tg_buf_reset(&response->result, 0);
+    tg_buf_reset(&response->message, 0);
+    tg_buf_reset(&response->data, 0);
+
+    if (request->name.len + request->params.len
+        > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE_MAX)
+    {
+        return tg_cli_error("the arguments are larger than %u bytes",
+                            TG_CLI_FRAME_MAX);
+    }
+
+    session->request = *request;
+    session->sent_ns = uv_hrtime();
+    tg_cli_session_client_send(session);
+    rc = tg_cli_session_wait(session, max_wait_ms);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    if (tg_buf_has_failed(&response->result)
+        || tg_buf_has_failed(&response->message)
+        || tg_buf_has_failed(&response->data))
+    {
+        return tg_cli_error_nomem();
+    }
+
+    if (response->is_too_large) {
+        return tg_cli_error("the answer is larger than %u bytes; ask for less",
+                            TG_CLI_FRAME_MAX);
+    }
+
+    return response->kind == TG_RESPONSE_RESULT
+                   || response->kind == TG_RESPONSE_ERROR
+               ? TG_CLI_EXIT_OK
+               : tg_cli_session_report_disconnect(session);
+}
+
+int
+tg_cli_session_list_tools(tg_cli_session_t *session)
+{
+    const tg_uv_request_t request = {
+        .name = TG_STR("tools/list"),
+        .list = &session->list,
+    };
+
+    return tg_cli_session_exchange(session, &request, TG_CLI_LIST_TIMEOUT_MS);
+}
+
+int
+tg_cli_session_call_tool(tg_cli_session_t *session, tg_str_t name,
+                         tg_str_t arguments)
+{
+    tg_uv_request_t request = {
+        .params = arguments,
+        .extra_members = tg_cli_progress_get_meta(),
+        .is_tool_call = 1,
+    };
+    tg_buf_t escaped;
+    int rc;
+
+    tg_buf_init(&escaped, tg_alloc_libc());
+    tg_json_write_escaped(&escaped, name);
+    request.name = tg_buf_view(&escaped);
+    rc = tg_buf_has_failed(&escaped)
+             ? tg_cli_error_nomem()
+             : tg_cli_session_exchange(session, &request, 0);
+    tg_buf_deinit(&escaped);
+
+    return rc;
+}
+
+int
+tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
+                       tg_str_t params, uint64_t max_wait_ms)
+{
+    const tg_uv_request_t request = { .name = method, .params = params };
+
+    return tg_cli_session_exchange(session, &request, max_wait_ms);
+}
+
+int
+tg_cli_session_listen(tg_cli_session_t *session)
+{
+    while (session->client.state == TG_UV_CLIENT_OPEN
+           && session->notification_status == TG_CLI_EXIT_OK
+           && session->signum == 0)
+    {
+        uv_run(&session->loop, UV_RUN_ONCE);
+    }
+
+    return session->signum != 0 ? 128 + session->signum
+                                : session->notification_status;
+}
+
+int
+tg_cli_session_request_read_only(tg_cli_session_t *session, tg_str_t method,
+                                 tg_str_t params, uint64_t max_wait_ms)
+{
+    const tg_uv_request_t request = {
+        .name = method,
+        .params = params,
+        .is_read_only = 1,
+    };
+
+    return tg_cli_session_exchange(session, &request, max_wait_ms);
+}
+
+int
+tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms)
+{
+    session->is_timed_out = 0;
+    uv_timer_start(&session->timer, tg_cli_session_on_timer, ms, 0);
+
+    while (!session->is_timed_out && session->signum == 0) {
+        uv_run(&session->loop, UV_RUN_ONCE);
+    }
+
+    uv_timer_stop(&session->timer);
+
+    return session->signum != 0 ? 128 + session->signum : TG_CLI_EXIT_OK;
+}

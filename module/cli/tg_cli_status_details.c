@@ -1,0 +1,213 @@
+/*
+ * `toolgate status NAME`: all that is known of one tool, method or MCP server.
+ */
+#include "cli/tg_cli_status.h"
+
+#include "base/tg_utf8.h"
+#include "cli/tg_cli_output.h"
+
+/* Begins a line: a label, and blanks up to its value. */
+static void
+tg_cli_append_label(tg_buf_t *out, const char *label)
+{
+    tg_buf_printf(out, "%-10s ", label);
+}
+
+static void
+tg_cli_append_text_line(tg_buf_t *out, const char *label, const char *text)
+{
+    tg_cli_append_label(out, label);
+    tg_utf8_append_visible(out, tg_str_from_cstr(text), 1);
+    tg_buf_append_char(out, '\n');
+}
+
+static void
+tg_cli_append_uint_line(tg_buf_t *out, const char *label,
+                        struct json_object *object, const char *member)
+{
+    tg_cli_append_label(out, label);
+    tg_buf_append_uint(out, tg_cli_json_get_uint(object, member));
+    tg_buf_append_char(out, '\n');
+}
+
+/* --- tools --- */
+
+/* How many calls took how long, a bucket that has some a line. */
+static void
+tg_cli_append_histogram(tg_buf_t *out, struct json_object *status,
+                        struct json_object *tool)
+{
+    struct json_object *n, *bound, *before;
+    size_t i;
+
+    before = NULL;
+
+    for (i = 0; (n = tg_cli_json_get_element(tool, "times", i)) != NULL; i++) {
+        bound = tg_cli_json_get_element(status, "times_ms", i);
+
+        if (json_object_get_uint64(n) != 0) {
+            tg_cli_append_label(out, "");
+            tg_buf_append_uint(out, json_object_get_uint64(n));
+            tg_buf_append_cstr(out, bound != NULL ? " took up to "
+                                                  : " took more than ");
+            tg_cli_append_duration(out, json_object_get_double(
+                                            bound != NULL ? bound : before));
+            tg_buf_append_char(out, '\n');
+        }
+
+        before = bound;
+    }
+}
+
+static void
+tg_cli_append_latency(tg_buf_t *out, struct json_object *status,
+                      struct json_object *tool)
+{
+    struct json_object *n;
+    uint64_t all;
+    double ms;
+    size_t i;
+
+    ms = tg_cli_status_estimate_p95(status, tool);
+
+    if (ms < 0) {
+        return;
+    }
+
+    for (i = 0, all = 0;
+         (n = tg_cli_json_get_element(tool, "times", i)) != NULL; i++)
+    {
+        all += json_object_get_uint64(n);
+    }
+
+    tg_cli_append_label(out, "mean");
+    tg_cli_append_duration(out, (double) tg_cli_json_get_uint(tool, "ms")
+                                    / (double) all);
+    tg_buf_append_char(out, '\n');
+    tg_cli_append_label(out, "95%");
+    tg_cli_append_duration(out, (double) (uint64_t) (ms + 0.5));
+    tg_buf_append_char(out, '\n');
+    tg_cli_append_histogram(out, status, tool);
+}
+
+static void
+tg_cli_append_tool_details(tg_buf_t *out, struct json_object *status,
+                           struct json_object *server, struct json_object *tool)
+{
+    struct json_object *ends;
+    size_t len;
+
+    tg_cli_append_text_line(out, tg_cli_json_get_text(tool, "type"),
+                            tg_cli_json_get_text(tool, "name"));
+    tg_cli_append_text_line(out, "server",
+                            tg_cli_json_get_text(server, "server"));
+    tg_cli_append_uint_line(out, "calls", tool, "calls");
+    tg_cli_append_uint_line(out, "now", tool, "in_flight");
+    tg_cli_append_uint_line(out, "wait", tool, "queued");
+    tg_cli_append_latency(out, status, tool);
+    tg_cli_append_label(out, "in");
+    tg_cli_append_byte_size(out, tg_cli_json_get_uint(tool, "bytes_in"));
+    tg_buf_append_char(out, '\n');
+    tg_cli_append_label(out, "out");
+    tg_cli_append_byte_size(out, tg_cli_json_get_uint(tool, "bytes_out"));
+    tg_buf_append_char(out, '\n');
+    ends = tg_cli_json_get_member(tool, "ends", json_type_object);
+
+    if (ends != NULL) {
+        tg_cli_append_label(out, "failed");
+        len = out->len;
+        tg_cli_append_nonzero_counts(out, ends);
+        tg_buf_append_cstr(out, out->len == len ? "0\n" : "\n");
+    }
+}
+
+/* --- MCP servers --- */
+
+static void
+tg_cli_append_mcp_server_details(tg_buf_t *out, struct json_object *server,
+                                 struct json_object *mcp)
+{
+    struct json_object *clash, *tool;
+    const char *error, *other;
+    size_t i;
+
+    tg_cli_append_text_line(out, "mcp_server",
+                            tg_cli_json_get_text(mcp, "name"));
+    tg_cli_append_text_line(out, "server",
+                            tg_cli_json_get_text(server, "server"));
+    tg_cli_append_text_line(out, "state", tg_cli_json_get_text(mcp, "state"));
+    tg_cli_append_uint_line(out, "processes", mcp, "running");
+    tg_cli_append_uint_line(out, "restarts", mcp, "restarts");
+
+    for (i = 0; (clash = tg_cli_json_get_element(mcp, "clashes", i)) != NULL;
+         i++) {
+        other = tg_cli_json_get_text(clash, "mcp_server");
+        tg_cli_append_label(out, i == 0 ? "left out" : "");
+        tg_cli_cells_append_text(out, tg_cli_json_get_text(clash, "tool"), ',');
+        tg_buf_append_cstr(out, " as ");
+        tg_utf8_append_visible(
+            out, tg_str_from_cstr(other[0] != '\0' ? other : "the config"), 1);
+        tg_buf_append_cstr(out, " has ");
+        tg_cli_cells_append_text(out, tg_cli_json_get_text(clash, "name"),
+                                 '\n');
+    }
+
+    for (i = 0; (tool = tg_cli_json_get_element(mcp, "unchecked", i)) != NULL;
+         i++) {
+        tg_cli_append_label(out, i == 0 ? "unchecked" : "");
+        tg_cli_cells_append_text(out, tg_cli_json_get_text(tool, "name"), ',');
+        tg_buf_append_char(out, ' ');
+        tg_cli_cells_append_text(out, tg_cli_json_get_text(tool, "why"), '\n');
+    }
+
+    error = tg_cli_json_get_text(mcp, "error");
+
+    if (error[0] != '\0') {
+        tg_buf_append_cstr(out, "\nlast error:\n\n");
+        tg_utf8_append_visible(out, tg_str_from_cstr(error), 0);
+        tg_cli_append_missing_newline(out);
+    }
+}
+
+/* --- all of a name --- */
+
+static int
+tg_cli_json_has_name(struct json_object *object, const char *name)
+{
+    return strcmp(tg_cli_json_get_text(object, "name"), name) == 0;
+}
+
+size_t
+tg_cli_status_append_details(tg_buf_t *out, struct json_object *status,
+                             const char *name)
+{
+    struct json_object *server, *object;
+    size_t i, k, n;
+
+    n = 0;
+
+    for (i = 0;
+         (server = tg_cli_json_get_element(status, "servers", i)) != NULL; i++)
+    {
+        for (k = 0;
+             (object = tg_cli_json_get_element(server, "tools", k)) != NULL;
+             k++) {
+            if (tg_cli_json_has_name(object, name)) {
+                tg_buf_append_cstr(out, n++ == 0 ? "" : "\n");
+                tg_cli_append_tool_details(out, status, server, object);
+            }
+        }
+
+        for (k = 0; (object = tg_cli_json_get_element(server, "mcp_servers", k))
+                    != NULL;
+             k++)
+        {
+            if (tg_cli_json_has_name(object, name)) {
+                tg_buf_append_cstr(out, n++ == 0 ? "" : "\n");
+                tg_cli_append_mcp_server_details(out, server, object);
+            }
+        }
+    }
+
+    return n;
+}

@@ -1,0 +1,178 @@
+#include "cli/tg_cli_task.h"
+
+#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_output.h"
+#include "base/tg_suggest.h"
+#include "protocol/tg_rpc.h"
+
+/* Commands behind one word: more than there are. */
+#define TG_CLI_SUBCOMMANDS_MAX 16
+
+int
+tg_cli_subcommand_run(const tg_cli_options_t *options,
+                      const tg_cli_command_t *const *commands, const char *what)
+{
+    const char *words[TG_CLI_SUBCOMMANDS_MAX + 1], *near;
+    tg_cli_options_t sub_options;
+    size_t i;
+    int rc;
+
+    for (i = 0; i < TG_CLI_SUBCOMMANDS_MAX && commands[i] != NULL; i++) {
+        words[i] = strrchr(commands[i]->name, ' ') + 1;
+    }
+
+    words[i] = NULL;
+
+    for (i = 0; options->nargs != 0 && commands[i] != NULL; i++) {
+        if (strcmp(words[i], options->args[0]) != 0) {
+            continue;
+        }
+
+        rc = tg_cli_options_check(options, commands[i]);
+
+        if (rc != TG_CLI_EXIT_OK) {
+            return rc;
+        }
+
+        sub_options = *options;
+        sub_options.args++;
+        sub_options.nargs--;
+
+        return commands[i]->run(&sub_options);
+    }
+
+    if (options->nargs == 0) {
+        return tg_cli_error("%s what? (see toolgate help %s)", what, what);
+    }
+
+    near = tg_suggest_word(tg_str_from_cstr(options->args[0]), words);
+
+    return tg_cli_error("there is no \"%s %s\"%s%s%s (see toolgate help %s)",
+                        what, options->args[0],
+                        near != NULL ? "; did you mean " : "",
+                        near != NULL ? near : "", near != NULL ? "?" : "",
+                        what);
+}
+
+/* The directive that says who may. */
+static const char *
+tg_cli_task_get_access_directive(const char *method)
+{
+    if (strcmp(method, "daemon.stop") == 0) {
+        return "task_admin";
+    }
+
+    return strncmp(method, "automation.", 11) == 0
+                   && strcmp(method, "automation.status") != 0
+               ? "task_visibility"
+               : "tool_allow";
+}
+
+/* The answer's error: the exit status. */
+static int
+tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
+{
+    if (session->response.code != TG_RPC_METHOD_NOT_FOUND
+        || (session->options->given & TG_CLI_OPT_JSON))
+    {
+        return tg_cli_response_print_error(&session->response,
+                                           session->options);
+    }
+
+    (void) tg_cli_error("%s has no method %s for you: the server needs "
+                        "task_methods in nginx.conf, and %s says who may",
+                        session->endpoint.text, method,
+                        tg_cli_task_get_access_directive(method));
+
+    return TG_CLI_EXIT_REFUSED;
+}
+
+int
+tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
+                              tg_str_t params, uint64_t max_wait_ms)
+{
+    int rc;
+
+    rc = tg_cli_session_request_read_only(session, tg_str_from_cstr(method),
+                                          params, max_wait_ms);
+
+    return rc == TG_CLI_EXIT_OK && session->response.kind != TG_RESPONSE_RESULT
+               ? tg_cli_task_report_error(session, method)
+               : rc;
+}
+
+int
+tg_cli_task_request(tg_cli_session_t *session, const char *method,
+                    tg_str_t params)
+{
+    int rc;
+
+    rc = tg_cli_session_request(session, tg_str_from_cstr(method), params,
+                                TG_CLI_TASK_TIMEOUT_MS);
+
+    return rc == TG_CLI_EXIT_OK && session->response.kind != TG_RESPONSE_RESULT
+               ? tg_cli_task_report_error(session, method)
+               : rc;
+}
+
+void
+tg_cli_task_begin_params(tg_buf_t *params, const char *id)
+{
+    tg_buf_init(params, tg_alloc_libc());
+    tg_buf_append_cstr(params, "{\"taskId\":");
+    tg_json_write_string(params, tg_str_from_cstr(id));
+}
+
+int
+tg_cli_task_print_response(const tg_cli_session_t *session,
+                           void (*append)(tg_buf_t *out,
+                                          struct json_object *response))
+{
+    struct json_object *response;
+    tg_buf_t out;
+    int rc;
+
+    if (session->options->given & TG_CLI_OPT_JSON) {
+        return tg_cli_result_print_json(tg_buf_view(&session->response.result),
+                                        TG_CLI_EXIT_OK);
+    }
+
+    response = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    tg_buf_init(&out, tg_alloc_libc());
+    append(&out, response);
+
+    if (session->options->given & TG_CLI_OPT_WATCH) {
+        tg_cli_terminal_clear();
+    }
+
+    rc = tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
+    (void) json_object_put(response);
+
+    return rc;
+}
+
+int
+tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
+                            tg_str_t params,
+                            void (*append)(tg_buf_t *out,
+                                           struct json_object *response))
+{
+    int rc;
+
+    do {
+        rc = tg_cli_task_request_read_only(session, method, params,
+                                           TG_CLI_TASK_TIMEOUT_MS);
+
+        if (rc == TG_CLI_EXIT_OK) {
+            rc = tg_cli_task_print_response(session, append);
+        }
+
+        if (rc == TG_CLI_EXIT_OK
+            && (session->options->given & TG_CLI_OPT_WATCH)) {
+            rc = tg_cli_session_sleep(session, TG_CLI_TASK_POLL_INTERVAL_MS);
+        }
+    } while (rc == TG_CLI_EXIT_OK
+             && (session->options->given & TG_CLI_OPT_WATCH));
+
+    return rc;
+}

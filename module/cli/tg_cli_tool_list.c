@@ -1,0 +1,254 @@
+#include "cli/tg_cli_tool_list.h"
+
+#include "cli/tg_cli.h"
+#include "cli/tg_cli_output.h"
+#include "schema/tg_schema_query.h"
+
+/* Longer names are not compared: hardly anybody has such tools. */
+#define TG_CLI_SUGGEST_LEN_MAX 64
+/* Names that are suggested. */
+#define TG_CLI_SUGGESTIONS_MAX 3
+
+int
+tg_cli_json_has_string(tg_str_t raw, tg_str_t body)
+{
+    tg_json_cursor_t json;
+    tg_str_t one;
+    int is_there;
+
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        return tg_json_body_eq(tg_json_string_body(raw), body);
+    }
+
+    is_there = 0;
+
+    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &one);) {
+        is_there |= tg_json_type(one) == TG_JSON_STRING
+                    && tg_json_body_eq(tg_json_string_body(one), body);
+    }
+
+    return is_there;
+}
+
+tg_str_t
+tg_cli_tool_list_get_tools(tg_str_t list)
+{
+    tg_str_t tools;
+
+    return tg_json_get_member(list, TG_STR("tools"), &tools) == TG_OK
+               ? tools
+               : TG_STR_NONE;
+}
+
+int
+tg_cli_tool_get_text(tg_str_t tool, tg_str_t key, tg_str_t *body)
+{
+    tg_str_t raw;
+
+    if (!tg_json_has_member(tool, key, TG_JSON_STRING, &raw)) {
+        return TG_MISSING;
+    }
+
+    *body = tg_json_string_body(raw);
+
+    return TG_OK;
+}
+
+int
+tg_cli_tool_list_find(tg_str_t list, tg_str_t name, tg_str_t *tool)
+{
+    tg_json_cursor_t json;
+    tg_str_t one, body;
+
+    for (tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
+         tg_json_iter_next(&json, &one);)
+    {
+        if (tg_cli_tool_get_text(one, TG_STR("name"), &body) == TG_OK
+            && tg_json_body_eq_text(body, name))
+        {
+            *tool = one;
+            return TG_OK;
+        }
+    }
+
+    return TG_MISSING;
+}
+
+/* --- schemas --- */
+
+tg_str_t
+tg_cli_schema_get_keyword(tg_str_t root, tg_str_t schema, const char *keyword)
+{
+    tg_str_t value;
+
+    return tg_schema_query_keyword(root, schema, keyword, &value) == TG_OK
+               ? value
+               : TG_STR_NONE;
+}
+
+tg_str_t
+tg_cli_schema_pick_alternative(tg_str_t root, tg_str_t schema)
+{
+    static const char *const choices[] = { "anyOf", "oneOf" };
+    tg_str_t one, found;
+    tg_json_cursor_t json;
+    size_t i;
+
+    found = schema;
+
+    if (tg_cli_schema_get_keyword(root, schema, "type").data != NULL) {
+        return schema;
+    }
+
+    for (i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        tg_json_iter_init(&json,
+                          tg_cli_schema_get_keyword(root, schema, choices[i]));
+
+        while (tg_json_iter_next(&json, &one)) {
+            if (tg_schema_query_allows_type(root, one, "string")) {
+                return one;
+            }
+
+            if (found.data == schema.data
+                && !tg_json_string_eq(tg_cli_schema_get_keyword(root, one,
+                                                                "type"),
+                                      TG_STR("null")))
+            {
+                found = one;
+            }
+        }
+    }
+
+    return found;
+}
+
+/* --- near names --- */
+
+static char
+tg_cli_name_fold_char(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char) (c - 'A' + 'a');
+    }
+
+    return c == '-' || c == '.' ? '_' : c;
+}
+
+/* Levenshtein's distance, with letters' case and separators alike. */
+static size_t
+tg_cli_name_compute_distance(tg_str_t a, tg_str_t b)
+{
+    size_t row[TG_CLI_SUGGEST_LEN_MAX + 1];
+    size_t i, j, diagonal, above, cost;
+
+    for (j = 0; j <= b.len; j++) {
+        row[j] = j;
+    }
+
+    for (i = 1; i <= a.len; i++) {
+        diagonal = row[0];
+        row[0] = i;
+
+        for (j = 1; j <= b.len; j++) {
+            above = row[j];
+            cost = tg_cli_name_fold_char(a.data[i - 1])
+                   != tg_cli_name_fold_char(b.data[j - 1]);
+            cost += diagonal;
+            cost = above + 1 < cost ? above + 1 : cost;
+            row[j] = row[j - 1] + 1 < cost ? row[j - 1] + 1 : cost;
+            diagonal = above;
+        }
+    }
+
+    return row[b.len];
+}
+
+/* 0 when it is far; else the smaller the nearer. */
+static size_t
+tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
+{
+    size_t distance;
+
+    if (name.len == 0 || name.len > TG_CLI_SUGGEST_LEN_MAX
+        || other.len > TG_CLI_SUGGEST_LEN_MAX)
+    {
+        return 0;
+    }
+
+    /* A part of it: `count` for word_count. */
+    if (name.len >= 3
+        && memmem(other.data, other.len, name.data, name.len) != NULL) {
+        return 1;
+    }
+
+    distance = tg_cli_name_compute_distance(name, other);
+
+    /* Something of it must be there. */
+    return distance <= 1 + name.len / 4 && distance < name.len ? 1 + distance
+                                                               : 0;
+}
+
+int
+tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
+{
+    tg_str_t tool, body;
+    tg_json_cursor_t json;
+    tg_buf_t text;
+    size_t near;
+    int n;
+
+    n = 0;
+    tg_buf_init(&text, tg_alloc_libc());
+
+    /* The nearest first.  Names with escapes, which are rare, are not found. */
+    for (near = 1; near <= 2 + TG_CLI_SUGGEST_LEN_MAX / 4; near++) {
+        tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
+
+        while (n < TG_CLI_SUGGESTIONS_MAX && tg_json_iter_next(&json, &tool)) {
+            if (tg_cli_tool_get_text(tool, TG_STR("name"), &body) == TG_OK
+                && tg_cli_name_rank_similarity(name, body) == near)
+            {
+                tg_buf_append_cstr(&text,
+                                   n++ == 0 ? "; did you mean " : " or ");
+                tg_buf_append_str(&text, body);
+            }
+        }
+    }
+
+    tg_buf_append_cstr(&text, n != 0 ? "?" : "");
+    (void) tg_cli_error(
+        "there is no tool \"%.*s\"%.*s (toolgate list shows them all)",
+        (int) name.len, name.data, (int) text.len, tg_buf_view(&text).data);
+    tg_buf_deinit(&text);
+
+    return TG_CLI_EXIT_REFUSED;
+}
+
+void
+tg_cli_append_key_suggestion(tg_buf_t *text, tg_str_t key, tg_str_t properties)
+{
+    size_t nearness, best;
+    tg_str_t name, found;
+    tg_json_cursor_t json;
+
+    best = 0;
+    found = TG_STR_NONE;
+    tg_json_init(&json, properties);
+    (void) tg_json_enter_object(&json);
+
+    while (tg_json_next_member(&json, &name) == TG_OK) {
+        (void) tg_json_read_value(&json, NULL);
+        nearness = tg_cli_name_rank_similarity(key, name);
+
+        if (nearness != 0 && (best == 0 || nearness < best)) {
+            best = nearness;
+            found = name;
+        }
+    }
+
+    if (best != 0) {
+        tg_buf_append_cstr(text, "; did you mean ");
+        tg_buf_append_str(text, found);
+        tg_buf_append_char(text, '?');
+    }
+}

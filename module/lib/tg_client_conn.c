@@ -1,0 +1,621 @@
+/*
+ * A client's connection, and what is asked on it, in the loop's thread.
+ */
+#include "lib/tg_client.h"
+
+#include "base/tg_json.h"
+#include "base/tg_list.h"
+#include "base/tg_utf8.h"
+#include "protocol/tg_rpc.h"
+
+#include <stdlib.h>
+
+/* Of the text of an error, of what the server says. */
+#define TG_CLIENT_ERROR_TEXT_MAX 1024
+
+/* --- ends of a question --- */
+
+/* A copy with a zero behind it, until the next one; "": there is no memory. */
+static const char *
+tg_client_conn_copy_text(tg_client_conn_t *conn, tg_str_t text)
+{
+    tg_buf_t *scratch;
+
+    scratch = &conn->runtime.scratch;
+    tg_buf_reset(scratch, TG_CLIENT_BUFFER_KEEP);
+    tg_buf_append_str(scratch, text);
+    tg_buf_append_char(scratch, '\0');
+
+    return tg_buf_has_failed(scratch) ? NULL : scratch->data;
+}
+
+/* Whoever asked is told, with toolgate_error() of a code that is one. */
+static void
+tg_client_conn_finish_request(tg_client_conn_t *conn,
+                              tg_client_request_t *request, int code,
+                              tg_str_t result)
+{
+    const char *text;
+
+    TG_LIST_REMOVE(conn->first, conn->last, request);
+    text = NULL;
+
+    if (result.data != NULL) {
+        text = tg_client_conn_copy_text(conn, result);
+        code = text != NULL ? code : tg_lib_set_nomem_error();
+    }
+
+    conn->runtime.ncallbacks++;
+    request->on_response(request->call, code, text,
+                         text != NULL ? result.len : 0, request->data);
+    conn->runtime.ncallbacks--;
+    tg_mcp_list_deinit(&request->list);
+    free(request);
+}
+
+/* What the server says, as the error's text. */
+static int
+tg_client_set_server_error(int code, tg_str_t text)
+{
+    char visible[TG_CLIENT_ERROR_TEXT_MAX];
+    tg_buf_t buf;
+
+    buf = tg_buf_make_fixed(visible, sizeof(visible) - 1);
+    tg_utf8_append_visible(&buf, text, 1);
+
+    return tg_lib_set_error(code, "%.*s", (int) buf.len, buf.data);
+}
+
+static int
+tg_client_set_server_error_body(int code, tg_str_t body)
+{
+    tg_buf_t plain;
+
+    tg_buf_init(&plain, tg_alloc_libc());
+    tg_json_append_unescaped(&plain, body);
+    code = tg_buf_has_failed(&plain)
+               ? tg_lib_set_nomem_error()
+               : tg_client_set_server_error(code, tg_buf_view(&plain));
+    tg_buf_deinit(&plain);
+
+    return code;
+}
+
+/* The first text of a result that is an error. */
+static int
+tg_client_set_tool_error(tg_str_t result)
+{
+    tg_str_t content, item, text;
+    tg_json_cursor_t json;
+
+    if (tg_json_has_member(result, TG_STR("content"), TG_JSON_ARRAY, &content))
+    {
+        for (tg_json_iter_init(&json, content);
+             tg_json_iter_next(&json, &item);) {
+            if (tg_json_has_member(item, TG_STR("text"), TG_JSON_STRING, &text))
+            {
+                return tg_client_set_server_error_body(
+                    TOOLGATE_ERR_TOOL_EXECUTION, tg_json_string_body(text));
+            }
+        }
+    }
+
+    return tg_lib_set_error(TOOLGATE_ERR_TOOL_EXECUTION,
+                            "the tool failed, and did not say why");
+}
+
+static void
+tg_client_conn_finish_result(tg_client_conn_t *conn,
+                             tg_client_request_t *request, tg_str_t result)
+{
+    tg_str_t value;
+    int code;
+
+    code = request->uv_request.is_tool_call
+                   && tg_json_has_member(result, TG_STR("isError"),
+                                         TG_JSON_TRUE, &value)
+               ? tg_client_set_tool_error(result)
+               : 0;
+    tg_client_conn_finish_request(conn, request, code, result);
+}
+
+/* What a JSON-RPC error is here: what was not read is no tool's fault. */
+static int
+tg_client_map_error_code(const tg_response_t *answer)
+{
+    if (answer->code == TG_RPC_INVALID_REQUEST
+        && answer->message.len >= sizeof(TG_RPC_TOO_LARGE_TEXT) - 1
+        && memcmp(answer->message.data, TG_RPC_TOO_LARGE_TEXT,
+                  sizeof(TG_RPC_TOO_LARGE_TEXT) - 1)
+               == 0)
+    {
+        return TOOLGATE_ERR_MESSAGE_SIZE;
+    }
+
+    return answer->code == TG_RPC_PARSE_ERROR
+                   || answer->code == TG_RPC_INVALID_REQUEST
+               ? TOOLGATE_ERR_IPC
+               : TOOLGATE_ERR_TOOL_EXECUTION;
+}
+
+static void
+tg_client_conn_finish_error(tg_client_conn_t *conn,
+                            tg_client_request_t *request,
+                            const tg_response_t *answer)
+{
+    tg_buf_t error;
+    int code;
+
+    if (answer->is_too_large) {
+        tg_client_conn_finish_request(
+            conn, request,
+            tg_lib_set_error(TOOLGATE_ERR_MESSAGE_SIZE,
+                             "the answer is larger than %llu bytes; ask for "
+                             "less, or set \"max_frame\"",
+                             (unsigned long long) conn->conf.max_frame),
+            TG_STR_NONE);
+        return;
+    }
+
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_printf(&error, "{\"code\":%lld,\"message\":\"",
+                  (long long) answer->code);
+    tg_buf_append_str(&error, answer->message);
+    tg_buf_append_char(&error, '"');
+
+    if (answer->data.data != NULL) {
+        tg_buf_append_cstr(&error, ",\"data\":");
+        tg_buf_append_str(&error, answer->data);
+    }
+
+    tg_buf_append_char(&error, '}');
+    code = tg_client_set_server_error_body(tg_client_map_error_code(answer),
+                                           answer->message);
+    code = tg_buf_has_failed(&error) ? tg_lib_set_nomem_error() : code;
+    tg_client_conn_finish_request(conn, request, code,
+                                  code == TOOLGATE_ERR_TOOL_EXECUTION
+                                      ? tg_buf_view(&error)
+                                      : TG_STR_NONE);
+    tg_buf_deinit(&error);
+}
+
+static void
+tg_client_conn_on_response(void *host, tg_uv_request_t *uv_request,
+                           const tg_response_t *answer)
+{
+    tg_client_conn_t *conn;
+    tg_client_request_t *request;
+
+    conn = host;
+    request = (tg_client_request_t *) uv_request;
+
+    switch (answer->kind) {
+    case TG_RESPONSE_RESULT:
+        tg_client_conn_finish_result(conn, request, answer->result);
+        break;
+    case TG_RESPONSE_ERROR:
+        tg_client_conn_finish_error(conn, request, answer);
+        break;
+    case TG_RESPONSE_LOST:
+        tg_client_conn_finish_request(
+            conn, request,
+            tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
+                             "the connection to %s was lost before the answer "
+                             "came; what was asked may have been executed",
+                             conn->endpoint.text),
+            TG_STR_NONE);
+        break;
+    default:
+        tg_client_conn_finish_request(
+            conn, request,
+            tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
+                             "%s What was asked was not executed.", conn->why),
+            TG_STR_NONE);
+    }
+}
+
+/* --- the connection --- */
+
+static void
+tg_client_conn_notify_program(tg_client_conn_t *conn, int is_connected)
+{
+    if (conn->conf.connected != NULL) {
+        conn->runtime.ncallbacks++;
+        conn->conf.connected(is_connected, is_connected ? NULL : conn->why,
+                             conn->conf.connected_data);
+        conn->runtime.ncallbacks--;
+    }
+}
+
+/* Is that for who opens it, and for nobody else? */
+static int
+tg_client_conn_set_connected(tg_client_conn_t *conn, int is_connected)
+{
+    struct stat st;
+    uv_os_fd_t fd;
+    int is_opening;
+
+    fd = -1;
+
+    if (is_connected
+        && (uv_fileno(&conn->client.conn.ends[0].as.handle, &fd) != 0
+            || fstat(fd, &st) != 0))
+    {
+        fd = -1;
+    }
+
+    if (fd != -1) {
+        conn->id = tg_file_id_make(&st);
+    }
+
+    tg_lib_lock();
+    conn->fd = fd;
+    conn->is_connected = is_connected;
+    is_opening = conn->opener != NULL;
+
+    if (is_opening) {
+        tg_waiter_complete(conn->opener,
+                           is_connected
+                               ? 0
+                               : tg_lib_set_error(TOOLGATE_ERR_CONNECTION, "%s",
+                                                  conn->why),
+                           NULL);
+        conn->opener = NULL;
+    }
+
+    tg_lib_unlock();
+
+    return is_opening;
+}
+
+static void
+tg_client_conn_on_open(void *host)
+{
+    (void) tg_client_conn_set_connected(host, 1);
+    tg_client_conn_notify_program(host, 1);
+}
+
+static void
+tg_client_conn_on_lost(void *host, int was_open)
+{
+    tg_uv_client_t *client;
+    tg_client_conn_t *conn;
+    uint64_t now;
+
+    conn = host;
+    client = &conn->client;
+    now = uv_now(conn->runtime.loop);
+
+    /* What an attempt that is not the last came to is nobody's business. */
+    if (was_open) {
+        conn->grace_until = now + conn->conf.grace;
+    }
+
+    if (was_open || client->state == TG_UV_CLIENT_IDLE) {
+        if (!tg_client_conn_set_connected(conn, 0)) {
+            tg_client_conn_notify_program(conn, 0);
+        }
+
+    } else if (client->was_open && now >= conn->grace_until) {
+        tg_uv_client_fail_unsent(client);
+    }
+}
+
+/* Before anybody is told. */
+static void
+tg_client_conn_on_disconnect(void *host)
+{
+    tg_client_conn_t *conn;
+
+    conn = host;
+    tg_uv_endpoint_explain_error(&conn->endpoint, conn->client.err, conn->why);
+}
+
+/* --- what it says unasked --- */
+
+/* The token of its call is the call's number. */
+static void
+tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
+{
+    const char *params;
+    uint64_t token;
+    tg_client_request_t *request;
+
+    if (conn->conf.progress == NULL
+        || tg_caller_parse_id(message->p.progress_token, &token) != TG_OK)
+    {
+        return;
+    }
+
+    for (request = conn->first;
+         request != NULL && request->call != TG_CLIENT_CALL_NUMBER(token);
+         request = request->next)
+    { /* void */
+    }
+
+    params = request != NULL ? tg_client_conn_copy_text(conn, message->params)
+                             : NULL;
+
+    if (params == NULL) {
+        return;
+    }
+
+    if (request->timeout != 0) {
+        request->deadline = uv_now(conn->runtime.loop) + request->timeout;
+    }
+
+    conn->runtime.ncallbacks++;
+    conn->conf.progress(request->call, params, message->params.len,
+                        conn->conf.progress_data);
+    conn->runtime.ncallbacks--;
+}
+
+static void
+tg_client_conn_on_notification(void *host, tg_str_t method,
+                               const tg_message_t *message)
+{
+    const char *params;
+    tg_client_conn_t *conn;
+    tg_buf_t name;
+
+    conn = host;
+
+    if (tg_json_body_eq_text(method, TG_STR("notifications/progress"))) {
+        tg_client_conn_on_progress(conn, message);
+        return;
+    }
+
+    if (conn->conf.notified == NULL) {
+        return;
+    }
+
+    tg_buf_init(&name, tg_alloc_libc());
+    tg_json_append_unescaped(&name, method);
+    tg_buf_append_char(&name, '\0');
+    params = message->params.data != NULL
+                 ? tg_client_conn_copy_text(conn, message->params)
+                 : NULL;
+
+    /* Without memory it is lost, as if there were no connection. */
+    if (!tg_buf_has_failed(&name)
+        && (params != NULL || message->params.data == NULL))
+    {
+        conn->runtime.ncallbacks++;
+        conn->conf.notified(name.data, params, message->params.len,
+                            conn->conf.notified_data);
+        conn->runtime.ncallbacks--;
+    }
+
+    tg_buf_deinit(&name);
+}
+
+/* --- orders, and time --- */
+
+/* What nobody waits for any more is to be sent still. */
+static int
+tg_client_conn_is_backlog_full(const tg_client_conn_t *conn)
+{
+    return conn->client.has_conn
+           && tg_uv_conn_get_backlog(&conn->client.conn)
+                  > TG_RUNTIME_COMMANDS_MAX;
+}
+
+void
+tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
+{
+    tg_uv_client_t *client;
+    tg_client_conn_t *conn;
+    tg_client_request_t *request;
+
+    request = command->request;
+    tg_runtime_command_free(command);
+
+    if (runtime == NULL) {
+        request->on_response(
+            request->call,
+            tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
+                             "the client was closed; what was asked was not "
+                             "executed"),
+            NULL, 0, request->data);
+        free(request);
+        return;
+    }
+
+    conn = (tg_client_conn_t *) runtime;
+    client = &conn->client;
+    TG_LIST_INSERT(conn->first, conn->last, conn->last, request);
+
+    if (tg_client_conn_is_backlog_full(conn)) {
+        tg_client_conn_finish_request(
+            conn, request,
+            tg_lib_set_error(TOOLGATE_ERR_BUSY,
+                             "%s does not read what it is asked; what was "
+                             "asked was not executed",
+                             conn->endpoint.text),
+            TG_STR_NONE);
+        return;
+    }
+
+    if (request->timeout != 0) {
+        uv_update_time(runtime->loop);
+        request->deadline = uv_now(runtime->loop) + request->timeout;
+        tg_runtime_schedule(runtime, request->deadline);
+    }
+
+    if (request->uv_request.list != NULL) {
+        tg_mcp_list_init(&request->list, tg_alloc_libc(),
+                         TG_UV_CLIENT_LIST_PAGES_MAX);
+    }
+
+    /* Who waited long enough asks whether it is there now. */
+    if (client->state == TG_UV_CLIENT_WAITING
+        && uv_now(runtime->loop) >= conn->grace_until)
+    {
+        tg_uv_client_connect(client);
+    }
+
+    tg_uv_client_send_request(client, &request->uv_request);
+}
+
+void
+tg_client_conn_run_cancel(tg_runtime_t *runtime, tg_runtime_command_t *command)
+{
+    toolgate_call_t call;
+    tg_client_conn_t *conn;
+    tg_client_request_t *request;
+
+    memcpy(&call, command->text, sizeof(call));
+    tg_runtime_command_free(command);
+    conn = (tg_client_conn_t *) runtime;
+
+    for (request = conn != NULL ? conn->first : NULL; request != NULL;
+         request = request->next)
+    {
+        if (request->call == call) {
+            tg_uv_client_cancel_request(&conn->client, &request->uv_request);
+            tg_client_conn_finish_request(
+                conn, request,
+                tg_lib_set_error(TOOLGATE_ERR_GONE, "the call was cancelled"),
+                TG_STR_NONE);
+            return;
+        }
+    }
+}
+
+static void
+tg_client_conn_timeout_request(tg_client_conn_t *conn,
+                               tg_client_request_t *request)
+{
+    int was_sent;
+
+    was_sent = request->uv_request.is_sent;
+    tg_uv_client_cancel_request(&conn->client, &request->uv_request);
+    tg_client_conn_finish_request(
+        conn, request,
+        tg_lib_set_error(TOOLGATE_ERR_TIMEOUT,
+                         "there was no answer from %s within %llu ms; %s",
+                         conn->endpoint.text,
+                         (unsigned long long) request->timeout,
+                         was_sent ? "what was asked is cancelled"
+                                  : "what was asked was not executed"),
+        TG_STR_NONE);
+}
+
+static void
+tg_client_conn_run_timers(tg_runtime_t *runtime)
+{
+    tg_client_conn_t *conn;
+    tg_client_request_t *request, *next;
+    uint64_t due, now;
+
+    conn = (tg_client_conn_t *) runtime;
+    now = uv_now(runtime->loop);
+    due = UINT64_MAX;
+
+    for (request = conn->first; request != NULL; request = next) {
+        next = request->next;
+
+        if (request->deadline != 0 && request->deadline <= now) {
+            tg_client_conn_timeout_request(conn, request);
+        } else if (request->deadline != 0 && request->deadline < due) {
+            due = request->deadline;
+        }
+    }
+
+    tg_runtime_schedule(runtime, due);
+}
+
+static void
+tg_client_conn_flush(tg_runtime_t *runtime)
+{
+    tg_uv_client_flush(&((tg_client_conn_t *) runtime)->client);
+}
+
+/* --- its beginning and its end --- */
+
+static void
+tg_client_conn_stop(tg_runtime_t *runtime)
+{
+    tg_client_conn_t *conn;
+    tg_client_request_t *request;
+
+    conn = (tg_client_conn_t *) runtime;
+
+    while ((request = conn->first) != NULL) {
+        tg_uv_client_cancel_request(&conn->client, &request->uv_request);
+        tg_client_conn_finish_request(
+            conn, request,
+            tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
+                             "the client was closed; what was asked may have "
+                             "been executed"),
+            TG_STR_NONE);
+    }
+
+    tg_lib_lock();
+    conn->fd = -1;
+    conn->is_connected = 0;
+
+    if (conn->opener != NULL) {
+        tg_waiter_complete(conn->opener,
+                           tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
+                                            "the client was closed"),
+                           NULL);
+        conn->opener = NULL;
+    }
+
+    tg_lib_unlock();
+    tg_uv_client_close(&conn->client);
+}
+
+static void
+tg_client_conn_on_closed(void *host)
+{
+    tg_runtime_unref_handle(host);
+}
+
+void
+tg_client_conn_free(tg_runtime_t *runtime)
+{
+    tg_client_conn_t *conn;
+
+    conn = (tg_client_conn_t *) runtime;
+
+    /* One that did not open has none. */
+    if (conn->client.loop != NULL) {
+        tg_uv_client_deinit(&conn->client);
+    }
+
+    tg_uv_endpoint_free(&conn->endpoint);
+    free(conn->address);
+    free(conn->info);
+}
+
+void
+tg_client_conn_open(tg_client_conn_t *conn)
+{
+    static const tg_uv_client_ops_t ops = {
+        .on_response = tg_client_conn_on_response,
+        .opened = tg_client_conn_on_open,
+        .on_disconnect = tg_client_conn_on_disconnect,
+        .on_conn_lost = tg_client_conn_on_lost,
+        .notification = tg_client_conn_on_notification,
+        .closed = tg_client_conn_on_closed,
+    };
+    tg_uv_client_t *client;
+
+    client = &conn->client;
+    client->endpoint = &conn->endpoint;
+    client->connect_timeout = conn->conf.connect_timeout;
+    client->has_endless_reconnect = 1;
+    client->is_persistent = 1;
+
+    client->info = conn->info;
+    client->has_mcp_initialize = conn->conf.notified != NULL;
+    conn->runtime.run_timers = tg_client_conn_run_timers;
+    conn->runtime.flush = tg_client_conn_flush;
+    conn->runtime.stop = tg_client_conn_stop;
+    conn->runtime.nopen++;
+    tg_uv_client_init(client, &conn->runtime.sched, &ops, conn,
+                      TG_DIALECT_JSONRPC, (size_t) conn->conf.max_frame);
+    tg_uv_client_connect(client);
+}

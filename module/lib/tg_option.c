@@ -1,0 +1,179 @@
+#include "lib/tg_option.h"
+
+#include "base/tg_suggest.h"
+
+#include <stdlib.h>
+
+/* A time beyond that is a mistake: ten years. */
+#define TG_OPTION_TIME_MAX UINT64_C(315360000000)
+
+/* Digits at *text, which moves on behind them: 0, or -1. */
+static int
+tg_option_parse_number(const char **text, uint64_t *number)
+{
+    const char *p;
+
+    p = *text;
+
+    if (!tg_is_digit(*p)) {
+        return -1;
+    }
+
+    for (*number = 0; tg_is_digit(*p); p++) {
+        if (*number > UINT64_MAX / 100) {
+            return -1;
+        }
+
+        *number = *number * 10 + (uint64_t) (*p - '0');
+    }
+
+    *text = p;
+
+    return 0;
+}
+
+/* What a number with this unit is multiplied with; 0: there is no such. */
+static uint64_t
+tg_option_find_unit(const char *unit, const char *const *units,
+                    const uint64_t *values)
+{
+    size_t i;
+
+    for (i = 0; units[i] != NULL; i++) {
+        if (strcmp(unit, units[i]) == 0) {
+            return values[i];
+        }
+    }
+
+    return 0;
+}
+
+int
+tg_option_parse_time(const char *option, const char *text, uint64_t *ms)
+{
+    static const char *const units[] = { "ms", "s", "", "m", "h", "d", NULL };
+    static const uint64_t values[] = {
+        1, 1000, 1000, 60000, 3600000, 86400000
+    };
+    const char *unit;
+    uint64_t number, factor;
+
+    if (strcmp(text, "off") == 0) {
+        *ms = 0;
+        return 0;
+    }
+
+    unit = text;
+    factor = 0;
+
+    if (tg_option_parse_number(&unit, &number) == 0) {
+        factor = tg_option_find_unit(unit, units, values);
+    }
+
+    if (factor == 0 || number > TG_OPTION_TIME_MAX / factor) {
+        return tg_lib_set_error(
+            TOOLGATE_ERR_ARGUMENT,
+            "\"%s\" takes a time, such as 500ms, 5s, 2m or 1h, or "
+            "off; not \"%s\"",
+            option, text);
+    }
+
+    *ms = number * factor;
+
+    return 0;
+}
+
+int
+tg_option_parse_size(const char *option, const char *text, uint64_t least,
+                     uint64_t most, uint64_t *value)
+{
+    static const char *const units[] = { "", "k", "K", "m", "M", NULL };
+    static const uint64_t values[] = { 1, 1024, 1024, 1048576, 1048576 };
+    const char *unit;
+    uint64_t number, factor;
+
+    unit = text;
+    factor = 0;
+
+    if (tg_option_parse_number(&unit, &number) == 0) {
+        factor = tg_option_find_unit(unit, units, values);
+    }
+
+    if (factor == 0 || number > most / factor || number * factor < least) {
+        return tg_lib_set_error(
+            TOOLGATE_ERR_ARGUMENT,
+            "\"%s\" takes a number from %llu to %llu, such as 64k "
+            "or 1m where it is of bytes; not \"%s\"",
+            option, (unsigned long long) least, (unsigned long long) most,
+            text);
+    }
+
+    *value = number * factor;
+
+    return 0;
+}
+
+int
+tg_option_parse_word(const char *option, const char *text,
+                     const char *const *words, int *value)
+{
+    char room[256];
+    tg_buf_t list;
+    int i;
+
+    list = tg_buf_make_fixed(room, sizeof(room) - 1);
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = i;
+            return 0;
+        }
+
+        tg_buf_append_cstr(&list, i == 0 ? "" : ", ");
+        tg_buf_append_cstr(&list, words[i]);
+    }
+
+    return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                            "\"%s\" is one of %.*s; not \"%s\"", option,
+                            (int) list.len, list.data, text);
+}
+
+int
+tg_option_set_text(const char *value, char **text)
+{
+    char *copy;
+
+    copy = tg_str_dup(tg_str_from_cstr(value));
+
+    if (copy == NULL) {
+        return tg_lib_set_nomem_error();
+    }
+
+    free(*text);
+    *text = copy;
+
+    return 0;
+}
+
+int
+tg_option_find(const char *option, const char *const *names)
+{
+    const char *near;
+    int i;
+
+    for (i = 0; names[i] != NULL; i++) {
+        if (strcmp(option, names[i]) == 0) {
+            return i;
+        }
+    }
+
+    near = tg_suggest_word(tg_str_from_cstr(option), names);
+
+    return near != NULL ? tg_lib_set_error(
+               TOOLGATE_ERR_ARGUMENT,
+               "there is no option \"%s\"; did you mean \"%s\"?", option, near)
+                        : tg_lib_set_error(
+                            TOOLGATE_ERR_ARGUMENT,
+                            "there is no option \"%s\"; see docs/library.md",
+                            option);
+}

@@ -1,0 +1,454 @@
+/*
+ * What a program says of a server: its options, its tools, its callbacks.
+ */
+#include "lib/tg_server.h"
+
+#include "base/tg_utf8.h"
+#include "lib/tg_option.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Calls at once of one client, and clients of one server. */
+#define TG_MAX_INFLIGHT_DEFAULT 1024
+#define TG_MAX_INFLIGHT_LIMIT 65536
+#define TG_MAX_CLIENTS_DEFAULT 256
+#define TG_MAX_CLIENTS_LIMIT 65536
+#define TG_FRAME_TIMEOUT_DEFAULT 60000
+#define TG_SEND_TIMEOUT_DEFAULT 60000
+
+/* --- options --- */
+
+enum {
+    TG_OPTION_BRIDGE,
+    TG_OPTION_DIRECTORY,
+    TG_OPTION_FRAME_TIMEOUT,
+    TG_OPTION_IDLE_TIMEOUT,
+    TG_OPTION_INSTRUCTIONS,
+    TG_OPTION_LOOP,
+    TG_OPTION_MAX_CLIENTS,
+    TG_OPTION_MAX_FRAME,
+    TG_OPTION_MAX_INFLIGHT,
+    TG_OPTION_PROTOCOL,
+    TG_OPTION_SEND_TIMEOUT,
+    TG_OPTION_TRANSPORT,
+    TG_OPTION_VERSION
+};
+
+static const char *const tg_server_options[] = {
+    [TG_OPTION_BRIDGE] = "bridge",
+    [TG_OPTION_DIRECTORY] = "directory",
+    [TG_OPTION_FRAME_TIMEOUT] = "frame_timeout",
+    [TG_OPTION_IDLE_TIMEOUT] = "idle_timeout",
+    [TG_OPTION_INSTRUCTIONS] = "instructions",
+    [TG_OPTION_LOOP] = "loop",
+    [TG_OPTION_MAX_CLIENTS] = "max_clients",
+    [TG_OPTION_MAX_FRAME] = "max_frame",
+    [TG_OPTION_MAX_INFLIGHT] = "max_inflight",
+    [TG_OPTION_PROTOCOL] = "protocol",
+    [TG_OPTION_SEND_TIMEOUT] = "send_timeout",
+    [TG_OPTION_TRANSPORT] = "transport",
+    [TG_OPTION_VERSION] = "version",
+    [TG_OPTION_VERSION + 1] = NULL,
+};
+
+static int
+tg_server_set_text(const char *option, const char *value, char **text)
+{
+    return tg_utf8_is_valid(tg_str_from_cstr(value))
+               ? tg_option_set_text(value, text)
+               : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                  "\"%s\" must be text in UTF-8", option);
+}
+
+/* A path, which is used from wherever the program is by then. */
+static int
+tg_server_set_path(const char *option, const char *value, char **text)
+{
+    return value[0] == '/'
+               ? tg_server_set_text(option, value, text)
+               : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                  "\"%s\" must be a path that begins with "
+                                  "a slash; not \"%s\"",
+                                  option, value);
+}
+
+static int
+tg_server_set_transport(toolgate_server_t *server, const char *value)
+{
+    static const char *const words[] = { "auto", "stdio", "sdk", NULL };
+    int rc, word;
+
+    rc = tg_option_parse_word("transport", value, words, &word);
+
+    if (rc == 0) {
+        server->transport = word == 2 ? TG_SERVER_TRANSPORT_SDK
+                                      : TG_SERVER_TRANSPORT_STDIO;
+    }
+
+    return rc;
+}
+
+static int
+tg_server_set_loop(toolgate_server_t *server, const char *value)
+{
+    static const char *const words[] = { "thread", "fd", NULL };
+    int rc, word;
+
+    rc = tg_option_parse_word("loop", value, words, &word);
+
+    if (rc == 0) {
+        server->loop = word == 1 ? TG_LOOP_FD : TG_LOOP_THREAD;
+        server->uv = NULL;
+    }
+
+    return rc;
+}
+
+static int
+tg_server_set_dialect(toolgate_server_t *server, const char *value)
+{
+    const char *words[TG_DIALECT_COUNT + 1];
+    int i, rc, word;
+
+    for (i = 0; i < TG_DIALECT_COUNT; i++) {
+        words[i] = tg_dialect_name((tg_dialect_t) i);
+    }
+
+    words[i] = NULL;
+    rc = tg_option_parse_word("protocol", value, words, &word);
+
+    if (rc == 0) {
+        server->conf.dialect = (tg_dialect_t) word;
+    }
+
+    return rc;
+}
+
+/* Another directory is another name for its files. */
+static int
+tg_server_set_directory(toolgate_server_t *server, const char *value)
+{
+    int rc;
+
+    rc = tg_server_set_path("directory", value, &server->directory);
+    server->has_files &= rc != 0;
+
+    return rc;
+}
+
+static int
+tg_server_set_option(toolgate_server_t *server, int option, const char *value)
+{
+    const char *name;
+    tg_server_config_t *conf;
+
+    name = tg_server_options[option];
+    conf = &server->conf;
+
+    switch (option) {
+    case TG_OPTION_BRIDGE:
+        return tg_server_set_path(name, value, &server->bridge);
+    case TG_OPTION_DIRECTORY:
+        return tg_server_set_directory(server, value);
+    case TG_OPTION_FRAME_TIMEOUT:
+        return tg_option_parse_time(name, value, &conf->frame_timeout);
+    case TG_OPTION_IDLE_TIMEOUT:
+        return tg_option_parse_time(name, value, &conf->idle_timeout);
+    case TG_OPTION_INSTRUCTIONS:
+        return tg_server_set_text(name, value, &server->instructions);
+    case TG_OPTION_LOOP:
+        return tg_server_set_loop(server, value);
+    case TG_OPTION_MAX_CLIENTS:
+        return tg_option_parse_size(name, value, 1, TG_MAX_CLIENTS_LIMIT,
+                                    &conf->max_clients);
+    case TG_OPTION_MAX_FRAME:
+        return tg_option_parse_size(name, value, TG_MAX_FRAME_MIN,
+                                    TG_MAX_FRAME_MAX, &conf->max_frame);
+    case TG_OPTION_MAX_INFLIGHT:
+        return tg_option_parse_size(name, value, 1, TG_MAX_INFLIGHT_LIMIT,
+                                    &conf->max_inflight);
+    case TG_OPTION_PROTOCOL:
+        return tg_server_set_dialect(server, value);
+    case TG_OPTION_SEND_TIMEOUT:
+        return tg_option_parse_time(name, value, &conf->send_timeout);
+    case TG_OPTION_TRANSPORT:
+        return tg_server_set_transport(server, value);
+    default:
+        return tg_server_set_text(name, value, &server->version);
+    }
+}
+
+int
+tg_server_check_process(const toolgate_server_t *server)
+{
+    return server->runtime == NULL || server->pid == getpid()
+               ? 0
+               : tg_lib_set_error(
+                   TOOLGATE_ERR_STATE,
+                   "the server was started by process %ld, of which "
+                   "this one is a fork; make one of your own",
+                   (long) server->pid);
+}
+
+/* What cannot change while clients are there. */
+static int
+tg_server_check_stopped(const toolgate_server_t *server)
+{
+    return server->runtime == NULL
+               ? 0
+               : tg_lib_set_error(
+                   TOOLGATE_ERR_STATE,
+                   "the server is started; set that before, or after "
+                   "toolgate_stop()");
+}
+
+int
+toolgate_set(toolgate_server_t *server, const char *option, const char *value)
+{
+    int i, rc;
+
+    if (option == NULL || value == NULL) {
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "an option needs a value");
+    }
+
+    i = tg_option_find(option, tg_server_options);
+
+    if (i < 0) {
+        return i;
+    }
+
+    tg_lib_lock();
+    rc = tg_server_check_stopped(server);
+    rc = rc == 0 ? tg_server_set_option(server, i, value) : rc;
+    tg_lib_unlock();
+
+    return rc;
+}
+
+int
+toolgate_use_uv(toolgate_server_t *server, struct uv_loop_s *loop)
+{
+    int rc;
+
+    tg_lib_lock();
+    rc = tg_server_check_stopped(server);
+
+    if (rc == 0) {
+        server->loop = loop != NULL ? TG_LOOP_UV : TG_LOOP_THREAD;
+        server->uv = loop;
+    }
+
+    tg_lib_unlock();
+
+    return rc;
+}
+
+int
+toolgate_on_cancel(toolgate_server_t *server, toolgate_cancel_pt cancelled,
+                   void *data)
+{
+    int rc;
+
+    tg_lib_lock();
+    rc = tg_server_check_stopped(server);
+
+    if (rc == 0) {
+        server->conf.cancelled = cancelled;
+        server->conf.cancelled_data = data;
+    }
+
+    tg_lib_unlock();
+
+    return rc;
+}
+
+int
+toolgate_on_report(toolgate_server_t *server, toolgate_report_pt report,
+                   void *data)
+{
+    int rc;
+
+    tg_lib_lock();
+    rc = tg_server_check_stopped(server);
+
+    if (rc == 0) {
+        server->conf.report = report;
+        server->conf.report_data = data;
+    }
+
+    tg_lib_unlock();
+
+    return rc;
+}
+
+/* --- its beginning and its end --- */
+
+/* A key in an agent's config, and what agents put before tools' names. */
+static int
+tg_server_check_name(const char *name)
+{
+    size_t i;
+
+    for (i = 0; name != NULL && name[i] != '\0' && i <= TG_NAME_AGENT_MAX; i++)
+    {
+        if (!tg_is_alpha(name[i]) && !tg_is_digit(name[i])
+            && !tg_is_one_of(name[i], "-_."))
+        {
+            break;
+        }
+    }
+
+    return name != NULL && i != 0 && i <= TG_NAME_AGENT_MAX && name[i] == '\0'
+               ? 0
+               : tg_lib_set_error(
+                   TOOLGATE_ERR_ARGUMENT,
+                   "the name of a server has 1 to %d letters, digits, "
+                   "\"-\", \"_\" and \".\"; not \"%s\"",
+                   TG_NAME_AGENT_MAX, name != NULL ? name : "");
+}
+
+void
+tg_server_free_stopped(toolgate_server_t *server)
+{
+    tg_server_tools_deinit(&server->tools);
+    free(server->name);
+    free(server->version);
+    free(server->instructions);
+    free(server->directory);
+    free(server->bridge);
+    free(server);
+}
+
+toolgate_server_t *
+toolgate_server_new(const char *name)
+{
+    toolgate_server_t *server;
+
+    if (tg_server_check_name(name) != 0) {
+        return NULL;
+    }
+
+    tg_server_install_fork_handlers();
+    server = calloc(1, sizeof(*server));
+
+    if (server != NULL) {
+        server->name = tg_str_dup(tg_str_from_cstr(name));
+        server->version = tg_str_dup(TG_STR(TG_VERSION));
+    }
+
+    if (server == NULL || server->name == NULL || server->version == NULL) {
+        if (server != NULL) {
+            tg_server_free_stopped(server);
+        }
+
+        (void) tg_lib_set_nomem_error();
+        return NULL;
+    }
+
+    server->conf.dialect = TG_DIALECT_AUTO;
+    server->conf.max_frame = TG_FRAME_IPC_MAX;
+    server->conf.max_inflight = TG_MAX_INFLIGHT_DEFAULT;
+    server->conf.max_clients = TG_MAX_CLIENTS_DEFAULT;
+    server->conf.frame_timeout = TG_FRAME_TIMEOUT_DEFAULT;
+    server->conf.send_timeout = TG_SEND_TIMEOUT_DEFAULT;
+
+    return server;
+}
+
+int
+toolgate_state(const toolgate_server_t *server)
+{
+    int state;
+
+    tg_lib_lock();
+    state = server->state;
+    tg_lib_unlock();
+
+    return state;
+}
+
+int
+toolgate_clients(const toolgate_server_t *server)
+{
+    int n;
+
+    tg_lib_lock();
+    n = server->runtime != NULL ? (int) server->runtime->nsessions : 0;
+    tg_lib_unlock();
+
+    return n;
+}
+
+/* --- files --- */
+
+int
+tg_server_choose_files(toolgate_server_t *server)
+{
+    int rc;
+
+    if (server->has_files) {
+        return 0;
+    }
+
+    rc = tg_server_files_choose_paths(&server->files, server->directory);
+    server->has_files = rc == 0;
+
+    return rc;
+}
+
+int
+tg_server_write_schema_file(toolgate_server_t *server,
+                            const tg_catalog_t *catalog)
+{
+    tg_buf_t schemas;
+    int rc;
+
+    if (server->transport == TG_SERVER_TRANSPORT_SDK) {
+        return 0;
+    }
+
+    rc = tg_server_choose_files(server);
+    tg_buf_init(&schemas, tg_alloc_libc());
+    tg_catalog_write_ipc_schemas(catalog, NULL, NULL, &schemas);
+
+    if (rc == 0) {
+        rc = tg_buf_has_failed(&schemas)
+                 ? tg_lib_set_nomem_error()
+                 : tg_server_files_write_schema(&server->files,
+                                                tg_buf_view(&schemas));
+    }
+
+    tg_buf_deinit(&schemas);
+
+    return rc;
+}
+
+static const char *
+tg_server_get_file(toolgate_server_t *server, const char *file)
+{
+    int rc;
+
+    tg_lib_lock();
+    rc = server->transport == TG_SERVER_TRANSPORT_SDK
+             ? tg_lib_set_error(TOOLGATE_ERR_STATE,
+                                "with the transport \"sdk\" there are no files")
+             : tg_server_choose_files(server);
+    tg_lib_unlock();
+
+    return rc == 0 ? file : NULL;
+}
+
+const char *
+toolgate_socket(toolgate_server_t *server)
+{
+    return tg_server_get_file(server, server->files.socket);
+}
+
+const char *
+toolgate_schema_file(toolgate_server_t *server)
+{
+    return tg_server_get_file(server, server->files.schema);
+}

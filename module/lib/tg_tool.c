@@ -1,0 +1,520 @@
+#include "lib/tg_tool.h"
+
+#include "base/tg_utf8.h"
+#include "lib/tg_option.h"
+#include "schema/pcre2/tg_pcre2.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+static const char *const tg_tool_options[] = {
+    [TG_TOOL_OPTION_DESCRIPTION] = "description",
+    [TG_TOOL_OPTION_INPUT_SCHEMA] = "input_schema",
+    [TG_TOOL_OPTION_TITLE] = "title",
+    [TG_TOOL_OPTION_ANNOTATIONS] = "annotations",
+    [TG_TOOL_OPTION_OUTPUT_SCHEMA] = "output_schema",
+    [TG_TOOL_OPTION_OUTPUT] = "output",
+    [TG_TOOL_OPTION_TIMEOUT] = "timeout",
+    [TG_TOOL_OPTION_VALIDATE] = "validate",
+    [TG_TOOL_OPTION_COUNT] = NULL,
+};
+
+/* Of "validate". */
+static const char *const tg_tool_option_validate_words[] = { "on", "off",
+                                                             "formats", NULL };
+enum {
+    TG_VALIDATE_ON,
+    TG_VALIDATE_OFF,
+    TG_VALIDATE_FORMATS
+};
+
+tg_tool_t *
+tg_tool_ref(tg_tool_t *tool)
+{
+    atomic_fetch_add_explicit(&tool->refs, 1, memory_order_relaxed);
+
+    return tool;
+}
+
+void
+tg_tool_unref(tg_tool_t *tool)
+{
+    size_t i;
+
+    if (atomic_fetch_sub_explicit(&tool->refs, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+
+    for (i = 0; i < TG_TOOL_OPTION_COUNT; i++) {
+        free(tool->texts[i]);
+    }
+
+    tg_schema_free(tool->input);
+    tg_schema_free(tool->output);
+    tg_buf_deinit(&tool->json);
+    free(tool->name);
+    free(tool);
+}
+
+/* --- what its texts say; all return 0 or an error, told --- */
+
+static int
+tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
+                         const char *why)
+{
+    return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "%s: \"%s\" %s", tool->name,
+                            tg_tool_options[option], why);
+}
+
+/* Appends one that is JSON, compact, as it goes out in lines. */
+static int
+tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
+{
+    const char *text;
+    tg_buf_t why;
+    int rc;
+
+    text = tool->texts[option];
+
+    if (text == NULL) {
+        return 0;
+    }
+
+    tg_buf_init(&why, tg_alloc_libc());
+    tg_buf_append_cstr(&why, "is no JSON: ");
+    rc = tg_json_validate_explain(tg_str_from_cstr(text), &why) == TG_OK ? 0
+                                                                         : -1;
+
+    if (rc != 0) {
+        tg_buf_append_char(&why, '\0');
+        rc = tg_buf_has_failed(&why)
+                 ? tg_lib_set_nomem_error()
+                 : tg_tool_set_option_error(tool, option, why.data);
+    } else {
+        tg_json_write_compact(&tool->json, tg_str_from_cstr(text));
+    }
+
+    tg_buf_deinit(&why);
+
+    return rc;
+}
+
+/* All that is JSON, in one piece of memory. */
+static int
+tg_tool_parse_json(tg_tool_t *tool)
+{
+    static const tg_tool_option_t options[] = { TG_TOOL_OPTION_INPUT_SCHEMA,
+                                                TG_TOOL_OPTION_OUTPUT_SCHEMA,
+                                                TG_TOOL_OPTION_ANNOTATIONS };
+    tg_str_t *fields[] = { &tool->entry.input_schema,
+                           &tool->entry.output_schema,
+                           &tool->entry.annotations };
+    size_t i, at;
+    int rc;
+
+    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        at = tool->json.len;
+        rc = tg_tool_append_json(tool, options[i]);
+
+        if (rc != 0) {
+            return rc;
+        }
+
+        fields[i]->len = tool->json.len - at;
+    }
+
+    if (tg_buf_has_failed(&tool->json)) {
+        return tg_lib_set_nomem_error();
+    }
+
+    for (i = 0, at = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (tool->texts[options[i]] != NULL) {
+            fields[i]->data = tool->json.data + at;
+            at += fields[i]->len;
+        }
+    }
+
+    return 0;
+}
+
+static int
+tg_tool_compile_schema(tg_tool_t *tool, tg_tool_option_t option, tg_str_t text,
+                       int validation, tg_schema_t **schema)
+{
+    tg_schema_options_t options;
+    const char *mistake;
+    tg_buf_t why;
+    int rc;
+
+    /* A method's schemas are between the program and its callers. */
+    mistake = text.data != NULL && tool->entry.kind == TG_ENTRY_TOOL
+                  ? tg_tool_check_schema(text)
+                  : NULL;
+
+    if (mistake != NULL) {
+        return tg_tool_set_option_error(tool, option, mistake);
+    }
+
+    if (text.data == NULL || validation == TG_VALIDATE_OFF) {
+        return 0;
+    }
+
+    memset(&options, 0, sizeof(options));
+    options.regex = tg_pcre2_get_engine();
+    options.is_format_asserted = validation == TG_VALIDATE_FORMATS;
+    tg_buf_init(&why, tg_alloc_libc());
+    *schema = tg_schema_compile(tg_alloc_libc(), text, &options, &why);
+    tg_buf_append_char(&why, '\0');
+    rc = *schema != NULL ? 0
+         : why.len == 1 || tg_buf_has_failed(&why)
+             ? tg_lib_set_nomem_error()
+             : tg_tool_set_option_error(tool, option, why.data);
+    tg_buf_deinit(&why);
+
+    return rc;
+}
+
+static int
+tg_tool_compile_schemas(tg_tool_t *tool)
+{
+    const char *mistake;
+    int validation, rc;
+
+    validation = TG_VALIDATE_ON;
+    rc = tool->texts[TG_TOOL_OPTION_VALIDATE] != NULL
+             ? tg_option_parse_word("validate",
+                                    tool->texts[TG_TOOL_OPTION_VALIDATE],
+                                    tg_tool_option_validate_words, &validation)
+             : 0;
+
+    if (rc == 0) {
+        rc = tg_tool_compile_schema(tool, TG_TOOL_OPTION_INPUT_SCHEMA,
+                                    tool->entry.input_schema, validation,
+                                    &tool->input);
+    }
+
+    if (rc == 0) {
+        rc = tg_tool_compile_schema(tool, TG_TOOL_OPTION_OUTPUT_SCHEMA,
+                                    tool->entry.output_schema, validation,
+                                    &tool->output);
+    }
+
+    mistake = tool->entry.annotations.data != NULL
+                  ? tg_tool_check_annotations(tool->entry.annotations)
+                  : NULL;
+
+    return rc != 0 ? rc
+           : mistake != NULL
+               ? tg_tool_set_option_error(tool, TG_TOOL_OPTION_ANNOTATIONS,
+                                          mistake)
+               : 0;
+}
+
+/* What a call of it puts out is JSON where a schema or nobody says what. */
+static int
+tg_tool_parse_output(tg_tool_t *tool)
+{
+    static const char *const words[] = { "text", "json", "result", NULL };
+    int rc, output;
+
+    output = tool->entry.kind == TG_ENTRY_METHOD
+                     || tool->texts[TG_TOOL_OPTION_OUTPUT_SCHEMA] != NULL
+                 ? TG_OUTPUT_JSON
+                 : TG_OUTPUT_TEXT;
+    rc = tool->texts[TG_TOOL_OPTION_OUTPUT] != NULL ? tg_option_parse_word(
+             "output", tool->texts[TG_TOOL_OPTION_OUTPUT], words, &output)
+                                                    : 0;
+
+    if (rc == 0 && output == TG_OUTPUT_TEXT
+        && tool->texts[TG_TOOL_OPTION_OUTPUT_SCHEMA] != NULL)
+    {
+        rc = tg_tool_set_option_error(tool, TG_TOOL_OPTION_OUTPUT,
+                                      "cannot be \"text\" where there is an "
+                                      "\"output_schema\"; make it \"json\" or "
+                                      "\"result\"");
+    }
+
+    tool->entry.output = (tg_output_type_t) output;
+
+    return rc;
+}
+
+static int
+tg_tool_parse_text(tg_tool_t *tool, tg_tool_option_t option, tg_str_t *field)
+{
+    if (tool->texts[option] == NULL) {
+        return 0;
+    }
+
+    *field = tg_str_from_cstr(tool->texts[option]);
+
+    return tg_utf8_is_valid(*field)
+               ? 0
+               : tg_tool_set_option_error(tool, option,
+                                          "must be text in UTF-8");
+}
+
+static int
+tg_tool_parse_options(tg_tool_t *tool)
+{
+    const char *mistake;
+    int is_warning, rc;
+
+    tool->entry.name = tg_str_from_cstr(tool->name);
+    mistake = tg_catalog_check_name(tool->entry.kind, tool->entry.name,
+                                    &is_warning);
+
+    /* What some agents refuse is for the program to decide. */
+    if (mistake != NULL && !is_warning) {
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "\"%s\": %s", tool->name,
+                                mistake);
+    }
+
+    rc = tg_tool_parse_text(tool, TG_TOOL_OPTION_DESCRIPTION,
+                            &tool->entry.description);
+    rc = rc != 0 ? rc
+                 : tg_tool_parse_text(tool, TG_TOOL_OPTION_TITLE,
+                                      &tool->entry.title);
+    rc = rc != 0 ? rc : tg_tool_parse_json(tool);
+    rc = rc != 0 ? rc : tg_tool_compile_schemas(tool);
+    rc = rc != 0 ? rc : tg_tool_parse_output(tool);
+    tool->timeout = TG_TOOL_TIMEOUT_DEFAULT;
+
+    return rc != 0 || tool->texts[TG_TOOL_OPTION_TIMEOUT] == NULL
+               ? rc
+               : tg_option_parse_time("timeout",
+                                      tool->texts[TG_TOOL_OPTION_TIMEOUT],
+                                      &tool->timeout);
+}
+
+static int
+tg_tool_copy_texts(tg_tool_t *tool, const char *name,
+                   const char *const texts[TG_TOOL_OPTION_COUNT])
+{
+    size_t i;
+
+    tool->name = tg_str_dup(tg_str_from_cstr(name));
+
+    if (tool->name == NULL) {
+        return tg_lib_set_nomem_error();
+    }
+
+    for (i = 0; i < TG_TOOL_OPTION_COUNT; i++) {
+        if (texts[i] == NULL) {
+            continue;
+        }
+
+        tool->texts[i] = tg_str_dup(tg_str_from_cstr(texts[i]));
+
+        if (tool->texts[i] == NULL) {
+            return tg_lib_set_nomem_error();
+        }
+    }
+
+    return 0;
+}
+
+int
+tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
+            const char *const texts[TG_TOOL_OPTION_COUNT],
+            toolgate_call_pt handler, void *data, tg_tool_t **tool)
+{
+    tg_tool_t *made;
+    int rc;
+
+    made = calloc(1, sizeof(*made));
+
+    if (made == NULL) {
+        return tg_lib_set_nomem_error();
+    }
+
+    atomic_init(&made->refs, 1);
+    tg_buf_init(&made->json, tg_alloc_libc());
+    made->handler = handler;
+    made->data = data;
+    made->entry.kind = kind;
+    rc = tg_tool_copy_texts(made, name, texts);
+    rc = rc != 0 ? rc : tg_tool_parse_options(made);
+
+    if (rc != 0) {
+        tg_tool_unref(made);
+        return rc;
+    }
+
+    *tool = made;
+
+    return 0;
+}
+
+int
+tg_tool_new_with_option(const tg_tool_t *from, const char *option,
+                        const char *value, tg_tool_t **tool)
+{
+    const char *texts[TG_TOOL_OPTION_COUNT];
+    int i;
+
+    memcpy(texts, from->texts, sizeof(texts));
+    i = tg_option_find(option, tg_tool_options);
+
+    if (i < 0) {
+        return i;
+    }
+
+    texts[i] = value;
+
+    return tg_tool_new(from->entry.kind, from->name, texts, from->handler,
+                       from->data, tool);
+}
+
+/* --- those of a server --- */
+
+tg_server_tool_t *
+tg_server_tools_find(const tg_server_tools_t *tools,
+                     tg_catalog_entry_type_t kind, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < tools->n; i++) {
+        if (tools->list[i].tool->entry.kind == kind
+            && strcmp(tools->list[i].tool->name, name) == 0)
+        {
+            return &tools->list[i];
+        }
+    }
+
+    return NULL;
+}
+
+int
+tg_server_tools_add(tg_server_tools_t *tools, tg_tool_t *tool)
+{
+    tg_server_tool_t *list;
+    size_t size;
+
+    if (tools->n == TG_SERVER_TOOLS_MAX) {
+        return tg_lib_set_error(TOOLGATE_ERR_BUSY,
+                                "a server has %d tools and methods at most",
+                                TG_SERVER_TOOLS_MAX);
+    }
+
+    if (tools->n == tools->size) {
+        size = tools->size != 0 ? tools->size * 2 : 16;
+        list = realloc(tools->list, size * sizeof(*list));
+
+        if (list == NULL) {
+            return tg_lib_set_nomem_error();
+        }
+
+        tools->list = list;
+        tools->size = size;
+    }
+
+    tools->list[tools->n].tool = tool;
+    tools->list[tools->n].is_hidden = 0;
+    tools->n++;
+
+    return 0;
+}
+
+void
+tg_server_tools_remove(tg_server_tools_t *tools, tg_server_tool_t *server_tool)
+{
+    tg_tool_unref(server_tool->tool);
+    tools->n--;
+    memmove(server_tool, server_tool + 1,
+            (size_t) (tools->list + tools->n - server_tool)
+                * sizeof(*server_tool));
+}
+
+void
+tg_server_tools_deinit(tg_server_tools_t *tools)
+{
+    while (tools->n != 0) {
+        tg_server_tools_remove(tools, &tools->list[tools->n - 1]);
+    }
+
+    free(tools->list);
+}
+
+/* --- catalogues --- */
+
+/* The entries of a catalogue, each with its tool held. */
+typedef struct {
+    size_t n;
+    tg_catalog_entry_t list[];
+} tg_tool_entries_t;
+
+static void
+tg_tool_entries_free(void *memory)
+{
+    tg_tool_entries_t *entries;
+    size_t i;
+
+    entries = memory;
+
+    for (i = 0; i < entries->n; i++) {
+        tg_tool_unref(entries->list[i].host);
+    }
+
+    free(entries);
+}
+
+static tg_tool_entries_t *
+tg_tool_entries_new(const tg_server_tools_t *tools)
+{
+    tg_tool_entries_t *entries;
+    tg_catalog_entry_t *entry;
+    size_t i;
+
+    entries = malloc(sizeof(*entries) + tools->n * sizeof(entries->list[0]));
+
+    if (entries == NULL) {
+        return NULL;
+    }
+
+    entries->n = 0;
+
+    for (i = 0; i < tools->n; i++) {
+        if (!tools->list[i].is_hidden) {
+            entry = &entries->list[entries->n++];
+            *entry = tools->list[i].tool->entry;
+            entry->host = tg_tool_ref(tools->list[i].tool);
+        }
+    }
+
+    return entries;
+}
+
+tg_catalog_t *
+tg_server_tools_create_catalog(const tg_server_tools_t *tools)
+{
+    tg_catalog_t *catalog;
+    tg_tool_entries_t *entries;
+    uint64_t seed;
+    size_t i;
+    int rc;
+
+    catalog = tg_catalog_new(tg_alloc_libc());
+    entries = catalog != NULL ? tg_tool_entries_new(tools) : NULL;
+    rc = entries != NULL ? TG_OK : TG_NOMEM;
+
+    if (entries != NULL) {
+        tg_catalog_set_memory(catalog, entries, tg_tool_entries_free);
+        seed = 0;
+        (void) !getrandom(&seed, sizeof(seed), 0);
+        tg_catalog_set_seed(catalog, seed);
+    }
+
+    for (i = 0; rc == TG_OK && i < entries->n; i++) {
+        rc = tg_catalog_add(catalog, &entries->list[i]);
+    }
+
+    if (rc == TG_OK && tg_catalog_seal(catalog) == TG_OK) {
+        return catalog;
+    }
+
+    (void) tg_lib_set_nomem_error();
+    tg_catalog_unref(catalog);
+
+    return NULL;
+}

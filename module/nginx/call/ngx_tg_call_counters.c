@@ -1,0 +1,144 @@
+/*
+ * What is counted of calls, in memory that all workers share
+ * (shm/ngx_tg_counters.h).
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+_Static_assert((int) NGX_TG_END_MOVED == (int) NGX_TG_END_COUNT - 1
+                   && (int) NGX_TG_COUNTER_END_STATUS + (int) NGX_TG_END_MOVED
+                          <= (int) NGX_TG_COUNTER_MOVED + 1,
+               "a counter for each end but the first");
+
+void
+ngx_tg_call_count_begin(ngx_tg_call_t *call, ngx_tg_tool_t *tool)
+{
+    if (tool->counters == NULL) {
+        tool->counters = tool->is_builtin
+                             ? &ngx_tg_counters_dummy
+                             : ngx_tg_counters_find(call->base->conf,
+                                                    &tool->entry);
+    }
+
+    call->counters = tool->counters;
+    ngx_tg_counters_add(call->counters, NGX_TG_COUNTER_STARTED, 1);
+}
+
+void
+ngx_tg_call_count_moved_in(ngx_tg_call_t *call, const tg_catalog_entry_t *entry,
+                           const tg_catalog_entry_t *now)
+{
+    if (now != NULL) {
+        ngx_tg_call_count_begin(call, now->host);
+        return;
+    }
+
+    /* The config has it no more. */
+    call->counters = ngx_tg_counters_find(call->base->conf, entry);
+    ngx_tg_counters_add(call->counters, NGX_TG_COUNTER_STARTED, 1);
+}
+
+/* In which of the classes of times; most are in the first. */
+static ngx_uint_t
+ngx_tg_call_get_time_bucket(ngx_msec_t time)
+{
+    static const ngx_msec_t times[] = NGX_TG_DURATION_BUCKETS;
+
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(times) / sizeof(times[0]) && time > times[i]; i++) {
+    }
+
+    return i;
+}
+
+/* Once: nothing of it is counted from here on. */
+static ngx_tg_counters_t *
+ngx_tg_call_take_counters(ngx_tg_call_t *call)
+{
+    ngx_tg_counters_t *counters;
+
+    counters = call->counters;
+    call->counters = &ngx_tg_counters_dummy;
+
+    if (call->running != 0) {
+        ngx_tg_running_call_remove(call->running);
+        call->running = 0;
+    }
+
+    return counters;
+}
+
+void
+ngx_tg_call_count_moved_out(ngx_tg_call_t *call)
+{
+    ngx_tg_counters_add(ngx_tg_call_take_counters(call), NGX_TG_COUNTER_MOVED,
+                        1);
+}
+
+void
+ngx_tg_call_count_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
+{
+    ngx_tg_counters_t *counters;
+
+    if (record->end == NGX_TG_END_MOVED) {
+        ngx_tg_call_count_moved_out(call);
+        return;
+    }
+
+    /* Of what there is not, no more is known. */
+    if (call->entry == NULL) {
+        ngx_tg_counters_add(call->base->conf->counters,
+                            NGX_TG_COUNTER_UNKNOWN_CALLS, 1);
+        return;
+    }
+
+    counters = ngx_tg_call_take_counters(call);
+    ngx_tg_counters_add(counters, NGX_TG_COUNTER_BYTES_IN, record->bytes_in);
+    ngx_tg_counters_add(counters, NGX_TG_COUNTER_BYTES_OUT, record->bytes_out);
+    ngx_tg_counters_add(counters, NGX_TG_COUNTER_DURATION_MS, record->time);
+
+    if (record->end != TG_FAILURE_NONE) {
+        ngx_tg_counters_add(counters,
+                            NGX_TG_COUNTER_END_STATUS + record->end - 1, 1);
+    }
+
+    /* Last: from here on it is not in flight. */
+    ngx_tg_counters_add(counters,
+                        NGX_TG_COUNTER_DURATION_BUCKET
+                            + ngx_tg_call_get_time_bucket(record->time),
+                        1);
+}
+
+/* --- by number --- */
+
+uint64_t
+ngx_tg_call_get_number(ngx_tg_call_t *call)
+{
+    if (call->number == 0 && call->counters != &ngx_tg_counters_dummy) {
+        call->number = ngx_tg_running_call_next_number();
+    }
+
+    return call->number;
+}
+
+void
+ngx_tg_call_publish_running(ngx_tg_call_t *call, void (*unwanted)(void *call))
+{
+    const ngx_tg_peer_cred_t *client;
+    ngx_tg_running_call_t running;
+
+    if (call->counters == &ngx_tg_counters_dummy) {
+        return;
+    }
+
+    client = ngx_tg_session_base_get_peer_cred(call->base);
+    running.number = ngx_tg_call_get_number(call);
+    running.start = call->start;
+    running.pid = client != NULL ? client->pid : 0;
+    running.uid = client != NULL ? client->uid : 0;
+    running.runs_in_worker = call->handler != NULL
+                             && call->handler->run != NULL;
+    running.peer = &call->base->peer;
+    running.counters = call->counters;
+    call->running = ngx_tg_running_call_add(&running, call, unwanted);
+}

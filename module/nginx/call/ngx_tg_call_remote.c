@@ -1,0 +1,591 @@
+/*
+ * Calls that are jobs of the runner's, or meet it when their session moves.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+#include "protocol/tg_rpc.h"
+
+/* As of `max_output`: what the runner's frames carry, escaped. */
+#define NGX_TG_STORED_RESULT_MAX 33554432
+
+/*
+ * Why there is none.  What was carried did start; its job may have been too
+ * long without a worker.
+ */
+static tg_outcome_t
+ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
+                              const tg_response_t *answer)
+{
+    const char *text;
+
+    if (call->is_stored) {
+        text = "The call was executed, but its result is too large to be "
+               "shown whole, and toolgate-runner, which stores it, could not "
+               "be reached. See what the call did before it is made again.";
+    } else if (answer->kind == TG_RESPONSE_ERROR) {
+        text = "The program was ended while NGINX was reloaded; it may have "
+               "done part of its work. Try again.";
+    } else if (answer->kind == TG_RESPONSE_LOST && call->job.is_task) {
+        text = "toolgate-runner ended before it answered, so it is not known "
+               "whether this was done. Look at the tasks before you try "
+               "again: the next call starts the runner anew.";
+    } else if (answer->kind == TG_RESPONSE_LOST) {
+        text = "toolgate-runner ended while the program ran, and the program "
+               "with it; it may have done part of its work. Try again: the "
+               "next call starts the runner anew.";
+    } else if (call->is_handed_off) {
+        text = "The toolgate-runner that has the program cannot be reached "
+               "since NGINX was told to reload or stop; whether the program "
+               "has done its work is not known.";
+    } else if (call->job.is_task) {
+        text = "toolgate-runner could not be reached, so nothing was done; try "
+               "again, or tell the operator.";
+    } else {
+        text = "toolgate-runner could not be reached, so the program was not "
+               "started; try again, or tell the operator.";
+    }
+
+    return tg_outcome_make_failure(TG_FAILURE_LOST, text);
+}
+
+static tg_outcome_t
+ngx_tg_call_make_remote_outcome(ngx_tg_call_t *call,
+                                const tg_response_t *answer, tg_buf_t *text)
+{
+    tg_outcome_t outcome;
+
+    if (answer->kind == TG_RESPONSE_RESULT) {
+        outcome = tg_outcome_parse_json(answer->result, text, &call->ran);
+        call->rule = ngx_tg_call_rule_find(call->ran.rule);
+        call->ran.rule = TG_STR_NONE;
+        return outcome;
+    }
+
+    if (answer->kind == TG_RESPONSE_NOT_STARTED && !call->is_handed_off
+        && !call->is_stored && call->job.runner->error[0] != '\0')
+    {
+        tg_buf_printf(text,
+                      "toolgate-runner could not be started (%s), so %s; try "
+                      "again, or tell the operator.",
+                      (const char *) call->job.runner->error,
+                      call->job.is_task ? "nothing was done"
+                                        : "the program was not started either");
+        return tg_buf_has_failed(text)
+                   ? tg_outcome_make_failure(TG_FAILURE_LOST, TG_TEXT_NO_MEMORY)
+                   : tg_outcome_make_failure_str(TG_FAILURE_LOST,
+                                                 tg_buf_view(text));
+    }
+
+    if (answer->kind != TG_RESPONSE_ERROR || call->is_handed_off) {
+        return ngx_tg_call_make_lost_outcome(call, answer);
+    }
+
+    tg_json_append_unescaped(text, answer->message);
+    outcome = tg_outcome_make_failure(TG_FAILURE_INTERNAL,
+                                      "toolgate-runner refused the call.");
+
+    if (!tg_buf_has_failed(text) && text->len != 0) {
+        outcome.value = tg_buf_view(text);
+    }
+
+    return outcome;
+}
+
+static void
+ngx_tg_call_on_remote_response(void *data, const tg_response_t *answer)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    outcome = ngx_tg_call_make_remote_outcome(data, answer, &text);
+    ngx_tg_call_end(data, &outcome);
+    tg_buf_deinit(&text);
+}
+
+static void
+ngx_tg_call_on_remote_progress(void *data, const tg_message_t *message)
+{
+    if (message->p.progress.data == NULL) {
+        ngx_tg_call_on_server_request(data, message->params);
+        return;
+    }
+
+    ngx_tg_call_send_progress(data, message->p.progress, message->p.total,
+                              message->p.message);
+}
+
+static void
+ngx_tg_call_on_remote_detached(void *data)
+{
+    ngx_tg_call_t *call = data;
+
+    ngx_tg_session_base_wake(call->base);
+}
+
+static void
+ngx_tg_call_on_remote_gone(void *data)
+{
+    ngx_tg_call_end(data, NULL);
+}
+
+static const ngx_tg_remote_call_ops_t ngx_tg_call_remote_ops = {
+    ngx_tg_call_on_remote_response,
+    ngx_tg_call_on_remote_progress,
+    ngx_tg_call_on_remote_detached,
+    ngx_tg_call_on_remote_gone,
+};
+
+/* --- what the runner is asked --- */
+
+/* One element of `limits`: how many of its key may run and wait. */
+static void
+ngx_tg_limit_append_json(tg_buf_t *buf, const char *directive,
+                         const ngx_tg_limit_t *limit, ngx_uint_t *n)
+{
+    if (limit->concurrency == 0) {
+        return;
+    }
+
+    tg_buf_printf(buf, "%s{\"name\":\"%s\",\"key\":",
+                  (*n)++ == 0 ? ",\"limits\":[" : ",", directive);
+    tg_json_write_string(buf, ngx_tg_str_from_ngx(&limit->key));
+    tg_buf_printf(buf, ",\"concurrency\":%lu,\"queue\":%lu}",
+                  (unsigned long) limit->concurrency,
+                  (unsigned long) limit->queue);
+}
+
+void
+ngx_tg_call_append_max_response(ngx_tg_call_t *call, tg_buf_t *params)
+{
+    const tg_peer_t *peer;
+
+    peer = &call->base->peer;
+    tg_buf_append_cstr(params, ",\"max_answer\":");
+    tg_buf_append_uint(params, tg_peer_max_reply_size(peer));
+
+    if (peer->row->is_text_only) {
+        tg_buf_append_cstr(params, ",\"text_only\":true");
+    }
+}
+
+ngx_uint_t
+ngx_tg_call_is_task_submission(const ngx_tg_call_t *call,
+                               const tg_request_t *request)
+{
+    tg_str_t value;
+
+    switch (call->tool->task) {
+    case NGX_TG_TASK_REQUIRED:
+        return 1;
+    case NGX_TG_TASK_OPTIONAL:
+        return request->meta.data != NULL
+               && tg_json_has_member(request->meta, TG_STR(TG_META_TASK),
+                                     TG_JSON_TRUE, &value);
+    default:
+        return 0;
+    }
+}
+
+void
+ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
+{
+    const ngx_tg_limit_t *limits[3];
+    const ngx_tg_tool_t *tool;
+    ngx_tg_limit_scope_t scopes[3];
+    ngx_uint_t i, n, nlimits;
+    uint64_t number;
+
+    tool = call->tool;
+    tg_buf_append_cstr(params, "{\"tool\":");
+    tg_json_write_string(params, tool->entry.name);
+    tg_buf_printf(params, ",\"timeout_ms\":%lu,\"max_timeout_ms\":%lu",
+                  (unsigned long) tool->timeout,
+                  (unsigned long) tool->max_timeout);
+    number = ngx_tg_call_get_number(call);
+
+    if (number != 0) {
+        tg_buf_append_cstr(params, ",\"call\":");
+        tg_buf_append_uint(params, number);
+    }
+
+    /* Who asks for the result of a task is another one than who began it. */
+    if (!ngx_tg_call_is_task_submission(call, call->request)) {
+        ngx_tg_call_append_max_response(call, params);
+    }
+
+    nlimits = ngx_tg_tool_get_limits(tool, call->base->conf, limits, scopes);
+
+    for (i = 0, n = 0; i < nlimits; i++) {
+        ngx_tg_limit_append_json(params, scopes[i].concurrency, limits[i], &n);
+    }
+
+    if (n != 0) {
+        tg_buf_append_char(params, ']');
+    }
+}
+
+void
+ngx_tg_call_append_owner(ngx_tg_call_t *call, tg_buf_t *params)
+{
+    const ngx_tg_peer_cred_t *client;
+
+    client = ngx_tg_session_base_get_peer_cred(call->base);
+
+    if (client != NULL) {
+        tg_buf_printf(params, ",\"owner\":\"%lu\"",
+                      (unsigned long) client->uid);
+    } else {
+        tg_buf_append_cstr(params, ",\"owner\":\"nobody\"");
+    }
+}
+
+void
+ngx_tg_call_append_stored_output(ngx_tg_call_t *call, tg_buf_t *params)
+{
+    const ngx_tg_srv_conf_t *scf;
+
+    scf = call->base->conf;
+
+    if (!call->tool->stores_output || scf->spill_quota == 0) {
+        return;
+    }
+
+    tg_buf_printf(params, ",\"spill\":{\"quota\":%llu,\"keep_ms\":%lu",
+                  (unsigned long long) scf->spill_quota,
+                  (unsigned long) scf->spill_time);
+
+    if (call->tool->preview != 0) {
+        tg_buf_printf(params, ",\"preview\":%zu", call->tool->preview);
+    }
+
+    ngx_tg_call_append_owner(call, params);
+    tg_buf_append_char(params, '}');
+}
+
+void
+ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
+{
+    const ngx_tg_tool_t *tool;
+
+    tool = call->tool;
+    tg_buf_printf(params, ",\"max_output\":%lu",
+                  (unsigned long) tool->max_output);
+
+    ngx_tg_call_append_stored_output(call, params);
+
+    if (tool->bytes.len != 0) {
+        tg_buf_append_cstr(params, ",\"bytes\":");
+        tg_json_write_string(params, ngx_tg_str_from_ngx(&tool->bytes));
+        tg_buf_append_cstr(params, ",\"mime\":");
+        tg_json_write_string(params, ngx_tg_str_from_ngx(&tool->mime));
+        return;
+    }
+
+    /* What a method's result is to be is its own business. */
+    if (tool->entry.output != TG_OUTPUT_TEXT) {
+        tg_buf_append_cstr(params, tool->entry.output == TG_OUTPUT_RESULT
+                                           && tool->entry.kind == TG_ENTRY_TOOL
+                                       ? ",\"output\":\"result\""
+                                       : ",\"output\":\"json\"");
+    }
+}
+
+static void
+ngx_tg_call_fail_unsent(ngx_tg_call_t *call, int rc)
+{
+    tg_outcome_t outcome;
+
+    call->rule = rc == TG_LIMIT ? NGX_TG_RULE_RUNNER : NGX_TG_RULE_NONE;
+    outcome = rc == TG_LIMIT ? tg_outcome_make_failure(
+                  TG_FAILURE_BUSY, "Too much is waiting for "
+                                   "toolgate-runner, or this call is too "
+                                   "large for it; call again later, or "
+                                   "with less.")
+                             : tg_outcome_make_no_memory();
+    ngx_tg_call_end(call, &outcome);
+}
+
+/* --- a place among the calls that this worker runs --- */
+
+static int ngx_tg_call_request_slot(ngx_tg_call_t *call);
+
+/*
+ * Once it runs, it goes on even when nobody counts it any more.  If the runner
+ * that did is gone, the next one is to count it, too.
+ */
+static void
+ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
+{
+    ngx_tg_call_t *call = data;
+
+    if (call->has_run) {
+        if (answer->kind == TG_RESPONSE_LOST && call->base != NULL) {
+            (void) ngx_tg_call_request_slot(call);
+        }
+
+        return;
+    }
+
+    /* The next runner counts it, too. */
+    if ((answer->kind == TG_RESPONSE_LOST
+         || answer->kind == TG_RESPONSE_NOT_STARTED)
+        && call->slot_request.has_broken
+        && call->job.nresends < NGX_TG_REMOTE_CALL_RESENDS_MAX
+        && call->base != NULL)
+    {
+        call->job.nresends++;
+
+        if (ngx_tg_call_request_slot(call) == TG_OK) {
+            return;
+        }
+    }
+
+    if (answer->kind == TG_RESPONSE_LOST
+        || answer->kind == TG_RESPONSE_NOT_STARTED) {
+        ngx_tg_call_fail(call, TG_FAILURE_LOST,
+                         "toolgate-runner, which counts this tool's "
+                         "calls, could not be reached, so the call was "
+                         "not started; try again, or tell the operator.");
+        return;
+    }
+
+    ngx_tg_call_on_remote_response(call, answer);
+}
+
+/* Its deadline is that of its arrival. */
+static void
+ngx_tg_call_run_handler(ngx_tg_call_t *call)
+{
+    ngx_msec_t waited;
+
+    call->has_run = 1;
+    waited = ngx_current_msec - call->start;
+    ngx_add_timer(&call->timer,
+                  waited < call->timeout ? call->timeout - waited : 0);
+    call->handler->run(call);
+}
+
+static void
+ngx_tg_call_on_slot_granted(void *data, const tg_message_t *message)
+{
+    ngx_tg_call_t *call = data;
+
+    (void) message;
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: has its place", call);
+
+    if (!call->has_run) {
+        call->ran.queued_ms = (int64_t) (ngx_current_msec - call->start);
+        ngx_tg_call_run_handler(call);
+    }
+}
+
+/* Notes what its tool's limits are: TG_OK or TG_NOMEM. */
+static int
+ngx_tg_call_save_slot_params(ngx_tg_call_t *call)
+{
+    const ngx_tg_limit_t *limits[3];
+    ngx_tg_limit_scope_t scopes[3];
+    tg_buf_t params;
+    ngx_uint_t i;
+    u_char *copy;
+
+    i = ngx_tg_tool_get_limits(call->tool, call->base->conf, limits, scopes);
+
+    while (i > 0 && limits[i - 1]->concurrency == 0) {
+        i--;
+    }
+
+    if (i == 0) {
+        return TG_OK;
+    }
+
+    tg_buf_init(&params, tg_alloc_libc());
+    ngx_tg_call_begin_params(call, &params);
+    tg_buf_append_char(&params, '}');
+    copy = tg_buf_has_failed(&params) ? NULL
+                                      : ngx_pnalloc(call->pool, params.len);
+
+    if (copy != NULL) {
+        ngx_memcpy(copy, params.data, params.len);
+        call->limits = tg_str((char *) copy, params.len);
+    }
+
+    tg_buf_deinit(&params);
+
+    return copy != NULL ? TG_OK : TG_NOMEM;
+}
+
+static int
+ngx_tg_call_request_slot(ngx_tg_call_t *call)
+{
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: asks for a place", call);
+
+    call->slot_request.data = call;
+    call->slot_request.answer = ngx_tg_call_on_slot_response;
+    call->slot_request.progress = ngx_tg_call_on_slot_granted;
+
+    return ngx_tg_runner_send_request(call->base->conf->runner, TG_STR("place"),
+                                      call->limits, &call->slot_request);
+}
+
+ngx_int_t
+ngx_tg_call_defer_request(ngx_tg_call_t *call)
+{
+    tg_call_t *deferred;
+
+    if (ngx_tg_call_save_for_log(call, call->tool, call->request->arguments)
+        != NGX_OK)
+    {
+        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
+        return NGX_ERROR;
+    }
+
+    deferred = tg_peer_defer_request(&call->base->peer, call->request);
+
+    if (deferred == NULL) {
+        /* As too many run, or there is no memory: it was answered. */
+        call->is_refused = 1;
+        call->rule = call->base->peer.last_failure == TG_FAILURE_BUSY
+                         ? NGX_TG_RULE_INFLIGHT
+                         : NGX_TG_RULE_NONE;
+        ngx_tg_call_end(call, NULL);
+        return NGX_ERROR;
+    }
+
+    tg_call_set_host_bytes(deferred, NGX_TG_CALL_POOL_SIZE
+                                         + call->request->arguments.len
+                                         + call->arguments.len);
+    ngx_tg_call_set_deferred(call, deferred,
+                             call->timeout + NGX_TG_WATCHDOG_GRACE);
+
+    return NGX_OK;
+}
+
+static ngx_uint_t
+ngx_tg_call_can_store_output(const ngx_tg_call_t *call)
+{
+    return call->tool->stores_output && call->base->conf->spill_quota != 0;
+}
+
+size_t
+ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call)
+{
+    return ngx_tg_call_can_store_output(call) ? NGX_TG_STORED_RESULT_MAX
+                                              : call->tool->max_output;
+}
+
+int
+ngx_tg_call_save_store_params(ngx_tg_call_t *call)
+{
+    const ngx_tg_tool_t *tool;
+    u_char text[NGX_TG_STORE_PARAMS_MAX];
+    tg_buf_t params;
+    u_char *copy;
+
+    tool = call->tool;
+
+    if (!ngx_tg_call_can_store_output(call)) {
+        return TG_OK;
+    }
+
+    params = tg_buf_make_fixed((char *) text, sizeof(text));
+    tg_buf_printf(&params, ",\"max_output\":%zu", tool->max_output);
+    ngx_tg_call_append_stored_output(call, &params);
+    copy = tg_buf_has_failed(&params) ? NULL
+                                      : ngx_pnalloc(call->pool, params.len);
+
+    if (copy == NULL) {
+        return TG_NOMEM;
+    }
+
+    ngx_memcpy(copy, params.data, params.len);
+    call->store_params = tg_str((char *) copy, params.len);
+    call->max_output = tool->max_output;
+    call->unstored_max = tool->preview != 0
+                             ? ngx_min(tool->preview, tool->max_output)
+                             : tool->max_output;
+
+    return TG_OK;
+}
+
+ngx_int_t
+ngx_tg_call_defer(ngx_tg_call_t *call)
+{
+    int rc;
+
+    rc = TG_OK;
+
+    if (call->handler->run != NULL) {
+        rc = ngx_tg_call_save_store_params(call);
+        rc = rc == TG_OK ? ngx_tg_call_save_slot_params(call) : rc;
+    }
+
+    if (ngx_tg_call_defer_request(call) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (call->handler->run == NULL) {
+        return NGX_OK;
+    }
+
+    /* Now, or when the runner, which counts, says so. */
+    if (rc == TG_OK && call->limits.len == 0) {
+        ngx_tg_call_run_handler(call);
+        return NGX_OK;
+    }
+
+    rc = rc == TG_OK ? ngx_tg_call_request_slot(call) : rc;
+
+    if (rc != TG_OK) {
+        ngx_tg_call_fail_unsent(call, rc);
+    }
+
+    return NGX_OK;
+}
+
+/* --- jobs --- */
+
+void
+ngx_tg_call_init_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner)
+{
+    call->job.data = call;
+    call->job.ops = &ngx_tg_call_remote_ops;
+    call->job.runner = runner;
+    call->job.name = call->entry->name;
+    call->job.number = call->number;
+    call->job.store_params = call->store_params;
+}
+
+void
+ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_str_t params)
+{
+    int rc;
+
+    ngx_log_debug3(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: asks toolgate-runner for \"%*s\"", call,
+                   method.len, method.data);
+
+    ngx_tg_call_init_remote(call, call->base->conf->runner);
+    rc = ngx_tg_remote_call_start(&call->job, method, params);
+
+    if (rc != TG_OK) {
+        ngx_tg_call_fail_unsent(call, rc);
+    }
+}
+
+int
+ngx_tg_call_attach_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner,
+                          const char *key)
+{
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: adopts its job", call);
+
+    ngx_tg_call_init_remote(call, runner);
+    call->job.state = NGX_TG_REMOTE_CALL_DETACHED;
+    ngx_memcpy(call->job.key, key, NGX_TG_TOKEN_LEN);
+
+    return ngx_tg_remote_call_attach(&call->job);
+}

@@ -1,0 +1,291 @@
+/*
+ * What a handler's output, and a backend's answer, is to a call.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+#include "catalog/tg_tool_result_repair.h"
+#include "protocol/tg_rpc.h"
+
+void
+ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    outcome = tg_outcome_parse_output(call->entry, bytes);
+
+    if (outcome.kind != TG_OUTCOME_FAILURE) {
+        ngx_tg_call_end(call, &outcome);
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_outcome_explain(&outcome, call->entry->name, bytes, &text);
+    ngx_tg_call_end(call, &outcome);
+    tg_buf_deinit(&text);
+}
+
+/* As tg_outcome_output(); scratch takes what is wrong. */
+static tg_outcome_t
+ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
+                                tg_buf_t *scratch)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    outcome = tg_outcome_parse_output(call->entry, bytes);
+
+    if (outcome.kind == TG_OUTCOME_FAILURE) {
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_outcome_explain(&outcome, call->entry->name, bytes, &text);
+        tg_buf_truncate(scratch, 0);
+        tg_buf_append_str(scratch, outcome.value);
+        tg_buf_deinit(&text);
+        outcome.value = tg_buf_view(scratch);
+    }
+
+    return outcome;
+}
+
+/* The texts of a result; they are decoded. */
+static void
+ngx_tg_result_append_texts(tg_str_t result, tg_buf_t *scratch)
+{
+    tg_buf_t texts;
+
+    tg_buf_init(&texts, tg_alloc_libc());
+    tg_tool_result_write_texts(&texts, result);
+    tg_json_append_unescaped(scratch, tg_buf_view(&texts));
+    scratch->failed |= texts.failed;
+    tg_buf_deinit(&texts);
+}
+
+/*
+ * What a reply of the call may have at most; 0: there is no bound, as it goes
+ * to another worker or is stored.
+ */
+static size_t
+ngx_tg_call_get_max_response(const ngx_tg_call_t *call)
+{
+    return call->base == NULL || call->deferred == NULL
+                   || call->store_params.len != 0
+               ? 0
+               : tg_peer_max_reply_size(&call->base->peer);
+}
+
+/*
+ * Are the texts of a result larger than any message of the client?  Then none
+ * of them is written, and scratch says so.
+ */
+static ngx_uint_t
+ngx_tg_call_has_large_texts(const ngx_tg_call_t *call, tg_str_t result,
+                            tg_buf_t *scratch)
+{
+    size_t max, least;
+
+    max = ngx_tg_call_get_max_response(call);
+
+    if (max == 0 || result.len <= max) {
+        return 0;
+    }
+
+    least = tg_tool_result_texts_min_size(result);
+
+    if (least <= max) {
+        return 0;
+    }
+
+    tg_outcome_write_too_large(scratch, least, max);
+
+    return 1;
+}
+
+/* A tool's result, as `output` has it. */
+static tg_outcome_t
+ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
+                                tg_buf_t *scratch)
+{
+    ngx_uint_t is_whole;
+    tg_str_t value;
+
+    if (tg_json_type(result) != TG_JSON_OBJECT) {
+        return tg_outcome_make_failure(
+            TG_FAILURE_OUTPUT, "The backend's answer is no tool's result.");
+    }
+
+    is_whole = call->entry->output == TG_OUTPUT_RESULT;
+
+    /* A question is for the client, whatever `output` says of results. */
+    if ((is_whole && tg_tool_result_has_texts_only(result))
+        || tg_tool_result_is_input_required(result))
+    {
+        return tg_outcome_make(TG_OUTCOME_RESULT, result);
+    }
+
+    if (is_whole) {
+        (void) tg_tool_result_repair(result, scratch);
+        return tg_outcome_make(TG_OUTCOME_RESULT, scratch->len != 0
+                                                      ? tg_buf_view(scratch)
+                                                      : result);
+    }
+
+    if (call->entry->output == TG_OUTPUT_JSON
+        && tg_json_get_member(result, TG_STR("structuredContent"), &value)
+               == TG_OK)
+    {
+        return ngx_tg_call_make_output_outcome(call, value, scratch);
+    }
+
+    if (ngx_tg_call_has_large_texts(call, result, scratch)) {
+        return tg_outcome_make_failure_str(TG_FAILURE_SIZE,
+                                           tg_buf_view(scratch));
+    }
+
+    ngx_tg_result_append_texts(result, scratch);
+
+    return tg_tool_result_is_error(result)
+               ? tg_outcome_make_failure_str(TG_FAILURE_PROGRAM,
+                                             tg_buf_view(scratch))
+               : ngx_tg_call_make_output_outcome(call, tg_buf_view(scratch),
+                                                 scratch);
+}
+
+/* The result of a method of JSON-RPC, likewise. */
+static tg_outcome_t
+ngx_tg_call_convert_method_result(const ngx_tg_call_t *call, tg_str_t result,
+                                  tg_buf_t *scratch)
+{
+    if (call->entry->output != TG_OUTPUT_TEXT) {
+        return ngx_tg_call_make_output_outcome(call, result, scratch);
+    }
+
+    return tg_json_type(result) == TG_JSON_STRING
+               ? tg_outcome_make(TG_OUTCOME_BODY, tg_json_string_body(result))
+               : tg_outcome_make_text(result);
+}
+
+/* A class of an error is what clients of ipc know. */
+static tg_outcome_t
+ngx_tg_call_convert_exception(const ngx_tg_call_t *call,
+                              const tg_response_t *answer, tg_buf_t *scratch)
+{
+    if (call->entry->output != TG_OUTPUT_RESULT) {
+        tg_json_append_unescaped(scratch, answer->type);
+        tg_buf_append_cstr(scratch, ": ");
+        tg_json_append_unescaped(scratch, answer->message);
+        return tg_outcome_make_failure_str(TG_FAILURE_PROGRAM,
+                                           tg_buf_view(scratch));
+    }
+
+    tg_buf_append_cstr(scratch, "{\"content\":[{\"type\":\"text\",\"text\":\"");
+    tg_buf_append_str(scratch, answer->message);
+    tg_buf_append_cstr(scratch, "\"}],\"isError\":true,\"_meta\":"
+                                "{\"" TG_META_ERROR_TYPE "\":\"");
+    tg_buf_append_str(scratch, answer->type);
+    tg_buf_append_cstr(scratch, "\"}}");
+
+    return tg_outcome_make(TG_OUTCOME_RESULT, tg_buf_view(scratch));
+}
+
+static tg_outcome_t
+ngx_tg_call_convert_error(const ngx_tg_call_t *call,
+                          const tg_response_t *answer, tg_buf_t *scratch)
+{
+    tg_outcome_t outcome;
+
+    if (answer->type.data != NULL) {
+        return ngx_tg_call_convert_exception(call, answer, scratch);
+    }
+
+    tg_json_append_unescaped(scratch, answer->message);
+    outcome = tg_outcome_make_failure_str(
+        answer->code == TG_RPC_METHOD_NOT_FOUND ? TG_FAILURE_UNKNOWN
+        : answer->code == TG_RPC_INVALID_PARAMS ? TG_FAILURE_ARGUMENTS
+                                                : TG_FAILURE_PROGRAM,
+        tg_buf_view(scratch));
+    outcome.has_code = answer->has_code;
+    outcome.code = answer->code;
+    outcome.data = answer->data;
+
+    return outcome;
+}
+
+/*
+ * Is JSON, or a whole result, larger than any message of the client?  Then it
+ * need not be looked at, unless it is to be stored.
+ */
+static ngx_uint_t
+ngx_tg_call_is_response_too_large(const ngx_tg_call_t *call,
+                                  ngx_uint_t is_method, tg_str_t result,
+                                  tg_outcome_t *outcome)
+{
+    if (ngx_tg_call_get_max_response(call) == 0
+        || call->entry->output == TG_OUTPUT_TEXT
+        || (call->entry->output == TG_OUTPUT_JSON && !is_method))
+    {
+        return 0;
+    }
+
+    *outcome = tg_outcome_make(call->entry->output == TG_OUTPUT_JSON
+                                   ? TG_OUTCOME_JSON
+                                   : TG_OUTCOME_RESULT,
+                               result);
+
+    return tg_peer_check_reply_size(&call->base->peer, &call->deferred->reply,
+                                    outcome)
+           != 0;
+}
+
+tg_outcome_t
+ngx_tg_call_convert_response(ngx_tg_call_t *call, ngx_uint_t is_method,
+                             size_t max_output, const tg_response_t *answer,
+                             tg_buf_t *scratch)
+{
+    tg_outcome_t outcome;
+
+    if (answer->result.len > max_output) {
+        tg_buf_printf(scratch,
+                      "%.*s: the backend's answer has %zu bytes, more than "
+                      "the %zu that it may have (max_output); ask for less.",
+                      (int) call->entry->name.len, call->entry->name.data,
+                      answer->result.len, max_output);
+        outcome = tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,
+                                              tg_buf_view(scratch));
+        call->rule = NGX_TG_RULE_MAX_OUTPUT;
+
+    } else if (answer->is_too_large) {
+        tg_buf_printf(scratch,
+                      "%.*s: the backend's answer has more than the %zu bytes "
+                      "that it may have (max_output); ask for less.",
+                      (int) call->entry->name.len, call->entry->name.data,
+                      max_output);
+        outcome = tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,
+                                              tg_buf_view(scratch));
+        call->rule = NGX_TG_RULE_MAX_OUTPUT;
+
+    } else if (answer->kind == TG_RESPONSE_RESULT
+               && ngx_tg_call_is_response_too_large(call, is_method,
+                                                    answer->result, &outcome))
+    {
+        return outcome;
+
+    } else if (answer->kind == TG_RESPONSE_ERROR) {
+        outcome = ngx_tg_call_convert_error(call, answer, scratch);
+    } else if (is_method) {
+        outcome = ngx_tg_call_convert_method_result(call, answer->result,
+                                                    scratch);
+    } else {
+        outcome = ngx_tg_call_convert_tool_result(call, answer->result,
+                                                  scratch);
+    }
+
+    /* In a batch, or told to another worker, it stands deeper than it did. */
+    if (outcome.kind == TG_OUTCOME_RESULT
+        && (call->base == NULL || call->deferred->reply.batch != NULL)
+        && tg_outcome_is_too_deep(outcome.value))
+    {
+        return tg_outcome_make_too_deep();
+    }
+
+    return tg_buf_has_failed(scratch) ? tg_outcome_make_no_memory() : outcome;
+}

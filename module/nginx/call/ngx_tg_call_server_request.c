@@ -1,0 +1,103 @@
+/*
+ * What is asked of a client while it waits for a call: who runs the call asks
+ * by way of the runner, which gets the answer.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+/* {"ask":7, and the one member that is there of two. */
+static void
+ngx_tg_runner_notify_client_response(ngx_tg_runner_t *runner, int64_t number,
+                                     tg_str_t result, tg_str_t error)
+{
+    tg_buf_t params;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_append_cstr(&params, "{\"ask\":");
+    tg_buf_append_uint(&params, (uint64_t) number);
+    tg_json_write_member(&params, ",\"result\":", result);
+
+    if (result.data == NULL) {
+        tg_json_write_member(&params, ",\"error\":", error);
+    }
+
+    tg_buf_append_char(&params, '}');
+
+    if (!tg_buf_has_failed(&params)) {
+        ngx_tg_runner_notify(runner, TG_STR("told"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}
+
+/* What a client is asked, or why it was not. */
+static int
+ngx_tg_call_send_server_request(ngx_tg_call_t *call, tg_str_t method,
+                                tg_str_t params, int64_t number)
+{
+    char room[TG_NAME_MAX];
+    tg_buf_t text;
+
+    text = tg_buf_make_fixed(room, sizeof(room));
+    tg_json_append_unescaped(&text, tg_json_string_body(method));
+
+    return tg_buf_has_failed(&text)
+               ? TG_MISSING
+               : tg_peer_send_server_request(&call->base->peer,
+                                             tg_buf_view(&text), params,
+                                             (uint64_t) number);
+}
+
+void
+ngx_tg_call_on_server_request(ngx_tg_call_t *call, tg_str_t params)
+{
+    static const char *const names[] = { "ask", "method", "params", NULL };
+    tg_str_t values[3];
+    int64_t number;
+    int rc;
+
+    if (call->base == NULL
+        || tg_json_get_members(params, names, values) != TG_OK
+        || tg_json_parse_int64(values[0], &number) != TG_OK)
+    {
+        return;
+    }
+
+    rc = TG_OK;
+
+    /* Without a method it is taken back. */
+    if (tg_json_type(values[1]) != TG_JSON_STRING) {
+        tg_peer_cancel_server_request(&call->base->peer, (uint64_t) number);
+    } else {
+        rc = ngx_tg_call_send_server_request(call, values[1], values[2],
+                                             number);
+    }
+
+    if (rc != TG_OK) {
+        ngx_tg_runner_notify_client_response(
+            call->job.runner, number, TG_STR_NONE,
+            rc == TG_MISSING
+                ? TG_STR("{\"code\":-32601,\"message\":\"The client cannot be "
+                         "asked this.\"}")
+                : TG_STR("{\"code\":-32603,\"message\":\"Too much was asked "
+                         "of the client at once.\"}"));
+        return;
+    }
+
+    ngx_tg_call_reset_watchdog(call);
+    ngx_tg_session_base_wake(call->base);
+}
+
+void
+ngx_tg_call_on_client_response(void *host, uint64_t tag,
+                               const tg_message_t *message)
+{
+    ngx_tg_call_t *call;
+
+    call = ngx_tg_session_base_find_remote_call(host);
+
+    if (call != NULL) {
+        ngx_tg_call_reset_watchdog(call);
+        ngx_tg_runner_notify_client_response(call->job.runner, (int64_t) tag,
+                                             message->result, message->error);
+    }
+}

@@ -1,0 +1,86 @@
+/*
+ * Large results of calls that this worker runs itself (`pass`, `library`): the
+ * runner stores them, and the caller gets a preview, as of all other handlers.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+static int
+ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_append_cstr(&params, "{\"tool\":");
+    tg_json_write_string(&params, call->entry->name);
+    tg_buf_append_str(&params, call->store_params);
+    ngx_tg_call_append_max_response(call, &params);
+    tg_buf_append_cstr(&params, ",\"answer\":");
+    tg_outcome_write_json(&params, outcome);
+    tg_buf_append_cstr(&params, "}}");
+    rc = TG_NOMEM;
+
+    if (!tg_buf_has_failed(&params)) {
+        ngx_tg_call_init_remote(call, call->base->conf->runner);
+        rc = ngx_tg_remote_call_start(&call->job, TG_STR("store_output"),
+                                      tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+
+    return rc;
+}
+
+/* A handler that answers at once has noted nothing. */
+static ngx_uint_t
+ngx_tg_call_has_large_result(ngx_tg_call_t *call, const tg_outcome_t *outcome)
+{
+    if (call->deferred == NULL && call->handler->run != NULL) {
+        (void) ngx_tg_call_save_store_params(call);
+    }
+
+    return call->store_params.len != 0
+           && outcome->value.len > call->unstored_max;
+}
+
+ngx_uint_t
+ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
+{
+    tg_run_stats_t ran;
+
+    /* Without its session, the runner does that when it gets the answer. */
+    if (call->is_stored || call->base == NULL
+        || call->job.state != NGX_TG_REMOTE_CALL_NONE
+        || !ngx_tg_call_has_large_result(call, outcome))
+    {
+        return 0;
+    }
+
+    ran = ngx_tg_call_get_run_stats(call);
+
+    if (call->deferred == NULL && ngx_tg_call_defer_request(call) != NGX_OK) {
+        return 1;
+    }
+
+    if (ngx_tg_call_request_store(call, outcome) != TG_OK) {
+        if (outcome->value.len > call->max_output) {
+            *outcome = tg_outcome_make_failure(
+                TG_FAILURE_OUTPUT,
+                "The call was executed, but its result has more bytes than "
+                "max_output, and could not be stored; ask for less.");
+        }
+
+        return 0;
+    }
+
+    /* The handler is done with it; from here on it is the runner's. */
+    call->is_stored = 1;
+    call->ran = ran;
+    call->handler = NULL;
+    call->has_run = 0;
+    call->job.is_local = 0;
+    ngx_tg_upstream_request_cancel(&call->slot_request, 0);
+    ngx_tg_call_reset_watchdog(call);
+
+    return 1;
+}

@@ -1,0 +1,81 @@
+/*
+ * Calls that become tasks (`task`): the runner writes down what is to be run,
+ * and answers with the task.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+/* As of a method about tasks: a database may be away for a moment. */
+#define NGX_TG_TASK_RESPONSE_TIMEOUT 60000
+
+ngx_uint_t
+ngx_tg_append_submission_token(tg_buf_t *params)
+{
+    char key[NGX_TG_TOKEN_LEN + 1];
+
+    if (ngx_tg_token_generate(key) != NGX_OK) {
+        return 0;
+    }
+
+    tg_buf_append_cstr(params, ",\"token\":\"");
+    tg_buf_append_cstr(params, key);
+    tg_buf_append_char(params, '"');
+
+    return 1;
+}
+
+void
+ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params)
+{
+    u_char *copy;
+
+    copy = ngx_pnalloc(call->pool, params.len);
+
+    if (copy != NULL) {
+        ngx_memcpy(copy, params.data, params.len);
+        call->job.repeatable_params = tg_str((char *) copy, params.len);
+        tg_call_set_host_bytes(call->deferred,
+                               call->deferred->host_bytes + params.len);
+    }
+}
+
+void
+ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_str_t job)
+{
+    const ngx_tg_srv_conf_t *scf;
+    ngx_uint_t has_token;
+    tg_buf_t params;
+
+    scf = call->base->conf;
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_append_cstr(&params, "{\"tool\":");
+    tg_json_write_string(&params, call->tool->entry.name);
+    tg_buf_append_cstr(&params, ",\"store\":");
+    tg_json_write_string(&params, ngx_tg_str_from_ngx(&scf->task_store));
+    tg_buf_append_cstr(&params, ",\"method\":\"tool.call\",\"is_tool\":true");
+    ngx_tg_call_append_owner(call, &params);
+    has_token = ngx_tg_append_submission_token(&params);
+    tg_buf_append_cstr(&params, scf->has_task_tools
+                                    ? ",\"params\":{\"has_tools\":true"
+                                    : ",\"params\":{\"has_tools\":false");
+    tg_json_write_member(&params, ",\"arguments\":", arguments);
+    tg_json_write_member(&params, ",\"job\":", job);
+    tg_buf_append_cstr(&params, "}}");
+
+    /* The tool's own time is the task's. */
+    call->timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
+    call->max_timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
+
+    if (tg_buf_has_failed(&params)) {
+        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
+    } else if (ngx_tg_call_defer(call) == NGX_OK) {
+        call->job.is_task = 1;
+
+        if (has_token) {
+            ngx_tg_call_save_task_params(call, tg_buf_view(&params));
+        }
+
+        ngx_tg_call_start_remote(call, TG_STR("task"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

@@ -1,0 +1,543 @@
+/*
+ * How much: `rate` over all workers, in shared memory that survives reloads;
+ * and `concurrency`, which the runner keeps, since there is one for all.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+/*
+ * Of shared memory, and the same in every config, so that a reload finds it
+ * again; a limited tool takes some 200 bytes, and unused pages cost nothing.
+ */
+#define NGX_TG_RATE_ZONE_SIZE 8388608
+/* A runner runs 64 programs; more may be written than that, to no effect. */
+#define NGX_TG_CONCURRENCY_MAX 65536
+
+/* Calls are counted in thousandths, as NGINX's own limit_req does. */
+#define NGX_TG_RATE_UNITS_PER_CALL 1000
+/* Rates are per minute: of 1r/m a second has no whole thousandths. */
+#define NGX_TG_RATE_MS_PER_MINUTE 60000
+
+/*
+ * One word holds the whole account, so that workers change it without a
+ * lock: one that is killed meanwhile would hold a lock for ever.
+ */
+#define NGX_TG_RATE_EXCESS_BITS 27
+#define NGX_TG_RATE_EXCESS_MASK ((UINT64_C(1) << NGX_TG_RATE_EXCESS_BITS) - 1)
+#define NGX_TG_RATE_TIME_MASK                                                  \
+    ((UINT64_C(1) << (64 - NGX_TG_RATE_EXCESS_BITS)) - 1)
+
+typedef struct {
+    ngx_str_node_t sn;
+    /* Low bits: thousandths of calls ahead of the rate; above: since when. */
+    uint64_t account;
+} ngx_tg_rate_node_t;
+
+typedef struct {
+    ngx_rbtree_t rbtree;
+    ngx_rbtree_node_t sentinel;
+} ngx_tg_rate_tree_t;
+
+/* --- directives --- */
+
+static ngx_int_t
+ngx_tg_limit_parse_number(ngx_str_t *value, const char *prefix,
+                          ngx_uint_t *number)
+{
+    size_t len;
+    ngx_int_t n;
+
+    len = ngx_strlen(prefix);
+
+    if (value->len < len || ngx_strncmp(value->data, prefix, len) != 0) {
+        return NGX_ERROR;
+    }
+
+    n = ngx_atoi(value->data + len, value->len - len);
+
+    if (n == NGX_ERROR || n > NGX_TG_CONCURRENCY_MAX) {
+        return NGX_ERROR;
+    }
+
+    *number = (ngx_uint_t) n;
+
+    return NGX_OK;
+}
+
+/* concurrency N [queue=M] */
+char *
+ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_limit_t *limit;
+    ngx_str_t *value;
+
+    limit = (ngx_tg_limit_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (limit->concurrency != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_tg_limit_parse_number(&value[1], "", &limit->concurrency) != NGX_OK
+        || limit->concurrency == 0
+        || (cf->args->nelts == 3
+            && ngx_tg_limit_parse_number(&value[2], "queue=", &limit->queue)
+                   != NGX_OK))
+    {
+        return ngx_tg_conf_error(
+            cf,
+            "invalid \"%V\"; write how many calls may run at "
+            "once and how many may wait, each at most 65536, "
+            "such as \"%V 2 queue=10\"",
+            &cmd->name, &cmd->name);
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* What stands behind a rate, each once: as limit_req has it. */
+static ngx_int_t
+ngx_tg_limit_parse_rate_option(ngx_str_t *value, ngx_tg_limit_t *limit)
+{
+    static const struct {
+        ngx_str_t word;
+        ngx_uint_t level;
+    } levels[] = {
+        { ngx_string("log_level=info"), NGX_LOG_INFO },
+        { ngx_string("log_level=notice"), NGX_LOG_NOTICE },
+        { ngx_string("log_level=warn"), NGX_LOG_WARN },
+        { ngx_string("log_level=error"), NGX_LOG_ERR },
+    };
+    ngx_uint_t i;
+
+    if (limit->burst == NGX_CONF_UNSET_UINT
+        && ngx_tg_limit_parse_number(value, "burst=", &limit->burst) == NGX_OK)
+    {
+        return NGX_OK;
+    }
+
+    if (!limit->dry_run && ngx_strcmp(value->data, "dry_run") == 0) {
+        limit->dry_run = 1;
+        return NGX_OK;
+    }
+
+    for (i = 0; i < 4 && limit->log_level == NGX_CONF_UNSET_UINT; i++) {
+        if (ngx_strcmp(value->data, levels[i].word.data) == 0) {
+            limit->log_level = levels[i].level;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_ERROR;
+}
+
+/* rate Nr/s|Nr/m [burst=M] [dry_run] [log_level=LEVEL] */
+char *
+ngx_tg_conf_set_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_limit_t *limit;
+    ngx_str_t *value, number;
+    ngx_uint_t scale, rate, i;
+    ngx_int_t rc;
+
+    limit = (ngx_tg_limit_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (limit->rate != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    number = value[1];
+    scale = 0;
+
+    if (number.len > 3) {
+        number.len -= 3;
+
+        if (ngx_strcmp(number.data + number.len, "r/s") == 0) {
+            scale = 60;
+        } else if (ngx_strcmp(number.data + number.len, "r/m") == 0) {
+            scale = 1;
+        }
+    }
+
+    limit->burst = NGX_CONF_UNSET_UINT;
+    limit->log_level = NGX_CONF_UNSET_UINT;
+    rc = scale != 0 ? ngx_tg_limit_parse_number(&number, "", &rate) : NGX_ERROR;
+
+    for (i = 2; rc == NGX_OK && i < cf->args->nelts; i++) {
+        rc = ngx_tg_limit_parse_rate_option(&value[i], limit);
+    }
+
+    if (rc != NGX_OK || rate == 0) {
+        return ngx_tg_conf_error(
+            cf,
+            "invalid \"%V\"; write calls a second or a minute, "
+            "and how many may come early, such as \"%V 10r/s "
+            "burst=5\" or \"%V 30r/m\"; behind it may stand \"dry_run\", "
+            "and \"log_level=\" with info, notice, warn or error",
+            &cmd->name, &cmd->name, &cmd->name);
+    }
+
+    ngx_conf_init_uint_value(limit->burst, 0);
+    ngx_conf_init_uint_value(limit->log_level, NGX_LOG_ERR);
+    limit->rate = rate * NGX_TG_RATE_UNITS_PER_CALL * scale;
+    limit->rate_text = value[1];
+
+    return NGX_CONF_OK;
+}
+
+/* --- shared memory --- */
+
+static ngx_tg_rate_node_t *
+ngx_tg_rate_node_get(ngx_shm_zone_t *zone, ngx_str_t *key)
+{
+    ngx_tg_rate_tree_t *tree;
+    ngx_tg_rate_node_t *node;
+    ngx_slab_pool_t *shpool;
+    uint32_t hash;
+
+    tree = zone->data;
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    hash = ngx_crc32_long(key->data, key->len);
+
+    node = (ngx_tg_rate_node_t *) (void *) ngx_str_rbtree_lookup(&tree->rbtree,
+                                                                 key, hash);
+
+    if (node != NULL) {
+        return node;
+    }
+
+    node = ngx_slab_calloc(shpool, sizeof(ngx_tg_rate_node_t) + key->len);
+
+    if (node == NULL) {
+        return NULL;
+    }
+
+    node->sn.node.key = hash;
+    node->sn.str.len = key->len;
+    node->sn.str.data = (u_char *) (node + 1);
+    /* From 0 on it would be years, and half of what the bits hold. */
+    node->account = (ngx_current_msec & NGX_TG_RATE_TIME_MASK)
+                    << NGX_TG_RATE_EXCESS_BITS;
+    ngx_memcpy(node->sn.str.data, key->data, key->len);
+    ngx_rbtree_insert(&tree->rbtree, &node->sn.node);
+
+    return node;
+}
+
+static ngx_int_t
+ngx_tg_rate_zone_init(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_tg_main_conf_t *mcf;
+    ngx_tg_limit_t **limits;
+    ngx_tg_rate_tree_t *tree;
+    ngx_slab_pool_t *shpool;
+    ngx_uint_t i;
+
+    mcf = zone->data;
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    tree = data;
+
+    if (tree == NULL && zone->shm.exists) {
+        tree = shpool->data;
+    }
+
+    if (tree == NULL) {
+        tree = ngx_slab_alloc(shpool, sizeof(ngx_tg_rate_tree_t));
+        if (tree == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_rbtree_init(&tree->rbtree, &tree->sentinel,
+                        ngx_str_rbtree_insert_value);
+        shpool->data = tree;
+    }
+
+    zone->data = tree;
+    limits = mcf->limits.elts;
+
+    /* The tree changes here only, in the master; workers change its nodes. */
+    for (i = 0; i < mcf->limits.nelts; i++) {
+        limits[i]->node = ngx_tg_rate_node_get(zone, &limits[i]->key);
+
+        if (limits[i]->node == NULL) {
+            ngx_log_error(NGX_LOG_EMERG, zone->shm.log, 0,
+                          "no shared memory is left for the limits of tools; "
+                          "restart NGINX, or limit fewer tools");
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+/* --- what a limit is called --- */
+
+/* The name of a block, in the one around it. */
+static u_char *
+ngx_tg_limit_append_block_name(u_char *p, const ngx_tg_tool_t *block)
+{
+    if (block->group != NULL) {
+        p = ngx_tg_limit_append_block_name(p, block->group);
+    }
+
+    return ngx_sprintf(p, "%c%*s",
+                       block->is_group                      ? '@'
+                       : block->entry.kind == TG_ENTRY_TOOL ? '/'
+                                                            : ':',
+                       block->entry.name.len, block->entry.name.data);
+}
+
+static ngx_int_t
+ngx_tg_server_add_limit(ngx_conf_t *cf, ngx_tg_limit_t *limit,
+                        ngx_tg_srv_conf_t *scf, const ngx_tg_tool_t *block)
+{
+    ngx_tg_limit_t **slot;
+    ngx_tg_main_conf_t *mcf;
+    u_char *p;
+
+    if (limit->rate == 0 && limit->concurrency == 0) {
+        return NGX_OK;
+    }
+
+    /* A server is known by the name it gives itself and its place. */
+    p = ngx_pnalloc(cf->pool,
+                    scf->info.name.len + 2 * TG_NAME_MAX + NGX_INT_T_LEN + 5);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    limit->key.data = p;
+    p = ngx_sprintf(p, "%*s#%ui", scf->info.name.len, scf->info.name.data,
+                    scf->number);
+
+    if (block != NULL) {
+        p = ngx_tg_limit_append_block_name(p, block);
+    }
+
+    limit->key.len = p - limit->key.data;
+
+    if (limit->rate == 0) {
+        return NGX_OK;
+    }
+
+    slot = ngx_array_push(&mcf->limits);
+    if (slot == NULL) {
+        return NGX_ERROR;
+    }
+
+    *slot = limit;
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_tg_server_init_limits(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
+{
+    static ngx_str_t name = ngx_string("toolgate");
+
+    ngx_tg_main_conf_t *mcf;
+    ngx_tg_srv_conf_t **server;
+    ngx_tg_tool_t *tool;
+    ngx_shm_zone_t *zone;
+    size_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    scf->number = mcf->servers.nelts;
+    server = ngx_array_push(&mcf->servers);
+
+    if (server == NULL
+        || ngx_tg_server_add_limit(cf, &scf->limit, scf, NULL) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    *server = scf;
+
+    for (i = 0; (tool = ngx_tg_server_get_block(scf, i)) != NULL; i++) {
+        if (ngx_tg_server_add_limit(cf, &tool->limit, scf, tool) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    if (mcf->limits.nelts == 0 || mcf->zone != NULL) {
+        return NGX_OK;
+    }
+
+    zone = ngx_shared_memory_add(cf, &name, NGX_TG_RATE_ZONE_SIZE,
+                                 &ngx_stream_toolgate_module);
+    if (zone == NULL) {
+        return NGX_ERROR;
+    }
+
+    zone->init = ngx_tg_rate_zone_init;
+    zone->data = mcf;
+    mcf->zone = zone;
+
+    return NGX_OK;
+}
+
+/* --- a call --- */
+
+/*
+ * The account after this call at this time; 0 when it is one too many, and
+ * then *wait says after how many milliseconds it may come again.
+ */
+static uint64_t
+ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
+                            ngx_msec_t *wait)
+{
+    uint64_t excess, room, now, passed, drained;
+
+    now = ngx_current_msec & NGX_TG_RATE_TIME_MASK;
+    passed = now - (account >> NGX_TG_RATE_EXCESS_BITS);
+    excess = account & NGX_TG_RATE_EXCESS_MASK;
+    room = (uint64_t) limit->burst * NGX_TG_RATE_UNITS_PER_CALL;
+
+    /* Workers' clocks differ by a tick: never backwards. */
+    if (passed > NGX_TG_RATE_TIME_MASK / 2) {
+        now -= passed;
+        passed = 0;
+    }
+
+    drained = passed > 86400000
+                  ? excess
+                  : limit->rate * passed / NGX_TG_RATE_MS_PER_MINUTE;
+    excess = excess > drained ? excess - drained : 0;
+
+    if (excess > room) {
+        *wait = (ngx_msec_t) ((excess - room) * NGX_TG_RATE_MS_PER_MINUTE
+                                  / limit->rate
+                              + 1);
+        return 0;
+    }
+
+    excess += NGX_TG_RATE_UNITS_PER_CALL;
+
+    return now << NGX_TG_RATE_EXCESS_BITS | excess;
+}
+
+/* Counts a call: 0, or after how many milliseconds it may come again. */
+static ngx_msec_t
+ngx_tg_limit_take_rate(const ngx_tg_limit_t *limit)
+{
+    ngx_tg_rate_node_t *node;
+    uint64_t before, after;
+    ngx_msec_t wait;
+
+    wait = 0;
+    node = limit->node;
+    before = __atomic_load_n(&node->account, __ATOMIC_RELAXED);
+
+    do {
+        after = ngx_tg_limit_charge_account(limit, before, &wait);
+
+        if (after == 0) {
+            return wait;
+        }
+    } while (!__atomic_compare_exchange_n(&node->account, &before, after, 0,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+
+    return 0;
+}
+
+/* A call that was counted and does not take place after all. */
+static void
+ngx_tg_limit_refund_rate(const ngx_tg_limit_t *limit)
+{
+    ngx_tg_rate_node_t *node;
+    uint64_t before, excess;
+
+    node = limit->node;
+    before = __atomic_load_n(&node->account, __ATOMIC_RELAXED);
+
+    do {
+        excess = before & NGX_TG_RATE_EXCESS_MASK;
+        excess = ngx_min(excess, NGX_TG_RATE_UNITS_PER_CALL);
+    } while (!__atomic_compare_exchange_n(&node->account, &before,
+                                          before - excess, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}
+
+ngx_uint_t
+ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf,
+                       const ngx_tg_limit_t **limits,
+                       ngx_tg_limit_scope_t *scopes)
+{
+    static const ngx_tg_limit_scope_t own = { "This tool", "rate",
+                                              "concurrency" };
+    static const ngx_tg_limit_scope_t group = { "The tools of this MCP server",
+                                                "rate of its block",
+                                                "concurrency of its block" };
+    static const ngx_tg_limit_scope_t all = { "The tools of this server",
+                                              "tool_rate", "tool_concurrency" };
+    const ngx_tg_tool_t *block;
+    ngx_uint_t n;
+
+    for (n = 0, block = tool->block; block != NULL; block = block->group) {
+        scopes[n] = block->is_group ? group : own;
+        limits[n++] = &block->limit;
+    }
+
+    scopes[n] = all;
+    limits[n++] = &scf->limit;
+
+    return n;
+}
+
+ngx_int_t
+ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
+{
+    const ngx_tg_limit_t *limits[3], *limit;
+    ngx_tg_limit_scope_t scopes[3];
+    ngx_tg_call_rule_t rule;
+    ngx_msec_t wait;
+    ngx_uint_t i, n;
+
+    n = ngx_tg_tool_get_limits(call->tool, call->base->conf, limits, scopes);
+
+    for (i = 0; i < n; i++) {
+        limit = limits[i];
+        wait = limit->rate != 0 ? ngx_tg_limit_take_rate(limit) : 0;
+
+        if (wait == 0) {
+            continue;
+        }
+
+        rule = ngx_tg_call_rule_find(tg_str_from_cstr(scopes[i].rate));
+        limits[i] = NULL;
+
+        if (!limit->dry_run) {
+            break;
+        }
+
+        ngx_log_error(limit->log_level, call->pool->log, 0,
+                      "dry run: call of \"%*s\" would fail: busy (%s)",
+                      call->entry->name.len, call->entry->name.data,
+                      ngx_tg_call_rule_get_name(rule));
+    }
+
+    if (i == n) {
+        return NGX_OK;
+    }
+
+    call->rule = rule;
+    call->log_level = limit->log_level;
+
+    (void) ngx_snprintf(text, size,
+                        "%s may be called no more often than %V (%s %V, "
+                        "burst=%ui); call again in %M.%03M s.%Z",
+                        scopes[i].tools, &limit->rate_text, scopes[i].rate,
+                        &limit->rate_text, limit->burst, wait / 1000,
+                        wait % 1000);
+
+    /* Those that have counted it. */
+    while (i-- > 0) {
+        if (limits[i] != NULL && limits[i]->rate != 0) {
+            ngx_tg_limit_refund_rate(limits[i]);
+        }
+    }
+
+    return NGX_BUSY;
+}

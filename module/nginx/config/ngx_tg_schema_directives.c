@@ -1,0 +1,199 @@
+/*
+ * Directives that are JSON: schemas, annotations, capabilities.
+ */
+#include "nginx/config/ngx_tg_config.h"
+
+#include "base/tg_utf8.h"
+#include "schema/tg_schema_query.h"
+
+char *
+ngx_tg_conf_set_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tool_t *tool = conf;
+
+    const char *mistake;
+    ngx_str_t *value;
+
+    if (tool->entry.annotations.data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_tg_conf_parse_json(cf, &cmd->name, &value[1],
+                               &tool->entry.annotations)
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    mistake = tg_tool_check_annotations(tool->entry.annotations);
+
+    if (mistake != NULL) {
+        return ngx_tg_conf_error(cf, "\"%V\" %s", &cmd->name, mistake);
+    }
+
+    ngx_tg_lint_annotations(cf, tool->entry.annotations);
+
+    return NGX_CONF_OK;
+}
+
+/* tool_capability NAME [JSON]: one more member of what is declared. */
+char *
+ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_srv_conf_t *scf = conf;
+
+    tg_str_t *all, json, other;
+    ngx_str_t *value;
+    tg_buf_t buf;
+    u_char *p;
+
+    value = cf->args->elts;
+    all = &scf->info.experimental;
+    json = TG_STR("{}");
+
+    if (value[1].len == 0 || !tg_utf8_is_valid(ngx_tg_str_from_ngx(&value[1])))
+    {
+        return "needs a name in UTF-8";
+    }
+
+    if (cf->args->nelts == 3
+        && ngx_tg_conf_parse_json(cf, &cmd->name, &value[2], &json) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    if (tg_json_type(json) != TG_JSON_OBJECT) {
+        return ngx_tg_conf_error(cf,
+                                 "what \"%V\" says of \"%V\" must be a JSON "
+                                 "object, such as '{}'",
+                                 &cmd->name, &value[1]);
+    }
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_write_string(&buf, ngx_tg_str_from_ngx(&value[1]));
+    tg_buf_append_char(&buf, ':');
+    tg_buf_append_str(&buf, json);
+    p = tg_buf_has_failed(&buf) ? NULL
+                                : ngx_pnalloc(cf->pool, all->len + buf.len + 2);
+
+    if (p != NULL && all->data != NULL
+        && tg_json_get_member(*all, ngx_tg_str_from_ngx(&value[1]), &other)
+               == TG_OK)
+    {
+        tg_buf_deinit(&buf);
+        return ngx_tg_conf_error(cf, "duplicate \"%V %V\"; declare it once",
+                                 &cmd->name, &value[1]);
+    }
+
+    if (p != NULL) {
+        json.len = ngx_sprintf(p, "%*s%c%*s}",
+                               all->data != NULL ? all->len - 1 : 0, all->data,
+                               all->data != NULL ? ',' : '{', buf.len, buf.data)
+                   - p;
+        *all = tg_str((char *) p, json.len);
+    }
+
+    tg_buf_deinit(&buf);
+
+    return p != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* What `properties` declares, for $tool_arg_NAME. */
+static ngx_int_t
+ngx_tg_tool_read_properties(ngx_conf_t *cf, ngx_tg_tool_t *tool)
+{
+    ngx_tg_arg_property_t *property;
+    tg_str_t root, properties, key, value;
+    tg_json_cursor_t json;
+    u_char *name;
+
+    root = tool->entry.input_schema;
+
+    if (tg_json_get_member(root, TG_STR("properties"), &properties) != TG_OK
+        || tg_json_type(properties) != TG_JSON_OBJECT)
+    {
+        return NGX_OK;
+    }
+
+    tg_json_init(&json, properties);
+    (void) tg_json_enter_object(&json);
+
+    while (tg_json_next_member(&json, &key) == TG_OK) {
+        property = ngx_tg_conf_array_push(cf, &tool->properties,
+                                          sizeof(ngx_tg_arg_property_t));
+        name = ngx_pnalloc(cf->pool, key.len + 1);
+
+        if (property == NULL || name == NULL) {
+            return NGX_ERROR;
+        }
+
+        property->name = tg_str((char *) name,
+                                tg_json_unescape((char *) name, key));
+        (void) tg_json_read_value(&json, &value);
+        ngx_tg_arg_property_init(property, root, value);
+    }
+
+    return NGX_OK;
+}
+
+/*
+ * input_schema JSON, output_schema JSON, and the same from a file; the slice
+ * is at cmd->offset, and cmd->post tells a file.
+ */
+char *
+ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tool_t *tool = conf;
+
+    ngx_str_t *value;
+    tg_schema_t *schema;
+    const char *mistake;
+    tg_str_t *field;
+
+    field = (tg_str_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (field->data != NULL) {
+        return "is duplicate; a tool has one schema of each kind";
+    }
+
+    value = cf->args->elts;
+
+    if ((cmd->post != NULL
+             ? ngx_tg_conf_read_json_file(cf, &cmd->name, &value[1], field)
+             : ngx_tg_conf_parse_json(cf, &cmd->name, &value[1], field))
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    /* A method's schemas are between its author and its callers. */
+    mistake = tool->entry.kind == TG_ENTRY_TOOL ? tg_tool_check_schema(*field)
+                                                : NULL;
+
+    if (mistake != NULL) {
+        return ngx_tg_conf_error(cf, "invalid \"%V\": %s", &cmd->name, mistake);
+    }
+
+    schema = ngx_tg_schema_compile(cf, &cmd->name, *field, 0);
+
+    if (schema == NULL || ngx_tg_lint_schema(cf, &cmd->name, *field) != NGX_OK
+        || (tool->entry.kind == TG_ENTRY_TOOL
+            && ngx_tg_lint_listed_schema(
+                   cf, &cmd->name, field == &tool->entry.input_schema, *field)
+                   != NGX_OK))
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    if (field == &tool->entry.output_schema) {
+        tool->output_schema = schema;
+        return NGX_CONF_OK;
+    }
+
+    tool->input = schema;
+
+    return ngx_tg_tool_read_properties(cf, tool) == NGX_OK ? NGX_CONF_OK
+                                                           : NGX_CONF_ERROR;
+}

@@ -1,0 +1,145 @@
+/*
+ * Secrets that a config has in files of their own: read when it is loaded, by
+ * whoever starts NGINX, so that no dump of the config has them.
+ */
+#include "nginx/config/ngx_tg_config.h"
+
+#include "base/tg_utf8.h"
+
+/* A token or a key; more is the wrong file. */
+#define NGX_TG_SECRET_MAX 16384
+/* Where a service manager puts what a service may know (systemd.exec(5)). */
+#define NGX_TG_CREDENTIALS_VAR "CREDENTIALS_DIRECTORY"
+
+ngx_int_t
+ngx_tg_secret_file_read(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text,
+                        ngx_file_info_t *fi)
+{
+    if (ngx_tg_conf_read_file(cf, path, text, fi) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    while (
+        text->len != 0
+        && (text->data[text->len - 1] == LF || text->data[text->len - 1] == CR))
+    {
+        text->data[--text->len] = '\0';
+    }
+
+    return text->len != 0 && text->len <= NGX_TG_SECRET_MAX
+                   && tg_utf8_is_valid(ngx_tg_str_from_ngx(text))
+                   && ngx_strlen(text->data) == text->len
+               ? NGX_OK
+               : NGX_DECLINED;
+}
+
+/* What is wrong with who may read or change it: NULL, or what to do. */
+static const char *
+ngx_tg_secret_file_check(ngx_conf_t *cf, const ngx_file_info_t *fi)
+{
+    ngx_core_conf_t *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cf->cycle->conf_ctx,
+                                           ngx_core_module);
+
+    if (fi->st_uid != 0 && fi->st_uid != geteuid()
+        && fi->st_uid != (uid_t) ccf->user)
+    {
+        return "belongs to another user, who could change it; give it to root "
+               "or to NGINX's user (chown)";
+    }
+
+    if (ngx_file_access(fi) & (S_IRWXO | S_IWGRP)) {
+        return "can be read or changed by others; take that right away (chmod "
+               "0600, or 0640)";
+    }
+
+    return NULL;
+}
+
+/* The path of a credential, by its name: NGX_ERROR: logged. */
+static ngx_int_t
+ngx_tg_secret_get_credential_path(ngx_conf_t *cf, ngx_str_t *name,
+                                  ngx_str_t *path)
+{
+    const char *folder;
+
+    folder = getenv(NGX_TG_CREDENTIALS_VAR);
+
+    if (folder == NULL || folder[0] != '/') {
+        (void) ngx_tg_conf_error(
+            cf,
+            "there is no credential \"%V\", as " NGX_TG_CREDENTIALS_VAR
+            " is not set; let the service manager load it "
+            "(LoadCredential=), or write \"file=PATH\"",
+            name);
+        return NGX_ERROR;
+    }
+
+    if (name->len == 0 || name->data[0] == '.'
+        || ngx_strchr(name->data, '/') != NULL)
+    {
+        (void) ngx_tg_conf_error(cf,
+                                 "invalid credential \"%V\"; write its name, "
+                                 "without a folder",
+                                 name);
+        return NGX_ERROR;
+    }
+
+    path->data = ngx_pnalloc(cf->pool, ngx_strlen(folder) + name->len + 2);
+
+    if (path->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    path->len = ngx_sprintf(path->data, "%s/%V%Z", folder, name) - path->data
+                - 1;
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_tg_secret_arg_read(ngx_conf_t *cf, const ngx_str_t *word, ngx_str_t *text)
+{
+    static const ngx_str_t file = ngx_string("file=");
+    static const ngx_str_t credential = ngx_string("credential=");
+    ngx_file_info_t fi;
+    const char *mistake;
+    ngx_str_t path, name;
+    ngx_int_t rc;
+
+    if (word->len > file.len
+        && ngx_strncmp(word->data, file.data, file.len) == 0) {
+        path.data = word->data + file.len;
+        path.len = word->len - file.len;
+
+    } else if (word->len > credential.len
+               && ngx_strncmp(word->data, credential.data, credential.len) == 0)
+    {
+        name.data = word->data + credential.len;
+        name.len = word->len - credential.len;
+
+        if (ngx_tg_secret_get_credential_path(cf, &name, &path) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+    } else {
+        return NGX_DECLINED;
+    }
+
+    rc = ngx_tg_secret_file_read(cf, &path, text, &fi);
+
+    if (rc == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    mistake = rc == NGX_OK ? ngx_tg_secret_file_check(cf, &fi)
+                           : "must have a text in UTF-8, of at most 16 KiB";
+
+    if (mistake != NULL) {
+        (void) ngx_tg_conf_error(cf, "the secret \"%V\" %s", &path, mistake);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}

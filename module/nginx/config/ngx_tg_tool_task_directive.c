@@ -1,0 +1,88 @@
+/*
+ * `task` of a tool: its calls become tasks.
+ */
+#include "nginx/config/ngx_tg_config.h"
+
+#include "protocol/tg_rpc.h"
+
+/* What is interrupted so often will always be. */
+#define NGX_TG_TOOL_TASK_RETRY_MAX 100
+/* Behind "tool:", a name of at most 64 characters. */
+#define NGX_TG_TASK_NAME_MAX 59
+
+/* `task [optional|required] [retry=N]` */
+char *
+ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tool_t *tool = conf;
+
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    if (tool->task != NGX_TG_TASK_NEVER) {
+        return "is duplicate";
+    }
+
+    tool->task = NGX_TG_TASK_OPTIONAL;
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        if (i == 1 && ngx_strcmp(value[i].data, "optional") == 0) {
+            continue;
+        }
+
+        if (i == 1 && ngx_strcmp(value[i].data, "required") == 0) {
+            tool->task = NGX_TG_TASK_REQUIRED;
+            continue;
+        }
+
+        tool->retry = ngx_strncmp(value[i].data, "retry=", 6) == 0
+                              && i + 1 == cf->args->nelts
+                          ? ngx_atoi(value[i].data + 6, value[i].len - 6)
+                          : NGX_ERROR;
+
+        if (tool->retry < 0 || tool->retry > NGX_TG_TOOL_TASK_RETRY_MAX) {
+            return ngx_tg_conf_error(cf,
+                                     "invalid word \"%V\" in \"%V\"; write "
+                                     "\"task optional\" or \"task required\", "
+                                     "and behind it \"retry=0\" to "
+                                     "\"retry=%d\", if at all",
+                                     &value[i], &cmd->name,
+                                     NGX_TG_TOOL_TASK_RETRY_MAX);
+        }
+    }
+
+    tool->entry.meta = tool->task == NGX_TG_TASK_REQUIRED
+                           ? TG_STR("{\"" TG_META_TASK "\":\"required\"}")
+                           : TG_STR("{\"" TG_META_TASK "\":\"optional\"}");
+
+    return NGX_CONF_OK;
+}
+
+const char *
+ngx_tg_tool_task_check(const ngx_tg_tool_t *tool)
+{
+    if (tool->task == NGX_TG_TASK_NEVER) {
+        return NULL;
+    }
+
+    if (!(tool->handler->flags & NGX_TG_HANDLER_ALLOWS_TASK)) {
+        return "has \"task\", which is for tools that run a program: only "
+               "those with \"exec\" can go on by themselves; remove it, or "
+               "have a program do it";
+    }
+
+    if (tool->entry.kind != TG_ENTRY_TOOL) {
+        return "is a method, and \"task\" is for tools; remove it";
+    }
+
+    if (tool->entry.output_schema.data != NULL) {
+        return "has \"task\" and an \"output_schema\", which a call that "
+               "becomes a task is not answered with; remove one of them";
+    }
+
+    return tool->entry.name.len <= NGX_TG_TASK_NAME_MAX
+               ? NULL
+               : "has \"task\", for which a name may have 59 characters; "
+                 "shorten it";
+}

@@ -1,0 +1,575 @@
+/*
+ * `exec PROGRAM …`: evaluated here, run by toolgate-runner.
+ */
+#include "nginx/handlers/ngx_tg_exec.h"
+
+static char *ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+static char *ngx_tg_exec_set_value(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+static char *ngx_tg_exec_set_stdin(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+static char *ngx_tg_exec_set_env(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+static char *ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+static void *ngx_tg_exec_create_conf(ngx_conf_t *cf);
+static char *ngx_tg_exec_merge_conf(ngx_conf_t *cf, void *parent, void *child);
+static const char *ngx_tg_exec_check(ngx_tg_tool_t *tool, void *conf);
+static ngx_int_t ngx_tg_exec_lint(ngx_conf_t *cf, ngx_tg_tool_t *tool,
+                                  void *conf);
+static void ngx_tg_exec_start(ngx_tg_call_t *call, tg_request_t *request);
+
+#define NGX_TG_EXEC_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+
+static ngx_command_t ngx_tg_exec_commands[] = {
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_exec_set_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("arg"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_exec_set_arg, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_stdin, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, stdin_value), NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_tg_exec_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, cwd), NULL },
+
+    { ngx_string("memory"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, memory), NULL },
+
+    { ngx_string("pids"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, pids), NGX_TG_PIDS_DESCRIPTION },
+
+    { ngx_string("success"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_exec_result_set_success, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, result), NULL },
+
+    { ngx_string("stderr"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_result_set_stderr, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, result), NULL },
+
+    /* for all programs of a server */
+
+    { ngx_string("tool_stdin"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_value, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, stdin_value), NULL },
+
+    { ngx_string("tool_env"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE12,
+      ngx_tg_exec_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_cwd"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, cwd), NULL },
+
+    { ngx_string("tool_memory"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, memory), NULL },
+
+    { ngx_string("tool_pids"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, pids), NGX_TG_PIDS_DESCRIPTION },
+
+    { ngx_string("tool_success"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_exec_result_set_success, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, result), NULL },
+
+    { ngx_string("tool_stderr"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_result_set_stderr, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, result), NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_tg_exec_module_ctx = {
+    .create_srv_conf = ngx_tg_exec_create_conf,
+    .merge_srv_conf = ngx_tg_exec_merge_conf,
+};
+
+ngx_module_t ngx_tg_exec_module = {
+    NGX_MODULE_V1,
+    &ngx_tg_exec_module_ctx, /* module context */
+    ngx_tg_exec_commands,    /* module directives */
+    NGX_STREAM_MODULE,       /* module type */
+    NULL,                    /* init master */
+    NULL,                    /* init module */
+    NULL,                    /* init process */
+    NULL,                    /* init thread */
+    NULL,                    /* exit thread */
+    NULL,                    /* exit process */
+    NULL,                    /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+const ngx_tg_handler_t ngx_tg_exec_handler = {
+    .name = ngx_string("exec"),
+    .module = &ngx_tg_exec_module,
+    .conf_size = sizeof(ngx_tg_exec_conf_t),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL
+             | NGX_TG_HANDLER_OUTPUTS_BYTES | NGX_TG_HANDLER_ALLOWS_TASK,
+    .check = ngx_tg_exec_check,
+    .lint = ngx_tg_exec_lint,
+    .start = ngx_tg_exec_start,
+};
+
+/* --- what inherits --- */
+
+static void *
+ngx_tg_exec_create_conf(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_tg_exec_conf_t));
+}
+
+static void
+ngx_tg_exec_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
+{
+    const ngx_tg_exec_conf_t *server = from;
+    ngx_tg_exec_conf_t *exec = own;
+
+    if (exec->stdin_value == NULL) {
+        exec->stdin_value = server->stdin_value;
+    }
+
+    if (exec->env == NULL) {
+        exec->env = server->env;
+    }
+
+    if (exec->cwd == NULL) {
+        exec->cwd = server->cwd;
+    }
+
+    if (exec->memory == 0) {
+        exec->memory = server->memory;
+    }
+
+    if (exec->pids == 0) {
+        exec->pids = server->pids;
+    }
+
+    ngx_tg_exec_result_inherit(tool, &exec->result, &server->result);
+}
+
+static char *
+ngx_tg_exec_merge_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    static const ngx_tg_inheritance_t inheritance = {
+        .inherit = ngx_tg_exec_inherit,
+    };
+
+    return ngx_tg_conf_inherit(cf, &ngx_tg_exec_handler, &inheritance, parent,
+                               child);
+}
+
+/* --- directives --- */
+
+static ngx_tg_exec_env_t *
+ngx_tg_exec_find_env(const ngx_tg_exec_conf_t *exec, tg_str_t name)
+{
+    ngx_tg_exec_env_t *env;
+    ngx_uint_t i;
+
+    for (i = 0; exec->env != NULL && i < exec->env->nelts; i++) {
+        env = exec->env->elts;
+
+        if (tg_str_eq(ngx_tg_str_from_ngx(&env[i].name), name)) {
+            return &env[i];
+        }
+    }
+
+    return NULL;
+}
+
+static const char *
+ngx_tg_exec_check(ngx_tg_tool_t *tool, void *conf)
+{
+    ngx_tg_exec_conf_t *exec = conf;
+
+    return exec->argv == NULL
+                   && (exec->stdin_value != NULL || exec->env != NULL
+                       || exec->args != NULL || exec->cwd != NULL
+                       || exec->memory != 0 || exec->pids != 0)
+               ? "has no \"exec\", so \"stdin\", \"arg\", \"env\", \"cwd\", "
+                 "\"memory\" and \"pids\" mean nothing in it; remove them"
+               : ngx_tg_exec_result_check(tool, &exec->result,
+                                          exec->argv != NULL);
+}
+
+static ngx_int_t
+ngx_tg_exec_lint(ngx_conf_t *cf, ngx_tg_tool_t *tool, void *conf)
+{
+    return ngx_tg_command_line_check(cf, tool,
+                                     &((ngx_tg_exec_conf_t *) conf)->command);
+}
+
+static char *
+ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_exec_conf_t *exec = conf;
+
+    ngx_stream_complex_value_t *arg;
+    ngx_str_t *value;
+    ngx_uint_t i;
+    char *rv;
+
+    rv = ngx_tg_conf_set_handler(cf, &ngx_tg_exec_handler);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0) {
+        return "needs a program";
+    }
+
+    if (ngx_tg_conf_resolve_program(cf, &value[1], &exec->program) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    arg = ngx_tg_conf_array_push(cf, &exec->argv,
+                                 sizeof(ngx_stream_complex_value_t));
+
+    if (arg == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    arg->value = exec->program;
+
+    if (ngx_tg_command_word_push(cf, &exec->command.exec, &exec->program,
+                                 NGX_TG_WORD_FIRST)
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    for (i = 2; i < cf->args->nelts; i++) {
+        arg = ngx_tg_conf_array_push(cf, &exec->argv,
+                                     sizeof(ngx_stream_complex_value_t));
+
+        if (arg == NULL || ngx_tg_value_compile(cf, &value[i], arg) != NGX_OK
+            || ngx_tg_command_word_push(cf, &exec->command.exec, &value[i], 0)
+                   != NGX_OK)
+        {
+            return NGX_CONF_ERROR;
+        }
+
+        ngx_tg_value_mark_as_word(cf, arg, 0);
+        ngx_tg_lint_program_word(cf, &value[i], &exec->program);
+    }
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_tg_exec_set_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_stream_complex_value_t **made;
+    ngx_str_t *value;
+
+    made = (ngx_stream_complex_value_t **) (void *) ((u_char *) conf
+                                                     + cmd->offset);
+
+    if (*made != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    *made = ngx_tg_value_compile_new(cf, &value[1]);
+
+    return *made != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_tg_exec_set_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_exec_conf_t *exec = conf;
+
+    ngx_tg_command_line_set_input(cf, &exec->command);
+
+    return ngx_tg_exec_set_value(cf, cmd, conf);
+}
+
+/* Others can be set, but shells and most programs do not see them. */
+static void
+ngx_tg_exec_lint_env_name(ngx_conf_t *cf, ngx_str_t *name)
+{
+    size_t i;
+    char c;
+
+    for (i = 0; i < name->len; i++) {
+        c = (char) name->data[i];
+
+        if (!tg_is_alpha(c) && c != '_' && (i == 0 || !tg_is_digit(c))) {
+            ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                               "\"%V\" in \"env\" is no name that a shell "
+                               "knows; write it of letters, digits and \"_\", "
+                               "such as \"MY_NAME\"",
+                               name);
+            return;
+        }
+    }
+}
+
+static char *
+ngx_tg_exec_set_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_exec_conf_t *exec = conf;
+
+    ngx_tg_exec_env_t *env;
+    ngx_str_t *value;
+    ngx_int_t rc;
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts == 2) {
+        return ngx_tg_conf_error(cf,
+                                 "\"%V %V\" has no value of its own; write "
+                                 "\"%V NAME VALUE\", with a blank and not "
+                                 "\"=\" between them",
+                                 &cmd->name, &value[1], &cmd->name);
+    }
+
+    if (value[1].len == 0 || ngx_strchr(value[1].data, '=') != NULL) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid name \"%V\" in \"%V\"; write "
+                                 "\"env NAME VALUE\"",
+                                 &value[1], &cmd->name);
+    }
+
+    ngx_tg_exec_lint_env_name(cf, &value[1]);
+
+    if (ngx_tg_exec_find_env(exec, ngx_tg_str_from_ngx(&value[1])) != NULL) {
+        return "sets the same name twice";
+    }
+
+    env = ngx_tg_conf_array_push(cf, &exec->env, sizeof(ngx_tg_exec_env_t));
+    if (env == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    env->name = value[1];
+
+    /* A secret has no variables, though there may be a dollar in it. */
+    rc = ngx_tg_secret_arg_read(cf, &value[2], &env->value.value);
+
+    if (rc != NGX_DECLINED) {
+        return rc == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    }
+
+    return ngx_tg_value_compile(cf, &value[2], &env->value) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_stream_complex_value_t *cwd;
+    ngx_file_info_t fi;
+    char *rv;
+
+    rv = ngx_tg_exec_set_value(cf, cmd, conf);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    cwd = ((ngx_tg_exec_conf_t *) conf)->cwd;
+
+    if (cwd->value.len != 0 && cwd->value.data[0] == '~') {
+        return ngx_tg_conf_error(cf,
+                                 "\"%V\" of \"%V\" begins with \"~\", "
+                                 "which only a shell reads; write the whole "
+                                 "path, such as \"/home/NAME\"",
+                                 &cwd->value, &cmd->name);
+    }
+
+    if (cwd->lengths != NULL) {
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &cwd->value, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_file_info(cwd->value.data, &fi) == NGX_FILE_ERROR
+        || !ngx_is_dir(&fi)) {
+        return ngx_tg_conf_error(cf, "\"%V\" of \"%V\" is no directory",
+                                 &cwd->value, &cmd->name);
+    }
+
+    return ngx_tg_conf_require_file(cf, &cwd->value, NGX_TG_ACCESS_TRAVERSE)
+                   == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+/* --- a call --- */
+
+/* What begins a variable of the environment; n of them are before it. */
+static void
+ngx_tg_exec_write_env_name(tg_buf_t *buf, tg_str_t name, ngx_uint_t n)
+{
+    tg_buf_append_cstr(buf, n == 0 ? ",\"env\":[\"" : ",\"");
+    tg_json_write_escaped(buf, name);
+    tg_buf_append_char(buf, '=');
+}
+
+/* The call's trace context, as programs have it; the config's own counts. */
+static ngx_uint_t
+ngx_tg_exec_write_trace_context(const ngx_tg_call_t *call,
+                                const ngx_tg_exec_conf_t *exec, tg_buf_t *buf,
+                                ngx_uint_t n)
+{
+    const struct {
+        tg_str_t name;
+        tg_str_t value;
+    } rows[] = {
+        { TG_STR("TRACEPARENT"), call->trace.parent },
+        { TG_STR("TRACESTATE"), call->trace.state },
+    };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].value.data != NULL
+            && ngx_tg_exec_find_env(exec, rows[i].name) == NULL)
+        {
+            ngx_tg_exec_write_env_name(buf, rows[i].name, n++);
+            (void) ngx_tg_append_json_string_end(buf, rows[i].value, NULL);
+        }
+    }
+
+    return n;
+}
+
+static const char *
+ngx_tg_exec_write_env(ngx_tg_call_t *call, ngx_tg_exec_conf_t *exec,
+                      tg_buf_t *buf)
+{
+    ngx_tg_exec_env_t *env;
+    const char *mistake;
+    ngx_uint_t i, n;
+
+    n = exec->env != NULL ? exec->env->nelts : 0;
+    env = n != 0 ? exec->env->elts : NULL;
+    mistake = NULL;
+
+    for (i = 0; mistake == NULL && i < n; i++) {
+        ngx_tg_exec_write_env_name(buf, ngx_tg_str_from_ngx(&env[i].name), i);
+        mistake = ngx_tg_exec_write_word(call, buf, &env[i].value,
+                                         "A value of the program's "
+                                         "environment is not valid "
+                                         "UTF-8.");
+    }
+
+    if (ngx_tg_exec_write_trace_context(call, exec, buf, n) != 0) {
+        tg_buf_append_char(buf, ']');
+    }
+
+    return mistake;
+}
+
+static const char *
+ngx_tg_exec_write_input(ngx_tg_call_t *call, ngx_tg_exec_conf_t *exec,
+                        tg_request_t *request, tg_buf_t *buf)
+{
+    static const char invalid[] = "The program's input is not valid UTF-8.";
+    const char *mistake;
+
+    if (exec->cwd != NULL) {
+        tg_buf_append_cstr(buf, ",\"cwd\":\"");
+        mistake = ngx_tg_call_append_value(call, buf, exec->cwd,
+                                           "The program's directory is not "
+                                           "valid UTF-8.");
+
+        if (mistake != NULL) {
+            return mistake;
+        }
+    }
+
+    tg_buf_append_cstr(buf, ",\"stdin\":\"");
+
+    return exec->stdin_value != NULL
+               ? ngx_tg_call_append_value(call, buf, exec->stdin_value, invalid)
+               : ngx_tg_append_json_string_end(buf, request->arguments,
+                                               invalid);
+}
+
+/* The params of the runner's method `exec`; NULL, or what is wrong. */
+static const char *
+ngx_tg_exec_write_params(ngx_tg_call_t *call, tg_request_t *request,
+                         tg_buf_t *buf)
+{
+    ngx_tg_exec_conf_t *exec = call->tool->conf;
+
+    /* 0: not there. */
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        { ",\"memory\":", (uint64_t) exec->memory },
+        { ",\"pids\":", (uint64_t) exec->pids },
+    };
+    const char *mistake;
+    ngx_uint_t i;
+
+    ngx_tg_call_begin_params(call, buf);
+    ngx_tg_call_append_output_params(call, buf);
+    ngx_tg_exec_result_write_json(buf, &exec->result);
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (numbers[i].value != 0) {
+            tg_buf_append_cstr(buf, numbers[i].key);
+            tg_buf_append_uint(buf, numbers[i].value);
+        }
+    }
+
+    mistake = ngx_tg_exec_write_argv(call, exec, buf);
+
+    if (mistake == NULL) {
+        mistake = ngx_tg_exec_write_env(call, exec, buf);
+    }
+
+    if (mistake == NULL) {
+        mistake = ngx_tg_exec_write_input(call, exec, request, buf);
+    }
+
+    tg_buf_append_char(buf, '}');
+
+    if (mistake == NULL && tg_buf_has_failed(buf)) {
+        mistake = TG_TEXT_NO_MEMORY;
+    }
+
+    return mistake;
+}
+
+static void
+ngx_tg_exec_start(ngx_tg_call_t *call, tg_request_t *request)
+{
+    const char *mistake;
+    ngx_uint_t is_task;
+    tg_buf_t params;
+
+    is_task = ngx_tg_call_is_task_submission(call, request);
+    tg_buf_init(&params, tg_alloc_libc());
+    mistake = ngx_tg_exec_write_params(call, request, &params);
+
+    if (mistake != NULL) {
+        ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
+    } else if (is_task) {
+        ngx_tg_call_start_task(call, request->arguments, tg_buf_view(&params));
+    } else if (ngx_tg_call_defer(call) == NGX_OK) {
+        ngx_tg_call_start_remote(call, TG_STR("exec"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

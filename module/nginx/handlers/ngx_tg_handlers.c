@@ -1,0 +1,35 @@
+/*
+ * The handlers there are, a row each.
+ */
+#include "nginx/config/ngx_tg_config.h"
+
+extern const ngx_tg_handler_t ngx_tg_return_handler;
+extern const ngx_tg_handler_t ngx_tg_status_handler;
+extern const ngx_tg_handler_t ngx_tg_cancel_handler;
+extern const ngx_tg_handler_t ngx_tg_exec_handler;
+extern const ngx_tg_handler_t ngx_tg_http_handler;
+extern const ngx_tg_handler_t ngx_tg_pass_handler;
+extern const ngx_tg_handler_t ngx_tg_library_handler;
+extern const ngx_tg_handler_t ngx_tg_broadcast_handler;
+extern const ngx_tg_handler_t ngx_tg_clients_handler;
+extern const ngx_tg_handler_t ngx_tg_imported_tool_handler;
+extern const ngx_tg_handler_t ngx_tg_output_pager_handler;
+extern const ngx_tg_handler_t ngx_tg_task_handler;
+
+/* clang-format off */
+const ngx_tg_handler_t *const ngx_tg_handlers[] = {
+    &ngx_tg_return_handler,
+    &ngx_tg_status_handler,
+    &ngx_tg_cancel_handler,
+    &ngx_tg_exec_handler,
+    &ngx_tg_http_handler,
+    &ngx_tg_pass_handler,
+    &ngx_tg_library_handler,
+    &ngx_tg_broadcast_handler,
+    &ngx_tg_clients_handler,
+    &ngx_tg_imported_tool_handler,
+    &ngx_tg_output_pager_handler,
+    &ngx_tg_task_handler,
+    NULL,
+};
+/* clang-format on */

@@ -1,0 +1,414 @@
+/*
+ * `http METHOD URL`: put together here, called by toolgate-runner.
+ */
+#include "nginx/handlers/ngx_tg_http.h"
+
+#include "base/tg_url.h"
+
+/* libcurl takes no longer one. */
+#define NGX_TG_HTTP_URL_MAX 8000000
+
+extern const ngx_tg_handler_t ngx_tg_http_handler;
+
+static void ngx_tg_http_start(ngx_tg_call_t *call, tg_request_t *request);
+static void *ngx_tg_http_create_conf(ngx_conf_t *cf);
+static char *ngx_tg_http_merge_conf(ngx_conf_t *cf, void *parent, void *child);
+
+#define NGX_TG_HTTP_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+
+static ngx_command_t ngx_tg_http_commands[] = {
+
+    { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_target, NGX_STREAM_SRV_CONF_OFFSET, 0,
+      (void *) &ngx_tg_http_handler },
+
+    { ngx_string("header"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("query"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, query), NULL },
+
+    { ngx_string("field"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, form), NULL },
+
+    { ngx_string("body"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_tg_http_set_body, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("hosts"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("redirects"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_redirects, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("proxy"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ca_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("connect_timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_connect_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    /* for all calls of a server */
+
+    { ngx_string("tool_header"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE2,
+      ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_query"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, query), NULL },
+
+    { ngx_string("tool_hosts"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_redirects"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_redirects, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_proxy"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_ca_file"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_connect_timeout"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_http_set_connect_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_tg_http_module_ctx = {
+    .create_srv_conf = ngx_tg_http_create_conf,
+    .merge_srv_conf = ngx_tg_http_merge_conf,
+};
+
+ngx_module_t ngx_tg_http_module = {
+    NGX_MODULE_V1,
+    &ngx_tg_http_module_ctx, /* module context */
+    ngx_tg_http_commands,    /* module directives */
+    NGX_STREAM_MODULE,       /* module type */
+    NULL,                    /* init master */
+    NULL,                    /* init module */
+    NULL,                    /* init process */
+    NULL,                    /* init thread */
+    NULL,                    /* exit thread */
+    NULL,                    /* exit process */
+    NULL,                    /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+const ngx_tg_handler_t ngx_tg_http_handler = {
+    .name = ngx_string("http"),
+    .module = &ngx_tg_http_module,
+    .conf_size = sizeof(ngx_tg_http_conf_t),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
+    .check = ngx_tg_http_check,
+    .start = ngx_tg_http_start,
+};
+
+static void *
+ngx_tg_http_create_conf(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_tg_http_conf_t));
+}
+
+static char *
+ngx_tg_http_merge_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    static const ngx_tg_inheritance_t inheritance = {
+        .inherit = ngx_tg_http_inherit,
+        .check_inherited = ngx_tg_http_check_merged,
+    };
+
+    return ngx_tg_conf_inherit(cf, &ngx_tg_http_handler, &inheritance, parent,
+                               child);
+}
+
+/* Has the method a body, where the tool does not say which? */
+static ngx_uint_t
+ngx_tg_http_method_has_body(const ngx_str_t *method)
+{
+    return ngx_strcmp(method->data, "POST") == 0
+           || ngx_strcmp(method->data, "PUT") == 0
+           || ngx_strcmp(method->data, "PATCH") == 0;
+}
+
+static const char *
+ngx_tg_http_append_query(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
+                         tg_buf_t *url)
+{
+    char before;
+
+    before = '?';
+
+    if (url->len != 0 && memchr(url->data, '?', url->len) != NULL) {
+        before = url->data[url->len - 1] == '?' ? '\0' : '&';
+    }
+
+    return ngx_tg_http_append_fields(call, http->query, before, url);
+}
+
+static const char *
+ngx_tg_http_write_url(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
+                      tg_buf_t *params)
+{
+    const char *mistake;
+    tg_buf_t url;
+
+    tg_buf_init(&url, tg_alloc_libc());
+    tg_buf_append_str(&url, ngx_tg_str_from_ngx(&http->scheme));
+    mistake = ngx_tg_template_render(call, http->url, &url);
+
+    if (mistake == NULL) {
+        mistake = ngx_tg_http_append_query(call, http, &url);
+    }
+
+    if (mistake == NULL && url.len > NGX_TG_HTTP_URL_MAX) {
+        mistake = "The URL has more than 8000000 bytes with the arguments in "
+                  "it, which cannot be sent; send shorter ones.";
+    }
+
+    tg_buf_append_cstr(params, ",\"url\":\"");
+
+    if (mistake == NULL) {
+        mistake = ngx_tg_append_json_string_end(params, tg_buf_view(&url),
+                                                "The URL is not valid UTF-8.");
+    }
+
+    params->failed |= tg_buf_has_failed(&url);
+    tg_buf_deinit(&url);
+
+    return mistake;
+}
+
+/* Those that are secret, or those that are not. */
+static const char *
+ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
+                          tg_buf_t *params, ngx_uint_t is_secret, ngx_uint_t n)
+{
+    static const char invalid[] = "A header of the request is not valid UTF-8.";
+    ngx_tg_http_field_t *field;
+    const char *mistake;
+    ngx_str_t value;
+    ngx_uint_t i;
+
+    field = http->headers != NULL ? http->headers->elts : NULL;
+    mistake = NULL;
+
+    for (i = 0; mistake == NULL && field != NULL && i < http->headers->nelts;
+         i++) {
+        if (field[i].is_secret != is_secret) {
+            continue;
+        }
+
+        if (ngx_tg_call_eval_value(call, &field[i].value, &value) != NGX_OK) {
+            return TG_TEXT_NO_MEMORY;
+        }
+
+        if (ngx_tg_has_control_char(&value)) {
+            return "A header of the request would have a line's end or "
+                   "another control character in it.";
+        }
+
+        if (value.len != 0) {
+            tg_buf_append_cstr(params, n++ == 0 ? "\"" : ",\"");
+            tg_json_write_escaped(params, ngx_tg_str_from_ngx(&field[i].name));
+            tg_buf_append_cstr(params, ": ");
+            mistake = ngx_tg_append_json_string_end(params,
+                                                    ngx_tg_str_from_ngx(&value),
+                                                    invalid);
+        }
+    }
+
+    tg_buf_append_char(params, ']');
+
+    return mistake;
+}
+
+/* The call's trace context, where the tool's own headers do not say one. */
+static ngx_uint_t
+ngx_tg_http_write_trace_context(const ngx_tg_call_t *call,
+                                const ngx_tg_http_conf_t *http,
+                                tg_buf_t *params, ngx_uint_t n)
+{
+    const struct {
+        tg_str_t name;
+        tg_str_t value;
+    } rows[] = {
+        { TG_STR("traceparent"), call->trace.parent },
+        { TG_STR("tracestate"), call->trace.state },
+    };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].value.data != NULL
+            && !ngx_tg_http_has_field(http->headers, rows[i].name))
+        {
+            tg_buf_append_cstr(params, n++ == 0 ? "\"" : ",\"");
+            tg_buf_append_str(params, rows[i].name);
+            tg_buf_append_cstr(params, ": ");
+            (void) ngx_tg_append_json_string_end(params, rows[i].value, NULL);
+        }
+    }
+
+    return n;
+}
+
+static const char *
+ngx_tg_http_write_body(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
+                       tg_request_t *request, tg_buf_t *params)
+{
+    static const char invalid[] = "The body is not valid UTF-8.";
+    const char *mistake;
+    tg_buf_t body;
+
+    if (http->body == NULL && http->form == NULL
+        && !ngx_tg_http_method_has_body(&http->method))
+    {
+        return NULL;
+    }
+
+    tg_buf_append_cstr(params, ",\"body\":\"");
+
+    if (http->body == NULL && http->form == NULL) {
+        return ngx_tg_append_json_string_end(params, request->arguments,
+                                             invalid);
+    }
+
+    tg_buf_init(&body, tg_alloc_libc());
+    mistake = http->form != NULL
+                  ? ngx_tg_http_append_fields(call, http->form, '\0', &body)
+                  : ngx_tg_template_render(call, http->body, &body);
+
+    if (mistake == NULL) {
+        mistake = ngx_tg_append_json_string_end(params, tg_buf_view(&body),
+                                                invalid);
+    }
+
+    params->failed |= tg_buf_has_failed(&body);
+    tg_buf_deinit(&body);
+
+    return mistake;
+}
+
+/* The type of the body, unless a header says it: for the headers. */
+static const char *
+ngx_tg_http_get_content_type(const ngx_tg_http_conf_t *http)
+{
+    if (http->has_type) {
+        return NULL;
+    }
+
+    return http->body != NULL || http->form != NULL     ? http->body_type
+           : ngx_tg_http_method_has_body(&http->method) ? "application/json"
+                                                        : NULL;
+}
+
+/* What does not differ from call to call. */
+static void
+ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
+{
+    const ngx_str_t *host;
+    ngx_uint_t i;
+
+    tg_buf_append_cstr(params, ",\"method\":");
+    tg_json_write_string(params, ngx_tg_str_from_ngx(&http->method));
+    tg_buf_append_cstr(params, ",\"hosts\":[");
+
+    if (http->host.len != 0) {
+        tg_json_write_string(params, ngx_tg_str_from_ngx(&http->host));
+    }
+
+    /* Without a list redirects may lead to whatever is public. */
+    if (http->hosts == NULL && http->redirects != 0) {
+        tg_buf_append_cstr(params, ",\"*\"");
+    }
+
+    for (i = 0; http->hosts != NULL && i < http->hosts->nelts; i++) {
+        host = (const ngx_str_t *) http->hosts->elts + i;
+        tg_buf_append_cstr(params, i == 0 && http->host.len == 0 ? "" : ",");
+        tg_json_write_string(params, ngx_tg_str_from_ngx(host));
+    }
+
+    tg_buf_printf(params, "],\"redirects\":%lu",
+                  (unsigned long) http->redirects);
+
+    if (http->connect_timeout != 0) {
+        tg_buf_printf(params, ",\"connect_ms\":%lu",
+                      (unsigned long) http->connect_timeout);
+    }
+
+    if (http->proxy.len != 0) {
+        tg_buf_append_cstr(params, ",\"proxy\":");
+        tg_json_write_string(params, ngx_tg_str_from_ngx(&http->proxy));
+    }
+
+    if (http->ca_file.len != 0) {
+        tg_buf_append_cstr(params, ",\"ca_file\":");
+        tg_json_write_string(params, ngx_tg_str_from_ngx(&http->ca_file));
+    }
+}
+
+/* The params of the runner's method `http`; NULL, or what is wrong. */
+static const char *
+ngx_tg_http_write_params(ngx_tg_call_t *call, tg_request_t *request,
+                         tg_buf_t *params)
+{
+    ngx_tg_http_conf_t *http = call->tool->conf;
+
+    const char *mistake, *type;
+    ngx_uint_t n;
+
+    ngx_tg_call_begin_params(call, params);
+    ngx_tg_call_append_output_params(call, params);
+    ngx_tg_http_write_fixed_params(http, params);
+    mistake = ngx_tg_http_write_url(call, http, params);
+
+    if (mistake == NULL) {
+        type = ngx_tg_http_get_content_type(http);
+        tg_buf_append_cstr(params, ",\"headers\":[");
+
+        if (type != NULL) {
+            tg_buf_printf(params, "\"Content-Type: %s\"", type);
+        }
+
+        n = ngx_tg_http_write_trace_context(call, http, params, type != NULL);
+        mistake = ngx_tg_http_write_headers(call, http, params, 0, n);
+    }
+
+    if (mistake == NULL) {
+        tg_buf_append_cstr(params, ",\"secrets\":[");
+        mistake = ngx_tg_http_write_headers(call, http, params, 1, 0);
+    }
+
+    if (mistake == NULL) {
+        mistake = ngx_tg_http_write_body(call, http, request, params);
+    }
+
+    tg_buf_append_char(params, '}');
+
+    if (mistake == NULL && tg_buf_has_failed(params)) {
+        mistake = TG_TEXT_NO_MEMORY;
+    }
+
+    return mistake;
+}
+
+static void
+ngx_tg_http_start(ngx_tg_call_t *call, tg_request_t *request)
+{
+    const char *mistake;
+    tg_buf_t params;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    mistake = ngx_tg_http_write_params(call, request, &params);
+
+    if (mistake != NULL) {
+        ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
+    } else if (ngx_tg_call_defer(call) == NGX_OK) {
+        ngx_tg_call_start_remote(call, TG_STR("http"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

@@ -1,0 +1,102 @@
+/*
+ * `toolgate_output`, the tool that pages through outputs which were too large
+ * for an answer: it comes with the first tool of a server that has such.
+ */
+#include "nginx/call/ngx_tg_call.h"
+
+static ngx_int_t ngx_tg_output_pager_offer(ngx_conf_t *cf,
+                                           ngx_tg_srv_conf_t *scf);
+static void ngx_tg_output_pager_start(ngx_tg_call_t *call,
+                                      tg_request_t *request);
+
+/* It has no directives: no block names it. */
+const ngx_tg_handler_t ngx_tg_output_pager_handler = {
+    .name = ngx_string("toolgate_output"),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK,
+    .add_entries = ngx_tg_output_pager_offer,
+    .start = ngx_tg_output_pager_start,
+};
+
+static const char ngx_tg_output_pager_description[] =
+    "Reads an output of another tool that was too large to be shown whole, "
+    "page by page: from a line or a byte on, or the lines that match a "
+    "pattern. Each page says how it goes on.";
+
+/* Limits are those of tg_output_page.h and tg_output_search.h. */
+static const char ngx_tg_output_pager_schema[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"output\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","
+    "\"description\":\"the name that the tool's result gives its output\"},"
+    "\"line\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"the first line, from 1 on\"},"
+    "\"lines\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"how many lines at most\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the first byte, from 0 on, instead of a line\"},"
+    "\"bytes\":{\"type\":\"integer\",\"minimum\":4,\"maximum\":1048576,"
+    "\"description\":\"how many bytes at most, 32768 by default\"},"
+    "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,"
+    "\"description\":\"a regular expression of ECMA-262, as in JavaScript with "
+    "the flag u: only lines in which it is found, with their numbers\"}},"
+    "\"required\":[\"output\"],\"additionalProperties\":false}";
+
+static ngx_int_t
+ngx_tg_output_pager_offer(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
+{
+    static ngx_str_t directive = ngx_string("input_schema");
+
+    ngx_tg_tool_t *tool;
+    ngx_str_t name;
+    int rc;
+
+    if (!scf->has_stored_output) {
+        return NGX_OK;
+    }
+
+    name = ngx_tg_output_pager_handler.name;
+    tool = ngx_tg_tool_create(cf, TG_ENTRY_TOOL, &name);
+    if (tool == NULL) {
+        return NGX_ERROR;
+    }
+
+    tool->handler = &ngx_tg_output_pager_handler;
+    tool->max_output = scf->max_output;
+    tool->output = TG_OUTPUT_RESULT;
+    tool->entry.output = TG_OUTPUT_RESULT;
+    tool->entry.description = tg_str_from_cstr(ngx_tg_output_pager_description);
+    tool->entry.annotations = TG_STR("{\"readOnlyHint\":true,"
+                                     "\"openWorldHint\":false}");
+    tool->entry.input_schema = tg_str_from_cstr(ngx_tg_output_pager_schema);
+    tool->input = ngx_tg_schema_compile(cf, &directive,
+                                        tool->entry.input_schema, 0);
+    rc = tg_catalog_add(scf->catalog, &tool->entry);
+
+    if (rc == TG_EXISTS) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a tool \"%V\" comes with \"max_output ... spill\" and "
+                      "\"preview\"; give yours another name",
+                      &name);
+    }
+
+    return rc == TG_OK && tool->input != NULL ? NGX_OK : NGX_ERROR;
+}
+
+static void
+ngx_tg_output_pager_start(ngx_tg_call_t *call, tg_request_t *request)
+{
+    tg_buf_t params;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    ngx_tg_call_begin_params(call, &params);
+    ngx_tg_call_append_owner(call, &params);
+    tg_json_write_member(&params, ",\"arguments\":", request->arguments);
+    tg_buf_append_char(&params, '}');
+
+    if (tg_buf_has_failed(&params)) {
+        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
+    } else if (ngx_tg_call_defer(call) == NGX_OK) {
+        ngx_tg_call_start_remote(call, TG_STR("output"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

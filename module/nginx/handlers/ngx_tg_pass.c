@@ -1,0 +1,315 @@
+/*
+ * `pass ADDRESS|UPSTREAM …`: a backend answers, over connections that the
+ * worker keeps.  NGINX's upstream says which one; each call counts there as
+ * one connection.
+ */
+#include "nginx/handlers/ngx_tg_pass.h"
+
+/* Connections that end before they take a call: then it is the backend's. */
+#define NGX_TG_PASS_TRIES 3
+
+typedef struct {
+    ngx_tg_backend_call_t query;
+    ngx_tg_pass_conf_t *pass;
+    ngx_tg_tool_t *tool;           /* of the config, which outlives its calls */
+    ngx_tg_upstream_peer_t choice; /* whom the upstream has chosen */
+    ngx_uint_t ntries;             /* with that one */
+    size_t max_output;
+} ngx_tg_pass_ctx_t;
+
+/* --- who it goes to --- */
+
+/* A failure whose text has the tool's name, the backend's, and a reason. */
+static void
+ngx_tg_pass_fail_call(ngx_tg_call_t *call, tg_failure_t failure,
+                      const char *format, const char *why)
+{
+    ngx_tg_pass_ctx_t *ctx;
+    u_char text[512];
+
+    ctx = call->ctx;
+    (void) ngx_snprintf(text, sizeof(text), format, call->entry->name.len,
+                        call->entry->name.data, &ctx->pass->upstream->host,
+                        why);
+    text[sizeof(text) - 1] = '\0';
+    ngx_tg_call_fail(call, failure, (const char *) text);
+}
+
+static void
+ngx_tg_pass_fail_unreachable(ngx_tg_call_t *call, const char *why)
+{
+    ngx_tg_pass_fail_call(call, TG_FAILURE_LOST,
+                          "%*s: no backend of \"%V\" can be reached (%s), so "
+                          "the call was not started; try again later, or "
+                          "tell the operator.%Z",
+                          why);
+}
+
+/*
+ * One that is given: NGX_OK or NGX_BUSY.  The servers of a name (`resolve`)
+ * may be others than those of the time when the call came, as while it waited
+ * for its turn; then the upstream is asked once more, for the same arguments.
+ */
+static ngx_int_t
+ngx_tg_pass_select_peer(ngx_tg_call_t *call)
+{
+    ngx_tg_pass_ctx_t *ctx;
+    tg_request_t request;
+    ngx_int_t rc;
+
+    ctx = call->ctx;
+
+    while (ngx_tg_upstream_peer_select_next(&ctx->choice) != NGX_OK) {
+        if (call->base == NULL
+            || !ngx_tg_upstream_peer_is_stale(&ctx->choice,
+                                              ctx->pass->upstream))
+        {
+            return NGX_BUSY;
+        }
+
+        ngx_memzero(&request, sizeof(request));
+        request.arguments = ctx->query.call.arguments;
+        call->request = &request;
+        call->tool = ctx->tool;
+        rc = ngx_tg_upstream_peer_init(call, &ctx->choice, ctx->pass->upstream);
+        call->request = NULL;
+        call->tool = NULL;
+
+        if (rc != NGX_OK) {
+            return NGX_BUSY;
+        }
+    }
+
+    return NGX_OK;
+}
+
+/* Asks the next one that the upstream has. */
+static void
+ngx_tg_pass_try_next_peer(ngx_tg_call_t *call)
+{
+    ngx_tg_pass_ctx_t *ctx;
+    ngx_tg_backend_t *backend;
+    ngx_peer_connection_t *peer;
+    const char *why;
+
+    ctx = call->ctx;
+    peer = &ctx->choice.peer;
+    why = "none is said to be alive";
+
+    while (ngx_tg_pass_select_peer(call) == NGX_OK) {
+        ctx->ntries = 0;
+        backend = ngx_tg_backend_find_or_create(&ctx->pass->protocol,
+                                                peer->sockaddr, peer->socklen,
+                                                peer->name);
+
+        if (backend == NULL) {
+            ngx_tg_upstream_peer_release(&ctx->choice, 0);
+            ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
+            return;
+        }
+
+        /* Where there is another one, nobody waits for it. */
+        if (peer->tries == 1 || !ngx_tg_backend_is_backing_off(backend)) {
+            ngx_tg_backend_send_call(backend, &ctx->query);
+            return;
+        }
+
+        why = ngx_tg_backend_get_error(backend);
+        ngx_tg_upstream_peer_release(&ctx->choice, NGX_PEER_FAILED);
+    }
+
+    ngx_tg_pass_fail_unreachable(call, why);
+}
+
+/* Nothing of it was sent, as the connection ended. */
+static void
+ngx_tg_pass_retry(ngx_tg_call_t *call)
+{
+    ngx_tg_pass_ctx_t *ctx;
+    ngx_tg_backend_t *backend;
+    ngx_peer_connection_t *peer;
+
+    ctx = call->ctx;
+    peer = &ctx->choice.peer;
+    backend = ngx_tg_backend_find_or_create(&ctx->pass->protocol,
+                                            peer->sockaddr, peer->socklen,
+                                            peer->name);
+
+    /* A connection that was kept may have ended for any reason. */
+    if (backend != NULL && ctx->query.was_open
+        && ++ctx->ntries < NGX_TG_PASS_TRIES) {
+        ngx_tg_backend_send_call(backend, &ctx->query);
+        return;
+    }
+
+    ngx_tg_upstream_peer_release(&ctx->choice, NGX_PEER_FAILED);
+
+    if (peer->tries != 0
+        || ngx_tg_upstream_peer_is_stale(&ctx->choice, ctx->pass->upstream))
+    {
+        ngx_tg_pass_try_next_peer(call);
+    } else {
+        ngx_tg_pass_fail_unreachable(call,
+                                     backend != NULL
+                                         ? ngx_tg_backend_get_error(backend)
+                                         : "no memory");
+    }
+}
+
+/* --- what it answers --- */
+
+static void
+ngx_tg_pass_on_response(void *data, const tg_response_t *answer)
+{
+    ngx_tg_call_t *call = data;
+    ngx_tg_pass_ctx_t *ctx;
+    tg_outcome_t outcome;
+    tg_buf_t scratch;
+
+    ctx = call->ctx;
+
+    if (answer == NULL) {
+        ngx_tg_upstream_peer_release(&ctx->choice, 0);
+        ngx_tg_pass_fail_call(call, TG_FAILURE_BUSY,
+                              "%*s: too much is waiting for \"%V\", or this "
+                              "call is too large for it; call again later, "
+                              "or with less.%Z",
+                              NULL);
+        return;
+    }
+
+    if (answer->kind == TG_RESPONSE_NOT_STARTED) {
+        ngx_tg_pass_retry(call);
+        return;
+    }
+
+    ngx_tg_upstream_peer_release(&ctx->choice, answer->kind == TG_RESPONSE_LOST
+                                                   ? NGX_PEER_FAILED
+                                                   : 0);
+
+    if (answer->kind == TG_RESPONSE_LOST) {
+        ngx_tg_pass_fail_call(call, TG_FAILURE_LOST,
+                              "%*s: the connection to \"%V\" ended while it "
+                              "ran; it may have been executed. See what it "
+                              "did before it is called again.%Z",
+                              NULL);
+        return;
+    }
+
+    tg_buf_init(&scratch, tg_alloc_libc());
+    outcome = ngx_tg_call_convert_response(call, ctx->pass->is_method,
+                                           ctx->max_output, answer, &scratch);
+    ngx_tg_call_end(call, &outcome);
+    tg_buf_deinit(&scratch);
+}
+
+static void
+ngx_tg_pass_on_progress(void *data, const tg_message_t *message)
+{
+    ngx_tg_call_send_progress(data, message->p.progress, message->p.total,
+                              message->p.message);
+}
+
+/* --- a call --- */
+
+/* What is sent lives as long as the call. */
+static ngx_int_t
+ngx_tg_pass_copy_request(ngx_tg_call_t *call, tg_mcp_call_t *sent)
+{
+    char *at;
+
+    at = ngx_pnalloc(call->pool, sent->arguments.len + sent->meta.len
+                                     + sent->input_responses.len
+                                     + sent->request_state.len);
+
+    if (at == NULL) {
+        return NGX_ERROR;
+    }
+
+    sent->arguments = tg_str_copy_to(&at, sent->arguments);
+    sent->meta = tg_str_copy_to(&at, sent->meta);
+    sent->input_responses = tg_str_copy_to(&at, sent->input_responses);
+    sent->request_state = tg_str_copy_to(&at, sent->request_state);
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_tg_pass_init_call(ngx_tg_call_t *call, ngx_tg_pass_ctx_t *ctx,
+                      const tg_request_t *request)
+{
+    ngx_tg_backend_call_t *query;
+    tg_mcp_call_t *sent;
+
+    query = &ctx->query;
+    query->is_method = ctx->pass->is_method;
+    query->data = call;
+    query->answer = ngx_tg_pass_on_response;
+    query->progress = ngx_tg_pass_on_progress;
+
+    sent = &query->call;
+    sent->name = ctx->pass->sent;
+    sent->arguments = request->arguments;
+
+    if (!query->is_method) {
+        sent->meta = request->meta;
+        sent->input_responses = request->input_responses;
+        sent->request_state = request->request_state;
+    }
+
+    if (ngx_tg_pass_copy_request(call, sent) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    /* It is in a method's params; a tool's arguments stand beside it. */
+    if (query->is_method && call->entry->kind == TG_ENTRY_METHOD
+        && request->progress_token.data != NULL)
+    {
+        query->token = request->progress_token;
+        query->token.data = sent->arguments.data
+                            + (request->progress_token.data
+                               - request->arguments.data);
+    }
+
+    return ngx_tg_upstream_peer_init(call, &ctx->choice, ctx->pass->upstream);
+}
+
+void
+ngx_tg_pass_start(ngx_tg_call_t *call, tg_request_t *request)
+{
+    ngx_tg_pass_ctx_t *ctx;
+
+    ctx = ngx_pcalloc(call->pool, sizeof(ngx_tg_pass_ctx_t));
+    call->ctx = ctx;
+
+    if (ctx != NULL) {
+        ctx->tool = call->tool;
+        ctx->pass = call->tool->conf;
+        ctx->max_output = ngx_tg_call_get_handler_max_output(call);
+    }
+
+    if (ctx == NULL || ngx_tg_pass_init_call(call, ctx, request) != NGX_OK) {
+        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
+        return;
+    }
+
+    (void) ngx_tg_call_defer(call);
+}
+
+void
+ngx_tg_pass_run(ngx_tg_call_t *call)
+{
+    ngx_tg_pass_try_next_peer(call);
+}
+
+void
+ngx_tg_pass_cancel(ngx_tg_call_t *call)
+{
+    ngx_tg_pass_ctx_t *ctx;
+    ngx_uint_t is_late;
+
+    ctx = call->ctx;
+    is_late = call->timer.timedout;
+    ngx_tg_backend_call_cancel(&ctx->query, is_late);
+    ngx_tg_upstream_peer_release(&ctx->choice, is_late ? NGX_PEER_FAILED : 0);
+}

@@ -1,0 +1,239 @@
+/*
+ * The block `task_agent NAME { }`, and what the runner is told of it.
+ */
+#include "nginx/handlers/ngx_tg_task.h"
+
+/* As an agent's run: nobody waits for it. */
+#define NGX_TG_TASK_AGENT_TIMEOUT 7200000
+#define NGX_TG_TASK_AGENT_MAX_OUTPUT 10485760
+#define NGX_TG_TASK_AGENT_NAME_MAX 64
+/* What is interrupted so often will always be. */
+#define NGX_TG_TASK_AGENT_RETRY_MAX 100
+
+/* `*`: all names that no other agent has. */
+ngx_uint_t
+ngx_tg_task_agent_is_wildcard(const ngx_tg_task_agent_t *agent)
+{
+    return agent->name.len == 1 && agent->name.data[0] == '*';
+}
+
+static const char *
+ngx_tg_task_agent_check(const ngx_tg_task_agent_t *agent)
+{
+    if (agent->argv.len == 0) {
+        return "has no program; write \"exec PROGRAM ...\"";
+    }
+
+    if (agent->is_default && ngx_tg_task_agent_is_wildcard(agent)) {
+        return "cannot be the \"default\", as it has no name of its own; give "
+               "the default agent a name";
+    }
+
+    if (agent->retry > NGX_TG_TASK_AGENT_RETRY_MAX) {
+        return "has an invalid \"retry\"; write 0 to 100";
+    }
+
+    return agent->concurrency < 1
+                   || agent->concurrency > NGX_TG_TASK_CONCURRENCY_MAX
+               ? "has an invalid \"concurrency\"; write 1 to 32"
+               : NULL;
+}
+
+/* Two of one name, or two that are the default. */
+static char *
+ngx_tg_task_agent_check_unique(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
+                               ngx_tg_task_agent_t *agent)
+{
+    ngx_tg_task_agent_t **other;
+    ngx_uint_t i;
+
+    other = tasks->agents->elts;
+
+    for (i = 0; other[i] != agent; i++) {
+        if (tg_str_eq(ngx_tg_str_from_ngx(&other[i]->name),
+                      ngx_tg_str_from_ngx(&agent->name)))
+        {
+            return ngx_tg_conf_error(cf,
+                                     "duplicate task_agent \"%V\"; give it "
+                                     "another name",
+                                     &agent->name);
+        }
+
+        if (agent->is_default && other[i]->is_default) {
+            return ngx_tg_conf_error(cf,
+                                     "task_agent \"%V\" and \"%V\" are both "
+                                     "\"default\"; remove it from one",
+                                     &other[i]->name, &agent->name);
+        }
+    }
+
+    return i < NGX_TG_TASK_AGENTS_MAX
+               ? NGX_CONF_OK
+               : ngx_tg_conf_error(cf, "more than %d task_agent blocks",
+                                   NGX_TG_TASK_AGENTS_MAX);
+}
+
+static ngx_uint_t
+ngx_tg_task_agent_is_valid_name(const ngx_str_t *name)
+{
+    size_t i;
+
+    if (name->len == 1 && name->data[0] == '*') {
+        return 1;
+    }
+
+    for (i = 0; i < name->len; i++) {
+        if (!tg_is_alpha((char) name->data[i])
+            && !tg_is_digit((char) name->data[i]) && name->data[i] != '_'
+            && name->data[i] != '-')
+        {
+            return 0;
+        }
+    }
+
+    return i > 0 && i <= NGX_TG_TASK_AGENT_NAME_MAX;
+}
+
+ngx_uint_t
+ngx_tg_task_agent_has_name(const ngx_tg_task_agent_t *agent,
+                           const ngx_str_t *name)
+{
+    return ngx_tg_task_agent_is_wildcard(agent)
+               ? ngx_tg_task_agent_is_valid_name(name)
+               : (ngx_uint_t) tg_str_eq(ngx_tg_str_from_ngx(&agent->name),
+                                        ngx_tg_str_from_ngx(name));
+}
+
+static ngx_tg_task_agent_t *
+ngx_tg_task_agent_new(ngx_conf_t *cf, ngx_tg_tasks_t *tasks, ngx_str_t *name)
+{
+    ngx_tg_task_agent_t *agent, **slot;
+
+    agent = ngx_pcalloc(cf->pool, sizeof(ngx_tg_task_agent_t));
+    slot = ngx_tg_conf_array_push(cf, &tasks->agents,
+                                  sizeof(ngx_tg_task_agent_t *));
+
+    if (agent == NULL || slot == NULL) {
+        return NULL;
+    }
+
+    *slot = agent;
+    agent->name = *name;
+    agent->file = cf->conf_file->file.name;
+    agent->line = cf->conf_file->line;
+    agent->timeout = NGX_CONF_UNSET_MSEC;
+    agent->concurrency = NGX_CONF_UNSET;
+    agent->max_output = NGX_CONF_UNSET_SIZE;
+    agent->retry = NGX_CONF_UNSET;
+
+    return agent;
+}
+
+char *
+ngx_tg_task_agent_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tasks_t *tasks;
+    ngx_tg_task_agent_t *agent;
+    const char *mistake;
+    ngx_str_t *value, name;
+    void **confs;
+    char *rv;
+
+    (void) conf;
+    value = cf->args->elts;
+    name = value[1];
+
+    if (!ngx_tg_task_agent_is_valid_name(&name)) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid name \"%V\" of a \"%V\"; write 1 "
+                                 "to %d letters, digits, \"_\" and \"-\", or "
+                                 "\"*\" for all other names",
+                                 &name, &cmd->name, NGX_TG_TASK_AGENT_NAME_MAX);
+    }
+
+    tasks = ngx_tg_conf_enable_tasks(cf);
+
+    agent = tasks != NULL ? ngx_tg_task_agent_new(cf, tasks, &name) : NULL;
+    confs = agent != NULL
+                ? ngx_palloc(cf->pool, sizeof(void *) * ngx_stream_max_module)
+                : NULL;
+
+    if (confs == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
+               sizeof(void *) * ngx_stream_max_module);
+    confs[ngx_tg_task_module.ctx_index] = agent;
+    rv = ngx_tg_conf_read_block(cf, NGX_STREAM_TASK_CONF, confs);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    ngx_conf_init_msec_value(agent->timeout, NGX_TG_TASK_AGENT_TIMEOUT);
+    ngx_conf_init_value(agent->concurrency, NGX_TG_TASK_CONCURRENCY_MAX);
+    ngx_conf_init_size_value(agent->max_output, NGX_TG_TASK_AGENT_MAX_OUTPUT);
+    ngx_conf_init_value(agent->retry, 0);
+    mistake = ngx_tg_task_agent_check(agent);
+
+    agent->command.is_any = ngx_tg_task_agent_is_wildcard(agent);
+
+    if (mistake == NULL
+        && ngx_tg_command_line_check(cf, NULL, &agent->command) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    return mistake != NULL ? ngx_tg_conf_error(cf, "%V \"%V\" %s", &cmd->name,
+                                               &name, mistake)
+                           : ngx_tg_task_agent_check_unique(cf, tasks, agent);
+}
+
+void
+ngx_tg_task_agent_write_json(const ngx_tg_task_agent_t *agent, tg_buf_t *json)
+{
+    const struct {
+        const char *before;
+        ngx_str_t text;
+        const char *after;
+    } texts[] = {
+        { ",\"argv\":[", agent->argv, "]" },
+        { ",\"env\":[", agent->env, "]" },
+        { ",\"cwd\":", agent->cwd, "" },
+        { ",\"stdin\":", agent->input, "" },
+        { ",\"success\":[", agent->success, "]" },
+    };
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {
+        { ",\"timeout_ms\":", (int64_t) agent->timeout },
+        { ",\"concurrency\":", (int64_t) agent->concurrency },
+        { ",\"max_output\":", (int64_t) agent->max_output },
+        { ",\"memory\":", (int64_t) agent->memory },
+        { ",\"pids\":", (int64_t) agent->pids },
+        { ",\"retry\":", (int64_t) agent->retry },
+    };
+    ngx_uint_t i;
+
+    tg_buf_append_cstr(json, "{\"name\":");
+    tg_json_write_string(json, ngx_tg_str_from_ngx(&agent->name));
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (texts[i].text.len != 0) {
+            tg_buf_append_cstr(json, texts[i].before);
+            tg_buf_append_str(json, ngx_tg_str_from_ngx(&texts[i].text));
+            tg_buf_append_cstr(json, texts[i].after);
+        }
+    }
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (numbers[i].value != 0) {
+            tg_buf_append_cstr(json, numbers[i].key);
+            tg_buf_append_int(json, numbers[i].value);
+        }
+    }
+
+    tg_buf_append_char(json, '}');
+}

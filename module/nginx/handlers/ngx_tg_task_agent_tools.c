@@ -1,0 +1,209 @@
+/*
+ * `task_tools`: what agents may do with tasks, as tools.
+ */
+#include "nginx/handlers/ngx_tg_task.h"
+
+#define NGX_TG_TASK_ID_PROPERTY                                                \
+    "\"taskId\":{\"type\":\"string\",\"description\":"                         \
+    "\"such as task-0012, as task_submit and task_list have it\"}"
+#define NGX_TG_TASK_READ_ONLY_HINTS                                            \
+    "{\"readOnlyHint\":true,\"openWorldHint\":false}"
+
+typedef struct {
+    ngx_str_t name;
+    ngx_str_t method;
+    const char *description;
+    const char *properties; /* of its arguments */
+    const char *required;   /* of these, the first one; or "" */
+    const char *annotations;
+} ngx_tg_task_agent_tool_t;
+
+static ngx_tg_task_agent_tool_t ngx_tg_task_agent_tools[] = {
+    { ngx_string("task_submit"), ngx_string("task.submit"),
+      "Has an agent do something in the background: a task, which goes on "
+      "whatever becomes of this conversation. It is answered at once with the "
+      "task's id; task_wait and task_get tell what became of it.",
+      "\"prompt\":{\"type\":\"string\",\"minLength\":1,\"description\":\"what "
+      "is to be done; "
+      "the agent sees nothing of this conversation\"},"
+      "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"
+      "\"maximum\":2147483647,\"description\":\"tasks with a higher one are "
+      "started first; 0 by default\"},"
+      "\"cwd\":{\"type\":\"string\",\"description\":\"the full path of the "
+      "folder to work in\"},"
+      "\"metadata\":{\"type\":\"object\",\"description\":\"anything that is to "
+      "be kept with the task\"}",
+      "prompt", "{\"destructiveHint\":true,\"openWorldHint\":true}" },
+
+    { ngx_string("task_get"), ngx_string("task.get"),
+      "What is known of a task: its state, when it began and ended, the end "
+      "of its output, its result, or why it failed.",
+      NGX_TG_TASK_ID_PROPERTY, "taskId", NGX_TG_TASK_READ_ONLY_HINTS },
+
+    { ngx_string("task_wait"), ngx_string("task.wait"),
+      "Waits for a task to end, then tells what task_get tells. When it has "
+      "not ended in time, its state says so: wait again, or do something else "
+      "meanwhile.",
+      NGX_TG_TASK_ID_PROPERTY
+      ",\"timeout\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":3600,"
+      "\"description\":\"how many seconds to wait; 25 by default\"}",
+      "taskId", NGX_TG_TASK_READ_ONLY_HINTS },
+
+    { ngx_string("task_cancel"), ngx_string("task.cancel"),
+      "Cancels a task: one that waits does not start, one that runs is ended.",
+      NGX_TG_TASK_ID_PROPERTY, "taskId",
+      "{\"destructiveHint\":true,\"idempotentHint\":true,"
+      "\"openWorldHint\":false}" },
+
+    { ngx_string("task_list"), ngx_string("task.list"),
+      "Lists tasks, the newest first.",
+      "\"state\":{\"enum\":[\"queued\",\"running\",\"completed\",\"failed\","
+      "\"cancelled\"]},"
+      "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,"
+      "\"description\":\"how many at most; 20 by default\"}",
+      "", NGX_TG_TASK_READ_ONLY_HINTS },
+};
+
+#define NGX_TG_TASK_TOOL_COUNT                                                 \
+    (sizeof(ngx_tg_task_agent_tools) / sizeof(ngx_tg_task_agent_tools[0]))
+
+/* The names that there are, or may be. */
+static void
+ngx_tg_task_write_agent_names(const ngx_tg_tasks_t *tasks, tg_buf_t *json)
+{
+    ngx_tg_task_agent_t **agent;
+    ngx_uint_t i;
+
+    agent = tasks->agents->elts;
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        if (ngx_tg_task_agent_is_wildcard(agent[i])) {
+            tg_buf_append_cstr(json, "\"type\":\"string\","
+                                     "\"pattern\":\"^[A-Za-z0-9_-]{1,64}$\"");
+            return;
+        }
+    }
+
+    tg_buf_append_cstr(json, "\"enum\":[");
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        tg_buf_append_cstr(json, i == 0 ? "" : ",");
+        tg_json_write_string(json, ngx_tg_str_from_ngx(&agent[i]->name));
+    }
+
+    tg_buf_append_cstr(json, "]");
+}
+
+/* `"agent":{"enum":[…]}`, and whether it must be given. */
+static ngx_uint_t
+ngx_tg_task_write_agent_property(const ngx_tg_tasks_t *tasks,
+                                 ngx_uint_t is_submit, tg_buf_t *json)
+{
+    ngx_tg_task_agent_t **agent;
+    ngx_uint_t i, is_required;
+
+    /* Who may not see one of those tools is not told its name. */
+    if (!is_submit && tasks->task_tools != NULL) {
+        tg_buf_append_cstr(json,
+                           ",\"agent\":{\"type\":\"string\","
+                           "\"description\":\"who does it; of calls of a tool: "
+                           "tool: and its name\"}");
+        return 0;
+    }
+
+    agent = tasks->agents->elts;
+    is_required = 1;
+    tg_buf_append_cstr(json, ",\"agent\":{");
+    ngx_tg_task_write_agent_names(tasks, json);
+    tg_buf_append_cstr(json, ",\"description\":\"who does it");
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        if (agent[i]->is_default) {
+            is_required = 0;
+            tg_buf_append_cstr(json, "; by default ");
+            tg_buf_append_str(json, ngx_tg_str_from_ngx(&agent[i]->name));
+        }
+    }
+
+    tg_buf_append_cstr(json, "\"}");
+
+    return is_required;
+}
+
+static ngx_int_t
+ngx_tg_task_offer_tool(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
+                       const ngx_tg_handler_t *handler,
+                       ngx_tg_task_agent_tool_t *row)
+{
+    ngx_uint_t is_submit, is_required;
+    ngx_tg_tool_t *tool;
+    ngx_str_t schema;
+    tg_buf_t json;
+
+    is_submit = ngx_strcmp(row->method.data, "task.submit") == 0;
+
+    if (is_submit && tasks->agents->nelts == 0) {
+        return NGX_OK;
+    }
+
+    is_required = 0;
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_append_cstr(&json, "{\"type\":\"object\",\"properties\":{");
+    tg_buf_append_cstr(&json, row->properties);
+
+    /* There are no others, so that nobody has to ask. */
+    if (is_submit || row->required[0] == '\0') {
+        is_required = ngx_tg_task_write_agent_property(tasks, is_submit, &json);
+    }
+
+    tg_buf_append_cstr(&json, "},\"required\":[");
+
+    if (row->required[0] != '\0') {
+        tg_json_write_string(&json, tg_str_from_cstr(row->required));
+    }
+
+    tg_buf_append_cstr(&json, is_submit && is_required ? ",\"agent\"" : "");
+    tg_buf_append_cstr(&json, "],\"additionalProperties\":false}");
+
+    if (ngx_tg_conf_copy_buf(cf, &json, &schema) != NGX_OK) {
+        tg_buf_deinit(&json);
+        return NGX_ERROR;
+    }
+
+    tg_buf_deinit(&json);
+    tool = ngx_tg_task_add_catalog_entry(cf, tasks, handler, TG_ENTRY_TOOL,
+                                         &row->name, &row->method,
+                                         ngx_tg_str_from_ngx(&schema));
+
+    if (tool == NULL) {
+        return NGX_ERROR;
+    }
+
+    tool->entry.description = tg_str_from_cstr(row->description);
+    tool->entry.annotations = tg_str_from_cstr(row->annotations);
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_tg_task_offer_tools(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
+                        const ngx_tg_handler_t *handler)
+{
+    ngx_uint_t i;
+
+    /* Who has no agent is told so soon. */
+    if (tasks->agents == NULL) {
+        return NGX_OK;
+    }
+
+    for (i = 0; i < NGX_TG_TASK_TOOL_COUNT; i++) {
+        if (ngx_tg_task_offer_tool(cf, tasks, handler,
+                                   &ngx_tg_task_agent_tools[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,56 @@
+/*
+ * A method or tool of the catalogue that is a method of the runner's.
+ */
+#include "nginx/handlers/ngx_tg_task.h"
+
+/* Answers that wait for nothing take no time; those that follow 25 s. */
+#define NGX_TG_TASK_METHOD_TIMEOUT 60000
+/* One that waits for an end: an hour, as the runner has it, and some more. */
+#define NGX_TG_TASK_WAIT_TIMEOUT 3660000
+
+ngx_tg_tool_t *
+ngx_tg_task_add_catalog_entry(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
+                              const ngx_tg_handler_t *handler,
+                              tg_catalog_entry_type_t kind, ngx_str_t *name,
+                              ngx_str_t *method, tg_str_t schema)
+{
+    ngx_tg_tool_t *tool;
+
+    tool = ngx_tg_tool_create(cf, kind, name);
+
+    if (tool == NULL) {
+        return NULL;
+    }
+
+    tool->handler = handler;
+    tool->is_internal = kind == TG_ENTRY_METHOD;
+    tool->conf = method;
+    tool->output = TG_OUTPUT_JSON;
+    tool->entry.output = TG_OUTPUT_JSON;
+    tool->entry.input_schema = schema;
+    tool->validate = NGX_TG_VALIDATE_ON;
+    tool->timeout = ngx_strcmp(method->data, "task.wait") == 0
+                        ? NGX_TG_TASK_WAIT_TIMEOUT
+                        : NGX_TG_TASK_METHOD_TIMEOUT;
+    tool->max_timeout = tool->timeout;
+    tool->input = ngx_tg_schema_compile(cf, name, schema, 0);
+
+    if (tool->input == NULL) {
+        return NULL;
+    }
+
+    switch (tg_catalog_add(tasks->scf->catalog, &tool->entry)) {
+    case TG_OK:
+        return tool;
+    case TG_EXISTS:
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a %s \"%V\" comes with \"%s\"; give yours another name, "
+                      "in %V",
+                      kind == TG_ENTRY_TOOL ? "tool" : "method", name,
+                      kind == TG_ENTRY_TOOL ? "task_tools" : "task_methods",
+                      &tasks->where);
+        return NULL;
+    default:
+        return NULL;
+    }
+}

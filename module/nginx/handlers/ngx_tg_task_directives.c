@@ -1,0 +1,371 @@
+/*
+ * What a server says of tasks.
+ */
+#include "nginx/handlers/ngx_tg_task.h"
+
+/* Three agents at once keep a machine busy, and a thousand a queue long. */
+#define NGX_TG_TASK_CONCURRENCY_DEFAULT 3
+#define NGX_TG_TASK_QUEUE_DEFAULT 1000
+#define NGX_TG_TASK_QUEUE_MAX 100000
+#define NGX_TG_TASK_KEEP_DEFAULT 604800
+/* A hundred outputs as long as they may be; and one at least. */
+#define NGX_TG_TASK_OUTPUT_QUOTA_DEFAULT 1073741824
+#define NGX_TG_TASK_OUTPUT_QUOTA_MIN 2097152
+/* A database may be away for a part of it, or a machine too busy. */
+#define NGX_TG_TASK_LEASE_DEFAULT 30000
+
+static void *ngx_tg_task_create_main_conf(ngx_conf_t *cf);
+static void *ngx_tg_task_create_srv_conf(ngx_conf_t *cf);
+static char *ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent,
+                                        void *child);
+static char *ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+static char *ngx_tg_tasks_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+static char *ngx_tg_tasks_set_keep(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+static char *ngx_tg_tasks_set_output_quota(ngx_conf_t *cf, ngx_command_t *cmd,
+                                           void *conf);
+static char *ngx_tg_tasks_set_visibility(ngx_conf_t *cf, ngx_command_t *cmd,
+                                         void *conf);
+static char *ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd,
+                                    void *conf);
+
+#define ngx_tg_tasks_offset(field)                                             \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_tasks_t, field)
+#define ngx_tg_task_agent_offset(field)                                        \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_task_agent_t, field)
+
+/* As NGX_TG_TASK_… has them. */
+static const char *const ngx_tg_task_visibilities[] = { "own", "all", NULL };
+
+static ngx_command_t ngx_tg_task_commands[] = {
+
+    { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_tasks_set_store, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_agent"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_read_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_methods"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
+      ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(methods), NULL },
+
+    { ngx_string("task_tools"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
+      ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(tools), NULL },
+
+    { ngx_string("task_concurrency"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_tasks_set_number, ngx_tg_tasks_offset(concurrency), NULL },
+
+    { ngx_string("task_queue"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_tasks_set_number, ngx_tg_tasks_offset(queue), NULL },
+
+    { ngx_string("task_keep"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_tasks_set_keep, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_output_quota"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_tasks_set_output_quota, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_visibility"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_tasks_set_visibility, ngx_tg_tasks_offset(visibility),
+      (void *) ngx_tg_task_visibilities },
+
+    { ngx_string("task_admin"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_tasks_set_admin, ngx_tg_tasks_offset(admins), NULL },
+
+    /* in a task_agent */
+
+    { ngx_string("exec"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
+      ngx_tg_task_agent_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE2,
+      ngx_tg_task_agent_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(cwd),
+      (void *) NGX_TG_SCHEMA_FROM_FILE },
+
+    { ngx_string("stdin"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(input), NULL },
+
+    { ngx_string("concurrency"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot, ngx_tg_task_agent_offset(concurrency), NULL },
+
+    { ngx_string("retry"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot, ngx_tg_task_agent_offset(retry), NULL },
+
+    { ngx_string("timeout"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_set_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("max_output"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot, ngx_tg_task_agent_offset(max_output), NULL },
+
+    { ngx_string("memory"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, ngx_tg_task_agent_offset(memory), NULL },
+
+    { ngx_string("pids"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, ngx_tg_task_agent_offset(pids),
+      NGX_TG_PIDS_DESCRIPTION },
+
+    { ngx_string("success"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
+      ngx_tg_task_agent_set_success, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("default"), NGX_STREAM_TASK_CONF | NGX_CONF_NOARGS,
+      ngx_tg_task_agent_set_default, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_tg_task_module_ctx = {
+    NULL,                         /* preconfiguration */
+    NULL,                         /* postconfiguration */
+    ngx_tg_task_create_main_conf, /* create main configuration */
+    NULL,                         /* init main configuration */
+    ngx_tg_task_create_srv_conf,  /* create server configuration */
+    ngx_tg_task_merge_srv_conf    /* merge server configuration */
+};
+
+ngx_module_t ngx_tg_task_module = {
+    NGX_MODULE_V1,
+    &ngx_tg_task_module_ctx,   /* module context */
+    ngx_tg_task_commands,      /* module directives */
+    NGX_STREAM_MODULE,         /* module type */
+    NULL,                      /* init master */
+    NULL,                      /* init module */
+    ngx_tg_tasks_init_process, /* init process */
+    NULL,                      /* init thread */
+    NULL,                      /* exit thread */
+    NULL,                      /* exit process */
+    ngx_tg_tasks_exit_master,  /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+static void *
+ngx_tg_task_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_tg_tasks_main_conf_t *mmcf;
+
+    mmcf = ngx_pcalloc(cf->pool, sizeof(ngx_tg_tasks_main_conf_t));
+
+    return mmcf != NULL
+                   && ngx_array_init(&mmcf->servers, cf->pool, 4,
+                                     sizeof(ngx_tg_tasks_t *))
+                          == NGX_OK
+               ? mmcf
+               : NULL;
+}
+
+static void *
+ngx_tg_task_create_srv_conf(ngx_conf_t *cf)
+{
+    ngx_tg_tasks_t *tasks;
+
+    tasks = ngx_pcalloc(cf->pool, sizeof(ngx_tg_tasks_t));
+
+    if (tasks != NULL) {
+        tasks->concurrency = NGX_CONF_UNSET;
+        tasks->queue = NGX_CONF_UNSET;
+        tasks->keep = NGX_CONF_UNSET;
+        tasks->output_quota = NGX_CONF_UNSET;
+        tasks->lease = NGX_CONF_UNSET_MSEC;
+        tasks->methods = NGX_CONF_UNSET;
+        tasks->tools = NGX_CONF_UNSET;
+        tasks->visibility = NGX_CONF_UNSET_UINT;
+    }
+
+    return tasks;
+}
+
+/* --- directives --- */
+
+/* task_methods and task_tools */
+static char *
+ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_flag_t *field;
+    ngx_str_t *value;
+
+    field = (ngx_flag_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    *field = ngx_strcasecmp(value[1].data, (u_char *) "on") == 0;
+
+    if (!*field && ngx_strcasecmp(value[1].data, (u_char *) "off") != 0) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid value \"%V\" in \"%V\"; write "
+                                 "\"on\" or \"off\"",
+                                 &value[1], &cmd->name);
+    }
+
+    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* task_concurrency and task_queue */
+static char *
+ngx_tg_tasks_set_number(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_int_t *field, most;
+    ngx_str_t *value;
+
+    field = (ngx_int_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    most = cmd->offset == offsetof(ngx_tg_tasks_t, queue)
+               ? NGX_TG_TASK_QUEUE_MAX
+               : NGX_TG_TASK_CONCURRENCY_MAX;
+    *field = ngx_atoi(value[1].data, value[1].len);
+
+    if (*field < 1 || *field > most) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid number \"%V\" in \"%V\"; write 1 "
+                                 "to %i",
+                                 &value[1], &cmd->name, most);
+    }
+
+    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_tg_tasks_set_keep(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tasks_t *tasks = conf;
+
+    ngx_str_t *value;
+
+    if (tasks->keep != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tasks->keep = ngx_parse_time(&value[1], 1);
+
+    if (tasks->keep == (time_t) NGX_ERROR || tasks->keep == 0) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid time \"%V\" in \"%V\"; write for "
+                                 "instance \"7d\"",
+                                 &value[1], &cmd->name);
+    }
+
+    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_tg_tasks_set_output_quota(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tasks_t *tasks = conf;
+
+    ngx_str_t *value;
+
+    if (tasks->output_quota != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tasks->output_quota = ngx_parse_offset(&value[1]);
+
+    if (tasks->output_quota < NGX_TG_TASK_OUTPUT_QUOTA_MIN) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid size \"%V\" in \"%V\"; write \"2m\" "
+                                 "or more",
+                                 &value[1], &cmd->name);
+    }
+
+    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_tg_tasks_set_visibility(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    return ngx_tg_conf_enable_tasks(cf) != NULL
+               ? ngx_tg_conf_set_choice(cf, cmd, conf)
+               : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    return ngx_tg_conf_enable_tasks(cf) != NULL
+               ? ngx_tg_conf_add_access_rules(cf, cmd, conf)
+               : NGX_CONF_ERROR;
+}
+
+/* --- the server was read whole --- */
+
+/* Nobody else may call daemon.stop. */
+static char *
+ngx_tg_tasks_deny_stop_to_others(ngx_conf_t *cf, ngx_tg_tasks_t *tasks)
+{
+    ngx_str_t words[] = { ngx_string("task_admin"), ngx_string("all") };
+    ngx_command_t cmd;
+    ngx_array_t args, *saved;
+    char *rv;
+
+    ngx_memzero(&cmd, sizeof(ngx_command_t));
+    cmd.offset = offsetof(ngx_tg_tasks_t, admins);
+    cmd.post = (void *) NGX_TG_CONF_DENY;
+    ngx_memzero(&args, sizeof(ngx_array_t));
+    args.elts = words;
+    args.nelts = 2;
+    saved = cf->args;
+    cf->args = &args;
+    rv = ngx_tg_conf_add_access_rules(cf, &cmd, tasks);
+    cf->args = saved;
+    tasks->stop->rules = tasks->admins;
+
+    return rv;
+}
+
+static char *
+ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_tg_tasks_t *tasks = child;
+
+    (void) parent;
+
+    if (tasks->scf == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    if (tasks->agents == NULL) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a server with tasks has no \"task_agent\"; say what "
+                      "they run, or give a tool \"task\", in %V",
+                      &tasks->where);
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_tg_automation_rules_check(cf, tasks) != NGX_OK
+        || ngx_tg_task_store_check_library(cf, tasks) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_tg_task_agents_lint(cf, tasks);
+    ngx_conf_init_value(tasks->concurrency, NGX_TG_TASK_CONCURRENCY_DEFAULT);
+    ngx_conf_init_value(tasks->queue, NGX_TG_TASK_QUEUE_DEFAULT);
+    ngx_conf_init_value(tasks->keep, NGX_TG_TASK_KEEP_DEFAULT);
+    ngx_conf_init_value(tasks->output_quota, NGX_TG_TASK_OUTPUT_QUOTA_DEFAULT);
+    ngx_conf_init_msec_value(tasks->lease, NGX_TG_TASK_LEASE_DEFAULT);
+
+    ngx_conf_init_uint_value(tasks->visibility, NGX_TG_TASK_VISIBILITY_OWN);
+
+    if (tasks->visibility == NGX_TG_TASK_VISIBILITY_OWN) {
+        tasks->scf->see_all_rules = ngx_tg_conf_make_status_rules(
+            cf, tasks->scf, tasks->admins);
+
+        if (tasks->scf->see_all_rules == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return tasks->stop != NULL ? ngx_tg_tasks_deny_stop_to_others(cf, tasks)
+                               : NGX_CONF_OK;
+}

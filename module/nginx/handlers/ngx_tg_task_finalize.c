@@ -1,0 +1,111 @@
+/*
+ * What the runner is told of a server's tasks.
+ */
+#include "nginx/handlers/ngx_tg_task.h"
+
+/* Each config is another one, however like it is. */
+static void
+ngx_tg_tasks_write_generation(tg_buf_t *json)
+{
+    char key[NGX_TG_TOKEN_LEN + 1];
+
+    tg_buf_append_cstr(json, ",\"generation\":\"");
+
+    if (ngx_tg_token_generate(key) == NGX_OK) {
+        tg_buf_append_cstr(json, key);
+    }
+
+    tg_buf_append_char(json, '"');
+}
+
+static ngx_int_t
+ngx_tg_tasks_make_open_params(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
+{
+    ngx_tg_task_agent_t **agent;
+    ngx_tg_tool_t **tool;
+    tg_buf_t json;
+    ngx_uint_t i, k;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_append_cstr(&json, "{\"store\":");
+    tg_json_write_string(&json, ngx_tg_str_from_ngx(&tasks->store));
+    ngx_tg_tasks_write_generation(&json);
+    tg_buf_append_cstr(&json, ",\"concurrency\":");
+    tg_buf_append_int(&json, tasks->concurrency);
+    tg_buf_append_cstr(&json, ",\"queue\":");
+    tg_buf_append_int(&json, tasks->queue);
+    tg_buf_append_cstr(&json, ",\"lease_ms\":");
+    tg_buf_append_int(&json, (int64_t) tasks->lease);
+
+    if (tasks->password.len != 0) {
+        tg_buf_append_cstr(&json, ",\"password\":");
+        tg_json_write_string(&json, ngx_tg_str_from_ngx(&tasks->password));
+    }
+
+    tg_buf_append_cstr(&json, ",\"keep_ms\":");
+    tg_buf_append_int(&json, (int64_t) tasks->keep * 1000);
+    tg_buf_append_cstr(&json, ",\"output_quota\":");
+    tg_buf_append_int(&json, tasks->output_quota);
+    agent = tasks->agents->elts;
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        if (agent[i]->is_default) {
+            tg_buf_append_cstr(&json, ",\"default\":");
+            tg_json_write_string(&json, ngx_tg_str_from_ngx(&agent[i]->name));
+        }
+    }
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        tg_buf_append_cstr(&json, i == 0 ? ",\"agents\":[" : ",");
+        ngx_tg_task_agent_write_json(agent[i], &json);
+    }
+
+    tool = tasks->task_tools != NULL ? tasks->task_tools->elts : NULL;
+
+    for (k = 0; tool != NULL && k < tasks->task_tools->nelts; k++) {
+        tg_buf_append_cstr(&json, i + k == 0 ? ",\"agents\":[" : ",");
+        ngx_tg_task_tool_write_json(tool[k], &json);
+    }
+
+    tg_buf_append_char(&json, ']');
+    ngx_tg_automation_rules_write_json(tasks, &json);
+    tg_buf_append_char(&json, '}');
+
+    return ngx_tg_buf_move_to_pool(cycle->pool, &json, &tasks->open_params);
+}
+
+ngx_int_t
+ngx_tg_tasks_finalize_config(ngx_cycle_t *cycle)
+{
+    ngx_tg_tasks_main_conf_t *mmcf;
+    ngx_tg_tasks_t **tasks;
+    ngx_uint_t i, k;
+
+    mmcf = ngx_stream_cycle_get_module_main_conf(cycle, ngx_tg_task_module);
+    tasks = mmcf->servers.elts;
+
+    for (i = 0; i < mmcf->servers.nelts; i++) {
+        if (ngx_tg_task_store_finalize(cycle, tasks[i]) != NGX_OK
+            || ngx_tg_tasks_make_open_params(cycle, tasks[i]) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        tasks[i]->scf->task_store = tasks[i]->store;
+        tasks[i]->scf->has_task_tools = tasks[i]->tools == 1;
+
+        for (k = 0; k < i; k++) {
+            if (tg_str_eq(ngx_tg_str_from_ngx(&tasks[k]->store),
+                          ngx_tg_str_from_ngx(&tasks[i]->store)))
+            {
+                ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                              "two servers have their tasks in \"%V\"; name "
+                              "another file with \"task_store\" in %V",
+                              &tasks[i]->store, &tasks[i]->where);
+                return NGX_ERROR;
+            }
+        }
+    }
+
+    return NGX_OK;
+}

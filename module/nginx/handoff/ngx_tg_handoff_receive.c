@@ -1,0 +1,542 @@
+/*
+ * The new worker's side: a packed session becomes a connection of NGINX's, as
+ * if it had been accepted, so that phases and limits of the new config apply.
+ */
+#include "nginx/handoff/ngx_tg_handoff.h"
+
+/* Connections that arrivals leave for the worker itself. */
+#define NGX_TG_RECEIVE_SPARE_CONNECTIONS 4
+/* Until a worker without room looks again; others may have some. */
+#define NGX_TG_RECEIVE_FULL_PAUSE 50
+/* For how long a worker leaves a session to another one with fewer. */
+#define NGX_TG_RECEIVE_YIELD_TIME 1
+
+/* Since when there is no room for what waits; 0: there is. */
+static ngx_msec_t ngx_tg_receive_full_since;
+static ngx_uint_t ngx_tg_receive_is_full;
+/* Of the cycle; NGINX forgets it when the worker is told to exit. */
+static ngx_uint_t ngx_tg_receive_nlistening;
+/* The process ends. */
+static ngx_uint_t ngx_tg_receive_is_closing;
+
+/* --- listeners --- */
+
+/* Of plain sockets, with tools. */
+static ngx_uint_t
+ngx_tg_listener_can_receive_sessions(const ngx_listening_t *ls)
+{
+    ngx_stream_addr_conf_t *addr;
+    ngx_uint_t i;
+
+    if (ls->handler != ngx_tg_init_client_connection) {
+        return 0;
+    }
+
+    for (i = 0; i < ((ngx_stream_port_t *) ls->servers)->naddrs; i++) {
+        addr = ngx_tg_listener_get_addr_conf(ls, i);
+
+        if (addr->ssl || addr->proxy_protocol
+            || ngx_tg_addr_conf_get_server(addr) == NULL)
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* Are there workers that announce themselves? */
+static ngx_uint_t
+ngx_tg_cycle_has_tool_listeners(ngx_cycle_t *cycle)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0; i < cycle->listening.nelts; i++) {
+        if (ls[i].handler == ngx_tg_init_client_connection) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/*
+ * Adds the listeners whose sessions cannot move, of all modules: until new
+ * workers have started, old ones accept their clients.
+ */
+static ngx_uint_t
+ngx_tg_handoff_add_fixed_listeners(ngx_cycle_t *cycle, uint64_t *listeners,
+                                   ngx_uint_t n)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0; i < cycle->listening.nelts && n < NGX_TG_HANDOFF_LISTENERS_MAX;
+         i++) {
+        if (ls[i].type == SOCK_STREAM
+            && !ngx_tg_listener_can_receive_sessions(&ls[i])) {
+            listeners[n++] = ngx_tg_sockaddr_hash_fixed(ls[i].sockaddr,
+                                                        ls[i].socklen);
+        }
+    }
+
+    return n;
+}
+
+void
+ngx_tg_handoff_publish_listeners(ngx_cycle_t *cycle)
+{
+    uint64_t listeners[NGX_TG_HANDOFF_LISTENERS_MAX];
+    ngx_listening_t *ls;
+    ngx_uint_t i, n;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0, n = 0; i < cycle->listening.nelts; i++) {
+        if (!ngx_tg_listener_can_receive_sessions(&ls[i])) {
+            continue;
+        }
+
+        if (n < NGX_TG_HANDOFF_LISTENERS_MAX) {
+            listeners[n] = ngx_tg_sockaddr_hash(ls[i].sockaddr, ls[i].socklen);
+        }
+
+        n++;
+    }
+
+    if (ngx_tg_cycle_has_tool_listeners(cycle)) {
+        n = ngx_tg_handoff_add_fixed_listeners(cycle, listeners, n);
+    }
+
+    ngx_tg_handoff_channel_init(cycle, listeners, n);
+    ngx_tg_shm_page_init(cycle);
+    ngx_tg_counters_init(cycle);
+}
+
+static ngx_listening_t *
+ngx_tg_snapshot_find_listener(const ngx_tg_session_snapshot_head_t *head)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = ngx_cycle->listening.elts;
+
+    for (i = 0; i < ngx_tg_receive_nlistening; i++) {
+        if (ngx_tg_sockaddr_hash(ls[i].sockaddr, ls[i].socklen)
+                == ngx_tg_sockaddr_hash(
+                    (struct sockaddr *) &head->listener.sockaddr,
+                    head->listener_len)
+            && ngx_tg_listener_can_receive_sessions(&ls[i]))
+        {
+            return &ls[i];
+        }
+    }
+
+    return NULL;
+}
+
+/* --- a packed session that waits for its connection --- */
+
+/* One that was not taken on: NGINX refused the client, or has no memory. */
+static void
+ngx_tg_snapshot_cleanup(void *data)
+{
+    ngx_tg_session_snapshot_t *snapshot = data;
+
+    if (snapshot->fd != (ngx_socket_t) -1) {
+        ngx_tg_session_snapshot_close_client(snapshot);
+    }
+
+    ngx_tg_session_snapshot_deinit(snapshot);
+}
+
+void *
+ngx_tg_connection_find_snapshot(ngx_connection_t *c)
+{
+    ngx_pool_cleanup_t *cln;
+
+    for (cln = c->pool->cleanup; cln != NULL; cln = cln->next) {
+        if (cln->handler == ngx_tg_snapshot_cleanup) {
+            return cln->data;
+        }
+    }
+
+    return NULL;
+}
+
+static ngx_tg_session_snapshot_t *
+ngx_tg_snapshot_attach_to_pool(ngx_pool_t *pool,
+                               ngx_tg_session_snapshot_t *snapshot)
+{
+    ngx_pool_cleanup_t *cln;
+
+    cln = ngx_pool_cleanup_add(pool, sizeof(ngx_tg_session_snapshot_t));
+
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    *(ngx_tg_session_snapshot_t *) cln->data = *snapshot;
+    cln->handler = ngx_tg_snapshot_cleanup;
+
+    return cln->data;
+}
+
+/* --- a connection --- */
+
+/* What ngx_event_accept() sets; NGX_OK or NGX_ERROR. */
+static ngx_int_t
+ngx_tg_snapshot_init_connection(ngx_connection_t *c, ngx_listening_t *ls,
+                                ngx_tg_session_snapshot_head_t *head)
+{
+    ngx_log_t *log;
+
+    c->sockaddr = ngx_palloc(c->pool, sizeof(ngx_sockaddr_t));
+    log = ngx_palloc(c->pool, sizeof(ngx_log_t));
+
+    if (c->sockaddr == NULL || log == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(c->sockaddr, &head->client, sizeof(ngx_sockaddr_t));
+    *log = ls->log;
+    log->data = NULL;
+    log->handler = NULL;
+
+    c->type = SOCK_STREAM;
+    c->recv = ngx_recv;
+    c->send = ngx_send;
+    c->recv_chain = ngx_recv_chain;
+    c->send_chain = ngx_send_chain;
+    c->log = log;
+    c->pool->log = log;
+    c->socklen = head->client_len;
+    c->listening = ls;
+    c->local_sockaddr = ls->sockaddr;
+    c->local_socklen = ls->socklen;
+
+    if (c->sockaddr->sa_family == AF_UNIX) {
+        c->tcp_nopush = NGX_TCP_NOPUSH_DISABLED;
+        c->tcp_nodelay = NGX_TCP_NODELAY_DISABLED;
+    }
+
+    /* There may be something to read already; a read will tell. */
+    c->read->ready = 1;
+#if (NGX_HAVE_KQUEUE || NGX_HAVE_EPOLLRDHUP)
+    c->read->available = -1; /* unknown */
+#endif
+    c->write->ready = 1;
+    c->read->log = log;
+    c->write->log = log;
+    c->number = (ngx_atomic_uint_t) head->number;
+    c->start_time = ngx_current_msec;
+
+    if (ls->addr_ntop) {
+        c->addr_text.data = ngx_pnalloc(c->pool, ls->addr_text_max_len);
+
+        if (c->addr_text.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        c->addr_text.len = ngx_sock_ntop(c->sockaddr, c->socklen,
+                                         c->addr_text.data,
+                                         ls->addr_text_max_len, 0);
+    }
+
+    return NGX_OK;
+}
+
+static void
+ngx_tg_snapshot_accept(ngx_listening_t *ls, ngx_tg_session_snapshot_t *snapshot)
+{
+    ngx_tg_session_snapshot_t *kept;
+    ngx_connection_t *c;
+    ngx_pool_t *pool;
+    int fd;
+
+    fd = fcntl(snapshot->fd, F_DUPFD_CLOEXEC, 0);
+    pool = fd != -1 ? ngx_create_pool(ls->pool_size, ngx_cycle->log) : NULL;
+    c = pool != NULL ? ngx_get_connection(fd, ngx_cycle->log) : NULL;
+    kept = c != NULL ? ngx_tg_snapshot_attach_to_pool(pool, snapshot) : NULL;
+
+    if (kept != NULL) {
+        c->pool = pool;
+
+        if (ngx_tg_snapshot_init_connection(c, ls, &kept->head) == NGX_OK) {
+#if (NGX_STAT_STUB)
+            (void) ngx_atomic_fetch_add(ngx_stat_active, 1);
+#endif
+            ngx_stream_init_connection(c);
+            return;
+        }
+    } else {
+        ngx_tg_session_snapshot_close_client(snapshot);
+        ngx_tg_session_snapshot_deinit(snapshot);
+    }
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, ngx_errno,
+                  "no room for a session of another worker");
+
+    if (c != NULL) {
+        ngx_close_connection(c);
+    } else if (fd != -1) {
+        (void) close(fd);
+    }
+
+    if (pool != NULL) {
+        ngx_destroy_pool(pool);
+    }
+}
+
+/* --- the pair --- */
+
+/* It goes on here, or is told that it does not; then it is gone. */
+static void
+ngx_tg_snapshot_accept_or_close(ngx_tg_session_snapshot_t *snapshot,
+                                ngx_uint_t has_room)
+{
+    ngx_listening_t *ls;
+
+    ls = has_room ? ngx_tg_snapshot_find_listener(&snapshot->head) : NULL;
+
+    if (ls != NULL) {
+        ngx_tg_snapshot_accept(ls, snapshot);
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "client between two workers closed: %s",
+                  has_room ? "its listener is gone"
+                           : "nobody has room for it, or all workers exit");
+    ngx_tg_session_snapshot_close_client(snapshot);
+    ngx_tg_session_snapshot_deinit(snapshot);
+}
+
+/* NGX_OK: there may be more; NGX_AGAIN; NGX_BUSY. */
+static ngx_int_t
+ngx_tg_handoff_receive_one(ngx_uint_t has_room)
+{
+    ngx_tg_session_snapshot_t snapshot;
+    ngx_int_t rc;
+
+    rc = ngx_tg_session_snapshot_receive(&snapshot, ngx_cycle->log);
+
+    if (rc == NGX_OK) {
+        ngx_tg_snapshot_accept_or_close(&snapshot, has_room);
+    }
+
+    return rc == NGX_ERROR ? NGX_OK : rc;
+}
+
+static ngx_uint_t
+ngx_tg_handoff_receive_has_room(void)
+{
+    return ngx_cycle->free_connection_n > NGX_TG_RECEIVE_SPARE_CONNECTIONS;
+}
+
+/*
+ * Sessions with calls end with their last one, so they are taken although
+ * this worker exits; not when it is gone in a moment.
+ */
+static ngx_uint_t
+ngx_tg_handoff_can_receive_at_exit(void)
+{
+    return !ngx_tg_receive_is_closing && ngx_tg_handoff_receive_has_room();
+}
+
+void
+ngx_tg_handoff_receive_drain(void)
+{
+    if (ngx_tg_handoff_get_receive_fd() == (ngx_socket_t) -1) {
+        return;
+    }
+
+    while (ngx_tg_handoff_receive_one(ngx_tg_handoff_can_receive_at_exit())
+           == NGX_OK)
+    {
+        /* void */
+    }
+}
+
+void
+ngx_tg_handoff_receive_back(ngx_tg_session_snapshot_t *snapshot)
+{
+    ngx_tg_snapshot_accept_or_close(
+        snapshot, ngx_tg_session_snapshot_gather(snapshot) == NGX_OK
+                      && ngx_tg_handoff_can_receive_at_exit());
+}
+
+/*
+ * The worker that wakes first would take all sessions: it leaves each to those
+ * that have fewer, once.
+ */
+static ngx_uint_t
+ngx_tg_handoff_receive_must_yield(void)
+{
+    static ngx_uint_t has_yielded;
+
+    has_yielded = !has_yielded
+                  && ngx_tg_handoff_has_less_loaded_worker(
+                      ngx_cycle->connection_n - ngx_cycle->free_connection_n);
+
+    return has_yielded;
+}
+
+static void
+ngx_tg_handoff_on_readable(ngx_event_t *rev)
+{
+    ngx_uint_t has_room;
+    ngx_int_t rc;
+
+    if (ngx_tg_worker_is_exiting()) {
+        ngx_tg_handoff_receive_stop();
+    }
+
+    /* Told to exit, or in a moment, and those of the new config are there. */
+    if (!ngx_exiting && ngx_tg_handoff_is_config_stale()
+        && ngx_tg_handoff_get_receiver_state(0) == NGX_TG_RECEIVER_READY)
+    {
+        (void) ngx_tg_handoff_channel_stop();
+        ngx_tg_linger_close_listeners();
+    }
+
+    /* It was told of the exit, or takes nothing any more. */
+    if (!rev->active) {
+        return;
+    }
+
+    if (ngx_tg_handoff_receive_must_yield()) {
+        ngx_tg_handoff_channel_pause(NGX_TG_RECEIVE_YIELD_TIME);
+        return;
+    }
+
+    has_room = ngx_tg_handoff_receive_has_room();
+
+    if (has_room) {
+        ngx_tg_receive_is_full = 0;
+
+    } else if (!ngx_tg_receive_is_full) {
+        ngx_tg_receive_is_full = 1;
+        ngx_tg_receive_full_since = ngx_current_msec;
+    }
+
+    rc = NGX_BUSY;
+
+    /* Without room for long, nobody may have any: closed, not forgotten. */
+    if (has_room
+        || ngx_current_msec - ngx_tg_receive_full_since
+               >= NGX_TG_HANDOFF_TIMEOUT)
+    {
+        rc = ngx_tg_handoff_receive_one(has_room);
+    }
+
+    if (rc == NGX_BUSY) {
+        ngx_tg_handoff_channel_pause(NGX_TG_RECEIVE_FULL_PAUSE);
+    }
+}
+
+/* Sessions may come from now on; not if this worker is to exit already. */
+static void
+ngx_tg_handoff_on_worker_started(ngx_event_t *ev)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    (void) ev;
+
+    if (ngx_quit || ngx_terminate || !ngx_tg_handoff_channel_announce()) {
+        return;
+    }
+
+    ls = ngx_cycle->listening.elts;
+
+    for (i = 0; i < ngx_tg_receive_nlistening; i++) {
+        if (ls[i].type == SOCK_STREAM) {
+            ngx_tg_linger_copy_listener(&ls[i]);
+        }
+    }
+}
+
+/*
+ * In the first iteration of the event loop: libraries load before that, and
+ * what is sent to this worker would wait for them.
+ */
+void
+ngx_tg_handoff_receive_start(ngx_cycle_t *cycle)
+{
+    static ngx_event_t ev;
+
+    ngx_tg_receive_nlistening = cycle->listening.nelts;
+    ngx_tg_handoff_channel_start(cycle, ngx_tg_handoff_on_readable);
+    ev.handler = ngx_tg_handoff_on_worker_started;
+    ev.log = cycle->log;
+    ngx_post_event(&ev, &ngx_posted_next_events);
+}
+
+static void
+ngx_tg_event_ignore(ngx_event_t *ev)
+{
+    (void) ev;
+}
+
+/*
+ * NGINX tells connections of the exit outside of its event loop: what is
+ * posted then would wait for whatever happens next.
+ */
+static void
+ngx_tg_event_loop_wake(void)
+{
+    static ngx_event_t ev;
+
+    ev.handler = ngx_tg_event_ignore;
+    ev.log = ngx_cycle->log;
+    ngx_post_event(&ev, &ngx_posted_next_events);
+}
+
+/* For those who follow a reload in the log. */
+static void
+ngx_tg_handoff_log_stopped(void)
+{
+    static ngx_uint_t has_said;
+
+    if (!has_said) {
+        has_said = 1;
+        ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                      "this worker accepts and serves no more: its clients go "
+                      "to others, or end");
+    }
+}
+
+void
+ngx_tg_handoff_receive_stop(void)
+{
+    ngx_tg_event_loop_wake();
+
+    if (ngx_tg_handoff_set_leaving() && ngx_tg_linger_start()) {
+        return;
+    }
+
+    ngx_tg_linger_close_listeners();
+    ngx_tg_handoff_log_stopped();
+
+    if (ngx_tg_handoff_channel_stop() && ngx_tg_handoff_is_last_receiver()) {
+        ngx_tg_handoff_receive_drain();
+    }
+}
+
+void
+ngx_tg_handoff_receive_exit(void)
+{
+    ngx_tg_receive_is_closing = 1;
+    (void) ngx_tg_handoff_set_leaving();
+    (void) ngx_tg_handoff_channel_stop();
+
+    if (ngx_tg_handoff_is_last_receiver()) {
+        ngx_tg_handoff_receive_drain();
+    }
+}

@@ -1,0 +1,251 @@
+/*
+ * A list that comes.  It is read, composed with what else its server offers,
+ * and offered, in time slices: the lists before serve until then, and clients
+ * never see a part of one.  What comes meanwhile has its turn afterwards, so
+ * that a list that changes all the time does not keep itself from clients.
+ */
+#include "nginx/imports/ngx_tg_imports.h"
+
+#include "nginx/session/ngx_tg_session.h"
+
+/* Bytes of tools in one step, and the scheduler's steps in a byte of them. */
+#define NGX_TG_IMPORTED_LIST_READ_SIZE 4096
+#define NGX_TG_IMPORTED_LIST_STEPS_PER_BYTE 4
+/* Entries of a catalogue in one step, and the scheduler's steps in an entry. */
+#define NGX_TG_CATALOG_ENTRIES_PER_STEP 16
+#define NGX_TG_CATALOG_STEPS_PER_ENTRY 512
+
+static void ngx_tg_imported_list_read_some(tg_sched_source_t *source);
+
+static void
+ngx_tg_imported_list_log_no_memory(const ngx_tg_srv_conf_t *scf)
+{
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "no memory for the list of an mcp_server of the server in "
+                  "%s:%ui",
+                  scf->file, scf->line);
+}
+
+/* --- composing --- */
+
+/* The lists that are coming are not offered. */
+static void
+ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
+{
+    ngx_tg_mcp_server_t **mcp;
+    ngx_uint_t i;
+
+    mcp = imports->servers.elts;
+
+    for (i = 0; i < imports->servers.nelts; i++) {
+        ngx_tg_imported_list_release(mcp[i]->pending_list);
+        mcp[i]->pending_list = NULL;
+    }
+}
+
+/* A list that is offered from now on is the server's. */
+static void
+ngx_tg_mcp_server_set_list(ngx_tg_mcp_server_t *mcp,
+                           ngx_tg_imported_list_t *list)
+{
+    if (list == NULL || list == mcp->list) {
+        return;
+    }
+
+    list->nrefs++;
+    ngx_tg_imported_list_release(mcp->list);
+    mcp->list = list;
+
+    if (mcp->pending_list == list) {
+        ngx_tg_imported_list_release(list);
+        mcp->pending_list = NULL;
+    }
+
+    ngx_tg_imported_list_compile_schemas(mcp);
+}
+
+/* Offers the catalogue that is complete to clients. */
+static void
+ngx_tg_imported_catalog_publish(ngx_tg_imported_catalog_t *imports)
+{
+    ngx_tg_catalog_builder_t *builder;
+    tg_catalog_t *before;
+    ngx_tg_mcp_server_t **mcp;
+    ngx_uint_t i;
+
+    builder = imports->builder;
+    imports->builder = NULL;
+    mcp = imports->servers.elts;
+
+    for (i = 0; i < imports->servers.nelts; i++) {
+        ngx_tg_mcp_server_set_list(mcp[i],
+                                   ngx_tg_catalog_builder_get_list(builder, i));
+    }
+
+    before = tg_catalog_ref(imports->scf->catalog);
+    ngx_tg_server_set_catalog(imports->scf,
+                              ngx_tg_catalog_builder_get_catalog(builder));
+    ngx_tg_server_unpark_sessions(imports->scf);
+
+    if (ngx_worker == 0) {
+        ngx_tg_server_check_list_size(imports->scf, before, ngx_cycle->log);
+    }
+
+    tg_catalog_unref(before);
+    ngx_tg_catalog_builder_free(builder);
+}
+
+/* All workers compose; one logs it. */
+static ngx_int_t
+ngx_tg_imported_catalog_start_build(ngx_tg_imported_catalog_t *imports)
+{
+    ngx_tg_name_conflict_log_t clashes;
+
+    ngx_memzero(&clashes, sizeof(clashes));
+    clashes.log = ngx_cycle->log;
+    clashes.level = NGX_LOG_WARN;
+    clashes.is_quiet = ngx_worker != 0;
+    imports->is_rebuild_due = 0;
+    imports->builder = ngx_tg_catalog_builder_create(imports, &clashes);
+
+    return imports->builder != NULL ? NGX_OK : NGX_ERROR;
+}
+
+static void
+ngx_tg_imported_catalog_run_build(tg_sched_source_t *source)
+{
+    ngx_tg_imported_catalog_t *imports;
+    ngx_int_t rc;
+
+    imports = ngx_queue_data(source, ngx_tg_imported_catalog_t, source);
+
+    if (ngx_tg_worker_is_exiting() || ngx_terminate) {
+        return;
+    }
+
+    rc = imports->builder != NULL
+             ? NGX_OK
+             : ngx_tg_imported_catalog_start_build(imports);
+
+    while (rc != NGX_ERROR) {
+        rc = ngx_tg_catalog_builder_add_some(imports->builder,
+                                             NGX_TG_CATALOG_ENTRIES_PER_STEP);
+
+        if (rc == NGX_OK) {
+            ngx_tg_imported_catalog_publish(imports);
+            break;
+        }
+
+        if (rc == NGX_AGAIN
+            && tg_sched_is_slice_over(&ngx_tg_sched, source,
+                                      NGX_TG_CATALOG_ENTRIES_PER_STEP
+                                          * NGX_TG_CATALOG_STEPS_PER_ENTRY))
+        {
+            return;
+        }
+    }
+
+    if (rc == NGX_ERROR) {
+        ngx_tg_imported_list_log_no_memory(imports->scf);
+        ngx_tg_catalog_builder_free(imports->builder);
+        imports->builder = NULL;
+        ngx_tg_imported_catalog_drop_pending(imports);
+        ngx_tg_server_unpark_sessions(imports->scf);
+        return;
+    }
+
+    if (imports->is_rebuild_due) {
+        tg_sched_enqueue(&ngx_tg_sched, source);
+    }
+}
+
+/* --- reading --- */
+
+/* A list that is read: composes what is offered with it. */
+static void
+ngx_tg_mcp_server_accept_list(ngx_tg_mcp_server_t *mcp,
+                              ngx_tg_imported_list_t *list)
+{
+    const ngx_tg_imported_list_t *before;
+
+    before = mcp->pending_list != NULL ? mcp->pending_list : mcp->list;
+
+    if (before != NULL && ngx_tg_imported_list_is_equal(list, before)) {
+        ngx_tg_imported_list_release(list);
+        return;
+    }
+
+    ngx_tg_imported_list_release(mcp->pending_list);
+    mcp->pending_list = list;
+    mcp->imports->is_rebuild_due = 1;
+    mcp->imports->source.run = ngx_tg_imported_catalog_run_build;
+    tg_sched_enqueue(&ngx_tg_sched, &mcp->imports->source);
+}
+
+static void
+ngx_tg_imported_list_read_some(tg_sched_source_t *source)
+{
+    ngx_tg_imported_list_t *list;
+    ngx_tg_mcp_server_t *mcp;
+    ngx_int_t rc;
+
+    mcp = ngx_queue_data(source, ngx_tg_mcp_server_t, reading_source);
+    list = mcp->reading_list;
+
+    if (list == NULL || ngx_tg_worker_is_exiting() || ngx_terminate) {
+        return;
+    }
+
+    do {
+        rc = ngx_tg_imported_list_read(mcp, list,
+                                       NGX_TG_IMPORTED_LIST_READ_SIZE,
+                                       ngx_cycle->log);
+    } while (
+        rc == NGX_AGAIN
+        && !tg_sched_is_slice_over(&ngx_tg_sched, source,
+                                   NGX_TG_IMPORTED_LIST_READ_SIZE
+                                       * NGX_TG_IMPORTED_LIST_STEPS_PER_BYTE));
+
+    if (rc == NGX_AGAIN) {
+        return;
+    }
+
+    mcp->reading_list = mcp->queued_list;
+    mcp->queued_list = NULL;
+
+    if (rc == NGX_ERROR) {
+        ngx_tg_imported_list_log_no_memory(mcp->imports->scf);
+        ngx_tg_imported_list_release(list);
+    } else {
+        ngx_tg_mcp_server_accept_list(mcp, list);
+    }
+
+    if (mcp->reading_list != NULL) {
+        tg_sched_enqueue(&ngx_tg_sched, source);
+    }
+}
+
+ngx_int_t
+ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t array)
+{
+    ngx_tg_imported_list_t *list;
+
+    list = ngx_tg_imported_list_create(mcp, array, ngx_worker != 0,
+                                       ngx_cycle->log);
+
+    if (list == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (mcp->reading_list != NULL) {
+        ngx_tg_imported_list_release(mcp->queued_list);
+        mcp->queued_list = list;
+        return NGX_OK;
+    }
+
+    mcp->reading_list = list;
+    mcp->reading_source.run = ngx_tg_imported_list_read_some;
+    tg_sched_enqueue(&ngx_tg_sched, &mcp->reading_source);
+
+    return NGX_OK;
+}

@@ -1,0 +1,514 @@
+/*
+ * `mcp_server NAME { }`, and what may stand in it.
+ */
+#include "nginx/imports/ngx_tg_imports.h"
+
+#include "catalog/tg_imported_tool.h"
+
+/* The rest of an agent's 64 characters is for the tools' own names. */
+#define NGX_TG_MCP_NAME_MAX 32
+/* A server that nobody used for so long is ended. */
+#define NGX_TG_MCP_IDLE_TIMEOUT_DEFAULT 600000
+/* From the start of a server to its list: one may be downloaded first. */
+#define NGX_TG_MCP_START_TIMEOUT_DEFAULT 60000
+
+static char *ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf,
+                                               ngx_command_t *cmd, void *conf);
+static char *ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf,
+                                               ngx_command_t *cmd, void *conf);
+static void *ngx_tg_imports_create_main_conf(ngx_conf_t *cf);
+
+/* As ngx_tg_mcp_server_share_t has them; and of `start`. */
+static const char *const ngx_tg_mcp_server_share_names[] = { "all", "user",
+                                                             "connection",
+                                                             NULL };
+static const char *const ngx_tg_mcp_server_start_names[] = { "at=use",
+                                                             "at=boot", NULL };
+
+#define ngx_tg_mcp_server_field(field)                                         \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_mcp_server_t, field)
+
+static ngx_command_t ngx_tg_mcp_server_commands[] = {
+
+    { ngx_string("mcp_server"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_conf_read_mcp_server_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    /* in the block */
+
+    { ngx_string("tool"),
+      NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_read_tool_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("pass"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_pass, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("url"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_url, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("header"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
+      ngx_tg_mcp_server_add_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ca_file"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("proxy"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("connect_timeout"),
+      NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_connect_time, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
+      ngx_tg_mcp_server_add_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("memory"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, ngx_tg_mcp_server_field(memory), NULL },
+
+    { ngx_string("pids"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_program_limit, ngx_tg_mcp_server_field(pids),
+      NGX_TG_PIDS_DESCRIPTION },
+
+    { ngx_string("share"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_choice, ngx_tg_mcp_server_field(share),
+      (void *) ngx_tg_mcp_server_share_names },
+
+    { ngx_string("start"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_choice, ngx_tg_mcp_server_field(starts_at_boot),
+      (void *) ngx_tg_mcp_server_start_names },
+
+    { ngx_string("idle"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_idle_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("start_timeout"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_start_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0,
+      NULL },
+
+    { ngx_string("prefix"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_prefix, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tools"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(include_patterns),
+      NULL },
+
+    { ngx_string("hide"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(exclude_patterns),
+      NULL },
+
+    { ngx_string("roots"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_roots, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_tg_imports_module_ctx = {
+    NULL,                            /* preconfiguration */
+    NULL,                            /* postconfiguration */
+    ngx_tg_imports_create_main_conf, /* create main configuration */
+    NULL,                            /* init main configuration */
+    NULL,                            /* create server configuration */
+    NULL                             /* merge server configuration */
+};
+
+ngx_module_t ngx_tg_imports_module = {
+    NGX_MODULE_V1,
+    &ngx_tg_imports_module_ctx,  /* module context */
+    ngx_tg_mcp_server_commands,  /* module directives */
+    NGX_STREAM_MODULE,           /* module type */
+    NULL,                        /* init master */
+    NULL,                        /* init module */
+    ngx_tg_imports_init_process, /* init process */
+    NULL,                        /* init thread */
+    NULL,                        /* exit thread */
+    NULL,                        /* exit process */
+    NULL,                        /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+static void *
+ngx_tg_imports_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_tg_imports_main_conf_t *mmcf;
+
+    mmcf = ngx_pcalloc(cf->pool, sizeof(ngx_tg_imports_main_conf_t));
+
+    return mmcf != NULL
+                   && ngx_array_init(&mmcf->servers, cf->pool, 4,
+                                     sizeof(ngx_tg_mcp_server_t *))
+                          == NGX_OK
+                   && ngx_array_init(&mmcf->imported_catalogs, cf->pool, 4,
+                                     sizeof(ngx_tg_imported_catalog_t *))
+                          == NGX_OK
+               ? mmcf
+               : NULL;
+}
+
+/* --- a tool that is told about differently --- */
+
+static char *
+ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd,
+                                  void *conf)
+{
+    ngx_tg_mcp_server_t *mcp = conf;
+
+    ngx_tg_tool_t *tool, **slot;
+    ngx_str_t *value, name;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+    name = value[1];
+
+    if (tg_glob_check(ngx_tg_str_from_ngx(&name)) != NULL
+        || strpbrk((char *) name.data, "*?") != NULL)
+    {
+        return ngx_tg_conf_error(cf,
+                                 "invalid name \"%V\" of a %V; write the name "
+                                 "that its server lists, without \"*\" and "
+                                 "\"?\"",
+                                 &name, &cmd->name);
+    }
+
+    for (i = 0; mcp->tools != NULL && i < mcp->tools->nelts; i++) {
+        slot = mcp->tools->elts;
+
+        if (tg_str_eq(slot[i]->entry.name, ngx_tg_str_from_ngx(&name))) {
+            return ngx_tg_conf_error(cf,
+                                     "duplicate %V \"%V\"; say all about it in "
+                                     "one block",
+                                     &cmd->name, &name);
+        }
+    }
+
+    tool = ngx_tg_tool_create(cf, TG_ENTRY_TOOL, &name);
+    slot = ngx_tg_conf_array_push(cf, &mcp->tools, sizeof(ngx_tg_tool_t *));
+
+    if (tool == NULL || slot == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    *slot = tool;
+    tool->handler = &ngx_tg_imported_tool_handler;
+    tool->group = mcp->block;
+
+    return ngx_tg_tool_read_block(cf, tool, &cmd->name, &name);
+}
+
+/* --- the block --- */
+
+static ngx_tg_imported_catalog_t *
+ngx_tg_imported_catalog_ensure(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
+{
+    ngx_tg_imported_catalog_t *imports, **slot;
+    ngx_tg_imports_main_conf_t *mmcf;
+    ngx_uint_t i;
+
+    mmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_tg_imports_module);
+    slot = mmcf->imported_catalogs.elts;
+
+    for (i = 0; i < mmcf->imported_catalogs.nelts; i++) {
+        if (slot[i]->scf == scf) {
+            return slot[i];
+        }
+    }
+
+    imports = ngx_pcalloc(cf->pool, sizeof(ngx_tg_imported_catalog_t));
+    slot = ngx_array_push(&mmcf->imported_catalogs);
+
+    if (imports == NULL || slot == NULL
+        || ngx_array_init(&imports->servers, cf->pool, 4,
+                          sizeof(ngx_tg_mcp_server_t *))
+               != NGX_OK)
+    {
+        return NULL;
+    }
+
+    imports->scf = scf;
+    *slot = imports;
+
+    return imports;
+}
+
+static void
+ngx_tg_mcp_server_cleanup(void *data)
+{
+    ngx_tg_mcp_server_t *mcp = data;
+
+    tg_sched_dequeue(&ngx_tg_sched, &mcp->source);
+    tg_sched_dequeue(&ngx_tg_sched, &mcp->reading_source);
+    ngx_tg_imported_list_release(mcp->queued_list);
+    ngx_tg_imported_list_release(mcp->reading_list);
+    ngx_tg_imported_list_release(mcp->pending_list);
+    ngx_tg_imported_list_release(mcp->list);
+    tg_buf_deinit(&mcp->state);
+}
+
+/* One of which nothing was read yet, in the lists of its server and of all. */
+static ngx_tg_mcp_server_t *
+ngx_tg_mcp_server_create(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
+                         ngx_str_t *name)
+{
+    ngx_tg_imports_main_conf_t *mmcf;
+    ngx_tg_mcp_server_t *mcp, **slots[2];
+    ngx_pool_cleanup_t *cln;
+
+    mmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_tg_imports_module);
+    mcp = ngx_pcalloc(cf->pool, sizeof(ngx_tg_mcp_server_t));
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+
+    if (mcp == NULL || cln == NULL
+        || ngx_tg_server_ensure_catalog(cf, scf) == NULL) {
+        return NULL;
+    }
+
+    cln->handler = ngx_tg_mcp_server_cleanup;
+    cln->data = mcp;
+    tg_buf_init(&mcp->state, tg_alloc_libc());
+    mcp->name = *name;
+    mcp->at = tg_catalog_size(scf->catalog);
+    mcp->share = NGX_CONF_UNSET_UINT;
+    mcp->starts_at_boot = NGX_CONF_UNSET_UINT;
+    mcp->idle = NGX_CONF_UNSET_MSEC;
+    mcp->start_timeout = NGX_CONF_UNSET_MSEC;
+    mcp->imports = ngx_tg_imported_catalog_ensure(cf, scf);
+    mcp->block = ngx_tg_tool_create(cf, TG_ENTRY_TOOL, name);
+
+    if (mcp->imports == NULL || mcp->block == NULL) {
+        return NULL;
+    }
+
+    slots[0] = ngx_array_push(&mcp->imports->servers);
+    slots[1] = ngx_array_push(&mmcf->servers);
+
+    if (slots[0] == NULL || slots[1] == NULL) {
+        return NULL;
+    }
+
+    *slots[0] = mcp;
+    *slots[1] = mcp;
+    mcp->block->handler = &ngx_tg_imported_tool_handler;
+    mcp->block->is_group = 1;
+    scf->needs_runner = 1;
+
+    return mcp;
+}
+
+/* What does not go together: NULL, or what to write. */
+static const char *
+ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
+{
+    ngx_uint_t n;
+
+    n = (mcp->argv != NULL) + (mcp->pass.data != NULL)
+        + (mcp->url.data != NULL);
+
+    if (n == 0) {
+        return "has no server; write \"exec PROGRAM ...\", \"pass ADDRESS\" "
+               "or \"url URL\"";
+    }
+
+    if (n != 1) {
+        return mcp->url.data == NULL
+                   ? "has an \"exec\" and a \"pass\"; remove one of them"
+                   : "has a \"url\" beside another server; keep one of "
+                     "\"exec\", \"pass\" and \"url\"";
+    }
+
+    if (mcp->argv == NULL
+        && (mcp->env != NULL || mcp->cwd.data != NULL || mcp->memory != 0
+            || mcp->pids != 0))
+    {
+        return "has no \"exec\", so \"env\", \"cwd\", \"memory\" and "
+               "\"pids\" mean nothing in it; remove them";
+    }
+
+    if (mcp->url.data == NULL
+        && (mcp->headers != NULL || mcp->ca_file.len != 0 || mcp->proxy.len != 0
+            || mcp->connect_timeout != 0))
+    {
+        return "has no \"url\", so \"header\", \"ca_file\", \"proxy\" and "
+               "\"connect_timeout\" mean nothing in it; remove them";
+    }
+
+    if (mcp->ca_file.len != 0
+        && ngx_strncasecmp(mcp->url.data, (u_char *) "https:", 6) != 0)
+    {
+        return "has a \"ca_file\", but its \"url\" begins with \"http:\", "
+               "where no certificate is looked at; remove it, or write "
+               "\"https:\"";
+    }
+
+    if (mcp->has_client_cwd && mcp->share != NGX_TG_MCP_SHARE_CONNECTION) {
+        return "has \"cwd client\", but its process has clients in several "
+               "folders; add \"share connection\", or write \"cwd PATH\"";
+    }
+
+    return NULL;
+}
+
+/* Two servers of one name, or whose tools have the same prefix. */
+static char *
+ngx_tg_mcp_server_check_duplicates(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
+{
+    ngx_tg_mcp_server_t **other;
+    ngx_uint_t i;
+
+    other = mcp->imports->servers.elts;
+
+    for (i = 0; other[i] != mcp; i++) {
+        if (tg_str_eq(ngx_tg_str_from_ngx(&other[i]->name),
+                      ngx_tg_str_from_ngx(&mcp->name)))
+        {
+            return ngx_tg_conf_error(cf,
+                                     "duplicate mcp_server \"%V\"; give it "
+                                     "another name",
+                                     &mcp->name);
+        }
+
+        if (mcp->prefix.len != 0
+            && tg_str_eq(ngx_tg_str_from_ngx(&other[i]->prefix),
+                         ngx_tg_str_from_ngx(&mcp->prefix)))
+        {
+            return ngx_tg_conf_error(cf,
+                                     "mcp_server \"%V\" and \"%V\" have the "
+                                     "same \"prefix %V\"; give one of them "
+                                     "another",
+                                     &other[i]->name, &mcp->name, &mcp->prefix);
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* Blocks about its tools: what they do not say is as this one has it. */
+static char *
+ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
+{
+    ngx_tg_tool_t **tool, **slot;
+    tg_str_t name, client_name;
+    ngx_uint_t i, n;
+    char room[TG_NAME_AGENT_MAX];
+
+    tool = mcp->tools != NULL ? mcp->tools->elts : NULL;
+    n = mcp->tools != NULL ? mcp->tools->nelts : 0;
+
+    for (i = 0; i <= n; i++) {
+        slot = ngx_tg_conf_array_push(cf, &mcp->imports->scf->blocks,
+                                      sizeof(ngx_tg_tool_t *));
+
+        if (slot == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        *slot = i < n ? tool[i] : mcp->block;
+
+        if (i == n) {
+            break;
+        }
+
+        ngx_conf_init_uint_value(tool[i]->validate, mcp->block->validate);
+        name = tool[i]->entry.name;
+        client_name = ngx_tg_imported_tool_get_names(mcp, &name, room);
+
+        if (!ngx_tg_imported_tool_is_selected(mcp, name, client_name)) {
+            return ngx_tg_conf_error(cf,
+                                     "tool \"%*s\" of mcp_server \"%V\" is "
+                                     "not offered, as \"tools\" and \"hide\" "
+                                     "say; remove its block, or change those",
+                                     tool[i]->entry.name.len,
+                                     tool[i]->entry.name.data, &mcp->name);
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+static ngx_int_t
+ngx_tg_mcp_server_init(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
+{
+    ngx_conf_init_uint_value(mcp->share, NGX_TG_MCP_SHARE_ALL);
+    ngx_conf_init_uint_value(mcp->starts_at_boot, 0);
+    ngx_conf_init_msec_value(mcp->idle, NGX_TG_MCP_IDLE_TIMEOUT_DEFAULT);
+    ngx_conf_init_msec_value(mcp->start_timeout,
+                             NGX_TG_MCP_START_TIMEOUT_DEFAULT);
+
+    if (mcp->prefix.data != NULL) {
+        return NGX_OK;
+    }
+
+    mcp->prefix.data = ngx_pnalloc(cf->pool, mcp->name.len + 2);
+
+    if (mcp->prefix.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    mcp->prefix.len = ngx_sprintf(mcp->prefix.data, "%V_%Z", &mcp->name)
+                      - mcp->prefix.data - 1;
+
+    return NGX_OK;
+}
+
+static char *
+ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf, ngx_command_t *cmd,
+                                  void *conf)
+{
+    ngx_tg_mcp_server_t *mcp;
+    const char *mistake;
+    ngx_str_t *value, name;
+    void **confs;
+    char *rv;
+
+    (void) conf;
+    value = cf->args->elts;
+    name = value[1];
+
+    if (!ngx_tg_mcp_server_is_word(&name, NGX_TG_MCP_NAME_MAX) || name.len == 0)
+    {
+        return ngx_tg_conf_error(cf,
+                                 "invalid name \"%V\" of a \"%V\"; write 1 "
+                                 "to %d letters, digits, \"_\" and \"-\"",
+                                 &name, &cmd->name, NGX_TG_MCP_NAME_MAX);
+    }
+
+    mcp = ngx_tg_mcp_server_create(
+        cf, ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_toolgate_module),
+        &name);
+    confs = mcp != NULL ? ngx_tg_tool_create_conf_array(cf, mcp->block) : NULL;
+
+    if (confs == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    confs[ngx_tg_imports_module.ctx_index] = mcp;
+    rv = ngx_tg_conf_read_block(cf, NGX_STREAM_TOOL_GROUP_CONF, confs);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    if (ngx_tg_mcp_server_init(cf, mcp) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    mistake = ngx_tg_mcp_server_check(mcp);
+
+    if (mistake != NULL) {
+        return ngx_tg_conf_error(cf, "%V \"%V\" %s", &cmd->name, &name,
+                                 mistake);
+    }
+
+    rv = ngx_tg_mcp_server_check_duplicates(cf, mcp);
+
+    if (rv == NGX_CONF_OK) {
+        rv = ngx_tg_mcp_server_init_tools(cf, mcp);
+    }
+
+    return rv == NGX_CONF_OK && ngx_tg_mcp_server_init_spec(cf, mcp) != NGX_OK
+               ? NGX_CONF_ERROR
+               : rv;
+}

@@ -1,0 +1,248 @@
+/*
+ * What a worker hears of its MCP servers: it asks the runner once, and anew
+ * whenever it has lost the line to it.
+ */
+#include "nginx/imports/ngx_tg_imports.h"
+
+#include "nginx/session/ngx_tg_session.h"
+
+/* Between two tries to ask: it doubles. */
+#define NGX_TG_MCP_RETRY_MIN 100
+#define NGX_TG_MCP_RETRY_MAX 30000
+
+static const char *const ngx_tg_mcp_notification_members[] = { "key", "tools",
+                                                               NULL };
+
+static void
+ngx_tg_mcp_server_subscribe_later(ngx_tg_mcp_server_t *mcp)
+{
+    if (ngx_tg_worker_is_exiting() || ngx_terminate
+        || mcp->retry_event.timer_set || mcp->subscribe_request.conn != NULL)
+    {
+        return;
+    }
+
+    ngx_add_timer(&mcp->retry_event, mcp->retry_delay);
+    mcp->retry_delay = ngx_min(mcp->retry_delay * 2, NGX_TG_MCP_RETRY_MAX);
+}
+
+static void
+ngx_tg_mcp_server_on_list(ngx_tg_mcp_server_t *mcp, tg_str_t tools)
+{
+    if (tg_json_type(tools) == TG_JSON_ARRAY
+        && ngx_tg_imported_list_update(mcp, tools) == NGX_ERROR)
+    {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "no memory for the list of mcp_server \"%V\"",
+                      &mcp->name);
+    }
+}
+
+/* Keeps what members there are; of another runner's words, none. */
+static void
+ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
+{
+    static const char *const names[] = { "state", "restarts", "running",
+                                         "error", NULL };
+    tg_str_t values[4];
+    size_t i;
+
+    if (tg_json_get_members(params, names, values) != TG_OK
+        || values[0].data == NULL)
+    {
+        return;
+    }
+
+    mcp->has_failed = values[3].data != NULL;
+
+    tg_buf_truncate(&mcp->state, 0);
+
+    for (i = 0; i < 4; i++) {
+        if (values[i].data != NULL) {
+            tg_buf_append_cstr(&mcp->state, ",\"");
+            tg_buf_append_cstr(&mcp->state, names[i]);
+            tg_json_write_member(&mcp->state, "\":", values[i]);
+        }
+    }
+
+    /* Nothing is to be waited for any more. */
+    if (mcp->has_failed && mcp->list == NULL
+        && !ngx_tg_imported_list_is_pending(mcp))
+    {
+        ngx_tg_server_unpark_sessions(mcp->imports->scf);
+    }
+}
+
+/*
+ * Are params about this server?  The runner writes the key first, so that a
+ * long list of one server costs the others nothing.
+ */
+static ngx_uint_t
+ngx_tg_mcp_server_is_addressed(const ngx_tg_mcp_server_t *mcp, tg_str_t params)
+{
+    tg_str_t name, key;
+    tg_json_cursor_t json;
+
+    tg_json_init(&json, params);
+
+    if (tg_json_enter_object(&json) != TG_OK
+        || tg_json_next_member(&json, &name) != TG_OK)
+    {
+        return 0;
+    }
+
+    return (tg_json_body_eq_text(name, TG_STR("key"))
+                ? tg_json_read_value(&json, &key)
+                : tg_json_get_member(params, TG_STR("key"), &key))
+               == TG_OK
+           && tg_json_string_eq(key, tg_str(mcp->key, sizeof(mcp->key)));
+}
+
+static void
+ngx_tg_mcp_server_on_notification(void *data, tg_str_t method, tg_str_t params)
+{
+    ngx_tg_mcp_server_t *mcp = data;
+
+    tg_str_t said[2]; /* key, tools */
+
+    if (!ngx_tg_mcp_server_is_addressed(mcp, params)) {
+        return;
+    }
+
+    if (tg_json_body_eq_text(method, TG_STR("mcp_list"))) {
+        if (tg_json_get_members(params, ngx_tg_mcp_notification_members, said)
+            == TG_OK) {
+            ngx_tg_mcp_server_on_list(mcp, said[1]);
+        }
+
+    } else if (tg_json_body_eq_text(method, TG_STR("mcp_state"))) {
+        ngx_tg_mcp_server_set_state(mcp, params);
+    }
+}
+
+static void
+ngx_tg_mcp_server_on_disconnect(void *data)
+{
+    tg_buf_truncate(&((ngx_tg_mcp_server_t *) data)->state, 0);
+    ngx_tg_mcp_server_subscribe_later(data);
+}
+
+static void
+ngx_tg_mcp_server_on_response(void *data, const tg_response_t *answer)
+{
+    ngx_tg_mcp_server_t *mcp = data;
+
+    tg_str_t said[2]; /* key, tools */
+
+    if (answer->kind == TG_RESPONSE_RESULT) {
+        mcp->retry_delay = NGX_TG_MCP_RETRY_MIN;
+        ngx_tg_mcp_server_set_state(mcp, answer->result);
+
+        if (tg_json_get_members(answer->result, ngx_tg_mcp_notification_members,
+                                said)
+            == TG_OK)
+        {
+            ngx_tg_mcp_server_on_list(mcp, said[1]);
+        }
+
+        return;
+    }
+
+    if (answer->kind == TG_RESPONSE_ERROR) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "toolgate-runner does not take mcp_server \"%V\": %*s",
+                      &mcp->name, answer->message.len, answer->message.data);
+        mcp->has_failed = 1;
+        ngx_tg_server_unpark_sessions(mcp->imports->scf);
+        return;
+    }
+
+    ngx_tg_mcp_server_subscribe_later(mcp);
+}
+
+static void
+ngx_tg_mcp_server_subscribe(ngx_event_t *ev)
+{
+    ngx_tg_mcp_server_t *mcp;
+    tg_buf_t params;
+    int rc;
+
+    mcp = ev->data;
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_append_cstr(&params, "{\"key\":\"");
+    tg_buf_append(&params, mcp->key, sizeof(mcp->key));
+    tg_buf_append_cstr(&params, "\",\"server\":");
+    tg_json_write_string(&params, ngx_tg_str_from_ngx(&mcp->name));
+    tg_json_write_member(&params, ",\"spec\":", mcp->spec);
+    tg_buf_append_char(&params, '}');
+
+    rc = tg_buf_has_failed(&params)
+             ? TG_NOMEM
+             : ngx_tg_runner_send_request(mcp->imports->scf->runner,
+                                          TG_STR("mcp_watch"),
+                                          tg_buf_view(&params),
+                                          &mcp->subscribe_request);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_OK) {
+        ngx_tg_mcp_server_subscribe_later(mcp);
+    }
+}
+
+void
+ngx_tg_mcp_server_subscribe_now(ngx_tg_mcp_server_t *mcp)
+{
+    if (mcp->retry_event.timer_set) {
+        ngx_del_timer(&mcp->retry_event);
+        ngx_tg_mcp_server_subscribe(&mcp->retry_event);
+    }
+}
+
+ngx_int_t
+ngx_tg_imports_init_process(ngx_cycle_t *cycle)
+{
+    ngx_tg_imports_main_conf_t *mmcf;
+    ngx_tg_imported_catalog_t **imports;
+    ngx_tg_mcp_server_t **mcp;
+    ngx_uint_t i;
+
+    mmcf = cycle->conf_ctx[ngx_stream_module.index] != NULL
+               ? ngx_stream_cycle_get_module_main_conf(cycle,
+                                                       ngx_tg_imports_module)
+               : NULL;
+
+    if (mmcf == NULL
+        || (ngx_process != NGX_PROCESS_WORKER
+            && ngx_process != NGX_PROCESS_SINGLE))
+    {
+        return NGX_OK;
+    }
+
+    imports = mmcf->imported_catalogs.elts;
+
+    for (i = 0; i < mmcf->imported_catalogs.nelts; i++) {
+        ngx_tg_imported_list_wait_init(imports[i]);
+    }
+
+    mcp = mmcf->servers.elts;
+
+    for (i = 0; i < mmcf->servers.nelts; i++) {
+        mcp[i]->retry_delay = NGX_TG_MCP_RETRY_MIN;
+        mcp[i]->retry_event.handler = ngx_tg_mcp_server_subscribe;
+        mcp[i]->retry_event.data = mcp[i];
+        mcp[i]->retry_event.log = cycle->log;
+        mcp[i]->retry_event.cancelable = 1;
+        mcp[i]->subscribe_request.data = mcp[i];
+        mcp[i]->subscribe_request.answer = ngx_tg_mcp_server_on_response;
+        mcp[i]->subscriber.data = mcp[i];
+        mcp[i]->subscriber.on_notification = ngx_tg_mcp_server_on_notification;
+        mcp[i]->subscriber.on_lost = ngx_tg_mcp_server_on_disconnect;
+        ngx_tg_runner_add_subscriber(mcp[i]->imports->scf->runner,
+                                     &mcp[i]->subscriber);
+        /* What is posted now waits for nothing else to happen. */
+        ngx_post_event(&mcp[i]->retry_event, &ngx_posted_next_events);
+        ngx_tg_imported_list_compile_schemas(mcp[i]);
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,133 @@
+/*
+ * `tool_trace`.
+ */
+#include "nginx/logging/ngx_tg_tracer.h"
+
+#if (NGX_TG_MSGPACK)
+
+/* Of ours, there are some about who is connected. */
+static ngx_uint_t
+ngx_tg_variable_is_of_call(tg_str_t name)
+{
+    static const char client[] = "tool_client_";
+
+    return name.len >= 5
+           && ngx_strncasecmp((u_char *) name.data, (u_char *) client, 5) == 0
+           && ngx_strncasecmp((u_char *) name.data, (u_char *) client,
+                              sizeof(client) - 1)
+                  != 0
+           && !tg_str_eq(name, TG_STR("tool_protocol"));
+}
+
+/* What is wrong with one more argument: NULL, or what to write. */
+static const char *
+ngx_tg_tracer_parse_parameter(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
+                              ngx_str_t *value)
+{
+    const char *why;
+    ssize_t size;
+    tg_str_t name;
+    ngx_str_t s;
+
+    if (ngx_strncmp(value->data, "body=", 5) == 0) {
+        s.data = value->data + 5;
+        s.len = value->len - 5;
+        size = ngx_parse_size(&s);
+
+        if (size < 0 || size > NGX_TG_TRACE_BODY_MAX) {
+            return "write a size of at most 1m, such as \"body=4k\"";
+        }
+
+        trace->body = (size_t) size;
+
+        return NULL;
+    }
+
+    if (ngx_strncmp(value->data, "if=", 3) == 0) {
+        s.data = value->data + 3;
+        s.len = value->len - 3;
+
+        why = ngx_tg_conf_parse_filter(cf, &s, &trace->filter, &name);
+
+        return why == NULL && ngx_tg_variable_is_of_call(name)
+                   ? "write a variable of the client, such as "
+                     "\"$tool_client_pid\", or a map of one: a frame belongs "
+                     "to no call"
+                   : why;
+    }
+
+    return "write \"body=SIZE\" or \"if=$VARIABLE\" behind the path";
+}
+
+static char *
+ngx_tg_tracer_parse_path(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
+                         ngx_str_t *path)
+{
+    if (ngx_strlchr(path->data, path->data + path->len, '$') != NULL
+        || ngx_strncmp(path->data, "syslog:", 7) == 0)
+    {
+        return ngx_tg_conf_error(cf,
+                                 "\"%V\" is no file's path; a trace is "
+                                 "written to one file, and \"if=\" chooses "
+                                 "connections",
+                                 path);
+    }
+
+    trace->tracer = ngx_tg_tracer_open_file(cf, path);
+
+    return trace->tracer != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* tool_trace PATH [if=$VARIABLE] [body=SIZE] | off */
+char *
+ngx_tg_conf_set_trace(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_srv_conf_t *scf = conf;
+
+    ngx_tg_trace_conf_t *trace;
+    ngx_str_t *value;
+    const char *why;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+
+    if (scf->trace != NULL) {
+        return "is duplicate; a trace is written to one file";
+    }
+
+    trace = ngx_pcalloc(cf->pool, sizeof(ngx_tg_trace_conf_t));
+
+    if (trace == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    scf->trace = trace;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        return cf->args->nelts == 2 ? NGX_CONF_OK
+                                    : "with \"off\" takes nothing else";
+    }
+
+    for (i = 2; i < cf->args->nelts; i++) {
+        why = ngx_tg_tracer_parse_parameter(cf, trace, &value[i]);
+
+        if (why != NULL) {
+            return ngx_tg_conf_error(cf, "invalid \"%V\" in \"%V\"; %s",
+                                     &value[i], &cmd->name, why);
+        }
+    }
+
+    return ngx_tg_tracer_parse_path(cf, trace, &value[1]);
+}
+
+#else
+
+char *
+ngx_tg_conf_set_trace(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    return "is not in this build of Toolgate, which was made without "
+           "msgpack-c; run apt-get install libmsgpack-dev, then ./build.sh "
+           "build and install again, or remove this line";
+}
+
+#endif

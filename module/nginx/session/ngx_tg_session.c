@@ -1,0 +1,535 @@
+/*
+ * A session: its beginning, the events of its client's socket, and its work.
+ */
+#include "nginx/session/ngx_tg_session.h"
+
+#include <sys/ioctl.h>
+
+static void ngx_tg_session_cleanup(void *data);
+static void ngx_tg_session_read_handler(ngx_event_t *rev);
+static void ngx_tg_session_write_handler(ngx_event_t *wev);
+static void ngx_tg_session_run(ngx_tg_session_t *session);
+static void ngx_tg_catalog_update_skip(ngx_tg_session_t *session);
+static void ngx_tg_session_on_rejected_message(void *host, const char *why);
+static const char *ngx_tg_session_check_access(void *host, tg_peer_t *peer);
+
+static const tg_peer_ops_t ngx_tg_session_peer_ops = {
+    .call = ngx_tg_call_start,
+    .on_unknown = ngx_tg_parked_on_unknown_tool,
+    .list = ngx_tg_parked_on_list,
+    .write_list_meta = ngx_tg_parked_append_list_meta,
+    .cancel = ngx_tg_call_cancel,
+    .log = ngx_tg_session_base_on_log,
+    .on_refused = ngx_tg_session_on_rejected_message,
+    .on_response = ngx_tg_call_on_client_response,
+    .is_visible = ngx_tg_session_base_can_see,
+    .refusal = ngx_tg_session_check_access,
+    .is_slice_over = ngx_tg_time_slice_is_over,
+};
+
+static const ngx_tg_handoff_ops_t *ngx_tg_handoff_ops;
+static ngx_queue_t ngx_tg_sessions = { &ngx_tg_sessions, &ngx_tg_sessions };
+
+void
+ngx_tg_session_set_handoff_ops(const ngx_tg_handoff_ops_t *handoff_ops)
+{
+    ngx_tg_handoff_ops = handoff_ops;
+}
+
+static void
+ngx_tg_session_init_base(ngx_tg_session_t *session, ngx_stream_session_t *s)
+{
+    ngx_tg_srv_conf_t *scf;
+    ngx_tg_session_base_t *base;
+
+    scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
+
+    session->source.run = ngx_tg_session_run_time_slice;
+    base = &session->base;
+    base->stream = s;
+    base->connection = s->connection;
+    base->conf = scf;
+    tg_peer_init(&base->peer, tg_alloc_libc(), &ngx_tg_session_peer_ops, base,
+                 (tg_dialect_t) scf->protocol, scf->catalog, &scf->info,
+                 scf->max_frame, (unsigned) scf->max_inflight);
+}
+
+/* Of the server's connections, it is one more or less of its dialect. */
+static void
+ngx_tg_session_count_connection(ngx_tg_session_t *session, uint64_t n)
+{
+    ngx_tg_counters_add(session->base.conf->counters,
+                        NGX_TG_COUNTER_OPEN_CONNECTIONS + session->dialect, n);
+}
+
+/* The first bytes may have told which one it speaks. */
+static void
+ngx_tg_session_update_dialect(ngx_tg_session_t *session)
+{
+    if (session->dialect != session->base.peer.dialect) {
+        ngx_tg_session_count_connection(session, (uint64_t) -1);
+        session->dialect = session->base.peer.dialect;
+        ngx_tg_session_count_connection(session, 1);
+    }
+}
+
+static const char *
+ngx_tg_session_check_access(void *host, tg_peer_t *peer)
+{
+    ngx_tg_session_update_dialect(host);
+
+    return ngx_tg_session_check_bridge_policy(host, peer);
+}
+
+/* It is counted from here on, and once where it has moved. */
+static void
+ngx_tg_session_start_counting(ngx_tg_session_t *session, ngx_uint_t is_new)
+{
+    ngx_tg_srv_conf_t *scf;
+
+    scf = session->base.conf;
+
+    if (scf->counters == NULL) {
+        scf->counters = ngx_tg_counters_find(scf, NULL);
+    }
+
+    session->dialect = session->base.peer.dialect;
+    ngx_tg_counters_add(scf->counters, NGX_TG_COUNTER_ACCEPTED, is_new);
+    ngx_tg_session_count_connection(session, 1);
+}
+
+void
+ngx_tg_stream_content_handler(ngx_stream_session_t *s)
+{
+    ngx_tg_session_t *session;
+    ngx_pool_cleanup_t *cln;
+    ngx_connection_t *c;
+    void *received_snapshot;
+
+    c = s->connection;
+    c->log->action = "serving tools";
+
+    session = ngx_pcalloc(c->pool, sizeof(ngx_tg_session_t));
+    cln = ngx_pool_cleanup_add(c->pool, 0);
+
+    if (session == NULL || cln == NULL) {
+        ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    (void) ngx_tg_pre_request_preread(s);
+    ngx_tg_session_init_base(session, s);
+    ngx_queue_insert_tail(&ngx_tg_sessions, &session->all);
+    ngx_tg_pre_request_add(&session->pre_request, c);
+    tg_buf_init(&session->in, tg_alloc_libc());
+    cln->handler = ngx_tg_session_cleanup;
+    cln->data = session;
+
+    ngx_stream_set_ctx(s, session, ngx_stream_toolgate_module);
+
+    c->read->handler = ngx_tg_session_read_handler;
+    c->write->handler = ngx_tg_session_write_handler;
+
+    received_snapshot = ngx_tg_handoff_ops->received_snapshot(c);
+    ngx_tg_session_start_counting(session, received_snapshot == NULL);
+
+    if ((received_snapshot != NULL
+             ? ngx_tg_handoff_ops->restore(session, received_snapshot)
+             : ngx_tg_session_register_client(session))
+        == NGX_ERROR)
+    {
+        ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    /* What a preread phase may have taken from the socket already. */
+    if (c->buffer != NULL && c->buffer->last != c->buffer->pos) {
+        tg_buf_append(&session->in, (char *) c->buffer->pos,
+                      (size_t) (c->buffer->last - c->buffer->pos));
+        session->is_broken = tg_buf_has_failed(&session->in) ? 1 : 0;
+        c->buffer->pos = c->buffer->last;
+    }
+
+    ngx_tg_session_run(session);
+}
+
+static void
+ngx_tg_session_cleanup(void *data)
+{
+    ngx_tg_session_t *session = data;
+
+    ngx_tg_session_base_t *base;
+
+    base = &session->base;
+    base->is_gone = 1;
+    ngx_tg_session_count_connection(session, (uint64_t) -1);
+    ngx_tg_catalog_update_skip(session);
+    ngx_queue_remove(&session->all);
+    ngx_tg_time_slice_leave_queue(session);
+    ngx_tg_session_clear_memory(session);
+    ngx_tg_unsent_texts_clear(session);
+    ngx_tg_pre_request_remove(&session->pre_request);
+    ngx_tg_session_unregister_client(session);
+    tg_peer_deinit(&base->peer);
+    ngx_tg_session_base_notify_gone(base);
+    tg_buf_deinit(&session->in);
+
+    if (session->timer != NULL && session->timer->timer_set) {
+        ngx_del_timer(session->timer);
+    }
+}
+
+ngx_uint_t
+ngx_tg_has_sessions(void)
+{
+    return !ngx_queue_empty(&ngx_tg_sessions);
+}
+
+void
+ngx_tg_sessions_stop(void)
+{
+    ngx_tg_session_t *session;
+    tg_call_t *call;
+    ngx_queue_t *q;
+
+    for (q = ngx_queue_head(&ngx_tg_sessions);
+         q != ngx_queue_sentinel(&ngx_tg_sessions); q = ngx_queue_next(q))
+    {
+        session = ngx_queue_data(q, ngx_tg_session_t, all);
+
+        for (call = session->base.peer.oldest; call != NULL; call = call->prev)
+        {
+            ngx_tg_call_log_killed(call->host);
+        }
+
+        ngx_tg_session_send_shutdown_notice(session);
+    }
+}
+
+/* --- catalogues --- */
+
+/* What a client sees of the catalogue that it is served now. */
+static uint64_t
+ngx_tg_session_base_get_view(ngx_tg_session_base_t *base)
+{
+    if (base->view_catalog != base->peer.catalog) {
+        base->view_catalog = base->peer.catalog;
+        base->view_hash = tg_catalog_digest_visible(base->view_catalog,
+                                                    ngx_tg_session_base_can_see,
+                                                    base);
+    }
+
+    return base->view_hash;
+}
+
+static void
+ngx_tg_session_base_set_catalog(ngx_tg_session_base_t *base,
+                                tg_catalog_t *catalog)
+{
+    ngx_tg_call_record_t *last;
+    uint64_t before;
+
+    before = ngx_tg_session_base_get_view(base);
+    last = &base->last;
+
+    if (last->entry != NULL) {
+        last->entry = tg_catalog_find(catalog, last->entry->kind,
+                                      last->entry->name);
+    }
+
+    base->view_catalog = NULL;
+    tg_peer_set_catalog(&base->peer, catalog);
+
+    if (ngx_tg_session_base_get_view(base) != before) {
+        tg_peer_notify_list_changed(&base->peer);
+        ngx_tg_session_base_wake(base);
+    }
+}
+
+/* The session that is next to hear of another catalogue; NULL: none is. */
+static ngx_queue_t *ngx_tg_catalog_update_next;
+
+static void
+ngx_tg_catalog_update_skip(ngx_tg_session_t *session)
+{
+    if (ngx_tg_catalog_update_next == &session->all) {
+        ngx_tg_catalog_update_next = ngx_queue_next(&session->all);
+    }
+}
+
+/* A session has the catalogue of its server, whenever it is served. */
+static void
+ngx_tg_session_update_catalog(ngx_tg_session_t *session)
+{
+    ngx_tg_session_base_t *base;
+
+    base = &session->base;
+
+    if (base->peer.catalog != base->conf->catalog) {
+        ngx_tg_session_base_set_catalog(base, base->conf->catalog);
+    }
+}
+
+/* One slice of telling all sessions. */
+static void
+ngx_tg_catalog_update_run(tg_sched_source_t *source)
+{
+    ngx_tg_session_t *session;
+    ngx_uint_t is_new;
+
+    while (ngx_tg_catalog_update_next != NULL
+           && ngx_tg_catalog_update_next
+                  != ngx_queue_sentinel(&ngx_tg_sessions))
+    {
+        session = ngx_queue_data(ngx_tg_catalog_update_next, ngx_tg_session_t,
+                                 all);
+        ngx_tg_catalog_update_next = ngx_queue_next(ngx_tg_catalog_update_next);
+        is_new = session->base.peer.catalog != session->base.conf->catalog;
+        ngx_tg_session_update_catalog(session);
+
+        if (tg_sched_is_slice_over(&ngx_tg_sched, source,
+                                   is_new ? NGX_TG_SESSION_STEPS_PER_SLICE
+                                          : 64))
+        {
+            return;
+        }
+    }
+
+    ngx_tg_catalog_update_next = NULL;
+}
+
+void
+ngx_tg_server_set_catalog(ngx_tg_srv_conf_t *scf, tg_catalog_t *catalog)
+{
+    static tg_sched_source_t source = { .run = ngx_tg_catalog_update_run };
+
+    (void) tg_catalog_ref(catalog);
+    tg_catalog_unref(scf->catalog);
+    scf->catalog = catalog;
+    ngx_tg_catalog_update_next = ngx_queue_head(&ngx_tg_sessions);
+    tg_sched_enqueue(&ngx_tg_sched, &source);
+}
+
+void
+ngx_tg_server_unpark_sessions(ngx_tg_srv_conf_t *scf)
+{
+    ngx_tg_session_t *session;
+    ngx_queue_t *q;
+
+    for (q = ngx_queue_head(&ngx_tg_sessions);
+         q != ngx_queue_sentinel(&ngx_tg_sessions); q = ngx_queue_next(q))
+    {
+        session = ngx_queue_data(q, ngx_tg_session_t, all);
+
+        if (session->base.conf == scf && session->base.peer.nparked != 0) {
+            session->must_serve_parked = 1;
+            ngx_tg_session_base_wake(&session->base);
+        }
+    }
+}
+
+/* --- events --- */
+
+static void
+ngx_tg_session_on_rejected_message(void *host, const char *why)
+{
+    ngx_tg_session_base_t *base = host;
+
+    if (ngx_tg_log_throttle_take(&base->throttle, NGX_LOG_INFO,
+                                 base->connection->log))
+    {
+        ngx_log_error(NGX_LOG_INFO, base->connection->log, 0,
+                      "message refused: %s", why);
+    }
+}
+
+static void
+ngx_tg_session_read_handler(ngx_event_t *rev)
+{
+    ngx_tg_session_t *session;
+    ngx_stream_session_t *s;
+    ngx_connection_t *c;
+
+    c = rev->data;
+    s = c->data;
+    session = ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module);
+
+    if (rev->timedout) {
+        ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT,
+                      session->wait == TG_WAIT_IDLE
+                          ? "client was silent (tool_idle_timeout)"
+                          : "client sent no whole frame in time "
+                            "(tool_idle_timeout frame=)");
+        ngx_tg_session_close(session, NGX_STREAM_OK);
+        return;
+    }
+
+    ngx_tg_session_run(session);
+}
+
+static void
+ngx_tg_session_write_handler(ngx_event_t *wev)
+{
+    ngx_tg_session_t *session;
+    ngx_connection_t *c;
+
+    c = wev->data;
+    session = ngx_stream_get_module_ctx((ngx_stream_session_t *) c->data,
+                                        ngx_stream_toolgate_module);
+
+    if (wev->timedout) {
+        c->timedout = 1;
+        ngx_connection_error(c, NGX_ETIMEDOUT,
+                             "client did not read its answers "
+                             "(tool_send_timeout)");
+        ngx_tg_session_close(session, NGX_STREAM_OK);
+        return;
+    }
+
+    ngx_tg_session_run(session);
+}
+
+/* --- the work --- */
+
+/* Bytes that came and were not read; of TLS with what that adds. */
+static uint64_t
+ngx_tg_session_get_pending_bytes(const ngx_tg_session_t *session)
+{
+    int n;
+
+    return ioctl(session->base.connection->fd, FIONREAD, &n) == 0 && n > 0
+               ? (uint64_t) n
+               : 0;
+}
+
+/* Is the session to leave this worker, or does it already? */
+static ngx_uint_t
+ngx_tg_session_must_leave(ngx_tg_session_t *session)
+{
+    if (session->state == NGX_TG_SESSION_SERVING && ngx_tg_worker_is_exiting())
+    {
+        ngx_tg_handoff_ops->stop();
+    }
+
+    /* Told for the first time, the worker may have decided to stay. */
+    if (session->state == NGX_TG_SESSION_SERVING && ngx_tg_worker_is_exiting())
+    {
+        session->state = NGX_TG_SESSION_LEAVING;
+        session->leaving_since = ngx_current_msec;
+        session->bytes_to_read = session->bytes_in
+                                 + ngx_tg_session_get_pending_bytes(session);
+        ngx_tg_time_slice_leave_queue(session);
+    }
+
+    return session->state != NGX_TG_SESSION_SERVING;
+}
+
+/* Reads and serves, or says goodbye; NGX_DONE: the session is gone. */
+static ngx_int_t
+ngx_tg_session_work(ngx_tg_session_t *session)
+{
+    ngx_uint_t is_leaving;
+    ngx_int_t rc;
+
+    if (ngx_tg_is_past_shutdown_timeout(session->base.connection)) {
+        ngx_tg_session_close_past_shutdown(session);
+        return NGX_OK;
+    }
+
+    is_leaving = ngx_tg_session_must_leave(session);
+    /* What waited for a list is answered with that list. */
+    ngx_tg_session_update_catalog(session);
+    ngx_tg_session_serve_parked(session, is_leaving);
+
+    if (is_leaving) {
+        rc = ngx_tg_handoff_ops->hand_off(session);
+
+        if (rc == NGX_DECLINED) {
+            session->base.peer.is_leaving = session->base.peer.resends;
+
+        } else if (rc == NGX_BUSY) {
+            session->state = NGX_TG_SESSION_SERVING;
+            is_leaving = 0;
+
+        } else {
+            return rc;
+        }
+    }
+
+    /* Calls that were to go along may still be on their way out. */
+    if (ngx_tg_worker_is_lingering && !is_leaving) {
+        ngx_tg_session_base_reattach_calls(&session->base);
+    }
+
+    ngx_tg_output_buffer_borrow(&session->base.peer.out);
+    ngx_tg_session_read_and_serve(session);
+
+    if (is_leaving) {
+        ngx_tg_session_finish_at_exit(session);
+    }
+
+    return NGX_OK;
+}
+
+/*
+ * Reads, serves and writes as far as it goes now, then sets timers or closes
+ * the session.  For every event; never from within itself.
+ */
+static void
+ngx_tg_session_run(ngx_tg_session_t *session)
+{
+    ngx_connection_t *c;
+    tg_peer_t *peer;
+    ngx_int_t flushed;
+
+    c = session->base.connection;
+    peer = &session->base.peer;
+
+    if (ngx_tg_session_work(session) == NGX_DONE) {
+        return;
+    }
+
+    if (session->shared_client != NULL
+        && session->shared_client->is_catching_up) {
+        ngx_tg_session_send_missed_broadcasts(session);
+    }
+
+    ngx_tg_session_update_dialect(session);
+    /* Before it is answered: who knows that counts on the rest. */
+    if (session->shared_client != NULL) {
+        ngx_tg_session_update_client_slot(session);
+    }
+
+    flushed = session->is_broken ? NGX_ERROR : ngx_tg_session_flush(session);
+    session->has_slice = 0;
+
+    if (peer->out.len == 0) {
+        ngx_tg_output_buffer_return(&peer->out);
+    }
+
+    if (ngx_tg_session_close_if_done(session, flushed)) {
+        return;
+    }
+
+    ngx_tg_session_update_memory(session);
+    ngx_tg_session_set_timers(session);
+
+    /*
+     * The goodbye waits until the answers are written, and they all were in
+     * this run: no event would continue.
+     */
+    if (session->state == NGX_TG_SESSION_LEAVING && !session->is_drained
+        && peer->ncalls == 0 && ngx_tg_session_get_unsent_size(session) == 0)
+    {
+        ngx_tg_session_set_timer(session, 1);
+    }
+
+    /* Busy or not, it is told when the worker shall exit. */
+    c->idle = 1;
+
+    if (ngx_handle_read_event(c->read, 0) != NGX_OK
+        || ngx_tg_session_watch_writable(session) != NGX_OK)
+    {
+        ngx_tg_session_close(session, NGX_STREAM_INTERNAL_SERVER_ERROR);
+    }
+}

@@ -1,0 +1,294 @@
+/*
+ * Clients that workers know of each other: a session's part of the page that
+ * all workers share.
+ */
+#include "nginx/session/ngx_tg_session.h"
+
+/* --- one session --- */
+
+static void
+ngx_tg_session_get_client_info(const ngx_tg_session_t *session,
+                               ngx_tg_client_info_t *info)
+{
+    const tg_peer_t *peer;
+
+    peer = &session->base.peer;
+    info->calls = peer->ncalls;
+    info->dialect = peer->dialect;
+    info->receives_broadcasts = session->shared_client->can_receive
+                                && tg_peer_has_broadcasts(peer);
+}
+
+static void
+ngx_tg_session_update_identity(ngx_tg_session_t *session)
+{
+    const tg_peer_t *peer;
+
+    peer = &session->base.peer;
+
+    if (session->shared_client->nclient_changes != peer->nclient_changes) {
+        session->shared_client->nclient_changes = peer->nclient_changes;
+        ngx_tg_client_slot_set_identity(&session->shared_client->client_slot,
+                                        peer);
+    }
+}
+
+void
+ngx_tg_session_update_client_slot(ngx_tg_session_t *session)
+{
+    ngx_tg_client_info_t info;
+
+    ngx_tg_session_get_client_info(session, &info);
+    ngx_tg_client_slot_update(&session->shared_client->client_slot, &info);
+    ngx_tg_session_update_identity(session);
+}
+
+/* A new line for it: as ngx_tg_client_slot_allocate(). */
+static ngx_int_t
+ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
+{
+    ngx_tg_peer_cred_t client;
+    ngx_tg_client_info_t info;
+    ngx_stream_session_t *s;
+    ngx_int_t rc;
+
+    s = session->base.stream;
+    ngx_memzero(&client, sizeof(client));
+    (void) ngx_tg_connection_get_peer_cred(session->base.connection, &client);
+    ngx_tg_session_get_client_info(session, &info);
+    info.since = (uint64_t) s->start_sec * 1000 + s->start_msec;
+    info.pid = client.pid;
+    info.uid = client.uid;
+    rc = ngx_tg_client_slot_allocate(&session->shared_client->client_slot,
+                                     session->shared_client->address, &info);
+    ngx_tg_session_update_identity(session);
+
+    if (rc == NGX_BUSY) {
+        ngx_log_error(NGX_LOG_ERR, session->base.connection->log, 0,
+                      "client closed: there are %d clients that may be told "
+                      "something, which is all that are kept account of",
+                      NGX_TG_CLIENTS_MAX);
+    }
+
+    return rc;
+}
+
+/* It may be one whom other workers know: NGX_OK or NGX_ERROR. */
+static ngx_int_t
+ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
+{
+    const ngx_tg_peer_cred_t *client;
+    ngx_tg_shared_client_t *shared_client;
+    ngx_tg_session_base_t *base;
+
+    base = &session->base;
+    shared_client = ngx_pcalloc(base->connection->pool,
+                                sizeof(ngx_tg_shared_client_t));
+
+    if (shared_client == NULL) {
+        return NGX_ERROR;
+    }
+
+    shared_client->session = session;
+    shared_client->can_receive = ngx_tg_session_base_can_be_notified(base);
+    shared_client->sees_all = ngx_tg_session_base_can_see_all(base);
+    client = shared_client->sees_all ? NULL
+                                     : ngx_tg_session_base_get_peer_cred(base);
+    shared_client->audience = client != NULL ? client->uid
+                                             : NGX_TG_AUDIENCE_TCP_CLIENTS;
+    shared_client->address = ngx_tg_listener_get_address_hash(
+        base->connection->listening, base->conf);
+    ngx_tg_broadcast_add_listener(shared_client);
+    session->shared_client = shared_client;
+
+    return NGX_OK;
+}
+
+static void
+ngx_tg_session_free_shared_client(ngx_tg_session_t *session)
+{
+    ngx_tg_broadcast_remove_listener(session->shared_client);
+    session->shared_client = NULL;
+}
+
+/* A new client, of all that there are: as ngx_tg_session_register_client(). */
+static ngx_int_t
+ngx_tg_session_register_new_client(ngx_tg_session_t *session)
+{
+    ngx_int_t rc;
+
+    rc = ngx_tg_session_allocate_client_slot(session);
+
+    if (rc != NGX_OK) {
+        ngx_tg_session_free_shared_client(session);
+
+    } else if (tg_peer_is_pre_request_listener(&session->base.peer)) {
+        session->shared_client->connected = ngx_current_msec;
+        session->shared_client->is_catching_up = 1;
+        ngx_tg_session_set_timer(session, NGX_TG_FIRST_BYTE_TIMEOUT);
+    }
+
+    return rc == NGX_BUSY ? NGX_ERROR : NGX_OK;
+}
+
+ngx_int_t
+ngx_tg_session_register_client(ngx_tg_session_t *session)
+{
+    const char *why;
+    tg_peer_t *peer;
+
+    if (!session->base.conf->needs_shm) {
+        return NGX_OK;
+    }
+
+    if (ngx_tg_session_create_shared_client(session) != NGX_OK
+        || ngx_tg_session_register_new_client(session) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    peer = &session->base.peer;
+    why = peer->dialect != TG_DIALECT_AUTO
+              ? ngx_tg_session_check_bridge_policy(session, peer)
+              : NULL;
+
+    if (why != NULL) {
+        tg_peer_refuse_client(peer, tg_str_from_cstr(why));
+        session->state = NGX_TG_SESSION_CLOSING;
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_tg_session_unregister_client(ngx_tg_session_t *session)
+{
+    if (session->shared_client != NULL) {
+        ngx_tg_client_slot_free(&session->shared_client->client_slot);
+        ngx_tg_session_free_shared_client(session);
+    }
+}
+
+void
+ngx_tg_session_detach_client_slot(ngx_tg_session_t *session,
+                                  ngx_tg_client_slot_t *client_slot,
+                                  uint64_t *backlog_bytes)
+{
+    ngx_tg_shared_client_t *shared_client;
+    uint64_t read_position;
+
+    shared_client = session->shared_client;
+
+    if (shared_client != NULL) {
+        /* What is in the log when it is on its way stays there. */
+        read_position = shared_client->client_slot.read_position;
+
+        if (session->texts.first != NULL) {
+            shared_client->client_slot.read_position =
+                session->texts.first->text->at;
+        }
+
+        ngx_tg_client_slot_detach(&shared_client->client_slot);
+        shared_client->client_slot.read_position =
+            ngx_tg_unsent_texts_copy_to_output(session, read_position);
+        *client_slot = shared_client->client_slot;
+        *backlog_bytes = shared_client->backlog_bytes;
+        ngx_tg_session_free_shared_client(session);
+    }
+}
+
+/* --- bridges --- */
+
+const char *
+ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
+{
+    ngx_tg_session_t *session = host;
+
+    const ngx_tg_srv_conf_t *scf;
+
+    if (session->shared_client == NULL) {
+        return NULL;
+    }
+
+    /* What it says first may be about itself. */
+    ngx_tg_session_update_client_slot(session);
+
+    if (!peer->row->is_bridge) {
+        return NULL;
+    }
+
+    scf = session->base.conf;
+
+    if (ngx_tg_client_slot_register_bridge(
+            &session->shared_client->client_slot, &scf->addresses,
+            (ngx_tg_bridge_policy_t) scf->bridges)
+        == NGX_OK)
+    {
+        return NULL;
+    }
+
+    ngx_log_error(NGX_LOG_INFO, session->base.connection->log, 0,
+                  "bridge rejected: another one is connected "
+                  "(tool_relay_bridges)");
+
+    return "another bridge is connected, and there may be one only "
+           "(tool_relay_bridges reject); end that one first";
+}
+
+/* --- arrivals --- */
+
+ngx_int_t
+ngx_tg_session_attach_client_slot(ngx_tg_session_t *session,
+                                  const ngx_tg_client_slot_t *came,
+                                  uint64_t backlog_bytes)
+{
+    const ngx_tg_srv_conf_t *scf;
+    ngx_tg_shared_client_t *shared_client;
+    ngx_tg_client_slot_t client_slot;
+
+    scf = session->base.conf;
+    client_slot = *came;
+
+    if (!scf->needs_shm) {
+        ngx_tg_client_slot_free(&client_slot);
+        return NGX_OK;
+    }
+
+    if (ngx_tg_session_create_shared_client(session) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    shared_client = session->shared_client;
+    shared_client->client_slot = client_slot;
+    shared_client->backlog_bytes = (size_t) backlog_bytes;
+
+    if (ngx_tg_client_slot_attach(&shared_client->client_slot,
+                                  shared_client->address)
+        != NGX_OK)
+    {
+        shared_client->client_slot.row = 0;
+
+        if (ngx_tg_session_register_new_client(session) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    if (session->shared_client == NULL) {
+        return NGX_OK;
+    }
+
+    /* Who is there stays, whatever is said of those that come. */
+    if (session->base.peer.row->is_bridge) {
+        (void) ngx_tg_client_slot_register_bridge(&shared_client->client_slot,
+                                                  &scf->addresses,
+                                                  NGX_TG_BRIDGE_POLICY_SHARED);
+    }
+
+    shared_client->is_catching_up = 1;
+
+    if (ngx_tg_client_slot_is_displaced(&shared_client->client_slot)) {
+        ngx_tg_session_displace_bridge(session);
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,27 @@
+/*
+ * Who a client says that it is, in memory that other workers read.
+ */
+#ifndef _NGX_TG_CLIENT_IDENTITY_H_INCLUDED_
+#define _NGX_TG_CLIENT_IDENTITY_H_INCLUDED_
+
+#include "nginx/ngx_tg.h"
+
+/* Name, version and via (see tg_peer_t), one behind the other. */
+typedef struct {
+    uint8_t name_len;
+    uint8_t version_len;
+    uint8_t via_len;
+    char text[TG_CLIENT_NAME_MAX + TG_CLIENT_VERSION_MAX + TG_CLIENT_VIA_MAX];
+} ngx_tg_client_identity_t;
+
+void ngx_tg_client_identity_set(ngx_tg_client_identity_t *identity,
+                                const tg_peer_t *peer);
+
+/*
+ * Appends the members `name`, `version` and `via` of a JSON object, each behind
+ * a comma, as far as they are known.
+ */
+void ngx_tg_client_identity_write_json(
+    tg_buf_t *json, const ngx_tg_client_identity_t *identity);
+
+#endif

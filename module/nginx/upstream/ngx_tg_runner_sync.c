@@ -1,0 +1,76 @@
+/*
+ * What the master says to a runner when it ends.  It has no lines and no
+ * events any more, so it waits, but not for long.
+ */
+#include "nginx/upstream/ngx_tg_runner.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+/* ms: a runner that takes longer hears it all the same. */
+#define NGX_TG_RUNNER_SYNC_TIMEOUT 1000
+
+/* A whole message, or as much of it as there is time for. */
+static ngx_int_t
+ngx_tg_socket_send_all(int fd, tg_str_t text)
+{
+    struct pollfd event;
+    ssize_t n;
+
+    event.fd = fd;
+    event.events = POLLOUT;
+
+    while (text.len != 0) {
+        if (poll(&event, 1, NGX_TG_RUNNER_SYNC_TIMEOUT) != 1) {
+            return NGX_ERROR;
+        }
+
+        n = send(fd, text.data, text.len, MSG_NOSIGNAL);
+
+        if (n <= 0) {
+            return NGX_ERROR;
+        }
+
+        text = tg_str(text.data + n, text.len - (size_t) n);
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_tg_runner_send_request_sync(const ngx_tg_runner_t *runner, tg_str_t method,
+                                tg_str_t params)
+{
+    struct pollfd event;
+    tg_buf_t message;
+    char answer[256];
+    int fd;
+
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd == -1) {
+        return;
+    }
+
+    tg_buf_init(&message, tg_alloc_libc());
+    tg_buf_append_cstr(&message, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":");
+    tg_json_write_string(&message, method);
+    tg_json_write_member(&message, ",\"params\":", params);
+    tg_buf_append_cstr(&message, "}\n");
+    event.fd = fd;
+    event.events = POLLIN;
+
+    /* Nobody is there, as often: then nothing runs. */
+    if (!tg_buf_has_failed(&message)
+        && connect(fd, (const struct sockaddr *) &runner->sockaddr,
+                   sizeof(runner->sockaddr))
+               == 0
+        && ngx_tg_socket_send_all(fd, tg_buf_view(&message)) == NGX_OK
+        && poll(&event, 1, NGX_TG_RUNNER_SYNC_TIMEOUT) == 1)
+    {
+        (void) !read(fd, answer, sizeof(answer));
+    }
+
+    tg_buf_deinit(&message);
+    (void) close(fd);
+}

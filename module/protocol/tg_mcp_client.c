@@ -1,0 +1,618 @@
+#include "protocol/tg_mcp_client_call.h"
+
+#define TG_MCP_META_PREFIX "io.modelcontextprotocol/"
+
+enum {
+    TG_MCP_TAG_DISCOVER,
+    TG_MCP_TAG_INITIALIZE,
+    TG_MCP_TAG_LIST,
+    TG_MCP_TAG_LISTEN /* answered when the server ends it */
+};
+
+void
+tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
+                   tg_caller_t *caller, tg_mcp_handshake_t handshake,
+                   tg_str_t info)
+{
+    memset(client, 0, sizeof(*client));
+    client->alloc = alloc;
+    client->caller = caller;
+    client->handshake = handshake;
+    client->info = info;
+    client->handshake_timeout = TG_MCP_HANDSHAKE_TIMEOUT;
+    tg_mcp_list_init(&client->list, alloc, TG_MCP_PAGES_MAX);
+}
+
+/* Forgets a list that is not read to its end. */
+static void
+tg_mcp_client_discard_list(tg_mcp_client_t *client)
+{
+    tg_tool_list_repair_end(client->repair);
+    client->repair = NULL;
+    tg_tool_list_read_stop(&client->reader);
+}
+
+void
+tg_mcp_client_deinit(tg_mcp_client_t *client)
+{
+    tg_mcp_client_discard_list(client);
+    tg_mcp_list_deinit(&client->list);
+    tg_catalog_unref(client->tools);
+}
+
+void
+tg_mcp_client_on_disconnect(tg_mcp_client_t *client)
+{
+    client->state = TG_MCP_DISCONNECTED;
+    client->is_modern = 0;
+    client->is_listing = 0;
+    client->due = 0;
+    tg_mcp_client_discard_list(client);
+    tg_mcp_list_reset(&client->list);
+}
+
+static tg_mcp_event_t
+tg_mcp_event_check_rc(int rc, tg_mcp_event_t event)
+{
+    return rc == TG_OK ? event : TG_MCP_EVENT_NO_MEMORY;
+}
+
+/* --- requests --- */
+
+/*
+ * Sends a request of its own; members are those of its params, without the
+ * braces.  TG_CLOSED is as good as sent: the connection ends.
+ */
+static int
+tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
+                           tg_str_t members)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, client->alloc);
+    tg_buf_append_char(&params, '{');
+
+    if (client->is_modern) {
+        tg_buf_append_cstr(&params, "\"_meta\":{");
+        tg_mcp_client_write_meta(client, TG_STR_NONE, &params);
+        tg_buf_append_cstr(&params, members.len != 0 ? "}," : "}");
+    }
+
+    tg_buf_append_str(&params, members);
+    tg_buf_append_char(&params, '}');
+    rc = TG_NOMEM;
+
+    if (!tg_buf_has_failed(&params)) {
+        rc = tg_caller_send_request(client->caller, tg_str_from_cstr(method),
+                                    tg_buf_view(&params), &client->tags[tag],
+                                    NULL);
+    }
+
+    tg_buf_deinit(&params);
+
+    return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
+}
+
+/* --- the handshake --- */
+
+static int
+tg_mcp_client_send_initialize(tg_mcp_client_t *client, uint64_t now)
+{
+    tg_buf_t members;
+    int rc;
+
+    client->state = TG_MCP_INITIALIZING;
+    client->is_modern = 0;
+    client->due = now + client->handshake_timeout;
+    tg_buf_init(&members, client->alloc);
+    tg_buf_append_cstr(&members, "\"protocolVersion\":\"");
+    tg_buf_append_cstr(&members, client->version);
+    tg_buf_append_cstr(&members, "\",\"capabilities\":");
+    tg_client_caps_write_json(&members, client->client_caps);
+    tg_buf_append_cstr(&members, ",\"clientInfo\":");
+    tg_buf_append_str(&members, client->info);
+    rc = tg_buf_has_failed(&members)
+             ? TG_NOMEM
+             : tg_mcp_client_send_request(client, TG_MCP_TAG_INITIALIZE,
+                                          "initialize", tg_buf_view(&members));
+    tg_buf_deinit(&members);
+
+    return rc;
+}
+
+int
+tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
+{
+    strcpy(client->version, TG_MCP_VERSION_LEGACY);
+
+    if (client->handshake == TG_MCP_NO_HANDSHAKE) {
+        client->state = TG_MCP_OPEN;
+        return TG_OK;
+    }
+
+    if (client->handshake == TG_MCP_INITIALIZE_FIRST) {
+        return tg_mcp_client_send_initialize(client, now);
+    }
+
+    client->state = TG_MCP_PROBING;
+    client->is_modern = 1;
+    client->due = now + TG_MCP_PROBE_TIMEOUT;
+
+    return tg_mcp_client_send_request(client, TG_MCP_TAG_DISCOVER,
+                                      "server/discover", TG_STR(""));
+}
+
+/* A member of this type, or nothing; object may be nothing, too. */
+static tg_str_t
+tg_mcp_get_member(tg_str_t object, const char *key, tg_json_type_t type)
+{
+    tg_str_t value;
+
+    if (!tg_json_has_member(object, tg_str_from_cstr(key), type, &value)) {
+        return TG_STR_NONE;
+    }
+
+    return type == TG_JSON_STRING ? tg_json_string_body(value) : value;
+}
+
+static void
+tg_mcp_client_read_server_info(tg_mcp_client_t *client, tg_str_t result)
+{
+    tg_mcp_server_info_t *server_info;
+    tg_str_t server, client_caps;
+
+    server_info = &client->server_info;
+    server = client->is_modern
+                 ? tg_mcp_get_member(
+                     tg_mcp_get_member(result, "_meta", TG_JSON_OBJECT),
+                     TG_MCP_META_PREFIX "serverInfo", TG_JSON_OBJECT)
+                 : tg_mcp_get_member(result, "serverInfo", TG_JSON_OBJECT);
+    client_caps = tg_mcp_get_member(result, "capabilities", TG_JSON_OBJECT);
+    server_info->name = tg_mcp_get_member(server, "name", TG_JSON_STRING);
+    server_info->version = tg_mcp_get_member(server, "version", TG_JSON_STRING);
+    server_info->instructions = tg_mcp_get_member(result, "instructions",
+                                                  TG_JSON_STRING);
+    server_info->experimental = tg_mcp_get_member(client_caps, "experimental",
+                                                  TG_JSON_OBJECT);
+    server_info->has_list_changed = tg_mcp_get_member(
+                                        tg_mcp_get_member(client_caps, "tools",
+                                                          TG_JSON_OBJECT),
+                                        "listChanged", TG_JSON_TRUE)
+                                        .data
+                                    != NULL;
+}
+
+int
+tg_mcp_client_listen(tg_mcp_client_t *client)
+{
+    if (!client->is_modern || client->state != TG_MCP_OPEN
+        || !client->server_info.has_list_changed || client->is_list_unwanted)
+    {
+        return TG_OK;
+    }
+
+    return tg_mcp_client_send_request(
+        client, TG_MCP_TAG_LISTEN, "subscriptions/listen",
+        TG_STR("\"notifications\":{\"toolsListChanged\":true}"));
+}
+
+static tg_mcp_event_t
+tg_mcp_client_on_open(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
+{
+    int rc;
+
+    client->state = TG_MCP_OPEN;
+    client->due = 0;
+    tg_mcp_client_read_server_info(client, result);
+    rc = client->is_modern
+             ? tg_mcp_client_listen(client)
+             : tg_caller_send_notification(client->caller,
+                                           TG_STR("notifications/initialized"),
+                                           TG_STR_NONE);
+
+    if (rc == TG_OK && !client->is_list_unwanted) {
+        rc = tg_mcp_client_fetch_list(client, now);
+    }
+
+    return tg_mcp_event_check_rc(rc, TG_MCP_EVENT_OPEN);
+}
+
+/* Does it serve the revision that needs no handshake? */
+static int
+tg_mcp_has_modern_version(tg_str_t result)
+{
+    tg_json_cursor_t json;
+    tg_str_t versions, version;
+
+    if (!tg_json_has_member(result, TG_STR("supportedVersions"), TG_JSON_ARRAY,
+                            &versions))
+    {
+        return 0;
+    }
+
+    for (tg_json_iter_init(&json, versions);
+         tg_json_iter_next(&json, &version);) {
+        if (tg_json_string_eq(version, TG_STR(TG_MCP_VERSION_MODERN))) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static tg_mcp_event_t
+tg_mcp_client_on_discover(tg_mcp_client_t *client, const tg_response_t *answer,
+                          uint64_t now)
+{
+    /* One that starts slowly may know it after all. */
+    if ((client->state == TG_MCP_PROBING
+         || client->state == TG_MCP_INITIALIZING)
+        && answer->kind == TG_RESPONSE_RESULT
+        && tg_mcp_has_modern_version(answer->result))
+    {
+        client->is_modern = 1;
+        return tg_mcp_client_on_open(client, answer->result, now);
+    }
+
+    /* It took too long, and the other was begun. */
+    if (client->state != TG_MCP_PROBING) {
+        return TG_MCP_EVENT_NONE;
+    }
+
+    return tg_mcp_event_check_rc(tg_mcp_client_send_initialize(client, now),
+                                 TG_MCP_EVENT_NONE);
+}
+
+/*
+ * A server should answer with a version that it has; some refuse another one,
+ * and say which they have.  Returns whether it can be asked for one of those,
+ * which is done once.
+ */
+static int
+tg_mcp_client_can_downgrade(tg_mcp_client_t *client,
+                            const tg_response_t *answer)
+{
+    tg_str_t version;
+
+    version = TG_STR_NONE;
+
+    if (answer->kind == TG_RESPONSE_ERROR
+        && strcmp(client->version, TG_MCP_VERSION_LEGACY) == 0)
+    {
+        version = tg_mcp_find_older_version(answer);
+    }
+
+    if (version.data != NULL) {
+        memcpy(client->version, version.data, version.len);
+    }
+
+    return version.data != NULL;
+}
+
+static tg_mcp_event_t
+tg_mcp_client_on_initialize(tg_mcp_client_t *client,
+                            const tg_response_t *answer, uint64_t now)
+{
+    /* The probe was answered late, but before this. */
+    if (client->state != TG_MCP_INITIALIZING) {
+        return TG_MCP_EVENT_NONE;
+    }
+
+    if (answer->kind == TG_RESPONSE_RESULT
+        && tg_json_type(answer->result) == TG_JSON_OBJECT)
+    {
+        return tg_mcp_client_on_open(client, answer->result, now);
+    }
+
+    if (tg_mcp_client_can_downgrade(client, answer)) {
+        return tg_mcp_event_check_rc(tg_mcp_client_send_initialize(client, now),
+                                     TG_MCP_EVENT_NONE);
+    }
+
+    client->error = *answer;
+
+    if (answer->kind == TG_RESPONSE_RESULT) {
+        client->error.kind = TG_RESPONSE_ERROR;
+        client->error.code = TG_RPC_INTERNAL_ERROR;
+        client->error.message = TG_STR("its answer to initialize is no object");
+    }
+
+    return TG_MCP_EVENT_REFUSED;
+}
+
+/* --- the list --- */
+
+static int
+tg_mcp_client_request_page(tg_mcp_client_t *client)
+{
+    tg_str_t cursor;
+
+    cursor = tg_buf_view(&client->list.params);
+
+    if (cursor.len != 0) {
+        cursor = tg_str(cursor.data + 1, cursor.len - 2);
+    }
+
+    client->is_listing = 1;
+
+    return tg_mcp_client_send_request(client, TG_MCP_TAG_LIST, "tools/list",
+                                      cursor);
+}
+
+int
+tg_mcp_client_fetch_list(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->is_listing) {
+        client->is_dirty = 1;
+        return TG_OK;
+    }
+
+    if (client->state != TG_MCP_OPEN) {
+        return TG_OK;
+    }
+
+    client->is_dirty = 0;
+    client->due = 0;
+    client->fetch_number++;
+    client->fetch_started = now;
+
+    return tg_mcp_client_request_page(client);
+}
+
+uint64_t
+tg_mcp_client_fresh_fetch_number(const tg_mcp_client_t *client)
+{
+    return client->is_listing && !client->is_dirty ? client->fetch_number
+                                                   : client->fetch_number + 1;
+}
+
+/* A server may say so as often as it likes; it is asked at its pace. */
+static int
+tg_mcp_client_schedule_fetch(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->fetch_started + TG_MCP_LIST_INTERVAL > now) {
+        client->due = client->fetch_started + TG_MCP_LIST_INTERVAL;
+        return TG_OK;
+    }
+
+    return tg_mcp_client_fetch_list(client, now);
+}
+
+/* Begins to read a whole list, repaired where the host wants that. */
+static int
+tg_mcp_client_begin_list(tg_mcp_client_t *client)
+{
+    tg_str_t array;
+
+    array = tg_mcp_list_get_array(&client->list);
+
+    if (client->check == NULL) {
+        return tg_tool_list_read_begin(&client->reader, client->alloc,
+                                       client->seed, array);
+    }
+
+    client->repair = tg_tool_list_repair_begin(client->alloc, array,
+                                               client->check);
+
+    return client->repair != NULL ? TG_OK : TG_NOMEM;
+}
+
+/* Repairs some of the list: TG_AGAIN, or it is read from now on. */
+static int
+tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
+{
+    tg_buf_t *text;
+    int rc;
+
+    text = &client->list.text;
+    rc = tg_tool_list_repair_step(client->repair, bytes, text);
+
+    if (rc == TG_AGAIN) {
+        return TG_AGAIN;
+    }
+
+    tg_tool_list_repair_end(client->repair);
+    client->repair = NULL;
+
+    return rc == TG_OK
+               ? tg_tool_list_read_begin(&client->reader, client->alloc,
+                                         client->seed, tg_buf_view(text))
+               : rc;
+}
+
+/* Keeps the snapshot that is there when nothing changed. */
+static void
+tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
+{
+    client->nleft_out += client->list.nleft_out;
+
+    if (client->tools != NULL
+        && tg_catalog_digest(tools) == tg_catalog_digest(client->tools))
+    {
+        tg_catalog_unref(tools);
+    } else {
+        tg_catalog_unref(client->tools);
+        client->tools = tools;
+    }
+}
+
+/* A fetch is over. */
+static tg_mcp_event_t
+tg_mcp_client_end_list(tg_mcp_client_t *client, int rc, uint64_t now)
+{
+    client->is_listing = 0;
+    client->is_circular = client->list.is_circular;
+    tg_mcp_list_reset(&client->list);
+
+    if (rc == TG_OK && client->is_dirty
+        && client->handshake != TG_MCP_NO_HANDSHAKE) {
+        rc = tg_mcp_client_schedule_fetch(client, now);
+    }
+
+    return rc == TG_INVALID ? TG_MCP_EVENT_LIST_FAILED
+                            : tg_mcp_event_check_rc(rc, TG_MCP_EVENT_LIST);
+}
+
+tg_mcp_event_t
+tg_mcp_client_read_list(tg_mcp_client_t *client, size_t bytes, uint64_t now)
+{
+    tg_catalog_t *tools;
+    int rc, is_repaired;
+
+    is_repaired = client->repair == NULL;
+
+    if (is_repaired && client->reader.tools == NULL) {
+        return TG_MCP_EVENT_NONE;
+    }
+
+    rc = is_repaired ? TG_OK : tg_mcp_client_repair_list(client, bytes);
+
+    if (rc == TG_OK && (is_repaired || bytes == SIZE_MAX)) {
+        rc = tg_tool_list_read_step(&client->reader, bytes, &tools,
+                                    &client->nleft_out);
+    } else if (rc == TG_OK) {
+        rc = TG_AGAIN;
+    }
+
+    if (rc == TG_AGAIN) {
+        return TG_MCP_EVENT_LIST_PENDING;
+    }
+
+    if (rc == TG_OK) {
+        tg_mcp_client_set_tools(client, tools);
+    }
+
+    return tg_mcp_client_end_list(client, rc, now);
+}
+
+static tg_mcp_event_t
+tg_mcp_client_on_list(tg_mcp_client_t *client, const tg_response_t *answer,
+                      uint64_t now)
+{
+    tg_response_t none;
+    int rc;
+
+    /* A server without tools does not know the method. */
+    if (answer->kind == TG_RESPONSE_ERROR
+        && answer->code == TG_RPC_METHOD_NOT_FOUND
+        && client->handshake != TG_MCP_NO_HANDSHAKE)
+    {
+        memset(&none, 0, sizeof(none));
+        none.kind = TG_RESPONSE_RESULT;
+        none.result = TG_STR("{\"tools\":[]}");
+        answer = &none;
+    }
+
+    rc = tg_mcp_list_add_page(&client->list, answer, &client->error);
+
+    if (rc == TG_AGAIN) {
+        return tg_mcp_event_check_rc(tg_mcp_client_request_page(client),
+                                     TG_MCP_EVENT_NONE);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_mcp_client_begin_list(client);
+    }
+
+    if (rc != TG_OK) {
+        return tg_mcp_client_end_list(client, rc, now);
+    }
+
+    return client->has_slices ? TG_MCP_EVENT_LIST_PENDING
+                              : tg_mcp_client_read_list(client, SIZE_MAX, now);
+}
+
+/* --- events --- */
+
+int
+tg_mcp_client_is_own_tag(const tg_mcp_client_t *client, const void *tag)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(client->tags) && tag != &client->tags[i]; i++) {
+        /* void */
+    }
+
+    return i < sizeof(client->tags);
+}
+
+tg_mcp_event_t
+tg_mcp_client_on_response(tg_mcp_client_t *client, const void *tag,
+                          const tg_response_t *answer, uint64_t now)
+{
+    int i;
+
+    for (i = TG_MCP_TAG_LISTEN; i >= 0 && tag != &client->tags[i]; i--) {
+        /* void */
+    }
+
+    if (i < 0) {
+        return TG_MCP_EVENT_NOT_OWN;
+    }
+
+    /* The connection ends, which is said by itself. */
+    if (answer->kind != TG_RESPONSE_RESULT && answer->kind != TG_RESPONSE_ERROR)
+    {
+        return TG_MCP_EVENT_NONE;
+    }
+
+    switch (i) {
+    case TG_MCP_TAG_DISCOVER:
+        return tg_mcp_client_on_discover(client, answer, now);
+    case TG_MCP_TAG_INITIALIZE:
+        return tg_mcp_client_on_initialize(client, answer, now);
+    case TG_MCP_TAG_LIST:
+        return tg_mcp_client_on_list(client, answer, now);
+    default:
+        return TG_MCP_EVENT_NONE;
+    }
+}
+
+tg_mcp_event_t
+tg_mcp_client_on_notification(tg_mcp_client_t *client, tg_str_t method,
+                              uint64_t now)
+{
+    if (client->is_modern
+        && tg_json_body_eq_text(method, TG_STR("notifications/subscriptions/"
+                                               "acknowledged")))
+    {
+        return TG_MCP_EVENT_NONE;
+    }
+
+    if (!tg_json_body_eq_text(method,
+                              TG_STR("notifications/tools/list_changed"))) {
+        return TG_MCP_EVENT_NOT_OWN;
+    }
+
+    client->is_dirty = 1;
+
+    if (client->is_listing || client->handshake == TG_MCP_NO_HANDSHAKE
+        || client->is_list_unwanted || client->state != TG_MCP_OPEN)
+    {
+        return TG_MCP_EVENT_LIST_CHANGED;
+    }
+
+    return tg_mcp_event_check_rc(tg_mcp_client_schedule_fetch(client, now),
+                                 TG_MCP_EVENT_LIST_CHANGED);
+}
+
+tg_mcp_event_t
+tg_mcp_client_on_timer(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->due == 0 || client->due > now) {
+        return TG_MCP_EVENT_NONE;
+    }
+
+    client->due = 0;
+
+    if (client->state == TG_MCP_INITIALIZING) {
+        return TG_MCP_EVENT_TIMEOUT;
+    }
+
+    return tg_mcp_event_check_rc(client->state == TG_MCP_PROBING
+                                     ? tg_mcp_client_send_initialize(client,
+                                                                     now)
+                                     : tg_mcp_client_fetch_list(client, now),
+                                 TG_MCP_EVENT_NONE);
+}

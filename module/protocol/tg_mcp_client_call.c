@@ -1,0 +1,161 @@
+#include "protocol/tg_mcp_client_call.h"
+
+#define TG_MCP_META_PREFIX "io.modelcontextprotocol/"
+
+/* Is it of the request itself, and said anew for each connection? */
+static int
+tg_mcp_key_is_per_request(tg_str_t key)
+{
+    return tg_json_body_eq_text(key, TG_STR("progressToken"))
+           || tg_json_body_eq_text(key,
+                                   TG_STR(TG_MCP_META_PREFIX "protocolVersion"))
+           || tg_json_body_eq_text(key, TG_STR(TG_MCP_META_PREFIX
+                                               "clientCapabilities"))
+           || tg_json_body_eq_text(key,
+                                   TG_STR(TG_MCP_META_PREFIX "clientInfo"));
+}
+
+static int
+tg_mcp_key_is_reserved(tg_str_t key)
+{
+    static const size_t len = sizeof(TG_MCP_META_PREFIX) - 1;
+
+    return key.len >= len && memcmp(key.data, TG_MCP_META_PREFIX, len) == 0;
+}
+
+/* Extensions are between a client and its server, which it does not see. */
+static int
+tg_mcp_key_is_extensions(tg_str_t key)
+{
+    return tg_json_body_eq_text(key, TG_STR("extensions"));
+}
+
+static int
+tg_mcp_key_is_omitted_legacy(tg_str_t key)
+{
+    return tg_mcp_key_is_per_request(key) || tg_mcp_key_is_reserved(key);
+}
+
+/* Without a handshake each call names the client that it is from. */
+static int
+tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
+{
+    return tg_mcp_key_is_omitted_legacy(key)
+           && !tg_json_body_eq_text(key,
+                                    TG_STR(TG_MCP_META_PREFIX "clientInfo"));
+}
+
+/* Appends the members of an object that are not left out. */
+static void
+tg_mcp_write_members(tg_buf_t *out, tg_str_t object, int is_first,
+                     int (*is_left_out)(tg_str_t key))
+{
+    tg_str_t key, value;
+    tg_json_cursor_t json;
+
+    tg_json_init(&json, object);
+
+    if (tg_json_enter_object(&json) != TG_OK) {
+        return;
+    }
+
+    while (tg_json_next_member(&json, &key) == TG_OK
+           && tg_json_read_value(&json, &value) == TG_OK)
+    {
+        if (!is_left_out(key)) {
+            tg_buf_append_cstr(out, is_first ? "\"" : ",\"");
+            tg_buf_append_str(out, key);
+            tg_buf_append_cstr(out, "\":");
+            tg_json_write_compact(out, value);
+            is_first = 0;
+        }
+    }
+}
+
+void
+tg_mcp_client_write_meta(const tg_mcp_client_t *client, tg_str_t meta,
+                         tg_buf_t *out)
+{
+    tg_str_t client_caps, info;
+
+    if (!tg_json_has_member(meta,
+                            TG_STR(TG_MCP_META_PREFIX "clientCapabilities"),
+                            TG_JSON_OBJECT, &client_caps))
+    {
+        client_caps = TG_STR("{}");
+    }
+
+    if (!tg_json_has_member(meta, TG_STR(TG_MCP_META_PREFIX "clientInfo"),
+                            TG_JSON_OBJECT, &info))
+    {
+        info = client->info;
+    }
+
+    tg_buf_append_cstr(out, "\"" TG_MCP_META_PREFIX
+                            "protocolVersion\":\"" TG_MCP_VERSION_MODERN "\"");
+    tg_buf_append_cstr(out, ",\"" TG_MCP_META_PREFIX "clientCapabilities\":{");
+    tg_mcp_write_members(out, client_caps, 1, tg_mcp_key_is_extensions);
+    tg_buf_append_char(out, '}');
+    tg_json_write_member(out, ",\"" TG_MCP_META_PREFIX "clientInfo\":", info);
+}
+
+void
+tg_mcp_client_write_call_params(const tg_mcp_client_t *client,
+                                const tg_mcp_call_t *call, uint64_t token,
+                                tg_buf_t *out)
+{
+    size_t before, start;
+    int is_modern;
+
+    is_modern = client->is_modern || call->is_modern;
+    tg_json_write_member(out, ",\"inputResponses\":", call->input_responses);
+    tg_json_write_member(out, ",\"requestState\":", call->request_state);
+    before = out->len;
+    tg_buf_append_cstr(out, ",\"_meta\":{");
+    start = out->len;
+
+    if (is_modern) {
+        tg_mcp_client_write_meta(client, call->meta, out);
+    }
+
+    if (token != 0) {
+        tg_buf_append_cstr(out, is_modern ? "," : "");
+        tg_buf_append_cstr(out, "\"progressToken\":");
+        tg_buf_append_uint(out, token);
+    }
+
+    tg_mcp_write_members(out, call->meta, out->len == start,
+                         is_modern ? tg_mcp_key_is_per_request
+                         : client->caller->dialect->has_handshake
+                             ? tg_mcp_key_is_omitted_legacy
+                             : tg_mcp_key_is_omitted_no_handshake);
+
+    if (out->len != start) {
+        tg_buf_append_char(out, '}');
+    } else if (!tg_buf_has_failed(out)) {
+        tg_buf_truncate(out, before);
+    }
+}
+
+int
+tg_mcp_client_call_tool(tg_mcp_client_t *client, const tg_mcp_call_t *call,
+                        uint64_t token, void *tag, uint64_t *id)
+{
+    tg_buf_t more;
+    int rc;
+
+    tg_buf_init(&more, client->alloc);
+    tg_mcp_client_write_call_params(client, call, token, &more);
+    rc = TG_NOMEM;
+
+    if (!tg_buf_has_failed(&more)) {
+        rc = tg_caller_call_tool(client->caller, call->name,
+                                 call->arguments.data != NULL ? call->arguments
+                                                              : TG_STR("{}"),
+                                 tg_buf_view(&more), tag, id);
+    }
+
+    tg_buf_deinit(&more);
+
+    return rc;
+}

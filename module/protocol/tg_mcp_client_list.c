@@ -1,0 +1,221 @@
+/*
+ * All pages of tools/list as one.
+ */
+#include "protocol/tg_mcp_client.h"
+
+static const char tg_mcp_list_open[] = "{\"tools\":[";
+
+void
+tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
+                 unsigned max_pages)
+{
+    memset(list, 0, sizeof(*list));
+    tg_buf_init(&list->text, alloc);
+    tg_buf_init(&list->params, alloc);
+    tg_buf_init(&list->absent_servers, alloc);
+    tg_buf_init(&list->seen_hashes, alloc);
+    list->max_pages = max_pages;
+}
+
+void
+tg_mcp_list_deinit(tg_mcp_list_t *list)
+{
+    tg_buf_deinit(&list->text);
+    tg_buf_deinit(&list->params);
+    tg_buf_deinit(&list->absent_servers);
+    tg_buf_deinit(&list->seen_hashes);
+}
+
+void
+tg_mcp_list_reset(tg_mcp_list_t *list)
+{
+    tg_buf_reset(&list->text, 0);
+    tg_buf_reset(&list->params, 0);
+    tg_buf_reset(&list->absent_servers, 0);
+    tg_buf_reset(&list->seen_hashes, 0);
+    list->is_circular = 0;
+    list->npages = 0;
+    list->nrestarts = 0;
+    list->ntools = 0;
+    list->nleft_out = 0;
+}
+
+static int
+tg_mcp_list_set_error(tg_response_t *whole, int rc, const char *text)
+{
+    memset(whole, 0, sizeof(*whole));
+    whole->kind = TG_RESPONSE_ERROR;
+    whole->code = TG_RPC_INTERNAL_ERROR;
+    whole->message = tg_str_from_cstr(text);
+
+    return rc;
+}
+
+/* Was a cursor, or a page, there before?  Then the list ends. */
+static int
+tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
+{
+    uint64_t other;
+    size_t i;
+
+    for (i = 0; i < list->seen_hashes.len; i += sizeof(other)) {
+        memcpy(&other, list->seen_hashes.data + i, sizeof(other));
+
+        if (other == hash) {
+            list->is_circular = 1;
+            return 1;
+        }
+    }
+
+    tg_buf_append(&list->seen_hashes, (const char *) &hash, sizeof(hash));
+
+    return 0;
+}
+
+/*
+ * Adds the elements of a page: TG_OK, or TG_INVALID when it has no tools.  Null
+ * is what an empty list becomes in Go.
+ */
+static int
+tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
+{
+    tg_json_cursor_t json;
+    tg_str_t tool;
+
+    if (tools.data == NULL) {
+        return TG_INVALID;
+    }
+
+    if (tg_json_type(tools) == TG_JSON_NULL) {
+        tools = TG_STR("[]");
+    } else if (tg_json_type(tools) != TG_JSON_ARRAY) {
+        return TG_INVALID;
+    }
+
+    if (list->text.len == 0) {
+        tg_buf_append_cstr(&list->text, tg_mcp_list_open);
+    }
+
+    /* Empty pages may well be the same. */
+    tg_json_iter_init(&json, tools);
+
+    if (tg_json_iter_next(&json, NULL)
+        && tg_mcp_list_is_seen(list, tg_hash_fast(TG_HASH_INIT, tools)))
+    {
+        return TG_OK;
+    }
+
+    for (tg_json_iter_init(&json, tools); tg_json_iter_next(&json, &tool);) {
+        if (tg_json_type(tool) != TG_JSON_OBJECT) {
+            list->nleft_out++;
+            continue;
+        }
+
+        tg_buf_append_cstr(&list->text, list->ntools++ != 0 ? "," : "");
+        tg_buf_append_str(&list->text, tool);
+    }
+
+    return TG_OK;
+}
+
+/* Toolgate tells which servers of tools are not there, with the first page. */
+static void
+tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
+{
+    tg_str_t servers;
+
+    if (meta.data != NULL && tg_json_type(meta) == TG_JSON_OBJECT
+        && tg_json_has_member(meta, TG_STR("toolgate/servers"), TG_JSON_ARRAY,
+                              &servers)
+        && servers.len <= TG_MCP_ABSENT_SERVERS_MAX)
+    {
+        tg_buf_truncate(&list->absent_servers, 0);
+        tg_buf_append_str(&list->absent_servers, servers);
+    }
+}
+
+/* It changed between two pages, so that the cursor means nothing. */
+static int
+tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_response_t *answer)
+{
+    return answer->kind == TG_RESPONSE_ERROR
+           && answer->code == TG_RPC_INVALID_PARAMS && list->params.len != 0
+           && list->nrestarts < TG_MCP_LIST_RESTARTS_MAX;
+}
+
+int
+tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
+                     tg_response_t *whole)
+{
+    static const char *const names[] = { "tools", "_meta", "nextCursor", NULL };
+    tg_str_t members[3], cursor;
+    unsigned nrestarts;
+
+    if (tg_mcp_list_is_stale(list, answer)) {
+        nrestarts = list->nrestarts + 1;
+        tg_mcp_list_reset(list);
+        list->nrestarts = nrestarts;
+        return TG_AGAIN;
+    }
+
+    *whole = *answer;
+
+    if (answer->kind != TG_RESPONSE_RESULT) {
+        return TG_INVALID;
+    }
+
+    if (tg_json_get_members(answer->result, names, members) != TG_OK
+        || tg_mcp_list_add_tools(list, members[0]) != TG_OK)
+    {
+        return tg_mcp_list_set_error(whole, TG_INVALID,
+                                     "The server's list of tools is no list.");
+    }
+
+    tg_mcp_list_set_absent_servers(list, members[1]);
+    cursor = members[2];
+    tg_buf_truncate(&list->params, 0);
+
+    /* An empty one ends it for all clients that there are. */
+    if (list->is_circular || cursor.data == NULL
+        || tg_json_type(cursor) != TG_JSON_STRING || cursor.len == 2
+        || tg_mcp_list_is_seen(list, tg_hash_fast(~TG_HASH_INIT, cursor)))
+    {
+        cursor = TG_STR_NONE;
+        tg_buf_append_cstr(&list->text, "]}");
+    }
+
+    if (list->ntools > TG_TOOL_LIST_TOOLS_MAX
+        || list->text.len > TG_TOOL_LIST_BYTES_MAX
+        || cursor.len > TG_MCP_CURSOR_MAX
+        || (cursor.len != 0 && ++list->npages == list->max_pages))
+    {
+        return tg_mcp_list_set_error(
+            whole, TG_INVALID, "The server's list of tools does not end.");
+    }
+
+    if (cursor.len != 0) {
+        tg_buf_append_cstr(&list->params, "{\"cursor\":");
+        tg_buf_append_str(&list->params, cursor);
+        tg_buf_append_char(&list->params, '}');
+    }
+
+    if (tg_buf_has_failed(&list->text) || tg_buf_has_failed(&list->params)
+        || tg_buf_has_failed(&list->absent_servers)
+        || tg_buf_has_failed(&list->seen_hashes))
+    {
+        return tg_mcp_list_set_error(whole, TG_NOMEM,
+                                     "No memory for the list of tools.");
+    }
+
+    whole->result = tg_buf_view(&list->text);
+
+    return cursor.len != 0 ? TG_AGAIN : TG_OK;
+}
+
+tg_str_t
+tg_mcp_list_get_array(const tg_mcp_list_t *list)
+{
+    const size_t head = sizeof(tg_mcp_list_open) - 2;
+
+    return tg_str(list->text.data + head, list->text.len - head - 1);
+}

@@ -1,0 +1,338 @@
+#include "protocol/tg_mcp_http_headers.h"
+
+#include "base/tg_base64.h"
+
+#define TG_MCP_HEADER_KEYWORD "x-mcp-header"
+/* Numbers that all readers of JSON know exactly. */
+#define TG_MCP_INT_MAX INT64_C(9007199254740991)
+
+/* --- values --- */
+
+/* Would it come as it is, and not be taken for base64? */
+static int
+tg_mcp_header_is_plain(tg_str_t text)
+{
+    static const size_t open = sizeof("=?base64?") - 1;
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        if (text.data[i] < ' ' || text.data[i] > '~') {
+            return 0;
+        }
+    }
+
+    return text.len == 0
+           || (text.data[0] != ' ' && text.data[text.len - 1] != ' '
+               && (text.len < open + 2
+                   || memcmp(text.data, "=?base64?", open) != 0
+                   || memcmp(tg_str_end(text) - 2, "?=", 2) != 0));
+}
+
+void
+tg_mcp_http_write_value(tg_buf_t *out, tg_str_t text)
+{
+    tg_base64_encoder_t base64 = { .n = 0 };
+
+    if (tg_mcp_header_is_plain(text)) {
+        tg_buf_append_str(out, text);
+        return;
+    }
+
+    tg_buf_append_cstr(out, "=?base64?");
+    tg_base64_encode(&base64, out, text.data, text.len);
+    tg_base64_encode_end(&base64, out);
+    tg_buf_append_cstr(out, "?=");
+}
+
+/* Name and raw value: a string, a whole number, true or false. */
+static void
+tg_mcp_http_write_header(tg_buf_t *out, const char *prefix, tg_str_t name,
+                         tg_str_t raw)
+{
+    tg_buf_t text;
+    int64_t number;
+
+    tg_buf_init(&text, out->alloc);
+
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        tg_json_append_unescaped(&text, tg_json_string_body(raw));
+    } else if (tg_json_parse_int64(raw, &number) == TG_OK) {
+        tg_buf_append_int(&text, number);
+    } else {
+        tg_buf_append_str(&text, raw);
+    }
+
+    tg_buf_append_cstr(out, prefix);
+    tg_buf_append_str(out, name);
+    tg_buf_append_cstr(out, text.len != 0 ? ": " : ":");
+    tg_mcp_http_write_value(out, tg_buf_view(&text));
+    tg_buf_append_char(out, '\0');
+    out->failed |= tg_buf_has_failed(&text);
+    tg_buf_deinit(&text);
+}
+
+/* --- arguments --- */
+
+typedef struct {
+    tg_buf_t *out;
+    tg_str_t names[TG_MCP_HEADERS_MAX];
+    size_t n;
+    const char *why;
+} tg_mcp_param_headers_t;
+
+static char
+tg_mcp_lower(char c)
+{
+    return (char) (c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+}
+
+static int
+tg_mcp_is_same_name(tg_str_t a, tg_str_t b)
+{
+    size_t i;
+
+    for (i = 0; i < a.len && i < b.len; i++) {
+        if (tg_mcp_lower(a.data[i]) != tg_mcp_lower(b.data[i])) {
+            return 0;
+        }
+    }
+
+    return a.len == b.len;
+}
+
+/* Is it a token, and one that the tool does not have yet? */
+static int
+tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
+                              tg_str_t *name)
+{
+    size_t i;
+
+    if (tg_json_type(raw) != TG_JSON_STRING || raw.len == 2
+        || marks->n == TG_MCP_HEADERS_MAX)
+    {
+        return 0;
+    }
+
+    *name = tg_json_string_body(raw);
+
+    for (i = 0; i < name->len; i++) {
+        if (!tg_is_alpha(name->data[i]) && !tg_is_digit(name->data[i])
+            && !tg_is_one_of(name->data[i], "!#$%&'*+-.^_`|~"))
+        {
+            return 0;
+        }
+    }
+
+    for (i = 0; i < marks->n; i++) {
+        if (tg_mcp_is_same_name(marks->names[i], *name)) {
+            return 0;
+        }
+    }
+
+    marks->names[marks->n++] = *name;
+
+    return 1;
+}
+
+/* Only what has one text in a header. */
+static int
+tg_mcp_schema_has_header_type(tg_str_t schema)
+{
+    static const char *const types[] = { "string", "integer", "boolean" };
+    tg_str_t raw;
+    size_t i;
+
+    if (tg_json_get_member(schema, TG_STR("type"), &raw) != TG_OK) {
+        return 0;
+    }
+
+    for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (tg_json_string_eq(raw, tg_str_from_cstr(types[i]))) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Has an argument that is there a header?  What fits no schema has none. */
+static int
+tg_mcp_argument_has_header(tg_str_t raw)
+{
+    int64_t number;
+
+    switch (tg_json_type(raw)) {
+    case TG_JSON_STRING:
+    case TG_JSON_TRUE:
+    case TG_JSON_FALSE:
+        return 1;
+    case TG_JSON_NUMBER:
+        return tg_json_parse_int64(raw, &number) == TG_OK
+               && number <= TG_MCP_INT_MAX && number >= -TG_MCP_INT_MAX;
+    default:
+        return 0;
+    }
+}
+
+/* A marked property, of which value is the argument, or absent. */
+static void
+tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
+                               tg_str_t schema, tg_str_t value)
+{
+    tg_str_t name;
+
+    if (!tg_mcp_param_headers_add_name(marks, mark, &name)
+        || !tg_mcp_schema_has_header_type(schema))
+    {
+        marks->why = "the schema of its tool has an \"" TG_MCP_HEADER_KEYWORD
+                     "\" that is no token of its own, or stands at what is no "
+                     "string, integer or boolean";
+    } else if (tg_mcp_argument_has_header(value)) {
+        tg_mcp_http_write_header(marks->out, "Mcp-Param-", name, value);
+    }
+}
+
+/* The properties of an object, and the same of the object, or absent. */
+static void
+tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
+                               tg_str_t object)
+{
+    tg_str_t properties, key, property, mark, value;
+    tg_buf_t text;
+    tg_json_cursor_t json;
+
+    if (!tg_json_has_member(schema, TG_STR("properties"), TG_JSON_OBJECT,
+                            &properties))
+    {
+        return;
+    }
+
+    tg_json_init(&json, properties);
+    (void) tg_json_enter_object(&json);
+
+    while (marks->why == NULL && tg_json_next_member(&json, &key) == TG_OK
+           && tg_json_read_value(&json, &property) == TG_OK)
+    {
+        if (tg_json_type(property) != TG_JSON_OBJECT) {
+            continue;
+        }
+
+        tg_buf_init(&text, marks->out->alloc);
+        tg_json_append_unescaped(&text, key);
+        value = TG_STR_NONE;
+
+        if (tg_json_type(object) == TG_JSON_OBJECT) {
+            (void) tg_json_get_member(object, tg_buf_view(&text), &value);
+        }
+
+        marks->out->failed |= tg_buf_has_failed(&text);
+        tg_buf_deinit(&text);
+
+        if (tg_json_get_member(property, TG_STR(TG_MCP_HEADER_KEYWORD), &mark)
+            == TG_OK) {
+            tg_mcp_param_headers_write_one(marks, mark, property, value);
+        } else {
+            tg_mcp_param_headers_write_all(marks, property, value);
+        }
+    }
+}
+
+/* Most tools have no marks, which is seen at once. */
+static int
+tg_mcp_tool_has_param_headers(tg_str_t listing)
+{
+    static const size_t len = sizeof(TG_MCP_HEADER_KEYWORD) - 1;
+    const char *at, *end;
+
+    for (at = listing.data, end = tg_str_end(listing);
+         at != NULL && (size_t) (end - at) >= len; at++)
+    {
+        at = memchr(at, 'x', (size_t) (end - at) - len + 1);
+
+        if (at == NULL || memcmp(at, TG_MCP_HEADER_KEYWORD, len) == 0) {
+            break;
+        }
+    }
+
+    return at != NULL && (size_t) (end - at) >= len;
+}
+
+static const char *
+tg_mcp_http_write_arguments(tg_buf_t *out, const tg_message_t *message,
+                            const tg_catalog_t *tools)
+{
+    const tg_catalog_entry_t *entry;
+    tg_mcp_param_headers_t marks;
+    tg_str_t schema;
+
+    entry = tools != NULL
+                ? tg_catalog_find_escaped(tools, TG_ENTRY_TOOL,
+                                          tg_json_string_body(message->p.name))
+                : NULL;
+
+    if (entry == NULL || !tg_mcp_tool_has_param_headers(entry->listing)
+        || tg_json_get_member(entry->listing, TG_STR("inputSchema"), &schema)
+               != TG_OK)
+    {
+        return NULL;
+    }
+
+    marks.out = out;
+    marks.n = 0;
+    marks.why = NULL;
+    tg_mcp_param_headers_write_all(&marks, schema, message->p.arguments);
+
+    return marks.why;
+}
+
+/* --- the message --- */
+
+/* What a method is about: raw, or absent. */
+static tg_str_t
+tg_mcp_find_subject(const tg_message_t *message)
+{
+    static const struct {
+        const char *method;
+        const char *member;
+    } subjects[] = {
+        { "tools/call", "name" },     { "prompts/get", "name" },
+        { "resources/read", "uri" },  { "tasks/get", "taskId" },
+        { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" },
+    };
+    tg_str_t value;
+    size_t i;
+
+    for (i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
+        if (tg_json_string_eq(message->method,
+                              tg_str_from_cstr(subjects[i].method))
+            && tg_json_has_member(message->params,
+                                  tg_str_from_cstr(subjects[i].member),
+                                  TG_JSON_STRING, &value))
+        {
+            return value;
+        }
+    }
+
+    return TG_STR_NONE;
+}
+
+const char *
+tg_mcp_http_write_headers(tg_buf_t *out, const tg_message_t *message,
+                          const tg_catalog_t *tools)
+{
+    tg_str_t subject;
+
+    tg_mcp_http_write_header(out, "Mcp-", TG_STR("Method"), message->method);
+    subject = tg_mcp_find_subject(message);
+
+    if (subject.data == NULL) {
+        return NULL;
+    }
+
+    tg_mcp_http_write_header(out, "Mcp-", TG_STR("Name"), subject);
+
+    return tg_json_type(message->p.name) == TG_JSON_STRING
+                   && tg_json_string_eq(message->method, TG_STR("tools/call"))
+               ? tg_mcp_http_write_arguments(out, message, tools)
+               : NULL;
+}

@@ -1,0 +1,511 @@
+/*
+ * Answers, as each dialect spells them.
+ */
+#include "protocol/tg_peer_impl.h"
+
+void
+tg_peer_set_toolgate(tg_peer_t *peer)
+{
+    peer->is_toolgate = 1;
+
+    if (peer->row->max_frame == 0) {
+        peer->frame.limit = peer->max_frame + TG_PEER_ENVELOPE_SIZE;
+    }
+}
+
+void
+tg_batch_account_memory(tg_peer_t *peer, tg_batch_t *batch)
+{
+    peer->memory_bytes += batch->replies.cap - batch->memory_bytes;
+    batch->memory_bytes = batch->replies.cap;
+}
+
+/* Where a reply is written. */
+static tg_buf_t *
+tg_reply_get_buf(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    return reply->batch != NULL ? &reply->batch->replies : &peer->out;
+}
+
+tg_buf_t *
+tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t member,
+              size_t *start)
+{
+    tg_buf_t *out;
+
+    out = tg_reply_get_buf(peer, reply);
+
+    if (reply->batch != NULL && out->len != 0) {
+        tg_buf_append_char(out, ',');
+    }
+
+    *start = reply->batch != NULL ? out->len
+                                  : tg_frame_open(peer->frame.kind, out);
+    tg_buf_append_str(out, peer->row->answer);
+
+    if (reply->id.data != NULL) {
+        tg_buf_append_cstr(out, "\"id\":");
+        tg_buf_append_str(out, reply->id);
+        tg_buf_append_char(out, ',');
+    }
+
+    tg_buf_append_str(out, member);
+
+    return out;
+}
+
+void
+tg_reply_discard(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
+{
+    /* In a batch, with the comma in front. */
+    tg_buf_truncate(tg_reply_get_buf(peer, reply),
+                    reply->batch != NULL && start != 0 ? start - 1 : start);
+}
+
+static void
+tg_reply_write_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
+{
+    char room[256];
+    tg_buf_t text;
+
+    text = tg_buf_make_fixed(room, sizeof(room));
+    tg_outcome_write_too_large(&text, size, tg_peer_max_message_size(peer));
+    tg_reply_write_failure(peer, reply, TG_FAILURE_SIZE, tg_buf_view(&text));
+}
+
+void
+tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
+{
+    size_t limit, size;
+    tg_buf_t *out;
+    int rc;
+
+    out = tg_reply_get_buf(peer, reply);
+    tg_buf_append_char(out, '}');
+    limit = tg_peer_max_message_size(peer);
+
+    if (reply->batch == NULL) {
+        size = out->len - start;
+        rc = tg_frame_close(peer->frame.kind, out, start,
+                            tg_peer_max_reply_size(peer));
+
+    } else {
+        /* All replies together must fit, with their two brackets. */
+        size = out->len + 2;
+        rc = size > limit && out->len - start > TG_REPLY_SMALL_MAX ? TG_LIMIT
+                                                                   : TG_OK;
+    }
+
+    if (tg_buf_has_failed(out)) {
+        /* Sticky: the host sees it and closes. */
+        peer->out.failed = 1;
+
+    } else if (rc == TG_LIMIT) {
+        tg_reply_discard(peer, reply, start);
+        tg_reply_write_too_large(peer, reply, size);
+
+    } else {
+        peer->last_reply_size = out->len - start;
+
+        if (reply->batch != NULL) {
+            tg_batch_account_memory(peer, reply->batch);
+        }
+    }
+}
+
+void
+tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out)
+{
+    tg_buf_append_cstr(out, "{\"name\":");
+    tg_json_write_string(out, peer->info->name);
+    tg_buf_append_cstr(out, ",\"version\":");
+    tg_json_write_string(out, peer->info->version);
+    tg_buf_append_char(out, '}');
+}
+
+static const char *const tg_reply_all[] = { NULL };
+
+void
+tg_reply_write_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta)
+{
+    tg_buf_append_cstr(out, "\"resultType\":\"complete\",\"_meta\":{"
+                            "\"io.modelcontextprotocol/serverInfo\":");
+    tg_reply_write_server_info(peer, out);
+
+    if (meta.data != NULL) {
+        (void) tg_json_write_members_except(out, meta, tg_reply_all, 1);
+    }
+
+    tg_buf_append_cstr(out, "},");
+}
+
+void
+tg_reply_write_modern(tg_peer_t *peer, tg_buf_t *out)
+{
+    tg_reply_write_modern_meta(peer, out, TG_STR_NONE);
+}
+
+void
+tg_reply_write_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+                     const tg_outcome_t *why, tg_str_t data)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    if (reply->is_silent) {
+        return;
+    }
+
+    out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_ERROR, &start);
+    tg_buf_append_cstr(out, "{\"code\":");
+    tg_buf_append_int(out, code);
+    tg_buf_append_cstr(out, ",\"message\":\"");
+    tg_reply_write_text(out, why);
+    tg_buf_append_char(out, '"');
+
+    tg_json_write_member(out, ",\"data\":", data);
+    tg_buf_append_char(out, '}');
+    tg_reply_close(peer, reply, start);
+}
+
+void
+tg_reply_reject_request(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+                        const char *text)
+{
+    tg_outcome_t why;
+
+    tg_peer_notify_refused(peer, text);
+    why = tg_outcome_make_text(tg_str_from_cstr(text));
+    tg_reply_write_error(peer, reply, code, &why, TG_STR_NONE);
+}
+
+void
+tg_reply_reject_oversized(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    char room[128];
+    tg_outcome_t why;
+    tg_buf_t text;
+
+    text = tg_buf_make_fixed(room, sizeof(room));
+    tg_buf_printf(&text,
+                  TG_RPC_TOO_LARGE_TEXT "%zu bytes that are taken here; it was "
+                                        "discarded. Send less.",
+                  peer->frame.limit);
+    tg_peer_notify_refused(peer, "it is too large");
+    why = tg_outcome_make_text(tg_buf_view(&text));
+    tg_reply_write_error(peer, reply, TG_RPC_INVALID_REQUEST, &why,
+                         TG_STR_NONE);
+}
+
+int
+tg_failure_rpc_code(tg_failure_t failure)
+{
+    switch (failure) {
+    case TG_FAILURE_UNKNOWN:
+        return TG_RPC_METHOD_NOT_FOUND;
+    case TG_FAILURE_ARGUMENTS:
+        return TG_RPC_INVALID_PARAMS;
+    default:
+        return TG_RPC_INTERNAL_ERROR;
+    }
+}
+
+/* Compact JSON within a JSON string: the text form of structured content. */
+static void
+tg_reply_write_quoted_json(tg_buf_t *out, tg_str_t raw)
+{
+    tg_buf_t compact;
+
+    tg_buf_init(&compact, out->alloc);
+    tg_json_write_compact(&compact, raw);
+    tg_json_write_escaped(out, tg_buf_view(&compact));
+
+    if (tg_buf_has_failed(&compact)) {
+        out->failed = 1;
+    }
+
+    tg_buf_deinit(&compact);
+}
+
+void
+tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome)
+{
+    switch (outcome->kind) {
+    case TG_OUTCOME_BODY:
+        tg_buf_append_str(out, outcome->value);
+        break;
+    case TG_OUTCOME_JSON:
+        tg_reply_write_quoted_json(out, outcome->value);
+        break;
+    case TG_OUTCOME_RESULT:
+        tg_tool_result_write_texts(out, outcome->value);
+        break;
+    default:
+        tg_json_write_escaped(out, outcome->value);
+    }
+}
+
+/* Its own _meta, and what is added to that. */
+static void
+tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
+                    const tg_outcome_t *outcome)
+{
+    tg_str_t meta, value;
+    size_t n;
+
+    tg_buf_append_cstr(out, "\"_meta\":{");
+    n = 0;
+
+    if (!tg_json_has_member(outcome->value, TG_STR("_meta"), TG_JSON_OBJECT,
+                            &meta)) {
+        meta = TG_STR("{}");
+    }
+
+    if (reply->is_modern
+        && tg_json_get_member(
+               meta, TG_STR("io.modelcontextprotocol/serverInfo"), &value)
+               != TG_OK)
+    {
+        tg_buf_append_cstr(out, "\"io.modelcontextprotocol/serverInfo\":");
+        tg_reply_write_server_info(peer, out);
+        n++;
+    }
+
+    if (outcome->meta.data != NULL) {
+        n = tg_json_write_members_except(out, outcome->meta, tg_reply_all, n);
+    }
+
+    (void) tg_json_write_members_except(out, meta, tg_reply_all, n);
+    tg_buf_append_cstr(out, "}}");
+}
+
+/* Has a result a structuredContent that the legacy era does not know? */
+static int
+tg_reply_is_structured_modern_only(const tg_reply_t *reply,
+                                   const tg_tool_result_view_t *view)
+{
+    return !reply->is_modern && view->structured != TG_JSON_NONE
+           && view->structured != TG_JSON_OBJECT;
+}
+
+/* A whole result of the handler's own; modern members are added to it. */
+static void
+tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
+                      const tg_outcome_t *outcome,
+                      const tg_tool_result_view_t *view)
+{
+    static const char *const ours[] = { "structuredContent", "resultType",
+                                        "_meta", NULL };
+    int is_modern_only;
+    tg_str_t raw;
+    size_t n;
+
+    raw = outcome->value;
+    is_modern_only = tg_reply_is_structured_modern_only(reply, view);
+
+    if (!reply->is_modern && outcome->meta.data == NULL && !is_modern_only) {
+        tg_json_write_compact(out, raw);
+        return;
+    }
+
+    tg_buf_append_char(out, '{');
+
+    if (reply->is_modern) {
+        tg_buf_append_cstr(out, view->is_input_required
+                                    ? "\"resultType\":\"input_required\""
+                                    : "\"resultType\":\"complete\"");
+    }
+
+    n = tg_json_write_members_except(out, raw, &ours[is_modern_only ? 0 : 1],
+                                     reply->is_modern);
+    tg_buf_append_cstr(out, n != 0 ? "," : "");
+    tg_reply_write_meta(peer, reply, out, outcome);
+}
+
+#define TG_REPLY_TEXT "{\"content\":[{\"type\":\"text\",\"text\":\""
+#define TG_REPLY_TEXT_END "\"}]"
+#define TG_REPLY_IS_OK ",\"isError\":false}"
+
+/* An MCP CallToolResult. */
+static void
+tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
+                           tg_buf_t *out, const tg_outcome_t *outcome,
+                           const tg_tool_result_view_t *view)
+{
+    int is_text_only;
+
+    is_text_only = peer->row->is_text_only;
+
+    if (outcome->kind == TG_OUTCOME_RESULT && !is_text_only) {
+        tg_reply_write_result(peer, reply, out, outcome, view);
+        return;
+    }
+
+    if (reply->is_modern) {
+        tg_buf_append_char(out, '{');
+        tg_reply_write_modern_meta(peer, out, outcome->meta);
+    }
+
+    tg_buf_append_cstr(out, &TG_REPLY_TEXT[reply->is_modern ? 1 : 0]);
+    tg_reply_write_text(out, outcome);
+    tg_buf_append_cstr(out, TG_REPLY_TEXT_END);
+
+    if (tg_reply_is_structured(peer, reply, outcome)) {
+        tg_json_write_member(out, ",\"structuredContent\":", outcome->value);
+    }
+
+    if (!reply->is_modern && !is_text_only) {
+        tg_json_write_member(out, ",\"_meta\":", outcome->meta);
+    }
+
+    tg_buf_append_cstr(out, outcome->kind == TG_OUTCOME_FAILURE
+                                ? ",\"isError\":true}"
+                                : TG_REPLY_IS_OK);
+}
+
+/*
+ * The same in one piece, of what nothing has to be done about: then 1.  What
+ * is large, or goes elsewhere, is left to the others.
+ */
+static int
+tg_reply_write_fast_path(tg_peer_t *peer, const tg_reply_t *reply,
+                         const tg_outcome_t *outcome)
+{
+    static const char head[] = "\"result\":" TG_REPLY_TEXT;
+    static const char tail[] = TG_REPLY_TEXT_END TG_REPLY_IS_OK "}\n";
+    char *start, *p;
+    size_t most;
+
+    most = TG_FRAME_PREFIX_SIZE + peer->row->answer.len + reply->id.len
+           + sizeof("\"id\":,") + sizeof(head) + outcome->value.len
+           + sizeof(tail);
+
+    if (outcome->kind != TG_OUTCOME_BODY || reply->kind != TG_ENTRY_TOOL
+        || reply->is_modern || outcome->meta.data != NULL
+        || reply->batch != NULL || most > tg_peer_max_message_size(peer))
+    {
+        return 0;
+    }
+
+    start = tg_buf_reserve_space(&peer->out, most);
+
+    if (start == NULL) {
+        return 1;
+    }
+
+    p = start
+        + (peer->frame.kind == TG_FRAME_PREFIX ? TG_FRAME_PREFIX_SIZE : 0);
+    p = tg_bytes_copy(p, peer->row->answer.data, peer->row->answer.len);
+
+    if (reply->id.data != NULL) {
+        p = tg_bytes_copy(p, "\"id\":", 5);
+        p = tg_bytes_copy(p, reply->id.data, reply->id.len);
+        *p++ = ',';
+    }
+
+    memcpy(p, head, sizeof(head) - 1);
+    p += sizeof(head) - 1;
+    memcpy(p, outcome->value.data, outcome->value.len);
+    p += outcome->value.len;
+    memcpy(p, tail, sizeof(tail) - 1);
+    p += sizeof(tail) - 1;
+
+    if (peer->frame.kind == TG_FRAME_PREFIX) {
+        p--;
+        tg_frame_write_prefix(start,
+                              (size_t) (p - start) - TG_FRAME_PREFIX_SIZE);
+    }
+
+    peer->last_reply_size = (size_t) (p - start);
+    peer->out.len += peer->last_reply_size;
+
+    return 1;
+}
+
+/* The result of a plain JSON-RPC method. */
+static void
+tg_reply_write_method_result(tg_buf_t *out, const tg_outcome_t *outcome)
+{
+    if (outcome->kind == TG_OUTCOME_JSON || outcome->kind == TG_OUTCOME_RESULT)
+    {
+        tg_json_write_compact(out, outcome->value);
+        return;
+    }
+
+    tg_buf_append_char(out, '"');
+    tg_reply_write_text(out, outcome);
+    tg_buf_append_char(out, '"');
+}
+
+static int
+tg_reply_is_too_large(tg_peer_t *peer, const tg_reply_t *reply,
+                      const tg_outcome_t *outcome)
+{
+    size_t least;
+
+    least = tg_peer_check_reply_size(peer, reply, outcome);
+
+    if (least != 0) {
+        tg_reply_write_too_large(peer, reply, least);
+    }
+
+    return least != 0;
+}
+
+void
+tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
+                const tg_outcome_t *outcome)
+{
+    tg_tool_result_view_t view = { .structured = TG_JSON_NONE };
+    tg_outcome_t unasked;
+    tg_buf_t *out;
+    size_t start;
+
+    /* Nothing else is to be known of it. */
+    if (!reply->is_silent && tg_reply_is_too_large(peer, reply, outcome)) {
+        return;
+    }
+
+    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL) {
+        tg_tool_result_read_view(outcome->value, &view);
+    }
+
+    if (view.is_input_required && !reply->is_modern) {
+        unasked = tg_outcome_make_failure(
+            TG_FAILURE_PROGRAM,
+            "The tool asks its user for something first (input_required), "
+            "which clients of MCP 2026-07-28 know; this one does not.");
+        outcome = &unasked;
+    }
+
+    peer->last_failure = outcome->kind == TG_OUTCOME_RESULT && view.is_error
+                             ? TG_FAILURE_PROGRAM
+                             : outcome->failure;
+    peer->last_reply_size = 0;
+
+    if (reply->is_silent || tg_reply_write_fast_path(peer, reply, outcome)
+        || peer->row->fail(peer, reply, outcome) == TG_OK)
+    {
+        return;
+    }
+
+    out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
+
+    if (reply->kind == TG_ENTRY_TOOL) {
+        tg_reply_write_tool_result(peer, reply, out, outcome, &view);
+    } else {
+        tg_reply_write_method_result(out, outcome);
+    }
+
+    tg_reply_close(peer, reply, start);
+}
+
+void
+tg_reply_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
+                       tg_failure_t failure, tg_str_t text)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_make_failure_str(failure, text);
+    tg_peer_respond(peer, reply, &outcome);
+}

@@ -1,0 +1,74 @@
+/*
+ * How large a reply may be, and is at least, before it is written.
+ */
+#include "protocol/tg_peer_impl.h"
+
+size_t
+tg_peer_max_message_size(const tg_peer_t *peer)
+{
+    return peer->row->max_frame != 0 ? peer->row->max_frame : peer->max_frame;
+}
+
+size_t
+tg_peer_max_reply_size(const tg_peer_t *peer)
+{
+    size_t limit;
+
+    limit = tg_peer_max_message_size(peer);
+
+    return limit > TG_REPLY_SMALL_MAX ? limit : TG_REPLY_SMALL_MAX;
+}
+
+int
+tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
+                       const tg_outcome_t *outcome)
+{
+    return outcome->kind == TG_OUTCOME_JSON && reply->kind == TG_ENTRY_TOOL
+           && !peer->row->is_text_only
+           && (reply->is_modern
+               || tg_json_type(outcome->value) == TG_JSON_OBJECT);
+}
+
+/* The least bytes of a reply; to put it costs several times as much. */
+static size_t
+tg_reply_min_size(const tg_peer_t *peer, const tg_reply_t *reply,
+                  const tg_outcome_t *outcome)
+{
+    size_t least;
+
+    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
+        && peer->row->is_text_only)
+    {
+        return tg_tool_result_texts_size(outcome->value);
+    }
+
+    /* Then nobody has to look at it. */
+    if (outcome->kind == TG_OUTCOME_TEXT
+        && outcome->value.len > tg_peer_max_reply_size(peer))
+    {
+        return outcome->value.len;
+    }
+
+    least = tg_outcome_min_size(outcome->kind, outcome->value);
+
+    return tg_reply_is_structured(peer, reply, outcome) ? 2 * least : least;
+}
+
+size_t
+tg_peer_check_reply_size(const tg_peer_t *peer, const tg_reply_t *reply,
+                         const tg_outcome_t *outcome)
+{
+    size_t limit, least, most;
+
+    limit = tg_peer_max_reply_size(peer);
+
+    /* The most that tg_reply_min_size() makes of a byte. */
+    most = outcome->kind == TG_OUTCOME_TEXT               ? 6
+           : tg_reply_is_structured(peer, reply, outcome) ? 2
+                                                          : 1;
+    least = outcome->value.len > limit / most
+                ? tg_reply_min_size(peer, reply, outcome)
+                : 0;
+
+    return least > limit ? least : 0;
+}

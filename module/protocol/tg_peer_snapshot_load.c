@@ -1,0 +1,543 @@
+#include "base/tg_utf8.h"
+#include "protocol/tg_peer_snapshot_impl.h"
+
+/* What is left of the bytes; sticky, like tg_buf_t. */
+typedef struct {
+    tg_str_t left;
+    /* of replies; NULL: they are among the bytes */
+    tg_peer_read_replies_pt read_replies;
+    void *data;
+    int is_bad;
+} tg_snapshot_reader_t;
+
+/* A call that came over, with what it can no longer borrow. */
+typedef struct {
+    tg_call_t call;
+    const tg_catalog_entry_t *now;
+    tg_str_t token; /* within the state */
+} tg_restored_call_t;
+
+/* --- reading --- */
+
+static tg_str_t
+tg_snapshot_read_bytes(tg_snapshot_reader_t *state, uint64_t size)
+{
+    tg_str_t bytes;
+
+    if (size > state->left.len) {
+        state->is_bad = 1;
+        state->left.len = 0;
+        return TG_STR("");
+    }
+
+    bytes = tg_str(state->left.data, (size_t) size);
+    state->left = tg_str(bytes.data + size, state->left.len - bytes.len);
+
+    return bytes;
+}
+
+static uint64_t
+tg_snapshot_read_number(tg_snapshot_reader_t *state, unsigned size)
+{
+    uint64_t value;
+    tg_str_t bytes;
+    size_t i;
+
+    bytes = tg_snapshot_read_bytes(state, size);
+    value = 0;
+
+    for (i = 0; i < bytes.len; i++) {
+        value = value << 8 | (unsigned char) bytes.data[i];
+    }
+
+    return value;
+}
+
+static tg_str_t
+tg_snapshot_read_str(tg_snapshot_reader_t *state)
+{
+    uint64_t len;
+
+    len = tg_snapshot_read_number(state, 4);
+
+    return len == TG_SNAPSHOT_ABSENT ? TG_STR_NONE
+                                     : tg_snapshot_read_bytes(state, len);
+}
+
+/* One of 0 … last. */
+static unsigned
+tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
+{
+    uint64_t value;
+
+    value = tg_snapshot_read_number(state, 1);
+
+    if (value > last) {
+        state->is_bad = 1;
+        return 0;
+    }
+
+    return (unsigned) value;
+}
+
+/*
+ * How many elements follow, of which each has at least so many bytes: what
+ * is allocated for them is in proportion to the state.
+ */
+static unsigned
+tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
+{
+    uint64_t n;
+
+    n = tg_snapshot_read_number(state, 4);
+
+    if (n > state->left.len / least) {
+        state->is_bad = 1;
+        return 0;
+    }
+
+    return (unsigned) n;
+}
+
+/* A raw JSON value as it came from a client, or absent. */
+static tg_str_t
+tg_snapshot_read_json(tg_snapshot_reader_t *state, int is_scalar)
+{
+    tg_json_type_t type;
+    tg_str_t raw;
+
+    raw = tg_snapshot_read_str(state);
+
+    if (raw.data == NULL) {
+        return raw;
+    }
+
+    type = tg_json_type(raw);
+
+    /* A raw value has no white space around it, so its first byte tells. */
+    if (type == TG_JSON_NONE || tg_json_validate(raw, NULL) != TG_OK
+        || (is_scalar && type != TG_JSON_STRING && type != TG_JSON_NUMBER
+            && type != TG_JSON_NULL))
+    {
+        state->is_bad = 1;
+    }
+
+    return raw;
+}
+
+static tg_str_t
+tg_snapshot_read_id(tg_snapshot_reader_t *state)
+{
+    tg_str_t id;
+
+    id = tg_snapshot_read_json(state, 1);
+    state->is_bad |= id.len > TG_REQUEST_ID_MAX;
+
+    return id;
+}
+
+/* A text of so many bytes at most. */
+static tg_str_t
+tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
+{
+    tg_str_t text;
+
+    text = tg_snapshot_read_str(state);
+    state->is_bad |= text.len > most || !tg_utf8_is_valid(text);
+
+    return text;
+}
+
+/* --- the peer --- */
+
+static void
+tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
+                      uint64_t *view)
+{
+    tg_frame_type_t kind;
+    tg_dialect_t dialect;
+    tg_str_t version, client, client_version, via;
+    unsigned flags;
+
+    dialect = (tg_dialect_t) tg_snapshot_read_enum(state, TG_DIALECT_COUNT - 1);
+    kind = (tg_frame_type_t) tg_snapshot_read_enum(state, TG_FRAME_PREFIX);
+    flags = (unsigned) tg_snapshot_read_number(state, 2);
+    version = tg_snapshot_read_str(state);
+    client = tg_snapshot_read_text(state, TG_CLIENT_NAME_MAX);
+    client_version = tg_snapshot_read_text(state, TG_CLIENT_VERSION_MAX);
+    via = tg_snapshot_read_text(state, TG_CLIENT_VIA_MAX);
+    *view = tg_snapshot_read_number(state, 8);
+
+    if (state->is_bad || version.len >= sizeof(peer->version)
+        || (dialect == TG_DIALECT_AUTO
+                ? kind == TG_FRAME_PREFIX
+                : kind != tg_dialect_get(dialect)->framing))
+    {
+        state->is_bad = 1;
+        return;
+    }
+
+    /* It is what it has been; one that said nothing is what the peer says. */
+    if (kind != TG_FRAME_AUTO) {
+        peer->frame.limit = peer->max_frame;
+        tg_peer_set_dialect(peer, dialect);
+        peer->frame.kind = kind;
+    }
+
+    if (version.len != 0) {
+        memcpy(peer->version, version.data, version.len);
+    }
+
+    tg_peer_set_client_info(peer, client, client_version, via);
+
+    peer->frame.is_discarding = (flags & TG_SNAPSHOT_IS_DISCARDING) != 0;
+    peer->is_awaiting_id = (flags & TG_SNAPSHOT_IS_REFUSING) != 0;
+    peer->is_response = (flags & TG_SNAPSHOT_IS_RESPONSE) != 0;
+    peer->is_notification = (flags & TG_SNAPSHOT_IS_NOTIFICATION) != 0;
+    peer->is_mcp = (flags & TG_SNAPSHOT_IS_MCP) != 0;
+    peer->is_legacy = (flags & TG_SNAPSHOT_IS_LEGACY) != 0;
+    peer->is_modern = (flags & TG_SNAPSHOT_IS_MODERN_PEER) != 0;
+
+    if (flags & TG_SNAPSHOT_IS_TOOLGATE) {
+        tg_peer_set_toolgate(peer);
+    }
+
+    peer->resends = (flags & TG_SNAPSHOT_RESENDS) != 0;
+    peer->is_closing = (flags & TG_SNAPSHOT_IS_CLOSING) != 0;
+}
+
+static int
+tg_snapshot_load_subscriptions(tg_peer_t *peer, tg_snapshot_reader_t *state)
+{
+    tg_subscription_t **at;
+    unsigned n, asked;
+    tg_str_t id;
+
+    n = tg_snapshot_read_count(state, 5);
+
+    if (n > TG_SUBSCRIPTIONS_MAX) {
+        return TG_INVALID;
+    }
+
+    for (at = &peer->subscriptions; n != 0; at = &(*at)->next, n--) {
+        id = tg_snapshot_read_id(state);
+        asked = tg_snapshot_read_enum(state, 3);
+
+        if (state->is_bad || id.data == NULL) {
+            return TG_INVALID;
+        }
+
+        if (tg_subscription_add(peer, at, id) != TG_OK) {
+            return TG_NOMEM;
+        }
+
+        (*at)->has_tools = (asked & 1) != 0;
+        (*at)->has_broadcasts = (asked & 2) != 0;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_snapshot_load_server_requests(tg_peer_t *peer, tg_snapshot_reader_t *state)
+{
+    uint64_t id, tag;
+    unsigned n;
+
+    peer->client_caps = tg_snapshot_read_enum(state, TG_CLIENT_CAPS_ALL)
+                        & TG_CLIENT_CAPS_ALL;
+    peer->asked = (unsigned) tg_snapshot_read_number(state, 4);
+    n = tg_snapshot_read_count(state, 12);
+
+    if (n > TG_SERVER_REQUESTS_MAX) {
+        return TG_INVALID;
+    }
+
+    for (/* void */; n != 0; n--) {
+        id = tg_snapshot_read_number(state, 4);
+        tag = tg_snapshot_read_number(state, 8);
+
+        if (tg_server_request_add(peer, id, tag) == NULL) {
+            return TG_NOMEM;
+        }
+    }
+
+    return state->is_bad ? TG_INVALID : TG_OK;
+}
+
+static int
+tg_snapshot_load_replies(tg_snapshot_reader_t *state, tg_buf_t *replies)
+{
+    if (state->read_replies != NULL) {
+        return state->read_replies(state->data, replies,
+                                   (size_t) tg_snapshot_read_number(state, 4));
+    }
+
+    tg_buf_append_str(replies, tg_snapshot_read_str(state));
+
+    if (state->is_bad) {
+        return TG_INVALID;
+    }
+
+    return tg_buf_has_failed(replies) ? TG_NOMEM : TG_OK;
+}
+
+static int
+tg_snapshot_load_batches(tg_peer_t *peer, tg_snapshot_reader_t *state,
+                         tg_batch_t **batches, unsigned n)
+{
+    unsigned i;
+    int rc;
+
+    for (i = 0; i < n; i++) {
+        /* With a reference while it is loaded: none is gone too early. */
+        batches[i] = tg_batch_new(peer);
+
+        if (batches[i] == NULL) {
+            return TG_NOMEM;
+        }
+
+        rc = tg_snapshot_load_replies(state, &batches[i]->replies);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        tg_batch_account_memory(peer, batches[i]);
+    }
+
+    return TG_OK;
+}
+
+/* --- the calls --- */
+
+/* What the catalogue has now under the name of a call. */
+static void
+tg_restored_call_find_entry(const tg_peer_t *peer, tg_restored_call_t *restored)
+{
+    const tg_catalog_entry_t *now;
+
+    now = tg_catalog_find(peer->catalog, restored->call.own_entry.kind,
+                          restored->call.own_entry.name);
+
+    if (now == NULL
+        || (peer->ops->is_visible != NULL
+            && !peer->ops->is_visible(peer->host, now)))
+    {
+        return;
+    }
+
+    restored->now = now;
+
+    if (restored->call.own_entry.output_digest == now->output_digest) {
+        restored->call.own_entry.output_schema = now->output_schema;
+    }
+}
+
+static void
+tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
+                      tg_restored_call_t *restored, unsigned *batch)
+{
+    tg_str_t progress;
+    tg_reply_t *reply;
+    unsigned flags;
+
+    memset(restored, 0, sizeof(*restored));
+    restored->call.peer = peer;
+    reply = &restored->call.reply;
+    reply->kind = (tg_catalog_entry_type_t) tg_snapshot_read_enum(
+        state, TG_ENTRY_METHOD);
+    flags = (unsigned) tg_snapshot_read_number(state, 1);
+    *batch = (unsigned) tg_snapshot_read_number(state, 4);
+    reply->id = tg_snapshot_read_id(state);
+    restored->call.progress_token = tg_snapshot_read_json(state, 0);
+    progress = tg_snapshot_read_str(state);
+    restored->call.own_entry.name = tg_snapshot_read_str(state);
+    restored->call.own_entry.output = (tg_output_type_t) tg_snapshot_read_enum(
+        state, TG_OUTPUT_RESULT);
+    restored->call.own_entry.output_digest = tg_snapshot_read_number(state, 8);
+    restored->token = tg_snapshot_read_str(state);
+    reply->is_modern = (flags & TG_SNAPSHOT_IS_MODERN) != 0;
+    reply->is_mcp = (flags & TG_SNAPSHOT_IS_MCP) != 0;
+    reply->is_silent = (flags & TG_SNAPSHOT_IS_SILENT) != 0;
+    restored->call.own_entry.kind = reply->kind;
+
+    if (restored->token.len > TG_PEER_TOKEN_MAX
+        || restored->call.progress_token.len > TG_PROGRESS_TOKEN_MAX
+        || progress.len > sizeof(restored->call.progress)
+        || (progress.len != 0 && tg_json_type(progress) != TG_JSON_NUMBER)
+        || (restored->call.own_entry.name.data == NULL && !peer->ops->is_proxy))
+    {
+        state->is_bad = 1;
+    }
+
+    if (state->is_bad) {
+        return;
+    }
+
+    if (progress.len != 0) {
+        memcpy(restored->call.progress, progress.data, progress.len);
+        restored->call.progress_len = progress.len;
+    }
+
+    if (restored->call.own_entry.name.data != NULL) {
+        tg_restored_call_find_entry(peer, restored);
+    }
+}
+
+static int
+tg_snapshot_load_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
+                       tg_batch_t **batches, unsigned nbatches)
+{
+    tg_restored_call_t restored;
+    unsigned n, batch;
+
+    for (n = tg_snapshot_read_count(state, 35); n != 0; n--) {
+        tg_restored_call_read(peer, state, &restored, &batch);
+
+        if (state->is_bad || batch > nbatches) {
+            return TG_INVALID;
+        }
+
+        restored.call.reply.batch = batch != 0 ? batches[batch - 1] : NULL;
+
+        if (tg_call_new(&restored.call, sizeof(restored)) == NULL) {
+            return TG_NOMEM;
+        }
+    }
+
+    return state->is_bad || state->left.len != 0 ? TG_INVALID : TG_OK;
+}
+
+/* Each may be answered, and so be gone, within resume. */
+static void
+tg_snapshot_restore_calls(tg_peer_t *peer, tg_peer_restore_call_pt resume)
+{
+    tg_restored_call_t *restored;
+    tg_call_t *call, *next;
+
+    for (call = peer->oldest; call != NULL; call = next) {
+        next = call->prev;
+        restored = (tg_restored_call_t *) (void *) call;
+        resume(peer->host, call, restored->now, restored->token);
+    }
+}
+
+/* --- the whole --- */
+
+static int
+tg_snapshot_load_batches_and_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
+                                   tg_batch_t **batches, unsigned n,
+                                   unsigned served)
+{
+    unsigned i;
+    int rc;
+
+    rc = tg_snapshot_load_batches(peer, state, batches, n);
+
+    if (rc == TG_OK && served != 0) {
+        peer->batch = batches[0];
+        peer->batch->refs++;
+        peer->batch->served = served;
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_snapshot_load_calls(peer, state, batches, n);
+    }
+
+    /* A batch for which nothing is to come would never be sent. */
+    for (i = 0; rc == TG_OK && i < n; i++) {
+        rc = batches[i]->refs == 1 ? TG_INVALID : TG_OK;
+    }
+
+    return rc;
+}
+
+/* Behind the subscriptions. */
+static int
+tg_snapshot_load_rest(tg_peer_t *peer, tg_snapshot_reader_t *state,
+                      tg_peer_restore_call_pt resume)
+{
+    tg_batch_t **batches;
+    unsigned n, i, served;
+    int rc;
+
+    served = (unsigned) tg_snapshot_read_number(state, 4);
+    peer->work = served != 0 ? tg_snapshot_read_number(state, 8) : 0;
+    n = tg_snapshot_read_count(state, 4);
+
+    if (served != 0
+        && (n == 0 || served > TG_BATCH_MAX || peer->row->resume_batch == NULL))
+    {
+        return TG_INVALID;
+    }
+
+    batches = tg_calloc(peer->alloc, ((size_t) n + 1) * sizeof(batches[0]));
+
+    if (batches == NULL) {
+        return TG_NOMEM;
+    }
+
+    rc = tg_snapshot_load_batches_and_calls(peer, state, batches, n, served);
+
+    if (rc == TG_OK) {
+        tg_snapshot_restore_calls(peer, resume);
+    } else {
+        tg_peer_forget_calls(peer);
+    }
+
+    for (i = 0; batches[i] != NULL; i++) {
+        if (rc != TG_OK) {
+            tg_buf_reset(&batches[i]->replies, 0);
+        }
+
+        tg_batch_unref(peer, batches[i]);
+    }
+
+    tg_free(peer->alloc, batches);
+
+    return rc;
+}
+
+int
+tg_peer_load(tg_peer_t *peer, tg_str_t bytes,
+             tg_peer_read_replies_pt read_replies, void *data,
+             tg_peer_restore_call_pt resume, int *has_changed)
+{
+    tg_snapshot_reader_t state;
+    uint64_t view;
+    int rc;
+
+    state = (tg_snapshot_reader_t){ bytes, read_replies, data, 0 };
+    *has_changed = 0;
+
+    if (!tg_str_eq(tg_snapshot_read_bytes(&state, TG_SNAPSHOT_MAGIC.len),
+                   TG_SNAPSHOT_MAGIC))
+    {
+        return TG_INVALID;
+    }
+
+    tg_snapshot_load_head(peer, &state, &view);
+    rc = state.is_bad ? TG_INVALID
+                      : tg_snapshot_load_subscriptions(peer, &state);
+
+    if (rc == TG_OK) {
+        rc = tg_snapshot_load_server_requests(peer, &state);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_snapshot_load_rest(peer, &state, resume);
+    }
+
+    if (rc == TG_OK && tg_buf_has_failed(&peer->out)) {
+        return TG_NOMEM;
+    }
+
+    *has_changed = rc == TG_OK
+                   && view
+                          != tg_catalog_digest_visible(peer->catalog,
+                                                       peer->ops->is_visible,
+                                                       peer->host);
+
+    return rc;
+}

@@ -1,0 +1,108 @@
+#include "runner/jobs/tg_job_status.h"
+
+#include "base/tg_json.h"
+
+/* More than there are. */
+#define TG_JOB_TYPES_MAX 8
+
+static const char *const tg_job_states[] = {
+    [TG_JOB_QUEUED] = "queued",
+    [TG_JOB_RUNNING] = "running",
+    [TG_JOB_ENDING] = "ending",
+    [TG_JOB_DONE] = "done",
+};
+
+typedef struct {
+    const tg_job_type_t *kinds[TG_JOB_TYPES_MAX];
+    unsigned n[TG_JOB_TYPES_MAX];
+    unsigned nkinds;
+    tg_buf_t jobs;
+} tg_job_status_t;
+
+static void
+tg_job_status_count_type(tg_job_status_t *status, const tg_job_type_t *kind)
+{
+    unsigned i;
+
+    for (i = 0; i < status->nkinds && status->kinds[i] != kind; i++) {
+    }
+
+    if (i == TG_JOB_TYPES_MAX) {
+        return;
+    }
+
+    if (i == status->nkinds) {
+        status->kinds[status->nkinds++] = kind;
+    }
+
+    status->n[i]++;
+}
+
+static void
+tg_job_status_add_job(tg_job_status_t *status, const tg_job_t *job)
+{
+    tg_run_stats_t ran;
+    tg_buf_t *json;
+    pid_t pid;
+
+    json = &status->jobs;
+    ran = tg_job_get_run_stats(job);
+    pid = job->kind->pid != NULL && job->state != TG_JOB_QUEUED
+              ? job->kind->pid(job)
+              : 0;
+    tg_job_status_count_type(status, job->kind);
+    tg_buf_append_cstr(json, json->len == 0 ? "{" : ",{");
+
+    if (job->params.call != 0) {
+        tg_buf_append_cstr(json, "\"call\":");
+        tg_buf_append_int(json, job->params.call);
+        tg_buf_append_char(json, ',');
+    }
+
+    tg_buf_printf(json, "\"kind\":\"%s\",\"tool\":", job->kind->name);
+    tg_json_write_string(json, tg_str_from_cstr(job->params.tool));
+    tg_buf_printf(json, ",\"state\":\"%s\"", tg_job_states[job->state]);
+
+    if (pid != 0) {
+        tg_buf_printf(json, ",\"pid\":%d", (int) pid);
+    }
+
+    tg_buf_append_cstr(json, ",\"queued_ms\":");
+    tg_buf_append_int(json, ran.queued_ms);
+    tg_buf_append_cstr(json, ",\"ran_ms\":");
+    tg_buf_append_int(json, ran.ran_ms);
+    tg_buf_append_char(json, '}');
+}
+
+void
+tg_jobs_write_json(tg_buf_t *json, const tg_jobs_t *jobs)
+{
+    const tg_job_list_t *lists[] = { &jobs->slots, &jobs->without_slot,
+                                     &jobs->queue };
+    tg_job_status_t status;
+    const tg_job_t *job;
+    unsigned i;
+
+    memset(&status, 0, sizeof(status));
+    tg_buf_init(&status.jobs, json->alloc);
+
+    for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        for (job = TAILQ_FIRST(lists[i]); job != NULL;
+             job = TAILQ_NEXT(job, link)) {
+            tg_job_status_add_job(&status, job);
+        }
+    }
+
+    tg_buf_append_cstr(json, ",\"kinds\":{");
+
+    for (i = 0; i < status.nkinds; i++) {
+        tg_buf_printf(json, "%s\"%s\":%u", i == 0 ? "" : ",",
+                      status.kinds[i]->name, status.n[i]);
+    }
+
+    tg_buf_append_cstr(json, "},\"jobs\":[");
+    tg_buf_append_str(json, tg_buf_view(&status.jobs));
+    tg_buf_append_char(json, ']');
+    json->failed |= status.jobs.failed;
+    tg_buf_deinit(&status.jobs);
+}

@@ -1,0 +1,65 @@
+#include "runner/main/tg_privileges.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define TG_PRIVILEGES_IS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TG_PRIVILEGES_IS_ASAN 1
+#endif
+#endif
+
+/*
+ * A service manager may have given NGINX rights that others of its user do
+ * not have, ports below 1024 for instance: they are for NGINX.
+ */
+static int
+tg_privileges_drop_capabilities(void)
+{
+    struct __user_cap_header_struct header;
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+
+    /* EINVAL: before Linux 4.3, where there are none of these. */
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1
+        && errno != EINVAL)
+    {
+        return -1;
+    }
+
+    memset(&header, 0, sizeof(header));
+    header.version = _LINUX_CAPABILITY_VERSION_3;
+    memset(none, 0, sizeof(none));
+
+    return (int) syscall(SYS_capset, &header, none);
+}
+
+int
+tg_privileges_drop(void)
+{
+    /* A program that its user cannot be is one that this cannot be. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) {
+        return -1;
+    }
+
+    if (geteuid() != 0 && tg_privileges_drop_capabilities() == -1) {
+        return -1;
+    }
+
+#ifdef TG_PRIVILEGES_IS_ASAN
+    /* LeakSanitizer looks into the process from another one. */
+    return 0;
+#else
+    /*
+     * Programs have the same user: without this they could read from the
+     * runner's memory what other calls sent.  They themselves are not
+     * concerned, exec() sets it anew.
+     */
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}

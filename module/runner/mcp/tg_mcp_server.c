@@ -1,0 +1,461 @@
+#include "runner/mcp/tg_mcp_server.h"
+
+#include "base/tg_utf8.h"
+#include "runner/mcp/tg_list_cache.h"
+#include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_sessions.h"
+#include "runner/mcp/tg_mcp_server_notify.h"
+#include "runner/logging/tg_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- all --- */
+
+void
+tg_mcp_servers_init(tg_mcp_servers_t *servers, tg_jobs_t *jobs,
+                    tg_programs_t *programs, const char *dir)
+{
+    memset(servers, 0, sizeof(*servers));
+    servers->jobs = jobs;
+    servers->programs = programs;
+    servers->env = programs->env;
+    servers->env.progress = NULL;
+    servers->dir = dir;
+    servers->unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
+    (void) uv_random(NULL, NULL, &servers->seed, sizeof(servers->seed), 0,
+                     NULL);
+    /* What an earlier runner was told late is none of this one's. */
+    servers->nserver_requests = servers->seed & UINT32_MAX;
+    TAILQ_INIT(&servers->list);
+    TAILQ_INIT(&servers->leaving);
+    tg_list_cache_remove_expired(dir);
+}
+
+int
+tg_mcp_servers_is_empty(const tg_mcp_servers_t *servers)
+{
+    return TAILQ_EMPTY(&servers->list) && TAILQ_EMPTY(&servers->leaving);
+}
+
+tg_mcp_server_t *
+tg_mcp_server_find(const tg_mcp_servers_t *servers, tg_str_t key)
+{
+    tg_mcp_server_t *server;
+
+    for (server = TAILQ_FIRST(&servers->list); server != NULL;
+         server = TAILQ_NEXT(server, link))
+    {
+        if (tg_str_eq(tg_str_from_cstr(server->spec.key), key)) {
+            return server;
+        }
+    }
+
+    return NULL;
+}
+
+/* --- its end --- */
+
+static void
+tg_mcp_server_free(tg_mcp_server_t *server)
+{
+    tg_mcp_servers_t *servers;
+
+    servers = server->servers;
+    TAILQ_REMOVE(&servers->leaving, server, link);
+    tg_catalog_unref(server->tools);
+    tg_mcp_server_params_free(&server->spec);
+    free(server);
+
+    if (tg_mcp_servers_is_empty(servers)) {
+        servers->jobs->ops->idle(servers->jobs->host);
+    }
+}
+
+static void
+tg_mcp_server_on_closed(uv_handle_t *handle)
+{
+    tg_mcp_server_t *server;
+
+    server = handle->data;
+
+    if (--server->nhandles == 0) {
+        tg_mcp_server_free(server);
+    }
+}
+
+static void
+tg_mcp_server_close(tg_mcp_server_t *server)
+{
+    tg_mcp_server_end_notify(server);
+    uv_close((uv_handle_t *) &server->timer, tg_mcp_server_on_closed);
+    uv_close((uv_handle_t *) &server->retry, tg_mcp_server_on_closed);
+}
+
+static void
+tg_mcp_server_on_conn_freed(tg_mcp_server_t *server)
+{
+    if (--server->nmcp_conns == 0 && server->is_leaving) {
+        tg_mcp_server_close(server);
+    }
+}
+
+/* From here on nobody finds it, and its instances end. */
+static void
+tg_mcp_server_shutdown(tg_mcp_server_t *server, int is_now)
+{
+    tg_mcp_conn_t *mcp_conn, *next;
+
+    if (!server->is_leaving) {
+        server->is_leaving = 1;
+        TAILQ_REMOVE(&server->servers->list, server, link);
+        TAILQ_INSERT_TAIL(&server->servers->leaving, server, link);
+        server->servers->n--;
+
+        tg_mcp_server_free_subscribers(server);
+
+        if (server->nmcp_conns == 0) {
+            tg_mcp_server_close(server);
+        }
+    }
+
+    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
+         mcp_conn = next)
+    {
+        next = TAILQ_NEXT(mcp_conn, link);
+        tg_mcp_conn_shutdown(mcp_conn, is_now);
+    }
+}
+
+void
+tg_mcp_servers_shutdown(tg_mcp_servers_t *servers)
+{
+    tg_mcp_server_t *server, *next;
+
+    while (!TAILQ_EMPTY(&servers->list)) {
+        tg_mcp_server_shutdown(TAILQ_FIRST(&servers->list), 1);
+    }
+
+    for (server = TAILQ_FIRST(&servers->leaving); server != NULL; server = next)
+    {
+        next = TAILQ_NEXT(server, link);
+        tg_mcp_server_shutdown(server, 1);
+    }
+}
+
+/* --- its instances --- */
+
+/* Was it seen before that some instance has this list? */
+static int
+tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
+{
+    unsigned i;
+
+    for (i = 0; i < server->nother_digests && i < TG_MCP_SERVER_OTHER_LISTS_MAX;
+         i++)
+    {
+        if (server->other_digests[i] == digest) {
+            return 1;
+        }
+    }
+
+    server->other_digests[server->nother_digests++
+                          % TG_MCP_SERVER_OTHER_LISTS_MAX] = digest;
+
+    return 0;
+}
+
+static int
+tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
+                           const tg_mcp_conn_t *mcp_conn, tg_catalog_t *tools)
+{
+    uint64_t digest;
+
+    if (tg_catalog_list_size(tools) > TG_MCP_SERVER_LIST_MAX) {
+        return TG_LIMIT;
+    }
+
+    if (mcp_conn->id[0] == '\0') {
+        server->is_relisting = 0;
+    }
+
+    digest = tg_catalog_digest(tools);
+
+    if (server->tools != NULL && tg_catalog_digest(server->tools) == digest) {
+        return TG_OK;
+    }
+
+    if (server->tools == NULL || mcp_conn->id[0] == '\0') {
+        tg_mcp_server_set_list(server, tools);
+    } else if (!tg_mcp_server_is_list_known(server, digest)) {
+        server->is_relisting = 1;
+        tg_mcp_server_start(server);
+    }
+
+    return TG_OK;
+}
+
+static void
+tg_mcp_server_on_conn_ready(tg_mcp_server_t *server)
+{
+    server->error[0] = '\0';
+}
+
+static void
+tg_mcp_server_on_conn_failed(tg_mcp_server_t *server,
+                             const tg_mcp_conn_t *mcp_conn, tg_str_t text)
+{
+    tg_buf_t error;
+
+    error = tg_buf_make_fixed(server->error, sizeof(server->error) - 1);
+    tg_utf8_append_visible(&error, text, 0);
+    server->error[error.len] = '\0';
+    tg_mcp_server_log(server, TG_LOG_ERROR, "%s", server->error);
+
+    if (mcp_conn->id[0] == '\0') {
+        server->is_relisting = 0;
+    }
+}
+
+static void
+tg_mcp_server_on_conn_log(tg_mcp_server_t *server, int level, tg_str_t text)
+{
+    tg_mcp_server_log(server, level, "%.*s", (int) text.len, text.data);
+}
+
+static int
+tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
+                             const tg_mcp_conn_t *mcp_conn)
+{
+    if (server->is_leaving || mcp_conn->id[0] != '\0'
+        || TAILQ_EMPTY(&server->subscribers))
+    {
+        return 0;
+    }
+
+    return server->tools == NULL || server->is_relisting
+           || (server->spec.is_boot && server->spec.share == TG_MCP_SHARE_ALL);
+}
+
+static uint64_t
+tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
+                                const tg_mcp_conn_t *mcp_conn)
+{
+    /* It was there for the list alone. */
+    if (mcp_conn->id[0] == '\0' && server->spec.share != TG_MCP_SHARE_ALL) {
+        return mcp_conn->used_at;
+    }
+
+    return server->spec.idle_ms != 0 ? mcp_conn->used_at + server->spec.idle_ms
+                                     : 0;
+}
+
+static const tg_mcp_conn_ops_t tg_mcp_server_conn_ops = {
+    .caller = &tg_mcp_conn_caller_ops,
+    .event = tg_mcp_conn_on_event,
+    .on_state_changed = tg_mcp_server_on_state_changed,
+    .is_wanted = tg_mcp_server_is_conn_wanted,
+    .idle = tg_mcp_server_get_idle_deadline,
+    .on_list = tg_mcp_server_on_conn_list,
+    .ready = tg_mcp_server_on_conn_ready,
+    .failed = tg_mcp_server_on_conn_failed,
+    .log = tg_mcp_server_on_conn_log,
+    .can_log = tg_mcp_server_can_log,
+    .retry = tg_mcp_server_schedule_retry,
+    .on_freed = tg_mcp_server_on_conn_freed,
+};
+
+static tg_mcp_conn_t *
+tg_mcp_server_new_conn(tg_mcp_server_t *server, tg_str_t id)
+{
+    return tg_mcp_conn_new(server,
+                           server->spec.program.argv != NULL
+                               ? &tg_mcp_stdio_transport
+                           : server->spec.url.url != NULL
+                               ? &tg_mcp_streamable_transport
+                               : &tg_mcp_socket_transport,
+                           &tg_mcp_server_conn_ops, id);
+}
+
+/* One that has no calls, the longest idle, makes room. */
+static void
+tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
+{
+    tg_mcp_conn_t *mcp_conn, *oldest;
+
+    oldest = NULL;
+
+    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
+         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    {
+        if (mcp_conn->ncalls == 0 && !mcp_conn->is_leaving
+            && (oldest == NULL || mcp_conn->used_at < oldest->used_at))
+        {
+            oldest = mcp_conn;
+        }
+    }
+
+    if (oldest != NULL) {
+        tg_mcp_conn_shutdown(oldest, 0);
+    }
+}
+
+/* Whose it is, is its first call's. */
+static tg_mcp_conn_t *
+tg_mcp_server_new_conn_for_call(tg_mcp_server_t *server,
+                                const tg_mcp_job_t *call)
+{
+    tg_mcp_conn_t *mcp_conn;
+
+    mcp_conn = tg_mcp_server_new_conn(server, call->id);
+
+    if (mcp_conn == NULL) {
+        return NULL;
+    }
+
+    mcp_conn->uid = call->uid;
+
+    if (server->spec.share == TG_MCP_SHARE_CONNECTION) {
+        mcp_conn->client.client_caps |= call->client_caps;
+    }
+
+    if (call->cwd != NULL) {
+        mcp_conn->cwd = strdup(call->cwd);
+
+        if (mcp_conn->cwd == NULL) {
+            tg_mcp_conn_shutdown(mcp_conn, 1);
+            return NULL;
+        }
+    }
+
+    return mcp_conn;
+}
+
+tg_failure_t
+tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
+                       tg_buf_t *text)
+{
+    tg_mcp_conn_t *mcp_conn;
+
+    mcp_conn = tg_mcp_conn_find(server, call->id);
+
+    if (mcp_conn == NULL && server->nmcp_conns >= TG_MCP_SERVER_CONNS_MAX) {
+        tg_mcp_server_evict_idle_conn(server);
+        tg_buf_printf(text,
+                      "%s runs %u times already, once for each user or "
+                      "connection; call again.",
+                      server->spec.name, server->nmcp_conns);
+        return TG_FAILURE_BUSY;
+    }
+
+    if (mcp_conn == NULL) {
+        mcp_conn = tg_mcp_server_new_conn_for_call(server, call);
+    }
+
+    if (mcp_conn == NULL) {
+        tg_buf_append_cstr(text, TG_RUNNER_NO_MEMORY);
+        return TG_FAILURE_INTERNAL;
+    }
+
+    return tg_mcp_conn_add_call(mcp_conn, call, text);
+}
+
+void
+tg_mcp_server_start(tg_mcp_server_t *server)
+{
+    tg_mcp_conn_t *mcp_conn;
+
+    if (server->tools != NULL && !server->is_relisting
+        && (!server->spec.is_boot || server->spec.share != TG_MCP_SHARE_ALL))
+    {
+        return;
+    }
+
+    mcp_conn = tg_mcp_conn_find(server, TG_STR(""));
+
+    if (mcp_conn == NULL) {
+        mcp_conn = tg_mcp_server_new_conn(server, TG_STR(""));
+    }
+
+    if (mcp_conn == NULL) {
+        return;
+    }
+
+    /* Some servers list what their client can be asked for alone. */
+    if (server->spec.share == TG_MCP_SHARE_CONNECTION) {
+        mcp_conn->client.client_caps = TG_CLIENT_CAPS_ALL;
+    }
+
+    tg_mcp_conn_start_soon(mcp_conn);
+}
+
+/* --- its beginning, and that nobody watches it --- */
+
+tg_mcp_server_t *
+tg_mcp_server_new(tg_mcp_servers_t *servers, const tg_mcp_server_params_t *spec)
+{
+    tg_mcp_server_t *server;
+
+    server = calloc(1, sizeof(*server));
+
+    if (server == NULL) {
+        return NULL;
+    }
+
+    server->servers = servers;
+    server->spec = *spec;
+    TAILQ_INIT(&server->subscribers);
+    TAILQ_INIT(&server->mcp_conns);
+    uv_timer_init(servers->jobs->loop, &server->timer);
+    uv_timer_init(servers->jobs->loop, &server->retry);
+    server->timer.data = server;
+    server->retry.data = server;
+    server->nhandles = 2;
+    server->tools = tg_list_cache_read(servers->dir, spec->key, servers->seed);
+    TAILQ_INSERT_TAIL(&servers->list, server, link);
+    servers->n++;
+    tg_mcp_sessions_delete_leftovers(server);
+
+    return server;
+}
+
+static int
+tg_mcp_server_has_calls(const tg_mcp_server_t *server)
+{
+    const tg_mcp_conn_t *mcp_conn;
+
+    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
+         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    {
+        if (mcp_conn->ncalls != 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+tg_mcp_server_on_timer(uv_timer_t *timer)
+{
+    tg_mcp_server_t *server;
+
+    server = timer->data;
+
+    if (!tg_mcp_server_has_calls(server)) {
+        uv_timer_stop(timer);
+        tg_list_cache_remove_expired(server->servers->dir);
+        tg_mcp_server_shutdown(server, 0);
+    }
+}
+
+void
+tg_mcp_server_check_subscribers(tg_mcp_server_t *server)
+{
+    uint64_t ms;
+
+    if (TAILQ_EMPTY(&server->subscribers)) {
+        ms = server->servers->unsubscribed_ms;
+        uv_timer_start(&server->timer, tg_mcp_server_on_timer, ms, ms);
+    }
+}

@@ -1,0 +1,291 @@
+#include "runner/mcp/tg_mcp_server_notify.h"
+
+#include "runner/mcp/tg_list_cache.h"
+#include "runner/mcp/tg_mcp_server_request.h"
+#include "runner/logging/tg_log.h"
+
+#include <stdlib.h>
+
+/* Steps of the scheduler in a notification, beside the bytes of a list. */
+#define TG_MCP_SERVER_NOTIFY_STEPS 1024
+
+static const char *const tg_mcp_server_state_names[] = {
+    [TG_MCP_SERVER_STOPPED] = "stopped",
+    [TG_MCP_SERVER_FAILED] = "failed",
+    [TG_MCP_SERVER_STARTING] = "starting",
+    [TG_MCP_SERVER_READY] = "ready",
+};
+
+static tg_mcp_server_summary_t
+tg_mcp_server_summarize(const tg_mcp_server_t *server)
+{
+    const tg_mcp_conn_t *mcp_conn;
+    tg_mcp_server_summary_t summary;
+    tg_mcp_server_state_t state;
+
+    memset(&summary, 0, sizeof(summary));
+    summary.state = server->error[0] != '\0' ? TG_MCP_SERVER_FAILED
+                                             : TG_MCP_SERVER_STOPPED;
+    summary.restarts = server->restarts;
+
+    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
+         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    {
+        summary.running += mcp_conn->state != TG_MCP_CONN_STOPPED;
+        state = mcp_conn->state == TG_MCP_CONN_READY ? TG_MCP_SERVER_READY
+                : mcp_conn->state == TG_MCP_CONN_STARTING
+                        || mcp_conn->is_restart
+                    ? TG_MCP_SERVER_STARTING
+                    : TG_MCP_SERVER_STOPPED;
+
+        if (state > summary.state) {
+            summary.state = state;
+        }
+    }
+
+    return summary;
+}
+
+void
+tg_mcp_server_write_state(tg_buf_t *json, const tg_mcp_server_t *server)
+{
+    const tg_mcp_server_summary_t *notified;
+
+    notified = &server->notified;
+    tg_buf_printf(json, "\"state\":\"%s\",\"restarts\":%u,\"running\":%u",
+                  tg_mcp_server_state_names[notified->state],
+                  notified->restarts, notified->running);
+
+    if (server->error[0] != '\0') {
+        tg_buf_append_cstr(json, ",\"error\":");
+        tg_json_write_string(json, tg_str_from_cstr(server->error));
+    }
+}
+
+static void
+tg_mcp_server_notify_peer(const tg_mcp_server_t *server, tg_peer_t *peer,
+                          int is_list)
+{
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_printf(&json, "{\"key\":\"%s\",", server->spec.key);
+
+    if (is_list) {
+        tg_catalog_write_whole_list(server->tools, NULL, NULL, &json);
+    } else {
+        tg_mcp_server_write_state(&json, server);
+    }
+
+    tg_buf_append_char(&json, '}');
+
+    if (!tg_buf_has_failed(&json)) {
+        tg_peer_notify(peer, is_list ? TG_STR("mcp_list") : TG_STR("mcp_state"),
+                       tg_buf_view(&json));
+    }
+
+    tg_buf_deinit(&json);
+}
+
+/* Writes a file of the list that is not written yet: 1, or 0: there is none. */
+static int
+tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
+{
+    const char *dir;
+    int err;
+
+    dir = server->servers->dir;
+
+    switch (server->cache_files_due) {
+    case 2:
+        err = tg_list_cache_write(dir, server->spec.key, server->tools);
+        break;
+    case 1:
+        err = tg_list_cache_write_last(dir, server->spec.place, server->tools);
+
+        if (err == 0) {
+            err = tg_list_cache_write_name(dir, server->spec.name,
+                                           server->spec.key);
+        }
+
+        break;
+    default:
+        return 0;
+    }
+
+    server->cache_files_due--;
+
+    if (err != 0) {
+        server->cache_files_due = 0;
+        tg_mcp_server_log(server, TG_LOG_WARN,
+                          "its list of tools cannot be kept in %s/mcp: %s", dir,
+                          strerror(err));
+    }
+
+    return 1;
+}
+
+/*
+ * Tells a worker what is due, and returns the scheduler's steps of that.  One
+ * that does not read hears it later, and the newest.
+ */
+static size_t
+tg_mcp_server_notify_subscriber(tg_mcp_server_t *server,
+                                tg_mcp_subscriber_t *subscriber)
+{
+    const tg_jobs_t *jobs;
+    size_t steps;
+
+    jobs = server->servers->jobs;
+
+    if (!subscriber->is_list_due && !subscriber->is_state_due) {
+        return 0;
+    }
+
+    if (!jobs->ops->can_notify(jobs->host, subscriber->peer)) {
+        tg_mcp_server_schedule_retry(server);
+        return 0;
+    }
+
+    steps = TG_MCP_SERVER_NOTIFY_STEPS;
+
+    if (subscriber->is_list_due) {
+        steps += tg_catalog_list_size(server->tools);
+        tg_mcp_server_notify_peer(server, subscriber->peer, 1);
+    }
+
+    if (subscriber->is_state_due) {
+        tg_mcp_server_notify_peer(server, subscriber->peer, 0);
+    }
+
+    subscriber->is_list_due = 0;
+    subscriber->is_state_due = 0;
+    jobs->ops->notified(jobs->host, subscriber->peer);
+
+    return steps;
+}
+
+static void
+tg_mcp_server_run_notify(tg_sched_source_t *source)
+{
+    tg_mcp_server_t *server;
+    tg_mcp_subscriber_t *subscriber;
+    tg_sched_t *sched;
+
+    server = TG_CONTAINER_OF(source, tg_mcp_server_t, source);
+    sched = &server->servers->jobs->sched.sched;
+
+    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
+         subscriber = TAILQ_NEXT(subscriber, link))
+    {
+        if (tg_sched_is_slice_over(sched, source,
+                                   tg_mcp_server_notify_subscriber(server,
+                                                                   subscriber)))
+        {
+            return;
+        }
+    }
+
+    while (tg_mcp_server_cache_next_file(server)
+           && !tg_sched_is_slice_over(sched, source,
+                                      tg_catalog_list_size(server->tools)))
+    { /* void */
+    }
+}
+
+/* What is due, as far as a slice goes. */
+static void
+tg_mcp_server_notify_subscribers(tg_mcp_server_t *server)
+{
+    server->source.run = tg_mcp_server_run_notify;
+
+    if (!server->source.is_queued) {
+        tg_mcp_server_run_notify(&server->source);
+    }
+}
+
+void
+tg_mcp_server_end_notify(tg_mcp_server_t *server)
+{
+    tg_sched_dequeue(&server->servers->jobs->sched.sched, &server->source);
+
+    while (tg_mcp_server_cache_next_file(server)) { /* void */
+    }
+}
+
+static void
+tg_mcp_server_on_retry(uv_timer_t *timer)
+{
+    tg_mcp_conn_t *mcp_conn;
+    tg_mcp_server_t *server;
+
+    server = timer->data;
+    tg_mcp_server_notify_subscribers(server);
+
+    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
+         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    {
+        if (tg_mcp_server_requests_send(mcp_conn)) {
+            tg_mcp_server_schedule_retry(server);
+        }
+    }
+}
+
+void
+tg_mcp_server_schedule_retry(tg_mcp_server_t *server)
+{
+    uv_timer_start(&server->retry, tg_mcp_server_on_retry, TG_JOBS_RETRY_MS, 0);
+}
+
+void
+tg_mcp_server_on_state_changed(tg_mcp_server_t *server)
+{
+    tg_mcp_server_summary_t now;
+    tg_mcp_subscriber_t *subscriber;
+
+    now = tg_mcp_server_summarize(server);
+
+    if (server->is_leaving || memcmp(&now, &server->notified, sizeof(now)) == 0)
+    {
+        return;
+    }
+
+    server->notified = now;
+
+    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
+         subscriber = TAILQ_NEXT(subscriber, link))
+    {
+        subscriber->is_state_due = 1;
+    }
+
+    tg_mcp_server_notify_subscribers(server);
+}
+
+void
+tg_mcp_server_set_list(tg_mcp_server_t *server, tg_catalog_t *tools)
+{
+    tg_mcp_subscriber_t *subscriber;
+
+    tg_catalog_unref(server->tools);
+    server->tools = tg_catalog_ref(tools);
+    server->cache_files_due = 2;
+
+    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
+         subscriber = TAILQ_NEXT(subscriber, link))
+    {
+        subscriber->is_list_due = 1;
+    }
+
+    tg_mcp_server_notify_subscribers(server);
+}
+
+void
+tg_mcp_server_free_subscribers(tg_mcp_server_t *server)
+{
+    tg_mcp_subscriber_t *subscriber;
+
+    while ((subscriber = TAILQ_FIRST(&server->subscribers)) != NULL) {
+        TAILQ_REMOVE(&server->subscribers, subscriber, link);
+        free(subscriber);
+    }
+}

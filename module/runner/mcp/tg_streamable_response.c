@@ -1,0 +1,529 @@
+/*
+ * How an exchange ends: with an answer, or what else became of its request.
+ */
+#include "base/tg_utf8.h"
+#include "runner/http/tg_http_params.h"
+#include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_sessions.h"
+#include "runner/logging/tg_log.h"
+
+#include <stdio.h>
+
+/* Of an error's body, in a message. */
+#define TG_STREAMABLE_ERROR_BODY_MAX 512
+
+static uint64_t
+tg_streamable_get_now(const tg_streamable_t *streamable)
+{
+    return uv_now(streamable->timer.loop);
+}
+
+/* --- what is told --- */
+
+/* A request of the instance's got no answer: the caller hears an error. */
+static void
+tg_streamable_respond_error(tg_streamable_t *streamable,
+                            const tg_mcp_exchange_t *exchange, tg_str_t error)
+{
+    size_t consumed;
+    tg_buf_t line;
+
+    tg_buf_init(&line, tg_alloc_libc());
+    tg_buf_append_cstr(&line, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_append_uint(&line, exchange->request);
+    tg_buf_append_cstr(&line, ",\"error\":");
+    tg_json_write_compact(&line, error);
+    tg_buf_append_cstr(&line, "}\n");
+
+    if (!tg_buf_has_failed(&line)) {
+        (void) tg_mcp_conn_on_input(streamable->mcp_conn, line.data, line.len,
+                                    &consumed);
+    }
+
+    tg_buf_deinit(&line);
+}
+
+/* A header that says what to do, if there is one. */
+static void
+tg_streamable_append_header_note(tg_buf_t *text, const char *name,
+                                 const char *value)
+{
+    if (value[0] != '\0') {
+        tg_buf_printf(text, " (%s: ", name);
+        tg_utf8_append_visible(text, tg_str_from_cstr(value), 1);
+        tg_buf_append_char(text, ')');
+    }
+}
+
+/* Appends how the body begins. */
+static void
+tg_streamable_append_body(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
+{
+    tg_str_t head;
+
+    head = tg_buf_view(&exchange->text);
+    head.len = head.len < TG_STREAMABLE_ERROR_BODY_MAX
+                   ? head.len
+                   : TG_STREAMABLE_ERROR_BODY_MAX;
+    tg_utf8_append_visible(text, head, 1);
+}
+
+/* What the server said instead, for people. */
+static void
+tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
+{
+    tg_buf_printf(text, "it answered with status %d", exchange->status);
+    tg_streamable_append_header_note(text, "Retry-After",
+                                     exchange->retry_after);
+    tg_streamable_append_header_note(text, "WWW-Authenticate",
+                                     exchange->authenticate);
+
+    if (exchange->is_redirect) {
+        tg_buf_append_cstr(text,
+                           ", a redirect, which is not followed; write the URL "
+                           "that it leads to: ");
+        tg_utf8_append_visible(text, tg_str_from_cstr(exchange->redirect), 1);
+        return;
+    }
+
+    if (exchange->text.len != 0) {
+        tg_buf_append_cstr(text, ": ");
+        tg_streamable_append_body(text, exchange);
+    }
+}
+
+/* The error of JSON-RPC that a status comes with; or absent. */
+static tg_str_t
+tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
+{
+    tg_message_t message;
+
+    if (tg_message_parse(&message, tg_buf_view(&exchange->text)) != TG_OK
+        || tg_json_type(message.error) != TG_JSON_OBJECT)
+    {
+        return TG_STR_NONE;
+    }
+
+    return message.error;
+}
+
+/* Appends an error of JSON-RPC. */
+static void
+tg_streamable_write_error(tg_buf_t *error, tg_str_t text)
+{
+    tg_buf_printf(error, "{\"code\":%d,\"message\":", TG_RPC_INTERNAL_ERROR);
+    tg_json_write_string(error, text);
+    tg_buf_append_char(error, '}');
+}
+
+/* The server's own error, with what its headers say to do. */
+static void
+tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
+                           tg_buf_t *text, tg_buf_t *error)
+{
+    static const char *const replaced[] = { "message", NULL };
+    tg_str_t message;
+
+    if (tg_json_has_member(raw, TG_STR("message"), TG_JSON_STRING, &message)) {
+        tg_json_append_unescaped(text, tg_json_string_body(message));
+    }
+
+    tg_streamable_append_header_note(text, "Retry-After",
+                                     exchange->retry_after);
+    tg_streamable_append_header_note(text, "WWW-Authenticate",
+                                     exchange->authenticate);
+    tg_buf_append_cstr(error, "{\"message\":");
+    tg_json_write_string(error, tg_buf_view(text));
+    (void) tg_json_write_members_except(error, raw, replaced, 1);
+    tg_buf_append_char(error, '}');
+}
+
+static void
+tg_streamable_respond_status(tg_streamable_t *streamable,
+                             const tg_mcp_exchange_t *exchange)
+{
+    tg_buf_t text, error;
+    tg_str_t raw;
+
+    raw = tg_streamable_parse_error(exchange);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&error, tg_alloc_libc());
+
+    if (raw.data == NULL) {
+        tg_streamable_append_status(&text, exchange);
+        tg_streamable_write_error(&error, tg_buf_view(&text));
+        raw = tg_buf_view(&error);
+
+    } else if (exchange->retry_after[0] != '\0'
+               || exchange->authenticate[0] != '\0')
+    {
+        tg_streamable_extend_error(exchange, raw, &text, &error);
+        raw = tg_buf_view(&error);
+    }
+
+    if (!tg_buf_has_failed(&text) && !tg_buf_has_failed(&error)) {
+        tg_streamable_respond_error(streamable, exchange, raw);
+    }
+
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&error);
+}
+
+/* --- the end of an exchange --- */
+
+/*
+ * A request was not answered, as something is in the way.  Without any
+ * answer, a server that is to be started cannot be.
+ */
+static void
+tg_streamable_fail_request(tg_streamable_t *streamable,
+                           const tg_mcp_exchange_t *exchange,
+                           tg_failure_t failure, tg_str_t text)
+{
+    tg_mcp_conn_t *mcp_conn;
+    tg_buf_t said, error;
+
+    mcp_conn = streamable->mcp_conn;
+
+    if (!tg_streamable_is_own_request(streamable, exchange)) {
+        tg_mcp_conn_fail_request(mcp_conn, exchange->request, failure, text);
+        return;
+    }
+
+    /* Some older servers close the connection at a method they do not know. */
+    if (mcp_conn->state == TG_MCP_CONN_STARTING && exchange->status == 0
+        && !(exchange->was_sent && mcp_conn->client.state == TG_MCP_PROBING))
+    {
+        (void) snprintf(streamable->why, sizeof(streamable->why), " %.*s",
+                        (int) text.len, text.data);
+        tg_mcp_conn_on_lost(mcp_conn);
+        return;
+    }
+
+    tg_buf_init(&said, tg_alloc_libc());
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_append_cstr(&said, "it ");
+    tg_buf_append_str(&said, text);
+    tg_streamable_write_error(&error, tg_buf_view(&said));
+
+    if (!tg_buf_has_failed(&said) && !tg_buf_has_failed(&error)) {
+        tg_streamable_respond_error(streamable, exchange, tg_buf_view(&error));
+    }
+
+    tg_buf_deinit(&said);
+    tg_buf_deinit(&error);
+}
+
+/* The stream of a request has ended early: can it be resumed? */
+static int
+tg_streamable_resume_stream(tg_streamable_t *streamable,
+                            tg_mcp_exchange_t *exchange)
+{
+    uint64_t wait;
+
+    if (streamable->mcp_conn->client.is_modern
+        || tg_mcp_exchange_get_last_id(exchange).len == 0
+        || exchange->nresumed >= TG_STREAMABLE_RESUMES_MAX
+        || exchange->is_too_large || exchange->status >= 400)
+    {
+        return 0;
+    }
+
+    wait = exchange->events.retry != 0 ? exchange->events.retry
+                                       : TG_STREAMABLE_RETRY_MIN_MS;
+    exchange->nresumed++;
+    exchange->is_resuming = 1;
+    exchange->due = tg_streamable_get_now(streamable)
+                    + (wait < TG_STREAMABLE_RETRY_MAX_MS
+                           ? wait
+                           : TG_STREAMABLE_RETRY_MAX_MS);
+    streamable->nrequests--;
+    tg_mcp_exchange_reset(exchange);
+
+    return 1;
+}
+
+/* Why there is no answer, though there may have been one. */
+static void
+tg_streamable_append_reason(const tg_streamable_t *streamable,
+                            const tg_mcp_exchange_t *exchange, tg_buf_t *text)
+{
+    int is_other;
+
+    if (exchange->is_refused) {
+        tg_buf_printf(text, "cannot be asked this over HTTP: %s",
+                      exchange->why);
+        return;
+    }
+
+    if (exchange->status == 0 && !exchange->was_sent) {
+        tg_buf_printf(text, "cannot be reached, and was asked for nothing (%s)",
+                      exchange->why);
+        return;
+    }
+
+    is_other = exchange->why[0] == '\0' && exchange->text.len != 0;
+    tg_buf_printf(text, "gave no whole answer (%s",
+                  exchange->why[0] != '\0' ? exchange->why
+                  : !is_other              ? "it ended without one"
+                  : exchange->type == TG_MCP_EXCHANGE_JSON
+                      ? "it ended without one, and said: "
+                      : "what it said is no message of MCP: ");
+
+    if (is_other) {
+        tg_streamable_append_body(text, exchange);
+    }
+
+    tg_buf_append_char(text, ')');
+
+    if (!tg_streamable_is_own_request(streamable, exchange)) {
+        tg_buf_append_cstr(text,
+                           "; the call may have been executed. See what it did "
+                           "before it is called again.");
+    }
+}
+
+/*
+ * Nobody knows whether the session is still there, as something else than an
+ * answer came.  The next call begins in another one.
+ */
+static void
+tg_streamable_renew_if_unsure(tg_streamable_t *streamable,
+                              const tg_mcp_exchange_t *exchange, int is_own)
+{
+    if (!is_own && !streamable->is_closing && streamable->session_id[0] != '\0'
+        && exchange->status != 0 && exchange->status != 429
+        && !exchange->is_too_large)
+    {
+        (void) tg_streamable_renew_session(streamable, exchange->session);
+    }
+}
+
+/* A request got a status that is no answer, or an error about its session. */
+static void
+tg_streamable_on_request_refused(tg_streamable_t *streamable,
+                                 const tg_mcp_exchange_t *exchange)
+{
+    int is_own, is_answer;
+
+    is_own = tg_streamable_is_own_request(streamable, exchange);
+
+    if (tg_streamable_is_session_unknown(streamable, exchange) && !is_own
+        && tg_streamable_renew_session(streamable, exchange->session))
+    {
+        tg_mcp_conn_resend_request(streamable->mcp_conn, exchange->request);
+        return;
+    }
+
+    is_answer = tg_streamable_parse_error(exchange).data != NULL;
+    tg_streamable_respond_status(streamable, exchange);
+
+    if (!is_answer) {
+        tg_streamable_renew_if_unsure(streamable, exchange, is_own);
+    }
+}
+
+/*
+ * The status is that of a GET which was to resume the stream: the call itself
+ * was taken before, so that it is never sent again.
+ */
+static void
+tg_streamable_on_resume_failed(tg_streamable_t *streamable,
+                               tg_mcp_exchange_t *exchange)
+{
+    if (tg_streamable_is_session_unknown(streamable, exchange)) {
+        (void) tg_streamable_renew_session(streamable, exchange->session);
+    }
+
+    (void) snprintf(exchange->why, sizeof(exchange->why),
+                    "its stream could not be resumed: status %d",
+                    exchange->status);
+}
+
+/*
+ * Initialize was refused, not by MCP: servers of the old transport HTTP+SSE do
+ * so, and answer a GET with an event of their own.  Returns whether it is
+ * asked.
+ */
+static int
+tg_streamable_probe_old_transport(tg_streamable_t *streamable,
+                                  tg_mcp_exchange_t *exchange)
+{
+    tg_buf_t *init_error;
+
+    if (!exchange->is_initialize || exchange->is_old_probe
+        || exchange->is_redirect || exchange->status < 400
+        || exchange->status >= 500 || exchange->status == 401
+        || tg_streamable_parse_error(exchange).data != NULL)
+    {
+        return 0;
+    }
+
+    init_error = &streamable->init_error;
+    tg_buf_truncate(init_error, 0);
+    tg_streamable_append_status(init_error, exchange);
+    exchange->is_old_probe = 1;
+    exchange->is_resuming = 1;
+    streamable->nrequests--;
+    tg_mcp_exchange_reset(exchange);
+
+    return 1;
+}
+
+static void
+tg_streamable_on_probe_done(tg_streamable_t *streamable,
+                            const tg_mcp_exchange_t *exchange)
+{
+    tg_buf_t error;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_streamable_write_error(
+        &error, exchange->is_old_sse ? TG_STR(
+                    "it is a server of the old transport HTTP+SSE "
+                    "(2024-11-05), which Toolgate does not speak; use its "
+                    "URL for Streamable HTTP, often /mcp instead of "
+                    "/sse")
+                                     : tg_buf_view(&streamable->init_error));
+
+    if (!tg_buf_has_failed(&error)) {
+        tg_streamable_respond_error(streamable, exchange, tg_buf_view(&error));
+    }
+
+    tg_buf_deinit(&error);
+}
+
+static void
+tg_streamable_on_request_done(tg_streamable_t *streamable,
+                              tg_mcp_exchange_t *exchange)
+{
+    tg_buf_t text;
+    int is_own;
+
+    if (tg_caller_find_tag(&streamable->mcp_conn->caller, exchange->request)
+        == NULL)
+    {
+        return;
+    }
+
+    if (exchange->is_old_probe) {
+        tg_streamable_on_probe_done(streamable, exchange);
+        return;
+    }
+
+    if (exchange->status >= 300 || exchange->is_session_lost
+        || (tg_mcp_exchange_is_success(exchange)
+            && tg_streamable_is_session_unknown(streamable, exchange)))
+    {
+        if (!exchange->is_resuming
+            || tg_streamable_is_own_request(streamable, exchange))
+        {
+            tg_streamable_on_request_refused(streamable, exchange);
+            return;
+        }
+
+        tg_streamable_on_resume_failed(streamable, exchange);
+    }
+
+    /* An error without the id of the request can be about nothing else. */
+    if (tg_mcp_exchange_is_success(exchange)
+        && tg_streamable_parse_error(exchange).data != NULL)
+    {
+        tg_streamable_respond_status(streamable, exchange);
+        return;
+    }
+
+    streamable->is_unreachable = exchange->status == 0 && !exchange->was_sent;
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_streamable_append_reason(streamable, exchange, &text);
+    is_own = tg_streamable_is_own_request(streamable, exchange);
+    tg_streamable_fail_request(streamable, exchange,
+                               exchange->is_refused ? TG_FAILURE_PROGRAM
+                                                    : TG_FAILURE_LOST,
+                               tg_buf_view(&text));
+    tg_buf_deinit(&text);
+
+    if (exchange->type == TG_MCP_EXCHANGE_JSON) {
+        tg_streamable_renew_if_unsure(streamable, exchange, is_own);
+    }
+}
+
+/* What is no request was taken, or not. */
+static void
+tg_streamable_on_notification_done(tg_streamable_t *streamable,
+                                   tg_mcp_exchange_t *exchange)
+{
+    tg_buf_t text;
+
+    if (tg_mcp_exchange_is_success(exchange)) {
+        return;
+    }
+
+    if (exchange->status >= 400
+        && tg_streamable_is_session_unknown(streamable, exchange)
+        && tg_streamable_renew_session(streamable, exchange->session))
+    {
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (exchange->status != 0) {
+        tg_streamable_append_status(&text, exchange);
+    } else {
+        tg_buf_append_cstr(&text, exchange->why);
+    }
+
+    tg_mcp_conn_log(streamable->mcp_conn, TG_LOG_WARN,
+                    "it did not take a message: %.*s", (int) text.len,
+                    text.data);
+    tg_buf_deinit(&text);
+}
+
+void
+tg_streamable_on_exchange_done(tg_streamable_t *streamable,
+                               tg_mcp_exchange_t *exchange)
+{
+    const tg_mcp_server_url_t *url;
+    int was_ready;
+
+    url = &streamable->mcp_conn->server->spec.url;
+    tg_http_redact_headers(url->headers, url->nsecrets, exchange->text.data,
+                           exchange->text.len);
+
+    if (exchange->is_listen_stream) {
+        tg_streamable_on_listen_done(streamable, exchange);
+        return;
+    }
+
+    if (exchange->request != 0
+        && tg_caller_find_tag(&streamable->mcp_conn->caller, exchange->request)
+               != NULL
+        && (tg_streamable_resume_stream(streamable, exchange)
+            || tg_streamable_probe_old_transport(streamable, exchange)))
+    {
+        return;
+    }
+
+    /* It is in the list no more, whatever its end brings about. */
+    was_ready = exchange->is_initialized
+                && tg_mcp_exchange_is_success(exchange);
+    streamable->ready = streamable->ready == exchange ? NULL
+                                                      : streamable->ready;
+    TAILQ_REMOVE(&streamable->exchanges, exchange, link);
+    streamable->nrequests -= exchange->request != 0 && exchange->is_started;
+    streamable->nnotifications -= exchange->is_started
+                                  && tg_mcp_exchange_is_notification(exchange);
+    streamable->nreplies -= exchange->is_reply;
+
+    if (exchange->request != 0) {
+        tg_streamable_on_request_done(streamable, exchange);
+    } else {
+        tg_streamable_on_notification_done(streamable, exchange);
+    }
+
+    if (was_ready && !streamable->is_closing) {
+        tg_streamable_open_listen(streamable);
+    }
+
+    tg_mcp_exchange_free(exchange);
+}

@@ -1,0 +1,114 @@
+#include "runner/process/tg_clone.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* For execve() and what is before it. */
+#define TG_CLONE_STACK 32768
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+/*
+ * To copy the page tables would take longer than all the rest of a start.  With
+ * the same memory the child must have a stack of its own: no function may
+ * return on ours before we do.
+ */
+static pid_t
+tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
+{
+    char stack[TG_CLONE_STACK] __attribute__((aligned(16)));
+    long rc;
+
+    args.flags |= CLONE_VM;
+    args.stack = (uint64_t) (uintptr_t) stack;
+    args.stack_size = sizeof(stack);
+
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "mov %[ctx], %%rdi\n\t"
+                     "xor %%esi, %%esi\n\t"
+                     "call *%[run]\n\t"
+                     "hlt\n"
+                     "1:"
+                     : "=a"(rc)
+                     : "0"((long) SYS_clone3), "D"(&args),
+                       "S"(sizeof(args)), [run] "r"(run), [ctx] "r"(ctx)
+                     : "rcx", "r11", "memory", "cc");
+
+#ifdef __SANITIZE_ADDRESS__
+    /* What it knows of the child's frames, which never returned. */
+    __asan_unpoison_memory_region(stack, sizeof(stack));
+#endif
+
+    if (rc < 0) {
+        errno = (int) -rc;
+    }
+
+    return rc < 0 ? -1 : (pid_t) rc;
+}
+
+#else
+
+static pid_t
+tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
+{
+    pid_t child;
+
+    /* Without our memory it would take longer than vfork() does. */
+    if (!(args.flags & CLONE_INTO_CGROUP)) {
+        errno = ENOSYS;
+        return -1;
+    }
+
+    child = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
+
+    if (child == 0) {
+        run(ctx, 0);
+    }
+
+    return child;
+}
+
+#endif
+
+pid_t
+tg_clone_child(int cgroup, tg_clone_run_pt run, void *ctx)
+{
+    struct clone_args args;
+    pid_t child;
+
+    memset(&args, 0, sizeof(args));
+    args.flags = CLONE_VFORK | CLONE_CLEAR_SIGHAND;
+    args.exit_signal = SIGCHLD;
+
+    if (cgroup != -1) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t) cgroup;
+    }
+
+    child = tg_clone3(args, run, ctx);
+
+    if (child != -1 || cgroup != -1) {
+        return child;
+    }
+
+    /* Kernels before 5.5 do not know it; a sandbox refuses it in any word. */
+
+    child = vfork();
+
+    if (child == 0) {
+        run(ctx, 1);
+    }
+
+    return child;
+}

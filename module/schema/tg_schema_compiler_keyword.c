@@ -1,0 +1,602 @@
+/*
+ * The compiler: schema objects become nodes.  What keywords say goes to the
+ * node, or to one of its parts: the rules about values of a type, which are
+ * there when they have a keyword.  It recurses as deep as JSON nests, never
+ * along references.
+ */
+#include "schema/tg_schema_compiler.h"
+
+#include "schema/tg_schema_validator.h"
+#include "schema/tg_schema_keyword_names.h"
+
+#include <stddef.h>
+
+static TG_SCHEMA_READER(schema)
+{
+    return tg_schema_build_node(compile, raw, node->resource, to);
+}
+
+/* The schemas of a list go to nodes. */
+static int
+tg_schema_build_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
+                        const tg_schema_node_t *node, tg_schema_nodes_t *nodes)
+{
+    tg_schema_entries_t entries;
+    int rc;
+
+    nodes->list = tg_schema_alloc(compile, tg_schema_count_entries(raw)
+                                               * sizeof(*nodes->list));
+    rc = nodes->list != NULL ? TG_OK : TG_NOMEM;
+    tg_schema_entries_init(&entries, raw);
+
+    while (rc == TG_OK && tg_schema_entries_next(&entries)) {
+        rc = tg_schema_build_node(compile, entries.value, node->resource,
+                                  &nodes->list[nodes->n++]);
+    }
+
+    return rc;
+}
+
+static TG_SCHEMA_READER(schemas)
+{
+    if (tg_json_type(raw) != TG_JSON_ARRAY || tg_schema_count_entries(raw) == 0)
+    {
+        return tg_schema_error_set_value(
+            compile, raw, "must be a list of at least one schema");
+    }
+
+    return tg_schema_build_schemas(compile, raw, node, to);
+}
+
+/* Up to 2019-09 a list of schemas is what `prefixItems` is later. */
+static TG_SCHEMA_READER(items)
+{
+    tg_schema_array_rules_t *rules;
+
+    rules = to;
+
+    if (tg_json_type(raw) != TG_JSON_ARRAY) {
+        return tg_schema_read_schema(compile, raw, node, &rules->items);
+    }
+
+    if (node->resource->draft == TG_SCHEMA_DRAFT_2020) {
+        return tg_schema_error_set(compile, raw.data,
+                                   "must be one schema for all items; write a "
+                                   "list of schemas as \"prefixItems\"");
+    }
+
+    return tg_schema_build_schemas(compile, raw, node, &rules->prefix);
+}
+
+/* It is for the elements behind such a list; else it means nothing. */
+static TG_SCHEMA_READER(additional_items)
+{
+    tg_schema_array_rules_t *rules;
+    const tg_schema_node_t *unused;
+
+    rules = to;
+
+    return tg_schema_read_schema(compile, raw, node,
+                                 rules->prefix.list != NULL ? &rules->items
+                                                            : &unused);
+}
+
+/* --- the table --- */
+
+/* Where a reader writes: the node itself, a part of it, or nowhere. */
+typedef enum {
+    TG_SCHEMA_PART_NUMBER,
+    TG_SCHEMA_PART_STRING,
+    TG_SCHEMA_PART_ARRAY,
+    TG_SCHEMA_PART_OBJECT,
+    TG_SCHEMA_PART_LOGIC,
+    TG_SCHEMA_N_PARTS,
+    TG_SCHEMA_PART_NODE,
+    TG_SCHEMA_PART_NONE
+} tg_schema_part_t;
+
+static const size_t tg_schema_part_sizes[] = {
+    [TG_SCHEMA_PART_NUMBER] = sizeof(tg_schema_number_rules_t),
+    [TG_SCHEMA_PART_STRING] = sizeof(tg_schema_string_rules_t),
+    [TG_SCHEMA_PART_ARRAY] = sizeof(tg_schema_array_rules_t),
+    [TG_SCHEMA_PART_OBJECT] = sizeof(tg_schema_object_rules_t),
+    [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
+};
+
+#define TG_SCHEMA_V_FORMAT                                                     \
+    (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
+
+/* The drafts that have a keyword. */
+#define TG_SCHEMA_IN_4 TG_SCHEMA_DRAFT_4
+#define TG_SCHEMA_IN_2019 TG_SCHEMA_DRAFT_2019
+#define TG_SCHEMA_SINCE_2020 TG_SCHEMA_DRAFT_2020
+#define TG_SCHEMA_SINCE_2019 (TG_SCHEMA_SINCE_2020 | TG_SCHEMA_DRAFT_2019)
+#define TG_SCHEMA_SINCE_7 (TG_SCHEMA_SINCE_2019 | TG_SCHEMA_DRAFT_7)
+#define TG_SCHEMA_SINCE_6 (TG_SCHEMA_SINCE_7 | TG_SCHEMA_DRAFT_6)
+#define TG_SCHEMA_SINCE_4 (TG_SCHEMA_SINCE_6 | TG_SCHEMA_DRAFT_4)
+#define TG_SCHEMA_UNTIL_7 TG_SCHEMA_DRAFTS_UNTIL_7
+#define TG_SCHEMA_UNTIL_2019 (TG_SCHEMA_UNTIL_7 | TG_SCHEMA_DRAFT_2019)
+
+#define TG_SCHEMA_IDENTITY(name, drafts)                                       \
+    {                                                                          \
+        name, NULL, 0, TG_SCHEMA_V_CORE, TG_SCHEMA_PART_NONE,                  \
+            TG_SCHEMA_##drafts                                                 \
+    }
+#define TG_SCHEMA_ANNOTATION(name, drafts, vocabulary, read)                   \
+    {                                                                          \
+        name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
+            TG_SCHEMA_PART_NONE, TG_SCHEMA_##drafts                            \
+    }
+#define TG_SCHEMA_RULE(name, drafts, vocabulary, read, part, type, field)      \
+    {                                                                          \
+        name, tg_schema_read_##read, offsetof(tg_schema_##type, field),        \
+            TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part,                   \
+            TG_SCHEMA_##drafts                                                 \
+    }
+/* A keyword that reads or writes several fields of its part. */
+#define TG_SCHEMA_PART_RULE(name, drafts, vocabulary, read, part)              \
+    {                                                                          \
+        name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
+            TG_SCHEMA_PART_##part, TG_SCHEMA_##drafts                          \
+    }
+#define TG_SCHEMA_NODE_RULE(name, drafts, vocabulary, read, field)             \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, NODE, node_t, field)
+#define TG_SCHEMA_NUMBER_RULE(name, drafts, read, field)                       \
+    TG_SCHEMA_RULE(name, drafts, VALIDATION, read, NUMBER, number_rules_t,     \
+                   field)
+#define TG_SCHEMA_STRING_RULE(name, drafts, vocabulary, read, field)           \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, STRING, string_rules_t,     \
+                   field)
+#define TG_SCHEMA_ARRAY_RULE(name, drafts, vocabulary, read, field)            \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, ARRAY, array_rules_t, field)
+#define TG_SCHEMA_OBJECT_RULE(name, drafts, vocabulary, read, field)           \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, OBJECT, object_rules_t,     \
+                   field)
+#define TG_SCHEMA_LOGIC_RULE(name, drafts, read, field)                        \
+    TG_SCHEMA_RULE(name, drafts, APPLICATOR, read, LOGIC, logic_t, field)
+
+/* tg_schema_keyword_t has the first ones. */
+static const struct {
+    const char *name;
+    tg_schema_keyword_read_pt read;
+    size_t offset;
+    unsigned vocabulary;
+    tg_schema_part_t part;
+    unsigned drafts;
+} tg_schema_keywords[] = {
+    TG_SCHEMA_IDENTITY("$id", SINCE_6),
+    TG_SCHEMA_IDENTITY("id", IN_4),
+    TG_SCHEMA_IDENTITY("$schema", SINCE_4),
+    TG_SCHEMA_IDENTITY("$vocabulary", SINCE_2019),
+    TG_SCHEMA_IDENTITY("$anchor", SINCE_2019),
+    TG_SCHEMA_IDENTITY("$dynamicAnchor", SINCE_2020),
+    TG_SCHEMA_IDENTITY("$recursiveAnchor", IN_2019),
+    TG_SCHEMA_IDENTITY("$ref", SINCE_4),
+    TG_SCHEMA_IDENTITY("$dynamicRef", SINCE_2020),
+    TG_SCHEMA_IDENTITY("$recursiveRef", IN_2019),
+    TG_SCHEMA_ANNOTATION("definitions", UNTIL_2019, CORE, defs),
+
+    TG_SCHEMA_NODE_RULE("type", SINCE_4, VALIDATION, type, types),
+    TG_SCHEMA_NODE_RULE("const", SINCE_6, VALIDATION, const, constant),
+    TG_SCHEMA_NODE_RULE("enum", SINCE_4, VALIDATION, enum, values),
+
+    TG_SCHEMA_NUMBER_RULE("minimum", SINCE_4, bound, minimum),
+    TG_SCHEMA_NUMBER_RULE("maximum", SINCE_4, bound, maximum),
+    TG_SCHEMA_PART_RULE("exclusiveMinimum", SINCE_4, VALIDATION,
+                        exclusive_minimum, NUMBER),
+    TG_SCHEMA_PART_RULE("exclusiveMaximum", SINCE_4, VALIDATION,
+                        exclusive_maximum, NUMBER),
+    TG_SCHEMA_NUMBER_RULE("multipleOf", SINCE_4, multiple, multiple),
+
+    TG_SCHEMA_STRING_RULE("minLength", SINCE_4, VALIDATION, size, min),
+    TG_SCHEMA_STRING_RULE("maxLength", SINCE_4, VALIDATION, size, max),
+    TG_SCHEMA_PART_RULE("format", SINCE_4, FORMAT, format, STRING),
+    TG_SCHEMA_STRING_RULE("pattern", SINCE_4, VALIDATION, pattern, pattern),
+
+    TG_SCHEMA_ARRAY_RULE("minItems", SINCE_4, VALIDATION, size, min),
+    TG_SCHEMA_ARRAY_RULE("maxItems", SINCE_4, VALIDATION, size, max),
+    TG_SCHEMA_ARRAY_RULE("minContains", SINCE_2019, VALIDATION, size,
+                         min_contains),
+    TG_SCHEMA_ARRAY_RULE("maxContains", SINCE_2019, VALIDATION, size,
+                         max_contains),
+    TG_SCHEMA_ARRAY_RULE("uniqueItems", SINCE_4, VALIDATION, flag, is_unique),
+    TG_SCHEMA_ARRAY_RULE("prefixItems", SINCE_2020, APPLICATOR, schemas,
+                         prefix),
+    TG_SCHEMA_PART_RULE("items", SINCE_4, APPLICATOR, items, ARRAY),
+    TG_SCHEMA_PART_RULE("additionalItems", UNTIL_2019, APPLICATOR,
+                        additional_items, ARRAY),
+    TG_SCHEMA_ARRAY_RULE("contains", SINCE_6, APPLICATOR, schema, contains),
+    TG_SCHEMA_NODE_RULE("unevaluatedItems", SINCE_2019, UNEVALUATED, schema,
+                        unevaluated_items),
+
+    TG_SCHEMA_ANNOTATION("$defs", SINCE_2019, CORE, defs),
+    TG_SCHEMA_OBJECT_RULE("properties", SINCE_4, APPLICATOR, properties, names),
+    TG_SCHEMA_OBJECT_RULE("patternProperties", SINCE_4, APPLICATOR, patterns,
+                          names),
+    TG_SCHEMA_OBJECT_RULE("additionalProperties", SINCE_4, APPLICATOR, schema,
+                          additional),
+    TG_SCHEMA_OBJECT_RULE("propertyNames", SINCE_6, APPLICATOR, schema,
+                          property_names),
+    TG_SCHEMA_NODE_RULE("unevaluatedProperties", SINCE_2019, UNEVALUATED,
+                        schema, unevaluated_properties),
+    TG_SCHEMA_OBJECT_RULE("required", SINCE_4, VALIDATION, required, names),
+    TG_SCHEMA_OBJECT_RULE("dependentSchemas", SINCE_2019, APPLICATOR,
+                          dependent_schema, names),
+    TG_SCHEMA_OBJECT_RULE("dependentRequired", SINCE_2019, VALIDATION,
+                          dependent_required, names),
+    TG_SCHEMA_OBJECT_RULE("dependencies", UNTIL_7, APPLICATOR, dependencies,
+                          names),
+    TG_SCHEMA_OBJECT_RULE("minProperties", SINCE_4, VALIDATION, size, min),
+    TG_SCHEMA_OBJECT_RULE("maxProperties", SINCE_4, VALIDATION, size, max),
+
+    TG_SCHEMA_LOGIC_RULE("allOf", SINCE_4, schemas, all),
+    TG_SCHEMA_LOGIC_RULE("anyOf", SINCE_4, schemas, any),
+    TG_SCHEMA_LOGIC_RULE("oneOf", SINCE_4, schemas, one),
+    TG_SCHEMA_LOGIC_RULE("not", SINCE_4, schema, not_schema),
+    TG_SCHEMA_LOGIC_RULE("if", SINCE_7, schema, if_schema),
+    TG_SCHEMA_LOGIC_RULE("then", SINCE_7, schema, then_schema),
+    TG_SCHEMA_LOGIC_RULE("else", SINCE_7, schema, else_schema),
+
+    TG_SCHEMA_ANNOTATION("$comment", SINCE_7, CORE, text),
+    TG_SCHEMA_ANNOTATION("title", SINCE_4, METADATA, text),
+    TG_SCHEMA_ANNOTATION("description", SINCE_4, METADATA, text),
+    TG_SCHEMA_ANNOTATION("contentEncoding", SINCE_7, CONTENT, text),
+    TG_SCHEMA_ANNOTATION("contentMediaType", SINCE_7, CONTENT, text),
+    TG_SCHEMA_ANNOTATION("deprecated", SINCE_2019, METADATA, flag),
+    TG_SCHEMA_ANNOTATION("readOnly", SINCE_7, METADATA, flag),
+    TG_SCHEMA_ANNOTATION("writeOnly", SINCE_7, METADATA, flag),
+    TG_SCHEMA_ANNOTATION("examples", SINCE_6, METADATA, list),
+    TG_SCHEMA_ANNOTATION("contentSchema", SINCE_2019, CONTENT, schema),
+};
+
+#define TG_SCHEMA_N_KEYWORDS                                                   \
+    (sizeof(tg_schema_keywords) / sizeof(tg_schema_keywords[0]))
+
+unsigned
+tg_schema_keyword_get_drafts(tg_str_t key)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SCHEMA_N_KEYWORDS; i++) {
+        if (tg_json_body_eq_text(key,
+                                 tg_str_from_cstr(tg_schema_keywords[i].name)))
+        {
+            return tg_schema_keywords[i].read == NULL
+                           || tg_schema_keywords[i].part != TG_SCHEMA_PART_NONE
+                       ? tg_schema_keywords[i].drafts
+                       : ~0U;
+        }
+    }
+
+    return ~0U;
+}
+
+/* Sorts the members of a schema object; unknown ones are remarks. */
+static int
+tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
+                           tg_schema_keyword_values_t *object)
+{
+    tg_schema_entries_t entries;
+    size_t i;
+
+    memset(object, 0, sizeof(*object));
+    tg_schema_entries_init(&entries, raw);
+
+    while (tg_schema_entries_next(&entries)) {
+        if (tg_schema_compiler_spend(compile, TG_SCHEMA_STEPS_PER_ENTRY)
+            != TG_OK) {
+            return TG_LIMIT;
+        }
+
+        for (i = 0; i < TG_SCHEMA_N_KEYWORDS; i++) {
+            if (tg_json_body_eq_text(
+                    entries.key, tg_str_from_cstr(tg_schema_keywords[i].name)))
+            {
+                object->k[i] = entries.value;
+                break;
+            }
+        }
+    }
+
+    return TG_OK;
+}
+
+/*
+ * Leaves what the draft has: up to draft 7, `$ref` hides all that stands beside
+ * it.  The schemas of `definitions` are read even so, for their ids.
+ */
+static void
+tg_schema_filter_draft(tg_schema_keyword_values_t *object, unsigned draft)
+{
+    int is_alone;
+    size_t i;
+
+    is_alone = (draft & TG_SCHEMA_DRAFTS_UNTIL_7)
+               && object->k[TG_SCHEMA_K_REF].data != NULL;
+
+    for (i = 0; i < TG_SCHEMA_N_KEYWORDS; i++) {
+        if (!(tg_schema_keywords[i].drafts & draft)
+            || (is_alone && i != TG_SCHEMA_K_REF && i != TG_SCHEMA_K_SCHEMA
+                && i != TG_SCHEMA_K_DEFINITIONS))
+        {
+            object->k[i] = TG_STR_NONE;
+        }
+    }
+
+    if (draft == TG_SCHEMA_DRAFT_4) {
+        object->k[TG_SCHEMA_K_ID] = object->k[TG_SCHEMA_K_OLD_ID];
+    }
+}
+
+/* The rules of a part, which say nothing yet. */
+static void *
+tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
+{
+    tg_schema_string_rules_t *string;
+    tg_schema_array_rules_t *array;
+    tg_schema_object_rules_t *object;
+    void *rules;
+
+    rules = tg_schema_alloc(compile, tg_schema_part_sizes[part]);
+
+    if (rules != NULL && part == TG_SCHEMA_PART_STRING) {
+        string = rules;
+        string->max = SIZE_MAX;
+
+    } else if (rules != NULL && part == TG_SCHEMA_PART_ARRAY) {
+        array = rules;
+        array->max = SIZE_MAX;
+        array->min_contains = 1;
+        array->max_contains = SIZE_MAX;
+
+    } else if (rules != NULL && part == TG_SCHEMA_PART_OBJECT) {
+        object = rules;
+        object->max = SIZE_MAX;
+    }
+
+    return rules;
+}
+
+/* Keeps the parts that have something to say. */
+static void
+tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
+{
+    const tg_schema_object_rules_t *object;
+    const tg_schema_string_rules_t *string;
+    tg_schema_array_rules_t *array;
+    tg_schema_logic_t *logic;
+
+    node->number = parts[TG_SCHEMA_PART_NUMBER];
+    string = parts[TG_SCHEMA_PART_STRING];
+    array = parts[TG_SCHEMA_PART_ARRAY];
+    object = parts[TG_SCHEMA_PART_OBJECT];
+    node->logic = logic = parts[TG_SCHEMA_PART_LOGIC];
+
+    if (string != NULL
+        && (string->min != 0 || string->max != SIZE_MAX
+            || string->pattern != NULL || string->format != NULL))
+    {
+        node->string = string;
+    }
+
+    if (array != NULL
+        && (array->prefix.n != 0 || array->items != NULL
+            || array->contains != NULL || array->min != 0
+            || array->max != SIZE_MAX || array->is_unique))
+    {
+        array->is_contained_evaluated = node->resource->draft
+                                        == TG_SCHEMA_DRAFT_2020;
+        node->array = array;
+    }
+
+    if (object != NULL
+        && (object->names.n != 0 || object->n_patterns != 0
+            || object->additional != NULL || object->property_names != NULL
+            || object->min != 0 || object->max != SIZE_MAX))
+    {
+        node->object = object;
+    }
+
+    /* Without `if`, the others mean nothing, and may not form loops. */
+    if (logic != NULL && logic->if_schema == NULL) {
+        logic->then_schema = NULL;
+        logic->else_schema = NULL;
+    }
+}
+
+static int
+tg_schema_read_keywords(tg_schema_compiler_t *compile,
+                        tg_schema_keyword_values_t *object,
+                        tg_schema_node_t *node)
+{
+    void *parts[TG_SCHEMA_N_PARTS] = { NULL };
+    unsigned vocabularies;
+    tg_schema_part_t part;
+    uint64_t nowhere[4] = { 0 };
+    size_t i;
+    char *to;
+    int rc;
+
+    vocabularies = node->resource->vocabularies | TG_SCHEMA_V_CORE;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < TG_SCHEMA_N_KEYWORDS; i++) {
+        /* What the dialect does not switch on is a remark, whatever it is. */
+        if (object->k[i].data == NULL || tg_schema_keywords[i].read == NULL
+            || !(tg_schema_keywords[i].vocabulary & vocabularies))
+        {
+            continue;
+        }
+
+        part = tg_schema_keywords[i].part;
+
+        if (part < TG_SCHEMA_N_PARTS && parts[part] == NULL) {
+            parts[part] = tg_schema_part_new(compile, part);
+
+            if (parts[part] == NULL) {
+                return TG_NOMEM;
+            }
+        }
+
+        to = part < TG_SCHEMA_N_PARTS      ? parts[part]
+             : part == TG_SCHEMA_PART_NODE ? (char *) node
+                                           : (char *) nowhere;
+        rc = tg_schema_keywords[i].read(compile, object->k[i], node,
+                                        to + tg_schema_keywords[i].offset);
+    }
+
+    tg_schema_node_set_parts(node, parts);
+
+    return rc;
+}
+
+/* The name of a place in a document. */
+static tg_str_t
+tg_schema_position_key(const char *const *at)
+{
+    return tg_str((const char *) at, sizeof(*at));
+}
+
+tg_schema_node_t *
+tg_schema_node_find(const tg_schema_compiler_t *compile, const char *at)
+{
+    const tg_schema_name_t *name;
+    uint32_t hint;
+
+    hint = 0;
+    name = tg_schema_names_find(&compile->node_positions,
+                                tg_schema_position_key(&at), &hint);
+
+    return name != NULL ? compile->nodes[name - compile->node_positions.list]
+                        : NULL;
+}
+
+static int
+tg_schema_node_add(tg_schema_compiler_t *compile, tg_schema_node_t *node)
+{
+    uint32_t index;
+
+    if (tg_schema_grow_array(compile->alloc, &compile->nodes,
+                             &compile->cap_nodes, compile->n_nodes + 1,
+                             sizeof(*compile->nodes))
+            != TG_OK
+        || tg_schema_names_add(&compile->node_positions, &compile->temp,
+                               tg_schema_position_key(&node->at), &index)
+               != TG_OK)
+    {
+        return TG_NOMEM;
+    }
+
+    compile->nodes[compile->n_nodes++] = node;
+
+    return TG_OK;
+}
+
+static int
+tg_schema_has_rules(const tg_schema_node_t *node,
+                    const tg_schema_keyword_values_t *object)
+{
+    return node->types != TG_SCHEMA_TYPE_ANY || node->constant != NULL
+           || node->values != NULL || node->number != NULL
+           || node->string != NULL || node->array != NULL
+           || node->object != NULL || node->logic != NULL
+           || node->unevaluated_items != NULL
+           || node->unevaluated_properties != NULL
+           || object->k[TG_SCHEMA_K_REF].data != NULL
+           || object->k[TG_SCHEMA_K_DYNAMIC_REF].data != NULL
+           || object->k[TG_SCHEMA_K_RECURSIVE_REF].data != NULL;
+}
+
+static int
+tg_schema_build_object(tg_schema_compiler_t *compile, tg_str_t raw,
+                       tg_schema_node_t *node)
+{
+    tg_schema_keyword_values_t object;
+    unsigned draft;
+    int rc;
+
+    rc = tg_schema_collect_keywords(compile, raw, &object);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    draft = tg_schema_resolve_draft(compile, object.k[TG_SCHEMA_K_SCHEMA],
+                                    node->resource->draft);
+    tg_schema_filter_draft(&object, draft);
+    rc = tg_schema_build_identity(compile, &object, draft, node);
+
+    if (rc == TG_OK) {
+        rc = tg_schema_read_keywords(compile, &object, node);
+    }
+
+    node->is_true = !tg_schema_has_rules(node, &object);
+
+    return rc;
+}
+
+int
+tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
+                     tg_schema_resource_t *resource,
+                     const tg_schema_node_t **out)
+{
+    tg_schema_node_t *node;
+    int rc;
+
+    node = tg_schema_node_find(compile, raw.data);
+
+    if (node != NULL) {
+        *out = node;
+        return TG_OK;
+    }
+
+    if (compile->n_nodes == compile->options.max_subschemas) {
+        return tg_schema_error_set(compile, raw.data,
+                                   "too many subschemas; split the schema or "
+                                   "raise the limit");
+    }
+
+    /* Its bytes are passed by its parent, to look for keys, and by readers. */
+    rc = tg_schema_compiler_spend(
+        compile,
+        TG_SCHEMA_STEPS_PER_NODE + 4 * raw.len / TG_SCHEMA_SKIP_BYTES_PER_STEP);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    node = tg_schema_alloc(compile, sizeof(*node));
+
+    if (node == NULL) {
+        return TG_NOMEM;
+    }
+
+    node->at = raw.data;
+    node->len = raw.len;
+    node->resource = resource;
+    node->types = TG_SCHEMA_TYPE_ANY;
+    rc = tg_schema_node_add(compile, node);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    *out = node;
+
+    switch (tg_json_type(raw)) {
+    case TG_JSON_TRUE:
+        node->is_true = 1;
+        return TG_OK;
+
+    case TG_JSON_FALSE:
+        node->is_false = 1;
+        return TG_OK;
+
+    case TG_JSON_OBJECT:
+        return tg_schema_build_object(compile, raw, node);
+
+    default:
+        return tg_schema_error_set_value(compile, raw,
+                                         "a schema must be an object, true or "
+                                         "false");
+    }
+}

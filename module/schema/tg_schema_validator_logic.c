@@ -1,0 +1,309 @@
+/*
+ * allOf, anyOf, oneOf, not, if.
+ *
+ * Branches are tried quietly, and what a branch evaluated counts only when
+ * it fits.  When none fits, the branch that came furthest is run again to
+ * say why: that is the one that the caller most likely meant.
+ */
+#include "schema/tg_schema_validator.h"
+
+#define TG_SCHEMA_NO_BRANCH SIZE_MAX
+
+/* Bytes of text beyond which lists in lists are not explained. */
+#define TG_SCHEMA_ERROR_BRANCHES_MAX 1000
+
+/* The outcome of a list of branches. */
+typedef struct {
+    size_t n_fit;
+    size_t first; /* that fit */
+    size_t second;
+    size_t best; /* of those that do not fit */
+    unsigned best_score;
+    unsigned types;   /* that they ask for */
+    int is_all_types; /* each one failed by the type of the value */
+} tg_schema_branches_t;
+
+int
+tg_schema_try_node(tg_schema_run_t *run, const tg_schema_node_t *node,
+                   const char *at, const tg_schema_bitset_t *marks)
+{
+    tg_schema_bitset_t own;
+    tg_buf_t *error;
+    size_t words;
+    int rc;
+
+    error = run->error;
+    words = run->validator->n_words;
+    run->error = NULL;
+    rc = tg_schema_run_spend(run, 1);
+
+    if (rc == TG_OK && marks == NULL) {
+        rc = tg_schema_check_node(run, node, at, NULL);
+
+    } else if (rc == TG_OK) {
+        rc = tg_schema_bitset_alloc(run, marks->n, &own);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_check_node(run, node, at, &own);
+        }
+
+        if (rc == TG_OK) {
+            tg_schema_bitset_merge(run, marks, &own);
+        }
+    }
+
+    run->validator->n_words = words;
+    run->error = error;
+
+    return rc;
+}
+
+static void
+tg_schema_record_failed_branch(tg_schema_run_t *run,
+                               tg_schema_branches_t *branches, size_t i,
+                               const char *at)
+{
+    if (run->fail_at == at
+        && run->fail_score == run->level * 4 + TG_SCHEMA_FAIL_TYPE)
+    {
+        branches->types |= run->fail_types;
+    } else {
+        branches->is_all_types = 0;
+    }
+
+    if (branches->best == TG_SCHEMA_NO_BRANCH
+        || run->fail_score > branches->best_score)
+    {
+        branches->best = i;
+        branches->best_score = run->fail_score;
+    }
+}
+
+/* Tries the branches until enough of them fit.  TG_OK or an end. */
+static int
+tg_schema_try_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                       const char *at, const tg_schema_bitset_t *marks,
+                       size_t enough, tg_schema_branches_t *branches)
+{
+    size_t i;
+    int rc;
+
+    memset(branches, 0, sizeof(*branches));
+    branches->best = TG_SCHEMA_NO_BRANCH;
+    branches->is_all_types = 1;
+
+    for (i = 0; i < nodes->n && branches->n_fit < enough; i++) {
+        rc = tg_schema_try_node(run, nodes->list[i], at, marks);
+
+        if (rc == TG_INVALID) {
+            tg_schema_record_failed_branch(run, branches, i, at);
+            continue;
+        }
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        if (branches->n_fit++ == 0) {
+            branches->first = i;
+        } else {
+            branches->second = i;
+        }
+    }
+
+    return TG_OK;
+}
+
+/*
+ * Why the best branch does not fit, as far as there are steps for that: the
+ * verdict is known, and only the text suffers.  report is NULL inside of it,
+ * which keeps limits from writing there.
+ */
+static void
+tg_schema_append_best_branch(tg_schema_run_t *run,
+                             const tg_schema_nodes_t *nodes, const char *at,
+                             const tg_schema_branches_t *branches,
+                             tg_buf_t *out)
+{
+    tg_buf_t *report;
+    size_t start, words;
+    int rc;
+
+    start = out->len;
+    report = run->report;
+    words = run->validator->n_words;
+
+    if (start - run->report_start > TG_SCHEMA_ERROR_BRANCHES_MAX) {
+        return;
+    }
+
+    tg_buf_append_cstr(out, "; closest is number ");
+    tg_buf_append_uint(out, branches->best + 1);
+    tg_buf_append_cstr(out, ": ");
+
+    run->report = NULL;
+    rc = tg_schema_check_node(run, nodes->list[branches->best], at, NULL);
+    run->report = report;
+    run->validator->n_words = words;
+
+    if (rc != TG_INVALID) {
+        tg_buf_truncate(out, start);
+    }
+}
+
+static int
+tg_schema_fail_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                        const char *at, const char *rule,
+                        const tg_schema_branches_t *branches)
+{
+    unsigned score;
+    tg_buf_t *out;
+
+    if (branches->is_all_types && branches->types != 0) {
+        return tg_schema_fail_type(run, at, branches->types);
+    }
+
+    out = tg_schema_fail_begin(run, at, TG_SCHEMA_FAIL_RULE);
+    score = run->fail_score;
+
+    if (out != NULL) {
+        tg_buf_append_cstr(out, "fits none of the ");
+        tg_buf_append_uint(out, nodes->n);
+        tg_buf_append_cstr(out, " schemas of ");
+        tg_buf_append_cstr(out, rule);
+        tg_schema_append_best_branch(run, nodes, at, branches, out);
+    }
+
+    /* For a list around this one: as far as the best one came. */
+    run->fail_at = at;
+    run->fail_score = branches->best_score > score ? branches->best_score
+                                                   : score;
+
+    return TG_INVALID;
+}
+
+static int
+tg_schema_check_all_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                       const char *at, const tg_schema_bitset_t *marks)
+{
+    size_t i;
+    int rc;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < nodes->n; i++) {
+        rc = tg_schema_check_node(run, nodes->list[i], at, marks);
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_check_any_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                       const char *at, const tg_schema_bitset_t *marks)
+{
+    tg_schema_branches_t branches;
+    int rc;
+
+    /* Each branch that fits adds to what is evaluated. */
+    rc = tg_schema_try_branches(run, nodes, at, marks,
+                                marks != NULL ? SIZE_MAX : 1, &branches);
+
+    if (rc != TG_OK || branches.n_fit != 0) {
+        return rc;
+    }
+
+    return tg_schema_fail_branches(run, nodes, at, "anyOf", &branches);
+}
+
+static int
+tg_schema_check_one_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                       const char *at, const tg_schema_bitset_t *marks)
+{
+    tg_schema_branches_t branches;
+    tg_buf_t *out;
+    int rc;
+
+    rc = tg_schema_try_branches(run, nodes, at, marks, 2, &branches);
+
+    if (rc != TG_OK || branches.n_fit == 1) {
+        return rc;
+    }
+
+    if (branches.n_fit == 0) {
+        return tg_schema_fail_branches(run, nodes, at, "oneOf", &branches);
+    }
+
+    out = tg_schema_fail_begin(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_append_cstr(
+            out, "must fit exactly one schema of oneOf, fits numbers ");
+        tg_buf_append_uint(out, branches.first + 1);
+        tg_buf_append_cstr(out, " and ");
+        tg_buf_append_uint(out, branches.second + 1);
+    }
+
+    return TG_INVALID;
+}
+
+static int
+tg_schema_check_not(tg_schema_run_t *run, const tg_schema_node_t *node,
+                    const char *at)
+{
+    int rc;
+
+    rc = tg_schema_try_node(run, node, at, NULL);
+
+    if (rc != TG_OK) {
+        return rc == TG_INVALID ? TG_OK : rc;
+    }
+
+    return tg_schema_fail_bound(run, at, "must not fit the schema of \"not\"",
+                                TG_STR(""));
+}
+
+static int
+tg_schema_check_if(tg_schema_run_t *run, const tg_schema_logic_t *logic,
+                   const char *at, const tg_schema_bitset_t *marks)
+{
+    const tg_schema_node_t *node;
+    int rc;
+
+    rc = tg_schema_try_node(run, logic->if_schema, at, marks);
+
+    if (rc != TG_OK && rc != TG_INVALID) {
+        return rc;
+    }
+
+    node = rc == TG_OK ? logic->then_schema : logic->else_schema;
+
+    return node != NULL ? tg_schema_check_node(run, node, at, marks) : TG_OK;
+}
+
+int
+tg_schema_check_logic(tg_schema_run_t *run, const tg_schema_node_t *node,
+                      const char *at, const tg_schema_bitset_t *marks)
+{
+    const tg_schema_logic_t *logic;
+    int rc;
+
+    logic = node->logic;
+    rc = tg_schema_check_all_of(run, &logic->all, at, marks);
+
+    if (rc == TG_OK && logic->any.n != 0) {
+        rc = tg_schema_check_any_of(run, &logic->any, at, marks);
+    }
+
+    if (rc == TG_OK && logic->one.n != 0) {
+        rc = tg_schema_check_one_of(run, &logic->one, at, marks);
+    }
+
+    if (rc == TG_OK && logic->not_schema != NULL) {
+        rc = tg_schema_check_not(run, logic->not_schema, at);
+    }
+
+    if (rc == TG_OK && logic->if_schema != NULL) {
+        rc = tg_schema_check_if(run, logic, at, marks);
+    }
+
+    return rc;
+}

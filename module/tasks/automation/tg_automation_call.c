@@ -1,0 +1,219 @@
+/*
+ * The methods: automation.status, .enable, .disable and .approve.
+ */
+#include "tasks/automation/tg_firing.h"
+
+#include "base/tg_json.h"
+
+/* NULL: there is none, which was answered; or the call waits for it. */
+static tg_automation_t *
+tg_task_call_get_automation(tg_task_call_t *call)
+{
+    tg_automation_t *automation;
+
+    automation = call->engine->automation;
+
+    if (automation == NULL || automation->nrules == 0) {
+        tg_task_call_respond_error(
+            call, TG_TASK_ERROR_UNAVAILABLE,
+            "Subsystem unavailable: the config has no rules "
+            "(automation, automation_file).");
+        return NULL;
+    }
+
+    if (!automation->is_loaded) {
+        tg_task_call_enqueue(call, &automation->waiting);
+        return NULL;
+    }
+
+    return automation;
+}
+
+/* The same for who changes something: those alone who see all tasks. */
+static tg_automation_t *
+tg_task_call_get_admin_automation(tg_task_call_t *call)
+{
+    if (call->visible_owner.data == NULL) {
+        return tg_task_call_get_automation(call);
+    }
+
+    tg_task_call_respond_error(
+        call, TG_TASK_ERROR_UNKNOWN_METHOD,
+        "Method not found: it is for those who see all tasks "
+        "(task_visibility, task_admin).");
+
+    return NULL;
+}
+
+void
+tg_task_call_begin_rules_status(tg_task_call_t *call)
+{
+    const tg_automation_t *automation;
+
+    automation = tg_task_call_get_automation(call);
+
+    if (automation != NULL) {
+        tg_buf_reset(&call->text, 0);
+        tg_automation_append_status(&call->text, automation,
+                                    call->visible_owner);
+        tg_task_call_respond_text(call);
+    }
+}
+
+/* --- enable, disable --- */
+
+static int
+tg_task_call_is_enable(const tg_task_call_t *call)
+{
+    return strcmp(call->method->name, "automation.enable") == 0;
+}
+
+/*
+ * Written down first, as what was answered holds: key and value stand in
+ * call->text.
+ */
+static void
+tg_task_call_store_override(tg_task_call_t *call)
+{
+    tg_automation_rule_t rule, *found;
+    tg_automation_t *automation;
+    tg_str_t id;
+    size_t len;
+
+    automation = tg_task_call_get_admin_automation(call);
+
+    if (automation == NULL) {
+        return;
+    }
+
+    id = tg_task_call_get_text(call, "ruleId", &call->prompt);
+    found = id.data != NULL ? tg_automation_find_rule(automation, id) : NULL;
+
+    if (id.data != NULL && found == NULL) {
+        tg_task_call_respond_json(call, TG_STR("{\"success\":false}"));
+        return;
+    }
+
+    tg_buf_reset(&call->text, 0);
+    tg_buf_append_cstr(&call->text, found != NULL ? "rule/" : "automation");
+
+    if (found != NULL) {
+        tg_buf_append_str(&call->text, id);
+    }
+
+    len = call->text.len;
+
+    if (found != NULL) {
+        rule = *found;
+        rule.override = tg_task_call_is_enable(call) ? TG_RULE_OVERRIDE_ON
+                                                     : TG_RULE_OVERRIDE_OFF;
+        tg_automation_rule_write_record(&call->text, &rule);
+    } else {
+        tg_buf_printf(&call->text, "{\"enabled\":%s}",
+                      tg_task_call_is_enable(call) ? "true" : "false");
+    }
+
+    if (tg_buf_has_failed(&call->text)) {
+        tg_task_call_respond_text(call);
+        return;
+    }
+
+    tg_task_call_init_query(call, TG_STORE_WRITE_RECORDS);
+    call->record.key = tg_str(call->text.data, len);
+    call->record.value = tg_str(call->text.data + len, call->text.len - len);
+    call->query.records = &call->record;
+    call->query.nrecords = 1;
+    call->seen_count = automation->nrecords_stored;
+    tg_task_call_query_store(call);
+}
+
+void
+tg_task_call_begin_rules_enable(tg_task_call_t *call)
+{
+    tg_task_call_store_override(call);
+}
+
+void
+tg_task_call_begin_rules_disable(tg_task_call_t *call)
+{
+    tg_task_call_store_override(call);
+}
+
+void
+tg_task_call_on_rules_override(tg_task_call_t *call)
+{
+    tg_automation_rule_t *rule;
+    tg_automation_t *automation;
+    tg_rule_override_t override;
+    int is_on;
+
+    automation = call->engine->automation;
+    is_on = tg_task_call_is_enable(call);
+    override = is_on ? TG_RULE_OVERRIDE_ON : TG_RULE_OVERRIDE_OFF;
+
+    if (call->record.key.data[0] == 'a') {
+        automation->is_enabled = is_on;
+        tg_task_call_respond_json(call, is_on ? TG_STR("{\"enabled\":true}")
+                                              : TG_STR("{\"enabled\":false}"));
+        return;
+    }
+
+    rule = tg_automation_find_rule(automation, tg_buf_view(&call->prompt));
+
+    if (rule != NULL && rule->override != override) {
+        rule->override = override;
+
+        /* What was written of it meanwhile did not know. */
+        if (call->seen_count != automation->nrecords_stored
+            && !call->engine->is_shutting_down)
+        {
+            tg_task_call_store_override(call);
+            return;
+        }
+    }
+
+    tg_task_call_respond_json(call, TG_STR("{\"success\":true}"));
+}
+
+/* --- approve --- */
+
+void
+tg_task_call_begin_rules_approve(tg_task_call_t *call)
+{
+    tg_automation_t *automation;
+    tg_firing_t *firing;
+
+    automation = tg_task_call_get_admin_automation(call);
+
+    if (automation == NULL) {
+        return;
+    }
+
+    if (call->engine->state != TG_ENGINE_OPEN) {
+        tg_task_call_respond_error(
+            call, TG_TASK_ERROR_UNAVAILABLE,
+            "Subsystem unavailable: the tasks were told to "
+            "stop; reload or start NGINX to go on.");
+        return;
+    }
+
+    firing = tg_automation_find_firing(
+        automation, tg_task_call_get_text(call, "executionId", &call->prompt));
+
+    if (firing == NULL || firing->state != TG_FIRING_PENDING_APPROVAL
+        || firing->is_querying)
+    {
+        tg_task_call_respond_error(call, TG_TASK_ERROR_INVALID_PARAMS,
+                                   "executionId: none of this name waits for "
+                                   "approval; see automation.status.");
+        return;
+    }
+
+    tg_task_call_enqueue(call, &firing->approvals);
+
+    if (tg_task_call_get_bool(call, "approve")) {
+        tg_firing_run_action(firing);
+    } else {
+        tg_firing_deny(firing);
+    }
+}

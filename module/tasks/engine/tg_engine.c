@@ -1,0 +1,423 @@
+#include "tasks/engine/tg_engine.h"
+
+#include "base/tg_json.h"
+#include "runner/logging/tg_log.h"
+
+#include <stdlib.h>
+
+/* --- its end --- */
+
+static void
+tg_engine_on_closed(uv_handle_t *handle)
+{
+    tg_engine_t *engine;
+    tg_tasks_t *tasks;
+
+    engine = handle->data;
+    tasks = engine->tasks;
+    tasks->ops->abandon(&engine->waiting);
+    tasks->ops->abandon(&engine->following);
+    tasks->ops->on_freed(engine);
+    LIST_REMOVE(engine, link);
+    tg_task_config_free(&engine->config);
+    tg_task_outputs_deinit(&engine->outputs);
+    tg_buf_deinit(&engine->why);
+    free(engine->location);
+    free(engine);
+
+    if (LIST_EMPTY(&tasks->engines)) {
+        tasks->jobs->ops->idle(tasks->jobs->host);
+    }
+}
+
+static void
+tg_engine_on_store_closed(void *host)
+{
+    tg_engine_t *engine;
+
+    engine = host;
+    uv_close((uv_handle_t *) &engine->tick, tg_engine_on_closed);
+}
+
+static void
+tg_engine_close_if_idle(tg_engine_t *engine)
+{
+    if (!engine->is_shutting_down || engine->is_closing
+        || engine->nwork_pending != 0 || engine->nrunning != 0)
+    {
+        return;
+    }
+
+    engine->is_closing = 1;
+
+    if (engine->db != NULL) {
+        engine->db->backend->close(engine->db, tg_engine_on_store_closed,
+                                   engine);
+    } else {
+        tg_engine_on_store_closed(engine);
+    }
+}
+
+/* --- which task is next --- */
+
+/* Names all agents for a claim; how many of them take a task now. */
+static unsigned
+tg_engine_fill_claimers(tg_engine_t *engine)
+{
+    int64_t running[TG_STORE_AGENTS_MAX];
+    const tg_task_config_t *config;
+    const tg_agent_t *agent;
+    const tg_task_t *task;
+    unsigned i, n;
+
+    config = &engine->config;
+    memset(running, 0, sizeof(running));
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL;
+         task = TAILQ_NEXT(task, link))
+    {
+        agent = tg_task_config_find_agent(config, tg_buf_view(&task->agent));
+
+        if (agent != NULL) {
+            running[agent - config->agents]++;
+        }
+    }
+
+    engine->claim_agents.n = 0;
+
+    for (i = 0, n = 0; i < config->nagents; i++) {
+        tg_store_agents_add(&engine->claim_agents, &config->agents[i]);
+        engine->claim_agents.is_full[i] = running[i]
+                                          >= config->agents[i].concurrency;
+        n += !engine->claim_agents.is_full[i];
+    }
+
+    return n;
+}
+
+static void
+tg_engine_on_requeued(tg_store_query_t *query)
+{
+    tg_engine_t *engine;
+
+    engine = query->data;
+    tg_engine_end_work(engine);
+    tg_engine_log_store_error(engine, query);
+    engine->is_returning = query->rc == TG_INVALID;
+    engine->is_claiming = engine->is_returning;
+    tg_store_query_deinit(query);
+    engine->can_claim = 1;
+    tg_engine_advance(engine);
+}
+
+/* It was claimed just before nothing may start any more. */
+static void
+tg_engine_requeue_claimed(tg_engine_t *engine)
+{
+    tg_store_query_t *query;
+    int64_t id;
+
+    query = &engine->claim;
+    id = query->id;
+    tg_store_query_deinit(query);
+    tg_store_query_init(query, TG_STORE_REQUEUE, tg_engine_on_requeued, engine);
+    query->id = id;
+    engine->is_claiming = 1;
+    engine->is_returning = 0;
+    tg_engine_query_store(engine, query);
+}
+
+static void
+tg_engine_on_claimed(tg_store_query_t *query)
+{
+    tg_engine_t *engine;
+
+    engine = query->data;
+    tg_engine_end_work(engine);
+    engine->is_claiming = 0;
+    tg_engine_log_store_error(engine, query);
+
+    if (query->rc == TG_OK
+        && (engine->is_shutting_down || engine->is_fenced
+            || engine->state != TG_ENGINE_OPEN))
+    {
+        tg_engine_requeue_claimed(engine);
+        return;
+    }
+
+    if (query->rc == TG_OK) {
+        engine->can_claim = 1;
+        tg_engine_run_task(engine, query->id, tg_buf_view(&query->json));
+
+    } else if (query->rc == TG_INVALID) {
+        tg_store_query_deinit(query);
+        tg_engine_close_if_idle(engine);
+        return; /* again with the next tick */
+
+    } else if (query->rc == TG_AGAIN) {
+        engine->can_claim = 1;
+    }
+
+    tg_store_query_deinit(query);
+    tg_engine_advance(engine);
+}
+
+void
+tg_engine_advance(tg_engine_t *engine)
+{
+    const tg_task_config_t *config;
+    tg_store_query_t *query;
+
+    tg_engine_close_if_idle(engine);
+    config = &engine->config;
+
+    if (engine->is_shutting_down || engine->state != TG_ENGINE_OPEN
+        || !engine->can_claim || engine->is_claiming
+        || engine->is_checking_orphans || engine->is_fenced
+        || engine->nrunning >= config->concurrency)
+    {
+        return;
+    }
+
+    query = &engine->claim;
+    tg_store_query_init(query, TG_STORE_CLAIM, tg_engine_on_claimed, engine);
+    query->agents = &engine->claim_agents;
+
+    if (tg_engine_fill_claimers(engine) == 0) {
+        return;
+    }
+
+    engine->can_claim = 0;
+    engine->is_claiming = 1;
+    tg_engine_query_store(engine, query);
+}
+
+/* --- its states --- */
+
+void
+tg_engine_stop(tg_engine_t *engine, int is_forced)
+{
+    tg_task_t *task, *next;
+
+    if (engine->state == TG_ENGINE_OPEN) {
+        engine->state = TG_ENGINE_STOPPING;
+        engine->deadline_at = tg_engine_get_loop_time_ms(engine)
+                              + TG_TASK_STOP_TIMEOUT_MS;
+    }
+
+    for (task = is_forced ? TAILQ_FIRST(&engine->running) : NULL; task != NULL;
+         task = next)
+    {
+        next = TAILQ_NEXT(task, link);
+        tg_task_end(task, TG_TASK_QUEUED,
+                    "interrupted: the tasks were told to stop");
+    }
+}
+
+/* A new config: it may be that it was told to stop under an older one. */
+static void
+tg_engine_resume(tg_engine_t *engine)
+{
+    if (engine->state == TG_ENGINE_STOPPING
+        && !tg_str_eq(tg_str_from_cstr(engine->stopped_generation),
+                      engine->config.generation))
+    {
+        engine->stopped_generation[0] = '\0';
+        tg_engine_set_open(engine);
+    }
+}
+
+/* --- what is due --- */
+
+static void
+tg_engine_tick_tasks(tg_engine_t *engine)
+{
+    tg_task_t *task, *next;
+    tg_buf_t params;
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
+        next = TAILQ_NEXT(task, link);
+
+        if (task->has_ended) {
+            tg_task_store_end(task);
+            continue;
+        }
+
+        tg_task_write_output(task);
+
+        if (task->reported != task->size) {
+            task->reported = task->size;
+            tg_task_begin_params(&params, task->id, tg_buf_view(&task->agent));
+            tg_buf_append_cstr(&params, ",\"size\":");
+            tg_buf_append_uint(&params, task->size);
+            tg_engine_notify(engine, tg_buf_view(&task->owner), "task.output",
+                             &params);
+        }
+    }
+}
+
+static void
+tg_engine_on_tick(uv_timer_t *timer)
+{
+    tg_engine_t *engine;
+    uint64_t now;
+
+    engine = timer->data;
+    now = tg_engine_get_loop_time_ms(engine);
+
+    if (engine->is_shutting_down || engine->config.text == NULL) {
+        return;
+    }
+
+    if (engine->state == TG_ENGINE_FAILED) {
+        if (now >= engine->deadline_at) {
+            tg_engine_open_store(engine);
+        }
+
+        return;
+    }
+
+    if (engine->state == TG_ENGINE_OPENING) {
+        if (engine->locked_at != 0 && engine->db == NULL) {
+            tg_engine_open_store(engine);
+        }
+
+        return;
+    }
+
+    if (engine->no_worker_at != 0
+        && now - engine->no_worker_at >= TG_TASK_NO_WORKER_MS)
+    {
+        tg_engine_stop(engine, 0);
+    }
+
+    /* Those who are there still are not its workers. */
+    if (now - engine->nginx_exit_at >= TG_TASK_NO_WORKER_MS) {
+        engine->nginx_exit_at = 0;
+    }
+
+    if (engine->state == TG_ENGINE_STOPPING && now >= engine->deadline_at) {
+        tg_engine_stop(engine, 1);
+    }
+
+    if (engine->is_returning) {
+        tg_engine_requeue_claimed(engine);
+    }
+
+    if (tg_engine_tick_lease(engine)) {
+        tg_engine_query_open(engine);
+    }
+
+    tg_engine_tick_tasks(engine);
+    engine->tasks->ops->tick(engine);
+    tg_engine_check_orphans(engine);
+    tg_engine_purge(engine);
+    engine->can_claim = 1;
+    tg_engine_advance(engine);
+}
+
+/* --- from the runner --- */
+
+void
+tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
+{
+    int is_first;
+
+    is_first = engine->config.text == NULL;
+    tg_task_config_free(&engine->config);
+    engine->config = *config;
+    engine->no_worker_at = 0;
+    engine->nginx_exit_at = 0;
+    engine->renewal_requested_at = 0; /* the lease may be another one */
+    engine->tasks->ops->on_configured(engine);
+
+    if (is_first) {
+        tg_engine_open_store(engine);
+        return;
+    }
+
+    tg_engine_set_password(engine);
+    tg_engine_resume(engine);
+    engine->must_check_orphans = 1;
+    tg_engine_check_orphans(engine);
+    engine->can_claim = 1;
+    tg_engine_advance(engine);
+}
+
+void
+tg_engine_shutdown(tg_engine_t *engine)
+{
+    tg_task_t *task, *after;
+
+    engine->is_shutting_down = 1;
+    (void) uv_timer_stop(&engine->tick);
+    engine->tasks->ops->on_shutdown(engine);
+
+    if (engine->db != NULL && engine->db->backend->abandon != NULL) {
+        engine->db->backend->abandon(engine->db);
+    }
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = after) {
+        after = TAILQ_NEXT(task, link);
+        tg_task_abandon(task);
+    }
+
+    tg_engine_close_if_idle(engine);
+}
+
+void
+tg_engine_init(tg_engine_t *engine)
+{
+    engine->advance = tg_engine_advance;
+    engine->created_at = (uint64_t) tg_engine_get_unix_time_ms();
+    tg_buf_init(&engine->why, tg_alloc_libc());
+    TAILQ_INIT(&engine->running);
+    TAILQ_INIT(&engine->waiting);
+    TAILQ_INIT(&engine->following);
+    TAILQ_INIT(&engine->subscribers);
+    (void) uv_timer_init(engine->tasks->jobs->loop, &engine->tick);
+    engine->tick.data = engine;
+    (void) uv_timer_start(&engine->tick, tg_engine_on_tick, TG_TASK_TICK_MS,
+                          TG_TASK_TICK_MS);
+}
+
+/* It ends with its last worker, if it ended before. */
+static void
+tg_engine_stop_after_nginx(tg_engine_t *engine)
+{
+    if (engine->nginx_exit_at != 0 && TAILQ_EMPTY(&engine->subscribers)) {
+        engine->nginx_exit_at = 0;
+        tg_engine_stop(engine, engine->is_forced);
+    }
+}
+
+void
+tg_engine_on_nginx_exit(tg_engine_t *engine, int is_forced)
+{
+    engine->nginx_exit_at = tg_engine_get_loop_time_ms(engine);
+    engine->is_forced = is_forced != 0;
+    tg_engine_stop_after_nginx(engine);
+}
+
+void
+tg_engine_remove_subscriber(tg_engine_t *engine, const tg_peer_t *peer)
+{
+    tg_task_subscriber_t *subscriber, *next;
+
+    for (subscriber = TAILQ_FIRST(&engine->subscribers); subscriber != NULL;
+         subscriber = next)
+    {
+        next = TAILQ_NEXT(subscriber, link);
+
+        if (peer == NULL || subscriber->peer == peer) {
+            TAILQ_REMOVE(&engine->subscribers, subscriber, link);
+            free(subscriber);
+        }
+    }
+
+    if (TAILQ_EMPTY(&engine->subscribers) && engine->no_worker_at == 0) {
+        engine->no_worker_at = tg_engine_get_loop_time_ms(engine);
+    }
+
+    tg_engine_stop_after_nginx(engine);
+}

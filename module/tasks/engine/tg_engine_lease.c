@@ -1,0 +1,214 @@
+/*
+ * A store that several runners share.  Each has a lease of what it runs.  The
+ * database ends one that was not renewed in time; so that nothing runs twice,
+ * who could not renew its own ends what it runs some time before that.
+ */
+#include "base/tg_json.h"
+#include "tasks/engine/tg_engine.h"
+#include "runner/logging/tg_log.h"
+
+#include <time.h>
+
+uint64_t
+tg_engine_get_boot_time_ms(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_BOOTTIME, &now);
+
+    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+/* --- the lease --- */
+
+void
+tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query)
+{
+    engine->lease_at = engine->renewal_sent_at;
+    engine->lease_ms = (uint64_t) query->limit;
+    engine->is_fenced = 0;
+}
+
+/* Ends what runs; error is what is told of it. */
+static void
+tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
+{
+    tg_task_t *task, *next;
+
+    tg_log(TG_LOG_WARN, "%s: what runs is ended, and interrupted", why);
+    engine->is_fenced = 1;
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
+        next = TAILQ_NEXT(task, link);
+        tg_task_end(task, TG_TASK_QUEUED, error);
+    }
+}
+
+/* Somebody else was asked to cancel some of what runs here. */
+static void
+tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t ids)
+{
+    tg_json_cursor_t each;
+    tg_task_t *task;
+    tg_str_t id;
+
+    for (tg_json_iter_init(&each, ids); tg_json_iter_next(&each, &id);) {
+        task = tg_engine_find_task(engine,
+                                   tg_task_parse_id(tg_json_string_body(id)));
+
+        if (task != NULL) {
+            tg_task_end(task, TG_TASK_CANCELLED, "");
+        }
+    }
+}
+
+static void
+tg_engine_on_lease_renewed(tg_store_query_t *query)
+{
+    tg_engine_t *engine;
+    tg_str_t ids;
+
+    engine = query->data;
+    tg_engine_end_work(engine);
+    engine->is_renewing_lease = 0;
+
+    if (query->rc == TG_OK && !engine->is_fenced) {
+        tg_engine_on_lease(engine, query);
+        tg_engine_notify_interrupted(engine, tg_buf_view(&query->json));
+    }
+
+    if (query->rc == TG_OK
+        && tg_json_get_member(tg_buf_view(&query->json), TG_STR("cancel"), &ids)
+               == TG_OK)
+    {
+        tg_engine_cancel_tasks(engine, ids);
+    }
+
+    if (query->rc == TG_END && !engine->is_fenced) {
+        tg_engine_fence(engine,
+                        "the lease of the tasks' store was over, and what ran "
+                        "is another toolgate-runner's",
+                        TG_STORE_LEASE_LOST);
+    }
+
+    tg_store_query_deinit(query);
+    engine->advance(engine);
+}
+
+static void
+tg_engine_renew_lease(tg_engine_t *engine)
+{
+    tg_store_query_t *query;
+
+    query = &engine->renew_lease;
+    engine->is_renewing_lease = 1;
+    engine->renewal_sent_at = engine->renewal_requested_at;
+    tg_store_query_init(query, TG_STORE_RENEW_LEASE, tg_engine_on_lease_renewed,
+                        engine);
+    query->error = tg_str_from_cstr(tg_task_interrupted_error);
+    query->limit = engine->config.lease_ms;
+    query->agents = tg_engine_list_agents(engine);
+    tg_engine_query_store(engine, query);
+}
+
+int
+tg_engine_tick_lease(tg_engine_t *engine)
+{
+    uint64_t now;
+
+    if (!tg_engine_is_shared(engine)) {
+        return 0;
+    }
+
+    now = tg_engine_get_boot_time_ms();
+
+    if (!engine->is_fenced
+        && now - engine->lease_at >= TG_TASK_LEASE_FENCE_MS(engine->lease_ms))
+    {
+        tg_engine_fence(engine,
+                        "the lease of the tasks' store cannot be renewed, as "
+                        "the database is away",
+                        "interrupted: the lease of the task store could not be "
+                        "renewed, as the database could not be reached");
+    }
+
+    if (engine->is_opening || engine->is_renewing_lease) {
+        return 0;
+    }
+
+    if (!engine->is_fenced
+        && now - engine->renewal_requested_at
+               >= TG_TASK_LEASE_RENEW_MS(engine->lease_ms))
+    {
+        engine->renewal_requested_at = now;
+        tg_engine_renew_lease(engine);
+    }
+
+    return engine->is_fenced && engine->nrunning == 0;
+}
+
+/* --- what others tell --- */
+
+static void
+tg_engine_on_task_broadcast(tg_engine_t *engine, tg_str_t owner,
+                            tg_str_t method, tg_str_t params)
+{
+    static const char *const ends[] = { "task.completed", "task.failed",
+                                        "task.cancelled" };
+    tg_buf_t name;
+    tg_str_t id;
+    size_t i;
+
+    tg_buf_init(&name, tg_alloc_libc());
+
+    if (tg_json_type(owner) == TG_JSON_STRING) {
+        tg_json_append_unescaped(&name, tg_json_string_body(owner));
+    }
+
+    tg_engine_notify_subscriber(engine, tg_buf_view(&name),
+                                tg_json_string_body(method), params);
+    tg_buf_deinit(&name);
+
+    if (tg_json_string_eq(method, TG_STR("task.queued"))) {
+        engine->can_claim = 1;
+    }
+
+    for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (tg_json_string_eq(method, tg_str_from_cstr(ends[i]))
+            && tg_json_has_member(params, TG_STR("taskId"), TG_JSON_STRING,
+                                  &id))
+        {
+            engine->nended++;
+            engine->tasks->ops->on_task_changed(
+                engine, tg_task_parse_id(tg_json_string_body(id)));
+        }
+    }
+}
+
+void
+tg_engine_on_broadcast(void *host, tg_str_t text)
+{
+    static const char *const names[] = { "owner", "method", "params", "cancel",
+                                         NULL };
+    const char *why;
+    tg_str_t said[4];
+    tg_engine_t *engine;
+
+    engine = host;
+
+    if (engine->is_shutting_down || tg_json_validate(text, &why) != TG_OK
+        || tg_json_get_members(text, names, said) != TG_OK)
+    {
+        return;
+    }
+
+    if (said[3].data != NULL) {
+        tg_engine_cancel_tasks(engine, said[3]);
+    } else if (tg_json_type(said[1]) == TG_JSON_STRING
+               && tg_json_type(said[2]) == TG_JSON_OBJECT)
+    {
+        tg_engine_on_task_broadcast(engine, said[0], said[1], said[2]);
+    }
+
+    engine->advance(engine);
+}

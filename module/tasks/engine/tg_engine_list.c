@@ -1,0 +1,217 @@
+#include "tasks/engine/tg_engine.h"
+
+#include "base/tg_json.h"
+
+#include <stdlib.h>
+
+void
+tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
+              const char *state_dir, const tg_engine_ops_t *ops)
+{
+    tasks->ops = ops;
+    tasks->state_dir = state_dir;
+    tasks->jobs = jobs;
+    tasks->programs = programs;
+    LIST_INIT(&tasks->engines);
+}
+
+static tg_engine_t *
+tg_engine_new(tg_tasks_t *tasks, tg_str_t location)
+{
+    tg_engine_t *engine;
+    const char *path;
+
+    engine = calloc(1, sizeof(*engine));
+
+    if (engine == NULL) {
+        return NULL;
+    }
+
+    engine->location = malloc(location.len + 1);
+
+    if (engine->location == NULL) {
+        free(engine);
+        return NULL;
+    }
+
+    memcpy(engine->location, location.data, location.len);
+    engine->location[location.len] = '\0';
+    path = strchr(engine->location, '/');
+
+    if (tg_task_outputs_init(&engine->outputs, tasks->jobs->loop,
+                             tg_str_from_cstr(path != NULL ? path : "/"))
+        != TG_OK)
+    {
+        free(engine->location);
+        free(engine);
+        return NULL;
+    }
+
+    return engine;
+}
+
+static tg_engine_t *
+tg_tasks_find_engine(const tg_tasks_t *tasks, tg_str_t location)
+{
+    tg_engine_t *engine;
+
+    for (engine = LIST_FIRST(&tasks->engines);
+         engine != NULL
+         && !tg_str_eq(tg_str_from_cstr(engine->location), location);
+         engine = LIST_NEXT(engine, link))
+    {
+        /* void */
+    }
+
+    return engine;
+}
+
+tg_engine_t *
+tg_tasks_get_engine(tg_tasks_t *tasks, tg_str_t location)
+{
+    tg_engine_t *engine;
+
+    engine = tg_tasks_find_engine(tasks, location);
+
+    if (engine != NULL) {
+        return engine;
+    }
+
+    engine = tg_engine_new(tasks, location);
+
+    if (engine == NULL) {
+        return NULL;
+    }
+
+    engine->tasks = tasks;
+    LIST_INSERT_HEAD(&tasks->engines, engine, link);
+    tg_engine_init(engine);
+
+    return engine;
+}
+
+static int
+tg_engine_add_subscriber(tg_engine_t *engine, tg_peer_t *peer)
+{
+    tg_task_subscriber_t *subscriber;
+
+    for (subscriber = TAILQ_FIRST(&engine->subscribers); subscriber != NULL;
+         subscriber = TAILQ_NEXT(subscriber, link))
+    {
+        if (subscriber->peer == peer) {
+            return TG_OK;
+        }
+    }
+
+    subscriber = calloc(1, sizeof(*subscriber));
+
+    if (subscriber == NULL) {
+        return TG_NOMEM;
+    }
+
+    subscriber->peer = peer;
+    TAILQ_INSERT_HEAD(&engine->subscribers, subscriber, link);
+
+    return TG_OK;
+}
+
+void
+tg_tasks_configure(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_task_config_t config;
+    tg_engine_t *engine;
+    const char *why;
+
+    why = TG_RUNNER_NO_MEMORY;
+
+    if (tg_task_config_parse(&config, request->arguments, &why) != TG_OK) {
+        tg_peer_respond_invalid_params(peer, request, why);
+        return;
+    }
+
+    engine = tg_tasks_get_engine(tasks, config.store);
+
+    if (engine == NULL || engine->is_shutting_down
+        || tg_engine_add_subscriber(engine, peer) != TG_OK)
+    {
+        tg_task_config_free(&config);
+        tg_peer_respond_invalid_params(peer, request, why);
+        return;
+    }
+
+    tg_engine_configure(engine, &config);
+    tg_peer_respond_true(peer, request);
+}
+
+void
+tg_tasks_on_nginx_exit(tg_tasks_t *tasks, tg_peer_t *peer,
+                       tg_request_t *request)
+{
+    tg_engine_t *engine;
+    tg_str_t store, force;
+
+    if (!tg_json_has_member(request->arguments, TG_STR("store"), TG_JSON_STRING,
+                            &store))
+    {
+        tg_peer_respond_invalid_params(peer, request, "store must be a string");
+        return;
+    }
+
+    engine = tg_tasks_find_engine(tasks, tg_json_string_body(store));
+
+    if (engine != NULL) {
+        tg_engine_on_nginx_exit(
+            engine, tg_json_has_member(request->arguments, TG_STR("force"),
+                                       TG_JSON_TRUE, &force));
+    }
+
+    tg_peer_respond_true(peer, request);
+}
+
+void
+tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer)
+{
+    tg_engine_t *engine;
+
+    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
+         engine = LIST_NEXT(engine, link))
+    {
+        tg_engine_remove_subscriber(engine, peer);
+    }
+}
+
+void
+tg_tasks_shutdown(tg_tasks_t *tasks)
+{
+    tg_engine_t *engine;
+
+    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
+         engine = LIST_NEXT(engine, link))
+    {
+        tg_engine_remove_subscriber(engine, NULL);
+        tg_engine_shutdown(engine);
+    }
+}
+
+int
+tg_tasks_is_empty(const tg_tasks_t *tasks)
+{
+    return LIST_EMPTY(&tasks->engines);
+}
+
+unsigned
+tg_tasks_count_running(const tg_tasks_t *tasks)
+{
+    const tg_engine_t *engine;
+    unsigned n;
+
+    n = 0;
+
+    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
+         engine = LIST_NEXT(engine, link))
+    {
+        n += engine->nrunning;
+    }
+
+    return n;
+}

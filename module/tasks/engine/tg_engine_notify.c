@@ -1,0 +1,277 @@
+/*
+ * What clients are told about tasks: through a worker, which knows them, and
+ * who of them sees whose tasks.
+ */
+#include "tasks/engine/tg_engine.h"
+
+#include "base/tg_json.h"
+
+void
+tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent)
+{
+    tg_buf_init(params, tg_alloc_libc());
+    tg_buf_append_cstr(params, "{\"taskId\":\"");
+    tg_task_append_id(params, id);
+    tg_buf_append_char(params, '"');
+
+    if (agent.len != 0) {
+        tg_buf_append_cstr(params, ",\"agent\":");
+        tg_json_write_string(params, agent);
+    }
+}
+
+/* One that takes it; whoever reads too slowly is passed over. */
+static tg_peer_t *
+tg_engine_find_subscriber(const tg_engine_t *engine)
+{
+    const tg_jobs_t *jobs;
+    tg_task_subscriber_t *subscriber;
+
+    jobs = engine->tasks->jobs;
+
+    for (subscriber = TAILQ_FIRST(&engine->subscribers); subscriber != NULL;
+         subscriber = TAILQ_NEXT(subscriber, link))
+    {
+        if (jobs->ops->can_notify(jobs->host, subscriber->peer)) {
+            return subscriber->peer;
+        }
+    }
+
+    return NULL;
+}
+
+/* Who sees tasks of that owner, or {, and a text goes on. */
+static void
+tg_task_append_owner(tg_buf_t *json, tg_str_t owner)
+{
+    tg_buf_append_cstr(json, "{");
+
+    if (owner.len != 0) {
+        tg_buf_append_cstr(json, "\"owner\":");
+        tg_json_write_string(json, owner);
+        tg_buf_append_char(json, ',');
+    }
+}
+
+void
+tg_engine_notify_subscriber(tg_engine_t *engine, tg_str_t owner,
+                            tg_str_t method, tg_str_t params)
+{
+    const tg_jobs_t *jobs;
+    tg_peer_t *peer;
+    tg_buf_t json;
+
+    jobs = engine->tasks->jobs;
+    peer = tg_engine_find_subscriber(engine);
+
+    if (peer == NULL) {
+        return;
+    }
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_task_append_owner(&json, owner);
+    tg_buf_append_cstr(&json, "\"store\":");
+    tg_json_write_string(&json, tg_str_from_cstr(engine->location));
+    tg_buf_append_cstr(&json, ",\"method\":");
+    tg_json_write_string(&json, method);
+    tg_json_write_member(&json, ",\"params\":", params);
+    tg_buf_append_char(&json, '}');
+
+    if (!tg_buf_has_failed(&json)) {
+        tg_peer_notify(peer, TG_STR("task_event"), tg_buf_view(&json));
+        jobs->ops->notified(jobs->host, peer);
+    }
+
+    tg_buf_deinit(&json);
+}
+
+void
+tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
+                 tg_buf_t *params)
+{
+    tg_str_t notified;
+    tg_buf_t json;
+
+    tg_buf_append_char(params, '}');
+    notified = tg_buf_view(params);
+
+    if (!tg_buf_has_failed(params)) {
+        engine->tasks->ops->on_notification(engine, method, notified);
+        tg_engine_notify_subscriber(engine, owner, tg_str_from_cstr(method),
+                                    notified);
+    }
+
+    if (!tg_buf_has_failed(params) && tg_engine_is_shared(engine)) {
+        tg_buf_init(&json, tg_alloc_libc());
+        tg_task_append_owner(&json, owner);
+        tg_buf_printf(&json, "\"method\":\"%s\",\"params\":", method);
+        tg_buf_append_str(&json, notified);
+        tg_buf_append_char(&json, '}');
+        tg_engine_broadcast(engine, tg_buf_view(&json));
+        tg_buf_deinit(&json);
+    }
+
+    tg_buf_deinit(params);
+}
+
+void
+tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
+                            const char *method, int64_t id, tg_str_t error)
+{
+    tg_buf_t params;
+
+    tg_task_begin_params(&params, id, TG_STR(""));
+
+    if (error.data != NULL) {
+        tg_json_write_member(&params, ",\"error\":", error);
+    }
+
+    tg_engine_notify(engine, owner, method, &params);
+}
+
+/* Tells of a task that has failed; error is a raw JSON string. */
+static void
+tg_engine_notify_failed(tg_engine_t *engine, tg_str_t owner, int64_t id,
+                        tg_str_t agent, tg_str_t error)
+{
+    tg_buf_t params;
+
+    tg_task_begin_params(&params, id, agent);
+    tg_json_write_member(&params, ",\"error\":", error);
+    tg_engine_notify(engine, owner, "task.failed", &params);
+    tg_engine_notify_aiwg_event(engine, owner, "event.taskFailed", id, error);
+}
+
+void
+tg_engine_notify_cancelled(tg_engine_t *engine, tg_str_t owner, int64_t id,
+                           tg_str_t agent)
+{
+    tg_buf_t params;
+
+    tg_task_begin_params(&params, id, agent);
+    tg_engine_notify(engine, owner, "task.cancelled", &params);
+    tg_engine_notify_aiwg_event(engine, owner, "event.taskCancelled", id,
+                                TG_STR_NONE);
+}
+
+void
+tg_task_notify_end(tg_task_t *task)
+{
+    tg_str_t owner, agent;
+    tg_buf_t params, error;
+
+    owner = tg_buf_view(&task->owner);
+    agent = tg_buf_view(&task->agent);
+
+    if (task->is_timed_out) {
+        tg_task_begin_params(&params, task->id, agent);
+        tg_engine_notify(task->engine, owner, "task.timeout", &params);
+    }
+
+    switch (task->state) {
+    case TG_TASK_COMPLETED:
+        tg_task_begin_params(&params, task->id, agent);
+        tg_buf_append_cstr(&params, ",\"duration_ms\":");
+        tg_buf_append_int(&params, tg_engine_get_unix_time_ms()
+                                       - (int64_t) task->started_at);
+        tg_engine_notify(task->engine, owner, "task.completed", &params);
+        tg_engine_notify_aiwg_event(task->engine, owner, "event.taskCompleted",
+                                    task->id, TG_STR_NONE);
+        break;
+
+    case TG_TASK_CANCELLED:
+        tg_engine_notify_cancelled(task->engine, owner, task->id, agent);
+        break;
+
+    case TG_TASK_QUEUED:
+        tg_task_begin_params(&params, task->id, agent);
+        tg_buf_append_cstr(&params, ",\"priority\":");
+        tg_buf_append_int(&params, task->priority);
+        tg_engine_notify(task->engine, owner, "task.queued", &params);
+        break;
+
+    default:
+        tg_buf_init(&error, tg_alloc_libc());
+        tg_json_write_string(&error, tg_buf_view(&task->error));
+        tg_engine_notify_failed(task->engine, owner, task->id, agent,
+                                tg_buf_view(&error));
+        tg_buf_deinit(&error);
+    }
+}
+
+/*
+ * One of an array, as the store has told it: it has failed, with the error that
+ * the store tells or else this one; or it waits again, error is absent.
+ */
+static void
+tg_engine_notify_task(tg_engine_t *engine, const tg_str_t values[4],
+                      tg_str_t error)
+{
+    tg_buf_t agent, owner, params;
+    int64_t id;
+
+    tg_buf_init(&agent, tg_alloc_libc());
+    tg_buf_init(&owner, tg_alloc_libc());
+    id = tg_task_parse_id(tg_json_string_body(values[0]));
+    tg_json_append_unescaped(&agent, tg_json_string_body(values[1]));
+
+    if (tg_json_type(values[2]) == TG_JSON_STRING) {
+        tg_json_append_unescaped(&owner, tg_json_string_body(values[2]));
+    }
+
+    if (error.data == NULL) {
+        tg_task_begin_params(&params, id, tg_buf_view(&agent));
+        tg_engine_notify(engine, tg_buf_view(&owner), "task.queued", &params);
+    } else {
+        tg_engine_notify_failed(
+            engine, tg_buf_view(&owner), id, tg_buf_view(&agent),
+            tg_json_type(values[3]) == TG_JSON_STRING ? values[3] : error);
+        engine->nended++;
+        engine->tasks->ops->on_task_changed(engine, id);
+    }
+
+    tg_buf_deinit(&agent);
+    tg_buf_deinit(&owner);
+}
+
+void
+tg_engine_notify_each_task(tg_engine_t *engine, tg_str_t tasks,
+                           const char *error)
+{
+    static const char *const names[] = { "id", "agent", "owner", "error",
+                                         NULL };
+    tg_str_t task, values[4];
+    tg_json_cursor_t each;
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+
+    if (error != NULL) {
+        tg_json_write_string(&json, tg_str_from_cstr(error));
+    }
+
+    for (tg_json_iter_init(&each, tasks); tg_json_iter_next(&each, &task);) {
+        if (tg_json_get_members(task, names, values) == TG_OK) {
+            tg_engine_notify_task(engine, values,
+                                  error != NULL ? tg_buf_view(&json)
+                                                : TG_STR_NONE);
+        }
+    }
+
+    tg_buf_deinit(&json);
+}
+
+const char tg_task_interrupted_error[] =
+    "interrupted: toolgate-runner ended while it ran";
+
+void
+tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t notified)
+{
+    static const char *const names[] = { "queued", "failed", NULL };
+    tg_str_t ids[2];
+
+    if (tg_json_get_members(notified, names, ids) == TG_OK) {
+        tg_engine_notify_each_task(engine, ids[0], NULL);
+        tg_engine_notify_each_task(engine, ids[1], tg_task_interrupted_error);
+    }
+}

@@ -1,0 +1,203 @@
+/*
+ * The store is opened.
+ */
+#include "base/tg_json.h"
+#include "tasks/engine/tg_engine.h"
+#include "runner/logging/tg_log.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Bytes of a machine's name. */
+#define TG_ENGINE_HOST_NAME_MAX 256
+
+void
+tg_engine_set_open(tg_engine_t *engine)
+{
+    engine->state = TG_ENGINE_OPEN;
+    engine->can_claim = 1;
+    engine->purge_at = tg_engine_get_loop_time_ms(engine);
+}
+
+static void
+tg_engine_set_failed(tg_engine_t *engine, tg_str_t why)
+{
+    if (!tg_str_eq(tg_buf_view(&engine->why), why)) {
+        tg_log(TG_LOG_ERROR,
+               "the tasks' store cannot be opened, it is tried "
+               "again: %.*s",
+               (int) why.len, why.data);
+        tg_buf_reset(&engine->why, 0);
+        tg_buf_append_str(&engine->why, why);
+    }
+
+    engine->state = TG_ENGINE_FAILED;
+    engine->deadline_at = tg_engine_get_loop_time_ms(engine)
+                          + TG_TASK_OPEN_RETRY_MS;
+}
+
+/* It was told to stop when it was not open, and nothing runs yet. */
+static void
+tg_engine_restore_stopped(tg_engine_t *engine)
+{
+    if (engine->stopped_generation[0] != '\0'
+        && tg_str_eq(tg_str_from_cstr(engine->stopped_generation),
+                     engine->config.generation))
+    {
+        engine->state = TG_ENGINE_STOPPING;
+        engine->deadline_at = tg_engine_get_loop_time_ms(engine)
+                              + TG_TASK_STOP_TIMEOUT_MS;
+    }
+}
+
+static void
+tg_engine_set_tick_interval(tg_engine_t *engine, uint64_t ms)
+{
+    uv_timer_set_repeat(&engine->tick, ms);
+    (void) uv_timer_again(&engine->tick);
+}
+
+/* Should the store be tried again soon, as it was locked just now? */
+static int
+tg_engine_can_retry_locked(tg_engine_t *engine, const tg_store_query_t *query)
+{
+    uint64_t now;
+
+    now = tg_engine_get_loop_time_ms(engine);
+
+    if (!query->is_locked) {
+        return 0;
+    }
+
+    if (engine->locked_at == 0) {
+        engine->locked_at = now;
+    }
+
+    return now - engine->locked_at < TG_TASK_LOCKED_TIMEOUT_MS;
+}
+
+/* The store could not be opened. */
+static void
+tg_engine_on_open_failed(tg_engine_t *engine, const tg_store_query_t *query)
+{
+    if (tg_engine_can_retry_locked(engine, query)) {
+        tg_engine_set_tick_interval(engine, TG_TASK_LOCKED_RETRY_MS);
+    } else {
+        tg_engine_set_tick_interval(engine, TG_TASK_TICK_MS);
+        tg_engine_set_failed(engine, tg_buf_view(&query->json));
+    }
+
+    engine->outputs.store = NULL;
+    engine->db->backend->close(engine->db, NULL, NULL);
+    engine->db = NULL;
+}
+
+static void
+tg_engine_on_store_opened(tg_store_query_t *query)
+{
+    tg_engine_t *engine;
+    int is_first;
+
+    engine = query->data;
+    tg_engine_end_work(engine);
+    engine->is_opening = 0;
+    is_first = engine->state == TG_ENGINE_OPENING;
+
+    if (query->rc == TG_OK) {
+        tg_buf_reset(&engine->why, 0);
+        engine->locked_at = 0;
+        tg_engine_set_tick_interval(engine, TG_TASK_TICK_MS);
+        tg_engine_on_lease(engine, query);
+
+        if (is_first) {
+            tg_engine_set_open(engine);
+            tg_engine_restore_stopped(engine);
+        }
+
+        tg_engine_notify_interrupted(engine, tg_buf_view(&query->json));
+        engine->must_check_orphans = 1;
+        tg_engine_check_orphans(engine);
+
+    } else if (is_first) {
+        tg_engine_on_open_failed(engine, query);
+
+    } else {
+        tg_engine_log_store_error(engine, query);
+    }
+
+    tg_store_query_deinit(query);
+
+    if (is_first && engine->state != TG_ENGINE_OPENING) {
+        engine->tasks->ops->on_opened(engine);
+    }
+
+    engine->advance(engine);
+}
+
+void
+tg_engine_query_open(tg_engine_t *engine)
+{
+    tg_store_query_t *query;
+
+    query = &engine->open;
+    engine->is_opening = 1;
+    engine->renewal_requested_at = tg_engine_get_boot_time_ms();
+    engine->renewal_sent_at = engine->renewal_requested_at;
+    tg_store_query_init(query, TG_STORE_OPEN, tg_engine_on_store_opened,
+                        engine);
+    query->error = tg_str_from_cstr(tg_task_interrupted_error);
+    query->limit = engine->config.lease_ms;
+    query->agents = tg_engine_list_agents(engine);
+    tg_engine_query_store(engine, query);
+}
+
+void
+tg_engine_set_password(const tg_engine_t *engine)
+{
+    tg_str_t password;
+    tg_buf_t text;
+
+    password = engine->config.password;
+
+    if (engine->db == NULL || engine->db->backend->set_password == NULL) {
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (password.data != NULL) {
+        tg_json_append_unescaped(&text, tg_json_string_body(password));
+    }
+
+    engine->db->backend->set_password(engine->db, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+void
+tg_engine_open_store(tg_engine_t *engine)
+{
+    char name[TG_ENGINE_HOST_NAME_MAX + PATH_MAX];
+    size_t len;
+
+    (void) gethostname(name, TG_ENGINE_HOST_NAME_MAX);
+    name[TG_ENGINE_HOST_NAME_MAX - 1] = '\0';
+    len = strlen(name);
+    (void) snprintf(name + len, sizeof(name) - len, ":%s",
+                    engine->tasks->state_dir);
+    engine->state = TG_ENGINE_OPENING;
+    engine->db = tg_store_new(engine->tasks->jobs->loop,
+                              tg_str_from_cstr(engine->location), name);
+
+    if (engine->db == NULL) {
+        tg_engine_set_failed(engine, TG_STR("no memory for it"));
+        engine->tasks->ops->on_opened(engine);
+        return;
+    }
+
+    engine->db->on_broadcast = tg_engine_on_broadcast;
+    engine->db->host = engine;
+    engine->outputs.store = tg_engine_is_shared(engine) ? engine->db : NULL;
+    tg_engine_set_password(engine);
+    tg_engine_query_open(engine);
+}

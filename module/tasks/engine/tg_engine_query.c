@@ -1,0 +1,73 @@
+#include "tasks/engine/tg_engine.h"
+
+#include "base/tg_utf8.h"
+#include "runner/logging/tg_log.h"
+
+#include <time.h>
+
+int64_t
+tg_engine_get_unix_time_ms(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+uint64_t
+tg_engine_get_loop_time_ms(const tg_engine_t *engine)
+{
+    return uv_now(engine->tasks->jobs->loop);
+}
+
+void
+tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query)
+{
+    engine->nwork_pending++;
+    query->now = tg_engine_get_unix_time_ms();
+    engine->db->backend->query(engine->db, query);
+}
+
+void
+tg_engine_end_work(tg_engine_t *engine)
+{
+    engine->nwork_pending--;
+}
+
+void
+tg_engine_log_store_error(tg_engine_t *engine, const tg_store_query_t *query)
+{
+    if (query->rc != TG_INVALID) {
+        engine->has_store_error = 0;
+
+    } else if (!engine->has_store_error) {
+        engine->has_store_error = 1;
+        tg_log(TG_LOG_ERROR,
+               "what becomes of tasks cannot be written down, it is tried "
+               "again: %.*s",
+               (int) query->json.len, query->json.data);
+    }
+}
+
+void
+tg_task_append_tail(tg_buf_t *text, const tg_output_tail_t *tail)
+{
+    int is_cut;
+
+    tg_utf8_append_lossy(text, tg_output_tail_get(tail, &is_cut));
+}
+
+tg_task_t *
+tg_engine_find_task(const tg_engine_t *engine, int64_t id)
+{
+    tg_task_t *task;
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL && task->id != id;
+         task = TAILQ_NEXT(task, link))
+    {
+        /* void */
+    }
+
+    return task;
+}

@@ -1,0 +1,73 @@
+/*
+ * Tasks that ended long ago are removed, with what they put out.
+ */
+#include "tasks/engine/tg_engine.h"
+
+#include "base/tg_json.h"
+
+#include <stdlib.h>
+
+static void
+tg_engine_on_output_removed(tg_task_output_request_t *query)
+{
+    tg_engine_t *engine;
+
+    engine = query->data;
+    free(query);
+    tg_engine_end_work(engine);
+    engine->advance(engine);
+}
+
+static void
+tg_engine_on_purged(tg_store_query_t *query)
+{
+    tg_task_output_request_t *remove;
+    tg_engine_t *engine;
+    tg_json_cursor_t each;
+    tg_str_t id;
+    unsigned n;
+
+    engine = query->data;
+    tg_engine_end_work(engine);
+    engine->is_purging = 0;
+    n = 0;
+
+    for (tg_json_iter_init(&each, tg_buf_view(&query->json));
+         query->rc == TG_OK && tg_json_iter_next(&each, &id); n++)
+    {
+        remove = engine->outputs.store == NULL ? calloc(1, sizeof(*remove))
+                                               : NULL;
+
+        if (remove != NULL) {
+            remove->op = TG_TASK_OUTPUT_REMOVE;
+            remove->done = tg_engine_on_output_removed;
+            remove->data = engine;
+            remove->id = tg_task_parse_id(tg_json_string_body(id));
+            engine->nwork_pending++;
+            tg_task_outputs_submit(&engine->outputs, remove);
+        }
+    }
+
+    engine->purge_at = uv_now(engine->tasks->jobs->loop)
+                       + (n == TG_STORE_PURGE_MAX ? 0
+                                                  : TG_TASK_PURGE_INTERVAL_MS);
+    tg_store_query_deinit(query);
+    engine->advance(engine);
+}
+
+void
+tg_engine_purge(tg_engine_t *engine)
+{
+    if (engine->is_purging
+        || uv_now(engine->tasks->jobs->loop) < engine->purge_at
+        || engine->is_shutting_down)
+    {
+        return;
+    }
+
+    engine->is_purging = 1;
+    tg_store_query_init(&engine->purge, TG_STORE_PURGE, tg_engine_on_purged,
+                        engine);
+    engine->purge.limit = engine->config.keep_ms;
+    tg_engine_query_store(engine, &engine->purge);
+}

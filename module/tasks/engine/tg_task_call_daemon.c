@@ -1,0 +1,138 @@
+/*
+ * daemon.status and daemon.stop.
+ */
+#include "tasks/automation/tg_automation.h"
+
+#include "base/tg_json.h"
+
+#include <unistd.h>
+
+/* Those that the caller sees. */
+static void
+tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
+{
+    const tg_task_t *task;
+    const char *before;
+
+    before = "{\"id\":\"";
+
+    for (task = TAILQ_FIRST(&call->engine->running); task != NULL;
+         task = TAILQ_NEXT(task, link))
+    {
+        if (call->visible_owner.data != NULL
+            && !tg_str_eq(call->visible_owner, tg_buf_view(&task->owner)))
+        {
+            continue;
+        }
+
+        tg_buf_append_cstr(json, before);
+        tg_task_append_id(json, task->id);
+        tg_buf_append_cstr(json, "\",\"prompt\":");
+        tg_json_write_string(json, tg_buf_view(&task->prompt));
+        tg_buf_append_cstr(json, ",\"agent\":");
+        tg_json_write_string(json, tg_buf_view(&task->agent));
+        tg_buf_append_cstr(json, ",\"startedAt\":\"");
+        tg_buf_append_time(json, task->started_at);
+        tg_buf_append_cstr(json, "\",\"pid\":");
+
+        /* It may wait for a place among the calls of its tool. */
+        if (task->pid != 0) {
+            tg_buf_append_int(json, task->pid);
+        } else {
+            tg_buf_append_cstr(json, "null");
+        }
+
+        tg_buf_append_char(json, '}');
+        before = ",{\"id\":\"";
+    }
+}
+
+static void
+tg_task_call_respond_status(tg_task_call_t *call, const char *health,
+                            tg_str_t queued, tg_str_t tasks)
+{
+    const tg_engine_t *engine;
+    tg_buf_t *json;
+
+    engine = call->engine;
+    json = &call->text;
+    tg_buf_reset(json, 0);
+    tg_buf_append_cstr(json, "{\"pid\":");
+    tg_buf_append_int(json, getpid());
+    tg_buf_append_cstr(json, ",\"uptime_seconds\":");
+    tg_buf_append_int(json, (tg_engine_get_unix_time_ms()
+                             - (int64_t) engine->created_at)
+                                / 1000);
+    tg_buf_append_cstr(json, ",\"started_at\":\"");
+    tg_buf_append_time(json, engine->created_at);
+    tg_buf_printf(json,
+                  "\",\"health\":\"%s\",\"subsystems\":{\"ipc\":{\"clients\":"
+                  "%lld},\"supervisor\":{\"running\":%u,\"queued\":",
+                  health, (long long) call->clients, engine->nrunning);
+    tg_buf_append_str(json, queued);
+    tg_buf_append_cstr(json, ",\"maxConcurrency\":");
+    tg_buf_append_int(json, engine->config.concurrency);
+    tg_buf_append_cstr(json, ",\"tasks\":{\"running\":[");
+    tg_task_call_append_running(json, call);
+    tg_buf_append_cstr(json, "],\"queued\":");
+    tg_buf_append_str(json, tasks);
+    tg_buf_append_cstr(json, "}},\"automation\":");
+    tg_automation_append_status(json, engine->automation, call->visible_owner);
+    tg_buf_append_cstr(json, ",\"file_watcher\":");
+    tg_automation_append_watcher_status(json, engine->automation);
+    tg_buf_append_cstr(json, ",\"scheduler\":");
+    tg_automation_append_schedule(json, engine->automation);
+    tg_buf_append_cstr(json, ",\"messaging\":{\"enabled\":false}}}");
+    tg_task_call_respond_text(call);
+}
+
+void
+tg_task_call_begin_status(tg_task_call_t *call)
+{
+    if (call->engine->state == TG_ENGINE_FAILED) {
+        tg_task_call_respond_status(call, "unhealthy", TG_STR("null"),
+                                    TG_STR("[]"));
+        return;
+    }
+
+    tg_task_call_init_query(call, TG_STORE_STATUS);
+    tg_task_call_query_store(call);
+}
+
+void
+tg_task_call_on_status(tg_task_call_t *call)
+{
+    static const char *const names[] = { "queued", "tasks", NULL };
+    tg_str_t values[2];
+
+    if (tg_json_get_members(tg_buf_view(&call->query.json), names, values)
+        != TG_OK) {
+        tg_task_call_respond_store_error(call);
+        return;
+    }
+
+    tg_task_call_respond_status(call,
+                                call->engine->state == TG_ENGINE_STOPPING
+                                    ? "stopping"
+                                    : "healthy",
+                                values[0], values[1]);
+}
+
+void
+tg_task_call_begin_stop(tg_task_call_t *call)
+{
+    tg_engine_t *engine;
+    tg_str_t generation;
+
+    engine = call->engine;
+    generation = engine->config.generation;
+
+    if (generation.len < sizeof(engine->stopped_generation)) {
+        memcpy(engine->stopped_generation, generation.data, generation.len);
+        engine->stopped_generation[generation.len] = '\0';
+    }
+
+    tg_engine_stop(engine, tg_task_call_get_bool(call, "force"));
+
+    tg_task_call_respond_json(call, TG_STR("{\"stopping\":true}"));
+}

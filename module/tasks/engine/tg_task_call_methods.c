@@ -1,0 +1,268 @@
+#include "tasks/automation/tg_automation.h"
+
+#include <stdlib.h>
+
+enum {
+    TG_TASK_MEMBER_STORE,
+    TG_TASK_MEMBER_METHOD,
+    TG_TASK_MEMBER_PARAMS,
+    TG_TASK_MEMBER_CLIENTS,
+    TG_TASK_MEMBER_OWNER,
+    TG_TASK_MEMBER_SEES_ALL,
+    TG_TASK_MEMBER_IS_TOOL,
+    TG_TASK_MEMBER_TOKEN,
+    TG_TASK_MEMBERS
+};
+
+static const char *const tg_task_call_members[] = {
+    [TG_TASK_MEMBER_STORE] = "store",
+    [TG_TASK_MEMBER_METHOD] = "method",
+    [TG_TASK_MEMBER_PARAMS] = "params",
+    [TG_TASK_MEMBER_CLIENTS] = "clients",
+    [TG_TASK_MEMBER_OWNER] = "owner",
+    [TG_TASK_MEMBER_SEES_ALL] = "sees_all",
+    [TG_TASK_MEMBER_IS_TOOL] = "is_tool",
+    [TG_TASK_MEMBER_TOKEN] = "token",
+    [TG_TASK_MEMBERS] = NULL,
+};
+
+static const tg_task_method_t tg_task_methods[] = {
+    { "tool.call", 0, tg_task_call_begin_tool, tg_task_call_on_tool },
+    { "task.submit", 0, tg_task_call_begin_submit, tg_task_call_on_submit },
+    { "task.cancel", 0, tg_task_call_begin_cancel, tg_task_call_on_cancel },
+    { "task.get", 0, tg_task_call_begin_get, tg_task_call_respond_task },
+    { "task.list", 0, tg_task_call_begin_list, tg_task_call_on_list },
+    { "task.stats", 0, tg_task_call_begin_stats, tg_task_call_respond_stored },
+    { "task.output", 0, tg_task_call_begin_output, tg_task_call_on_output },
+    { "task.wait", 0, tg_task_call_begin_wait, tg_task_call_on_wait },
+    { "chat.send", 0, tg_task_call_begin_chat, tg_task_call_on_chat },
+    { "automation.status", 0, tg_task_call_begin_rules_status, NULL },
+    { "automation.enable", 0, tg_task_call_begin_rules_enable,
+      tg_task_call_on_rules_override },
+    { "automation.disable", 0, tg_task_call_begin_rules_disable,
+      tg_task_call_on_rules_override },
+    { "automation.approve", 0, tg_task_call_begin_rules_approve, NULL },
+    { "daemon.status", 1, tg_task_call_begin_status, tg_task_call_on_status },
+    { "daemon.stop", 1, tg_task_call_begin_stop, NULL },
+};
+
+static const tg_task_method_t *
+tg_task_find_method(tg_str_t raw)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(tg_task_methods) / sizeof(tg_task_methods[0]); i++) {
+        if (tg_json_string_eq(raw, tg_str_from_cstr(tg_task_methods[i].name))) {
+            return &tg_task_methods[i];
+        }
+    }
+
+    return NULL;
+}
+
+static void
+tg_task_call_run_method(tg_task_call_t *call)
+{
+    tg_engine_t *engine;
+
+    engine = call->engine;
+
+    if (call->method->is_quick) {
+        call->method->begin(call);
+        return;
+    }
+
+    if (engine->config.nagents == 0) {
+        tg_task_call_respond_error(call, TG_TASK_ERROR_UNAVAILABLE,
+                                   "Subsystem unavailable: the config has no "
+                                   "task_agent.");
+        return;
+    }
+
+    if (engine->state != TG_ENGINE_FAILED) {
+        call->method->begin(call);
+        return;
+    }
+
+    tg_buf_reset(&call->text, 0);
+    tg_buf_append_cstr(&call->text,
+                       "Subsystem unavailable: the tasks' store cannot "
+                       "be opened: ");
+    tg_buf_append_str(&call->text, tg_buf_view(&engine->why));
+    tg_buf_append_char(&call->text, '\0');
+    tg_task_call_respond_error(call, TG_TASK_ERROR_UNAVAILABLE,
+                               tg_buf_has_failed(&call->text)
+                                   ? TG_RUNNER_NO_MEMORY
+                                   : call->text.data);
+}
+
+static void
+tg_engine_run_waiting_calls(tg_engine_t *engine)
+{
+    tg_task_call_t *call;
+
+    while ((call = TAILQ_FIRST(&engine->waiting)) != NULL) {
+        tg_task_call_dequeue(call);
+        tg_task_call_run_method(call);
+    }
+}
+
+static void
+tg_task_call_free(tg_job_t *job)
+{
+    tg_task_call_t *call;
+
+    call = job->work;
+    tg_store_query_deinit(&call->query);
+    tg_buf_deinit(&call->read.bytes);
+    tg_buf_deinit(&call->prompt);
+    tg_buf_deinit(&call->cwd);
+    tg_buf_deinit(&call->job_params);
+    tg_buf_deinit(&call->text);
+    free(call->memory);
+    free(call);
+}
+
+static int
+tg_task_call_create(tg_job_t *job, const tg_str_t *values, const char **why)
+{
+    tg_task_call_t *call;
+    tg_str_t params, owner, token;
+    char *at;
+
+    *why = "store and owner must be strings, method one about tasks, params an "
+           "object";
+    params = values[TG_TASK_MEMBER_PARAMS];
+    owner = values[TG_TASK_MEMBER_OWNER];
+
+    if (tg_json_type(values[TG_TASK_MEMBER_STORE]) != TG_JSON_STRING
+        || tg_json_type(owner) != TG_JSON_STRING
+        || tg_json_type(params) != TG_JSON_OBJECT
+        || tg_task_find_method(values[TG_TASK_MEMBER_METHOD]) == NULL)
+    {
+        return TG_INVALID;
+    }
+
+    call = calloc(1, sizeof(*call));
+
+    if (call == NULL) {
+        return TG_NOMEM;
+    }
+
+    job->work = call;
+    job->bytes += params.len;
+    call->job = job;
+    call->method = tg_task_find_method(values[TG_TASK_MEMBER_METHOD]);
+    tg_store_query_init(&call->query, TG_STORE_STATS, NULL, NULL);
+    tg_buf_init(&call->read.bytes, tg_alloc_libc());
+    tg_buf_init(&call->prompt, tg_alloc_libc());
+    tg_buf_init(&call->cwd, tg_alloc_libc());
+    tg_buf_init(&call->job_params, tg_alloc_libc());
+    tg_buf_init(&call->text, tg_alloc_libc());
+    (void) tg_param_read_int(values[TG_TASK_MEMBER_CLIENTS], 0, INT64_MAX,
+                             &call->clients);
+    call->engine = tg_tasks_get_engine(
+        job->host, tg_json_string_body(values[TG_TASK_MEMBER_STORE]));
+    owner = tg_json_string_body(owner);
+    token = tg_json_type(values[TG_TASK_MEMBER_TOKEN]) == TG_JSON_STRING
+                ? tg_json_string_body(values[TG_TASK_MEMBER_TOKEN])
+                : TG_STR_NONE;
+    call->memory = malloc(params.len + owner.len + token.len);
+
+    if (call->memory == NULL || call->engine == NULL) {
+        return TG_NOMEM;
+    }
+
+    at = call->memory;
+    call->params = tg_str_copy_to(&at, params);
+    call->owner = tg_str_copy_to(&at, owner);
+    call->token = tg_str_copy_to(&at, token);
+
+    call->is_tool = tg_json_type(values[TG_TASK_MEMBER_IS_TOOL])
+                    == TG_JSON_TRUE;
+
+    if (tg_json_type(values[TG_TASK_MEMBER_SEES_ALL]) != TG_JSON_TRUE) {
+        call->visible_owner = call->owner;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_task_call_start(tg_job_t *job)
+{
+    tg_task_call_t *call;
+
+    call = job->work;
+    call->is_starting = 1;
+
+    if (call->engine->state == TG_ENGINE_OPENING) {
+        tg_task_call_enqueue(call, &call->engine->waiting);
+    } else {
+        tg_task_call_run_method(call);
+    }
+
+    call->is_starting = 0;
+
+    return call->is_over ? -1 : 0;
+}
+
+static void
+tg_task_call_stop(tg_job_t *job)
+{
+    tg_task_call_t *call;
+
+    call = job->work;
+
+    if (call->is_querying
+        || (call->list != NULL && tg_task_call_is_cancelling(call)
+            && !tg_engine_is_shared(call->engine)))
+    {
+        call->is_abandoned = 1;
+        return;
+    }
+
+    if (call->list != NULL) {
+        tg_task_call_dequeue(call);
+    }
+
+    tg_job_set_done(job);
+}
+
+const tg_job_type_t tg_task_job_type = {
+    .name = "task",
+    .members = tg_task_call_members,
+    .timeout_ms = 60000,
+    .needs_no_slot = 1,
+    .read = tg_task_call_create,
+    .start = tg_task_call_start,
+    .stop = tg_task_call_stop,
+    .free = tg_task_call_free,
+};
+
+/* What is kept of the rules is asked for before anybody asks about them. */
+static void
+tg_task_calls_on_engine_opened(tg_engine_t *engine)
+{
+    tg_automation_on_opened(engine);
+    tg_engine_run_waiting_calls(engine);
+}
+
+static void
+tg_task_calls_on_engine_tick(tg_engine_t *engine)
+{
+    tg_engine_tick_following_calls(engine);
+    tg_automation_on_tick(engine);
+}
+
+const tg_engine_ops_t tg_task_engine_ops = {
+    .on_opened = tg_task_calls_on_engine_opened,
+    .on_task_changed = tg_engine_resume_following_calls,
+    .on_task_ended = tg_task_resume_cancel_calls,
+    .tick = tg_task_calls_on_engine_tick,
+    .on_configured = tg_automation_on_configured,
+    .on_notification = tg_automation_on_notification,
+    .on_shutdown = tg_automation_on_shutdown,
+    .on_freed = tg_automation_on_engine_freed,
+    .abandon = tg_task_calls_dequeue_all,
+};

@@ -1,0 +1,93 @@
+/*
+ * task.wait, which answers as task.get does, when the task has ended.
+ */
+#include "tasks/engine/tg_task_call.h"
+
+/* As long as clients usually wait themselves; and the longest. */
+#define TG_TASK_WAIT_DEFAULT_S 25
+#define TG_TASK_WAIT_MAX_S 3600
+
+void
+tg_task_call_begin_wait(tg_task_call_t *call)
+{
+    if (call->wait_until == 0) {
+        call->wait_until = uv_now(call->job->jobs->loop)
+                           + 1000
+                                 * (uint64_t) tg_task_call_get_int(
+                                     call, "timeout", 0, TG_TASK_WAIT_MAX_S,
+                                     TG_TASK_WAIT_DEFAULT_S);
+    }
+
+    call->seen_count = call->engine->nended;
+    tg_task_call_begin_get(call);
+}
+
+void
+tg_task_call_on_wait(tg_task_call_t *call)
+{
+    const tg_store_query_t *query;
+
+    query = &call->query;
+
+    if (query->rc != TG_OK
+        || (query->state != TG_TASK_RUNNING && query->state != TG_TASK_QUEUED)
+        || uv_now(call->job->jobs->loop) >= call->wait_until)
+    {
+        tg_task_call_respond_task(call);
+
+    } else if (call->seen_count != call->engine->nended) {
+        /* It may have ended since the store was asked. */
+        tg_task_call_begin_wait(call);
+
+    } else {
+        tg_task_call_enqueue(call, &call->engine->following);
+    }
+}
+
+int
+tg_task_call_is_wait_over(const tg_task_call_t *call)
+{
+    const tg_engine_t *engine;
+
+    engine = call->engine;
+
+    /* Of one that runs or waits here it is told when it ends. */
+    return call->seen_count != engine->nended
+           || uv_now(call->job->jobs->loop) >= call->wait_until
+           || (tg_engine_is_shared(engine)
+               && tg_engine_find_task(engine, call->query.id) == NULL);
+}
+
+void
+tg_task_call_send_wait_progress(tg_task_call_t *call)
+{
+    const tg_task_t *task;
+    char room[192];
+    tg_buf_t json;
+    tg_job_t *job;
+
+    job = call->job;
+    task = tg_engine_find_task(call->engine, call->query.id);
+    json = tg_buf_make_fixed(room, sizeof(room));
+    tg_buf_append_cstr(&json, "{\"progress\":");
+    tg_buf_append_uint(&json,
+                       (uv_now(job->jobs->loop) - job->started_at) / 1000);
+    tg_buf_append_cstr(&json, ",\"message\":\"");
+    tg_task_append_id(&json, call->query.id);
+
+    if (task != NULL) {
+        tg_buf_append_cstr(&json, " runs, it has put out ");
+        tg_buf_append_uint(&json, task->size);
+        tg_buf_append_cstr(&json,
+                           tg_pick_plural(task->size, " byte\"}", " bytes\"}"));
+    } else {
+        tg_buf_append_cstr(&json, call->query.state == TG_TASK_QUEUED
+                                      ? " waits for its turn\"}"
+                                      : " runs\"}");
+    }
+
+    if (!tg_buf_has_failed(&json)) {
+        tg_job_on_progress(job, tg_progress_update(&job->progress,
+                                                   tg_buf_view(&json)));
+    }
+}

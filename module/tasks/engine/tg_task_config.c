@@ -1,0 +1,325 @@
+#include "tasks/engine/tg_engine.h"
+
+#include "base/tg_json.h"
+
+#include <stdlib.h>
+
+enum {
+    TG_CONFIG_STORE,
+    TG_CONFIG_GENERATION,
+    TG_CONFIG_DEFAULT,
+    TG_CONFIG_CONCURRENCY,
+    TG_CONFIG_QUEUE,
+    TG_CONFIG_KEEP,
+    TG_CONFIG_AGENTS,
+    TG_CONFIG_RULES,
+    TG_CONFIG_PASSWORD,
+    TG_CONFIG_LEASE,
+    TG_CONFIG_QUOTA,
+    TG_CONFIG_MEMBERS
+};
+
+static const char *const tg_task_config_members[] = {
+    "store",    "generation", "default",      "concurrency",
+    "queue",    "keep_ms",    "agents",       "rules",
+    "password", "lease_ms",   "output_quota", NULL,
+};
+
+enum {
+    TG_AGENT_NAME,
+    TG_AGENT_ARGV,
+    TG_AGENT_ENV,
+    TG_AGENT_CWD,
+    TG_AGENT_STDIN,
+    TG_AGENT_SUCCESS,
+    TG_AGENT_MEMORY,
+    TG_AGENT_PIDS,
+    TG_AGENT_TIMEOUT,
+    TG_AGENT_CONCURRENCY,
+    TG_AGENT_OUTPUT,
+    TG_AGENT_RETRY,
+    TG_AGENT_MEMBERS
+};
+
+static const char *const tg_agent_members[] = {
+    "name",       "argv",   "env",  "cwd",        "stdin",
+    "success",    "memory", "pids", "timeout_ms", "concurrency",
+    "max_output", "retry",  NULL,
+};
+
+/* A text without escapes, as all of these are. */
+static tg_str_t
+tg_task_config_get_text(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_string_body(raw)
+                                               : TG_STR("");
+}
+
+static int
+tg_agent_parse(tg_agent_t *agent, tg_str_t raw)
+{
+    tg_str_t values[TG_AGENT_MEMBERS];
+
+    if (tg_json_get_members(raw, tg_agent_members, values) != TG_OK) {
+        return TG_INVALID;
+    }
+
+    agent->name = tg_task_config_get_text(values[TG_AGENT_NAME]);
+    agent->argv = values[TG_AGENT_ARGV];
+    agent->env = values[TG_AGENT_ENV];
+    agent->cwd = values[TG_AGENT_CWD];
+    agent->input = values[TG_AGENT_STDIN];
+    agent->success = values[TG_AGENT_SUCCESS];
+    agent->memory = values[TG_AGENT_MEMORY];
+    agent->pids = values[TG_AGENT_PIDS];
+    agent->timeout_ms = 0;
+    agent->concurrency = TG_TASK_CONCURRENCY_MAX;
+    agent->max_output = TG_EXEC_OUTPUT_DEFAULT;
+    agent->retry = 0;
+
+    return agent->name.len != 0 && agent->name.len <= TG_STORE_AGENT_NAME_MAX
+                   && tg_param_read_int(values[TG_AGENT_TIMEOUT], 1,
+                                        TG_JOB_TIMEOUT_MAX, &agent->timeout_ms)
+                          == TG_OK
+                   && (tg_agent_is_tool(agent)
+                       || (tg_json_type(agent->argv) == TG_JSON_ARRAY
+                           && agent->timeout_ms != 0))
+                   && tg_param_read_int(values[TG_AGENT_CONCURRENCY], 1,
+                                        TG_TASK_CONCURRENCY_MAX,
+                                        &agent->concurrency)
+                          == TG_OK
+                   && tg_param_read_int(values[TG_AGENT_OUTPUT], 0, INT64_MAX,
+                                        &agent->max_output)
+                          == TG_OK
+                   && tg_param_read_int(values[TG_AGENT_RETRY], 0, INT64_MAX,
+                                        &agent->retry)
+                          == TG_OK
+               ? TG_OK
+               : TG_INVALID;
+}
+
+static int
+tg_task_config_parse_members(tg_task_config_t *config, tg_str_t raw)
+{
+    tg_str_t values[TG_CONFIG_MEMBERS], agent;
+    tg_json_cursor_t json;
+
+    if (tg_json_get_members(raw, tg_task_config_members, values) != TG_OK) {
+        return TG_INVALID;
+    }
+
+    config->store = tg_task_config_get_text(values[TG_CONFIG_STORE]);
+    config->generation = tg_task_config_get_text(values[TG_CONFIG_GENERATION]);
+    config->default_agent = tg_task_config_get_text(values[TG_CONFIG_DEFAULT]);
+    config->concurrency = 1;
+    config->queue_max = 1;
+    config->keep_ms = INT64_MAX;
+    config->output_quota = INT64_MAX;
+    config->rules = values[TG_CONFIG_RULES];
+    config->lease_ms = TG_TASK_LEASE_DEFAULT_MS;
+
+    if (tg_json_type(values[TG_CONFIG_PASSWORD]) == TG_JSON_STRING) {
+        config->password = values[TG_CONFIG_PASSWORD];
+    }
+
+    if (config->store.len == 0
+        || tg_param_read_int(values[TG_CONFIG_CONCURRENCY], 1,
+                             TG_TASK_CONCURRENCY_MAX, &config->concurrency)
+               != TG_OK
+        || tg_param_read_int(values[TG_CONFIG_QUEUE], 1, INT64_MAX,
+                             &config->queue_max)
+               != TG_OK
+        || tg_param_read_int(values[TG_CONFIG_LEASE], 1000, INT64_MAX / 1000,
+                             &config->lease_ms)
+               != TG_OK
+        || tg_param_read_int(values[TG_CONFIG_QUOTA], 0, INT64_MAX,
+                             &config->output_quota)
+               != TG_OK
+        || tg_param_read_int(values[TG_CONFIG_KEEP], 0, INT64_MAX,
+                             &config->keep_ms)
+               != TG_OK)
+    {
+        return TG_INVALID;
+    }
+
+    for (tg_json_iter_init(&json, values[TG_CONFIG_AGENTS]);
+         tg_json_iter_next(&json, &agent);)
+    {
+        if (config->nagents == TG_STORE_AGENTS_MAX
+            || tg_agent_parse(&config->agents[config->nagents++], agent)
+                   != TG_OK)
+        {
+            return TG_INVALID;
+        }
+    }
+
+    return TG_OK;
+}
+
+int
+tg_task_config_parse(tg_task_config_t *config, tg_str_t raw, const char **why)
+{
+    memset(config, 0, sizeof(*config));
+    config->text = malloc(raw.len + 1);
+
+    if (config->text == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(config->text, raw.data, raw.len);
+
+    if (tg_task_config_parse_members(config, tg_str(config->text, raw.len))
+        != TG_OK)
+    {
+        *why = "store, concurrency, queue, keep_ms and agents must be as a "
+               "worker of this version writes them";
+        tg_task_config_free(config);
+        return TG_INVALID;
+    }
+
+    return TG_OK;
+}
+
+void
+tg_task_config_free(tg_task_config_t *config)
+{
+    free(config->text);
+    memset(config, 0, sizeof(*config));
+}
+
+const tg_agent_t *
+tg_task_config_find_agent(const tg_task_config_t *config, tg_str_t name)
+{
+    const tg_agent_t *agent, *any;
+    unsigned i;
+
+    any = NULL;
+
+    for (i = 0; i < config->nagents; i++) {
+        agent = &config->agents[i];
+
+        if (tg_agent_is_catch_all(agent)) {
+            any = agent;
+        } else if (tg_str_eq(agent->name, name)) {
+            return agent;
+        }
+    }
+
+    return tg_store_is_agent_name(name) ? any : NULL;
+}
+
+/* --- the program of a task --- */
+
+/* What a variable is, escaped. */
+static void
+tg_agent_append_variable(tg_buf_t *json, tg_str_t name, tg_str_t task)
+{
+    tg_str_t value;
+
+    if (tg_json_get_member(task, name, &value) != TG_OK
+        || tg_json_type(value) == TG_JSON_NULL)
+    {
+        return;
+    }
+
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        tg_buf_append_str(json, tg_json_string_body(value));
+    } else {
+        tg_json_write_escaped(json, value);
+    }
+}
+
+/*
+ * A value is an array: a text, the name of a member of the task, a text, and
+ * so on.  Appends it as a string.
+ */
+static void
+tg_agent_append_template(tg_buf_t *json, tg_str_t value, tg_str_t task)
+{
+    tg_json_cursor_t parts;
+    tg_str_t part;
+    int is_name;
+
+    is_name = 0;
+    tg_buf_append_char(json, '"');
+
+    for (tg_json_iter_init(&parts, value); tg_json_iter_next(&parts, &part);) {
+        if (is_name) {
+            tg_agent_append_variable(json, tg_task_config_get_text(part), task);
+        } else {
+            tg_buf_append_str(json, tg_task_config_get_text(part));
+        }
+
+        is_name = !is_name;
+    }
+
+    tg_buf_append_char(json, '"');
+}
+
+static void
+tg_agent_append_templates(tg_buf_t *json, const char *key, tg_str_t values,
+                          tg_str_t task)
+{
+    const char *before;
+    tg_json_cursor_t each;
+    tg_str_t value;
+
+    tg_buf_append_cstr(json, key);
+    before = "[";
+
+    for (tg_json_iter_init(&each, values); tg_json_iter_next(&each, &value);) {
+        tg_buf_append_cstr(json, before);
+        tg_agent_append_template(json, value, task);
+        before = ",";
+    }
+
+    tg_buf_append_cstr(json, *before == '[' ? "[]" : "]");
+}
+
+/* Where the task says, or its agent, or at the root. */
+static void
+tg_agent_append_cwd(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
+{
+    tg_str_t cwd;
+
+    if (agent->cwd.data != NULL) {
+        tg_buf_append_cstr(json, ",\"cwd\":");
+        tg_agent_append_template(json, agent->cwd, task);
+
+    } else if (tg_json_has_member(task, TG_STR("cwd"), TG_JSON_STRING, &cwd)) {
+        tg_json_write_member(json, ",\"cwd\":", cwd);
+    }
+}
+
+void
+tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
+                           tg_str_t task)
+{
+    tg_str_t name;
+
+    tg_buf_append_cstr(json, "{\"tool\":");
+
+    if (tg_agent_is_catch_all(agent)
+        && tg_json_has_member(task, TG_STR("agent"), TG_JSON_STRING, &name))
+    {
+        tg_buf_append_str(json, name);
+    } else {
+        tg_json_write_string(json, agent->name);
+    }
+
+    tg_buf_printf(json, ",\"timeout_ms\":%lld,\"max_timeout_ms\":%lld",
+                  (long long) agent->timeout_ms, (long long) agent->timeout_ms);
+    tg_agent_append_templates(json, ",\"argv\":", agent->argv, task);
+    tg_agent_append_templates(json, ",\"env\":", agent->env, task);
+    tg_agent_append_cwd(json, agent, task);
+
+    if (agent->input.data != NULL) {
+        tg_buf_append_cstr(json, ",\"stdin\":");
+        tg_agent_append_template(json, agent->input, task);
+    }
+
+    tg_json_write_member(json, ",\"success\":", agent->success);
+    tg_json_write_member(json, ",\"memory\":", agent->memory);
+    tg_json_write_member(json, ",\"pids\":", agent->pids);
+    tg_buf_append_char(json, '}');
+}

@@ -1,0 +1,50 @@
+/*
+ * The scheduler of a libuv loop: while sources wait, each iteration of the
+ * loop runs one of them for one time slice, and polling does not block.
+ */
+#ifndef TG_UV_SCHED_H
+#define TG_UV_SCHED_H
+
+#include "base/tg_sched.h"
+
+#include <uv.h>
+
+/* Bytes that all sources of a loop may hold together. */
+#define TG_UV_MEMORY_MAX 536870912
+
+typedef struct {
+    tg_sched_t sched;
+    uv_loop_t *loop;
+    uv_idle_t idle; /* active while sources wait */
+} tg_uv_sched_t;
+
+void tg_uv_sched_init(tg_uv_sched_t *sched, uv_loop_t *loop);
+
+/* Closes the idle handle once no source is left; closed may be NULL. */
+void tg_uv_sched_close(tg_uv_sched_t *sched, uv_close_cb closed);
+
+/*
+ * A stream that is read in time slices: after a read that filled its buffer
+ * others come first.  Its callbacks are those of uv_read_start().
+ */
+typedef struct {
+    tg_sched_source_t source;
+    tg_uv_sched_t *sched;
+    uv_stream_t *stream;
+    uv_alloc_cb alloc;
+    uv_read_cb read;
+} tg_uv_stream_reader_t;
+
+/* 0 or a libuv error.  Of one that reads already nothing changes. */
+int tg_uv_stream_reader_start(tg_uv_stream_reader_t *reader,
+                              tg_uv_sched_t *sched, uv_stream_t *stream,
+                              uv_alloc_cb alloc, uv_read_cb read);
+
+/* Also before the stream is closed; of one that was not started, too. */
+void tg_uv_stream_reader_stop(tg_uv_stream_reader_t *reader);
+
+/* Called first by the read callback, with its arguments. */
+void tg_uv_stream_reader_yield(tg_uv_stream_reader_t *reader, ssize_t nread,
+                               const uv_buf_t *buf);
+
+#endif

@@ -1,0 +1,258 @@
+/*
+ * Pages of a large output: whoever follows what each says has all of it, and
+ * a pattern finds the lines that it finds in each line alone.
+ *
+ * Input: how many lines and bytes a page has, where to begin, as lines or
+ * bytes (a byte each); a line with a pattern, which may be empty; the output.
+ */
+#include "help.h"
+
+#include "base/tg_utf8.h"
+#include "schema/pcre2/tg_pcre2.h"
+#include "runner/output/tg_output_search.h"
+#include "schema/tg_pattern.h"
+
+#include <stdlib.h>
+
+/* The page, by as many time slices as it takes. */
+static int
+page_run(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
+         tg_buf_t *remark)
+{
+    tg_output_search_t *search;
+    int rc;
+
+    if (query->pattern.data == NULL) {
+        tg_output_page_append(text, query, page, remark);
+        return TG_OK;
+    }
+
+    search = tg_output_search_new(text, query, page, remark);
+
+    if (search == NULL) {
+        return TG_INVALID;
+    }
+
+    do {
+        rc = tg_output_search_run(search);
+    } while (rc == TG_AGAIN);
+
+    tg_output_search_free(search);
+
+    return rc;
+}
+
+static int
+page_get(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
+         tg_buf_t *remark)
+{
+    int rc;
+
+    tg_buf_truncate(page, 0);
+    tg_buf_truncate(remark, 0);
+    rc = page_run(text, query, page, remark);
+    FUZZ(rc == TG_OK || rc == TG_INVALID);
+    FUZZ(tg_utf8_is_valid(tg_buf_view(page)));
+    FUZZ_LINE(tg_buf_view(remark));
+    FUZZ(remark->len != 0);
+
+    return rc;
+}
+
+/* The number behind a key of the remark, or 0. */
+static int64_t
+page_number(const tg_buf_t *remark, const char *key)
+{
+    const char *at;
+
+    at = memmem(remark->data, remark->len, key, strlen(key));
+
+    return at != NULL ? strtoll(at + strlen(key), NULL, 10) : 0;
+}
+
+/* Page by page to the end, as the remarks say. */
+static void
+page_all(tg_str_t text, tg_output_page_query_t query)
+{
+    tg_buf_t page, remark, all, whole;
+    int64_t line, offset;
+
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    tg_buf_init(&all, tg_alloc_libc());
+    tg_buf_init(&whole, tg_alloc_libc());
+    query.pattern = TG_STR_NONE;
+    query.line = 1;
+    query.offset = query.offset < 0 ? -1 : 0;
+
+    do {
+        FUZZ(page_get(text, &query, &page, &remark) == TG_OK);
+        tg_buf_append_str(&all, tg_buf_view(&page));
+        line = page_number(&remark, "\"line\": ");
+        offset = page_number(&remark, "\"offset\": ");
+        FUZZ(line == 0 || line > query.line);
+        FUZZ(offset == 0 || offset > query.offset);
+
+        if (offset != 0) {
+            query.offset = offset;
+        } else {
+            query.line = line;
+        }
+    } while (line != 0 || offset != 0);
+
+    tg_utf8_append_lossy(&whole, text);
+
+    /* What is none may be cut anywhere, and then is more of nothing. */
+    if (tg_utf8_is_valid(text)) {
+        FUZZ_EQ(tg_buf_view(&all), tg_buf_view(&whole));
+    }
+
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    tg_buf_deinit(&all);
+    tg_buf_deinit(&whole);
+}
+
+/* --- patterns --- */
+
+/* TG_OK, TG_MISSING or TG_LIMIT. */
+static int
+page_matches(void *code, unsigned weight, tg_str_t line)
+{
+    const tg_schema_regex_engine_t *regex;
+    uint64_t spent;
+    tg_buf_t valid;
+    int rc;
+
+    regex = tg_pcre2_get_engine();
+    tg_buf_init(&valid, tg_alloc_libc());
+    tg_utf8_append_lossy(&valid, line);
+    weight = weight < valid.len ? weight : (unsigned) valid.len;
+    rc = regex->match(regex->ctx, code, tg_buf_view(&valid),
+                      TG_OUTPUT_SEARCH_LINE_STEPS
+                          / (1 + weight / TG_OUTPUT_SEARCH_CHARS_PER_STEP),
+                      &spent);
+    tg_buf_deinit(&valid);
+
+    return rc;
+}
+
+/*
+ * The numbers of the lines that are found, each behind a newline.  0: one of
+ * them is too costly.
+ */
+static int
+page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
+{
+    const tg_schema_regex_engine_t *regex;
+    const char *p, *end, *next, *why;
+    unsigned weight;
+    tg_buf_t source;
+    int64_t line;
+    void *code;
+    int rc;
+
+    regex = tg_pcre2_get_engine();
+    tg_buf_init(&source, tg_alloc_libc());
+    FUZZ(tg_pattern_translate(pattern, &source, &weight, &why) == TG_OK);
+    FUZZ(regex->compile(regex->ctx, tg_buf_view(&source), &code, &source)
+         == TG_OK);
+    end = tg_str_end(text);
+    rc = TG_MISSING;
+
+    for (p = text.data, line = 1; p < end && rc != TG_LIMIT; p = next + 1) {
+        next = memchr(p, '\n', (size_t) (end - p));
+        next = next != NULL ? next : end;
+        rc = page_matches(code, weight, tg_str(p, (size_t) (next - p)));
+
+        if (rc == TG_OK) {
+            tg_buf_printf(numbers, "\n%lld", (long long) line);
+        }
+
+        line++;
+    }
+
+    regex->free(regex->ctx, code);
+    tg_buf_deinit(&source);
+
+    return rc != TG_LIMIT;
+}
+
+static void
+page_search(tg_str_t text, tg_output_page_query_t query)
+{
+    tg_buf_t page, remark, found, expected;
+    int64_t n;
+
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    tg_buf_init(&found, tg_alloc_libc());
+    tg_buf_init(&expected, tg_alloc_libc());
+    query.line = 1;
+
+    if (page_get(text, &query, &page, &remark) == TG_OK
+        && page_expect(query.pattern, text, &expected))
+    {
+        /* A line a page: its number is what the page begins with. */
+        query.lines = 1;
+
+        do {
+            FUZZ(page_get(text, &query, &page, &remark) == TG_OK);
+            n = page_number(&remark, "\"line\": ");
+            FUZZ(n == 0 || n > query.line);
+            query.line = n;
+
+            if (page.len != 0) {
+                tg_buf_append_char(&page, '\0');
+                tg_buf_printf(&found, "\n%lld", strtoll(page.data, NULL, 10));
+            }
+        } while (n != 0);
+
+        FUZZ_EQ(tg_buf_view(&found), tg_buf_view(&expected));
+    }
+
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    tg_buf_deinit(&found);
+    tg_buf_deinit(&expected);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_output_page_query_t query;
+    tg_buf_t page, remark;
+    tg_str_t text, line;
+    fuzz_in_t in;
+    unsigned from;
+
+    in = fuzz_in(data, size);
+    memset(&query, 0, sizeof(query));
+    query.lines = 1 + fuzz_byte(&in);
+    query.bytes = 4 + fuzz_byte(&in);
+    from = fuzz_byte(&in);
+    query.line = 1 + from / 2;
+    query.offset = from & 1 ? (int64_t) (from / 2) : -1;
+    line = fuzz_until_newline(&in);
+    text = fuzz_rest(&in);
+    /* From anywhere. */
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    FUZZ(page_get(text, &query, &page, &remark) == TG_OK);
+    query.pattern = line;
+
+    if (tg_utf8_is_valid(line)) {
+        (void) page_get(text, &query, &page, &remark);
+    }
+
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+
+    page_all(text, query);
+
+    if (line.len != 0 && tg_utf8_is_valid(line)) {
+        page_search(text, query);
+    }
+
+    return 0;
+}

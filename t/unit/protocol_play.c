@@ -1,0 +1,516 @@
+#include "protocol_play.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of a heavy transcript so many splits are tried. */
+#define PLAY_HEAVY_SPLITS 8
+#define PLAY_HEAVY_CHUNK 65521
+#define PLAY_SCRIPTS 128
+
+typedef struct {
+    const script_t *script;
+    const play_how_t *how;
+    host_t host;
+    size_t sent;
+    tg_buf_t got;
+    size_t at; /* bytes of got that were looked at */
+    int is_wrong;
+} play_t;
+
+static void
+play_wrong(play_t *play, const script_step_t *step, const char *what,
+           tg_str_t got)
+{
+    play->is_wrong = 1;
+    fprintf(stderr, "\n%s:%u: %s (cut %zu, chunk %zu%s)\n  got      %s\n",
+            play->script->path, step != NULL ? step->line : 0, what,
+            play->how->cut, play->how->chunk,
+            play->how->is_moving ? ", moving" : "", help_text(got));
+
+    if (step != NULL && step->text.len != 0) {
+        fprintf(stderr, "  expected %s\n", help_text(tg_buf_view(&step->text)));
+    }
+}
+
+/* --- bytes --- */
+
+static void
+play_drain(play_t *play)
+{
+    tg_buf_t *out;
+
+    out = &play->host.peer.out;
+
+    if (play->how->is_moving && play->host.rc != TG_NOMEM) {
+        CU_ASSERT_FATAL(host_move(&play->host) == TG_OK);
+        CU_ASSERT(!play->host.has_changed);
+    }
+
+    do {
+        tg_buf_append_str(&play->got, tg_buf_view(out));
+        tg_buf_consume(out, out->len);
+
+        /* It paused for what was just taken. */
+        if (play->host.rc == TG_LIMIT) {
+            host_feed(&play->host, TG_STR(""));
+        }
+    } while (out->len != 0);
+}
+
+static void
+play_send(play_t *play, tg_str_t bytes)
+{
+    size_t n;
+
+    while (bytes.len != 0) {
+        n = bytes.len;
+
+        if (play->how->chunk != 0 && n > play->how->chunk) {
+            n = play->how->chunk;
+        }
+
+        if (play->how->cut > play->sent && play->how->cut - play->sent < n) {
+            n = play->how->cut - play->sent;
+        }
+
+        host_feed(&play->host, tg_str(bytes.data, n));
+        play_drain(play);
+        play->sent += n;
+        bytes = tg_str(bytes.data + n, bytes.len - n);
+    }
+}
+
+static tg_str_t
+play_left(const play_t *play)
+{
+    tg_str_t all;
+
+    all = tg_buf_view(&play->got);
+
+    return tg_str(all.data + play->at, all.len - play->at);
+}
+
+/* The next message that is there already. */
+static int
+play_next(play_t *play, int is_ipc, tg_str_t *message)
+{
+    const unsigned char *u;
+    const char *newline;
+    tg_str_t left;
+    size_t len;
+
+    left = play_left(play);
+
+    if (is_ipc) {
+        if (left.len < TG_FRAME_PREFIX_SIZE) {
+            return 0;
+        }
+
+        u = (const unsigned char *) left.data;
+        len = (size_t) u[0] << 24 | (size_t) u[1] << 16 | (size_t) u[2] << 8
+              | u[3];
+
+        if (left.len - TG_FRAME_PREFIX_SIZE < len) {
+            return 0;
+        }
+
+        *message = tg_str(left.data + TG_FRAME_PREFIX_SIZE, len);
+        play->at += TG_FRAME_PREFIX_SIZE + len;
+        return 1;
+    }
+
+    newline = left.len != 0 ? memchr(left.data, '\n', left.len) : NULL;
+
+    if (newline == NULL) {
+        return 0;
+    }
+
+    len = (size_t) (newline - left.data);
+    *message = tg_str(left.data, len);
+    play->at += len + 1;
+
+    return 1;
+}
+
+/* … or that comes when calls end, one after the other. */
+static int
+play_await(play_t *play, const script_step_t *step, tg_str_t *message)
+{
+    while (!play_next(play, step->is_ipc, message)) {
+        if (!host_fire(&play->host)) {
+            play_wrong(play, step, "nothing came", play_left(play));
+            return 0;
+        }
+
+        play_drain(play);
+    }
+
+    if (tg_json_validate(*message, NULL) != TG_OK) {
+        play_wrong(play, step, "no JSON came", *message);
+        return 0;
+    }
+
+    return 1;
+}
+
+/* --- steps --- */
+
+static void
+play_expect(play_t *play, const script_step_t *step)
+{
+    tg_str_t message;
+
+    if (play_await(play, step, &message)
+        && !help_json_match(tg_buf_view(&step->text), message))
+    {
+        play_wrong(play, step, "something else came", message);
+    }
+}
+
+/* As many messages as there are neighbours; the number of them. */
+static size_t
+play_unordered(play_t *play, const script_step_t *steps, size_t n)
+{
+    tg_str_t message;
+    size_t count, i, k;
+    uint64_t seen;
+
+    for (count = 0; count < n && steps[count].kind == SCRIPT_UNORDERED; count++)
+    {
+        /* void */
+    }
+
+    seen = 0;
+
+    for (i = 0; i < count && !play->is_wrong; i++) {
+        if (!play_await(play, &steps[i], &message)) {
+            break;
+        }
+
+        for (k = 0; k < count; k++) {
+            if ((seen >> k & 1) == 0
+                && help_json_match(tg_buf_view(&steps[k].text), message))
+            {
+                seen |= UINT64_C(1) << k;
+                break;
+            }
+        }
+
+        if (k == count) {
+            play_wrong(play, &steps[0], "none of these came", message);
+        }
+    }
+
+    return count;
+}
+
+static void
+play_quiet(play_t *play, const script_step_t *step)
+{
+    if (play_left(play).len != 0) {
+        play_wrong(play, step, "nobody expected this", play_left(play));
+    }
+}
+
+/* A call by its id; `-` is the oldest. */
+static void
+play_progress(play_t *play, const script_step_t *step, const char *args)
+{
+    char id[64], word[3][64];
+    tg_call_t *call;
+    int n;
+
+    n = sscanf(args, "%63s %63s %63s %63s", id, word[0], word[1], word[2]);
+    call = strcmp(id, "-") == 0 && play->host.ndeferred != 0
+               ? play->host.deferred[0]
+               : host_call(&play->host, id);
+
+    if (n < 2 || call == NULL) {
+        play_wrong(play, step, "no such call", TG_STR(""));
+        return;
+    }
+
+    tg_call_notify_progress(call, tg_str_from_cstr(word[0]),
+                            n > 2 ? tg_str_from_cstr(word[1]) : TG_STR_NONE,
+                            n > 3 ? tg_str_from_cstr(word[2]) : TG_STR_NONE);
+}
+
+static void
+play_list_changed(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_notify_list_changed(&play->host.peer);
+}
+
+static void
+play_farewell(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_send_shutdown_notice(&play->host.peer, tg_str_from_cstr(args));
+    host_feed(&play->host, TG_STR(""));
+}
+
+static void
+play_notify(play_t *play, const script_step_t *step, const char *args)
+{
+    size_t len;
+
+    len = strcspn(args, " ");
+    tg_peer_notify(&play->host.peer, tg_str(args, len),
+                   args[len] != '\0' ? tg_str_from_cstr(args + len + 1)
+                                     : TG_STR_NONE);
+}
+
+/* With a tag that counts; a client that cannot be asked is in the log. */
+static void
+play_ask(play_t *play, const script_step_t *step, const char *args)
+{
+    static const char *const words[] = { "asked", "no memory", "too many",
+                                         "cannot be asked" };
+    static const int codes[] = { TG_OK, TG_NOMEM, TG_LIMIT, TG_MISSING };
+    size_t len, i;
+    int rc;
+
+    len = strcspn(args, " ");
+    rc = tg_peer_send_server_request(&play->host.peer, tg_str(args, len),
+                                     args[len] != '\0'
+                                         ? tg_str_from_cstr(args + len + 1)
+                                         : TG_STR_NONE,
+                                     play->host.nasked++);
+
+    for (i = 0; codes[i] != rc; i++) {
+        /* void */
+    }
+
+    tg_buf_printf(&play->host.log, "%s\n", words[i]);
+}
+
+static void
+play_unask(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_cancel_server_request(&play->host.peer, strtoul(args, NULL, 10));
+}
+
+static void
+play_broadcast(play_t *play, const script_step_t *step, const char *args)
+{
+    size_t len;
+
+    len = strcspn(args, " ");
+    tg_peer_send_broadcast(&play->host.peer, tg_str(args, len),
+                           args[len] != '\0' ? tg_str_from_cstr(args + len + 1)
+                                             : TG_STR_NONE);
+}
+
+static void
+play_command(play_t *play, const script_step_t *step)
+{
+    static const struct {
+        const char *name;
+        void (*run)(play_t *play, const script_step_t *step, const char *args);
+    } commands[] = {
+        { "list_changed", play_list_changed },
+        { "farewell", play_farewell },
+        { "notify", play_notify },
+        { "broadcast", play_broadcast },
+        { "progress", play_progress },
+        { "ask", play_ask },
+        { "unask", play_unask },
+    };
+    const char *text, *args;
+    size_t i;
+
+    text = help_text(tg_buf_view(&step->text));
+
+    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        args = script_after(text, commands[i].name);
+
+        if (args != NULL) {
+            commands[i].run(play, step, args);
+            play_drain(play);
+            return;
+        }
+    }
+
+    play_wrong(play, step, "an unknown command", TG_STR(""));
+}
+
+/* What the wire does not show. */
+static void
+play_look(play_t *play, const script_step_t *step)
+{
+    const host_t *host = &play->host;
+    const struct {
+        const char *name;
+        unsigned long value;
+    } values[] = {
+        { "called", host->ncalls },
+        { "cancelled", host->ncancelled },
+        { "open", host->peer.ncalls },
+        { "idle", HOST_IS_IDLE(host) },
+        { "subscriptions", host->peer.nsubscriptions },
+        { "told", (unsigned long) tg_peer_has_broadcasts(&host->peer) },
+    };
+    const char *text, *args;
+    int is_so;
+    size_t i;
+
+    text = help_text(tg_buf_view(&step->text));
+    args = script_after(text, "dialect");
+    is_so = args != NULL
+            && strcmp(args, tg_dialect_name(host->peer.dialect)) == 0;
+    args = script_after(text, "log");
+    is_so |= args != NULL
+             && strstr(help_text(tg_buf_view(&host->log)), args) != NULL;
+
+    for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        args = script_after(text, values[i].name);
+        is_so |= args != NULL && strtoul(args, NULL, 10) == values[i].value;
+    }
+
+    CU_ASSERT(is_so);
+
+    if (!is_so) {
+        play_wrong(play, step, "it is not so", TG_STR(""));
+    }
+}
+
+static size_t
+play_step(play_t *play, const script_step_t *step, size_t left)
+{
+    switch (step->kind) {
+    case SCRIPT_SEND:
+        play_send(play, tg_buf_view(&step->text));
+        break;
+    case SCRIPT_EXPECT:
+        play_expect(play, step);
+        break;
+    case SCRIPT_UNORDERED:
+        return play_unordered(play, step, left);
+    case SCRIPT_QUIET:
+        play_quiet(play, step);
+        break;
+    case SCRIPT_LOOK:
+        play_look(play, step);
+        break;
+    case SCRIPT_CLOSE:
+        play_quiet(play, step);
+
+        if (play->host.rc != TG_CLOSED) {
+            play_wrong(play, step, "it does not close", TG_STR(""));
+        }
+
+        break;
+    default:
+        play_command(play, step);
+    }
+
+    return 1;
+}
+
+/* --- plays --- */
+
+int
+play_script(const script_t *script, const play_how_t *how)
+{
+    play_t play;
+    size_t i;
+
+    memset(&play, 0, sizeof(play));
+    play.script = script;
+    play.how = how;
+    tg_buf_init(&play.got, tg_alloc_libc());
+    host_init(&play.host, tg_alloc_libc(), script->dialect, script->max_frame,
+              script->max_inflight);
+
+    play.host.is_moving = how->is_moving;
+    play.host.is_yielding = how->is_yielding;
+
+    for (i = 0; i < script->nsteps && !play.is_wrong; /* void */) {
+        i += play_step(&play, &script->steps[i], script->nsteps - i);
+    }
+
+    while (!play.is_wrong && host_fire(&play.host)) {
+        play_drain(&play);
+    }
+
+    if (!play.is_wrong) {
+        play_quiet(&play, NULL);
+    }
+
+    host_deinit(&play.host);
+    tg_buf_deinit(&play.got);
+
+    return !play.is_wrong;
+}
+
+static void
+play_heavy(const script_t *script, int is_moving)
+{
+    play_how_t how = { 0, PLAY_HEAVY_CHUNK, is_moving, 0 };
+    size_t i;
+
+    CU_ASSERT(play_script(script, &how));
+    how.chunk = 0;
+
+    for (i = 1; i <= PLAY_HEAVY_SPLITS; i++) {
+        how.cut = script->size * i / (PLAY_HEAVY_SPLITS + 1);
+
+        if (!play_script(script, &how)) {
+            CU_FAIL("split");
+            return;
+        }
+    }
+}
+
+void
+play_all_ways(const script_t *script, int is_moving)
+{
+    play_how_t how = { 0, 0, is_moving, 0 };
+
+    CU_ASSERT(play_script(script, &how));
+    how.is_yielding = 1;
+    CU_ASSERT(play_script(script, &how));
+    how.is_yielding = 0;
+
+    if (script->is_heavy) {
+        play_heavy(script, is_moving);
+        return;
+    }
+
+    how.chunk = 1;
+    CU_ASSERT(play_script(script, &how));
+    how.chunk = 0;
+
+    for (how.cut = 1; how.cut < script->size; how.cut++) {
+        if (!play_script(script, &how)) {
+            CU_FAIL("split");
+            return;
+        }
+    }
+}
+
+static script_t play_all[PLAY_SCRIPTS];
+static size_t play_nscripts;
+
+static void
+play_read(const char *path, char *text)
+{
+    if (play_nscripts == PLAY_SCRIPTS) {
+        help_mistake(path, 0, "too many");
+    }
+
+    script_read(&play_all[play_nscripts++], path, text);
+    free(text);
+}
+
+const script_t *
+play_scripts(size_t *n)
+{
+    if (play_nscripts == 0) {
+        help_files("t/transcripts/*.txt", play_read);
+    }
+
+    *n = play_nscripts;
+
+    return play_all;
+}

@@ -1,0 +1,46 @@
+/*
+ * A transcript (t/transcripts/README.md), read into memory.
+ */
+#ifndef PROTOCOL_SCRIPT_H
+#define PROTOCOL_SCRIPT_H
+
+#include "protocol_help.h"
+
+#include "protocol/tg_peer.h"
+
+typedef enum {
+    SCRIPT_SEND,      /* text: the bytes of all neighbouring sends */
+    SCRIPT_EXPECT,    /* text: the pattern */
+    SCRIPT_UNORDERED, /* likewise, one of neighbours in any order */
+    SCRIPT_QUIET,
+    SCRIPT_CLOSE,
+    SCRIPT_HOST, /* text: a command to the host */
+    SCRIPT_LOOK  /* text: what is to be so, and its value */
+} script_kind_t;
+
+typedef struct {
+    script_kind_t kind;
+    int is_ipc;
+    unsigned line;
+    tg_buf_t text;
+} script_step_t;
+
+typedef struct {
+    char *path;
+    char *title;
+    tg_dialect_t dialect;
+    size_t max_frame;
+    unsigned max_inflight;
+    int is_heavy;
+    script_step_t *steps;
+    size_t nsteps;
+    size_t size; /* bytes that are sent in all */
+} script_t;
+
+/* Exits with a message when the text of the file is no transcript. */
+void script_read(script_t *script, const char *path, char *text);
+
+/* "what" or "what TEXT": its text, or NULL when it is something else. */
+const char *script_after(const char *line, const char *what);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * Names that were chosen to be found slowly: how far each stands from where
+ * it is looked for first, which the file alone knows.
+ */
+#include "protocol_help.h"
+
+#include "catalog/tg_catalog.c"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEST_NAMES 512
+
+static tg_catalog_entry_t test_entries[TEST_NAMES];
+static char test_names[TEST_NAMES][24];
+
+/* The slot of a name in a table of this size that has nothing in it. */
+static size_t
+test_first(uint64_t seed, size_t nslots, tg_str_t name)
+{
+    static tg_catalog_entry_t *empty[TEST_NAMES * 2];
+    tg_catalog_t catalog = { .slots = empty, .nslots = nslots };
+
+    tg_catalog_set_seed(&catalog, seed);
+
+    return tg_catalog_find_slot(&catalog, TG_ENTRY_TOOL, name);
+}
+
+/* Names that are all looked for in one slot, by who uses no seed. */
+static void
+test_choose(void)
+{
+    unsigned n, at;
+
+    for (n = 0, at = 0; at < TEST_NAMES; n++) {
+        snprintf(test_names[at], sizeof(test_names[at]), "tool%u", n);
+        test_entries[at].kind = TG_ENTRY_TOOL;
+        test_entries[at].name = tg_str_from_cstr(test_names[at]);
+        at += test_first(0, (size_t) TEST_NAMES * 2, test_entries[at].name)
+              == 0;
+    }
+}
+
+/* The slots that are looked at to find each name once. */
+static size_t
+test_probes(uint64_t seed)
+{
+    tg_catalog_t *catalog;
+    size_t i, first, at, probes;
+    tg_str_t name;
+
+    catalog = tg_catalog_new(tg_alloc_libc());
+    CU_ASSERT_FATAL(catalog != NULL);
+    tg_catalog_set_seed(catalog, seed);
+
+    for (i = 0; i < TEST_NAMES; i++) {
+        CU_ASSERT(tg_catalog_add(catalog, &test_entries[i]) == TG_OK);
+    }
+
+    CU_ASSERT_FATAL(catalog->nslots == (size_t) TEST_NAMES * 2);
+    probes = 0;
+
+    for (i = 0; i < TEST_NAMES; i++) {
+        name = test_entries[i].name;
+        first = test_first(seed, catalog->nslots, name);
+        at = tg_catalog_find_slot(catalog, TG_ENTRY_TOOL, name);
+        CU_ASSERT(catalog->slots[at] == &test_entries[i]);
+        probes += ((at - first) & (catalog->nslots - 1)) + 1;
+    }
+
+    tg_catalog_unref(catalog);
+
+    return probes;
+}
+
+HELP_TEST(seeds, "names that collide")
+{
+    static const uint64_t seeds[] = { 1, UINT64_C(0x9e3779b97f4a7c15) };
+    size_t i;
+
+    test_choose();
+
+    /* Each behind all that came before it. */
+    CU_ASSERT_EQUAL(test_probes(0), (size_t) TEST_NAMES * (TEST_NAMES + 1) / 2);
+
+    /* In a table that is half full, one and a half where they are spread. */
+    for (i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        CU_ASSERT(test_probes(seeds[i]) < (size_t) TEST_NAMES * 3);
+    }
+}

@@ -1,0 +1,154 @@
+/*
+ * Tools of other MCP servers: which patterns choose them, their names here,
+ * and what is told of them.
+ */
+#include "protocol_help.h"
+
+#include "catalog/tg_imported_tool.h"
+#include "protocol/tg_outcome.h"
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+
+HELP_TEST(globs, "patterns")
+{
+    static const struct {
+        const char *pattern;
+        const char *name;
+        int fits;
+    } cases[] = {
+        { "read", "read", 1 },
+        { "read", "read_file", 0 },
+        { "read", "rea", 0 },
+        { "read*", "read", 1 },
+        { "read*", "read_file", 1 },
+        { "*", "", 1 },
+        { "**", "a", 1 },
+        { "?", "", 0 },
+        { "?", "a", 1 },
+        { "??", "a", 0 },
+        { "*file", "read_file", 1 },
+        { "*file", "read_files", 0 },
+        { "*a*b", "xaxaxb", 1 },
+        { "*a*b", "xaxax", 0 },
+        { "a*b*c", "abcbc", 1 },
+        { "r?ad_*_file", "read_text_file", 1 },
+        { "r?ad_*_file", "read_file", 0 },
+        { "", "", 1 },
+        { "", "a", 0 },
+        { "Read", "read", 0 },
+    };
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(cases); i++) {
+        CU_ASSERT(tg_glob_match(tg_str_from_cstr(cases[i].pattern),
+                                tg_str_from_cstr(cases[i].name))
+                  == cases[i].fits);
+    }
+}
+
+HELP_TEST(wrong_globs, "what is no pattern")
+{
+    static const char *const bad[] = {
+        "",    "read_[ab]", "^read", "a b", "a|b",   "read$",
+        "(x)", "a,b",       "\\d",   "{a}", "~read", "\xc3\xa9"
+    };
+    char name[TG_NAME_MAX + 1];
+    size_t i;
+
+    CU_ASSERT(tg_glob_check(TG_STR("Read-1_*.x?/y:z")) == NULL);
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        CU_ASSERT(tg_glob_check(tg_str_from_cstr(bad[i])) != NULL);
+    }
+
+    memset(name, 'a', sizeof(name));
+    CU_ASSERT(tg_glob_check(tg_str(name, TG_NAME_MAX)) == NULL);
+    CU_ASSERT(tg_glob_check(tg_str(name, TG_NAME_MAX + 1)) != NULL);
+}
+
+HELP_TEST(names, "names")
+{
+    static const struct {
+        const char *prefix;
+        const char *name;
+        const char *here;
+    } cases[] = {
+        { "files_", "read", "files_read" },
+        { "", "read-1", "read-1" },
+        { "a.b_", "x.y", "a_b_x_y" },
+        { "", "ns:tool/do it", "ns_tool_do_it" },
+        { "", "\xc3\xa9", "__" },
+    };
+    char room[TG_NAME_AGENT_MAX], other[TG_NAME_AGENT_MAX];
+    char name[TG_NAME_AGENT_MAX + 2];
+    tg_str_t a, b;
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(cases); i++) {
+        HELP_EQ(tg_imported_tool_make_name(tg_str_from_cstr(cases[i].prefix),
+                                           tg_str_from_cstr(cases[i].name),
+                                           room),
+                cases[i].here);
+    }
+
+    /* What fits stays as it is; what does not, differs where the whole does. */
+    memset(name, 'a', sizeof(name));
+    a = tg_imported_tool_make_name(TG_STR("x_"),
+                                   tg_str(name, TG_NAME_AGENT_MAX - 2), room);
+    CU_ASSERT(a.len == TG_NAME_AGENT_MAX);
+    CU_ASSERT(a.data[a.len - 1] == 'a' && a.data[a.len - 9] == 'a');
+    a = tg_imported_tool_make_name(TG_STR("x_"),
+                                   tg_str(name, TG_NAME_AGENT_MAX - 1), room);
+    b = tg_imported_tool_make_name(TG_STR("x_"),
+                                   tg_str(name, TG_NAME_AGENT_MAX), other);
+    CU_ASSERT(a.len == TG_NAME_AGENT_MAX && b.len == TG_NAME_AGENT_MAX);
+    CU_ASSERT(a.data[a.len - 9] == '_' && b.data[b.len - 9] == '_');
+    CU_ASSERT(!tg_str_eq(a, b));
+    b = tg_imported_tool_make_name(TG_STR("x_"),
+                                   tg_str(name, TG_NAME_AGENT_MAX - 1), other);
+    CU_ASSERT(tg_str_eq(a, b));
+}
+
+HELP_TEST(listings, "what is told of a tool")
+{
+    static const char raw[] =
+        "{ \"icons\" : [ {\"src\":\"x\"} ], \"na\\u006de\":\"read\",\n"
+        " \"description\":\"Reads \\u00e9.\", \"inputSchema\":"
+        "{\"type\":\"object\", \"x\":1.50}, \"_meta\":{\"a/b\":1},"
+        " \"annotations\":{\"readOnlyHint\":true}}";
+    tg_catalog_entry_t instead;
+    tg_buf_t out;
+
+    memset(&instead, 0, sizeof(instead));
+    tg_buf_init(&out, tg_alloc_libc());
+    instead.name = TG_STR("files_read");
+    tg_imported_tool_write_json(&out, TG_STR(raw), &instead);
+    HELP_EQ(tg_buf_view(&out),
+            "{\"name\":\"files_read\",\"icons\":[{\"src\":\"x\"}],"
+            "\"description\":\"Reads \\u00e9.\",\"inputSchema\":"
+            "{\"type\":\"object\",\"x\":1.50},\"_meta\":{\"a/b\":1},"
+            "\"annotations\":{\"readOnlyHint\":true}}");
+
+    instead.title = TG_STR("Read");
+    instead.description = TG_STR("Ours \"here\".");
+    instead.input_schema = TG_STR("{\"type\":\"object\"}");
+    instead.annotations = TG_STR("{}");
+    tg_buf_truncate(&out, 0);
+    tg_imported_tool_write_json(&out, TG_STR(raw), &instead);
+    HELP_EQ(tg_buf_view(&out),
+            "{\"name\":\"files_read\",\"title\":\"Read\","
+            "\"description\":\"Ours \\\"here\\\".\",\"inputSchema\":"
+            "{\"type\":\"object\"},\"annotations\":{},"
+            "\"icons\":[{\"src\":\"x\"}],\"_meta\":{\"a/b\":1}}");
+    tg_buf_deinit(&out);
+}
+
+HELP_TEST(asking, "results that ask")
+{
+    CU_ASSERT(tg_tool_result_is_input_required(
+        TG_STR("{\"resultType\":\"input_required\",\"requestState\":\"x\"}")));
+    CU_ASSERT(!tg_tool_result_is_input_required(
+        TG_STR("{\"resultType\":\"complete\",\"content\":[]}")));
+    CU_ASSERT(!tg_tool_result_is_input_required(TG_STR("{\"content\":[]}")));
+    CU_ASSERT(!tg_tool_result_is_input_required(TG_STR("{\"resultType\":1}")));
+}

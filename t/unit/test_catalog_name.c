@@ -1,0 +1,127 @@
+/*
+ * What configs may name things, and the roots of schemas.
+ */
+#include "protocol_help.h"
+
+#include "catalog/tg_catalog.h"
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+
+static void
+test_name(tg_catalog_entry_type_t kind, tg_str_t name, int is_good,
+          int is_warned)
+{
+    const char *why;
+    int is_warning;
+
+    is_warning = 42;
+    why = tg_catalog_check_name(kind, name, &is_warning);
+    CU_ASSERT(is_warning == is_warned);
+    CU_ASSERT((why == NULL) == (is_good && !is_warned));
+}
+
+HELP_TEST(tools, "tools")
+{
+    static const char *const good[] = { "a", "Word_count-2", "0", "ping" };
+    static const char *const warned[] = { "a.b", ".", "tools.list" };
+    static const char *const bad[] = { "",         "a b", "a/b", "a:b",
+                                       "\xc3\xa9", "a\n", "a\"", "tools/list" };
+    char name[TG_NAME_MAX + 1];
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(good); i++) {
+        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(good[i]), 1, 0);
+    }
+
+    for (i = 0; i < TEST_COUNT(warned); i++) {
+        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(warned[i]), 1, 1);
+    }
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(bad[i]), 0, 0);
+    }
+
+    test_name(TG_ENTRY_TOOL, tg_str("a\0b", 3), 0, 0);
+    memset(name, 'n', sizeof(name));
+    test_name(TG_ENTRY_TOOL, tg_str(name, TG_NAME_AGENT_MAX), 1, 0);
+    test_name(TG_ENTRY_TOOL, tg_str(name, TG_NAME_AGENT_MAX + 1), 1, 1);
+    test_name(TG_ENTRY_TOOL, tg_str(name, TG_NAME_MAX), 1, 1);
+    test_name(TG_ENTRY_TOOL, tg_str(name, TG_NAME_MAX + 1), 0, 0);
+}
+
+HELP_TEST(methods, "methods")
+{
+    static const char *const good[] = {
+        "build.status", "sum", "a/b", "resources/list", "tools/lists", "$x",
+        "rpc",          "a:b", "~"
+    };
+    static const char *const bad[] = {
+        "",
+        "a b",
+        "a\tb",
+        "a\"b",
+        "a\\b",
+        "\x7f",
+        "\xc3\xa9",
+        "ping",
+        "initialize",
+        "tools/list",
+        "tools/call",
+        "server/discover",
+        "subscriptions/listen",
+        "rpc.x",
+        "$/cancelRequest",
+        "notifications/x",
+        "notifications/",
+    };
+    char name[TG_NAME_MAX + 1];
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(good); i++) {
+        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(good[i]), 1, 0);
+    }
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(bad[i]), 0, 0);
+    }
+
+    test_name(TG_ENTRY_METHOD, tg_str("a\0b", 3), 0, 0);
+    memset(name, 'n', sizeof(name));
+    test_name(TG_ENTRY_METHOD, tg_str(name, TG_NAME_MAX), 1, 0);
+    test_name(TG_ENTRY_METHOD, tg_str(name, TG_NAME_MAX + 1), 0, 0);
+}
+
+HELP_TEST(schemas, "schemas")
+{
+    static const char *const good[] = {
+        "{\"type\":\"object\"}",
+        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+        "\"type\":\"object\",\"properties\":{}}",
+        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema#\","
+        "\"type\":\"\\u006fbject\"}",
+        "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
+        "\"type\":\"object\"}",
+    };
+    static const struct {
+        const char *schema;
+        const char *word;
+    } bad[] = {
+        { "true", "JSON object" },
+        { "[]", "JSON object" },
+        { "{}", "\"type\":\"object\"" },
+        { "{\"type\":\"string\"}", "\"type\":\"object\"" },
+        { "{\"type\":[\"object\"]}", "\"type\":\"object\"" },
+        { "{\"properties\":{\"type\":\"object\"}}", "\"type\":\"object\"" },
+    };
+    const char *why;
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(good); i++) {
+        CU_ASSERT(tg_tool_check_schema(tg_str_from_cstr(good[i])) == NULL);
+    }
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        why = tg_tool_check_schema(tg_str_from_cstr(bad[i].schema));
+        CU_ASSERT(why != NULL && strstr(why, bad[i].word) != NULL);
+    }
+}

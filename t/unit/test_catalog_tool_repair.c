@@ -1,0 +1,438 @@
+/*
+ * Tools as MCP types them: what is written so that every client can read the
+ * list, and what is left alone.
+ */
+#include "protocol_help.h"
+
+#include "catalog/tg_tool_repair.h"
+#include "catalog/tg_tool_list.h"
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+
+/* No more than the tests need: "(" alone is none. */
+static int
+test_is_pattern(tg_str_t text)
+{
+    return memchr(text.data, '(', text.len) == NULL;
+}
+
+typedef struct {
+    const char *raw;
+    const char *repaired; /* NULL: it stays as it is */
+    unsigned repairs;
+} test_case_t;
+
+#define TEST_BIT(name) (1u << TG_REPAIR_##name)
+
+static void
+test_repair(const test_case_t *test)
+{
+    tg_tool_repair_t repair;
+    const char *why;
+    tg_buf_t out, again;
+
+    memset(&repair, 0, sizeof(repair));
+    repair.is_pattern = test_is_pattern;
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_init(&again, tg_alloc_libc());
+    why = tg_tool_repair(&repair, tg_str_from_cstr(test->raw), &out);
+    CU_ASSERT(why == NULL);
+    CU_ASSERT(repair.repairs == test->repairs);
+
+    if (repair.repairs != test->repairs) {
+        printf("%s\n  repairs 0x%x\n", test->raw, repair.repairs);
+    }
+
+    HELP_EQ(tg_buf_view(&out), test->repaired != NULL ? test->repaired : "");
+
+    /* What was repaired needs no repair, but for the eras. */
+    if (out.len != 0) {
+        CU_ASSERT(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);
+        why = tg_tool_repair(&repair, tg_buf_view(&out), &again);
+        CU_ASSERT(why == NULL && again.len == 0);
+        CU_ASSERT((repair.repairs & ~TEST_BIT(MODERN)) == 0);
+    }
+
+    tg_buf_deinit(&out);
+    tg_buf_deinit(&again);
+}
+
+static void
+test_repair_all(const test_case_t *tests, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        test_repair(&tests[i]);
+    }
+}
+
+/* A tool with an input schema, and with more members. */
+#define TEST_IN(schema) "{\"name\":\"a\",\"inputSchema\":" schema "}"
+#define TEST_MORE(more)                                                        \
+    "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}" more "}"
+#define TEST_OUT(schema) TEST_MORE(",\"outputSchema\":" schema)
+
+HELP_TEST(fine, "what is right stays byte for byte")
+{
+    static const test_case_t tests[] = {
+        { TEST_MORE(""), NULL, 0 },
+        { "{ \"x\" : null , \"name\":\"a\", \"inputSchema\" : { \"type\" :\n"
+          "\"object\", \"additionalProperties\": false , \"x\":null } }",
+          NULL, 0 },
+        { TEST_MORE(
+              ",\"title\":\"A\",\"description\":\"\",\"_meta\":{\"a\":[]},"
+              "\"icons\":[],\"annotations\":{\"x\":null},"
+              "\"execution\":{\"taskSupport\":\"optional\"}"),
+          NULL, 0 },
+        { TEST_MORE(",\"icons\":[{\"src\":\"x\",\"sizes\":[\"any\"],"
+                    "\"theme\":\"dark\",\"mimeType\":\"a/b\",\"x\":1}]"),
+          NULL, 0 },
+        { TEST_IN("{\"type\":\"object\",\"properties\":{\"properties\":{"
+                  "\"default\":null,\"const\":null,\"enum\":[null],"
+                  "\"items\":true,\"properties\":{\"x\":false}}},"
+                  "\"required\":[],\"$defs\":{\"x\":true}}"),
+          NULL, 0 },
+        { TEST_IN("{\"type\":\"object\",\"required\":[\"nowhere\"],"
+                  "\"properties\":{\"a\":{\"items\":[{},{}]},"
+                  "\"b\":{\"type\":\"nothing\",\"minimum\":\"1\"}}}"),
+          NULL, 0 },
+        { TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{"
+                   "\"$ref\":\"#/$defs/x~1y\"}},\"$defs\":{\"x/y\":{"
+                   "\"pattern\":\"^a\",\"nullable\":true,"
+                   "\"type\":[\"string\",\"null\"]}}}"),
+          NULL, 0 },
+        { TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{"
+                   "\"$ref\":\"other\"},\"b\":{\"$id\":\"other\"}}}"),
+          NULL, 0 },
+    };
+
+    test_repair_all(tests, TEST_COUNT(tests));
+}
+
+HELP_TEST(inputs, "input schemas")
+{
+    static const test_case_t tests[] = {
+        { "{\"name\":\"a\"}", TEST_IN(TG_TOOL_NO_ARGUMENTS), TEST_BIT(INPUT) },
+        { TEST_IN("null"), TEST_IN(TG_TOOL_NO_ARGUMENTS), TEST_BIT(INPUT) },
+        { TEST_IN("[ ]"), TEST_IN(TG_TOOL_NO_ARGUMENTS), TEST_BIT(EMPTY) },
+        { TEST_IN("true"), TEST_IN(TG_TOOL_NO_ARGUMENTS), TEST_BIT(BOOLEAN) },
+        { TEST_IN("{}"), TEST_IN(TG_TOOL_NO_ARGUMENTS), TEST_BIT(TYPE) },
+        { TEST_IN("{\"properties\":{\"a\":{}},\"type\":[\"null\",\"object\"]}"),
+          TEST_IN("{\"type\":\"object\",\"properties\":{\"a\":{}}}"),
+          TEST_BIT(TYPE) },
+        { TEST_IN("{\"type\":null,\"anyOf\":[{}]}"),
+          TEST_IN("{\"type\":\"object\",\"properties\":{},\"anyOf\":[{}]}"),
+          TEST_BIT(TYPE) },
+        { TEST_IN("{\"type\":\"object\",\"properties\":[]}"),
+          TEST_IN("{\"type\":\"object\",\"properties\":{}}"), TEST_BIT(EMPTY) },
+        { TEST_IN("{\"properties\":null,\"type\":\"object\"}"),
+          TEST_IN("{\"type\":\"object\"}"), TEST_BIT(NULL) },
+        { TEST_IN("{\"type\":\"object\",\"properties\":[1]}"),
+          TEST_IN("{\"type\":\"object\"}"), TEST_BIT(PROPERTIES) },
+        { TEST_IN("{\"type\":\"object\",\"properties\":\"x\",\"x\":1}"),
+          TEST_IN("{\"type\":\"object\",\"x\":1}"), TEST_BIT(PROPERTIES) },
+        { TEST_IN("{\"type\":\"object\",\"properties\":{\"a\":true,"
+                  "\"b\":false,\"c\":[],\"d\":null,\"e\":\"x\"}}"),
+          TEST_IN("{\"type\":\"object\",\"properties\":{\"a\":{},"
+                  "\"b\":{\"not\":{}},\"c\":{},\"d\":{},\"e\":{}}}"),
+          TEST_BIT(BOOLEAN) | TEST_BIT(EMPTY) | TEST_BIT(NULL)
+              | TEST_BIT(PROPERTY) },
+        { TEST_IN("{\"type\":\"object\",\"required\":null}"),
+          TEST_IN("{\"type\":\"object\"}"), TEST_BIT(NULL) },
+        { TEST_IN("{\"required\":\"x\",\"type\":\"object\"}"),
+          TEST_IN("{\"required\":[\"x\"],\"type\":\"object\"}"),
+          TEST_BIT(REQUIRED) },
+        { TEST_IN("{\"type\":\"object\",\"required\":[1,\"x\",null,\"y\"]}"),
+          TEST_IN("{\"type\":\"object\",\"required\":[\"x\",\"y\"]}"),
+          TEST_BIT(REQUIRED) },
+        { TEST_IN("{\"type\":\"object\",\"required\":{}}"),
+          TEST_IN("{\"type\":\"object\"}"), TEST_BIT(REQUIRED) },
+        { TEST_IN("{\"type\":\"object\",\"$schema\":5}"),
+          TEST_IN("{\"type\":\"object\"}"), TEST_BIT(SCHEMA_URI) },
+        /* The clients' parsers take the last one. */
+        { TEST_IN("{\"type\":\"object\",\"properties\":{},"
+                  "\"properties\":5,\"propert\\u0069es\":{\"a\":{}}}"),
+          TEST_IN("{\"type\":\"object\",\"propert\\u0069es\":{\"a\":{}}}"),
+          TEST_BIT(DUPLICATE) },
+        { TEST_IN("{\"type\":\"object\",\"propert\\u0069es\":[]}"),
+          TEST_IN("{\"type\":\"object\",\"propert\\u0069es\":{}}"),
+          TEST_BIT(EMPTY) },
+    };
+
+    test_repair_all(tests, TEST_COUNT(tests));
+}
+
+HELP_TEST(deeper, "what is within a schema")
+{
+    static const test_case_t tests[] = {
+        { TEST_IN("{\"type\":\"object\",\"properties\":{\"a\":{"
+                  "\"properties\":[],\"required\":null,\"items\":[],"
+                  "\"description\":null,\"default\":null,\"enum\":null,"
+                  "\"additionalProperties\":[],\"x\":[]}}}"),
+          TEST_IN("{\"type\":\"object\",\"properties\":{\"a\":{"
+                  "\"properties\":{},\"items\":{},\"default\":null,"
+                  "\"additionalProperties\":{},\"x\":[]}}}"),
+          TEST_BIT(EMPTY) | TEST_BIT(NULL) },
+        { TEST_IN("{\"type\":\"object\",\"allOf\":[{\"if\":{\"not\":{\"items\":"
+                  "[{\"properties\":[]}]}}},null],\"$defs\":[],"
+                  "\"dependencies\":[],\"patternProperties\":{\"(\":[]}}"),
+          TEST_IN("{\"type\":\"object\",\"allOf\":[{\"if\":{\"not\":{\"items\":"
+                  "[{\"properties\":{}}]}}},{}],\"$defs\":{},"
+                  "\"dependencies\":{},\"patternProperties\":{\"(\":{}}}"),
+          TEST_BIT(EMPTY) | TEST_BIT(NULL) },
+        /* Data is not a schema, whatever it looks like. */
+        { TEST_IN("{\"type\":\"object\",\"default\":{\"properties\":[]},"
+                  "\"examples\":[{\"required\":null}],\"required\":1}"),
+          TEST_IN("{\"type\":\"object\",\"default\":{\"properties\":[]},"
+                  "\"examples\":[{\"required\":null}]}"),
+          TEST_BIT(REQUIRED) },
+    };
+
+    test_repair_all(tests, TEST_COUNT(tests));
+}
+
+HELP_TEST(members, "the other members of a tool")
+{
+    static const test_case_t tests[] = {
+        { TEST_MORE(",\"title\":null,\"description\":null,\"icons\":null,"
+                    "\"outputSchema\":null,\"annotations\":null,"
+                    "\"execution\":null,\"_meta\":null,\"x\":null"),
+          TEST_MORE(",\"x\":null"), TEST_BIT(NULL) },
+        { TEST_MORE(",\"title\":1,\"description\":[\"x\"]"), TEST_MORE(""),
+          TEST_BIT(TITLE) | TEST_BIT(DESCRIPTION) },
+        { TEST_MORE(",\"icons\":{}"), TEST_MORE(""), TEST_BIT(ICONS) },
+        { TEST_MORE(",\"icons\":[1,{},{\"src\":1},{\"src\":\"x\",\"sizes\":"
+                    "\"48x48\",\"theme\":\"blue\",\"mimeType\":null}]"),
+          TEST_MORE(",\"icons\":[{\"src\":\"x\"}]"),
+          TEST_BIT(ICONS) | TEST_BIT(NULL) },
+        { TEST_MORE(",\"annotations\":[]"), TEST_MORE(",\"annotations\":{}"),
+          TEST_BIT(EMPTY) },
+        { TEST_MORE(",\"annotations\":\"read\""), TEST_MORE(""),
+          TEST_BIT(ANNOTATIONS) },
+        { TEST_MORE(",\"annotations\":{\"readOnlyHint\":\"yes\",\"title\":7,"
+                    "\"idempotentHint\":null,\"openWorldHint\":false,\"x\":1}"),
+          TEST_MORE(",\"annotations\":{\"openWorldHint\":false,\"x\":1}"),
+          TEST_BIT(ANNOTATIONS) | TEST_BIT(NULL) },
+        { TEST_MORE(",\"execution\":{\"taskSupport\":\"maybe\"}"),
+          TEST_MORE(",\"execution\":{}"), TEST_BIT(EXECUTION) },
+        { TEST_MORE(",\"execution\":true"), TEST_MORE(""),
+          TEST_BIT(EXECUTION) },
+        { TEST_MORE(",\"_meta\":\"\""), TEST_MORE(""), TEST_BIT(META) },
+        { TEST_MORE(",\"_meta\":[]"), TEST_MORE(",\"_meta\":{}"),
+          TEST_BIT(EMPTY) },
+        { "{\"title\":1,\"name\":\"b\",\"inputSchema\":5,\"title\":\"T\","
+          "\"inputSchema\":{\"type\":\"object\"},\"name\":\"a\"}",
+          "{\"title\":\"T\",\"inputSchema\":{\"type\":\"object\"},"
+          "\"name\":\"a\"}",
+          TEST_BIT(DUPLICATE) },
+    };
+
+    test_repair_all(tests, TEST_COUNT(tests));
+}
+
+HELP_TEST(outputs, "output schemas")
+{
+    static const test_case_t modern[] = {
+        { TEST_OUT("{}"), NULL, TEST_BIT(MODERN) },
+        { TEST_OUT("{\"type\":\"array\"}"), NULL, TEST_BIT(MODERN) },
+        { TEST_OUT("{\"type\":[\"object\",\"null\"]}"), NULL,
+          TEST_BIT(MODERN) },
+        { TEST_OUT("true"), TEST_OUT("{}"),
+          TEST_BIT(BOOLEAN) | TEST_BIT(MODERN) },
+        { TEST_OUT("[]"), TEST_OUT("{}"), TEST_BIT(EMPTY) | TEST_BIT(MODERN) },
+        { TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":true}}"),
+          TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{}}}"),
+          TEST_BIT(BOOLEAN) },
+    };
+    static const char *const bad[] = {
+        "\"x\"",
+        "1",
+        "false",
+        "[1]",
+        "{\"type\":\"object\",\"properties\":5}",
+        "{\"type\":\"object\",\"properties\":{\"a\":5}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"strin\"}}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"minLength\":\"1\"}}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"pattern\":\"(\"}}}",
+        "{\"type\":\"object\",\"patternProperties\":{\"(\":{}}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"enum\":[]}}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"nullable\":true}}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"id\":\"x\"}}}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/x\"}}}",
+        "{\"type\":\"object\",\"items\":{\"$ref\":\"http://x/y\"}}",
+        "{\"type\":\"object\",\"anyOf\":{}}",
+    };
+    char text[512];
+    test_case_t test;
+    size_t i;
+
+    test_repair_all(modern, TEST_COUNT(modern));
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        (void) snprintf(text, sizeof(text),
+                        "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"},"
+                        "\"outputSchema\":%s}",
+                        bad[i]);
+        test.raw = text;
+        test.repaired = TEST_MORE("");
+        test.repairs = TEST_BIT(OUTPUT);
+        test_repair(&test);
+    }
+}
+
+HELP_TEST(left_out, "what nothing helps")
+{
+    static const char *const bad[] = {
+        "1",
+        "[]",
+        "{}",
+        "{\"name\":\"\",\"inputSchema\":{\"type\":\"object\"}}",
+        "{\"name\":1,\"inputSchema\":{\"type\":\"object\"}}",
+        TEST_IN("5"),
+        TEST_IN("false"),
+        TEST_IN("[{}]"),
+        TEST_IN("\"object\""),
+        TEST_IN("{\"type\":\"array\"}"),
+        TEST_IN("{\"type\":[\"string\"]}"),
+        TEST_IN("{\"type\":\"object\",\"type\":\"array\"}"),
+        TEST_MORE(",\"execution\":{\"taskSupport\":\"required\"}"),
+    };
+    tg_tool_repair_t repair;
+    tg_buf_t out;
+    size_t i;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    memset(&repair, 0, sizeof(repair));
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        CU_ASSERT(tg_tool_repair(&repair, tg_str_from_cstr(bad[i]), &out)
+                  != NULL);
+        CU_ASSERT(repair.why != NULL && out.len == 0);
+    }
+
+    /* Another input schema is listed instead. */
+    repair.has_input = 1;
+    CU_ASSERT(tg_tool_repair(&repair, TG_STR(TEST_IN("5")), &out) == NULL);
+    CU_ASSERT(out.len == 0);
+    tg_buf_deinit(&out);
+}
+
+HELP_TEST(unions, "what some APIs refuse at the root")
+{
+    tg_tool_repair_t repair;
+    tg_buf_t out;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    memset(&repair, 0, sizeof(repair));
+    CU_ASSERT(tg_tool_repair(&repair,
+                             TG_STR(TEST_IN("{\"type\":\"object\",\"oneOf\":"
+                                            "[{}]}")),
+                             &out)
+              == NULL);
+    HELP_EQ(repair.root_union, "oneOf");
+    CU_ASSERT(tg_tool_repair(&repair,
+                             TG_STR(TEST_IN("{\"type\":\"object\","
+                                            "\"properties\":{\"allOf\":{}}}")),
+                             &out)
+              == NULL);
+    CU_ASSERT(repair.root_union.len == 0);
+    HELP_EQ(tg_tool_schema_find_union(TG_STR("{\"allOf\":[]}")), "allOf");
+    tg_buf_deinit(&out);
+}
+
+static size_t test_notes;
+
+static void
+test_note(void *ctx, tg_str_t name, tg_str_t why, int is_left_out)
+{
+    tg_buf_t *text = ctx;
+
+    test_notes++;
+    tg_buf_append_str(text, name);
+    tg_buf_append_cstr(text, is_left_out ? "-" : "+");
+    CU_ASSERT(why.len != 0);
+}
+
+HELP_TEST(lists, "a whole list")
+{
+    static const char array[] = "[5," TEST_IN("false") "," TEST_MORE(
+        "") ",{\"name\":\"b\"},"
+            "{\"name\":\"c\",\"inputSchema\":{\"type\":\"object\"},"
+            "\"outputSchema\":{\"type\":\"string\"}},6]";
+    tg_tool_list_repair_t *steps;
+    tg_tool_list_check_t check;
+    tg_buf_t out, text, many;
+    size_t i;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_init(&text, tg_alloc_libc());
+    check.is_pattern = NULL;
+    check.on_repair = test_note;
+    check.ctx = &text;
+    test_notes = 0;
+    CU_ASSERT(tg_tool_list_repair(TG_STR(array), &check, &out) == TG_OK);
+    HELP_EQ(tg_buf_view(&out),
+            "[" TEST_MORE(
+                "") ",{\"name\":\"b\",\"inputSchema\":" TG_TOOL_NO_ARGUMENTS
+                    "},{\"name\":\"c\",\"inputSchema\":"
+                    "{\"type\":\"object\"}}]");
+    HELP_EQ(tg_buf_view(&text), "-a-b+c+-");
+    CU_ASSERT(test_notes == 5);
+
+    /* In steps, a tool in each. */
+    tg_buf_init(&many, tg_alloc_libc());
+    steps = tg_tool_list_repair_begin(tg_alloc_libc(), TG_STR(array), &check);
+    CU_ASSERT_FATAL(steps != NULL);
+
+    for (i = 0; tg_tool_list_repair_step(steps, 1, &many) == TG_AGAIN; i++) {
+        /* void */
+    }
+
+    CU_ASSERT(i == 6);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&many), tg_buf_view(&out)));
+    tg_tool_list_repair_end(steps);
+    tg_buf_deinit(&many);
+
+    tg_buf_init(&many, tg_alloc_libc());
+
+    for (i = 0; i < 100; i++) {
+        tg_buf_append_cstr(&many, i == 0 ? "[1" : ",1");
+    }
+
+    tg_buf_append_char(&many, ']');
+    tg_buf_truncate(&out, 0);
+    test_notes = 0;
+    CU_ASSERT(tg_tool_list_repair(tg_buf_view(&many), &check, &out) == TG_OK);
+    HELP_EQ(tg_buf_view(&out), "[]");
+    CU_ASSERT(test_notes == TG_TOOL_LIST_REPORTS_MAX);
+    tg_buf_deinit(&many);
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&out);
+}
+
+HELP_TEST(references, "the search for targets is bounded")
+{
+    tg_tool_repair_t repair;
+    tg_buf_t raw, out;
+    int i;
+
+    tg_buf_init(&raw, tg_alloc_libc());
+    tg_buf_init(&out, tg_alloc_libc());
+    memset(&repair, 0, sizeof(repair));
+    tg_buf_append_cstr(&raw,
+                       "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"},"
+                       "\"outputSchema\":{\"type\":\"object\",\"allOf\":[");
+
+    for (i = 0; i < 100000; i++) {
+        tg_buf_append_cstr(&raw, i == 0 ? "{\"$ref\":\"#/$defs/x\"}"
+                                        : ",{\"$ref\":\"#/$defs/x\"}");
+    }
+
+    tg_buf_append_cstr(&raw, "],\"$defs\":{\"x\":{}}}}");
+    CU_ASSERT(tg_tool_repair(&repair, tg_buf_view(&raw), &out) == NULL);
+    CU_ASSERT(repair.repairs == TEST_BIT(OUTPUT));
+    CU_ASSERT(repair.refs < 2 * TG_TOOL_REF_BYTES_MAX + raw.len);
+    tg_buf_deinit(&raw);
+    tg_buf_deinit(&out);
+}

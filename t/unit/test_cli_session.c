@@ -1,0 +1,93 @@
+/*
+ * The commands' questions, one after the other, to a server in a child.
+ */
+#include "cli/tg_cli_session.h"
+
+#include "protocol_help.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Answers the requests with the ids 1 and 2, each when it came. */
+static void
+test_serve(int server)
+{
+    static const char *const ids[] = { "\"id\":1,", "\"id\":2," };
+    char seen[4096], response[64];
+    size_t len;
+    ssize_t n;
+    int fd, i, size;
+
+    fd = accept(server, NULL, NULL);
+    len = 0;
+
+    for (i = 0; i < 2; /* void */) {
+        n = read(fd, seen + len, sizeof(seen) - len);
+
+        if (n <= 0) {
+            _exit(1);
+        }
+
+        len += (size_t) n;
+
+        if (memmem(seen, len, ids[i], strlen(ids[i])) != NULL) {
+            size = snprintf(response, sizeof(response),
+                            "{\"jsonrpc\":\"2.0\",%s\"result\":%d}\n", ids[i],
+                            i);
+            n = write(fd, response, (size_t) size);
+            i++;
+        }
+    }
+
+    /* Up to its end. */
+    _exit(read(fd, seen, sizeof(seen)) != 0);
+}
+
+static pid_t
+test_start(void)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    pid_t pid;
+    int fd;
+
+    strcpy(addr.sun_path, help_path("s"));
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CU_ASSERT_FATAL(bind(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0);
+    CU_ASSERT_FATAL(listen(fd, 1) == 0);
+    pid = fork();
+
+    if (pid == 0) {
+        test_serve(fd);
+    }
+
+    (void) close(fd);
+
+    return pid;
+}
+
+/*
+ * The hello came in the same turn of the loop as the end of its time: it is
+ * there, and the call after it has its own time, which is none.
+ */
+HELP_TEST(late_hello, "a late hello")
+{
+    tg_cli_options_t options;
+    tg_cli_session_t session;
+    pid_t pid;
+    int status;
+
+    pid = test_start();
+    memset(&options, 0, sizeof(options));
+    options.socket = help_path("s");
+    CU_ASSERT_FATAL(tg_cli_session_open(&session, &options) == TG_CLI_EXIT_OK);
+    session.is_timed_out = 1;
+    CU_ASSERT(tg_cli_session_call_tool(&session, TG_STR("t"), TG_STR("{}"))
+              == TG_CLI_EXIT_OK);
+    HELP_EQ(tg_buf_view(&session.response.result), "1");
+    tg_cli_session_close(&session);
+    (void) unlink(help_path("s"));
+    CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+}

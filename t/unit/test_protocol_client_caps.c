@@ -1,0 +1,60 @@
+/* What a client says that it can be asked. */
+#include "protocol_help.h"
+
+#include "protocol/tg_client_caps.h"
+
+HELP_TEST(read, "capabilities that are read")
+{
+    static const struct {
+        const char *raw;
+        unsigned client_caps;
+    } rows[] = {
+        { "", 0 },
+        { "null", 0 },
+        { "[{\"roots\":{}}]", 0 },
+        { "{}", 0 },
+        { "{\"roots\":{}}", TG_CLIENT_CAP_ROOTS },
+        { "{\"roots\":{\"form\":{},\"roots\":{}}}", TG_CLIENT_CAP_ROOTS },
+        { "{\"roots\":true,\"\":{},\"r\":{},\"rootst\":{}}", 0 },
+        { "{\"r\\u006fots\":{},\"\\u0073ampling\":{}}",
+          TG_CLIENT_CAP_ROOTS | TG_CLIENT_CAP_SAMPLING },
+        { "{\"elicitation\":{\"url\":{},\"tools\":{}},\"form\":{}}",
+          TG_CLIENT_CAP_ELICITATION | TG_CLIENT_CAP_ELICITATION_URL },
+        { "{\"sampling\":{\"tools\":{},\"context\":{},\"context\":1}}",
+          TG_CLIENT_CAP_SAMPLING | TG_CLIENT_CAP_SAMPLING_TOOLS },
+        { "{\"elicitation\":{\"form\":{}},\"elicitation\":{\"url\":{}}}",
+          TG_CLIENT_CAP_ELICITATION | TG_CLIENT_CAP_ELICITATION_URL },
+        { "{\"elicitation\":{\"form\":{}},\"roots\":{},\"elicitation\":1}",
+          TG_CLIENT_CAP_ROOTS },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_EQUAL(tg_client_caps_parse(tg_str_from_cstr(rows[i].raw)),
+                        rows[i].client_caps);
+    }
+}
+
+HELP_TEST(put, "what is told is read again")
+{
+    static const unsigned cans[] = {
+        0,
+        TG_CLIENT_CAP_ROOTS,
+        TG_CLIENT_CAP_ELICITATION | TG_CLIENT_CAP_ELICITATION_URL,
+        TG_CLIENT_CAP_SAMPLING | TG_CLIENT_CAP_SAMPLING_CONTEXT
+            | TG_CLIENT_CAP_ROOTS,
+        TG_CLIENT_CAPS_ALL,
+    };
+    tg_buf_t out;
+    size_t i;
+
+    tg_buf_init(&out, tg_alloc_libc());
+
+    for (i = 0; i < sizeof(cans) / sizeof(cans[0]); i++) {
+        tg_buf_truncate(&out, 0);
+        tg_client_caps_write_json(&out, cans[i]);
+        CU_ASSERT_EQUAL(tg_client_caps_parse(tg_buf_view(&out)), cans[i]);
+    }
+
+    tg_buf_deinit(&out);
+}

@@ -1,0 +1,251 @@
+/*
+ * Calls that look like an earlier one: whatever comes is answered as if it had
+ * gone the long way, and what is alike does not.
+ */
+#include "protocol_host_talk.h"
+
+#include "protocol/tg_peer_fast_path.h"
+
+#include <stdio.h>
+
+#define TEST_MAX 512
+
+/* What each byte becomes: all that JSON knows, and some that it does not. */
+static const char test_bytes[] =
+    "\"\\,:{}[] \t\n\r0-.9eatfn/\x7f\x80\xc3\xa9\x01";
+
+static const struct {
+    tg_dialect_t dialect;
+    const char *first;
+    const char *second; /* alike */
+} test_calls[] = {
+    { TG_DIALECT_JSONRPC,
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+      "{\"name\":\"echo\",\"arguments\":{\"text\":\"one\"}}}",
+      "{\"jsonrpc\":\"2.0\",\"id\":23,\"method\":\"tools/call\",\"params\":"
+      "{\"name\":\"echo\",\"arguments\":{\"other\":[1],\"text\":\"t\\nw\"}}}" },
+    { TG_DIALECT_JSONRPC,
+      "{\"method\":\"tools/call\",\"params\":{\"arguments\":{\"text\":\"one\"},"
+      "\"name\":\"echo\"},\"jsonrpc\":\"2.0\",\"id\":\"a\"}",
+      "{\"method\":\"tools/call\",\"params\":{\"arguments\":{},"
+      "\"name\":\"echo\"},\"jsonrpc\":\"2.0\",\"id\":7}" },
+    { TG_DIALECT_JSONRPC,
+      "{ \"jsonrpc\" : \"2.0\", \"more\" : [ ], \"id\" : 1, \"method\" : "
+      "\"tools\\/call\", \"params\" : { \"name\" : \"ech\\u006f\", "
+      "\"arguments\" : { \"text\" : \"one\" } } }",
+      "{ \"jsonrpc\" : \"2.0\", \"more\" : [ ], \"id\" : 12, \"method\" : "
+      "\"tools\\/call\", \"params\" : { \"name\" : \"ech\\u006f\", "
+      "\"arguments\" : {\"text\":\"two\" } } }" },
+    { TG_DIALECT_RELAY,
+      "{\"kind\":\"mcp_request\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+      "{\"name\":\"echo\",\"arguments\":{\"text\":\"one\"}}}",
+      "{\"kind\":\"mcp_request\",\"id\":\"x\",\"method\":\"tools/call\","
+      "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"\"}}}" },
+    { TG_DIALECT_IPC,
+      "{\"method\":\"call_tool\",\"params\":"
+      "{\"name\":\"echo\",\"arguments\":{\"text\":\"one\"}}}",
+      "{\"method\":\"call_tool\",\"params\":"
+      "{\"name\":\"echo\",\"arguments\":{\"text\":1}}}" },
+    { TG_DIALECT_IPC,
+      "{\"id\":1,\"method\":\"call_tool\",\"params\":"
+      "{\"name\":\"fail\",\"arguments\":{}}}",
+      "{\"id\":2,\"method\":\"call_tool\",\"params\":"
+      "{\"name\":\"fail\",\"arguments\":{\"text\":null}}}" },
+    { TG_DIALECT_JSONRPC,
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+      "{\"name\":\"hang\",\"arguments\":{}}}",
+      "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+      "{\"name\":\"hang\",\"arguments\":{}}}" },
+};
+
+#define TEST_CALLS (sizeof(test_calls) / sizeof(test_calls[0]))
+
+static void
+test_say(host_t *host, tg_str_t message)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (host->dialect == TG_DIALECT_IPC) {
+        host_put_ipc(&text, message);
+    } else {
+        tg_buf_append_str(&text, message);
+        tg_buf_append_char(&text, '\n');
+    }
+
+    host_feed(host, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+static void
+test_forget(host_t *host)
+{
+    memset(tg_catalog_fast_paths(host->catalog), 0,
+           sizeof(tg_fast_path_cache_t));
+}
+
+/* A call that nothing is alike, and a message of which we know nothing. */
+static void
+test_run(host_t *host, tg_dialect_t dialect, const char *first,
+         tg_str_t message, int may_be_alike)
+{
+    host_init(host, tg_alloc_libc(), dialect, 65536, 4);
+    test_say(host, tg_str_from_cstr(first));
+
+    if (!may_be_alike) {
+        test_forget(host);
+    }
+
+    test_say(host, message);
+    host_collect(host);
+}
+
+static void
+test_same(tg_dialect_t dialect, const char *first, tg_str_t message)
+{
+    host_t known, anew;
+
+    test_run(&known, dialect, first, message, 1);
+    test_run(&anew, dialect, first, message, 0);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&known.out), tg_buf_view(&anew.out)));
+    CU_ASSERT(tg_str_eq(tg_buf_view(&known.log), tg_buf_view(&anew.log)));
+    CU_ASSERT(known.rc == anew.rc);
+    CU_ASSERT(known.ncalls == anew.ncalls);
+    CU_ASSERT(known.peer.ncalls == anew.peer.ncalls);
+    CU_ASSERT(known.peer.work == anew.peer.work);
+    CU_ASSERT(known.peer.frame_size == anew.peer.frame_size);
+    host_deinit(&known);
+    host_deinit(&anew);
+}
+
+HELP_TEST(alike, "what is alike does not go the long way")
+{
+    tg_fast_path_cache_t *fast_paths;
+    host_t host;
+    size_t i;
+
+    for (i = 0; i < TEST_CALLS; i++) {
+        host_init(&host, tg_alloc_libc(), test_calls[i].dialect, 65536, 4);
+        fast_paths = tg_catalog_fast_paths(host.catalog);
+        test_say(&host, tg_str_from_cstr(test_calls[i].first));
+        CU_ASSERT(fast_paths->n == 1);
+        test_say(&host, tg_str_from_cstr(test_calls[i].second));
+        CU_ASSERT(fast_paths->n == 1);
+        CU_ASSERT(host.ncalls == 2);
+        host_deinit(&host);
+        test_same(test_calls[i].dialect, test_calls[i].first,
+                  tg_str_from_cstr(test_calls[i].first));
+        test_same(test_calls[i].dialect, test_calls[i].first,
+                  tg_str_from_cstr(test_calls[i].second));
+    }
+}
+
+/* Each byte another, twice, or missing; and each message cut. */
+static void
+test_mutate(tg_dialect_t dialect, const char *first, const char *message)
+{
+    char text[TEST_MAX];
+    size_t len, at, i;
+
+    len = strlen(message);
+    CU_ASSERT_FATAL(len < sizeof(text));
+
+    for (at = 0; at < len; at++) {
+        for (i = 0; i < sizeof(test_bytes) - 1; i++) {
+            memcpy(text, message, len);
+            text[at] = test_bytes[i];
+            test_same(dialect, first, tg_str(text, len));
+        }
+
+        memcpy(text, message, at + 1);
+        memcpy(text + at + 1, message + at, len - at);
+        test_same(dialect, first, tg_str(text, len + 1));
+        memcpy(text + at, message + at + 1, len - at - 1);
+        test_same(dialect, first, tg_str(text, len - 1));
+        test_same(dialect, first, tg_str(message, at));
+    }
+}
+
+HELP_TEST(mutations, "what is nearly alike")
+{
+    size_t i;
+
+    for (i = 0; i < TEST_CALLS; i++) {
+        test_mutate(test_calls[i].dialect, test_calls[i].first,
+                    test_calls[i].second);
+    }
+}
+
+/* Depth counts from the outermost bracket. */
+HELP_TEST(depth, "arguments as deep as may be")
+{
+    static const char head[] = "{\"method\":\"call_tool\",\"params\":{\"name\":"
+                               "\"fail\",\"arguments\":{\"a\":";
+    char text[TEST_MAX];
+    int depth, at;
+
+    for (depth = TG_JSON_MAX_DEPTH - 5; depth < TG_JSON_MAX_DEPTH; depth++) {
+        at = snprintf(text, sizeof(text), "%s", head);
+        memset(text + at, '[', (size_t) depth);
+        memset(text + at + depth, ']', (size_t) depth);
+        at += 2 * depth;
+        at += snprintf(text + at, sizeof(text) - (size_t) at, "}}}");
+        test_same(TG_DIALECT_IPC, test_calls[4].first,
+                  tg_str(text, (size_t) at));
+        test_same(TG_DIALECT_IPC,
+                  "{\"method\":\"call_tool\",\"params\":{\"name\":\"fail\","
+                  "\"arguments\":{}}}",
+                  tg_str(text, (size_t) at));
+    }
+}
+
+/* More kinds of messages than are kept, by turns. */
+HELP_TEST(many, "more than are kept")
+{
+    char text[TEST_MAX];
+    tg_str_t got;
+    host_t host;
+    int i;
+
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 65536, 4);
+
+    for (i = 0; i < TG_FAST_PATH_CACHE_SIZE * TG_FAST_PATH_SAMPLE * 8; i++) {
+        snprintf(text, sizeof(text),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
+                 "\"params\":{%*s\"name\":\"echo\",\"arguments\":{\"text\":"
+                 "\"%d\"}}}",
+                 i, i % (TG_FAST_PATH_CACHE_SIZE + 3), "", i);
+        test_say(&host, tg_str_from_cstr(text));
+        got = host_take(&host);
+        snprintf(text, sizeof(text),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"content\":[{"
+                 "\"type\":\"text\",\"text\":\"%d\"}],\"isError\":false}}\n",
+                 i, i);
+        HELP_EQ(got, text);
+    }
+
+    /* Some of them went the short way. */
+    CU_ASSERT(tg_catalog_fast_paths(host.catalog)->n
+              < TG_FAST_PATH_CACHE_SIZE * TG_FAST_PATH_SAMPLE * 8);
+    host_deinit(&host);
+}
+
+/* A peer that is not known for MCP must become so. */
+HELP_TEST(peers, "another peer of the same catalogue")
+{
+    host_t host, other;
+    size_t i;
+
+    for (i = 0; i < TEST_CALLS; i++) {
+        host_init(&host, tg_alloc_libc(), test_calls[i].dialect, 65536, 4);
+        host_init(&other, tg_alloc_libc(), test_calls[i].dialect, 65536, 4);
+        tg_peer_set_catalog(&other.peer, host.catalog);
+        test_say(&host, tg_str_from_cstr(test_calls[i].first));
+        test_say(&other, tg_str_from_cstr(test_calls[i].second));
+        CU_ASSERT(other.peer.is_mcp == host.peer.is_mcp);
+        CU_ASSERT(other.ncalls == 1);
+        host_deinit(&other);
+        host_deinit(&host);
+    }
+}

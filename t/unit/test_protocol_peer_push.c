@@ -1,0 +1,568 @@
+/*
+ * What a peer says unasked, what a proxy may do, and a peer without memory.
+ */
+#include "protocol_host_talk.h"
+
+#include <stdio.h>
+
+#define TEST_MODERN                                                            \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define TEST_LISTEN(id, filter)                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"subscriptions/listen\","  \
+    "\"params\":{\"notifications\":" filter "," TEST_MODERN "}}"
+#define TEST_INITIALIZE                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"     \
+    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"                  \
+    "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"
+#define TEST_HANG(id, token)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\","            \
+    "\"params\":{\"name\":\"hang\",\"_meta\":{\"progressToken\":" token "}}}"
+#define TEST_CHANGED                                                           \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
+
+static void
+test_init(host_t *host, tg_dialect_t dialect)
+{
+    host_init(host, tg_alloc_libc(), dialect, 65536, 8);
+}
+
+/* What gathered since, line by line; patterns end with NULL. */
+static void
+test_lines(host_t *host, const char *const *patterns)
+{
+    tg_str_t got;
+    const char *newline;
+    size_t len;
+
+    got = host_take(host);
+
+    for (/* void */; *patterns != NULL; patterns++) {
+        newline = got.len != 0 ? memchr(got.data, '\n', got.len) : NULL;
+        CU_ASSERT_FATAL(newline != NULL);
+        len = (size_t) (newline - got.data);
+        HELP_JSON(tg_str(got.data, len), *patterns);
+        got = tg_str(newline + 1, got.len - len - 1);
+    }
+
+    HELP_EQ(got, "");
+}
+
+#define TEST_LINES(host, ...)                                                  \
+    test_lines(host, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* --- who it is --- */
+
+/* Turned away before anything is served, in words where there are some. */
+HELP_TEST(refusal, "a client that is turned away")
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host.why = "not \"now\"";
+    host_feed(&host,
+              TG_STR("{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+                     "\"tools/call\",\"params\":{\"name\":\"echo\"}}\n"));
+    CU_ASSERT(host.peer.is_closing);
+    TEST_LINES(&host, "{\"kind\":\"error\",\"message\":\"not \\\"now\\\"\"}");
+    CU_ASSERT(host.ncalls == 0);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host.why = "no";
+    host_feed(&host, TG_STR(TEST_INITIALIZE "\n"));
+    CU_ASSERT(host.peer.is_closing);
+    HELP_EQ(host_take(&host), "");
+    host_deinit(&host);
+}
+
+/* Who sends it again is refused what is new; what runs goes on. */
+HELP_TEST(leaving, "a server that leaves")
+{
+    static const char refused[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,"
+        "\"message\":\"This server is about to leave; the request was not "
+        "started. Connect anew, and send it again.\","
+        "\"data\":\"toolgate\"}}";
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                            "toolgate/hello\"}\n"));
+    CU_ASSERT(host.peer.is_toolgate && !host.peer.resends);
+    host_feed(&host,
+              TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                     "toolgate/hello\",\"params\":{\"resends\":true}}\n"));
+    CU_ASSERT(host_move(&host) == TG_OK && host.peer.resends);
+    host_feed(&host, TG_STR(TEST_HANG("1", "1") "\n"));
+    CU_ASSERT(host.ncalls == 1);
+    host.peer.is_leaving = 1;
+    host_feed(&host, TG_STR(TEST_HANG("2", "2") "\n"));
+    TEST_LINES(&host, refused);
+    CU_ASSERT(host.ncalls == 1);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                            "cancelled\",\"params\":{\"requestId\":1}}\n"));
+    CU_ASSERT(host.peer.ncalls == 0);
+    host_deinit(&host);
+}
+
+#define TEST_CLIENT(name)                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\",\"params\":{"     \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{},"                       \
+    "\"io.modelcontextprotocol/clientInfo\":" name "}}}\n"
+
+/* It keeps the name that it has, over a move too. */
+HELP_TEST(client, "the name of a client")
+{
+    char line[512];
+    host_t host;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, TG_STR(TEST_INITIALIZE "\n"));
+    HELP_EQ(host.peer.client, "t");
+    CU_ASSERT(host_move(&host) == TG_OK);
+    HELP_EQ(host.peer.client, "t");
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"u\"}")));
+    HELP_EQ(host.peer.client, "t");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":1}")));
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"\"}")));
+    host_feed(&host, TG_STR(TEST_CLIENT("7")));
+    HELP_EQ(host.peer.client, "");
+    (void) snprintf(line, sizeof(line), TEST_CLIENT("{\"name\":\"%0129d\"}"),
+                    0);
+    host_feed(&host, tg_str_from_cstr(line));
+    HELP_EQ(host.peer.client, "");
+    (void) snprintf(line, sizeof(line), TEST_CLIENT("{\"name\":\"%0128d\"}"),
+                    0);
+    host_feed(&host, tg_str_from_cstr(line));
+    CU_ASSERT(host.peer.client.len == TG_CLIENT_NAME_MAX);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"a\\\"\\u263a\"}")));
+    HELP_EQ(host.peer.client, "a\"\xe2\x98\xba");
+    host_deinit(&host);
+}
+
+#define TEST_AGENT(version)                                                    \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/toolgate/hello\","        \
+    "\"params\":{\"capabilities\":{},\"clientInfo\":{\"name\":\"a\","          \
+    "\"version\":\"" version "\"},\"via\":\"bridge/1\"}}\n"
+
+/* Through a bridge it is the agent's, whatever the bridge calls itself. */
+HELP_TEST(agent, "the agent behind a bridge")
+{
+    host_t host;
+    unsigned nclient_changes;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, TG_STR(TEST_INITIALIZE "\n"));
+    HELP_EQ(host.peer.client_version, "1");
+    HELP_EQ(host.peer.client_via, "");
+    host_feed(&host, TG_STR(TEST_AGENT("2")));
+    HELP_EQ(host.peer.client, "a");
+    HELP_EQ(host.peer.client_version, "2");
+    HELP_EQ(host.peer.client_via, "bridge/1");
+    nclient_changes = host.peer.nclient_changes;
+    host_feed(&host, TG_STR(TEST_AGENT("2")));
+    CU_ASSERT(host.peer.nclient_changes == nclient_changes);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    HELP_EQ(host.peer.client, "a");
+    HELP_EQ(host.peer.client_version, "2");
+    HELP_EQ(host.peer.client_via, "bridge/1");
+    host_deinit(&host);
+
+    /* On another connection of the bridge it says the agent first. */
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, TG_STR(TEST_AGENT("3") TEST_INITIALIZE "\n"));
+    HELP_EQ(host.peer.client, "a");
+    HELP_EQ(host.peer.client_version, "3");
+    host_deinit(&host);
+
+    /* Each request of the modern era says who it is of. */
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"a\",\"version\":\"1\"}")));
+    HELP_EQ(host.peer.client_version, "1");
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"b\",\"version\":2}")));
+    HELP_EQ(host.peer.client, "b");
+    HELP_EQ(host.peer.client_version, "");
+    host_deinit(&host);
+}
+
+/* --- progress --- */
+
+/* --- list_changed --- */
+
+/* Not declared, not sent; what else a server may not say. */
+HELP_TEST(list_changed, "list_changed")
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host.info.has_list_changed = 0;
+    host.info.instructions = TG_STR_NONE;
+    host.info.experimental = TG_STR("{ \"toolgate\" : {} }");
+    HOST_LINE(&host, TEST_INITIALIZE,
+              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
+              "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{"
+              "\"tools\":{},\"experimental\":{\"toolgate\":{}}},"
+              "\"serverInfo\":\"$object\"}}");
+    tg_peer_notify_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    HOST_LINE(&host, TEST_LISTEN("1", "{\"toolsListChanged\":true}"),
+              "{\"jsonrpc\":\"2.0\",\"method\":"
+              "\"notifications/subscriptions/acknowledged\",\"params\":{"
+              "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1},"
+              "\"notifications\":{}}}");
+    tg_peer_notify_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    host_deinit(&host);
+}
+
+/* --- subscriptions --- */
+
+HELP_TEST(subscriptions_limit, "subscriptions: limit")
+{
+    char line[512];
+    host_t host;
+    int i;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+
+    for (i = 0; i <= TG_SUBSCRIPTIONS_MAX; i++) {
+        snprintf(line, sizeof(line), TEST_LISTEN("%d", "{}") "\n", i);
+        host_feed(&host, tg_str_from_cstr(line));
+
+        if (i < TG_SUBSCRIPTIONS_MAX) {
+            CU_ASSERT(host_take(&host).len != 0);
+        }
+    }
+
+    TEST_LINES(&host, "{\"jsonrpc\":\"2.0\",\"id\":64,\"error\":{"
+                      "\"code\":-32603,\"message\":\"$contains:64\"}}");
+    host_deinit(&host);
+}
+
+/* --- goodbye --- */
+
+#define TEST_NOTE "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
+
+/* relay: beyond a frame it is dropped, and nothing half is left. */
+HELP_TEST(notify, "notify")
+{
+    host_t host;
+    tg_buf_t text;
+    size_t len;
+
+    test_init(&host, TG_DIALECT_RELAY);
+    tg_buf_init(&text, tg_alloc_libc());
+    len = TG_FRAME_RELAY_MAX - strlen(TEST_NOTE "}\n");
+    CU_ASSERT_FATAL(tg_buf_reserve(&text, len + 1) == TG_OK);
+    memset(text.data, '1', len + 1);
+    tg_peer_notify(&host.peer, TG_STR("x"), tg_str(text.data, len + 1));
+    HELP_EQ(host_take(&host), "");
+    CU_ASSERT(host.log.len != 0);
+    tg_peer_notify(&host.peer, TG_STR("x"), tg_str(text.data, len));
+    CU_ASSERT(host_take(&host).len == TG_FRAME_RELAY_MAX);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+/* --- who sees what --- */
+
+HELP_TEST(visibility, "visibility")
+{
+    host_t host;
+    tg_str_t list;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host.is_hiding = 1;
+    HOST_LINE(&host,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+              "\"params\":{\"name\":\"fail\"}}",
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
+              "\"message\":\"$contains:Unknown tool: fail\"}}");
+    CU_ASSERT(host.ncalls == 0);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":2,"
+                            "\"method\":\"tools/list\"}\n"));
+    list = host_take(&host);
+    CU_ASSERT(strstr(help_text(list), "\"echo\"") != NULL);
+    CU_ASSERT(strstr(help_text(list), "\"fail\"") == NULL);
+    host_deinit(&host);
+}
+
+/* --- a proxy --- */
+
+typedef struct {
+    tg_peer_t peer;
+    tg_call_t *list;
+    tg_call_t *call;
+    char cursor[64];
+    int rc; /* of ops->list */
+} test_proxy_t;
+
+static void
+test_proxy_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    test_proxy_t *proxy;
+
+    proxy = ctx;
+    CU_ASSERT(request->entry == NULL);
+    HELP_EQ(request->name, "any");
+    proxy->call = tg_peer_defer_request(peer, request);
+}
+
+static void
+test_proxy_cancel(void *ctx, tg_call_t *call)
+{
+    test_proxy_t *proxy;
+
+    proxy = ctx;
+    CU_ASSERT(call == proxy->list || call == proxy->call);
+}
+
+static int
+test_proxy_list(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    test_proxy_t *proxy;
+
+    proxy = ctx;
+
+    if (proxy->rc == TG_OK) {
+        memcpy(proxy->cursor, request->cursor.data, request->cursor.len);
+        proxy->list = tg_peer_defer_request(peer, request);
+    }
+
+    return proxy->rc;
+}
+
+/* One line in; what came out is compared and taken. */
+static void
+test_proxy_line(test_proxy_t *proxy, const char *line, const char *reply)
+{
+    size_t consumed;
+
+    CU_ASSERT(tg_peer_handle_input(&proxy->peer, line, strlen(line), &consumed)
+              == TG_OK);
+    CU_ASSERT(consumed == strlen(line));
+
+    if (reply == NULL) {
+        CU_ASSERT(proxy->peer.out.len == 0);
+        return;
+    }
+
+    HELP_JSON(tg_buf_view(&proxy->peer.out), reply);
+    tg_buf_truncate(&proxy->peer.out, 0);
+}
+
+#define TEST_LIST(id)                                                          \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/list\","            \
+    "\"params\":{\"cursor\":\"1.x\"}}\n"
+#define TEST_BAD_CURSOR                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"                \
+    "\"message\":\"$contains:cursor\"}}"
+
+HELP_TEST(proxy, "proxy")
+{
+    static const tg_peer_ops_t ops = { .call = test_proxy_call,
+                                       .cancel = test_proxy_cancel,
+                                       .list = test_proxy_list,
+                                       .is_proxy = 1 };
+    test_proxy_t proxy;
+    tg_server_info_t info;
+    tg_catalog_t *catalog;
+    tg_call_t *list;
+
+    memset(&proxy, 0, sizeof(proxy));
+    memset(&info, 0, sizeof(info));
+    catalog = tg_catalog_new(tg_alloc_libc());
+    CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
+    tg_peer_init(&proxy.peer, tg_alloc_libc(), &ops, &proxy, TG_DIALECT_JSONRPC,
+                 catalog, &info, 65536, 1);
+
+    /* Taken, to be answered from the catalogue that the host has by then. */
+    test_proxy_line(&proxy, TEST_LIST("1"), NULL);
+    CU_ASSERT_FATAL(proxy.list != NULL);
+    CU_ASSERT_STRING_EQUAL(proxy.cursor, "\"1.x\"");
+    list = proxy.list;
+
+    /* A second one is one too many: an error, not a tool's result. */
+    test_proxy_line(&proxy, TEST_LIST("2"),
+                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
+                    "\"code\":-32603,"
+                    "\"message\":\"$contains:tool_max_inflight\"}}");
+    tg_call_respond_list(list, TG_STR_NONE);
+    HELP_JSON(tg_buf_view(&proxy.peer.out),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
+    tg_buf_truncate(&proxy.peer.out, 0);
+
+    test_proxy_line(&proxy, TEST_LIST("1"), NULL);
+    tg_call_respond_list(proxy.list, TG_STR("\"1.x\""));
+    HELP_JSON(tg_buf_view(&proxy.peer.out), TEST_BAD_CURSOR);
+    tg_buf_truncate(&proxy.peer.out, 0);
+    proxy.rc = TG_END;
+    test_proxy_line(&proxy, TEST_LIST("1"), TEST_BAD_CURSOR);
+
+    /* Tools that the catalogue does not have are the host's to judge. */
+    test_proxy_line(&proxy,
+                    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
+                    "\"params\":{\"name\":\"any\"}}\n",
+                    NULL);
+    CU_ASSERT(proxy.call != NULL);
+    tg_peer_deinit(&proxy.peer);
+    tg_catalog_unref(catalog);
+}
+
+/* --- another catalogue --- */
+
+/* Held by nobody but its peer: one method, in memory of the catalogue's. */
+static tg_catalog_t *
+test_swap_catalogue(const tg_alloc_t *alloc)
+{
+    tg_catalog_t *catalog;
+    tg_catalog_entry_t *entry;
+
+    catalog = tg_catalog_new(alloc);
+    entry = tg_calloc(alloc, sizeof(*entry));
+    entry->kind = TG_ENTRY_METHOD;
+    entry->name = TG_STR("swap");
+    tg_catalog_set_memory(catalog, entry, NULL);
+    CU_ASSERT(tg_catalog_add(catalog, entry) == TG_OK);
+    CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
+
+    return catalog;
+}
+
+/* Twice; what was asked for is there all the same until this returns. */
+static void
+test_swap_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_catalog_t *catalog;
+    tg_outcome_t outcome;
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        catalog = test_swap_catalogue(peer->alloc);
+        tg_peer_set_catalog(peer, catalog);
+        tg_catalog_unref(catalog);
+    }
+
+    CU_ASSERT(((help_alloc_t *) ctx)->live >= 8);
+    outcome = tg_outcome_make_text(request->entry->name);
+    tg_peer_respond(peer, &request->reply, &outcome);
+}
+
+HELP_TEST(swap, "catalogues swapped within a call")
+{
+    static const tg_peer_ops_t ops = { .call = test_swap_call };
+
+    tg_catalog_t *catalog;
+    help_alloc_t help;
+    tg_peer_t peer;
+    tg_server_info_t info;
+    size_t n, live;
+
+    memset(&info, 0, sizeof(info));
+    help_alloc_init(&help);
+    catalog = test_swap_catalogue(&help.alloc);
+    tg_peer_init(&peer, &help.alloc, &ops, &help, TG_DIALECT_JSONRPC, catalog,
+                 &info, 65536, 1);
+    tg_catalog_unref(catalog);
+    live = help.live;
+
+    for (n = 0; n < 2; n++) {
+        CU_ASSERT(tg_peer_handle_message(&peer,
+                                         TG_STR("{\"jsonrpc\":\"2.0\",\"id\":1,"
+                                                "\"method\":\"swap\"}"))
+                  == TG_OK);
+        HELP_EQ(tg_buf_view(&peer.out),
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"swap\"}\n");
+        tg_buf_reset(&peer.out, 0);
+        /* One is there, as before. */
+        CU_ASSERT(help.live == live);
+    }
+
+    tg_peer_deinit(&peer);
+    CU_ASSERT(help.live == 0);
+}
+
+/* --- broadcasts whose text is shared --- */
+
+typedef struct {
+    tg_buf_t all;
+    tg_str_t method;
+    tg_str_t params;
+} test_shared_t;
+
+static void
+test_shared_message(void *data, tg_dialect_t form, tg_str_t head)
+{
+    test_shared_t *shared = data;
+
+    tg_buf_append_str(&shared->all, head);
+    CU_ASSERT(tg_broadcast_write_json(form, shared->method, shared->params,
+                                      &shared->all)
+              == TG_OK);
+}
+
+/* What a peer writes, and what it says should be sent, is the same. */
+static void
+test_shared(host_t *host, const char *params, unsigned nmessages)
+{
+    test_shared_t shared;
+    unsigned n;
+    size_t i;
+
+    shared.method = TG_STR("a\"b");
+    shared.params = params != NULL ? tg_str_from_cstr(params) : TG_STR_NONE;
+    tg_buf_init(&shared.all, tg_alloc_libc());
+    tg_peer_send_broadcast(&host->peer, shared.method, shared.params);
+    tg_peer_foreach_broadcast(&host->peer, shared.method, test_shared_message,
+                              &shared);
+    CU_ASSERT(tg_str_eq(host_take(host), tg_buf_view(&shared.all)));
+
+    for (i = 0, n = 0; i < shared.all.len; i++) {
+        n += shared.all.data[i] == '\n';
+    }
+
+    CU_ASSERT(n == nmessages);
+    tg_buf_deinit(&shared.all);
+}
+
+HELP_TEST(shared_text, "broadcasts whose text many peers share")
+{
+    static const char *const params[] = {
+        NULL, "{}", "{\"t\":[1,{\"_meta\":2}]}",
+        "{\"a\":1,\"_meta\":{\"x\":1,"
+        "\"io.modelcontextprotocol/subscriptionId\":9},\"b\":2}"
+    };
+    host_t plain, modern, relay;
+    size_t i;
+
+    test_init(&plain, TG_DIALECT_JSONRPC);
+    test_init(&relay, TG_DIALECT_RELAY);
+    test_init(&modern, TG_DIALECT_JSONRPC);
+    host_feed(&modern,
+              TG_STR(TEST_LISTEN("1", "{\"toolgate/broadcasts\":true}") "\n"));
+    host_feed(&modern,
+              TG_STR(TEST_LISTEN("\"two\"",
+                                 "{\"toolgate/broadcasts\":true}") "\n"));
+    (void) host_take(&modern);
+
+    for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        test_shared(&plain, params[i], 1);
+        test_shared(&relay, params[i], 1);
+        test_shared(&modern, params[i], 2);
+    }
+
+    tg_peer_send_shutdown_notice(&plain.peer, TG_STR("bye"));
+    (void) host_take(&plain);
+    test_shared(&plain, "{}", 0);
+    host_deinit(&plain);
+    host_deinit(&relay);
+    host_deinit(&modern);
+}

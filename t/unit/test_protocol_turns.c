@@ -1,0 +1,179 @@
+/*
+ * A batch in more turns than one, and the bytes that are kept for a client.
+ */
+#include "protocol_host_talk.h"
+
+#define TEST_ASK(id, method)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
+#define TEST_SAYS(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":\"hello\"}"
+
+static void
+test_init(host_t *host)
+{
+    host_init(host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 65536, 4);
+    host->is_yielding = 1;
+}
+
+/* The host is asked behind each request, and not when there is none left. */
+HELP_TEST(turns, "turns")
+{
+    host_t host;
+
+    test_init(&host);
+    HOST_LINE(&host, TEST_ASK("1", "hello"), TEST_SAYS("1"));
+    CU_ASSERT(host.nturns == 0);
+    HOST_LINE(&host,
+              " [" TEST_ASK("1", "hello") " , " TEST_ASK(
+                  "2", "hello") "," TEST_ASK("3", "hello") " ] ",
+              "[" TEST_SAYS("1") "," TEST_SAYS("2") "," TEST_SAYS("3") "]");
+    CU_ASSERT(host.nturns == 2);
+
+    /* What the host counts is of one frame, in however many turns. */
+    CU_ASSERT(host.peer.work == 3);
+    CU_ASSERT(host.peer.frame_size
+              == strlen(" [ , , ] ") + 3 * strlen(TEST_ASK("1", "hello")));
+    host_feed(&host, TG_STR(TEST_ASK("4", "hello") "\n[" TEST_ASK(
+                         "5", "hello") "]\n" TEST_ASK("6", "hello") "\n"));
+    HELP_EQ(host_take(&host),
+            TEST_SAYS("4") "\n[" TEST_SAYS("5") "]\n" TEST_SAYS("6") "\n");
+    CU_ASSERT(host.nturns == 4);
+    CU_ASSERT(host.peer.work == 1);
+    host_deinit(&host);
+}
+
+#define TEST_BATCH                                                             \
+    "[" TEST_ASK("1", "hello") "," TEST_ASK("2", "hang.status") "," TEST_ASK(  \
+        "3", "hello") "]\n"
+
+/* The answer to the first of them. */
+#define TEST_FIRST "[" TEST_SAYS("1") "]\n"
+
+/* As far as the first request, whose turn it was. */
+static void
+test_begin(host_t *host)
+{
+    size_t consumed;
+
+    test_init(host);
+    CU_ASSERT(tg_peer_handle_input(&host->peer, TEST_BATCH,
+                                   sizeof(TEST_BATCH) - 1, &consumed)
+              == TG_AGAIN);
+    CU_ASSERT(consumed == 0);
+    HELP_EQ(host_take(host), "");
+}
+
+/* What was done within it by then is said before the connection closes. */
+HELP_TEST(farewell, "farewell in a batch")
+{
+    size_t consumed;
+    host_t host;
+
+    test_begin(&host);
+    tg_peer_send_shutdown_notice(&host.peer, TG_STR("bye"));
+    HELP_EQ(host_take(&host), TEST_FIRST);
+    CU_ASSERT(tg_peer_handle_input(&host.peer, TEST_BATCH,
+                                   sizeof(TEST_BATCH) - 1, &consumed)
+              == TG_CLOSED);
+    host_deinit(&host);
+    CU_ASSERT(host.ncalls == 1);
+}
+
+/* A host that has other bytes now than the old one is not trusted. */
+HELP_TEST(moved, "moved in a batch")
+{
+    size_t consumed;
+    host_t host;
+    tg_str_t got;
+
+    test_begin(&host);
+    CU_ASSERT(host.peer.work == 1);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(host.peer.work == 1);
+    CU_ASSERT(tg_peer_handle_input(&host.peer, "[oops]\n", 7, &consumed)
+              == TG_OK);
+    CU_ASSERT(consumed == 7);
+    got = host_take(&host);
+    CU_ASSERT_FATAL(got.len > sizeof(TEST_FIRST));
+    HELP_EQ(tg_str(got.data, sizeof(TEST_FIRST) - 1), TEST_FIRST);
+    HELP_JSON(tg_str(got.data + sizeof(TEST_FIRST) - 1,
+                     got.len - sizeof(TEST_FIRST)),
+              "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
+              "\"message\":\"$string\"}}");
+    host_deinit(&host);
+
+    test_begin(&host);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(tg_peer_handle_input(&host.peer, "[ ]\n", 4, &consumed) == TG_OK);
+    HELP_EQ(host_take(&host), TEST_FIRST);
+    host_deinit(&host);
+}
+
+HELP_TEST(kept, "what is kept")
+{
+    tg_call_t *call;
+    size_t before;
+    host_t host;
+
+    test_init(&host);
+    CU_ASSERT(tg_peer_memory_size(&host.peer) == 0);
+    host_feed(&host, TG_STR(TEST_BATCH));
+    call = host_call(&host, "2");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(call);
+
+    /* The call, and two answers that wait for its own. */
+    before = tg_peer_memory_size(&host.peer);
+    CU_ASSERT(before >= sizeof(*call) + 2 * strlen(TEST_SAYS("1")));
+    tg_call_set_host_bytes(call, 1000);
+    CU_ASSERT(tg_peer_memory_size(&host.peer) == before + 1000);
+    tg_call_set_host_bytes(call, 10);
+    CU_ASSERT(tg_peer_memory_size(&host.peer) == before + 10);
+
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(tg_peer_memory_size(&host.peer) >= before - 512);
+    CU_ASSERT(tg_peer_memory_size(&host.peer) <= before);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":"
+                            "\"$/cancelRequest\",\"params\":{\"id\":2}}\n"));
+    HELP_EQ(host_take(&host), "[" TEST_SAYS("1") "," TEST_SAYS("3") "]\n");
+    CU_ASSERT(tg_peer_memory_size(&host.peer) == host.peer.out.cap);
+    host_deinit(&host);
+}
+
+#define TEST_LISTEN(id)                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"subscriptions/listen\","  \
+    "\"params\":{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{"    \
+    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","              \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n"
+#define TEST_UNLISTEN(id)                                                      \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","             \
+    "\"params\":{\"requestId\":" id "}}\n"
+#define TEST_ID "\"a subscription, with an id\""
+
+/* Each until its client takes it back, also in another process. */
+HELP_TEST(kept_listening, "subscriptions that are kept")
+{
+    size_t before, each;
+    host_t host;
+    int i;
+
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 65536, 4);
+    host_feed(&host, TG_STR(TEST_LISTEN("0")));
+    (void) host_take(&host);
+    each = tg_peer_memory_size(&host.peer) - host.peer.out.cap;
+    CU_ASSERT(each > sizeof(tg_str_t));
+    host_feed(&host, TG_STR(TEST_LISTEN(TEST_ID)));
+    (void) host_take(&host);
+    before = tg_peer_memory_size(&host.peer) - host.peer.out.cap;
+    CU_ASSERT(before == 2 * each + strlen(TEST_ID) - 1);
+
+    for (i = 0; i < 2; i++) {
+        CU_ASSERT(host_move(&host) == TG_OK);
+        CU_ASSERT(tg_peer_memory_size(&host.peer) - host.peer.out.cap
+                  == before);
+    }
+
+    host_feed(&host, TG_STR(TEST_UNLISTEN(TEST_ID)));
+    CU_ASSERT(tg_peer_memory_size(&host.peer) - host.peer.out.cap == each);
+    host_feed(&host, TG_STR(TEST_UNLISTEN("0")));
+    CU_ASSERT(tg_peer_memory_size(&host.peer) == host.peer.out.cap);
+    host_deinit(&host);
+}

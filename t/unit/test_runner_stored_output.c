@@ -1,0 +1,528 @@
+/*
+ * Large outputs as files: their quota, their time, a disk that is full; and
+ * pages of them.
+ */
+#include "protocol_help.h"
+
+#include "runner/output/tg_output_store.h"
+#include "runner/output/tg_output_search.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static uv_loop_t loop;
+static tg_output_store_t output_store;
+static char dir[] = "/tmp/tg-spill-XXXXXX";
+
+static void
+begin(void)
+{
+    strcpy(dir, "/tmp/tg-spill-XXXXXX");
+    CU_ASSERT_FATAL(mkdtemp(dir) != NULL);
+    CU_ASSERT_FATAL(uv_loop_init(&loop) == 0);
+    tg_output_store_init(&output_store, &loop, dir);
+}
+
+static void
+end(void)
+{
+    struct dirent *entry;
+    char path[64];
+    DIR *list;
+
+    snprintf(path, sizeof(path), "%s/spill", dir);
+    list = opendir(path);
+
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        (void) unlinkat(dirfd(list), entry->d_name, 0);
+    }
+
+    if (list != NULL) {
+        (void) closedir(list);
+    }
+
+    tg_output_store_close(&output_store);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    CU_ASSERT(uv_loop_close(&loop) == 0);
+    (void) rmdir(path);
+    CU_ASSERT(rmdir(dir) == 0);
+}
+
+static int
+is_there(const char *owner, const char *key)
+{
+    int fd;
+
+    fd = tg_output_store_open_output(&output_store, owner, key);
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return fd != -1;
+}
+
+/* So many bytes, kept for so long; its key is copied. */
+static int
+make(const char *owner, uint64_t quota, size_t size, uint64_t keep_ms,
+     char key[TG_STORED_OUTPUT_KEY_LEN + 1])
+{
+    tg_stored_output_t stored_output;
+    const char *name;
+    char *data;
+    int rc;
+
+    data = calloc(1, size + 1);
+    CU_ASSERT_FATAL(data != NULL);
+    rc = tg_stored_output_create(&stored_output, &output_store, owner, quota);
+
+    if (rc == 0) {
+        rc = tg_stored_output_write(&stored_output, data, size);
+    }
+
+    if (rc == 0) {
+        name = tg_stored_output_publish(&stored_output, keep_ms);
+        CU_ASSERT_FATAL(name != NULL);
+        strcpy(key, name);
+    }
+
+    tg_stored_output_close(&stored_output);
+    free(data);
+
+    return rc;
+}
+
+HELP_TEST(owners, "whose it is")
+{
+    char key[TG_STORED_OUTPUT_KEY_LEN + 1];
+
+    begin();
+    CU_ASSERT(make("1000", 1 << 24, 10, 60000, key) == 0);
+    CU_ASSERT(is_there("1000", key));
+    CU_ASSERT(!is_there("1001", key));
+    CU_ASSERT(!is_there("", key));
+    CU_ASSERT(!is_there("..", key));
+    CU_ASSERT(!is_there("1000", "../x"));
+    CU_ASSERT(make("1/0", 1 << 24, 10, 60000, key) == -1);
+    CU_ASSERT(output_store.writing == 0);
+    end();
+}
+
+/* One without an end is a line, too, in however many pieces it comes. */
+HELP_TEST(lines, "lines")
+{
+    static const struct {
+        const char *data;
+        unsigned lines;
+    } pieces[] = {
+        { "a", 1 }, { "b\n", 1 }, { "c\nd", 3 }, { "e", 3 }, { "\n\n", 4 }
+    };
+    tg_stored_output_t stored_output;
+    size_t i;
+
+    begin();
+    CU_ASSERT_FATAL(
+        tg_stored_output_create(&stored_output, &output_store, "1", 1 << 24)
+        == 0);
+
+    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        CU_ASSERT(tg_stored_output_write(&stored_output, pieces[i].data,
+                                         strlen(pieces[i].data))
+                  == 0);
+        CU_ASSERT(stored_output.lines == pieces[i].lines);
+    }
+
+    tg_stored_output_close(&stored_output);
+    end();
+}
+
+HELP_TEST(quota, "the oldest go")
+{
+    char a[TG_STORED_OUTPUT_KEY_LEN + 1], b[TG_STORED_OUTPUT_KEY_LEN + 1],
+        c[TG_STORED_OUTPUT_KEY_LEN + 1];
+    static const uint64_t most = 4 * TG_OUTPUT_STORE_RESERVE_STEP;
+
+    begin();
+    CU_ASSERT(make("1", most, TG_OUTPUT_STORE_RESERVE_STEP, 10000, a) == 0);
+    CU_ASSERT(make("2", most, 2 * TG_OUTPUT_STORE_RESERVE_STEP, 20000, b) == 0);
+    CU_ASSERT(is_there("1", a) && is_there("2", b));
+    CU_ASSERT(output_store.writing == 0);
+    CU_ASSERT(make("1", most, 2 * TG_OUTPUT_STORE_RESERVE_STEP, 30000, c) == 0);
+    CU_ASSERT(!is_there("1", a));
+    CU_ASSERT(is_there("2", b) && is_there("1", c));
+
+    /* One alone that is larger than half of it takes nobody's place. */
+    CU_ASSERT(make("1", most, 2 * TG_OUTPUT_STORE_RESERVE_STEP + 1, 30000, a)
+              == -1);
+    CU_ASSERT(is_there("2", b) && is_there("1", c));
+    CU_ASSERT(output_store.writing == 0);
+    end();
+}
+
+HELP_TEST(full, "a disk that takes no more")
+{
+    struct rlimit was, now;
+    char key[TG_STORED_OUTPUT_KEY_LEN + 1];
+
+    begin();
+    (void) signal(SIGXFSZ, SIG_IGN);
+    CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &was) == 0);
+    now = was;
+    now.rlim_cur = 4096;
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &now) == 0);
+    CU_ASSERT(make("1", 1 << 24, 8192, 60000, key) == -1);
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &was) == 0);
+    CU_ASSERT(output_store.writing == 0);
+    end();
+}
+
+HELP_TEST(leftovers, "what a runner before left")
+{
+    char path[96];
+    int fd;
+
+    begin();
+    snprintf(path, sizeof(path), "%s/spill", dir);
+    CU_ASSERT(mkdir(path, 0700) == 0);
+    snprintf(path, sizeof(path), "%s/spill/.1-0123", dir);
+    fd = open(path, O_WRONLY | O_CREAT, 0600);
+    CU_ASSERT_FATAL(fd != -1);
+    (void) close(fd);
+    tg_output_store_close(&output_store);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    tg_output_store_init(&output_store, &loop, dir);
+    CU_ASSERT(access(path, F_OK) == -1);
+    end();
+}
+
+/* --- pages --- */
+
+/* The page, by as many time slices as it takes. */
+static int
+page_of(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
+        tg_buf_t *remark)
+{
+    tg_output_search_t *search;
+    int rc;
+
+    if (query->pattern.data == NULL) {
+        tg_output_page_append(text, query, page, remark);
+        return TG_OK;
+    }
+
+    search = tg_output_search_new(text, query, page, remark);
+
+    if (search == NULL) {
+        CU_ASSERT(remark->len != 0);
+        return TG_INVALID;
+    }
+
+    do {
+        rc = tg_output_search_run(search);
+    } while (rc == TG_AGAIN);
+
+    tg_output_search_free(search);
+
+    return rc;
+}
+
+static int
+page_is(const tg_output_page_query_t *query, const char *page,
+        const char *remark)
+{
+    static const char text[] = "one\ntwo\xc3\xa9\nthree\n";
+    tg_buf_t got, said;
+    int rc;
+
+    tg_buf_init(&got, tg_alloc_libc());
+    tg_buf_init(&said, tg_alloc_libc());
+    rc = page_of(tg_str(text, sizeof(text) - 1), query, &got, &said);
+    HELP_EQ(tg_buf_view(&got), page);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&said)), remark) != NULL);
+    tg_buf_deinit(&got);
+    tg_buf_deinit(&said);
+
+    return rc;
+}
+
+#define S(text)                                                                \
+    {                                                                          \
+        text, sizeof(text) - 1                                                 \
+    }
+
+HELP_TEST(pages, "pages")
+{
+    static const struct {
+        tg_output_page_query_t query;
+        const char *page;
+        const char *remark;
+        int rc;
+    } cases[] = {
+        { { 1, 99, -1, 99, { NULL, 0 } },
+          "one\ntwo\xc3\xa9\nthree\n",
+          "lines 1 to 3; this is the end",
+          TG_OK },
+        { { 2, 1, -1, 99, { NULL, 0 } },
+          "two\xc3\xa9\n",
+          "[line 2; it goes on with \"line\": 3]",
+          TG_OK },
+        { { 3, 9, -1, 99, { NULL, 0 } },
+          "three\n",
+          "[line 3; this is the end]",
+          TG_OK },
+        { { 1, 99, -1, 10, { NULL, 0 } },
+          "one\ntwo\xc3\xa9\n",
+          "\"line\": 3",
+          TG_OK },
+        { { 1, 99, -1, 2, { NULL, 0 } }, "on", "\"offset\": 2", TG_OK },
+        { { 4, 1, -1, 99, { NULL, 0 } }, "", "there are 3 lines", TG_OK },
+        { { 1, 99, 4, 4, { NULL, 0 } }, "two", "\"offset\": 7", TG_OK },
+        { { 1, 99, 4, 5, { NULL, 0 } }, "two\xc3\xa9", "\"offset\": 9", TG_OK },
+        { { 1, 99, 10, 99, { NULL, 0 } }, "three\n", "this is the end", TG_OK },
+        { { 1, 99, 15, 99, { NULL, 0 } },
+          "\n",
+          "[1 byte from offset 15 on, of 16; this is the end]",
+          TG_OK },
+        { { 1, 99, 99, 99, { NULL, 0 } }, "", "this is the end", TG_OK },
+        { { 1, 99, -1, 99, S("^t") },
+          "2:two\xc3\xa9\n3:three\n",
+          "2 matching lines; there are no more",
+          TG_OK },
+        { { 1, 1, -1, 99, S("^t") }, "2:two\xc3\xa9\n", "\"line\": 3", TG_OK },
+        { { 3, 9, -1, 99, S("e") }, "3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("e$") }, "1:one\n3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("(") },
+          "",
+          "not a regular expression",
+          TG_INVALID },
+        { { 1, 9, -1, 99, S("a)(b") },
+          "",
+          "not a regular expression",
+          TG_INVALID },
+        { { 1, 9, -1, 99, S("[[:alpha:]]+") },
+          "",
+          "not a regular expression",
+          TG_INVALID },
+        { { 1, 9, -1, 99, S("(o|e)(.)\\1") }, "", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("(.)\\1") }, "3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("o{1,9}{1,9}") },
+          "",
+          "not a regular expression",
+          TG_INVALID },
+        { { 1, 9, -1, 99, S("(?:o{1,9}){1,9}n") },
+          "1:one\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("\\bo\\w+$") }, "1:one\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("^two\\u00e9$") },
+          "2:two\xc3\xa9\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("^.{4}$") }, "2:two\xc3\xa9\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("^e|^o|w.*") },
+          "1:one\n2:two\xc3\xa9\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("(t|h){2}(r+e+)+") },
+          "3:three\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("(one){3,32767}") }, "", "too large", TG_INVALID },
+        { { 1, 9, -1, 99, S("o{99999999999999999999}") },
+          "",
+          "not a regular expression",
+          TG_INVALID },
+        { { 1, 9, -1, 99, S("((((((((((o+)+)+)+)+)+)+)+)+)+)+") },
+          "1:one\n2:two\xc3\xa9\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("o++++++++++++++") },
+          "",
+          "not a regular expression",
+          TG_INVALID },
+        { { 1, 9, -1, 8, S("^") },
+          "1:one\n",
+          "1 matching line; the search "
+          "goes on with \"line\": 2",
+          TG_OK },
+        { { 2, 9, -1, 4, S("^") },
+          "2:two\n",
+          "1 matching line, the beginning "
+          "of it; it goes on with \"offset\": 7; the search goes on with "
+          "\"line\": 3",
+          TG_OK },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CU_ASSERT(page_is(&cases[i].query, cases[i].page, cases[i].remark)
+                  == cases[i].rc);
+    }
+}
+
+/* A line of so many characters of alphabet, in no order. */
+static char *
+line_of(const char *alphabet, size_t len)
+{
+    unsigned random;
+    char *text;
+    size_t i;
+
+    text = calloc(1, len + 1);
+    CU_ASSERT_FATAL(text != NULL);
+
+    for (i = 0, random = 1; i < len; i++) {
+        random = random * 1103515245 + 12345;
+        text[i] = alphabet[(random >> 16) % strlen(alphabet)];
+    }
+
+    return text;
+}
+
+static void
+repeat(char *room, const char *text, unsigned n)
+{
+    while (n-- != 0) {
+        room = stpcpy(room, text);
+    }
+}
+
+/* Patterns that a matcher may need ages for, or the C library to compile. */
+HELP_TEST(costly, "patterns that are costly")
+{
+    static const char *const patterns[] = {
+        "(a|b)*a(a|b){100}[cd]",
+        "(a+)+[cd]",
+        "(a|b|ab)*[cd]",
+        "([ab]+)*[cd]",
+        "(.*)*[cd]",
+        "(.*a){20}[cd]",
+        ".*.*.*.*.*.*[cd]",
+        "(a|a?)+[cd]",
+        "(?=(a*b*)*[cd])",
+        "(a*)\\1*b\\1*[cd]",
+        "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*"
+        "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*"
+        "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*[cd]",
+    };
+    char dots[TG_OUTPUT_SEARCH_PATTERN_MAX + 1];
+    tg_output_page_query_t query;
+    tg_buf_t page, remark;
+    clock_t start;
+    char *text;
+    size_t i;
+
+    strcpy(dots, "(a|b)*a");
+    repeat(dots + 7, ".", 240);
+    strcat(dots, "[cd]");
+    text = line_of("a", 16384);
+    memset(&query, 0, sizeof(query));
+    query.line = 1;
+    query.lines = 9;
+    query.offset = -1;
+    query.bytes = 99;
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    start = clock();
+
+    for (i = 0; i <= sizeof(patterns) / sizeof(patterns[0]); i++) {
+        query.pattern = tg_str_from_cstr(i == 0 ? dots : patterns[i - 1]);
+        CU_ASSERT(page_of(tg_str_from_cstr(text), &query, &page, &remark)
+                  == TG_INVALID);
+        CU_ASSERT(
+            strstr(help_text(tg_buf_view(&remark)), "too many steps on line 1,")
+            != NULL);
+        CU_ASSERT(page.len == 0);
+        tg_buf_truncate(&remark, 0);
+    }
+
+    CU_ASSERT(clock() - start < 30 * CLOCKS_PER_SEC);
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    free(text);
+}
+
+/* What was found before such a line is not lost, nor what is behind it. */
+HELP_TEST(behind, "a line that a pattern is too costly for")
+{
+    tg_output_page_query_t query;
+    tg_buf_t text, page, remark;
+    char *line;
+
+    line = line_of("ab", 16384);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    tg_buf_printf(&text, "abc\n%s\naac\n", line);
+    memset(&query, 0, sizeof(query));
+    query.line = 1;
+    query.lines = 9;
+    query.offset = -1;
+    query.bytes = 99;
+    query.pattern = TG_STR("^([ab]+)*c");
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    HELP_EQ(tg_buf_view(&page), "1:abc\n");
+    HELP_EQ(tg_buf_view(&remark),
+            "[1 matching line; the search goes on with \"line\": 2]");
+    tg_buf_truncate(&page, 0);
+    tg_buf_truncate(&remark, 0);
+    query.line = 2;
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark)
+              == TG_INVALID);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&remark)), "with \"line\": 3.")
+              != NULL);
+    tg_buf_truncate(&remark, 0);
+    query.line = 3;
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    HELP_EQ(tg_buf_view(&page), "3:aac\n");
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    free(line);
+}
+
+/* Bytes that are not UTF-8, and lines that are longer than what is searched. */
+HELP_TEST(long_lines, "any bytes, and long lines")
+{
+    static const char head[] = "\xff\xc3 needle\n";
+    tg_output_page_query_t query;
+    tg_buf_t text, page, remark;
+    char *line;
+
+    line = line_of("xy ", TG_OUTPUT_SEARCH_LINE_MAX - 6);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    tg_buf_printf(&text, "%s%sneedle needed", head, line);
+    memset(&query, 0, sizeof(query));
+    query.line = 1;
+    query.lines = 9;
+    query.offset = -1;
+    query.bytes = 99;
+    query.pattern = TG_STR("^\\S+ needle|needle$");
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    HELP_EQ(tg_buf_view(&page), "1:\xef\xbf\xbd\xef\xbf\xbd needle\n");
+    HELP_EQ(tg_buf_view(&remark),
+            "[1 matching line; the search goes on with \"line\": 2]");
+    tg_buf_truncate(&page, 0);
+    tg_buf_truncate(&remark, 0);
+    query.line = 2;
+    query.pattern = TG_STR("needle$");
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    CU_ASSERT(page.len == 2 + 99 + 1);
+    HELP_EQ(tg_buf_view(&remark),
+            "[1 matching line, the beginning of it; it goes on with "
+            "\"offset\": 109; of 1 line only the first 262144 bytes were "
+            "searched; there are no more]");
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    free(line);
+}

@@ -1,0 +1,75 @@
+/*
+ * A loop for tests of the transport, and waiting with a deadline.
+ */
+#ifndef TRANSPORT_HOST_H
+#define TRANSPORT_HOST_H
+
+#include "protocol_help.h"
+
+#include "transport/tg_transport.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#define HOST_DEADLINE_MS 120000
+
+static uv_loop_t host_loop;
+static tg_uv_sched_t host_sched;
+
+int
+help_begin(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+
+    if (uv_loop_init(&host_loop) != 0) {
+        return -1;
+    }
+
+    tg_uv_sched_init(&host_sched, &host_loop);
+
+    return 0;
+}
+
+unsigned
+help_end(void)
+{
+    tg_uv_sched_close(&host_sched, NULL);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
+
+    if (uv_loop_close(&host_loop) != 0) {
+        fprintf(stderr, "handles are left in the loop\n");
+        return 1;
+    }
+
+    return 0;
+}
+
+static void
+host_on_deadline(uv_timer_t *timer)
+{
+    *(int *) timer->data = 1;
+}
+
+/* Runs the loop until *flag or the deadline; tells whether flag came. */
+static int
+host_until(const int *flag)
+{
+    uv_timer_t timer;
+    int is_late;
+
+    is_late = 0;
+    uv_timer_init(&host_loop, &timer);
+    timer.data = &is_late;
+    uv_timer_start(&timer, host_on_deadline, HOST_DEADLINE_MS, 0);
+
+    while (!*flag && !is_late) {
+        uv_run(&host_loop, UV_RUN_ONCE);
+    }
+
+    uv_close((uv_handle_t *) &timer, NULL);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
+
+    return *flag;
+}
+
+#endif
