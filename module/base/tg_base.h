@@ -1,12 +1,12 @@
 /*
- * Slices, result codes and the allocator: what every room builds on.
+ * Slices, result codes and the allocator: the base of every other folder.
  *
- * The error contract of core, stated once:
+ * Result codes, in all folders that do not depend on NGINX:
  *   negative   fatal for the object (no memory); only its destructor may be
  *              called afterwards;
- *   TG_OK      done;
- *   positive   a documented condition of the called function, after which
- *              the object may be used as that function says.
+ *   TG_OK      success;
+ *   positive   a condition that the function documents; its comment says how
+ *              the object may be used afterwards.
  */
 #ifndef TG_BASE_H
 #define TG_BASE_H
@@ -15,25 +15,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of the whole product, as every program and the module call it. */
+/* The version of the whole product: of the NGINX module and all programs. */
 #define TG_VERSION "0.1.0"
 
 enum {
-    TG_NOMEM = -1,  /* the allocator said no */
-    TG_OK = 0,      /* done */
+    TG_NOMEM = -1,  /* the allocator failed */
+    TG_OK = 0,      /* success */
     TG_AGAIN = 1,   /* more input is needed */
     TG_INVALID = 2, /* the input breaks its grammar or contract */
-    TG_LIMIT = 3,   /* a named limit was reached */
-    TG_END = 4,     /* no further element */
-    TG_MISSING = 5, /* not there */
-    TG_EXISTS = 6,  /* there already */
-    TG_CLOSED = 7   /* the conversation is over */
+    TG_LIMIT = 3,   /* a documented limit was reached */
+    TG_END = 4,     /* there is no further element */
+    TG_MISSING = 5, /* the element does not exist */
+    TG_EXISTS = 6,  /* the element exists already */
+    TG_CLOSED = 7   /* the connection or session is closed */
 };
 
 /*
- * A borrowed run of bytes, not terminated.  Whoever hands one out says until
- * which call it lives.  data is NULL when what it stands for is absent; an
- * empty value has data and len 0.
+ * A borrowed slice of bytes, not null-terminated. The function that returns a
+ * slice documents until which call the slice is valid. data is NULL if the
+ * value is absent; an empty value has data and len 0.
  */
 typedef struct {
     const char *data;
@@ -41,7 +41,7 @@ typedef struct {
 } tg_str_t;
 
 #define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
-/* The same, in what is initialized before the program runs. */
+/* A slice initializer for static storage: TG_STR() is not a constant there. */
 #define TG_STR_INIT(literal)                                                   \
     {                                                                          \
         literal, sizeof(literal) - 1                                           \
@@ -60,7 +60,10 @@ tg_str_from_cstr(const char *text)
     return (tg_str_t){ text, strlen(text) };
 }
 
-/* Behind the last byte.  An absent slice has NULL, to which C adds nothing. */
+/*
+ * Returns the end of str, one past its last byte, or NULL if str is absent.
+ * (NULL + 0 would be undefined behavior.)
+ */
 static inline const char *
 tg_str_end(tg_str_t str)
 {
@@ -79,7 +82,7 @@ tg_is_alpha(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What a digit in hex stands for, or -1. */
+/* Returns the value of the hexadecimal digit c, or -1 if c is not a digit. */
 static inline int
 tg_hex_value(char c)
 {
@@ -90,7 +93,7 @@ tg_hex_value(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* Is c, which is not NUL, one of these? */
+/* Checks whether c is one of the characters in `these`; NUL never is. */
 static inline int
 tg_is_one_of(char c, const char *these)
 {
@@ -98,8 +101,9 @@ tg_is_one_of(char c, const char *these)
 }
 
 /*
- * memset() to 0, of what is not small.  A size that is known makes some
- * compilers write "rep stos", which takes longer than the call.
+ * Sets size bytes to 0, for large objects. The asm statement hides a constant
+ * size from the compiler: some compilers emit "rep stos" for it, which is
+ * slower than a call of memset().
  */
 static inline void
 tg_memzero(void *p, size_t size)
@@ -108,14 +112,17 @@ tg_memzero(void *p, size_t size)
     memset(p, 0, size);
 }
 
-/* The word for one of them, or for any other number. */
+/* Returns the singular `one` if n is 1, else the plural `many`. */
 static inline const char *
 tg_pick_plural(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
 }
 
-/* memcmp() for names: most are short, and a call costs more than they do. */
+/*
+ * Checks whether len bytes of a and b are equal. For names: most are short,
+ * and a call of memcmp() costs more than the comparison.
+ */
 static inline int
 tg_bytes_eq(const char *a, const char *b, size_t len)
 {
@@ -147,7 +154,10 @@ tg_bytes_eq(const char *a, const char *b, size_t len)
                && a[len - 1] == b[len - 1]);
 }
 
-/* memcpy() for the same; returns what is behind the copy. */
+/*
+ * Copies len bytes, like memcpy(), but without a call for 8 to 32 bytes.
+ * Returns the end of the copy in dst.
+ */
 static inline char *
 tg_bytes_copy(char *dst, const char *src, size_t len)
 {
@@ -172,7 +182,9 @@ tg_bytes_copy(char *dst, const char *src, size_t len)
     return dst + len;
 }
 
-/* The structure of this type whose member is at ptr. */
+/*
+ * Returns a pointer to the structure of the given type whose member is at ptr.
+ */
 #define TG_CONTAINER_OF(ptr, type, member)                                     \
     ((type *) (void *) ((char *) (ptr) -offsetof(type, member)))
 
@@ -182,7 +194,10 @@ tg_str_eq(tg_str_t a, tg_str_t b)
     return a.len == b.len && tg_bytes_eq(a.data, b.data, a.len);
 }
 
-/* A copy at *at, which moves on behind it; absent stays absent. */
+/*
+ * Copies str to *at, advances *at past the copy, and returns the copied slice.
+ * An absent str is returned unchanged.
+ */
 static inline tg_str_t
 tg_str_copy_to(char **at, tg_str_t str)
 {
@@ -196,10 +211,10 @@ tg_str_copy_to(char **at, tg_str_t str)
 }
 
 /*
- * The allocator that an object was given; it must outlive the object.
- * resize(ctx, NULL, n) allocates, resize(ctx, p, n) moves, and
- * resize(ctx, p, 0) frees and returns NULL.  NULL for n > 0 means no memory,
- * and p is untouched.
+ * The allocator of an object; the allocator must outlive the object.
+ * resize(ctx, NULL, n) allocates, resize(ctx, p, n) reallocates, and
+ * resize(ctx, p, 0) frees p and returns NULL. For n > 0 NULL means no memory;
+ * p stays valid then.
  */
 typedef struct {
     void *(*resize)(void *ctx, void *ptr, size_t size);
@@ -207,24 +222,32 @@ typedef struct {
 } tg_alloc_t;
 
 /*
- * FNV-1a, on from hash: for tables and to tell versions of the same apart,
- * both of what comes from the config and not from clients.
+ * Continues an FNV-1a hash with bytes and returns the new hash; the first hash
+ * is TG_HASH_INIT. For hash tables, and to compare versions of a text. The
+ * input must come from the config, not from clients: the hash does not resist
+ * chosen collisions.
  */
 #define TG_HASH_INIT UINT64_C(0xcbf29ce484222325)
 uint64_t tg_hash_fnv1a(uint64_t hash, tg_str_t bytes);
 
 /*
- * Hashes long texts, eight bytes at a time, to tell versions of them apart in
- * the processes of one machine.
+ * Continues a hash with bytes, eight at a time, and returns the new hash. For
+ * long texts, to compare their versions within one machine: the value depends
+ * on the byte order.
  */
 uint64_t tg_hash_fast(uint64_t hash, tg_str_t bytes);
 
-/* malloc, realloc and free behind that interface. */
+/* Returns an allocator that uses realloc() and free(). */
 const tg_alloc_t *tg_alloc_libc(void);
 
-/* NULL: no memory, or of 0 bytes; tg_calloc() fills with zeros. */
+/* Allocates size bytes. Returns NULL if there is no memory or size is 0. */
 void *tg_alloc(const tg_alloc_t *alloc, size_t size);
+/*
+ * Allocates size bytes that are set to 0. Returns NULL if there is no memory
+ * or size is 0.
+ */
 void *tg_calloc(const tg_alloc_t *alloc, size_t size);
+/* Frees ptr, which may be NULL. */
 void tg_free(const tg_alloc_t *alloc, void *ptr);
 
 #endif

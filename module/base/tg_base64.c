@@ -1,9 +1,13 @@
+/* Base64 encoder and decoder (RFC 4648). */
 #include "base/tg_base64.h"
 
 static const char tg_base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "abcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Four digits of three bytes; those beyond n bytes are padding. */
+/*
+ * Encodes a group of n bytes (1 to 3) as four characters; padding replaces the
+ * characters of missing bytes. All 3 bytes are read.
+ */
 static void
 tg_base64_encode_group(char *dst, const unsigned char *bytes, size_t n)
 {

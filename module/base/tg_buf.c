@@ -1,9 +1,13 @@
+/* The growing byte buffer: memory, printf-style formatting, numbers, times. */
 #include "base/tg_buf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The first allocation holds a usual reply; growth doubles from there. */
+/*
+ * Size of the first allocation: enough for a usual response. Later ones double
+ * it.
+ */
 #define TG_BUF_MIN_CAPACITY 512
 
 void
@@ -57,7 +61,9 @@ tg_buf_reserve(tg_buf_t *buf, size_t more)
 
     cap = buf->cap ? buf->cap * 2 : TG_BUF_MIN_CAPACITY;
 
-    /* What closes a large text must not move all of it. */
+    /*
+     * Keep spare space: the end of a large text must not reallocate all of it.
+     */
     if (cap < buf->len + more) {
         cap = buf->len + more + TG_BUF_MIN_CAPACITY;
     }
@@ -150,7 +156,10 @@ tg_buf_append_time(tg_buf_t *buf, uint64_t ms)
 {
     uint64_t day, era, year, seconds, month;
 
-    /* From the 1st of March of a year 0, months have lengths of a pattern. */
+    /*
+     * In years that start on March 1st, month lengths follow a regular
+     * pattern.
+     */
     seconds = ms / 1000;
     day = seconds / 86400 + 719468;
     era = day / 146097;

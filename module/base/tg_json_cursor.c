@@ -1,14 +1,16 @@
 /*
- * The validating cursor.  Strings are passed in the widest steps that the
- * machine offers; everything else is short and goes byte by byte.
+ * The validating JSON cursor. Strings and containers are scanned with SIMD
+ * where possible; everything else is short and is read byte by byte.
  */
 #include "base/tg_json_internal.h"
 #include "base/tg_json_inline.h"
 
-/* With less than this to come it is not worth a look at blocks. */
+/*
+ * Minimum remaining text for SIMD blocks; for less the setup costs too much.
+ */
 #define TG_JSON_SKIP_SIMD_MIN 128
 
-/* Bytes of a container that is passed without them. */
+/* Maximum size in bytes of a container that is read without SIMD blocks. */
 #define TG_JSON_TINY_MAX 48
 
 void
@@ -60,7 +62,10 @@ tg_json_peek_type(tg_json_cursor_t *json)
                                  : TG_JSON_NONE;
 }
 
-/* pos is behind the opening quote; moves it behind the closing one. */
+/*
+ * Skips a string. pos moves from after the opening quote to after the closing
+ * quote.
+ */
 static inline int
 tg_json_skip_string(tg_json_cursor_t *json)
 {
@@ -77,7 +82,7 @@ tg_json_skip_string(tg_json_cursor_t *json)
     return tg_json_skip_string_rest(json, p);
 }
 
-/* Passes the scalar that starts at pos. */
+/* Skips the scalar that starts at pos. */
 static int
 tg_json_skip_scalar(tg_json_cursor_t *json, tg_json_type_t type)
 {
@@ -134,7 +139,10 @@ tg_json_enter_array(tg_json_cursor_t *json)
     return tg_json_enter_container(json, TG_JSON_ARRAY);
 }
 
-/* To the next entry of the open container, or out of it. */
+/*
+ * Moves to the next entry of the open container. Returns TG_OK, TG_INVALID, or
+ * TG_END after leaving the container.
+ */
 static inline int
 tg_json_next_entry(tg_json_cursor_t *json, char closing)
 {
@@ -240,7 +248,10 @@ tg_json_read_string(tg_json_cursor_t *json, tg_str_t *body)
     return rc;
 }
 
-/* Over the container at pos in blocks, or not at all. */
+/*
+ * Skips the container at pos with SIMD blocks and returns 1. Returns 0 and
+ * leaves the cursor unchanged if SIMD cannot be used or finds an error.
+ */
 static int
 tg_json_skip_container_simd(tg_json_cursor_t *json)
 {
@@ -265,8 +276,8 @@ tg_json_skip_container_simd(tg_json_cursor_t *json)
 }
 
 /*
- * Passes the value at pos without recursion.  Not a part of its caller,
- * which seldom needs it and would have all of this on its stack.
+ * Skips the value at pos, without recursion. Not inlined: the callers seldom
+ * need this function, and its variables would enlarge their stack frames.
  */
 __attribute__((noinline)) static int
 tg_json_skip_value(tg_json_cursor_t *json)
@@ -321,8 +332,9 @@ tg_json_skip_value(tg_json_cursor_t *json)
 }
 
 /*
- * Over a container that ends at once, which blocks would take much longer
- * for, as there may be many; or not at all.
+ * Skips a container of at most TG_JSON_TINY_MAX bytes and returns 1; returns 0
+ * if the container is larger or invalid. SIMD blocks would take much longer
+ * for tiny containers, of which a text may have many.
  */
 static int
 tg_json_skip_tiny_container(tg_json_cursor_t *json)
@@ -435,7 +447,7 @@ tg_json_validate(tg_str_t text, const char **why)
     return rc;
 }
 
-/* Characters, both from 1. */
+/* Line and column count characters and start at 1. */
 void
 tg_json_append_position(tg_buf_t *out, tg_str_t text, const char *at)
 {
@@ -466,7 +478,10 @@ tg_json_validate_explain(tg_str_t text, tg_buf_t *why)
         return rc;
     }
 
-    /* Which nobody sees: an editor's first character is the one behind it. */
+    /*
+     * A byte order mark is invisible: an editor shows the character after it
+     * as the first one.
+     */
     if (text.len > 2 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) {
         json.why = "a byte order mark stands in front";
     }

@@ -1,4 +1,7 @@
-/* Strings, numbers and words: what has nothing in it. */
+/*
+ * Validation of JSON scalars: strings, numbers, and the words true, false,
+ * null.
+ */
 #include "base/tg_json_internal.h"
 
 #include "base/tg_scan.h"
@@ -14,7 +17,10 @@ tg_json_fail(tg_json_cursor_t *json, int code, const char *why)
     return json->failed;
 }
 
-/* p is at the backslash of an escape that is not known to be a right one. */
+/*
+ * Returns the TG_JSON_HAS_* flags of the escape at p, a backslash. The escape
+ * need not be valid.
+ */
 static unsigned
 tg_json_classify_escape(const char *p, const char *end)
 {
@@ -23,7 +29,10 @@ tg_json_classify_escape(const char *p, const char *end)
                : TG_JSON_HAS_ESCAPES;
 }
 
-/* p is behind the backslash; returns what follows the escape, or NULL. */
+/*
+ * Checks the escape whose backslash is before p. Returns the end of the
+ * escape, or NULL if it is invalid.
+ */
 static const char *
 tg_json_skip_escape(const char *p, const char *end)
 {
@@ -62,7 +71,10 @@ tg_json_skip_escape(const char *p, const char *end)
     }
 }
 
-/* What is wrong with a string at p; one that has no end: where it begins. */
+/*
+ * Fails the cursor with the error of a string at p. For a string without an
+ * end pos does not move; else pos becomes p.
+ */
 static int
 tg_json_fail_string(tg_json_cursor_t *json, const char *p)
 {
@@ -80,7 +92,10 @@ tg_json_fail_string(tg_json_cursor_t *json, const char *p)
     return tg_json_fail(json, TG_INVALID, why);
 }
 
-/* Where one escape is, others are not far. */
+/*
+ * Skips string text with SIMD blocks from the escape at p on: escapes tend to
+ * be close to each other. Returns p if nothing was skipped.
+ */
 static const char *
 tg_json_skip_escapes_simd(tg_json_cursor_t *json, const char *p)
 {

@@ -1,10 +1,14 @@
 /*
- * Escaping of text for JSON: in blocks, densely, and of what is no text.
+ * Escaping of text for JSON strings, with variants for large texts, for text
+ * with many short escapes, and for binary data.
  */
 #include "base/tg_json_internal.h"
 #include "base/simd/tg_scan_inline.h"
 
-/* What is behind the backslash, or 0: it takes four digits. */
+/*
+ * Returns the character after the backslash in the short escape of c, or 0 if
+ * c needs a \u escape.
+ */
 static char
 tg_json_get_short_escape(char c)
 {
@@ -23,12 +27,18 @@ tg_json_get_short_escape(char c)
     }
 }
 
-/* After so many blocks with nothing to escape, steps are wide. */
+/* Number of blocks without escapes after which the dense variant ends. */
 #define TG_JSON_CLEAN_BLOCKS 4
-/* Blocks before it is tried again in wider ones, as there may be room now. */
+/*
+ * Maximum blocks of the dense variant before the wide variant is tried again:
+ * the buffer may have enough space for it then.
+ */
 #define TG_JSON_DENSE_BLOCKS 16
 
-/* In blocks, where the machine can. */
+/*
+ * Escapes text with SIMD blocks, if available. Returns the first byte that was
+ * not written.
+ */
 static const char *
 tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
 {
@@ -47,7 +57,10 @@ tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* While what is to be escaped is near, as in source code and JSON. */
+/*
+ * Escapes text with frequent short escapes, such as source code and JSON.
+ * Returns the first byte that was not written.
+ */
 static const char *
 tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
 {
@@ -56,7 +69,10 @@ tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
     unsigned n, done, clean, i;
     char *at, escape;
 
-    /* Twice the block, and what is copied beyond a piece of it. */
+    /*
+     * 48 bytes: twice the block, and 16 for the copy of a whole block at its
+     * end.
+     */
     for (clean = 0, i = 0;
          clean < TG_JSON_CLEAN_BLOCKS && i < TG_JSON_DENSE_BLOCKS
          && end - p >= 32 && !buf->failed && buf->cap - buf->len >= 48;
@@ -96,10 +112,10 @@ tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* Bytes that are written at a time where long escapes are near each other. */
+/* Number of bytes per iteration in text with frequent \u escapes. */
 #define TG_JSON_LONG_ESCAPE_CHUNK 32
 
-/* The escapes of control characters, 6 bytes or 2 each. */
+/* The escapes of control characters: 6 bytes each, or 2 for a short one. */
 #define TG_JSON_CONTROL_ESCAPES(digit)                                         \
     "\\u00" digit "0\0", "\\u00" digit "1\0", "\\u00" digit "2\0",             \
         "\\u00" digit "3\0", "\\u00" digit "4\0", "\\u00" digit "5\0",         \
@@ -125,13 +141,14 @@ static const char tg_json_control_escapes[32][8] = {
 };
 
 /*
- * Escapes bytes from one on that takes a long escape: what is no text has many
- * of them, between which it is not worth to search.
+ * Escapes text that starts with a byte that needs a \u escape. Binary data has
+ * many such bytes, so this function tests every byte instead of searching for
+ * the next escape. Returns the first byte that was not written.
  */
 static const char *
 tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
 {
-    /* A long escape is copied with two bytes more. */
+    /* Each control escape is copied as 8 bytes, 2 more than its length. */
     char text[6 * TG_JSON_LONG_ESCAPE_CHUNK + 2], *at;
     unsigned char c;
     unsigned i, n, nlong, is_short, is_near;
@@ -168,7 +185,7 @@ tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* Of 32 bytes, how many more there are when they are escaped. */
+/* Returns the number of bytes that escaping adds to the 32 bytes at p. */
 static unsigned
 tg_json_count_escape_bytes(const unsigned char *p)
 {

@@ -1,14 +1,13 @@
-/*
- * Members of an object, noted while it is passed.
- */
+/* Index of an object's members, built while the cursor reads the object. */
 #include "base/tg_json_inline.h"
 
-/* Bytes that are passed in the time of a step. */
+/* Bytes that can be skipped in the time of one step. */
 #define TG_JSON_STEP_BYTES 128
 
 /*
- * As most write it: short keys, strings and whole numbers, and no white space.
- * Stops between two members, or behind the object: then TG_END.
+ * Indexes members in the usual notation: short keys, strings and integers,
+ * without white space. Returns TG_END after the object, or TG_OK between two
+ * members if the next one has another notation or the index is full.
  */
 static int
 tg_json_index_compact(tg_json_cursor_t *json, tg_json_index_t *index)
@@ -77,7 +76,8 @@ tg_json_index_object(tg_json_cursor_t *json, tg_json_index_t *index,
                      tg_str_t *value)
 {
     tg_json_member_t *note, beyond;
-    const char *start; /* behind the opening bracket */
+    /* after the opening bracket */
+    const char *start;
     int rc;
 
     index->n = 0;
@@ -120,7 +120,10 @@ tg_json_member_has_key(const tg_json_member_t *note, tg_str_t key)
                                   : tg_str_eq(note->key, key);
 }
 
-/* Of a member that nobody noted: all are passed, as the last one counts. */
+/*
+ * Finds a member by parsing the object, all of it: the last of equal keys
+ * counts.
+ */
 static int
 tg_json_find_unindexed(tg_str_t object, tg_str_t key, uint64_t *steps,
                        tg_json_member_t *note)

@@ -1,7 +1,7 @@
 /*
- * tg_json_enter_object(), tg_json_next_member() and tg_json_read_value() for
- * those who cannot wait for a function to be called: what each frame is read
- * with.
+ * Inline variants of tg_json_enter_object(), tg_json_next_member() and
+ * tg_json_read_value(), for the code that reads every frame and where a
+ * function call is too slow.
  */
 #ifndef TG_JSON_INLINE_H
 #define TG_JSON_INLINE_H
@@ -9,11 +9,18 @@
 #include "base/tg_json.h"
 #include "base/simd/tg_scan_inline.h"
 
-/* A comma, a quote, a block, another quote and a colon. */
+/*
+ * Bytes that the fast path may read: a comma, a quote, a block of 16 bytes,
+ * another quote and a colon.
+ */
 #define TG_JSON_INLINE_MIN 20
 
-/* Whatever there is. */
+/*
+ * Moves to the next member, in any notation: the slow path of
+ * tg_json_next_member().
+ */
 int tg_json_next_member_slow(tg_json_cursor_t *json, tg_str_t *key);
+/* Reads a value in any notation: the slow path of tg_json_read_value(). */
 int tg_json_read_value_slow(tg_json_cursor_t *json, tg_str_t *value);
 
 static inline int
@@ -37,7 +44,7 @@ tg_json_next_member_inline(tg_json_cursor_t *json, tg_str_t *key)
 {
     const char *start, *end;
 
-    /* As most write it: a short key without an escape, no white space. */
+    /* The usual notation: a short key without escapes, and no white space. */
     if (json->failed == 0 && json->end - json->pos > TG_JSON_INLINE_MIN
         && (json->is_first_entry || *json->pos == ','))
     {
@@ -63,7 +70,10 @@ tg_json_next_member_inline(tg_json_cursor_t *json, tg_str_t *key)
     return tg_json_next_member_slow(json, key);
 }
 
-/* Behind a short string or a whole number that starts at p, or p. */
+/*
+ * Returns the end of the short string or the plain integer that starts at p.
+ * Returns p for any other value.
+ */
 static inline const char *
 tg_json_skip_short_scalar(const char *p, const char *end)
 {

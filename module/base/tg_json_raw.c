@@ -1,6 +1,6 @@
 /*
- * What is done with text that was validated before: decoding, comparing,
- * looking up; and writing.
+ * Functions for JSON text that was validated before: decoding, comparing,
+ * member lookup, compact output.
  */
 #include "base/tg_json_internal.h"
 
@@ -32,8 +32,8 @@ tg_json_decode_hex4(const char *p)
 }
 
 /*
- * Decodes the \u escape at p (behind the u), and its second half where it
- * starts a pair; a half alone becomes U+FFFD.
+ * Decodes the four digits of a \u escape, at p, and the second escape of a
+ * surrogate pair. A lone surrogate becomes U+FFFD. Returns the end.
  */
 static const char *
 tg_json_decode_unicode(const char *p, const char *end, uint32_t *code)
@@ -61,13 +61,18 @@ tg_json_decode_unicode(const char *p, const char *end, uint32_t *code)
     return p;
 }
 
-/* What stands behind the backslash of an escape, and what that means. */
+/*
+ * Decoded values of the short escapes, by the character after the backslash.
+ */
 static const char tg_json_escape_values[128] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* Decodes the escape at p to at, at most 4 bytes; *len is how many. */
+/*
+ * Decodes the escape at p to `at`, at most 4 bytes, and stores their number in
+ * *len. Returns the end of the escape.
+ */
 static inline const char *
 tg_json_decode_escape(const char *p, const char *end, char *at, size_t *len)
 {
@@ -85,7 +90,7 @@ tg_json_decode_escape(const char *p, const char *end, char *at, size_t *len)
     return p + 2;
 }
 
-/* Where the next escape begins, or the end. */
+/* Returns the position of the next escape, or end. */
 static inline const char *
 tg_json_find_escape(const char *p, const char *end)
 {
@@ -96,7 +101,11 @@ tg_json_find_escape(const char *p, const char *end)
     return slash != NULL ? slash : end;
 }
 
-/* One step: a run without escapes, or one escape.  At most 4 bytes then. */
+/*
+ * Decodes the next piece: text up to an escape, or one escape, whose at most 4
+ * bytes are written to scratch. *out is the decoded piece. Returns the end of
+ * the piece.
+ */
 static inline const char *
 tg_json_decode_piece(const char *p, const char *end, tg_str_t *out,
                      char scratch[4])
@@ -117,8 +126,9 @@ tg_json_decode_piece(const char *p, const char *end, tg_str_t *out,
 }
 
 /*
- * Decodes runs and short escapes from p to *dst while both are near each
- * other, as in source code.  Nothing is written beyond the room of the body.
+ * Decodes text with frequent short escapes, such as source code, from p to
+ * *dst and advances *dst. Returns the first byte that was not decoded. Never
+ * writes beyond the space for the whole body.
  */
 static const char *
 tg_json_unescape_dense(const char *p, const char *end, char **dst)
@@ -149,7 +159,10 @@ tg_json_unescape_dense(const char *p, const char *end, char **dst)
             *at++ = tg_json_escape_values[p[n + 1] & 0x7f];
             mask &= mask - 1;
 
-            /* What was escaped is no stop, nor is it behind the block. */
+            /*
+             * An escaped quote or backslash is not a stop, if it is in this
+             * block.
+             */
             if (n != 15 && (p[n + 1] == '\\' || p[n + 1] == '"')) {
                 mask &= mask - 1;
             }
@@ -193,7 +206,9 @@ tg_json_unescape(char *dst, tg_str_t body)
             at += p - run;
         }
 
-        /* An escape is longer than what it means, so there is room for that. */
+        /*
+         * An escape is longer than its value, so dst always has enough space.
+         */
         while (p < end && *p == '\\') {
             p = tg_json_decode_escape(p, end, at, &len);
             at += len;
@@ -221,7 +236,7 @@ tg_json_body_eq_text(tg_str_t body, tg_str_t text)
     tg_str_t piece;
     size_t at;
 
-    /* An escape is longer than what it stands for. */
+    /* An escape is longer than its value. */
     if (body.len <= text.len) {
         return tg_str_eq(body, text)
                && (body.len == 0 || memchr(body.data, '\\', body.len) == NULL);
@@ -249,7 +264,9 @@ tg_json_body_eq_text(tg_str_t body, tg_str_t text)
     return at == text.len;
 }
 
-/* Walks a body byte by decoded byte, for comparing two of them. */
+/*
+ * Iterator over the decoded bytes of a string body, for the comparison of two.
+ */
 typedef struct {
     const char *p;
     const char *end;
@@ -396,7 +413,7 @@ tg_json_parse_int64(tg_str_t raw, int64_t *value)
     return TG_OK;
 }
 
-/* From this size on, a value is passed in blocks, where the machine can. */
+/* Minimum size in bytes of a value that is compacted with SIMD blocks. */
 #define TG_JSON_COMPACT_SIMD_MIN 256
 
 void
@@ -421,7 +438,7 @@ tg_json_write_compact(tg_buf_t *buf, tg_str_t raw)
             p = tg_scan_string(p + 1, end);
 
             while (*p == '\\') {
-                /* Escapes that follow each other are not searched for. */
+                /* Skip consecutive escapes without a new search. */
                 do {
                     p += p[1] == 'u' ? 6 : 2;
                 } while (*p == '\\');

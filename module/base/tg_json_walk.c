@@ -1,6 +1,4 @@
-/*
- * A JSON text in steps.
- */
+/* Stepwise walk through a JSON text; see tg_json_walk.h. */
 #include "base/tg_json_walk.h"
 
 void
@@ -57,7 +55,10 @@ tg_json_walk_visit_root(tg_json_walk_t *walk)
                : tg_json_walk_read_value(walk, TG_JSON_WALK_ROOT);
 }
 
-/* An object or array has ended. */
+/*
+ * Leaves the object or array that has ended, and reports its parent's next
+ * event.
+ */
 static int
 tg_json_walk_leave(tg_json_walk_t *walk)
 {

@@ -1,13 +1,13 @@
 /*
- * Walks a JSON text in steps, so that a large one holds up nobody: the members
- * or elements of the outermost value, and those of the objects and arrays in
- * it.  Whatever nests deeper is passed as a whole.
+ * Walks a JSON text in steps, so that a large text does not block the event
+ * loop: visits the members or elements of the outermost value, and the values
+ * of the objects and arrays in it.  Deeper containers are skipped as a whole.
  *
  *     tg_json_walk_init(&walk, text, 0);
  *     while ((rc = tg_json_walk(&walk)) == TG_OK) {
  *         switch (walk.event) …
  *     }
- *     rc is TG_END when text is one valid JSON value
+ *     rc is TG_END if text is one valid JSON value
  */
 #ifndef TG_JSON_WALK_H
 #define TG_JSON_WALK_H
@@ -15,35 +15,42 @@
 #include "base/tg_json.h"
 
 typedef enum {
-    TG_JSON_WALK_ROOT,  /* the outermost value is of this type */
-    TG_JSON_WALK_BEGIN, /* a value of it, which is an object or array, begins */
-    TG_JSON_WALK_ITEM,  /* a value of that one */
-    TG_JSON_WALK_MEMBER, /* a value of the outermost one was passed */
+    TG_JSON_WALK_ROOT, /* start of the outermost value (a scalar: all of it) */
+    /* an object or array in the outermost value begins */
+    TG_JSON_WALK_BEGIN,
+    /* a value in the object or array of the last BEGIN was read */
+    TG_JSON_WALK_ITEM,
+    /* a value in the outermost value was read */
+    TG_JSON_WALK_MEMBER,
 } tg_json_walk_event_t;
 
 typedef struct {
     tg_json_cursor_t json;
     tg_json_walk_event_t event;
-    tg_json_type_t type; /* of ROOT, BEGIN, MEMBER */
-    tg_str_t key;   /* in the outermost value: its escaped body, or absent */
-    tg_str_t value; /* of ITEM, MEMBER: raw */
+    tg_json_type_t type; /* type of the value, in ROOT, BEGIN and MEMBER */
+    tg_str_t key;        /* escaped key in the outermost object, or absent */
+    tg_str_t value;      /* raw value, in ITEM and MEMBER */
 
-    /* Of tg_json_walk(): containers that are open, the outermost first. */
+    /* Private to tg_json_walk(): the open containers, the outermost first. */
     tg_json_type_t open[2];
     unsigned nopen;
     int has_begun;
-    const char *start; /* of the value that is open */
+    const char *start; /* start of the open container */
 } tg_json_walk_t;
 
-/* The text stands within depth containers more. */
+/*
+ * Starts a walk through text. depth is the number of containers around the
+ * text; it counts for the nesting limit.
+ */
 void tg_json_walk_init(tg_json_walk_t *walk, tg_str_t text, int depth);
 
 /*
- * Takes the next step: TG_OK, TG_END, TG_INVALID, TG_LIMIT: it nests too deep.
+ * Takes the next step and sets event, type, key and value. Returns TG_OK,
+ * TG_END after the text, TG_INVALID, or TG_LIMIT if the text nests too deep.
  */
 int tg_json_walk(tg_json_walk_t *walk);
 
-/* Bytes that are walked. */
+/* Returns the number of bytes walked so far. */
 static inline size_t
 tg_json_walk_get_offset(const tg_json_walk_t *walk)
 {

@@ -1,12 +1,15 @@
 /*
- * A list whose links stand in its elements: each has `next` and `prev` of
- * its own type, and whoever owns the list has pointers to the first and the
- * last, NULL when it is empty.  Arguments are evaluated more than once.
+ * An intrusive doubly linked list: each element has members `next` and `prev`
+ * of its own type. The owner of the list has pointers to the first and the
+ * last element, NULL if the list is empty. The macros evaluate their arguments
+ * more than once.
  */
 #ifndef TG_LIST_H
 #define TG_LIST_H
 
-/* Behind `after`, one of the list's elements, or first where that is NULL. */
+/*
+ * Inserts node after the element `after`, or at the front if `after` is NULL.
+ */
 #define TG_LIST_INSERT(first, last, after, node)                               \
     do {                                                                       \
         (node)->prev = (after);                                                \
@@ -14,10 +17,13 @@
         TG_LIST_SET_NEIGHBORS(first, last, node, node, node);                  \
     } while (0)
 
+/* Removes node from the list. Its own next and prev stay as they are. */
 #define TG_LIST_REMOVE(first, last, node)                                      \
     TG_LIST_SET_NEIGHBORS(first, last, node, (node)->next, (node)->prev)
 
-/* What its neighbours, or the list's ends, say of a node. */
+/*
+ * Private: sets the pointer to node in each neighbor, or in the list's ends.
+ */
 #define TG_LIST_SET_NEIGHBORS(first, last, node, from_prev, from_next)         \
     do {                                                                       \
         *((node)->prev != NULL ? &(node)->prev->next                           \

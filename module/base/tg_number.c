@@ -1,6 +1,10 @@
+/* Exact decimal arithmetic on JSON numbers: parsing, comparing, division. */
 #include "base/tg_number.h"
 
-/* p is behind the e: the exponent, or TG_LIMIT. */
+/*
+ * Parses the exponent at p, after the e. Returns TG_OK, or TG_LIMIT if it is
+ * too large.
+ */
 static int
 tg_number_parse_exponent(const char *p, const char *end, int64_t *exponent)
 {
@@ -49,7 +53,7 @@ tg_number_parse(tg_str_t raw, tg_number_t *number)
         }
     }
 
-    /* -0 is 0, and 0e999…9 is too. */
+    /* -0 equals 0, and so does zero with any exponent. */
     if (first == NULL) {
         number->is_negative = 0;
         return TG_OK;
@@ -120,7 +124,12 @@ tg_number_is_integer(const tg_number_t *number)
     return number->point >= (int64_t) number->count;
 }
 
-/* divisor is positive: so is what this returns for a divisor of 18 digits. */
+/*
+ * Returns the remainder of digits divided by divisor, which must be positive.
+ * For digits that are smaller than divisor, the result is their value. So a
+ * divisor of at most 18 digits, divided by UINT64_MAX / 10, is returned
+ * unchanged and is not 0.
+ */
 static uint64_t
 tg_number_remainder(tg_str_t digits, uint64_t divisor)
 {
@@ -153,14 +162,20 @@ tg_number_is_multiple(const tg_number_t *number, const tg_number_t *divisor)
     shift = (number->point - (int64_t) number->count)
             - (divisor->point - (int64_t) divisor->count);
 
-    /* Digits end in no zero: a multiple of ten times more would. */
+    /*
+     * The last digit is not 0, but a multiple of ten times the divisor ends in
+     * 0.
+     */
     if (shift < 0) {
         return 0;
     }
 
     rest = tg_number_remainder(number->digits, whole);
 
-    /* A divisor below 2^60 has fewer than 60 factors 2 or 5 to lose. */
+    /*
+     * A divisor below 2^60 has fewer than 60 factors 2 or 5, so more
+     * iterations change nothing.
+     */
     for (shift = shift < 60 ? shift : 60; shift > 0 && rest != 0; shift--) {
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
         rest = rest * 10 % whole;

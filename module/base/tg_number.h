@@ -1,6 +1,6 @@
 /*
- * JSON numbers as exact decimals: no rounding, no length limit but that of
- * the text itself.  Nothing is copied; a number points into its text.
+ * JSON numbers as exact decimals: no rounding, and no limit of length except
+ * that of the text. Nothing is copied: a number points into its text.
  */
 #ifndef TG_NUMBER_H
 #define TG_NUMBER_H
@@ -8,62 +8,79 @@
 #include "base/tg_base.h"
 
 /*
- * Exponents beyond this are refused: their sum with a count of digits still
- * fits 64 bits, and nobody means such a number.
+ * Maximum absolute value of an exponent. The sum of an exponent and a digit
+ * count then fits in 64 bits, and real data has no such numbers.
  */
 #define TG_NUMBER_EXPONENT_MAX INT64_C(1000000000000000)
 
-/* Digits of a divisor: with one more digit, a remainder fits 64 bits. */
+/*
+ * Maximum digits of a divisor: a remainder with one more digit fits in 64
+ * bits.
+ */
 #define TG_NUMBER_DIVISOR_DIGITS 18
 
 /*
- * 0.DIGITS times 10 to the power of point.  digits runs from the first to
- * the last digit that is not zero and may hold the decimal point.
+ * The number 0.DIGITS * 10^point. digits starts at the first and ends at the
+ * last nonzero digit; it may contain the decimal point.
  */
 typedef struct {
     tg_str_t digits;
     int64_t point;
-    size_t count; /* digits without the point; 0 for zero */
+    size_t count; /* number of digits without the point; 0 for zero */
     int is_negative;
 } tg_number_t;
 
-/* raw is a valid JSON number.  TG_OK, or TG_LIMIT for its exponent. */
+/*
+ * Parses raw, a valid JSON number. Returns TG_OK, or TG_LIMIT if the exponent
+ * is too large. The number points into raw.
+ */
 int tg_number_parse(tg_str_t raw, tg_number_t *number);
 
-/* Below zero, zero or above it, as a is less than, equal to or beyond b. */
+/*
+ * Compares two numbers. Returns a value less than, equal to or greater than 0
+ * if a is less than, equal to or greater than b.
+ */
 int tg_number_compare(const tg_number_t *a, const tg_number_t *b);
 
 int tg_number_is_integer(const tg_number_t *number);
 
 /*
- * Is number a whole multiple of divisor, which is positive and has at most
- * TG_NUMBER_DIVISOR_DIGITS digits?
+ * Checks whether number is an integer multiple of divisor. divisor must be
+ * positive and have at most TG_NUMBER_DIVISOR_DIGITS digits.
  */
 int tg_number_is_multiple(const tg_number_t *number,
                           const tg_number_t *divisor);
 
-/* Equal numbers have equal hashes, however they are written. */
+/* Returns a hash. Equal numbers have equal hashes, in any notation. */
 uint64_t tg_number_hash(const tg_number_t *number, uint64_t seed);
 
 /*
- * Without its sign, a whole number that is at most so large (9 at least).
- * TG_INVALID: it is not whole; TG_LIMIT: it is larger.
+ * Stores the absolute value of an integer that is at most `most`, which must
+ * be at least 9. Returns TG_OK, TG_INVALID if number is not an integer, or
+ * TG_LIMIT if it is larger than `most`.
  */
 int tg_number_to_uint64(const tg_number_t *number, uint64_t most,
                         uint64_t *value);
 
 /*
- * Writes a whole number without point and exponent, -0 as 0, and returns its
- * length.  0: raw is no number, or no whole one, or has more than
- * TG_NUMBER_INTEGER_DIGITS digits.
+ * Maximum digits that tg_number_write_integer() writes; the size includes a
+ * sign.
  */
 #define TG_NUMBER_INTEGER_DIGITS 40
 #define TG_NUMBER_INTEGER_SIZE (TG_NUMBER_INTEGER_DIGITS + 1)
 
+/*
+ * Writes an integer without point and exponent, -0 as 0, and returns its
+ * length. Returns 0 if raw is not a number, is not an integer, or has more
+ * than TG_NUMBER_INTEGER_DIGITS digits.
+ */
 size_t tg_number_write_integer(tg_str_t raw,
                                char plain[TG_NUMBER_INTEGER_SIZE]);
 
-/* A whole number from 0 on; what is larger than SIZE_MAX / 2 becomes that. */
+/*
+ * Converts an integer of at least 0; values above SIZE_MAX / 2 become SIZE_MAX
+ * / 2. Returns TG_OK, or TG_INVALID for any other number.
+ */
 int tg_number_to_size(const tg_number_t *number, size_t *size);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The ways that need no question at run time: plain C, and what every
- * machine of the architecture has.  They find the bytes that matter in wide
- * steps and pass sequences of UTF-8 one by one.
+ * The implementations that need no CPU detection: plain C, and the 16-byte
+ * SIMD instructions that every CPU of the architecture has. They search for
+ * stop bytes in wide steps and skip UTF-8 sequences one by one.
  */
 #include "base/simd/tg_scan_inline.h"
 
@@ -15,7 +15,10 @@ tg_scan_is_stop(unsigned char c, int what)
            || ((what & TG_SCAN_NON_ASCII) && c >= 0x80);
 }
 
-/* Byte by byte: the end of a run, and what a wide step found roughly. */
+/*
+ * Returns the first stop byte in [p, end), or end, byte by byte. For the end
+ * of a text, and to locate a hit that a wide step found.
+ */
 static inline const char *
 tg_scan_bytewise(const char *p, const char *end, int what)
 {
@@ -26,7 +29,7 @@ tg_scan_bytewise(const char *p, const char *end, int what)
     return p;
 }
 
-/* Has a word of 8 bytes one that is zero? */
+/* Checks whether a word of 8 bytes contains a zero byte. */
 #define TG_SCAN_LOW_BITS UINT64_C(0x0101010101010101)
 #define TG_SCAN_HIGH_BITS UINT64_C(0x8080808080808080)
 #define TG_SCAN_HAS_ZERO(word)                                                 \
@@ -82,7 +85,10 @@ tg_scan_find_simd128(const char *p, const char *end, int what)
 
 #endif
 
-/* p is at a byte that was found: over the sequences that start there. */
+/*
+ * Skips the valid UTF-8 sequences at p. Returns the first byte that does not
+ * start one, or end.
+ */
 static const char *
 tg_scan_skip_utf8(const char *p, const char *end)
 {
@@ -101,7 +107,9 @@ tg_scan_skip_utf8(const char *p, const char *end)
     return p;
 }
 
-/* The three functions of a way, from how it finds. */
+/*
+ * Defines the three scanners of an implementation on top of its find function.
+ */
 #define TG_SCAN_DEFINE_IMPL(impl)                                              \
     static const char *tg_scan_string_utf8_##impl(const char *p,               \
                                                   const char *end)             \
@@ -194,7 +202,10 @@ tg_scan_get_impl(unsigned n)
     return NULL;
 }
 
-/* Asked anew for each text: the answer is one load and one comparison. */
+/*
+ * Returns the fastest implementation. Not cached: the choice costs one load
+ * and one comparison for each text.
+ */
 static inline const tg_scan_impl_t *
 tg_scan_get_best_impl(void)
 {
@@ -210,8 +221,10 @@ tg_scan_get_best_impl(void)
 }
 
 /*
- * Most texts are short.  Where some steps find their end, nobody has to be
- * asked; a byte of a sequence is left to the way.
+ * Scans the first bytes of a text inline: most texts are short, so a few steps
+ * reach their end without choosing an implementation. Returns a stop byte,
+ * end, or the position where the implementation must continue, for example at
+ * a UTF-8 sequence.
  */
 static inline const char *
 tg_scan_start_inline(const char *p, const char *end, int what)
@@ -232,7 +245,7 @@ tg_scan_start_inline(const char *p, const char *end, int what)
         }
     }
 
-    /* The last bytes, with some that were looked at. */
+    /* Scan the last bytes together with some that were scanned already. */
     if (p != end && end - p < 16) {
         mask = tg_scan_find_mask(end - 16, what);
         p = mask != 0 ? end - 16 + tg_scan_mask_first(mask) : end;

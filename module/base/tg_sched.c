@@ -6,8 +6,8 @@
 #include "base/tg_list.h"
 
 /*
- * This many small messages in a row take so little of a slice that the clock
- * is not asked.
+ * Maximum number of small messages between two clock readings, and of their
+ * steps: they take only a small part of a slice.
  */
 #define TG_SCHED_UNTIMED_MESSAGES 8
 #define TG_SCHED_UNTIMED_STEPS 4096
@@ -15,7 +15,10 @@
 void
 tg_sched_begin_slice(tg_sched_t *sched)
 {
-    /* Most sources are done before the clock is asked. */
+    /*
+     * The end is set at the first clock reading, which most slices never
+     * reach.
+     */
     sched->slice_end = 0;
     sched->steps = 0;
     sched->untimed_steps = 0;

@@ -1,3 +1,4 @@
+/* SHA-256 and HMAC-SHA-256. */
 #include "base/tg_sha256.h"
 
 /* clang-format off */

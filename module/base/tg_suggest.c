@@ -1,6 +1,7 @@
+/* Nearest word by edit distance, for suggestions such as "did you mean". */
 #include "base/tg_suggest.h"
 
-/* Longer words are not compared. */
+/* Maximum length of a compared word. */
 #define TG_SUGGEST_WORD_MAX 64
 
 static char
@@ -15,7 +16,11 @@ tg_suggest_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters to be changed, added, left out or swapped with the next one. */
+/*
+ * Returns the edit distance of two words: the number of letters to change,
+ * insert, delete, or swap with the next letter. Ignores ASCII case, except in
+ * swaps.
+ */
 static size_t
 tg_suggest_distance(tg_str_t a, tg_str_t b)
 {

@@ -1,15 +1,13 @@
-/*
- * Words that were probably meant by others.
- */
+/* Suggestions for misspelled words. */
 #ifndef TG_SUGGEST_H
 #define TG_SUGGEST_H
 
 #include "base/tg_base.h"
 
 /*
- * The one of words, the last of which is NULL, that is nearest to a word, of
- * whose letters at most a few are others, too many, missing or swapped; NULL:
- * none of them is.
+ * Returns the entry of words that is nearest to word, or NULL if all differ
+ * too much. words ends with NULL. The number of changed, missing, additional
+ * or swapped letters may be at most 1 + word.len / 4; case does not count.
  */
 const char *tg_suggest_word(tg_str_t word, const char *const *words);
 

@@ -1,6 +1,9 @@
 #include "base/tg_throttle.h"
 
-/* What is used when the time is now. */
+/*
+ * Returns the part of the burst that is used at the time now, in ms, after
+ * refills.
+ */
 static unsigned
 tg_throttle_get_used(const tg_throttle_t *pace, unsigned burst, uint64_t now)
 {

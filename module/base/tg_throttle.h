@@ -1,32 +1,38 @@
 /*
- * How often something is done because a stranger wants it, such as a line that
- * is logged: so many times at once (burst), then a thousandth of that each
- * second, once at least.
+ * A rate limit for actions that peers can trigger, such as log lines. It
+ * allows `burst` actions at once, and then burst / 1000 actions per second,
+ * but at least one.
  *
- * A tg_throttle_t of zeros has all of its room.
+ * A zeroed tg_throttle_t has its whole burst available.
  */
 #ifndef TG_THROTTLE_H
 #define TG_THROTTLE_H
 
 #include <stdint.h>
 
-/* The burst of warnings: more than an operator reads. */
+/* Burst of warnings: more than an operator reads. */
 #define TG_THROTTLE_WARNING_BURST 100
-/* The burst of lines at level info, from which one can follow a client. */
+/*
+ * Burst of log lines at level info, with which an operator can follow a
+ * client.
+ */
 #define TG_THROTTLE_INFO_BURST 100000
-/* How often room is given back. */
+/* Refill interval in ms. */
 #define TG_THROTTLE_REFILL_MS 1000
 
 typedef struct {
     unsigned used;
-    uint64_t updated_at; /* when used was as it is, in ms */
+    uint64_t updated_at; /* time of the last refill, in ms */
 } tg_throttle_t;
 
-/* Is there room at a time, in ms? */
+/* Checks whether an action is allowed at the time now, in ms. */
 int tg_throttle_has_room(const tg_throttle_t *pace, unsigned burst,
                          uint64_t now);
 
-/* Takes some: 1; -1: it was the last; 0: there is none. */
+/*
+ * Counts an action at the time now, in ms. Returns 1 if the action is allowed,
+ * -1 if it is allowed but is the last one of the burst, or 0 if it is not.
+ */
 int tg_throttle_take(tg_throttle_t *pace, unsigned burst, uint64_t now);
 
 #endif

@@ -1,6 +1,7 @@
+/* URL parser, percent-encoding, and matching of host patterns. */
 #include "base/tg_url.h"
 
-/* Bytes that are encoded at a time. */
+/* Number of bytes that are percent-encoded per iteration. */
 #define TG_URL_ENCODE_CHUNK 256
 
 #define TG_URL_SYNTAX_HINT "write http:// or https://, a host, and a path"
@@ -18,7 +19,7 @@ tg_url_is_authority_char(char c)
     return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._:[]");
 }
 
-/* Is c allowed in a path or query as it is? */
+/* Checks whether c is allowed unencoded in a path or query. */
 static int
 tg_url_is_target_char(char c)
 {
@@ -54,7 +55,7 @@ tg_url_append_encoded(tg_buf_t *buf, tg_str_t text)
     }
 }
 
-/* --- its parts --- */
+/* --- parsing and normalization --- */
 
 static char
 tg_url_to_lower(char c)
@@ -62,7 +63,7 @@ tg_url_to_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* Names are the same in upper and lower case. */
+/* Checks whether two names are equal, ignoring ASCII case. */
 static int
 tg_url_is_same_name(tg_str_t a, tg_str_t b)
 {
@@ -81,7 +82,10 @@ tg_url_is_same_name(tg_str_t a, tg_str_t b)
     return 1;
 }
 
-/* Takes prefix, whatever its case, from the front of text. */
+/*
+ * Removes prefix from the front of text, ignoring case. Returns 1 if text had
+ * the prefix, else 0.
+ */
 static int
 tg_url_skip_prefix(tg_str_t *text, const char *prefix)
 {
@@ -181,7 +185,10 @@ tg_url_is_host(tg_str_t host)
     return host.len != 0 && host.len < 256 && host.data[0] != '.';
 }
 
-/* Cuts ":PORT" off the end of text; what is within brackets is no port. */
+/*
+ * Removes ":PORT" from the end of text and returns the port, absent if there
+ * is none. Colons in the brackets of an IPv6 address do not count.
+ */
 static tg_str_t
 tg_url_cut_port(tg_str_t *text)
 {
@@ -253,7 +260,9 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
     return TG_OK;
 }
 
-/* "." and "..", a dot written as %2e included. */
+/*
+ * Checks whether a segment is "." or "..", where a dot may be encoded as %2e.
+ */
 static int
 tg_url_is_dot_segment(tg_str_t segment)
 {
@@ -314,9 +323,9 @@ tg_url_append_origin(tg_buf_t *buf, const tg_url_t *url)
     }
 }
 
-/* --- which hosts --- */
+/* --- host patterns --- */
 
-/* A name may end in the root's dot. */
+/* Removes the dot at the end of a fully qualified name. */
 static tg_str_t
 tg_url_strip_root_dot(tg_str_t host)
 {

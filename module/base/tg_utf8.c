@@ -1,3 +1,4 @@
+/* UTF-8 validation, encoding, and escaping of text for display. */
 #include "base/tg_utf8.h"
 
 #include "base/tg_scan.h"
@@ -33,7 +34,9 @@ tg_utf8_sequence_len(const char *p, const char *end)
             return 0;
         }
 
-        /* E0 must not be overlong, ED must not start a surrogate. */
+        /*
+         * E0 must not start an overlong form, ED must not start a surrogate.
+         */
         if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)) {
             return 0;
         }
@@ -100,7 +103,7 @@ tg_utf8_decode(const unsigned char *p, size_t len)
     case 3:
         return (uint32_t) (p[0] & 0x0f) << 12 | (uint32_t) (p[1] & 0x3f) << 6
                | (p[2] & 0x3f);
-    default: /* nobody needs the others here */
+    default: /* The value of longer sequences is not needed here. */
         return 0x10000;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing
- * beyond U+10FFFF.
+ * UTF-8 as defined by RFC 3629: no overlong forms, no surrogates, nothing
+ * above U+10FFFF.
  */
 #ifndef TG_UTF8_H
 #define TG_UTF8_H
@@ -8,18 +8,18 @@
 #include "base/tg_buf.h"
 
 /*
- * The length of the one sequence at p (1 to 4), or 0 when it is malformed or
- * cut off by end.  p < end.
+ * Returns the length of the sequence at p (1 to 4), or 0 if the sequence is
+ * malformed or cut off by end. p must be less than end.
  */
 size_t tg_utf8_sequence_len(const char *p, const char *end);
 
-/* The offset of the first malformed byte; len when there is none. */
+/* Returns the offset of the first malformed byte, or len if there is none. */
 size_t tg_utf8_find_invalid(const char *data, size_t len);
 
-/* Writes code, at most U+10FFFF, to dst: 1 to 4 bytes, returned. */
+/* Encodes code, at most U+10FFFF, to dst. Returns the length, 1 to 4 bytes. */
 size_t tg_utf8_encode(char *dst, uint32_t code);
 
-/* Bytes of the first n characters of valid text. */
+/* Returns the length in bytes of the first n characters of valid text. */
 size_t tg_utf8_prefix_len(tg_str_t text, size_t n);
 
 static inline int
@@ -28,21 +28,23 @@ tg_utf8_is_valid(tg_str_t str)
     return tg_utf8_find_invalid(str.data, str.len) == str.len;
 }
 
-/* Appends valid text as it is, and U+FFFD for each byte that is of none. */
+/* Appends valid text unchanged, and U+FFFD for each invalid byte. */
 void tg_utf8_append_lossy(tg_buf_t *buf, tg_str_t bytes);
 
 /*
- * Appends text for people: what is not UTF-8 becomes \ufffd; control
- * characters of both sets and the marks that turn the direction of what
- * follows, so that it reads as something else, are escaped as in JSON.  Line
- * ends and tabs are such characters with is_one_line only.  A buffer that
- * cannot grow has what fits, up to a whole character.
+ * Appends text for display. Invalid bytes become \ufffd. Control characters
+ * (C0 and C1) and the marks that change the text direction, which could make
+ * text read differently, are escaped as in JSON. Line feeds and tabs are
+ * escaped only if is_one_line is set. A buffer of fixed size gets the
+ * characters that fit, each one whole.
  */
 void tg_utf8_append_visible(tg_buf_t *buf, tg_str_t text, int is_one_line);
 
 /*
- * The offset of the first character that would be escaped so on one line, but
- * for those below U+0020; text.len when there is none.
+ * Returns the offset of the first character that tg_utf8_append_visible()
+ * would escape on one line, ignoring characters below U+0020 and invalid
+ * bytes; returns text.len if there is none. Stores the character's code point
+ * and length in bytes.
  */
 size_t tg_utf8_find_unsafe(tg_str_t text, uint32_t *code, size_t *len);
 

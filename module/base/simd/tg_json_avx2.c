@@ -1,4 +1,4 @@
-/* Blocks of JSON with AVX2: two registers each. */
+/* JSON block operations with AVX2: two registers per block. */
 #include "base/tg_json_internal.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -69,8 +69,9 @@ tg_block_find_non_ascii(tg_block_t b)
     _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
 
 /*
- * White space by the lower half of its bytes; and with bit 0x20 set brackets,
- * commas and colons.  Where there is none of them, a byte with another half.
+ * Lookup tables by the low nibble of a byte: for white space, and for brackets,
+ * commas and colons with bit 0x20 set.  An entry without such a character has
+ * another low nibble and so never matches.
  */
 #define TG_BLOCK_SPACE_TABLE                                                   \
     TG_BLOCK_SHUFFLE_TABLE(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0,      \
@@ -79,7 +80,10 @@ tg_block_find_non_ascii(tg_block_t b)
     TG_BLOCK_SHUFFLE_TABLE(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}',   \
                            0, 0)
 
-/* Which are what their lower half, or that of another block, says? */
+/*
+ * Returns the bytes of b that equal their table entry, looked up by the low
+ * nibble of the byte in `by`.
+ */
 TG_BLOCK_FN uint64_t
 tg_block_find_in_table(tg_block_t b, tg_block_t by, __m256i table)
 {
@@ -138,7 +142,10 @@ tg_block_compress(char *dst, tg_block_t block, const char *p, uint64_t bits)
 
     (void) block;
 
-    /* More than there are, as how many there are no processor foresees. */
+    /*
+     * Copy 8 bytes at a time, maybe more than needed: the CPU mispredicts the
+     * exact number.
+     */
     while (bits != 0) {
         for (i = 0; i < 8; i++, bits &= bits - 1) {
             *dst++ = p[_tzcnt_u64(bits)];

@@ -1,4 +1,4 @@
-/* Blocks of JSON with AVX-512: one register each. */
+/* JSON block operations with AVX-512: one register per block. */
 #include "base/tg_json_internal.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -18,7 +18,10 @@ tg_block_load(const char *p)
     return _mm512_loadu_si512(p);
 }
 
-/* A loop keeps it, where the compiler would make it anew each time. */
+/*
+ * Keeps a constant in a register: the compiler would reload it in each
+ * iteration.
+ */
 TG_BLOCK_FN tg_block_t
 tg_block_pin_register(tg_block_t block)
 {
@@ -39,7 +42,10 @@ tg_block_to_lower(tg_block_t block)
     return _mm512_or_si512(block, tg_block_broadcast(0x20));
 }
 
-/* Not left to mask registers, whose arithmetic takes longer. */
+/*
+ * Moves a mask to a general register, where arithmetic is faster than in mask
+ * registers.
+ */
 TG_BLOCK_FN uint64_t
 tg_block_mask_to_word(__mmask64 mask)
 {
@@ -75,7 +81,7 @@ tg_block_find_non_ascii(tg_block_t block)
     return tg_block_mask_to_word(_mm512_movepi8_mask(block));
 }
 
-/* What each byte below 0x80 is. */
+/* Character classes (TG_BLOCK_*) of the bytes below 0x80. */
 static const char tg_block_class_table[128] __attribute__((aligned(64))) = {
     [0x00 ... 0x08] = TG_BLOCK_CONTROL,
     ['\t' ... '\n'] = TG_BLOCK_CONTROL | TG_BLOCK_SPACE,
@@ -104,7 +110,7 @@ tg_block_classify(tg_block_t block)
         tg_block_pin_register(_mm512_load_si512(tg_block_class_table)), block,
         tg_block_pin_register(_mm512_load_si512(tg_block_class_table + 64)));
 
-    /* kinds | (block & HIGH) */
+    /* kinds | (block & 0x80 in each byte) */
     return _mm512_ternarylogic_epi64(
         kinds, block, tg_block_broadcast((char) TG_BLOCK_NON_ASCII), 0xf8);
 }
@@ -130,13 +136,19 @@ tg_block_prefix_xor(uint64_t quotes)
         _mm_cvtsi64_si128((long long) quotes), _mm_set1_epi8((char) 0xff), 0));
 }
 
-/* The lower half of a block, each mark behind a backslash; how long that is. */
+/*
+ * Writes the lower 32 bytes of block, with a backslash before each byte in
+ * marks. Returns the number of bytes written.
+ */
 TG_BLOCK_FN size_t
 tg_block_write_escaped(char *dst, __m512i block, uint32_t marks)
 {
     const uint64_t all = UINT64_C(0xaaaaaaaaaaaaaaaa);
 
-    /* In pairs of a backslash and a byte, of which some backslashes go. */
+    /*
+     * Make pairs of a backslash and a byte, then drop the backslashes not in
+     * marks.
+     */
     _mm512_storeu_si512(dst, _mm512_mask_expand_epi8(
                                  _mm512_set1_epi8('\\'),
                                  _pext_u64(all, all | _pdep_u64(marks, ~all)),

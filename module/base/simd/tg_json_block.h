@@ -1,31 +1,37 @@
 /*
- * 64 bytes of JSON at once: each question about them is a word with a bit a
- * byte, and the grammar is arithmetic on such words; after Langdale and
+ * JSON in blocks of 64 bytes.  Each property of the bytes is a word with one
+ * bit per byte, and the grammar is arithmetic on such words; after Langdale and
  * Lemire, "Parsing Gigabytes of JSON per Second" (2019).
  *
  * A container becomes tokens, see tg_json_block_tokens.h.
  *
- * Here it is only found that all is in order.  Where it is not, the cursor
- * goes byte by byte and has the words for the mistake.
+ * This code only finds out whether the text is valid.  If it is not, the cursor
+ * reads the text byte by byte and reports the error.
  *
- * For tg_json_avx….c only, which say before what a block is:
+ * Included by tg_json_avx2.c and tg_json_avx512.c only, which first define:
  *
- *   TG_BLOCK_TARGET, TG_BLOCK_FN what functions are, and inline ones
+ *   TG_BLOCK_TARGET              attributes of functions
+ *   TG_BLOCK_FN                  attributes of inline functions
  *   tg_block_t                   64 bytes
- *   tg_block_load(p)
- *   tg_block_to_lower(block)        with bit 0x20 set in each byte
- *   tg_block_find_char(block, c)        which are c?
- *   tg_block_find_range(block, c, n)  which are one of n from c on?
- *   tg_block_find_non_ascii(block)         which are 0x80 or more?
- *   tg_block_classes_t             what each byte is
- *   tg_block_classify(block)
+ *   tg_block_load(p)             loads a block
+ *   tg_block_to_lower(block)     sets bit 0x20 in each byte
+ *   tg_block_find_char(block, c) finds the bytes equal to c
+ *   tg_block_find_range(block, c, n)
+ *                                finds the bytes from c to c + n - 1
+ *   tg_block_find_non_ascii(block)
+ *                                finds the bytes of 0x80 and above
+ *   tg_block_classes_t           character classes of 64 bytes
+ *   tg_block_classify(block)     returns the classes of a block
  *   tg_block_find_class(kinds, what)
- *                                which are one of TG_BLOCK_…?  Of marks, some
- *                                control characters may be among them
- *   tg_block_prefix_xor(quotes)      from each odd bit on, up to the next one
+ *                                finds the bytes in the classes `what`;
+ *                                for TG_BLOCK_STRUCTURAL it may also find some
+ *                                control characters
+ *   tg_block_prefix_xor(quotes)  sets the bits from each odd one to before the
+ *                                next one
  *   tg_block_compress(dst, block, p, bits)
- *                                puts these bytes of the block, which is that
- *                                at p; dst has room for 64
+ *                                writes the bytes in `bits` of the block, which
+ *                                is also at p; dst must have space for 64 bytes
+ *   TG_BLOCK_ESCAPE_FN           the `escape` function, or NULL
  */
 #ifndef TG_JSON_BLOCK_H
 #define TG_JSON_BLOCK_H
@@ -33,13 +39,20 @@
 #include "base/tg_json_internal.h"
 #include "base/tg_scan.h"
 
-/* A block, and what is compared behind its last byte. */
+/*
+ * Bytes that a block load may need: 64, and those compared after the last
+ * byte.
+ */
 #define TG_BLOCK_PADDED_SIZE 72
 
-/* The lowest n bits, not all of them. */
+/* The lowest n bits set; n must be less than 64. */
 #define TG_BLOCK_LOW_BITS(n) ((UINT64_C(1) << (n)) - 1)
 
-/* Is each byte that is marked one that may follow a backslash? */
+/*
+ * Checks whether each byte in marks may follow a backslash; quotes,
+ * backslashes, n and t must not be in marks. Adds TG_JSON_HAS_SURROGATES to
+ * *kinds if there are any.
+ */
 static __attribute__((noinline)) int
 tg_block_are_valid_escapes(const char *p, const char *end, uint64_t marks,
                            unsigned *kinds)
@@ -77,8 +90,8 @@ tg_block_are_valid_escapes(const char *p, const char *end, uint64_t marks,
 }
 
 /*
- * Which of these bytes are a u with its four digits in the block, and no half
- * of a pair?
+ * Returns the bytes in marks that are the u of a valid \u escape: all four
+ * digits are in the block, and the escape is not a surrogate.
  */
 TG_BLOCK_FN uint64_t
 tg_block_find_unicode_escapes(tg_block_t block, uint64_t marks)
@@ -102,8 +115,9 @@ tg_block_find_unicode_escapes(tg_block_t block, uint64_t marks)
 }
 
 /*
- * What backslashes escape.  A carry is 1 when what a function speaks of goes
- * on from the block before, and then when it goes on into the next; else 0.
+ * Returns the bytes that backslashes escape. Here and below a carry is 1 if
+ * the searched thing continues from the last block, and becomes 1 if it
+ * continues in the next block; else it is 0.
  */
 TG_BLOCK_FN uint64_t
 tg_block_find_escaped(uint64_t slashes, uint64_t *carry)
@@ -119,7 +133,7 @@ tg_block_find_escaped(uint64_t slashes, uint64_t *carry)
     return escaped;
 }
 
-/* The bytes behind these. */
+/* Returns the bytes after the given bytes: shifts bits by one. */
 TG_BLOCK_FN uint64_t
 tg_block_shift_next(uint64_t bits, uint64_t *carry)
 {
@@ -131,7 +145,10 @@ tg_block_shift_next(uint64_t bits, uint64_t *carry)
     return behind;
 }
 
-/* Of runs that start with one of bits, what is behind; all of the others. */
+/*
+ * For each run of bytes that starts with one of `bits`, returns the byte after
+ * the run. The result also has all other runs, unchanged.
+ */
 TG_BLOCK_FN uint64_t
 tg_block_find_run_ends(uint64_t bits, uint64_t runs, uint64_t *carry)
 {
@@ -142,7 +159,10 @@ tg_block_find_run_ends(uint64_t bits, uint64_t runs, uint64_t *carry)
     return sum;
 }
 
-/* From p on, in a string: how many bytes are in order, escapes and all? */
+/*
+ * Returns the number of valid bytes at p in a string, including escapes; at
+ * most 64.
+ */
 TG_BLOCK_FN size_t
 tg_block_scan_string(const char *p, const char *end, unsigned *kinds)
 {
@@ -157,10 +177,10 @@ tg_block_scan_string(const char *p, const char *end, unsigned *kinds)
     escaped = tg_block_find_escaped(slashes, &carry);
     stops = (quotes & ~escaped) | tg_block_find_range(block, 0, 0x20)
             | tg_block_find_non_ascii(block)
-            /* The last one may escape what is behind the block. */
+            /* The last byte may escape the first one of the next block. */
             | carry << 63;
     n = stops != 0 ? (unsigned) __builtin_ctzll(stops) : 64;
-    /* With the stop: nothing that ends or breaks a string may be escaped. */
+    /* Including the stop: an escape must not be cut off by a stop byte. */
     marks = n != 64 ? escaped & (stops ^ (stops - 1)) : escaped;
     more = marks != 0 ? TG_JSON_HAS_ESCAPES : 0;
     marks &= ~(slashes | quotes | tg_block_find_char(block, 'n')
@@ -190,7 +210,10 @@ tg_block_skip_string(const char *p, const char *end, unsigned *kinds)
     return p;
 }
 
-/* The white space outside of strings in a block; *inside: all bits in one. */
+/*
+ * Returns the white space outside of strings. *inside is all bits if the block
+ * starts in a string, else 0; the function sets it for the next block.
+ */
 TG_BLOCK_FN uint64_t
 tg_block_find_spaces(tg_block_t block, uint64_t *inside, uint64_t *carry)
 {
@@ -237,7 +260,7 @@ tg_block_write_compact(tg_buf_t *buf, tg_str_t raw)
 
         block = tg_block_load(at);
 
-        /* Most of a long string: neither its end nor an escape. */
+        /* The inner part of a long string: no quote and no escape. */
         if (inside != 0 && carry == 0 && left > 64
             && (tg_block_find_char(block, '"')
                 | tg_block_find_char(block, '\\'))

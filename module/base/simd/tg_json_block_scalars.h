@@ -1,7 +1,7 @@
 /*
- * Numbers and words, 64 bytes at once; for tg_json_block.h only.  They come
- * one after the other, with one byte between them that is none of theirs: a
- * comma, a bracket or what else may be behind one.
+ * Validation of numbers and words, 64 bytes at once; for tg_json_block.h only.
+ * The input is a sequence of scalars, each followed by one byte that ends it:
+ * a comma, a bracket, a colon or white space.
  */
 #ifndef TG_JSON_BLOCK_SCALARS_H
 #define TG_JSON_BLOCK_SCALARS_H
@@ -9,31 +9,35 @@
 #include "base/tg_json_internal.h"
 
 /*
- * What goes on from block to block: 1 or 0, where it is a carry.  Letters are
- * rare, so they are kept apart.
+ * State of the number check between two blocks. Carries are 1 or 0. The state
+ * for letters is separate because letters are rare.
  */
 typedef struct {
-    uint64_t wrong; /* anything */
+    uint64_t wrong; /* nonzero after any error */
     uint64_t any;
-    uint64_t due;   /* a digit must follow */
-    uint64_t minus; /* at the start of a number */
-    uint64_t zero;  /* the same */
+    uint64_t due;   /* carry: a digit must follow */
+    uint64_t minus; /* carry: minus at the start of a number */
+    uint64_t zero;  /* carry: zero at the start of a number */
     uint64_t fraction;
-    uint64_t letters; /* any of tg_block_literal_state_t */
+    /* nonzero if any tg_block_literal_state_t carry is set */
+    uint64_t letters;
 } tg_block_number_state_t;
 
 typedef struct {
     uint64_t word;
-    uint64_t ends; /* of words, a bit for each byte from here on */
+    /* ends of words, one bit per byte of the next block */
+    uint64_t ends;
     uint64_t exponent;
-    uint64_t sign; /* of an exponent */
+    uint64_t sign; /* carry: sign of an exponent */
     uint64_t power;
-    uint64_t signs; /* not a carry: those of exponents, of the last block */
+    /* not a carry: exponent signs in the last block */
+    uint64_t signs;
 } tg_block_literal_state_t;
 
 /*
- * Letters and signs that are in no word: exponents, or what is none.  Notes
- * the signs: a minus of theirs is none of a number.
+ * Checks the letters and signs outside of words: all must belong to exponents.
+ * Stores the exponent signs in in->signs, so that their minus is not checked
+ * as the start of a number. Returns the mask of errors.
  */
 TG_BLOCK_FN uint64_t
 tg_block_check_exponents(tg_block_literal_state_t *in, tg_block_t block,
@@ -54,7 +58,10 @@ tg_block_check_exponents(tg_block_literal_state_t *in, tg_block_t block,
               & ~digits & scalar);
 }
 
-/* Letters and signs among scalars: words and exponents, or what is neither. */
+/*
+ * Checks the letters and signs among scalars: words and exponents are valid.
+ * Returns the mask of errors.
+ */
 TG_BLOCK_TARGET static __attribute__((noinline)) uint64_t
 tg_block_check_letters(tg_block_literal_state_t *in, const char *p,
                        uint64_t letters, uint64_t scalar, uint64_t starts)
@@ -76,7 +83,7 @@ tg_block_check_letters(tg_block_literal_state_t *in, const char *p,
            & tg_block_find_char(two, 'l') & tg_block_find_char(three, 's')
            & tg_block_find_char(tg_block_load(p + 4), 'e');
 
-    /* A word is known, and ends where its letters do. */
+    /* A word must be known and end where its letters end. */
     four &= words;
     five &= words;
     ends = four << 4 | five << 5 | in->ends;
@@ -95,8 +102,9 @@ tg_block_check_letters(tg_block_literal_state_t *in, const char *p,
 }
 
 /*
- * Judges 64 bytes of scalars.  Dots and letters are behind digits, as what is
- * behind anything else must be one.
+ * Checks 64 bytes of scalars. The byte before a dot or an exponent needs no
+ * check: the byte after any non-digit must be a digit, so a dot or an exponent
+ * always follows a digit.
  */
 TG_BLOCK_FN void
 tg_block_check_scalars(tg_block_number_state_t *in,
@@ -129,7 +137,7 @@ tg_block_check_scalars(tg_block_number_state_t *in,
                  | (tg_block_shift_next(first & tg_block_find_char(block, '0'),
                                         &in->zero)
                     & digits)
-                 /* A second dot behind the digits that follow the first. */
+                 /* A second dot after the digits that follow the first one. */
                  | (tg_block_find_run_ends(dots << 1, digits, &in->fraction)
                     & dots);
     in->fraction |= dots >> 63;

@@ -1,26 +1,31 @@
 /*
- * A container in blocks; for tg_json_block.h only.  Its bytes become tokens:
- * brackets, commas and colons, and the first byte of each string, number and
- * word; what else numbers and words have is put together and judged apart.
- * Then tokens are judged by their neighbours, and brackets by those that they
- * belong to.
+ * Validation of a container in blocks; for tg_json_block.h only. The bytes
+ * become tokens: brackets, commas and colons, and the first byte of each
+ * string, number and word. The bytes of numbers and words are also collected
+ * and checked separately. Each token is then checked by its neighbors, and
+ * each bracket by its counterpart.
  */
 #ifndef TG_JSON_BLOCK_TOKENS_H
 #define TG_JSON_BLOCK_TOKENS_H
 
 #include "base/simd/tg_json_block_scalars.h"
 
-/* Blocks that become tokens before these are judged: at first, and then. */
+/*
+ * Blocks in the first batch and in later ones, whose tokens are checked at
+ * once.
+ */
 #define TG_BLOCK_FIRST_BATCH 4
 #define TG_BLOCK_BATCH 128
 
-/* Tokens in front, which say what others may be; and these, in a word. */
+/*
+ * Earlier tokens that a check needs, and new tokens that are checked per word.
+ */
 #define TG_BLOCK_TOKEN_CONTEXT 4
 #define TG_BLOCK_TOKENS_PER_WORD (64 - TG_BLOCK_TOKEN_CONTEXT)
 
-/* What goes on from block to block of a text: 1 or 0, where it is a carry. */
+/* State of the tokenizer between two blocks. Carries are 1 or 0. */
 typedef struct {
-    uint64_t inside; /* a string: all bits */
+    uint64_t inside; /* all bits if in a string, else 0 */
     uint64_t escaped;
     uint64_t scalar;
     size_t ntokens;
@@ -28,36 +33,38 @@ typedef struct {
 } tg_block_tokenizer_t;
 
 /*
- * Brackets that wait to be judged, the first one's bit the lowest.  Each is
- * between values of one container: what is in front of an opening bracket says
- * whether that is an object, and what follows a closing one.  Where both say
- * the same of all brackets, each is closed by one of its kind.
+ * Brackets that are not checked yet, the first one in bit 0. The tokens before
+ * an opening bracket, or after a closing one, say whether the container around
+ * the bracket is an object. If these types agree for all brackets, each one is
+ * closed by a bracket of its type.
  */
 typedef struct {
     unsigned n;
-    unsigned nopened; /* bits in opened */
-    unsigned nclosed; /* in closed; seen some tokens later */
-    uint64_t opens;   /* is it an opening one? */
-    uint64_t opened;  /* of each of those: in an object? */
-    uint64_t closed;  /* of each of the others */
+    unsigned nopened; /* number of bits in opened */
+    unsigned nclosed; /* bits in closed; set some tokens later */
+    uint64_t opens;   /* 1 for an opening bracket */
+    uint64_t opened;  /* of each opening bracket: 1 if in an object */
+    uint64_t closed;  /* of each closing bracket: 1 if in an object */
 } tg_block_brackets_t;
 
 typedef struct {
     tg_block_tokenizer_t tokenizer;
-    uint64_t wrong; /* of bytes: anything */
-    uint64_t high;  /* those from 0x80 on */
+    uint64_t wrong; /* nonzero after any error in the bytes */
+    uint64_t high;  /* nonzero if there are bytes of 0x80 and above */
     tg_block_number_state_t numbers;
     tg_block_literal_state_t letters;
     tg_block_brackets_t brackets;
-    tg_json_stack_t nest; /* of brackets that were judged */
-    uint64_t outer; /* the value's own opening bracket, among its tokens */
-    const char *starts[TG_BLOCK_BATCH]; /* of blocks */
-    uint64_t marks[TG_BLOCK_BATCH];     /* which of their bytes are tokens */
+    tg_json_stack_t nest; /* containers open after the checked brackets */
+    uint64_t outer; /* the value's own opening bracket, in the token mask */
+    const char *starts[TG_BLOCK_BATCH]; /* starts of the blocks */
+    uint64_t marks[TG_BLOCK_BATCH]; /* mask of the token bytes in each block */
     char tokens[TG_BLOCK_TOKEN_CONTEXT + 64 * (TG_BLOCK_BATCH + 1)];
     char scalars[TG_BLOCK_PADDED_SIZE + 64 * (TG_BLOCK_BATCH + 1)];
 } tg_block_parser_t;
 
-/* Makes tokens of marks, and puts scalars to the others, of the block at p. */
+/*
+ * Appends the bytes in marks to the tokens and those in scalars to the scalars.
+ */
 TG_BLOCK_FN void
 tg_block_append_tokens(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
                        tg_block_t block, const char *p, uint64_t marks,
@@ -71,8 +78,8 @@ tg_block_append_tokens(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
 }
 
 /*
- * From p on, at a comma behind a number: the last comma that has nothing but
- * plain numbers and commas in front of it.
+ * Skips a list of plain numbers from the comma at p on. Returns the last comma
+ * before which there are only plain numbers and commas.
  */
 TG_BLOCK_FN const char *
 tg_block_skip_number_list(const char *p, const char *end)
@@ -120,8 +127,9 @@ tg_block_skip_number_list(const char *p, const char *end)
 }
 
 /*
- * A list of numbers that is here and goes on: two of its tokens say that it is
- * an array's.  Returns where it is left, at a comma, or p.
+ * Skips a long list of numbers. Only a comma and the next number become tokens,
+ * enough to show that the list is in an array. Returns the comma where the list
+ * continues, or p if there is no such list.
  */
 TG_BLOCK_FN const char *
 tg_block_tokenize_number_list(tg_block_tokenizer_t *tokenizer,
@@ -145,7 +153,7 @@ tg_block_tokenize_number_list(tg_block_tokenizer_t *tokenizer,
         return p;
     }
 
-    /* What goes on in front of it. */
+    /* A scalar may continue from the last block. */
     *marks = UINT64_C(3) << first | (first != 0 && tokenizer->scalar == 0);
     tg_block_append_tokens(tokenizer, run, block, p, *marks,
                            (UINT64_C(2) << first) - 1);
@@ -155,8 +163,9 @@ tg_block_tokenize_number_list(tg_block_tokenizer_t *tokenizer,
 }
 
 /*
- * Makes tokens of the block at p, and finds scalars, which end behind them.
- * Returns how far it went.
+ * Makes tokens of the block at p and collects its scalars, each with the byte
+ * that ends it. Returns the end of the processed text and stores the mask of
+ * tokens.
  */
 TG_BLOCK_FN const char *
 tg_block_tokenize(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
@@ -226,12 +235,12 @@ tg_block_tokenize(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
     return p + 64;
 }
 
-/*
- * The next ones are no parts of each other: each has as many words to hold as
- * a processor has room for.
- */
+/* The functions below are not inlined: each needs nearly all CPU registers. */
 
-/* From p on, in a text: behind the blocks in which nothing is but that. */
+/*
+ * Skips blocks that contain only string text, without quotes, escapes, control
+ * characters or non-ASCII bytes. Returns the first other block.
+ */
 TG_BLOCK_FN const char *
 tg_block_skip_plain_text(const char *p, const char *end)
 {
@@ -252,7 +261,7 @@ tg_block_skip_plain_text(const char *p, const char *end)
     return p;
 }
 
-/* Makes tokens of at most so many blocks; returns how far it went. */
+/* Makes tokens of at most `most` blocks. Returns the end of processed text. */
 TG_BLOCK_TARGET static __attribute__((noinline)) const char *
 tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
                         unsigned most)
@@ -267,7 +276,7 @@ tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
         run->starts[i] = p;
         p = tg_block_tokenize(&tokenizer, run, p, end, &run->marks[i]);
 
-        /* A long text has no tokens. */
+        /* Long strings have no tokens. */
         if (run->marks[i] == 0 && tokenizer.inside != 0
             && tokenizer.escaped == 0) {
             p = tg_block_skip_plain_text(p, end);
@@ -279,7 +288,7 @@ tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
     return p;
 }
 
-/* Judges scalars as far as they are there. */
+/* Checks all complete blocks of scalars and keeps the rest. */
 TG_BLOCK_TARGET static __attribute__((noinline)) void
 tg_block_check_all_scalars(tg_block_parser_t *run)
 {
@@ -298,7 +307,10 @@ tg_block_check_all_scalars(tg_block_parser_t *run)
     memmove(run->scalars, run->scalars + at, TG_BLOCK_PADDED_SIZE);
 }
 
-/* Judges brackets: TG_OK, TG_INVALID, or TG_END at that of the value. */
+/*
+ * Checks the waiting brackets. Returns TG_OK, TG_INVALID, or TG_END if the
+ * value's own bracket is closed.
+ */
 TG_BLOCK_TARGET static __attribute__((noinline)) int
 tg_block_check_brackets(tg_block_parser_t *run)
 {
@@ -312,7 +324,7 @@ tg_block_check_brackets(tg_block_parser_t *run)
     n = b->n;
     all = ~b->opens & TG_BLOCK_LOW_BITS(n);
 
-    /* Up to the one of which it is not known yet what follows. */
+    /* Stop before a closing bracket whose next token is not known yet. */
     if ((unsigned) __builtin_popcountll(all) > b->nclosed) {
         n = 63 - (unsigned) __builtin_clzll(all);
     }
@@ -328,7 +340,7 @@ tg_block_check_brackets(tg_block_parser_t *run)
     b->nclosed -= n - nopens;
     b->closed >>= n - nopens;
 
-    /* Those that have nothing between them can go, until none do. */
+    /* Remove pairs of adjacent brackets until there are no more. */
     if (nest->depth + (int) nopens <= TG_JSON_MAX_DEPTH) {
         while ((pairs = opens & ~(opens >> 1) & all >> 1) != 0) {
             if ((bits ^ bits >> 1) & pairs) {
@@ -370,8 +382,9 @@ tg_block_check_brackets(tg_block_parser_t *run)
 }
 
 /*
- * Judges tokens by their neighbours, live ones alone: TG_OK or TG_INVALID.
- * Puts live brackets, but the value's own, to those that wait.
+ * Checks each token in `live` by its neighbors and appends the brackets among
+ * them, except the value's own, to the waiting brackets. Returns TG_OK or
+ * TG_INVALID, or TG_END if the value's own bracket is closed.
  */
 TG_BLOCK_FN int
 tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
@@ -392,11 +405,14 @@ tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
     objects = tg_block_find_char(block, '{');
     ends = tg_block_find_char(block, '}');
 
-    /* A value follows these, or what is empty is closed. */
+    /*
+     * A value follows a comma, a colon or a '[' or '{' that is not closed at
+     * once.
+     */
     wrong = (~(commas | colons | closes) ^ (commas | colons | opens) << 1)
             & ~(closes & opens << 1);
 
-    /* A key, and a colon: first in an object, and behind a member. */
+    /* A key and a colon start an object and follow a member and its comma. */
     members = colons << 1 & ~(opens | closes | commas | colons);
     behind_member = members << 1;
     commas_behind = commas & closes << 1;
@@ -417,7 +433,9 @@ tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
     run->outer = 0;
     brackets = (opens | closes) & live;
     opens &= live;
-    /* What follows a closing one: another, or a comma, and maybe a key. */
+    /*
+     * A closing bracket is followed by another, or by a comma and maybe a key.
+     */
     seen = ((closes & closes << 1) | commas_behind << 2) & live;
     n = (unsigned) __builtin_popcountll(brackets);
 
@@ -435,7 +453,7 @@ tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
     b->n += n;
     b->opened |= _pext_u64(colons << 1, opens) << b->nopened;
     b->nopened += (unsigned) __builtin_popcountll(opens);
-    /* Behind a comma it may also be that of an empty one. */
+    /* After a comma it may also be the end of an empty container. */
     b->closed |= _pext_u64((ends & closes << 1) | colons, seen) << b->nclosed;
     b->nclosed += (unsigned) __builtin_popcountll(seen);
 
@@ -471,7 +489,7 @@ tg_block_check_all_tokens(tg_block_parser_t *run)
     return tg_block_check_brackets(run);
 }
 
-/* Behind the bracket that closes the value. */
+/* Returns the end of the value: the byte after the bracket that closes it. */
 TG_BLOCK_TARGET static const char *
 tg_block_find_end(const tg_block_parser_t *run, int depth)
 {
@@ -494,7 +512,7 @@ tg_block_find_end(const tg_block_parser_t *run, int depth)
            + _tzcnt_u64(_pdep_u64(UINT64_C(1) << i, run->marks[n])) + 1;
 }
 
-/* Containers that are open behind the tokens that were judged last. */
+/* Returns the number of containers open after the last checked tokens. */
 TG_BLOCK_TARGET static int
 tg_block_get_depth(const tg_block_parser_t *run)
 {
@@ -553,7 +571,7 @@ tg_block_skip_container(const char *p, const char *end, int depth)
         return NULL;
     }
 
-    /* Of those behind the value the last may not be whole. */
+    /* Drop the last scalar after the value if it is incomplete. */
     while (run.tokenizer.nscalars != 0
            && strchr(",:]} \t\r\n", run.scalars[run.tokenizer.nscalars - 1])
                   == NULL)

@@ -1,11 +1,12 @@
 /*
- * 32 bytes a step, where the machine has AVX2.  UTF-8 is validated by three
- * table look-ups a byte, after Keiser and Lemire, "Validating UTF-8 In Less
- * Than One Instruction Per Byte" (2020).
+ * Scanners with steps of 32 bytes, for CPUs with AVX2. UTF-8 is validated with
+ * three table lookups per byte, after Keiser and Lemire, "Validating UTF-8 In
+ * Less Than One Instruction Per Byte" (2020).
  *
- * That says whether a block is in order, not where it is not.  So whatever
- * is found (a byte to stop at behind sequences, a mistake, the end) is left
- * to the narrow way, from the last character that is known to be whole.
+ * The algorithm finds out whether a block is valid, but not where an error is.
+ * So the 16-byte scanner continues at an error, at a stop byte after UTF-8
+ * sequences, and at the end. It starts at the last character that is known to
+ * be complete.
  */
 #include "base/tg_scan.h"
 
@@ -17,7 +18,7 @@
 #define TG_SCAN_AVX2_INLINE                                                    \
     static inline __attribute__((target("avx2"), always_inline))
 
-/* What is wrong with two bytes behind each other; see the paper. */
+/* Errors in two consecutive bytes; see the paper. */
 enum {
     TG_UTF8_TOO_SHORT = 1 << 0,      /* 11______ 0_______, 11______ 11______ */
     TG_UTF8_TOO_LONG = 1 << 1,       /* 0_______ 10______ */
@@ -32,7 +33,7 @@ enum {
                     | TG_UTF8_TWO_CONTINUATIONS
 };
 
-/* A table of 16, in both halves. */
+/* A lookup table of 16 entries, repeated in both halves of a register. */
 #define TG_SCAN_SHUFFLE_TABLE(...)                                             \
     _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
 
@@ -42,7 +43,10 @@ tg_avx2_load(const char *p)
     return _mm256_loadu_si256((const __m256i *) (const void *) p);
 }
 
-/* Quotes, backslashes, and what a signed comparison has below 0x20. */
+/*
+ * Finds quotes, backslashes, control characters, and bytes of 0x80 and above
+ * (the comparison is signed).
+ */
 TG_SCAN_AVX2_INLINE __m256i
 tg_avx2_find_stops(__m256i block)
 {
@@ -59,7 +63,10 @@ tg_avx2_high_nibble(__m256i block)
                             _mm256_set1_epi8(0x0f));
 }
 
-/* Mistakes in a block, which the one before it goes on into. */
+/*
+ * Finds UTF-8 errors in a block. The block `before` may end with an incomplete
+ * sequence.
+ */
 TG_SCAN_AVX2_INLINE __m256i
 tg_avx2_find_utf8_errors(__m256i block, __m256i before)
 {
@@ -109,7 +116,7 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
         TG_UTF8_TOO_SHORT);
     __m256i across, back1, back2, back3, pairs, third, fourth;
 
-    /* The block, moved on by one, two and three bytes. */
+    /* The block, shifted by one, two and three bytes. */
     across = _mm256_permute2x128_si256(before, block, 0x21);
     back1 = _mm256_alignr_epi8(block, across, 15);
     back2 = _mm256_alignr_epi8(block, across, 14);
@@ -122,7 +129,10 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
                 first_low, _mm256_and_si256(back1, _mm256_set1_epi8(0x0f)))),
         _mm256_shuffle_epi8(second_high, tg_avx2_high_nibble(block)));
 
-    /* Two tails in a row are right where a long sequence wants them. */
+    /*
+     * Two consecutive continuation bytes are valid within a sequence of 3 or 4
+     * bytes.
+     */
     third = _mm256_subs_epu8(back2, _mm256_set1_epi8((char) (0xe0 - 0x80)));
     fourth = _mm256_subs_epu8(back3, _mm256_set1_epi8((char) (0xf0 - 0x80)));
 
@@ -131,7 +141,10 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
                             pairs);
 }
 
-/* The start of the character that p may be inside of, or p. */
+/*
+ * Returns the start of a multi-byte character within the 3 bytes before p,
+ * which may be incomplete at p, or p. Reads nothing before start.
+ */
 static const char *
 tg_avx2_find_char_start(const char *start, const char *p)
 {
@@ -146,7 +159,10 @@ tg_avx2_find_char_start(const char *start, const char *p)
     return p;
 }
 
-/* Over blocks without a sequence and, with stops, without a stop. */
+/*
+ * Skips blocks without non-ASCII bytes and, if stops is set, without stop
+ * bytes.
+ */
 TG_SCAN_AVX2_INLINE const char *
 tg_avx2_skip_ascii(const char *p, const char *end, int stops)
 {
@@ -188,7 +204,7 @@ tg_avx2_scan(const char *p, const char *end, int stops)
     before = _mm256_setzero_si256();
 
     for (;;) {
-        /* Only where a character ended, and the blocks are long. */
+        /* Only after a complete character: sequences must not be split. */
         if (p == start || (unsigned char) p[-1] < 0x80) {
             p = tg_avx2_skip_ascii(p, end, stops);
             before = _mm256_setzero_si256();
@@ -208,7 +224,7 @@ tg_avx2_scan(const char *p, const char *end, int stops)
         }
 
         if (mask != 0) {
-            /* The usual end: nothing but ASCII in front of it. */
+            /* The usual case: only ASCII before the stop byte. */
             if ((high & (mask ^ (mask - 1))) == 0
                 && (p == start || (unsigned char) p[-1] < 0x80))
             {

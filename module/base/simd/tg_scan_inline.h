@@ -1,6 +1,6 @@
 /*
- * A step of 16 bytes, for those who cannot wait for a function to be called:
- * SSE2 and NEON, which every machine of their architecture has.
+ * Inline scanning in steps of 16 bytes, where a function call is too slow.
+ * Uses SSE2 or NEON, which every CPU of these architectures has.
  */
 #ifndef TG_SCAN_INLINE_H
 #define TG_SCAN_INLINE_H
@@ -15,23 +15,29 @@
 #define TG_SCAN_SIMD128 "neon"
 #endif
 
-/* So many steps cost less than to ask for the widest way. */
+/*
+ * Number of inline steps that cost less than choosing the fastest
+ * implementation.
+ */
 #define TG_SCAN_INLINE_BLOCKS 8
 
-/* What is looked for, as a constant that the compiler folds. */
+/* Searched byte classes, a compile-time constant in all calls. */
 enum {
     TG_SCAN_STRING_STOPS = 1, /* quote, backslash, control characters */
-    TG_SCAN_NON_ASCII = 2,    /* bytes from 0x80 on */
-    TG_SCAN_NON_DIGITS = 4    /* whatever is no digit; alone */
+    TG_SCAN_NON_ASCII = 2,    /* bytes of 0x80 and above */
+    TG_SCAN_NON_DIGITS = 4    /* all except digits; not combined with others */
 };
 
 #if defined(__SSE2__)
 
-/* A bit for each byte, in its order. */
+/* A bit mask of 16 bytes: one bit per byte, the first byte is bit 0. */
 typedef uint32_t tg_scan_mask_t;
 #define TG_SCAN_MASK_BITS 1
 
-/* Hits among 16 bytes. */
+/*
+ * Returns the mask of those of the 16 bytes at p that are in the classes
+ * `what`.
+ */
 static inline tg_scan_mask_t
 tg_scan_find_mask(const char *p, int what)
 {
@@ -44,7 +50,10 @@ tg_scan_find_mask(const char *p, int what)
         hit = _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                            _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
-        /* Signed: bytes from 0x80 on are below 0x20, too. */
+        /*
+         * The comparison is signed: bytes of 0x80 and above are below 0x20,
+         * too.
+         */
         hit = _mm_or_si128(
             hit, what & TG_SCAN_NON_ASCII
                      ? _mm_cmplt_epi8(block, _mm_set1_epi8(0x20))
@@ -87,7 +96,7 @@ tg_scan_find_mask(const char *p, int what)
         hit = vcgtq_u8(vsubq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9));
     }
 
-    /* One of 4 bits for each byte, in their order. */
+    /* The mask has 4 bits per byte, of which only one is kept. */
     return vget_lane_u64(vreinterpret_u64_u8(
                              vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)),
                          0)
@@ -98,14 +107,14 @@ tg_scan_find_mask(const char *p, int what)
 
 #if defined(TG_SCAN_SIMD128)
 
-/* The place of the first hit in a mask that has one. */
+/* Returns the index of the first hit in mask, which must not be 0. */
 static inline unsigned
 tg_scan_mask_first(tg_scan_mask_t mask)
 {
     return (unsigned) __builtin_ctzll(mask) / TG_SCAN_MASK_BITS;
 }
 
-/* The place of the first hit among 16 bytes, or 16. */
+/* Returns the index of the first hit in the 16 bytes at p, or 16. */
 static inline unsigned
 tg_scan_find_in_block(const char *p, int what)
 {
@@ -118,7 +127,10 @@ tg_scan_find_in_block(const char *p, int what)
 
 #endif
 
-/* From p on, p < end: the first byte that is no digit, or one behind many. */
+/*
+ * Skips digits from p on; p must be less than end. Returns the first byte that
+ * is not a digit, or the end of the first 16 bytes if all are digits.
+ */
 static inline const char *
 tg_scan_skip_digits(const char *p, const char *end)
 {
@@ -136,8 +148,9 @@ tg_scan_skip_digits(const char *p, const char *end)
 }
 
 /*
- * From p on, for a text that is most often short: the first byte that ends
- * it or is not ASCII, if that is near; else a byte that says nothing.
+ * Scans at most 16 bytes of a usually short string. Returns the first quote,
+ * backslash, control character or non-ASCII byte, or the end of the scanned
+ * bytes. So the caller must check the byte at the result.
  */
 static inline const char *
 tg_scan_string_16(const char *p, const char *end)
@@ -155,7 +168,11 @@ tg_scan_string_16(const char *p, const char *end)
     return p;
 }
 
-/* The same, further on. */
+/*
+ * Scans at most 128 bytes of a string. Returns the first quote, backslash,
+ * control character or non-ASCII byte, or the end of the scanned bytes. So the
+ * caller must check the byte at the result.
+ */
 static inline const char *
 tg_scan_string_128(const char *p, const char *end)
 {
