@@ -1,13 +1,14 @@
+/* Translates ECMA-262 patterns to PCRE2: groups, quantifiers, references. */
 #include "schema/tg_pattern_internal.h"
 
-/* What a scan ahead finds out about the groups of a pattern. */
+/* Result of a scan of the whole pattern for groups. */
 typedef struct {
     unsigned n_groups;
-    unsigned index;   /* of the group with the name that is looked for */
-    unsigned n_named; /* groups that have it */
+    unsigned index;   /* index of the group with the searched name */
+    unsigned n_named; /* number of groups with that name */
 } tg_pattern_groups_t;
 
-/* Where the host counts; see tg_pattern.h. */
+/* Appends a callout, at which the host counts a step; see tg_pattern.h. */
 static void
 tg_pattern_append_callout(tg_pattern_parser_t *pattern)
 {
@@ -90,7 +91,7 @@ tg_pattern_append_backref(tg_pattern_parser_t *pattern, unsigned index)
     tg_buf_append_char(pattern->out, '}');
 }
 
-/* p is at the first digit. */
+/* Parses a backreference by number; p is at its first digit. */
 static int
 tg_pattern_parse_number_ref(tg_pattern_parser_t *pattern)
 {
@@ -113,7 +114,7 @@ tg_pattern_parse_number_ref(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is at the k of \k<name>. */
+/* Parses a backreference by name; p is at the k of \k<name>. */
 static int
 tg_pattern_parse_name_ref(tg_pattern_parser_t *pattern)
 {
@@ -142,7 +143,7 @@ tg_pattern_parse_name_ref(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is behind the backslash. */
+/* Parses an escape outside of a class; p is after the backslash. */
 static int
 tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
 {
@@ -189,7 +190,7 @@ tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
                                           "without \\");
 }
 
-/* The name of a group; p is behind the <. */
+/* Parses the name of a group; p is after the <. */
 static int
 tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
 {
@@ -222,11 +223,11 @@ tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is behind the (. */
+/* Parses the start of a group; p is after the (. */
 static int
 tg_pattern_parse_group_type(tg_pattern_parser_t *pattern)
 {
-    /* The last one is no assertion. */
+    /* All but the last one are assertions. */
     static const char *const kinds[] = { "?=", "?!", "?<=", "?<!", "?:" };
     size_t i;
 
@@ -317,7 +318,7 @@ tg_pattern_parse_count(tg_pattern_parser_t *pattern, unsigned *count)
     return TG_OK;
 }
 
-/* {n}, {n,} or {n,m}; p is behind the {. */
+/* Parses {n}, {n,} or {n,m}; p is after the {. */
 static int
 tg_pattern_parse_braces(tg_pattern_parser_t *pattern)
 {
@@ -329,7 +330,7 @@ tg_pattern_parse_braces(tg_pattern_parser_t *pattern)
     tg_buf_append_char(pattern->out, '{');
     rc = tg_pattern_parse_count(pattern, &low);
 
-    /* What comes beyond the least count ends at a callout. */
+    /* Each repetition beyond the minimum count is followed by a callout. */
     if (rc == TG_OK) {
         pattern->chars_since_callout += low;
     }
@@ -361,7 +362,7 @@ tg_pattern_parse_braces(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is behind c, which starts a quantifier. */
+/* Parses a quantifier; p is after its first character, c. */
 static int
 tg_pattern_parse_quantifier(tg_pattern_parser_t *pattern, char c)
 {

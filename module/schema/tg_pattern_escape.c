@@ -1,9 +1,9 @@
-/* Escapes and classes of patterns. */
+/* Translates ECMA-262 patterns to PCRE2: escapes and character classes. */
 #include "schema/tg_pattern_internal.h"
 
 #include "base/tg_utf8.h"
 
-/* What \s and \S are made of, as members of a class. */
+/* The characters of \s and of \S, as members of a PCRE2 class. */
 #define TG_PATTERN_SPACE_CHARS                                                 \
     "\\t-\\r\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"      \
     "\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
@@ -84,7 +84,6 @@ tg_pattern_append_code_point(tg_buf_t *out, uint32_t code)
     tg_buf_append_char(out, '}');
 }
 
-/* The character at p, which is valid UTF-8. */
 uint32_t
 tg_pattern_read_char(tg_pattern_parser_t *pattern)
 {
@@ -106,7 +105,7 @@ tg_pattern_read_char(tg_pattern_parser_t *pattern)
     return code;
 }
 
-/* \u{…}, \uXXXX or a pair of those; p is behind the u. */
+/* Parses \u{…}, \uXXXX, or a surrogate pair of two \uXXXX; p is after the u. */
 static int
 tg_pattern_parse_unicode(tg_pattern_parser_t *pattern, uint32_t *code)
 {
@@ -157,10 +156,6 @@ tg_pattern_parse_unicode(tg_pattern_parser_t *pattern, uint32_t *code)
     return TG_OK;
 }
 
-/*
- * An escape that stands for one character; p is at what follows the
- * backslash.  TG_MISSING when it is none of those.
- */
 int
 tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code)
 {
@@ -222,7 +217,9 @@ tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code)
     }
 }
 
-/* Long names of general categories, which PCRE2 knows by two letters. */
+/*
+ * Long names of the general categories, with the short names that PCRE2 knows.
+ */
 static const char tg_pattern_categories[] =
     " Letter=L Cased_Letter=L& LC=L& Uppercase_Letter=Lu Lowercase_Letter=Ll"
     " Titlecase_Letter=Lt Modifier_Letter=Lm Other_Letter=Lo Mark=M"
@@ -252,7 +249,7 @@ tg_pattern_map_category(tg_str_t name)
     return name;
 }
 
-/* What a property is called here. */
+/* Appends the PCRE2 name of a Unicode property. */
 static int
 tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
                            tg_str_t value)
@@ -287,7 +284,7 @@ tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
                                     "Script_Extensions");
 }
 
-/* p is at the p or P of a property escape. */
+/* Parses a property escape; p is at its p or P. */
 static int
 tg_pattern_parse_property(tg_pattern_parser_t *pattern)
 {
@@ -331,10 +328,6 @@ tg_pattern_parse_property(tg_pattern_parser_t *pattern)
     return rc;
 }
 
-/*
- * An escape that stands for a set, in a class or not; p is behind the
- * backslash.  TG_MISSING when it is none of those.
- */
 int
 tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class)
 {
@@ -378,8 +371,8 @@ tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class)
 }
 
 /*
- * One member of a class.  TG_OK with a character in *code, TG_END when a
- * set such as \d was written.
+ * Parses one member of a class. Returns TG_OK with a character in *code, TG_END
+ * after appending a set such as \d, or TG_INVALID.
  */
 static int
 tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
@@ -416,7 +409,7 @@ tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
     return rc == TG_OK ? TG_END : rc;
 }
 
-/* p is behind a character that may start a range. */
+/* Appends the character low, or a range that starts with it; p is after low. */
 static int
 tg_pattern_parse_range(tg_pattern_parser_t *pattern, uint32_t low)
 {
@@ -453,7 +446,6 @@ tg_pattern_parse_range(tg_pattern_parser_t *pattern, uint32_t low)
     return TG_OK;
 }
 
-/* p is behind the opening bracket. */
 int
 tg_pattern_parse_class(tg_pattern_parser_t *pattern)
 {

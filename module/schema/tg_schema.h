@@ -1,160 +1,173 @@
 /*
- * JSON Schema 2020-12, 2019-09 and drafts 7, 6 and 4: a compiler and a checker.
- * A schema is of 2020-12, unless its `$schema` names another draft.
+ * JSON Schema 2020-12, 2019-09 and drafts 7, 6 and 4: a compiler and a
+ * validator. A schema without `$schema` is of 2020-12.
  *
- * A schema is compiled once, at load, where every mistake is found; the
- * result is read only and may be shared.  A check runs over the bytes of
- * the instance, without a tree; its scratch belongs to a checker, which
- * grows with the first calls and is used again after that.
+ * A schema is compiled once, at load time, and all its mistakes are found then.
+ * A compiled schema is read-only and may be shared. The validator reads the
+ * bytes of the instance and builds no tree; its scratch memory grows with the
+ * first calls and is then reused.
  *
- * Nothing is ever fetched: other documents come from the host's resolver.
- * The schemas of these dialects are built in.
+ * Nothing is downloaded: other documents come from the host's resolver. The
+ * schemas of the supported dialects are built in.
  *
- * Where a check says more than the specification: an object that gives a
- * key of the schema twice is refused, since parsers disagree about which
- * one counts.
+ * The validator is stricter than the specification in one point: it rejects an
+ * object that has a key of the schema twice, because parsers disagree about
+ * which one counts.
  */
 #ifndef TG_SCHEMA_H
 #define TG_SCHEMA_H
 
 #include "base/tg_json.h"
 
-/* Defaults of the budgets, used where an option is 0. */
+/* Default limits, for options that are 0. */
 
-/* More than the largest schemas in public collections have. */
+/* Maximum number of subschemas: more than in the largest public schemas. */
 #define TG_SCHEMA_MAX_SUBSCHEMAS 20000
-/* Schemas inside of each other while checking; some 300 KB of stack. */
+/*
+ * Maximum nesting depth of schemas during validation; needs about 300 KB of
+ * stack.
+ */
 #define TG_SCHEMA_MAX_DEPTH 1024
 /*
- * Steps of a frame: of one check, or of all that share what they spend
- * (tg_schema_validator_set_frame).  A step is some ten nanoseconds.  Few bytes
- * must not take long, as there may be many of them; and no frame, however
- * large, holds a worker for longer than that.
+ * Steps of a frame, that is of one validation, or of all that share a counter
+ * (tg_schema_validator_set_frame). A step takes about 10 ns. A frame may take
+ * BASE + PER_BYTE steps for each of its bytes, at most MAX: so small frames,
+ * which may be many, are fast, and no frame blocks a worker for long.
  */
 #define TG_SCHEMA_MAX_STEPS 3000000
 #define TG_SCHEMA_BASE_STEPS 200000
 #define TG_SCHEMA_STEPS_PER_BYTE 4
-/* Bytes of all documents of a schema. */
+/* Maximum size in bytes of all documents of a schema. */
 #define TG_SCHEMA_MAX_BYTES (16 * 1024 * 1024)
 
-/* The name of the newest dialect. */
+/* URI of the newest supported dialect. */
 #define TG_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 /*
- * Regular expressions, from the host.  Core translates ECMA-262 patterns
- * (tg_pattern.h says to what), the host's library compiles and runs them.
- * The table must outlive the schema.
+ * The host's regular expression engine. The compiler translates ECMA-262
+ * patterns (see tg_pattern.h); the engine compiles and matches the result. The
+ * table must outlive the schema.
  */
 typedef struct {
     void *ctx;
     /*
-     * TG_OK, TG_NOMEM, or TG_INVALID with what is wrong appended to error.
-     * pattern lives for this call.
+     * Compiles a pattern, which is valid only during this call. Returns TG_OK,
+     * TG_NOMEM, or TG_INVALID with the reason appended to error.
      */
     int (*compile)(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error);
     /*
-     * TG_OK when text has a match, TG_MISSING when it has none, TG_LIMIT
-     * when that takes more than limit steps or too much memory, TG_NOMEM.
-     * A step is a callout that is passed, or 16 characters between two of
-     * them.  *spent is what it took.
+     * Matches text. Returns TG_OK if there is a match, TG_MISSING if not,
+     * TG_NOMEM, or TG_LIMIT if the match takes more than limit steps or too
+     * much memory. A step is a callout, or 16 characters between two callouts.
+     * Stores the number of steps taken in *spent.
      */
     int (*match)(void *ctx, void *regex, tg_str_t text, uint64_t limit,
                  uint64_t *spent);
     void (*free)(void *ctx, void *regex);
-    /* Returns the bytes that a compiled regex holds. */
+    /* Returns the number of bytes that a compiled regex occupies. */
     size_t (*size)(void *ctx, void *regex);
 } tg_schema_regex_engine_t;
 
 /*
- * Bounds for schemas whose authors are not trusted.  The bytes of a compiled
- * schema count in `memory` until it is freed, so an account must outlive the
- * schemas that were compiled with it.
+ * Limits for schemas from untrusted authors. The bytes of a compiled schema
+ * count in `memory` until the schema is freed, so a quota must outlive all
+ * schemas compiled with it.
  */
 typedef struct {
-    size_t memory;      /* bytes that its compiled schemas hold now */
-    size_t memory_max;  /* of all of them together */
-    size_t schema_max;  /* of one, while it is compiled and afterwards */
-    uint64_t steps_max; /* of one compilation; a step is some 10 ns */
-    uint64_t steps;     /* that the last compilation took */
+    size_t memory;      /* bytes of all schemas compiled with the quota */
+    size_t memory_max;  /* limit for memory */
+    size_t schema_max;  /* bytes of one schema, during and after compilation */
+    uint64_t steps_max; /* steps of one compilation; a step takes about 10 ns */
+    uint64_t steps;     /* steps of the last compilation */
 } tg_schema_quota_t;
 
-/* What is 0 or NULL takes its default. */
+/* Options of a compilation; 0 or NULL means the default. */
 typedef struct {
-    const tg_schema_regex_engine_t *regex; /* NULL: a pattern is a mistake */
+    /* NULL: a schema with a pattern is invalid */
+    const tg_schema_regex_engine_t *regex;
     /*
-     * A document by its absolute URI, without fragment: TG_OK and its text,
-     * which must live until it is asked again or tg_schema_compile() returns;
-     * TG_MISSING; TG_INVALID when the host knows why it cannot have it; or
-     * TG_NOMEM.
+     * Stores the text of the document with this absolute URI, without fragment.
+     * Returns TG_OK, TG_MISSING, TG_NOMEM, or TG_INVALID if the document cannot
+     * be loaded. The text must stay valid until the next call or until
+     * tg_schema_compile() returns.
      */
     int (*resolve)(void *ctx, tg_str_t uri, tg_str_t *raw);
     void *resolve_ctx;
-    tg_str_t base_uri;      /* where the document is from, absolute */
-    int is_format_asserted; /* format decides; else it is a remark */
+    tg_str_t base_uri;      /* absolute URI of the document */
+    int is_format_asserted; /* 1: check `format`; 0: ignore it */
     size_t max_subschemas;
     size_t max_bytes;
     unsigned max_depth;
-    uint64_t max_steps;       /* of a check */
-    tg_schema_quota_t *quota; /* NULL: compiling has no other bounds */
+    uint64_t max_steps;       /* steps of a validation */
+    tg_schema_quota_t *quota; /* NULL: no limits of memory and steps */
 } tg_schema_options_t;
 
 typedef struct tg_schema_s tg_schema_t;
 typedef struct tg_schema_validator_s tg_schema_validator_t;
 
 /*
- * NULL when the schema has a mistake: error then names its place (a JSON
- * pointer), the rule and what to write instead; it is empty when memory ran
- * out.  NULL, too, when compiling takes more than the account allows, which
- * error then says.  The schema keeps nothing of raw.  options may be NULL.
+ * Compiles the schema raw. Returns NULL if the schema is invalid, if a limit of
+ * the quota is exceeded, or if there is no memory. error then has the position
+ * (a JSON pointer), the rule and what to write instead, or the limit; it is
+ * empty if there is no memory. The schema does not refer to raw. options may be
+ * NULL.
  */
 tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,
                                tg_buf_t *error);
 
-/* Holds it once more; returns it. */
+/* Adds a reference to schema and returns it. */
 tg_schema_t *tg_schema_retain(tg_schema_t *schema);
 
-/* Frees it with the last who held it.  NULL is none. */
+/*
+ * Removes a reference, and frees the schema with the last one. schema may be
+ * NULL.
+ */
 void tg_schema_free(tg_schema_t *schema);
 
-/* seed makes hash values unpredictable to those who send instances. */
+/*
+ * Creates a validator, or returns NULL if there is no memory. seed should be
+ * random: it makes the hash values unpredictable for clients.
+ */
 tg_schema_validator_t *tg_schema_validator_new(const tg_alloc_t *alloc,
                                                uint64_t seed);
 void tg_schema_validator_free(tg_schema_validator_t *validator);
 
 /*
- * What a frame of so many bytes, which has taken spent steps, may still take of
- * the most that any may.
+ * Returns the number of steps that a frame of `bytes` bytes may still take
+ * after `spent` steps. `most` is the maximum for any frame.
  */
 uint64_t tg_schema_get_step_budget(size_t bytes, uint64_t most, uint64_t spent);
 
 /*
- * The checks that follow are of a frame of so many bytes, whose earlier
- * checks took *spent steps, which they add to.  NULL, as at first: each check
- * is of a frame of its own.
+ * Assigns the following validations to a frame of `bytes` bytes. They share the
+ * budget of the frame: *spent is the number of steps taken so far and is
+ * increased. spent NULL (the initial state): each validation is a frame of its
+ * own.
  */
 void tg_schema_validator_set_frame(tg_schema_validator_t *validator,
                                    size_t bytes, uint64_t *spent);
 
 /*
- * Checks an instance, which must be a valid JSON text (tg_json_validate).
+ * Validates an instance, which must be valid JSON (tg_json_validate).
  *
- *   TG_OK     it fits;
- *   TG_INVALID    it does not: `/text: expected string, got number`;
- *   TG_LIMIT  it took more than a budget allows, error says which;
- *   TG_NOMEM  no memory; schema and checker may be used again.
+ *   TG_OK       the instance is valid;
+ *   TG_INVALID  it is not: `/text: expected string, got number`;
+ *   TG_LIMIT    a budget is exceeded, error says which;
+ *   TG_NOMEM    no memory; schema and validator may be used again.
  *
  * The text appended to error is UTF-8 of a bounded length, without line
- * breaks.  error may be NULL.  A checker serves one check at a time.
+ * breaks.  error may be NULL.  A validator runs one validation at a time.
  */
 int tg_schema_validate(const tg_schema_t *schema,
                        tg_schema_validator_t *validator, tg_str_t raw,
                        tg_buf_t *error);
 
 /*
- * Is there no need to check the object whose members were noted when it was
- * parsed?  So it is with a usual schema, whose properties have a type each,
- * where they have it.  notes may be NULL.
+ * Checks quickly, from the index of an object's members, whether the object is
+ * surely valid; then tg_schema_validate() is not needed. Returns 1 if so;
+ * returns 0 if the object may be invalid, if the schema is too complex, or if
+ * index is NULL. Works for usual schemas, in which each property has a type.
  */
 int tg_schema_is_valid_fast(const tg_schema_t *schema,
                             const tg_json_index_t *index);

@@ -1,15 +1,17 @@
-/* Memory and names of a compiled schema. */
+/* Memory arena and name sets of a compiled schema. */
 #include "schema/tg_schema_node.h"
 
 #define TG_SCHEMA_ARENA_CHUNK_SIZE 8192
 #define TG_SCHEMA_ARENA_ALIGN 16
 
-/* Below this, comparing lengths and bytes beats a hash. */
+/*
+ * Maximum size of a set with linear search, which is faster than a hash here.
+ */
 #define TG_SCHEMA_NAMES_LINEAR_MAX 6
 
 struct tg_schema_chunk_s {
     tg_schema_chunk_t *next;
-    size_t size; /* with this header */
+    size_t size; /* including this header */
 };
 
 #define TG_SCHEMA_ARENA_CHUNK_HEADER                                           \
@@ -61,7 +63,7 @@ tg_schema_arena_alloc(tg_schema_arena_t *arena, size_t size)
         arena->size += room;
         chunk->size = TG_SCHEMA_ARENA_CHUNK_HEADER + room;
 
-        /* A large piece goes behind the chunk that still has room. */
+        /* Keep the current first chunk, which has free space, at the front. */
         if (room == size && arena->chunks != NULL) {
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;
@@ -100,7 +102,7 @@ tg_schema_hash_mix_word(uint64_t hash, uint64_t part)
     return hash ^ (hash >> 32);
 }
 
-/* Eight bytes at once, as keys may be long. */
+/* Hashes eight bytes at a time, because keys may be long. */
 uint64_t
 tg_schema_hash(tg_str_t text, uint64_t seed)
 {
@@ -122,13 +124,13 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
         hash = tg_schema_hash_mix_word(hash, part);
     }
 
-    /* What differs last has to reach the lowest bits, too. */
+    /* Mix again: differences in the last bytes must reach the lowest bits. */
     hash *= UINT64_C(0x9e3779b97f4a7c15);
 
     return hash ^ (hash >> 32);
 }
 
-/* The index of name, or where it would go, in *slot. */
+/* Finds name. Returns 1 and its index, or 0 and the free hash slot for it. */
 static int
 tg_schema_names_lookup(const tg_schema_names_t *names, tg_str_t name,
                        uint64_t hash, uint32_t *index, uint32_t *slot)
@@ -163,7 +165,7 @@ tg_schema_names_lookup(const tg_schema_names_t *names, tg_str_t name,
     return 0;
 }
 
-/* Room for twice as many. */
+/* Doubles the capacity and rebuilds the hash table. */
 static int
 tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
 {

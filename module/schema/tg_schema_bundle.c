@@ -1,9 +1,10 @@
+/* Bundles a schema file and the files that it refers to into one schema. */
 #include "schema/tg_schema_bundle.h"
 
 #include "schema/tg_schema_draft.h"
 #include "schema/tg_schema_keyword_names.h"
 
-/* The first is the schema's own. */
+/* Names of the bundled files; the first is the main file. */
 typedef struct {
     tg_str_t name[TG_SCHEMA_BUNDLE_MAX_FILES];
     size_t n;
@@ -12,11 +13,11 @@ typedef struct {
 typedef struct {
     const tg_schema_bundle_source_t *files;
     tg_schema_file_names_t file_names;
-    size_t file_index; /* the file that is copied */
+    size_t file_index; /* index of the file that is being copied */
     tg_buf_t *out;
     tg_buf_t *error;
-    int has_id;     /* something below the root has an address of its own */
-    unsigned draft; /* of the first file */
+    int has_id;     /* 1: a schema below the root has an id */
+    unsigned draft; /* draft of the main file */
     int rc;
 } tg_schema_bundle_t;
 
@@ -39,7 +40,7 @@ tg_schema_bundle_fail(tg_schema_bundle_t *bundle, tg_str_t what,
 
 /* --- references --- */
 
-/* A plain name: no other folder, and nothing to be escaped anywhere. */
+/* Checks that a name has no folder and no character that needs escaping. */
 static int
 tg_schema_bundle_is_name(tg_str_t name)
 {
@@ -56,7 +57,7 @@ tg_schema_bundle_is_name(tg_str_t name)
     return name.len != 0 && name.data[0] != '.';
 }
 
-/* Its number, which it gets when it is new. */
+/* Returns the index of a file. A new file is added. */
 static size_t
 tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
 {
@@ -80,14 +81,14 @@ tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
     return i;
 }
 
-/* A reference that stays within the bundle. */
+/* Appends a reference within the bundle. */
 static void
 tg_schema_bundle_append_ref(tg_schema_bundle_t *bundle, size_t file,
                             tg_str_t fragment)
 {
     tg_buf_append_char(bundle->out, '#');
 
-    /* Anchors are those of the whole. */
+    /* Anchors are unique in the whole bundle. */
     if (file != 0 && (fragment.len == 0 || fragment.data[0] == '/')) {
         tg_buf_append_cstr(bundle->out, "/$defs/");
         tg_buf_append_str(bundle->out, bundle->file_names.name[file]);
@@ -96,7 +97,7 @@ tg_schema_bundle_append_ref(tg_schema_bundle_t *bundle, size_t file,
     tg_buf_append_str(bundle->out, fragment);
 }
 
-/* The body of a `$ref`. */
+/* Appends the rewritten body of a `$ref`. */
 static void
 tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 {
@@ -117,7 +118,7 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
         return;
     }
 
-    /* What is no file's is the compiler's business. */
+    /* The compiler handles absolute URIs. */
     if (memchr(name.data, ':', name.len) != NULL) {
         tg_buf_append_str(bundle->out, ref);
         return;
@@ -160,7 +161,7 @@ tg_schema_bundle_copy_list(tg_schema_bundle_t *bundle, tg_str_t value)
     tg_buf_append_cstr(bundle->out, comma == '[' ? "[]" : "]");
 }
 
-/* The members of a map of schemas; how many there were. */
+/* Copies the members of an object of schemas. Returns their number. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static size_t
 tg_schema_bundle_copy_members(tg_schema_bundle_t *bundle, tg_str_t map)
@@ -217,7 +218,7 @@ tg_schema_bundle_copy_value(tg_schema_bundle_t *bundle, tg_str_t key,
     }
 }
 
-/* Is it what gives a schema an address? */
+/* Checks whether a key is the one that gives a schema its URI. */
 static int
 tg_schema_bundle_is_id(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
@@ -226,7 +227,7 @@ tg_schema_bundle_is_id(const tg_schema_bundle_t *bundle, tg_str_t key)
                                          : TG_STR("$id"));
 }
 
-/* Which members of a root are not copied where they stand. */
+/* Checks whether a member of a file's root is not copied. */
 static int
 tg_schema_bundle_is_skipped(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
@@ -237,8 +238,8 @@ tg_schema_bundle_is_skipped(const tg_schema_bundle_t *bundle, tg_str_t key)
 }
 
 /*
- * A schema; of the first file's root without `$defs` and the brace at its end,
- * to which others are added.
+ * Copies a schema. Of the main file's root, `$defs` and the closing brace are
+ * left out, because more definitions follow.
  */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
@@ -281,7 +282,7 @@ tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
     }
 }
 
-/* What stands in a file, without the white space around it. */
+/* Returns the text of a file without the white space around it. */
 static tg_str_t
 tg_schema_bundle_trim_text(tg_str_t raw)
 {
@@ -293,7 +294,7 @@ tg_schema_bundle_trim_text(tg_str_t raw)
     return tg_json_read_value(&json, &value) == TG_OK ? value : raw;
 }
 
-/* A bundle is of one draft: that of the first file. */
+/* Checks that a file is not of another draft than the main file. */
 static void
 tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
 {
@@ -309,7 +310,7 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
     }
 }
 
-/* The files that the first one led to, and those that they lead to. */
+/* Copies all other files, including those that they refer to. */
 static void
 tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
                                   size_t n)
@@ -384,7 +385,7 @@ tg_schema_bundle(const tg_schema_bundle_source_t *files, tg_str_t raw,
         defs = TG_STR_NONE;
     }
 
-    /* Alone it stays as it is, token by token. */
+    /* A file without references to others is copied unchanged. */
     if (bundle.rc == TG_OK && bundle.file_names.n == 1) {
         tg_buf_truncate(out, start);
         tg_json_write_compact(out, raw);

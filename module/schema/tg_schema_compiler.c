@@ -1,4 +1,4 @@
-/* A compilation, from the options to the schema. */
+/* Compilation of a schema: options, limits, documents, and the result. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
@@ -29,13 +29,16 @@ tg_schema_options_set_defaults(tg_schema_options_t *to,
         to->max_steps = TG_SCHEMA_MAX_STEPS;
     }
 
-    /* Relative references of a document from nowhere still need a base. */
+    /* A base URI is necessary to resolve relative references. */
     if (to->base_uri.len == 0) {
         to->base_uri = TG_STR("schema:///");
     }
 }
 
-/* Each document that names a dialect of its own must be valid in it. */
+/*
+ * Validates the next document whose dialect is not a built-in one against the
+ * metaschema of its dialect.
+ */
 static int
 tg_schema_meta_check_run(tg_schema_compiler_t *compile)
 {
@@ -70,7 +73,10 @@ tg_schema_meta_check_run(tg_schema_compiler_t *compile)
         return TG_NOMEM;
     }
 
-    /* Who writes schemas is trusted, or has an account of steps. */
+    /*
+     * The limit per frame is not for schemas: their authors are trusted, or
+     * have a quota of steps.
+     */
     spent = 0;
     tg_schema_validator_set_frame(validator,
                                   SIZE_MAX / TG_SCHEMA_STEPS_PER_BYTE / 2,
@@ -139,7 +145,7 @@ tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps)
     return TG_OK;
 }
 
-/* Bounds as the account of the schema has them. */
+/* Applies the limits of the quota. */
 static void
 tg_schema_quota_apply(tg_schema_compiler_t *compile)
 {
@@ -165,7 +171,10 @@ tg_schema_quota_apply(tg_schema_compiler_t *compile)
     compile->temp.memory = &compile->memory;
 }
 
-/* Counts a schema, or writes that it is too large: rc is how that ended. */
+/*
+ * Charges the schema to the quota. rc is the result of the compilation; if a
+ * limit is exceeded, writes that as the error and returns TG_LIMIT.
+ */
 static int
 tg_schema_quota_charge(tg_schema_compiler_t *compile, int rc)
 {

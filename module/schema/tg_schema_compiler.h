@@ -1,4 +1,4 @@
-/* The state of a compilation, for the files tg_schema_*.c only. */
+/* State of a schema compilation, for the files tg_schema_*.c only. */
 #ifndef TG_SCHEMA_COMPILER_H
 #define TG_SCHEMA_COMPILER_H
 
@@ -6,9 +6,9 @@
 #include "schema/tg_uri.h"
 
 /*
- * All keywords, in the order in which they are read: what a schema object has
- * of each is a raw value.  Those of its identity come first, and are read by
- * themselves.
+ * The keywords, in the order in which they are read. They index the raw values
+ * of a schema object. The keywords of identity ($id, $ref etc.) come first and
+ * are read separately from the rules.
  */
 typedef enum {
     TG_SCHEMA_K_ID,
@@ -22,7 +22,11 @@ typedef enum {
     TG_SCHEMA_K_DYNAMIC_REF,
     TG_SCHEMA_K_RECURSIVE_REF,
     TG_SCHEMA_K_DEFINITIONS,
-    TG_SCHEMA_K_FIRST_RULE, /* tg_schema_compiler_keyword.c has them */
+    /*
+     * first entry after the identity keywords in the table of
+     * tg_schema_compiler_keyword.c
+     */
+    TG_SCHEMA_K_FIRST_RULE,
     TG_SCHEMA_K_MAX = TG_SCHEMA_K_FIRST_RULE + 64
 } tg_schema_keyword_t;
 
@@ -30,56 +34,58 @@ typedef struct {
     tg_str_t k[TG_SCHEMA_K_MAX];
 } tg_schema_keyword_values_t;
 
-/* A reference that is resolved when all documents are known. */
+/* A reference that is resolved after all documents are loaded. */
 typedef struct tg_schema_pending_ref_s tg_schema_pending_ref_t;
 
 struct tg_schema_pending_ref_s {
     tg_schema_pending_ref_t *next;
     tg_schema_node_t *node;
-    const char *at; /* of the reference */
+    const char *at; /* position of the reference in its document */
     tg_str_t text;
     int is_dynamic;
 };
 
-/* A document that its own dialect's schema has to accept. */
+/* A document that must be valid according to the schema of its dialect. */
 typedef struct tg_schema_meta_check_s tg_schema_meta_check_t;
 
 struct tg_schema_meta_check_s {
     tg_schema_meta_check_t *next;
-    const char *at; /* of $schema */
+    const char *at; /* position of $schema */
     tg_str_t raw;
-    tg_str_t uri; /* of the dialect */
+    tg_str_t uri; /* URI of the dialect */
 };
 
 typedef struct {
     const tg_alloc_t *alloc;
     tg_schema_t *schema;
-    tg_schema_options_t options; /* with the defaults filled in */
+    tg_schema_options_t options; /* options with their defaults filled in */
     tg_buf_t *error;
     size_t error_start;
     tg_schema_doc_t *docs;
-    tg_schema_doc_t *main_doc; /* the document that was given */
+    tg_schema_doc_t *main_doc; /* document passed to tg_schema_compile() */
     tg_schema_resource_t *resources;
     tg_schema_pending_ref_t *pending;
     tg_schema_pending_ref_t **pending_tail;
     tg_schema_meta_check_t *meta_check;
-    tg_schema_node_t **nodes; /* in the order of the documents */
+    tg_schema_node_t **nodes; /* all nodes, in creation order */
     size_t n_nodes;
     size_t cap_nodes;
-    tg_schema_names_t node_positions; /* of the nodes, with their indices */
-    tg_schema_names_t members; /* of large objects that pointers go through */
-    tg_str_t *values;          /* of the members, by their indices */
+    /* positions of the nodes; an index here is an index into nodes */
+    tg_schema_names_t node_positions;
+    /* members of the large objects that JSON pointers go through */
+    tg_schema_names_t members;
+    tg_str_t *values; /* raw values of members, by index */
     size_t cap_values;
-    tg_schema_arena_t temp; /* is gone after the compilation */
+    tg_schema_arena_t temp; /* memory that is freed after the compilation */
     size_t n_bytes;
-    uint64_t steps; /* left */
+    uint64_t steps; /* steps left */
     tg_schema_memory_limit_t memory;
 } tg_schema_compiler_t;
 
 /*
- * Steps of compiling, measured so that one takes some 10 ns: of a node, of a
- * member or an element, of a pattern and of each of its bytes.  Besides, a
- * step is 16 bytes that are passed, or 4 that a pattern is compiled to.
+ * Costs in compilation steps of about 10 ns (measured): of a node, of a member
+ * or element, of a pattern, and of each byte of a pattern. Also, one step
+ * covers 16 skipped bytes of text, or 4 bytes of a compiled regex.
  */
 enum {
     TG_SCHEMA_STEPS_PER_NODE = 40,
@@ -90,53 +96,77 @@ enum {
     TG_SCHEMA_REGEX_BYTES_PER_STEP = 4
 };
 
-/* Of comparing a URI with another one. */
+/* Cost in steps of a comparison with a URI. */
 #define TG_SCHEMA_URI_STEPS(uri) (1 + (uri).len / 128)
 
-/* Takes steps from the compilation's: TG_OK or TG_LIMIT. */
+/* Takes steps from the compilation's budget. Returns TG_OK or TG_LIMIT. */
 int tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps);
 
 /*
- * Mistakes.  All return TG_INVALID; at is a place in one of the documents.
- * _begin writes the path; then the text is appended to compile->error.
+ * Starts an error message: writes the path of the position `at` in its
+ * document. The caller then appends the text to compile->error. Returns
+ * TG_INVALID.
  */
 int tg_schema_error_begin(tg_schema_compiler_t *compile, const char *at);
+/* Sets the error message: the path of `at` and text. Returns TG_INVALID. */
 int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,
                         const char *text);
 #define TG_SCHEMA_DUPLICATE_TEXT "must be there only once"
-/* TEXT, got VALUE */
+/*
+ * Sets the error message "PATH: TEXT, got VALUE" for the value raw. Returns
+ * TG_INVALID.
+ */
 int tg_schema_error_set_value(tg_schema_compiler_t *compile, tg_str_t raw,
                               const char *text);
 
-/* Memory of the schema; NULL when there is none. */
+/*
+ * Allocates zeroed memory that lives as long as the schema. Returns NULL if
+ * there is no memory or the memory limit is exceeded.
+ */
 void *tg_schema_alloc(tg_schema_compiler_t *compile, size_t size);
 
-/* A copy of text, which lives as long as the schema: TG_OK, TG_NOMEM. */
+/*
+ * Copies text to memory that lives as long as the schema. Returns TG_OK or
+ * TG_NOMEM.
+ */
 int tg_schema_copy_text(tg_schema_compiler_t *compile, tg_str_t text,
                         tg_str_t *copy);
 
-/* The text of a raw string; lives as long as the schema. */
+/*
+ * Decodes a string body. The text lives as long as the schema. Returns TG_OK or
+ * TG_NOMEM.
+ */
 int tg_schema_unescape(tg_schema_compiler_t *compile, tg_str_t body,
                        tg_str_t *text);
-/* The same, with a mistake when raw is no string. */
+/*
+ * Decodes a raw string. The text lives as long as the schema. Returns TG_OK,
+ * TG_NOMEM, or TG_INVALID with an error message if raw is not a string.
+ */
 int tg_schema_read_string(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_str_t *text);
 
-/* TG_OK, or the mistake that raw is of another type. */
+/*
+ * Checks the type of raw. Returns TG_OK, or TG_INVALID with the error "must be
+ * WHAT, got VALUE".
+ */
 int tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_json_type_t type, const char *what);
 
-/* The node of the subschema at raw, which is compiled when it is new. */
+/*
+ * Finds the node of the subschema raw, or compiles a new one. Returns TG_OK,
+ * TG_INVALID, TG_LIMIT or TG_NOMEM.
+ */
 int tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                          tg_schema_resource_t *resource,
                          const tg_schema_node_t **node);
-/* NULL when there is none. */
+/* Returns the node of the subschema at the position `at`, or NULL. */
 tg_schema_node_t *tg_schema_node_find(const tg_schema_compiler_t *compile,
                                       const char *at);
 
 /*
- * The reader of a keyword: raw is its value, and `to` where what it says
- * goes, or the rules about objects.
+ * Declares the reader of a keyword. raw is the keyword's value. `to` points to
+ * the member that the reader sets, or to the rules structure if the reader sets
+ * several members.
  */
 #define TG_SCHEMA_READER(name)                                                 \
     int tg_schema_read_##name(tg_schema_compiler_t *compile, tg_str_t raw,     \
@@ -168,41 +198,55 @@ TG_SCHEMA_READER(dependent_schema);
 TG_SCHEMA_READER(dependent_required);
 TG_SCHEMA_READER(dependencies);
 
-/* The host's regular expression for an ECMA-262 pattern. */
+/*
+ * Translates the ECMA-262 pattern text and compiles it with the host's regex
+ * engine. `at` is the position for errors.
+ */
 int tg_schema_build_pattern(tg_schema_compiler_t *compile, const char *at,
                             tg_str_t text, tg_schema_pattern_t *pattern);
 
 /*
- * The draft of a schema object by its `$schema`, which may be absent: that of
- * the dialect, or of the schema around it where the dialect is not known.
+ * Returns the draft of a schema object from its raw `$schema`, which may be
+ * absent. Returns `around`, the draft of the enclosing schema, if the dialect
+ * is unknown.
  */
 unsigned tg_schema_resolve_draft(tg_schema_compiler_t *compile,
                                  tg_str_t dialect, unsigned around);
 
-/* Identity: $id, $schema, anchors and references of a schema object. */
+/*
+ * Processes the identity keywords of a schema object: $id, $schema, anchors and
+ * references.
+ */
 int tg_schema_build_identity(tg_schema_compiler_t *compile,
                              const tg_schema_keyword_values_t *object,
                              unsigned draft, tg_schema_node_t *node);
 
 /*
- * A document: copied, checked and compiled.  at: who asks for it; draft: that
- * of a document that does not say.
+ * Copies, checks and compiles the document with this URI, unless it is loaded
+ * already. `at` is the position of the reference to the document. `draft`
+ * applies if the document has no $schema.
  */
 int tg_schema_load_document(tg_schema_compiler_t *compile, const char *at,
                             tg_str_t uri, tg_str_t raw, unsigned draft,
                             tg_schema_doc_t **doc);
-/* NULL when there is no memory. */
+/* Creates a resource. Returns NULL if there is no memory. */
 tg_schema_resource_t *tg_schema_resource_new(tg_schema_compiler_t *compile,
                                              const tg_schema_doc_t *doc,
                                              tg_str_t uri, unsigned draft,
                                              unsigned vocabularies);
-/* The text of a document by its URI: TG_OK, TG_MISSING, TG_NOMEM. */
+/*
+ * Stores the text of the document with this URI. Returns TG_OK, TG_MISSING,
+ * TG_NOMEM, or another code of the host's resolver.
+ */
 int tg_schema_fetch_document(tg_schema_compiler_t *compile, tg_str_t uri,
                              tg_str_t *raw);
 
-/* Resolves all references, which may load documents. */
+/* Resolves all references; this may load more documents. */
 int tg_schema_resolve_refs(tg_schema_compiler_t *compile);
-/* Refuses schemas that come back to themselves on the same value. */
+/*
+ * Rejects schemas that refer to themselves without descending into the value.
+ * Returns TG_OK or TG_INVALID.
+ */
 int tg_schema_find_cycles(tg_schema_compiler_t *compile);
 
 #endif

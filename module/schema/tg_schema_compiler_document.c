@@ -1,11 +1,11 @@
-/* Documents: where they come from, and what no schema may hold. */
+/* Documents of a schema: loading, and checks of the whole document. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
 
 /*
- * An object that gives a key twice means different things to different
- * readers, so no schema may hold one, not even in a const.
+ * Rejects objects with duplicate keys: parsers disagree about their meaning. So
+ * no schema may have them, not even within a const.
  */
 static int
 tg_schema_find_duplicate_keys(tg_schema_compiler_t *compile, tg_str_t raw)
@@ -71,7 +71,7 @@ tg_schema_error_set_document(tg_schema_compiler_t *compile, const char *at,
     return TG_INVALID;
 }
 
-/* The document's own copy of its text, without the space around it. */
+/* Stores a copy of the document's text, without the white space around it. */
 static int
 tg_schema_document_set_text(tg_schema_compiler_t *compile, const char *at,
                             tg_schema_doc_t *doc, tg_str_t raw)
@@ -88,7 +88,7 @@ tg_schema_document_set_text(tg_schema_compiler_t *compile, const char *at,
                                             "is not valid JSON: it is empty");
     }
 
-    /* It is checked and copied. */
+    /* The text is validated and copied. */
     if (tg_schema_compiler_spend(compile,
                                  4 * raw.len / TG_SCHEMA_SKIP_BYTES_PER_STEP)
         != TG_OK)

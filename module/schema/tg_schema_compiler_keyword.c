@@ -1,8 +1,8 @@
 /*
- * The compiler: schema objects become nodes.  What keywords say goes to the
- * node, or to one of its parts: the rules about values of a type, which are
- * there when they have a keyword.  It recurses as deep as JSON nests, never
- * along references.
+ * Compiles schema objects to nodes. A keyword sets a member of the node or of
+ * one of its parts: the rules for values of one type. A part exists only if it
+ * has a keyword. The recursion is as deep as the JSON nests and does not follow
+ * references.
  */
 #include "schema/tg_schema_compiler.h"
 
@@ -16,7 +16,7 @@ static TG_SCHEMA_READER(schema)
     return tg_schema_build_node(compile, raw, node->resource, to);
 }
 
-/* The schemas of a list go to nodes. */
+/* Compiles a list of schemas to nodes. */
 static int
 tg_schema_build_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
                         const tg_schema_node_t *node, tg_schema_nodes_t *nodes)
@@ -48,7 +48,7 @@ static TG_SCHEMA_READER(schemas)
     return tg_schema_build_schemas(compile, raw, node, to);
 }
 
-/* Up to 2019-09 a list of schemas is what `prefixItems` is later. */
+/* Until 2019-09 a list of schemas in `items` means `prefixItems`. */
 static TG_SCHEMA_READER(items)
 {
     tg_schema_array_rules_t *rules;
@@ -68,7 +68,10 @@ static TG_SCHEMA_READER(items)
     return tg_schema_build_schemas(compile, raw, node, &rules->prefix);
 }
 
-/* It is for the elements behind such a list; else it means nothing. */
+/*
+ * Applies to elements after a list in `items`; without such a list, it is
+ * ignored.
+ */
 static TG_SCHEMA_READER(additional_items)
 {
     tg_schema_array_rules_t *rules;
@@ -81,9 +84,9 @@ static TG_SCHEMA_READER(additional_items)
                                                             : &unused);
 }
 
-/* --- the table --- */
+/* --- keyword table --- */
 
-/* Where a reader writes: the node itself, a part of it, or nowhere. */
+/* Target of a reader: a part of the node, the node, or nothing. */
 typedef enum {
     TG_SCHEMA_PART_NUMBER,
     TG_SCHEMA_PART_STRING,
@@ -106,7 +109,7 @@ static const size_t tg_schema_part_sizes[] = {
 #define TG_SCHEMA_V_FORMAT                                                     \
     (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
 
-/* The drafts that have a keyword. */
+/* Sets of drafts that support a keyword. */
 #define TG_SCHEMA_IN_4 TG_SCHEMA_DRAFT_4
 #define TG_SCHEMA_IN_2019 TG_SCHEMA_DRAFT_2019
 #define TG_SCHEMA_SINCE_2020 TG_SCHEMA_DRAFT_2020
@@ -133,7 +136,7 @@ static const size_t tg_schema_part_sizes[] = {
             TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part,                   \
             TG_SCHEMA_##drafts                                                 \
     }
-/* A keyword that reads or writes several fields of its part. */
+/* A keyword whose reader accesses several members of its part. */
 #define TG_SCHEMA_PART_RULE(name, drafts, vocabulary, read, part)              \
     {                                                                          \
         name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
@@ -155,7 +158,7 @@ static const size_t tg_schema_part_sizes[] = {
 #define TG_SCHEMA_LOGIC_RULE(name, drafts, read, field)                        \
     TG_SCHEMA_RULE(name, drafts, APPLICATOR, read, LOGIC, logic_t, field)
 
-/* tg_schema_keyword_t has the first ones. */
+/* The keywords, in the order of tg_schema_keyword_t. */
 static const struct {
     const char *name;
     tg_schema_keyword_read_pt read;
@@ -271,7 +274,9 @@ tg_schema_keyword_get_drafts(tg_str_t key)
     return ~0U;
 }
 
-/* Sorts the members of a schema object; unknown ones are remarks. */
+/*
+ * Stores the value of each keyword in a schema object. Ignores unknown members.
+ */
 static int
 tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_schema_keyword_values_t *object)
@@ -302,8 +307,9 @@ tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
 }
 
 /*
- * Leaves what the draft has: up to draft 7, `$ref` hides all that stands beside
- * it.  The schemas of `definitions` are read even so, for their ids.
+ * Removes the keywords that the draft does not support. Until draft 7, `$ref`
+ * also hides its siblings; only `definitions` is still read, because of its
+ * ids.
  */
 static void
 tg_schema_filter_draft(tg_schema_keyword_values_t *object, unsigned draft)
@@ -328,7 +334,7 @@ tg_schema_filter_draft(tg_schema_keyword_values_t *object, unsigned draft)
     }
 }
 
-/* The rules of a part, which say nothing yet. */
+/* Allocates a part with rules that accept everything. */
 static void *
 tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
 {
@@ -357,7 +363,7 @@ tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
     return rules;
 }
 
-/* Keeps the parts that have something to say. */
+/* Stores those parts in the node that restrict something. */
 static void
 tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
 {
@@ -397,7 +403,7 @@ tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
         node->object = object;
     }
 
-    /* Without `if`, the others mean nothing, and may not form loops. */
+    /* Without `if` the others have no effect; they must not count as cycles. */
     if (logic != NULL && logic->if_schema == NULL) {
         logic->then_schema = NULL;
         logic->else_schema = NULL;
@@ -420,7 +426,7 @@ tg_schema_read_keywords(tg_schema_compiler_t *compile,
     vocabularies = node->resource->vocabularies | TG_SCHEMA_V_CORE;
 
     for (i = 0, rc = TG_OK; rc == TG_OK && i < TG_SCHEMA_N_KEYWORDS; i++) {
-        /* What the dialect does not switch on is a remark, whatever it is. */
+        /* Keywords that the dialect does not enable are annotations. */
         if (object->k[i].data == NULL || tg_schema_keywords[i].read == NULL
             || !(tg_schema_keywords[i].vocabulary & vocabularies))
         {
@@ -449,7 +455,7 @@ tg_schema_read_keywords(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* The name of a place in a document. */
+/* Returns the lookup key of a position in a document. */
 static tg_str_t
 tg_schema_position_key(const char *const *at)
 {
@@ -555,7 +561,7 @@ tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                                    "raise the limit");
     }
 
-    /* Its bytes are passed by its parent, to look for keys, and by readers. */
+    /* The text is read by the parent, for keys, and by the readers. */
     rc = tg_schema_compiler_spend(
         compile,
         TG_SCHEMA_STEPS_PER_NODE + 4 * raw.len / TG_SCHEMA_SKIP_BYTES_PER_STEP);

@@ -1,10 +1,10 @@
 /*
- * Keywords about the members of an object.  All names that they mention go
- * into one set, so that checking looks a key up once.
+ * Readers of the keywords for objects. All property names go into one set, so
+ * that a validation looks up each key once.
  */
 #include "schema/tg_schema_compiler.h"
 
-/* The name of an escaped body, which is added where it is new, or NULL. */
+/* Stores the entry of a name, given as an escaped body. A new name is added. */
 static int
 tg_schema_intern_key(tg_schema_compiler_t *compile,
                      tg_schema_object_rules_t *rules, tg_str_t body,
@@ -28,7 +28,7 @@ tg_schema_intern_key(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* The same for the value of a list of names. */
+/* Stores the entry of a name in a list of names, after checking its type. */
 static int
 tg_schema_intern_listed_name(tg_schema_compiler_t *compile,
                              tg_schema_object_rules_t *rules, tg_str_t raw,
@@ -60,7 +60,7 @@ tg_schema_expect_object(tg_schema_compiler_t *compile, tg_str_t raw,
     return tg_schema_expect_type(compile, raw, TG_JSON_OBJECT, "an object");
 }
 
-/* properties, or dependentSchemas. */
+/* Reads `properties` or, if is_dependent is set, `dependentSchemas`. */
 static int
 tg_schema_read_named_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
                              const tg_schema_node_t *node,
@@ -133,7 +133,7 @@ TG_SCHEMA_READER(required)
     return rc;
 }
 
-/* One member of dependentRequired. */
+/* Reads one member of `dependentRequired`. */
 static int
 tg_schema_build_dependent_required(tg_schema_compiler_t *compile,
                                    tg_schema_object_rules_t *rules,
@@ -156,7 +156,7 @@ tg_schema_build_dependent_required(tg_schema_compiler_t *compile,
     tg_schema_entries_init(&entries, raw);
 
     for (n = 0; rc == TG_OK && tg_schema_entries_next(&entries); n++) {
-        /* It is compared with those before it. */
+        /* Each name is compared with all earlier ones. */
         rc = tg_schema_compiler_spend(compile,
                                       TG_SCHEMA_STEPS_PER_ENTRY + n / 8);
 
@@ -208,7 +208,10 @@ TG_SCHEMA_READER(dependent_required)
     return rc;
 }
 
-/* What dependentSchemas and dependentRequired were up to draft 7. */
+/*
+ * Reads `dependencies`: until draft 7, dependentSchemas and dependentRequired
+ * in one keyword.
+ */
 TG_SCHEMA_READER(dependencies)
 {
     tg_schema_object_rules_t *rules;
@@ -283,7 +286,10 @@ TG_SCHEMA_READER(patterns)
     return rc;
 }
 
-/* $defs holds schemas that nobody uses by itself, but that may be wrong. */
+/*
+ * Reads `$defs`: compiles its schemas even if nothing refers to them, to find
+ * mistakes.
+ */
 TG_SCHEMA_READER(defs)
 {
     tg_schema_entries_t entries;

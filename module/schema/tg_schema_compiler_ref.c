@@ -1,9 +1,12 @@
-/* References: from a URI to a node; and the loops that they may form. */
+/* Resolution of references to nodes, and detection of reference cycles. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
 
-/* Bytes of an object that is not read again for each reference. */
+/*
+ * Minimum size in bytes of an object whose members are indexed, so that many
+ * references do not parse the object again and again.
+ */
 #define TG_SCHEMA_INDEXED_OBJECT_MIN 1024
 
 static int
@@ -17,7 +20,10 @@ tg_schema_error_set_ref(tg_schema_compiler_t *compile,
     return TG_INVALID;
 }
 
-/* The root of the resource that has this URI; loads it when it must. */
+/*
+ * Finds the root of the resource with this URI; loads the document if
+ * necessary.
+ */
 static int
 tg_schema_find_resource(tg_schema_compiler_t *compile,
                         const tg_schema_pending_ref_t *pending, tg_str_t uri,
@@ -50,7 +56,10 @@ tg_schema_find_resource(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* Takes the first token off a pointer, decoded into token (its size). */
+/*
+ * Removes the first token from a JSON pointer and returns it, decoded. The
+ * buffer token must be as long as the pointer.
+ */
 static tg_str_t
 tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
 {
@@ -74,7 +83,10 @@ tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
     return tg_str(token, len);
 }
 
-/* A member of an object from which references lead on, by its decoded key. */
+/*
+ * Makes the lookup key of an object's member: the position `at` and the
+ * member's decoded key.
+ */
 static int
 tg_schema_member_make_key(tg_schema_compiler_t *compile, const char *at,
                           tg_str_t token, tg_str_t *key)
@@ -130,7 +142,7 @@ tg_schema_member_add(tg_schema_compiler_t *compile, const char *at,
     return rc;
 }
 
-/* Notes all members of an object, and then that it has noted them. */
+/* Indexes all members of an object, and then marks the object as indexed. */
 static int
 tg_schema_member_add_all(tg_schema_compiler_t *compile, tg_str_t raw)
 {
@@ -183,7 +195,10 @@ tg_schema_member_find(tg_schema_compiler_t *compile, const char *at,
     return TG_OK;
 }
 
-/* A large object from which many references lead on is read only once. */
+/*
+ * Finds a member of an object. A large object is parsed once and then found by
+ * its index.
+ */
 static int
 tg_schema_pointer_find_member(tg_schema_compiler_t *compile, tg_str_t raw,
                               tg_str_t token, tg_str_t *found)
@@ -235,9 +250,9 @@ tg_schema_pointer_find_element(tg_str_t raw, tg_str_t token, tg_str_t *found)
 }
 
 /*
- * Follows a JSON pointer from the root of a resource.  It may lead into
- * parts that no keyword knows; what it finds there becomes a schema of the
- * resource that it was in last.
+ * Follows a JSON pointer from the root of a resource. The pointer may lead into
+ * values that are not keywords. The value found there becomes a schema, in the
+ * innermost resource on the way.
  */
 static int
 tg_schema_follow_pointer(tg_schema_compiler_t *compile,
@@ -260,7 +275,7 @@ tg_schema_follow_pointer(tg_schema_compiler_t *compile,
     rc = TG_OK;
 
     while (rc == TG_OK && pointer.len != 0) {
-        /* The elements before it are passed. */
+        /* Finding an element skips all elements before it. */
         rc = tg_schema_compiler_spend(
             compile,
             TG_SCHEMA_STEPS_PER_ENTRY
@@ -316,7 +331,7 @@ tg_schema_find_target(tg_schema_compiler_t *compile,
     if (fragment.len == 0) {
         *target = root;
 
-        /* Of `$recursiveRef`: the anchor without a name. */
+        /* A `$recursiveRef` refers to the dynamic anchor with an empty name. */
         if (pending->is_dynamic
             && tg_schema_anchor_find(root->resource, TG_STR("")) != NULL)
         {
@@ -416,7 +431,7 @@ tg_schema_resolve_refs(tg_schema_compiler_t *compile)
     tg_schema_pending_ref_t *pending;
     int rc;
 
-    /* New ones are appended while this runs. */
+    /* Resolving may append new references. */
     while ((pending = compile->pending) != NULL) {
         rc = tg_schema_resolve_ref(compile, pending);
 
@@ -445,7 +460,7 @@ static int tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,
                                       const tg_schema_node_t *target,
                                       unsigned depth);
 
-/* Visits what a node applies to the same value. */
+/* Visits all schemas that a node applies to the same value. */
 static int
 tg_schema_cycle_visit_edges(tg_schema_compiler_t *compile,
                             tg_schema_node_t *node, unsigned depth)
@@ -483,8 +498,9 @@ tg_schema_cycle_visit_edges(tg_schema_compiler_t *compile,
 }
 
 /*
- * A chain that is too long is found on the way down, so that the recursion
- * ends; or, when its end was seen before, by the height of that.
+ * Visits the schema target, which `from` applies to the same value. Chains that
+ * are too long are detected by depth, which also ends the recursion, or by the
+ * height of a node that was visited before.
  */
 static int
 tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,

@@ -1,4 +1,4 @@
-/* Resources: what a schema is called, and in which dialect it is written. */
+/* Resources: base URIs, anchors and dialects of schemas. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
@@ -44,7 +44,7 @@ tg_schema_resource_new(tg_schema_compiler_t *compile,
     return resource;
 }
 
-/* The vocabularies that a metaschema switches on, as bits. */
+/* Reads the vocabularies that a metaschema enables, as bits. */
 static int
 tg_schema_read_vocabularies(tg_schema_compiler_t *compile, tg_str_t at,
                             tg_str_t list, unsigned *vocabularies)
@@ -89,7 +89,7 @@ tg_schema_error_set_dialect(tg_schema_compiler_t *compile, tg_str_t at)
                                      "\"" TG_SCHEMA_DIALECT "\"");
 }
 
-/* That a document has to be valid in the dialect of this URI. */
+/* Adds a check that the document is valid in the dialect with this URI. */
 static int
 tg_schema_meta_check_add(tg_schema_compiler_t *compile, tg_str_t at,
                          tg_str_t uri, const tg_schema_node_t *node)
@@ -166,7 +166,7 @@ tg_schema_read_dialect(tg_schema_compiler_t *compile, tg_str_t at,
                : TG_OK;
 }
 
-/* A URI reference, or a mistake. */
+/* Reads a string that must be a URI reference, and parses it. */
 static int
 tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text,
                    tg_uri_t *uri)
@@ -181,7 +181,7 @@ tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text,
                                            "must be a URI reference");
 }
 
-/* An anchor of the node's resource, whose name is not there yet. */
+/* Adds an anchor to the node's resource. Its name must be new. */
 static int
 tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
                      tg_schema_node_t *node, int is_dynamic)
@@ -213,7 +213,7 @@ tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
     return TG_OK;
 }
 
-/* The absolute URI of an $id, and its fragment, decoded. */
+/* Resolves an $id to an absolute URI, and decodes its fragment. */
 static int
 tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
                   const tg_schema_node_t *node, tg_str_t *id,
@@ -262,7 +262,10 @@ tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
     return rc;
 }
 
-/* A schema with such a URI is a resource of its own, and its own base URI. */
+/*
+ * Makes the node the root of a resource with this URI, which is also its base
+ * URI.
+ */
 static int
 tg_schema_resource_set_uri(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_str_t uri, tg_schema_node_t *node)
@@ -302,8 +305,9 @@ tg_schema_resource_set_uri(tg_schema_compiler_t *compile, tg_str_t raw,
 }
 
 /*
- * Up to draft 7, an id with a fragment is an anchor, beside a URI of its own
- * or not.  Tools write their JSON pointers into ids, too, which mean nothing.
+ * Reads an $id. Until draft 7, the fragment of an id is an anchor; the part
+ * before the fragment may name a resource. Fragments that are JSON pointers, as
+ * some tools write them, are ignored.
  */
 static int
 tg_schema_build_id(tg_schema_compiler_t *compile, tg_str_t raw, unsigned draft,
@@ -385,7 +389,7 @@ tg_schema_build_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
     return tg_schema_anchor_add(compile, raw, name, node, is_dynamic);
 }
 
-/* `$recursiveAnchor` of 2019-09 is a dynamic anchor without a name. */
+/* Reads `$recursiveAnchor` (2019-09): a dynamic anchor with an empty name. */
 static int
 tg_schema_build_recursive_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
                                  tg_schema_node_t *node)
@@ -497,7 +501,7 @@ tg_schema_resolve_draft(tg_schema_compiler_t *compile, tg_str_t dialect,
         uri.len--;
     }
 
-    /* A dialect of somebody's own is one of the draft that it is written in. */
+    /* A custom dialect has the draft in which its metaschema is written. */
     if (tg_schema_fetch_document(compile, uri, &raw) != TG_OK
         || tg_json_validate(raw, NULL) != TG_OK
         || !tg_json_has_member(raw, TG_STR("$schema"), TG_JSON_STRING, &dialect)
@@ -512,7 +516,7 @@ tg_schema_resolve_draft(tg_schema_compiler_t *compile, tg_str_t dialect,
     return draft != 0 ? draft : around;
 }
 
-/* What `$schema` says, where it may stand. */
+/* Reads `$schema`, which is allowed at the root of a resource only. */
 static int
 tg_schema_build_dialect(tg_schema_compiler_t *compile, tg_str_t raw,
                         unsigned draft, tg_schema_node_t *node)
@@ -522,7 +526,7 @@ tg_schema_build_dialect(tg_schema_compiler_t *compile, tg_str_t raw,
         return tg_schema_read_dialect(compile, raw, node);
     }
 
-    /* Some generators of old drafts repeat it in each schema. */
+    /* Some generators for old drafts repeat it in each schema. */
     if ((draft & TG_SCHEMA_DRAFTS_UNTIL_7) && draft == node->resource->draft) {
         return TG_OK;
     }

@@ -1,6 +1,6 @@
 /*
- * What all use that read schemas: mistakes, texts, members and elements; and
- * the readers of keywords without schemas in them.
+ * Common functions of the keyword readers: errors, strings, patterns; and the
+ * readers of keywords that contain no schemas.
  */
 #include "schema/tg_schema_compiler.h"
 
@@ -137,7 +137,10 @@ tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
     return tg_schema_error_append_value(compile, raw, what);
 }
 
-/* What a pattern was compiled to is known only afterwards, but never much. */
+/*
+ * Charges the memory and the steps of a compiled regex. The size is known only
+ * after compiling, but is bounded.
+ */
 static int
 tg_schema_charge_regex(tg_schema_compiler_t *compile, void *regex)
 {
@@ -258,7 +261,7 @@ TG_SCHEMA_READER(type)
     return TG_OK;
 }
 
-/* A set of the texts, when all are strings. */
+/* Builds the set of decoded strings if all values are strings. */
 static int
 tg_schema_build_string_set(tg_schema_compiler_t *compile,
                            tg_schema_values_t *values)
@@ -298,7 +301,10 @@ tg_schema_build_string_set(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* The one value that raw is, or all of those in it. */
+/*
+ * Builds a list of values: of raw itself if is_one is set, else of its
+ * elements.
+ */
 static int
 tg_schema_build_values(tg_schema_compiler_t *compile, tg_str_t raw, int is_one,
                        const tg_schema_values_t **to)
@@ -361,7 +367,10 @@ TG_SCHEMA_READER(bound)
     return rc;
 }
 
-/* In draft 4 it says of the other bound that it is not allowed itself. */
+/*
+ * Reads an exclusive bound. In draft 4 the keyword is a boolean that makes the
+ * other bound (minimum or maximum) exclusive.
+ */
 static int
 tg_schema_read_exclusive(tg_schema_compiler_t *compile, tg_str_t raw,
                          const tg_schema_node_t *node,
@@ -448,7 +457,10 @@ TG_SCHEMA_READER(flag)
                                                "true or false");
 }
 
-/* Remarks decide nothing, but a wrong one is a mistake all the same. */
+/*
+ * Checks an annotation that must be a string. Annotations have no effect, but a
+ * wrong type is a mistake.
+ */
 TG_SCHEMA_READER(text)
 {
     return tg_schema_expect_type(compile, raw, TG_JSON_STRING, "a string");
@@ -498,7 +510,7 @@ TG_SCHEMA_READER(format)
     rules->format = tg_schema_format_find(name);
     rules->format_name = name;
 
-    /* A dialect that asserts formats must not let one pass unseen. */
+    /* A dialect that asserts formats must not accept an unknown one. */
     if (is_asserted && rules->format == NULL) {
         return tg_schema_error_set_value(compile, raw, "unknown format");
     }

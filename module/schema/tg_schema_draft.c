@@ -1,7 +1,8 @@
+/* The supported drafts: their URIs and names. */
 #include "schema/tg_schema_draft.h"
 
 static const struct {
-    const char *uri; /* behind the scheme */
+    const char *uri; /* URI after the scheme */
     const char *name;
     tg_schema_draft_t draft;
 } tg_schema_drafts[] = {
@@ -17,7 +18,7 @@ static const struct {
 #define TG_SCHEMA_N_DRAFTS                                                     \
     (sizeof(tg_schema_drafts) / sizeof(tg_schema_drafts[0]))
 
-/* The longest of these URIs is shorter, whatever is escaped in it. */
+/* Maximum length of an escaped `$schema` string: no known URI is longer. */
 #define TG_SCHEMA_DRAFT_URI_MAX 320
 
 unsigned
@@ -31,7 +32,7 @@ tg_schema_draft_from_uri(tg_str_t uri)
         uri.len--;
     }
 
-    /* Both schemes are written for all of them. */
+    /* Both schemes are in use for all drafts. */
     for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         if (uri.len > schemes[i].len
             && memcmp(uri.data, schemes[i].data, schemes[i].len) == 0)

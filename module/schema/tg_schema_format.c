@@ -1,13 +1,14 @@
 /*
- * The formats that can be asserted: section 7.3 of the validation
- * specification, by the RFCs that it names.  Each takes decoded text.
+ * Checks of the `format` keyword that can be asserted: section 7.3 of the
+ * validation specification and the RFCs named there. Each one takes decoded
+ * text.
  */
 #include "schema/tg_schema_node.h"
 
 #include "schema/tg_pattern.h"
 #include "schema/tg_uri.h"
 
-/* The number that n digits are. */
+/* Returns the value of n decimal digits. */
 static int
 tg_format_parse_digits(const char *p, size_t n)
 {
@@ -20,7 +21,10 @@ tg_format_parse_digits(const char *p, size_t n)
     return value;
 }
 
-/* Has text this shape?  d: a digit, x: one in hex, all others: themselves. */
+/*
+ * Checks whether text has a shape: d is a digit, x a hex digit; others match
+ * themselves.
+ */
 static int
 tg_format_has_shape(tg_str_t text, const char *shape)
 {
@@ -62,7 +66,7 @@ tg_format_is_date(tg_str_t text)
            && day <= days[month - 1] + (month == 2 && is_leap);
 }
 
-/* "Z" or "+hh:mm", in minutes. */
+/* Parses "Z" or "+hh:mm" to minutes. Returns 1 if valid. */
 static int
 tg_format_parse_utc_offset(tg_str_t text, int *minutes)
 {
@@ -119,7 +123,7 @@ tg_format_is_time(tg_str_t text)
         return 0;
     }
 
-    /* A leap second ends a day of UTC. */
+    /* A leap second is at the end of a day in UTC. */
     return second < 60
            || (hour * 60 + minute - offset + 2 * 1440) % 1440 == 1439;
 }
@@ -133,8 +137,9 @@ tg_format_is_date_time(tg_str_t text)
 }
 
 /*
- * Units of a duration in their order: each at most once, and by the grammar
- * of RFC 3339, none left out between two that are there.
+ * Skips the units of a duration, which must be in order, each at most once. By
+ * RFC 3339 no unit between two others may be left out. Returns the number of
+ * units, or -1 if invalid.
  */
 static int
 tg_format_skip_duration_units(const char **at, const char *end,
@@ -255,7 +260,7 @@ tg_format_is_ipv4(tg_str_t text)
     return i == text.len;
 }
 
-/* RFC 4291, section 2.2; no zone. */
+/* Checks an IPv6 address (RFC 4291, section 2.2) without a zone. */
 static int
 tg_format_is_ipv6(tg_str_t text)
 {
@@ -312,7 +317,10 @@ tg_format_is_ipv6(tg_str_t text)
     return has_gap ? groups < 8 : groups == 8;
 }
 
-/* Dot-string or quoted string; RFC 5321, section 4.1.2. */
+/*
+ * Checks the local part: a dot-string or quoted string (RFC 5321, section
+ * 4.1.2).
+ */
 static int
 tg_format_is_email_local_part(tg_str_t text)
 {
@@ -457,7 +465,9 @@ tg_format_is_json_pointer(tg_str_t text)
     return 1;
 }
 
-/* The translation is of no interest, so it gets no memory to go to. */
+/*
+ * Checks a pattern. The translation is not needed, so the buffer has no memory.
+ */
 static int
 tg_format_is_regex(tg_str_t text)
 {

@@ -1,3 +1,4 @@
+/* Names of the JSON Schema keywords, by the content of their values. */
 #include "schema/tg_schema_keyword_names.h"
 
 static const char *const tg_schema_value_keywords[] = { "$id",

@@ -1,3 +1,4 @@
+/* Warnings about probable mistakes in a valid schema. */
 #include "schema/tg_schema_lint.h"
 
 #include "base/tg_suggest.h"
@@ -5,7 +6,7 @@
 #include "schema/tg_schema_query.h"
 #include "schema/tg_schema_keyword_names.h"
 
-/* Bytes of the schema's own words in a remark. */
+/* Maximum bytes of a quote from the schema in a warning. */
 #define TG_SCHEMA_LINT_QUOTE_MAX 64
 
 typedef struct {
@@ -15,10 +16,10 @@ typedef struct {
     tg_buf_t place;
     tg_buf_t text;
     unsigned warnings_left;
-    unsigned draft; /* of the root */
+    unsigned draft; /* draft of the root */
 } tg_schema_lint_t;
 
-/* --- remarks --- */
+/* --- warnings --- */
 
 static void
 tg_schema_lint_begin_warning(tg_schema_lint_t *lint)
@@ -39,7 +40,7 @@ tg_schema_lint_end_warning(tg_schema_lint_t *lint)
     }
 }
 
-/* Part of a longer text is enough to find it. */
+/* Appends text, truncated: a part is enough to find it. */
 static void
 tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
 {
@@ -59,7 +60,7 @@ tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
     tg_buf_append_cstr(&lint->text, len != text.len ? "..." : "");
 }
 
-/* A word that is no keyword, which is a remark, and may be meant as one. */
+/* Warns about an unknown keyword and suggests a similar one. */
 static void
 tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -98,7 +99,7 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/* A keyword of other drafts alone. */
+/* Warns about a keyword that exists only in other drafts. */
 static void
 tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -112,7 +113,10 @@ tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/* What stands beside `$ref` where that hides it: a rule, but no remark. */
+/*
+ * Warns about a rule beside a `$ref` that hides it. Annotations and `type`
+ * cause no warning.
+ */
 static void
 tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -218,7 +222,7 @@ tg_schema_lint_default(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
 
 static void tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema);
 
-/* One that stands behind a key. */
+/* Checks a subschema that is the value of key. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
 tg_schema_lint_child(tg_schema_lint_t *lint, tg_str_t key, tg_str_t schema)

@@ -1,7 +1,4 @@
-/*
- * The schemas of the 2020-12 dialect, from its specification, without what
- * they remark.
- */
+/* The metaschemas of 2020-12, from the specification, without annotations. */
 #include "schema/tg_schema_node.h"
 
 #define TG_META_2020_BASE "https://json-schema.org/draft/2020-12/"
@@ -15,7 +12,7 @@
     "\",\"$dynamicAnchor\":\"meta\",\"type\":[\"object\",\"boolean\"],"        \
     "\"$vocabulary\":{" vocabularies "}," rest
 
-/* Of a vocabulary. */
+/* A metaschema of one vocabulary. */
 #define TG_META_PART(name, rest)                                               \
     TG_META_SCHEMA("meta/" name, TG_META_USES(name), rest)
 
@@ -141,7 +138,8 @@ static const struct {
 #define TG_META_N_PARTS (sizeof(tg_meta_parts) / sizeof(tg_meta_parts[0]))
 
 /*
- * Which part is it that an URI names behind its start?  Else TG_META_N_PARTS.
+ * Returns the index of the part that a URI names after its common prefix, or
+ * TG_META_N_PARTS.
  */
 static size_t
 tg_meta_find_part(tg_str_t uri, tg_str_t start)
@@ -178,7 +176,9 @@ tg_schema_meta_find(tg_str_t uri)
                                : tg_schema_meta_find_old(uri);
 }
 
-/* Those of 2019-09, of which two were divided later. */
+/*
+ * Returns the bits of a 2019-09 vocabulary; two of them were split in 2020-12.
+ */
 static unsigned
 tg_meta_get_2019_vocabulary(tg_str_t uri, int is_required)
 {

@@ -1,6 +1,6 @@
 /*
- * The schemas of the older dialects, from their specifications, without what
- * they remark.
+ * The metaschemas of the older drafts, from the specifications, without
+ * annotations.
  */
 #include "schema/tg_schema_node.h"
 

@@ -1,9 +1,9 @@
 /*
- * What a schema is compiled to, for the files tg_schema_*.c only.
+ * The compiled form of a schema, for the files tg_schema_*.c only.
  *
- * A node stands for one subschema and is named by the place of its text.
- * Everything here lives in the arena of its schema and is never changed
- * after the compilation.
+ * A node represents one subschema and is identified by the position of its
+ * text. All nodes live in the arena of their schema and do not change after the
+ * compilation.
  */
 #ifndef TG_SCHEMA_NODE_H
 #define TG_SCHEMA_NODE_H
@@ -14,29 +14,39 @@
 
 typedef struct tg_schema_chunk_s tg_schema_chunk_t;
 
-/* What a compilation may hold, in all of its arenas and patterns. */
+/* Memory limit of a compilation: for all its arenas and patterns. */
 typedef struct {
     size_t left;
-    int is_exceeded; /* something was refused */
+    int is_exceeded; /* 1 after a refused allocation */
 } tg_schema_memory_limit_t;
 
-/* Memory that is freed as a whole. */
+/* An arena: memory that is freed as a whole. */
 typedef struct {
     const tg_alloc_t *alloc;
-    tg_schema_memory_limit_t *memory; /* NULL: no bound */
+    tg_schema_memory_limit_t *memory; /* limit, or NULL for none */
     tg_schema_chunk_t *chunks;
-    size_t left; /* in the first chunk */
-    size_t size; /* of all chunks */
+    size_t left; /* free bytes in the first chunk */
+    size_t size; /* bytes of all chunks */
 } tg_schema_arena_t;
 
-/* Takes bytes from what may be held, NULL being no bound: TG_OK or TG_NOMEM. */
+/*
+ * Takes size bytes from the memory limit; NULL means no limit. Returns TG_OK or
+ * TG_NOMEM.
+ */
 int tg_schema_memory_reserve(tg_schema_memory_limit_t *memory, size_t size);
 
-/* Zeroed memory, or NULL. */
+/*
+ * Allocates zeroed memory, aligned to 16 bytes. Returns NULL if there is no
+ * memory or the limit is exceeded.
+ */
 void *tg_schema_arena_alloc(tg_schema_arena_t *arena, size_t size);
+/* Frees all memory of the arena. */
 void tg_schema_arena_deinit(tg_schema_arena_t *arena);
 
-/* Types as bits; a whole number is both NUMBER and INTEGER. */
+/*
+ * JSON types as bits. A schema of type "number" has only the bit NUMBER; an
+ * integer value matches NUMBER and INTEGER.
+ */
 enum {
     TG_SCHEMA_TYPE_NULL = 1 << 0,
     TG_SCHEMA_TYPE_BOOLEAN = 1 << 1,
@@ -48,7 +58,7 @@ enum {
     TG_SCHEMA_TYPE_ANY = (1 << 7) - 1
 };
 
-/* Vocabularies as bits, for what a dialect switches on. */
+/* Vocabularies as bits: the keyword groups that a dialect enables. */
 enum {
     TG_SCHEMA_V_CORE = 1 << 0,
     TG_SCHEMA_V_APPLICATOR = 1 << 1,
@@ -69,36 +79,45 @@ typedef struct {
     size_t n;
 } tg_schema_nodes_t;
 
-/* A set of names; it is searched by hash when it is not tiny. */
+/* An entry of a set of property names, with the rules for the property. */
 typedef struct {
-    tg_str_t name; /* decoded */
+    tg_str_t name; /* decoded name */
     uint64_t hash;
-    const tg_schema_node_t *schema;           /* properties */
-    const tg_schema_node_t *dependent_schema; /* dependentSchemas */
-    const uint32_t *dependent_required;       /* dependentRequired: indices */
+    const tg_schema_node_t *schema;           /* value of `properties` */
+    const tg_schema_node_t *dependent_schema; /* value of `dependentSchemas` */
+    /* value of `dependentRequired`: indexes of names */
+    const uint32_t *dependent_required;
     uint32_t n_dependent_required;
     unsigned is_required;
 } tg_schema_name_t;
 
 typedef struct {
     tg_schema_name_t *list;
-    uint32_t *slots; /* index + 1, or 0 */
+    uint32_t *slots; /* hash table of index + 1, or 0 */
     uint32_t n;
     uint32_t cap;
-    uint32_t mask; /* 0: search one by one */
+    uint32_t mask; /* size of slots - 1; 0: linear search */
 } tg_schema_names_t;
 
-/* Index of a decoded name, which is added when it is new: TG_OK, TG_NOMEM. */
+/*
+ * Adds a decoded name, unless it is in the set, and stores its index. Returns
+ * TG_OK or TG_NOMEM.
+ */
 int tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
                         tg_str_t name, uint32_t *index);
 
 /*
- * NULL when it is not there.  hint: where to look first, as callers tend to
- * send keys in the order of the schema; moves behind what was found.
+ * Finds a name by hash. Returns NULL if the set does not have it; otherwise
+ * sets *hint to the index after it. See tg_schema_names_find().
  */
 const tg_schema_name_t *tg_schema_names_find_slow(
     const tg_schema_names_t *names, tg_str_t name, uint32_t *hint);
 
+/*
+ * Finds a name and returns its entry, or NULL. *hint is the index to try first,
+ * because clients tend to send keys in the order of the schema. After a hit
+ * *hint is the next index.
+ */
 static inline const tg_schema_name_t *
 tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
                      uint32_t *hint)
@@ -110,27 +129,28 @@ tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
 
 typedef struct {
     void *regex;
-    tg_str_t text;   /* as the author wrote it, decoded */
-    unsigned weight; /* see tg_pattern.h */
+    tg_str_t text;   /* pattern as in the schema, decoded */
+    unsigned weight; /* weight; see tg_pattern.h */
     const tg_schema_node_t *schema;
 } tg_schema_pattern_t;
 
 typedef struct {
     const tg_str_t *list; /* raw values */
     size_t n;
-    const tg_schema_names_t *strings; /* set when all are strings */
+    /* decoded strings, if all values are strings */
+    const tg_schema_names_t *strings;
 } tg_schema_values_t;
 
 typedef struct {
     tg_number_t value;
-    tg_str_t raw; /* raw.data is NULL when the keyword is absent */
+    tg_str_t raw; /* raw value; absent without the keyword */
 } tg_schema_bound_t;
 
 typedef struct {
     tg_schema_bound_t minimum;
     tg_schema_bound_t maximum;
-    tg_schema_bound_t exclusive_minimum; /* exclusiveMinimum */
-    tg_schema_bound_t exclusive_maximum; /* exclusiveMaximum */
+    tg_schema_bound_t exclusive_minimum;
+    tg_schema_bound_t exclusive_maximum;
     tg_schema_bound_t multiple;
 } tg_schema_number_rules_t;
 
@@ -153,7 +173,8 @@ typedef struct {
     size_t min_contains;
     size_t max_contains;
     int is_unique;
-    int is_contained_evaluated; /* what fits `contains` is evaluated */
+    /* items that match `contains` count as evaluated */
+    int is_contained_evaluated;
 } tg_schema_array_rules_t;
 
 typedef struct {
@@ -161,35 +182,38 @@ typedef struct {
     const tg_schema_pattern_t *patterns;
     size_t n_patterns;
     const tg_schema_node_t *additional;
-    const tg_schema_node_t *property_names; /* propertyNames */
+    const tg_schema_node_t *property_names;
     size_t min;
     size_t max;
-    int has_required_rules; /* required or dependent… is there */
+    /* some name is required, or has a dependent... rule */
+    int has_required_rules;
 } tg_schema_object_rules_t;
 
 typedef struct {
     tg_schema_nodes_t all;
     tg_schema_nodes_t any;
     tg_schema_nodes_t one;
-    const tg_schema_node_t *not_schema; /* not */
-    const tg_schema_node_t *if_schema;  /* if */
+    const tg_schema_node_t *not_schema;
+    const tg_schema_node_t *if_schema;
     const tg_schema_node_t *then_schema;
-    const tg_schema_node_t *else_schema; /* else */
+    const tg_schema_node_t *else_schema;
 } tg_schema_logic_t;
 
 struct tg_schema_node_s {
-    const char *at; /* its text */
+    const char *at; /* start of the schema's text */
     size_t len;
     tg_schema_resource_t *resource;
     uint8_t types;
-    uint8_t is_true; /* everything fits */
+    uint8_t is_true; /* every value is valid */
     uint8_t is_false;
-    uint8_t cycle_state; /* of the search for loops */
-    uint8_t is_simple;   /* a note tells whether a value fits */
-    unsigned height;     /* schemas behind each other on the same value */
+    uint8_t cycle_state; /* progress of the search for cycles */
+    uint8_t is_simple;   /* an indexed member is enough to decide validity */
+    unsigned height;     /* longest chain of schemas applied to one value */
     const tg_schema_node_t *ref;
-    const tg_schema_node_t *dynamic_ref; /* where the search starts */
-    tg_str_t dynamic_name;               /* absent: it is the end, too */
+    /* target of $dynamicRef if no dynamic anchor is found */
+    const tg_schema_node_t *dynamic_ref;
+    /* dynamic anchor name; absent: dynamic_ref is the target */
+    tg_str_t dynamic_name;
     const tg_schema_values_t *constant;
     const tg_schema_values_t *values;
     const tg_schema_number_rules_t *number;
@@ -212,10 +236,10 @@ struct tg_schema_anchor_s {
 
 typedef struct tg_schema_doc_s tg_schema_doc_t;
 
-/* A document, or a part of one that has an $id. */
+/* A document, or a part of a document that has its own $id. */
 struct tg_schema_resource_s {
     tg_schema_resource_t *next;
-    tg_str_t uri; /* absolute, no fragment */
+    tg_str_t uri; /* absolute URI without fragment */
     const tg_schema_doc_t *doc;
     const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;
@@ -226,7 +250,7 @@ struct tg_schema_resource_s {
 
 struct tg_schema_doc_s {
     tg_schema_doc_t *next;
-    tg_str_t uri; /* where it was found */
+    tg_str_t uri; /* URI that the document was loaded from */
     tg_str_t raw;
     const tg_schema_node_t *root;
 };
@@ -235,15 +259,17 @@ struct tg_schema_s {
     size_t nrefs;
     tg_schema_arena_t arena;
     const tg_schema_node_t *root;
-    const tg_schema_object_rules_t
-        *fast_path_rules; /* of root, see tg_schema_validator_fast_path.c */
-    uint64_t required;    /* of its names, as bits */
+    /* rules of root if it has a fast path; tg_schema_validator_fast_path.c */
+    const tg_schema_object_rules_t *fast_path_rules;
+    /* required names of fast_path_rules, as bits */
+    uint64_t required;
     const tg_schema_regex_engine_t *regex;
-    struct tg_schema_regex_entry_s *regexes; /* to be freed by the host */
+    /* regexes that the host's engine must free */
+    struct tg_schema_regex_entry_s *regexes;
     unsigned max_depth;
     uint64_t max_steps;
-    tg_schema_quota_t *quota; /* NULL: none */
-    size_t size;              /* what counts in it */
+    tg_schema_quota_t *quota; /* quota, or NULL */
+    size_t size;              /* bytes charged to the quota */
 };
 
 typedef struct tg_schema_regex_entry_s {
@@ -251,10 +277,11 @@ typedef struct tg_schema_regex_entry_s {
     void *regex;
 } tg_schema_regex_entry_t;
 
+/* Returns the anchor with this name in the resource, or NULL. */
 const tg_schema_anchor_t *tg_schema_anchor_find(
     const tg_schema_resource_t *resource, tg_str_t name);
 
-/* The members of a raw object, or the elements of an array. */
+/* Iterator over the members of a raw object or the elements of a raw array. */
 typedef struct {
     tg_json_cursor_t json;
     int is_object;
@@ -263,27 +290,37 @@ typedef struct {
 } tg_schema_entries_t;
 
 void tg_schema_entries_init(tg_schema_entries_t *entries, tg_str_t raw);
-/* Is there a next one?  Moves to it. */
+/* Moves to the next member or element. Returns 0 after the last one. */
 int tg_schema_entries_next(tg_schema_entries_t *entries);
 
-/* How many there are. */
+/* Returns the number of members or elements. */
 size_t tg_schema_count_entries(tg_str_t raw);
 
-/* NULL when the format is not one of those that can be asserted. */
+/* Returns the check of a format, or NULL if the format cannot be asserted. */
 tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
-/* The text of a built-in document, or nothing. */
+/* Returns the text of a built-in document, or an absent slice. */
 tg_str_t tg_schema_meta_find(tg_str_t uri);
-/* Likewise, of those before 2020-12. */
+/*
+ * Returns the text of a built-in document of the drafts before 2020-12, or an
+ * absent slice.
+ */
 tg_str_t tg_schema_meta_find_old(tg_str_t uri);
 
-/* The bits of a vocabulary, which a dialect requires or not; or 0. */
+/*
+ * Returns the bits of a vocabulary, or 0 if the vocabulary is unknown.
+ * is_required is the value of the vocabulary in the dialect.
+ */
 unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
 
-/* Finds out which nodes, and whether the root, notes are enough for. */
+/*
+ * Determines which of the n nodes are simple, and whether the root has a fast
+ * path.
+ */
 void tg_schema_prepare_fast_path(tg_schema_t *schema,
                                  tg_schema_node_t *const *nodes, size_t n);
 
+/* Returns a hash of text. An unpredictable seed prevents chosen collisions. */
 uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
 
 #endif

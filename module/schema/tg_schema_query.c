@@ -1,20 +1,25 @@
+/* Queries about the text of a schema, by a bounded walk over its subschemas. */
 #include "schema/tg_schema_query.h"
 
-/* Schemas behind each other, and in all: more than anybody writes by hand. */
+/*
+ * Limits of a query: depth of nested schemas, and number of visited schemas.
+ * Hand-written schemas are smaller.
+ */
 #define TG_SCHEMA_QUERY_MAX_DEPTH 32
 #define TG_SCHEMA_QUERY_MAX_SCHEMAS 2000
-/* Of one name in a JSON pointer. */
+/* Maximum length of a name in a JSON pointer. */
 #define TG_SCHEMA_QUERY_NAME_MAX 256
 
 typedef struct tg_schema_query_s tg_schema_query_t;
 
 struct tg_schema_query_s {
     tg_str_t root;
-    /* Is it what is looked for? */
+    /* Returns 1 if the schema has what the query searches for. */
     int (*visit)(tg_schema_query_t *query, tg_str_t schema);
-    int visits_alternatives; /* schemas that a value may fit, too */
+    /* 1: also visit anyOf, oneOf, if, then, else */
+    int visits_alternatives;
     unsigned schemas_left;
-    int is_undecided; /* there is something that cannot be told */
+    int is_undecided; /* 1: a part of the schema could not be examined */
     int is_declared;
     const char *keyword;
     tg_str_t name;
@@ -23,7 +28,7 @@ struct tg_schema_query_s {
     tg_str_t value;
 };
 
-/* Follows `#/a/b`: TG_OK or TG_MISSING. */
+/* Follows a pointer such as `#/a/b` from root. Returns TG_OK or TG_MISSING. */
 static int
 tg_schema_query_follow_pointer(tg_str_t root, tg_str_t pointer, tg_str_t *found)
 {
@@ -66,7 +71,7 @@ tg_schema_query_follow_pointer(tg_str_t root, tg_str_t pointer, tg_str_t *found)
     return TG_OK;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as depth */
+/* NOLINTNEXTLINE(misc-no-recursion): depth is limited */
 static int
 tg_schema_query_visit_schema(tg_schema_query_t *query, tg_str_t schema,
                              unsigned depth)

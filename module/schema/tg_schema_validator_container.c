@@ -1,15 +1,15 @@
-/* Objects and arrays, and what unevaluated… leaves to check in both. */
+/* Validation of objects and arrays, including unevaluated… rules. */
 #include "schema/tg_schema_validator.h"
 
 /* --- objects --- */
 
-/* One walk over an object. */
+/* State of the validation of one object. */
 typedef struct {
     const tg_schema_object_rules_t *rules;
     const char *at;
     const tg_schema_bitset_t *marks;
     tg_schema_walk_t walk;
-    tg_schema_bitset_t seen; /* names of the schema that are there */
+    tg_schema_bitset_t seen; /* names of the schema that were found */
     uint32_t hint;
 } tg_schema_object_walk_t;
 
@@ -38,7 +38,7 @@ tg_schema_append_known_names(tg_buf_t *out, const tg_schema_names_t *names)
     }
 }
 
-/* A member that no name and no pattern of the schema knows. */
+/* Checks a member that matches no name and no pattern of the schema. */
 static int
 tg_schema_check_additional(tg_schema_run_t *run,
                            const tg_schema_object_rules_t *rules,
@@ -78,7 +78,7 @@ tg_schema_check_patterns(tg_schema_run_t *run,
     for (i = 0; i < members->rules->n_patterns; i++) {
         pattern = &members->rules->patterns[i];
 
-        /* A check may have decoded another text in between. */
+        /* Checking a child may have overwritten the decoded key. */
         rc = tg_schema_run_unescape(run, members->walk.key, &text);
 
         if (rc == TG_OK) {
@@ -99,7 +99,10 @@ tg_schema_check_patterns(tg_schema_run_t *run,
     return TG_OK;
 }
 
-/* The name of the schema that a member has, or NULL. */
+/*
+ * Stores the schema's entry for the key of the current member, or NULL. Fails
+ * if the key was seen before.
+ */
 static int
 tg_schema_find_member_name(tg_schema_run_t *run,
                            tg_schema_object_walk_t *members,
@@ -231,7 +234,7 @@ tg_schema_check_dependent_required(tg_schema_run_t *run,
     return TG_OK;
 }
 
-/* required and dependent…: what must be there, and what follows from it. */
+/* Checks required, dependentRequired and dependentSchemas. */
 static int
 tg_schema_check_required(tg_schema_run_t *run,
                          const tg_schema_object_walk_t *members)
@@ -286,7 +289,7 @@ tg_schema_check_property_count(tg_schema_run_t *run,
         return rc;
     }
 
-    /* A key that is given twice must not count as two. */
+    /* A duplicate key must not count as two properties. */
     rc = tg_schema_find_duplicate(run, members->at, &same);
 
     return rc == TG_END ? tg_schema_fail_duplicate_key(
@@ -296,8 +299,9 @@ tg_schema_check_property_count(tg_schema_run_t *run,
 }
 
 /*
- * A member does not fit, but `not` or `if` may turn that around; then a
- * second occurrence of the key, further on, must not go unseen.
+ * Scans the rest of an object after a failure for duplicate keys. Necessary
+ * while the failure is silent: `not` or `if` may turn it into success, but a
+ * duplicate key must always be reported. Returns TG_INVALID if there is none.
  */
 static int
 tg_schema_find_later_duplicate(tg_schema_run_t *run,

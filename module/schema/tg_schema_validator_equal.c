@@ -1,6 +1,7 @@
 /*
- * Equality as JSON Schema has it: numbers by value, strings by their text,
- * objects in any order.  Recursion is as deep as JSON nests.
+ * Equality in the sense of JSON Schema: numbers are compared by value, strings
+ * by their decoded text, objects in any order. The recursion is as deep as the
+ * JSON nests.
  */
 #include "schema/tg_schema_validator.h"
 
@@ -58,8 +59,8 @@ tg_schema_equal_array(tg_schema_run_t *run, const char *p, tg_str_t value)
 }
 
 /*
- * Moves to the member of value that is called key; the search starts where
- * the last one ended, since both sides tend to have one order.
+ * Moves to the member of value with this key. Each search continues where the
+ * last one ended, because both objects usually have the same order.
  */
 static int
 tg_schema_equal_find_member(tg_schema_run_t *run, tg_schema_entries_t *members,
@@ -96,7 +97,7 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
     int rc, is_same;
     size_t n;
 
-    /* Its members are counted, too. */
+    /* The cost includes counting the members. */
     tg_schema_run_spend_bytes(run, 3 * TG_SCHEMA_BYTES_PER_STEP + value.len);
     tg_schema_entries_init(&members, value);
     tg_schema_walk_init(&walk, p);
@@ -122,7 +123,9 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
 
     n = tg_schema_count_entries(value);
 
-    /* Known keys only, and more than there are: one came twice. */
+    /*
+     * All keys are known, but there are more than in value: one is a duplicate.
+     */
     if (walk.index > n) {
         return tg_schema_fail_duplicate_key(run, p, TG_STR_NONE);
     }
@@ -222,7 +225,10 @@ tg_schema_hash_container(tg_schema_run_t *run, const char *p, uint64_t *hash)
             return rc;
         }
 
-        /* The order of members does not matter, that of elements does. */
+        /*
+         * Sum for objects, chain for arrays: the order of members does not
+         * matter.
+         */
         part = tg_schema_hash_finish(name + part * 3);
         sum = is_object ? sum + part : part;
     }
@@ -253,7 +259,7 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
         tg_schema_run_spend_bytes(run, TG_SCHEMA_BYTES_PER_STEP
                                            + 2 * tg_schema_get_raw(run, p).len);
 
-        /* Numbers out of range equal only their own text. */
+        /* A number out of range is only equal to the same text. */
         if (tg_number_parse(tg_schema_get_raw(run, p), &number) != TG_OK) {
             *hash = 1;
             return TG_OK;
@@ -265,7 +271,10 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
     }
 }
 
-/* Looks for an equal one among the items that are in the table. */
+/*
+ * Inserts item i into the hash table. Returns TG_OK, TG_END if an equal item is
+ * there already (its index is in *equal), or a code that ends the run.
+ */
 static int
 tg_schema_items_insert(tg_schema_run_t *run, size_t i, size_t mask,
                        size_t *equal)
@@ -309,8 +318,8 @@ tg_schema_items_insert(tg_schema_run_t *run, size_t i, size_t mask,
 }
 
 /*
- * The elements, or the keys, of a container.  Who takes the hash of a value
- * has passed it: the walk does not pass it again.
+ * Collects the elements or keys of a container with their hashes. Hashing
+ * stores the end of each value, so the walk does not read the value again.
  */
 static int
 tg_schema_items_collect(tg_schema_run_t *run, const char *at)

@@ -1,11 +1,11 @@
 /*
- * What a failed check says: the path of the value, the rule, what came.
- * Everything is cut to a bounded length at the border of a character.
+ * Error texts of a validation: path of the value, rule, actual value. Each part
+ * is truncated to a bounded length, never within a character.
  */
 #include "schema/tg_schema_validator.h"
 
 #define TG_SCHEMA_ERROR_VALUE_MAX 80
-/* A path beyond this is no help any more. */
+/* Longer paths do not help the reader. */
 #define TG_SCHEMA_ERROR_PATH_MAX 400
 
 static const struct {
@@ -65,7 +65,7 @@ tg_schema_append_types(tg_buf_t *out, unsigned types)
 
     word = "";
 
-    /* A number includes the integers. */
+    /* "number" includes integers. */
     if (types & TG_SCHEMA_TYPE_NUMBER) {
         types &= ~(unsigned) TG_SCHEMA_TYPE_INTEGER;
     }
@@ -80,7 +80,10 @@ tg_schema_append_types(tg_buf_t *out, unsigned types)
     }
 }
 
-/* The longest start of text of at most max bytes that ends a character. */
+/*
+ * Returns the length of the longest prefix of text that has at most max bytes
+ * and ends after a whole character.
+ */
 static size_t
 tg_schema_truncated_len(tg_str_t text, size_t max)
 {
@@ -122,7 +125,7 @@ tg_schema_append_quoted(tg_buf_t *out, tg_str_t text)
     tg_buf_append_cstr(out, len < text.len ? "…\"" : "\"");
 }
 
-/* Appends a reference token of RFC 6901; control characters are escaped. */
+/* Appends a reference token (RFC 6901); control characters are escaped. */
 static void
 tg_schema_append_pointer_token(tg_buf_t *out, tg_str_t text)
 {
@@ -157,14 +160,14 @@ tg_schema_append_pointer_key(tg_buf_t *out, tg_str_t body)
     tg_buf_deinit(&text);
 }
 
-/* A container that is open where a path leads. */
+/* A container on the path to a value. */
 typedef struct {
-    const char *key; /* of an object: the last one, with its quote */
+    const char *key; /* last key of an object, with its quote */
     size_t index;
     int is_object;
 } tg_schema_path_level_t;
 
-/* Passes what is in front of target.  Returns how many containers are open. */
+/* Finds the containers around target. Returns their number. */
 static unsigned
 tg_schema_find_path(tg_str_t root, const char *target,
                     tg_schema_path_level_t *levels)
@@ -173,7 +176,7 @@ tg_schema_find_path(tg_str_t root, const char *target,
     const char *p, *end;
     unsigned depth;
 
-    level = levels; /* what stands in no container sees an empty one */
+    level = levels; /* This entry is also used outside of all containers. */
     memset(level, 0, sizeof(*level));
     depth = 0;
 
@@ -217,8 +220,8 @@ tg_schema_find_path(tg_str_t root, const char *target,
 }
 
 /*
- * The path is found again from the place of the value, so that checking
- * need not keep it.
+ * Appends the JSON pointer of target. The path is computed from the position of
+ * the value, so that validation need not keep paths.
  */
 static void
 tg_schema_append_pointer(tg_buf_t *out, tg_str_t root, const char *target)
@@ -264,7 +267,10 @@ tg_schema_append_path(tg_buf_t *out, tg_str_t root, const char *target)
     }
 }
 
-/* The instance, through which a path is to be looked for, which is paid. */
+/*
+ * Returns the instance for the search of a path, and takes the steps of that
+ * search.
+ */
 static tg_str_t
 tg_schema_get_instance(tg_schema_run_t *run, const char *at)
 {
@@ -308,7 +314,7 @@ tg_schema_fail_type(tg_schema_run_t *run, const char *at, unsigned types)
     tg_schema_append_types(out, types);
     tg_buf_append_cstr(out, ", got ");
 
-    /* "expected integer, got number" would not say why. */
+    /* Write the value: "expected integer, got number" would be confusing. */
     if (type == TG_SCHEMA_TYPE_NUMBER && (types & TG_SCHEMA_TYPE_INTEGER)) {
         tg_schema_append_value(out, tg_schema_get_raw(run, at));
     } else {

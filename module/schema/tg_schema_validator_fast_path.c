@@ -1,17 +1,20 @@
 /*
- * Flat objects: most schemas of tools name properties with a type each and
- * little else.  Whether noted members fit one takes a look-up for each, and
- * no pass over their bytes.
+ * Fast path for flat objects: most tool schemas declare properties with a type
+ * each and little else. An indexed object is checked with one lookup per
+ * member, without reading its bytes again.
  *
- * Here it is only found that they fit.  Where anything is unusual, or wrong,
- * the whole check decides, and has the words for it.
+ * The fast path only confirms that an object is valid. If anything is unusual
+ * or invalid, the full validation decides and reports errors.
  */
 #include "schema/tg_schema_validator.h"
 
-/* Names that one word of marks holds. */
+/* Maximum number of names: one bit each in a word. */
 #define TG_SCHEMA_FLAT_MAX_NAMES 64
 
-/* Does what a note says tell whether a value fits? */
+/*
+ * Checks whether an indexed member is enough to decide whether its value is
+ * valid.
+ */
 static int
 tg_schema_is_simple(const tg_schema_node_t *node)
 {
@@ -32,7 +35,10 @@ tg_schema_is_simple(const tg_schema_node_t *node)
            || (node->string->pattern == NULL && node->string->format == NULL);
 }
 
-/* Then the marks of the names that are required are stored. */
+/*
+ * Checks whether a root node can use the fast path. If so, stores its required
+ * names as bits.
+ */
 static int
 tg_schema_has_fast_path(const tg_schema_node_t *node, uint64_t *required)
 {
@@ -51,7 +57,7 @@ tg_schema_has_fast_path(const tg_schema_node_t *node, uint64_t *required)
         return 0;
     }
 
-    /* Keys are compared with each other where more than one has to be. */
+    /* A minimum of several properties requires a comparison of all keys. */
     if (rules->names.n > TG_SCHEMA_FLAT_MAX_NAMES || rules->n_patterns != 0
         || rules->property_names != NULL || rules->min > 1)
     {
@@ -87,7 +93,9 @@ tg_schema_prepare_fast_path(tg_schema_t *schema, tg_schema_node_t *const *nodes,
                                   : NULL;
 }
 
-/* Digits alone: then it is whole, whatever its size. */
+/*
+ * Checks whether a number has only digits: then it is an integer of any size.
+ */
 static int
 tg_schema_is_digits(tg_str_t raw)
 {
@@ -102,7 +110,10 @@ tg_schema_is_digits(tg_str_t raw)
     return 1;
 }
 
-/* Characters are counted by the whole check, where bytes leave a doubt. */
+/*
+ * Checks a string by its length in bytes. If that leaves a doubt, returns 0,
+ * and the full validation counts characters.
+ */
 static int
 tg_schema_is_string_valid_fast(const tg_schema_node_t *node,
                                const tg_json_member_t *member)
@@ -193,7 +204,7 @@ tg_schema_is_valid_fast(const tg_schema_t *schema, const tg_json_index_t *index)
         if (name != NULL) {
             bit = UINT64_C(1) << (hint - 1);
 
-            /* Given twice. */
+            /* duplicate key */
             if (seen & bit) {
                 return 0;
             }

@@ -1,26 +1,28 @@
 /*
- * allOf, anyOf, oneOf, not, if.
+ * Validation of allOf, anyOf, oneOf, not, if.
  *
- * Branches are tried quietly, and what a branch evaluated counts only when
- * it fits.  When none fits, the branch that came furthest is run again to
- * say why: that is the one that the caller most likely meant.
+ * Branches are tried silently, and their evaluated entries count only on
+ * success. If no branch succeeds, the one with the deepest failure, which the
+ * client most likely meant, runs again to report its error.
  */
 #include "schema/tg_schema_validator.h"
 
 #define TG_SCHEMA_NO_BRANCH SIZE_MAX
 
-/* Bytes of text beyond which lists in lists are not explained. */
+/*
+ * Maximum length in bytes of an error text to which nested branches are added.
+ */
 #define TG_SCHEMA_ERROR_BRANCHES_MAX 1000
 
-/* The outcome of a list of branches. */
+/* Result of trying the branches of anyOf or oneOf. */
 typedef struct {
     size_t n_fit;
-    size_t first; /* that fit */
+    size_t first; /* first branch that is valid */
     size_t second;
-    size_t best; /* of those that do not fit */
+    size_t best; /* failed branch with the deepest failure */
     unsigned best_score;
-    unsigned types;   /* that they ask for */
-    int is_all_types; /* each one failed by the type of the value */
+    unsigned types;   /* types expected by the failed branches */
+    int is_all_types; /* 1: each branch failed because of the value's type */
 } tg_schema_branches_t;
 
 int
@@ -79,7 +81,10 @@ tg_schema_record_failed_branch(tg_schema_run_t *run,
     }
 }
 
-/* Tries the branches until enough of them fit.  TG_OK or an end. */
+/*
+ * Tries branches until `enough` of them are valid. Returns TG_OK, or a code
+ * that ends the run.
+ */
 static int
 tg_schema_try_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
                        const char *at, const tg_schema_bitset_t *marks,
@@ -115,9 +120,9 @@ tg_schema_try_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
 }
 
 /*
- * Why the best branch does not fit, as far as there are steps for that: the
- * verdict is known, and only the text suffers.  report is NULL inside of it,
- * which keeps limits from writing there.
+ * Appends the error of the best branch, if there are enough steps left. The
+ * result is known already, so a lack of steps only shortens the text. report is
+ * NULL meanwhile, so that an exceeded limit writes no text.
  */
 static void
 tg_schema_append_best_branch(tg_schema_run_t *run,
@@ -174,7 +179,7 @@ tg_schema_fail_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
         tg_schema_append_best_branch(run, nodes, at, branches, out);
     }
 
-    /* For a list around this one: as far as the best one came. */
+    /* The score for an enclosing anyOf or oneOf: that of the best branch. */
     run->fail_at = at;
     run->fail_score = branches->best_score > score ? branches->best_score
                                                    : score;
@@ -203,7 +208,7 @@ tg_schema_check_any_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
     tg_schema_branches_t branches;
     int rc;
 
-    /* Each branch that fits adds to what is evaluated. */
+    /* With marks, try all branches: each valid one adds evaluated entries. */
     rc = tg_schema_try_branches(run, nodes, at, marks,
                                 marks != NULL ? SIZE_MAX : 1, &branches);
 

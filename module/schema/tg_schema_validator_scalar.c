@@ -1,10 +1,10 @@
-/* Rules about values without parts: const, enum, numbers, strings. */
+/* Validation of scalars: const, enum, numbers, strings. */
 #include "schema/tg_schema_validator.h"
 
-/* Steps of ours that calling the matcher takes, and that one of its takes. */
+/* Validation steps of a matcher call, and of one step of the matcher. */
 #define TG_SCHEMA_STEPS_PER_MATCH 20
 #define TG_SCHEMA_STEPS_PER_REGEX_STEP 3
-/* Characters that are compared in the time of one step of the matcher. */
+/* Characters that are compared in the time of one matcher step. */
 #define TG_SCHEMA_CHARS_PER_REGEX_STEP 16
 
 static int
@@ -125,7 +125,7 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
                                    "the number's exponent is out of range");
     }
 
-    /* Each rule looks at its digits. */
+    /* Each rule reads all digits. */
     tg_schema_run_spend_bytes(run, 4 * n.digits.len);
     rc = tg_schema_run_spend(run, 1);
 
@@ -155,7 +155,7 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc;
 }
 
-/* What the matcher takes is taken from the budget of the whole check. */
+/* The matcher's steps are taken from the budget of the whole validation. */
 int
 tg_schema_match_pattern(tg_schema_run_t *run,
                         const tg_schema_pattern_t *pattern, tg_str_t text)
@@ -191,7 +191,10 @@ tg_schema_match_pattern(tg_schema_run_t *run,
     return rc;
 }
 
-/* Characters of an escaped body: a pair of \u escapes is one. */
+/*
+ * Counts the characters of an escaped body. A surrogate pair of two \u escapes
+ * is one character.
+ */
 static size_t
 tg_schema_count_characters(tg_str_t body)
 {
@@ -230,7 +233,7 @@ tg_schema_check_length(tg_schema_run_t *run,
 {
     static const char *const characters[] = { " character", " characters" };
 
-    /* Bytes are at least as many as characters, and at most 12 for one. */
+    /* A character has 1 to 12 bytes here, so the count is often unnecessary. */
     if (body.len <= rules->max && body.len / 12 >= rules->min) {
         return TG_OK;
     }
@@ -294,7 +297,7 @@ tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
         return rc;
     }
 
-    /* The grammars are looked through byte by byte. */
+    /* The format checks read byte by byte. */
     tg_schema_run_spend_bytes(run, TG_SCHEMA_BYTES_PER_STEP * text.len);
 
     return rules->format(text)

@@ -1,12 +1,12 @@
 /*
- * The walk over bytes that are known to be valid JSON, and the scratch of a
- * checker.
+ * Walk over the bytes of an instance, which must be valid JSON, and scratch
+ * memory of a validator.
  */
 #include "schema/tg_schema_validator.h"
 
 #include "base/simd/tg_scan_inline.h"
 
-/* Scratch of a kind that stays with a checker, in bytes. */
+/* Maximum scratch memory of each kind that a validator keeps, in bytes. */
 #define TG_SCHEMA_SCRATCH_KEEP 65536
 
 int
@@ -27,12 +27,14 @@ tg_schema_fail_step_limit(tg_schema_run_t *run)
                                      "send less at once");
 }
 
-/* Steps that it takes to pass a text that is not plain. */
+/* Steps to skip a string that has escapes or non-ASCII characters. */
 #define TG_SCHEMA_STEPS_PER_STRING 3
-/* Bytes of a container that are looked at one by one, which pays for few. */
+/*
+ * Maximum bytes of a value that are read one by one; faster for short values.
+ */
 #define TG_SCHEMA_SHORT_VALUE_MAX 64
 
-/* Behind a value without parts: most are short. */
+/* Returns the end of a scalar. Optimized for short ones. */
 static const char *
 tg_schema_skip_scalar(const char *p, const char *end)
 {
@@ -95,7 +97,10 @@ tg_schema_skip_value(const char *p, const char *end)
     return p + raw.len;
 }
 
-/* Most texts are short and ASCII without escapes; others take a call. */
+/*
+ * Returns the end of the string at p. Optimized for short ASCII strings without
+ * escapes.
+ */
 static const char *
 tg_schema_run_skip_string(tg_schema_run_t *run, const char *p)
 {
@@ -115,7 +120,10 @@ tg_schema_run_skip_string(tg_schema_run_t *run, const char *p)
     return tg_schema_skip_scalar(p, run->end);
 }
 
-/* tg_schema_skip_value() in a run, where nothing is passed twice. */
+/*
+ * Returns the end of the value at p and takes the steps. Skips no value twice
+ * in a row.
+ */
 static const char *
 tg_schema_run_skip_value(tg_schema_run_t *run, const char *p)
 {
@@ -128,7 +136,9 @@ tg_schema_run_skip_value(tg_schema_run_t *run, const char *p)
         len = (size_t) (run->last_skipped_end - p);
         tg_schema_run_spend_bytes(run, len);
 
-        /* One by one: a short container, or a number. */
+        /*
+         * Short containers and numbers are read byte by byte, which costs more.
+         */
         if (len <= TG_SCHEMA_SHORT_VALUE_MAX && *p != '"') {
             tg_schema_run_spend_bytes(run, len);
         }
@@ -367,7 +377,6 @@ tg_schema_bitset_fill(tg_schema_run_t *run, const tg_schema_bitset_t *marks)
     }
 }
 
-/* What a large instance made grow is not kept for ever. */
 void
 tg_schema_validator_shrink(tg_schema_validator_t *validator)
 {

@@ -1,11 +1,15 @@
+/* URI parser and reference resolution (RFC 3986). */
 #include "schema/tg_uri.h"
 
 #include "base/tg_utf8.h"
 
-/* Besides those that may stand anywhere. */
+/* Characters allowed in paths in addition to those allowed everywhere. */
 #define TG_URI_PATH_CHARS ":@/"
 
-/* Of unreserved characters and percent escapes, and of more. */
+/*
+ * Checks that text has only unreserved characters, sub-delimiters, percent
+ * escapes, and the characters in more.
+ */
 static int
 tg_uri_has_only_chars(tg_str_t text, const char *more)
 {
@@ -35,7 +39,7 @@ tg_uri_has_only_chars(tg_str_t text, const char *more)
     return 1;
 }
 
-/* The offset of the first of the characters in set, or the length. */
+/* Returns the offset of the first character that is in set, or the length. */
 static size_t
 tg_uri_find_char(tg_str_t text, const char *set)
 {
@@ -77,7 +81,9 @@ tg_uri_is_scheme(tg_str_t text)
     return text.len != 0;
 }
 
-/* [userinfo@]host[:port], where the host may be an IP literal in brackets. */
+/*
+ * Checks [userinfo@]host[:port], where host may be an IP literal in brackets.
+ */
 static int
 tg_uri_is_authority(tg_str_t text)
 {
@@ -123,7 +129,10 @@ tg_uri_is_authority(tg_str_t text)
     return 1;
 }
 
-/* What stands behind the first c is taken off text; absent without one. */
+/*
+ * Removes the first c and all after it from text. Returns the part after c, or
+ * an absent slice if there is no c.
+ */
 static tg_str_t
 tg_uri_cut_suffix(tg_str_t *text, const char *c)
 {
@@ -199,7 +208,7 @@ tg_uri_eq_cstr(tg_str_t text, const char *whole)
     return tg_str_eq(text, tg_str_from_cstr(whole));
 }
 
-/* Back to before the last segment that was written since start. */
+/* Removes the last segment that was appended since start. */
 static void
 tg_uri_drop_segment(tg_buf_t *out, size_t start)
 {
@@ -216,7 +225,7 @@ tg_uri_drop_segment(tg_buf_t *out, size_t start)
     }
 }
 
-/* Section 5.2.4, with the same rules in the same order. */
+/* Appends path without dot segments: RFC 3986, section 5.2.4, rule by rule. */
 static void
 tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
 {
@@ -256,7 +265,7 @@ tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
     }
 }
 
-/* Section 5.2.3. */
+/* Appends path, merged with the base path: RFC 3986, section 5.2.3. */
 static void
 tg_uri_append_merged_path(tg_buf_t *out, const tg_uri_t *base, tg_str_t path)
 {
@@ -297,8 +306,8 @@ tg_uri_append_lower(tg_buf_t *out, tg_str_t text)
 }
 
 /*
- * Without an authority, a path that came to start with two slashes (of
- * "/..//x" is left "//x") would be read as one.
+ * Inserts "/." before a path that starts with two slashes, such as "//x" from
+ * "/..//x". Without an authority, "//x" would be parsed as one.
  */
 static void
 tg_uri_protect_path(tg_buf_t *out, size_t start)

@@ -1,10 +1,10 @@
-/* URIs as RFC 3986 has them: taking apart, and resolving references. */
+/* URIs (RFC 3986): parsing, and resolution of references. */
 #ifndef TG_URI_H
 #define TG_URI_H
 
 #include "base/tg_buf.h"
 
-/* Slices of the text; data is NULL where a part is absent. */
+/* Parts of a URI as slices of its text; data is NULL if a part is absent. */
 typedef struct {
     tg_str_t scheme;
     tg_str_t authority;
@@ -14,19 +14,23 @@ typedef struct {
 } tg_uri_t;
 
 /*
- * A URI reference: TG_OK, or TG_INVALID when it breaks the grammar.  What
- * stands between the brackets of an IP literal is not looked into.
+ * Parses a URI reference. Returns TG_OK, or TG_INVALID if the syntax is wrong.
+ * Does not check the address in the brackets of an IP literal.
  */
 int tg_uri_parse(tg_str_t text, tg_uri_t *uri);
 
 /*
- * Appends reference, resolved against base (absolute, or empty for none),
- * without its fragment: section 5.2, with dot segments removed.
+ * Appends reference, resolved against base and without its fragment, as in RFC
+ * 3986, section 5.2. base must be absolute or empty (all parts absent). Dot
+ * segments are removed; scheme and authority become lower case.
  */
 void tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference,
                     tg_buf_t *out);
 
-/* Appends text with %XX decoded: TG_OK, or TG_INVALID when that is no UTF-8. */
+/*
+ * Appends text with %XX decoded. Returns TG_OK, or TG_INVALID if the result is
+ * not valid UTF-8.
+ */
 int tg_uri_append_decoded(tg_buf_t *out, tg_str_t text);
 
 #endif

@@ -1,3 +1,4 @@
+/* Regular expression engine on PCRE2, with a step limit by callouts. */
 #include "schema/pcre2/tg_pcre2.h"
 
 #include "schema/tg_pattern.h"
@@ -7,13 +8,13 @@
 
 #include <stdlib.h>
 
-/* Memory of one match, in KiB: a bound beside that of its steps. */
+/* Memory limit of a match, in KiB, in addition to its step limit. */
 #define TG_PCRE2_HEAP_KIB 4096
 
-/* Characters that a repetition runs over for one step. */
+/* Characters matched by a repetition that cost one step. */
 #define TG_PCRE2_CHARS_PER_STEP 16
 
-/* Bytes of a match context, of which PCRE2 does not tell the size. */
+/* Estimated bytes of a match context, whose size PCRE2 does not report. */
 #define TG_PCRE2_CONTEXT_SIZE 128
 
 #define TG_PCRE2_OPTIONS                                                       \
@@ -24,12 +25,12 @@ typedef struct {
     pcre2_code *code;
     pcre2_match_data *data;
     pcre2_match_context *context;
-    uint64_t limit; /* of the match that runs */
+    uint64_t limit; /* step limit of the running match */
     uint64_t spent;
-    size_t at; /* of the last callout */
+    size_t at; /* text offset of the last callout */
 } tg_pcre2_regex_t;
 
-/* At each callout of a translation; a match that goes on for long ends. */
+/* Counts the steps at each callout; ends a match that exceeds its limit. */
 static int
 tg_pcre2_on_callout(pcre2_callout_block *block, void *ptr)
 {
@@ -116,7 +117,7 @@ tg_pcre2_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
     regex->spent = 0;
     regex->at = 0;
 
-    /* The text was validated with the frame. */
+    /* Instances are validated as UTF-8 with their frame. */
     rc = pcre2_match(regex->code, (PCRE2_SPTR) text.data, text.len, 0,
                      PCRE2_NO_UTF_CHECK, regex->data, regex->context);
     *spent = regex->spent;
@@ -131,7 +132,9 @@ tg_pcre2_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
     }
 }
 
-/* Its code, which PCRE2 bounds to 64 KiB, and room for a match. */
+/*
+ * Returns the memory of a regex: its code, at most 64 KiB, and its match data.
+ */
 static size_t
 tg_pcre2_get_size(void *ctx, void *ptr)
 {
@@ -147,7 +150,10 @@ tg_pcre2_get_size(void *ctx, void *ptr)
            + TG_PCRE2_CONTEXT_SIZE;
 }
 
-/* Of a translated pattern; PCRE2 tells what more text could become a match. */
+/*
+ * Checks whether more text after start could make a match of the compiled
+ * pattern.
+ */
 static int
 tg_pcre2_is_partial_match(const pcre2_code *code, tg_str_t start)
 {
@@ -155,7 +161,7 @@ tg_pcre2_is_partial_match(const pcre2_code *code, tg_str_t start)
     uint32_t options;
     int rc;
 
-    /* Otherwise the match may be anywhere. */
+    /* A pattern that is not anchored may match later in the text. */
     if (pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &options) != 0
         || !(options & PCRE2_ANCHORED))
     {

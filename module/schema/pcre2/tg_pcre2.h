@@ -1,21 +1,22 @@
 /*
- * Regular expressions for core's schemas, by PCRE2: the one adapter that
- * NGINX's module and the CLI share, so that both find the same matches.
+ * The regular expression engine of schemas, on PCRE2. The NGINX module and the
+ * CLI share it, so their results are equal.
  *
- * Patterns come translated (schema/tg_pattern.h).  Compiling and matching use
- * no global state; the match data of a regex is its own, so one regex
- * serves one thread.
+ * The engine compiles translated patterns (schema/tg_pattern.h). It has no
+ * global state. Each regex contains its match data, so a regex must be used by
+ * one thread at a time.
  */
 #ifndef TG_PCRE2_H
 #define TG_PCRE2_H
 
 #include "schema/tg_schema.h"
 
+/* Returns the engine, a static table. */
 const tg_schema_regex_engine_t *tg_pcre2_get_engine(void);
 
 /*
- * May a text in which a pattern of a schema has a match begin with start?
- * 1 also for a pattern that cannot be compiled.
+ * Checks whether a text that begins with start can match a pattern of a schema.
+ * Returns 1 for an invalid pattern, too.
  */
 int tg_pcre2_can_match_prefix(tg_str_t pattern, tg_str_t start);
 
