@@ -1,6 +1,4 @@
-/*
- * The caller's requests, in each dialect, and its end.
- */
+/* Sending of requests in each dialect, and the end of a connection. */
 #include "protocol/tg_caller.h"
 
 #include "protocol/tg_client_caps.h"
@@ -70,11 +68,11 @@ tg_caller_deinit(tg_caller_t *caller)
     tg_buf_deinit(&caller->out);
 }
 
-/* --- frames out --- */
+/* --- requests and notifications --- */
 
 /*
- * Opens a message up to its method, which follows; pending is NULL for a
- * notification.  Returns where the frame started.
+ * Begins a message up to its method, which the caller of this function appends.
+ * pending is NULL for a notification. Returns the offset of the frame.
  */
 static size_t
 tg_caller_begin_message(tg_caller_t *caller,
@@ -98,7 +96,10 @@ tg_caller_begin_message(tg_caller_t *caller,
     return start;
 }
 
-/* Ends the frame that started at start: TG_OK, or it is taken back. */
+/*
+ * Ends the frame that began at offset start. Returns TG_OK; on an error the
+ * frame is removed from out.
+ */
 static int
 tg_caller_end_message(tg_caller_t *caller, size_t start)
 {
@@ -117,7 +118,10 @@ tg_caller_end_message(tg_caller_t *caller, size_t start)
     return TG_OK;
 }
 
-/* Sequential: all but the first wait outside of out. */
+/*
+ * Moves the frame of a sequential call from out to pending->queued, unless the
+ * call is the first one: the next call is sent only after a response.
+ */
 static int
 tg_caller_enqueue(tg_caller_t *caller, tg_pending_request_t *pending,
                   size_t start)
@@ -146,7 +150,10 @@ tg_caller_enqueue(tg_caller_t *caller, tg_pending_request_t *pending,
     return TG_OK;
 }
 
-/* A request whose frame is complete: sends it, or takes all back. */
+/*
+ * Sends a request whose message is complete. On an error the frame and the
+ * request are removed.
+ */
 static int
 tg_caller_commit(tg_caller_t *caller, tg_pending_request_t *pending,
                  size_t start, uint64_t *id)
@@ -334,7 +341,7 @@ tg_caller_cancel_request(tg_caller_t *caller, uint64_t id, int method_is_mcp)
     }
 
     if (caller->dialect->is_sequential && pending == caller->first) {
-        /* The answer will come and must be passed over: forget the tag. */
+        /* The response will still arrive and must be ignored: clear the tag. */
         pending->tag = NULL;
         return TG_OK;
     }
@@ -402,7 +409,10 @@ tg_caller_count_written(tg_caller_t *caller, size_t len)
     }
 }
 
-/* The message of a request in out, whose first byte is number base. */
+/*
+ * Finds the message of a request in out, whose first byte has the offset base
+ * in all sent bytes. Absent if it is not whole in out.
+ */
 static tg_str_t
 tg_caller_find_unsent(const tg_caller_t *caller,
                       const tg_pending_request_t *pending, const tg_buf_t *out,
@@ -437,7 +447,7 @@ tg_caller_discount_unread(tg_caller_t *caller, size_t len)
 int
 tg_caller_is_all_unread(const tg_caller_t *caller)
 {
-    /* The oldest was sent first. */
+    /* The oldest request was sent first. */
     return caller->first == NULL || caller->first->start >= caller->written;
 }
 
@@ -459,7 +469,10 @@ tg_caller_on_disconnect(tg_caller_t *caller)
     tg_buf_init(&caller->out, caller->alloc);
     tg_caller_reset(caller);
 
-    /* Answers may send anew or cancel: only what was there before is lost. */
+    /*
+     * A callback may send or cancel requests: fail only those with ids below
+     * `end`.
+     */
     while ((pending = caller->first) != NULL && pending->id < end) {
         memset(&answer, 0, sizeof(answer));
         answer.kind = is_drained || pending->queued.data != NULL
@@ -482,6 +495,9 @@ tg_caller_on_disconnect(tg_caller_t *caller)
 
     tg_buf_deinit(&out);
 
-    /* What an answer sent anew waited for those before it. */
+    /*
+     * Requests sent by the callbacks were queued after the lost ones; send the
+     * first.
+     */
     tg_caller_send_next(caller);
 }

@@ -1,6 +1,4 @@
-/*
- * The end of a caller's requests, and what a server says unasked.
- */
+/* Completion of a caller's requests, and the server's notifications. */
 #include "protocol/tg_caller_impl.h"
 #include "protocol/tg_rpc.h"
 
@@ -13,7 +11,9 @@ tg_caller_complete_request(tg_caller_t *caller, tg_pending_request_t *pending,
     tag = pending->tag;
     tg_pending_remove(caller, pending);
 
-    /* Of a sequential call that was cancelled, nobody wants the answer. */
+    /*
+     * A sequential call with no tag was cancelled: nobody expects its response.
+     */
     if (tag != NULL || !caller->dialect->is_sequential) {
         caller->ops->answer(caller->host, tag, answer);
     }

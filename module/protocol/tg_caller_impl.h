@@ -1,6 +1,6 @@
 /*
- * The requests of a caller that wait for their answer: found by id, kept in
- * the order of sending.  For the files of the caller and the dialects.
+ * Pending requests of a caller: found by id, kept in the order of sending.
+ * Internal to the files of the caller and the dialects.
  */
 #ifndef TG_CALLER_IMPL_H
 #define TG_CALLER_IMPL_H
@@ -12,27 +12,27 @@ struct tg_pending_request_s {
     tg_pending_request_t *next;
     tg_pending_request_t *prev;
     uint64_t id;
-    uint64_t start;  /* where its first byte stands in all that was sent */
-    tg_str_t queued; /* sequential: the frame until its turn, owned */
-    uint64_t nnotifications; /* notifications that were sent before it */
+    uint64_t start;          /* offset of the request in all sent bytes */
+    tg_str_t queued;         /* unsent frame of a sequential dialect, owned */
+    uint64_t nnotifications; /* notifications sent before this request */
     void *tag;
 };
 
-/* Adds one with the caller's next id.  NULL: no memory. */
+/* Adds a pending request with the caller's next id. NULL: out of memory. */
 tg_pending_request_t *tg_pending_add(tg_caller_t *caller, void *tag);
 tg_pending_request_t *tg_pending_find(const tg_caller_t *caller, uint64_t id);
 
-/* Takes it out and frees it. */
+/* Removes a pending request and frees it. */
 void tg_pending_remove(tg_caller_t *caller, tg_pending_request_t *pending);
 
-/* Puts the oldest into out, when it is still queued. */
+/* Appends the oldest request to out if it is still queued. */
 void tg_caller_send_next(tg_caller_t *caller);
 
 void tg_caller_log(tg_caller_t *caller, const char *text);
 
 /* --- tg_caller_complete.c --- */
 
-/* The body of a raw string, or absent. */
+/* Returns the escaped body of a raw string, or absent. */
 static inline tg_str_t
 tg_raw_string_body(tg_str_t raw)
 {
@@ -40,51 +40,71 @@ tg_raw_string_body(tg_str_t raw)
                                                : TG_STR_NONE;
 }
 
-/* Gives a request its answer, and frees it. */
+/* Delivers the response of a request and frees the request. */
 void tg_caller_complete_request(tg_caller_t *caller,
                                 tg_pending_request_t *pending,
                                 const tg_response_t *answer);
 
-/* Of an error that has neither a message nor a class. */
+/* Message of an error response that has neither a message nor a class. */
 #define TG_CALLER_NO_REASON                                                    \
     TG_STR("The server answered with an error and did not say why; look into " \
            "its log.")
 
-/* Fails a request with an error that no message says as its dialect does. */
+/*
+ * Fails a request with an internal error that the server did not send.
+ * message: escaped body; if empty, TG_CALLER_NO_REASON. is_too_large: the
+ * response exceeded the limit.
+ */
 void tg_caller_fail_request(tg_caller_t *caller, tg_pending_request_t *pending,
                             tg_str_t message, int is_too_large);
 
-/* The other side leaves; reason is raw or absent.  TG_CLOSED. */
+/*
+ * Handles a shutdown notice of the server; reason is raw or absent. Returns
+ * TG_CLOSED.
+ */
 int tg_caller_on_shutdown_notice(tg_caller_t *caller, tg_str_t reason);
 
-/* TG_CLOSED when it is a farewell of Toolgate's. */
+/*
+ * Handles a notification of the server. TG_OK; TG_CLOSED if it is Toolgate's
+ * shutdown notice.
+ */
 int tg_caller_on_notification(tg_caller_t *caller, const tg_message_t *message);
 
-/* --- tg_caller_input.c, for the dialects --- */
+/* --- tg_caller_input.c --- */
 
-/* A farewell because of the request that message->id may name: TG_CLOSED. */
+/*
+ * Handles the server's "error" notice: fails the request that message->id
+ * names, if any, and closes. Returns TG_CLOSED.
+ */
 int tg_caller_on_error_notice(tg_caller_t *caller, const tg_message_t *message);
 
 /*
- * Answers a ping of the server's, by its raw id: as tg_caller_respond_error().
+ * Answers a server's ping by its raw id. Return values: see
+ * tg_caller_respond_error().
  */
 int tg_caller_respond_ping(tg_caller_t *caller, tg_str_t id);
 
 /* --- tg_caller_malformed.c --- */
 
-/* Fails a request whose answer cannot be read: with what is wrong in it. */
+/*
+ * Fails a request whose response cannot be parsed. what: the reason, or NULL
+ * for the error of the JSON parser.
+ */
 void tg_caller_fail_malformed(tg_caller_t *caller,
                               tg_pending_request_t *pending, tg_str_t frame,
                               const char *what);
 
 /*
- * The request that a frame answers which cannot be read as a whole, by an id
- * at its beginning or its end; NULL: none.
+ * Finds the request that an unparsable response answers, by an id at its
+ * beginning or its end. NULL: none.
  */
 tg_pending_request_t *tg_caller_find_malformed(const tg_caller_t *caller,
                                                tg_str_t frame);
 
-/* Fails the requests of an answer with two ids; says whether there are any. */
+/*
+ * Fails the requests named by a response that has several ids. Returns whether
+ * at least one request failed.
+ */
 int tg_caller_fail_duplicate_id(tg_caller_t *caller, tg_str_t frame);
 
 #endif

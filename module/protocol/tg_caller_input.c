@@ -1,5 +1,5 @@
 /*
- * What a server sends to a caller: answers, and what it says unasked.
+ * Input of a caller: responses, and requests and notifications of the server.
  */
 #include "protocol/tg_caller_impl.h"
 #include "protocol/tg_rpc.h"
@@ -14,7 +14,7 @@ tg_caller_on_response(tg_caller_t *caller, tg_pending_request_t *pending,
     memset(&answer, 0, sizeof(answer));
     type = tg_json_type(message->error);
 
-    /* Some servers send "error":null, false or "" beside a result. */
+    /* Some servers send "error": null, false or "" beside a result. */
     if (message->result.data != NULL
         && (type == TG_JSON_NONE || type == TG_JSON_NULL
             || type == TG_JSON_FALSE
@@ -37,7 +37,7 @@ tg_caller_on_response(tg_caller_t *caller, tg_pending_request_t *pending,
             answer.message = TG_CALLER_NO_REASON;
         }
 
-        /* In JavaScript it may well be a word, such as "ENOENT". */
+        /* JavaScript servers may send a string as code, such as "ENOENT". */
         answer.has_code = tg_json_parse_int64(message->e.code, &answer.code)
                           == TG_OK;
 
@@ -70,9 +70,10 @@ tg_caller_on_response(tg_caller_t *caller, tg_pending_request_t *pending,
 }
 
 /*
- * An answer says so, or can be nothing else.  One that has neither a result
- * nor an error is one, too: JavaScript leaves an undefined result out, and
- * whoever asked would wait for ever.  Without ids nothing says so.
+ * Checks whether a message is a response. A message with an id but neither a
+ * result nor an error counts as a response too: JavaScript omits an undefined
+ * result, and the request would wait forever. Without ids (sequential
+ * dialects) such a message is not recognized.
  */
 static int
 tg_caller_is_response(const tg_caller_t *caller, const tg_message_t *message)
@@ -85,7 +86,7 @@ tg_caller_is_response(const tg_caller_t *caller, const tg_message_t *message)
         return 1;
     }
 
-    /* A server's log in JSON may have an "error", too. */
+    /* A line of a server's JSON log may have a member "error", too. */
     if (tg_json_type(message->error) == TG_JSON_OBJECT
         && (caller->dialect->is_sequential || message->id.data != NULL
             || message->jsonrpc.data != NULL))
@@ -99,10 +100,12 @@ tg_caller_is_response(const tg_caller_t *caller, const tg_message_t *message)
 }
 
 /*
- * A server that could not read a request does not know its id (too large, for
- * instance).  When one waits alone, it was that one; it would wait for ever.
- * But there are servers that answer notifications, too: most often that they
- * know no such method, or that a request has an id.
+ * Finds the request of an error response that has no id, or returns NULL. A
+ * server that could not read a request, for instance because of its size, does
+ * not know its id. If only one request is pending, the error belongs to it;
+ * otherwise that request would wait forever. But some servers answer
+ * notifications too, mostly with "method not found". While such an answer may
+ * arrive, only a parse error is assigned to the request.
  */
 static tg_pending_request_t *
 tg_caller_match_without_id(tg_caller_t *caller, const tg_message_t *message)
@@ -177,7 +180,10 @@ tg_caller_on_error_notice(tg_caller_t *caller, const tg_message_t *message)
     return tg_caller_on_shutdown_notice(caller, message->message);
 }
 
-/* Sequential: it came in the place of an answer that somebody waits for. */
+/*
+ * Drops a frame that is not a message. In a sequential dialect it took the
+ * place of a response, so the connection is closed.
+ */
 static void
 tg_caller_drop_frame(tg_caller_t *caller, const char *text)
 {
@@ -189,8 +195,9 @@ tg_caller_drop_frame(tg_caller_t *caller, const char *text)
 }
 
 /*
- * A server that answers a request has answered the notifications before it, if
- * it answers those.
+ * Updates the number of notifications that the server may still answer. A
+ * response shows that the server has handled all notifications sent before that
+ * request.
  */
 static void
 tg_caller_settle_notifications(tg_caller_t *caller,
@@ -237,7 +244,7 @@ tg_caller_on_message(tg_caller_t *caller, tg_str_t frame,
     }
 }
 
-/* Servers of MCP 2025-03-26 may send several messages as an array. */
+/* Handles an array of messages, which servers of MCP 2025-03-26 may send. */
 static void
 tg_caller_on_batch(tg_caller_t *caller, tg_str_t array)
 {
@@ -302,7 +309,11 @@ tg_caller_on_frame(tg_caller_t *caller, tg_str_t frame)
     tg_caller_drop_frame(caller, "malformed frame dropped");
 }
 
-/* Whoever waits for this answer, or for one to it, must not wait for ever. */
+/*
+ * Handles an oversized frame: rejects it if it is a request of the server, and
+ * fails the pending request if it is a response, so that neither side waits
+ * forever.
+ */
 static void
 tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
 {
@@ -332,7 +343,10 @@ tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
                            1);
 }
 
-/* Its id stands at its beginning, at its end, or nowhere. */
+/*
+ * Handles a discarded frame. Its id is at the beginning or the end, or is
+ * missing.
+ */
 static void
 tg_caller_on_discarded(tg_caller_t *caller, int rc, tg_str_t part)
 {

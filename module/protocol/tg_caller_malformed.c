@@ -1,6 +1,6 @@
 /*
- * Answers that cannot be read, or that name two requests: whoever waits for
- * one must not wait for ever.
+ * Responses that cannot be parsed or that name two requests. Their requests
+ * fail, so that they do not wait forever.
  */
 #include "protocol/tg_caller_impl.h"
 
@@ -37,7 +37,10 @@ tg_caller_find_malformed(const tg_caller_t *caller, tg_str_t frame)
     tg_pending_request_t *pending;
     uint64_t id;
 
-    /* Without ids, the connection ends, and the call with it. */
+    /*
+     * A sequential dialect has no ids: the connection closes, and its call
+     * fails.
+     */
     if (caller->dialect->is_sequential) {
         return NULL;
     }

@@ -1,10 +1,14 @@
+/* Hash table and list of a caller's pending requests. */
 #include "protocol/tg_caller_impl.h"
 
 #include "base/tg_list.h"
 
 #define TG_PENDING_SLOTS 16
 
-/* Ids count up, so their low bits spread them evenly. */
+/*
+ * Returns the hash slot of an id. Ids are consecutive, so their low bits
+ * distribute them evenly.
+ */
 static tg_pending_request_t **
 tg_pending_find_slot(const tg_caller_t *caller, uint64_t id)
 {

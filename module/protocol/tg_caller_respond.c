@@ -1,10 +1,11 @@
-/*
- * Answers to what the other side asked.
- */
+/* Responses to the requests of a server. */
 #include "protocol/tg_caller_impl.h"
 #include "protocol/tg_rpc.h"
 
-/* An answer to what the server asked; the members stand behind the id. */
+/*
+ * Appends a response with one raw member after the id. TG_OK; TG_NOMEM;
+ * TG_LIMIT if it exceeds the limit (nothing was appended).
+ */
 static int
 tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
                          tg_str_t value)
@@ -35,8 +36,9 @@ tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
 }
 
 /*
- * Replies without asking the host.  A server that sends requests and reads no
- * replies must not make us keep them all.
+ * Responds without asking the host. Closes the connection if more than
+ * TG_CALLER_REFUSALS_MAX bytes wait: a server that sends requests but does not
+ * read the replies must not exhaust memory.
  */
 static int
 tg_caller_write_auto_response(tg_caller_t *caller, tg_str_t id,

@@ -1,11 +1,12 @@
+/* Parsing and writing of client capabilities. */
 #include "protocol/tg_client_caps.h"
 
-/* The members of a client's capabilities, and of those. */
+/* Members of the capabilities object, and the members within them. */
 static const struct {
     unsigned bit;
-    unsigned parts; /* of the capability itself: their bits */
+    unsigned parts; /* of a capability: bits of its members */
     const char *name;
-    const char *part; /* NULL: the capability itself */
+    const char *part; /* member within the capability; NULL: the capability */
 } tg_client_caps_table[] = {
     { TG_CLIENT_CAP_ELICITATION,
       TG_CLIENT_CAP_ELICITATION_FORM | TG_CLIENT_CAP_ELICITATION_URL,
@@ -24,8 +25,9 @@ static const struct {
     (sizeof(tg_client_caps_table) / sizeof(tg_client_caps_table[0]))
 
 /*
- * The row of a key among those of `within`, or TG_CLIENT_CAPS_COUNT.  Most of
- * many keys begin otherwise.
+ * Returns the row of a key among the rows whose bits are in `within`, or
+ * TG_CLIENT_CAPS_COUNT. Compares the first character first, because an object
+ * may have very many other keys.
  */
 static size_t
 tg_client_caps_find(tg_str_t key, unsigned within)
@@ -50,8 +52,8 @@ tg_client_caps_find(tg_str_t key, unsigned within)
 }
 
 /*
- * One pass: there may be as many members as a message holds.  Of those with
- * one name the last one counts.
+ * Parses an object in one pass, because it may have as many members as fit in a
+ * message. The last member of each name counts.
  */
 static unsigned
 tg_client_caps_parse_object(tg_str_t object, unsigned within)
@@ -120,7 +122,7 @@ tg_client_caps_write_json(tg_buf_t *out, unsigned client_caps)
             continue;
         }
 
-        /* Into the object that was just closed. */
+        /* Reopen the object that was just closed. */
         tg_buf_truncate(out, out->len - 1);
         tg_buf_printf(out, "%s\"%s\":{}}",
                       out->data[out->len - 1] == '{' ? "" : ",",
@@ -154,7 +156,9 @@ tg_client_caps_allow_request(unsigned client_caps, tg_str_t method,
         return (client_caps & TG_CLIENT_CAP_ELICITATION_URL) != 0;
     }
 
-    /* Who names no way knows the one that there was first. */
+    /*
+     * A request without "mode" is in form mode, the only mode of older clients.
+     */
     client_caps &= TG_CLIENT_CAP_ELICITATION | TG_CLIENT_CAP_ELICITATION_FORM
                    | TG_CLIENT_CAP_ELICITATION_URL;
 

@@ -1,6 +1,6 @@
 /*
- * What a client can be asked by its server: of the capabilities that MCP's
- * legacy versions know, those that say so.
+ * Client capabilities of MCP's legacy versions that decide which requests a
+ * server may send to the client.
  */
 #ifndef TG_CLIENT_CAPS_H
 #define TG_CLIENT_CAPS_H
@@ -18,13 +18,19 @@ enum {
     TG_CLIENT_CAPS_ALL = 127
 };
 
-/* Of a raw object, or of what is none. */
+/*
+ * Parses a raw capabilities object. Returns the TG_CLIENT_CAP_… bits, 0 if the
+ * value is not an object.
+ */
 unsigned tg_client_caps_parse(tg_str_t capabilities);
 
-/* Appends such an object. */
+/* Appends a capabilities object with the given TG_CLIENT_CAP_… bits. */
 void tg_client_caps_write_json(tg_buf_t *out, unsigned client_caps);
 
-/* May a client that can do that be asked this?  params is raw or absent. */
+/*
+ * Checks whether a client with these capabilities accepts the request. params
+ * is raw or absent.
+ */
 int tg_client_caps_allow_request(unsigned client_caps, tg_str_t method,
                                  tg_str_t params);
 

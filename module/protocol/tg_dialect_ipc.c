@@ -1,14 +1,17 @@
-/*
- * The `ipc` dialect (docs/protocols.md "ipc"): one call_tool at a time.
- */
+/* The `ipc` dialect (docs/protocols.md "ipc"): one call_tool at a time. */
 #include "protocol/tg_peer_impl.h"
 
-/* For an outcome that has no text, as one whose blocks are images. */
+/*
+ * Error message for an outcome without text, such as one that has only images.
+ */
 #define TG_IPC_NO_REASON                                                       \
     "The tool says that it failed, but not why: its result has no text. Look " \
     "into its log, or tell its author to say what went wrong."
 
-/* `{"error":{"message":…,"type":…}}`: both are escaped bodies. */
+/*
+ * Writes `{"error":{"message":…,"type":…}}`. The message is the outcome's
+ * text, type an escaped body.
+ */
 static void
 tg_ipc_write_exception(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t type,
                        const tg_outcome_t *outcome)
@@ -45,7 +48,7 @@ tg_ipc_reject(tg_peer_t *peer, const char *type, const char *text)
     return TG_OK;
 }
 
-/* The exception's class, as Python has them. */
+/* Exception classes of the failures, named as in Python. */
 static const char *const tg_ipc_types[] = {
     [TG_FAILURE_NONE] = "RuntimeError",
     [TG_FAILURE_UNKNOWN] = "ToolNotFoundError",
@@ -61,8 +64,9 @@ static const char *const tg_ipc_types[] = {
 };
 
 /*
- * A whole result has no room for its flag in ipc, so that one with isError
- * becomes an exception, of the class that its _meta names.
+ * Checks whether a result has isError set. ipc has no member for this flag, so
+ * such a result becomes an exception. Sets *type to the exception's class: the
+ * error type in _meta, or a default.
  */
 static int
 tg_ipc_is_error_result(tg_str_t result, tg_str_t *type)

@@ -1,6 +1,6 @@
 /*
- * The `jsonrpc` dialect: envelopes, notifications, batches
- * (docs/protocols.md "jsonrpc").
+ * The `jsonrpc` dialect: envelopes, notifications, batches (docs/protocols.md
+ * "jsonrpc").
  */
 #include "base/tg_number.h"
 #include "protocol/tg_peer_impl.h"
@@ -10,7 +10,10 @@ static int
 tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
                   const char *text)
 {
-    /* JSON-RPC 2.0 "id": null where it is not known; MCP's parsers refuse. */
+    /*
+     * JSON-RPC 2.0 requires "id": null if the id is unknown; MCP parsers reject
+     * a null id.
+     */
     if (reply->id.data == NULL && !peer->is_mcp) {
         reply->id = TG_STR("null");
     }
@@ -21,7 +24,7 @@ tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
     return TG_OK;
 }
 
-/* Drops a notification: JSON-RPC never answers one, whatever is wrong. */
+/* Drops an invalid notification. JSON-RPC never answers a notification. */
 static int
 tg_jsonrpc_drop_notification(tg_peer_t *peer, const char *why)
 {
@@ -31,7 +34,10 @@ tg_jsonrpc_drop_notification(tg_peer_t *peer, const char *why)
     return TG_OK;
 }
 
-/* By its value: some languages write 1 as 1.0 or 1e0. */
+/*
+ * Checks whether a raw number is an integer by value: some languages write 1 as
+ * 1.0 or 1e0.
+ */
 static int
 tg_is_whole_number(tg_str_t raw)
 {
@@ -41,7 +47,10 @@ tg_is_whole_number(tg_str_t raw)
            && tg_number_is_integer(&number);
 }
 
-/* Why the id will not do, or NULL; MCP is stricter than JSON-RPC. */
+/*
+ * Returns why the id is not acceptable, or NULL if it is. MCP is stricter than
+ * JSON-RPC.
+ */
 static const char *
 tg_request_id_check(tg_str_t id, int is_mcp)
 {
@@ -101,7 +110,7 @@ tg_jsonrpc_call_method(tg_peer_t *peer, const tg_message_t *message,
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_METHOD;
 
-    /* PHP writes an empty object like this. */
+    /* PHP writes an empty object as `[]`. */
     if (tg_message_is_empty_array(request.arguments)
         && tg_jsonrpc_has_object_params(peer, request.name))
     {
@@ -149,7 +158,10 @@ tg_jsonrpc_on_notification(tg_peer_t *peer, tg_mcp_method_t known,
     return TG_OK;
 }
 
-/* The envelope: NULL, or what is wrong with it.  The reply learns its id. */
+/*
+ * Checks the envelope of a message and sets reply->id. Returns what is wrong,
+ * or NULL.
+ */
 static const char *
 tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                           tg_message_t *message, tg_reply_t *reply)
@@ -212,7 +224,10 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                : NULL;
 }
 
-/* Its number alone might be that of anybody's error. */
+/*
+ * Rejects a request because the server is shutting down. The error's data
+ * identifies Toolgate: other servers may use the code for another error.
+ */
 static int
 tg_jsonrpc_reject_leaving(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -268,7 +283,10 @@ tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
     return tg_jsonrpc_call_method(peer, message, reply);
 }
 
-/* An id of null is none where the name alone tells: MCP has no such ids. */
+/*
+ * Checks whether a message is a notification. One with "id": null counts as a
+ * notification if its method starts with "notifications/": MCP has no null ids.
+ */
 static int
 tg_jsonrpc_is_notification(const tg_message_t *message)
 {
@@ -326,7 +344,10 @@ tg_jsonrpc_on_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
                : tg_jsonrpc_on_request(peer, method, message, &reply);
 }
 
-/* How many there are, or one more than there may be. */
+/*
+ * Counts the elements of a batch. Returns TG_BATCH_MAX + 1 if there are more
+ * than TG_BATCH_MAX.
+ */
 static size_t
 tg_batch_count_items(tg_str_t text)
 {
@@ -344,8 +365,9 @@ tg_batch_count_items(tg_str_t text)
 }
 
 /*
- * Its elements, to the end or to that of the turn.  What was served before
- * is known by its bytes, or after a move by its number.
+ * Serves the elements of a batch until its end (TG_OK) or the end of the time
+ * slice (TG_AGAIN). Elements served before are skipped by their bytes, or by
+ * their number if the session was handed off in between.
  */
 static int
 tg_batch_serve(tg_peer_t *peer, tg_str_t text)
@@ -389,7 +411,9 @@ tg_batch_serve(tg_peer_t *peer, tg_str_t text)
     return TG_OK;
 }
 
-/* JSON-RPC 2.0 "Batch"; the text was validated as a whole. */
+/*
+ * Serves a batch (JSON-RPC 2.0 "Batch"). The whole text is already validated.
+ */
 static int
 tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
 {
@@ -421,7 +445,10 @@ tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
     return tg_batch_serve(peer, text);
 }
 
-/* why is one of the cursor's texts, all of which are short. */
+/*
+ * Rejects a line that is not valid JSON. why is a short, static text of the
+ * JSON parser.
+ */
 static int
 tg_jsonrpc_reject_malformed(tg_peer_t *peer, tg_reply_t *reply, const char *why)
 {
@@ -466,7 +493,10 @@ tg_jsonrpc_resume_batch(tg_peer_t *peer, tg_str_t frame)
     tg_message_t message;
     int rc;
 
-    /* Only what this peer has validated itself is not looked at again. */
+    /*
+     * Parse the frame again if another process validated it: batch->at is 0
+     * after a handoff.
+     */
     if (peer->batch->at == 0) {
         rc = tg_message_parse(&message, frame);
 
@@ -516,7 +546,10 @@ tg_jsonrpc_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     code = tg_failure_rpc_code(outcome->failure);
 
     if (outcome->has_code) {
-        /* Only the server itself may say that a request was not started. */
+        /*
+         * Only this server may send NOT_STARTED: a backend's code must not look
+         * like it.
+         */
         code = outcome->code != TG_RPC_NOT_STARTED ? outcome->code
                                                    : TG_RPC_INTERNAL_ERROR;
 
@@ -538,7 +571,10 @@ tg_jsonrpc_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     return TG_OK;
 }
 
-/* Only who has said hello knows the word. */
+/*
+ * Sends the shutdown notice only to a client that has sent a hello: other
+ * clients do not know the method.
+ */
 static void
 tg_jsonrpc_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
 {
@@ -552,9 +588,12 @@ tg_jsonrpc_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
     }
 }
 
-/* --- the end that asks --- */
+/* --- client side --- */
 
-/* MCP lets a server ask its client, too: we are there (ping). */
+/*
+ * Handles a server's request to the client. Answers ping at once, passes other
+ * requests to the host, or rejects them if the host accepts none.
+ */
 static int
 tg_jsonrpc_on_server_request(tg_caller_t *caller, const tg_message_t *message)
 {

@@ -1,10 +1,14 @@
 /*
- * The `relay` dialect (docs/protocols.md "relay"): lenient on what it reads.
+ * The `relay` dialect (docs/protocols.md "relay"). Unknown and malformed
+ * frames are ignored.
  */
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_caller_impl.h"
 
-/* Without an id nobody could match an answer. */
+/*
+ * Checks whether an id is a string or a number of acceptable length. The
+ * client cannot match a response without such an id.
+ */
 static int
 tg_relay_is_usable_id(tg_str_t id)
 {
@@ -64,7 +68,7 @@ tg_relay_serve(tg_peer_t *peer, tg_message_t *message, int rc)
         return TG_OK;
     }
 
-    /* Both sides close after either. */
+    /* Both sides close the connection after "shutdown" and after "error". */
     if (tg_json_string_eq(message->kind, TG_STR("shutdown"))) {
         return TG_CLOSED;
     }
@@ -101,7 +105,10 @@ tg_relay_on_oversized(tg_peer_t *peer, tg_str_t id)
     return TG_OK;
 }
 
-/* What went wrong with a tool is a result, unless it was not the tool. */
+/*
+ * Writes the error response of a failure that the tool did not cause. A
+ * failure of the tool itself is a result: TG_MISSING.
+ */
 static int
 tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
                        const tg_outcome_t *outcome)
@@ -123,7 +130,7 @@ tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     return TG_OK;
 }
 
-/* Of either end. */
+/* Appends the "shutdown" frame, which is identical for client and server. */
 static void
 tg_relay_write_shutdown(tg_buf_t *out, tg_str_t reason)
 {
@@ -147,7 +154,7 @@ tg_relay_send_refusal(tg_peer_t *peer, tg_str_t why)
     tg_buf_append(&peer->out, "}\n", 2);
 }
 
-/* --- the end that asks --- */
+/* --- client side --- */
 
 static int
 tg_relay_on_server_message(tg_caller_t *caller, const tg_message_t *message)

@@ -1,3 +1,4 @@
+/* Framing by newlines and by length prefixes. */
 #include "protocol/tg_frame.h"
 
 void
@@ -35,7 +36,10 @@ tg_frame_next_line(tg_frame_t *frame, const char *data, size_t len,
     }
 
     if (frame->is_discarding || size > frame->limit) {
-        /* Its end stays with the caller until it is known to be the end. */
+        /*
+         * The last bytes of the part stay unconsumed until the line's end is
+         * found: they may be its tail.
+         */
         *payload = tg_str(data, size);
         *consumed = size - tail;
         frame->scanned = tail;

@@ -1,3 +1,4 @@
+/* State machine of an MCP client: handshake, list of tools, timers. */
 #include "protocol/tg_mcp_client_call.h"
 
 #define TG_MCP_META_PREFIX "io.modelcontextprotocol/"
@@ -6,7 +7,7 @@ enum {
     TG_MCP_TAG_DISCOVER,
     TG_MCP_TAG_INITIALIZE,
     TG_MCP_TAG_LIST,
-    TG_MCP_TAG_LISTEN /* answered when the server ends it */
+    TG_MCP_TAG_LISTEN /* answered when the server ends the subscription */
 };
 
 void
@@ -23,7 +24,7 @@ tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
     tg_mcp_list_init(&client->list, alloc, TG_MCP_PAGES_MAX);
 }
 
-/* Forgets a list that is not read to its end. */
+/* Frees a list that is only partly read. */
 static void
 tg_mcp_client_discard_list(tg_mcp_client_t *client)
 {
@@ -60,8 +61,9 @@ tg_mcp_event_check_rc(int rc, tg_mcp_event_t event)
 /* --- requests --- */
 
 /*
- * Sends a request of its own; members are those of its params, without the
- * braces.  TG_CLOSED is as good as sent: the connection ends.
+ * Sends one of the client's own requests. members: members of params, without
+ * braces. TG_OK or TG_NOMEM. A caller that is closed counts as TG_OK, because
+ * the connection is about to end.
  */
 static int
 tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
@@ -94,7 +96,7 @@ tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
     return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
 }
 
-/* --- the handshake --- */
+/* --- handshake --- */
 
 static int
 tg_mcp_client_send_initialize(tg_mcp_client_t *client, uint64_t now)
@@ -143,7 +145,10 @@ tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
                                       "server/discover", TG_STR(""));
 }
 
-/* A member of this type, or nothing; object may be nothing, too. */
+/*
+ * Returns the member of this type, a string without quotes; or absent. object
+ * may be absent.
+ */
 static tg_str_t
 tg_mcp_get_member(tg_str_t object, const char *key, tg_json_type_t type)
 {
@@ -218,7 +223,7 @@ tg_mcp_client_on_open(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
     return tg_mcp_event_check_rc(rc, TG_MCP_EVENT_OPEN);
 }
 
-/* Does it serve the revision that needs no handshake? */
+/* Checks whether a server supports the revision without a handshake. */
 static int
 tg_mcp_has_modern_version(tg_str_t result)
 {
@@ -245,7 +250,7 @@ static tg_mcp_event_t
 tg_mcp_client_on_discover(tg_mcp_client_t *client, const tg_response_t *answer,
                           uint64_t now)
 {
-    /* One that starts slowly may know it after all. */
+    /* A server that starts slowly may answer the probe after its timeout. */
     if ((client->state == TG_MCP_PROBING
          || client->state == TG_MCP_INITIALIZING)
         && answer->kind == TG_RESPONSE_RESULT
@@ -255,7 +260,7 @@ tg_mcp_client_on_discover(tg_mcp_client_t *client, const tg_response_t *answer,
         return tg_mcp_client_on_open(client, answer->result, now);
     }
 
-    /* It took too long, and the other was begun. */
+    /* The probe timed out before, and `initialize` was already sent. */
     if (client->state != TG_MCP_PROBING) {
         return TG_MCP_EVENT_NONE;
     }
@@ -265,9 +270,10 @@ tg_mcp_client_on_discover(tg_mcp_client_t *client, const tg_response_t *answer,
 }
 
 /*
- * A server should answer with a version that it has; some refuse another one,
- * and say which they have.  Returns whether it can be asked for one of those,
- * which is done once.
+ * Checks whether `initialize` can be repeated with an older version, and sets
+ * client->version to it. A server should answer with a version that it
+ * supports; some return an error that lists their versions instead. Done at
+ * most once.
  */
 static int
 tg_mcp_client_can_downgrade(tg_mcp_client_t *client,
@@ -294,7 +300,7 @@ static tg_mcp_event_t
 tg_mcp_client_on_initialize(tg_mcp_client_t *client,
                             const tg_response_t *answer, uint64_t now)
 {
-    /* The probe was answered late, but before this. */
+    /* A late response to the probe has already opened the client. */
     if (client->state != TG_MCP_INITIALIZING) {
         return TG_MCP_EVENT_NONE;
     }
@@ -321,7 +327,7 @@ tg_mcp_client_on_initialize(tg_mcp_client_t *client,
     return TG_MCP_EVENT_REFUSED;
 }
 
-/* --- the list --- */
+/* --- list of tools --- */
 
 static int
 tg_mcp_client_request_page(tg_mcp_client_t *client)
@@ -367,7 +373,10 @@ tg_mcp_client_fresh_fetch_number(const tg_mcp_client_t *client)
                                                    : client->fetch_number + 1;
 }
 
-/* A server may say so as often as it likes; it is asked at its pace. */
+/*
+ * Fetches the list, now or after TG_MCP_LIST_INTERVAL: a server may report
+ * changes at any rate.
+ */
 static int
 tg_mcp_client_schedule_fetch(tg_mcp_client_t *client, uint64_t now)
 {
@@ -379,7 +388,10 @@ tg_mcp_client_schedule_fetch(tg_mcp_client_t *client, uint64_t now)
     return tg_mcp_client_fetch_list(client, now);
 }
 
-/* Begins to read a whole list, repaired where the host wants that. */
+/*
+ * Begins to read a complete list. The list is repaired first if the host set
+ * client->check.
+ */
 static int
 tg_mcp_client_begin_list(tg_mcp_client_t *client)
 {
@@ -398,7 +410,10 @@ tg_mcp_client_begin_list(tg_mcp_client_t *client)
     return client->repair != NULL ? TG_OK : TG_NOMEM;
 }
 
-/* Repairs some of the list: TG_AGAIN, or it is read from now on. */
+/*
+ * Repairs a part of the list. TG_AGAIN while more is left; TG_OK: the list is
+ * repaired and can be read.
+ */
 static int
 tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
 {
@@ -421,7 +436,7 @@ tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
                : rc;
 }
 
-/* Keeps the snapshot that is there when nothing changed. */
+/* Replaces client->tools, unless nothing changed. */
 static void
 tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
 {
@@ -437,7 +452,7 @@ tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
     }
 }
 
-/* A fetch is over. */
+/* Ends a fetch and schedules another one if the list changed meanwhile. */
 static tg_mcp_event_t
 tg_mcp_client_end_list(tg_mcp_client_t *client, int rc, uint64_t now)
 {
@@ -551,7 +566,7 @@ tg_mcp_client_on_response(tg_mcp_client_t *client, const void *tag,
         return TG_MCP_EVENT_NOT_OWN;
     }
 
-    /* The connection ends, which is said by itself. */
+    /* The connection is closing, which the host reports separately. */
     if (answer->kind != TG_RESPONSE_RESULT && answer->kind != TG_RESPONSE_ERROR)
     {
         return TG_MCP_EVENT_NONE;

@@ -1,14 +1,14 @@
 /*
- * An MCP client without I/O and without a clock: its handshake with a
- * server, the server's list of tools, and the list anew when the server says
- * that it changed.
+ * An MCP client without I/O and without a clock: the handshake with a server,
+ * the server's list of tools, and fetching the list again when it changes.
  *
- *              start                                    lose
- *     AWAY ──────────▶ PROBING ──▶ GREETING ──▶ OPEN ──────────▶ AWAY
+ *   DISCONNECTED ──start──▶ PROBING ──▶ INITIALIZING ──▶ OPEN
+ *   any state ──disconnect──▶ DISCONNECTED
  *
- * It asks through a caller of the host's.  The host hands it each answer and
- * notification first, and does what the event says; slices live until the
- * host's callback returns.
+ * The handshake mode decides which states are skipped, see tg_mcp_handshake_t.
+ * The client sends requests through a caller of the host. The host passes each
+ * response and notification to the client first and acts on the returned event.
+ * Slices are valid until the host's callback returns.
  */
 #ifndef TG_MCP_CLIENT_H
 #define TG_MCP_CLIENT_H
@@ -18,79 +18,99 @@
 #include "protocol/tg_rpc.h"
 #include "catalog/tg_tool_list.h"
 
-/* A server must have answered the handshake by then, in ms. */
+/* Timeout of the handshake in ms. */
 #define TG_MCP_HANDSHAKE_TIMEOUT 10000
-/* Of that: older servers may leave an unknown first request unanswered. */
+/*
+ * Time in ms that a server has to answer server/discover: older servers may
+ * never answer an unknown first request. After it, `initialize` is sent.
+ */
 #define TG_MCP_PROBE_TIMEOUT 3000
-/* In ms, between two fetches: a server may say "changed" when asked. */
+/*
+ * Minimum time in ms between two fetches: a server may send list_changed during
+ * each fetch.
+ */
 #define TG_MCP_LIST_INTERVAL 100
-/* Of a version, which is a date. */
+/* Length of a protocol version, which is a date. */
 #define TG_MCP_VERSION_LEN (sizeof("2025-11-25") - 1)
-/* Pages of one list; a server that goes on after it is going in circles. */
+/*
+ * Largest number of pages in one list. A server with more pages probably
+ * repeats them.
+ */
 #define TG_MCP_PAGES_MAX 10000
-/* Times that a list may change while it is read. */
+/* Number of times that a list may change while it is fetched. */
 #define TG_MCP_LIST_RESTARTS_MAX 3
-/* A cursor goes back as it came; beyond this it is none. */
+/*
+ * Largest cursor in bytes. The client sends a cursor back unchanged and
+ * rejects longer ones.
+ */
 #define TG_MCP_CURSOR_MAX 65536u
-/* Of what a list says of servers that are not there; more is passed over. */
+/*
+ * Largest "toolgate/servers" array of a list in bytes; a larger one is ignored.
+ */
 #define TG_MCP_ABSENT_SERVERS_MAX 1048576u
 
-/* Who a client of ours is, as JSON. */
+/* The clientInfo of this program's MCP clients, as JSON. */
 #define TG_MCP_CLIENT_INFO(name)                                               \
     "{\"name\":\"" name "\",\"version\":\"" TG_VERSION "\"}"
 
-/* The params of its `initialize`, where it can be asked nothing. */
+/* The params of `initialize` for a client without capabilities. */
 #define TG_MCP_INITIALIZE_PARAMS(name)                                         \
     TG_MCP_INITIALIZE_PARAMS_OPEN TG_MCP_CLIENT_INFO(name) "}"
 
-/* The beginning of those params, up to who the client is. */
+/* Beginning of TG_MCP_INITIALIZE_PARAMS, up to the value of clientInfo. */
 #define TG_MCP_INITIALIZE_PARAMS_OPEN                                          \
     "{\"protocolVersion\":\"" TG_MCP_VERSION_LEGACY "\","                      \
     "\"capabilities\":{},\"clientInfo\":"
 
-/* --- one list, page by page --- */
+/* --- list of tools, page by page --- */
 
 typedef struct {
-    tg_buf_t text;   /* {"tools":[…]}, as far as it came */
+    tg_buf_t text;   /* {"tools":[…]}, as far as received */
     tg_buf_t params; /* of the next request; empty for the first page */
-    /* what _meta said of servers that are not there, raw */
+    /*
+     * raw "toolgate/servers" array of the list's _meta: the MCP servers that
+     * are unavailable
+     */
     tg_buf_t absent_servers;
-    tg_buf_t seen_hashes; /* hashes of cursors and pages, of 8 bytes each */
-    int is_circular;      /* it came back to one of them, where it ended */
+    tg_buf_t seen_hashes; /* hashes of the cursors and pages, 8 bytes each */
+    int is_circular; /* a page or cursor was repeated: the list ends there */
     unsigned npages;
     unsigned max_pages;
     unsigned nrestarts;
     size_t ntools;
-    size_t nleft_out; /* elements that are no objects */
+    size_t nleft_out; /* elements that are not objects */
 } tg_mcp_list_t;
 
 void tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
                       unsigned max_pages);
 void tg_mcp_list_deinit(tg_mcp_list_t *list);
 
-/* Back to the first page. */
+/* Resets the list to its first page. */
 void tg_mcp_list_reset(tg_mcp_list_t *list);
 
 /*
- * The answer to the request for a page.  TG_OK: it was the last one, and
- * whole is a result {"tools":[…]}, in list->text.  A cursor or a page that
- * was there before ends the list, too.  TG_AGAIN: ask with
- * list->params, or without when they are empty.  TG_INVALID, TG_NOMEM: there is
- * none, and whole is the server's error, or one that says what is wrong.
+ * Adds the response to the request for a page.
+ *
+ *   TG_OK       this was the last page; *whole is a result {"tools":[…]} in
+ *               list->text. A repeated cursor or page also ends the list.
+ *   TG_AGAIN    request the next page with list->params, or the first page
+ *               again if the params are empty
+ *   TG_INVALID  the response is an error or malformed; *whole is the error
+ *   TG_NOMEM    out of memory; *whole is an error
  */
 int tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
                          tg_response_t *whole);
 
-/* The raw array of tools of a list that is whole. */
+/* Returns the raw array of tools. The list must be complete. */
 tg_str_t tg_mcp_list_get_array(const tg_mcp_list_t *list);
 
-/* --- the client --- */
+/* --- client --- */
 
 typedef enum {
-    /* no handshake, and listed only when the host says so */
+    /* no handshake; the list is fetched only on the host's request */
     TG_MCP_NO_HANDSHAKE,
-    TG_MCP_INITIALIZE_FIRST, /* initialize */
-    /* server/discover; initialize where that is not known */
+    TG_MCP_INITIALIZE_FIRST, /* sends initialize */
+    /* sends server/discover, then initialize if the server does not know it */
     TG_MCP_DISCOVER_FIRST
 } tg_mcp_handshake_t;
 
@@ -98,63 +118,74 @@ typedef enum {
     TG_MCP_DISCONNECTED, /* no connection */
     TG_MCP_PROBING,
     TG_MCP_INITIALIZING,
-    TG_MCP_OPEN /* calls pass */
+    TG_MCP_OPEN /* handshake done: calls may be sent */
 } tg_mcp_state_t;
 
 typedef enum {
     TG_MCP_EVENT_NONE,
-    TG_MCP_EVENT_NOT_OWN, /* not the client's: for the host */
-    TG_MCP_EVENT_OPEN,    /* calls pass: client->about */
-    TG_MCP_EVENT_REFUSED, /* it is no server for us: client->error; hang up */
-    TG_MCP_EVENT_TIMEOUT, /* it did not answer in time: hang up */
-    TG_MCP_EVENT_LIST_CHANGED, /* it says that its list changed */
-    /* client->tools; the same as before if nothing changed */
+    TG_MCP_EVENT_NOT_OWN, /* not for the client; the host handles it */
+    TG_MCP_EVENT_OPEN,    /* connection open; see client->server_info */
+    TG_MCP_EVENT_REFUSED, /* handshake failed; see client->error; disconnect */
+    TG_MCP_EVENT_TIMEOUT, /* no response in time; disconnect */
+    TG_MCP_EVENT_LIST_CHANGED, /* the server reported a change of its list */
+    /* new list in client->tools, or the old one if nothing changed */
     TG_MCP_EVENT_LIST,
-    /* a list has come: call tg_mcp_client_read_list() */
+    /* a list was received: call tg_mcp_client_read_list() */
     TG_MCP_EVENT_LIST_PENDING,
-    TG_MCP_EVENT_LIST_FAILED, /* its list cannot be had: client->error */
-    TG_MCP_EVENT_NO_MEMORY    /* no memory */
+    /* the list could not be fetched; see client->error */
+    TG_MCP_EVENT_LIST_FAILED,
+    TG_MCP_EVENT_NO_MEMORY /* out of memory */
 } tg_mcp_event_t;
 
-/* What a server says of itself; each may be absent. */
+/* The server's description of itself. Each slice may be absent. */
 typedef struct {
-    tg_str_t name; /* escaped bodies */
+    tg_str_t name; /* name, version and instructions are escaped bodies */
     tg_str_t version;
     tg_str_t instructions;
-    tg_str_t experimental; /* a raw object */
+    tg_str_t experimental; /* raw object */
     int has_list_changed;
 } tg_mcp_server_info_t;
 
 typedef struct {
     const tg_alloc_t *alloc;
     tg_caller_t *caller;
-    tg_str_t info; /* see TG_MCP_CLIENT_INFO; outlives the client */
-    /* for the legacy handshake; TG_MCP_HANDSHAKE_TIMEOUT */
+    tg_str_t info; /* see TG_MCP_CLIENT_INFO; must outlive the client */
+    /* timeout of `initialize` in ms, TG_MCP_HANDSHAKE_TIMEOUT by default */
     uint64_t handshake_timeout;
     tg_mcp_handshake_t handshake;
-    unsigned client_caps; /* TG_CAN_…: what the host lets itself be asked */
+    /* set by the host: TG_CLIENT_CAP_… of the requests that it answers */
+    unsigned client_caps;
     tg_mcp_state_t state;
-    char version[TG_MCP_VERSION_LEN + 1]; /* that `initialize` asks for */
-    unsigned is_modern:1;                 /* requests carry their version */
-    unsigned is_listing:1;                /* a fetch is under way */
-    unsigned is_dirty:1;                  /* the list changed meanwhile */
-    unsigned is_list_unwanted:1; /* from the host, which wants no list */
-    unsigned has_slices:1;  /* from the host, which reads lists in slices */
-    uint64_t fetch_number;  /* number of the fetch under way, or the last one */
-    uint64_t fetch_started; /* when it was */
-    uint64_t due;           /* when tg_mcp_client_on_timer() is; 0: not */
+    /* version requested by `initialize` */
+    char version[TG_MCP_VERSION_LEN + 1];
+    unsigned is_modern:1;  /* modern era: each request carries its version */
+    unsigned is_listing:1; /* a fetch is in progress */
+    unsigned is_dirty:1;   /* the list changed during the fetch */
+    unsigned is_list_unwanted:1; /* set by the host: do not fetch the list */
+    unsigned has_slices:1;  /* set by the host: it reads lists in time slices */
+    uint64_t fetch_number;  /* number of the current or last fetch */
+    uint64_t fetch_started; /* start time of that fetch, in ms */
+    /* time of the next tg_mcp_client_on_timer(), in ms; 0: none */
+    uint64_t due;
     tg_mcp_list_t list;
-    tg_tool_list_repair_t *repair; /* of that list, once it is whole; or NULL */
-    tg_tool_list_reader_t reader;  /* after that */
-    uint64_t seed; /* random, from the host: the server names tools */
-    const tg_tool_list_check_t *check; /* of the host, which offers the tools to
-                                      clients; NULL: they are as they came */
-    tg_catalog_t *tools; /* the last whole list, held; NULL: none yet */
-    size_t nleft_out;    /* elements of it that are no tools of their own */
+    tg_tool_list_repair_t *repair; /* repair of the complete list, or NULL */
+    tg_tool_list_reader_t reader;  /* reads the list after the repair */
+    /*
+     * Random hash seed, set by the host: the server chooses the names of tools.
+     */
+    uint64_t seed;
+    /*
+     * Set by the host if it offers the tools to clients: how to check and
+     * repair them. NULL: the tools stay as received.
+     */
+    const tg_tool_list_check_t *check;
+    tg_catalog_t *tools; /* last complete list, referenced; NULL: none yet */
+    size_t nleft_out;    /* elements omitted from that list */
     int is_circular;     /* see tg_mcp_list_t */
     tg_mcp_server_info_t server_info;
     tg_response_t error;
-    char tags[4]; /* their addresses are the tags of its requests */
+    /* their addresses are the tags of the client's own requests */
+    char tags[4];
 } tg_mcp_client_t;
 
 void tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
@@ -162,54 +193,63 @@ void tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
                         tg_str_t info);
 void tg_mcp_client_deinit(tg_mcp_client_t *client);
 
-/* There is a connection: TG_OK or TG_NOMEM.  now is in ms, from anywhere. */
+/*
+ * Starts the handshake on a new connection. now: time in ms of any monotonic
+ * clock. TG_OK or TG_NOMEM.
+ */
 int tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now);
 
-/* It is gone.  The list stays. */
+/* Resets the client after the connection ended. Keeps client->tools. */
 void tg_mcp_client_on_disconnect(tg_mcp_client_t *client);
 
-/* What the caller's ops tell. */
+/* Handles a response that the host's caller delivered. */
 tg_mcp_event_t tg_mcp_client_on_response(tg_mcp_client_t *client,
                                          const void *tag,
                                          const tg_response_t *answer,
                                          uint64_t now);
+
+/* Handles a notification that the host's caller delivered. */
 tg_mcp_event_t tg_mcp_client_on_notification(tg_mcp_client_t *client,
                                              tg_str_t method, uint64_t now);
 
 /*
- * Reads a list that has come, up to so many bytes and one tool:
- * TG_MCP_EVENT_LIST_PENDING while there is more, else what became of it.  For
- * hosts that have slices; the others get that at once.
+ * Reads a received list, at most `bytes` bytes plus one tool. Returns
+ * TG_MCP_EVENT_LIST_PENDING while more is left, otherwise the result of the
+ * fetch. Only for hosts that set has_slices.
  */
 tg_mcp_event_t tg_mcp_client_read_list(tg_mcp_client_t *client, size_t bytes,
                                        uint64_t now);
 
-/* Time has passed; too early, nothing happens. */
+/* Handles the timer. Does nothing before client->due. */
 tg_mcp_event_t tg_mcp_client_on_timer(tg_mcp_client_t *client, uint64_t now);
 
 /*
- * Fetches the list, when the client is open; of one under way it notes that
- * it is not new enough.  TG_OK or TG_NOMEM.
+ * Fetches the list if the client is open. During a fetch, only notes that
+ * another one must follow. TG_OK or TG_NOMEM.
  */
 int tg_mcp_client_fetch_list(tg_mcp_client_t *client, uint64_t now);
 
 /*
- * Listens to changes of a list, of which a modern server tells only who does:
- * after the handshake that is done by itself, and again by whose transport
- * has lost it.  TG_OK or TG_NOMEM.
+ * Subscribes to changes of the list, which a modern server sends only to
+ * subscribers. The client subscribes by itself after the handshake. A host
+ * whose transport lost the subscription calls this again. TG_OK or TG_NOMEM.
  */
 int tg_mcp_client_listen(tg_mcp_client_t *client);
 
-/* The number of the first fetch that is new enough for who asks now. */
+/*
+ * Returns the number of the first fetch that includes every change up to now.
+ */
 uint64_t tg_mcp_client_fresh_fetch_number(const tg_mcp_client_t *client);
 
 /*
- * The newest version that an error names and that is older than ours; or
- * absent.  It lives as long as the error.
+ * Returns the newest protocol version that an error names and that is older
+ * than TG_MCP_VERSION_LEGACY, or absent. Valid as long as the error.
  */
 tg_str_t tg_mcp_find_older_version(const tg_response_t *error);
 
-/* Is a tag of its caller's one of its own requests? */
+/*
+ * Checks whether a tag of the caller belongs to a request of the client itself.
+ */
 int tg_mcp_client_is_own_tag(const tg_mcp_client_t *client, const void *tag);
 
 #endif

@@ -1,8 +1,12 @@
+/* Params and _meta of the tool calls that are forwarded to an MCP server. */
 #include "protocol/tg_mcp_client_call.h"
 
 #define TG_MCP_META_PREFIX "io.modelcontextprotocol/"
 
-/* Is it of the request itself, and said anew for each connection? */
+/*
+ * Checks whether a member of _meta describes the request itself. Such members
+ * are written again for each connection.
+ */
 static int
 tg_mcp_key_is_per_request(tg_str_t key)
 {
@@ -23,7 +27,10 @@ tg_mcp_key_is_reserved(tg_str_t key)
     return key.len >= len && memcmp(key.data, TG_MCP_META_PREFIX, len) == 0;
 }
 
-/* Extensions are between a client and its server, which it does not see. */
+/*
+ * Checks for "extensions", which is not forwarded: extensions are an agreement
+ * between a client and the server next to it.
+ */
 static int
 tg_mcp_key_is_extensions(tg_str_t key)
 {
@@ -36,7 +43,10 @@ tg_mcp_key_is_omitted_legacy(tg_str_t key)
     return tg_mcp_key_is_per_request(key) || tg_mcp_key_is_reserved(key);
 }
 
-/* Without a handshake each call names the client that it is from. */
+/*
+ * Like tg_mcp_key_is_omitted_legacy(), but keeps clientInfo: without a
+ * handshake each call names its client.
+ */
 static int
 tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
 {
@@ -45,7 +55,10 @@ tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
                                     TG_STR(TG_MCP_META_PREFIX "clientInfo"));
 }
 
-/* Appends the members of an object that are not left out. */
+/*
+ * Appends the members of an object, except those for which is_left_out()
+ * returns nonzero.
+ */
 static void
 tg_mcp_write_members(tg_buf_t *out, tg_str_t object, int is_first,
                      int (*is_left_out)(tg_str_t key))

@@ -1,6 +1,4 @@
-/*
- * All pages of tools/list as one.
- */
+/* Combines all pages of tools/list into one list. */
 #include "protocol/tg_mcp_client.h"
 
 static const char tg_mcp_list_open[] = "{\"tools\":[";
@@ -51,7 +49,10 @@ tg_mcp_list_set_error(tg_response_t *whole, int rc, const char *text)
     return rc;
 }
 
-/* Was a cursor, or a page, there before?  Then the list ends. */
+/*
+ * Checks whether the hash of a cursor or page occurred before, which ends the
+ * list. Otherwise records the hash.
+ */
 static int
 tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
 {
@@ -73,8 +74,8 @@ tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
 }
 
 /*
- * Adds the elements of a page: TG_OK, or TG_INVALID when it has no tools.  Null
- * is what an empty list becomes in Go.
+ * Adds the tools of a page. TG_OK; TG_INVALID if tools is neither an array nor
+ * null (Go writes an empty list as null).
  */
 static int
 tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
@@ -96,7 +97,7 @@ tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
         tg_buf_append_cstr(&list->text, tg_mcp_list_open);
     }
 
-    /* Empty pages may well be the same. */
+    /* Empty pages may be identical and do not count as repeated. */
     tg_json_iter_init(&json, tools);
 
     if (tg_json_iter_next(&json, NULL)
@@ -118,7 +119,9 @@ tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
     return TG_OK;
 }
 
-/* Toolgate tells which servers of tools are not there, with the first page. */
+/*
+ * Stores the unavailable MCP servers, which Toolgate lists on the first page.
+ */
 static void
 tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
 {
@@ -134,7 +137,10 @@ tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
     }
 }
 
-/* It changed between two pages, so that the cursor means nothing. */
+/*
+ * Checks whether the list changed between two pages, so that the server
+ * rejected the cursor and the list must be fetched again.
+ */
 static int
 tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_response_t *answer)
 {
@@ -175,7 +181,7 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
     cursor = members[2];
     tg_buf_truncate(&list->params, 0);
 
-    /* An empty one ends it for all clients that there are. */
+    /* All known clients treat an empty cursor as the end. */
     if (list->is_circular || cursor.data == NULL
         || tg_json_type(cursor) != TG_JSON_STRING || cursor.len == 2
         || tg_mcp_list_is_seen(list, tg_hash_fast(~TG_HASH_INIT, cursor)))

@@ -1,9 +1,7 @@
-/*
- * The versions of MCP that a server names when it refuses ours.
- */
+/* Finds the MCP versions that a server lists when it rejects ours. */
 #include "protocol/tg_mcp_client.h"
 
-/* Bytes of a message, or of data, that are searched. */
+/* Bytes of an error's message or data that are searched. */
 #define TG_MCP_ERROR_LEN 4096
 
 static int
@@ -22,7 +20,7 @@ tg_mcp_text_has_word(tg_str_t text, const char *word)
     return 0;
 }
 
-/* Is a version at the beginning of text? */
+/* Checks whether text begins with a version, that is, a date. */
 static int
 tg_mcp_is_version(const char *text)
 {
@@ -39,8 +37,8 @@ tg_mcp_is_version(const char *text)
 }
 
 /*
- * Finds the newest version in a text that is older than ours and newer than
- * *version, which it becomes.
+ * Finds the newest version in a text that is older than TG_MCP_VERSION_LEGACY
+ * and newer than *version, and stores it in *version.
  */
 static void
 tg_mcp_find_version(tg_str_t text, const char **version)
@@ -49,7 +47,7 @@ tg_mcp_find_version(tg_str_t text, const char **version)
 
     text.len = text.len < TG_MCP_ERROR_LEN ? text.len : TG_MCP_ERROR_LEN;
 
-    /* "Version", or "supported" in data: what else has a date is not meant. */
+    /* Search only texts about versions: other texts may contain dates, too. */
     if (!tg_mcp_text_has_word(text, "ersion")
         && !tg_mcp_text_has_word(text, "supported"))
     {

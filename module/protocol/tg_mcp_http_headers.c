@@ -1,14 +1,18 @@
+/* Writing of the HTTP headers of a modern MCP message. */
 #include "protocol/tg_mcp_http_headers.h"
 
 #include "base/tg_base64.h"
 
 #define TG_MCP_HEADER_KEYWORD "x-mcp-header"
-/* Numbers that all readers of JSON know exactly. */
+/* Largest integer that every JSON parser represents exactly. */
 #define TG_MCP_INT_MAX INT64_C(9007199254740991)
 
 /* --- values --- */
 
-/* Would it come as it is, and not be taken for base64? */
+/*
+ * Checks whether text can be sent unchanged and would not be mistaken for
+ * base64.
+ */
 static int
 tg_mcp_header_is_plain(tg_str_t text)
 {
@@ -44,7 +48,7 @@ tg_mcp_http_write_value(tg_buf_t *out, tg_str_t text)
     tg_buf_append_cstr(out, "?=");
 }
 
-/* Name and raw value: a string, a whole number, true or false. */
+/* Appends a header. raw is a string, an integer, true or false. */
 static void
 tg_mcp_http_write_header(tg_buf_t *out, const char *prefix, tg_str_t name,
                          tg_str_t raw)
@@ -100,7 +104,10 @@ tg_mcp_is_same_name(tg_str_t a, tg_str_t b)
     return a.len == b.len;
 }
 
-/* Is it a token, and one that the tool does not have yet? */
+/*
+ * Checks whether a header name is a token and unique within the tool, and adds
+ * it.
+ */
 static int
 tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
                               tg_str_t *name)
@@ -134,7 +141,7 @@ tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
     return 1;
 }
 
-/* Only what has one text in a header. */
+/* Checks whether the schema's type has one defined text form in a header. */
 static int
 tg_mcp_schema_has_header_type(tg_str_t schema)
 {
@@ -155,7 +162,10 @@ tg_mcp_schema_has_header_type(tg_str_t schema)
     return 0;
 }
 
-/* Has an argument that is there a header?  What fits no schema has none. */
+/*
+ * Checks whether an argument gets a header. An argument that no valid schema
+ * accepts gets none.
+ */
 static int
 tg_mcp_argument_has_header(tg_str_t raw)
 {
@@ -174,7 +184,10 @@ tg_mcp_argument_has_header(tg_str_t raw)
     }
 }
 
-/* A marked property, of which value is the argument, or absent. */
+/*
+ * Appends the header of a property that has `x-mcp-header`. value is the
+ * argument or absent.
+ */
 static void
 tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
                                tg_str_t schema, tg_str_t value)
@@ -192,7 +205,10 @@ tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
     }
 }
 
-/* The properties of an object, and the same of the object, or absent. */
+/*
+ * Appends the headers of all properties of a schema, including those of nested
+ * objects. object is the argument with these properties, or absent.
+ */
 static void
 tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
                                tg_str_t object)
@@ -237,7 +253,9 @@ tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
     }
 }
 
-/* Most tools have no marks, which is seen at once. */
+/*
+ * Checks quickly whether a tool has any `x-mcp-header`. Most tools have none.
+ */
 static int
 tg_mcp_tool_has_param_headers(tg_str_t listing)
 {
@@ -285,9 +303,9 @@ tg_mcp_http_write_arguments(tg_buf_t *out, const tg_message_t *message,
     return marks.why;
 }
 
-/* --- the message --- */
+/* --- message --- */
 
-/* What a method is about: raw, or absent. */
+/* Returns the raw name, URI or task id of a request, or absent. */
 static tg_str_t
 tg_mcp_find_subject(const tg_message_t *message)
 {

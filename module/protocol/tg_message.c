@@ -1,30 +1,30 @@
 /*
- * One pass over the text.  Each object that the protocols name has a table
- * of its known members; a member that is an object with a table of its own
- * is walked, everything else is passed as a whole.
+ * Parses a message in one pass. Each object that the protocols define has a
+ * table of its known members. A member that is an object with a table is
+ * parsed too; any other value is skipped as a whole.
  */
 #include "protocol/tg_message.h"
 
 #include "base/tg_json_inline.h"
 #include "protocol/tg_rpc.h"
 
-/* Looked at for the id of a message that is too large. */
+/* Bytes scanned for the id of an oversized message. */
 #define TG_MESSAGE_HEAD_MAX 4096
 
 typedef struct tg_member_table_s tg_member_table_t;
 
 typedef struct {
-    const char *key; /* in quotes, a colon behind it */
+    const char *key; /* in quotes, followed by a colon */
     size_t len;
-    size_t offset;                  /* of the slice in tg_message_t */
-    const tg_member_table_t *table; /* of an object that is walked, or NULL */
-    int is_noted;                   /* an object whose members are noted */
+    size_t offset;                  /* offset of the slice in tg_message_t */
+    const tg_member_table_t *table; /* table of an object to parse, or NULL */
+    int is_noted;                   /* index the members of this object */
 } tg_member_t;
 
 struct tg_member_table_s {
     const tg_member_t *members;
     size_t n;
-    size_t repeat_from; /* which comes behind the last one */
+    size_t repeat_from; /* index of the member expected after the last one */
 };
 
 #define TG_MEMBER(key, field, table)                                           \
@@ -112,7 +112,7 @@ static const tg_member_t tg_envelope_members[] = {
 static const tg_member_table_t tg_envelope_member_table = TG_MEMBER_TABLE(
     tg_envelope_members, 1);
 
-/* Optional members: clients that serialize empty fields send null for them. */
+/* Optional members. Clients that serialize empty fields send null for them. */
 static const size_t tg_nullable_members[] = {
     offsetof(tg_message_t, params),
     offsetof(tg_message_t, p.arguments),
@@ -125,7 +125,10 @@ static const size_t tg_nullable_members[] = {
     offsetof(tg_message_t, meta.progress_token),
 };
 
-/* Senders keep to an order, as the tables do: next is where to look first. */
+/*
+ * Finds the member of a key, or returns NULL. Senders usually write members in
+ * the order of the table, so the search starts at *next and updates it.
+ */
 static const tg_member_t *
 tg_member_table_find(const tg_member_table_t *table, tg_str_t key,
                      unsigned escapes, size_t *next)
@@ -149,7 +152,10 @@ tg_member_table_find(const tg_member_table_t *table, tg_str_t key,
     return NULL;
 }
 
-/* To the member that comes next where a sender keeps to the order, or NULL. */
+/*
+ * Consumes the key if it is the member at *next, the one that a sender in table
+ * order writes now, and returns that member. NULL: the key is a different one.
+ */
 static inline const tg_member_t *
 tg_member_table_match_next(const tg_member_table_t *table,
                            tg_json_cursor_t *json, size_t *next)
@@ -217,7 +223,7 @@ tg_message_parse_object(tg_message_t *message, tg_json_cursor_t *json,
             message->has_duplicate = 1;
         }
 
-        /* At most params, _meta: the tables do not nest deeper. */
+        /* Recursion ends at params._meta: the tables nest no deeper. */
         if (member->table != NULL && tg_json_is_next(json, '{')) {
             rc = tg_message_parse_object(message, json, member->table, field);
         } else if (member->is_noted && tg_json_is_next(json, '{')) {
@@ -236,7 +242,7 @@ tg_message_parse_object(tg_message_t *message, tg_json_cursor_t *json,
     return TG_OK;
 }
 
-/* Makes optional members that are null absent. */
+/* Treats optional members that are null as absent. */
 static void
 tg_message_drop_nulls(tg_message_t *message)
 {
@@ -253,7 +259,10 @@ tg_message_drop_nulls(tg_message_t *message)
     }
 }
 
-/* A byte order mark, which JSON does not have, is what some programs write. */
+/*
+ * Skips a UTF-8 byte order mark. JSON does not allow it, but some programs
+ * write it.
+ */
 static tg_str_t
 tg_message_skip_bom(tg_str_t text)
 {
@@ -268,7 +277,9 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     tg_json_cursor_t json;
     int rc;
 
-    /* Notes are found by their number. */
+    /*
+     * `notes` needs no clearing: its count n says how many entries are valid.
+     */
     tg_memzero(message, offsetof(tg_message_t, notes));
     message->notes.n = 0;
     tg_json_init(&json, tg_message_skip_bom(text));
@@ -313,7 +324,10 @@ tg_message_is_mcp_notification(tg_str_t method)
            && memcmp(method.data, prefix.data, prefix.len) == 0;
 }
 
-/* A member that is an id, and is whole because something follows it. */
+/*
+ * Checks whether a member is an id whose value is complete, that is, followed
+ * by at least one more byte.
+ */
 static int
 tg_message_is_id(const tg_json_cursor_t *json, tg_str_t key, tg_str_t value)
 {
@@ -346,7 +360,10 @@ tg_message_parse_head(tg_str_t head, tg_message_head_t *known)
         return TG_INVALID;
     }
 
-    /* Of the value that is not whole, the key tells something. */
+    /*
+     * A truncated value still has a key, which shows whether the message is a
+     * request or a response.
+     */
     do {
         known->is_request |= tg_json_body_eq_text(key, TG_STR("method"))
                              || tg_json_body_eq_text(key, TG_STR("params"));
@@ -375,7 +392,10 @@ tg_message_parse_head(tg_str_t head, tg_message_head_t *known)
     return TG_OK;
 }
 
-/* Are these the last members of the outermost object, an id the first? */
+/*
+ * Checks whether members are the last members of the outermost object and the
+ * first of them is an id. Returns 1 and sets *id, or returns 0.
+ */
 static int
 tg_message_parse_end(tg_str_t members, tg_str_t *id)
 {
@@ -411,7 +431,10 @@ tg_message_find_tail_id(tg_str_t tail, tg_str_t *id)
     tg_str_t found;
     size_t i;
 
-    /* In valid JSON, what looks like a key is one, as quotes are escaped. */
+    /*
+     * In valid JSON, quotes in strings are escaped, so "id" in quotes is a key
+     * or a whole string.
+     */
     for (i = tail.len; i-- != 0; /* void */) {
         if (tail.data[i] == '"' && tail.len - i > 4
             && memcmp(tail.data + i, "\"id\"", 4) == 0

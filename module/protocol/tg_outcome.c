@@ -1,3 +1,4 @@
+/* Outcomes: construction, checks, and their JSON form between processes. */
 #include "protocol/tg_outcome.h"
 
 #include "base/tg_utf8.h"
@@ -94,7 +95,7 @@ tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
         return;
     }
 
-    /* Up to a whole character. */
+    /* Cut at the end of a whole character. */
     for (len = bytes.len; len > TG_OUTCOME_QUOTE_MAX; /* void */) {
         len = TG_OUTCOME_QUOTE_MAX;
 
@@ -119,14 +120,14 @@ tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
     }
 }
 
-/* --- from process to process --- */
+/* --- JSON between processes --- */
 
 static const char *const tg_failure_names[] = {
     "ok",   "unknown", "arguments", "program",  "timeout", "lost",
     "busy", "ended",   "output",    "internal", "size",
 };
 
-/* By kind, then what else there may be. */
+/* Members of the JSON: the tg_outcome_type_t values, then the others. */
 enum {
     TG_OUTCOME_FAILURE_NAME = TG_OUTCOME_FAILURE + 1,
     TG_OUTCOME_CODE,

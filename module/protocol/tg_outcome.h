@@ -1,5 +1,5 @@
 /*
- * How a call ended: what a handler hands to the peer that waits for it.
+ * The outcome of a call: what a handler returns to the peer that waits for it.
  */
 #ifndef TG_OUTCOME_H
 #define TG_OUTCOME_H
@@ -8,21 +8,21 @@
 #include "catalog/tg_catalog.h"
 
 /*
- * Why a call has no result; each dialect has its own word for each, and
- * tg_failure_name() ours.
+ * Reason why a call has no result. Each dialect reports it in its own way;
+ * tg_failure_name() returns the internal name.
  */
 typedef enum {
     TG_FAILURE_NONE,
-    TG_FAILURE_UNKNOWN,   /* no such tool, or not for this caller */
-    TG_FAILURE_ARGUMENTS, /* arguments do not fit the schema */
-    TG_FAILURE_PROGRAM,   /* the handler ran and said no */
-    TG_FAILURE_TIMEOUT,   /* the deadline passed */
-    TG_FAILURE_LOST,      /* the backend or the runner went away */
+    TG_FAILURE_UNKNOWN,   /* no such tool, or not allowed for this client */
+    TG_FAILURE_ARGUMENTS, /* arguments do not match the schema */
+    TG_FAILURE_PROGRAM,   /* the handler ran and reported an error */
+    TG_FAILURE_TIMEOUT,   /* the timeout expired */
+    TG_FAILURE_LOST,      /* the backend or the runner exited or disconnected */
     TG_FAILURE_BUSY,      /* a limit on calls was reached */
-    TG_FAILURE_ENDED,     /* the operator ended it */
-    TG_FAILURE_OUTPUT,    /* the handler's output cannot be delivered */
-    TG_FAILURE_INTERNAL,  /* our own fault: memory, a wrong config */
-    TG_FAILURE_SIZE       /* core's own: no message carries the answer */
+    TG_FAILURE_ENDED,     /* the operator cancelled the call */
+    TG_FAILURE_OUTPUT,    /* the handler's output cannot be sent */
+    TG_FAILURE_INTERNAL,  /* internal error: memory, invalid config */
+    TG_FAILURE_SIZE       /* set by the peer only: the response is too large */
 } tg_failure_t;
 
 typedef enum {
@@ -36,26 +36,30 @@ typedef enum {
 typedef struct {
     tg_outcome_type_t kind;
     tg_failure_t failure;
-    tg_str_t value; /* borrowed until the answer was written */
-    tg_str_t meta;  /* raw object for a tool's result, likewise; or absent */
+    tg_str_t value; /* borrowed until the response is written */
+    /*
+     * raw object for the _meta of a tool's result, borrowed until the response
+     * is written; or absent
+     */
+    tg_str_t meta;
 
-    /* Of a failure that is an error of somebody's who speaks JSON-RPC. */
+    /* The failure is a JSON-RPC error with this code. */
     int has_code;
-    int64_t code;  /* some servers have 0 */
+    int64_t code;  /* may be 0, as some servers send it */
     tg_str_t data; /* raw or absent */
 } tg_outcome_t;
 
-/* What whoever ran a call tells of that, besides its outcome. */
+/* How a call ran, as reported by the process that ran it. */
 typedef struct {
-    int64_t queued_ms; /* until its turn came; negative: not known */
-    int64_t ran_ms;    /* likewise */
-    int has_exited;    /* its program did, with the status exit */
+    int64_t queued_ms; /* time in the queue in ms; negative: unknown */
+    int64_t ran_ms;    /* run time in ms; negative: unknown */
+    int has_exited;    /* the program exited; `exit` is its status */
     int64_t exit;
-    int64_t signal; /* that ended its program; 0: none did */
-    tg_str_t rule;  /* the directive by which it failed; or absent */
+    int64_t signal; /* signal that ended the program; 0: none */
+    tg_str_t rule;  /* directive that made the call fail, or absent */
 } tg_run_stats_t;
 
-/* No failure. */
+/* Returns an outcome that is not a failure. value is borrowed. */
 static inline tg_outcome_t
 tg_outcome_make(tg_outcome_type_t kind, tg_str_t value)
 {
@@ -65,141 +69,176 @@ tg_outcome_make(tg_outcome_type_t kind, tg_str_t value)
 tg_outcome_t tg_outcome_make_text(tg_str_t text);
 tg_outcome_t tg_outcome_make_failure(tg_failure_t failure, const char *text);
 
-/* The same with a text that was written. */
+/*
+ * Returns a failure with a text that is borrowed until the response is written.
+ */
 tg_outcome_t tg_outcome_make_failure_str(tg_failure_t failure, tg_str_t text);
 
-/* The failure of everybody whom memory was refused. */
+/* Message of the failure when memory runs out. */
 #define TG_TEXT_NO_MEMORY "Toolgate has no memory left; try again."
 tg_outcome_t tg_outcome_make_no_memory(void);
 
 /*
- * Turns what a handler put out into an outcome, as the entry's output mode
- * says; a wrong output becomes TG_FAILURE_OUTPUT with a text that says so.
+ * Turns a handler's output into an outcome, according to the entry's output
+ * mode. Invalid output becomes TG_FAILURE_OUTPUT with a text that says why.
+ * The outcome borrows bytes.
  */
 tg_outcome_t tg_outcome_parse_output(const tg_catalog_entry_t *entry,
                                      tg_str_t bytes);
 
 /*
- * Levels around an output in the deepest reply: batch, envelope, result.
- * Deeper than TG_JSON_MAX_DEPTH in all, the receiver would drop the reply.
+ * Nesting levels around an output in the deepest reply: batch, envelope,
+ * result. The total must not exceed TG_JSON_MAX_DEPTH, or the receiver drops
+ * the reply.
  */
 #define TG_REPLY_DEPTH 3
 
-/* The check of a whole result in steps, as it may be large. */
+/* State of the stepwise check of a result, which may be large. */
 typedef struct {
-    int is_lenient; /* from an MCP server: its client checks the blocks */
+    int is_lenient; /* result of an MCP server: its client checks the blocks */
     tg_str_t raw;
     tg_json_walk_t walk;
     int is_object;
-    int has_content;         /* an array */
-    int is_content;          /* the blocks are walked */
-    int is_input_required;   /* resultType is another one than complete */
-    const char *why_content; /* NULL: nothing is wrong, as far as it was seen */
+    int has_content;         /* "content" is an array */
+    int is_content;          /* the walk is within "content" */
+    int is_input_required;   /* resultType is present and not "complete" */
+    const char *why_content; /* error found in "content" so far, or NULL */
     const char *why_error;
     const char *why_structured;
 } tg_tool_result_check_t;
 
-/* Begins the check of an output, which outlives it. */
+/* Begins the check of an output. bytes must outlive the check. */
 void tg_tool_result_check_begin(tg_tool_result_check_t *check, tg_str_t bytes,
                                 int is_lenient);
 
 /*
- * Checks so many bytes, and the block that they end in: TG_AGAIN; or TG_OK,
- * with the outcome, as tg_outcome_output() has it.
+ * Checks the next `bytes` bytes, and the rest of the block in which they end.
+ * TG_AGAIN while more is left; TG_OK at the end: *outcome is the outcome, as
+ * tg_outcome_parse_output() returns it.
  */
 int tg_tool_result_check_step(tg_tool_result_check_t *check, size_t bytes,
                               tg_outcome_t *outcome);
 
-/* As tg_json_validate(), of what stands in a reply. */
+/*
+ * Validates JSON that becomes part of a reply, so that TG_REPLY_DEPTH levels
+ * are added to its depth. Return values: see tg_json_validate().
+ */
 int tg_outcome_check_json(tg_str_t bytes);
 
-/* JSON may stand between blanks and newlines; a value does not. */
+/*
+ * Removes leading and trailing white space, which JSON allows around a value.
+ */
 tg_str_t tg_outcome_trim(tg_str_t bytes);
 
-/* The failure of an output whose scan ended with rc. */
+/* Returns the failure of an output whose validation returned rc. */
 tg_outcome_t tg_outcome_make_not_json(int rc);
 
-/* What a message quotes of an output that is wrong. */
+/* Largest number of bytes of an invalid output that a message quotes. */
 #define TG_OUTCOME_QUOTE_MAX 200
 
 /*
- * Has a failure of tg_outcome_output() say whose output it is, and how that
- * begins; text takes it.  Other outcomes stay as they are.
+ * Extends the text of a failure from tg_outcome_parse_output(): the tool's name
+ * before it, the beginning of the output after it. The new text is stored in
+ * text, which must outlive the outcome. Other outcomes stay unchanged.
  */
 void tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
                         tg_buf_t *text);
 
-/* Does it nest too deep for some replies?  Then it becomes that failure. */
+/* Checks whether a raw value nests too deeply for some replies. */
 int tg_outcome_is_too_deep(tg_str_t raw);
+
+/* Returns the failure of an output that nests too deeply. */
 tg_outcome_t tg_outcome_make_too_deep(void);
 
-/* "timeout"; "ok" where there is none. */
+/*
+ * Returns the name of a failure, such as "timeout"; "ok" for TG_FAILURE_NONE.
+ */
 const char *tg_failure_name(tg_failure_t failure);
 
 /*
- * An outcome as one process says it to another:
+ * Appends an outcome as JSON, for another process:
  *
  *   {"text":"…"}   {"json":…}   {"result":…}
- *   {"failure":"timeout","message":"…"}, with "code" and "data" if it has them
+ *   {"failure":"timeout","message":"…"}, with "code" and "data" if present
  *
- * each with "meta" if it has that.
- *
- * The object is left open: more members may follow, and then its end.
+ * each with "meta" if present. The object is left open: the caller may append
+ * members, and then closes it.
  */
 void tg_outcome_write_json(tg_buf_t *json, const tg_outcome_t *outcome);
 
-/*
- * Append the same in pieces: what stands before the value; len bytes of the
- * value from its byte `at` on; what stands after it.
- */
+/* Appends the part of tg_outcome_write_json() before the value. */
 void tg_outcome_write_begin(tg_buf_t *json, const tg_outcome_t *outcome);
+
+/*
+ * Appends len bytes of the value from offset `at` on, for
+ * tg_outcome_write_json() in pieces.
+ */
 void tg_outcome_write_part(tg_buf_t *json, const tg_outcome_t *outcome,
                            size_t at, size_t len);
+
+/* Appends the part of tg_outcome_write_json() after the value. */
 void tg_outcome_write_end(tg_buf_t *json, const tg_outcome_t *outcome);
 
 /*
- * The bytes that a reply needs at least for a part of an outcome's value,
- * in every dialect that has all of it; of TEXT as escaped.
+ * Returns the minimum size in bytes of a part of an outcome's value within a
+ * reply, in every dialect that sends the whole value. A TEXT counts as
+ * escaped.
  */
 size_t tg_outcome_min_size(tg_outcome_type_t kind, tg_str_t part);
 
-/* Appends why an answer of size bytes cannot be sent on a connection. */
+/*
+ * Appends the message that a response of size bytes exceeds the connection's
+ * limit.
+ */
 void tg_outcome_write_too_large(tg_buf_t *text, size_t size, size_t limit);
 
-/* Appends members about that: `,"queued_ms":0,"ran_ms":12,"exit":0`. */
+/*
+ * Appends the run statistics as members: `,"queued_ms":0,"ran_ms":12,"exit":0`.
+ */
 void tg_run_stats_write_json(tg_buf_t *json, const tg_run_stats_t *ran);
 
 /*
- * Reads both; scratch takes what must be decoded, and the outcome lives as
- * long as both.  What no member tells stays in *ran as it is.
+ * Parses the JSON of an outcome and its run statistics. Decoded text is
+ * appended to scratch; the outcome is valid as long as raw and scratch.
+ * Members that are absent leave *ran unchanged.
  */
 tg_outcome_t tg_outcome_parse_json(tg_str_t raw, tg_buf_t *scratch,
                                    tg_run_stats_t *ran);
 
 /*
- * Does a raw result ask for something first (input_required)?  Clients of the
- * legacy era do not know that.
+ * Checks whether a raw result requests input first (input_required), which
+ * clients of the legacy era do not support.
  */
 int tg_tool_result_is_input_required(tg_str_t raw);
 
-/* The members of a result that decide how a client is sent it. */
+/* Members of a result that decide how it is sent to a client. */
 typedef struct {
-    int is_input_required;     /* as tg_tool_result_is_input_required() */
-    int is_error;              /* as tg_tool_result_is_error() */
-    tg_json_type_t structured; /* of structuredContent */
+    int is_input_required;     /* see tg_tool_result_is_input_required() */
+    int is_error;              /* see tg_tool_result_is_error() */
+    tg_json_type_t structured; /* type of structuredContent */
 } tg_tool_result_view_t;
 
-/* Reads these members of a validated result in one pass. */
+/*
+ * Reads the members of a tg_tool_result_view_t from a validated result, in one
+ * pass.
+ */
 void tg_tool_result_read_view(tg_str_t raw, tg_tool_result_view_t *view);
 
-/* Does a raw result say itself that the tool has failed? */
+/* Checks whether a raw result has "isError": true. */
 int tg_tool_result_is_error(tg_str_t raw);
 
-/* Appends the texts of a raw result's text blocks, one a line, escaped. */
+/*
+ * Appends the texts of a raw result's text blocks, separated by line breaks, as
+ * an escaped body.
+ */
 void tg_tool_result_write_texts(tg_buf_t *out, tg_str_t raw);
+
+/* Returns the size in bytes of what tg_tool_result_write_texts() appends. */
 size_t tg_tool_result_texts_size(tg_str_t raw);
 
-/* The bytes that these texts have at least when they are decoded. */
+/*
+ * Returns the minimum size in bytes of a raw result's texts after unescaping.
+ */
 size_t tg_tool_result_texts_min_size(tg_str_t raw);
 
 #endif

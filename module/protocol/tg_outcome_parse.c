@@ -1,6 +1,4 @@
-/*
- * The outcome of a call whose tool has put out some bytes.
- */
+/* Turns the output of a tool into an outcome. */
 #include "protocol/tg_outcome.h"
 
 #include "base/tg_scan.h"
@@ -45,7 +43,7 @@ tg_outcome_parse_output(const tg_catalog_entry_t *entry, tg_str_t bytes)
     end = tg_str_end(bytes);
     stop = tg_scan_string_utf8(bytes.data, end);
 
-    /* What needs no escaping is the body of itself. */
+    /* Text without characters to escape is already an escaped body. */
     if (stop == end) {
         return tg_outcome_make(TG_OUTCOME_BODY, bytes);
     }

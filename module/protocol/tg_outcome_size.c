@@ -1,13 +1,10 @@
-/*
- * How large a reply with an outcome is at least, which is known before the
- * reply is written.
- */
+/* Minimum sizes of replies, which are known before a reply is written. */
 #include "protocol/tg_outcome.h"
 
-/* Bytes that are counted at once, as compilers do by themselves. */
+/* Bytes counted per step: compilers vectorize a loop of this size. */
 #define TG_OUTCOME_STEP 32
 
-/* Counts the bytes from low to high. */
+/* Counts the bytes with values from low to high. */
 static size_t
 tg_outcome_count_bytes(tg_str_t part, unsigned char low, unsigned char high)
 {
@@ -41,7 +38,7 @@ tg_outcome_min_size(tg_outcome_type_t kind, tg_str_t part)
     case TG_OUTCOME_BODY:
         return part.len;
 
-    /* Without its white space, wherever that is. */
+    /* White space may be removed from the value wherever it occurs. */
     case TG_OUTCOME_JSON:
     case TG_OUTCOME_RESULT:
         return part.len - tg_outcome_count_bytes(part, 0, ' ');
@@ -88,7 +85,7 @@ tg_tool_result_texts_min_size(tg_str_t raw)
 
     len = tg_tool_result_texts_size(raw);
 
-    /* The longest escape has six bytes, and stands for one at least. */
+    /* The longest escape has six bytes and represents at least one byte. */
     escaped = 5 * tg_outcome_count_bytes(raw, '\\', '\\');
 
     return len > escaped ? len - escaped : 0;

@@ -1,6 +1,4 @@
-/*
- * The peer's life: frames in, calls out, answers back.
- */
+/* Lifecycle of a peer: frames in, calls out, answers back. */
 #include "protocol/tg_peer_fast_path.h"
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
@@ -85,7 +83,10 @@ tg_line_is_blank(tg_str_t line)
     return 1;
 }
 
-/* The first line has told its dialect. */
+/*
+ * Asks the host whether to refuse the client, after the first line has decided
+ * the dialect.
+ */
 static int
 tg_peer_is_client_refused(tg_peer_t *peer)
 {
@@ -107,7 +108,7 @@ tg_peer_on_frame(tg_peer_t *peer, tg_str_t frame)
     tg_message_t message;
     int rc;
 
-    /* A line that is blank may keep a connection alive. */
+    /* Clients send blank lines to keep a connection alive. */
     if (peer->frame.kind != TG_FRAME_PREFIX && tg_line_is_blank(frame)) {
         return TG_OK;
     }
@@ -127,7 +128,7 @@ tg_peer_on_frame(tg_peer_t *peer, tg_str_t frame)
     peer->work = 0;
     rc = tg_message_parse(&message, frame);
 
-    /* The first line of an undecided connection decides, once it is valid. */
+    /* The first valid line decides the dialect. */
     if (peer->dialect == TG_DIALECT_AUTO && rc == TG_OK) {
         tg_peer_set_dialect(peer, tg_dialect_detect(&message));
 
@@ -150,7 +151,7 @@ tg_peer_is_paused(const tg_peer_t *peer)
            || (peer->ncalls + peer->nparked != 0 && peer->row->is_sequential);
 }
 
-/* Nobody waits for a word about an answer but who asked for it. */
+/* Rejects an oversized message. Only a request gets an answer. */
 static int
 tg_peer_reject_oversized(tg_peer_t *peer, tg_str_t id)
 {
@@ -169,8 +170,9 @@ tg_peer_reject_oversized(tg_peer_t *peer, tg_str_t id)
 }
 
 /*
- * Whoever sent it waits for an answer with its id, which stands at the
- * beginning or at the end of the message, or is not told.
+ * Handles the beginning of an oversized message. Its sender waits for a
+ * response with its id, which is at the beginning or the end of the message, or
+ * is missing.
  */
 static int
 tg_peer_on_oversized(tg_peer_t *peer, tg_str_t head)
@@ -275,7 +277,7 @@ tg_peer_serve_parked(tg_peer_t *peer)
 
     rc = TG_OK;
 
-    /* Those that are put aside again stand behind the others. */
+    /* Requests that are parked again are appended to the list. */
     for (n = peer->nparked; n != 0 && rc == TG_OK; n--) {
         parked = tg_parked_take(peer, &text);
         rc = tg_peer_handle_message(peer, text);
@@ -291,13 +293,16 @@ tg_peer_serve_parked(tg_peer_t *peer)
     return rc;
 }
 
-/* A line that looks like an earlier one ends where that did; else 0. */
+/*
+ * Tries to serve a line by the fast path. Returns the line's size without its
+ * line feed, or 0.
+ */
 static size_t
 tg_peer_try_fast_path(tg_peer_t *peer, const char *data, size_t len)
 {
     const char *newline;
 
-    /* Of a line that is not whole nothing is read twice. */
+    /* Skip lines that were scanned before: they must not be scanned twice. */
     if (peer->frame.kind != TG_FRAME_LINE || peer->frame.scanned != 0
         || peer->frame.is_discarding || peer->dialect == TG_DIALECT_AUTO
         || peer->batch != NULL || peer->is_leaving || peer->refusal.len != 0
@@ -306,7 +311,7 @@ tg_peer_try_fast_path(tg_peer_t *peer, const char *data, size_t len)
         return 0;
     }
 
-    /* Of the lines behind it nothing is read. */
+    /* Restrict the comparison to the first line. */
     newline = memchr(data, '\n', len);
 
     return tg_peer_serve_fast_path(peer,
@@ -314,8 +319,8 @@ tg_peer_try_fast_path(tg_peer_t *peer, const char *data, size_t len)
 }
 
 /*
- * Serves the next frame, which has size bytes: as tg_peer_on_frame(), and
- * TG_END when it is not there yet.
+ * Serves the next frame and sets *size to its bytes. Returns the values of
+ * tg_peer_on_frame(), or TG_END if the frame is incomplete.
  */
 static int
 tg_peer_serve_next(tg_peer_t *peer, const char *data, size_t len, size_t *size)
@@ -346,7 +351,10 @@ tg_peer_serve_next(tg_peer_t *peer, const char *data, size_t len, size_t *size)
          : rc == TG_END ? tg_peer_on_oversized_end(peer, frame)
                         : tg_peer_on_frame(peer, frame);
 
-    /* In its middle: it comes again, and where it ends is known. */
+    /*
+     * The time slice ended within a batch: keep its bytes, and remember where
+     * the line ends.
+     */
     if (rc == TG_AGAIN) {
         peer->frame.scanned = frame.len;
         *size = 0;

@@ -1,13 +1,14 @@
 /*
  * The server's side of one connection, in any of the three dialects.
  *
- * The transport owns bytes, the peer owns states: the host feeds what it read
- * with tg_peer_handle_input() and writes what gathers in peer->out.  Requests
- * that need a handler come out through ops->call; the host answers at once
- * (tg_peer_respond) or later (tg_peer_defer_request, then tg_call_respond).
+ * The transport owns the bytes, the peer owns the states. The host passes the
+ * bytes that it read to tg_peer_handle_input() and writes the bytes that
+ * collect in peer->out. Requests that need a handler are passed to ops->call.
+ * The host answers them at once (tg_peer_respond()) or later
+ * (tg_peer_defer_request(), then tg_call_respond()).
  *
- * Every request that expects a reply gets exactly one, unless it was
- * cancelled.  The contract is docs/protocols.md.
+ * Every request that expects a reply gets exactly one, unless it was cancelled.
+ * The contract is docs/protocols.md.
  */
 #ifndef TG_PEER_H
 #define TG_PEER_H
@@ -16,138 +17,154 @@
 #include "catalog/tg_catalog.h"
 #include "protocol/tg_dialect.h"
 
-/* JSON-RPC batches: enough for any real one, a bound for the others. */
+/* Largest number of elements in a JSON-RPC batch. */
 #define TG_BATCH_MAX 1000
-/* Lists of listeners that one modern connection may hold open. */
+/* Largest number of subscriptions on one modern connection. */
 #define TG_SUBSCRIPTIONS_MAX 64
-/* An id is echoed as it came; beyond this it is no id but an attack. */
+/* Largest request id in bytes. Ids are sent back unchanged. */
 #define TG_REQUEST_ID_MAX 1024
-/* So is a progress token, with each message about the call. */
+/*
+ * Largest progress token in bytes. Tokens are sent back unchanged with each
+ * progress notification.
+ */
 #define TG_PROGRESS_TOKEN_MAX 1024
-/* Digits of a progress value: longer ones are not passed on. */
+/* Largest progress value in digits; longer values are not forwarded. */
 #define TG_PROGRESS_VALUE_MAX 32
-/* Requests to a client that may wait for its responses. */
+/* Largest number of requests to a client that wait for its responses. */
 #define TG_SERVER_REQUESTS_MAX 32
-/* Bytes of a client's name; one that is longer is not kept. */
+/* Largest client name in bytes; a longer name is ignored. */
 #define TG_CLIENT_NAME_MAX 128
-/* Bytes of its version, and of what it comes through. */
+/* Largest client version in bytes; a longer version is ignored. */
 #define TG_CLIENT_VERSION_MAX 64
+/* Largest name/version of the bridge between, in bytes; ignored if longer. */
 #define TG_CLIENT_VIA_MAX 64
-/* Unwritten output at which a peer takes no further request. */
+/* Bytes of unwritten output above which a peer accepts no further request. */
 #define TG_PEER_OUTPUT_MAX 262144
 
-/* What the server says of itself; shared by its peers, must outlive them. */
+/*
+ * The server's description of itself. Shared by its peers, which it must
+ * outlive.
+ */
 typedef struct {
     tg_str_t name;    /* plain text */
     tg_str_t version; /* plain text */
     tg_str_t instructions;
     tg_str_t experimental; /* raw JSON object for capabilities, or absent */
-    int has_list_changed; /* the host will call tg_peer_notify_list_changed() */
-    int has_broadcasts;   /* the host may call tg_peer_send_broadcast() */
-    int notifies_pre_request; /* also clients that have not sent a byte */
+    int has_list_changed;  /* the host calls tg_peer_notify_list_changed() */
+    int has_broadcasts;    /* the host may call tg_peer_send_broadcast() */
+    /* notifies also clients that have sent nothing yet */
+    int notifies_pre_request;
 } tg_server_info_t;
 
 typedef struct tg_call_s tg_call_t;
 typedef struct tg_batch_s tg_batch_t;
 
-/* Where and how the answer to one request goes. */
+/* Destination and form of the reply to one request. */
 struct tg_reply_s {
-    tg_str_t id; /* raw, as it came */
+    tg_str_t id; /* raw, as received */
     tg_batch_t *batch;
     tg_catalog_entry_type_t kind;
     unsigned is_modern:1;
     unsigned is_mcp:1;
-    unsigned is_silent:1; /* a notification: nothing is sent */
+    unsigned is_silent:1; /* a notification: no reply is sent */
 };
 
-/* A request that a handler must answer; all slices live until ops->call
- * returns. */
+/*
+ * A request that a handler must answer. All slices are valid until ops->call
+ * returns.
+ */
 typedef struct {
     const tg_catalog_entry_t *entry; /* NULL only with ops->is_proxy */
     tg_str_t name;      /* escaped body of the tool's or method's name */
-    tg_str_t text;      /* its message, of MCP's tools; or absent */
-    size_t size;        /* bytes of its message */
-    tg_str_t arguments; /* raw JSON, `{}` where there were none */
-    const tg_json_index_t *notes; /* of arguments, or NULL */
+    tg_str_t text;      /* whole message of an MCP tool call, or absent */
+    size_t size;        /* size of the message in bytes */
+    tg_str_t arguments; /* raw JSON; `{}` if the request has none */
+    const tg_json_index_t *notes; /* index of the arguments' members, or NULL */
 
-    /* Raw, or absent. */
-    tg_str_t meta;            /* _meta */
-    tg_str_t input_responses; /* of a tool's call that asked first */
+    /* The remaining slices are raw or absent. */
+    tg_str_t meta; /* _meta */
+    /* responses to what an earlier result requested */
+    tg_str_t input_responses;
     tg_str_t request_state;
-    tg_str_t cursor; /* of ops->list */
+    tg_str_t cursor; /* for ops->list */
     tg_str_t progress_token;
-    tg_str_t traceparent; /* as the client says; see tg_trace_context.h */
+    tg_str_t traceparent; /* as received; see tg_trace_context.h */
     tg_str_t tracestate;
     tg_reply_t reply;
 } tg_request_t;
 
 typedef struct {
     /*
-     * Answer with tg_peer_respond() or take it with tg_peer_defer_request()
-     * before returning.  Must not free the peer.
+     * Handles a request. The host must answer it with tg_peer_respond() or
+     * take it with tg_peer_defer_request() before returning. Must not free the
+     * peer.
      */
     void (*call)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
-     * There is no such tool or method: says so with tg_peer_respond_unknown().
-     * NULL: the peer does.
+     * Handles a request for an unknown tool or method. The host answers with
+     * tg_peer_respond_unknown(). NULL: the peer answers.
      */
     void (*on_unknown)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
-     * The caller wants no answer any more; call is freed after the return,
-     * so drop it.  Not called from within tg_call_respond().
+     * Cancels a call whose client expects no answer any more. The host must
+     * drop its references: the call is freed after the return. Not called from
+     * within tg_call_respond().
      */
     void (*cancel)(void *host, tg_call_t *call);
 
-    /* What an operator may want to know; text is static.  May be NULL. */
+    /* Logs a static text for the operator. May be NULL. */
     void (*log)(void *host, const char *text);
 
-    /* A message was refused that is no call: why, likewise. */
+    /*
+     * Reports a rejected message that is not a call; why is static. May be
+     * NULL.
+     */
     void (*on_refused)(void *host, const char *why);
 
     /*
-     * May this peer see an entry?  NULL: it may.  Whether it may call one is
-     * asked of call, which answers with tg_peer_respond_unknown() where it may
-     * not.
+     * Checks whether this peer may see an entry. NULL: it sees all.
+     * Permission to call an entry is checked by ops->call, which answers with
+     * tg_peer_respond_unknown() if the client may not.
      */
     int (*is_visible)(void *host, const tg_catalog_entry_t *entry);
 
     /*
-     * Asked on tools/list, so that a proxy may fetch the catalogue first. NULL
-     * or TG_END: the catalogue answers now.  TG_OK: the request was taken with
-     * tg_peer_defer_request() and will be answered by tg_call_respond_list() or
-     * tg_call_respond_error().
+     * Called for tools/list, so that a proxy can fetch the catalog first. NULL
+     * or TG_END: the peer answers now from the catalog. TG_OK: the host took
+     * the request with tg_peer_defer_request() and will answer with
+     * tg_call_respond_list() or tg_call_respond_error().
      */
     int (*list)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
-     * Appends what is to be said of the list as a whole, a raw object that
-     * becomes the _meta of its first page, or nothing.  May be NULL.
+     * Appends a raw object that becomes the _meta of the list's first page, or
+     * nothing. May be NULL.
      */
     void (*write_list_meta)(void *host, tg_buf_t *json);
 
     /*
-     * A proxy gets tools/call of every name through call; entry is NULL for
-     * those that the catalogue does not have (yet).
+     * The host is a proxy: ops->call receives tools/call for every name.
+     * request->entry is NULL if the catalog does not have the name (yet).
      */
     int is_proxy;
 
     /*
-     * The client's response to what it was asked with this tag: message has
-     * its result or its error.  NULL where nothing is asked.
+     * Delivers the client's response to the server request with this tag.
+     * message has a result or an error. NULL if the host sends no requests.
      */
     void (*on_response)(void *host, uint64_t tag, const tg_message_t *message);
 
     /*
-     * Asked when the first line has told the dialect, before it is served:
-     * NULL, or why this client is turned away.  NULL: none is.
+     * Called when the first line has decided the dialect, before the line is
+     * served. Returns NULL, or why this client is refused. May be NULL.
      */
     const char *(*refusal)(void *host, tg_peer_t *peer);
 
     /*
-     * Asked after each request, also within a batch, while there is more:
-     * is it the turn of somebody else?  NULL: never.
+     * Checks after each request, also within a batch, whether the time slice is
+     * over; called only if more input is left. NULL: slices have no end.
      */
     int (*is_slice_over)(void *host);
 } tg_peer_ops_t;
@@ -157,13 +174,14 @@ struct tg_call_s {
     tg_peer_t *peer;
     tg_call_t *next;
     tg_call_t *prev;
-    const tg_catalog_entry_t *entry; /* own, or NULL */
-    tg_catalog_entry_t own_entry;    /* name, kind, output, its digest */
-    tg_str_t progress_token;         /* owned with the call */
-    tg_reply_t reply;                /* its id too */
-    void *host;                      /* free for the host */
-    size_t host_bytes;               /* what the host keeps for it, in bytes */
-    char progress[TG_PROGRESS_VALUE_MAX]; /* the last one told, raw */
+    const tg_catalog_entry_t *entry; /* &own_entry, or NULL */
+    /* copy of name, kind, output and its digest */
+    tg_catalog_entry_t own_entry;
+    tg_str_t progress_token; /* owned by the call */
+    tg_reply_t reply;        /* its id is owned by the call */
+    void *host;              /* for use by the host */
+    size_t host_bytes; /* memory that the host uses for the call, in bytes */
+    char progress[TG_PROGRESS_VALUE_MAX]; /* last progress that was sent, raw */
     size_t progress_len;
 };
 
@@ -173,8 +191,9 @@ typedef struct tg_server_request_s tg_server_request_t;
 
 struct tg_peer_s {
     const tg_alloc_t *alloc;
-    tg_catalog_t *catalog; /* held; see tg_peer_set_catalog() */
-    const tg_catalog_entry_t *recent_entry; /* of it, found last, or NULL */
+    tg_catalog_t *catalog; /* referenced; see tg_peer_set_catalog() */
+    /* last entry found in the catalog, or NULL */
+    const tg_catalog_entry_t *recent_entry;
     const tg_server_info_t *info;
     const tg_peer_ops_t *ops;
     void *host;
@@ -182,59 +201,72 @@ struct tg_peer_s {
     tg_frame_t frame;
     tg_dialect_t dialect;
     unsigned max_calls;
-    const tg_dialect_row_t *row; /* the dialect's */
-    size_t max_frame; /* of jsonrpc, both ways; the others have their own */
-    /* Unix time; the host sets it before tg_peer_handle_input */
+    const tg_dialect_row_t *row; /* row of the dialect */
+    /*
+     * limit of jsonrpc messages in both directions, in bytes; other dialects
+     * have their own
+     */
+    size_t max_frame;
+    /* Unix time in ms, set by the host before tg_peer_handle_input() */
     uint64_t now_ms;
 
-    tg_buf_t out;        /* written by the peer, drained by the host */
-    size_t memory_bytes; /* besides out, see tg_peer_memory_size() */
+    tg_buf_t out;        /* appended by the peer, written by the host */
+    size_t memory_bytes; /* without out, see tg_peer_memory_size() */
 
-    size_t frame_size;         /* bytes of the frame that is served */
-    tg_failure_t last_failure; /* how the call ended that was answered last, */
-    size_t last_reply_size;    /* and in how many bytes that was told */
-    uint64_t work; /* the host's, about that frame; 0 at its beginning */
+    size_t frame_size;         /* size of the frame being served, in bytes */
+    tg_failure_t last_failure; /* failure of the last answered call */
+    size_t last_reply_size;    /* size of the last reply in bytes */
+    /* Used by the host: work spent on the current frame; 0 at its beginning. */
+    uint64_t work;
 
-    tg_batch_t *batch; /* being served, in more turns than one */
+    tg_batch_t *batch; /* batch being served in several time slices */
 
-    tg_parked_request_t
-        *parked; /* requests that were put aside, oldest first */
+    tg_parked_request_t *parked; /* parked requests, oldest first */
     unsigned nparked;
-    uint64_t parked_since; /* of the one that is served again; else 0 */
+    /* park time of the request being served again, else 0 */
+    uint64_t parked_since;
 
-    unsigned ncalls;  /* in flight */
-    unsigned asked;   /* how often the client was */
+    unsigned ncalls;  /* calls in flight */
+    unsigned asked;   /* number of requests sent to the client */
     tg_call_t *calls; /* newest first */
     tg_call_t *oldest;
-    tg_server_request_t
-        *server_requests; /* what the client was asked, oldest first */
+    /* requests that wait for the client's response, oldest first */
+    tg_server_request_t *server_requests;
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
-    tg_str_t refusal; /* the host's: why every request is refused, or absent */
+    /* set by the host: reason for rejecting every request, or absent */
+    tg_str_t refusal;
 
-    /* Who the client says that it is: plain text, owned; each may be empty. */
+    /*
+     * The client's description of itself: plain text, owned; each may be empty.
+     */
     tg_str_t client;          /* name */
     tg_str_t client_version;  /* version */
     tg_str_t client_via;      /* name/version of the bridge between, or empty */
-    unsigned nclient_changes; /* how often one of them changed */
+    unsigned nclient_changes; /* number of changes of name, version or bridge */
 
-    char version[12];          /* the negotiated legacy version, or "" */
-    unsigned is_mcp:1;         /* it has shown itself to be an MCP client */
-    unsigned is_legacy:1;      /* initialize was answered */
-    unsigned is_modern:1;      /* a request claimed the modern era */
-    unsigned is_toolgate:1;    /* a bridge or CLI of ours: said hello */
-    unsigned resends:1;        /* it said so: what is refused, it sends again */
-    unsigned is_leaving:1;     /* requests are refused, as it resends them */
-    unsigned is_closing:1;     /* no further request is taken */
-    unsigned is_awaiting_id:1; /* a discarded line is answered at its end */
-    unsigned is_response:1;    /* that line is no request, an answer maybe */
-    unsigned is_notification:1; /* that line is one, if it has no id */
-    unsigned client_caps:7;     /* TG_CAN_…: what the client can be asked */
+    char version[12];       /* negotiated legacy version, or "" */
+    unsigned is_mcp:1;      /* the client has used a method or version of MCP */
+    unsigned is_legacy:1;   /* initialize was answered */
+    unsigned is_modern:1;   /* a request declared the modern era */
+    unsigned is_toolgate:1; /* a bridge or CLI of Toolgate: sent a hello */
+    unsigned resends:1;     /* the client announced that it resends requests */
+    /* Requests are rejected as not started, because the client resends them. */
+    unsigned is_leaving:1;
+    unsigned is_closing:1; /* no further request is accepted */
+    /* the id of a discarded line may be at the line's end */
+    unsigned is_awaiting_id:1;
+    unsigned is_response:1; /* the discarded line is not a request */
+    /* the discarded line is a notification if it has no id */
+    unsigned is_notification:1;
+    /* TG_CLIENT_CAP_…: requests that the client accepts */
+    unsigned client_caps:7;
 };
 
 /*
- * dialect AUTO detects.  max_frame is the limit of jsonrpc in bytes;
- * max_calls bounds the calls in flight (at least 1).
+ * Initializes a peer. dialect TG_DIALECT_AUTO: the first message decides.
+ * max_frame is the limit of jsonrpc messages in bytes, max_calls the largest
+ * number of calls in flight (at least 1). info and ops must outlive the peer.
  */
 void tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
                   const tg_peer_ops_t *ops, void *host, tg_dialect_t dialect,
@@ -242,8 +274,8 @@ void tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
                   size_t max_frame, unsigned max_calls);
 
 /*
- * Serves another catalogue from now on, and lets go of the one before; at any
- * time.  The client is told by tg_peer_notify_list_changed().
+ * Replaces the catalog and releases the previous one; allowed at any time. The
+ * client is not notified, see tg_peer_notify_list_changed().
  */
 void tg_peer_set_catalog(tg_peer_t *peer, tg_catalog_t *catalog);
 
@@ -251,25 +283,25 @@ void tg_peer_set_catalog(tg_peer_t *peer, tg_catalog_t *catalog);
 void tg_peer_deinit(tg_peer_t *peer);
 
 /*
- * Serves the frames in data, which starts where the bytes not yet consumed
- * start; consumed is how far it came.
+ * Serves the frames in data, which starts at the first byte that was not
+ * consumed. *consumed receives the number of bytes consumed.
  *
  *   TG_OK      more bytes are needed
- *   TG_LIMIT   paused: `ipc` waits for its answer, or out has more than
- *              TG_PEER_OUTPUT_MAX bytes; call again when that changed, with
- *              what is left
- *   TG_AGAIN   the turn is over (ops->is_turn_over); call again with what
- *              is left, in the next one
- *   TG_CLOSED  write out, then close; nothing is read any more
+ *   TG_LIMIT   paused: `ipc` waits for its response, or out has more than
+ *              TG_PEER_OUTPUT_MAX bytes. Call again with the unconsumed
+ *              bytes when that has changed.
+ *   TG_AGAIN   the time slice is over (ops->is_slice_over): call again with
+ *              the unconsumed bytes in the next slice
+ *   TG_CLOSED  write out, then close; no further input is read
  *   TG_NOMEM   close at once
  */
 int tg_peer_handle_input(tg_peer_t *peer, const char *data, size_t len,
                          size_t *consumed);
 
 /*
- * Serves one whole message, for a front that has framing of its own: as
- * tg_peer_handle_input() would, with the same codes.  TG_LIMIT: nothing was
- * taken. After TG_AGAIN, and only then, it is to be handed in again.
+ * Serves one whole message, for a host with its own framing. Returns the codes
+ * of tg_peer_handle_input(). TG_LIMIT: the message was not served. TG_AGAIN:
+ * pass the message again in the next time slice.
  */
 int tg_peer_handle_message(tg_peer_t *peer, tg_str_t text);
 
@@ -277,29 +309,33 @@ int tg_peer_handle_message(tg_peer_t *peer, tg_str_t text);
 void tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
                      const tg_outcome_t *outcome);
 
-/* Likewise, as if there were no such tool or method. */
+/*
+ * Answers a request with "unknown tool" or "method not found", from within
+ * ops->call or ops->on_unknown.
+ */
 void tg_peer_respond_unknown(tg_peer_t *peer, const tg_request_t *request);
 
 /*
- * Takes a request from within ops->call, to answer it later.  NULL when
- * there is no memory: the request was answered with an error then.
+ * Takes a request from within ops->call, to answer it later. NULL if too many
+ * calls are in flight or memory is exhausted: the request was answered with an
+ * error.
  */
 tg_call_t *tg_peer_defer_request(tg_peer_t *peer, const tg_request_t *request);
 
 /*
- * Puts a request aside, from within ops->list or ops->unknown, of which nothing
- * was answered: it is served again, as if it had just come, by
- * tg_peer_serve_parked().  since is the host's, as it was when the request
- * came. TG_OK; TG_MISSING: it cannot be, as there are too many, or it is one of
- * a batch; TG_NOMEM.
+ * Parks a request, from within ops->list or ops->on_unknown, without answering
+ * it. tg_peer_serve_parked() serves the message again as if it had just
+ * arrived. since: time of the request, for the host, available as
+ * peer->parked_since then. TG_OK; TG_MISSING if the request cannot be parked:
+ * too many calls, part of a batch, or a notification; TG_NOMEM.
  */
 int tg_peer_park_request(tg_peer_t *peer, const tg_request_t *request,
                          uint64_t since);
 
 /*
- * Serves all that were put aside, in their order; they may be put aside again.
- * Not from within ops.  As tg_peer_handle_message(); TG_LIMIT: those that are
- * left are served the next time.
+ * Serves all parked requests in their order; they may be parked again. Must not
+ * be called from within ops. Return values: see tg_peer_handle_message().
+ * TG_LIMIT: the next call serves the remaining requests.
  */
 int tg_peer_serve_parked(tg_peer_t *peer);
 
@@ -307,123 +343,150 @@ int tg_peer_serve_parked(tg_peer_t *peer);
 void tg_call_respond(tg_call_t *call, const tg_outcome_t *outcome);
 
 /*
- * Answers a deferred call with a JSON-RPC error of a backend: code, message
- * (escaped body), data (raw or absent); frees it.
+ * Answers a deferred call with the JSON-RPC error of a backend and frees the
+ * call. message is an escaped body, data raw or absent.
  */
 void tg_call_respond_error(tg_call_t *call, int64_t code, tg_str_t message,
                            tg_str_t data);
 
 /*
- * Frees a deferred call without an answer: its caller agreed that somebody
- * else gives it.  ops->cancel is not called.
+ * Frees a deferred call without an answer, because another process answers it.
+ * ops->cancel is not called.
  */
 void tg_call_forget(tg_call_t *call);
 
-/* Answers a deferred tools/list (see ops->list) from the catalogue. */
+/*
+ * Answers a deferred tools/list (see ops->list) from the catalog and frees the
+ * call.
+ */
 void tg_call_respond_list(tg_call_t *call, tg_str_t cursor);
 
 /*
- * Tells a deferred call's caller how far it is, when it gave a token:
- * progress (a number), total and message are raw values or absent.  What
- * does not rise above what was told before is dropped (MCP "Progress": it
- * must increase).
+ * Sends a progress notification for a deferred call if the client gave a token.
+ * progress (a number), total and message are raw values or absent. A value
+ * that is not larger than the last one is dropped (MCP "Progress": it must
+ * increase).
  */
 void tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
                              tg_str_t message);
 
-/* Sends a notification, where the dialect has such a thing. */
+/*
+ * Sends a notification if the dialect has notifications. params is raw or
+ * absent.
+ */
 void tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params);
 
 /*
- * Asks the client, by a request of the server's that MCP's legacy versions
- * have: params is a raw object or absent, tag the host's own.  TG_OK: its
- * response comes by ops->told, if one does.  TG_MISSING: this client cannot be
- * asked that; TG_LIMIT: it is larger than a message, or TG_SERVER_REQUESTS_MAX
- * wait; TG_NOMEM.
+ * Sends a request to the client (MCP's legacy versions). params is a raw
+ * object or absent, tag belongs to the host. TG_OK: the response, if any, is
+ * delivered by ops->on_response. TG_MISSING: the client does not accept this
+ * request. TG_LIMIT: the request is too large, or TG_SERVER_REQUESTS_MAX
+ * requests wait. TG_NOMEM.
  */
 int tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method,
                                 tg_str_t params, uint64_t tag);
 
-/* Nobody waits for that response any more, or for any: the client is told. */
+/* Cancels the server request with this tag and notifies the client. */
 void tg_peer_cancel_server_request(tg_peer_t *peer, uint64_t tag);
+
+/* Cancels all server requests and notifies the client. */
 void tg_peer_cancel_server_requests(tg_peer_t *peer);
 
 /*
- * Sends a notification that is not about a request, to a client that takes
- * such: MCP's of the modern era upon a subscription that asks for
- * "toolgate/broadcasts".  params is a raw object without line breaks, or
+ * Sends a notification that is not about a request, to a client that accepts
+ * broadcasts: a modern MCP client only if it subscribed to
+ * "toolgate/broadcasts". params is a raw object without line breaks, or
  * absent.
  */
 void tg_peer_send_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params);
 
 /*
- * A broadcast whose text many peers share, for hosts that send it without a
- * copy of it in each peer's out.  Of a form it is the same for all of them: a
- * dialect's is a whole message, and TG_DIALECT_AUTO's is what follows the head
- * of a subscription's.  tg_peer_foreach_broadcast() calls send for each message
- * that a peer is to be sent, behind what is in out; tg_peer_max_message_size()
- * bounds a message without its line feed.  TG_OK or TG_NOMEM.
+ * Appends the text of a broadcast, which many peers share, so that the host
+ * need not copy it to each peer's out. form: the dialect of a whole message,
+ * or TG_DIALECT_AUTO for the part after the head of a subscription's message.
+ * TG_OK or TG_NOMEM.
  */
 int tg_broadcast_write_json(tg_dialect_t form, tg_str_t method, tg_str_t params,
                             tg_buf_t *out);
+
+/*
+ * Calls send for each message of a broadcast that the peer must be sent after
+ * the bytes in out. form says which text of tg_broadcast_write_json() to use;
+ * head is sent before the text and is valid until send returns.
+ */
 void tg_peer_foreach_broadcast(tg_peer_t *peer, tg_str_t method,
                                void (*send)(void *data, tg_dialect_t form,
                                             tg_str_t head),
                                void *data);
+
+/*
+ * Returns the largest message of the connection in bytes, without its line
+ * feed.
+ */
 size_t tg_peer_max_message_size(const tg_peer_t *peer);
 
-/* The largest reply: as much, or what says that another one was too large. */
+/*
+ * Returns the largest reply in bytes: tg_peer_max_message_size(), but at least
+ * the size of the error that reports an oversized reply.
+ */
 size_t tg_peer_max_reply_size(const tg_peer_t *peer);
 
 /*
- * Whether a reply with an outcome is surely larger than that, which is known
- * before the outcome is checked or written: how many bytes it has at least, or
- * 0 where it may be sent.
+ * Checks whether a reply with this outcome surely exceeds
+ * tg_peer_max_reply_size(), before the outcome is checked or written. Returns
+ * the minimum size of the reply in bytes if so, else 0.
  */
 size_t tg_peer_check_reply_size(const tg_peer_t *peer, const tg_reply_t *reply,
                                 const tg_outcome_t *outcome);
 
-/* Would one be sent now? */
+/* Checks whether tg_peer_send_broadcast() would send anything now. */
 int tg_peer_has_broadcasts(const tg_peer_t *peer);
 
 /*
- * Is this a client that has sent nothing yet and gets notifications all the
- * same?  Its dialect is not known: a client that only listens expects JSON-RPC.
+ * Checks whether the client has sent nothing yet but still gets notifications.
+ * Its dialect is unknown; they are sent as JSON-RPC.
  */
 int tg_peer_is_pre_request_listener(const tg_peer_t *peer);
 
-/* Tells a client that may be told that the list of tools changed. */
+/* Sends list_changed to a client that accepts it. */
 void tg_peer_notify_list_changed(tg_peer_t *peer);
 
 /*
- * Says goodbye in the dialect and takes no further request: final results
- * of subscriptions, relay's shutdown, and to a bridge of ours the promise
- * that what is unanswered was not started.  For when ncalls is 0.
+ * Sends the dialect's shutdown notice and accepts no further request: final
+ * results of subscriptions, the shutdown frame of relay, and for a Toolgate
+ * client the notice that no unanswered request was started. Call when ncalls
+ * is 0.
  */
 void tg_peer_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason);
 
-/* Says why the client is not served, where the dialect has a word for that. */
+/*
+ * Refuses the client with a reason, if the dialect can express it, and accepts
+ * no further request.
+ */
 void tg_peer_refuse_client(tg_peer_t *peer, tg_str_t why);
 
-/* The host keeps so many bytes for a deferred call, its arguments say. */
+/* Sets the memory that the host uses for a deferred call, in bytes. */
 void tg_call_set_host_bytes(tg_call_t *call, size_t bytes);
 
-/* What a client is expected to do next; its host says how long it may take. */
+/* What the connection waits for. The host chooses the timeout for each. */
 typedef enum {
-    TG_WAIT_NOTHING, /* its calls run */
-    TG_WAIT_FRAME,   /* to end a frame */
-    TG_WAIT_IDLE,    /* to begin one */
-    TG_WAIT_READ     /* to read its answers */
+    TG_WAIT_NOTHING, /* nothing from the client: its calls are running */
+    TG_WAIT_FRAME,   /* the rest of a frame */
+    TG_WAIT_IDLE,    /* the beginning of a frame */
+    TG_WAIT_READ     /* the client to read its responses */
 } tg_peer_wait_t;
 
-/* With so many bytes not sent, and so many of its input not consumed. */
+/*
+ * Returns what the connection waits for. unsent: bytes of output not yet sent;
+ * left: bytes of input not yet consumed.
+ */
 tg_peer_wait_t tg_peer_get_wait(const tg_peer_t *peer, size_t unsent,
                                 size_t left);
 
 /*
- * The bytes that are kept for this client: output, replies that wait for
- * the rest of their batch, calls and what the host holds for them, and
- * subscriptions.  Input that was not consumed is the host's own.
+ * Returns the memory used for this client in bytes: output, incomplete batch
+ * replies, calls with the host's memory for them, parked requests and
+ * subscriptions. Unconsumed input is not included.
  */
 size_t tg_peer_memory_size(const tg_peer_t *peer);
 

@@ -1,6 +1,4 @@
-/*
- * What all who listen are told alike.
- */
+/* Broadcasts: notifications that go to all listening clients. */
 #include "protocol/tg_peer_impl.h"
 
 int
@@ -10,7 +8,10 @@ tg_peer_is_pre_request_listener(const tg_peer_t *peer)
            && peer->frame.kind == TG_FRAME_AUTO;
 }
 
-/* Without having asked for it: not MCP's clients of the modern era. */
+/*
+ * Checks whether the client gets broadcasts without a subscription. Modern MCP
+ * clients do not.
+ */
 static int
 tg_peer_has_implicit_broadcasts(const tg_peer_t *peer)
 {
@@ -78,7 +79,7 @@ tg_peer_foreach_broadcast(tg_peer_t *peer, tg_str_t method,
     tg_buf_t head;
 
     if (tg_peer_has_implicit_broadcasts(peer)) {
-        /* A silent listener is one of JSON-RPC, see above. */
+        /* A client that has sent nothing yet is treated as JSON-RPC. */
         send(data,
              peer->dialect == TG_DIALECT_AUTO ? TG_DIALECT_JSONRPC
                                               : peer->dialect,

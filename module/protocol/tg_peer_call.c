@@ -1,7 +1,4 @@
-/*
- * Requests on their way to a handler, and calls in flight: taken, told on,
- * answered, given up.
- */
+/* Dispatch of requests to handlers, and calls in flight. */
 #include "base/tg_list.h"
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
@@ -134,7 +131,10 @@ tg_peer_forget_calls(tg_peer_t *peer)
 
 /* --- ids --- */
 
-/* The same id: to the letter, or the same string in other escapes. */
+/*
+ * Checks whether two ids are equal: identical text, or equal strings with
+ * different escapes.
+ */
 static int
 tg_request_id_is_equal(tg_str_t a, tg_str_t b)
 {
@@ -287,7 +287,10 @@ tg_peer_end_batch(tg_peer_t *peer)
 
 /* --- requests --- */
 
-/* Clients often call what they have called before. */
+/*
+ * Finds the entry of a name. Checks the last entry first, because clients
+ * often repeat a call.
+ */
 const tg_catalog_entry_t *
 tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
 {
@@ -301,7 +304,10 @@ tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
 
     entry = tg_catalog_find_escaped(peer->catalog, kind, name);
 
-    /* What is escaped is longer than what it stands for. */
+    /*
+     * Equal lengths mean that the name has no escapes, so it can be compared
+     * directly.
+     */
     peer->recent_entry = entry != NULL && entry->name.len == name.len ? entry
                                                                       : NULL;
 
@@ -313,7 +319,7 @@ tg_peer_call_handler(tg_peer_t *peer, tg_request_t *request)
 {
     tg_catalog_t *catalog;
 
-    /* The host may offer another one meanwhile. */
+    /* The host may replace the catalog within ops->call. */
     catalog = tg_catalog_ref(peer->catalog);
     peer->ops->call(peer->host, peer, request);
     tg_catalog_unref(catalog);
@@ -396,7 +402,7 @@ tg_peer_defer_request(tg_peer_t *peer, const tg_request_t *request)
     from.reply = request->reply;
     from.progress_token = request->progress_token;
 
-    /* The catalogue may be another one before it ends. */
+    /* The catalog may be replaced before the call ends. */
     if (request->entry != NULL) {
         from.own_entry.kind = request->entry->kind;
         from.own_entry.output = request->entry->output;

@@ -1,3 +1,4 @@
+/* Matching and recording of calls for the fast path. */
 #include "protocol/tg_peer_fast_path.h"
 
 #include "base/tg_json_inline.h"
@@ -6,9 +7,9 @@
 /* Containers around the arguments: the envelope and its params. */
 #define TG_FAST_PATH_DEPTH 2
 
-/* --- the short way --- */
+/* --- fast path --- */
 
-/* Reads the arguments at p: behind them, or NULL. */
+/* Parses the arguments at p. Returns the position after them, or NULL. */
 static inline const char *
 tg_fast_path_parse_arguments(const char *p, const char *end,
                              tg_json_index_t *notes, tg_request_t *request)
@@ -26,7 +27,7 @@ tg_fast_path_parse_arguments(const char *p, const char *end,
                : NULL;
 }
 
-/* Reads an id at p that is short and plain: behind it, or NULL. */
+/* Parses a short scalar id at p. Returns the position after it, or NULL. */
 static inline const char *
 tg_fast_path_parse_id(const char *p, const char *end, tg_request_t *request)
 {
@@ -46,8 +47,9 @@ tg_fast_path_parse_id(const char *p, const char *end, tg_request_t *request)
 }
 
 /*
- * Does what begins at p look like it?  Then the request learns what is its
- * own, and what follows is returned; or NULL.
+ * Compares the message at p with a recorded call, and sets the arguments and
+ * the id of request. Returns the position after the message, or NULL if it
+ * differs.
  */
 static const char *
 tg_fast_path_match(const tg_fast_path_t *fast_path, const char *p,
@@ -88,7 +90,10 @@ tg_fast_path_match(const tg_fast_path_t *fast_path, const char *p,
     }
 }
 
-/* Is it as long as it looks?  A line has its end behind it. */
+/*
+ * Checks whether the match covers the whole frame. bytes of a line include the
+ * line feed.
+ */
 static int
 tg_fast_path_is_whole(const tg_peer_t *peer, tg_str_t bytes, size_t size)
 {
@@ -126,7 +131,7 @@ tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
     request.size = (size_t) (end - bytes.data);
     request.notes = &notes;
 
-    /* One that is running already is refused, but not here. */
+    /* A duplicate id is rejected by the normal path. */
     if (!tg_fast_path_is_whole(peer, bytes, request.size)
         || ((peer->ncalls | peer->nsubscriptions) != 0
             && request.reply.id.data != NULL
@@ -142,9 +147,9 @@ tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
     return request.size;
 }
 
-/* --- the long way --- */
+/* --- recording on the normal path --- */
 
-/* An id that the short way can read, too, or none. */
+/* Checks whether the fast path can parse an id, or the id is absent. */
 static int
 tg_fast_path_can_parse_id(tg_str_t id)
 {
@@ -155,7 +160,10 @@ tg_fast_path_can_parse_id(tg_str_t id)
     return type == TG_JSON_NUMBER || type == TG_JSON_STRING || id.data == NULL;
 }
 
-/* Keeps what is in front of a value, as the next piece; moves behind it. */
+/*
+ * Adds the text before a value as the next piece, and sets *rest to the text
+ * after the value.
+ */
 static void
 tg_fast_path_add_piece(tg_fast_path_t *fast_path, char **at, tg_str_t *rest,
                        tg_str_t value)
@@ -212,7 +220,7 @@ tg_peer_cache_fast_path(tg_peer_t *peer, const tg_message_t *message,
     tg_fast_path_cache_t *fast_paths;
     tg_fast_path_t *fast_path;
 
-    /* What else is its own, or stands elsewhere, is not kept. */
+    /* Keep only messages whose variable parts are the id and the arguments. */
     if (message->p.arguments.data == NULL || message->p.meta.data != NULL
         || request->reply.batch != NULL
         || !tg_fast_path_can_parse_id(message->id)

@@ -1,35 +1,37 @@
 /*
- * Calls that look like an earlier one.
+ * Fast path for calls that equal an earlier call except for id and arguments.
  *
- * A client writes the same message again and again, but for its id and its
- * arguments.  What such a message means is known: it is compared with the
- * earlier one, and only those two are read.  Whatever differs elsewhere, or
- * was not that simple, goes the long way.
+ * A client sends almost the same message again and again. Such a message is
+ * compared with the earlier one, and only its id and its arguments are parsed.
+ * Any other difference takes the normal path.
  *
- * A catalogue keeps some of them for all of its peers.
+ * A catalog keeps some earlier calls for all of its peers.
  */
 #ifndef TG_PEER_FAST_PATH_H
 #define TG_PEER_FAST_PATH_H
 
 #include "protocol/tg_peer.h"
 
-/* Bytes of a message around its id and its arguments. */
+/* Largest message in bytes, without its id and arguments. */
 #define TG_FAST_PATH_BYTES_MAX 192
-/* That are kept: clients have their dialects and their favourite tools. */
+/* Number of recorded calls per catalog: clients differ in format and tools. */
 #define TG_FAST_PATH_CACHE_SIZE 4
-/* Of calls that went the long way, one in so many is kept. */
+/* One of this many calls on the normal path is recorded. */
 #define TG_FAST_PATH_SAMPLE 8
 
 typedef struct {
     /*
-     * What it asked for; entry NULL: nothing is kept here.  Its name is within
-     * bytes, and its id is empty where the answer has one.
+     * The parsed request; entry NULL: this slot is empty. The name is within
+     * bytes. The id is empty if the response has one, otherwise absent.
      */
     tg_request_t request;
     tg_dialect_t dialect;
-    unsigned is_mcp; /* as its peer was */
+    unsigned is_mcp; /* is_mcp of the peer that sent the call */
 
-    /* The message, in pieces: behind one of them stood the arguments. */
+    /*
+     * The message as pieces of constant text. The arguments follow the piece
+     * arguments_piece; the id, if any, follows another piece.
+     */
     unsigned n;
     unsigned arguments_piece;
     size_t piece_lens[3];
@@ -37,17 +39,20 @@ typedef struct {
 } tg_fast_path_t;
 
 struct tg_fast_path_cache_s {
-    unsigned n; /* calls that went the long way */
+    unsigned n; /* calls on the normal path */
     tg_fast_path_t list[TG_FAST_PATH_CACHE_SIZE];
 };
 
 /*
- * Serves a frame, if it is such a call: its size, else 0.  A line has its end
- * behind it.
+ * Serves a frame if it matches a recorded call. Returns the size of its message
+ * in bytes, else 0. bytes of a line include the line feed.
  */
 size_t tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes);
 
-/* A call of a tool goes the long way; its entry is still to be found. */
+/*
+ * Records some of the tool calls on the normal path. request->entry is not yet
+ * set.
+ */
 void tg_peer_cache_fast_path(tg_peer_t *peer, const tg_message_t *message,
                              const tg_request_t *request);
 

@@ -1,6 +1,4 @@
-/*
- * What the files of the peer share; nobody else includes it.
- */
+/* Declarations shared by the files of the peer only. */
 #ifndef TG_PEER_IMPL_H
 #define TG_PEER_IMPL_H
 
@@ -17,117 +15,142 @@ struct tg_subscription_s {
 struct tg_server_request_s {
     tg_server_request_t *next;
     uint64_t id;
-    uint64_t tag; /* the host's */
+    uint64_t tag; /* belongs to the host */
 };
 
 struct tg_batch_s {
     tg_buf_t replies;
-    size_t memory_bytes; /* of replies, as counted in the peer */
-    unsigned refs;       /* replies to come, and one while it is read */
-    unsigned number;     /* within tg_peer_save() */
+    size_t memory_bytes; /* size of replies, as counted in the peer */
+    unsigned refs;       /* pending replies, plus one while it is read */
+    unsigned number;     /* number of the batch within tg_peer_save() */
 
-    /* While it is served, in more turns than one. */
-    unsigned served; /* elements */
-    size_t at;       /* where its next element stands, or 0: look */
+    /* Position of a batch that is served in several time slices. */
+    unsigned served; /* number of elements served */
+    size_t at;       /* offset of the next element; 0: find it by `served` */
 };
 
-/* --- tg_peer_reply.c: rendering --- */
-
-/* What a bridge of ours may put around the largest message of its agent's. */
-#define TG_PEER_ENVELOPE_SIZE 16384
-
-/* A bridge or CLI of ours has said hello. */
-void tg_peer_set_toolgate(tg_peer_t *peer);
+/* --- tg_peer_reply.c: replies --- */
 
 /*
- * Opens a message up to and without the value of a member, in the buffer that
- * is returned; and closes it, framing and size check included.
+ * Bytes that a Toolgate bridge may add around the largest message of its agent.
  */
+#define TG_PEER_ENVELOPE_SIZE 16384
+
+/* Records that the client is a bridge or CLI of Toolgate, after its hello. */
+void tg_peer_set_toolgate(tg_peer_t *peer);
+
+/* Member of a reply, for tg_reply_open(). */
 #define TG_REPLY_MEMBER_RESULT TG_STR("\"result\":")
 #define TG_REPLY_MEMBER_ERROR TG_STR("\"error\":")
+
+/*
+ * Begins a reply up to the member's value, which the caller appends. Returns
+ * the buffer and sets *start to the reply's offset.
+ */
 tg_buf_t *tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply,
                         tg_str_t member, size_t *start);
+
+/*
+ * Ends a reply with its framing. An oversized reply is replaced by an error.
+ */
 void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
-/* Takes back what was opened and not closed. */
+/* Removes a reply that was opened and not closed. */
 void tg_reply_discard(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
-/* What every modern result says, with a comma behind it. */
+/* Appends the members that every modern result has, with a trailing comma. */
 void tg_reply_write_modern(tg_peer_t *peer, tg_buf_t *out);
-/* The same with what else there is for _meta: a raw object, or absent. */
+/*
+ * Appends the members that every modern result has, with a trailing comma.
+ * meta: further members of _meta as a raw object, or absent.
+ */
 void tg_reply_write_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta);
 void tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out);
 
-/* A JSON-RPC error (jsonrpc, relay) of why's text; data is raw or absent. */
+/*
+ * Writes a JSON-RPC error (jsonrpc, relay). why has the message; data is raw
+ * or absent.
+ */
 void tg_reply_write_error(tg_peer_t *peer, const tg_reply_t *reply,
                           int64_t code, const tg_outcome_t *why, tg_str_t data);
+
+/* Rejects a request with a JSON-RPC error and reports it to the host. */
 void tg_reply_reject_request(tg_peer_t *peer, const tg_reply_t *reply,
                              int64_t code, const char *text);
 
-/* The text of an outcome, as the body of a JSON string. */
+/* Appends the text of an outcome as the body of a JSON string. */
 void tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome);
 
-/* The code of a failed method, where the dialect has codes. */
+/* Returns the JSON-RPC error code of a failed method. */
 int tg_failure_rpc_code(tg_failure_t failure);
 
-/* The error of a message that was larger than the peer takes. */
+/* Rejects a message that exceeds the peer's limit. */
 void tg_reply_reject_oversized(tg_peer_t *peer, const tg_reply_t *reply);
 
-/* Answers with a failure. */
+/* Answers with a failure; text is plain. */
 void tg_reply_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
                             tg_failure_t failure, tg_str_t text);
 
 /*
- * A reply that says that another was too large is smaller than this, so that
- * it is never found too large itself.
+ * Upper bound of the reply that reports an oversized reply, in bytes. Such a
+ * reply is always sent.
  */
 #define TG_REPLY_SMALL_MAX (TG_REQUEST_ID_MAX + 512)
 
-/* Does a tool's reply have an outcome's JSON beside its text form? */
+/*
+ * Checks whether a tool's reply has the outcome's JSON as structuredContent in
+ * addition to its text.
+ */
 int tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
                            const tg_outcome_t *outcome);
 
-/* The replies of a batch have grown. */
+/* Updates the memory count after the replies of a batch have grown. */
 void tg_batch_account_memory(tg_peer_t *peer, tg_batch_t *batch);
 
 /* --- tg_peer_call.c --- */
 
 /*
- * Puts a call among those in flight: a copy of the size bytes that start
- * with from, and of its id, token and name.  NULL: no memory.
+ * Creates a call in flight from the size bytes at from, with copies of its id,
+ * token and name. size: at least sizeof(tg_call_t). NULL: out of memory.
  */
 tg_call_t *tg_call_new(const tg_call_t *from, size_t size);
 
-/* Nobody wants its answer: the host is told, and it is freed. */
+/* Cancels a call: notifies the host and frees the call. */
 void tg_call_cancel(tg_call_t *call);
 
 /*
- * Hands a request, its entry still to be found, to its handler, or answers
- * that there is none.  Absent arguments become `{}`.
+ * Passes a request to its handler, or answers that the tool or method is
+ * unknown. Sets request->entry. Absent arguments become `{}`.
  */
 void tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request);
 
-/* The same of one whose entry is known, and the entry of a name, or NULL. */
+/* Passes a request whose entry is set to its handler. */
 void tg_peer_call_handler(tg_peer_t *peer, tg_request_t *request);
+
+/* Returns the catalog entry of an escaped name, or NULL. */
 const tg_catalog_entry_t *tg_peer_find_entry(tg_peer_t *peer,
                                              tg_catalog_entry_type_t kind,
                                              tg_str_t name);
 
-/* Cancels the call or ends the subscription of a raw id, if there is one. */
+/* Cancels the call, subscription or parked request with a raw id, if any. */
 void tg_peer_cancel_request(tg_peer_t *peer, tg_str_t id);
+
+/* Checks whether a call, subscription or parked request has this raw id. */
 int tg_peer_has_request_id(tg_peer_t *peer, tg_str_t id);
 
-/* Puts one of a raw id into the list at *at: TG_OK or TG_NOMEM. */
+/* Inserts a subscription with a copy of a raw id at *at. TG_OK or TG_NOMEM. */
 int tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id);
 
-/* Takes the one at *at out of the list, and frees it. */
+/* Removes the subscription at *at from the list and frees it. */
 void tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at);
 
-/* NULL: no memory. */
+/* Creates a batch with one reference. NULL: out of memory. */
 tg_batch_t *tg_batch_new(const tg_peer_t *peer);
+
+/* Releases a reference. The last one sends the replies and frees the batch. */
 void tg_batch_unref(tg_peer_t *peer, tg_batch_t *batch);
 
-/* The one that is being served, if any, has no further element. */
+/* Ends the batch being served, if any: it has no further element. */
 void tg_peer_end_batch(tg_peer_t *peer);
 
 /* --- tg_peer_park.c --- */
@@ -137,8 +160,8 @@ void tg_peer_cancel_parked(tg_peer_t *peer, tg_str_t id);
 void tg_peer_drop_parked(tg_peer_t *peer);
 
 /*
- * Takes the first one, which must be there, and its message.  It is put back
- * in front of the others, or freed.
+ * Removes the first parked request, which must exist, and sets *text to its
+ * message. The caller returns it with tg_parked_put_back() or frees it.
  */
 tg_parked_request_t *tg_parked_take(tg_peer_t *peer, tg_str_t *text);
 void tg_parked_put_back(tg_peer_t *peer, tg_parked_request_t *parked);
@@ -146,37 +169,43 @@ void tg_parked_free(tg_peer_t *peer, tg_parked_request_t *parked);
 
 /* --- tg_peer_notify.c --- */
 
-/* The beginning of what a subscription asked for, up to its own id. */
+/*
+ * Appends the beginning of a subscription's notification, up to the
+ * subscription id.
+ */
 void tg_subscription_write_head(tg_buf_t *out, const tg_peer_t *peer,
                                 const tg_subscription_t *sub, tg_str_t method);
 
-/* The rest of its params, an object or absent; then the message ends. */
+/*
+ * Appends the rest of a subscription's params, without the envelope's end.
+ * params is a raw object or absent.
+ */
 void tg_subscription_write_tail(tg_buf_t *out, tg_str_t params);
 
-/* Both, as a whole message. */
+/* Sends a notification to a subscription. */
 void tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
                             tg_str_t method, tg_str_t params);
 
 /* --- tg_peer_server_request.c --- */
 
-/* Behind those that wait; NULL: no memory. */
+/* Appends a server request to the list. NULL: out of memory. */
 tg_server_request_t *tg_server_request_add(tg_peer_t *peer, uint64_t id,
                                            uint64_t tag);
 void tg_server_request_remove(tg_peer_t *peer, tg_server_request_t **at);
 unsigned tg_peer_count_server_requests(const tg_peer_t *peer);
 
-/* What it can be asked, if there is something about that in params. */
+/* Reads the client's capabilities from params, if present. */
 void tg_peer_read_client_caps(tg_peer_t *peer, tg_str_t params);
 
-/* A response of the client's. */
+/* Handles a response of the client. */
 void tg_peer_on_response(tg_peer_t *peer, const tg_message_t *message);
 
-/* One that is too large, of this id or of an unknown one: as an error. */
+/* Handles an oversized response as an error. id is raw or absent. */
 void tg_peer_on_oversized_response(tg_peer_t *peer, tg_str_t id);
 
 /* --- tg_peer_mcp.c --- */
 
-/* Reads who the client of a bridge is: its hello. */
+/* Reads the client info of a bridge's agent from its hello. */
 void tg_peer_read_hello(tg_peer_t *peer, const tg_message_t *message);
 
 /*
@@ -196,37 +225,43 @@ typedef enum {
     TG_METHOD_LISTEN
 } tg_mcp_method_t;
 
-/* Of a raw value. */
+/* Returns the method of a raw value. */
 tg_mcp_method_t tg_mcp_method_parse(tg_str_t method);
 
 /*
- * A request whose envelope is sound: of one of MCP's methods, or one that
- * claims a version.  TG_OK: it was answered; TG_MISSING: its claim holds, and
- * the method is none of MCP's.
+ * Handles a request with a valid envelope that has a method of MCP or declares
+ * an MCP version. TG_OK: the request was answered. TG_MISSING: the version is
+ * valid, but the method does not belong to MCP.
  */
 int tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
                            tg_message_t *message, tg_reply_t *reply);
 
-/* tools/list and tools/call, for relay as well. */
+/* Handles tools/list, for relay as well. */
 void tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
                            const tg_reply_t *reply);
 
-/* NULL, or what is wrong with the call: it is to be answered then. */
+/*
+ * Handles tools/call, for relay as well. Returns NULL, or what is wrong with
+ * the call: the caller then answers it.
+ */
 const char *tg_peer_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
                                   const tg_reply_t *reply);
 
 /* --- tg_peer.c --- */
 
-/* Keeps who the client says that it is. */
+/* Stores the client's name, version and bridge. */
 void tg_peer_set_client_info(tg_peer_t *peer, tg_str_t name, tg_str_t version,
                              tg_str_t via);
 
-/* Framing follows the dialect; undecided, the first byte tells. */
+/* Sets the dialect and its framing. TG_DIALECT_AUTO keeps the framing. */
 void tg_peer_set_dialect(tg_peer_t *peer, tg_dialect_t dialect);
 
-/* --- what the host is asked and told --- */
+/* --- calls of the host's ops --- */
 
-/* While there is more: is it the turn of somebody else? */
+/*
+ * Checks whether the time slice is over. Only for use while more input is
+ * left.
+ */
 static inline int
 tg_peer_is_slice_over(const tg_peer_t *peer)
 {

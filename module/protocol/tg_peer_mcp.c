@@ -1,6 +1,6 @@
 /*
- * MCP in both eras (docs/protocols.md "MCP"): which era a request is of, and
- * the methods.
+ * MCP in both eras (docs/protocols.md "MCP"): the era of a request, and the
+ * methods.
  */
 #include "protocol/tg_peer_fast_path.h"
 #include "protocol/tg_peer_impl.h"
@@ -54,7 +54,10 @@ tg_mcp_write_instructions(tg_peer_t *peer, tg_buf_t *out)
     }
 }
 
-/* The version that was asked for where we speak it, else our newest. */
+/*
+ * Returns the requested version if it is supported, otherwise the newest legacy
+ * version.
+ */
 static const char *
 tg_mcp_negotiate_version(tg_str_t asked)
 {
@@ -73,8 +76,8 @@ tg_mcp_negotiate_version(tg_str_t asked)
 }
 
 /*
- * Decodes a string member of an object, which may be absent, to room.
- * Returns the text; it is empty where there is none, or one that is longer.
+ * Decodes a string member of an object, which may be absent, into room.
+ * Returns the text; absent if the member is missing or too long.
  */
 static tg_str_t
 tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
@@ -93,7 +96,7 @@ tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
     return tg_buf_has_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
 }
 
-/* Learns who the client is from a raw clientInfo, which may be absent. */
+/* Reads the client info from a raw clientInfo, which may be absent. */
 static void
 tg_peer_parse_client_info(tg_peer_t *peer, tg_str_t info, tg_str_t via)
 {
@@ -138,7 +141,7 @@ tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
     peer->is_legacy = 1;
     tg_peer_read_client_caps(peer, message->params);
 
-    /* A bridge has said who its agent is; this is the bridge itself. */
+    /* A bridge has already named its agent; this clientInfo is the bridge's. */
     if (peer->client_via.len == 0) {
         tg_peer_parse_client_info(peer, message->p.client_info, TG_STR_NONE);
     }
@@ -191,7 +194,10 @@ tg_mcp_respond_ping(tg_peer_t *peer, const tg_reply_t *reply)
     tg_reply_close(peer, reply, start);
 }
 
-/* The _meta of a list, in json; absent, or where it would take the room. */
+/*
+ * Returns the _meta of a list, stored in json; absent if there is none or if it
+ * would take too much of a message.
+ */
 static tg_str_t
 tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
 {
@@ -206,7 +212,10 @@ tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
                : TG_STR_NONE;
 }
 
-/* A list that is one page; beyond a message, what to do is up to the server. */
+/*
+ * Sends the list in one page. If it exceeds the largest message, sends an
+ * error that tells the operator what to do.
+ */
 static void
 tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -225,7 +234,7 @@ tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
                          tg_peer_get_list_meta(peer, TG_STR_NONE, &meta));
     tg_buf_deinit(&meta);
 
-    /* It is left out where it has the list be too large. */
+    /* Omit _meta if it makes the message too large. */
     if (out->len - start + 2 > tg_peer_max_message_size(peer)) {
         tg_buf_truncate(out, size);
     }
@@ -259,7 +268,7 @@ tg_dialect_list_message_size(const tg_dialect_row_t *row,
 
     size = tg_catalog_list_size(catalog);
 
-    /* With a comma behind each tool; there is none behind the last one. */
+    /* Each tool is counted with a comma; the last one has none. */
     return row->answer.len + sizeof(rest) - 1 + size - (size != 0);
 }
 
@@ -326,7 +335,10 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
     tg_request_t request;
     tg_str_t cursor;
 
-    /* No page of ours has an empty one; some clients send it for the first. */
+    /*
+     * Some clients send an empty cursor for the first page. No page has an
+     * empty cursor.
+     */
     cursor = tg_json_string_eq(message->p.cursor, TG_STR(""))
                  ? TG_STR_NONE
                  : message->p.cursor;
@@ -335,7 +347,7 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
         memset(&request, 0, sizeof(request));
         request.reply = *reply;
 
-        /* Its failures are errors: a tool's result would be no list. */
+        /* Makes failures JSON-RPC errors: a tool result would not be a list. */
         request.reply.kind = TG_ENTRY_METHOD;
         request.cursor = cursor;
         request.text = message->text;
@@ -427,7 +439,10 @@ tg_subscription_send_acknowledged(tg_peer_t *peer, const tg_subscription_t *sub)
     tg_buf_append_cstr(out, "}}}\n");
 }
 
-/* MCP 2026-07-28 "subscriptions/listen": acknowledged first, ended last. */
+/*
+ * Handles MCP 2026-07-28 "subscriptions/listen". The acknowledgement is sent
+ * now, the result when the subscription ends.
+ */
 static void
 tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
                  const tg_reply_t *reply)
@@ -466,7 +481,10 @@ tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
     tg_subscription_send_acknowledged(peer, sub);
 }
 
-/* The claim of a modern request; answers and returns 0 when it is wrong. */
+/*
+ * Checks the version and capabilities of a modern request. Returns 0 after
+ * answering with an error.
+ */
 static int
 tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
                          const tg_reply_t *reply)
@@ -515,13 +533,16 @@ tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
     return 1;
 }
 
-/* It holds. */
+/* Records that the client has sent a valid modern request. */
 static void
 tg_peer_set_modern(tg_peer_t *peer, const tg_message_t *message)
 {
     peer->is_modern = 1;
 
-    /* A session has one client; without a session each request says it. */
+    /*
+     * A session has one client, named by initialize. Without a session each
+     * request names its client.
+     */
     if (!peer->is_legacy || peer->client.len == 0) {
         tg_peer_parse_client_info(peer, message->meta.client_info,
                                   peer->client_via);
@@ -560,7 +581,9 @@ tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
         tg_peer_set_modern(peer, message);
     }
 
-    /* Without a session the era is the one that has this method. */
+    /*
+     * Without a session, assume the modern era for a method that only it has.
+     */
     if (method == TG_METHOD_DISCOVER && !reply->is_modern && !peer->is_legacy) {
         tg_reply_reject_request(
             peer, reply, TG_RPC_INVALID_PARAMS,

@@ -1,10 +1,11 @@
-/*
- * What a peer sends unasked.
- */
+/* Notifications of a peer: progress, list changes, subscriptions, shutdown. */
 #include "base/tg_number.h"
 #include "protocol/tg_peer_impl.h"
 
-/* Opens a notification up to its params; FALSE where there is none. */
+/*
+ * Begins a notification up to its params. Returns 0 if the dialect has no
+ * notifications or the peer is closing.
+ */
 static int
 tg_peer_begin_notification(tg_peer_t *peer, tg_str_t method, size_t *start)
 {
@@ -51,7 +52,9 @@ tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params)
     tg_peer_end_notification(peer, start);
 }
 
-/* Is it more than what was told before?  Then it is remembered. */
+/*
+ * Checks whether progress is larger than the last value, and stores it if so.
+ */
 static int
 tg_call_update_progress(tg_call_t *call, tg_str_t progress)
 {
@@ -85,7 +88,7 @@ tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     tg_buf_t *out;
     size_t start;
 
-    /* A client that does not read is told less often how far its call is. */
+    /* A client that does not read gets fewer progress notifications. */
     if (call->progress_token.data == NULL || call->peer->is_closing
         || call->peer->out.len > TG_PEER_OUTPUT_MAX
         || !tg_call_update_progress(call, progress)
@@ -105,7 +108,10 @@ tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     tg_peer_end_notification(call->peer, start);
 }
 
-/* MCP 2026-07-28 "subscriptions": each message names its subscription. */
+/*
+ * Appends the subscription id, which each message of a subscription has (MCP
+ * 2026-07-28 "subscriptions").
+ */
 static void
 tg_subscription_write_id(tg_buf_t *out, const tg_subscription_t *sub)
 {
@@ -207,7 +213,7 @@ tg_peer_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
         return;
     }
 
-    /* What was answered within a batch was done. */
+    /* Send the replies of a partly served batch: those calls were executed. */
     tg_peer_end_batch(peer);
 
     while (peer->subscriptions != NULL) {

@@ -1,10 +1,10 @@
 /*
- * Requests that are put aside, and served again as if they had just come:
- * what they need is not there yet.  Nothing of them was executed.
+ * Parked requests: they wait for something they need and are served again later
+ * as if they had just arrived. Nothing of them was executed.
  */
 #include "protocol/tg_peer_impl.h"
 
-/* One of them, with its id and its whole message behind it. */
+/* A parked request. data has its raw id, then its whole message. */
 struct tg_parked_request_s {
     tg_parked_request_t *next;
     uint64_t since;
@@ -43,7 +43,9 @@ tg_parked_remove(tg_peer_t *peer, tg_parked_request_t **at)
     tg_parked_free(peer, parked);
 }
 
-/* Where it is, or where the list ends. */
+/*
+ * Returns the link to the parked request with this id, or the end of the list.
+ */
 static tg_parked_request_t **
 tg_parked_find(tg_peer_t *peer, tg_str_t id)
 {

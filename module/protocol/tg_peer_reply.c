@@ -1,6 +1,4 @@
-/*
- * Answers, as each dialect spells them.
- */
+/* Replies in the form of each dialect. */
 #include "protocol/tg_peer_impl.h"
 
 void
@@ -20,7 +18,7 @@ tg_batch_account_memory(tg_peer_t *peer, tg_batch_t *batch)
     batch->memory_bytes = batch->replies.cap;
 }
 
-/* Where a reply is written. */
+/* Returns the buffer for a reply. */
 static tg_buf_t *
 tg_reply_get_buf(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -57,7 +55,7 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t member,
 void
 tg_reply_discard(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
 {
-    /* In a batch, with the comma in front. */
+    /* In a batch, also remove the comma before the reply. */
     tg_buf_truncate(tg_reply_get_buf(peer, reply),
                     reply->batch != NULL && start != 0 ? start - 1 : start);
 }
@@ -90,14 +88,20 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
                             tg_peer_max_reply_size(peer));
 
     } else {
-        /* All replies together must fit, with their two brackets. */
+        /*
+         * All replies of a batch must fit in one message, with their two
+         * brackets.
+         */
         size = out->len + 2;
         rc = size > limit && out->len - start > TG_REPLY_SMALL_MAX ? TG_LIMIT
                                                                    : TG_OK;
     }
 
     if (tg_buf_has_failed(out)) {
-        /* Sticky: the host sees it and closes. */
+        /*
+         * Set the sticky failure flag: the host sees it and closes the
+         * connection.
+         */
         peer->out.failed = 1;
 
     } else if (rc == TG_LIMIT) {
@@ -210,7 +214,10 @@ tg_failure_rpc_code(tg_failure_t failure)
     }
 }
 
-/* Compact JSON within a JSON string: the text form of structured content. */
+/*
+ * Appends compact JSON as the body of a JSON string: the text form of
+ * structured content.
+ */
 static void
 tg_reply_write_quoted_json(tg_buf_t *out, tg_str_t raw)
 {
@@ -245,7 +252,10 @@ tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome)
     }
 }
 
-/* Its own _meta, and what is added to that. */
+/*
+ * Appends the result's own _meta together with the added members, and ends the
+ * result.
+ */
 static void
 tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                     const tg_outcome_t *outcome)
@@ -279,7 +289,9 @@ tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_append_cstr(out, "}}");
 }
 
-/* Has a result a structuredContent that the legacy era does not know? */
+/*
+ * Checks whether a result's structuredContent is valid only in the modern era.
+ */
 static int
 tg_reply_is_structured_modern_only(const tg_reply_t *reply,
                                    const tg_tool_result_view_t *view)
@@ -288,7 +300,7 @@ tg_reply_is_structured_modern_only(const tg_reply_t *reply,
            && view->structured != TG_JSON_OBJECT;
 }
 
-/* A whole result of the handler's own; modern members are added to it. */
+/* Appends the whole result of a handler. Modern members are added to it. */
 static void
 tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                       const tg_outcome_t *outcome,
@@ -326,7 +338,7 @@ tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 #define TG_REPLY_TEXT_END "\"}]"
 #define TG_REPLY_IS_OK ",\"isError\":false}"
 
-/* An MCP CallToolResult. */
+/* Appends an MCP CallToolResult. */
 static void
 tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
                            tg_buf_t *out, const tg_outcome_t *outcome,
@@ -364,8 +376,9 @@ tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
 }
 
 /*
- * The same in one piece, of what nothing has to be done about: then 1.  What
- * is large, or goes elsewhere, is left to the others.
+ * Writes a short text result of a tool in one piece. Returns 1 if it did, 0 if
+ * the reply needs the general functions: it is large, modern, has _meta or
+ * belongs to a batch.
  */
 static int
 tg_reply_write_fast_path(tg_peer_t *peer, const tg_reply_t *reply,
@@ -422,7 +435,7 @@ tg_reply_write_fast_path(tg_peer_t *peer, const tg_reply_t *reply,
     return 1;
 }
 
-/* The result of a plain JSON-RPC method. */
+/* Appends the result of a plain JSON-RPC method. */
 static void
 tg_reply_write_method_result(tg_buf_t *out, const tg_outcome_t *outcome)
 {
@@ -461,7 +474,7 @@ tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
     tg_buf_t *out;
     size_t start;
 
-    /* Nothing else is to be known of it. */
+    /* An oversized outcome need not be examined further. */
     if (!reply->is_silent && tg_reply_is_too_large(peer, reply, outcome)) {
         return;
     }

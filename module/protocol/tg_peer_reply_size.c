@@ -1,5 +1,5 @@
 /*
- * How large a reply may be, and is at least, before it is written.
+ * Size limits of replies, and the minimum size of a reply before it is written.
  */
 #include "protocol/tg_peer_impl.h"
 
@@ -29,7 +29,10 @@ tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
                || tg_json_type(outcome->value) == TG_JSON_OBJECT);
 }
 
-/* The least bytes of a reply; to put it costs several times as much. */
+/*
+ * Returns a lower bound of a reply's size in bytes, at a fraction of the cost
+ * of writing the reply.
+ */
 static size_t
 tg_reply_min_size(const tg_peer_t *peer, const tg_reply_t *reply,
                   const tg_outcome_t *outcome)
@@ -42,7 +45,7 @@ tg_reply_min_size(const tg_peer_t *peer, const tg_reply_t *reply,
         return tg_tool_result_texts_size(outcome->value);
     }
 
-    /* Then nobody has to look at it. */
+    /* Longer than the limit even without escapes: no need to scan the text. */
     if (outcome->kind == TG_OUTCOME_TEXT
         && outcome->value.len > tg_peer_max_reply_size(peer))
     {
@@ -62,7 +65,10 @@ tg_peer_check_reply_size(const tg_peer_t *peer, const tg_reply_t *reply,
 
     limit = tg_peer_max_reply_size(peer);
 
-    /* The most that tg_reply_min_size() makes of a byte. */
+    /*
+     * Largest number of bytes that tg_reply_min_size() counts per byte of
+     * value.
+     */
     most = outcome->kind == TG_OUTCOME_TEXT               ? 6
            : tg_reply_is_structured(peer, reply, outcome) ? 2
                                                           : 1;

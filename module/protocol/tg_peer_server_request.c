@@ -1,10 +1,13 @@
 /*
- * Requests of the server's to its client, which MCP's legacy versions have:
- * what the client says it can be asked, what it was asked, what it told.
+ * Requests of the server to its client (MCP's legacy versions): the client's
+ * capabilities, the pending requests, the responses.
  */
 #include "protocol/tg_peer_impl.h"
 
-/* Replaces a text that the peer owns; it is empty when there is no memory. */
+/*
+ * Replaces a text that the peer owns. The text is empty if memory is
+ * exhausted.
+ */
 static void
 tg_peer_set_text(tg_peer_t *peer, tg_str_t *field, tg_str_t text)
 {
@@ -185,7 +188,7 @@ tg_peer_cancel_server_requests(tg_peer_t *peer)
     }
 }
 
-/* A response that nobody waits for says nothing. */
+/* Ignores a response that matches no pending request. */
 void
 tg_peer_on_response(tg_peer_t *peer, const tg_message_t *message)
 {

@@ -1,93 +1,103 @@
 /*
- * A peer on its way from one process to another, calls in flight included.
+ * Handoff of a peer from one process to another, including calls in flight.
  *
- * The old process saves what the peer knows as bytes, and forgets it; the
- * new one loads them into a peer that tg_peer_init() just made, with its own
- * catalogue and limits.  The client notices nothing: a frame may be cut
- * anywhere, batches keep what they gathered, ids stay taken.
+ * The old process saves the peer's state as bytes and then forgets it. The new
+ * process loads the state into a peer from tg_peer_init(), with its own catalog
+ * and limits. The client notices nothing: a frame may be cut anywhere, batches
+ * keep their replies, ids stay in use.
  *
- * Beside the state the host carries the bytes that tg_peer_handle_input() did
- * not consume and those of peer->out that were not written.
+ * In addition to the state, the host transfers the bytes that
+ * tg_peer_handle_input() did not consume and the unwritten bytes of peer->out.
  *
- * The bytes are for processes of one machine, but loading trusts none of them.
+ * Both processes run on one machine, but loading does not trust the bytes.
  */
 #ifndef TG_PEER_SNAPSHOT_H
 #define TG_PEER_SNAPSHOT_H
 
 #include "protocol/tg_peer.h"
 
-/* What the host may keep of one call: where its program is to be found. */
+/*
+ * Largest token in bytes that the host may store for a call, for finding its
+ * program.
+ */
 #define TG_PEER_TOKEN_MAX 65536
 
 /*
- * Appends what the host needs to go on with a call in flight elsewhere, at
- * most TG_PEER_TOKEN_MAX bytes.
+ * Appends the host's token for a call in flight, which the new process needs to
+ * continue it; at most TG_PEER_TOKEN_MAX bytes.
  */
 typedef void (*tg_peer_write_token_pt)(void *host, const tg_call_t *call,
                                        tg_buf_t *out);
 
 /*
- * Appends the state to out, not from within ops->call; the peer changes in
- * nothing that counts and may be used on.  put_token may be NULL.
- * TG_OK, TG_NOMEM (only out is of no use then), TG_LIMIT: a token was too
- * long.
+ * Appends the state to out. Must not be called from within ops->call. The
+ * peer stays usable. put_token may be NULL. TG_OK; TG_NOMEM (out is
+ * unusable); TG_LIMIT if a token is too long.
  *
- * Replies that wait for the rest of their batch may be a lot.  With is_apart
- * they are not in the state: tg_peer_take_replies() gives them.
+ * The replies of incomplete batches may be large. With has_separate_replies
+ * they are not part of the state: tg_peer_take_replies() returns them.
  */
 int tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
                  int has_separate_replies, tg_buf_t *out);
 
-/* May have the buffer for its own, and leave an empty one. */
+/*
+ * Receives the replies of a batch. May take over the buffer and leave an empty
+ * one.
+ */
 typedef void (*tg_peer_take_replies_pt)(void *data, tg_buf_t *replies);
 
 /*
- * For right after tg_peer_save() with is_apart: one buffer for each batch, as
- * tg_peer_load() will ask for them, ncalls + 1 at most.  Then the peer is to
- * be forgotten.
+ * Calls take with the replies of each batch, at most ncalls + 1 times, in the
+ * order in which tg_peer_load() reads them. For use right after tg_peer_save()
+ * with has_separate_replies; the peer must be forgotten afterwards.
  */
 void tg_peer_take_replies(tg_peer_t *peer, tg_peer_take_replies_pt take,
                           void *data);
 
 /*
- * Frees the calls in flight without cancelling them: they go on elsewhere.
- * For after tg_peer_save(), when the state was handed over; the host has
- * dropped what it had of them.  tg_peer_deinit() is to follow.
+ * Frees the calls in flight without cancelling them, because the new process
+ * continues them. For use after tg_peer_save(), when the state was handed over
+ * and the host has dropped its data of the calls. tg_peer_deinit() must
+ * follow.
  */
 void tg_peer_forget_calls(tg_peer_t *peer);
 
-/* Appends the next len bytes of what was taken: TG_OK, TG_INVALID, TG_NOMEM. */
+/*
+ * Appends the next len bytes of the separate replies. TG_OK, TG_INVALID or
+ * TG_NOMEM.
+ */
 typedef int (*tg_peer_read_replies_pt)(void *data, tg_buf_t *replies,
                                        size_t len);
 
 /*
- * A call in flight has come over.  call->entry is the call's own: name, kind
- * and output as when it was called, whatever the catalogue says now, and
- * host NULL; its output_schema is set where now has the same.  now is what
- * the catalogue has under the name and this client may see, or NULL when
- * that is gone.  token is what put_token wrote, until the return.
+ * Restores a call in flight. call->entry is the call's own copy: name, kind
+ * and output as at the time of the call, even if the catalog has changed. Its
+ * output_schema is set if the current entry has an equal one. now: the current
+ * entry of that name if the client may see it, else NULL. token: what
+ * put_token appended, valid until the return. call->host is NULL.
  *
- * Set call->host; tg_call_respond() and its like may be used on this call at
- * once.
+ * The function sets call->host. It may answer the call at once, with
+ * tg_call_respond() for instance.
  */
 typedef void (*tg_peer_restore_call_pt)(void *host, tg_call_t *call,
                                         const tg_catalog_entry_t *now,
                                         tg_str_t token);
 
 /*
- * Loads a state into a peer fresh from tg_peer_init(), in whose out there
- * may be what the old process did not write.  What the state does not have
- * of replies is asked of give; NULL: it has all.  A dialect that was detected
- * or forced there stays; a connection that said nothing yet gets this peer's.
+ * Loads a state into a new peer from tg_peer_init(). peer->out may already
+ * have the bytes that the old process did not write. read_replies reads
+ * separate replies; NULL: the state has all replies. A detected or configured
+ * dialect is kept; a connection that has received nothing yet uses this peer's
+ * dialect.
  *
- *   TG_OK      resume was called for each call in flight, oldest first;
- *              has_changed says whether what this client can see of the
- *              tools is another than there, so that it is to be told
- *              (tg_peer_notify_list_changed())
- *   TG_INVALID     no state of this version; resume was not called
- *   TG_NOMEM   likewise
+ *   TG_OK       resume was called for each call in flight, oldest first.
+ *               *has_changed: the tools that this client sees differ from
+ *               those in the old process; notify the client with
+ *               tg_peer_notify_list_changed()
+ *   TG_INVALID  not a valid state of this version; resume was not called
+ *   TG_NOMEM    out of memory; close the connection
  *
- * After both failures only tg_peer_deinit() may follow.
+ * After a failure only tg_peer_deinit() may be called.
  */
 int tg_peer_load(tg_peer_t *peer, tg_str_t state,
                  tg_peer_read_replies_pt read_replies, void *data,

@@ -1,38 +1,43 @@
 /*
- * The bytes of a saved peer; for tg_peer_snapshot_save.c and
- * tg_peer_snapshot_load.c alone.
+ * Format of a saved peer, for tg_peer_snapshot_save.c and
+ * tg_peer_snapshot_load.c only.
  *
- * Numbers are big-endian.  A str is its length in 4 bytes, TG_SNAPSHOT_ABSENT
- * where there is none, and its bytes.
+ * Numbers are big-endian. A str is its length in 4 bytes (TG_SNAPSHOT_ABSENT
+ * if it is absent) and its bytes.
  *
  *     magic and version   "TGP8"
- *     dialect, frame's kind                 1 byte each
+ *     dialect             1
+ *     frame type          1
  *     flags of the peer   2
- *     version             str, of MCP's legacy, or empty
- *     client              str: its name, or empty
- *     client's version    str, or empty
- *     client's via        str, or empty
+ *     version             str: legacy MCP version, or empty
+ *     client              str: name, or empty
+ *     client version      str, or empty
+ *     client via          str, or empty
  *     view                8: tg_catalog_digest_visible() for this client
- *     subscriptions       4: how many; newest first
+ *     subscriptions       4: number; newest first
  *         id              str
- *         asked for       1: has_tools, and 2 for has_broadcasts
- *     can, asked          1 and 4: what it can be asked, how often it was
- *     asks                4: how many; oldest first
+ *         filter          1: has_tools is 1, has_broadcasts is 2
+ *     client_caps         1
+ *     asked               4: number of requests sent to the client
+ *     server requests     4: number of pending ones; oldest first
  *         id, tag         4, 8
- *     served              4: elements of the first batch, if its rest is to be
- *                         served; or 0
- *     work                8: the host's, about them; if there are some
- *     batches             4: how many; numbered from 1 on
- *         replies         str, those gathered so far
- *     calls               4: how many; oldest first
+ *     served              4: elements served of the first batch, or 0 if no
+ *                         batch is being served
+ *     work                8: peer->work; only if served is not 0
+ *     batches             4: number; numbered from 1 on
+ *         replies         str: replies collected so far
+ *     calls               4: number; oldest first
  *         kind, flags     1 byte each
- *         batch           4: its number, or 0
- *         id, progress token, last progress, name         str each
- *         output          1: the entry's mode
- *         schema          8: the entry's output_digest
- *         token           str, the host's
+ *         batch           4: number of its batch, or 0
+ *         id              str
+ *         progress token  str
+ *         last progress   str
+ *         name            str
+ *         output          1: output mode of the entry
+ *         output digest   8: output_digest of the entry
+ *         token           str: the host's token
  *
- * A change in any of that is another number in the magic.
+ * Any change of the format needs a new magic.
  */
 #ifndef TG_PEER_SNAPSHOT_IMPL_H
 #define TG_PEER_SNAPSHOT_IMPL_H
@@ -44,10 +49,10 @@
 #define TG_SNAPSHOT_ABSENT UINT32_MAX
 
 enum {
-    TG_SNAPSHOT_IS_MODERN = 1, /* of a call */
-    TG_SNAPSHOT_IS_MCP = 2,    /* of a call and of the peer */
-    TG_SNAPSHOT_IS_SILENT = 4, /* of a call */
-    TG_SNAPSHOT_IS_LEGACY = 4, /* of the peer, as those below */
+    TG_SNAPSHOT_IS_MODERN = 1, /* flag of a call */
+    TG_SNAPSHOT_IS_MCP = 2,    /* flag of a call and of the peer */
+    TG_SNAPSHOT_IS_SILENT = 4, /* flag of a call */
+    TG_SNAPSHOT_IS_LEGACY = 4, /* flag of the peer, as all that follow */
     TG_SNAPSHOT_IS_TOOLGATE = 8,
     TG_SNAPSHOT_IS_CLOSING = 16,
     TG_SNAPSHOT_IS_DISCARDING = 32,

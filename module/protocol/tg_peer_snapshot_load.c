@@ -1,16 +1,20 @@
+/* Loading of a saved peer. */
 #include "base/tg_utf8.h"
 #include "protocol/tg_peer_snapshot_impl.h"
 
-/* What is left of the bytes; sticky, like tg_buf_t. */
+/* Unread bytes of the state. is_bad is sticky, as the failure of tg_buf_t. */
 typedef struct {
     tg_str_t left;
-    /* of replies; NULL: they are among the bytes */
+    /* reads separate replies; NULL: they are in the state */
     tg_peer_read_replies_pt read_replies;
     void *data;
     int is_bad;
 } tg_snapshot_reader_t;
 
-/* A call that came over, with what it can no longer borrow. */
+/*
+ * A restored call with data for tg_peer_restore_call_pt. The data follows the
+ * call in its allocation.
+ */
 typedef struct {
     tg_call_t call;
     const tg_catalog_entry_t *now;
@@ -64,7 +68,7 @@ tg_snapshot_read_str(tg_snapshot_reader_t *state)
                                      : tg_snapshot_read_bytes(state, len);
 }
 
-/* One of 0 … last. */
+/* Reads a value of 0 … last in one byte. */
 static unsigned
 tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
 {
@@ -81,8 +85,8 @@ tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
 }
 
 /*
- * How many elements follow, of which each has at least so many bytes: what
- * is allocated for them is in proportion to the state.
+ * Reads the number of elements that follow. Each element has at least `least`
+ * bytes, so that allocations stay in proportion to the state.
  */
 static unsigned
 tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
@@ -99,7 +103,7 @@ tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
     return (unsigned) n;
 }
 
-/* A raw JSON value as it came from a client, or absent. */
+/* Reads a raw JSON value of a client, or absent. */
 static tg_str_t
 tg_snapshot_read_json(tg_snapshot_reader_t *state, int is_scalar)
 {
@@ -114,7 +118,9 @@ tg_snapshot_read_json(tg_snapshot_reader_t *state, int is_scalar)
 
     type = tg_json_type(raw);
 
-    /* A raw value has no white space around it, so its first byte tells. */
+    /*
+     * A raw value has no leading white space, so its first byte shows its type.
+     */
     if (type == TG_JSON_NONE || tg_json_validate(raw, NULL) != TG_OK
         || (is_scalar && type != TG_JSON_STRING && type != TG_JSON_NUMBER
             && type != TG_JSON_NULL))
@@ -136,7 +142,7 @@ tg_snapshot_read_id(tg_snapshot_reader_t *state)
     return id;
 }
 
-/* A text of so many bytes at most. */
+/* Reads a valid UTF-8 text of at most `most` bytes. */
 static tg_str_t
 tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
 {
@@ -148,7 +154,7 @@ tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
     return text;
 }
 
-/* --- the peer --- */
+/* --- peer --- */
 
 static void
 tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
@@ -177,7 +183,10 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
         return;
     }
 
-    /* It is what it has been; one that said nothing is what the peer says. */
+    /*
+     * Restore the dialect. A connection that received nothing keeps the
+     * peer's.
+     */
     if (kind != TG_FRAME_AUTO) {
         peer->frame.limit = peer->max_frame;
         tg_peer_set_dialect(peer, dialect);
@@ -290,7 +299,10 @@ tg_snapshot_load_batches(tg_peer_t *peer, tg_snapshot_reader_t *state,
     int rc;
 
     for (i = 0; i < n; i++) {
-        /* With a reference while it is loaded: none is gone too early. */
+        /*
+         * Holds a reference while loading, so that the batch is not freed too
+         * early.
+         */
         batches[i] = tg_batch_new(peer);
 
         if (batches[i] == NULL) {
@@ -309,9 +321,9 @@ tg_snapshot_load_batches(tg_peer_t *peer, tg_snapshot_reader_t *state,
     return TG_OK;
 }
 
-/* --- the calls --- */
+/* --- calls --- */
 
-/* What the catalogue has now under the name of a call. */
+/* Finds the current catalog entry of a call's name. */
 static void
 tg_restored_call_find_entry(const tg_peer_t *peer, tg_restored_call_t *restored)
 {
@@ -409,7 +421,10 @@ tg_snapshot_load_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     return state->is_bad || state->left.len != 0 ? TG_INVALID : TG_OK;
 }
 
-/* Each may be answered, and so be gone, within resume. */
+/*
+ * Calls resume for each call. The call may be answered and freed within
+ * resume.
+ */
 static void
 tg_snapshot_restore_calls(tg_peer_t *peer, tg_peer_restore_call_pt resume)
 {
@@ -423,7 +438,7 @@ tg_snapshot_restore_calls(tg_peer_t *peer, tg_peer_restore_call_pt resume)
     }
 }
 
-/* --- the whole --- */
+/* --- whole state --- */
 
 static int
 tg_snapshot_load_batches_and_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
@@ -445,7 +460,7 @@ tg_snapshot_load_batches_and_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
         rc = tg_snapshot_load_calls(peer, state, batches, n);
     }
 
-    /* A batch for which nothing is to come would never be sent. */
+    /* A batch that expects no reply would never be sent. */
     for (i = 0; rc == TG_OK && i < n; i++) {
         rc = batches[i]->refs == 1 ? TG_INVALID : TG_OK;
     }
@@ -453,7 +468,7 @@ tg_snapshot_load_batches_and_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     return rc;
 }
 
-/* Behind the subscriptions. */
+/* Loads the part after the server requests. */
 static int
 tg_snapshot_load_rest(tg_peer_t *peer, tg_snapshot_reader_t *state,
                       tg_peer_restore_call_pt resume)

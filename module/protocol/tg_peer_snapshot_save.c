@@ -1,3 +1,4 @@
+/* Saving of a peer. */
 #include "protocol/tg_peer_snapshot_impl.h"
 
 static void
@@ -13,7 +14,7 @@ tg_snapshot_write_number(tg_buf_t *out, uint64_t value, unsigned size)
     tg_buf_append(out, bytes, size);
 }
 
-/* An absent slice is told from an empty one. */
+/* Writes a string. Absent and empty strings are distinct. */
 static void
 tg_snapshot_write_str(tg_buf_t *out, tg_str_t str)
 {
@@ -68,8 +69,9 @@ tg_snapshot_take_batch(tg_batch_t *batch, unsigned *n,
 }
 
 /*
- * Numbers the batches from 1 on: the one that is being served, which may have
- * no call in flight, then in the order of their oldest calls.
+ * Numbers the batches from 1 on and calls take for each. The batch being
+ * served comes first, since it may have no call in flight; the others follow in
+ * the order of their oldest calls.
  */
 static unsigned
 tg_snapshot_take_batches(tg_peer_t *peer, tg_peer_take_replies_pt take,
@@ -134,7 +136,7 @@ tg_snapshot_write_batches(tg_peer_t *peer, int has_separate_replies,
                                      : tg_snapshot_write_replies,
                                  out);
 
-    /* How many they are, now that it is known. */
+    /* Fill in the number of batches. */
     end = out->len;
     out->len = at;
     tg_snapshot_write_number(out, n, 4);

@@ -1,6 +1,6 @@
 /*
- * What JSON-RPC 2.0, MCP and Toolgate itself have fixed words and numbers
- * for (docs/protocols.md).
+ * Fixed names and numbers of JSON-RPC 2.0, MCP and Toolgate
+ * (docs/protocols.md).
  */
 #ifndef TG_RPC_H
 #define TG_RPC_H
@@ -11,41 +11,45 @@ enum {
     TG_RPC_METHOD_NOT_FOUND = -32601,
     TG_RPC_INVALID_PARAMS = -32602,
     TG_RPC_INTERNAL_ERROR = -32603,
-    TG_RPC_NOT_STARTED = -32090, /* of Toolgate: not started, ask elsewhere */
-    TG_RPC_UNSUPPORTED_VERSION =
-        -32022 /* MCP 2026-07-28: unsupported version */
+    /* Toolgate: the request was not started and may be resent */
+    TG_RPC_NOT_STARTED = -32090,
+    TG_RPC_UNSUPPORTED_VERSION = -32022 /* MCP 2026-07-28 */
 };
 
 /*
- * How the message of TG_RPC_INVALID_REQUEST begins where a request is too
- * large.
+ * Beginning of the message of TG_RPC_INVALID_REQUEST if a request is too large.
  */
 #define TG_RPC_TOO_LARGE_TEXT "The message is larger than the "
 
-/* The data of TG_RPC_NOT_STARTED. */
+/* The data of a TG_RPC_NOT_STARTED error, as raw JSON. */
 #define TG_RPC_NOT_STARTED_DATA "\"toolgate\""
 
-/* MCP's newest revision, and the newest with a handshake. */
+/* MCP's newest revision, which has no handshake. */
 #define TG_MCP_VERSION_MODERN "2026-07-28"
+
+/* MCP's newest revision with a handshake. */
 #define TG_MCP_VERSION_LEGACY "2025-11-25"
-/* The one revision that has JSON-RPC batches. */
+/* The only MCP revision with JSON-RPC batches. */
 #define TG_MCP_VERSION_BATCHES "2025-03-26"
 
 #define TG_METHOD_TOOLGATE_HELLO "notifications/toolgate/hello"
 #define TG_METHOD_TOOLGATE_CLOSING "notifications/toolgate/closing"
 
-/* In the filter of subscriptions/listen: what a server tells all clients. */
+/*
+ * Member of the filter of subscriptions/listen: subscribes to the server's
+ * broadcasts to all clients.
+ */
 #define TG_MCP_FILTER_BROADCASTS "toolgate/broadcasts"
 
 /*
- * In a call's _meta, true: it is to become a task.  In that of a tool:
- * "optional" or "required".
+ * Member of _meta. In a call, true requests that the call becomes a task. In
+ * a tool, "optional" or "required" says whether its calls may or must be tasks.
  */
 #define TG_META_TASK "toolgate/task"
 
-/* In a result's _meta: the class of its error, for who switches on it. */
+/* Member of a result's _meta: error class, for programs that handle errors. */
 #define TG_META_ERROR_TYPE "toolgate/errorType"
-/* And the status that its program has exited with. */
+/* Member of a result's _meta: exit status of the tool's program. */
 #define TG_META_EXIT_STATUS "toolgate/exitStatus"
 
 #endif

@@ -1,8 +1,9 @@
+/* Parsing of server-sent events: fields, lines, events. */
 #include "protocol/tg_sse.h"
 
-/* A number of ms that is longer is nobody's. */
+/* Largest number of digits in "retry" (ms); a longer number is ignored. */
 #define TG_SSE_DIGITS_MAX 9
-/* Memory that is kept for the next event. */
+/* Bytes of memory kept for the next event. */
 #define TG_SSE_KEPT_MAX 65536
 
 void
@@ -79,7 +80,10 @@ tg_sse_find_field(const tg_sse_t *sse)
     return TG_SSE_OTHER;
 }
 
-/* The name is read: of data, each line begins behind the one before. */
+/*
+ * Begins the value of a field whose name is complete. Data of several lines is
+ * joined with line feeds.
+ */
 static int
 tg_sse_begin_value(tg_sse_t *sse)
 {
@@ -145,7 +149,7 @@ tg_sse_set_retry(tg_sse_t *sse)
     }
 }
 
-/* The line of a field has ended. */
+/* Stores the value of a field at the end of its line. */
 static void
 tg_sse_end_value(tg_sse_t *sse)
 {
@@ -177,7 +181,10 @@ tg_sse_end_value(tg_sse_t *sse)
 
 /* --- lines --- */
 
-/* The mark of the byte order may stand at the beginning: how much is of it. */
+/*
+ * Skips a byte order mark at the beginning of the stream. Returns the number
+ * of bytes skipped.
+ */
 static size_t
 tg_sse_skip_bom(tg_sse_t *sse, const char *data, size_t len)
 {
@@ -189,7 +196,7 @@ tg_sse_skip_bom(tg_sse_t *sse, const char *data, size_t len)
     }
 
     if (n != len && sse->nbom < 3) {
-        /* Part of it is the beginning of a name that nobody knows. */
+        /* An incomplete mark is the beginning of an unknown field name. */
         sse->name_len = sse->nbom != 0 ? TG_SSE_NAME_MAX : 0;
         sse->nbom = 3;
     }
@@ -197,7 +204,7 @@ tg_sse_skip_bom(tg_sse_t *sse, const char *data, size_t len)
     return n;
 }
 
-/* A part of a line. */
+/* Parses a part of a line. */
 static int
 tg_sse_parse_line(tg_sse_t *sse, const char *data, size_t len)
 {
@@ -237,7 +244,10 @@ tg_sse_parse_line(tg_sse_t *sse, const char *data, size_t len)
     return tg_sse_append_value(sse, data + i, len - i);
 }
 
-/* A line has ended: TG_OK: with it an event; TG_AGAIN. */
+/*
+ * Ends a line. TG_OK if the line ends an event; otherwise TG_AGAIN, or the
+ * error of the field (TG_LIMIT, TG_NOMEM).
+ */
 static int
 tg_sse_end_line(tg_sse_t *sse, tg_sse_event_t *event)
 {

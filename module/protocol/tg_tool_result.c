@@ -1,12 +1,10 @@
-/*
- * A CallToolResult of MCP: what must be in it, and what it says.
- */
+/* MCP's CallToolResult: validation and access to its members. */
 #include "protocol/tg_outcome.h"
 
 #define TG_TOOL_RESULT_ERROR(text)                                             \
     "The output is no tool result, as \"output result\" wants it: " text "."
 
-/* What is looked at in a content block. */
+/* Members of a content block that are checked. */
 enum {
     TG_BLOCK_TYPE,
     TG_BLOCK_TEXT,
@@ -44,7 +42,7 @@ tg_content_block_find_key(tg_str_t key, int has_escapes)
     return i;
 }
 
-/* The members of a block, of which there may be very many: in one pass. */
+/* Reads the members of a block in one pass: it may have very many members. */
 static void
 tg_content_block_parse(tg_str_t block, tg_str_t *values)
 {
@@ -75,7 +73,9 @@ tg_content_block_has_string_at(const tg_str_t *values, int member)
     return tg_json_type(values[member]) == TG_JSON_STRING;
 }
 
-/* Is it a text block as most are written, without a look at its members? */
+/*
+ * Checks whether a block is a text block in the usual form, without parsing it.
+ */
 static int
 tg_content_block_is_plain_text(tg_str_t block)
 {
@@ -92,7 +92,9 @@ tg_content_block_is_plain_text(tg_str_t block)
     return end == block.data + block.len - 2;
 }
 
-/* One content block, MCP "ContentBlock". */
+/*
+ * Checks a content block (MCP "ContentBlock"). Returns an error text or NULL.
+ */
 static const char *
 tg_tool_result_check_block(tg_str_t block)
 {
@@ -159,7 +161,7 @@ tg_tool_result_check_block(tg_str_t block)
         "of text, image, audio, resource_link and resource");
 }
 
-/* --- the check, in steps --- */
+/* --- check in steps --- */
 
 void
 tg_tool_result_check_begin(tg_tool_result_check_t *check, tg_str_t bytes,
@@ -171,7 +173,10 @@ tg_tool_result_check_begin(tg_tool_result_check_t *check, tg_str_t bytes,
     tg_json_walk_init(&check->walk, check->raw, TG_REPLY_DEPTH);
 }
 
-/* Notes a member, of which the last one counts if there are several. */
+/*
+ * Records a member of the result. If a member occurs several times, the last
+ * one counts.
+ */
 static void
 tg_tool_result_check_member(tg_tool_result_check_t *check)
 {
@@ -274,7 +279,7 @@ tg_tool_result_check_step(tg_tool_result_check_t *check, size_t bytes,
     return TG_OK;
 }
 
-/* --- what it says --- */
+/* --- members --- */
 
 int
 tg_tool_result_is_input_required(tg_str_t raw)

@@ -1,11 +1,15 @@
+/* Validation of traceparent and tracestate. */
 #include "protocol/tg_trace_context.h"
 
-/* Members of a tracestate. */
+/* Largest number of members in a tracestate. */
 #define TG_TRACESTATE_MEMBERS_MAX 32
 
 /* --- traceparent --- */
 
-/* So many digits, small letters only, at *at: are not all of them 0? */
+/*
+ * Checks n lowercase hexadecimal digits at *at and advances *at. *is_something
+ * is set to whether one of them is not 0.
+ */
 static int
 tg_trace_check_digits(const char **at, size_t n, int *is_something)
 {
@@ -45,7 +49,7 @@ tg_trace_is_traceparent(tg_str_t text)
         }
     }
 
-    /* Version 00 ends here, ff is none. */
+    /* Version 00 has no further fields; version ff is invalid. */
     if (memcmp(text.data, "ff", 2) == 0
         || (text.len != len && (!is_something[0] || *p != '-')))
     {
@@ -63,7 +67,9 @@ tg_trace_is_traceparent(tg_str_t text)
 
 /* --- tracestate --- */
 
-/* `KEY=VALUE` with blanks around it, or nothing. */
+/*
+ * Checks a member `KEY=VALUE` with blanks around it. An empty member is valid.
+ */
 static int
 tg_trace_is_tracestate_member(const char *p, const char *end)
 {

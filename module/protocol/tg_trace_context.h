@@ -1,18 +1,23 @@
-/*
- * W3C Trace Context, whose two values MCP has in a call's _meta.
- */
+/* W3C Trace Context. MCP carries its two values in the _meta of a call. */
 #ifndef TG_TRACE_CONTEXT_H
 #define TG_TRACE_CONTEXT_H
 
 #include "base/tg_base.h"
 
-/* Of version 00 it has 55 bytes; there may be more behind it in later ones. */
+/*
+ * Largest traceparent in bytes. Version 00 has 55; later versions may be
+ * longer.
+ */
 #define TG_TRACEPARENT_MAX 128
-/* As much as has to be passed on, by the recommendation. */
+/*
+ * Largest tracestate in bytes: the length that W3C requires to be propagated.
+ */
 #define TG_TRACESTATE_MAX 512
 
-/* Is text, which is plain, such a value?  Then others may be given it. */
+/* Checks whether plain text is a valid traceparent, which may be passed on. */
 int tg_trace_is_traceparent(tg_str_t text);
+
+/* Checks whether plain text is a valid tracestate, which may be passed on. */
 int tg_trace_is_tracestate(tg_str_t text);
 
 #endif
