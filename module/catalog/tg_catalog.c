@@ -1,3 +1,4 @@
+/* The catalog of tools and methods: names, listings, pages and digests. */
 #include "catalog/tg_catalog.h"
 
 #include "protocol/tg_peer_fast_path.h"
@@ -6,22 +7,23 @@
 
 #include <inttypes.h>
 
-/* Entries in a table of this size are found with few probes. */
+/* Minimum size of the hash table. */
 #define TG_CATALOG_SLOTS_MIN 16
 
 struct tg_catalog_s {
     const tg_alloc_t *alloc;
     size_t nrefs;
     void *memory;
-    void (*release)(void *memory); /* NULL: it is freed */
+    void (*release)(void *memory); /* NULL: memory is freed */
     tg_catalog_entry_t **entries;  /* in the order of addition */
     size_t n;
     size_t cap;
-    tg_catalog_entry_t **slots; /* open addressing; a power of two, half full */
+    /* hash table with open addressing; a power of two, at most half full */
+    tg_catalog_entry_t **slots;
     size_t nslots;
     tg_buf_t listings;
-    tg_buf_t legacy; /* those of the legacy era that differ */
-    size_t nsealed;  /* of the entries, whose listings are rendered */
+    tg_buf_t legacy; /* legacy listings that differ from listings */
+    size_t nsealed;  /* number of entries whose listings are rendered */
     uint64_t digest;
     uint64_t seed;
     tg_fast_path_cache_t fast_paths;
@@ -88,7 +90,7 @@ tg_catalog_unref(tg_catalog_t *catalog)
     tg_free(catalog->alloc, catalog);
 }
 
-/* The slot of a name: of the entry that has it, or the free one for it. */
+/* Returns the hash slot of a name: that of its entry, or a free one. */
 static size_t
 tg_catalog_find_slot(const tg_catalog_t *catalog, tg_catalog_entry_type_t kind,
                      tg_str_t name)
@@ -172,7 +174,7 @@ tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
     return TG_OK;
 }
 
-/* Adds an entry's digest to that of a list. */
+/* Mixes an entry's digest into the digest of a list. */
 static uint64_t
 tg_catalog_mix_digest(uint64_t hash, const tg_catalog_entry_t *entry)
 {
@@ -196,8 +198,8 @@ tg_catalog_entry_set_digest(tg_catalog_entry_t *entry)
 }
 
 /*
- * Renders a tool.  Its listings are in buffers that still move, so that their
- * addresses are set by tg_catalog_set_addresses().
+ * Renders the listings of a tool. The buffers may still move, so the addresses
+ * are set later by tg_catalog_set_addresses().
  */
 static int
 tg_catalog_render_entry(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
@@ -229,7 +231,7 @@ tg_catalog_render_entry(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
     return tg_buf_has_failed(&catalog->legacy) ? TG_NOMEM : TG_OK;
 }
 
-/* Sets the addresses of all that was rendered. */
+/* Sets the addresses of all rendered listings. */
 static void
 tg_catalog_set_addresses(tg_catalog_t *catalog)
 {
@@ -377,7 +379,9 @@ tg_catalog_digest_visible(const tg_catalog_t *catalog,
     return hash;
 }
 
-/* A cursor is the next entry's index and the digest, in hexadecimal. */
+/*
+ * Writes a cursor: the index of the next entry and the digest, in hexadecimal.
+ */
 static void
 tg_cursor_write(const tg_catalog_t *catalog, tg_buf_t *out, size_t index)
 {
@@ -414,7 +418,7 @@ tg_cursor_parse(const tg_catalog_t *catalog, tg_str_t cursor, size_t *index)
         *index = *index * 10 + (size_t) (text[i] - '0');
     }
 
-    /* Written anew, it must be the same: no second spelling of a cursor. */
+    /* A cursor is valid only in exactly this form. */
     expected = tg_buf_make_fixed(digest, sizeof(digest));
     tg_cursor_write(catalog, &expected, *index);
 
@@ -424,7 +428,10 @@ tg_cursor_parse(const tg_catalog_t *catalog, tg_str_t cursor, size_t *index)
                : TG_INVALID;
 }
 
-/* Appends what is visible from i on, as far as limit bytes; where it ended. */
+/*
+ * Appends visible tools from index i on, about limit bytes. Returns the index
+ * of the first tool that was not written.
+ */
 static size_t
 tg_catalog_write_tools(const tg_catalog_t *catalog, size_t i, size_t limit,
                        int is_legacy, tg_catalog_is_visible_pt visible,

@@ -1,29 +1,32 @@
 /*
- * The tools and methods that a server offers.
+ * The catalog: the tools and methods that a server offers.
  *
- * Built once, then sealed and read only: the listing of each tool is
- * rendered ahead, names are found in a hash, and a digest of all that clients
- * can see tells two catalogues apart.  It is there as long as somebody holds
- * it; its peers do.
+ * A catalog is built once, then sealed and read-only. It contains the rendered
+ * listing of each tool, a hash table of the names, and a digest of all that
+ * clients can see, which is used to compare two catalogs. Catalogs are
+ * reference-counted; each peer holds a reference.
  */
 #ifndef TG_CATALOG_H
 #define TG_CATALOG_H
 
 #include "base/tg_json.h"
 
-/* MCP 2025-11-25 "Tool Names": 1 to 128 characters. */
+/* Maximum length of a name (MCP 2025-11-25, "Tool Names"). */
 #define TG_NAME_MAX 128
-/* What the common agents accept: ^[a-zA-Z0-9_-]{1,64}$. */
+/* Maximum length of a name that common agents accept: ^[a-zA-Z0-9_-]{1,64}$. */
 #define TG_NAME_AGENT_MAX 64
-/* Bytes of tools on one page of tools/list, where it has pages. */
+/* Maximum bytes of tools on one page of tools/list. */
 #define TG_LIST_PAGE_SIZE 524288
-/* What is said of the list beside its tools: this part of a message at most. */
+/*
+ * The `_meta` of a tools/list result may take 1/8 of the maximum message size.
+ */
 #define TG_LIST_META_DIVISOR 8
 
 typedef enum {
-    TG_OUTPUT_TEXT,  /* the handler's bytes are a text */
-    TG_OUTPUT_JSON,  /* they are a JSON value */
-    TG_OUTPUT_RESULT /* they are a whole MCP CallToolResult */
+    TG_OUTPUT_TEXT, /* the handler returns text */
+    TG_OUTPUT_JSON, /* the handler returns a JSON value */
+    /* the handler returns a whole MCP CallToolResult */
+    TG_OUTPUT_RESULT
 } tg_output_type_t;
 
 typedef enum {
@@ -32,8 +35,8 @@ typedef enum {
 } tg_catalog_entry_type_t;
 
 /*
- * One tool or method.  The slices are borrowed from whoever adds it and
- * must outlive the catalogue.  The JSON values must be validated before.
+ * A tool or method. The slices are borrowed and must outlive the catalog. The
+ * JSON values must be valid.
  */
 typedef struct {
     tg_catalog_entry_type_t kind;
@@ -42,169 +45,192 @@ typedef struct {
     tg_str_t title;       /* plain text or absent */
     tg_str_t description; /* plain text or absent */
     tg_str_t annotations; /* raw JSON object or absent */
-    tg_str_t meta;        /* its _meta, likewise */
+    tg_str_t meta;        /* raw `_meta` object or absent */
     tg_str_t input_schema;
     tg_str_t output_schema;
-    void *host; /* the room above keeps its handler here */
-
-    /* Of a listing of its own: clients of the legacy era do not see its
-     * outputSchema, see tg_tool_repair_t. */
-    int is_modern;
-
-    size_t index; /* set by the catalogue: order of addition */
+    void *host; /* handler of the entry; private to the host */
 
     /*
-     * Set by tg_catalog_seal().  An entry that comes with a digest has the
-     * other three already, and the catalogue borrows them;
-     * see tg_catalog_entry_set_digest().
+     * 1: the outputSchema is left out for clients of the legacy era; only for
+     * entries with their own listing, see tg_tool_repair_t
      */
-    tg_str_t listing;       /* of a tool: an element of tools */
-    tg_str_t legacy;        /* the same for the legacy era; absent: the same */
-    uint64_t digest;        /* of the listing; 0: not rendered */
-    uint64_t output_digest; /* of output_schema; 0: there is none */
+    int is_modern;
+
+    size_t index; /* position in the catalog; set by tg_catalog_add() */
+
+    /*
+     * Set by tg_catalog_seal(). If digest is set before, the other three
+     * members are set, too, and the catalog borrows the slices; see
+     * tg_catalog_entry_set_digest().
+     */
+    tg_str_t listing; /* listing of a tool, an element of `tools` */
+    /* listing for the legacy era, or absent if equal to listing */
+    tg_str_t legacy;
+    uint64_t digest;        /* hash of listing; 0: not rendered yet */
+    uint64_t output_digest; /* hash of output_schema; 0: no schema */
 } tg_catalog_entry_t;
 
 typedef struct tg_catalog_s tg_catalog_t;
 
-/* Held once; NULL when there is no memory. */
+/*
+ * Creates an empty catalog with one reference, or returns NULL if there is no
+ * memory.
+ */
 tg_catalog_t *tg_catalog_new(const tg_alloc_t *alloc);
 
-/* Holds it once more; returns it. */
+/* Adds a reference to catalog and returns it. */
 tg_catalog_t *tg_catalog_ref(tg_catalog_t *catalog);
 
-/* Frees it with the last who held it.  NULL is none. */
+/*
+ * Removes a reference, and frees the catalog with the last one. catalog may be
+ * NULL.
+ */
 void tg_catalog_unref(tg_catalog_t *catalog);
 
 /*
- * Entries, or what they borrow: released with the catalogue.  NULL: memory of
- * the same alloc, which is freed.
+ * Sets memory that is released with the catalog, such as its entries. release
+ * may be NULL: memory of the catalog's allocator is freed.
  */
 void tg_catalog_set_memory(tg_catalog_t *catalog, void *memory,
                            void (*release)(void *memory));
 
 /*
- * Before the first entry: a random number, so that nobody who names tools
- * can choose names that are found slowly.
+ * Sets the seed of the hash table; before the first entry. A random seed
+ * prevents names that are chosen to collide.
  */
 void tg_catalog_set_seed(tg_catalog_t *catalog, uint64_t seed);
 
 /*
- * Adds an entry, borrowed like its slices.  TG_OK, TG_EXISTS when one of its
- * kind has that name, TG_NOMEM.
+ * Adds an entry, which is borrowed like its slices. Returns TG_OK, TG_NOMEM, or
+ * TG_EXISTS if an entry of this type has the name already.
  */
 int tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry);
 
-/* Renders listings and the digest; nothing is added later.  Or TG_NOMEM. */
+/*
+ * Renders the listings and the digest. No entries can be added afterwards.
+ * Returns TG_OK or TG_NOMEM.
+ */
 int tg_catalog_seal(tg_catalog_t *catalog);
 
 /*
- * Does a part of that: renders the next entries, up to `bytes` of listings and
- * one entry.  TG_OK, and it is sealed; TG_AGAIN: there are more; TG_NOMEM.
+ * Does a step of tg_catalog_seal(): renders about `bytes` bytes of listings.
+ * Returns TG_OK when the catalog is sealed, TG_AGAIN if there is more to do, or
+ * TG_NOMEM.
  */
 int tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes);
 
 /*
- * Sets the digests of a tool whose listing and legacy listing are rendered:
- * compact JSON that lives as long as the entry.
+ * Sets the digests of a tool whose listing and legacy listing are rendered
+ * already: compact JSON that lives as long as the entry.
  */
 void tg_catalog_entry_set_digest(tg_catalog_entry_t *entry);
 
-/* Calls that look like earlier ones of its entries, see tg_peer_fast_path.h. */
+/* Cache of earlier calls of the entries; see tg_peer_fast_path.h. */
 typedef struct tg_fast_path_cache_s tg_fast_path_cache_t;
+/* Returns the cache, which belongs to the catalog. */
 tg_fast_path_cache_t *tg_catalog_fast_paths(tg_catalog_t *catalog);
 
+/* Returns the number of tools and methods. */
 size_t tg_catalog_size(const tg_catalog_t *catalog);
+/* Returns the entry with index i, which must be less than tg_catalog_size(). */
 const tg_catalog_entry_t *tg_catalog_get_entry(const tg_catalog_t *catalog,
                                                size_t i);
 
-/* Is this very entry one of it? */
+/* Checks whether the catalog contains this entry object. */
 int tg_catalog_has_entry(const tg_catalog_t *catalog,
                          const tg_catalog_entry_t *entry);
 
 /*
- * name is the escaped body of a JSON string.  NULL when there is none.
- * The cost does not depend on the number of entries.
+ * Finds an entry by its name, the escaped body of a JSON string.  Returns NULL
+ * if there is none.  The time does not depend on the number of entries.
  */
 const tg_catalog_entry_t *tg_catalog_find_escaped(const tg_catalog_t *catalog,
                                                   tg_catalog_entry_type_t kind,
                                                   tg_str_t name);
 
-/* The same for a name in plain text. */
+/* Finds an entry by its name in plain text. Returns NULL if there is none. */
 const tg_catalog_entry_t *tg_catalog_find(const tg_catalog_t *catalog,
                                           tg_catalog_entry_type_t kind,
                                           tg_str_t name);
 
 /*
- * A 64-bit hash of what clients can see of the tools, in their order; 0 for
- * none.
+ * Returns a 64-bit hash of the tool listings, in their order. Returns 0 if
+ * catalog is NULL.
  */
 uint64_t tg_catalog_digest(const tg_catalog_t *catalog);
 
-/* Decides whether a viewer sees an entry; the same rule as for calling it. */
+/*
+ * Decides whether a client sees an entry. The rule is that for calling the
+ * entry.
+ */
 typedef int (*tg_catalog_is_visible_pt)(void *ctx,
                                         const tg_catalog_entry_t *entry);
 
 /*
- * A hash of what one viewer sees of the tools, in their order: it tells
- * whether another catalogue is another one for this viewer.
+ * Returns a hash of the tools that one client sees, in their order. Two
+ * catalogs with equal hashes look equal to this client. visible may be NULL.
  */
 uint64_t tg_catalog_digest_visible(const tg_catalog_t *catalog,
                                    tg_catalog_is_visible_pt visible, void *ctx);
 
 /*
- * Appends `"tools":[…]` and, where more follow, `,"nextCursor":"…"`.
- * cursor is the raw JSON value of the request or absent.  TG_OK, or TG_INVALID
- * when the cursor is not one of this catalogue.  visible may be NULL.
+ * Appends `"tools":[…]` and, if more pages follow, `,"nextCursor":"…"`. cursor
+ * is the raw value from the request, or absent. visible may be NULL. Returns
+ * TG_OK, or TG_INVALID if the cursor is not from this catalog.
  */
 int tg_catalog_write_list(const tg_catalog_t *catalog, tg_str_t cursor,
                           tg_catalog_is_visible_pt visible, void *ctx,
                           tg_buf_t *out);
 
-/* Lists for clients of MCP's legacy era; else as tg_catalog_write_list(). */
+/*
+ * Appends a page of tools for clients of MCP's legacy era; otherwise like
+ * tg_catalog_write_list().
+ */
 int tg_catalog_write_legacy_list(const tg_catalog_t *catalog, tg_str_t cursor,
                                  tg_catalog_is_visible_pt visible, void *ctx,
                                  tg_buf_t *out);
 
-/* Lists for the legacy era on one page, however long it is. */
+/* Appends all tools for clients of the legacy era on one page of any length. */
 void tg_catalog_write_whole_list(const tg_catalog_t *catalog,
                                  tg_catalog_is_visible_pt visible, void *ctx,
                                  tg_buf_t *out);
 
 /*
- * Appends the tools as a bridge in front of `ipc` reads them from a file: a
- * JSON array of name, description and input_schema, one a line.
+ * Appends a JSON array of the tools for a bridge in front of `ipc`, which reads
+ * the array from a file: name, description and input_schema, one tool per line.
  */
 void tg_catalog_write_ipc_schemas(const tg_catalog_t *catalog,
                                   tg_catalog_is_visible_pt visible, void *ctx,
                                   tg_buf_t *out);
 
-/* The bytes of the whole list, of all tools. */
+/* Returns the size in bytes of the whole list of tools. */
 size_t tg_catalog_list_size(const tg_catalog_t *catalog);
 
 /*
- * May a tool or method have this name?  NULL when it may; else what to
- * write instead, static text.  A tool's name that MCP allows but many
- * agents refuse gives *is_warning 1.
+ * Checks the name of a tool or method. Returns NULL if the name is valid; else
+ * a static text that says what to write. For a tool name that MCP allows but
+ * many agents reject, returns a text and sets *is_warning to 1.
  */
 const char *tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
                                   int *is_warning);
 
 /*
- * May clients be told something under this name?  NULL when they may; else
- * what to write instead, static text.
+ * Checks the method name of a notification to clients. Returns NULL if the name
+ * is allowed; else a static text that says what to write.
  */
 const char *tg_notification_check_name(tg_str_t name);
 
 /*
- * Is a compact JSON text usable as inputSchema or outputSchema of a tool, as
- * far as MCP says: an object whose "type" is "object"?  NULL, or what is wrong,
- * static text.
+ * Checks that a JSON text can be an inputSchema or outputSchema in MCP: an
+ * object whose "type" is "object". Returns NULL, or the mistake as a static
+ * text.
  */
 const char *tg_tool_check_schema(tg_str_t schema);
 
 /*
- * Is a valid JSON text usable as the annotations of a tool (MCP
- * "ToolAnnotations")?  NULL, or what they must be, static text.
+ * Checks that a valid JSON text can be the annotations of a tool (MCP
+ * "ToolAnnotations"). Returns NULL, or a static text that says what they must
+ * be.
  */
 const char *tg_tool_check_annotations(tg_str_t annotations);
 

@@ -1,6 +1,4 @@
-/*
- * What config files may say of tools: names and schemas' roots.
- */
+/* Checks of tool and method names, schema roots and annotations in a config. */
 #include "catalog/tg_catalog.h"
 
 static int
@@ -50,7 +48,7 @@ tg_name_has_prefix(tg_str_t name, const char *prefix)
     return name.len >= len && memcmp(name.data, prefix, len) == 0;
 }
 
-/* What any method of JSON-RPC must be: NULL, or what is wrong. */
+/* Checks the name of any JSON-RPC method. Returns NULL, or the mistake. */
 static const char *
 tg_rpc_check_name(tg_str_t name)
 {

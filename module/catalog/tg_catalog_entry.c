@@ -1,3 +1,4 @@
+/* Renders the listing of one tool (MCP "Tool"). */
 #include "catalog/tg_catalog_entry.h"
 
 #include "catalog/tg_tool_repair.h"
@@ -11,7 +12,7 @@ tg_catalog_entry_write_text(tg_buf_t *buf, const char *key, tg_str_t text)
     }
 }
 
-/* Appends a schema, token by token, as all clients can read it. */
+/* Appends a schema, repaired so that all clients can read it. */
 static void
 tg_catalog_entry_write_schema(tg_buf_t *buf, const char *key, tg_str_t schema)
 {

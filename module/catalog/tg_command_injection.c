@@ -1,5 +1,6 @@
 /*
- * A whole command line: what env takes apart, and which programs it starts.
+ * Analysis of a whole command line: splits `env -S`, and finds the programs
+ * that it starts.
  */
 #include "catalog/tg_command_injection_impl.h"
 
@@ -17,7 +18,9 @@ tg_command_add_token(tg_command_scan_t *scan, tg_str_t text, size_t word)
     }
 }
 
-/* What `env -S` makes of a word; quotes stay, as no program's name has any. */
+/*
+ * Splits a word as `env -S` does. Quotes are kept: no program's name has any.
+ */
 static void
 tg_command_split_word(tg_command_scan_t *scan, tg_str_t text, size_t word)
 {
@@ -40,8 +43,8 @@ tg_command_split_word(tg_command_scan_t *scan, tg_str_t text, size_t word)
 }
 
 /*
- * What is behind -S or --split-string= in an option of env, of length 0 where
- * that is the next word; absent: it is another option.
+ * Returns the value of an option -S or --split-string= of env: empty if the
+ * value is the next word, absent if this is another option.
  */
 static tg_str_t
 tg_command_get_split_option(tg_str_t text)
@@ -79,7 +82,7 @@ tg_command_is_env(tg_str_t text)
            && (text.len == 3 || text.data[text.len - 4] == '/');
 }
 
-/* Fills the tokens; says whether env takes a caller's value apart. */
+/* Fills the tokens. Returns 1 if env splits a word with a client's value. */
 static int
 tg_command_fill_tokens(tg_command_scan_t *scan, const tg_command_word_t *words,
                        size_t n)
@@ -117,7 +120,7 @@ tg_command_fill_tokens(tg_command_scan_t *scan, const tg_command_word_t *words,
     return 0;
 }
 
-/* Does it print, search or compare its words, and start none of them? */
+/* Checks whether a program only prints, searches or compares its words. */
 static int
 tg_command_is_inert(tg_str_t word)
 {
@@ -143,8 +146,9 @@ tg_command_is_launcher(tg_str_t word)
 }
 
 /*
- * May the program of a token be started?  Starters start any program.  Nobody
- * knows all starters, so others may start those that have code in their words.
+ * Checks whether the program of a token may be started. Launchers start any
+ * program. The list of launchers is not complete, so unknown programs are
+ * assumed to start programs that run code.
  */
 static int
 tg_command_can_be_launched(const tg_command_scan_t *scan, size_t i,
@@ -170,8 +174,8 @@ tg_command_can_be_launched(const tg_command_scan_t *scan, size_t i,
 }
 
 /*
- * The token of the image in `docker run --entrypoint sh IMAGE -c CODE`, after
- * the options from i on; n: there is none.
+ * Returns the token of the image in `docker run --entrypoint sh IMAGE -c CODE`;
+ * n if there is none. i is the first token after the entrypoint.
  */
 static size_t
 tg_command_find_image(const tg_command_scan_t *scan, size_t i)
@@ -195,7 +199,10 @@ tg_command_find_image(const tg_command_scan_t *scan, size_t i)
     return i;
 }
 
-/* The program that an option of a container's start names, likewise. */
+/*
+ * Checks the program that an --entrypoint or --command option of a container
+ * names. Returns 1 if there is code with a client's value.
+ */
 static int
 tg_command_check_entrypoint(tg_command_scan_t *scan, size_t i)
 {
@@ -269,7 +276,10 @@ tg_command_find_injection(const tg_command_word_t *words, size_t n,
             return TG_OK;
         }
 
-        /* Whether an unknown program starts it, is a guess. */
+        /*
+         * It is uncertain whether an unknown program starts this one: keep only
+         * tail.
+         */
         if (i != 0 && !tg_command_is_launcher(scan.tokens[0].text)) {
             before.tail = code->tail;
             *code = before;

@@ -1,15 +1,16 @@
 /*
- * Command lines of a config, with variables in their words: which words are
- * code that a program runs, and which may be taken for options.
+ * Detects injection in the command lines of a config: words with a client's
+ * values that a program runs as code or may parse as options.
  */
 #ifndef TG_COMMAND_INJECTION_H
 #define TG_COMMAND_INJECTION_H
 
 #include "base/tg_base.h"
 
-/* How a caller's value reaches code without being a part of it. */
+/* Safe ways to pass a client's value to code, for hints in messages. */
 typedef enum {
-    TG_COMMAND_HINT_ENVIRONMENT, /* by `env`: each program can read that */
+    /* with `env`, which every program can read */
+    TG_COMMAND_HINT_ENVIRONMENT,
     TG_COMMAND_HINT_SHELL,
     TG_COMMAND_HINT_PYTHON,
     TG_COMMAND_HINT_PERL,
@@ -22,84 +23,98 @@ typedef enum {
     TG_COMMAND_HINT_SQL,
     TG_COMMAND_HINT_SQLITE,
     TG_COMMAND_HINT_PSQL,
-    TG_COMMAND_HINT_WORDS, /* as words of their own, which nothing splits */
+    TG_COMMAND_HINT_WORDS, /* as separate words, which nothing splits */
     TG_COMMAND_HINT_COUNT
 } tg_command_hint_t;
 
-/* A program that runs code of its command line, or starts other programs. */
+/* A program that runs code from its command line, or starts other programs. */
 typedef struct {
-    const char *names;        /* words, without a version at their end */
-    const char *code_options; /* letters of options whose value is code */
-    const char *file_options; /* of those that give the code, but not as text */
-    const char *value_options; /* of other options that have a value */
-    const char
-        *attached_options;     /* of those whose value, if any, is attached */
-    const char *stdin_options; /* of those that read code from standard input */
-    const char *long_code_options; /* long options whose value is code, words */
-    const char
-        *long_file_options; /* long options whose value is a file of code */
-    const char
-        *long_value_options; /* other long options that have a value, words */
-    const char
-        *long_pair_options; /* long options that have two values, words */
-    const char
-        *code_settings;       /* settings that are code, in values of options */
-    const char *command;      /* the first word must be this one; NULL: any */
-    const char *launch_words; /* words before a started program; NULL: any */
-    unsigned flags;           /* TG_COMMAND_IS_… */
+    const char *names; /* program names without versions, separated by blanks */
+    const char *code_options; /* letters of the options whose value is code */
+    /* letters of the options whose value is a file of code */
+    const char *file_options;
+    const char *value_options; /* letters of other options with a value */
+    /* letters of options whose optional value is attached */
+    const char *attached_options;
+    /* letters of options that read code from standard input */
+    const char *stdin_options;
+    const char *long_code_options; /* long options whose value is code */
+    /* long options whose value is a file of code */
+    const char *long_file_options;
+    const char *long_value_options; /* other long options with a value */
+    const char *long_pair_options;  /* long options with two values */
+    /* prefixes of option values (settings) that are code */
+    const char *code_settings;
+    const char *command; /* required first word; NULL: any */
+    /* words that precede a started program; NULL: any */
+    const char *launch_words;
+    unsigned flags; /* TG_COMMAND_IS_* */
     tg_command_hint_t hint;
 } tg_command_program_t;
 
-/* A letter of codes has no value; the next word that is no option is code. */
+/*
+ * Options in code_options have no value; the first non-option word is the code.
+ */
 #define TG_COMMAND_IS_SHELL 0x1
-/* Options end at the first word that is none. */
+/* Options end at the first word that is not an option. */
 #define TG_COMMAND_IS_STRICT 0x2
-/* The first word that is no option is code, the ones behind it, all. */
+/* The first non-option word is code. */
 #define TG_COMMAND_IS_FIRST 0x4
+/* All non-option words after the first one are code. */
 #define TG_COMMAND_IS_REST 0x8
+/* All non-option words are code. */
 #define TG_COMMAND_IS_ALL 0x10
-/* Words that are code become one text, in which each is among other text. */
+/* The program joins the words that are code into one text. */
 #define TG_COMMAND_IS_JOINED 0x20
-/* It starts the program that some later word names. */
+/* The program starts another program, named by a later word. */
 #define TG_COMMAND_IS_LAUNCHER 0x40
-/* A `--` stands in front of that program. */
+/* A `--` precedes the name of the started program. */
 #define TG_COMMAND_IS_DASHED 0x80
-/* Long options may have one dash. */
+/* Long options may have a single dash. */
 #define TG_COMMAND_IS_SINGLE 0x100
-/* Words behind the code are no options. */
+/* Words after the code are not options. */
 #define TG_COMMAND_IS_PLAIN 0x200
-/* Without code and files it reads code from its standard input. */
+/*
+ * The program reads code from standard input if its words name neither code nor
+ * a file of code.
+ */
 #define TG_COMMAND_IS_READER 0x400
-/* Values in its code that the schema bounds are harmless. */
+/* Values in the code are harmless if the schema restricts them. */
 #define TG_COMMAND_IS_BOUNDED_SAFE 0x800
 /* A word that begins with + is code. */
 #define TG_COMMAND_IS_PLUS 0x1000
-/* The value of a word NAME=VALUE is code. */
+/* In a word NAME=VALUE the value is code. */
 #define TG_COMMAND_IS_ASSIGNED 0x2000
-/* It reads code from its standard input, whatever its words are. */
+/* The program always reads code from standard input. */
 #define TG_COMMAND_IS_INPUT 0x4000
 
-/* The program that a word, a path or a name, means; NULL: none of these. */
+/*
+ * Returns the program that a word, a path or a name, refers to; NULL if it is
+ * not in the table.
+ */
 const tg_command_program_t *tg_command_find_program(tg_str_t word);
 
-/* Has a list of words, between blanks, this one? */
+/* Checks whether a list of words, separated by blanks, contains word. */
 int tg_command_list_has(const char *list, tg_str_t word);
 
 /* --- values --- */
 
-/* Variables that hold what a caller chooses, besides those that always do. */
+/* Additional variables with values that a client chooses. */
 typedef struct {
     const tg_str_t *names;
     size_t n;
 } tg_command_names_t;
 
-/* Does a variable hold what a caller, or a client, chooses?  names or NULL. */
+/*
+ * Checks whether a client chooses the value of a variable. names may be NULL.
+ */
 int tg_command_is_caller_variable(tg_str_t name,
                                   const tg_command_names_t *names);
 
 /*
- * The first such variable of a text that has other text, too; absent: there is
- * none.  With is_alone the text may be nothing but it.
+ * Returns the first variable in text whose value a client chooses; absent if
+ * there is none. Unless is_alone is set, text must contain more than this
+ * variable.
  */
 tg_str_t tg_command_find_caller_value(tg_str_t text, int is_alone,
                                       const tg_command_names_t *names);
@@ -107,36 +122,44 @@ tg_str_t tg_command_find_caller_value(tg_str_t text, int is_alone,
 /* --- words --- */
 
 typedef struct {
-    tg_str_t text;          /* as the config has it, `$$` for a dollar */
+    tg_str_t text;          /* text as in the config, with `$$` for a dollar */
     unsigned line;          /* number of the directive */
-    unsigned is_optional:1; /* the words of the line may be left out */
-    unsigned is_repeated:1; /* or be there several times */
-    unsigned is_bounded:1;  /* the schema bounds the caller's values in it */
+    unsigned is_optional:1; /* 1: the words of this line may be left out */
+    unsigned is_repeated:1; /* 1: the words of this line may be repeated */
+    /* 1: the schema restricts the client's values in the word */
+    unsigned is_bounded:1;
 } tg_command_word_t;
 
-/* More than these are not looked at. */
+/* Maximum number of words that are examined. */
 #define TG_COMMAND_WORDS_MAX 512
 
-/* Code with a caller's value among other text, and the value's variable. */
+/* A finding: code that contains a client's value. */
 typedef struct {
     const tg_command_program_t *program;
-    tg_str_t name;  /* of the program that runs it, as it is written */
-    tg_str_t value; /* `$tool_arg_x`, as it is written; absent: there is none */
+    tg_str_t name; /* name of the program that runs the code, as written */
+    /* variable, `$tool_arg_x`, as written; absent: no finding */
+    tg_str_t value;
     size_t word;
-    /* a value that is all of some code; absent: none is */
+    /* a variable that is the whole code of some word, or absent */
     tg_str_t whole_value;
-    size_t tail;   /* words from here on are no options of any program */
-    int is_reader; /* the program reads code from its standard input */
+    size_t tail; /* index of the first word that cannot be an option */
+    /* 1: the program reads code from standard input */
+    int is_reader;
 } tg_command_finding_t;
 
-/* Finds the first such word: TG_OK, or TG_MISSING: code has only the rest. */
+/*
+ * Finds the first word that is code with a client's value among other text.
+ * Returns TG_OK, or TG_MISSING if there is none; *code then has only
+ * whole_value, tail and is_reader with its program.
+ */
 int tg_command_find_injection(const tg_command_word_t *words, size_t n,
                               const tg_command_names_t *names,
                               tg_command_finding_t *code);
 
 /*
- * The next word, at `from` or behind, that begins with a caller's value and
- * may be taken for an option; n: there is none.  tail is as above.
+ * Returns the index of the next word, from index `from` on, that begins with a
+ * client's value and may be parsed as an option. Returns n if there is none.
+ * tail is from tg_command_find_injection().
  */
 size_t tg_command_find_option_injection(const tg_command_word_t *words,
                                         size_t n, size_t tail,
@@ -145,26 +168,37 @@ size_t tg_command_find_option_injection(const tg_command_word_t *words,
 
 /* --- maps --- */
 
-/* Takes the next file name of an `include` off a config: TG_OK or TG_END. */
+/*
+ * Finds the next `include` in a config text, stores its file name and advances
+ * *rest. Returns TG_OK or TG_END.
+ */
 int tg_command_next_include(tg_str_t *rest, tg_str_t *name);
 
-/* `map SOURCE $NAME { BODY`, and what follows. */
+/*
+ * A block `map SOURCE $NAME { BODY }`; body extends to the end of the config
+ * text.
+ */
 typedef struct {
     tg_str_t source;
     tg_str_t name;
     tg_str_t body;
 } tg_command_map_t;
 
-/* Takes the next one off the text of a config: TG_OK or TG_END. */
+/*
+ * Finds the next `map` block in a config text and advances *rest. Returns TG_OK
+ * or TG_END.
+ */
 int tg_command_next_map(tg_str_t *rest, tg_command_map_t *map);
 
-/*
- * Calls add with each variable that the map makes of what a caller chooses:
- * its own, where a value has such a variable or a part of the source that a
- * regular expression found, and such parts by their names.
- */
+/* Receives the name of a variable whose value a client chooses. */
 typedef void (*tg_command_add_name_pt)(void *ctx, tg_str_t name);
 
+/*
+ * Reports all variables of a map block whose values depend on what a client
+ * chooses: the map's own variable if one of its values contains such a
+ * variable, or a capture of a regular expression on such a source; and named
+ * captures.
+ */
 void tg_command_map_add_variables(const tg_command_map_t *map,
                                   const tg_command_names_t *names,
                                   tg_command_add_name_pt add, void *ctx);

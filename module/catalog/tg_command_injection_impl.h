@@ -1,12 +1,10 @@
-/*
- * A command line while it is read: inside of the files that look for code.
- */
+/* State of the analysis of a command line, for tg_command_injection*.c only. */
 #ifndef TG_COMMAND_INJECTION_IMPL_H
 #define TG_COMMAND_INJECTION_IMPL_H
 
 #include "catalog/tg_command_injection.h"
 
-/* A word, or a part of one that a starter takes apart. */
+/* A word, or a part of a word that `env -S` splits. */
 typedef struct {
     tg_str_t text;
     size_t word;
@@ -17,35 +15,38 @@ typedef struct {
     const tg_command_names_t *names;
     tg_command_token_t tokens[TG_COMMAND_WORDS_MAX];
     size_t n;
-    const tg_command_program_t *program; /* whose words are read */
-    tg_str_t name;                       /* of that program, as written */
-    size_t i;                            /* the token that is read */
-    size_t nwords;                       /* that are no options, so far */
-    int has_code_source;                 /* its code, or a file of it */
-    int is_code;                         /* its code is in a word */
-    int is_input;                        /* its code is the standard input */
-    int has_command;                     /* program->command was there */
-    int is_code_next;                    /* the next word is code */
-    int is_after_options;                /* there are no more options */
+    const tg_command_program_t *program; /* program whose words are read */
+    tg_str_t name;                       /* name of the program, as written */
+    size_t i;                            /* index of the current token */
+    size_t nwords;                       /* number of non-option words so far */
+    int has_code_source;  /* 1: code or a file of code was found */
+    int is_code;          /* 1: code was found in a word */
+    int is_input;         /* 1: code is read from standard input */
+    int has_command;      /* 1: program->command was found */
+    int is_code_next;     /* 1: the next word is code */
+    int is_after_options; /* 1: options have ended */
     tg_command_finding_t *code;
 } tg_command_scan_t;
 
 /*
- * Is a text code with a caller's value among other text, or with is_alone
- * anywhere?  Then scan->code says so.
+ * Marks text as code, and checks whether it contains a client's value among
+ * other text, or anywhere if is_alone is set. If so, returns 1 and stores the
+ * finding in scan->code.
  */
 int tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
                           int is_alone);
 
-/* Does a text begin with another one, which has no capitals? */
+/*
+ * Checks whether text begins with lower, ignoring case; lower has no capitals.
+ */
 int tg_command_has_prefix(tg_str_t text, tg_str_t lower);
 
-/* The value of a word NAME=VALUE; absent: it has no "=". */
+/* Returns the value of a word NAME=VALUE; absent if the word has no "=". */
 tg_str_t tg_command_get_assigned_value(tg_str_t text);
 
 /*
- * Reads the words after a token as those of a program, by the name that is
- * written: is there code with a caller's value?
+ * Reads the words after the token `at` as words of a program, which the config
+ * calls `name`. Returns 1 if there is code with a client's value.
  */
 int tg_command_scan_program(tg_command_scan_t *scan,
                             const tg_command_program_t *program, tg_str_t name,

@@ -1,6 +1,6 @@
 /*
- * `map` blocks in the text of a config, whose variables hold what a caller
- * chooses where their values do.
+ * Finds `map` blocks in a config text and the variables in them that depend on
+ * a client's values.
  */
 #include "catalog/tg_command_injection.h"
 
@@ -12,7 +12,7 @@ tg_command_map_is_blank(char c)
     return tg_is_one_of(c, " \t\r\n");
 }
 
-/* A quoted word at the front of rest, without its quotes. */
+/* Reads a quoted word at the start of *rest; returns it without quotes. */
 static tg_str_t
 tg_command_map_read_quoted(tg_str_t *rest)
 {
@@ -56,7 +56,9 @@ tg_command_map_read_bare(tg_str_t *rest)
     return word;
 }
 
-/* The next word, or one of ";", "{" and "}"; absent: there is none. */
+/*
+ * Reads the next word, or one of ";", "{" and "}". Returns absent at the end.
+ */
 static tg_str_t
 tg_command_map_read_word(tg_str_t *rest)
 {
@@ -144,7 +146,7 @@ tg_command_next_map(tg_str_t *rest, tg_command_map_t *map)
     return TG_END;
 }
 
-/* The names of a regular expression's groups, `(?<name>`. */
+/* Reports the named groups, `(?<name>`, of a regular expression. */
 static void
 tg_command_map_add_groups(tg_str_t key, tg_command_add_name_pt add, void *ctx)
 {
@@ -172,7 +174,10 @@ tg_command_map_add_groups(tg_str_t key, tg_command_add_name_pt add, void *ctx)
     }
 }
 
-/* Has a value variables that hold what the source does? */
+/*
+ * Checks whether a value contains a client's variable or, if the source is one,
+ * a capture such as $1.
+ */
 static int
 tg_command_map_is_derived(tg_str_t value, int is_source,
                           const tg_command_names_t *names)

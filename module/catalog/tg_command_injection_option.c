@@ -1,11 +1,9 @@
-/*
- * Words of a command line that a program may take for options.
- */
+/* Finds words of a command line that a program may parse as options. */
 #include "catalog/tg_command_injection.h"
 
 #include "catalog/tg_template.h"
 
-/* Does it begin with a value of the caller's, as text? */
+/* Checks whether a word begins with a client's value as text. */
 static int
 tg_command_is_caller_text(tg_str_t text, const tg_command_names_t *names)
 {
@@ -18,7 +16,7 @@ tg_command_is_caller_text(tg_str_t text, const tg_command_names_t *names)
            && !tg_str_eq(token.name, TG_STR("tool_arguments"));
 }
 
-/* Does a `--` belong to the program in front, which starts another one? */
+/* Checks whether a `--` belongs to a launcher at the start of the line. */
 static int
 tg_command_is_launcher_dashes(const tg_command_word_t *words, size_t at)
 {
@@ -47,7 +45,10 @@ tg_command_is_launcher_dashes(const tg_command_word_t *words, size_t at)
     return 1;
 }
 
-/* Is the word behind an option, or behind the last one? */
+/*
+ * Checks whether a word is the value of an option, or follows the end of
+ * options.
+ */
 static int
 tg_command_is_after_option(const tg_command_word_t *words, size_t at)
 {

@@ -1,5 +1,5 @@
 /*
- * The words of a program: values of callers in those that are code.
+ * Analysis of one program's words: finds client values in words that are code.
  */
 #include "catalog/tg_command_injection_impl.h"
 
@@ -100,7 +100,7 @@ tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
     return 1;
 }
 
-/* The value of an option that is in the same word, or else the next one. */
+/* Checks the code in an option's value, attached or in the next word. */
 static int
 tg_command_check_option_value(tg_command_scan_t *scan, tg_str_t attached)
 {
@@ -121,7 +121,9 @@ tg_command_has_letter(const char *letters, char c)
     return letters != NULL && tg_is_one_of(c, letters);
 }
 
-/* The code is in a file; the words after the file's name are for the code. */
+/*
+ * Records that the code is in a file. Later words are arguments of that code.
+ */
 static void
 tg_command_set_code_file(tg_command_scan_t *scan, tg_str_t name)
 {
@@ -157,7 +159,10 @@ tg_command_has_prefix(tg_str_t text, tg_str_t lower)
     return i == lower.len;
 }
 
-/* A setting as the value of an option, `-c alias.x=!CODE`, likewise. */
+/*
+ * Checks an option's value such as `alias.x=!CODE` for a setting that is code.
+ * Returns 1 if there is code with a client's value.
+ */
 static int
 tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -186,7 +191,10 @@ tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
     return 0;
 }
 
-/* The value of an option that is no code: a file of it, a setting, or other. */
+/*
+ * Skips an option's value that is not code: a file of code, a setting, or
+ * other. Returns 1 if a setting is code with a client's value.
+ */
 static int
 tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
                              int is_file)
@@ -207,7 +215,10 @@ tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
     return tg_command_check_setting(scan, attached);
 }
 
-/* `-lne CODE`: says whether there is code with a caller's value. */
+/*
+ * Checks a group of short options, such as `-lne CODE`. Returns 1 if there is
+ * code with a client's value.
+ */
 static int
 tg_command_check_short_options(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -248,7 +259,10 @@ tg_command_check_short_options(tg_command_scan_t *scan, tg_str_t text)
     return 0;
 }
 
-/* `--eval=CODE` or `--eval CODE`, likewise. */
+/*
+ * Checks `--eval=CODE` or `--eval CODE`. Returns 1 if there is code with a
+ * client's value.
+ */
 static int
 tg_command_check_long_option(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -300,7 +314,10 @@ tg_command_get_assigned_value(tg_str_t text)
                : TG_STR_NONE;
 }
 
-/* A word that is no option, likewise. */
+/*
+ * Checks a word that is not an option. Returns 1 if it is code with a client's
+ * value.
+ */
 static int
 tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
 {
@@ -348,7 +365,7 @@ tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
         || ((flags & TG_COMMAND_IS_FIRST) && scan->nwords == 1
             && !scan->has_code_source))
     {
-        /* A value is among other text, where there are other words. */
+        /* When joined with other words, a value is always among other text. */
         return tg_command_check_code(scan, token->text, token->word,
                                      (flags & TG_COMMAND_IS_JOINED)
                                          && (scan->nwords > first
@@ -366,7 +383,9 @@ tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
     return 0;
 }
 
-/* An option or a word, likewise. */
+/*
+ * Checks an option or a word. Returns 1 if there is code with a client's value.
+ */
 static int
 tg_command_check_token(tg_command_scan_t *scan, const tg_command_token_t *token)
 {
@@ -391,7 +410,7 @@ tg_command_check_token(tg_command_scan_t *scan, const tg_command_token_t *token)
                : tg_command_check_short_options(scan, token->text);
 }
 
-/* The words after code: the program may put them into the code. */
+/* Checks the words after the code, which the program may join with the code. */
 static int
 tg_command_check_tail(tg_command_scan_t *scan)
 {
@@ -426,7 +445,7 @@ tg_command_scan_program(tg_command_scan_t *scan,
     for (scan->i = at + 1; scan->i < scan->n; scan->i++) {
         token = &scan->tokens[scan->i];
 
-        /* The words after `:::` are values that parallel quotes. */
+        /* GNU parallel quotes the values after `:::`, so they are safe. */
         if ((program->flags & TG_COMMAND_IS_ALL)
             && tg_command_has_prefix(token->text, TG_STR(":::")))
         {

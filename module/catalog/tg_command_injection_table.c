@@ -1,5 +1,6 @@
 /*
- * Programs that run code of their command line, and those that start others.
+ * Table of programs that run code from their command line, or start other
+ * programs.
  */
 #include "catalog/tg_command_injection.h"
 
@@ -12,7 +13,7 @@
     "proxycommand localcommand knownhostscommand remotecommand"
 
 static const tg_command_program_t tg_command_programs[] = {
-    /* shells */
+    /* --- shells --- */
     { .names = "sh bash rbash dash ash zsh ksh mksh lksh pdksh oksh yash osh "
                "csh tcsh",
       .code_options = "c",
@@ -33,7 +34,7 @@ static const tg_command_program_t tg_command_programs[] = {
                | TG_COMMAND_IS_JOINED,
       .hint = TG_COMMAND_HINT_ENVIRONMENT },
 
-    /* languages */
+    /* --- languages --- */
     { .names = "python pypy ipython micropython",
       .code_options = "c",
       .file_options = "m",
@@ -140,7 +141,7 @@ static const tg_command_program_t tg_command_programs[] = {
       .command = "filter put",
       .flags = TG_COMMAND_IS_FIRST | TG_COMMAND_IS_BOUNDED_SAFE },
 
-    /* SQL, and databases that run scripts */
+    /* --- SQL, and databases that run scripts --- */
     { .names = "sqlite sqlcipher",
       .long_code_options = "-cmd",
       .long_value_options =
@@ -215,7 +216,7 @@ static const tg_command_program_t tg_command_programs[] = {
       .flags = TG_COMMAND_IS_FIRST,
       .hint = TG_COMMAND_HINT_WORDS },
 
-    /* other machines, other users, several times */
+    /* --- remote shells, other users, and other commands --- */
     { .names = "ssh slogin autossh rsh remsh",
       .value_options = "BbcDEeFIiJLlMmOoPpQRSWw",
       .code_settings = TG_SSH_SETTINGS,
@@ -301,7 +302,7 @@ static const tg_command_program_t tg_command_programs[] = {
           "--load-average --old-file --what-if",
       .flags = TG_COMMAND_IS_ASSIGNED | TG_COMMAND_IS_BOUNDED_SAFE },
 
-    /* starters of whatever there is */
+    /* --- launchers of any program --- */
     { .names = "kubectl oc lxc incus crictl microk8s k3s mosh",
       .flags = TG_COMMAND_IS_LAUNCHER | TG_COMMAND_IS_DASHED },
     { .names = "env sudo doas pkexec nice ionice chrt taskset timeout setsid "
@@ -349,7 +350,10 @@ tg_command_list_has(const char *list, tg_str_t word)
     return 0;
 }
 
-/* A name without its folder and its version: python of /usr/bin/python3.11. */
+/*
+ * Returns a program's name without folder and version: python for
+ * /usr/bin/python3.11.
+ */
 static tg_str_t
 tg_command_base_name(tg_str_t word)
 {

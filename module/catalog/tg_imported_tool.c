@@ -1,6 +1,7 @@
+/* Names, patterns and listings of imported tools. */
 #include "catalog/tg_imported_tool.h"
 
-/* What stands for the rest of a long name: `_` and a hash of 32 bits. */
+/* Length of "_" and the 32-bit hash at the end of a long name. */
 #define TG_IMPORTED_TOOL_HASH_LEN 9
 
 /* --- patterns --- */
@@ -13,7 +14,7 @@ tg_glob_match(tg_str_t pattern, tg_str_t name)
     star = SIZE_MAX;
     from = 0;
 
-    /* Behind the last star: where it fails, that star takes one more. */
+    /* On a mismatch, the last star matches one more character. */
     for (p = 0, n = 0; n < name.len; /* void */) {
         if (p < pattern.len && pattern.data[p] == '*') {
             star = p++;
@@ -95,7 +96,7 @@ tg_imported_tool_make_name(tg_str_t prefix, tg_str_t name, char *room)
     return tg_str(room, n);
 }
 
-/* --- what is told --- */
+/* --- listing --- */
 
 void
 tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,

@@ -1,3 +1,4 @@
+/* Type checks for the members of MCP objects. */
 #include "catalog/tg_mcp_type.h"
 
 /* --- members --- */
@@ -14,7 +15,7 @@ tg_mcp_member_find(const tg_mcp_member_t *members, tg_str_t key)
     return members->name != NULL ? members : NULL;
 }
 
-/* What is wrong with the value of a member. */
+/* Returns the mistakes in a member's value as TG_MCP_MEMBER_* flags. */
 static int
 tg_mcp_member_check(const tg_mcp_member_t *member, tg_str_t value)
 {
@@ -31,7 +32,7 @@ tg_mcp_member_check(const tg_mcp_member_t *member, tg_str_t value)
                : TG_MCP_MEMBER_WRONG_TYPE;
 }
 
-/* Are all required members among those whose bits are set? */
+/* Checks whether all required members are in the set of bits `found`. */
 static int
 tg_mcp_members_is_complete(const tg_mcp_member_t *members, unsigned found)
 {
@@ -147,7 +148,7 @@ tg_mcp_is_object(tg_str_t raw)
     return tg_json_type(raw) == TG_JSON_OBJECT;
 }
 
-/* Is it an array of what is_right says? */
+/* Checks for an array whose elements all pass is_valid. */
 static int
 tg_mcp_is_array_of(tg_str_t raw, int (*is_valid)(tg_str_t raw))
 {
@@ -218,7 +219,7 @@ tg_mcp_is_audience(tg_str_t raw)
     return tg_mcp_is_array_of(raw, tg_mcp_is_role);
 }
 
-/* A number from 0 to 1, however it is written. */
+/* Checks for a number from 0 to 1, in any notation. */
 static int
 tg_mcp_is_priority(tg_str_t raw)
 {
@@ -233,7 +234,7 @@ tg_mcp_is_priority(tg_str_t raw)
         return number == 0 || number == 1;
     }
 
-    /* "0." and digits; a negative exponent makes it no larger. */
+    /* Accept "0." and digits; a negative exponent makes the number smaller. */
     for (i = 0; i + 1 < raw.len && !tg_is_one_of(raw.data[i], "eE"); i++) {
         /* void */
     }
@@ -241,7 +242,10 @@ tg_mcp_is_priority(tg_str_t raw)
     return raw.data[0] == '0' && (i + 1 >= raw.len || raw.data[i + 1] == '-');
 }
 
-/* `0` stands for a digit, any other character for itself. */
+/*
+ * Matches text at an offset with a format, in which `0` is any digit. Returns
+ * the length of the format, or 0.
+ */
 static size_t
 tg_mcp_match_format(tg_str_t text, size_t at, const char *form)
 {
@@ -259,7 +263,10 @@ tg_mcp_match_format(tg_str_t text, size_t at, const char *form)
     return i;
 }
 
-/* ISO 8601 as clients read it: a date, a time and an offset. */
+/*
+ * Checks for an ISO 8601 timestamp with date, time and offset, as clients
+ * require.
+ */
 static int
 tg_mcp_is_timestamp(tg_str_t raw)
 {

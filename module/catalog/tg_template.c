@@ -1,3 +1,4 @@
+/* Parser for config values that contain variables. */
 #include "catalog/tg_template.h"
 
 static int
@@ -12,7 +13,7 @@ tg_variable_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* The variable at the front of rest: TG_OK or TG_INVALID. */
+/* Parses the variable at the start of rest. Returns TG_OK or TG_INVALID. */
 static int
 tg_template_parse_variable(tg_str_t rest, tg_template_token_t *token)
 {

@@ -1,7 +1,6 @@
 /*
- * Values of a config: texts with variables, `$name` or `${name}`, in which
- * `$$` is a dollar.  Taken apart here, for whoever puts something in their
- * place.
+ * Parser for config values that contain variables: `$name` or `${name}`; `$$`
+ * is a dollar.
  */
 #ifndef TG_TEMPLATE_H
 #define TG_TEMPLATE_H
@@ -9,41 +8,44 @@
 #include "base/tg_base.h"
 
 typedef struct {
-    tg_str_t text; /* as it is written; of `$$`, its dollar */
-    tg_str_t name; /* of a variable, bare; absent: text is just text */
+    tg_str_t text; /* text as written; of `$$`, one dollar */
+    /* bare name of a variable; absent: the token is text */
+    tg_str_t name;
 } tg_template_token_t;
 
 /*
- * Takes the next token off rest.  TG_OK; TG_END: there is none; TG_INVALID: a
- * `$` at the front of rest, which is left as it is, begins no variable's name.
+ * Takes the next token from *rest. Returns TG_OK, TG_END, or TG_INVALID if a
+ * `$` at the start of *rest is not followed by a variable's name; *rest is
+ * unchanged then.
  */
 int tg_template_next(tg_str_t *rest, tg_template_token_t *token);
 
-/* What a variable says of the arguments of a call. */
+/* Relation of a variable to the arguments of a call. */
 typedef enum {
-    TG_VARIABLE_OTHER = 0, /* nothing */
-    TG_VARIABLE_ARG,       /* $tool_arg_NAME: its text */
-    TG_VARIABLE_JSON,      /* $tool_json_NAME: its JSON */
-    TG_VARIABLE_HAS        /* $tool_has_NAME: whether it was given */
+    TG_VARIABLE_OTHER = 0, /* not related to an argument */
+    TG_VARIABLE_ARG,       /* $tool_arg_NAME: the argument as text */
+    TG_VARIABLE_JSON,      /* $tool_json_NAME: the argument as JSON */
+    TG_VARIABLE_HAS        /* $tool_has_NAME: whether the argument is present */
 } tg_variable_type_t;
 
 /*
- * path is what of a variable's name is the argument's: its name, and behind a
- * dot each the names of members.
+ * Returns the type of a variable. For a variable of an argument stores in *path
+ * the argument's name and, after dots, the names of its members.
  */
 tg_variable_type_t tg_variable_get_type(tg_str_t name, tg_str_t *path);
 
-/* Is it one that only braces can name: with a "." or "-"? */
+/* Checks whether the name needs braces because it contains a "." or "-". */
 int tg_variable_has_special_chars(tg_str_t name);
 
 /*
- * Takes the first name off a path: TG_OK, TG_END, or TG_INVALID: it is empty.
+ * Takes the first name from a path. Returns TG_OK, TG_END, or TG_INVALID if the
+ * name is empty.
  */
 int tg_variable_next_member(tg_str_t *path, tg_str_t *name);
 
 /*
- * Does a variable's part mean the property key?  NGINX lowers variables'
- * names, and outside of braces they have no "-" and ".".
+ * Checks whether a part of a variable's name means the property key. NGINX
+ * lowercases variable names, and without braces "_" stands for "-" and ".".
  */
 int tg_variable_is_named(tg_str_t name, tg_str_t key);
 

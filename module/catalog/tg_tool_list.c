@@ -1,9 +1,12 @@
+/* Reads and repairs the tool lists of MCP servers, whole or in steps. */
 #include "catalog/tg_tool_list.h"
 
 #include "catalog/tg_catalog_entry.h"
 #include "catalog/tg_tool_repair.h"
 
-/* The next element, and its name as an escaped body, or absent. */
+/*
+ * Moves to the next element and stores its name as an escaped body, or absent.
+ */
 static int
 tg_tool_list_next(tg_json_cursor_t *json, tg_str_t *element, tg_str_t *name)
 {
@@ -53,7 +56,7 @@ tg_tool_list_read_stop(tg_tool_list_reader_t *reader)
     reader->tools = NULL;
 }
 
-/* Counts the next element; after the last one makes room for all. */
+/* Counts the next element; after the last one allocates memory for all. */
 static int
 tg_tool_list_count_next(tg_tool_list_reader_t *reader, size_t *bytes)
 {
@@ -82,7 +85,10 @@ tg_tool_list_count_next(tg_tool_list_reader_t *reader, size_t *bytes)
     return TG_OK;
 }
 
-/* Adds the next element, if it is a tool; names are never longer decoded. */
+/*
+ * Adds the next element if it is a tool. A decoded name is never longer than
+ * its escaped form, so it fits.
+ */
 static int
 tg_tool_list_add_next(tg_tool_list_reader_t *reader, size_t *bytes)
 {
@@ -165,9 +171,9 @@ tg_tool_list_parse(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
                : rc;
 }
 
-/* --- lists that clients can read --- */
+/* --- repair --- */
 
-/* Appends an element: 1, or 0 when it is left out. */
+/* Appends a repaired element. Returns 1, or 0 if the tool is left out. */
 static int
 tg_tool_list_write_repaired(tg_tool_repair_t *repair, tg_str_t element,
                             tg_buf_t *scratch, tg_buf_t *out)

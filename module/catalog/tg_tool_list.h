@@ -1,93 +1,106 @@
 /*
- * The tools that an MCP server announced, as a catalogue: a snapshot that
- * never changes, and that lives as long as somebody holds it.
+ * The tools that an MCP server announced, as a catalog: an immutable,
+ * reference-counted snapshot.
  */
 #ifndef TG_TOOL_LIST_H
 #define TG_TOOL_LIST_H
 
 #include "catalog/tg_catalog.h"
 
-/* More than any model can be told of; a list beyond it is a fault. */
+/* Limits of a list, in tools and in bytes; more is treated as an error. */
 #define TG_TOOL_LIST_TOOLS_MAX 65536
 #define TG_TOOL_LIST_BYTES_MAX 67108864u
 
-/* Tools of one list that are told of; who mends one sees the others then. */
+/*
+ * Maximum number of repaired tools per list that are reported. The others are
+ * reported after the first ones are fixed.
+ */
 #define TG_TOOL_LIST_REPORTS_MAX 16
 
-/*
- * Is told of tools that are listed with repairs, or left out: of the first
- * TG_TOOL_LIST_REPORTS_MAX of a list.  name is an escaped body, or absent; why
- * is plain text (tg_tool_repair.h).
- */
+/* Configuration and observer of a list's repair. */
 typedef struct {
-    int (*is_pattern)(tg_str_t text); /* see tg_tool_repair_t */
+    /* Checks a regular expression; see tg_tool_repair_t. */
+    int (*is_pattern)(tg_str_t text);
+    /*
+     * Receives a repaired tool, or one that is left out; for the first
+     * TG_TOOL_LIST_REPORTS_MAX tools of a list.  name is an escaped body, or
+     * absent; why is plain text (tg_tool_repair.h).
+     */
     void (*on_repair)(void *ctx, tg_str_t name, tg_str_t why, int is_left_out);
     void *ctx;
 } tg_tool_list_check_t;
 
 /*
- * Writes the raw array `tools` as clients of both eras can read it.  TG_OK,
- * or TG_NOMEM.
+ * Writes the raw array `tools` so that clients of both MCP eras can read it.
+ * Returns TG_OK or TG_NOMEM.
  */
 int tg_tool_list_repair(tg_str_t array, const tg_tool_list_check_t *check,
                         tg_buf_t *out);
 
-/* The same in steps. */
+/* State of a repair in steps. */
 typedef struct tg_tool_list_repair_s tg_tool_list_repair_t;
 
-/* Begins to repair an array, which outlives the steps; NULL: no memory. */
+/*
+ * Starts to repair an array in steps. array and check must outlive the steps.
+ * Returns NULL if there is no memory.
+ */
 tg_tool_list_repair_t *tg_tool_list_repair_begin(
     const tg_alloc_t *alloc, tg_str_t array, const tg_tool_list_check_t *check);
 
 /*
- * Repairs so many bytes, and one tool: TG_AGAIN; TG_OK, and the whole array is
- * in out, which is initialised; or TG_NOMEM.
+ * Repairs about `bytes` bytes, at least one tool. Returns TG_AGAIN if there is
+ * more to do; TG_OK with the whole array in out, an initialized buffer; or
+ * TG_NOMEM.
  */
 int tg_tool_list_repair_step(tg_tool_list_repair_t *steps, size_t bytes,
                              tg_buf_t *out);
 
-/* After the last step, or before it; steps may be NULL. */
+/* Ends the repair, completed or not, and frees steps, which may be NULL. */
 void tg_tool_list_repair_end(tg_tool_list_repair_t *steps);
 
-/* The steps in which a list is read; the host looks at none of it. */
+/* State of reading a list in steps; private to tg_tool_list.c. */
 typedef struct {
-    tg_catalog_t *tools; /* NULL: nothing is read */
+    tg_catalog_t *tools; /* NULL: not reading */
     const tg_alloc_t *alloc;
     tg_str_t array;
     tg_json_cursor_t rest;
-    size_t n;                  /* elements */
-    size_t size;               /* of all names and entries */
-    tg_catalog_entry_t *entry; /* the next free one; NULL: they are counted */
-    char *names;               /* the room for names that is left */
+    size_t n;    /* number of elements */
+    size_t size; /* bytes for all names and entries */
+    /* next free entry; NULL: elements are being counted */
+    tg_catalog_entry_t *entry;
+    char *names; /* unused memory for names */
     size_t nleft_out;
     int is_filled;
 } tg_tool_list_reader_t;
 
 /*
- * Begins to read a list in steps, as tg_tool_list_parse() does: TG_OK,
- * TG_INVALID, TG_LIMIT or TG_NOMEM.  The array must live until it is read.
+ * Starts to read a list in steps. The array must stay valid until the end.
+ * Returns TG_OK, TG_INVALID if array is not an array, TG_LIMIT if it is too
+ * large, or TG_NOMEM.
  */
 int tg_tool_list_read_begin(tg_tool_list_reader_t *reader,
                             const tg_alloc_t *alloc, uint64_t seed,
                             tg_str_t array);
 
 /*
- * Reads on, up to so many bytes and one tool.  TG_AGAIN: there are more; TG_OK,
- * with the snapshot held once; or as tg_tool_list_parse().  After all but
- * TG_AGAIN nothing is read any more.
+ * Reads about `bytes` bytes, at least one tool. Returns TG_AGAIN if there is
+ * more to do; TG_OK with one reference to the catalog in *tools; TG_LIMIT if
+ * the list is too large; or TG_NOMEM. After any code but TG_AGAIN the reader is
+ * idle.
  */
 int tg_tool_list_read_step(tg_tool_list_reader_t *reader, size_t bytes,
                            tg_catalog_t **tools, size_t *nleft_out);
 
-/* Forgets what was read so far. */
+/* Stops reading and frees what was read. */
 void tg_tool_list_read_stop(tg_tool_list_reader_t *reader);
 
 /*
- * Reads the raw array `tools` of tools/list, which may be freed afterwards.
- * seed is a random number where somebody else names the tools.
- * Elements that are no tool, and a tool whose name was there before, are
- * left out and counted.  TG_OK, with the snapshot held once; TG_INVALID when it
- * is no array; TG_LIMIT when nobody can want so many; TG_NOMEM.
+ * Reads the raw array `tools` of a tools/list result to a catalog, which does
+ * not refer to the array afterwards. seed should be random if the names are
+ * untrusted. Elements that are not tools, and tools with duplicate names, are
+ * left out and counted in *nleft_out. Returns TG_OK and one reference in
+ * *tools; TG_INVALID if array is not an array; TG_LIMIT if it is too large; or
+ * TG_NOMEM.
  */
 int tg_tool_list_parse(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
                        tg_catalog_t **tools, size_t *nleft_out);

@@ -1,3 +1,4 @@
+/* Repairs tools in lists of MCP servers: their members and types. */
 #include "catalog/tg_tool_repair_impl.h"
 
 #include "catalog/tg_mcp_type.h"
@@ -100,12 +101,12 @@ static const tg_mcp_member_t tg_execution_members[] = {
     { NULL, NULL, NULL, 0 },
 };
 
-/* Any members. */
+/* Accepts any members. */
 static const tg_mcp_member_t tg_meta_members[] = {
     { NULL, NULL, NULL, 0 },
 };
 
-/* Appends an object without those members that have another type. */
+/* Appends an object without its invalid members, and records the repairs. */
 static void
 tg_tool_repair_object(tg_tool_repair_t *repair, tg_str_t raw,
                       const tg_mcp_member_t *members,
@@ -124,7 +125,7 @@ tg_tool_repair_object(tg_tool_repair_t *repair, tg_str_t raw,
     }
 }
 
-/* The same of a member that must be such an object; 0: it is left out. */
+/* Repairs a member that must be an object. Returns 0 if it must be left out. */
 static int
 tg_tool_repair_member(tg_tool_repair_t *repair, tg_str_t raw,
                       const tg_mcp_member_t *members,
@@ -201,7 +202,7 @@ tg_tool_repair_output_schema(tg_tool_repair_t *repair, tg_str_t raw,
 
     before = repair->repairs;
 
-    /* Of what is left out it is nothing to know what was wrong with it. */
+    /* Earlier repairs do not matter if the whole schema is left out. */
     if (tg_tool_schema_write_repaired(repair, TG_TOOL_SCHEMA_OUTPUT, raw, out)
         != TG_OK)
     {
@@ -218,7 +219,7 @@ tg_tool_repair_output_schema(tg_tool_repair_t *repair, tg_str_t raw,
     return 1;
 }
 
-/* Appends the value of a member, repaired; 0: it is left out. */
+/* Appends the repaired value of a member. Returns 0 if it must be left out. */
 static int
 tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
                      tg_buf_t *out)
@@ -265,7 +266,10 @@ tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
     }
 }
 
-/* Which member is it?  TG_TOOL_MEMBERS: one of which clients know no type. */
+/*
+ * Returns the index of a member, or TG_TOOL_MEMBERS if clients do not check its
+ * type.
+ */
 static int
 tg_tool_find_member(tg_str_t key)
 {
@@ -323,7 +327,7 @@ tg_tool_repair_members(tg_tool_repair_t *repair, tg_str_t raw,
     tg_buf_append_char(out, '}');
 }
 
-/* Why a raw tool can be called by no client of ours; or NULL. */
+/* Returns the reason why no client can call the tool, or NULL. */
 static const char *
 tg_tool_find_error(const tg_str_t *values)
 {
@@ -367,7 +371,10 @@ tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
     start = out->len;
     tg_tool_repair_members(repair, raw, values, out);
 
-    /* What is left out for one era is there for the other. */
+    /*
+     * TG_REPAIR_MODERN alone changes nothing here: only the legacy list
+     * differs.
+     */
     if (!tg_buf_has_failed(out)
         && (repair->why != NULL
             || (repair->repairs & ~(1u << TG_REPAIR_MODERN)) == 0))

@@ -1,23 +1,23 @@
 /*
- * Tools as MCP types them (Tool, in both eras): what an element of a list
- * must be so that every client can read the list that it is in.
+ * Repairs tools (MCP "Tool", both eras) so that every client can read their
+ * list.
  *
- * Clients check a list as a whole, and one wrong member of one tool costs
- * them all tools of all servers.  A member that is wrong is written as what
- * means the same, or left out; a tool that nothing helps is not listed.
+ * Clients validate a list as a whole: one wrong member of one tool makes all
+ * tools of all servers unusable. So a wrong member is replaced by an equivalent
+ * one, or left out. A tool that cannot be repaired is not listed.
  */
 #ifndef TG_TOOL_REPAIR_H
 #define TG_TOOL_REPAIR_H
 
 #include "base/tg_json.h"
 
-/* Bytes that the search for targets of "$ref" may pass, in one list. */
+/* Maximum bytes that the search for targets of "$ref" may read, per list. */
 #define TG_TOOL_REF_BYTES_MAX 16777216u
 
-/* The input schema of a tool that has none. */
+/* Input schema for a tool without one. */
 #define TG_TOOL_NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
 
-/* What was repaired, a bit each; tg_tool_repair_describe() says it in words. */
+/* Types of repairs; a set has one bit for each, 1 << TYPE. */
 typedef enum {
     TG_REPAIR_NULL,
     TG_REPAIR_EMPTY,
@@ -40,32 +40,39 @@ typedef enum {
     TG_REPAIR_COUNT
 } tg_tool_repair_type_t;
 
-/* The check of one tool after the other, of one list. */
+/* State of the repair of a list's tools, one after another. */
 typedef struct {
-    /* Is a plain text a regular expression of ECMA-262?  NULL: all are. */
+    /*
+     * Checks whether a plain text is an ECMA-262 regular expression. NULL:
+     * assume that all are.
+     */
     int (*is_pattern)(tg_str_t text);
-    size_t refs;   /* bytes of TG_TOOL_REF_BYTES_MAX that were passed */
-    int has_input; /* another input schema is listed instead of its own */
+    size_t refs;   /* bytes read so far; see TG_TOOL_REF_BYTES_MAX */
+    int has_input; /* 1: the list will have another input schema */
 
-    /* set by tg_tool_repair() */
-    unsigned repairs;    /* 1 << TG_REPAIR_…; 0: the tool is fine as it is */
-    int is_modern;       /* its outputSchema is none for the legacy era */
-    tg_str_t root_union; /* "anyOf" or its like at its inputSchema's root */
-    const char *why;     /* it cannot be listed; or NULL */
+    /* Results of tg_tool_repair(). */
+    unsigned repairs; /* bits 1 << TG_REPAIR_*; 0: nothing to repair */
+    /* 1: the outputSchema is invalid for the legacy era */
+    int is_modern;
+    /* "anyOf", "oneOf" or "allOf" at the root of the inputSchema, or absent */
+    tg_str_t root_union;
+    /* reason why the tool cannot be listed, or NULL */
+    const char *why;
 } tg_tool_repair_t;
 
 /*
- * Checks a raw element of a list: NULL, or why it cannot be listed, static
- * text.  Where something is repaired, the whole tool is appended to out,
- * which else stays as it is.  Memory that ran out is told by out alone.
+ * Checks a raw element of a list. If something must be repaired, appends the
+ * whole tool to out; otherwise out stays unchanged. Returns NULL, or the reason
+ * why the tool cannot be listed, a static text. A lack of memory is visible
+ * only in out.
  */
 const char *tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw,
                            tg_buf_t *out);
 
-/* The words of one repair, static text. */
+/* Returns a description of one type of repair, a static text. */
 const char *tg_tool_repair_describe(tg_tool_repair_type_t repair);
 
-/* Appends the words of all that are set, with "; " between them. */
+/* Appends the descriptions of all set repairs, separated by "; ". */
 void tg_tool_repairs_write(tg_buf_t *out, unsigned repairs);
 
 /* --- schemas of tools --- */
@@ -76,21 +83,21 @@ typedef enum {
 } tg_tool_schema_type_t;
 
 /*
- * Appends a raw schema, repaired where that is needed; else it is byte for
- * byte what it was.  TG_OK; TG_INVALID: no client can read it, and out is as it
- * was before.
+ * Appends a raw schema, repaired if necessary; otherwise unchanged, byte for
+ * byte. Returns TG_OK, or TG_INVALID if no client can read the schema; out is
+ * unchanged then.
  */
 int tg_tool_schema_write_repaired(tg_tool_repair_t *repair,
                                   tg_tool_schema_type_t kind, tg_str_t raw,
                                   tg_buf_t *out);
 
 /*
- * The keyword at the root of an input schema that some models' APIs refuse
- * (anyOf, oneOf, allOf); or absent.
+ * Returns the keyword at the root of an input schema that some model APIs
+ * reject (anyOf, oneOf, allOf), or an absent slice.
  */
 tg_str_t tg_tool_schema_find_union(tg_str_t raw);
 
-/* Notes a repair. */
+/* Records a repair. */
 static inline void
 tg_tool_repair_add(tg_tool_repair_t *repair, tg_tool_repair_type_t what)
 {

@@ -1,21 +1,19 @@
-/*
- * What the two halves of the check of tools' schemas know of each other.
- */
+/* Shared parts of tg_tool_repair_schema.c and tg_tool_repair_keyword.c. */
 #ifndef TG_TOOL_REPAIR_IMPL_H
 #define TG_TOOL_REPAIR_IMPL_H
 
 #include "catalog/tg_tool_repair.h"
 
-/* What the value of a keyword is. */
+/* Types of keyword values. */
 typedef enum {
-    TG_KEYWORD_NONE,    /* no keyword that is known: anything */
-    TG_KEYWORD_ANY,     /* any value, null too */
+    TG_KEYWORD_NONE,    /* unknown keyword: any value */
+    TG_KEYWORD_ANY,     /* any value, including null */
     TG_KEYWORD_SCHEMA,  /* a schema */
-    TG_KEYWORD_ITEMS,   /* a schema, or a list of them */
-    TG_KEYWORD_MAP,     /* schemas by name */
-    TG_KEYWORD_NAMES,   /* anything by name */
+    TG_KEYWORD_ITEMS,   /* a schema or a list of schemas */
+    TG_KEYWORD_MAP,     /* an object of schemas */
+    TG_KEYWORD_NAMES,   /* an object of any values */
     TG_KEYWORD_LIST,    /* a list of schemas */
-    TG_KEYWORD_STRINGS, /* `required` */
+    TG_KEYWORD_STRINGS, /* a list of strings: `required` */
     TG_KEYWORD_TYPE,
     TG_KEYWORD_ENUM,
     TG_KEYWORD_NUMBER,
@@ -23,33 +21,37 @@ typedef enum {
     TG_KEYWORD_STRING,
     TG_KEYWORD_PATTERN,
     TG_KEYWORD_REF,
-    TG_KEYWORD_ID,       /* what a reference may name */
-    TG_KEYWORD_NULLABLE, /* of OpenAPI; means nothing without `type` */
-    TG_KEYWORD_REMOVED   /* the SDK's compiler refuses it */
+    TG_KEYWORD_ID,       /* an id that references may name */
+    TG_KEYWORD_NULLABLE, /* OpenAPI's `nullable`, valid only with `type` */
+    TG_KEYWORD_REMOVED   /* a keyword that the MCP SDK's compiler rejects */
 } tg_keyword_type_t;
 
-/* The walk through one schema. */
+/* State of the walk through one schema. */
 typedef struct {
     tg_tool_repair_t *repair;
     tg_tool_schema_type_t kind;
     tg_str_t root;
     tg_json_cursor_t json;
     tg_buf_t *out;
-    int is_bad;      /* something is wrong that no repair helps */
-    int has_ids;     /* references may have targets that are not looked for */
-    int is_dangling; /* one has none that was found */
+    int is_bad; /* 1: there is a mistake that cannot be repaired */
+    /* 1: there are ids, so references may have targets that are not searched */
+    int has_ids;
+    int is_dangling; /* 1: a reference has no known target */
 } tg_schema_repair_t;
 
 /* --- tg_tool_repair_keyword.c --- */
 
-/* The kind of a keyword, an escaped body. */
+/* Returns the type of a keyword's value; key is an escaped body. */
 tg_keyword_type_t tg_keyword_get_type(tg_str_t key);
 
-/* Is a value that is not walked through what its keyword wants? */
+/* Checks a raw value that the walk does not enter. */
 int tg_schema_repair_is_valid_value(tg_schema_repair_t *walk,
                                     tg_keyword_type_t kind, tg_str_t raw);
 
-/* Is an escaped body a regular expression, where that matters? */
+/*
+ * Checks that an escaped body is a regular expression; returns 1 in input
+ * schemas.
+ */
 int tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body);
 
 int tg_is_empty_array(tg_str_t raw);

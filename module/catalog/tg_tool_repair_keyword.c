@@ -1,6 +1,4 @@
-/*
- * The keywords of JSON Schema, of all its drafts, and what their values are.
- */
+/* The JSON Schema keywords of all drafts, and checks of their values. */
 #include "catalog/tg_tool_repair_impl.h"
 
 typedef struct {
@@ -110,7 +108,7 @@ tg_is_empty_array(tg_str_t raw)
            && !tg_json_iter_next(&json, NULL);
 }
 
-/* --- what only an output schema has to stand --- */
+/* --- checks for output schemas --- */
 
 static int
 tg_schema_is_type_name(tg_str_t raw)
@@ -168,7 +166,10 @@ tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body)
     return is_pattern;
 }
 
-/* One token of a JSON pointer in a fragment; 0 when it has unusual escapes. */
+/*
+ * Decodes one token of a JSON pointer in a URI fragment. Returns 0 if the token
+ * has percent escapes or is too long.
+ */
 static int
 tg_ref_next_token(tg_str_t *path, char *room, size_t size, tg_str_t *token)
 {
@@ -198,7 +199,7 @@ tg_ref_next_token(tg_str_t *path, char *room, size_t size, tg_str_t *token)
     return n < size;
 }
 
-/* Is the target of a reference in the schema itself? */
+/* Checks whether the target of a reference is in the schema itself. */
 static int
 tg_schema_repair_has_ref_target(tg_schema_repair_t *walk, tg_str_t raw)
 {

@@ -1,24 +1,23 @@
 /*
- * The schemas of tools, on their way to clients: repaired in one pass, and
- * byte for byte what they were where nothing is wrong with them.
+ * Repairs the schemas of tools in one pass; valid ones stay unchanged.
  *
- * Of an input schema, clients of the legacy era check `type`, `properties`
- * and `required` at the root.  An output schema is compiled by the common SDK
- * as soon as it has the list, and what it cannot compile costs it the list:
- * so such a schema must be right throughout.
+ * Of an input schema, legacy clients check only `type`, `properties` and
+ * `required` at the root. The common MCP SDK compiles each output schema of a
+ * list, and one error makes the whole list unusable. So all parts of an output
+ * schema must be valid.
  */
 #include "catalog/tg_tool_repair_impl.h"
 
-/* What the names of a map are. */
+/* Types of objects that contain schemas. */
 typedef enum {
     TG_MAP_PLAIN,
-    TG_MAP_ROOT, /* those of the arguments: `properties` at the root */
+    TG_MAP_ROOT, /* `properties` at the root: the arguments */
     TG_MAP_PATTERNS
 } tg_schema_map_type_t;
 
 static void tg_schema_repair_schema(tg_schema_repair_t *walk);
 
-/* Does an array with something in it start at the cursor? */
+/* Checks whether a nonempty array starts at the cursor. */
 static int
 tg_schema_repair_is_list(tg_schema_repair_t *walk)
 {
@@ -40,7 +39,7 @@ tg_schema_repair_add(tg_schema_repair_t *walk, tg_tool_repair_type_t what)
     tg_tool_repair_add(walk->repair, what);
 }
 
-/* Appends the value at the cursor as it is. */
+/* Appends the value at the cursor unchanged. Returns its raw text. */
 static tg_str_t
 tg_schema_repair_copy_value(tg_schema_repair_t *walk)
 {
@@ -56,7 +55,7 @@ tg_schema_repair_copy_value(tg_schema_repair_t *walk)
     return raw;
 }
 
-/* Appends something instead of the value at the cursor. */
+/* Appends text instead of the value at the cursor, and records a repair. */
 static void
 tg_schema_repair_replace_value(tg_schema_repair_t *walk, const char *text,
                                tg_tool_repair_type_t what)
@@ -66,9 +65,9 @@ tg_schema_repair_replace_value(tg_schema_repair_t *walk, const char *text,
     tg_schema_repair_add(walk, what);
 }
 
-/* --- values of keywords --- */
+/* --- keyword values --- */
 
-/* An array where an object belongs: `[]` is what PHP makes of an empty one. */
+/* Repairs an array in place of an object: PHP writes an empty object as []. */
 static void
 tg_schema_repair_array(tg_schema_repair_t *walk)
 {
@@ -88,7 +87,7 @@ tg_schema_repair_array(tg_schema_repair_t *walk)
     }
 }
 
-/* A schema by a name, at the root or deeper. */
+/* Repairs a subschema. is_root: it is the schema of an argument. */
 static void
 tg_schema_repair_property(tg_schema_repair_t *walk, int is_root)
 {
@@ -184,7 +183,7 @@ tg_schema_repair_list(tg_schema_repair_t *walk)
     tg_buf_append_char(walk->out, ']');
 }
 
-/* How many elements of an array are strings, or -1 when all are. */
+/* Counts the strings in an array. Returns -1 if all elements are strings. */
 static int
 tg_count_strings(tg_str_t array)
 {
@@ -201,7 +200,7 @@ tg_count_strings(tg_str_t array)
     return n == all ? -1 : n;
 }
 
-/* `required`, of which 1 is left, or nothing. */
+/* Repairs `required`. Returns 1, or 0 if the keyword must be left out. */
 static int
 tg_schema_repair_required(tg_schema_repair_t *walk)
 {
@@ -246,9 +245,9 @@ tg_schema_repair_required(tg_schema_repair_t *walk)
     return 1;
 }
 
-/* --- a schema --- */
+/* --- keywords --- */
 
-/* Appends a keyword's value; 0 when it is as if it were not there. */
+/* Appends a keyword's repaired value. Returns 0 if it must be left out. */
 static int
 tg_schema_repair_keyword(tg_schema_repair_t *walk, tg_str_t key, int is_root)
 {
@@ -304,7 +303,7 @@ tg_schema_repair_keyword(tg_schema_repair_t *walk, tg_str_t key, int is_root)
     return 1;
 }
 
-/* --- the root --- */
+/* --- root keywords --- */
 
 enum {
     TG_ROOT_TYPE,
@@ -326,8 +325,9 @@ static const char *const tg_schema_root_keywords[] = {
 };
 
 /*
- * Of arguments, which are an object anyway, `type` may say more than that.  Is
- * it there, but not as clients want it?  -1: no object is meant.
+ * Checks the `type` at the root of an input schema. Returns 0 if it is
+ * "object", 1 if it must be set to "object" (absent, null, or a list with
+ * "object"), or -1 if the schema is not for objects.
  */
 static int
 tg_schema_root_check_type(tg_str_t type)
@@ -366,10 +366,7 @@ tg_schema_root_find_union(const tg_str_t *values)
     return TG_STR_NONE;
 }
 
-/*
- * Is a member of the root left out?  values are those of
- * tg_schema_root_keywords.
- */
+/* Checks whether a root member is left out. values: the last root keywords. */
 static int
 tg_schema_root_is_left_out(tg_schema_repair_t *walk, tg_str_t key,
                            const tg_str_t *values, int has_type)
@@ -416,9 +413,9 @@ tg_schema_root_is_left_out(tg_schema_repair_t *walk, tg_str_t key,
     return 0;
 }
 
-/* --- an object --- */
+/* --- schema objects --- */
 
-/* Appends a member; 0 when nothing is left of it. */
+/* Appends a repaired member. Returns 0 if it was left out. */
 static int
 tg_schema_repair_member(tg_schema_repair_t *walk, tg_str_t key, int is_first,
                         int is_root)
@@ -441,7 +438,7 @@ tg_schema_repair_member(tg_schema_repair_t *walk, tg_str_t key, int is_first,
     return 0;
 }
 
-/* A schema that is an object; values are the root's, else NULL. */
+/* Repairs a schema object. values: the root keywords, or NULL if nested. */
 static void
 tg_schema_repair_object(tg_schema_repair_t *walk, const tg_str_t *values)
 {
@@ -488,9 +485,9 @@ tg_schema_repair_schema(tg_schema_repair_t *walk)
     tg_schema_repair_object(walk, NULL);
 }
 
-/* --- a whole schema --- */
+/* --- whole schemas --- */
 
-/* What is no object, but can be written as one; NULL: it cannot. */
+/* Returns a replacement for a non-object schema, or NULL if there is none. */
 static const char *
 tg_schema_find_replacement(tg_tool_repair_t *repair, tg_tool_schema_type_t kind,
                            tg_str_t raw)

@@ -1,6 +1,7 @@
+/* Repairs content blocks of tool results. */
 #include "catalog/tg_tool_result_block.h"
 
-/* --- the types of blocks --- */
+/* --- block types --- */
 
 #define TG_BLOCK_MEMBERS                                                       \
     { "annotations", NULL, tg_mcp_annotation_members, 0 },                     \
@@ -85,7 +86,7 @@ tg_content_block_has_string(tg_str_t block, const char *key)
                               &value);
 }
 
-/* A resource is of a text or of bytes. */
+/* Checks that a resource has a URI, and text or binary data. */
 static int
 tg_content_block_has_resource(tg_str_t block)
 {
@@ -98,7 +99,7 @@ tg_content_block_has_resource(tg_str_t block)
                || tg_content_block_has_string(resource, "blob"));
 }
 
-/* What is wrong in a block of a type: TG_MCP_… */
+/* Returns the mistakes in a block of a known type as TG_MCP_MEMBER_* flags. */
 static int
 tg_content_block_check(tg_str_t block, const tg_mcp_member_t *members)
 {
@@ -112,7 +113,7 @@ tg_content_block_check(tg_str_t block, const tg_mcp_member_t *members)
     return tg_mcp_members_check(block, members);
 }
 
-/* --- images and sounds --- */
+/* --- images and audio --- */
 
 static int
 tg_body_has_prefix(tg_str_t body, const char *text)
@@ -124,7 +125,9 @@ tg_body_has_prefix(tg_str_t body, const char *text)
     return body.len >= len && memcmp(body.data, text, len) == 0;
 }
 
-/* A data URL `data:TYPE;base64,DATA`, an escaped body, in its two parts. */
+/*
+ * Splits a data URL `data:TYPE;base64,DATA`, an escaped body, into two parts.
+ */
 static int
 tg_data_url_parse(tg_str_t body, tg_str_t *type, tg_str_t *data)
 {
@@ -149,7 +152,10 @@ tg_data_url_parse(tg_str_t body, tg_str_t *type, tg_str_t *data)
     return 0;
 }
 
-/* The type of what base64, an escaped body, begins like; absent: not known. */
+/*
+ * Returns the MIME type for the first bytes of Base64 data, an escaped body;
+ * absent if unknown.
+ */
 static tg_str_t
 tg_base64_guess_mime_type(tg_str_t body)
 {
@@ -173,8 +179,8 @@ tg_base64_guess_mime_type(tg_str_t body)
 }
 
 /*
- * The data of an image or a sound and its type, escaped bodies, where a block
- * says them in another way than MCP.
+ * Finds the data and the MIME type of an image or audio block that is not in
+ * MCP's form, as escaped bodies. Returns 0 if there is nothing to convert.
  */
 static int
 tg_content_block_find_media(tg_str_t block, const tg_mcp_member_t *members,
@@ -210,8 +216,9 @@ tg_content_block_find_media(tg_str_t block, const tg_mcp_member_t *members,
 /* --- blocks --- */
 
 /*
- * Is it of a type that a later version of MCP may have, so that its client
- * knows best?  Some are mistakes for a text, and will never be one.
+ * Checks whether the block has an unknown type that a later version of MCP may
+ * define; the client decides then. Some types are common mistakes for "text"
+ * and will never be defined.
  */
 static int
 tg_content_block_is_newer_type(tg_str_t block, const tg_mcp_member_t *members)
@@ -267,7 +274,7 @@ tg_content_block_write_text(tg_buf_t *out, tg_str_t value)
     tg_buf_append_char(out, '}');
 }
 
-/* Appends what a block says that no client can read. */
+/* Appends an unreadable block as a text block. */
 static void
 tg_content_block_write_as_text(tg_buf_t *out, tg_str_t block)
 {
@@ -288,7 +295,10 @@ tg_content_block_write_as_text(tg_buf_t *out, tg_str_t block)
     tg_content_block_write_text(out, text);
 }
 
-/* Appends a block with other members, of these names, at its beginning. */
+/*
+ * Appends a block with some members replaced. begin has the new members, an
+ * unfinished object; names are those of the replaced members.
+ */
 static void
 tg_content_block_write_replaced(tg_buf_t *out, tg_str_t block, tg_buf_t *begin,
                                 const char *const *names,
@@ -321,7 +331,7 @@ tg_content_block_write_media(tg_buf_t *out, tg_str_t block, tg_str_t data,
     tg_buf_deinit(&begin);
 }
 
-/* A link without a name is known by its URI. */
+/* Appends a link that has no name with its URI as the name. */
 static void
 tg_content_block_write_link(tg_buf_t *out, tg_str_t block, tg_str_t uri)
 {

@@ -1,9 +1,10 @@
+/* Repairs tool results of other MCP servers. */
 #include "catalog/tg_tool_result_repair.h"
 
 #include "catalog/tg_tool_result_block.h"
 #include "catalog/tg_mcp_type.h"
 
-/* --- a result --- */
+/* --- results --- */
 
 #define TG_TOOL_RESULT_NO_CONTENT                                              \
     "The result is no object with an array \"content\"."
@@ -26,7 +27,7 @@ static const char *const tg_result_members[] = {
     [TG_RESULT_MEMBERS] = NULL,
 };
 
-/* Is a member as clients want it, if it is there? */
+/* Checks that a member is absent or valid. */
 static int
 tg_tool_result_is_valid_member(tg_str_t raw, int (*is_valid)(tg_str_t raw))
 {
@@ -70,8 +71,9 @@ tg_tool_result_is_null_member(tg_str_t raw)
 }
 
 /*
- * Is the JSON of what is structured all that a result says?  Of an object that
- * is known where the content is none.
+ * Checks whether structuredContent is the only content of a result: `content`
+ * is missing, or it is empty and structuredContent is not an object. Clients
+ * can read an object without other content.
  */
 static int
 tg_tool_result_is_only_structured(const tg_str_t *values)
@@ -88,7 +90,10 @@ tg_tool_result_is_only_structured(const tg_str_t *values)
                    && !tg_mcp_is_object(structured)));
 }
 
-/* Is a raw result asking for something, or another than MCP's usual one? */
+/*
+ * Checks whether a result has another type than "complete", such as a request
+ * for input.
+ */
 static int
 tg_tool_result_is_other_type(const tg_str_t *values)
 {
@@ -111,7 +116,7 @@ tg_tool_result_is_valid(const tg_str_t *values)
                                              tg_mcp_is_string);
 }
 
-/* Why a result says nothing that can be read; or NULL. */
+/* Returns the reason why a result has no readable content, or NULL. */
 static const char *
 tg_tool_result_find_error(const tg_str_t *values)
 {
@@ -158,7 +163,10 @@ tg_tool_result_write_content(tg_buf_t *out, const tg_str_t *values)
     tg_buf_append_char(out, ']');
 }
 
-/* What a result says in another way than true or false; absent: nothing. */
+/*
+ * Returns the boolean that isError means, for example "true" or 1; absent if
+ * unclear.
+ */
 static tg_str_t
 tg_tool_result_repair_is_error(tg_str_t raw)
 {
@@ -203,9 +211,12 @@ tg_tool_result_write_repaired(tg_buf_t *out, tg_str_t raw,
     tg_buf_append_char(out, '}');
 }
 
-/* --- the most common result --- */
+/* --- results with only text --- */
 
-/* Passes a block that has a type and a text, once each, and nothing else. */
+/*
+ * Skips a block with exactly one type and one text, and nothing else. Returns 1
+ * if it is such a block.
+ */
 static int
 tg_tool_result_skip_text_block(tg_json_cursor_t *json)
 {
@@ -312,7 +323,7 @@ tg_tool_result_repair(tg_str_t raw, tg_buf_t *out)
     return why;
 }
 
-/* --- what is structured --- */
+/* --- structured content --- */
 
 void
 tg_tool_result_write_unstructured(tg_buf_t *out, tg_str_t raw)

@@ -1,40 +1,44 @@
 /*
- * Results of tools as MCP types them (CallToolResult): what the server of
- * somebody else answers, so that every client can read it.
+ * Repairs tool results (MCP "CallToolResult") of other servers so that every
+ * client can read them.
  *
- * Clients check a result as a whole, and one wrong member costs them all of
- * it, though the tool has done its work.  A member that is wrong is written
- * as what means the same, or left out; a block that no client can read
- * becomes a text.
+ * Clients validate a result as a whole, and one wrong member makes the whole
+ * result unusable, though the tool has done its work. So a wrong member is
+ * replaced by an equivalent one, or left out; an unreadable block becomes a
+ * text block.
  */
 #ifndef TG_TOOL_RESULT_REPAIR_H
 #define TG_TOOL_RESULT_REPAIR_H
 
 #include "base/tg_json.h"
 
-/* Bytes of a result; a larger one stays as it is, as this is one step. */
+/*
+ * Maximum bytes of a result; larger ones are not repaired, as a repair is a
+ * single step.
+ */
 #define TG_TOOL_RESULT_REPAIR_MAX 4194304u
 
 /*
- * Checks a raw result: NULL, or why it cannot be read, static text.  Where
- * something is repaired, the whole result is appended to out, which else stays
- * as it is.  Memory that ran out is told by out alone.
+ * Checks a raw result. If something must be repaired, appends the whole result
+ * to out; otherwise out stays unchanged. Returns NULL, or the reason why the
+ * result cannot be read, a static text. A lack of memory is visible only in
+ * out.
  */
 const char *tg_tool_result_repair(tg_str_t raw, tg_buf_t *out);
 
 /*
- * Checks in one pass whether a valid result has texts and `isError` alone, so
- * that nothing in it needs repair.  It may return 0 for other right results.
+ * Checks quickly whether a result has only text blocks and `isError`, so that
+ * it needs no repair. May return 0 for other valid results, too.
  */
 int tg_tool_result_has_texts_only(tg_str_t raw);
 
 /*
- * Appends a raw result without its structuredContent, which its texts have:
- * where they are none, its JSON becomes one.
+ * Appends a raw result without structuredContent. If its content is empty, a
+ * text block with the JSON of structuredContent is added.
  */
 void tg_tool_result_write_unstructured(tg_buf_t *out, tg_str_t raw);
 
-/* Appends a raw result with a raw value as its structuredContent. */
+/* Appends a raw result with value as its structuredContent. */
 void tg_tool_result_write_structured(tg_buf_t *out, tg_str_t raw,
                                      tg_str_t value);
 

@@ -1,8 +1,9 @@
+/* Validation of call arguments and outcomes against a tool's schemas. */
 #include "catalog/tg_tool_validate.h"
 
 #include "catalog/tg_tool_result_repair.h"
 
-/* Members that are null and may be left out; the others stay. */
+/* Maximum number of null members that may be left out; others stay. */
 #define TG_TOOL_VALIDATE_NULLS_MAX 32
 
 static int
@@ -13,7 +14,10 @@ tg_tool_validate_set_no_memory(tg_outcome_t *outcome)
     return TG_NOMEM;
 }
 
-/* What does not fit becomes a failure, whose text is written by then. */
+/*
+ * Replaces an outcome by a failure whose message is in text. Returns TG_INVALID
+ * or TG_NOMEM.
+ */
 static int
 tg_tool_validate_set_failure(tg_failure_t failure, tg_outcome_t *outcome,
                              const tg_buf_t *text)
@@ -64,12 +68,12 @@ tg_tool_validate_args(const tg_schema_t *schema,
                                         TG_FAILURE_ARGUMENTS, outcome, text);
 }
 
-/* --- arguments that are null --- */
+/* --- null arguments --- */
 
 /*
- * Writes an object without those of its nulls whose number (0: the first) is in
- * left_out, a set of bits; how many nulls it has, TG_TOOL_VALIDATE_NULLS_MAX at
- * most.
+ * Writes an object without the null members whose bits are set in left_out; bit
+ * 0 is the first null. Returns the number of nulls, at most
+ * TG_TOOL_VALIDATE_NULLS_MAX.
  */
 static unsigned
 tg_tool_validate_write_without_nulls(tg_buf_t *out, tg_str_t object,
@@ -122,7 +126,10 @@ tg_tool_validate_is_valid(const tg_schema_t *schema,
     return rc == TG_OK;
 }
 
-/* A null that fits means something: it stays. */
+/*
+ * Drops null members until the object is valid, but keeps each null that is
+ * valid. Returns 1 if the result in written is valid.
+ */
 static int
 tg_tool_validate_drop_nulls(const tg_schema_t *schema,
                             tg_schema_validator_t *validator, tg_str_t object,
@@ -163,7 +170,7 @@ tg_tool_validate_request(const tg_schema_t *schema,
     rc = tg_tool_validate_args(schema, validator, request->arguments, outcome,
                                text);
 
-    /* The token of a method is in its params. */
+    /* A method's arguments are its params, which contain the progress token. */
     if (rc != TG_INVALID || tg_json_type(request->arguments) != TG_JSON_OBJECT
         || (request->entry->kind == TG_ENTRY_METHOD
             && request->progress_token.data != NULL)
@@ -185,7 +192,10 @@ tg_tool_validate_request(const tg_schema_t *schema,
     return TG_OK;
 }
 
-/* Is there something that the schema is about?  Its data is NULL if not. */
+/*
+ * Stores the value that the output schema describes; absent if it is missing.
+ * Returns 0 if there is nothing to validate.
+ */
 static int
 tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
                                  const tg_outcome_t *outcome, tg_str_t *value)
@@ -213,7 +223,10 @@ tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
     return 1;
 }
 
-/* Has an outcome another result, which was written to text, be its value. */
+/*
+ * Sets the value of an outcome to the result in text. Returns TG_OK or
+ * TG_NOMEM.
+ */
 static int
 tg_tool_validate_replace_value(tg_outcome_t *outcome, const tg_buf_t *text)
 {
@@ -227,8 +240,9 @@ tg_tool_validate_replace_value(tg_outcome_t *outcome, const tg_buf_t *text)
 }
 
 /*
- * A tool that says no need not say it in the schema's shape; but clients check
- * that whatever it says, and would tell of nothing but the shape.
+ * Validates the structuredContent of an error result. Such a result need not
+ * match the schema, but clients validate the structuredContent of errors, too,
+ * and would hide the error. So an invalid structuredContent is removed.
  */
 static int
 tg_tool_validate_error_result(const tg_schema_t *schema,
@@ -259,7 +273,7 @@ tg_tool_validate_error_result(const tg_schema_t *schema,
     return tg_tool_validate_replace_value(outcome, text);
 }
 
-/* The one value of JSON that text is; or absent. */
+/* Returns the JSON value that is the whole text, or an absent slice. */
 static tg_str_t
 tg_tool_validate_parse_value(const tg_buf_t *text)
 {
@@ -275,8 +289,9 @@ tg_tool_validate_parse_value(const tg_buf_t *text)
 }
 
 /*
- * A server may say only in a text what its schema is about.  Returns TG_OK if
- * that is so, and the result has it as its structuredContent.
+ * Handles a result whose value is only in a text block. If the text is JSON
+ * that is valid, adds it as structuredContent and returns TG_OK; otherwise
+ * returns TG_INVALID or TG_NOMEM.
  */
 static int
 tg_tool_validate_text_result(const tg_schema_t *schema,

@@ -1,9 +1,9 @@
 /*
- * Do the arguments of a call, and its outcome, fit the schemas of its tool?
- * Schemas may be NULL: all fits.
+ * Validation of a call's arguments and outcome against the schemas of its tool.
+ * A schema may be NULL: every value is valid then.
  *
- * A checker that is NULL is one for which there was no memory.  The host says
- * before of which frame the checks are, see tg_schema_validator_set_frame().
+ * A validator that is NULL means that there was no memory for one. The caller
+ * sets the frame of the validator before, see tg_schema_validator_set_frame().
  */
 #ifndef TG_TOOL_VALIDATE_H
 #define TG_TOOL_VALIDATE_H
@@ -11,7 +11,10 @@
 #include "protocol/tg_peer.h"
 #include "schema/tg_schema.h"
 
-/* There is no need to ask: they do. */
+/*
+ * Checks quickly, from the request's index, whether the arguments are surely
+ * valid; then tg_tool_validate_args() is not needed.
+ */
 static inline int
 tg_tool_has_valid_args(const tg_schema_t *schema, const tg_request_t *request)
 {
@@ -19,24 +22,30 @@ tg_tool_has_valid_args(const tg_schema_t *schema, const tg_request_t *request)
 }
 
 /*
- * TG_OK: they do.  TG_INVALID: outcome is what the call fails with, and text
- * has why; TG_NOMEM: likewise, for want of memory.
+ * Validates arguments. Returns TG_OK; TG_INVALID with the failure of the call
+ * in outcome, whose message is in text; or TG_NOMEM with a failure in outcome.
  */
 int tg_tool_validate_args(const tg_schema_t *schema,
                           tg_schema_validator_t *validator, tg_str_t arguments,
                           tg_outcome_t *outcome, tg_buf_t *text);
 
 /*
- * The same for a request's.  Where its arguments fit without members that are
- * null, as models write what they do not give, the request has them so: they
- * are in written then, which must outlive their use.
+ * Validates the arguments of a request. If they are valid only without members
+ * that are null, which models often send instead of leaving them out, the
+ * request gets arguments without them. These are in written, which must outlive
+ * the request. Returns TG_OK; TG_INVALID with the failure of the call in
+ * outcome, whose message is in text; or TG_NOMEM with a failure in outcome.
  */
 int tg_tool_validate_request(const tg_schema_t *schema,
                              tg_schema_validator_t *validator,
                              tg_request_t *request, tg_buf_t *written,
                              tg_outcome_t *outcome, tg_buf_t *text);
 
-/* An outcome that does not becomes a failure: as above. */
+/*
+ * Validates an outcome. May add or remove structuredContent. Returns TG_OK;
+ * TG_INVALID after replacing the outcome by a failure, whose message is in
+ * text; or TG_NOMEM with a failure in outcome.
+ */
 int tg_tool_validate_outcome(const tg_schema_t *schema,
                              tg_schema_validator_t *validator,
                              const tg_catalog_entry_t *entry,
