@@ -1,3 +1,4 @@
+/* Parsing of cron expressions, and the search for the next date. */
 #include "rule/tg_cron.h"
 
 #include "base/tg_utf8.h"
@@ -8,7 +9,7 @@ typedef struct {
     const char *name;
     int min;
     int max;
-    const char *const *words; /* of least and so on, or NULL */
+    const char *const *words; /* names of the values from min on, or NULL */
 } tg_cron_field_t;
 
 static const char *const tg_cron_months[] = { "jan", "feb", "mar", "apr", "may",
@@ -47,7 +48,7 @@ static const struct {
     { TG_STR_INIT("@annually"), TG_STR_INIT("0 0 1 1 *") },
 };
 
-/* --- reading --- */
+/* --- parsing --- */
 
 static int
 tg_cron_is_name(const char *p, size_t len, const char *word)
@@ -63,7 +64,7 @@ tg_cron_is_name(const char *p, size_t len, const char *word)
     return i == len && word[i] == '\0';
 }
 
-/* A number, or a name of one; -1: neither. */
+/* Parses a number or the name of a value. Returns -1 if there is neither. */
 static int
 tg_cron_parse_number(const tg_cron_field_t *field, const char **at,
                      const char *end)
@@ -156,7 +157,7 @@ tg_cron_parse_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
     }
 
     if (last == 0 && field->max == 7) {
-        last = first != 0 ? 7 : 0; /* fri-sun */
+        last = first != 0 ? 7 : 0; /* a range up to Sunday, such as fri-sun */
     }
 
     if (first > last) {
@@ -196,7 +197,7 @@ tg_cron_parse_list(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
     }
 }
 
-/* The next word, which ends at a blank; text goes on behind it. */
+/* Removes the next word, which ends at a blank, from text. */
 static tg_str_t
 tg_cron_take_word(tg_str_t *text)
 {
@@ -275,7 +276,7 @@ tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why)
     return TG_OK;
 }
 
-/* --- the calendar --- */
+/* --- calendar --- */
 
 static int
 tg_cron_match_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
@@ -289,7 +290,10 @@ tg_cron_match_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
     return cron->must_match_both_days ? is_mday && is_wday : is_mday || is_wday;
 }
 
-/* Of a day, from a minute of it on: the minute, or -1. */
+/*
+ * Returns the first matching minute of a day at or after the minute `from`, or
+ * -1.
+ */
 static int
 tg_cron_find_minute(const tg_cron_t *cron, int from)
 {
@@ -318,7 +322,10 @@ tg_cron_divide_floor(int64_t value, int64_t by)
     return value / by - (value % by < 0);
 }
 
-/* The first from `from` on and before `end`, both local: TG_OK or TG_END. */
+/*
+ * Finds the first time at or after `from` and before `end`, in local seconds.
+ * TG_OK or TG_END.
+ */
 static int
 tg_cron_find_next_local(const tg_cron_t *cron, int64_t from, int64_t end,
                         int64_t *at)
@@ -375,11 +382,14 @@ tg_cron_find_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after,
                                            from, at)
                        == TG_OK)
             {
-                *at = now; /* the clock was put over it */
+                *at = now; /* the clock skipped this time */
                 return TG_OK;
             }
 
-            /* It was put back: what was, is not again. */
+            /*
+             * The clock was put back: times before the change do not count
+             * again.
+             */
             if (from < span.from + span.previous_offset) {
                 from = span.from + span.previous_offset;
             }

@@ -1,3 +1,4 @@
+/* Fields of events, and templates. */
 #include "rule/tg_event.h"
 
 #include "base/tg_json.h"
@@ -82,9 +83,9 @@ tg_event_get_field(tg_str_t event, tg_str_t field, tg_str_t *value)
                : TG_MISSING;
 }
 
-/* --- texts --- */
+/* --- templates --- */
 
-/* The field between {{ and }}, at the start of text; len 0: there is none. */
+/* Returns the field between {{ and }} at the start of text; len 0: none. */
 static tg_str_t
 tg_event_parse_placeholder(tg_str_t text)
 {
@@ -105,7 +106,7 @@ tg_event_parse_placeholder(tg_str_t text)
                : TG_STR("");
 }
 
-/* Cuts what was put in behind start, at the end of a character. */
+/* Truncates the value that starts at `start`, at the end of a character. */
 static void
 tg_event_truncate_value(tg_buf_t *out, size_t start)
 {
@@ -124,7 +125,7 @@ tg_event_truncate_value(tg_buf_t *out, size_t start)
     tg_buf_truncate(out, len);
 }
 
-/* Makes U+FFFD of each NUL behind start. */
+/* Replaces each NUL from start on by U+FFFD. */
 static void
 tg_event_replace_nuls(tg_buf_t *out, size_t start)
 {
@@ -143,7 +144,7 @@ tg_event_replace_nuls(tg_buf_t *out, size_t start)
         return;
     }
 
-    /* From the end on, so that each byte moves once. */
+    /* Go backwards, so that each byte moves once. */
     at = out->len + 2 * n;
     i = out->len;
     out->len = at;

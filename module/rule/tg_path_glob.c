@@ -1,6 +1,7 @@
+/* Validation and matching of path patterns. */
 #include "rule/tg_path_glob.h"
 
-/* Where a class ends: behind its bracket; or NULL. */
+/* Returns the position after the class's closing bracket, or NULL. */
 static const char *
 tg_path_glob_find_class_end(const char *p, const char *end)
 {
@@ -10,7 +11,7 @@ tg_path_glob_find_class_end(const char *p, const char *end)
         p++;
     }
 
-    /* The first may be the bracket itself. */
+    /* A ] at the first position is a member of the class. */
     for (p += p < end; p < end && *p != ']'; p++) {
         if (*p == '\\' || *p == '/') {
             return NULL;
@@ -86,8 +87,8 @@ tg_path_glob_is_in_class(const char *p, const char *end, unsigned char c)
 }
 
 /*
- * Does the one item at *p match c?  Moves behind it.  Bytes of one character
- * are several items: a name need not be UTF-8.
+ * Matches one pattern item at *p against the byte c, and sets *p to the next
+ * item. Names need not be UTF-8, so a multi-byte character is several items.
  */
 static int
 tg_path_glob_match_item(const char **p, const char *end, char c)
@@ -117,14 +118,14 @@ tg_path_glob_match_item(const char **p, const char *end, char c)
 }
 
 typedef struct {
-    const char *pattern; /* behind the stars; NULL: there were none */
-    const char *path;    /* what they match ends here */
+    const char *pattern; /* after the stars; NULL: none yet */
+    const char *path;    /* end of the part that the stars match */
 } tg_path_glob_backtrack_t;
 
 /*
- * Each kind of stars is extended where it stood last, byte by byte, when what
- * follows does not match: the last * as far as its folder goes, then the last
- * **, after which there was no * yet.
+ * Matches a whole path. On a mismatch the last * is extended by one byte, up
+ * to the end of its folder. If that is impossible, the last ** is extended,
+ * and any * after it is matched again.
  */
 static int
 tg_path_glob_match_whole(tg_str_t pattern, tg_str_t path)
@@ -146,7 +147,10 @@ tg_path_glob_match_whole(tg_str_t pattern, tg_str_t path)
             stars.path = s;
             star.pattern = NULL;
 
-            /* No folder at all, which is behind a slash or at the start. */
+            /*
+             * At the start or after a slash, ** and the next slash may match no
+             * folder.
+             */
             if (p < end && *p == '/' && (p - 2 == pattern.data || p[-3] == '/'))
             {
                 p++;

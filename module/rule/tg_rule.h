@@ -1,5 +1,5 @@
 /*
- * Rules of automation: when what happens, and which events they are about.
+ * Automation rules: a trigger, conditions and an action.
  *
  *   {"id":"fix","description":"…","enabled":true,"cooldownMs":600000,
  *    "requiresApproval":true,
@@ -8,7 +8,7 @@
  *    "action":{"type":"agent","agent":"a","prompt":"…{{error}}…",
  *              "priority":5}}
  *
- * Two triggers are about no event that others have made:
+ * Two triggers create their own events:
  *
  *   {"type":"cron","expression":"0 3 * * *","zone":"Europe/Berlin",
  *    "missed":"skip"}
@@ -16,11 +16,12 @@
  *    "events":["change","create","delete"],"debounceMs":500}
  *
  * Other actions: {"type":"notify","message":"…","channel":"…"} and
- * {"type":"webhook","url":"https://…","message":"…"}.  A condition may have a
- * `text` instead of a value: it is that, however it is written, so that "3"
- * is 3.  Members that are not named here are passed over.
+ * {"type":"webhook","url":"https://…","message":"…"}. A condition may have
+ * `text` instead of `value`, which equals a value of any type that is written
+ * like it: "3" equals the number 3. Members that are not listed here are
+ * ignored.
  *
- * Regular expressions are those of JSON Schema, with a bound.
+ * Regular expressions are those of JSON Schema, with a limit of steps.
  */
 #ifndef TG_RULE_H
 #define TG_RULE_H
@@ -30,16 +31,21 @@
 #include "rule/tg_path_glob.h"
 #include "schema/tg_schema.h"
 
-/* Rules of a server, and what one may have. */
+/* Largest number of rules of a server. */
 #define TG_RULES_MAX 256
+/* Largest id of a rule in bytes. */
 #define TG_RULE_ID_MAX 128
+/* Largest number of conditions of a rule. */
 #define TG_RULE_CONDITIONS_MAX 32
+/* Largest number of globs of a rule. */
 #define TG_RULE_GLOBS_MAX 16
-/* Steps of one regular expression on one text, as those of a schema. */
+/* Limit of steps for matching one regular expression against one text. */
 #define TG_RULE_REGEX_STEPS_MAX 1000000
-/* Seconds of cooldownMs: a year; milliseconds of debounceMs: an hour. */
+/* Largest cooldownMs, in seconds: a year. */
 #define TG_RULE_COOLDOWN_S_MAX 31622400
+/* Largest debounceMs, in ms: an hour. */
 #define TG_RULE_DEBOUNCE_MS_MAX 3600000
+/* Default of debounceMs, in ms. */
 #define TG_RULE_DEBOUNCE_MS 500
 
 typedef enum {
@@ -53,7 +59,7 @@ typedef enum {
     TG_ACTION_WEBHOOK
 } tg_action_type_t;
 
-/* What becomes of files. */
+/* Events of files, as bits. */
 enum {
     TG_FILE_CREATE = 1,
     TG_FILE_CHANGE = 2,
@@ -75,27 +81,30 @@ typedef enum {
 } tg_rule_op_t;
 
 typedef struct {
-    void *code; /* NULL: there is none */
+    void *code; /* NULL: no pattern */
     unsigned weight;
 } tg_rule_pattern_t;
 
 typedef struct {
     tg_str_t field;
     tg_rule_op_t op;
-    tg_str_t value; /* raw; absent where it is a text */
+    tg_str_t value; /* raw; absent if the condition has `text` */
     tg_str_t text;
     tg_rule_pattern_t pattern;
 } tg_rule_condition_t;
 
-/* Slices live as long as the rule; texts that are not there are absent. */
+/*
+ * A parsed rule. Slices are valid as long as the rule. Missing texts are
+ * absent.
+ */
 typedef struct {
     const tg_alloc_t *alloc;
     const tg_schema_regex_engine_t *regex;
     char *memory;
-    tg_str_t raw; /* all of it */
+    tg_str_t raw; /* the whole JSON */
     tg_str_t id;
     tg_str_t description;
-    tg_str_t secret; /* what a webhook is signed with */
+    tg_str_t secret; /* signs the requests of a webhook */
     int is_enabled;
     int needs_approval;
     int64_t cooldown_ms;
@@ -103,15 +112,15 @@ typedef struct {
     tg_trigger_type_t trigger;
     tg_str_t type;
     tg_str_t source;
-    tg_rule_pattern_t pattern; /* of type:source */
+    tg_rule_pattern_t pattern; /* matched against TYPE:SOURCE */
     tg_str_t expression;
-    tg_str_t zone; /* empty: that of the system */
+    tg_str_t zone; /* empty: the system's zone */
     tg_cron_t cron;
-    int is_missed_skipped; /* what was missed is not made up for */
+    int is_missed_skipped; /* missed runs are skipped */
     tg_str_t path;
     tg_str_t globs[TG_RULE_GLOBS_MAX];
     unsigned nglobs;
-    unsigned events; /* TG_FILE_… */
+    unsigned events; /* TG_FILE_… bits */
     int64_t debounce_ms;
 
     tg_rule_condition_t conditions[TG_RULE_CONDITIONS_MAX];
@@ -127,46 +136,60 @@ typedef struct {
 } tg_rule_t;
 
 /*
- * Reads one, which is valid JSON: TG_OK; TG_INVALID: why says where and what to
- * write; TG_NOMEM.  Nothing of raw is needed afterwards.  regex may be NULL:
- * then there are no patterns.
+ * Parses a rule, which must be valid JSON. TG_OK; TG_INVALID: why says where
+ * and what to write; TG_NOMEM. raw is copied. regex must outlive the rule;
+ * NULL: patterns are rejected.
  */
 int tg_rule_parse(const tg_alloc_t *alloc, tg_str_t raw,
                   const tg_schema_regex_engine_t *regex, tg_rule_t **rule,
                   tg_buf_t *why);
 void tg_rule_free(tg_rule_t *rule);
 
-/* The operator of this name, TG_RULE_OPS: there is none. */
+/* Returns the operator of a name, or TG_RULE_OPS if it is unknown. */
 tg_rule_op_t tg_rule_find_operator(tg_str_t name);
 
-/* Is text a number, as conditions that compare need it? */
+/* Checks whether text is a number, as gt, gte, lt and lte require. */
 int tg_rule_is_number(tg_str_t text);
 
-/* Compiles a pattern: TG_OK; TG_INVALID: why says what is wrong; TG_NOMEM. */
+/* Compiles a pattern. TG_OK; TG_INVALID: why says what is wrong; TG_NOMEM. */
 int tg_rule_pattern_compile(const tg_alloc_t *alloc,
                             const tg_schema_regex_engine_t *regex,
                             tg_str_t text, tg_rule_pattern_t *pattern,
                             tg_buf_t *why);
 
 /*
- * Is it about an event (a trigger that is about events), and: do its
- * conditions hold?  TG_OK; TG_MISSING: no; TG_LIMIT: a pattern took more than
- * its bound; TG_NOMEM.
+ * Checks whether the rule's event trigger matches an event. TG_OK if it does;
+ * TG_MISSING if not; TG_LIMIT if a pattern exceeded its steps; TG_NOMEM.
  */
 int tg_rule_match_event(const tg_rule_t *rule, tg_str_t event);
+
+/*
+ * Checks whether all conditions of the rule are true for an event. TG_OK if
+ * they are; TG_MISSING if not; TG_LIMIT if a pattern exceeded its steps;
+ * TG_NOMEM.
+ */
 int tg_rule_check_conditions(const tg_rule_t *rule, tg_str_t event);
 
 /*
- * Warns of event types, event sources and fields that no event of the rule has,
- * in a message for each that begins with the member of the rule.
+ * Receives a warning. message begins with the member of the rule and is valid
+ * until the return.
  */
 typedef void (*tg_rule_lint_warn_pt)(void *ctx, const char *message);
+/*
+ * Warns of event types, event sources and fields that no event of the rule has.
+ */
 void tg_rule_lint(const tg_rule_t *rule, tg_rule_lint_warn_pt warn, void *ctx);
 
-/* Is a file, by its path below the rule's, one of its globs? */
+/*
+ * Checks whether a path below the rule's folder matches one of its globs. A
+ * rule without globs matches every path.
+ */
 int tg_rule_match_file(const tg_rule_t *rule, tg_str_t path);
 
-/* Appends "trigger":{…},"action":{…}, without what nobody else may know. */
+/*
+ * Appends "trigger":{…},"action":{…} without secrets: a webhook's URL is
+ * reduced to its origin.
+ */
 void tg_rule_write_json(tg_buf_t *json, const tg_rule_t *rule);
 
 #endif

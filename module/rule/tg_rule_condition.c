@@ -1,3 +1,4 @@
+/* Parsing of a rule's conditions. */
 #include "rule/tg_rule_impl.h"
 
 static const struct {
@@ -35,7 +36,7 @@ tg_rule_find_operator(tg_str_t name)
 
 /* --- conditions --- */
 
-/* A member of the condition of that name. */
+/* Reads a string member of the condition `name`, such as "conditions[0]". */
 static int
 tg_rule_reader_read_condition_text(tg_rule_reader_t *reader, const char *name,
                                    const char *member, tg_str_t raw,
@@ -51,7 +52,10 @@ tg_rule_reader_read_condition_text(tg_rule_reader_t *reader, const char *name,
     return tg_rule_reader_read_text(reader, text, raw, value);
 }
 
-/* What it compares with, as its operator needs it. */
+/*
+ * Reads the value or text of a condition, and checks that it suits the
+ * operator.
+ */
 static int
 tg_rule_reader_read_operand(tg_rule_reader_t *reader, const char *name,
                             tg_rule_condition_t *condition, tg_str_t raw)

@@ -1,26 +1,31 @@
+/* Warnings about rules that can never fire or that use unknown fields. */
 #include "rule/tg_rule.h"
 
 #include "base/tg_json.h"
 #include "base/tg_suggest.h"
 
-/* Bytes of a message, and how many names a message lists. */
+/* Largest warning in bytes. */
 #define TG_RULE_LINT_MESSAGE_MAX 512
+/* Largest number of names that a warning lists. */
 #define TG_RULE_LINT_NAMES_MAX 32
 
-/* What an event has beside its payload, and what each kind's payload has. */
+/* Members of every event. */
 static const char *const tg_event_members[] = { "type", "source", "timestamp",
                                                 "payload", NULL };
+/* Members of the payload of a task event. */
 static const char *const tg_event_task_members[] = {
     "id",        "prompt",   "agent",   "priority", "state", "createdAt",
     "startedAt", "pid",      "machine", "error",    "cwd",   "completedAt",
     "owner",     "metadata", "result",  "output",   NULL
 };
+/* Members of the payload of a cron event. */
 static const char *const tg_event_cron_members[] = { "job_id", "scheduled",
                                                      "missed", NULL };
+/* Members of the payload of a file event. */
 static const char *const tg_event_file_members[] = { "path",  "event", "count",
                                                      "files", "lost",  NULL };
 
-/* All events that there are. */
+/* All types of events. */
 static const struct {
     const char *type;
     const char *source;
@@ -41,11 +46,12 @@ static const struct {
 typedef struct {
     tg_rule_lint_warn_pt warn;
     void *ctx;
-    const char *members[TG_RULE_LINT_NAMES_MAX]; /* of the rule's events */
+    /* members of the rule's events */
+    const char *members[TG_RULE_LINT_NAMES_MAX];
     size_t nmembers;
 } tg_rule_lint_t;
 
-/* --- messages --- */
+/* --- warnings --- */
 
 static int
 tg_rule_is_in_list(tg_str_t word, const char *const *words)
@@ -59,7 +65,7 @@ tg_rule_is_in_list(tg_str_t word, const char *const *words)
     return 0;
 }
 
-/* Warns of an unknown word: the one that is near, or all that there are. */
+/* Warns of an unknown word, and suggests a similar one and the known ones. */
 static void
 tg_rule_lint_warn_unknown(const tg_rule_lint_t *lint, const char *member,
                           const char *what, tg_str_t word,
@@ -89,7 +95,7 @@ tg_rule_lint_warn_unknown(const tg_rule_lint_t *lint, const char *member,
     lint->warn(lint->ctx, text);
 }
 
-/* --- the trigger --- */
+/* --- trigger --- */
 
 static void
 tg_rule_lint_add_members(tg_rule_lint_t *lint, const char *const *names)
@@ -101,7 +107,7 @@ tg_rule_lint_add_members(tg_rule_lint_t *lint, const char *const *names)
     }
 }
 
-/* Returns whether the rule may fire with the i-th event. */
+/* Returns whether an event of the i-th type may fire the rule. */
 static int
 tg_rule_can_fire(const tg_rule_t *rule, size_t i)
 {
@@ -121,7 +127,10 @@ tg_rule_can_fire(const tg_rule_t *rule, size_t i)
     return tg_rule_match_event(rule, tg_buf_view(&event)) != TG_MISSING;
 }
 
-/* Collects the members of the rule's events; returns 0 if it has no events. */
+/*
+ * Collects the members of the rule's events. Returns 0 if no event fires the
+ * rule.
+ */
 static int
 tg_rule_lint_trigger(const tg_rule_t *rule, tg_rule_lint_t *lint)
 {
@@ -165,7 +174,7 @@ tg_rule_lint_trigger(const tg_rule_t *rule, tg_rule_lint_t *lint)
 
 /* --- fields --- */
 
-/* Checks the first name of a field, after "payload.". */
+/* Checks the first name of a field, after "payload." if present. */
 static void
 tg_rule_lint_field(const tg_rule_lint_t *lint, const char *member,
                    const char *what, tg_str_t field)

@@ -1,10 +1,11 @@
+/* Matching of events and files against rules, and JSON output. */
 #include "rule/tg_rule.h"
 
 #include "base/tg_json.h"
 #include "base/tg_number.h"
 #include "base/tg_url.h"
 
-/* Characters that are compared for one step. */
+/* Characters of a pattern that count as one step. */
 #define TG_RULE_CHARS_PER_STEP 16
 
 /* --- patterns --- */
@@ -52,7 +53,7 @@ tg_rule_is_number(tg_str_t text)
            && tg_number_parse(text, &number) == TG_OK;
 }
 
-/* A raw value and what a condition has. */
+/* Compares a raw value with the condition's value or text. */
 static int
 tg_rule_condition_is_equal(const tg_rule_condition_t *condition, tg_str_t value)
 {
@@ -107,7 +108,7 @@ tg_rule_find_substring(tg_str_t text, tg_str_t part)
     return TG_MISSING;
 }
 
-/* contains and matches, of a string. */
+/* Applies "contains" or "matches" to a string. */
 static int
 tg_rule_match_string(const tg_rule_t *rule,
                      const tg_rule_condition_t *condition, tg_str_t value)
@@ -284,9 +285,11 @@ tg_rule_match_file(const tg_rule_t *rule, tg_str_t path)
     return rule->nglobs == 0;
 }
 
-/* --- what is told of it --- */
+/* --- JSON output --- */
 
-/* Who knows the whole of it may be all that a service asks for. */
+/*
+ * Appends only the origin of a URL: a path may be the only secret of a service.
+ */
 static void
 tg_rule_append_url_origin(tg_buf_t *json, tg_str_t text)
 {

@@ -1,8 +1,9 @@
+/* Parsing of a rule: its settings and its action. */
 #include "rule/tg_rule_impl.h"
 
 #include "base/tg_url.h"
 
-/* --- actions --- */
+/* --- action --- */
 
 enum {
     TG_ACTION_MEMBER_TYPE,
@@ -15,7 +16,7 @@ enum {
     TG_ACTION_MEMBERS
 };
 
-/* What its type needs is there. */
+/* Checks that the action has the members that its type requires. */
 static int
 tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
 {
@@ -96,7 +97,7 @@ tg_rule_reader_read_action(tg_rule_reader_t *reader, tg_str_t raw)
                : rc;
 }
 
-/* --- all of it --- */
+/* --- whole rule --- */
 
 enum {
     TG_RULE_MEMBER_ID,
@@ -116,7 +117,7 @@ static const char *const tg_rule_members[] = {
     "cooldownMs", "trigger",     "conditions", "action",  NULL,
 };
 
-/* One that clients name, and people read. */
+/* Checks the id, which clients use and people read. */
 static int
 tg_rule_reader_check_id(tg_rule_reader_t *reader)
 {
@@ -205,7 +206,7 @@ tg_rule_reader_read_rule(tg_rule_reader_t *reader)
                                          values[TG_RULE_MEMBER_TRIGGER]);
     }
 
-    /* What stands before a mistake is there before it is one. */
+    /* Remove the prefix of an error message: there was no error. */
     if (rc == TG_OK) {
         tg_buf_truncate(reader->why, start);
         rc = tg_rule_reader_read_conditions(reader,
@@ -238,7 +239,7 @@ tg_rule_parse(const tg_alloc_t *alloc, tg_str_t raw,
     made->alloc = alloc;
     made->regex = regex;
     made->is_enabled = 1;
-    /* A text is never longer than it is escaped. */
+    /* An unescaped text is never longer than its escaped form. */
     made->memory = tg_alloc(alloc, 2 * raw.len + 1);
 
     if (made->memory == NULL) {

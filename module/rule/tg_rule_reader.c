@@ -1,10 +1,11 @@
+/* Reading of typed members, and compilation of patterns. */
 #include "rule/tg_rule_impl.h"
 
 #include "schema/tg_pattern.h"
 
 #include <stdarg.h>
 
-/* --- members: what is absent is left alone --- */
+/* --- members --- */
 
 int
 tg_rule_reader_fail(const tg_rule_reader_t *reader, const char *format, ...)

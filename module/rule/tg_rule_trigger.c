@@ -1,3 +1,4 @@
+/* Parsing of a rule's trigger. */
 #include "rule/tg_rule_impl.h"
 
 static int

@@ -1,7 +1,8 @@
+/* Parsing of zone files, and the search for the span of a time. */
 #include "rule/tg_zone_impl.h"
 
 #define TG_ZONE_HEADER_SIZE 44
-/* Offsets of no place: more than a day. */
+/* Largest offset from UTC in seconds: more than a day. */
 #define TG_ZONE_OFFSET_MAX 93600
 
 /* --- names --- */
@@ -27,7 +28,7 @@ tg_zone_is_valid_name(tg_str_t name)
     return 1;
 }
 
-/* --- the file --- */
+/* --- zone file --- */
 
 static uint32_t
 tg_zone_read_uint32(const char *p)
@@ -55,7 +56,7 @@ tg_zone_read_time(const char *p, unsigned size)
     return (int64_t) value;
 }
 
-/* The counts of a head. */
+/* Indexes of the counts in a TZif header. */
 enum {
     TG_ZONE_ISUT,
     TG_ZONE_ISSTD,
@@ -66,7 +67,10 @@ enum {
     TG_ZONE_COUNTS
 };
 
-/* The bytes of what follows a head with times of such a size; 0: no head. */
+/*
+ * Returns the size in bytes of the data after a header whose times have `size`
+ * bytes, and sets the counts n; 0: invalid header.
+ */
 static size_t
 tg_zone_read_header(tg_str_t bytes, unsigned size, uint32_t *n)
 {
@@ -90,7 +94,7 @@ tg_zone_read_header(tg_str_t bytes, unsigned size, uint32_t *n)
             + (size_t) n[TG_ZONE_LEAP] * (size + 4) + n[TG_ZONE_ISSTD]
             + n[TG_ZONE_ISUT];
 
-    /* Zones that count leap seconds have times that nobody else has. */
+    /* Reject zones with leap seconds: their times differ from Unix time. */
     return n[TG_ZONE_TYPES] != 0 && n[TG_ZONE_TYPES] <= 256
                    && n[TG_ZONE_LEAP] == 0
                    && total <= bytes.len - TG_ZONE_HEADER_SIZE
@@ -139,7 +143,8 @@ tg_zone_read_transitions(tg_zone_t *zone, const char *p, unsigned size,
 }
 
 /*
- * The rule between two newlines at the end; what it does not say is TG_INVALID.
+ * Parses the rule between the two newlines at the end. An empty rule is valid.
+ * TG_OK or TG_INVALID.
  */
 static int
 tg_zone_read_footer(tg_zone_t *zone, tg_str_t foot)
@@ -225,7 +230,7 @@ tg_zone_free(tg_zone_t *zone)
 
 /* --- spans --- */
 
-/* How many times are not behind at. */
+/* Returns the number of transitions at or before `at`. */
 static size_t
 tg_zone_count_transitions(const tg_zone_t *zone, int64_t at)
 {
@@ -247,7 +252,7 @@ tg_zone_count_transitions(const tg_zone_t *zone, int64_t at)
     return low;
 }
 
-/* The offset after n times. */
+/* Returns the offset after the first n transitions. */
 static int32_t
 tg_zone_get_offset(const tg_zone_t *zone, size_t n)
 {
@@ -285,7 +290,10 @@ tg_zone_find_span(const tg_zone_t *zone, int64_t at, tg_zone_span_t *span)
 
     tg_zone_rule_find_span(&zone->rule, at, &ruled);
 
-    /* What the table ends with may begin before the rule's own change. */
+    /*
+     * The span may begin with the last transition of the table, before the
+     * rule's own change.
+     */
     if (ruled.from > span->from) {
         span->from = ruled.from;
         span->previous_offset = ruled.previous_offset;

@@ -1,50 +1,61 @@
 /*
- * Time zones, as the system's files have them (TZif, RFC 8536): what the
- * clocks of a place show, now and in years to come.  Who reads the file is
- * somebody else's business.
+ * Time zones in the format of the system's files (TZif, RFC 8536): the offset
+ * of local time from UTC, now and in future years. The caller reads the file.
  *
- * All times are seconds of Unix time.
+ * All times are in seconds of Unix time.
  */
 #ifndef TG_ZONE_H
 #define TG_ZONE_H
 
 #include "base/tg_base.h"
 
-/* Bytes of a zone's name, and of its file: the largest has four thousand. */
+/* Largest name of a zone in bytes. */
 #define TG_ZONE_NAME_MAX 64
+/*
+ * Largest file of a zone in bytes; the system's files have at most about 4,000.
+ */
 #define TG_ZONE_FILE_MAX 65536
 
 typedef struct tg_zone_s tg_zone_t;
 
-/* A time in which clocks are as far from UTC all along. */
+/* A span of time with a constant offset from UTC. */
 typedef struct {
-    int64_t from; /* INT64_MIN: it has no beginning */
-    int64_t to;   /* the first second behind it; or INT64_MAX */
+    int64_t from; /* first second; INT64_MIN: no beginning */
+    int64_t to;   /* first second after the span; INT64_MAX: no end */
+    /* offset from UTC in seconds, positive east */
     int32_t offset;
-    int32_t previous_offset; /* the offset just before from */
+    int32_t previous_offset; /* offset just before `from` */
 } tg_zone_span_t;
 
 typedef struct {
     int64_t year;
-    int month; /* from 1 on */
+    int month; /* 1 to 12 */
     int day;
 } tg_date_t;
 
-/* Is it the name of a zone, which may not lead out of the zones' folder? */
+/*
+ * Checks whether name is a valid zone name, which cannot lead out of the zones'
+ * folder.
+ */
 int tg_zone_is_valid_name(tg_str_t name);
 
 /*
- * Reads a file's bytes: TG_OK; TG_INVALID: they are none of a zone; TG_NOMEM.
+ * Parses the bytes of a zone file. TG_OK; TG_INVALID if they are not a zone
+ * file; TG_NOMEM.
  */
 int tg_zone_parse(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone);
 void tg_zone_free(tg_zone_t *zone);
 
-/* Of a zone; NULL is UTC. */
+/* Finds the span that contains the time `at`. zone NULL is UTC. */
 void tg_zone_find_span(const tg_zone_t *zone, int64_t at, tg_zone_span_t *span);
 
-/* The date of a day, counted from the first of Unix time; and back. */
+/* Sets the date of a day, counted from the first day of Unix time. */
 void tg_date_set_unix_day(int64_t day, tg_date_t *date);
+
+/* Returns the day of a date, counted from the first day of Unix time. */
 int64_t tg_date_get_unix_day(const tg_date_t *date);
+
+/* Returns the number of days in the date's month. */
 int tg_date_count_month_days(const tg_date_t *date);
 
 #endif

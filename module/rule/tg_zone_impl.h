@@ -1,48 +1,51 @@
 /*
- * What the files of zones share.
+ * Declarations shared by the files of zones.
  *
- *   tg_zone.c       the file's table
- *   tg_zone_rule.c  the rule behind it, for the years to come; dates
+ *   tg_zone.c       table of transitions in the zone file
+ *   tg_zone_rule.c  rule at the file's end for later years; dates
  */
 #ifndef TG_ZONE_IMPL_H
 #define TG_ZONE_IMPL_H
 
 #include "rule/tg_zone.h"
 
-/* A day of each year, and a time of it. */
+/* A day of each year and a time on it, at which the clock changes. */
 typedef struct {
-    char format; /* M: month, week, weekday; J: 1 to 365; or 0: 0 to 365 */
+    char format; /* M: month, week, weekday; J: 1 to 365; 0: 0 to 365 */
     int month;
     int week;
     int day;
-    int32_t time; /* seconds, which may lead to another day */
+    int32_t time; /* local time in seconds, may be on another day */
 } tg_zone_dst_change_t;
 
-/* As POSIX has it in TZ: "CET-1CEST,M3.5.0,M10.5.0/3". */
+/*
+ * A rule in the format of TZ (POSIX): "CET-1CEST,M3.5.0,M10.5.0/3". Offsets
+ * are in seconds, positive east.
+ */
 typedef struct {
     int is_set;
     int has_dst;
     int32_t offset;
     int32_t dst_offset;
-    tg_zone_dst_change_t begin; /* of summer, by the other clock */
+    tg_zone_dst_change_t begin; /* begin of DST, in standard time */
     tg_zone_dst_change_t end;
 } tg_zone_rule_t;
 
 struct tg_zone_s {
     const tg_alloc_t *alloc;
     tg_zone_rule_t rule;
-    int32_t first_offset; /* the offset before all times */
+    int32_t first_offset; /* offset before the first transition, in seconds */
     size_t n;
     struct {
         int64_t at;
-        int32_t offset; /* from then on */
+        int32_t offset; /* offset from `at` on, in seconds */
     } transitions[];
 };
 
-/* TG_OK or TG_INVALID. */
+/* Parses a rule in the format of TZ. TG_OK or TG_INVALID. */
 int tg_zone_rule_parse(tg_zone_rule_t *rule, tg_str_t text);
 
-/* As tg_zone_find_span(), where the rule alone holds. */
+/* Finds the span that contains the time `at`, according to the rule alone. */
 void tg_zone_rule_find_span(const tg_zone_rule_t *rule, int64_t at,
                             tg_zone_span_t *span);
 

@@ -1,13 +1,15 @@
+/* Dates, and the rule of a zone for the years after its table. */
 #include "rule/tg_zone_impl.h"
 
 #define TG_ZONE_DAY_S INT64_C(86400)
-/* Hours of an offset, and of a time: RFC 8536 has times of other days. */
+/* Largest offset in hours. */
 #define TG_ZONE_OFFSET_HOURS 24
+/* Largest time of a change in hours: RFC 8536 allows times on other days. */
 #define TG_ZONE_TIME_HOURS 167
 
 /* --- dates --- */
 
-/* Years that begin in March have their leap day at the end. */
+/* Counts in years that begin in March, so that the leap day is the last one. */
 void
 tg_date_set_unix_day(int64_t day, tg_date_t *date)
 {
@@ -57,7 +59,7 @@ tg_date_count_month_days(const tg_date_t *date)
            + (date->month == 2 && tg_year_is_leap(date->year));
 }
 
-/* --- reading --- */
+/* --- parsing --- */
 
 typedef struct {
     const char *p;
@@ -76,7 +78,7 @@ tg_zone_skip_char(tg_zone_cursor_t *text, char c)
     return 1;
 }
 
-/* A number from least to most, or -1. */
+/* Parses a number from min to max. Returns -1 if there is none. */
 static int
 tg_zone_parse_number(tg_zone_cursor_t *text, int min, int max)
 {
@@ -94,7 +96,7 @@ tg_zone_parse_number(tg_zone_cursor_t *text, int min, int max)
     return text->p != start && n >= min && n <= max ? n : -1;
 }
 
-/* [+-]HH[:MM[:SS]] */
+/* Parses a time, [+-]HH[:MM[:SS]], into seconds. TG_OK or TG_INVALID. */
 static int
 tg_zone_parse_time(tg_zone_cursor_t *text, int hours, int32_t *seconds)
 {
@@ -121,7 +123,10 @@ tg_zone_parse_time(tg_zone_cursor_t *text, int hours, int32_t *seconds)
     return part != -1 ? TG_OK : TG_INVALID;
 }
 
-/* Letters, or anything between < and >; and how far behind UTC it is. */
+/*
+ * Skips the name of a zone: letters, or anything between < and >. TG_OK or
+ * TG_INVALID.
+ */
 static int
 tg_zone_parse_name(tg_zone_cursor_t *text)
 {
@@ -149,7 +154,7 @@ tg_zone_parse_offset(tg_zone_cursor_t *text, int32_t *offset)
     int rc;
 
     rc = tg_zone_parse_time(text, TG_ZONE_OFFSET_HOURS, offset);
-    *offset = -*offset; /* POSIX counts to the west */
+    *offset = -*offset; /* POSIX counts west of UTC as positive */
 
     return rc;
 }
@@ -222,7 +227,10 @@ tg_zone_rule_parse(tg_zone_rule_t *rule, tg_str_t text)
 
 /* --- spans --- */
 
-/* The day of a change in a year. */
+/*
+ * Returns the day of a change in a year, counted from the first day of Unix
+ * time.
+ */
 static int64_t
 tg_zone_dst_change_get_day(const tg_zone_dst_change_t *change, int64_t year)
 {
@@ -239,13 +247,13 @@ tg_zone_dst_change_get_day(const tg_zone_dst_change_t *change, int64_t year)
         return first + change->day;
     }
 
-    /* The leap day is not counted. */
+    /* This format never counts the leap day. */
     if (change->format == 'J') {
         return first + change->day - 1
                + (change->day >= 60 && tg_year_is_leap(year));
     }
 
-    /* The first of this weekday, then weeks; the fifth is the last. */
+    /* The first such weekday, then full weeks; week 5 is the last one. */
     day = (int) ((change->day - (first + 4) % 7 + 14) % 7)
           + (change->week - 1) * 7;
 
@@ -257,7 +265,7 @@ typedef struct {
     int32_t offset;
 } tg_zone_transition_t;
 
-/* The k-th change of a year. */
+/* Computes the k-th change of a year: 0 is the begin of DST, 1 its end. */
 static void
 tg_zone_rule_get_transition(const tg_zone_rule_t *rule, int64_t year, int k,
                             tg_zone_transition_t *transition)
@@ -272,9 +280,10 @@ tg_zone_rule_get_transition(const tg_zone_rule_t *rule, int64_t year, int k,
 }
 
 /*
- * The last change until a time, and the first behind it, of the years around.
- * Which of a year's two is first depends on the half of the world; of two at
- * once, which is a summer of no time or of all year, the later one holds.
+ * Finds the last change at or before `at` and the first one after it. The years
+ * around `at` are searched, because in the southern hemisphere DST begins in
+ * one year and ends in the next. If both changes occur at once (DST never or
+ * always), the later one counts.
  */
 static void
 tg_zone_rule_find_transitions(const tg_zone_rule_t *rule, int64_t at,
