@@ -18,7 +18,9 @@ tg_shared_library_resolve(void *library,
             return -1;
         }
 
-        /* ISO C knows no way from one kind of pointer to the other. */
+        /*
+         * ISO C has no conversion from an object pointer to a function pointer.
+         */
         memcpy((char *) table + functions[i].offset, &symbol, sizeof(symbol));
     }
 

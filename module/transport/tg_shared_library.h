@@ -1,6 +1,6 @@
 /*
- * Shared libraries that are loaded when they are needed first: a program that
- * needs none neither starts slower for them nor keeps them in memory.
+ * Loading of shared libraries at their first use: a program that does not need
+ * a library starts faster and uses less memory.
  */
 #ifndef TG_SHARED_LIBRARY_H
 #define TG_SHARED_LIBRARY_H
@@ -8,11 +8,14 @@
 #include <stddef.h>
 
 typedef struct {
-    const char *name; /* in the library */
-    size_t offset;    /* of its pointer in the table */
+    const char *name; /* name in the library */
+    size_t offset;    /* offset of the function pointer in the table */
 } tg_shared_library_symbol_t;
 
-/* Fills a table of pointers to functions: 0, or -1: one is not there. */
+/*
+ * Sets the function pointers of a table. Returns 0, or -1 if a symbol is
+ * missing.
+ */
 int tg_shared_library_resolve(void *library,
                               const tg_shared_library_symbol_t *functions,
                               size_t n, void *table);

@@ -1,6 +1,4 @@
-/*
- * What connections of one loop lend each other.
- */
+/* Buffers shared by the connections of one loop. */
 #include "transport/tg_transport.h"
 
 void

@@ -1,3 +1,4 @@
+/* Connections of a client: connecting, handshake, retries, closing. */
 #include "transport/tg_uv_client_request.h"
 
 #include "base/tg_list.h"
@@ -6,7 +7,7 @@
 
 /* --- connections --- */
 
-/* How many connections in a row may end like this one. */
+/* Returns how many connections in a row may fail with client->err. */
 static unsigned
 tg_uv_client_get_max_tries(const tg_uv_client_t *client)
 {
@@ -17,7 +18,7 @@ tg_uv_client_get_max_tries(const tg_uv_client_t *client)
     }
 
     switch (client->err) {
-    case UV_EAGAIN: /* the queue of the listener is full */
+    case UV_EAGAIN: /* the listener's queue is full */
         return TG_UV_CLIENT_TRIES_MAX;
 
     case UV_ENOENT:
@@ -35,13 +36,13 @@ tg_uv_client_get_max_tries(const tg_uv_client_t *client)
     }
 }
 
-/* Ms until the next attempt, or -1: none. */
+/* Returns the delay in ms until the next attempt, or -1 for none. */
 static int64_t
 tg_uv_client_get_retry_delay(tg_uv_client_t *client, int was_open)
 {
     uint64_t wait;
 
-    /* A runner is there for one client, once. */
+    /* A dialect with a shutdown message is for one connection only. */
     if (client->caller.dialect->shutdown != NULL) {
         return -1;
     }
@@ -92,7 +93,7 @@ tg_uv_client_handle_disconnect(tg_uv_client_t *client)
     int64_t wait;
     int was_open;
 
-    /* Questions that come meanwhile wait, too. */
+    /* Requests that the callbacks add must wait as well. */
     was_open = client->state == TG_UV_CLIENT_OPEN;
     client->state = TG_UV_CLIENT_WAITING;
     (void) uv_timer_stop(&client->timer);
@@ -153,7 +154,10 @@ tg_uv_client_on_closed(void *host, int err)
     tg_uv_client_handle_disconnect(client);
 }
 
-/* Notes when it is the owner who must resume; else a write that ends does. */
+/*
+ * Checks whether to read. Sets is_read_stopped if the owner must resume;
+ * otherwise the end of a write resumes.
+ */
 static int
 tg_uv_client_can_read(tg_uv_client_t *client)
 {
@@ -200,7 +204,7 @@ tg_uv_client_on_input(void *host, const char *data, size_t len,
         return tg_uv_client_can_read(client) ? TG_AGAIN : TG_LIMIT;
     }
 
-    /* Nothing that is left to write is of use to who said goodbye. */
+    /* The connection ends: the remaining output is of no use to the server. */
     if (rc != TG_OK && client->state != TG_UV_CLIENT_CLOSING) {
         client->err = rc == TG_NOMEM ? UV_ENOMEM : client->err;
         tg_uv_conn_close(&client->conn);
@@ -235,7 +239,7 @@ tg_uv_client_on_connect_timeout(uv_timer_t *timer)
     tg_uv_conn_close(&client->conn);
 }
 
-/* MCP's handshake: TG_OK or TG_NOMEM. */
+/* Sends MCP's initialize. TG_OK or TG_NOMEM. */
 static int
 tg_uv_client_send_initialize(tg_uv_client_t *client)
 {
@@ -327,11 +331,11 @@ tg_uv_client_connect(tg_uv_client_t *client)
                               client->connect_timeout, 0);
     }
 
-    /* When it fails at once, closed tells. */
+    /* If connecting fails at once, on_closed is called. */
     (void) tg_uv_conn_connect_endpoint(&client->conn, client->endpoint);
 }
 
-/* --- what the server says --- */
+/* --- messages of the server --- */
 
 void
 tg_uv_client_complete_handshake(tg_uv_client_t *client)
@@ -379,7 +383,7 @@ tg_uv_client_on_response(void *host, void *tag, const tg_response_t *answer)
     } else if (answer->kind == TG_RESPONSE_RESULT
                || answer->kind == TG_RESPONSE_ERROR)
     {
-        /* Be it with an error: somebody is there. */
+        /* An error is a response too: the server is alive. */
         tg_uv_client_complete_handshake(client);
     }
 }
@@ -432,7 +436,7 @@ tg_uv_client_on_server_request(void *host, const tg_message_t *message)
     client->ops->on_request(client->host, message);
 }
 
-/* --- for its owner --- */
+/* --- functions for the owner --- */
 
 void
 tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
@@ -479,7 +483,7 @@ tg_uv_client_send_request(tg_uv_client_t *client, tg_uv_request_t *request)
 void
 tg_uv_client_notify(tg_uv_client_t *client, tg_str_t method, tg_str_t params)
 {
-    /* Without memory the connection ends, with the next message at last. */
+    /* If memory is exhausted, the connection closes at the next flush. */
     if (client->state == TG_UV_CLIENT_OPEN) {
         (void) tg_caller_send_notification(&client->caller, method, params);
     }

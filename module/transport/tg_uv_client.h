@@ -1,14 +1,14 @@
 /*
- * A client of one server: a caller upon a connection that goes and comes
- * back, and the questions that are asked on it.
+ * A client of one server: a caller, a connection that is opened again when it
+ * is lost, and the requests sent on it.
  *
- * A connection begins with a hello and a greeting.  Questions are sent when
- * that was answered: from then on the server is known to be alive and to have
- * read the hello, so that it says goodbye before it leaves, and what it had
- * not taken up is asked again, on the next connection, without running twice.
- * What changes nothing is asked again whatever happened.
+ * A connection begins with a hello and a handshake. Requests are sent after
+ * the response to the handshake. From then on the server is known to be alive
+ * and to have read the hello, so it sends a shutdown notice before it closes.
+ * Requests that it did not start are sent again on the next connection and do
+ * not run twice. Read-only requests are sent again in any case.
  *
- * Nothing here knows how long anybody waits: that is the owner's business.
+ * The client has no timeout for requests: the owner sets one.
  */
 #ifndef TG_UV_CLIENT_H
 #define TG_UV_CLIENT_H
@@ -17,56 +17,66 @@
 #include "transport/tg_uv_endpoint.h"
 
 /*
- * Connections that one question may break, and connections in a row that may
- * fail: with waits that double from the first, five seconds in all at least,
- * which is longer than NGINX needs to start anew.
+ * Largest number of connections that may be lost during one request, and that
+ * may fail in a row. The delays double from the first one and add up to at
+ * least five seconds, which is longer than a restart of NGINX.
  */
 #define TG_UV_CLIENT_TRIES_MAX 8
+/* First delay before a new connection, in ms. */
 #define TG_UV_CLIENT_RETRY_DELAY_MIN 20
-/* The longest of them, of who waits without end. */
+/* Longest delay of a client that reconnects without end, in ms. */
 #define TG_UV_CLIENT_RETRY_DELAY_MAX 1000
-/* Connections that one question of theirs may break. */
+/*
+ * Connections that may be lost during one request, for a client with
+ * has_endless_connect.
+ */
 #define TG_UV_CLIENT_REQUEST_TRIES_MAX 20
 /*
- * A server that took a connection and ended it before it said a word: an
- * old worker on its way out may, but not time after time.
+ * Largest number of connections in a row that a server accepts and closes
+ * without sending anything. An old worker that exits may do so, but not
+ * repeatedly.
  */
 #define TG_UV_CLIENT_SILENT_TRIES_MAX 4
-/* A connection that lived shorter is not opened again without a wait. */
+/* Minimum lifetime of a connection in ms for a reconnect without delay. */
 #define TG_UV_CLIENT_LIFETIME_MIN 100
-/* How long the last bytes may take to leave. */
+/* Time in ms for writing the last bytes before closing. */
 #define TG_UV_CLIENT_CLOSE_TIMEOUT 1000
 /*
- * Bytes of refusals that the server does not read: it is not read from until
- * it does, so that TG_CALLER_REFUSALS_MAX is never reached.
+ * Limit in bytes of automatic replies that the server does not read. Beyond it
+ * the client stops reading, so that TG_CALLER_REFUSALS_MAX is never reached.
  */
 #define TG_UV_CLIENT_REFUSALS_MAX 524288
-/* Pages of a list: at half a mebibyte each, more than anybody has. */
+/* Largest number of pages of a list, each up to 512 KiB. */
 #define TG_UV_CLIENT_LIST_PAGES_MAX 256
 
 typedef struct tg_uv_client_s tg_uv_client_t;
 typedef struct tg_uv_request_s tg_uv_request_t;
 
 typedef enum {
-    TG_UV_CLIENT_IDLE,       /* no connection, and none is wanted */
-    TG_UV_CLIENT_WAITING,    /* between two */
-    TG_UV_CLIENT_CONNECTING, /* up to the answer to the greeting */
+    TG_UV_CLIENT_IDLE,       /* no connection, and none is needed */
+    TG_UV_CLIENT_WAITING,    /* waiting for the next attempt to connect */
+    TG_UV_CLIENT_CONNECTING, /* until the response to the handshake */
     TG_UV_CLIENT_OPEN,
     TG_UV_CLIENT_CLOSING,
     TG_UV_CLIENT_CLOSED
 } tg_uv_client_state_t;
 
-/* Its owner's, who sets what stands above the line; all text lives with it. */
+/*
+ * A request. It belongs to its owner, who sets the members before the blank
+ * line. All texts must live as long as the request.
+ */
 struct tg_uv_request_s {
-    tg_str_t name;   /* of a method, plain; of a tool, escaped */
-    tg_str_t params; /* of a method, or absent; of a tool, its arguments */
-    tg_str_t extra_members; /* of a tool, as tg_caller_call_tool() has it */
-    tg_mcp_list_t *list;    /* whose pages it asks for, until it is whole */
+    tg_str_t name;   /* plain name of a method, or escaped name of a tool */
+    tg_str_t params; /* params of a method, or absent; arguments of a tool */
+    /* further params of a tool, see tg_caller_call_tool() */
+    tg_str_t extra_members;
+    /* list whose pages are requested until it is complete */
+    tg_mcp_list_t *list;
     unsigned is_tool_call:1;
-    unsigned is_read_only:1; /* it changes nothing; lists are, too */
+    unsigned is_read_only:1; /* changes nothing; lists are read-only, too */
 
     unsigned is_sent:1;
-    unsigned is_queued:1; /* it is among the client's */
+    unsigned is_queued:1; /* in the client's list */
     unsigned tries;
     uint64_t id;
     uint64_t seq;
@@ -76,140 +86,173 @@ struct tg_uv_request_s {
 
 typedef struct {
     /*
-     * A question's one answer: the client does not know it any more.  LOST
-     * and NOT_STARTED when no connection will bring another.
+     * Delivers the one response of a request, which the client has already
+     * removed. LOST and NOT_STARTED: the client does not send the request
+     * again.
      */
     void (*on_response)(void *host, tg_uv_request_t *request,
                         const tg_response_t *answer);
 
-    /* The greeting was answered: there is a connection. */
+    /* Reports that the handshake was answered and the connection is open. */
     void (*opened)(void *host);
 
     /*
-     * A connection ended, or came to nothing, of which client->err is the
-     * reason.  ended comes before any question is answered; may be NULL.  In
-     * lost, the client waits for the next one, or is idle: then it has
-     * given up, and all questions are answered.
+     * Reports that a connection ended or failed, before any request is
+     * answered. client->err is the reason. May be NULL.
      */
     void (*on_disconnect)(void *host);
+    /*
+     * Reports that a connection ended or failed, after the affected requests
+     * were handled. The client waits for the next connection, or has given up:
+     * it is then idle, and all requests are answered.
+     */
     void (*on_conn_lost)(void *host, int was_open);
 
     void (*notification)(void *host, tg_str_t method,
-                         const tg_message_t *message); /* may be NULL */
+                         const tg_message_t *message); /* May be NULL. */
 
     /*
-     * Of who greets, or sends, in words of its own; each may be NULL. greet:
-     * there is a connection; tg_uv_client_complete_handshake() when it is of
-     * use. answer: is it of a request that the owner made on the caller?  send:
-     * a question, with its address as the tag; TG_OK: it was, TG_CLOSED: it was
-     * not, or is the client's no more.
+     * Performs the owner's own handshake on a new connection; the owner calls
+     * tg_uv_client_complete_handshake() at its end. TG_OK or an error. NULL:
+     * the client performs the handshake.
      */
     int (*start_handshake)(void *host);
+    /*
+     * Handles the response of a request that the owner sent on the caller
+     * directly. Returns 1 if it was one, else 0. May be NULL.
+     */
     int (*answer)(void *host, void *tag, const tg_response_t *answer);
+    /*
+     * Sends a request in the owner's own way, with its address as the tag.
+     * TG_OK; TG_CLOSED if the request was not sent or was removed from the
+     * client. NULL: the client sends it.
+     */
     int (*send_request)(void *host, tg_uv_request_t *request);
 
-    /* As a caller's; may be NULL. */
+    /* Reports a shutdown notice, see tg_caller_ops_t. May be NULL. */
     void (*on_shutdown_notice)(void *host, tg_str_t reason, int is_drained);
+    /* Logs a message, see tg_caller_ops_t. May be NULL. */
     void (*log)(void *host, const char *text);
+    /* Delivers a request of the server, see tg_caller_ops_t. May be NULL. */
     void (*on_request)(void *host, const tg_message_t *message);
 
-    /* An attempt to connect begins: place may be another.  May be NULL. */
+    /*
+     * Reports the begin of an attempt to connect; may change client->endpoint.
+     * May be NULL.
+     */
     void (*on_connect_attempt)(void *host);
 
     /*
-     * May the server be read from?  If not, tg_uv_client_resume() once it may.
-     * May be NULL.
+     * Checks whether the client may read from the server. After it returned 0,
+     * the owner calls tg_uv_client_resume(). May be NULL.
      */
     int (*can_read)(void *host);
 
-    /* Each message: of the server's, or not.  May be NULL. */
+    /*
+     * Reports the bytes of each message. is_theirs: sent by the server. May
+     * be NULL.
+     */
     void (*trace)(void *host, int is_theirs, tg_str_t bytes);
 
-    /* After tg_uv_client_close(): the last call.  May be NULL. */
+    /*
+     * Reports the end of tg_uv_client_close(). The last callback. May be
+     * NULL.
+     */
     void (*closed)(void *host);
 } tg_uv_client_ops_t;
 
 struct tg_uv_client_s {
     uv_loop_t *loop;
-    tg_uv_sched_t *sched; /* of that loop */
+    tg_uv_sched_t *sched; /* scheduler of the loop */
     const tg_uv_client_ops_t *ops;
     void *host;
     const tg_uv_endpoint_t *endpoint;
-    const char *info;         /* the client's clientInfo, as JSON; or NULL */
-    uint64_t connect_timeout; /* ms of an attempt to connect; 0: no bound */
-    uv_timer_t timer; /* the next attempt, its end, or that of closing */
+    const char *info; /* clientInfo as JSON, or NULL */
+    /* timeout of an attempt to connect in ms; 0: none */
+    uint64_t connect_timeout;
+    uv_timer_t timer; /* next attempt, its timeout, or the timeout of closing */
     tg_caller_ops_t caller_ops;
     tg_caller_t caller;
     tg_uv_conn_t conn;
     tg_uv_client_state_t state;
-    int err;             /* why there is no connection: a libuv error, or 0 */
-    unsigned tries;      /* connections in a row that failed */
-    uint64_t opened;     /* the loop's time */
-    uint64_t jitter;     /* many clients lose one server at once */
-    unsigned has_conn:1; /* conn's last callback is still to come */
-    unsigned is_read_stopped:1; /* not read from, as it was not welcome */
-    unsigned was_open:1;        /* one was, so that there is a server */
-    unsigned is_drained:1;      /* the server said a proper goodbye */
-    unsigned
-        has_endless_reconnect:1; /* who was there is waited for, without end */
-    unsigned has_endless_connect:1; /* who was never there is, too */
-    unsigned is_persistent:1; /* a connection is wanted without a question */
-    unsigned
-        has_mcp_initialize:1; /* by `initialize`, with info; else by `ping` */
+    int err;         /* reason why there is no connection: libuv error or 0 */
+    unsigned tries;  /* connections in a row that failed */
+    uint64_t opened; /* loop time of the last handshake, in ms */
+    /* Random state for delays: many clients may lose one server at once. */
+    uint64_t jitter;
+    unsigned has_conn:1;        /* conn->ops->closed is still to be called */
+    unsigned is_read_stopped:1; /* the owner does not allow reading */
+    unsigned was_open:1;   /* a connection has been open: there is a server */
+    unsigned is_drained:1; /* the server sent a drained shutdown notice */
+    /* reconnect without end to a server that was reached once */
+    unsigned has_endless_reconnect:1;
+    /* connect without end to a server that was never reached */
+    unsigned has_endless_connect:1;
+    unsigned is_persistent:1; /* keep a connection even without requests */
+    /* handshake by `initialize` with info, otherwise by `ping` */
+    unsigned has_mcp_initialize:1;
     uint64_t seq;
     tg_uv_request_t *first;
     tg_uv_request_t *last;
 };
 
 /*
- * What was set before stays: place, info, patience, is_patient, is_awaited,
- * is_kept and greets_mcp.  max_frame: of messages, both ways.  ops, place and
- * info outlive it.
+ * Initializes a client, which the owner has zeroed. The owner may set
+ * endpoint, info, connect_timeout, has_endless_reconnect, has_endless_connect,
+ * is_persistent and has_mcp_initialize before. max_frame: largest message in
+ * both directions, in bytes. ops, endpoint and info must outlive the client.
  */
 void tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
                        const tg_uv_client_ops_t *ops, void *host,
                        tg_dialect_t dialect, size_t max_frame);
 
-/* Connects, if nothing of that kind is under way. */
+/* Connects, unless there is a connection or an attempt. */
 void tg_uv_client_connect(tg_uv_client_t *client);
 
-/* Of who greets: it was answered, and questions pass. */
+/* Completes the owner's own handshake: requests are sent from now on. */
 void tg_uv_client_complete_handshake(tg_uv_client_t *client);
 
-/* The connection is closed as if it had been lost; or never of use. */
+/* Closes the connection as if it had been lost. */
 void tg_uv_client_drop_conn(tg_uv_client_t *client);
+
+/* Closes the connection as if it had never been open. */
 void tg_uv_client_reject_conn(tg_uv_client_t *client);
 
-/* Asks now, or when there is a connection; tg_uv_client_flush() sends it. */
+/*
+ * Adds a request and sends it now or on the next connection. The owner then
+ * calls tg_uv_client_flush().
+ */
 void tg_uv_client_send_request(tg_uv_client_t *client,
                                tg_uv_request_t *request);
 
 /*
- * Forgets a question that was asked; the server is told, for a method by
- * JSON-RPC's words and else by MCP's.
+ * Removes a request and notifies the server: by $/cancelRequest for a method
+ * that is not read-only, otherwise by MCP's notification.
  */
 void tg_uv_client_cancel_request(tg_uv_client_t *client,
                                  tg_uv_request_t *request);
 
-/* Answers all that were not sent: they wait no more. */
+/* Answers all requests that were not sent with NOT_STARTED. */
 void tg_uv_client_fail_unsent(tg_uv_client_t *client);
 
-/* Says something that is not answered. */
+/* Sends a notification if the connection is open. */
 void tg_uv_client_notify(tg_uv_client_t *client, tg_str_t method,
                          tg_str_t params);
 
+
+/* Starts to write the output. */
 void tg_uv_client_flush(tg_uv_client_t *client);
 
-/* Reads on from a server that was not welcome, if it is now. */
+/* Resumes reading if ops->can_read now allows it. */
 void tg_uv_client_resume(tg_uv_client_t *client);
 
 /*
- * Lets the last bytes leave, then closes: ops->closed tells, from the loop.
- * No question is answered any more.
+ * Writes the remaining output, then closes. ops->closed is called from the
+ * loop. Requests are no longer answered.
  */
 void tg_uv_client_close(tg_uv_client_t *client);
 
-/* Of one that is closed. */
+/* Frees a client that is closed. */
 void tg_uv_client_deinit(tg_uv_client_t *client);
 
 #endif

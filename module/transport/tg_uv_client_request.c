@@ -1,4 +1,4 @@
-/* What is asked of a client: sent, asked again, answered. */
+/* Requests of a client: sending, resending, responses. */
 #include "transport/tg_uv_client_request.h"
 
 #include "base/tg_list.h"
@@ -53,7 +53,7 @@ tg_uv_request_send(tg_uv_client_t *client, tg_uv_request_t *request)
         tg_uv_client_drop_conn_nomem(client);
     }
 
-    /* After a goodbye, the next connection takes it. */
+    /* TG_CLOSED: the next connection sends the request. */
 }
 
 static void
@@ -68,7 +68,9 @@ tg_uv_request_handle_page(tg_uv_client_t *client, tg_uv_request_t *request,
         return;
     }
 
-    /* What is no tool may be one that somebody needs: better no list. */
+    /*
+     * An element that is not a tool may be one that is needed: fail the list.
+     */
     if (request->list->nleft_out != 0 && whole.kind == TG_RESPONSE_RESULT) {
         whole.kind = TG_RESPONSE_ERROR;
         whole.code = TG_RPC_INTERNAL_ERROR;
@@ -96,7 +98,7 @@ tg_uv_request_handle_response(tg_uv_client_t *client, tg_uv_request_t *request,
     {
         request->is_sent = 0;
 
-        /* A cursor need not mean anything to the server's successor. */
+        /* The next server process may not know the cursor. */
         if (request->list != NULL) {
             tg_mcp_list_reset(request->list);
         }
@@ -109,7 +111,10 @@ tg_uv_request_handle_response(tg_uv_client_t *client, tg_uv_request_t *request,
     }
 }
 
-/* The first that was not sent, up to a number: whoever is told may ask. */
+/*
+ * Returns the first unsent request with a number up to seq, or NULL. Callbacks
+ * may add requests with higher numbers.
+ */
 static tg_uv_request_t *
 tg_uv_client_find_unsent(const tg_uv_client_t *client, uint64_t seq)
 {
@@ -145,7 +150,7 @@ tg_uv_client_fail_unsent(tg_uv_client_t *client)
     }
 }
 
-/* From an answer to a lost connection there is nobody left to tell. */
+/* Without an open connection the server cannot be notified. */
 void
 tg_uv_client_cancel_request(tg_uv_client_t *client, tg_uv_request_t *request)
 {

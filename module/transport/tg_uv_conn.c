@@ -1,3 +1,4 @@
+/* State, output and end of a connection. */
 #include "transport/tg_uv_conn_impl.h"
 
 #include <sys/socket.h>
@@ -29,7 +30,10 @@ tg_uv_conn_init_base(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
     conn->close_notifier.data = conn;
 }
 
-/* A handle or a request is over; after the last one the connection is. */
+/*
+ * Handles the end of a handle or request. After the last one the connection is
+ * closed, or the next address is tried.
+ */
 static void
 tg_uv_conn_on_handle_closed(tg_uv_conn_t *conn)
 {
@@ -71,7 +75,7 @@ tg_uv_conn_close_with_error(tg_uv_conn_t *conn, int err)
     }
 
     if (conn->is_resolving) {
-        /* Its callback comes in any case. */
+        /* The callback is called in any case. */
         (void) uv_cancel((uv_req_t *) &conn->lookup);
     }
 
@@ -183,10 +187,10 @@ tg_uv_conn_complete_connect(tg_uv_conn_t *conn)
 }
 
 /*
- * The other side no longer reads, but what it sent before it went may still
- * be in the socket: a last answer, a farewell.  Shutting down our receiving
- * half makes that readable, then the end, also when the other side has
- * closed only half of the connection.
+ * Handles a write error. The other side no longer reads, but its last messages
+ * may still be in the socket: a response, a shutdown notice. Shutting down our
+ * receiving half makes these bytes readable and then EOF, even if the other
+ * side has closed only half of the connection.
  */
 static void
 tg_uv_conn_handle_write_error(tg_uv_conn_t *conn, int err)
@@ -208,8 +212,9 @@ tg_uv_conn_handle_write_error(tg_uv_conn_t *conn, int err)
 }
 
 /*
- * Moves what is in out, but for the first n bytes, to writing.  A protocol
- * that keeps account of its output drops it itself, so that is copied.
+ * Moves the bytes of out after the first n to `writing`. If ops->written is
+ * set, the bytes are copied, because the host removes them itself. Returns 0
+ * or UV_ENOMEM.
  */
 static int
 tg_uv_conn_move_output(tg_uv_conn_t *conn, size_t n)
@@ -245,7 +250,10 @@ tg_uv_conn_move_output(tg_uv_conn_t *conn, size_t n)
     return 0;
 }
 
-/* The protocol's bytes as TLS has them, and TLS's own. */
+/*
+ * Encrypts the protocol's output and appends it to `writing`, together with
+ * TLS's own messages. Returns 0 or a libuv error.
+ */
 static int
 tg_uv_conn_encrypt_output(tg_uv_conn_t *conn)
 {
@@ -309,7 +317,7 @@ tg_uv_conn_flush(tg_uv_conn_t *conn)
         return;
     }
 
-    /* Something is missing in what the protocol wrote. */
+    /* The output is incomplete. */
     if (tg_buf_has_failed(conn->out)) {
         tg_uv_conn_close_with_error(conn, UV_ENOMEM);
         return;

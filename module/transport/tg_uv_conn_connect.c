@@ -1,6 +1,4 @@
-/*
- * A connection until it is open: one address after the other, then TLS.
- */
+/* Connecting: one address after the other, then TLS. */
 #include "transport/tg_uv_conn_connect.h"
 
 #include "transport/tg_uv_conn_impl.h"
@@ -8,7 +6,7 @@
 
 #include <sys/un.h>
 
-/* Seconds of silence after which the other machine is asked for a sign. */
+/* Seconds without input after which TCP probes the other side. */
 #define TG_UV_KEEPALIVE_SECONDS 60
 
 static int
@@ -26,7 +24,10 @@ tg_uv_conn_start_tls(tg_uv_conn_t *conn)
     return rc;
 }
 
-/* Its handle can connect to no other one; the next has its own. */
+/*
+ * Closes the handle of a failed address: a handle can connect only once.
+ * Returns 0 if there is no further address.
+ */
 static int
 tg_uv_conn_close_failed_address(tg_uv_conn_t *conn)
 {
@@ -48,7 +49,7 @@ tg_uv_on_connect(uv_connect_t *req, int status)
 
     conn = req->data;
 
-    /* Cancelled by its close. */
+    /* Cancelled by uv_close(). */
     if (conn->state != TG_UV_CONN_CONNECTING
         || conn->ends[0].type == TG_UV_IO_NONE) {
         return;
@@ -88,7 +89,7 @@ tg_uv_conn_connect_unix(tg_uv_conn_t *conn, const char *path)
         return tg_uv_conn_fail_open(conn, rc);
     }
 
-    /* libuv would connect to the truncated name. */
+    /* libuv would connect to the truncated path. */
     if (strlen(path) >= sizeof(addr.sun_path)) {
         return tg_uv_conn_fail_open(conn, UV_ENAMETOOLONG);
     }

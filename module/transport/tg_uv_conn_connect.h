@@ -1,10 +1,15 @@
-/* One address after the other; for the files of this folder only. */
+/*
+ * Connecting to several addresses in turn, for the files of this folder only.
+ */
 #ifndef TG_UV_CONN_CONNECT_H
 #define TG_UV_CONN_CONNECT_H
 
 #include "transport/tg_transport.h"
 
-/* Connects to conn->next; what follows it is tried when that fails. */
+/*
+ * Connects to conn->next_address. If that fails, tries the following
+ * addresses.
+ */
 void tg_uv_conn_connect_next_address(tg_uv_conn_t *conn);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Reading of a connection: what comes, in time slices, and what is left.
- */
+/* Input of a connection, in time slices. */
 #include "transport/tg_uv_conn_impl.h"
 
 int
@@ -9,7 +7,7 @@ tg_uv_conn_is_slice_over(tg_uv_conn_t *conn, size_t size)
     return tg_sched_is_slice_over(&conn->sched->sched, &conn->source, size);
 }
 
-/* Is nothing to be read for now? */
+/* Checks whether reading is paused. */
 static int
 tg_uv_conn_is_read_paused(const tg_uv_conn_t *conn)
 {
@@ -20,9 +18,9 @@ tg_uv_conn_is_read_paused(const tg_uv_conn_t *conn)
 }
 
 /*
- * Hands what is in in_buf to the protocol.  It may pause because of output
- * that the kernel then takes at once; no callback would follow, so it is
- * asked again.
+ * Passes in_buf to the protocol. The protocol may return TG_LIMIT because of
+ * output that the kernel then accepts at once. No write callback would follow,
+ * so the input is passed again.
  */
 static void
 tg_uv_conn_process_input(tg_uv_conn_t *conn)
@@ -70,7 +68,7 @@ tg_uv_conn_process_input(tg_uv_conn_t *conn)
         had = conn->out->len;
         tg_uv_conn_flush(conn);
 
-        /* No write will end that could lift the pause. */
+        /* No write will end and resume the input. */
         if (conn->is_paused && conn->is_broken) {
             tg_uv_conn_close_with_error(conn, 0);
             return;
@@ -101,9 +99,9 @@ tg_uv_conn_on_eof(tg_uv_conn_t *conn)
 }
 
 /*
- * Opens what came over TLS, or goes on with its handshake; nread may be an
- * error, or 0.  What is to be done once in_buf was read: 0: wait for more;
- * UV_EOF or an error: it ends.
+ * Decrypts TLS input or continues the handshake. nread may be 0 or an error.
+ * Returns what to do after in_buf was served: 0 to wait for more, or UV_EOF or
+ * an error.
  */
 static int
 tg_uv_conn_decrypt_input(tg_uv_conn_t *conn, ssize_t nread)
@@ -112,7 +110,7 @@ tg_uv_conn_decrypt_input(tg_uv_conn_t *conn, ssize_t nread)
 
     rc = nread < 0 ? (int) nread : tg_uv_conn_decrypt(conn, (size_t) nread);
 
-    /* The handshake, or what is wrong with it. */
+    /* Send messages of the handshake, or its alert. */
     tg_uv_conn_flush(conn);
 
     if (conn->state == TG_UV_CONN_CONNECTING) {
@@ -157,7 +155,9 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
         return;
     }
 
-    /* Over TLS the end may come with bytes that have to be read first. */
+    /*
+     * With TLS, EOF may arrive together with bytes that must be served first.
+     */
     if (tg_uv_conn_is_read_paused(conn) && (rc == 0 || conn->tls_conn != NULL))
     {
         tg_uv_conn_read_stop(conn);
@@ -168,7 +168,7 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
     }
 }
 
-/* One time slice: the bytes that are left, then what comes. */
+/* Runs one time slice: serves the unconsumed bytes, then reads. */
 static void
 tg_uv_conn_run_slice(tg_sched_source_t *source)
 {

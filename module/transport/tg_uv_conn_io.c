@@ -1,3 +1,7 @@
+/*
+ * The ends of a connection: streams through libuv, files through uv_fs
+ * requests.
+ */
 #include "transport/tg_uv_conn_impl.h"
 
 #include <fcntl.h>
@@ -34,8 +38,9 @@ tg_uv_io_init_tcp(tg_uv_conn_t *conn, tg_uv_io_t *end)
 }
 
 /*
- * Whoever shares the open file with us (a shell, the next program of a
- * group) expects it to block as before: the flags are put back at the end.
+ * Opens an end from a descriptor. Other processes may share the open file (a
+ * shell, another program of the group) and expect it to block, so
+ * tg_uv_io_close() restores its flags.
  */
 int
 tg_uv_io_open_fd(tg_uv_conn_t *conn, tg_uv_io_t *end, int fd, int is_readable)
@@ -102,7 +107,7 @@ tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end)
     }
 
     if (end->is_busy) {
-        /* Its callback comes in any case; it counts for the end. */
+        /* The callback is called in any case; nopen counts it. */
         (void) uv_cancel((uv_req_t *) &end->fs);
         return;
     }
@@ -114,7 +119,10 @@ tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end)
     }
 }
 
-/* A request of a file ended: is the connection still there for its result? */
+/*
+ * Ends a file request. Returns 1 if the connection is still open and can use
+ * the result.
+ */
 static int
 tg_uv_conn_complete_file_io(tg_uv_conn_t *conn, tg_uv_io_t *end,
                             ssize_t *result)
@@ -162,7 +170,7 @@ tg_uv_on_file_read(uv_fs_t *req)
     }
 }
 
-/* Room at the end of in_buf; *size is 0 when there is no memory. */
+/* Returns space at the end of in_buf. *size is 0 if memory is exhausted. */
 static char *
 tg_uv_conn_reserve_input(tg_uv_conn_t *conn, size_t *size)
 {
@@ -230,7 +238,7 @@ tg_uv_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         conn->on_read(conn, nread);
     }
 
-    /* There is more, and others have a time slice before it is read. */
+    /* The buffer was filled, so there is more: let other sources run first. */
     if (nread > 0 && (size_t) nread == buf->len
         && conn->state == TG_UV_CONN_OPEN) {
         tg_sched_enqueue(&conn->sched->sched, &conn->source);
@@ -337,7 +345,7 @@ tg_uv_conn_try_write(tg_uv_conn_t *conn, const char *data, size_t len)
         return 0;
     }
 
-    /* The result is an int; more than this never fits a socket at once. */
+    /* uv_try_write() returns an int; a socket never accepts more at once. */
     buf = uv_buf_init((char *) (uintptr_t) data,
                       (unsigned) (len < INT32_MAX ? len : INT32_MAX));
     n = uv_try_write(&conn->out_end->as.stream, &buf, 1);

@@ -1,3 +1,4 @@
+/* Parsing of addresses, TLS options, and the default socket. */
 #include "transport/tg_uv_endpoint.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #define TG_UV_TLS_PREFIX "tls:"
 #define TG_UV_SYSTEM_SOCKET "/run/toolgate/tools.sock"
 
-/* --- the parts of an address --- */
+/* --- parts of an address --- */
 
 int
 tg_uv_address_is_tls(const char *text)
@@ -16,7 +17,10 @@ tg_uv_address_is_tls(const char *text)
     return strncmp(text, TG_UV_TLS_PREFIX, sizeof(TG_UV_TLS_PREFIX) - 1) == 0;
 }
 
-/* HOST, without the brackets of IPv6; the port, or NULL: it is a path. */
+/*
+ * Sets host, without the brackets of IPv6, and returns the port; NULL: the
+ * address is a path.
+ */
 static const char *
 tg_uv_address_split(const char *text, char host[TG_UV_HOST_MAX + 1])
 {
@@ -58,7 +62,7 @@ tg_uv_address_is_path(const char *text)
            && tg_uv_address_split(text, host) == NULL;
 }
 
-/* --- what is said of it --- */
+/* --- endpoints --- */
 
 void
 tg_uv_tls_options_read_env(tg_uv_tls_options_t *options)
@@ -99,7 +103,9 @@ tg_uv_endpoint_init_tls(tg_uv_endpoint_t *endpoint,
     return endpoint->tls != NULL ? TG_OK : TG_INVALID;
 }
 
-/* What does not go together: NULL, or what to write. */
+/*
+ * Returns what to write instead if address and options do not match, or NULL.
+ */
 static const char *
 tg_uv_endpoint_find_error(const tg_uv_endpoint_t *endpoint,
                           const tg_uv_tls_options_t *options)
@@ -130,7 +136,7 @@ tg_uv_endpoint_parse(tg_uv_endpoint_t *endpoint, const char *text,
 {
     const char *mistake;
 
-    /* As `listen` in nginx.conf has it. */
+    /* `unix:` as in NGINX's `listen`. */
     text += strncmp(text, "unix:", 5) == 0 ? 5 : 0;
     memset(endpoint, 0, sizeof(*endpoint));
     endpoint->text = text;

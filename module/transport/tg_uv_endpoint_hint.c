@@ -1,6 +1,6 @@
 /*
- * What to do when nobody is reached, as far as it can be seen from here: what
- * is installed, and whose the socket is.
+ * Hints for a server that cannot be reached, from what is visible here: which
+ * service is installed, and who owns the socket.
  */
 #include "transport/tg_uv_endpoint.h"
 
@@ -15,7 +15,7 @@
 
 #define TG_UV_USER_UNIT "systemd/user/toolgate.service"
 
-/* --- who could start it --- */
+/* --- how to start the server --- */
 
 static int
 tg_uv_has_file(const char *folder, const char *below)
@@ -51,7 +51,10 @@ tg_uv_has_system_unit(void)
     return 0;
 }
 
-/* The sources that we were built in, where they serve this very path. */
+/*
+ * Returns the source folder in which this program was built, if its server uses
+ * this path; or NULL.
+ */
 static const char *
 tg_uv_find_source_folder(const char *path, char folder[PATH_MAX])
 {
@@ -79,7 +82,7 @@ tg_uv_find_source_folder(const char *path, char folder[PATH_MAX])
     return tg_uv_has_file(folder, "build.sh") ? folder : NULL;
 }
 
-/* As NGINX has it: from the root on. */
+/* Makes a path absolute, as NGINX does. */
 static void
 tg_uv_path_make_absolute(const char *path, char whole[PATH_MAX])
 {
@@ -131,9 +134,12 @@ tg_uv_endpoint_write_start_hint(const tg_uv_endpoint_t *endpoint,
     }
 }
 
-/* --- whose it is --- */
+/* --- access to the socket --- */
 
-/* The first folder on the way that we may not search, without its slash. */
+/*
+ * Finds the first folder of the path that may not be searched. Returns 0 if
+ * there is none.
+ */
 static int
 tg_uv_find_unsearchable_folder(const char *path, char folder[PATH_MAX])
 {
@@ -189,9 +195,12 @@ tg_uv_endpoint_write_access_hint(const tg_uv_endpoint_t *endpoint,
                     (unsigned) st.st_mode & 0777);
 }
 
-/* --- why there is no connection --- */
+/* --- reasons for a failed connection --- */
 
-/* connect() says "refused" for a plain file as well. */
+/*
+ * Checks for a file that is not a socket: connect() returns ECONNREFUSED for
+ * it, too.
+ */
 static int
 tg_uv_endpoint_is_not_socket(const tg_uv_endpoint_t *endpoint)
 {
@@ -201,7 +210,7 @@ tg_uv_endpoint_is_not_socket(const tg_uv_endpoint_t *endpoint)
            && !S_ISSOCK(st.st_mode);
 }
 
-/* Nobody is there. */
+/* Explains that nothing listens on the endpoint. */
 static void
 tg_uv_endpoint_explain_no_listener(const tg_uv_endpoint_t *endpoint,
                                    const char *why,
@@ -215,7 +224,9 @@ tg_uv_endpoint_explain_no_listener(const tg_uv_endpoint_t *endpoint,
                     endpoint->text, why, remedy);
 }
 
-/* Somebody is, and speaks otherwise. */
+/*
+ * Explains that the server closes every connection, so it may not be Toolgate.
+ */
 static void
 tg_uv_endpoint_explain_not_toolgate(const tg_uv_endpoint_t *endpoint,
                                     char text[TG_UV_EXPLAIN_SIZE])

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/* That of the headers, as types may differ in others. */
+/* Load the version of the headers: types may differ in other versions. */
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 #define TG_UV_OPENSSL_FILE "libssl.so.3"
 #define TG_UV_OPENSSL_PACKAGE "libssl3"
@@ -39,7 +39,9 @@ tg_uv_openssl_load(const char **why)
         return NULL;
     }
 
-    /* Those of libcrypto, which it needs, are found through it. */
+    /*
+     * The functions of libcrypto are found through libssl, which depends on it.
+     */
     if (tg_shared_library_resolve(library, functions,
                                   sizeof(functions) / sizeof(functions[0]),
                                   &tg_uv_openssl_functions)

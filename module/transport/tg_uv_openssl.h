@@ -1,6 +1,6 @@
 /*
- * OpenSSL, loaded when the first address begins with `tls:`: most bridges and
- * command lines never need it, and without it they start sooner.
+ * OpenSSL, loaded at the first `tls:` address: most bridges and command lines
+ * never need it and start faster without it.
  */
 #ifndef TG_UV_OPENSSL_H
 #define TG_UV_OPENSSL_H
@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-/* What is used of it; a function is named once. */
+/* Functions used from OpenSSL. */
 #define TG_UV_OPENSSL_FUNCTIONS(X)                                             \
     X(TLS_client_method)                                                       \
     X(SSL_CTX_new)                                                             \
@@ -53,7 +53,10 @@ typedef struct {
     TG_UV_OPENSSL_FUNCTIONS(TG_UV_OPENSSL_MEMBER)
 } tg_uv_openssl_t;
 
-/* Loads it, once.  NULL: it cannot be had, and *why says what to install. */
+/*
+ * Loads OpenSSL once. Returns NULL if it is unavailable; *why says what to
+ * install.
+ */
 const tg_uv_openssl_t *tg_uv_openssl_load(const char **why);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * The scheduler of a libuv loop.
- */
+/* The scheduler of a libuv loop. */
 #include "transport/tg_uv_sched.h"
 
 static uint64_t
@@ -12,8 +10,8 @@ tg_uv_sched_get_time(void *host)
 }
 
 /*
- * An idle handle runs once in each iteration, before polling; while one is
- * active, polling does not block.
+ * Runs the next source. An idle handle is called once per loop iteration,
+ * before polling. While it is active, polling does not block.
  */
 static void
 tg_uv_sched_on_idle(uv_idle_t *idle)
@@ -66,7 +64,7 @@ tg_uv_stream_reader_run_slice(tg_sched_source_t *source)
 
     reader = TG_CONTAINER_OF(source, tg_uv_stream_reader_t, source);
 
-    /* It fails for a stream that is being closed, which has no reader. */
+    /* Fails for a stream that is being closed, which needs no reader. */
     (void) uv_read_start(reader->stream, reader->alloc, reader->read);
 }
 

@@ -1,6 +1,6 @@
 /*
- * The scheduler of a libuv loop: while sources wait, each iteration of the
- * loop runs one of them for one time slice, and polling does not block.
+ * The scheduler of a libuv loop: while sources wait, each iteration of the loop
+ * runs one of them for one time slice, and polling does not block.
  */
 #ifndef TG_UV_SCHED_H
 #define TG_UV_SCHED_H
@@ -9,7 +9,7 @@
 
 #include <uv.h>
 
-/* Bytes that all sources of a loop may hold together. */
+/* Largest memory in bytes that all sources of a loop may use together. */
 #define TG_UV_MEMORY_MAX 536870912
 
 typedef struct {
@@ -20,12 +20,12 @@ typedef struct {
 
 void tg_uv_sched_init(tg_uv_sched_t *sched, uv_loop_t *loop);
 
-/* Closes the idle handle once no source is left; closed may be NULL. */
+/* Closes the idle handle once no source is left. closed may be NULL. */
 void tg_uv_sched_close(tg_uv_sched_t *sched, uv_close_cb closed);
 
 /*
- * A stream that is read in time slices: after a read that filled its buffer
- * others come first.  Its callbacks are those of uv_read_start().
+ * A stream that is read in time slices: after a read that filled its buffer,
+ * other sources run first. alloc and read are those of uv_read_start().
  */
 typedef struct {
     tg_sched_source_t source;
@@ -35,15 +35,24 @@ typedef struct {
     uv_read_cb read;
 } tg_uv_stream_reader_t;
 
-/* 0 or a libuv error.  Of one that reads already nothing changes. */
+/*
+ * Starts to read a stream. Does nothing if it is already being read. Returns
+ * 0 or a libuv error.
+ */
 int tg_uv_stream_reader_start(tg_uv_stream_reader_t *reader,
                               tg_uv_sched_t *sched, uv_stream_t *stream,
                               uv_alloc_cb alloc, uv_read_cb read);
 
-/* Also before the stream is closed; of one that was not started, too. */
+/*
+ * Stops reading. Must be called before the stream is closed; harmless for a
+ * reader that was not started.
+ */
 void tg_uv_stream_reader_stop(tg_uv_stream_reader_t *reader);
 
-/* Called first by the read callback, with its arguments. */
+/*
+ * Ends the time slice if the read filled its buffer. The read callback must
+ * call this function first, with its own arguments.
+ */
 void tg_uv_stream_reader_yield(tg_uv_stream_reader_t *reader, ssize_t nread,
                                const uv_buf_t *buf);
 

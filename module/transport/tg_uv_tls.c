@@ -1,3 +1,4 @@
+/* TLS with OpenSSL on memory BIOs. */
 #include "transport/tg_uv_tls.h"
 
 #include "transport/tg_uv_openssl.h"
@@ -10,7 +11,7 @@
 struct tg_uv_tls_ctx_s {
     const tg_uv_openssl_t *lib;
     SSL_CTX *ctx;
-    char *name; /* the certificate's */
+    char *name; /* expected name in the certificate */
     int is_ip;
     char why[256];
 };
@@ -18,15 +19,15 @@ struct tg_uv_tls_ctx_s {
 struct tg_uv_tls_conn_s {
     tg_uv_tls_ctx_t *tls;
     SSL *ssl;
-    BIO *in; /* both are ssl's */
+    BIO *in; /* in and out are owned by ssl */
     BIO *out;
     int is_open;
-    int is_over; /* said goodbye */
+    int is_over; /* close notification was sent */
 };
 
 /* --- contexts --- */
 
-/* What OpenSSL says of its last mistake. */
+/* Returns OpenSSL's reason of its last error. */
 static const char *
 tg_uv_openssl_get_reason(const tg_uv_openssl_t *lib)
 {
@@ -37,7 +38,7 @@ tg_uv_openssl_get_reason(const tg_uv_openssl_t *lib)
     return reason != NULL ? reason : "no reason is known";
 }
 
-/* Nobody is there to be asked for it. */
+/* Fails for a key with a password: there is no one to enter it. */
 static int
 tg_uv_tls_refuse_password(char *buf, int size, int is_writing, void *ctx)
 {
@@ -130,7 +131,7 @@ tg_uv_tls_ctx_init(tg_uv_tls_ctx_t *tls, const tg_uv_tls_options_t *options,
 
     (void) lib->SSL_CTX_ctrl(tls->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION,
                              TLS1_2_VERSION, NULL);
-    /* A bridge is idle for hours. */
+    /* Bridges are idle for hours: release the buffers. */
     (void) lib->SSL_CTX_ctrl(tls->ctx, SSL_CTRL_MODE, SSL_MODE_RELEASE_BUFFERS,
                              NULL);
 
@@ -192,9 +193,12 @@ tg_uv_tls_ctx_get_error(const tg_uv_tls_ctx_t *tls)
     return tls != NULL ? tls->why : "";
 }
 
-/* --- a connection --- */
+/* --- connections --- */
 
-/* Also once it is open: a server may refuse what it was shown only then. */
+/*
+ * Stores the reason of a TLS failure. After the handshake the reason may be
+ * that the server rejected the client certificate.
+ */
 static int
 tg_uv_tls_conn_set_error(const tg_uv_tls_conn_t *tls_conn)
 {
@@ -223,7 +227,7 @@ tg_uv_tls_conn_set_error(const tg_uv_tls_conn_t *tls_conn)
     return UV_EPROTO;
 }
 
-/* 0: more must come, or be done; UV_EOF; or it failed. */
+/* Converts an SSL error: 0 if more input is needed, UV_EOF, or UV_EPROTO. */
 static int
 tg_uv_tls_conn_map_error(const tg_uv_tls_conn_t *tls_conn, int rc)
 {
@@ -253,7 +257,10 @@ tg_uv_tls_conn_handshake(tg_uv_tls_conn_t *tls_conn)
     return rc == 1 ? 0 : tg_uv_tls_conn_map_error(tls_conn, rc);
 }
 
-/* Whose certificate it has to be, and which one the server should show. */
+/*
+ * Sets the name that the certificate must have and that the server selects its
+ * certificate by (SNI).
+ */
 static int
 tg_uv_tls_conn_set_server_name(const tg_uv_tls_conn_t *tls_conn)
 {
@@ -378,7 +385,7 @@ tg_uv_conn_encrypt(tg_uv_conn_t *conn, const char *data, size_t len)
         tls_conn->tls->lib->ERR_clear_error();
         n = tls_conn->tls->lib->SSL_write(tls_conn->ssl, data, part);
 
-        /* Memory takes all of it, or there is none. */
+        /* A memory BIO accepts all bytes unless memory is exhausted. */
         if (n <= 0) {
             return tg_uv_tls_conn_set_error(tls_conn);
         }

@@ -1,9 +1,8 @@
 /*
- * TLS towards servers: their certificates and names are verified, always.
+ * TLS to servers. Certificates and host names are always verified.
  *
- * A context is what all connections to one server have in common; of each
- * connection tg_transport.h's functions take care.  Nothing of it reads or
- * writes a socket: bytes pass through memory, and the connection moves them.
+ * A context is shared by all connections to one server. TLS does not access
+ * the socket: it works on memory buffers, and the connection moves their bytes.
  */
 #ifndef TG_UV_TLS_H
 #define TG_UV_TLS_H
@@ -12,48 +11,50 @@
 
 typedef struct tg_uv_tls_ctx_s tg_uv_tls_ctx_t;
 
-/* Files are PEM; NULL: the default. */
+/* TLS options. Files are in PEM format. NULL: the default. */
 typedef struct {
-    const char *ca; /* what to trust; by default what the system does */
-    const char *certificate; /* shown to a server that asks; none */
-    const char *key;         /* its; by default in the same file */
-    const char *name;        /* the certificate's; that of the address */
+    const char *ca;          /* trusted CAs; default: those of the system */
+    const char *certificate; /* client certificate; default: none */
+    const char *key;         /* its key; default: in the certificate's file */
+    const char *name;        /* expected name; default: host of the address */
 } tg_uv_tls_options_t;
 
 /*
- * For connections to a host, a name or an address, which is copied.  NULL: why
- * says what is wrong with the options, or what is missing.
+ * Creates a context for connections to a host (a name or an IP address, which
+ * is copied). NULL: why, of size bytes, says what is wrong or missing.
  */
 tg_uv_tls_ctx_t *tg_uv_tls_ctx_new(const tg_uv_tls_options_t *options,
                                    const char *host, char *why, size_t size);
 
-/* Without connections; NULL is none. */
+/* Frees a context without connections. tls may be NULL. */
 void tg_uv_tls_ctx_free(tg_uv_tls_ctx_t *tls);
 
-/* What TLS had against the last connection; "": nothing.  NULL is none. */
+/* Returns the TLS error of the last connection, or "". tls may be NULL. */
 const char *tg_uv_tls_ctx_get_error(const tg_uv_tls_ctx_t *tls);
 
-/* --- one connection, for tg_uv_conn.c; errors are libuv's --- */
+/* --- one connection, for tg_uv_conn.c; errors are those of libuv --- */
 
-/* Makes conn->secure, and what is said first. */
+/* Creates conn->tls_conn and begins the handshake. Returns 0 or an error. */
 int tg_uv_conn_open_tls(tg_uv_conn_t *conn, tg_uv_tls_ctx_t *tls);
+/* Frees conn->tls_conn, if any. */
 void tg_uv_conn_close_tls(tg_uv_conn_t *conn);
 
-/* May the protocol speak? */
+/* Checks whether the handshake is complete. */
 int tg_uv_conn_is_tls_open(const tg_uv_conn_t *conn);
 
 /*
- * Takes len bytes that came, which stand behind the end of in_buf, and puts
- * what they say there.  0; UV_EOF: the server will say nothing more; or an
- * error, of which tg_uv_tls_ctx_get_error() tells.
+ * Decrypts len received bytes that follow the end of in_buf, and appends the
+ * plaintext to in_buf. Returns 0; UV_EOF if the server has ended its side; or
+ * an error, see tg_uv_tls_ctx_get_error().
  */
 int tg_uv_conn_decrypt(tg_uv_conn_t *conn, size_t len);
 
-/* Seals bytes of the protocol, or a goodbye. */
+/* Encrypts bytes of the protocol. Returns 0 or an error. */
 int tg_uv_conn_encrypt(tg_uv_conn_t *conn, const char *data, size_t len);
+/* Encrypts the close notification, once. */
 void tg_uv_conn_shutdown_tls(tg_uv_conn_t *conn);
 
-/* Appends what is to be sent. */
+/* Appends the encrypted output to out. Returns 0 or an error. */
 int tg_uv_conn_append_ciphertext(tg_uv_conn_t *conn, tg_buf_t *out);
 
 #endif
