@@ -1,5 +1,6 @@
 /*
- * Boxes.  One mutex guards all of them, for as long as copying takes.
+ * Pending calls and mailboxes. One mutex protects all of them; it is held only
+ * for the time of a copy.
  */
 #include "threading/tg_threading.h"
 
@@ -7,14 +8,18 @@
 #include "base/tg_list.h"
 #include "base/tg_utf8.h"
 
-/* Numbers follow each other: so many calls at once are found at once. */
+/*
+ * Numbers are consecutive, so up to this many concurrent calls have no hash
+ * collisions.
+ */
 #define TG_PENDING_CALL_BUCKETS 1024
 
 static struct {
     pthread_mutex_t mutex;
-    uint64_t number;    /* the last one */
-    uint64_t inherited; /* up to this one they are the parent process's */
-    uint64_t answered;  /* the last one whose own thread did */
+    uint64_t number; /* last number issued */
+    /* numbers up to this one belong to the parent process */
+    uint64_t inherited;
+    uint64_t answered; /* last number answered by its loop's own thread */
     tg_pending_call_t *buckets[TG_PENDING_CALL_BUCKETS];
 } tg_pending_calls = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
@@ -37,7 +42,7 @@ tg_pending_calls_on_fork_child(void)
     tg_pending_calls_unlock();
 }
 
-/* --- letters --- */
+/* --- messages --- */
 
 static tg_thread_message_t *
 tg_thread_message_alloc(unsigned level, size_t len)
@@ -77,7 +82,7 @@ tg_thread_message_free(tg_thread_message_t *thread_message)
     }
 }
 
-/* --- locked --- */
+/* --- functions that need the lock --- */
 
 static tg_pending_call_t **
 tg_pending_call_get_bucket(uint64_t number)
@@ -85,7 +90,10 @@ tg_pending_call_get_bucket(uint64_t number)
     return &tg_pending_calls.buckets[number % TG_PENDING_CALL_BUCKETS];
 }
 
-/* Whose post is closed is not found. */
+/*
+ * Finds an open call by its number. NULL if there is none, or if its mailbox
+ * is closed.
+ */
 static tg_pending_call_t *
 tg_pending_call_find(uint64_t number)
 {
@@ -117,7 +125,11 @@ tg_pending_call_dequeue(tg_pending_call_t *pending)
     pending->is_delayed = 0;
 }
 
-/* It has something for its loop, which looks at what is held by itself. */
+/*
+ * Adds a call to a list of the mailbox. Wakes the loop, unless the call has
+ * only progress that must be delayed. Does nothing while delivery is disabled:
+ * the loop then checks the call itself.
+ */
 static void
 tg_pending_call_enqueue(tg_pending_call_t *pending)
 {
@@ -165,16 +177,16 @@ tg_pending_call_unregister(tg_pending_call_t *pending)
     pending->progress.message = NULL;
 }
 
-/* --- any thread --- */
+/* --- functions for any thread --- */
 
-/* Was the call opened before this process was forked? */
+/* Checks whether the call was opened before this process was forked. */
 static int
 tg_pending_call_is_inherited(uint64_t number)
 {
     return number != 0 && number <= tg_pending_calls.inherited;
 }
 
-/* Why a reply to a box is too late, or NULL. */
+/* Returns why a reply to a call is refused, or NULL. */
 static const char *
 tg_pending_call_get_refusal(const tg_pending_call_t *pending, uint64_t number)
 {
@@ -191,7 +203,10 @@ tg_pending_call_get_refusal(const tg_pending_call_t *pending, uint64_t number)
     return pending == NULL ? "which has ended or was cancelled" : NULL;
 }
 
-/* Has a box no room for it?  Then it takes a letter: or TG_NOMEM. */
+/*
+ * Allocates memory for a reply that does not fit in the pending call. TG_OK
+ * (*thread_message may be NULL) or TG_NOMEM.
+ */
 static int
 tg_pending_call_reply_alloc(const tg_pending_call_reply_t *reply,
                             tg_thread_message_t **thread_message)
@@ -233,7 +248,10 @@ tg_pending_call_set_reply(tg_pending_call_t *pending,
     pending->reply.data = tg_str_copy_to(&at, reply->data);
 }
 
-/* It has a reply; who opened it may be about to look for that itself. */
+/*
+ * Handles a new reply. If the loop's own thread replied before delivery is
+ * enabled, closes the call: tg_pending_call_take_reply() will find the reply.
+ */
 static void
 tg_pending_call_on_reply(tg_pending_call_t *pending)
 {
@@ -329,7 +347,7 @@ tg_pending_call_is_open(uint64_t number)
     return is_open;
 }
 
-/* --- the loop --- */
+/* --- functions for the loop's thread --- */
 
 void
 tg_mailbox_init(tg_mailbox_t *mailbox, void (*wake)(void *host), void *host)
@@ -347,7 +365,10 @@ tg_mailbox_close(tg_mailbox_t *mailbox)
     tg_pending_calls_unlock();
 }
 
-/* What a box has, which is closed when that is its reply. */
+/*
+ * Takes the reply or progress of a call, and closes the call if there is a
+ * reply.
+ */
 static void
 tg_pending_call_take_contents(tg_pending_call_t *pending,
                               tg_pending_call_reply_t *reply,
@@ -383,7 +404,10 @@ tg_mailbox_deliver(tg_mailbox_t *mailbox)
         n++;
     }
 
-    /* Who has something anew meanwhile comes again. */
+    /*
+     * Limit the loop to the calls counted above: a call that gets something new
+     * is appended to the list again.
+     */
     for (/* void */; n != 0 && !is_over && mailbox->first != NULL; n--) {
         pending = mailbox->first;
         tg_pending_call_take_contents(pending, &reply, &progress);
@@ -445,7 +469,7 @@ int
 tg_pending_call_take_reply(tg_pending_call_t *pending,
                            tg_pending_call_reply_t *reply)
 {
-    /* It is, where this thread has replied. */
+    /* A reply of this thread has already closed the call. */
     if (!pending->is_closed) {
         tg_pending_calls_lock();
 
@@ -496,7 +520,7 @@ tg_pending_call_close(tg_pending_call_t *pending)
     return was_open;
 }
 
-/* --- what is made of it --- */
+/* --- JSON of progress --- */
 
 void
 tg_progress_values_write_json(const tg_pending_call_progress_t *progress,

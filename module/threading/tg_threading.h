@@ -1,11 +1,12 @@
 /*
- * What threads say of calls that an event loop serves: a mail is the box of
- * one call, which threads know by its number only, so that one who is late
- * does no harm.  A box holds one reply and the newest progress; where a loop
- * finds what came for its boxes is its post.
+ * Replies and progress that threads send to calls of an event loop. A thread
+ * knows a pending call only by its number, so a late reply does no harm. A
+ * pending call stores one reply and the newest progress. A mailbox collects
+ * the pending calls of one loop that have something to deliver.
  *
- *   tg_pending_call_reply(), …_progress(), …_is_open()    in any thread
- *   all others                                    in that of the box's loop
+ *   any thread         tg_pending_call_reply(), tg_pending_call_progress(),
+ *                      tg_pending_call_is_open()
+ *   the loop's thread  all other functions
  */
 #ifndef TG_THREADING_H
 #define TG_THREADING_H
@@ -14,149 +15,184 @@
 
 #include <pthread.h>
 
-/* Of a reply that needs no memory of its own. */
+/*
+ * Largest reply in bytes that fits in the pending call without its own memory.
+ */
 #define TG_PENDING_CALL_INLINE_MAX 256
-/* ms between two times that progress is told: clients are no displays. */
+/* Minimum time in ms between two deliveries of progress. */
 #define TG_PROGRESS_INTERVAL_MS 50
-/* A message of progress. */
+/* Largest message of a progress in bytes. */
 #define TG_PROGRESS_MESSAGE_MAX 4096
 
 typedef struct tg_thread_message_s tg_thread_message_t;
 typedef struct tg_pending_call_s tg_pending_call_t;
 typedef struct tg_mailbox_s tg_mailbox_t;
 
-/* A text on its way from a thread. */
+/* A text sent by a thread. */
 struct tg_thread_message_s {
     tg_thread_message_t *next;
-    unsigned level; /* free for who writes it */
+    unsigned level; /* for use by the sender */
     size_t len;
     char text[];
 };
 
-/* NULL: no memory. */
+/* Creates a message with a copy of text. NULL: out of memory. */
 tg_thread_message_t *tg_thread_message_new(unsigned level, tg_str_t text);
 void tg_thread_message_free(tg_thread_message_t *thread_message);
 
 typedef struct {
     tg_failure_t failure;
-    tg_str_t text; /* data is NULL: there is none */
-    tg_str_t type; /* of an error, a class in plain text; or absent */
-    int64_t code;  /* of an error, JSON-RPC's; 0: it has none */
-    tg_str_t data; /* of an error, raw JSON; or absent */
-    tg_thread_message_t
-        *thread_message; /* where all that is; NULL: in the box */
+    tg_str_t text; /* data is NULL: no reply */
+    tg_str_t type; /* exception class of an error, plain text, or absent */
+    int64_t code;  /* JSON-RPC code of an error; 0: none */
+    tg_str_t data; /* data of an error, raw JSON, or absent */
+    /* memory of the slices; NULL: in the pending call */
+    tg_thread_message_t *thread_message;
 } tg_pending_call_reply_t;
 
-/* The newest progress: message is absent, or text that is valid. */
+/* The newest progress. Its message, if any, is valid UTF-8. */
 typedef struct {
     uint64_t progress;
-    uint64_t total;               /* 0: not known */
+    uint64_t total;               /* 0: unknown */
     tg_thread_message_t *message; /* NULL: none */
 } tg_pending_call_progress_t;
 
 struct tg_mailbox_s {
-    /* Something came.  In any thread, with all boxes locked. */
+    /*
+     * Wakes the loop, because something is to be delivered. Called in any
+     * thread, with all pending calls locked.
+     */
     void (*wake)(void *host);
     void *host;
 
     /*
-     * Asked after what came of each box, which had this many bytes: is the
-     * loop's time slice over?  The host then calls tg_mailbox_deliver() again,
-     * in the next one.  NULL: never.
+     * Checks after each delivery, of `bytes` bytes, whether the loop's time
+     * slice is over. The host then calls tg_mailbox_deliver() again in the
+     * next one. NULL: slices have no end.
      */
     int (*is_slice_over)(void *host, size_t bytes);
 
-    /* Boxes with something, and those whose progress has time. */
+    /* Pending calls with something to deliver now. */
     tg_pending_call_t *first, *last;
+    /* Pending calls whose progress is delayed by TG_PROGRESS_INTERVAL_MS. */
     tg_pending_call_t *first_paced, *last_paced;
-    unsigned is_paced:1; /* progress was told just now */
+    unsigned is_paced:1; /* progress was delivered within the interval */
 };
 
 struct tg_pending_call_s {
     uint64_t number;
     tg_mailbox_t *mailbox;
-    pthread_t thread; /* of its loop */
-    int is_closed;    /* which alone reads and writes that */
-    tg_pending_call_t
-        *next_in_bucket;     /* of a number that is found with its own */
-    tg_pending_call_t *next; /* among those that have something */
+    pthread_t thread; /* thread of the loop */
+    int is_closed;    /* only the loop's thread reads and writes this */
+    /* next pending call in the hash bucket */
+    tg_pending_call_t *next_in_bucket;
+    tg_pending_call_t *next; /* next in the mailbox's list */
     tg_pending_call_t *prev;
 
     /*
-     * Something came: the reply (the box is closed), else progress.  What
-     * is reached by the pointers is freed after the return.
+     * Delivers the reply (the call is then closed), or NULL and the progress.
+     * Memory behind the pointers is freed after the return.
      */
     void (*on_arrival)(tg_pending_call_t *pending,
                        const tg_pending_call_reply_t *reply,
                        const tg_pending_call_progress_t *progress);
 
-    char *inline_text; /* TG_PENDING_CALL_INLINE_MAX bytes */
+    char *inline_text; /* set by the host: TG_PENDING_CALL_INLINE_MAX bytes */
 
     tg_pending_call_reply_t reply;
     tg_pending_call_progress_t progress;
     unsigned has_progress:1;
-    unsigned is_enqueued:1; /* by its post */
-    unsigned is_delayed:1;  /* there, among those that have time */
+    unsigned is_enqueued:1; /* in a list of the mailbox */
+    unsigned is_delayed:1;  /* in the list of delayed progress */
     unsigned has_delivery_disabled:1;
 };
 
 void tg_mailbox_init(tg_mailbox_t *mailbox, void (*wake)(void *host),
                      void *host);
 
-/* Nobody is woken any more; what is said of its boxes is dropped. */
+/*
+ * Closes the mailbox: wake is no longer called, and replies to its pending
+ * calls are refused.
+ */
 void tg_mailbox_close(tg_mailbox_t *mailbox);
 
 /*
- * What there is by now arrives.  1: progress was told, and more of it waits
- * until tg_mailbox_deliver_paced(), TG_PROGRESS_INTERVAL_MS ms from now.
+ * Delivers everything that has arrived. Returns 1 if progress was delivered:
+ * further progress then waits until the host calls tg_mailbox_deliver_paced(),
+ * after TG_PROGRESS_INTERVAL_MS ms.
  */
 int tg_mailbox_deliver(tg_mailbox_t *mailbox);
+
+/*
+ * Delivers the delayed progress and everything else. Return values: see
+ * tg_mailbox_deliver().
+ */
 int tg_mailbox_deliver_paced(tg_mailbox_t *mailbox);
 
 /*
- * Opens a box of a post with arrived and room set, else zeroed; its number.
- * It is held: nothing arrives before tg_pending_call_enable_delivery().
+ * Opens a pending call and returns its number. on_arrival and inline_text must
+ * be set, the other members zero. Nothing is delivered before
+ * tg_pending_call_enable_delivery().
  */
 uint64_t tg_pending_call_open(tg_pending_call_t *pending,
                               tg_mailbox_t *mailbox);
 
-/* Has a reply come to a box that is held?  Then it is closed; or 0. */
+/*
+ * Takes a reply that arrived before delivery was enabled. Returns 1 and closes
+ * the call, or 0 if there is no reply. The caller frees reply->thread_message.
+ */
 int tg_pending_call_take_reply(tg_pending_call_t *pending,
                                tg_pending_call_reply_t *reply);
+
+/* Enables delivery, including what has already arrived. */
 void tg_pending_call_enable_delivery(tg_pending_call_t *pending);
 
-/* Its call is over; 1: no reply had come until then. */
+/* Closes a pending call. Returns 1 if no reply had arrived. */
 int tg_pending_call_close(tg_pending_call_t *pending);
 
 /*
- * The handlers of pthread_atfork(): no thread is in the midst of something
- * meanwhile, and a child refuses what it says of calls that were open before.
+ * Handler of pthread_atfork() before a fork. No thread is then within a
+ * function of this header.
  */
 void tg_pending_calls_lock(void);
-void tg_pending_calls_unlock(void);
-void tg_pending_calls_on_fork_child(void);
 
-/* --- any thread --- */
+/* Handler of pthread_atfork() in the parent. */
+void tg_pending_calls_unlock(void);
 
 /*
- * Copies a reply, all but its letter.  TG_OK; TG_NOMEM; TG_CLOSED: nobody waits
- * for it; TG_INVALID: this is a forked child, and the call is its parent's.
- * *why then says so, static.
+ * Handler of pthread_atfork() in the child. The child's replies to calls that
+ * were opened before the fork are refused.
+ */
+void tg_pending_calls_on_fork_child(void);
+
+/* --- functions for any thread --- */
+
+/*
+ * Sends a reply, except reply->thread_message, which is ignored; the slices are
+ * copied. TG_OK; TG_NOMEM; TG_CLOSED if the call has ended or was answered;
+ * TG_INVALID if this is a forked child and the call belongs to its parent.
+ * *why is then the reason, a static text.
  */
 int tg_pending_call_reply(uint64_t number, const tg_pending_call_reply_t *reply,
                           const char **why);
 
 /*
- * TG_OK, TG_CLOSED or TG_INVALID, as above.  A message that is no text, or too
- * long, is left out.
+ * Sends a progress. A message that is not UTF-8 or too long is omitted.
+ * TG_OK; TG_CLOSED if the call has ended or was answered; TG_INVALID if this is
+ * a forked child and the call belongs to its parent.
  */
 int tg_pending_call_progress(uint64_t number, uint64_t progress, uint64_t total,
                              const char *message);
+
+/* Checks whether a reply to the call would be accepted. */
 int tg_pending_call_is_open(uint64_t number);
 
-/* --- what is made of it --- */
+/* --- JSON of progress --- */
 
-/* The three raw values of progress, or absent; they are in text. */
+/*
+ * The three values of a progress as raw JSON, or absent. The slices point into
+ * the buffer of tg_progress_values_write_json().
+ */
 typedef struct {
     tg_str_t progress;
     tg_str_t total;
