@@ -1,5 +1,5 @@
 /*
- * libtoolgate: the functions of a program, offered to agents as tools.
+ * libtoolgate: offers the functions of a program to agents as tools.
  *
  *     toolgate_server_t *server = toolgate_server_new("notes");
  *
@@ -10,28 +10,30 @@
  *                       word_count, NULL);
  *     toolgate_start(server);
  *     config = toolgate_agent_config(server);
- *     ...                                         an agent runs with it
+ *     ...                                  an agent runs with this config
  *     toolgate_stop(server);
  *     toolgate_server_free(server);
  *
- * A server is a socket that nobody else can open, in all dialects that
- * Toolgate speaks, with a file of the tools' schemas beside it, for the time
- * between toolgate_start() and toolgate_stop(); neither is left behind when
- * the program calls exit().  docs/library.md has all of this at length.
+ * Between toolgate_start() and toolgate_stop(), a server listens on a Unix
+ * socket that only this user can open, and keeps a file with the schemas of
+ * the tools beside the socket.  Clients may use any dialect that Toolgate
+ * supports. toolgate_stop() and exit() remove both files.  docs/library.md is
+ * the full manual.
  *
- * Results.  A function that returns an int returns 0, or a TOOLGATE_ERR_...,
- * which is negative; toolgate_error() then says what happened and what to
- * do.  Nothing is done in that case.
+ * Results.  A function that returns an int returns 0, or a negative
+ * TOOLGATE_ERR_... code; then it has had no effect, and toolgate_error()
+ * returns what happened and what to do.
  *
- * Threads.  All functions may be called from any thread but those of which it
- * is said otherwise; toolgate_start(), toolgate_stop() and
- * toolgate_server_free() of one server by one thread at a time.  Callbacks
- * run in the thread of the server's loop, one at a time: what takes long is
- * answered later, from a thread of the program's own.  No callback may throw
- * a C++ exception.
+ * Threads.  Any thread may call any function, unless the function's comment
+ * says otherwise.  Calls of toolgate_start(), toolgate_stop() and
+ * toolgate_server_free() for one server must not overlap.  Callbacks run in
+ * the thread of the server's event loop, one at a time.  A callback that needs
+ * long should return, and a thread of the program should send the answer
+ * later.  A callback must not throw a C++ exception.
  *
- * Texts are UTF-8 and end with a zero; what comes with a length need not.
- * What a function is given is copied before it returns.
+ * Strings are UTF-8 and end with a zero byte; a string that is passed with a
+ * length needs no zero byte.  Functions copy their arguments before they
+ * return.
  */
 #ifndef TOOLGATE_H
 #define TOOLGATE_H
@@ -52,240 +54,313 @@ extern "C" {
 /* --- errors --- */
 
 enum {
-    TOOLGATE_ERR_IPC = -1,            /* a message that cannot be read */
-    TOOLGATE_ERR_CONNECTION = -2,     /* nobody there, or not any more */
-    TOOLGATE_ERR_MESSAGE_SIZE = -3,   /* larger than a message may be */
-    TOOLGATE_ERR_TOOL_EXECUTION = -4, /* the tool said no */
-    TOOLGATE_ERR_BRIDGE_STARTUP = -5, /* the bridge did not come up */
-    TOOLGATE_ERR_ARGUMENT = -6,       /* of the function, not of a tool */
-    TOOLGATE_ERR_STATE = -7,          /* not now; or not in this process */
-    TOOLGATE_ERR_SYSTEM = -8,         /* the operating system said no */
+    TOOLGATE_ERR_IPC = -1,            /* invalid message */
+    TOOLGATE_ERR_CONNECTION = -2,     /* not connected, or connection lost */
+    TOOLGATE_ERR_MESSAGE_SIZE = -3,   /* message above the size limit */
+    TOOLGATE_ERR_TOOL_EXECUTION = -4, /* the tool returned an error */
+    TOOLGATE_ERR_BRIDGE_STARTUP = -5, /* the bridge did not start */
+    TOOLGATE_ERR_ARGUMENT = -6,       /* invalid argument of the function */
+    TOOLGATE_ERR_STATE = -7,          /* wrong state, or a forked child */
+    TOOLGATE_ERR_SYSTEM = -8,         /* error of the operating system */
     TOOLGATE_ERR_MEMORY = -9,
-    TOOLGATE_ERR_GONE = -10,   /* nobody waits for that answer (any more) */
-    TOOLGATE_ERR_BUSY = -11,   /* a limit is reached; later */
-    TOOLGATE_ERR_TIMEOUT = -12 /* there was no answer in time */
+    TOOLGATE_ERR_GONE = -10,   /* the call is unknown, answered or cancelled */
+    TOOLGATE_ERR_BUSY = -11,   /* a limit is reached; try again later */
+    TOOLGATE_ERR_TIMEOUT = -12 /* no answer in time */
 };
 
 /*
- * What was wrong with the last function of this thread that returned an
- * error; it lives until the next one.  Never NULL.
+ * Returns the message of the last error of this thread.  The string is valid
+ * until the next error in this thread.  Never returns NULL.
  */
 TOOLGATE_API const char *toolgate_error(void);
 
 /*
- * The class of an error, as Python's hosts call it: "IPCConnectionError".
- * The first five are IPCError and what is derived from it.
+ * Returns the class name of an error code, as hosts in Python call it:
+ * "IPCConnectionError", for instance.  The first five codes map to IPCError
+ * and its subclasses.
  */
 TOOLGATE_API const char *toolgate_error_class(int code);
 
-/* "0.1.0": of the library that runs, not of this header. */
+/*
+ * Returns the version of the library that runs, "0.1.0" for instance; this
+ * header may be of another version.
+ */
 TOOLGATE_API const char *toolgate_version(void);
 
-/* Frees a text that a function below says is the caller's.  NULL is none. */
+/* Frees a string that the caller owns.  NULL is ignored. */
 TOOLGATE_API void toolgate_free(char *text);
 
 /* --- calls --- */
 
 /*
- * The number of a call.  No other call of this process has it, ever: a number
- * that is kept for too long does no harm.
+ * The number of a call.  Numbers are never reused within a process, so that
+ * using a number after its call has ended is harmless.
  */
 typedef uint64_t toolgate_call_t;
 
 /*
- * Somebody calls a tool or a method.  arguments is a JSON object that fits
- * the tool's schema (of a method: its params, an object or an array), with a
- * zero behind it; it lives until the return.  One of the functions below
- * answers, before the return or later, from any thread.
+ * Handles a call of a tool or a method.  arguments is a JSON object that is
+ * valid against the tool's input schema; for a method, arguments are the
+ * params, an object or an array.  The text ends with a zero byte that len does
+ * not count, and is valid until the function returns.  The program answers
+ * with one of the functions below, before this function returns or later, from
+ * any thread.
  */
 typedef void (*toolgate_call_pt)(toolgate_call_t call, const char *arguments,
                                  size_t len, void *data);
 
 /*
- * One of the arguments: a string decoded, anything else as JSON.  The
- * caller's, or NULL when there is none of that name.
+ * Returns the value of one argument: a string decoded, any other type as JSON.
+ * The caller frees the value with toolgate_free().  Returns NULL if there is
+ * no argument of that name, or on another error; see toolgate_error().
  */
 TOOLGATE_API char *toolgate_argument(const char *arguments, size_t len,
                                      const char *name);
 
 /*
- * Answers with what "output" of the tool says: a text, a JSON value or a
- * whole MCP result.  What is none becomes an error for the caller, and is
- * reported.  TOOLGATE_ERR_GONE; _MEMORY, which may be tried again; or _STATE
- * in a forked child, as only the process that has the server can answer.  The
- * functions below return these, too.
+ * Answers a call with a result in the format that the option "output" of the
+ * tool names: a text, a JSON value, or a whole MCP result.  If result does not
+ * have that format, the client receives an error, and the callback of
+ * toolgate_on_report() is called.
+ *
+ * Returns 0, or: TOOLGATE_ERR_GONE, if nobody waits for the answer;
+ * TOOLGATE_ERR_MEMORY, and the program may try again; TOOLGATE_ERR_STATE in a
+ * forked child, as only the process that started the server can answer.
  */
 TOOLGATE_API int toolgate_reply(toolgate_call_t call, const char *result,
                                 size_t len);
 
-/* Answers with an error: a text for whoever called, and its class or NULL. */
+/*
+ * Answers a call with an error: type is the error's class or NULL, message is
+ * the text for the client.  Returns the errors of toolgate_reply(), or
+ * TOOLGATE_ERR_ARGUMENT if type is not UTF-8.
+ */
 TOOLGATE_API int toolgate_fail(toolgate_call_t call, const char *type,
                                const char *message);
 
 /*
- * Answers a method with an error of JSON-RPC: a code of the program's own
- * (-32000 to -32099), a text, and data as JSON or NULL.
+ * Answers a call of a method with a JSON-RPC error.  code is not 0; -32000 to
+ * -32099 are for codes of the program.  data is JSON or NULL.  Returns the
+ * errors of toolgate_reply(), or TOOLGATE_ERR_ARGUMENT for an invalid code or
+ * data.
  */
 TOOLGATE_API int toolgate_fail_rpc(toolgate_call_t call, int code,
                                    const char *message, const char *data);
 
 /*
- * How far it is: a number that rises; its end, or 0 when that is not known; a
- * text, or NULL.  The call has its time anew.  The caller is told some times
- * a second at most; the newest counts.
+ * Reports the progress of a call and restarts the timeout of the call.
+ * progress must rise; total is its final value, or 0 if unknown; message is a
+ * text or NULL.  The client receives at most one notification every 50 ms,
+ * with the newest values.  Returns 0, TOOLGATE_ERR_GONE or TOOLGATE_ERR_STATE,
+ * as toolgate_reply() does.
  */
 TOOLGATE_API int toolgate_progress(toolgate_call_t call, uint64_t progress,
                                    uint64_t total, const char *message);
 
-/* Does anybody wait for its answer?  1 or 0. */
+/* Returns 1 if the client still waits for the answer to a call, else 0. */
 TOOLGATE_API int toolgate_is_wanted(toolgate_call_t call);
 
-/* --- a server and its tools --- */
+/* --- server and tools --- */
 
 typedef struct toolgate_server_s toolgate_server_t;
 
 /*
- * What clients call the server, and what its entry in an agent's config is
- * called.  NULL: see toolgate_error().
+ * Creates a server.  name is what clients see, and the key of the server's
+ * entry in an agent's config.  Returns NULL on error; see toolgate_error().
  */
 TOOLGATE_API toolgate_server_t *toolgate_server_new(const char *name);
 
-/* Stops it, if it runs, and frees it.  NULL is none. */
+/* Stops a running server and frees the server.  NULL is ignored. */
 TOOLGATE_API void toolgate_server_free(toolgate_server_t *server);
 
 /*
- * Sets one of the options that docs/library.md lists, "instructions" or
- * "transport" for instance, to a value as it would stand in a file: "5s",
- * "4m".  While it is started: TOOLGATE_ERR_STATE.
+ * Sets an option of a server.  docs/library.md lists the options, such as
+ * "instructions" and "transport".  Values are written as in nginx.conf: "5s",
+ * "4m".  Returns TOOLGATE_ERR_STATE while the server is started.
  */
 TOOLGATE_API int toolgate_set(toolgate_server_t *server, const char *option,
                               const char *value);
 
 /*
- * Tools and methods may be added, removed and filtered at any time: clients
- * that are there are told that the list changed.  description and
- * input_schema may be NULL.  data must live as long as a call of the tool can
- * be under way: until the server is stopped.
+ * Adds a tool.  Tools may be added, removed and filtered at any time:
+ * connected clients are notified that the list has changed.  description and
+ * input_schema may be NULL.  data must stay valid until the server is stopped,
+ * since a call of a removed tool may still run.
  */
 TOOLGATE_API int toolgate_add_tool(toolgate_server_t *server, const char *name,
                                    const char *description,
                                    const char *input_schema,
                                    toolgate_call_pt called, void *data);
+
+/*
+ * Adds a JSON-RPC method, at any time.  data must stay valid until the server
+ * is stopped, since a call of a removed method may still run.
+ */
 TOOLGATE_API int toolgate_add_method(toolgate_server_t *server,
                                      const char *name, toolgate_call_pt called,
                                      void *data);
 
-/* "title", "output_schema", "output", "timeout" and others; see there. */
+/*
+ * Sets an option of a tool, such as "title", "output_schema", "output" or
+ * "timeout"; docs/library.md lists the options.  value NULL restores the
+ * default.
+ */
 TOOLGATE_API int toolgate_set_tool(toolgate_server_t *server, const char *name,
                                    const char *option, const char *value);
+
+/* Sets an option of a method, as toolgate_set_tool() does for a tool. */
 TOOLGATE_API int toolgate_set_method(toolgate_server_t *server,
                                      const char *name, const char *option,
                                      const char *value);
 
-/* Calls of it that run go on.  TOOLGATE_ERR_ARGUMENT: there is no such. */
+/*
+ * Removes a tool.  Running calls continue.  Returns TOOLGATE_ERR_ARGUMENT if
+ * there is no tool of that name.
+ */
 TOOLGATE_API int toolgate_remove_tool(toolgate_server_t *server,
                                       const char *name);
+
+/*
+ * Removes a method.  Running calls continue.  Returns TOOLGATE_ERR_ARGUMENT if
+ * there is no method of that name.
+ */
 TOOLGATE_API int toolgate_remove_method(toolgate_server_t *server,
                                         const char *name);
 
 /*
- * Asks of each tool whether it is offered from now on, and makes the
- * configuration anew: a server that is not started will have another socket
- * and another file.  filter NULL: all are.
+ * Decides whether a server offers a tool.  Returns 0 to hide the tool, or any
+ * other value to offer it.
  */
 typedef int (*toolgate_filter_pt)(const char *tool, void *data);
+
+/*
+ * Calls filter for each tool, and offers only the tools for which filter
+ * returns a value other than 0.  With filter NULL the server offers all tools.
+ * If the server is not started, its next start uses new names for the socket
+ * and the schema file.
+ */
 TOOLGATE_API int toolgate_filter(toolgate_server_t *server,
                                  toolgate_filter_pt filter, void *data);
 
 /*
- * Nobody waits for an answer any more: the call was cancelled, its client has
- * gone, its time is over, or the server was stopped.  Each call ends in one
- * of two ways: an answer returned 0, or this is called, once.
+ * Reports that nobody waits for the answer to a call any more: the client has
+ * cancelled the call or has disconnected, the call has timed out, or the
+ * server is being stopped.  Each call ends in exactly one of two ways: a
+ * function that answers the call returns 0, or this callback is called once.
  */
 typedef void (*toolgate_cancel_pt)(toolgate_call_t call, void *data);
+
+/*
+ * Sets the callback for cancelled calls; NULL: none.  Returns
+ * TOOLGATE_ERR_STATE while the server is started.
+ */
 TOOLGATE_API int toolgate_on_cancel(toolgate_server_t *server,
                                     toolgate_cancel_pt cancelled, void *data);
 
 /*
- * What went wrong: a TOOLGATE_ERR_... and a text.  Each error of a tool is
- * told here, too.
+ * Receives an error: a TOOLGATE_ERR_... code and a text, which is valid until
+ * the callback returns.  Every error of a tool is reported, too.
  */
 typedef void (*toolgate_report_pt)(int code, const char *message, void *data);
+
+/*
+ * Sets the callback for errors; NULL: none.  Returns TOOLGATE_ERR_STATE while
+ * the server is started.
+ */
 TOOLGATE_API int toolgate_on_report(toolgate_server_t *server,
                                     toolgate_report_pt report, void *data);
 
-/* --- its life --- */
+/* --- start and stop --- */
 
 enum {
     TOOLGATE_CREATED = 0,
     TOOLGATE_STARTED = 1,
-    TOOLGATE_STOPPED = 2 /* may be started again */
+    TOOLGATE_STOPPED = 2 /* can be started again */
 };
 
 /*
- * Opens the socket and writes the schema file, both for this user alone; with
- * the transport "sdk" there is neither.  When it returns, clients can
- * connect.
+ * Starts a server: opens the socket and writes the schema file, both
+ * accessible to this user only.  With the transport "sdk" there is neither.
+ * When the function returns, clients can connect.
  */
 TOOLGATE_API int toolgate_start(toolgate_server_t *server);
 
 /*
- * Removes socket and file, ends all connections and all calls, and the thread
- * if there is one.  In a callback of the server's: all that when the callback
- * has returned.  Of one that is not started, nothing.
+ * Stops a server: removes the socket and the schema file, ends all calls and
+ * connections, and joins the server's thread if it has one.  Within a callback
+ * of the server, the calls, the connections and the thread end after the
+ * callback has returned.  Returns 0 if the server is not started.
  */
 TOOLGATE_API int toolgate_stop(toolgate_server_t *server);
 
-/* TOOLGATE_CREATED, TOOLGATE_STARTED or TOOLGATE_STOPPED. */
+/* Returns TOOLGATE_CREATED, TOOLGATE_STARTED or TOOLGATE_STOPPED. */
 TOOLGATE_API int toolgate_state(const toolgate_server_t *server);
 
-/* How many clients are connected. */
+/* Returns the number of connected clients. */
 TOOLGATE_API int toolgate_clients(const toolgate_server_t *server);
 
 /*
- * Where the socket and the schema file are, or will be: they live until
- * toolgate_filter() or the server's end.  NULL with the transport "sdk".
+ * Returns the path of the socket, even before the server is started.  The path
+ * is valid until the server is freed; its text changes when toolgate_filter()
+ * or the option "directory" chooses new names.  Returns NULL on error, and
+ * always with the transport "sdk".
  */
 TOOLGATE_API const char *toolgate_socket(toolgate_server_t *server);
+
+/*
+ * Returns the path of the schema file, under the conditions of
+ * toolgate_socket().
+ */
 TOOLGATE_API const char *toolgate_schema_file(toolgate_server_t *server);
 
 /*
- * What an agent needs to start the bridge, as JSON, the caller's:
+ * Returns the JSON that an agent needs to start the bridge:
  *
  *     {"mcpServers":{"notes":{"type":"stdio","command":"...","args":[...]}}}
  *
- * NULL: see toolgate_error().
+ * The caller frees the string with toolgate_free().  Returns NULL on error;
+ * see toolgate_error().
  */
 TOOLGATE_API char *toolgate_agent_config(toolgate_server_t *server);
 
 /*
- * Starts the bridge as the agent would, has it greet and list the tools of
- * this server, which is started, and ends it: TOOLGATE_ERR_BRIDGE_STARTUP
- * when that was not done after so many milliseconds, with what it wrote to
- * stderr last.  Not in a callback, nor in the thread that calls
- * toolgate_process() or runs the loop.
+ * Checks that an agent can reach a started server: starts the bridge as the
+ * agent would, initializes MCP, lists the tools, and stops the bridge.
+ * Returns TOOLGATE_ERR_BRIDGE_STARTUP if that fails or takes longer than
+ * timeout ms; then toolgate_error() includes the last lines that the bridge
+ * wrote to stderr.  Must not be called in a callback, nor in the thread that
+ * calls toolgate_process() or runs the libuv loop.
  */
 TOOLGATE_API int toolgate_check_bridge(toolgate_server_t *server, int timeout);
 
-/* Tells all clients something.  params is JSON, an object or NULL. */
+/* Sends a notification to all clients.  params is a JSON object or NULL. */
 TOOLGATE_API int toolgate_notify(toolgate_server_t *server, const char *method,
                                  const char *params);
 
-/* --- its loop --- */
+/* --- event loop --- */
 
 /*
- * With "loop" set to "fd" the server has no thread: the caller waits until
- * the descriptor is readable, by poll() or what he has, and has the server
- * do what there is to do, which never waits.  All this, toolgate_start() and
- * toolgate_stop() in one thread.  -1 while it is not started.
+ * Returns a descriptor for poll() and similar functions, or -1 while the
+ * server is not started.  With the option "loop" set to "fd" the server has no
+ * thread.  When the descriptor is readable, the program must call
+ * toolgate_process().
  */
 TOOLGATE_API int toolgate_fd(const toolgate_server_t *server);
+
+/*
+ * Handles all pending events of a server with the option "loop" set to "fd",
+ * and never blocks.  The program must call this function, toolgate_start() and
+ * toolgate_stop() in one thread.
+ */
 TOOLGATE_API int toolgate_process(toolgate_server_t *server);
 
 /*
- * With TOOLGATE_UV defined: the server is one of a libuv loop's, whose thread
- * starts, stops and frees it, and which must run on for a moment after the
- * stop.  The program ignores SIGPIPE, as libuv wants it.  NULL: it is not.
+ * Runs the server in a libuv loop of the program; TOOLGATE_UV must be defined
+ * before this header is included.  The thread of the loop starts, stops and
+ * frees the server, and must run the loop until all handles are closed after
+ * the stop.  The program must ignore SIGPIPE, as libuv requires.  With loop
+ * NULL, the server has a thread of its own again.  Returns TOOLGATE_ERR_STATE
+ * while the server is started.
  */
 #ifdef TOOLGATE_UV
 struct uv_loop_s;
@@ -293,43 +368,51 @@ TOOLGATE_API int toolgate_use_uv(toolgate_server_t *server,
                                  struct uv_loop_s *loop);
 #endif
 
-/* --- clients that do not come by the socket --- */
+/* --- clients without the socket --- */
 
 /*
- * Serves a client at the other end of two descriptors, or of one that is
- * given twice: pipes, sockets.  They are the server's from now on.
+ * Serves a client that is connected by two descriptors, such as pipes, or by
+ * one socket that is passed twice.  On success the server owns the
+ * descriptors.
  */
 TOOLGATE_API int toolgate_serve(toolgate_server_t *server, int in, int out);
 
-/* A client in this process, to which messages are carried by hand. */
+/* A client in this process: the program passes its messages to and fro. */
 typedef struct toolgate_link_s toolgate_link_t;
 
-/* A message for that client, one whole JSON text; it lives until the return. */
+/*
+ * Receives a message to the client of a link: one complete JSON text, valid
+ * until the function returns.
+ */
 typedef void (*toolgate_message_pt)(const char *message, size_t len,
                                     void *data);
 
-/* Of a server that is started; NULL: see toolgate_error(). */
+/*
+ * Opens a link to a started server; message is the callback that receives the
+ * messages to the client.  Returns NULL on error; see toolgate_error().
+ */
 TOOLGATE_API toolgate_link_t *toolgate_link_open(toolgate_server_t *server,
                                                  toolgate_message_pt message,
                                                  void *data);
 
-/* A message of that client: one whole JSON text. */
+/* Sends a message of the client of a link: one complete JSON text. */
 TOOLGATE_API int toolgate_link_send(toolgate_link_t *link, const char *message,
                                     size_t len);
 
 /*
- * The client goes; its calls are cancelled.  Also of a link whose server was
- * stopped, or freed.  After the return nothing is told of it any more, but
- * from within a callback that runs.  NULL is none.
+ * Closes a link and cancels the calls of its client.  The server may be
+ * stopped or freed already.  After the return, the link's callback is not
+ * called any more, unless toolgate_link_close() was called within a callback.
+ * NULL is ignored.
  */
 TOOLGATE_API void toolgate_link_close(toolgate_link_t *link);
 
-/* --- a client --- */
+/* --- client --- */
 
 /*
- * The other end: a program that calls the tools and methods of a server, be
- * it NGINX, a program like those above, or anything else that speaks JSON-RPC
- * in lines.
+ * A client: a program that calls the tools and methods of a server.  The
+ * server may be NGINX, a program with this library, or any other server that
+ * speaks JSON-RPC, one message a line.
  *
  *     toolgate_client_t *client = toolgate_client_new("/run/tools.sock");
  *     char *result;
@@ -341,134 +424,198 @@ TOOLGATE_API void toolgate_link_close(toolgate_link_t *link);
  *     toolgate_free(result);
  *     toolgate_client_free(client);
  *
- * A connection that is lost comes back by itself, for as long as the client
- * is open.  What the server had not begun is asked again then; what it may
- * have begun ends with TOOLGATE_ERR_CONNECTION, as only the program knows
- * whether doing it twice does harm.
+ * While the client is open, it reconnects by itself when the connection is
+ * lost.  A request that the server had not begun is sent again.  A request
+ * that the server may have begun ends with TOOLGATE_ERR_CONNECTION, as only
+ * the program knows whether executing it twice does harm.
  */
 typedef struct toolgate_client_s toolgate_client_t;
 
 /*
- * Of a server at the path of a Unix socket, HOST:PORT, or tls:HOST:PORT;
- * NULL: wherever one is, as toolgate(1) finds it.  Nothing is connected yet.
- * NULL: see toolgate_error().
+ * Creates a client of a server.  address is the path of a Unix socket,
+ * HOST:PORT or tls:HOST:PORT; NULL stands for the default sockets that
+ * toolgate(1) tries.  The function does not connect.  Returns NULL on error;
+ * see toolgate_error().
  */
 TOOLGATE_API toolgate_client_t *toolgate_client_new(const char *address);
 
-/* Closes it, if it is open, and frees it.  Not in a callback. */
+/*
+ * Closes an open client and frees the client.  NULL is ignored.  Must not be
+ * called in a callback.
+ */
 TOOLGATE_API void toolgate_client_free(toolgate_client_t *client);
 
-/* As toolgate_set(), of the options of a client.  Before it is opened. */
+/*
+ * Sets an option of a client.  docs/library.md lists the options, such as
+ * "timeout" and "grace".  Returns TOOLGATE_ERR_STATE while the client is open.
+ */
 TOOLGATE_API int toolgate_client_set(toolgate_client_t *client,
                                      const char *option, const char *value);
 #ifdef TOOLGATE_UV
+
+/*
+ * Runs the client in a libuv loop of the program, as toolgate_use_uv() does
+ * for a server.  Returns TOOLGATE_ERR_STATE while the client is open.
+ */
 TOOLGATE_API int toolgate_client_use_uv(toolgate_client_t *client,
                                         struct uv_loop_s *loop);
 #endif
 
 /*
- * What the server tells unasked: params is JSON, or NULL; both live until the
- * return.  What callbacks are set is set before it is opened.
+ * Receives a notification of the server.  params is JSON or NULL; method and
+ * params are valid until the callback returns.
  */
 typedef void (*toolgate_notified_pt)(const char *method, const char *params,
                                      size_t len, void *data);
+
+/*
+ * Sets the callback for notifications; NULL: none.  Returns TOOLGATE_ERR_STATE
+ * while the client is open.
+ */
 TOOLGATE_API int toolgate_client_on_notification(toolgate_client_t *client,
                                                  toolgate_notified_pt notified,
                                                  void *data);
 
 /*
- * The connection is there (1; after the first time, lists of tools may have
- * changed meanwhile), or is lost (0, and why).
+ * Reports a change of the connection.  is_connected is 1 after each connect,
+ * and why is NULL; notifications may have been missed before a reconnect, so
+ * that lists of tools may have changed.  is_connected is 0 when the connection
+ * is lost, and why is the reason.
  */
 typedef void (*toolgate_connected_pt)(int is_connected, const char *why,
                                       void *data);
+
+/*
+ * Sets the callback for changes of the connection; NULL: none.  Returns
+ * TOOLGATE_ERR_STATE while the client is open.
+ */
 TOOLGATE_API int toolgate_client_on_connection(toolgate_client_t *client,
                                                toolgate_connected_pt connected,
                                                void *data);
 
 /*
- * How far a call of a tool is: the params of MCP's notifications/progress,
- * of which toolgate_argument() gives "progress", "total" and "message".  The
- * call has its time anew.  Servers are asked for it where this is set.
+ * Sets the callback for the progress of tool calls; NULL: none.  The callback
+ * receives the params of MCP's notifications/progress; toolgate_argument()
+ * returns their members "progress", "total" and "message".  Each progress
+ * notification restarts the timeout of its call.  The client requests progress
+ * from the server only if this callback is set.  Returns TOOLGATE_ERR_STATE
+ * while the client is open.
  */
 TOOLGATE_API int toolgate_client_on_progress(toolgate_client_t *client,
                                              toolgate_call_pt progress,
                                              void *data);
 
 /*
- * Connects, and waits until the server has said a word:
- * TOOLGATE_ERR_CONNECTION when there is none, and what to do; then it is as
- * before.  In a loop of libuv's it does not wait: connected is called.
+ * Connects to the server, and waits for its first message.  On failure returns
+ * TOOLGATE_ERR_CONNECTION, toolgate_error() returns what to do, and the client
+ * is closed again.  In a libuv loop the function does not wait: the callback
+ * of toolgate_client_on_connection() is called.
  */
 TOOLGATE_API int toolgate_client_open(toolgate_client_t *client);
 
 /*
- * Ends its calls with TOOLGATE_ERR_CONNECTION, the connection, and the thread
- * if there is one.  In a callback: when that has returned.  Of one that is
- * not open, nothing.
+ * Closes a client: ends its requests with TOOLGATE_ERR_CONNECTION, closes the
+ * connection, and joins the client's thread if it has one.  Within a callback,
+ * all of this happens after the callback has returned.  Returns 0 if the
+ * client is not open.
  */
 TOOLGATE_API int toolgate_client_close(toolgate_client_t *client);
 
-/* Is there a connection just now?  1 or 0. */
+/* Returns 1 if the client is connected, else 0. */
 TOOLGATE_API int toolgate_client_is_connected(const toolgate_client_t *client);
 
-/* As toolgate_fd() and toolgate_process(), with "loop" set to "fd". */
+/*
+ * Returns a descriptor to poll, as toolgate_fd() does for a server, if the
+ * option "loop" is "fd"; -1 while the client is not open.
+ */
 TOOLGATE_API int toolgate_client_fd(const toolgate_client_t *client);
+
+/*
+ * Handles all pending events of a client, as toolgate_process() does for a
+ * server.
+ */
 TOOLGATE_API int toolgate_client_process(toolgate_client_t *client);
 
 /*
- * Calls a tool, with a JSON object or NULL; or a method, with an object, an
- * array or NULL; or asks for all tools.  They wait for timeout ms; 0: for the
- * option "timeout", 30 s by default.  Any number of threads may ask at once.
- * Not in a callback, nor with a loop of libuv's.
+ * Calls a tool with a JSON object or NULL, and waits for the result for
+ * timeout ms; timeout 0 stands for the option "timeout", 30 s by default.  Any
+ * number of threads may send requests at the same time.  Must not be called in
+ * a callback, nor with a libuv loop.
  *
- * *result is JSON and the caller's: MCP's result of a call, a method's, or
- * {"tools":[...]}.  With TOOLGATE_ERR_TOOL_EXECUTION it is there, too: the
- * result that "isError", or JSON-RPC's error.  Else it is NULL then.  result
- * may be NULL: then nobody wants it.
+ * *result is MCP's result in JSON, which the caller frees.  With
+ * TOOLGATE_ERR_TOOL_EXECUTION, *result is the result that has "isError", or
+ * the JSON-RPC error object.  With other errors *result is NULL.  result may
+ * be NULL; then the result is dropped.
  *
- * TOOLGATE_ERR_CONNECTION (toolgate_error() says whether it may have been
- * executed), _TIMEOUT (the server is told that nobody waits any more),
- * _MESSAGE_SIZE, _IPC, _BUSY, _STATE, _ARGUMENT, _MEMORY.
+ * Returns 0 or: TOOLGATE_ERR_CONNECTION (toolgate_error() says whether the
+ * request may have been executed), TOOLGATE_ERR_TIMEOUT (the server is sent a
+ * cancellation), TOOLGATE_ERR_TOOL_EXECUTION, _MESSAGE_SIZE, _IPC, _BUSY,
+ * _STATE, _ARGUMENT or _MEMORY.
  */
 TOOLGATE_API int toolgate_client_call(toolgate_client_t *client,
                                       const char *tool, const char *arguments,
                                       int timeout, char **result);
+
+/*
+ * Calls a method with a JSON object, a JSON array or NULL, and waits for the
+ * result.  timeout, *result and the errors are the same as for
+ * toolgate_client_call().
+ */
 TOOLGATE_API int toolgate_client_request(toolgate_client_t *client,
                                          const char *method, const char *params,
                                          int timeout, char **result);
+
+/*
+ * Fetches the list of all tools, {"tools":[...]}, and waits for it.  timeout,
+ * *result and the errors are the same as for toolgate_client_call().
+ */
 TOOLGATE_API int toolgate_client_list(toolgate_client_t *client, int timeout,
                                       char **result);
 
 /*
- * The same without waiting: answered is called once, in the thread of the
- * client's loop, with what the above return, and the result with a zero
- * behind it, which lives until the return, or NULL; toolgate_error() is there
- * in it.  When a function below returns an error, it is not.  *call is the
- * call's number, for toolgate_client_cancel(); call may be NULL.
+ * Receives the answer to a request, once, in the thread of the client's loop.
+ * code is a value that toolgate_client_call() could return; toolgate_error()
+ * returns its message in the callback.  result ends with a zero byte and is
+ * valid until the callback returns, or is NULL.
  */
 typedef void (*toolgate_answered_pt)(toolgate_call_t call, int code,
                                      const char *result, size_t len,
                                      void *data);
+
+/*
+ * Calls a tool and returns without waiting: answered receives the result.  If
+ * the function returns an error, answered is not called.  *call becomes the
+ * number of the call for toolgate_client_cancel(); call may be NULL.
+ */
 TOOLGATE_API int toolgate_client_begin_call(toolgate_client_t *client,
                                             const char *tool,
                                             const char *arguments, int timeout,
                                             toolgate_answered_pt answered,
                                             void *data, toolgate_call_t *call);
+
+/*
+ * Calls a method and returns without waiting, as toolgate_client_begin_call()
+ * does for a tool.
+ */
 TOOLGATE_API int toolgate_client_begin_request(toolgate_client_t *client,
                                                const char *method,
                                                const char *params, int timeout,
                                                toolgate_answered_pt answered,
                                                void *data,
                                                toolgate_call_t *call);
+
+/*
+ * Requests the list of all tools and returns without waiting, as
+ * toolgate_client_begin_call() does for a tool call.
+ */
 TOOLGATE_API int toolgate_client_begin_list(toolgate_client_t *client,
                                             int timeout,
                                             toolgate_answered_pt answered,
                                             void *data, toolgate_call_t *call);
 
 /*
- * Nobody wants that answer any more: the server is told, and answered is
- * called with TOOLGATE_ERR_GONE, unless the answer came before.
+ * Cancels a call: notifies the server, and calls the callback of the call with
+ * TOOLGATE_ERR_GONE, unless the call has been answered before.
  */
 TOOLGATE_API int toolgate_client_cancel(toolgate_client_t *client,
                                         toolgate_call_t call);

@@ -1,29 +1,30 @@
 /*
- * A native handler for Toolgate: a shared object that answers calls within
- * NGINX's worker processes.
+ * A native handler for Toolgate: a shared library that answers calls within
+ * NGINX's worker processes.  The directive
  *
  *     library /usr/lib/toolgate/example.so [SYMBOL] [ARGUMENT ...];
  *
- * in a tool or method block names it.  It is linked against nothing of
- * Toolgate's or NGINX's: what it may do is in a table that it is handed.
+ * in a tool or method block names the library.  The library is not linked
+ * against Toolgate or NGINX: it receives a table of the functions that it may
+ * call.
  *
- * Processes and threads.  check() runs where the config is read: in the
- * master and under `nginx -t`, often as root.  Everything else runs in each
- * worker, as the workers' user, in the one thread that serves all clients:
- * load() once for each tool when the worker starts, unload() when it exits.
- * A hook that blocks holds all clients of that worker, and is logged with its
- * time.  What takes longer is for a thread of the library's own, started in
- * load(): all functions of toolgate_api_t may be called from any thread, at
- * any time, also when the call has long ended or its worker exits.
+ * Processes and threads.  check() runs where the config is read: in the master
+ * and under `nginx -t`, often as root.  Everything else runs in each worker,
+ * as the workers' user, in the one thread that serves all clients: load() once
+ * for each tool when the worker starts, unload() when the worker exits.  A
+ * handler function that blocks delays all clients of that worker, and NGINX
+ * logs how long it took.  For work that takes longer, load() starts threads of
+ * the library: all functions of toolgate_api_t may be called from any thread,
+ * at any time, even if the call has ended or the worker exits.
  *
- * At a reload each config gets a copy of the file of its own, so that the old
- * version goes on with its calls beside the new one, whatever happens to the
- * file.
+ * At a reload each config gets its own copy of the library file.  The old
+ * version finishes its calls beside the new version, and the file may be
+ * replaced at any time.
  *
- * Versions.  A handler begins with TOOLGATE_HEAD.  One that was built for
- * another TOOLGATE_ABI is refused when the config is loaded.  Within one,
- * structs only grow at their ends: TOOLGATE_HAS() says whether a struct that
- * Toolgate hands out has a member that came later.
+ * Versions.  A handler begins with TOOLGATE_HEAD.  A handler that was built
+ * for another TOOLGATE_ABI is rejected when the config is loaded.  Within one
+ * TOOLGATE_ABI, structs only grow at their ends: TOOLGATE_HAS() checks whether
+ * a struct that Toolgate passes has a member that was added later.
  */
 #ifndef TOOLGATE_HANDLER_H
 #define TOOLGATE_HANDLER_H
@@ -41,14 +42,14 @@ extern "C" {
     ((object)->size > offsetof(type, member))
 
 /*
- * The number of a call.  No other call of that worker has it, ever: a number
- * that is kept for too long does no harm.
+ * The number of a call.  Numbers are never reused within a worker, so that
+ * using a number after its call has ended is harmless.
  */
 typedef uint64_t toolgate_call_t;
 
 /*
- * A text of Toolgate's: len bytes, and a zero behind them that is not
- * counted.
+ * A string that Toolgate owns: len bytes, followed by a zero byte that len
+ * does not count.
  */
 typedef struct {
     const char *data;
@@ -57,11 +58,11 @@ typedef struct {
 
 enum {
     TOOLGATE_OK = 0,
-    TOOLGATE_GONE = 1,     /* nobody waits (any more); nothing was done */
-    TOOLGATE_NO_MEMORY = 2 /* nothing was done; it may be tried again */
+    TOOLGATE_GONE = 1,     /* the call has ended; no effect */
+    TOOLGATE_NO_MEMORY = 2 /* out of memory; no effect, try again */
 };
 
-/* Levels of NGINX's error log. */
+/* Log levels, as in NGINX's error log. */
 enum {
     TOOLGATE_ERROR = 4,
     TOOLGATE_WARN = 5,
@@ -69,98 +70,105 @@ enum {
     TOOLGATE_INFO = 7
 };
 
-/* A tool or method whose handler this is. */
+/* The tool or method that a handler implements. */
 typedef struct toolgate_tool_s toolgate_tool_t;
 
 /*
- * What a library may ask of Toolgate, from any thread.  What it hands over is
- * copied before the return.
+ * The functions of Toolgate that a library may call, from any thread.  They
+ * copy their arguments before they return.
  */
 typedef struct {
     size_t size;
 
     /*
-     * Answers a call, once, with what `output` of the tool says: a text, a
-     * JSON value or a whole MCP result.  What is none, or larger than
-     * `max_output`, becomes an error for the caller.
+     * Answers a call, once, with a result in the format that the directive
+     * `output` of the tool names: a text, a JSON value or a whole MCP result.
+     * If the result does not have that format, or is larger than `max_output`,
+     * the client receives an error.
      */
     int (*reply)(toolgate_call_t call, const char *data, size_t len);
 
-    /* Answers it with an error: a text for whoever called. */
+    /* Answers a call with an error; data is the text for the client. */
     int (*fail)(toolgate_call_t call, const char *data, size_t len);
 
     /*
-     * How far it is: a number that rises; its end, or 0 when that is not
-     * known; a text, or NULL.  The call has its `timeout` anew.  The caller
-     * is told some times a second at most; the newest counts.
+     * Reports the progress of a call and restarts the call's `timeout`.
+     * progress must rise; total is its final value, or 0 if unknown; message
+     * is a text or NULL.  The client receives at most one notification every
+     * 50 ms, with the newest values.
      */
     int (*progress)(toolgate_call_t call, uint64_t progress, uint64_t total,
                     const char *message);
 
-    /* Does anybody wait for its answer?  1 or 0. */
+    /* Returns 1 if the client still waits for the answer, else 0. */
     int (*is_wanted)(toolgate_call_t call);
 
-    /* A line in NGINX's error log, in the name of the tool. */
+    /* Writes a line to NGINX's error log, with the name of the tool. */
     void (*log)(const toolgate_tool_t *tool, int level, const char *text);
 } toolgate_api_t;
 
-/* It lives until unload() has returned. */
+/* Valid until unload() has returned. */
 struct toolgate_tool_s {
     size_t size;
     const toolgate_api_t *api;
     toolgate_text_t name;
     /*
-     * The ARGUMENTs.  One with variables has another value in each call; its
-     * data is NULL here.
+     * The ARGUMENTs of the directive `library`.  An ARGUMENT with variables
+     * has a value of its own in each call; its data is NULL here.
      */
     const toolgate_text_t *args;
     size_t nargs;
 };
 
-/* A call; all of it lives until call() returns. */
+/* A call of a tool or method; valid until call() returns. */
 typedef struct {
     size_t size;
     toolgate_call_t call;
     const toolgate_tool_t *tool;
-    void *state;                 /* of load() */
-    toolgate_text_t arguments;   /* a JSON object that fits `input_schema` */
-    const toolgate_text_t *args; /* the ARGUMENTs, as many as the tool has */
+    void *state;                 /* the state that load() has set */
+    toolgate_text_t arguments;   /* JSON object, valid against `input_schema` */
+    const toolgate_text_t *args; /* the tool's nargs ARGUMENTs */
 } toolgate_request_t;
 
-/* Each may be NULL but call. */
+/* A handler.  Each function but call may be NULL. */
 typedef struct {
-    uint32_t abi; /* both: TOOLGATE_HEAD */
+    uint32_t abi; /* abi and size: TOOLGATE_HEAD */
     uint32_t size;
 
     /*
-     * The config is loaded: NULL, or what is wrong with the ARGUMENTs and
-     * what to write.  It starts no threads and keeps nothing: whether this
-     * config will be used is not known, and workers are other processes.
+     * Checks the ARGUMENTs when the config is loaded.  Returns NULL, or a text
+     * that says which ARGUMENT is wrong and what to write instead.  It must
+     * not start threads or keep anything: the config may be rejected yet, and
+     * workers are other processes.
      */
     const char *(*check)(const toolgate_tool_t *tool);
 
     /*
-     * A worker begins: NULL, or why this cannot work now.  Then calls fail
-     * with that text, and load() is tried again with a later call.  *state
-     * is the library's own.  Threads that it starts get no signals, as it
-     * must be: signals are NGINX's.
+     * Initializes a tool when a worker starts.  Returns NULL, or a text that
+     * says why the tool cannot work now; then calls fail with that text, and a
+     * later call tries load() again.  *state belongs to the library.  All
+     * signals are blocked in the threads that load() starts, and must stay
+     * blocked, as NGINX handles signals.
      */
     const char *(*load)(const toolgate_tool_t *tool, void **state);
 
-    /* A worker ends: its threads are to have ended when this returns. */
+    /*
+     * Frees the state when a worker exits.  The threads of the library must
+     * have ended when unload() returns.
+     */
     void (*unload)(void *state);
 
     /*
-     * A call: reply() or fail() answers it before the return, or later from
-     * any thread.  It must not block.
+     * Handles a call: reply() or fail() answers the call, before call()
+     * returns or later, from any thread.  It must not block.
      */
     void (*call)(const toolgate_request_t *request);
 
     /*
-     * Nobody waits for the answer any more: it was cancelled, its client has
-     * gone, or its time is over.  Each call that call() began ends in one of
-     * two ways: reply() or fail() returned TOOLGATE_OK, or this is called,
-     * once.
+     * Reports that nobody waits for the answer to a call any more: the client
+     * has cancelled the call or has disconnected, or the call has timed out.
+     * Each call ends in exactly one of two ways: reply() or fail() returns
+     * TOOLGATE_OK, or cancel() is called once.
      */
     void (*cancel)(void *state, toolgate_call_t call);
 } toolgate_handler_t;
@@ -168,8 +176,8 @@ typedef struct {
 #define TOOLGATE_HEAD TOOLGATE_ABI, (uint32_t) sizeof(toolgate_handler_t)
 
 /*
- * Declares a handler under the name that is the SYMBOL in the config;
- * `toolgate_handler` when there is none:
+ * Declares a handler.  name is the SYMBOL of the directive `library`, by
+ * default `toolgate_handler`:
  *
  *     TOOLGATE_HANDLER(toolgate_handler) = {
  *         TOOLGATE_HEAD, check, load, unload, call, cancel
