@@ -1,12 +1,12 @@
 /*
- * Arguments that values name with braces: `${tool_arg_filter.name}`.  Each is
- * a variable of its own, which knows the way.
+ * Argument paths: variables in braces such as `${tool_arg_filter.name}`. Each
+ * path becomes an NGINX variable of its own.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include "schema/tg_schema_query.h"
 
-/* Nobody has arguments that are nested deeper. */
+/* Maximum nesting; real arguments are not nested deeper. */
 #define NGX_TG_ARG_PATH_DEPTH_MAX 16
 
 ngx_tg_arg_path_t *
@@ -102,7 +102,7 @@ ngx_tg_arg_path_add_variable(ngx_conf_t *cf, ngx_tg_arg_path_t *path)
     return name;
 }
 
-/* --- what the schema says of them --- */
+/* --- schemas of argument paths --- */
 
 void
 ngx_tg_arg_property_init(ngx_tg_arg_property_t *property, tg_str_t root,
@@ -162,7 +162,10 @@ ngx_tg_arg_path_resolve(ngx_conf_t *cf, ngx_tg_arg_path_t *path, tg_str_t root)
                                                 &path->steps[i])
                  : NGX_ABORT;
 
-        /* As with an argument that is named without braces. */
+        /*
+         * An unknown argument is not an error here, as for an argument named
+         * without braces.
+         */
         if (rc == NGX_ABORT && i == 0) {
             return NGX_OK;
         }

@@ -1,6 +1,6 @@
 /*
- * Command lines of programs: callers' values in code, which is an error, and
- * those that a program may take for options, which is a warning.
+ * Checks of programs' command lines: callers' values in code are an error,
+ * callers' values that a program may take for options a warning.
  */
 #include "nginx/config/ngx_tg_command_lint.h"
 
@@ -41,16 +41,16 @@ ngx_tg_command_log(ngx_conf_t *cf, const ngx_tg_command_word_t *word,
                   &word->file, word->line);
 }
 
-/* --- what the schema says of a value --- */
+/* --- schema of a value --- */
 
-/* A task_agent has no tool, and so no schema. */
+/* Returns the input schema; absent for a task_agent, which has no tool. */
 static tg_str_t
 ngx_tg_command_get_input_schema(const ngx_tg_tool_t *tool)
 {
     return tool != NULL ? tool->entry.input_schema : TG_STR_NONE;
 }
 
-/* The schema of what a variable holds; absent: there is none. */
+/* Returns the schema of a variable's value; absent if there is none. */
 static tg_str_t
 ngx_tg_command_get_value_schema(const ngx_tg_tool_t *tool, tg_str_t variable,
                                 ngx_uint_t is_element)
@@ -88,7 +88,7 @@ ngx_tg_command_get_value_schema(const ngx_tg_tool_t *tool, tg_str_t variable,
     return schema;
 }
 
-/* Is no text allowed, as far as `type` says? */
+/* Checks whether the schema's `type` excludes strings, arrays and objects. */
 static ngx_uint_t
 ngx_tg_command_value_is_number(const ngx_tg_tool_t *tool, tg_str_t schema)
 {
@@ -108,7 +108,10 @@ ngx_tg_command_value_is_number(const ngx_tg_tool_t *tool, tg_str_t schema)
     return 1;
 }
 
-/* Does the schema bound a value: a number, one of a list, a pattern? */
+/*
+ * Checks whether the schema restricts a value to numbers, to a list of values
+ * or to a pattern.
+ */
 static ngx_uint_t
 ngx_tg_command_value_is_bounded(const ngx_tg_tool_t *tool, tg_str_t schema)
 {
@@ -128,7 +131,10 @@ ngx_tg_command_value_is_bounded(const ngx_tg_tool_t *tool, tg_str_t schema)
     return ngx_tg_command_value_is_number(tool, schema);
 }
 
-/* Does `enum` or `const` name a text that begins with a dash? */
+/*
+ * Checks whether a value of `enum` or `const` contains a string that begins
+ * with a dash.
+ */
 static ngx_uint_t
 ngx_tg_command_has_dash_choice(tg_str_t value)
 {
@@ -164,7 +170,10 @@ ngx_tg_command_pattern_allows_dash(tg_str_t pattern)
     return is_matched;
 }
 
-/* May a text that the schema itself allows begin with a dash? */
+/*
+ * Checks whether the schema, without `anyOf` and `oneOf`, allows a string that
+ * begins with a dash.
+ */
 static ngx_uint_t
 ngx_tg_command_schema_allows_dash(tg_str_t root, tg_str_t schema)
 {
@@ -184,7 +193,10 @@ ngx_tg_command_schema_allows_dash(tg_str_t root, tg_str_t schema)
            || ngx_tg_command_pattern_allows_dash(value);
 }
 
-/* The same, with the schemas of its `anyOf` or `oneOf`. */
+/*
+ * Checks whether the schema, including `anyOf` and `oneOf`, allows a string
+ * that begins with a dash. Returns 1 if there is no schema.
+ */
 static ngx_uint_t
 ngx_tg_command_value_allows_dash(const ngx_tg_tool_t *tool, tg_str_t schema)
 {
@@ -218,7 +230,9 @@ ngx_tg_command_value_allows_dash(const ngx_tg_tool_t *tool, tg_str_t schema)
 
 /* --- code --- */
 
-/* What to write instead: what stands before the value, and behind it. */
+/*
+ * Parts of the error message that state the remedy, before and after the value.
+ */
 #define NGX_TG_OWN_ARGUMENT "write it as an argument of its own, "
 
 static const struct {
@@ -271,7 +285,7 @@ static const struct {
     [TG_COMMAND_HINT_WORDS] = { "write it as a word of its own, \"", "\"" },
 };
 
-/* A program without its folder, as people call it. */
+/* Returns the file name of a program's path, without its folder. */
 static tg_str_t
 ngx_tg_command_get_base_name(tg_str_t path)
 {
@@ -318,7 +332,10 @@ ngx_tg_command_log_code_error(ngx_conf_t *cf, const ngx_tg_command_word_t *word,
     return NGX_ERROR;
 }
 
-/* Code that comes by the standard input: what no schema bounds is warned of. */
+/*
+ * Warns about code on the standard input if no schema restricts the caller's
+ * value.
+ */
 static void
 ngx_tg_command_lint_input(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
                           const ngx_tg_command_word_t *input,
@@ -382,9 +399,9 @@ ngx_tg_command_lint_option(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
     tg_buf_deinit(&text);
 }
 
-/* --- a command line --- */
+/* --- command lines --- */
 
-/* Does the schema bound all values of callers in a word? */
+/* Checks whether the schema restricts all callers' values in a word. */
 static ngx_uint_t
 ngx_tg_command_is_word_bounded(const ngx_tg_tool_t *tool,
                                const ngx_tg_command_word_t *word,
@@ -413,7 +430,10 @@ ngx_tg_command_is_word_bounded(const ngx_tg_tool_t *tool,
     return 1;
 }
 
-/* The words as core takes them, the program by the name that is known. */
+/*
+ * Converts the words for the checks of tg_command; the program is named by its
+ * path. Returns NULL if there is no memory.
+ */
 static tg_command_word_t *
 ngx_tg_command_create_words(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
                             ngx_tg_command_word_t **from, ngx_uint_t n,
@@ -458,7 +478,10 @@ ngx_tg_command_create_words(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
     return words[0].text.data != NULL ? words : NULL;
 }
 
-/* The words of `exec`, and of the `arg` lines after it; NULL: no memory. */
+/*
+ * Lists the words of `exec`, then the words of `arg`. Returns NULL if there is
+ * no memory.
+ */
 static ngx_tg_command_word_t **
 ngx_tg_command_list_words(ngx_conf_t *cf, const ngx_tg_command_line_t *command,
                           ngx_uint_t *n)
@@ -479,7 +502,7 @@ ngx_tg_command_list_words(ngx_conf_t *cf, const ngx_tg_command_line_t *command,
     return list;
 }
 
-/* Adds a name to those of variables that hold what a caller chooses. */
+/* Adds a variable to the names whose values callers choose. */
 static ngx_int_t
 ngx_tg_command_add_name(ngx_conf_t *cf, tg_command_names_t *names,
                         tg_str_t name)

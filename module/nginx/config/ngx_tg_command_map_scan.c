@@ -1,18 +1,22 @@
 /*
- * Variables that `map` makes of callers' values.  NGINX does not say what a
- * map's variable holds, so the text of the config is read once more.
+ * Finds variables that `map` derives from callers' values. NGINX does not
+ * expose the contents of a map, so the text of the config is read a second
+ * time.
  */
 #include "nginx/config/ngx_tg_command_lint.h"
 
-/* As much as is read of a schema, too; larger ones are not looked at. */
+/*
+ * Size limit of a scanned config file, equal to the limit of a schema file.
+ * Larger files are not scanned.
+ */
 #define NGX_TG_SCANNED_FILE_SIZE_MAX 1048576
 
-/* Files that are read; those of larger configs are not looked at. */
+/* Maximum number of scanned config files. Further files are not scanned. */
 #define NGX_TG_SCANNED_FILES_MAX 256
 
 typedef struct {
     ngx_str_t name;
-    tg_str_t text; /* absent: it was not read */
+    tg_str_t text; /* absent: the file was not read */
 } ngx_tg_scanned_file_t;
 
 typedef struct {
@@ -57,7 +61,7 @@ ngx_tg_map_scan_add_name(void *ctx, tg_str_t name)
     }
 }
 
-/* The maps of all files, until none of them adds a variable. */
+/* Scans the maps of all files repeatedly, until none adds a variable. */
 static void
 ngx_tg_map_scan_read_maps(ngx_tg_map_scan_t *derive)
 {
@@ -83,7 +87,10 @@ ngx_tg_map_scan_read_maps(ngx_tg_map_scan_t *derive)
     } while (derive->has_more);
 }
 
-/* Reads a file once; NGX_DECLINED: it was read, or has no text. */
+/*
+ * Reads a file that was not read before. Returns NGX_OK, or NGX_DECLINED if
+ * there is no new text.
+ */
 static ngx_int_t
 ngx_tg_map_scan_read_file(ngx_tg_map_scan_t *derive, ngx_str_t *name)
 {
@@ -114,7 +121,7 @@ ngx_tg_map_scan_read_file(ngx_tg_map_scan_t *derive, ngx_str_t *name)
     file->name = *name;
     file->text = TG_STR_NONE;
 
-    /* What is read is a regular file; `-g` and the like have no maps. */
+    /* Only regular files are read; `-g` and the like contain no maps. */
     if (ngx_file_info(name->data, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
         || ngx_file_size(&fi) > NGX_TG_SCANNED_FILE_SIZE_MAX
         || ngx_tg_conf_read_file(derive->cf, &file->name, &text, &fi) != NGX_OK)
@@ -127,7 +134,10 @@ ngx_tg_map_scan_read_file(ngx_tg_map_scan_t *derive, ngx_str_t *name)
     return NGX_OK;
 }
 
-/* The files that a pattern of an `include` names; NGINX reports mistakes. */
+/*
+ * Reads the files that the pattern of an `include` names. NGINX itself reports
+ * errors in the pattern.
+ */
 static void
 ngx_tg_map_scan_add_include(ngx_tg_map_scan_t *derive, tg_str_t pattern)
 {
@@ -170,7 +180,7 @@ ngx_tg_map_scan_add_include(ngx_tg_map_scan_t *derive, tg_str_t pattern)
     ngx_close_glob(&gl);
 }
 
-/* A file, and all that it includes. */
+/* Reads a file and all files that it includes. */
 static void
 ngx_tg_map_scan_add_file(ngx_tg_map_scan_t *derive, ngx_str_t *name)
 {
@@ -185,7 +195,7 @@ ngx_tg_map_scan_add_file(ngx_tg_map_scan_t *derive, ngx_str_t *name)
         return;
     }
 
-    /* The list grows by the files that are included. */
+    /* The list grows while included files are added. */
     for (/* void */; i < derive->mcf->scanned_files->nelts; i++) {
         file = derive->mcf->scanned_files->elts;
 
@@ -198,7 +208,10 @@ ngx_tg_map_scan_add_file(ngx_tg_map_scan_t *derive, ngx_str_t *name)
     ngx_tg_map_scan_read_maps(derive);
 }
 
-/* Of the main file, of the one that is read, and of all that they include. */
+/*
+ * Scans the main config file, the current file, and the files that they
+ * include.
+ */
 tg_command_names_t
 ngx_tg_command_get_derived_names(ngx_conf_t *cf)
 {

@@ -1,12 +1,16 @@
 /*
- * What handlers' directives say of the tool whose block is read.
+ * Helpers for directives: errors, arrays, inheritance, and the handler of the
+ * tool whose block is being read.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include <dlfcn.h>
 #include <sys/wait.h>
 
-/* Blocks of tools make what their directives need: see conf_size. */
+/*
+ * Empty context of handler modules: ngx_tg_tool_create_handler_confs()
+ * allocates their configuration, see conf_size.
+ */
 ngx_stream_module_t ngx_tg_handler_module_ctx;
 
 char *
@@ -108,7 +112,10 @@ ngx_tg_conf_set_handler(ngx_conf_t *cf, const ngx_tg_handler_t *handler)
         &value[0], &tool->handler->name);
 }
 
-/* In a process of its own: this one would never be rid of it. */
+/*
+ * Loads the library in a child process: a library that is loaded once would
+ * stay in this process.
+ */
 ngx_int_t
 ngx_tg_conf_check_library(ngx_conf_t *cf, const char *file, const char *package)
 {
@@ -128,7 +135,10 @@ ngx_tg_conf_check_library(ngx_conf_t *cf, const char *file, const char *package)
 
     status = 0;
 
-    /* A worker or a handler of signals may have been faster: not known. */
+    /*
+     * ECHILD: a signal handler may have reaped the child, so that its status is
+     * unknown.
+     */
     while (pid != -1 && waitpid(pid, &status, 0) == -1) {
         if (ngx_errno != NGX_EINTR) {
             return NGX_OK;

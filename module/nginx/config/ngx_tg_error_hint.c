@@ -1,15 +1,15 @@
 /*
- * Hints for a config that NGINX refuses: the directive that was probably meant,
- * how many arguments it takes, and the place where a ";" is probably missing.
+ * Hints for a config that NGINX rejects: the directive that was probably meant,
+ * its number of arguments, and the place where a ";" is probably missing.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include "base/tg_suggest.h"
 
-/* Contexts of this module's blocks, and of a `server`. */
+/* Context of the directives in a `server` block of the stream module. */
 #define NGX_TG_HINT_SERVER_CONF (NGX_STREAM_SRV_CONF | NGX_STREAM_MAIN_CONF)
 
-/* What a list of names holds at most. */
+/* Maximum number of names in a list, including the NULL at its end. */
 #define NGX_TG_HINT_NAMES_MAX 512
 
 /* Writes the names of a context's directives to names, which ends with NULL. */
@@ -38,7 +38,7 @@ ngx_tg_hint_list_directives(ngx_conf_t *cf, ngx_uint_t context,
     names[n] = NULL;
 }
 
-/* Returns whether the word is one of the names. */
+/* Checks whether the word is one of the names. */
 static ngx_uint_t
 ngx_tg_hint_is_in_list(const char *const *names, const char *word)
 {
@@ -51,7 +51,10 @@ ngx_tg_hint_is_in_list(const char *const *names, const char *word)
     return 0;
 }
 
-/* Names of other programs' configs; NULL: there is none for a word. */
+/*
+ * Returns the directive for a name that other programs use in their configs.
+ * Returns NULL if there is none among the names.
+ */
 static const char *
 ngx_tg_hint_find_synonym(const ngx_str_t *name, const char *const *names)
 {
@@ -101,9 +104,9 @@ ngx_tg_hint_find_synonym(const ngx_str_t *name, const char *const *names)
 }
 
 /*
- * Returns the name that is near, NULL: none is.  A name with or without "tool_"
- * is often that of another context; it is compared without it, as all those
- * names would be near otherwise.
+ * Returns the most similar name, or NULL. Directives of different contexts
+ * often differ only by the prefix "tool_". It is left out of the comparison,
+ * because all names with the prefix would be similar otherwise.
  */
 static const char *
 ngx_tg_hint_find_similar(const ngx_str_t *name, const char *const *names)
@@ -137,7 +140,7 @@ ngx_tg_hint_find_similar(const ngx_str_t *name, const char *const *names)
     return near == NULL && has_prefix ? tg_suggest_word(rest, names) : near;
 }
 
-/* Logs the name that was probably meant by an unknown one. */
+/* Logs the directive that was probably meant by an unknown name. */
 static void
 ngx_tg_hint_log_directive_name(ngx_conf_t *cf, const ngx_str_t *name,
                                const char *const *names)
@@ -176,7 +179,9 @@ ngx_tg_hint_log_directive_name(ngx_conf_t *cf, const ngx_str_t *name,
 
 /* --- the number of arguments --- */
 
-/* A directive of a context; NULL: there is none of this name. */
+/*
+ * Returns a directive of this context, or NULL if there is none of this name.
+ */
 static const ngx_command_t *
 ngx_tg_hint_find_directive(ngx_conf_t *cf, ngx_uint_t context,
                            const ngx_str_t *name)
@@ -203,7 +208,7 @@ ngx_tg_hint_find_directive(ngx_conf_t *cf, ngx_uint_t context,
     return NULL;
 }
 
-/* As NGINX decides it. */
+/* Checks whether a directive accepts n arguments, by NGINX's own rules. */
 static ngx_uint_t
 ngx_tg_hint_accepts_arg_count(const ngx_command_t *cmd, ngx_uint_t n)
 {
@@ -225,7 +230,9 @@ ngx_tg_hint_accepts_arg_count(const ngx_command_t *cmd, ngx_uint_t n)
                : n < sizeof(bits) / sizeof(bits[0]) && (cmd->type & bits[n]);
 }
 
-/* What is probably wrong with arguments of which there are too many, or few. */
+/*
+ * Returns the probable error in a directive with too many or too few arguments.
+ */
 static const char *
 ngx_tg_hint_explain_arg_count(const ngx_array_t *args, ngx_uint_t is_block,
                               ngx_uint_t least)
@@ -260,8 +267,8 @@ ngx_tg_hint_explain_arg_count(const ngx_array_t *args, ngx_uint_t is_block,
 }
 
 /*
- * Logs how many arguments the directive that was read takes, if it has others.
- * Returns 1 if it did.
+ * Logs the number of arguments that the current directive takes, if its own
+ * number is wrong. Returns 1 if a line was logged, else 0.
  */
 static ngx_uint_t
 ngx_tg_hint_log_arg_count(ngx_conf_t *cf, ngx_uint_t context)
@@ -313,9 +320,11 @@ ngx_tg_hint_log_arg_count(ngx_conf_t *cf, ngx_uint_t context)
     return 1;
 }
 
-/* --- the text that was read --- */
+/* --- source text --- */
 
-/* Returns the end of the text before p without blanks and comments. */
+/*
+ * Returns the end of the text before p, without trailing blanks and comments.
+ */
 static u_char *
 ngx_tg_hint_skip_blanks_back(u_char *start, u_char *p)
 {
@@ -356,8 +365,8 @@ ngx_tg_hint_count_lines(const u_char *from, const u_char *to)
 }
 
 /*
- * Returns the last line in the text from start to end that begins with a word,
- * at that word; NULL if there is none.
+ * Returns the start of the last line between start and end that begins with the
+ * word, after its indentation. Returns NULL if there is none.
  */
 static u_char *
 ngx_tg_hint_find_line(u_char *start, u_char *end, const ngx_str_t *word)
@@ -387,7 +396,7 @@ ngx_tg_hint_find_line(u_char *start, u_char *end, const ngx_str_t *word)
 
 /*
  * Logs that a ";" is missing if an argument is a directive's name at the start
- * of a line.  Returns 1 if it did.
+ * of a line. Returns 1 if a line was logged, else 0.
  */
 static ngx_uint_t
 ngx_tg_hint_log_missing_semicolon(ngx_conf_t *cf, ngx_uint_t level,
@@ -403,7 +412,7 @@ ngx_tg_hint_log_missing_semicolon(ngx_conf_t *cf, ngx_uint_t level,
     start = b->start;
     end = b->pos;
 
-    /* Only within the statement that has just ended. */
+    /* Search only the statement that has just ended. */
     for (before = end - 1; before > start; before--) {
         if (before[-1] == ';' && (*before == '\r' || *before == LF)) {
             start = before - 1;
@@ -435,7 +444,7 @@ ngx_tg_hint_log_missing_semicolon(ngx_conf_t *cf, ngx_uint_t level,
     return 0;
 }
 
-/* Logs in which line a ";" is missing before a "}". */
+/* Logs the line at whose end a ";" is missing before a "}". */
 static void
 ngx_tg_hint_log_semicolon_at_end(ngx_conf_t *cf)
 {
@@ -455,7 +464,7 @@ ngx_tg_hint_log_semicolon_at_end(ngx_conf_t *cf)
                            - ngx_tg_hint_count_lines(end, b->pos));
 }
 
-/* --- what others call --- */
+/* --- public functions --- */
 
 void
 ngx_tg_lint_missing_semicolon(ngx_conf_t *cf)
@@ -487,7 +496,10 @@ ngx_tg_log_error_hint(ngx_conf_t *cf)
     if (!ngx_tg_hint_is_in_list(names, (char *) name->data)) {
         file = cf->conf_file;
 
-        /* That of an included file is closed; NGINX has named its line. */
+        /*
+         * If the error is in an included file, that file is closed already, and
+         * NGINX has logged its line.
+         */
         if (ngx_strlcasestrn(b->start, b->pos, name->data, name->len - 1)
             == NULL) {
             cf->conf_file = NULL;
@@ -514,11 +526,14 @@ ngx_tg_log_error_hint(ngx_conf_t *cf)
         (void) ngx_tg_hint_log_arg_count(cf, cf->cmd_type);
     }
 
-    /* The blocks around this one have nothing to add. */
+    /* Prevents further hints from the enclosing blocks. */
     cf->args->nelts = 0;
 }
 
-/* The stream block failed, unless it was read whole: NGINX frees the config. */
+/*
+ * Logs a hint when NGINX frees the config after the stream block failed; ctx is
+ * NULL if the block was read successfully.
+ */
 static void
 ngx_tg_hint_log_for_server(void *data)
 {
@@ -573,7 +588,7 @@ ngx_tg_start_error_hints(ngx_conf_t *cf)
         return NULL;
     }
 
-    /* NGINX's own is on its stack, as is the file. */
+    /* The original ngx_conf_t and its file are on NGINX's stack. */
     copy = cln->data;
     *copy = *cf;
     copy->conf_file = NULL;

@@ -1,15 +1,15 @@
 /*
- * What directives say that lead to HTTP: headers, certificates, and the
- * library that speaks it.
+ * Directives about HTTP connections: headers, certificates, proxy, timeout, and
+ * the check for libcurl.
  */
 #include "nginx/config/ngx_tg_http_common_directives.h"
 
 #include "base/tg_url.h"
 #include "nginx/config/ngx_tg_config.h"
 
-/* The runner's own; it loads it when it is needed. */
+/* The library that the runner loads when it is needed. */
 #define NGX_TG_LIBCURL_FILE "libcurl.so.4"
-/* As the runner takes it. */
+/* Maximum that the runner accepts, in ms. */
 #define NGX_TG_CONNECT_TIMEOUT_MAX 3600000
 
 /* --- headers --- */

@@ -1,24 +1,30 @@
 /*
- * JSON in a config, or in a file that it names; and where in them a mistake
- * is.
+ * JSON in the config, or in a file that it names, and the line of an error in
+ * it.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include "schema/tg_schema_bundle.h"
 
-/* A schema is a page or two; more is a mistake in the path. */
+/*
+ * Maximum file size in bytes, far above that of a schema; a larger file is
+ * probably the wrong one.
+ */
 #define NGX_TG_CONF_FILE_MAX 1048576
 
-/* --- where it stands in the config --- */
+/* --- source text of an argument --- */
 
-/* An argument within quotes, as it is in the config's file. */
+/* A quoted argument in the source text of the config file. */
 typedef struct {
-    const u_char *start; /* behind the quote */
-    const u_char *end;   /* at the other one */
-    ngx_uint_t line;     /* of the end */
+    const u_char *start; /* after the opening quote */
+    const u_char *end;   /* at the closing quote */
+    ngx_uint_t line;     /* line of the closing quote */
 } ngx_tg_quoted_arg_t;
 
-/* As NGINX reads it: the next character, how many bytes it takes. */
+/*
+ * Decodes the next character by NGINX's rules for quoted arguments. Returns the
+ * number of bytes it takes in the source.
+ */
 static size_t
 ngx_tg_quoted_arg_next_char(const u_char *p, const u_char *end, u_char *c)
 {
@@ -70,8 +76,9 @@ ngx_tg_quoted_arg_is_equal(const ngx_tg_quoted_arg_t *quoted,
 }
 
 /*
- * The last argument of the directive that was read: NGINX has it in its
- * buffer up to the semicolon.  NGX_DECLINED: it is none within quotes.
+ * Finds the last argument of the current directive, which is in NGINX's buffer
+ * up to the semicolon. Returns NGX_OK, or NGX_DECLINED if the argument is not
+ * quoted or not in the buffer.
  */
 static ngx_int_t
 ngx_tg_quoted_arg_find(ngx_conf_t *cf, const ngx_str_t *text,
@@ -110,7 +117,7 @@ ngx_tg_quoted_arg_find(ngx_conf_t *cf, const ngx_str_t *text,
     return NGX_DECLINED;
 }
 
-/* Where in the config a byte of it is. */
+/* Returns the position in the config file of a byte of the decoded argument. */
 static const u_char *
 ngx_tg_quoted_arg_seek(const ngx_tg_quoted_arg_t *quoted, size_t offset)
 {
@@ -152,7 +159,7 @@ ngx_tg_json_get_error_offset(tg_str_t raw)
     return (size_t) (json.pos - json.start);
 }
 
-/* Has a text the quotes of a word processor, U+201C to U+201E? */
+/* Checks whether a text contains the typographic quotes U+201C to U+201E. */
 static ngx_uint_t
 ngx_tg_json_has_typographic_quotes(const ngx_str_t *text)
 {
@@ -169,7 +176,7 @@ ngx_tg_json_has_typographic_quotes(const ngx_str_t *text)
     return 0;
 }
 
-/* What is wrong within the config, and in which of its lines. */
+/* Logs a JSON error in the config with its line and a remedy. */
 static void
 ngx_tg_json_log_error(ngx_conf_t *cf, ngx_str_t *directive,
                       const ngx_str_t *text, const tg_buf_t *why)
@@ -318,7 +325,7 @@ typedef struct {
     ngx_conf_t *cf;
     ngx_str_t *directive;
     ngx_str_t *file;
-    ngx_str_t folder; /* with its slash */
+    ngx_str_t folder; /* with its final slash */
 } ngx_tg_schema_dir_t;
 
 static int

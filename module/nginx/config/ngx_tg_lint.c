@@ -1,6 +1,6 @@
 /*
- * What is no mistake in a tool's block, but most probably not meant: warnings,
- * each with what to write instead.
+ * Warnings about parts of a tool's block that are valid but probably not
+ * intended, each with a remedy.
  */
 #include "nginx/config/ngx_tg_config.h"
 
@@ -9,7 +9,7 @@
 #include "schema/tg_schema_lint.h"
 #include "schema/tg_schema_query.h"
 
-/* --- the JSON of a tool --- */
+/* --- schemas and annotations --- */
 
 typedef struct {
     ngx_conf_t *cf;
@@ -113,7 +113,10 @@ ngx_tg_lint_annotations(ngx_conf_t *cf, tg_str_t annotations)
 
 /* --- words of programs --- */
 
-/* `*.txt` of programs that take names of files, and `~/x` of all. */
+/*
+ * Warns about `*.txt` as a word of a program that takes file names, and about
+ * `~/x` as a word of any program: no shell expands them.
+ */
 static void
 ngx_tg_lint_glob_word(ngx_conf_t *cf, ngx_str_t *word, const ngx_str_t *program)
 {
@@ -160,7 +163,10 @@ ngx_tg_lint_glob_word(ngx_conf_t *cf, ngx_str_t *word, const ngx_str_t *program)
                                  "single quotes, or the names themselves");
 }
 
-/* `--author="$x"`: quotes that do not begin a word are a part of it. */
+/*
+ * Warns about `--author="$x"`: quotes that do not begin a word become part of
+ * the argument.
+ */
 static void
 ngx_tg_lint_quoted_word(ngx_conf_t *cf, const ngx_str_t *word)
 {
@@ -201,7 +207,7 @@ ngx_tg_lint_program_word(ngx_conf_t *cf, ngx_str_t *word,
         }
     }
 
-    /* `find … -exec … ;` */
+    /* exclude `find … -exec … ;` */
     if ((signs[i] == NULL && (word->len < 2 || word->data[0] != '`'))
         || (signs[i] != NULL && signs[i][0] == ';' && program->len >= 4
             && ngx_strncmp(program->data + program->len - 4, "find", 4) == 0))
@@ -236,17 +242,20 @@ ngx_tg_value_mark_as_word(ngx_conf_t *cf, ngx_stream_complex_value_t *value,
     use[mcf->value_sources.nelts - 1].is_conditional = is_conditional;
 }
 
-/* --- arguments that values name --- */
+/* --- arguments in values --- */
 
 typedef struct {
     ngx_conf_t *cf;
     ngx_tg_tool_t *tool;
     ngx_tg_value_source_t *use;
-    tg_str_t text; /* of the variable */
-    tg_str_t name; /* of the argument */
+    tg_str_t text; /* variable as written */
+    tg_str_t name; /* name of the argument */
 } ngx_tg_arg_reference_t;
 
-/* The schema declares no such argument. */
+/*
+ * Reports an argument that the schema does not declare. Returns NGX_OK after a
+ * warning, or NGX_ERROR if the schema forbids the argument.
+ */
 static ngx_int_t
 ngx_tg_lint_unknown_arg(const ngx_tg_arg_reference_t *named)
 {
@@ -268,7 +277,10 @@ ngx_tg_lint_unknown_arg(const ngx_tg_arg_reference_t *named)
     return is_closed ? NGX_ERROR : NGX_OK;
 }
 
-/* A word that is this argument and nothing else. */
+/*
+ * Warns about a word that consists only of this argument, if the argument is an
+ * array or an object, or if it is optional without a default.
+ */
 static void
 ngx_tg_lint_bare_arg(const ngx_tg_arg_reference_t *named, tg_str_t key,
                      tg_str_t schema)

@@ -1,23 +1,33 @@
 /*
- * `output`, `max_output`, `preview`: what becomes of what a handler puts out,
- * and of how much.
+ * `output`, `max_output`, `preview`, `tool_spill`: type and size limits of a
+ * handler's output.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include <ctype.h>
 
-/* The runner's answer must fit a frame, each byte escaped at worst. */
+/*
+ * Maximum of max_output, in bytes: the runner's response must fit a frame even
+ * if every byte is escaped.
+ */
 #define NGX_TG_MAX_OUTPUT_LIMIT 33554432
-/* Less has no room for an output that is worth it. */
+/* Minimum quota, in bytes; a smaller one could not hold a useful output. */
 #define NGX_TG_SPILL_QUOTA_MIN 1048576
-/* A note to read again later is nothing to keep for days. */
+/*
+ * Maximum lifetime of a stored output, in ms. Outputs are stored for reading
+ * soon, not for days.
+ */
 #define NGX_TG_SPILL_TIME_MAX 86400000
 
-/* Those of bytes have a type, which MCP has a kind of block for. */
+/*
+ * Output types; image, audio and file need a MIME type, for which MCP has a
+ * content block.
+ */
 static const struct {
     const char *word;
     ngx_uint_t output;
-    const char *type; /* what it must begin with; NULL: it has none */
+    /* required prefix of the MIME type; NULL: takes no MIME type */
+    const char *type;
 } ngx_tg_output_types[] = {
     { "text", TG_OUTPUT_TEXT, NULL },
     { "json", TG_OUTPUT_JSON, NULL },
@@ -30,7 +40,10 @@ static const struct {
 #define NGX_TG_OUTPUT_TYPES_N                                                  \
     (sizeof(ngx_tg_output_types) / sizeof(ngx_tg_output_types[0]))
 
-/* RFC 6838: type/subtype. */
+/*
+ * Checks whether a text is a media type (RFC 6838: type/subtype) that begins
+ * with the prefix.
+ */
 static ngx_uint_t
 ngx_tg_is_media_type(const ngx_str_t *type, const char *prefix)
 {
@@ -116,7 +129,7 @@ ngx_tg_conf_set_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* Of 1 to 32m: the size, or 0, and it is logged. */
+/* Parses a size between 1 and 32m. Returns 0 after logging if it is invalid. */
 static size_t
 ngx_tg_conf_parse_output_size(ngx_conf_t *cf, ngx_command_t *cmd,
                               ngx_str_t *value)
@@ -137,7 +150,7 @@ ngx_tg_conf_parse_output_size(ngx_conf_t *cf, ngx_command_t *cmd,
     return 0;
 }
 
-/* SIZE [spill] */
+/* Parses `SIZE [spill]`. */
 static char *
 ngx_tg_conf_parse_max_output(ngx_conf_t *cf, ngx_command_t *cmd, size_t *size,
                              ngx_uint_t *stores_output)
@@ -185,7 +198,7 @@ ngx_tg_conf_set_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
                                         &scf->stores_output);
 }
 
-/* SIZE|off */
+/* Parses `SIZE|off`; the size is 0 for `off`. */
 static char *
 ngx_tg_conf_parse_preview(ngx_conf_t *cf, ngx_command_t *cmd, size_t *size)
 {
@@ -335,9 +348,12 @@ ngx_tg_tool_output_check(const ngx_tg_tool_t *tool)
                : NULL;
 }
 
-/* --- what a server says for its tools --- */
+/* --- inheritance from the server --- */
 
-/* The nearest block that has a `preview` counts, else the server's. */
+/*
+ * Inherits `preview` from the nearest enclosing block that has one, else from
+ * the server.
+ */
 static void
 ngx_tg_tool_inherit_preview(const ngx_tg_srv_conf_t *scf, ngx_tg_tool_t *tool)
 {
@@ -357,7 +373,10 @@ ngx_tg_tool_inherit_preview(const ngx_tg_srv_conf_t *scf, ngx_tg_tool_t *tool)
     }
 }
 
-/* Of a tool that can keep what is too large. */
+/*
+ * Sets the stored-output options of a tool whose handler allows them. Returns
+ * NGX_OK, or NGX_ERROR after logging a preview that exceeds max_output.
+ */
 static ngx_int_t
 ngx_tg_tool_init_spill(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
                        ngx_tg_tool_t *tool, ngx_uint_t has_size)

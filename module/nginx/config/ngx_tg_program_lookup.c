@@ -1,13 +1,11 @@
-/*
- * Programs and files that directives name.
- */
+/* Lookup of programs and files that directives name. */
 #include "nginx/config/ngx_tg_config.h"
 
-/* Where programs are looked for, as in the runner's environment. */
+/* Search path for programs, equal to PATH in the runner's environment. */
 #define NGX_TG_PROGRAM_SEARCH_PATH                                             \
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* Is it a file that can be run?  0, or the errno that says why not. */
+/* Checks whether a path is an executable file. Returns 0 or an errno. */
 static ngx_err_t
 ngx_tg_program_check_executable(u_char *path)
 {
@@ -24,7 +22,10 @@ ngx_tg_program_check_executable(u_char *path)
     return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
 }
 
-/* Looks a bare name up. */
+/*
+ * Searches the search path for a program; program becomes its path. Returns 0
+ * or an errno.
+ */
 static ngx_err_t
 ngx_tg_program_search_path(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
 {
@@ -61,7 +62,7 @@ ngx_tg_program_search_path(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
     return err;
 }
 
-/* What was probably meant by a program that is not there, as a remedy. */
+/* Returns the remedy for a program that was not found. */
 static const char *
 ngx_tg_program_get_error_hint(const ngx_str_t *name)
 {
@@ -94,7 +95,10 @@ ngx_tg_program_get_error_hint(const ngx_str_t *name)
            "in " NGX_TG_PROGRAM_SEARCH_PATH ")";
 }
 
-/* The path of what can be run; NGX_ERROR: there is none, which is logged. */
+/*
+ * Determines the path of an executable program. Returns NGX_OK, or NGX_ERROR
+ * after logging.
+ */
 static ngx_int_t
 ngx_tg_program_find(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 {

@@ -1,6 +1,4 @@
-/*
- * Directives that are JSON: schemas, annotations, capabilities.
- */
+/* Directives with JSON values: schemas, annotations, capabilities. */
 #include "nginx/config/ngx_tg_config.h"
 
 #include "base/tg_utf8.h"
@@ -38,7 +36,10 @@ ngx_tg_conf_set_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* tool_capability NAME [JSON]: one more member of what is declared. */
+/*
+ * tool_capability NAME [JSON]: adds a member to the declared experimental
+ * capabilities.
+ */
 char *
 ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -100,7 +101,10 @@ ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return p != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/* What `properties` declares, for $tool_arg_NAME. */
+/*
+ * Reads the schema's `properties`, whose defaults and types $tool_arg_NAME
+ * uses. Returns NGX_OK, or NGX_ERROR if there is no memory.
+ */
 static ngx_int_t
 ngx_tg_tool_read_properties(ngx_conf_t *cf, ngx_tg_tool_t *tool)
 {
@@ -139,8 +143,8 @@ ngx_tg_tool_read_properties(ngx_conf_t *cf, ngx_tg_tool_t *tool)
 }
 
 /*
- * input_schema JSON, output_schema JSON, and the same from a file; the slice
- * is at cmd->offset, and cmd->post tells a file.
+ * input_schema JSON, output_schema JSON, and their variants with a file. The
+ * slice is at cmd->offset; cmd->post is not NULL for a file.
  */
 char *
 ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -168,7 +172,7 @@ ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    /* A method's schemas are between its author and its callers. */
+    /* A method's schemas need no check: clients do not list methods. */
     mistake = tool->entry.kind == TG_ENTRY_TOOL ? tg_tool_check_schema(*field)
                                                 : NULL;
 

@@ -1,14 +1,20 @@
 /*
- * Secrets that a config has in files of their own: read when it is loaded, by
- * whoever starts NGINX, so that no dump of the config has them.
+ * Secrets in files of their own, read at config load by the user that starts
+ * NGINX, so that a dump of the config does not contain them.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include "base/tg_utf8.h"
 
-/* A token or a key; more is the wrong file. */
+/*
+ * Maximum size in bytes. A secret is a token or a key; a larger file is the
+ * wrong one.
+ */
 #define NGX_TG_SECRET_MAX 16384
-/* Where a service manager puts what a service may know (systemd.exec(5)). */
+/*
+ * Folder with the credentials that the service manager passes to a service, see
+ * systemd.exec(5).
+ */
 #define NGX_TG_CREDENTIALS_VAR "CREDENTIALS_DIRECTORY"
 
 ngx_int_t
@@ -33,7 +39,10 @@ ngx_tg_secret_file_read(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text,
                : NGX_DECLINED;
 }
 
-/* What is wrong with who may read or change it: NULL, or what to do. */
+/*
+ * Checks who may read or change the file. Returns NULL, or the error and its
+ * remedy.
+ */
 static const char *
 ngx_tg_secret_file_check(ngx_conf_t *cf, const ngx_file_info_t *fi)
 {
@@ -57,7 +66,10 @@ ngx_tg_secret_file_check(ngx_conf_t *cf, const ngx_file_info_t *fi)
     return NULL;
 }
 
-/* The path of a credential, by its name: NGX_ERROR: logged. */
+/*
+ * Determines the path of a credential by its name. Returns NGX_OK, or NGX_ERROR
+ * after logging.
+ */
 static ngx_int_t
 ngx_tg_secret_get_credential_path(ngx_conf_t *cf, ngx_str_t *name,
                                   ngx_str_t *path)

@@ -1,12 +1,12 @@
 /*
- * Directives of a server that need more than a slot.
+ * Setters for directives of a server that NGINX's slot functions cannot handle.
  */
 #include "nginx/ngx_tg.h"
 
 #include <grp.h>
 #include <pwd.h>
 
-/* One of the words in cmd->post, as their number: dialects and outputs. */
+/* Sets a field to the index of the argument among the words in cmd->post. */
 char *
 ngx_tg_conf_set_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -170,7 +170,7 @@ ngx_tg_conf_set_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* A path, made absolute; cmd->post says what may be wrong with it. */
+/* Sets an absolute path; cmd->post is its ngx_tg_path_check_pt. */
 char *
 ngx_tg_conf_set_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

@@ -1,5 +1,6 @@
 /*
- * `tool NAME { }` and `method NAME { }`, and what describes them.
+ * `tool NAME { }` and `method NAME { }`: creating tools, reading and checking
+ * their blocks, and values inherited from the server.
  */
 #include "nginx/config/ngx_tg_config.h"
 
@@ -7,7 +8,10 @@
 
 #include <sys/random.h>
 
-/* Nobody should wait for ever; tools say when they need more. */
+/*
+ * Default timeout of a call, in ms: no caller should wait without end, and
+ * tools that need longer set `timeout`.
+ */
 #define NGX_TG_TIMEOUT_DEFAULT 60000
 
 static void
@@ -114,7 +118,10 @@ ngx_tg_conf_get_handlers(ngx_conf_t *cf)
     return mcf->handlers;
 }
 
-/* `"return" or "exec"`: the handlers with these flags; article: `an "exec"`. */
+/*
+ * Joins the names of the handlers with these flags to a text like `"return" or
+ * "exec"`; with has_article, `a "return" or an "exec"`.
+ */
 static ngx_str_t
 ngx_tg_conf_join_handler_names(ngx_conf_t *cf, ngx_uint_t flags,
                                ngx_uint_t has_article)
@@ -149,9 +156,9 @@ ngx_tg_conf_join_handler_names(ngx_conf_t *cf, ngx_uint_t flags,
     return names;
 }
 
-/* --- the block --- */
+/* --- blocks --- */
 
-/* Each handler's directives have a configuration of their own. */
+/* Allocates the configuration of each handler's directives. */
 static ngx_int_t
 ngx_tg_tool_create_handler_confs(ngx_conf_t *cf, void **confs)
 {
@@ -179,7 +186,10 @@ ngx_tg_tool_create_handler_confs(ngx_conf_t *cf, void **confs)
     return NGX_OK;
 }
 
-/* What does not go together, whatever the handler: NULL, or what to write. */
+/*
+ * Checks for conflicting directives, independent of the handler. Returns NULL,
+ * or the text that follows the tool's name in the error message.
+ */
 static const char *
 ngx_tg_tool_check_conflicts(ngx_tg_tool_t *tool)
 {
@@ -229,7 +239,10 @@ ngx_tg_tool_handlers_check(ngx_conf_t *cf, ngx_tg_tool_t *tool, void **confs)
     return NULL;
 }
 
-/* The whole block was read; what is wrong with it is logged. */
+/*
+ * Checks a block that was read completely. Returns NGX_CONF_OK, or
+ * NGX_CONF_ERROR after logging.
+ */
 static char *
 ngx_tg_tool_check_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, void **confs,
                         ngx_str_t *kind, ngx_str_t *name)
@@ -282,7 +295,7 @@ ngx_tg_server_init_timeouts(ngx_tg_srv_conf_t *scf)
         scf->max_timeout = NGX_TG_MAX_TIMEOUT;
     }
 
-    /* The nearest block that says so, else the server. */
+    /* Use the nearest enclosing block with a timeout, else the server. */
     for (i = 0; (tool = ngx_tg_server_get_block(scf, i)) != NULL; i++) {
         for (from = tool; from != NULL && from->timeout == NGX_CONF_UNSET_MSEC;
              from = from->group)
@@ -559,7 +572,7 @@ ngx_tg_server_add_builtin_methods(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
     return NGX_OK;
 }
 
-/* A text for people, kept as a slice at cmd->offset. */
+/* Sets a text for people, a slice at cmd->offset. */
 char *
 ngx_tg_conf_set_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

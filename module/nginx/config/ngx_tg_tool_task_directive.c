@@ -1,16 +1,19 @@
-/*
- * `task` of a tool: its calls become tasks.
- */
+/* The `task` directive of a tool, which turns the tool's calls into tasks. */
 #include "nginx/config/ngx_tg_config.h"
 
 #include "protocol/tg_rpc.h"
 
-/* What is interrupted so often will always be. */
+/*
+ * Maximum retries. A task that is interrupted this often will never complete.
+ */
 #define NGX_TG_TOOL_TASK_RETRY_MAX 100
-/* Behind "tool:", a name of at most 64 characters. */
+/*
+ * Maximum length of a tool name in a task: "tool:" and the name have at most 64
+ * characters.
+ */
 #define NGX_TG_TASK_NAME_MAX 59
 
-/* `task [optional|required] [retry=N]` */
+/* task [optional|required] [retry=N] */
 char *
 ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

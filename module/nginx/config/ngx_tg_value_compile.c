@@ -1,13 +1,14 @@
 /*
- * Values with variables, and the times and sizes of a tool.
+ * Values with variables: translation to NGINX's syntax, compilation, the check
+ * for unknown variables; and timeouts and limits of programs.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include <ctype.h>
 
-/* A call may take an hour; one that takes longer is a task. */
+/* Maximum timeout, in ms. A call that takes longer should be a task. */
 #define NGX_TG_TIMEOUT_MAX 86400000
-/* With less memory no program starts. */
+/* Minimum memory, in bytes; with less no program can start. */
 #define NGX_TG_EXEC_MEMORY_MIN 1048576
 
 ngx_uint_t
@@ -29,8 +30,9 @@ ngx_tg_text_has_variables(const ngx_str_t *text)
 }
 
 /*
- * The element of an array, which is named as the array is.  What else is
- * named of the arguments in such a text must be it, too.
+ * Appends the variable for an array's element, which the config names like the
+ * array itself. Values with elements may use only one array. Returns NGX_OK, or
+ * NGX_ERROR after logging.
  */
 static ngx_int_t
 ngx_tg_value_append_element(ngx_conf_t *cf, const tg_template_token_t *token,
@@ -69,7 +71,7 @@ ngx_tg_value_append_element(ngx_conf_t *cf, const tg_template_token_t *token,
     return NGX_OK;
 }
 
-/* Is it one that only a translated text has? */
+/* Checks whether a variable is internal, used only in translated text. */
 static ngx_uint_t
 ngx_tg_is_internal_variable(tg_str_t name)
 {
@@ -78,7 +80,10 @@ ngx_tg_is_internal_variable(tg_str_t name)
            || tg_str_eq(name, TG_STR("tool_dollar"));
 }
 
-/* A variable as NGINX knows it, which has neither dots nor elements. */
+/*
+ * Appends a variable in NGINX's syntax, which has no dots and no elements.
+ * Returns NGX_OK, or NGX_ERROR after logging.
+ */
 static ngx_int_t
 ngx_tg_value_append_variable(ngx_conf_t *cf, const tg_template_token_t *token,
                              ngx_tg_arg_path_t **each, tg_buf_t *buf)
@@ -159,7 +164,10 @@ ngx_tg_unescape_dollars(ngx_conf_t *cf, ngx_str_t *text)
     return rc;
 }
 
-/* A text with variables as NGINX takes it. */
+/*
+ * Translates a text with variables to NGINX's syntax. Returns NGX_OK, or
+ * NGX_ERROR after logging.
+ */
 static ngx_int_t
 ngx_tg_value_translate(ngx_conf_t *cf, ngx_str_t *text,
                        ngx_tg_arg_path_t **each, ngx_str_t *made)
@@ -285,7 +293,10 @@ ngx_tg_conf_parse_timeout(ngx_str_t *value, const char *prefix)
                                                                        : msec;
 }
 
-/* timeout TIME [max=TIME]: both are beside each other at cmd->offset */
+/*
+ * timeout TIME [max=TIME]; cmd->offset is the timeout's, and the maximum
+ * follows it.
+ */
 char *
 ngx_tg_conf_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -347,9 +358,9 @@ ngx_tg_conf_set_program_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* --- what only is known when all is read --- */
+/* --- unknown variables --- */
 
-/* NGINX knows no case in variables' names. */
+/* Compares variable names ignoring case, as NGINX does. */
 static ngx_uint_t
 ngx_tg_is_same_variable_name(const ngx_str_t *a, const ngx_str_t *b)
 {
@@ -381,7 +392,7 @@ ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
         }
     }
 
-    /* Those that their module gave a handler without a name in the hash. */
+    /* Variables with a get_handler that are not in the hash of names. */
     v = cmcf->variables.elts;
 
     for (i = 0; i < cmcf->variables.nelts; i++) {
@@ -394,7 +405,7 @@ ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
     return 0;
 }
 
-/* The first unknown variable of a text, or one of length 0. */
+/* Returns the first unknown variable of a text, or an empty string. */
 static ngx_str_t
 ngx_tg_find_unknown_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
 {
@@ -427,7 +438,7 @@ ngx_tg_find_unknown_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
     return name;
 }
 
-/* What may have been meant by an unknown variable. */
+/* Returns a hint for an unknown variable, or NULL. */
 static const char *
 ngx_tg_get_variable_hint(ngx_str_t *name)
 {
