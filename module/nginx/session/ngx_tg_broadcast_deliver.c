@@ -1,16 +1,15 @@
 /*
- * Broadcasts on their way to the sessions of this worker.
- *
- * The worker reads one broadcast after the other from the page that all workers
- * share, and gives each to its sessions, in time slices.  All sessions share
- * one copy of a text, see ngx_tg_broadcast_text.h.  A client is closed when too
- * much waits for it, or when it is the slowest one and too much waits for all.
+ * Delivery of broadcasts to the sessions of this worker. The worker reads one
+ * broadcast after the other from the shared memory of all workers, and passes
+ * each to its sessions, in time slices. All sessions share one copy of a text,
+ * see ngx_tg_broadcast_text.h. A client is closed when its own backlog is too
+ * large, or when it is the slowest one and the backlog of all is too large.
  */
 #include "nginx/session/ngx_tg_session.h"
 
-/* What a client was told and has not taken. */
+/* Maximum backlog of one client, in bytes. */
 #define NGX_TG_BROADCAST_BACKLOG_MAX 4194304
-/* ms until a worker without memory tries again. */
+/* Delay until a worker without memory tries again, in ms. */
 #define NGX_TG_BROADCAST_RETRY_DELAY 100
 
 static void ngx_tg_broadcast_run(tg_sched_source_t *source);
@@ -26,14 +25,17 @@ static tg_sched_source_t ngx_tg_broadcast_source = {
     .run = ngx_tg_broadcast_run
 };
 
-/* A broadcast on its way to the sessions. */
+/* A broadcast that is being delivered to the sessions. */
 typedef struct {
     tg_buf_t copy;
     ngx_tg_broadcast_message_t broadcast;
-    ngx_tg_broadcast_text_t *texts[TG_DIALECT_COUNT]; /* by their form */
+    ngx_tg_broadcast_text_t *texts[TG_DIALECT_COUNT]; /* indexed by dialect */
 } ngx_tg_broadcast_delivery_t;
 
-/* What all sessions are told, up to which session; NULL: it is not read. */
+/*
+ * Broadcast that is being delivered to all sessions, and the next session to
+ * receive it; NULL: no broadcast is being delivered.
+ */
 static ngx_tg_broadcast_delivery_t ngx_tg_broadcast_delivery;
 static ngx_queue_t *ngx_tg_broadcast_next_session;
 
@@ -66,7 +68,7 @@ ngx_tg_broadcast_close_session(ngx_tg_session_t *session, const char *why)
     ngx_tg_session_base_wake(&session->base);
 }
 
-/* Is it for this client? */
+/* Checks whether this client is among the receivers of a broadcast. */
 static ngx_uint_t
 ngx_tg_broadcast_is_for_client(const ngx_tg_shared_client_t *shared_client,
                                const ngx_tg_broadcast_message_t *broadcast)
@@ -102,7 +104,10 @@ ngx_tg_broadcast_delivery_end(ngx_tg_broadcast_delivery_t *telling)
     }
 }
 
-/* Its clients hold the oldest text, and all of them too much. */
+/*
+ * Closes the sessions whose first unsent text is the oldest one, while all
+ * texts together exceed the worker's limit.
+ */
 static void
 ngx_tg_broadcast_close_slowest(const ngx_tg_broadcast_text_t *spared)
 {
@@ -144,7 +149,10 @@ typedef struct {
     ngx_tg_broadcast_delivery_t *telling;
 } ngx_tg_broadcast_recipient_t;
 
-/* One message for a session: its own head, and the text for all. */
+/*
+ * Adds one message to a session's output: its own head and the shared text. A
+ * callback of tg_peer_foreach_broadcast().
+ */
 static void
 ngx_tg_broadcast_on_message(void *data, tg_dialect_t form, tg_str_t head)
 {
@@ -182,7 +190,7 @@ ngx_tg_broadcast_on_message(void *data, tg_dialect_t form, tg_str_t head)
                           != TG_OK;
 }
 
-/* A broadcast for a session that has heard all before it. */
+/* Sends a broadcast to a session that has received all earlier ones. */
 static void
 ngx_tg_broadcast_send_to_session(ngx_tg_session_t *session,
                                  ngx_tg_broadcast_delivery_t *telling)
@@ -225,7 +233,9 @@ ngx_tg_broadcast_send_to_session(ngx_tg_session_t *session,
 
 /* --- all sessions --- */
 
-/* This worker came too late for some of the news. */
+/*
+ * Closes the clients that missed broadcasts, as this worker read them too late.
+ */
 static void
 ngx_tg_broadcast_on_log_overrun(void)
 {
@@ -282,7 +292,10 @@ ngx_tg_broadcast_close_displaced(void)
     }
 }
 
-/* Reads the next broadcast: NGX_OK, or NGX_AGAIN. */
+/*
+ * Reads the next broadcast. Returns NGX_OK, or NGX_AGAIN if there is none or no
+ * memory.
+ */
 static ngx_int_t
 ngx_tg_broadcast_delivery_begin(void)
 {
@@ -309,8 +322,9 @@ ngx_tg_broadcast_delivery_begin(void)
 }
 
 /*
- * Gives the broadcast to the next session; NGX_DONE: there was none.  A
- * session that catches up reads it by itself.
+ * Sends the broadcast to the next session. Returns NGX_OK, or NGX_DONE after
+ * the last session. Skips a session that is catching up: that session reads the
+ * broadcast itself.
  */
 static ngx_int_t
 ngx_tg_broadcast_delivery_advance(void)
@@ -335,7 +349,7 @@ ngx_tg_broadcast_delivery_advance(void)
     return NGX_OK;
 }
 
-/* What changed on the page, for one slice. */
+/* Handles changes in shared memory for one time slice. */
 static void
 ngx_tg_broadcast_run(tg_sched_source_t *source)
 {
@@ -388,7 +402,7 @@ ngx_tg_broadcast_start_worker(ngx_cycle_t *cycle)
                                  ngx_tg_broadcast_wake);
 }
 
-/* --- arrivals --- */
+/* --- sessions after a handoff --- */
 
 void
 ngx_tg_session_send_missed_broadcasts(ngx_tg_session_t *session)

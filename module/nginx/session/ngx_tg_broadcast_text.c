@@ -1,15 +1,15 @@
-/*
- * Texts of broadcasts, shared by the sessions that are sent them.
- */
+/* Shared texts of broadcasts, and the unsent texts of each session. */
 #include "nginx/session/ngx_tg_session.h"
 
-/* Bytes of the texts that a worker's slow listeners have not taken. */
+/* Maximum bytes of all unsent texts of a worker. */
 #define NGX_TG_BROADCAST_TEXTS_MAX 67108864
-/* A text up to this size is copied for a client that takes what it is sent, */
+/*
+ * A text up to this size is copied for a client that reads its output in time.
+ */
 #define NGX_TG_BROADCAST_TEXT_COPY_MAX 4096
-/* which this many bytes of unsent output say. */
+/* Maximum unsent output of a client that reads its output in time, in bytes. */
 #define NGX_TG_BROADCAST_TEXT_BACKLOG_MAX 16384
-/* Bytes that are sent at once. */
+/* Bytes sent by one call of send(). */
 #define NGX_TG_BROADCAST_TEXT_SEND_SIZE 131072
 
 static ngx_queue_t ngx_tg_broadcast_texts = { &ngx_tg_broadcast_texts,
@@ -113,7 +113,7 @@ ngx_tg_broadcast_text_find_surplus(void)
                : NULL;
 }
 
-/* --- of a session --- */
+/* --- unsent texts of a session --- */
 
 int
 ngx_tg_unsent_texts_add(ngx_tg_session_t *session,
@@ -183,7 +183,7 @@ ngx_tg_unsent_texts_contains(const ngx_tg_session_t *session,
     return unsent != NULL;
 }
 
-/* Takes the first one out. */
+/* Removes the first unsent text. */
 static void
 ngx_tg_unsent_texts_remove_first(ngx_tg_session_t *session)
 {
@@ -227,7 +227,7 @@ ngx_tg_unsent_texts_shift(ngx_tg_session_t *session, size_t bytes)
     session->texts.last_offset -= ngx_min(session->texts.last_offset, bytes);
 }
 
-/* What of the first is next. */
+/* Returns the next bytes of the first unsent text. */
 static tg_str_t
 ngx_tg_unsent_texts_get_rest(const ngx_tg_unsent_texts_t *texts)
 {
@@ -303,7 +303,7 @@ ngx_tg_unsent_texts_flush(ngx_tg_session_t *session)
     return NGX_OK;
 }
 
-/* --- on its way --- */
+/* --- handoff --- */
 
 static void
 ngx_tg_unsent_texts_append_range(tg_buf_t *to, const tg_buf_t *from, size_t at,
@@ -314,7 +314,10 @@ ngx_tg_unsent_texts_append_range(tg_buf_t *to, const tg_buf_t *from, size_t at,
     }
 }
 
-/* Puts the first text into peer.out, with what was sent left out. */
+/*
+ * Inserts the rest of the first text into peer.out, which loses the bytes
+ * already sent.
+ */
 static void
 ngx_tg_unsent_texts_copy_first(ngx_tg_session_t *session)
 {
@@ -357,7 +360,10 @@ ngx_tg_unsent_texts_copy_to_output(ngx_tg_session_t *session, uint64_t at)
 
     texts = &session->texts;
 
-    /* What has begun, and what the other worker will not find in the log. */
+    /*
+     * The other worker cannot read a partly sent text, or one that is no longer
+     * in the log.
+     */
     while (texts->first != NULL
            && (texts->sent != 0
                || !ngx_tg_broadcast_log_has(texts->first->text->at)))

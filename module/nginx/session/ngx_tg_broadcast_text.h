@@ -1,11 +1,11 @@
 /*
- * Texts of broadcasts: one counted copy for all sessions of a worker that are
- * sent it, and what each session has not been sent of them.
+ * Texts of broadcasts: one reference-counted copy for all sessions of a worker,
+ * and the texts that each session has not sent yet.
  *
- * A session sends in order: its peer's output up to where a text belongs, the
- * text, and what the peer wrote after that.  Texts are sent in the session's
- * own time slices only, so that many listeners that take them at once do not
- * hold up the worker.
+ * A session sends in order: its peer's output up to the position of a text, the
+ * text, and what the peer wrote after that. Texts are sent only in the
+ * session's own time slices, so that many clients that read at once do not
+ * delay the worker.
  */
 #ifndef _NGX_TG_BROADCAST_TEXT_H_INCLUDED_
 #define _NGX_TG_BROADCAST_TEXT_H_INCLUDED_
@@ -17,9 +17,9 @@ typedef struct ngx_tg_session_s ngx_tg_session_t;
 typedef struct ngx_tg_unsent_text_s ngx_tg_unsent_text_t;
 
 typedef struct {
-    ngx_queue_t queue; /* of this worker, oldest first */
-    uint64_t at;       /* its place in the log of broadcasts */
-    tg_dialect_t form; /* as tg_broadcast_write_json() has it */
+    ngx_queue_t queue; /* all texts of this worker, oldest first */
+    uint64_t at;       /* position of the broadcast in the broadcast log */
+    tg_dialect_t form; /* dialect, see tg_broadcast_write_json() */
     ngx_uint_t nrefs;
     tg_buf_t bytes;
 } ngx_tg_broadcast_text_t;
@@ -28,59 +28,67 @@ typedef struct {
 struct ngx_tg_unsent_text_s {
     ngx_tg_unsent_text_t *next;
     ngx_tg_broadcast_text_t *text;
-    size_t gap;  /* bytes of peer.out since the text before it */
-    size_t head; /* bytes of the session's own, before the text */
+    size_t gap;  /* bytes of peer.out between the previous text and this one */
+    size_t head; /* length of data, which the session sends before the text */
     char data[];
 };
 
-/* The texts in the output of a session. */
+/* All unsent texts in the output of a session. */
 typedef struct {
     ngx_tg_unsent_text_t *first;
     ngx_tg_unsent_text_t *last;
-    size_t first_offset; /* where in peer.out the first belongs, */
-    size_t last_offset;  /* and the last */
-    size_t sent;         /* bytes of the first that were sent */
-    size_t bytes;        /* of all that were not */
-    size_t memory;       /* of the session's own */
+    size_t first_offset; /* position of the first text in peer.out */
+    size_t last_offset;  /* position of the last text in peer.out */
+    size_t sent;   /* bytes of the first text that were sent, data included */
+    size_t bytes;  /* bytes of all texts that were not sent */
+    size_t memory; /* bytes of memory of the list, without the shared texts */
 } ngx_tg_unsent_texts_t;
 
 /*
- * The text of a broadcast in a form, which other sessions may have: to be
- * released.  NULL: no memory.
+ * Returns the text of a broadcast in a dialect, shared with other sessions; the
+ * caller must release it. Returns NULL if there is no memory.
  */
 ngx_tg_broadcast_text_t *ngx_tg_broadcast_text_get(
     const ngx_tg_broadcast_message_t *broadcast, tg_dialect_t form);
+/* Releases a reference to a text. */
 void ngx_tg_broadcast_text_release(ngx_tg_broadcast_text_t *text);
 
-/* The oldest text, when all texts together are more than a worker holds. */
+/*
+ * Returns the oldest text if all texts together exceed the worker's limit, else
+ * NULL.
+ */
 ngx_tg_broadcast_text_t *ngx_tg_broadcast_text_find_surplus(void);
 
 /*
- * Puts a text, after a head of the session's own, behind what is in its
- * output: a small one is copied.  TG_OK or TG_NOMEM.
+ * Appends a text to the session's output, after the session's own head. A small
+ * text is copied to peer.out. Returns TG_OK or TG_NOMEM.
  */
 int ngx_tg_unsent_texts_add(ngx_tg_session_t *session,
                             ngx_tg_broadcast_text_t *text, tg_str_t head);
 
-/* Does a session have to send a text? */
+/* Checks whether this text is among the session's unsent texts. */
 ngx_uint_t ngx_tg_unsent_texts_contains(const ngx_tg_session_t *session,
                                         const ngx_tg_broadcast_text_t *text);
 
-/* Sends the first text, which is due: as ngx_tg_session_flush(). */
+/*
+ * Sends the first text, whose position in the output is reached. Returns NGX_OK
+ * when all of it is sent, NGX_AGAIN, or NGX_ERROR.
+ */
 ngx_int_t ngx_tg_unsent_texts_flush(ngx_tg_session_t *session);
 
 /*
- * The session moves: what has begun to be sent is in peer.out then, the other
- * texts are forgotten.  Returns the place of the first of those in the log, or
- * what is given where there is none.
+ * Prepares the texts for a handoff: copies partly sent texts, and texts that
+ * are no longer in the broadcast log, to peer.out, and drops the others.
+ * Returns the log position of the first dropped text, or at if none was
+ * dropped.
  */
 uint64_t ngx_tg_unsent_texts_copy_to_output(ngx_tg_session_t *session,
                                             uint64_t at);
 
-/* Bytes at the beginning of peer.out were dropped. */
+/* Adjusts positions after bytes were removed from the start of peer.out. */
 void ngx_tg_unsent_texts_shift(ngx_tg_session_t *session, size_t bytes);
 
-/* Forgets all texts of a session. */
+/* Drops all unsent texts of a session. */
 void ngx_tg_unsent_texts_clear(ngx_tg_session_t *session);
 
 #endif

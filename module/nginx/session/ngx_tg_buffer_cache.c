@@ -1,13 +1,12 @@
 /*
- * What a worker keeps of one session for the next.
- *
- * An output buffer that whoever has something to say borrows; and some large
- * blocks, as fresh memory costs a page fault every 4 KB, which for a message
- * of a megabyte is more than all the rest of a call.
+ * Buffers that a worker reuses for its sessions: an output buffer, lent to the
+ * session that writes; and some large blocks, because fresh memory costs a page
+ * fault every 4 KB, which for a message of a megabyte is more than the rest of
+ * a call.
  */
 #include "nginx/session/ngx_tg_session.h"
 
-/* At most this many are kept, and so many bytes together. */
+/* Maximum number of cached blocks, and of their bytes. */
 #define NGX_TG_BUFFER_CACHE_N 8
 #define NGX_TG_BUFFER_CACHE_SIZE 16777216
 
@@ -22,7 +21,10 @@ static struct {
     size_t size;
 } ngx_tg_buffer_cache;
 
-/* The smallest kept block that has this size, or the largest of all. */
+/*
+ * Returns the smallest cached block of at least `want` bytes, or the largest
+ * block if all are smaller. Returns NULL if the cache is empty.
+ */
 static ngx_tg_cached_buffer_t *
 ngx_tg_buffer_cache_find(size_t want)
 {
@@ -96,7 +98,7 @@ ngx_tg_buffer_cache_get(tg_buf_t *buf, size_t want)
     ngx_tg_buffer_cache_recycle(&old);
 }
 
-/* --- output --- */
+/* --- output buffer --- */
 
 static char *ngx_tg_output_buffer;
 static size_t ngx_tg_output_buffer_cap;

@@ -1,5 +1,6 @@
 /*
- * A session: its beginning, the events of its client's socket, and its work.
+ * A session: its start, the events of its client's socket, catalog updates, and
+ * its main function.
  */
 #include "nginx/session/ngx_tg_session.h"
 
@@ -54,7 +55,10 @@ ngx_tg_session_init_base(ngx_tg_session_t *session, ngx_stream_session_t *s)
                  scf->max_frame, (unsigned) scf->max_inflight);
 }
 
-/* Of the server's connections, it is one more or less of its dialect. */
+/*
+ * Adds n (or subtracts 1, as (uint64_t) -1) to the open connections of the
+ * session's dialect.
+ */
 static void
 ngx_tg_session_count_connection(ngx_tg_session_t *session, uint64_t n)
 {
@@ -62,7 +66,7 @@ ngx_tg_session_count_connection(ngx_tg_session_t *session, uint64_t n)
                         NGX_TG_COUNTER_OPEN_CONNECTIONS + session->dialect, n);
 }
 
-/* The first bytes may have told which one it speaks. */
+/* Recounts the connection after the first bytes revealed its dialect. */
 static void
 ngx_tg_session_update_dialect(ngx_tg_session_t *session)
 {
@@ -81,7 +85,10 @@ ngx_tg_session_check_access(void *host, tg_peer_t *peer)
     return ngx_tg_session_check_bridge_policy(host, peer);
 }
 
-/* It is counted from here on, and once where it has moved. */
+/*
+ * Starts counting the connection. A session received from another worker
+ * (is_new is 0) is not counted as accepted again.
+ */
 static void
 ngx_tg_session_start_counting(ngx_tg_session_t *session, ngx_uint_t is_new)
 {
@@ -142,7 +149,7 @@ ngx_tg_stream_content_handler(ngx_stream_session_t *s)
         return;
     }
 
-    /* What a preread phase may have taken from the socket already. */
+    /* The preread phase may have read bytes from the socket already. */
     if (c->buffer != NULL && c->buffer->last != c->buffer->pos) {
         tg_buf_append(&session->in, (char *) c->buffer->pos,
                       (size_t) (c->buffer->last - c->buffer->pos));
@@ -206,9 +213,11 @@ ngx_tg_sessions_stop(void)
     }
 }
 
-/* --- catalogues --- */
+/* --- catalogs --- */
 
-/* What a client sees of the catalogue that it is served now. */
+/*
+ * Returns the digest of the tools that the client sees in its current catalog.
+ */
 static uint64_t
 ngx_tg_session_base_get_view(ngx_tg_session_base_t *base)
 {
@@ -246,7 +255,7 @@ ngx_tg_session_base_set_catalog(ngx_tg_session_base_t *base,
     }
 }
 
-/* The session that is next to hear of another catalogue; NULL: none is. */
+/* Next session to receive a new catalog; NULL: no update is running. */
 static ngx_queue_t *ngx_tg_catalog_update_next;
 
 static void
@@ -257,7 +266,7 @@ ngx_tg_catalog_update_skip(ngx_tg_session_t *session)
     }
 }
 
-/* A session has the catalogue of its server, whenever it is served. */
+/* Switches the session to its server's current catalog. */
 static void
 ngx_tg_session_update_catalog(ngx_tg_session_t *session)
 {
@@ -270,7 +279,7 @@ ngx_tg_session_update_catalog(ngx_tg_session_t *session)
     }
 }
 
-/* One slice of telling all sessions. */
+/* Updates the catalogs of sessions for one time slice. */
 static void
 ngx_tg_catalog_update_run(tg_sched_source_t *source)
 {
@@ -389,9 +398,12 @@ ngx_tg_session_write_handler(ngx_event_t *wev)
     ngx_tg_session_run(session);
 }
 
-/* --- the work --- */
+/* --- main function --- */
 
-/* Bytes that came and were not read; of TLS with what that adds. */
+/*
+ * Returns the number of received bytes that were not read, for TLS including
+ * its overhead.
+ */
 static uint64_t
 ngx_tg_session_get_pending_bytes(const ngx_tg_session_t *session)
 {
@@ -402,7 +414,10 @@ ngx_tg_session_get_pending_bytes(const ngx_tg_session_t *session)
                : 0;
 }
 
-/* Is the session to leave this worker, or does it already? */
+/*
+ * Checks whether the session leaves this worker. Starts leaving if the worker
+ * is exiting.
+ */
 static ngx_uint_t
 ngx_tg_session_must_leave(ngx_tg_session_t *session)
 {
@@ -411,7 +426,7 @@ ngx_tg_session_must_leave(ngx_tg_session_t *session)
         ngx_tg_handoff_ops->stop();
     }
 
-    /* Told for the first time, the worker may have decided to stay. */
+    /* stop() may have decided to linger, so that the worker is not exiting. */
     if (session->state == NGX_TG_SESSION_SERVING && ngx_tg_worker_is_exiting())
     {
         session->state = NGX_TG_SESSION_LEAVING;
@@ -424,7 +439,10 @@ ngx_tg_session_must_leave(ngx_tg_session_t *session)
     return session->state != NGX_TG_SESSION_SERVING;
 }
 
-/* Reads and serves, or says goodbye; NGX_DONE: the session is gone. */
+/*
+ * Serves the session, or prepares its end. Returns NGX_OK; NGX_AGAIN if it
+ * waits for a handoff; NGX_DONE if the session is freed.
+ */
 static ngx_int_t
 ngx_tg_session_work(ngx_tg_session_t *session)
 {
@@ -437,7 +455,7 @@ ngx_tg_session_work(ngx_tg_session_t *session)
     }
 
     is_leaving = ngx_tg_session_must_leave(session);
-    /* What waited for a list is answered with that list. */
+    /* The catalog comes first: parked requests are served with the new list. */
     ngx_tg_session_update_catalog(session);
     ngx_tg_session_serve_parked(session, is_leaving);
 
@@ -456,7 +474,10 @@ ngx_tg_session_work(ngx_tg_session_t *session)
         }
     }
 
-    /* Calls that were to go along may still be on their way out. */
+    /*
+     * Calls that were detached for a handoff may still be on their way to the
+     * runner.
+     */
     if (ngx_tg_worker_is_lingering && !is_leaving) {
         ngx_tg_session_base_reattach_calls(&session->base);
     }
@@ -472,8 +493,8 @@ ngx_tg_session_work(ngx_tg_session_t *session)
 }
 
 /*
- * Reads, serves and writes as far as it goes now, then sets timers or closes
- * the session.  For every event; never from within itself.
+ * Reads, serves and writes as far as possible now, then sets timers or closes
+ * the session. Runs for every event, never recursively.
  */
 static void
 ngx_tg_session_run(ngx_tg_session_t *session)
@@ -495,7 +516,10 @@ ngx_tg_session_run(ngx_tg_session_t *session)
     }
 
     ngx_tg_session_update_dialect(session);
-    /* Before it is answered: who knows that counts on the rest. */
+    /*
+     * Update the slot before sending: a client that has its response may rely
+     * on the update.
+     */
     if (session->shared_client != NULL) {
         ngx_tg_session_update_client_slot(session);
     }
@@ -515,8 +539,8 @@ ngx_tg_session_run(ngx_tg_session_t *session)
     ngx_tg_session_set_timers(session);
 
     /*
-     * The goodbye waits until the answers are written, and they all were in
-     * this run: no event would continue.
+     * The shutdown notice waits until all responses are sent. They were sent in
+     * this run, so that no further event would come.
      */
     if (session->state == NGX_TG_SESSION_LEAVING && !session->is_drained
         && peer->ncalls == 0 && ngx_tg_session_get_unsent_size(session) == 0)
@@ -524,7 +548,10 @@ ngx_tg_session_run(ngx_tg_session_t *session)
         ngx_tg_session_set_timer(session, 1);
     }
 
-    /* Busy or not, it is told when the worker shall exit. */
+    /*
+     * NGINX notifies connections with c->idle when the worker exits, so busy
+     * sessions set it too.
+     */
     c->idle = 1;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK

@@ -1,21 +1,24 @@
 /*
- * One client's connection.
+ * Session of one client's connection.
  *
- *   SERVING ◀─▶ LEAVING ──▶ PACKED       its worker exits: to another one
+ *   SERVING ◀─▶ LEAVING ──▶ AWAITING_HANDOFF   the worker exits
  *      │ ▲         │          │ │
- *      │ └─────────┼──────────┘ │           that one is not ready any more
- *      └───────────┴────────────┴▶ ENDING   what is in peer.out, then close
+ *      │ └─────────┼──────────┘ │              the receiver is not ready
+ *      └───────────┴────────────┴─▶ CLOSING    sends peer.out, then closes
  *
- *   ngx_tg_session.c  events of the socket, calls that woke it, its end
- *   ngx_tg_session_io.c       reading, writing, and how long they may take
- *   ngx_tg_session_quota.c     time slices, memory and room of a client
- *   ngx_tg_buffer_cache.c    what the worker keeps for the next session
- *   ngx_tg_session_client_slot.c     what other workers know of it
- *   ngx_tg_broadcast_deliver.c  broadcasts, given to all sessions of a worker
- *   ngx_tg_broadcast_text.c     one copy of a broadcast for all of them
- *   ngx_tg_session_trace.c   what a trace has of its frames
+ *   ngx_tg_session.c              start, socket events, wakeups, catalogs
+ *   ngx_tg_session_io.c           reading, writing, timers
+ *   ngx_tg_session_close.c        end of a session
+ *   ngx_tg_session_parked.c       requests that wait for MCP servers
+ *   ngx_tg_session_quota.c        time slices, memory, connection limits
+ *   ngx_tg_buffer_cache.c         buffers reused by the worker's sessions
+ *   ngx_tg_session_client_slot.c  the client's row in shared memory
+ *   ngx_tg_broadcast_deliver.c    delivery of broadcasts to all sessions
+ *   ngx_tg_broadcast_text.c       texts of broadcasts, shared by sessions
+ *   ngx_tg_session_trace.c        frames for a trace (tool_trace)
+ *   ngx_tg_variables.c            variables $tool_...
  *
- * Sessions know nothing of where they move: that is the mover's.
+ * Sessions do not know the handoff code; they use ngx_tg_handoff_ops_t.
  */
 #ifndef _NGX_TG_SESSION_H_INCLUDED_
 #define _NGX_TG_SESSION_H_INCLUDED_
@@ -25,110 +28,132 @@
 #include "nginx/shm/ngx_tg_shm.h"
 #include "nginx/session/ngx_tg_broadcast_text.h"
 
-/* One read; large enough that a usual burst of frames is one. */
+/* Bytes per read; large enough for a usual burst of frames. */
 #define NGX_TG_READ_BUFFER_SIZE 131072
-/* Buffers from this size on are kept for the next call. */
+/* Minimum size of a buffer that the worker caches, in bytes. */
 #define NGX_TG_LARGE_BUFFER_SIZE 262144
-/* Steps of a time slice for an event of a session that sends a few bytes. */
+/* Steps of a time slice charged for one event of a session with a few bytes. */
 #define NGX_TG_SESSION_STEPS_PER_SLICE 8192
 /*
- * ms in which a new client may send its first byte, so that its dialect is
- * known before it gets a notification.  Notifications wait, none is lost.
+ * Time in which a new client may send its first byte, in ms. The first byte
+ * identifies the client's dialect. Notifications are delayed until then; none
+ * is lost.
  */
 #define NGX_TG_FIRST_BYTE_TIMEOUT 500
-/* How long an exiting worker serves a client that is never idle. */
+/*
+ * Maximum time that an exiting worker serves a client that is never idle, in
+ * ms.
+ */
 #define NGX_TG_LEAVING_TIMEOUT 5000
 
 typedef enum {
     NGX_TG_SESSION_SERVING = 0,
-    NGX_TG_SESSION_LEAVING, /* its worker exits */
-    /* nothing keeps it here but a worker to take it */
+    NGX_TG_SESSION_LEAVING, /* the worker exits */
+    /* the session waits for a worker that is ready to receive it */
     NGX_TG_SESSION_AWAITING_HANDOFF,
     NGX_TG_SESSION_CLOSING
 } ngx_tg_session_state_t;
 
-/* Of a session whose client other workers know, and may tell something. */
+/*
+ * The part of a session that other workers see in shared memory, and that
+ * receives broadcasts.
+ */
 typedef struct {
     ngx_queue_t queue;
     ngx_tg_session_t *session;
     ngx_tg_client_slot_t client_slot;
-    uint64_t address;     /* of its server */
-    size_t backlog_bytes; /* bytes that it was told, and may not have taken */
-    unsigned nclient_changes;  /* the peer's, when its identity was written */
-    uint64_t audience;         /* as NGX_TG_TO_… has it */
-    ngx_uint_t can_receive;    /* the server's rules let it */
-    ngx_uint_t sees_all;       /* what is others', too */
-    ngx_uint_t is_catching_up; /* it catches up with the other sessions */
-    ngx_msec_t connected;      /* when */
+    uint64_t address;     /* address hash of its server */
+    size_t backlog_bytes; /* upper bound of broadcast bytes not yet sent */
+    /* peer's nclient_changes when the identity was last written */
+    unsigned nclient_changes;
+    uint64_t audience;      /* the client's uid, or NGX_TG_AUDIENCE_* */
+    ngx_uint_t can_receive; /* the server's rules allow broadcasts to it */
+    ngx_uint_t sees_all;    /* sees other users' tasks as well */
+    /* reads broadcasts that others already received */
+    ngx_uint_t is_catching_up;
+    ngx_msec_t connected; /* time of the connection, in ms */
 } ngx_tg_shared_client_t;
 
-/* Of a connection that has not spoken, before it is a session, too. */
+/*
+ * Queue entry of a connection that has not sent a request yet; it may exist
+ * before the session does.
+ */
 typedef struct {
     ngx_queue_t queue;
     ngx_connection_t *connection;
 } ngx_tg_pre_request_t;
 
 struct ngx_tg_session_s {
-    ngx_tg_session_base_t base; /* first: the peer's host */
+    ngx_tg_session_base_t base; /* must be first: host of the peer */
     ngx_tg_session_state_t state;
-    tg_peer_wait_t wait;         /* what its timers are set for */
-    tg_dialect_t dialect;        /* that it is counted with */
-    tg_buf_t in;                 /* bytes that the peer did not consume */
-    size_t sent;                 /* bytes of peer.out that were sent, */
-    size_t traced;               /* and that a trace has, or that need not be */
-    ngx_tg_unsent_texts_t texts; /* between those bytes */
+    tg_peer_wait_t wait;  /* condition its timers are set for */
+    tg_dialect_t dialect; /* dialect it is counted under */
+    tg_buf_t in;          /* bytes not consumed by the peer */
+    size_t sent;          /* bytes of peer.out that were sent */
+    size_t traced; /* bytes of peer.out that are traced or need no trace */
+    ngx_tg_unsent_texts_t texts; /* unsent texts between bytes of peer.out */
     uint64_t bytes_in;
     uint64_t bytes_out;
-    ngx_event_t *timer;      /* its timer; NULL: nothing ever waited for time */
-    ngx_msec_t parked_until; /* when a request that waits is served again, */
-    ngx_uint_t must_serve_parked; /* or sooner, as something has happened */
+    ngx_event_t *timer;      /* session timer; NULL: never used */
+    ngx_msec_t parked_until; /* time to serve parked requests again, in ms */
+    ngx_uint_t must_serve_parked; /* serve parked requests now */
     ngx_msec_t leaving_since;
-    uint64_t bytes_to_read; /* bytes_in, with what had come by then */
+    /* value of bytes_in to reach: all bytes received before the exit */
+    uint64_t bytes_to_read;
     ngx_msec_t handoff_since;
-    ngx_msec_t in_transit_since; /* when the last byte arrived, at its end, */
-    int in_transit_bytes;        /* and how many had not yet */
+    ngx_msec_t in_transit_since; /* time of the last progress, in ms */
+    int in_transit_bytes;        /* bytes not acknowledged by the client yet */
 
-    ngx_queue_t all;          /* of this worker */
-    tg_sched_source_t source; /* its time slices and its memory */
-    uint64_t charged_steps;   /* what this slice has been charged for */
+    ngx_queue_t all; /* link in the list of all sessions of the worker */
+    tg_sched_source_t source; /* time slices and memory of the session */
+    uint64_t charged_steps;   /* steps already charged to this slice */
     size_t charged_output;
-    ngx_tg_pre_request_t pre_request;      /* among those who have not spoken */
-    ngx_queue_t memory;                    /* among those who keep much */
-    ngx_tg_shared_client_t *shared_client; /* NULL: others know nothing of it */
-    uint64_t weight;       /* the average of its memory, of late, */
-    ngx_msec_t weighed_at; /* as of then */
-    uint16_t user;         /* whose sums it counts for */
+    /* link in the queue of silent connections */
+    ngx_tg_pre_request_t pre_request;
+    ngx_queue_t memory; /* link in the list of sessions that use much memory */
+    /* NULL: not visible to other workers */
+    ngx_tg_shared_client_t *shared_client;
+    uint64_t weight;       /* recent average of its memory, in bytes */
+    ngx_msec_t weighed_at; /* time of the average, in ms */
+    uint16_t user;         /* indices in the sums of memory owners */
     uint16_t process;
 
     unsigned has_read:1;   /* a whole frame came since the timers were set */
-    unsigned has_sent:1;   /* it took bytes since then */
-    unsigned is_eof:1;     /* it will send no more */
-    unsigned is_drained:1; /* the last look before goodbye was taken */
-    unsigned is_broken:1;  /* close at once */
-    unsigned has_memory_owner:1; /* user and process are known */
-    unsigned has_slice:1;        /* this is its own time slice */
+    unsigned has_sent:1;   /* bytes were sent since the timers were set */
+    unsigned is_eof:1;     /* the client will not send more */
+    unsigned is_drained:1; /* the last read before closing is done */
+    unsigned is_broken:1;  /* close the session at once */
+    unsigned has_memory_owner:1; /* user and process are set */
+    unsigned has_slice:1;        /* runs in its own time slice */
 
-    /* Of `if=` of its trace: what was known when that was asked. */
+    /* Result of the trace's `if=`, and the state for which it was evaluated. */
     unsigned is_traced:1;
     unsigned trace_dialect:7;
-    unsigned trace_nmet; /* the peer's nmet, when the filter was asked */
+    unsigned trace_nmet; /* peer's nclient_changes at the evaluation */
 };
 
-/* Takes sessions to other workers, and brings theirs. */
+/* Functions that hand off sessions to other workers and receive sessions. */
 typedef struct {
-    /* What came with a connection from another worker; NULL: nothing. */
+    /*
+     * Returns the snapshot that came with a connection from another worker, or
+     * NULL if the connection is a new client's.
+     */
     void *(*received_snapshot)(ngx_connection_t *c);
 
-    /* Goes on with a session in which nothing happened: NGX_OK, NGX_ERROR. */
+    /* Restores a fresh session from a snapshot. Returns NGX_OK or NGX_ERROR. */
     ngx_int_t (*restore)(ngx_tg_session_t *session, void *received_snapshot);
 
-    /* This worker was told to exit: it takes nothing, unless it stays. */
+    /*
+     * Stops receiving sessions, as this worker is requested to exit; the worker
+     * may decide to linger instead.
+     */
     void (*stop)(void);
 
     /*
-     * To another worker: NGX_DONE, and the session is gone; NGX_AGAIN: soon,
-     * and nothing is read meanwhile; NGX_BUSY: that worker is not ready, and
-     * this one serves the session; NGX_DECLINED: nobody takes it.
+     * Hands off the session. Returns NGX_DONE: the session is freed; NGX_AGAIN:
+     * not yet, and nothing may be read meanwhile; NGX_BUSY: the receiver is not
+     * ready, and this worker must serve the session; NGX_DECLINED: no worker
+     * receives it.
      */
     ngx_int_t (*hand_off)(ngx_tg_session_t *session);
 } ngx_tg_handoff_ops_t;
@@ -137,112 +162,139 @@ typedef struct {
 
 void ngx_tg_session_set_handoff_ops(const ngx_tg_handoff_ops_t *handoff_ops);
 
-/* The content handler of a server with tools. */
+/* Content handler of a server with tools. */
 void ngx_tg_stream_content_handler(ngx_stream_session_t *s);
 
 /*
- * The worker stops at once: the calls that it has are logged, as killed, and
- * clients get the shutdown notice of their dialect.
+ * Handles a fast shutdown: logs running calls as killed, and sends each client
+ * the shutdown notice of its dialect.
  */
 void ngx_tg_sessions_stop(void);
 
-/* Has this worker any session? */
+/* Checks whether this worker has any session. */
 ngx_uint_t ngx_tg_has_sessions(void);
 
-/* Looks at it again after some time, and keeps an exiting worker for it. */
+/*
+ * Wakes the session after this time, in ms. An exiting worker waits for the
+ * timer.
+ */
 void ngx_tg_session_set_timer(ngx_tg_session_t *session, ngx_msec_t time);
 
 /*
- * From now on this worker offers what is in another catalogue to the clients
- * of a server: who sees another list than before is told, in time slices.
- * They and scf hold it; calls in flight point into none.
+ * Replaces a server's catalog in this worker. In time slices, notifies clients
+ * whose visible list changed. The sessions and scf hold references to the
+ * catalog; running calls do not point into it.
  */
 void ngx_tg_server_set_catalog(ngx_tg_srv_conf_t *scf, tg_catalog_t *catalog);
 
-/* Serves requests again that wait for what a server starts (scf->waits). */
+/* Serves parked requests of all sessions again (scf->get_wait_time). */
 void ngx_tg_server_unpark_sessions(ngx_tg_srv_conf_t *scf);
 
-/* --- parked --- */
+/* --- parked requests --- */
 
-/* As tg_peer_ops_t has them. */
+/*
+ * Appends the list's `_meta`, with the MCP servers that are starting or have
+ * failed. A callback of tg_peer_ops_t; host is the session's base.
+ */
 void ngx_tg_parked_append_list_meta(void *host, tg_buf_t *json);
+/*
+ * Parks a request of the tool list if MCP servers are starting. Returns TG_OK
+ * if it is parked, else TG_END. A callback of tg_peer_ops_t.
+ */
 int ngx_tg_parked_on_list(void *host, tg_peer_t *peer, tg_request_t *request);
+/*
+ * Parks a call of an unknown tool while MCP servers are starting, else rejects
+ * it. A callback of tg_peer_ops_t.
+ */
 void ngx_tg_parked_on_unknown_tool(void *host, tg_peer_t *peer,
                                    tg_request_t *request);
 
-/* Serves again what waited long enough; is_now: all that wait. */
+/* Serves parked requests again whose time is over, or all of them if is_now. */
 void ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now);
 
-/* --- ending --- */
+/* --- end of a session --- */
 
 /*
- * Its worker exits, and nobody takes it: what came is served, once; when the
- * last call has ended it says goodbye.
+ * Finishes a session whose worker exits and which no other worker receives:
+ * serves the input received so far, and sends the shutdown notice once no call
+ * is running.
  */
 void ngx_tg_session_finish_at_exit(ngx_tg_session_t *session);
 
 /*
- * worker_shutdown_timeout has passed: calls fail, it says goodbye, and nothing
- * else is waited for.
+ * Closes a session after worker_shutdown_timeout: fails its calls and sends the
+ * shutdown notice, without waiting for anything else.
  */
 void ngx_tg_session_close_past_shutdown(ngx_tg_session_t *session);
 
 /*
- * The worker stops at once: sends the shutdown notice, as far as the socket
- * takes it without waiting.
+ * Sends the shutdown notice during a fast shutdown, as far as the socket
+ * accepts it without blocking.
  */
 void ngx_tg_session_send_shutdown_notice(ngx_tg_session_t *session);
 
 /*
- * Behind all that was to be done, of which `flushed` says whether it was sent:
- * has it come to its end?  Then the session is gone.
+ * Closes the session if it has come to its end; flushed is the result of the
+ * last flush. Returns 1 if the session is freed, else 0.
  */
 ngx_uint_t ngx_tg_session_close_if_done(ngx_tg_session_t *session,
                                         ngx_int_t flushed);
 
-/* --- io --- */
+/* --- input and output --- */
 
 /*
- * Serves what there is, until the socket is empty or the peer pauses.  While
- * its output does not drain, nothing more is read of a client.
+ * Reads and serves input until the socket is empty, the time slice is over or
+ * the peer pauses. Reads nothing while the client does not take its output.
  */
 void ngx_tg_session_read_and_serve(ngx_tg_session_t *session);
 
-/* Sends what there is: NGX_OK when all went, NGX_AGAIN, NGX_ERROR. */
+/*
+ * Sends all output. Returns NGX_OK when everything is sent, NGX_AGAIN if the
+ * socket is full or the time slice is over, or NGX_ERROR.
+ */
 ngx_int_t ngx_tg_session_flush(ngx_tg_session_t *session);
 
-/* Waits for the socket to take more, while there is something to send. */
+/*
+ * Adds the write event while there is unsent output, and removes it otherwise.
+ * Returns NGX_OK or NGX_ERROR.
+ */
 ngx_int_t ngx_tg_session_watch_writable(ngx_tg_session_t *session);
 
 /*
- * A timer runs on until the client does what is expected: single bytes of a
- * frame, or of requests while it reads no answers, put nothing off.
+ * Sets the timers for the event that the session waits for. A timer keeps
+ * running until that event: single bytes of a frame, or requests of a client
+ * that reads no responses, do not extend it.
  */
 void ngx_tg_session_set_timers(ngx_tg_session_t *session);
 
-/* Sets the timer of what is expected, for so many milliseconds at most. */
+/*
+ * Sets the timer for the event that the session waits for, at most `most` ms.
+ */
 void ngx_tg_session_set_wait(ngx_tg_session_t *session, tg_peer_wait_t wait,
                              ngx_msec_t most);
 
-/* --- fair --- */
+/* --- time slices and quotas --- */
 
-/* Runs the session in its time slice: for its source. */
+/* Runs the session in its time slice. The run function of its source. */
 void ngx_tg_session_run_time_slice(tg_sched_source_t *source);
 
 /* Begins a time slice of the session. */
 void ngx_tg_time_slice_begin(ngx_tg_session_t *session);
 
 /*
- * Is the slice over that began last?  Then the session waits, and is woken
- * when its next slice comes.  As tg_peer_ops_t has it; host is the session.
+ * Checks whether the current time slice is over; the session is then queued,
+ * and woken for its next slice. A callback of tg_peer_ops_t; host is the
+ * session.
  */
 int ngx_tg_time_slice_is_over(void *host);
 
-/* Asks the same after `bytes` of a message that is not complete. */
+/*
+ * Checks whether the time slice is over after `bytes` of an incomplete message.
+ */
 ngx_uint_t ngx_tg_time_slice_is_over_after(ngx_tg_session_t *session,
                                            size_t bytes);
 
-/* Does it wait for its slice, with all that it has to do? */
+/* Checks whether all work of the session waits for its next time slice. */
 static ngx_inline ngx_uint_t
 ngx_tg_time_slice_is_awaited(const ngx_tg_session_t *session)
 {
@@ -250,14 +302,14 @@ ngx_tg_time_slice_is_awaited(const ngx_tg_session_t *session)
            && session->state == NGX_TG_SESSION_SERVING;
 }
 
-/* Bytes that the client has not been sent yet. */
+/* Returns the number of bytes not sent to the client yet. */
 static ngx_inline size_t
 ngx_tg_session_get_unsent_size(const ngx_tg_session_t *session)
 {
     return session->base.peer.out.len - session->sent + session->texts.bytes;
 }
 
-/* Takes the session from the scheduler's queue. */
+/* Removes the session from the scheduler's queue. */
 static ngx_inline void
 ngx_tg_time_slice_leave_queue(ngx_tg_session_t *session)
 {
@@ -265,22 +317,35 @@ ngx_tg_time_slice_leave_queue(ngx_tg_session_t *session)
 }
 
 /*
- * Counts what the session keeps now, after it was served; when a worker's
- * clients keep too much, the worst is closed, though not from in here.
+ * Updates the memory that the session is charged for. If the worker's clients
+ * use too much memory together, posts an event that closes the worst.
  */
 void ngx_tg_session_update_memory(ngx_tg_session_t *session);
+/* Removes the session's memory from the worker's accounts. */
 void ngx_tg_session_clear_memory(ngx_tg_session_t *session);
 
-/* So much more, or less, is kept for clients that are not here (any more). */
+/*
+ * Adds bytes, possibly negative, to the memory of clients that are between two
+ * workers.
+ */
 void ngx_tg_moving_memory_add(ssize_t bytes);
 
-/* As ngx_stream_init_connection(), where the worker has room for a client. */
+/*
+ * Accepts a client like ngx_stream_init_connection(), if the worker has enough
+ * free connections and descriptors.
+ */
 void ngx_tg_init_client_connection(ngx_connection_t *c);
 
-/* Has the worker room for another client of this listening socket? */
+/*
+ * Checks whether the worker has room for another client of this listening
+ * socket.
+ */
 ngx_uint_t ngx_tg_has_connection_room(ngx_socket_t listening);
 
-/* It has not spoken yet, and may have to go for another; and it did. */
+/*
+ * Queues a connection that has sent no request yet, and that may be closed to
+ * make room for another one.
+ */
 void ngx_tg_pre_request_add(ngx_tg_pre_request_t *pre_request,
                             ngx_connection_t *c);
 
@@ -291,94 +356,122 @@ ngx_tg_pre_request_remove(ngx_tg_pre_request_t *pre_request)
     ngx_queue_init(&pre_request->queue);
 }
 
-/* TLS and a PROXY header are behind it: it is a session's from here on. */
+/*
+ * Removes the connection from the queue of silent connections, after TLS and
+ * the PROXY header; a preread phase handler. The new session queues the
+ * connection again. Returns NGX_DECLINED.
+ */
 ngx_int_t ngx_tg_pre_request_preread(ngx_stream_session_t *s);
 
-/* --- told --- */
+/* --- clients in shared memory --- */
 
 /*
- * A new client, which may be turned away here: NGX_OK; NGX_ERROR: there are
- * too many, which is logged.
+ * Registers a new client in shared memory, and applies tool_relay_bridges.
+ * Returns NGX_OK, or NGX_ERROR after logging: too many clients, or no memory.
  */
 ngx_int_t ngx_tg_session_register_client(ngx_tg_session_t *session);
 
-/* A shared one was served: what others know of it is brought up to date. */
+/* Updates the client's row in shared memory after the session was served. */
 void ngx_tg_session_update_client_slot(ngx_tg_session_t *session);
+/* Removes the client from shared memory. */
 void ngx_tg_session_unregister_client(ngx_tg_session_t *session);
 
 /*
- * Closes the client's connection; the session is gone.  A client that has read
- * the end of its connection is counted no more: another bridge may come.
+ * Closes the client's connection and frees the session. The client is
+ * unregistered first: once a bridge sees the end of its connection, another
+ * bridge may connect.
  */
 static ngx_inline void
 ngx_tg_session_close(ngx_tg_session_t *session, ngx_uint_t rc)
 {
-    /* TLS may still wait for the client: an exiting worker stays for that. */
+    /*
+     * A TLS shutdown may still wait for the client; the exiting worker waits
+     * too.
+     */
     session->base.connection->read->cancelable = 0;
     ngx_tg_session_unregister_client(session);
     ngx_stream_finalize_session(session->base.stream, rc);
 }
 
-/* It is packed with these, and this worker knows it no more. */
+/*
+ * Detaches the client's slot for a handoff; client_slot and backlog_bytes go to
+ * the snapshot. This worker no longer counts the client.
+ */
 void ngx_tg_session_detach_client_slot(ngx_tg_session_t *session,
                                        ngx_tg_client_slot_t *client_slot,
                                        uint64_t *backlog_bytes);
 
 /*
- * It came with them: what it was not told yet, it is told.  As
- * ngx_tg_session_register_client().
+ * Attaches the client's slot after a handoff, and sends the broadcasts missed
+ * meanwhile. Returns NGX_OK, or NGX_ERROR after logging.
  */
 ngx_int_t ngx_tg_session_attach_client_slot(
     ngx_tg_session_t *session, const ngx_tg_client_slot_t *client_slot,
     uint64_t backlog_bytes);
 
-/* As tg_peer_ops_t has it; host is a session. */
+/*
+ * Applies tool_relay_bridges to a client whose dialect is now known. Returns
+ * NULL, or the reason to reject the client. A callback of tg_peer_ops_t; host
+ * is the session.
+ */
 const char *ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer);
 
-/* Another bridge has displaced it: it is to go. */
+/* Closes the session of a bridge that another bridge has displaced. */
 void ngx_tg_session_displace_bridge(ngx_tg_session_t *session);
 
-/* --- telling --- */
+/* --- broadcasts --- */
 
-/* As ngx_tg_shm_page_start_worker(). */
+/*
+ * Starts the use of shared memory in this worker, see
+ * ngx_tg_shm_page_start_worker(), with delivery of broadcasts.
+ */
 void ngx_tg_broadcast_start_worker(ngx_cycle_t *cycle);
 
-/* A session that is told broadcasts, from now on and no more. */
+/* Adds a session to the receivers of broadcasts. */
 void ngx_tg_broadcast_add_listener(ngx_tg_shared_client_t *shared_client);
+/* Removes a session from the receivers of broadcasts. */
 void ngx_tg_broadcast_remove_listener(ngx_tg_shared_client_t *shared_client);
 
-/* Goes on, in a time slice, with what it was not told on its way. */
+/*
+ * Sends, in a time slice, broadcasts that the session missed during its
+ * handoff.
+ */
 void ngx_tg_session_send_missed_broadcasts(ngx_tg_session_t *session);
 
-/* --- traced --- */
+/* --- trace --- */
 
-/* Where the server has a trace: bytes came, and the peer has consumed these. */
+/*
+ * Notes the time and frame state before the peer reads input. Only for a server
+ * with a trace.
+ */
 void ngx_tg_session_trace_begin(const ngx_tg_session_t *session);
+/* Traces input bytes that the peer has consumed. */
 void ngx_tg_session_trace_input(ngx_tg_session_t *session, tg_str_t bytes);
 
-/* The first text, before it is sent. */
+/* Traces the first unsent text, before it is sent. */
 void ngx_tg_session_trace_broadcast_text(ngx_tg_session_t *session);
 
-/* What is new in peer.out; before that is sent, or goes elsewhere. */
+/* Traces new bytes of peer.out, before they are sent or handed off. */
 void ngx_tg_session_trace_output(ngx_tg_session_t *session);
 
-/* --- spare --- */
+/* --- buffer cache --- */
 
-/* Lends peer.out the worker's buffer, and takes it back once it is empty. */
+/* Lends the worker's output buffer to an empty peer.out. */
 void ngx_tg_output_buffer_borrow(tg_buf_t *out);
+/* Returns the buffer to the worker once peer.out is empty. */
 void ngx_tg_output_buffer_return(tg_buf_t *out);
 
 /*
- * Exchanges a buffer's memory for a kept block of the size that is wanted,
- * or the largest that is kept; what is in it comes along.  Where there is
- * none that is larger, the buffer stays as it is.
+ * Replaces a buffer's memory with the smallest cached block of at least `want`
+ * bytes, or else the largest cached block. The contents are copied. Leaves the
+ * buffer unchanged if no cached block is larger.
  */
 void ngx_tg_buffer_cache_get(tg_buf_t *buf, size_t want);
 
-/* Empties a buffer; its memory is kept when it is large, else freed. */
+/* Empties a buffer. Caches its memory if it is large, else frees it. */
 void ngx_tg_buffer_cache_recycle(tg_buf_t *buf);
 
-/* Frees what is kept. */
+/* Frees the cached buffers. */
 void ngx_tg_buffer_cache_exit(void);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * Clients that workers know of each other: a session's part of the page that
- * all workers share.
- */
+/* The slot of a session's client in the shared memory of all workers. */
 #include "nginx/session/ngx_tg_session.h"
 
 /* --- one session --- */
@@ -43,7 +40,10 @@ ngx_tg_session_update_client_slot(ngx_tg_session_t *session)
     ngx_tg_session_update_identity(session);
 }
 
-/* A new line for it: as ngx_tg_client_slot_allocate(). */
+/*
+ * Allocates a new slot for the client. Returns NGX_OK, NGX_BUSY if there are
+ * too many clients (logged), or NGX_DECLINED if there is no shared memory.
+ */
 static ngx_int_t
 ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
 {
@@ -73,7 +73,10 @@ ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
     return rc;
 }
 
-/* It may be one whom other workers know: NGX_OK or NGX_ERROR. */
+/*
+ * Creates the state of a client that other workers see. Returns NGX_OK, or
+ * NGX_ERROR if there is no memory.
+ */
 static ngx_int_t
 ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
 {
@@ -111,7 +114,10 @@ ngx_tg_session_free_shared_client(ngx_tg_session_t *session)
     session->shared_client = NULL;
 }
 
-/* A new client, of all that there are: as ngx_tg_session_register_client(). */
+/*
+ * Registers a new client. Returns NGX_OK, or NGX_ERROR after logging if there
+ * are too many clients.
+ */
 static ngx_int_t
 ngx_tg_session_register_new_client(ngx_tg_session_t *session)
 {
@@ -180,7 +186,10 @@ ngx_tg_session_detach_client_slot(ngx_tg_session_t *session,
     shared_client = session->shared_client;
 
     if (shared_client != NULL) {
-        /* What is in the log when it is on its way stays there. */
+        /*
+         * During a handoff the log keeps entries from the client's read
+         * position on.
+         */
         read_position = shared_client->client_slot.read_position;
 
         if (session->texts.first != NULL) {
@@ -210,7 +219,7 @@ ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
         return NULL;
     }
 
-    /* What it says first may be about itself. */
+    /* The first message may contain the client's identity. */
     ngx_tg_session_update_client_slot(session);
 
     if (!peer->row->is_bridge) {
@@ -235,7 +244,7 @@ ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
            "(tool_relay_bridges reject); end that one first";
 }
 
-/* --- arrivals --- */
+/* --- sessions after a handoff --- */
 
 ngx_int_t
 ngx_tg_session_attach_client_slot(ngx_tg_session_t *session,
@@ -277,7 +286,10 @@ ngx_tg_session_attach_client_slot(ngx_tg_session_t *session,
         return NGX_OK;
     }
 
-    /* Who is there stays, whatever is said of those that come. */
+    /*
+     * A bridge that was handed off keeps its connection, even if the policy
+     * rejects new bridges.
+     */
     if (session->base.peer.row->is_bridge) {
         (void) ngx_tg_client_slot_register_bridge(&shared_client->client_slot,
                                                   &scf->addresses,

@@ -1,5 +1,5 @@
 /*
- * How a session ends: when its client went away, when it has its answers, and
+ * End of a session: after the client disconnects, after the last response, and
  * when its worker exits.
  */
 #include "nginx/session/ngx_tg_session.h"
@@ -8,9 +8,12 @@
 #include <sys/ioctl.h>
 #include <linux/sockios.h>
 
-/* ms between two looks whether the client's system has all of its answers. */
+/*
+ * Interval between checks whether the client's system has received all output,
+ * in ms.
+ */
 #define NGX_TG_OUTPUT_POLL_INTERVAL 20
-/* Bytes that are dropped with each of them. */
+/* Maximum bytes of input discarded by each check. */
 #define NGX_TG_DISCARD_SIZE 1048576
 
 static void
@@ -47,8 +50,9 @@ ngx_tg_session_set_timer(ngx_tg_session_t *session, ngx_msec_t time)
 }
 
 /*
- * TLS was agreed upon and nothing else said: the client's first words may be
- * on their way, a call among them, and whether it understands a farewell.
+ * Checks whether an exiting worker must wait for the first request after a TLS
+ * handshake: the request may be in transit, and it shows whether the client
+ * understands a shutdown notice.
  */
 static ngx_uint_t
 ngx_tg_session_awaits_first_request(ngx_tg_session_t *session)
@@ -94,13 +98,16 @@ ngx_tg_session_finish_at_exit(ngx_tg_session_t *session)
     if (peer->ncalls == 0 && session->state != NGX_TG_SESSION_CLOSING
         && !session->is_drained)
     {
-        /* Of what came last no event has told yet: a read will tell. */
+        /* The last bytes may have come without an event, so force a read. */
         rev = session->base.connection->read;
         rev->ready = 1;
         rev->available = -1;
         ngx_tg_session_read_and_serve(session);
 
-        /* Behind with its answers: the rest waits until it has read them. */
+        /*
+         * The client is slow to read responses: serve the rest of its input
+         * after it has read them.
+         */
         if (!peer->is_toolgate && peer->out.len > TG_PEER_OUTPUT_MAX) {
             return;
         }
@@ -113,7 +120,7 @@ ngx_tg_session_finish_at_exit(ngx_tg_session_t *session)
     }
 }
 
-/* Nobody is there any more: both directions are shut down. */
+/* Checks whether both directions of the connection are shut down. */
 static ngx_uint_t
 ngx_tg_session_is_client_gone(ngx_tg_session_t *session)
 {
@@ -127,8 +134,10 @@ ngx_tg_session_is_client_gone(ngx_tg_session_t *session)
 }
 
 /*
- * TCP takes back what has not arrived when a client says something that nobody
- * reads: that is dropped, and closed is when all has arrived, or no more does.
+ * Checks whether TCP output is not acknowledged yet. If the socket is closed
+ * with unread input, TCP resets the connection and drops output in transit. So
+ * input is discarded, and the socket is closed when all output is acknowledged
+ * or no progress is made for NGX_TG_LEAVING_TIMEOUT.
  */
 static ngx_uint_t
 ngx_tg_session_is_output_in_transit(ngx_tg_session_t *session)
@@ -171,7 +180,9 @@ ngx_tg_session_send_shutdown_notice(ngx_tg_session_t *session)
 
     peer = &session->base.peer;
 
-    /* What ours is told means that none of its calls was started. */
+    /*
+     * For our own bridge the notice means that none of its calls was started.
+     */
     if (session->is_broken || session->base.connection->error
         || (peer->is_toolgate && peer->ncalls != 0))
     {
@@ -225,17 +236,20 @@ ngx_tg_session_close_if_done(ngx_tg_session_t *session, ngx_int_t flushed)
                   && !ngx_tg_session_is_output_in_transit(session);
 
     } else if (ngx_tg_time_slice_is_awaited(session)) {
-        /* What it has sent is served, even when it is gone by now. */
+        /* Serve received input, even if the client is gone by now. */
         is_over = 0;
 
     } else if (session->is_eof) {
-        /* Half closed: it may still wait for its answers. */
+        /* Half closed: the client may still wait for responses. */
         is_over = (base->peer.ncalls + base->peer.nparked == 0
                    && flushed == NGX_OK)
                   || ngx_tg_session_is_client_gone(session);
 
     } else {
-        /* Not read from, so only this tells that it went away. */
+        /*
+         * The session does not read now, so only poll() detects a client that
+         * is gone.
+         */
         is_over = base->connection->read->pending_eof
                   && ngx_tg_session_is_client_gone(session);
     }

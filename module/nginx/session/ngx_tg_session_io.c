@@ -1,23 +1,30 @@
 /*
- * What a client says and is told: read from its socket and fed to the peer,
- * and on its way back; and how long it may take for either.
- *
- * An idle connection holds no buffers: reads go through one buffer of the
- * worker, and a session keeps only what its peer did not consume or the
- * client did not take.  The rest of a large message is read right behind its
- * beginning, so that each byte is copied once at most.
+ * Input and output of a session, and their timers. An idle connection holds no
+ * buffers: reads use one buffer of the worker, and a session keeps only input
+ * that its peer did not consume and output that the client did not take. The
+ * rest of a large message is read directly after its beginning, so that each
+ * byte is copied at most once.
  */
 #include "nginx/session/ngx_tg_session.h"
 
-/* What is left of a message from this size on is no usual burst's last one. */
+/*
+ * Minimum size of an incomplete message whose rest is read directly into
+ * session->in; shorter ones end a usual burst.
+ */
 #define NGX_TG_DIRECT_READ_MIN 32768
-/* tool_send_timeout of a worker that exits, where it is for ever. */
+/* Send timeout of an exiting worker whose tool_send_timeout is 0, in ms. */
 #define NGX_TG_EXIT_SEND_TIMEOUT 60000
 
-/* A worker has one thread: what is read lives until the handler returns. */
+/*
+ * Shared by all sessions: a worker has one thread, and the contents are used up
+ * before the handler returns.
+ */
 static u_char ngx_tg_read_buffer[NGX_TG_READ_BUFFER_SIZE];
 
-/* Gives the peer bytes: what it leaves goes to, or stays in, session->in. */
+/*
+ * Passes bytes to the peer; bytes that are not consumed go to, or stay in,
+ * session->in.
+ */
 static int
 ngx_tg_session_feed_peer(ngx_tg_session_t *session, const char *data,
                          size_t len, size_t *consumed)
@@ -57,8 +64,8 @@ ngx_tg_session_feed_peer(ngx_tg_session_t *session, const char *data,
 }
 
 /*
- * A large message is in: its reply may be as large, and would grow from
- * little, through fresh memory each time.
+ * Reserves output space after a large message: the response may be as large,
+ * and growing from a small buffer would use fresh memory each time.
  */
 static void
 ngx_tg_session_reserve_output(ngx_tg_session_t *session)
@@ -78,7 +85,10 @@ ngx_tg_session_reserve_output(ngx_tg_session_t *session)
     }
 }
 
-/* The beginning of a next message must not hold what a large one needed. */
+/*
+ * Shrinks the input buffer: the start of the next message must not occupy the
+ * memory of a large one.
+ */
 static void
 ngx_tg_session_shrink_input(ngx_tg_session_t *session)
 {
@@ -97,7 +107,7 @@ ngx_tg_session_shrink_input(ngx_tg_session_t *session)
     }
 }
 
-/* What is left of earlier reads. */
+/* Passes the bytes left from earlier reads to the peer. */
 static int
 ngx_tg_session_serve_input(ngx_tg_session_t *session)
 {
@@ -125,8 +135,8 @@ ngx_tg_session_serve_input(ngx_tg_session_t *session)
 }
 
 /*
- * Room behind what came of a large message.  What is sent to us is what we
- * hold memory for: a prefix alone promises nothing.
+ * Reserves input space for the rest of a large message. Its size follows the
+ * bytes received, because a length prefix alone proves nothing.
  */
 static void
 ngx_tg_session_reserve_input(ngx_tg_session_t *session)
@@ -163,7 +173,10 @@ ngx_tg_session_append_input(ngx_tg_session_t *session, const u_char *data,
     }
 }
 
-/* Reads once: the bytes that came, or 0 with what that means noted. */
+/*
+ * Reads once. Returns the number of bytes, or 0; then is_eof or is_broken is
+ * set if the connection has ended.
+ */
 static size_t
 ngx_tg_session_recv(ngx_tg_session_t *session, u_char *buf, size_t size)
 {
@@ -193,7 +206,7 @@ ngx_tg_session_recv(ngx_tg_session_t *session, u_char *buf, size_t size)
     return (size_t) n;
 }
 
-/* The rest of a large message. */
+/* Reads and serves the rest of a large message. */
 static int
 ngx_tg_session_read_rest(ngx_tg_session_t *session)
 {
@@ -220,8 +233,8 @@ ngx_tg_session_read_rest(ngx_tg_session_t *session)
 }
 
 /*
- * Reads once and serves it.  TG_OK: there may be more; TG_AGAIN: not now;
- * else as tg_peer_handle_input().
+ * Reads once and serves the input. Returns TG_OK if there may be more, TG_AGAIN
+ * if there is none now, or an error of tg_peer_handle_input().
  */
 static int
 ngx_tg_session_read(ngx_tg_session_t *session)
@@ -262,11 +275,12 @@ ngx_tg_session_read(ngx_tg_session_t *session)
 }
 
 /*
- * An exiting worker takes no more of a bridge of ours, which sends it anew
- * elsewhere; another Toolgate is told so of each request.  Other clients would
- * lose what is not read: what had come by then is, and what comes while calls
- * of theirs run, but not for ever, or one that is never idle would keep the
- * old worker, and the old tools.
+ * Checks whether input may be read. An exiting worker does not read from our
+ * own bridge, which resends its requests elsewhere; another Toolgate gets an
+ * error for each request, so it is read. Other clients would lose unread
+ * requests: the worker reads what was received before the exit, and what comes
+ * for NGX_TG_LEAVING_TIMEOUT. After that, a client that is never idle must not
+ * keep the old worker and its old tools.
  */
 static ngx_uint_t
 ngx_tg_session_can_read(const ngx_tg_session_t *session)
@@ -301,8 +315,8 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
 
         if (rc == TG_LIMIT) {
             /*
-             * By the peer's measure, with what was sent: whoever is stopped
-             * for its output must be looked at again when that has gone.
+             * The peer stops at a limit of its whole output, including bytes
+             * sent already. Flush, and try again once the output is gone.
              */
             if (session->base.peer.out.len <= TG_PEER_OUTPUT_MAX
                 || ngx_tg_session_flush(session) != NGX_OK
@@ -323,7 +337,9 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
         rc = ngx_tg_session_read(session);
         kept = session->in.len > before ? session->in.len - before : 0;
 
-        /* With nothing left to read, there is no need for a clock. */
+        /*
+         * If there is nothing left to read, the time slice need not be checked.
+         */
         if (rc == TG_AGAIN
             || (rc == TG_OK && session->base.connection->read->ready
                 && ngx_tg_time_slice_is_over_after(
@@ -336,7 +352,10 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
 
 /* --- output --- */
 
-/* Sends the peer's output up to a place: as ngx_tg_session_flush(). */
+/*
+ * Sends the peer's output up to the position end. Returns NGX_OK when all is
+ * sent, NGX_AGAIN, or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
 {
@@ -349,7 +368,7 @@ ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
 
     while (session->sent < end) {
 
-        /* After a short write NGINX knows that there is no more room. */
+        /* after a short write NGINX clears wev->ready */
         n = c->write->ready ? c->send(c, (u_char *) out->data + session->sent,
                                       end - session->sent)
                             : NGX_AGAIN;
@@ -361,8 +380,8 @@ ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
         if (n == NGX_AGAIN || n == 0) {
 
             /*
-             * The peer measures what is unsent: it goes on when that is
-             * little, and then, with half gone, it is worth a move.
+             * The peer's limit counts unsent bytes. Once few are unsent and
+             * half of the buffer is sent, moving the rest is cheap enough.
              */
             if (session->sent > out->len / 2
                 && out->len - session->sent <= TG_PEER_OUTPUT_MAX)
@@ -429,8 +448,8 @@ ngx_tg_session_flush(ngx_tg_session_t *session)
 }
 
 /*
- * The kernel would tell of room with each reply that a client takes: an
- * event that nobody waits for, as often as calls.
+ * Removes the unneeded write event: the kernel would report free space after
+ * each response that a client reads, as often as there are calls.
  */
 ngx_int_t
 ngx_tg_session_watch_writable(ngx_tg_session_t *session)
@@ -481,12 +500,12 @@ ngx_tg_session_set_wait(ngx_tg_session_t *session, tg_peer_wait_t wait,
                                      : 0;
     to_send = wait == TG_WAIT_READ ? conf->send_timeout : 0;
 
-    /* Without a timer the worker would not wait for it at all. */
+    /* Without a timer an exiting worker would not wait for the client. */
     if (wait == TG_WAIT_READ && to_send == 0 && ngx_tg_worker_is_exiting()) {
         to_send = NGX_TG_EXIT_SEND_TIMEOUT;
     }
 
-    /* An idle session must not hold an exiting worker, nor be held. */
+    /* An idle session neither delays the worker's exit nor is delayed by it. */
     c->read->cancelable = 1;
     ngx_tg_event_set_timeout(c->read, ngx_min(to_read, most));
     ngx_tg_event_set_timeout(c->write, ngx_min(to_send, most));
@@ -505,7 +524,7 @@ ngx_tg_session_set_timers(ngx_tg_session_t *session)
 
     is_due = wait == TG_WAIT_READ ? session->has_sent : session->has_read;
 
-    /* Most have no time to be idle, before a call and after it. */
+    /* Most sessions have no idle timeout and need no timer around a call. */
     if (wait != session->wait
         || (wait == TG_WAIT_READ && ngx_tg_worker_is_exiting()
             && !session->base.connection->write->timer_set)

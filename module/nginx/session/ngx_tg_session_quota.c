@@ -1,23 +1,23 @@
 /*
- * Keeps clients from starving each other: time slices, memory, room.
+ * Keeps clients from starving each other: time slices, memory, connections.
  *
- * Time slices: sched/ngx_tg_sched.h.  A client's step is a message; only
- * a single call is never divided, and the budget of its schema bounds it.
+ * Time slices: see sched/ngx_tg_sched.h. A client's unit of work is a message.
+ * Only a single call is never divided; the budget of its schema limits it.
  *
- * Memory: the beginnings of frames, answers that nobody reads or that wait
- * for their batch, and calls.  Each client's share has its own bound; a
- * thousand clients that all fill theirs would still be gigabytes.  Over the
- * worker's bound, the user who keeps the most has to give, of theirs the
- * process that does, and of that the connection.  Within a user's, what is kept
- * counts in full after a while only: no large frame on its way is closed where
- * many others have been there for longer.
+ * Memory: incomplete frames, responses that no client reads or that wait for
+ * their batch, and calls. Each client has its own limit, but a thousand clients
+ * at that limit would still use gigabytes. Above the worker's limit, the worker
+ * closes a connection of the user with the most memory, there of the process
+ * with the most, and there the connection with the most. Among the processes of
+ * a user, memory counts in full only after some time: an incoming large frame
+ * does not close its connection while others have used memory for longer.
  *
- * Room: a worker whose clients have taken all connections or descriptors could
- * not talk to its runner and its log.  So a client that would take of the last
- * ones has to have the place of one that has not said a word yet, the longest
- * silent first; where all have spoken, it is closed itself.  That is settled
- * when it is accepted: TLS and the PROXY protocol take as long as a client
- * likes, and who is not through with them is silent, too.
+ * Connections: a worker whose clients use all connections or descriptors could
+ * not reach its runner and its log. A client that would take one of the last
+ * ones replaces a connection that has not sent a request, the oldest first; if
+ * there is none, the new client is closed. This is decided at accept: TLS and
+ * the PROXY protocol take as long as a client likes, and a connection that has
+ * not completed them counts as silent.
  */
 #include "nginx/session/ngx_tg_session.h"
 
@@ -25,7 +25,7 @@
 
 /* --- time slices --- */
 
-/* A step of a schema takes as long as this many bytes that are read. */
+/* Cost of a schema step, in bytes read. */
 #define NGX_TG_BYTES_PER_SCHEMA_STEP 13
 
 void
@@ -51,7 +51,7 @@ ngx_tg_time_slice_is_over_after(ngx_tg_session_t *session, size_t bytes)
 {
     size_t steps, out;
 
-    /* The work of a session that leaves this worker is not divided. */
+    /* A session that leaves this worker works without interruption. */
     if (session->state != NGX_TG_SESSION_SERVING) {
         return 0;
     }
@@ -84,24 +84,33 @@ ngx_tg_time_slice_is_over(void *host)
 
 /* --- memory --- */
 
-/* What is less is not worth a look. */
+/* Minimum memory that is accounted, in bytes. */
 #define NGX_TG_SESSION_MEMORY_MIN 4096
-/* Milliseconds after which it counts in full; a large frame takes fewer. */
+/* Time after which memory counts in full, in ms; a large frame takes less. */
 #define NGX_TG_MEMORY_WEIGHT_PERIOD 250
-/* Sums of users and processes; nobody can choose with whom to share one. */
+/*
+ * Number of sums of users and processes. They are indexed by a keyed hash, so
+ * that a client cannot choose which sum it shares.
+ */
 #define NGX_TG_MEMORY_OWNERS_MAX 4096
 
 static void ngx_tg_memory_on_relief(ngx_event_t *ev);
 
 static ngx_queue_t ngx_tg_memory_sessions = { &ngx_tg_memory_sessions,
                                               &ngx_tg_memory_sessions };
-/* Clients on their way to other workers. */
+/* Memory of clients that are between two workers. */
 static tg_sched_source_t ngx_tg_moving_memory;
 static ngx_event_t ngx_tg_memory_relief_event;
-/* What users keep and processes weigh, while somebody has to go. */
+/*
+ * Sums while a session to close is searched: memory of users, weight of
+ * processes.
+ */
 static uint64_t ngx_tg_memory_owners[NGX_TG_MEMORY_OWNERS_MAX];
 
-/* Over TCP there is one user, and an address is a process. */
+/*
+ * Determines the indices of the session's user and process. All TCP clients are
+ * one user, and each of their addresses is a process.
+ */
 static void
 ngx_tg_session_set_memory_owner(ngx_tg_session_t *session)
 {
@@ -133,7 +142,7 @@ ngx_tg_session_set_memory_owner(ngx_tg_session_t *session)
     session->has_memory_owner = 1;
 }
 
-/* Brings its weight up to now: what it kept, on average of late. */
+/* Updates the weight, the recent average of the session's memory. */
 static void
 ngx_tg_session_weigh_memory(ngx_tg_session_t *session)
 {
@@ -198,7 +207,10 @@ ngx_tg_moving_memory_add(ssize_t bytes)
                              ngx_tg_moving_memory.memory + (size_t) bytes);
 }
 
-/* Users cannot be made up, processes can: for those time counts, too. */
+/*
+ * Sums the memory of users and the weight of processes. A user cannot create
+ * more users but can create processes, so time counts for processes.
+ */
 static void
 ngx_tg_memory_sum_owners(void)
 {
@@ -290,24 +302,30 @@ ngx_tg_memory_on_relief(ngx_event_t *ev)
     }
 }
 
-/* --- room --- */
+/* --- connections --- */
 
-/* One for each runner, and some for what else a worker opens at times. */
+/*
+ * Connections reserved for the worker itself: one per runner, and some for
+ * other uses.
+ */
 #define NGX_TG_RESERVED_CONNECTIONS 16
-/* Where there are few connections, it is this part of them. */
+/* With few connections, 1/8 of them is reserved. */
 #define NGX_TG_RESERVED_CONNECTIONS_PART 8
-/* Seconds between two lines of the log about it. */
+/* Minimum interval between two log lines, in seconds. */
 #define NGX_TG_RESERVE_LOG_INTERVAL 10
 
-/* 0: not asked yet. */
+/* 0: not determined yet */
 static rlim_t ngx_tg_reserve_files_max;
 static time_t ngx_tg_reserve_logged;
 static ngx_uint_t ngx_tg_reserve_nclosed;
-/* Connections that have not spoken, as they came. */
+/* Connections that have not sent a request, oldest first. */
 static ngx_queue_t ngx_tg_pre_request_queue = { &ngx_tg_pre_request_queue,
                                                 &ngx_tg_pre_request_queue };
 
-/* The lowest free number is taken: a high one means that few are left. */
+/*
+ * Checks whether a descriptor is one of the last: the kernel assigns the lowest
+ * free number, so a high number means that few are left.
+ */
 static ngx_uint_t
 ngx_tg_reserve_is_last_file(ngx_socket_t fd)
 {
@@ -331,8 +349,8 @@ ngx_tg_reserve_is_last_file(ngx_socket_t fd)
 }
 
 /*
- * What a connection with this descriptor is one of the last of, when nfree are
- * left; NULL: there are enough.
+ * Returns the resource of which a new connection would use one of the last
+ * units, or NULL if there are enough; nfree is the number of free connections.
  */
 static const char *
 ngx_tg_reserve_get_shortage(ngx_socket_t fd, ngx_uint_t nfree)
@@ -369,7 +387,10 @@ ngx_tg_has_connection_room(ngx_socket_t listening)
                   == NULL;
 }
 
-/* Not a line for each, or the log were the next thing to run full. */
+/*
+ * Logs the number of closed connections at intervals: one line per connection
+ * could fill the disk.
+ */
 static void
 ngx_tg_reserve_log_closed(ngx_log_t *log, const char *what)
 {
@@ -387,7 +408,10 @@ ngx_tg_reserve_log_closed(ngx_log_t *log, const char *what)
     ngx_tg_reserve_nclosed = 0;
 }
 
-/* The place of one that is silent; 0: there is none such. */
+/*
+ * Closes the oldest connection that has not sent a request, to make room for c.
+ * Returns 1, or 0 if there is none.
+ */
 static ngx_uint_t
 ngx_tg_reserve_close_pre_request(ngx_connection_t *c, const char *what)
 {
@@ -406,18 +430,21 @@ ngx_tg_reserve_close_pre_request(ngx_connection_t *c, const char *what)
     s = old->data;
     ngx_tg_pre_request_remove(pre_request);
 
-    /* Another module's preread may have hidden that HTTP has it by now. */
+    /* The preread of another module may have passed the connection to HTTP. */
     if (s->signature != NGX_STREAM_MODULE) {
         return 1;
     }
 
     ngx_tg_reserve_log_closed(old->log, what);
-    /* TLS must not wait for the goodbye of one that says nothing. */
+    /* The TLS shutdown must not wait for a client that is silent. */
     old->timedout = 1;
     old->read->cancelable = 0;
     ngx_stream_finalize_session(s, NGX_STREAM_OK);
 
-    /* The number that is free now; the event loop knows neither yet. */
+    /*
+     * Move c to the descriptor that is free now; the event loop does not know c
+     * yet.
+     */
     fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 
     if (fd != (ngx_socket_t) -1) {
@@ -434,7 +461,10 @@ ngx_tg_pre_request_cleanup(void *data)
     ngx_tg_pre_request_remove(data);
 }
 
-/* Until NGINX has made a session of it, which it may never do. */
+/*
+ * Queues a connection until NGINX has created its session, which may never
+ * happen.
+ */
 static void
 ngx_tg_pre_request_begin(ngx_connection_t *c)
 {
@@ -442,7 +472,10 @@ ngx_tg_pre_request_begin(ngx_connection_t *c)
 
     cln = ngx_pool_cleanup_add(c->pool, sizeof(ngx_tg_pre_request_t));
 
-    /* Without memory it has its place until its handshake times out. */
+    /*
+     * Without memory the connection is not queued; it ends with its handshake
+     * timeout.
+     */
     if (cln != NULL) {
         cln->handler = ngx_tg_pre_request_cleanup;
         ngx_tg_pre_request_add(cln->data, c);

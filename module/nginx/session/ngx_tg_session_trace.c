@@ -1,20 +1,23 @@
 /*
- * A client's frames on their way into a trace (tool_trace).  Those that come
- * are looked at when they were served: then it is known who speaks, and how.
+ * Frames of a client for a trace (tool_trace). Incoming frames are traced after
+ * they were served, when the client and its dialect are known.
  */
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/session/ngx_tg_session.h"
 
-/* What variables of a connection need once. */
+/* Size of the pool for variables that a filter evaluates once, in bytes. */
 #define NGX_TG_TRACE_FILTER_POOL_SIZE 1024
 
-/* Of what the peer is given right now. */
+/*
+ * Arrival time of the input that the peer is reading, and whether the input
+ * began within a discarded frame.
+ */
 static uint64_t ngx_tg_trace_input_time;
 static ngx_uint_t ngx_tg_trace_is_discarding;
 
 /*
- * Asks the filter.  What that evaluates is kept nowhere: it may be something
- * else when the client has said more of itself.
+ * Evaluates the filter. Its variables are not cached, as their values may
+ * change when the client sends more about itself.
  */
 static ngx_uint_t
 ngx_tg_session_trace_filter_matches(ngx_stream_session_t *s,
@@ -52,7 +55,10 @@ ngx_tg_session_trace_filter_matches(ngx_stream_session_t *s,
     return is_yes;
 }
 
-/* Once, and again when it is known what it speaks, and what it is called. */
+/*
+ * Checks whether the session is traced. The filter is evaluated again when the
+ * client's dialect or identity changes.
+ */
 static ngx_uint_t
 ngx_tg_session_is_traced(ngx_tg_session_t *session)
 {
@@ -108,7 +114,7 @@ ngx_tg_session_trace_frames(ngx_tg_session_t *session, tg_str_t bytes,
             return;
         }
 
-        /* A line that is blank may keep a connection alive. */
+        /* An empty line is not a frame; clients may send it as a keepalive. */
         if (frame.text.len != 0) {
             frame.is_cut = rc == TG_AGAIN;
             ngx_tg_tracer_write_frame(session->base.conf->trace, &frame);
@@ -161,7 +167,7 @@ ngx_tg_session_trace_output(ngx_tg_session_t *session)
 
     new_output = tg_buf_view(&session->base.peer.out);
 
-    /* What comes after a text is traced after it. */
+    /* Output after an unsent text is traced after that text. */
     if (session->texts.first != NULL) {
         new_output.len = session->texts.first_offset;
     }

@@ -1,5 +1,6 @@
 /*
- * $tool_…: of the call whose values are evaluated, else of the connection.
+ * The variables $tool_...: of the call whose values are being evaluated, else
+ * of the connection.
  */
 #include "nginx/session/ngx_tg_session.h"
 
@@ -13,7 +14,7 @@ ngx_tg_stream_get_session(ngx_stream_session_t *s)
     return ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module);
 }
 
-/* The call whose values are evaluated right now, or NULL. */
+/* Returns the call whose values are being evaluated, or NULL. */
 static ngx_tg_call_t *
 ngx_tg_stream_get_current_call(ngx_stream_session_t *s)
 {
@@ -62,7 +63,10 @@ ngx_tg_variable_set_number(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                ngx_sprintf(p, "%uL", number) - p);
 }
 
-/* Decodes a raw string; anything else is given as its JSON. */
+/*
+ * Sets a variable to a decoded JSON string, or to the JSON text of another
+ * value.
+ */
 static ngx_int_t
 ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                             tg_str_t raw)
@@ -91,8 +95,9 @@ ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * A number as programs take one for which the schema says integer: `3.0` as
- * `3`.  NGX_DECLINED: value is none, or too long for that.
+ * Sets a variable to an integer as programs expect it, if the schema's type is
+ * integer: `3` for `3.0`. Returns NGX_OK; NGX_DECLINED if the value is not an
+ * integer or is too long; NGX_ERROR if there is no memory.
  */
 static ngx_int_t
 ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
@@ -107,7 +112,7 @@ ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         return NGX_DECLINED;
     }
 
-    /* As nearly all of them are written. */
+    /* Nearly all integers are written in this form. */
     if (tg_str_eq(value, tg_str(plain, len))) {
         return ngx_tg_variable_set_str(v, value);
     }
@@ -123,9 +128,9 @@ ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * The argument that a prefix variable names, and what the schema has for one
- * that was not given; its value is absent if there is neither.  Returns the
- * property, or NULL if the schema declares none.
+ * Finds the argument that a prefix variable names, or its default value. The
+ * value is absent if there is neither. Returns the property, or NULL if the
+ * schema does not declare it.
  */
 static const ngx_tg_arg_property_t *
 ngx_tg_variable_find_argument(ngx_stream_session_t *s, uintptr_t data,
@@ -175,7 +180,7 @@ ngx_tg_variable_find_argument(ngx_stream_session_t *s, uintptr_t data,
     return property;
 }
 
-/* A value as a variable of this kind has it. */
+/* Sets a variable of this kind to an argument's value. */
 static ngx_int_t
 ngx_tg_variable_set_argument(ngx_stream_session_t *s,
                              ngx_tg_variable_value_t *v,
@@ -191,7 +196,7 @@ ngx_tg_variable_set_argument(ngx_stream_session_t *s,
                                               ? TG_STR("1")
                                               : TG_STR_NONE);
 
-    /* As JSON: null where there is none, so that it always fits. */
+    /* as JSON, or null if absent, so that the result is always valid JSON */
     case TG_VARIABLE_JSON:
         return ngx_tg_variable_set_str(v, note->value.data != NULL
                                               ? note->value
@@ -269,7 +274,10 @@ ngx_tg_path_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                         path->steps[path->n - 1].is_integer);
 }
 
-/* Of the array that `arg … each` goes through. */
+/*
+ * $tool_element and $tool_element_json: the current element of the array in
+ * `arg ... each`.
+ */
 static ngx_int_t
 ngx_tg_element_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                         uintptr_t data)
@@ -285,7 +293,7 @@ ngx_tg_element_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                         call != NULL && call->is_integer);
 }
 
-/* `$$` in a value that has variables, too. */
+/* $tool_dollar: `$$` in a value that also contains variables. */
 static ngx_int_t
 ngx_tg_dollar_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                        uintptr_t data)
@@ -297,8 +305,9 @@ ngx_tg_dollar_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * Known from the start, to `limit_conn` for instance: no session is needed.
- * Of a connection that is closed, what was asked before.
+ * $tool_client_pid, _uid and _gid. Available before a session exists, for
+ * `limit_conn` for instance. For a closed connection, the values read before
+ * are used.
  */
 static ngx_int_t
 ngx_tg_client_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
@@ -326,7 +335,7 @@ ngx_tg_client_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
     }
 }
 
-/* Seconds with milliseconds, as $session_time. */
+/* Sets a variable to seconds with milliseconds, like $session_time. */
 static ngx_int_t
 ngx_tg_variable_set_msec(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                          ngx_msec_t msec)
@@ -343,7 +352,7 @@ ngx_tg_variable_set_msec(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         ngx_sprintf(p, "%T.%03M", (time_t) msec / 1000, msec % 1000) - p);
 }
 
-/* Of the call that is served, if there is one. */
+/* $tool_arguments and $tool_request_id, of the current call. */
 static ngx_int_t
 ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                      uintptr_t data)
@@ -362,7 +371,10 @@ ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                        : ngx_tg_variable_set_decoded(s, v, request->reply.id);
 }
 
-/* As long as the call is, also when it waits for its answer. */
+/*
+ * $tool_traceparent and $tool_tracestate. Available until the call ends, even
+ * while it waits for its response.
+ */
 static ngx_int_t
 ngx_tg_trace_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                       uintptr_t data)
@@ -380,8 +392,8 @@ ngx_tg_trace_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * What is known of the call that is logged right now, or of the one that ended
- * last; NULL: of none.
+ * Returns the record of the call that is being logged, or of the last call that
+ * ended. Returns NULL if there is none.
  */
 static const ngx_tg_call_record_t *
 ngx_tg_stream_get_last_call_record(ngx_stream_session_t *s)
@@ -419,7 +431,10 @@ ngx_tg_name_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                                      : TG_STR_NONE);
 }
 
-/* Of the call that is served, or of one that has ended. */
+/*
+ * $tool_queue_time, $tool_run_time and $tool_call_time, of the current call, or
+ * of the last call that ended.
+ */
 static ngx_int_t
 ngx_tg_time_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                      uintptr_t data)
@@ -452,7 +467,9 @@ ngx_tg_variable_set_word(ngx_tg_variable_value_t *v, const char *word)
                                                    : TG_STR_NONE);
 }
 
-/* Of a call that has ended, how. */
+/*
+ * $tool_status, $tool_rule and $tool_exit_status, of the call that ended last.
+ */
 static ngx_int_t
 ngx_tg_end_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                     uintptr_t data)
@@ -535,7 +552,7 @@ ngx_tg_session_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                                   : session->bytes_out);
 }
 
-/* Those that are written in the place of what a value has. */
+/* Variables that only the translated text of a value contains. */
 #define NGX_TG_INTERNAL_VARIABLE(name, handler, data)                          \
     NGX_TG_VARIABLE(name, handler, data, NGX_STREAM_VAR_NOHASH)
 #define NGX_TG_VARIABLE(name, handler, data, flags)                            \
