@@ -1,13 +1,14 @@
-/*
- * Who may see and call what: `allow` and `deny` by the peer's credentials.
- */
+/* Access rules: `allow` and `deny` by the credentials of the client. */
 #include "nginx/call/ngx_tg_call.h"
 
 #include <grp.h>
 #include <pwd.h>
 #include <sys/socket.h>
 
-/* More supplementary groups than Linux gives a process. */
+/*
+ * Largest number of supplementary groups that is read: Linux allows no more per
+ * process.
+ */
 #define NGX_TG_PEER_GROUPS_MAX 65536
 
 typedef enum {
@@ -72,7 +73,7 @@ ngx_tg_access_rule_parse(ngx_tg_access_rule_t *rule, ngx_str_t *text)
                                       &rule->id);
 }
 
-/* [tool_]allow and [tool_]deny; each argument is a rule of its own. */
+/* Parses [tool_]allow and [tool_]deny; each argument is a separate rule. */
 char *
 ngx_tg_conf_add_access_rules(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -144,16 +145,16 @@ ngx_tg_server_get_socket_owner(const ngx_cycle_t *cycle,
     } else if (geteuid() == 0
                && ngx_file_info(cycle->conf_file.data, &fi) != NGX_FILE_ERROR)
     {
-        /* Whoever wrote the config is whom its tools are for. */
+        /* The tools are for the user who wrote the config. */
         *uid = fi.st_uid;
         *gid = fi.st_gid;
     }
 }
 
 /*
- * Those of tool_status_allow; else root and who owns the sockets, as nobody
- * else can be meant by default.  Nobody else: the server's own rules, which
- * are about tools, do not decide.
+ * With tool_status_allow, its rules apply. By default, only root and the owner
+ * of the sockets have access, because no other user can be meant. The server's
+ * own rules, which are about its tools, have no effect here.
  */
 ngx_array_t *
 ngx_tg_conf_make_status_rules(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
@@ -204,7 +205,7 @@ ngx_tg_conf_make_status_rules(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
     return rules;
 }
 
-/* --- the peer --- */
+/* --- credentials of the client --- */
 
 static void
 ngx_tg_session_base_read_groups(ngx_tg_session_base_t *base)
@@ -291,7 +292,10 @@ ngx_tg_peer_cred_has_group(const ngx_tg_peer_cred_t *client, uint32_t gid)
     return 0;
 }
 
-/* The first rule that matches decides: NGX_OK, NGX_ABORT; or NGX_DECLINED. */
+/*
+ * Applies the first matching rule. NGX_OK: allowed; NGX_ABORT: denied;
+ * NGX_DECLINED: no rule matches.
+ */
 static ngx_int_t
 ngx_tg_access_rules_match(const ngx_array_t *rules,
                           const ngx_tg_peer_cred_t *client)
@@ -303,7 +307,10 @@ ngx_tg_access_rules_match(const ngx_array_t *rules,
         rule = rules->elts;
         rule += i;
 
-        /* Who cannot be told apart is not let in by a rule about persons. */
+        /*
+         * An unknown client is denied by every rule about a user or group, even
+         * by one that allows.
+         */
         if (rule->type != NGX_TG_ACCESS_ALL && client == NULL) {
             return NGX_ABORT;
         }
@@ -352,7 +359,7 @@ ngx_tg_session_base_can_see(void *host, const tg_catalog_entry_t *entry)
 
     block = ((ngx_tg_tool_t *) entry->host)->block;
 
-    /* Who it is, is asked where it matters. */
+    /* Read the client's credentials only if some rule needs them. */
     if (block->rules == NULL && base->conf->rules == NULL
         && (block->group == NULL || block->group->rules == NULL))
     {

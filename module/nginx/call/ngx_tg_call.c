@@ -1,6 +1,4 @@
-/*
- * From a request to its handler, and the one end of a call.
- */
+/* The life of a call: its checks, its handler, and its one end. */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "catalog/tg_tool_validate.h"
@@ -12,12 +10,16 @@ static void ngx_tg_call_on_watchdog(ngx_event_t *ev);
 static void ngx_tg_call_on_operator_cancel(void *data);
 
 /*
- * The last call, for the next: no allocation in the usual case.  It is the
- * first in its pool, and was all that there is.
+ * The memory of the last call, reused by the next one: no allocation in the
+ * usual case. The call is the first object in its pool, and the pool had no
+ * other block.
  */
 static ngx_tg_call_t *ngx_tg_call_cache;
 
-/* What has large results stored, which is a job that ends calls itself. */
+/*
+ * The function that stores large results: it starts a job, which ends calls
+ * itself, so this file does not call it directly.
+ */
 static ngx_tg_store_result_pt ngx_tg_store_result_handler;
 
 _Static_assert(sizeof(ngx_tg_call_t) < NGX_TG_CALL_POOL_SIZE / 2,
@@ -62,7 +64,9 @@ ngx_tg_call_recycle(ngx_tg_call_t *call)
 
     pool = call->pool;
 
-    /* Blocks beyond the first would pile up; cleanups must run. */
+    /*
+     * More blocks would pile up, and cleanups must run: do not reuse the pool.
+     */
     if (ngx_tg_call_cache != NULL || pool->cleanup != NULL
         || pool->d.next != NULL) {
         ngx_destroy_pool(pool);
@@ -97,7 +101,7 @@ ngx_tg_call_set_state(ngx_tg_call_t *call, ngx_tg_call_state_t state)
     }
 }
 
-/* --- the beginning --- */
+/* --- start of a call --- */
 
 ngx_tg_call_t *
 ngx_tg_call_new(ngx_tg_session_base_t *base)
@@ -124,7 +128,10 @@ ngx_tg_call_new(ngx_tg_session_base_t *base)
     return call;
 }
 
-/* Do the arguments fit the tool's schema?  If not, the call was answered. */
+/*
+ * Checks whether the arguments are valid for the tool's schema. Returns 1, or
+ * 0: the call was answered and freed.
+ */
 static ngx_uint_t
 ngx_tg_call_validate_args_or_fail(ngx_tg_call_t *call, tg_request_t *request)
 {
@@ -148,7 +155,10 @@ ngx_tg_call_validate_args_or_fail(ngx_tg_call_t *call, tg_request_t *request)
     return rc == TG_OK;
 }
 
-/* Does its rate allow it?  If not, the call was answered. */
+/*
+ * Checks whether the rate limits allow the call. Returns 1, or 0: the call was
+ * answered and freed.
+ */
 static ngx_uint_t
 ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
 {
@@ -172,7 +182,10 @@ ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
     return 0;
 }
 
-/* As if there were no such tool, whether there is or not. */
+/*
+ * Answers a call as if its tool did not exist, even if the client is only not
+ * allowed to see it.
+ */
 static void
 ngx_tg_call_reject_as_unknown(ngx_tg_call_t *call, tg_peer_t *peer)
 {
@@ -263,8 +276,9 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
 }
 
 /*
- * Until its last resort.  What this worker does not run, or not yet, has its
- * deadline in the runner.
+ * Returns the time until the watchdog fires, in ms. The deadline of a call that
+ * this worker does not run, or not yet, is enforced by the runner; the watchdog
+ * is later.
  */
 static ngx_msec_t
 ngx_tg_call_get_watchdog_delay(const ngx_tg_call_t *call)
@@ -300,7 +314,10 @@ ngx_tg_call_set_deferred(ngx_tg_call_t *call, tg_call_t *deferred,
     ngx_tg_call_publish_running(call, ngx_tg_call_on_operator_cancel);
 }
 
-/* NGINX keeps timers as they are that change by less than 300 ms. */
+/*
+ * Deletes the timer before it is set again, because NGINX ignores changes of
+ * less than 300 ms.
+ */
 void
 ngx_tg_call_reset_watchdog(ngx_tg_call_t *call)
 {
@@ -327,7 +344,7 @@ ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
     ngx_tg_session_base_wake(call->base);
 }
 
-/* --- the end --- */
+/* --- end of a call --- */
 
 static void
 ngx_tg_call_send_response(ngx_tg_call_t *call, const tg_outcome_t *outcome)
@@ -352,7 +369,7 @@ ngx_tg_call_send_response(ngx_tg_call_t *call, const tg_outcome_t *outcome)
                     outcome);
 }
 
-/* Nobody waits for its answer: so does nobody who works for it. */
+/* Notifies the handler that nobody waits for the call's result any more. */
 static void
 ngx_tg_call_cancel_handler(ngx_tg_call_t *call)
 {
@@ -379,7 +396,10 @@ ngx_tg_session_base_find_remote_call(ngx_tg_session_base_t *base)
     return NULL;
 }
 
-/* With the last that may ask, nobody waits for what its client was asked. */
+/*
+ * Cancels all server requests to the client if this was the last call that
+ * could wait for their responses.
+ */
 static void
 ngx_tg_call_cancel_server_requests(ngx_tg_call_t *call)
 {
@@ -431,7 +451,10 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
         ngx_tg_session_base_wake(call->base);
     }
 
-    /* What moves goes on elsewhere; nobody worked for it yet at its start. */
+    /*
+     * A call that moves continues elsewhere, and a call that ends at its start
+     * has no executor yet.
+     */
     if (call->state != NGX_TG_CALL_MOVING && call->request == NULL) {
         if (outcome == NULL) {
             ngx_tg_call_cancel_handler(call);
@@ -459,7 +482,7 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
 {
     tg_outcome_t outcome;
 
-    /* Whatever its handler made of it. */
+    /* This reason takes precedence over the handler's. */
     if (call->is_out_of_steps) {
         call->rule = NGX_TG_RULE_INPUT;
         failure = TG_FAILURE_ARGUMENTS;
@@ -470,7 +493,10 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
     ngx_tg_call_end(call, &outcome);
 }
 
-/* The caller went away or cancelled; the peer frees the rest. */
+/*
+ * Ends a call because the client disconnected or cancelled it; the peer frees
+ * its own part.
+ */
 void
 ngx_tg_call_cancel(void *host, tg_call_t *deferred)
 {
@@ -488,7 +514,10 @@ ngx_tg_call_log_killed(ngx_tg_call_t *call)
     ngx_tg_call_log_end(call, &record);
 }
 
-/* It goes on without its session, and keeps what it has of it. */
+/*
+ * Detaches a call from its session, which has moved, and copies what the call
+ * still needs from the session. NGX_OK, or NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_tg_call_drop_session(ngx_tg_call_t *call)
 {
@@ -518,7 +547,10 @@ ngx_tg_call_drop_session(ngx_tg_call_t *call)
 void
 ngx_tg_call_hand_off(ngx_tg_call_t *call)
 {
-    /* Without memory its job is cancelled: who adopted it is told. */
+    /*
+     * Without memory the job is cancelled, and the worker that attached to it
+     * is notified.
+     */
     if (ngx_tg_remote_call_relay(&call->job)
         && ngx_tg_call_drop_session(call) == NGX_OK)
     {
@@ -532,7 +564,7 @@ ngx_tg_call_hand_off(ngx_tg_call_t *call)
     ngx_tg_call_end(call, NULL);
 }
 
-/* The operator wants it ended. */
+/* Ends a call because an operator requested its end. */
 static void
 ngx_tg_call_on_operator_cancel(void *data)
 {
@@ -551,7 +583,7 @@ ngx_tg_call_fail_shutdown_timeout(ngx_tg_call_t *call)
                      "ended it.");
 }
 
-/* Whoever should have ended the call in time did not. */
+/* Ends a call whose executor should have ended it in time but did not. */
 static void
 ngx_tg_call_on_watchdog(ngx_event_t *ev)
 {

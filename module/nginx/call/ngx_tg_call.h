@@ -1,14 +1,15 @@
 /*
- * A call of a tool or method, from its request to its one end.
+ * A call of a tool or method, from its request to its end.
  *
  *   CHECKING ──▶ RUNNING ──▶ ENDED
  *                  │  ▲
  *                  ▼  │
- *                 MOVING       its session goes to another worker
+ *                 MOVING       its session moves to another worker
  *
- * ngx_tg_call_end() is the only end, for whatever becomes of a call.
- * A call that is answered later leaves its answer with the peer and posts the
- * front's event: nothing calls back into a session that runs.
+ * ngx_tg_call_end() is the only function that ends a call, for any reason. A
+ * call that is answered later leaves its response with the peer and posts the
+ * session's write event: nothing calls back into a session whose code is
+ * running.
  */
 #ifndef _NGX_TG_CALL_H_INCLUDED_
 #define _NGX_TG_CALL_H_INCLUDED_
@@ -18,12 +19,17 @@
 #include "nginx/sched/ngx_tg_log_throttle.h"
 #include "nginx/shm/ngx_tg_counters.h"
 
-/* A call's values are short; a pool grows where they are not. */
+/*
+ * Initial size of a call's pool, in bytes: a call's values are usually short.
+ */
 #define NGX_TG_CALL_POOL_SIZE 2048
-/* Who runs a call keeps its deadline; this much later it is taken for hung. */
+/*
+ * Time after a call's deadline, in ms, when its executor counts as hung. Until
+ * then the executor enforces the deadline itself.
+ */
 #define NGX_TG_WATCHDOG_GRACE 5000
 
-/* The process at the other end of a Unix socket, as the kernel knows it. */
+/* The process at the other end of a Unix socket, as the kernel reports it. */
 typedef struct {
     pid_t pid;
     uid_t uid;
@@ -33,20 +39,22 @@ typedef struct {
 } ngx_tg_peer_cred_t;
 
 /*
- * What became of a call: a failure of tg_failure_t, or one of those that
- * need no answer, as nobody waits for it here.
+ * The end of a call: a failure of tg_failure_t, or one of these reasons, which
+ * send no response because nobody waits for it in this worker.
  */
 typedef enum {
     NGX_TG_END_CANCELLED = TG_FAILURE_SIZE + 1,
-    NGX_TG_END_CLIENT_GONE, /* its client went away */
-    NGX_TG_END_MOVED,       /* it goes on in another worker */
+    NGX_TG_END_CLIENT_GONE, /* the client disconnected */
+    NGX_TG_END_MOVED,       /* the call continues in another worker */
     NGX_TG_END_COUNT,
 
-    /* Its worker was told to stop at once: logged, and counted by others. */
+    /*
+     * the worker stops at once: it only logs the call, other workers count it
+     */
     NGX_TG_END_KILLED = NGX_TG_END_COUNT
 } ngx_tg_end_reason_t;
 
-/* By what a call was refused or ended: a directive, as a rule. */
+/* The rule, usually a directive, by which a call was refused or ended. */
 typedef enum {
     NGX_TG_RULE_NONE = 0,
     NGX_TG_RULE_DENY,
@@ -61,50 +69,56 @@ typedef enum {
     NGX_TG_RULE_CONCURRENCY,
     NGX_TG_RULE_GROUP_CONCURRENCY,
     NGX_TG_RULE_SERVER_CONCURRENCY,
-    NGX_TG_RULE_EXEC,   /* its program could not be started */
-    NGX_TG_RULE_RUNNER, /* the runner's own bounds */
+    NGX_TG_RULE_EXEC,   /* the program could not be started */
+    NGX_TG_RULE_RUNNER, /* the runner's own limits */
     NGX_TG_RULE_COUNT
 } ngx_tg_call_rule_t;
 
-/* What is known of a call at its end, for logs and counters. */
+/* Record of an ended call, for logs and counters. */
 typedef struct {
-    const tg_catalog_entry_t *entry; /* NULL: the catalogue does not have it */
+    const tg_catalog_entry_t *entry; /* NULL: not in the catalog */
     ngx_uint_t end;                  /* tg_failure_t or ngx_tg_end_reason_t */
     ngx_uint_t rule;                 /* ngx_tg_call_rule_t */
-    ngx_msec_t time;     /* since it came, in this worker or another */
-    int64_t queued;      /* ms of it; -1: nobody has said */
-    int64_t ran;         /* likewise */
-    int64_t exit;        /* status of its program; -1: there is none */
-    int64_t signal;      /* that ended its program, or 0 */
-    uint64_t bytes_in;   /* of its message */
-    uint64_t bytes_out;  /* of its answer; 0: it got none */
-    ngx_uint_t is_known; /* 0: none ended yet */
+    /* ms from the arrival to the end, in all workers together */
+    ngx_msec_t time;
+    int64_t queued;      /* time in the queue, in ms; -1: unknown */
+    int64_t ran;         /* run time, in ms; -1: unknown */
+    int64_t exit;        /* exit status of the program; -1: none */
+    int64_t signal;      /* signal that killed the program, or 0 */
+    uint64_t bytes_in;   /* size of the request message */
+    uint64_t bytes_out;  /* size of the response; 0: none was sent */
+    ngx_uint_t is_known; /* 0: no call has ended yet */
 } ngx_tg_call_record_t;
 
-/* W3C trace context of a call, plain text, each valid or absent. */
+/* W3C trace context of a call as plain text; each member is valid or absent. */
 typedef struct {
     tg_str_t parent;
     tg_str_t state;
 } ngx_tg_trace_context_t;
 
-/* Where calls come from: what they know of a session. */
+/* The part of a session that its calls know. */
 struct ngx_tg_session_base_s {
     tg_peer_t peer;
     ngx_connection_t *connection;
     ngx_stream_session_t *stream;
     ngx_tg_srv_conf_t *conf;
-    ngx_tg_call_t *current;    /* while its values are evaluated */
-    ngx_tg_call_record_t last; /* of the call that ended last */
+    ngx_tg_call_t *current;    /* call whose values are being evaluated */
+    ngx_tg_call_record_t last; /* record of the call that ended last */
     const ngx_tg_call_record_t
-        *ended_record; /* of current, while it is logged */
+        *ended_record; /* record of `current` while it is logged, or NULL */
     ngx_tg_peer_cred_t client;
-    const tg_catalog_t *view_catalog; /* whose view is known, or NULL */
-    uint64_t view_hash;               /* what the client sees of it */
-    uint64_t steps;                 /* that schemas have taken for it, in all */
-    char key[NGX_TG_TOKEN_LEN + 1]; /* empty: nobody has asked for it */
-    tg_throttle_t throttle;         /* of lines about what it sends */
-    unsigned has_client:1;          /* client was asked for, and is known */
-    unsigned is_gone:1;             /* nobody will read its answers */
+    /* catalog that view_hash is about, or NULL */
+    const tg_catalog_t *view_catalog;
+    /* hash of the entries that the client may see */
+    uint64_t view_hash;
+    /* total steps of schema checks for this session */
+    uint64_t steps;
+    /* token of the session; empty: not created yet */
+    char key[NGX_TG_TOKEN_LEN + 1];
+    /* limit of log lines about the client's input */
+    tg_throttle_t throttle;
+    unsigned has_client:1; /* `client` was read from the kernel */
+    unsigned is_gone:1;    /* the client no longer reads responses */
 };
 
 typedef enum {
@@ -117,54 +131,65 @@ typedef enum {
 struct ngx_tg_call_s {
     ngx_tg_call_state_t state;
     ngx_tg_session_base_t *base; /* NULL: its session is in another worker */
-    const ngx_tg_handler_t *handler; /* NULL: it runs elsewhere */
-    void *ctx;                       /* the handler's own */
+    const ngx_tg_handler_t *handler; /* NULL: the call runs elsewhere */
+    void *ctx;                       /* private to the handler */
     ngx_pool_t *pool;
     tg_request_t *request; /* NULL once deferred */
-    tg_call_t *deferred;   /* NULL until then */
+    tg_call_t *deferred;   /* NULL until deferred */
 
-    /* The catalogue's, in which a deferred call points to nothing. */
+    /* Pointers into the catalog, which a deferred call must not keep. */
     ngx_tg_tool_t *tool;             /* NULL once deferred */
-    const tg_catalog_entry_t *entry; /* then a copy */
-    tg_schema_t *output_schema;      /* held, or NULL */
+    const tg_catalog_entry_t *entry; /* a copy once deferred */
+    tg_schema_t *output_schema;      /* owned reference, or NULL */
     ngx_msec_t timeout;
     ngx_msec_t max_timeout;
 
     ngx_tg_trace_context_t trace;
 
-    ngx_stream_variable_value_t *variables; /* of this call, when it has any */
-    tg_str_t element; /* raw, of the array whose elements are gone through */
+    /* the call's own copy of the session's variables, or NULL */
+    ngx_stream_variable_value_t *variables;
+    /* raw current element of the array that is iterated over */
+    tg_str_t element;
     ngx_msec_t start;
-    size_t size;           /* bytes of its message */
-    uint64_t lookup_steps; /* steps to look for arguments behind its frame */
-    tg_str_t name;         /* of a tool that there is not, or empty */
-    tg_str_t arguments;    /* a copy, where a log may ask for them */
-    tg_run_stats_t ran;    /* what who runs it tells of it; -1 ms: not yet */
-    ngx_event_t timer;     /* deferred: the last resort */
+    size_t size; /* size of the request message in bytes */
+    /* steps of argument lookups after the request's frame was freed */
+    uint64_t lookup_steps;
+    tg_str_t name;      /* name of an unknown tool, or empty */
+    tg_str_t arguments; /* copy of the arguments, if a log may need them */
+    /* statistics from the executor; -1 ms: not known yet */
+    tg_run_stats_t ran;
+    ngx_event_t timer; /* watchdog of a deferred call */
     ngx_tg_remote_call_t job;
     ngx_tg_upstream_request_t
-        slot_request;        /* among the calls that this worker may run */
-    tg_str_t limits;         /* what is asked for it; empty: it needs none */
-    tg_str_t store_params;   /* params to store a large result, or empty */
-    size_t unstored_max;     /* bytes of a result that is not large */
-    size_t max_output;       /* of its tool, where results are stored */
-    ngx_tg_call_rule_t rule; /* by which it does not end well */
-    ngx_uint_t log_level;    /* of that, as the rule says; 0: it does not */
+        /* request for a slot, if this worker runs the call */
+        slot_request;
+    /* params of the slot request; empty: the call needs no slot */
+    tg_str_t limits;
+    tg_str_t store_params; /* params to store a large result, or empty */
+    size_t unstored_max;   /* largest result, in bytes, that is not stored */
+    /* max_output of the tool, in bytes, if results are stored */
+    size_t max_output;
+    ngx_tg_call_rule_t rule; /* rule that refused or ended the call */
+    /* log level of a refusal, set by that rule; 0: default */
+    ngx_uint_t log_level;
     ngx_tg_counters_t *counters;
-    uint64_t number;            /* of one that is deferred; 0: it has none */
-    ngx_uint_t running;         /* as ngx_tg_running_call_add() said */
-    unsigned is_refused:1;      /* the peer has answered it: it may not be */
-    unsigned is_handed_off:1;   /* its job was held for another worker */
-    unsigned has_run:1;         /* its handler was told to */
-    unsigned is_out_of_steps:1; /* an argument was not found within the steps */
-    unsigned is_integer:1;      /* element, if a number, is a whole one */
-    unsigned is_stored:1;       /* the runner stores its large result */
-    unsigned has_nulls:1;       /* a null is a value of its text */
+    uint64_t number; /* number for `toolgate.status`; 0: none */
+    /* handle from ngx_tg_running_call_add(), or 0 */
+    ngx_uint_t running;
+    /* the peer has already answered the call with a refusal */
+    unsigned is_refused:1;
+    unsigned is_handed_off:1;   /* the job was detached from a worker before */
+    unsigned has_run:1;         /* the handler's run() was called */
+    unsigned is_out_of_steps:1; /* an argument lookup ran out of steps */
+    unsigned is_integer:1;      /* element, if it is a number, is an integer */
+    unsigned is_stored:1;       /* the runner is storing the large result */
+    /* a null argument counts as a value, not as absent */
+    unsigned has_nulls:1;
 };
 
 /*
- * A call has something for a front: its connection's write event is posted,
- * as if the client could take more.
+ * Wakes the session because a call has output for it: posts the connection's
+ * write event, as if the socket had become writable.
  */
 static ngx_inline void
 ngx_tg_session_base_wake(ngx_tg_session_base_t *base)
@@ -172,60 +197,88 @@ ngx_tg_session_base_wake(ngx_tg_session_base_t *base)
     ngx_post_event(base->connection->write, &ngx_posted_events);
 }
 
-/* As tg_peer_ops_t has them; host is a front. */
+/*
+ * Starts a call of a request: a callback of tg_peer_ops_t whose host is the
+ * ngx_tg_session_base_t.
+ */
 void ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request);
+/* Rejects a call of an unknown tool or method: a callback of tg_peer_ops_t. */
 void ngx_tg_call_reject_unknown(void *host, tg_peer_t *peer,
                                 tg_request_t *request);
+/* Ends a deferred call without a response: a callback of tg_peer_ops_t. */
 void ngx_tg_call_cancel(void *host, tg_call_t *deferred);
+/* Logs a text of the peer at level info: a callback of tg_peer_ops_t. */
 void ngx_tg_session_base_on_log(void *host, const char *text);
+/*
+ * Forwards the client's response to a server request to the runner: a callback
+ * of tg_peer_ops_t.
+ */
 void ngx_tg_call_on_client_response(void *host, uint64_t tag,
                                     const tg_message_t *message);
 
 /*
- * Ends a call and frees it.  NULL: nobody waits for an answer, as it was
- * cancelled, its client is gone, or it moved.
+ * Ends a call and frees it. A NULL outcome sends no response: the call was
+ * cancelled, its client is gone, or it moved to another worker. If the runner
+ * stores a large result first, the call ends after that.
  */
 void ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome);
+/* Ends a call as failed and frees it; text is the message for the caller. */
 void ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure,
                       const char *text);
 
-/* Ends it with what its handler put out, as its `output` has that. */
+/*
+ * Ends a call with its handler's output, parsed according to the tool's
+ * `output` directive; output that cannot be parsed becomes a failure.
+ */
 void ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes);
 
 /*
- * Keeps the call beyond its handler's start, for as long as its timeout, and
- * anew with each progress.  NGX_ERROR: it was answered and freed.  One of a
- * handler that has `run` may have ended when this returns.
+ * Keeps the call after its handler's start(), until its timeout; each progress
+ * notification restarts the timeout. NGX_ERROR: the call was answered and
+ * freed. With NGX_OK, too, a call whose handler has `run` may already have
+ * ended.
  */
 ngx_int_t ngx_tg_call_defer(ngx_tg_call_t *call);
 
-/* Only has the call outlive its request.  NGX_ERROR: it was answered. */
+/*
+ * Makes the call outlive its request, but does not run its handler. NGX_OK, or
+ * NGX_ERROR: the call was answered and freed.
+ */
 ngx_int_t ngx_tg_call_defer_request(ngx_tg_call_t *call);
 
-/* The values are raw, or absent. */
+/*
+ * Sends a progress notification for the call and restarts its watchdog. The
+ * values are raw JSON, or absent.
+ */
 void ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
                                tg_str_t total, tg_str_t message);
 
 /*
- * What tells a client from all others, hard to guess, whichever worker has
- * its session; NULL: there is none.  Handlers are told when it is gone.
+ * Returns the random token that identifies the session's client in every
+ * worker; creates it at the first use. NULL: no random bytes. The token is
+ * valid until the session ends.
  */
 const char *ngx_tg_session_base_get_token(ngx_tg_session_base_t *base);
+/* Notifies the handlers that the client is gone, if the session has a token. */
 void ngx_tg_session_base_notify_gone(ngx_tg_session_base_t *base);
 
-/* It came with a key, if it has one, or goes on with it in another worker. */
+/* Keeps the runner's connection open for a session that has a token. */
 void ngx_tg_session_base_hold_runner(ngx_tg_session_base_t *base);
+/* Stops keeping the runner's connection open and clears the session's token. */
 void ngx_tg_session_base_release_runner(ngx_tg_session_base_t *base);
 
-/* A sign of life, of whoever runs it or of its client. */
+/* Restarts the call's watchdog: its executor or its client is alive. */
 void ngx_tg_call_reset_watchdog(ngx_tg_call_t *call);
 
-/* The runner's notification `ask` or `unask` about a call. */
+/*
+ * Handles a notification of the runner about a server request: sends the
+ * request to the client, or cancels it if params has no method.
+ */
 void ngx_tg_call_on_server_request(ngx_tg_call_t *call, tg_str_t params);
 
 /*
- * One of a client's calls that are jobs, all of which are one runner's; or
- * NULL.
+ * Returns one of the session's calls that have a runner, or NULL. All such
+ * calls of a session have the same runner.
  */
 ngx_tg_call_t *ngx_tg_session_base_find_remote_call(
     ngx_tg_session_base_t *base);
@@ -233,58 +286,83 @@ ngx_tg_call_t *ngx_tg_session_base_find_remote_call(
 /* --- logs of calls --- */
 
 /*
- * A call that outlasts its request, of a tool or NULL, keeps what its log may
- * ask for at the end.  NGX_ERROR: no memory.
+ * Saves what a log may need after the request is freed: the credentials of the
+ * client, and the arguments if a log uses them. tool may be NULL. NGX_OK, or
+ * NGX_ERROR: no memory.
  */
 ngx_int_t ngx_tg_call_save_for_log(ngx_tg_call_t *call,
                                    const ngx_tg_tool_t *tool,
                                    tg_str_t arguments);
 
-/* It has ended: the logs are told, if that is here. */
+/*
+ * Writes the log lines of an ended call, unless its session is in another
+ * worker.
+ */
 void ngx_tg_call_log_end(ngx_tg_call_t *call,
                          const ngx_tg_call_record_t *record);
 
-/* --- what is known of calls at their end --- */
+/* --- records of ended calls --- */
 
-/* The words of $tool_status and $tool_rule; NULL: there is no rule. */
+/* Returns the value of $tool_status for an end reason. */
 const char *ngx_tg_end_reason_get_name(ngx_uint_t end);
+/* Returns the value of $tool_rule for a rule; NULL: no rule. */
 const char *ngx_tg_call_rule_get_name(ngx_uint_t rule);
 
-/* The rule that limits and the runner call so, or NONE. */
+/*
+ * Returns the rule with the name that limits and the runner use, or
+ * NGX_TG_RULE_NONE.
+ */
 ngx_tg_call_rule_t ngx_tg_call_rule_find(tg_str_t name);
 
 /*
- * Of a call that has just been answered with an outcome, or with none; counts
- * it among those that have ended.
+ * Fills in the record of a call that was just answered with an outcome, or with
+ * none (NULL), and counts the end of the call.
  */
 void ngx_tg_call_make_record(ngx_tg_call_t *call, const tg_outcome_t *outcome,
                              ngx_tg_call_record_t *record);
 
-/* Of one that ends with its worker, and is counted by others. */
+/*
+ * Fills in the record of a call that is killed with its worker. Does not count
+ * the call: another worker does.
+ */
 void ngx_tg_call_make_killed_record(const ngx_tg_call_t *call,
                                     ngx_tg_call_record_t *record);
 
-/* What this worker tells another one of a call that it has run for it. */
+/*
+ * Returns the queue and run times of a call so far: from its executor, or
+ * measured by this worker if it runs the call.
+ */
 tg_run_stats_t ngx_tg_call_get_run_stats(const ngx_tg_call_t *call);
 
-/* A call begins; and how all have ended, when the worker exits. */
+/* Counts a call that begins. */
 void ngx_tg_calls_count_begun(void);
+/*
+ * Logs how many calls began and how they ended; called when the worker exits.
+ */
 void ngx_tg_calls_log_totals(ngx_cycle_t *cycle);
 
-/* Keeps the trace context that its request has, or the one it came with. */
+/* Copies the trace context of the request, if it is valid. */
 void ngx_tg_call_read_trace_context(ngx_tg_call_t *call);
+/*
+ * Sets the trace context of a call that another worker has handed over. NGX_OK
+ * (an invalid context is ignored), or NGX_ERROR: no memory.
+ */
 ngx_int_t ngx_tg_call_restore_trace_context(ngx_tg_call_t *call,
                                             tg_str_t parent, tg_str_t state);
 
-/* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
+/*
+ * Evaluates a complex value of the tool for this call. NGX_OK, or NGX_ERROR: no
+ * memory, or too many steps to find an argument.
+ */
 ngx_int_t ngx_tg_call_eval_value(ngx_tg_call_t *call,
                                  ngx_stream_complex_value_t *value,
                                  ngx_str_t *text);
 
 /*
- * What a backend's result or error is for a call, whose `output` says how a
- * result of a tool is told; scratch lives as long as the outcome.  is_method:
- * it answers a method of JSON-RPC, with any value.
+ * Converts a backend's result or error to the outcome of a call, in the form
+ * that the tool's `output` directive says. max_output is in bytes. is_method: 1
+ * if the backend executed a JSON-RPC method, whose result may be any value. The
+ * outcome may point into scratch.
  */
 tg_outcome_t ngx_tg_call_convert_response(ngx_tg_call_t *call,
                                           ngx_uint_t is_method,
@@ -292,7 +370,7 @@ tg_outcome_t ngx_tg_call_convert_response(ngx_tg_call_t *call,
                                           const tg_response_t *answer,
                                           tg_buf_t *scratch);
 
-/* What a session is without, while it is lent to a call. */
+/* Members of a session that are saved while the session is lent to a call. */
 typedef struct {
     ngx_stream_session_t session;
     ngx_pool_t *pool;
@@ -300,52 +378,67 @@ typedef struct {
 } ngx_tg_borrowed_session_t;
 
 /*
- * For NGINX's own code that evaluates variables of a session, or allocates
- * from its pool: meanwhile both are the call's.  NGX_OK or NGX_ERROR.
+ * Gives the session the call's variables and pool, for code of NGINX that
+ * evaluates variables or allocates from the session's pool. NGX_OK, or
+ * NGX_ERROR: no memory.
  */
 ngx_int_t ngx_tg_call_borrow_session(ngx_tg_call_t *call,
                                      ngx_tg_borrowed_session_t *borrowed);
+/* Restores the session after ngx_tg_call_borrow_session(). */
 void ngx_tg_call_return_session(ngx_tg_call_t *call,
                                 const ngx_tg_borrowed_session_t *borrowed);
 
 /*
- * Appends a text and its closing quote, or what a value of the tool is for
- * this call: NULL; or what is wrong, and invalid where it is no UTF-8.
+ * Appends a text, escaped for JSON, and a closing quote. Returns NULL, or
+ * `invalid` if the text is not valid UTF-8.
  */
 const char *ngx_tg_append_json_string_end(tg_buf_t *buf, tg_str_t text,
                                           const char *invalid);
+/*
+ * Appends a value of the tool for this call, escaped for JSON, and a closing
+ * quote. Returns NULL, or the error: `invalid` for invalid UTF-8.
+ */
 const char *ngx_tg_call_append_value(ngx_tg_call_t *call, tg_buf_t *buf,
                                      ngx_stream_complex_value_t *value,
                                      const char *invalid);
 
-/* --- calls that are jobs --- */
+/* --- calls that run as jobs of the runner --- */
 
 /*
- * Asks the server's runner for a job of a deferred call, which ends with the
- * job; or now, when it cannot be asked for.
+ * Starts a job in the server's runner for a deferred call, which ends with the
+ * job. Ends the call at once if the request cannot be sent.
  */
 void ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method,
                               tg_str_t params);
 
-/* Appends what each job is asked, as an object that is left open. */
+/*
+ * Appends the params that all jobs have, as a JSON object that the caller must
+ * close.
+ */
 void ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params);
 
-/* Appends how large an answer the client takes, for a job that makes one. */
+/*
+ * Appends the largest response that the client accepts, for a job that produces
+ * a response: `,"max_answer":N`.
+ */
 void ngx_tg_call_append_max_response(ngx_tg_call_t *call, tg_buf_t *params);
 
-/* Appends where a large result is stored, if it is: `,"spill":{…}`. */
+/* Appends how to store a large result, if it is stored: `,"spill":{…}`. */
 void ngx_tg_call_append_stored_output(ngx_tg_call_t *call, tg_buf_t *params);
 
-/* The most bytes that a handler takes: what is stored may be larger. */
+/*
+ * Returns the largest output of a handler in bytes: more than max_output if
+ * large results are stored.
+ */
 size_t ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call);
 
 /*
- * A call that this worker runs notes how its large result is to be stored.
+ * Saves the params to store a large result, for a call that this worker runs.
  * TG_OK or TG_NOMEM.
  */
 int ngx_tg_call_save_store_params(ngx_tg_call_t *call);
 
-/* May the worker have a large result of this call stored? */
+/* Checks whether a large result of the call may be stored. */
 static ngx_inline ngx_uint_t
 ngx_tg_call_can_be_stored(const ngx_tg_call_t *call)
 {
@@ -354,206 +447,277 @@ ngx_tg_call_can_be_stored(const ngx_tg_call_t *call)
 }
 
 /*
- * Has the runner store a large result of a call that this worker has run.
- * Returns 1: the call ends when that is done; 0: it is not large, or cannot
- * be stored, and ends with the outcome, which may say so now.
+ * Sends a large result of a call that this worker has run to the runner, which
+ * stores it. Returns 1: the call ends when the result is stored; 0: the result
+ * is not large or cannot be stored, and the call ends with the outcome, which
+ * may have become a failure.
  */
 ngx_uint_t ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome);
 
-/* Appends whose an output that is kept is: `,"owner":"1000"`. */
+/* Appends the owner of a stored output, a user id: `,"owner":"1000"`. */
 void ngx_tg_call_append_owner(ngx_tg_call_t *call, tg_buf_t *params);
 
 /*
- * Of a deferred call about tasks: its params are kept, and sent again if the
- * runner ends before it answers.  Without memory for them, they are not.
+ * Keeps the params of a deferred call about tasks, so that they are sent again
+ * if the runner ends before it answers. Without memory they are not kept.
  */
 void ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params);
 
 /*
- * Appends a token, by which the store knows a submission that is repeated: 1;
- * or 0, and the submission cannot be.
+ * Appends a random token by which the task store recognizes a repeated
+ * submission. Returns 1, or 0: no token, so the submission must not be
+ * repeated.
  */
 ngx_uint_t ngx_tg_append_submission_token(tg_buf_t *params);
 
 /*
- * Does its tool, or the caller, want it to become a task?  And: the runner
- * makes that of it; job has the params of `exec`.
+ * Checks whether the call becomes a task, because its tool requires it or the
+ * caller requests it.
  */
 ngx_uint_t ngx_tg_call_is_task_submission(const ngx_tg_call_t *call,
                                           const tg_request_t *request);
+/*
+ * Makes the runner create a task from the call; job is the raw JSON of the
+ * params of `exec`.
+ */
 void ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments,
                             tg_str_t job);
 
-/* And what those that put something out are: what it is to be, how much. */
+/*
+ * Appends the format and the largest size of the output, for jobs that produce
+ * output.
+ */
 void ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params);
 
-/* What becomes of its job, of this runner, is told to the call. */
+/* Prepares the call's job for a runner; events of the job go to the call. */
 void ngx_tg_call_init_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner);
 
-/* Goes on with the job that a runner holds: as ngx_tg_runner_send_request(). */
+/*
+ * Attaches the call to a job that a runner holds under a key. TG_OK, or an
+ * error of ngx_tg_runner_send_request().
+ */
 int ngx_tg_call_attach_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner,
                               const char *key);
 
-/* --- calls that change their worker --- */
+/* --- calls that move to another worker --- */
 
 /*
- * All calls of a front are to leave: NGX_OK: they may; NGX_AGAIN: the front is
- * woken when that has changed.
+ * Detaches all calls of a session from this worker. NGX_OK: all are detached;
+ * NGX_AGAIN: not yet, and the session is woken when a call changes.
  */
 ngx_int_t ngx_tg_session_base_detach_calls(ngx_tg_session_base_t *base);
 
-/* They stay after all. */
+/* Takes back all detached calls, because the session stays in this worker. */
 void ngx_tg_session_base_reattach_calls(ngx_tg_session_base_t *base);
 
-/* They went: each ends here, or goes on without its session. */
+/*
+ * Hands off all calls of a session that has moved to another worker: each call
+ * ends here, or continues here without its session.
+ */
 void ngx_tg_session_base_hand_off_calls(ngx_tg_session_base_t *base);
+/*
+ * Hands off one call: ends it here, or continues it here without its session.
+ */
 void ngx_tg_call_hand_off(ngx_tg_call_t *call);
 
-/* Its worker stops at once, and will not see its end: only logs that. */
+/* Logs a call that is killed with its worker, which stops at once. */
 void ngx_tg_call_log_killed(ngx_tg_call_t *call);
 
-/* worker_shutdown_timeout has passed: it fails, whatever works for it. */
+/* Cancels a call and ends it as failed: worker_shutdown_timeout has passed. */
 void ngx_tg_call_fail_shutdown_timeout(ngx_tg_call_t *call);
 
-/* As tg_peer_save() and tg_peer_load() want it; host is a front. */
+/*
+ * Appends the state of a call for its new worker: a callback of tg_peer_save(),
+ * whose host is the ngx_tg_session_base_t.
+ */
 void ngx_tg_call_write_snapshot(void *host, const tg_call_t *deferred,
                                 tg_buf_t *out);
+/*
+ * Restores a call from the state that its old worker wrote: a callback of
+ * tg_peer_load(). now: the tool's entry in this worker's catalog, or NULL.
+ */
 void ngx_tg_call_restore(void *host, tg_call_t *deferred,
                          const tg_catalog_entry_t *now, tg_str_t bytes);
 
-/* ms until the timer fires, 1 at least; 0: it is not set. */
+/*
+ * Returns the time until the timer fires, in ms, at least 1; 0: the timer is
+ * not set.
+ */
 uint64_t ngx_tg_timer_get_remaining_ms(const ngx_event_t *ev);
 
-/* A call of a front: NULL when there is no memory. */
+/* Creates a call of a session; NULL: no memory. */
 ngx_tg_call_t *ngx_tg_call_new(ngx_tg_session_base_t *base);
 
-/* It is deferred, and has this time (ms) left to end. */
+/*
+ * Marks the call as deferred and starts its watchdog, which fires in `left` ms.
+ */
 void ngx_tg_call_set_deferred(ngx_tg_call_t *call, tg_call_t *deferred,
                               ngx_msec_t left);
 
-/* Stores large results: as ngx_tg_call_store(). */
+/* Function type of ngx_tg_call_store_result(), which stores large results. */
 typedef ngx_uint_t (*ngx_tg_store_result_pt)(ngx_tg_call_t *call,
                                              tg_outcome_t *outcome);
 
-/* Before a worker's first call. */
+/*
+ * Sets the function that stores large results, before the first call of the
+ * worker.
+ */
 void ngx_tg_calls_init_process(ngx_tg_store_result_pt store);
 
-/* Frees what the worker keeps, and says how its calls ended. */
+/* Frees the worker's cached call and logs the totals of its calls. */
 void ngx_tg_calls_exit_process(ngx_cycle_t *cycle);
 
-/* --- numbers --- */
+/* --- counters --- */
 
-/* It begins, as one of this tool; or came from another worker. */
+/* Counts the beginning of a call of a tool. */
 void ngx_tg_call_count_begin(ngx_tg_call_t *call, ngx_tg_tool_t *tool);
+/*
+ * Counts a call that came from another worker. entry: the tool in the old
+ * config; now: in this one, or NULL.
+ */
 void ngx_tg_call_count_moved_in(ngx_tg_call_t *call,
                                 const tg_catalog_entry_t *entry,
                                 const tg_catalog_entry_t *now);
 
-/* It ended here; or its session went, and only that is counted. */
+/* Counts the end of a call; a call that has moved is counted as moved only. */
 void ngx_tg_call_count_end(ngx_tg_call_t *call,
                            const ngx_tg_call_record_t *record);
+/* Counts a call as moved to another worker. */
 void ngx_tg_call_count_moved_out(ngx_tg_call_t *call);
 
-/* By which `toolgate.status` names it; 0: not at all. */
+/*
+ * Returns the number of the call in `toolgate.status`; 0: the call is not
+ * listed.
+ */
 uint64_t ngx_tg_call_get_number(ngx_tg_call_t *call);
 
-/* It was deferred: others know of it; unwanted: one of them wants it ended. */
+/*
+ * Publishes a deferred call to all workers. unwanted(call) runs when another
+ * process requests the end of the call.
+ */
 void ngx_tg_call_publish_running(ngx_tg_call_t *call,
                                  void (*unwanted)(void *call));
 
 /* --- access --- */
 
-/* A connection's client, without groups; NGX_DECLINED: it came over TCP. */
+/*
+ * Reads the credentials of a connection's client, without groups. NGX_OK, or
+ * NGX_DECLINED: not a Unix socket, or the kernel does not report them.
+ */
 ngx_int_t ngx_tg_connection_get_peer_cred(ngx_connection_t *c,
                                           ngx_tg_peer_cred_t *client);
 
-/* The front's client; NULL when it came over TCP. */
+/*
+ * Returns the credentials of the session's client; NULL: unknown, as over TCP.
+ */
 const ngx_tg_peer_cred_t *ngx_tg_session_base_get_peer_cred(
     ngx_tg_session_base_t *base);
 
 /*
- * May client (NULL: unknown) see and call this entry?  The first rule that
- * matches decides, the tool's before the server's; without one it may.
+ * Checks whether a client (NULL: unknown) may see and call an entry. The first
+ * matching rule decides; the tool's rules come before the server's. Without a
+ * matching rule access is allowed.
  */
 ngx_uint_t ngx_tg_entry_is_allowed(const ngx_tg_srv_conf_t *scf,
                                    const tg_catalog_entry_t *entry,
                                    const ngx_tg_peer_cred_t *client);
 
 /*
- * As tool_status_allow has it, `toolgate.status` and the like may be called;
- * and by whom other rules (or NULL) allow it.
+ * Returns the access rules of `toolgate.status` and the other tools for
+ * operators: `others` (or NULL), then tool_status_allow, then `deny all`. NULL:
+ * no memory.
  */
 ngx_array_t *ngx_tg_conf_make_status_rules(ngx_conf_t *cf,
                                            const ngx_tg_srv_conf_t *scf,
                                            const ngx_array_t *others);
 
-/* The same for a front, as tg_peer_ops_t has it. */
+/*
+ * Checks whether the session's client may see and call an entry: a callback of
+ * tg_peer_ops_t.
+ */
 int ngx_tg_session_base_can_see(void *host, const tg_catalog_entry_t *entry);
 
-/* May it be told what all clients are told?  By the server's rules. */
+/*
+ * Checks whether the server's rules allow broadcasts to the session's client.
+ */
 ngx_uint_t ngx_tg_session_base_can_be_notified(ngx_tg_session_base_t *base);
 
-/* Does it see what is others'?  As scf->all_rules has it. */
+/*
+ * Checks whether the session's client may see what belongs to other clients, by
+ * scf->see_all_rules.
+ */
 ngx_uint_t ngx_tg_session_base_can_see_all(ngx_tg_session_base_t *base);
 
 /* --- limits, schemas, arguments --- */
 
-/* Whose a limit is, and how it is called in messages. */
+/* The scope of a limit, and the names of its directives, for messages. */
 typedef struct {
     const char *tools;
     const char *rate;
     const char *concurrency;
 } ngx_tg_limit_scope_t;
 
-/* The limits of a tool, from the nearest on: how many; there is room for 3. */
+/*
+ * Gets the limits of a tool, from its own to the server's. Returns their
+ * number; both arrays need 3 elements.
+ */
 ngx_uint_t ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool,
                                   const ngx_tg_srv_conf_t *scf,
                                   const ngx_tg_limit_t **limits,
                                   ngx_tg_limit_scope_t *scopes);
 
-/* Counts a call: NGX_OK, or NGX_BUSY: one too many, as text and rule say. */
+/*
+ * Counts a call in all its rates. NGX_OK, or NGX_BUSY: a rate is exceeded; text
+ * (NUL-terminated) has the message, and call->rule the rule.
+ */
 ngx_int_t ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size);
 
 /*
- * Compiles the schemas of an imported tool at its first call, and holds that
- * of the output.  NULL, or why the arguments are refused: the frame has
- * compiled enough.
+ * Compiles the schemas of an imported tool at its first call, and keeps a
+ * reference to the output schema. Returns NULL, or the reason of a refusal: the
+ * calls of one frame have compiled too much.
  */
 const char *ngx_tg_call_prepare_schemas(ngx_tg_call_t *call);
 
-/* As tg_tool_validate_args(), of the call's tool. */
+/*
+ * Validates the call's arguments with the tool's input schema, and inserts
+ * defaults. TG_OK; TG_INVALID or TG_NOMEM: outcome is the failure, whose text
+ * may be in scratch.
+ */
 int ngx_tg_call_validate_args(ngx_tg_call_t *call, tg_outcome_t *outcome,
                               tg_buf_t *scratch);
 
 /*
- * Does an outcome fit the call's output schema?  If not, it becomes a failure
- * whose text is in scratch.
+ * Validates an outcome with the call's output schema. An invalid outcome
+ * becomes a failure whose text is in scratch.
  */
 void ngx_tg_call_validate_outcome(ngx_tg_call_t *call, tg_outcome_t *outcome,
                                   tg_buf_t *scratch);
+/* Frees the worker's schema validator. */
 void ngx_tg_schema_checker_exit(void);
 
 /*
- * Which argument a variable means: the property of the schema that has its
- * name, so that what is used is what was checked; NULL: that name itself.
+ * Returns the schema property that a variable's name means, so that the tool
+ * uses the argument that was validated; NULL: the argument has the variable's
+ * own name.
  */
 const ngx_tg_arg_property_t *ngx_tg_tool_find_property(
     const ngx_tg_tool_t *tool, tg_str_t name);
 
 /*
- * A member of an object among the arguments, of which there are notes or NULL:
- * as tg_json_index_get(), and what it takes is of the steps of the frame.
- * TG_LIMIT: there are none left, and the call fails once its values are asked
- * for.
+ * Finds a member of an object in the arguments, with an index of it (notes) or
+ * NULL; returns as tg_json_index_get(). The lookup counts as steps of the
+ * frame. TG_LIMIT: no steps are left, and the call fails once it evaluates its
+ * values.
  */
 int ngx_tg_call_lookup_arg(ngx_tg_call_t *call, const tg_json_index_t *notes,
                            tg_str_t object, tg_str_t name,
                            tg_json_member_t *note);
 
 /*
- * Is a value of the arguments as if it were not there?  A null is, where a
- * variable of this kind puts its text into a word, a URL, a header or the
- * like; not in what is answered, and not in logs.
+ * Checks whether an argument counts as absent: a null does, where a variable
+ * puts its text into a word, a URL, a header or the like, but not in responses
+ * and not in logs.
  */
 static ngx_inline ngx_uint_t
 ngx_tg_call_is_arg_absent(const ngx_tg_call_t *call, tg_variable_type_t kind,
@@ -565,17 +729,16 @@ ngx_tg_call_is_arg_absent(const ngx_tg_call_t *call, tg_variable_type_t kind,
 }
 
 /*
- * What a path leads to in the arguments, or in what the schema has for those
- * that were not given: raw, or absent.
+ * Finds the argument that a path leads to, or its default in the schema.
+ * note->value is raw, or absent.
  */
 void ngx_tg_call_get_path_value(ngx_tg_call_t *call,
                                 const ngx_tg_arg_path_t *path,
                                 tg_json_member_t *note);
 
 /*
- * The elements of an array among the arguments: next() makes each of them
- * call->element, and returns 0 after the last one.  An absent array, and null,
- * has none; any other value is one element.
+ * Iterator over the elements of an array in the arguments. An absent array and
+ * null have no elements; any other value is one element.
  */
 typedef struct {
     tg_json_cursor_t json;
@@ -583,9 +746,11 @@ typedef struct {
     unsigned is_integer:1;
 } ngx_tg_arg_elements_t;
 
+/* Starts the iteration over the elements of the argument that path leads to. */
 void ngx_tg_call_begin_elements(ngx_tg_call_t *call,
                                 const ngx_tg_arg_path_t *path,
                                 ngx_tg_arg_elements_t *elements);
+/* Sets call->element to the next element. Returns 0 after the last one. */
 ngx_uint_t ngx_tg_call_next_element(ngx_tg_call_t *call,
                                     ngx_tg_arg_elements_t *elements);
 

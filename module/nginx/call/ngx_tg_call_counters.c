@@ -1,6 +1,5 @@
 /*
- * What is counted of calls, in memory that all workers share
- * (shm/ngx_tg_counters.h).
+ * Counters of calls, in memory that all workers share (shm/ngx_tg_counters.h).
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -32,12 +31,14 @@ ngx_tg_call_count_moved_in(ngx_tg_call_t *call, const tg_catalog_entry_t *entry,
         return;
     }
 
-    /* The config has it no more. */
+    /* The tool was removed from the config. */
     call->counters = ngx_tg_counters_find(call->base->conf, entry);
     ngx_tg_counters_add(call->counters, NGX_TG_COUNTER_STARTED, 1);
 }
 
-/* In which of the classes of times; most are in the first. */
+/*
+ * Returns the histogram bucket of a duration; most calls are in the first one.
+ */
 static ngx_uint_t
 ngx_tg_call_get_time_bucket(ngx_msec_t time)
 {
@@ -51,7 +52,10 @@ ngx_tg_call_get_time_bucket(ngx_msec_t time)
     return i;
 }
 
-/* Once: nothing of it is counted from here on. */
+/*
+ * Returns the call's counters and detaches the call from them, so that nothing
+ * is counted twice.
+ */
 static ngx_tg_counters_t *
 ngx_tg_call_take_counters(ngx_tg_call_t *call)
 {
@@ -85,7 +89,7 @@ ngx_tg_call_count_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
         return;
     }
 
-    /* Of what there is not, no more is known. */
+    /* An unknown tool has no counters of its own. */
     if (call->entry == NULL) {
         ngx_tg_counters_add(call->base->conf->counters,
                             NGX_TG_COUNTER_UNKNOWN_CALLS, 1);
@@ -102,14 +106,14 @@ ngx_tg_call_count_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
                             NGX_TG_COUNTER_END_STATUS + record->end - 1, 1);
     }
 
-    /* Last: from here on it is not in flight. */
+    /* The last counter: after it the call no longer counts as in flight. */
     ngx_tg_counters_add(counters,
                         NGX_TG_COUNTER_DURATION_BUCKET
                             + ngx_tg_call_get_time_bucket(record->time),
                         1);
 }
 
-/* --- by number --- */
+/* --- numbers of calls --- */
 
 uint64_t
 ngx_tg_call_get_number(ngx_tg_call_t *call)

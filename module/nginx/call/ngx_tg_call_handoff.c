@@ -1,20 +1,23 @@
 /*
- * Calls that go along when their session changes its worker: their jobs are
- * held by the runner under a key, and adopted by whoever has it.
+ * Calls that move with their session to another worker: the runner holds their
+ * jobs under a key, and a worker that has the key attaches to them.
  */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "protocol/tg_peer_snapshot.h"
 
-/* What the new worker has to know of a call, beside what the peer knows. */
+/* State of a call for its new worker, in addition to the peer's own state. */
 typedef struct {
     uint64_t number;
     uint64_t start;
     int64_t queued;
     uint64_t size;
     uint64_t timeout;
-    uint64_t left; /* until the last resort */
-    /* What stands behind: a directory, and what a log may ask for. */
+    uint64_t left; /* ms until the watchdog fires */
+    /*
+     * Lengths of the strings that follow: directory of the runner, trace
+     * context. The rest of the bytes are the arguments.
+     */
     uint64_t dir_len;
     uint64_t parent_len;
     uint64_t state_len;
@@ -50,7 +53,7 @@ ngx_tg_session_base_detach_calls(ngx_tg_session_base_t *base)
          deferred = deferred->next) {
         call = deferred->host;
 
-        /* One that this worker runs has met no runner yet. */
+        /* A call that this worker runs has no runner yet. */
         if (call->job.runner == NULL) {
             ngx_tg_call_init_remote(call, base->conf->runner);
         }
@@ -102,7 +105,7 @@ ngx_tg_call_write_snapshot(void *host, const tg_call_t *deferred, tg_buf_t *out)
     snapshot.timeout = call->timeout;
     snapshot.left = ngx_tg_timer_get_remaining_ms(&call->timer);
 
-    /* Who runs it keeps the deadline. */
+    /* This worker enforces the deadline, so the new one must wait longer. */
     if (call->job.is_local) {
         snapshot.left += NGX_TG_WATCHDOG_GRACE;
     }
@@ -134,7 +137,7 @@ ngx_tg_session_base_hand_off_calls(ngx_tg_session_base_t *base)
 
 /* --- the new worker --- */
 
-/* The next so many bytes, of those that there are. */
+/* Returns the next `len` bytes, or fewer at the end, and moves past them. */
 static tg_str_t
 ngx_tg_call_snapshot_read_str(tg_str_t *bytes, uint64_t len)
 {
@@ -146,7 +149,11 @@ ngx_tg_call_snapshot_read_str(tg_str_t *bytes, uint64_t len)
     return taken;
 }
 
-/* Its result is checked where the schema is the same. */
+/*
+ * Applies a snapshot to a call and attaches the call to its job. The result is
+ * validated with this config's schema, if the tool still has one. NGX_OK or
+ * NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_call_apply_snapshot(ngx_tg_call_t *call, const tg_catalog_entry_t *now,
                            const ngx_tg_call_snapshot_t *snapshot,
@@ -162,7 +169,7 @@ ngx_tg_call_apply_snapshot(ngx_tg_call_t *call, const tg_catalog_entry_t *now,
     parent = ngx_tg_call_snapshot_read_str(&bytes, snapshot->parent_len);
     state = ngx_tg_call_snapshot_read_str(&bytes, snapshot->state_len);
 
-    /* What is left are the arguments. */
+    /* The rest of the bytes are the arguments. */
     if (ngx_tg_call_restore_trace_context(call, parent, state) != NGX_OK
         || ngx_tg_call_save_for_log(call, now != NULL ? now->host : NULL,
                                     bytes.len != 0 ? bytes : TG_STR_NONE)

@@ -1,11 +1,14 @@
 /*
- * The lines about a call, at its one end: in the logs of calls, and in the
- * error log where somebody should act on it.
+ * Log lines about a call at its end: in the logs of calls, and in the error log
+ * if the operator should act.
  */
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
-/* The nearest that there is: NULL or empty, none. */
+/*
+ * Returns the logs of a tool: its own, its block's or the server's. NULL or an
+ * empty array: none.
+ */
 static const ngx_array_t *
 ngx_tg_tool_find_logs(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf)
 {
@@ -37,7 +40,7 @@ ngx_tg_call_save_for_log(ngx_tg_call_t *call, const ngx_tg_tool_t *tool,
         return NGX_OK;
     }
 
-    /* Of one that is gone nobody can ask the kernel any more. */
+    /* The kernel does not report the credentials of a closed connection. */
     (void) ngx_tg_session_base_get_peer_cred(call->base);
     log = logs->elts;
 
@@ -61,9 +64,9 @@ ngx_tg_call_save_for_log(ngx_tg_call_t *call, const ngx_tg_tool_t *tool,
     return NGX_OK;
 }
 
-/* --- our own formats --- */
+/* --- built-in formats --- */
 
-/* What stands in a line of ours, in its order. */
+/* Writer of a line in a built-in format, whose fields have a fixed order. */
 typedef struct {
     tg_buf_t *line;
     ngx_uint_t is_json;
@@ -84,7 +87,9 @@ ngx_tg_log_line_write_none(const ngx_tg_log_line_writer_t *writer)
     tg_buf_append_cstr(writer->line, writer->is_json ? "null" : "-");
 }
 
-/* A word of ours, without anything to escape; NULL: there is none. */
+/*
+ * Writes a field whose value is a constant that needs no escaping; NULL: none.
+ */
 static void
 ngx_tg_log_line_write_word(const ngx_tg_log_line_writer_t *writer,
                            const char *key, const char *word)
@@ -100,7 +105,10 @@ ngx_tg_log_line_write_word(const ngx_tg_log_line_writer_t *writer,
     }
 }
 
-/* A text of the client's, always quoted; absent or empty: none. */
+/*
+ * Writes a field whose value comes from the client, always quoted; an absent or
+ * empty text is written as none.
+ */
 static void
 ngx_tg_log_line_write_quoted(const ngx_tg_log_line_writer_t *writer,
                              const char *key, tg_str_t text)
@@ -116,7 +124,7 @@ ngx_tg_log_line_write_quoted(const ngx_tg_log_line_writer_t *writer,
     }
 }
 
-/* Negative: it is not known. */
+/* Writes a field with a number; a negative number is written as unknown. */
 static void
 ngx_tg_log_line_write_number(const ngx_tg_log_line_writer_t *writer,
                              const char *key, int64_t number)
@@ -130,7 +138,7 @@ ngx_tg_log_line_write_number(const ngx_tg_log_line_writer_t *writer,
     }
 }
 
-/* Seconds; negative ms: not known. */
+/* Writes a time in ms as seconds; a negative time is written as unknown. */
 static void
 ngx_tg_log_line_write_time(const ngx_tg_log_line_writer_t *writer,
                            const char *key, int64_t ms)
@@ -290,7 +298,10 @@ ngx_tg_call_write_log_lines(ngx_tg_call_t *call, const ngx_array_t *logs,
     }
 }
 
-/* Variables are of a request; of one that has gone, what was kept of it. */
+/*
+ * Writes all logs of a call. Variables need a request; if the call's request
+ * was freed, a temporary one is made from what the call has saved.
+ */
 __attribute__((noinline)) static void
 ngx_tg_call_write_logs(ngx_tg_call_t *call, const ngx_array_t *logs,
                        const ngx_tg_call_record_t *record)
@@ -319,7 +330,10 @@ ngx_tg_call_write_logs(ngx_tg_call_t *call, const ngx_array_t *logs,
 
 /* --- the error log --- */
 
-/* What the operator can mend, and what its caller has done wrong. */
+/*
+ * Returns the log level of a failure: error or warning if the operator can fix
+ * the cause, info if the caller made a mistake.
+ */
 static ngx_uint_t
 ngx_tg_call_record_get_log_level(const ngx_tg_call_record_t *record)
 {
@@ -351,7 +365,9 @@ ngx_tg_call_log_failure(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
                                  : ngx_tg_call_record_get_log_level(record);
     log = call->pool->log;
 
-    /* A mistake of the caller, which can make as many as it likes. */
+    /*
+     * The caller's own mistakes are throttled: it can make any number of them.
+     */
     if (level == NGX_LOG_INFO
             ? !ngx_tg_log_throttle_take(&call->base->throttle, level, log)
             : log->log_level < level)
@@ -359,7 +375,7 @@ ngx_tg_call_log_failure(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
         return;
     }
 
-    /* A name that we do not know is its client's business. */
+    /* Unknown names are not logged: the client chooses them freely. */
     p = call->entry != NULL
             ? ngx_snprintf(name, sizeof(name), "\"%*s\"",
                            ngx_min(call->entry->name.len, TG_NAME_MAX),
@@ -387,7 +403,7 @@ ngx_tg_call_log_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
                    "toolgate call %p: %s after %M ms", call,
                    ngx_tg_end_reason_get_name(record->end), record->time);
 
-    /* Where it ends, it is told of; not where it came from. */
+    /* The worker where the call ends logs it, not the worker that it left. */
     if (call->base == NULL || record->end == NGX_TG_END_MOVED) {
         return;
     }

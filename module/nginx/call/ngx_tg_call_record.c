@@ -1,14 +1,14 @@
 /*
- * What is known of a call at its end: what became of it, by which rule, how
- * long it waited and ran, how much came and went.
+ * Records of ended calls: the reason of the end, the rule, the times and the
+ * sizes.
  */
 #include "nginx/call/ngx_tg_call.h"
 
-/* Of this worker: how many began, and how they ended. */
+/* Number of calls that began in this worker, and that ended, by end reason. */
 static ngx_uint_t ngx_tg_calls_begun;
 static ngx_uint_t ngx_tg_calls_ended[NGX_TG_END_COUNT];
 
-/* As logs have them, and as limits and the runner call them. */
+/* Names of the rules: `word` in logs, `name` in limits and for the runner. */
 static const struct {
     const char *word;
     const char *name;
@@ -69,7 +69,10 @@ ngx_tg_call_get_end_reason(const ngx_tg_call_t *call,
         return outcome != NULL ? outcome->failure : NGX_TG_END_CANCELLED;
     }
 
-    /* The peer knows best: no message may have carried the answer. */
+    /*
+     * The peer's result counts, because no message may have carried the
+     * response.
+     */
     if (outcome != NULL || call->is_refused) {
         return call->base->peer.last_failure;
     }
@@ -81,7 +84,10 @@ ngx_tg_call_get_end_reason(const ngx_tg_call_t *call,
     return call->base->is_gone ? NGX_TG_END_CLIENT_GONE : NGX_TG_END_CANCELLED;
 }
 
-/* The catalogue's entry, of the one that is offered now, or NULL. */
+/*
+ * Returns the call's entry if the session's catalog still has it, else the
+ * entry of that name in the catalog, or NULL.
+ */
 static const tg_catalog_entry_t *
 ngx_tg_call_find_listed_entry(const ngx_tg_call_t *call)
 {
@@ -109,7 +115,9 @@ ngx_tg_call_get_run_stats(const ngx_tg_call_t *call)
 
     ran = call->ran;
 
-    /* What the runner has, and nobody has told of, is not known. */
+    /*
+     * Only the runner knows the times of its job, and it has not reported them.
+     */
     if (ran.ran_ms >= 0 || (call->job.runner != NULL && !call->job.is_local)) {
         return ran;
     }
@@ -148,7 +156,7 @@ ngx_tg_call_fill_record(const ngx_tg_call_t *call, ngx_uint_t end,
     record->is_known = 1;
     record->time = ngx_current_msec - call->start;
 
-    /* One that was answered at once had no turn to wait for. */
+    /* A call that was answered at once did not wait. */
     if (call->request != NULL) {
         record->queued = 0;
         record->ran = (int64_t) record->time;
@@ -209,7 +217,7 @@ ngx_tg_calls_log_totals(ngx_cycle_t *cycle)
         return;
     }
 
-    /* Who is told to stop at once leaves calls without an end. */
+    /* A worker that is told to stop at once leaves calls without an end. */
     level = n == ngx_tg_calls_begun || ngx_terminate ? NGX_LOG_INFO
                                                      : NGX_LOG_ALERT;
     ngx_log_error(level, cycle->log, 0, "calls %ui, ended %ui%*s",

@@ -1,16 +1,20 @@
 /*
- * Calls that are jobs of the runner's, or meet it when their session moves.
+ * Calls that run as jobs of the runner, and slots for calls that this worker
+ * runs itself.
  */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "protocol/tg_rpc.h"
 
-/* As of `max_output`: what the runner's frames carry, escaped. */
+/*
+ * Largest result that can be stored, in bytes, as for `max_output`: an escaped
+ * result must fit in a frame of the runner.
+ */
 #define NGX_TG_STORED_RESULT_MAX 33554432
 
 /*
- * Why there is none.  What was carried did start; its job may have been too
- * long without a worker.
+ * Returns the failure of a call whose runner was lost. A call that was handed
+ * off did start, even if its job later waited too long for a worker.
  */
 static tg_outcome_t
 ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
@@ -136,9 +140,11 @@ static const ngx_tg_remote_call_ops_t ngx_tg_call_remote_ops = {
     ngx_tg_call_on_remote_gone,
 };
 
-/* --- what the runner is asked --- */
+/* --- params of the runner's jobs --- */
 
-/* One element of `limits`: how many of its key may run and wait. */
+/*
+ * Appends one element of `limits`: how many calls with a key may run and wait.
+ */
 static void
 ngx_tg_limit_append_json(tg_buf_t *buf, const char *directive,
                          const ngx_tg_limit_t *limit, ngx_uint_t *n)
@@ -209,7 +215,10 @@ ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
         tg_buf_append_uint(params, number);
     }
 
-    /* Who asks for the result of a task is another one than who began it. */
+    /*
+     * The client that gets a task's result later may differ from the one that
+     * created it.
+     */
     if (!ngx_tg_call_is_task_submission(call, call->request)) {
         ngx_tg_call_append_max_response(call, params);
     }
@@ -282,7 +291,7 @@ ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
         return;
     }
 
-    /* What a method's result is to be is its own business. */
+    /* The result of a method may have any form. */
     if (tool->entry.output != TG_OUTPUT_TEXT) {
         tg_buf_append_cstr(params, tool->entry.output == TG_OUTPUT_RESULT
                                            && tool->entry.kind == TG_ENTRY_TOOL
@@ -306,13 +315,14 @@ ngx_tg_call_fail_unsent(ngx_tg_call_t *call, int rc)
     ngx_tg_call_end(call, &outcome);
 }
 
-/* --- a place among the calls that this worker runs --- */
+/* --- slots for calls that this worker runs --- */
 
 static int ngx_tg_call_request_slot(ngx_tg_call_t *call);
 
 /*
- * Once it runs, it goes on even when nobody counts it any more.  If the runner
- * that did is gone, the next one is to count it, too.
+ * Handles the end of the slot request. A call that has started continues
+ * without a slot. If its runner has ended, the slot is requested from the next
+ * runner, which must count the call, too.
  */
 static void
 ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
@@ -327,7 +337,7 @@ ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
         return;
     }
 
-    /* The next runner counts it, too. */
+    /* Wait for a slot of the next runner. */
     if ((answer->kind == TG_RESPONSE_LOST
          || answer->kind == TG_RESPONSE_NOT_STARTED)
         && call->slot_request.has_broken
@@ -353,7 +363,7 @@ ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
     ngx_tg_call_on_remote_response(call, answer);
 }
 
-/* Its deadline is that of its arrival. */
+/* Runs the handler; the deadline counts from the call's arrival. */
 static void
 ngx_tg_call_run_handler(ngx_tg_call_t *call)
 {
@@ -381,7 +391,10 @@ ngx_tg_call_on_slot_granted(void *data, const tg_message_t *message)
     }
 }
 
-/* Notes what its tool's limits are: TG_OK or TG_NOMEM. */
+/*
+ * Saves the params of the slot request, if the tool has limits of concurrency.
+ * TG_OK or TG_NOMEM.
+ */
 static int
 ngx_tg_call_save_slot_params(ngx_tg_call_t *call)
 {
@@ -446,7 +459,7 @@ ngx_tg_call_defer_request(ngx_tg_call_t *call)
     deferred = tg_peer_defer_request(&call->base->peer, call->request);
 
     if (deferred == NULL) {
-        /* As too many run, or there is no memory: it was answered. */
+        /* The peer has already answered: too many calls run, or no memory. */
         call->is_refused = 1;
         call->rule = call->base->peer.last_failure == TG_FAILURE_BUSY
                          ? NGX_TG_RULE_INFLIGHT
@@ -531,7 +544,7 @@ ngx_tg_call_defer(ngx_tg_call_t *call)
         return NGX_OK;
     }
 
-    /* Now, or when the runner, which counts, says so. */
+    /* Run the handler now, or when the runner grants a slot. */
     if (rc == TG_OK && call->limits.len == 0) {
         ngx_tg_call_run_handler(call);
         return NGX_OK;

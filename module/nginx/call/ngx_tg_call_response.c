@@ -1,5 +1,6 @@
 /*
- * What a handler's output, and a backend's answer, is to a call.
+ * Conversion of a handler's output, or a backend's response, to the outcome of
+ * a call.
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -25,7 +26,7 @@ ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes)
     tg_buf_deinit(&text);
 }
 
-/* As tg_outcome_output(); scratch takes what is wrong. */
+/* Converts output bytes to an outcome; the text of a failure is in scratch. */
 static tg_outcome_t
 ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
                                 tg_buf_t *scratch)
@@ -47,7 +48,7 @@ ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
     return outcome;
 }
 
-/* The texts of a result; they are decoded. */
+/* Appends the decoded texts of a raw tool result to scratch. */
 static void
 ngx_tg_result_append_texts(tg_str_t result, tg_buf_t *scratch)
 {
@@ -61,8 +62,8 @@ ngx_tg_result_append_texts(tg_str_t result, tg_buf_t *scratch)
 }
 
 /*
- * What a reply of the call may have at most; 0: there is no bound, as it goes
- * to another worker or is stored.
+ * Returns the largest response to the call, in bytes; 0: no limit, because the
+ * response goes to another worker or is stored.
  */
 static size_t
 ngx_tg_call_get_max_response(const ngx_tg_call_t *call)
@@ -74,8 +75,8 @@ ngx_tg_call_get_max_response(const ngx_tg_call_t *call)
 }
 
 /*
- * Are the texts of a result larger than any message of the client?  Then none
- * of them is written, and scratch says so.
+ * Checks whether the texts of a result are larger than any message to the
+ * client. If so, scratch gets the error message and the texts are not decoded.
  */
 static ngx_uint_t
 ngx_tg_call_has_large_texts(const ngx_tg_call_t *call, tg_str_t result,
@@ -100,7 +101,7 @@ ngx_tg_call_has_large_texts(const ngx_tg_call_t *call, tg_str_t result,
     return 1;
 }
 
-/* A tool's result, as `output` has it. */
+/* Converts the raw result of a tool, as the `output` directive says. */
 static tg_outcome_t
 ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
                                 tg_buf_t *scratch)
@@ -115,7 +116,10 @@ ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
 
     is_whole = call->entry->output == TG_OUTPUT_RESULT;
 
-    /* A question is for the client, whatever `output` says of results. */
+    /*
+     * A result that requests input is for the client, for every value of
+     * `output`.
+     */
     if ((is_whole && tg_tool_result_has_texts_only(result))
         || tg_tool_result_is_input_required(result))
     {
@@ -150,7 +154,9 @@ ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
                                                  scratch);
 }
 
-/* The result of a method of JSON-RPC, likewise. */
+/*
+ * Converts the raw result of a JSON-RPC method, as the `output` directive says.
+ */
 static tg_outcome_t
 ngx_tg_call_convert_method_result(const ngx_tg_call_t *call, tg_str_t result,
                                   tg_buf_t *scratch)
@@ -164,7 +170,10 @@ ngx_tg_call_convert_method_result(const ngx_tg_call_t *call, tg_str_t result,
                : tg_outcome_make_text(result);
 }
 
-/* A class of an error is what clients of ipc know. */
+/*
+ * Converts an error that has a class name, which clients of the dialect ipc
+ * use.
+ */
 static tg_outcome_t
 ngx_tg_call_convert_exception(const ngx_tg_call_t *call,
                               const tg_response_t *answer, tg_buf_t *scratch)
@@ -211,8 +220,8 @@ ngx_tg_call_convert_error(const ngx_tg_call_t *call,
 }
 
 /*
- * Is JSON, or a whole result, larger than any message of the client?  Then it
- * need not be looked at, unless it is to be stored.
+ * Checks whether JSON or a whole result is larger than any message to the
+ * client. If so, there is no need to parse it, unless it is to be stored.
  */
 static ngx_uint_t
 ngx_tg_call_is_response_too_large(const ngx_tg_call_t *call,
@@ -279,7 +288,10 @@ ngx_tg_call_convert_response(ngx_tg_call_t *call, ngx_uint_t is_method,
                                                   scratch);
     }
 
-    /* In a batch, or told to another worker, it stands deeper than it did. */
+    /*
+     * In a batch, or relayed to another worker, the result is nested deeper
+     * than in the backend's response.
+     */
     if (outcome.kind == TG_OUTCOME_RESULT
         && (call->base == NULL || call->deferred->reply.batch != NULL)
         && tg_outcome_is_too_deep(outcome.value))

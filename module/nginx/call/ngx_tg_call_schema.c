@@ -1,5 +1,6 @@
 /*
- * Schemas of tools: compiled at config load, checked for every call.
+ * Schemas of tools: compiled when the config is loaded, or at the first call of
+ * an imported tool; validated at every call.
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -7,15 +8,15 @@
 #include "catalog/tg_tool_validate.h"
 
 /*
- * The authors of imported schemas are not trusted: a compilation must not hold
- * a worker for longer than some 10 ms, nor fill its memory.
+ * Limits for imported schemas, whose authors are not trusted: compiling one
+ * must not block a worker for more than some 10 ms, nor fill its memory.
  */
 #define NGX_TG_IMPORTED_STEPS_MAX 1000000
 #define NGX_TG_IMPORTED_SCHEMA_MEMORY_MAX 8388608
 #define NGX_TG_IMPORTED_MEMORY_MAX 67108864
 /*
- * The part of these steps that counts as checks of a frame, so that a batch
- * has two such compilations at most, which happen once.
+ * Divisor of these steps when they count as validation steps of a frame: a
+ * batch can cause two such compilations at most. Each schema is compiled once.
  */
 #define NGX_TG_IMPORTED_STEPS_DIVISOR 8
 
@@ -25,7 +26,7 @@ static tg_schema_quota_t ngx_tg_imported_schema_account = {
     .steps_max = NGX_TG_IMPORTED_STEPS_MAX,
 };
 
-/* A worker checks one call at a time. */
+/* One validator per worker, because a worker validates one call at a time. */
 static tg_schema_validator_t *ngx_tg_schema_checker;
 
 static void
@@ -34,7 +35,10 @@ ngx_tg_schema_cleanup(void *data)
     tg_schema_free(data);
 }
 
-/* NULL: error says what is wrong, or is empty: no memory. */
+/*
+ * Compiles a schema that lives as long as the pool. NULL: error has the reason,
+ * or is empty if there is no memory.
+ */
 static tg_schema_t *
 ngx_tg_schema_compile_in_pool(ngx_pool_t *pool, tg_str_t text,
                               ngx_uint_t has_formats, tg_schema_quota_t *quota,
@@ -129,7 +133,7 @@ ngx_tg_server_compile_schemas(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
     return NGX_OK;
 }
 
-/* --- of imported tools --- */
+/* --- schemas of imported tools --- */
 
 static tg_schema_t *
 ngx_tg_tool_compile_imported_schema(ngx_tg_tool_t *tool, tg_str_t text,
@@ -186,7 +190,10 @@ ngx_tg_tool_compile_imported(ngx_tg_tool_t *tool)
     tg_buf_init(&why, tg_alloc_libc());
     steps = 0;
 
-    /* Its block may have one in the place of the server's. */
+    /*
+     * The tool's block in the config may define its own input schema, which
+     * replaces the server's.
+     */
     if (tool->input == NULL) {
         tool->input = ngx_tg_tool_compile_imported_schema(
             tool, tool->entry.input_schema, "inputSchema", &steps, &why);
@@ -210,7 +217,10 @@ ngx_tg_tool_compile_imported(ngx_tg_tool_t *tool)
     return steps;
 }
 
-/* NULL, or why the call is refused. */
+/*
+ * Compiles the schemas of an imported tool. Returns NULL, or the reason to
+ * refuse the call.
+ */
 static const char *
 ngx_tg_call_compile_imported(ngx_tg_call_t *call)
 {
@@ -225,7 +235,7 @@ ngx_tg_call_compile_imported(ngx_tg_call_t *call)
                "send fewer calls at once";
     }
 
-    /* Few of them, and the checks of their arguments, fit into a frame. */
+    /* A frame has steps for few compilations and their validations. */
     steps = ngx_tg_tool_compile_imported(call->tool);
     peer->work += steps / NGX_TG_IMPORTED_STEPS_DIVISOR;
     call->base->steps += steps;
@@ -247,13 +257,13 @@ ngx_tg_call_prepare_schemas(ngx_tg_call_t *call)
     return why;
 }
 
-/* --- checks --- */
+/* --- validation --- */
 
 /*
- * The worker's checker, for this call; NULL: no memory.  Its checks end with
- * ngx_tg_call_end_validation().  An answer that comes later is no part of the
- * frame any more; the calls of a batch share the steps of one frame, which are
- * counted in the peer's work.
+ * Returns the worker's validator for this call, until
+ * ngx_tg_call_end_validation(); NULL: no memory. Calls in one frame (a batch)
+ * share the steps of the frame, which the peer counts in `work`; a later
+ * response is not part of the frame.
  */
 static tg_schema_validator_t *
 ngx_tg_call_begin_validation(ngx_tg_call_t *call)

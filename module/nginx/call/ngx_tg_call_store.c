@@ -1,6 +1,7 @@
 /*
  * Large results of calls that this worker runs itself (`pass`, `library`): the
- * runner stores them, and the caller gets a preview, as of all other handlers.
+ * runner stores them, and the caller gets a preview, as with all other
+ * handlers.
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -31,7 +32,10 @@ ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
     return rc;
 }
 
-/* A handler that answers at once has noted nothing. */
+/*
+ * Checks whether the result is large enough to be stored. A handler that
+ * answers at once has not saved the params yet, so this function saves them.
+ */
 static ngx_uint_t
 ngx_tg_call_has_large_result(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 {
@@ -48,7 +52,10 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
 {
     tg_run_stats_t ran;
 
-    /* Without its session, the runner does that when it gets the answer. */
+    /*
+     * If the session has moved, the runner stores the result when it receives
+     * it.
+     */
     if (call->is_stored || call->base == NULL
         || call->job.state != NGX_TG_REMOTE_CALL_NONE
         || !ngx_tg_call_has_large_result(call, outcome))
@@ -73,7 +80,7 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
         return 0;
     }
 
-    /* The handler is done with it; from here on it is the runner's. */
+    /* The handler has finished; the rest of the call is a job of the runner. */
     call->is_stored = 1;
     call->ran = ran;
     call->handler = NULL;

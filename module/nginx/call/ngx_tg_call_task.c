@@ -1,10 +1,13 @@
 /*
- * Calls that become tasks (`task`): the runner writes down what is to be run,
- * and answers with the task.
+ * Calls that become tasks (`task`): the runner records the job in the task
+ * store and answers with the task.
  */
 #include "nginx/call/ngx_tg_call.h"
 
-/* As of a method about tasks: a database may be away for a moment. */
+/*
+ * Timeout of the submission, in ms, as for methods about tasks: a database may
+ * be unavailable for a moment.
+ */
 #define NGX_TG_TASK_RESPONSE_TIMEOUT 60000
 
 ngx_uint_t
@@ -61,7 +64,7 @@ ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_str_t job)
     tg_json_write_member(&params, ",\"job\":", job);
     tg_buf_append_cstr(&params, "}}");
 
-    /* The tool's own time is the task's. */
+    /* The tool's own timeout is the task's. */
     call->timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
     call->max_timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
 

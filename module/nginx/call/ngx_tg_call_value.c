@@ -1,5 +1,6 @@
 /*
- * Values with variables, and the arguments that variables name.
+ * Evaluation of values with variables, and of the arguments that variables
+ * name.
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -7,10 +8,10 @@
 
 /*
  * Variables and values allocate from the connection's pool and are cached in
- * the session; for the time of a call both are the call's own, or a
- * connection that lives for days would keep every argument it ever had.  What
- * the session has before its first call (`set`, a map of who the client is)
- * is seen by all calls.
+ * the session. During a call both belong to the call, because a connection that
+ * lives for days would otherwise keep every argument. Values that the session
+ * has before its first call (`set`, a map of the client's user) are visible to
+ * all calls.
  */
 ngx_int_t
 ngx_tg_call_borrow_session(ngx_tg_call_t *call,
@@ -36,11 +37,14 @@ ngx_tg_call_borrow_session(ngx_tg_call_t *call,
         ngx_memcpy(call->variables, s->variables, size);
 
     } else if (call->base->ended_record != NULL) {
-        /* What was known of it before its end counts no more. */
+        /*
+         * Values that were evaluated before the call ended are not valid any
+         * more.
+         */
         ngx_memcpy(call->variables, s->variables, size);
     }
 
-    /* At level debug NGINX's own code writes every variable into its log. */
+    /* At level debug, NGINX's own code writes every variable into the log. */
     log = s->connection->log;
     borrowed->log_level = log->log_level;
     log->log_level = ngx_min(borrowed->log_level, NGX_LOG_DEBUG);
@@ -127,7 +131,10 @@ ngx_tg_call_lookup_arg(ngx_tg_call_t *call, const tg_json_index_t *notes,
     tg_peer_t *peer;
     int rc;
 
-    /* Once deferred, or at its end, it is no part of the frame any more. */
+    /*
+     * Once the call is deferred or has ended, its arguments are not part of the
+     * frame any more.
+     */
     peer = &call->base->peer;
     is_ended = call->base->ended_record != NULL;
     is_later = is_ended || call->deferred != NULL;

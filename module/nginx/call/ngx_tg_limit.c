@@ -1,25 +1,33 @@
 /*
- * How much: `rate` over all workers, in shared memory that survives reloads;
- * and `concurrency`, which the runner keeps, since there is one for all.
+ * Limits of calls: `rate`, counted over all workers in shared memory that
+ * survives reloads, and `concurrency`, counted by the runner, which all workers
+ * share.
  */
 #include "nginx/call/ngx_tg_call.h"
 
 /*
- * Of shared memory, and the same in every config, so that a reload finds it
- * again; a limited tool takes some 200 bytes, and unused pages cost nothing.
+ * Size of the shared memory in bytes: the same in every config, so that a
+ * reload finds the zone again. A limited tool takes some 200 bytes, and unused
+ * pages cost nothing.
  */
 #define NGX_TG_RATE_ZONE_SIZE 8388608
-/* A runner runs 64 programs; more may be written than that, to no effect. */
+/*
+ * Largest value of `concurrency`: a runner runs 64 programs at once, so larger
+ * values have no effect but are accepted.
+ */
 #define NGX_TG_CONCURRENCY_MAX 65536
 
-/* Calls are counted in thousandths, as NGINX's own limit_req does. */
+/* Calls are counted in thousandths, as in NGINX's limit_req. */
 #define NGX_TG_RATE_UNITS_PER_CALL 1000
-/* Rates are per minute: of 1r/m a second has no whole thousandths. */
+/*
+ * Rates are per minute, because 1r/m is not a whole number of thousandths per
+ * second.
+ */
 #define NGX_TG_RATE_MS_PER_MINUTE 60000
 
 /*
- * One word holds the whole account, so that workers change it without a
- * lock: one that is killed meanwhile would hold a lock for ever.
+ * One 64-bit word holds the whole account (time and excess), so that workers
+ * change it without a lock: a worker that is killed would hold a lock for ever.
  */
 #define NGX_TG_RATE_EXCESS_BITS 27
 #define NGX_TG_RATE_EXCESS_MASK ((UINT64_C(1) << NGX_TG_RATE_EXCESS_BITS) - 1)
@@ -28,7 +36,10 @@
 
 typedef struct {
     ngx_str_node_t sn;
-    /* Low bits: thousandths of calls ahead of the rate; above: since when. */
+    /*
+     * low bits: excess over the rate, in thousandths of calls; high bits: time
+     * of the last change, in ms
+     */
     uint64_t account;
 } ngx_tg_rate_node_t;
 
@@ -63,7 +74,7 @@ ngx_tg_limit_parse_number(ngx_str_t *value, const char *prefix,
     return NGX_OK;
 }
 
-/* concurrency N [queue=M] */
+/* Parses `concurrency N [queue=M]`. */
 char *
 ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -95,7 +106,7 @@ ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* What stands behind a rate, each once: as limit_req has it. */
+/* Parses one option of a rate; each may occur once, as in limit_req. */
 static ngx_int_t
 ngx_tg_limit_parse_rate_option(ngx_str_t *value, ngx_tg_limit_t *limit)
 {
@@ -131,7 +142,7 @@ ngx_tg_limit_parse_rate_option(ngx_str_t *value, ngx_tg_limit_t *limit)
     return NGX_ERROR;
 }
 
-/* rate Nr/s|Nr/m [burst=M] [dry_run] [log_level=LEVEL] */
+/* Parses `rate Nr/s|Nr/m [burst=M] [dry_run] [log_level=LEVEL]`. */
 char *
 ngx_tg_conf_set_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -216,7 +227,10 @@ ngx_tg_rate_node_get(ngx_shm_zone_t *zone, ngx_str_t *key)
     node->sn.node.key = hash;
     node->sn.str.len = key->len;
     node->sn.str.data = (u_char *) (node + 1);
-    /* From 0 on it would be years, and half of what the bits hold. */
+    /*
+     * An account from time 0 could be older than half the range of the time
+     * bits, and then look like one from the future.
+     */
     node->account = (ngx_current_msec & NGX_TG_RATE_TIME_MASK)
                     << NGX_TG_RATE_EXCESS_BITS;
     ngx_memcpy(node->sn.str.data, key->data, key->len);
@@ -256,7 +270,10 @@ ngx_tg_rate_zone_init(ngx_shm_zone_t *zone, void *data)
     zone->data = tree;
     limits = mcf->limits.elts;
 
-    /* The tree changes here only, in the master; workers change its nodes. */
+    /*
+     * The master inserts nodes here only; workers change only the nodes'
+     * accounts.
+     */
     for (i = 0; i < mcf->limits.nelts; i++) {
         limits[i]->node = ngx_tg_rate_node_get(zone, &limits[i]->key);
 
@@ -271,9 +288,9 @@ ngx_tg_rate_zone_init(ngx_shm_zone_t *zone, void *data)
     return NGX_OK;
 }
 
-/* --- what a limit is called --- */
+/* --- names of limits --- */
 
-/* The name of a block, in the one around it. */
+/* Appends the name of a block, after the name of the block around it. */
 static u_char *
 ngx_tg_limit_append_block_name(u_char *p, const ngx_tg_tool_t *block)
 {
@@ -300,7 +317,10 @@ ngx_tg_server_add_limit(ngx_conf_t *cf, ngx_tg_limit_t *limit,
         return NGX_OK;
     }
 
-    /* A server is known by the name it gives itself and its place. */
+    /*
+     * A server is identified by the name that it sends to clients, and its
+     * index in the config.
+     */
     p = ngx_pnalloc(cf->pool,
                     scf->info.name.len + 2 * TG_NAME_MAX + NGX_INT_T_LEN + 5);
     if (p == NULL) {
@@ -378,11 +398,11 @@ ngx_tg_server_init_limits(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
     return NGX_OK;
 }
 
-/* --- a call --- */
+/* --- limits of a call --- */
 
 /*
- * The account after this call at this time; 0 when it is one too many, and
- * then *wait says after how many milliseconds it may come again.
+ * Returns the account after one more call at the current time; 0: the rate is
+ * exceeded, and *wait is the time in ms until a call is allowed.
  */
 static uint64_t
 ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
@@ -395,7 +415,7 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
     excess = account & NGX_TG_RATE_EXCESS_MASK;
     room = (uint64_t) limit->burst * NGX_TG_RATE_UNITS_PER_CALL;
 
-    /* Workers' clocks differ by a tick: never backwards. */
+    /* Workers' clocks differ by a tick: the time must never go backwards. */
     if (passed > NGX_TG_RATE_TIME_MASK / 2) {
         now -= passed;
         passed = 0;
@@ -418,7 +438,7 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
     return now << NGX_TG_RATE_EXCESS_BITS | excess;
 }
 
-/* Counts a call: 0, or after how many milliseconds it may come again. */
+/* Counts a call. Returns 0, or the time in ms until a call is allowed. */
 static ngx_msec_t
 ngx_tg_limit_take_rate(const ngx_tg_limit_t *limit)
 {
@@ -442,7 +462,7 @@ ngx_tg_limit_take_rate(const ngx_tg_limit_t *limit)
     return 0;
 }
 
-/* A call that was counted and does not take place after all. */
+/* Takes back a counted call, because another limit has refused it. */
 static void
 ngx_tg_limit_refund_rate(const ngx_tg_limit_t *limit)
 {
@@ -532,7 +552,7 @@ ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
                         &limit->rate_text, limit->burst, wait / 1000,
                         wait % 1000);
 
-    /* Those that have counted it. */
+    /* Refund the limits that have counted the call. */
     while (i-- > 0) {
         if (limits[i] != NULL && limits[i]->rate != 0) {
             ngx_tg_limit_refund_rate(limits[i]);

@@ -1,11 +1,12 @@
-/*
- * What of a call is in the runner.
- */
+/* The part of a call that is in the runner: start, detach, attach, relay. */
 #include "nginx/call/ngx_tg_remote_call.h"
 
 #include <sys/random.h>
 
-/* A runner that is lost so often in a row takes nothing. */
+/*
+ * Number of failed attempts after which a job is not detached any more: a
+ * runner that was lost so often in a row is not asked again.
+ */
 #define NGX_TG_DETACH_TRIES_MAX 3
 
 static void
@@ -29,8 +30,9 @@ ngx_tg_remote_call_set_state(ngx_tg_remote_call_t *job,
 }
 
 /*
- * Sends a job again, to the next runner, if the connection broke before it was
- * sent, or if it does no harm twice.  NGX_OK; NGX_DECLINED: the answer holds.
+ * Sends a job again, to the next runner, if the connection broke before the job
+ * was sent, or if the job may be executed twice. NGX_OK: sent; NGX_DECLINED:
+ * the response is final.
  */
 static ngx_int_t
 ngx_tg_remote_call_resend(ngx_tg_remote_call_t *job,
@@ -110,7 +112,7 @@ ngx_tg_remote_call_start(ngx_tg_remote_call_t *job, tg_str_t method,
     return rc;
 }
 
-/* --- another worker --- */
+/* --- move to another worker --- */
 
 ngx_int_t
 ngx_tg_token_generate(char *key)
@@ -159,11 +161,14 @@ ngx_tg_remote_call_on_detached(void *data, const tg_response_t *answer)
         }
 
     } else {
-        /* Refused: an older runner, or one that does not let go of it now. */
+        /*
+         * Refused: the runner is an older version, or cannot detach the job
+         * now.
+         */
         ngx_tg_remote_call_set_state(job, job->is_local
                                               ? NGX_TG_REMOTE_CALL_NONE
                                               : NGX_TG_REMOTE_CALL_RUNNING);
-        /* A runner that ended is started anew, but not for ever. */
+        /* A runner that has ended is started again, but not without limit. */
         job->is_pinned = !job->is_local || answer->kind == TG_RESPONSE_ERROR
                          || ++job->tries == NGX_TG_DETACH_TRIES_MAX;
 
@@ -180,7 +185,10 @@ ngx_tg_remote_call_on_detached(void *data, const tg_response_t *answer)
     job->ops->on_detached(job->data);
 }
 
-/* Has the runner hold it under a new key; TG_OK, or it stays. */
+/*
+ * Requests that the runner hold the job under a new key. TG_OK, or an error:
+ * the job cannot be detached.
+ */
 static int
 ngx_tg_remote_call_request_detach(ngx_tg_remote_call_t *job)
 {
@@ -192,7 +200,7 @@ ngx_tg_remote_call_request_detach(ngx_tg_remote_call_t *job)
         return TG_NOMEM;
     }
 
-    /* Names have no characters that JSON escapes. */
+    /* Tool names have no characters that JSON escapes. */
     p = ngx_sprintf(text, "{\"key\":\"%s\",", job->key);
     p = job->is_local
             ? ngx_sprintf(p, "\"tool\":\"%*s\"", job->name.len, job->name.data)
@@ -264,7 +272,7 @@ ngx_tg_remote_call_relay(ngx_tg_remote_call_t *job)
     return job->is_local;
 }
 
-/* `{"key":"…"` and what is to follow. */
+/* Begins params with the job's key: `{"key":"…"`; the caller adds the rest. */
 static void
 ngx_tg_remote_call_begin_params(ngx_tg_remote_call_t *job, tg_buf_t *params)
 {
@@ -334,13 +342,15 @@ ngx_tg_remote_call_cancel(ngx_tg_remote_call_t *job)
         return;
     }
 
-    /* By the time that the runner reads this, it may be held. */
+    /*
+     * When the runner reads the cancellation, the job may already be detached.
+     */
     if (job->state == NGX_TG_REMOTE_CALL_DETACHING) {
         ngx_tg_upstream_request_cancel(&job->request, 0);
         ngx_tg_remote_call_set_state(job, NGX_TG_REMOTE_CALL_DETACHED);
     }
 
-    /* What is held must be had to be cancelled. */
+    /* Attach first: only the connection that owns a job can cancel it. */
     if (job->state == NGX_TG_REMOTE_CALL_DETACHED) {
         (void) ngx_tg_remote_call_attach(job);
     }

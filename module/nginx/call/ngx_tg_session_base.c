@@ -1,5 +1,6 @@
 /*
- * Who calls: the key by which the runner knows a session, and its goodbye.
+ * The client of a session: the token by which the runner identifies it, and the
+ * notification that it is gone.
  */
 #include "nginx/call/ngx_tg_call.h"
 

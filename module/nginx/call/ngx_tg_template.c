@@ -1,12 +1,19 @@
+/*
+ * Templates: texts with variables, each escaped for the place where it is
+ * inserted. The first part parses them in the config, the second renders them.
+ */
 #include "nginx/call/ngx_tg_template.h"
 
 #include "base/tg_url.h"
 #include "base/tg_utf8.h"
 #include "nginx/config/ngx_tg_command_lint.h"
 
-/* --- when it is loaded --- */
+/* --- parsing --- */
 
-/* In JSON an argument that is no string must not become the text of one. */
+/*
+ * Replaces $tool_arg_NAME by $tool_json_NAME: in JSON an argument that is not a
+ * string must not become the text of a string.
+ */
 static ngx_int_t
 ngx_tg_template_use_json_variable(ngx_conf_t *cf, ngx_str_t *variable)
 {
@@ -40,7 +47,10 @@ ngx_tg_template_use_json_variable(ngx_conf_t *cf, ngx_str_t *variable)
     return NGX_OK;
 }
 
-/* A part of JSON that a caller chooses must not be several of its members. */
+/*
+ * Returns the escape context of a variable: a part of JSON whose value a caller
+ * chooses must be one JSON value, so that it cannot add members.
+ */
 static ngx_tg_escape_context_t
 ngx_tg_template_get_variable_context(ngx_conf_t *cf, const ngx_str_t *variable,
                                      ngx_tg_escape_context_t place)
@@ -121,7 +131,8 @@ ngx_tg_template_parse(ngx_conf_t *cf, const ngx_str_t *text,
 
     while (made != NULL && rest.len != 0) {
         if (tg_template_next(&rest, &token) == TG_INVALID) {
-            token.text = rest; /* which is said when compiled */
+            /* the error is reported when the text is compiled */
+            token.text = rest;
             is_variable = 1;
         } else {
             is_variable = token.name.data != NULL;
@@ -143,7 +154,10 @@ ngx_tg_template_parse(ngx_conf_t *cf, const ngx_str_t *text,
     return made;
 }
 
-/* The place behind text, which is outside where it is in no string. */
+/*
+ * Returns the escape context after a text; `outside` is the context outside of
+ * quotes.
+ */
 static ngx_tg_escape_context_t
 ngx_tg_template_track_quotes(ngx_tg_escape_context_t place,
                              const ngx_str_t *text,
@@ -278,7 +292,10 @@ ngx_tg_template_append_sample(const ngx_tg_template_t *made, tg_buf_t *buf)
             continue;
         }
 
-        /* As long as what stands there: so a mistake in JSON has its column. */
+        /*
+         * As long as the variable's name, so that a JSON error is reported at
+         * the right column.
+         */
         n = piece->place == NGX_TG_ESCAPE_JSON_VALUE
                     || piece->place == NGX_TG_ESCAPE_JSON_STRING
                 ? piece->text.len
@@ -290,7 +307,7 @@ ngx_tg_template_append_sample(const ngx_tg_template_t *made, tg_buf_t *buf)
     }
 }
 
-/* --- in a call --- */
+/* --- rendering --- */
 
 static const char *
 ngx_tg_template_append_host(tg_str_t value, tg_buf_t *buf)
@@ -364,7 +381,7 @@ ngx_tg_template_append_escaped(ngx_tg_escape_context_t place, tg_str_t value,
     return NULL;
 }
 
-/* The value of a piece, or what is wrong with it. */
+/* Appends the value of a piece, escaped. Returns NULL, or an error message. */
 static const char *
 ngx_tg_template_append_value(ngx_tg_call_t *call,
                              const ngx_tg_template_piece_t *piece,

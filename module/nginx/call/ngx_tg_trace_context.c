@@ -1,14 +1,15 @@
 /*
- * The trace context that a client gives a call, for whoever works for it.
+ * The W3C trace context that a client sends with a call, for the executor of
+ * the call.
  */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "protocol/tg_trace_context.h"
 
-/* Each byte of it may be escaped, as \u0030. */
+/* Largest length of one escaped byte in JSON, as \u0030. */
 #define NGX_TG_JSON_ESCAPE_LEN 6
 
-/* The text of a raw string that fits; else absent. */
+/* Decodes a raw JSON string; absent if it is not a string or not valid. */
 static tg_str_t
 ngx_tg_call_decode_trace_text(ngx_tg_call_t *call, tg_str_t raw,
                               int (*fits)(tg_str_t text))
@@ -44,7 +45,7 @@ ngx_tg_call_read_trace_context(ngx_tg_call_t *call)
     trace->parent = ngx_tg_call_decode_trace_text(call, request->traceparent,
                                                   tg_trace_is_traceparent);
 
-    /* Alone it means nothing. */
+    /* A tracestate without a traceparent has no meaning. */
     if (trace->parent.data != NULL) {
         trace->state = ngx_tg_call_decode_trace_text(call, request->tracestate,
                                                      tg_trace_is_tracestate);
