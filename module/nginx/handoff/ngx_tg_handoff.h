@@ -1,11 +1,14 @@
 /*
- * Sessions that change their worker.
+ * Handoff of sessions between worker processes, over reloads and upgrades of
+ * the binary.
  *
- *   ngx_tg_handoff_send.c   the old worker: may it go, who takes it?  Sends it
- *   ngx_tg_session_snapshot.c   as a message
- *   ngx_tg_handoff_receive.c   the new worker: takes one and gives it to NGINX
- *   ngx_tg_session_restore.c   and goes on where the old one was
- *   ngx_tg_handoff_linger.c     the old worker serves until a new one is ready
+ *   ngx_tg_handoff_send.c      old worker: hands a session off
+ *   ngx_tg_session_snapshot.c  a session as a message
+ *   ngx_tg_handoff_receive.c   new worker: receives sessions as connections
+ *   ngx_tg_session_restore.c   new worker: restores a received session
+ *   ngx_tg_handoff_linger.c    old worker: serves until a new one is ready
+ *   ngx_tg_handoff_channel.c   socket pair that transfers the sessions
+ *   ngx_tg_handoff_registry.c  registry of masters and receiving workers
  */
 #ifndef _NGX_TG_HANDOFF_H_INCLUDED_
 #define _NGX_TG_HANDOFF_H_INCLUDED_
@@ -15,57 +18,88 @@
 
 #include "protocol/tg_peer_snapshot.h"
 
-/* What ends in this time need not be carried. */
+/* Time to let running calls end before a handoff, in ms. */
 #define NGX_TG_HANDOFF_CALL_GRACE 20
-/* How long a session waits for a worker that is ready to take it. */
+/* Maximum time that a session waits for a receiver, in ms. */
 #define NGX_TG_HANDOFF_TIMEOUT 10000
-/* How long a worker that was told to exit serves until another is ready. */
+/*
+ * Maximum time that an exiting worker serves until another one is ready, in ms.
+ */
 #define NGX_TG_LINGER_TIMEOUT 600000
-/* For how long of that when one is ready, and others are not. */
+/*
+ * Part of that time, in ms, after which it exits if one worker is ready and
+ * others are still starting.
+ */
 #define NGX_TG_LINGER_FOR_OTHER_WORKERS 1000
-/* Between two looks whether one does. */
+/* Interval between checks for a ready worker, in ms. */
 #define NGX_TG_LINGER_CHECK_INTERVAL 5
 
-/* Says how many were moved, and lets the last ones go. */
+/*
+ * Ends sending at process exit: closes the client in the outbox, and logs the
+ * number of sessions handed off.
+ */
 void ngx_tg_handoff_send_exit(ngx_cycle_t *cycle);
 
-/* In the master: sessions of older workers can go on in this cycle's. */
+/*
+ * Publishes the listeners of a new cycle, so that sessions of older workers can
+ * move to its workers. Runs in the master.
+ */
 void ngx_tg_handoff_publish_listeners(ngx_cycle_t *cycle);
 
-/* This worker's sessions may move from now on, and it takes others'. */
+/*
+ * Starts the handoff in a worker: its sessions may move, and it receives
+ * sessions.
+ */
 void ngx_tg_handoff_start(ngx_cycle_t *cycle);
 
-/* This worker takes what others put; it was told to exit. */
+/* Starts receiving sessions from other workers. */
 void ngx_tg_handoff_receive_start(ngx_cycle_t *cycle);
+/* Stops receiving, as this worker must exit; it may linger instead. */
 void ngx_tg_handoff_receive_stop(void);
 
-/* The process ends. */
+/*
+ * Stops receiving at process exit. The last receiver closes the sessions left
+ * in the socket pair.
+ */
 void ngx_tg_handoff_receive_exit(void);
 
-/* Nobody is left who would take what was put: it ends here. */
+/*
+ * Empties the socket pair when no other worker receives: accepts each session,
+ * or closes its client if this worker has no room or its process ends.
+ */
 void ngx_tg_handoff_receive_drain(void);
 
-/* The same of one that was not put yet; it is gone then. */
+/*
+ * Takes back a session that was not sent: accepts it, or closes its client.
+ * Frees the snapshot.
+ */
 void ngx_tg_handoff_receive_back(ngx_tg_session_snapshot_t *snapshot);
 
-/* This worker has started: it keeps a copy of a listening socket. */
+/*
+ * Copies a listening socket after the worker's start, because NGINX closes the
+ * original when the worker must exit.
+ */
 void ngx_tg_linger_copy_listener(ngx_listening_t *ls);
 
 /*
- * This worker was told to exit.  1: it stays (ngx_tg_worker_is_lingering), as
- * another worker is to serve, but is not ready.
+ * Decides whether this worker, which must exit, lingers because another worker
+ * will serve but is not ready. Returns 1 if the worker lingers
+ * (ngx_tg_worker_is_lingering), else 0.
  */
 ngx_uint_t ngx_tg_linger_start(void);
 
-/* It accepts no clients any more. */
+/* Closes the copies of the listening sockets: no new clients are accepted. */
 void ngx_tg_linger_close_listeners(void);
 
-/* What came with a connection, if it came from another worker. */
+/*
+ * Returns the snapshot that came with a connection from another worker, or
+ * NULL.
+ */
 void *ngx_tg_connection_find_snapshot(ngx_connection_t *c);
 
 /*
- * A session in which nothing happened yet goes on as the one that came:
- * NGX_OK or NGX_ERROR, logged.
+ * Restores a fresh session from a received snapshot. Returns NGX_OK, or
+ * NGX_ERROR after logging.
  */
 ngx_int_t ngx_tg_session_restore(ngx_tg_session_t *session,
                                  void *received_snapshot);

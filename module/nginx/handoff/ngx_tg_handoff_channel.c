@@ -1,13 +1,16 @@
 /*
- * The pair of sockets over which sessions move, and its life in master and
- * worker.
+ * The handoff channel in master and worker: creation, inheritance, start and
+ * stop.
  */
 #include "nginx/handoff/ngx_tg_handoff_channel.h"
 
-/* "out;in;takers;master": descriptors, and this master's place in the page. */
+/*
+ * Format "send;receive;registry;master": three descriptors, and the index of
+ * this master in the registry.
+ */
 #define NGX_TG_HANDOFF_ENV_VAR "TOOLGATE_HANDOVER"
 
-/* How long sessions wait for a master that may start workers again. */
+/* Time that sessions wait for a master that may start workers again, in ms. */
 #define NGX_TG_HANDOFF_MASTER_GRACE 1000
 
 typedef struct {
@@ -19,10 +22,13 @@ typedef struct {
 
 static ngx_tg_handoff_channel_t ngx_tg_handoff_channel = { -1, -1, -1, -1 };
 
-/* Of the cycle that was read last; what a worker was started with. */
+/*
+ * Generation of the last config that the master read; a worker keeps the value
+ * of its start.
+ */
 static uint64_t ngx_tg_config_generation;
 
-/* of a worker */
+/* state of a worker */
 static ngx_tg_handoff_registry_t *ngx_tg_handoff_registry;
 static ngx_connection_t *ngx_tg_handoff_connection;
 static ngx_event_t ngx_tg_handoff_pause_event;
@@ -30,7 +36,7 @@ static ngx_uint_t ngx_tg_handoff_is_leaving;
 static ngx_uint_t ngx_tg_handoff_has_stopped;
 static ngx_msec_t ngx_tg_handoff_leaving_since;
 
-/* --- in a master --- */
+/* --- master --- */
 
 static ngx_uint_t
 ngx_tg_is_socket_pair(int fd)
@@ -44,7 +50,10 @@ ngx_tg_is_socket_pair(int fd)
            && type == SOCK_SEQPACKET;
 }
 
-/* What this master, or the one that it follows, made. */
+/*
+ * Finds the channel that this master or its predecessor created. Returns NULL
+ * if there is none.
+ */
 static ngx_tg_handoff_registry_t *
 ngx_tg_handoff_channel_find(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
 {
@@ -67,7 +76,10 @@ ngx_tg_handoff_channel_find(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
     return ngx_tg_handoff_registry_map(ho->registry, log);
 }
 
-/* A new binary inherits all three: they stay open over exec() in a master. */
+/*
+ * Creates the channel. Its three descriptors stay open over exec() in a master,
+ * so that a new binary inherits them.
+ */
 static ngx_tg_handoff_registry_t *
 ngx_tg_handoff_channel_create(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
 {
@@ -102,7 +114,10 @@ ngx_tg_handoff_channel_create(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
     return registry;
 }
 
-/* For the next object of this module, and for a new binary. */
+/*
+ * Exports the channel in the environment, for the module's next shared object
+ * and for a new binary.
+ */
 static ngx_int_t
 ngx_tg_handoff_channel_export(ngx_cycle_t *cycle,
                               const ngx_tg_handoff_channel_t *ho)
@@ -151,9 +166,9 @@ ngx_tg_handoff_channel_init(ngx_cycle_t *cycle, const uint64_t *listeners,
     ngx_tg_handoff_registry_unmap(registry);
 }
 
-/* --- in a worker --- */
+/* --- worker --- */
 
-/* Reads no more of the pair. */
+/* Stops reading from the channel. */
 static void
 ngx_tg_handoff_channel_stop_reading(void)
 {
@@ -178,7 +193,10 @@ ngx_tg_handoff_channel_stop_reading(void)
     }
 }
 
-/* Drops the interest, not the descriptor: others use it. */
+/*
+ * Frees the connection without closing the descriptor, which other processes
+ * use.
+ */
 static void
 ngx_tg_handoff_channel_close(void)
 {
@@ -228,7 +246,7 @@ ngx_tg_handoff_channel_pause(ngx_msec_t time)
     ngx_add_timer(&ngx_tg_handoff_pause_event, time);
 }
 
-/* The pair as a connection, which is watched later. */
+/* Creates an NGINX connection for the receive end; reading starts later. */
 static ngx_int_t
 ngx_tg_handoff_channel_open(ngx_event_handler_pt handler)
 {
@@ -244,8 +262,9 @@ ngx_tg_handoff_channel_open(ngx_event_handler_pt handler)
     c->read->log = c->log;
     c->write->log = c->log;
     c->read->handler = handler;
-    c->idle = 1;          /* told, before others, when the worker shall exit */
-    c->read->channel = 1; /* none that is left open by mistake */
+    /* NGINX notifies idle connections first when the worker must exit */
+    c->idle = 1;
+    c->read->channel = 1; /* not reported as an open socket left at exit */
     ngx_tg_handoff_connection = c;
     ngx_tg_handoff_pause_event.handler = ngx_tg_handoff_channel_on_pause_end;
     ngx_tg_handoff_pause_event.data = &ngx_tg_dummy_connection;
@@ -261,7 +280,7 @@ ngx_tg_handoff_channel_start(ngx_cycle_t *cycle, ngx_event_handler_pt handler)
     ngx_tg_handoff_channel_t *ho;
 
     ho = &ngx_tg_handoff_channel;
-    /* Nothing that this worker starts is to know. */
+    /* Child processes of this worker must not inherit the variable. */
     (void) unsetenv(NGX_TG_HANDOFF_ENV_VAR);
 
     if (ho->send_fd == -1) {
@@ -344,7 +363,7 @@ ngx_tg_handoff_channel_stop(void)
         ngx_tg_handoff_registry_set_stopped(ngx_tg_handoff_registry);
     }
 
-    /* Until then it is told of the exit by the pair's connection. */
+    /* Keep the connection until then: NGINX reports the exit through it. */
     if (!ngx_tg_handoff_is_leaving || ngx_tg_handoff_has_stopped) {
         return 0;
     }

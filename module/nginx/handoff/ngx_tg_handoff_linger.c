@@ -1,23 +1,26 @@
 /*
- * The old worker's side, while no new worker is ready: libraries load before
- * the event loop of a worker begins, and that may take seconds.  Until then a
- * worker that was told to exit stays as it is: it serves its sessions and what
- * is in the pair, and accepts clients.
+ * Lingering of an old worker while no new worker is ready: a worker loads
+ * libraries before its event loop starts, which may take seconds. Until then a
+ * worker that must exit continues: it serves its sessions and those in the
+ * channel, and accepts clients.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* NGINX closes its listening sockets when a worker is told to exit. */
+/*
+ * Copy of a listening socket, because NGINX closes the original when a worker
+ * must exit.
+ */
 typedef struct {
     ngx_listening_t *listening;
-    ngx_socket_t fd;              /* a copy; -1: none any more */
-    ngx_connection_t *connection; /* NULL: this worker does not stay */
+    ngx_socket_t fd;              /* the copy; -1: closed */
+    ngx_connection_t *connection; /* NULL: this worker does not linger */
 } ngx_tg_listener_copy_t;
 
 static ngx_tg_listener_copy_t
     ngx_tg_listener_copies[NGX_TG_HANDOFF_LISTENERS_MAX];
 static ngx_uint_t ngx_tg_nlistener_copies;
 
-/* Since when this worker is to exit. */
+/* Time since when this worker must exit, in ms. */
 static ngx_msec_t ngx_tg_linger_since;
 static ngx_uint_t ngx_tg_linger_is_exit_ordered;
 
@@ -27,7 +30,7 @@ ngx_tg_linger_copy_listener(ngx_listening_t *ls)
     ngx_tg_listener_copy_t *copy;
     ngx_socket_t fd;
 
-    /* Of a port with "reuseport" each worker has its own. */
+    /* With "reuseport" each worker has a socket of its own. */
     if (ls->connection == NULL
         || ngx_tg_nlistener_copies == NGX_TG_HANDOFF_LISTENERS_MAX)
     {
@@ -57,7 +60,10 @@ ngx_tg_listener_copy_close(ngx_tg_listener_copy_t *copy)
 
     c = copy->connection;
 
-    /* Others have this socket, so that closing it is not enough for epoll. */
+    /*
+     * Other processes have this socket too, so that close() would not remove it
+     * from epoll.
+     */
     if (c != NULL) {
         (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
         ngx_close_connection(c);
@@ -85,7 +91,10 @@ ngx_tg_linger_close_listeners(void)
 static void
 ngx_tg_linger_on_accept(ngx_event_t *rev)
 {
-    /* It would close the client, whom a new worker can serve. */
+    /*
+     * Without a free connection this worker would close the client, which a new
+     * worker can serve.
+     */
     if (!ngx_tg_has_connection_room(((ngx_connection_t *) rev->data)->fd)) {
         ngx_tg_linger_close_listeners();
         return;
@@ -93,13 +102,19 @@ ngx_tg_linger_on_accept(ngx_event_t *rev)
 
     ngx_event_accept(rev);
 
-    /* Without descriptors NGINX tries again by a timer: new workers will. */
+    /*
+     * NGINX retries accept by a timer if descriptors are short; leave that to
+     * new workers.
+     */
     if (rev->timer_set) {
         ngx_tg_linger_close_listeners();
     }
 }
 
-/* As NGINX does at the start of a worker: NGX_OK or NGX_ERROR. */
+/*
+ * Listens on a copy, like NGINX at the start of a worker. Returns NGX_OK or
+ * NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_listener_copy_listen(ngx_tg_listener_copy_t *copy)
 {
@@ -123,7 +138,9 @@ ngx_tg_listener_copy_listen(ngx_tg_listener_copy_t *copy)
     return ngx_add_event(c->read, NGX_READ_EVENT, NGX_LEVEL_EVENT);
 }
 
-/* Will new workers listen there, but have not started? */
+/*
+ * Checks whether new workers will listen on this address but have not started.
+ */
 static ngx_uint_t
 ngx_tg_listener_copy_is_needed(const ngx_tg_listener_copy_t *copy)
 {
@@ -139,7 +156,7 @@ ngx_tg_listener_copy_is_needed(const ngx_tg_listener_copy_t *copy)
                   == NGX_TG_RECEIVER_STARTING;
 }
 
-/* Accepts clients whose listener the next workers have, too. */
+/* Accepts clients on the listeners that the next workers have as well. */
 static void
 ngx_tg_linger_listen(void)
 {
@@ -158,8 +175,9 @@ ngx_tg_linger_listen(void)
 }
 
 /*
- * Are new workers to serve, but not ready?  Once one of them is, this worker
- * waits a moment for the others: the first would get all sessions.
+ * Checks whether new workers are expected but not ready. Once one is ready,
+ * waits a moment for the others, because the first one would receive all
+ * sessions.
  */
 static ngx_uint_t
 ngx_tg_linger_is_needed(void)
@@ -186,7 +204,10 @@ ngx_tg_linger_is_needed(void)
     }
 }
 
-/* Is this worker to stay, and has it anything to do? */
+/*
+ * Checks whether this worker should linger: within its time limit, and with
+ * sessions or listeners.
+ */
 static ngx_uint_t
 ngx_tg_linger_can_continue(void)
 {
@@ -212,7 +233,7 @@ ngx_tg_linger_on_timer(ngx_event_t *ev)
         return;
     }
 
-    /* From here on this worker is as one that was told to exit just now. */
+    /* Ends lingering: from now on the worker exits like any other. */
     ngx_tg_worker_is_lingering = 0;
     ngx_tg_linger_close_listeners();
     ngx_close_idle_connections((ngx_cycle_t *) ngx_cycle);
@@ -246,7 +267,7 @@ ngx_tg_linger_start(void)
                       : "not all new workers have started yet: this one serves "
                         "until then");
 
-    /* Not cancelable: an exiting worker stays for it. */
+    /* Not cancelable, so that the exiting worker waits for the timer. */
     ev.handler = ngx_tg_linger_on_timer;
     ev.data = &ngx_tg_dummy_connection;
     ev.log = ngx_cycle->log;

@@ -1,27 +1,39 @@
 /*
- * The new worker's side: a packed session becomes a connection of NGINX's, as
- * if it had been accepted, so that phases and limits of the new config apply.
+ * Receiving of sessions in the new worker: a snapshot becomes an NGINX
+ * connection as if it had been accepted, so that phases and limits of the new
+ * config apply.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* Connections that arrivals leave for the worker itself. */
+/* Connections that received sessions leave for the worker itself. */
 #define NGX_TG_RECEIVE_SPARE_CONNECTIONS 4
-/* Until a worker without room looks again; others may have some. */
+/* Pause of a worker without room, in ms; other workers may have room. */
 #define NGX_TG_RECEIVE_FULL_PAUSE 50
-/* For how long a worker leaves a session to another one with fewer. */
+/*
+ * Time for which a worker leaves a session to another one with less load, in
+ * ms.
+ */
 #define NGX_TG_RECEIVE_YIELD_TIME 1
 
-/* Since when there is no room for what waits; 0: there is. */
+/*
+ * Time since when there is no room for a waiting session, in ms; 0: there is
+ * room.
+ */
 static ngx_msec_t ngx_tg_receive_full_since;
 static ngx_uint_t ngx_tg_receive_is_full;
-/* Of the cycle; NGINX forgets it when the worker is told to exit. */
+/*
+ * Number of the cycle's listeners; NGINX resets it when the worker must exit.
+ */
 static ngx_uint_t ngx_tg_receive_nlistening;
-/* The process ends. */
+/* The process is ending. */
 static ngx_uint_t ngx_tg_receive_is_closing;
 
 /* --- listeners --- */
 
-/* Of plain sockets, with tools. */
+/*
+ * Checks whether sessions of this listener can move: all its addresses have
+ * tools, without TLS and PROXY protocol.
+ */
 static ngx_uint_t
 ngx_tg_listener_can_receive_sessions(const ngx_listening_t *ls)
 {
@@ -45,7 +57,10 @@ ngx_tg_listener_can_receive_sessions(const ngx_listening_t *ls)
     return 1;
 }
 
-/* Are there workers that announce themselves? */
+/*
+ * Checks whether the cycle's workers register themselves, because a listener
+ * has tools.
+ */
 static ngx_uint_t
 ngx_tg_cycle_has_tool_listeners(ngx_cycle_t *cycle)
 {
@@ -64,8 +79,9 @@ ngx_tg_cycle_has_tool_listeners(ngx_cycle_t *cycle)
 }
 
 /*
- * Adds the listeners whose sessions cannot move, of all modules: until new
- * workers have started, old ones accept their clients.
+ * Adds the stream listeners whose sessions cannot move, of all modules: old
+ * workers accept their clients until new workers have started. Returns the new
+ * number of listeners.
  */
 static ngx_uint_t
 ngx_tg_handoff_add_fixed_listeners(ngx_cycle_t *cycle, uint64_t *listeners,
@@ -140,9 +156,12 @@ ngx_tg_snapshot_find_listener(const ngx_tg_session_snapshot_head_t *head)
     return NULL;
 }
 
-/* --- a packed session that waits for its connection --- */
+/* --- snapshots that wait for their connection --- */
 
-/* One that was not taken on: NGINX refused the client, or has no memory. */
+/*
+ * Closes a client whose session was not restored, because NGINX rejected the
+ * connection or there is no memory.
+ */
 static void
 ngx_tg_snapshot_cleanup(void *data)
 {
@@ -187,9 +206,9 @@ ngx_tg_snapshot_attach_to_pool(ngx_pool_t *pool,
     return cln->data;
 }
 
-/* --- a connection --- */
+/* --- connections --- */
 
-/* What ngx_event_accept() sets; NGX_OK or NGX_ERROR. */
+/* Sets the fields that ngx_event_accept() sets. Returns NGX_OK or NGX_ERROR. */
 static ngx_int_t
 ngx_tg_snapshot_init_connection(ngx_connection_t *c, ngx_listening_t *ls,
                                 ngx_tg_session_snapshot_head_t *head)
@@ -225,7 +244,7 @@ ngx_tg_snapshot_init_connection(ngx_connection_t *c, ngx_listening_t *ls,
         c->tcp_nodelay = NGX_TCP_NODELAY_DISABLED;
     }
 
-    /* There may be something to read already; a read will tell. */
+    /* Input may be waiting already; only a read can show it. */
     c->read->ready = 1;
 #if (NGX_HAVE_KQUEUE || NGX_HAVE_EPOLLRDHUP)
     c->read->available = -1; /* unknown */
@@ -293,9 +312,9 @@ ngx_tg_snapshot_accept(ngx_listening_t *ls, ngx_tg_session_snapshot_t *snapshot)
     }
 }
 
-/* --- the pair --- */
+/* --- channel --- */
 
-/* It goes on here, or is told that it does not; then it is gone. */
+/* Accepts a received session, or closes its client. Frees the snapshot. */
 static void
 ngx_tg_snapshot_accept_or_close(ngx_tg_session_snapshot_t *snapshot,
                                 ngx_uint_t has_room)
@@ -317,7 +336,10 @@ ngx_tg_snapshot_accept_or_close(ngx_tg_session_snapshot_t *snapshot,
     ngx_tg_session_snapshot_deinit(snapshot);
 }
 
-/* NGX_OK: there may be more; NGX_AGAIN; NGX_BUSY. */
+/*
+ * Receives one session. Returns NGX_OK if there may be more, NGX_AGAIN if there
+ * is none, or NGX_BUSY if resources are short.
+ */
 static ngx_int_t
 ngx_tg_handoff_receive_one(ngx_uint_t has_room)
 {
@@ -340,8 +362,8 @@ ngx_tg_handoff_receive_has_room(void)
 }
 
 /*
- * Sessions with calls end with their last one, so they are taken although
- * this worker exits; not when it is gone in a moment.
+ * Checks whether an exiting worker may accept a session. The session lasts
+ * until its last call ends, so the worker must not be ending its process.
  */
 static ngx_uint_t
 ngx_tg_handoff_can_receive_at_exit(void)
@@ -372,8 +394,8 @@ ngx_tg_handoff_receive_back(ngx_tg_session_snapshot_t *snapshot)
 }
 
 /*
- * The worker that wakes first would take all sessions: it leaves each to those
- * that have fewer, once.
+ * Checks whether to leave a session to workers with less load, but only once:
+ * the worker that wakes first would receive all sessions.
  */
 static ngx_uint_t
 ngx_tg_handoff_receive_must_yield(void)
@@ -397,7 +419,10 @@ ngx_tg_handoff_on_readable(ngx_event_t *rev)
         ngx_tg_handoff_receive_stop();
     }
 
-    /* Told to exit, or in a moment, and those of the new config are there. */
+    /*
+     * Stop receiving if workers of the newer config are ready; this worker will
+     * have to exit soon.
+     */
     if (!ngx_exiting && ngx_tg_handoff_is_config_stale()
         && ngx_tg_handoff_get_receiver_state(0) == NGX_TG_RECEIVER_READY)
     {
@@ -405,7 +430,7 @@ ngx_tg_handoff_on_readable(ngx_event_t *rev)
         ngx_tg_linger_close_listeners();
     }
 
-    /* It was told of the exit, or takes nothing any more. */
+    /* The worker is exiting or no longer receives. */
     if (!rev->active) {
         return;
     }
@@ -427,7 +452,10 @@ ngx_tg_handoff_on_readable(ngx_event_t *rev)
 
     rc = NGX_BUSY;
 
-    /* Without room for long, nobody may have any: closed, not forgotten. */
+    /*
+     * After a long time without room, probably no worker has any. Receive the
+     * session anyway, to close its client with a notice.
+     */
     if (has_room
         || ngx_current_msec - ngx_tg_receive_full_since
                >= NGX_TG_HANDOFF_TIMEOUT)
@@ -440,7 +468,7 @@ ngx_tg_handoff_on_readable(ngx_event_t *rev)
     }
 }
 
-/* Sessions may come from now on; not if this worker is to exit already. */
+/* Starts receiving, unless this worker must exit already. */
 static void
 ngx_tg_handoff_on_worker_started(ngx_event_t *ev)
 {
@@ -463,8 +491,8 @@ ngx_tg_handoff_on_worker_started(ngx_event_t *ev)
 }
 
 /*
- * In the first iteration of the event loop: libraries load before that, and
- * what is sent to this worker would wait for them.
+ * Registers the worker in the first iteration of its event loop: libraries load
+ * before it, and sessions sent earlier would wait for them.
  */
 void
 ngx_tg_handoff_receive_start(ngx_cycle_t *cycle)
@@ -485,8 +513,8 @@ ngx_tg_event_ignore(ngx_event_t *ev)
 }
 
 /*
- * NGINX tells connections of the exit outside of its event loop: what is
- * posted then would wait for whatever happens next.
+ * Wakes the event loop: NGINX notifies connections of the exit outside of it,
+ * so that events posted then would wait for the next I/O event.
  */
 static void
 ngx_tg_event_loop_wake(void)
@@ -498,7 +526,10 @@ ngx_tg_event_loop_wake(void)
     ngx_post_event(&ev, &ngx_posted_next_events);
 }
 
-/* For those who follow a reload in the log. */
+/*
+ * Logs once that this worker no longer serves, for administrators who follow a
+ * reload.
+ */
 static void
 ngx_tg_handoff_log_stopped(void)
 {

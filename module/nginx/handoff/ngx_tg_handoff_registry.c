@@ -1,6 +1,4 @@
-/*
- * The page on which masters and workers say who takes sessions.
- */
+/* The registry in which masters and workers record who receives sessions. */
 #include "nginx/handoff/ngx_tg_handoff_registry.h"
 
 #include <sys/mman.h>
@@ -12,34 +10,34 @@
 #define ngx_tg_atomic_store(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 
 typedef struct {
-    int32_t pid;         /* 0: the record was never used */
-    uint32_t nlisteners; /* more than fit: any */
-    uint64_t generation; /* 0: it is being written */
-    uint64_t leaving;    /* the generation that was told to exit */
+    int32_t pid; /* 0: the record was never used */
+    /* more than NGX_TG_HANDOFF_LISTENERS_MAX: any address */
+    uint32_t nlisteners;
+    uint64_t generation; /* 0: the record is being written */
+    uint64_t leaving;    /* generation whose workers must exit */
     uint64_t listeners[NGX_TG_HANDOFF_LISTENERS_MAX];
 } ngx_tg_handoff_master_t;
 
-/* What a worker says of itself. */
+/* States of a worker. */
 #define NGX_TG_WORKER_NOT_RECEIVING 0
 #define NGX_TG_WORKER_SERVING 1
-#define NGX_TG_WORKER_LINGERING                                                \
-    2 /* it was told to exit, and takes what comes */
+#define NGX_TG_WORKER_LINGERING 2 /* must exit, but still receives sessions */
 
 typedef struct {
     uint32_t master;
-    uint32_t state; /* one of them */
+    uint32_t state; /* NGX_TG_WORKER_* */
     uint64_t generation;
-    uint64_t load; /* its connections, when it was last asked to take one */
+    uint64_t load; /* number of connections, when last compared */
 } ngx_tg_handoff_worker_t;
 
 struct ngx_tg_handoff_registry_s {
     uint64_t magic;
-    uint64_t generation; /* the last one that was given away */
+    uint64_t generation; /* last generation that was assigned */
     ngx_tg_handoff_master_t masters[NGX_TG_HANDOFF_MASTERS_MAX];
     ngx_tg_handoff_worker_t workers[NGX_TG_HANDOFF_WORKERS_MAX];
 };
 
-/* This worker's place; -1: none. */
+/* Index of this worker's record; -1: none. */
 static ngx_int_t ngx_tg_handoff_registry_slot = -1;
 static ngx_fd_t ngx_tg_handoff_registry_fd = -1;
 
@@ -64,7 +62,7 @@ ngx_tg_handoff_registry_unmap(ngx_tg_handoff_registry_t *registry)
     (void) munmap(registry, sizeof(ngx_tg_handoff_registry_t));
 }
 
-/* --- in a master --- */
+/* --- master --- */
 
 static ngx_uint_t
 ngx_tg_is_process_alive(int32_t pid)
@@ -78,7 +76,9 @@ ngx_tg_handoff_registry_add_master(ngx_tg_handoff_registry_t *registry)
     ngx_tg_handoff_master_t *master;
     ngx_uint_t i, is_again;
 
-    /* Those never used first: a daemon's process is not yet its last one. */
+    /*
+     * Use records that were never used first: a daemon's pid changes once more.
+     */
     for (is_again = 0; is_again < 2; is_again++) {
         for (i = 0; i < NGX_TG_HANDOFF_MASTERS_MAX; i++) {
             master = &registry->masters[i];
@@ -126,7 +126,7 @@ ngx_tg_sockaddr_hash(struct sockaddr *sockaddr, socklen_t socklen)
     uint64_t hash;
 
     if (sockaddr->sa_family == AF_UNIX) {
-        /* What is behind the end of a path is anything. */
+        /* Bytes after the end of a path are undefined. */
         saun = (struct sockaddr_un *) sockaddr;
         hash = tg_hash_fnv1a(TG_HASH_INIT,
                              tg_str(saun->sun_path,
@@ -149,7 +149,7 @@ ngx_tg_sockaddr_hash_fixed(struct sockaddr *sockaddr, socklen_t socklen)
     return hash != 0 ? hash : 1;
 }
 
-/* --- in a worker --- */
+/* --- worker --- */
 
 ngx_int_t
 ngx_tg_handoff_registry_add_worker(ngx_tg_handoff_registry_t *registry,
@@ -170,7 +170,7 @@ ngx_tg_handoff_registry_add_worker(ngx_tg_handoff_registry_t *registry,
     master = &registry->masters[index];
     ngx_tg_atomic_store(&master->pid, (int32_t) ngx_parent);
 
-    /* A master that was sent away and called back starts workers anew. */
+    /* The master stopped its workers earlier and is starting workers again. */
     if (ngx_tg_atomic_load(&master->leaving) == generation) {
         ngx_tg_atomic_store(&master->leaving, 0);
     }
@@ -237,7 +237,10 @@ ngx_tg_handoff_registry_set_leaving(ngx_tg_handoff_registry_t *registry)
         ngx_tg_atomic_store(&worker->state, NGX_TG_WORKER_LINGERING);
     }
 
-    /* No newer config is there: the master itself leaves, or steps back. */
+    /*
+     * There is no newer config, so the master itself exits or stops its
+     * workers.
+     */
     if (ngx_tg_handoff_registry_is_newest(registry)) {
         ngx_tg_atomic_store(&registry->masters[worker->master].leaving,
                             worker->generation);
@@ -268,9 +271,9 @@ ngx_tg_handoff_master_has_listener(const ngx_tg_handoff_master_t *master,
 }
 
 /*
- * Does another worker of this config serve, and does it live?  One of a config
- * between that and this worker's takes sessions, too, until it is relieved:
- * with reloads faster than libraries load there may be no other.
+ * Checks whether another live worker of this config serves. A worker of a
+ * config between that one and this worker's also counts until it must exit: if
+ * reloads are faster than the loading of libraries, there may be no other one.
  */
 static ngx_uint_t
 ngx_tg_handoff_registry_has_worker(ngx_tg_handoff_registry_t *registry,
@@ -298,7 +301,10 @@ ngx_tg_handoff_registry_has_worker(ngx_tg_handoff_registry_t *registry,
             continue;
         }
 
-        /* One's own lock is not seen, which was left out above. */
+        /*
+         * F_GETLK does not report a process's own lock; this worker is excluded
+         * above.
+         */
         if (ngx_tg_shm_worker_slot_is_locked(ngx_tg_handoff_registry_fd, i)) {
             return 1;
         }
@@ -354,7 +360,10 @@ ngx_tg_handoff_registry_find_receiver(ngx_tg_handoff_registry_t *registry,
     return taker;
 }
 
-/* Is a worker of the same config as this one, another one, and does it live? */
+/*
+ * Checks whether a record belongs to another live worker of this worker's
+ * config.
+ */
 static ngx_uint_t
 ngx_tg_handoff_registry_is_sibling(const ngx_tg_handoff_registry_t *registry,
                                    ngx_uint_t i)

@@ -1,14 +1,16 @@
 /*
- * The old worker's side: a session that its worker's exit drives away waits
- * for its calls and for somebody to take it, is packed, and sent.
- *
- * All of the session ends in this worker before it is sent: what counts
- * connections (limit_conn) must not see it twice.  From then on it is a
- * packed session in the outbox until the pair has taken it.
+ * Sending of sessions by the old worker: a session of an exiting worker waits
+ * for its calls and for a receiver, and is then written to a snapshot and sent.
+ * The session is freed before the snapshot is sent, so that connection counters
+ * such as limit_conn do not count it twice. The snapshot waits in the outbox
+ * until the channel takes it.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* One at most: packing is for once, so the next one waits as it is. */
+/*
+ * The outbox has one snapshot: a session cannot be restored from it, so further
+ * sessions wait as they are.
+ */
 static struct {
     ngx_tg_session_snapshot_t snapshot;
     uint64_t listener;
@@ -28,11 +30,11 @@ ngx_tg_session_can_move(const ngx_tg_session_t *session)
 
 #if (NGX_STREAM_SSL)
     if (c->ssl != NULL) {
-        return 0; /* its keys cannot leave the library */
+        return 0; /* TLS keys cannot leave the library */
     }
 #endif
 
-    /* Who speaks through a proxy said so once, in front of the session. */
+    /* The PROXY header came once, before the session. */
     return c->listening != NULL && c->proxy_protocol == NULL
            && c->socklen <= sizeof(ngx_sockaddr_t)
            && c->listening->socklen <= sizeof(ngx_sockaddr_t)
@@ -50,7 +52,7 @@ ngx_tg_session_get_listener_hash(const ngx_tg_session_t *session)
     return ngx_tg_sockaddr_hash(ls->sockaddr, ls->socklen);
 }
 
-/* --- packing --- */
+/* --- snapshot --- */
 
 static void
 ngx_tg_session_snapshot_write_head(const ngx_tg_session_t *session,
@@ -89,7 +91,10 @@ ngx_tg_session_snapshot_write_head(const ngx_tg_session_t *session,
     }
 }
 
-/* Takes everything out of the session; it is to be dropped then. */
+/*
+ * Moves all state of the session into the snapshot; the session must be dropped
+ * afterwards. Returns NGX_OK or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
                               ngx_tg_session_snapshot_t *snapshot)
@@ -124,7 +129,9 @@ ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
                                      &peer->out);
     tg_peer_take_replies(peer, ngx_tg_session_snapshot_add_replies, snapshot);
 
-    /* To a bridge of ours it promises that nothing was started. */
+    /*
+     * For our own bridge the notice means that none of its calls was started.
+     */
     if (peer->ncalls == 0 || !peer->is_toolgate) {
         tg_peer_send_shutdown_notice(peer, TG_STR("Toolgate reloads or stops"));
     }
@@ -136,9 +143,9 @@ ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
 }
 
 /*
- * As ngx_close_connection(), but the descriptor stays open.  The event loop
- * must be told to forget it: the taker's copy keeps the file, which epoll
- * goes by, open in this process's sight as well.
+ * Frees a connection like ngx_close_connection(), but keeps its descriptor
+ * open. The descriptor is removed from epoll explicitly, because the receiver's
+ * copy keeps the file open, and with it the registration.
  */
 static ngx_socket_t
 ngx_tg_connection_release_fd(ngx_connection_t *c)
@@ -187,7 +194,10 @@ ngx_tg_connection_release_fd(ngx_connection_t *c)
     return fd;
 }
 
-/* The session ends here, unlogged: it goes on. */
+/*
+ * Frees the session without logging its end, because it continues elsewhere.
+ * Returns the client's descriptor.
+ */
 static ngx_socket_t
 ngx_tg_session_drop(ngx_tg_session_t *session)
 {
@@ -212,7 +222,11 @@ ngx_tg_session_drop(ngx_tg_session_t *session)
 
 /* --- the outbox --- */
 
-/* It was sent, gets its farewell, or stays as nobody takes it any more. */
+/*
+ * Empties the outbox: after sending (NGX_OK), by taking the session back
+ * because no worker receives it (NGX_DECLINED), or by closing the client
+ * (NGX_ERROR).
+ */
 static void
 ngx_tg_handoff_outbox_clear(ngx_int_t rc)
 {
@@ -255,20 +269,23 @@ ngx_tg_handoff_outbox_send(ngx_event_t *ev)
     }
 
     if (rc == NGX_AGAIN) {
-        /* Not cancelable: an exiting worker stays for it. */
+        /* Not cancelable, so that the exiting worker waits for the timer. */
         ngx_add_timer(ev, NGX_TG_LINGER_CHECK_INTERVAL);
         return;
     }
 
     ngx_tg_handoff_outbox_clear(rc);
 
-    /* The last taker may have left between the question and the sending. */
+    /* The last receiver may have stopped between the check and the sending. */
     if (ngx_tg_handoff_is_last_receiver()) {
         ngx_tg_handoff_receive_drain();
     }
 }
 
-/* NGX_DONE, and the session is gone, or NGX_AGAIN. */
+/*
+ * Moves a session to the outbox. Returns NGX_DONE if the session is freed, or
+ * NGX_AGAIN.
+ */
 static ngx_int_t
 ngx_tg_session_move_to_outbox(ngx_tg_session_t *session)
 {
@@ -315,9 +332,12 @@ ngx_tg_handoff_send_exit(ngx_cycle_t *cycle)
     }
 }
 
-/* --- leaving --- */
+/* --- handoff of a session --- */
 
-/* Nothing that runs keeps it here: NGX_OK, or NGX_AGAIN. */
+/*
+ * Waits for short calls, then detaches the others from the session. Returns
+ * NGX_OK, or NGX_AGAIN if the session must wait.
+ */
 static ngx_int_t
 ngx_tg_session_detach_calls(ngx_tg_session_t *session)
 {
@@ -333,7 +353,7 @@ ngx_tg_session_detach_calls(ngx_tg_session_t *session)
     return ngx_tg_session_base_detach_calls(&session->base);
 }
 
-/* As ngx_tg_handoff_ops_t has it. */
+/* Hands off a session, see ngx_tg_handoff_ops_t. */
 static ngx_int_t
 ngx_tg_session_hand_off(ngx_tg_session_t *session)
 {
@@ -391,7 +411,7 @@ ngx_tg_handoff_start(ngx_cycle_t *cycle)
     ngx_tg_counters_start_worker(cycle, ngx_tg_init_client_connection);
     ngx_tg_broadcast_start_worker(cycle);
 
-    /* One process alone has nobody to give to or take from. */
+    /* A single process has no other worker. */
     if (ngx_process == NGX_PROCESS_WORKER) {
         ngx_tg_handoff_receive_start(cycle);
     }

@@ -1,9 +1,10 @@
 /*
- * The new worker's side: a session goes on where the old one was.
+ * Restoring of a session in the new worker, from the snapshot that the old
+ * worker sent.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* What an access log says of the last call. */
+/* Restores the record of the last call, for the access log. */
 static void
 ngx_tg_session_restore_last_call(ngx_tg_session_base_t *base,
                                  const ngx_tg_session_snapshot_head_t *head)
@@ -40,7 +41,7 @@ ngx_tg_session_restore_peer(ngx_tg_session_t *session,
                                                &peer->out);
     }
 
-    /* The old worker has traced it. */
+    /* The old worker has traced this output. */
     session->traced = peer->out.len;
 
     if (rc == TG_OK) {
@@ -89,7 +90,7 @@ ngx_tg_session_restore(ngx_tg_session_t *session, void *received_snapshot)
         return NGX_ERROR;
     }
 
-    /* From here on it is ours, and needs no goodbye of somebody else. */
+    /* The session owns the client now, so the snapshot must not close it. */
     ngx_tg_session_snapshot_deinit(snapshot);
 
     ngx_tg_session_restore_last_call(&session->base, head);

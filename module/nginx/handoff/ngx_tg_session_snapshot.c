@@ -1,6 +1,4 @@
-/*
- * A session as a message, written and read.
- */
+/* Writing and reading of a session's snapshot as a message of the channel. */
 #include "nginx/handoff/ngx_tg_session_snapshot.h"
 
 #include <malloc.h>
@@ -9,13 +7,15 @@
 #include <sys/mman.h>
 #include <linux/sockios.h>
 
-/* "TGmove" and the version of the head and of what it means. */
+/*
+ * "TGmove" and the version of the format, including the meaning of its members.
+ */
 #define NGX_TG_SNAPSHOT_MAGIC UINT64_C(0x54476d6f76650009)
 
-/* A client's descriptor, and the file of what is large. */
+/* The client's descriptor and the file of large contents. */
 #define NGX_TG_SNAPSHOT_FDS_MAX 2
 
-/* It takes a look at the whole heap. */
+/* Freed bytes after which malloc_trim() runs, which scans the whole heap. */
 #define NGX_TG_SNAPSHOT_HEAP_TRIM_SIZE 8388608
 
 typedef union {
@@ -102,7 +102,7 @@ ngx_tg_session_snapshot_deinit(ngx_tg_session_snapshot_t *snapshot)
     }
 }
 
-/* Of all parts. */
+/* Returns the total size of all parts. */
 static size_t
 ngx_tg_session_snapshot_get_size(const ngx_tg_session_snapshot_t *snapshot)
 {
@@ -116,9 +116,12 @@ ngx_tg_session_snapshot_get_size(const ngx_tg_session_snapshot_t *snapshot)
     return size;
 }
 
-/* --- out --- */
+/* --- sending --- */
 
-/* Bytes in files that were sent, and not all taken when that was seen last. */
+/*
+ * Bytes of sent files, of which the receivers have not read all by the last
+ * check.
+ */
 static size_t ngx_tg_snapshots_unread_bytes;
 
 ngx_uint_t
@@ -141,7 +144,10 @@ ngx_tg_session_snapshot_can_send(void)
     return poll(&pfd, 1, 0) == 1 && (pfd.revents & POLLOUT);
 }
 
-/* Goes on where it came to last: NGX_OK or NGX_ERROR with errno. */
+/*
+ * Writes parts, continuing after an earlier failure. Returns NGX_OK, or
+ * NGX_ERROR with errno.
+ */
 static ngx_int_t
 ngx_tg_session_snapshot_write_parts(ngx_tg_session_snapshot_t *snapshot)
 {
@@ -172,7 +178,7 @@ ngx_tg_session_snapshot_write_parts(ngx_tg_session_snapshot_t *snapshot)
     return NGX_OK;
 }
 
-/* The new worker needs as much as is freed by that: the system gets it back. */
+/* Returns freed memory to the system, because the new worker needs as much. */
 ngx_int_t
 ngx_tg_session_snapshot_gather(ngx_tg_session_snapshot_t *snapshot)
 {
@@ -219,7 +225,10 @@ ngx_tg_session_snapshot_gather(ngx_tg_session_snapshot_t *snapshot)
     return NGX_OK;
 }
 
-/* Not for now, or never? */
+/*
+ * Distinguishes temporary errors (NGX_AGAIN) from permanent ones (NGX_ERROR,
+ * after logging).
+ */
 static ngx_int_t
 ngx_tg_session_snapshot_send_failed(ngx_err_t err, ngx_log_t *log)
 {
@@ -287,18 +296,21 @@ ngx_tg_session_snapshot_send(ngx_tg_session_snapshot_t *snapshot,
         return ngx_tg_session_snapshot_send_failed(ngx_errno, log);
     }
 
-    /* It is still there, and nobody else counts it. */
+    /*
+     * The file exists until the receiver reads it, and is not charged to the
+     * receiver yet, so this process stays charged for it.
+     */
     ngx_tg_snapshots_unread_bytes += snapshot->counted_memory;
     snapshot->counted_memory = 0;
 
     return NGX_OK;
 }
 
-/* --- in --- */
+/* --- receiving --- */
 
 /*
- * What comes without room for its descriptors has lost them: it must be seen
- * before that there is room.
+ * Checks whether descriptors are free before a message is received: the kernel
+ * drops descriptors that do not fit.
  */
 static ngx_uint_t
 ngx_tg_session_snapshot_has_free_fds(void)
@@ -321,7 +333,7 @@ ngx_tg_session_snapshot_has_free_fds(void)
     return n == NGX_TG_SNAPSHOT_FDS_MAX;
 }
 
-/* Descriptors of a message: fds, -1 where there is none. */
+/* Extracts the descriptors of a message; -1 for missing ones. */
 static void
 ngx_tg_session_snapshot_get_fds(struct msghdr *msg, int *fds)
 {
@@ -342,7 +354,7 @@ ngx_tg_session_snapshot_get_fds(struct msghdr *msg, int *fds)
     }
 }
 
-/* Is it whole, and one of ours? */
+/* Checks whether a message is complete and of this version. */
 static ngx_uint_t
 ngx_tg_session_snapshot_is_valid(ngx_tg_session_snapshot_t *snapshot, ssize_t n)
 {
@@ -426,7 +438,10 @@ ngx_tg_session_snapshot_receive(ngx_tg_session_snapshot_t *snapshot,
     return NGX_OK;
 }
 
-/* Appends bytes that are so far behind the beginning of the parts. */
+/*
+ * Appends len bytes at offset `at` of the parts. Returns TG_OK, TG_INVALID if
+ * the contents end before, or TG_NOMEM.
+ */
 static int
 ngx_tg_session_snapshot_read_bytes(ngx_tg_session_snapshot_t *snapshot,
                                    size_t at, size_t len, tg_buf_t *out)
@@ -501,7 +516,7 @@ ngx_tg_session_snapshot_read_replies(void *data, tg_buf_t *replies, size_t len)
     rc = ngx_tg_session_snapshot_read_bytes(snapshot, at, len, replies);
     snapshot->replies_read += len;
 
-    /* Nobody needs that of the file again. */
+    /* Free the file's pages, which are not read again. */
     if (snapshot->file != -1) {
         (void) fallocate(snapshot->file,
                          FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t) at,

@@ -1,12 +1,12 @@
 /*
- * A session on its way between workers: its descriptor, what NGINX counts of
- * it, its peer's state, and bytes read and not yet written.
+ * Snapshot of a session for its handoff: the client's descriptor, NGINX's
+ * counters, the peer's state, and bytes read and not yet written. One message
+ * of the handoff channel; large contents are in a memory file.
  *
- * One message over the handover's pair; what is large is in a memory file.
- * That is written from the session's own buffers, each of which is freed then,
- * and read into the new one's, so that no session is there twice: one buffer
- * at a time is.  Both ends are this module, of one version: what another one
- * packed is not understood, and its client is closed.
+ * The file is written from the session's own buffers, each freed when it is
+ * written, and read into the new session's buffers, so that only one buffer at
+ * a time exists twice. Both workers must run the same version of the format: a
+ * snapshot of another version is rejected, and its client is closed.
  */
 #ifndef _NGX_TG_SESSION_SNAPSHOT_H_INCLUDED_
 #define _NGX_TG_SESSION_SNAPSHOT_H_INCLUDED_
@@ -14,19 +14,24 @@
 #include "nginx/handoff/ngx_tg_handoff_channel.h"
 #include "nginx/session/ngx_tg_session.h"
 
-/* Larger contents go in a file: a few hundred small ones fit the pair. */
+/*
+ * Maximum size of the contents without a file, in bytes: a few hundred small
+ * snapshots fit the socket pair.
+ */
 #define NGX_TG_SNAPSHOT_INLINE_MAX 16384
 
 enum {
-    NGX_TG_SNAPSHOT_PEER_STATE = 0,  /* of the peer */
-    NGX_TG_SNAPSHOT_INPUT,           /* bytes that the peer did not consume */
-    NGX_TG_SNAPSHOT_OUTPUT,          /* bytes that the client did not take */
-    NGX_TG_SNAPSHOT_SHUTDOWN_NOTICE, /* what to say if nobody can take it */
-    NGX_TG_SNAPSHOT_BATCH_REPLIES,   /* that wait for the rest of their batch */
+    NGX_TG_SNAPSHOT_PEER_STATE = 0, /* state of the peer */
+    NGX_TG_SNAPSHOT_INPUT,          /* input not consumed by the peer */
+    NGX_TG_SNAPSHOT_OUTPUT,         /* output not sent to the client */
+    /* notice to send if no worker receives the session */
+    NGX_TG_SNAPSHOT_SHUTDOWN_NOTICE,
+    /* responses waiting for the rest of their batch */
+    NGX_TG_SNAPSHOT_BATCH_REPLIES,
     NGX_TG_SNAPSHOT_PARTS_N
 };
 
-/* What goes as it is; unused bytes are 0. */
+/* Fixed part of a message; unused bytes are 0. */
 typedef struct {
     uint64_t magic;
     uint64_t len[NGX_TG_SNAPSHOT_PARTS_N];
@@ -36,86 +41,110 @@ typedef struct {
     uint64_t sent;
     uint64_t start_sec;
     uint64_t start_msec;
-    uint64_t timer_left; /* ms of its timer; 0: there is none */
+    /* remaining time of the active timer, in ms; 0: no timer */
+    uint64_t timer_left;
     uint64_t backlog_bytes;
-    uint64_t number; /* of the connection, in logs */
+    uint64_t number; /* number of the connection in logs */
     ngx_tg_client_slot_t client_slot;
     uint32_t wait;
     uint32_t has_spoken;
     uint32_t listener_len;
     uint32_t client_len;
-    ngx_tg_call_record_t last; /* but its entry, which has a name */
+    /* all members but the entry, whose name follows */
+    ngx_tg_call_record_t last;
     uint32_t last_kind;
     uint32_t last_len;
     char last_name[TG_NAME_MAX];
-    char key[NGX_TG_TOKEN_LEN]; /* of the front, or zeros */
+    /* handoff token of the session base, or zeros */
+    char key[NGX_TG_TOKEN_LEN];
     ngx_sockaddr_t listener;
     ngx_sockaddr_t client;
 } ngx_tg_session_snapshot_head_t;
 
 typedef struct {
     ngx_tg_session_snapshot_head_t head;
-    ngx_socket_t fd; /* the client's; -1: none, or not ours any more */
-    ngx_fd_t file;   /* the parts, one behind the other; -1: in body */
+    ngx_socket_t fd; /* client's descriptor; -1: none, or not owned */
+    ngx_fd_t file;   /* all parts concatenated; -1: the parts are in body */
     tg_buf_t body;
-    size_t replies_read;   /* of the replies */
-    size_t counted_memory; /* of the file, among what the worker keeps */
+    size_t replies_read; /* bytes of the replies that were read */
+    /* size of the file, if it is charged to the worker */
+    size_t counted_memory;
 
-    /* Of one that is sent: a part each, and behind them the replies. */
+    /* Parts to send, then the buffers of the replies. */
     tg_buf_t *bufs;
     ngx_uint_t nbufs;
-    ngx_uint_t nwritten; /* of these, and freed */
+    ngx_uint_t nwritten; /* number of bufs that were written and freed */
 } ngx_tg_session_snapshot_t;
 
 void ngx_tg_session_snapshot_init(ngx_tg_session_snapshot_t *snapshot);
 
-/* Room for the parts, with so many buffers of replies: NGX_OK or NGX_ERROR. */
+/*
+ * Allocates the buffers: one per part, and nreplies for replies. Returns NGX_OK
+ * or NGX_ERROR.
+ */
 ngx_int_t ngx_tg_session_snapshot_alloc(ngx_tg_session_snapshot_t *snapshot,
                                         ngx_uint_t nreplies);
 
-/* A part, each once; its buffer is left empty. */
+/*
+ * Moves a buffer into the snapshot; each part may be set once. buf is empty
+ * afterwards.
+ */
 void ngx_tg_session_snapshot_set_part(ngx_tg_session_snapshot_t *snapshot,
                                       ngx_uint_t part, tg_buf_t *buf);
 
-/* The next replies, likewise; as tg_peer_take_replies_pt, of a packed. */
+/*
+ * Moves the next replies into the snapshot; replies is empty afterwards. A
+ * tg_peer_take_replies_pt; data is the snapshot.
+ */
 void ngx_tg_session_snapshot_add_replies(void *data, tg_buf_t *replies);
 
-/* Frees what it holds, and closes fd if there is one. */
+/* Frees the snapshot's contents, and closes fd if it is set. */
 void ngx_tg_session_snapshot_deinit(ngx_tg_session_snapshot_t *snapshot);
 
-/* Could one be sent now? */
+/* Checks whether the channel can take a message now. */
 ngx_uint_t ngx_tg_session_snapshot_can_send(void);
 
 /*
- * What was put as if it had been received: in one place, a buffer after the
- * other.  NGX_OK, also once more, or NGX_ERROR with errno.
+ * Gathers the parts in the body or the file, freeing their buffers. May be
+ * called again after success or failure. Returns NGX_OK, or NGX_ERROR with
+ * errno.
  */
 ngx_int_t ngx_tg_session_snapshot_gather(ngx_tg_session_snapshot_t *snapshot);
 
 /*
- * Sends what was put, head and fd, which stay the caller's.  NGX_OK;
- * NGX_AGAIN: not now; NGX_ERROR, logged: never.
+ * Sends the parts, the head and fd; the caller keeps ownership of fd. Returns
+ * NGX_OK; NGX_AGAIN if it cannot be sent now; NGX_ERROR, after logging, if it
+ * cannot be sent at all.
  */
 ngx_int_t ngx_tg_session_snapshot_send(ngx_tg_session_snapshot_t *snapshot,
                                        ngx_log_t *log);
 
 /*
- * Takes the next one.  NGX_OK; NGX_AGAIN: there is none; NGX_BUSY: no
- * descriptor or memory is left for it, it stays; NGX_ERROR, logged: it was
- * none, and is gone.
+ * Receives the next snapshot. Returns NGX_OK; NGX_AGAIN if there is none;
+ * NGX_BUSY if descriptors or memory are short, and the message stays in the
+ * channel; NGX_ERROR, after logging, if the message was invalid and is dropped.
  */
 ngx_int_t ngx_tg_session_snapshot_receive(ngx_tg_session_snapshot_t *snapshot,
                                           ngx_log_t *log);
 
-/* Appends a part, but the replies: TG_OK, TG_INVALID, TG_NOMEM. */
+/*
+ * Appends a part (not the replies) to out. Returns TG_OK, TG_INVALID if the
+ * part is incomplete, or TG_NOMEM.
+ */
 int ngx_tg_session_snapshot_read_part(ngx_tg_session_snapshot_t *snapshot,
                                       ngx_uint_t part, tg_buf_t *out);
 
-/* The next replies, once; as tg_peer_read_replies_pt, of a packed. */
+/*
+ * Reads the next len bytes of the replies, each only once. A
+ * tg_peer_read_replies_pt; data is the snapshot.
+ */
 int ngx_tg_session_snapshot_read_replies(void *data, tg_buf_t *replies,
                                          size_t len);
 
-/* Nobody can serve it: the rest of its output as far as it goes, goodbye. */
+/*
+ * Sends the rest of the output and the shutdown notice to the client, as far as
+ * the socket accepts them, because no worker can serve the session.
+ */
 void ngx_tg_session_snapshot_close_client(ngx_tg_session_snapshot_t *snapshot);
 
 #endif
