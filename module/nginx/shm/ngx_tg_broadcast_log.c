@@ -1,25 +1,25 @@
 /*
- * What clients are told: a log in the page's memory, which is written in a
- * circle.  Where a piece stands is its number, too: each worker, and each
- * client that moves, knows up to where it has read.
+ * The broadcast log, a ring buffer in the page's memory. A record's position is
+ * also its number: each worker, and each client in transit, stores the position
+ * up to which it has read.
  *
- *     size             of the whole, or NGX_TG_BROADCAST_LOG_WRAP
- *     whom, naddresses, method_len, params_len
- *     addresses        of the server
- *     method, params   bytes
+ *   size of the record, or NGX_TG_BROADCAST_LOG_WRAP
+ *   audience, naddresses, method_len, params_len, has_params
+ *   addresses of the server
+ *   method, params   bytes
  *
- * A piece is never cut: where it does not fit before the end of the memory,
- * that is skipped.
+ * A record is never split: if it does not fit before the end of the memory, the
+ * rest of the memory is skipped.
  */
 #include "nginx/shm/ngx_tg_shm_page.h"
 
-/* ms between two looks who was killed. */
+/* Interval between checks for killed workers, in ms. */
 #define NGX_TG_BROADCAST_SWEEP_INTERVAL 1000
 
-/* Of the copy of a piece that is kept for the next one. */
+/* Bytes of a record's copy that are kept for the next record. */
 #define NGX_TG_BROADCAST_COPY_KEEP 65536
 
-/* In place of a size: go on at the beginning of the memory. */
+/* In place of a size: the next record is at the start of the memory. */
 #define NGX_TG_BROADCAST_LOG_WRAP UINT64_MAX
 
 typedef struct {
@@ -45,7 +45,10 @@ ngx_tg_broadcast_log_get_tail_room(uint64_t at)
 
 /* --- writing --- */
 
-/* Does somebody who is not late have to read what stands before this? */
+/*
+ * Checks whether a live reader that is not too slow still needs records before
+ * this position.
+ */
 static ngx_uint_t
 ngx_tg_broadcast_log_is_needed(uint64_t before)
 {
@@ -83,7 +86,10 @@ ngx_tg_broadcast_log_is_needed(uint64_t before)
     return 0;
 }
 
-/* Whoever has read all has something to read from now on. */
+/*
+ * Starts the time of readers that have read everything and get a new record
+ * now.
+ */
 static void
 ngx_tg_broadcast_log_mark_readers(void)
 {
@@ -102,7 +108,10 @@ ngx_tg_broadcast_log_mark_readers(void)
     }
 }
 
-/* Room for a piece: NGX_OK, or NGX_BUSY.  The page is locked. */
+/*
+ * Reserves space for a record and sets its position. Returns NGX_OK, or
+ * NGX_BUSY if readers need the space. The page must be locked.
+ */
 static ngx_int_t
 ngx_tg_broadcast_log_make_room(uint64_t size, uint64_t *at)
 {
@@ -161,7 +170,10 @@ ngx_tg_broadcast_count_clients(const ngx_tg_srv_conf_t *scf)
     return n;
 }
 
-/* So that those of a worker that was killed are not counted for long. */
+/*
+ * Frees rows of killed workers at intervals, so that their clients are not
+ * counted for long.
+ */
 static void
 ngx_tg_broadcast_log_sweep(void)
 {
@@ -237,7 +249,7 @@ ngx_tg_broadcast_log_append_compact(const ngx_tg_srv_conf_t *scf,
         return NGX_DECLINED;
     }
 
-    /* Dialects of lines must not see where it was broken. */
+    /* Line-based dialects cannot send params with line breaks. */
     tg_buf_init(&compact, tg_alloc_libc());
 
     if (params.data != NULL) {
@@ -274,7 +286,9 @@ ngx_tg_server_broadcast_to_audience(const ngx_tg_srv_conf_t *scf,
 
 /* --- reading --- */
 
-/* Copies the piece at a place; the page is locked, and it is there. */
+/*
+ * Copies the record at a position, which must exist. The page must be locked.
+ */
 static ngx_int_t
 ngx_tg_broadcast_log_copy(uint64_t at, tg_buf_t *copy,
                           ngx_tg_broadcast_message_t *broadcast)

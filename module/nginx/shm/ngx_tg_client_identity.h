@@ -1,12 +1,10 @@
-/*
- * Who a client says that it is, in memory that other workers read.
- */
+/* Identity that a client has sent, stored in shared memory. */
 #ifndef _NGX_TG_CLIENT_IDENTITY_H_INCLUDED_
 #define _NGX_TG_CLIENT_IDENTITY_H_INCLUDED_
 
 #include "nginx/ngx_tg.h"
 
-/* Name, version and via (see tg_peer_t), one behind the other. */
+/* Name, version and via of a client (see tg_peer_t), concatenated in text. */
 typedef struct {
     uint8_t name_len;
     uint8_t version_len;
@@ -18,8 +16,8 @@ void ngx_tg_client_identity_set(ngx_tg_client_identity_t *identity,
                                 const tg_peer_t *peer);
 
 /*
- * Appends the members `name`, `version` and `via` of a JSON object, each behind
- * a comma, as far as they are known.
+ * Appends the members `name`, `version` and `via` of a JSON object, each after
+ * a comma. Unknown ones are omitted.
  */
 void ngx_tg_client_identity_write_json(
     tg_buf_t *json, const ngx_tg_client_identity_t *identity);

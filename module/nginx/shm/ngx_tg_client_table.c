@@ -1,7 +1,7 @@
 /*
- * The table of clients.  A client keeps its line while it moves, so that
- * whoever counts finds each of them once, and one that is to go is told so
- * wherever it is by then.
+ * The table of clients. A client keeps its row while it moves between workers,
+ * so that each client is counted once, and a displaced client is notified
+ * wherever it is.
  */
 #include "nginx/shm/ngx_tg_shm_page.h"
 
@@ -23,7 +23,10 @@ ngx_tg_client_row_write(ngx_tg_client_row_t *row,
     row->receives_broadcasts = info->receives_broadcasts != 0;
 }
 
-/* One that nobody uses, looked for from where the last one was found. */
+/*
+ * Finds a free row, starting after the last one found. Returns NULL if there is
+ * none.
+ */
 static ngx_tg_client_row_t *
 ngx_tg_client_row_find_free(void)
 {
@@ -184,8 +187,8 @@ ngx_tg_client_slot_attach(ngx_tg_client_slot_t *client_slot, uint64_t address)
 /* --- bridges --- */
 
 /*
- * Has the process gone that connected?  Its worker will notice, but one that
- * is started again may be faster.
+ * Checks whether the client's process is gone. Its worker will notice it, but a
+ * bridge that is restarted may connect before.
  */
 static ngx_uint_t
 ngx_tg_client_row_is_orphaned(const ngx_tg_client_row_t *row)
@@ -275,7 +278,7 @@ ngx_tg_client_table_has_displaced(void)
     return 1;
 }
 
-/* --- looking --- */
+/* --- listing --- */
 
 void
 ngx_tg_client_table_visit(const ngx_tg_address_set_t *addresses,

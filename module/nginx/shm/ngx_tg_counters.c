@@ -1,12 +1,10 @@
-/*
- * Counters of all workers: their memory, entries, places and sums.
- */
+/* Counters of all workers: shared memory, entries, worker slots and sums. */
 #include "nginx/shm/ngx_tg_counters_shm.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
 #include <sys/mman.h>
 
-/* "numbers": a descriptor. */
+/* Value: the descriptor of the shared memory. */
 #define NGX_TG_COUNTERS_ENV_VAR "TOOLGATE_NUMBERS"
 
 ngx_tg_counters_shm_t *ngx_tg_counters_shm;
@@ -14,11 +12,11 @@ ngx_tg_counters_t ngx_tg_counters_dummy;
 
 static int ngx_tg_counters_shm_fd = -1;
 
-/* of a worker */
+/* state of a worker */
 static ngx_uint_t ngx_tg_worker_counters_slot;
 static ngx_connection_handler_pt ngx_tg_counters_listener_handler;
 
-/* --- in a master --- */
+/* --- master --- */
 
 static ngx_tg_counters_shm_t *
 ngx_tg_counters_shm_map(int fd, ngx_log_t *log)
@@ -27,7 +25,10 @@ ngx_tg_counters_shm_map(int fd, ngx_log_t *log)
                           NGX_TG_COUNTERS_SHM_MAGIC, log);
 }
 
-/* What this master, or the one that it follows, made. */
+/*
+ * Finds the memory that this master or its predecessor created. Returns NGX_OK,
+ * or NGX_DECLINED if there is none.
+ */
 static ngx_int_t
 ngx_tg_counters_shm_find(ngx_log_t *log)
 {
@@ -71,7 +72,7 @@ ngx_tg_counters_shm_create(ngx_log_t *log)
                               : NGX_ERROR;
 
     if (counters_shm != NULL) {
-        /* The first one is for all that have no room. */
+        /* Entry 0 counts everything that has no entry of its own. */
         counters_shm->nentries = 1;
         (void) munmap(counters_shm, sizeof(ngx_tg_counters_shm_t));
     }
@@ -117,7 +118,7 @@ ngx_tg_counters_init(ngx_cycle_t *cycle)
     }
 }
 
-/* --- a worker's place --- */
+/* --- worker slot --- */
 
 static uint64_t
 ngx_tg_counters_get_ended(const uint64_t *n)
@@ -135,7 +136,10 @@ ngx_tg_counters_get_ended(const uint64_t *n)
     return ended;
 }
 
-/* What the one before left open ended with it. */
+/*
+ * Counts calls and connections that the slot's previous owner left open as
+ * ended.
+ */
 static void
 ngx_tg_worker_counters_take_over(ngx_tg_worker_counters_t *counting)
 {
@@ -172,7 +176,7 @@ ngx_tg_counters_start_worker(ngx_cycle_t *cycle,
     ngx_tg_counters_shm_t *counters_shm;
     ngx_int_t slot;
 
-    /* Nothing that this worker starts is to know. */
+    /* Child processes of this worker must not inherit the variable. */
     (void) unsetenv(NGX_TG_COUNTERS_ENV_VAR);
     ngx_tg_counters_listener_handler = listener_handler;
 
@@ -264,7 +268,10 @@ ngx_tg_counted_entry_get_server(const ngx_tg_counted_entry_t *counted)
     return tg_str(counted->server, counted->server_len);
 }
 
-/* Under the lock: the entry of this name, which may be new, or the first. */
+/*
+ * Returns the index of an entry, added if it is new, or 0 if it cannot be
+ * added. The lock must be held.
+ */
 static ngx_uint_t
 ngx_tg_counted_entry_find(tg_str_t server, tg_catalog_entry_type_t kind,
                           tg_str_t name)
@@ -323,8 +330,9 @@ ngx_tg_counters_find(ngx_tg_srv_conf_t *scf, const tg_catalog_entry_t *entry)
 /* --- sums --- */
 
 /*
- * A call that ends meanwhile is in flight still, or is ended; what ended is
- * read before what began, so that it is never less than none.
+ * Adds one worker's counters to a sum. Ended calls are read before started
+ * ones: a call that ends meanwhile may count as running, but the number of
+ * running calls is never negative.
  */
 static void
 ngx_tg_counters_sum_add(ngx_tg_counters_sum_t *sum,
@@ -374,7 +382,7 @@ ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
         return;
     }
 
-    /* A worker that starts meanwhile has another one; it is seen next time. */
+    /* A worker that starts meanwhile is not counted this time. */
     nworkers = __atomic_load_n(&counters_shm->nworkers, __ATOMIC_ACQUIRE);
 
     for (slot = 0; slot < nworkers; slot++) {

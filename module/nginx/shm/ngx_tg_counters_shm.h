@@ -1,8 +1,7 @@
 /*
- * What the memory of counters looks like; for the files of this folder alone.
- *
- * Whatever changes here must change NGX_TG_COUNTERS_SHM_MAGIC: another object
- * or binary finds the memory of its predecessor.
+ * Layout of the counters in shared memory; only for the files of this folder.
+ * Every change must change NGX_TG_COUNTERS_SHM_MAGIC, because another shared
+ * object or binary may find memory of an older layout.
  */
 #ifndef _NGX_TG_COUNTERS_SHM_H_INCLUDED_
 #define _NGX_TG_COUNTERS_SHM_H_INCLUDED_
@@ -22,10 +21,13 @@ typedef struct {
     char name[TG_NAME_MAX];
 } ngx_tg_counted_entry_t;
 
-/* A call in flight; number is written last, and emptied first. */
+/*
+ * A running call. number is written last at the start and cleared first at the
+ * end, because other workers read the row without a lock.
+ */
 typedef struct {
-    uint64_t number; /* 0: none */
-    /* the number of the one that somebody wants ended */
+    uint64_t number; /* 0: the row is free */
+    /* number of the call whose end is requested */
     uint64_t end_requested;
     uint64_t start;
     int32_t pid;
@@ -35,21 +37,21 @@ typedef struct {
     ngx_tg_client_identity_t identity;
 } ngx_tg_running_call_row_t;
 
-/* A worker's. */
+/* Counters and running calls of one worker. */
 typedef struct {
     ngx_tg_counters_t counters[NGX_TG_COUNTED_ENTRIES_MAX];
     ngx_tg_running_call_row_t running[NGX_TG_RUNNING_CALLS_MAX];
-    uint32_t nrunning; /* no line behind them was ever used */
+    uint32_t nrunning; /* number of rows that were ever used */
     int32_t pid;
     uint8_t unused[4088];
 } ngx_tg_worker_counters_t;
 
 typedef struct {
     uint64_t magic;
-    uint64_t last_call_number; /* given to calls */
-    pthread_mutex_t lock;      /* of entries, which are never taken back */
+    uint64_t last_call_number; /* last number assigned to a call */
+    pthread_mutex_t lock;      /* protects entries, which are never removed */
     uint32_t nentries;
-    uint32_t nworkers; /* no place behind them was ever used */
+    uint32_t nworkers; /* number of worker slots that were ever used */
     ngx_tg_counted_entry_t entries[NGX_TG_COUNTED_ENTRIES_MAX];
     ngx_tg_worker_counters_t workers[NGX_TG_COUNTED_WORKERS_MAX]
         __attribute__((aligned(4096)));
@@ -58,8 +60,9 @@ typedef struct {
 /* NULL: this process counts nothing. */
 extern ngx_tg_counters_shm_t *ngx_tg_counters_shm;
 
-/* This worker's. */
+/* Returns the counters of this worker's slot. */
 ngx_tg_worker_counters_t *ngx_tg_worker_counters_get(void);
+/* Checks whether a live worker uses this slot. */
 ngx_uint_t ngx_tg_worker_counters_is_alive(ngx_uint_t slot);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * Calls in flight, by number: each worker keeps lines of its own, which all
- * read.  Who wants a call to end writes that into its line; its worker looks
- * now and then, while it has any.
+ * Running calls by number: each worker writes rows that all workers read. A
+ * process that requests the end of a call writes the request into the call's
+ * row; the call's worker polls its rows while it has running calls.
  */
 #include "nginx/shm/ngx_tg_counters_shm.h"
 
-/* ms; a person does not notice. */
+/* Poll interval in ms, too short for a person to notice. */
 #define NGX_TG_RUNNING_CALLS_POLL_INTERVAL 50
 
 static void ngx_tg_running_calls_on_timer(ngx_event_t *ev);
 
-/* Of this worker: whose the lines are, and those that are free. */
+/* Callbacks of this worker's rows, and its free rows. */
 static struct {
     void *data;
     void (*end)(void *data);
@@ -34,7 +34,7 @@ ngx_tg_running_call_next_number(void)
                : 0;
 }
 
-/* --- a worker's own --- */
+/* --- rows of this worker --- */
 
 ngx_uint_t
 ngx_tg_running_call_add(const ngx_tg_running_call_t *running, void *data,
@@ -118,7 +118,7 @@ ngx_tg_running_calls_on_timer(ngx_event_t *ev)
     }
 }
 
-/* --- all workers' --- */
+/* --- rows of all workers --- */
 
 static ngx_tg_running_call_row_t *
 ngx_tg_running_calls_next(ngx_uint_t *slot, ngx_uint_t *i,
@@ -158,7 +158,7 @@ ngx_tg_running_calls_next(ngx_uint_t *slot, ngx_uint_t *i,
         info->server = tg_str(counted->server, counted->server_len);
         info->name = tg_str(counted->name, counted->name_len);
 
-        /* Another one may have the line since then. */
+        /* Another call may use the row by now. */
         if (__atomic_load_n(&row->number, __ATOMIC_ACQUIRE) == info->number) {
             return row;
         }

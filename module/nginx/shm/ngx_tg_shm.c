@@ -1,7 +1,8 @@
 /*
- * What a master hands down to its workers and to a new binary: descriptors,
- * whose numbers stand in its environment, since a module object that was
- * replaced knows nothing of its predecessor.
+ * Inheritance from a master to its workers and to a new binary: shared memory
+ * whose descriptors are in the master's environment, because the module's
+ * static data is lost when its shared object is replaced. Also locks, worker
+ * slots and addresses of servers.
  */
 #include "nginx/shm/ngx_tg_shm.h"
 
@@ -34,14 +35,14 @@ ngx_tg_export_to_new_binary(ngx_cycle_t *cycle, const char *name,
         return NGX_ERROR;
     }
 
-    /* As `env NAME=VALUE` is kept: len is the name's. */
+    /* Same form as `env NAME=VALUE`, where len is the length of the name. */
     (void) ngx_snprintf(var->data, size, "%s=%s%Z", name, value);
     var->len = ngx_strlen(name);
 
     return NGX_OK;
 }
 
-/* --- memory --- */
+/* --- shared memory --- */
 
 ngx_fd_t
 ngx_tg_shm_create(const char *name, size_t size, uint64_t magic, ngx_log_t *log)
@@ -114,7 +115,7 @@ void
 ngx_tg_shm_mutex_lock(pthread_mutex_t *lock)
 {
     if (pthread_mutex_lock(lock) == EOWNERDEAD) {
-        /* Each change is whole, or not to be seen. */
+        /* Every change under the lock is complete, or invisible to others. */
         (void) pthread_mutex_consistent(lock);
     }
 }
@@ -125,7 +126,7 @@ ngx_tg_shm_mutex_unlock(pthread_mutex_t *lock)
     (void) pthread_mutex_unlock(lock);
 }
 
-/* --- places of workers --- */
+/* --- worker slots --- */
 
 static struct flock
 ngx_tg_shm_worker_slot_flock(ngx_uint_t slot)
@@ -203,7 +204,10 @@ ngx_tg_addr_conf_get_server(const ngx_stream_addr_conf_t *addr)
     return scf->catalog != NULL ? scf : NULL;
 }
 
-/* NGINX has one listener for all addresses of a port, if one means all. */
+/*
+ * Writes the text of a listener's i-th address. NGINX has one listener for all
+ * addresses of a port if one of them is a wildcard.
+ */
 static size_t
 ngx_tg_listener_write_addr(const ngx_listening_t *ls, ngx_uint_t i,
                            u_char *room)

@@ -1,19 +1,17 @@
 /*
- * The page in master and worker: made, found, locked, and how workers wake
- * each other.
- *
- * The descriptor that wakes them is never read: to add to it is an event for
- * each worker that watches it, once.
+ * The page in master and worker: creation, inheritance, locking, and the wakeup
+ * of workers. The wakeup descriptor is never read: each write is one
+ * edge-triggered event for every worker that watches it.
  */
 #include "nginx/shm/ngx_tg_shm_page.h"
 
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
-/* "page;wake": descriptors. */
+/* Format "page;wake": two descriptors. */
 #define NGX_TG_SHM_PAGE_ENV_VAR "TOOLGATE_SHARE"
 
-/* Where NGINX's events cannot say that something changed. */
+/* Poll interval in ms, if NGINX's event method has no edge-triggered events. */
 #define NGX_TG_SHM_PAGE_POLL_INTERVAL 10
 
 ngx_tg_shm_page_t *ngx_tg_shm_page;
@@ -21,13 +19,13 @@ ngx_tg_shm_page_t *ngx_tg_shm_page;
 static int ngx_tg_shm_page_fd = -1;
 static int ngx_tg_shm_page_wake_fd = -1;
 
-/* of a worker */
+/* state of a worker */
 static ngx_uint_t ngx_tg_shm_page_worker_slot;
 static ngx_connection_t *ngx_tg_shm_page_wake_connection;
 static ngx_event_t ngx_tg_shm_page_poll_event;
 static void (*ngx_tg_shm_page_on_wake)(void);
 
-/* --- in a master --- */
+/* --- master --- */
 
 static ngx_tg_shm_page_t *
 ngx_tg_shm_page_map(int fd, ngx_log_t *log)
@@ -42,7 +40,10 @@ ngx_tg_shm_page_unmap(ngx_tg_shm_page_t *page)
     (void) munmap(page, sizeof(ngx_tg_shm_page_t));
 }
 
-/* What this master, or the one that it follows, made. */
+/*
+ * Finds the page that this master or its predecessor created. Returns NGX_OK,
+ * or NGX_DECLINED if there is none.
+ */
 static ngx_int_t
 ngx_tg_shm_page_find(ngx_log_t *log)
 {
@@ -154,7 +155,7 @@ ngx_tg_shm_page_init(ngx_cycle_t *cycle)
     }
 }
 
-/* --- in a worker --- */
+/* --- worker --- */
 
 static void
 ngx_tg_shm_page_on_event(ngx_event_t *ev)
@@ -195,7 +196,7 @@ ngx_tg_shm_page_watch(void)
     c->read->log = c->log;
     c->write->log = c->log;
     c->read->handler = ngx_tg_shm_page_on_event;
-    c->read->channel = 1; /* none that is left open by mistake */
+    c->read->channel = 1; /* not reported as an open socket left at exit */
 
     if (ngx_add_event(c->read, NGX_READ_EVENT, NGX_CLEAR_EVENT) != NGX_OK) {
         ngx_free_connection(c);
@@ -208,7 +209,7 @@ ngx_tg_shm_page_watch(void)
     return NGX_OK;
 }
 
-/* What each server listens on. */
+/* Sets the address hashes of a server. */
 static ngx_int_t
 ngx_tg_server_init_addresses(ngx_cycle_t *cycle,
                              ngx_connection_handler_pt listener_handler,
@@ -262,7 +263,7 @@ ngx_tg_shm_page_join(ngx_cycle_t *cycle)
         page->nreaders = (uint32_t) ngx_tg_shm_page_worker_slot + 1;
     }
 
-    /* What is left of one whose place this was is nobody's. */
+    /* Free what the slot's previous owner left, before this worker uses it. */
     page->readers[slot].pid = 0;
     ngx_tg_shm_page_sweep();
     page->readers[slot].read = page->head;
@@ -283,7 +284,7 @@ ngx_tg_shm_page_start_worker(ngx_cycle_t *cycle,
     ngx_uint_t i;
     ngx_int_t rc;
 
-    /* Nothing that this worker starts is to know. */
+    /* Child processes of this worker must not inherit the variable. */
     (void) unsetenv(NGX_TG_SHM_PAGE_ENV_VAR);
 
     if (ngx_tg_shm_page_fd == -1) {
@@ -371,7 +372,7 @@ ngx_tg_shm_page_sweep(void)
 {
     ngx_tg_shm_page_t *page;
     ngx_tg_client_row_t *row;
-    uint8_t alive[NGX_TG_WORKERS_MAX]; /* and 1; 0: not asked */
+    uint8_t alive[NGX_TG_WORKERS_MAX]; /* state plus 1; 0: not checked yet */
     ngx_uint_t i;
 
     page = ngx_tg_shm_page;

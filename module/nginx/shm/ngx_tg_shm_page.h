@@ -1,8 +1,7 @@
 /*
- * What the page looks like; for the files of this folder alone.
- *
- * Whatever changes here must change NGX_TG_SHM_PAGE_MAGIC: another object
- * or binary finds the page of its predecessor.
+ * Layout of the page in shared memory; only for the files of this folder. Every
+ * change must change NGX_TG_SHM_PAGE_MAGIC, because another shared object or
+ * binary may find a page of an older layout.
  */
 #ifndef _NGX_TG_SHM_PAGE_H_INCLUDED_
 #define _NGX_TG_SHM_PAGE_H_INCLUDED_
@@ -12,27 +11,34 @@
 /* "TGpage" and the version of this layout. */
 #define NGX_TG_SHM_PAGE_MAGIC UINT64_C(0x5447706167650003)
 
-/* What workers have not read yet; a tenth of it is more than usual. */
+/*
+ * Size of the broadcast log, in bytes; a tenth of it is enough for usual
+ * backlogs.
+ */
 #define NGX_TG_BROADCAST_LOG_SIZE 16777216
-/* A worker, or a client on its way, that takes longer misses what was told. */
+/*
+ * Time after which a slow worker, or a client in transit, may miss broadcasts,
+ * in ms.
+ */
 #define NGX_TG_BROADCAST_READER_TIMEOUT 10000
-/* No client is on its way between two workers for so long. */
+/* Time after which a client in transit is considered lost, in ms. */
 #define NGX_TG_CLIENT_MOVE_TIMEOUT 60000
 
 typedef enum {
     NGX_TG_CLIENT_ROW_FREE = 0,
     NGX_TG_CLIENT_ROW_IN_USE,
-    NGX_TG_CLIENT_ROW_MOVING /* no worker has it */
+    NGX_TG_CLIENT_ROW_MOVING /* in transit between two workers */
 } ngx_tg_client_row_state_t;
 
 typedef struct {
     uint64_t number;
     uint64_t address;
     uint64_t since;
-    uint64_t read_position; /* while it moves */
-    uint64_t moved_at;      /* since when; ms */
+    /* position in the broadcast log, while the client is in transit */
+    uint64_t read_position;
+    uint64_t moved_at; /* start of the transit, in ms */
     uint32_t state;
-    uint32_t worker; /* its place */
+    uint32_t worker; /* slot of its worker */
     int32_t pid;
     uint32_t uid;
     uint32_t calls;
@@ -44,8 +50,9 @@ typedef struct {
 } ngx_tg_client_row_t;
 
 typedef struct {
-    uint64_t read;  /* NGX_TG_BROADCAST_READER_IDLE: it reads no news */
-    uint64_t since; /* it has had something to read; ms */
+    /* position read; NGX_TG_BROADCAST_READER_IDLE: reads no broadcasts */
+    uint64_t read;
+    uint64_t since; /* time since when it has unread broadcasts, in ms */
     int32_t pid;
     uint32_t unused;
 } ngx_tg_broadcast_reader_t;
@@ -55,40 +62,45 @@ typedef struct {
 typedef struct {
     uint64_t magic;
     pthread_mutex_t lock;
-    uint64_t last_client_number; /* given to clients */
-    uint64_t head;               /* of the news: bytes that were ever written */
-    uint64_t tail;               /* what is older is lost */
-    uint64_t displacements;      /* to clients that are to go */
+    uint64_t last_client_number; /* last number assigned to a client */
+    uint64_t head;          /* end of the log: number of bytes ever written */
+    uint64_t tail;          /* start of the log; earlier broadcasts are lost */
+    uint64_t displacements; /* number of displacements so far */
     uint32_t nreaders;
-    uint32_t nrows; /* no line behind them was ever used */
+    uint32_t nrows; /* number of rows that were ever used */
     ngx_tg_broadcast_reader_t readers[NGX_TG_WORKERS_MAX];
     ngx_tg_client_row_t rows[NGX_TG_CLIENTS_MAX];
     char broadcast[NGX_TG_BROADCAST_LOG_SIZE];
 } ngx_tg_shm_page_t;
 
-/* NULL: this process does not use it. */
+/* NULL: this process does not use the page. */
 extern ngx_tg_shm_page_t *ngx_tg_shm_page;
 
-/* This worker's among the readers. */
+/* Returns this worker's reader state. */
 ngx_tg_broadcast_reader_t *ngx_tg_shm_page_get_reader(void);
+/* Returns the slot of this worker. */
 ngx_uint_t ngx_tg_shm_page_get_worker_slot(void);
+/* Checks whether a live worker uses this slot. */
 ngx_uint_t ngx_tg_shm_page_is_worker_alive(ngx_uint_t slot);
 
-/* A worker that was killed holds nothing for ever. */
+/* Locks the page. The lock of a killed worker is recovered. */
 void ngx_tg_shm_page_lock(void);
 void ngx_tg_shm_page_unlock(void);
 
-/* Something changed that workers want to know. */
+/* Wakes all workers after a change of the page. */
 void ngx_tg_shm_page_wake_workers(void);
 
-/* ms since then: another process may be ahead of this one's clock. */
+/*
+ * Returns the time since `since`, in ms. May be negative, because another
+ * process's clock may be ahead.
+ */
 static ngx_inline ngx_msec_int_t
 ngx_tg_shm_page_get_age(uint64_t since)
 {
     return (ngx_msec_int_t) (ngx_current_msec - (ngx_msec_t) since);
 }
 
-/* Frees the lines of workers that were killed.  The page is locked. */
+/* Frees the rows of killed workers. The page must be locked. */
 void ngx_tg_shm_page_sweep(void);
 
 #endif
