@@ -1,13 +1,16 @@
-/*
- * Which backends there are.
- */
+/* The worker's list of backends. */
 #include "nginx/upstream/ngx_tg_backend_impl.h"
 
-/* Lines to one that takes a call a line. */
+/* Connections to a backend whose dialect carries one call per connection. */
 #define NGX_TG_BACKEND_CONNS_WITHOUT_IDS 8
-/* To others one, and another when that one no longer says anything. */
+/*
+ * Connections to any other backend: the second one is for when the first hangs.
+ */
 #define NGX_TG_BACKEND_CONNS_WITH_IDS 2
-/* As NGINX keeps its own connections to upstreams. */
+/*
+ * Time without use after which a backend is freed, in ms, as the default of
+ * NGINX's connections to upstreams.
+ */
 #define NGX_TG_BACKEND_IDLE_TIMEOUT 60000
 
 static ngx_queue_t ngx_tg_backends = { &ngx_tg_backends, &ngx_tg_backends };

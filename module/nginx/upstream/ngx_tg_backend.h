@@ -1,11 +1,12 @@
 /*
- * A backend: who answers calls at one address, and how it is spoken to.
- * There is one of each in a worker, whatever tools pass calls to it; its
- * lines are kept, and go when nobody has used them for a while.
+ * A backend: a server at one address that answers calls, with its protocol. A
+ * worker has one backend per address and protocol, whatever tools pass calls to
+ * it. A backend that has no calls for one to two minutes is freed.
  *
- * A dialect with ids carries all calls on one line.  One without carries a
- * call a line, of which there are a few; further calls wait.  With MCP's
- * handshake, calls wait until it is over.
+ * A dialect with request ids carries all calls on one connection. A dialect
+ * without ids carries one call at a time per connection, on a few connections;
+ * further calls wait. With the MCP handshake, calls wait until the handshake is
+ * done.
  */
 #ifndef _NGX_TG_BACKEND_H_INCLUDED_
 #define _NGX_TG_BACKEND_H_INCLUDED_
@@ -17,69 +18,87 @@
 
 typedef struct ngx_tg_backend_s ngx_tg_backend_t;
 
-/* How a tool's backends are spoken to.  Of the config. */
+/* The protocol of a tool's backends, from the config. */
 typedef struct {
     tg_dialect_t dialect;
-    ngx_uint_t is_mcp;       /* with MCP's handshake */
-    const ngx_tg_tls_t *tls; /* NULL: none */
-    ngx_str_t tls_name;      /* whose certificate it must have */
+    ngx_uint_t is_mcp;       /* with the MCP handshake */
+    const ngx_tg_tls_t *tls; /* NULL: no TLS */
+    ngx_str_t tls_name;      /* name that the server's certificate must have */
 
-    /* Who hears of its notifications that are about no call, or NULL. */
+    /* Callback for notifications that are not about a call, or NULL. */
     void (*notify)(void *data, tg_str_t method, const tg_message_t *message);
     void *data;
 } ngx_tg_backend_protocol_t;
 
-/* A call for a backend.  Memory of whoever asks, for as long. */
+/*
+ * A call for a backend. Its memory belongs to the caller and must stay valid
+ * until the call is answered or cancelled.
+ */
 typedef struct {
-    ngx_tg_backend_t *backend; /* NULL: nothing is under way */
+    ngx_tg_backend_t *backend; /* NULL: the call is not in progress */
     ngx_queue_t queue;
     ngx_tg_upstream_request_t request;
-    ngx_msec_t sent_at;    /* when it was sent */
-    ngx_uint_t is_waiting; /* and in the queue */
-    ngx_uint_t was_open;   /* it was sent to somebody who was there */
+    ngx_msec_t sent_at;    /* time when it was sent, in ms */
+    ngx_uint_t is_waiting; /* waiting in the queue of the backend */
+    ngx_uint_t was_open;   /* the connection was open when the call was sent */
 
-    ngx_uint_t is_method; /* a request of that name; else a tool's call */
-    tg_mcp_call_t call;   /* of a method: name, plain text, and arguments */
-    tg_str_t token;       /* of its caller's progress, in those */
+    ngx_uint_t is_method; /* 1: a request of that method; 0: a tool call */
+    /* name and arguments; of a method: name as plain text */
+    tg_mcp_call_t call;
+    /* the caller's progress token, within the arguments */
+    tg_str_t token;
 
-    void *data; /* of whoever asks */
+    void *data; /* argument of the callbacks */
 
     /*
-     * Nothing is under way any more.  NULL: nothing was sent, as too much
-     * waits, the call is too large, or there is no memory.
+     * The call has ended. answer is NULL if nothing was sent: too many calls
+     * wait, the call is too large, or there is no memory.
      */
     void (*answer)(void *data, const tg_response_t *answer);
 
-    /* Its values are in message->p. */
+    /* Progress of the call: the values are in message->p. */
     void (*progress)(void *data, const tg_message_t *message);
 } ngx_tg_backend_call_t;
 
 /*
- * The one at this address, made when there is none.  Who is given one sends
- * it a query before it returns to NGINX.  NULL: no memory.
+ * Returns the backend with this address and protocol; creates it if there is
+ * none. The caller must send a call before it returns to NGINX's event loop.
+ * NULL: no memory.
  */
 ngx_tg_backend_t *ngx_tg_backend_find_or_create(
     const ngx_tg_backend_protocol_t *protocol, struct sockaddr *sockaddr,
     socklen_t socklen, const ngx_str_t *name);
 
-/* It is answered, at once where it cannot be sent. */
+/*
+ * Sends a call, or queues it until a connection is ready. A call that cannot be
+ * sent is answered at once.
+ */
 void ngx_tg_backend_send_call(ngx_tg_backend_t *backend,
                               ngx_tg_backend_call_t *query);
 
-/* Nobody waits for it any more; is_late: as there was no answer in time. */
+/*
+ * Cancels a call, if it is in progress; its callbacks are not called any more.
+ * is_late: 1 if the call was not answered in time.
+ */
 void ngx_tg_backend_call_cancel(ngx_tg_backend_call_t *query,
                                 ngx_uint_t is_late);
 
-/* From now on there is a line to it, so that its notifications are heard. */
+/*
+ * Keeps a connection to the backend open from now on, to receive its
+ * notifications.
+ */
 void ngx_tg_backend_keep_open(ngx_tg_backend_t *backend);
 
-/* It was not there a moment ago: a call would wait. */
+/*
+ * Checks whether the backend was unreachable a moment ago, so that a call would
+ * have to wait.
+ */
 ngx_uint_t ngx_tg_backend_is_backing_off(ngx_tg_backend_t *backend);
 
-/* Why it was not there the last time, for people. */
+/* Returns the error of the last attempt to connect, as text for people. */
 const char *ngx_tg_backend_get_error(ngx_tg_backend_t *backend);
 
-/* The worker ends. */
+/* Frees all backends when the worker exits. */
 void ngx_tg_backends_exit_process(void);
 
 #endif

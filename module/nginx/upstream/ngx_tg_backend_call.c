@@ -1,6 +1,4 @@
-/*
- * Calls of a backend: what waits for a line, what is sent on one.
- */
+/* Calls of a backend: the queue of waiting calls, and sending them. */
 #include "nginx/upstream/ngx_tg_backend_impl.h"
 
 static void
@@ -33,8 +31,8 @@ ngx_tg_backend_call_on_progress(void *data, const tg_message_t *message)
 }
 
 /*
- * The caller's progress token is its own business: in params that are passed
- * on it is replaced by the request's id.
+ * Returns the params of a passed-on method: the caller's progress token has no
+ * meaning for the backend, so the request's id replaces it.
  */
 static tg_str_t
 ngx_tg_backend_call_make_params(ngx_tg_backend_call_t *query, uint64_t id,
@@ -80,7 +78,10 @@ ngx_tg_backend_conn_send_call(ngx_tg_backend_conn_t *backend_conn,
             ngx_tg_backend_call_make_params(query, conn->caller.next_id, &more),
             &query->request);
     } else {
-        /* Whether its caller wants it or not, progress puts off its end. */
+        /*
+         * Always request progress, even if the caller does not: it extends the
+         * call's timeout.
+         */
         tg_mcp_client_write_call_params(&backend_conn->client, &query->call,
                                         conn->caller.next_id, &more);
         rc = tg_buf_has_failed(&more)
@@ -96,7 +97,7 @@ ngx_tg_backend_conn_send_call(ngx_tg_backend_conn_t *backend_conn,
     return rc;
 }
 
-/* --- which line --- */
+/* --- selection of a connection --- */
 
 static ngx_uint_t
 ngx_tg_backend_conn_is_hung(const ngx_tg_backend_conn_t *backend_conn)
@@ -107,7 +108,7 @@ ngx_tg_backend_conn_is_hung(const ngx_tg_backend_conn_t *backend_conn)
                   <= 0;
 }
 
-/* May it be given a call, now or when it is open? */
+/* Checks whether a connection can be given a call, now or when it is open. */
 static ngx_uint_t
 ngx_tg_backend_conn_can_take_call(const ngx_tg_backend_conn_t *backend_conn)
 {
@@ -181,7 +182,9 @@ ngx_tg_backend_fail_waiting(ngx_tg_backend_t *backend)
         return;
     }
 
-    /* Their ends may ask anew. */
+    /*
+     * Take the calls out of the queue first: their answer() may send new calls.
+     */
     waiting = backend->waiting;
     waiting.next->prev = &waiting;
     waiting.prev->next = &waiting;
@@ -200,7 +203,7 @@ ngx_tg_backend_fail_waiting(ngx_tg_backend_t *backend)
     }
 }
 
-/* --- from outside --- */
+/* --- functions for callers --- */
 
 void
 ngx_tg_backend_send_call(ngx_tg_backend_t *backend,
@@ -246,7 +249,10 @@ ngx_tg_backend_call_cancel(ngx_tg_backend_call_t *query, ngx_uint_t is_late)
 
     ngx_tg_upstream_request_cancel(&query->request, !query->is_method);
 
-    /* It cannot be told otherwise, or has gone without a word. */
+    /*
+     * A dialect without ids has no cancellation, and a hung server does not
+     * react: close the connection.
+     */
     if (backend->protocol.dialect == TG_DIALECT_IPC
         || (ngx_tg_backend_conn_is_hung(backend_conn) && conn->nrequests == 0))
     {

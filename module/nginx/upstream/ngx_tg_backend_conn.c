@@ -1,21 +1,27 @@
-/*
- * Lines to backends, with MCP's handshake where there is one.
- */
+/* Connections to backends: TLS, the MCP handshake, notifications. */
 #include "nginx/upstream/ngx_tg_backend_impl.h"
 
-/* Calls of a line at once, as many as Toolgate itself takes, and bytes. */
+/*
+ * Limits of one connection: requests in flight, as many as Toolgate itself
+ * accepts, and bytes that wait to be sent.
+ */
 #define NGX_TG_BACKEND_REQUESTS_MAX 1024
 #define NGX_TG_BACKEND_WAITING_BYTES_MAX 67108864
-/* Twice the largest output, as JSON escapes it. */
+/*
+ * Largest message in bytes: twice the largest output, because JSON escapes it.
+ */
 #define NGX_TG_BACKEND_FRAME_MAX 67108864
-/* The largest output, and what is around it. */
+/* Largest response in bytes: the largest output and the message around it. */
 #define NGX_TG_BACKEND_RESPONSE_MAX 33619968
-/* Whoever listens accepts at once, or is hung. */
+/*
+ * Timeout of an attempt to connect, in ms: a listening server accepts at once,
+ * or it is hung.
+ */
 #define NGX_TG_BACKEND_CONNECT_TIMEOUT 5000
 #define NGX_TG_BACKEND_RETRY_MIN 10
 #define NGX_TG_BACKEND_RETRY_MAX 1000
 
-/* --- MCP's handshake --- */
+/* --- MCP handshake --- */
 
 static void
 ngx_tg_backend_conn_update_timer(ngx_tg_backend_conn_t *backend_conn)
@@ -33,7 +39,10 @@ ngx_tg_backend_conn_update_timer(ngx_tg_backend_conn_t *backend_conn)
     }
 }
 
-/* What it says is in client->error; 1: the connection is of no use. */
+/*
+ * Handles an event of the MCP handshake. Returns 1: the handshake failed, and
+ * backend->error has the reason; 0: the connection can be used.
+ */
 static ngx_uint_t
 ngx_tg_backend_conn_handle_mcp_event(ngx_tg_backend_conn_t *backend_conn,
                                      tg_mcp_event_t event)
@@ -118,7 +127,7 @@ ngx_tg_backend_conn_start_handshake(ngx_tg_backend_conn_t *backend_conn)
     return NGX_OK;
 }
 
-/* --- lines --- */
+/* --- connections --- */
 
 static void
 ngx_tg_backend_conn_on_tls_session(ngx_connection_t *c)
@@ -132,7 +141,7 @@ ngx_tg_backend_conn_on_tls_session(ngx_connection_t *c)
     backend->session = ngx_tg_tls_get_session(c);
 }
 
-/* The TLS handshake is over. */
+/* Checks the TLS handshake's result, and starts the MCP handshake. */
 static ngx_int_t
 ngx_tg_backend_conn_verify_tls(ngx_tg_upstream_conn_t *conn)
 {
@@ -213,7 +222,10 @@ ngx_tg_backend_conn_on_connect_failed(ngx_tg_upstream_conn_t *conn,
         *p = '\0';
     }
 
-    /* One that is kept is tried again for ever. */
+    /*
+     * A kept connection is tried for ever, so only the first failures are
+     * logged.
+     */
     if (!backend->is_kept || conn->delay <= 2 * conn->min_delay) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "no connection to backend \"%V\": %s", &backend->name,
@@ -223,7 +235,9 @@ ngx_tg_backend_conn_on_connect_failed(ngx_tg_upstream_conn_t *conn,
     return NGX_ERROR;
 }
 
-/* Is a line open, and others may wait for it? */
+/*
+ * Checks whether the backend has an open connection, for which calls may wait.
+ */
 static ngx_uint_t
 ngx_tg_backend_has_open_conn(const ngx_tg_backend_t *backend)
 {
@@ -238,7 +252,10 @@ ngx_tg_backend_has_open_conn(const ngx_tg_backend_t *backend)
     return 0;
 }
 
-/* It is the line on which notifications come: there has to be one. */
+/*
+ * Opens the first connection of a kept backend again, which receives its
+ * notifications.
+ */
 static void
 ngx_tg_backend_conn_reconnect(ngx_tg_backend_conn_t *backend_conn,
                               ngx_uint_t has_ended)
@@ -253,7 +270,9 @@ ngx_tg_backend_conn_reconnect(ngx_tg_backend_conn_t *backend_conn,
         return;
     }
 
-    /* Who accepts and leaves without a word is as good as not there. */
+    /*
+     * A server that accepts and closes without a message counts as unreachable.
+     */
     if (has_ended && !conn->has_received) {
         ngx_tg_upstream_conn_fail(conn, NGX_ECONNRESET);
     } else {
@@ -262,8 +281,9 @@ ngx_tg_backend_conn_reconnect(ngx_tg_backend_conn_t *backend_conn,
 }
 
 /*
- * Some servers of the older era end when the first that they hear is not
- * initialize.  Says whether that is to be said now.
+ * Some servers of the older MCP era end if the first message is not initialize.
+ * Returns 1: the next connection must send initialize first; 0: no change, or
+ * back to the default.
  */
 static ngx_uint_t
 ngx_tg_backend_conn_update_mcp_era(ngx_tg_backend_conn_t *backend_conn,
@@ -316,7 +336,10 @@ ngx_tg_backend_conn_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
     }
 }
 
-/* It tells how far a call is; of its own requests the line knows no ask. */
+/*
+ * Forwards a progress notification to its call. The handshake's own requests
+ * have no ngx_tg_upstream_request_t.
+ */
 static void
 ngx_tg_backend_conn_forward_progress(ngx_tg_backend_conn_t *backend_conn,
                                      const tg_message_t *message)
@@ -363,7 +386,7 @@ ngx_tg_backend_conn_on_notification(ngx_tg_upstream_conn_t *conn,
                                                               event);
 }
 
-/* Calls wait for its handshake. */
+/* Checks whether calls wait for the handshake of this connection. */
 static ngx_uint_t
 ngx_tg_backend_conn_is_needed(const ngx_tg_upstream_conn_t *conn)
 {

@@ -1,21 +1,29 @@
 /*
- * A worker's line to toolgate-runner.  Nobody answers there: the runner is
- * started, as a process that outlives this worker.
+ * A worker's connection to toolgate-runner. If no runner accepts it, the worker
+ * starts one, as a process that outlives the worker.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
-/* max_output of 32 MiB, escaped byte by byte at worst, is rare: a bound. */
+/*
+ * Largest message in bytes: a max_output of 32 MiB grows most if every byte is
+ * escaped, which is rare, so this is only a bound.
+ */
 #define NGX_TG_RUNNER_FRAME_MAX 268435456
-/* Calls and bytes that may wait for a runner that does not take them. */
+/* Limits of requests and bytes that wait while the runner does not read. */
 #define NGX_TG_RUNNER_REQUESTS_MAX 4096
 #define NGX_TG_RUNNER_WAITING_BYTES_MAX 67108864
-/* A runner is up in some milliseconds; a machine under load takes longer. */
+/*
+ * Delays between attempts to connect, and the time for a start, in ms. A runner
+ * starts in some milliseconds, but takes longer on a loaded machine.
+ */
 #define NGX_TG_RUNNER_RETRY_DELAY_MIN 2
 #define NGX_TG_RUNNER_RETRY_DELAY_MAX 200
 #define NGX_TG_RUNNER_START_TIMEOUT 10000
-/* --- what the runner says by itself --- */
+/* --- notifications of the runner --- */
 
-/* How far a call is, or what its client is asked. */
+/*
+ * Forwards progress of a call, or a server request to its client, to the call.
+ */
 static void
 ngx_tg_runner_on_call_notification(ngx_tg_upstream_conn_t *conn,
                                    const tg_message_t *message)
@@ -36,7 +44,9 @@ ngx_tg_relayed_call_notify_gone(ngx_tg_relayed_call_t *relayed)
     relayed->on_gone(relayed->data);
 }
 
-/* Nobody wants what this worker runs. */
+/*
+ * Handles the cancellation of a call that this worker runs for another worker.
+ */
 static void
 ngx_tg_runner_on_cancel(ngx_tg_runner_t *runner, tg_str_t params)
 {
@@ -60,7 +70,10 @@ ngx_tg_runner_on_cancel(ngx_tg_runner_t *runner, tg_str_t params)
     }
 }
 
-/* It says something: where error_log leads, nobody but NGINX knows. */
+/*
+ * Writes the runner's message to NGINX's error log: only NGINX knows where the
+ * log is.
+ */
 static void
 ngx_tg_runner_on_log(tg_str_t params)
 {
@@ -116,9 +129,12 @@ ngx_tg_runner_on_notification(ngx_tg_upstream_conn_t *conn, tg_str_t method,
     }
 }
 
-/* --- its beginning and its end --- */
+/* --- connect and disconnect --- */
 
-/* From now on this worker logs what it says. */
+/*
+ * Requests the runner's log messages on a new connection; they are written by
+ * this worker from now on.
+ */
 static ngx_int_t
 ngx_tg_runner_on_connected(ngx_tg_upstream_conn_t *conn)
 {
@@ -132,7 +148,10 @@ ngx_tg_runner_on_connected(ngx_tg_upstream_conn_t *conn)
                : NGX_ERROR;
 }
 
-/* To that, which nobody waits for: it serves. */
+/*
+ * Handles the response to the worker's own request for log messages: the runner
+ * is serving.
+ */
 static ngx_uint_t
 ngx_tg_runner_on_response(ngx_tg_upstream_conn_t *conn, void *tag,
                           const tg_response_t *answer)
@@ -148,7 +167,10 @@ ngx_tg_runner_on_response(ngx_tg_upstream_conn_t *conn, void *tag,
     return 1;
 }
 
-/* Starts it, unless it is on its way. */
+/*
+ * Starts the runner if no process accepts connections, unless it was just
+ * started.
+ */
 static ngx_int_t
 ngx_tg_runner_on_connect_failed(ngx_tg_upstream_conn_t *conn, ngx_err_t err)
 {
@@ -170,8 +192,9 @@ ngx_tg_runner_on_connect_failed(ngx_tg_upstream_conn_t *conn, ngx_err_t err)
 }
 
 /*
- * What it ran may be left, if its guardian was killed as well: the next
- * runner ends that, and must not wait for a call.
+ * Handles the loss of the connection. If calls were in flight, the next runner
+ * is started at once: if the old runner's supervisor was killed as well, its
+ * programs still run, and only the next runner ends them.
  */
 static void
 ngx_tg_runner_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
@@ -208,7 +231,10 @@ ngx_tg_runner_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
     } else if (!conn->has_received && !ngx_tg_worker_is_exiting()
                && conn->state == NGX_TG_UPSTREAM_CONN_CLOSED)
     {
-        /* One on its way out still took the connection: so it is not there. */
+        /*
+         * A runner that was exiting has accepted the connection: count it as
+         * unreachable.
+         */
         ngx_tg_upstream_conn_fail(conn, NGX_ECONNREFUSED);
     }
 }
@@ -287,7 +313,10 @@ ngx_tg_runner_hold_conn(ngx_tg_runner_t *runner)
     }
 }
 
-/* Where nothing is left to write, it is looked at whether it may go. */
+/*
+ * Wakes the connection, because a connection with nothing left to write may now
+ * be idle.
+ */
 void
 ngx_tg_runner_release_conn(ngx_tg_runner_t *runner)
 {

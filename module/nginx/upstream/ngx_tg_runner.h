@@ -1,11 +1,11 @@
 /*
- * What the files of the line to toolgate-runner share.
+ * The connection to toolgate-runner, and the start of the runner.
  *
- *   ngx_tg_runner.c          the line
- *   ngx_tg_runner_list.c     where it leads to
- *   ngx_tg_runner_sync.c      a word of the master's
- *   ngx_tg_runner_start.c    the runner's start
- *   ngx_tg_runner_version.c  is a program one, while a config is read
+ *   ngx_tg_runner.c          connection of a worker
+ *   ngx_tg_runner_list.c     list of runners, their addresses
+ *   ngx_tg_runner_sync.c     blocking request of the master
+ *   ngx_tg_runner_start.c    start of the runner's process
+ *   ngx_tg_runner_version.c  version check when a config is read
  */
 #ifndef _NGX_TG_RUNNER_H_INCLUDED_
 #define _NGX_TG_RUNNER_H_INCLUDED_
@@ -14,117 +14,151 @@
 
 #include <sys/un.h>
 
-/* The protocol's version is in the name: another one is another runner. */
+/*
+ * The name of the socket has the protocol's version, so that another version is
+ * another runner.
+ */
 #define NGX_TG_RUNNER_SOCKET_NAME "runner-3.sock"
 
-/* Bytes of why it cannot start. */
+/* Largest length of the reason why the runner cannot start, in bytes. */
 #define NGX_TG_RUNNER_ERROR_MAX 255
 
 struct ngx_tg_runner_s {
-    ngx_str_t path;      /* of the program; empty: to be found */
+    ngx_str_t path;      /* path of the program; empty: search for it */
     ngx_str_t state_dir; /* empty: beside the pid file */
     struct sockaddr_un sockaddr;
 
-    /* of the worker */
+    /* Members for the worker's connection. */
     ngx_tg_upstream_conn_t conn;
-    ngx_queue_t relayed;      /* ngx_tg_relayed_call_t */
-    ngx_queue_t subscribers;  /* ngx_tg_runner_subscriber_t */
-    ngx_msec_t started_at;    /* when the runner was started last */
-    ngx_msec_t restart_delay; /* no other start before that has passed */
+    ngx_queue_t relayed;      /* list of ngx_tg_relayed_call_t */
+    ngx_queue_t subscribers;  /* list of ngx_tg_runner_subscriber_t */
+    ngx_msec_t started_at;    /* time of the last start of the runner, in ms */
+    ngx_msec_t restart_delay; /* minimum time between two starts, in ms */
     ngx_connection_t
-        *report_conn; /* of that start; NULL: none, or it was read */
+        /* report of the last started runner; NULL: none, or read */
+        *report_conn;
     size_t error_len;
-    u_char error[NGX_TG_RUNNER_ERROR_MAX + 1]; /* none came of it; or empty */
-    time_t logged_at;       /* when the log was told so; 0: it was not */
-    unsigned has_started:1; /* and none has served since */
+    /* reason why the last start failed, or empty */
+    u_char error[NGX_TG_RUNNER_ERROR_MAX + 1];
+    /* time when that was logged, in seconds; 0: not logged */
+    time_t logged_at;
+    /* started by this worker, and has not answered since */
+    unsigned has_started:1;
     unsigned
-        is_of_other_config:1; /* of another config: not started by this one */
+        /* belongs to another config: this config does not start it */
+        is_of_other_config:1;
 };
 
 /*
- * What this worker runs for a session that has gone to another worker: the
- * line stays for it.
+ * A call that this worker runs for a session in another worker. It keeps the
+ * connection to the runner open.
  */
 typedef struct {
     ngx_queue_t queue;
-    ngx_tg_runner_t *runner; /* NULL: in no list */
+    ngx_tg_runner_t *runner; /* NULL: not in a list */
     const char *key;
     void *data;
 
-    /* Nobody wants it any more, or nobody can be told; it is in no list. */
+    /*
+     * The result is not needed any more, or can no longer be sent. The call has
+     * been removed from the list.
+     */
     void (*on_gone)(void *data);
 } ngx_tg_relayed_call_t;
 
-/* Somebody who wants to be told what the runner says unasked. */
+/* A subscriber to the runner's notifications that are not about a call. */
 typedef struct {
     ngx_queue_t queue;
     void *data;
     void (*on_notification)(void *data, tg_str_t method, tg_str_t params);
 
-    /* The line is gone: whoever wants to be told more asks again. */
+    /*
+     * The connection was lost: to receive more, the subscriber must send its
+     * request to the runner again.
+     */
     void (*on_lost)(void *data);
 } ngx_tg_runner_subscriber_t;
 
+/* Adds a subscriber, whose memory must stay valid until the worker exits. */
 void ngx_tg_runner_add_subscriber(ngx_tg_runner_t *runner,
                                   ngx_tg_runner_subscriber_t *subscriber);
 
+/* Adds a relayed call, which keeps the connection open until it is removed. */
 void ngx_tg_runner_add_relayed_call(ngx_tg_runner_t *runner,
                                     ngx_tg_relayed_call_t *relayed);
+/* Removes a relayed call from its list, if it is in one. */
 void ngx_tg_relayed_call_remove(ngx_tg_relayed_call_t *relayed);
 
-/* Likewise somebody who will have to say goodbye, and has. */
+/*
+ * Keeps the connection open for a client whose end must be sent to the runner.
+ */
 void ngx_tg_runner_hold_conn(ngx_tg_runner_t *runner);
+/* Ends one ngx_tg_runner_hold_conn(); an idle connection may then be closed. */
 void ngx_tg_runner_release_conn(ngx_tg_runner_t *runner);
 
-/* Sends a notification, where the line is open; params is raw JSON. */
+/* Sends a notification if the connection is open; params is raw JSON. */
 void ngx_tg_runner_notify(ngx_tg_runner_t *runner, tg_str_t method,
                           tg_str_t params);
 
 /*
- * Starts it, as a process that outlives this worker, unless that was just
- * done.  NGX_ERROR: there will be none.  Who waits for one that says why it
- * cannot start waits no longer.
+ * Starts the runner as a process that outlives this worker, unless it was
+ * started a moment ago. NGX_OK: wait and connect again; NGX_ERROR: it cannot be
+ * started. If the new process reports that it cannot start, waiting requests
+ * fail.
  */
 ngx_int_t ngx_tg_runner_start_if_due(ngx_tg_runner_t *runner);
 
-/* One serves: the next may be started at once. */
+/*
+ * Marks the runner as serving: clears its error, so that the next start need
+ * not wait.
+ */
 void ngx_tg_runner_set_serving(ngx_tg_runner_t *runner);
 
-/* What the last one that was started says is of no interest any more. */
+/* Closes the report of the last started runner. */
 void ngx_tg_runner_close_report(ngx_tg_runner_t *runner);
 
-/* As ngx_tg_upstream_conn_send_request(). */
+/*
+ * Sends a request with raw params; errors as of
+ * ngx_tg_upstream_conn_send_request().
+ */
 int ngx_tg_runner_send_request(ngx_tg_runner_t *runner, tg_str_t method,
                                tg_str_t params,
                                ngx_tg_upstream_request_t *request);
 
 /*
- * Of the master, at its end: asks a runner that is there, and waits a moment
- * for whatever it answers.
+ * Sends a request to a running runner and waits for any response, at most a
+ * second; for the master, when it exits.
  */
 void ngx_tg_runner_send_request_sync(const ngx_tg_runner_t *runner,
                                      tg_str_t method, tg_str_t params);
 
-/* Would somebody answer?  Nobody is started for that. */
+/* Checks whether a runner accepts connections; does not start one. */
 ngx_uint_t ngx_tg_runner_is_reachable(const ngx_tg_runner_t *runner);
 
-/* Where it is, and what comes of it. */
+/* Initializes the connection of a runner. */
 void ngx_tg_runner_init(ngx_tg_runner_t *runner);
 
-/* The runner of a directory, of this config or another one; NULL: no memory. */
+/*
+ * Returns the runner of a state directory, of this config or of another one;
+ * creates it if necessary. NULL: no memory, or the path is too long.
+ */
 ngx_tg_runner_t *ngx_tg_runner_find_or_create(ngx_tg_main_conf_t *mcf,
                                               tg_str_t dir);
+/* Returns the state directory, which is valid as long as the runner. */
 const ngx_str_t *ngx_tg_runner_get_state_dir(const ngx_tg_runner_t *runner);
 
 /*
- * What a program that was forked says into the pipe that fd is the end of, at
- * most size bytes: until it has ended, or was killed as it says more or
- * nothing for so many milliseconds.  *status as waitpid() has it.  Waits.
+ * Reads the output of a forked child from a pipe, at most `size` bytes, and
+ * waits for the child's end. Kills the child if it writes more, or nothing for
+ * `ms` milliseconds. Returns the number of bytes; *status is that of waitpid().
  */
 size_t ngx_tg_child_read_output(ngx_pid_t pid, int fd, u_char *text,
                                 size_t size, int ms, int *status);
 
-/* The worker ends, with or without calls in flight. */
+/*
+ * Closes the connections to all runners when the worker exits, even with calls
+ * in flight.
+ */
 void ngx_tg_runners_exit_process(ngx_cycle_t *cycle);
 
 #endif

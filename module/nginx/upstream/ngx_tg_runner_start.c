@@ -1,20 +1,23 @@
 /*
- * The runner's start, by the worker that needs one; and what it says where
- * nothing comes of that.
+ * Start of the runner by the worker that needs it, and its report if it cannot
+ * start.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 #include <spawn.h>
 
 /*
- * One that lost the race against a runner on its way out is started again, and
- * one that cannot listen: each time after twice as long.
+ * Minimum time between two starts in ms, doubled after each failure: a new
+ * runner ends if an old one is still exiting, or if it cannot listen.
  */
 #define NGX_TG_RUNNER_RESTART_DELAY_MIN 100
 #define NGX_TG_RUNNER_RESTART_DELAY_MAX 1000
-/* One that neither serves nor ends for so long is left to itself. */
+/*
+ * Time in ms after which a started runner that neither serves nor ends is
+ * ignored, and another one may be started.
+ */
 #define NGX_TG_RUNNER_REPORT_TIMEOUT 5000
-/* Seconds between two lines in the log that say the same. */
+/* Minimum time in seconds between two log lines about failed starts. */
 #define NGX_TG_RUNNER_LOG_INTERVAL 60
 
 extern char **environ;
@@ -38,7 +41,10 @@ ngx_tg_runner_set_serving(ngx_tg_runner_t *runner)
     ngx_tg_runner_close_report(runner);
 }
 
-/* Its next start waits; a request that comes meanwhile waits for that. */
+/*
+ * Logs the failed start and fails the waiting requests; requests that come
+ * before the next start is due wait for it.
+ */
 static void
 ngx_tg_runner_on_start_failed(ngx_tg_runner_t *runner)
 {
@@ -60,7 +66,10 @@ ngx_tg_runner_on_start_failed(ngx_tg_runner_t *runner)
     }
 }
 
-/* Nothing, and it serves, or why it does not: until it has ended. */
+/*
+ * Reads the report of a started runner until its end: nothing if the runner
+ * serves, else the reason why it cannot.
+ */
 static void
 ngx_tg_runner_on_report(ngx_event_t *rev)
 {
@@ -89,7 +98,7 @@ ngx_tg_runner_on_report(ngx_event_t *rev)
     ngx_tg_runner_close_report(runner);
     runner->error[runner->error_len] = '\0';
 
-    /* Another worker's may serve by now. */
+    /* The runner of another worker may be serving by now. */
     if (runner->conn.state == NGX_TG_UPSTREAM_CONN_OPEN) {
         runner->error[0] = '\0';
     } else if (runner->error_len != 0) {
@@ -97,7 +106,10 @@ ngx_tg_runner_on_report(ngx_event_t *rev)
     }
 }
 
-/* Should that fail, its silence says as much after a while. */
+/*
+ * Opens the report of a started runner. If that fails, the start counts as
+ * failed after a timeout.
+ */
 static void
 ngx_tg_runner_open_report(ngx_tg_runner_t *runner, ngx_fd_t fd)
 {
@@ -125,8 +137,9 @@ ngx_tg_runner_open_report(ngx_tg_runner_t *runner, ngx_fd_t fd)
 }
 
 /*
- * It puts its signals right itself, and leaves this process at once, so
- * NGINX's waitpid(-1) is no harm.  NGX_OK, or an errno.
+ * Starts the process. The runner resets its signals itself and detaches from
+ * this process at once, so NGINX's waitpid(-1) does no harm. Returns NGX_OK, or
+ * an errno.
  */
 static ngx_err_t
 ngx_tg_runner_posix_spawn(ngx_tg_runner_t *runner, int out)
@@ -165,7 +178,10 @@ ngx_tg_runner_posix_spawn(ngx_tg_runner_t *runner, int out)
     return err;
 }
 
-/* NGX_OK, or an errno. */
+/*
+ * Creates the report's pipe and starts the process. Returns NGX_OK, or an
+ * errno.
+ */
 static ngx_err_t
 ngx_tg_runner_spawn_process(ngx_tg_runner_t *runner)
 {

@@ -1,16 +1,19 @@
 /*
- * What the master says to a runner when it ends.  It has no lines and no
- * events any more, so it waits, but not for long.
+ * Blocking request of the master to a runner, when the master exits: it has no
+ * event loop any more, so it waits, but not for long.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 #include <poll.h>
 #include <sys/socket.h>
 
-/* ms: a runner that takes longer hears it all the same. */
+/*
+ * Timeout of a write or of the response, in ms; a slower runner still receives
+ * the request.
+ */
 #define NGX_TG_RUNNER_SYNC_TIMEOUT 1000
 
-/* A whole message, or as much of it as there is time for. */
+/* Sends a whole message. NGX_OK, or NGX_ERROR: error or timeout. */
 static ngx_int_t
 ngx_tg_socket_send_all(int fd, tg_str_t text)
 {
@@ -60,7 +63,10 @@ ngx_tg_runner_send_request_sync(const ngx_tg_runner_t *runner, tg_str_t method,
     event.fd = fd;
     event.events = POLLIN;
 
-    /* Nobody is there, as often: then nothing runs. */
+    /*
+     * If no runner accepts the connection, which is usual, there is nothing to
+     * do.
+     */
     if (!tg_buf_has_failed(&message)
         && connect(fd, (const struct sockaddr *) &runner->sockaddr,
                    sizeof(runner->sockaddr))

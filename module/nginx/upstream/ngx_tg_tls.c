@@ -1,6 +1,4 @@
-/*
- * TLS towards backends.
- */
+/* TLS to backends: context, handshake, check of the certificate, directives. */
 #include "nginx/upstream/ngx_tg_tls.h"
 
 #if (NGX_STREAM_SSL)
@@ -76,9 +74,12 @@ ngx_tg_tls_create_context(ngx_conf_t *cf, ngx_tg_tls_t *tls)
                : NGX_ERROR;
 }
 
-/* --- the handshake --- */
+/* --- handshake --- */
 
-/* RFC 6066: an address is no name. */
+/*
+ * Sets the server name (SNI), unless it is an address or a path: RFC 6066
+ * allows host names only.
+ */
 static ngx_int_t
 ngx_tg_tls_set_server_name(ngx_connection_t *c, const ngx_str_t *name)
 {

@@ -1,6 +1,4 @@
-/*
- * TLS towards backends: what the config says of it, and the handshake.
- */
+/* TLS to backends: directives and handshake. */
 #ifndef _NGX_TG_TLS_H_INCLUDED_
 #define _NGX_TG_TLS_H_INCLUDED_
 
@@ -12,7 +10,7 @@
 typedef struct ssl_session_st ngx_ssl_session_t;
 #endif
 
-/* tool_pass_ssl… */
+/* Settings of the directives tool_pass_ssl…. */
 typedef struct {
     ngx_flag_t enable;
     ngx_flag_t verify;
@@ -26,7 +24,7 @@ typedef struct {
     ngx_str_t crl;
     ngx_str_t ciphers;
     ngx_str_t name;
-    ngx_ssl_t *ssl; /* NULL: not asked for */
+    ngx_ssl_t *ssl; /* NULL: TLS is off */
 } ngx_tg_tls_t;
 
 extern ngx_conf_bitmask_t ngx_tg_tls_protocols[];
@@ -37,7 +35,10 @@ extern ngx_conf_bitmask_t ngx_tg_tls_protocols[];
             NGX_STREAM_SRV_CONF_OFFSET, NGX_TG_TLS_OFFSET(field), post         \
     }
 
-/* The directives, whose conf has NGX_TG_TLS_OFFSET(field). */
+/*
+ * Commands of the directives; the including file defines
+ * NGX_TG_TLS_OFFSET(field).
+ */
 #define NGX_TG_TLS_COMMANDS(type)                                              \
     NGX_TG_TLS_COMMAND("", type, NGX_CONF_FLAG, ngx_conf_set_flag_slot,        \
                        enable, NULL),                                          \
@@ -65,29 +66,32 @@ extern ngx_conf_bitmask_t ngx_tg_tls_protocols[];
         NGX_TG_TLS_COMMAND("_name", type, NGX_CONF_TAKE1,                      \
                            ngx_conf_set_str_slot, name, NULL)
 
-/* Nothing is said. */
+/* Marks all settings as unset. */
 void ngx_tg_tls_init_unset(ngx_tg_tls_t *tls);
 
-/* Is it still so? */
+/* Checks whether no directive has set anything. */
 ngx_uint_t ngx_tg_tls_is_unset(const ngx_tg_tls_t *tls);
 
-/* What is not said is as in prev, or prev's own (NULL: the default). */
+/* Takes unset settings from prev, or the defaults if prev is NULL. */
 void ngx_tg_tls_merge(ngx_tg_tls_t *tls, const ngx_tg_tls_t *prev);
 
 /*
- * What is wrong of one whose backend's certificate must have that name: NULL,
- * or what a tool has and what to write.
+ * Checks the settings for backends with a host name. Returns NULL, or an error
+ * text that continues the name of the tool.
  */
 const char *ngx_tg_tls_check_conf(const ngx_tg_tls_t *tls,
                                   const ngx_str_t *name);
 
-/* Reads its files: NGX_OK, or NGX_ERROR, logged. */
+/*
+ * Creates the TLS context and reads the certificates. NGX_OK, or NGX_ERROR:
+ * logged.
+ */
 ngx_int_t ngx_tg_tls_create_context(ngx_conf_t *cf, ngx_tg_tls_t *tls);
 
 /*
- * The handshake of a connection, with a session that may be NULL.  NGX_OK:
- * it is over; NGX_AGAIN: done is called then; NGX_ERROR.  Sessions that may
- * be used again come to save (ngx_ssl_get_session()).
+ * Starts the handshake of a connection; session may be NULL. NGX_OK: done;
+ * NGX_AGAIN: done() is called when it has ended; NGX_ERROR. save() is called
+ * when there is a session that can be resumed (ngx_ssl_get_session()).
  */
 ngx_int_t ngx_tg_tls_start_handshake(ngx_connection_t *c,
                                      const ngx_tg_tls_t *tls,
@@ -96,12 +100,18 @@ ngx_int_t ngx_tg_tls_start_handshake(ngx_connection_t *c,
                                      ngx_connection_handler_pt done,
                                      ngx_connection_handler_pt save);
 
-/* It is over: NULL, or why nothing may be sent, a text until the next. */
+/*
+ * Checks the result of the handshake and the certificate. Returns NULL, or an
+ * error text, which is valid until the next call.
+ */
 const char *ngx_tg_tls_verify_peer(ngx_connection_t *c, const ngx_tg_tls_t *tls,
                                    const ngx_str_t *name);
 
-/* The session of a connection, which is freed by the other one. */
+/*
+ * Returns the session of a connection; free it with ngx_tg_tls_session_free().
+ */
 ngx_ssl_session_t *ngx_tg_tls_get_session(ngx_connection_t *c);
+/* Frees a session; NULL is allowed. */
 void ngx_tg_tls_session_free(ngx_ssl_session_t *session);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * A line: one kept connection to somebody who answers.  It is made when the
- * first request needs it, and made anew when it broke.
+ * A persistent connection to a server: opened when the first request needs it,
+ * and opened again after an error.
  *
- *            a request             connect()
- *     AWAY ────────────▶ RESTING ────────────▶ CONNECTING ──▶ OPEN
- *      ▲                  ▲    │                  │            │
- *      │                  └────┼──────────────────┤ nobody     │ it broke
- *      └───────────────────────┴──────────────────┴────────────┘
+ *           a request             connect()
+ *   CLOSED ────────────▶ BACKOFF ────────────▶ CONNECTING ──▶ OPEN
+ *     ▲                   ▲    │                  │            │
+ *     │                   └────┼──────────────────┤ failed     │ lost
+ *     └────────────────────────┴──────────────────┴────────────┘
  *
- * What is asked before it is open is sent when it is.  Who has a line keeps
- * it in memory of its own.
+ * Requests wait until the connection is open. The memory of the connection
+ * belongs to its owner.
  */
 #ifndef _NGX_TG_UPSTREAM_CONN_H_INCLUDED_
 #define _NGX_TG_UPSTREAM_CONN_H_INCLUDED_
@@ -21,154 +21,209 @@ typedef struct ngx_tg_upstream_conn_s ngx_tg_upstream_conn_t;
 
 typedef enum {
     NGX_TG_UPSTREAM_CONN_CLOSED = 0,
-    NGX_TG_UPSTREAM_CONN_BACKOFF, /* until its next try */
+    NGX_TG_UPSTREAM_CONN_BACKOFF, /* until the next attempt to connect */
     NGX_TG_UPSTREAM_CONN_CONNECTING,
     NGX_TG_UPSTREAM_CONN_OPEN
 } ngx_tg_upstream_conn_state_t;
 
-/* What the owner of a line is told. */
+/* Callbacks to the owner of a connection. */
 typedef struct {
     /*
-     * Nobody is there; err says why.  NGX_OK: try again after a while;
-     * NGX_ERROR: give up, and all requests are NOT_STARTED.
+     * The attempt to connect failed; err is the reason, or 0. NGX_OK: try again
+     * after a delay; NGX_ERROR: give up, and answer all requests with
+     * NOT_STARTED.
      */
     ngx_int_t (*on_connect_failed)(ngx_tg_upstream_conn_t *conn, ngx_err_t err);
 
     /*
-     * It is connected, nothing was sent.  NGX_OK: it is open; NGX_AGAIN: it
-     * will be, see ngx_tg_upstream_conn_set_open(); NGX_ERROR.  May be NULL.
+     * The socket is connected, nothing was sent. NGX_OK: the connection is
+     * open; NGX_AGAIN: the owner calls ngx_tg_upstream_conn_set_open() or
+     * …_fail() later; NGX_ERROR: the attempt failed. May be NULL.
      */
     ngx_int_t (*on_connected)(ngx_tg_upstream_conn_t *conn);
 
     /*
-     * It broke, or was given up (has_ended 0); nasks requests were answered
-     * with that.
+     * The connection was lost (has_ended 1) or given up (has_ended 0);
+     * nrequests requests have been answered accordingly.
      */
     void (*on_lost)(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
                     ngx_uint_t has_ended);
 
-    /* An answer whose tag is no ask: 1; 0: it is one.  May be NULL. */
+    /*
+     * Handles a response to a request of the owner's own. Returns 1, or 0: the
+     * tag is an ngx_tg_upstream_request_t. May be NULL.
+     */
     ngx_uint_t (*answer)(ngx_tg_upstream_conn_t *conn, void *tag,
                          const tg_response_t *answer);
 
     void (*notification)(ngx_tg_upstream_conn_t *conn, tg_str_t method,
                          const tg_message_t *message);
 
-    /* Is it needed though nothing was asked on it?  May be NULL. */
+    /*
+     * Checks whether the connection is needed although no request is in flight.
+     * May be NULL.
+     */
     ngx_uint_t (*is_needed)(const ngx_tg_upstream_conn_t *conn);
 } ngx_tg_upstream_conn_ops_t;
 
 struct ngx_tg_upstream_conn_s {
     const ngx_tg_upstream_conn_ops_t *ops;
     void *data;
-    ngx_str_t name; /* for the log */
+    ngx_str_t name; /* name in log messages */
     struct sockaddr *sockaddr;
     socklen_t socklen;
 
-    /* Bounds of what may wait, and of the waits between two tries. */
+    /*
+     * Limits: requests in flight, bytes that wait to be sent, and the delay
+     * between two attempts to connect, in ms.
+     */
     ngx_uint_t max_requests;
     size_t max_bytes;
     ngx_msec_t min_delay;
     ngx_msec_t max_delay;
-    ngx_msec_t connect_time; /* for a connection to be open */
+    ngx_msec_t connect_time; /* timeout of an attempt to connect, in ms */
 
     ngx_tg_upstream_conn_state_t state;
     ngx_connection_t *connection;
     tg_caller_t caller;
-    tg_sched_source_t source; /* its time slices and its memory */
+    /* source of time slices; accounts for the memory */
+    tg_sched_source_t source;
     tg_buf_t in;
-    size_t processed; /* bytes of it that were served */
-    size_t last;      /* bytes that may still come, when is_last */
+    size_t processed; /* bytes of `in` that have been handled */
+    size_t last;      /* bytes that may still be read while is_draining */
     size_t sent;
-    ngx_uint_t nrequests; /* under way */
-    ngx_uint_t nholds;    /* reasons to stay that are no requests */
+    ngx_uint_t nrequests; /* requests in flight */
+    /* reasons to keep the connection other than requests */
+    ngx_uint_t nholds;
     ngx_event_t timer;
-    ngx_msec_t delay;           /* until the next try but one */
-    ngx_msec_t retry_at;        /* no try before that */
-    ngx_msec_t first_try_at;    /* when this row of tries began */
-    ngx_msec_t last_read_at;    /* when it was read from */
-    ngx_uint_t ntries;          /* of this row, that failed */
-    tg_throttle_t throttle;     /* of lines about what it sends */
-    unsigned sends_hello:1;     /* see tg_caller_send_hello_resends() */
-    unsigned has_received:1;    /* something came on this connection */
-    unsigned is_finished:1;     /* its owner wants no more of this connection */
-    unsigned is_drained:1;      /* it said that it starts nothing more */
-    unsigned is_never_greedy:1; /* never closed because of what it holds */
-    unsigned is_draining:1;     /* what has come is read, then it is closed */
-    unsigned is_broken:1;       /* nothing can be written any more */
-    unsigned is_dropping:1;     /* its requests are answered as it broke */
+    ngx_msec_t delay;    /* delay after the next failed attempt, in ms */
+    ngx_msec_t retry_at; /* earliest time of the next attempt, in ms */
+    /* time of the first attempt of this series, in ms */
+    ngx_msec_t first_try_at;
+    ngx_msec_t last_read_at; /* time of the last read, in ms */
+    ngx_uint_t ntries;       /* failed attempts of this series */
+    /* limit of log lines about the server's input */
+    tg_throttle_t throttle;
+    unsigned sends_hello:1;  /* see tg_caller_send_hello_resends() */
+    unsigned has_received:1; /* something was received on this connection */
+    unsigned is_finished:1;  /* the owner wants this connection closed */
+    /* the server announced that it starts no further requests */
+    unsigned is_drained:1;
+    unsigned is_never_greedy:1; /* never closed because of its memory */
+    /* received data is read, then the connection is closed */
+    unsigned is_draining:1;
+    unsigned is_broken:1; /* writing has failed */
+    /* requests are being answered because of a loss */
+    unsigned is_dropping:1;
 };
 
-/* A request.  Memory of whoever asks, for as long. */
+/*
+ * A request. Its memory belongs to the sender and must stay valid until the
+ * request is answered, cancelled or forgotten.
+ */
 typedef struct {
-    ngx_tg_upstream_conn_t *conn; /* NULL: nothing is under way */
+    ngx_tg_upstream_conn_t *conn; /* NULL: not in flight */
     uint64_t id;
-    void *data;            /* of whoever asks */
-    ngx_uint_t is_drained; /* answered: the other side says NOT_STARTED */
-    ngx_uint_t has_broken; /* answered: the connection broke; ask again */
+    void *data; /* argument of the callbacks */
+    /* set before answer(): the server has announced its shutdown */
+    ngx_uint_t is_drained;
+    /*
+     * set before answer(): the connection was lost, so the request may be sent
+     * again
+     */
+    ngx_uint_t has_broken;
 
-    /* Nothing is under way any more. */
+    /* Receives the response; the request is not in flight any more. */
     void (*answer)(void *data, const tg_response_t *answer);
 
-    /* A notification about it that its line's owner passes on; or NULL. */
+    /*
+     * Receives notifications about the request that the owner of the connection
+     * forwards; or NULL.
+     */
     void (*progress)(void *data, const tg_message_t *message);
 } ngx_tg_upstream_request_t;
 
-/* With ops, data, address and bounds set. */
+/*
+ * Initializes a connection, whose ops, data, address and limits must be set.
+ * max_frame: largest message in bytes.
+ */
 void ngx_tg_upstream_conn_init(ngx_tg_upstream_conn_t *conn,
                                tg_dialect_t dialect, size_t max_frame);
 
-/* Closes and forgets all; nobody is told. */
+/* Closes the connection and frees its memory, without any callback. */
 void ngx_tg_upstream_conn_deinit(ngx_tg_upstream_conn_t *conn);
 
 /*
- * Sends a request with params, raw JSON.  TG_OK, and the ask's answer comes
- * later, or, when nothing was sent, TG_NOMEM, TG_LIMIT (too large, or too
- * much is waiting), TG_CLOSED (it is about to end).
+ * Sends a request with raw JSON params. TG_OK: the response comes later.
+ * Nothing was sent with TG_NOMEM, TG_LIMIT (the request is too large, or too
+ * many wait) or TG_CLOSED (the connection is about to end).
  */
 int ngx_tg_upstream_conn_send_request(ngx_tg_upstream_conn_t *conn,
                                       tg_str_t method, tg_str_t params,
                                       ngx_tg_upstream_request_t *request);
 
-/* Likewise a tool's call, as tg_caller_call_tool() has it. */
+/*
+ * Sends a tool call; `more` is raw JSON of further members, see
+ * tg_caller_call_tool(). Returns as ngx_tg_upstream_conn_send_request().
+ */
 int ngx_tg_upstream_conn_send_tool_call(ngx_tg_upstream_conn_t *conn,
                                         tg_str_t name, tg_str_t arguments,
                                         tg_str_t more,
                                         ngx_tg_upstream_request_t *request);
 
-/* Ends what is under way: its answer is not wanted, or comes elsewhere. */
+/*
+ * Cancels a request if it is in flight, also at the server. Its callbacks are
+ * not called any more.
+ */
 void ngx_tg_upstream_request_cancel(ngx_tg_upstream_request_t *request,
                                     ngx_uint_t method_is_mcp);
+/*
+ * Drops a request if it is in flight, without a message to the server: its
+ * result is not needed, or comes from elsewhere.
+ */
 void ngx_tg_upstream_request_forget(ngx_tg_upstream_request_t *request);
 
-/* The request that a raw id or token names, or NULL. */
+/* Returns the request with a raw id or progress token, or NULL. */
 ngx_tg_upstream_request_t *ngx_tg_upstream_conn_find_request(
     ngx_tg_upstream_conn_t *conn, tg_str_t raw);
 
-/* Makes the connection, if there is none. */
+/* Opens the connection if it is closed. */
 void ngx_tg_upstream_conn_connect(ngx_tg_upstream_conn_t *conn);
 
-/* There is something to write, or to look whether it may go. */
+/*
+ * Schedules a write event: there is something to write, or an idle connection
+ * may be closed.
+ */
 void ngx_tg_upstream_conn_wake(ngx_tg_upstream_conn_t *conn);
 
-/* After NGX_AGAIN of ops->connected: it is open, or there will be none. */
+/* Marks a connection as open after on_connected() has returned NGX_AGAIN. */
 void ngx_tg_upstream_conn_set_open(ngx_tg_upstream_conn_t *conn);
+/* Handles a failed attempt to connect: schedules the next one or gives up. */
 void ngx_tg_upstream_conn_fail(ngx_tg_upstream_conn_t *conn, ngx_err_t err);
 
-/* Has worker_shutdown_timeout passed?  NGINX has it closed as it is. */
+/*
+ * Checks whether worker_shutdown_timeout has passed; NGINX then sets both flags
+ * of each connection.
+ */
 static ngx_inline ngx_uint_t
 ngx_tg_is_past_shutdown_timeout(const ngx_connection_t *c)
 {
     return ngx_exiting && c->close && c->error;
 }
 
-/* Nobody will be there: requests are NOT_STARTED. */
+/*
+ * Gives up: closes the connection and answers requests that were not sent with
+ * NOT_STARTED.
+ */
 void ngx_tg_upstream_conn_abort(ngx_tg_upstream_conn_t *conn);
 
-/* Ends it: requests are answered with that, oldest first. */
+/* Ends the connection and answers its requests accordingly, oldest first. */
 void ngx_tg_upstream_conn_end(ngx_tg_upstream_conn_t *conn);
 
-/* Somebody was not there a moment ago: a request would wait. */
+/*
+ * Checks whether an attempt to connect failed a moment ago, so that a request
+ * would have to wait.
+ */
 ngx_uint_t ngx_tg_upstream_conn_is_backing_off(
     const ngx_tg_upstream_conn_t *conn);
 

@@ -1,5 +1,6 @@
 /*
- * A line on its way: tries, pauses between them, connections.
+ * Opening of an upstream connection: attempts to connect, and the delays
+ * between them.
  */
 #include "nginx/upstream/ngx_tg_upstream_conn_impl.h"
 
@@ -49,7 +50,7 @@ ngx_tg_upstream_conn_fail(ngx_tg_upstream_conn_t *conn, ngx_err_t err)
     ngx_add_timer(&conn->timer, delay);
 }
 
-/* connect() has succeeded. */
+/* Handles a successful connect(). */
 static void
 ngx_tg_upstream_conn_on_connected(ngx_tg_upstream_conn_t *conn)
 {
@@ -74,7 +75,7 @@ ngx_tg_upstream_conn_on_connected(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* A connect() under way has ended. */
+/* Handles the end of a connect() in progress. */
 static void
 ngx_tg_upstream_conn_on_connect(ngx_event_t *ev)
 {
@@ -115,7 +116,10 @@ ngx_tg_upstream_conn_add_events(ngx_connection_t *c)
                : ngx_add_event(c->write, NGX_WRITE_EVENT, NGX_LEVEL_EVENT);
 }
 
-/* Wraps a socket that is connected, or is being; it is closed on failure. */
+/*
+ * Attaches a socket that is connected or connecting. NGX_OK, or NGX_ERROR: the
+ * socket was closed.
+ */
 static ngx_int_t
 ngx_tg_upstream_conn_attach_socket(ngx_tg_upstream_conn_t *conn,
                                    ngx_socket_t fd, ngx_uint_t is_connected)
@@ -225,7 +229,10 @@ ngx_tg_upstream_conn_connect(ngx_tg_upstream_conn_t *conn)
     if (ngx_tg_upstream_conn_is_backing_off(conn)) {
         ngx_add_timer(&conn->timer, conn->retry_at - ngx_current_msec);
     } else {
-        /* Not from here: a failure would answer within the caller's call. */
+        /*
+         * Connect later: a failure here would answer the request within the
+         * function that sends it.
+         */
         ngx_post_event(&conn->timer, &ngx_posted_events);
     }
 

@@ -1,9 +1,9 @@
 /*
- * What the files of a line share.
+ * Declarations that only the files of upstream connections use.
  *
- *   ngx_tg_upstream_request.c          requests and answers
- *   ngx_tg_upstream_conn_connect.c  until it is open
- *   ngx_tg_upstream_conn_io.c       then, and its end
+ *   ngx_tg_upstream_request.c       requests and responses
+ *   ngx_tg_upstream_conn_connect.c  attempts to connect
+ *   ngx_tg_upstream_conn_io.c       reading, writing, closing
  */
 #ifndef _NGX_TG_UPSTREAM_CONN_IMPL_H_INCLUDED_
 #define _NGX_TG_UPSTREAM_CONN_IMPL_H_INCLUDED_
@@ -14,14 +14,18 @@ void ngx_tg_upstream_conn_on_readable(ngx_event_t *rev);
 void ngx_tg_upstream_conn_on_writable(ngx_event_t *wev);
 void ngx_tg_upstream_conn_on_timer(ngx_event_t *ev);
 
-/* A time slice of its own; and, for the caller: is it over? */
+/* Runs a time slice of a connection that has waited for one. */
 void ngx_tg_upstream_conn_on_slice(tg_sched_source_t *source);
+/* Checks whether the time slice has ended; a callback of tg_caller_ops_t. */
 int ngx_tg_upstream_conn_is_slice_over(void *host);
 
-/* There is no connection any more; requests are as they were. */
+/* Closes the connection; its requests stay as they are. */
 void ngx_tg_upstream_conn_close(ngx_tg_upstream_conn_t *conn);
 
-/* The same, and they are answered with that. */
+/*
+ * Closes the connection and answers its requests: as lost (has_ended 1) or as
+ * given up (has_ended 0).
+ */
 void ngx_tg_upstream_conn_drop(ngx_tg_upstream_conn_t *conn,
                                ngx_uint_t has_ended);
 

@@ -1,21 +1,28 @@
-/*
- * A line that is open: reading, in time slices, writing, its end.
- */
+/* An open upstream connection: reading in time slices, writing, closing. */
 #include "nginx/upstream/ngx_tg_upstream_conn_impl.h"
 
 #if (NGX_STREAM_SSL)
 #include <ngx_event_openssl.h>
 #endif
 
-/* One read; a usual burst of answers is one. */
+/* Size of one read in bytes: a usual burst of responses. */
 #define NGX_TG_UPSTREAM_READ_SIZE 131072
-/* One read of a large message. */
+/* Size of one read of a large message, in bytes. */
 #define NGX_TG_UPSTREAM_READ_LARGE 1048576
-/* What is read before a line is closed: more than any socket keeps. */
+/*
+ * Bytes that are read before a connection is closed: more than any socket
+ * buffer holds.
+ */
 #define NGX_TG_UPSTREAM_DRAIN_MAX 8388608
-/* A buffer that was larger gives its memory back; large messages come again. */
+/*
+ * Largest memory, in bytes, that an empty buffer keeps: large messages are
+ * likely to come again.
+ */
 #define NGX_TG_UPSTREAM_BUFFER_KEEP 1048576
-/* Who takes nothing for so long does not keep a worker that exits. */
+/*
+ * Time in ms for which a server that does not read may keep an exiting worker
+ * alive.
+ */
 #define NGX_TG_UPSTREAM_SEND_TIMEOUT 10000
 
 static u_char ngx_tg_upstream_conn_buffer[NGX_TG_UPSTREAM_READ_SIZE];
@@ -32,13 +39,16 @@ ngx_tg_upstream_conn_wake(ngx_tg_upstream_conn_t *conn)
     wev = conn->connection->write;
     ngx_post_event(wev, &ngx_posted_events);
 
-    /* Not cancelable: an exiting worker stays until it is written. */
+    /*
+     * This timer is not cancelable, so that an exiting worker stays until the
+     * output is written.
+     */
     if (ngx_exiting && !wev->timer_set) {
         ngx_add_timer(wev, NGX_TG_UPSTREAM_SEND_TIMEOUT);
     }
 }
 
-/* --- its end --- */
+/* --- close --- */
 
 void
 ngx_tg_upstream_conn_close(ngx_tg_upstream_conn_t *conn)
@@ -111,7 +121,7 @@ ngx_tg_upstream_conn_end(ngx_tg_upstream_conn_t *conn)
 
 /* --- events --- */
 
-/* Of bytes that are not all written by now: until when they may stay. */
+/* Sets or clears the timer of the output that is not written yet. */
 static void
 ngx_tg_upstream_conn_set_write_timer(ngx_tg_upstream_conn_t *conn,
                                      ngx_uint_t has_written)
@@ -183,7 +193,10 @@ ngx_tg_upstream_conn_is_slice_over(void *host)
                                   conn->caller.frame_size);
 }
 
-/* Reads behind what is kept of a message; as c->recv(). */
+/*
+ * Reads after the part of a message that is already buffered; returns as
+ * c->recv().
+ */
 static ssize_t
 ngx_tg_upstream_conn_recv(ngx_tg_upstream_conn_t *conn)
 {
@@ -213,7 +226,10 @@ ngx_tg_upstream_conn_recv(ngx_tg_upstream_conn_t *conn)
     return n;
 }
 
-/* Serves what is kept.  As the caller says: NGX_AGAIN: the slice is over. */
+/*
+ * Handles buffered input. NGX_OK; NGX_AGAIN: the time slice is over; NGX_ERROR:
+ * the connection must be closed.
+ */
 static ngx_int_t
 ngx_tg_upstream_conn_process_input(ngx_tg_upstream_conn_t *conn, size_t n)
 {
@@ -241,7 +257,7 @@ ngx_tg_upstream_conn_process_input(ngx_tg_upstream_conn_t *conn, size_t n)
                       n - consumed);
     }
 
-    /* Nothing more is asked of one that leaves. */
+    /* A server that is shutting down gets no further requests. */
     conn->is_finished |= conn->caller.is_leaving && conn->nrequests == 0;
 
     if ((rc != TG_OK && rc != TG_AGAIN) || tg_buf_has_failed(in)
@@ -253,7 +269,10 @@ ngx_tg_upstream_conn_process_input(ngx_tg_upstream_conn_t *conn, size_t n)
     return rc == TG_AGAIN ? NGX_AGAIN : NGX_OK;
 }
 
-/* n bytes were read: as ngx_tg_upstream_conn_process_input(). */
+/*
+ * Handles n bytes that were read. Returns as
+ * ngx_tg_upstream_conn_process_input().
+ */
 static ngx_int_t
 ngx_tg_upstream_conn_handle_read(ngx_tg_upstream_conn_t *conn, size_t n)
 {
@@ -265,7 +284,7 @@ ngx_tg_upstream_conn_handle_read(ngx_tg_upstream_conn_t *conn, size_t n)
     conn->last -= ngx_min(conn->last, n);
     rc = ngx_tg_upstream_conn_process_input(conn, n);
 
-    /* Of a message that goes on, what was read is what took time. */
+    /* For an incomplete message, reading is what took the time. */
     return rc == NGX_OK && conn->connection->read->ready
                    && tg_sched_is_slice_over(&ngx_tg_sched, &conn->source,
                                              ngx_min(n, conn->in.len))
@@ -274,8 +293,9 @@ ngx_tg_upstream_conn_handle_read(ngx_tg_upstream_conn_t *conn, size_t n)
 }
 
 /*
- * What came, for one slice.  NGX_OK: that was all for now; NGX_AGAIN: the
- * line waits for its next slice; NGX_ERROR: nothing more will come.
+ * Reads and handles input for one time slice. NGX_OK: nothing more for now;
+ * NGX_AGAIN: waits for the next slice; NGX_ERROR: the connection must be
+ * closed.
  */
 static ngx_int_t
 ngx_tg_upstream_conn_read(ngx_tg_upstream_conn_t *conn)
@@ -303,7 +323,7 @@ ngx_tg_upstream_conn_read(ngx_tg_upstream_conn_t *conn)
     return rc;
 }
 
-/* What it makes us hold: is that too much? */
+/* Checks whether the connection's buffers exceed the memory of the worker. */
 static ngx_uint_t
 ngx_tg_upstream_conn_is_over_memory(ngx_tg_upstream_conn_t *conn)
 {
@@ -323,7 +343,10 @@ ngx_tg_upstream_conn_is_over_memory(ngx_tg_upstream_conn_t *conn)
     return 1;
 }
 
-/* Does nobody need it?  Noted for NGINX, which tells those of the exit. */
+/*
+ * Checks whether the connection is not needed now, and sets c->idle, so that
+ * NGINX notifies it when the worker exits.
+ */
 static ngx_uint_t
 ngx_tg_upstream_conn_is_idle(ngx_tg_upstream_conn_t *conn)
 {
@@ -337,7 +360,10 @@ ngx_tg_upstream_conn_is_idle(ngx_tg_upstream_conn_t *conn)
     return c->idle;
 }
 
-/* Has worker_shutdown_timeout passed, and only others need it?  It is gone. */
+/*
+ * Closes the connection if worker_shutdown_timeout has passed and it has no
+ * requests of its own. Returns 1 if it was closed.
+ */
 static ngx_uint_t
 ngx_tg_upstream_conn_drop_if_overdue(ngx_tg_upstream_conn_t *conn)
 {
@@ -351,7 +377,10 @@ ngx_tg_upstream_conn_drop_if_overdue(ngx_tg_upstream_conn_t *conn)
     return 1;
 }
 
-/* Reads what had come, in slices; then it is closed, unless it is needed. */
+/*
+ * Reads the data that has already arrived, in slices; then closes the
+ * connection, unless it is needed again.
+ */
 static void
 ngx_tg_upstream_conn_drain(ngx_tg_upstream_conn_t *conn)
 {
@@ -376,7 +405,7 @@ ngx_tg_upstream_conn_drain(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* Of what came last no event may have told yet. */
+/* Starts to read the last data, for which there may have been no event yet. */
 static void
 ngx_tg_upstream_conn_begin_drain(ngx_tg_upstream_conn_t *conn)
 {
@@ -390,7 +419,7 @@ ngx_tg_upstream_conn_begin_drain(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* What an exiting worker no longer needs must not stay open in it. */
+/* Starts to close a connection that an exiting worker no longer needs. */
 static void
 ngx_tg_upstream_conn_drain_if_idle(ngx_tg_upstream_conn_t *conn)
 {
@@ -401,7 +430,7 @@ ngx_tg_upstream_conn_drain_if_idle(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* A time slice. */
+/* Runs one time slice of the connection. */
 static void
 ngx_tg_upstream_conn_run_slice(ngx_tg_upstream_conn_t *conn)
 {
@@ -427,7 +456,7 @@ ngx_tg_upstream_conn_run_slice(ngx_tg_upstream_conn_t *conn)
         return;
     }
 
-    /* What the answers gave rise to is written first. */
+    /* Output that the responses caused is written first. */
     if (conn->caller.out.len != conn->sent) {
         ngx_tg_upstream_conn_wake(conn);
     } else {
@@ -450,7 +479,7 @@ ngx_tg_upstream_conn_on_readable(ngx_event_t *rev)
 
     c = rev->data;
     conn = c->data;
-    /* NGINX posts this event where TLS has bytes, and clears the flag. */
+    /* With TLS data buffered, NGINX posts this event but clears the flag. */
     rev->ready = 1;
 
     if (!conn->source.is_queued) {
@@ -471,7 +500,7 @@ ngx_tg_upstream_conn_on_writable(ngx_event_t *wev)
     c = wev->data;
     conn = c->data;
 
-    /* Calls have timers of their own. */
+    /* Calls have their own timers. */
     if (wev->timedout && ngx_exiting && conn->nrequests == 0
         && conn->nholds == 0) {
         ngx_log_error(NGX_LOG_ERR, wev->log, NGX_ETIMEDOUT,
@@ -491,7 +520,10 @@ ngx_tg_upstream_conn_on_writable(ngx_event_t *wev)
     tg_sched_begin_slice(&ngx_tg_sched);
 
     if (ngx_tg_upstream_conn_flush(conn) != NGX_OK) {
-        /* What it said before it went is there: answers, a farewell. */
+        /*
+         * Responses and a shutdown notice that the server has sent before can
+         * still be read.
+         */
         conn->is_broken = 1;
         ngx_tg_upstream_conn_begin_drain(conn);
         return;

@@ -1,9 +1,7 @@
-/*
- * What is asked on a line, and what comes of it.
- */
+/* Requests on an upstream connection, and their responses. */
 #include "nginx/upstream/ngx_tg_upstream_conn_impl.h"
 
-/* Of a request, around its params. */
+/* Largest size of a request without its params, in bytes. */
 #define NGX_TG_REQUEST_ENVELOPE_MAX 1024
 
 static void
@@ -74,7 +72,10 @@ ngx_tg_upstream_conn_init(ngx_tg_upstream_conn_t *conn, tg_dialect_t dialect,
     conn->delay = conn->min_delay;
     conn->timer.handler = ngx_tg_upstream_conn_on_timer;
     conn->timer.data = conn;
-    /* Who waits for an answer has a timer of its own. */
+    /*
+     * A call that waits for a response has its own timer, which keeps the
+     * worker.
+     */
     conn->timer.cancelable = 1;
 }
 
@@ -88,7 +89,11 @@ ngx_tg_upstream_conn_deinit(ngx_tg_upstream_conn_t *conn)
 
 /* --- requests --- */
 
-/* Is there room for a request with so many bytes? */
+/*
+ * Checks whether a request with `len` bytes is within the limits. Before the
+ * first request on a connection, queues the announcement that unsent requests
+ * are sent again.
+ */
 static ngx_uint_t
 ngx_tg_upstream_conn_has_room(ngx_tg_upstream_conn_t *conn, size_t len)
 {
@@ -99,7 +104,7 @@ ngx_tg_upstream_conn_has_room(ngx_tg_upstream_conn_t *conn, size_t len)
         return 0;
     }
 
-    /* The first words on its next connection. */
+    /* This must be the first message on the next connection. */
     if (conn->sends_hello && conn->caller.sent == 0) {
         (void) tg_caller_send_hello_resends(&conn->caller);
     }
@@ -107,7 +112,10 @@ ngx_tg_upstream_conn_has_room(ngx_tg_upstream_conn_t *conn, size_t len)
     return 1;
 }
 
-/* A request went to the caller, with rc. */
+/*
+ * Registers a request that the caller has queued with the result rc, and opens
+ * the connection. Returns rc.
+ */
 static int
 ngx_tg_upstream_conn_add_request(ngx_tg_upstream_conn_t *conn,
                                  ngx_tg_upstream_request_t *request, int rc)
@@ -159,7 +167,10 @@ ngx_tg_upstream_conn_send_tool_call(ngx_tg_upstream_conn_t *conn, tg_str_t name,
                             &request->id));
 }
 
-/* Nobody waits for its answer any more. */
+/*
+ * Removes a request from its connection, which is returned, or NULL if the
+ * request was not in flight.
+ */
 static ngx_tg_upstream_conn_t *
 ngx_tg_upstream_request_unlink(ngx_tg_upstream_request_t *request)
 {
