@@ -1,6 +1,7 @@
 /*
- * A folder that is made for another user.  No path is trusted twice: what is
- * given away was opened in the folder in which it was made, and is new.
+ * Directories that root makes for another user. No path is resolved twice: a
+ * directory is given away only if it was opened in the directory where it was
+ * made, and is new.
  */
 #include "nginx/ngx_tg.h"
 
@@ -67,7 +68,10 @@ ngx_tg_dir_is_empty(int fd)
     return n == 2;
 }
 
-/* Somebody may have put another folder in its place: one of ours, even. */
+/*
+ * Checks whether an open directory is new: another process may have replaced it
+ * with a different one, even with one of our own.
+ */
 static ngx_uint_t
 ngx_tg_dir_is_new(int fd)
 {

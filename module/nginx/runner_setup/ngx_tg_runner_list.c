@@ -1,6 +1,4 @@
-/*
- * Which runners there are: one a state directory.
- */
+/* The list of runners: one for each state directory. */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 static ngx_tg_runner_t *
@@ -118,7 +116,9 @@ ngx_tg_runner_init_conf(ngx_cycle_t *cycle, ngx_tg_runner_t *runner)
         return NGX_ERROR;
     }
 
-    /* A default path: what the directive names was checked there. */
+    /*
+     * Only a default path can be too long here; the directive checks its own.
+     */
     if (runner->state_dir.len > NGX_TG_STATE_DIR_MAX) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"%V\" is too long for a socket in it; choose a shorter "

@@ -1,7 +1,7 @@
 /*
- * `tool_runner PATH`: is it a runner, and of this version?  Asked with
- * --version when a config names one, as else the first call would be the one
- * to find out.
+ * Check of `tool_runner PATH`: the program is run with --version when the
+ * config is read, because a wrong program would otherwise be found by the first
+ * call only.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #define NGX_TG_RUNNER_VERSION_PREFIX "toolgate-runner "
-/* A program that takes longer to say its version is no runner. */
+/* Time to wait for the version, in ms; toolgate-runner is faster. */
 #define NGX_TG_RUNNER_VERSION_TIMEOUT 3000
 
 static void
@@ -21,7 +21,7 @@ ngx_tg_runner_exec_version(const ngx_str_t *path, int out)
 
     fd = open("/dev/null", O_RDWR);
 
-    /* NGINX's listening sockets would be inherited. */
+    /* The child must not inherit NGINX's listening sockets. */
     if (fd != -1 && dup2(fd, 0) != -1 && dup2(out, 1) != -1 && dup2(fd, 2) != -1
         && close_range(3, ~0U, 0) == 0)
     {
@@ -54,12 +54,12 @@ ngx_tg_child_read_output(ngx_pid_t pid, int fd, u_char *text, size_t size,
         len += (size_t) n;
     }
 
-    /* Its end of the pipe is closed when it has ended. */
+    /* Without an end of file the child may still be running, so kill it. */
     if (n != 0) {
         (void) kill(pid, SIGKILL);
     }
 
-    /* NGINX's handler of signals may have been faster. */
+    /* NGINX's signal handler may have called waitpid() first. */
     while (waitpid(pid, status, 0) == -1 && ngx_errno == NGX_EINTR) {
         /* void */
     }
@@ -67,7 +67,10 @@ ngx_tg_child_read_output(ngx_pid_t pid, int fd, u_char *text, size_t size,
     return len;
 }
 
-/* NGX_ERROR: it cannot be asked, which is not its fault. */
+/*
+ * Runs a program with --version and reads at most `size` bytes of its output.
+ * NGX_OK; NGX_ERROR: no pipe or process, so nothing is known about the program.
+ */
 static ngx_int_t
 ngx_tg_runner_read_version(const ngx_str_t *path, u_char *text, size_t size,
                            size_t *len)

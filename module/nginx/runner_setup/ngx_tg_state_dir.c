@@ -1,6 +1,4 @@
-/*
- * Where the runner's program and its state directory are.
- */
+/* The paths of the runner's program and of its state directory. */
 #include "nginx/ngx_tg.h"
 
 #include <dlfcn.h>
@@ -40,7 +38,7 @@ ngx_tg_state_dir_check(ngx_str_t *path)
     return NULL;
 }
 
-/* Is there the directory that an absolute path is in? */
+/* Checks whether the parent directory of an absolute path exists. */
 static ngx_uint_t
 ngx_tg_path_has_parent_dir(ngx_str_t *path)
 {
@@ -72,7 +70,10 @@ ngx_tg_schema_file_path_check(ngx_str_t *path)
                  "another path";
 }
 
-/* Beside this module, where `./build.sh` leaves both. */
+/*
+ * Finds the program beside this module, where `./build.sh` leaves both. NGX_OK,
+ * NGX_DECLINED: not there, or NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_tg_runner_find_beside_module(ngx_cycle_t *cycle, ngx_str_t *path)
 {
@@ -137,7 +138,10 @@ ngx_tg_runner_find_program(ngx_cycle_t *cycle, ngx_str_t *path)
     return NGX_ERROR;
 }
 
-/* Beside the pid file, which each NGINX has for itself. */
+/*
+ * Sets the default state directory, beside the pid file, whose path differs for
+ * each NGINX instance.
+ */
 static ngx_int_t
 ngx_tg_state_dir_set_default(ngx_cycle_t *cycle, ngx_str_t *dir)
 {
@@ -182,7 +186,10 @@ ngx_tg_runner_resolve_paths(ngx_cycle_t *cycle, ngx_str_t *path,
     return NGX_OK;
 }
 
-/* The user of the workers: a master of root's hands over, others stay. */
+/*
+ * Returns the user of the workers: `user` if the master is root, else the user
+ * of this process.
+ */
 static uid_t
 ngx_tg_get_worker_uid(ngx_cycle_t *cycle)
 {
@@ -194,8 +201,9 @@ ngx_tg_get_worker_uid(ngx_cycle_t *cycle)
 }
 
 /*
- * Ours, and nobody else's: its socket starts programs.  What is looked at is
- * what was opened, whatever is done to the path meanwhile; fd is closed.
+ * Checks that only the workers' user can write to a state directory, because
+ * its socket starts programs. The check is of the open directory, so a change
+ * of the path has no effect. Closes fd. NGX_OK, or NGX_ERROR: logged.
  */
 static ngx_int_t
 ngx_tg_state_dir_check_owner(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid,

@@ -1,13 +1,14 @@
 /*
- * What root can run, its workers may not: under `nginx -t` as well as at a
- * start, whoever is to start the runner and the programs is asked.
+ * Check that the workers may access the files that the config needs: root may
+ * read and execute more than its workers, so root takes on their identity for
+ * the check, at `nginx -t` and at a start.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 #include <grp.h>
 #include <sys/prctl.h>
 
-/* Of root itself, to have them again. */
+/* The identity of root, to restore it after the check. */
 typedef struct {
     gid_t gid;
     int ngroups;
@@ -27,7 +28,7 @@ ngx_tg_root_identity_restore(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    /* Which the change has taken away. */
+    /* The change of the user id has cleared this flag. */
     if (root->dumpable == 1) {
         (void) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     }
@@ -35,7 +36,10 @@ ngx_tg_root_identity_restore(ngx_cycle_t *cycle,
     return NGX_OK;
 }
 
-/* Root acts as the workers' user; NGX_DECLINED: it cannot, or need not. */
+/*
+ * Makes root act as the workers' user. NGX_OK; NGX_DECLINED: not possible or
+ * not necessary; NGX_ERROR: root's identity is lost.
+ */
 static ngx_int_t
 ngx_tg_root_identity_drop(ngx_cycle_t *cycle, ngx_tg_root_identity_t *root)
 {
@@ -109,7 +113,10 @@ ngx_tg_worker_check_path_access(ngx_cycle_t *cycle, const ngx_str_t *path,
     return NGX_ERROR;
 }
 
-/* The state directory is its own, the folders above it need not be. */
+/*
+ * Checks that the workers may enter the parent of a state directory; they own
+ * the state directory itself.
+ */
 static ngx_int_t
 ngx_tg_worker_check_parent_access(ngx_cycle_t *cycle,
                                   const ngx_str_t *state_dir)
