@@ -1,6 +1,6 @@
 /*
- * Servers whose rules most probably let in others than their author means, or
- * nobody: warnings, once it is known what they listen on.
+ * Warnings about servers whose rules probably admit other clients than
+ * intended, or none, after the listening addresses are known.
  */
 #include "nginx/listener/ngx_tg_listener.h"
 
@@ -8,21 +8,21 @@
 #include "nginx/handoff/ngx_tg_handoff.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
-/* Where clients come from. */
+/* Types of clients that can reach a server. */
 enum {
     NGX_TG_REACHED_BY_UNIX = 1,
     NGX_TG_REACHED_BY_LOOPBACK = 2,
     NGX_TG_REACHED_BY_NETWORK = 4
 };
 
-/* A server, as the config has it. */
+/* A server and its configuration. */
 typedef struct {
     ngx_cycle_t *cycle;
     ngx_tg_srv_conf_t *scf;
     ngx_stream_core_srv_conf_t *core;
 } ngx_tg_exposure_t;
 
-/* --- what it listens on --- */
+/* --- listening addresses --- */
 
 static ngx_uint_t
 ngx_tg_exposure_get_address_kind(const struct sockaddr *sockaddr)
@@ -82,9 +82,12 @@ ngx_tg_exposure_get_listener_kinds(const ngx_tg_exposure_t *server)
     return ways;
 }
 
-/* --- who else decides --- */
+/* --- access control of NGINX --- */
 
-/* `allow` and `deny` of NGINX's own: the first that its module has. */
+/*
+ * Checks for `allow` and `deny` of NGINX's stream access module: the rules are
+ * the first member of its configuration.
+ */
 static ngx_uint_t
 ngx_tg_exposure_has_access_rules(const ngx_tg_exposure_t *server)
 {
@@ -115,7 +118,10 @@ ngx_tg_exposure_has_client_certs(const ngx_tg_exposure_t *server)
 
     conf = server->core->ctx->srv_conf[ngx_stream_ssl_module.ctx_index];
 
-    /* Its structure has had more than one name. */
+    /*
+     * Use the directive's offset, because the structure's name differs between
+     * NGINX versions.
+     */
     for (cmd = ngx_stream_ssl_module.commands; cmd->name.len != 0; cmd++) {
         if (ngx_strcmp(cmd->name.data, "ssl_verify_client") == 0) {
             return *(const ngx_uint_t *) (conf + cmd->offset) == 1;
@@ -137,7 +143,10 @@ ngx_tg_exposure_warn(const ngx_tg_exposure_t *server, const char *what)
                   server->core->file_name, server->core->line);
 }
 
-/* The first tool whom its own rules open for everybody. */
+/*
+ * Warns about each tool whose allow rules exclude nobody, because there is no
+ * deny rule.
+ */
 static void
 ngx_tg_exposure_lint_tools(const ngx_tg_exposure_t *server)
 {
@@ -166,7 +175,7 @@ ngx_tg_exposure_lint_tools(const ngx_tg_exposure_t *server)
     }
 }
 
-/* What the rules of all of it are about. */
+/* Returns the flags of all rules of the server and its tools. */
 static ngx_uint_t
 ngx_tg_exposure_get_rule_flags(const ngx_tg_exposure_t *server)
 {

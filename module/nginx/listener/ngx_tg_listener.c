@@ -1,15 +1,15 @@
 /*
- * The socket file of our servers: a core module, because NGINX's own code
- * binds Unix sockets with mode 0666 and never replaces a file that is left
- * from a crash.
+ * The socket files of our servers. A core module, because NGINX itself binds
+ * Unix sockets with mode 0666 and never replaces a file left by a crash.
  *
- * init_conf binds and listens under a temporary name and hands NGINX the
- * descriptor, so that it skips its own bind; init_module, when nothing can
- * fail any more, renames the file into place.  A config that fails leaves
- * nothing behind: the cycle's pool runs the cleanup.  An address that the
- * old cycle has is inherited: only mode and owner may change, unless its name
- * is gone, which is made anew.  Nothing is touched under `nginx -t`, nor in the
- * process that only signals.  At the end what is removed is what we made.
+ * init_conf binds and listens under a temporary name and passes the descriptor
+ * to NGINX, which then skips its own bind. init_module renames the file to its
+ * final name when nothing can fail any more. A config that fails leaves no
+ * files: the cycle's pool runs the cleanup. An address of the old cycle is
+ * inherited: only its mode and owner may change, unless its file is gone; then
+ * the file is created again. Nothing is changed under `nginx -t` or in the
+ * process that only sends a signal. At exit, only files that we created are
+ * removed.
  */
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/handoff/ngx_tg_handoff.h"
@@ -23,8 +23,10 @@ typedef struct ngx_tg_listener_conf_s ngx_tg_listener_conf_t;
 struct ngx_tg_listener_conf_s {
     ngx_array_t sockets; /* ngx_tg_socket_file_t */
     ngx_uint_t is_initial;
-    ngx_tg_listener_conf_t *old; /* NULL: none, or of another build */
-    ngx_array_t shown_addresses; /* struct sockaddr *, of the old cycle */
+    /* NULL: none, or from another build of the module */
+    ngx_tg_listener_conf_t *old;
+    /* struct sockaddr *, addresses of the old cycle */
+    ngx_array_t shown_addresses;
 };
 
 static void *ngx_tg_listener_create_conf(ngx_cycle_t *cycle);
@@ -88,7 +90,7 @@ static ngx_tg_listener_conf_t *
 ngx_tg_cycle_get_listener_conf(ngx_cycle_t *cycle)
 {
     if (cycle->conf_ctx == NULL) {
-        return NULL; /* the cycle before the first */
+        return NULL; /* the initial cycle before the first config */
     }
 
     return (ngx_tg_listener_conf_t *) ngx_get_conf(cycle->conf_ctx,
@@ -96,10 +98,11 @@ ngx_tg_cycle_get_listener_conf(ngx_cycle_t *cycle)
 }
 
 /*
- * NGINX removes the file of a socket when it closes it, whoever's file that is
- * by then, and goes by the family of the address: so a master has none to
- * show, but while NGINX compares the addresses of two cycles.  The rest of the
- * address stays, as the next cycle may have another build of this module.
+ * Shows or hides the addresses of Unix sockets. When NGINX closes a Unix
+ * socket, it removes the file at its path, even if another process has replaced
+ * it. NGINX decides by the address family, so the master keeps AF_UNSPEC except
+ * while NGINX compares the addresses of two cycles. The rest of the address
+ * stays, because the next cycle may have another build of this module.
  */
 static void
 ngx_tg_listener_show_addresses(ngx_tg_listener_conf_t *lcf, ngx_uint_t is_shown)
@@ -114,7 +117,10 @@ ngx_tg_listener_show_addresses(ngx_tg_listener_conf_t *lcf, ngx_uint_t is_shown)
     }
 }
 
-/* The new cycle failed, or came to its end. */
+/*
+ * Hides the old cycle's addresses after the new cycle has failed or is
+ * complete.
+ */
 static void
 ngx_tg_listener_hide_old_addresses(void *data)
 {
@@ -176,7 +182,10 @@ ngx_tg_listener_show_old_addresses(ngx_cycle_t *cycle,
 
 /* --- init_conf --- */
 
-/* Which file it made, an old cycle knows; a new binary takes what is there. */
+/*
+ * Finds the identity of the file in the old cycle. After an upgrade it is
+ * unknown, and the existing file is accepted.
+ */
 static void
 ngx_tg_listener_find_old_socket(ngx_tg_listener_conf_t *lcf,
                                 ngx_tg_socket_file_t *sock)
@@ -235,7 +244,10 @@ ngx_tg_listener_add_socket(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
     return NGX_OK;
 }
 
-/* A listener of the stream block: guards it, and makes its socket file. */
+/*
+ * Prepares a stream listener with tools: sets its connection handler, and
+ * creates its socket file.
+ */
 static ngx_int_t
 ngx_tg_listener_add_listening(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
                               ngx_listening_t *ls)
@@ -262,7 +274,10 @@ ngx_tg_listener_add_listening(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
                : NGX_OK;
 }
 
-/* What only is known when all is read: NGX_OK or NGX_ERROR, logged. */
+/*
+ * Runs the checks that need the complete config. Returns NGX_OK, or NGX_ERROR
+ * after logging.
+ */
 static ngx_int_t
 ngx_tg_listener_finalize_config(ngx_cycle_t *cycle, ngx_tg_main_conf_t *mcf)
 {
@@ -316,7 +331,7 @@ ngx_tg_listener_init_conf(ngx_cycle_t *cycle, void *conf)
     lcf->is_initial = ngx_is_init_cycle(cycle->old_cycle);
     ls = cycle->listening.elts;
 
-    /* Cleanups point into it, so it must not move. */
+    /* The array must not be reallocated, because cleanups point into it. */
     if (ngx_array_init(&lcf->sockets, cycle->pool, cycle->listening.nelts + 1,
                        sizeof(ngx_tg_socket_file_t))
         != NGX_OK)
@@ -347,9 +362,9 @@ ngx_tg_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 /* --- init_module --- */
 
 /*
- * Renames what was bound into place.  It is too late to refuse, NGINX would
- * exit: right at a start, where nobody else cleans up, but at a reload what
- * works must go on working.
+ * Renames bound sockets to their final names. After an error here NGINX exits.
+ * That is right at a start, where the files are removed again, but at a reload
+ * the running sockets must continue, so NGX_OK is returned.
  */
 static ngx_int_t
 ngx_tg_listener_rename_sockets(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
@@ -381,7 +396,7 @@ ngx_tg_listener_rename_sockets(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
         n += sock[i].is_inherited && sock[i].is_renamed;
     }
 
-    /* One that was made anew has missed that. */
+    /* Configure sockets that replaced inherited ones after NGINX's own pass. */
     if (n != 0) {
         ngx_configure_listening_sockets(cycle);
     }
@@ -397,7 +412,7 @@ ngx_tg_listener_remove_socket(ngx_tg_socket_file_t *sock)
     }
 }
 
-/* The last of an NGINX: what it made goes with it. */
+/* Removes the socket files when the last process of this NGINX exits. */
 static void
 ngx_tg_listener_exit(ngx_cycle_t *cycle)
 {
@@ -415,7 +430,9 @@ ngx_tg_listener_exit(ngx_cycle_t *cycle)
     sock = lcf->sockets.elts;
 
     for (i = 0; i < lcf->sockets.nelts; i++) {
-        /* A new binary that is sent away leaves it to the old one. */
+        /*
+         * A new binary that is stopped leaves inherited sockets to the old one.
+         */
         if (sock[i].ls->inherited && getppid() == ngx_parent) {
             continue;
         }
@@ -431,8 +448,9 @@ ngx_tg_listener_exit(ngx_cycle_t *cycle)
 }
 
 /*
- * What the old cycle had and nobody inherited; then no name is shown.  Of what
- * another build had NGINX takes care.
+ * Removes socket files of the old cycle that the new one does not use, and
+ * hides their addresses. NGINX itself removes those of another build of the
+ * module.
  */
 static void
 ngx_tg_listener_remove_old_sockets(ngx_cycle_t *cycle,
@@ -454,7 +472,7 @@ ngx_tg_listener_remove_old_sockets(ngx_cycle_t *cycle,
         ngx_tg_listener_hide_old_addresses(lcf);
     }
 
-    /* The old cycle is about to go. */
+    /* NGINX is about to free the old cycle. */
     lcf->old = NULL;
     lcf->shown_addresses.nelts = 0;
 
@@ -494,7 +512,7 @@ ngx_tg_listener_init_module(ngx_cycle_t *cycle)
         rc = ngx_tg_listener_rename_sockets(cycle, lcf, rc);
     }
 
-    /* Also when no tool is left: the files of the last cycle go. */
+    /* Also without any tools, to remove the files of the last cycle. */
     if (rc == NGX_OK) {
         ngx_tg_schema_files_write(cycle, &lcf->sockets,
                                   lcf->old != NULL ? &lcf->old->sockets : NULL);
@@ -506,8 +524,8 @@ ngx_tg_listener_init_module(ngx_cycle_t *cycle)
 }
 
 /*
- * A master that is killed leaves its workers behind with the socket, where
- * they would take calls for ever: they finish what they have, and exit.
+ * Lets a worker exit when its master is killed: otherwise the worker would keep
+ * the socket and accept calls for ever. The worker finishes its calls first.
  */
 static void
 ngx_tg_exit_with_master(ngx_cycle_t *cycle)
@@ -518,7 +536,7 @@ ngx_tg_exit_with_master(ngx_cycle_t *cycle)
         return;
     }
 
-    /* It may have died before the signal was ordered. */
+    /* The master may have died before prctl(). */
     if (getppid() != ngx_parent) {
         (void) raise(ngx_signal_value(NGX_SHUTDOWN_SIGNAL));
     }
@@ -546,8 +564,8 @@ ngx_tg_listener_init_process(ngx_cycle_t *cycle)
     sock = lcf->sockets.elts;
 
     /*
-     * Who asks for the owner is told who called listen(): that was a process
-     * that is gone since NGINX became a daemon.  Again, it changes only that.
+     * SO_PEERCRED reports the process that called listen(), which is gone since
+     * NGINX became a daemon. Calling listen() again changes only that.
      */
     for (i = 0; i < lcf->sockets.nelts; i++) {
         (void) listen(sock[i].ls->fd, sock[i].ls->backlog);

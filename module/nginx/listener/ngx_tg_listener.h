@@ -1,12 +1,13 @@
 /*
- * A socket file on its way into place.  Used by the listener alone.
+ * Socket files: creation under a temporary name, and renaming to the final
+ * name. Used by the listener only.
  */
 #ifndef _NGX_TG_LISTENER_H_INCLUDED_
 #define _NGX_TG_LISTENER_H_INCLUDED_
 
 #include "nginx/call/ngx_tg_call.h"
 
-/* Appended while the socket is not in place yet; and of the lock. */
+/* Suffixes of the temporary name and of the lock file. */
 #define NGX_TG_TEMP_SUFFIX "~"
 #define NGX_TG_LOCK_SUFFIX "~lock"
 
@@ -18,86 +19,109 @@ typedef struct {
     u_char *lock_path;
     uid_t uid;
     gid_t gid;
-    ngx_file_info_t id; /* of the file that we made; st_ino 0: not known */
-    ngx_socket_t fd;    /* bound to temp */
-    ngx_fd_t lock_fd;   /* -1: not held */
+    /* identity of the file that we created; st_ino 0: unknown */
+    ngx_file_info_t id;
+    ngx_socket_t fd;  /* bound to temp_path */
+    ngx_fd_t lock_fd; /* -1: not locked */
     unsigned is_inherited:1;
-    unsigned is_bound:1;   /* temp exists */
-    unsigned is_renamed:1; /* path is ours */
-    unsigned has_dir:1;    /* its directory was made */
+    unsigned is_bound:1;   /* temp_path exists */
+    unsigned is_renamed:1; /* path is our socket */
+    unsigned has_dir:1;    /* we created its directory */
 } ngx_tg_socket_file_t;
 
-/* A path with a suffix, in the cycle's pool; NULL: no memory. */
+/*
+ * Returns a path with a suffix, in the cycle's pool, or NULL if there is no
+ * memory.
+ */
 u_char *ngx_tg_path_append_suffix(ngx_cycle_t *cycle, u_char *path,
                                   const char *suffix);
 
-/* Names and owner, of sock->ls and sock->scf.  NGX_OK or NGX_ERROR, logged. */
+/*
+ * Sets names and owner from sock->ls and sock->scf. Returns NGX_OK, or
+ * NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_socket_file_init(ngx_cycle_t *cycle,
                                   ngx_tg_socket_file_t *sock);
 
-/* Does the old cycle have this address, or the old binary? */
+/* Checks whether the old cycle, or the old binary, has this address. */
 ngx_uint_t ngx_tg_socket_file_is_inherited(ngx_cycle_t *cycle,
                                            ngx_tg_socket_file_t *sock);
 
 /*
- * Under `nginx -t`: a socket of no name, or NGINX would bind for a trial.
- * NGX_OK or NGX_ERROR, logged.
+ * Checks a socket file under `nginx -t`, and sets an unbound socket, because
+ * NGINX would bind the address otherwise. Returns NGX_OK, or NGX_ERROR after
+ * logging.
  */
 ngx_int_t ngx_tg_socket_file_test(ngx_cycle_t *cycle,
                                   ngx_tg_socket_file_t *sock);
 
 /*
- * Is there a directory for it, or can there be?  The last one of its path is
- * made, but for `nginx -t`.  NGX_OK or NGX_ERROR, logged.
+ * Checks that the socket's directory exists. Creates the last directory of the
+ * path if it is missing, but not under `nginx -t`, unless it is the directory
+ * of a log file. Returns NGX_OK, or NGX_ERROR after logging.
  */
 ngx_int_t ngx_tg_socket_file_make_dir(ngx_cycle_t *cycle,
                                       ngx_tg_socket_file_t *sock);
 
-/* Removes one that was made, and is empty. */
+/* Removes the directory if we created it and it is empty. */
 void ngx_tg_socket_file_remove_dir(ngx_tg_socket_file_t *sock);
 
 /*
- * Binds and listens under sock->temp, with the final mode and owner, and sets
- * sock->ls->fd, unless that is inherited.  The cycle's pool takes it back
- * unless it was placed.  NGX_OK, or NGX_ERROR or NGX_BUSY, logged.
- *
- * The name is locked until ngx_tg_socket_file_unlock(), so that nobody else
- * of us binds under it.
+ * Locks the name, binds and listens under sock->temp_path with the final mode
+ * and owner, and sets sock->ls->fd unless it is inherited. The cycle's pool
+ * removes the file again unless it is renamed. Returns NGX_OK; NGX_ERROR or
+ * NGX_BUSY after logging. The lock is held until ngx_tg_socket_file_unlock(),
+ * so that no other NGINX binds under the name.
  */
 ngx_int_t ngx_tg_socket_file_open(ngx_cycle_t *cycle,
                                   ngx_tg_socket_file_t *sock);
 
 /*
- * The same for an inherited one whose name is gone, or somebody else's.  Where
- * that cannot be, what works goes on, and it was logged.
+ * Creates a new socket file for an inherited socket whose file is gone or was
+ * replaced. If that fails, logs it and continues with the inherited socket.
  */
 void ngx_tg_socket_file_replace(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock);
 
+/* Releases the lock of the name. */
 void ngx_tg_socket_file_unlock(ngx_tg_socket_file_t *sock);
 
 /*
- * Renames it into place, when nobody came between; an inherited descriptor is
- * that socket's from then on.  As above.
+ * Renames the socket file to its final name, if nobody else has created a file
+ * there. An inherited descriptor is replaced by the new socket. Returns NGX_OK;
+ * NGX_ERROR or NGX_BUSY after logging.
  */
 ngx_int_t ngx_tg_socket_file_rename(ngx_cycle_t *cycle,
                                     ngx_tg_socket_file_t *sock);
 
-/* Is at sock->path what we put there?  Where that is not known, a socket. */
+/*
+ * Checks whether sock->path is still the file that we created, or any socket if
+ * its identity is unknown.
+ */
 ngx_uint_t ngx_tg_socket_file_is_ours(const ngx_tg_socket_file_t *sock);
 
-/* Warns of servers that are open to others than is meant, or to nobody. */
+/*
+ * Warns about servers that are accessible to more clients than probably
+ * intended, or to none.
+ */
 void ngx_tg_lint_exposure(ngx_cycle_t *cycle);
 
 /* --- `tool_schema_file` --- */
 
-/* Has each server's file one socket?  NGX_OK, or NGX_ERROR, logged. */
+/*
+ * Checks that each server with a schema file has exactly one socket. Returns
+ * NGX_OK, or NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_schema_files_check(ngx_cycle_t *cycle,
                                     const ngx_array_t *servers,
                                     const ngx_array_t *sockets);
 
-/* Writes the sockets' files; removes those of old ones that have none now. */
+/*
+ * Writes the schema files of the sockets, and removes those of old sockets that
+ * are no longer used.
+ */
 void ngx_tg_schema_files_write(ngx_cycle_t *cycle, const ngx_array_t *sockets,
                                const ngx_array_t *old);
+/* Removes a schema file, if it is a regular file. */
 void ngx_tg_schema_file_remove(ngx_str_t *file);
 
 #endif

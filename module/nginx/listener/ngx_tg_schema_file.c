@@ -1,7 +1,7 @@
 /*
- * `tool_schema_file`: the tools of a server as bridges in front of `ipc` read
- * them (docs/protocols.md): a JSON array of name, description and
- * input_schema, for the owner of the socket alone.
+ * `tool_schema_file`: the tools of a server for bridges in front of `ipc`
+ * (docs/protocols.md), as a JSON array of name, description and input_schema.
+ * Only the owner of the socket may read the file.
  */
 #include "nginx/listener/ngx_tg_listener.h"
 
@@ -10,7 +10,7 @@
 
 #define NGX_TG_OWNER_GROUPS_MAX 256
 
-/* The owner of a socket, before its server's rules. */
+/* The owner of a socket, for whom the server's rules are evaluated. */
 typedef struct {
     ngx_tg_srv_conf_t *scf;
     ngx_tg_peer_cred_t client;
@@ -25,8 +25,8 @@ ngx_tg_schema_file_is_entry_visible(void *ctx, const tg_catalog_entry_t *entry)
 }
 
 /*
- * The owner as a client would be seen, with its groups: the socket's group
- * is none of them by itself.
+ * Determines the owner's groups, as if the owner were a client. The socket's
+ * group does not count by itself.
  */
 static void
 ngx_tg_schema_owner_init(ngx_tg_socket_file_t *sock, ngx_tg_peer_cred_t *owner,
@@ -81,7 +81,7 @@ ngx_tg_schema_file_store(ngx_tg_socket_file_t *sock, u_char *temp_path,
                : NGX_ERROR;
 }
 
-/* For the socket's owner, atomically. */
+/* Writes a schema file atomically, for the socket's owner. */
 static void
 ngx_tg_schema_file_write(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 {
@@ -121,7 +121,7 @@ ngx_tg_schema_file_remove(ngx_str_t *file)
 {
     ngx_file_info_t fi;
 
-    /* Only what we made: somebody may have put something else there. */
+    /* Remove only a regular file; another user may have replaced it. */
     if (ngx_link_info(file->data, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)) {
         (void) unlink((char *) file->data);
     }
@@ -145,7 +145,10 @@ ngx_tg_schema_file_count_sockets(const ngx_array_t *sockets,
     return n;
 }
 
-/* A schema file has one owner: that of its server's socket. */
+/*
+ * Rejects a schema file of several sockets, because the file has only one
+ * owner.
+ */
 ngx_int_t
 ngx_tg_schema_files_check(ngx_cycle_t *cycle, const ngx_array_t *servers,
                           const ngx_array_t *sockets)

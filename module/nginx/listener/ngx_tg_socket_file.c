@@ -1,6 +1,6 @@
 /*
- * The socket file: locking its name, looking at what is there, binding and
- * placing.
+ * The socket file: locking of its name, checks of an existing file, binding,
+ * and renaming.
  */
 #include "nginx/listener/ngx_tg_listener.h"
 
@@ -8,15 +8,21 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Somebody else's start takes less; a master that waits does nothing else. */
+/*
+ * Number of attempts to lock, and delay between them in ms. Another start takes
+ * less time, and the master blocks meanwhile.
+ */
 #define NGX_TG_LOCK_TRIES_MAX 50
 #define NGX_TG_LOCK_RETRY_DELAY 10
-/* What is on its way out has let go of its sockets after far less. */
+/*
+ * Number of checks for an exiting owner, which releases its sockets much
+ * sooner.
+ */
 #define NGX_TG_EXITING_OWNER_TRIES_MAX 200
 
-/* --- one start at a time --- */
+/* --- lock of the name --- */
 
-/* Is fd still what path names, and nobody's but ours? */
+/* Checks whether fd is still the file at path, and only we can access it. */
 static ngx_uint_t
 ngx_tg_lock_file_is_ours(ngx_fd_t fd, u_char *path)
 {
@@ -29,9 +35,9 @@ ngx_tg_lock_file_is_ours(ngx_fd_t fd, u_char *path)
 }
 
 /*
- * A file that nobody else can open, so that nobody else can lock it.  It is
- * removed by who holds it: another one may have waited for a name that is no
- * more.
+ * Locks the lock file, which no other user can open. The holder removes the
+ * file at the unlock; so after locking, the name is checked again. Returns
+ * NGX_OK, or NGX_ERROR after logging.
  */
 static ngx_int_t
 ngx_tg_socket_file_lock(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
@@ -81,9 +87,12 @@ ngx_tg_socket_file_unlock(ngx_tg_socket_file_t *sock)
     }
 }
 
-/* --- what is at a path already --- */
+/* --- existing file --- */
 
-/* A process's name and parent, from /proc; 0 when there is none such. */
+/*
+ * Reads the name and parent of a process from /proc. Returns 1, or 0 if there
+ * is no such process.
+ */
 static ngx_uint_t
 ngx_tg_process_read_stat(ngx_pid_t pid, u_char *name, size_t size,
                          ngx_pid_t *parent)
@@ -107,7 +116,10 @@ ngx_tg_process_read_stat(ngx_pid_t pid, u_char *name, size_t size,
         return 0;
     }
 
-    /* "8291 (nginx) S 1 …"; a name may hold anything but ends last. */
+    /*
+     * "8291 (nginx) S 1 ..."; the name may contain any character, so search for
+     * the last ")"
+     */
     stat[n] = '\0';
     open_p = (u_char *) strchr((char *) stat, '(');
     close_p = (u_char *) strrchr((char *) stat, ')');
@@ -125,17 +137,20 @@ ngx_tg_process_read_stat(ngx_pid_t pid, u_char *name, size_t size,
     return 1;
 }
 
-/* Who listens, as the kernel knows it: who called listen() last. */
+/*
+ * Process that listens on a socket: the last one that called listen(),
+ * according to the kernel.
+ */
 typedef struct {
-    ngx_pid_t pid; /* 0: not known, or gone */
+    ngx_pid_t pid; /* 0: unknown or gone */
     u_char name[64];
     unsigned is_leaving:1;
 } ngx_tg_socket_server_t;
 
 /*
- * In an NGINX a worker has called listen(); the one to stop is its master.  A
- * worker without a master, and any process that is gone, were killed or left
- * by one that was: what they held will be free in a moment.
+ * Finds the process that listens on a socket. For an NGINX worker it is the
+ * master, which an administrator would stop. A worker without a master, or a
+ * process that is gone, is leaving: its socket will be free soon.
  */
 static void
 ngx_tg_socket_server_find(int fd, ngx_tg_socket_server_t *owner)
@@ -189,7 +204,10 @@ ngx_tg_socket_server_log(ngx_cycle_t *cycle, u_char *path,
                   path, owner->pid, owner->name);
 }
 
-/* 0 and the owner of who answers there, or why nobody does. */
+/*
+ * Connects to a socket. Returns 0 and the listening process, or the errno of
+ * the failure.
+ */
 static ngx_err_t
 ngx_tg_socket_server_connect(u_char *path, ngx_tg_socket_server_t *owner)
 {
@@ -218,7 +236,10 @@ ngx_tg_socket_server_connect(u_char *path, ngx_tg_socket_server_t *owner)
     return err;
 }
 
-/* NGX_OK: nobody serves it; NGX_BUSY: somebody does; NGX_ERROR: unknown. */
+/*
+ * Checks whether a process serves a socket. Returns NGX_OK if none does,
+ * NGX_BUSY if one does, or NGX_ERROR if it is unknown.
+ */
 static ngx_int_t
 ngx_tg_probe_socket_server(ngx_cycle_t *cycle, u_char *path)
 {
@@ -264,8 +285,9 @@ ngx_tg_probe_socket_server(ngx_cycle_t *cycle, u_char *path)
 }
 
 /*
- * NGX_OK: nothing is there, or a socket that nobody serves; NGX_BUSY: one
- * that is served; NGX_ERROR: not ours to touch.  All but the first logged.
+ * Checks what exists at a path. Returns NGX_OK if there is nothing or an unused
+ * socket; NGX_BUSY if a socket is in use; NGX_ERROR if the file must not be
+ * replaced. Logs NGX_BUSY and NGX_ERROR.
  */
 static ngx_int_t
 ngx_tg_probe_socket_path(ngx_cycle_t *cycle, u_char *path)
@@ -296,9 +318,10 @@ ngx_tg_probe_socket_path(ngx_cycle_t *cycle, u_char *path)
 /* --- binding --- */
 
 /*
- * Whoever owns the directory may have put something else there: what was
- * looked at is what is changed, and a link is nothing that we made.  A number
- * of a file is used again, but not within the same moment.
+ * Opens the socket file at path (O_PATH) if it is the one that we created. The
+ * owner of the directory may replace the file, so checks and changes use the
+ * descriptor, and symbolic links are rejected. An inode number may be reused,
+ * but not with the same mtime. Returns -1 and sets errno on failure.
  */
 static ngx_fd_t
 ngx_tg_socket_file_open_path(const ngx_tg_socket_file_t *sock, u_char *path,
@@ -341,7 +364,10 @@ ngx_tg_socket_file_is_ours(const ngx_tg_socket_file_t *sock)
     return fd != -1;
 }
 
-/* Gives path the final mode and owner: NGX_OK or NGX_ERROR, logged. */
+/*
+ * Sets the final mode and owner of the file at path. Returns NGX_OK, or
+ * NGX_ERROR after logging.
+ */
 static ngx_int_t
 ngx_tg_socket_file_set_owner(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock,
                              u_char *path)
@@ -363,10 +389,10 @@ ngx_tg_socket_file_set_owner(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock,
 
     sock->id = fi;
 
-    /* There is no fchmod() of what is not open. */
+    /* fchmod() does not work on an O_PATH descriptor. */
     (void) ngx_sprintf((u_char *) name, "/proc/self/fd/%d%Z", fd);
 
-    /* On the way, never more open than before or after. */
+    /* Never allow more access meanwhile than before or after. */
     rc = chmod(name, fi.st_mode & sock->scf->socket_mode) != -1
                  && ((fi.st_uid == sock->uid && fi.st_gid == sock->gid)
                      || fchownat(fd, "", sock->uid, sock->gid, AT_EMPTY_PATH)
@@ -409,7 +435,10 @@ ngx_tg_socket_file_bind(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp_path,
                        sizeof(saun.sun_path));
 
-    /* Left by a start that was killed: the lock says that none goes on. */
+    /*
+     * Left by a start that was killed; with the lock, no other start is
+     * running.
+     */
     (void) unlink((char *) sock->temp_path);
 
     mask = umask(0177);
@@ -451,7 +480,7 @@ failed:
     return NGX_ERROR;
 }
 
-/* The config failed, or never came to its end: as if nothing had been. */
+/* Undoes the creation of the socket file if the config fails. */
 static void
 ngx_tg_socket_file_cleanup(void *data)
 {
@@ -460,7 +489,7 @@ ngx_tg_socket_file_cleanup(void *data)
     if (sock->is_bound && !sock->is_renamed) {
         (void) unlink((char *) sock->temp_path);
 
-        /* NGINX closes those that it opened itself, and those it marked so. */
+        /* NGINX closes descriptors that it opened or marked as open. */
         if (sock->is_inherited) {
             (void) close(sock->fd);
         } else if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
@@ -523,7 +552,7 @@ ngx_tg_socket_file_replace(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
         sock->is_bound = 0;
     }
 
-    /* Nothing that may come to be there is ours. */
+    /* A file that appears at the path later is not ours. */
     sock->id = id;
     sock->id.st_ino = id.st_ino != 0 ? id.st_ino : (ino_t) -1;
     ngx_tg_socket_file_unlock(sock);
@@ -538,7 +567,7 @@ ngx_tg_socket_file_rename(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
         return ngx_tg_socket_file_set_owner(cycle, sock, sock->path);
     }
 
-    /* Somebody who knows no lock may have come between. */
+    /* A process that does not use the lock may have created a file. */
     rc = ngx_tg_probe_socket_path(cycle, sock->path);
 
     if (rc == NGX_OK
@@ -552,7 +581,7 @@ ngx_tg_socket_file_rename(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 
     sock->is_renamed = rc == NGX_OK;
 
-    /* Workers that exit keep the one without a name. */
+    /* Exiting workers keep the old socket, which has no file. */
     if (sock->is_renamed && sock->is_inherited) {
         (void) dup2(sock->fd, sock->ls->fd);
         (void) close(sock->fd);

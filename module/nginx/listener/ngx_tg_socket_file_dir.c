@@ -1,6 +1,6 @@
 /*
- * The folder of a socket file: the last one of its path is made where it is
- * missing, for the socket's owner alone.
+ * The directory of a socket file: the last directory of the path is created if
+ * it is missing, with access for the socket's owner only.
  */
 #include "nginx/listener/ngx_tg_listener.h"
 
@@ -9,7 +9,10 @@
 
 #define NGX_TG_SOCKET_DIR_MODE 0700
 
-/* Cuts the last part off a path: NGX_OK; NGX_DECLINED: what is left is "/". */
+/*
+ * Removes the last part of a path. Returns NGX_OK, or NGX_DECLINED if the rest
+ * is "/".
+ */
 static ngx_int_t
 ngx_tg_path_cut_last(u_char *path)
 {
@@ -21,7 +24,10 @@ ngx_tg_path_cut_last(u_char *path)
     return slash == path ? NGX_DECLINED : NGX_OK;
 }
 
-/* NGX_OK; NGX_DECLINED: it is missing, or no directory, as errno says. */
+/*
+ * Reads the status of a directory. Returns NGX_OK, or NGX_DECLINED with errno
+ * if it is missing or not a directory.
+ */
 static ngx_int_t
 ngx_tg_dir_stat(u_char *path, ngx_file_info_t *fi)
 {
@@ -34,7 +40,10 @@ ngx_tg_dir_stat(u_char *path, ngx_file_info_t *fi)
     return ngx_is_dir(fi) ? NGX_OK : NGX_DECLINED;
 }
 
-/* Is it missing, and the only one that is? */
+/*
+ * Checks whether the directory is missing while its parent exists; errno is
+ * that of the failed stat.
+ */
 static ngx_uint_t
 ngx_tg_dir_is_only_missing(u_char *path)
 {
@@ -52,9 +61,9 @@ ngx_tg_dir_is_only_missing(u_char *path)
 }
 
 /*
- * What the folder that is missing is to be made in, if only we can put
- * something there, and only we could have put a link there that leads to it;
- * /var/run is one.  Or -1.
+ * Opens the parent of the missing directory, if only we can create files in it,
+ * and only we could have created a symbolic link that leads to it, such as
+ * /var/run. Returns -1 otherwise.
  */
 static int
 ngx_tg_dir_open_safe_parent(u_char *path)
@@ -112,8 +121,10 @@ ngx_tg_dir_make_for_owner(const ngx_tg_socket_file_t *sock, int at,
 }
 
 /*
- * As the socket's owner would: whoever can write above it could put a link
- * there before it is given away.  Where only we can, it is given away.
+ * Creates the directory. In a parent that only we can write to, it is created
+ * and given to the socket's owner. Elsewhere another user could replace it with
+ * a link before its owner changes, so it is created with the owner's own
+ * rights.
  */
 static ngx_int_t
 ngx_tg_dir_make_last(const ngx_tg_socket_file_t *sock, u_char *path)
@@ -140,7 +151,10 @@ ngx_tg_dir_make_last(const ngx_tg_socket_file_t *sock, u_char *path)
     return rc == 0 ? NGX_OK : NGX_ERROR;
 }
 
-/* Does NGINX have a log in this folder?  `nginx -t` opens that, too. */
+/*
+ * Checks whether a log file of NGINX is in this directory: `nginx -t` opens log
+ * files too, so it needs the directory.
+ */
 static ngx_uint_t
 ngx_tg_dir_contains_log(ngx_cycle_t *cycle, const u_char *dir)
 {

@@ -1,7 +1,4 @@
-/*
- * What a listener's socket file is to be: its names, its owner; and whether it
- * is there already.
- */
+/* Names and owner of a listener's socket file, and whether it is inherited. */
 #include "nginx/listener/ngx_tg_listener.h"
 
 #include <sys/un.h>
@@ -31,7 +28,7 @@ ngx_tg_socket_file_init(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     sock->path = (u_char *) saun->sun_path;
     len = ngx_strlen(saun->sun_path);
 
-    /* It would be relative to wherever NGINX was started from. */
+    /* A relative path would depend on NGINX's working directory. */
     if (sock->path[0] != '/') {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"listen unix:%s\" needs an absolute path", sock->path);
@@ -61,9 +58,8 @@ ngx_tg_socket_file_init(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 }
 
 /*
- * A new binary finds the sockets that it inherits by the name they were bound
- * under, the temporary one: they are given their real name here, before NGINX
- * compares.
+ * A new binary inherits sockets under the temporary names they were bound to.
+ * Their addresses get the final names here, before NGINX compares them.
  */
 ngx_uint_t
 ngx_tg_socket_file_is_inherited(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
