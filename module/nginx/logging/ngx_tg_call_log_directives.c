@@ -1,10 +1,11 @@
-/*
- * `tool_log` and `tool_log_format`.
- */
+/* The directives `tool_log` and `tool_log_format`. */
 #include "nginx/config/ngx_tg_config.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
-/* In whole: more would keep lines from those who watch for long. */
+/*
+ * Maximum buffer size, in bytes: a larger buffer would delay lines too long for
+ * people who watch the file.
+ */
 #define NGX_TG_LOG_BUFFER_MAX 67108864
 
 static const ngx_tg_log_format_t ngx_tg_log_builtin_formats[] = {
@@ -27,8 +28,8 @@ ngx_tg_has_prefix_nocase(tg_str_t name, const char *prefix)
 }
 
 /*
- * May its value depend on a call's arguments?  What is not ours may be a map
- * of them.
+ * Checks whether a variable may depend on a call's arguments. A variable of
+ * another module may be a map of them.
  */
 static ngx_uint_t
 ngx_tg_variable_uses_arguments(tg_str_t name)
@@ -40,8 +41,8 @@ ngx_tg_variable_uses_arguments(tg_str_t name)
 }
 
 /*
- * One variable of a text.  Paths into arguments are for a tool's own values,
- * which know its schema.
+ * Adds a variable to a format. Argument paths are rejected: they need the
+ * schema of a tool.
  */
 static char *
 ngx_tg_log_format_add_variable(ngx_conf_t *cf, const tg_template_token_t *token,
@@ -63,7 +64,7 @@ ngx_tg_log_format_add_variable(ngx_conf_t *cf, const tg_template_token_t *token,
     return piece->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/* Appends a text, in pieces. */
+/* Appends a text to a format, split into pieces. */
 static char *
 ngx_tg_log_format_add_text(ngx_conf_t *cf, ngx_str_t *text, ngx_array_t *pieces,
                            ngx_uint_t *needs_arguments)
@@ -134,7 +135,10 @@ ngx_tg_log_format_find(ngx_tg_main_conf_t *mcf, ngx_str_t *name)
     return NULL;
 }
 
-/* Is it `escape=…`?  NGX_DECLINED: no; NGX_ERROR: there is no such. */
+/*
+ * Parses `escape=...`. Returns NGX_OK, NGX_DECLINED for another argument, or
+ * NGX_ERROR for an unknown value.
+ */
 static ngx_int_t
 ngx_tg_log_format_parse_escape(ngx_str_t *value, ngx_tg_log_escape_t *escape)
 {
@@ -254,7 +258,10 @@ ngx_tg_filter_matches(ngx_stream_session_t *s,
                && value.len != 0 && (value.len != 1 || value.data[0] != '0'));
 }
 
-/* What is wrong with one more argument of tool_log: NULL, or what to write. */
+/*
+ * Parses an optional argument of tool_log. Returns NULL, or the text that
+ * follows in the error message.
+ */
 static const char *
 ngx_tg_log_parse_parameter(ngx_conf_t *cf, ngx_tg_call_log_t *log,
                            ngx_tg_log_buffer_params_t *buffer, ngx_str_t *value)
@@ -298,7 +305,7 @@ ngx_tg_log_parse_parameter(ngx_conf_t *cf, ngx_tg_call_log_t *log,
            "format";
 }
 
-/* The first argument: a path, or syslog. */
+/* Parses the first argument: a path, or syslog. */
 static char *
 ngx_tg_log_parse_sink(ngx_conf_t *cf, ngx_tg_call_log_t *log, ngx_str_t *value)
 {
@@ -343,7 +350,7 @@ ngx_tg_log_init_buffer(ngx_conf_t *cf, ngx_tg_call_log_t *log,
                                            &value[0], why);
 }
 
-/* What stands behind the first argument. */
+/* Parses the arguments after the first one. */
 static char *
 ngx_tg_log_parse_parameters(ngx_conf_t *cf, ngx_tg_call_log_t *log)
 {

@@ -1,9 +1,7 @@
 /*
- * Lines on their way to files and to syslog.
- *
- * A line is written whole, by one call of the kernel's, so that those of
- * several workers do not mix.  What cannot be written is lost and counted: no
- * call waits for a disk that has no room.
+ * Writing of log lines to files and to syslog. A line is written by one system
+ * call, so that lines of several workers do not mix. A line that cannot be
+ * written is lost and counted: no call waits for a full disk.
  */
 #include "nginx/logging/ngx_tg_logging.h"
 #include "nginx/logging/ngx_tg_drop_counter.h"
@@ -12,22 +10,22 @@
 
 #include <sys/uio.h>
 
-/* A line as long as this is rare: its memory is not kept. */
+/* Memory kept for the next line, in bytes; longer lines are rare. */
 #define NGX_TG_LOG_LINE_KEEP 65536
 
 struct ngx_tg_log_sink_s {
-    ngx_open_file_t *file; /* NULL: it is syslog's */
+    ngx_open_file_t *file; /* NULL: syslog */
     ngx_syslog_peer_t *syslog;
-    u_char *start; /* of its buffer; NULL: it has none */
+    u_char *start; /* start of the buffer; NULL: unbuffered */
     u_char *pos;
     u_char *last;
     ngx_msec_t flush;
     ngx_event_t event;
     ngx_tg_drop_counter_t loss;
-    unsigned is_cut:1; /* half a line was written last */
+    unsigned is_cut:1; /* the last write ended within a line */
 };
 
-/* Of this worker, reused. */
+/* The line being built, reused by all logs of the worker. */
 static tg_buf_t ngx_tg_log_line;
 
 static ngx_tg_main_conf_t *
@@ -37,9 +35,12 @@ ngx_tg_log_get_main_conf(ngx_cycle_t *cycle)
                                                  ngx_stream_toolgate_module);
 }
 
-/* --- what is written --- */
+/* --- output --- */
 
-/* Whole lines; behind half a line they begin a new one. */
+/*
+ * Writes complete lines, after a line break if the last write ended within a
+ * line.
+ */
 static void
 ngx_tg_log_sink_write(ngx_tg_log_sink_t *sink, u_char *data, size_t len,
                       ngx_log_t *log)
@@ -187,7 +188,7 @@ ngx_tg_log_line_end(const ngx_tg_call_log_t *log, ngx_log_t *error)
     }
 }
 
-/* As access_log does it. */
+/* Appends a value escaped like in access_log. */
 static void
 ngx_tg_log_append_escaped(tg_buf_t *line, tg_str_t value)
 {
@@ -214,8 +215,8 @@ ngx_tg_log_append_escaped(tg_buf_t *line, tg_str_t value)
 }
 
 /*
- * Appends the inside of a string of JSON.  What a terminal or a reader of lines
- * acts on is escaped, too.
+ * Appends a value as the inside of a JSON string. Characters that control a
+ * terminal or break a line are escaped as well.
  */
 static void
 ngx_tg_log_append_json_escaped(tg_buf_t *line, tg_str_t value)
@@ -270,9 +271,12 @@ ngx_tg_log_append_value(tg_buf_t *line, ngx_tg_log_escape_t escape,
     }
 }
 
-/* --- the worker's life --- */
+/* --- reopen and exit --- */
 
-/* Files are opened anew, or the worker exits. */
+/*
+ * Flushes the sinks of a file before it is reopened, or all sinks (file is
+ * NULL) when the worker exits.
+ */
 static void
 ngx_tg_log_sinks_flush(ngx_cycle_t *cycle, const ngx_open_file_t *file,
                        ngx_log_t *log)
@@ -314,7 +318,7 @@ ngx_tg_log_exit(ngx_cycle_t *cycle)
     }
 }
 
-/* --- for the directives --- */
+/* --- functions for the directives --- */
 
 static ngx_tg_log_sink_t *
 ngx_tg_log_sink_create(ngx_conf_t *cf)
@@ -341,8 +345,9 @@ ngx_tg_log_sink_create(ngx_conf_t *cf)
 }
 
 /*
- * Returns 0 if nobody reads a FIFO.  It stays open for writing as long as the
- * config, so that its reader does not meet an end before NGINX opens it.
+ * Returns 0 if the path is a FIFO without a reader, else 1. The FIFO stays open
+ * for writing as long as the config, so that its reader sees no end of file
+ * before NGINX opens it.
  */
 static ngx_uint_t
 ngx_tg_log_fifo_has_reader(ngx_conf_t *cf, ngx_str_t *name)
@@ -481,7 +486,10 @@ ngx_tg_log_sink_set_buffer(ngx_conf_t *cf, ngx_tg_log_sink_t *sink, size_t size,
     sink->event.log = &cf->cycle->new_log;
     sink->event.cancelable = 1;
 
-    /* The file's data is NGINX's own: an access_log may write there, too. */
+    /*
+     * file->data must stay unchanged: an access_log may share the file and uses
+     * it.
+     */
     if (sink->file->flush == NULL) {
         sink->file->flush = ngx_tg_log_sink_reopen;
     }

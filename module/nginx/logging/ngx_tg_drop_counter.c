@@ -4,7 +4,7 @@
 
 #include <ngx_event.h>
 
-/* How often it is said that something is lost. */
+/* Minimum interval between reports, in seconds. */
 #define NGX_TG_DROP_REPORT_INTERVAL 60
 
 static ngx_uint_t
@@ -37,7 +37,10 @@ ngx_tg_drop_counter_add(ngx_tg_drop_counter_t *loss, ngx_uint_t n,
 void
 ngx_tg_drop_counter_end(ngx_tg_drop_counter_t *loss, ngx_log_t *log)
 {
-    /* What nobody was told of waits for its time, and others may join it. */
+    /*
+     * A loss that was never reported waits for the next report, which may
+     * include further losses.
+     */
     if (loss->lost == 0
         || (loss->reported == 0 && !ngx_tg_drop_counter_is_report_due(loss)))
     {

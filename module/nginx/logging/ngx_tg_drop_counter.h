@@ -1,6 +1,7 @@
 /*
- * What a log could not take, and when that is said: at once, then once a
- * minute, and when it can be written again.
+ * Counter of lost log lines or records, and the times at which losses are
+ * reported in the error log: at once, then once a minute, and when the log can
+ * be written again.
  */
 #ifndef _NGX_TG_DROP_COUNTER_H_INCLUDED_
 #define _NGX_TG_DROP_COUNTER_H_INCLUDED_
@@ -10,18 +11,20 @@
 
 typedef struct {
     const char *directive;
-    const char *unit;    /* "line": one of them */
-    const char *name;    /* of the file */
-    ngx_uint_t lost;     /* since it was said that it can be written */
-    ngx_uint_t reported; /* of these: how many the error log knows of */
-    time_t reported_at;  /* 0: never */
+    const char *unit;    /* unit of the log, such as "line" */
+    const char *name;    /* name of the file */
+    ngx_uint_t lost;     /* units lost since the log could last be written */
+    ngx_uint_t reported; /* number of these that the error log has reported */
+    time_t reported_at;  /* time of the last report; 0: none */
 } ngx_tg_drop_counter_t;
 
-/* So many more are lost, or none: says so when it is time. */
+/* Adds n lost units, possibly 0, and reports them if a report is due. */
 void ngx_tg_drop_counter_add(ngx_tg_drop_counter_t *loss, ngx_uint_t n,
                              ngx_err_t err, ngx_log_t *log);
 
-/* Something was written. */
+/*
+ * Reports the end of a loss after a successful write, and clears the counter.
+ */
 void ngx_tg_drop_counter_end(ngx_tg_drop_counter_t *loss, ngx_log_t *log);
 
 #endif

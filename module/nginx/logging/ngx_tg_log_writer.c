@@ -1,3 +1,8 @@
+/*
+ * The thread that writes records to a file, and the worker's functions to feed
+ * it.
+ */
+
 #include "nginx/logging/ngx_tg_log_writer.h"
 
 #include <pthread.h>
@@ -5,15 +10,16 @@
 
 struct ngx_tg_log_writer_s {
     pthread_t thread;
-    ngx_fd_t fd; /* the thread's alone */
+    ngx_fd_t fd; /* used by the thread only */
 
-    pthread_mutex_t lock;     /* of all that follows */
-    pthread_cond_t work_cond; /* there is something to do */
-    pthread_cond_t idle_cond; /* there is nothing */
+    pthread_mutex_t lock;     /* protects all following members */
+    pthread_cond_t work_cond; /* signals new work */
+    pthread_cond_t idle_cond; /* signals that no work is left */
     ngx_tg_log_batch_t batch;
     ngx_tg_log_write_result_t written;
-    ngx_fd_t next_fd;     /* -1: none */
-    ngx_uint_t has_batch; /* which is the thread's, then */
+    ngx_fd_t next_fd; /* -1: none */
+    /* the batch is being written and belongs to the thread */
+    ngx_uint_t has_batch;
     ngx_uint_t is_stopping;
 };
 
@@ -41,7 +47,7 @@ ngx_tg_log_batch_clear(ngx_tg_log_batch_t *batch)
     batch->drops_noted = 0;
 }
 
-/* Records of it that end behind so many bytes. */
+/* Returns the number of records that end after the first `bytes` bytes. */
 static ngx_uint_t
 ngx_tg_log_batch_count_unwritten(const ngx_tg_log_batch_t *batch, size_t bytes)
 {
@@ -62,7 +68,10 @@ ngx_tg_log_batch_count_unwritten(const ngx_tg_log_batch_t *batch, size_t bytes)
 
 /* --- the thread --- */
 
-/* Writes a batch: the bytes that were, and why not more. */
+/*
+ * Writes a batch. Returns the number of bytes written, and sets err if some are
+ * missing.
+ */
 static size_t
 ngx_tg_log_writer_write_batch(ngx_fd_t fd, const tg_buf_t *bytes,
                               ngx_err_t *err)
@@ -82,7 +91,7 @@ ngx_tg_log_writer_write_batch(ngx_fd_t fd, const tg_buf_t *bytes,
     return done;
 }
 
-/* What there is to do, once; locked, but for as long as it takes. */
+/* Does all pending work once. The lock is held, except during a write. */
 static void
 ngx_tg_log_writer_work(ngx_tg_log_writer_t *writer)
 {
@@ -148,7 +157,7 @@ ngx_tg_log_writer_run(void *data)
     return NULL;
 }
 
-/* --- the worker --- */
+/* --- functions of the worker --- */
 
 static void
 ngx_tg_log_writer_free(ngx_tg_log_writer_t *writer)
@@ -183,7 +192,7 @@ ngx_tg_log_writer_start(ngx_fd_t fd)
     (void) pthread_cond_init(&writer->work_cond, NULL);
     (void) pthread_cond_init(&writer->idle_cond, NULL);
 
-    /* Signals are the worker's. */
+    /* Block all signals in the thread, so that the worker handles them. */
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
     rc = pthread_create(&writer->thread, NULL, ngx_tg_log_writer_run, writer);
@@ -211,7 +220,10 @@ ngx_tg_log_writer_set_deadline(struct timespec *until, ngx_msec_t patience)
     }
 }
 
-/* Locked: NGX_OK when it has nothing to do. */
+/*
+ * Waits until the thread is idle. Returns NGX_OK or NGX_AGAIN. The lock must be
+ * held.
+ */
 static ngx_int_t
 ngx_tg_log_writer_wait_idle(ngx_tg_log_writer_t *writer, ngx_msec_t patience)
 {

@@ -1,7 +1,7 @@
 /*
- * A thread that writes records into a file, so that its worker waits for no
- * disk.  It takes one batch at a time; what comes meanwhile is the worker's to
- * keep, within bounds.
+ * A thread that writes records to a file, so that its worker never waits for a
+ * disk. The thread takes one batch at a time; the worker keeps further records,
+ * within its own limits.
  */
 #ifndef _NGX_TG_LOG_WRITER_H_INCLUDED_
 #define _NGX_TG_LOG_WRITER_H_INCLUDED_
@@ -11,14 +11,14 @@
 
 #include "base/tg_buf.h"
 
-/* An emptied batch keeps so much. */
+/* Memory that an emptied batch keeps, in bytes. */
 #define NGX_TG_LOG_BATCH_KEEP 262144
 
 typedef struct {
     tg_buf_t bytes;
-    tg_buf_t ends;   /* where each record ends, a uint32_t each */
-    size_t note_len; /* bytes in front of them that tell what was lost, */
-    ngx_uint_t drops_noted; /* and how many records that is */
+    tg_buf_t ends;   /* end offset of each record, as uint32_t */
+    size_t note_len; /* length of a note about losses at the start of bytes */
+    ngx_uint_t drops_noted; /* number of records reported lost by that note */
 } ngx_tg_log_batch_t;
 
 void ngx_tg_log_batch_init(ngx_tg_log_batch_t *batch);
@@ -26,36 +26,44 @@ void ngx_tg_log_batch_deinit(ngx_tg_log_batch_t *batch);
 
 typedef struct ngx_tg_log_writer_s ngx_tg_log_writer_t;
 
-/* What became of what it wrote, since it was asked last. */
+/* Results of the thread since they were last read. */
 typedef struct {
-    ngx_uint_t written;    /* batches */
-    ngx_uint_t lost;       /* records that could not be written, */
-    ngx_uint_t unreported; /* and those that one told of which was not either */
-    ngx_err_t err;         /* why */
+    ngx_uint_t written;    /* number of batches written */
+    ngx_uint_t lost;       /* number of records that could not be written */
+    ngx_uint_t unreported; /* losses whose note was lost as well */
+    ngx_err_t err;         /* last error */
 } ngx_tg_log_write_result_t;
 
-/* It owns fd.  NULL: there is no thread, and fd is closed. */
+/*
+ * Starts the thread, which owns fd from now on. Returns NULL if the thread
+ * cannot be started; fd is closed then.
+ */
 ngx_tg_log_writer_t *ngx_tg_log_writer_start(ngx_fd_t fd);
 
 /*
- * NGX_OK: it has taken the batch, which is empty now.  NGX_AGAIN: it is busy
- * with the one before, within so many milliseconds.
+ * Passes a batch to the thread, waiting at most `patience` ms until it has
+ * written the previous one. Returns NGX_OK, and batch is empty; or NGX_AGAIN if
+ * the thread is still busy.
  */
 ngx_int_t ngx_tg_log_writer_submit(ngx_tg_log_writer_t *writer,
                                    ngx_tg_log_batch_t *batch,
                                    ngx_msec_t patience);
 
-/* Writes to fd, which it owns, what it has not taken yet. */
+/* Directs batches submitted from now on to fd, which the thread owns. */
 void ngx_tg_log_writer_reopen(ngx_tg_log_writer_t *writer, ngx_fd_t fd);
 
-/* Waits so long for it to have written all; NGX_AGAIN: it has not. */
+/*
+ * Waits at most `patience` ms until the thread is idle, and reads its results.
+ * Returns NGX_OK, or NGX_AGAIN if the thread is still busy.
+ */
 ngx_int_t ngx_tg_log_writer_get_result(ngx_tg_log_writer_t *writer,
                                        ngx_tg_log_write_result_t *written,
                                        ngx_msec_t patience);
 
 /*
- * Ends it once it has written all.  A thread that hangs in the disk for longer
- * than that is left to the end of the process.
+ * Stops the thread after it has written everything. If that takes longer than
+ * `patience` ms, because of a blocked disk, the thread and its memory are left
+ * to the end of the process.
  */
 void ngx_tg_log_writer_stop(ngx_tg_log_writer_t *writer, ngx_msec_t patience);
 

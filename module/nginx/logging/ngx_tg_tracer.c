@@ -1,26 +1,28 @@
+/* The buffer of a trace, its timing, and its file. */
+
 #include "nginx/logging/ngx_tg_logging.h"
 #include "nginx/logging/ngx_tg_drop_counter.h"
 #include "nginx/logging/ngx_tg_log_writer.h"
 #include "nginx/logging/ngx_tg_tracer.h"
 
-/* With so much the thread is not waited for any longer. */
+/* Bytes after which records are passed to the thread without further delay. */
 #define NGX_TG_TRACE_SUBMIT_SIZE 262144
-/* All of a record but its body. */
+/* Maximum size of a record without its body, in bytes. */
 #define NGX_TG_TRACE_RECORD_OVERHEAD 256
 
 struct ngx_tg_tracer_s {
     ngx_open_file_t *file;
 
-    /* Of this process, once it has traced something. */
+    /* State of this process, set when it traces the first frame. */
     ngx_tg_log_writer_t *writer;
-    ngx_tg_log_batch_t batch;   /* what the thread has not taken yet */
-    ngx_uint_t lost;            /* frames of which no record tells yet */
-    ngx_tg_drop_counter_t loss; /* those of which the error log does */
-    ngx_event_t event;          /* of the next look at the thread */
-    ngx_uint_t needs_reopen;    /* the file was opened anew */
+    ngx_tg_log_batch_t batch;   /* records that the thread has not taken yet */
+    ngx_uint_t lost;            /* lost records not yet noted in the trace */
+    ngx_tg_drop_counter_t loss; /* losses reported in the error log */
+    ngx_event_t event;          /* timer of the next submission */
+    ngx_uint_t needs_reopen;    /* the file was reopened */
 };
 
-/* All of them; n is how many. */
+/* Returns all tracers of a cycle, and sets n to their number. */
 static ngx_tg_tracer_t **
 ngx_tg_tracer_get_all(const ngx_cycle_t *cycle, ngx_uint_t *n)
 {
@@ -42,7 +44,10 @@ ngx_tg_tracer_count_drops(ngx_tg_tracer_t *tracer, ngx_uint_t n, ngx_err_t err)
     ngx_tg_drop_counter_add(&tracer->loss, n, err, tracer->event.log);
 }
 
-/* What became of it, and whether the thread is at rest by then. */
+/*
+ * Reads the thread's results and counts losses. Returns NGX_OK if the thread is
+ * idle, or NGX_AGAIN after `patience` ms.
+ */
 static ngx_int_t
 ngx_tg_tracer_check_result(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
 {
@@ -62,7 +67,10 @@ ngx_tg_tracer_check_result(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
     return rc;
 }
 
-/* Hands over what there is: NGX_OK, or NGX_AGAIN. */
+/*
+ * Passes the buffer to the thread. Returns NGX_OK, or NGX_AGAIN if the thread
+ * is busy for more than `patience` ms.
+ */
 static ngx_int_t
 ngx_tg_tracer_submit(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
 {
@@ -91,7 +99,10 @@ ngx_tg_tracer_submit(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
     return NGX_OK;
 }
 
-/* Soon; an exiting worker gives what is left at its end. */
+/*
+ * Schedules the next submission. An exiting worker submits the rest at its
+ * exit.
+ */
 static void
 ngx_tg_tracer_schedule(ngx_tg_tracer_t *tracer)
 {
@@ -109,7 +120,7 @@ ngx_tg_tracer_on_timer(ngx_event_t *ev)
 
     has_batch = tracer->batch.bytes.len != 0;
 
-    /* What becomes of a batch is to be seen, also when it was the last. */
+    /* Check the result of each batch, including the last one. */
     if (ngx_tg_tracer_submit(tracer, 0) == NGX_AGAIN || has_batch
         || tracer->needs_reopen)
     {
@@ -153,7 +164,10 @@ ngx_tg_tracer_get_time(void)
     return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
 }
 
-/* At the beginning of a batch it is told what was lost before. */
+/*
+ * Notes earlier losses at the start of a batch. Returns NGX_OK, or NGX_ERROR if
+ * there is no memory.
+ */
 static ngx_int_t
 ngx_tg_tracer_append_drop_count(ngx_tg_tracer_t *tracer)
 {
@@ -211,7 +225,10 @@ ngx_tg_tracer_append_frame(ngx_tg_tracer_t *tracer,
     return NGX_ERROR;
 }
 
-/* Where there is none, the thread may have taken the batch by now. */
+/*
+ * Checks whether the buffer has room for size bytes. A full buffer is first
+ * passed to the thread, if the thread is idle.
+ */
 static ngx_uint_t
 ngx_tg_tracer_has_room(ngx_tg_tracer_t *tracer, size_t size)
 {
@@ -248,7 +265,7 @@ ngx_tg_tracer_write_frame(const ngx_tg_trace_conf_t *trace,
     ngx_tg_tracer_schedule(tracer);
 }
 
-/* --- the end --- */
+/* --- exit --- */
 
 static void
 ngx_tg_tracer_stop(ngx_tg_tracer_t *tracer)
@@ -261,7 +278,7 @@ ngx_tg_tracer_stop(ngx_tg_tracer_t *tracer)
         ngx_del_timer(&tracer->event);
     }
 
-    /* Then what of that was lost. */
+    /* Losses of the last batch are noted in one more batch. */
     if (ngx_tg_tracer_submit(tracer, NGX_TG_TRACE_EXIT_TIMEOUT) == NGX_OK
         && ngx_tg_tracer_check_result(tracer, NGX_TG_TRACE_EXIT_TIMEOUT)
                == NGX_OK
@@ -275,7 +292,10 @@ ngx_tg_tracer_stop(ngx_tg_tracer_t *tracer)
     ngx_tg_log_batch_deinit(&tracer->batch);
 }
 
-/* The cycle goes, and its process does not: one without a master. */
+/*
+ * Stops the tracer with its cycle, if the process continues: NGINX without a
+ * master.
+ */
 static void
 ngx_tg_tracer_cleanup(void *data)
 {
@@ -295,9 +315,9 @@ ngx_tg_tracer_exit(ngx_cycle_t *cycle)
     }
 }
 
-/* --- the file --- */
+/* --- files --- */
 
-/* NGINX would make one that all may read. */
+/* Creates the file with mode 0600; NGINX would make it readable for all. */
 static void
 ngx_tg_tracer_create_file(const ngx_open_file_t *file)
 {
@@ -324,7 +344,7 @@ ngx_tg_tracer_create_files(ngx_cycle_t *cycle)
     }
 }
 
-/* In each process, before NGINX opens it anew. */
+/* Handles the reopening of a file, in each process, before NGINX opens it. */
 static void
 ngx_tg_tracer_reopen(ngx_open_file_t *file, ngx_log_t *log)
 {

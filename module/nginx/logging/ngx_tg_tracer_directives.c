@@ -1,11 +1,12 @@
-/*
- * `tool_trace`.
- */
+/* The directive `tool_trace`. */
 #include "nginx/logging/ngx_tg_tracer.h"
 
 #if (NGX_TG_MSGPACK)
 
-/* Of ours, there are some about who is connected. */
+/*
+ * Checks whether one of our variables depends on a call; some depend on the
+ * client only.
+ */
 static ngx_uint_t
 ngx_tg_variable_is_of_call(tg_str_t name)
 {
@@ -19,7 +20,10 @@ ngx_tg_variable_is_of_call(tg_str_t name)
            && !tg_str_eq(name, TG_STR("tool_protocol"));
 }
 
-/* What is wrong with one more argument: NULL, or what to write. */
+/*
+ * Parses an optional argument. Returns NULL, or the text that follows in the
+ * error message.
+ */
 static const char *
 ngx_tg_tracer_parse_parameter(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
                               ngx_str_t *value)

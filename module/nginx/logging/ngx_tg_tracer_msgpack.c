@@ -1,5 +1,5 @@
 /*
- * A record of a trace: a map, whose first member tells that it is one.
+ * Packing of trace records. A record is a map whose first member identifies it.
  */
 #include "nginx/logging/ngx_tg_tracer.h"
 
@@ -7,7 +7,7 @@
 
 #include <msgpack.h>
 
-/* Of the records of this kind. */
+/* Version of the record format. */
 #define NGX_TG_TRACE_VERSION 1
 
 static int
@@ -40,7 +40,7 @@ ngx_tg_trace_pack_text(msgpack_packer *pk, const char *key, const char *text)
     ngx_tg_trace_pack_str(pk, text);
 }
 
-/* Of a map with so many members more. */
+/* Begins a map with this many members after the three common ones. */
 static void
 ngx_tg_trace_pack_begin(msgpack_packer *pk, tg_buf_t *out, uint64_t time,
                         size_t members)
@@ -97,7 +97,10 @@ ngx_tg_trace_pack_frame(tg_buf_t *out, const ngx_tg_trace_frame_t *frame,
 
 #else
 
-/* No config has a tool_trace: see ngx_tg_tracer_directives.c. */
+/*
+ * Not reached: without msgpack-c, tool_trace is rejected, see
+ * ngx_tg_tracer_directives.c.
+ */
 
 ngx_int_t
 ngx_tg_trace_pack_drop_count(tg_buf_t *out, uint64_t time, ngx_uint_t lost)
