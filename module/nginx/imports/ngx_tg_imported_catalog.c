@@ -1,30 +1,33 @@
 /*
- * The catalogue of a server with MCP servers: a snapshot of what its config
- * has and what they list, made anew with each list.
+ * The catalog of a server with MCP servers: a snapshot of the config's entries
+ * and the imported lists, built again for each new list.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
-/* What a catalogue borrows; its entries stand behind it. */
+/* Memory that a catalog borrows; the entries follow this struct. */
 typedef struct {
-    tg_catalog_t *config_catalog; /* held */
+    tg_catalog_t *config_catalog; /* with a reference */
     ngx_uint_t nlists;
-    ngx_tg_imported_list_t **lists; /* of each server, held; or NULL */
+    /* list of each server with a reference, or NULL */
+    ngx_tg_imported_list_t **lists;
     tg_catalog_entry_t *entries;
 } ngx_tg_catalog_snapshot_t;
 
-/* A catalogue that is being made: what is next in the order of the config. */
+/*
+ * A catalog that is being built, and its next entry in the order of the config.
+ */
 struct ngx_tg_catalog_builder_s {
     const ngx_tg_imported_catalog_t *imports;
     ngx_tg_name_conflict_log_t clashes;
-    ngx_tg_catalog_snapshot_t *snapshot; /* the catalogue's */
+    ngx_tg_catalog_snapshot_t *snapshot; /* memory of the catalog */
     tg_catalog_t *catalog;
-    tg_catalog_entry_t *entry; /* the next free one */
-    size_t at;                 /* of the config's entries */
+    tg_catalog_entry_t *entry; /* next free entry */
+    size_t at;                 /* index among the config's entries */
     ngx_uint_t server;
-    ngx_uint_t tool; /* of its list */
+    ngx_uint_t tool; /* index in its list */
 };
 
-/* Bytes of listings that are rendered in a step; usually there are none. */
+/* Bytes of listings rendered per step; usually there are none to render. */
 #define NGX_TG_CATALOG_SEAL_BYTES 65536
 
 static void
@@ -40,7 +43,10 @@ ngx_tg_catalog_snapshot_free(void *memory)
     ngx_free(snapshot);
 }
 
-/* With room for all entries, and all lists held. */
+/*
+ * Allocates a snapshot for all entries, with references to all lists. Returns
+ * NULL if there is no memory.
+ */
 static ngx_tg_catalog_snapshot_t *
 ngx_tg_catalog_snapshot_create(const ngx_tg_imported_catalog_t *imports,
                                ngx_log_t *log)
@@ -87,7 +93,10 @@ ngx_tg_catalog_snapshot_create(const ngx_tg_imported_catalog_t *imports,
     return snapshot;
 }
 
-/* Whose tool has the name of this one; NULL: the config's. */
+/*
+ * Returns the MCP server of the tool that has this name, or NULL if the config
+ * defines it.
+ */
 static const ngx_tg_mcp_server_t *
 ngx_tg_entry_get_mcp_server(const tg_catalog_entry_t *entry,
                             const ngx_tg_imported_tool_t *listed)
@@ -101,7 +110,10 @@ ngx_tg_entry_get_mcp_server(const tg_catalog_entry_t *entry,
                : NULL;
 }
 
-/* Is the list of a server that of another one? */
+/*
+ * Checks whether the list of a server is another server's, from before a change
+ * of the config.
+ */
 static ngx_uint_t
 ngx_tg_catalog_builder_is_list_guess(const ngx_tg_catalog_builder_t *to,
                                      const ngx_tg_mcp_server_t *mcp)
@@ -121,7 +133,7 @@ ngx_tg_catalog_builder_is_list_guess(const ngx_tg_catalog_builder_t *to,
     return 0;
 }
 
-/* Somebody else has the name: what is to be done about that. */
+/* Logs a tool whose name another entry has, with a remedy. */
 static void
 ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
                                     const ngx_tg_imported_tool_t *listed,
@@ -133,7 +145,7 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
     other = ngx_tg_entry_get_mcp_server(first, listed);
     level = to->clashes.level;
 
-    /* The right list may have no such tool. */
+    /* Only warn: the server's real list may not contain the tool. */
     if (ngx_tg_catalog_builder_is_list_guess(to, listed->server)
         || (other != NULL && ngx_tg_catalog_builder_is_list_guess(to, other)))
     {
@@ -158,7 +170,10 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
                   level == NGX_LOG_EMERG ? "" : ": it is left out");
 }
 
-/* Adds a tool; what has a name already keeps it. */
+/*
+ * Adds a tool. If the name is taken, the earlier entry keeps it. Returns TG_OK
+ * or TG_NOMEM.
+ */
 static int
 ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
                                 const ngx_tg_imported_tool_t *listed)
@@ -169,7 +184,7 @@ ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
     entry = to->entry;
     *entry = listed->tool.entry;
 
-    /* What the config names is named so, wherever it stands. */
+    /* Entries of the config keep their names, even if they follow the block. */
     first = tg_catalog_find(to->imports->config_catalog, TG_ENTRY_TOOL,
                             entry->name);
 
@@ -192,7 +207,10 @@ ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
     return TG_OK;
 }
 
-/* Adds what is next in the order of the config; TG_END: nothing is. */
+/*
+ * Adds the next entry in the order of the config. Returns TG_OK, TG_END after
+ * the last one, or TG_NOMEM.
+ */
 static int
 ngx_tg_catalog_builder_add_next(ngx_tg_catalog_builder_t *to)
 {
@@ -345,7 +363,7 @@ ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
     }
 }
 
-/* --- at load --- */
+/* --- config load --- */
 
 static void
 ngx_tg_imported_catalog_release_base(void *data)
@@ -355,7 +373,10 @@ ngx_tg_imported_catalog_release_base(void *data)
     tg_catalog_unref(imports->config_catalog);
 }
 
-/* What blocks name is there, or will be, under a name that is known now. */
+/*
+ * Checks that the clients' names of the block's tools do not conflict with the
+ * config. Returns NGX_OK, or NGX_ERROR after logging.
+ */
 static ngx_int_t
 ngx_tg_mcp_server_check_tool_blocks(const ngx_tg_mcp_server_t *mcp,
                                     ngx_log_t *log)
@@ -387,7 +408,7 @@ ngx_tg_mcp_server_check_tool_blocks(const ngx_tg_mcp_server_t *mcp,
     return NGX_OK;
 }
 
-/* Of those lists that were kept. */
+/* Builds a catalog at config load, with the lists that the runner stored. */
 static ngx_int_t
 ngx_tg_imported_catalog_finalize(ngx_cycle_t *cycle,
                                  ngx_tg_imported_catalog_t *imports,
@@ -449,8 +470,9 @@ ngx_tg_imports_finalize_config(ngx_cycle_t *cycle)
     imports = mmcf->imported_catalogs.elts;
 
     /*
-     * Who writes a config is told; but a list that has changed since does not
-     * keep NGINX from its start.
+     * Conflicts are errors while an administrator tests or reloads a config. At
+     * a start they are warnings, because a changed list must not prevent the
+     * start.
      */
     ngx_memzero(&clashes, sizeof(clashes));
     clashes.log = cycle->log;

@@ -1,15 +1,12 @@
-/*
- * The list of an MCP server: which of its tools are chosen, and under which
- * names.
- */
+/* The list of an MCP server: its selected tools and their names. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "catalog/tg_imported_tool.h"
 
-/* No model can be told of more. */
+/* Maximum number of tools; no model can use more. */
 #define NGX_TG_IMPORTED_TOOLS_MAX 4096
 
-/* --- which --- */
+/* --- selection --- */
 
 static ngx_uint_t
 ngx_tg_imported_tool_matches_any(const ngx_array_t *patterns, tg_str_t name,
@@ -61,7 +58,10 @@ ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp, tg_str_t *name,
 
 /* --- patterns --- */
 
-/* Patterns of a block: `tools`, then `hide`, then the blocks of tools in it. */
+/*
+ * Returns the number of patterns of a block: `tools`, `hide`, and its `tool`
+ * blocks.
+ */
 static ngx_uint_t
 ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp)
 {
@@ -70,7 +70,10 @@ ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp)
            + (mcp->tools != NULL ? mcp->tools->nelts : 0);
 }
 
-/* The i-th of them; returns the directive that it is from. */
+/*
+ * Sets pattern to the i-th pattern of the block. Returns the name of its
+ * directive.
+ */
 static const char *
 ngx_tg_mcp_server_get_pattern(const ngx_tg_mcp_server_t *mcp, ngx_uint_t i,
                               ngx_str_t *pattern)
@@ -99,7 +102,7 @@ ngx_tg_mcp_server_get_pattern(const ngx_tg_mcp_server_t *mcp, ngx_uint_t i,
     return "tool";
 }
 
-/* Notes which patterns a tool fits. */
+/* Marks the patterns that match a tool. */
 static void
 ngx_tg_imported_list_mark_patterns(const ngx_tg_mcp_server_t *mcp,
                                    ngx_tg_imported_list_t *list,
@@ -123,7 +126,10 @@ ngx_tg_imported_list_mark_patterns(const ngx_tg_mcp_server_t *mcp,
     }
 }
 
-/* What the block says that fits nothing: most likely a mistake in it. */
+/*
+ * Warns about patterns that match no tool, which is probably a mistake in the
+ * config.
+ */
 static void
 ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
                                  const ngx_tg_imported_list_t *list,
@@ -148,9 +154,12 @@ ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
     }
 }
 
-/* --- a list --- */
+/* --- lists --- */
 
-/* Adds a tool, or notes why it is left out; log may be NULL. */
+/*
+ * Adds a tool, or stores an issue if it is omitted; log may be NULL. Returns
+ * NGX_OK, or NGX_ERROR if there is no memory.
+ */
 static ngx_int_t
 ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list,
@@ -171,7 +180,7 @@ ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
     rc = NGX_OK;
 
     if (listed != NULL) {
-        /* The log has its remarks already. */
+        /* The issues of an unchanged tool were logged before. */
         log = NULL;
     } else {
         rc = ngx_tg_imported_tool_create(mcp, element, repair, list->pool->log,
@@ -208,7 +217,10 @@ ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
     return NGX_OK;
 }
 
-/* Reads the next element; log may be NULL. */
+/*
+ * Reads the next element; log may be NULL. Returns NGX_OK, or NGX_ERROR if
+ * there is no memory.
+ */
 static ngx_int_t
 ngx_tg_imported_list_read_item(ngx_tg_mcp_server_t *mcp,
                                ngx_tg_imported_list_t *list, tg_str_t raw,

@@ -1,13 +1,16 @@
 /*
- * The list that the runner kept of an MCP server, in the state directory: so
- * that the first clients see its tools before it has started.
+ * The list that the runner stored of an MCP server in the state directory, so
+ * that the first clients see its tools before the server has started.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
-/* A larger one is none of the runner's. */
+/* Maximum file size in bytes; the runner writes no larger list. */
 #define NGX_TG_IMPORTED_LIST_CACHE_MAX 16777216
 
-/* A file, whoever else may have put something there; -1: none. */
+/*
+ * Opens a stored file, safely even if another user has replaced it with
+ * something else. Returns -1 if there is none.
+ */
 static ngx_fd_t
 ngx_tg_imported_list_cache_open(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                                 const char *end)
@@ -23,7 +26,10 @@ ngx_tg_imported_list_cache_open(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Of at most so many bytes; closes it.  Without any, text stays empty. */
+/*
+ * Reads at most `most` bytes into text and closes fd. text stays empty if the
+ * file cannot be read or is larger.
+ */
 static void
 ngx_tg_imported_list_cache_load(ngx_fd_t fd, off_t most, tg_buf_t *text)
 {
@@ -47,7 +53,10 @@ ngx_tg_imported_list_cache_load(ngx_fd_t fd, off_t most, tg_buf_t *text)
     (void) ngx_close_file(fd);
 }
 
-/* An array, which is in text; or absent. */
+/*
+ * Returns the array `tools` of a stored file, a slice of text, or an absent
+ * string.
+ */
 static tg_str_t
 ngx_tg_imported_list_cache_get(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                                const char *end, tg_buf_t *text)
@@ -65,7 +74,10 @@ ngx_tg_imported_list_cache_get(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                : TG_STR_NONE;
 }
 
-/* Has another server of this name, in another `server`, another list? */
+/*
+ * Checks whether another block of this name, in another `server`, has a
+ * different list.
+ */
 static ngx_uint_t
 ngx_tg_mcp_server_is_name_ambiguous(ngx_cycle_t *cycle,
                                     const ngx_tg_mcp_server_t *mcp)
@@ -90,7 +102,7 @@ ngx_tg_mcp_server_is_name_ambiguous(ngx_cycle_t *cycle,
     return 0;
 }
 
-/* Of the server that the block of this name had before. */
+/* Reads the list of the server that the block of this name had before. */
 static tg_str_t
 ngx_tg_imported_list_cache_get_named(ngx_cycle_t *cycle,
                                      const ngx_tg_mcp_server_t *mcp,
@@ -122,9 +134,10 @@ ngx_tg_imported_list_cache_get_named(ngx_cycle_t *cycle,
 }
 
 /*
- * What it listed last.  Where the config says something else of it than then,
- * that may be another list: it is told until the right one comes, so that
- * nobody is without tools meanwhile.
+ * Tries the list of the current server, then the last list of the same program
+ * or address, then the list of the server that the block had before. That last
+ * one may be wrong. It is used until the real list comes, so that clients have
+ * tools meanwhile.
  */
 ngx_int_t
 ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle, ngx_tg_mcp_server_t *mcp)
@@ -154,7 +167,7 @@ ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle, ngx_tg_mcp_server_t *mcp)
     rc = NGX_OK;
 
     if (array.data != NULL) {
-        /* The pools' log: the other one is the last cycle's. */
+        /* The log of the pools: cycle->log is the old cycle's. */
         mcp->list = ngx_tg_imported_list_create(mcp, array, is_guessed,
                                                 &cycle->new_log);
         rc = mcp->list != NULL

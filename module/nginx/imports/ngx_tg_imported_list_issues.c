@@ -1,13 +1,12 @@
 /*
- * What is remarkable about the tools that an MCP server lists: which of them
- * are left out, or listed otherwise than they came, so that clients can read
- * the list.
+ * Issues of imported lists: tools that are omitted, or repaired so that clients
+ * can read the list.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "schema/tg_pattern.h"
 
-/* Of one list; in the log and in the status. */
+/* Maximum number of issues per list, in the log and in the status. */
 #define NGX_TG_IMPORTED_ISSUES_MAX 100
 
 void
@@ -48,7 +47,10 @@ ngx_tg_imported_list_log_issue(ngx_tg_mcp_server_t *mcp,
     tg_buf_deinit(&text);
 }
 
-/* The name is the list's own: what it came in is freed. */
+/*
+ * Copies an issue to the list. The name is copied too, because its source is
+ * freed.
+ */
 static void
 ngx_tg_imported_list_store_issue(const ngx_tg_imported_list_t *list,
                                  ngx_tg_imported_list_issue_t *kept,
@@ -115,7 +117,7 @@ ngx_tg_imported_tool_warn_union(ngx_tg_mcp_server_t *mcp, tg_str_t name,
                   name.len, name.data, &mcp->name, word.len, word.data);
 }
 
-/* Appends those that are left out, or those that are repaired. */
+/* Appends the omitted tools, or the repaired ones. */
 static void
 ngx_tg_imported_list_write_issues_of(const ngx_tg_imported_list_t *list,
                                      ngx_uint_t is_left_out, tg_buf_t *json)

@@ -1,17 +1,18 @@
 /*
- * A list that comes.  It is read, composed with what else its server offers,
- * and offered, in time slices: the lists before serve until then, and clients
- * never see a part of one.  What comes meanwhile has its turn afterwards, so
- * that a list that changes all the time does not keep itself from clients.
+ * Update of an imported list. The list is read, built into the catalog of its
+ * server, and offered, in time slices. The previous lists are used until then,
+ * and clients never see part of a list. A list that arrives meanwhile is
+ * processed afterwards, so that a list that changes all the time still reaches
+ * clients.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "nginx/session/ngx_tg_session.h"
 
-/* Bytes of tools in one step, and the scheduler's steps in a byte of them. */
+/* Bytes of tools read per step, and scheduler steps charged per byte. */
 #define NGX_TG_IMPORTED_LIST_READ_SIZE 4096
 #define NGX_TG_IMPORTED_LIST_STEPS_PER_BYTE 4
-/* Entries of a catalogue in one step, and the scheduler's steps in an entry. */
+/* Catalog entries added per step, and scheduler steps charged per entry. */
 #define NGX_TG_CATALOG_ENTRIES_PER_STEP 16
 #define NGX_TG_CATALOG_STEPS_PER_ENTRY 512
 
@@ -26,9 +27,9 @@ ngx_tg_imported_list_log_no_memory(const ngx_tg_srv_conf_t *scf)
                   scf->file, scf->line);
 }
 
-/* --- composing --- */
+/* --- catalog build --- */
 
-/* The lists that are coming are not offered. */
+/* Drops the lists that are not in the catalog yet. */
 static void
 ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
 {
@@ -43,7 +44,7 @@ ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
     }
 }
 
-/* A list that is offered from now on is the server's. */
+/* Makes a list that is now in the catalog the server's current one. */
 static void
 ngx_tg_mcp_server_set_list(ngx_tg_mcp_server_t *mcp,
                            ngx_tg_imported_list_t *list)
@@ -64,7 +65,7 @@ ngx_tg_mcp_server_set_list(ngx_tg_mcp_server_t *mcp,
     ngx_tg_imported_list_compile_schemas(mcp);
 }
 
-/* Offers the catalogue that is complete to clients. */
+/* Offers the complete catalog to clients. */
 static void
 ngx_tg_imported_catalog_publish(ngx_tg_imported_catalog_t *imports)
 {
@@ -95,7 +96,7 @@ ngx_tg_imported_catalog_publish(ngx_tg_imported_catalog_t *imports)
     ngx_tg_catalog_builder_free(builder);
 }
 
-/* All workers compose; one logs it. */
+/* Starts a build. All workers build; only one logs conflicts. */
 static ngx_int_t
 ngx_tg_imported_catalog_start_build(ngx_tg_imported_catalog_t *imports)
 {
@@ -159,9 +160,9 @@ ngx_tg_imported_catalog_run_build(tg_sched_source_t *source)
     }
 }
 
-/* --- reading --- */
+/* --- reading of lists --- */
 
-/* A list that is read: composes what is offered with it. */
+/* Makes a list that was read the pending one, and starts a build. */
 static void
 ngx_tg_mcp_server_accept_list(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list)

@@ -1,13 +1,16 @@
 /*
- * The first list of a server of which none is known: clients that ask before
- * it came wait for it, as many of them never ask again.
+ * Waiting for the first list of an MCP server: requests that come before it
+ * wait, because many clients request the list only once.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
-/* For lists; agents give a server 10 s at their start, or more. */
+/*
+ * Maximum wait of a list request, in ms; agents allow a server 10 s or more at
+ * their start.
+ */
 #define NGX_TG_IMPORTED_LIST_WAIT_MAX 8000
 
-/* Is it about to be known what it lists? */
+/* Checks whether the first list of a server may still come. */
 static ngx_uint_t
 ngx_tg_mcp_server_is_list_awaited(const ngx_tg_mcp_server_t *mcp)
 {
@@ -64,7 +67,7 @@ ngx_tg_imported_list_get_wait_time(const ngx_tg_srv_conf_t *scf, tg_str_t name)
             return NGX_TG_IMPORTED_LIST_WAIT_MAX;
         }
 
-        /* As calls of a server that starts do. */
+        /* The wait of a call of a server that is starting. */
         if (ngx_tg_mcp_server_owns_name(mcp[i], name)) {
             most = ngx_max(most, ngx_min(mcp[i]->start_timeout,
                                          mcp[i]->block->timeout));
@@ -74,7 +77,10 @@ ngx_tg_imported_list_get_wait_time(const ngx_tg_srv_conf_t *scf, tg_str_t name)
     return most;
 }
 
-/* What the runner said last of a server, as an object, which is in text. */
+/*
+ * Returns the last state that the runner reported of a server, as a JSON object
+ * in text.
+ */
 static tg_str_t
 ngx_tg_mcp_server_copy_state(const ngx_tg_mcp_server_t *mcp, tg_buf_t *text)
 {
@@ -86,7 +92,10 @@ ngx_tg_mcp_server_copy_state(const ngx_tg_mcp_server_t *mcp, tg_buf_t *text)
     return tg_buf_view(text);
 }
 
-/* Of a name that begins as the tools of a server whose list is not known. */
+/*
+ * Explains an unknown tool whose name has the prefix of a server without a
+ * list.
+ */
 static void
 ngx_tg_imported_tool_explain_unknown(const ngx_tg_srv_conf_t *scf,
                                      tg_str_t name, tg_buf_t *text)
@@ -128,7 +137,10 @@ ngx_tg_imported_tool_explain_unknown(const ngx_tg_srv_conf_t *scf,
     tg_buf_deinit(&members);
 }
 
-/* "starting" or "failed"; NULL: it is there, or would be with a call. */
+/*
+ * Returns "starting" or "failed"; NULL if the server is running, or would start
+ * at the next call.
+ */
 static const char *
 ngx_tg_mcp_server_get_absent_state(const ngx_tg_mcp_server_t *mcp,
                                    tg_str_t members)
@@ -171,7 +183,7 @@ ngx_tg_imports_write_absent_servers(void *base, tg_buf_t *json)
         members = ngx_tg_mcp_server_copy_state(mcp[i], &text);
         state = ngx_tg_mcp_server_get_absent_state(mcp[i], members);
 
-        /* Who may not see its tools does not get to know of it. */
+        /* Omit the server for clients that may not see its tools. */
         if (state == NULL
             || !ngx_tg_session_base_can_see(base, &mcp[i]->block->entry)) {
             continue;

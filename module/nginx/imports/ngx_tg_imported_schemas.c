@@ -1,17 +1,20 @@
 /*
- * The schemas of tools that MCP servers list.  They are compiled in time
- * slices, or when a tool is called before its turn, so that no list holds a
- * worker; and never in the master.  What exceeds the bounds for imported
- * schemas is passed on and not checked.
+ * Schemas of imported tools. They are compiled in time slices, or earlier when
+ * a tool is called, so that no list delays a worker; never in the master. A
+ * schema that exceeds the bounds for imported schemas is passed on but not
+ * checked.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
-/* Tools that status names; a list with more has one reason for most. */
+/*
+ * Maximum number of unchecked tools in the status; longer lists usually have
+ * one common reason.
+ */
 #define NGX_TG_IMPORTED_UNCHECKED_MAX 100
-/* Steps of the scheduler in one of a schema. */
+/* Scheduler steps charged per step of a schema compilation. */
 #define NGX_TG_SCHEMA_STEPS_PER_SLICE_STEP 16
 
-/* The next of a list's tools that are not checked, from *at on; or NULL. */
+/* Returns the next tool with an unchecked schema, from *at on, or NULL. */
 static const ngx_tg_tool_t *
 ngx_tg_imported_list_next_unchecked(const ngx_tg_imported_list_t *list,
                                     ngx_uint_t *at)
@@ -29,7 +32,10 @@ ngx_tg_imported_list_next_unchecked(const ngx_tg_imported_list_t *list,
     return NULL;
 }
 
-/* One line about the whole list, unless it says what was said last. */
+/*
+ * Logs one line about all unchecked schemas of the list, unless it equals the
+ * last one.
+ */
 static void
 ngx_tg_imported_list_log_unchecked(ngx_tg_mcp_server_t *mcp)
 {

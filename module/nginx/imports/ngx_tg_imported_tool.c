@@ -1,18 +1,20 @@
 /*
- * A tool that an MCP server lists, as a tool of ours: repaired, named, and
- * described as its block says.  A list that comes shares the tools that did not
- * change with the list before it.
+ * A tool from the list of an MCP server: repaired, renamed, and described by
+ * its block. A new list shares unchanged tools with the previous list.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "catalog/tg_imported_tool.h"
 #include "catalog/tg_catalog_entry.h"
 
-/* Bytes of a tool's pool: at most, and beside its texts. */
+/* Maximum pool size of a tool, and pool space beyond its texts, in bytes. */
 #define NGX_TG_IMPORTED_TOOL_POOL_MAX 8192
 #define NGX_TG_IMPORTED_TOOL_POOL_EXTRA 512
 
-/* The block about a tool, by either of its names; or the one around it. */
+/*
+ * Returns the `tool` block for a tool, by either of its names, or the
+ * `mcp_server` block.
+ */
 static ngx_tg_tool_t *
 ngx_tg_imported_tool_find_block(const ngx_tg_mcp_server_t *mcp, tg_str_t name,
                                 tg_str_t client_name)
@@ -33,9 +35,12 @@ ngx_tg_imported_tool_find_block(const ngx_tg_mcp_server_t *mcp, tg_str_t name,
     return mcp->block;
 }
 
-/* --- a tool --- */
+/* --- creation --- */
 
-/* A copy of a text in a pool; decoded, where it is a raw string. */
+/*
+ * Copies a text to a pool; decodes a raw JSON string if is_raw. Returns NGX_OK
+ * or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_copy_text(ngx_pool_t *pool, tg_str_t text,
                                ngx_uint_t is_raw, tg_str_t *copy)
@@ -66,7 +71,10 @@ ngx_tg_imported_tool_free_text(void *data)
     tg_free(tg_alloc_libc(), data);
 }
 
-/* Has a pool own a text that was built: a copy, or the text if it is long. */
+/*
+ * Moves a text to a pool: copies a short one, and takes over the memory of a
+ * long one. Returns NGX_OK or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_adopt_text(ngx_pool_t *pool, tg_buf_t *text,
                                 tg_str_t *kept)
@@ -97,7 +105,10 @@ ngx_tg_imported_tool_adopt_text(ngx_pool_t *pool, tg_buf_t *text,
     return rc;
 }
 
-/* Renders what clients of both eras are listed. */
+/*
+ * Renders the tool for lists of current and of legacy clients. Returns NGX_OK
+ * or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
                             const tg_catalog_entry_t *instead)
@@ -110,7 +121,9 @@ ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
     tg_buf_init(&listing, tg_alloc_libc());
     tg_buf_init(&shown, tg_alloc_libc());
 
-    /* Where large results are stored, a preview does not match any schema. */
+    /*
+     * If large results are stored, a preview does not match the output schema.
+     */
     if (tool->stores_output) {
         tg_catalog_entry_write_legacy(&shown, raw);
         raw = tg_buf_view(&shown);
@@ -135,7 +148,10 @@ ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
     return rc;
 }
 
-/* What clients are told, and what a schema file says. */
+/*
+ * Sets the title, description and annotations, for clients and for schema
+ * files. Returns NGX_OK or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_describe(ngx_tg_tool_t *tool, tg_str_t raw,
                               tg_str_t description)
@@ -160,7 +176,7 @@ ngx_tg_imported_tool_describe(ngx_tg_tool_t *tool, tg_str_t raw,
     return rc;
 }
 
-/* Of a raw tool that is one; its names are known. */
+/* Initializes a tool from a valid raw element; its names are set already. */
 static ngx_int_t
 ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
                           const ngx_tg_tool_t *block)
@@ -186,7 +202,9 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     tool->stores_output = block->stores_output;
     tool->preview = block->preview;
 
-    /* A preview does not match it, so clients do not get to know it. */
+    /*
+     * A preview does not match the output schema, so clients do not receive it.
+     */
     if (!block->stores_output) {
         tool->entry.output_schema = members[1];
     }
@@ -203,7 +221,10 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     return ngx_tg_imported_tool_describe(tool, raw, members[2]);
 }
 
-/* Has a tool be one that clients can read, or says in repair why it is none. */
+/*
+ * Repairs a tool so that clients can read it, or sets the reason in repair if
+ * it cannot be repaired. Returns NGX_OK, or NGX_ERROR if there is no memory.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_repair(ngx_pool_t *pool, tg_tool_repair_t *repair,
                             tg_str_t *raw)
@@ -222,7 +243,10 @@ ngx_tg_imported_tool_repair(ngx_pool_t *pool, tg_tool_repair_t *repair,
     return NGX_OK;
 }
 
-/* Makes a tool in its pool; returns as ngx_tg_imported_tool_create(). */
+/*
+ * Builds a tool in its pool. Returns NGX_OK; NGX_DECLINED if it cannot be
+ * listed; NGX_ERROR if there is no memory.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_build(ngx_tg_imported_tool_t *listed, ngx_pool_t *pool,
                            const ngx_tg_imported_list_item_t *element,
@@ -276,7 +300,7 @@ ngx_tg_imported_tool_create(ngx_tg_mcp_server_t *mcp,
     ngx_pool_t *pool;
     ngx_int_t rc;
 
-    /* With room for a usual one and its two texts. */
+    /* Enough for a usual tool and two copies of its text. */
     pool = ngx_create_pool(ngx_min(sizeof(ngx_pool_t) + sizeof(*listed)
                                        + 2 * element->raw.len
                                        + NGX_TG_IMPORTED_TOOL_POOL_EXTRA,
@@ -313,7 +337,7 @@ ngx_tg_imported_tool_find_unchanged(const ngx_tg_mcp_server_t *mcp,
     ngx_tg_imported_tool_t *listed;
     const tg_catalog_entry_t *entry;
 
-    /* The log has no remarks about a guess. */
+    /* The issues of a guessed list were not logged. */
     if (mcp->list == NULL || mcp->list->is_guessed) {
         return NULL;
     }

@@ -1,5 +1,6 @@
 /*
- * A call of a tool that another MCP server has: a job of the runner's.
+ * A call of an imported tool, which the runner executes; the end of clients;
+ * the status of MCP servers.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
@@ -22,9 +23,12 @@ const ngx_tg_handler_t ngx_tg_imported_tool_handler = {
     .write_status = ngx_tg_imports_write_status,
 };
 
-/* --- a call --- */
+/* --- calls --- */
 
-/* Appends the folder in which the client is, and whose it must be. */
+/*
+ * Appends the client's current folder and its uid. Returns NULL, or the error
+ * text for the client.
+ */
 static const char *
 ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
                                 tg_buf_t *params)
@@ -51,7 +55,10 @@ ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
     return NULL;
 }
 
-/* Appends whose process is called: NULL, or what is wrong. */
+/*
+ * Appends the user or connection whose process is called. Returns NULL, or the
+ * error text for the client.
+ */
 static const char *
 ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                      const ngx_tg_mcp_server_t *mcp,
@@ -97,7 +104,10 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                : NULL;
 }
 
-/* The params of the runner's method `mcp_call`; NULL, or what is wrong. */
+/*
+ * Writes the params of the runner's method `mcp_call`. Returns NULL, or the
+ * error text for the client.
+ */
 static const char *
 ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
                                   tg_buf_t *params)
@@ -154,7 +164,7 @@ ngx_tg_imported_call_start(ngx_tg_call_t *call, tg_request_t *request)
     tg_buf_deinit(&params);
 }
 
-/* --- a client that is gone --- */
+/* --- clients that are gone --- */
 
 static void
 ngx_tg_imports_on_client_gone(ngx_tg_session_base_t *base)

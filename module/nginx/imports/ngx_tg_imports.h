@@ -1,21 +1,21 @@
 /*
- * `mcp_server NAME { }`: the tools of other MCP servers, which the runner
- * starts, keeps and asks.
+ * `mcp_server NAME { }`: tools imported from other MCP servers, which the
+ * runner starts, keeps running and calls.
  *
- *   ngx_tg_imported_tool_call.c        a call, and a client that is gone
- *   ngx_tg_mcp_server_module.c the block
- *   ngx_tg_mcp_server_directives.c   what it says of its server
- *   ngx_tg_mcp_server_http_directives.c   its directives about HTTP
- *   ngx_tg_mcp_server_spec.c   all of that for the runner
- *   ngx_tg_imported_list.c   what a server lists: which of its tools are chosen
- *   ngx_tg_imported_tool.c   one of them, as a tool of ours
- *   ngx_tg_imported_list_issues.c what of that is left out or repaired
- *   ngx_tg_imported_list_cache.c   the last list that the runner stored
- *   ngx_tg_imported_schemas.c  the schemas of tools that are listed
- *   ngx_tg_imported_list_update.c  takes a new list, in time slices
- *   ngx_tg_imported_catalog.c  composes the catalogue of config and lists
- *   ngx_tg_mcp_server_subscribe.c  a worker hears of lists from the runner
- *   ngx_tg_imported_list_wait.c   requests that wait for the first list
+ *   ngx_tg_mcp_server_module.c           the block and its module
+ *   ngx_tg_mcp_server_directives.c       directives of the block
+ *   ngx_tg_mcp_server_http_directives.c  directives about HTTP
+ *   ngx_tg_mcp_server_spec.c             the block as JSON for the runner
+ *   ngx_tg_mcp_server_subscribe.c        a worker's subscription to lists
+ *   ngx_tg_imported_list.c               a server's list: selected tools
+ *   ngx_tg_imported_list_issues.c        omitted and repaired tools
+ *   ngx_tg_imported_list_cache.c         the list that the runner stored
+ *   ngx_tg_imported_list_update.c        update of a list, in time slices
+ *   ngx_tg_imported_list_wait.c          requests that wait for the first list
+ *   ngx_tg_imported_tool.c               an imported tool
+ *   ngx_tg_imported_tool_call.c          calls, clients that are gone, status
+ *   ngx_tg_imported_schemas.c            compilation of imported schemas
+ *   ngx_tg_imported_catalog.c            catalog of the config and the lists
  */
 #ifndef _NGX_TG_IMPORTS_H_INCLUDED_
 #define _NGX_TG_IMPORTS_H_INCLUDED_
@@ -24,10 +24,10 @@
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/sched/ngx_tg_sched.h"
 
-/* Of a SHA-1, in hexadecimal. */
+/* Length of a hexadecimal SHA-1. */
 #define NGX_TG_MCP_SERVER_KEY_LEN 40
 
-/* Whose process a server is; as `share` has them. */
+/* Clients that share one process or session of a server; values of `share`. */
 typedef enum {
     NGX_TG_MCP_SHARE_ALL = 0,
     NGX_TG_MCP_SHARE_USER,
@@ -36,88 +36,90 @@ typedef enum {
 
 typedef struct ngx_tg_mcp_server_s ngx_tg_mcp_server_t;
 
-/* `header NAME VALUE` */
+/* header NAME VALUE */
 typedef struct {
     ngx_str_t name;
     ngx_str_t value;
-    ngx_uint_t is_secret; /* it is from a file */
+    ngx_uint_t is_secret; /* the value is from a file */
 } ngx_tg_mcp_server_header_t;
 
-/* A tool of one list or more. */
+/* A tool that one or more lists contain. */
 typedef struct {
-    ngx_tg_tool_t tool; /* its conf is this */
+    ngx_tg_tool_t tool; /* its conf points to this struct */
     ngx_tg_mcp_server_t *server;
-    size_t nrefs;     /* lists */
-    tg_str_t raw;     /* the element of the list, as it came */
-    tg_str_t name;    /* the raw string that its server knows it by */
-    unsigned repairs; /* see tg_tool_repair_t */
+    size_t nrefs;     /* number of lists that contain the tool */
+    tg_str_t raw;     /* copy of the list's element, as received */
+    tg_str_t name;    /* its server's name for the tool, a raw JSON string */
+    unsigned repairs; /* flags of tg_tool_repair_t */
 } ngx_tg_imported_tool_t;
 
 /* An element of a list that has a name. */
 typedef struct {
     tg_str_t raw;
-    tg_str_t raw_name;    /* the string in raw */
-    tg_str_t name;        /* plain text */
-    tg_str_t client_name; /* its name for clients */
+    tg_str_t raw_name;    /* name as a raw JSON string, within raw */
+    tg_str_t name;        /* name as plain text */
+    tg_str_t client_name; /* name of the tool for clients */
 } ngx_tg_imported_list_item_t;
 
-/* A tool of a list that is left out of what clients see, or repaired there. */
+/* A tool of a list that is omitted from clients' lists, or repaired there. */
 typedef struct {
-    ngx_uint_t at;    /* the number of its element, from 1 on */
-    tg_str_t name;    /* the raw string of its server, or absent */
-    const char *why;  /* it is left out; NULL: it is not */
-    unsigned repairs; /* see tg_tool_repair_t */
+    ngx_uint_t at; /* position of its element, from 1 */
+    /* server's name for the tool, a raw JSON string, or absent */
+    tg_str_t name;
+    const char *why;  /* reason of the omission; NULL: not omitted */
+    unsigned repairs; /* flags of tg_tool_repair_t */
 } ngx_tg_imported_list_issue_t;
 
-/* A server's list; there as long as somebody holds it. */
+/* The list of an MCP server, reference-counted. */
 typedef struct {
     size_t nrefs;
-    ngx_pool_t *pool;  /* with all that is in it, and this */
-    ngx_array_t tools; /* ngx_tg_imported_tool_t *, held */
+    ngx_pool_t *pool;  /* pool of all contents and of this struct */
+    ngx_array_t tools; /* ngx_tg_imported_tool_t *, each with a reference */
 
-    tg_buf_t raw;          /* the array as it came, until it is read */
-    tg_json_cursor_t rest; /* the elements that are not read yet */
+    tg_buf_t raw;          /* the array as received, until all of it is read */
+    tg_json_cursor_t rest; /* elements that are not read yet */
     ngx_uint_t nread;
-    /* which patterns of the block fit a tool; NULL if quiet */
+    /* which patterns of the block matched a tool; NULL if quiet */
     u_char *used_patterns;
-    ngx_tg_imported_list_issue_t *issues; /* the first ones, or NULL */
-    ngx_uint_t nissues;                   /* all that there were */
-    ngx_uint_t is_quiet;                  /* its remarks are not logged */
-    ngx_uint_t is_guessed; /* of another server, which the block had before */
+    ngx_tg_imported_list_issue_t *issues; /* the first issues, or NULL */
+    ngx_uint_t nissues;                   /* number of all issues */
+    ngx_uint_t is_quiet;                  /* issues are not logged */
+    /* list of the server that this block described before a config change */
+    ngx_uint_t is_guessed;
 } ngx_tg_imported_list_t;
 
 typedef struct ngx_tg_catalog_builder_s ngx_tg_catalog_builder_t;
 
-/* What a server with such blocks offers. */
+/* The catalog of a server with `mcp_server` blocks. */
 typedef struct {
     ngx_tg_srv_conf_t *scf;
-    tg_catalog_t *config_catalog; /* of the config alone, held */
-    ngx_array_t servers; /* ngx_tg_mcp_server_t *, as they stand there */
+    tg_catalog_t *config_catalog; /* entries of the config, with a reference */
+    ngx_array_t servers; /* ngx_tg_mcp_server_t *, in the order of the config */
 
-    /* of the worker */
-    ngx_tg_catalog_builder_t *builder; /* NULL: none is under way */
-    ngx_uint_t is_rebuild_due;         /* a list has come since it began */
-    tg_sched_source_t source;          /* composes the next catalogue */
+    /* state in a worker */
+    ngx_tg_catalog_builder_t *builder; /* NULL: no build is running */
+    ngx_uint_t is_rebuild_due; /* a list was accepted since the build began */
+    tg_sched_source_t source;  /* builds the next catalog */
 } ngx_tg_imported_catalog_t;
 
-/* A block. */
+/* An `mcp_server` block. */
 struct ngx_tg_mcp_server_s {
-    ngx_tg_tool_t *block; /* what it says of all its tools */
+    ngx_tg_tool_t *block; /* settings for all its tools */
     ngx_tg_imported_catalog_t *imports;
     ngx_str_t name;
-    size_t at;         /* so many tools and methods stand before it */
-    ngx_array_t *argv; /* ngx_str_t, as are the others */
+    size_t at;         /* number of catalog entries before the block */
+    ngx_array_t *argv; /* ngx_str_t, like the arrays that follow */
     ngx_array_t *env;
     ngx_array_t *roots;
-    ngx_array_t *include_patterns; /* `tools`; NULL: all of them */
+    ngx_array_t *include_patterns; /* `tools`; NULL: all tools */
     ngx_array_t *exclude_patterns; /* `hide` */
-    ngx_array_t *tools;            /* ngx_tg_tool_t *: the blocks in it */
-    ngx_array_t *headers;          /* ngx_tg_mcp_server_header_t */
+    ngx_array_t *tools;   /* ngx_tg_tool_t *: the `tool` blocks in it */
+    ngx_array_t *headers; /* ngx_tg_mcp_server_header_t */
     ngx_str_t pass;
     ngx_str_t url;
     ngx_str_t ca_file;
     ngx_str_t proxy;
-    ngx_msec_t connect_timeout; /* 0: the default */
+    ngx_msec_t connect_timeout; /* in ms; 0: default */
     ngx_str_t cwd;
     ngx_str_t prefix;
     ngx_uint_t has_client_cwd;
@@ -125,32 +127,33 @@ struct ngx_tg_mcp_server_s {
     ngx_uint_t starts_at_boot;
     ngx_msec_t idle;
     ngx_msec_t start_timeout;
-    off_t memory; /* 0: no limit */
+    off_t memory; /* in bytes; 0: no limit */
     off_t pids;
 
-    tg_str_t spec; /* of all that, for the runner: raw JSON */
+    tg_str_t spec; /* the block for the runner, raw JSON */
     char key[NGX_TG_MCP_SERVER_KEY_LEN];
-    /* of whom or what is called, alone */
+    /* digest of only the program or address */
     char endpoint_digest[NGX_TG_MCP_SERVER_KEY_LEN];
-    ngx_tg_imported_list_t *list; /* held; NULL: not known */
+    ngx_tg_imported_list_t *list; /* with a reference; NULL: unknown */
 
-    /* of the worker */
+    /* state in a worker */
     ngx_tg_runner_subscriber_t subscriber;
     ngx_tg_upstream_request_t subscribe_request;
     ngx_event_t retry_event;
     ngx_msec_t retry_delay;
-    tg_buf_t state;     /* what the runner said last of it, as members */
-    tg_throttle_t pace; /* of lines about its tools */
-    ngx_tg_imported_list_t
-        *pending_list; /* is read, and not offered; or NULL */
-    ngx_tg_imported_list_t *reading_list; /* the next list; NULL: none comes */
-    ngx_tg_imported_list_t *queued_list;  /* the newest, if it is another one */
-    tg_sched_source_t reading_source;     /* reads it */
-    ngx_uint_t has_failed; /* its last start, as far as is known */
-    tg_sched_source_t
-        source;           /* compiles the list's schemas, one after the other */
-    ngx_uint_t ncompiled; /* so many of its tools */
-    uint64_t unchecked;   /* what the log said last of that, as a hash */
+    tg_buf_t state;     /* last state from the runner, as JSON members */
+    tg_throttle_t pace; /* throttle for log lines about its tools */
+    /* a list that was read but is not in the catalog yet; or NULL */
+    ngx_tg_imported_list_t *pending_list;
+    /* a list that is being read; NULL: none */
+    ngx_tg_imported_list_t *reading_list;
+    /* the newest list received meanwhile, or NULL */
+    ngx_tg_imported_list_t *queued_list;
+    tg_sched_source_t reading_source; /* time slices for reading a list */
+    ngx_uint_t has_failed;    /* last start failed, as far as is known */
+    tg_sched_source_t source; /* time slices for compiling the list's schemas */
+    ngx_uint_t ncompiled;     /* number of its tools that were compiled */
+    uint64_t unchecked; /* hash of the last log line about unchecked schemas */
 };
 
 typedef struct {
@@ -161,15 +164,19 @@ typedef struct {
 extern ngx_module_t ngx_tg_imports_module;
 extern const ngx_tg_handler_t ngx_tg_imported_tool_handler;
 
-/* --- conf --- */
+/* --- directives --- */
 
 /*
- * One process or session serves many calls: NULL, or what is wrong with a
- * text for it as for its start.
+ * Checks a text of the block. It must be constant, because one process or
+ * session serves many calls. Returns NULL, or the text that follows the value
+ * in the error message.
  */
 const char *ngx_tg_mcp_server_text_check(const ngx_str_t *text);
 
-/* At most so many letters, digits, `_` and `-`? */
+/*
+ * Checks whether a text has at most max characters, all of them letters,
+ * digits, `_` or `-`.
+ */
 ngx_uint_t ngx_tg_mcp_server_is_word(const ngx_str_t *text, size_t max);
 
 char *ngx_tg_mcp_server_set_exec(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -198,41 +205,46 @@ char *ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_tg_mcp_server_add_roots(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
 
-/* The block is read: writes its spec, and the key of it.  NGX_ERROR: logged. */
+/*
+ * Writes the spec and its key, after the block is read. Returns NGX_OK, or
+ * NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_mcp_server_init_spec(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp);
 
 /* --- lists --- */
 
 /*
- * The names of a tool that a block means by one of them: its server's, and
- * that of clients, in room of TG_NAME_AGENT_MAX bytes, which it returns.
+ * Determines a tool's two names from either of them, as a `tool` block gives
+ * it. name becomes the server's name. Returns the clients' name, possibly in
+ * room, which has TG_NAME_AGENT_MAX bytes.
  */
 tg_str_t ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp,
                                         tg_str_t *name, char *room);
 
-/* Do `tools` and `hide` let a tool be offered, by either of its names? */
+/* Checks whether `tools` and `hide` select a tool, by either of its names. */
 ngx_uint_t ngx_tg_imported_tool_is_selected(const ngx_tg_mcp_server_t *mcp,
                                             tg_str_t name,
                                             tg_str_t client_name);
 
 /*
- * A list of which nothing is read yet: a copy of a valid array.  What is left
- * out, repaired or useless goes to the log unless it is quiet; log is that of
- * its pools.  NULL: no memory.
+ * Creates a list from a copy of a valid JSON array; its tools are not read yet.
+ * Omitted, repaired and unused parts are logged unless is_quiet. log is the log
+ * of its pools. Returns NULL if there is no memory.
  */
 ngx_tg_imported_list_t *ngx_tg_imported_list_create(
     const ngx_tg_mcp_server_t *mcp, tg_str_t array, ngx_uint_t is_quiet,
     ngx_log_t *log);
 
 /*
- * Reads the next tools of a list, up to so many bytes and one tool.  NGX_OK: it
- * is read; NGX_AGAIN: there are more; NGX_ERROR: no memory.
+ * Reads the next tools of a list: about `bytes` bytes, at least one tool.
+ * Returns NGX_OK when the list is complete, NGX_AGAIN if there are more tools,
+ * or NGX_ERROR if there is no memory.
  */
 ngx_int_t ngx_tg_imported_list_read(ngx_tg_mcp_server_t *mcp,
                                     ngx_tg_imported_list_t *list, size_t bytes,
                                     ngx_log_t *log);
 
-/* Is a list that is read the same as another one? */
+/* Checks whether two lists that were read are equal. */
 ngx_uint_t ngx_tg_imported_list_is_equal(const ngx_tg_imported_list_t *list,
                                          const ngx_tg_imported_list_t *other);
 
@@ -242,78 +254,92 @@ ngx_tg_imported_list_get_tool(const ngx_tg_imported_list_t *list, ngx_uint_t i)
     return ((ngx_tg_imported_tool_t **) list->tools.elts)[i];
 }
 
+/* Releases a reference to a list, which may be NULL. */
 void ngx_tg_imported_list_release(ngx_tg_imported_list_t *list);
 
 /* --- ngx_tg_imported_tool.c --- */
 
 /*
- * Makes a tool, held once, of an element that is chosen.  NGX_OK; NGX_DECLINED:
- * it cannot be listed, and repair says why; NGX_ERROR: no memory.
+ * Creates a tool with one reference from an element of a list. Returns NGX_OK;
+ * NGX_DECLINED if it cannot be listed, with the reason in repair; NGX_ERROR if
+ * there is no memory.
  */
 ngx_int_t ngx_tg_imported_tool_create(
     ngx_tg_mcp_server_t *mcp, const ngx_tg_imported_list_item_t *element,
     tg_tool_repair_t *repair, ngx_log_t *log, ngx_tg_imported_tool_t **made);
 
-/* The server's tool of the same bytes that is offered now, held; or NULL. */
+/*
+ * Returns the tool of the current catalog with a new reference, if its element
+ * has identical bytes. Returns NULL otherwise.
+ */
 ngx_tg_imported_tool_t *ngx_tg_imported_tool_find_unchanged(
     const ngx_tg_mcp_server_t *mcp, const ngx_tg_imported_list_item_t *element);
 
+/* Releases a reference to a tool. */
 void ngx_tg_imported_tool_release(ngx_tg_imported_tool_t *listed);
 
 /* --- ngx_tg_imported_list_issues.c --- */
 
-/* Before the first tool of a list. */
+/* Initializes the repair state before the first tool of a list. */
 void ngx_tg_imported_list_init_repair(tg_tool_repair_t *repair);
 
-/* Notes it for the status, and logs it where log is not NULL. */
+/* Stores an issue for the status, and logs it unless log is NULL. */
 void ngx_tg_imported_list_add_issue(ngx_tg_mcp_server_t *mcp,
                                     ngx_tg_imported_list_t *list,
                                     const ngx_tg_imported_list_issue_t *issue,
                                     ngx_log_t *log);
 
-/* Warns of a schema that some models' APIs refuse; name is a raw string. */
+/*
+ * Warns about a schema that some models' APIs reject; name is a raw JSON
+ * string.
+ */
 void ngx_tg_imported_tool_warn_union(ngx_tg_mcp_server_t *mcp, tg_str_t name,
                                      tg_str_t word, ngx_log_t *log);
 
-/* Appends members with the tools that are left out or repaired, if any. */
+/* Appends members with the omitted and the repaired tools, if there are any. */
 void ngx_tg_imported_list_write_issues(const ngx_tg_mcp_server_t *mcp,
                                        tg_buf_t *json);
 
 /*
- * The list that the runner kept of a server, or of the one that the block of
- * this name had before.  NGX_OK, also where there is none that can be read;
- * NGX_ERROR: no memory.
+ * Reads the list that the runner stored of a server, or of the server that the
+ * block of this name had before. Returns NGX_OK, even if there is no readable
+ * list, or NGX_ERROR if there is no memory.
  */
 ngx_int_t ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle,
                                           ngx_tg_mcp_server_t *mcp);
 
 /*
  * Compiles the schemas of the server's list in time slices, until another list
- * comes.  The first worker logs which are not checked.
+ * replaces it. The first worker logs schemas that are not checked.
  */
 void ngx_tg_imported_list_compile_schemas(ngx_tg_mcp_server_t *mcp);
 
-/* Appends a member with its tools that are not checked, if any. */
+/*
+ * Appends a member with the tools whose schemas are not checked, if there are
+ * any.
+ */
 void ngx_tg_imported_list_write_unchecked(const ngx_tg_mcp_server_t *mcp,
                                           tg_buf_t *json);
 
-/* --- the catalogue --- */
+/* --- catalog --- */
 
 /*
- * Takes a list that came: it is read, composed and offered to clients in time
- * slices, and the list before serves until then.  Nothing changes where it is
- * the list that is known.  NGX_OK; NGX_ERROR: no memory.
+ * Accepts a new list: reads it, builds the catalog and offers it to clients,
+ * all in time slices; the previous list is used until then. Does nothing if the
+ * list is unchanged. Returns NGX_OK, or NGX_ERROR if there is no memory.
  */
 ngx_int_t ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t array);
 
-/* Is a list of the server about to be offered? */
+/*
+ * Checks whether a list of the server is being read or built into the catalog.
+ */
 static ngx_inline ngx_uint_t
 ngx_tg_imported_list_is_pending(const ngx_tg_mcp_server_t *mcp)
 {
     return mcp->pending_list != NULL || mcp->reading_list != NULL;
 }
 
-/* What clashes of names are logged with. */
+/* Logging of name conflicts between tools. */
 typedef struct {
     ngx_log_t *log;
     ngx_uint_t level;
@@ -322,41 +348,50 @@ typedef struct {
 } ngx_tg_name_conflict_log_t;
 
 /*
- * Begins the catalogue of a server's config and lists, of those that are coming
- * where there are any.  NULL: no memory.
+ * Starts building the catalog of a server's config and lists; a pending list
+ * replaces the current one. Returns NULL if there is no memory.
  */
 ngx_tg_catalog_builder_t *ngx_tg_catalog_builder_create(
     const ngx_tg_imported_catalog_t *imports,
     const ngx_tg_name_conflict_log_t *clashes);
 
 /*
- * Adds up to n entries.  NGX_OK: it is complete; NGX_AGAIN: there are more;
- * NGX_ERROR: no memory.
+ * Adds up to n entries. Returns NGX_OK when the catalog is complete, NGX_AGAIN
+ * if there are more entries, or NGX_ERROR if there is no memory.
  */
 ngx_int_t ngx_tg_catalog_builder_add_some(ngx_tg_catalog_builder_t *to,
                                           ngx_uint_t n);
 
-/* The complete catalogue, held by the composition; and the list in it. */
+/* Returns the complete catalog; the builder keeps its reference. */
 tg_catalog_t *ngx_tg_catalog_builder_get_catalog(
     const ngx_tg_catalog_builder_t *builder);
+/* Returns the list of the i-th MCP server in the catalog, or NULL. */
 ngx_tg_imported_list_t *ngx_tg_catalog_builder_get_list(
     const ngx_tg_catalog_builder_t *builder, ngx_uint_t server);
 
 void ngx_tg_catalog_builder_free(ngx_tg_catalog_builder_t *builder);
 
-/* Appends a member with those of its tools whose names others have, if any. */
+/*
+ * Appends a member with the tools that are omitted because another entry has
+ * their name, if there are any.
+ */
 void ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
                                           tg_buf_t *json);
 
-/* As ngx_tg_handler_t has it. */
+/*
+ * Builds the catalogs with the stored lists; finalize_config of
+ * ngx_tg_handler_t. Returns NGX_OK, or NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_imports_finalize_config(ngx_cycle_t *cycle);
 
-/* --- the worker --- */
+/* --- worker --- */
 
-/* Requests of a server's clients wait for first lists from now on. */
+/* Lets requests of a server's clients wait for first lists. */
 void ngx_tg_imported_list_wait_init(ngx_tg_imported_catalog_t *imports);
 
-/* A new runner must know the server before it is asked for a call. */
+/*
+ * Subscribes at once: a new runner must know the server before it gets a call.
+ */
 void ngx_tg_mcp_server_subscribe_now(ngx_tg_mcp_server_t *mcp);
 
 ngx_int_t ngx_tg_imports_init_process(ngx_cycle_t *cycle);

@@ -1,5 +1,6 @@
 /*
- * What an `mcp_server` block says of its server.
+ * Directives of an `mcp_server` block: program or address, environment,
+ * timeouts, prefix, selection of tools, roots.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
@@ -8,7 +9,7 @@
 
 #include <ctype.h>
 
-/* A prefix leaves half of an agent's 64 characters. */
+/* Maximum length of a prefix: half of the 64 characters that agents allow. */
 #define NGX_TG_MCP_PREFIX_MAX 32
 
 /* --- values --- */
@@ -67,7 +68,7 @@ ngx_tg_mcp_server_push_text(ngx_conf_t *cf, ngx_array_t **array,
     return NGX_CONF_OK;
 }
 
-/* All arguments, from the n-th on. */
+/* Appends the arguments of the directive, from the n-th on. */
 static char *
 ngx_tg_mcp_server_push_args(ngx_conf_t *cf, ngx_uint_t n, ngx_array_t **array)
 {
@@ -414,7 +415,10 @@ ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* A path as a URI; its characters stay where RFC 3986 lets them. */
+/*
+ * Converts a directory's path to a file URI, with percent-encoding where RFC
+ * 3986 requires it. Returns NGX_CONF_OK or an error.
+ */
 static char *
 ngx_tg_mcp_server_path_to_uri(ngx_conf_t *cf, ngx_str_t *path)
 {

@@ -1,5 +1,5 @@
 /*
- * `url` of an `mcp_server` and what belongs to it: one that is reached over
+ * `url` of an `mcp_server` and the related directives, for a server over
  * Streamable HTTP.
  */
 #include "nginx/imports/ngx_tg_imports.h"
@@ -7,7 +7,7 @@
 #include "base/tg_url.h"
 #include "nginx/config/ngx_tg_http_common_directives.h"
 
-/* As the runner takes them. */
+/* Maximum number of headers that the runner accepts. */
 #define NGX_TG_MCP_HEADERS_MAX 64
 
 char *
@@ -52,7 +52,10 @@ ngx_tg_mcp_server_set_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                                    : NGX_CONF_ERROR;
 }
 
-/* Those that the transport itself sends. */
+/*
+ * Rejects headers that the transport itself sets. Returns NULL, or the text of
+ * the error message.
+ */
 static const char *
 ngx_tg_mcp_server_header_check(const ngx_str_t *name)
 {
@@ -74,7 +77,7 @@ ngx_tg_mcp_server_header_check(const ngx_str_t *name)
     return ngx_tg_header_name_check(name);
 }
 
-/* A new one; NULL: logged. */
+/* Appends a header. Returns NULL after logging an error. */
 static ngx_tg_mcp_server_header_t *
 ngx_tg_mcp_server_push_header(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {

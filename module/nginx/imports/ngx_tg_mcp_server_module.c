@@ -1,15 +1,22 @@
 /*
- * `mcp_server NAME { }`, and what may stand in it.
+ * The module of `mcp_server NAME { }`: its table of directives, and reading and
+ * checking the block.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "catalog/tg_imported_tool.h"
 
-/* The rest of an agent's 64 characters is for the tools' own names. */
+/*
+ * Maximum length of a name. The rest of the 64 characters that agents allow is
+ * for the tools' own names.
+ */
 #define NGX_TG_MCP_NAME_MAX 32
-/* A server that nobody used for so long is ended. */
+/* Time after which an unused server is stopped, in ms. */
 #define NGX_TG_MCP_IDLE_TIMEOUT_DEFAULT 600000
-/* From the start of a server to its list: one may be downloaded first. */
+/*
+ * Time from the start of a server to its list, in ms; the server may be
+ * downloaded first.
+ */
 #define NGX_TG_MCP_START_TIMEOUT_DEFAULT 60000
 
 static char *ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf,
@@ -18,7 +25,9 @@ static char *ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf,
                                                ngx_command_t *cmd, void *conf);
 static void *ngx_tg_imports_create_main_conf(ngx_conf_t *cf);
 
-/* As ngx_tg_mcp_server_share_t has them; and of `start`. */
+/*
+ * Names of `share`, in the order of ngx_tg_mcp_server_share_t, and of `start`.
+ */
 static const char *const ngx_tg_mcp_server_share_names[] = { "all", "user",
                                                              "connection",
                                                              NULL };
@@ -34,7 +43,7 @@ static ngx_command_t ngx_tg_mcp_server_commands[] = {
       NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
       ngx_tg_conf_read_mcp_server_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    /* in the block */
+    /* directives of the block */
 
     { ngx_string("tool"),
       NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
@@ -149,7 +158,7 @@ ngx_tg_imports_create_main_conf(ngx_conf_t *cf)
                : NULL;
 }
 
-/* --- a tool that is told about differently --- */
+/* --- tool blocks in an mcp_server block --- */
 
 static char *
 ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -199,7 +208,7 @@ ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd,
     return ngx_tg_tool_read_block(cf, tool, &cmd->name, &name);
 }
 
-/* --- the block --- */
+/* --- mcp_server blocks --- */
 
 static ngx_tg_imported_catalog_t *
 ngx_tg_imported_catalog_ensure(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
@@ -248,7 +257,10 @@ ngx_tg_mcp_server_cleanup(void *data)
     tg_buf_deinit(&mcp->state);
 }
 
-/* One of which nothing was read yet, in the lists of its server and of all. */
+/*
+ * Creates an empty block, and adds it to its server and to the main
+ * configuration. Returns NULL if there is no memory.
+ */
 static ngx_tg_mcp_server_t *
 ngx_tg_mcp_server_create(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
                          ngx_str_t *name)
@@ -298,7 +310,10 @@ ngx_tg_mcp_server_create(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
     return mcp;
 }
 
-/* What does not go together: NULL, or what to write. */
+/*
+ * Checks for missing and conflicting directives. Returns NULL, or the text that
+ * follows the block's name in the error message.
+ */
 static const char *
 ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
 {
@@ -351,7 +366,7 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
     return NULL;
 }
 
-/* Two servers of one name, or whose tools have the same prefix. */
+/* Rejects two MCP servers with one name or one prefix. */
 static char *
 ngx_tg_mcp_server_check_duplicates(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {
@@ -385,7 +400,10 @@ ngx_tg_mcp_server_check_duplicates(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
     return NGX_CONF_OK;
 }
 
-/* Blocks about its tools: what they do not say is as this one has it. */
+/*
+ * Initializes the `tool` blocks: unset values are inherited from the
+ * `mcp_server` block.
+ */
 static char *
 ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {

@@ -1,5 +1,6 @@
 /*
- * What an `mcp_server` block says of its server, for the runner.
+ * The spec of an `mcp_server` block: its settings as JSON for the runner, with
+ * the digests that identify them.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
@@ -30,7 +31,7 @@ ngx_tg_mcp_server_write_strings(tg_buf_t *spec, const char *key,
     tg_buf_append_char(spec, ']');
 }
 
-/* Those that are secret, or those that are not. */
+/* Appends either the secret headers or the others. */
 static void
 ngx_tg_mcp_server_write_headers(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp,
                                 ngx_uint_t is_secret)
@@ -82,7 +83,9 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
     }
 }
 
-/* Who or what is called; what else is said of it may change its list. */
+/*
+ * Writes the program or address, without the settings that may change the list.
+ */
 static void
 ngx_tg_mcp_server_write_endpoint(tg_buf_t *text, const ngx_tg_mcp_server_t *mcp)
 {

@@ -1,12 +1,12 @@
 /*
- * What a worker hears of its MCP servers: it asks the runner once, and anew
- * whenever it has lost the line to it.
+ * A worker's subscription to its MCP servers: it subscribes at the runner once,
+ * and again after each loss of the connection.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "nginx/session/ngx_tg_session.h"
 
-/* Between two tries to ask: it doubles. */
+/* Delays between attempts to subscribe, in ms; doubled each time. */
 #define NGX_TG_MCP_RETRY_MIN 100
 #define NGX_TG_MCP_RETRY_MAX 30000
 
@@ -38,7 +38,10 @@ ngx_tg_mcp_server_on_list(ngx_tg_mcp_server_t *mcp, tg_str_t tools)
     }
 }
 
-/* Keeps what members there are; of another runner's words, none. */
+/*
+ * Stores the known members of the server's state. Ignores params without a
+ * state, from a different runner version.
+ */
 static void
 ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
 {
@@ -65,7 +68,7 @@ ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
         }
     }
 
-    /* Nothing is to be waited for any more. */
+    /* There is nothing left to wait for. */
     if (mcp->has_failed && mcp->list == NULL
         && !ngx_tg_imported_list_is_pending(mcp))
     {
@@ -74,8 +77,8 @@ ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
 }
 
 /*
- * Are params about this server?  The runner writes the key first, so that a
- * long list of one server costs the others nothing.
+ * Checks whether params are about this server. The runner writes the key first,
+ * so that the long list of one server costs the others no time.
  */
 static ngx_uint_t
 ngx_tg_mcp_server_is_addressed(const ngx_tg_mcp_server_t *mcp, tg_str_t params)
@@ -103,7 +106,7 @@ ngx_tg_mcp_server_on_notification(void *data, tg_str_t method, tg_str_t params)
 {
     ngx_tg_mcp_server_t *mcp = data;
 
-    tg_str_t said[2]; /* key, tools */
+    tg_str_t said[2]; /* values of key and tools */
 
     if (!ngx_tg_mcp_server_is_addressed(mcp, params)) {
         return;
@@ -132,7 +135,7 @@ ngx_tg_mcp_server_on_response(void *data, const tg_response_t *answer)
 {
     ngx_tg_mcp_server_t *mcp = data;
 
-    tg_str_t said[2]; /* key, tools */
+    tg_str_t said[2]; /* values of key and tools */
 
     if (answer->kind == TG_RESPONSE_RESULT) {
         mcp->retry_delay = NGX_TG_MCP_RETRY_MIN;
@@ -239,7 +242,7 @@ ngx_tg_imports_init_process(ngx_cycle_t *cycle)
         mcp[i]->subscriber.on_lost = ngx_tg_mcp_server_on_disconnect;
         ngx_tg_runner_add_subscriber(mcp[i]->imports->scf->runner,
                                      &mcp[i]->subscriber);
-        /* What is posted now waits for nothing else to happen. */
+        /* Events posted here run without waiting for an I/O event. */
         ngx_post_event(&mcp[i]->retry_event, &ngx_posted_next_events);
         ngx_tg_imported_list_compile_schemas(mcp[i]);
     }
