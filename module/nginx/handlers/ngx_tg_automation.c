@@ -1,5 +1,6 @@
 /*
- * `automation NAME { }`.
+ * Automation rules in the config: the module and the block `automation NAME {
+ * }`.
  */
 #include "nginx/handlers/ngx_tg_automation.h"
 
@@ -18,7 +19,7 @@ static ngx_command_t ngx_tg_automation_commands[] = {
     { ngx_string("automation_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_automation_read_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    /* in an automation */
+    /* directives in an automation block */
 
     { ngx_string("trigger"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_2MORE,
       ngx_tg_automation_set_trigger, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -59,7 +60,7 @@ static ngx_command_t ngx_tg_automation_commands[] = {
 ngx_module_t ngx_tg_automation_module = NGX_TG_HANDLER_MODULE(
     ngx_tg_automation_commands);
 
-/* --- its end: the JSON of the rule --- */
+/* --- end of the block: JSON of the rule --- */
 
 static const char *
 ngx_tg_automation_check(const ngx_tg_automation_t *automation)

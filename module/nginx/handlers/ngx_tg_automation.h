@@ -1,11 +1,11 @@
 /*
- * Automation: rules, of blocks and of JSON files.  Either is the JSON of
- * rule/tg_rule.h in the end, which the runner gets with a server's tasks.
+ * Automation: rules from blocks and from JSON files. Each rule becomes the JSON
+ * of rule/tg_rule.h, which the runner receives with a server's tasks.
  *
- *   ngx_tg_automation.c          the module; `automation NAME { }`, its end
- *   ngx_tg_automation_directives.c    directives within it
- *   ngx_tg_automation_trigger.c  of them, `trigger`
- *   ngx_tg_automation_rule.c     a rule's check, `automation_file`
+ *   ngx_tg_automation.c             module; `automation NAME { }`
+ *   ngx_tg_automation_directives.c  directives in the block
+ *   ngx_tg_automation_trigger.c     directive `trigger`
+ *   ngx_tg_automation_rule.c        checks of a rule; `automation_file`
  */
 #ifndef _NGX_TG_AUTOMATION_H_INCLUDED_
 #define _NGX_TG_AUTOMATION_H_INCLUDED_
@@ -14,33 +14,34 @@
 #include "nginx/handlers/ngx_tg_task.h"
 #include "rule/tg_rule.h"
 
-/* The context of directives within an automation block. */
+/* Context of the directives within an automation block. */
 #define NGX_STREAM_AUTOMATION_CONF 0x80000000
 
-/* A block, piece by piece; each text is JSON, or empty. */
+/* An automation block while it is parsed; each text is JSON, or empty. */
 typedef struct {
     ngx_str_t name;
-    ngx_str_t trigger;    /* an object */
-    ngx_str_t conditions; /* its elements */
-    ngx_str_t action;     /* an object, which is not closed */
-    ngx_str_t secret;     /* the text itself */
+    ngx_str_t trigger;    /* a JSON object */
+    ngx_str_t conditions; /* conditions: elements of a JSON array */
+    ngx_str_t action;     /* a JSON object without its closing brace */
+    ngx_str_t secret;     /* the secret itself, not JSON */
     ngx_str_t description;
     ngx_int_t priority;
     time_t cooldown;
     ngx_flag_t enabled;
     ngx_uint_t needs_approval;
-    ngx_uint_t is_agent;   /* the action is one */
-    ngx_uint_t is_webhook; /* likewise */
+    ngx_uint_t is_agent;   /* the action is `agent` */
+    ngx_uint_t is_webhook; /* the action is `webhook` */
     ngx_uint_t has_priority;
 } ngx_tg_automation_t;
 
-/* A rule of a server, as the runner gets it. */
+/* A rule of a server, as the runner receives it. */
 struct ngx_tg_automation_rule_s {
     ngx_str_t id;
     ngx_str_t json;
-    ngx_str_t agent; /* which it needs; empty: the default */
+    /* name of the agent that runs it; empty: the default agent */
+    ngx_str_t agent;
     ngx_uint_t is_agent;
-    ngx_str_t where; /* for messages: file and line */
+    ngx_str_t where; /* file and line, for messages */
 };
 
 char *ngx_tg_automation_set_trigger(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -62,16 +63,16 @@ char *ngx_tg_automation_read_file(ngx_conf_t *cf, ngx_command_t *cmd,
 
 /* --- ngx_tg_automation_rule.c --- */
 
-/* Where a rule is from, for messages. */
+/* The source of a rule, for messages. */
 typedef struct {
-    const char *name;      /* what it is called there */
-    const ngx_str_t *path; /* of its file; NULL: a block */
-    tg_str_t text;         /* all of that, of which the rule is a slice */
+    const char *name;      /* name of the block or file entry */
+    const ngx_str_t *path; /* path of the JSON file; NULL: a block */
+    tg_str_t text;         /* whole text of the file, which contains the rule */
 } ngx_tg_automation_rule_source_t;
 
 /*
- * Adds a rule to those of the server: NGX_CONF_OK; or logged, with where it
- * stands.
+ * Checks a rule and adds it to those of the server. NGX_CONF_OK, or
+ * NGX_CONF_ERROR: logged with the position.
  */
 char *ngx_tg_automation_rule_add(ngx_conf_t *cf,
                                  const ngx_tg_automation_rule_source_t *source,

@@ -1,11 +1,9 @@
-/*
- * Directives within an automation block.
- */
+/* Directives within an automation block, except `trigger`. */
 #include "nginx/handlers/ngx_tg_automation.h"
 
 #include "schema/pcre2/tg_pcre2.h"
 
-/* --- when --- */
+/* --- conditions: `when` --- */
 
 static char *
 ngx_tg_automation_check_when(ngx_conf_t *cf, const ngx_str_t *value,
@@ -112,7 +110,7 @@ ngx_tg_automation_write_member(tg_buf_t *json, const char *key, ngx_str_t text)
     tg_json_write_string(json, ngx_tg_str_from_ngx(&text));
 }
 
-/* What stands behind a message: its name is left of it. */
+/* Parses `channel=NAME` after a message; word becomes NAME. */
 static char *
 ngx_tg_automation_parse_channel(ngx_conf_t *cf, const ngx_command_t *cmd,
                                 ngx_str_t *word)
@@ -135,7 +133,10 @@ ngx_tg_automation_parse_channel(ngx_conf_t *cf, const ngx_command_t *cmd,
     return NGX_CONF_OK;
 }
 
-/* agent NAME [PROMPT], notify MESSAGE [channel=NAME], webhook URL [MESSAGE] */
+/*
+ * Parses the action of a rule: `agent NAME [PROMPT]`, `notify MESSAGE
+ * [channel=NAME]` or `webhook URL [MESSAGE]`.
+ */
 char *
 ngx_tg_automation_set_action(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -193,7 +194,7 @@ ngx_tg_automation_set_action(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
-/* --- the others --- */
+/* --- other directives --- */
 
 char *
 ngx_tg_automation_set_secret(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)

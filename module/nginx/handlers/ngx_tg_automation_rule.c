@@ -1,5 +1,6 @@
 /*
- * Rules: what is checked of each, wherever it is from, and files of them.
+ * Rules of automation: the checks of a rule from any source, and files of
+ * rules.
  */
 #include "nginx/handlers/ngx_tg_automation.h"
 
@@ -8,11 +9,11 @@
 
 #define NGX_TG_ZONEINFO_DIR "/usr/share/zoneinfo/"
 
-/* --- where a mistake is --- */
+/* --- position of an error --- */
 
 /*
- * The member at the head of a message ("conditions[0].value: …"), or as much
- * of the way to it as there is.
+ * Returns the position of the member that a message begins with
+ * ("conditions[0].value: …"), or of its nearest parent that exists.
  */
 static const char *
 ngx_tg_automation_rule_find_member(tg_str_t rule, tg_str_t message)
@@ -43,7 +44,10 @@ ngx_tg_automation_rule_find_member(tg_str_t rule, tg_str_t message)
     return rule.data;
 }
 
-/* Logs a message about a rule, which begins with a member of the rule. */
+/*
+ * Logs a message about a rule, which begins with a member of the rule, with the
+ * member's position.
+ */
 static void
 ngx_tg_automation_rule_log(ngx_conf_t *cf, ngx_uint_t level,
                            const ngx_tg_automation_rule_source_t *source,
@@ -66,7 +70,10 @@ ngx_tg_automation_rule_log(ngx_conf_t *cf, ngx_uint_t level,
                        message.data);
 }
 
-/* Refuses a rule, by what is wrong with which of its members. */
+/*
+ * Logs an error in a rule; the text begins with the member. Returns
+ * NGX_CONF_ERROR.
+ */
 static char *
 ngx_tg_automation_rule_conf_error(ngx_conf_t *cf,
                                   const ngx_tg_automation_rule_source_t *source,
@@ -101,7 +108,7 @@ ngx_tg_automation_rule_on_lint(void *ctx, const char *message)
                                advice->rule, tg_str_from_cstr(message));
 }
 
-/* --- what only this machine knows --- */
+/* --- checks that depend on this machine --- */
 
 static char *
 ngx_tg_automation_rule_check_zone(ngx_conf_t *cf,
@@ -203,7 +210,7 @@ ngx_tg_automation_rule_check_system(
                : NGX_CONF_OK;
 }
 
-/* --- a rule --- */
+/* --- one rule --- */
 
 static ngx_int_t
 ngx_tg_automation_rule_copy_text(ngx_conf_t *cf, tg_str_t text, ngx_str_t *copy)
@@ -216,7 +223,9 @@ ngx_tg_automation_rule_copy_text(ngx_conf_t *cf, tg_str_t text, ngx_str_t *copy)
     return ngx_tg_buf_move_to_pool(cf->pool, &buf, copy);
 }
 
-/* As the runner gets it: with what it signs with. */
+/*
+ * Copies a rule's JSON for the runner, with the secret that signs its requests.
+ */
 static ngx_int_t
 ngx_tg_automation_rule_copy_json(ngx_conf_t *cf, tg_str_t json,
                                  const ngx_str_t *secret, ngx_str_t *copy)
@@ -236,7 +245,7 @@ ngx_tg_automation_rule_copy_json(ngx_conf_t *cf, tg_str_t json,
     return ngx_tg_buf_move_to_pool(cf->pool, &buf, copy);
 }
 
-/* File and line, behind messages about all rules of a server. */
+/* Makes the text "file, line", for messages about all rules of a server. */
 static ngx_int_t
 ngx_tg_automation_rule_set_position(
     ngx_conf_t *cf, const ngx_tg_automation_rule_source_t *source,
@@ -347,9 +356,9 @@ ngx_tg_automation_rule_add(ngx_conf_t *cf,
     return rv;
 }
 
-/* --- all of a server --- */
+/* --- all rules of a server --- */
 
-/* Returns whether a rule's tasks are this agent's. */
+/* Checks whether an agent can run the tasks of a rule. */
 static ngx_uint_t
 ngx_tg_automation_rule_starts_agent(const ngx_tg_automation_rule_t *rule,
                                     const ngx_tg_task_agent_t *agent)
@@ -359,7 +368,10 @@ ngx_tg_automation_rule_starts_agent(const ngx_tg_automation_rule_t *rule,
                : ngx_tg_task_agent_has_name(agent, &rule->agent);
 }
 
-/* The agent that runs a rule's tasks: the one of that name, or one for all. */
+/*
+ * Returns the agent that runs the tasks of a rule: the agent of that name (or
+ * the default agent if the rule names none), else the one named `*`.
+ */
 static const ngx_tg_task_agent_t *
 ngx_tg_automation_rule_find_agent(const ngx_tg_tasks_t *tasks,
                                   const ngx_tg_automation_rule_t *rule)
@@ -382,7 +394,10 @@ ngx_tg_automation_rule_find_agent(const ngx_tg_tasks_t *tasks,
     return found;
 }
 
-/* Warns of a prompt that is code, and has values of events in it. */
+/*
+ * Logs a warning if the agent runs its prompt as code and the rule's prompt
+ * contains values of events.
+ */
 static void
 ngx_tg_automation_rule_lint_prompt(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
                                    const ngx_tg_automation_rule_t *rule)
@@ -469,7 +484,7 @@ ngx_tg_task_agents_lint(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks)
     ngx_tg_task_agent_t **agent;
     ngx_uint_t i;
 
-    /* Other machines may submit tasks to a store that they share. */
+    /* Other machines may submit tasks to a shared store. */
     if (tasks->methods == 1 || tasks->tools == 1
         || (tasks->store.len > 11
             && ngx_strncmp(tasks->store.data, "postgresql:", 11) == 0))
@@ -513,9 +528,9 @@ ngx_tg_automation_rules_write_json(const ngx_tg_tasks_t *tasks, tg_buf_t *json)
     tg_buf_append_char(json, ']');
 }
 
-/* --- files --- */
+/* --- files of rules --- */
 
-/* The text that the action of a rule says it is signed with. */
+/* Reads the secret that the action of a rule names. */
 static char *
 ngx_tg_automation_rule_read_secret(
     ngx_conf_t *cf, const ngx_tg_automation_rule_source_t *source,
@@ -583,7 +598,10 @@ ngx_tg_automation_rules_add(ngx_conf_t *cf, const ngx_str_t *path,
     return rv;
 }
 
-/* An array of rules, or an object that has one as its `rules`. */
+/*
+ * Parses `automation_file PATH`: an array of rules, or an object with the array
+ * as its member `rules`.
+ */
 char *
 ngx_tg_automation_read_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

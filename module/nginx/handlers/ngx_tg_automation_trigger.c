@@ -1,13 +1,11 @@
-/*
- * `trigger`: what a rule is about.
- */
+/* The directive `trigger` of an automation block: which events start a rule. */
 #include "nginx/handlers/ngx_tg_automation.h"
 
 /* An option NAME=VALUE of a trigger. */
 typedef struct {
     ngx_str_t name;
     ngx_uint_t (*write)(tg_buf_t *json, ngx_str_t *text);
-    ngx_uint_t is_many; /* it may be there more than once */
+    ngx_uint_t is_many; /* it may occur more than once */
     const char *advice;
 } ngx_tg_trigger_option_t;
 
@@ -19,7 +17,7 @@ ngx_tg_trigger_write_text(tg_buf_t *json, ngx_str_t *text)
     return 1;
 }
 
-/* Words with commas between, as an array. */
+/* Writes words separated by commas as a JSON array. */
 static ngx_uint_t
 ngx_tg_trigger_write_words(tg_buf_t *json, ngx_str_t *text)
 {
@@ -97,7 +95,10 @@ ngx_tg_trigger_option_conf_error(ngx_conf_t *cf, const ngx_str_t *word,
                              word, advice);
 }
 
-/* Appends an option as a member; one that may be many, its value alone. */
+/*
+ * Appends an option as a JSON member; of an option that may occur more than
+ * once, only its value.
+ */
 static char *
 ngx_tg_trigger_parse_option(ngx_conf_t *cf,
                             const ngx_tg_trigger_option_t *options,
@@ -140,7 +141,10 @@ ngx_tg_trigger_parse_option(ngx_conf_t *cf,
                : ngx_tg_trigger_option_conf_error(cf, word, option->advice);
 }
 
-/* The options from the i-th word on; those that may be many come first. */
+/*
+ * Parses the options from the word `first` on; those that may occur more than
+ * once come first in the JSON.
+ */
 static char *
 ngx_tg_trigger_parse_options(ngx_conf_t *cf,
                              const ngx_tg_trigger_option_t *options,

@@ -1,6 +1,6 @@
 /*
- * `broadcast METHOD`: the arguments go to all clients of the server, of all
- * workers, as a notification.
+ * `broadcast METHOD`: sends the arguments as a notification to all clients of
+ * the server, in all workers.
  */
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/shm/ngx_tg_shm.h"
@@ -101,7 +101,9 @@ ngx_tg_broadcast_start(ngx_tg_call_t *call, tg_request_t *request)
     ngx_int_t rc;
     size_t len;
 
-    /* MCP's notifications, and those of relay, have no others. */
+    /*
+     * MCP notifications, and those of the dialect relay, have no other params.
+     */
     if (tg_json_type(request->arguments) != TG_JSON_OBJECT) {
         ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS,
                          "params must be an object: there are clients "

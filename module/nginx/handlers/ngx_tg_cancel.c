@@ -1,20 +1,24 @@
 /*
- * `toolgate.cancel`: the operator ends a call, whichever worker has it.  It is
- * answered when the call is no more: one that moves is told on the way again.
+ * `toolgate.cancel`: an operator ends a call in any worker. The response is
+ * sent when the call has ended; a call that moves to another worker is
+ * cancelled again there.
  */
 #include "nginx/handlers/ngx_tg_status.h"
 
-/* ms between two looks, and how long it must be gone: a move is shorter. */
+/*
+ * Time between two checks in ms, and time that the call must be gone, in ms, to
+ * count as ended: a move to another worker is shorter.
+ */
 #define NGX_TG_CANCEL_POLL_MS 20
 #define NGX_TG_CANCEL_SETTLE_MS 200
 
 typedef struct {
     uint64_t number;
-    ngx_msec_t seen; /* when it was there last */
+    ngx_msec_t seen; /* time when the call was seen last, in ms */
     ngx_event_t timer;
 } ngx_tg_cancel_ctx_t;
 
-/* Which call is looked for, and whether it is one of these servers'. */
+/* Search for a call of one of the servers that the client may see. */
 typedef struct {
     ngx_array_t servers;
     uint64_t number;

@@ -1,6 +1,4 @@
-/*
- * `clients`: who is connected to the server, to whichever worker.
- */
+/* `clients`: lists the clients of the server, in all workers. */
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
@@ -8,7 +6,7 @@ typedef struct {
     ngx_flag_t is_set;
 } ngx_tg_clients_conf_t;
 
-/* The list as far as it is written. */
+/* State while the list is written. */
 typedef struct {
     tg_buf_t text;
     ngx_uint_t n;
@@ -74,7 +72,7 @@ ngx_tg_clients_write_client(void *data, const ngx_tg_client_info_t *about)
     tg_buf_append_cstr(text, tg_dialect_name(about->dialect));
     tg_buf_append_char(text, '"');
 
-    /* Who came over TCP has none that would mean something here. */
+    /* The process id of a client over TCP would mean nothing here. */
     if (about->pid != 0) {
         tg_buf_printf(text, ",\"pid\":%d,\"uid\":%u", (int) about->pid,
                       (unsigned) about->uid);

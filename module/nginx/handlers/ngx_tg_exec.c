@@ -1,5 +1,6 @@
 /*
- * `exec PROGRAM …`: evaluated here, run by toolgate-runner.
+ * `exec PROGRAM …`: the worker evaluates the command line, toolgate-runner runs
+ * the program.
  */
 #include "nginx/handlers/ngx_tg_exec.h"
 
@@ -57,7 +58,7 @@ static ngx_command_t ngx_tg_exec_commands[] = {
       ngx_tg_exec_result_set_stderr, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_tg_exec_conf_t, result), NULL },
 
-    /* for all programs of a server */
+    /* defaults for all programs of a server */
 
     { ngx_string("tool_stdin"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_exec_set_value, NGX_STREAM_SRV_CONF_OFFSET,
@@ -120,7 +121,7 @@ const ngx_tg_handler_t ngx_tg_exec_handler = {
     .start = ngx_tg_exec_start,
 };
 
-/* --- what inherits --- */
+/* --- inheritance --- */
 
 static void *
 ngx_tg_exec_create_conf(ngx_conf_t *cf)
@@ -298,7 +299,10 @@ ngx_tg_exec_set_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_tg_exec_set_value(cf, cmd, conf);
 }
 
-/* Others can be set, but shells and most programs do not see them. */
+/*
+ * Logs a warning about other names: they can be set, but shells and most
+ * programs do not see them.
+ */
 static void
 ngx_tg_exec_lint_env_name(ngx_conf_t *cf, ngx_str_t *name)
 {
@@ -358,7 +362,7 @@ ngx_tg_exec_set_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     env->name = value[1];
 
-    /* A secret has no variables, though there may be a dollar in it. */
+    /* A secret is used as it is, even if it contains a dollar sign. */
     rc = ngx_tg_secret_arg_read(cf, &value[2], &env->value.value);
 
     if (rc != NGX_DECLINED) {
@@ -413,9 +417,9 @@ ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
-/* --- a call --- */
+/* --- execution of a call --- */
 
-/* What begins a variable of the environment; n of them are before it. */
+/* Begins a variable of the environment, after n others. */
 static void
 ngx_tg_exec_write_env_name(tg_buf_t *buf, tg_str_t name, ngx_uint_t n)
 {
@@ -424,7 +428,10 @@ ngx_tg_exec_write_env_name(tg_buf_t *buf, tg_str_t name, ngx_uint_t n)
     tg_buf_append_char(buf, '=');
 }
 
-/* The call's trace context, as programs have it; the config's own counts. */
+/*
+ * Appends the call's trace context as environment variables, unless the config
+ * sets them. Returns the new number of variables.
+ */
 static ngx_uint_t
 ngx_tg_exec_write_trace_context(const ngx_tg_call_t *call,
                                 const ngx_tg_exec_conf_t *exec, tg_buf_t *buf,
@@ -504,14 +511,17 @@ ngx_tg_exec_write_input(ngx_tg_call_t *call, ngx_tg_exec_conf_t *exec,
                                                invalid);
 }
 
-/* The params of the runner's method `exec`; NULL, or what is wrong. */
+/*
+ * Writes the params of the runner's method `exec`. Returns NULL, or an error
+ * text.
+ */
 static const char *
 ngx_tg_exec_write_params(ngx_tg_call_t *call, tg_request_t *request,
                          tg_buf_t *buf)
 {
     ngx_tg_exec_conf_t *exec = call->tool->conf;
 
-    /* 0: not there. */
+    /* a value of 0 is not sent */
     const struct {
         const char *key;
         uint64_t value;

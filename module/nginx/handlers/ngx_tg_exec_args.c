@@ -1,27 +1,35 @@
 /*
- * The arguments of programs: those of `exec`, which are always there, and
- * those of `arg` lines, which follow in the order of the lines.
+ * Arguments of programs: the words of `exec`, which are always passed, and
+ * those of `arg` directives, which follow in the order of the config.
  */
 #include "nginx/handlers/ngx_tg_exec.h"
 
 #include "base/tg_number.h"
 
-/* As many as the runner takes. */
+/* Largest number of words that the runner accepts. */
 #define NGX_TG_ARGV_WORDS_MAX 4096
-/* Pages of memory that Linux has for one (MAX_ARG_STRLEN). */
+/* Largest size of one word, in pages of memory (Linux: MAX_ARG_STRLEN). */
 #define NGX_TG_ARGV_WORD_PAGES_MAX 32
 
 typedef struct {
-    ngx_array_t *words;               /* ngx_stream_complex_value_t */
-    ngx_tg_arg_path_t *each;          /* NULL: once; else the array */
-    ngx_tg_arg_path_t *path;          /* of `if`, where it is one argument */
-    ngx_stream_complex_value_t *when; /* else its value; NULL: no `if` */
+    ngx_array_t *words; /* ngx_stream_complex_value_t */
+    /* array for `each`; NULL: pass the words once */
+    ngx_tg_arg_path_t *each;
+    /* condition of `if`, if it is one argument */
+    ngx_tg_arg_path_t *path;
+    /*
+     * condition of `if`, if it is another value; NULL: no `if`, or path is set
+     */
+    ngx_stream_complex_value_t *when;
     ngx_uint_t is_negated;
 } ngx_tg_exec_arg_t;
 
 /* --- directives --- */
 
-/* What is one argument and nothing else; NULL: it is another value. */
+/*
+ * Parses a text that is one argument and nothing else; *path is NULL for any
+ * other text. NGX_OK or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_exec_arg_parse_path(ngx_conf_t *cf, ngx_str_t *text,
                            ngx_tg_arg_path_t **path)
@@ -50,7 +58,7 @@ ngx_tg_exec_arg_parse_path(ngx_conf_t *cf, ngx_str_t *text,
     return *path != NULL ? NGX_OK : NGX_ERROR;
 }
 
-/* if=VALUE or if=!VALUE */
+/* Parses `if=VALUE` or `if=!VALUE`; text is what follows the `=`. */
 static char *
 ngx_tg_exec_arg_parse_if(ngx_conf_t *cf, ngx_tg_exec_arg_t *arg, ngx_str_t text)
 {
@@ -81,7 +89,10 @@ ngx_tg_exec_arg_parse_if(ngx_conf_t *cf, ngx_tg_exec_arg_t *arg, ngx_str_t text)
                                                   : NGX_CONF_ERROR;
 }
 
-/* Those at the end: *n is how many words are left in front of them. */
+/*
+ * Parses the options at the end of the line; *n becomes the number of words
+ * before them.
+ */
 static char *
 ngx_tg_exec_arg_parse_params(ngx_conf_t *cf, ngx_tg_exec_arg_t *arg,
                              ngx_uint_t *has_each, ngx_uint_t *n)
@@ -118,7 +129,10 @@ ngx_tg_exec_arg_parse_params(ngx_conf_t *cf, ngx_tg_exec_arg_t *arg,
                     "[if=VALUE] [each]\"";
 }
 
-/* What means something at the end of the line stands elsewhere. */
+/*
+ * Logs a warning if a word looks like an option but is not at the end of the
+ * line.
+ */
 static void
 ngx_tg_exec_arg_lint_word(ngx_conf_t *cf, ngx_str_t *word)
 {
@@ -205,9 +219,12 @@ ngx_tg_exec_set_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_OK;
 }
 
-/* --- a call --- */
+/* --- execution of a call --- */
 
-/* Neither absent, false, null, 0 nor empty. */
+/*
+ * Checks a condition that is one argument: it is true unless absent, false,
+ * null, 0 or empty.
+ */
 static ngx_uint_t
 ngx_tg_exec_arg_is_value_true(tg_str_t raw)
 {
@@ -224,7 +241,7 @@ ngx_tg_exec_arg_is_value_true(tg_str_t raw)
         return tg_json_string_body(raw).len != 0;
 
     case TG_JSON_NUMBER:
-        /* 0.0, -0 and 0e1 are 0, too. */
+        /* 0.0, -0 and 0e1 count as 0, too. */
         return tg_number_parse(raw, &number) != TG_OK || number.count != 0;
 
     default:
@@ -254,7 +271,10 @@ ngx_tg_exec_arg_is_text_true(const ngx_str_t *text)
     return 1;
 }
 
-/* NGX_OK: the line counts; NGX_DECLINED; NGX_ERROR: no memory. */
+/*
+ * Evaluates the condition of an `arg` directive. NGX_OK: pass the words;
+ * NGX_DECLINED: leave them out; NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_tg_exec_arg_eval_if(ngx_tg_call_t *call, const ngx_tg_exec_arg_t *arg)
 {
@@ -281,8 +301,9 @@ ngx_tg_exec_arg_eval_if(ngx_tg_call_t *call, const ngx_tg_exec_arg_t *arg)
 }
 
 /*
- * Linux gives no program a longer word, so the runner need not be asked.  The
- * text is the runner's, for all words together.
+ * Returns the error for a word that is longer than Linux allows, so that the
+ * runner need not try. The text is the runner's own for a command line that is
+ * too long.
  */
 static const char *
 ngx_tg_exec_make_too_long_error(ngx_tg_call_t *call)
@@ -341,7 +362,10 @@ ngx_tg_exec_write_words(ngx_tg_call_t *call, ngx_array_t *words, tg_buf_t *buf)
     return mistake;
 }
 
-/* The words once for each element; what is no array is one of its own. */
+/*
+ * Writes the words once for each element; a value that is not an array counts
+ * as one element.
+ */
 static const char *
 ngx_tg_exec_write_each_element(ngx_tg_call_t *call,
                                const ngx_tg_exec_arg_t *arg, tg_buf_t *buf)
@@ -382,7 +406,7 @@ ngx_tg_exec_write_argv(ngx_tg_call_t *call, ngx_tg_exec_conf_t *exec,
     mistake = ngx_tg_exec_write_words(call, exec->argv, buf);
 
     if (!tg_buf_has_failed(buf)) {
-        buf->data[start] = '['; /* the first comma */
+        buf->data[start] = '['; /* replaces the first comma */
     }
 
     arg = exec->args != NULL ? exec->args->elts : NULL;
@@ -401,6 +425,9 @@ ngx_tg_exec_write_argv(ngx_tg_call_t *call, ngx_tg_exec_conf_t *exec,
 
     tg_buf_append_char(buf, ']');
 
-    /* A condition, or an array, may be what was not found. */
+    /*
+     * An argument of a condition or of `each` may not have been found within
+     * the steps.
+     */
     return call->is_out_of_steps ? TG_TEXT_NO_MEMORY : mistake;
 }

@@ -1,3 +1,7 @@
+/*
+ * `success` and `stderr` of programs: which exit statuses are a success, and
+ * how the standard error output is used.
+ */
 #include "nginx/handlers/ngx_tg_exec_result.h"
 
 #define NGX_TG_EXIT_STATUS_MAX 255
@@ -8,7 +12,7 @@ ngx_tg_exec_result_get(ngx_command_t *cmd, void *conf)
     return (ngx_tg_exec_result_t *) (void *) ((u_char *) conf + cmd->offset);
 }
 
-/* success STATUS ... */
+/* Parses `success STATUS ...`. */
 char *
 ngx_tg_exec_result_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -46,7 +50,7 @@ ngx_tg_exec_result_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* stderr error|drop|append */
+/* Parses `stderr error|drop|append`. */
 char *
 ngx_tg_exec_result_set_stderr(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

@@ -1,6 +1,4 @@
-/*
- * The handlers there are, a row each.
- */
+/* The list of all handlers. */
 #include "nginx/config/ngx_tg_config.h"
 
 extern const ngx_tg_handler_t ngx_tg_return_handler;

@@ -1,11 +1,11 @@
 /*
- * `http METHOD URL`: put together here, called by toolgate-runner.
+ * `http METHOD URL`: the worker builds the request, toolgate-runner sends it.
  */
 #include "nginx/handlers/ngx_tg_http.h"
 
 #include "base/tg_url.h"
 
-/* libcurl takes no longer one. */
+/* Largest length of a URL in bytes: libcurl's limit. */
 #define NGX_TG_HTTP_URL_MAX 8000000
 
 extern const ngx_tg_handler_t ngx_tg_http_handler;
@@ -51,7 +51,7 @@ static ngx_command_t ngx_tg_http_commands[] = {
     { ngx_string("connect_timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_tg_http_set_connect_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    /* for all calls of a server */
+    /* defaults for all HTTP requests of a server */
 
     { ngx_string("tool_header"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE2,
       ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -125,7 +125,7 @@ ngx_tg_http_merge_conf(ngx_conf_t *cf, void *parent, void *child)
                                child);
 }
 
-/* Has the method a body, where the tool does not say which? */
+/* Checks whether the method has a body if the tool does not define one. */
 static ngx_uint_t
 ngx_tg_http_method_has_body(const ngx_str_t *method)
 {
@@ -182,7 +182,10 @@ ngx_tg_http_write_url(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
     return mistake;
 }
 
-/* Those that are secret, or those that are not. */
+/*
+ * Writes the headers that are secret (is_secret 1), or those that are not (0),
+ * after n others. Returns NULL, or an error text.
+ */
 static const char *
 ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
                           tg_buf_t *params, ngx_uint_t is_secret, ngx_uint_t n)
@@ -226,7 +229,10 @@ ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
     return mistake;
 }
 
-/* The call's trace context, where the tool's own headers do not say one. */
+/*
+ * Writes the call's trace context as headers, unless the tool sets them.
+ * Returns the new number of headers.
+ */
 static ngx_uint_t
 ngx_tg_http_write_trace_context(const ngx_tg_call_t *call,
                                 const ngx_tg_http_conf_t *http,
@@ -292,7 +298,10 @@ ngx_tg_http_write_body(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
     return mistake;
 }
 
-/* The type of the body, unless a header says it: for the headers. */
+/*
+ * Returns the Content-Type of the body; NULL: no body, or a header sets the
+ * type.
+ */
 static const char *
 ngx_tg_http_get_content_type(const ngx_tg_http_conf_t *http)
 {
@@ -305,7 +314,7 @@ ngx_tg_http_get_content_type(const ngx_tg_http_conf_t *http)
                                                         : NULL;
 }
 
-/* What does not differ from call to call. */
+/* Writes the params that are the same for every call. */
 static void
 ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
 {
@@ -320,7 +329,7 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
         tg_json_write_string(params, ngx_tg_str_from_ngx(&http->host));
     }
 
-    /* Without a list redirects may lead to whatever is public. */
+    /* Without a list of hosts, redirects may lead to any public host. */
     if (http->hosts == NULL && http->redirects != 0) {
         tg_buf_append_cstr(params, ",\"*\"");
     }
@@ -350,7 +359,10 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
     }
 }
 
-/* The params of the runner's method `http`; NULL, or what is wrong. */
+/*
+ * Writes the params of the runner's method `http`. Returns NULL, or an error
+ * text.
+ */
 static const char *
 ngx_tg_http_write_params(ngx_tg_call_t *call, tg_request_t *request,
                          tg_buf_t *params)

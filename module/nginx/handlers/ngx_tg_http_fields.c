@@ -1,6 +1,4 @@
-/*
- * What is sent with `http`: headers, the query, the body.
- */
+/* Content of an HTTP request: headers, query and body. */
 #include "nginx/handlers/ngx_tg_http.h"
 
 #include "base/tg_url.h"
@@ -30,7 +28,7 @@ ngx_tg_http_has_field(const ngx_array_t *fields, tg_str_t name)
     return 0;
 }
 
-/* A new element of headers or of the query; NULL: logged. */
+/* Adds an element to headers or to the query. NULL: error, logged. */
 static ngx_tg_http_field_t *
 ngx_tg_http_push_field(ngx_conf_t *cf, ngx_array_t **fields, ngx_str_t *name)
 {
@@ -80,7 +78,7 @@ ngx_tg_http_set_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         http->has_type = 1;
     }
 
-    /* A secret has no variables, though there may be a dollar in it. */
+    /* A secret is used as it is, even if it contains a dollar sign. */
     if (value[2].len > 5 && ngx_strncmp(value[2].data, "file=", 5) == 0) {
         path.data = value[2].data + 5;
         path.len = value[2].len - 5;
@@ -101,7 +99,10 @@ ngx_tg_http_set_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
-/* `each` or `join=TEXT`, and the value that is about the elements. */
+/*
+ * Parses `each` or `join=TEXT`, and compiles the value for the elements of an
+ * array.
+ */
 static char *
 ngx_tg_http_field_set_each(ngx_conf_t *cf, ngx_tg_http_field_t *field,
                            ngx_str_t *text, ngx_str_t *word)
@@ -139,7 +140,10 @@ ngx_tg_http_field_set_each(ngx_conf_t *cf, ngx_tg_http_field_t *field,
                                    &value[0], word);
 }
 
-/* query NAME VALUE [each|join=TEXT], field likewise */
+/*
+ * Parses `query NAME VALUE [each|join=TEXT]`, or `field` with the same
+ * parameters.
+ */
 char *
 ngx_tg_http_set_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -187,9 +191,12 @@ ngx_tg_http_set_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
-/* --- fields of a call --- */
+/* --- fields of a request --- */
 
-/* A value that is no list: NGX_DECLINED, if it is left out. */
+/*
+ * Appends the value of a field that is not an array. NGX_OK; NGX_DECLINED: an
+ * empty value, which is left out; NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_tg_http_field_append_value(ngx_tg_call_t *call, ngx_tg_http_field_t *field,
                                tg_buf_t *buf)
@@ -209,7 +216,10 @@ ngx_tg_http_field_append_value(ngx_tg_call_t *call, ngx_tg_http_field_t *field,
     return NGX_OK;
 }
 
-/* Its elements; NGX_DECLINED: there are none; NGX_ABORT: too many. */
+/*
+ * Appends the elements of an array. NGX_OK; NGX_DECLINED: no elements;
+ * NGX_ABORT: too many; NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_tg_http_field_append_list(ngx_tg_call_t *call, ngx_tg_http_field_t *field,
                               tg_buf_t *buf)
@@ -276,7 +286,7 @@ ngx_tg_http_append_fields(ngx_tg_call_t *call, const ngx_array_t *fields,
         }
     }
 
-    /* An array may be what was not found. */
+    /* The array may not have been found within the steps. */
     return call->is_out_of_steps ? TG_TEXT_NO_MEMORY : NULL;
 }
 
@@ -298,7 +308,10 @@ enum {
     NGX_TG_BODY_TYPE_COUNT
 };
 
-/* JSON where it begins as such, or is a variable that is JSON. */
+/*
+ * Guesses the type of a body: JSON if the text begins like JSON, or with a
+ * variable that is JSON; else text.
+ */
 static ngx_uint_t
 ngx_tg_http_guess_body_type(const ngx_str_t *text)
 {
@@ -324,7 +337,10 @@ ngx_tg_http_guess_body_type(const ngx_str_t *text)
     return NGX_TG_BODY_TEXT;
 }
 
-/* Would it be JSON?  If not, that is logged. */
+/*
+ * Checks whether the body is valid JSON, with samples in place of variables.
+ * NGX_CONF_OK, or NGX_CONF_ERROR: logged.
+ */
 static char *
 ngx_tg_http_check_json_body(ngx_conf_t *cf, const ngx_tg_template_t *body)
 {

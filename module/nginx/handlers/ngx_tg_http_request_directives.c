@@ -1,14 +1,15 @@
 /*
- * The directives of `http`, and what can be known to be wrong with them.
+ * Directives of `http`, and the checks that are possible when the config is
+ * read.
  */
 #include "nginx/handlers/ngx_tg_http.h"
 
 #include "base/tg_url.h"
 
-/* As many as browsers follow. */
+/* Largest number of redirects: as many as browsers follow. */
 #define NGX_TG_REDIRECTS_MAX 20
 
-/* --- the whole block --- */
+/* --- checks of the whole block --- */
 
 static ngx_uint_t
 ngx_tg_http_is_empty(const ngx_tg_http_conf_t *http)
@@ -19,7 +20,7 @@ ngx_tg_http_is_empty(const ngx_tg_http_conf_t *http)
            && http->connect_timeout == 0;
 }
 
-/* Is there a host that is not named? */
+/* Checks whether a request can reach a host that the config does not name. */
 static ngx_uint_t
 ngx_tg_http_has_unnamed_host(const ngx_tg_http_conf_t *http)
 {
@@ -119,7 +120,7 @@ ngx_tg_http_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
         http->redirects = server->redirects;
     }
 
-    /* One host that never leads elsewhere needs no list of them. */
+    /* A fixed host without redirects needs no list of hosts. */
     if (http->hosts == NULL
         && (tool == NULL || http->host.len == 0 || http->redirects != 0))
     {
@@ -141,7 +142,10 @@ ngx_tg_http_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
 
 /* --- http METHOD URL --- */
 
-/* Host, then path, then query. */
+/*
+ * Returns the escape context after a text of the URL: host, then path, then
+ * query.
+ */
 static ngx_tg_escape_context_t
 ngx_tg_http_next_url_context(ngx_tg_escape_context_t place,
                              const ngx_str_t *text)
@@ -179,7 +183,7 @@ ngx_tg_http_has_variable_host(const ngx_tg_http_conf_t *http)
     return 0;
 }
 
-/* Looks at a URL with something in the place of its variables. */
+/* Checks the URL with samples in place of variables, and sets the host. */
 static char *
 ngx_tg_http_check_url(ngx_conf_t *cf, ngx_tg_http_conf_t *http, ngx_str_t *text)
 {
@@ -261,7 +265,7 @@ ngx_tg_http_set_url(ngx_conf_t *cf, ngx_tg_http_conf_t *http, ngx_str_t *text)
                              text);
 }
 
-/* `join=TEXT` behind a URL. */
+/* Parses `join=TEXT` after a URL. */
 static char *
 ngx_tg_http_set_url_separator(ngx_conf_t *cf, ngx_tg_http_conf_t *http,
                               ngx_str_t *word)
@@ -343,7 +347,7 @@ ngx_tg_http_set_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return rv;
 }
 
-/* --- where else it may lead --- */
+/* --- allowed hosts and redirects --- */
 
 char *
 ngx_tg_http_set_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -409,7 +413,7 @@ ngx_tg_http_set_redirects(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* --- the connection --- */
+/* --- connection --- */
 
 char *
 ngx_tg_http_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)

@@ -1,7 +1,6 @@
 /*
- * `library FILE [SYMBOL] [ARGUMENT …]`: answered by a shared object that
- * somebody else wrote, in the worker.  What it sees of us is
- * api/toolgate_handler.h.
+ * `library FILE [SYMBOL] [ARGUMENT …]`: a shared object of another author
+ * answers calls within the worker. Its interface is api/toolgate_handler.h.
  */
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/native/ngx_tg_shared_object.h"
@@ -9,22 +8,22 @@
 
 #include "base/tg_utf8.h"
 
-/* Of a tool. */
+/* Settings of a tool. */
 typedef struct {
     ngx_tg_native_handler_t native;
-    ngx_array_t *values; /* ngx_stream_complex_value_t, of the ARGUMENTs */
+    ngx_array_t *values; /* ngx_stream_complex_value_t: the ARGUMENTs */
     ngx_uint_t is_variable;
 } ngx_tg_library_tool_conf_t;
 
-/* Of a call. */
+/* State of a call. */
 typedef struct {
-    tg_pending_call_t pending; /* first */
+    tg_pending_call_t pending; /* first member */
     ngx_tg_call_t *call;
     ngx_tg_native_handler_t *native;
     toolgate_request_t request;
     size_t max_output;
     ngx_uint_t is_begun;
-    /* last: it need not be zeroed */
+    /* last member: it need not be zeroed */
     char inline_text[TG_PENDING_CALL_INLINE_MAX];
 } ngx_tg_library_call_t;
 
@@ -126,7 +125,7 @@ ngx_tg_library_exit_process(ngx_cycle_t *cycle)
     ngx_tg_reply_queue_exit_process();
 }
 
-/* --- the directive --- */
+/* --- directive --- */
 
 static void *
 ngx_tg_library_create_main_conf(ngx_conf_t *cf)
@@ -149,7 +148,10 @@ ngx_tg_library_create_main_conf(ngx_conf_t *cf)
     return lmcf;
 }
 
-/* The handler itself, if it takes the tool. */
+/*
+ * Opens the shared object and lets its handler check the tool. NGX_CONF_OK, or
+ * NGX_CONF_ERROR: logged.
+ */
 static char *
 ngx_tg_library_open_handler(ngx_conf_t *cf, ngx_tg_native_handler_t *native)
 {
@@ -185,7 +187,10 @@ ngx_tg_library_open_handler(ngx_conf_t *cf, ngx_tg_native_handler_t *native)
         return NGX_CONF_ERROR;
     }
 
-    /* Before the object goes, where no worker's exit has come first. */
+    /*
+     * This cleanup runs before the object is unloaded, if no worker's exit has
+     * unloaded the handler before.
+     */
     cln->handler = ngx_tg_native_handler_unload;
     cln->data = native;
     *known = native;
@@ -282,13 +287,16 @@ ngx_tg_library_set_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     native->tool.name.data = entry->name.data;
     native->tool.name.len = entry->name.len;
 
-    /* A process that only signals touches nothing. */
+    /*
+     * A process that only sends a signal (nginx -s) must not run code of the
+     * library.
+     */
     return rv != NGX_CONF_OK || ngx_process == NGX_PROCESS_SIGNALLER
                ? rv
                : ngx_tg_library_open_handler(cf, native);
 }
 
-/* --- a call --- */
+/* --- execution of a call --- */
 
 static const char *
 ngx_tg_library_copy_text(ngx_pool_t *pool, tg_str_t text)
@@ -305,7 +313,7 @@ ngx_tg_library_copy_text(ngx_pool_t *pool, tg_str_t text)
     return copy;
 }
 
-/* What the ARGUMENTs are for this call; NULL: no memory. */
+/* Evaluates the ARGUMENTs for this call; NULL: no memory. */
 static const toolgate_text_t *
 ngx_tg_library_eval_args(ngx_tg_call_t *call,
                          ngx_tg_library_tool_conf_t *library)
@@ -423,7 +431,10 @@ ngx_tg_library_on_message(tg_pending_call_t *pending,
     }
 }
 
-/* Hands the call to the library: 1: it was answered, and is gone. */
+/*
+ * Passes the call to the library. Returns 1: the call was answered and freed;
+ * 0: the library answers later.
+ */
 static ngx_uint_t
 ngx_tg_library_call_handler(ngx_tg_library_call_t *ctx)
 {
@@ -485,8 +496,9 @@ ngx_tg_library_create_call(ngx_tg_call_t *call, tg_str_t arguments)
 }
 
 /*
- * Most are answered at once, and need not be deferred for that.  What must
- * wait, or may be refused as too many run, is not begun before it is.
+ * Starts a call. Most calls are answered at once and need not be deferred. A
+ * call that must wait for a slot, or that may be refused because too many run,
+ * is deferred before the library sees it.
  */
 static void
 ngx_tg_library_start(ngx_tg_call_t *call, tg_request_t *request)
@@ -524,7 +536,7 @@ ngx_tg_library_start(ngx_tg_call_t *call, tg_request_t *request)
         call->has_run = 1;
     }
 
-    /* When it fails, ctx is gone. */
+    /* On failure ctx has been freed. */
     if (ngx_tg_call_defer(call) == NGX_OK && ctx->is_begun) {
         tg_pending_call_enable_delivery(&ctx->pending);
     }

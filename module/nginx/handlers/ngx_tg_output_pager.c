@@ -1,6 +1,6 @@
 /*
- * `toolgate_output`, the tool that pages through outputs which were too large
- * for an answer: it comes with the first tool of a server that has such.
+ * The tool `toolgate_output`, which pages through stored outputs. A server
+ * offers it if one of its tools stores large outputs.
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -9,7 +9,7 @@ static ngx_int_t ngx_tg_output_pager_offer(ngx_conf_t *cf,
 static void ngx_tg_output_pager_start(ngx_tg_call_t *call,
                                       tg_request_t *request);
 
-/* It has no directives: no block names it. */
+/* The handler has no directive, so no block can select it. */
 const ngx_tg_handler_t ngx_tg_output_pager_handler = {
     .name = ngx_string("toolgate_output"),
     .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK,
@@ -22,7 +22,7 @@ static const char ngx_tg_output_pager_description[] =
     "page by page: from a line or a byte on, or the lines that match a "
     "pattern. Each page says how it goes on.";
 
-/* Limits are those of tg_output_page.h and tg_output_search.h. */
+/* The limits are those of tg_output_page.h and tg_output_search.h. */
 static const char ngx_tg_output_pager_schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"output\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","

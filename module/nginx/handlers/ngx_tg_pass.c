@@ -1,25 +1,32 @@
 /*
- * `pass ADDRESS|UPSTREAM …`: a backend answers, over connections that the
- * worker keeps.  NGINX's upstream says which one; each call counts there as
- * one connection.
+ * `pass ADDRESS|UPSTREAM …`: a backend answers calls over persistent
+ * connections of the worker. NGINX's upstream selects the backend; each call
+ * counts there as one connection.
  */
 #include "nginx/handlers/ngx_tg_pass.h"
 
-/* Connections that end before they take a call: then it is the backend's. */
+/*
+ * Connections to one backend that may end before they take a call; after that
+ * the backend counts as failed.
+ */
 #define NGX_TG_PASS_TRIES 3
 
 typedef struct {
     ngx_tg_backend_call_t query;
     ngx_tg_pass_conf_t *pass;
-    ngx_tg_tool_t *tool;           /* of the config, which outlives its calls */
-    ngx_tg_upstream_peer_t choice; /* whom the upstream has chosen */
-    ngx_uint_t ntries;             /* with that one */
+    /* of the config, which lives longer than its calls */
+    ngx_tg_tool_t *tool;
+    ngx_tg_upstream_peer_t choice; /* backend that the upstream has selected */
+    ngx_uint_t ntries;             /* attempts with that backend */
     size_t max_output;
 } ngx_tg_pass_ctx_t;
 
-/* --- who it goes to --- */
+/* --- selection of a backend --- */
 
-/* A failure whose text has the tool's name, the backend's, and a reason. */
+/*
+ * Fails a call with a text that has the tool's name, the upstream's name and a
+ * reason.
+ */
 static void
 ngx_tg_pass_fail_call(ngx_tg_call_t *call, tg_failure_t failure,
                       const char *format, const char *why)
@@ -46,9 +53,10 @@ ngx_tg_pass_fail_unreachable(ngx_tg_call_t *call, const char *why)
 }
 
 /*
- * One that is given: NGX_OK or NGX_BUSY.  The servers of a name (`resolve`)
- * may be others than those of the time when the call came, as while it waited
- * for its turn; then the upstream is asked once more, for the same arguments.
+ * Selects the next backend. NGX_OK, or NGX_BUSY: none is left. The servers of a
+ * name (`resolve`) may have changed since the call arrived, for example while
+ * it waited for a slot; then the selection starts again, with the same
+ * arguments.
  */
 static ngx_int_t
 ngx_tg_pass_select_peer(ngx_tg_call_t *call)
@@ -83,7 +91,7 @@ ngx_tg_pass_select_peer(ngx_tg_call_t *call)
     return NGX_OK;
 }
 
-/* Asks the next one that the upstream has. */
+/* Sends the call to the next backend that the upstream selects. */
 static void
 ngx_tg_pass_try_next_peer(ngx_tg_call_t *call)
 {
@@ -108,7 +116,9 @@ ngx_tg_pass_try_next_peer(ngx_tg_call_t *call)
             return;
         }
 
-        /* Where there is another one, nobody waits for it. */
+        /*
+         * An unreachable backend is only waited for if there is no other one.
+         */
         if (peer->tries == 1 || !ngx_tg_backend_is_backing_off(backend)) {
             ngx_tg_backend_send_call(backend, &ctx->query);
             return;
@@ -121,7 +131,7 @@ ngx_tg_pass_try_next_peer(ngx_tg_call_t *call)
     ngx_tg_pass_fail_unreachable(call, why);
 }
 
-/* Nothing of it was sent, as the connection ended. */
+/* Sends a call again whose connection ended before anything was sent. */
 static void
 ngx_tg_pass_retry(ngx_tg_call_t *call)
 {
@@ -135,7 +145,7 @@ ngx_tg_pass_retry(ngx_tg_call_t *call)
                                             peer->sockaddr, peer->socklen,
                                             peer->name);
 
-    /* A connection that was kept may have ended for any reason. */
+    /* A persistent connection may have been closed for any reason. */
     if (backend != NULL && ctx->query.was_open
         && ++ctx->ntries < NGX_TG_PASS_TRIES) {
         ngx_tg_backend_send_call(backend, &ctx->query);
@@ -156,7 +166,7 @@ ngx_tg_pass_retry(ngx_tg_call_t *call)
     }
 }
 
-/* --- what it answers --- */
+/* --- responses --- */
 
 static void
 ngx_tg_pass_on_response(void *data, const tg_response_t *answer)
@@ -210,9 +220,12 @@ ngx_tg_pass_on_progress(void *data, const tg_message_t *message)
                               message->p.message);
 }
 
-/* --- a call --- */
+/* --- execution of a call --- */
 
-/* What is sent lives as long as the call. */
+/*
+ * Copies the data to be sent, so that it lives as long as the call. NGX_OK, or
+ * NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_tg_pass_copy_request(ngx_tg_call_t *call, tg_mcp_call_t *sent)
 {
@@ -261,7 +274,10 @@ ngx_tg_pass_init_call(ngx_tg_call_t *call, ngx_tg_pass_ctx_t *ctx,
         return NGX_ERROR;
     }
 
-    /* It is in a method's params; a tool's arguments stand beside it. */
+    /*
+     * The progress token is within a method's params, but outside of a tool's
+     * arguments.
+     */
     if (query->is_method && call->entry->kind == TG_ENTRY_METHOD
         && request->progress_token.data != NULL)
     {

@@ -1,8 +1,8 @@
 /*
- * What the files of `pass` share.
+ * Declarations that only the files of `pass` use.
  *
- *   ngx_tg_pass.c       a call
- *   ngx_tg_pass_directives.c  directives, and whose notifications are heard
+ *   ngx_tg_pass.c             calls
+ *   ngx_tg_pass_directives.c  directives; notifications of backends
  */
 #ifndef _NGX_TG_PASS_H_INCLUDED_
 #define _NGX_TG_PASS_H_INCLUDED_
@@ -10,14 +10,14 @@
 #include "nginx/call/ngx_tg_upstream_peer.h"
 #include "nginx/upstream/ngx_tg_backend.h"
 
-/* Of a tool, and of a server, which has no more than its TLS. */
+/* Settings of a tool, or of a server, which has TLS settings only. */
 typedef struct {
     ngx_stream_upstream_srv_conf_t *upstream; /* NULL: no `pass` */
     ngx_tg_backend_protocol_t protocol;
-    ngx_str_t name; /* at the backend; empty: the tool's */
-    tg_str_t sent;  /* the same, as it is sent */
+    ngx_str_t name; /* name at the backend; empty: the tool's name */
+    tg_str_t sent;  /* that name as it is sent: of a tool, escaped for JSON */
     ngx_uint_t is_method;
-    ngx_uint_t has_notify; /* `notify` */
+    ngx_uint_t has_notify; /* `notify` is set */
     ngx_tg_tls_t tls;
 } ngx_tg_pass_conf_t;
 

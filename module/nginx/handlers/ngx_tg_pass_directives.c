@@ -1,6 +1,4 @@
-/*
- * `pass`: its directives, and whose notifications are heard.
- */
+/* Directives of `pass`, and notifications of backends (`notify`). */
 #include "nginx/handlers/ngx_tg_pass.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
@@ -62,7 +60,10 @@ const ngx_tg_handler_t ngx_tg_pass_handler = {
 
 /* --- directives --- */
 
-/* What a backend answers with is a whole result, unless it is a method's. */
+/*
+ * Returns the default of `output`: the backend's whole result for a tool call,
+ * JSON for a method.
+ */
 static tg_output_type_t
 ngx_tg_pass_get_output_type(ngx_tg_tool_t *tool, void *conf)
 {
@@ -73,7 +74,7 @@ ngx_tg_pass_get_output_type(ngx_tg_tool_t *tool, void *conf)
                : TG_OUTPUT_JSON;
 }
 
-/* protocol=NAME */
+/* Parses `protocol=NAME`. */
 static char *
 ngx_tg_pass_parse_protocol(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass,
                            ngx_str_t *name)
@@ -102,7 +103,7 @@ ngx_tg_pass_parse_protocol(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass,
                              name);
 }
 
-/* The value of NAME=VALUE: NGX_OK, or NGX_DECLINED: it is another. */
+/* Gets the value of NAME=VALUE. NGX_OK, or NGX_DECLINED: another parameter. */
 static ngx_int_t
 ngx_tg_pass_parse_param(const ngx_str_t *text, const char *name,
                         ngx_str_t *value)
@@ -171,7 +172,10 @@ ngx_tg_pass_parse_params(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass)
     return NGX_CONF_OK;
 }
 
-/* What is sent of the name, which the block has. */
+/*
+ * Sets the name that is sent to the backend, escaped if necessary; by default
+ * the tool's name.
+ */
 static char *
 ngx_tg_pass_set_name(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass)
 {
@@ -279,17 +283,18 @@ ngx_tg_pass_set_address(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                   : NGX_CONF_ERROR;
 }
 
-/* --- what backends tell by themselves --- */
+/* --- notifications of backends --- */
 
 /*
- * To the clients of all workers, by one of them: a backend tells each
- * connection.
+ * Broadcasts a backend's notification to the clients of all workers. Only the
+ * first worker does that, because the backend notifies the connection of each
+ * worker.
  */
 static void
 ngx_tg_pass_on_notification(void *data, tg_str_t method,
                             const tg_message_t *message)
 {
-    static tg_throttle_t throttle; /* of lines about all backends */
+    static tg_throttle_t throttle; /* limit of log lines about all backends */
 
     ngx_tg_srv_conf_t *scf = data;
 
@@ -323,7 +328,7 @@ ngx_tg_pass_on_notification(void *data, tg_str_t method,
     tg_buf_deinit(&name);
 }
 
-/* The one address that notifications can come from; NULL: there are more. */
+/* Returns the only address of the backend; NULL: there is more than one. */
 static ngx_stream_upstream_rr_peer_t *
 ngx_tg_pass_get_only_address(const ngx_tg_pass_conf_t *pass)
 {
@@ -372,7 +377,7 @@ ngx_tg_pass_check(ngx_tg_tool_t *tool, void *conf)
                : NULL;
 }
 
-/* The server was read: NGX_OK, or NGX_ERROR, logged. */
+/* Prepares a tool after the server was read. NGX_OK, or NGX_ERROR: logged. */
 static ngx_int_t
 ngx_tg_pass_init_tool(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
                       ngx_tg_tls_t *server)
@@ -448,7 +453,7 @@ ngx_tg_pass_merge_conf(ngx_conf_t *cf, void *parent, void *child)
     return NGX_CONF_OK;
 }
 
-/* --- the line on which they come --- */
+/* --- connections for notifications --- */
 
 static void
 ngx_tg_pass_keep_backend_open(const ngx_tg_pass_conf_t *pass)

@@ -1,6 +1,4 @@
-/*
- * `return VALUE`: answered at once, in the worker.
- */
+/* `return VALUE`: answered at once, in the worker. */
 #include "nginx/call/ngx_tg_template.h"
 
 #include "base/tg_number.h"
@@ -9,9 +7,12 @@
 
 typedef struct {
     ngx_stream_complex_value_t *value; /* NULL: no `return` */
-    ngx_tg_template_t *json;           /* the same, as JSON; NULL: it is none */
-    tg_str_t argument;                 /* all of it is this one */
-    ngx_uint_t is_integer;             /* whose numbers are whole */
+    /* template of the value as JSON; NULL: not JSON */
+    ngx_tg_template_t *json;
+    /* name of the argument that is the whole value, or empty */
+    tg_str_t argument;
+    /* numbers of that argument are integers */
+    ngx_uint_t is_integer;
 } ngx_tg_return_conf_t;
 
 static char *ngx_tg_return_set_value(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -38,7 +39,10 @@ const ngx_tg_handler_t ngx_tg_return_handler = {
     .start = ngx_tg_return_start,
 };
 
-/* Is a value `$tool_arg_NAME` and nothing else?  The name, or empty. */
+/*
+ * Returns NAME if a value is `$tool_arg_NAME` and nothing else; else an empty
+ * string.
+ */
 static ngx_str_t
 ngx_tg_return_parse_plain_arg(const ngx_str_t *text)
 {
@@ -71,7 +75,7 @@ ngx_tg_return_parse_plain_arg(const ngx_str_t *text)
     name.len -= sizeof("tool_arg_") - 1;
 
     for (i = 0; i < name.len; i++) {
-        /* Others NGINX lowers, or ends the name at. */
+        /* NGINX lowers other letters, and ends the name at other characters. */
         if (!islower(name.data[i]) && !isdigit(name.data[i])
             && name.data[i] != '_') {
             return (ngx_str_t) ngx_null_string;
@@ -81,7 +85,10 @@ ngx_tg_return_parse_plain_arg(const ngx_str_t *text)
     return name;
 }
 
-/* Variables among other text, in case that it is JSON. */
+/*
+ * Parses a value with variables as a JSON template, in case the output is JSON.
+ * NGX_OK or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_tg_return_parse_json(ngx_conf_t *cf, ngx_tg_return_conf_t *ret,
                          const ngx_str_t *text)
@@ -93,7 +100,7 @@ ngx_tg_return_parse_json(ngx_conf_t *cf, ngx_tg_return_conf_t *ret,
         return NGX_OK;
     }
 
-    /* Each variable is known already, by the value. */
+    /* The value has already registered its variables: drop the duplicates. */
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
     n = mcf->value_sources.nelts;
     ret->json = ngx_tg_template_parse_json_parts(cf, text);
@@ -103,7 +110,7 @@ ngx_tg_return_parse_json(ngx_conf_t *cf, ngx_tg_return_conf_t *ret,
         return NGX_ERROR;
     }
 
-    /* One alone is JSON itself. */
+    /* A single variable is a JSON value itself and needs no template. */
     if (ret->json->nelts == 1) {
         ret->json = NULL;
     }
@@ -141,7 +148,10 @@ ngx_tg_return_set_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* May be JSON, with values in it; what parts a `map` makes is not known. */
+/*
+ * Checks whether the template can be valid JSON with some values; the content
+ * of variables of a `map` is unknown.
+ */
 static ngx_uint_t
 ngx_tg_return_can_be_json(const ngx_tg_template_t *json)
 {
@@ -176,7 +186,10 @@ ngx_tg_return_can_be_json(const ngx_tg_template_t *json)
     return i;
 }
 
-/* A value without variables is known now, and which argument a name means. */
+/*
+ * Checks a value without variables, and finds the argument that a name means.
+ * Returns NULL, or an error text.
+ */
 static const char *
 ngx_tg_return_check(ngx_tg_tool_t *tool, void *conf)
 {
@@ -217,9 +230,10 @@ ngx_tg_return_check(ngx_tg_tool_t *tool, void *conf)
 }
 
 /*
- * The value is one argument: a string is passed on as it came, and of others
- * the JSON is the text.  Not so with escaped surrogates: half a pair is nothing
- * that other parsers take.
+ * Sends a value that is one argument: a string as it was received, any other
+ * value as its JSON text. Returns 1: the call was answered; 0: not possible,
+ * for example because escaped surrogates may be half a pair, which other
+ * parsers reject.
  */
 static ngx_uint_t
 ngx_tg_return_send_arg(ngx_tg_call_t *call, tg_request_t *request,
@@ -259,7 +273,9 @@ ngx_tg_return_send_arg(ngx_tg_call_t *call, tg_request_t *request,
     return 1;
 }
 
-/* JSON, in which no value means more than itself. */
+/*
+ * Sends the rendered JSON template, in which no value can change the structure.
+ */
 static void
 ngx_tg_return_send_json(ngx_tg_call_t *call, const ngx_tg_template_t *json)
 {
@@ -292,7 +308,7 @@ ngx_tg_return_start(ngx_tg_call_t *call, tg_request_t *request)
         return;
     }
 
-    /* What is answered is not left out. */
+    /* A null in the response is written, not left out. */
     call->has_nulls = 1;
 
     if (ret->json != NULL && call->entry->output != TG_OUTPUT_TEXT) {

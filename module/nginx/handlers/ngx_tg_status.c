@@ -1,10 +1,12 @@
 /*
- * `toolgate.status`: what all workers have counted, what runs now, and what
- * the runners and MCP servers do.
+ * `toolgate.status`: counters of all workers, calls in flight, and the state of
+ * runners and MCP servers.
  */
 #include "nginx/handlers/ngx_tg_status.h"
 
-/* ms that a runner has to answer; the rest is said without it. */
+/*
+ * Time for a runner's response, in ms; the status is sent without a later one.
+ */
 #define NGX_TG_STATUS_RUNNER_TIMEOUT 2000
 
 static void ngx_tg_status_start(ngx_tg_call_t *call, tg_request_t *request);
@@ -62,9 +64,9 @@ ngx_tg_status_init_runners(ngx_tg_call_t *call, ngx_tg_status_t *status)
     return NGX_OK;
 }
 
-/* --- the end --- */
+/* --- end of the call --- */
 
-/* Nothing is under way any more. */
+/* Cancels all requests to runners, and the timer. */
 static void
 ngx_tg_status_cancel(ngx_tg_call_t *call)
 {
@@ -100,7 +102,7 @@ ngx_tg_status_send_response(ngx_tg_call_t *call)
     tg_buf_deinit(&json);
 }
 
-/* --- what runners say --- */
+/* --- responses of runners --- */
 
 static void
 ngx_tg_status_on_runner_response(void *data, const tg_response_t *answer)

@@ -1,30 +1,30 @@
 /*
- * `toolgate.status`: what is known before it is written.
+ * State of a `toolgate.status` call while its data is collected.
  *
- *   ngx_tg_status.c          the method, and what runners are asked for it
- *   ngx_tg_status_servers.c  about which servers
- *   ngx_tg_status_json.c      what it answers
+ *   ngx_tg_status.c          method, requests to runners
+ *   ngx_tg_status_servers.c  servers that the client may see
+ *   ngx_tg_status_json.c     response
  */
 #ifndef _NGX_TG_STATUS_H_INCLUDED_
 #define _NGX_TG_STATUS_H_INCLUDED_
 
 #include "nginx/call/ngx_tg_call.h"
 
-/* A runner of the servers that somebody may know of. */
+/* A runner of the servers that the client may see. */
 typedef struct {
     ngx_tg_call_t *call;
     ngx_tg_runner_t *runner;
     ngx_tg_upstream_request_t request;
     ngx_uint_t is_reachable;
-    tg_str_t raw; /* what it answered; absent: it has not */
+    tg_str_t raw; /* raw status of the runner; absent: no response */
 } ngx_tg_status_runner_t;
 
-/* A call in flight, and its job, where it is one. */
+/* A call in flight, and its job if the runner has one. */
 typedef struct {
     ngx_tg_running_call_info_t about;
-    tg_str_t kind; /* plain */
+    tg_str_t kind; /* plain text */
     tg_str_t state;
-    tg_str_t pid; /* raw */
+    tg_str_t pid; /* raw JSON */
 } ngx_tg_status_call_t;
 
 typedef struct {
@@ -35,14 +35,14 @@ typedef struct {
     ngx_event_t timer;
 } ngx_tg_status_t;
 
-/* Those that the client may ask about: NGX_OK or NGX_ERROR. */
+/* Lists the servers whose status the client may see. NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_tg_status_list_servers(ngx_tg_call_t *call, ngx_array_t *servers);
 
-/* Is a call one of these servers'? */
+/* Checks whether one of the servers has this label. */
 ngx_uint_t ngx_tg_status_has_server(const ngx_array_t *servers,
                                     tg_str_t server);
 
-/* Appends all there is to say. */
+/* Appends the whole response. */
 void ngx_tg_status_write_json(ngx_tg_status_t *status, tg_buf_t *json);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * What `toolgate.status` answers; docs/protocols.md has an example.
- */
+/* The response of `toolgate.status`; docs/protocols.md has an example. */
 #include "nginx/handlers/ngx_tg_status.h"
 
 static const ngx_uint_t ngx_tg_status_time_bounds[] = NGX_TG_DURATION_BUCKETS;
@@ -8,10 +6,10 @@ static const ngx_uint_t ngx_tg_status_time_bounds[] = NGX_TG_DURATION_BUCKETS;
 #define NGX_TG_STATUS_TIME_BOUNDS                                              \
     (sizeof(ngx_tg_status_time_bounds) / sizeof(ngx_tg_status_time_bounds[0]))
 
-/* What is written of one server. */
+/* State while the entries of a server are written. */
 typedef struct {
     ngx_tg_status_t *status;
-    ngx_tg_srv_conf_t *scf; /* NULL: of all servers */
+    ngx_tg_srv_conf_t *scf; /* NULL: all servers */
     tg_buf_t *json;
     ngx_uint_t n;
 } ngx_tg_status_list_writer_t;
@@ -63,7 +61,7 @@ ngx_tg_status_add_call(void *data, const ngx_tg_running_call_info_t *about)
     return 0;
 }
 
-/* A job of a runner's: whose it is is known by the number of its call. */
+/* Reads a job of a runner, and finds its call by the number. */
 static void
 ngx_tg_status_read_job(ngx_tg_status_t *status, tg_str_t raw)
 {
@@ -91,7 +89,10 @@ ngx_tg_status_read_job(ngx_tg_status_t *status, tg_str_t raw)
         call[i].state = tg_json_string_body(values[2]);
         call[i].pid = values[3];
 
-        /* What a worker runs itself, the runner counts or keeps. */
+        /*
+         * For a call that a worker runs itself, the runner has a slot or a
+         * detached job.
+         */
         call[i].kind = tg_json_string_eq(values[1], TG_STR("place"))
                                || tg_json_string_eq(values[1], TG_STR("leave"))
                            ? TG_STR("worker")
@@ -144,7 +145,10 @@ ngx_tg_status_count_queued(const ngx_tg_status_t *status,
     return n;
 }
 
-/* Who called: its process, unless it came over TCP, and what it is called. */
+/*
+ * Appends the client of a call: process and user, unless it came over TCP, and
+ * its name.
+ */
 static void
 ngx_tg_status_write_client(tg_buf_t *json,
                            const ngx_tg_running_call_info_t *about)
@@ -201,7 +205,7 @@ ngx_tg_status_write_calls(ngx_tg_status_t *status, tg_buf_t *json)
     tg_buf_append_char(json, ']');
 }
 
-/* --- numbers --- */
+/* --- counters --- */
 
 static void
 ngx_tg_status_write_ends(tg_buf_t *json, const ngx_tg_counters_sum_t *sum)
@@ -221,7 +225,9 @@ ngx_tg_status_write_ends(tg_buf_t *json, const ngx_tg_counters_sum_t *sum)
         json,
         ",\"calls\":", ok + sum->n[NGX_TG_COUNTER_KILLED] + sum->in_flight);
     ngx_tg_status_write_number(json, ",\"in_flight\":", sum->in_flight);
-    /* Read one after the other, they may be of two moments. */
+    /*
+     * The counters are read one after the other, so the failures may be newer.
+     */
     ngx_tg_status_write_number(json, ",\"ends\":{\"ok\":",
                                ok > failed ? ok - failed : 0);
 
@@ -235,7 +241,10 @@ ngx_tg_status_write_ends(tg_buf_t *json, const ngx_tg_counters_sum_t *sum)
     tg_buf_append_char(json, '}');
 }
 
-/* Has a directive such as task_methods made it, and no block of the config? */
+/*
+ * Checks whether an entry was made by a directive such as task_methods, not by
+ * a block of the config.
+ */
 static ngx_uint_t
 ngx_tg_status_is_entry_internal(const ngx_tg_srv_conf_t *scf,
                                 const ngx_tg_counters_sum_t *sum)
@@ -265,7 +274,10 @@ ngx_tg_status_write_entry(void *data, const ngx_tg_counters_sum_t *sum)
 
     json = list->json;
 
-    /* The server itself; or what has no name, and never was. */
+    /*
+     * Skip an entry without a name: it is the server itself, or has never been
+     * called.
+     */
     if (sum->name.len == 0
         && (sum->server.len != 0 || sum->n[NGX_TG_COUNTER_STARTED] == 0))
     {
@@ -325,7 +337,10 @@ ngx_tg_status_write_server(void *data, const ngx_tg_counters_sum_t *sum)
     tg_buf_append_cstr(json, "}}");
 }
 
-/* Also what was never called is there, with zeros. */
+/*
+ * Creates the counters of tools that were never called, which are shown with
+ * zeros.
+ */
 static void
 ngx_tg_status_create_counters(ngx_tg_srv_conf_t *scf)
 {

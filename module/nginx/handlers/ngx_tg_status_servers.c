@@ -1,6 +1,4 @@
-/*
- * About which servers somebody may ask.
- */
+/* The servers whose status a client may see. */
 #include "nginx/handlers/ngx_tg_status.h"
 
 ngx_int_t
@@ -25,7 +23,7 @@ ngx_tg_status_list_servers(ngx_tg_call_t *call, ngx_array_t *servers)
         entry = tg_catalog_find(scf[i]->catalog, TG_ENTRY_METHOD,
                                 call->entry->name);
 
-        /* Some servers are one address, and have its name. */
+        /* Several servers may share one address, and then its label. */
         if (!ngx_tg_entry_is_allowed(scf[i], entry, client)
             || ngx_tg_status_has_server(servers,
                                         ngx_tg_server_get_label(scf[i])))

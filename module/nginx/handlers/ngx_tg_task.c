@@ -1,6 +1,6 @@
 /*
- * The methods about tasks: calls of them, and of the tools that do the same,
- * are jobs of the runner's.
+ * Methods about tasks: calls of the methods, and of the tools for agents, are
+ * jobs of the runner.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/shm/ngx_tg_shm.h"
@@ -17,7 +17,10 @@ const ngx_tg_handler_t ngx_tg_task_handler = {
     .finalize_config = ngx_tg_tasks_finalize_config,
 };
 
-/* A method, and what its params are; null for an optional one is as absent. */
+/*
+ * A method and the schema of its params; null for an optional param counts as
+ * absent.
+ */
 typedef struct {
     ngx_str_t name;
     const char *schema;
@@ -83,7 +86,7 @@ static ngx_tg_task_method_t ngx_tg_task_methods[] = {
 #define NGX_TG_TASK_METHOD_COUNT                                               \
     (sizeof(ngx_tg_task_methods) / sizeof(ngx_tg_task_methods[0]))
 
-/* --- at load --- */
+/* --- config --- */
 
 static ngx_int_t
 ngx_tg_task_offer_all_methods(ngx_conf_t *cf, ngx_tg_tasks_t *tasks)
@@ -92,7 +95,9 @@ ngx_tg_task_offer_all_methods(ngx_conf_t *cf, ngx_tg_tasks_t *tasks)
     ngx_tg_tool_t *tool;
     ngx_uint_t i;
 
-    /* What is told of tasks reaches clients that only listen, too. */
+    /*
+     * Task notifications also go to clients that have not sent any message yet.
+     */
     tasks->scf->info.notifies_pre_request = 1;
 
     for (i = 0; i < NGX_TG_TASK_METHOD_COUNT; i++) {
@@ -135,7 +140,7 @@ ngx_tg_task_offer(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
                : NGX_OK;
 }
 
-/* --- a call --- */
+/* --- execution of a call --- */
 
 static void
 ngx_tg_task_count_client(void *data, const ngx_tg_client_info_t *about)
@@ -147,9 +152,9 @@ ngx_tg_task_count_client(void *data, const ngx_tg_client_info_t *about)
 }
 
 /*
- * May the runner be asked again that ended before it answered?  Methods that
- * read and switch do no harm twice; a submission has a token, of which there
- * is one task.
+ * Checks whether a request may be sent again if the runner ended before it
+ * answered. Methods that read or switch do no harm twice; a submission gets a
+ * token, for which the store creates one task only.
  */
 static ngx_uint_t
 ngx_tg_task_can_repeat(const ngx_str_t *method, tg_buf_t *params)

@@ -1,16 +1,22 @@
-/*
- * The block `task_agent NAME { }`, and what the runner is told of it.
- */
+/* The block `task_agent NAME { }`, and its JSON for the runner. */
 #include "nginx/handlers/ngx_tg_task.h"
 
-/* As an agent's run: nobody waits for it. */
+/*
+ * Defaults of an agent's program, in ms and bytes: nobody waits for the result.
+ */
 #define NGX_TG_TASK_AGENT_TIMEOUT 7200000
 #define NGX_TG_TASK_AGENT_MAX_OUTPUT 10485760
 #define NGX_TG_TASK_AGENT_NAME_MAX 64
-/* What is interrupted so often will always be. */
+/*
+ * Largest value of `retry`: a task that is interrupted more often will never
+ * end.
+ */
 #define NGX_TG_TASK_AGENT_RETRY_MAX 100
 
-/* `*`: all names that no other agent has. */
+/*
+ * Checks whether the agent is `*`, which runs the tasks of all names that no
+ * other agent has.
+ */
 ngx_uint_t
 ngx_tg_task_agent_is_wildcard(const ngx_tg_task_agent_t *agent)
 {
@@ -39,7 +45,7 @@ ngx_tg_task_agent_check(const ngx_tg_task_agent_t *agent)
                : NULL;
 }
 
-/* Two of one name, or two that are the default. */
+/* Checks that no two agents have the same name, or are both the default. */
 static char *
 ngx_tg_task_agent_check_unique(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
                                ngx_tg_task_agent_t *agent)

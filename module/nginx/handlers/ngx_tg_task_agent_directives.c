@@ -1,14 +1,15 @@
 /*
- * `task_agent NAME { }`: a program that tasks run.
+ * Directives in the block `task_agent NAME { }`, which defines a program that
+ * runs tasks.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 
 #include "base/tg_utf8.h"
 
-/* 24 days: the runner's longest. */
+/* Largest timeout in ms, some 24 days: the runner's limit. */
 #define NGX_TG_TASK_AGENT_TIMEOUT_MAX 2147483647
 
-/* --- for all files of tasks --- */
+/* --- functions for all files of tasks --- */
 
 ngx_int_t
 ngx_tg_buf_move_to_pool(ngx_pool_t *pool, tg_buf_t *buf, ngx_str_t *text)
@@ -67,12 +68,15 @@ ngx_tg_conf_enable_tasks(ngx_conf_t *cf)
 
 /* --- values with variables --- */
 
-/* The name behind "task_" of what there is of a task. */
+/* Names of a task's variables, without the prefix "task_". */
 static const char *const ngx_tg_task_variables[] = {
     "prompt", "cwd", "id", "agent", "priority", "metadata", NULL
 };
 
-/* The length of a variable at text, behind its `$`, and its name; 0: none. */
+/*
+ * Parses a variable after its `$`. Returns its length and its name; 0: not a
+ * variable of a task.
+ */
 static size_t
 ngx_tg_task_parse_variable(const u_char *text, tg_str_t *name)
 {
@@ -103,8 +107,8 @@ ngx_tg_task_parse_variable(const u_char *text, tg_str_t *name)
 }
 
 /*
- * A value as an array: a text, the name of what stands behind it, and so on.
- * NULL, or what is wrong.
+ * Writes a value as a JSON array that alternates text and the name of the
+ * variable after it. Returns NULL, or an error text.
  */
 static char *
 ngx_tg_task_write_value(ngx_conf_t *cf, const ngx_str_t *value, tg_buf_t *json)
@@ -125,7 +129,7 @@ ngx_tg_task_write_value(ngx_conf_t *cf, const ngx_str_t *value, tg_buf_t *json)
             continue;
         }
 
-        /* `$$` is a dollar. */
+        /* `$$` is a dollar sign. */
         if (p[1] == '$') {
             tg_json_write_string(json, tg_str((char *) start, p + 1 - start));
             tg_buf_append_cstr(json, ",\"\",");
@@ -169,7 +173,9 @@ ngx_tg_task_agent_begin_list(tg_buf_t *json, const ngx_str_t *list)
     }
 }
 
-/* Adds a text, in which a dollar is one, to the values of a list. */
+/*
+ * Adds a constant text to a list of values; a dollar sign in it has no meaning.
+ */
 static char *
 ngx_tg_task_agent_add_constant(ngx_conf_t *cf, ngx_str_t *list,
                                const ngx_str_t *text)
@@ -186,7 +192,7 @@ ngx_tg_task_agent_add_constant(ngx_conf_t *cf, ngx_str_t *list,
                : NGX_CONF_ERROR;
 }
 
-/* Adds a value to those of a list. */
+/* Adds a value with variables to a list of values. */
 static char *
 ngx_tg_task_agent_add_value(ngx_conf_t *cf, ngx_str_t *list,
                             const ngx_str_t *value)
@@ -287,12 +293,12 @@ ngx_tg_task_agent_set_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     pair.len = ngx_sprintf(pair.data, "%V=%V%Z", &value[1], &secret) - pair.data
                - 1;
 
-    /* A secret has no variables, though there may be a dollar in it. */
+    /* A secret is used as it is, even if it contains a dollar sign. */
     return rc == NGX_OK ? ngx_tg_task_agent_add_constant(cf, &agent->env, &pair)
                         : ngx_tg_task_agent_add_value(cf, &agent->env, &pair);
 }
 
-/* cwd and stdin */
+/* Parses `cwd` and `stdin`; the text is at cmd->offset of conf. */
 char *
 ngx_tg_task_agent_set_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

@@ -1,6 +1,4 @@
-/*
- * `task_tools`: what agents may do with tasks, as tools.
- */
+/* `task_tools`: tools with which agents submit and follow tasks. */
 #include "nginx/handlers/ngx_tg_task.h"
 
 #define NGX_TG_TASK_ID_PROPERTY                                                \
@@ -13,8 +11,8 @@ typedef struct {
     ngx_str_t name;
     ngx_str_t method;
     const char *description;
-    const char *properties; /* of its arguments */
-    const char *required;   /* of these, the first one; or "" */
+    const char *properties; /* properties of the input schema */
+    const char *required;   /* the required property, or "" */
     const char *annotations;
 } ngx_tg_task_agent_tool_t;
 
@@ -67,7 +65,10 @@ static ngx_tg_task_agent_tool_t ngx_tg_task_agent_tools[] = {
 #define NGX_TG_TASK_TOOL_COUNT                                                 \
     (sizeof(ngx_tg_task_agent_tools) / sizeof(ngx_tg_task_agent_tools[0]))
 
-/* The names that there are, or may be. */
+/*
+ * Writes a schema for names of agents: the defined names, or any name if an
+ * agent is `*`.
+ */
 static void
 ngx_tg_task_write_agent_names(const ngx_tg_tasks_t *tasks, tg_buf_t *json)
 {
@@ -94,7 +95,7 @@ ngx_tg_task_write_agent_names(const ngx_tg_tasks_t *tasks, tg_buf_t *json)
     tg_buf_append_cstr(json, "]");
 }
 
-/* `"agent":{"enum":[…]}`, and whether it must be given. */
+/* Writes the property `"agent":{"enum":[…]}`. Returns 1 if it is required. */
 static ngx_uint_t
 ngx_tg_task_write_agent_property(const ngx_tg_tasks_t *tasks,
                                  ngx_uint_t is_submit, tg_buf_t *json)
@@ -102,7 +103,10 @@ ngx_tg_task_write_agent_property(const ngx_tg_tasks_t *tasks,
     ngx_tg_task_agent_t **agent;
     ngx_uint_t i, is_required;
 
-    /* Who may not see one of those tools is not told its name. */
+    /*
+     * The names of tools with `task` are not listed, because a client may not
+     * be allowed to see each of them.
+     */
     if (!is_submit && tasks->task_tools != NULL) {
         tg_buf_append_cstr(json,
                            ",\"agent\":{\"type\":\"string\","
@@ -151,7 +155,10 @@ ngx_tg_task_offer_tool(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
     tg_buf_append_cstr(&json, "{\"type\":\"object\",\"properties\":{");
     tg_buf_append_cstr(&json, row->properties);
 
-    /* There are no others, so that nobody has to ask. */
+    /*
+     * Only task_submit and the tools without a required property have an agent.
+     * The schema lists the names, so that no client has to ask for them.
+     */
     if (is_submit || row->required[0] == '\0') {
         is_required = ngx_tg_task_write_agent_property(tasks, is_submit, &json);
     }
@@ -191,7 +198,9 @@ ngx_tg_task_offer_tools(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
 {
     ngx_uint_t i;
 
-    /* Who has no agent is told so soon. */
+    /*
+     * A server without agents gets an error later, when the config is checked.
+     */
     if (tasks->agents == NULL) {
         return NGX_OK;
     }

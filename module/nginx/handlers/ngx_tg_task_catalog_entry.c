@@ -1,11 +1,15 @@
-/*
- * A method or tool of the catalogue that is a method of the runner's.
- */
+/* Catalog entries of tools and methods that the runner implements. */
 #include "nginx/handlers/ngx_tg_task.h"
 
-/* Answers that wait for nothing take no time; those that follow 25 s. */
+/*
+ * Timeout of a method in ms: most answer at once, those that follow an output
+ * wait up to 25 s.
+ */
 #define NGX_TG_TASK_METHOD_TIMEOUT 60000
-/* One that waits for an end: an hour, as the runner has it, and some more. */
+/*
+ * Timeout of a method that waits for the end of a task, in ms: the runner waits
+ * for an hour at most.
+ */
 #define NGX_TG_TASK_WAIT_TIMEOUT 3660000
 
 ngx_tg_tool_t *

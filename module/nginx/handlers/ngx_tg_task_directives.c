@@ -1,17 +1,24 @@
-/*
- * What a server says of tasks.
- */
+/* Directives about the tasks of a server. */
 #include "nginx/handlers/ngx_tg_task.h"
 
-/* Three agents at once keep a machine busy, and a thousand a queue long. */
+/*
+ * Defaults: three agents at once keep a machine busy, a thousand tasks are a
+ * long queue, and ended tasks are kept for a week (in seconds).
+ */
 #define NGX_TG_TASK_CONCURRENCY_DEFAULT 3
 #define NGX_TG_TASK_QUEUE_DEFAULT 1000
 #define NGX_TG_TASK_QUEUE_MAX 100000
 #define NGX_TG_TASK_KEEP_DEFAULT 604800
-/* A hundred outputs as long as they may be; and one at least. */
+/*
+ * Default and smallest quota of stored outputs, in bytes: by default a hundred
+ * outputs of an agent's default max_output.
+ */
 #define NGX_TG_TASK_OUTPUT_QUOTA_DEFAULT 1073741824
 #define NGX_TG_TASK_OUTPUT_QUOTA_MIN 2097152
-/* A database may be away for a part of it, or a machine too busy. */
+/*
+ * Default lease in ms: within it, a database may be unavailable for a while, or
+ * the machine too busy.
+ */
 #define NGX_TG_TASK_LEASE_DEFAULT 30000
 
 static void *ngx_tg_task_create_main_conf(ngx_conf_t *cf);
@@ -36,7 +43,7 @@ static char *ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd,
 #define ngx_tg_task_agent_offset(field)                                        \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_task_agent_t, field)
 
-/* As NGX_TG_TASK_… has them. */
+/* Names of the values NGX_TG_TASK_VISIBILITY_…. */
 static const char *const ngx_tg_task_visibilities[] = { "own", "all", NULL };
 
 static ngx_command_t ngx_tg_task_commands[] = {
@@ -73,7 +80,7 @@ static ngx_command_t ngx_tg_task_commands[] = {
     { ngx_string("task_admin"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
       ngx_tg_tasks_set_admin, ngx_tg_tasks_offset(admins), NULL },
 
-    /* in a task_agent */
+    /* directives in a task_agent block */
 
     { ngx_string("exec"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
       ngx_tg_task_agent_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -178,7 +185,9 @@ ngx_tg_task_create_srv_conf(ngx_conf_t *cf)
 
 /* --- directives --- */
 
-/* task_methods and task_tools */
+/*
+ * Parses `task_methods` and `task_tools`; the flag is at cmd->offset of conf.
+ */
 static char *
 ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -204,7 +213,10 @@ ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/* task_concurrency and task_queue */
+/*
+ * Parses `task_concurrency` and `task_queue`; the number is at cmd->offset of
+ * conf.
+ */
 static char *
 ngx_tg_tasks_set_number(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -297,9 +309,12 @@ ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
-/* --- the server was read whole --- */
+/* --- end of the server block --- */
 
-/* Nobody else may call daemon.stop. */
+/*
+ * Adds `deny all` to the rules of daemon.stop, so that only administrators may
+ * call it.
+ */
 static char *
 ngx_tg_tasks_deny_stop_to_others(ngx_conf_t *cf, ngx_tg_tasks_t *tasks)
 {

@@ -1,9 +1,13 @@
 /*
- * What the runner is told of a server's tasks.
+ * Params of the runner's method task_open: agents, limits and rules of a
+ * server.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 
-/* Each config is another one, however like it is. */
+/*
+ * Writes a random number of the config: each config load is a new generation,
+ * even if nothing has changed.
+ */
 static void
 ngx_tg_tasks_write_generation(tg_buf_t *json)
 {

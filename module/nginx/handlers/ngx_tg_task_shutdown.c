@@ -1,7 +1,7 @@
 /*
- * NGINX ends: its tasks are told to stop.  Only the master knows that, as
- * workers end with each reload, too.  Where another binary has taken over, the
- * runner knows by its workers that it is there.
+ * Stops tasks when NGINX ends. Only the master knows that, because workers also
+ * end at each reload. If another binary has taken over, the runner knows that
+ * from the connections of its workers.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/upstream/ngx_tg_runner.h"

@@ -1,6 +1,4 @@
-/*
- * `task_store`: where a server's tasks are written down.
- */
+/* The directive `task_store`: the database of a server's tasks. */
 #include "nginx/handlers/ngx_tg_task.h"
 
 #include <linux/magic.h>
@@ -21,7 +19,10 @@ ngx_tg_task_store_is_postgresql(const ngx_str_t *store)
                   == 0;
 }
 
-/* SQLite would wait for a FIFO, and nobody gets an answer then. */
+/*
+ * Checks that the store is a regular file: SQLite would block on a FIFO for
+ * ever. NGX_OK, or NGX_ERROR: logged.
+ */
 static ngx_int_t
 ngx_tg_task_store_check_regular(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks)
 {
@@ -48,7 +49,10 @@ ngx_tg_task_store_check_regular(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks)
     return NGX_ERROR;
 }
 
-/* The file of one in SQLite, and it is one that can be. */
+/*
+ * Sets the path of a SQLite store, and checks whether the file can exist there.
+ * NGX_OK, or NGX_ERROR: logged.
+ */
 static ngx_int_t
 ngx_tg_task_store_set_file(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
 {
@@ -104,7 +108,10 @@ ngx_tg_task_store_set_file(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
     return ngx_tg_task_store_check_regular(cycle, tasks);
 }
 
-/* Is the folder of this path one that a boot empties, or its nearest parent? */
+/*
+ * Checks whether a path is in a directory that is emptied at boot: by its name,
+ * or because its nearest existing parent is on such a file system.
+ */
 static ngx_uint_t
 ngx_tg_task_store_is_volatile_path(const u_char *path)
 {
@@ -139,7 +146,10 @@ ngx_tg_task_store_is_volatile_path(const u_char *path)
     return 0;
 }
 
-/* Tasks are to outlive NGINX, and the machine's next boot. */
+/*
+ * Logs a warning about such a directory: tasks should survive a restart of
+ * NGINX and of the machine.
+ */
 static void
 ngx_tg_task_store_lint_volatile(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks)
 {
@@ -209,7 +219,7 @@ ngx_tg_task_store_check_library(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks)
     return rc;
 }
 
-/* --- the directive --- */
+/* --- directive --- */
 
 static char *
 ngx_tg_task_store_set_sqlite(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
@@ -233,7 +243,10 @@ ngx_tg_task_store_set_sqlite(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
     return NGX_CONF_OK;
 }
 
-/* It would be shown wherever the config, or the store's name, is. */
+/*
+ * Checks whether a URI contains a password: it would be visible in the config
+ * and in every message that names the store.
+ */
 static ngx_uint_t
 ngx_tg_task_store_has_password(const u_char *uri)
 {
@@ -276,7 +289,7 @@ ngx_tg_task_store_check_uri(const u_char *where)
                : NULL;
 }
 
-/* `password_file=PATH`, `password_credential=NAME`, `lease=TIME` */
+/* Parses `password_file=PATH`, `password_credential=NAME` and `lease=TIME`. */
 static char *
 ngx_tg_task_store_set_option(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
                              ngx_str_t *value)

@@ -1,6 +1,6 @@
 /*
- * Under `nginx -t`: can the store of tasks be opened?  The runner is asked, as
- * the workers' user; it changes nothing there.
+ * Check under `nginx -t` whether the task store can be opened: runs
+ * toolgate-runner as the workers' user. The check does not change the store.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/upstream/ngx_tg_runner.h"
@@ -8,10 +8,10 @@
 #include <grp.h>
 #include <sys/wait.h>
 
-/* For its answer; a database has less to connect. */
+/* Timeout of the check in ms; connecting to a database is faster. */
 #define NGX_TG_STORE_CHECK_TIMEOUT 10000
 #define NGX_TG_STORE_CHECK_TEXT_MAX 1024
-/* It cannot be reached, which another time may be different. */
+/* Exit status for a store that cannot be reached, which may be temporary. */
 #define NGX_TG_STORE_CHECK_UNREACHABLE 3
 
 static void
@@ -42,7 +42,10 @@ ngx_tg_task_store_exec_check(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks,
     _exit(127);
 }
 
-/* Its exit status, and what it said. */
+/*
+ * Runs the check. Returns its exit status (0: also if it could not be run);
+ * text gets its output.
+ */
 static int
 ngx_tg_task_store_run_check(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks,
                             u_char *text, size_t *len)
@@ -60,7 +63,9 @@ ngx_tg_task_store_run_check(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks,
         return 0;
     }
 
-    /* A pipe has room for what a secret may have. */
+    /*
+     * A secret always fits into the pipe's buffer, so write() does not block.
+     */
     if (write(in[1], tasks->password.data, tasks->password.len) == -1) {
         *len = 0;
     }

@@ -1,12 +1,12 @@
 /*
- * What a worker tells the runner about tasks, and hears of them: it says once
- * what may be run, and anew whenever it has lost the line.  That is also what
- * starts the runner with NGINX, and keeps it.
+ * Connection of a worker to the runner for tasks: sends task_open, again after
+ * each loss of the connection, and broadcasts the runner's notifications. It
+ * also starts the runner with NGINX and keeps it running.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
-/* Between two tries to ask: it doubles. */
+/* Delay in ms before task_open is sent again; doubled after each failure. */
 #define NGX_TG_TASK_RETRY_MIN 50
 #define NGX_TG_TASK_RETRY_MAX 10000
 
@@ -60,7 +60,10 @@ ngx_tg_tasks_on_runner_lost(void *data)
     ngx_tg_tasks_schedule_open(data);
 }
 
-/* As ngx_tg_call_append_owner() has it, raw. */
+/*
+ * Returns the audience of a notification for a raw owner, in the format of
+ * ngx_tg_call_append_owner().
+ */
 static uint64_t
 ngx_tg_task_event_get_audience(tg_str_t owner)
 {
@@ -145,7 +148,9 @@ ngx_tg_tasks_init_process(ngx_cycle_t *cycle)
         tasks[i]->subscriber.on_lost = ngx_tg_tasks_on_runner_lost;
         ngx_tg_runner_add_subscriber(tasks[i]->scf->runner,
                                      &tasks[i]->subscriber);
-        /* What is posted now waits for nothing else to happen. */
+        /*
+         * An event that is posted here runs without waiting for another event.
+         */
         ngx_post_event(&tasks[i]->retry, &ngx_posted_next_events);
     }
 

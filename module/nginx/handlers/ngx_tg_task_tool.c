@@ -1,6 +1,6 @@
 /*
- * Tools with `task`: for the runner they are agents that are called tool:NAME,
- * and each of their tasks brings its own program along.
+ * Tools with `task`: the runner treats each as an agent named tool:NAME, and
+ * each of its tasks contains its own program.
  */
 #include "nginx/handlers/ngx_tg_task.h"
 
@@ -73,7 +73,7 @@ ngx_tg_task_tools_find(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
 void
 ngx_tg_task_tool_write_json(const ngx_tg_tool_t *tool, tg_buf_t *json)
 {
-    /* Names have no characters that JSON escapes. */
+    /* Tool names have no characters that JSON escapes. */
     tg_buf_append_cstr(json, "{\"name\":\"tool:");
     tg_buf_append_str(json, tool->entry.name);
     tg_buf_append_char(json, '"');
