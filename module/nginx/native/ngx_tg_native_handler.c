@@ -1,19 +1,25 @@
-/*
- * The hooks of native handlers, and how long they take.
- */
+/* The hooks of native handlers: their calls, and how long they take. */
 #include "nginx/native/ngx_tg_native_handler.h"
 
 #include <signal.h>
 #include <time.h>
 
-/* A hook that takes longer, in ms, keeps clients waiting: it is logged, */
+/*
+ * Duration of a hook in ms from which it is logged, because it blocks all
+ * clients.
+ */
 #define NGX_TG_NATIVE_SLOW_HOOK_MS 10
-/* though a line for each would fill the disk. */
+/*
+ * Minimum time between two such log lines of a handler, in ms: a line for each
+ * call would fill the disk.
+ */
 #define NGX_TG_NATIVE_SLOW_HOOK_LOG_MS 1000
-/* A library that does not load is tried again, but not with each call. */
+/*
+ * Minimum time between two attempts to load a library that refuses to, in ms.
+ */
 #define NGX_TG_NATIVE_LOAD_RETRY_MS 1000
 
-/* --- what a library may ask, in any thread --- */
+/* --- functions for libraries, in any thread --- */
 
 static int
 ngx_tg_native_api_reply(toolgate_call_t call, const char *data, size_t len)
@@ -45,7 +51,7 @@ static const toolgate_api_t ngx_tg_native_api = {
     .log = ngx_tg_native_api_log,
 };
 
-/* --- the config --- */
+/* --- config --- */
 
 const char *
 ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
@@ -83,9 +89,12 @@ ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
     return NULL;
 }
 
-/* --- a worker --- */
+/* --- hooks --- */
 
-/* In ms, to some of them, which costs much less than to know it better. */
+/*
+ * Returns a time in ms, exact to a few ms only: a precise clock costs much
+ * more.
+ */
 static uint64_t
 ngx_tg_native_clock_ms(void)
 {
@@ -96,7 +105,10 @@ ngx_tg_native_clock_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-/* A hook has held the worker for so long. */
+/*
+ * Logs a hook that has blocked the worker for `took` ms, unless another one was
+ * logged just before.
+ */
 static void
 ngx_tg_native_handler_log_slow_hook(ngx_tg_native_handler_t *native,
                                     const char *hook, ngx_msec_t took)
@@ -122,7 +134,7 @@ ngx_tg_native_handler_log_slow_hook(ngx_tg_native_handler_t *native,
     native->nslow = 0;
 }
 
-/* A hook has returned that was called then. */
+/* Checks how long a hook took that was called at the time `from`. */
 static ngx_inline void
 ngx_tg_native_handler_check_time(ngx_tg_native_handler_t *native,
                                  const char *hook, uint64_t from)
@@ -136,7 +148,10 @@ ngx_tg_native_handler_check_time(ngx_tg_native_handler_t *native,
     }
 }
 
-/* Threads that it starts are to leave signals to the one of NGINX. */
+/*
+ * Calls the library's load() with all signals blocked, so that threads which it
+ * starts leave signals to NGINX's thread. Returns NULL, or the library's error.
+ */
 static const char *
 ngx_tg_native_handler_call_load(ngx_tg_native_handler_t *native)
 {

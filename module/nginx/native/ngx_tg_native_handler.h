@@ -1,6 +1,6 @@
 /*
- * Native handlers (api/toolgate_handler.h) in this process: their hooks, and
- * what they may ask of us.
+ * Native handlers (api/toolgate_handler.h) in this process: calls of their
+ * hooks, and the functions that they may call.
  */
 #ifndef _NGX_TG_NATIVE_HANDLER_H_INCLUDED_
 #define _NGX_TG_NATIVE_HANDLER_H_INCLUDED_
@@ -9,41 +9,50 @@
 
 #include "api/toolgate_handler.h"
 
-/* Why one does not load: the beginning of what it says. */
+/* Size of a load error's text in bytes; a longer text is cut. */
 #define NGX_TG_NATIVE_ERROR_MAX 512
 
-/* One of a tool. */
+/* The native handler of one tool. */
 typedef struct {
     const toolgate_handler_t *ops;
-    toolgate_tool_t tool; /* what the library has of it */
+    toolgate_tool_t tool; /* the tool, as the library sees it */
     ngx_str_t file;
     ngx_str_t symbol;
-    void *state; /* the library's own */
+    void *state; /* private to the library */
     ngx_msec_t tried_at;
-    ngx_msec_t logged_at; /* when a hook was logged that held the worker */
-    ngx_uint_t nslow;     /* how many were since then */
-    char load_error[NGX_TG_NATIVE_ERROR_MAX]; /* of the last load() */
+    ngx_msec_t logged_at; /* time of the last log line about a slow hook */
+    ngx_uint_t nslow;     /* number of slow hooks since that line */
+    char load_error[NGX_TG_NATIVE_ERROR_MAX]; /* error of the last load() */
     unsigned is_loaded:1;
     unsigned is_refused:1;
     unsigned has_logged:1;
 } ngx_tg_native_handler_t;
 
 /*
- * With all but ops set: does this handler take the tool?  NULL, and it has it;
- * or what is wrong and what to write, which may be in text.
+ * Lets a library's handler check its tool; all members but `ops` and `tool.api`
+ * must be set. Returns NULL: ops is set; or an error with advice, which may be
+ * in text.
  */
 const char *ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
                                         const toolgate_handler_t *ops,
                                         u_char *text, size_t size);
 
-/* Loads it, when it is not yet: 1: it can be called; 0: see refusal. */
+/*
+ * Loads the handler if it is not loaded yet. Returns 1: it can be called; 0:
+ * load_error has the reason.
+ */
 ngx_uint_t ngx_tg_native_handler_ensure_loaded(ngx_tg_native_handler_t *native);
 
-/* No thread of it is to run any more.  As a pool's cleanup. */
+/* Unloads the handler, whose threads must end with it. A cleanup of a pool. */
 void ngx_tg_native_handler_unload(void *native);
 
+/* Calls the handler's call() for a request. */
 void ngx_tg_native_handler_call(ngx_tg_native_handler_t *native,
                                 const toolgate_request_t *request);
+/*
+ * Calls the handler's cancel(), if it has one, for a call that nobody waits
+ * for.
+ */
 void ngx_tg_native_handler_cancel(ngx_tg_native_handler_t *native,
                                   toolgate_call_t call);
 

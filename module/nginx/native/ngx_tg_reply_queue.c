@@ -1,3 +1,7 @@
+/*
+ * Replies from threads of native handlers: the worker's mailbox, which is
+ * emptied in time slices of the event loop.
+ */
 #include "nginx/native/ngx_tg_reply_queue.h"
 
 #include "api/toolgate_handler.h"
@@ -27,7 +31,7 @@ ngx_tg_reply_queue_get(void)
 {
     static ngx_uint_t is_known;
 
-    /* A child of a handler's answers none of this worker's calls. */
+    /* A child process of a handler must not answer calls of this worker. */
     if (!is_known) {
         (void) pthread_atfork(tg_pending_calls_lock, tg_pending_calls_unlock,
                               tg_pending_calls_on_fork_child);
@@ -77,7 +81,7 @@ ngx_tg_native_send_progress(uint64_t number, uint64_t progress, uint64_t total,
                : TOOLGATE_GONE;
 }
 
-/* --- the worker --- */
+/* --- the worker's thread --- */
 
 static int
 ngx_tg_reply_queue_is_slice_over(void *host, size_t bytes)

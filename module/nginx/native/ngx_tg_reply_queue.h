@@ -1,6 +1,6 @@
 /*
- * The boxes of calls that libraries answer (threading/tg_threading.h), in this
- * worker.
+ * The worker's mailbox for replies of libraries to its calls
+ * (threading/tg_threading.h).
  */
 #ifndef _NGX_TG_REPLY_QUEUE_H_INCLUDED_
 #define _NGX_TG_REPLY_QUEUE_H_INCLUDED_
@@ -8,19 +8,27 @@
 #include "nginx/native/ngx_tg_thread_log.h"
 #include "nginx/sched/ngx_tg_sched.h"
 
-/* From now on this worker has boxes: NGX_OK or NGX_ERROR, logged. */
+/* Opens the worker's mailbox. NGX_OK, or NGX_ERROR: logged. */
 ngx_int_t ngx_tg_reply_queue_init_process(ngx_cycle_t *cycle);
 
-/* Whatever threads say from now on is dropped. */
+/* Closes the worker's mailbox: later replies of threads are dropped. */
 void ngx_tg_reply_queue_exit_process(void);
 
-/* The worker's: of all its boxes. */
+/* Returns the mailbox of the worker, which all its calls share. */
 tg_mailbox_t *ngx_tg_reply_queue_get(void);
 
-/* --- any thread: as toolgate_api_t has them --- */
+/* --- functions for any thread: members of toolgate_api_t --- */
 
+/*
+ * Answers a call. Returns TOOLGATE_OK, TOOLGATE_NO_MEMORY, or TOOLGATE_GONE:
+ * nobody waits for the answer any more.
+ */
 int ngx_tg_native_send_reply(uint64_t number, tg_failure_t failure,
                              const char *data, size_t len);
+/*
+ * Sends progress of a call. Returns TOOLGATE_OK, or TOOLGATE_GONE: nobody waits
+ * for the call any more.
+ */
 int ngx_tg_native_send_progress(uint64_t number, uint64_t progress,
                                 uint64_t total, const char *message);
 

@@ -1,5 +1,6 @@
 /*
- * Copies of shared objects, and what is in them.
+ * Shared objects of native handlers: copied into memory, loaded, searched for a
+ * handler.
  */
 #include "nginx/native/ngx_tg_shared_object.h"
 
@@ -8,10 +9,13 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 
-/* What is larger is no library. */
+/* Largest size of a shared object in bytes. */
 #define NGX_TG_SHARED_OBJECT_MAX 268435456
 
-/* New kernels want to be told, older ones do not know it. */
+/*
+ * Linux 6.3 and later expect this flag for executable memory; older kernels
+ * reject it with EINVAL.
+ */
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
 #endif
@@ -21,7 +25,10 @@ ngx_tg_shared_object_free(void *data)
 {
     ngx_tg_shared_object_t *object = data;
 
-    /* Threads of it may still run in a worker, which takes it along. */
+    /*
+     * In an exiting worker, threads of the object may still run, so it stays
+     * loaded.
+     */
     if (ngx_process == NGX_PROCESS_WORKER) {
         return;
     }
@@ -48,7 +55,7 @@ ngx_tg_shared_object_conf_error(ngx_conf_t *cf, ngx_str_t *path, ngx_err_t err,
     return NGX_ERROR;
 }
 
-/* Fills the copy, and seals it: workers have its descriptor, too. */
+/* Copies a file and seals the copy, because workers inherit its descriptor. */
 static ngx_int_t
 ngx_tg_shared_object_copy_bytes(int from, int to, size_t size)
 {
@@ -78,7 +85,7 @@ ngx_tg_shared_object_copy_bytes(int from, int to, size_t size)
 static int
 ngx_tg_shared_object_create_memfd(const ngx_str_t *path)
 {
-    char name[128]; /* the kernel has room for some more */
+    char name[128]; /* the kernel allows longer names */
     int fd;
 
     (void) ngx_cpystrn((u_char *) name,
@@ -91,7 +98,10 @@ ngx_tg_shared_object_create_memfd(const ngx_str_t *path)
                : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/* What is the object's file now, in memory. */
+/*
+ * Copies the current content of the object's file into memory. NGX_OK, or
+ * NGX_ERROR: logged.
+ */
 static ngx_int_t
 ngx_tg_shared_object_copy_file(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
 {
@@ -139,7 +149,10 @@ ngx_tg_shared_object_copy_file(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
                                                              err, mistake);
 }
 
-/* The linker's own words, without the name of the copy. */
+/*
+ * Loads the copy. An error is logged in the linker's words, without the name of
+ * the copy.
+ */
 static ngx_int_t
 ngx_tg_shared_object_dlopen(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
 {

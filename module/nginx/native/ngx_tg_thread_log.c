@@ -1,27 +1,31 @@
-/*
- * Lines of threads, no more than so many bytes a second.
- */
+/* Log lines of threads, limited to a number of bytes per second. */
 #include "nginx/native/ngx_tg_thread_log.h"
 
 #include "base/tg_utf8.h"
 
 #include <pthread.h>
 
-/* Of a line. */
+/* Largest length of a line in bytes. */
 #define NGX_TG_THREAD_LOG_LINE_MAX 4096
-/* Of lines in a second: who logs without end must not fill the disk. */
+/*
+ * Largest size of all lines in a second, in bytes: a library that logs without
+ * end must not fill the disk.
+ */
 #define NGX_TG_THREAD_LOG_BYTES_PER_SECOND 65536
 
 static pthread_mutex_t ngx_tg_thread_log_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Guarded by it: lines in their order, and where the next one goes. */
+/*
+ * Queued lines in their order. The mutex guards this variable and the next
+ * four.
+ */
 static tg_thread_message_t *ngx_tg_thread_log_first;
 static tg_thread_message_t **ngx_tg_thread_log_last = &ngx_tg_thread_log_first;
-static size_t ngx_tg_thread_log_size; /* of this second */
+static size_t ngx_tg_thread_log_size; /* size of the lines of this second */
 static ngx_uint_t ngx_tg_thread_log_lost;
 static ngx_uint_t ngx_tg_thread_log_is_closed;
 
-/* The worker's: when this second began. */
+/* Start of this second, in ms; used by the worker's thread only. */
 static ngx_msec_t ngx_tg_thread_log_second;
 
 void

@@ -1,6 +1,6 @@
 /*
- * Lines of the error log that threads write: the worker puts them there, as
- * nobody else knows when NGINX opens its log anew.
+ * Lines that threads write to the error log: the worker's thread writes them,
+ * because only NGINX knows when the log file is reopened.
  */
 #ifndef _NGX_TG_THREAD_LOG_H_INCLUDED_
 #define _NGX_TG_THREAD_LOG_H_INCLUDED_
@@ -9,13 +9,16 @@
 
 #include "threading/tg_threading.h"
 
-/* A line in somebody's name; in any thread. */
+/* Queues a line with the name of a tool; may be called in any thread. */
 void ngx_tg_thread_log_write(ngx_uint_t level, tg_str_t name, const char *text);
 
-/* Writes what there is; where no event loop does it, too. */
+/*
+ * Writes the queued lines to the error log, in the worker's thread; called
+ * directly where no event loop runs.
+ */
 void ngx_tg_thread_log_flush(void);
 
-/* The same, and no more from now on. */
+/* Writes the queued lines and drops all later ones. */
 void ngx_tg_thread_log_close(void);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * An eventfd, which a thread writes to once until the worker has looked.
+ * Wakeup of the worker by an eventfd: a thread writes to it once, until the
+ * worker has handled that.
  */
 #include "nginx/native/ngx_tg_worker_wakeup.h"
 
@@ -9,11 +10,14 @@
 
 static pthread_mutex_t ngx_tg_worker_wakeup_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Guarded by it: -1: nobody is to be woken. */
+/*
+ * Descriptor that threads write to; -1: the worker must not be woken. Guarded
+ * by the mutex, as is is_pending.
+ */
 static int ngx_tg_worker_wakeup_fd = -1;
 static ngx_uint_t ngx_tg_worker_wakeup_is_pending;
 
-/* The worker's. */
+/* Variables of the worker's thread. */
 static ngx_connection_t *ngx_tg_worker_wakeup_connection;
 static void (*ngx_tg_worker_wakeup_handler)(void);
 
@@ -61,8 +65,8 @@ ngx_tg_worker_wakeup_on_readable(ngx_event_t *rev)
 }
 
 /*
- * With its cycle a worker that exits unloads this module: but what threads
- * may call must be there until the process has ended.
+ * Keeps this module loaded until the process ends: an exiting worker unloads it
+ * with its cycle, but threads may still call its functions.
  */
 static ngx_int_t
 ngx_tg_worker_wakeup_pin_module(void)
@@ -111,7 +115,8 @@ ngx_tg_worker_wakeup_init(ngx_cycle_t *cycle, void (*on_wakeup)(void))
     c->read->log = c->log;
     c->write->log = c->log;
     c->read->handler = ngx_tg_worker_wakeup_on_readable;
-    c->read->channel = 1; /* none that is left open by mistake */
+    /* keeps NGINX from reporting it as a leaked socket at exit */
+    c->read->channel = 1;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK) {
         ngx_close_connection(c);
