@@ -1,6 +1,4 @@
-/*
- * NGINX's clock and event loop for the scheduler.
- */
+/* The scheduler's clock and wakeups, by NGINX's event loop. */
 #include "nginx/sched/ngx_tg_sched.h"
 
 static uint64_t ngx_tg_sched_now(void *host);
@@ -15,7 +13,10 @@ tg_sched_t ngx_tg_sched = {
 size_t ngx_tg_sched_client_memory;
 ngx_uint_t ngx_tg_worker_is_lingering;
 
-/* ms; keeps a worker that exits while sources wait, and does nothing else. */
+/*
+ * Delay of a timer in ms. It only keeps an exiting worker alive while sources
+ * wait for a time slice.
+ */
 #define NGX_TG_SCHED_EXIT_DELAY 1000
 
 ngx_connection_t ngx_tg_dummy_connection = { .fd = (ngx_socket_t) -1 };

@@ -1,6 +1,6 @@
 /*
- * The scheduler of this worker (base/tg_sched.h): every source of work takes
- * its time slices from it and reports its memory to it.
+ * The scheduler of this worker (base/tg_sched.h): every source of work gets its
+ * time slices from it and reports its memory to it.
  */
 #ifndef _NGX_TG_SCHED_H_INCLUDED_
 #define _NGX_TG_SCHED_H_INCLUDED_
@@ -9,17 +9,20 @@
 
 #include "base/tg_sched.h"
 
-/* Bytes that all sources of a worker may hold together. */
+/* Memory that all sources of a worker may hold together, in bytes. */
 #define NGX_TG_SCHED_MEMORY_MAX 268435456
-/* Clients may use half of it whatever other sources hold, and vice versa. */
+/*
+ * Memory that clients may hold whatever the other sources hold, in bytes. The
+ * other half is for the other sources in the same way.
+ */
 #define NGX_TG_SCHED_CLIENT_MEMORY 134217728
 
 extern tg_sched_t ngx_tg_sched;
 
-/* Bytes that clients hold, of those of all sources. */
+/* Memory that clients hold, in bytes, as part of the memory of all sources. */
 extern size_t ngx_tg_sched_client_memory;
 
-/* As tg_sched_set_memory() of a client. */
+/* Sets the memory that a client's source holds, in bytes. */
 static ngx_inline void
 ngx_tg_sched_hold_client(tg_sched_source_t *source, size_t bytes)
 {
@@ -27,7 +30,9 @@ ngx_tg_sched_hold_client(tg_sched_source_t *source, size_t bytes)
     (void) tg_sched_set_memory(&ngx_tg_sched, source, bytes);
 }
 
-/* Is more held than is allowed, and more than their half by clients? */
+/*
+ * Checks whether all sources exceed their limit and clients exceed their half.
+ */
 static ngx_inline ngx_uint_t
 ngx_tg_sched_is_over_client_memory(void)
 {
@@ -35,10 +40,13 @@ ngx_tg_sched_is_over_client_memory(void)
            && ngx_tg_sched_client_memory > NGX_TG_SCHED_CLIENT_MEMORY;
 }
 
-/* This worker was told to exit, and serves until another one is ready. */
+/* 1: this worker was told to exit, but serves until another one is ready. */
 extern ngx_uint_t ngx_tg_worker_is_lingering;
 
-/* Does this worker exit, and has another one, or none, to serve instead? */
+/*
+ * Checks whether this worker exits and no longer has to serve, because another
+ * worker is ready or none will be.
+ */
 static ngx_inline ngx_uint_t
 ngx_tg_worker_is_exiting(void)
 {
@@ -46,8 +54,8 @@ ngx_tg_worker_is_exiting(void)
 }
 
 /*
- * As tg_sched_set_memory() of any other source.  NGX_OK; NGX_DECLINED: the
- * source holds too much, and has to give something back or to fail.
+ * Sets the memory that a source other than a client holds, in bytes. NGX_OK;
+ * NGX_DECLINED: the source holds too much and must free memory or fail.
  */
 static ngx_inline ngx_int_t
 ngx_tg_sched_hold(tg_sched_source_t *source, size_t bytes)
