@@ -1,19 +1,25 @@
 /*
- * Directives of a server, and the module's tables.
+ * The stream module: table of the directives, default values and merging of
+ * server configurations, start and exit of workers.
  */
 #include "nginx/config/ngx_tg_config.h"
 #include "nginx/upstream/ngx_tg_backend.h"
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* Long agents' sessions are silent for hours: only half a frame is odd. */
+/*
+ * Timeout within a frame, in ms. Sessions of agents are idle for hours, but a
+ * frame that stays incomplete is an error.
+ */
 #define NGX_TG_FRAME_TIMEOUT_DEFAULT 60000
 #define NGX_TG_SEND_TIMEOUT_DEFAULT 60000
 #define NGX_TG_MAX_OUTPUT_DEFAULT 1048576
-/* Of jsonrpc, as ipc has it. */
+/* Same limit as for messages of the ipc dialect, in bytes. */
 #define NGX_TG_MAX_FRAME_DEFAULT 10485760
 #define NGX_TG_MAX_INFLIGHT_DEFAULT 1024
-/* Of outputs that are kept: a few large ones, while an agent reads them. */
+/*
+ * Bytes of stored outputs: room for a few large ones while an agent reads them.
+ */
 #define NGX_TG_SPILL_QUOTA_DEFAULT 268435456
 #define NGX_TG_SPILL_TIME_DEFAULT 3600000
 
@@ -33,7 +39,7 @@ static const char *const ngx_tg_protocol_names[] = {
 static const char *const ngx_tg_validate_names[] = { "on", "off", "formats",
                                                      NULL };
 
-/* As ngx_tg_bridge_policy_t. */
+/* Names of ngx_tg_bridge_policy_t, in the order of its values. */
 static const char *const ngx_tg_bridge_policy_names[] = { "shared", "displace",
                                                           "reject", NULL };
 
@@ -47,7 +53,7 @@ static ngx_conf_post_t ngx_tg_max_frame_post = { ngx_tg_check_max_frame };
 #define NGX_TG_TOOL_OR_GROUP_CONF                                              \
     (NGX_STREAM_TOOL_CONF | NGX_STREAM_TOOL_GROUP_CONF)
 
-/* Where a directive's value goes. */
+/* Configuration and offset of the field that a directive sets. */
 #define ngx_tg_server_field(field)                                             \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_srv_conf_t, field)
 #define ngx_tg_tool_field(field)                                               \
@@ -64,7 +70,7 @@ static ngx_command_t ngx_tg_commands[] = {
       ngx_tg_conf_read_tool_block, NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_METHOD,
       NULL },
 
-    /* in a server */
+    /* directives of a server */
 
     { ngx_string("tool_protocol"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_choice, ngx_tg_server_field(protocol),
@@ -160,7 +166,7 @@ static ngx_command_t ngx_tg_commands[] = {
     { ngx_string("tool_log_format"), NGX_STREAM_MAIN_CONF | NGX_CONF_2MORE,
       ngx_tg_conf_add_log_format, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    /* in a tool or method */
+    /* directives of a tool or method */
 
     { ngx_string("allow"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_1MORE,
       ngx_tg_conf_add_access_rules, ngx_tg_tool_field(rules), NULL },
@@ -279,7 +285,10 @@ ngx_tg_init_process(ngx_cycle_t *cycle)
     return NGX_OK;
 }
 
-/* What the worker keeps for its calls. */
+/*
+ * Frees the worker's state. Sessions are stopped only on a fast shutdown
+ * (ngx_terminate).
+ */
 static void
 ngx_tg_exit_process(ngx_cycle_t *cycle)
 {
@@ -372,7 +381,7 @@ ngx_tg_create_srv_conf(ngx_conf_t *cf)
     return scf;
 }
 
-/* What a server does not say is as outside of it. */
+/* Inherits pointers and strings that the server does not set. */
 static void
 ngx_tg_merge_pointers(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
 {
@@ -462,7 +471,10 @@ ngx_tg_merge_values(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
     ngx_conf_merge_str_value(conf->state_dir, prev->state_dir, "");
 }
 
-/* Of two that serve a connection, NGINX takes the one that came last. */
+/*
+ * Rejects a server with another content handler: the module of the last
+ * directive sets cscf->handler, and NGINX calls only that one.
+ */
 static ngx_int_t
 ngx_tg_check_content_handler(ngx_conf_t *cf,
                              const ngx_stream_core_srv_conf_t *cscf)
@@ -496,7 +508,7 @@ ngx_tg_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_OK;
     }
 
-    /* Where it is off, a frame costs a look. */
+    /* Without a tracer, tracing then costs one NULL check per frame. */
     if (conf->trace != NULL && conf->trace->tracer == NULL) {
         conf->trace = NULL;
     }
@@ -515,7 +527,9 @@ ngx_tg_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->info.name = TG_STR("toolgate");
     }
 
-    /* Whether there is a reader depends on what others keep for it. */
+    /*
+     * add_handler_entries() needs has_stored_output, which init_outputs() sets.
+     */
     if (ngx_tg_server_init_outputs(cf, conf) != NGX_OK
         || ngx_tg_server_add_handler_entries(cf, conf) != NGX_OK)
     {

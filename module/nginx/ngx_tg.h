@@ -1,15 +1,19 @@
 /*
- * What the files of the NGINX module share.
+ * Types and functions shared by the files of the NGINX module.
  *
- *   conf/      directives and blocks
- *   call/      a call: access, limits, schemas, its end
- *   handlers/  what answers a call, a file each
- *   log/       logs of calls: their files, syslog, formats
- *   line/      kept connections to those who work for a worker
- *   native/    shared objects that answer calls, and their threads
- *   stream/    a client's session
- *   move/      sessions that change their worker
- *   listen/    the socket file
+ *   config/        directives and configuration blocks
+ *   call/          life of a call: access, limits, schemas, response
+ *   handlers/      handlers that answer calls, one file each
+ *   imports/       tools imported from other MCP servers
+ *   session/       client sessions and broadcasts
+ *   handoff/       handoff of sessions between worker processes
+ *   shm/           shared memory: clients, counters, broadcasts
+ *   upstream/      connections to runners and other backends
+ *   runner_setup/  runner program and state directory at config load
+ *   native/        handlers in shared objects, and their threads
+ *   logging/       call logs and traces
+ *   listener/      socket files and listening addresses
+ *   sched/         time slices and log throttling
  */
 #ifndef _NGX_TG_H_INCLUDED_
 #define _NGX_TG_H_INCLUDED_
@@ -26,23 +30,30 @@
 
 #define NGX_TG_VERSION TG_VERSION
 
-/* The context of directives within a tool or method block. */
+/* Context of the directives within a `tool` or `method` block. */
 #define NGX_STREAM_TOOL_CONF 0x10000000
-/* Within a block around tools that somebody else lists. */
+/* Context of the directives within a block whose tools another server lists. */
 #define NGX_STREAM_TOOL_GROUP_CONF 0x20000000
 
 /*
- * The longest state directory: a Unix socket's path has 108 bytes with its
- * end, and the runner binds "/runner-3.sock" under a name one longer.
+ * Maximum length of a state directory. The path of a Unix socket has at most
+ * 108 bytes, including its NUL, and the runner binds "/runner-3.sock" under a
+ * temporary name that is one byte longer.
  */
 #define NGX_TG_STATE_DIR_MAX 92
 
-/* A file's mode for "%d%d%d%d": NGINX's formats know no octal numbers. */
+/*
+ * Arguments that print a file mode in octal with "%d%d%d%d": NGINX's formats
+ * have no octal conversion.
+ */
 #define NGX_TG_OCTAL_DIGITS(mode)                                              \
     (int) ((mode) >> 9 & 7), (int) ((mode) >> 6 & 7), (int) ((mode) >> 3 & 7), \
         (int) ((mode) % 8)
 
-/* A call that makes progress is not hung, but it is no task either. */
+/*
+ * Default maximum duration of a call that reports progress, in ms. A longer job
+ * should be a task.
+ */
 #define NGX_TG_MAX_TIMEOUT 3600000
 
 static inline tg_str_t
@@ -52,8 +63,8 @@ ngx_tg_str_from_ngx(const ngx_str_t *text)
 }
 
 /*
- * The data of a timer that has no other: NGINX's debug log takes that of any
- * timer for a connection.
+ * Dummy connection for the `data` of a timer without a connection: NGINX's
+ * debug log reads the data of every timer as a connection.
  */
 extern ngx_connection_t ngx_tg_dummy_connection;
 
@@ -65,90 +76,98 @@ typedef struct ngx_tg_session_base_s ngx_tg_session_base_t;
 typedef struct ngx_tg_counters_s ngx_tg_counters_t;
 typedef struct ngx_tg_trace_conf_s ngx_tg_trace_conf_t;
 
-/* `concurrency` and `rate`, of a tool or of all tools of a server. */
+/* `concurrency` and `rate` of one tool or of a whole server. */
 typedef struct {
-    ngx_uint_t concurrency; /* 0: no limit */
+    ngx_uint_t concurrency; /* maximum running calls; 0: no limit */
     ngx_uint_t queue;
-    ngx_uint_t rate; /* thousandths of calls a minute; 0: no limit */
+    ngx_uint_t rate; /* thousandths of calls per minute; 0: no limit */
     ngx_uint_t burst;
-    ngx_uint_t dry_run;   /* of rate: who is too early is only logged */
-    ngx_uint_t log_level; /* of that, and of refusals */
+    ngx_uint_t dry_run; /* log calls that exceed the rate, do not reject them */
+    ngx_uint_t log_level; /* level for rejected calls and for dry runs */
     ngx_str_t rate_text;
-    ngx_str_t key; /* the same after a reload */
-    void *node;    /* of rate, in shared memory */
+    ngx_str_t key; /* identifies the limit across reloads */
+    void *node;    /* the rate's account, in shared memory */
 } ngx_tg_limit_t;
 
-/* A property of the arguments, and its value where it is not given. */
+/* A property of the arguments and its default value. */
 typedef struct {
     tg_str_t name;
-    /* raw: the schema's `default`; absent: there is none */
+    /* JSON text of the schema's `default`; data is NULL if there is none */
     tg_str_t default_value;
-    unsigned is_integer:1;        /* numbers are whole ones, however written */
-    unsigned has_integer_items:1; /* the numbers among its elements are */
+    /* its numbers are integers, even if written like 1.0 */
+    unsigned is_integer:1;
+    unsigned has_integer_items:1; /* numbers in its array are integers */
 } ngx_tg_arg_property_t;
 
-/* An argument that a value names, or a member of one, by the way to it. */
+/* Path to an argument, or to a member of one, that a variable names. */
 typedef struct {
     tg_variable_type_t kind;
     ngx_uint_t n;
     ngx_tg_arg_property_t *steps;
-    ngx_str_t text; /* as the config has it, and where */
+    /* path as written in the config; file and line of the variable */
+    ngx_str_t text;
     ngx_str_t file;
     ngx_uint_t line;
 } ngx_tg_arg_path_t;
 
 /*
- * A `tool` or `method` block; what a block around tools says of all of them;
- * or a tool that somebody else listed, as such blocks have it.
+ * A `tool` or `method` block, a block around tools of another server
+ * (is_group), or a tool imported from another server.
  */
 struct ngx_tg_tool_s {
     tg_catalog_entry_t entry;
     const ngx_tg_handler_t *handler;
-    void *conf;                 /* the handler's */
-    const ngx_tg_tool_t *block; /* whose rules and limits it has */
-    const ngx_tg_tool_t *group; /* of a block: the one around it */
-    tg_schema_t *input;         /* NULL: any arguments */
-    tg_schema_t *output_schema; /* NULL: any result */
-    ngx_pool_t *pool;           /* of an imported tool */
-    ngx_uint_t is_uncompiled;   /* its schemas are compiled when needed */
-    tg_str_t unchecked;         /* why one is not checked; or empty */
-    ngx_uint_t validate;        /* on, off, formats */
-    ngx_uint_t is_group;        /* it is around others */
-    ngx_array_t *rules;         /* allow, deny; NULL: the server's alone */
-    ngx_array_t *logs;          /* likewise; empty: off */
-    ngx_array_t *properties;    /* ngx_tg_arg_property_t: the schema's */
-    ngx_array_t *paths;         /* ngx_tg_arg_path_t *: what its values name */
+    void *conf; /* configuration of the handler */
+    /* block whose rules and limits apply to the tool */
+    const ngx_tg_tool_t *block;
+    const ngx_tg_tool_t *group; /* group around this block, or NULL */
+    tg_schema_t *input;         /* NULL: any arguments are valid */
+    tg_schema_t *output_schema; /* NULL: any result is valid */
+    ngx_pool_t *pool;           /* pool of an imported tool */
+    ngx_uint_t is_uncompiled;   /* schemas are compiled at their first use */
+    tg_str_t unchecked;  /* reason why a schema is not checked, or empty */
+    ngx_uint_t validate; /* NGX_TG_VALIDATE_* */
+    ngx_uint_t is_group; /* block around other tools */
+    /* allow and deny rules; NULL: only the server's apply */
+    ngx_array_t *rules;
+    ngx_array_t *logs;       /* NULL: the server's logs apply; empty: no logs */
+    ngx_array_t *properties; /* ngx_tg_arg_property_t, from the input schema */
+    ngx_array_t *paths; /* ngx_tg_arg_path_t *, arguments its values name */
     ngx_uint_t output;
-    ngx_str_t bytes;          /* image, audio or file; empty: it is none */
-    ngx_str_t mime;           /* then its type */
-    ngx_uint_t stores_output; /* what is too large is kept, and shown in part */
-    ngx_uint_t has_preview;   /* it says so itself */
-    size_t preview;           /* as much of it; 0: as usual */
-    ngx_msec_t timeout;       /* without progress */
-    ngx_msec_t max_timeout;   /* with it; right behind that */
+    ngx_str_t bytes; /* "image", "audio" or "file"; empty: not bytes */
+    ngx_str_t mime;  /* MIME type of the bytes */
+    /* too large output is stored, and the client receives a preview */
+    ngx_uint_t stores_output;
+    ngx_uint_t has_preview; /* the tool has its own `preview` */
+    size_t preview;         /* size of the preview, in bytes; 0: default */
+    ngx_msec_t timeout;     /* ms without progress */
+    /* ms in total for a call with progress; must follow timeout */
+    ngx_msec_t max_timeout;
     size_t max_output;
     ngx_tg_limit_t limit;
-    ngx_uint_t task; /* NGX_TG_TASK_…: what becomes of its calls */
-    ngx_int_t retry; /* of those tasks */
-    ngx_str_t file;  /* where its block ends */
+    ngx_uint_t task; /* NGX_TG_TASK_*: whether its calls become tasks */
+    ngx_int_t retry; /* maximum retries of the tool's tasks */
+    ngx_str_t file;  /* file and line of the block's end */
     ngx_uint_t line;
-    ngx_uint_t needs_shm;   /* it tells or counts the server's clients */
-    ngx_uint_t is_builtin;  /* every server has it: it is not counted */
-    ngx_uint_t is_internal; /* a directive made it, no block of the config */
-    ngx_tg_counters_t *counters; /* of a worker; NULL: to be found */
+    ngx_uint_t needs_shm;  /* uses the server's clients in shared memory */
+    ngx_uint_t is_builtin; /* every server has it; its calls are not counted */
+    /* added by a directive, not by a block of its own */
+    ngx_uint_t is_internal;
+    /* counters of this worker; NULL: not looked up yet */
+    ngx_tg_counters_t *counters;
 };
 
-/* Where a value with variables stands, until it is known what there is. */
+/* Place of a value with variables, kept until all variables are known. */
 typedef struct {
-    ngx_str_t text;        /* as NGINX takes it */
-    ngx_str_t source_text; /* as the config has it */
+    ngx_str_t text;        /* value in NGINX's syntax */
+    ngx_str_t source_text; /* value as written in the config */
     ngx_str_t file;
     ngx_uint_t line;
-    unsigned is_word:1;        /* of a program */
-    unsigned is_conditional:1; /* which is not always there */
+    unsigned is_word:1;        /* word of a program's command line */
+    unsigned is_conditional:1; /* word that may be left out */
 } ngx_tg_value_source_t;
 
-/* What a server listens on; as ngx_tg_shm.h has it. */
+/* Hashes of a server's listening addresses, see ngx_tg_shm.h. */
 typedef struct {
     const uint64_t *hash;
     ngx_uint_t n;
@@ -157,10 +176,13 @@ typedef struct {
 typedef enum {
     NGX_TG_ACCESS_READ,
     NGX_TG_ACCESS_EXECUTE,
-    NGX_TG_ACCESS_TRAVERSE /* a folder */
+    NGX_TG_ACCESS_TRAVERSE /* search a directory */
 } ngx_tg_access_mode_t;
 
-/* What the workers' user must reach, and which directive says so. */
+/*
+ * Path that the workers' user must be able to access, and the directive that
+ * requires it.
+ */
 typedef struct {
     ngx_str_t path;
     ngx_str_t directive;
@@ -169,65 +191,69 @@ typedef struct {
 
 typedef struct {
     ngx_array_t value_sources;  /* ngx_tg_value_source_t */
-    ngx_array_t runners;        /* ngx_tg_runner_t *, one a state dir */
-    ngx_array_t limits;         /* ngx_tg_limit_t *, those with a rate */
-    ngx_array_t required_files; /* ngx_tg_required_file_t: what tools need */
-    ngx_array_t
-        *derived_names; /* tg_str_t: variables of callers' values, by maps */
-    ngx_array_t *scanned_files; /* ngx_tg_scanned_file_t: files read for them */
-    ngx_array_t log_sinks;      /* ngx_tg_log_sink_t *: where logs go */
-    ngx_array_t formats;        /* ngx_tg_log_format_t *: what they hold */
-    ngx_array_t tracers;        /* ngx_tg_tracer_t *: where traces go */
+    ngx_array_t runners;        /* ngx_tg_runner_t *, one per state directory */
+    ngx_array_t limits;         /* ngx_tg_limit_t *, limits with a rate */
+    ngx_array_t required_files; /* ngx_tg_required_file_t */
+    /* tg_str_t, variables that a `map` derives from callers' values */
+    ngx_array_t *derived_names;
+    /* ngx_tg_scanned_file_t, config files scanned for such maps */
+    ngx_array_t *scanned_files;
+    ngx_array_t log_sinks; /* ngx_tg_log_sink_t *, destinations of call logs */
+    ngx_array_t formats;   /* ngx_tg_log_format_t *, formats of call logs */
+    ngx_array_t tracers;   /* ngx_tg_tracer_t *, destinations of traces */
     ngx_shm_zone_t *zone;
-    ngx_array_t servers; /* ngx_tg_srv_conf_t *, with tools */
+    ngx_array_t servers; /* ngx_tg_srv_conf_t *, servers with tools */
     ngx_stream_content_handler_pt
-        content_handler;             /* a client of such a server */
-    ngx_stream_get_variable_pt path; /* ngx_tg_arg_path_t * is its data */
+        content_handler; /* stream handler of the servers with tools */
+    /* get_handler of path variables; its data is an ngx_tg_arg_path_t * */
+    ngx_stream_get_variable_pt path;
     ngx_uint_t npaths;
-    const ngx_tg_handler_t *const *handlers; /* all, and NULL */
+    const ngx_tg_handler_t *const *handlers; /* all handlers, NULL-terminated */
     ngx_uint_t has_tools;
-    ngx_conf_t *hint_conf; /* of ngx_tg_start_error_hints() */
+    ngx_conf_t *hint_conf; /* result of ngx_tg_start_error_hints() */
 } ngx_tg_main_conf_t;
 
 typedef struct ngx_tg_srv_conf_s ngx_tg_srv_conf_t;
 
 struct ngx_tg_srv_conf_s {
-    tg_catalog_t *catalog; /* NULL: no server of ours */
+    tg_catalog_t *catalog; /* NULL: the server has no tools */
 
     /*
-     * How long, in ms from its arrival, a list (without a name), or a call of
-     * a name that is not known, waits for what starts; 0: it does not.  NULL:
-     * nothing starts here.
+     * Returns the maximum wait of a request for MCP servers that are starting,
+     * in ms since its arrival; 0: no wait. name is the unknown tool of a call,
+     * or absent for a request of the tool list. NULL: the server imports no
+     * tools.
      */
     ngx_msec_t (*get_wait_time)(const ngx_tg_srv_conf_t *scf, tg_str_t name);
 
-    /* Appends why there is no tool of this name, if that is known. */
+    /* Appends the reason why no tool has this name, if it is known. */
     void (*explain_unknown)(const ngx_tg_srv_conf_t *scf, tg_str_t name,
                             tg_buf_t *text);
 
     /*
-     * Appends those that list tools here, as JSON objects with a comma between
-     * them, which are not there yet or have failed, as far as a session may
-     * see them.  NULL: nobody does.
+     * Appends the MCP servers that are starting or have failed, as JSON objects
+     * separated by commas. Servers that the session may not see are omitted.
+     * NULL: the server imports no tools.
      */
     void (*write_absent_servers)(void *base, tg_buf_t *json);
-    ngx_array_t *blocks; /* ngx_tg_tool_t *: about tools listed later */
+    ngx_array_t *blocks; /* ngx_tg_tool_t *, blocks about imported tools */
     tg_server_info_t info;
     ngx_array_t *rules;         /* tool_allow and tool_deny */
-    ngx_array_t *logs;          /* ngx_tg_call_log_t; NULL or empty: none */
-    ngx_tg_trace_conf_t *trace; /* NULL: none */
-    ngx_uint_t validate;        /* of tools that do not say */
+    ngx_array_t *logs;          /* ngx_tg_call_log_t; NULL or empty: no logs */
+    ngx_tg_trace_conf_t *trace; /* NULL: no trace */
+    ngx_uint_t validate;        /* NGX_TG_VALIDATE_*, default of its tools */
     ngx_uint_t protocol;        /* tg_dialect_t */
     size_t max_frame;
     ngx_int_t max_inflight;
-    ngx_msec_t idle_timeout;  /* before a frame; 0: none */
-    ngx_msec_t frame_timeout; /* within one */
+    ngx_msec_t idle_timeout;  /* ms without a frame; 0: no timeout */
+    ngx_msec_t frame_timeout; /* ms to receive the rest of a frame */
     ngx_msec_t send_timeout;
-    ngx_msec_t timeout; /* of tools that do not say, as they have it */
+    /* defaults of its tools' timeout and max_timeout, in ms */
+    ngx_msec_t timeout;
     ngx_msec_t max_timeout;
     size_t max_output;
-    ngx_uint_t stores_output; /* goes with max_output */
-    size_t preview;           /* likewise; 0: as usual */
+    ngx_uint_t stores_output; /* default of its tools' stores_output */
+    size_t preview; /* default of its tools' preview; 0: default size */
     ngx_uint_t socket_mode;
     uid_t socket_uid;
     gid_t socket_gid;
@@ -236,22 +262,23 @@ struct ngx_tg_srv_conf_s {
     ngx_str_t runner_path;
     ngx_str_t state_dir;
     ngx_uint_t needs_runner;
-    ngx_uint_t has_stored_output; /* some tool keeps what is too large */
-    off_t spill_quota;            /* of all that is kept; 0: nothing is */
+    ngx_uint_t has_stored_output; /* a tool stores too large output */
+    off_t spill_quota; /* bytes of all stored outputs; 0: none is stored */
     ngx_msec_t spill_time;
-    ngx_uint_t needs_shm; /* its clients are told something, or counted */
-    ngx_uint_t bridges;   /* ngx_tg_bridge_policy_t */
-    ngx_tg_address_set_t addresses; /* of a worker */
-    ngx_uint_t number;              /* among the servers with tools */
-    u_char *file;                   /* where it stands */
+    ngx_uint_t needs_shm;           /* uses broadcasts or counts its clients */
+    ngx_uint_t bridges;             /* ngx_tg_bridge_policy_t */
+    ngx_tg_address_set_t addresses; /* set in the worker */
+    ngx_uint_t number;              /* index among the servers with tools */
+    u_char *file;                   /* file and line of the `server` block */
     ngx_uint_t line;
     ngx_tg_limit_t limit;
     ngx_tg_runner_t *runner;
-    ngx_array_t *status_rules;  /* tool_status_allow */
-    ngx_array_t *see_all_rules; /* who sees what is others'; NULL: everybody */
-    ngx_str_t task_store;       /* where calls become tasks; or empty */
-    ngx_uint_t has_task_tools;  /* agents have tools to look at them */
-    tg_str_t label;             /* of a worker: as ngx_tg_counters.h names it */
+    ngx_array_t *status_rules; /* tool_status_allow */
+    /* rules for clients that see other users' tasks; NULL: all clients */
+    ngx_array_t *see_all_rules;
+    ngx_str_t task_store;      /* name of the task store, or empty */
+    ngx_uint_t has_task_tools; /* agents have tools to manage tasks */
+    tg_str_t label;            /* set in the worker; see ngx_tg_counters.h */
     ngx_tg_counters_t *counters;
 };
 
@@ -260,10 +287,13 @@ extern ngx_module_t ngx_tg_listener_module;
 
 /* --- directives --- */
 
-/* Logs what is wrong with the directive: NGX_CONF_ERROR. */
+/* Logs an error at the current directive. Returns NGX_CONF_ERROR. */
 char *ngx_tg_conf_error(ngx_conf_t *cf, const char *format, ...);
 
-/* A new element, zeroed, of an array that is made when it is NULL. */
+/*
+ * Appends a zeroed element, creating the array if it is NULL. Returns NULL if
+ * there is no memory.
+ */
 void *ngx_tg_conf_array_push(ngx_conf_t *cf, ngx_array_t **array, size_t size);
 
 char *ngx_tg_conf_set_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -274,7 +304,7 @@ char *ngx_tg_conf_set_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_tg_conf_set_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 
-/* Whose the sockets of a server are. */
+/* Determines the owner and group of a server's socket files. */
 void ngx_tg_server_get_socket_owner(const ngx_cycle_t *cycle,
                                     const ngx_tg_srv_conf_t *scf, uid_t *uid,
                                     gid_t *gid);
@@ -304,40 +334,60 @@ ngx_int_t ngx_tg_add_variables(ngx_conf_t *cf);
 ngx_int_t ngx_tg_path_variable(ngx_stream_session_t *s,
                                ngx_stream_variable_value_t *v, uintptr_t data);
 
-/* Finds variables that nobody defines, and says in which line they stand. */
+/*
+ * Logs the first variable that is not defined, with its file and line. Returns
+ * NGX_ERROR if there is one, else NGX_OK.
+ */
 ngx_int_t ngx_tg_check_unknown_variables(ngx_conf_t *cf);
 
-/* What is wrong with an absolute path: NULL, or what to write. */
+/*
+ * Checks an absolute path. Returns NULL if it is valid, else the text that
+ * follows the path in the error message.
+ */
 typedef const char *(*ngx_tg_path_check_pt)(ngx_str_t *path);
 
 const char *ngx_tg_runner_path_check(ngx_str_t *path);
 const char *ngx_tg_state_dir_check(ngx_str_t *path);
 const char *ngx_tg_schema_file_path_check(ngx_str_t *path);
 
-/* Of cmd->post, where one function serves two directives. */
+/* Values of cmd->post for a setter that serves two directives. */
 #define NGX_TG_CONF_DENY 1
 #define NGX_TG_SCHEMA_FROM_FILE 1
 
-/* Of `task`: no call becomes one, those that ask for it do, all do. */
+/*
+ * Values of `task`: calls never become tasks, only if the client requests it,
+ * or always.
+ */
 #define NGX_TG_TASK_NEVER 0
 #define NGX_TG_TASK_OPTIONAL 1
 #define NGX_TG_TASK_REQUIRED 2
 
-/* Of `validate` and `tool_validate`. */
+/* Values of `validate` and `tool_validate`. */
 #define NGX_TG_VALIDATE_ON 0
 #define NGX_TG_VALIDATE_OFF 1
 #define NGX_TG_VALIDATE_FORMATS 2
 
-/* What tools of a server that is read whole do not say of time and size. */
+/*
+ * Sets the timeouts that the server and its tools leave unset. Call it after
+ * the whole server is read.
+ */
 void ngx_tg_server_init_timeouts(ngx_tg_srv_conf_t *scf);
+/*
+ * Sets the output limits that the server's tools leave unset. Returns NGX_OK,
+ * or NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_server_init_outputs(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf);
 
-/* Of a server: each `tool` and `method`, then scf->blocks; NULL: no more. */
+/*
+ * Returns block i of a server: each `tool` and `method`, then scf->blocks.
+ * Returns NULL after the last one.
+ */
 ngx_tg_tool_t *ngx_tg_server_get_block(ngx_tg_srv_conf_t *scf, size_t i);
 
 /*
- * Where a list is one message, it may be too long for one: warns of that,
- * unless the one before (NULL: there was none) was, too.
+ * Warns if the list of tools exceeds the message size of a dialect that sends
+ * the list in one message. Does not repeat the warning if the previous catalog
+ * (or NULL) was too large as well.
  */
 void ngx_tg_server_check_list_size(const ngx_tg_srv_conf_t *scf,
                                    const tg_catalog_t *before, ngx_log_t *log);
@@ -345,22 +395,24 @@ void ngx_tg_server_check_list_size(const ngx_tg_srv_conf_t *scf,
 /* --- schemas --- */
 
 /*
- * NULL, logged, when text is no schema; the cycle's pool frees it.  Whether
- * formats are asserted is settled by ngx_tg_server_compile_schemas().
+ * Compiles a schema; the cycle's pool frees it. ngx_tg_server_compile_schemas()
+ * decides later whether formats are asserted. Returns NULL, after logging, if
+ * text is not a valid schema or there is no memory.
  */
 tg_schema_t *ngx_tg_schema_compile(ngx_conf_t *cf, ngx_str_t *directive,
                                    tg_str_t text, ngx_uint_t has_formats);
 
 /*
- * Compiles the schemas of an imported tool, within the bounds of this worker
- * for imported schemas.  A schema that is invalid or exceeds them is not
- * checked, and tool->unchecked says why.  Returns the steps that it took.
+ * Compiles the schemas of an imported tool, within this worker's bounds for
+ * imported schemas. A schema that is invalid or exceeds the bounds is not
+ * checked, and tool->unchecked states the reason. Returns the number of steps
+ * used.
  */
 uint64_t ngx_tg_tool_compile_imported(ngx_tg_tool_t *tool);
 
 /*
- * For all tools of a server, once `validate` of each is known: drops what is
- * not to be checked, compiles anew what asserts formats.
+ * Applies `validate` to all tools of a server: frees schemas that are not
+ * checked, and compiles schemas that assert formats again.
  */
 ngx_int_t ngx_tg_server_compile_schemas(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf);
 
@@ -369,14 +421,17 @@ ngx_int_t ngx_tg_server_compile_schemas(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf);
 char *ngx_tg_conf_add_access_rules(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 
-/* What there is among rules, or NULL. */
+/* Returns the NGX_TG_RULES_* flags of the rules, which may be NULL. */
 ngx_uint_t ngx_tg_access_rules_get_flags(const ngx_array_t *rules);
 #define NGX_TG_RULES_ALLOW 1
-#define NGX_TG_RULES_ALLOW_SOME 2 /* and not all */
+#define NGX_TG_RULES_ALLOW_SOME 2 /* an allow rule that is not "allow all" */
 #define NGX_TG_RULES_DENY 4
 #define NGX_TG_RULES_NAME_USERS 8
 
-/* A number, or the name of a user or group: NGX_OK or NGX_DECLINED. */
+/*
+ * Parses the number or name of a user or group. Returns NGX_OK, or NGX_DECLINED
+ * if there is none of this name.
+ */
 ngx_int_t ngx_tg_parse_user_or_group(const u_char *text, ngx_uint_t is_group,
                                      uint32_t *id);
 
@@ -386,10 +441,13 @@ char *ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
 char *ngx_tg_conf_set_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
-/* Names the limits of a server that is read whole, and orders their memory. */
+/*
+ * Names the limits of a server that is read completely, and requests shared
+ * memory for their rates.
+ */
 ngx_int_t ngx_tg_server_init_limits(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf);
 
-/* --- logs of calls --- */
+/* --- call logs --- */
 
 char *ngx_tg_conf_add_log(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_conf_add_log_format(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -402,44 +460,67 @@ char *ngx_tg_conf_set_trace(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* --- runner --- */
 
 /*
- * The runner of a state directory, made known at config load: one a
- * directory, whatever servers share it.  NULL: no memory.
+ * Returns the runner of a state directory, registering it at its first use:
+ * servers with one directory share its runner. Returns NULL if there is no
+ * memory.
  */
 ngx_tg_runner_t *ngx_tg_runner_add(ngx_conf_t *cf, ngx_str_t *path,
                                    ngx_str_t *state_dir);
 
 /*
- * Directives of all servers are known: settles the default directory, checks
- * lengths.  NGX_OK or NGX_ERROR, logged.
+ * Sets the default state directory and checks path lengths, after all servers
+ * are read. Returns NGX_OK, or NGX_ERROR after logging.
  */
 ngx_int_t ngx_tg_runner_init_conf(ngx_cycle_t *cycle, ngx_tg_runner_t *runner);
 
-/* Makes the state directory for the workers' user.  In the master. */
+/* Creates the state directory for the workers' user. Runs in the master. */
 ngx_int_t ngx_tg_runner_make_state_dir(ngx_cycle_t *cycle,
                                        ngx_tg_runner_t *runner);
 
-/* May the workers run all that they are to?  NGX_OK or NGX_ERROR, logged. */
+/*
+ * Checks that the workers can access all required files. Returns NGX_OK, or
+ * NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_check_required_files(ngx_cycle_t *cycle,
                                       ngx_tg_main_conf_t *mcf);
 
-/* Both are settled where they are empty; NGX_OK or NGX_ERROR, logged. */
+/*
+ * Replaces an empty program path and an empty state directory with their
+ * defaults. Returns NGX_OK, or NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_runner_resolve_paths(ngx_cycle_t *cycle, ngx_str_t *path,
                                       ngx_str_t *state_dir);
+/*
+ * Creates the state directory for the workers' user, or checks an existing one.
+ * Returns NGX_OK, or NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_state_dir_make(ngx_cycle_t *cycle, ngx_str_t *dir);
 
-/* Would that succeed?  Touches nothing. */
+/*
+ * Checks whether ngx_tg_state_dir_make() would succeed, without changing
+ * anything. Returns NGX_OK, or NGX_ERROR after logging.
+ */
 ngx_int_t ngx_tg_state_dir_test(ngx_cycle_t *cycle, ngx_str_t *dir);
 
 /*
- * Folders by descriptors, O_PATH; -1 and errno.  What an absolute path is in,
- * and its last name; what is there of a name, no link; is it ours, and nobody
- * else may write there?
+ * Opens the parent directory of an absolute path (O_PATH) and sets name to the
+ * last component. Returns -1 and sets errno on failure.
  */
 int ngx_tg_dir_open_parent(const u_char *path, const char **name);
+/*
+ * Opens the subdirectory name of directory at (O_PATH), without following a
+ * symbolic link. Returns -1 and sets errno on failure.
+ */
 int ngx_tg_dir_open_child(int at, const char *name);
+/*
+ * Checks whether this user owns the directory and nobody else may write to it.
+ */
 ngx_uint_t ngx_tg_dir_is_private(int fd);
 
-/* Makes one, and gives it to a user. */
+/*
+ * Creates a directory and changes its owner. Returns an open descriptor, or -1
+ * with errno.
+ */
 int ngx_tg_dir_make_owned(int at, const char *name, uid_t uid, gid_t gid);
 
 #endif
