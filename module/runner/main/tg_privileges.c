@@ -1,3 +1,4 @@
+/* Drops capabilities and prevents programs from gaining privileges. */
 #include "runner/main/tg_privileges.h"
 
 #include <errno.h>
@@ -16,8 +17,9 @@
 #endif
 
 /*
- * A service manager may have given NGINX rights that others of its user do
- * not have, ports below 1024 for instance: they are for NGINX.
+ * Drops the capabilities. A service manager may have given NGINX some that
+ * other processes of its user do not have, for ports below 1024 for instance:
+ * they are for NGINX only.
  */
 static int
 tg_privileges_drop_capabilities(void)
@@ -25,7 +27,7 @@ tg_privileges_drop_capabilities(void)
     struct __user_cap_header_struct header;
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
 
-    /* EINVAL: before Linux 4.3, where there are none of these. */
+    /* EINVAL: Linux before 4.3, which has no ambient capabilities. */
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1
         && errno != EINVAL)
     {
@@ -42,7 +44,7 @@ tg_privileges_drop_capabilities(void)
 int
 tg_privileges_drop(void)
 {
-    /* A program that its user cannot be is one that this cannot be. */
+    /* Prevents setuid programs from changing the user. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) {
         return -1;
     }
@@ -52,13 +54,13 @@ tg_privileges_drop(void)
     }
 
 #ifdef TG_PRIVILEGES_IS_ASAN
-    /* LeakSanitizer looks into the process from another one. */
+    /* LeakSanitizer inspects the process from another one. */
     return 0;
 #else
     /*
-     * Programs have the same user: without this they could read from the
-     * runner's memory what other calls sent.  They themselves are not
-     * concerned, exec() sets it anew.
+     * Programs have the same user: without this they could read data of other
+     * calls from the runner's memory. Does not affect the programs themselves,
+     * as execve() resets it.
      */
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif

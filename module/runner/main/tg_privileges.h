@@ -1,14 +1,17 @@
 /*
- * The rights that the runner does without, and so its programs: what is
- * given up is never got back, by no program that has a bit set either.
+ * Drops privileges that neither the runner nor its programs need, for ever:
+ * even setuid programs cannot regain them.
  *
- * Programs keep those that their user has: for root, all of them.
+ * Programs keep the privileges of their user; for root these are all.
  */
 
 #ifndef TG_PRIVILEGES_H
 #define TG_PRIVILEGES_H
 
-/* To be called once, when nothing else runs yet; -1 with errno set. */
+/*
+ * Drops the privileges. Called once, before other threads or processes start.
+ * Returns 0, or -1 with errno.
+ */
 int tg_privileges_drop(void);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * The life of the runner: start, listening, checks of its files, and the end.
+ */
 #include "runner/main/tg_runner.h"
 
 #include "runner/process/tg_process_tag.h"
@@ -26,14 +29,14 @@ typedef struct {
     uv_timer_t check_files;
     tg_workers_t workers;
     int is_listening;
-    int has_reported_error; /* it could not listen, which was said */
-    int is_ready;           /* who started it knows that somebody listens */
-    int has_served;         /* somebody has been connected */
-    int is_stopping;        /* the end was decided */
-    int is_closed;          /* its own handles too */
+    int has_reported_error; /* a listen error was reported */
+    int is_ready;           /* the starter knows that the runner listens */
+    int has_served;         /* a worker has been connected */
+    int is_stopping;        /* the runner is ending its jobs */
+    int is_closed;          /* its own handles are closed as well */
 } tg_runner_t;
 
-/* --- the end --- */
+/* --- end --- */
 
 static void tg_runner_on_linger(uv_timer_t *timer);
 
@@ -46,7 +49,7 @@ tg_runner_close(tg_runner_t *runner)
         return;
     }
 
-    /* From here on a signal would only hinder the end. */
+    /* From here on, a signal would only interrupt the end. */
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
@@ -60,7 +63,10 @@ tg_runner_close(tg_runner_t *runner)
     tg_workers_close(&runner->workers);
 }
 
-/* Looks whether there is anything left to do; if not, ends after a while. */
+/*
+ * Starts the linger timer if there is no worker and no job. While the runner is
+ * stopping, closes its handles when everything has ended.
+ */
 static void
 tg_runner_check_idle(void *host)
 {
@@ -99,7 +105,7 @@ tg_runner_close_listener(tg_runner_t *runner, uv_close_cb then)
     }
 }
 
-/* Ends every job, then itself. */
+/* Ends every job. The runner exits after the last one. */
 static void
 tg_runner_stop(tg_runner_t *runner)
 {
@@ -116,8 +122,9 @@ tg_runner_stop(tg_runner_t *runner)
 }
 
 /*
- * A worker may be connecting at this very moment.  Once the socket is out of
- * sight nobody new can come, and whoever came before is seen.
+ * Stops the runner, unless a worker is connecting at this moment. After the
+ * socket is hidden no new worker can connect, and poll() shows workers that
+ * connected before.
  */
 static void
 tg_runner_on_linger(uv_timer_t *timer)
@@ -128,7 +135,7 @@ tg_runner_on_linger(uv_timer_t *timer)
 
     runner = timer->data;
 
-    /* A task began meanwhile; its end starts this anew. */
+    /* A task began meanwhile; its end restarts the timer. */
     if (!tg_workers_is_idle(&runner->workers)) {
         return;
     }
@@ -164,7 +171,7 @@ tg_runner_on_signal(uv_signal_t *handle, int signum)
     }
 }
 
-/* --- the beginning --- */
+/* --- start --- */
 
 static void
 tg_runner_on_connection(uv_stream_t *listener, int status)
@@ -188,7 +195,10 @@ tg_runner_on_connection(uv_stream_t *listener, int status)
     }
 }
 
-/* To who started it, who knows whether that was said already; or the log. */
+/*
+ * Reports an error to the process that started the runner, which knows whether
+ * it was reported before, or else to the log.
+ */
 static void
 tg_runner_report_error(const tg_runner_t *runner, const char *why,
                        const char *error)
@@ -204,7 +214,7 @@ tg_runner_report_error(const tg_runner_t *runner, const char *why,
     }
 }
 
-/* Said once, as it is tried again and again. */
+/* Reports a listen error once, although listening is tried repeatedly. */
 static int
 tg_runner_on_listen_failed(tg_runner_t *runner, const char *why,
                            const char *error)
@@ -254,9 +264,9 @@ tg_runner_listen(tg_runner_t *runner)
 }
 
 /*
- * Those who are connected are served to their end, but nobody new can come,
- * nor can another runner take the place: the lock is held.  So this goes on
- * trying, with each look.
+ * Tries to listen again. Connected workers are served to the end, but new ones
+ * cannot connect, and no other runner can replace this one, as the lock is
+ * held. So each check of the files tries again.
  */
 static void
 tg_runner_listen_again(tg_runner_t *runner)
@@ -296,7 +306,7 @@ tg_runner_on_check_files(uv_timer_t *timer)
     runner = timer->data;
     tg_log_flush_held();
 
-    /* The guardian's as well, or the old file would never be gone. */
+    /* Also the supervisor must reopen it, or the old file would stay open. */
     if (tg_log_reopen() && getppid() == runner->conf->guardian) {
         (void) kill(runner->conf->guardian, SIGHUP);
     }
@@ -380,8 +390,8 @@ tg_runner_fail_start(tg_runner_t *runner, int err)
 }
 
 /*
- * Whoever had the lock before has ended what it ran, or its guardian has,
- * unless both were killed.
+ * Kills processes of an earlier runner that had the lock. Only if that runner
+ * and its supervisor were both killed, some may be left.
  */
 static void
 tg_runner_kill_leftovers(const tg_runner_t *runner)
@@ -421,7 +431,7 @@ tg_runner_find_cgroup(tg_runner_t *runner)
     }
 }
 
-/* Under the lock, which is given back. */
+/* Starts and serves under the lock, which it releases in the end. */
 static int
 tg_runner_start(tg_runner_t *runner)
 {
@@ -479,7 +489,7 @@ tg_runner_run(const tg_runner_conf_t *conf)
     rc = tg_runner_socket_lock(&runner->socket, conf->state_dir, &why);
 
     if (rc == TG_EXISTS) {
-        /* Somebody was faster, and serves. */
+        /* Another runner was faster, and serves. */
         tg_runner_notify_ready(runner);
         rc = 0;
 

@@ -1,6 +1,6 @@
 /*
- * The runner proper: serves NGINX's workers on one socket, in the `jsonrpc`
- * dialect.  Its methods are in tg_worker_conn.c.
+ * The runner: serves NGINX's workers on one socket, in the `jsonrpc` dialect.
+ * Its methods are in tg_worker_conn.c.
  */
 #ifndef TG_RUNNER_H
 #define TG_RUNNER_H
@@ -8,28 +8,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How long the first worker has time to come, at least. */
+/* Minimum time to wait for the first worker, in ms. */
 #define TG_RUNNER_FIRST_WORKER_MS 10000
+
 /*
- * How often is looked whether the log was rotated, and for the socket's file:
- * one that a cleaner of temporary files took away would leave new workers
- * without a runner, as the lock is still held.
+ * Interval of two checks in ms: whether the log was rotated, and whether the
+ * socket's file exists. If a cleaner of temporary files removed it, new workers
+ * would have no runner, as the lock is still held.
  */
 #define TG_RUNNER_CHECK_FILES_MS 2000
 
 typedef struct {
-    const char *state_dir; /* absolute */
+    const char *state_dir; /* absolute path of the state directory */
     uint64_t linger_ms;
-    int is_foreground; /* nobody's: it logs to stderr */
-    int is_reporting;  /* why nobody listens goes to ready_fd, not the log */
-    int ready_fd;      /* gets a NUL when somebody listens; or -1 */
-    pid_t guardian;    /* the parent, which follows the log at SIGHUP */
+    int is_foreground; /* no worker started it; logs to stderr */
+    int is_reporting;  /* a startup error goes to ready_fd, not the log */
+    int ready_fd;      /* receives a NUL when the runner listens, or -1 */
+    pid_t guardian;    /* parent process; reopens the log at SIGHUP */
 } tg_runner_conf_t;
 
 /*
- * Runs until nobody has needed it for linger_ms, or SIGTERM or SIGINT.  When
- * it returns, no descendant is left.  Returns the exit status: 0, also when
- * another runner serves already; 1 when it could not start (said in the log).
+ * Runs until no worker has been connected for linger_ms, or until SIGTERM or
+ * SIGINT. When it returns, all descendants have ended. Returns the exit status:
+ * 0, also when another runner serves already; 1 if it could not start (logged).
  */
 int tg_runner_run(const tg_runner_conf_t *conf);
 

@@ -1,12 +1,14 @@
 /*
+ * toolgate-runner: the main program.
+ *
  * toolgate-runner --state-dir DIR [--linger SECONDS] [--log-level LEVEL]
  *                 [--foreground | --report]
  * toolgate-runner --check-store STORE
  * toolgate-runner --version | --help
  *
- * Started by an NGINX worker, it leaves nothing of that behind: descriptors,
- * signal state, environment, session, and its parent, as a worker waits for
- * any child.
+ * When an NGINX worker starts it, the program gives up everything inherited:
+ * descriptors, signal state, environment, session, and its parent, because a
+ * worker waits for every child.
  */
 #include "base/tg_base.h"
 #include "runner/main/tg_supervisor.h"
@@ -30,17 +32,20 @@
 
 #define TG_LINGER_DEFAULT 5
 #define TG_LINGER_MAX 86400
-/* Bytes of a password. */
+
+/* Maximum length of a password in bytes. */
 #define TG_MAIN_PASSWORD_MAX 16384
-/* Bytes of why it cannot start. */
+
+/* Maximum length of a startup error in bytes. */
 #define TG_MAIN_REASON_MAX 256
-/* A store cannot be reached. */
+
+/* Exit status: the task store cannot be reached. */
 #define TG_MAIN_EXIT_UNREACHABLE 3
 
 typedef struct {
     tg_runner_conf_t conf;
     char *state_dir;
-    const char *check_store; /* a store, that is looked at */
+    const char *check_store; /* task store to check, or NULL */
 } tg_runner_options_t;
 
 static const char tg_usage[] =
@@ -67,8 +72,9 @@ static const char tg_usage[] =
     "                    Exit status 3: it cannot be reached now\n";
 
 /*
- * A descriptor that is closed would be taken by the next file opened.  Where
- * it reports, stdout is kept until it forks.
+ * Redirects stdin and stdout to /dev/null; a closed descriptor would be reused
+ * by the next file opened. With --report, stdout stays open until the program
+ * forks.
  */
 static int
 tg_main_redirect_stdio(const tg_runner_options_t *program)
@@ -88,7 +94,10 @@ tg_main_redirect_stdio(const tg_runner_options_t *program)
     return close(fd);
 }
 
-/* For kernels before 5.9, and sandboxes that do not know close_range(). */
+/*
+ * Closes descriptors above 2 one by one, for kernels before 5.9 and sandboxes
+ * that do not know close_range().
+ */
 static void
 tg_main_close_fds_by_proc(void)
 {
@@ -114,8 +123,7 @@ tg_main_close_fds_by_proc(void)
 }
 
 /*
- * NGINX's environment is none of anybody's business, and may hold secrets:
- * also where the kernel shows it.
+ * Erases the environment, also in /proc. It is NGINX's and may contain secrets.
  */
 static void
 tg_main_clear_environment(void)
@@ -143,7 +151,8 @@ tg_main_isolate(const tg_runner_options_t *program)
     action.sa_handler = SIG_DFL;
 
     for (sig = 1; sig < NSIG; sig++) {
-        (void) sigaction(sig, &action, NULL); /* KILL, STOP: refused */
+        /* Fails for SIGKILL and SIGSTOP. */
+        (void) sigaction(sig, &action, NULL);
     }
 
     if (sigprocmask(SIG_SETMASK, &none, NULL) == -1
@@ -189,7 +198,10 @@ tg_main_run_supervised(tg_runner_options_t *program)
     return rc;
 }
 
-/* Waits until the runner serves, or has failed to, and says why. */
+/*
+ * Waits until the runner serves or has failed, and prints its error. Returns
+ * the exit status.
+ */
 static int
 tg_main_wait_ready(int ready, pid_t child)
 {
@@ -217,7 +229,7 @@ tg_main_wait_ready(int ready, pid_t child)
     return 1;
 }
 
-/* Forks twice: the second child is nobody's but init's. */
+/* Forks twice, so that init is the parent of the second child. */
 static int
 tg_main_daemonize(tg_runner_options_t *program)
 {
@@ -295,7 +307,10 @@ tg_main_parse_log_level(const char *name)
     return -1;
 }
 
-/* 0 to go on; else an exit status less one. */
+/*
+ * Applies an option. Returns 0 to continue, 1 to exit successfully, or -1 to
+ * exit with a usage error.
+ */
 static int
 tg_main_apply_option(tg_runner_options_t *program, int option, const char **dir)
 {
@@ -366,7 +381,7 @@ tg_main_parse_options(tg_runner_options_t *program, int argc, char **argv)
 
     program->conf.is_reporting &= !program->conf.is_foreground;
 
-    /* Before it leaves the current directory. */
+    /* Before the program leaves the current directory. */
     program->state_dir = realpath(dir, NULL);
     program->conf.state_dir = program->state_dir;
 
@@ -384,7 +399,10 @@ tg_main_parse_options(tg_runner_options_t *program, int argc, char **argv)
     return -1;
 }
 
-/* As the runner would open it, with nothing of who asks. */
+/*
+ * Checks a task store as the runner would open it, without the caller's
+ * environment. Returns the exit status.
+ */
 static int
 tg_main_check_store(const char *store)
 {

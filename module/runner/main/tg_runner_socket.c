@@ -1,3 +1,4 @@
+/* The lock file and the socket of the runner. */
 #include "runner/main/tg_runner_socket.h"
 
 #include "base/tg_base.h"
@@ -13,7 +14,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Shorter than the socket's: what has room for that has room for this. */
+/*
+ * Name of the hidden socket. Not longer than its usual name, so that its path
+ * fits as well.
+ */
 #define TG_RUNNER_SOCKET_TEMP "runner-3.new"
 
 _Static_assert(sizeof(((tg_runner_socket_t *) 0)->path)
@@ -28,7 +32,10 @@ tg_runner_socket_error(const char **why, const char *text)
     return TG_INVALID;
 }
 
-/* Whoever can write there could put a socket of his own in our place. */
+/*
+ * Opens the state directory. Other users must not be able to write there, as
+ * they could replace the socket.
+ */
 static int
 tg_runner_socket_open_dir(tg_runner_socket_t *sock, const char *state_dir,
                           const char **why)
@@ -96,7 +103,7 @@ tg_runner_socket_take_lock(tg_runner_socket_t *sock, const char **why)
 
     sock->process_tag = tg_process_tag_make(st.st_dev, st.st_ino);
 
-    /* For people; a disk that is full is no reason not to serve. */
+    /* The pid is only for people; a full disk must not prevent serving. */
     n = snprintf(text, sizeof(text), "%d\n", getpid());
 
     if (ftruncate(sock->lock, 0) == 0) {
@@ -166,7 +173,10 @@ tg_runner_socket_hide(tg_runner_socket_t *sock)
                     TG_RUNNER_SOCKET_TEMP);
 }
 
-/* What a dead runner left is replaced; what is no socket is not ours. */
+/*
+ * Checks whether the socket's name is free or that of a dead runner's socket. A
+ * file that is not a socket is not replaced.
+ */
 static int
 tg_runner_socket_can_replace(const tg_runner_socket_t *sock)
 {
@@ -182,8 +192,8 @@ tg_runner_socket_can_replace(const tg_runner_socket_t *sock)
 }
 
 /*
- * The directory may have been replaced by another of its name; what bind()
- * made is then not in ours.
+ * Gives the new socket its usual name. Fails if the directory was replaced by
+ * another one with the same path: then bind() created the socket there.
  */
 static int
 tg_runner_socket_publish(tg_runner_socket_t *sock)
@@ -205,7 +215,7 @@ tg_runner_socket_publish(tg_runner_socket_t *sock)
     return tg_runner_socket_show(sock);
 }
 
-/* The socket gets its name only when a connect to it will not be refused. */
+/* Binds the socket, and names it only when connections are accepted. */
 static int
 tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
 {
@@ -243,7 +253,7 @@ tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
     return -1;
 }
 
-/* Does the path still lead to the directory in which the lock is? */
+/* Checks whether the path still leads to the directory of the lock. */
 static int
 tg_runner_socket_is_dir_same(const tg_runner_socket_t *sock)
 {
@@ -291,7 +301,7 @@ tg_runner_socket_close(tg_runner_socket_t *sock)
 
     (void) unlinkat(sock->dir, TG_RUNNER_SOCKET_TEMP, 0);
 
-    /* Its pid is nobody's any more; should that fail, it only misleads. */
+    /* Removes the pid. If that fails, an old pid is only misleading. */
     if (ftruncate(sock->lock, 0) == -1) {
         errno = 0;
     }

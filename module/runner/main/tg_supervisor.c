@@ -1,3 +1,4 @@
+/* The runner's parent process, which waits for it and kills its descendants. */
 #include "runner/main/tg_supervisor.h"
 
 #include "runner/logging/tg_log.h"
@@ -14,8 +15,8 @@ tg_supervisor_run_child(pid_t guardian, const sigset_t *old,
                         int (*body)(void *ctx), void *ctx)
 {
     /*
-     * A SIGTERM that comes before the runner has its handler kills it, which
-     * is as well: there is nothing to end yet.
+     * A SIGTERM that arrives before the runner has its handler kills the
+     * runner; that is fine, as no program runs yet.
      */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != guardian) {
         return 1;
@@ -27,7 +28,7 @@ tg_supervisor_run_child(pid_t guardian, const sigset_t *old,
     return body(ctx);
 }
 
-/* Waits for the runner's end: its wait status. */
+/* Waits for the end of the runner and returns its wait status. */
 static int
 tg_supervisor_wait(pid_t runner, const sigset_t *set)
 {
@@ -74,8 +75,8 @@ tg_supervisor_run(int *fd, int (*body)(void *ctx), void *ctx)
     guardian = getpid();
 
     /*
-     * A name of its own, so that whoever ends all processes of one name
-     * leaves one of both to clear up.
+     * A different name, so that killing all processes of one name leaves either
+     * the runner or the supervisor to clean up.
      */
     (void) prctl(PR_SET_NAME, "toolgate-guard");
     runner = fork();

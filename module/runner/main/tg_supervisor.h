@@ -1,21 +1,21 @@
 /*
- * The guardian: the runner's parent, which sees to it that nothing survives
- * the runner, however that ends.
+ * The supervisor: the runner's parent process. It ensures that no descendant
+ * survives the runner, however the runner ends.
  */
 #ifndef TG_SUPERVISOR_H
 #define TG_SUPERVISOR_H
 
 /*
- * Forks.  In the child, the runner, runs body(ctx) and returns what it
- * returns.  In the parent waits for it, passes SIGTERM and SIGINT on, then
- * kills whatever was orphaned to it, and returns the runner's exit status,
- * or 1 where it has none.  -1 when it could not fork.
+ * Forks. The child, the runner, runs body(ctx), and the function returns its
+ * result. The parent waits for the child, forwards SIGTERM and SIGINT, then
+ * kills all orphans, and returns the runner's exit status, or 1 if a signal
+ * ended the runner. Returns -1 if fork() failed.
  *
- * *fd, unless -1, is the child's alone: the parent closes it, so that the
- * other end of the pipe sees the child's end.
+ * *fd, unless -1, belongs to the child: the parent closes it, so that the
+ * reader of the pipe sees the end of the child.
  *
- * When the parent is killed the child gets SIGTERM.  When it gets SIGHUP, it
- * follows a log that was rotated (tg_log.h).
+ * When the parent is killed, the child gets SIGTERM. When the parent gets
+ * SIGHUP, it reopens a rotated log (tg_log.h).
  */
 int tg_supervisor_run(int *fd, int (*body)(void *ctx), void *ctx);
 

@@ -1,3 +1,4 @@
+/* Connections of workers, the table of their methods, and log messages. */
 #include "runner/main/tg_worker_conn.h"
 
 #include "base/tg_json.h"
@@ -24,7 +25,7 @@ struct tg_worker_conn_s {
     LIST_ENTRY(tg_worker_conn_s) link;
     tg_uv_conn_t conn;
     tg_peer_t peer;
-    int is_logging; /* it writes the runner's lines to NGINX's log */
+    int is_logging; /* writes the runner's messages to NGINX's log */
 };
 
 static void tg_worker_handle_log(tg_jobs_t *jobs, tg_peer_t *peer,
@@ -45,8 +46,8 @@ static void tg_worker_handle_told(tg_jobs_t *jobs, tg_peer_t *peer,
                                   tg_request_t *request);
 
 /*
- * The methods: a job of some kind, of which something is shared at host in
- * tg_workers_t, or what is answered at once.
+ * Methods. Each has a job type, with the offset in tg_workers_t of the host of
+ * its jobs, or a handler that responds at once.
  */
 #define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
 static const struct {
@@ -214,7 +215,7 @@ static const tg_peer_ops_t tg_worker_peer_ops = {
     .is_slice_over = tg_worker_is_slice_over,
 };
 
-/* --- a connection --- */
+/* --- one connection --- */
 
 static int
 tg_worker_on_input(void *host, const char *data, size_t len, size_t *consumed)
@@ -324,7 +325,7 @@ tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener)
     return 0;
 }
 
-/* --- what jobs ask for --- */
+/* --- conditions for jobs --- */
 
 static int
 tg_worker_can_start(void *host, tg_peer_t *peer)
@@ -373,7 +374,7 @@ static const tg_jobs_ops_t tg_workers_jobs_ops = {
     .idle = tg_workers_check_idle,
 };
 
-/* --- all of them --- */
+/* --- all connections --- */
 
 static int
 tg_workers_build_catalog(tg_workers_t *workers)
@@ -456,7 +457,7 @@ tg_workers_log(void *ctx, tg_log_level_t level, const char *text)
         return -1;
     }
 
-    /* Paths may be anything. */
+    /* Messages may contain paths with any bytes. */
     tg_buf_init(&line, tg_alloc_libc());
     tg_buf_init(&json, tg_alloc_libc());
     tg_utf8_append_visible(&line, tg_str_from_cstr(text), 1);

@@ -1,6 +1,4 @@
-/*
- * The connections of NGINX's workers, and the methods that they can call.
- */
+/* The connections of NGINX's workers, and the methods that workers can call. */
 #ifndef TG_WORKER_CONN_H
 #define TG_WORKER_CONN_H
 
@@ -11,23 +9,37 @@
 #include "runner/logging/tg_log.h"
 #include "transport/tg_transport.h"
 
-/* Connections; one a worker, and those of old workers after reloads. */
-#define TG_WORKERS_MAX 1024
-/* Unread answers at which none of a worker's waiting calls is started. */
-#define TG_WORKER_START_BACKLOG 67108864
-/* And at which no large one is written to it. */
-#define TG_WORKER_RESPONSE_BACKLOG 262144
 /*
- * And at which it hears of no more progress: less than the backlog at which
- * its peer takes no more requests, of which one may be a cancellation.
+ * Maximum number of connections: one for each worker, including old workers
+ * after reloads.
+ */
+#define TG_WORKERS_MAX 1024
+
+/*
+ * Limit of unread bytes. At this limit, no queued call of a worker is started.
+ */
+#define TG_WORKER_START_BACKLOG 67108864
+
+/*
+ * Limit of unread bytes. At this limit, no large response is written to a
+ * worker.
+ */
+#define TG_WORKER_RESPONSE_BACKLOG 262144
+
+/*
+ * Limit of unread bytes. At this limit, no progress is sent to a worker. Less
+ * than the backlog at which its peer accepts no more requests, one of which may
+ * be a cancellation.
  */
 #define TG_WORKER_NOTIFY_BACKLOG 65536
+
 /*
- * Calls in flight of one worker: all that can run and wait, so that beyond
- * it is the queue that says "busy".
+ * Maximum number of calls in flight of one worker. As many as can run and wait,
+ * so that an additional call is rejected by the queue with "busy".
  */
 #define TG_WORKER_CALLS_MAX 2048
-/* Methods: more than there are. */
+
+/* Upper bound of the number of methods. */
 #define TG_WORKER_METHODS_MAX 24
 
 typedef struct tg_worker_conn_s tg_worker_conn_t;
@@ -38,7 +50,7 @@ typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
     tg_http_pool_t http;
-    tg_output_store_t output_store; /* outputs that are kept */
+    tg_output_store_t output_store; /* storage of large outputs */
     tg_mcp_servers_t servers;
     tg_tasks_t tasks;
     tg_catalog_t *catalog;
@@ -46,37 +58,46 @@ typedef struct {
     tg_server_info_t info;
     tg_worker_conn_list_t list;
     unsigned n;
-    void (*idle)(void *host); /* there is no worker and no job any more */
+    void (*idle)(void *host); /* called when no worker and no job is left */
     void *host;
 } tg_workers_t;
 
 /*
- * 0 or a libuv error, after which nothing needs to be freed.  state_dir
- * outlives them.
+ * Initializes the workers' state. `state_dir` must outlive it. Returns 0 or a
+ * libuv error; after an error nothing must be freed.
  */
 int tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
                     const char *state_dir, void (*idle)(void *host),
                     void *host);
 
-/* Takes a connection: 0; or -1: the listener stands still for want of memory.
+/*
+ * Accepts a connection. Returns 0, or -1 if out of memory; the listener then
+ * cannot accept any more.
  */
 int tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener);
 
-/* Is there no worker and no job?  And no MCP server either? */
+/* Checks whether there is no worker and no job. */
 int tg_workers_is_idle(const tg_workers_t *workers);
+
+/* Checks whether there is no worker, no job, no MCP server and no task. */
 int tg_workers_is_empty(const tg_workers_t *workers);
 
 /*
- * Closes all connections, which ends their jobs, drops what is held, and ends
- * all MCP servers.
+ * Closes all connections, which ends their jobs, and ends all detached jobs,
+ * MCP servers and tasks.
  */
 void tg_workers_close_all(tg_workers_t *workers);
 
-/* A tg_log_sink_pt: a worker that is there gets the line. */
+/*
+ * Sends a log message to a connected worker. Returns 0, or -1 if no worker can
+ * take it. A tg_log_sink_pt.
+ */
 int tg_workers_log(void *ctx, tg_log_level_t level, const char *text);
 
-/* Closes the handles, once idle; and frees the rest, behind the loop's end. */
+/* Closes the handles. No worker and no job may be left. */
 void tg_workers_close(tg_workers_t *workers);
+
+/* Frees the memory. Must be called after the end of the loop. */
 void tg_workers_deinit(tg_workers_t *workers);
 
 #endif
