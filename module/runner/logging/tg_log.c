@@ -1,3 +1,4 @@
+/* Sends log messages to a sink or to stderr. */
 #include "runner/logging/tg_log.h"
 
 #include <fcntl.h>
@@ -17,14 +18,14 @@ typedef struct {
     char text[TG_LOG_MAX];
 } tg_log_line_t;
 
-/* Of the process: there is one log, and one stderr. */
+/* State of the process, which has one log and one stderr. */
 static tg_log_sink_pt tg_log_sink;
 static void *tg_log_sink_ctx;
 static tg_log_line_t tg_log_held[TG_LOG_HELD_MAX];
 static unsigned tg_log_nheld;
 static int tg_log_is_holding;
 static tg_log_level_t tg_log_level = TG_LOG_NOTICE;
-static char tg_log_path[4096]; /* empty: it is no file */
+static char tg_log_path[4096]; /* empty: stderr is not a file */
 
 int
 tg_log_set_level(const char *name)
@@ -59,7 +60,7 @@ tg_log_format_prefix(char *text, size_t size, tg_log_level_t level)
     return (size_t) n;
 }
 
-/* One write a line: workers write to the same log. */
+/* Writes a message with one write(), because workers write to the same log. */
 static void
 tg_log_write(const tg_log_line_t *line)
 {
@@ -143,7 +144,7 @@ tg_log_init(void)
 
     len = readlink("/proc/self/fd/2", tg_log_path, sizeof(tg_log_path) - 1);
 
-    /* One that does not fit would be another one. */
+    /* A truncated path could be that of another file. */
     if (len <= 0 || len == sizeof(tg_log_path) - 1) {
         len = 0;
     }
@@ -157,7 +158,7 @@ tg_log_reopen(void)
     struct stat was, is;
     int fd;
 
-    /* No file is one that is about to come. */
+    /* During rotation there may be no file for a moment. */
     if (tg_log_path[0] == '\0' || stat(tg_log_path, &is) == -1
         || fstat(STDERR_FILENO, &was) == -1
         || (was.st_ino == is.st_ino && was.st_dev == is.st_dev)
