@@ -1,3 +1,4 @@
+/* The states of a job, its deadline, and the start of queued jobs. */
 #include "runner/jobs/tg_job.h"
 
 #include <stdlib.h>
@@ -10,7 +11,10 @@ tg_job_on_retry(uv_timer_t *timer)
     tg_jobs_start_queued(timer->data);
 }
 
-/* A place is free: those that wait are looked at soon, not from here. */
+/*
+ * Starts queued jobs in the next loop iteration, after a slot or a limit became
+ * free. Never starts them from within this function.
+ */
 static void
 tg_jobs_schedule_retry(tg_jobs_t *jobs)
 {
@@ -80,7 +84,7 @@ tg_job_unref_handle(tg_job_t *job)
         return;
     }
 
-    /* What is held is small from here on: an answer. */
+    /* A detached job that has ended keeps only its small part, the result. */
     job->kind->free(job);
     job->work = NULL;
 
@@ -95,7 +99,7 @@ tg_job_on_closed(uv_handle_t *handle)
     tg_job_unref_handle(handle->data);
 }
 
-/* The only way from one state to another. */
+/* Changes the state. No other function does. */
 static void
 tg_job_set_state(tg_job_t *job, tg_job_state_t state)
 {
@@ -168,11 +172,14 @@ tg_job_cancel(tg_job_t *job)
     }
 }
 
-/* --- the deadline --- */
+/* --- deadline --- */
 
 static void tg_job_on_deadline(uv_timer_t *timer);
 
-/* Anew from now on but never beyond the cap. */
+/*
+ * Restarts the deadline timer with timeout_ms from now, but not beyond
+ * max_timeout_ms.
+ */
 static void
 tg_job_set_deadline(tg_job_t *job)
 {
@@ -202,7 +209,7 @@ tg_job_on_deadline(uv_timer_t *timer)
         return;
     }
 
-    /* Progress that nobody has read yet moves it. */
+    /* Progress that was not read yet extends the deadline. */
     if (!tg_job_is_past_max_timeout(job) && job->kind->poll_progress != NULL
         && job->kind->poll_progress(job))
     {
@@ -218,7 +225,10 @@ tg_job_on_deadline(uv_timer_t *timer)
 void
 tg_job_on_progress(tg_job_t *job, int has_progress)
 {
-    /* Not one whose work is over, and of which only the rest is read. */
+    /*
+     * Progress does not extend the deadline when the work is over and only the
+     * rest of its output is being read.
+     */
     if (has_progress && job->state == TG_JOB_RUNNING && job->ended_at == 0) {
         tg_job_set_deadline(job);
     }
@@ -226,7 +236,7 @@ tg_job_on_progress(tg_job_t *job, int has_progress)
     tg_job_notify_progress(job);
 }
 
-/* --- the beginning --- */
+/* --- creation and start --- */
 
 int
 tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
@@ -280,7 +290,10 @@ tg_job_submit(tg_job_t *job)
     jobs->njobs++;
     jobs->bytes += job->bytes;
 
-    /* The loop's time is that of its last wait; the deadline is from now. */
+    /*
+     * The loop's time is that of its last poll, but the deadline counts from
+     * now.
+     */
     uv_update_time(jobs->loop);
     uv_timer_init(jobs->loop, &job->timer);
     uv_timer_init(jobs->loop, &job->progress_timer);
@@ -320,7 +333,7 @@ tg_job_set_running(tg_job_t *job)
 {
     tg_job_set_state(job, TG_JOB_RUNNING);
 
-    /* Nobody has waited for it until now. */
+    /* Nobody waited before, so the deadline counts from the start. */
     if (job->owner != NULL) {
         job->submitted_at = job->started_at;
         tg_job_set_deadline(job);
@@ -329,8 +342,8 @@ tg_job_set_running(tg_job_t *job)
 }
 
 /*
- * First come, first served, but whoever waits for a place of its kind keeps
- * nobody else waiting.
+ * Starts jobs in the order of arrival. A job that waits for its own limit does
+ * not delay jobs with other limits.
  */
 void
 tg_jobs_start_queued(tg_jobs_t *jobs)

@@ -1,14 +1,14 @@
 /*
- * A job: one call that takes time, from its arrival to the last that is left
- * of it.  What it does is its kind's business; when, for how long, for whom
- * and how many at once is the same for all.
+ * A job: one call that takes time, from its arrival until nothing of it is
+ * left. The job type (tg_job_type_t) does the work; this file handles the
+ * queue, deadlines, limits, progress and the response for all types.
  *
  *   QUEUED ──▶ RUNNING ──▶ ENDING ──▶ DONE
  *      └──────────┴─────────────────▶
  *
- * Its call is answered on the way, once, unless the caller dropped it.  A job
- * that is held (tg_job_detach.h) has no call, and keeps what it has to say.  It
- * is freed when it is DONE, not held, and its handles are closed.
+ * The call is answered once, unless the caller dropped it. A detached job
+ * (tg_job_detach.h) has no call and stores its progress and result. A job is
+ * freed when it is DONE, not detached, and its handles are closed.
  */
 #ifndef TG_JOB_H
 #define TG_JOB_H
@@ -19,51 +19,63 @@
 #include "runner/jobs/tg_progress.h"
 
 /*
- * Between two notifications of progress: as often as a person wants to hear
- * of it.
+ * Minimum time between two progress notifications, in ms. More would be of no
+ * use to a human reader.
  */
 #define TG_JOB_PROGRESS_INTERVAL_MS 50
-/* Between the last one and the answer. */
+
+/*
+ * Minimum time between the last progress notification and the response, in ms.
+ */
 #define TG_JOB_PROGRESS_GAP_MS 10
-/* An answer that is larger is written in its turn. */
+
+/* Size in bytes. Only one job at a time writes a response larger than this. */
 #define TG_JOB_LARGE_RESPONSE 65536
-/* Bytes of kept answers at which no held job is started that waits. */
+
+/*
+ * Total size of stored results of detached jobs, in bytes. At this size, no
+ * queued detached job is started.
+ */
 #define TG_DETACHED_BACKLOG 67108864
 #define TG_HANDOFF_TOKEN_MAX 64
 
 typedef enum {
-    TG_JOB_QUEUED,  /* waits for a slot or a place */
-    TG_JOB_RUNNING, /* does what it is for */
-    TG_JOB_ENDING,  /* nobody waits; what is left of it is being ended */
-    TG_JOB_DONE     /* nothing is left */
+    TG_JOB_QUEUED,  /* waits for a slot or a limit */
+    TG_JOB_RUNNING, /* the work is in progress */
+    TG_JOB_ENDING,  /* answered or cancelled; the work is being stopped */
+    TG_JOB_DONE     /* the work is over and its resources are released */
 } tg_job_state_t;
 
-/* A kind of job.  host is what its jobs share. */
+/* A job type. `host` is an object that all jobs of the type share. */
 typedef struct {
-    const char *name; /* of its method */
-
-    /* Its own members of params (tg_job_params.h), NULL at the end. */
-    const char *const *members;
-
-    uint64_t timeout_ms; /* the deadline when none was given */
-
-    int needs_no_slot; /* it runs there: it needs no slot */
+    const char *name; /* name of the method */
 
     /*
-     * Reads its members and sets job->work; adds what that takes to
-     * job->bytes.  Returns as tg_job_params_read().
+     * Names of the params that only this type has (tg_job_params.h),
+     * NULL-terminated.
+     */
+    const char *const *members;
+
+    uint64_t timeout_ms; /* default of timeout_ms */
+
+    int needs_no_slot; /* the job may run without a slot */
+
+    /*
+     * Parses the params of this type, sets job->work and adds its size to
+     * job->bytes. Returns the codes of tg_job_params_read().
      */
     int (*read)(tg_job_t *job, const tg_str_t *values, const char **why);
 
     /*
-     * Starts the work: 0, or -1 when it has failed the call instead.  NULL:
-     * it runs from the beginning, and waits for no place.
+     * Starts the work. Returns 0, or -1 after it has failed the call. NULL: the
+     * job is RUNNING from the beginning and is never queued.
      */
     int (*start)(tg_job_t *job);
 
     /*
-     * Nobody waits any more, the job is ENDING: ends the work, and calls
-     * tg_job_set_done(), now or when nothing is left of it.
+     * Ends the work of a job that is ENDING, because nobody waits for its
+     * result. Must call tg_job_set_done(), now or after the last resource is
+     * released.
      */
     void (*stop)(tg_job_t *job);
 
@@ -71,164 +83,214 @@ typedef struct {
     void (*free)(tg_job_t *job);
 
     /*
-     * Both may be NULL.  Takes what progress there is right now: says whether
-     * it rose.  And: progress was told, now there may be more.
+     * Reads the progress that is available now. Returns 1 if the progress value
+     * increased. May be NULL.
      */
     int (*poll_progress)(tg_job_t *job);
+
+    /*
+     * Called after a progress notification: the type may read more progress.
+     * May be NULL.
+     */
     void (*resume_progress)(tg_job_t *job);
 
-    /* The process that does the work, 0: there is none.  May be NULL. */
+    /*
+     * Returns the pid of the process that does the work, 0 if there is none.
+     * May be NULL.
+     */
     pid_t (*pid)(const tg_job_t *job);
 } tg_job_type_t;
 
-/* Of a job that the runner itself has asked for: nobody else waits for it. */
+/* Owner of a job that the runner itself created. The job has no caller. */
 typedef struct {
-    /* It RUNS; its deadline is from now on. */
+    /*
+     * Called when the job starts running. Its deadline counts from this moment.
+     */
     void (*on_started)(tg_job_t *job);
 
-    /* Its answer, which is the job's own; once, and not if it is cancelled. */
+    /*
+     * Receives the result, which the job owns. Called once, and not for a
+     * cancelled job.
+     */
     void (*answer)(tg_job_t *job, const tg_buf_t *json);
 
-    /* Nothing is left of it, and it is freed. */
+    /* Called before the job is freed. */
     void (*on_gone)(tg_job_t *job);
 } tg_job_owner_t;
 
 struct tg_job_s {
     tg_jobs_t *jobs;
     const tg_job_type_t *kind;
-    void *host; /* of the kind */
-    void *work; /* the kind's own */
+    void *host; /* object that all jobs of the type share */
+    void *work; /* data of the job type */
     tg_job_state_t state;
     tg_job_params_t params;
     size_t bytes;
-    tg_call_t *call; /* NULL once answered or dropped, and while held */
-    const tg_job_owner_t *owner; /* NULL: it is a caller's */
+    tg_call_t *call;             /* NULL when answered, dropped or detached */
+    const tg_job_owner_t *owner; /* NULL if the job has a caller */
     void *owner_data;
 
-    /* Of tg_jobs.c: its place in the queue, among the slots or elsewhere. */
+    /* Link in the queue, in `slots` or in `without_slot` (tg_jobs.c). */
     TAILQ_ENTRY(tg_job_s) link;
     tg_limit_t *limits[TG_JOB_LIMITS_MAX];
-    unsigned nlimits; /* 0 when the places are given back */
+    unsigned nlimits; /* number of limits; 0 after they were released */
     int has_started;
 
-    /* As of the loop's clock. */
+    /* Times of the loop's clock, in ms. */
     uint64_t submitted_at;
     uint64_t started_at;
-    uint64_t ended_at; /* 0: its work goes on */
-    const char *rule;  /* the directive by which it failed, or NULL */
+    uint64_t ended_at; /* time of the end; 0 while the work continues */
+    const char *rule;  /* directive that failed the job, or NULL */
 
     tg_progress_t progress;
     uint64_t progress_sent_at;
 
-    /* Of tg_job_respond.c: it waits with a large answer. */
+    /*
+     * Link in the queue of jobs that wait to write a large response
+     * (tg_job_respond.c).
+     */
     TAILQ_ENTRY(tg_job_s) writing;
-    tg_sched_source_t *source; /* NULL: it does not */
+    tg_sched_source_t *source; /* NULL if the job is not in that queue */
 
-    /* Of tg_job_detach.c. */
+    /*
+     * State of a detached job (tg_job_detach.c). `detached_until` is a time of
+     * the loop's clock, in ms.
+     */
     TAILQ_ENTRY(tg_job_s) detached;
     uint64_t detached_until;
     char token[TG_HANDOFF_TOKEN_MAX];
-    size_t token_len; /* 0: it is not held */
+    size_t token_len; /* length of the handoff token; 0: not detached */
     tg_buf_t answer;
     int has_answer;
 
-    uv_timer_t timer;          /* the deadline */
-    uv_timer_t progress_timer; /* until the next notification of progress */
+    uv_timer_t timer;          /* deadline of the job */
+    uv_timer_t progress_timer; /* time of the next progress notification */
     unsigned nhandles;
 };
 
 /*
- * Reads what is asked of a new job, which then waits for nothing yet.
- * Returns as tg_job_params_read().
+ * Parses `raw`, the params of a call, and allocates a job that is not queued
+ * yet. Returns the codes of tg_job_params_read().
  */
 int tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
                   tg_str_t raw, tg_job_t **job, const char **why);
 
 /*
- * Queues it; the deadline runs from now.  One that has no start RUNS at once.
- * The caller sets its call or holds it.  TG_NOMEM: it is freed.
+ * Queues the job and starts its deadline. A job whose type has no start() is
+ * RUNNING at once. The caller must then set job->call or detach the job.
+ * TG_NOMEM: the job is freed.
  */
 int tg_job_submit(tg_job_t *job);
 
-/* Frees one that did not enter. */
+/* Frees a job that was not submitted. */
 void tg_job_discard(tg_job_t *job);
 
-/* Starts of those that wait what may be started. */
+/* Starts every queued job that may run. */
 void tg_jobs_start_queued(tg_jobs_t *jobs);
 
-/* Nobody waits for the answer any more, nor is it held. */
+/* Cancels the job: drops its call and ends its work. No result is sent. */
 void tg_job_cancel(tg_job_t *job);
 
-/* It is not held any more. */
+/* Frees a job that is no longer detached, if its handles are closed. */
 void tg_job_free_if_closed(tg_job_t *job);
 
-/* --- for the kinds --- */
+/* --- functions for job types --- */
 
-/* The work has ended: from here on there is no deadline. */
+/* Records the end of the work and stops the deadline timer. */
 void tg_job_on_work_ended(tg_job_t *job);
 
-/* It was answered, though something may be left that has to be ended. */
+/*
+ * Sets the state ENDING after the response, while resources of the work remain
+ * to be released.
+ */
 void tg_job_set_ending(tg_job_t *job);
 
-/* The same, and the kind is to end what is left: its stop() is called. */
+/* Sets the state ENDING and calls stop() of the job type. */
 void tg_job_stop(tg_job_t *job);
 
-/* Nothing is left of it. */
+/* Sets the state DONE: no resource of the work is left. Gives the slot back. */
 void tg_job_set_done(tg_job_t *job);
 
-/* The places of its limits are free, as nothing of the call itself is left. */
+/*
+ * Releases the job's limits, so that queued jobs may start. May be called
+ * before the job is DONE, when only its slot is still in use.
+ */
 void tg_job_release_limits(tg_job_t *job);
 
-/* Progress was read; has_risen: the deadline is put off. */
+/*
+ * Handles progress that was read. If has_progress is 1, the progress value
+ * increased and the deadline is extended.
+ */
 void tg_job_on_progress(tg_job_t *job, int has_progress);
 
-/* Counts a handle of the kind's; the last one that closes frees the job. */
+/* Counts one more open handle of the job type. */
 void tg_job_ref_handle(tg_job_t *job);
+
+/*
+ * Counts one closed handle. After the last one the job is freed, or only its
+ * work if it is detached.
+ */
 void tg_job_unref_handle(tg_job_t *job);
 
-/* --- tg_job_respond.c: what the caller hears --- */
+/* --- response and progress (tg_job_respond.c) --- */
 
-/* Is there anybody who waits, now or as the one who will adopt it? */
+/*
+ * Checks whether the job has a caller or an owner, or is detached and may still
+ * be adopted.
+ */
 int tg_job_is_wanted(const tg_job_t *job);
 
 /*
- * May a large answer be written and told now?  Only one is at a time, and only
- * while its peer takes what it gets: so small answers do not wait for many
- * large ones.  0: the source waits, and its run() asks again.  After 1,
- * tg_job_release_writer() follows, as it may after 0.
+ * Asks for permission to write a large response. Only one job at a time has it,
+ * and only while its peer reads fast enough, so that small responses do not
+ * wait for many large ones. Returns 1 if the job may write. Returns 0 if it
+ * must wait: the scheduler then runs `source`, which must call this function
+ * again.
  */
 int tg_job_acquire_writer(tg_job_t *job, tg_sched_source_t *source);
+
+/* Gives the permission back, or leaves the queue of jobs that wait for it. */
 void tg_job_release_writer(tg_job_t *job);
 
 /*
- * Answers the call, or keeps the answer, which is then taken over, for
- * whoever adopts the job.  Last progress is told before it.  Nothing happens
- * when nobody wants it.
+ * Sends the remaining progress, then the result `json`. If the job is detached,
+ * takes over the content of `json` and stores it for the adopter. Does nothing
+ * if nobody wants the result.
  */
 void tg_job_respond(tg_job_t *job, tg_buf_t *json);
+
+/* Responds with a failure. `format` is a printf() format of its message. */
 void tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Answers that its time is over. */
+/* Responds with a timeout failure. */
 void tg_job_fail_timeout(tg_job_t *job);
+
+/* Checks whether max_timeout_ms have passed since the job was submitted. */
 int tg_job_is_past_max_timeout(const tg_job_t *job);
 
+/* Returns the time in the queue, the run time and the rule of a failure. */
 tg_run_stats_t tg_job_get_run_stats(const tg_job_t *job);
 
 /*
- * Tells of progress: now, unless that was done just before.  And: soon, not
- * from here.
+ * Sends new progress now, or when TG_JOB_PROGRESS_INTERVAL_MS have passed since
+ * the last notification.
  */
 void tg_job_notify_progress(tg_job_t *job);
+
+/*
+ * Sends new progress in the next loop iteration, never from within this
+ * function.
+ */
 void tg_job_notify_progress_soon(tg_job_t *job);
 
 /*
- * Looks for progress that nobody has read, and tells it now.  Says whether
- * somebody has just been told of some.
+ * Reads and sends pending progress now. Returns 1 if the client received a
+ * progress notification less than TG_JOB_PROGRESS_GAP_MS ago.
  */
 int tg_job_flush_progress(tg_job_t *job);
 
-/* Tells the caller of request what is new, before its answer. */
+/* Sends new progress to the sender of `request`, before its response. */
 void tg_job_notify_progress_to(tg_job_t *job, tg_peer_t *peer,
                                const tg_request_t *request);
 

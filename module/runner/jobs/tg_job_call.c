@@ -1,6 +1,10 @@
+/* Checks of a new call: load of the runner, params and limits. */
 #include "runner/jobs/tg_job_call.h"
 
-/* Answers when there is no room for the call. */
+/*
+ * Responds with a failure and returns 1 if the runner has too many calls or too
+ * much input.
+ */
 static int
 tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
                        const tg_request_t *request)
@@ -23,7 +27,10 @@ tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
     return 1;
 }
 
-/* Answers when no more of its limit may wait. */
+/*
+ * Responds with a failure and returns 1 if the queue of one of the job's limits
+ * is full.
+ */
 static int
 tg_job_reject_if_limit_full(const tg_job_t *job, tg_peer_t *peer,
                             const tg_request_t *request)

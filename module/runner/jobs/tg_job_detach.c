@@ -1,10 +1,11 @@
+/* The list of detached jobs and the requests `release` and `adopt`. */
 #include "runner/jobs/tg_job_detach.h"
 
 #include "base/tg_json.h"
 
 static void tg_jobs_on_detach_timer(uv_timer_t *timer);
 
-/* --- the list --- */
+/* --- list of detached jobs --- */
 
 static tg_job_t *
 tg_jobs_find_detached(const tg_jobs_t *jobs, tg_str_t token)
@@ -55,7 +56,10 @@ tg_job_detach(tg_job_t *job, tg_str_t token)
     tg_jobs_set_detach_timer(jobs);
 }
 
-/* It is somebody's again, or nobody's for good. */
+/*
+ * Removes the job from the list of detached jobs, because it was adopted or
+ * expired.
+ */
 static void
 tg_job_undetach(tg_job_t *job)
 {
@@ -69,7 +73,7 @@ tg_job_undetach(tg_job_t *job)
     tg_jobs_set_detach_timer(jobs);
 }
 
-/* Nobody came for it. */
+/* Cancels a detached job that nobody adopted. */
 static void
 tg_job_expire_detached(tg_job_t *job)
 {
@@ -154,7 +158,10 @@ tg_handoff_token_read_new(const tg_jobs_t *jobs, const tg_request_t *request,
     return why;
 }
 
-/* The call of this peer that has the id of the request's params. */
+/*
+ * Returns the call of this peer whose id is the member `id` of the request's
+ * params, or NULL.
+ */
 static tg_call_t *
 tg_jobs_find_peer_call(const tg_peer_t *peer, const tg_request_t *request)
 {
@@ -220,7 +227,7 @@ tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    /* It has ended meanwhile: what would have come, comes now. */
+    /* The job has ended while it was detached: send its progress and result. */
     if (job->has_answer) {
         tg_job_notify_progress_to(job, peer, request);
         tg_peer_respond_json(peer, request, &job->answer);
@@ -231,7 +238,7 @@ tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 
     call = tg_peer_defer_request(peer, request);
 
-    /* That was refused; the next one may be luckier. */
+    /* The peer was rejected; the job stays detached for another one. */
     if (call == NULL) {
         return;
     }

@@ -1,21 +1,22 @@
 /*
- * Jobs between two connections.
+ * Detached jobs: jobs that move from one connection to another.
  *
- * A worker that has to leave releases its calls, each under a key of its
- * own making; whoever knows the key adopts one, and gets its progress and its
- * answer.  In between the job goes on as if nothing had happened: it
- * keeps its place, its deadlines and its limits, and what it has to say is
- * kept for it, of its progress the newest.
+ * A worker that exits releases each of its calls under a handoff token, which
+ * the worker chooses. A client that knows the token adopts the call and
+ * receives its progress and its result. In between, the job continues: it keeps
+ * its slot, its deadline and its limits, and the runner stores its result and
+ * its newest progress.
  *
- *     release {"id":ID,"key":KEY}   ID: of the call (or `adopt`) on this
- *                                   connection; answered with `true`, from
- *                                   then on nothing more comes for ID.
- *                                   -32602: ID was answered before, or
- *                                   cannot be released now
- *     adopt {"key":KEY}             answered as the call would have been
- *                                   -32602: nothing is held under KEY
+ * release {"id":ID,"key":KEY}    ID is the id of the call (or of `adopt`) on
+ *                               this connection. The response is `true`;
+ *                               after it nothing more is sent for ID.
+ *                               -32602: ID is answered already, or cannot
+ *                               be released now
+ * adopt {"key":KEY}             the response is that of the call
+ *                               -32602: no job is detached under KEY
  *
- * KEY is 16 to 64 letters, digits, - and _, and should be hard to guess.
+ * KEY consists of 16 to 64 letters, digits, - and _, and should be hard to
+ * guess.
  */
 #ifndef TG_JOB_DETACH_H
 #define TG_JOB_DETACH_H
@@ -23,27 +24,43 @@
 #include "runner/jobs/tg_job.h"
 
 #define TG_HANDOFF_TOKEN_MIN 16
-/* As many as one worker may have calls in flight; beyond it none is taken. */
+
+/*
+ * Maximum number of detached jobs, as many as one worker may have calls in
+ * flight. Above it, `release` fails.
+ */
 #define TG_DETACHED_MAX 2048
 
-/* Answer the request; adopt may also take it.  From the peer's ops->call. */
+/*
+ * Handles `release`: detaches a call of this peer and responds. Called from the
+ * peer's ops->call.
+ */
 void tg_jobs_detach_call(tg_jobs_t *jobs, tg_peer_t *peer,
                          tg_request_t *request);
+
+/*
+ * Handles `adopt`: responds with the stored result, or makes the request the
+ * call of the detached job. Called from the peer's ops->call.
+ */
 void tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer,
                          tg_request_t *request);
 
 /*
- * The key of the request, under which a job may be held: NULL, or why not,
- * static.
+ * Reads the handoff token of the request and checks that it is valid and not in
+ * use, and that one more job may be detached. Returns NULL, or a static error
+ * message.
  */
 const char *tg_handoff_token_read_new(const tg_jobs_t *jobs,
                                       const tg_request_t *request,
                                       tg_str_t *token);
 
-/* Holds a job, which has no call, under such a key. */
+/*
+ * Detaches a job that has no call, under a token that
+ * tg_handoff_token_read_new() accepted.
+ */
 void tg_job_detach(tg_job_t *job, tg_str_t token);
 
-/* Ends all that is held. */
+/* Cancels all detached jobs. */
 void tg_jobs_drop_detached(tg_jobs_t *jobs);
 
 #endif

@@ -1,10 +1,11 @@
+/* Reads the params that all job types have, and single values for the types. */
 #include "runner/jobs/tg_job_params.h"
 
 #include "base/tg_json.h"
 
 #include <stdlib.h>
 
-/* The members of every job, behind those of its kind. */
+/* Common params of every job, stored after the params of its type. */
 enum {
     TG_JOB_TOOL,
     TG_JOB_TIMEOUT_MS,
@@ -27,7 +28,10 @@ static const char *const tg_job_members[] = {
     [TG_JOB_MEMBERS] = NULL,
 };
 
-/* In one pass, as there may be megabytes of a kind's own. */
+/*
+ * Splits the params into params of the type and common params, in one pass, as
+ * params of a type may have megabytes.
+ */
 static int
 tg_job_params_split(tg_str_t raw, const char *const *members, tg_str_t *values,
                     tg_str_t *common)

@@ -1,6 +1,4 @@
-/*
- * What the caller of a job is told: its progress, and how it ended.
- */
+/* Progress notifications and the response of a job. */
 #include "runner/jobs/tg_job.h"
 
 int
@@ -28,14 +26,14 @@ tg_job_get_run_stats(const tg_job_t *job)
     return ran;
 }
 
-/* --- progress: the newest counts, what nobody was told of is passed over */
+/* --- progress: only the newest is sent, older progress is dropped --- */
 
 static void
 tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
 {
     tg_buf_t json;
 
-    /* A notification has no id by which its progress could be known. */
+    /* A call without an id cannot have progress notifications. */
     if (id.data == NULL || !tg_progress_has_update(&job->progress)) {
         return;
     }
@@ -54,7 +52,10 @@ tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
     tg_buf_deinit(&json);
 }
 
-/* Sends what is new, when the peer takes it: then nothing new is left. */
+/*
+ * Sends new progress. Returns 0 if the peer cannot receive it now, 1 if no new
+ * progress is left.
+ */
 static int
 tg_job_try_send_progress(tg_job_t *job)
 {
@@ -138,7 +139,7 @@ tg_job_notify_progress_to(tg_job_t *job, tg_peer_t *peer,
     tg_job_send_progress(job, peer, request->reply.id);
 }
 
-/* --- large answers --- */
+/* --- large responses --- */
 
 static void
 tg_jobs_wake_writers(tg_jobs_t *jobs)
@@ -207,9 +208,9 @@ tg_job_release_writer(tg_job_t *job)
     }
 }
 
-/* --- the answer --- */
+/* --- response --- */
 
-/* For whoever adopts the job. */
+/* Stores the result of a detached job for its adopter. */
 static void
 tg_job_save_result(tg_job_t *job, tg_buf_t *json)
 {
@@ -267,7 +268,7 @@ tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
     tg_buf_deinit(&json);
 }
 
-/* --- that its time is over --- */
+/* --- timeout --- */
 
 int
 tg_job_is_past_max_timeout(const tg_job_t *job)
@@ -276,7 +277,7 @@ tg_job_is_past_max_timeout(const tg_job_t *job)
            >= job->params.max_timeout_ms;
 }
 
-/* What it waits for: a place of its kind, or a slot. */
+/* Appends what the job waits for: a limit or a slot. */
 static void
 tg_job_append_queue_text(tg_buf_t *text, const tg_job_t *job)
 {

@@ -1,3 +1,4 @@
+/* Checks the output of a job and writes its result, in steps if it is large. */
 #include "runner/jobs/tg_job_result.h"
 
 #include "base/tg_json.h"
@@ -86,7 +87,7 @@ tg_job_result_append_too_large(tg_buf_t *text, const char *tool)
                   tool);
 }
 
-/* Begins again with a failure instead of the output, in writer->text. */
+/* Starts the result again with a failure, whose message is in writer->text. */
 static void
 tg_job_result_writer_fail(tg_job_result_writer_t *writer, tg_failure_t failure)
 {
@@ -98,7 +99,7 @@ tg_job_result_writer_fail(tg_job_result_writer_t *writer, tg_failure_t failure)
     tg_outcome_write_begin(&writer->json, &writer->outcome);
 }
 
-/* Refuses an output that no frame carries. */
+/* Replaces an output that exceeds a frame by a failure. */
 static void
 tg_job_result_writer_fail_frame(tg_job_result_writer_t *writer)
 {
@@ -106,7 +107,10 @@ tg_job_result_writer_fail_frame(tg_job_result_writer_t *writer)
     tg_job_result_writer_fail(writer, TG_FAILURE_OUTPUT);
 }
 
-/* Refuses an output that no message of the client carries. */
+/*
+ * Replaces an output that exceeds the client's maximum message size by a
+ * failure.
+ */
 static void
 tg_job_result_writer_fail_size(tg_job_result_writer_t *writer)
 {
@@ -115,7 +119,10 @@ tg_job_result_writer_fail_size(tg_job_result_writer_t *writer)
     tg_job_result_writer_fail(writer, TG_FAILURE_SIZE);
 }
 
-/* May a reply with the outcome be larger than any message of the client? */
+/*
+ * Checks whether a response with this outcome may exceed the client's maximum
+ * message size.
+ */
 static int
 tg_job_result_may_be_too_large(const tg_outcome_t *outcome, size_t max_answer)
 {
@@ -165,7 +172,10 @@ tg_job_result_writer_begin(tg_job_result_writer_t *writer,
     tg_outcome_write_begin(&writer->json, outcome);
 }
 
-/* Writes a part of the value, unless all of it is too large already. */
+/*
+ * Writes a part of the value. Only counts its size if the value is too large
+ * already.
+ */
 static void
 tg_job_result_writer_write_part(tg_job_result_writer_t *writer, size_t len)
 {

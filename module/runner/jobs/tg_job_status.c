@@ -1,8 +1,9 @@
+/* Writes the jobs in the response of `status`. */
 #include "runner/jobs/tg_job_status.h"
 
 #include "base/tg_json.h"
 
-/* More than there are. */
+/* Upper bound of the number of job types. */
 #define TG_JOB_TYPES_MAX 8
 
 static const char *const tg_job_states[] = {

@@ -1,3 +1,4 @@
+/* The queue, the slots and the references of jobs to limits. */
 #include "runner/jobs/tg_job.h"
 
 void
@@ -36,7 +37,10 @@ tg_job_ref_limits(tg_job_t *job)
     unsigned i;
 
     for (i = 0; i < job->params.nlimits; i++) {
-        /* A task may have waited for long. */
+        /*
+         * The params of a task's job may be old, as the task may have waited
+         * long.
+         */
         limit = tg_limits_acquire(&job->jobs->limits, &job->params.limits[i],
                                   job->owner != NULL);
 
@@ -72,7 +76,7 @@ tg_job_dequeue(tg_job_t *job)
 
     jobs = job->jobs;
 
-    /* A job that starts may cancel the one behind it. */
+    /* A job that starts may cancel the next one in the queue. */
     if (jobs->next == job) {
         jobs->next = TAILQ_NEXT(job, link);
     }

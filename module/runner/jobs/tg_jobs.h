@@ -1,9 +1,9 @@
 /*
- * All jobs: who waits, who runs, and of which limits.
+ * All jobs of the runner: queued jobs, running jobs and their limits.
  *
- * A slot is for as long as anything of a job is left, as slots bound what
- * the machine has to carry.  The places of its limits (tg_limit.h), which
- * bound calls, are given back earlier: see tg_job_unref_limits().
+ * A job keeps its slot as long as any resource of the job is left, because
+ * slots bound the load of the machine. Its limits (tg_limit.h) bound calls and
+ * may be released earlier: see tg_job_unref_limits().
  */
 #ifndef TG_JOBS_H
 #define TG_JOBS_H
@@ -15,17 +15,33 @@
 
 #include <sys/queue.h>
 
-/* Programs at once: enough to keep any machine busy. */
-#define TG_JOBS_RUNNING_MAX 64
-/* Calls that wait; beyond it an answer now is worth more than one later. */
-#define TG_JOBS_QUEUE_MAX 1024
-/* Bytes of parameters, standard inputs above all, of all calls together. */
-#define TG_JOBS_BYTES_MAX 268435456
-/* When to ask again for a peer that reads too slowly to be served. */
-#define TG_JOBS_RETRY_MS 20
 /*
- * How long somebody has time to adopt a job that is held: a worker takes over
- * a session in milliseconds, a machine under load in seconds.
+ * Maximum number of programs that run at the same time. This many keep any
+ * machine busy.
+ */
+#define TG_JOBS_RUNNING_MAX 64
+
+/*
+ * Maximum number of queued calls. Above it, an immediate failure is better than
+ * a late result.
+ */
+#define TG_JOBS_QUEUE_MAX 1024
+
+/*
+ * Maximum size of the parameters of all calls together, in bytes. The largest
+ * part is standard input.
+ */
+#define TG_JOBS_BYTES_MAX 268435456
+
+/*
+ * Interval in ms at which the runner checks again whether a peer that reads too
+ * slowly can be served.
+ */
+#define TG_JOBS_RETRY_MS 20
+
+/*
+ * Time in ms to adopt a detached job. A worker takes over a session in
+ * milliseconds, a machine under load in seconds.
  */
 #define TG_DETACHED_MS 30000
 
@@ -35,82 +51,106 @@ typedef TAILQ_HEAD(tg_job_list_s, tg_job_s) tg_job_list_t;
 
 typedef struct {
     /*
-     * May a call of this peer be started, or has the peer too much unread?
-     * It is asked again soon.
+     * Checks whether a call of this peer may start, or the peer has too much
+     * unread output. If not, the check is repeated soon.
      */
     int (*can_start)(void *host, tg_peer_t *peer);
 
     /*
-     * May a large answer be written to this peer now, or are there too many
-     * bytes that it has not taken?  tg_jobs_on_peer_drained() follows then.
+     * Checks whether a large response may be written to this peer now, or the
+     * peer has too many unread bytes. If not, the host calls
+     * tg_jobs_on_peer_drained() later.
      */
     int (*can_respond)(void *host, tg_peer_t *peer);
 
-    /* May it be told of progress now?  If not, it is asked again soon. */
+    /*
+     * Checks whether a progress notification may be sent to this peer now. If
+     * not, the check is repeated soon.
+     */
     int (*can_notify)(void *host, tg_peer_t *peer);
 
-    /* Something was written to the peer outside its own input. */
+    /*
+     * Called after a message was written to the peer outside the handling of
+     * the peer's own input.
+     */
     void (*notified)(void *host, tg_peer_t *peer);
 
-    /* The last job is gone, and none is held. */
+    /* Called when no job is left, not even a detached one. */
     void (*idle)(void *host);
 } tg_jobs_ops_t;
 
 struct tg_jobs_s {
     uv_loop_t *loop;
-    tg_uv_sched_t sched; /* of the runner's loop */
+    tg_uv_sched_t sched; /* scheduler of the runner's loop */
     const tg_jobs_ops_t *ops;
     void *host;
-    uv_timer_t retry_timer; /* of jobs that wait */
-    tg_output_store_t
-        *output_store; /* where large results are stored; NULL: nowhere */
+    uv_timer_t retry_timer;          /* next attempt to start queued jobs */
+    tg_output_store_t *output_store; /* storage of large results, or NULL */
     tg_limit_t *limits;
 
-    tg_job_list_t queue; /* first come */
+    tg_job_list_t queue; /* queued jobs, oldest first */
     tg_job_list_t slots;
-    tg_job_list_t without_slot; /* they run without a slot */
-    tg_job_t *next; /* in the queue: whose turn it is to be looked at */
+    tg_job_list_t without_slot; /* running jobs without a slot */
+    tg_job_t *next; /* next queued job that tg_jobs_start_queued() checks */
     unsigned nqueued;
-    unsigned nrunning; /* slots in use */
-    unsigned njobs;    /* all, those that only wait for their handles too */
+    unsigned nrunning; /* number of slots in use */
+    unsigned njobs;    /* all jobs, also DONE ones whose handles are open */
     size_t bytes;
     uint64_t nstarted;
 
-    tg_job_t *writing;          /* its large answer is being written; or NULL */
-    tg_job_list_t writer_queue; /* wait with large ones, first come */
+    /* Job whose large response is being written, or NULL. */
+    tg_job_t *writing;
 
-    tg_job_list_t detached; /* the oldest first, which expires first */
+    /* Jobs that wait to write a large response, oldest first. */
+    tg_job_list_t writer_queue;
+
+    tg_job_list_t detached; /* detached jobs, the next to expire first */
     unsigned ndetached;
-    size_t detached_bytes;   /* of answers */
-    uint64_t detached_ms;    /* how long; TG_DETACHED_MS */
-    uv_timer_t detach_timer; /* of the oldest */
+    size_t detached_bytes;   /* size of the stored results of detached jobs */
+    uint64_t detached_ms;    /* time to adopt a job; default TG_DETACHED_MS */
+    uv_timer_t detach_timer; /* expiry of the oldest detached job */
 };
 
 void tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
                   void *host);
 
-/* Closes the handles; only when there is no job any more. */
+/* Closes the handles. No job may be left. */
 void tg_jobs_close(tg_jobs_t *jobs);
 
-/* A peer has taken what was written to it. */
+/*
+ * Continues large responses. Called when a peer has read what was written to
+ * it.
+ */
 void tg_jobs_on_peer_drained(tg_jobs_t *jobs);
 
-/* --- a job's places; TG_NOMEM leaves it without any --- */
+/* --- queue, slots and limits of a job --- */
 
+/* Acquires the limits of the job. TG_NOMEM: the job has acquired none. */
 int tg_job_ref_limits(tg_job_t *job);
-void tg_job_enqueue(tg_job_t *job);
-void tg_job_move_to_running(
-    tg_job_t *job); /* out of the queue, into a slot or so */
-void tg_job_remove_from_list(tg_job_t *job); /* whichever it is in */
 
-/* Gives the places of its limits back; says whether there were any. */
+/* Appends the job to the queue. */
+void tg_job_enqueue(tg_job_t *job);
+
+/* Moves the job from the queue to the running jobs, with or without a slot. */
+void tg_job_move_to_running(tg_job_t *job);
+
+/* Removes the job from the list that contains it. */
+void tg_job_remove_from_list(tg_job_t *job);
+
+/* Releases the limits of the job. Returns 1 if the job had any. */
 int tg_job_unref_limits(tg_job_t *job);
 
-/* The first of its limits that has no place for it, or NULL. */
+/*
+ * Returns the first limit of the job that is exhausted, and the name of its
+ * directive in *name. Returns NULL if there is none.
+ */
 const tg_limit_t *tg_job_find_busy_limit(const tg_job_t *job,
                                          const char **name);
 
-/* Of nrunning, nqueued, and the end of what these do. */
+/*
+ * printf() format of the current load. Arguments: nrunning, nqueued, "s" or ""
+ * for the verb.
+ */
 #define TG_JOBS_LOAD_FORMAT "%u programs are running and %u wait%s"
 
 #endif

@@ -1,8 +1,12 @@
+/* Limits of running and waiting calls, in a list. */
 #include "runner/jobs/tg_limit.h"
 
 #include <stdlib.h>
 
-/* Few: a limit is there only while calls of it are. */
+/*
+ * Returns the limit with this key, or NULL. A linear search is enough, as only
+ * keys of current calls are in the list.
+ */
 static tg_limit_t *
 tg_limits_lookup(tg_limit_t *list, const char *key)
 {
@@ -85,8 +89,8 @@ tg_limit_is_busy(const tg_limit_t *limit)
 }
 
 /*
- * Calls may wait for something else, with places of their own kind free:
- * as many as there are such places count as if they ran.
+ * Checks whether more calls wait than `queue` allows. Calls may wait for
+ * something else while the limit has free slots; that many calls do not count.
  */
 int
 tg_limit_is_queue_full(const tg_limit_t *limit)

@@ -1,9 +1,9 @@
 /*
- * How many calls of one kind may run and wait at once.
+ * Limits how many calls with the same key may run and wait at the same time.
  *
- * A kind is what the caller says: calls with the same key.  It lives as long
- * as calls of it do.  The numbers are those of the newest call, so that a
- * reload that changes them counts for the calls that wait already.
+ * The caller chooses the key. A limit exists as long as calls refer to it. Its
+ * values are those of the newest call, so that values changed by a reload also
+ * apply to calls that wait already.
  */
 #ifndef TG_LIMIT_H
 #define TG_LIMIT_H
@@ -12,9 +12,9 @@
 
 typedef struct tg_limit_s tg_limit_t;
 
-/* At most so many calls with this key may run, and so many wait. */
+/* Limit of the calls with `key`: at most `concurrency` run and `queue` wait. */
 typedef struct {
-    char *name; /* the directive, for messages */
+    char *name; /* directive that sets the limit, for messages */
     char *key;
     unsigned concurrency;
     unsigned queue;
@@ -25,28 +25,39 @@ struct tg_limit_s {
     unsigned concurrency;
     unsigned queue;
     unsigned nrunning;
-    unsigned nwaiting; /* whatever they wait for */
+
+    /* Calls that wait for anything, not only for this limit. */
+    unsigned nwaiting;
+
     unsigned refs;
     char key[];
 };
 
-/* The limit of this key, with these numbers from now on; NULL: no calls. */
+/*
+ * Returns the limit with this key after setting its values to those of `spec`.
+ * Returns NULL if no call refers to the key.
+ */
 tg_limit_t *tg_limits_update(tg_limit_t *list, const tg_limit_spec_t *spec);
 
 /*
- * The same for a call, which then counts; NULL: no memory.  Of one that is_old
- * the numbers may be those of a config that has gone: they are taken when there
- * are no others.
+ * Returns the limit of spec->key with one more reference, and creates it if
+ * necessary. Sets its values to those of `spec`; but if is_old is 1, `spec` may
+ * come from a previous configuration and does not change an existing limit.
+ * Returns NULL if out of memory.
  */
 tg_limit_t *tg_limits_acquire(tg_limit_t **list, const tg_limit_spec_t *spec,
                               int is_old);
+
+/* Drops one reference. The last one frees the limit. */
 void tg_limits_release(tg_limit_t **list, tg_limit_t *limit);
 
-/* Must those that come wait?  Must they not even wait? */
+/* Checks whether the limit is exhausted, so that a new call must wait. */
 int tg_limit_is_busy(const tg_limit_t *limit);
+
+/* Checks whether a new call may not even wait. */
 int tg_limit_is_queue_full(const tg_limit_t *limit);
 
-/* Appends "2 calls run (concurrency 2) and 10 wait (queue=10)". */
+/* Appends text such as "2 calls run (concurrency 2) and 10 wait (queue=10)". */
 void tg_limit_append_text(tg_buf_t *text, const tg_limit_t *limit,
                           const char *name);
 

@@ -1,3 +1,4 @@
+/* Splits a program's progress output into lines and parses them. */
 #include "runner/jobs/tg_progress.h"
 
 #include "base/tg_json.h"
@@ -32,7 +33,10 @@ tg_progress_deinit(tg_progress_t *progress)
     tg_buf_deinit(&progress->newest);
 }
 
-/* Makes null absent; says whether the value is there as it should be. */
+/*
+ * Treats null as absent. Returns 1 if the value is absent or has this type and
+ * a permitted length.
+ */
 static int
 tg_progress_check_type(tg_str_t *value, tg_json_type_t type)
 {
@@ -89,7 +93,7 @@ tg_progress_update(tg_progress_t *progress, tg_str_t text)
     tg_json_write_member(newest, ",\"total\":", line[TG_PROGRESS_TOTAL]);
     tg_json_write_member(newest, ",\"message\":", line[TG_PROGRESS_MESSAGE]);
 
-    /* The call goes on; nobody hears of this one. */
+    /* Out of memory: the call continues without this notification. */
     if (tg_buf_has_failed(newest)) {
         tg_buf_truncate(newest, 0);
     }
@@ -97,7 +101,10 @@ tg_progress_update(tg_progress_t *progress, tg_str_t text)
     return 1;
 }
 
-/* The next part of a line, from the newline before it or somewhere in it. */
+/*
+ * Appends a part of a line to the buffer. Ignores the rest of a line that is
+ * too long.
+ */
 static void
 tg_progress_append_line(tg_progress_t *progress, tg_str_t part)
 {
@@ -116,7 +123,7 @@ tg_progress_append_line(tg_progress_t *progress, tg_str_t part)
     progress->is_skipping = 1;
 }
 
-/* That was all of the line. */
+/* Parses the complete line. Returns 1 if it has new progress. */
 static int
 tg_progress_end_line(tg_progress_t *progress)
 {
@@ -154,7 +161,7 @@ tg_progress_feed(tg_progress_t *progress, const char *data, size_t len)
 
         n = (size_t) (newline - data);
 
-        /* Whole, as nearly always: without a copy. */
+        /* Fast path: a complete line, parsed without a copy. */
         if (progress->line.len == 0 && !progress->is_skipping
             && n <= TG_PROGRESS_LINE_MAX)
         {

@@ -1,3 +1,6 @@
+/*
+ * Relayed calls as a job type, and the requests `leave`, `tell` and `finish`.
+ */
 #include "runner/jobs/tg_relayed_call.h"
 
 #include "base/tg_json.h"
@@ -7,7 +10,10 @@
 
 #include <stdlib.h>
 
-/* A worker's own timer ends its calls; this one only when it is asked to. */
+/*
+ * Params of `leave`. The worker has its own timer; the job's timer is used only
+ * if `leave` has timeout_ms.
+ */
 enum {
     TG_RELAYED_CALL_MAX_OUTPUT,
     TG_RELAYED_CALL_SPILL
@@ -17,11 +23,11 @@ static const char *const tg_relayed_call_members[] = { "max_output", "spill",
                                                        NULL };
 
 typedef struct {
-    tg_peer_t *peer; /* who left it */
+    tg_peer_t *peer; /* worker that runs the call */
     char token[TG_HANDOFF_TOKEN_MAX];
     size_t token_len;
     int is_finished;
-    tg_relayed_result_t result; /* of its answer */
+    tg_relayed_result_t result; /* result that `finish` sent */
 } tg_relayed_call_t;
 
 static int
@@ -63,7 +69,7 @@ tg_relayed_call_free(tg_job_t *job)
     free(call);
 }
 
-/* Nobody wants its answer. */
+/* Sends `cancel` to the worker, because nobody wants the result. */
 static void
 tg_relayed_call_stop(tg_job_t *job)
 {
@@ -159,7 +165,9 @@ tg_relayed_call_register(tg_jobs_t *jobs, tg_peer_t *peer,
     tg_peer_respond_true(peer, request);
 }
 
-/* The job that the request of this peer is about; or answers that it is none.
+/*
+ * Returns the relayed call of this peer whose token is in the request. If there
+ * is none, responds with an error and returns NULL.
  */
 static tg_job_t *
 tg_relayed_call_require(tg_jobs_t *jobs, tg_peer_t *peer,
@@ -208,7 +216,7 @@ tg_relayed_call_end(tg_job_t *job)
     tg_job_set_done(job);
 }
 
-/* Ends the job with what is no object as of tg_answer_put(): as it is. */
+/* Ends the job with an answer that is not a JSON object, sent unchanged. */
 static void
 tg_relayed_call_respond(tg_job_t *job, tg_str_t answer)
 {

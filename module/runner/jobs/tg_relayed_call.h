@@ -1,42 +1,52 @@
 /*
- * The kind `left`: a call that goes on in the worker where it began, while
- * its session has moved to another worker.
+ * Relayed calls: a call continues in the worker where it began, while its
+ * session has moved to another worker. The runner relays its progress and its
+ * result.
  *
- * The runner is where both meet.  The worker that leaves says, on its own
- * connection:
+ * The old worker sends these messages on its own connection to the runner:
  *
- *     leave {"key":KEY,"tool":NAME}       answered with `true`: from now on
- *                                         the call is held under KEY
- *                                         (tg_job_detach.h) and can be adopted.
- *                                         -32602: it cannot be left
- *     tell {"key":KEY,"progress":1,…}     progress, as a program tells it
- *     finish {"key":KEY,"answer":JSON}    its end: the adopter is answered
- *                                         with JSON, as it is
+ * leave {"key":KEY,"tool":NAME}       response `true`: from now on the call
+ *                                    is detached under KEY
+ *                                    (tg_job_detach.h) and can be adopted.
+ *                                    -32602: the runner does not accept it
+ * tell {"key":KEY,"progress":1,…}     progress, as a program reports it
+ * finish {"key":KEY,"answer":JSON}    end of the call; JSON is the response
+ *                                    to the adopter
  *
- * tell and finish may be notifications.  As requests they are answered with
- * `true`; or with -32602 when the call is not wanted any more.  Of that the
- * worker hears by the notification
+ * `tell` and `finish` may be notifications. A request gets the response `true`,
+ * or -32602 when the call is not wanted any more. The runner announces this to
+ * the worker by the notification
  *
- *     cancel {"key":KEY}
+ * cancel {"key":KEY}
  *
- * be it that the adopter cancelled the call or went away, that nobody adopted
- * it in time, or that its timeout_ms, which leave may have, is over.  When
- * the worker goes away itself, the adopter hears of a failure, "lost".
+ * when the adopter cancelled the call or disconnected, when nobody adopted it
+ * in time, or when the optional timeout_ms of `leave` has passed. When the
+ * worker disconnects, the adopter receives the failure "lost".
  */
 #ifndef TG_RELAYED_CALL_H
 #define TG_RELAYED_CALL_H
 
 #include "runner/jobs/tg_jobs.h"
 
-/* Answer the request; from the peer's ops->call. */
+/*
+ * Handles `leave`: creates a relayed call and responds. Called from the peer's
+ * ops->call.
+ */
 void tg_relayed_call_register(tg_jobs_t *jobs, tg_peer_t *peer,
                               tg_request_t *request);
+
+/* Handles `tell`: forwards the progress of a relayed call and responds. */
 void tg_relayed_call_update_progress(tg_jobs_t *jobs, tg_peer_t *peer,
                                      tg_request_t *request);
+
+/* Handles `finish`: forwards the result of a relayed call and responds. */
 void tg_relayed_call_finish(tg_jobs_t *jobs, tg_peer_t *peer,
                             tg_request_t *request);
 
-/* A peer goes away: what it left is lost.  Before tg_peer_deinit(). */
+/*
+ * Fails the unfinished relayed calls of a peer that disconnects. Must be called
+ * before tg_peer_deinit().
+ */
 void tg_relayed_calls_on_peer_closed(tg_jobs_t *jobs, const tg_peer_t *peer);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * The kind `place`: a call that the asking worker runs itself, of which the
- * runner knows only that it counts.  So one limit holds for all workers and
- * for all kinds of calls.
+ * The job type `place`: a slot for a call that the worker runs itself. It lets
+ * a limit count the calls of all workers and of all types together.
  *
- *     place {"tool":NAME,"timeout_ms":5000,"limits":[…]}
+ * place {"tool":NAME,"timeout_ms":5000,"limits":[…]}
  *
- * It waits as others do, but needs no slot.  When it may run, that is told by
- * the notification `progress`.  From then on it holds its places, without a
- * deadline, until it is cancelled or the worker's connection ends.  So it is
- * answered only when it may not run: with a failure.
+ * The job waits for its limits in the queue but needs no slot of the runner.
+ * When the call may run, the runner sends the notification `progress`. The job
+ * then holds its limits without a deadline, until it is cancelled or the worker
+ * disconnects. The only response is therefore a failure, if the call may not
+ * run.
  */
 #ifndef TG_SLOT_JOB_H
 #define TG_SLOT_JOB_H

@@ -1,3 +1,4 @@
+/* A thread pool that prefers the first time slice of new works. */
 #include "runner/jobs/tg_thread_pool.h"
 
 #include <stdlib.h>
@@ -11,19 +12,19 @@ struct tg_thread_pool_s {
     uv_async_t async; /* wakes the loop when a work is finished */
     uv_thread_t threads[TG_THREAD_POOL_SIZE];
     unsigned nthreads;
-    unsigned nworks; /* of the loop: queued, running or finished */
+    unsigned nworks; /* queued, running or finished; only for the loop */
 
-    /* Under the mutex. */
+    /* Members protected by the mutex. */
     uv_mutex_t mutex;
     uv_cond_t cond;
-    tg_thread_work_list_t unstarted; /* no time slice yet */
-    tg_thread_work_list_t queued;    /* need more */
-    unsigned nfirst_slices;          /* threads that run one of the former */
+    tg_thread_work_list_t unstarted; /* works before their first time slice */
+    tg_thread_work_list_t queued;    /* works that need another time slice */
+    unsigned nfirst_slices;          /* threads that run a first time slice */
     tg_thread_work_list_t finished;
     int is_closing;
 };
 
-/* --- in a thread --- */
+/* --- functions of the threads --- */
 
 static tg_thread_work_t *
 tg_thread_pool_take(tg_thread_work_list_t *works)
@@ -40,8 +41,8 @@ tg_thread_pool_take(tg_thread_work_list_t *works)
 }
 
 /*
- * The next work, or NULL at the end: a new one, unless another thread runs one.
- * The mutex is held.
+ * Waits for the next work and returns it, or NULL when the pool closes. Prefers
+ * a new work, unless another thread runs one. The caller holds the mutex.
  */
 static tg_thread_work_t *
 tg_thread_pool_wait_next(tg_thread_pool_t *threads, int *is_first_slice)
@@ -80,7 +81,7 @@ tg_thread_pool_run(void *arg)
 
     threads = arg;
 
-    /* Of this thread alone, as Linux has it. */
+    /* On Linux, this sets the priority of the calling thread alone. */
     (void) setpriority(PRIO_PROCESS, (id_t) gettid(), TG_THREAD_POOL_NICE);
     uv_mutex_lock(&threads->mutex);
 
@@ -103,7 +104,7 @@ tg_thread_pool_run(void *arg)
     uv_mutex_unlock(&threads->mutex);
 }
 
-/* --- in the loop --- */
+/* --- functions of the loop --- */
 
 static void
 tg_thread_pool_on_finished(uv_async_t *async)

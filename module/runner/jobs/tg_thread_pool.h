@@ -1,13 +1,13 @@
 /*
- * Threads for work that a client asked for and that may take long, such as a
- * search for a pattern.  libuv's own pool is for the task stores alone: no
- * client's work may wait there, or tasks would wait for it.
+ * Thread pool for long work on behalf of clients, such as a search for a
+ * pattern. The task stores alone use libuv's own pool: if clients' work waited
+ * there, tasks would have to wait for it.
  *
- * Works take turns: run() does a time slice, and one that needs more goes to
- * the end of another queue than new ones.  One thread at a time runs new works,
- * and none waits while they do; the others run those that need more.  So a
- * short work waits for the short first slices of other new ones, and for the
- * end of one long slice at most.
+ * run() does one time slice of a work. A work that needs more is queued after
+ * other unfinished works, separately from new ones. Only one thread at a time
+ * runs new works, and always prefers them; the other threads run unfinished
+ * works. So a short work waits only for the short first slices of other new
+ * works, and for at most one long slice.
  */
 #ifndef TG_THREAD_POOL_H
 #define TG_THREAD_POOL_H
@@ -15,35 +15,49 @@
 #include <sys/queue.h>
 #include <uv.h>
 
-/* More would take processors from those who serve everybody. */
+/*
+ * Number of threads. More would take CPU time from the processes that serve all
+ * clients.
+ */
 #define TG_THREAD_POOL_SIZE 2
-/* Priority of the threads, below that of the event loops. */
+
+/* Nice value of the threads, below the priority of the event loops. */
 #define TG_THREAD_POOL_NICE 5
-/* Works at a time; more are refused. */
+
+/* Maximum number of works in the pool. More are rejected. */
 #define TG_THREAD_POOL_WORKS_MAX 256
 
 typedef struct tg_thread_pool_s tg_thread_pool_t;
 typedef struct tg_thread_work_s tg_thread_work_t;
 
-/* Embedded in what it is about. */
+/* One work. Embedded in the object that it works on. */
 struct tg_thread_work_s {
     TAILQ_ENTRY(tg_thread_work_s) next;
+
     /*
-     * In a thread: 1 if another time slice is needed, 0 at the end.  The first
-     * slice must be short, a millisecond or so.
+     * Runs one time slice in a thread. Returns 1 if the work needs another
+     * slice, 0 if it is finished. The first slice must be short, about a
+     * millisecond.
      */
     int (*run)(tg_thread_work_t *work);
-    /* In the loop, once, after the last time slice. */
+
+    /* Called once in the loop, after the last time slice. */
     void (*done)(tg_thread_work_t *work);
 };
 
-/* Starts the threads.  NULL: there is no memory, or no thread. */
+/*
+ * Starts the threads. Returns NULL if there is no memory or no thread could
+ * start.
+ */
 tg_thread_pool_t *tg_thread_pool_new(uv_loop_t *loop);
 
-/* Queues work: 0, or -1 when TG_THREAD_POOL_WORKS_MAX are queued already. */
+/*
+ * Queues a work. Returns 0, or -1 if the pool has TG_THREAD_POOL_WORKS_MAX
+ * works already.
+ */
 int tg_thread_pool_add(tg_thread_pool_t *threads, tg_thread_work_t *work);
 
-/* Ends the threads and frees them; there is no work left. */
+/* Ends the threads and frees the pool. The pool must be empty. */
 void tg_thread_pool_close(tg_thread_pool_t *threads);
 
 #endif
