@@ -1,3 +1,4 @@
+/* The cgroup of one program: limits, processes, removal and reuse. */
 #include "runner/process/tg_cgroup.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path of a program's. */
+/* Writes the path of a program's cgroup to `path` and returns it. */
 static const char *
 tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
                char path[TG_CGROUP_PATH_MAX])
@@ -18,7 +19,7 @@ tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
     return path;
 }
 
-/* Before anything is in it. */
+/* Sets the limits of a new cgroup. Returns 0 or an errno value. */
 static int
 tg_cgroup_set_limits(const char *path, const tg_cgroup_limits_t *limits)
 {
@@ -32,7 +33,7 @@ tg_cgroup_set_limits(const char *path, const tg_cgroup_limits_t *limits)
                         (unsigned long long) limits->memory);
         err = tg_cgroup_write_file(path, "memory.max", number);
 
-        /* No way around it, where there is swap; and not half a program. */
+        /* The program must not escape to swap, and is killed as a whole. */
         (void) tg_cgroup_write_file(path, "memory.swap.max", "0");
         (void) tg_cgroup_write_file(path, "memory.oom.group", "1");
     }
@@ -46,7 +47,10 @@ tg_cgroup_set_limits(const char *path, const tg_cgroup_limits_t *limits)
     return err;
 }
 
-/* 0 and its descriptor, or an errno. */
+/*
+ * Opens the directory of a cgroup. Returns 0 and its descriptor, or an errno
+ * value.
+ */
 static int
 tg_cgroup_open_dir(const char *path, int *fd)
 {
@@ -175,7 +179,10 @@ tg_cgroup_file_equals(const char *path, const char *name, const char *expected)
     return strcmp(text, expected) == 0;
 }
 
-/* A file that is not there is of a controller that it does not have. */
+/*
+ * Checks that no limits are set. A missing file means that the cgroup does not
+ * have this controller.
+ */
 static int
 tg_cgroup_has_no_limits(const tg_cgroups_t *cgroups, unsigned long number,
                         const char *path)
@@ -198,8 +205,8 @@ tg_cgroup_has_no_limits(const tg_cgroups_t *cgroups, unsigned long number,
 }
 
 /*
- * Nothing is in it, and what was has neither frozen nor divided it, nor set
- * limits, nor needed more memory than there was.
+ * Checks that the cgroup is empty and that its former processes have not frozen
+ * or divided it, set limits or run out of memory.
  */
 static int
 tg_cgroup_is_pristine(const tg_cgroups_t *cgroups, unsigned long number)

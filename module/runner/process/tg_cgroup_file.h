@@ -1,23 +1,24 @@
 /*
- * The files of cgroups; a path is FOLDER/NAME, no longer than
- * TG_CGROUP_PATH_MAX.
+ * Reads and writes the files of cgroups. A path is FOLDER/NAME, at most
+ * TG_CGROUP_PATH_MAX bytes.
  */
 #ifndef TG_CGROUP_FILE_H
 #define TG_CGROUP_FILE_H
 
-/* Of paths; longer ones are not used. */
+/* Maximum size of a path. Longer paths are not used. */
 #define TG_CGROUP_PATH_MAX 1024
-/* Of the files that are read whole. */
+
+/* Size of a buffer for the content of a file. */
 #define TG_CGROUP_TEXT_MAX 4096
 
-/* As open(). */
+/* Opens a file. Returns a descriptor, or -1 and sets errno. */
 int tg_cgroup_open_file(const char *folder, const char *name, int flags);
 
-/* 0 or an errno. */
+/* Writes a text to a file. Returns 0 or an errno value. */
 int tg_cgroup_write_file(const char *folder, const char *name,
                          const char *text);
 
-/* What is in it, as C text; empty when it cannot be read. */
+/* Reads a file as a C string, which is empty if the file cannot be read. */
 void tg_cgroup_read_file(const char *folder, const char *name,
                          char text[TG_CGROUP_TEXT_MAX]);
 

@@ -1,5 +1,6 @@
 /*
- * All cgroups of a runner: where they are, and the end of them.
+ * All cgroups of a runner: finding the base, the start, and the removal of
+ * cgroups that earlier runners left.
  */
 #include "runner/process/tg_cgroup.h"
 
@@ -21,7 +22,7 @@
 
 #define TG_CGROUP_TICK_MS 10
 
-/* Removes what is in a cgroup and empty. */
+/* Removes the empty cgroups in a cgroup. */
 static void
 tg_cgroup_remove_children(const char *path)
 {
@@ -47,7 +48,7 @@ tg_cgroups_remove_empty(tg_cgroups_t *cgroups)
     unsigned long number;
     unsigned n;
 
-    /* Those that still cannot be are written down again. */
+    /* tg_cgroup_remove() appends cgroups that still cannot be removed. */
     for (n = cgroups->nonempty_count; n > 0; n--) {
         number = cgroups->nonempty[n - 1];
         cgroups->nonempty[n - 1] = cgroups->nonempty[--cgroups->nonempty_count];
@@ -75,7 +76,10 @@ tg_cgroup_is_empty(const char *path)
     return strstr(text, "populated 1") == NULL;
 }
 
-/* What a runner left that was killed with its guardian. */
+/*
+ * Kills the processes of a runner that was killed together with its supervisor,
+ * and waits for their end.
+ */
 static void
 tg_cgroup_kill_leftovers(const char *path)
 {
@@ -91,7 +95,10 @@ tg_cgroup_kill_leftovers(const char *path)
     }
 }
 
-/* Whose runner lives is locked. */
+/*
+ * Locks a cgroup. Returns a descriptor, or -1 if its runner is alive and has
+ * the lock.
+ */
 static int
 tg_cgroup_lock(const char *path)
 {
@@ -108,8 +115,9 @@ tg_cgroup_lock(const char *path)
 }
 
 /*
- * Other users may not open it, as they could lock it.  Before it is locked,
- * another runner may take it for one that was left, and remove it.
+ * Creates and locks a cgroup. Other users must not open it, as they could lock
+ * it. Before it is locked, another runner may take it for a remaining one and
+ * remove it; then this function creates it again.
  */
 static int
 tg_cgroup_create_locked(const char *path)
@@ -141,7 +149,10 @@ tg_cgroup_create_locked(const char *path)
     return -1;
 }
 
-/* As runners name theirs; the mark, or 0: it is somebody else's. */
+/*
+ * Returns the process tag in the name of a runner's cgroup, or 0 if the name is
+ * not that of a runner's cgroup.
+ */
 static uint64_t
 tg_cgroup_parse_tag(const char *name)
 {
@@ -155,8 +166,9 @@ tg_cgroup_parse_tag(const char *name)
 }
 
 /*
- * What is left in those with this mark is killed.  Others go when they are
- * empty: their state directory may be gone, so that nobody comes to do it.
+ * Kills the processes in cgroups of dead runners with this tag. Removes empty
+ * cgroups of other dead runners: their state directory may be gone, so that no
+ * later runner would remove them.
  */
 static void
 tg_cgroups_remove_old(const char *base, uint64_t process_tag)
@@ -191,9 +203,12 @@ tg_cgroups_remove_old(const char *base, uint64_t process_tag)
     }
 }
 
-/* --- the runner's own --- */
+/* --- cgroup of the runner --- */
 
-/* The path of its cgroup, and where that hierarchy can be seen. */
+/*
+ * Finds the runner's cgroup in the mounted hierarchies and writes its path to
+ * `base`. Returns TG_OK or TG_MISSING.
+ */
 static int
 tg_cgroup_find_own(char base[TG_CGROUP_PATH_MAX])
 {
@@ -237,8 +252,8 @@ tg_cgroup_find_own(char base[TG_CGROUP_PATH_MAX])
 }
 
 /*
- * What systemd manages nobody else may divide, unless it says so; else to be
- * allowed to is enough.
+ * Checks whether the runner may divide the cgroup. If systemd manages it,
+ * systemd must have delegated it; otherwise write access is enough.
  */
 static int
 tg_cgroup_is_delegated(const char *base)
@@ -272,7 +287,10 @@ tg_cgroups_exit_test_child(void *ctx, int has_handlers)
     _exit(0);
 }
 
-/* Is everything there, and allowed here? */
+/*
+ * Creates a cgroup and starts a process in it, as a test. Returns NULL or an
+ * error message.
+ */
 static const char *
 tg_cgroups_test_create(tg_cgroups_t *cgroups)
 {
@@ -299,7 +317,10 @@ tg_cgroups_test_create(tg_cgroups_t *cgroups)
     return pid == -1 ? "no process can be started in one (clone3)" : NULL;
 }
 
-/* Moves both into a cgroup of their own, so that base is empty. */
+/*
+ * Moves the runner and its supervisor into a cgroup of their own, so that base
+ * contains no processes.
+ */
 static void
 tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t guardian)
 {
@@ -312,7 +333,10 @@ tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t guardian)
     (void) tg_cgroup_write_file(path, "cgroup.procs", "0");
 }
 
-/* Has the controllers given on to the programs' cgroups. */
+/*
+ * Enables the controllers memory and pids for the programs' cgroups. Returns
+ * NULL or an error message.
+ */
 static const char *
 tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
                               pid_t guardian)

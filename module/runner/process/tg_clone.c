@@ -1,3 +1,4 @@
+/* Creation of a child process with clone3(), or vfork() as a fallback. */
 #include "runner/process/tg_clone.h"
 
 #include <errno.h>
@@ -12,15 +13,15 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* For execve() and what is before it. */
+/* Stack size in bytes, for execve() and the preparations for it. */
 #define TG_CLONE_STACK 32768
 
 #if defined(__x86_64__) && defined(__LP64__)
 
 /*
- * To copy the page tables would take longer than all the rest of a start.  With
- * the same memory the child must have a stack of its own: no function may
- * return on ours before we do.
+ * Shares the memory, because copying the page tables would take longer than the
+ * rest of a start. A child with shared memory needs its own stack: it must not
+ * return on the parent's stack before the parent does.
  */
 static pid_t
 tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
@@ -46,7 +47,7 @@ tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
                      : "rcx", "r11", "memory", "cc");
 
 #ifdef __SANITIZE_ADDRESS__
-    /* What it knows of the child's frames, which never returned. */
+    /* Clears the state of the child's frames, which never returned. */
     __asan_unpoison_memory_region(stack, sizeof(stack));
 #endif
 
@@ -64,7 +65,7 @@ tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
 {
     pid_t child;
 
-    /* Without our memory it would take longer than vfork() does. */
+    /* Without shared memory this would take longer than vfork(). */
     if (!(args.flags & CLONE_INTO_CGROUP)) {
         errno = ENOSYS;
         return -1;
@@ -102,7 +103,10 @@ tg_clone_child(int cgroup, tg_clone_run_pt run, void *ctx)
         return child;
     }
 
-    /* Kernels before 5.5 do not know it; a sandbox refuses it in any word. */
+    /*
+     * Kernels before 5.5 do not know CLONE_CLEAR_SIGHAND, and some sandboxes
+     * reject clone3(), each with its own errno.
+     */
 
     child = vfork();
 

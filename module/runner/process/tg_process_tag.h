@@ -1,16 +1,18 @@
 /*
- * The mark of a runner's programs, by which a later runner finds what is left
- * of them when the runner and its guardian were killed in one breath.
+ * The process tag marks all processes of a runner's programs. With it, a later
+ * runner finds processes that survived when the runner and its supervisor were
+ * killed at the same moment.
  *
- * It is the hard limit RLIMIT_RTTIME, a number that no machine reaches and
- * that counts for real-time scheduling only: all that a program starts has
- * it, whatever session, parent, name or environment that gives itself, and
- * without privileges nobody can raise it again.
+ * The tag is the hard limit RLIMIT_RTTIME, set to a value that no machine
+ * reaches and that matters only for real-time scheduling. All descendants of a
+ * program inherit it, whatever session, parent, name or environment they
+ * choose, and without privileges no process can raise it again.
  *
- * Its low bits are the program's serial, by which a runner knows whose an
- * orphan is.  That could be lowered to another's, so it is in a second limit
- * as well, upside down: RLIMIT_LOCKS, which Linux does not look at.  Whoever
- * lowers one has no serial any more.
+ * The low bits are the program's serial number, which tells the runner the
+ * program of an orphan. A process could lower the limit to another program's
+ * number. So the inverted number is also in a second limit, RLIMIT_LOCKS, which
+ * Linux ignores. A process that lowers one of them has no valid serial number
+ * any more.
  */
 #ifndef TG_PROCESS_TAG_H
 #define TG_PROCESS_TAG_H
@@ -18,27 +20,30 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The bits of serials, which are 0 in the mark of a runner. */
+/* Bits of the serial number. They are 0 in the tag of a runner. */
 #define TG_PROCESS_TAG_SERIAL_BITS 0xffffffffu
 
-/* How long is swept for those that fork on meanwhile. */
+/* Maximum time in ms of repeated searches for processes that keep forking. */
 #define TG_PROCESS_TAG_KILL_MS 10000
 
-/* That of all runners whose lock is this file. */
+/* Returns the tag of all runners whose lock is this file. */
 uint64_t tg_process_tag_make(dev_t dev, ino_t ino);
 
 /*
- * Marks the calling process; system calls only.  A service whose own limits
- * are lower has programs without a mark.
+ * Sets the tag of the calling process. Makes system calls only. Has no effect
+ * if the limits of the service are already lower.
  */
 void tg_process_tag_set(uint64_t process_tag, uint32_t serial);
 
-/* That of a process, or a zombie, with this mark; 0: none. */
+/*
+ * Returns the serial number of a process or zombie with this tag, or 0 if it
+ * has none.
+ */
 uint32_t tg_process_tag_read_serial(uint64_t process_tag, pid_t pid);
 
 /*
- * Kills all that is marked and not below a runner or a guardian that lives.
- * Returns how many there were; *is_left: some may still be there.
+ * Kills all processes with this tag that have no living runner or supervisor
+ * above them. Returns their number. *is_left is 1 if some may still be alive.
  */
 unsigned tg_process_tag_kill_all(uint64_t process_tag, int *is_left);
 

@@ -1,3 +1,4 @@
+/* Reads processes and their children from /proc and signals them. */
 #include "runner/process/tg_process_tree.h"
 
 #include <errno.h>
@@ -10,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A stat line: 52 numbers and a name of at most 64 bytes. */
+/* Size of a stat line: 52 numbers and a name of at most 64 bytes. */
 #define TG_PROC_STAT_MAX 1280
 
-/* "PID (name) S PPID PGRP SID …", the start time is field 22. */
+/* Parses "PID (name) S PPID PGRP SID …"; the start time is field 22. */
 static int
 tg_proc_parse(const char *text, tg_proc_t *proc)
 {
@@ -22,7 +23,7 @@ tg_proc_parse(const char *text, tg_proc_t *proc)
     int ppid, pgrp, sid;
     char state;
 
-    /* The name may hold anything, brackets and spaces too. */
+    /* The name may contain brackets and spaces. */
     p = strrchr(text, ')');
 
     if (p == NULL
@@ -81,7 +82,7 @@ tg_pid_list_for_each(int fd, tg_pid_visit_pt take, void *ctx)
     ssize_t len, i;
     pid_t pid;
 
-    /* "12 34 56 ", or a line each */
+    /* Pids end with a space or a newline: "12 34 56 ". */
     for (offset = 0, pid = 0;; offset += len) {
         len = pread(fd, text, sizeof(text), offset);
 
@@ -118,11 +119,14 @@ tg_proc_dir_next_pid(DIR *dir)
     return 0;
 }
 
-/* Has the kernel lists of children?  Not all have, and sandboxes. */
+/*
+ * Checks whether the kernel has `children` files. Some kernels and sandboxes do
+ * not.
+ */
 static int
 tg_proc_has_children_files(void)
 {
-    static int answer; /* asked once */
+    static int answer; /* cached result: 1, -1, or 0 before the check */
 
     if (answer == 0) {
         answer = access("/proc/thread-self/children", F_OK) == 0 ? 1 : -1;
@@ -131,7 +135,7 @@ tg_proc_has_children_files(void)
     return answer == 1;
 }
 
-/* Where it has none: all of /proc. */
+/* Searches all of /proc for children, if there are no `children` files. */
 static void
 tg_proc_search_children(pid_t parent, tg_pid_visit_pt take, void *ctx)
 {
@@ -163,7 +167,7 @@ tg_proc_for_each_child(pid_t parent, tg_pid_visit_pt take, void *ctx)
     pid_t thread;
     DIR *dir;
 
-    /* A process without any is one that is just going. */
+    /* A process without such a file is about to end. */
     if (!tg_proc_has_children_files()) {
         tg_proc_search_children(parent, take, ctx);
         return;
@@ -214,7 +218,7 @@ tg_process_tree_add_descendants(tg_process_tree_t *tree, pid_t root)
     size_t next;
     pid_t parent;
 
-    /* Each of those that are added is looked below in its turn. */
+    /* The children of each added process are searched as well. */
     for (parent = root, next = tree->n;; parent = tree->procs[next++].pid) {
         tg_proc_for_each_child(parent, tg_process_tree_add_one, tree);
 
@@ -233,7 +237,7 @@ tg_process_tree_add(tg_process_tree_t *tree, pid_t root)
 
 /* --- signals --- */
 
-/* Does the number still stand for the process that was read? */
+/* Checks whether the pid still belongs to the process that was read. */
 static int
 tg_proc_is_same(const tg_proc_t *proc)
 {
@@ -248,9 +252,9 @@ tg_proc_signal(const tg_proc_t *proc, int sig)
     int fd, rc;
 
     /*
-     * A descriptor names one process for good.  Once it is open, comparing
-     * the start time says whether it is the right one; what happens to the
-     * number afterwards does not matter.
+     * A pidfd refers to one process for ever. Once it is open, the start time
+     * shows whether it is the right process; a later reuse of the pid does no
+     * harm.
      */
     fd = (int) syscall(SYS_pidfd_open, proc->pid, 0);
 

@@ -1,10 +1,9 @@
 /*
- * The processes below one of ours, read from /proc.
+ * Reads the descendants of a process from /proc.
  *
- * Programs may leave their process group and session; what they cannot
- * leave is the tree below the nearest subreaper.  A process is told from a
- * later one with the same number by its start time, so that nothing else is
- * ever signalled.
+ * Programs can leave their process group and session, but not the tree below
+ * the nearest subreaper. The start time distinguishes a process from a later
+ * one with the same pid, so that no other process is ever signalled.
  */
 #ifndef TG_PROCESS_TREE_H
 #define TG_PROCESS_TREE_H
@@ -15,11 +14,13 @@
 #include <sys/types.h>
 
 /*
- * Processes that are read at once, which takes some milliseconds; those of a
- * bomb that are beyond it are found when these are dead, or in the next step.
+ * Maximum number of processes in one tree; reading them takes some
+ * milliseconds. More processes of a fork bomb are found when these are dead or
+ * in the next scan.
  */
 #define TG_PROCESS_TREE_MAX 512
-/* How long a sweep waits for the killed to be gone before it looks again. */
+
+/* Time in ns between two rounds of killing processes. */
 #define TG_PROCESS_KILL_WAIT_NS 20000000
 
 typedef struct {
@@ -27,7 +28,7 @@ typedef struct {
     pid_t ppid;
     pid_t pgrp;
     pid_t sid;
-    uint64_t start; /* clock ticks after boot */
+    uint64_t start; /* start time in clock ticks after boot */
     int is_zombie;
 } tg_proc_t;
 
@@ -36,37 +37,51 @@ typedef struct {
     size_t n;
 } tg_process_tree_t;
 
-/* One process: TG_OK, or TG_MISSING when it is gone. */
+/*
+ * Reads one process. Returns TG_OK, TG_MISSING if it is gone, or TG_INVALID if
+ * its stat file is malformed.
+ */
 int tg_proc_read(pid_t pid, tg_proc_t *proc);
 
-/* The next number in a folder of /proc; 0: there is none. */
+/* Returns the next pid in a directory of /proc, or 0 at the end. */
 pid_t tg_proc_dir_next_pid(DIR *dir);
 
-/* Takes the number of a process; 0: it wants no more. */
+/* Receives the pid of a process. Returns 0 to end the iteration. */
 typedef int (*tg_pid_visit_pt)(void *ctx, pid_t pid);
 
-/* The children of a process. */
+/* Calls take() for each child of a process. */
 void tg_proc_for_each_child(pid_t parent, tg_pid_visit_pt take, void *ctx);
 
-/* Those in an open list, such as a thread's `children`; 0: as take() said. */
+/*
+ * Calls take() for each pid in an open file, such as a thread's `children`.
+ * Returns 0 if take() ended the iteration, else 1.
+ */
 int tg_pid_list_for_each(int fd, tg_pid_visit_pt take, void *ctx);
 
-/* Takes one for a tree, if it is there. */
+/*
+ * Adds one process to a tg_process_tree_t, if it exists. Returns 0 when the
+ * tree is full. A tg_pid_visit_pt.
+ */
 int tg_process_tree_add_one(void *tree, pid_t pid);
 
 /*
- * Adds what is below root, nearest first; and the same with root itself, if
- * that is alive.  What has a parent that ends meanwhile may be missing.
+ * Adds the descendants of root, nearest first. Descendants whose parent ends
+ * meanwhile may be missing.
  */
 void tg_process_tree_add_descendants(tg_process_tree_t *tree, pid_t root);
+
+/* Adds root, if it exists, and its descendants. */
 void tg_process_tree_add(tg_process_tree_t *tree, pid_t root);
 
-/* Signals exactly the process that was read: 0, or -1 when it is gone. */
+/*
+ * Sends a signal to exactly the process that was read. Returns 0, or -1 if it
+ * is gone.
+ */
 int tg_proc_signal(const tg_proc_t *proc, int sig);
 
 /*
- * Kills and reaps everything below the calling process, a subreaper, until
- * it has no child left.  Blocks, and leaves SIGCHLD blocked.
+ * Kills and reaps all descendants of the calling process, a subreaper, until it
+ * has no child left. Blocks, and leaves SIGCHLD blocked.
  */
 void tg_process_tree_kill_all(void);
 

@@ -1,6 +1,4 @@
-/*
- * The start of a program, and why there was none.
- */
+/* The start of a program, and the error messages for a failed start. */
 #include "runner/process/tg_program.h"
 
 #include "runner/process/tg_process_tag.h"
@@ -20,7 +18,10 @@ tg_program_init(tg_program_t *program, tg_programs_t *programs,
     program->timer.data = program;
 }
 
-/* Without a cgroup programs are found by their tree; but a limit must hold. */
+/*
+ * Creates the program's cgroup. Fails only if there are limits, which must
+ * hold; without a cgroup, processes are found by the process tree.
+ */
 static int
 tg_program_create_cgroup(tg_program_t *program,
                          const tg_cgroup_limits_t *limits, int *fd)
@@ -48,7 +49,7 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
     programs = program->programs;
     programs->last += programs->last != TG_PROCESS_TAG_SERIAL_BITS
                           ? 1
-                          : 2; /* not 0 */
+                          : 2; /* skip serial number 0 */
     program->serial = programs->last;
     *step = TG_SPAWN_LIMITS;
     err = tg_program_create_cgroup(program, &params->limits, &spawn.cgroup);
@@ -81,7 +82,10 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
     return err;
 }
 
-/* The program itself could not be executed. */
+/*
+ * Appends why the program file could not be executed. Returns the type of
+ * failure.
+ */
 static tg_failure_t
 tg_program_append_exec_error(tg_buf_t *text, const char *path, int err)
 {

@@ -1,11 +1,11 @@
 /*
- * A program that the runner started: its main process, and all that this has
- * started, up to the last of them.
+ * A program that the runner started: its main process and all processes that
+ * descend from it.
  *
- *   start ──▶ runs ──▶ exited ──▶ finish ──▶ gone
- *               └───────▶ finish ──▶ exited ──▶ gone
+ *   start ──▶ running ──▶ exited ──▶ end ──▶ gone
+ *                └──────▶ end ──▶ exited ──▶ gone
  *
- * Whose it is embeds it, and may free it when its handles are closed.
+ * The owner embeds the program and may free it when its handles are closed.
  */
 #ifndef TG_PROGRAM_H
 #define TG_PROGRAM_H
@@ -14,20 +14,20 @@
 #include "runner/process/tg_programs.h"
 #include "runner/process/tg_spawn.h"
 
-/* From SIGTERM to SIGKILL. */
+/* Time from SIGTERM to SIGKILL, in ms. */
 #define TG_PROGRAM_GRACE_MS 2000
-/*
- * How often the processes that are being ended are looked for: those that
- * have time to end, and those that are killed.
- */
+
+/* Interval in ms of checks whether processes have ended after SIGTERM. */
 #define TG_PROGRAM_TICK_MS 100
+
+/* Interval in ms of checks whether processes have ended after SIGKILL. */
 #define TG_PROGRAM_KILL_TICK_MS 10
 
 typedef struct {
-    /* The main process has ended, which was news: program->status. */
+    /* Called when the main process has ended. Its status is program->status. */
     void (*on_exited)(tg_program_t *program);
 
-    /* It was to be ended, and nothing is left of it. */
+    /* Called after tg_program_end(), when no process is left. */
     void (*on_gone)(tg_program_t *program);
 } tg_program_ops_t;
 
@@ -35,39 +35,53 @@ struct tg_program_s {
     tg_programs_t *programs;
     const tg_program_ops_t *ops;
     void *host;
-    tg_program_t *next; /* of all whose main process is not reaped */
+    tg_program_t *next; /* list of programs whose main process is not reaped */
 
-    uint32_t serial;      /* tg_process_tag.h */
-    unsigned long cgroup; /* tg_cgroup.h; 0: none */
-    int is_limited;       /* that has limits */
-    pid_t pid; /* the main process; also its group and session; 0: none */
+    uint32_t serial;      /* serial number (tg_process_tag.h) */
+    unsigned long cgroup; /* number of the cgroup (tg_cgroup.h); 0: none */
+    int is_limited;       /* the cgroup has limits */
+
+    /* Pid of the main process, also of its group and session; 0: none. */
+    pid_t pid;
+
     int status;
-    int is_exit_unreported; /* it has ended, which nobody was told of */
-    int has_ended;          /* but is not reaped */
-    int is_ending;          /* what is left of it is being ended */
-    int is_forced;          /* what left the session is ended too */
-    int is_stopped;         /* before it is killed */
-    uint64_t ended_at;      /* when SIGTERM was sent */
+
+    /* The main process has ended; on_exited() is pending. */
+    int is_exit_unreported;
+
+    int has_ended; /* the main process is a zombie */
+    int is_ending; /* the remaining processes are being ended */
+
+    /* Processes that left the session are ended as well. */
+    int is_forced;
+
+    /* SIGSTOP was sent to the main process before SIGKILL. */
+    int is_stopped;
+
+    uint64_t ended_at; /* time of SIGTERM */
     uint64_t checked_at;
 
-    /* The host's until tg_program_end(); who opens it also closes it. */
+    /* Available to the host until tg_program_end(). The host closes it. */
     uv_timer_t timer;
 };
 
-/* timer is opened, and its data is the program. */
+/* Initializes the program and its timer. The timer's data is the program. */
 void tg_program_init(tg_program_t *program, tg_programs_t *programs,
                      const tg_program_ops_t *ops, void *host);
 
 /*
- * Starts it, in a cgroup of its own where there are such: 0; or the errno of
- * *step.  The first nfds of fds become its descriptors; cwd may be another
- * one than that of params.
+ * Starts the program, in its own cgroup if possible. Returns 0, or an errno
+ * value of the failed step *step. The first `nfds` of `fds` become its
+ * descriptors 0, 1, 2 and so on. `cwd` may differ from params->cwd.
  */
 int tg_program_start(tg_program_t *program, const tg_program_params_t *params,
                      const char *cwd, const int *fds, int nfds,
                      tg_spawn_step_t *step);
 
-/* Appends what hindered its start; name is that of what is not there then. */
+/*
+ * Appends the reason why the program did not start. `name` is the name of the
+ * program in the message. Returns the type of failure.
+ */
 tg_failure_t tg_program_append_start_error(tg_buf_t *text,
                                            const tg_programs_t *programs,
                                            const tg_program_params_t *params,
@@ -75,23 +89,27 @@ tg_failure_t tg_program_append_start_error(tg_buf_t *text,
                                            tg_spawn_step_t step, int err);
 
 /*
- * Ends what is left of it, with SIGTERM and later with SIGKILL; ops->gone
- * follows, maybe at once.  is_forced: also what has left the program's
- * session, which else counts as a daemon that was wanted.
+ * Ends the remaining processes with SIGTERM, later with SIGKILL. ops->on_gone()
+ * follows, possibly before this function returns. is_forced: also ends
+ * processes that left the program's session. Otherwise they are daemons, which
+ * may continue.
  */
 void tg_program_end(tg_program_t *program, int is_forced);
 
-/* --- for the other files of this folder --- */
+/* --- internal functions of this folder --- */
 
-/* Its main process has ended. */
+/* Handles the end of the main process. */
 void tg_program_on_exited(tg_program_t *program);
 
-/* Some process has ended: is it done with, if it is being ended? */
+/*
+ * Checks a program that is being ended, after some process has ended: calls
+ * ops->on_gone() if no process is left.
+ */
 void tg_program_check_ended(tg_program_t *program);
 
 /*
- * tg_reaper.c: looks which main processes have ended, which is news, and
- * whose the processes are that they left.
+ * Detects the main processes that have ended and assigns orphaned processes to
+ * programs (tg_reaper.c).
  */
 void tg_reaper_scan(tg_programs_t *programs);
 

@@ -1,6 +1,4 @@
-/*
- * Ending a program: which processes belong to it, and the signals.
- */
+/* The end of a program: finds its processes and sends the signals. */
 #include "runner/process/tg_program.h"
 
 #include <signal.h>
@@ -14,7 +12,7 @@ tg_program_owns_process(const tg_program_t *program, const tg_proc_t *proc)
            || proc->pgrp == program->pid;
 }
 
-/* May it be one, or be above one, that is to be ended? */
+/* Checks whether the orphan, or a descendant of it, may have to be ended. */
 static int
 tg_program_owns_orphan(const tg_program_t *program, const tg_orphan_t *orphan)
 {
@@ -23,8 +21,9 @@ tg_program_owns_orphan(const tg_program_t *program, const tg_orphan_t *orphan)
 }
 
 /*
- * What is left of the program, as far as it is to be ended, in the tree.
- * Zombies count: what they leave may not be seen before they are reaped.
+ * Collects the remaining processes that must be ended in programs->tree.
+ * Includes zombies, because their children may be invisible until the zombie is
+ * reaped.
  */
 static void
 tg_program_find_processes(tg_program_t *program)
@@ -47,7 +46,7 @@ tg_program_find_processes(tg_program_t *program)
         }
     }
 
-    /* Whoever is found twice is signalled twice, which does no harm. */
+    /* A process that is found twice gets two signals, which does no harm. */
     if (program->is_forced && program->cgroup != 0) {
         tg_cgroup_for_each_pid(&programs->cgroups, program->cgroup,
                                tg_process_tree_add_one, tree);
@@ -62,7 +61,7 @@ tg_program_find_processes(tg_program_t *program)
     tree->n = n;
 }
 
-/* One that is stopped would not notice. */
+/* Sends SIGTERM, and SIGCONT because a stopped process would not react. */
 static void
 tg_program_send_sigterm(const tg_program_t *program)
 {
@@ -81,16 +80,18 @@ tg_program_send_sigterm(const tg_program_t *program)
         }
     }
 
-    /* The group as a whole, which no fork in progress escapes. */
+    /*
+     * A signal to the whole group also reaches a child of a fork in progress.
+     */
     (void) kill(-program->pid, SIGTERM);
     (void) kill(-program->pid, SIGCONT);
 }
 
 /*
- * In a cgroup all at once.  Else the main process last: as long as it lives,
- * whatever is forked meanwhile becomes its child, wherever its parent has
- * gone.  So it is stopped, and killed when there was nothing below it after
- * that.
+ * Kills the processes, with a cgroup all at once. Otherwise the main process is
+ * killed last: as long as it lives, every process that is forked meanwhile
+ * becomes its descendant. So the main process is stopped first, and killed when
+ * it has no living descendants any more.
  */
 static void
 tg_program_send_sigkill(tg_program_t *program)
@@ -121,7 +122,7 @@ tg_program_send_sigkill(tg_program_t *program)
     program->is_stopped = 1;
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 static int
 tg_program_is_empty(tg_program_t *program)
@@ -132,7 +133,7 @@ tg_program_is_empty(tg_program_t *program)
            && program->programs->tree.n == 0;
 }
 
-/* Is its time for an end of its own over? */
+/* Checks whether the time between SIGTERM and SIGKILL has passed. */
 static int
 tg_program_is_past_grace(const tg_program_t *program)
 {
@@ -140,7 +141,9 @@ tg_program_is_past_grace(const tg_program_t *program)
            >= TG_PROGRAM_GRACE_MS;
 }
 
-/* Nothing is left but the main process, which has ended. */
+/*
+ * Reaps the main process, the last one of the program, and releases the cgroup.
+ */
 static void
 tg_program_reap(tg_program_t *program)
 {
@@ -156,7 +159,10 @@ tg_program_reap(tg_program_t *program)
 
     *link = program->next;
 
-    /* What it left in sessions of their own was wanted. */
+    /*
+     * Its remaining processes in other sessions are daemons, which may
+     * continue.
+     */
     for (i = 0; i < programs->norphans; i++) {
         if (programs->orphans[i].program == program) {
             programs->orphans[i].program = NULL;
@@ -206,7 +212,10 @@ tg_program_end(tg_program_t *program, int is_forced)
     uv_timer_start(&program->timer, tg_program_on_tick, TG_PROGRAM_TICK_MS, 0);
 }
 
-/* Many ends at once are looked at once, and others have their turn. */
+/*
+ * Limits the rate of scans: many ends in a short time cause one scan, so that
+ * other events are not delayed.
+ */
 void
 tg_program_check_ended(tg_program_t *program)
 {

@@ -1,11 +1,12 @@
 /*
- * What a program is started with, as a caller has it in JSON:
+ * Params of a program's start, in JSON:
  *
  *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x",
  *    "memory":268435456,"pids":20}
  *
- * argv is required.  memory (bytes) and pids are limits of its cgroup; without
- * one a program that has them is not started.
+ * `argv` is required. `memory` (bytes) and `pids` (processes) are limits of the
+ * program's cgroup. If there are no cgroups, a program with limits is not
+ * started.
  */
 #ifndef TG_PROGRAM_PARAMS_H
 #define TG_PROGRAM_PARAMS_H
@@ -13,18 +14,18 @@
 #include "base/tg_base.h"
 #include "runner/process/tg_cgroup.h"
 
-/* Elements of argv and of env; far beyond any config. */
+/* Maximum number of elements of argv and of env, far above any config. */
 #define TG_PROGRAM_STRINGS_MAX 4096
 
-/* What every program's environment starts from; each is "K=V". */
+/* Environment that every program starts with. Each string is "K=V". */
 typedef struct {
     const char *path;
     const char *home;
     const char *lang;
-    const char *progress; /* NULL: it has no such descriptor */
+    const char *progress; /* TOOL_PROGRESS_FD; NULL: no progress descriptor */
 } tg_program_base_env_t;
 
-/* The raw values; the data of absent ones is NULL. */
+/* Raw JSON values. The data of absent ones is NULL. */
 typedef struct {
     tg_str_t argv;
     tg_str_t env;
@@ -33,19 +34,19 @@ typedef struct {
     tg_str_t pids;
 } tg_program_raw_params_t;
 
-/* Everything points into memory, which is owned. */
+/* Parsed params. All pointers point into `memory`, which this object owns. */
 typedef struct {
     void *memory;
     size_t size;
     char *cwd;
-    char **argv; /* NULL at the end */
-    char **envp; /* the whole environment, NULL at the end */
+    char **argv; /* NULL-terminated */
+    char **envp; /* complete environment, NULL-terminated */
     tg_cgroup_limits_t limits;
 } tg_program_params_t;
 
 /*
- * Reads the values; tool is TOOL_NAME, or NULL.  Returns as
- * tg_job_params_read(), but *why only with TG_LIMIT.
+ * Reads the values. `tool` becomes the variable TOOL_NAME, unless it is NULL.
+ * Returns the codes of tg_job_params_read(), but sets *why only with TG_LIMIT.
  */
 int tg_program_params_read(tg_program_params_t *params,
                            const tg_program_raw_params_t *raw,

@@ -1,6 +1,6 @@
 /*
- * What all programs share: the environment that every one gets, and the news
- * that one has ended.
+ * State that all programs share: the basic environment, the handling of
+ * SIGCHLD, and the table of orphaned processes.
  */
 #ifndef TG_PROGRAMS_H
 #define TG_PROGRAMS_H
@@ -13,44 +13,51 @@
 
 typedef struct tg_program_s tg_program_t;
 
-/* A child of the runner that is no main process; see tg_reaper.c. */
+/* A child of the runner that is not a main process; see tg_reaper.c. */
 typedef struct {
     pid_t pid;
     pid_t sid;
-    const tg_program_t *program; /* NULL: nobody's, a daemon that was wanted */
+
+    /* NULL: the process is a daemon, which may continue. */
+    const tg_program_t *program;
 } tg_orphan_t;
 
 typedef struct {
     tg_program_base_env_t env;
-    tg_output_store_t
-        *output_store; /* of what they put out; NULL: the host has none */
-    /* of every program (tg_process_tag.h); the host sets it */
+    tg_output_store_t *output_store; /* storage of large outputs; NULL: none */
+    /* Process tag of all programs (tg_process_tag.h), set by the host. */
     uint64_t process_tag;
-    uint32_t last;        /* the serial of the last one */
-    tg_cgroups_t cgroups; /* none, unless the host looks for one */
-    int null_fd;          /* the standard input of programs that get none */
+    uint32_t last;        /* serial number of the newest program */
+    tg_cgroups_t cgroups; /* no cgroups, unless the host opens them */
+    int null_fd;          /* standard input of programs without input */
     uv_signal_t sigchld;
-    int children_fd;      /* the list of the runner's own, or -1 */
-    tg_program_t *first;  /* those whose main process is not reaped */
-    tg_orphan_t *orphans; /* by pid */
+    int children_fd;      /* list of the runner's children, or -1 */
+    tg_program_t *first;  /* programs whose main process is not reaped */
+    tg_orphan_t *orphans; /* sorted by pid */
     size_t norphans;
-    size_t size;             /* for how many there is room */
-    int has_more_orphans;    /* that are not written down yet */
-    uv_timer_t rescan_timer; /* then */
-    tg_process_tree_t tree;  /* neither of these outlives a callback */
+    size_t size;             /* allocated length of `orphans` */
+    int has_more_orphans;    /* some orphans are not in the table yet */
+    uv_timer_t rescan_timer; /* next scan if there are more orphans */
+
+    /* Scratch space. Neither member keeps data between callbacks. */
+    tg_process_tree_t tree;
+
     char chunk[65536];
 } tg_programs_t;
 
 /*
- * The calling process must be a subreaper and ignore SIGPIPE.  0 or a libuv
- * error, after which nothing needs to be freed.
+ * Initializes the object. The calling process must be a subreaper and ignore
+ * SIGPIPE. Returns 0 or a libuv error; after an error nothing must be freed.
  */
 int tg_programs_init(tg_programs_t *programs, uv_loop_t *loop);
 
-/* Closes its handles; only when there is no program any more. */
+/* Closes the handles. No program may be left. */
 void tg_programs_close(tg_programs_t *programs);
 
-/* Behind the loop's end. */
+/*
+ * Frees memory and closes descriptors. Must be called after the end of the
+ * loop.
+ */
 void tg_programs_deinit(tg_programs_t *programs);
 
 #endif

@@ -1,24 +1,24 @@
 /*
- * Which main processes have ended, and whose the processes are that they left
- * behind.
+ * Detects main processes that have ended and assigns orphaned processes to
+ * their programs.
  *
- * While the main process of a program lives, it is a subreaper, so all that
- * it started is below it.  When it has died, what it left becomes the
- * runner's child.  Whose such an orphan is can be known only at that moment,
- * so it is written down then.  It is the program's whose session or group it
- * shares, or whose mark it has: none of these can be had of another one.  The
- * mark of a program that is gone is that of a daemon that was wanted.
+ * While the main process of a program lives, it is a subreaper, so all
+ * descendants stay below it. When it dies, its remaining children become
+ * children of the runner. Only at this moment can the program of such an orphan
+ * be determined, so it is recorded then. An orphan belongs to the program whose
+ * session or group it shares or whose process tag it has; it cannot take these
+ * from another program. The tag of a program that is gone marks a daemon that
+ * may continue.
  *
- * Where it has no mark, as there are none or it took that off, this is a
- * guess.  Where programs have cgroups, that says it, if it is one of a program
- * that has ended: it may have gone to another one, as they are its user's own.
- * Else it is the owner's of an orphan whose session it shares; or the
- * program's that is being ended, for itself or an orphan of it may have ended;
- * or that has just ended.
+ * If there is no tag, or the process removed it, the program is a guess, in
+ * this order: the program of its cgroup, if that program has ended (the orphan
+ * may have moved to another cgroup, as all belong to its user); the program of
+ * another orphan in its session; a program that is being ended, as its main
+ * process or an orphan of it may have ended; a program that has just ended.
  *
- * A main process is reaped last, when nothing of its program is left: until
- * then its number, which is also that of its session and its group, cannot
- * become anybody else's.
+ * A main process is reaped last, when no process of its program is left. Until
+ * then no other process can get its pid, which is also the id of its session
+ * and its group.
  */
 #include "runner/process/tg_process_tag.h"
 #include "runner/process/tg_program.h"
@@ -50,8 +50,9 @@ tg_program_check_exited(tg_program_t *program)
 }
 
 /*
- * How likely it left what has no mark: rather a daemon that was wanted is
- * ended than one that was not lives on.
+ * Returns how likely the program is to have left an orphan without a tag. 0:
+ * not at all. In doubt, a program that is being ended is preferred: ending a
+ * wanted daemon is better than keeping an unwanted process.
  */
 static int
 tg_reaper_rank_program(const tg_program_t *program)
@@ -119,12 +120,12 @@ tg_reaper_find_program(const tg_programs_t *programs, const tg_proc_t *proc)
     return serial == 0 ? tg_reaper_guess_program(programs, proc) : NULL;
 }
 
-/* --- the table --- */
+/* --- table of orphans --- */
 
-/* One look, in which a part of them may be added. */
+/* One scan, which may find only a part of the orphans. */
 typedef struct {
     tg_programs_t *programs;
-    size_t nold; /* those that were there before, by pid */
+    size_t nold; /* number of orphans before the scan, sorted by pid */
     int has_ended;
 } tg_reaper_scan_t;
 
@@ -163,7 +164,7 @@ tg_reaper_is_new_pid(const tg_reaper_scan_t *new, pid_t pid)
     return 1;
 }
 
-/* Room for another one: NULL without memory. */
+/* Returns space for another orphan, or NULL if out of memory. */
 static tg_orphan_t *
 tg_reaper_grow_table(tg_programs_t *programs)
 {
@@ -221,8 +222,8 @@ tg_reaper_add_orphan(void *ctx, pid_t pid)
 }
 
 /*
- * Writes new ones down, at most TG_PROCESS_TREE_MAX; says whether some of them
- * have ended already.
+ * Adds new orphans to the table, at most TG_PROCESS_TREE_MAX. Returns 1 if some
+ * of them are zombies already.
  */
 static int
 tg_reaper_add_orphans(tg_programs_t *programs)
@@ -249,7 +250,10 @@ tg_reaper_add_orphans(tg_programs_t *programs)
     return new.has_ended;
 }
 
-/* Nobody else reaps them: their numbers are theirs until then. */
+/*
+ * Reaps the orphans that have ended. Their pids cannot be reused before, as no
+ * other code reaps them.
+ */
 static void
 tg_reaper_reap_orphans(tg_programs_t *programs)
 {
@@ -273,7 +277,7 @@ tg_reaper_scan(tg_programs_t *programs)
         tg_program_check_exited(program);
     }
 
-    /* Those that are reaped have no child that would not be seen behind it. */
+    /* Reaping an orphan makes its children visible, so scan again. */
     do {
         tg_reaper_reap_orphans(programs);
     } while (tg_reaper_add_orphans(programs) && !programs->has_more_orphans);

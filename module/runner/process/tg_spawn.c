@@ -1,3 +1,4 @@
+/* Starts a program: session, signals, descriptors, process tag and execve(). */
 #include "runner/process/tg_spawn.h"
 
 #include "runner/process/tg_clone.h"
@@ -12,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The usual one of services, for the files that programs write. */
+/* Usual umask of services, for the files that programs write. */
 #define TG_SPAWN_UMASK 022
 
 /*
- * Shared by parent and child, also where the child has a copy of our memory:
- * a mapping of its own, made once, as all programs are one thread's.
+ * Memory shared by parent and child, even if the child has a copy of the
+ * parent's memory. One mapping is enough, as one thread starts all programs.
  */
 typedef struct {
     const tg_spawn_params_t *spawn;
@@ -42,8 +43,8 @@ tg_spawn_ignore_signals(void)
 }
 
 /*
- * All signals are blocked here.  Handlers must be gone before they are let
- * in: a handler that runs in the child would write into the parent's loop.
+ * Resets all signals and unblocks them. Handlers must be reset first: a handler
+ * that runs in the child would write into the parent's loop.
  */
 static int
 tg_spawn_reset_signals(int has_handlers)
@@ -63,7 +64,8 @@ tg_spawn_reset_signals(int has_handlers)
     }
 
     for (sig = 1; has_handlers && sig < NSIG; sig++) {
-        (void) sigaction(sig, &action, NULL); /* KILL, STOP: refused */
+        /* Fails for SIGKILL and SIGSTOP. */
+        (void) sigaction(sig, &action, NULL);
     }
 
     return sigprocmask(SIG_SETMASK, &none, NULL);
@@ -75,7 +77,7 @@ tg_spawn_set_fds(const tg_spawn_params_t *spawn)
     int i, rc;
 
     for (i = 0; i < spawn->nfds; i++) {
-        /* Already there, it only would stay close-on-exec. */
+        /* dup2() to the same number would not clear close-on-exec. */
         rc = spawn->fds[i] == i ? fcntl(i, F_SETFD, 0) : dup2(spawn->fds[i], i);
 
         if (rc == -1) {
@@ -84,8 +86,8 @@ tg_spawn_set_fds(const tg_spawn_params_t *spawn)
     }
 
     /*
-     * All of ours are close-on-exec; this is for what a library may have
-     * opened without.  Kernels before 5.9 and some sandboxes refuse it.
+     * All descriptors of the runner are close-on-exec; this closes those of
+     * libraries. Kernels before 5.9 and some sandboxes reject it.
      */
     (void) close_range((unsigned) spawn->nfds, ~0u, 0);
 
@@ -103,12 +105,15 @@ tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
         return -1;
     }
 
-    /* The parent may have died before it would have been noticed. */
+    /* The parent may have died before PR_SET_PDEATHSIG was set. */
     if (getppid() != ctx->parent) {
         _exit(127);
     }
 
-    /* Daemons that it starts stay below it for as long as it lives. */
+    /*
+     * The daemons of the program stay its descendants as long as its main
+     * process lives.
+     */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
         return -1;
     }
@@ -127,8 +132,8 @@ tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
 }
 
 /*
- * May run on the parent's stack and memory while the parent stands still
- * (tg_clone.h): system calls only, and nothing written but ctx.
+ * Runs in the child, perhaps in the parent's memory while the parent is
+ * suspended (tg_clone.h). Makes system calls only and writes only ctx.
  */
 static void __attribute__((noinline, noreturn))
 tg_spawn_run_child(void *data, int has_handlers)
@@ -138,7 +143,10 @@ tg_spawn_run_child(void *data, int has_handlers)
     ctx = data;
     ctx->step = TG_SPAWN_CWD;
 
-    /* As long as the caller's descriptors are there, one may be its path. */
+    /*
+     * Before tg_spawn_set_fds(), as cwd may be a path of one of the caller's
+     * descriptors (/proc/self/fd).
+     */
     if (chdir(ctx->spawn->cwd) == 0) {
         ctx->step = TG_SPAWN_SETUP;
 

@@ -1,7 +1,7 @@
 /*
- * Starts one program, isolated from the runner: its own session and process
- * group, default signals, the descriptors that it is given and no more, and
- * bound to the runner's life.
+ * Starts one program, isolated from the runner: with its own session and
+ * process group, default signal handling, only the given descriptors, and
+ * killed when the runner dies.
  */
 #ifndef TG_SPAWN_H
 #define TG_SPAWN_H
@@ -9,35 +9,41 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Standard input and outputs, and where it may report its progress. */
+/*
+ * Descriptors of a program: standard input, output and error, and the progress
+ * descriptor.
+ */
 #define TG_SPAWN_FDS 4
 
 typedef struct {
     char *const *argv; /* argv[0] is the path of the program */
     char *const *envp;
     const char *cwd;
-    const int *fds; /* become 0, 1, 2 and so on; all above 2 */
+    const int *fds; /* descriptors, all above 2; become 0, 1, 2 and so on */
     int nfds;
-    uint64_t process_tag; /* tg_process_tag.h; 0: none */
+    uint64_t process_tag; /* see tg_process_tag.h; 0: none */
     uint32_t serial;
-    int cgroup; /* tg_cgroup.h; -1: the caller's */
+    int cgroup; /* see tg_cgroup.h; -1: that of the caller */
 } tg_spawn_params_t;
 
 typedef enum {
-    TG_SPAWN_FORK,   /* there was no process for it */
-    TG_SPAWN_LIMITS, /* the caller's: its cgroup */
+    TG_SPAWN_FORK,   /* the process could not be created */
+    TG_SPAWN_LIMITS, /* the cgroup could not be created or limited */
     TG_SPAWN_SETUP,
     TG_SPAWN_CWD,
     TG_SPAWN_EXEC
 } tg_spawn_step_t;
 
-/* What the runner ignores, and no program is to: before the first of them. */
+/*
+ * Ignores the signals that the runner ignores and that programs get with their
+ * default action. Must be called before the first program.
+ */
 void tg_spawn_ignore_signals(void);
 
 /*
- * 0 and *pid when the program runs; else the errno of *step, and nothing is
- * left to wait for.  Must be called by the thread that lives as long as the
- * runner: the program is killed when it ends.
+ * Starts the program. Returns 0 and *pid when it runs, else an errno value of
+ * the failed step *step; then there is no process to wait for. Must be called
+ * by the main thread: the program is killed when the calling thread ends.
  */
 int tg_spawn_program(const tg_spawn_params_t *spawn, pid_t *pid,
                      tg_spawn_step_t *step);
