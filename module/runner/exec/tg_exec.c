@@ -1,3 +1,4 @@
+/* Runs the program of a job: its pipes, outputs, progress and end. */
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ tg_exec_close_pipe(tg_exec_t *exec, int i)
     }
 }
 
-/* Nothing of it is left, or it was not started. */
+/* Closes all handles after the last process has ended or the start failed. */
 static void
 tg_exec_close_handles(tg_exec_t *exec)
 {
@@ -50,7 +51,7 @@ tg_exec_close_handles(tg_exec_t *exec)
     uv_close((uv_handle_t *) &exec->program.timer, tg_exec_on_program_closed);
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 static void
 tg_exec_on_gone(tg_program_t *program)
@@ -69,13 +70,13 @@ tg_exec_stop(tg_job_t *job)
     tg_exec_end_processes(job->work, 1);
 }
 
-/* The main process has ended, and its outputs as far as they matter. */
+/* Responds after the main process has ended and its outputs are complete. */
 static void
 tg_exec_on_complete(tg_exec_t *exec)
 {
     /*
-     * What comes in one piece with the answer, some clients take for progress
-     * of a call that is over.
+     * Delay the response: if progress and response arrived in one read, some
+     * clients would take the progress for that of a finished call.
      */
     if (!exec->has_sent_progress) {
         exec->has_sent_progress = 1;
@@ -87,7 +88,7 @@ tg_exec_on_complete(tg_exec_t *exec)
         }
     }
 
-    /* Others come before a large answer. */
+    /* The scheduler serves other jobs before a large response. */
     exec->is_complete = 1;
 
     if (exec->output.size > TG_JOB_LARGE_RESPONSE) {
@@ -97,7 +98,7 @@ tg_exec_on_complete(tg_exec_t *exec)
     }
 }
 
-/* --- what comes through its pipes --- */
+/* --- pipes --- */
 
 static int
 tg_exec_feed(tg_exec_t *exec, int i, const char *data, size_t len)
@@ -152,7 +153,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         return;
     }
 
-    /* Read on, or what is being ended would wait for its reader. */
+    /* Keep reading, or a process that is being ended would block in write(). */
     if (nread == 0 || exec->job->state != TG_JOB_RUNNING || exec->is_complete) {
         return;
     }
@@ -199,7 +200,7 @@ tg_exec_pause(tg_job_t *job)
     }
 }
 
-/* Also of one that is being ended, or it would wait for its reader. */
+/* Also resumes a program that is being ended, or it would block in write(). */
 void
 tg_exec_resume(tg_job_t *job)
 {
@@ -216,8 +217,8 @@ tg_exec_resume(tg_job_t *job)
 }
 
 /*
- * One piece at a time: what a program writes beyond that waits in its pipe
- * until this one was told.
+ * Reads one piece of progress. Further progress waits in the pipe until the
+ * client was notified of this piece.
  */
 static void
 tg_exec_on_progress(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
@@ -263,9 +264,10 @@ tg_exec_resume_progress(tg_job_t *job)
 }
 
 /*
- * What is in a pipe right now, without waiting for the loop; no more than a
- * pipe holds, or somebody that was left behind and writes all the time would
- * keep us here.  TG_OK, TG_END behind the last byte, or as tg_exec_feed().
+ * Reads the current content of a pipe without waiting for the loop, at most the
+ * capacity of a pipe: a remaining process that writes all the time must not
+ * block the runner. Returns TG_OK, TG_END at the end of the pipe, or a code of
+ * tg_exec_feed().
  */
 static int
 tg_exec_drain_pipe(tg_exec_t *exec, int i)
@@ -313,7 +315,7 @@ tg_exec_poll_progress(tg_job_t *job)
     exec->has_progress = 0;
     rc = tg_exec_drain_pipe(exec, TG_EXEC_PROGRESS);
 
-    /* It was the program's last word, with a newline or without. */
+    /* The last line may have no newline. */
     if (rc == TG_END || exec->program.has_ended) {
         exec->has_progress |= tg_progress_feed_end(&job->progress);
     }
@@ -323,7 +325,7 @@ tg_exec_poll_progress(tg_job_t *job)
 
 /* --- events --- */
 
-/* Nobody has written to the outputs for long enough. */
+/* Completes the outputs when the time for descendants to write is over. */
 static void
 tg_exec_on_drained(tg_exec_t *exec)
 {
@@ -333,7 +335,10 @@ tg_exec_on_drained(tg_exec_t *exec)
         return;
     }
 
-    /* Timers come before pipes: a late loop has not looked there yet. */
+    /*
+     * libuv runs timers before pipes, so data may be unread after a delay of
+     * the loop.
+     */
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         rc = tg_exec_drain_pipe(exec, i);
 
@@ -379,9 +384,12 @@ static const tg_program_ops_t tg_exec_program_ops = {
     .on_gone = tg_exec_on_gone,
 };
 
-/* --- its beginning --- */
+/* --- start --- */
 
-/* Written, or the program does not want it: then it does without. */
+/*
+ * Closes stdin after the input was written, or the program has closed it, which
+ * is not an error.
+ */
 static void
 tg_exec_on_write(uv_write_t *req, int status)
 {

@@ -1,3 +1,4 @@
+/* Collects stdout and stderr and makes the outcome of a program from them. */
 #include "runner/exec/tg_exec_output.h"
 
 #include "base/tg_utf8.h"
@@ -31,9 +32,9 @@ tg_exec_output_deinit(tg_exec_output_t *output)
     tg_buf_deinit(&output->all);
 }
 
-/* --- what it prints --- */
+/* --- collecting output --- */
 
-/* What stands in front of the bytes, and behind them. */
+/* JSON before and after the base64 data of each type of binary output. */
 static const struct {
     const char *head;
     const char *mime;
@@ -62,7 +63,7 @@ tg_exec_output_count_bytes(tg_exec_output_t *output, size_t len)
     return TG_OK;
 }
 
-/* Text, of which it is known already that no frame carries it as JSON? */
+/* Counts the JSON size of text and checks whether it exceeds a frame. */
 static int
 tg_exec_output_is_too_large(tg_exec_output_t *output, const char *data,
                             size_t len)
@@ -126,7 +127,10 @@ tg_exec_output_add_stderr(tg_exec_output_t *output, const char *data,
         return TG_OK;
 
     default:
-        /* It has the room that stdout has taken, if that can go to a file. */
+        /*
+         * If stdout can be moved to a file, stderr may use its share of
+         * max_output.
+         */
         if (tg_exec_output_count_bytes(output, len) != TG_OK
             && (output->out.len == 0 || !tg_exec_output_is_large(output, len)
                 || tg_exec_output_store(output) == -1
@@ -140,7 +144,7 @@ tg_exec_output_add_stderr(tg_exec_output_t *output, const char *data,
     }
 }
 
-/* --- one that failed --- */
+/* --- failed programs --- */
 
 static void
 tg_exec_append_tail(tg_buf_t *text, const char *name, tg_str_t end, int is_cut)
@@ -149,7 +153,7 @@ tg_exec_append_tail(tg_buf_t *text, const char *name, tg_str_t end, int is_cut)
     tg_utf8_append_lossy(text, is_cut ? tg_output_trim_to_lines(end, 0) : end);
 }
 
-/* What is told of stderr, which is not all of it with *is_cut. */
+/* Returns the end of stderr. *is_cut is 1 if earlier output is missing. */
 static tg_str_t
 tg_exec_get_stderr_tail(const tg_exec_output_t *output, int *is_cut)
 {
@@ -163,9 +167,9 @@ tg_exec_get_stderr_tail(const tg_exec_output_t *output, int *is_cut)
 }
 
 /*
- * The ends of both outputs, of max_output bytes at most: "git_log exited with
- * status 128: fatal: …".  Linters, compilers and runs of tests report on
- * stdout; then each has a line of its own in front that says which it is.
+ * Appends the ends of stdout and stderr, at most max_output bytes: "git_log
+ * exited with status 128: fatal: …". Linters, compilers and test runs report on
+ * stdout; if there is stdout, a heading precedes each output.
  */
 static void
 tg_exec_append_tails(tg_buf_t *text, tg_exec_output_t *output)
@@ -226,9 +230,9 @@ tg_exec_append_tails(tg_buf_t *text, tg_exec_output_t *output)
     }
 }
 
-/* --- one that went well --- */
+/* --- successful programs --- */
 
-/* The bytes are a whole result of MCP from here on. */
+/* Completes the binary output to an MCP result and returns the outcome. */
 static tg_outcome_t
 tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
                             tg_buf_t *text)
@@ -263,7 +267,10 @@ tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
                : tg_outcome_make(TG_OUTCOME_RESULT, tg_buf_view(&output->out));
 }
 
-/* Behind stdout, with a line in between; TG_OK, or TG_LIMIT: it is lost. */
+/*
+ * Appends stderr to stdout, after a separating line. Returns TG_OK, or TG_LIMIT
+ * if the stored output has no more space.
+ */
 static int
 tg_exec_append_stderr(tg_exec_output_t *output)
 {
@@ -319,8 +326,9 @@ tg_exec_is_success(const tg_exec_output_params_t *output_params, int status)
 }
 
 /*
- * How a program ended; text takes what has to be written.  1: well, and its
- * output has yet to be checked.
+ * Determines the outcome of a program. `text` receives messages and previews.
+ * Returns 1 if the program was successful and its output must still be checked;
+ * then *outcome is not set.
  */
 static int
 tg_exec_make_outcome(tg_exec_output_t *output, const tg_job_params_t *params,
@@ -380,7 +388,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
     ran.exit = ran.has_exited ? WEXITSTATUS(status) : 0;
     ran.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-    /* What is no result was stored while it came. */
+    /* Output of other types was stored while it arrived. */
     output_params = &output->output_params;
     response = &answer->answer;
     tg_output_response_begin(response, params,
@@ -399,7 +407,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
         tg_output_response_set_outcome(response, &outcome);
     }
 
-    /* Where it may mean something; elsewhere a failure's message has it. */
+    /* Without `success`, the status is always 0 or in the failure message. */
     if (ran.has_exited && output_params->has_success) {
         meta = tg_buf_make_fixed(answer->meta, sizeof(answer->meta));
         tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",

@@ -1,3 +1,4 @@
+/* Stores the large stdout of a program in the output store. */
 #include "runner/exec/tg_exec_output_store.h"
 
 int
@@ -44,7 +45,7 @@ tg_exec_output_store(tg_exec_output_t *output)
         return -1;
     }
 
-    /* What is in the file does not count any more. */
+    /* Bytes in the file do not count for max_output. */
     output->size -= output->out.len;
     tg_buf_reset(&output->out, 0);
 

@@ -1,3 +1,4 @@
+/* Reads the params of the method `exec`. */
 #include "runner/exec/tg_exec_params.h"
 
 #include "base/tg_json.h"
@@ -70,7 +71,10 @@ tg_exec_params_read_input(tg_exec_params_t *params, tg_str_t raw, tg_str_t mime)
     return TG_OK;
 }
 
-/* Which of some words a value is; n: none of them, or absent and there is 0. */
+/*
+ * Returns the index of a value in a list of words: 0 if the value is absent,
+ * `n` if it is not in the list.
+ */
 static size_t
 tg_exec_params_find_word(tg_str_t raw, const char *const *words, size_t n)
 {

@@ -1,6 +1,4 @@
-/*
- * The answer of the kind `exec`: written in time slices, as it may be large.
- */
+/* The response of an `exec` job, written in time slices, as it may be large. */
 #include "runner/exec/tg_exec.h"
 
 #include <sys/wait.h>

@@ -1,6 +1,4 @@
-/*
- * The start of a program: its pipes.
- */
+/* The start of a program: creates its pipes and spawns it. */
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
@@ -8,7 +6,10 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* The descriptors of a start: the program's ends and ours, -1 for none. */
+/*
+ * Descriptors of a start: the program's and the runner's pipe ends, -1 for
+ * none.
+ */
 typedef struct {
     int theirs[TG_SPAWN_FDS];
     int ours[TG_SPAWN_FDS];
@@ -31,8 +32,8 @@ tg_exec_fds_close(tg_exec_fds_t *fds, int null_fd)
 }
 
 /*
- * What the pipe takes is in it before the program starts; the usual input
- * is then done with.
+ * Opens stdin. Writes the input to the pipe before the program starts, as far
+ * as it fits; usual input fits completely.
  */
 static int
 tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
@@ -53,8 +54,8 @@ tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     fds->ours[TG_EXEC_IN] = pair[1];
 
     /*
-     * Any pipe takes so much at once.  Else it must not wait; our end only: the
-     * program's is a file of its own.
+     * Every pipe takes PIPE_BUF bytes at once. A longer write must not block.
+     * Affects only the runner's end: the program's end is another open file.
      */
     if (input->len > PIPE_BUF && fcntl(pair[1], F_SETFL, O_NONBLOCK) == -1) {
         return errno;
@@ -100,7 +101,7 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     return err;
 }
 
-/* Hands our ends to the loop. */
+/* Opens the runner's pipe ends in the loop. Returns 0 or an errno value. */
 static int
 tg_exec_open_pipes(tg_exec_t *exec, tg_exec_fds_t *fds)
 {
