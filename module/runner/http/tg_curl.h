@@ -1,12 +1,12 @@
 /*
- * libcurl, loaded when the first call needs it: with all that it brings along
- * it takes longer to load than the runner to start, and most runners never
- * need it.
+ * Loads libcurl when the first call needs it. Loading libcurl and its
+ * dependencies takes longer than the start of the runner, and most runners
+ * never need it.
  */
 #ifndef TG_CURL_H
 #define TG_CURL_H
 
-/* The macros that check types stand for functions that are not linked. */
+/* The type-checking macros refer to functions that are not linked. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -14,7 +14,7 @@
 #error "libcurl 7.87 or newer is needed (libcurl4-openssl-dev)"
 #endif
 
-/* What is used of it; a function is named once. */
+/* The libcurl functions that are used. This is the only list of their names. */
 #define TG_CURL_FUNCTIONS(X)                                                   \
     X(global_init)                                                             \
     X(easy_init)                                                               \
@@ -41,8 +41,8 @@ typedef struct {
 } tg_curl_t;
 
 /*
- * Loads it, once.  NULL: it cannot be had, and *why says what to install; it
- * is tried again next time.
+ * Loads libcurl, once. Returns NULL if that fails, with the reason in *why; the
+ * next call tries again.
  */
 const tg_curl_t *tg_curl_load(const char **why);
 

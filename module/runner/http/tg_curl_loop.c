@@ -1,3 +1,7 @@
+/*
+ * Connects libcurl's multi interface to libuv: sockets, timer, kept
+ * connections.
+ */
 #include "runner/http/tg_curl_loop.h"
 
 #include <stdlib.h>
@@ -47,7 +51,7 @@ tg_curl_socket_on_event(uv_poll_t *poll, int status, int events)
 
     tg_sched_begin_slice(&watched->loop->sched->sched);
 
-    /* From here on it may be gone. */
+    /* `watched` may be invalid after this call. */
     tg_curl_loop_socket_action(watched->loop, watched->fd, what);
 }
 
@@ -79,7 +83,7 @@ tg_curl_socket_new(tg_curl_loop_t *loop, curl_socket_t fd)
     return watched;
 }
 
-/* Which events of a socket libcurl waits for. */
+/* Watches a socket for the events that libcurl waits for. */
 static int
 tg_curl_socket_on_set_events(CURL *easy, curl_socket_t fd, int what, void *ctx,
                              void *mine)
@@ -117,7 +121,7 @@ tg_curl_socket_on_set_events(CURL *easy, curl_socket_t fd, int what, void *ctx,
     return 0;
 }
 
-/* --- the timers --- */
+/* --- timers --- */
 
 static void
 tg_curl_loop_on_timer(uv_timer_t *timer)
@@ -144,8 +148,9 @@ tg_curl_loop_stop_timer(tg_curl_loop_t *loop)
 }
 
 /*
- * A timer of 0 ms that is started in a timer's callback would be called in the
- * same iteration: libuv would not leave its timers while a server sends.
+ * Sets libcurl's timer. A timeout of 0 ms becomes work of the scheduler: libuv
+ * would run a timer of 0 ms, started in a timer's callback, in the same
+ * iteration, and never leave its timers while a server sends.
  */
 static int
 tg_curl_loop_on_set_timer(CURLM *multi, long ms, void *ctx)
@@ -170,7 +175,7 @@ tg_curl_loop_on_set_timer(CURLM *multi, long ms, void *ctx)
     return 0;
 }
 
-/* Closes the connections that are kept. */
+/* Closes the kept connections. */
 static void
 tg_curl_loop_close_connections(tg_curl_loop_t *loop)
 {
@@ -188,7 +193,7 @@ tg_curl_loop_on_idle(uv_timer_t *timer)
     tg_curl_loop_close_connections(timer->data);
 }
 
-/* --- handles --- */
+/* --- transfers --- */
 
 int
 tg_curl_loop_add(tg_curl_loop_t *loop, CURL *easy)
@@ -217,7 +222,7 @@ tg_curl_loop_remove(tg_curl_loop_t *loop, CURL *easy)
     }
 }
 
-/* --- its beginning and its end --- */
+/* --- init and close --- */
 
 void
 tg_curl_loop_init(tg_curl_loop_t *loop, tg_uv_sched_t *sched,

@@ -1,7 +1,7 @@
 /*
- * libcurl's multi interface on the loop: its sockets, its timer, and the
- * connections that it keeps.  It is a source of the scheduler for what libcurl
- * wants to do at once.
+ * Runs libcurl's multi interface on the loop: its sockets, its timer, and its
+ * kept connections. It is a source of the scheduler for work that libcurl wants
+ * to do at once.
  */
 #ifndef TG_CURL_LOOP_H
 #define TG_CURL_LOOP_H
@@ -10,48 +10,55 @@
 #include "runner/http/tg_curl.h"
 #include "transport/tg_uv_sched.h"
 
-/* Connections that are kept, and for how long when nothing happens. */
+/* Maximum number of kept connections. */
 #define TG_HTTP_KEEPALIVE_MAX 64
+
+/* Idle time in ms after which kept connections are closed. */
 #define TG_HTTP_KEEPALIVE_MS 60000
 
 typedef struct tg_curl_loop_s tg_curl_loop_t;
 
 struct tg_curl_loop_s {
     tg_uv_sched_t *sched;
-    tg_sched_source_t source; /* waits while libcurl has something to do */
+    tg_sched_source_t source; /* waits while libcurl has work to do */
 
-    /* Of a handle that was added. */
+    /* Called when the transfer of an added handle has ended. */
     void (*on_done)(tg_curl_loop_t *loop, CURL *easy, CURLcode code);
 
-    const tg_curl_t *curl; /* NULL before the first use */
-    CURLM *multi;          /* NULL: nothing is kept */
-    uv_timer_t timer;      /* libcurl's */
+    const tg_curl_t *curl; /* libcurl's functions; NULL before the first use */
+    CURLM *multi;          /* multi handle; NULL: no connection is kept */
+    uv_timer_t timer;      /* libcurl's timer */
     uv_timer_t idle;
-    uint64_t keepalive_ms; /* TG_HTTP_KEEPALIVE_MS */
-    unsigned n;            /* handles that were added and not removed */
-    int is_broken;         /* there was no memory to watch a socket */
+    uint64_t keepalive_ms; /* idle time; TG_HTTP_KEEPALIVE_MS by default */
+    unsigned n;            /* number of added transfers */
+    int is_broken;         /* memory for watching a socket was missing */
 };
 
 void tg_curl_loop_init(tg_curl_loop_t *loop, tg_uv_sched_t *sched,
                        void (*on_done)(tg_curl_loop_t *loop, CURL *easy,
                                        CURLcode code));
 
-/* Closes its handles; all that were added must have been removed. */
+/* Closes the handles. All added transfers must have been removed. */
 void tg_curl_loop_close(tg_curl_loop_t *loop);
 
 /*
- * Makes what is needed to add one: TG_OK; TG_NOMEM; TG_MISSING: libcurl is,
- * and *why says what to do.
+ * Loads libcurl and creates the multi handle if necessary. Returns TG_OK,
+ * TG_NOMEM, or TG_MISSING if libcurl is missing, with the reason in *why.
  */
 int tg_curl_loop_open(tg_curl_loop_t *loop, const char **why);
 
-/* Reports the handles that have ended; that may add others. */
+/*
+ * Calls on_done() for the transfers that have ended. on_done() may add others.
+ */
 void tg_curl_loop_report_done(tg_curl_loop_t *loop);
 
-/* TG_OK or TG_NOMEM.  ended() is called from the loop. */
+/*
+ * Adds a transfer. Returns TG_OK or TG_NOMEM. on_done() is called from the
+ * loop.
+ */
 int tg_curl_loop_add(tg_curl_loop_t *loop, CURL *easy);
 
-/* Not from libcurl's callbacks. */
+/* Removes a transfer. Must not be called from libcurl's callbacks. */
 void tg_curl_loop_remove(tg_curl_loop_t *loop, CURL *easy);
 
 #endif

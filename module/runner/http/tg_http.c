@@ -1,3 +1,4 @@
+/* HTTP exchanges: libcurl's callbacks, options, start and end. */
 #include "runner/http/tg_http.h"
 
 #include "base/tg_url.h"
@@ -13,19 +14,19 @@ struct tg_http_exchange_s {
     tg_sched_source_t source;
     CURL *easy;
     struct curl_slist *headers;
-    const tg_http_exchange_ops_t *ops; /* NULL: it was cancelled */
+    const tg_http_exchange_ops_t *ops; /* NULL: the exchange was cancelled */
     void *ctx;
     size_t header_bytes;
     int status;
     int is_public;
-    int is_idempotent;  /* to be sent again, as it changes nothing */
-    int is_resolving;   /* its name is being looked up */
-    int is_refused;     /* the address */
-    int has_headers;    /* its headers are read */
-    int is_stopped;     /* by ops */
-    int is_held_by_ops; /* by ops, until tg_http_exchange_resume() */
-    int is_paused;      /* libcurl holds bytes of the body back */
-    unsigned nsent;     /* how often it was begun to be sent */
+    int is_idempotent;  /* the request may be repeated */
+    int is_resolving;   /* the name of the host is being looked up */
+    int is_refused;     /* the address is not public, but must be */
+    int has_headers;    /* all headers were read */
+    int is_stopped;     /* the exchange was stopped by head() or body() */
+    int is_held_by_ops; /* body() has paused; see tg_http_exchange_resume() */
+    int is_paused;      /* libcurl holds back bytes of the body */
+    unsigned nsent;     /* number of attempts to send the request */
     char error[CURL_ERROR_SIZE];
 };
 
@@ -35,9 +36,9 @@ tg_http_exchange_get_sched(const tg_http_exchange_t *http)
     return &http->pool->loop.sched->sched;
 }
 
-/* --- while it goes on: libcurl calls --- */
+/* --- libcurl's callbacks --- */
 
-/* In a thread; of what is an address already it is over when it begins. */
+/* Called before a name lookup. For a literal address it ends at once. */
 static int
 tg_http_exchange_on_resolve(void *resolver, void *reserved, void *ctx)
 {
@@ -73,9 +74,9 @@ tg_http_exchange_on_open_socket(void *ctx, curlsocktype purpose,
 }
 
 /*
- * There is a connection, which may be one that was kept.  What changes
- * something is not sent again when that one turns out to be closed: it may
- * have been executed.
+ * Called when there is a connection, perhaps a kept one. If the kept connection
+ * turns out to be closed, a request that is not idempotent is not sent again,
+ * as it may have been executed.
  */
 static int
 tg_http_exchange_on_connected(void *ctx, char *remote, char *local,
@@ -101,7 +102,7 @@ tg_http_exchange_on_connected(void *ctx, char *remote, char *local,
     return CURL_PREREQFUNC_OK;
 }
 
-/* "Name: value", without the line's end. */
+/* Passes on a header "Name: value", without the line end. */
 static void
 tg_http_exchange_parse_header(tg_http_exchange_t *http, tg_str_t line)
 {
@@ -125,7 +126,7 @@ tg_http_exchange_parse_header(tg_http_exchange_t *http, tg_str_t line)
                       tg_str(line.data, (size_t) (colon - line.data)), value);
 }
 
-/* Of an answer that is none yet (1xx), and behind the body, they are none. */
+/* Handles a line of the headers. Ignores informational responses (1xx). */
 static int
 tg_http_exchange_on_header_line(tg_http_exchange_t *http, tg_str_t line)
 {
@@ -216,7 +217,10 @@ tg_http_exchange_on_body(char *data, size_t size, size_t n, void *ctx)
     return n + 1;
 }
 
-/* The next time slice: libcurl delivers what it holds back, and reads on. */
+/*
+ * Runs the next time slice: libcurl delivers the bytes that it holds back and
+ * continues to read.
+ */
 static void
 tg_http_exchange_run(tg_sched_source_t *source)
 {
@@ -234,7 +238,7 @@ tg_http_exchange_run(tg_sched_source_t *source)
     http->is_paused = 0;
     code = loop->curl->easy_pause(http->easy, CURLPAUSE_CONT);
 
-    /* What fails here libcurl does not report. */
+    /* libcurl does not report a failure of this call by a message. */
     if (code != CURLE_OK) {
         loop->on_done(loop, http->easy, code);
     }
@@ -257,7 +261,7 @@ tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes)
                                bytes);
 }
 
-/* --- its beginning --- */
+/* --- start --- */
 
 static int
 tg_http_method_is_idempotent(const char *method)
@@ -291,7 +295,7 @@ tg_http_exchange_add_header(tg_http_exchange_t *http, const char *header)
     return TG_OK;
 }
 
-/* Names without a value are those that libcurl is not to send by itself. */
+/* Adds the headers. Names without a value suppress libcurl's own headers. */
 static int
 tg_http_exchange_add_headers(tg_http_exchange_t *http,
                              const tg_http_request_t *request)
@@ -315,7 +319,7 @@ tg_http_exchange_add_headers(tg_http_exchange_t *http,
 #define TG_HTTP_SET_OPTION(option, value)                                      \
     (rc |= curl->easy_setopt(http->easy, CURLOPT_##option, value))
 
-/* What is sent, and where. */
+/* Sets the options of this request. */
 static int
 tg_http_exchange_set_request(tg_http_exchange_t *http,
                              const tg_http_request_t *request)
@@ -356,7 +360,7 @@ tg_http_exchange_set_request(tg_http_exchange_t *http,
     return rc == 0 ? TG_OK : TG_NOMEM;
 }
 
-/* What holds for all. */
+/* Sets the options of all requests. */
 static int
 tg_http_exchange_set_options(tg_http_exchange_t *http)
 {
@@ -375,7 +379,7 @@ tg_http_exchange_set_options(tg_http_exchange_t *http)
     TG_HTTP_SET_OPTION(DISALLOW_USERNAME_IN_URL, 1L);
     TG_HTTP_SET_OPTION(SUPPRESS_CONNECT_HEADERS, 1L);
     TG_HTTP_SET_OPTION(USERAGENT, "toolgate/" TG_VERSION);
-    /* No lookup is waited for when time is over. */
+    /* A name lookup does not delay the end after a timeout. */
     TG_HTTP_SET_OPTION(QUICK_EXIT, 1L);
     TG_HTTP_SET_OPTION(MAXAGE_CONN, (long) (TG_HTTP_KEEPALIVE_MS / 1000));
     TG_HTTP_SET_OPTION(RESOLVER_START_FUNCTION, tg_http_exchange_on_resolve);
@@ -457,9 +461,11 @@ tg_http_exchange_start(tg_http_pool_t *pool, const tg_http_request_t *request,
     return TG_OK;
 }
 
-/* --- its end --- */
+/* --- end --- */
 
-/* Its connection is closed, unless the answer was read. */
+/*
+ * Frees the exchange. Its connection is closed, unless the response was read.
+ */
 static void
 tg_http_exchange_end(tg_http_exchange_t *http)
 {
@@ -482,14 +488,14 @@ tg_http_exchange_cancel(tg_http_exchange_t *http)
         return;
     }
 
-    /* Whoever ended it now would wait for its lookup. */
+    /* Removing the exchange now would wait for its name lookup. */
     http->ops = NULL;
     http->pool->nabandoned++;
 }
 
 /*
- * libcurl itself reads no header of more than 100 KiB, and calls that a lack
- * of memory; later versions have a code for it.
+ * Checks whether the headers are too large. libcurl itself rejects a header
+ * above 100 KiB: with CURLE_OUT_OF_MEMORY, in later versions with code 100.
  */
 static int
 tg_http_exchange_has_long_headers(const tg_http_exchange_t *http, CURLcode code)
@@ -514,7 +520,7 @@ tg_http_exchange_get_error(const tg_http_exchange_t *http, CURLcode code)
                                   : http->pool->loop.curl->easy_strerror(code);
 }
 
-/* Where the server sends us: libcurl has it as it was said. */
+/* Returns the target of a redirect, normalized, or NULL. */
 static const char *
 tg_http_exchange_get_redirect(const tg_http_exchange_t *http, tg_buf_t *to)
 {
@@ -562,7 +568,7 @@ tg_http_exchange_on_curl_done(tg_curl_loop_t *loop, CURL *easy, CURLcode code)
     tg_http_exchange_end(http);
 }
 
-/* --- all of them --- */
+/* --- pool --- */
 
 void
 tg_http_pool_init(tg_http_pool_t *pool, tg_uv_sched_t *sched)

@@ -1,17 +1,18 @@
 /*
- * HTTP for the runner: libcurl's multi interface on the loop.  One exchange
- * is a request and what comes back, as it comes; redirects are the caller's
- * business.  It knows nothing of jobs.
+ * HTTP client of the runner: libcurl's multi interface on the loop. One
+ * exchange is a request and its response, which is passed on as it arrives. The
+ * caller handles redirects. Does not depend on jobs.
  *
- * Connections are kept for the next exchange.  There is nothing that nobody
- * asked for: no cookies, no netrc, no proxy of the environment, no other
- * protocol, and certificates are verified.
+ * Connections are kept for later exchanges. Nothing is used that the caller did
+ * not ask for: no cookies, no netrc, no proxy from the environment, no other
+ * protocols. Certificates are verified.
  *
- *     header header … head  body body …  done
+ *  header header … head  body body …  done
  *
  * Each exchange is a source of the scheduler: its body is read in time slices.
- * ops are called from the loop, never from tg_http_exchange_start().  done is
- * the last one; then, or after tg_http_exchange_cancel(), the exchange is gone.
+ * The ops are called from the loop, never from tg_http_exchange_start(). done()
+ * is the last one; after it, or after tg_http_exchange_cancel(), the exchange
+ * is invalid.
  */
 #ifndef TG_HTTP_H
 #define TG_HTTP_H
@@ -20,13 +21,15 @@
 
 #include <sys/queue.h>
 
-/* Until there is a connection, with its TLS. */
+/* Default timeout for a connection, including TLS, in ms. */
 #define TG_HTTP_CONNECT_MS 10000
-/* All headers of an answer. */
+
+/* Maximum size of all headers of a response in bytes. */
 #define TG_HTTP_HEADERS_MAX 65536
+
 /*
- * Lookups of names that nobody waits for any more, each a thread that
- * cannot be stopped.
+ * Maximum number of cancelled exchanges whose name is still being looked up,
+ * each in a thread that cannot be stopped.
  */
 #define TG_HTTP_LOOKUPS_MAX 64
 
@@ -34,85 +37,99 @@ typedef struct tg_http_exchange_s tg_http_exchange_t;
 typedef TAILQ_HEAD(tg_http_exchange_list_s,
                    tg_http_exchange_s) tg_http_exchange_list_t;
 
-/* What all exchanges of a loop share. */
+/* State shared by all exchanges of a loop. */
 typedef struct tg_http_pool_s {
     tg_curl_loop_t loop;
     tg_http_exchange_list_t exchanges;
-    unsigned nabandoned; /* of them: cancelled while their name is looked up */
+    unsigned nabandoned; /* exchanges cancelled during their name lookup */
 } tg_http_pool_t;
 
-/* Everything is copied, but the body, which must live until the end. */
+/*
+ * A request. All members are copied, except the body, which must live until the
+ * end of the exchange.
+ */
 typedef struct {
     const char *method;
     const char *url;
-    const char *const *headers; /* "Name: value", NULL at the end */
-    tg_str_t body;              /* absent: none */
-    int is_public;              /* only to public addresses */
-    const char *proxy;          /* its URL, or NULL */
-    const char *ca_file;        /* of those to trust, or NULL: the system's */
-    uint64_t connect_ms;        /* 0: TG_HTTP_CONNECT_MS */
-    uint64_t timeout_ms;        /* of the whole exchange; 0: the caller's */
-    int is_stream;              /* the answer comes bit by bit, not packed */
+    const char *const *headers; /* "Name: value", NULL-terminated */
+    tg_str_t body;              /* body of the request; absent: no body */
+    int is_public;              /* only public addresses are allowed */
+    const char *proxy;          /* URL of the proxy, or NULL */
+
+    /* File of trusted CAs; NULL: the system's CAs. */
+    const char *ca_file;
+
+    /* Timeout of connecting; 0: TG_HTTP_CONNECT_MS. */
+    uint64_t connect_ms;
+
+    uint64_t timeout_ms; /* timeout of the exchange; 0: none */
+
+    /* The response is a stream, without compression. */
+    int is_stream;
 } tg_http_request_t;
 
 typedef enum {
-    TG_HTTP_OK,      /* the whole answer was read */
-    TG_HTTP_STOPPED, /* head or body wanted no more */
+    TG_HTTP_OK,      /* the response was read completely */
+    TG_HTTP_STOPPED, /* head() or body() stopped the exchange */
     TG_HTTP_REFUSED, /* the address is not public */
-    TG_HTTP_FAILED   /* there was no answer, or not all of it */
+    TG_HTTP_FAILED   /* there was no response, or only a part of it */
 } tg_http_exchange_result_t;
 
 typedef struct {
     tg_http_exchange_result_t result;
-    int was_sent;         /* the request, or part of it, may have arrived */
-    int has_long_headers; /* its headers are larger than is read */
-    const char *why;      /* of one that failed */
-    const char
-        *redirect; /* where to, see tg_url_append_normalized(); or NULL */
+    int was_sent;         /* the server may have received the request */
+    int has_long_headers; /* the headers are larger than the maximum */
+    const char *why;      /* reason of a failure */
+
+    /* Target of a redirect, see tg_url_append_normalized(); or NULL. */
+    const char *redirect;
 } tg_http_exchange_end_t;
 
 typedef struct {
     void (*header)(void *ctx, tg_str_t name, tg_str_t value);
 
-    /* All headers are there; returns non-zero to read no more. */
+    /* Called after all headers. Returns non-zero to stop the exchange. */
     int (*head)(void *ctx, int status);
 
     /*
-     * Bytes of the body: TG_OK; TG_AGAIN: they were taken, the next ones are
-     * read after tg_http_exchange_resume(); else no more is read.
+     * Called with bytes of the body. Returns TG_OK; TG_AGAIN to pause: the
+     * bytes were consumed, and further ones are read after
+     * tg_http_exchange_resume(); or another code to stop the exchange.
      */
     int (*body)(void *ctx, const char *data, size_t len);
 
-    /* What end says lives until it returns. */
+    /* Called at the end. The data of `end` is valid until done() returns. */
     void (*done)(void *ctx, const tg_http_exchange_end_t *end);
 } tg_http_exchange_ops_t;
 
 void tg_http_pool_init(tg_http_pool_t *pool, tg_uv_sched_t *sched);
 
-/* Closes the handles, and whatever goes on. */
+/* Closes the handles and ends all exchanges. */
 void tg_http_pool_close(tg_http_pool_t *pool);
 
 /*
- * Starts an exchange: TG_OK; TG_NOMEM; TG_MISSING: libcurl is; TG_LIMIT: too
- * much is being looked up.  *why says what to do.
+ * Starts an exchange. Returns TG_OK, TG_NOMEM, TG_MISSING if libcurl is
+ * missing, or TG_LIMIT if too many names are being looked up. *why is the
+ * reason, except for TG_NOMEM.
  */
 int tg_http_exchange_start(tg_http_pool_t *pool,
                            const tg_http_request_t *request,
                            const tg_http_exchange_ops_t *ops, void *ctx,
                            tg_http_exchange_t **http, const char **why);
 
-/* Reads the body on, in the next time slice, after body() returned TG_AGAIN. */
+/* Continues a body in the next time slice, after body() returned TG_AGAIN. */
 void tg_http_exchange_resume(tg_http_exchange_t *http);
 
 /*
- * Says how many bytes are held of this answer.  TG_OK, or TG_LIMIT: all
- * sources of the loop together hold too many, so that it should fail.
+ * Sets the number of bytes that the caller stores of this response. Returns
+ * TG_OK, or TG_LIMIT if all sources of the loop together store too much, so
+ * that the exchange should fail.
  */
 int tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes);
 
 /*
- * Nobody wants it any more; its connection, unless the answer was read, is
- * closed.  Not from header, head or body.
+ * Cancels the exchange. Its connection is closed, unless the response was read
+ * completely. Must not be called from header(), head() or body().
  */
 void tg_http_exchange_cancel(tg_http_exchange_t *http);
 

@@ -1,3 +1,4 @@
+/* Runs an HTTP call as a job: exchanges, redirects, progress and response. */
 #include "runner/http/tg_http_job.h"
 
 #include "runner/http/tg_http_response.h"
@@ -8,29 +9,35 @@
 typedef struct {
     tg_job_t *job;
     tg_http_params_t params;
-    tg_http_exchange_t *http; /* NULL: none goes on */
-    char *url;                /* of the exchange */
-    tg_url_t url_parts;       /* of it */
+    tg_http_exchange_t *http; /* current exchange, or NULL */
+    char *url;                /* URL of the exchange */
+    tg_url_t url_parts;       /* parts of `url` */
     const char *method;
     int has_body;
-    int has_left_origin; /* the host that it was meant for */
+    int has_left_origin; /* a redirect led to another host */
     unsigned nredirects;
     tg_http_response_t answer;
     uint64_t nread;
     uint64_t nreported;
-    /* of the body, as the server says; 0: it does not */
+    /* Content-Length of the body; 0: unknown. */
     uint64_t content_length;
-    int is_compressed; /* length is of what comes, not of what it means */
-    tg_buf_t json;     /* the answer of a call that failed */
+    int is_compressed; /* content_length is the compressed size */
+
+    /* Result of a call that failed before or during the exchange. */
+    tg_buf_t json;
+
     int is_answering;
-    tg_output_response_t response; /* of others */
-    tg_sched_source_t source;      /* waits while a large one is written */
+    tg_output_response_t response; /* result of a call with an HTTP response */
+
+    /* Waits for permission to write a large response. */
+    tg_sched_source_t source;
+
     uv_timer_t gap_timer;
 } tg_http_call_t;
 
 static int tg_http_call_begin_exchange(tg_http_call_t *call);
 
-/* --- its end --- */
+/* --- end --- */
 
 static void
 tg_http_call_on_closed(uv_handle_t *handle)
@@ -56,7 +63,9 @@ tg_http_call_set_done(tg_http_call_t *call)
     tg_job_set_done(call->job);
 }
 
-/* Writes the answer until the time slice is over; with its end the job ends. */
+/*
+ * Writes the response until the time slice is over. Its end also ends the job.
+ */
 static void
 tg_http_call_write_response(tg_sched_source_t *source)
 {
@@ -86,8 +95,10 @@ tg_http_call_on_gap_timer(uv_timer_t *timer)
     tg_http_call_write_response(&call->source);
 }
 
-/* There is an answer.  What comes in one piece with the last progress, some
- * clients take for progress of a call that is over. */
+/*
+ * Sends the response after the work has ended, but not together with the last
+ * progress: some clients would take it for progress of a finished call.
+ */
 static void
 tg_http_call_on_response(tg_http_call_t *call)
 {
@@ -118,7 +129,10 @@ tg_http_call_stop(tg_job_t *job)
     tg_http_call_set_done(call);
 }
 
-/* Writes a failure as the answer; format and what follows are its text. */
+/*
+ * Writes a failure as the result. `format` is a printf() format of the message,
+ * in which secrets are hidden.
+ */
 static void __attribute__((format(printf, 3, 4)))
 tg_http_call_fail(tg_http_call_t *call, tg_failure_t failure,
                   const char *format, ...)
@@ -149,7 +163,9 @@ tg_http_method_is_read_only(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* What the server wants to be asked there, as browsers do. */
+/*
+ * Changes the method as browsers do, depending on the status of the redirect.
+ */
 static void
 tg_http_call_set_redirect_method(tg_http_call_t *call)
 {
@@ -166,7 +182,10 @@ tg_http_call_set_redirect_method(tg_http_call_t *call)
     }
 }
 
-/* May it go there?  NULL, or why not. */
+/*
+ * Checks whether the redirect may be followed. Returns NULL or an error
+ * message.
+ */
 static const char *
 tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
                             int is_away)
@@ -187,7 +206,10 @@ tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
     return NULL;
 }
 
-/* Says whether the call goes on; if not, its answer is written. */
+/*
+ * Follows a redirect. Returns 1 if the next exchange has begun, 0 after it has
+ * written a failure.
+ */
 static int
 tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
 {
@@ -232,7 +254,7 @@ tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
     return tg_http_call_begin_exchange(call) == 0;
 }
 
-/* --- what comes --- */
+/* --- response --- */
 
 static int
 tg_http_call_is_header(tg_str_t name, const char *header)
@@ -274,7 +296,7 @@ tg_http_call_on_head(void *ctx, int status)
     return 0;
 }
 
-/* Of what is large enough to keep somebody waiting. */
+/* Reports progress of a body that is large enough to take some time. */
 static void
 tg_http_call_notify_progress(tg_http_call_t *call)
 {
@@ -400,9 +422,12 @@ static const tg_http_exchange_ops_t tg_http_call_ops = {
     .done = tg_http_call_on_done,
 };
 
-/* --- its beginning --- */
+/* --- start --- */
 
-/* May this URL be called at all?  If not, the answer is written. */
+/*
+ * Checks whether the URL may be called. Returns 0, or -1 after it has written a
+ * failure.
+ */
 static int
 tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
 {
@@ -428,7 +453,10 @@ tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
     return -1;
 }
 
-/* 0; or -1, and the answer is written. */
+/*
+ * Begins an exchange with the current URL. Returns 0, or -1 after it has
+ * written a failure.
+ */
 static int
 tg_http_call_begin_exchange(tg_http_call_t *call)
 {

@@ -1,10 +1,11 @@
+/* Reads the params of the method `http`, checks them and hides secrets. */
 #include "runner/http/tg_http_params.h"
 
 #include "base/tg_json.h"
 
 #include <stdlib.h>
 
-/* What is shorter may stand in a text by chance. */
+/* Minimum length of a secret. A shorter one could occur in a text by chance. */
 #define TG_HTTP_SECRET_MIN 6
 
 enum {
@@ -34,7 +35,7 @@ const char *const tg_http_members[] = {
     [TG_HTTP_SPILL] = "spill",         [TG_HTTP_MEMBERS] = NULL,
 };
 
-/* What is a string and nothing else. */
+/* Params that are strings. */
 static const int tg_http_string_members[] = { TG_HTTP_METHOD, TG_HTTP_URL,
                                               TG_HTTP_BODY, TG_HTTP_PROXY,
                                               TG_HTTP_CA_FILE };
@@ -42,7 +43,7 @@ static const int tg_http_string_members[] = { TG_HTTP_METHOD, TG_HTTP_URL,
 #define TG_HTTP_STRING_MEMBERS                                                 \
     (sizeof(tg_http_string_members) / sizeof(tg_http_string_members[0]))
 
-/* --- what is wrong --- */
+/* --- checks --- */
 
 static int
 tg_http_method_is_valid(const char *method)
@@ -162,7 +163,7 @@ tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
         return TG_LIMIT;
     }
 
-    /* The others follow in the place of its end. */
+    /* The other headers begin at the NULL of the secrets and replace it. */
     slots--;
     params->nsecrets = (size_t) (slots - params->headers);
 
@@ -187,7 +188,7 @@ tg_http_params_alloc(tg_http_params_t *params, const tg_str_t *values,
 
     params->size = (strings + 3) * sizeof(char *);
 
-    /* Decoded and terminated, each is shorter than it is raw. */
+    /* A decoded string and its NUL are shorter than the raw string. */
     for (i = 0; i < TG_HTTP_MEMBERS; i++) {
         params->size += values[i].len;
     }
@@ -226,7 +227,10 @@ tg_http_params_read_numbers(tg_http_params_t *params, const tg_str_t *values)
     return TG_OK;
 }
 
-/* How many strings there are in arrays, or -1: something is of another type. */
+/*
+ * Returns the number of strings in all arrays, or -1 if a param has the wrong
+ * type or is missing.
+ */
 static int
 tg_http_params_count_strings(const tg_str_t *values)
 {
@@ -285,7 +289,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
         return TG_NOMEM;
     }
 
-    /* The pointers first, for their alignment, then the text. */
+    /* First the pointers, for their alignment, then the text. */
     rc = tg_http_params_read_strings(
         params, (char *) ((char **) params->memory + count + 3), params->memory,
         values, why);
@@ -300,7 +304,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
 void
 tg_http_params_free(tg_http_params_t *params)
 {
-    /* Nothing may find secrets in memory that it is given. */
+    /* Erase secrets before the memory is reused. */
     if (params->memory != NULL) {
         explicit_bzero(params->memory, params->size);
     }
@@ -309,7 +313,7 @@ tg_http_params_free(tg_http_params_t *params)
     memset(params, 0, sizeof(*params));
 }
 
-/* --- what is asked of them --- */
+/* --- use of params --- */
 
 tg_url_match_t
 tg_http_params_match_host(const tg_http_params_t *params, const tg_url_t *url)
@@ -354,7 +358,7 @@ tg_http_redact_headers(char *const *headers, size_t n, char *text, size_t len)
         value += strspn(value, " \t");
         tg_http_redact_secret(text, len, tg_str_from_cstr(value));
 
-        /* A scheme stands before what is secret: "Bearer …". */
+        /* Also hides the part after a scheme, as in "Bearer …". */
         word = strrchr(value, ' ');
 
         if (word != NULL) {

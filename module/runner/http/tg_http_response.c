@@ -1,3 +1,6 @@
+/*
+ * Collects an HTTP response, decodes its charset and makes the outcome from it.
+ */
 #include "runner/http/tg_http_response.h"
 
 #include "base/tg_utf8.h"
@@ -21,7 +24,7 @@ tg_http_response_deinit(tg_http_response_t *answer)
     tg_buf_deinit(&answer->decoded);
 }
 
-/* Is text that word, whatever its case? */
+/* Compares a text with a token, ignoring case. */
 static int
 tg_http_is_token(tg_str_t text, const char *word)
 {
@@ -56,7 +59,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
         tg_buf_append(&answer->body, data, max - answer->body.len);
         answer->is_cut = 1;
 
-        /* One that leads elsewhere must be read to its end. */
+        /* The response of a redirect must be read to its end. */
         return answer->status >= 300 && answer->status < 400 ? TG_OK : TG_LIMIT;
     }
 
@@ -67,7 +70,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
 
 /* --- charsets --- */
 
-/* `; charset="…"` of a Content-Type; or absent. */
+/* Returns the value of charset="…" in a Content-Type, or absent. */
 static tg_str_t
 tg_http_find_charset(tg_str_t type)
 {
@@ -104,8 +107,8 @@ tg_http_find_charset(tg_str_t type)
 }
 
 /*
- * What names itself ISO-8859-1 is windows-1252, as in browsers: it has
- * characters where the other has controls of the second set.
+ * Converts ISO-8859-1 to UTF-8, as windows-1252, like browsers: that has
+ * characters where ISO-8859-1 has C1 control characters.
  */
 static void
 tg_http_append_latin1(tg_buf_t *text, tg_str_t body)
@@ -163,7 +166,7 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
         }
     }
 
-    /* A mark of the byte order, which JSON must not have. */
+    /* Skip a byte order mark, which JSON must not have. */
     if (body.len >= 3 && memcmp(body.data, "\xef\xbb\xbf", 3) == 0) {
         body.data += 3;
         body.len -= 3;
@@ -178,9 +181,9 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
     return tg_utf8_is_valid(body) ? TG_OK : TG_INVALID;
 }
 
-/* --- the outcome --- */
+/* --- outcome --- */
 
-/* The type without its parameters, for people. */
+/* Returns the media type without parameters, for messages. */
 static tg_str_t
 tg_http_response_get_media_type(const tg_http_response_t *answer)
 {
@@ -228,7 +231,10 @@ tg_http_response_append_body(tg_buf_t *text, const tg_http_response_t *answer)
     tg_buf_deinit(&decoded);
 }
 
-/* Where to, without what may be secret in it. */
+/*
+ * Appends the origin of a redirect's target. The path and the query are
+ * omitted, as they may contain secrets.
+ */
 static void
 tg_http_append_redirect(tg_buf_t *text, const char *redirect)
 {
@@ -291,7 +297,7 @@ tg_http_response_make_not_text(const tg_http_response_t *answer, int rc,
     return tg_outcome_make_failure_str(TG_FAILURE_OUTPUT, tg_buf_view(text));
 }
 
-/* Has the body nothing but white space? */
+/* Checks whether the body consists of white space only. */
 static int
 tg_http_is_blank(tg_str_t body)
 {
@@ -304,7 +310,7 @@ tg_http_is_blank(tg_str_t body)
     return i == body.len;
 }
 
-/* The server did what it was asked for, and has nothing to say (204). */
+/* Returns the outcome of a successful response without a body (204). */
 static tg_outcome_t
 tg_http_make_empty_outcome(tg_output_type_t output)
 {
@@ -313,7 +319,7 @@ tg_http_make_empty_outcome(tg_output_type_t output)
                : tg_outcome_make(TG_OUTCOME_RESULT, TG_STR("{\"content\":[]}"));
 }
 
-/* What a server said that did what it was asked for. */
+/* Sets the outcome or the output of a successful response. */
 static void
 tg_http_response_begin_success(tg_output_response_t *response,
                                tg_http_response_t *answer,

@@ -1,6 +1,6 @@
 /*
- * What the method `http` makes of an HTTP answer: text in UTF-8, or a failure
- * that says what the server said.
+ * Turns an HTTP response into the result of `http`: text in UTF-8, or a failure
+ * with the server's message.
  */
 #ifndef TG_HTTP_RESPONSE_H
 #define TG_HTTP_RESPONSE_H
@@ -9,37 +9,45 @@
 #include "runner/http/tg_http_params.h"
 #include "runner/output/tg_output_response.h"
 
-/* The beginning of the body of an error that an answer quotes. */
+/*
+ * Maximum size of the body of an error response that a failure quotes, in
+ * bytes.
+ */
 #define TG_HTTP_ERROR_BODY_MAX 4096
-/* The longest secret: as much more is read, so that none is cut unhidden. */
+
+/*
+ * Maximum length of a secret in bytes. This much more is read of an error, so
+ * that a secret at the cut is still found and hidden.
+ */
 #define TG_HTTP_SECRET_MAX 16384
-/* A Content-Type; what is longer counts as none. */
+
+/* Size of the buffer for Content-Type. A longer value is ignored. */
 #define TG_HTTP_CONTENT_TYPE_MAX 256
 
 typedef struct {
     int status;
     char type[TG_HTTP_CONTENT_TYPE_MAX]; /* Content-Type, or empty */
     tg_buf_t body;
-    int is_cut;       /* there is more of it */
-    tg_buf_t decoded; /* the body, where it is not UTF-8 yet */
+    int is_cut;       /* the end of the body is missing */
+    tg_buf_t decoded; /* the body in UTF-8, if it has another charset */
 } tg_http_response_t;
 
 void tg_http_response_init(tg_http_response_t *answer);
 void tg_http_response_deinit(tg_http_response_t *answer);
 
-/* A header of it: remembers the Content-Type. */
+/* Handles a header of the response: stores the Content-Type. */
 void tg_http_response_add_header(tg_http_response_t *answer, tg_str_t name,
                                  tg_str_t value);
 
 /*
- * Takes a part of its body: TG_OK; TG_LIMIT: it is more than is read of such
- * an answer; TG_NOMEM.
+ * Appends a part of the body. Returns TG_OK, TG_LIMIT if the body is larger
+ * than what is read of such a response, or TG_NOMEM.
  */
 int tg_http_response_add_body(tg_http_response_t *answer,
                               const tg_http_params_t *params, const char *data,
                               size_t len);
 
-/* Is the status one of success? */
+/* Checks whether the status is 2xx. */
 static inline int
 tg_http_response_is_success(const tg_http_response_t *answer)
 {
@@ -47,8 +55,8 @@ tg_http_response_is_success(const tg_http_response_t *answer)
 }
 
 /*
- * Begins what the job is answered with, which answer and params outlive;
- * redirect is where to, or NULL.
+ * Begins the result of the job. `answer` and `params` must outlive `response`.
+ * `redirect` is the target of a redirect, or NULL.
  */
 void tg_http_response_begin_result(tg_output_response_t *response,
                                    tg_http_response_t *answer,
@@ -58,9 +66,9 @@ void tg_http_response_begin_result(tg_output_response_t *response,
                                    const tg_run_stats_t *times);
 
 /*
- * Makes a body of this Content-Type UTF-8, which text takes where it is not
- * yet; TG_MISSING: its charset is none that is known here; TG_INVALID: it is no
- * text at all.
+ * Decodes a body of this Content-Type to UTF-8. *out refers to `body`, or to
+ * `text` if the body was converted. Returns TG_OK, TG_MISSING for an unknown
+ * charset, or TG_INVALID if the body is not text.
  */
 int tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text,
                         tg_str_t *out);

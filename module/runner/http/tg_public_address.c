@@ -1,3 +1,7 @@
+/*
+ * Public addresses, according to IANA's registries of special-purpose
+ * addresses.
+ */
 #include "runner/http/tg_public_address.h"
 
 #include <arpa/inet.h>
@@ -10,7 +14,10 @@
     ((uint32_t) (a) << 24 | (uint32_t) (b) << 16 | (uint32_t) (c) << 8         \
      | (uint32_t) (d))
 
-/* IANA's registry of special purposes, and what is no unicast. */
+/*
+ * Checks an IPv4 address. The table has IANA's special-purpose addresses and
+ * those that are not unicast.
+ */
 static int
 tg_address_is_public_ipv4(uint32_t address)
 {
@@ -73,7 +80,7 @@ tg_address_is_public_ipv6(const struct in6_addr *address)
         return tg_address_is_public_ipv4(tg_address_load_uint32(p + 2));
     }
 
-    /* Of the global unicast addresses all but protocols' and documents'. */
+    /* Global unicast addresses, except those of protocols and documentation. */
     return high >> 29 == 1 && high >> 9 != 0x20010000u >> 9
            && high != 0x20010db8u && high >> 12 != 0x3fff0000u >> 12;
 }

@@ -1,6 +1,6 @@
 /*
- * Addresses that are for everybody, and those that are not: of this machine,
- * of the networks that it is in, or of nobody.
+ * Distinguishes public addresses of the Internet from those of this machine, of
+ * private networks and of special purposes.
  */
 #ifndef TG_PUBLIC_ADDRESS_H
 #define TG_PUBLIC_ADDRESS_H
@@ -8,12 +8,15 @@
 #include <sys/socket.h>
 
 /*
- * Is it a public unicast address of the Internet?  What has an IPv4 address
- * in it (mapped, 6to4, NAT64) is as public as that.
+ * Checks whether an address is a public unicast address. An IPv6 address that
+ * contains an IPv4 address (mapped, 6to4, NAT64) is public if that is public.
  */
 int tg_address_is_public(const struct sockaddr *address, socklen_t len);
 
-/* The same for the text of an address, as inet_pton() takes it. */
+/*
+ * Checks whether an address in text form, as inet_pton() accepts it, is a
+ * public unicast address.
+ */
 int tg_address_is_public_text(const char *text);
 
 #endif
