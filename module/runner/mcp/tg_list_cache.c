@@ -1,3 +1,4 @@
+/* Reads, writes and expires the files of the list cache. */
 #include "runner/mcp/tg_list_cache.h"
 
 #include "base/tg_utf8.h"
@@ -18,10 +19,14 @@
 #define TG_LIST_CACHE_NAME_SUFFIX ".name"
 #define TG_LIST_CACHE_SESSIONS_SUFFIX ".sessions"
 #define TG_LIST_CACHE_TEMP_SUFFIX ".new"
-/* The list is in an object. */
+
+/* Size of a file: the list and the object around it. */
 #define TG_LIST_CACHE_FILE_MAX (TG_MCP_SERVER_LIST_MAX + 64)
 
-/* NULL where a path would be too long: nothing is kept then. */
+/*
+ * Writes the path of a file to `path` and returns it. Returns NULL if there is
+ * no directory or the path is too long; then nothing is stored.
+ */
 static const char *
 tg_list_cache_make_path(char path[TG_LIST_CACHE_PATH_MAX], const char *dir,
                         const char *key, const char *end)
@@ -84,7 +89,7 @@ tg_list_cache_parse(tg_str_t text, uint64_t seed)
     return tools;
 }
 
-/* What a file holds is appended; 0, or there is none that can be read. */
+/* Appends the content of a file. Returns 0, or -1 if it cannot be read. */
 static int
 tg_list_cache_read_file(const char *dir, const char *key, const char *end,
                         tg_buf_t *text)
@@ -277,7 +282,7 @@ tg_list_cache_write_sessions(const char *dir, const char *key, tg_str_t text)
     return path == NULL || unlink(path) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-/* --- age --- */
+/* --- expiry --- */
 
 static void
 tg_list_cache_touch_file(const char *dir, const char *key, const char *end)

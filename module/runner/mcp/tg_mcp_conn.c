@@ -1,3 +1,7 @@
+/*
+ * The states of a connection to an MCP server: start, handshake, restart and
+ * end.
+ */
 #include "runner/mcp/tg_mcp_conn.h"
 
 #include "runner/mcp/tg_mcp_job.h"
@@ -29,7 +33,9 @@ tg_mcp_conn_is_wanted(const tg_mcp_conn_t *mcp_conn)
            || mcp_conn->ops->is_wanted(mcp_conn->server, mcp_conn);
 }
 
-/* When something is to be done, of the loop's clock; 0: never. */
+/*
+ * Returns the time of the loop's clock of the next timer event, in ms; 0: none.
+ */
 static uint64_t
 tg_mcp_conn_get_deadline(const tg_mcp_conn_t *mcp_conn)
 {
@@ -85,7 +91,7 @@ tg_mcp_conn_flush(tg_mcp_conn_t *mcp_conn)
     tg_mcp_conn_set_timer(mcp_conn);
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 static void
 tg_mcp_conn_on_timer_closed(uv_handle_t *handle)
@@ -103,8 +109,8 @@ tg_mcp_conn_on_timer_closed(uv_handle_t *handle)
 }
 
 /*
- * Of calls, those that it took are lost, which they are told; what it has not
- * seen waits for its next start.
+ * Ends the server. Calls that it has read fail; calls that it has not read wait
+ * for the next start.
  */
 static void
 tg_mcp_conn_close(tg_mcp_conn_t *mcp_conn, int is_now, tg_str_t why)
@@ -150,7 +156,7 @@ tg_mcp_conn_finish_shutdown(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Answers the calls that wait for its start. */
+/* Fails the calls that wait for the start. */
 static void
 tg_mcp_conn_fail_waiting(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
                          tg_str_t text)
@@ -199,7 +205,7 @@ tg_mcp_conn_unref_handle(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* The next start waits for twice as long. */
+/* Doubles the delay before the next start. */
 static void
 tg_mcp_conn_back_off(tg_mcp_conn_t *mcp_conn)
 {
@@ -254,8 +260,8 @@ tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format, ...)
 }
 
 /*
- * It is of no use any more.  Who waits for its start is told why; whose call
- * it has, that it may have been executed.
+ * Closes a failed connection. Waiting calls fail with the reason; sent calls
+ * fail with a hint that they may have been executed.
  */
 static void
 tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
@@ -264,7 +270,7 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     mcp_conn->ops->failed(mcp_conn->server, mcp_conn, tg_buf_view(text));
     tg_mcp_conn_back_off(mcp_conn);
 
-    /* One attempt is one start: the next one tries the other era. */
+    /* One start tries one handshake; the next start tries the other one. */
     if (mcp_conn->state == TG_MCP_CONN_STARTING) {
         mcp_conn->client.handshake = mcp_conn->nfailures > 1
                                              && mcp_conn->client.handshake
@@ -284,7 +290,7 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     tg_mcp_conn_close(mcp_conn, 1, tg_buf_view(text));
 }
 
-/* What every text about it begins with. */
+/* Appends the beginning of each message about the server. */
 static void
 tg_mcp_conn_append_name(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 {
@@ -320,8 +326,8 @@ tg_mcp_conn_get_unread(const tg_mcp_conn_t *mcp_conn)
 }
 
 /*
- * Some servers answer one call and exit.  Says whether it has done so: then
- * the next call, or one that it has not read, starts it again.
+ * Handles servers that answer one call and exit. Returns 1 if the server has
+ * done so: then the next call, or an unread one, starts it again.
  */
 static int
 tg_mcp_conn_restart_if_exited(tg_mcp_conn_t *mcp_conn)
@@ -346,10 +352,10 @@ tg_mcp_conn_restart_if_exited(tg_mcp_conn_t *mcp_conn)
 }
 
 /*
- * Some servers of the older era end when the first that they hear is not
- * initialize.  Says whether it is started again, with that; not one that ends
- * whatever it hears, as it has not read that, or as the attempt before ended
- * likewise.
+ * Handles legacy servers that exit if the first request is not initialize.
+ * Returns 1 if the server will be started again, with initialize first. Does
+ * not do so if the server has not read the request or the previous start
+ * failed, as it then exits for another reason.
  */
 static int
 tg_mcp_conn_restart_as_legacy(tg_mcp_conn_t *mcp_conn)
@@ -404,7 +410,7 @@ tg_mcp_conn_on_lost(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* --- its beginning --- */
+/* --- start --- */
 
 tg_mcp_conn_t *
 tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id)
@@ -540,7 +546,7 @@ tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
     return rc;
 }
 
-/* Nobody has called it for long: what is not for all is freed, too. */
+/* Closes a connection without calls. One that is not shared is also freed. */
 static void
 tg_mcp_conn_close_idle(tg_mcp_conn_t *mcp_conn)
 {

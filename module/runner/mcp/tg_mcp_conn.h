@@ -1,7 +1,7 @@
 /*
- * One running MCP server: a program or a connection, with the handshake, the
- * list and the calls.  There is one for all, or one for each user or
- * connection, as the config says.
+ * One connection to an MCP server, which is a program, a socket or an HTTP
+ * server: the handshake, the list of tools and the calls. A server has one
+ * shared connection, or one for each user or client connection, as configured.
  *
  *        ┌──────────────── closed ◀──────────────┐
  *        ▼                                       │
@@ -10,9 +10,9 @@
  *                  │  └ renewed ─┘         │
  *                  └───────────────────────┘
  *
- * It is STARTING until it has listed its tools.  Calls wait for that, and are
- * refused when it cannot be started.  One that fails is started again after a
- * while that doubles each time, if somebody wants it.
+ * The connection is STARTING until the server has listed its tools. Calls wait
+ * for that, and fail if the server cannot be started. A failed server is
+ * started again if it is wanted, after a delay that doubles each time.
  */
 #ifndef TG_MCP_CONN_H
 #define TG_MCP_CONN_H
@@ -27,23 +27,47 @@
 typedef struct tg_mcp_server_s tg_mcp_server_t;
 typedef struct tg_mcp_servers_s tg_mcp_servers_t;
 
-/* Bytes of the name of one, "uid:1000" or "conn:…". */
+/*
+ * Maximum length of a connection's id in bytes, such as "uid:1000" or "conn:…".
+ */
 #define TG_MCP_CONN_ID_MAX 128
-/* Before one that failed is started again; it doubles. */
+
+/*
+ * Minimum delay before a failed server is started again, in ms. The delay
+ * doubles each time.
+ */
 #define TG_MCP_CONN_RETRY_MIN_MS 100
+
+/* Maximum delay before a failed server is started again, in ms. */
 #define TG_MCP_CONN_RETRY_MAX_MS 30000
-/* Up to this, a call waits for that start. */
+
+/*
+ * Maximum time in ms that a call waits for the next start. If the start is
+ * later, the call fails.
+ */
 #define TG_MCP_CONN_WAIT_MS 1000
-/* One that was ready for so long has not failed at its start. */
+
+/*
+ * Time in ms after which a ready connection is stable: a later failure is not
+ * counted as a repeated one.
+ */
 #define TG_MCP_CONN_STABLE_MS 10000
-/* Messages of a server, and to it. */
+
+/* Maximum size of a message from or to a server, in bytes. */
 #define TG_MCP_CONN_FRAME_MAX 33554432
-/* Calls of one at once. */
+
+/* Maximum number of calls of one connection. */
 #define TG_MCP_CONN_CALLS_MAX 1024
-/* Bytes that it does not read: at which no call is sent to it, … */
+
+/* Number of unread bytes above which no call is sent to the server. */
 #define TG_MCP_CONN_CALL_BACKLOG 67108864
-/* … at which its own requests are not answered, and at which it is ended. */
+
+/*
+ * Number of unread bytes above which requests of the server are not answered.
+ */
 #define TG_MCP_CONN_REPLY_BACKLOG 1048576
+
+/* Number of unread bytes above which the server is ended. */
 #define TG_MCP_CONN_BACKLOG_MAX 134217728
 
 typedef enum {
@@ -53,54 +77,70 @@ typedef enum {
     TG_MCP_CONN_ENDING
 } tg_mcp_conn_state_t;
 
-/* A call of one (tg_mcp_job.c). */
+/* A call of a tool (tg_mcp_job.c). */
 typedef struct tg_mcp_job_s tg_mcp_job_t;
 typedef TAILQ_HEAD(tg_mcp_job_list_s, tg_mcp_job_s) tg_mcp_job_list_t;
 
-/* What it asks of its client (tg_mcp_server_request.c). */
+/* A request of the server to its client (tg_mcp_server_request.c). */
 typedef struct tg_mcp_server_request_s tg_mcp_server_request_t;
 typedef TAILQ_HEAD(tg_mcp_server_request_list_s,
                    tg_mcp_server_request_s) tg_mcp_server_request_list_t;
 
-/* What an instance tells its server, and asks of it. */
+/* Callbacks of a connection, to its server and to the MCP protocol. */
 typedef struct {
-    /*
-     * tg_mcp_conn_message.c: what it says, and what an MCP client makes of it.
-     */
+    /* Handlers of the server's messages (tg_mcp_conn_message.c). */
     const tg_caller_ops_t *caller;
+
+    /* Handles an event of the MCP client. */
     void (*event)(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event);
 
-    /* Its state is another one. */
+    /* Called when the state of a connection has changed. */
     void (*on_state_changed)(tg_mcp_server_t *server);
 
-    /*
-     * Is it wanted though nobody calls it?  And if not, until when does it
-     * run, of the loop's clock; 0: for ever.
-     */
+    /* Checks whether the connection must run although it has no call. */
     int (*is_wanted)(const tg_mcp_server_t *server,
                      const tg_mcp_conn_t *mcp_conn);
+
+    /*
+     * Returns the time of the loop's clock at which an idle connection is
+     * closed, in ms; 0: never.
+     */
     uint64_t (*idle)(const tg_mcp_server_t *server,
                      const tg_mcp_conn_t *mcp_conn);
 
-    /* Its list came: TG_OK, or TG_LIMIT when it is too large. */
+    /*
+     * Receives the list of tools. Returns TG_OK, or TG_LIMIT if the list is too
+     * large.
+     */
     int (*on_list)(tg_mcp_server_t *server, const tg_mcp_conn_t *mcp_conn,
                    tg_catalog_t *tools);
 
-    /* It is ready; or it could not be started, or has ended: text. */
+    /* Called when a connection is ready. */
     void (*ready)(tg_mcp_server_t *server);
+
+    /*
+     * Called when the server could not be started or has ended unexpectedly.
+     * `text` is the reason.
+     */
     void (*failed)(tg_mcp_server_t *server, const tg_mcp_conn_t *mcp_conn,
                    tg_str_t text);
 
-    /* Is there room for a line in the log now? */
+    /*
+     * Checks whether a message of this level would be logged now, or there are
+     * too many.
+     */
     int (*can_log)(tg_mcp_server_t *server, int level);
 
-    /* A line for the log. */
+    /* Logs a message. */
     void (*log)(tg_mcp_server_t *server, int level, tg_str_t text);
 
-    /* What it asks has to be told to a worker that is not there yet. */
+    /*
+     * Schedules a retry, because a request of the server could not be sent to
+     * any worker yet.
+     */
     void (*retry)(tg_mcp_server_t *server);
 
-    /* It was freed. */
+    /* Called after a connection was freed. */
     void (*on_freed)(tg_mcp_server_t *server);
 } tg_mcp_conn_ops_t;
 
@@ -110,126 +150,148 @@ struct tg_mcp_conn_s {
     const tg_mcp_conn_ops_t *ops;
     tg_mcp_conn_state_t state;
     const tg_mcp_transport_t *transport;
-    char *cwd;   /* instead of the config's, or NULL */
-    int64_t uid; /* whose that must be; -1: anybody's */
+    char *cwd;   /* replaces the configured cwd, or NULL */
+    int64_t uid; /* required owner of `cwd`; -1: any */
 
     tg_caller_t caller;
     tg_mcp_client_t client;
-    tg_sched_source_t reader; /* reads the list that has come */
-    tg_uv_conn_t conn;        /* of all transports that are streams */
+    tg_sched_source_t reader; /* reads a list that has arrived */
+    tg_uv_conn_t conn;        /* used by all stream transports */
     int has_conn;
     tg_mcp_stdio_t stdio;
     tg_streamable_t streamable;
-    unsigned nhandles; /* what of the transport has to be closed */
+    unsigned nhandles; /* open handles of the transport */
 
-    tg_mcp_job_list_t waiting; /* not sent yet */
-    tg_mcp_job_list_t calls;   /* to be answered */
-    unsigned ncalls;           /* both */
+    tg_mcp_job_list_t waiting; /* calls that were not sent yet */
+    tg_mcp_job_list_t calls;   /* calls that wait for a response */
+    unsigned ncalls;           /* number of calls in both lists */
     tg_mcp_server_request_list_t server_requests;
     unsigned nserver_requests;
 
-    uv_timer_t timer; /* of the state */
+    uv_timer_t timer; /* next deadline, which depends on the state */
     uint64_t started_at;
-    uint64_t ready_at; /* 0: it was not, since its start */
+
+    /* Time at which it became ready; 0: not since its start. */
+    uint64_t ready_at;
+
     uint64_t used_at;
-    uint64_t retry_at; /* not before */
+    uint64_t retry_at; /* earliest time of the next start */
     unsigned nfailures;
-    int is_leaving; /* freed as soon as it has ended */
-    int has_served; /* it has answered a call since its start */
-    int is_restart; /* it ends, to be started and greeted otherwise */
-    tg_str_t why;   /* what calls are told that are lost just now */
+    int is_leaving; /* the connection is freed as soon as it has ended */
+    int has_served; /* the server has answered a call since its start */
+    int is_restart; /* the server ends in order to be started again */
+    tg_str_t why;   /* error message for calls that are being failed */
     char id[];
 };
 
-/* The one with this id, or NULL. */
+/* Returns the connection with this id, or NULL. */
 tg_mcp_conn_t *tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id);
 
-/* A new one; NULL: no memory. */
+/* Creates a connection. Returns NULL if out of memory. */
 tg_mcp_conn_t *tg_mcp_conn_new(tg_mcp_server_t *server,
                                const tg_mcp_transport_t *transport,
                                const tg_mcp_conn_ops_t *ops, tg_str_t id);
 
-/* Starts it soon, when it is stopped. */
+/* Starts a stopped connection in a later loop iteration. */
 void tg_mcp_conn_start_soon(tg_mcp_conn_t *mcp_conn);
 
 /*
- * Ends it and frees it, as soon as it has no calls, or now, which also leaves
- * it no time for an end of its own.
+ * Ends and frees the connection as soon as it has no calls. is_now: fails its
+ * calls, and ends the server without a grace period.
  */
 void tg_mcp_conn_shutdown(tg_mcp_conn_t *mcp_conn, int is_now);
 
 /*
- * Takes a call, sends it or lets it wait: TG_FAILURE_NONE; or why not is
- * appended to text.
+ * Takes a call, which is sent now or waits. Returns TG_FAILURE_NONE, or appends
+ * the reason to `text` and returns the type of failure.
  */
 tg_failure_t tg_mcp_conn_add_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call,
                                   tg_buf_t *text);
 
-/* One that was sent was not read: it waits for the next start. */
+/*
+ * Lets a sent call wait for the next start, because the server has not read it.
+ */
 void tg_mcp_conn_requeue_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call);
 
-/* The call is over, or nobody wants its answer any more. */
+/* Removes a call that has ended or was cancelled. */
 void tg_mcp_conn_remove_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call);
 
-/* --- for its transport --- */
+/* --- functions for transports --- */
 
+/* Begins the handshake after the transport was opened. */
 void tg_mcp_conn_on_opened(tg_mcp_conn_t *mcp_conn);
 
 /*
- * The session is over, the server is not: shakes hands anew.  Calls that it
- * has go on; others wait.
+ * Begins another handshake because the session is over, while the server
+ * continues. Calls that were sent continue; new ones wait.
  */
 void tg_mcp_conn_initialize_again(tg_mcp_conn_t *mcp_conn);
 
 /*
- * A call that was sent as this request was not executed: it is sent once
- * more, as soon as the instance is ready.
+ * Sends a call again as soon as the connection is ready, because the server did
+ * not execute it. `request` is the id with which it was sent.
  */
 void tg_mcp_conn_resend_request(tg_mcp_conn_t *mcp_conn, uint64_t request);
 
-/* The same, of which nothing more will be heard; text says why. */
+/*
+ * Fails a call that will not get a response. `request` is the id with which it
+ * was sent, `text` the reason.
+ */
 void tg_mcp_conn_fail_request(tg_mcp_conn_t *mcp_conn, uint64_t request,
                               tg_failure_t failure, tg_str_t text);
 
-/* What came: as tg_caller_input(). */
+/* Handles input. Returns the codes of tg_caller_handle_input(). */
 int tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
                          size_t *consumed);
 
-/* The other side has ended, or cannot be used; transport->explain says why. */
+/*
+ * Handles the end of the server or a fatal error. transport->append_reason()
+ * describes it.
+ */
 void tg_mcp_conn_on_lost(tg_mcp_conn_t *mcp_conn);
 
-/* One more thing of the transport is open, or has been closed. */
+/* Counts one more open handle of the transport. */
 void tg_mcp_conn_ref_handle(tg_mcp_conn_t *mcp_conn);
+
+/*
+ * Counts one closed handle of the transport. After the last one the connection
+ * is STOPPED.
+ */
 void tg_mcp_conn_unref_handle(tg_mcp_conn_t *mcp_conn);
 
-/* --- for the files of an instance --- */
+/* --- internal functions of a connection --- */
 
-/* The only way from one state to another. */
+/* Changes the state. No other function does. */
 void tg_mcp_conn_set_state(tg_mcp_conn_t *mcp_conn, tg_mcp_conn_state_t state);
 
-/* One that is to go, goes when it has no calls any more. */
+/* Continues tg_mcp_conn_shutdown() when there are no calls any more. */
 void tg_mcp_conn_finish_shutdown(tg_mcp_conn_t *mcp_conn);
 
-/* --- tg_mcp_conn_message.c: what the server says --- */
+/* --- messages of the server (tg_mcp_conn_message.c) --- */
 
 extern const tg_caller_ops_t tg_mcp_conn_caller_ops;
 
-/* What an MCP client makes of it. */
+/* Handles an event of the MCP client. */
 void tg_mcp_conn_on_event(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event);
 
-/* It could not be started, of which text is said. */
+/*
+ * Fails the connection. `format` is a printf() format of the reason, appended
+ * to the server's name.
+ */
 void tg_mcp_conn_fail(tg_mcp_conn_t *mcp_conn, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* It has its list. */
+/* Sets the state READY after the list has arrived, and sends waiting calls. */
 void tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn);
 
-/* One line in the log; and is there room for it now? */
+/* Checks whether a message of this level would be logged now. */
 int tg_mcp_conn_can_log(const tg_mcp_conn_t *mcp_conn, int level);
+
+/* Logs one message about the server. */
 void tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
 
-/* Sends what is to be sent, and waits for what comes next. */
+/* Sends pending output and sets the timer. */
 void tg_mcp_conn_flush(tg_mcp_conn_t *mcp_conn);
 
 #endif

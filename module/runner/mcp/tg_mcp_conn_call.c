@@ -1,6 +1,4 @@
-/*
- * The calls of an instance: those that wait for it, and those that it has.
- */
+/* The calls of a connection: waiting calls and sent calls. */
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 
@@ -22,7 +20,10 @@ tg_mcp_conn_send_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
     return rc == TG_LIMIT ? TG_FAILURE_ARGUMENTS : TG_FAILURE_INTERNAL;
 }
 
-/* Why a call cannot be taken now. */
+/*
+ * Checks whether the connection can take a call now. Appends the reason if it
+ * cannot.
+ */
 static tg_failure_t
 tg_mcp_conn_check_capacity(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 {
@@ -104,7 +105,7 @@ tg_mcp_conn_requeue_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
     TAILQ_INSERT_TAIL(&mcp_conn->waiting, call, link);
 }
 
-/* What was sent as this request, which is forgotten; or NULL. */
+/* Forgets a request, and returns its call or NULL. */
 static tg_mcp_job_t *
 tg_mcp_conn_forget_request(tg_mcp_conn_t *mcp_conn, uint64_t request)
 {
@@ -140,7 +141,7 @@ tg_mcp_conn_fail_request(tg_mcp_conn_t *mcp_conn, uint64_t request,
     }
 }
 
-/* It is ready: nothing has to wait. */
+/* Sends the waiting calls after the connection has become ready. */
 static void
 tg_mcp_conn_send_waiting(tg_mcp_conn_t *mcp_conn)
 {

@@ -1,15 +1,15 @@
-/*
- * What an MCP server says: answers, notifications, and requests of its own.
- */
+/* Messages of an MCP server: responses, notifications and requests. */
 #include "base/tg_utf8.h"
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/logging/tg_log.h"
 
-/* Of an error of its own, in the log and in what is told of a start. */
+/*
+ * Size of a buffer for a server's error, for the log and failures of its start.
+ */
 #define TG_MCP_CONN_ERROR_MAX 512
 
-/* The plain text of an escaped body, for people. */
+/* Decodes the body of a JSON string to visible text. */
 static void
 tg_mcp_conn_decode_error(char text[TG_MCP_CONN_ERROR_MAX], tg_str_t body)
 {
@@ -23,7 +23,7 @@ tg_mcp_conn_decode_error(char text[TG_MCP_CONN_ERROR_MAX], tg_str_t body)
     tg_buf_deinit(&plain);
 }
 
-/* --- the list --- */
+/* --- list of tools --- */
 
 static void
 tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
@@ -56,10 +56,12 @@ tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Bytes of a list that are read in one step, and one tool. */
+/*
+ * Number of bytes of a list that are read in one step, in addition to one tool.
+ */
 #define TG_MCP_CONN_LIST_STEP 16384
 
-/* Reads a list that has come, for one slice. */
+/* Reads a list that has arrived, for one time slice. */
 static void
 tg_mcp_conn_read_list(tg_sched_source_t *source)
 {
@@ -83,7 +85,7 @@ tg_mcp_conn_read_list(tg_sched_source_t *source)
     }
 }
 
-/* What is known of it stays, unless that is nothing. */
+/* Keeps the current list. Only a server without a list fails. */
 static void
 tg_mcp_conn_on_list_failed(tg_mcp_conn_t *mcp_conn)
 {
@@ -135,7 +137,7 @@ tg_mcp_conn_on_event(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event)
     }
 }
 
-/* --- what the caller tells --- */
+/* --- callbacks of the caller --- */
 
 static void
 tg_mcp_conn_on_response(void *host, void *tag, const tg_response_t *answer)
@@ -161,7 +163,7 @@ tg_mcp_conn_on_response(void *host, void *tag, const tg_response_t *answer)
     }
 }
 
-/* That of one call, which its token names. */
+/* Passes progress to the call with this progress token. */
 static void
 tg_mcp_conn_on_progress(tg_mcp_conn_t *mcp_conn, tg_str_t params)
 {
@@ -231,7 +233,7 @@ tg_mcp_conn_reply_roots(tg_mcp_conn_t *mcp_conn, tg_str_t id)
     tg_buf_deinit(&result);
 }
 
-/* A request of the server's own. */
+/* Handles a request of the server. */
 static void
 tg_mcp_conn_on_request(void *host, const tg_message_t *message)
 {
@@ -241,7 +243,7 @@ tg_mcp_conn_on_request(void *host, const tg_message_t *message)
     mcp_conn = host;
     spec = &mcp_conn->server->spec;
 
-    /* It asks, and does not read what it is answered; or it is over. */
+    /* Ignore requests of a server that ends or does not read responses. */
     if (mcp_conn->state == TG_MCP_CONN_ENDING
         || mcp_conn->transport->backlog(mcp_conn) > TG_MCP_CONN_REPLY_BACKLOG)
     {

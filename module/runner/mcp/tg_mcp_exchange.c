@@ -1,3 +1,4 @@
+/* One HTTP exchange of Streamable HTTP: response headers, body and end. */
 #include "runner/mcp/tg_mcp_exchange.h"
 
 #include "base/tg_json.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* --- what comes --- */
+/* --- response --- */
 
 static int
 tg_mcp_exchange_is_token(tg_str_t text, const char *word)
@@ -35,7 +36,10 @@ tg_mcp_exchange_parse_type(tg_str_t value)
                : TG_MCP_EXCHANGE_TEXT;
 }
 
-/* Visible characters of ASCII: what else there is could end a header. */
+/*
+ * Stores a session id of visible ASCII characters. Other characters could end a
+ * header; an id with them is invalid.
+ */
 static void
 tg_mcp_exchange_set_session_id(tg_mcp_exchange_t *exchange, tg_str_t value)
 {
@@ -54,7 +58,7 @@ tg_mcp_exchange_set_session_id(tg_mcp_exchange_t *exchange, tg_str_t value)
     }
 }
 
-/* Writes why the session's id of the handshake cannot be used. */
+/* Writes the reason why the session id of the handshake cannot be used. */
 static void
 tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
 {
@@ -70,7 +74,7 @@ tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
     }
 }
 
-/* Copies as much as a message may quote; secrets are hidden, then it is cut. */
+/* Copies a value for a message. Hides secrets before the value is cut. */
 static void
 tg_mcp_exchange_copy_quoted(const tg_mcp_exchange_t *exchange, char *quoted,
                             tg_str_t value)
@@ -131,8 +135,8 @@ tg_mcp_exchange_on_head(void *ctx, int status)
 }
 
 /*
- * A message becomes a line: between the tokens of JSON a line's end is a
- * blank, and within a string there is none.
+ * Appends a message as one line. Line ends between JSON tokens become spaces;
+ * within strings there are none.
  */
 static void
 tg_mcp_exchange_append_message(tg_mcp_exchange_t *exchange, tg_str_t message)
@@ -156,7 +160,10 @@ tg_mcp_exchange_append_message(tg_mcp_exchange_t *exchange, tg_str_t message)
     tg_buf_append_char(&exchange->in, '\n');
 }
 
-/* Bytes that are held of what came. */
+/*
+ * Reports the memory used by received data to the scheduler. Returns TG_OK, or
+ * TG_LIMIT if it is too much.
+ */
 static int
 tg_mcp_exchange_update_held_bytes(tg_mcp_exchange_t *exchange)
 {
@@ -173,7 +180,10 @@ tg_mcp_exchange_update_held_bytes(tg_mcp_exchange_t *exchange)
     return exchange->is_over_memory ? TG_LIMIT : TG_OK;
 }
 
-/* 0; or it cannot be read on. */
+/*
+ * Reads events. Returns 0, or another value if the stream cannot be read any
+ * more.
+ */
 static int
 tg_mcp_exchange_read_events(tg_mcp_exchange_t *exchange, const char *data,
                             size_t len)
@@ -189,7 +199,7 @@ tg_mcp_exchange_read_events(tg_mcp_exchange_t *exchange, const char *data,
     {
         exchange->nresumed = 0;
 
-        /* The first event of the old transport; one is enough to know. */
+        /* The first event shows whether the server has the old transport. */
         if (exchange->is_old_probe) {
             exchange->is_old_sse = tg_str_eq(event.type, TG_STR("endpoint"));
             return -1;
@@ -254,12 +264,12 @@ tg_mcp_exchange_resume(tg_mcp_exchange_t *exchange)
     }
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 /*
- * The message in a body of JSON.  Some servers put the mark of the byte order
- * in front, which JSON has not, and some call it plain text, HTML (as PHP does
- * by default) or another type.
+ * Returns the message in a JSON body, or an empty string. Some servers send a
+ * byte order mark, which JSON must not have, and some send JSON as plain text,
+ * HTML (PHP's default) or another type.
  */
 static tg_str_t
 tg_mcp_exchange_get_message(tg_mcp_exchange_t *exchange)
@@ -282,7 +292,10 @@ tg_mcp_exchange_get_message(tg_mcp_exchange_t *exchange)
     return exchange->type == TG_MCP_EXCHANGE_JSON ? text : TG_STR("");
 }
 
-/* Where a redirect leads to; what is secret in a URL stands in its query. */
+/*
+ * Stores the target of a redirect, without the query, which may contain
+ * secrets.
+ */
 static void
 tg_mcp_exchange_set_redirect(tg_mcp_exchange_t *exchange, const char *redirect)
 {
@@ -336,7 +349,7 @@ tg_mcp_exchange_on_done(void *ctx, const tg_http_exchange_end_t *end)
     exchange->on_event(exchange);
 }
 
-/* --- its beginning --- */
+/* --- start --- */
 
 static const tg_http_exchange_ops_t tg_mcp_exchange_http_ops = {
     .header = tg_mcp_exchange_on_header,

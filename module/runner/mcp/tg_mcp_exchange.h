@@ -1,11 +1,10 @@
 /*
- * One request of MCP's Streamable HTTP, and the messages that come back: one
- * in a body of JSON, or any number in a stream of events.
+ * One request of MCP's Streamable HTTP transport, and the messages of its
+ * response: one in a JSON body, or any number in an event stream.
  *
- *     (queued) ──▶ start ──▶ heard heard … over
+ *     (queued) ──▶ start ──▶ on_event, on_event, … (is_over)
  *
- * heard and over are told by a call that must only note it: libcurl may be
- * beneath it.
+ * on_event() must only schedule the work, as libcurl may be on the stack.
  */
 #ifndef TG_MCP_EXCHANGE_H
 #define TG_MCP_EXCHANGE_H
@@ -13,19 +12,29 @@
 #include "protocol/tg_sse.h"
 #include "runner/http/tg_http.h"
 
-/* Bytes that are read of an answer with an error. */
+/* Maximum size of the body of an error response that is read, in bytes. */
 #define TG_MCP_EXCHANGE_ERROR_MAX 65536
-/* Bytes of messages that nobody has read; with more, no more is received. */
+
+/*
+ * Maximum number of unread bytes of messages. At this number, no more is
+ * received.
+ */
 #define TG_MCP_EXCHANGE_UNREAD_MAX 65536
-/* Characters of a session's id; with a longer one the server cannot be used. */
+
+/*
+ * Maximum length of a session id in characters. A server with a longer one
+ * cannot be used.
+ */
 #define TG_MCP_EXCHANGE_SESSION_ID_MAX 1024
-/* Bytes of a header or a URL that a message quotes. */
+
+/* Size of a buffer for a header or a URL that a message quotes. */
 #define TG_MCP_EXCHANGE_QUOTED_MAX 256
-/* Bytes of the reason why there was no answer. */
+
+/* Size of the buffer for the reason of a missing response. */
 #define TG_MCP_EXCHANGE_REASON_MAX 256
 
 typedef enum {
-    TG_MCP_EXCHANGE_TEXT, /* another type, or none: maybe JSON after all */
+    TG_MCP_EXCHANGE_TEXT, /* another type or none; may still be JSON */
     TG_MCP_EXCHANGE_JSON,
     TG_MCP_EXCHANGE_EVENTS
 } tg_mcp_exchange_type_t;
@@ -36,81 +45,121 @@ typedef TAILQ_HEAD(tg_mcp_exchange_list_s,
 
 struct tg_mcp_exchange_s {
     TAILQ_ENTRY(tg_mcp_exchange_s) link;
-    void (*on_event)(
-        tg_mcp_exchange_t *exchange); /* something was heard, or all was */
-    void *host;
-    tg_http_exchange_t *http; /* NULL: it was not started, or is over */
-    char *body;               /* owned; NULL: there is none */
-    size_t len;
-    size_t max; /* bytes of a message that comes */
 
-    char *const *secrets; /* headers, whose values nobody may see */
+    /* Called after messages have arrived or the exchange has ended. */
+    void (*on_event)(tg_mcp_exchange_t *exchange);
+
+    void *host;
+
+    /* NULL: the exchange is not started, or is over. */
+    tg_http_exchange_t *http;
+
+    char *body; /* body of the request, owned; NULL: no body */
+    size_t len;
+    size_t max; /* maximum size of a received message */
+
+    char *const *secrets; /* headers whose values must be hidden */
     size_t nsecrets;
 
-    uint64_t request;  /* the id of the request in body; 0: it is none */
-    unsigned session;  /* the number of the session it belongs to */
-    unsigned nresumed; /* times that its stream was, without an event */
-    uint64_t due;      /* of the loop's clock: to be resumed, or given up */
-    unsigned is_initialize:1;    /* initialize */
-    unsigned is_initialized:1;   /* notifications/initialized */
-    unsigned is_cancel:1;        /* notifications/cancelled */
-    unsigned is_reply:1;         /* to a request of the server's */
-    unsigned is_listen_stream:1; /* what belongs to no request comes here */
-    unsigned is_started:1;
-    unsigned is_old_probe:1; /* a GET asks whether it is of the old transport */
-    unsigned is_resuming:1;  /* by GET, from the last event on */
+    uint64_t request;  /* id of the request in `body`; 0: not a request */
+    unsigned session;  /* number of the session of this exchange */
+    unsigned nresumed; /* number of resumptions since the last event */
 
-    int status; /* 0: no head came */
+    /*
+     * Time of the loop's clock at which the exchange is resumed or dropped, in
+     * ms.
+     */
+    uint64_t due;
+
+    unsigned is_initialize:1;  /* the message is the request `initialize` */
+    unsigned is_initialized:1; /* the message is notifications/initialized */
+    unsigned is_cancel:1;      /* the message is notifications/cancelled */
+    unsigned is_reply:1;       /* response to a request of the server */
+
+    /* Stream of messages that belong to no request. */
+    unsigned is_listen_stream:1;
+
+    unsigned is_started:1;
+    unsigned is_old_probe:1; /* a GET checks for the old transport HTTP+SSE */
+    unsigned is_resuming:1;  /* a GET resumes the stream after its last event */
+
+    int status; /* status of the response; 0: no headers yet */
     tg_mcp_exchange_type_t type;
     tg_sse_t events;
-    tg_buf_t text;        /* the body of an answer that is no stream */
-    tg_buf_t in;          /* the messages that came, a line each */
-    size_t inspected_len; /* bytes of in that the owner has looked at */
-    char session_id[TG_MCP_EXCHANGE_SESSION_ID_MAX + 1]; /* that it was given */
-    size_t session_len; /* of one that cannot be used; 0: it can */
-    char retry_after[TG_MCP_EXCHANGE_QUOTED_MAX]; /* the header, or empty */
-    /* WWW-Authenticate, likewise */
+    tg_buf_t text;        /* body of a response that is not a stream */
+    tg_buf_t in;          /* received messages, one per line */
+    size_t inspected_len; /* bytes of `in` that the owner has checked */
+
+    /* Id in Mcp-Session-Id of the response, or empty. */
+    char session_id[TG_MCP_EXCHANGE_SESSION_ID_MAX + 1];
+
+    size_t session_len; /* length of an invalid session id; 0: valid */
+
+    /* Retry-After header, or empty. */
+    char retry_after[TG_MCP_EXCHANGE_QUOTED_MAX];
+
+    /* WWW-Authenticate header, or empty. */
     char authenticate[TG_MCP_EXCHANGE_QUOTED_MAX];
 
-    /* once it is over: */
+    /* Members that are valid after the end: */
     int is_over;
     int was_sent;
     int is_too_large;
-    int is_over_memory; /* all that is received holds too much memory */
+    int is_over_memory; /* received data exceeds the memory limit */
     int is_redirect;
-    int is_old_sse;      /* it is a server of HTTP+SSE, of 2024-11-05 */
-    int is_session_lost; /* it says that it does not know the session */
-    char redirect[TG_MCP_EXCHANGE_QUOTED_MAX]; /* where to, without its query */
-    int is_refused; /* it could not be put into words of HTTP */
-    /* there was no (whole) answer; or empty */
+
+    /* The server has the transport HTTP+SSE of 2024-11-05. */
+    int is_old_sse;
+
+    int is_session_lost; /* the server does not know the session */
+
+    /* Target of a redirect without its query. */
+    char redirect[TG_MCP_EXCHANGE_QUOTED_MAX];
+
+    int is_refused; /* the message cannot be sent over HTTP */
+
+    /* Reason why there is no complete response, or empty. */
     char why[TG_MCP_EXCHANGE_REASON_MAX];
 };
 
-/* Takes body over; NULL: no memory, and it is freed. */
+/*
+ * Creates an exchange, which owns `body`. Returns NULL if out of memory; then
+ * `body` is freed.
+ */
 tg_mcp_exchange_t *tg_mcp_exchange_new(
     void (*on_event)(tg_mcp_exchange_t *exchange), void *host, char *body,
     size_t len, size_t max);
 
-/* Ends it, whatever goes on.  Not from news. */
+/*
+ * Cancels the exchange if necessary, and frees it. Must not be called from
+ * on_event().
+ */
 void tg_mcp_exchange_free(tg_mcp_exchange_t *exchange);
 
 /*
- * Sends it; the method and headers are the caller's, as in tg_http_request_t.
- * One that cannot be sent is over, which news tells.
+ * Sends the request. The caller sets the method, URL and headers as in
+ * tg_http_request_t. If the request cannot be sent, the exchange is over and
+ * on_event() is called.
  */
 void tg_mcp_exchange_start(tg_mcp_exchange_t *exchange, tg_http_pool_t *pool,
                            tg_http_request_t *request);
 
-/* Receives on, after its owner has read of in. */
+/* Continues to receive, after the owner has consumed a part of `in`. */
 void tg_mcp_exchange_resume(tg_mcp_exchange_t *exchange);
 
-/* It is to be started again, to go on where its stream has ended. */
+/* Prepares the exchange for another start, to resume its stream. */
 void tg_mcp_exchange_reset(tg_mcp_exchange_t *exchange);
 
-/* The id to resume its stream with; empty: none that a header can have. */
+/*
+ * Returns the id of the last event, or an empty string if there is none or it
+ * is not valid in a header.
+ */
 tg_str_t tg_mcp_exchange_get_last_id(const tg_mcp_exchange_t *exchange);
 
-/* No request; but the one that others wait for is none of these. */
+/*
+ * Checks whether the exchange is a notification or a response, except
+ * notifications/initialized, for which other messages wait.
+ */
 static inline int
 tg_mcp_exchange_is_notification(const tg_mcp_exchange_t *exchange)
 {

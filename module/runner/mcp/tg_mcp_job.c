@@ -1,3 +1,4 @@
+/* A call of a tool of an MCP server as a job: params, response and end. */
 #include "runner/mcp/tg_mcp_job.h"
 
 #include "catalog/tg_tool_result_repair.h"
@@ -36,7 +37,7 @@ static const char *const tg_mcp_job_members[] = {
     [TG_MCP_JOB_MEMBERS] = NULL,
 };
 
-/* --- its end --- */
+/* --- end --- */
 
 static void
 tg_mcp_job_on_closed(uv_handle_t *handle)
@@ -77,7 +78,9 @@ tg_mcp_job_stop(tg_job_t *job)
     tg_mcp_job_set_done(job->work);
 }
 
-/* Writes the answer until the time slice is over; with its end the job ends. */
+/*
+ * Writes the response until the time slice is over. Its end also ends the job.
+ */
 static void
 tg_mcp_job_write_response(tg_sched_source_t *source)
 {
@@ -119,7 +122,10 @@ tg_mcp_job_begin_response(tg_mcp_job_t *call)
                              &times);
 }
 
-/* What comes in one piece with progress, some clients take for no answer. */
+/*
+ * Sends the response, but not together with the last progress: some clients
+ * would not recognize it as a response.
+ */
 static void
 tg_mcp_job_schedule_response(tg_mcp_job_t *call)
 {
@@ -138,7 +144,7 @@ tg_mcp_job_schedule_response(tg_mcp_job_t *call)
     }
 }
 
-/* Ends the call with an outcome that does not outlive this. */
+/* Ends the call with an outcome whose data does not outlive this function. */
 static void
 tg_mcp_job_finish_outcome(tg_mcp_job_t *call, const tg_outcome_t *outcome)
 {
@@ -162,9 +168,9 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
 }
 
 /*
- * Ends the call with a result, as clients can read it.  It may ask for more
- * (MCP: resultType); what is wrong with one that cannot be repaired is said
- * when it is checked.
+ * Ends the call with a result, repaired so that clients can read it. The result
+ * may ask for more input (MCP: resultType). If it cannot be repaired, the check
+ * of the result reports the reason.
  */
 static void
 tg_mcp_job_finish_result(tg_mcp_job_t *call, tg_str_t raw)
@@ -204,8 +210,8 @@ tg_mcp_job_fail_too_large(tg_mcp_job_t *call)
 }
 
 /*
- * Ends a call with the JSON-RPC error that the server answered: code and data
- * stay as they are.  Data that nests too deep for a reply is left out.
+ * Ends a call with the server's JSON-RPC error. Keeps its code and its data,
+ * but omits data that is nested too deep for a response.
  */
 static void
 tg_mcp_job_finish_error(tg_mcp_job_t *call, const tg_response_t *answer)
@@ -259,7 +265,7 @@ static const tg_mcp_job_ops_t tg_mcp_job_ops = {
     .progress = tg_mcp_job_on_progress,
 };
 
-/* --- its beginning --- */
+/* --- start --- */
 
 static int
 tg_mcp_job_start(tg_job_t *job)
@@ -292,7 +298,10 @@ tg_mcp_job_start(tg_job_t *job)
     return failure == TG_FAILURE_NONE ? 0 : -1;
 }
 
-/* Only what may go into a log, and be compared as it is. */
+/*
+ * Checks an id of a connection: it must be suitable for a log and for
+ * comparison without decoding.
+ */
 static int
 tg_mcp_job_is_conn_id(tg_str_t raw)
 {

@@ -1,5 +1,6 @@
 /*
- * The kind `mcp`: one call of a tool of an MCP server (docs/protocols.md).
+ * The job type `mcp_call`: one call of a tool of an MCP server
+ * (docs/protocols.md).
  */
 #ifndef TG_MCP_JOB_H
 #define TG_MCP_JOB_H
@@ -8,10 +9,13 @@
 #include "runner/mcp/tg_mcp_server.h"
 #include "runner/output/tg_output_response.h"
 
-/* The deadline when none was given. */
+/* Default timeout in ms. */
 #define TG_MCP_JOB_TIMEOUT_DEFAULT 60000
 
-/* What its instance tells it, which drops it but for progress. */
+/*
+ * Callbacks from the connection. answer() and fail() remove the call from the
+ * connection.
+ */
 typedef struct {
     void (*answer)(tg_mcp_job_t *call, const tg_response_t *answer);
     void (*fail)(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
@@ -19,32 +23,37 @@ typedef struct {
 } tg_mcp_job_ops_t;
 
 struct tg_mcp_job_s {
-    TAILQ_ENTRY(tg_mcp_job_s) link; /* of its instance */
+    TAILQ_ENTRY(tg_mcp_job_s) link; /* link in a list of the connection */
     const tg_mcp_job_ops_t *ops;
     tg_job_t *job;
-    tg_mcp_conn_t *mcp_conn; /* NULL: it has none (yet) */
-    char *memory;            /* of the slices */
+    tg_mcp_conn_t *mcp_conn; /* NULL: no connection yet, or not any more */
+    char *memory;            /* buffer of the slices */
     tg_str_t key;
-    tg_str_t id;                           /* of the instance */
-    char *cwd;                             /* or NULL */
-    int64_t uid;                           /* whose it must be; -1: anybody's */
-    unsigned client_caps;                  /* what the client can be asked */
-    int64_t max_output;                    /* bytes of the result */
-    tg_output_store_params_t store_params; /* where a larger one is stored */
+    tg_str_t id; /* id of the connection */
+    char *cwd;   /* working directory, or NULL */
+
+    /* Required owner of `cwd`; -1: any. */
+    int64_t uid;
+
+    unsigned client_caps;                  /* capabilities of the client */
+    int64_t max_output;                    /* maximum size of the result */
+    tg_output_store_params_t store_params; /* storage of a larger result */
     tg_mcp_call_t call;
     int is_sent;
-    int is_resent;    /* it was sent in a session that was over */
-    uint64_t request; /* its id, and its progress token */
+    int is_resent;    /* was sent again after its session was over */
+    uint64_t request; /* id of the request and its progress token */
 
-    int has_gap_timer; /* the answer waits until progress has arrived */
+    int has_gap_timer; /* the response waits for the time after progress */
     uv_timer_t timer;
     int is_answering;
-    tg_buf_t result; /* the server's, as its message is gone by then */
+    tg_buf_t result; /* copy of the server's result */
     tg_output_response_t answer;
-    tg_sched_source_t source; /* waits while a large answer is written */
+
+    /* Waits for permission to write a large response. */
+    tg_sched_source_t source;
 };
 
-/* Its jobs' host is a tg_mcp_servers_t. */
+/* The job type. The host of its jobs is a tg_mcp_servers_t. */
 extern const tg_job_type_t tg_mcp_job_type;
 
 #endif

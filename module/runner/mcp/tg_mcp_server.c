@@ -1,3 +1,4 @@
+/* MCP servers: their connections, their list of tools and their end. */
 #include "runner/mcp/tg_mcp_server.h"
 
 #include "base/tg_utf8.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- all --- */
+/* --- all servers --- */
 
 void
 tg_mcp_servers_init(tg_mcp_servers_t *servers, tg_jobs_t *jobs,
@@ -25,7 +26,10 @@ tg_mcp_servers_init(tg_mcp_servers_t *servers, tg_jobs_t *jobs,
     servers->unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
     (void) uv_random(NULL, NULL, &servers->seed, sizeof(servers->seed), 0,
                      NULL);
-    /* What an earlier runner was told late is none of this one's. */
+    /*
+     * A random start, so that late responses to an earlier runner match no
+     * request.
+     */
     servers->nserver_requests = servers->seed & UINT32_MAX;
     TAILQ_INIT(&servers->list);
     TAILQ_INIT(&servers->leaving);
@@ -54,7 +58,7 @@ tg_mcp_server_find(const tg_mcp_servers_t *servers, tg_str_t key)
     return NULL;
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 static void
 tg_mcp_server_free(tg_mcp_server_t *server)
@@ -100,7 +104,7 @@ tg_mcp_server_on_conn_freed(tg_mcp_server_t *server)
     }
 }
 
-/* From here on nobody finds it, and its instances end. */
+/* Makes the server unfindable and shuts its connections down. */
 static void
 tg_mcp_server_shutdown(tg_mcp_server_t *server, int is_now)
 {
@@ -143,9 +147,12 @@ tg_mcp_servers_shutdown(tg_mcp_servers_t *servers)
     }
 }
 
-/* --- its instances --- */
+/* --- connections --- */
 
-/* Was it seen before that some instance has this list? */
+/*
+ * Checks whether the list of a connection with this digest is known, and
+ * remembers it.
+ */
 static int
 tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
 {
@@ -241,7 +248,7 @@ static uint64_t
 tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
                                 const tg_mcp_conn_t *mcp_conn)
 {
-    /* It was there for the list alone. */
+    /* The connection was started only for the list. */
     if (mcp_conn->id[0] == '\0' && server->spec.share != TG_MCP_SHARE_ALL) {
         return mcp_conn->used_at;
     }
@@ -277,7 +284,10 @@ tg_mcp_server_new_conn(tg_mcp_server_t *server, tg_str_t id)
                            &tg_mcp_server_conn_ops, id);
 }
 
-/* One that has no calls, the longest idle, makes room. */
+/*
+ * Shuts down the connection that has been idle for the longest time, to make
+ * room for another one.
+ */
 static void
 tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
 {
@@ -300,7 +310,10 @@ tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
     }
 }
 
-/* Whose it is, is its first call's. */
+/*
+ * Creates a connection with the user, working directory and capabilities of its
+ * first call.
+ */
 static tg_mcp_conn_t *
 tg_mcp_server_new_conn_for_call(tg_mcp_server_t *server,
                                 const tg_mcp_job_t *call)
@@ -381,7 +394,7 @@ tg_mcp_server_start(tg_mcp_server_t *server)
         return;
     }
 
-    /* Some servers list what their client can be asked for alone. */
+    /* Some servers list some tools only for clients with these capabilities. */
     if (server->spec.share == TG_MCP_SHARE_CONNECTION) {
         mcp_conn->client.client_caps = TG_CLIENT_CAPS_ALL;
     }
@@ -389,7 +402,7 @@ tg_mcp_server_start(tg_mcp_server_t *server)
     tg_mcp_conn_start_soon(mcp_conn);
 }
 
-/* --- its beginning, and that nobody watches it --- */
+/* --- start, and removal of servers without subscribers --- */
 
 tg_mcp_server_t *
 tg_mcp_server_new(tg_mcp_servers_t *servers, const tg_mcp_server_params_t *spec)

@@ -1,9 +1,10 @@
 /*
- * The MCP servers of the configs: who watches them, what tools they have,
- * and their instances (tg_mcp_conn.h).
+ * The configured MCP servers: their subscribers, tools and connections
+ * (tg_mcp_conn.h).
  *
- * A server is there from the first worker that watches it until nobody has
- * for a while; then its instances end, and it is freed with the last one.
+ * A server exists from its first subscription until there has been no
+ * subscriber for a while. Then its connections end, and it is freed with the
+ * last one.
  */
 #ifndef TG_MCP_SERVER_H
 #define TG_MCP_SERVER_H
@@ -14,23 +15,36 @@
 #include "runner/mcp/tg_mcp_server_params.h"
 #include "runner/jobs/tg_jobs.h"
 
-/* More than any config has. */
+/* Maximum number of servers, more than any config has. */
 #define TG_MCP_SERVERS_MAX 256
-/* Users or connections of one server that have an instance of their own. */
+
+/*
+ * Maximum number of connections of one server, for users or client connections.
+ */
 #define TG_MCP_SERVER_CONNS_MAX 256
-/* Bytes of its list, which goes to each worker and into a file. */
+
+/*
+ * Maximum size of a list of tools in bytes. It is sent to each worker and
+ * written to a file.
+ */
 #define TG_MCP_SERVER_LIST_MAX 16777216
-/* Lists of instances that differ, of which it is known that they do. */
+
+/* Number of known lists of connections that differ from the server's list. */
 #define TG_MCP_SERVER_OTHER_LISTS_MAX 16
-/* How long a reload may take until somebody watches it again. */
+
+/*
+ * Time in ms without a subscriber after which a server is removed. A reload
+ * must not take longer.
+ */
 #define TG_MCP_SERVER_UNSUBSCRIBED_MS 30000
-/* Of the last error, which workers are told. */
+
+/* Size of the buffer for the last error, which workers receive. */
 #define TG_MCP_SERVER_ERROR_MAX 1024
 
-/* What is told of one; that of its instances that is most alive. */
+/* State of a server: the most active state of its connections. */
 typedef enum {
     TG_MCP_SERVER_STOPPED,
-    TG_MCP_SERVER_FAILED, /* the last start */
+    TG_MCP_SERVER_FAILED, /* the last start failed */
     TG_MCP_SERVER_STARTING,
     TG_MCP_SERVER_READY
 } tg_mcp_server_state_t;
@@ -41,11 +55,11 @@ typedef struct {
     unsigned running;
 } tg_mcp_server_summary_t;
 
-/* A worker that wants to hear of it. */
+/* A worker that is notified of changes of the server. */
 typedef struct tg_mcp_subscriber_s {
     TAILQ_ENTRY(tg_mcp_subscriber_s) link;
     tg_peer_t *peer;
-    int is_list_due; /* what it has to be told yet */
+    int is_list_due; /* the list must be sent to the worker */
     int is_state_due;
 } tg_mcp_subscriber_t;
 
@@ -57,16 +71,22 @@ typedef TAILQ_HEAD(tg_mcp_conn_list_s, tg_mcp_conn_s) tg_mcp_conn_list_t;
 struct tg_mcp_servers_s {
     tg_jobs_t *jobs;
     tg_programs_t *programs;
-    tg_http_pool_t *http; /* of the host; set after tg_mcp_servers_init() */
+    tg_http_pool_t *http; /* set by the host after tg_mcp_servers_init() */
     tg_program_base_env_t env;
-    const char *dir; /* where lists are kept; NULL: nowhere */
+    const char *dir; /* state directory for the list cache; NULL: none */
     uint64_t seed;
     tg_mcp_server_list_t list;
-    tg_mcp_server_list_t leaving; /* nobody finds these any more */
-    unsigned n;                   /* of list */
-    unsigned nrunning;            /* instances */
-    uint64_t unsubscribed_ms;     /* TG_MCP_SERVER_UNSUBSCRIBED_MS */
-    uint64_t nserver_requests;    /* that were ever asked */
+
+    /* Servers that end and cannot be found any more. */
+    tg_mcp_server_list_t leaving;
+
+    unsigned n; /* number of servers in `list` */
+
+    /* Number of connections that are not stopped. */
+    unsigned nrunning;
+
+    uint64_t unsubscribed_ms;  /* TG_MCP_SERVER_UNSUBSCRIBED_MS by default */
+    uint64_t nserver_requests; /* number of the last request of a server */
 };
 
 struct tg_mcp_server_s {
@@ -75,10 +95,14 @@ struct tg_mcp_server_s {
     tg_mcp_server_params_t spec;
     int is_leaving;
     tg_mcp_subscriber_list_t subscribers;
-    tg_catalog_t *tools; /* NULL: not known */
-    int is_relisting;    /* one is started to see whether it changed */
-    int is_legacy;       /* it takes nothing before initialize */
-    /* digests of others, seen last */
+    tg_catalog_t *tools; /* list of tools; NULL: not known */
+
+    /* A connection starts in order to fetch the list again. */
+    int is_relisting;
+
+    int is_legacy; /* the server rejects any request before initialize */
+
+    /* Digests of other lists, seen most recently. */
     uint64_t other_digests[TG_MCP_SERVER_OTHER_LISTS_MAX];
     unsigned nother_digests;
     tg_mcp_conn_list_t mcp_conns;
@@ -86,42 +110,60 @@ struct tg_mcp_server_s {
     tg_mcp_server_summary_t notified;
     unsigned restarts;
     char error[TG_MCP_SERVER_ERROR_MAX];
-    tg_throttle_t logs[2];    /* its own lines, and ours about it */
-    uv_timer_t timer;         /* until it leaves, as nobody watches it */
-    uv_timer_t retry;         /* until workers take what is due */
-    tg_sched_source_t source; /* tells workers, and writes the list down */
-    unsigned cache_files_due; /* files of the list that are not written yet */
+
+    /* Limits of the server's and the runner's log messages. */
+    tg_throttle_t logs[2];
+
+    uv_timer_t timer; /* removal of a server without subscribers */
+
+    /* Retry of notifications that workers could not take. */
+    uv_timer_t retry;
+
+    tg_sched_source_t source; /* notifies workers and writes the list cache */
+    unsigned cache_files_due; /* number of list cache files to be written */
     unsigned nhandles;
 };
 
-/* dir may be NULL, and outlives them. */
+/* Initializes the servers. `dir` may be NULL and must outlive them. */
 void tg_mcp_servers_init(tg_mcp_servers_t *servers, tg_jobs_t *jobs,
                          tg_programs_t *programs, const char *dir);
 
-/* Ends all, now; jobs->ops->idle follows with the last. */
+/* Ends all servers now. jobs->ops->idle() is called after the last one. */
 void tg_mcp_servers_shutdown(tg_mcp_servers_t *servers);
+
+/* Checks whether there is no server, not even one that is ending. */
 int tg_mcp_servers_is_empty(const tg_mcp_servers_t *servers);
 
+/* Returns the server with this key, or NULL. */
 tg_mcp_server_t *tg_mcp_server_find(const tg_mcp_servers_t *servers,
                                     tg_str_t key);
 
-/* A new one, which takes the spec over; NULL: no memory. */
+/*
+ * Creates a server, which owns the content of `spec`. Returns NULL if out of
+ * memory; then `spec` is unchanged.
+ */
 tg_mcp_server_t *tg_mcp_server_new(tg_mcp_servers_t *servers,
                                    const tg_mcp_server_params_t *spec);
 
-/* Logs a line about a server, unless there are too many; and would it? */
+/* Logs a message about a server, unless there are too many. */
 void __attribute__((format(printf, 3, 4)))
 tg_mcp_server_log(tg_mcp_server_t *server, int level, const char *format, ...);
+
+/* Checks whether a message of this level would be logged now. */
 int tg_mcp_server_can_log(tg_mcp_server_t *server, int level);
 
-/* Somebody watches it: starts it, if that is wanted. */
+/*
+ * Starts the server if necessary, after a worker has subscribed or the list may
+ * have changed.
+ */
 void tg_mcp_server_start(tg_mcp_server_t *server);
 
-/* When nobody watches it any more, it ends after a while. */
+/* Removes the server after a while if it has no subscriber any more. */
 void tg_mcp_server_check_subscribers(tg_mcp_server_t *server);
 
 /*
- * Takes a call: TG_FAILURE_NONE, or why not is appended to text.
+ * Passes a call to a connection of the server. Returns TG_FAILURE_NONE, or
+ * appends the reason to `text` and returns the type of failure.
  */
 tg_failure_t tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
                                     tg_buf_t *text);

@@ -1,7 +1,4 @@
-/*
- * What is logged of an MCP server: its own lines and ours about it, neither
- * without end.
- */
+/* Log messages of and about an MCP server, with a limited rate. */
 #include "base/tg_utf8.h"
 #include "runner/mcp/tg_mcp_server.h"
 #include "runner/logging/tg_log.h"

@@ -1,3 +1,4 @@
+/* Notifications of workers, and writing the list cache, in time slices. */
 #include "runner/mcp/tg_mcp_server_notify.h"
 
 #include "runner/mcp/tg_list_cache.h"
@@ -6,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Steps of the scheduler in a notification, beside the bytes of a list. */
+/* Cost of a notification in a time slice, in bytes, in addition to the list. */
 #define TG_MCP_SERVER_NOTIFY_STEPS 1024
 
 static const char *const tg_mcp_server_state_names[] = {
@@ -87,7 +88,10 @@ tg_mcp_server_notify_peer(const tg_mcp_server_t *server, tg_peer_t *peer,
     tg_buf_deinit(&json);
 }
 
-/* Writes a file of the list that is not written yet: 1, or 0: there is none. */
+/*
+ * Writes the next file of the list cache that is due. Returns 1, or 0 if none
+ * is due.
+ */
 static int
 tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
 {
@@ -126,8 +130,8 @@ tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
 }
 
 /*
- * Tells a worker what is due, and returns the scheduler's steps of that.  One
- * that does not read hears it later, and the newest.
+ * Sends due notifications to a worker and returns their cost for the scheduler.
+ * A worker that does not read is notified later, of the newest state only.
  */
 static size_t
 tg_mcp_server_notify_subscriber(tg_mcp_server_t *server,
@@ -193,7 +197,7 @@ tg_mcp_server_run_notify(tg_sched_source_t *source)
     }
 }
 
-/* What is due, as far as a slice goes. */
+/* Sends due notifications for one time slice; the rest follows later. */
 static void
 tg_mcp_server_notify_subscribers(tg_mcp_server_t *server)
 {

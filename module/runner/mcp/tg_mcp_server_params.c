@@ -1,3 +1,4 @@
+/* Reads the params of an MCP server: a program, an address or a URL. */
 #include "runner/mcp/tg_mcp_server_params.h"
 
 #include "base/tg_json.h"
@@ -82,7 +83,7 @@ tg_mcp_server_is_key(tg_str_t raw, tg_str_t *key)
     return 1;
 }
 
-/* One of the words, the first where nothing is said; or -1. */
+/* Returns the index of a word in a list, 0 if the value is absent, or -1. */
 static int
 tg_mcp_server_params_find_word(tg_str_t raw, const char *const *words)
 {
@@ -97,7 +98,7 @@ tg_mcp_server_params_find_word(tg_str_t raw, const char *const *words)
     return raw.data == NULL ? 0 : -1;
 }
 
-/* "127.0.0.1:80" or "[::1]:80" */
+/* Parses an address such as "127.0.0.1:80" or "[::1]:80". */
 static int
 tg_mcp_server_params_parse_inet(tg_mcp_server_params_t *spec, char *text)
 {
@@ -164,7 +165,7 @@ tg_mcp_server_params_read_address(tg_mcp_server_params_t *spec, tg_str_t raw)
     return TG_OK;
 }
 
-/* A program, an address or a URL. */
+/* Reads the call target: a program, an address or a URL. */
 static int
 tg_mcp_server_params_read_target(tg_mcp_server_params_t *spec,
                                  const tg_str_t *values,

@@ -1,5 +1,5 @@
 /*
- * What an `mcp_server` of the config says, as a worker tells it
+ * Params of an `mcp_server` of the config, as a worker sends them
  * (docs/protocols.md, "Worker and runner").
  */
 #ifndef TG_MCP_SERVER_PARAMS_H
@@ -11,19 +11,32 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Its JSON; the arguments and variables of a program are some KB. */
+/*
+ * Maximum size of the JSON in bytes. The arguments and variables of a program
+ * have some KB.
+ */
 #define TG_MCP_SERVER_PARAMS_MAX 1048576
-/* How long one is kept that nobody calls, when nothing is said. */
+
+/*
+ * Default of idle_ms: the time without calls after which a connection is
+ * closed.
+ */
 #define TG_MCP_SERVER_IDLE_MS 600000
-/* For a start, when nothing is said: one that is downloaded takes its time. */
+
+/* Default of start_ms. A server that is downloaded first takes long. */
 #define TG_MCP_SERVER_START_MS 60000
-/* Bytes of a key, and of the name, for messages. */
+
+/* Minimum length of a key in bytes. */
 #define TG_MCP_SERVER_KEY_MIN 16
+
+/* Maximum length of a key in bytes. */
 #define TG_MCP_SERVER_KEY_MAX 64
+
+/* Maximum length of the name, for messages, in bytes. */
 #define TG_MCP_SERVER_NAME_MAX 128
 
 typedef enum {
-    TG_MCP_SHARE_ALL, /* one instance for everybody */
+    TG_MCP_SHARE_ALL, /* one connection for all clients */
     TG_MCP_SHARE_USER,
     TG_MCP_SHARE_CONNECTION
 } tg_mcp_sharing_t;
@@ -31,27 +44,36 @@ typedef enum {
 typedef struct {
     char key[TG_MCP_SERVER_KEY_MAX + 1];
     char name[TG_MCP_SERVER_NAME_MAX + 1];
-    char place[TG_MCP_SERVER_KEY_MAX + 1]; /* what is called at all; or empty */
-    tg_program_params_t program;           /* argv is NULL: none */
-    tg_mcp_server_url_t url; /* url is NULL: none, it is at the address */
+
+    /* Identifies the call target alone: exec, pass or url; or empty. */
+    char place[TG_MCP_SERVER_KEY_MAX + 1];
+
+    tg_program_params_t program; /* argv is NULL: not a program */
+    tg_mcp_server_url_t url;     /* url is NULL: not HTTP */
     union {
         struct sockaddr any;
         struct sockaddr_un un;
         struct sockaddr_storage room;
     } address;
-    char *roots; /* a raw array, owned; or NULL */
+    char *roots; /* raw JSON array, owned; or NULL */
     tg_mcp_sharing_t share;
-    int is_boot;       /* it runs as long as it is watched */
-    uint64_t idle_ms;  /* 0: for ever */
-    uint64_t start_ms; /* from its start to its list */
+    int is_boot; /* the server runs as long as it has subscribers */
+
+    /* Idle time before a connection is closed; 0: unlimited. */
+    uint64_t idle_ms;
+
+    uint64_t start_ms; /* timeout from the start to the list */
 } tg_mcp_server_params_t;
 
-/* Is a raw string a key?  Then it is key. */
+/*
+ * Checks whether a raw value is a key: 16 to 64 letters, digits, - and _. Then
+ * *key is its content.
+ */
 int tg_mcp_server_is_key(tg_str_t raw, tg_str_t *key);
 
 /*
- * Reads the params of `mcp_watch`.  TG_OK, and it must be freed; TG_INVALID and
- * *why, static; TG_NOMEM.
+ * Reads the params of `mcp_watch`. Returns TG_OK, and `spec` must be freed;
+ * TG_INVALID with a static reason in *why; or TG_NOMEM.
  */
 int tg_mcp_server_params_read(tg_mcp_server_params_t *spec, tg_str_t params,
                               const tg_program_base_env_t *env,

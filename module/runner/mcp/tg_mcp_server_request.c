@@ -1,3 +1,4 @@
+/* Forwards requests of MCP servers to clients, and the responses back. */
 #include "runner/mcp/tg_mcp_server_request.h"
 
 #include "runner/mcp/tg_mcp_job.h"
@@ -7,11 +8,11 @@
 
 struct tg_mcp_server_request_s {
     TAILQ_ENTRY(tg_mcp_server_request_s) link;
-    tg_mcp_job_t *call; /* by which it was asked; NULL: not yet */
-    uint64_t number;    /* of the runner's */
-    tg_str_t id;        /* raw, the server's */
+    tg_mcp_job_t *call; /* call by which it was sent; NULL: not sent yet */
+    uint64_t number;    /* the runner's number of the request */
+    tg_str_t id;        /* the server's id of the request, raw JSON */
     tg_str_t method;
-    tg_str_t params; /* raw or absent */
+    tg_str_t params; /* raw JSON, or absent */
     char memory[];
 };
 
@@ -24,9 +25,9 @@ tg_mcp_server_request_free(tg_mcp_conn_t *mcp_conn,
     free(server_request);
 }
 
-/* --- what the worker hears --- */
+/* --- messages to the worker --- */
 
-/* {"id":ID,"ask":7, and so on */
+/* Writes the beginning of an object: {"id":ID,"ask":7 */
 static void
 tg_mcp_server_request_write_ids(tg_buf_t *json,
                                 const tg_mcp_server_request_t *server_request)
@@ -56,7 +57,10 @@ tg_mcp_server_request_notify(const tg_mcp_server_request_t *server_request,
     tg_buf_deinit(json);
 }
 
-/* Nobody waits for the answer; on its way to another worker nobody is told. */
+/*
+ * Cancels the request at the worker. A call that is moving to another worker
+ * has no worker to notify.
+ */
 static void
 tg_mcp_server_request_cancel(const tg_mcp_server_request_t *server_request)
 {
@@ -71,8 +75,9 @@ tg_mcp_server_request_cancel(const tg_mcp_server_request_t *server_request)
 }
 
 /*
- * Which call a server asks for, it does not say; all are of one client, which
- * whoever has one of them can ask.
+ * Returns a call whose worker can receive the request, or NULL. The server does
+ * not say to which call its request belongs; all calls belong to one client, so
+ * any of them will do.
  */
 static tg_mcp_job_t *
 tg_mcp_server_request_find_call(const tg_mcp_conn_t *mcp_conn)
@@ -118,16 +123,16 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
         tg_json_write_member(&json, ",\"params\":", server_request->params);
         tg_mcp_server_request_notify(server_request, TG_STR("ask"), &json);
 
-        /* A person takes time, which is not the server's. */
+        /* The time that a person takes must not count as the server's. */
         tg_job_on_progress(call->job, 1);
     }
 
     return 0;
 }
 
-/* --- the server asks --- */
+/* --- requests of the server --- */
 
-/* NULL: no memory. */
+/* Creates a request. Returns NULL if out of memory. */
 static tg_mcp_server_request_t *
 tg_mcp_server_request_new(tg_mcp_conn_t *mcp_conn, const tg_message_t *message)
 {
@@ -150,7 +155,9 @@ tg_mcp_server_request_new(tg_mcp_conn_t *mcp_conn, const tg_message_t *message)
     return server_request;
 }
 
-/* Why nobody can be asked, or NULL. */
+/*
+ * Returns NULL if the request may be sent to the client, or an error message.
+ */
 static const char *
 tg_mcp_server_request_check(const tg_mcp_conn_t *mcp_conn,
                             const tg_message_t *message)
@@ -247,7 +254,7 @@ tg_mcp_server_requests_on_call_done(tg_mcp_conn_t *mcp_conn,
     }
 }
 
-/* --- the client answers --- */
+/* --- responses of the client --- */
 
 enum {
     TG_MCP_RESPONSE_ASK,
@@ -263,7 +270,7 @@ static const char *const tg_mcp_response_members[] = {
     [TG_MCP_RESPONSE_MEMBERS] = NULL,
 };
 
-/* What was asked with that number, or NULL. */
+/* Returns the request with this number and its connection, or NULL. */
 static tg_mcp_server_request_t *
 tg_mcp_server_request_find(const tg_mcp_servers_t *servers, int64_t number,
                            tg_mcp_conn_t **mcp_conn)

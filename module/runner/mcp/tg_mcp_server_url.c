@@ -1,3 +1,4 @@
+/* Reads the URL, headers and options of an MCP server over HTTP. */
 #include "runner/mcp/tg_mcp_server_url.h"
 
 #include "base/tg_json.h"
@@ -46,7 +47,7 @@ tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url, const tg_str_t *values,
         return TG_INVALID;
     }
 
-    /* The others follow in the place of its end. */
+    /* The other headers begin at the NULL of the secrets and replace it. */
     slots--;
     url->nsecrets = (size_t) (slots - url->headers);
 
@@ -95,7 +96,7 @@ tg_mcp_server_url_read(tg_mcp_server_url_t *url, const tg_str_t *values,
 
     url->connect_ms = (uint64_t) connect_ms;
 
-    /* Decoded and terminated, each is shorter than it is raw. */
+    /* A decoded string and its NUL are shorter than the raw string. */
     nslots = (size_t) (headers + secrets) + 2;
     url->size = nslots * sizeof(char *);
 
@@ -114,7 +115,7 @@ tg_mcp_server_url_read(tg_mcp_server_url_t *url, const tg_str_t *values,
 void
 tg_mcp_server_url_free(tg_mcp_server_url_t *url)
 {
-    /* Nothing may find secrets in memory that it is given. */
+    /* Erase secrets before the memory is reused. */
     if (url->memory != NULL) {
         explicit_bzero(url->memory, url->size);
     }

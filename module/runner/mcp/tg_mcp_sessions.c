@@ -1,3 +1,4 @@
+/* Saves and ends the HTTP sessions of MCP servers. */
 #include "runner/mcp/tg_mcp_sessions.h"
 
 #include "runner/http/tg_http_params.h"
@@ -6,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* --- those that there are --- */
+/* --- current sessions --- */
 
 static void
 tg_mcp_sessions_append(const tg_mcp_server_t *server, tg_buf_t *text)
@@ -25,7 +26,10 @@ tg_mcp_sessions_append(const tg_mcp_server_t *server, tg_buf_t *text)
     }
 }
 
-/* Another one of the same key, or NULL: one leaves, the other follows. */
+/*
+ * Returns another server with this key, or NULL. While one ends, the next one
+ * may exist already.
+ */
 static const tg_mcp_server_t *
 tg_mcp_sessions_find_same_key(const tg_mcp_server_t *server)
 {
@@ -86,9 +90,9 @@ tg_mcp_sessions_on_ended(tg_streamable_t *streamable)
     }
 }
 
-/* --- those that were left --- */
+/* --- sessions of earlier runners --- */
 
-/* Whatever becomes of it, nobody waits for that. */
+/* Ignores the response to DELETE. */
 static int
 tg_mcp_sessions_on_body(void *ctx, const char *data, size_t len)
 {
@@ -111,7 +115,7 @@ static const tg_http_exchange_ops_t tg_mcp_sessions_http_ops = {
     .done = tg_mcp_sessions_on_done,
 };
 
-/* "ID VERSION" */
+/* Ends a session by DELETE. The line is "ID VERSION". */
 static void
 tg_mcp_sessions_delete(tg_mcp_server_t *server, char *line)
 {

@@ -1,21 +1,22 @@
 /*
- * The sessions that MCP servers over HTTP have for this runner: they are
- * written down while there are any, so that the runner that follows one that
- * was killed ends them.  Nothing else would, before the servers have enough of
- * them.
+ * Saves the sessions that this runner has with MCP servers over HTTP, so that
+ * after the runner was killed, the next one ends them. Otherwise they would
+ * last until the servers drop them.
  *
- *   ID VERSION, a line for each
+ * The file has one line per session: ID VERSION
  */
 #ifndef TG_MCP_SESSIONS_H
 #define TG_MCP_SESSIONS_H
 
 #include "runner/mcp/tg_mcp_server.h"
 
-/* One has begun; or is over, if there was one. */
+/* Saves the current sessions of a server, after one has begun or ended. */
 void tg_mcp_sessions_save(tg_mcp_server_t *server);
+
+/* Forgets the session, if there is one, and saves the remaining ones. */
 void tg_mcp_sessions_on_ended(tg_streamable_t *streamable);
 
-/* Ends those that an earlier runner has left. */
+/* Ends the sessions that an earlier runner left. */
 void tg_mcp_sessions_delete_leftovers(tg_mcp_server_t *server);
 
 #endif

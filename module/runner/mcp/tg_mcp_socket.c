@@ -1,6 +1,4 @@
-/*
- * An MCP server behind a Unix or TCP socket.
- */
+/* The transport to an MCP server with a Unix or TCP socket. */
 #include "runner/mcp/tg_mcp_server.h"
 #include "runner/mcp/tg_mcp_stream.h"
 

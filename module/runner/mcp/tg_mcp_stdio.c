@@ -1,3 +1,6 @@
+/*
+ * The stdio transport of MCP: starts a program, reads its stderr and ends it.
+ */
 #include "runner/mcp/tg_mcp_stdio.h"
 
 #include "base/tg_utf8.h"
@@ -12,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The program's descriptors: standard input and outputs. */
+/* Descriptors of the program: standard input, output and error. */
 #define TG_MCP_STDIO_FDS 3
 
 /* --- stderr --- */
@@ -114,7 +117,7 @@ tg_mcp_stdio_on_stderr(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     }
 }
 
-/* What it said last, before anybody is told that it has ended. */
+/* Reads the rest of stderr before the end of the program is reported. */
 static void
 tg_mcp_stdio_drain_stderr(tg_mcp_conn_t *mcp_conn)
 {
@@ -144,7 +147,7 @@ tg_mcp_stdio_drain_stderr(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* --- the end --- */
+/* --- end --- */
 
 static void
 tg_mcp_stdio_on_timer_closed(uv_handle_t *handle)
@@ -167,7 +170,7 @@ tg_mcp_stdio_close_fds(const int *fds, int n)
     }
 }
 
-/* Nothing of it is left, or it was not started. */
+/* Closes the handles after the last process has ended or the start failed. */
 static void
 tg_mcp_stdio_set_gone(tg_mcp_conn_t *mcp_conn)
 {
@@ -186,7 +189,9 @@ tg_mcp_stdio_on_gone(tg_program_t *program)
     tg_mcp_stdio_set_gone(program->host);
 }
 
-/* Its time for an end of its own, or for its last words, has passed. */
+/*
+ * Handles the end of the time to exit, or of the time to read remaining output.
+ */
 static void
 tg_mcp_stdio_on_timer(uv_timer_t *timer)
 {
@@ -203,7 +208,10 @@ tg_mcp_stdio_on_timer(uv_timer_t *timer)
     }
 }
 
-/* Its output has ended, or its main process: soon both have. */
+/*
+ * Handles the end of the output or of the main process. The other one usually
+ * follows soon.
+ */
 static void
 tg_mcp_stdio_on_ended(tg_mcp_conn_t *mcp_conn, uint64_t wait)
 {
@@ -271,7 +279,10 @@ tg_mcp_stdio_close(tg_mcp_conn_t *mcp_conn, int is_now)
     }
 }
 
-/* What is left in the pipe was sent before it ended. */
+/*
+ * Returns the number of bytes in the pipe of stdin, sent before the program
+ * ended.
+ */
 static size_t
 tg_mcp_stdio_get_unread(const tg_mcp_conn_t *mcp_conn)
 {
@@ -317,9 +328,12 @@ tg_mcp_stdio_append_reason(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
     }
 }
 
-/* --- the beginning --- */
+/* --- start --- */
 
-/* Three pipes: the program's ends and ours. */
+/*
+ * Creates three pipes: the program's ends and the runner's ends. Returns 0 or
+ * an errno value.
+ */
 static int
 tg_mcp_stdio_open_pipes(int *theirs, int *ours)
 {
@@ -342,7 +356,10 @@ tg_mcp_stdio_open_pipes(int *theirs, int *ours)
     return 0;
 }
 
-/* It runs: our ends become the loop's. */
+/*
+ * Opens the runner's pipe ends in the loop after the program was started.
+ * Returns 0 or a libuv error.
+ */
 static int
 tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *ours)
 {
@@ -379,8 +396,9 @@ tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *ours)
 }
 
 /*
- * The folder of a client's: a descriptor, so that it is the one that was
- * looked at where the program starts.  An errno.
+ * Opens the working directory and checks its owner. Using the descriptor
+ * ensures that the program starts in the directory that was checked. Returns 0
+ * or an errno value; EPERM for another owner.
  */
 static int
 tg_mcp_stdio_open_cwd(const tg_mcp_conn_t *mcp_conn, const char *path, int *fd)

@@ -1,7 +1,4 @@
-/*
- * An MCP server that is a program: its pipes, what it writes to stderr, and
- * its end.
- */
+/* The stdio transport of MCP: a program, its pipes, its stderr and its end. */
 #ifndef TG_MCP_STDIO_H
 #define TG_MCP_STDIO_H
 
@@ -9,28 +6,34 @@
 #include "runner/process/tg_output_tail.h"
 #include "transport/tg_uv_sched.h"
 
-/* For an end of its own, when its standard input has ended. */
+/* Time in ms for the server to exit after the end of its standard input. */
 #define TG_MCP_STDIO_EOF_MS 500
-/* What it has written may come later than the news that it has ended. */
+
+/* Time in ms to read remaining output after the program has ended. */
 #define TG_MCP_STDIO_DRAIN_MS 200
-/* Unread stderr at its end: what a pipe may hold. */
+
+/*
+ * Maximum number of bytes of stderr that are read at the end: the capacity of a
+ * pipe.
+ */
 #define TG_MCP_STDIO_PIPE_MAX 1048576
-/* Of a line of stderr, in the log. */
+
+/* Maximum length of a line of stderr in the log. */
 #define TG_MCP_STDIO_LINE_MAX 300
 
 typedef struct {
     tg_program_t program;
     uv_pipe_t err;
-    tg_uv_stream_reader_t reader; /* of err */
+    tg_uv_stream_reader_t reader; /* reader of `err` */
     int has_err;
-    int in;       /* its end of the pipe of its standard input, or -1 */
-    int is_eof;   /* its output has ended */
-    int is_over;  /* which was said, or asked for */
-    int has_gone; /* nothing of the program is left */
+    int in;       /* the program's end of its stdin pipe, or -1 */
+    int is_eof;   /* the standard output has ended */
+    int is_over;  /* the end was reported or requested */
+    int has_gone; /* no process of the program is left */
     tg_output_tail_t tail;
-    char line[TG_MCP_STDIO_LINE_MAX]; /* the beginning of one */
+    char line[TG_MCP_STDIO_LINE_MAX]; /* beginning of an incomplete line */
     size_t line_len;
-    int is_long; /* it went on */
+    int is_long; /* the line was too long */
 } tg_mcp_stdio_t;
 
 #endif

@@ -1,3 +1,4 @@
+/* The stream of a connection to an MCP server, for stdio and sockets. */
 #include "runner/mcp/tg_mcp_stream.h"
 
 #include "runner/mcp/tg_mcp_server.h"

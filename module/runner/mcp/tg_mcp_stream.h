@@ -1,6 +1,6 @@
 /*
- * What the transports have in common that are streams of lines: the
- * connection of an instance.
+ * The byte stream of a connection, for the transports stdio and socket, whose
+ * messages are lines.
  */
 #ifndef TG_MCP_STREAM_H
 #define TG_MCP_STREAM_H
@@ -8,17 +8,28 @@
 #include "runner/mcp/tg_mcp_conn.h"
 
 /*
- * Reads from one descriptor and writes to another, which are the stream's
- * from now on; or connects.  0 or a libuv error.  tg_mcp_conn_on_opened()
- * follows, or tg_mcp_conn_on_lost().
+ * Opens a stream that reads from descriptor `in` and writes to `out`, and owns
+ * both. Returns 0 or a libuv error. Calls tg_mcp_conn_on_opened().
  */
 int tg_mcp_stream_open(tg_mcp_conn_t *mcp_conn, int in, int out);
+
+/*
+ * Begins to connect to an address. Returns 0 or a libuv error.
+ * tg_mcp_conn_on_opened() or transport->on_ended() follows.
+ */
 int tg_mcp_stream_connect(tg_mcp_conn_t *mcp_conn,
                           const struct sockaddr *address);
 
+/* Writes the pending output. Does nothing if the stream is closed. */
 void tg_mcp_stream_flush(tg_mcp_conn_t *mcp_conn);
+
+/* Returns the number of bytes that were not written yet. */
 size_t tg_mcp_stream_get_backlog(const tg_mcp_conn_t *mcp_conn);
+
+/* Checks after a message of `size` bytes whether the time slice is over. */
 int tg_mcp_stream_is_slice_over(tg_mcp_conn_t *mcp_conn, size_t size);
+
+/* Closes the stream, if it is open. */
 void tg_mcp_stream_close(tg_mcp_conn_t *mcp_conn);
 
 #endif

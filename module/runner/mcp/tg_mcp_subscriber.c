@@ -1,3 +1,4 @@
+/* The methods by which workers subscribe to MCP servers. */
 #include "runner/mcp/tg_mcp_subscriber.h"
 
 #include "runner/mcp/tg_list_cache.h"
@@ -6,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* --- who watches it --- */
+/* --- subscribers --- */
 
 static tg_mcp_subscriber_t *
 tg_mcp_subscriber_find(const tg_mcp_server_t *server, const tg_peer_t *peer)
@@ -76,7 +77,10 @@ tg_mcp_server_respond_state(const tg_mcp_server_t *server, tg_peer_t *peer,
     tg_buf_deinit(&json);
 }
 
-/* The server of that spec, which is taken over or freed; NULL: no memory. */
+/*
+ * Returns the server with the key of `spec`, and creates it if necessary. Takes
+ * the content of `spec` over or frees it. Returns NULL if out of memory.
+ */
 static tg_mcp_server_t *
 tg_mcp_servers_find_or_add(tg_mcp_servers_t *servers,
                            tg_mcp_server_params_t *spec)
@@ -163,7 +167,7 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
 
     tg_list_cache_touch(servers->dir, server->spec.key, server->spec.place);
 
-    /* The name is that of the worker's block, which may be another one. */
+    /* The name is that of the worker's config block, which may differ. */
     if (server->tools != NULL) {
         (void) tg_list_cache_write_name(servers->dir, spec.name,
                                         server->spec.key);
@@ -173,7 +177,10 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
     tg_mcp_server_start(server);
 }
 
-/* The server of the request's key; or answers that there is none. */
+/*
+ * Returns the server with the request's key. If there is none, responds with an
+ * error and returns NULL.
+ */
 static tg_mcp_server_t *
 tg_mcp_servers_require(const tg_mcp_servers_t *servers, tg_peer_t *peer,
                        const tg_request_t *request)

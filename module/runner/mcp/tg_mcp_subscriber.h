@@ -1,5 +1,5 @@
 /*
- * The workers that watch MCP servers: what they ask, and what they are told
+ * The workers that subscribe to MCP servers: their requests and notifications
  * (docs/protocols.md, "Worker and runner").
  */
 #ifndef TG_MCP_SUBSCRIBER_H
@@ -8,15 +8,25 @@
 #include "protocol/tg_peer.h"
 #include "runner/mcp/tg_mcp_server.h"
 
-/* The methods mcp_watch, mcp_unwatch and mcp_leave: answer the request. */
+/*
+ * Handles the method `mcp_watch`: creates the server if necessary, adds the
+ * peer as a subscriber and responds.
+ */
 void tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
                               tg_request_t *request);
+
+/* Handles the method `mcp_unwatch`: removes the subscriber and responds. */
 void tg_mcp_servers_unsubscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
                                 tg_request_t *request);
+
+/*
+ * Handles the method `mcp_leave`: shuts a connection of the server down and
+ * responds.
+ */
 void tg_mcp_servers_shutdown_conn(tg_mcp_servers_t *servers, tg_peer_t *peer,
                                   tg_request_t *request);
 
-/* The peer's connection has ended. */
+/* Removes the subscriptions of a peer that has disconnected. */
 void tg_mcp_servers_on_peer_closed(tg_mcp_servers_t *servers,
                                    const tg_peer_t *peer);
 

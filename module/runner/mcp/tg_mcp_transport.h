@@ -1,9 +1,9 @@
 /*
- * How bytes go to an MCP server and back: stdio of a program that is started
+ * Interface of the transports to an MCP server: stdio of a program
  * (tg_mcp_stdio.c), a socket (tg_mcp_socket.c), or HTTP (tg_streamable.c).
- * Another way is another file with a table as this.
+ * Another transport is another file with such a table.
  *
- * What is to be sent stands in the instance's caller.
+ * The output to send is in mcp_conn->caller.
  */
 #ifndef TG_MCP_TRANSPORT_H
 #define TG_MCP_TRANSPORT_H
@@ -15,43 +15,47 @@ typedef struct tg_mcp_conn_s tg_mcp_conn_t;
 
 typedef struct {
     /*
-     * Begins to open: tg_mcp_conn_on_opened() follows, maybe at once, or
-     * tg_mcp_conn_on_lost().  TG_FAILURE_NONE, or what is appended to why; then
-     * close() is called, too.
+     * Begins to open. tg_mcp_conn_on_opened() follows, possibly before open()
+     * returns, or tg_mcp_conn_on_lost(). Returns TG_FAILURE_NONE, or appends
+     * the reason to `why` and returns the type of failure; then the connection
+     * calls close().
      */
     tg_failure_t (*open)(tg_mcp_conn_t *mcp_conn, tg_buf_t *why);
 
-    /* Sends what there is to be sent. */
+    /* Sends pending output. */
     void (*flush)(tg_mcp_conn_t *mcp_conn);
 
-    /* The stream has ended (tg_mcp_stream.h); of those that are streams. */
+    /*
+     * Called at the end of a stream (tg_mcp_stream.h). Only for stream
+     * transports.
+     */
     void (*on_ended)(tg_mcp_conn_t *mcp_conn);
 
-    /* Bytes that the server has not taken yet. */
+    /* Returns the number of bytes that the server has not received yet. */
     size_t (*backlog)(const tg_mcp_conn_t *mcp_conn);
 
     /*
-     * Bytes that were sent and that a server which has ended did not read.
-     * NULL: that is not known.
+     * Returns the number of sent bytes that a server which has ended did not
+     * read. NULL: unknown.
      */
     size_t (*get_unread)(const tg_mcp_conn_t *mcp_conn);
 
-    /* Has the server ended as if that were no failure?  NULL: never. */
+    /* Checks whether the server has ended successfully. NULL: never. */
     int (*has_finished)(const tg_mcp_conn_t *mcp_conn);
 
     /*
-     * Asked after a message of size bytes while there are more: is the time
-     * slice over?
+     * Checks after a message of `size` bytes, when there are more messages,
+     * whether the time slice is over.
      */
     int (*is_slice_over)(tg_mcp_conn_t *mcp_conn, size_t size);
 
-    /* Appends how it ended, as " exited with status 1: …". */
+    /* Appends the reason of the end, such as " exited with status 1: …". */
     void (*append_reason)(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text);
 
     /*
-     * Ends it, is_now without time for an end of its own; it may be called
-     * again.  What it holds (tg_mcp_conn_ref_handle()) is released when that is
-     * closed, not from here.
+     * Ends the server; is_now: without a grace period. May be called
+     * repeatedly. Handles (tg_mcp_conn_ref_handle()) are released when they are
+     * closed, never within close().
      */
     void (*close)(tg_mcp_conn_t *mcp_conn, int is_now);
 } tg_mcp_transport_t;

@@ -1,3 +1,4 @@
+/* The Streamable HTTP transport: incoming messages, timers, open and close. */
 #include "runner/http/tg_http_params.h"
 #include "runner/mcp/tg_mcp_sessions.h"
 #include "runner/jobs/tg_job_result.h"
@@ -10,7 +11,7 @@ tg_streamable_get_sched(const tg_streamable_t *streamable)
     return &streamable->mcp_conn->server->servers->jobs->sched.sched;
 }
 
-/* libcurl may be beneath it: what there is to do is done when it is not. */
+/* Schedules the work, as libcurl may be on the stack. */
 static void
 tg_streamable_on_exchange_event(tg_mcp_exchange_t *exchange)
 {
@@ -26,9 +27,9 @@ tg_streamable_get_now(const tg_streamable_t *streamable)
     return uv_now(streamable->timer.loop);
 }
 
-/* --- what is heard --- */
+/* --- incoming messages --- */
 
-/* Can it go back in a header? */
+/* Checks whether the version can be sent in a header. */
 static int
 tg_streamable_is_valid_version(tg_str_t version)
 {
@@ -45,7 +46,7 @@ tg_streamable_is_valid_version(tg_str_t version)
     return i == version.len && i <= TG_STREAMABLE_VERSION_MAX;
 }
 
-/* What of the handshake is the transport's: the session and the version. */
+/* Stores the session id and the version of the handshake's response. */
 static void
 tg_streamable_on_initialized(tg_streamable_t *streamable,
                              const tg_mcp_exchange_t *exchange, tg_str_t line)
@@ -76,8 +77,8 @@ tg_streamable_on_initialized(tg_streamable_t *streamable,
 }
 
 /*
- * What an exchange has brought: what of it is the transport's, and without the
- * secrets of the config.
+ * Checks new messages of an exchange for the handshake's response, and hides
+ * secrets of the config in them.
  */
 static void
 tg_streamable_inspect_input(tg_streamable_t *streamable,
@@ -115,7 +116,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     size_t consumed;
     tg_buf_t in;
 
-    /* What comes in the place of an answer is for nobody: it is sent again. */
+    /* Drop the error message, as the request will be sent again. */
     if (tg_streamable_is_session_lost(
             streamable, exchange,
             tg_str(exchange->in.data + exchange->inspected_len,
@@ -135,7 +136,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     streamable->reading = exchange;
     consumed = 0;
 
-    /* From here on the exchange may be gone. */
+    /* The exchange may be freed within this call. */
     (void) tg_mcp_conn_on_input(streamable->mcp_conn, in.data, in.len,
                                 &consumed);
 
@@ -155,7 +156,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     tg_buf_deinit(&in);
 }
 
-/* --- the transport --- */
+/* --- transport interface --- */
 
 static void
 tg_streamable_on_closed(uv_handle_t *handle)
@@ -178,7 +179,7 @@ tg_streamable_drop_exchanges(tg_streamable_t *streamable)
     }
 }
 
-/* Its session was ended, or there is nothing to end. */
+/* Finishes the close after the session was ended, or if there is none. */
 static void
 tg_streamable_finish_close(tg_streamable_t *streamable)
 {
@@ -213,7 +214,10 @@ tg_streamable_close(tg_mcp_conn_t *mcp_conn, int is_now)
     }
 }
 
-/* The next one of which something is new, after which all may be different. */
+/*
+ * Returns the next exchange with unread messages or an unhandled end. Handling
+ * it may change the whole list.
+ */
 static tg_mcp_exchange_t *
 tg_streamable_next_exchange(const tg_streamable_t *streamable)
 {
@@ -233,7 +237,10 @@ tg_streamable_next_exchange(const tg_streamable_t *streamable)
     return exchange;
 }
 
-/* Of a request: nobody waits for anything on this stream any more. */
+/*
+ * Checks whether the exchange is a request that does not wait for a response
+ * any more.
+ */
 static int
 tg_streamable_is_answered(const tg_streamable_t *streamable,
                           const tg_mcp_exchange_t *exchange)
@@ -244,7 +251,9 @@ tg_streamable_is_answered(const tg_streamable_t *streamable,
                   == NULL;
 }
 
-/* When something is to be done though nothing happens, of the loop's clock. */
+/*
+ * Returns the time of the loop's clock of the next timer event, in ms; 0: none.
+ */
 static uint64_t
 tg_streamable_get_deadline(tg_streamable_t *streamable)
 {
@@ -269,7 +278,7 @@ tg_streamable_get_deadline(tg_streamable_t *streamable)
     return due;
 }
 
-/* Sends what there is, and waits. */
+/* Sends pending messages and sets the timer. */
 static void
 tg_streamable_send_pending(tg_streamable_t *streamable)
 {
@@ -312,7 +321,7 @@ tg_streamable_expire_exchanges(tg_streamable_t *streamable)
     }
 }
 
-/* What exchanges have brought, until the time slice is over. */
+/* Handles the exchanges with events, until the time slice is over. */
 static void
 tg_streamable_read_exchanges(tg_streamable_t *streamable)
 {
@@ -414,7 +423,7 @@ tg_streamable_flush(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* What it has not answered at all. */
+/* Returns the size of the messages for which no response has begun. */
 static size_t
 tg_streamable_get_backlog(const tg_mcp_conn_t *mcp_conn)
 {

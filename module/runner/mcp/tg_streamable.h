@@ -1,23 +1,25 @@
 /*
- * An MCP server behind Streamable HTTP.  Each message that goes to it is an
- * exchange of its own (tg_mcp_exchange.h), and what comes back on any of them
- * is heard as from one connection.
+ * The Streamable HTTP transport of MCP. Each message to the server is an
+ * exchange of its own (tg_mcp_exchange.h). Messages in all responses are
+ * handled as those of one connection.
  *
- * Legacy servers may have sessions: the id that they gave with the handshake
- * goes with each message from then on.  When one does not know it any more,
- * another session begins, and what it did not take is sent again in that.
+ * Legacy servers may have sessions: after the handshake each message has the
+ * session id of the server. If the server does not know the session any more,
+ * another one begins, and messages that the server did not accept are sent
+ * again.
  *
- * What belongs to no request comes on a channel: a GET, or to modern servers
- * the request subscriptions/listen.  One that has ended is opened again.
+ * Messages that belong to no request arrive on a listen stream: the response to
+ * a GET, or to the request subscriptions/listen of modern servers. It is opened
+ * again after its end.
  *
  * Each server is a source of the scheduler: its messages are read in time
- * slices, and while too many replies to it are on their way, not at all.
+ * slices, and not at all while too many responses to it are unfinished.
  *
- *   tg_streamable_send.c  what is sent, and with which headers
- *   tg_streamable_response.c   how exchanges end
- *   tg_streamable_session.c  what is said of sessions that are over
- *   tg_streamable_listen.c  the channel
- *   tg_streamable.c       the transport: what is heard, and when
+ *   tg_streamable_send.c      outgoing messages and their headers
+ *   tg_streamable_response.c  end of exchanges
+ *   tg_streamable_session.c   detection of lost sessions
+ *   tg_streamable_listen.c    listen stream
+ *   tg_streamable.c           transport interface and incoming messages
  */
 #ifndef TG_STREAMABLE_H
 #define TG_STREAMABLE_H
@@ -26,132 +28,197 @@
 #include "runner/mcp/tg_mcp_server_url.h"
 #include "runner/mcp/tg_mcp_transport.h"
 
-/* Requests that are sent at once; more wait. */
+/* Maximum number of concurrent requests. More requests wait. */
 #define TG_STREAMABLE_REQUESTS_MAX 128
-/* The same of messages that are no requests; … */
+
+/* Maximum number of concurrent messages that are not requests. */
 #define TG_STREAMABLE_NOTIFICATIONS_MAX 32
-/* … and of these, cancellations that may wait. */
+
+/* Maximum number of cancellations that wait. */
 #define TG_STREAMABLE_CANCELS_MAX 256
+
 /*
- * Replies to requests of the server's that are on their way; with more,
- * nothing that the server sends is read.
+ * Number of unfinished responses to requests of the server, above which no
+ * message of the server is read.
  */
 #define TG_STREAMABLE_REPLIES_MAX 64
-/* Of a time slice, what the end of an exchange counts as. */
+
+/* Cost of the end of an exchange in a time slice, in bytes. */
 #define TG_STREAMABLE_STEPS 4096
-/* For the answer to a message that is no request. */
+
+/* Timeout in ms of a message that is not a request. */
 #define TG_STREAMABLE_NOTIFICATION_MS 30000
-/* For the end of a session, which nobody waits for longer. */
+
+/* Timeout in ms of the DELETE that ends a session. */
 #define TG_STREAMABLE_DELETE_MS 2000
-/* For the first event of a server that may be one of HTTP+SSE. */
+
+/*
+ * Time in ms to wait for the first event of a server that may have the
+ * transport HTTP+SSE.
+ */
 #define TG_STREAMABLE_PROBE_MS 2000
-/* A stream whose request has its answer ends by itself; or so long after. */
+
+/*
+ * Time in ms after which a stream is closed whose request is answered, unless
+ * the server closes it.
+ */
 #define TG_STREAMABLE_LINGER_MS 1000
-/* Before a stream is opened again; it doubles. */
+
+/*
+ * Minimum delay before a stream is opened again, in ms. The delay doubles each
+ * time.
+ */
 #define TG_STREAMABLE_RETRY_MIN_MS 1000
+
+/* Maximum delay before a stream is opened again, in ms. */
 #define TG_STREAMABLE_RETRY_MAX_MS 30000
-/* A channel that was there for so long was no failure. */
+
+/*
+ * Time in ms after which a listen stream is stable: its end does not increase
+ * the delay.
+ */
 #define TG_STREAMABLE_STABLE_MS 10000
-/* Times that the stream of a request is resumed without an event. */
+
+/*
+ * Maximum number of times that the stream of a request is resumed without an
+ * event.
+ */
 #define TG_STREAMABLE_RESUMES_MAX 10
-/* Of a version, "2025-11-25" */
+
+/* Maximum length of a protocol version, such as "2025-11-25". */
 #define TG_STREAMABLE_VERSION_MAX 32
 
 typedef struct {
-    tg_mcp_exchange_t *exchange; /* NULL: it is not open */
-    uint64_t due;       /* when a modern server is asked for it; 0: not */
-    uint64_t delay;     /* before it is opened again */
-    uint64_t opened_at; /* 0: this one was not, yet */
-    unsigned nopened;   /* in this session */
+    tg_mcp_exchange_t *exchange; /* exchange of the stream; NULL: not open */
+    uint64_t due;       /* time of the next subscriptions/listen; 0: none */
+    uint64_t delay;     /* delay in ms before the stream is opened again */
+    uint64_t opened_at; /* time of its opening; 0: not opened yet */
+    unsigned nopened;   /* number of times it was opened in this session */
 } tg_streamable_listen_t;
 
 typedef struct {
     tg_mcp_conn_t *mcp_conn;
     void (*on_event)(tg_mcp_exchange_t *exchange);
     uv_timer_t timer;
-    /* waits while something new came that nobody read */
+
+    /* Waits while there is unread input or another event. */
     tg_sched_source_t source;
     tg_mcp_exchange_list_t exchanges;
-    tg_mcp_exchange_t
-        *reading;            /* its messages are being read; NULL: it is gone */
-    unsigned nrequests;      /* of them, that are sent and not over */
-    unsigned nnotifications; /* likewise */
-    unsigned nreplies;       /* of the exchanges */
-    tg_mcp_exchange_t *ready; /* notifications/initialized: the others wait */
+
+    /*
+     * Exchange whose messages are being read; NULL: none, or freed meanwhile.
+     */
+    tg_mcp_exchange_t *reading;
+
+    unsigned nrequests; /* number of requests that are sent and not over */
+
+    /* Number of notifications that are sent and not over. */
+    unsigned nnotifications;
+
+    unsigned nreplies; /* number of responses in `exchanges` */
+
+    /* notifications/initialized, for which others wait; or NULL. */
+    tg_mcp_exchange_t *ready;
+
     tg_streamable_listen_t listen_stream;
-    unsigned session; /* its number */
+    unsigned session; /* number of the current session */
     char session_id[TG_MCP_EXCHANGE_SESSION_ID_MAX + 1];
-    char version[TG_STREAMABLE_VERSION_MAX + 1]; /* that was agreed on */
+    char version[TG_STREAMABLE_VERSION_MAX + 1]; /* negotiated version */
     int is_open;
-    int is_unreachable; /* it could not be reached */
+    int is_unreachable; /* the server could not be reached */
     int is_closing;
-    char why[TG_MCP_EXCHANGE_REASON_MAX
-             + 64];      /* it is lost, as explain has it */
-    tg_buf_t init_error; /* what it said to initialize, while it is probed */
+    char why[TG_MCP_EXCHANGE_REASON_MAX + 64]; /* reason of a lost connection */
+    tg_buf_t init_error; /* error response to `initialize` during the probe */
 } tg_streamable_t;
 
-/* --- tg_streamable_send.c --- */
+/* --- sending (tg_streamable_send.c) --- */
 
-/* Appends a header, which ends with a NUL. */
+/* Appends a header and a NUL. */
 void tg_streamable_append_header(tg_buf_t *headers, const char *name,
                                  const char *value);
 
-/* All of them, with those of the config, to be freed; NULL: no memory. */
+/*
+ * Returns an array of `headers` and the headers of the config, to be freed by
+ * the caller. The strings belong to `headers` and `url`. Returns NULL if out of
+ * memory.
+ */
 const char **tg_streamable_make_header_list(const tg_mcp_server_url_t *url,
                                             tg_buf_t *headers);
 
-/* A request as all are that go to this server. */
+/* Returns a request with the options of this server. */
 tg_http_request_t tg_streamable_make_request(const tg_mcp_server_url_t *url,
                                              const char *method,
                                              const char *const *headers);
 
-/* Makes exchanges of what the instance's caller has to say. */
+/* Creates exchanges for the output of the connection's caller. */
 void tg_streamable_queue_messages(tg_streamable_t *streamable);
 
-/* Starts those that may be started. */
+/* Starts queued exchanges, as far as the limits allow. */
 void tg_streamable_start_queued(tg_streamable_t *streamable);
 
-/* Opens the channel of a legacy server, from its last event on. */
+/* Queues the GET of a legacy server's listen stream. */
 void tg_streamable_open_listen(tg_streamable_t *streamable);
 
-/* Ends the session: NULL when there is none, or nobody to tell. */
+/*
+ * Sends the DELETE that ends the session. Returns its exchange, or NULL if
+ * there is no session, the server is unreachable, or memory is missing.
+ */
 tg_mcp_exchange_t *tg_streamable_delete_session(tg_streamable_t *streamable);
 
-/* Ends an exchange, whatever goes on. */
+/* Removes an exchange from the list and frees it, even if it is not over. */
 void tg_streamable_drop_exchange(tg_streamable_t *streamable,
                                  tg_mcp_exchange_t *exchange);
 
-/* --- tg_streamable_response.c --- */
+/* --- end of exchanges (tg_streamable_response.c) --- */
 
-/* One is over, and all that it said was heard; it may be gone then. */
+/*
+ * Handles the end of an exchange whose messages are all read. May free the
+ * exchange.
+ */
 void tg_streamable_on_exchange_done(tg_streamable_t *streamable,
                                     tg_mcp_exchange_t *exchange);
 
-/* --- tg_streamable_session.c --- */
+/* --- sessions (tg_streamable_session.c) --- */
 
-/* Does a status say that the session is over, or does what came with it? */
+/*
+ * Checks whether a response means that the server does not know the session, by
+ * its status or by its body.
+ */
 int tg_streamable_is_session_unknown(const tg_streamable_t *streamable,
                                      const tg_mcp_exchange_t *exchange);
 
-/* Does a message that came in the place of an answer say so? */
+/*
+ * Checks whether an error message in place of a response means that the session
+ * is lost.
+ */
 int tg_streamable_is_session_lost(const tg_streamable_t *streamable,
                                   const tg_mcp_exchange_t *exchange,
                                   tg_str_t line);
 
-/* Is it a request of the client's own, such as for the list? */
+/*
+ * Checks whether the exchange is a request of the MCP client itself, such as
+ * tools/list.
+ */
 int tg_streamable_is_own_request(const tg_streamable_t *streamable,
                                  const tg_mcp_exchange_t *exchange);
 
-/* Begins another session after one with this number; says whether it does. */
+/*
+ * Begins another session, unless the session with this number was replaced
+ * already. Returns 1 if there is or will be another session, 0 if none can
+ * begin now.
+ */
 int tg_streamable_renew_session(tg_streamable_t *streamable, unsigned session);
 
-/* --- tg_streamable_listen.c --- */
+/* --- listen stream (tg_streamable_listen.c) --- */
 
-/* The channel has ended: it is opened again, or there is none. */
+/*
+ * Handles the end of the listen stream: opens it again later, or not if the
+ * server has none.
+ */
 void tg_streamable_on_listen_done(tg_streamable_t *streamable,
                                   tg_mcp_exchange_t *exchange);
 
-/* Has the channel been opened, or is it time to? */
+/* Handles a newly opened listen stream, and opens one that is due. */
 void tg_streamable_update_listen(tg_streamable_t *streamable);
 
 #endif

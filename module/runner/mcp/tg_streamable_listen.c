@@ -1,6 +1,6 @@
 /*
- * The channel for what belongs to no request: when it is opened, and what
- * happens when it ends.
+ * The listen stream, which carries messages that belong to no request: its
+ * start and its end.
  */
 #include "runner/mcp/tg_mcp_server.h"
 
@@ -10,7 +10,10 @@ tg_streamable_get_now(const tg_streamable_t *streamable)
     return uv_now(streamable->timer.loop);
 }
 
-/* The channel is open; what changed while it was not, is asked. */
+/*
+ * Handles an opened listen stream. Fetches the list again if it may have
+ * changed while the stream was closed.
+ */
 static void
 tg_streamable_on_listen_opened(tg_streamable_t *streamable)
 {
@@ -29,7 +32,10 @@ tg_streamable_on_listen_opened(tg_streamable_t *streamable)
     }
 }
 
-/* How long until it is opened again: longer, the shorter it was there. */
+/*
+ * Returns the time of the next attempt. The delay grows if the stream was open
+ * only for a short time.
+ */
 static uint64_t
 tg_streamable_get_listen_retry(tg_streamable_t *streamable)
 {
@@ -54,8 +60,8 @@ tg_streamable_get_listen_retry(tg_streamable_t *streamable)
 }
 
 /*
- * Servers that have none say so by all kinds of status; one
- * that had it may not know the session any more.
+ * Servers without a listen stream respond with various statuses. A server that
+ * had one may have lost the session.
  */
 void
 tg_streamable_on_listen_done(tg_streamable_t *streamable,

@@ -1,6 +1,4 @@
-/*
- * How an exchange ends: with an answer, or what else became of its request.
- */
+/* The end of exchanges: responses, errors, retries and resumption. */
 #include "base/tg_utf8.h"
 #include "runner/http/tg_http_params.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -9,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Of an error's body, in a message. */
+/* Maximum size of the body of an error that a message quotes. */
 #define TG_STREAMABLE_ERROR_BODY_MAX 512
 
 static uint64_t
@@ -18,9 +16,9 @@ tg_streamable_get_now(const tg_streamable_t *streamable)
     return uv_now(streamable->timer.loop);
 }
 
-/* --- what is told --- */
+/* --- error messages --- */
 
-/* A request of the instance's got no answer: the caller hears an error. */
+/* Passes an error to the caller as the response to a request. */
 static void
 tg_streamable_respond_error(tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange, tg_str_t error)
@@ -43,7 +41,7 @@ tg_streamable_respond_error(tg_streamable_t *streamable,
     tg_buf_deinit(&line);
 }
 
-/* A header that says what to do, if there is one. */
+/* Appends a header that helps to solve the problem, if present. */
 static void
 tg_streamable_append_header_note(tg_buf_t *text, const char *name,
                                  const char *value)
@@ -55,7 +53,7 @@ tg_streamable_append_header_note(tg_buf_t *text, const char *name,
     }
 }
 
-/* Appends how the body begins. */
+/* Appends the beginning of the body. */
 static void
 tg_streamable_append_body(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
 {
@@ -68,7 +66,7 @@ tg_streamable_append_body(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
     tg_utf8_append_visible(text, head, 1);
 }
 
-/* What the server said instead, for people. */
+/* Appends a description of a response that is not an MCP message. */
 static void
 tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
 {
@@ -92,7 +90,7 @@ tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
     }
 }
 
-/* The error of JSON-RPC that a status comes with; or absent. */
+/* Returns the JSON-RPC error in the body, or absent. */
 static tg_str_t
 tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
 {
@@ -107,7 +105,7 @@ tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
     return message.error;
 }
 
-/* Appends an error of JSON-RPC. */
+/* Appends a JSON-RPC error object. */
 static void
 tg_streamable_write_error(tg_buf_t *error, tg_str_t text)
 {
@@ -116,7 +114,9 @@ tg_streamable_write_error(tg_buf_t *error, tg_str_t text)
     tg_buf_append_char(error, '}');
 }
 
-/* The server's own error, with what its headers say to do. */
+/*
+ * Writes the server's error, with the helpful headers appended to its message.
+ */
 static void
 tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
                            tg_buf_t *text, tg_buf_t *error)
@@ -169,11 +169,11 @@ tg_streamable_respond_status(tg_streamable_t *streamable,
     tg_buf_deinit(&error);
 }
 
-/* --- the end of an exchange --- */
+/* --- end of an exchange --- */
 
 /*
- * A request was not answered, as something is in the way.  Without any
- * answer, a server that is to be started cannot be.
+ * Fails a request that got no response. If the server is being started and has
+ * not responded at all, its start fails.
  */
 static void
 tg_streamable_fail_request(tg_streamable_t *streamable,
@@ -190,7 +190,9 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
         return;
     }
 
-    /* Some older servers close the connection at a method they do not know. */
+    /*
+     * Some older servers close the connection when they do not know a method.
+     */
     if (mcp_conn->state == TG_MCP_CONN_STARTING && exchange->status == 0
         && !(exchange->was_sent && mcp_conn->client.state == TG_MCP_PROBING))
     {
@@ -214,7 +216,10 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
     tg_buf_deinit(&error);
 }
 
-/* The stream of a request has ended early: can it be resumed? */
+/*
+ * Schedules the resumption of a request's stream that has ended early. Returns
+ * 0 if it cannot be resumed.
+ */
 static int
 tg_streamable_resume_stream(tg_streamable_t *streamable,
                             tg_mcp_exchange_t *exchange)
@@ -243,7 +248,7 @@ tg_streamable_resume_stream(tg_streamable_t *streamable,
     return 1;
 }
 
-/* Why there is no answer, though there may have been one. */
+/* Appends why there is no response. The call may have been executed. */
 static void
 tg_streamable_append_reason(const tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange, tg_buf_t *text)
@@ -284,8 +289,8 @@ tg_streamable_append_reason(const tg_streamable_t *streamable,
 }
 
 /*
- * Nobody knows whether the session is still there, as something else than an
- * answer came.  The next call begins in another one.
+ * Begins another session before the next call if the response is not from MCP,
+ * so that the state of the session is unknown.
  */
 static void
 tg_streamable_renew_if_unsure(tg_streamable_t *streamable,
@@ -299,7 +304,7 @@ tg_streamable_renew_if_unsure(tg_streamable_t *streamable,
     }
 }
 
-/* A request got a status that is no answer, or an error about its session. */
+/* Handles a request with an error status or an error about its session. */
 static void
 tg_streamable_on_request_refused(tg_streamable_t *streamable,
                                  const tg_mcp_exchange_t *exchange)
@@ -324,8 +329,8 @@ tg_streamable_on_request_refused(tg_streamable_t *streamable,
 }
 
 /*
- * The status is that of a GET which was to resume the stream: the call itself
- * was taken before, so that it is never sent again.
+ * Handles the error status of a GET that should resume the stream. The server
+ * has accepted the call before, so it must not be sent again.
  */
 static void
 tg_streamable_on_resume_failed(tg_streamable_t *streamable,
@@ -341,9 +346,9 @@ tg_streamable_on_resume_failed(tg_streamable_t *streamable,
 }
 
 /*
- * Initialize was refused, not by MCP: servers of the old transport HTTP+SSE do
- * so, and answer a GET with an event of their own.  Returns whether it is
- * asked.
+ * Checks for the old transport HTTP+SSE after `initialize` got an error that is
+ * not from MCP: an old server responds to a GET with an event of its own.
+ * Returns 1 if the GET will be sent.
  */
 static int
 tg_streamable_probe_old_transport(tg_streamable_t *streamable,
@@ -424,7 +429,7 @@ tg_streamable_on_request_done(tg_streamable_t *streamable,
         tg_streamable_on_resume_failed(streamable, exchange);
     }
 
-    /* An error without the id of the request can be about nothing else. */
+    /* An error without the request's id can only be about this request. */
     if (tg_mcp_exchange_is_success(exchange)
         && tg_streamable_parse_error(exchange).data != NULL)
     {
@@ -447,7 +452,7 @@ tg_streamable_on_request_done(tg_streamable_t *streamable,
     }
 }
 
-/* What is no request was taken, or not. */
+/* Handles the end of a notification or a response. */
 static void
 tg_streamable_on_notification_done(tg_streamable_t *streamable,
                                    tg_mcp_exchange_t *exchange)
@@ -504,7 +509,9 @@ tg_streamable_on_exchange_done(tg_streamable_t *streamable,
         return;
     }
 
-    /* It is in the list no more, whatever its end brings about. */
+    /*
+     * Remove it from the list first, as handling its end may change the list.
+     */
     was_ready = exchange->is_initialized
                 && tg_mcp_exchange_is_success(exchange);
     streamable->ready = streamable->ready == exchange ? NULL

@@ -1,3 +1,4 @@
+/* Sends messages over Streamable HTTP: headers, queue and listen stream. */
 #include "protocol/tg_mcp_http_headers.h"
 #include "runner/mcp/tg_mcp_server.h"
 
@@ -36,8 +37,8 @@ tg_streamable_append_session(const tg_streamable_t *streamable,
 }
 
 /*
- * NULL, or why it cannot be sent.  A message says of itself whether it is one
- * of the modern era.
+ * Appends the headers of a POST. Returns NULL, or an error message if it cannot
+ * be sent. The message itself shows whether it is of the modern protocol.
  */
 static const char *
 tg_streamable_append_post_headers(const tg_streamable_t *streamable,
@@ -83,7 +84,10 @@ tg_streamable_append_get_headers(const tg_streamable_t *streamable,
     }
 }
 
-/* A name without a value is one that libcurl leaves out; with ";" it is not. */
+/*
+ * Replaces the colon of a header without a value by a semicolon; libcurl would
+ * omit the header otherwise.
+ */
 static void
 tg_streamable_fix_empty_header(char *header)
 {
@@ -256,7 +260,7 @@ tg_streamable_add_exchange(tg_streamable_t *streamable, char *body, size_t len)
 
 /* --- messages --- */
 
-/* What was asked is not wanted any more. */
+/* Cancels the request to which a cancellation refers. */
 static void
 tg_streamable_cancel_request(tg_streamable_t *streamable,
                              tg_mcp_exchange_t *exchange,
@@ -277,8 +281,8 @@ tg_streamable_cancel_request(tg_streamable_t *streamable,
     }
 
     /*
-     * A modern server is told by the end of its stream; one that was not told
-     * of the request has nothing to cancel.
+     * Modern servers detect the cancellation by the end of the stream. If the
+     * request was not sent, the server has nothing to cancel.
      */
     if (streamable->mcp_conn->client.is_modern
         || (other != NULL && !other->is_started))
@@ -291,7 +295,7 @@ tg_streamable_cancel_request(tg_streamable_t *streamable,
     }
 }
 
-/* Of too many cancellations that wait, the oldest is worth the least. */
+/* Drops the oldest waiting cancellation if there are too many. */
 static void
 tg_streamable_limit_cancels(tg_streamable_t *streamable)
 {
@@ -314,7 +318,7 @@ tg_streamable_limit_cancels(tg_streamable_t *streamable)
     }
 }
 
-/* What there is to know of a message before it is sent. */
+/* Sets the members of an exchange that depend on its message. */
 static void
 tg_streamable_classify_message(tg_streamable_t *streamable,
                                tg_mcp_exchange_t *exchange)
@@ -370,7 +374,7 @@ tg_streamable_queue_messages(tg_streamable_t *streamable)
         return;
     }
 
-    /* What is said meanwhile is for the next time. */
+    /* Messages written meanwhile are for the next call. */
     out = caller->out;
     tg_buf_init(&caller->out, tg_alloc_libc());
     tg_caller_count_written(caller, out.len);
@@ -433,7 +437,7 @@ tg_streamable_start_queued(tg_streamable_t *streamable)
     }
 }
 
-/* --- what has no body --- */
+/* --- requests without a body --- */
 
 void
 tg_streamable_open_listen(tg_streamable_t *streamable)

@@ -1,9 +1,9 @@
 /*
- * The end of a session, after which another one begins.
+ * Detects the end of a session, after which another one begins.
  *
- * What servers say of a session that they do not know (any more): the
- * specification has status 404, but many say it in words, with another status,
- * or as an error of JSON-RPC within a 200.
+ * By the specification, the status is 404 if a server does not know the
+ * session. Many servers use another status with a text, or a JSON-RPC error in
+ * a response with status 200.
  */
 #include "protocol/tg_rpc.h"
 #include "runner/mcp/tg_mcp_server.h"
@@ -12,11 +12,16 @@
 
 #include <strings.h>
 
-/* As several SDKs have it. */
+/* Error code of several SDKs for an unknown session. */
 #define TG_STREAMABLE_NO_SESSION_CODE (-32001)
-/* Bytes of a text that are searched for words. */
+
+/* Maximum number of bytes of a text that are searched for words. */
 #define TG_STREAMABLE_WORDS_MAX 4096
-/* The same of a body with a status of success, which is no answer. */
+
+/*
+ * Maximum size in bytes of a successful response's body that is searched for
+ * words and is not an MCP response.
+ */
 #define TG_STREAMABLE_SUCCESS_WORDS_MAX 1024
 
 static int
@@ -45,7 +50,7 @@ tg_streamable_has_any_text(tg_str_t text, const char *const *words)
     return *words != NULL;
 }
 
-/* Does a text say that a session is unknown, or has not begun? */
+/* Checks whether a text says that a session is unknown or not initialized. */
 static int
 tg_streamable_is_lost_text(tg_str_t text)
 {
@@ -102,7 +107,7 @@ tg_streamable_is_session_unknown(const tg_streamable_t *streamable,
            && tg_streamable_is_lost_text(text);
 }
 
-/* Is a text what the SDKs of MCP say of a session that has not begun? */
+/* Checks for the texts of MCP SDKs about an uninitialized session. */
 static int
 tg_streamable_is_uninitialized_text(tg_str_t text)
 {
@@ -114,8 +119,9 @@ tg_streamable_is_uninitialized_text(tg_str_t text)
 }
 
 /*
- * An error with the id of the request may be the tool's own: then it must say
- * so in words, and with a code that the tool's own errors rarely have.
+ * Checks whether an error says that the session is lost. An error with the
+ * request's id may come from the tool: then both its text and its code must say
+ * so, or its text must be that of an SDK.
  */
 static int
 tg_streamable_is_session_lost_error(const tg_mcp_exchange_t *exchange,
@@ -171,7 +177,7 @@ tg_streamable_is_session_lost(const tg_streamable_t *streamable,
            && tg_streamable_is_session_lost_error(exchange, &message);
 }
 
-/* --- the next session --- */
+/* --- next session --- */
 
 int
 tg_streamable_is_own_request(const tg_streamable_t *streamable,
@@ -186,7 +192,10 @@ tg_streamable_is_own_request(const tg_streamable_t *streamable,
                                                        exchange->request));
 }
 
-/* What the client asked in a session that is over, the next one is asked. */
+/*
+ * Drops the client's own requests of the lost session. The next session repeats
+ * them.
+ */
 static void
 tg_streamable_drop_session_requests(tg_streamable_t *streamable)
 {
