@@ -1,3 +1,4 @@
+/* Reads a page of a stored output in a thread of the pool. */
 #include "runner/output/tg_output_pager_job.h"
 
 #include "base/tg_json.h"
@@ -35,25 +36,25 @@ static const char *const tg_output_pager_args[] = {
 };
 
 typedef struct {
-    tg_thread_work_t work; /* first: it is this */
+    tg_thread_work_t work; /* must be first: the work is cast to its pager */
     tg_job_t *job;
-    char *memory; /* of the texts */
+    char *memory; /* buffer of owner, key and pattern */
     char *owner;
     char *key;
     tg_output_page_query_t query;
 
-    /* Of the threads, until the work is done. */
+    /* Used by the threads until the work is done. */
     atomic_int is_stopped;
     int fd;
     int rc;
-    void *map; /* the file; MAP_FAILED until the first time slice */
+    void *map; /* mapped file; MAP_FAILED until the first time slice */
     size_t size;
-    tg_output_search_t *search; /* NULL: lines or bytes are asked for */
+    tg_output_search_t *search; /* NULL: the query has no pattern */
     tg_buf_t page;
     tg_buf_t remark;
 } tg_output_pager_t;
 
-/* --- what is asked for --- */
+/* --- params --- */
 
 static int
 tg_output_pager_read_numbers(tg_output_page_query_t *query,
@@ -101,7 +102,7 @@ tg_output_pager_read_strings(tg_output_pager_t *pager, tg_str_t owner,
         return TG_INVALID;
     }
 
-    /* It may search for a NUL. */
+    /* A pattern may contain a NUL. */
     if (pattern.data != NULL) {
         pager->query.pattern = tg_str(
             at, tg_json_unescape(at, tg_json_string_body(pattern)));
@@ -188,7 +189,7 @@ tg_output_pager_read(tg_job_t *job, const tg_str_t *values, const char **why)
     return rc;
 }
 
-/* --- in a thread --- */
+/* --- functions of the threads --- */
 
 static tg_output_pager_t *
 tg_output_pager_from_work(tg_thread_work_t *work)
@@ -196,7 +197,7 @@ tg_output_pager_from_work(tg_thread_work_t *work)
     return (tg_output_pager_t *) work;
 }
 
-/* The text of the output, in the first time slice.  0, or -1: no memory. */
+/* Maps the output in the first time slice. Returns 0, or -1 on failure. */
 static int
 tg_output_pager_map_file(tg_output_pager_t *pager, tg_str_t *text)
 {
@@ -212,7 +213,10 @@ tg_output_pager_map_file(tg_output_pager_t *pager, tg_str_t *text)
         return 0;
     }
 
-    /* Nobody shortens it: it is removed, and then is there until we close. */
+    /*
+     * Nothing truncates the file. If it is removed, it exists until it is
+     * closed.
+     */
     pager->size = (size_t) file.st_size;
     pager->map = mmap(NULL, pager->size, PROT_READ, MAP_SHARED, pager->fd, 0);
 
@@ -225,7 +229,7 @@ tg_output_pager_map_file(tg_output_pager_t *pager, tg_str_t *text)
     return 0;
 }
 
-/* As tg_output_search_run(). */
+/* Begins the page. Returns the codes of tg_output_search_run(). */
 static int
 tg_output_pager_begin_page(tg_output_pager_t *pager)
 {
@@ -258,7 +262,7 @@ tg_output_pager_on_work(tg_thread_work_t *work)
 
     pager = tg_output_pager_from_work(work);
 
-    /* Nobody waits for it any more. */
+    /* The job was cancelled: end without another slice. */
     if (atomic_load(&pager->is_stopped)) {
         return 0;
     }
@@ -269,7 +273,7 @@ tg_output_pager_on_work(tg_thread_work_t *work)
     return pager->rc == TG_AGAIN;
 }
 
-/* --- its end --- */
+/* --- end of the job --- */
 
 static void
 tg_output_pager_respond(tg_output_pager_t *pager)
@@ -322,7 +326,10 @@ tg_output_pager_on_done(tg_thread_work_t *work)
     tg_job_unref_handle(job);
 }
 
-/* Queues the work for the threads, which the first page starts. */
+/*
+ * Queues the work in the thread pool, which starts with the first page. Returns
+ * 0, or -1 after it has failed the call.
+ */
 static int
 tg_output_pager_queue_work(tg_output_pager_t *pager,
                            tg_output_store_t *output_store)
@@ -377,7 +384,7 @@ tg_output_pager_start(tg_job_t *job)
     return 0;
 }
 
-/* The threads look at it before the next time slice. */
+/* Sets a flag that the threads check before each time slice. */
 static void
 tg_output_pager_stop(tg_job_t *job)
 {

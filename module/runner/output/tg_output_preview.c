@@ -1,6 +1,4 @@
-/*
- * The preview of an output that is stored.
- */
+/* The preview of a stored output, and the params that control it. */
 #include "runner/output/tg_output_preview.h"
 
 #include "base/tg_json.h"
@@ -61,7 +59,7 @@ tg_output_store_params_get_max(const tg_output_store_params_t *spec,
                                                             : max_output;
 }
 
-/* Characters that a cut went through are no text. */
+/* Drops a character that the cut divided. */
 static tg_str_t
 tg_output_trim_partial_char(tg_str_t text, int is_head)
 {
@@ -102,7 +100,7 @@ tg_output_trim_to_lines(tg_str_t text, int is_head)
         return text;
     }
 
-    /* The newline of the head is that of what follows. */
+    /* Without the newline: the text after the head begins with one. */
     if (is_head) {
         return line - text.data >= end - line
                    ? tg_str(text.data, (size_t) (line - text.data))

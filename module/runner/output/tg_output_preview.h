@@ -1,6 +1,6 @@
 /*
- * How the large output of a call is stored, and what the caller is shown of
- * it: its beginning, its end, and how toolgate_output reads the rest.
+ * Stores the large output of a call and creates its preview: the beginning, the
+ * end, and how the tool toolgate_output reads the rest.
  */
 #ifndef TG_OUTPUT_PREVIEW_H
 #define TG_OUTPUT_PREVIEW_H
@@ -8,54 +8,56 @@
 #include "base/tg_buf.h"
 #include "runner/output/tg_output_store.h"
 
-/* Bytes that are shown where the tool does not say; of max_output at most. */
+/* Default size of a preview in bytes. It is never larger than max_output. */
 #define TG_OUTPUT_PREVIEW_BYTES 16384
-/* The most that `preview` and `max_output` may say. */
+
+/* Maximum of `preview` and `max_output`, in bytes. */
 #define TG_OUTPUT_PREVIEW_BYTES_MAX 33554432
 
-/* The tool that reads the rest. */
+/* Name of the tool that reads the rest. */
 #define TG_OUTPUT_PAGER_TOOL "toolgate_output"
 
 typedef struct {
-    tg_output_store_t *output_store; /* NULL: nothing is stored */
+    tg_output_store_t *output_store; /* store to use; NULL: nothing is stored */
     char owner[TG_STORED_OUTPUT_OWNER_MAX + 1];
-    uint64_t quota;   /* bytes of all that is stored */
-    uint64_t keep_ms; /* how long it is stored */
-    size_t preview;   /* bytes that are shown; 0: as usual */
+    uint64_t quota;   /* maximum size of all stored outputs, in bytes */
+    uint64_t keep_ms; /* storage time in ms */
+    size_t preview;   /* bytes of a preview; 0: the default */
 } tg_output_store_params_t;
 
 /*
  * Reads the member `spill` of a job's params: {"owner":"1000","quota":BYTES,
- * "keep_ms":MS,"preview":BYTES}, raw or absent.  Returns TG_OK or TG_INVALID;
- * spec stays as it is where raw is absent.
+ * "keep_ms":MS,"preview":BYTES}. Does not change `spec` if `raw` is absent.
+ * Returns TG_OK or TG_INVALID.
  */
 int tg_output_store_params_read(tg_output_store_params_t *spec,
                                 tg_output_store_t *output_store, tg_str_t raw);
 
-/* The most bytes that an answer has whole. */
+/* Returns the maximum size of an output that is returned as a whole. */
 size_t tg_output_store_params_get_max(const tg_output_store_params_t *spec,
                                       size_t max_output);
 
 /*
- * Stores what was written and appends the preview of it.  Returns 0, or -1
- * where it could not be stored.
+ * Publishes the stored output and appends its preview. Returns 0, or -1 if it
+ * could not be stored.
  */
 int tg_stored_output_append_preview(tg_stored_output_t *stored_output,
                                     const tg_output_store_params_t *spec,
                                     size_t max_output, tg_buf_t *text);
 
-/* Stores what was written and appends where to read it. */
+/* Publishes the stored output and appends how to read it. */
 void tg_stored_output_append_usage(tg_stored_output_t *stored_output,
                                    const tg_output_store_params_t *spec,
                                    tg_buf_t *text);
 
-/* Reads its last bytes, most of them, into tail. */
+/* Reads at most `most` bytes at the end of the output into `tail`. */
 void tg_stored_output_read_tail(const tg_stored_output_t *stored_output,
                                 size_t most, tg_buf_t *tail);
 
 /*
- * Cuts the beginning of a text, or its end, to whole lines, unless less than
- * half of it would be left.
+ * Shortens a text that was cut at its end (is_head) or at its beginning to
+ * whole lines, unless less than half of it would be left. Always drops a
+ * divided character. The slice points into `text`.
  */
 tg_str_t tg_output_trim_to_lines(tg_str_t text, int is_head);
 

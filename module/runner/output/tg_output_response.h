@@ -1,6 +1,6 @@
 /*
- * The answer of a job whose output may be large: the output is checked, stored
- * where it is too large, and written, in steps.
+ * Writes the response of a job whose output may be large. Checks the output,
+ * stores it if it is too large, and writes the result, all in steps.
  */
 #ifndef TG_OUTPUT_RESPONSE_H
 #define TG_OUTPUT_RESPONSE_H
@@ -10,52 +10,69 @@
 
 typedef struct {
     const tg_job_params_t *params;
-    const tg_output_store_params_t *spec; /* NULL: it is not stored */
+    const tg_output_store_params_t *spec; /* NULL: the output is not stored */
     size_t max_output;
     tg_run_stats_t ran;
-    tg_str_t meta; /* of the outcome, or absent */
-    /* a result is an MCP server's own, see tg_tool_result_check_t */
+    tg_str_t meta; /* `_meta` of the outcome, or absent */
+
+    /*
+     * The result comes from an MCP server unchanged, see
+     * tg_tool_result_check_t.
+     */
     int is_mcp_server_result;
 
     enum {
-        TG_OUTPUT_RESPONSE_CHECKING,  /* the output */
-        TG_OUTPUT_RESPONSE_SPLITTING, /* a large result, to store it */
-        TG_OUTPUT_RESPONSE_STORING,   /* what is too large */
+        TG_OUTPUT_RESPONSE_CHECKING, /* checking the output */
+
+        /* Splitting a large result, in order to store it. */
+        TG_OUTPUT_RESPONSE_SPLITTING,
+
+        TG_OUTPUT_RESPONSE_STORING, /* storing output that is too large */
         TG_OUTPUT_RESPONSE_WRITING,
-        TG_OUTPUT_RESPONSE_DONE /* writer.json */
+        TG_OUTPUT_RESPONSE_DONE /* the complete result is in writer.json */
     } state;
-    tg_str_t out; /* the output */
+    tg_str_t out; /* output that is being checked */
     tg_tool_result_check_t check;
     tg_outcome_t outcome;
     tg_result_splitter_t result;
-    tg_buf_t text;   /* of an outcome that has to be put into words */
-    tg_buf_t stored; /* instead of what was stored */
+    tg_buf_t text;   /* message or preview to which the outcome refers */
+    tg_buf_t stored; /* preview that replaces a stored output */
     tg_job_result_writer_t writer;
 } tg_output_response_t;
 
-/* Begins one; params and spec outlive it. */
+/*
+ * Initializes a response. `params` and `spec` must outlive it. Must be freed by
+ * tg_output_response_end().
+ */
 void tg_output_response_begin(tg_output_response_t *answer,
                               const tg_job_params_t *params,
                               const tg_output_store_params_t *spec,
                               size_t max_output, const tg_run_stats_t *ran);
 
-/*
- * Says what the job ended with: an outcome, or an output of this form, which
- * is checked first.  Both outlive the answer.
- */
+/* Sets the outcome of the job. Its data must outlive the response. */
 void tg_output_response_set_outcome(tg_output_response_t *answer,
                                     const tg_outcome_t *outcome);
+
+/*
+ * Sets the output of the job, which is checked first against its type. The
+ * output must outlive the response.
+ */
 void tg_output_response_set_output(tg_output_response_t *answer, tg_str_t out,
                                    tg_output_type_t form, int is_stored);
 
-/* Takes the next step: TG_AGAIN; or TG_OK: writer.json is whole. */
+/*
+ * Takes the next step. Returns TG_AGAIN, or TG_OK when writer.json is complete.
+ */
 int tg_output_response_step(tg_output_response_t *answer);
+
+/* Frees the memory of the response. */
 void tg_output_response_end(tg_output_response_t *answer);
 
 /*
- * Takes steps until the time slice is over, one of a large output (size) only
- * in its turn: 1, or 0: the source waits.  tg_job_release_writer() is to
- * follow.
+ * Takes steps until the response is complete or the time slice is over. `size`
+ * is the size of the output in bytes; if it is large, waits for permission to
+ * write. Returns 1 if writer.json is complete, 0 if the source runs again
+ * later. The caller must call tg_job_release_writer() at the end.
  */
 int tg_output_response_run(tg_output_response_t *answer, tg_job_t *job,
                            tg_sched_source_t *source, size_t size);

@@ -1,3 +1,4 @@
+/* Searches a large output line by line, in time slices of limited cost. */
 #include "runner/output/tg_output_search.h"
 
 #include "base/tg_utf8.h"
@@ -13,24 +14,26 @@ struct tg_output_search_s {
     tg_buf_t *remark;
     const tg_schema_regex_engine_t *regex;
     void *code;
-    unsigned weight; /* of the pattern, see tg_pattern.h */
+    unsigned weight; /* weight of the pattern, see tg_pattern.h */
 
-    const char *start; /* of the text */
-    const char *p;     /* the next line, and its number */
+    const char *start; /* beginning of the searched text */
+    const char *p;     /* beginning of the next line */
     const char *end;
     int64_t line;
 
-    const char *cut_at; /* of the last line found; NULL: it is whole */
-    int64_t nfound;     /* lines that match */
-    int64_t ntruncated; /* lines of which only the beginning was searched */
-    int is_truncated;   /* the line that is searched is one of those */
-    tg_buf_t valid;     /* the text of a line that is not valid UTF-8 */
+    /* End of the part of the last match that fitted, or NULL. */
+    const char *cut_at;
 
-    size_t work_since_clock;   /* bytes and steps, since the clock was read */
-    uint64_t began_at;         /* the first time slice; 0: none yet */
-    uint64_t spent_ms;         /* in earlier time slices */
-    uint64_t slice_started_at; /* this time slice */
-    int is_first;              /* it is the first one */
+    int64_t nfound;     /* number of matching lines */
+    int64_t ntruncated; /* number of lines searched only in part */
+    int is_truncated;   /* the current line is searched only in part */
+    tg_buf_t valid;     /* current line after replacing invalid UTF-8 */
+
+    size_t work_since_clock;   /* bytes and steps since the clock was read */
+    uint64_t began_at;         /* start of the first time slice; 0: none yet */
+    uint64_t spent_ms;         /* run time of earlier time slices */
+    uint64_t slice_started_at; /* start of this time slice */
+    int is_first;              /* this is the first time slice */
 };
 
 static uint64_t
@@ -43,9 +46,12 @@ tg_output_search_clock_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-/* --- the pattern --- */
+/* --- pattern --- */
 
-/* TG_INVALID: why says what is wrong with it. */
+/*
+ * Compiles the pattern. Returns TG_OK, TG_INVALID with a reason in `why`, or
+ * TG_NOMEM.
+ */
 static int
 tg_output_search_compile(tg_output_search_t *search, tg_buf_t *why)
 {
@@ -128,9 +134,12 @@ tg_output_search_free(tg_output_search_t *search)
     free(search);
 }
 
-/* --- a line --- */
+/* --- lines --- */
 
-/* The text of the line up to next, as the pattern is to see it. */
+/*
+ * Returns the line that ends at `next` as valid UTF-8, at most
+ * TG_OUTPUT_SEARCH_LINE_MAX bytes.
+ */
 static tg_str_t
 tg_output_search_get_line(tg_output_search_t *search, const char *next)
 {
@@ -152,8 +161,9 @@ tg_output_search_get_line(tg_output_search_t *search, const char *next)
 }
 
 /*
- * TG_OK if the line up to next has a match, TG_MISSING, TG_LIMIT, TG_NOMEM;
- * TG_AGAIN: not in the first time slice.
+ * Matches the line that ends at `next`. Returns TG_OK for a match, TG_MISSING
+ * for none, TG_LIMIT if there are too many steps, TG_AGAIN if there are too
+ * many steps for the first time slice, or TG_NOMEM.
  */
 static int
 tg_output_search_match_line(tg_output_search_t *search, const char *next)
@@ -180,7 +190,10 @@ tg_output_search_match_line(tg_output_search_t *search, const char *next)
     return rc == TG_LIMIT && search->is_first ? TG_AGAIN : rc;
 }
 
-/* Ends the page before a line that takes too long. */
+/*
+ * Handles a line that takes too many steps. Returns TG_END, which ends the page
+ * before this line, or TG_INVALID with a remark if the page is empty.
+ */
 static int
 tg_output_search_fail_steps(tg_output_search_t *search)
 {
@@ -199,8 +212,9 @@ tg_output_search_fail_steps(tg_output_search_t *search)
 }
 
 /*
- * Appends the line up to next as `grep -n` does.  TG_END: it is larger than a
- * page, or than what is left of this one.
+ * Appends the line that ends at `next`, as `grep -n` does. Returns TG_OK, or
+ * TG_END if the line exceeds the rest of the page. A first line that is too
+ * large is cut.
  */
 static int
 tg_output_search_append_line(tg_output_search_t *search, const char *next)
@@ -231,8 +245,8 @@ tg_output_search_append_line(tg_output_search_t *search, const char *next)
 }
 
 /*
- * Searches the next line.  TG_OK; TG_END: the page ends; TG_AGAIN: not in this
- * time slice; TG_INVALID, TG_NOMEM.
+ * Searches the next line. Returns TG_OK, TG_END at the end of the page,
+ * TG_AGAIN if the line needs another time slice, TG_INVALID or TG_NOMEM.
  */
 static int
 tg_output_search_next_line(tg_output_search_t *search)
@@ -275,9 +289,12 @@ tg_output_search_next_line(tg_output_search_t *search)
     return TG_OK;
 }
 
-/* --- the page --- */
+/* --- page --- */
 
-/* TG_OK; TG_AGAIN: the time slice is over; TG_END: that of the page. */
+/*
+ * Returns TG_OK if there is time left, TG_AGAIN if the time slice is over, or
+ * TG_END if the time of the page is over.
+ */
 static int
 tg_output_search_check_time(tg_output_search_t *search)
 {
@@ -291,7 +308,7 @@ tg_output_search_check_time(tg_output_search_t *search)
     now = tg_output_search_clock_ms();
     slice = now - search->slice_started_at;
 
-    /* A page that was asked for has a line at least. */
+    /* A page covers at least one line of the requested range. */
     if (search->line > search->query->line
         && (search->spent_ms + slice >= TG_OUTPUT_SEARCH_TOTAL_MS
             || now - search->began_at >= TG_OUTPUT_SEARCH_ELAPSED_MS))

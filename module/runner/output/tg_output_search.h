@@ -1,57 +1,74 @@
 /*
- * A search for the lines of a large output that match a pattern: a regular
- * expression of ECMA-262, as in schemas and rules.
+ * Searches a large output for lines that match a pattern: a regular expression
+ * of ECMA-262, as in schemas and rules.
  *
- * The pattern is whatever a client sends, so nothing of it is without a bound:
- * its length, its size when it is compiled, the steps on one line, and the
- * time of a search, which is done in time slices.
+ * Clients choose the pattern, so each cost is limited: its length, its compiled
+ * size, the steps per line, and the time of a search, which runs in time
+ * slices.
  */
 #ifndef TG_OUTPUT_SEARCH_H
 #define TG_OUTPUT_SEARCH_H
 
 #include "runner/output/tg_output_page.h"
 
-/* Bytes of a pattern; longer ones are programs. */
+/* Maximum length of a pattern in bytes. */
 #define TG_OUTPUT_SEARCH_PATTERN_MAX 256
-/* Steps of a pattern on one line: some 20 ms. */
+
+/* Maximum number of steps per line, about 20 ms. */
 #define TG_OUTPUT_SEARCH_LINE_STEPS 1000000
+
 /*
- * The same in the first time slice, which is short; a line that needs more is
- * searched again in the second one.
+ * Maximum number of steps per line in the first time slice, which is short. A
+ * line that needs more is searched again in the second slice.
  */
 #define TG_OUTPUT_SEARCH_FIRST_STEPS 20000
-/* Characters that are compared for one step. */
+
+/* Number of characters whose comparison counts as one step. */
 #define TG_OUTPUT_SEARCH_CHARS_PER_STEP 16
+
 /*
- * Bytes of a line that are searched: a pattern takes a step for each of them,
- * and a few more.
+ * Maximum number of bytes of a line that are searched. A pattern takes at least
+ * one step for each byte.
  */
 #define TG_OUTPUT_SEARCH_LINE_MAX 262144
-/* Bytes between two looks at the clock. */
+
+/* Number of bytes that are searched between two readings of the clock. */
 #define TG_OUTPUT_SEARCH_CLOCK_BYTES 65536
-/* A time slice of a search, after which other searches have theirs. */
+
+/* Time slice of a search in ms. Other searches run after it. */
 #define TG_OUTPUT_SEARCH_SLICE_MS 10
-/* The first one; see tg_thread_pool.h. */
+
+/* First time slice in ms; see tg_thread_pool.h. */
 #define TG_OUTPUT_SEARCH_FIRST_MS 1
-/* All time slices of a page, then the page says how the search goes on. */
+
+/*
+ * Maximum run time of a search in ms. After it, the page says how to continue
+ * the search.
+ */
 #define TG_OUTPUT_SEARCH_TOTAL_MS 2000
-/* The same for the time since its first slice, with those of others. */
+
+/*
+ * Maximum time since the first time slice in ms, including the slices of other
+ * searches.
+ */
 #define TG_OUTPUT_SEARCH_ELAPSED_MS 10000
 
 typedef struct tg_output_search_s tg_output_search_t;
 
 /*
- * A search in text, which appends to page and remark as tg_spill_page() does;
- * all of them outlive it, and the query.  NULL: remark says what is wrong with
- * the pattern, or is empty where there is no memory.
+ * Creates a search in `text`. It appends to `page` and `remark` as
+ * tg_output_page_append() does. All arguments must outlive the search. Returns
+ * NULL if the pattern is invalid, with the reason in `remark`, or if out of
+ * memory, with an empty `remark`.
  */
 tg_output_search_t *tg_output_search_new(tg_str_t text,
                                          const tg_output_page_query_t *query,
                                          tg_buf_t *page, tg_buf_t *remark);
 
 /*
- * Searches for a time slice.  TG_AGAIN: it is over, there is more; TG_OK: the
- * page is ready; TG_INVALID: remark says why there is none; TG_NOMEM.
+ * Searches for one time slice. Returns TG_AGAIN if another slice is needed,
+ * TG_OK when the page is complete, TG_INVALID if the search failed (the reason
+ * is in `remark`), or TG_NOMEM.
  */
 int tg_output_search_run(tg_output_search_t *search);
 

@@ -1,3 +1,4 @@
+/* Stored outputs: their directory, expiry and quota, and writing one output. */
 #include "runner/output/tg_output_store.h"
 
 #include "runner/logging/tg_log.h"
@@ -18,7 +19,7 @@
 
 static void tg_output_store_on_timer(uv_timer_t *timer);
 
-/* --- the folder --- */
+/* --- directory --- */
 
 static int
 tg_output_store_open_dir(tg_output_store_t *output_store)
@@ -48,15 +49,17 @@ tg_output_store_now(void)
     return (uint64_t) time(NULL);
 }
 
-/* A file that is there, beside those that are being written. */
+/* A published file. Unfinished files are not listed. */
 typedef struct {
-    char name[TG_STORED_OUTPUT_NAME_SIZE]; /* they are short enough */
-    uint64_t expires;                      /* ns */
+    /* Names of the store have this size at most. */
+    char name[TG_STORED_OUTPUT_NAME_SIZE];
+
+    uint64_t expires; /* expiry in ns since the epoch */
     uint64_t size;
 } tg_output_store_file_t;
 
 typedef struct {
-    tg_output_store_file_t *files; /* what expires first is first */
+    tg_output_store_file_t *files; /* sorted by expiry, the earliest first */
     size_t n;
     uint64_t size;
 } tg_output_store_list_t;
@@ -85,7 +88,7 @@ tg_output_store_list_add(tg_output_store_list_t *list, const char *name,
 {
     tg_output_store_file_t *files;
 
-    /* Space for twice as many, whenever they are a power of two. */
+    /* The allocated size doubles whenever n is a power of two. */
     if ((list->n & (list->n - 1)) == 0) {
         files = realloc(list->files,
                         (list->n != 0 ? 2 * list->n : 1) * sizeof(*files));
@@ -106,7 +109,10 @@ tg_output_store_list_add(tg_output_store_list_t *list, const char *name,
     return 0;
 }
 
-/* An entry of the folder: 0, or -1: no memory. */
+/*
+ * Adds a file to the list, or removes it if it has expired. is_first: also
+ * removes unfinished files. Returns 0, or -1 if out of memory.
+ */
 static int
 tg_output_store_list_check_entry(tg_output_store_t *output_store,
                                  tg_output_store_list_t *list, const char *name,
@@ -130,8 +136,9 @@ tg_output_store_list_check_entry(tg_output_store_t *output_store,
 }
 
 /*
- * What there is; the caller frees the files.  Removes what has expired;
- * is_first: nothing is being written.  0, or -1: it cannot be known.
+ * Lists the published files; the caller frees list->files. Removes expired
+ * files. is_first: no file is being written, so also removes unfinished files.
+ * Returns 0, or -1 on failure.
  */
 static int
 tg_output_store_list_files(tg_output_store_t *output_store,
@@ -279,9 +286,12 @@ tg_output_store_open_output(tg_output_store_t *output_store, const char *owner,
                   O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* --- one that is written --- */
+/* --- writing an output --- */
 
-/* Removes the oldest until there is room for so many bytes in one more file. */
+/*
+ * Removes the oldest files until one more file with `need` bytes fits into the
+ * quota. Returns 0, or -1 on failure.
+ */
 static int
 tg_output_store_make_room(tg_output_store_t *output_store, uint64_t need,
                           uint64_t quota)
@@ -307,8 +317,9 @@ tg_output_store_make_room(tg_output_store_t *output_store, uint64_t need,
 }
 
 /*
- * Room for another step: what is oldest goes, but one alone has half the quota
- * at most, and no disk becomes full.
+ * Reserves space for the next step and removes old files for it. One output may
+ * take at most half the quota, and the disk must not become full. Returns 0, or
+ * -1 if there is no space.
  */
 static int
 tg_stored_output_reserve(tg_stored_output_t *stored_output)
@@ -405,7 +416,7 @@ tg_stored_output_write(tg_stored_output_t *stored_output, const char *data,
     const char *p, *end;
     ssize_t n;
 
-    /* Of a buffer that has nothing there is no end. */
+    /* An empty buffer may have no data, so that end[-1] would be invalid. */
     if (len == 0) {
         return 0;
     }
@@ -453,7 +464,7 @@ tg_stored_output_publish(tg_stored_output_t *stored_output, uint64_t keep_ms)
 {
     struct timespec times[2];
 
-    /* To the ns, so that it is known which is older. */
+    /* Nanoseconds make the order of the files unique. */
     (void) clock_gettime(CLOCK_REALTIME, &times[1]);
     times[1].tv_sec += (time_t) ((keep_ms + 999) / 1000);
     times[0].tv_sec = 0;

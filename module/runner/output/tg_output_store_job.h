@@ -1,9 +1,9 @@
 /*
- * The kind `store_output`: a large result that a worker has itself, as of
- * `pass` or `library`, is stored, and answered with its preview.
+ * The job type `store_output`: stores a large result that a worker itself has,
+ * such as one of `pass` or `library`, and returns its preview.
  *
- *     store_output {"tool":NAME,"max_output":BYTES,"spill":{…},
- *                   "answer":{"text":"…"}}
+ * store_output {"tool":NAME,"max_output":BYTES,"spill":{…},
+ *              "answer":{"text":"…"}}
  */
 #ifndef TG_OUTPUT_STORE_JOB_H
 #define TG_OUTPUT_STORE_JOB_H

@@ -1,3 +1,4 @@
+/* Stores and writes the result of a call that a worker has run. */
 #include "runner/output/tg_relayed_result.h"
 
 int

@@ -1,13 +1,13 @@
 /*
- * The answer of a call that a worker has run: it is stored where it is too
- * large, and passed on as the answer of a job, in steps.
+ * The result of a call that a worker has run: is stored if it is too large, and
+ * sent as the response of a job, in steps.
  */
 #ifndef TG_RELAYED_RESULT_H
 #define TG_RELAYED_RESULT_H
 
 #include "runner/output/tg_output_response.h"
 
-/* Why tg_relayed_result_read_params() says TG_INVALID. */
+/* Error message for TG_INVALID of tg_relayed_result_read_params(). */
 #define TG_RELAYED_RESULT_PARAMS_ERROR                                         \
     "max_output must be 0 to 33554432, spill an object of owner, quota, "      \
     "keep_ms and preview"
@@ -16,27 +16,35 @@ typedef struct {
     tg_job_t *job;
     tg_output_store_params_t spec;
     int64_t max_output;
-    tg_buf_t answer; /* the worker's, as its message is gone by then */
+    tg_buf_t answer; /* copy of the worker's answer */
     tg_buf_t scratch;
     int is_writing;
     tg_output_response_t response;
-    tg_sched_source_t source; /* waits while a large one is written */
+
+    /* Waits for permission to write a large response. */
+    tg_sched_source_t source;
 } tg_relayed_result_t;
 
-/* Reads what a job says of its answer: TG_OK or TG_INVALID. */
+/*
+ * Initializes the object and reads the params of the result. Returns TG_OK or
+ * TG_INVALID.
+ */
 int tg_relayed_result_read_params(tg_relayed_result_t *result, tg_job_t *job,
                                   tg_str_t max_output, tg_str_t spill);
 
 /*
- * Copies an answer that is a valid object as of tg_answer_put(): TG_OK, or
- * TG_NOMEM.
+ * Copies an answer, a valid JSON object as tg_job_result_write() writes it.
+ * Returns TG_OK or TG_NOMEM.
  */
 int tg_relayed_result_copy(tg_relayed_result_t *result, tg_str_t answer);
 
-/* Begins to write it.  With its end the running job ends, later than this. */
+/*
+ * Begins to write the response. Its end also ends the running job, but never
+ * within this function.
+ */
 void tg_relayed_result_begin(tg_relayed_result_t *result);
 
-/* Gives it up, or frees what is left. */
+/* Stops writing, if it has begun, and frees the memory. */
 void tg_relayed_result_stop(tg_relayed_result_t *result);
 
 #endif

@@ -1,3 +1,4 @@
+/* Collects the texts and the other blocks and members of an MCP result. */
 #include "runner/output/tg_result_splitter.h"
 
 static void
@@ -10,7 +11,10 @@ tg_result_splitter_append_text(tg_buf_t *plain, tg_str_t text)
     tg_json_append_unescaped(plain, tg_json_string_body(text));
 }
 
-/* The text of a raw block: its own, or that of its resource. */
+/*
+ * Finds the text of a raw block, or of its embedded resource. Returns 0 if the
+ * block has none.
+ */
 static int
 tg_result_splitter_find_text(tg_str_t block, tg_str_t *text)
 {
@@ -31,7 +35,10 @@ tg_result_splitter_find_text(tg_str_t block, tg_str_t *text)
                                  text);
 }
 
-/* Servers put the same JSON as text beside it, not always as compact. */
+/*
+ * Checks whether the text and the structured content are the same JSON value.
+ * Servers send both, sometimes with different white space.
+ */
 static int
 tg_result_splitter_is_same_json(const tg_buf_t *plain, tg_str_t structured)
 {
@@ -82,7 +89,10 @@ tg_result_splitter_add_block(tg_result_splitter_t *splitter, tg_str_t block)
     }
 }
 
-/* A member begins whose value is an object or array: the last one counts. */
+/*
+ * Handles the begin of a member that is an object or array. If `content` occurs
+ * twice, the last one counts.
+ */
 static void
 tg_result_splitter_enter_member(tg_result_splitter_t *splitter)
 {
@@ -125,7 +135,7 @@ tg_result_splitter_add_member(tg_result_splitter_t *splitter)
     tg_json_write_compact(out, walk->value);
 }
 
-/* What is structured follows the texts, unless it is one of them. */
+/* Appends the structured content to the texts, unless it equals them. */
 static void
 tg_result_splitter_add_structured(tg_result_splitter_t *splitter)
 {
