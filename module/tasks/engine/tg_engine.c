@@ -1,3 +1,6 @@
+/*
+ * The task engine: its states, its timer, and the claim of the next task.
+ */
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json.h"
@@ -5,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* --- its end --- */
+/* --- shutdown --- */
 
 static void
 tg_engine_on_closed(uv_handle_t *handle)
@@ -58,9 +61,12 @@ tg_engine_close_if_idle(tg_engine_t *engine)
     }
 }
 
-/* --- which task is next --- */
+/* --- claim of the next task --- */
 
-/* Names all agents for a claim; how many of them take a task now. */
+/*
+ * Fills the list of agents for a claim. Returns the number of agents that can
+ * take another task.
+ */
 static unsigned
 tg_engine_fill_claimers(tg_engine_t *engine)
 {
@@ -110,7 +116,10 @@ tg_engine_on_requeued(tg_store_query_t *query)
     tg_engine_advance(engine);
 }
 
-/* It was claimed just before nothing may start any more. */
+/*
+ * Queues a task again that was claimed just before the engine was stopped,
+ * fenced or shut down.
+ */
 static void
 tg_engine_requeue_claimed(tg_engine_t *engine)
 {
@@ -152,7 +161,7 @@ tg_engine_on_claimed(tg_store_query_t *query)
     } else if (query->rc == TG_INVALID) {
         tg_store_query_deinit(query);
         tg_engine_close_if_idle(engine);
-        return; /* again with the next tick */
+        return; /* the next tick claims again */
 
     } else if (query->rc == TG_AGAIN) {
         engine->can_claim = 1;
@@ -192,7 +201,7 @@ tg_engine_advance(tg_engine_t *engine)
     tg_engine_query_store(engine, query);
 }
 
-/* --- its states --- */
+/* --- states --- */
 
 void
 tg_engine_stop(tg_engine_t *engine, int is_forced)
@@ -214,7 +223,7 @@ tg_engine_stop(tg_engine_t *engine, int is_forced)
     }
 }
 
-/* A new config: it may be that it was told to stop under an older one. */
+/* Resumes a stopped engine, if it was stopped under an older config. */
 static void
 tg_engine_resume(tg_engine_t *engine)
 {
@@ -227,7 +236,7 @@ tg_engine_resume(tg_engine_t *engine)
     }
 }
 
-/* --- what is due --- */
+/* --- timer --- */
 
 static void
 tg_engine_tick_tasks(tg_engine_t *engine)
@@ -291,7 +300,7 @@ tg_engine_on_tick(uv_timer_t *timer)
         tg_engine_stop(engine, 0);
     }
 
-    /* Those who are there still are not its workers. */
+    /* Workers that are still connected belong to another NGINX. */
     if (now - engine->nginx_exit_at >= TG_TASK_NO_WORKER_MS) {
         engine->nginx_exit_at = 0;
     }
@@ -316,7 +325,7 @@ tg_engine_on_tick(uv_timer_t *timer)
     tg_engine_advance(engine);
 }
 
-/* --- from the runner --- */
+/* --- interface for the runner --- */
 
 void
 tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
@@ -328,7 +337,8 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     engine->config = *config;
     engine->no_worker_at = 0;
     engine->nginx_exit_at = 0;
-    engine->renewal_requested_at = 0; /* the lease may be another one */
+    /* the duration of the lease may have changed */
+    engine->renewal_requested_at = 0;
     engine->tasks->ops->on_configured(engine);
 
     if (is_first) {
@@ -381,7 +391,7 @@ tg_engine_init(tg_engine_t *engine)
                           TG_TASK_TICK_MS);
 }
 
-/* It ends with its last worker, if it ended before. */
+/* Stops the engine if NGINX has exited and its last worker has disconnected. */
 static void
 tg_engine_stop_after_nginx(tg_engine_t *engine)
 {

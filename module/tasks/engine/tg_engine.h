@@ -1,33 +1,36 @@
 /*
- * Tasks: programs that outlive whoever asked for them.  A store writes them
- * down (tasks/store/tg_store.h), and one of these runs them.
+ * The task engine: runs durable tasks, programs that continue after their
+ * caller has disconnected. A store (tasks/store/tg_store.h) saves the tasks;
+ * there is one engine for each store.
  *
- *   tg_task_config.c  what may be run, as a worker says it
- *   tg_engine_notify.c    what clients hear
- *   tg_engine_broadcast.c  what other runners are told
- *   tg_task_output.c  what tasks put out, in files
- *   tg_task_run.c     a task that runs
- *   tg_task_json.c  what a task of a tool's has come to
- *   tg_engine_retention.c   old ones go
- *   tg_engine.c       its states, and which task is next
- *   tg_engine_orphans.c  agents, and tasks whose agents are no more
- *   tg_engine_open.c  its store is opened
- *   tg_engine_lease.c its store is shared: the lease, and what others tell
- *   tg_engine_list.c        an engine a store
- *   tg_task_call.h    the methods
+ *   tg_engine.c            states of the engine, choice of the next task
+ *   tg_engine_list.c       the list of engines
+ *   tg_engine_open.c       opening of the store
+ *   tg_engine_query.c      store queries, clocks
+ *   tg_engine_lease.c      lease and broadcasts of a shared store
+ *   tg_engine_broadcast.c  broadcasts to the other runners of a shared store
+ *   tg_engine_notify.c     notifications to clients
+ *   tg_engine_orphans.c    agents, and tasks whose agent was removed
+ *   tg_engine_retention.c  removal of old tasks
+ *   tg_task_config.c       config of an engine, as a worker sends it
+ *   tg_task_run.c          running tasks
+ *   tg_task_output.c       output of tasks, in files
+ *   tg_task_json.c         results of tools as tasks
+ *   tg_task_call.h         methods
  *
  *   OPENING ──▶ OPEN ──▶ STOPPING
  *      ▲  │      ▲  └──────┘
- *      │  ▼      └ a new config
+ *      │  ▼      └ new config
  *     FAILED
  *
- * It is there for each store that a worker has named.  STOPPING, it starts
- * nothing, and what runs has time to end.  It stops when it is told to, until
- * NGINX was started or reloaded, and when NGINX ends, or there has been no
- * worker for a while, until there is one.
+ * In the state STOPPING, no task is started, and running tasks have time to
+ * end. An engine stops after daemon.stop, until NGINX is started or reloaded,
+ * and when NGINX has exited or no worker has been connected for some time,
+ * until a worker connects.
  *
- * Where the store is shared, it has a lease of what it runs.  When it cannot
- * renew that in time, it is fenced: it ends what runs, and opens it anew.
+ * In a shared store, the engine has a lease for its running tasks. If the
+ * engine cannot renew the lease in time, it is fenced: it interrupts its
+ * running tasks and opens the store again.
  */
 #ifndef TG_ENGINE_H
 #define TG_ENGINE_H
@@ -37,38 +40,52 @@
 #include "tasks/store/tg_store.h"
 #include "tasks/engine/tg_task_output.h"
 
-/* How often it looks at what is due. */
+/* Interval of the engine's timer, in ms. */
 #define TG_TASK_TICK_MS 1000
-/* Without a worker: a reload has one, a new binary soon. */
+/*
+ * Time without a worker after which the engine stops, in ms. Longer than a
+ * reload or the start of a new binary takes.
+ */
 #define TG_TASK_NO_WORKER_MS 5000
-/* What runs has so long to end when it stops. */
+/* Time that running tasks have to end when the engine stops, in ms. */
 #define TG_TASK_STOP_TIMEOUT_MS 30000
-/* Between two looks for tasks that are to be removed. */
+/* Interval between two removals of old tasks, in ms. */
 #define TG_TASK_PURGE_INTERVAL_MS 600000
-/* Until a store that could not be opened is tried again. */
+/* Time after which a store that could not be opened is opened again, in ms. */
 #define TG_TASK_OPEN_RETRY_MS 5000
 /*
- * A runner that exits may have the store still.  How often the next runner
- * tries to open it, and for how long calls wait for that.
+ * Interval at which a locked store is opened again, in ms. A runner that is
+ * exiting may still have the store.
  */
 #define TG_TASK_LOCKED_RETRY_MS 100
+/* Time for which calls wait for a locked store, in ms. */
 #define TG_TASK_LOCKED_TIMEOUT_MS 10000
-/* Output that waits for the disk; beyond it the program waits. */
+/*
+ * Maximum size of output that waits to be written, in bytes; beyond it the
+ * engine stops reading from the program.
+ */
 #define TG_TASK_PENDING_OUTPUT_MAX 1048576
-/* How long a call that follows an output waits for more of it. */
+/* Time for which a call that follows an output waits for more, in ms. */
 #define TG_TASK_FOLLOW_TIMEOUT_MS 25000
-/* An owner of what all clients may know. */
+/* Owner in notifications that all clients may receive. */
 #define TG_TASK_OWNER_ALL "*"
-/* Of what a runner runs in a store that is shared, when it was not said. */
+/* Default duration of a lease of a shared store, in ms. */
 #define TG_TASK_LEASE_DEFAULT_MS 30000
-/* Of a lease of so long ms: when it is renewed, and when it is given up. */
+/* Time after which a lease of `ms` is renewed. */
 #define TG_TASK_LEASE_RENEW_MS(ms) ((ms) / 6)
+/* Time after which a lease of `ms` that was not renewed is given up. */
 #define TG_TASK_LEASE_FENCE_MS(ms) ((ms) *2 / 3)
-/* Bytes that others are told at once. */
+/* Maximum size of a broadcast in bytes. */
 #define TG_ENGINE_BROADCAST_MAX 7900
-/* How often a cancellation looks whether another runner has done it. */
+/*
+ * Interval at which task.cancel checks whether another runner has cancelled the
+ * task, in ms.
+ */
 #define TG_TASK_CANCEL_POLL_MS 2000
-/* Of the slots that all programs share. */
+/*
+ * Maximum number of tasks that run at once; they take slots that all programs
+ * of the runner share.
+ */
 #define TG_TASK_CONCURRENCY_MAX 32
 
 typedef struct tg_engine_s tg_engine_t;
@@ -79,15 +96,16 @@ typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
 typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
 
 /*
- * What runs a task.  Slices of the config's text.  Of a tool whose calls become
- * tasks, which is called tool:NAME, it has no argv: each task brings along the
- * job that is run (the params of `exec`).
+ * An agent: describes how to run a task. The texts are slices of the config's
+ * text. The agent of a tool whose calls become tasks has the name tool:NAME and
+ * no argv; each of its tasks has its own job (the params of `exec`).
  */
 typedef struct {
     tg_str_t name; /* letters, digits, _ and -; or TG_STORE_ANY_AGENT */
-    tg_str_t argv; /* raw: an array of values, see tg_agent_append_template() */
-    tg_str_t env;  /* the same, of NAME=VALUE */
-    tg_str_t cwd;  /* a raw value */
+    /* raw: an array of templates, see tg_agent_append_template() */
+    tg_str_t argv;
+    tg_str_t env; /* raw: an array of templates of NAME=VALUE */
+    tg_str_t cwd; /* raw: a template */
     tg_str_t input;
     tg_str_t success;
     tg_str_t memory;
@@ -95,10 +113,10 @@ typedef struct {
     int64_t timeout_ms;
     int64_t concurrency;
     int64_t max_output;
-    int64_t retry; /* so often it may be interrupted, and is tried again */
+    int64_t retry; /* maximum number of retries after interruptions */
 } tg_agent_t;
 
-/* Of such a tool. */
+/* Prefix of the name of a tool's agent. */
 #define TG_TASK_TOOL_PREFIX "tool:"
 
 static inline int
@@ -107,25 +125,28 @@ tg_agent_is_tool(const tg_agent_t *agent)
     return agent->argv.data == NULL;
 }
 
-/* Has it the tasks of all names that no other agent has? */
+/*
+ * Returns whether the agent takes tasks of all names that no other agent has.
+ */
 static inline int
 tg_agent_is_catch_all(const tg_agent_t *agent)
 {
     return tg_str_eq(agent->name, TG_STR(TG_STORE_ANY_AGENT));
 }
 
-/* What a task's result is: tg_store_query_t has it as form. */
+/* Format of a task's result: result_format of tg_store_query_t. */
 enum {
     TG_TASK_RESULT_TEXT,
-    TG_TASK_RESULT_TOOL /* JSON: a tool's whole result (MCP CallToolResult) */
+    /* JSON: the whole result of a tool (MCP CallToolResult) */
+    TG_TASK_RESULT_TOOL
 };
 
 typedef struct {
     char *text; /* owned */
     tg_str_t store;
     tg_str_t generation;
-    tg_str_t default_agent; /* the agent of tasks that name none; or empty */
-    tg_str_t password;      /* raw, or absent */
+    tg_str_t default_agent; /* agent of tasks that name none; or empty */
+    tg_str_t password;      /* raw JSON string, or absent */
     int64_t lease_ms;
     int64_t concurrency;
     int64_t queue_max;
@@ -133,41 +154,48 @@ typedef struct {
     int64_t output_quota;
     tg_agent_t agents[TG_STORE_AGENTS_MAX];
     unsigned nagents;
-    tg_str_t rules; /* of automation, raw; absent: there are none */
+    tg_str_t rules; /* rules of automation, raw JSON; or absent */
 } tg_task_config_t;
 
-/* A connection that passes on what clients are told; the newest first. */
+/*
+ * A connection to a worker that relays notifications to clients. The newest one
+ * is the first in the list.
+ */
 typedef struct tg_task_subscriber_s {
     TAILQ_ENTRY(tg_task_subscriber_s) link;
     tg_peer_t *peer;
 } tg_task_subscriber_t;
 
-/* What calls want to know. */
+/* Callbacks for calls and automation. */
 typedef struct {
-    /* The store is open, or could not be opened. */
+    /* The store was opened, or could not be opened. */
     void (*on_opened)(tg_engine_t *engine);
 
-    /* There is more output of a task, or it has ended. */
+    /* A task has more output, or has ended. */
     void (*on_task_changed)(tg_engine_t *engine, int64_t id);
 
-    /* How a task that ran has ended is written down. */
+    /* The end of a task that ran is stored. */
     void (*on_task_ended)(tg_task_t *task);
 
-    /* Another TG_TASK_TICK_MS. */
+    /* Called every TG_TASK_TICK_MS. */
     void (*tick)(tg_engine_t *engine);
 
-    /* A config was taken. */
+    /* The engine has a new config. */
     void (*on_configured)(tg_engine_t *engine);
 
-    /* What clients are told. */
+    /* A notification is sent to clients. */
     void (*on_notification)(tg_engine_t *engine, const char *method,
                             tg_str_t params);
 
-    /* It ends; and it is freed. */
+    /* The engine shuts down. */
     void (*on_shutdown)(tg_engine_t *engine);
+    /* The engine is about to be freed. */
     void (*on_freed)(tg_engine_t *engine);
 
-    /* The list that calls wait in is about to be gone; they may outlive it. */
+    /*
+     * Removes all calls from a list that is about to be freed; the calls may
+     * live longer.
+     */
     void (*abandon)(tg_task_calls_t *calls);
 } tg_engine_ops_t;
 
@@ -181,7 +209,7 @@ typedef struct {
 } tg_tasks_t;
 
 typedef enum {
-    TG_ENGINE_OPENING, /* or there is no config of it yet */
+    TG_ENGINE_OPENING, /* also without a config */
     TG_ENGINE_FAILED,
     TG_ENGINE_OPEN,
     TG_ENGINE_STOPPING
@@ -193,10 +221,10 @@ struct tg_engine_s {
     void (*advance)(tg_engine_t *engine); /* tg_engine_advance() */
     tg_engine_state_t state;
     tg_task_config_t config;
-    char *location; /* as for tg_store_new(), owned */
-    tg_store_t *db; /* NULL: none was asked to open */
+    char *location; /* location for tg_store_new(), owned */
+    tg_store_t *db; /* NULL: there is no store */
     tg_task_outputs_t outputs;
-    tg_buf_t why; /* FAILED */
+    tg_buf_t why; /* FAILED: the reason */
     tg_store_query_t open;
     tg_store_query_t claim;
     tg_store_agents_t claim_agents;
@@ -205,314 +233,393 @@ struct tg_engine_s {
     tg_store_query_t purge;
     tg_store_query_t renew_lease;
     uv_timer_t tick;
-    uint64_t created_at;   /* Unix time */
-    uint64_t no_worker_at; /* of the loop's clock: the last worker went; or 0 */
-    uint64_t nginx_exit_at; /* likewise, NGINX ended; or 0 */
-    uint64_t locked_at;     /* likewise, the store was found locked; or 0 */
-    /* STOPPING: what runs is ended; FAILED: it is tried */
+    uint64_t created_at; /* Unix time in ms */
+    /* time of the loop at which the last worker disconnected, in ms; or 0 */
+    uint64_t no_worker_at;
+    /* time of the loop at which NGINX exited, in ms; or 0 */
+    uint64_t nginx_exit_at;
+    /*
+     * time of the loop at which the store was first found locked, in ms; or 0
+     */
+    uint64_t locked_at;
+    /*
+     * Time of the loop, in ms. STOPPING: time at which running tasks are
+     * interrupted; FAILED: time at which the store is opened again.
+     */
     uint64_t deadline_at;
     uint64_t purge_at;
-    uint64_t lease_at; /* of the machine's clock: it was renewed */
+    /* boot time at which the current lease was requested, in ms */
+    uint64_t lease_at;
     uint64_t lease_ms;
-    /* the same, asked to be; 0: to be asked soon */
+    /*
+     * Boot time at which the next lease was requested, in ms; 0: request it
+     * soon.
+     */
     uint64_t renewal_requested_at;
-    /* the same, when that which is under way was asked */
+    /* Boot time at which the pending request for a lease was sent, in ms. */
     uint64_t renewal_sent_at;
 
     tg_task_list_t running;
     unsigned nrunning;
-    tg_task_calls_t waiting;   /* for the store to be open */
-    tg_task_calls_t following; /* for output */
-    uint64_t nended;           /* tasks, since it was made */
+    tg_task_calls_t waiting; /* calls that wait for the store to open */
+    /* calls that wait for output or the end of a task */
+    tg_task_calls_t following;
+    /* number of tasks that have ended since the engine was created */
+    uint64_t nended;
     TAILQ_HEAD(tg_task_subscribers_s, tg_task_subscriber_s) subscribers;
-    struct tg_automation_s *automation; /* NULL: it has no rules */
-    unsigned nwork_pending; /* what is asked, of the store and of outputs */
-    char stopped_generation
-        [64];             /* the generation that was told to stop; or "" */
-    unsigned can_claim:1; /* there may be a task that can start */
+    struct tg_automation_s *automation; /* NULL: the config has no rules */
+    unsigned nwork_pending; /* number of pending queries and output requests */
+    /* config generation in which daemon.stop was called; or "" */
+    char stopped_generation[64];
+    unsigned can_claim:1; /* the store may have a task that can start */
     unsigned is_claiming:1;
-    unsigned is_returning:1; /* what was claimed cannot be given back yet */
+    /* a claimed task must be queued again, and the store has failed to */
+    unsigned is_returning:1;
     unsigned must_check_orphans:1;
-    unsigned is_checking_orphans:1; /* agents that are no more are looked for */
+    /* a query for tasks without an agent is pending */
+    unsigned is_checking_orphans:1;
     unsigned is_purging:1;
     unsigned is_renewing_lease:1;
     unsigned is_opening:1;
     unsigned is_fenced:1;
-    unsigned has_store_error:1;  /* the store said no, which was logged */
-    unsigned is_shutting_down:1; /* the runner ends */
-    unsigned is_forced:1;        /* NGINX ended at once */
+    unsigned has_store_error:1;  /* the store failed, which was logged */
+    unsigned is_shutting_down:1; /* the runner exits */
+    unsigned is_forced:1;        /* NGINX exited without waiting for calls */
     unsigned is_closing:1;
 };
 
-/* One that runs, until its end is written down. */
+/* A running task. It exists until its end is stored. */
 struct tg_task_s {
     TAILQ_ENTRY(tg_task_s) link;
     tg_engine_t *engine;
     int64_t id;
     int64_t priority;
-    uint64_t started_at; /* Unix time */
+    uint64_t started_at; /* Unix time in ms */
     int64_t max_output;
     tg_buf_t agent;
-    tg_buf_t owner;  /* or empty: nobody's */
-    tg_buf_t prompt; /* the beginning */
-    tg_job_t *job;   /* NULL: nothing is left of it */
+    tg_buf_t owner;  /* empty: no owner */
+    tg_buf_t prompt; /* the first characters of the prompt */
+    tg_job_t *job;   /* NULL: the job has ended and its processes are gone */
     pid_t pid;
     tg_output_tail_t stdout_tail;
     tg_output_tail_t combined_tail;
-    tg_buf_t output; /* what waits to be written to the file */
+    tg_buf_t output; /* output that waits to be written */
     tg_task_output_request_t write_request;
-    uint64_t size;         /* of its output */
-    uint64_t reported;     /* of that, what clients know */
-    tg_task_state_t state; /* QUEUED: it was interrupted */
+    uint64_t size;         /* number of bytes of output */
+    uint64_t reported;     /* the value of `size` that clients know */
+    tg_task_state_t state; /* QUEUED: the task was interrupted */
     tg_buf_t result;
     tg_buf_t error;
     tg_buf_t tail;
     tg_store_query_t finish;
-    tg_task_calls_t cancel_calls; /* calls that wait for its end */
-    unsigned is_tool:1;           /* result is of TG_TASK_RESULT_TOOL */
-    unsigned is_timed_out:1;      /* its time was over */
-    unsigned has_ended:1;         /* state is what it ends as */
+    /* calls of task.cancel that wait for its end */
+    tg_task_calls_t cancel_calls;
+    /* result has the format TG_TASK_RESULT_TOOL */
+    unsigned is_tool:1;
+    unsigned is_timed_out:1; /* the task ran longer than its timeout */
+    unsigned has_ended:1;    /* `state` is the final state */
     unsigned is_writing:1;
-    unsigned has_lost_output:1; /* its output cannot be written any more */
+    unsigned has_lost_output:1; /* the output cannot be written any more */
     unsigned is_paused:1;
     unsigned is_finishing:1;
-    unsigned is_finished:1; /* that is written down */
+    unsigned is_finished:1; /* the end is stored */
 };
 
-/* --- from the runner --- */
+/* --- interface for the runner --- */
 
-/* state_dir outlives it. */
+/*
+ * Initializes the list of engines. `state_dir` must live as long as the list.
+ */
 void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
                    const char *state_dir, const tg_engine_ops_t *ops);
 
 /*
- * The method task_open {"store":"sqlite:/PATH","generation":"…",
+ * Handles the method task_open {"store":"sqlite:/PATH","generation":"…",
  * "concurrency":3,"queue":1000,"keep_ms":1,"output_quota":1,"default":"a",
- * "agents":[…]}: from now on this is its config, and the peer passes on what
- * clients are told,
+ * "agents":[…]}: sets the config of the store's engine. From then on the peer,
+ * a worker, receives notifications and relays them to clients:
  *
  *   task_event {"store":"…","owner":"1000","method":"task.queued",
  *               "params":{…}}
  *
- * without an owner those who see all tasks, of TG_TASK_OWNER_ALL all.
+ * The worker relays the event to the clients of this owner and to the clients
+ * that see all tasks. Without an owner, only the latter receive the event; with
+ * the owner TG_TASK_OWNER_ALL, all clients receive it.
  */
 void tg_tasks_configure(tg_tasks_t *tasks, tg_peer_t *peer,
                         tg_request_t *request);
 
 /*
- * The method task_stop {"store":"…","force":true}: NGINX has ended.  The tasks
- * stop as soon as its last worker is gone, unless there is another NGINX.
+ * Handles the method task_stop {"store":"…","force":true}: NGINX has exited.
+ * The engine stops as soon as the last worker has disconnected, unless another
+ * NGINX uses the store. With `force`, running tasks are interrupted at once.
  */
 void tg_tasks_on_nginx_exit(tg_tasks_t *tasks, tg_peer_t *peer,
                             tg_request_t *request);
 
-/* A connection is gone. */
+/* Removes a connection that was closed from all engines. */
 void tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer);
 
 /*
- * The runner ends: what runs is ended, and found interrupted by the next one.
- * jobs->ops->idle follows, once tg_tasks_is_empty().
+ * Shuts all engines down because the runner exits. Running tasks are killed;
+ * the next runner finds them interrupted. Calls jobs->ops->idle() when all
+ * engines are freed.
  */
 void tg_tasks_shutdown(tg_tasks_t *tasks);
+
+/* Returns whether there is no engine. */
 int tg_tasks_is_empty(const tg_tasks_t *tasks);
 
-/* How many run. */
+/* Returns the number of running tasks of all engines. */
 unsigned tg_tasks_count_running(const tg_tasks_t *tasks);
 
-/* The kind `task`, whose host is a tg_tasks_t: tg_task_call_methods.c. */
+/* The job type `task`; its host is a tg_tasks_t. See tg_task_call_methods.c. */
 extern const tg_job_type_t tg_task_job_type;
+
+/* The callbacks of all engines, see tg_task_call_methods.c. */
 extern const tg_engine_ops_t tg_task_engine_ops;
 
-/* That of a store, made where there is none; NULL: no memory. */
+/*
+ * Returns the engine of a store; creates the engine if necessary. NULL: no
+ * memory.
+ */
 tg_engine_t *tg_tasks_get_engine(tg_tasks_t *tasks, tg_str_t location);
 
 /* --- tg_task_config.c --- */
 
-/* TG_OK, TG_NOMEM; TG_INVALID: why, static. */
+/*
+ * Parses the params of task_open. TG_OK; TG_NOMEM; TG_INVALID: *why is a static
+ * error text.
+ */
 int tg_task_config_parse(tg_task_config_t *config, tg_str_t raw,
                          const char **why);
 void tg_task_config_free(tg_task_config_t *config);
 
-/* The agent of this name, or the one that has all other names; or NULL. */
+/* Returns the agent of this name, or the catch-all agent; or NULL. */
 const tg_agent_t *tg_task_config_find_agent(const tg_task_config_t *config,
                                             tg_str_t name);
 
 /*
- * Appends the params of the job `exec` for a task as the store tells it.
+ * Appends the params of the job `exec` that runs a task. `task` is the JSON of
+ * the task in the store.
  */
 void tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
                                 tg_str_t task);
 
 /* --- tg_engine_query.c --- */
 
-int64_t tg_engine_get_unix_time_ms(void); /* ms of Unix time */
+int64_t tg_engine_get_unix_time_ms(void); /* in ms */
 
-/* Asks the store, and counts that; tg_engine_end_work() in its done. */
+/*
+ * Sends a query to the store and counts it as pending work. query->done must
+ * call tg_engine_end_work().
+ */
 void tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query);
+
+/* Counts one query or output request less as pending. */
 void tg_engine_end_work(tg_engine_t *engine);
 
 /*
- * What must be written down could not be, or could again: logged once, as it
- * is tried again with each tick.
+ * Logs a store error that delays the end or start of tasks. Logs it once until
+ * a query succeeds, because the engine retries with each tick.
  */
 void tg_engine_log_store_error(tg_engine_t *engine,
                                const tg_store_query_t *query);
 
-/* One that runs; or NULL. */
+/* Returns the running task of this id, or NULL. */
 tg_task_t *tg_engine_find_task(const tg_engine_t *engine, int64_t id);
 
-/* Appends the end of what it put out so far. */
+/* Appends the last bytes of the output so far, as valid UTF-8. */
 void tg_task_append_tail(tg_buf_t *text, const tg_output_tail_t *tail);
 
-/* As the loop has it. */
+/* Returns the time of the loop in ms. */
 uint64_t tg_engine_get_loop_time_ms(const tg_engine_t *engine);
 
 /* --- tg_engine_broadcast.c --- */
 
+/* Returns whether several runners share the engine's store. */
 int tg_engine_is_shared(const tg_engine_t *engine);
 
-/* Others hear that text, JSON. */
+/* Broadcasts a JSON text to the other runners that share the store. */
 void tg_engine_broadcast(tg_engine_t *engine, tg_str_t text);
 
 /* --- tg_engine_notify.c --- */
 
-/* {"taskId":"…","agent":"…", is left open. */
+/*
+ * Begins the params of a notification: {"taskId":"…","agent":"…". The caller
+ * closes the object. Initializes `params`; an empty agent is omitted.
+ */
 void tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent);
 
-/* Ends the object, tells the owner's clients of it, and frees it. */
+/*
+ * Closes the object `params`, notifies automation, clients and other runners,
+ * and frees `params`.
+ */
 void tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
                       tg_buf_t *params);
 
 /*
- * Tells of a task's end by one of AIWG's events, which name the task alone;
- * error is a raw JSON string, or absent.
+ * Sends one of AIWG's events for the end of a task; its params contain only the
+ * task id and the error. `error` is a raw JSON string, or absent.
  */
 void tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
                                  const char *method, int64_t id,
                                  tg_str_t error);
 
-/* Tells that a task was cancelled. */
+/* Notifies clients that a task was cancelled. */
 void tg_engine_notify_cancelled(tg_engine_t *engine, tg_str_t owner, int64_t id,
                                 tg_str_t agent);
 
-/* Tells those of this runner. */
+/* Notifies the clients of this runner through one worker. */
 void tg_engine_notify_subscriber(tg_engine_t *engine, tg_str_t owner,
                                  tg_str_t method, tg_str_t params);
 
+/* Error of tasks that were interrupted because their runner exited. */
 extern const char tg_task_interrupted_error[];
 
-/* What was told of tasks that others ran, or a runner before. */
+/*
+ * Notifies clients of interrupted tasks, which another runner or an earlier one
+ * ran. `reported` is the result of TG_STORE_OPEN or TG_STORE_RENEW_LEASE.
+ */
 void tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t reported);
 
-/* How a task that ran has ended. */
+/* Notifies clients of the end of a task. */
 void tg_task_notify_end(tg_task_t *task);
 
 /*
- * Each of an array of tasks, of which the store tells id, agent and owner, has
- * failed, with the error that the store tells or else this one; error is NULL:
- * it waits again.
+ * Notifies clients of each task in an array of the store with id, agent and
+ * owner. The tasks have failed, with the error in the array or else with
+ * `error`; if `error` is NULL, they are queued again.
  */
 void tg_engine_notify_each_task(tg_engine_t *engine, tg_str_t tasks,
                                 const char *error);
 
 /* --- tg_task_run.c --- */
 
-/* Starts what the store tells of a claimed task. */
+/* Starts a claimed task; `reported` is its JSON from the store. */
 void tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t reported);
 
-/* It is to end as that, at once; TG_TASK_QUEUED: it is interrupted. */
+/*
+ * Ends a task at once: kills its job and stores its end with `state` and the
+ * error `why`. TG_TASK_QUEUED means that the task is interrupted. Does nothing
+ * if the task has already ended.
+ */
 void tg_task_end(tg_task_t *task, tg_task_state_t state, const char *why);
 
-/* Writes what it put out, unless that is being done. */
+/* Writes the waiting output, unless a write is pending. */
 void tg_task_write_output(tg_task_t *task);
 
-/* Tries again to write down how it ended. */
+/* Stores the end of a task, also again after an error. */
 void tg_task_store_end(tg_task_t *task);
 
-/* The runner ends: nothing more is written down. */
+/* Kills the job of a task because the runner exits; its end is not stored. */
 void tg_task_abandon(tg_task_t *task);
 
 /* --- tg_task_json.c --- */
 
-/* Appends a tool's result, as a call that is answered at once has it. */
+/*
+ * Appends the result of a tool as an MCP CallToolResult, equal to that of a
+ * call that is not a task.
+ */
 void tg_task_append_tool_result(tg_buf_t *json, const tg_outcome_t *outcome);
 
 /*
- * Appends a task as clients see it, of an ask that told one: its result is a
- * text, or that of a tool.
+ * Appends the task in the result of a query, as clients receive it: a text
+ * result is a string, the result of a tool is an object.
  */
 void tg_task_append_json(tg_buf_t *json, const tg_store_query_t *query);
 
 /* --- tg_engine_orphans.c --- */
 
-/* Adds one: a copy, as another config may come before the store answers. */
+/*
+ * Adds an agent to a list. The list has a copy of the name, because the config
+ * may change before a query is done.
+ */
 void tg_store_agents_add(tg_store_agents_t *agents, const tg_agent_t *agent);
 
-/* All agents of the config, for a question. */
+/*
+ * Returns a list of all agents of the config, for a query. The list is valid
+ * until the next call.
+ */
 const tg_store_agents_t *tg_engine_list_agents(tg_engine_t *engine);
 
+/* Error of tasks whose agent was removed from the config. */
 extern const char tg_engine_orphan_error[];
 
-/* Tasks that nobody can run any more are not left to wait for ever. */
+/* Fails queued tasks that have no agent any more, if such a check is due. */
 void tg_engine_check_orphans(tg_engine_t *engine);
 
 /* --- tg_engine_open.c --- */
 
-/* It is open: tasks may start. */
+/* Sets the state OPEN; tasks may start. */
 void tg_engine_set_open(tg_engine_t *engine);
 
-/* A new store. */
+/* Creates the store and opens it. */
 void tg_engine_open_store(tg_engine_t *engine);
 
-/* Asks to open it; also when it is open, with a lease that was lost. */
+/*
+ * Sends the query TG_STORE_OPEN; also used to reopen a store after its lease
+ * was lost.
+ */
 void tg_engine_query_open(tg_engine_t *engine);
 
-/* The password may be another one by now. */
+/* Gives the store the password of the config, which may have changed. */
 void tg_engine_set_password(const tg_engine_t *engine);
 
 /* --- tg_engine_lease.c --- */
 
-/* ms; it goes on while the machine sleeps, as the database's clock does. */
+/*
+ * Returns the boot time in ms, which like the database's clock continues while
+ * the machine sleeps.
+ */
 uint64_t tg_engine_get_boot_time_ms(void);
 
 /*
- * The lease is renewed, or given up, when it is time for it.  1: the store is
- * to be opened again.
+ * Renews the lease when it is due, or fences the engine if the lease could not
+ * be renewed in time. Returns 1 if the store must be opened again.
  */
 int tg_engine_tick_lease(tg_engine_t *engine);
 
-/* It was asked for, and given. */
+/* Records a lease that the store has granted. */
 void tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query);
 
-/* For tg_store_t. */
+/* Handles a broadcast of another runner; on_broadcast of tg_store_t. */
 void tg_engine_on_broadcast(void *host, tg_str_t text);
 
 /* --- tg_engine_retention.c --- */
 
-/* Looks for old ones, when that is due. */
+/* Removes old tasks and their output when that is due. */
 void tg_engine_purge(tg_engine_t *engine);
 
 /* --- tg_engine.c --- */
 
-/* With tasks and where set. */
+/* Initializes an engine whose members `tasks` and `location` are set. */
 void tg_engine_init(tg_engine_t *engine);
 
-/* Takes the config over. */
+/* Sets a new config; the engine owns it. The first config opens the store. */
 void tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config);
 
-/* NGINX has ended. */
+/*
+ * Notes that NGINX has exited, and stops the engine if no worker is connected.
+ */
 void tg_engine_on_nginx_exit(tg_engine_t *engine, int is_forced);
 
-/* A peer watches no more; NULL: none does. */
+/* Removes the connection to a worker; NULL: removes all connections. */
 void tg_engine_remove_subscriber(tg_engine_t *engine, const tg_peer_t *peer);
 
-/* Ends and frees it. */
+/* Shuts an engine down and frees it when no work is pending. */
 void tg_engine_shutdown(tg_engine_t *engine);
 
-/* Is to be called after whatever may let a task start, or the engine end. */
+/*
+ * Starts the next task, or frees an engine that is shutting down. Must be
+ * called after each change that may allow one of these.
+ */
 void tg_engine_advance(tg_engine_t *engine);
 
-/* Starts nothing more; what runs has time to end, unless is_forced. */
+/*
+ * Stops an engine: no task is started. Running tasks have time to end, unless
+ * `is_forced`.
+ */
 void tg_engine_stop(tg_engine_t *engine, int is_forced);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What other runners that share the store are told.
+ * Broadcasts to the other runners that share the store.
  */
 #include "base/tg_json.h"
 #include "tasks/engine/tg_engine.h"
@@ -33,7 +33,10 @@ tg_engine_on_broadcast_sent(tg_store_query_t *query)
     engine->advance(engine);
 }
 
-/* What is too long for all is told without its details. */
+/*
+ * Appends the text of a broadcast. A text that is too long is reduced to
+ * method, owner and task id.
+ */
 static void
 tg_engine_append_broadcast(tg_buf_t *json, tg_str_t text)
 {

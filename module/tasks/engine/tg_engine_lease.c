@@ -1,7 +1,8 @@
 /*
- * A store that several runners share.  Each has a lease of what it runs.  The
- * database ends one that was not renewed in time; so that nothing runs twice,
- * who could not renew its own ends what it runs some time before that.
+ * Lease and broadcasts of a store that several runners share. Each runner has a
+ * lease for its running tasks. The database interrupts the tasks of a runner
+ * that has not renewed its lease in time. A runner that cannot renew its lease
+ * interrupts its tasks some time earlier, so that no task runs twice.
  */
 #include "base/tg_json.h"
 #include "tasks/engine/tg_engine.h"
@@ -19,7 +20,7 @@ tg_engine_get_boot_time_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-/* --- the lease --- */
+/* --- lease --- */
 
 void
 tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query)
@@ -29,7 +30,10 @@ tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query)
     engine->is_fenced = 0;
 }
 
-/* Ends what runs; error is what is told of it. */
+/*
+ * Fences the engine: interrupts all running tasks with `error` and starts none
+ * until the engine has a lease again. `why` is logged.
+ */
 static void
 tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
 {
@@ -44,7 +48,10 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
     }
 }
 
-/* Somebody else was asked to cancel some of what runs here. */
+/*
+ * Cancels the running tasks in an array of ids; another runner received the
+ * calls of task.cancel.
+ */
 static void
 tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t ids)
 {
@@ -147,7 +154,7 @@ tg_engine_tick_lease(tg_engine_t *engine)
     return engine->is_fenced && engine->nrunning == 0;
 }
 
-/* --- what others tell --- */
+/* --- broadcasts --- */
 
 static void
 tg_engine_on_task_broadcast(tg_engine_t *engine, tg_str_t owner,

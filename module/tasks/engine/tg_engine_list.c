@@ -1,3 +1,6 @@
+/*
+ * The list of task engines, and the methods task_open and task_stop.
+ */
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json.h"

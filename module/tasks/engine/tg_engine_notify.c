@@ -1,6 +1,6 @@
 /*
- * What clients are told about tasks: through a worker, which knows them, and
- * who of them sees whose tasks.
+ * Notifications to clients about tasks. A worker relays them, because it knows
+ * the clients and which client may see which tasks.
  */
 #include "tasks/engine/tg_engine.h"
 
@@ -20,7 +20,10 @@ tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent)
     }
 }
 
-/* One that takes it; whoever reads too slowly is passed over. */
+/*
+ * Returns the first worker connection that can take a notification, or NULL;
+ * workers that read too slowly are skipped.
+ */
 static tg_peer_t *
 tg_engine_find_subscriber(const tg_engine_t *engine)
 {
@@ -40,7 +43,7 @@ tg_engine_find_subscriber(const tg_engine_t *engine)
     return NULL;
 }
 
-/* Who sees tasks of that owner, or {, and a text goes on. */
+/* Begins a JSON object; its first member is the owner, if there is one. */
 static void
 tg_task_append_owner(tg_buf_t *json, tg_str_t owner)
 {
@@ -129,7 +132,7 @@ tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
     tg_engine_notify(engine, owner, method, &params);
 }
 
-/* Tells of a task that has failed; error is a raw JSON string. */
+/* Notifies clients that a task has failed; `error` is a raw JSON string. */
 static void
 tg_engine_notify_failed(tg_engine_t *engine, tg_str_t owner, int64_t id,
                         tg_str_t agent, tg_str_t error)
@@ -200,8 +203,9 @@ tg_task_notify_end(tg_task_t *task)
 }
 
 /*
- * One of an array, as the store has told it: it has failed, with the error that
- * the store tells or else this one; or it waits again, error is absent.
+ * Notifies clients of one task; `values` are its raw id, agent, owner and
+ * error. The task has failed, with the error in `values` or else with `error`;
+ * if `error` is absent, the task is queued again.
  */
 static void
 tg_engine_notify_task(tg_engine_t *engine, const tg_str_t values[4],

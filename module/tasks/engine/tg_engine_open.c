@@ -1,5 +1,5 @@
 /*
- * The store is opened.
+ * Opening of the engine's store.
  */
 #include "base/tg_json.h"
 #include "tasks/engine/tg_engine.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Bytes of a machine's name. */
+/* Maximum size of the host name in bytes. */
 #define TG_ENGINE_HOST_NAME_MAX 256
 
 void
@@ -37,7 +37,9 @@ tg_engine_set_failed(tg_engine_t *engine, tg_str_t why)
                           + TG_TASK_OPEN_RETRY_MS;
 }
 
-/* It was told to stop when it was not open, and nothing runs yet. */
+/*
+ * Sets the state STOPPING if daemon.stop was called before the store was open.
+ */
 static void
 tg_engine_restore_stopped(tg_engine_t *engine)
 {
@@ -58,7 +60,10 @@ tg_engine_set_tick_interval(tg_engine_t *engine, uint64_t ms)
     (void) uv_timer_again(&engine->tick);
 }
 
-/* Should the store be tried again soon, as it was locked just now? */
+/*
+ * Returns whether a store that is locked should be opened again soon: until
+ * TG_TASK_LOCKED_TIMEOUT_MS after it was first found locked.
+ */
 static int
 tg_engine_can_retry_locked(tg_engine_t *engine, const tg_store_query_t *query)
 {
@@ -77,7 +82,10 @@ tg_engine_can_retry_locked(tg_engine_t *engine, const tg_store_query_t *query)
     return now - engine->locked_at < TG_TASK_LOCKED_TIMEOUT_MS;
 }
 
-/* The store could not be opened. */
+/*
+ * Closes a store that could not be opened. Retries soon if the store is locked,
+ * else sets the state FAILED.
+ */
 static void
 tg_engine_on_open_failed(tg_engine_t *engine, const tg_store_query_t *query)
 {

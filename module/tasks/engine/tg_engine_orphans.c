@@ -1,5 +1,5 @@
 /*
- * Agents, and tasks whose agents are no more.
+ * Lists of agents, and queued tasks whose agent was removed from the config.
  */
 #include "tasks/engine/tg_engine.h"
 
@@ -31,13 +31,13 @@ tg_engine_on_orphans_failed(tg_store_query_t *query)
         tg_engine_notify_each_task(engine, tg_buf_view(&query->json),
                                    tg_engine_orphan_error);
     } else {
-        engine->must_check_orphans = 1; /* with the next tick */
+        engine->must_check_orphans = 1; /* retried with the next tick */
     }
 
     is_done = query->rc == TG_OK;
     tg_store_query_deinit(query);
 
-    /* The same, for a config that has come meanwhile. */
+    /* Checks again if the config has changed meanwhile. */
     if (is_done) {
         tg_engine_check_orphans(engine);
     }

@@ -1,3 +1,6 @@
+/*
+ * Store queries, store errors and clocks of the task engine.
+ */
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_utf8.h"

@@ -1,5 +1,5 @@
 /*
- * Tasks that ended long ago are removed, with what they put out.
+ * Removal of tasks that ended long ago, and of their output.
  */
 #include "tasks/engine/tg_engine.h"
 

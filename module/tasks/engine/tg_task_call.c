@@ -1,3 +1,7 @@
+/*
+ * Common functions of the task methods: responses, store queries, params and
+ * lists of waiting calls.
+ */
 #include "tasks/engine/tg_task_call.h"
 
 #include "base/tg_json.h"
@@ -38,7 +42,6 @@ tg_task_call_respond_json(tg_task_call_t *call, tg_str_t json)
     tg_task_call_respond(call, &outcome);
 }
 
-/* What was written to text. */
 void
 tg_task_call_respond_text(tg_task_call_t *call)
 {
@@ -62,7 +65,6 @@ tg_task_call_respond_error(tg_task_call_t *call, int64_t code,
     tg_task_call_respond(call, &outcome);
 }
 
-/* The store could not do it. */
 void
 tg_task_call_respond_store_error(tg_task_call_t *call)
 {
@@ -85,7 +87,7 @@ tg_task_call_respond_not_found(tg_task_call_t *call)
         "was removed as it ended long ago (task_keep).");
 }
 
-/* --- what others are told, whether its caller still waits or not --- */
+/* --- notifications, also if the caller has gone --- */
 
 static void
 tg_task_call_notify_queued(tg_task_call_t *call)
@@ -99,7 +101,7 @@ tg_task_call_notify_queued(tg_task_call_t *call)
     tg_engine_notify(call->engine, call->owner, "task.queued", &params);
 }
 
-/* One that waited, as the store tells it. */
+/* Notifies clients that a queued task was cancelled. */
 static void
 tg_task_call_notify_cancelled(tg_task_call_t *call)
 {
@@ -136,7 +138,7 @@ tg_task_call_notify_change(tg_task_call_t *call)
     }
 }
 
-/* --- the store --- */
+/* --- store queries --- */
 
 int
 tg_task_call_is_cancelling(const tg_task_call_t *call)
@@ -146,8 +148,9 @@ tg_task_call_is_cancelling(const tg_task_call_t *call)
 }
 
 /*
- * A task that runs is ended, and what was written of a rule holds, whether the
- * caller still waits or not.
+ * Returns whether the query has an effect that must be handled even if the
+ * caller has gone: a running task is to be cancelled, or records of a rule were
+ * written.
  */
 static int
 tg_task_call_has_taken_effect(const tg_task_call_t *call)
@@ -256,7 +259,6 @@ tg_task_call_get_bool(const tg_task_call_t *call, const char *name)
     return tg_task_call_get_param(call, name, TG_JSON_TRUE).data != NULL;
 }
 
-/* A text, decoded; absent where it is none. */
 tg_str_t
 tg_task_call_get_text(const tg_task_call_t *call, const char *name,
                       tg_buf_t *buf)
@@ -275,7 +277,6 @@ tg_task_call_get_text(const tg_task_call_t *call, const char *name,
     return tg_buf_view(buf);
 }
 
-/* The task that is meant, or it was answered. */
 int
 tg_task_call_get_task_id(tg_task_call_t *call)
 {
@@ -290,7 +291,7 @@ tg_task_call_get_task_id(tg_task_call_t *call)
     return 1;
 }
 
-/* --- calls that wait --- */
+/* --- lists of waiting calls --- */
 
 void
 tg_task_call_enqueue(tg_task_call_t *call, tg_task_calls_t *list)
@@ -314,7 +315,7 @@ tg_task_calls_dequeue_all(tg_task_calls_t *calls)
     while ((call = TAILQ_FIRST(calls)) != NULL) {
         tg_task_call_dequeue(call);
 
-        /* Nobody else ends one whose caller has gone. */
+        /* Nothing else ends a call whose caller has gone. */
         if (call->is_abandoned) {
             tg_job_set_done(call->job);
         }

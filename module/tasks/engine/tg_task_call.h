@@ -1,21 +1,22 @@
 /*
- * A call of one of the methods about tasks: a job of the kind `task`,
+ * A call of one of the task methods: a job of the type `task` with the params
  *
  *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3,
  *    "owner":"1000","sees_all":true,"is_tool":true,"token":"0a1b…"}
  *
- * The worker has checked the params against the method's schema.  clients is
- * how many are connected to the server; owner is whose the caller's tasks are,
- * and all that it sees, unless sees_all; is_tool: a tool was called, no method.
- * token: a submission that may come again, if a runner ends before it answers.
+ * The worker has checked `params` against the schema of the method. `clients`
+ * is the number of clients of the server. `owner` is the owner of the caller's
+ * tasks; the caller sees only these, unless sees_all. `is_tool` means that a
+ * tool was called instead of the method. `token` identifies a submission that
+ * may be repeated because a runner exited before it responded.
  *
- *   tg_task_call.c    what all of them do
- *   tg_task_call_submit.c  most methods
- *   tg_task_call_tool.c    tool.call: a call of a tool becomes a task
- *   tg_task_call_output.c  task.output
- *   tg_task_call_wait.c    task.wait
- *   tg_task_call_daemon.c  daemon.status and daemon.stop
- *   tg_task_call_methods.c    the kind, and the table of methods
+ *   tg_task_call.c          common functions: responses, store queries, params
+ *   tg_task_call_methods.c  the job type and the table of methods
+ *   tg_task_call_submit.c   task.submit, chat.send, cancel, get, list, stats
+ *   tg_task_call_tool.c     tool.call: a call of a tool becomes a task
+ *   tg_task_call_output.c   task.output
+ *   tg_task_call_wait.c     task.wait
+ *   tg_task_call_daemon.c   daemon.status and daemon.stop
  */
 #ifndef TG_TASK_CALL_H
 #define TG_TASK_CALL_H
@@ -23,7 +24,7 @@
 #include "base/tg_json.h"
 #include "tasks/engine/tg_engine.h"
 
-/* Of docs/protocols.md. */
+/* Error codes, see docs/protocols.md. */
 enum {
     TG_TASK_ERROR_NOT_FOUND = -32000,
     TG_TASK_ERROR_NOT_CANCELLABLE = -32001,
@@ -37,94 +38,132 @@ typedef struct tg_task_method_s tg_task_method_t;
 
 struct tg_task_call_s {
     TAILQ_ENTRY(tg_task_call_s) link;
-    tg_task_calls_t *list; /* in which it waits, or NULL */
+    tg_task_calls_t *list; /* list in which the call waits, or NULL */
     tg_job_t *job;
     tg_engine_t *engine;
     const tg_task_method_t *method;
-    char *memory; /* owned: params, owner and token */
+    char *memory; /* owned; contains params, owner and token */
     tg_str_t params;
     tg_str_t owner;
-    tg_str_t token;         /* or absent */
-    tg_str_t visible_owner; /* absent: it sees all */
-    int64_t clients;
+    tg_str_t token;         /* of a submission, or absent */
+    tg_str_t visible_owner; /* absent: the caller sees all tasks */
+    int64_t clients;        /* number of connected clients */
     tg_store_query_t query;
-    tg_store_record_t record; /* of ask */
+    tg_store_record_t record; /* for `query` */
     tg_task_output_request_t read;
-    tg_buf_t prompt; /* decoded, for the store */
-    tg_buf_t cwd;
-    tg_buf_t job_params; /* of tool.call: the job */
+    tg_buf_t prompt;     /* decoded prompt, for the store */
+    tg_buf_t cwd;        /* decoded */
+    tg_buf_t job_params; /* tool.call: the job */
     tg_buf_t text;
-    uint64_t wait_until;
-    uint64_t seen_count; /* of one that follows: engine->nended when it asked */
-    unsigned is_tool:1;  /* its errors have no codes */
+    uint64_t wait_until; /* time of the loop, in ms */
+    /* Value of engine->nended when a following call sent its query. */
+    uint64_t seen_count;
+    unsigned is_tool:1;      /* errors have no codes */
     unsigned is_forwarded:1; /* task.cancel: another runner was asked */
-    unsigned is_querying:1;  /* its memory is needed */
-    unsigned is_abandoned:1; /* nobody waits for its answer */
+    unsigned is_querying:1;  /* the store or a thread uses the memory */
+    unsigned is_abandoned:1; /* the caller has gone and gets no response */
     unsigned is_starting:1;
-    unsigned is_over:1; /* it was answered by then */
+    unsigned is_over:1; /* the response was sent while is_starting */
 };
 
 struct tg_task_method_s {
     const char *name;
-    unsigned is_quick:1; /* it needs no store */
+    unsigned is_quick:1; /* needs no open store */
 
-    /* Asks the store, or answers. */
+    /* Begins the method: sends a query, or responds. */
     void (*begin)(tg_task_call_t *call);
 
-    /* The store has answered ask. */
+    /* Handles the result of call->query, unless it is TG_INVALID. */
     void (*reported)(tg_task_call_t *call);
 };
 
-/* --- how a call ends: each frees it, now or later --- */
+/* --- responses: each one ends the call and frees it, now or later --- */
 
+/* Responds with an outcome. */
 void tg_task_call_respond(tg_task_call_t *call, const tg_outcome_t *outcome);
+
+/* Responds with a JSON value. */
 void tg_task_call_respond_json(tg_task_call_t *call, tg_str_t json);
-void tg_task_call_respond_text(
-    tg_task_call_t *call); /* what was written to text */
+
+/* Responds with the JSON value in call->text. */
+void tg_task_call_respond_text(tg_task_call_t *call);
+
+/* Responds with an error; a call of a tool has no `code`. */
 void tg_task_call_respond_error(tg_task_call_t *call, int64_t code,
                                 const char *message);
-void tg_task_call_respond_not_found(tg_task_call_t *call); /* no such task */
-void tg_task_call_respond_store_error(
-    tg_task_call_t *call); /* the store's fault */
-void tg_task_call_respond_stored(
-    tg_task_call_t *call);                            /* what the store told */
-void tg_task_call_respond_task(tg_task_call_t *call); /* the same of one task */
 
-/* --- the store --- */
+/* Responds that there is no such task. */
+void tg_task_call_respond_not_found(tg_task_call_t *call);
 
-/* A new question; and asks it: method->told follows. */
+/* Responds with the error of the store. */
+void tg_task_call_respond_store_error(tg_task_call_t *call);
+
+/* Responds with the JSON of the store, or "not found". */
+void tg_task_call_respond_stored(tg_task_call_t *call);
+
+/* Responds with the task of the store, or "not found". */
+void tg_task_call_respond_task(tg_task_call_t *call);
+
+/* --- store queries --- */
+
+/* Initializes call->query for the tasks that the caller sees. */
 void tg_task_call_init_query(tg_task_call_t *call, tg_store_op_t op);
+
+/* Sends call->query; method->reported() follows. */
 void tg_task_call_query_store(tg_task_call_t *call);
 
-/* Of a task that runs: that goes on without its caller. */
+/*
+ * Returns whether the call is cancelling a running task. The cancellation
+ * continues if the caller disconnects.
+ */
 int tg_task_call_is_cancelling(const tg_task_call_t *call);
 
-/* --- params: absent, or of the type that the schema says --- */
+/* --- params: each one is absent or has the type of the method's schema --- */
 
+/* Returns a raw param; absent if it is missing or has another type. */
 tg_str_t tg_task_call_get_param(const tg_task_call_t *call, const char *name,
                                 tg_json_type_t type);
+
+/* Returns an integer, clamped to min and max, or the default value. */
 int64_t tg_task_call_get_int(const tg_task_call_t *call, const char *name,
                              int64_t min, int64_t max, int64_t default_value);
+
+/* Returns whether a param is true. */
 int tg_task_call_get_bool(const tg_task_call_t *call, const char *name);
 
-/* A text, decoded into buf; absent where it is none. */
+/* Returns a string that is decoded into `buf`; absent if it is missing. */
 tg_str_t tg_task_call_get_text(const tg_task_call_t *call, const char *name,
                                tg_buf_t *buf);
 
-/* Which task is meant, for the store; 0: none, which was answered. */
+/*
+ * Sets call->query.id from taskId. Returns 1, or 0 after it has responded that
+ * there is no such task.
+ */
 int tg_task_call_get_task_id(tg_task_call_t *call);
 
-/* --- calls that wait in a list of the engine's or of a task's --- */
+/* --- calls that wait, in a list of the engine or of a task --- */
 
+/* Appends a call to a list. */
 void tg_task_call_enqueue(tg_task_call_t *call, tg_task_calls_t *list);
+
+/* Removes a call from its list. */
 void tg_task_call_dequeue(tg_task_call_t *call);
+
+/* Removes all calls from a list; ends those whose caller has gone. */
 void tg_task_calls_dequeue_all(tg_task_calls_t *calls);
 
-/* --- the methods --- */
+/* --- methods --- */
 
-/* Those that submit: are none taken?  And was this one?  If so, or not, that
- * was answered; text then begins with the task's id, {"taskId":"…. */
+/*
+ * Responds with an error if the engine is stopping and takes no tasks. Returns
+ * whether it has responded.
+ */
 int tg_task_call_reject_if_stopping(tg_task_call_t *call);
+
+/*
+ * Checks whether the task was submitted. Returns 1, and call->text is
+ * {"taskId":"…; or 0 after it has responded with an error.
+ */
 int tg_task_call_check_submitted(tg_task_call_t *call);
 
 void tg_task_call_begin_tool(tg_task_call_t *call);
@@ -135,7 +174,10 @@ void tg_task_call_on_chat(tg_task_call_t *call);
 void tg_task_call_on_submit(tg_task_call_t *call);
 void tg_task_call_begin_cancel(tg_task_call_t *call);
 void tg_task_call_on_cancel(tg_task_call_t *call);
+
+/* Continues the task.cancel calls of a task whose end is stored. */
 void tg_task_resume_cancel_calls(tg_task_t *task);
+
 void tg_task_call_begin_get(tg_task_call_t *call);
 void tg_task_call_begin_list(tg_task_call_t *call);
 void tg_task_call_on_list(tg_task_call_t *call);
@@ -144,10 +186,19 @@ void tg_task_call_begin_output(tg_task_call_t *call);
 void tg_task_call_on_output(tg_task_call_t *call);
 void tg_task_call_begin_wait(tg_task_call_t *call);
 void tg_task_call_on_wait(tg_task_call_t *call);
+
+/* Returns whether a waiting task.wait call must query the store again. */
 int tg_task_call_is_wait_over(const tg_task_call_t *call);
+
+/* Sends the progress of a task.wait call to its caller. */
 void tg_task_call_send_wait_progress(tg_task_call_t *call);
+
+/* Continues the calls that follow the task `id`, which has changed. */
 void tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id);
+
+/* Sends progress to following calls and continues those that are due. */
 void tg_engine_tick_following_calls(tg_engine_t *engine);
+
 void tg_task_call_begin_status(tg_task_call_t *call);
 void tg_task_call_on_status(tg_task_call_t *call);
 void tg_task_call_begin_stop(tg_task_call_t *call);

@@ -1,5 +1,5 @@
 /*
- * daemon.status and daemon.stop.
+ * The methods daemon.status and daemon.stop.
  */
 #include "tasks/automation/tg_automation.h"
 
@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* Those that the caller sees. */
+/* Appends the running tasks that the caller may see. */
 static void
 tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
 {
@@ -35,7 +35,7 @@ tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
         tg_buf_append_time(json, task->started_at);
         tg_buf_append_cstr(json, "\",\"pid\":");
 
-        /* It may wait for a place among the calls of its tool. */
+        /* A task has no pid while it waits for a slot of its tool. */
         if (task->pid != 0) {
             tg_buf_append_int(json, task->pid);
         } else {

@@ -1,3 +1,7 @@
+/*
+ * The job type `task`, the table of task methods, and the callbacks of the
+ * engine.
+ */
 #include "tasks/automation/tg_automation.h"
 
 #include <stdlib.h>
@@ -240,7 +244,7 @@ const tg_job_type_t tg_task_job_type = {
     .free = tg_task_call_free,
 };
 
-/* What is kept of the rules is asked for before anybody asks about them. */
+/* Loads the records of automation before waiting calls can use them. */
 static void
 tg_task_calls_on_engine_opened(tg_engine_t *engine)
 {

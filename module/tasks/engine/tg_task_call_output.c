@@ -1,5 +1,5 @@
 /*
- * task.output, of a task that may still run.
+ * The method task.output, also for a task that is still running.
  */
 #include "tasks/engine/tg_task_call.h"
 
@@ -18,7 +18,7 @@ tg_task_call_begin_output(tg_task_call_t *call)
     tg_task_call_begin_get(call);
 }
 
-/* A character at the end that is not whole yet: how many bytes of it. */
+/* Returns the number of bytes of an incomplete UTF-8 character at the end. */
 static size_t
 tg_task_count_partial_utf8(tg_str_t bytes)
 {
@@ -79,7 +79,10 @@ tg_task_call_respond_output(tg_task_call_t *call)
     tg_task_call_respond_text(call);
 }
 
-/* Whoever read on from here would never come to an end. */
+/*
+ * Responds with a read error. An empty output would make the caller read from
+ * this offset again and again.
+ */
 static void
 tg_task_call_respond_read_error(tg_task_call_t *call)
 {
@@ -121,7 +124,10 @@ tg_task_call_on_output_read(tg_task_output_request_t *read)
                && !tg_task_call_is_task_over(call)
                && uv_now(call->job->jobs->loop) < call->wait_until)
     {
-        /* It may have ended since the store was asked: nobody would say so. */
+        /*
+         * If a task ended after the query was sent, no event would continue the
+         * call.
+         */
         if (call->seen_count != engine->nended) {
             tg_task_call_begin_output(call);
         } else {
@@ -165,7 +171,10 @@ tg_task_call_repeat_method(tg_task_call_t *call)
     call->method->begin(call);
 }
 
-/* There is more output, or an end, which is all that some wait for. */
+/*
+ * Continues the calls that follow a task, which has more output or has ended.
+ * Calls of task.wait wait for the end only.
+ */
 void
 tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id)
 {

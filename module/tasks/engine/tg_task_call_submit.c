@@ -1,16 +1,21 @@
 /*
- * task.submit, chat.send, task.cancel, and looking at what there is.
+ * The methods task.submit, chat.send, task.cancel, task.get, task.list and
+ * task.stats.
  */
 #include "tasks/engine/tg_task_call.h"
 
 #include "base/tg_json.h"
 
+/* Default and maximum number of tasks in a list. */
 #define TG_TASK_LIST_DEFAULT 20
 #define TG_TASK_LIST_MAX 1000
-/* Bytes of a prompt and its metadata: of a list there are many. */
+/* Maximum size of a prompt with its metadata, in bytes, as a list has many. */
 #define TG_TASK_PROMPT_MAX 1048576
 
-/* Of a call that has prompt, agent and the like set. */
+/*
+ * Submits the task in call->query, which has prompt, agent and other members
+ * set; or responds with an error.
+ */
 static void
 tg_task_call_query_submit(tg_task_call_t *call)
 {
@@ -43,9 +48,8 @@ tg_task_call_query_submit(tg_task_call_t *call)
     tg_task_call_query_store(call);
 }
 
-/* --- submit --- */
+/* --- task.submit --- */
 
-/* None are taken: that was answered. */
 int
 tg_task_call_reject_if_stopping(tg_task_call_t *call)
 {
@@ -91,7 +95,7 @@ tg_task_call_begin_submit(tg_task_call_t *call)
                                           ? name
                                           : engine->config.default_agent);
 
-    /* A tool is called. */
+    /* Tasks of a tool are created by a call of the tool only. */
     if (name.data != NULL && name.len >= strlen(TG_TASK_TOOL_PREFIX)
         && memcmp(name.data, TG_TASK_TOOL_PREFIX, strlen(TG_TASK_TOOL_PREFIX))
                == 0)
@@ -100,7 +104,7 @@ tg_task_call_begin_submit(tg_task_call_t *call)
         return;
     }
 
-    /* Another runner may have it, which the store knows. */
+    /* Another runner may have the agent, which the store knows. */
     if (agent == NULL
         && (!tg_engine_is_shared(engine) || !tg_store_is_agent_name(name)))
     {
@@ -133,7 +137,6 @@ tg_task_call_begin_submit(tg_task_call_t *call)
     tg_task_call_query_submit(call);
 }
 
-/* Was it taken?  If not, that was answered. */
 int
 tg_task_call_check_submitted(tg_task_call_t *call)
 {
@@ -167,9 +170,9 @@ tg_task_call_on_submit(tg_task_call_t *call)
     }
 }
 
-/* --- chat --- */
+/* --- chat.send --- */
 
-/* Somebody waits for its answer. */
+/* Default priority of chat messages, as a user waits for the response. */
 #define TG_TASK_CHAT_PRIORITY 5
 
 void
@@ -213,7 +216,7 @@ tg_task_call_on_chat(tg_task_call_t *call)
     }
 }
 
-/* --- cancel --- */
+/* --- task.cancel --- */
 
 void
 tg_task_call_begin_cancel(tg_task_call_t *call)
@@ -231,7 +234,10 @@ tg_task_call_respond_cancelled(tg_task_call_t *call)
     tg_task_call_respond_json(call, TG_STR("{\"cancelled\":true}"));
 }
 
-/* It runs elsewhere: somebody there will say how it ended. */
+/*
+ * Asks the other runners to cancel a task that one of them runs. Then waits,
+ * and queries the store for the end of the task.
+ */
 static void
 tg_task_call_forward_cancel(tg_task_call_t *call)
 {
@@ -249,7 +255,7 @@ tg_task_call_forward_cancel(tg_task_call_t *call)
     tg_buf_deinit(&text);
     call->is_forwarded = 1;
 
-    /* The store remembers the wish. */
+    /* The store has recorded the cancellation. */
     if (call->is_abandoned) {
         tg_job_set_done(call->job);
         return;
@@ -302,7 +308,7 @@ tg_task_call_on_cancel(tg_task_call_t *call)
     tg_task_end(task, TG_TASK_CANCELLED, "");
 }
 
-/* One that was interrupted meanwhile may wait again. */
+/* If the task was interrupted meanwhile, it may be queued again. */
 void
 tg_task_resume_cancel_calls(tg_task_t *task)
 {
@@ -319,7 +325,7 @@ tg_task_resume_cancel_calls(tg_task_t *task)
     }
 }
 
-/* --- get, list, stats --- */
+/* --- task.get, task.list, task.stats --- */
 
 void
 tg_task_call_begin_get(tg_task_call_t *call)
@@ -332,7 +338,7 @@ tg_task_call_begin_get(tg_task_call_t *call)
         return;
     }
 
-    /* Of one that runs, the store knows less. */
+    /* The store does not know the pid and the output of a running task. */
     task = tg_engine_find_task(call->engine, call->query.id);
 
     if (task != NULL) {
@@ -369,7 +375,7 @@ tg_task_call_begin_list(tg_task_call_t *call)
     tg_task_call_query_store(call);
 }
 
-/* Appends a task as the store tells it, with its pid if it runs here. */
+/* Appends a task of a list, with its pid if the task runs here. */
 static void
 tg_task_append_listed(tg_buf_t *json, const tg_engine_t *engine, tg_str_t raw)
 {

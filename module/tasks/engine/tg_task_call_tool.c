@@ -1,19 +1,24 @@
 /*
- * tool.call, of a tool with `task`: what a worker would have had run becomes a
- * task,
+ * The method tool.call: a call of a tool with `task` becomes a task. Its params
+ * are
  *
  *   {"arguments":{…},"job":{…},"has_tools":true}
  *
- * job has the params of `exec`; arguments are what is told of it; has_tools:
- * the caller has the tools of task_tools.
+ * `job` has the params of `exec` that the worker would otherwise run.
+ * `arguments` become the prompt of the task. has_tools means that the caller
+ * has the tools of task_tools.
  */
 #include "tasks/engine/tg_task_call.h"
 
-/* Bytes of a call's arguments, and of what is made of them for its program. */
+/* Maximum size of the arguments of a call, in bytes. */
 #define TG_TASK_ARGUMENTS_MAX 1048576
+/* Maximum size of the job of a call, in bytes. */
 #define TG_TASK_JOB_MAX 4194304
 
-/* The job, but for the call that it was: nobody waits for that any more. */
+/*
+ * Appends the job without its member "call", because nobody waits for that
+ * call.
+ */
 static void
 tg_task_call_append_tool_job(tg_buf_t *job_params, tg_str_t job)
 {
@@ -40,7 +45,7 @@ tg_task_call_append_tool_job(tg_buf_t *job_params, tg_str_t job)
     tg_buf_append_char(job_params, '}');
 }
 
-/* Who does it, and where it is from: both stand in text. */
+/* Sets agent and metadata of call->query; call->text contains both. */
 static void
 tg_task_call_set_tool_agent(tg_task_call_t *call)
 {

@@ -1,10 +1,11 @@
 /*
- * task.wait, which answers as task.get does, when the task has ended.
+ * The method task.wait: responds like task.get when the task has ended.
  */
 #include "tasks/engine/tg_task_call.h"
 
-/* As long as clients usually wait themselves; and the longest. */
+/* Default timeout in seconds, about as long as clients usually wait. */
 #define TG_TASK_WAIT_DEFAULT_S 25
+/* Maximum timeout in seconds. */
 #define TG_TASK_WAIT_MAX_S 3600
 
 void
@@ -36,7 +37,7 @@ tg_task_call_on_wait(tg_task_call_t *call)
         tg_task_call_respond_task(call);
 
     } else if (call->seen_count != call->engine->nended) {
-        /* It may have ended since the store was asked. */
+        /* The task may have ended after the query was sent. */
         tg_task_call_begin_wait(call);
 
     } else {
@@ -51,7 +52,10 @@ tg_task_call_is_wait_over(const tg_task_call_t *call)
 
     engine = call->engine;
 
-    /* Of one that runs or waits here it is told when it ends. */
+    /*
+     * The engine reports the end of tasks that it runs or has queued. A task of
+     * another runner needs a query with each tick.
+     */
     return call->seen_count != engine->nended
            || uv_now(call->job->jobs->loop) >= call->wait_until
            || (tg_engine_is_shared(engine)

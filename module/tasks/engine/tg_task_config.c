@@ -1,3 +1,6 @@
+/*
+ * Parses the config of a task engine, and writes the program of a task.
+ */
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json.h"
@@ -47,7 +50,10 @@ static const char *const tg_agent_members[] = {
     "max_output", "retry",  NULL,
 };
 
-/* A text without escapes, as all of these are. */
+/*
+ * Returns the text of a JSON string without escapes; "" if it is not a string.
+ * The worker writes these strings without escapes.
+ */
 static tg_str_t
 tg_task_config_get_text(tg_str_t raw)
 {
@@ -208,9 +214,9 @@ tg_task_config_find_agent(const tg_task_config_t *config, tg_str_t name)
     return tg_store_is_agent_name(name) ? any : NULL;
 }
 
-/* --- the program of a task --- */
+/* --- program of a task --- */
 
-/* What a variable is, escaped. */
+/* Appends the value of a member of the task, escaped for a JSON string. */
 static void
 tg_agent_append_variable(tg_buf_t *json, tg_str_t name, tg_str_t task)
 {
@@ -230,8 +236,8 @@ tg_agent_append_variable(tg_buf_t *json, tg_str_t name, tg_str_t task)
 }
 
 /*
- * A value is an array: a text, the name of a member of the task, a text, and
- * so on.  Appends it as a string.
+ * Appends a template as a JSON string. A template is an array: a text, the name
+ * of a member of the task, a text, and so on.
  */
 static void
 tg_agent_append_template(tg_buf_t *json, tg_str_t value, tg_str_t task)
@@ -276,7 +282,7 @@ tg_agent_append_templates(tg_buf_t *json, const char *key, tg_str_t values,
     tg_buf_append_cstr(json, *before == '[' ? "[]" : "]");
 }
 
-/* Where the task says, or its agent, or at the root. */
+/* Appends the working directory of the agent, or else that of the task. */
 static void
 tg_agent_append_cwd(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
 {

@@ -1,12 +1,12 @@
 /*
- * What a task of a tool's has come to: a whole result of MCP's, so that it says
- * the same as a call that is answered at once.
+ * Results of tools whose calls become tasks. The task stores a whole MCP
+ * CallToolResult, equal to the result of a call that is not a task.
  */
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json.h"
 
-/* A JSON value, as a text. */
+/* Appends a JSON value as a JSON string. */
 static void
 tg_task_append_quoted(tg_buf_t *json, tg_str_t value)
 {

@@ -1,3 +1,6 @@
+/*
+ * Output of tasks in files, see tg_task_output.h.
+ */
 #include "tasks/engine/tg_task_output.h"
 
 #include "tasks/store/tg_store.h"
@@ -12,9 +15,12 @@
 
 #define TG_TASK_OUTPUT_SUFFIX ".output"
 
-/* --- in the lane's thread --- */
+/* --- in the thread of the work queue --- */
 
-/* The folder of a task, or one of its pieces. */
+/*
+ * Formats the path of a task's folder, or of one of its pieces if `piece` is
+ * not negative.
+ */
 static void
 tg_task_output_format_path(const tg_task_outputs_t *outputs, int64_t id,
                            int64_t piece, char path[PATH_MAX])
@@ -34,7 +40,10 @@ tg_task_output_format_path(const tg_task_outputs_t *outputs, int64_t id,
     path[text.len] = '\0';
 }
 
-/* The first and the last piece that there are; 0: none. */
+/*
+ * Finds the numbers of the first and the last piece in a folder. Returns the
+ * number of pieces; 0: *first and *last are not set.
+ */
 static int
 tg_task_output_find_pieces(const char *path, int64_t *first, int64_t *last)
 {
@@ -64,7 +73,7 @@ tg_task_output_find_pieces(const char *path, int64_t *first, int64_t *last)
     return n;
 }
 
-/* Of all pieces of a folder. */
+/* Returns the size of a task's output in bytes. */
 static uint64_t
 tg_task_output_measure(const tg_task_outputs_t *outputs, int64_t id)
 {
@@ -84,7 +93,9 @@ tg_task_output_measure(const tg_task_outputs_t *outputs, int64_t id)
            + (stat(path, &st) == 0 ? (uint64_t) st.st_size : 0);
 }
 
-/* A piece, which counts no more. */
+/*
+ * Removes a piece and subtracts its size from outputs->used. Returns 0 or -1.
+ */
 static int
 tg_task_output_unlink_piece(tg_task_outputs_t *outputs, const char *path)
 {
@@ -128,7 +139,10 @@ tg_task_output_create(tg_task_outputs_t *outputs,
 {
     char path[PATH_MAX];
 
-    /* Of a task of this id whose store was removed, or that was killed. */
+    /*
+     * An output may be left from an earlier run of the task, or from a task of
+     * a store that was removed.
+     */
     (void) tg_task_output_remove(outputs, request->id);
     tg_task_output_format_path(outputs, request->id, -1, path);
 
@@ -141,7 +155,10 @@ tg_task_output_create(tg_task_outputs_t *outputs,
     return 0;
 }
 
-/* As much as fits the piece at the offset: how much, or -1. */
+/*
+ * Writes data to the piece at this offset, up to the end of the piece. Returns
+ * the number of bytes written, or -1 and errno.
+ */
 static ssize_t
 tg_task_output_write_piece(const tg_task_outputs_t *outputs,
                            const tg_task_output_request_t *request,
@@ -156,7 +173,7 @@ tg_task_output_write_piece(const tg_task_outputs_t *outputs,
     tg_task_output_format_path(outputs, request->id,
                                (int64_t) (offset / TG_TASK_OUTPUT_PIECE_SIZE),
                                path);
-    /* Whatever is there instead, the loop does not wait for it. */
+    /* If the path is a FIFO or a link, the thread must not wait or follow. */
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
               0600);
 
@@ -171,7 +188,7 @@ tg_task_output_write_piece(const tg_task_outputs_t *outputs,
     return n;
 }
 
-/* Pieces that are wholly before the last most bytes. */
+/* Removes the pieces that lie completely before the last `max` bytes. */
 static void
 tg_task_output_drop_pieces(tg_task_outputs_t *outputs,
                            const tg_task_output_request_t *request,
@@ -192,13 +209,13 @@ tg_task_output_drop_pieces(tg_task_outputs_t *outputs,
     } while (tg_task_output_unlink_piece(outputs, path) == 0 && piece > 0);
 }
 
-/* --- the quota --- */
+/* --- quota --- */
 
-/* Outputs of tasks that have ended, by when they did. */
+/* The outputs of the tasks that ended first, sorted by that time. */
 typedef struct {
     struct {
         int64_t id;
-        int64_t at; /* ns */
+        int64_t at; /* Unix time in ns */
     } items[TG_TASK_OUTPUT_OLDEST_MAX];
     unsigned n;
 } tg_task_output_oldest_t;
@@ -236,7 +253,11 @@ tg_task_output_is_running(const tg_task_output_request_t *request, int64_t id)
     return 0;
 }
 
-/* A folder changes for the last time when its task ends. */
+/*
+ * Finds the outputs of the tasks that ended first. The modification time of a
+ * folder is the time at which its task ended. The first scan also measures the
+ * size of all outputs.
+ */
 static void
 tg_task_outputs_scan(tg_task_outputs_t *outputs,
                      const tg_task_output_request_t *request,
@@ -276,7 +297,10 @@ tg_task_outputs_scan(tg_task_outputs_t *outputs,
     }
 }
 
-/* Some more than must go, as to look for them takes a while. */
+/*
+ * Removes old outputs if they exceed the quota, down to 7/8 of it, because a
+ * scan of the folder takes some time.
+ */
 static void
 tg_task_output_enforce_quota(tg_task_outputs_t *outputs,
                              const tg_task_output_request_t *request,
@@ -309,11 +333,11 @@ tg_task_output_enforce_quota(tg_task_outputs_t *outputs,
         }
     } while (outputs->used < before);
 
-    /* All that is left is of those that run. */
+    /* Only outputs of running tasks are left. */
     tg_task_output_drop_pieces(outputs, request, 1, end);
 }
 
-/* It has ended now, as far as the quota is concerned. */
+/* Sets the modification time of a task's folder, for the quota. */
 static int
 tg_task_output_mark_ended(const tg_task_outputs_t *outputs,
                           const tg_task_output_request_t *request)
@@ -416,7 +440,7 @@ tg_task_output_read(const tg_task_outputs_t *outputs,
     at = at > request->size ? request->size : at;
     request->offset = at;
 
-    /* Two pieces, where it goes over an end. */
+    /* A read that crosses the end of a piece needs two pieces. */
     for (err = 0, max = TG_STORE_OUTPUT_READ_MAX;
          err == 0 && max > 0 && at < request->size;)
     {

@@ -1,8 +1,8 @@
 /*
- * What tasks put out, in files: of each task a folder of pieces, of which the
- * newest are kept.  Where a byte stands is its offset, whatever was dropped
- * before it.  Of all together there are at most as many bytes as a quota says:
- * then those go whose tasks have ended first.
+ * Output of tasks, in files: a folder for each task with pieces of
+ * TG_TASK_OUTPUT_PIECE_SIZE bytes, of which the newest are kept. The offset of
+ * a byte counts dropped bytes, too. A quota limits the size of all outputs: the
+ * outputs of the tasks that ended first are removed.
  */
 #ifndef TG_TASK_OUTPUT_H
 #define TG_TASK_OUTPUT_H
@@ -10,57 +10,72 @@
 #include "base/tg_buf.h"
 #include "tasks/store/tg_store.h"
 
+/* Size of a file with a piece of an output, in bytes. */
 #define TG_TASK_OUTPUT_PIECE_SIZE 1048576
-/* Outputs that are removed after one look at what there is. */
+/* Maximum number of outputs that are removed after one scan of the folder. */
 #define TG_TASK_OUTPUT_OLDEST_MAX 64
-/* More tasks than run at once. */
+/* Maximum number of running tasks in a request, more than run at once. */
 #define TG_TASK_OUTPUT_RUNNING_MAX 64
 
 typedef enum {
-    TG_TASK_OUTPUT_APPEND, /* bytes, which stand at offset, of most at all */
-    TG_TASK_OUTPUT_MARK_ENDED, /* no more will come */
-    TG_TASK_OUTPUT_READ, /* from offset on, or from what is there behind it */
+    /* appends `bytes` at `offset`; keeps the last `max` bytes */
+    TG_TASK_OUTPUT_APPEND,
+    TG_TASK_OUTPUT_MARK_ENDED, /* no more output follows */
+    /*
+     * Reads from `offset`. If older output is gone, `offset` becomes the first
+     * byte that is left.
+     */
+    TG_TASK_OUTPUT_READ,
     TG_TASK_OUTPUT_REMOVE
 } tg_task_output_op_t;
 
 typedef struct tg_task_output_request_s tg_task_output_request_t;
 
-/* Memory of whoever asks, until done. */
+/*
+ * A request. Its memory stays with the caller and must live until done() is
+ * called.
+ */
 struct tg_task_output_request_s {
     tg_work_item_t work;
     tg_task_output_op_t op;
-    void (*done)(tg_task_output_request_t *request); /* may free it */
+    void (*done)(tg_task_output_request_t *request); /* may free the request */
     void *data;
-    int64_t id; /* of the task */
+    int64_t id; /* id of the task */
     uint64_t offset;
     uint64_t max;
-    uint64_t quota; /* append: of all outputs */
-    /* likewise: those of others go */
+    uint64_t quota; /* append: maximum size of all outputs, in bytes */
+    /* append: tasks whose output the quota does not remove */
     int64_t running[TG_TASK_OUTPUT_RUNNING_MAX];
     unsigned nrunning;
-    uint64_t size; /* read: behind the last byte that there is */
+    uint64_t size; /* read: offset after the last byte of the output */
     tg_buf_t bytes;
-    int err; /* an errno */
+    int err; /* errno, or 0 */
     tg_store_query_t query;
 };
 
 typedef struct {
     tg_work_queue_t work_queue;
-    char *dir; /* owned; it is made with the first output */
+    char *dir; /* folder of all outputs, owned; created with the first output */
 
-    /* Of the lane's thread: bytes of all outputs. */
+    /*
+     * Size of all outputs in bytes; used only in the thread of the work queue.
+     */
     uint64_t used;
-    int is_counted; /* used is known */
+    int is_counted; /* `used` is valid */
 
-    /* One that is shared keeps them instead; or NULL. */
+    /* A shared store that keeps the output instead of files; or NULL. */
     tg_store_t *store;
 } tg_task_outputs_t;
 
-/* Beside the file at path, which is absolute; TG_OK or TG_NOMEM. */
+/*
+ * Initializes the outputs of a store; their folder is PATH.output. `path` is
+ * absolute. TG_OK or TG_NOMEM.
+ */
 int tg_task_outputs_init(tg_task_outputs_t *outputs, uv_loop_t *loop,
                          tg_str_t path);
 void tg_task_outputs_deinit(tg_task_outputs_t *outputs);
 
+/* Submits a request; request->done() is called later, in the loop. */
 void tg_task_outputs_submit(tg_task_outputs_t *outputs,
                             tg_task_output_request_t *request);
 

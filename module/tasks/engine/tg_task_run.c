@@ -1,3 +1,6 @@
+/*
+ * A running task: its start, its job, its output and its end.
+ */
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json.h"
@@ -6,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* --- its end --- */
+/* --- end of a task --- */
 
 static void
 tg_task_free(tg_task_t *task)
@@ -30,7 +33,10 @@ tg_task_free(tg_task_t *task)
     engine->advance(engine);
 }
 
-/* Its place is free when its processes are gone and its end is durable. */
+/*
+ * Frees a task when its processes are gone and its end is stored, or the runner
+ * exits.
+ */
 static void
 tg_task_free_if_done(tg_task_t *task)
 {
@@ -41,7 +47,10 @@ tg_task_free_if_done(tg_task_t *task)
     }
 }
 
-/* In files: which ended first is to be known. */
+/*
+ * Records in the output files that the task has ended, as the quota removes the
+ * outputs of the tasks that ended first.
+ */
 static void
 tg_task_mark_output_ended(tg_task_t *task)
 {
@@ -72,7 +81,9 @@ tg_task_on_end_stored(tg_store_query_t *query)
         task->state = query->rc == TG_OK ? query->state : TG_TASK_QUEUED;
         engine->nended++;
 
-        /* It may be another one's by now, who tells of it. */
+        /*
+         * TG_END: the task may belong to another runner by now, which notifies.
+         */
         if (query->rc == TG_OK) {
             tg_task_notify_end(task);
         }
@@ -158,7 +169,7 @@ tg_task_abandon(tg_task_t *task)
     }
 }
 
-/* --- what becomes of its job --- */
+/* --- job of a task --- */
 
 static void
 tg_task_on_job_started(tg_job_t *job)
@@ -228,7 +239,7 @@ static const tg_job_owner_t tg_task_job_owner = {
     .on_gone = tg_task_on_job_gone,
 };
 
-/* --- what it puts out --- */
+/* --- output of a task --- */
 
 static void
 tg_task_on_output_written(tg_task_output_request_t *query)
@@ -327,7 +338,7 @@ tg_task_on_output(void *data, int is_err, tg_str_t bytes)
         return;
     }
 
-    /* A database is asked with the next tick, unless it is much. */
+    /* A database gets the output with the next tick, unless it is long. */
     if (task->engine->outputs.store == NULL
         || task->output.len >= TG_STORE_OUTPUT_READ_MAX)
     {
@@ -340,7 +351,7 @@ tg_task_on_output(void *data, int is_err, tg_str_t bytes)
     }
 }
 
-/* --- its beginning --- */
+/* --- start of a task --- */
 
 static tg_task_t *
 tg_task_new(tg_engine_t *engine, int64_t id)
@@ -373,7 +384,7 @@ tg_task_new(tg_engine_t *engine, int64_t id)
     return task;
 }
 
-/* What is told of it while it runs. */
+/* Reads the members that notifications and status of the task need. */
 static void
 tg_task_read_details(tg_task_t *task, tg_str_t reported)
 {
@@ -405,7 +416,10 @@ tg_task_read_details(tg_task_t *task, tg_str_t reported)
     tg_buf_deinit(&text);
 }
 
-/* NULL, or why there is no job for it. */
+/*
+ * Creates and submits the job of a task. Returns NULL, or a static text with
+ * the reason for a failure.
+ */
 static const char *
 tg_task_submit_job(tg_task_t *task, tg_str_t reported)
 {
