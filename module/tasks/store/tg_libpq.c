@@ -1,3 +1,6 @@
+/*
+ * Loads libpq with dlopen().
+ */
 #include "tasks/store/tg_libpq.h"
 
 #include "transport/tg_shared_library.h"
@@ -11,7 +14,7 @@
 
 static tg_libpq_t tg_libpq_functions;
 static int tg_libpq_is_loaded;
-/* Each store connects in a thread of its own. */
+/* Protects the loader: each store connects in its own thread. */
 static pthread_mutex_t tg_libpq_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int

@@ -1,13 +1,16 @@
 /*
- * PostgreSQL's client library, loaded when the first store in a database is
- * opened: most runners have none.
+ * Functions of libpq, PostgreSQL's client library. The library is loaded when
+ * the first PostgreSQL store is opened, as most runners need none.
  */
 #ifndef TG_LIBPQ_H
 #define TG_LIBPQ_H
 
 #include <postgresql/libpq-fe.h>
 
-/* What is used of it; a function is named once. */
+/*
+ * Functions of libpq that the store uses; the struct and the loader are
+ * generated from this list.
+ */
 #define TG_LIBPQ_FUNCTIONS(X)                                                  \
     X(pingParams)                                                              \
     X(connectdbParams)                                                         \
@@ -45,13 +48,17 @@
 typedef struct {
     TG_LIBPQ_FUNCTIONS(TG_LIBPQ_MEMBER)
 
-    /* What OpenSSL, where it is used, keeps for a thread is given back. */
+    /*
+     * Frees the data that OpenSSL keeps for a thread. NULL: libpq does not use
+     * OpenSSL.
+     */
     void (*thread_stop)(void);
 } tg_libpq_t;
 
 /*
- * Loads it, once.  NULL: it cannot be had, and *why says what to install; it
- * is tried again next time.  Several threads may ask.
+ * Loads libpq on the first call and returns its functions. Thread-safe. NULL:
+ * libpq cannot be loaded, and *why, a static text, says what to install; the
+ * next call tries again.
  */
 const tg_libpq_t *tg_libpq_load(const char **why);
 

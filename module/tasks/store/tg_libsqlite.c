@@ -1,3 +1,6 @@
+/*
+ * Loads SQLite with dlopen().
+ */
 #include "tasks/store/tg_libsqlite.h"
 
 #include "transport/tg_shared_library.h"
@@ -7,12 +10,12 @@
 #include <stddef.h>
 
 #define TG_LIBSQLITE_FILE "libsqlite3.so.0"
-/* 3.35: what this has been tried with is newer. */
+/* 3.35, the oldest version that may be used. */
 #define TG_LIBSQLITE_VERSION_MIN 3035000
 
 static tg_libsqlite_t tg_libsqlite_functions;
 static int tg_libsqlite_is_loaded;
-/* Each store asks from a thread of its own. */
+/* Protects the loader: each store opens its database in its own thread. */
 static pthread_mutex_t tg_libsqlite_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int

@@ -1,12 +1,16 @@
 /*
- * SQLite, loaded when the first store is opened: most runners have none.
+ * Functions of SQLite. The library is loaded when the first SQLite store is
+ * opened, as most runners need none.
  */
 #ifndef TG_LIBSQLITE_H
 #define TG_LIBSQLITE_H
 
 #include <sqlite3.h>
 
-/* What is used of it; a function is named once. */
+/*
+ * Functions of SQLite that the store uses; the struct and the loader are
+ * generated from this list.
+ */
 #define TG_LIBSQLITE_FUNCTIONS(X)                                              \
     X(open_v2)                                                                 \
     X(close)                                                                   \
@@ -36,8 +40,9 @@ typedef struct {
 } tg_libsqlite_t;
 
 /*
- * Loads it, once.  NULL: it cannot be had, and *why says what to install; it
- * is tried again next time.  One thread at a time.
+ * Loads SQLite on the first call and returns its functions. Thread-safe. NULL:
+ * SQLite cannot be loaded, and *why, a static text, says what to install; the
+ * next call tries again.
  */
 const tg_libsqlite_t *tg_libsqlite_load(const char **why);
 

@@ -1,6 +1,9 @@
+/*
+ * Task ids, names of task states and agents, and the life of a store query.
+ */
 #include "tasks/store/tg_store.h"
 
-/* Digits of an id; more where they are needed. */
+/* An id has at least four digits. */
 #define TG_TASK_ID_FORMAT "task-%04lld"
 #define TG_TASK_ID_PREFIX TG_STR("task-")
 
@@ -44,7 +47,7 @@ tg_task_parse_id(tg_str_t text)
         id = id * 10 + (text.data[i] - '0');
     }
 
-    /* Each has one name. */
+    /* Each id has exactly one text form: "task-00012" is not an id. */
     same = tg_buf_make_fixed(room, sizeof(room));
     tg_task_append_id(&same, id);
 

@@ -1,22 +1,24 @@
 /*
- * Where tasks are written down.
+ * Interface of the task store, which keeps tasks in SQLite or PostgreSQL.
  *
  *   QUEUED ──▶ RUNNING ──▶ COMPLETED, FAILED
  *     │  ▲        │ │
  *     │  └────────┘ │
  *     └─────────────┴────▶ CANCELLED
  *
- * A store answers what it is asked later, in the loop, in the order of
- * asking, and when the answer comes it is as durable as the store makes it.
- * Nothing of it waits within the loop.  What is told is one JSON text, a task
- * as in
+ * A store executes queries asynchronously, in the order in which they are
+ * added, and completes each one in the event loop. The change of a completed
+ * query is as durable as the backend can make it. No function blocks the loop,
+ * except tg_store_check(). The result of a query is one JSON text. A task has
+ * this JSON:
  *
  *   {"id":"task-0000","prompt":"…","agent":"a","priority":0,"state":"queued",
  *    "createdAt":"…","startedAt":null,"completedAt":null,"pid":null,
  *    "result":null,"error":null,"output":null,"cwd":null,"owner":null,
  *    "metadata":{}}
  *
- * Each task is its owner's: who has named none may see those of all.
+ * Each task belongs to its owner. A query without an owner covers the tasks of
+ * all owners.
  */
 #ifndef TG_STORE_H
 #define TG_STORE_H
@@ -24,24 +26,26 @@
 #include "base/tg_buf.h"
 #include "tasks/store/tg_work_queue.h"
 
-/* Agents of one config: more than anybody tells apart. */
+/* Maximum number of agents of one config; nobody can tell more apart. */
 #define TG_STORE_AGENTS_MAX 64
+/* Maximum length of an agent's name in bytes. */
 #define TG_STORE_AGENT_NAME_MAX 64
-/* Bytes of a prompt where tasks are only told about. */
+/* Maximum number of characters of a prompt in results of TG_STORE_STATUS. */
 #define TG_STORE_PROMPT_PREVIEW_MAX 80
-/* Tasks that one look for old ones removes. */
+/* Maximum number of tasks that one TG_STORE_PURGE removes. */
 #define TG_STORE_PURGE_MAX 1000
-/* Bytes of a list, unless it is of one task. */
+/* Maximum size of a task list in bytes; a list of one task may be longer. */
 #define TG_STORE_LIST_BYTES_MAX 4194304
-/* Bytes that one read of an output tells. */
+/* Maximum number of bytes that one TG_STORE_READ_OUTPUT returns. */
 #define TG_STORE_OUTPUT_READ_MAX 65536
 /*
- * Why a task was interrupted that somebody else ran: see TG_STORE_RENEW_LEASE.
+ * Error of a task that was interrupted because its runner lost the lease, see
+ * TG_STORE_RENEW_LEASE.
  */
 #define TG_STORE_LEASE_LOST                                                    \
     "interrupted: the toolgate-runner that ran it lost its lease of the task " \
     "store, which it had not renewed in time"
-/* Waiting tasks that the status tells about. */
+/* Maximum number of queued tasks that TG_STORE_STATUS returns. */
 #define TG_STORE_STATUS_MAX 100
 
 typedef enum {
@@ -53,164 +57,216 @@ typedef enum {
     TG_TASK_STATES
 } tg_task_state_t;
 
+/* Returns the name of a state, such as "queued"; the text is static. */
 const char *tg_task_state_name(tg_task_state_t state);
 
-/* Of "task-0012": 12, or -1: it is no such id.  And appends it. */
+/*
+ * Parses an id of the form "task-0012". Returns 12, or -1 if the text is not a
+ * task id.
+ */
 int64_t tg_task_parse_id(tg_str_t text);
+
+/* Appends an id in the form "task-0012". */
 void tg_task_append_id(tg_buf_t *buf, int64_t id);
 
-/* What is asked, with the members of tg_store_query_t that it reads. */
+/*
+ * Operations of a store, with the members of tg_store_query_t that each one
+ * reads or sets.
+ */
 typedef enum {
     /*
-     * The first: makes or migrates the store.  Tasks that ran are interrupted
-     * with error at now.  Told: those that wait again and the others, each
-     * with id, agent and owner, {"queued":[…],"failed":[…]}.
+     * Opens the store; must be the first query. Creates or migrates the tables.
+     * Interrupts the tasks that were running, with `error` at time `now`.
+     * Returns {"queued":[…],"failed":[…]}: the interrupted tasks that are
+     * queued again and those that failed, each with id, agent and owner.
      *
-     * A store that is shared is opened for limit ms, for who runs agents, and
-     * again when that lease is over and nothing runs any more.
+     * A shared store gives this runner a lease of `limit` ms for its `agents`.
+     * The runner opens the store again after it has lost the lease and none of
+     * its tasks runs any more.
      */
     TG_STORE_OPEN,
 
     /*
-     * A new task of prompt, agent, priority, cwd, metadata, owner, job at now:
-     * id; or the id of the task that has the token already.  TG_LIMIT: there
-     * are limit that wait already; TG_MISSING: nobody who shares the store has
-     * that agent.  Notes are written with it, or neither.
+     * Adds a task with prompt, agent, priority, cwd, metadata, owner and job at
+     * time `now`. Sets `id`; a task that already has the same token is not
+     * added again, and `id` is its id. TG_LIMIT: `limit` tasks are already
+     * queued; TG_MISSING: no runner that shares the store has the agent;
+     * TG_EXISTS: a record that must be new exists. The records are written in
+     * the same transaction.
      */
     TG_STORE_SUBMIT,
 
     /*
-     * The first that waits, of one of agents, runs from now on, and is tried
-     * again when it is interrupted as often as agents says: id, and it is
-     * told, with "job" besides.  TG_END: none waits; TG_AGAIN: somebody is
-     * just taking it.
+     * Takes the first queued task of one of `agents` and marks it as running.
+     * Saves the agent's number of retries with the task. Sets `id` and returns
+     * the task, with its "job". TG_END: no task is queued; TG_AGAIN: another
+     * runner is taking the task.
      */
     TG_STORE_CLAIM,
 
-    /* The running task id did not start: it waits again, in its old place. */
+    /*
+     * Queues the running task `id` again at its old position, because it did
+     * not start.
+     */
     TG_STORE_REQUEUE,
 
     /*
-     * The running task id has ended at now: state, pid, result, form, error,
-     * output.  TG_TASK_QUEUED: it was interrupted; state is what becomes of
-     * it, which is to wait again, or to have failed.  TG_END: it runs no more.
+     * Ends the running task `id` at time `now` with state, pid, result,
+     * result_format, error and output. The state TG_TASK_QUEUED means that the
+     * task was interrupted: `state` is then set to the new state of the task:
+     * queued again, failed, or cancelled. TG_END: the task is not running.
      */
     TG_STORE_FINISH,
 
     /*
-     * The waiting task id of owner is cancelled at now, told as a get.
-     * TG_AGAIN: it runs; TG_END: it has ended; TG_MISSING.
+     * Cancels the queued task `id` of `owner` at time `now` and returns it like
+     * TG_STORE_GET. TG_AGAIN: the task is running; a shared store then asks its
+     * runner to cancel it. TG_END: the task has ended; TG_MISSING: there is no
+     * such task.
      */
     TG_STORE_CANCEL,
 
     /*
-     * The task id of owner; pid and output are those of one that runs.
-     * TG_MISSING.
+     * Returns the task `id` of `owner`. The caller supplies pid and output of a
+     * running task. TG_MISSING: there is no such task.
      */
     TG_STORE_GET,
 
     /*
-     * The newest limit tasks of owner, of state or TG_TASK_STATES, of agent or
-     * any.  TG_LIMIT: that is more than TG_STORE_LIST_BYTES_MAX.
+     * Returns the newest `limit` tasks of `owner`, with the state `state`
+     * (TG_TASK_STATES: any) and the agent `agent` (absent: any). TG_LIMIT: the
+     * list is longer than TG_STORE_LIST_BYTES_MAX.
      */
     TG_STORE_LIST,
 
-    /* Of owner: {"total":0,"queued":0,…} */
+    /*
+     * Returns the number of the owner's tasks of each state:
+     * {"total":0,"queued":0,…}.
+     */
     TG_STORE_STATS,
 
     /*
-     * {"queued":0,"tasks":[…]}: how many wait, and of those of owner each id,
-     * prompt, agent and priority.
+     * Returns {"queued":0,"tasks":[…]}: the number of all queued tasks, and id,
+     * prompt, agent and priority of the owner's queued tasks.
      */
     TG_STORE_STATUS,
 
     /*
-     * Waiting tasks of other agents than these have failed with error at now.
-     * Told: an array of them, id, agent and owner.
+     * Fails the queued tasks whose agent is not in `agents`, with `error` at
+     * time `now`. In a shared store the agents of the other runners count, too.
+     * Returns an array of the failed tasks with id, agent and owner.
      */
     TG_STORE_FAIL_ORPHANS,
 
-    /* Removes tasks that ended limit ms before now.  Told: their ids. */
+    /*
+     * Removes tasks that ended more than `limit` ms before `now`. Returns an
+     * array of their ids.
+     */
     TG_STORE_PURGE,
 
-    /* Writes notes: all, or none.  TG_EXISTS: one is there that must be new. */
+    /*
+     * Writes `records`: all of them or none. TG_EXISTS: a record that must be
+     * new exists.
+     */
     TG_STORE_WRITE_RECORDS,
 
-    /* All notes, {"KEY":VALUE,…}; where it is shared, of this place. */
+    /*
+     * Returns all records as {"KEY":VALUE,…}; in a shared store, only those of
+     * this runner's name.
+     */
     TG_STORE_READ_RECORDS,
 
-    /* --- of one that is shared --- */
+    /* --- operations of shared stores --- */
 
     /*
-     * The lease begins anew, as with TG_STORE_OPEN.  What those ran whose
-     * lease is over is interrupted, and told likewise, besides the ids of own
-     * tasks that somebody wants cancelled, "cancel":[…].  TG_END: it was over.
+     * Renews the lease of this runner for `limit` ms. Interrupts the running
+     * tasks of runners whose lease has expired. Returns these tasks as
+     * TG_STORE_OPEN does, and in "cancel":[…] the ids of this runner's running
+     * tasks that are to be cancelled. TG_END: the lease of this runner has
+     * expired.
      */
     TG_STORE_RENEW_LEASE,
 
-    /* The others hear metadata. */
+    /* Broadcasts `metadata` to the other runners that share the store. */
     TG_STORE_NOTIFY,
 
     /*
-     * The running task id put out bytes, which stand at offset; of all of them
-     * the last limit are kept.
+     * Appends `bytes` at `offset` to the output of the running task `id`. Only
+     * the last `limit` bytes of the output are kept.
      */
     TG_STORE_WRITE_OUTPUT,
 
     /*
-     * What the task id put out from offset on, or from what there is behind
-     * it, which it becomes: json has the bytes, size is behind the last one.
+     * Reads the output of the task `id` from `offset`. If older output is gone,
+     * `offset` becomes the first byte that is left. Returns the bytes in
+     * `json`; `size` becomes the offset after the last byte of the output.
      */
     TG_STORE_READ_OUTPUT
 } tg_store_op_t;
 
-/* What others than tasks keep here, by name; all of it is read in the end. */
+/*
+ * A record: a JSON value that is stored by key beside the tasks. All records
+ * are read when the store is opened.
+ */
 typedef struct {
     tg_str_t key;
-    tg_str_t value; /* raw JSON; absent: the note is removed */
+    tg_str_t value; /* raw JSON; absent: removes the record */
+    /* The key must not exist yet; otherwise the query fails with TG_EXISTS. */
     int is_new;
 } tg_store_record_t;
 
-/* The agent that has tasks of all names which no other agent has. */
+/*
+ * Name of the catch-all agent: it takes tasks of all agent names that no other
+ * agent has.
+ */
 #define TG_STORE_ANY_AGENT "*"
 
 typedef struct {
     char names[TG_STORE_AGENTS_MAX][TG_STORE_AGENT_NAME_MAX + 1];
     int64_t retries[TG_STORE_AGENTS_MAX];
-    unsigned char is_full[TG_STORE_AGENTS_MAX]; /* it takes none now */
+    /* the agent takes no tasks at present */
+    unsigned char is_full[TG_STORE_AGENTS_MAX];
     unsigned n;
 } tg_store_agents_t;
 
-/* May an agent have this name, and so TG_STORE_ANY_AGENT its tasks? */
+/*
+ * Checks whether a name is a valid agent name. TG_STORE_ANY_AGENT takes tasks
+ * of valid names only.
+ */
 int tg_store_is_agent_name(tg_str_t name);
 
 typedef struct tg_store_query_s tg_store_query_t;
 
-/* Memory of whoever asks, until done; all texts are valid UTF-8. */
+/*
+ * A query. The memory of its texts stays with the caller and must live until
+ * done() is called. All texts are valid UTF-8.
+ */
 struct tg_store_query_s {
-    tg_work_item_t work; /* the store's */
+    tg_work_item_t work; /* internal to the store */
     tg_store_op_t op;
-    void (*done)(tg_store_query_t *query); /* may free it */
-    void *data;                            /* of whoever asks */
+    void (*done)(tg_store_query_t *query); /* may free the query */
+    void *data;                            /* for the caller */
 
-    int64_t now; /* ms of Unix time */
+    int64_t now; /* Unix time in ms */
     int64_t id;
     int64_t priority;
     int64_t limit;
-    int64_t pid; /* 0: none */
+    int64_t pid; /* 0: no process */
     int64_t offset;
     int64_t size;
-    uint64_t serial; /* the store's */
+    uint64_t serial; /* internal to the store */
     tg_task_state_t state;
     tg_str_t prompt;
     tg_str_t agent;
     tg_str_t cwd;
     tg_str_t metadata; /* raw JSON */
-    tg_str_t owner;    /* absent: nobody's; or any */
-    tg_str_t job;      /* raw JSON: what is run, where no agent says it */
-    tg_str_t token;    /* of a submission that may be repeated, or absent */
+    tg_str_t owner;    /* absent: no owner for a new task, else any owner */
+    /* raw JSON: the job to run if the agent has no command */
+    tg_str_t job;
+    /* identifies a submission that may be repeated; or absent */
+    tg_str_t token;
     tg_str_t result;
-    int64_t result_format; /* of the result; whoever asks knows what it means */
+    int64_t result_format; /* meaning of `result`, defined by the caller */
     tg_str_t error;
     tg_str_t output;
     tg_str_t bytes;
@@ -219,67 +275,87 @@ struct tg_store_query_s {
     unsigned nrecords;
 
     /*
-     * What is told: TG_OK or as op says; TG_INVALID: the store could not do it,
-     * and json is a text that says why.  tg_store_query_deinit() frees it.
+     * Result: TG_OK or a code that the operation names. TG_INVALID: the store
+     * failed, and `json` is an error text. tg_store_query_deinit() frees
+     * `json`.
      */
     int rc;
     tg_buf_t json;
 
     /*
-     * With TG_INVALID of TG_STORE_OPEN: another process has the store, such as
-     * a runner that is about to exit.
+     * With TG_INVALID of TG_STORE_OPEN: another process has locked the store,
+     * for example a runner that is about to exit.
      */
     int is_locked;
 };
 
+/* Initializes a query; all members that are not arguments become 0. */
 void tg_store_query_init(tg_store_query_t *query, tg_store_op_t op,
                          void (*done)(tg_store_query_t *query), void *data);
+
+/* Frees the result of a query. */
 void tg_store_query_deinit(tg_store_query_t *query);
 
-/* For stores: what it asks is known. */
+/*
+ * Completes a query: calls done(). For backends only. Turns a failed allocation
+ * of the result into TG_INVALID.
+ */
 void tg_store_query_complete(tg_store_query_t *query);
 
 typedef struct tg_store_s tg_store_t;
 
-/* A kind of store. */
+/* Functions of a store backend. */
 typedef struct {
+    /* Adds a query. SQLite and PostgreSQL complete it in the event loop. */
     void (*query)(tg_store_t *store, tg_store_query_t *query);
 
-    /* Frees it once what was asked is answered; closed follows then. */
+    /*
+     * Closes and frees the store, then calls closed(host), unless `closed` is
+     * NULL. No query may be pending.
+     */
     void (*close)(tg_store_t *store, void (*closed)(void *host), void *host);
 
-    /* From now on, the password; NULL: it needs none. */
+    /*
+     * Sets the password for later connections. NULL: the backend needs no
+     * password.
+     */
     void (*set_password)(tg_store_t *store, tg_str_t password);
 
-    /* What cannot be done at once is refused from now on; or NULL. */
+    /*
+     * Fails, from now on, queries that cannot be done at once, because the
+     * runner exits. NULL: not needed.
+     */
     void (*abandon)(tg_store_t *store);
 
-    /* Several runners share it; it keeps outputs, too. */
+    /*
+     * Several runners share the store, which also stores the output of tasks.
+     */
     int is_shared;
 } tg_store_backend_t;
 
 struct tg_store_s {
     const tg_store_backend_t *backend;
 
-    /* Another one that shares it has told that (TG_STORE_NOTIFY). */
+    /* Receives a broadcast (TG_STORE_NOTIFY) of another runner. May be NULL. */
     void (*on_broadcast)(void *host, tg_str_t text);
     void *host;
 };
 
 /*
- * The store at "sqlite:/PATH" or "postgresql:SERVICE-or-URI", of which nothing
- * is asked yet; where it is shared, this runner is called name.  NULL: no
- * memory, or there is no such kind.
+ * Creates the store at "sqlite:/PATH" or "postgresql:SERVICE-or-URI" without
+ * opening it. `name` identifies this runner in a shared store. Returns NULL if
+ * there is no memory or the scheme is unknown.
  */
 tg_store_t *tg_store_new(uv_loop_t *loop, tg_str_t location, const char *name);
 
 /*
- * Could it be opened?  Nothing there is changed.  TG_OK; TG_INVALID: why says
- * why not; TG_AGAIN: it cannot be reached, likewise.  It may take some seconds.
+ * Checks whether the store could be opened, without changing it. May block for
+ * several seconds. TG_OK; TG_INVALID: the store cannot be opened; TG_AGAIN: the
+ * database server cannot be reached; both append a reason to `why`. TG_NOMEM.
  */
 int tg_store_check(tg_str_t location, const char *password, tg_buf_t *why);
 
-/* tg_store_sqlite.c, tg_store_pg.c */
+/* --- backends: tg_store_sqlite.c, tg_store_pg.c --- */
 int tg_store_sqlite_check(tg_str_t path, tg_buf_t *why);
 int tg_store_pg_check(tg_str_t location, const char *password, tg_buf_t *why);
 tg_store_t *tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path);

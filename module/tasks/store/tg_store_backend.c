@@ -1,5 +1,5 @@
 /*
- * The kinds of stores there are.
+ * Selection of the store backend by the scheme of the location.
  */
 #include "tasks/store/tg_store.h"
 

@@ -1,3 +1,7 @@
+/*
+ * The PostgreSQL task store in the event loop: its queue of queries, its
+ * states, timeouts and reconnects.
+ */
 #include "tasks/store/tg_store_pg.h"
 
 #include <stdio.h>
@@ -7,9 +11,12 @@
 static void tg_pg_send_waiting(tg_store_pg_t *db);
 static void tg_pg_on_tick(uv_timer_t *timer);
 
-/* --- answers --- */
+/* --- results --- */
 
-/* What is asked by those who are told waits. */
+/*
+ * Completes all queries of a list. Takes them off the list first, as the
+ * callbacks may add new queries to it.
+ */
 static void
 tg_pg_complete_queries(tg_work_list_t *works)
 {
@@ -32,7 +39,10 @@ tg_pg_requeue_sent(tg_store_pg_t *db)
     TAILQ_CONCAT(&db->waiting, &db->sent, next);
 }
 
-/* It is not known whether what was sent was done: it may be that it was. */
+/*
+ * Fails all waiting queries with TG_INVALID. Whether a query that was sent
+ * before was executed is unknown, which its error says.
+ */
 static void
 tg_pg_fail_waiting(tg_store_pg_t *db)
 {
@@ -68,7 +78,10 @@ tg_pg_on_answered(tg_store_pg_t *db)
 
     db->state = TG_PG_READY;
 
-    /* None of it was done: each has its own chance, and its own mistake. */
+    /*
+     * The whole transaction was rolled back. Each query gets a transaction of
+     * its own, so that only the faulty one fails.
+     */
     if (db->has_failed && db->nsent > 1) {
         db->nsingle = db->nsent;
         tg_pg_requeue_sent(db);
@@ -86,7 +99,7 @@ tg_pg_on_answered(tg_store_pg_t *db)
     tg_pg_send_waiting(db);
 }
 
-/* --- questions --- */
+/* --- sending --- */
 
 static void
 tg_pg_send_waiting(tg_store_pg_t *db)
@@ -140,7 +153,7 @@ tg_pg_stop_waiting(tg_store_t *store)
     (void) uv_timer_start(&db->timer, tg_pg_on_tick, 0, TG_PG_TICK_MS);
 }
 
-/* --- its states --- */
+/* --- states --- */
 
 static void
 tg_pg_on_closed(uv_handle_t *handle)
@@ -175,7 +188,10 @@ tg_pg_on_connected(tg_store_pg_t *db)
     tg_pg_send_waiting(db);
 }
 
-/* Asked to open, nobody waits for it to come up. */
+/*
+ * Handles the loss of the connection: the sent queries wait again. If the first
+ * query is TG_STORE_OPEN, all fail at once instead of waiting.
+ */
 static void
 tg_pg_on_lost(tg_store_pg_t *db)
 {
@@ -218,7 +234,7 @@ tg_pg_on_tick(uv_timer_t *timer)
         tg_pg_on_lost(db);
     }
 
-    /* Who was refused just now may have closed it. */
+    /* The callback of a failed query may have closed the store. */
     if (db->state == TG_PG_CLOSED && !db->is_exiting && !db->is_closing) {
         tg_pg_connect(db);
     }
@@ -270,7 +286,10 @@ static const tg_store_backend_t tg_store_pg_backend = {
     .is_shared = 1,
 };
 
-/* Hard to guess, so that no two are alike. */
+/*
+ * Generates the random id of this runner, which nobody else can have or guess.
+ * Returns 0 or -1.
+ */
 static int
 tg_pg_generate_runner_id(tg_store_pg_t *db)
 {

@@ -1,20 +1,20 @@
 /*
- * What the files of the store in PostgreSQL share.
+ * Internal header of the PostgreSQL task store.
  *
- *   …_pq.c      from the loop: what waits, what was answered, its states
- *   tg_store_pg_conn.c the connection: made in a thread, then asked in the loop
- *   tg_store_pg_conninfo.c what libpq is told, and may a store be opened
- *   tg_store_pg_query.c  a question's values, and its answer
- *   tg_store_pg_sql.c  SQL
+ *   tg_store_pg.c           queue of queries, results, states of the store
+ *   tg_store_pg_conn.c      connection: opened in a thread, used in the loop
+ *   tg_store_pg_conninfo.c  connection parameters, check of the database
+ *   tg_store_pg_query.c     values of a query, and its result
+ *   tg_store_pg_sql.c       SQL
  *
  *   CLOSED ──▶ CONNECTING ──▶ READY ◀──▶ BUSY
  *     ▲  ▲          │           │          │
  *     │  └──────────┘           │          │
  *     └─────────────────────────┴──────────┘
  *
- * What was asked while the connection is lost is asked again: each question
- * has a serial number, by which the database knows those that it has answered
- * in vain.
+ * When the connection is lost, the pending queries are sent again. Each query
+ * has a serial number, by which the database recognizes a query that it has
+ * executed but whose result was lost.
  */
 #ifndef TG_STORE_PG_H
 #define TG_STORE_PG_H
@@ -22,24 +22,30 @@
 #include "tasks/store/tg_libpq.h"
 #include "tasks/store/tg_store.h"
 
-/* The version of the tables. */
+/* Version of the tables. */
 #define TG_PG_VERSION 1
-/* Without a database: questions wait so long for it to come back. */
+/* Time for which queries wait for a lost connection, in ms. */
 #define TG_PG_RECONNECT_WAIT_MS 10000
-/* For an answer, before the connection is given up. */
+/* Time without a response after which the connection is closed, in ms. */
 #define TG_PG_ANSWER_TIMEOUT_MS 30000
-/* The same, when nobody waits for it any more. */
+/*
+ * Time without a response after which the connection is closed while the runner
+ * exits, in ms.
+ */
 #define TG_PG_EXIT_TIMEOUT_MS 2000
-/* How often that is looked at, and a connection is tried. */
+/* Interval of the timer that checks timeouts and reconnects, in ms. */
 #define TG_PG_TICK_MS 500
-/* Of the server. */
+/* Minimum version of the server, as PQserverVersion() returns it. */
 #define TG_PG_SERVER_VERSION_MIN 110000
-/* For a connection, as libpq takes it. */
+/* Timeout of a connection attempt in seconds, for libpq. */
 #define TG_PG_CONNECT_TIMEOUT_S 5
-/* Hexadecimal: one that had the store open at some time. */
+/*
+ * Length of the id of a runner, in hexadecimal digits. Each open store has a
+ * new id.
+ */
 #define TG_PG_RUNNER_ID_LEN 32
 
-/* A number's name, in a text. */
+/* Turns the value of a macro into a string literal. */
 #define TG_PG_STRINGIFY_TOKEN(text) #text
 #define TG_PG_STRINGIFY(name) TG_PG_STRINGIFY_TOKEN(name)
 
@@ -52,14 +58,18 @@ typedef enum {
 
 typedef struct tg_store_pg_s tg_store_pg_t;
 
-/* What the line tells. */
+/* Callbacks of the connection. */
 typedef struct {
+    /* The connection is open. */
     void (*on_connected)(tg_store_pg_t *db);
 
-    /* There is no connection; db->why says why. */
+    /* There is no connection; db->why has the reason. */
     void (*on_lost)(tg_store_pg_t *db);
 
-    /* All that was sent, or with db->has_failed nothing of it, is done. */
+    /*
+     * The transaction of all sent queries has ended. It is committed, or rolled
+     * back if db->has_failed.
+     */
     void (*on_answered)(tg_store_pg_t *db);
 } tg_pg_conn_ops_t;
 
@@ -67,32 +77,37 @@ struct tg_store_pg_s {
     tg_store_t store;
     const tg_pg_conn_ops_t *ops;
     tg_pg_state_t state;
-    char *location; /* a service or a URI */
-    char *name;     /* of the place where this runner is */
-    char *password; /* or NULL */
+    char *location; /* a service or a URI, owned */
+    char *name;     /* name of this runner, owned */
+    char *password; /* owned, or NULL */
     char runner[TG_PG_RUNNER_ID_LEN + 1];
-    uint64_t serial;
+    uint64_t serial; /* serial number of the last query */
 
     tg_work_list_t waiting;
-    tg_work_list_t sent; /* one transaction */
-    unsigned nsent;
-    unsigned nsingle; /* so many of those that wait have one of their own */
-    uint64_t sent_at;
-    uint64_t lost_at; /* CLOSED, CONNECTING: since then */
-    tg_buf_t why;
+    tg_work_list_t sent; /* queries of the current transaction */
+    unsigned nsent;      /* length of `sent` */
+    /* number of waiting queries to send in transactions of their own */
+    unsigned nsingle;
+    uint64_t sent_at; /* time of the loop at which `sent` was sent, in ms */
+    /*
+     * CLOSED, CONNECTING: time of the loop at which the connection was lost, in
+     * ms
+     */
+    uint64_t lost_at;
+    tg_buf_t why; /* reason why there is no connection */
 
     uv_loop_t *loop;
     uv_timer_t timer;
     uv_work_t connect;
-    uv_poll_t *poll; /* READY, BUSY */
+    uv_poll_t *poll; /* READY, BUSY; else NULL */
     PGconn *conn;
     const tg_libpq_t *pq;
 
-    /* BUSY */
-    tg_work_item_t *current; /* whose answer is next; NULL: that of all */
+    /* For BUSY. */
+    tg_work_item_t *current; /* query of the next result; NULL: the commit */
     int has_failed;
 
-    /* CONNECTING: what the thread has found. */
+    /* For CONNECTING: results of the thread. */
     PGconn *new_conn;
     tg_buf_t connect_error;
     char *connect_password;
@@ -100,9 +115,10 @@ struct tg_store_pg_s {
     void (*closed)(void *host);
     void *host;
     unsigned is_closing:1;
-    unsigned is_exiting:1; /* nobody waits any more */
+    unsigned is_exiting:1; /* queries fail instead of waiting */
 };
 
+/* Returns the query that contains a work item. */
 static inline tg_store_query_t *
 tg_pg_get_query(const tg_work_item_t *work)
 {
@@ -111,13 +127,16 @@ tg_pg_get_query(const tg_work_item_t *work)
 
 /* --- tg_store_pg_conn.c --- */
 
-/* Begins to connect; ops->connected or ops->lost follows. */
+/* Starts to connect in a thread. ops->on_connected or ops->on_lost follows. */
 void tg_pg_connect(tg_store_pg_t *db);
 
-/* Sends all of db->sent; ops->answered follows, or ops->lost. */
+/*
+ * Sends all queries of db->sent in one transaction. ops->on_answered or
+ * ops->on_lost follows; on_lost may be called before this function returns.
+ */
 void tg_pg_send_batch(tg_store_pg_t *db);
 
-/* Closes the connection. */
+/* Closes the connection without a callback. */
 void tg_pg_close_conn(tg_store_pg_t *db);
 
 /* --- tg_store_pg_conninfo.c --- */
@@ -131,50 +150,75 @@ typedef struct {
     tg_buf_t location;
 } tg_pg_conninfo_t;
 
-/* Both texts are needed as long as it; TG_OK or TG_NOMEM. */
+/*
+ * Sets the connection parameters. `location` and `password` must live as long
+ * as `info`. TG_OK or TG_NOMEM; tg_pg_conninfo_deinit() is needed after both.
+ */
 int tg_pg_conninfo_init(tg_pg_conninfo_t *info, const char *location,
                         const char *password);
 void tg_pg_conninfo_deinit(tg_pg_conninfo_t *info);
 
-/* TG_OK, or TG_INVALID: it cannot be opened, and why says why. */
+/*
+ * Checks whether the database can be used. TG_OK, or TG_INVALID: `why` has the
+ * reason.
+ */
 int tg_pg_check_database(const tg_libpq_t *pq, PGconn *conn, tg_buf_t *why);
 
-/* Appends what libpq says, as one line. */
+/* Appends a message of libpq as one line. */
 void tg_pg_append_message(tg_buf_t *why, const char *message);
 
 /* --- tg_store_pg_query.c --- */
 
-/* Has the new connection know a statement. */
+/* Prepares a statement on the new connection. The caller frees the result. */
 PGresult *tg_pg_prepare_statement(const tg_store_pg_t *db, int statement);
 
-/* 1, or 0 as libpq has it. */
+/*
+ * Sends the statement of a query with its values. Returns 1, or 0 if libpq
+ * failed or there is no memory.
+ */
 int tg_pg_send_query(tg_store_pg_t *db, tg_store_query_t *query);
 
-/* The answer to ask; its memory stays the library's. */
+/* Copies a result into the query. The caller keeps the PGresult. */
 void tg_pg_read_result(const tg_store_pg_t *db, const PGresult *result,
                        tg_store_query_t *query);
 
 /* --- tg_store_pg_sql.c --- */
 
-/* A tg_store_op_t, or one more: the end of a task that was interrupted. */
+/*
+ * Indexes of statements: a tg_store_op_t, or one more for TG_STORE_FINISH of an
+ * interrupted task.
+ */
 #define TG_PG_STATEMENT_INTERRUPT (TG_STORE_READ_OUTPUT + 1)
 #define TG_PG_STATEMENTS (TG_PG_STATEMENT_INTERRUPT + 1)
 
-/* Which statement it is, whose values are those of tg_pg_send_query(). */
+/*
+ * Returns the index of the statement for a query. All statements take the
+ * values of tg_pg_send_query().
+ */
 int tg_pg_find_statement(const tg_store_query_t *query);
 
-/* Is it always done in the same way, and so planned once? */
+/*
+ * Returns whether a statement is prepared once for each connection. The others
+ * are planned for each query, as the best plan depends on the values.
+ */
 int tg_pg_is_prepared(int statement);
+
+/* Returns the SQL text of a statement. */
 const char *tg_pg_get_sql(int statement);
 
-/* Makes or migrates the tables, and listens to what others tell. */
+/* Creates or migrates the tables and listens to broadcasts. */
 extern const char tg_pg_setup_sql[];
 
-/* Why it cannot be opened, or NULL; the second is of tables that there are. */
+/* Selects the reason why the database cannot be used, or NULL. */
 extern const char tg_pg_check_access_sql[];
+
+/* Selects the reason why existing tables cannot be used, or NULL. */
 extern const char tg_pg_check_version_sql[];
 
-/* $1: a lock that says who has this connection. */
+/*
+ * Locks the id of a runner ($1) while the connection is open, so that other
+ * runners see that the runner is alive.
+ */
 extern const char tg_pg_lock_runner_sql[];
 
 #endif

@@ -1,15 +1,22 @@
+/*
+ * The connection of the PostgreSQL task store: it is opened in a thread and
+ * then used without blocking in the event loop (pipeline mode).
+ */
 #include "tasks/store/tg_store_pg.h"
 
 #include <stdlib.h>
 
-/* --- in a thread: names are resolved and files read there --- */
+/* --- opening, in a thread: it resolves names and reads files --- */
 
 static void
 tg_pg_ignore_notice(void *data, const char *message)
 {
 }
 
-/* What must work, and is freed: 0, or -1: why_not says why. */
+/*
+ * Checks and frees a result. Returns 0, or -1 and appends the error to
+ * db->connect_error.
+ */
 static int
 tg_pg_check_result(tg_store_pg_t *db, PGresult *result)
 {
@@ -42,7 +49,10 @@ tg_pg_run_sql(tg_store_pg_t *db, const char *text, const char *value)
                                                            NULL, NULL, 0));
 }
 
-/* To plan one of them takes longer than to do it. */
+/*
+ * Prepares the statements on the new connection, as planning takes longer than
+ * executing them. Returns 0 or -1.
+ */
 static int
 tg_pg_prepare_statements(tg_store_pg_t *db)
 {
@@ -111,7 +121,10 @@ tg_pg_open_conn(tg_store_pg_t *db)
     }
 }
 
-/* The thread has other things to do than to keep what OpenSSL needs in it. */
+/*
+ * Opens the connection in a thread of libuv's pool. Frees OpenSSL's data of the
+ * thread, as the thread then does other work.
+ */
 static void
 tg_pg_run_connect(uv_work_t *req)
 {
@@ -158,7 +171,10 @@ tg_pg_drop_conn(tg_store_pg_t *db)
     db->ops->on_lost(db);
 }
 
-/* Sends what there is, and listens. */
+/*
+ * Sends the pending output and polls the socket; drops the connection on an
+ * error.
+ */
 static void
 tg_pg_flush_and_poll(tg_store_pg_t *db)
 {
@@ -251,8 +267,9 @@ tg_pg_send_batch(tg_store_pg_t *db)
 }
 
 /*
- * The server is ending, or cannot write any more: not the question's fault, and
- * another one may do it.
+ * Returns whether an error means that the server exits, is not reachable or has
+ * become read-only. The query is not at fault, and another server may be able
+ * to execute it.
  */
 static int
 tg_pg_is_server_leaving(const tg_store_pg_t *db, const PGresult *result)
@@ -265,7 +282,7 @@ tg_pg_is_server_leaving(const tg_store_pg_t *db, const PGresult *result)
            || strncmp(state, "08", 2) == 0 || strcmp(state, "25006") == 0;
 }
 
-/* One result; 0, or -1: the connection is lost. */
+/* Handles one result. Returns 0, or -1: the connection is lost. */
 static int
 tg_pg_on_result(tg_store_pg_t *db, const PGresult *result)
 {
@@ -281,7 +298,10 @@ tg_pg_on_result(tg_store_pg_t *db, const PGresult *result)
             return -1;
         }
 
-        /* That of all: the commit. */
+        /*
+         * Without a current query the error is that of the commit; the first
+         * query of the batch gets it.
+         */
         query = tg_pg_get_query(db->current != NULL ? db->current
                                                     : TAILQ_FIRST(&db->sent));
         db->has_failed = 1;
@@ -298,7 +318,10 @@ tg_pg_on_result(tg_store_pg_t *db, const PGresult *result)
     return 0;
 }
 
-/* 1: all was answered; 0: more will come; -1: the connection is lost. */
+/*
+ * Reads the available results. Returns 1: all queries are answered; 0: more
+ * results will follow; -1: the connection is lost.
+ */
 static int
 tg_pg_read_results(tg_store_pg_t *db)
 {
@@ -309,7 +332,7 @@ tg_pg_read_results(tg_store_pg_t *db)
         result = db->pq->getResult(db->conn);
 
         if (result == NULL) {
-            /* The end of one. */
+            /* NULL ends the results of a query. */
             db->current = db->current != NULL ? TAILQ_NEXT(db->current, next)
                                               : NULL;
             continue;

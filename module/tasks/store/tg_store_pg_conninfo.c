@@ -1,5 +1,5 @@
 /*
- * What libpq is told of a connection, and says of it.
+ * Connection parameters for libpq, its messages, and checks of the database.
  */
 #include "base/tg_utf8.h"
 #include "tasks/store/tg_store_pg.h"
@@ -10,7 +10,11 @@ int
 tg_pg_conninfo_init(tg_pg_conninfo_t *info, const char *location,
                     const char *password)
 {
-    /* What comes later, and is said, counts. */
+    /*
+     * libpq uses the last value of a parameter that is not NULL: the location
+     * (dbname) overrides the values above it, and the values below it override
+     * the location.
+     */
     const char *const pairs[TG_PG_CONNINFO_PARAMS + 1][2] = {
         { "connect_timeout", TG_PG_STRINGIFY(TG_PG_CONNECT_TIMEOUT_S) },
         { "application_name", "toolgate-runner" },
@@ -27,7 +31,7 @@ tg_pg_conninfo_init(tg_pg_conninfo_t *info, const char *location,
 
     tg_buf_init(&info->location, tg_alloc_libc());
 
-    /* A service has a name without quotes, a URI begins with two slashes. */
+    /* The name of a service has no quotes; a URI begins with two slashes. */
     tg_buf_printf(&info->location,
                   location[0] == '/' ? "postgresql:%s" : "service='%s'",
                   location);
@@ -55,7 +59,10 @@ tg_pg_append_message(tg_buf_t *why, const char *message)
     const char *between;
     size_t len;
 
-    /* libpq's messages have lines that begin with tabs; a log has one line. */
+    /*
+     * Messages of libpq have several lines, some indented by tabs; a log entry
+     * has one line.
+     */
     for (between = ""; *message != '\0'; message += len) {
         message += strspn(message, "\n\t ");
         len = strcspn(message, "\n");
@@ -65,7 +72,7 @@ tg_pg_append_message(tg_buf_t *why, const char *message)
     }
 }
 
-/* --- is it one that can be opened? --- */
+/* --- checks of the database --- */
 
 static int
 tg_pg_check_query(const tg_libpq_t *pq, PGconn *conn, const char *text,
@@ -78,7 +85,7 @@ tg_pg_check_query(const tg_libpq_t *pq, PGconn *conn, const char *text,
     rc = TG_INVALID;
 
     if (pq->resultStatus(result) != PGRES_TUPLES_OK) {
-        /* No table: no version. */
+        /* If the table is missing, there is no version to check. */
         rc = text == tg_pg_check_version_sql ? TG_OK : TG_INVALID;
     } else if (pq->ntuples(result) == 0 || pq->getisnull(result, 0, 0)) {
         rc = TG_OK;

@@ -1,3 +1,6 @@
+/*
+ * Values and results of the statements of the PostgreSQL task store.
+ */
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "tasks/store/tg_store_pg.h"
@@ -5,6 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * Indexes of the values: $1 is TG_PG_VALUE_NOW, and so on; see
+ * tg_store_pg_sql.c.
+ */
 enum {
     TG_PG_VALUE_NOW,
     TG_PG_VALUE_ID,
@@ -33,7 +40,7 @@ enum {
     TG_PG_VALUES
 };
 
-/* Of pg_type. */
+/* Object ids of types in the table pg_type. */
 #define TG_PG_OID_INT8 20
 #define TG_PG_OID_TEXT 25
 #define TG_PG_OID_BYTEA 17
@@ -68,14 +75,14 @@ static const Oid tg_pg_value_types[TG_PG_VALUES] = {
 
 #define TG_PG_STATEMENT_NAME_MAX 24
 
-/* Texts of a question, each with a NUL behind it. */
+/* Text values of a query, each followed by a NUL. */
 typedef struct {
     tg_buf_t buf;
     size_t at[TG_PG_VALUES];
     int is_present[TG_PG_VALUES];
 } tg_pg_values_t;
 
-/* --- asking --- */
+/* --- values --- */
 
 static void
 tg_pg_values_begin_value(tg_pg_values_t *values, int value)
@@ -112,7 +119,10 @@ tg_pg_values_append_json(tg_pg_values_t *values, int value, tg_str_t text)
     }
 }
 
-/* {a,b} and {0,2}, of agents that take tasks now; no name needs quotes. */
+/*
+ * Appends the names and retries of the agents that take tasks, as two arrays
+ * such as {a,b} and {0,2}. Agent names need no quotes.
+ */
 static void
 tg_pg_values_append_agents(tg_pg_values_t *values,
                            const tg_store_agents_t *agents)
@@ -235,7 +245,7 @@ tg_pg_values_append_query(tg_pg_values_t *values, const tg_store_pg_t *db,
     tg_buf_append_char(&values->buf, '\0');
 }
 
-/* The name of a statement. */
+/* Writes the name of a statement into `name` and returns it. */
 static const char *
 tg_pg_format_statement_name(int statement, char name[TG_PG_STATEMENT_NAME_MAX])
 {
@@ -291,7 +301,7 @@ tg_pg_send_query(tg_store_pg_t *db, tg_store_query_t *query)
     return rc;
 }
 
-/* --- the answer --- */
+/* --- results --- */
 
 static tg_str_t
 tg_pg_get_column(const tg_store_pg_t *db, const PGresult *result, int column)
@@ -300,7 +310,7 @@ tg_pg_get_column(const tg_store_pg_t *db, const PGresult *result, int column)
                   (size_t) db->pq->getlength(result, 0, column));
 }
 
-/* What no row means. */
+/* Returns the result code of a query whose result has no row. */
 static int
 tg_pg_get_no_row_rc(tg_store_op_t op)
 {

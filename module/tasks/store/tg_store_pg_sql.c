@@ -1,23 +1,24 @@
 /*
- * What the database is asked.  The values of each statement are
+ * SQL of the PostgreSQL task store. All statements take the same values:
  *
  *   $1 now       $2 id        $3 priority or offset   $4 limit
  *   $5 pid       $6 state     $7 prompt   $8 agent    $9 cwd
  *   $10 metadata $11 result, or the beginning of a prompt
- *   $12 error    $13 output   $14 agents  $15 their retries
- *   $16 this runner           $17 its place
- *   $18 which question this is            $19 bytes   $20 owner
- *   $21 job      $22 form     $23 notes
+ *   $12 error    $13 output   $14 agents  $15 retries of the agents
+ *   $16 id of this runner     $17 name of this runner (its place)
+ *   $18 token or serial number of the query           $19 bytes
+ *   $20 owner    $21 job      $22 result format       $23 records
  *
- * Texts are JSON, as PostgreSQL's have no NUL.  A row says what TG_* it is, by
- * its name, an id, a state, and what is told; no row is TG_MISSING or
- * TG_END.
+ * Free texts are JSON strings, because a text of PostgreSQL cannot contain a
+ * NUL. A result row has the name of a TG_* code without the prefix, an id, a
+ * state and the JSON result; a task has its result format, too. No row means
+ * TG_MISSING or TG_END.
  */
 #include "tasks/store/tg_store_pg.h"
 
-/* --- what is told --- */
+/* --- JSON of tasks --- */
 
-/* SQL is laid out by hand. */
+/* The SQL below is formatted by hand. */
 /* clang-format off */
 
 #define TG_PG_JSON_ID \
@@ -30,12 +31,15 @@
     "'\"'||to_char(to_timestamp(" ms "/1000.0) AT TIME ZONE 'UTC'," \
     "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')||'\"'")
 
-/* The host name of the runner that has a task; its place begins with that. */
+/*
+ * JSON string of the host name of the runner that runs the task. A place begins
+ * with the host name.
+ */
 #define TG_PG_TASK_MACHINE \
     "(SELECT to_json(split_part(r.place,':',1))::text FROM toolgate_runner r" \
     " WHERE state=1 AND r.incarnation=runner)"
 
-/* All but the end. */
+/* JSON of a task without result, output and the closing brace. */
 #define TG_PG_JSON_TASK_BRIEF \
     "'{\"id\":'||" TG_PG_JSON_ID "||',\"prompt\":'||prompt||" \
     "',\"agent\":\"'||agent||'\",\"priority\":'||priority||" \
@@ -55,7 +59,7 @@
     TG_PG_JSON_MEMBER("result", "result") \
     TG_PG_JSON_MEMBER("output", "CASE state WHEN 1 THEN $13 ELSE output END")
 
-/* Whole ones, with what their results are; arrays of ids, and of tasks. */
+/* Result columns after the code for a whole task, up to FROM. */
 #define TG_PG_RETURN_TASK(more) \
     "id::text,state::text," TG_PG_JSON_TASK more "'}',form::text FROM "
 #define TG_PG_JSON_ARRAY(what, filter) \
@@ -77,7 +81,10 @@
 #define TG_PG_NEXT_STATE \
     "CASE WHEN is_cancelled THEN 4 WHEN tries<retry THEN 0 ELSE 3 END"
 
-/* What becomes of a task that is interrupted. */
+/*
+ * Interrupts tasks: the beginning of an UPDATE. The next state is cancelled,
+ * queued again or failed.
+ */
 #define TG_PG_INTERRUPT_TASK(error) \
     "UPDATE toolgate_task SET state=" TG_PG_NEXT_STATE ",tries=tries+1," \
     "started_at=CASE " TG_PG_NEXT_STATE " WHEN 0 THEN NULL" \
@@ -88,8 +95,9 @@
     "runner=NULL,is_cancelled=false,"
 
 /*
- * Whoever has not renewed its lease loses it: from the moment that this is
- * committed it can take nothing, and what it ran is somebody else's.
+ * Takes the lease from each runner that has not renewed its lease in time.
+ * After the commit that runner can claim no task, and the tasks that it ran are
+ * interrupted.
  */
 #define TG_PG_EXPIRE_LEASES(whose) \
     "late AS (SELECT place,incarnation FROM toolgate_runner" \
@@ -110,8 +118,8 @@
     TG_PG_JSON_FAILED_TASKS(" FILTER (WHERE state=3)") " FROM lost)"
 
 /*
- * A place is one runner's.  It is taken over from one that has ended: the lock
- * of its connection is free, or its lease is over.
+ * A place belongs to one runner. A runner takes over the place of a runner that
+ * has ended: the lock of its connection is free, or its lease has expired.
  */
 static const char tg_pg_open_sql[] =
     "WITH old AS (SELECT incarnation,until>now() AND NOT"
@@ -141,7 +149,10 @@ static const char tg_pg_renew_lease_sql[] =
 
 /* --- tasks --- */
 
-/* Notes are of a place; what is new must not be there. */
+/*
+ * Records belong to a place. `there` has a row if a record that must be new
+ * exists.
+ */
 #define TG_PG_INPUT_RECORDS \
     "notes AS (SELECT * FROM json_to_recordset($23::json)" \
     " AS n(key text,value text,is_new bool))," \
@@ -166,14 +177,17 @@ static const char tg_pg_read_records_sql[] =
     " WHERE place=$17";
 
 /*
- * Has a list of agents this one, or the one that has all others' names?
- * As tg_store_is_agent_name().
+ * Checks whether a list of agents has this agent, or the catch-all agent, which
+ * has all valid names, see tg_store_is_agent_name().
  */
 #define TG_PG_HAS_AGENT(agents, name) \
     "(" name "=ANY(" agents ") OR ('*'=ANY(" agents ")" \
     " AND " name "~'^[A-Za-z0-9_-]{1,64}$'))"
 
-/* In the order of an index, so that it counts none that do not wait. */
+/*
+ * Submits a task. `room` counts queued tasks in the order of their partial
+ * index, so that it reads no other tasks.
+ */
 static const char tg_pg_submit_sql[] =
     "WITH " TG_PG_INPUT_RECORDS ","
     "known AS (SELECT FROM toolgate_runner WHERE "
@@ -194,8 +208,8 @@ static const char tg_pg_submit_sql[] =
     " AND EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM had)";
 
 /*
- * The agent of the first one first, so that no task is locked but that which
- * is taken.
+ * Claims a task. Selects the agent first and then its first task, so that only
+ * the claimed task is locked.
  */
 static const char tg_pg_claim_sql[] =
     "WITH mine AS (SELECT agents FROM toolgate_runner WHERE " TG_PG_IS_OWN_LEASE
@@ -228,7 +242,10 @@ static const char tg_pg_requeue_sql[] =
     "runner=NULL,op=NULL WHERE id=$2 AND state=1 AND runner=$16)"
     "SELECT 'OK','0','0',''";
 
-/* What has been done before, and was not heard of. */
+/*
+ * End of an UPDATE that ends a task. If the query was executed before and its
+ * result was lost, this returns the result again.
+ */
 #define TG_PG_FINISH_OR_REPEAT \
     " WHERE id=$2 AND state=1 AND runner=$16 RETURNING id,state)" \
     "SELECT 'OK',id::text,state::text,'' FROM (TABLE done UNION ALL" \
@@ -245,7 +262,10 @@ static const char tg_pg_interrupt_sql[] =
     "output=CASE " TG_PG_NEXT_STATE " WHEN 0 THEN NULL ELSE $13 END,op=$18"
     TG_PG_FINISH_OR_REPEAT;
 
-/* Of one that runs, whoever runs it is to hear of it. */
+/*
+ * Cancels a queued task. A running task gets is_cancelled, which its runner
+ * reads when it renews its lease.
+ */
 static const char tg_pg_cancel_sql[] =
     "WITH done AS (UPDATE toolgate_task SET state=4,completed_at=$1,job=NULL,"
     "op=$18 WHERE id=$2 AND state=0 AND " TG_PG_IS_OF_OWNER " RETURNING *),"
@@ -261,7 +281,10 @@ static const char tg_pg_get_task_sql[] =
     "SELECT 'OK'," TG_PG_RETURN_TASK("") "toolgate_task WHERE id=$2 AND "
     TG_PG_IS_OF_OWNER;
 
-/* How long it would be is known before any of it is read. */
+/*
+ * Lists tasks. Estimates the size of the list first, so that a list that is too
+ * long is not built.
+ */
 static const char tg_pg_list_sql[] =
     "WITH r AS MATERIALIZED (SELECT * FROM toolgate_task WHERE ($6=5 OR"
     " state=$6) AND ($8 IS NULL OR agent=$8) AND " TG_PG_IS_OF_OWNER
@@ -294,7 +317,10 @@ static const char tg_pg_status_sql[] =
     " WHERE state=0 AND " TG_PG_IS_OF_OWNER " ORDER BY priority DESC,id LIMIT "
     TG_PG_STRINGIFY(TG_STORE_STATUS_MAX) ") q";
 
-/* An agent is gone when no place has it, whether its runner is there or not. */
+/*
+ * Fails queued tasks whose agent was removed: no place has the agent, whether
+ * or not the runner of the place is alive.
+ */
 static const char tg_pg_fail_orphans_sql[] =
     "WITH mine AS (UPDATE toolgate_runner SET agents=$14 WHERE "
     TG_PG_IS_OWN_LEASE "),"
@@ -306,7 +332,7 @@ static const char tg_pg_fail_orphans_sql[] =
     " RETURNING id,agent,owner)"
     "SELECT 'OK','0','0'," TG_PG_JSON_ENDED_TASKS("") " FROM gone";
 
-/* Places, too, that nobody has come back to. */
+/* Removes old tasks, and places that have had no runner for $4 ms. */
 static const char tg_pg_purge_sql[] =
     "WITH gone AS (DELETE FROM toolgate_runner WHERE incarnation IS NULL"
     " AND until<now()-$4*interval '1 millisecond'),"
@@ -316,7 +342,7 @@ static const char tg_pg_purge_sql[] =
     " FOR UPDATE SKIP LOCKED) RETURNING id)"
     "SELECT 'OK','0','0'," TG_PG_JSON_IDS " FROM old";
 
-/* --- what others hear, and outputs --- */
+/* --- broadcasts and output --- */
 
 static const char tg_pg_notify_sql[] =
     "SELECT 'OK','0','0',"
@@ -340,10 +366,13 @@ static const char tg_pg_read_output_sql[] =
     " WHERE p.task=$2 AND p.at<o.at+" TG_PG_STRINGIFY(TG_STORE_OUTPUT_READ_MAX)
     " AND p.at+octet_length(p.bytes)>o.at) FROM o";
 
-/* --- the beginning --- */
+/* --- setup and checks --- */
 
 const char tg_pg_setup_sql[] =
-    /* One after the other, and each sees what the one before has done. */
+    /*
+     * Runners that start at the same time run this one after the other, so that
+     * each one sees the tables that another one created.
+     */
     "SELECT pg_advisory_xact_lock(1413960779);"
     "DO $do$ DECLARE v int; BEGIN"
     " IF to_regclass('toolgate_store') IS NULL THEN"
@@ -354,7 +383,7 @@ const char tg_pg_setup_sql[] =
     " IF v>" TG_PG_STRINGIFY(TG_PG_VERSION) " THEN"
     "  RAISE EXCEPTION 'its tables are of a newer Toolgate';"
     " END IF;"
-    /* A step a version; one that has landed never changes. */
+    /* One step for each version; a released step never changes. */
     " IF v<1 THEN"
     "  CREATE TABLE toolgate_task("
     "   id bigint GENERATED BY DEFAULT AS IDENTITY"
@@ -416,7 +445,7 @@ const char tg_pg_lock_runner_sql[] =
 
 /* clang-format on */
 
-/* --- which --- */
+/* --- selection of a statement --- */
 
 int
 tg_pg_find_statement(const tg_store_query_t *query)

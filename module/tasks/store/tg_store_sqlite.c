@@ -1,3 +1,7 @@
+/*
+ * The SQLite task store: opens the database, and runs queries in batches in a
+ * thread of libuv's pool.
+ */
 #include "tasks/store/tg_store_sqlite.h"
 
 #include <errno.h>
@@ -26,7 +30,7 @@ tg_sqlite_close_db(tg_store_sqlite_t *db)
     db->db = NULL;
 }
 
-/* What SQLite said last; a whole disk may have more to it than its words. */
+/* Appends the path and the last error message of SQLite. */
 static void
 tg_sqlite_append_error(tg_store_sqlite_t *db, tg_buf_t *why)
 {
@@ -35,7 +39,10 @@ tg_sqlite_append_error(tg_store_sqlite_t *db, tg_buf_t *why)
                                  : "it is not open");
 }
 
-/* TG_INVALID: why says so; a file of somebody else's is not changed. */
+/*
+ * Checks the database, then sets its modes; a database of another program is
+ * not changed. TG_OK; TG_INVALID: `why` has the reason; TG_SQLITE_FAILED.
+ */
 static int
 tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
 {
@@ -43,8 +50,9 @@ tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
     int rc;
 
     /*
-     * Nobody else may have it: two runners would run each task twice.  The
-     * kernel lets go of the lock when this process ends, however it does.
+     * No other process may have the database, as two runners would run each
+     * task twice. The kernel releases the lock when this process ends, even
+     * after a crash.
      */
     rc = tg_sqlite_exec(db, "PRAGMA locking_mode=EXCLUSIVE");
 
@@ -52,7 +60,7 @@ tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
         rc = tg_sqlite_check_version(db, why, &version);
     }
 
-    /* What a task had of secrets is to be gone when it is. */
+    /* secure_delete: secrets of a task must disappear with the task. */
     return rc == TG_OK
                ? tg_sqlite_exec(db, "PRAGMA journal_mode=WAL;"
                                     "PRAGMA synchronous=FULL;"
@@ -61,7 +69,10 @@ tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
                : rc;
 }
 
-/* Did another process that has the database make this fail? */
+/*
+ * Returns whether the last error came from another process that has locked the
+ * database.
+ */
 static int
 tg_sqlite_is_locked(const tg_store_sqlite_t *db)
 {
@@ -137,7 +148,7 @@ tg_sqlite_rollback(tg_store_sqlite_t *db)
     }
 }
 
-/* In a transaction of its own, whatever becomes of the others. */
+/* Executes one query in a transaction of its own and sets its result. */
 static void
 tg_sqlite_do_single(tg_store_sqlite_t *db, tg_store_query_t *query)
 {
@@ -188,7 +199,11 @@ tg_sqlite_open_store(tg_store_sqlite_t *db, tg_store_query_t *query)
     tg_sqlite_close_db(db);
 }
 
-/* All at once, as one commit serves them all; or each for itself. */
+/*
+ * Executes all queries of a batch in one transaction, as a commit is expensive.
+ * TG_OK, or TG_SQLITE_FAILED: the caller rolls back and executes each query
+ * alone.
+ */
 static int
 tg_sqlite_do_batch(tg_store_sqlite_t *db, const tg_work_list_t *batch)
 {
@@ -243,7 +258,7 @@ tg_sqlite_on_batch(void *host, const tg_work_list_t *batch)
     }
 }
 
-/* --- from the loop --- */
+/* --- interface, in the event loop --- */
 
 static void
 tg_sqlite_on_done(tg_work_item_t *work)
@@ -322,16 +337,22 @@ tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path)
     tg_work_queue_init(&db->work_queue, loop, tg_sqlite_on_batch,
                        tg_sqlite_on_idle, db);
 
-    /* For an end that is told from the loop. */
+    /*
+     * The timer never runs. Closing it lets the loop call
+     * tg_sqlite_on_closed().
+     */
     (void) uv_timer_init(loop, &db->timer);
     db->timer.data = db;
 
     return &db->store;
 }
 
-/* --- is it one that can be opened? --- */
+/* --- check without opening --- */
 
-/* As SQLite takes it, which then writes nothing and locks nothing. */
+/*
+ * Appends the URI of a path, with immutable=1: SQLite then neither writes nor
+ * locks files.
+ */
 static void
 tg_sqlite_append_uri(tg_buf_t *uri, const char *path)
 {
@@ -385,7 +406,10 @@ tg_sqlite_check_db(tg_store_sqlite_t *db, tg_buf_t *why)
     return rc == TG_OK ? TG_OK : TG_INVALID;
 }
 
-/* Its directory and, where there is one, the file must be this user's. */
+/*
+ * Checks that this user can write the directory and, if it exists, the file.
+ * TG_OK, or TG_INVALID: `why` has the reason.
+ */
 static int
 tg_sqlite_check_access(const char *path, int is_there, tg_buf_t *why)
 {
@@ -402,7 +426,7 @@ tg_sqlite_check_access(const char *path, int is_there, tg_buf_t *why)
     memcpy(dir, path, len == 0 ? ++len : len);
     dir[len] = '\0';
 
-    /* It will be made, as the state directory is. */
+    /* A missing directory is created later, as the state directory is. */
     if (!is_there && access(dir, F_OK) == -1 && errno == ENOENT) {
         return TG_OK;
     }
@@ -441,7 +465,10 @@ tg_store_sqlite_check(tg_str_t path, tg_buf_t *why)
         rc = tg_sqlite_check_access(db->path, is_there, why);
     }
 
-    /* What is in an empty one may be in its log alone. */
+    /*
+     * The content of an empty file may still be in its write-ahead log, which
+     * immutable=1 ignores.
+     */
     if (rc == TG_OK && is_there && st.st_size != 0) {
         rc = tg_sqlite_check_db(db, why);
     }

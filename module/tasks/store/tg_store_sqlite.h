@@ -1,13 +1,13 @@
 /*
- * What the files of the store in SQLite share.
+ * Internal header of the SQLite task store.
  *
- *   …_sqlite.c            opening, batches, transactions
- *   tg_store_sqlite_query.c        what is asked, a function each
- *   tg_store_sqlite_json.c       what is told
- *   tg_store_sqlite_record.c       notes
- *   tg_store_sqlite_file.c       what its files must be
- *   tg_store_sqlite_schema.c     versions of its tables
- *   tg_store_sqlite_statement.c  SQL
+ *   tg_store_sqlite.c            opening and closing, batches, transactions
+ *   tg_store_sqlite_query.c      one function for each operation
+ *   tg_store_sqlite_json.c       JSON of result rows
+ *   tg_store_sqlite_record.c     records
+ *   tg_store_sqlite_file.c       checks of the database files
+ *   tg_store_sqlite_schema.c     versions and migration of the tables
+ *   tg_store_sqlite_statement.c  prepared statements
  */
 #ifndef TG_STORE_SQLITE_H
 #define TG_STORE_SQLITE_H
@@ -15,118 +15,151 @@
 #include "tasks/store/tg_libsqlite.h"
 #include "tasks/store/tg_store.h"
 
-/* What SQLite itself said no to, of which it knows more. */
+/* A call of SQLite failed; SQLite has the error message. */
 #define TG_SQLITE_FAILED (-2)
-/* The version of the tables. */
+/* Version of the tables. */
 #define TG_SQLITE_VERSION 5
-/* Statements that are kept; more than there are. */
+/* Size of the cache of prepared statements, more than the store has. */
 #define TG_SQLITE_STATEMENTS_MAX 48
 
 typedef struct {
     tg_store_t store;
     tg_work_queue_t work_queue;
-    int is_closing; /* …_close() was called, and is to be done */
+    int is_closing; /* close was called and is pending */
     uv_timer_t timer;
     void (*closed)(void *host);
     void *host;
 
-    /* Of the lane's thread. */
+    /* Used only in the thread of the work queue. */
     const tg_libsqlite_t *sqlite;
-    sqlite3 *db; /* NULL: it could not be opened */
+    sqlite3 *db; /* NULL: not open */
     const char *texts[TG_SQLITE_STATEMENTS_MAX];
     sqlite3_stmt *statements[TG_SQLITE_STATEMENTS_MAX];
     char path[];
 } tg_store_sqlite_t;
 
-/* --- for the other files --- */
+/* --- functions shared by the files --- */
 
 /*
- * TG_OK if the database at path, and the files that SQLite has beside it, are
- * regular files or missing; else TG_INVALID, and why names the one that is not.
+ * Checks the file type of the database and of SQLite's files beside it. TG_OK:
+ * each is a regular file or missing; TG_INVALID: one is not, and `why` names
+ * it.
  */
 int tg_sqlite_check_files(const char *path, tg_buf_t *why);
 
-/* Runs statements without values: TG_OK or TG_SQLITE_FAILED. */
+/* Runs statements without values. TG_OK or TG_SQLITE_FAILED. */
 int tg_sqlite_exec(tg_store_sqlite_t *db, const char *text);
 
 /*
- * The statement of this text, which is static, with its values: i an int64_t,
- * t a tg_str_t.  NULL: as TG_SQLITE_FAILED.
+ * Returns the prepared statement of a static text, with its values bound.
+ * `values` has a letter for each value: i an int64_t, t a tg_str_t, which must
+ * live until the statement is reset. NULL: SQLite failed (TG_SQLITE_FAILED).
  */
 sqlite3_stmt *tg_sqlite_bind(tg_store_sqlite_t *db, const char *text,
                              const char *values, ...);
 
-/* TG_OK: there is a row; TG_END: no more; TG_SQLITE_FAILED. */
+/*
+ * Fetches the next row. TG_OK: there is a row; TG_END: there is none;
+ * TG_SQLITE_FAILED. The last two reset the statement.
+ */
 int tg_sqlite_step(tg_store_sqlite_t *db, sqlite3_stmt *statement);
 
-/* Runs one that has no rows. */
+/*
+ * Runs a statement that returns no rows. TG_OK, or TG_SQLITE_FAILED, also if
+ * the statement is NULL.
+ */
 int tg_sqlite_run_statement(tg_store_sqlite_t *db, sqlite3_stmt *statement);
 
-/* A column, absent when it is NULL; lives until the next step. */
+/*
+ * Returns the text of a column; absent if the column is NULL. The slice is
+ * valid until the next step or reset.
+ */
 tg_str_t tg_sqlite_get_text(tg_store_sqlite_t *db, sqlite3_stmt *statement,
                             int column);
 
-/* Whose it is, and of which version; as tg_sqlite_migrate(). */
+/*
+ * Checks that the database is empty or a task store, and reads its version.
+ * TG_OK; TG_INVALID: the database belongs to another program or to a newer
+ * Toolgate, and `why` has the reason; TG_SQLITE_FAILED.
+ */
 int tg_sqlite_check_version(tg_store_sqlite_t *db, tg_buf_t *why,
                             int64_t *version);
 
 /*
- * Makes or migrates the tables, within a transaction.  TG_OK, or
- * TG_SQLITE_FAILED; TG_INVALID: why says what is wrong with the file.
+ * Creates or migrates the tables, within a transaction. TG_OK; TG_INVALID:
+ * tg_sqlite_check_version() refused the database, and `why` has the reason;
+ * TG_SQLITE_FAILED.
  */
 int tg_sqlite_migrate(tg_store_sqlite_t *db, tg_buf_t *why);
 
-/* Tasks, for tg_sqlite_write_task(). */
+/* Columns and table of a SELECT for tg_sqlite_write_task(). */
 #define TG_SQLITE_SELECT_TASK                                                  \
     "SELECT id,prompt,agent,priority,state,created_at,started_at,"             \
     "completed_at,pid,error,cwd,owner,metadata,result,output,form,job "        \
     "FROM task "
 
 /*
- * Writes the row that a statement is at, in which order its function says;
- * ask knows more of a task that runs.
+ * Appends the JSON of the current row of a statement. The columns must have the
+ * order that the function expects. `is_whole` adds result and output of a task;
+ * `query` has pid and output of a running task.
  */
 typedef void (*tg_sqlite_write_row_pt)(tg_store_sqlite_t *db, sqlite3_stmt *row,
                                        const tg_store_query_t *query,
                                        int is_whole, tg_buf_t *json);
 
+/* Appends a task; the columns are those of TG_SQLITE_SELECT_TASK. */
 void tg_sqlite_write_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                           const tg_store_query_t *query, int is_whole,
                           tg_buf_t *json);
 
-/* id */
+/* Appends the id of a task as a JSON string; the column is id. */
 void tg_sqlite_write_task_id(tg_store_sqlite_t *db, sqlite3_stmt *row,
                              const tg_store_query_t *query, int is_whole,
                              tg_buf_t *json);
 
-/* id, agent, owner */
+/* Appends an ended task; the columns are id, agent and owner. */
 void tg_sqlite_write_ended_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                                 const tg_store_query_t *query, int is_whole,
                                 tg_buf_t *json);
 
-/* id, prompt, agent, priority */
+/* Appends a queued task; the columns are id, prompt, agent and priority. */
 void tg_sqlite_write_queued_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                                  const tg_store_query_t *query, int is_whole,
                                  tg_buf_t *json);
 
 /*
- * Appends all rows of a statement, as an array of what put() writes of each:
- * as ask->rc, or TG_SQLITE_FAILED, also for no statement.
+ * Appends all rows of a statement to query->json, as an array of the values
+ * that put() writes. TG_OK; TG_LIMIT: the array is too long; TG_SQLITE_FAILED,
+ * also if `rows` is NULL.
  */
 int tg_sqlite_write_rows(tg_store_sqlite_t *db, sqlite3_stmt *rows,
                          tg_store_query_t *query, tg_sqlite_write_row_pt put);
 
-/* The task ask->id of ask->owner as a whole: TG_OK, TG_MISSING or as above. */
+/*
+ * Appends the whole task query->id of query->owner to query->json and sets
+ * *state and query->result_format. TG_OK; TG_MISSING: there is no such task;
+ * TG_SQLITE_FAILED.
+ */
 int tg_sqlite_fetch_task(tg_store_sqlite_t *db, tg_store_query_t *query,
                          tg_task_state_t *state);
 
 /* --- tg_store_sqlite_record.c --- */
 
-/* Writes the notes of ask: TG_OK, TG_EXISTS or TG_SQLITE_FAILED. */
+/*
+ * Writes the records of a query. TG_OK; TG_EXISTS: a record that must be new
+ * exists; TG_SQLITE_FAILED.
+ */
 int tg_sqlite_do_write_records(tg_store_sqlite_t *db, tg_store_query_t *query);
+
+/*
+ * Appends all records to query->json as one object. TG_OK or TG_SQLITE_FAILED.
+ */
 int tg_sqlite_do_read_records(tg_store_sqlite_t *db, tg_store_query_t *query);
 
-/* Does what is asked, within a transaction: as ask->rc, or TG_SQLITE_FAILED. */
+/*
+ * Executes a query within a transaction. Returns the value for query->rc, or
+ * TG_SQLITE_FAILED.
+ */
 int tg_sqlite_do_query(tg_store_sqlite_t *db, tg_store_query_t *query);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The files of a store in SQLite, before SQLite opens them.
+ * Check of the files of a SQLite task store before SQLite opens them.
  */
 #include "tasks/store/tg_store_sqlite.h"
 
@@ -29,7 +29,10 @@ tg_sqlite_get_file_type(mode_t mode)
 int
 tg_sqlite_check_files(const char *path, tg_buf_t *why)
 {
-    /* SQLite's own names.  It opens each of them and would wait for a FIFO. */
+    /*
+     * Suffixes of SQLite's files. SQLite opens each file, which would block on
+     * a FIFO.
+     */
     static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
     char name[PATH_MAX];
     struct stat file;

@@ -1,3 +1,6 @@
+/*
+ * JSON of the rows that the SQLite task store returns.
+ */
 #include "base/tg_json.h"
 #include "tasks/store/tg_store_sqlite.h"
 
@@ -121,7 +124,10 @@ tg_sqlite_write_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                 : tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_OUTPUT));
     }
 
-    /* Nobody else is told: there may be secrets in it. */
+    /*
+     * Only the runner that claims the task gets its job, as the job may contain
+     * secrets.
+     */
     if (query->op == TG_STORE_CLAIM) {
         text = tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_JOB);
         tg_buf_append_cstr(json, ",\"job\":");

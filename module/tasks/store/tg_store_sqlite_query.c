@@ -1,6 +1,13 @@
+/*
+ * The operations of the SQLite task store, one function for each. Ids of tasks
+ * begin at 0, ids of rows at 1.
+ */
 #include "tasks/store/tg_store_sqlite.h"
 
-/* What becomes of one that was interrupted, at ?1 with ?2. */
+/*
+ * Interrupts tasks at the time ?1 with the error ?2: the beginning of an
+ * UPDATE. A task is queued again, or fails when it has no retries left.
+ */
 #define TG_SQLITE_INTERRUPT_TASK                                               \
     "UPDATE task SET state=iif(tries<retry,0,3),tries=tries+1,"                \
     "started_at=iif(tries<retry,NULL,started_at),"                             \
@@ -40,7 +47,10 @@ tg_sqlite_do_open(tg_store_sqlite_t *db, tg_store_query_t *query)
                        : rc;
 }
 
-/* The number that a statement tells, or 0: it tells none. */
+/*
+ * Runs a statement and sets *n to the number in its first row, or to 0 if there
+ * is no row. TG_OK or TG_SQLITE_FAILED.
+ */
 static int
 tg_sqlite_fetch_number(tg_store_sqlite_t *db, sqlite3_stmt *row, int64_t *n)
 {
@@ -124,7 +134,10 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_query_t *query)
     return rc;
 }
 
-/* The names, each between newlines, as the statement below looks for them. */
+/*
+ * Appends the names of the agents with a newline before and after each name, as
+ * the query for the catch-all agent searches them.
+ */
 static void
 tg_sqlite_append_agent_names(tg_buf_t *names, const tg_store_agents_t *agents)
 {
@@ -138,7 +151,10 @@ tg_sqlite_append_agent_names(tg_buf_t *names, const tg_store_agents_t *agents)
     }
 }
 
-/* The first waiting task of an agent: TG_OK with id and priority, or TG_END. */
+/*
+ * Finds the first queued task of the agent `i`. TG_OK: *id and *priority are
+ * set; TG_END: the agent has no queued task; TG_SQLITE_FAILED.
+ */
 static int
 tg_sqlite_find_next_of_agent(tg_store_sqlite_t *db,
                              const tg_store_agents_t *agents, unsigned i,
@@ -184,7 +200,11 @@ tg_sqlite_find_next_of_agent(tg_store_sqlite_t *db,
     return rc;
 }
 
-/* Of each agent the first; of those the one that comes first. */
+/*
+ * Finds the first queued task of all agents that take tasks: the highest
+ * priority, then the lowest id. TG_OK: query->id, query->priority and *retry
+ * are set; TG_END: no task is queued; TG_SQLITE_FAILED.
+ */
 static int
 tg_sqlite_find_next_task(tg_store_sqlite_t *db, tg_store_query_t *query,
                          int64_t *retry)
@@ -331,7 +351,7 @@ tg_sqlite_do_get(tg_store_sqlite_t *db, tg_store_query_t *query)
     return tg_sqlite_fetch_task(db, query, &query->state);
 }
 
-/* By what they are chosen: TG_SQLITE_FILTER_… together. */
+/* Filters of a list; their sum is an index into lists[]. */
 #define TG_SQLITE_FILTER_AGENT 1
 #define TG_SQLITE_FILTER_STATE 2
 #define TG_SQLITE_FILTER_OWNER 4
@@ -345,7 +365,8 @@ tg_sqlite_do_list(tg_store_sqlite_t *db, tg_store_query_t *query)
     }
     static const struct {
         const char *text;
-        const char *values; /* up to the last that it has */
+        /* types of the values, up to the last one that the text uses */
+        const char *values;
     } lists[] = {
         TG_SQLITE_LIST_QUERY("", "i"),
         TG_SQLITE_LIST_QUERY("WHERE agent=?2", "it"),
@@ -436,7 +457,7 @@ tg_sqlite_do_status(tg_store_sqlite_t *db, tg_store_query_t *query)
     return rc;
 }
 
-/* Is an agent one that there still is? */
+/* Returns whether the agents of the query include this agent. */
 static int
 tg_sqlite_is_known_agent(const tg_store_query_t *query, tg_str_t agent)
 {

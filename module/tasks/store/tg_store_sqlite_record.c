@@ -1,11 +1,15 @@
 /*
- * Notes: what others than tasks keep beside them.
+ * Records of the SQLite task store: values that are stored beside the tasks.
  */
 #include "tasks/store/tg_store_sqlite.h"
 
 #include "base/tg_json.h"
 
-/* Before anything is written: what is refused has changed nothing. */
+/*
+ * Checks that no record that must be new exists. Comes before the first write,
+ * as a refused query must not change anything. TG_OK, TG_EXISTS or
+ * TG_SQLITE_FAILED.
+ */
 static int
 tg_sqlite_check_new_records(tg_store_sqlite_t *db,
                             const tg_store_query_t *query)

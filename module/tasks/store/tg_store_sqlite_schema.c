@@ -1,12 +1,15 @@
+/*
+ * Versions and migration of the tables of the SQLite task store.
+ */
 #include "tasks/store/tg_store_sqlite.h"
 
-/* "TGTK": a file of somebody else's is left alone. */
+/* "TGTK" marks a task store; a file of another program is not changed. */
 #define TG_SQLITE_APPLICATION_ID 1413960779
 
 /*
- * A step a version; one that has landed never changes.  count has how many
- * tasks there are of each state, and owned of each owner's, so that nobody
- * counts them.
+ * One step for each version; a released step never changes. The table `count`
+ * has the number of tasks of each state, and `owned` the number for each owner
+ * and state, so that no query counts tasks.
  */
 static const char *const tg_sqlite_migrations[TG_SQLITE_VERSION] = {
     "CREATE TABLE task("
@@ -33,7 +36,7 @@ static const char *const tg_sqlite_migrations[TG_SQLITE_VERSION] = {
     " UPDATE count SET n=n-1 WHERE state=old.state;"
     " UPDATE count SET n=n+1 WHERE state=new.state; END;",
 
-    /* How often it was interrupted, and how often it may be. */
+    /* `tries` is the number of interruptions so far, `retry` the maximum. */
     "ALTER TABLE task ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE task ADD COLUMN retry INTEGER NOT NULL DEFAULT 0;",
 

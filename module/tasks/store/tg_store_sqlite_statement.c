@@ -1,3 +1,6 @@
+/*
+ * Prepared statements of the SQLite task store.
+ */
 #include "tasks/store/tg_store_sqlite.h"
 
 #include <stdarg.h>
@@ -10,7 +13,11 @@ tg_sqlite_exec(tg_store_sqlite_t *db, const char *text)
                : TG_SQLITE_FAILED;
 }
 
-/* Of those that are kept, found by their text's address. */
+/*
+ * Returns the prepared statement of a text from the cache, which it prepares
+ * first if necessary. The key of the cache is the address of the text. NULL:
+ * SQLite failed, or the cache is full.
+ */
 static sqlite3_stmt *
 tg_sqlite_get_statement(tg_store_sqlite_t *db, const char *text)
 {

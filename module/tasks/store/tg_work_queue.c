@@ -1,3 +1,6 @@
+/*
+ * Work queue: runs batches of blocking work in a thread of libuv's pool.
+ */
 #include "tasks/store/tg_work_queue.h"
 
 static void tg_work_queue_start_batch(tg_work_queue_t *work_queue);
@@ -26,7 +29,7 @@ tg_work_queue_run_batch(uv_work_t *req)
     work_queue->run(work_queue->host, &work_queue->batch);
 }
 
-/* What is asked by those who are told waits for the next batch. */
+/* Completes the batch. Items that the callbacks add go to the next batch. */
 static void
 tg_work_queue_on_done(uv_work_t *req, int status)
 {

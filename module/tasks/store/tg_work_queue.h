@@ -1,6 +1,7 @@
 /*
- * Work that may wait for a disk, done one after the other by a thread of
- * libuv's pool: what has gathered while that was busy is done as one batch.
+ * A queue of blocking work, such as disk access. A thread of libuv's pool runs
+ * it in batches: items that are added while the thread is busy form the next
+ * batch.
  */
 #ifndef TG_WORK_QUEUE_H
 #define TG_WORK_QUEUE_H
@@ -8,17 +9,17 @@
 #include <sys/queue.h>
 #include <uv.h>
 
-/* Works of a batch: none of them waits for more than so many others. */
+/* Maximum number of items of a batch. */
 #define TG_WORK_QUEUE_BATCH_MAX 256
 
 typedef struct tg_work_item_s tg_work_item_t;
 typedef TAILQ_HEAD(tg_work_list_s, tg_work_item_s) tg_work_list_t;
 
-/* Embedded in what it is about. */
+/* A work item, embedded in the caller's struct. */
 struct tg_work_item_s {
     TAILQ_ENTRY(tg_work_item_s) next;
-    void (*done)(
-        tg_work_item_t *work); /* in the loop, in the order of asking */
+    /* Called in the loop, in the order in which the items were added. */
+    void (*done)(tg_work_item_t *work);
 };
 
 typedef struct {
@@ -28,21 +29,27 @@ typedef struct {
     tg_work_list_t batch;
     int is_busy;
 
-    /* In a thread: does all of a batch. */
+    /* Runs all items of a batch, in a thread. */
     void (*run)(void *host, const tg_work_list_t *batch);
 
-    /* In the loop: nothing is left to do.  May be NULL. */
+    /* Called in the loop when the queue becomes empty. May be NULL. */
     void (*idle)(void *host);
     void *host;
 } tg_work_queue_t;
 
+/*
+ * Initializes a queue; `run`, `idle` and `host` are the members of these names.
+ */
 void tg_work_queue_init(tg_work_queue_t *work_queue, uv_loop_t *loop,
                         void (*run)(void *host, const tg_work_list_t *batch),
                         void (*idle)(void *host), void *host);
 
-/* work->done follows, never from within this. */
+/*
+ * Adds an item. work->done is called later, never before this function returns.
+ */
 void tg_work_queue_add(tg_work_queue_t *work_queue, tg_work_item_t *work);
 
+/* Returns whether no item is waiting or running. */
 int tg_work_queue_is_idle(const tg_work_queue_t *work_queue);
 
 #endif
