@@ -1,3 +1,6 @@
+/*
+ * Automation of a task engine: its config, its records and its ticks.
+ */
 #include "tasks/webhook/tg_webhook.h"
 
 #include "base/tg_json.h"
@@ -5,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* --- what is kept --- */
+/* --- records --- */
 
 static void
 tg_automation_load_record(tg_automation_t *automation, tg_str_t key,
@@ -67,7 +70,10 @@ tg_automation_load_records(tg_automation_t *automation, tg_str_t records)
     tg_buf_deinit(&name);
 }
 
-/* The rules begin, or go on after a new config. */
+/*
+ * Schedules the rules and watches their files, at the start and after a new
+ * config.
+ */
 static void
 tg_automation_start_rules(tg_automation_t *automation)
 {
@@ -132,7 +138,7 @@ tg_automation_load(tg_automation_t *automation)
     tg_engine_query_store(automation->engine, &automation->load);
 }
 
-/* --- from the engine --- */
+/* --- callbacks of the engine --- */
 
 static tg_automation_t *
 tg_automation_new(tg_engine_t *engine)
@@ -157,7 +163,7 @@ tg_automation_new(tg_engine_t *engine)
     return automation;
 }
 
-/* Each worker says the same. */
+/* Returns whether the config was already applied; each worker sends it. */
 static int
 tg_automation_has_generation(const tg_automation_t *automation)
 {
@@ -185,7 +191,7 @@ tg_automation_on_configured(tg_engine_t *engine)
 
     generation = engine->config.generation;
 
-    /* What has happened is the old rules'. */
+    /* Events that have already happened belong to the old rules. */
     tg_automation_flush_events(automation);
 
     if (tg_automation_parse_rules(automation, engine->config.rules) != TG_OK) {
@@ -198,7 +204,7 @@ tg_automation_on_configured(tg_engine_t *engine)
         automation->generation[generation.len] = '\0';
     }
 
-    /* Something may be kept of one that was there before. */
+    /* A new rule may have a record of an earlier config. */
     automation->is_loaded &= !automation->has_new_rules;
 
     if (automation->is_loaded) {

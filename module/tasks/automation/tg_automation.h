@@ -1,22 +1,22 @@
 /*
- * Automation: rules (rule/tg_rule.h) that make tasks, tell clients, or call
- * webhooks when something happens.  An engine has one where its config has
- * rules.
+ * Automation: rules (rule/tg_rule.h) that submit tasks, notify clients or call
+ * webhooks when something happens. An engine has an automation if its config
+ * has rules.
  *
- *   tg_automation_rule.c    its rules
- *   tg_firing.h          a rule that fires: what becomes of it
- *   tg_automation_event.c   what happens, and which rules are about it
- *   tg_automation_schedule.c    when rules are due
- *   tg_automation_watch.c   what becomes of files, from tg_watcher.h
- *   tg_automation_status.c  what is told of all this
- *   tg_automation.c         its life: config, what is kept of it, its ticks
- *   tg_automation_call.c    the methods
+ *   tg_automation.c           config, records, ticks
+ *   tg_automation_rule.c      rules
+ *   tg_automation_event.c     events, and the rules that match them
+ *   tg_automation_schedule.c  cron rules
+ *   tg_automation_watch.c     file rules, with tg_watcher.h
+ *   tg_automation_status.c    status
+ *   tg_automation_call.c      methods
+ *   tg_firing.h               firings of rules
  *
- * What is kept beside the tasks, as notes (tasks/store/tg_store.h):
+ * The store keeps these records (tasks/store/tg_store.h) of automation:
  *
  *   automation      {"enabled":false}
  *   rule/ID         {"enabled":false,"firedAt":…,"dueAt":…,"schedule":"…"}
- *   execution/ID    tg_firing_record.c
+ *   execution/ID    a firing, see tg_firing_record.c
  */
 #ifndef TG_AUTOMATION_H
 #define TG_AUTOMATION_H
@@ -25,22 +25,31 @@
 #include "tasks/engine/tg_task_call.h"
 
 /*
- * A rule's task that makes it fire again, and so on: so many are stopped.
- * Tasks say which of them they are; files that change while the rule's own
- * task runs, or just after, are taken for its doing.
+ * Maximum length of a chain, in which the task of a rule makes a rule fire
+ * again, and so on. The metadata of a task has its position in the chain.
  */
 #define TG_AUTOMATION_CHAIN_MAX 10
+/*
+ * Time after the end of a rule's task in which changes of the rule's files are
+ * attributed to the task, in ms.
+ */
 #define TG_AUTOMATION_OWN_CHANGE_MS 2000
-/* Events that wait to be looked at. */
+/*
+ * Maximum number of events whose task is being queried, and of events in the
+ * backlog.
+ */
 #define TG_AUTOMATION_EVENTS_MAX 1000
-/* Bytes of events that rules have not been asked about. */
+/* Maximum size of the pending events in bytes. */
 #define TG_AUTOMATION_EVENTS_BYTES_MAX 67108864
-/* What was due so long ago was missed. */
+/* Delay after which a firing counts as missed, in seconds. */
 #define TG_AUTOMATION_MISSED_S 60
-/* A clock that was put back further is looked at anew. */
+/*
+ * If the clock is set back further than this, in seconds, all due times are
+ * computed again.
+ */
 #define TG_AUTOMATION_CLOCK_BACK_S 10800
 
-/* Of a time slice, what a rule that is due counts as. */
+/* Steps of a time slice that the firing of a rule takes. */
 #define TG_AUTOMATION_FIRE_STEPS 8192
 
 typedef struct tg_automation_s tg_automation_t;
@@ -48,18 +57,18 @@ typedef struct tg_firing_s tg_firing_t;
 typedef struct tg_watcher_s tg_watcher_t;
 typedef TAILQ_HEAD(tg_firings_s, tg_firing_s) tg_firings_t;
 
-/* An event that some of the rules have not been asked about yet. */
+/* An event that has not been matched with all rules yet. */
 typedef struct tg_pending_event_s {
     TAILQ_ENTRY(tg_pending_event_s) link;
-    unsigned next; /* the next rule */
-    unsigned chain;
-    size_t len;
+    unsigned next;  /* index of the next rule */
+    unsigned chain; /* position in a chain of firings */
+    size_t len;     /* length of `text` in bytes */
     char text[];
 } tg_pending_event_t;
 
 typedef TAILQ_HEAD(tg_pending_events_s, tg_pending_event_s) tg_pending_events_t;
 
-/* What clients have said of a rule. */
+/* Override of a rule's `enabled`, set by automation.enable and disable. */
 typedef enum {
     TG_RULE_OVERRIDE_NONE,
     TG_RULE_OVERRIDE_OFF,
@@ -69,53 +78,56 @@ typedef enum {
 typedef struct {
     tg_rule_t *rule;
     tg_rule_override_t override;
-    int64_t fired_at; /* ms; 0: never */
+    int64_t fired_at; /* Unix time in ms; 0: never */
 
-    /* cron */
+    /* For cron rules. */
     tg_zone_t *zone;   /* NULL: UTC */
-    int64_t due_at;    /* s; 0: it is not */
-    uint64_t schedule; /* a hash of its expression and zone */
+    int64_t due_at;    /* Unix time in seconds; 0: not due */
+    uint64_t schedule; /* hash of the cron expression and the time zone */
 
-    /* The last task that it made: of files. */
+    /* The last task that the rule submitted. */
     int64_t task;     /* -1: none */
-    int64_t ended_at; /* ms; 0: it waits or runs */
+    int64_t ended_at; /* Unix time in ms; 0: queued or running */
     int is_submitting;
     int is_queued;
-    unsigned chain;
+    unsigned chain; /* position of the task in a chain */
 } tg_automation_rule_t;
 
 struct tg_automation_s {
     tg_engine_t *engine;
-    int64_t (*now)(void); /* ms of Unix time */
-    char *text;           /* the rules, raw; owned */
-    char generation[64];  /* of the config that they are from */
+    int64_t (*now)(void); /* Unix time in ms */
+    char *text;           /* raw rules, owned */
+    char generation[64];  /* generation of the config that has the rules */
     tg_automation_rule_t *rules;
     unsigned nrules;
-    unsigned nevents; /* of those, how many are about events */
+    unsigned nevents; /* number of rules for events */
     int is_enabled;
-    int has_new_rules;    /* the last config has rules that it had not before */
-    int is_loaded;        /* what is kept was read */
-    int is_loading;       /* that goes on */
-    int64_t last_check_s; /* s: the last look at all rules */
-    int64_t current_check_s;  /* s: the one under way */
-    unsigned nchecked;        /* rules that it has looked at */
-    tg_sched_source_t source; /* waits while that goes on */
-    /* notes of rules that the store was asked to write */
+    int has_new_rules; /* the last config has rules that are new */
+    int is_loaded;     /* the records are loaded */
+    int is_loading;    /* a query for the records is pending */
+    /* Unix time of the last check of all rules, in seconds */
+    int64_t last_check_s;
+    int64_t current_check_s;  /* Unix time of the current check, in seconds */
+    unsigned nchecked;        /* number of rules checked so far */
+    tg_sched_source_t source; /* queued while a check is unfinished */
+    /* number of queries so far that write a record of a rule */
     uint64_t nrecords_stored;
     tg_store_query_t load;
-    tg_task_calls_t waiting; /* for that */
-    tg_firings_t firings;    /* the newest last */
-    unsigned nopen;
-    unsigned nended;
-    unsigned ntask_queries;      /* events whose task is asked for */
-    tg_pending_events_t events;  /* the oldest first */
-    size_t events_bytes;         /* of their texts */
-    tg_sched_source_t publisher; /* asks the rules about them */
-    tg_buf_t backlog; /* events that it did not hear yet: METHOD and ID */
+    tg_task_calls_t waiting; /* calls that wait for the records */
+    tg_firings_t firings;    /* sorted by time, the newest last */
+    unsigned nopen;          /* number of firings that are not finished */
+    unsigned nended;         /* number of firings that are finished */
+    /* number of events whose task is being queried */
+    unsigned ntask_queries;
+    tg_pending_events_t events;  /* sorted by time, the oldest first */
+    size_t events_bytes;         /* size of the texts in bytes */
+    tg_sched_source_t publisher; /* matches pending events with rules */
+    /* Events that came before the records were loaded: method and task id. */
+    tg_buf_t backlog;
     tg_watcher_t *watcher;
 };
 
-/* --- for the engine: a row each of tg_engine_ops_t --- */
+/* --- callbacks of the engine, see tg_engine_ops_t --- */
 
 void tg_automation_on_configured(tg_engine_t *engine);
 void tg_automation_on_opened(tg_engine_t *engine);
@@ -125,7 +137,7 @@ void tg_automation_on_notification(tg_engine_t *engine, const char *method,
 void tg_automation_on_shutdown(tg_engine_t *engine);
 void tg_automation_on_engine_freed(tg_engine_t *engine);
 
-/* --- the methods --- */
+/* --- methods --- */
 
 void tg_task_call_begin_rules_status(tg_task_call_t *call);
 void tg_task_call_begin_rules_enable(tg_task_call_t *call);
@@ -133,75 +145,98 @@ void tg_task_call_begin_rules_disable(tg_task_call_t *call);
 void tg_task_call_on_rules_override(tg_task_call_t *call);
 void tg_task_call_begin_rules_approve(tg_task_call_t *call);
 
-/* Appends the values of these members of daemon.status. */
+/*
+ * Appends the status of automation: the value of "automation" in daemon.status.
+ */
 void tg_automation_append_status(tg_buf_t *json,
                                  const tg_automation_t *automation,
                                  tg_str_t visible_owner);
+
+/* Appends the value of "file_watcher" in daemon.status. */
 void tg_automation_append_watcher_status(tg_buf_t *json,
                                          const tg_automation_t *automation);
+
+/* Appends the value of "scheduler" in daemon.status. */
 void tg_automation_append_schedule(tg_buf_t *json,
                                    const tg_automation_t *automation);
 
 /* --- tg_automation_rule.c --- */
 
-/* May its rules fire now? */
+/* Returns whether rules can fire now. */
 int tg_automation_can_fire(const tg_automation_t *automation);
+
+/* Returns whether a rule is enabled, by its config or by an override. */
 int tg_automation_rule_is_enabled(const tg_automation_rule_t *rule);
+
+/* Returns the rule of this id, or NULL. */
 tg_automation_rule_t *tg_automation_find_rule(const tg_automation_t *automation,
                                               tg_str_t id);
 
 /*
- * Reads rules, raw, an array: those that can be used are its rules from now
- * on, and go on where others of their name were.  TG_OK or TG_NOMEM.
+ * Replaces the rules by those of a raw JSON array. Rules that cannot be used
+ * are logged and omitted. A rule with the id of an old rule keeps its state.
+ * TG_OK or TG_NOMEM.
  */
 int tg_automation_parse_rules(tg_automation_t *automation, tg_str_t raw);
 void tg_automation_free_rules(tg_automation_t *automation);
 
-/* Appends a rule's note; and what it was. */
+/* Appends the record of a rule as JSON. */
 void tg_automation_rule_write_record(tg_buf_t *json,
                                      const tg_automation_rule_t *rule);
+
+/* Sets the state of a rule from its record. */
 void tg_automation_rule_load_record(tg_automation_rule_t *rule, tg_str_t value);
 
-/* A member of a note, raw: 0 where it is no number. */
+/* Returns a raw number of a record, or 0 if the value is not an integer. */
 int64_t tg_record_get_int(tg_str_t raw);
 
 /* --- tg_automation_event.c --- */
 
 /*
- * Something has happened, as the chain-th of a chain: the rules that are
- * about it fire, one after the other, in time slices.
+ * Publishes an event at the position `chain` of a chain: the rules that match
+ * the event fire, one after the other, in time slices.
  */
 void tg_automation_publish_event(tg_automation_t *automation, tg_str_t event,
                                  unsigned chain);
 
-/* Continues with events that waited until rules can fire. */
+/* Continues with pending events that waited until rules can fire. */
 void tg_automation_resume_publisher(tg_automation_t *automation);
 
-/* Asks the rules about all events at once, before there are other rules. */
+/* Matches all pending events at once, before the rules are replaced. */
 void tg_automation_flush_events(tg_automation_t *automation);
 
-/* Forgets the events that rules have not been asked about. */
+/* Discards all pending events. */
 void tg_automation_clear_events(tg_automation_t *automation);
 
-/* {"type":…,"source":…,"timestamp":…,"payload": is left open. */
+/*
+ * Begins the JSON of an event: {"type":…,"source":…,"timestamp":…,"payload":.
+ * The caller appends the payload and closes the object.
+ */
 void tg_automation_begin_event(const tg_automation_t *automation,
                                tg_buf_t *event, const char *type,
                                const char *source);
 
-/* What came before it was loaded, or while the tasks were told to stop. */
+/*
+ * Publishes the events that came while the records were not loaded or the
+ * engine was not open.
+ */
 void tg_automation_replay_backlog(tg_automation_t *automation);
 
 /* --- tg_automation_schedule.c --- */
 
-/* When it is due, unless that is known. */
+/* Computes and stores the next due time of a cron rule, unless it is known. */
 void tg_automation_schedule_rule(tg_automation_t *automation,
                                  tg_automation_rule_t *rule);
+
+/* Fires the cron rules that are due. */
 void tg_automation_check_due_rules(tg_automation_t *automation);
 
 /* --- tg_automation_watch.c --- */
 
-/* Watches what the rules say, unless that is what is watched already. */
+/* Watches the files of the rules. Restarts the watcher if the rules differ. */
 void tg_automation_start_watcher(tg_automation_t *automation);
+
+/* Stops watching files. */
 void tg_automation_stop_watcher(tg_automation_t *automation);
 
 #endif

@@ -1,11 +1,15 @@
 /*
- * The methods: automation.status, .enable, .disable and .approve.
+ * The methods automation.status, automation.enable, automation.disable and
+ * automation.approve.
  */
 #include "tasks/automation/tg_firing.h"
 
 #include "base/tg_json.h"
 
-/* NULL: there is none, which was answered; or the call waits for it. */
+/*
+ * Returns the automation of the engine. NULL: there are no rules, and the call
+ * was answered; or the call waits for the records to be loaded.
+ */
 static tg_automation_t *
 tg_task_call_get_automation(tg_task_call_t *call)
 {
@@ -29,7 +33,10 @@ tg_task_call_get_automation(tg_task_call_t *call)
     return automation;
 }
 
-/* The same for who changes something: those alone who see all tasks. */
+/*
+ * Returns the automation for a call that changes something, which only a caller
+ * that sees all tasks may do. NULL as tg_task_call_get_automation().
+ */
 static tg_automation_t *
 tg_task_call_get_admin_automation(tg_task_call_t *call)
 {
@@ -60,7 +67,7 @@ tg_task_call_begin_rules_status(tg_task_call_t *call)
     }
 }
 
-/* --- enable, disable --- */
+/* --- automation.enable, automation.disable --- */
 
 static int
 tg_task_call_is_enable(const tg_task_call_t *call)
@@ -69,8 +76,8 @@ tg_task_call_is_enable(const tg_task_call_t *call)
 }
 
 /*
- * Written down first, as what was answered holds: key and value stand in
- * call->text.
+ * Stores an override before it is applied, so that a successful response is
+ * durable. call->text contains key and value of the record.
  */
 static void
 tg_task_call_store_override(tg_task_call_t *call)
@@ -163,7 +170,9 @@ tg_task_call_on_rules_override(tg_task_call_t *call)
     if (rule != NULL && rule->override != override) {
         rule->override = override;
 
-        /* What was written of it meanwhile did not know. */
+        /*
+         * A record of the rule that was written meanwhile lacks the override.
+         */
         if (call->seen_count != automation->nrecords_stored
             && !call->engine->is_shutting_down)
         {
@@ -175,7 +184,7 @@ tg_task_call_on_rules_override(tg_task_call_t *call)
     tg_task_call_respond_json(call, TG_STR("{\"success\":true}"));
 }
 
-/* --- approve --- */
+/* --- automation.approve --- */
 
 void
 tg_task_call_begin_rules_approve(tg_task_call_t *call)

@@ -1,6 +1,6 @@
 /*
- * What happens, and which rules are about it.  Of tasks, the store knows all
- * that there is to say.
+ * Events, and the rules that match them. The event of a task contains the task
+ * as the store has it.
  */
 #include "tasks/automation/tg_firing.h"
 
@@ -17,7 +17,7 @@ static const char *const tg_automation_task_events[] = {
 #define TG_AUTOMATION_TASK_EVENTS                                              \
     (sizeof(tg_automation_task_events) / sizeof(tg_automation_task_events[0]))
 
-/* Of a time slice, what a rule counts as that is not about an event. */
+/* Steps of a time slice that matching a rule takes. */
 #define TG_AUTOMATION_MATCH_STEPS 64
 
 typedef struct {
@@ -36,9 +36,9 @@ tg_automation_begin_event(const tg_automation_t *automation, tg_buf_t *event,
     tg_buf_append_cstr(event, "\",\"payload\":");
 }
 
-/* --- the rules --- */
+/* --- matching of rules --- */
 
-/* The members of an event that say which rules are about it. */
+/* Writes the members of an event that a rule's trigger needs. */
 static void
 tg_automation_write_event_head(tg_buf_t *head, tg_str_t event)
 {
@@ -52,7 +52,7 @@ tg_automation_write_event_head(tg_buf_t *head, tg_str_t event)
     tg_buf_append_char(head, '}');
 }
 
-/* Do events wait until the store answers again? */
+/* Returns whether events must wait because the engine is not open. */
 static int
 tg_automation_is_paused(const tg_automation_t *automation)
 {
@@ -61,8 +61,9 @@ tg_automation_is_paused(const tg_automation_t *automation)
 }
 
 /*
- * Asks the rules about an event, from *next on.  TG_OK: all were asked;
- * TG_AGAIN: the slice is over, or rules cannot fire now.
+ * Matches an event with the rules from index *next on, and fires them. TG_OK:
+ * all rules are done; TG_AGAIN: the time slice is over, or rules cannot fire
+ * now.
  */
 static int
 tg_automation_match_rules(tg_automation_t *automation, tg_str_t event,
@@ -85,7 +86,7 @@ tg_automation_match_rules(tg_automation_t *automation, tg_str_t event,
         rule = &automation->rules[(*next)++];
         steps = TG_AUTOMATION_MATCH_STEPS;
 
-        /* A pattern without an answer is told of where it fires. */
+        /* A trigger whose pattern exceeds its step limit does not fire. */
         if (tg_automation_rule_is_enabled(rule)
             && tg_rule_match_event(rule->rule, tg_buf_view(&head)) == TG_OK)
         {
@@ -221,9 +222,9 @@ tg_automation_clear_events(tg_automation_t *automation)
     automation->events_bytes = 0;
 }
 
-/* --- tasks --- */
+/* --- task events --- */
 
-/* The place of a task that a rule made in its chain; 0: somebody else did. */
+/* Returns the position of a task in a chain; 0: no rule submitted the task. */
 static unsigned
 tg_automation_get_chain(tg_str_t task)
 {
@@ -277,7 +278,7 @@ tg_automation_on_task_queried(tg_store_query_t *query)
     engine->advance(engine);
 }
 
-/* Is there a rule about such events? */
+/* Returns whether an enabled rule matches such an event. */
 static int
 tg_automation_has_rule_for(const tg_automation_t *automation, const char *type)
 {
@@ -332,7 +333,7 @@ tg_automation_query_task(tg_automation_t *automation, const char *type,
     tg_engine_query_store(automation->engine, &task_query->query);
 }
 
-/* What a rule's own task has come to. */
+/* Records the start or end of a task that a rule submitted. */
 static void
 tg_automation_track_task(tg_automation_t *automation, const char *type,
                          int64_t id)

@@ -1,3 +1,6 @@
+/*
+ * Rules of automation: their time zones, state and records.
+ */
 #include "tasks/automation/tg_automation.h"
 
 #include "base/tg_json.h"
@@ -12,9 +15,12 @@
 #define TG_ZONE_FILES_DIR "/usr/share/zoneinfo/"
 #define TG_ZONE_LOCAL_FILE "/etc/localtime"
 
-/* --- zones --- */
+/* --- time zones --- */
 
-/* TG_MISSING: there is no such file. */
+/*
+ * Loads the time zone of a file. TG_OK; TG_MISSING: there is no such file;
+ * TG_INVALID: the file is not a time zone; TG_NOMEM.
+ */
 static int
 tg_zone_load_file(const char *path, tg_zone_t **zone)
 {
@@ -61,7 +67,7 @@ tg_automation_rule_load_zone(tg_automation_rule_t *rule)
     rc = tg_zone_load_file(zone.len != 0 ? path : TG_ZONE_LOCAL_FILE,
                            &rule->zone);
 
-    /* A machine without a zone is one of UTC. */
+    /* A machine without /etc/localtime uses UTC. */
     if (rc != TG_OK && (zone.len != 0 || rc != TG_MISSING)) {
         tg_log(TG_LOG_ERROR,
                "the time zone of rule \"%.*s\" cannot be read from %s, it is "
@@ -118,7 +124,7 @@ tg_automation_free_rules(tg_automation_t *automation)
     automation->nrules = 0;
 }
 
-/* What a rule of the same name was before. */
+/* Copies the state of the old rule with the same id. */
 static void
 tg_automation_rule_copy_state(tg_automation_rule_t *rule,
                               const tg_automation_rule_t *old)
@@ -204,7 +210,7 @@ tg_automation_parse_rules(tg_automation_t *automation, tg_str_t raw)
     return TG_OK;
 }
 
-/* --- what is kept --- */
+/* --- records --- */
 
 void
 tg_automation_rule_write_record(tg_buf_t *json,

@@ -1,6 +1,6 @@
 /*
- * When rules are due.  What was missed, because nothing ran or the clock was
- * put forward, is made up for once.
+ * Due times of cron rules. Firings that were missed, because no runner ran or
+ * the clock was set forward, are made up for by one firing.
  */
 #include "tasks/automation/tg_firing.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* --- times --- */
+/* --- due times --- */
 
 static int64_t
 tg_automation_rule_find_next_due(const tg_automation_rule_t *rule, int64_t now)
@@ -43,7 +43,10 @@ tg_automation_on_schedule_stored(tg_store_query_t *query)
     engine->advance(engine);
 }
 
-/* So that whoever comes next knows that it was missed. */
+/*
+ * Stores the due time of a rule, so that a later runner detects a missed
+ * firing.
+ */
 static void
 tg_automation_store_schedule(tg_automation_t *automation,
                              const tg_automation_rule_t *rule)
@@ -92,7 +95,7 @@ tg_automation_schedule_rule(tg_automation_t *automation,
     }
 }
 
-/* --- what is due --- */
+/* --- check of due rules --- */
 
 static void
 tg_automation_append_time(tg_buf_t *json, int64_t seconds)
@@ -102,7 +105,10 @@ tg_automation_append_time(tg_buf_t *json, int64_t seconds)
     tg_buf_append_char(json, '"');
 }
 
-/* Its event, of which other rules hear as well. */
+/*
+ * Fires a rule with the event cron.fired, and publishes the event for other
+ * rules.
+ */
 static void
 tg_automation_fire_due_rule(tg_automation_t *automation,
                             tg_automation_rule_t *rule, int64_t due_at,
@@ -126,7 +132,7 @@ tg_automation_fire_due_rule(tg_automation_t *automation,
     tg_buf_deinit(&event);
 }
 
-/* Says whether the rule was due. */
+/* Fires the rule if it is due. Returns whether it was due. */
 static int
 tg_automation_check_due_rule(tg_automation_t *automation,
                              tg_automation_rule_t *rule, int64_t now)
@@ -155,7 +161,7 @@ tg_automation_check_due_rule(tg_automation_t *automation,
 }
 
 /*
- * Looks at one rule after the other until the time slice is over: hundreds may
+ * Checks one rule after the other until the time slice is over, as hundreds may
  * be due in the same minute.
  */
 static void
@@ -196,7 +202,7 @@ tg_automation_run_due_check(tg_sched_source_t *source)
 void
 tg_automation_check_due_rules(tg_automation_t *automation)
 {
-    /* What stands still catches up when it goes on. */
+    /* A stopped engine catches up when it is resumed. */
     if (automation->engine->state != TG_ENGINE_OPEN
         || automation->source.is_queued) {
         return;

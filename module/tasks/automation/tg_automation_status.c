@@ -1,5 +1,5 @@
 /*
- * What is told of automation: automation.status, and its parts of
+ * Status of automation: the result of automation.status, and its members in
  * daemon.status.
  */
 #include "tasks/automation/tg_firing.h"
@@ -59,7 +59,10 @@ tg_automation_append_firing(tg_buf_t *json, const tg_firing_t *firing)
     tg_buf_append_char(json, '}');
 }
 
-/* By those who see tasks of that owner, or all: absent. */
+/*
+ * Returns whether a caller that sees the tasks of this owner (absent: all
+ * tasks) may see the firing.
+ */
 static int
 tg_firing_is_visible(const tg_firing_t *firing, tg_str_t visible_owner)
 {
@@ -67,7 +70,10 @@ tg_firing_is_visible(const tg_firing_t *firing, tg_str_t visible_owner)
            || tg_str_eq(tg_buf_view(&firing->owner), visible_owner);
 }
 
-/* The last ones; what waits for approval is among them, however old. */
+/*
+ * Appends the last TG_FIRINGS_STATUS_MAX firings that the caller may see.
+ * Firings that wait for approval are chosen first, however old.
+ */
 static void
 tg_automation_append_firings(tg_buf_t *json, const tg_automation_t *automation,
                              tg_str_t visible_owner)
@@ -161,7 +167,10 @@ tg_automation_append_watcher_status(tg_buf_t *json,
                   stats.is_ready ? "true" : "false");
 }
 
-/* AIWG's own daemon has the number of jobs under this name. */
+/*
+ * In AIWG's daemon, "jobs" is the number of jobs; the list has another name
+ * here.
+ */
 void
 tg_automation_append_schedule(tg_buf_t *json, const tg_automation_t *automation)
 {

@@ -1,5 +1,5 @@
 /*
- * Rules about files.
+ * File rules: starts the watcher, and fires rules when files change.
  */
 #include "tasks/automation/tg_firing.h"
 
@@ -7,12 +7,16 @@
 #include "tasks/watch/tg_watcher.h"
 #include "runner/logging/tg_log.h"
 
-/* A rule whose task waits for so long does not wait for it. */
+/*
+ * Time after which a task that is still queued does not suppress further
+ * firings of its rule, in ms.
+ */
 #define TG_AUTOMATION_QUEUED_TASK_MAX_MS 600000
 
 /*
- * Was it the rule's own task that changed them?  Nobody can tell for sure; it
- * ran at that time.
+ * Returns the position in a chain if the rule's own task may have changed the
+ * files, because it was running at that time; else 0. The task that made a
+ * change cannot be determined for certain.
  */
 static unsigned
 tg_automation_rule_get_file_chain(const tg_automation_rule_t *rule, int64_t at)
@@ -42,7 +46,7 @@ tg_automation_on_files_changed(void *host, tg_str_t id, int64_t at,
         return;
     }
 
-    /* The task that waits will see the files as they are. */
+    /* A queued task will find the files in their current state. */
     if ((rule->is_queued || rule->is_submitting)
         && automation->now() - rule->fired_at
                < TG_AUTOMATION_QUEUED_TASK_MAX_MS)
@@ -124,7 +128,8 @@ tg_automation_start_watcher(tg_automation_t *automation)
             &tg_automation_watcher_ops, automation);
 
         if (automation->watcher != NULL) {
-            automation->engine->nwork_pending++; /* until it is closed */
+            /* until the watcher is closed */
+            automation->engine->nwork_pending++;
         } else {
             tg_log(TG_LOG_ERROR, "files of rules cannot be watched: no memory");
         }

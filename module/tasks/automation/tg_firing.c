@@ -1,3 +1,6 @@
+/*
+ * Life of a firing: creation, id, state, lookup.
+ */
 #include "tasks/automation/tg_firing.h"
 
 #include "runner/logging/tg_log.h"

@@ -1,18 +1,18 @@
 /*
- * A rule that fires: what becomes of it.  Each step is written down before
- * anybody hears of it.
+ * A firing: one execution of a rule. Each step is stored before clients are
+ * notified.
  *
- *   NEW ──▶ APPROVAL ──▶ DENIED
+ *   NEW ──▶ PENDING_APPROVAL ──▶ DENIED
  *    │          │
  *    ├──────────┴──▶ SUBMITTED, NOTIFIED, FAILED
- *    │          └──▶ SENDING ──▶ SENT, FAILED
+ *    │          └──▶ WEBHOOK_PENDING ──▶ WEBHOOK_SENT, FAILED
  *    └──▶ STOPPED
  *
- *   tg_firing.c       one
- *   tg_firing_record.c  its note
- *   tg_firing_end.c   what clients hear of it, its end
- *   tg_webhook.c            its webhook
- *   tg_firing_start.c  its beginning, what it does
+ *   tg_firing.c         life of a firing
+ *   tg_firing_start.c   start and action
+ *   tg_firing_record.c  record in the store
+ *   tg_firing_end.c     notifications and end
+ *   tg_webhook.c        webhook
  */
 #ifndef TG_FIRING_H
 #define TG_FIRING_H
@@ -20,137 +20,170 @@
 #include "tasks/automation/tg_automation.h"
 #include "runner/http/tg_http.h"
 
-/* Executions that are kept when they are over, and those that wait. */
+/* Maximum number of finished firings that are kept. */
 #define TG_FIRINGS_ENDED_MAX 100
+/* Maximum number of firings that wait for approval or a webhook. */
 #define TG_FIRINGS_OPEN_MAX 100
-/* Bytes of what all of them are to say. */
+/* Maximum size of the texts of all firings in bytes. */
 #define TG_FIRINGS_BYTES_MAX 67108864
-/* What automation.status tells of. */
+/* Number of firings in automation.status. */
 #define TG_FIRINGS_STATUS_MAX 10
 
 typedef enum {
     TG_FIRING_NEW,
-    TG_FIRING_PENDING_APPROVAL, /* somebody has to say yes */
+    TG_FIRING_PENDING_APPROVAL, /* waits for automation.approve */
     TG_FIRING_SUBMITTED,
     TG_FIRING_NOTIFIED,
-    TG_FIRING_WEBHOOK_PENDING, /* a webhook, maybe again */
+    TG_FIRING_WEBHOOK_PENDING, /* waits for the webhook or a retry */
     TG_FIRING_WEBHOOK_SENT,
     TG_FIRING_DENIED,
-    TG_FIRING_STOPPED, /* by the bound of a chain */
+    TG_FIRING_STOPPED, /* reached the maximum length of a chain */
     TG_FIRING_FAILED,
     TG_FIRING_STATES
 } tg_firing_state_t;
 
 #define TG_FIRING_ID_SIZE 24
 
-/* A rule that fired. */
+/* A firing of a rule. */
 struct tg_firing_s {
     TAILQ_ENTRY(tg_firing_s) link;
     tg_automation_t *automation;
     char id[TG_FIRING_ID_SIZE];
     tg_firing_state_t state;
-    int64_t at; /* ms */
-    unsigned chain;
-    tg_buf_t rule;  /* its id */
-    tg_buf_t type;  /* of the event */
-    tg_buf_t owner; /* whose task it was about; or empty */
-    int64_t task;   /* -1: none */
+    int64_t at;     /* Unix time in ms */
+    unsigned chain; /* position in a chain of firings */
+    tg_buf_t rule;  /* id of the rule */
+    tg_buf_t type;  /* type of the event */
+    tg_buf_t owner; /* owner of the event's task; or empty */
+    int64_t task;   /* id of the submitted task; -1: none */
     tg_buf_t error;
     tg_action_type_t action;
     tg_buf_t agent;
-    tg_buf_t text; /* the prompt or message, with all put in */
+    tg_buf_t text; /* prompt or message, with the event's values */
     tg_buf_t channel;
-    tg_buf_t body; /* of the webhook */
+    tg_buf_t body; /* body of the webhook */
     int64_t priority;
-    tg_task_calls_t approvals; /* calls that wait for what becomes of it */
+    /* calls of automation.approve that wait for the result */
+    tg_task_calls_t approvals;
 
     tg_store_query_t query;
-    int is_querying;
+    int is_querying; /* `query` is pending */
+    /* Called with the result of the store. May be NULL. */
     void (*on_stored)(tg_firing_t *firing, int rc);
     tg_store_record_t records[2];
-    tg_buf_t record_text; /* their texts */
+    tg_buf_t record_text; /* keys and values of `records` */
     tg_buf_t metadata;
 
-    /* of its webhook */
-    tg_http_exchange_t *http; /* NULL: none goes on */
-    int status;
-    uint64_t receiver; /* of its webhook */
-    size_t nread;      /* bytes of the body of the answer */
-    unsigned tries;
-    uint64_t retry_at; /* of the loop's clock */
+    /* For the webhook. */
+    tg_http_exchange_t *http; /* NULL: no request is pending */
+    int status;               /* status of the response; 0: none */
+    uint64_t receiver;        /* hash of the receiver's origin */
+    size_t nread;             /* received bytes of the response's body */
+    unsigned tries;           /* number of requests so far */
+    uint64_t retry_at;        /* time of the loop, in ms */
 };
 
 /* --- tg_firing.c --- */
 
-/* NULL: no memory, logged. */
+/* Creates a firing. NULL: no memory, which is logged. */
 tg_firing_t *tg_firing_new(tg_automation_t *automation);
 void tg_firing_free(tg_firing_t *firing);
+
+/* Returns the firing of this id, or NULL. */
 tg_firing_t *tg_automation_find_firing(const tg_automation_t *automation,
                                        tg_str_t id);
+
+/* Returns whether a firing is new or waits for approval or a webhook. */
 int tg_firing_is_open(const tg_firing_t *firing);
 
-/* The only way from one state to another. */
+/*
+ * Sets the state. Except for tg_automation_load_firing(), this is the only
+ * function that changes the state.
+ */
 void tg_firing_set_state(tg_firing_t *firing, tg_firing_state_t state);
 
-/* Time, and what nobody guesses: they are in the order of their ids. */
+/*
+ * Generates the id from the time and random digits: ids sort by time, and
+ * nobody can guess an id.
+ */
 void tg_firing_generate_id(tg_firing_t *firing);
 
-/* NULL: it is not configured any more. */
+/* Returns the rule of a firing; NULL: the rule is not configured any more. */
 tg_automation_rule_t *tg_firing_find_rule(const tg_firing_t *firing);
 
 /* --- tg_firing_record.c --- */
 
+/* Returns the name of a state, such as "submitted"; the text is static. */
 const char *tg_firing_get_state_name(tg_firing_state_t state);
 
 /*
- * Writes it down, with its rule's note, which may be NULL, and with the task
- * that it makes, where is_task; then written, which may be NULL.
+ * Stores the record of a firing and, unless `rule` is NULL, the record of the
+ * rule. With is_task, submits the task in the same transaction. Then calls
+ * on_stored(), which may be NULL, with the result of the store.
  */
 void tg_firing_store(tg_firing_t *firing, const tg_automation_rule_t *rule,
                      int is_task,
                      void (*on_stored)(tg_firing_t *firing, int rc));
 
-/* One that was kept. */
+/* Creates a firing from its record, unless there is a firing of this id. */
 void tg_automation_load_firing(tg_automation_t *automation, tg_str_t id,
                                tg_str_t value);
 
-/* Those that are over are not kept for ever. */
+/* Removes the oldest finished firings beyond TG_FIRINGS_ENDED_MAX. */
 void tg_automation_prune_firings(tg_automation_t *automation);
 
 /* --- tg_firing_end.c --- */
 
-/* Appends {"executionId":…, which rule, what event; and what became of it. */
+/*
+ * Begins a JSON object with id, rule and event type of a firing:
+ * {"executionId":…. The caller closes the object.
+ */
 void tg_firing_begin_json(tg_buf_t *json, const tg_firing_t *firing);
+
+/* Appends the members status, taskId and error. */
 void tg_firing_append_status(tg_buf_t *json, const tg_firing_t *firing);
 
+/* Notifies clients of a message (automation.notify). */
 void tg_firing_notify_message(const tg_firing_t *firing, tg_str_t message);
 
-/* What has become of it: its status. */
+/* Notifies clients of the status of a firing (automation.fired). */
 void tg_firing_notify_fired(const tg_firing_t *firing);
 
 /*
- * Answers the calls that have said yes or no; rc is the store's: what it could
- * not write has not succeeded.
+ * Responds to the calls of automation.approve. `rc` is the result of the store;
+ * unless it is TG_OK, the calls fail.
  */
 void tg_firing_respond_approvals(tg_firing_t *firing, int rc);
 
-/* It is over; why is NULL or lives until it returns. */
+/*
+ * Ends a firing in a final state and stores it. `why` is an error text, or
+ * NULL; it must live until this function returns.
+ */
 void tg_firing_end(tg_firing_t *firing, tg_firing_state_t state,
                    const char *why);
+
+/* Notifies clients and responds to calls after the end was stored. */
 void tg_firing_on_end_stored(tg_firing_t *firing, int rc);
+
+/* Ends a firing that was not approved. */
 void tg_firing_deny(tg_firing_t *firing);
 
 /* --- tg_firing_start.c --- */
 
-/* A rule fires, unless its conditions or its cooldown say no. */
+/*
+ * Fires a rule, unless its cooldown is not over or its conditions do not hold.
+ */
 void tg_automation_fire_rule(tg_automation_t *automation,
                              tg_automation_rule_t *rule, tg_str_t event,
                              unsigned chain);
 
-/* Does its action. */
+/*
+ * Runs the action of a firing: submits a task, notifies clients or sends a
+ * webhook.
+ */
 void tg_firing_run_action(tg_firing_t *firing);
 
-/* Those that waited for their webhook when the runner ended. */
+/* Sends the webhooks that were pending when the previous runner exited. */
 void tg_automation_resume_webhooks(tg_automation_t *automation);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * What clients hear of an execution, and its end.
+ * Notifications about a firing, and its end.
  */
 #include "tasks/automation/tg_firing.h"
 
 #include "base/tg_json.h"
 
-/* --- what clients hear --- */
+/* --- notifications --- */
 
 void
 tg_firing_begin_json(tg_buf_t *json, const tg_firing_t *firing)
@@ -71,7 +71,7 @@ tg_firing_notify_fired(const tg_firing_t *firing)
                      "automation.fired", &params);
 }
 
-/* --- calls that have said yes or no --- */
+/* --- responses to automation.approve --- */
 
 void
 tg_firing_respond_approvals(tg_firing_t *firing, int rc)
@@ -96,7 +96,7 @@ tg_firing_respond_approvals(tg_firing_t *firing, int rc)
     }
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 void
 tg_firing_on_end_stored(tg_firing_t *firing, int rc)

@@ -1,5 +1,5 @@
 /*
- * What is kept of executions:
+ * Records of firings in the store:
  *
  *   {"ruleId":"r","eventType":"task.failed","status":"submitted","at":…,
  *    "chain":0,"action":"agent","taskId":"task-0007","error":"…",
@@ -28,7 +28,7 @@ tg_firing_get_state_name(tg_firing_state_t state)
     return tg_firing_state_names[state];
 }
 
-/* --- what is written --- */
+/* --- writing --- */
 
 static void
 tg_firing_write_record(tg_buf_t *json, const tg_firing_t *firing, int is_task)
@@ -57,7 +57,7 @@ tg_firing_write_record(tg_buf_t *json, const tg_firing_t *firing, int is_task)
         (long long) firing->at, firing->chain, tg_action_names[firing->action],
         (long long) firing->priority, firing->tries);
 
-    /* Of one that is over nobody needs what it has done. */
+    /* A finished firing does not need the texts of its action. */
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (texts[i].text->len != 0
             && (i < 2 || i == 6 || (!is_task && tg_firing_is_open(firing))))
@@ -76,7 +76,10 @@ tg_firing_write_record(tg_buf_t *json, const tg_firing_t *firing, int is_task)
     tg_buf_append_char(json, '}');
 }
 
-/* A note, whose texts stand one behind the other at the end of keys. */
+/*
+ * Appends the key of a record to record_text and sets ends[0] to its end. The
+ * caller appends the value and sets ends[1].
+ */
 static void
 tg_firing_append_record(tg_firing_t *firing, const char *prefix, tg_str_t name,
                         size_t *ends)
@@ -86,7 +89,10 @@ tg_firing_append_record(tg_firing_t *firing, const char *prefix, tg_str_t name,
     ends[0] = firing->record_text.len;
 }
 
-/* The slices of what was written, which moves no more. */
+/*
+ * Sets the slices of `n` records in record_text, which must not move any more.
+ * Returns n.
+ */
 static unsigned
 tg_firing_set_records(tg_firing_t *firing, const size_t (*ends)[2], unsigned n)
 {
@@ -175,7 +181,7 @@ tg_firing_store(tg_firing_t *firing, const tg_automation_rule_t *rule,
     tg_engine_query_store(firing->automation->engine, query);
 }
 
-/* --- what is kept no more --- */
+/* --- removal --- */
 
 static void
 tg_firing_on_record_removed(tg_firing_t *firing, int rc)
@@ -183,7 +189,6 @@ tg_firing_on_record_removed(tg_firing_t *firing, int rc)
     tg_firing_free(firing);
 }
 
-/* Of those that are over, the oldest. */
 void
 tg_automation_prune_firings(tg_automation_t *automation)
 {
@@ -227,7 +232,7 @@ tg_automation_prune_firings(tg_automation_t *automation)
     }
 }
 
-/* --- what is read --- */
+/* --- loading --- */
 
 enum {
     TG_FIRING_MEMBER_RULE,
@@ -254,7 +259,7 @@ static const char *const tg_firing_members[] = {
     "chain",  "priority",  "tries",  NULL,
 };
 
-/* Which of these names a raw string is; 0: none. */
+/* Returns the index of a raw string in `names`, or 0 if it is not there. */
 static unsigned
 tg_record_find_name(tg_str_t raw, const char *const *names, unsigned n)
 {
@@ -331,7 +336,7 @@ tg_automation_load_firing(tg_automation_t *automation, tg_str_t id,
             tg_json_string_body(values[TG_FIRING_MEMBER_TASK]));
     }
 
-    /* In the order in which they fired. */
+    /* Firings are sorted by their ids, which begin with the time. */
     TAILQ_REMOVE(&automation->firings, firing, link);
 
     TAILQ_FOREACH_REVERSE(before, &automation->firings, tg_firings_s, link)

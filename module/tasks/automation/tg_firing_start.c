@@ -1,15 +1,17 @@
 /*
- * A rule that fires, and what it does.
+ * Start of a firing, and its action.
  */
 #include "tasks/automation/tg_firing.h"
 
 #include "base/tg_json.h"
 #include "tasks/webhook/tg_webhook.h"
 
-/* Bytes of a text: with its metadata it is no longer than task.submit's. */
+/*
+ * Maximum size of a text in bytes: with its metadata it fits into task.submit.
+ */
 #define TG_FIRING_TEXT_MAX 1040000
 
-/* --- a task --- */
+/* --- submission of a task --- */
 
 static void
 tg_firing_on_submitted(tg_firing_t *firing, int rc)
@@ -53,11 +55,13 @@ tg_firing_on_submitted(tg_firing_t *firing, int rc)
     tg_firing_notify_fired(firing);
     tg_firing_respond_approvals(firing, TG_OK);
 
-    /* Which task it was is told by the task, if this is not kept. */
+    /*
+     * If this record is not stored, the task's metadata still name the firing.
+     */
     tg_firing_store(firing, NULL, 0, NULL);
 }
 
-/* What its task knows of it. */
+/* Writes the metadata of the task, which name the rule and the firing. */
 static void
 tg_firing_write_metadata(tg_firing_t *firing)
 {
@@ -100,7 +104,7 @@ tg_firing_submit_task(tg_firing_t *firing)
     tg_firing_store(firing, rule, 1, tg_firing_on_submitted);
 }
 
-/* --- the others --- */
+/* --- other actions --- */
 
 static void
 tg_firing_on_notify_stored(tg_firing_t *firing, int rc)
@@ -138,7 +142,7 @@ tg_firing_run_action(tg_firing_t *firing)
     }
 }
 
-/* --- its beginning --- */
+/* --- start --- */
 
 static void
 tg_firing_on_approval_stored(tg_firing_t *firing, int rc)
@@ -156,7 +160,10 @@ tg_firing_on_approval_stored(tg_firing_t *firing, int rc)
     tg_buf_deinit(&message);
 }
 
-/* What it does, with all of the event put in. */
+/*
+ * Renders the texts of the action, with values of the event. TG_OK; TG_LIMIT: a
+ * text is too long; TG_NOMEM.
+ */
 static int
 tg_firing_render_texts(tg_firing_t *firing, const tg_rule_t *rule,
                        tg_str_t event)
@@ -182,7 +189,10 @@ tg_firing_render_texts(tg_firing_t *firing, const tg_rule_t *rule,
                : rc;
 }
 
-/* Who makes events must not fill the memory by what rules say of them. */
+/*
+ * Returns whether there are too many open firings, or their texts take too much
+ * memory. A client that causes events must not fill the memory.
+ */
 static int
 tg_automation_has_too_many_firings(const tg_automation_t *automation)
 {
@@ -200,7 +210,10 @@ tg_automation_has_too_many_firings(const tg_automation_t *automation)
            || bytes > TG_FIRINGS_BYTES_MAX;
 }
 
-/* NULL, or why nothing is done. */
+/*
+ * Prepares the action. `holds` is the result of the conditions. Returns NULL,
+ * or a static text with the reason why the firing fails.
+ */
 static const char *
 tg_firing_prepare(tg_firing_t *firing, const tg_automation_rule_t *rule,
                   tg_str_t event, int holds)
@@ -292,7 +305,6 @@ tg_automation_fire_rule(tg_automation_t *automation, tg_automation_rule_t *rule,
     tg_firing_start(firing, rule, event, holds);
 }
 
-/* What waited for its action when the runner ended: its webhook. */
 void
 tg_automation_resume_webhooks(tg_automation_t *automation)
 {
