@@ -1,3 +1,6 @@
+/*
+ * A hash table of names, see tg_name_set.h.
+ */
 #include "tasks/watch/tg_name_set.h"
 
 #include <stdlib.h>
@@ -29,7 +32,7 @@ tg_name_set_free(tg_name_set_t *names)
     memset(names, 0, sizeof(*names));
 }
 
-/* Where the name is, or would be. */
+/* Returns the pointer to the entry of a name, or to the end of its list. */
 static tg_name_set_entry_t **
 tg_name_set_find_slot(const tg_name_set_t *names, tg_str_t text)
 {
@@ -51,7 +54,10 @@ tg_name_set_find(const tg_name_set_t *names, tg_str_t text)
     return names->n != 0 ? *tg_name_set_find_slot(names, text) : NULL;
 }
 
-/* Twice the slots, or the first; without memory they stay as they are. */
+/*
+ * Doubles the number of slots when the set is full. TG_OK, also if there is no
+ * memory for more slots; TG_NOMEM: there is no memory for the first slots.
+ */
 static int
 tg_name_set_grow(tg_name_set_t *names)
 {
@@ -68,7 +74,7 @@ tg_name_set_grow(tg_name_set_t *names)
                                       : TG_NAME_SET_SLOTS_MIN;
     wider.slots = calloc(wider.nslots, sizeof(*wider.slots));
 
-    /* Early after the machine's start there may be no random bytes. */
+    /* Soon after the machine has booted, there may be no random bytes. */
     if (names->nslots == 0) {
         (void) !getrandom(&wider.seed, sizeof(wider.seed), GRND_NONBLOCK);
     }

@@ -1,5 +1,5 @@
 /*
- * A set of names, each with a mark.
+ * A set of names, each with a flag.
  */
 #ifndef TG_NAME_SET_H
 #define TG_NAME_SET_H
@@ -16,24 +16,34 @@ struct tg_name_set_entry_s {
 };
 
 typedef struct {
-    tg_name_set_entry_t **slots; /* NULL: empty */
+    tg_name_set_entry_t **slots; /* NULL: the set is empty */
     size_t nslots;
-    size_t n;
-    uint64_t seed; /* who makes files does not choose which are neighbours */
+    size_t n; /* number of names */
+    /* random, so that whoever creates files cannot cause collisions */
+    uint64_t seed;
 } tg_name_set_t;
 
+/* Removes all names; the set can be used again. */
 void tg_name_set_free(tg_name_set_t *names);
 
-/* NULL: it is not there.  And: no memory; it is there as it was, or is new. */
+/* Returns the entry of a name, or NULL. */
 tg_name_set_entry_t *tg_name_set_find(const tg_name_set_t *names,
                                       tg_str_t text);
+
+/*
+ * Adds a name. A name that is in the set keeps its flag. Returns its entry;
+ * NULL: no memory.
+ */
 tg_name_set_entry_t *tg_name_set_add(tg_name_set_t *names, tg_str_t text,
                                      int flag);
 
-/* Was it there? */
+/* Removes a name. Returns whether it was in the set. */
 int tg_name_set_remove(tg_name_set_t *names, tg_str_t text);
 
-/* The name behind one, NULL at first and in the end, in no order. */
+/*
+ * Returns the entry after `name`, in no order. NULL as an argument: the first
+ * entry; NULL as a result: the end.
+ */
 tg_name_set_entry_t *tg_name_set_next(const tg_name_set_t *names,
                                       const tg_name_set_entry_t *name);
 

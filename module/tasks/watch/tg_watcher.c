@@ -1,3 +1,6 @@
+/*
+ * The thread of the watcher: its start, its loop and its end.
+ */
 #include "tasks/watch/tg_watcher_impl.h"
 
 #include "base/tg_json.h"
@@ -11,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- from the thread to the loop --- */
+/* --- messages from the thread to the loop --- */
 
 static tg_watcher_message_t *
 tg_watcher_pop_message(tg_watcher_t *watcher, int *has_ended)
@@ -90,7 +93,7 @@ tg_watcher_run_thread(void *data)
     (void) uv_async_send(&watcher->async);
 }
 
-/* --- its end --- */
+/* --- end --- */
 
 static void
 tg_watcher_free(tg_watcher_t *watcher)
@@ -146,7 +149,7 @@ tg_watcher_on_async(uv_async_t *async)
 
     while ((message = tg_watcher_pop_message(watcher, &has_ended)) != NULL) {
         if (watcher->is_ending) {
-            /* nobody wants to know */
+            /* the watcher was closed */
         } else if (message->id.len == 0) {
             tg_log(TG_LOG_ERROR, "%.*s", (int) message->text.len,
                    message->text.data);
@@ -183,9 +186,12 @@ tg_watcher_close(tg_watcher_t *watcher)
     }
 }
 
-/* --- its beginning --- */
+/* --- start --- */
 
-/* A file is watched in its folder, as editors put another in its place. */
+/*
+ * Sets the folder to watch. A single file is watched through its folder,
+ * because editors replace the file by another one. TG_OK or TG_NOMEM.
+ */
 static int
 tg_watcher_rule_init(tg_watcher_rule_t *watched)
 {

@@ -1,17 +1,18 @@
 /*
- * Files, watched for rules by inotify: a thread of its own, as to look
- * through folders may wait for a disk.  The loop hears of what it finds.
+ * Watches the files of rules with inotify, in a thread of its own, as scanning
+ * folders may block on the disk. The thread reports changes to the loop.
  *
- * A folder is watched with all below it, but for those of version control
- * (.git, .hg, .svn); symbolic links are files.  What happens to a file within
- * debounceMs is one thing: it was created, changed or deleted, as it is seen
- * from before and after.  A rule hears of all its files at once, when none of
- * them changes any more, or after TG_WATCHER_DEBOUNCES_MAX times debounceMs.
+ * A folder is watched with all folders below it, except those of version
+ * control (.git, .hg, .svn). A symbolic link counts as a file. The changes of a
+ * file within debounceMs are combined into one: the file was created, changed
+ * or deleted. The changes of all files of a rule are reported together when no
+ * file has changed for debounceMs, or at the latest after
+ * TG_WATCHER_DEBOUNCES_MAX times debounceMs.
  *
- *   tg_watcher.c        the thread
- *   tg_watcher_message.c   its messages
- *   tg_watcher_tree.c   folders, and what the kernel says of them
- *   tg_watcher_burst.c  what has happened to the files of a rule
+ *   tg_watcher.c          the thread
+ *   tg_watcher_message.c  messages from the thread to the loop
+ *   tg_watcher_tree.c     folders, and inotify events
+ *   tg_watcher_burst.c    changes of the files of each rule
  */
 #ifndef TG_WATCHER_H
 #define TG_WATCHER_H
@@ -20,14 +21,17 @@
 
 #include <uv.h>
 
-/* Folders and files that are known; and of one burst. */
+/* Maximum number of watched folders. */
 #define TG_WATCHER_FOLDERS_MAX 100000
+/* Maximum number of known files. */
 #define TG_WATCHER_FILES_MAX 1000000
+/* Maximum number of changed files of a rule in one report. */
 #define TG_WATCHER_CHANGED_MAX 100000
-/* Files that an event names. */
+/* Maximum number of files that an event names. */
 #define TG_WATCHER_NAMED_MAX 100
+/* Maximum delay of a report, as a multiple of debounceMs. */
 #define TG_WATCHER_DEBOUNCES_MAX 10
-/* Until a folder that is not there is looked for again. */
+/* Interval at which a missing folder is looked for, in ms. */
 #define TG_WATCHER_RETRY_MS 1000
 
 typedef struct tg_watcher_s tg_watcher_t;
@@ -35,38 +39,39 @@ typedef struct tg_watcher_s tg_watcher_t;
 typedef struct {
     unsigned nrules;
     unsigned nfolders;
-    unsigned nmissing; /* rules whose folder is not there */
+    unsigned nmissing; /* number of rules whose folder is missing */
     uint64_t nfiles;
-    uint64_t nevents; /* that rules heard of */
-    int is_ready;     /* all has been looked through once */
+    uint64_t nevents; /* number of reports to rules */
+    int is_ready;     /* the first scan is done */
 } tg_watcher_stats_t;
 
 typedef struct {
     /*
-     * Files of the rule of this id, the last one at that time, ms; payload is
-     * of its event, JSON.
+     * Reports changed files of the rule `id`. `at` is the time of the last
+     * change, Unix time in ms; `payload` is the payload of the event, JSON.
      */
     void (*on_files_changed)(void *host, tg_str_t id, int64_t at,
                              tg_str_t payload);
 
-    /* It is gone, after tg_watcher_close(). */
+    /* Reports that the watcher is freed, after tg_watcher_close(). */
     void (*closed)(void *host);
 } tg_watcher_ops_t;
 
 /*
- * Watches for rules with files, an array of their JSON: NULL: no memory, or
- * there is no thread to be had.
+ * Watches the files of rules; `rules` is a JSON array of them. Returns NULL if
+ * there is no memory or no descriptor. If no thread can be started, this is
+ * logged, and the watcher reports nothing.
  */
 tg_watcher_t *tg_watcher_new(uv_loop_t *loop, tg_str_t rules,
                              const tg_watcher_ops_t *ops, void *host);
 
-/* Is it for these very rules? */
+/* Returns whether the watcher was created with exactly these rules. */
 int tg_watcher_has_rules(const tg_watcher_t *watcher, tg_str_t rules);
 
-/* How many there are of each, as the thread has said last. */
+/* Copies the numbers that the thread has updated last. */
 void tg_watcher_get_stats(tg_watcher_t *watcher, tg_watcher_stats_t *stats);
 
-/* Nothing more is heard of it, but that it is closed. */
+/* Stops the watcher. ops->closed() is the only callback that follows. */
 void tg_watcher_close(tg_watcher_t *watcher);
 
 #endif

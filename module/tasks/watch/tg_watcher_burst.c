@@ -1,3 +1,6 @@
+/*
+ * Changes of the files of each rule, and their reports.
+ */
 #include "tasks/watch/tg_watcher_impl.h"
 
 #include "base/tg_json.h"
@@ -7,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* --- whose it is --- */
+/* --- collection of changes --- */
 
 tg_str_t
 tg_watcher_rule_strip_root(const tg_watcher_rule_t *rule, tg_str_t path)
@@ -22,7 +25,7 @@ tg_watcher_rule_strip_root(const tg_watcher_rule_t *rule, tg_str_t path)
         return TG_STR_NONE;
     }
 
-    len += len != 1; /* the root of all ends with its slash */
+    len += len != 1; /* the root folder ends with its slash */
     path = tg_str(path.data + len, path.len - len);
 
     return rule->file_name.len == 0 || tg_str_eq(path, rule->file_name)
@@ -76,9 +79,12 @@ tg_watcher_mark_events_lost(tg_watcher_t *watcher)
     }
 }
 
-/* --- what is told --- */
+/* --- reports --- */
 
-/* Seen from before and after; 0: nothing is left of it. */
+/*
+ * Returns the change of a file between the start of the burst and now; 0: the
+ * file was created and deleted again.
+ */
 static unsigned
 tg_watcher_get_file_event(const tg_watcher_t *watcher,
                           const tg_name_set_entry_t *name)
@@ -102,7 +108,10 @@ tg_watcher_compare_names(const void *a, const void *b)
                   (*(const tg_name_set_entry_t *const *) b)->text);
 }
 
-/* The files that the rule wants to hear of, in order; NULL: no memory. */
+/*
+ * Returns the changed files that the rule wants, sorted by name. The caller
+ * frees the array. NULL: no memory.
+ */
 static const tg_name_set_entry_t **
 tg_watcher_sort_changed(const tg_watcher_t *watcher,
                         const tg_watcher_rule_t *rule, size_t *n)
@@ -135,7 +144,7 @@ tg_watcher_append_file(const tg_watcher_t *watcher, tg_buf_t *json,
     unsigned file_event;
     tg_buf_t text;
 
-    /* A name may be any bytes. */
+    /* A file name may contain any bytes. */
     tg_buf_init(&text, tg_alloc_libc());
     tg_utf8_append_lossy(&text, tg_str(name->text, name->len));
     tg_buf_append_cstr(json, "\"path\":");
@@ -178,8 +187,8 @@ tg_watcher_write_payload(const tg_watcher_t *watcher, tg_buf_t *json,
 }
 
 /*
- * When the last of them changed, as the files say: whoever reads of it may be
- * late.  ms of Unix time.
+ * Returns the time of the last change, Unix time in ms. It comes from the
+ * files, because their events may be read late.
  */
 static int64_t
 tg_watcher_get_change_time(const tg_name_set_entry_t **names, size_t n)

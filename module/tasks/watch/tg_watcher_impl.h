@@ -1,5 +1,6 @@
 /*
- * What the files of the watcher share; all but tg_watcher.c is of its thread.
+ * Internal header of the watcher. All functions run in the watcher's thread,
+ * except those of tg_watcher.c that the loop calls.
  */
 #ifndef TG_WATCHER_IMPL_H
 #define TG_WATCHER_IMPL_H
@@ -16,29 +17,30 @@ typedef struct tg_watched_folder_s tg_watched_folder_t;
 typedef struct tg_watcher_message_s tg_watcher_message_t;
 
 struct tg_watched_folder_s {
-    tg_watched_folder_t *next; /* of the same slot */
-    int wd;
-    size_t nfiles; /* that are known in it */
+    tg_watched_folder_t *next; /* next folder of the slot */
+    int wd;                    /* watch descriptor of inotify */
+    size_t nfiles;             /* number of known files in the folder */
     size_t len;
     char path[];
 };
 
 typedef struct {
     tg_rule_t *rule;
-    tg_str_t root;      /* the folder that is watched */
-    tg_str_t file_name; /* the one file in it; empty: all, and folders */
-    int is_missing;
-    tg_name_set_t changed_files; /* the mark: it was there before */
-    int is_incomplete;           /* there is more than is known */
-    uint64_t burst_started_at;   /* ms; 0: nothing has happened */
-    uint64_t last_change_at;
+    tg_str_t root; /* the watched folder, owned */
+    /* the only file to watch in the folder; empty: all files */
+    tg_str_t file_name;
+    int is_missing;              /* the folder does not exist */
+    tg_name_set_t changed_files; /* flag: the file existed before the burst */
+    int is_incomplete;           /* some changes were lost */
+    uint64_t burst_started_at;   /* monotonic time in ms; 0: no burst */
+    uint64_t last_change_at;     /* monotonic time in ms */
 } tg_watcher_rule_t;
 
-/* What the loop is to hear. */
+/* A message from the thread to the loop. */
 struct tg_watcher_message_s {
     STAILQ_ENTRY(tg_watcher_message_s) next;
-    tg_buf_t id; /* empty: text is for the log */
-    int64_t at;
+    tg_buf_t id; /* id of the rule; empty: `text` is logged */
+    int64_t at;  /* Unix time of the last change, in ms */
     tg_buf_t text;
 };
 
@@ -48,64 +50,80 @@ struct tg_watcher_s {
     uv_async_t async;
     const tg_watcher_ops_t *ops;
     void *host;
-    char *text; /* the rules, raw */
+    char *text; /* raw rules, owned */
     size_t len;
-    int wake_fd; /* an eventfd */
+    int wake_fd; /* eventfd that wakes the thread */
 
-    uv_mutex_t mutex; /* of these */
+    uv_mutex_t mutex; /* protects the next four members */
     STAILQ_HEAD(tg_watcher_messages_s, tg_watcher_message_s) messages;
     tg_watcher_stats_t stats;
     int is_ending;
     int has_ended;
 
-    /* of the thread */
-    int fd; /* -1: inotify is to be had again */
+    /* Used only in the thread. */
+    int fd; /* inotify; -1: must be opened */
     tg_watcher_rule_t *rules;
     unsigned nrules;
     tg_watched_folder_t *slots[TG_WATCHER_FOLDER_SLOTS];
     unsigned nfolders;
-    tg_name_set_t files; /* the full paths of those that are there */
-    int is_scanning;     /* for the first time: nothing has happened */
-    int is_full;         /* which was said */
+    tg_name_set_t files; /* full paths of the existing files */
+    int is_scanning;     /* during a scan, files are not changes */
+    int is_full;         /* an error was logged; others are not */
 };
 
 /* --- tg_watcher_message.c --- */
 
-/* ms that never go back. */
+/* Returns the monotonic time in ms, which is never 0. */
 uint64_t tg_watcher_get_time_ms(void);
 
-/* Is it to end? */
+/* Returns whether the watcher is being closed. */
 int tg_watcher_is_ending(tg_watcher_t *watcher);
 
-/* Leaves something for the loop; id is empty, and the text for the log. */
+/*
+ * Sends a message to the loop: changes of the rule `id`, or, if `id` is empty,
+ * a text for the log. Drops the message if there is no memory.
+ */
 void tg_watcher_post_message(tg_watcher_t *watcher, tg_str_t id, int64_t at,
                              tg_str_t text);
 void tg_watcher_message_free(tg_watcher_message_t *message);
 
 /* --- tg_watcher_tree.c --- */
 
-/* Opens inotify and what is missing: 0, or there is something missing. */
+/*
+ * Opens inotify and watches folders that were missing. Returns 0, or 1 if
+ * inotify or a folder is still missing.
+ */
 int tg_watcher_add_missing_roots(tg_watcher_t *watcher);
 
-/* Reads what the kernel says. */
+/* Reads and handles the events of inotify. */
 void tg_watcher_read_events(tg_watcher_t *watcher);
 
+/* Frees all folders and files, and closes inotify. */
 void tg_watcher_close_tree(tg_watcher_t *watcher);
 
 /* --- tg_watcher_burst.c --- */
 
-/* The part of a path below the rule's folder; absent: it is none of its. */
+/*
+ * Returns the part of a path below the rule's folder; absent if the path does
+ * not belong to the rule.
+ */
 tg_str_t tg_watcher_rule_strip_root(const tg_watcher_rule_t *rule,
                                     tg_str_t path);
 
-/* A file is or was there, of which something has happened. */
+/*
+ * Records a change of a file for the rules that match its path. Does nothing
+ * during a scan.
+ */
 void tg_watcher_mark_changed(tg_watcher_t *watcher, tg_str_t path,
                              int was_there);
 
-/* Events were lost: each rule hears of it. */
+/* Records for each rule that changes were lost. */
 void tg_watcher_mark_events_lost(tg_watcher_t *watcher);
 
-/* Tells of what is over; how long to wait for the next, or -1. */
+/*
+ * Reports the bursts that are due. Returns the time until the next one is due,
+ * in ms; -1: there is none.
+ */
 int tg_watcher_post_due_bursts(tg_watcher_t *watcher);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * From the watcher's thread to the loop.
+ * Messages from the watcher's thread to the loop.
  */
 #include "tasks/watch/tg_watcher_impl.h"
 

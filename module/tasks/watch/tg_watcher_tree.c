@@ -1,3 +1,6 @@
+/*
+ * The watched folders and their files, kept up to date by inotify.
+ */
 #include "tasks/watch/tg_watcher_impl.h"
 
 #include <dirent.h>
@@ -51,7 +54,7 @@ tg_watcher_find_folder_slot(tg_watcher_t *watcher, int wd)
     return slot;
 }
 
-/* Is a folder within the path, or the path itself? */
+/* Returns whether a folder is the path or lies below it. */
 static int
 tg_watched_folder_is_in(const tg_watched_folder_t *folder, tg_str_t path)
 {
@@ -61,7 +64,10 @@ tg_watched_folder_is_in(const tg_watched_folder_t *folder, tg_str_t path)
                || path.len == 1);
 }
 
-/* A folder of version control changes with each command of it. */
+/*
+ * Returns whether a folder belongs to version control; each of its commands
+ * changes files there.
+ */
 static int
 tg_watcher_is_ignored_folder(tg_str_t name)
 {
@@ -69,7 +75,7 @@ tg_watcher_is_ignored_folder(tg_str_t name)
            || tg_str_eq(name, TG_STR(".svn"));
 }
 
-/* Does some rule want to know what happens in it? */
+/* Returns whether a rule needs the changes in this folder. */
 static int
 tg_watcher_has_rule_for(const tg_watcher_t *watcher, tg_str_t path)
 {
@@ -90,7 +96,7 @@ tg_watcher_has_rule_for(const tg_watcher_t *watcher, tg_str_t path)
     return 0;
 }
 
-/* All files in a path, which are gone. */
+/* Removes all files below a path, which no longer exist. */
 static void
 tg_watcher_remove_files(tg_watcher_t *watcher, tg_str_t path)
 {
@@ -111,7 +117,7 @@ tg_watcher_remove_files(tg_watcher_t *watcher, tg_str_t path)
     }
 }
 
-/* A folder is gone, with all in it, or is somewhere else. */
+/* Removes a folder and everything below it, because it was deleted or moved. */
 static void
 tg_watcher_remove_folder(tg_watcher_t *watcher, tg_str_t path)
 {
@@ -175,7 +181,7 @@ tg_watcher_update_file(tg_watcher_t *watcher, tg_watched_folder_t *folder,
     }
 }
 
-/* FOLDER/NAME, in memory that is to be freed; or absent. */
+/* Returns the path FOLDER/NAME, which the caller frees; absent: no memory. */
 static tg_str_t
 tg_watcher_join_path(tg_str_t folder, const char *name)
 {
@@ -191,15 +197,17 @@ tg_watcher_join_path(tg_str_t folder, const char *name)
 
     memcpy(text, folder.data, folder.len);
     text[folder.len] = '/';
-    folder.len += folder.len != 1; /* the root of all */
+    folder.len += folder.len != 1; /* the root folder ends with its slash */
     memcpy(text + folder.len, name, len + 1);
 
     return tg_str(text, folder.len + len);
 }
 
-/* --- looking through --- */
+/* --- scan of folders --- */
 
-/* A file, or a folder, which is looked through later. */
+/*
+ * Adds a file of a folder. A folder is added to `folders`, to be scanned later.
+ */
 static void
 tg_watcher_scan_entry(tg_watcher_t *watcher, tg_watched_folder_t *folder,
                       const struct dirent *entry, tg_name_set_t *folders)
@@ -235,9 +243,9 @@ tg_watcher_scan_entry(tg_watcher_t *watcher, tg_watched_folder_t *folder,
 }
 
 /*
- * Whatever comes into it from the watch on is told by the kernel; what was
- * there before, is found here.  Only one folder is open at a time, however deep
- * they are.
+ * Scans a folder after its watch was added: inotify reports later changes, and
+ * the scan finds what was there before. Only one folder is open at a time,
+ * however deep the folders are nested.
  */
 static void
 tg_watcher_scan_folder(tg_watcher_t *watcher, tg_watched_folder_t *folder)
@@ -299,7 +307,7 @@ tg_watcher_add_folder(tg_watcher_t *watcher, tg_str_t path)
     slot = tg_watcher_find_folder_slot(watcher, wd);
 
     if (*slot != NULL) {
-        return; /* it was found on two ways */
+        return; /* the folder was found in two ways */
     }
 
     folder = calloc(1, sizeof(*folder) + path.len + 1);
@@ -350,9 +358,9 @@ tg_watcher_add_missing_roots(tg_watcher_t *watcher)
     return is_missing;
 }
 
-/* --- what the kernel says --- */
+/* --- inotify events --- */
 
-/* What is in the one set and not in the other. */
+/* Records a change of each file that is in one set and not in the other. */
 static void
 tg_watcher_mark_difference(tg_watcher_t *watcher, const tg_name_set_t *these,
                            const tg_name_set_t *those, int was_there)
@@ -372,8 +380,8 @@ tg_watcher_mark_difference(tg_watcher_t *watcher, const tg_name_set_t *these,
 }
 
 /*
- * Something of what it says was lost: all is looked through.  What has changed
- * is not seen by that, which is told.
+ * Scans all folders again because inotify lost events. A scan finds created and
+ * deleted files, but not changed files: the rules get the flag `lost`.
  */
 static void
 tg_watcher_rescan(tg_watcher_t *watcher)
@@ -398,7 +406,10 @@ tg_watcher_rescan(tg_watcher_t *watcher)
     tg_name_set_free(&before);
 }
 
-/* The folder of a rule itself is gone, or has another name. */
+/*
+ * Removes a folder that was deleted or moved. If it is the folder of a rule,
+ * the folder is looked for again.
+ */
 static void
 tg_watcher_on_folder_gone(tg_watcher_t *watcher,
                           const tg_watched_folder_t *folder)
@@ -428,8 +439,10 @@ tg_watcher_on_folder_gone(tg_watcher_t *watcher,
 }
 
 /*
- * Is it still where it is known?  The kernel says that a folder comes before it
- * says to that folder that it was moved: who watches it in between hears both.
+ * Returns whether a folder still has its known path. When a folder is moved,
+ * its new parent gets the first event, and then the folder itself gets
+ * IN_MOVE_SELF. A watch that is added in between at the new path gets
+ * IN_MOVE_SELF, too.
  */
 static int
 tg_watcher_is_folder_in_place(tg_watcher_t *watcher,
@@ -439,7 +452,7 @@ tg_watcher_is_folder_in_place(tg_watcher_t *watcher,
 
     wd = inotify_add_watch(watcher->fd, folder->path, TG_WATCHER_INOTIFY_MASK);
 
-    /* Another one in its place comes with an event of its own. */
+    /* Another folder at this path has an event of its own. */
     if (wd != -1 && *tg_watcher_find_folder_slot(watcher, wd) == NULL) {
         (void) inotify_rm_watch(watcher->fd, wd);
     }
@@ -466,7 +479,7 @@ tg_watcher_on_inotify_event(tg_watcher_t *watcher,
         || ((event->mask & IN_MOVE_SELF)
             && tg_watcher_is_folder_in_place(watcher, folder)))
     {
-        return; /* it is watched no more, or as before */
+        return; /* the folder is not watched any more, or is still in place */
     }
 
     if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED))
@@ -505,7 +518,7 @@ tg_watcher_read_events(tg_watcher_t *watcher)
     const struct inotify_event *event;
     ssize_t n, at;
     union {
-        struct inotify_event event; /* for its alignment */
+        struct inotify_event event; /* aligns the buffer */
         char bytes[65536];
     } room;
 
