@@ -1,12 +1,12 @@
 /*
- * A webhook: the event as JSON, by POST, signed as Standard Webhooks are,
+ * Webhooks: the event as JSON, sent by POST and signed as in Standard Webhooks:
  *
  *   webhook-id: ID of the execution
- *   webhook-timestamp: seconds of Unix time
+ *   webhook-timestamp: Unix time in seconds
  *   webhook-signature: v1,BASE64 of HMAC-SHA256 of "ID.TIMESTAMP.BODY"
  *
- * An answer of success ends it.  What may be better later is tried again, also
- * by the next runner; the id stays the same.
+ * A status of 2xx ends the webhook. Errors that may be temporary are retried
+ * with the same id, also by the next runner.
  */
 #include "tasks/webhook/tg_webhook.h"
 
@@ -18,17 +18,18 @@
 
 #include <stdio.h>
 
-/* For one try. */
+/* Timeout of one request, in ms. */
 #define TG_WEBHOOK_TIMEOUT_MS 30000
-/* Webhooks at once, in all and to one receiver; the others wait. */
+/* Maximum number of requests at once; further webhooks wait. */
 #define TG_WEBHOOKS_MAX 64
+/* Maximum number of requests at once to one receiver. */
 #define TG_WEBHOOKS_RECEIVER_MAX 8
-/* Bytes that are read of an answer's body. */
+/* Maximum number of bytes that are read of a response's body. */
 #define TG_WEBHOOK_BODY_MAX 65536
-/* A key in this form is the bytes behind it, as senders of such hooks write. */
+/* Prefix of a secret in base64, as in Standard Webhooks. */
 #define TG_WEBHOOK_SECRET_PREFIX "whsec_"
 
-/* Between the tries, in seconds. */
+/* Delays before the retries, in seconds. */
 static const unsigned tg_webhook_retry_delays[] = { 1, 5, 30, 120, 600 };
 
 #define TG_WEBHOOK_TRIES_MAX                                                   \
@@ -53,7 +54,7 @@ tg_webhook_write_body(tg_firing_t *firing, tg_str_t event)
     tg_buf_append_char(body, '}');
 }
 
-/* --- the signature --- */
+/* --- signature --- */
 
 static void
 tg_webhook_sign(tg_buf_t *header, tg_str_t secret, const char *id, int64_t at,
@@ -94,7 +95,7 @@ tg_webhook_sign(tg_buf_t *header, tg_str_t secret, const char *id, int64_t at,
     tg_buf_deinit(&key);
 }
 
-/* --- its answer --- */
+/* --- response --- */
 
 static void
 tg_webhook_on_header(void *ctx, tg_str_t name, tg_str_t value)
@@ -110,8 +111,8 @@ tg_webhook_on_head(void *ctx, int status)
 }
 
 /*
- * Nobody needs the body.  A small one is read, as the connection is kept then;
- * a receiver that goes on sending is not listened to.
+ * Discards the body. A short body is read so that the connection can be kept
+ * alive; a long body stops the request.
  */
 static int
 tg_webhook_on_body(void *ctx, const char *data, size_t len)
@@ -124,7 +125,7 @@ tg_webhook_on_body(void *ctx, const char *data, size_t len)
     return firing->nread <= TG_WEBHOOK_BODY_MAX ? TG_OK : TG_LIMIT;
 }
 
-/* May it be better later? */
+/* Returns whether a later request may succeed. */
 static int
 tg_webhook_can_retry(const tg_firing_t *firing)
 {
@@ -181,7 +182,7 @@ tg_webhook_on_done(void *ctx, const tg_http_exchange_end_t *end)
     firing = ctx;
     firing->http = NULL;
 
-    /* Without the whole body, the status is the answer, too. */
+    /* An incomplete body does not matter: the status is the result. */
     if (end->result != TG_HTTP_OK && end->result != TG_HTTP_STOPPED) {
         firing->status = 0;
     }
@@ -200,9 +201,12 @@ static const tg_http_exchange_ops_t tg_webhook_http_ops = {
     .done = tg_webhook_on_done,
 };
 
-/* --- a try --- */
+/* --- request --- */
 
-/* A receiver is a host with its port and protocol. */
+/*
+ * Returns a hash of the receiver: protocol, host and port of a URL; 0: the URL
+ * is invalid.
+ */
 static uint64_t
 tg_webhook_hash_receiver(tg_str_t text)
 {
@@ -223,7 +227,10 @@ tg_webhook_hash_receiver(tg_str_t text)
     return receiver;
 }
 
-/* A receiver that is slow keeps nobody else waiting. */
+/*
+ * Returns whether another request must wait. The limit for one receiver
+ * prevents that a slow receiver delays the others.
+ */
 static int
 tg_webhook_is_limit_reached(const tg_automation_t *automation,
                             uint64_t receiver)
@@ -245,7 +252,10 @@ tg_webhook_is_limit_reached(const tg_automation_t *automation,
     return n >= TG_WEBHOOKS_MAX || nsame >= TG_WEBHOOKS_RECEIVER_MAX;
 }
 
-/* TG_OK, or why it did not start. */
+/*
+ * Starts a request. TG_OK; TG_INVALID or another code: *why is a static text
+ * with the reason.
+ */
 static int
 tg_webhook_start_request(tg_firing_t *firing, const tg_rule_t *rule,
                          const char **why)
@@ -324,7 +334,7 @@ tg_webhook_send(tg_firing_t *firing)
     firing->receiver = tg_webhook_hash_receiver(rule->rule->url);
 
     if (tg_webhook_is_limit_reached(automation, firing->receiver)) {
-        return; /* the next tick looks again */
+        return; /* the next tick tries again */
     }
 
     firing->tries++;

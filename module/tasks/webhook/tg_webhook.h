@@ -1,17 +1,24 @@
 /*
- * Webhooks of executions.
+ * Webhooks of firings.
  */
 #ifndef TG_WEBHOOK_H
 #define TG_WEBHOOK_H
 
 #include "tasks/automation/tg_firing.h"
 
-/* Writes what is sent. */
+/* Writes the body of a firing's webhook. */
 void tg_webhook_write_body(tg_firing_t *firing, tg_str_t event);
 
-/* Tries once, now or with a tick. */
+/*
+ * Sends a webhook once. If too many requests are pending, the next tick sends
+ * it.
+ */
 void tg_webhook_send(tg_firing_t *firing);
+
+/* Sends the webhooks that wait and whose retry is due. */
 void tg_webhook_on_tick(tg_automation_t *automation);
+
+/* Cancels a pending request. */
 void tg_webhook_cancel(tg_firing_t *firing);
 
 #endif
