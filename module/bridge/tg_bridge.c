@@ -1,3 +1,6 @@
+/*
+ * Timers, exit, and the state of the agent and the parent for other files.
+ */
 #include "bridge/tg_bridge.h"
 
 /* --- timers --- */
@@ -29,14 +32,14 @@ tg_bridge_timer_is_active(const tg_bridge_t *bridge, tg_bridge_timer_t timer)
     return uv_is_active((const uv_handle_t *) &bridge->timers[timer]);
 }
 
-/* --- the end --- */
+/* --- exit --- */
 
 void
 tg_bridge_quit(tg_bridge_t *bridge, int exit_code)
 {
     int i;
 
-    /* What is written last may fail, too. */
+    /* An error of the last output sets the exit status, too. */
     bridge->exit_code = bridge->exit_code != 0 ? bridge->exit_code : exit_code;
 
     if (bridge->is_quitting) {
@@ -57,7 +60,7 @@ tg_bridge_quit_nomem(tg_bridge_t *bridge)
     tg_bridge_quit(bridge, 1);
 }
 
-/* --- the two sides --- */
+/* --- agent and parent --- */
 
 void
 tg_bridge_agent_release_input(tg_bridge_t *bridge)

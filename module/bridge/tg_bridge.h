@@ -1,27 +1,28 @@
 /*
- * The bridge: MCP on stdio towards an agent, any dialect on a Unix socket
- * towards the parent (Toolgate, or another that speaks such a dialect).
+ * The bridge: an MCP server on stdio for an agent, and a client of the parent
+ * on a Unix socket, in any dialect.  The parent is Toolgate or another program
+ * that speaks one of the dialects.
  *
- * MCP ends here on both sides.  The agent's session lives in the bridge
- * alone, so after the parent was lost and found again nothing but its
- * catalogue must be fetched and compared.
+ * The bridge terminates MCP on both sides.  The agent's session exists only in
+ * the bridge, so that after a reconnect to the parent only the catalog has to
+ * be fetched and compared.
  *
- *   tg_bridge_main.c    arguments, environment
- *   tg_bridge_loop.c     the loop, its beginning and its end
- *   tg_bridge_agent.c   stdio and core's peer
- *   tg_bridge_parent_mcp.c     core's MCP client: who the parent is, its list
- *   tg_bridge_parent.c  the socket's client: greet, lose, why, and until when
- *   tg_bridge_request.c requests on their way from one to the other
- *   tg_bridge_server_request.c     what the parent asks of the agent, likewise
- *   tg_bridge_schema_file.c  the list from a file, where the parent has none
- *   tg_bridge.c         what all of them ask of both sides
- *   tg_bridge_log.c     stderr
+ *   tg_bridge_main.c            command line and environment
+ *   tg_bridge_loop.c            event loop: setup, iteration, exit
+ *   tg_bridge_agent.c           agent: stdio and its tg_peer_t
+ *   tg_bridge_parent_mcp.c      parent: MCP client, its info and its tools
+ *   tg_bridge_parent.c          parent: connection, errors, grace period
+ *   tg_bridge_request.c         requests of the agent to the parent
+ *   tg_bridge_server_request.c  requests of the parent to the agent
+ *   tg_bridge_schema_file.c     list of tools from a file, for ipc
+ *   tg_bridge.c                 helpers for the files above
+ *   tg_bridge_log.c             log on stderr
  *
- * Each needs those below it.  To go is noted, and done at the end of the
- * loop's turn.
+ * Each file uses the files below it.  tg_bridge_quit() sets a flag, and the
+ * bridge exits at the end of the loop iteration.
  *
- * Nothing here blocks, on stderr neither.  TG_NOMEM anywhere ends the
- * bridge: an agent starts a new one.
+ * Nothing here blocks, not even writes to stderr.  TG_NOMEM ends the bridge;
+ * an agent starts another one.
  */
 #ifndef TG_BRIDGE_H
 #define TG_BRIDGE_H
@@ -31,54 +32,57 @@
 #include "transport/tg_uv_client.h"
 
 /*
- * The common SDK closes when its read buffer would pass 10 MiB; what it had
- * read of a next message, one chunk at most, counts too.
+ * Largest message to the agent.  The common SDK closes the connection when its
+ * read buffer would exceed 10 MiB, which includes up to one chunk of the next
+ * message.
  */
 #define TG_BRIDGE_AGENT_FRAME_OUT_MAX (10485760u - 65536u - 1u)
 /*
- * From the agent comes more: the largest message of ipc, in MCP's envelope
- * (its id and token may have a kilobyte each).
+ * Largest message from the agent: the largest message of ipc in MCP's
+ * envelope, whose id and progress token may have a kilobyte each.
  */
 #define TG_BRIDGE_AGENT_FRAME_IN_MAX (TG_FRAME_IPC_MAX + 8192u)
 /*
- * What a jsonrpc parent may send.  Far above the agent's limit, so that a
- * result that is too large for the agent is answered as that.
+ * Largest message from a jsonrpc parent.  The limit is far above the agent's,
+ * so that the agent receives an error for a result that is too large.
  */
 #define TG_BRIDGE_PARENT_FRAME_MAX 67108864u
-/* Unwritten bytes towards the parent at which the agent is not read. */
+/* Unsent bytes to the parent above which the agent is not read. */
 #define TG_BRIDGE_PARENT_BACKLOG_MAX 1048576u
 /*
- * Unwritten bytes towards the agent at which the parent is not read.  What the
- * bridge answers itself, as `ping`, waits behind them.
+ * Unsent bytes to the agent above which the parent is not read.  The bridge's
+ * own answers, to `ping` for instance, are queued after them.
  */
 #define TG_BRIDGE_AGENT_BACKLOG_MAX 65536u
-/* Bytes of the parent's list that are read in one step, and one tool. */
+/* Bytes of the parent's list that are parsed in one step, plus one tool. */
 #define TG_BRIDGE_LIST_STEP_SIZE 16384
-/* More calls than any agent makes at once; beyond it they are refused. */
+/* Limit of the agent's calls in flight; more calls are rejected. */
 #define TG_BRIDGE_CALLS_MAX 1024
-/* Arguments kept for calls that wait or may have to be sent again. */
+/*
+ * Limit of the arguments kept for calls that wait or may be resent, in bytes.
+ */
 #define TG_BRIDGE_ARGUMENTS_MAX 67108864u
 
-/* The agent's first words wait as long for the parent's, in ms. */
+/* Time that the agent's first messages wait for the parent's first, in ms. */
 #define TG_BRIDGE_HOLD_TIMEOUT 1000
-/* How long requests wait for the parent to come back, without --grace. */
+/* Default of --grace, in ms: time that requests wait for a reconnect. */
 #define TG_BRIDGE_GRACE_DEFAULT 3000
-/* Of --grace, in s: who waits for longer is not waiting for a restart. */
+/* Upper limit of --grace, in s: no restart of a parent takes longer. */
 #define TG_BRIDGE_GRACE_MAX 3600
-/* How long an address may take to answer, and to agree on TLS. */
+/* Timeout for connecting, with the TLS handshake, in ms. */
 #define TG_BRIDGE_CONNECT_TIMEOUT 10000
-/* An agent that is not read from is looked after as often. */
+/* Interval of the checks whether an agent that is not read has gone, in ms. */
 #define TG_BRIDGE_HANGUP_CHECK_INTERVAL 500
-/* The last bytes may take so long to leave. */
+/* Time to write the last bytes before the exit, in ms. */
 #define TG_BRIDGE_QUIT_TIMEOUT 500
-/* Requests before the end of stdin have this many ms to be answered. */
+/* Time for requests in flight when stdin ends, in ms. */
 #define TG_BRIDGE_DRAIN_TIMEOUT 5000
 /*
- * An agent that starts has this many ms for its first request after a runner
- * has gone or refused the bridge: the answer says why.  After each such answer,
- * and after its handshake, it has TG_BRIDGE_NEXT_REFUSAL_TIMEOUT ms for the
- * next request, as clients that were refused server/discover ask for
- * initialize.
+ * Time in ms for an agent to send its first request after a runner has exited
+ * or rejected the bridge; the error in the answer gives the reason.  After
+ * each such answer, and after the handshake, the agent has
+ * TG_BRIDGE_NEXT_REFUSAL_TIMEOUT ms for the next request, since clients whose
+ * server/discover is refused send initialize.
  */
 #define TG_BRIDGE_FIRST_REFUSAL_TIMEOUT 5000
 #define TG_BRIDGE_NEXT_REFUSAL_TIMEOUT 2000
@@ -86,12 +90,12 @@
 typedef struct tg_bridge_s tg_bridge_t;
 
 typedef struct {
-    tg_dialect_t dialect; /* of the parent, never AUTO */
-    const char *socket;   /* NULL: wherever one is */
+    tg_dialect_t dialect; /* dialect of the parent, never AUTO */
+    const char *socket;   /* NULL: the default sockets */
     tg_uv_tls_options_t tls;
     tg_uv_endpoint_t endpoint;
-    const char *schema_file; /* with ipc, else NULL */
-    const char *name;        /* for the agent; NULL: the parent's */
+    const char *schema_file; /* for ipc, else NULL */
+    const char *name;        /* server name for the agent; NULL: the parent's */
     uint64_t grace;          /* in ms */
     int is_debug;
 } tg_bridge_options_t;
@@ -99,18 +103,18 @@ typedef struct {
 typedef struct tg_bridge_request_s tg_bridge_request_t;
 typedef struct tg_bridge_server_request_s tg_bridge_server_request_t;
 
-/* A tools/call or a tools/list of the agent that cannot be answered yet. */
+/* A tools/call or tools/list of the agent that waits for the parent. */
 struct tg_bridge_request_s {
-    tg_uv_request_t uv_request; /* of a call */
+    tg_uv_request_t uv_request; /* for a call */
     tg_bridge_t *bridge;
-    tg_call_t *call;       /* the peer's */
-    uint64_t seq;          /* in the order of the agent's requests */
-    uint64_t fetch_number; /* of a list: the fetch that may answer it */
+    tg_call_t *call; /* the call in the agent's peer */
+    uint64_t seq;    /* order of the agent's requests, and progress token */
+    uint64_t fetch_number; /* for a list: the first fetch that may answer it */
     size_t size;
     unsigned is_list:1;
     unsigned has_progress:1;
-    tg_str_t cursor;           /* of a list, raw or absent, in data */
-    tg_mcp_call_t call_params; /* of a call; its slices are in data */
+    tg_str_t cursor; /* for a list: raw cursor, stored in data, or absent */
+    tg_mcp_call_t call_params; /* for a call: its params, stored in data */
     char data[];
 };
 
@@ -129,206 +133,268 @@ typedef void (*tg_bridge_timer_action_pt)(tg_bridge_t *bridge);
 
 struct tg_bridge_s {
     const tg_bridge_options_t *options;
-    const tg_bridge_timer_action_pt *actions; /* of the timers */
+    const tg_bridge_timer_action_pt *actions; /* callbacks of timers */
     uv_loop_t loop;
     tg_uv_sched_t sched;
     uv_prepare_t prepare;
     uv_signal_t signals[2];
     uv_timer_t timers[TG_BRIDGE_TIMER_COUNT];
-    int exit_code; /* the exit status */
+    int exit_code;
     unsigned is_quitting:1;
-    unsigned is_closing:1;         /* both sides were told */
-    unsigned has_closed_handles:1; /* everything is closed or being closed */
-    unsigned is_agent_held:1;      /* the agent's first words wait */
-    unsigned has_agent:1;          /* its connection is not closed yet */
-    unsigned is_draining:1;     /* the agent's input ends: answer, then quit */
-    unsigned is_agent_paused:1; /* the agent is not read from, see is_welcome */
-    unsigned has_agent_listed:1;    /* the agent asked for the list */
-    unsigned has_list:1;            /* its list is here, or it has none */
+    unsigned is_closing:1;         /* both connections are being closed */
+    unsigned has_closed_handles:1; /* all handles are closed or being closed */
+    unsigned is_agent_held:1; /* the agent's first messages are not read yet */
+    unsigned has_agent:1;     /* connection not closed yet */
+    /* Input has ended: answer the requests in flight, then quit. */
+    unsigned is_draining:1;
+    /* Not read, until tg_bridge_agent_can_read(). */
+    unsigned is_agent_paused:1;
+    unsigned has_agent_listed:1; /* the agent has sent tools/list */
+    /* The parent's list is fetched, or the parent has no list. */
+    unsigned has_list:1;
     unsigned is_runner_shut_down:1; /* the runner sent shutdown (relay) */
-    unsigned
-        has_agent_asked:1; /* the agent has asked for the list, or called */
+    /* The agent has sent tools/list or tools/call. */
+    unsigned has_agent_asked:1;
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
     tg_server_info_t info;
-    tg_buf_t info_text; /* what info points to */
+    tg_buf_t info_text; /* storage of the strings of info */
 
     tg_uv_client_t parent;
     tg_uv_endpoint_t endpoint;
     tg_mcp_client_t mcp;
-    tg_sched_source_t reader; /* waits while a list of the parent is read */
-    uint64_t mcp_due;         /* what its timer was started for */
-    uint64_t grace_until;     /* loop time; after it a failed attempt is told */
-    char label[160];          /* the socket's path as UTF-8 */
-    char why[1024];           /* what is not running, how to start it; or "" */
-    char shutdown_reason[256]; /* a runner's reason to end, or "" */
+    /* Queued while a list of the parent is being parsed. */
+    tg_sched_source_t reader;
+    /* Time for which TG_BRIDGE_TIMER_MCP is set, in ms of the loop's clock. */
+    uint64_t mcp_due;
+    /*
+     * End of the grace period, in ms of the loop's clock: later, a failed
+     * connect fails the waiting requests.
+     */
+    uint64_t grace_until;
+    char label[160]; /* path of the socket as UTF-8 */
+    /*
+     * Error text: why the parent is unavailable, how to start it; "" if none.
+     */
+    char why[1024];
+    char shutdown_reason[256]; /* the runner's reason for its exit, or "" */
 
-    tg_catalog_t *tools;       /* what the agent sees */
-    uint64_t sent_list_digest; /* digest of what it was given last, 0: none */
+    tg_catalog_t *tools; /* tools that the agent sees */
+    /* Digest of the list that was last sent to the agent; 0: none. */
+    uint64_t sent_list_digest;
 
-    size_t request_bytes; /* bytes of all requests */
+    size_t request_bytes; /* size of all requests, in bytes */
     uint64_t seq;
 
     tg_bridge_server_request_t *server_requests;
-    /* what the parent was told that the agent can be asked */
+    /* Capabilities of the agent that were last sent to the parent. */
     unsigned client_caps;
-    unsigned sent_nmet; /* the peer's nmet when the parent was told who it is */
+    /*
+     * The peer's nclient_changes when the clientInfo was last sent to the
+     * parent.
+     */
+    unsigned sent_nmet;
 };
 
-/* Runs until the end; returns the exit status. */
+/* Runs the bridge until its end and returns the exit status. */
 int tg_bridge_run(const tg_bridge_options_t *options);
 
 /* --- tg_bridge.c --- */
 
-/* The end begins with this turn; what is written till then leaves. */
+/*
+ * Quits at the end of the loop iteration, after writing pending output.  The
+ * first exit status other than 0 is kept.
+ */
 void tg_bridge_quit(tg_bridge_t *bridge, int exit_code);
+
+/* Logs a lack of memory and quits with exit status 1. */
 void tg_bridge_quit_nomem(tg_bridge_t *bridge);
 
-/* Starts a timer, anew when it runs. */
+/* Starts a timer, or restarts a timer that is running. */
 void tg_bridge_timer_start(tg_bridge_t *bridge, tg_bridge_timer_t timer,
                            uint64_t ms);
 void tg_bridge_timer_stop(tg_bridge_t *bridge, tg_bridge_timer_t timer);
 int tg_bridge_timer_is_active(const tg_bridge_t *bridge,
                               tg_bridge_timer_t timer);
 
-/* Lets the agent's first words in. */
+/* Starts reading the agent's messages, which waited for the parent. */
 void tg_bridge_agent_release_input(tg_bridge_t *bridge);
 
-/* For messages: "Toolgate", "the parent process", "the runner". */
+/*
+ * Returns a name for messages: "Toolgate", "the parent process", "the runner".
+ */
 const char *tg_bridge_parent_get_name(const tg_bridge_t *bridge);
-/* Do calls pass? */
+/* Checks whether calls can be sent to the parent. */
 int tg_bridge_parent_is_open(const tg_bridge_t *bridge);
-/* Fetches its list. */
+/* Fetches the list of tools from the parent. */
 void tg_bridge_parent_fetch_list(tg_bridge_t *bridge);
 
 /* --- tg_bridge_agent.c --- */
 
 void tg_bridge_agent_init(tg_bridge_t *bridge);
 void tg_bridge_agent_start(tg_bridge_t *bridge);
-/* May what the agent wrote be served now? */
+/* Checks whether the agent may be read: the parent takes more requests. */
 int tg_bridge_agent_can_read(const tg_bridge_t *bridge);
 /*
- * While the agent is not read from, or its input has ended, checks whether it
- * is gone.
+ * Checks whether the agent has gone, while the agent is not read or its input
+ * has ended.
  */
 void tg_bridge_agent_check_hangup(tg_bridge_t *bridge);
-/* Has every request been answered, and every answer been written? */
+/* Checks whether all requests are answered and all answers are written. */
 int tg_bridge_agent_is_drained(const tg_bridge_t *bridge);
-/* Cancels what was not answered within TG_BRIDGE_DRAIN_TIMEOUT, and quits. */
+/*
+ * Cancels requests that are not answered within TG_BRIDGE_DRAIN_TIMEOUT, and
+ * quits.
+ */
 void tg_bridge_agent_on_drain_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_parent_mcp.c --- */
 
 extern const tg_uv_client_ops_t tg_bridge_parent_ops;
 
-/* ops->list of the agent's peer. */
+/*
+ * Handles tools/list of the agent: the list() of its peer.  Returns TG_OK if
+ * the request was taken, or TG_END if the peer answers it from the catalog.
+ */
 int tg_bridge_list_handle_request(tg_bridge_t *bridge,
                                   const tg_request_t *request);
 
-/* Lets the MCP client know of the time that it asked for. */
+/* Sets the timer to the deadline that the MCP client asks for. */
 void tg_bridge_mcp_update_timer(tg_bridge_t *bridge);
+
+/* Passes the expiry of the timer to the MCP client. */
 void tg_bridge_mcp_on_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_parent.c --- */
 
 void tg_bridge_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
 void tg_bridge_parent_start(tg_bridge_t *bridge);
-/* May what it sent be read now? */
+/* Checks whether the parent may be read: the agent takes more output. */
 int tg_bridge_parent_can_read(void *host);
-/* The rest of its client's ops. */
+/* Callbacks for tg_uv_client_ops_t. */
 void tg_bridge_parent_on_connect_attempt(void *host);
 int tg_bridge_parent_start_handshake(void *host);
 void tg_bridge_parent_on_open(void *host);
 void tg_bridge_parent_on_disconnect(void *host);
 void tg_bridge_parent_on_conn_lost(void *host, int was_open);
 void tg_bridge_parent_on_trace(void *host, int is_theirs, tg_str_t bytes);
-/* Its first list on this connection is here. */
+/* Records that the first list of this connection has been fetched. */
 void tg_bridge_parent_on_list_ready(tg_bridge_t *bridge);
-/* It is no use; text says why. */
+/* Disconnects from a parent that is not usable; text is the reason. */
 void tg_bridge_parent_reject(tg_bridge_t *bridge, const char *text);
-/* It did not come in time: whoever waits is told. */
+/* Fails the waiting requests at the end of the grace period. */
 void tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge);
-/* It did not answer the handshake in time. */
+/* Handles a parent that did not answer the handshake in time. */
 void tg_bridge_parent_on_handshake_timeout(tg_bridge_t *bridge);
-/* The bridge goes. */
+/* Closes the connection to the parent, because the bridge exits. */
 void tg_bridge_parent_shutdown(tg_bridge_t *bridge);
-/* Quits: the agent was told why the runner is gone, or did not ask. */
+/*
+ * Quits after the agent has received the reason why the runner has gone, or
+ * has sent no request in time.
+ */
 void tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_request.c --- */
 
 /*
- * Takes a request of the agent; of a list round is the first fetch that may
- * answer it.  When it cannot be taken it is answered.
+ * Takes a request of the agent.  For a list, fetch_number is the first fetch
+ * that may answer it.  A request that cannot be taken is answered with an
+ * error.
  */
 void tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
                               int is_list, uint64_t fetch_number);
-/* The parent's answer to a call, or how it was lost; and sends one. */
+/* Handles the parent's answer to a call, or the loss of the call. */
 void tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
                                    const tg_response_t *answer);
+
+/*
+ * Sends a call to the parent.  Returns TG_OK, TG_CLOSED if the call was
+ * answered with an error instead, or an error of tg_mcp_client_call_tool().
+ */
 int tg_bridge_request_send(void *host, tg_uv_request_t *uv_request);
-/* The agent cancelled it, or goes. */
+/* Cancels and frees a request, because the agent cancelled it or has gone. */
 void tg_bridge_request_cancel(tg_bridge_request_t *request);
-/* Answers all that wait with an MCP error: why there is no parent. */
+/* Answers all unsent requests with an error: why the parent is unavailable. */
 void tg_bridge_requests_fail_unsent(tg_bridge_t *bridge);
-/* Cancels every request, and answers it with an MCP error. */
+/* Cancels all requests and answers them with an error. */
 void tg_bridge_requests_cancel(tg_bridge_t *bridge, const char *why);
 /*
- * Answers the lists that wait: those for which the last fetch was new enough
- * from the catalogue, or all with the parent's own error.
+ * Answers the waiting lists: with the catalog if the last fetch is recent
+ * enough, or all of them with the parent's error.
  */
 void tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                                       const tg_response_t *error);
-/* Does any wait, or any for the list? */
+/* Checks whether any request is unsent, or with is_list any list. */
 int tg_bridge_requests_has_unsent(const tg_bridge_t *bridge, int is_list);
 void tg_bridge_requests_forward_progress(tg_bridge_t *bridge,
                                          const tg_message_t *message);
 
 /* --- tg_bridge_server_request.c --- */
 
-/* ops->asked of the parent's caller, and ops->told of the agent's peer. */
+/* Handles a request of the parent: the on_request() of its client. */
 void tg_bridge_on_server_request(void *host, const tg_message_t *message);
+
+/*
+ * Forwards the agent's response to the parent: the on_response() of the
+ * agent's peer.
+ */
 void tg_bridge_on_agent_response(void *host, uint64_t tag,
                                  const tg_message_t *message);
 
-/* The parent does not want to know any more: one of its raw ids, or all. */
+/* Cancels the request of the parent that has this raw id. */
 void tg_bridge_cancel_server_request(tg_bridge_t *bridge, tg_str_t id);
+
+/* Cancels all requests of the parent. */
 void tg_bridge_cancel_server_requests(tg_bridge_t *bridge);
 
 /*
- * Tells the parent who the agent is and what it can be asked, and the second
- * one if that has changed.  TG_OK or TG_NOMEM.
+ * Sends the agent's clientInfo and capabilities to the parent.  Returns TG_OK
+ * or TG_NOMEM.
  */
 int tg_bridge_send_hello(tg_bridge_t *bridge, unsigned client_caps);
+
+/*
+ * Sends the agent's clientInfo and capabilities to the parent if they have
+ * changed.
+ */
 void tg_bridge_update_hello(tg_bridge_t *bridge);
 
 /* --- tg_bridge_schema_file.c --- */
 
-/* What agents could not read of a list is repaired, and logged. */
+/*
+ * Callbacks for tg_tool_list_repair(): check patterns of schemas, and log each
+ * repair.
+ */
 extern const tg_tool_list_check_t tg_bridge_list_check;
 
 /*
- * Reads a schema file (docs/protocols.md, ipc).  NULL, with
- * what is wrong in why[size].
+ * Loads a schema file (docs/protocols.md, ipc).  Returns NULL on error, with
+ * the reason in why.
  */
 tg_catalog_t *tg_bridge_schema_file_load(const char *path, char *why,
                                          size_t size);
 
 /* --- tg_bridge_log.c --- */
 
-/* One line, and not too many of them. */
+/* Logs a line to stderr, unless there are too many. */
 __attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
                                                          ...);
 
-/* One message a line, cut to a sane length. */
+/* Logs messages for debugging, one per line, cut to a maximum length. */
 void tg_bridge_log_messages(const char *where, tg_frame_type_t kind,
                             tg_str_t bytes);
 
-/* Decodes an escaped body as far as it fits, for people likewise. */
+/*
+ * Decodes the body of a JSON string into dst, cut to size and with control
+ * characters replaced.
+ */
 void tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body);
 
-/* Copies text as far as it fits, as tg_utf8_append_visible() on one line. */
+/*
+ * Copies text to dst, cut to size, on one line and with control characters
+ * replaced, as tg_utf8_append_visible() does.
+ */
 void tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text);
 
 #endif

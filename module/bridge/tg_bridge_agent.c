@@ -1,10 +1,13 @@
+/*
+ * The agent: its connection on stdio and its tg_peer_t.
+ */
 #include "bridge/tg_bridge.h"
 
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
-/* --- core's peer --- */
+/* --- peer --- */
 
 static void
 tg_bridge_agent_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
@@ -34,7 +37,10 @@ tg_bridge_agent_on_log(void *host, const char *text)
     }
 }
 
-/* The agent knows now why there is no runner. */
+/*
+ * Starts the timeout for the next request: the agent has received the reason
+ * why there is no runner.
+ */
 static void
 tg_bridge_agent_on_refused(void *host, const char *why)
 {
@@ -101,7 +107,10 @@ tg_bridge_agent_can_read(const tg_bridge_t *bridge)
                       <= TG_BRIDGE_PARENT_BACKLOG_MAX);
 }
 
-/* events: 0, or POLLRDHUP where the end of what is read counts, too. */
+/*
+ * Checks whether the other end of fd is closed.  events is 0, or POLLRDHUP to
+ * include an end that was shut down for writing.
+ */
 static int
 tg_bridge_fd_has_hung_up(int fd, short events)
 {
@@ -114,7 +123,10 @@ tg_bridge_fd_has_hung_up(int fd, short events)
     return poll(&end, 1, 0) == 1;
 }
 
-/* Answers what was asked before stdin ended, if somebody reads the answers. */
+/*
+ * Waits for the answers to the requests that came before the end of stdin,
+ * unless stdout is closed.
+ */
 static void
 tg_bridge_agent_drain(tg_bridge_t *bridge)
 {
@@ -210,7 +222,7 @@ tg_bridge_agent_on_eof(void *host)
     agent = &bridge->agent;
     tg_bridge_agent_drain(bridge);
 
-    /* The last line counts without its newline, too. */
+    /* A last line without a newline is a message, too. */
     if (agent->in_buf.len != 0 && !bridge->is_quitting) {
         tg_buf_append_char(&agent->in_buf, '\n');
         agent->is_paused = 1;
@@ -241,7 +253,7 @@ tg_bridge_agent_on_closed(void *host, int err)
     bridge = host;
     bridge->has_agent = 0;
 
-    /* Without quitting; an agent that went away is no news. */
+    /* An agent that has gone is not an error. */
     if (err != 0 && err != UV_EPIPE && err != UV_ECONNRESET) {
         tg_bridge_log("stdin or stdout cannot be used: %s", uv_strerror(err));
         tg_bridge_quit(bridge, 1);
@@ -268,7 +280,7 @@ tg_bridge_agent_init(tg_bridge_t *bridge)
     bridge->info.has_list_changed = 1;
     bridge->info.has_broadcasts = 1;
 
-    /* What the parent pushes through the bridge. */
+    /* Notifications that the parent sends through the bridge. */
     if (bridge->parent.caller.dialect->experimental != NULL) {
         bridge->info.experimental = tg_str_from_cstr(
             bridge->parent.caller.dialect->experimental);
@@ -278,7 +290,7 @@ tg_bridge_agent_init(tg_bridge_t *bridge)
                  bridge, TG_DIALECT_JSONRPC, bridge->tools, &bridge->info,
                  TG_BRIDGE_AGENT_FRAME_OUT_MAX, TG_BRIDGE_CALLS_MAX);
     bridge->peer.frame.limit = TG_BRIDGE_AGENT_FRAME_IN_MAX;
-    /* Nothing but MCP comes on stdio: not even its first error has a null. */
+    /* Only MCP runs on stdio: even the first error must not have a null id. */
     bridge->peer.is_mcp = 1;
     tg_uv_conn_init(&bridge->agent, &bridge->sched, &tg_bridge_agent_conn_ops,
                     bridge, &bridge->peer.out);
@@ -294,6 +306,6 @@ tg_bridge_agent_start(tg_bridge_t *bridge)
                               TG_BRIDGE_HOLD_TIMEOUT);
     }
 
-    /* When it fails, its last callback says so. */
+    /* A failure is reported by the closed() callback. */
     (void) tg_uv_conn_open_fds(&bridge->agent, STDIN_FILENO, STDOUT_FILENO);
 }

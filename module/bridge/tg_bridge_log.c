@@ -1,3 +1,6 @@
+/*
+ * Log of the bridge on stderr.
+ */
 #include "bridge/tg_bridge.h"
 
 #include "base/tg_throttle.h"
@@ -8,16 +11,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One write of at most this size neither blocks a polled pipe nor mixes. */
+/*
+ * Longest line.  A write of at most this size (PIPE_BUF) does not block a pipe
+ * that poll() reports as writable, and is not mixed with other output.
+ */
 #define TG_BRIDGE_LOG_LINE_MAX 4096
-/* What is shown of a message. */
+/* Number of bytes of a message that are logged. */
 #define TG_BRIDGE_LOG_MESSAGE_MAX 2000
-/* For uv_hrtime(). */
+/* Unit of uv_hrtime(). */
 #define TG_BRIDGE_NS_PER_MS 1000000
 
 /*
- * Nobody may read our stderr, and a full pipe would stop the agent's tools
- * for ever: a line that cannot be written at once is dropped.
+ * Writes a line to stderr, or drops the line if it cannot be written at once:
+ * if stderr is a full pipe that nobody reads, a blocking write would stop the
+ * bridge for ever.
  */
 static void
 tg_bridge_log_write(tg_str_t text)
@@ -41,7 +48,7 @@ tg_bridge_log_write(tg_str_t text)
 void
 tg_bridge_log(const char *format, ...)
 {
-    /* What a server does may be worth a line each time. */
+    /* A server could cause a line with each message. */
     static tg_throttle_t pace;
 
     char text[TG_BRIDGE_LOG_LINE_MAX];
@@ -63,7 +70,7 @@ tg_bridge_log(const char *format, ...)
     }
 }
 
-/* Of what is traced no line is left out. */
+/* Logs a message for debugging, without the limit on lines. */
 static void
 tg_bridge_log_message(const char *where, tg_str_t message)
 {

@@ -1,12 +1,12 @@
 /*
- * The loop: what happens once a turn, the beginning, and the end.
+ * The event loop of the bridge: setup, iteration, exit.
  */
 #include "bridge/tg_bridge.h"
 
 #include <signal.h>
 #include <stdlib.h>
 
-/* --- the end --- */
+/* --- exit --- */
 
 static void
 tg_bridge_on_quit_timeout(tg_bridge_t *bridge)
@@ -32,13 +32,13 @@ tg_bridge_close_handle(uv_handle_t *handle, void *ctx)
     }
 }
 
-/* --- the loop's turn --- */
+/* --- loop iteration --- */
 
 /*
- * Before the loop sleeps, all that its callbacks produced is written, whoever
- * was not read from because the other side was slow is asked again, and the
- * bridge goes if they found that it must.  A write that ends wakes the loop,
- * so nobody is forgotten.
+ * Runs before the loop waits: writes pending output, resumes a side that was
+ * not read because the other side was slow, and starts the exit if a callback
+ * requested it.  The end of a write wakes the loop, so that this check is
+ * repeated.
  */
 static void
 tg_bridge_on_prepare(uv_prepare_t *prepare)
@@ -86,7 +86,7 @@ tg_bridge_on_signal(uv_signal_t *handle, int number)
     tg_bridge_quit(handle->data, 0);
 }
 
-/* --- the beginning --- */
+/* --- setup --- */
 
 static int
 tg_bridge_open_loop(tg_bridge_t *bridge)
@@ -110,7 +110,7 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
         return rc;
     }
 
-    /* None of these allocates or asks the kernel for anything. */
+    /* These functions do not allocate memory or use kernel resources. */
     tg_uv_sched_init(&bridge->sched, &bridge->loop);
     (void) uv_prepare_init(&bridge->loop, &bridge->prepare);
     bridge->prepare.data = bridge;
@@ -131,7 +131,10 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
     return rc;
 }
 
-/* The tools that are known before the parent was asked: none, or a file's. */
+/*
+ * Sets the tools for the time before the parent's list is fetched: the tools
+ * of the schema file for ipc, else none.  Returns 0 or the exit status.
+ */
 static int
 tg_bridge_init_tools(tg_bridge_t *bridge)
 {
@@ -201,7 +204,7 @@ tg_bridge_run(const tg_bridge_options_t *options)
     rc = tg_bridge_open_loop(bridge);
 
     if (rc != 0) {
-        /* Half open, and the process ends: the kernel cleans up. */
+        /* The process exits; the kernel frees the handles. */
         tg_bridge_log("cannot set up: %s", uv_strerror(rc));
         return 1;
     }

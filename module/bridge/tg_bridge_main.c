@@ -1,3 +1,6 @@
+/*
+ * toolgate-bridge: the command line and the environment.
+ */
 #include "bridge/tg_bridge.h"
 
 #include "base/tg_utf8.h"
@@ -8,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The exit status for a command line or an environment that cannot work. */
+/* Exit status for an invalid command line or environment. */
 #define TG_EXIT_USAGE 2
 
 static const char tg_bridge_usage[] =
@@ -74,7 +77,7 @@ tg_bridge_getenv(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Each reads an option's value: 0, or the exit status. */
+/* Functions that parse the value of an option return 0 or the exit status. */
 
 static int
 tg_bridge_parse_grace(tg_bridge_options_t *options, const char *text)
@@ -119,7 +122,7 @@ tg_bridge_parse_dialect(tg_bridge_options_t *options, const char *text)
     return tg_bridge_usage_error("no such dialect: ", text);
 }
 
-/* Without an address there is nothing to wait for. */
+/* Reports that no socket is named, and returns the exit status. */
 static int
 tg_bridge_report_no_socket(const char *last)
 {
@@ -133,7 +136,10 @@ tg_bridge_report_no_socket(const char *last)
     return TG_EXIT_USAGE;
 }
 
-/* The socket, and the dialect that goes with where it was found. */
+/*
+ * Finds the socket, and the default dialect for the place where it was found.
+ * Returns 0 or the exit status.
+ */
 static int
 tg_bridge_find_socket(tg_bridge_options_t *options)
 {
@@ -191,7 +197,7 @@ tg_bridge_check_schema_file(const tg_bridge_options_t *options)
     return 0;
 }
 
-/* What stands behind the options. */
+/* Parses the arguments after the options.  Returns 0 or the exit status. */
 static int
 tg_bridge_parse_operands(int argc, char **argv, tg_bridge_options_t *options)
 {
@@ -214,7 +220,10 @@ tg_bridge_parse_operands(int argc, char **argv, tg_bridge_options_t *options)
     return status != 0 ? status : tg_bridge_check_schema_file(options);
 }
 
-/* 0: go on; 1: done, *status is the exit status. */
+/*
+ * Parses the command line.  Returns 0 to run the bridge, or 1 to exit with
+ * *status.
+ */
 static int
 tg_bridge_parse_options(int argc, char **argv, tg_bridge_options_t *options,
                         int *status)
@@ -280,8 +289,8 @@ tg_bridge_parse_options(int argc, char **argv, tg_bridge_options_t *options,
 }
 
 /*
- * A closed standard descriptor would be the number of the next one that is
- * opened, the event loop's own for instance.
+ * Opens /dev/null for standard descriptors that are closed, since another
+ * file, such as the event loop's, would get their numbers.  Returns 0 or -1.
  */
 static int
 tg_bridge_open_stdio_fds(void)

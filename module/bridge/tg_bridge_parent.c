@@ -1,3 +1,7 @@
+/*
+ * The parent: its connection, why there is none, and how long requests wait
+ * for it.
+ */
 #include "bridge/tg_bridge.h"
 
 #include <stdarg.h>
@@ -14,9 +18,9 @@ tg_bridge_parent_can_read(void *host)
            <= TG_BRIDGE_AGENT_BACKLOG_MAX;
 }
 
-/* --- why there is no parent: for the agent's model, and for the log --- */
+/* --- error text: for the agent's model and for the log --- */
 
-/* Told once until it is another. */
+/* Sets the error text, and logs it if it has changed. */
 static __attribute__((format(printf, 2, 3))) void
 tg_bridge_parent_set_error(tg_bridge_t *bridge, const char *format, ...)
 {
@@ -33,7 +37,7 @@ tg_bridge_parent_set_error(tg_bridge_t *bridge, const char *format, ...)
     }
 }
 
-/* "Toolgate", at the beginning of a sentence. */
+/* Returns the parent's name for the beginning of a sentence. */
 static const char *
 tg_bridge_parent_copy_title(const tg_bridge_t *bridge, char who[40])
 {
@@ -102,7 +106,7 @@ tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge)
         return;
     }
 
-    /* It takes connections; the rest is not known. */
+    /* The parent accepts connections, but does not answer. */
     if (bridge->mcp.state != TG_MCP_DISCONNECTED || bridge->why[0] == '\0') {
         tg_bridge_parent_set_error(
             bridge,
@@ -114,9 +118,9 @@ tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge)
     tg_bridge_requests_fail_unsent(bridge);
 }
 
-/* --- where it is --- */
+/* --- socket --- */
 
-/* Which of the usual places has one may have changed. */
+/* Updates the default socket, which may have been created since. */
 static void
 tg_bridge_parent_find_socket(tg_bridge_t *bridge)
 {
@@ -130,7 +134,7 @@ tg_bridge_parent_find_socket(tg_bridge_t *bridge)
                            tg_str_from_cstr(bridge->endpoint.text));
 }
 
-/* --- of use, or not --- */
+/* --- handshake --- */
 
 void
 tg_bridge_parent_reject(tg_bridge_t *bridge, const char *text)
@@ -149,7 +153,7 @@ tg_bridge_parent_on_handshake_timeout(tg_bridge_t *bridge)
     tg_uv_client_drop_conn(&bridge->parent);
 }
 
-/* Everything passes now, and nothing is known against the parent. */
+/* Clears the error text after a complete handshake. */
 void
 tg_bridge_parent_on_list_ready(tg_bridge_t *bridge)
 {
@@ -181,7 +185,10 @@ tg_bridge_parent_start_handshake(void *host)
 
     bridge = host;
 
-    /* What the agent can be asked follows: `initialize` says nothing of it. */
+    /*
+     * The agent's capabilities are sent later: `initialize` does not have
+     * them.
+     */
     if (tg_bridge_send_hello(bridge, 0) != TG_OK
         || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
     {
@@ -226,7 +233,10 @@ tg_bridge_parent_on_trace(void *host, int is_theirs, tg_str_t bytes)
     }
 }
 
-/* A runner is there for one agent: the bridge goes with it. */
+/*
+ * Sets the error text after the loss of a runner.  A runner serves one agent,
+ * so that the bridge exits with it.
+ */
 static void
 tg_bridge_parent_set_runner_gone(tg_bridge_t *bridge, int err)
 {
@@ -244,7 +254,7 @@ tg_bridge_parent_set_runner_gone(tg_bridge_t *bridge, int err)
                     is_told ? ")" : "");
 }
 
-/* Why there is none any more, before anybody is told. */
+/* Sets the error text before requests are failed with it. */
 void
 tg_bridge_parent_on_disconnect(void *host)
 {
@@ -263,7 +273,7 @@ tg_bridge_parent_on_disconnect(void *host)
         tg_bridge_quit_nomem(bridge);
 
     } else if (!was_open) {
-        /* EAGAIN: it runs, but its queue of connections is full. */
+        /* EAGAIN: the parent runs, but its queue of connections is full. */
         if (err != 0 && (err != UV_EAGAIN || !bridge->parent.is_persistent)) {
             tg_bridge_parent_set_unreachable(bridge, err);
         }
@@ -287,9 +297,9 @@ tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge)
 }
 
 /*
- * The bridge ends with its runner.  Clients that start do not all survive a
- * server that exits before it was asked for its tools, so that one is told why
- * first.
+ * Quits after the loss of the runner.  Some agents fail while they start if a
+ * server exits before it was asked for its tools; such an agent receives the
+ * error text first.
  */
 static void
 tg_bridge_quit_after_runner(tg_bridge_t *bridge)
@@ -347,7 +357,7 @@ tg_bridge_parent_on_conn_lost(void *host, int was_open)
     }
 }
 
-/* --- its beginning and its end --- */
+/* --- open and close --- */
 
 void
 tg_bridge_parent_shutdown(tg_bridge_t *bridge)

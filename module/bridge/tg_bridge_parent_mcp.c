@@ -1,8 +1,14 @@
+/*
+ * The parent as an MCP server: its info, its list of tools, its notifications.
+ */
 #include "bridge/tg_bridge.h"
 
-/* --- what it is --- */
+/* --- server info --- */
 
-/* The plain text of a body, in a buffer that has room for it. */
+/*
+ * Decodes the body of a JSON string into buf, which has space for it.  Returns
+ * the slice of buf, or other if there is no body.
+ */
 static tg_str_t
 tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
 {
@@ -18,7 +24,10 @@ tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
     return tg_str(buf->data + start, buf->len - start);
 }
 
-/* The agent shall see the parent's name, unless it was given another. */
+/*
+ * Copies the parent's info for the agent, including the name unless --name is
+ * set.
+ */
 static void
 tg_bridge_parent_copy_info(tg_bridge_t *bridge)
 {
@@ -31,7 +40,7 @@ tg_bridge_parent_copy_info(tg_bridge_t *bridge)
     info = &bridge->info;
     tg_buf_init(&buf, tg_alloc_libc());
 
-    /* Nothing is longer when it is decoded, so nothing moves. */
+    /* Decoding never makes a string longer, so that buf does not move. */
     if (tg_buf_reserve(&buf, server_info->name.len + server_info->version.len
                                  + server_info->instructions.len
                                  + server_info->experimental.len)
@@ -62,7 +71,7 @@ tg_bridge_parent_copy_info(tg_bridge_t *bridge)
     bridge->info_text = buf;
 }
 
-/* --- its list --- */
+/* --- list of tools --- */
 
 int
 tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
@@ -77,7 +86,7 @@ tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
         return TG_END;
     }
 
-    /* The runner composes its list anew each time it is asked. */
+    /* A runner builds its list again for each request. */
     if (dialect->has_unpaged_list) {
         tg_bridge_request_accept(
             bridge, request, 1, tg_mcp_client_fresh_fetch_number(&bridge->mcp));
@@ -103,7 +112,10 @@ tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
     return TG_END;
 }
 
-/* What the agent sees from now on; calls in flight know the old one's. */
+/*
+ * Replaces the tools that the agent sees; calls in flight must not use entries
+ * of the old catalog.
+ */
 static void
 tg_bridge_list_replace(tg_bridge_t *bridge)
 {
@@ -132,7 +144,10 @@ tg_bridge_list_replace(tg_bridge_t *bridge)
     bridge->tools = tg_catalog_ref(bridge->mcp.tools);
 }
 
-/* The first list is no news for an agent that never asked for one. */
+/*
+ * Notifies the agent of a changed list; an agent that has not asked for a list
+ * is not notified of the first one.
+ */
 static void
 tg_bridge_list_notify_changed(tg_bridge_t *bridge)
 {
@@ -172,7 +187,10 @@ tg_bridge_list_on_fetched(tg_bridge_t *bridge)
     tg_bridge_list_notify_changed(bridge);
 }
 
-/* It cannot be had.  In front of an agent the one at hand stays. */
+/*
+ * Handles a failed fetch of the list.  If the agent has a list, the list
+ * stays.
+ */
 static void
 tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
 {
@@ -190,11 +208,11 @@ tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
     }
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event);
 
-/* Reads a list that has come, for one time slice. */
+/* Parses a fetched list, for one time slice. */
 static void
 tg_bridge_list_read_slice(tg_sched_source_t *source)
 {
@@ -233,7 +251,10 @@ tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event)
         tg_bridge_parent_on_handshake_timeout(bridge);
         break;
     case TG_MCP_EVENT_LIST_CHANGED:
-        /* A runner's agent asks again by itself: it is told at once. */
+        /*
+         * The agent of a runner fetches the list itself, so that it is
+         * notified at once.
+         */
         if (bridge->parent.caller.dialect->has_implicit_list_changed) {
             tg_peer_notify_list_changed(&bridge->peer);
         }

@@ -1,12 +1,19 @@
+/*
+ * Requests of the agent that wait for the parent: tools/call and tools/list.
+ */
 #include "bridge/tg_bridge.h"
 
 #include "catalog/tg_tool_result_repair.h"
 
 #include <stdio.h>
 
-/* --- all of them, in the order in which the agent asked --- */
+/* --- requests, in the order in which the agent sent them --- */
 
-/* The peer's calls are they, newest first: the oldest, or the one behind. */
+/*
+ * Returns the request after `request`, or the oldest one for NULL.  The
+ * requests are the hosts of the peer's calls, which are sorted from the newest
+ * to the oldest.
+ */
 static tg_bridge_request_t *
 tg_bridge_requests_find_next(const tg_bridge_t *bridge,
                              const tg_bridge_request_t *request)
@@ -49,7 +56,7 @@ tg_bridge_request_free(tg_bridge_request_t *request)
     tg_free(tg_alloc_libc(), request);
 }
 
-/* --- ends: each answers the agent and frees the request --- */
+/* --- responses: each function answers the agent and frees the request --- */
 
 static void
 tg_bridge_request_complete(tg_bridge_request_t *request, tg_outcome_t outcome)
@@ -61,7 +68,7 @@ tg_bridge_request_complete(tg_bridge_request_t *request, tg_outcome_t outcome)
     tg_call_respond(call, &outcome);
 }
 
-/* An MCP error of the bridge's own: -32603. */
+/* Answers with an error of the bridge: JSON-RPC code -32603. */
 static void
 tg_bridge_request_fail(tg_bridge_request_t *request, const char *text)
 {
@@ -81,7 +88,7 @@ tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
         return;
     }
 
-    /* What is right is between the tool and the agent. */
+    /* Only the form of a result is repaired, not its content. */
     tg_buf_init(&text, tg_alloc_libc());
     (void) tg_tool_result_repair(result, &text);
 
@@ -97,7 +104,7 @@ tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
     tg_buf_deinit(&text);
 }
 
-/* The parent's own error, passed on as it is. */
+/* Forwards the parent's error unchanged. */
 static void
 tg_bridge_request_forward_error(tg_bridge_request_t *request,
                                 const tg_response_t *answer)
@@ -109,7 +116,7 @@ tg_bridge_request_forward_error(tg_bridge_request_t *request,
     tg_call_respond_error(call, answer->code, answer->message, answer->data);
 }
 
-/* The same in words of the bridge, which are given up. */
+/* Answers with an error text of the bridge, and frees the text. */
 static void
 tg_bridge_request_fail_with_text(tg_bridge_request_t *request,
                                  tg_failure_t failure, tg_buf_t *text)
@@ -128,7 +135,10 @@ tg_bridge_request_fail_with_text(tg_bridge_request_t *request,
     tg_buf_deinit(text);
 }
 
-/* What a tool raised (ipc) becomes a failed result that names its class. */
+/*
+ * Answers with an exception of a tool (ipc): a failed result that names the
+ * exception's class.
+ */
 static void
 tg_bridge_request_fail_exception(tg_bridge_request_t *request,
                                  const tg_response_t *answer)
@@ -147,8 +157,8 @@ tg_bridge_request_fail_exception(tg_bridge_request_t *request,
 }
 
 /*
- * It was with the parent when the connection ended: nobody knows how far it
- * came, so only the agent may decide to do it again.
+ * Answers a call that the parent had when the connection was lost.  The call
+ * may have been executed, so that only the agent may decide to retry it.
  */
 static void
 tg_bridge_request_fail_lost(tg_bridge_request_t *request)
@@ -218,7 +228,7 @@ tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
     }
 }
 
-/* --- from the agent --- */
+/* --- requests --- */
 
 static tg_bridge_request_t *
 tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
@@ -259,7 +269,7 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     return request;
 }
 
-/* Whoever waits for a parent that does not come will be told. */
+/* Starts the grace period, after which waiting requests are failed. */
 static void
 tg_bridge_wait_for_parent(tg_bridge_t *bridge)
 {
@@ -272,7 +282,7 @@ tg_bridge_wait_for_parent(tg_bridge_t *bridge)
                               bridge->options->grace);
     }
 
-    /* It is asked for now, however long the wait was to be. */
+    /* A request connects at once, without waiting for the next attempt. */
     if (bridge->parent.state == TG_UV_CLIENT_WAITING) {
         tg_uv_client_connect(&bridge->parent);
     }
@@ -304,7 +314,10 @@ tg_bridge_request_send(void *host, tg_uv_request_t *uv_request)
     request = (tg_bridge_request_t *) uv_request;
     tg_bridge_update_hello(bridge);
 
-    /* Its number is its token: the agent's may be anything. */
+    /*
+     * The request's number is the progress token, since the agent's may be any
+     * value.
+     */
     rc = tg_mcp_client_call_tool(&bridge->mcp, &request->call_params,
                                  request->has_progress ? request->seq : 0,
                                  uv_request, &uv_request->id);
@@ -370,8 +383,8 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
     other = NULL;
 
     /*
-     * ipc cannot say it, and until the answer came nothing else could be
-     * called: a client that goes away is the word for it.
+     * ipc has no cancellation, and executes no other call until this one is
+     * answered: closing the connection cancels the call.
      */
     if (request->uv_request.is_sent
         && bridge->parent.caller.dialect->is_sequential) {
@@ -386,7 +399,7 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
     tg_bridge_request_free(request);
 }
 
-/* --- all at once --- */
+/* --- all requests --- */
 
 void
 tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
@@ -398,7 +411,10 @@ tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
     {
         next = tg_bridge_requests_find_next(bridge, request);
 
-        /* Without its list the agent may show no tools: tell it of the next. */
+        /*
+         * After this error the agent may show no tools, so that it must be
+         * notified of the next list.
+         */
         if (request->is_list) {
             bridge->sent_list_digest = 0;
             tg_bridge_request_fail(request, bridge->why);
@@ -446,7 +462,10 @@ tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                 bridge->sent_list_digest = tg_catalog_digest(bridge->tools);
             }
 
-            /* Its cursor must live until the list is rendered. */
+            /*
+             * The response uses the cursor, so that the request is freed after
+             * it.
+             */
             tg_call_respond_list(request->call, request->cursor);
             tg_bridge_request_free(request);
         }

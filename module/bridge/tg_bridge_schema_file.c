@@ -1,3 +1,6 @@
+/*
+ * The list of tools from a schema file, for a parent that speaks ipc.
+ */
 #include "bridge/tg_bridge.h"
 
 #include "schema/tg_pattern.h"
@@ -5,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Logs what agents could not read of the parent's list. */
+/* Logs a repair of a listed tool, or a tool that was left out. */
 static void
 tg_bridge_list_log_repair(void *ctx, tg_str_t name, tg_str_t why,
                           int is_left_out)
@@ -56,8 +59,8 @@ tg_bridge_schema_file_read(const char *path, tg_buf_t *text)
 }
 
 /*
- * Adds one tool of a schema file as an element of tools/list.  NULL, or what
- * is wrong with it, static.
+ * Appends a tool of a schema file as an element of tools/list.  Returns NULL,
+ * or a static text that says what is wrong.
  */
 static const char *
 tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
@@ -107,7 +110,10 @@ tg_bridge_schema_file_explain(const tg_json_cursor_t *json, tg_str_t text,
     tg_buf_deinit(&place);
 }
 
-/* Makes a tools array of the text of a schema file: 0, or -1 and why. */
+/*
+ * Converts the text of a schema file to an array of tools.  Returns 0, or -1
+ * with the reason in why.
+ */
 static int
 tg_bridge_schema_file_parse(tg_str_t text, tg_buf_t *array, char *why,
                             size_t size)

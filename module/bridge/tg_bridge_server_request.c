@@ -1,15 +1,15 @@
 /*
- * What the parent asks of the agent, on its way there and back: requests of
- * MCP's legacy versions, for a user, a model or folders.
+ * Requests of the parent to the agent, and the agent's responses: requests of
+ * MCP's legacy versions, for user input, sampling or roots.
  */
 #include "bridge/tg_bridge.h"
 
-/* A request of the parent's that the agent has. */
+/* A request of the parent that the agent has not answered yet. */
 struct tg_bridge_server_request_s {
     tg_bridge_server_request_t *next;
     uint64_t tag;
     size_t id_len;
-    char id[]; /* raw, the parent's */
+    char id[]; /* raw id of the parent's request */
 };
 
 static tg_bridge_server_request_t **
@@ -39,7 +39,7 @@ tg_bridge_server_request_remove(tg_bridge_server_request_t **at)
     tg_free(tg_alloc_libc(), server_request);
 }
 
-/* NULL: no memory. */
+/* Adds a request with this raw id.  Returns NULL if there is no memory. */
 static tg_bridge_server_request_t *
 tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
 {
@@ -59,9 +59,13 @@ tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
     return server_request;
 }
 
-/* --- the parent asks --- */
+/* --- requests of the parent --- */
 
-/* TG_OK, or why the agent was not asked. */
+/*
+ * Forwards a request to the agent.  Returns TG_OK, TG_MISSING if the agent
+ * does not support the method, TG_NOMEM, or an error of
+ * tg_peer_send_server_request().
+ */
 static int
 tg_bridge_server_request_forward(tg_bridge_t *bridge,
                                  const tg_message_t *message)
@@ -147,7 +151,7 @@ tg_bridge_cancel_server_requests(tg_bridge_t *bridge)
     }
 }
 
-/* --- the agent answers --- */
+/* --- responses of the agent --- */
 
 void
 tg_bridge_on_agent_response(void *host, uint64_t tag,
