@@ -1,5 +1,5 @@
 /*
- * Does the bridge come up, as an agent would start it?
+ * Starts the bridge as an agent would, and checks that it lists the tools.
  */
 #include "lib/tg_bridge_command.h"
 
@@ -16,21 +16,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The end of what it writes to stderr. */
+/*
+ * Number of bytes from the end of the bridge's stderr that an error includes.
+ */
 #define TG_BRIDGE_STDERR_TAIL_MAX 1024
-/* ms that it has to leave when it was asked to. */
+/* Time for the bridge to exit after the end of its input, in ms. */
 #define TG_BRIDGE_EXIT_TIMEOUT_MS 2000
-/* ms between two looks whether it has. */
+/* Interval of the checks whether the bridge has exited, in ms. */
 #define TG_BRIDGE_EXIT_POLL_MS 5
 
 extern char **environ;
 
 typedef struct {
-    int fd;  /* its stdin and stdout */
-    int err; /* its stderr */
+    int fd;  /* stdin and stdout of the bridge */
+    int err; /* stderr of the bridge; -1: closed */
     pid_t pid;
-    int64_t deadline; /* ms */
-    tg_buf_t out;     /* the line that it is in the midst of */
+    int64_t deadline; /* CLOCK_MONOTONIC, in ms */
+    tg_buf_t out;     /* incomplete line of stdout */
     char tail[TG_BRIDGE_STDERR_TAIL_MAX];
     size_t ntail;
     int is_up;
@@ -54,7 +56,7 @@ tg_bridge_check_now(void)
     return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* --- starting --- */
+/* --- start --- */
 
 static int
 tg_bridge_check_spawn(tg_bridge_check_t *check,
@@ -120,7 +122,7 @@ tg_bridge_check_start(tg_bridge_check_t *check,
     return rc;
 }
 
-/* --- listening --- */
+/* --- output of the bridge --- */
 
 static void
 tg_bridge_check_append_tail(tg_bridge_check_t *check, const char *text,
@@ -143,7 +145,10 @@ tg_bridge_check_append_tail(tg_bridge_check_t *check, const char *text,
     check->ntail += n;
 }
 
-/* 1: it is the last of what it was asked. */
+/*
+ * Handles a message of the bridge.  Returns 1 after an error or the last
+ * answer, else 0.
+ */
 static int
 tg_bridge_check_on_message(tg_bridge_check_t *check, tg_str_t line)
 {
@@ -166,7 +171,7 @@ tg_bridge_check_on_message(tg_bridge_check_t *check, tg_str_t line)
     return check->is_up;
 }
 
-/* 1: there is no more to wait for. */
+/* Reads stdout of the bridge.  Returns 1 if the check is decided, else 0. */
 static int
 tg_bridge_check_read_stdout(tg_bridge_check_t *check)
 {
@@ -253,9 +258,9 @@ tg_bridge_check_wait(tg_bridge_check_t *check, int timeout)
     }
 }
 
-/* --- the end --- */
+/* --- end --- */
 
-/* It leaves with its agent; who does not is killed. */
+/* Closes the bridge's input, and kills a bridge that does not exit in time. */
 static void
 tg_bridge_check_stop(tg_bridge_check_t *check)
 {
@@ -288,7 +293,7 @@ tg_bridge_check_stop(tg_bridge_check_t *check)
 
     (void) close(check->fd);
 
-    /* It may go on without any of them. */
+    /* The bridge may continue to run after closing its descriptors. */
     while (waitpid(check->pid, &status, WNOHANG) == 0) {
         if (tg_bridge_check_now() >= check->deadline) {
             (void) kill(check->pid, SIGKILL);
@@ -309,7 +314,7 @@ tg_bridge_check_get_result(tg_bridge_check_t *check)
         return 0;
     }
 
-    /* Its lines in one. */
+    /* Joins the lines of stderr. */
     for (text = tg_str(check->tail, 0); text.len < check->ntail; text.len++) {
         if (check->tail[text.len] == '\n') {
             check->tail[text.len] = ' ';
@@ -355,7 +360,7 @@ toolgate_check_bridge(toolgate_server_t *server, int timeout)
     tg_buf_init(&check.out, tg_alloc_libc());
     check.deadline = tg_bridge_check_now() + timeout;
 
-    /* A bridge that has ended by now is told by its silence. */
+    /* If the bridge has exited already, its missing answer shows that. */
     (void) !send(check.fd, tg_bridge_check_requests,
                  sizeof(tg_bridge_check_requests) - 1, MSG_NOSIGNAL);
     tg_bridge_check_wait(&check, timeout);

@@ -1,5 +1,5 @@
 /*
- * What an agent is told so that it starts the bridge, and where that is.
+ * The command line of the bridge, and the agent's config that contains it.
  */
 #include "lib/tg_bridge_command.h"
 
@@ -14,7 +14,10 @@
 
 #define TG_BRIDGE_PROGRAM "toolgate-bridge"
 
-/* DIR/WHERE, as an absolute path without links: 1, or 0: there is none. */
+/*
+ * Stores the absolute path, without links, of DIR/WHERE.  Returns 1, or 0 if
+ * there is no such program.
+ */
 static int
 tg_bridge_path_find_at(const char *dir, size_t len, const char *where,
                        char path[PATH_MAX])
@@ -28,7 +31,10 @@ tg_bridge_path_find_at(const char *dir, size_t len, const char *where,
            && realpath(text, path) != NULL;
 }
 
-/* Beside the object that this is in, or where that was installed. */
+/*
+ * Searches for the bridge beside a program or library, or in the bin folder
+ * that belongs to it.
+ */
 static int
 tg_bridge_path_find_near(const char *object, char path[PATH_MAX])
 {
@@ -125,7 +131,10 @@ tg_bridge_path_has_name(const char *path)
     return strcmp(slash != NULL ? slash + 1 : path, TG_BRIDGE_PROGRAM) == 0;
 }
 
-/* By its name, or that of what it is a link to: others know no options. */
+/*
+ * Checks the file name of a bridge, or of the file that a link points to.
+ * Bridges of other projects do not support our options.
+ */
 static int
 tg_bridge_path_is_toolgate(const char *path)
 {
@@ -150,7 +159,10 @@ tg_bridge_command_init(toolgate_server_t *server, tg_bridge_command_t *command)
     memcpy(command->schema, server->files.schema, sizeof(command->schema));
     rc = tg_bridge_path_choose(server, command->path);
 
-    /* Progress, instructions and changed lists: ipc has none of them. */
+    /*
+     * The dialect ipc has no progress, instructions or notifications of
+     * changed lists, so that JSON-RPC is preferred.
+     */
     command->dialect = rc != 0 || !tg_bridge_path_is_toolgate(command->path)
                            ? NULL
                        : server->conf.dialect == TG_DIALECT_AUTO
@@ -172,7 +184,7 @@ tg_bridge_command_get_argv(const tg_bridge_command_t *command,
     words[5] = NULL;
 }
 
-/* --- as JSON --- */
+/* --- agent config --- */
 
 static int
 tg_agent_config_write_json(toolgate_server_t *server, tg_buf_t *json)

@@ -1,5 +1,5 @@
 /*
- * How the bridge of a server is started.
+ * The command line that starts the bridge of a server.
  */
 #ifndef TG_BRIDGE_COMMAND_H
 #define TG_BRIDGE_COMMAND_H
@@ -8,26 +8,34 @@
 
 #include <limits.h>
 
-/* An address in the object that the library is in. */
+/*
+ * An address within the shared object that contains this library, for
+ * dladdr().
+ */
 #define TG_BRIDGE_LIBRARY_ADDRESS ((void *) (uintptr_t) toolgate_agent_config)
 
 typedef struct {
     char path[PATH_MAX];
     char socket[TG_SOCKET_PATH_SIZE];
     char schema[sizeof(((tg_server_files_t *) 0)->schema)];
-    const char *dialect; /* that it speaks with the server; NULL: its own */
+    /* dialect to speak with the server; NULL: the bridge's default */
+    const char *dialect;
 } tg_bridge_command_t;
 
-/* Its words at most, and NULL behind them. */
+/* Largest number of arguments, with the terminating NULL. */
 #define TG_BRIDGE_ARGV_MAX 6
 
-/* Locked: 0, or an error, told. */
+/*
+ * Chooses the bridge program and its arguments.  Requires tg_lib_lock().
+ * Returns 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
+ */
 int tg_bridge_command_init(toolgate_server_t *server,
                            tg_bridge_command_t *command);
 
 /*
- * The words, which live as long as the command: socket and schema file come
- * first, as other bridges take them, too.
+ * Fills words with the argv of the bridge, terminated by NULL.  The words are
+ * valid as long as the command.  Socket and schema file come first, as bridges
+ * of other projects expect.
  */
 void tg_bridge_command_get_argv(const tg_bridge_command_t *command,
                                 const char *words[TG_BRIDGE_ARGV_MAX]);

@@ -1,5 +1,5 @@
 /*
- * A client: its options, and from opening to closing.
+ * A client of the public API: its options, open and close.
  */
 #include "lib/tg_client.h"
 
@@ -42,7 +42,10 @@ static const char *const tg_client_options[] = {
     [TG_OPTION_VERSION + 1] = NULL,
 };
 
-/* Sets what the client tells servers of itself, which they keep if it fits. */
+/*
+ * Sets the name or version that the client sends in clientInfo.  The limit is
+ * the length up to which servers keep the text.
+ */
 static int
 tg_client_set_identity(const char *option, const char *value, size_t max,
                        char **text)
@@ -107,7 +110,10 @@ tg_client_set_option(toolgate_client_t *client, int option, const char *value)
     return rc;
 }
 
-/* Locks; 0, or an error and nothing is locked: what cannot change now. */
+/*
+ * Acquires the lock if the client is closed.  Returns 0, or TOOLGATE_ERR_STATE
+ * with toolgate_error() set and the lock not held.
+ */
 static int
 tg_client_lock_if_closed(const toolgate_client_t *client)
 {
@@ -249,9 +255,12 @@ toolgate_client_new(const char *address)
     return client;
 }
 
-/* --- opening --- */
+/* --- open --- */
 
-/* Returns who the client is as a clientInfo; NULL: no memory. */
+/*
+ * Returns the clientInfo of the client as JSON, or NULL if there is no memory.
+ * The caller frees the string.
+ */
 static char *
 tg_client_make_info(const toolgate_client_t *client)
 {
@@ -279,7 +288,10 @@ tg_client_make_info(const toolgate_client_t *client)
     return text;
 }
 
-/* Locked: its line, but for what opens it. */
+/*
+ * Creates the connection of a client, without opening it.  Requires
+ * tg_lib_lock().
+ */
 static int
 tg_client_conn_new(const toolgate_client_t *client, tg_client_conn_t **result)
 {
@@ -333,7 +345,9 @@ tg_client_conn_new(const toolgate_client_t *client, tg_client_conn_t **result)
     return 0;
 }
 
-/* Locked. */
+/*
+ * Opens a client without waiting for the connection.  Requires tg_lib_lock().
+ */
 static int
 tg_client_open(toolgate_client_t *client)
 {
@@ -414,7 +428,7 @@ toolgate_client_open(toolgate_client_t *client)
     return rc;
 }
 
-/* --- closing --- */
+/* --- close --- */
 
 static int
 tg_client_check_process(const toolgate_client_t *client)
@@ -473,7 +487,7 @@ toolgate_client_free(toolgate_client_t *client)
     free(client);
 }
 
-/* --- in between --- */
+/* --- connection and event loop --- */
 
 tg_client_conn_t *
 tg_client_get_conn(const toolgate_client_t *client, int *rc)

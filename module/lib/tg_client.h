@@ -1,14 +1,14 @@
 /*
- * A client as the program has it, and the line of one that is open: its loop,
- * its connection, its questions.
+ * A client of the public API, and the connection of an open client: its event
+ * loop, its socket, its requests.
  *
- *   tg_client.c       options, and from opening to closing
- *   tg_client_request.c   what threads ask
- *   tg_client_conn.c  the connection, in the loop's thread
- *   tg_client_waiter.c       who waits for that
+ *   tg_client.c          options, open and close
+ *   tg_client_request.c  requests of the program's threads
+ *   tg_client_conn.c     the connection, in the loop's thread
+ *   tg_client_waiter.c   a thread's wait for the loop
  *
- * A line begins with a run, which has the loop; who frees the one frees the
- * other.
+ * A tg_client_conn_t begins with its tg_runtime_t, which owns the event loop;
+ * tg_runtime_free() frees both.
  */
 #ifndef TG_CLIENT_H
 #define TG_CLIENT_H
@@ -16,22 +16,36 @@
 #include "lib/tg_runtime.h"
 #include "transport/tg_uv_client.h"
 
-/* Ms for an answer, and for a server to come back, where nobody says. */
+/*
+ * Default timeout of a request, and default wait for a lost server to come
+ * back, in ms.
+ */
 #define TG_CLIENT_TIMEOUT_DEFAULT 30000
 #define TG_CLIENT_GRACE_DEFAULT 3000
-/* Ms for an address to answer, and the server behind it to say a word. */
+/*
+ * Default timeout for connecting and for the first message of the server, in
+ * ms.
+ */
 #define TG_CLIENT_CONNECT_TIMEOUT_DEFAULT 10000
-/* The largest message: more than Toolgate lets anybody send. */
+/* Default limit of a message in bytes; Toolgate sends no larger messages. */
 #define TG_CLIENT_MAX_FRAME_DEFAULT 67108864
-/* Of an answer's copy, what is kept for the next one. */
+/*
+ * Bytes of the buffer for copies of answers that are kept for the next answer.
+ */
 #define TG_CLIENT_BUFFER_KEEP 65536
 
-/* A call's number, of its count; other numbers of calls are smaller. */
+/*
+ * Returns the number of a client's request, given its count.  The top bit
+ * keeps the number apart from the numbers of a server's calls.
+ */
 #define TG_CLIENT_CALL_NUMBER(count) (UINT64_C(1) << 63 | (uint64_t) (count))
 
 typedef struct tg_client_conn_s tg_client_conn_t;
 
-/* What a client's options say of its lines. */
+/*
+ * Settings that a connection copies from the options of its client; times are
+ * in ms.
+ */
 typedef struct {
     uint64_t timeout;
     uint64_t grace;
@@ -45,50 +59,50 @@ typedef struct {
     void *progress_data;
 } tg_client_config_t;
 
-/* Who waits for an answer, or for a connection.  Locked. */
+/* A thread's wait for an answer or a connection.  Guarded by the lock. */
 typedef struct {
     pthread_cond_t cond;
     int is_done;
     int code;
-    char *result; /* NULL: none */
-    char *why;    /* of an error; NULL: no memory */
+    char *result; /* NULL: no result */
+    char *why;    /* message of an error; NULL: out of memory */
 } tg_waiter_t;
 
-/* The loop's, once it has taken it up. */
+/* A request.  Owned by the loop once the loop has taken its command. */
 struct tg_client_request_s {
     tg_uv_request_t uv_request;
-    tg_client_request_t *next; /* of the line */
+    tg_client_request_t *next; /* list of the connection */
     tg_client_request_t *prev;
     tg_mcp_list_t list;
     toolgate_call_t call;
     uint64_t timeout;
-    uint64_t deadline; /* the loop's time; 0: none */
+    uint64_t deadline; /* in ms of the loop's clock; 0: none */
     toolgate_answered_pt on_response;
     void *data;
-    char text[]; /* what the question is made of */
+    char text[]; /* name, params and further members of the request */
 };
 
 struct tg_client_conn_s {
     tg_runtime_t runtime;
     tg_uv_client_t client;
     tg_uv_endpoint_t endpoint;
-    char *address; /* where place's text is */
-    char *info;    /* the client's clientInfo */
+    char *address; /* storage of endpoint.text */
+    char *info;    /* JSON of the client's clientInfo */
     tg_client_config_t conf;
-    tg_waiter_t *opener; /* locked, as the next three */
+    tg_waiter_t *opener; /* guarded by the lock, as the next three members */
     int is_connected;
-    int fd; /* of its socket, or -1 */
+    int fd; /* descriptor of the socket, or -1 */
     tg_file_id_t id;
     uint64_t grace_until;
-    char why[TG_UV_EXPLAIN_SIZE]; /* there is no connection */
+    char why[TG_UV_EXPLAIN_SIZE]; /* reason why there is no connection */
     tg_client_request_t *first;
     tg_client_request_t *last;
 };
 
 struct toolgate_client_s {
-    toolgate_client_t *next; /* of all that are open */
+    toolgate_client_t *next; /* list of all open clients */
     toolgate_client_t *prev;
-    char *address; /* NULL: found */
+    char *address; /* NULL: default */
     char *ca;
     char *certificate;
     char *key;
@@ -96,24 +110,33 @@ struct toolgate_client_s {
     char *name; /* NULL: "libtoolgate" */
     char *version;
     tg_loop_type_t loop;
-    uv_loop_t *uv; /* of TG_LOOP_UV */
+    uv_loop_t *uv; /* for TG_LOOP_UV */
     tg_client_config_t conf;
-    pid_t pid;              /* who opened it */
-    tg_client_conn_t *conn; /* NULL: it is not open */
-    tg_runtime_t
-        *ended; /* of TG_LOOP_THREAD: its thread was not waited for yet */
+    pid_t pid;              /* process that opened the client */
+    tg_client_conn_t *conn; /* NULL: the client is not open */
+    /*
+     * For TG_LOOP_THREAD: closed runtime whose thread must still be joined, or
+     * NULL.
+     */
+    tg_runtime_t *ended;
 };
 
 /* --- tg_client.c --- */
 
-/* Locked: its line, or NULL and an error, told, in *rc. */
+/*
+ * Returns the connection of an open client.  Requires tg_lib_lock().  Returns
+ * NULL and sets *rc and toolgate_error() if the client is not open or was
+ * opened by another process.
+ */
 tg_client_conn_t *tg_client_get_conn(const toolgate_client_t *client, int *rc);
 
 /* --- tg_client_waiter.c --- */
 
 /*
- * Until somebody has ended the wait: in a callback, or a loop of libuv's,
- * nobody may.  Locked; its code, with toolgate_error().
+ * Waits until tg_waiter_complete() is called.  Requires tg_lib_lock(), which
+ * is released during the wait.  Must not be called in a callback, nor with a
+ * libuv loop of the program.  Returns the code of the waiter, with
+ * toolgate_error() set.
  */
 int tg_client_conn_wait(tg_client_conn_t *conn, tg_waiter_t *waiter);
 
@@ -121,28 +144,44 @@ void tg_waiter_init(tg_waiter_t *waiter);
 void tg_waiter_deinit(tg_waiter_t *waiter);
 
 /*
- * Ends the wait, with the result, which is the waiter's then, or NULL, and
- * toolgate_error() of a code that is one.  Locked.
+ * Ends a wait with a code and a result, which is then owned by the waiter, or
+ * NULL.  For an error code, copies the text of toolgate_error().  Requires
+ * tg_lib_lock().
  */
 void tg_waiter_complete(tg_waiter_t *waiter, int code, char *result);
 
 /* --- tg_client_conn.c --- */
 
-/* With run, place and conf set: opens its client. */
+/* Starts to connect.  Requires runtime, endpoint and conf to be set. */
 void tg_client_conn_open(tg_client_conn_t *conn);
 
-/* What a line is asked, by an order; with NULL it is closed. */
+/*
+ * Executes a command that sends a request.  With runtime NULL the client is
+ * closed, and the request fails.
+ */
 void tg_client_conn_run_request(tg_runtime_t *runtime,
                                 tg_runtime_command_t *command);
+
+/*
+ * Executes a command that cancels a request; has no effect with runtime NULL.
+ */
 void tg_client_conn_run_cancel(tg_runtime_t *runtime,
                                tg_runtime_command_t *command);
 
-/* Of a run: frees what the line has. */
+/*
+ * Frees what a connection owns, but not its runtime: the runtime's release().
+ */
 void tg_client_conn_free(tg_runtime_t *runtime);
 
 /* --- tg_fork.c --- */
 
+/*
+ * Adds a client to the list of open clients, for fork().  Requires
+ * tg_lib_lock().
+ */
 void tg_client_register(toolgate_client_t *client);
+
+/* Removes a client from the list of open clients.  Requires tg_lib_lock(). */
 void tg_client_unregister(toolgate_client_t *client);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A client's connection, and what is asked on it, in the loop's thread.
+ * A client's connection and its requests, in the loop's thread.
  */
 #include "lib/tg_client.h"
 
@@ -10,12 +10,15 @@
 
 #include <stdlib.h>
 
-/* Of the text of an error, of what the server says. */
+/* Longest error text that is copied from a message of the server, in bytes. */
 #define TG_CLIENT_ERROR_TEXT_MAX 1024
 
-/* --- ends of a question --- */
+/* --- end of a request --- */
 
-/* A copy with a zero behind it, until the next one; "": there is no memory. */
+/*
+ * Returns a copy of text that ends with a zero byte and is valid until the
+ * next call, or NULL if there is no memory.
+ */
 static const char *
 tg_client_conn_copy_text(tg_client_conn_t *conn, tg_str_t text)
 {
@@ -29,7 +32,10 @@ tg_client_conn_copy_text(tg_client_conn_t *conn, tg_str_t text)
     return tg_buf_has_failed(scratch) ? NULL : scratch->data;
 }
 
-/* Whoever asked is told, with toolgate_error() of a code that is one. */
+/*
+ * Removes a request and calls its callback.  For an error code,
+ * toolgate_error() must be set.
+ */
 static void
 tg_client_conn_finish_request(tg_client_conn_t *conn,
                               tg_client_request_t *request, int code,
@@ -53,7 +59,7 @@ tg_client_conn_finish_request(tg_client_conn_t *conn,
     free(request);
 }
 
-/* What the server says, as the error's text. */
+/* Sets toolgate_error() to a text of the server. */
 static int
 tg_client_set_server_error(int code, tg_str_t text)
 {
@@ -81,7 +87,7 @@ tg_client_set_server_error_body(int code, tg_str_t body)
     return code;
 }
 
-/* The first text of a result that is an error. */
+/* Sets toolgate_error() to the first text of a result with "isError". */
 static int
 tg_client_set_tool_error(tg_str_t result)
 {
@@ -119,7 +125,10 @@ tg_client_conn_finish_result(tg_client_conn_t *conn,
     tg_client_conn_finish_request(conn, request, code, result);
 }
 
-/* What a JSON-RPC error is here: what was not read is no tool's fault. */
+/*
+ * Returns the TOOLGATE_ERR_... code for a JSON-RPC error.  A message that the
+ * server could not read is not an error of the tool.
+ */
 static int
 tg_client_map_error_code(const tg_response_t *answer)
 {
@@ -227,7 +236,11 @@ tg_client_conn_notify_program(tg_client_conn_t *conn, int is_connected)
     }
 }
 
-/* Is that for who opens it, and for nobody else? */
+/*
+ * Records whether the client is connected, and ends the wait of
+ * toolgate_client_open().  Returns 1 if there was such a wait: then the
+ * program's callback is not called for a failure.
+ */
 static int
 tg_client_conn_set_connected(tg_client_conn_t *conn, int is_connected)
 {
@@ -286,7 +299,7 @@ tg_client_conn_on_lost(void *host, int was_open)
     client = &conn->client;
     now = uv_now(conn->runtime.loop);
 
-    /* What an attempt that is not the last came to is nobody's business. */
+    /* Failed attempts to reconnect are not reported, except the last one. */
     if (was_open) {
         conn->grace_until = now + conn->conf.grace;
     }
@@ -301,7 +314,7 @@ tg_client_conn_on_lost(void *host, int was_open)
     }
 }
 
-/* Before anybody is told. */
+/* Keeps the reason of a disconnect before it is reported. */
 static void
 tg_client_conn_on_disconnect(void *host)
 {
@@ -311,9 +324,9 @@ tg_client_conn_on_disconnect(void *host)
     tg_uv_endpoint_explain_error(&conn->endpoint, conn->client.err, conn->why);
 }
 
-/* --- what it says unasked --- */
+/* --- notifications of the server --- */
 
-/* The token of its call is the call's number. */
+/* Delivers the progress of a call, whose number is the progress token. */
 static void
 tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
 {
@@ -376,7 +389,7 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
                  ? tg_client_conn_copy_text(conn, message->params)
                  : NULL;
 
-    /* Without memory it is lost, as if there were no connection. */
+    /* Without memory the notification is lost, as while disconnected. */
     if (!tg_buf_has_failed(&name)
         && (params != NULL || message->params.data == NULL))
     {
@@ -389,9 +402,12 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
     tg_buf_deinit(&name);
 }
 
-/* --- orders, and time --- */
+/* --- commands and timers --- */
 
-/* What nobody waits for any more is to be sent still. */
+/*
+ * Checks whether the unsent requests, cancelled ones included, exceed the
+ * limit.
+ */
 static int
 tg_client_conn_is_backlog_full(const tg_client_conn_t *conn)
 {
@@ -447,7 +463,7 @@ tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
                          TG_UV_CLIENT_LIST_PAGES_MAX);
     }
 
-    /* Who waited long enough asks whether it is there now. */
+    /* After the grace period a request tries to connect at once. */
     if (client->state == TG_UV_CLIENT_WAITING
         && uv_now(runtime->loop) >= conn->grace_until)
     {
@@ -531,7 +547,7 @@ tg_client_conn_flush(tg_runtime_t *runtime)
     tg_uv_client_flush(&((tg_client_conn_t *) runtime)->client);
 }
 
-/* --- its beginning and its end --- */
+/* --- open and close --- */
 
 static void
 tg_client_conn_stop(tg_runtime_t *runtime)
@@ -580,7 +596,7 @@ tg_client_conn_free(tg_runtime_t *runtime)
 
     conn = (tg_client_conn_t *) runtime;
 
-    /* One that did not open has none. */
+    /* A connection that was not opened has no client. */
     if (conn->client.loop != NULL) {
         tg_uv_client_deinit(&conn->client);
     }

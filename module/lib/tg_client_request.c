@@ -1,5 +1,5 @@
 /*
- * What a program's threads ask by a client.
+ * Requests that the program's threads send with a client.
  */
 #include "lib/tg_client.h"
 
@@ -8,7 +8,9 @@
 
 #include <stdlib.h>
 
-/* Room for the envelope, whatever the id. */
+/*
+ * Space for the JSON-RPC envelope of a request, with the longest id, in bytes.
+ */
 #define TG_CLIENT_REQUEST_ENVELOPE_MAX 256
 
 typedef enum {
@@ -17,7 +19,7 @@ typedef enum {
     TG_CLIENT_REQUEST_LIST
 } tg_client_request_type_t;
 
-/* What is asked, as the program says it. */
+/* A request as the program specifies it. */
 typedef struct {
     tg_client_request_type_t type;
     const char *name;
@@ -27,9 +29,9 @@ typedef struct {
     void *data;
 } tg_client_request_spec_t;
 
-static uint64_t tg_client_request_count; /* locked */
+static uint64_t tg_client_request_count; /* guarded by the lock */
 
-/* --- one question --- */
+/* --- one request --- */
 
 static int
 tg_client_request_check(const tg_client_request_spec_t *spec)
@@ -67,7 +69,10 @@ tg_client_request_check(const tg_client_request_spec_t *spec)
                                   "arguments are a JSON object");
 }
 
-/* The parts of its text, one behind the other. */
+/*
+ * Appends the parts of a request to text: name, params, progress token.  ends
+ * receives the end offset of each part.
+ */
 static void
 tg_client_request_append(const tg_client_request_spec_t *spec,
                          const char *token, tg_buf_t *text, size_t ends[3])
@@ -80,7 +85,7 @@ tg_client_request_append(const tg_client_request_spec_t *spec,
 
     ends[0] = text->len;
 
-    /* In lines, white space that is one's end must not be in them. */
+    /* Frames end with a line feed, so that params must not contain one. */
     if (spec->params != NULL) {
         tg_json_write_compact(text, tg_str_from_cstr(spec->params));
     } else if (spec->type == TG_CLIENT_REQUEST_CALL) {
@@ -98,7 +103,7 @@ tg_client_request_slice(const char *text, size_t from, size_t to)
     return from != to ? tg_str(text + from, to - from) : TG_STR_NONE;
 }
 
-/* NULL: no memory. */
+/* Returns a request with a copy of text, or NULL if there is no memory. */
 static tg_client_request_t *
 tg_client_request_new(const tg_client_request_spec_t *spec,
                       const tg_buf_t *text, const size_t ends[3])
@@ -134,7 +139,7 @@ tg_client_request_new(const tg_client_request_spec_t *spec,
     return request;
 }
 
-/* What a line says of questions, while it was looked at. */
+/* Settings of a connection, copied while the lock was held. */
 typedef struct {
     uint64_t count;
     uint64_t max_frame;
@@ -142,7 +147,10 @@ typedef struct {
     int has_progress;
 } tg_client_request_terms_t;
 
-/* Locked. */
+/*
+ * Returns the settings for the next request, and counts the request.  Requires
+ * tg_lib_lock().
+ */
 static tg_client_request_terms_t
 tg_client_request_get_terms(const tg_client_conn_t *conn)
 {
@@ -154,8 +162,9 @@ tg_client_request_get_terms(const tg_client_conn_t *conn)
 }
 
 /*
- * The order of a question, which may be large: nothing is locked.  0, or an
- * error, told.
+ * Creates the command for a request.  The lock is not held, because copying a
+ * large request takes time.  Returns 0, or a TOOLGATE_ERR_... code with
+ * toolgate_error() set.
  */
 static int
 tg_client_request_make_command(const tg_client_request_terms_t *terms,
@@ -210,7 +219,11 @@ tg_client_request_make_command(const tg_client_request_terms_t *terms,
     return 0;
 }
 
-/* Locked: the line as it is after that, if it is there, has the order. */
+/*
+ * Posts the command to the current connection, which may have changed while
+ * the lock was released.  Requires tg_lib_lock().  Returns the connection, or
+ * frees the command and returns NULL with *rc set.
+ */
 static tg_client_conn_t *
 tg_client_request_post_command(const toolgate_client_t *client,
                                tg_runtime_command_t *command, int *rc)
@@ -233,7 +246,7 @@ tg_client_request_post_command(const toolgate_client_t *client,
     return NULL;
 }
 
-/* --- without waiting --- */
+/* --- requests without waiting --- */
 
 static int
 tg_client_request_begin(const toolgate_client_t *client,
@@ -345,7 +358,7 @@ toolgate_client_cancel(toolgate_client_t *client, toolgate_call_t call)
     return rc;
 }
 
-/* --- waiting --- */
+/* --- requests with waiting --- */
 
 static void
 tg_client_request_on_response(toolgate_call_t call, int code,
@@ -365,7 +378,10 @@ tg_client_request_on_response(toolgate_call_t call, int code,
     tg_lib_unlock();
 }
 
-/* Locked: who would wait for himself? */
+/*
+ * Rejects a wait that would block the loop that sends the answer.  Requires
+ * tg_lib_lock().
+ */
 static int
 tg_client_request_check_wait(const tg_client_conn_t *conn)
 {
@@ -383,7 +399,7 @@ tg_client_request_check_wait(const tg_client_conn_t *conn)
                : 0;
 }
 
-/* Its order goes to the line, and the thread waits. */
+/* Posts a request and waits for the answer. */
 static int
 tg_client_request_send_and_wait(const toolgate_client_t *client,
                                 const tg_client_request_spec_t *spec,
@@ -406,7 +422,10 @@ tg_client_request_send_and_wait(const toolgate_client_t *client,
         return rc;
     }
 
-    /* Who waits asks no more meanwhile: there are as many as threads. */
+    /*
+     * A waiting thread sends no other request, so that the number of threads
+     * bounds these commands; they do not count for the byte limit.
+     */
     command->size = 0;
     tg_lib_lock();
     conn = tg_client_request_post_command(client, command, &rc);

@@ -1,5 +1,5 @@
 /*
- * A thread that waits for what the loop of a client does.
+ * A thread's wait for an answer or a connection of a client.
  */
 #include "lib/tg_client.h"
 
@@ -35,7 +35,10 @@ tg_waiter_complete(tg_waiter_t *waiter, int code, char *result)
     (void) pthread_cond_signal(&waiter->cond);
 }
 
-/* The program's thread runs the loop meanwhile. */
+/*
+ * Runs the loop of TG_LOOP_FD in the waiting thread.  Requires tg_lib_lock(),
+ * which is released meanwhile.
+ */
 static void
 tg_client_conn_run_until_done(tg_client_conn_t *conn, const tg_waiter_t *waiter)
 {

@@ -1,6 +1,6 @@
 /*
- * All servers that are started, and clients that are open: for when the
- * process ends, or has a child.
+ * The lists of started servers and open clients, and what exit() and fork() do
+ * with them: remove files, close inherited connections.
  */
 #include "lib/tg_client.h"
 #include "lib/tg_server.h"
@@ -49,10 +49,10 @@ tg_fork_on_parent(void)
 }
 
 /*
- * What a descriptor leads to is closed, but its number stays taken, unless
- * there is none to take its place: the loop whose it was is in this child's
- * memory still.  A number that has become something else's meanwhile is left
- * alone.
+ * Closes an inherited connection but keeps its descriptor number in use, by
+ * duplicating dead over it: the parent's loop still exists in the child's
+ * memory and refers to the number.  If dead is -1, closes fd.  A number that
+ * now belongs to another file is left alone.
  */
 static void
 tg_fork_replace_fd(int fd, const tg_file_id_t *id, int dead)
@@ -64,7 +64,7 @@ tg_fork_replace_fd(int fd, const tg_file_id_t *id, int dead)
         return;
     }
 
-    /* What this child starts expects something at these numbers. */
+    /* Programs that the child starts expect these descriptors to be open. */
     is_standard = fd <= STDERR_FILENO;
 
     if (is_standard) {
@@ -83,8 +83,8 @@ tg_fork_replace_fd(int fd, const tg_file_id_t *id, int dead)
 }
 
 /*
- * A child has none of the parent's connections: when the parent goes, the
- * other ends are to notice.
+ * Closes the parent's connections in a forked child, so that the other ends
+ * notice when the parent exits.
  */
 static void
 tg_fork_on_child(void)

@@ -1,3 +1,6 @@
+/*
+ * The lock and the errors of the library, and small public functions.
+ */
 #include "lib/tg_lib.h"
 
 #include <errno.h>
@@ -5,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a text; a schema's mistake is the longest. */
+/* Longest error text in bytes; errors in a schema are the longest. */
 #define TG_ERROR_MAX 2048
 
 static pthread_mutex_t tg_lib_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,13 +1,19 @@
+/*
+ * Parsers of option values: times, sizes, words.
+ */
 #include "lib/tg_option.h"
 
 #include "base/tg_suggest.h"
 
 #include <stdlib.h>
 
-/* A time beyond that is a mistake: ten years. */
+/* Largest time in ms: ten years; a longer one is an error. */
 #define TG_OPTION_TIME_MAX UINT64_C(315360000000)
 
-/* Digits at *text, which moves on behind them: 0, or -1. */
+/*
+ * Parses the digits at *text, and moves *text to the end of the number.
+ * Returns 0, or -1 if there is no digit or the number is too large.
+ */
 static int
 tg_option_parse_number(const char **text, uint64_t *number)
 {
@@ -32,7 +38,7 @@ tg_option_parse_number(const char **text, uint64_t *number)
     return 0;
 }
 
-/* What a number with this unit is multiplied with; 0: there is no such. */
+/* Returns the factor of a unit, or 0 if the unit is unknown. */
 static uint64_t
 tg_option_find_unit(const char *unit, const char *const *units,
                     const uint64_t *values)

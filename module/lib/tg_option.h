@@ -1,30 +1,49 @@
 /*
- * Values as they would stand in nginx.conf: 500ms, 5s, 2m, 1h, or off; 4096,
- * 64k, 10m; on and off; one of some words.
+ * Parsers of option values, written as in nginx.conf: times (500ms, 5s, 2m,
+ * 1h, off), sizes (4096, 64k, 10m), on and off, and one of several words.
  */
 #ifndef TG_OPTION_H
 #define TG_OPTION_H
 
 #include "lib/tg_lib.h"
 
-/* Messages of jsonrpc: less than that is no use, more would be kept whole. */
+/*
+ * Bounds of "max_frame" in bytes: smaller messages are of no use, and a
+ * message is kept in memory as a whole.
+ */
 #define TG_MAX_FRAME_MIN 1024
 #define TG_MAX_FRAME_MAX (1024 * 1024 * 1024)
 
 /*
- * All return 0, or TOOLGATE_ERR_ARGUMENT, told: what option cannot be set to.
- * Of words, which end with NULL, *value is which of them it is.
+ * Parses a time or off, which is 0.  Returns 0, or TOOLGATE_ERR_ARGUMENT with
+ * toolgate_error() set.
  */
 int tg_option_parse_time(const char *option, const char *text, uint64_t *ms);
+
+/*
+ * Parses a size from least to most.  Returns 0, or TOOLGATE_ERR_ARGUMENT with
+ * toolgate_error() set.
+ */
 int tg_option_parse_size(const char *option, const char *text, uint64_t least,
                          uint64_t most, uint64_t *value);
+
+/*
+ * Parses one of words, which ends with NULL; *value is the index of the word.
+ * Returns 0, or TOOLGATE_ERR_ARGUMENT with toolgate_error() set.
+ */
 int tg_option_parse_word(const char *option, const char *text,
                          const char *const *words, int *value);
 
-/* A copy of it in the place of *text, which it frees; or no memory. */
+/*
+ * Replaces *text with a copy of value and frees the old string.  Returns 0, or
+ * TOOLGATE_ERR_MEMORY with toolgate_error() set.
+ */
 int tg_option_set_text(const char *value, char **text);
 
-/* Which of these names, which end with NULL, or TOOLGATE_ERR_ARGUMENT. */
+/*
+ * Returns the index of an option in names, which ends with NULL, or
+ * TOOLGATE_ERR_ARGUMENT with toolgate_error() set.
+ */
 int tg_option_find(const char *option, const char *const *names);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The loop of a run: its handles, what threads want of it, and time.
+ * The event loop of a runtime: handles, commands of threads, timers, end.
  */
 #include "lib/tg_runtime.h"
 
@@ -7,9 +7,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* --- orders --- */
+/* --- commands --- */
 
-/* NULL: there is none.  *must_stop: nobody wants it done. */
+/*
+ * Removes the first command from the queue, or returns NULL.  *must_stop is
+ * set if the command must not be executed, because the runtime is being
+ * stopped.
+ */
 static tg_runtime_command_t *
 tg_runtime_take_command(tg_runtime_t *runtime, int *must_stop)
 {
@@ -69,7 +73,7 @@ tg_runtime_on_async(uv_async_t *async)
     }
 }
 
-/* --- time --- */
+/* --- timers --- */
 
 static void
 tg_runtime_run_timers(tg_runtime_t *runtime)
@@ -117,7 +121,7 @@ tg_runtime_on_prepare(uv_prepare_t *prepare)
     while ((session = runtime->dirty) != NULL) {
         runtime->dirty = session->next_dirty;
         tg_session_flush(session);
-        /* What it has served meanwhile was flushed with it. */
+        /* Output that was added during the flush was flushed, too. */
         session->is_dirty = 0;
     }
 
@@ -126,7 +130,7 @@ tg_runtime_on_prepare(uv_prepare_t *prepare)
     }
 }
 
-/* The ticker has done its work by waking who polls. */
+/* Empties the timerfd, whose only purpose is to wake the program's poll(). */
 static void
 tg_runtime_on_timerfd(uv_poll_t *timerfd_poll, int status, int events)
 {
@@ -139,7 +143,7 @@ tg_runtime_on_timerfd(uv_poll_t *timerfd_poll, int status, int events)
     (void) !read(runtime->timerfd, &n, sizeof(n));
 }
 
-/* --- opening --- */
+/* --- open --- */
 
 static void
 tg_runtime_wake(void *host)
@@ -167,7 +171,7 @@ tg_runtime_on_connection(uv_stream_t *listener, int status)
     tg_session_accept(runtime);
 }
 
-/* A handle that is there from now on, and has to be closed. */
+/* Counts a handle that was initialized and must be closed at the end. */
 static int
 tg_runtime_add_handle(tg_runtime_t *runtime, int rc, void *handle)
 {
@@ -179,7 +183,10 @@ tg_runtime_add_handle(tg_runtime_t *runtime, int rc, void *handle)
     return rc;
 }
 
-/* What a loop of the program's would not hear of by its descriptor alone. */
+/*
+ * Opens the timerfd.  Without it, a program that polls the loop's descriptor
+ * would not notice libuv's timers.
+ */
 static int
 tg_runtime_open_timerfd(tg_runtime_t *runtime)
 {
@@ -290,7 +297,10 @@ tg_runtime_open(tg_runtime_t *runtime, int fd)
     if (rc != 0) {
         runtime->loop = NULL;
 
-        /* Without descriptors for the rest of it, libuv leaves that one. */
+        /*
+         * uv_loop_init() leaves this descriptor open if it fails after
+         * creating it, for lack of descriptors.
+         */
         if (runtime->own_loop.backend_fd != -1) {
             (void) close(runtime->own_loop.backend_fd);
         }
@@ -311,9 +321,9 @@ tg_runtime_open(tg_runtime_t *runtime, int fd)
                                       uv_strerror(rc));
 }
 
-/* --- the end --- */
+/* --- end --- */
 
-/* Each client has its answers, a word of farewell, and is closed. */
+/* Ends the calls of each session, sends a shutdown notice, and closes it. */
 static void
 tg_runtime_stop_sessions(tg_runtime_t *runtime)
 {
@@ -334,7 +344,7 @@ tg_runtime_stop_sessions(tg_runtime_t *runtime)
     }
 }
 
-/* Who has not taken his last answers by now will not. */
+/* Closes the clients that have not read their last messages in time. */
 static void
 tg_runtime_on_linger_timeout(uv_timer_t *timer)
 {
@@ -371,7 +381,7 @@ tg_runtime_stop(tg_runtime_t *runtime)
     tg_lib_unlock();
 
     if (runtime->timerfd != -1) {
-        /* One that could not be polled has no handle. */
+        /* If uv_poll_init() failed, there is no handle to stop. */
         if (runtime->timerfd_poll.data != NULL) {
             (void) uv_poll_stop(&runtime->timerfd_poll);
         }

@@ -1,10 +1,11 @@
 /*
- * A server between a start and a stop: its loop, its clients, its calls.  A
- * client (tg_client.h) has its loop likewise.
+ * A server between a start and a stop: its event loop, its clients, its calls.
+ * A client of the public API (tg_client.h) has a runtime, too.
  *
- * All of it belongs to the loop's thread, but for what is marked: that is
- * locked.  Nothing here knows the server, which may be gone before a loop of
- * the program's has closed the last handle.
+ * A runtime belongs to the loop's thread; members that other threads use are
+ * guarded by the lock and marked "locked".  A runtime does not refer to its
+ * server, which may be freed before a loop of the program has closed the last
+ * handle.
  */
 #ifndef TG_RUNTIME_H
 #define TG_RUNTIME_H
@@ -17,15 +18,18 @@
 
 #include <pthread.h>
 
-/* Orders that the loop has not taken up, in bytes. */
+/* Limit of the commands that wait for the loop, in bytes. */
 #define TG_RUNTIME_COMMANDS_MAX (64 * 1024 * 1024)
-/* What a client was told and has not taken, in bytes. */
+/* Limit of the notifications that a client has not read, in bytes. */
 #define TG_SESSION_NOTIFIED_MAX (4 * 1024 * 1024)
-/* ms between two looks at a client that sends no more. */
+/*
+ * Interval of the checks whether a client that has shut down its sending side
+ * has also closed its receiving side, in ms.
+ */
 #define TG_SESSION_HANGUP_CHECK_MS 500
-/* ms that a stop waits for clients to take what they were told last. */
+/* Time that a stop waits for clients to read their last messages, in ms. */
 #define TG_SESSION_LINGER_MS 2000
-/* ms until a client that there was no memory for is accepted after all. */
+/* Delay before a client is accepted after a lack of memory, in ms. */
 #define TG_SESSION_ACCEPT_RETRY_MS 100
 
 typedef enum {
@@ -34,13 +38,13 @@ typedef enum {
     TG_LOOP_UV
 } tg_loop_type_t;
 
-/* What a server's options say of its runs. */
+/* Settings that a runtime copies from the options of its server. */
 typedef struct {
     tg_dialect_t dialect;
     uint64_t max_frame;
     uint64_t max_inflight;
     uint64_t max_clients;
-    uint64_t idle_timeout; /* all in ms, 0: none */
+    uint64_t idle_timeout; /* times in ms, 0: no limit */
     uint64_t frame_timeout;
     uint64_t send_timeout;
     toolgate_cancel_pt cancelled;
@@ -54,49 +58,59 @@ typedef struct tg_session_s tg_session_t;
 typedef struct tg_runtime_command_s tg_runtime_command_t;
 typedef struct tg_client_request_s tg_client_request_t;
 
-/* A descriptor, for who forks; fd -1: there is none. */
+/* A descriptor that a forked child closes; fd -1: none. */
 typedef struct {
     int fd;
     tg_file_id_t id;
 } tg_fd_identity_t;
 
-/* One client. */
+/* A connected client. */
 struct tg_session_s {
     tg_runtime_t *runtime;
-    tg_session_t *next; /* of the run: locked when they change */
+    tg_session_t *next; /* list of the runtime; locked for changes */
     tg_session_t *prev;
     tg_session_t *next_dirty;
     tg_peer_t peer;
-    tg_uv_conn_t conn;     /* unless there is a link */
+    tg_uv_conn_t conn;     /* unused if there is a link */
     toolgate_link_t *link; /* NULL: there is a conn */
-    tg_fd_identity_t in;   /* its descriptors: locked when they change */
-    tg_fd_identity_t out;  /* the same, of a socket */
+    /* The descriptors of conn, equal for a socket; locked for changes. */
+    tg_fd_identity_t in;
+    tg_fd_identity_t out;
     tg_peer_wait_t wait;
-    uint64_t deadline;        /* as the loop has time; 0: none */
-    size_t unsent;            /* when that was set */
-    size_t notified_bytes;    /* bytes of notifications since out was empty */
-    unsigned has_new_frame:1; /* a whole frame came since then */
-    unsigned is_dirty:1;      /* it has output that nobody has flushed */
-    unsigned is_eof:1;        /* it will send no more */
+    uint64_t deadline; /* in ms of the loop's clock; 0: none */
+    size_t unsent;     /* unsent bytes when deadline was set */
+    /* Bytes of notifications since the output was last empty. */
+    size_t notified_bytes;
+    unsigned has_new_frame:1; /* whole frame received since deadline was set */
+    unsigned is_dirty:1;      /* output must be flushed */
+    unsigned is_eof:1;        /* the client has ended its input */
     unsigned is_closed:1;
-    unsigned is_lingering:1; /* until it has taken what it was told last */
+    /* Closed, but the client has yet to read its last messages. */
+    unsigned is_lingering:1;
 };
 
-/* A client in this process; its session and its program hold it. */
+/*
+ * A client within this process.  The session and the program each hold a
+ * reference.
+ */
 struct toolgate_link_s {
-    unsigned refs;         /* locked, as all but the session */
-    tg_runtime_t *runtime; /* NULL: it was stopped, or the client is closed */
-    pid_t pid;             /* of the process that opened it */
-    int has_session;       /* or will have one */
-    atomic_int is_closed;  /* nothing is told any more */
-    tg_runtime_command_t
-        *close_command; /* for its end, so that this needs no memory */
+    unsigned refs; /* locked, as all members but session */
+    /* NULL: the server was stopped, or the client is closed. */
+    tg_runtime_t *runtime;
+    pid_t pid;            /* process that opened the link */
+    int has_session;      /* a session exists or will be created */
+    atomic_int is_closed; /* no more messages are delivered */
+    /* Allocated in advance, so that closing the link needs no memory. */
+    tg_runtime_command_t *close_command;
     tg_session_t *session;
     toolgate_message_pt message;
     void *data;
 };
 
-/* What a thread wants of the loop; done once, by NULL when there is none. */
+/*
+ * A command of a thread for the loop, executed once; with runtime NULL if the
+ * runtime is being stopped.
+ */
 struct tg_runtime_command_s {
     tg_runtime_command_t *next;
     void (*execute)(tg_runtime_t *runtime, tg_runtime_command_t *command);
@@ -104,125 +118,170 @@ struct tg_runtime_command_s {
     toolgate_link_t *link;
     tg_client_request_t *request;
     int fds[2];
-    size_t size; /* bytes that it counts for, until it is taken up */
-    size_t len;  /* of text */
-    size_t at;   /* where its second part begins */
+    /*
+     * Bytes that count for TG_RUNTIME_COMMANDS_MAX until the command is
+     * executed.
+     */
+    size_t size;
+    size_t len; /* length of text */
+    size_t at;  /* offset of the second part of text */
     char text[];
 };
 
 struct tg_runtime_s {
     tg_loop_type_t type;
     uv_loop_t *loop;
-    uv_loop_t own_loop; /* unless it is the program's */
+    uv_loop_t own_loop; /* used unless the loop is the program's */
     pthread_t thread;
     tg_uv_sched_t sched;
     uv_async_t async;
     uv_timer_t timer;
-    uv_prepare_t prepare; /* before the loop waits: output goes out */
+    uv_prepare_t prepare; /* flushes output before the loop waits */
     uv_pipe_t listener;
-    uv_poll_t timerfd_poll; /* of TG_LOOP_FD: when there is time to pass */
+    /*
+     * For TG_LOOP_FD: makes the loop's descriptor readable when a timer is due
+     */
+    uv_poll_t timerfd_poll;
     int timerfd;
-    int listen_fd; /* -1: there is none */
+    int listen_fd; /* -1: none */
     tg_file_id_t listen_id;
-    unsigned nopen; /* handles and clients that must be gone in the end */
+    /* Number of handles and clients to close before the runtime ends. */
+    unsigned nopen;
 
     tg_server_config_t conf;
     tg_server_info_t info;
-    tg_buf_t texts; /* where info's are */
+    tg_buf_t texts; /* storage of the strings of info */
     tg_catalog_t *catalog;
     tg_schema_validator_t *validator;
-    tg_buf_t scratch;    /* the arguments of the call that begins */
-    void *recycled_call; /* memory for the next one, or NULL */
+    tg_buf_t scratch; /* arguments of the call that begins */
+    /* memory of an ended call for the next call, or NULL */
+    void *recycled_call;
     tg_uv_buffer_cache_t buffer_cache;
 
-    tg_session_t *first; /* locked when they change */
+    tg_session_t *first; /* locked for changes */
     tg_session_t *last;
     unsigned nsessions; /* locked */
     unsigned nlingering;
     tg_session_t *dirty;
     tg_mailbox_t mailbox;
-    uint64_t progress_at;     /* when progress is told again; 0: no matter */
-    uint64_t accept_retry_at; /* when a client that waits is; likewise */
-    uint64_t due;             /* what the timer is set for; 0: it is not */
-    void (*run_timers)(tg_runtime_t *runtime); /* it is due; NULL: a server's */
-    void (*ended)(tg_runtime_t *runtime);      /* the last handle is closed */
+    /*
+     * Time of the next progress notifications, in ms of the loop's clock; 0:
+     * none.
+     */
+    uint64_t progress_at;
+    /*
+     * Time to accept a client again after a lack of memory, in ms of the
+     * loop's clock; 0: none.
+     */
+    uint64_t accept_retry_at;
+    /* Time for which timer is set, in ms of the loop's clock; 0: not set. */
+    uint64_t due;
+    /*
+     * Called when timer is due; tg_runtime_open() sets the server's function.
+     */
+    void (*run_timers)(tg_runtime_t *runtime);
+    /* called after the last handle is closed */
+    void (*ended)(tg_runtime_t *runtime);
 
-    /* Of a client, else NULL: before the loop waits; its end; its memory. */
+    /*
+     * For a client, else NULL: called before the loop waits, when the runtime
+     * stops, and when the runtime is freed.
+     */
     void (*flush)(tg_runtime_t *runtime);
     void (*stop)(tg_runtime_t *runtime);
     void (*release)(tg_runtime_t *runtime);
 
-    tg_runtime_command_t *commands; /* locked, as the next two */
+    tg_runtime_command_t *commands; /* locked, as the next two members */
     tg_runtime_command_t **last_command;
     size_t command_bytes;
     int must_stop; /* locked */
-    /* so that nobody locks to see that there are none */
+    /* Lets the loop check for commands without acquiring the lock. */
     atomic_int has_commands;
-    void (*run_commands)(tg_runtime_t *runtime); /* carries them out */
+    void (*run_commands)(tg_runtime_t *runtime); /* executes all commands */
 
-    unsigned ncallbacks;      /* callbacks on the stack */
-    unsigned is_processing:1; /* of TG_LOOP_FD: in toolgate_process() */
+    unsigned ncallbacks; /* depth of nested callbacks of the program */
+    /* For TG_LOOP_FD: toolgate_process() is running. */
+    unsigned is_processing:1;
     unsigned is_stopping:1;
     unsigned is_finished:1; /* the last handle is closed */
 };
 
 /* --- tg_runtime_command.c --- */
 
-/* Two texts, of which each may be absent.  NULL: no memory, told. */
+/*
+ * Creates a command with the text and more, each of which may be empty.
+ * Returns NULL, with toolgate_error() set, if there is no memory.
+ */
 tg_runtime_command_t *tg_runtime_command_new(tg_str_t text, tg_str_t more);
 void tg_runtime_command_free(tg_runtime_command_t *command);
 
-/* Locked: 0 or a TOOLGATE_ERR_..., told; the order is the run's then. */
+/*
+ * Queues a command for the loop.  Requires tg_lib_lock().  On success returns
+ * 0, and the runtime owns the command.  Returns TOOLGATE_ERR_BUSY, with
+ * toolgate_error() set, if too many bytes are queued.
+ */
 int tg_runtime_post_command(tg_runtime_t *runtime,
                             tg_runtime_command_t *command);
 
 /* --- tg_runtime_handles.c --- */
 
-/* Tells the program.  In the loop's thread. */
+/*
+ * Calls the program's report callback.  Must be called in the loop's thread.
+ */
 void tg_runtime_report(tg_runtime_t *runtime, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Something is due at that time, as the loop has it. */
+/*
+ * Sets the timer to the time `at`, in ms of the loop's clock, unless the timer
+ * is set to an earlier time.  UINT64_MAX does nothing.
+ */
 void tg_runtime_schedule(tg_runtime_t *runtime, uint64_t at);
 
-/* One handle, or client, less. */
+/* Counts a handle or client as closed.  The last one ends the runtime. */
 void tg_runtime_unref_handle(tg_runtime_t *runtime);
 
-/* Closes a handle that is open. */
+/* Closes a handle that is initialized; ignores any other handle. */
 void tg_runtime_close_handle(tg_runtime_t *runtime, uv_handle_t *handle);
 
-/* One that lingered has gone. */
+/*
+ * Counts a lingering client as closed.  After the last one, closes the timer.
+ */
 void tg_runtime_end_linger(tg_runtime_t *runtime);
 
-/* Is this a callback of the program's, in its thread?  Locked. */
+/*
+ * Checks whether the caller runs in a callback of the program: for
+ * TG_LOOP_THREAD, in the loop's thread.  Requires tg_lib_lock().
+ */
 int tg_runtime_is_in_callback(const tg_runtime_t *runtime);
 
-/*
- * --- tg_server_call.c: calls; of a session's peer, as tg_peer_ops_t has it ---
- */
+/* --- tg_server_call.c: calls; members of tg_peer_ops_t --- */
 
 void tg_server_call_on_call(void *host, tg_peer_t *peer, tg_request_t *request);
 void tg_server_call_on_cancel(void *host, tg_call_t *deferred);
 
-/* A box of this run has something. */
+/* Delivers the answers and progress that threads have put into the mailbox. */
 void tg_runtime_deliver_mailbox(tg_runtime_t *runtime);
 
-/* Ends those whose time is over; when the next is due, or UINT64_MAX. */
+/*
+ * Ends the calls of a session that have timed out.  Returns the time when the
+ * next call times out, in ms of the loop's clock, or UINT64_MAX.
+ */
 uint64_t tg_session_expire_calls(tg_session_t *session, uint64_t now);
 
-/* The server stops: all calls of a session end. */
+/* Ends all calls of a session with an error, because the server stops. */
 void tg_session_fail_calls(tg_session_t *session);
 
 /* --- tg_server_call_reply.c --- */
 
 /*
- * While the function of a call runs: what it has of its arguments, and whose
- * they are, so that toolgate_argument() finds what was read before.
+ * The call whose handler runs: its arguments and its request, so that
+ * toolgate_argument() need not parse the arguments again.
  */
 typedef struct tg_call_scope_s tg_call_scope_t;
 
 struct tg_call_scope_s {
-    const tg_call_scope_t *outer; /* of another server, in the same thread */
+    /* scope of another server's call, in the same thread */
+    const tg_call_scope_t *outer;
     const char *text;
     const tg_request_t *request;
 };
@@ -234,30 +293,48 @@ void tg_call_scope_leave(const tg_call_scope_t *asked);
 /* --- tg_server_session.c --- */
 
 /*
- * A client at a listener, at two descriptors, or behind a link; when it cannot
- * be served, that is reported.  NULL: it is not.
+ * Serves the client that the listener has reported, or tries again later after
+ * a lack of memory.
  */
 void tg_session_accept(tg_runtime_t *runtime);
+
+/*
+ * Serves a client at two descriptors, which the session owns from now on.  A
+ * failure is reported to the program.
+ */
 void tg_session_open_fds(tg_runtime_t *runtime, int in, int out);
+
+/*
+ * Serves the client of a link.  Returns NULL after reporting a lack of memory.
+ */
 tg_session_t *tg_session_open_link(tg_runtime_t *runtime,
                                    toolgate_link_t *link);
 
-/* A message of a client behind a link. */
+/* Handles a message from the client of a link. */
 void tg_session_handle_message(tg_session_t *session, tg_str_t message);
 
-/* Sends what there is of it, and sets its time. */
+/* Sends the output of a session and updates its deadline. */
 void tg_session_flush(tg_session_t *session);
 
-/* It closes; what there is to say was said. */
+/* Closes a session at once; output that is not sent is dropped. */
 void tg_session_close(tg_session_t *session);
 
-/* The same once the client has taken that; it may linger. */
+/*
+ * Closes a session after its client has read the remaining output.  The
+ * session may linger.
+ */
 void tg_session_close_after_flush(tg_session_t *session);
 
-/* Looks at its time: as tg_session_expire_calls(). */
+/*
+ * Handles a session's deadline if it has passed.  Returns the time of the
+ * deadline if it is in the future, in ms of the loop's clock, else UINT64_MAX.
+ */
 uint64_t tg_session_check_deadline(tg_session_t *session, uint64_t now);
 
-/* It has output, which the run flushes before it waits. */
+/*
+ * Queues a session with output, which the runtime flushes before the loop
+ * waits.
+ */
 static inline void
 tg_session_mark_dirty(tg_session_t *session)
 {
@@ -271,40 +348,72 @@ tg_session_mark_dirty(tg_session_t *session)
 /* --- tg_runtime.c --- */
 
 /*
- * With conf, info and catalogue set, and kind, and loop where it is the
- * program's: opens the handles; fd is listened to from then on, unless it is
- * -1.  0 or a TOOLGATE_ERR_..., told; then all is as before.
+ * Opens the handles of a runtime.  Requires conf, info, catalog and type to be
+ * set, and loop for a loop of the program.  Takes the listening socket fd,
+ * unless fd is -1.  Returns 0 or a TOOLGATE_ERR_... code with toolgate_error()
+ * set; on failure fd is closed or owned by a handle, and the caller calls
+ * tg_runtime_abort_start().
  */
 int tg_runtime_open(tg_runtime_t *runtime, int fd);
 
-/* Closes all: is_over when that is done. */
+/*
+ * Starts to close all sessions and handles; is_finished is set when the last
+ * handle is closed.
+ */
 void tg_runtime_stop(tg_runtime_t *runtime);
 
-/* One that lingered has gone. */
+/*
+ * Counts a lingering client as closed.  After the last one, closes the timer.
+ */
 void tg_runtime_end_linger(tg_runtime_t *runtime);
+
+/* Frees a runtime whose handles are closed. */
 void tg_runtime_free(tg_runtime_t *runtime);
 
 /* --- tg_runtime_thread.c --- */
 
-/* Starts its thread, if it has one: 0, or an error, told. */
+/*
+ * Starts the runtime's thread, for TG_LOOP_THREAD.  Returns 0 or
+ * TOOLGATE_ERR_SYSTEM with toolgate_error() set.
+ */
 int tg_runtime_start_thread(tg_runtime_t *runtime);
 
-/* It did not come to more: its handles are closed.  Locked. */
+/*
+ * Closes the handles of a runtime whose start has failed, and frees the
+ * runtime.  Requires tg_lib_lock(), which is released meanwhile.
+ */
 void tg_runtime_abort_start(tg_runtime_t *runtime);
 
-/* ended, of a run: frees what nobody waits for. */
+/*
+ * Frees a runtime in a libuv loop of the program: the ended() of a runtime.
+ * Other runtimes are freed by the thread that waits for their end.
+ */
 void tg_runtime_on_ended(tg_runtime_t *runtime);
 
-/* Of TG_LOOP_FD: does what there is to do, and says when there is more. */
+/*
+ * Handles all pending events of a TG_LOOP_FD runtime, and arms the timer of
+ * its descriptor.
+ */
 void tg_runtime_process(tg_runtime_t *runtime);
 
 /*
- * It shall end.  Locked: the run when that is for tg_runtime_stop_in_caller(),
- * or NULL, and what tg_runtime_join() waits for in *ended.
+ * Requests the end of a runtime.  Requires tg_lib_lock().  Returns the runtime
+ * if the caller must call tg_runtime_stop_in_caller() after releasing the
+ * lock, else NULL.  For TG_LOOP_THREAD sets *ended, for tg_runtime_join().
  */
 tg_runtime_t *tg_runtime_request_stop(tg_runtime_t *runtime,
                                       tg_runtime_t **ended);
+
+/*
+ * Stops a runtime whose loop belongs to the program, in the thread of the
+ * loop.
+ */
 void tg_runtime_stop_in_caller(tg_runtime_t *runtime);
+
+/*
+ * Waits for the thread of *ended, frees the runtime, and sets *ended to NULL.
+ * Does nothing if *ended is NULL, or in a callback of the runtime.
+ */
 void tg_runtime_join(tg_runtime_t **ended);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * Commands that the program's threads queue for the loop of a runtime.
+ */
 #include "lib/tg_runtime.h"
 
 #include <stdlib.h>
@@ -39,7 +42,7 @@ tg_runtime_command_free(tg_runtime_command_t *command)
 int
 tg_runtime_post_command(tg_runtime_t *runtime, tg_runtime_command_t *command)
 {
-    /* One that is larger than that alone goes as well as many small ones. */
+    /* If nothing is queued, a command of any size is accepted. */
     if (command->size != 0 && runtime->command_bytes != 0
         && runtime->command_bytes + command->size > TG_RUNTIME_COMMANDS_MAX)
     {

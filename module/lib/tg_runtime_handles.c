@@ -1,5 +1,5 @@
 /*
- * What a run has of its loop: time, handles, and callbacks of the program's.
+ * Timer, handles and report callback of a runtime.
  */
 #include "lib/tg_runtime.h"
 
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Of a report. */
+/* Longest report, in bytes. */
 #define TG_REPORT_MAX 2048
 
 void
@@ -26,7 +26,7 @@ tg_runtime_report(tg_runtime_t *runtime, int code, const char *format, ...)
     (void) vsnprintf(text, sizeof(text), format, args);
     va_end(args);
 
-    /* Clients say what some of it is. */
+    /* Reports may contain text of clients: control characters are replaced. */
     buf = tg_buf_make_fixed(visible, sizeof(visible) - 1);
     tg_utf8_append_visible(&buf, tg_str_from_cstr(text), 1);
     visible[buf.len] = '\0';

@@ -1,15 +1,20 @@
 /*
- * Who runs the loop of a run: a thread, or the program.
+ * The thread that runs the loop of a runtime: the library's or the program's.
  */
 #include "lib/tg_runtime.h"
 
 #include <signal.h>
 #include <sys/timerfd.h>
 
-/* Rounds of a loop in toolgate_process(): then others have their turn. */
+/*
+ * Limit of loop iterations in one toolgate_process(), so that the program's
+ * other descriptors are served.
+ */
 #define TG_PROCESS_ITERATIONS_MAX 16
 
-/* Signals are the program's. */
+/*
+ * Blocks all signals but those of faults, since the program handles signals.
+ */
 static void
 tg_thread_block_signals(sigset_t *before)
 {
@@ -55,8 +60,10 @@ tg_runtime_run_until_closed(tg_runtime_t *runtime)
 }
 
 /*
- * libuv writes as anybody does: a client that has gone would be the end of a
- * program that does not ignore SIGPIPE, unless that waits until it is taken.
+ * Blocks SIGPIPE.  libuv's writes to a closed connection raise SIGPIPE, which
+ * would end a program that does not ignore the signal;
+ * tg_thread_restore_sigpipe() consumes a pending SIGPIPE.  Returns 1 if
+ * SIGPIPE was pending already.
  */
 static int
 tg_thread_block_sigpipe(sigset_t *before)
@@ -87,7 +94,10 @@ tg_thread_restore_sigpipe(const sigset_t *before, int was_pending)
     (void) pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* The descriptor is readable when the loop has something to do. */
+/*
+ * Sets the timerfd to the loop's next timeout, so that the loop's descriptor
+ * becomes readable then.
+ */
 static void
 tg_runtime_arm_timerfd(tg_runtime_t *runtime)
 {
@@ -118,7 +128,10 @@ tg_runtime_process(tg_runtime_t *runtime)
     do {
         (void) uv_run(runtime->loop, UV_RUN_NOWAIT);
 
-        /* Before it waits, though the wait is not the loop's. */
+        /*
+         * With UV_RUN_NOWAIT the loop runs its prepare handle before its poll,
+         * so that later output must be flushed here.
+         */
         if (runtime->flush != NULL && !runtime->is_stopping) {
             runtime->flush(runtime);
         }
@@ -138,7 +151,7 @@ tg_runtime_process(tg_runtime_t *runtime)
     tg_thread_restore_sigpipe(&before, was_pending);
 }
 
-/* --- its beginning and its end --- */
+/* --- start and stop --- */
 
 int
 tg_runtime_start_thread(tg_runtime_t *runtime)
@@ -171,7 +184,10 @@ tg_runtime_abort_start(tg_runtime_t *runtime)
         return;
     }
 
-    /* The loop of the program's closes the last handle, and frees it then. */
+    /*
+     * A libuv loop of the program frees the runtime when it closes the last
+     * handle.
+     */
     tg_lib_unlock();
     tg_runtime_stop(runtime);
 

@@ -1,5 +1,5 @@
 /*
- * What a program says of a server: its options, its tools, its callbacks.
+ * A server of the public API: its options, callbacks and file names.
  */
 #include "lib/tg_server.h"
 
@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Calls at once of one client, and clients of one server. */
+/*
+ * Defaults and upper limits of calls in flight per client and of clients per
+ * server; default timeouts in ms.
+ */
 #define TG_MAX_INFLIGHT_DEFAULT 1024
 #define TG_MAX_INFLIGHT_LIMIT 65536
 #define TG_MAX_CLIENTS_DEFAULT 256
@@ -62,7 +65,7 @@ tg_server_set_text(const char *option, const char *value, char **text)
                                   "\"%s\" must be text in UTF-8", option);
 }
 
-/* A path, which is used from wherever the program is by then. */
+/* Sets a path, which must be absolute, as the working directory may change. */
 static int
 tg_server_set_path(const char *option, const char *value, char **text)
 {
@@ -126,7 +129,7 @@ tg_server_set_dialect(toolgate_server_t *server, const char *value)
     return rc;
 }
 
-/* Another directory is another name for its files. */
+/* Sets the directory; the files get new names in the new directory. */
 static int
 tg_server_set_directory(toolgate_server_t *server, const char *value)
 {
@@ -192,7 +195,9 @@ tg_server_check_process(const toolgate_server_t *server)
                    (long) server->pid);
 }
 
-/* What cannot change while clients are there. */
+/*
+ * Rejects a change of settings that must not change while a server is started.
+ */
 static int
 tg_server_check_stopped(const toolgate_server_t *server)
 {
@@ -284,9 +289,12 @@ toolgate_on_report(toolgate_server_t *server, toolgate_report_pt report,
     return rc;
 }
 
-/* --- its beginning and its end --- */
+/* --- creation and destruction --- */
 
-/* A key in an agent's config, and what agents put before tools' names. */
+/*
+ * Checks a server's name, which is a key in an agent's config, and a prefix
+ * that agents add to the names of tools.
+ */
 static int
 tg_server_check_name(const char *name)
 {

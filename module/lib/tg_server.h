@@ -1,5 +1,5 @@
 /*
- * A server as the program has it.  Locked, all of it.
+ * A server of the public API.  All members are guarded by the lock.
  */
 #ifndef TG_SERVER_H
 #define TG_SERVER_H
@@ -7,62 +7,85 @@
 #include "lib/tg_runtime.h"
 
 typedef enum {
-    TG_SERVER_TRANSPORT_STDIO, /* a bridge, at the socket */
-    TG_SERVER_TRANSPORT_SDK    /* the program carries messages */
+    TG_SERVER_TRANSPORT_STDIO, /* a bridge connects to the socket */
+    TG_SERVER_TRANSPORT_SDK    /* the program passes the messages */
 } tg_server_transport_t;
 
 struct toolgate_server_s {
-    toolgate_server_t *next; /* of all that were started */
+    toolgate_server_t *next; /* list of all started servers */
     toolgate_server_t *prev;
-    int is_registered; /* it is among them */
+    int is_registered; /* member of that list */
 
     char *name;
     char *version;
     char *instructions;
-    char *directory; /* NULL: found */
-    char *bridge;    /* likewise */
+    char *directory; /* NULL: default */
+    char *bridge;    /* NULL: default */
     tg_server_transport_t transport;
     tg_loop_type_t loop;
-    uv_loop_t *uv; /* of TG_LOOP_UV */
+    uv_loop_t *uv; /* for TG_LOOP_UV */
     tg_server_config_t conf;
     tg_server_tools_t tools;
 
     int state;
-    int has_files; /* their names were chosen */
+    int has_files; /* the names of the files are chosen */
     tg_server_files_t files;
-    pid_t pid;             /* who started it */
-    tg_runtime_t *runtime; /* NULL: it is not started */
-    tg_runtime_t
-        *ended; /* of TG_LOOP_THREAD: its thread was not waited for yet */
+    pid_t pid;             /* process that started the server */
+    tg_runtime_t *runtime; /* NULL: the server is not started */
+    /*
+     * For TG_LOOP_THREAD: stopped runtime whose thread must still be joined,
+     * or NULL.
+     */
+    tg_runtime_t *ended;
 };
 
 /* --- tg_server.c --- */
 
-/* Chooses names for its files, where there are none: 0 or an error, told. */
+/*
+ * Chooses the names of a server's files, if none are chosen.  Returns 0 or a
+ * TOOLGATE_ERR_... code with toolgate_error() set.
+ */
 int tg_server_choose_files(toolgate_server_t *server);
 
-/* Writes its schema file, where it has one: likewise. */
+/*
+ * Writes the schema file of a server, unless the transport is "sdk".  Returns
+ * 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
+ */
 int tg_server_write_schema_file(toolgate_server_t *server,
                                 const tg_catalog_t *catalog);
 
-/* It is not this process's that started it: an error, told; or 0. */
+/*
+ * Checks that this process started the server.  Returns 0, also if the server
+ * is not started, or TOOLGATE_ERR_STATE with toolgate_error() set.
+ */
 int tg_server_check_process(const toolgate_server_t *server);
 
-/* Frees one that is stopped. */
+/* Frees a server that is stopped. */
 void tg_server_free_stopped(toolgate_server_t *server);
 
 /* --- tg_fork.c --- */
 
-/* From now on exit() and fork() are heard of. */
+/* Installs the handlers for exit() and fork(), once. */
 void tg_server_install_fork_handlers(void);
 
-/* It has files and a run, or is about to; and has not. */
+/*
+ * Adds a server to the list of servers that have files or a runtime.  Requires
+ * tg_lib_lock().
+ */
 void tg_server_register(toolgate_server_t *server);
+
+/*
+ * Removes a server from the list of servers that have files or a runtime.
+ * Requires tg_lib_lock().
+ */
 void tg_server_unregister(toolgate_server_t *server);
 
 /* --- tg_server_lifecycle.c --- */
 
-/* Its loop, if it has one still, ends; unlocked, and not in a callback. */
+/*
+ * Waits for the thread of a stopped runtime, if there is one.  Requires that
+ * the lock is not held; does nothing in a callback of the server.
+ */
 void tg_server_join_runtime(toolgate_server_t *server);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * One call: its arguments are checked, the program is asked, and its answer,
- * now or later, goes to the client.
+ * One call of a tool or method: validates the arguments, calls the program's
+ * handler, and sends the answer, at once or later.
  */
 #include "lib/tg_runtime.h"
 
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* A buffer for arguments from this size on is not kept. */
+/* Largest buffer for arguments that is kept for the next call, in bytes. */
 #define TG_ARGUMENTS_BUFFER_KEEP 65536
 
 typedef struct {
-    tg_pending_call_t pending; /* first */
+    tg_pending_call_t pending; /* first member */
     tg_session_t *session;
-    tg_tool_t *tool;     /* held */
-    tg_call_t *deferred; /* NULL: it is being asked for */
-    uint64_t deadline;   /* 0: none */
+    tg_tool_t *tool;     /* a reference */
+    tg_call_t *deferred; /* NULL: the handler runs */
+    uint64_t deadline;   /* in ms of the loop's clock; 0: none */
     char inline_text[TG_PENDING_CALL_INLINE_MAX];
 } tg_server_call_t;
 
@@ -76,7 +76,10 @@ tg_server_call_validate_args(tg_session_t *session, const tg_tool_t *tool,
 
 /* --- outcomes --- */
 
-/* What the program has put out; text takes what is wrong with it. */
+/*
+ * Parses and validates the output of the program.  The text of an error is
+ * stored in text.
+ */
 static tg_outcome_t
 tg_server_call_check_output(tg_runtime_t *runtime, const tg_tool_t *tool,
                             tg_str_t bytes, tg_buf_t *text)
@@ -105,7 +108,7 @@ tg_server_call_check_output(tg_runtime_t *runtime, const tg_tool_t *tool,
     return outcome;
 }
 
-/* A tool's error with a class is a result that has it. */
+/* Returns a result with "isError" and, in _meta, the class of the error. */
 static tg_outcome_t
 tg_server_call_make_error_result(const tg_pending_call_reply_t *reply,
                                  tg_buf_t *text)
@@ -159,7 +162,7 @@ tg_server_call_make_outcome(tg_runtime_t *runtime, const tg_tool_t *tool,
                : tg_server_call_make_failure(reply, text);
 }
 
-/* No error of a tool is swallowed, whoever made it. */
+/* Reports every error of a tool to the program, whatever its cause. */
 static void
 tg_server_call_report_failure(tg_runtime_t *runtime, const tg_tool_t *tool,
                               const tg_outcome_t *outcome,
@@ -208,7 +211,7 @@ tg_server_call_recycle(tg_server_call_t *call)
     }
 }
 
-/* A deferred call ends with this outcome. */
+/* Sends the answer of a deferred call and ends the call. */
 static void
 tg_server_call_finish(tg_server_call_t *call, const tg_outcome_t *outcome)
 {
@@ -218,7 +221,10 @@ tg_server_call_finish(tg_server_call_t *call, const tg_outcome_t *outcome)
     tg_server_call_recycle(call);
 }
 
-/* Nobody waits for the program's answer, unless it has come by now. */
+/*
+ * Closes a call whose answer is not awaited any more, and calls the program's
+ * cancel callback, unless the program has answered already.
+ */
 static void
 tg_server_call_abandon(tg_server_call_t *call)
 {
@@ -236,7 +242,10 @@ tg_server_call_abandon(tg_server_call_t *call)
     }
 }
 
-/* The same, and its client is told why. */
+/*
+ * Ends a call with an error, which is sent to the client and reported to the
+ * program.
+ */
 static void
 tg_server_call_fail(tg_server_call_t *call, tg_failure_t failure,
                     const char *text)
@@ -297,7 +306,10 @@ tg_server_call_on_reply(tg_pending_call_t *pending,
     tg_buf_deinit(&text);
 }
 
-/* With a zero behind them, for programs in C; NULL: no memory. */
+/*
+ * Copies the arguments, with a zero byte for programs in C.  Returns NULL if
+ * there is no memory.  The copy is valid until the next call.
+ */
 static const char *
 tg_runtime_copy_arguments(tg_runtime_t *runtime, tg_str_t arguments)
 {
@@ -330,7 +342,7 @@ tg_server_call_new(tg_session_t *session, tg_tool_t *tool)
     return call;
 }
 
-/* The program was asked, and has not answered yet. */
+/* Defers a call that the handler has not answered yet. */
 static void
 tg_server_call_defer(tg_server_call_t *call, tg_peer_t *peer,
                      const tg_request_t *request)
@@ -395,7 +407,7 @@ tg_server_call_begin(tg_session_t *session, tg_peer_t *peer, tg_tool_t *tool,
 
     runtime = session->runtime;
 
-    /* One too many is answered by the peer, before it is begun. */
+    /* For a call above the limit, the peer sends the error. */
     if (peer->ncalls >= peer->max_calls) {
         (void) tg_peer_defer_request(peer, request);
         return;

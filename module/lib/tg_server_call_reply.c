@@ -1,12 +1,16 @@
 /*
- * What a program's threads say of calls.
+ * Functions of the public API that answer a call and read its arguments, from
+ * any thread.
  */
 #include "lib/tg_runtime.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
-/* A forked child has a copy of the call, and nobody reads that. */
+/*
+ * Reports that a forked child cannot answer a call of its parent: the child
+ * has a copy of the call, but not the connection.
+ */
 static int
 tg_call_set_inherited_error(toolgate_call_t call)
 {
@@ -132,7 +136,7 @@ toolgate_is_wanted(toolgate_call_t call)
 
 /* --- arguments --- */
 
-/* The call whose function this thread is in; NULL: none. */
+/* The call whose handler runs in this thread, or NULL. */
 static __thread const tg_call_scope_t *tg_call_scope_current;
 
 void
@@ -151,7 +155,11 @@ tg_call_scope_leave(const tg_call_scope_t *asked)
     tg_call_scope_current = asked->outer;
 }
 
-/* What is known to be valid is not read again: 0, or an error, told. */
+/*
+ * Finds an argument.  The arguments of the running call are known to be valid
+ * JSON; other text is validated first.  Returns 0, or TOOLGATE_ERR_ARGUMENT
+ * with toolgate_error() set.
+ */
 static int
 tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)
 {

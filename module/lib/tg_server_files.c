@@ -1,3 +1,6 @@
+/*
+ * The socket and the schema file of a server, accessible to this user only.
+ */
 #include "lib/tg_server_files.h"
 
 #include <errno.h>
@@ -10,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Behind a schema file's name while it is written anew. */
+/* Suffix of the temporary file that replaces a schema file. */
 #define TG_SCHEMA_TEMP_SUFFIX "~"
 #define TG_UUID_LEN 36
 
@@ -23,7 +26,10 @@ tg_file_id_make(const struct stat *st)
     id.dev = st->st_dev;
     id.ino = st->st_ino;
 
-    /* A pipe is another one, to look at, whenever somebody writes to it. */
+    /*
+     * The mtime of a pipe changes with each write, so that it cannot identify
+     * the pipe.
+     */
     if (!S_ISFIFO(st->st_mode)) {
         id.mtim = st->st_mtim;
     }
@@ -55,7 +61,7 @@ tg_uuid_generate(char text[TG_UUID_LEN + 1])
         return tg_lib_set_errno_error("getrandom()");
     }
 
-    /* A random one, as RFC 4122 marks it. */
+    /* Version 4 (random) and the variant of RFC 4122. */
     bytes[6] = (uint8_t) ((bytes[6] & 0x0f) | 0x40);
     bytes[8] = (uint8_t) ((bytes[8] & 0x3f) | 0x80);
 
@@ -68,7 +74,10 @@ tg_uuid_generate(char text[TG_UUID_LEN + 1])
     return 0;
 }
 
-/* 0, or -1: too long for a socket's address. */
+/*
+ * Sets the paths of the files.  Returns 0, or -1 if they are too long for a
+ * socket address.
+ */
 static int
 tg_server_files_set_paths(tg_server_files_t *files, const char *dir,
                           const char *uuid)
@@ -89,7 +98,7 @@ tg_server_files_set_paths(tg_server_files_t *files, const char *dir,
     return n < sizeof(files->socket) ? 0 : -1;
 }
 
-/* A directory in which nobody else makes or replaces files. */
+/* Checks that only this user can create or replace files in a directory. */
 static int
 tg_server_files_is_dir_private(const char *dir)
 {
@@ -162,8 +171,9 @@ tg_server_files_choose_paths(tg_server_files_t *files, const char *directory)
 /* --- files --- */
 
 /*
- * The lock says that this server lives, and goes with its process.  Others
- * hold it for a moment, to look whether the directory is anybody's.
+ * Locks the private directory for as long as this process lives.  Other
+ * processes hold the lock for a moment, to check whether the directory is in
+ * use.
  */
 static void
 tg_server_files_lock_dir(tg_server_files_t *files)
@@ -178,7 +188,7 @@ tg_server_files_lock_dir(tg_server_files_t *files)
     {
     }
 
-    /* Once is enough for a process. */
+    /* Stale directories are removed once per process. */
     if (!atomic_flag_test_and_set(&was_done)) {
         memcpy(folder, files->dir, sizeof(folder));
         *strrchr(folder, '/') = '\0';
@@ -237,7 +247,9 @@ tg_server_files_write_fd(int fd, tg_str_t text)
     return 0;
 }
 
-/* Under another name first: who reads it finds all of it. */
+/*
+ * Writes a temporary file and renames it, so that readers see a complete file.
+ */
 static int
 tg_server_files_replace_schema(tg_server_files_t *files, const char *temp,
                                tg_str_t schema)
@@ -252,7 +264,7 @@ tg_server_files_replace_schema(tg_server_files_t *files, const char *temp,
         return -1;
     }
 
-    /* A umask may have taken away more. */
+    /* The umask may have removed permissions of the owner. */
     rc = fchmod(fd, 0600) == 0 && tg_server_files_write_fd(fd, schema) == 0
                  && fstat(fd, &st) == 0 && rename(temp, files->schema) == 0
              ? 0
@@ -291,8 +303,9 @@ tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema)
 }
 
 /*
- * The kernel gives a socket's file the mode of the socket: so it has that as
- * soon as it is there, without umask(), which is all threads'.
+ * Binds the socket and listens.  The kernel gives the file the mode of the
+ * socket, so that the file never has another mode; umask() would change all
+ * threads.
  */
 static int
 tg_server_files_bind_socket(tg_server_files_t *files, int fd)
@@ -313,7 +326,7 @@ tg_server_files_bind_socket(tg_server_files_t *files, int fd)
 
     files->socket_id = tg_file_id_make(&st);
 
-    /* A umask may have taken away more. */
+    /* The umask may have removed permissions of the owner. */
     return (st.st_mode & 07777) == 0600 || chmod(files->socket, 0600) == 0
                ? listen(fd, TG_SERVER_LISTEN_BACKLOG)
                : -1;

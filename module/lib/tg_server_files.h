@@ -1,12 +1,12 @@
 /*
- * The socket and the schema file of a server: what they are called, and that
- * nobody else can open them, from their first moment on.
+ * The socket and the schema file of a server: their names, and how they are
+ * created so that no other user can ever open them.
  *
  *     DIR/claudecode_ipc_UUID.sock
  *     DIR/claudecode_ipc_schema_UUID.json
  *
- * DIR is the program's choice, or $XDG_RUNTIME_DIR, or a directory that is
- * made for them.
+ * DIR is the option "directory", else $XDG_RUNTIME_DIR, else a private
+ * directory that the server creates.
  */
 #ifndef TG_SERVER_FILES_H
 #define TG_SERVER_FILES_H
@@ -20,21 +20,21 @@
 #define TG_SOCKET_SUFFIX ".sock"
 #define TG_SCHEMA_PREFIX "claudecode_ipc_schema_"
 #define TG_SCHEMA_SUFFIX ".json"
-/* A directory of its own: TMPDIR/toolgate-0123456789ab. */
+/* Name of a private directory: TMPDIR/toolgate-0123456789ab. */
 #define TG_SERVER_DIR_PREFIX "toolgate-"
 #define TG_SERVER_DIR_DIGITS 12
-/* Clients that connect at the same moment. */
+/* Clients that can connect before the server accepts one. */
 #define TG_SERVER_LISTEN_BACKLOG 128
 
 #define TG_SOCKET_PATH_SIZE sizeof(((struct sockaddr_un *) 0)->sun_path)
 
 /*
- * Which file it is: what else may come to stand there is not ours.  A number
- * of a file is used again, but not within the same moment.
+ * The identity of a file: another file at the same path is not removed.  An
+ * inode number may be reused, but hardly with the same modification time.
  */
 typedef struct {
     dev_t dev;
-    ino_t ino; /* 0: there is none */
+    ino_t ino; /* 0: no file */
     struct timespec mtim;
 } tg_file_id_t;
 
@@ -45,32 +45,46 @@ typedef struct {
     char dir[TG_SOCKET_PATH_SIZE];
     char socket[TG_SOCKET_PATH_SIZE];
     char schema[TG_SOCKET_PATH_SIZE + 16];
-    int is_private; /* dir is made for them */
-    int has_dir;    /* it was */
-    int lock_fd;    /* then its lock, for as long as it is there; or -1 */
+    int is_private; /* dir is created by this server */
+    int has_dir;    /* dir has been created */
+    /* descriptor of dir that holds its lock while has_dir is set, or -1 */
+    int lock_fd;
     tg_file_id_t socket_id;
     tg_file_id_t schema_id;
 } tg_server_files_t;
 
-/* All return 0 or a TOOLGATE_ERR_..., told. */
+/*
+ * The functions that return an int return 0 or a TOOLGATE_ERR_... code with
+ * toolgate_error() set.
+ */
 
-/* Other names than ever before.  directory: NULL is as above. */
+/*
+ * Chooses new, unique names.  directory NULL stands for the default directory.
+ */
 int tg_server_files_choose_paths(tg_server_files_t *files,
                                  const char *directory);
 
 /*
- * Writes the schema file, or writes it anew; and opens the socket, *fd.  Who
- * fails calls tg_server_files_remove().
+ * Writes or replaces the schema file.  After a failure the caller calls
+ * tg_server_files_remove().
  */
 int tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema);
+
+/*
+ * Opens the listening socket *fd.  After a failure the caller calls
+ * tg_server_files_remove().
+ */
 int tg_server_files_listen(tg_server_files_t *files, int *fd);
 
-/* Removes what of it is there. */
+/* Removes the files that this server has created. */
 void tg_server_files_remove(tg_server_files_t *files);
 
 /* --- tg_server_files_stale.c --- */
 
-/* Removes what killed servers of this user have left in a folder. */
+/*
+ * Removes the private directories that killed servers of this user left in
+ * folder.
+ */
 void tg_server_files_remove_stale(const char *folder);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Removes the private directories that servers of this user left in the
- * temporary folder when they were killed.
+ * Removes the private directories that killed servers of this user left in the
+ * temporary folder.
  *
- * A server holds a lock on its directory for as long as it lives.  A directory
- * is removed only when it is this user's, nobody else can enter it, its lock
- * is free, and nothing listens on its socket; one without a socket, as a server
- * has that starts just now, only when it is old.
+ * A running server holds a lock on its directory.  A directory is removed only
+ * if this user owns it, no other user can enter it, its lock is free, and
+ * nothing listens on its socket.  A directory without a socket may belong to a
+ * server that is starting, and is removed only if it is old.
  */
 #include "lib/tg_server_files.h"
 
@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Entries of the temporary folder that are looked at: it may hold anything. */
+/* Limit of entries to check: the temporary folder may contain anything. */
 #define TG_STALE_ENTRIES_MAX 16384
-/* Seconds after which a directory without a socket is nobody's. */
+/* Age in seconds after which a directory without a socket is stale. */
 #define TG_STALE_AGE_SECONDS 60
 
 static int
@@ -48,7 +48,7 @@ tg_stale_has_prefix_suffix(const char *name, const char *prefix,
            && strcmp(name + len - n, suffix) == 0;
 }
 
-/* Does nobody listen on a socket any more? */
+/* Checks whether nothing listens on a socket any more. */
 static int
 tg_stale_is_socket_dead(const char *dir, const char *name)
 {
@@ -73,8 +73,8 @@ tg_stale_is_socket_dead(const char *dir, const char *name)
 }
 
 /*
- * Removes the files of a server, or with is_trial says whether they may be
- * removed: 1, or 0.
+ * Removes the files of a server, or with is_trial only checks whether they may
+ * be removed.  Returns 1 if the directory is stale, else 0.
  */
 static int
 tg_stale_dir_scan(int fd, const char *path, const struct stat *st, int is_trial)

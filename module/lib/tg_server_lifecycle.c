@@ -1,5 +1,5 @@
 /*
- * From a start to a stop.
+ * Start and stop of a server.
  */
 #include "lib/tg_server.h"
 
@@ -55,7 +55,10 @@ tg_server_new_runtime(toolgate_server_t *server, tg_catalog_t *catalog)
     return runtime;
 }
 
-/* The schema file and the socket: 0, and *fd, which may be -1. */
+/*
+ * Writes the schema file and opens the socket *fd, which is -1 with the
+ * transport "sdk".  Returns 0 or a TOOLGATE_ERR_... code.
+ */
 static int
 tg_server_open_files(toolgate_server_t *server, const tg_catalog_t *catalog,
                      int *fd)
@@ -147,7 +150,10 @@ toolgate_start(toolgate_server_t *server)
     runtime = rc == 0 && server->loop == TG_LOOP_FD ? server->runtime : NULL;
     tg_lib_unlock();
 
-    /* From now on its descriptor tells. */
+    /*
+     * Arms the timer of the loop's descriptor, which the program polls from
+     * now on.
+     */
     if (runtime != NULL) {
         tg_runtime_process(runtime);
     }
@@ -163,7 +169,11 @@ tg_server_join_runtime(toolgate_server_t *server)
     tg_runtime_join(&server->ended);
 }
 
-/* Locked; what is left to do with a run when it is not: or NULL. */
+/*
+ * Detaches the runtime from a server and requests its stop.  Requires
+ * tg_lib_lock().  Returns a runtime that the caller must stop after releasing
+ * the lock, or NULL.
+ */
 static tg_runtime_t *
 tg_server_stop_runtime(toolgate_server_t *server)
 {
@@ -204,8 +214,8 @@ toolgate_stop(toolgate_server_t *server)
 }
 
 /*
- * In a child that was forked, the loop is what a thread that is not here was
- * in the midst of: its memory stays as it is.
+ * In a forked child, toolgate_stop() fails and nothing is freed: the loop's
+ * state is what the parent's thread was changing at the fork.
  */
 void
 toolgate_server_free(toolgate_server_t *server)
@@ -215,7 +225,7 @@ toolgate_server_free(toolgate_server_t *server)
     }
 }
 
-/* --- a loop of the caller's --- */
+/* --- event loop of the program --- */
 
 int
 toolgate_fd(const toolgate_server_t *server)

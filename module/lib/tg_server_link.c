@@ -1,12 +1,15 @@
 /*
- * Clients whose messages the program carries itself: the transport "sdk".
+ * Links: clients whose messages the program passes itself (transport "sdk").
  */
 #include "lib/tg_server.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Locked: nobody holds it any more. */
+/*
+ * Drops a reference, and frees the link after the last one.  Requires
+ * tg_lib_lock().
+ */
 static void
 tg_link_unref(toolgate_link_t *link)
 {
@@ -16,7 +19,10 @@ tg_link_unref(toolgate_link_t *link)
     }
 }
 
-/* There is no session, or none any more. */
+/*
+ * Marks a link as having no session, wakes toolgate_link_close(), and drops
+ * the session's reference.
+ */
 static void
 tg_link_drop_session(toolgate_link_t *link)
 {
@@ -74,7 +80,7 @@ tg_link_run_close(tg_runtime_t *runtime, tg_runtime_command_t *command)
     tg_runtime_command_free(command);
 }
 
-/* Locked: an order about a link, which is held for it. */
+/* Posts a command with a reference to the link.  Requires tg_lib_lock(). */
 static int
 tg_link_post_command(toolgate_link_t *link, tg_runtime_command_t *command,
                      void (*execute)(tg_runtime_t *runtime,
@@ -206,14 +212,16 @@ toolgate_link_close(toolgate_link_t *link)
     tg_lib_lock();
     atomic_store(&link->is_closed, 1);
 
-    /* A forked child has no thread of the server's that could close it. */
+    /*
+     * A forked child has no thread of the server that could close the session.
+     */
     if (link->runtime != NULL && !tg_link_is_inherited(link)
         && tg_link_post_command(link, link->close_command, tg_link_run_close)
                == 0)
     {
         link->close_command = NULL;
 
-        /* A thread of the server's may be in the midst of a message. */
+        /* The server's thread may be delivering a message. */
         while (link->has_session && link->runtime->type == TG_LOOP_THREAD
                && !tg_runtime_is_in_callback(link->runtime))
         {

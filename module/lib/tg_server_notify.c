@@ -1,5 +1,6 @@
 /*
- * What a program tells all its clients, and clients that it brings itself.
+ * Notifications to all clients of a server, and clients at descriptors that
+ * the program passes to the server.
  */
 #include "lib/tg_server.h"
 
@@ -9,7 +10,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Gives an order to a server that is started: else it is freed.  Told. */
+/*
+ * Posts a command to a started server.  On failure frees the command and
+ * returns a TOOLGATE_ERR_... code with toolgate_error() set.
+ */
 static int
 tg_server_post_command(toolgate_server_t *server, tg_runtime_command_t *command)
 {

@@ -1,5 +1,5 @@
 /*
- * One client: at a socket, at two descriptors, or behind a link.
+ * One client of a server: at the socket, at two descriptors, or of a link.
  */
 #include "lib/tg_runtime.h"
 
@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* --- the list, which a fork looks at --- */
+/* --- list of sessions, which a forked child reads --- */
 
 static void
 tg_session_register(tg_runtime_t *runtime, tg_session_t *session)
@@ -43,7 +43,10 @@ tg_session_unregister(tg_session_t *session)
     tg_lib_unlock();
 }
 
-/* Which one it is, so that a child that forks finds no other one there. */
+/*
+ * Records the descriptor of a connection's end, so that a forked child closes
+ * the descriptor only if it is still this one.
+ */
 static tg_fd_identity_t
 tg_session_identify_fd(const tg_uv_io_t *end)
 {
@@ -79,7 +82,7 @@ tg_session_identify_fds(tg_session_t *session)
     tg_lib_unlock();
 }
 
-/* --- its end --- */
+/* --- close --- */
 
 static void
 tg_session_clear_dirty(tg_session_t *session)
@@ -96,7 +99,7 @@ tg_session_clear_dirty(tg_session_t *session)
     session->is_dirty = 0;
 }
 
-/* The last of it: nothing of libuv's has it any more. */
+/* Frees a session after libuv has closed its handles. */
 static void
 tg_session_free(tg_session_t *session)
 {
@@ -111,7 +114,9 @@ tg_session_free(tg_session_t *session)
     tg_runtime_unref_handle(runtime);
 }
 
-/* The program is told nothing more, and may free the link. */
+/*
+ * Detaches a session from its link; from now on the program may free the link.
+ */
 static void
 tg_session_detach_link(tg_session_t *session)
 {
@@ -167,9 +172,9 @@ tg_session_close_after_flush(tg_session_t *session)
     }
 }
 
-/* --- output and time --- */
+/* --- output and timeouts --- */
 
-/* Each line is a message. */
+/* Delivers the output to the link, one message per line. */
 static void
 tg_session_deliver_messages(tg_session_t *session)
 {
@@ -213,9 +218,10 @@ tg_session_get_timeout(const tg_session_t *session, tg_peer_wait_t wait)
 }
 
 /*
- * A time runs on until the client does what is expected: single bytes of a
- * frame, or of requests while it reads no answers, put nothing off.  1: it has
- * its time anew.
+ * Sets the deadline for what the session waits for.  A deadline stays until
+ * the client does what is expected: single bytes of a frame do not extend the
+ * deadline, nor do requests while the client does not read its answers.
+ * Returns 1 if the deadline was set again, else 0.
  */
 static int
 tg_session_update_deadline(tg_session_t *session)
@@ -248,7 +254,10 @@ tg_session_update_deadline(tg_session_t *session)
     return 1;
 }
 
-/* Until it is closed: also who sends no more has to take what there is. */
+/*
+ * Updates the deadline until the connection closes: a client that has ended
+ * its input must still read its answers in time.
+ */
 static void
 tg_session_update_open_deadline(tg_session_t *session)
 {
@@ -257,7 +266,10 @@ tg_session_update_open_deadline(tg_session_t *session)
     }
 }
 
-/* Half closed, it may still wait for its answers; or it is gone. */
+/*
+ * Checks whether a client has disconnected.  A client that has only ended its
+ * input may still wait for answers.
+ */
 static int
 tg_session_has_hung_up(const tg_session_t *session)
 {
@@ -311,7 +323,7 @@ tg_session_flush(tg_session_t *session)
     }
 }
 
-/* What it waited for did not come. */
+/* Closes a session whose deadline has passed. */
 static void
 tg_session_on_timeout(tg_session_t *session)
 {
@@ -370,7 +382,7 @@ tg_session_is_slice_over(void *host)
 
     session = host;
 
-    /* A session of this process has no connection, and no bytes either. */
+    /* A session of a link has no connection and no time slice. */
     return session->link == NULL
            && tg_uv_conn_is_slice_over(&session->conn,
                                        session->peer.frame_size);
@@ -401,7 +413,7 @@ tg_session_on_input(void *host, const char *data, size_t len, size_t *consumed)
 
     session = host;
 
-    /* What threads have changed before it was sent. */
+    /* Applies the changes that threads made before this input was sent. */
     if (atomic_load(&session->runtime->has_commands)) {
         session->runtime->run_commands(session->runtime);
 
@@ -415,7 +427,10 @@ tg_session_on_input(void *host, const char *data, size_t len, size_t *consumed)
     session->has_new_frame |= *consumed != 0;
     tg_session_mark_dirty(session);
 
-    /* While its call runs, it is still read from: so its end is noticed. */
+    /*
+     * While a call is deferred, the connection is still read, to notice its
+     * end.
+     */
     return rc == TG_LIMIT && session->peer.out.len <= TG_PEER_OUTPUT_MAX
                ? TG_AGAIN
                : rc;
@@ -456,7 +471,7 @@ static const tg_uv_conn_ops_t tg_session_conn_ops = {
     .closed = tg_session_on_closed,
 };
 
-/* --- its beginning --- */
+/* --- open --- */
 
 static tg_session_t *
 tg_session_new(tg_runtime_t *runtime, tg_dialect_t dialect)
@@ -507,7 +522,7 @@ tg_session_accept(tg_runtime_t *runtime)
 
     session = tg_session_new_conn(runtime);
 
-    /* libuv accepts nobody else before this one is taken. */
+    /* libuv reports no further client before this one is accepted. */
     if (session == NULL) {
         runtime->accept_retry_at = uv_now(runtime->loop)
                                    + TG_SESSION_ACCEPT_RETRY_MS;

@@ -1,5 +1,5 @@
 /*
- * Tools and methods of a server, which may change while it runs.
+ * Tools and methods of a server, which may change while the server runs.
  */
 #include "lib/tg_server.h"
 
@@ -32,7 +32,10 @@ tg_runtime_replace_catalog(tg_runtime_t *runtime, tg_runtime_command_t *command)
     }
 }
 
-/* Clients that are there are told; nobody is there: nothing. */
+/*
+ * Rebuilds the catalog and the schema file of a started server, and notifies
+ * its clients.  Requires tg_lib_lock().
+ */
 static int
 tg_server_publish_tools(toolgate_server_t *server)
 {
@@ -50,7 +53,7 @@ tg_server_publish_tools(toolgate_server_t *server)
         return TOOLGATE_ERR_MEMORY;
     }
 
-    /* The file first: who is told may look at it. */
+    /* The file is written first, since notified clients may read it. */
     command = tg_runtime_command_new(TG_STR_NONE, TG_STR_NONE);
     rc = command != NULL ? tg_server_write_schema_file(server, catalog)
                          : TOOLGATE_ERR_MEMORY;
@@ -159,7 +162,10 @@ toolgate_add_method(toolgate_server_t *server, const char *name,
                                  data);
 }
 
-/* In the place of what it was; that is back when nobody can be told. */
+/*
+ * Replaces a tool, which takes over the reference, or restores the old tool if
+ * the new catalog cannot be published.
+ */
 static int
 tg_server_replace_tool(toolgate_server_t *server, tg_server_tool_t *server_tool,
                        tg_tool_t *tool)
@@ -270,7 +276,10 @@ toolgate_remove_method(toolgate_server_t *server, const char *name)
 
 /* --- filters --- */
 
-/* Which tools there are, each held: they may go while the program is asked. */
+/*
+ * Copies the list of tools with references: tools may be removed while the
+ * program's filter runs, without the lock.
+ */
 static int
 tg_server_copy_tools(toolgate_server_t *server, tg_server_tools_t *tools)
 {
@@ -317,7 +326,7 @@ tg_server_apply_filter(toolgate_server_t *server,
         }
     }
 
-    /* The configuration is another one. */
+    /* The next start uses new names for the socket and the schema file. */
     if (rc == 0 && server->runtime == NULL) {
         server->has_files = 0;
     }

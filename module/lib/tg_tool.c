@@ -1,3 +1,6 @@
+/*
+ * A tool or method of a program: parses and validates its options.
+ */
 #include "lib/tg_tool.h"
 
 #include "base/tg_utf8.h"
@@ -19,7 +22,7 @@ static const char *const tg_tool_options[] = {
     [TG_TOOL_OPTION_COUNT] = NULL,
 };
 
-/* Of "validate". */
+/* Values of the option "validate". */
 static const char *const tg_tool_option_validate_words[] = { "on", "off",
                                                              "formats", NULL };
 enum {
@@ -56,7 +59,10 @@ tg_tool_unref(tg_tool_t *tool)
     free(tool);
 }
 
-/* --- what its texts say; all return 0 or an error, told --- */
+/*
+ * --- options; functions return 0, or an error code with toolgate_error() set
+ * ---
+ */
 
 static int
 tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
@@ -66,7 +72,10 @@ tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
                             tg_tool_options[option], why);
 }
 
-/* Appends one that is JSON, compact, as it goes out in lines. */
+/*
+ * Appends a JSON option in compact form, since a frame must not contain a line
+ * feed.
+ */
 static int
 tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
 {
@@ -99,7 +108,9 @@ tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
     return rc;
 }
 
-/* All that is JSON, in one piece of memory. */
+/*
+ * Appends all JSON options to one buffer, and sets the entry's slices of it.
+ */
 static int
 tg_tool_parse_json(tg_tool_t *tool)
 {
@@ -146,7 +157,7 @@ tg_tool_compile_schema(tg_tool_t *tool, tg_tool_option_t option, tg_str_t text,
     tg_buf_t why;
     int rc;
 
-    /* A method's schemas are between the program and its callers. */
+    /* MCP's rules for schemas do not apply to methods. */
     mistake = text.data != NULL && tool->entry.kind == TG_ENTRY_TOOL
                   ? tg_tool_check_schema(text)
                   : NULL;
@@ -210,7 +221,10 @@ tg_tool_compile_schemas(tg_tool_t *tool)
                : 0;
 }
 
-/* What a call of it puts out is JSON where a schema or nobody says what. */
+/*
+ * Sets the output format: JSON for a method or with an output schema, else
+ * text, unless the option "output" is set.
+ */
 static int
 tg_tool_parse_output(tg_tool_t *tool)
 {
@@ -264,7 +278,7 @@ tg_tool_parse_options(tg_tool_t *tool)
     mistake = tg_catalog_check_name(tool->entry.kind, tool->entry.name,
                                     &is_warning);
 
-    /* What some agents refuse is for the program to decide. */
+    /* A name that only some agents reject is allowed; the program decides. */
     if (mistake != NULL && !is_warning) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "\"%s\": %s", tool->name,
                                 mistake);
@@ -366,7 +380,7 @@ tg_tool_new_with_option(const tg_tool_t *from, const char *option,
                        from->data, tool);
 }
 
-/* --- those of a server --- */
+/* --- tools of a server --- */
 
 tg_server_tool_t *
 tg_server_tools_find(const tg_server_tools_t *tools,
@@ -436,9 +450,9 @@ tg_server_tools_deinit(tg_server_tools_t *tools)
     free(tools->list);
 }
 
-/* --- catalogues --- */
+/* --- catalogs --- */
 
-/* The entries of a catalogue, each with its tool held. */
+/* The entries of a catalog, each with a reference to its tool. */
 typedef struct {
     size_t n;
     tg_catalog_entry_t list[];

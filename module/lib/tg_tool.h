@@ -1,8 +1,8 @@
 /*
- * Tools and methods of a program, and the catalogue that is made of them.
+ * Tools and methods of a program, and the catalog that is built from them.
  *
- * A tool never changes: who sets an option of one makes another.  It is there
- * as long as somebody holds it: its server, catalogues, calls.
+ * A tool is immutable: setting an option creates another tool.  A tool is
+ * reference-counted; servers, catalogs and calls hold references.
  */
 #ifndef TG_TOOL_H
 #define TG_TOOL_H
@@ -13,9 +13,9 @@
 
 #include <stdatomic.h>
 
-/* A call that nobody answers ends after so many ms. */
+/* Default timeout of a call, in ms. */
 #define TG_TOOL_TIMEOUT_DEFAULT 60000
-/* Tools and methods of a server. */
+/* Largest number of tools and methods of a server. */
 #define TG_SERVER_TOOLS_MAX 4096
 
 typedef enum {
@@ -33,22 +33,23 @@ typedef enum {
 typedef struct {
     atomic_uint refs;
     char *name;
-    char *texts[TG_TOOL_OPTION_COUNT]; /* as they were set; NULL: not */
-    tg_buf_t json;                     /* what the entry has of JSON, compact */
-    tg_catalog_entry_t entry;          /* as which it stands in catalogues */
-    tg_schema_t *input;                /* NULL: anything fits */
+    /* values of the options; NULL: not set */
+    char *texts[TG_TOOL_OPTION_COUNT];
+    tg_buf_t json;            /* compact JSON that entry refers to */
+    tg_catalog_entry_t entry; /* the tool's entry in catalogs */
+    tg_schema_t *input;       /* NULL: no validation */
     tg_schema_t *output;
-    uint64_t timeout; /* ms; 0: none */
+    uint64_t timeout; /* in ms; 0: none */
     toolgate_call_pt handler;
     void *data;
 } tg_tool_t;
 
 typedef struct {
     tg_tool_t *tool;
-    int is_hidden; /* a filter said so */
+    int is_hidden; /* excluded by a filter */
 } tg_server_tool_t;
 
-/* In the order in which they were added. */
+/* Tools of a server, in the order in which they were added. */
 typedef struct {
     tg_server_tool_t *list;
     size_t n;
@@ -56,30 +57,44 @@ typedef struct {
 } tg_server_tools_t;
 
 /*
- * A tool, held once: 0, or an error, told.  value NULL: the option is as if it
- * had never been set.
+ * Creates a tool with one reference.  Returns 0 or a TOOLGATE_ERR_... code
+ * with toolgate_error() set.
  */
 int tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
                 const char *const texts[TG_TOOL_OPTION_COUNT],
                 toolgate_call_pt handler, void *data, tg_tool_t **tool);
+
+/*
+ * Creates a copy of a tool with one option changed; value NULL resets the
+ * option.  Returns 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
+ */
 int tg_tool_new_with_option(const tg_tool_t *from, const char *option,
                             const char *value, tg_tool_t **tool);
 
 tg_tool_t *tg_tool_ref(tg_tool_t *tool);
 void tg_tool_unref(tg_tool_t *tool);
 
-/* NULL: there is none. */
+/* Returns a tool or method by its name, or NULL. */
 tg_server_tool_t *tg_server_tools_find(const tg_server_tools_t *tools,
                                        tg_catalog_entry_type_t kind,
                                        const char *name);
 
-/* Takes a tool, of a name that is not there: 0, or an error, told. */
+/*
+ * Appends a tool whose name is not in use, and takes over the caller's
+ * reference.  Returns 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
+ */
 int tg_server_tools_add(tg_server_tools_t *tools, tg_tool_t *tool);
+
+/* Removes a tool and drops its reference. */
 void tg_server_tools_remove(tg_server_tools_t *tools,
                             tg_server_tool_t *server_tool);
 void tg_server_tools_deinit(tg_server_tools_t *tools);
 
-/* Of those that are not hidden; of an entry, host is the tool.  NULL, told. */
+/*
+ * Returns a catalog of the tools that are not hidden; the host of an entry is
+ * the tg_tool_t.  Returns NULL, with toolgate_error() set, if there is no
+ * memory.
+ */
 tg_catalog_t *tg_server_tools_create_catalog(const tg_server_tools_t *tools);
 
 #endif
