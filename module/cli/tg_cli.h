@@ -1,8 +1,8 @@
 /*
  * toolgate, the command line: its commands, options and exit statuses.
  *
- * One file a group of commands; tg_cli_main.c has the table of them.
- * Results go to standard output, everything else to standard error.
+ * Each file contains a group of commands; tg_cli_main.c has the table of
+ * commands.  Results go to standard output, everything else to standard error.
  */
 #ifndef TG_CLI_H
 #define TG_CLI_H
@@ -10,17 +10,20 @@
 #include "transport/tg_uv_endpoint.h"
 
 /*
- * Exit statuses; 128 + N after signal N, as the shell has it.  `validate` has
- * its own.
+ * Exit statuses; 128 + N after signal N, as in the shell.  `validate` has
+ * further ones.
  */
 enum {
     TG_CLI_EXIT_OK = 0,
-    TG_CLI_EXIT_REFUSED = 1, /* the tool, or the server, said no */
-    TG_CLI_EXIT_FAILED =
-        2 /* it could not be asked, or asked for nothing sane */
+    TG_CLI_EXIT_REFUSED = 1, /* the tool or the server returned an error */
+    /* No answer, or an invalid command line. */
+    TG_CLI_EXIT_FAILED = 2
 };
 
-/* What a command may be given. */
+/*
+ * Options, as a bit mask: options that a command accepts, or options that were
+ * given.
+ */
 enum {
     TG_CLI_OPT_SOCKET = 1,
     TG_CLI_OPT_JSON = 2,
@@ -34,7 +37,7 @@ enum {
     TG_CLI_OPT_HELP = 128,
     TG_CLI_OPT_VERSION = 256,
     TG_CLI_OPT_FORMATS = 512,
-    TG_CLI_NO_ARGS = 1024, /* no arguments at all */
+    TG_CLI_NO_ARGS = 1024, /* the command takes no arguments */
     TG_CLI_OPT_OUTPUT = 2048,
     TG_CLI_OPT_SCOPE = 4096,
     TG_CLI_OPT_REMOVE = 8192,
@@ -46,34 +49,45 @@ enum {
     TG_CLI_OPT_FOLLOW = 4194304,
     TG_CLI_OPT_IN = 8388608,
     TG_CLI_OPT_OUT = 16777216,
-    TG_CLI_OPT_TRACE_FILTER =
-        33554432, /* what chooses among the frames of a trace */
+    /*
+     * Options that select frames of a trace: --connection, --client,
+     * --dialect, --match.
+     */
+    TG_CLI_OPT_TRACE_FILTER = 33554432,
     TG_CLI_OPT_AGENT = 67108864,
-    TG_CLI_OPT_TASK_SUBMIT = 134217728, /* what else is said of a task */
-    TG_CLI_OPT_TASK_FILTER = 268435456, /* what chooses among tasks */
+    /* Further options of task submit: --priority, --cwd, --metadata. */
+    TG_CLI_OPT_TASK_SUBMIT = 134217728,
+    /* Options that select tasks: --state, --limit. */
+    TG_CLI_OPT_TASK_FILTER = 268435456,
     TG_CLI_OPT_FORCE = 536870912,
     TG_CLI_OPT_DENY = 1073741824
 };
 
 #define TG_CLI_OPT_ALL UINT64_C(0x80000000)
 
-/* An option as it was written on the command line, and its bit. */
+/* An option that was given on the command line. */
 typedef struct {
     uint64_t flag;
-    const char *name;    /* the long name */
-    const char *written; /* argv's own text, with "=VALUE" if that was there */
-    const char *value;   /* NULL: it takes none */
+    const char *name;    /* long name */
+    const char *written; /* text of argv, with "=VALUE" if it was given so */
+    const char *value;   /* NULL: the option takes no value */
 } tg_cli_given_option_t;
 
-/* Options on one command line; validate may have as many schemas. */
+/*
+ * Largest number of options on a command line, further schemas of `validate`
+ * included.
+ */
 #define TG_CLI_OPTIONS_MAX 128
 
-/* Further schemas of `validate`: as many as a schema's own files. */
+/*
+ * Largest number of further schemas of `validate`, as of the files that a
+ * schema refers to.
+ */
 #define TG_CLI_SCHEMAS_MAX 64
 
 typedef struct {
-    uint64_t given; /* TG_CLI_… */
-    /* in their order */
+    uint64_t given; /* mask of the options above */
+    /* The options that were given, in their order. */
     tg_cli_given_option_t given_options[TG_CLI_OPTIONS_MAX];
     size_t ngiven_options;
     const char *socket;
@@ -90,15 +104,15 @@ typedef struct {
     const char *metadata;
     const char *state;
     const char *limit;
-    const char *schema; /* the last of schemas */
+    const char *schema; /* last element of schemas */
     const char *schemas[TG_CLI_SCHEMAS_MAX];
     size_t nschemas;
     const char *connection;
     const char *client;
     const char *dialect;
     const char *match;
-    uint64_t timeout_ms; /* 0: none was given */
-    char **args;         /* what is no option; the command is the first */
+    uint64_t timeout_ms; /* 0: not given */
+    char **args; /* arguments that are not options; args[0] is the command */
     int nargs;
 } tg_cli_options_t;
 
@@ -107,12 +121,17 @@ typedef struct {
     const char *synopsis;
     const char *summary;
     const char *help;
-    const char
-        *extra_arg_hint; /* what is meant by an argument that it does not take;
-                            NULL: nobody knows */
-    uint64_t options;    /* TG_CLI_… */
+    /*
+     * Text that is appended to the error for an unexpected argument; NULL:
+     * none.
+     */
+    const char *extra_arg_hint;
+    uint64_t options; /* mask of the accepted options */
 
-    /* args are those behind the command's name; returns the exit status. */
+    /*
+     * Runs the command and returns the exit status.  options->args begins with
+     * the first argument after the command's name.
+     */
     int (*run)(const tg_cli_options_t *options);
 } tg_cli_command_t;
 
@@ -131,22 +150,25 @@ extern const tg_cli_command_t tg_cli_cmd_config;
 extern const tg_cli_command_t tg_cli_cmd_validate;
 
 /*
- * Sorts argv; args gets the rest, which is argv's own memory.  TG_CLI_EXIT_OK,
- * or TG_CLI_EXIT_FAILED when it has said what is wrong.
+ * Parses the command line.  options->args shares the memory of argv.  Returns
+ * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
  */
 int tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv);
 
-/* TG_CLI_EXIT_OK when the command takes all options that were given. */
+/*
+ * Checks that the command accepts all given options and arguments.  Returns
+ * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
+ */
 int tg_cli_options_check(const tg_cli_options_t *options,
                          const tg_cli_command_t *command);
 
 /*
- * The socket by option or environment, NULL when it has said that there is
- * none.
+ * Returns the socket of --socket, of TOOLGATE_SOCKET, or the default socket.
+ * Returns NULL after reporting that there is none.
  */
 const char *tg_cli_options_get_socket(const tg_cli_options_t *options);
 
-/* Does TOOLGATE_DEBUG ask for every message? */
+/* Checks whether TOOLGATE_DEBUG is set, which shows every message. */
 int tg_cli_is_debug_enabled(void);
 
 #endif

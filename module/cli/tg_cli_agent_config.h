@@ -1,7 +1,7 @@
 /*
- * Registering the bridge in the config files of agents: everything in them
- * that is not about the registration stays.  A file is replaced whole or not
- * at all, with its mode and owner, through symbolic links.
+ * Registers the bridge in the config files of agents, and leaves everything
+ * else in these files unchanged.  A file is replaced as a whole or not at all,
+ * with its mode and owner, through symbolic links.
  */
 #ifndef TG_CLI_AGENT_CONFIG_H
 #define TG_CLI_AGENT_CONFIG_H
@@ -11,95 +11,113 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* --- tg_cli_agent_config_json.c, tg_cli_agent_config_toml.c --- */
+/* --- tg_cli_agent_config_json.c, _toml.c and _yaml.c: formats --- */
 
-/* How an agent has a server in JSON. */
+/* Format of a server entry in an agent's JSON. */
 typedef enum {
-    TG_CLI_ENTRY_FORMAT_PLAIN, /* {"command":…,"args":[…]} */
-    TG_CLI_ENTRY_FORMAT_STDIO, /* the same, with "type":"stdio" */
-    /* {"type":"local","command":…,"args":…,"tools":["*"]} */
+    TG_CLI_ENTRY_FORMAT_PLAIN, /* {"command":...,"args":[...]} */
+    /* {"type":"stdio","command":...,"args":[...]} */
+    TG_CLI_ENTRY_FORMAT_STDIO,
+    /* {"type":"local","command":...,"args":...,"tools":["*"]} */
     TG_CLI_ENTRY_FORMAT_COPILOT,
-    /* {"type":"local","command":[…],"enabled":true} */
+    /* {"type":"local","command":[...],"enabled":true} */
     TG_CLI_ENTRY_FORMAT_OPENCODE,
-    /* {"type":"local","command":[…]}, below "servers" */
+    /* {"type":"local","command":[...]}, below "servers" */
     TG_CLI_ENTRY_FORMAT_OPENCODE2
 } tg_cli_entry_format_t;
 
-/* Of the bridge: four options with their values, and the socket. */
+/*
+ * Largest number of arguments of the bridge: four options with their values,
+ * and the socket.
+ */
 #define TG_CLI_BRIDGE_ARGS_MAX 9
 
-/* Valid UTF-8 without control characters; name is of [A-Za-z0-9_-]. */
+/*
+ * A server entry.  All strings are valid UTF-8 without control characters;
+ * name consists of [A-Za-z0-9_-].
+ */
 typedef struct {
     const char *name;
-    char command[PATH_MAX]; /* the bridge */
-    char socket[PATH_MAX];  /* its last argument */
+    char command[PATH_MAX]; /* path of the bridge */
+    char socket[PATH_MAX];  /* last argument of the bridge */
     char tls_files[3][PATH_MAX];
-    const char *args[TG_CLI_BRIDGE_ARGS_MAX + 1]; /* all of them, to a NULL */
-    const char *servers_key; /* the member that has them; NULL: mcpServers */
+    /* arguments of the bridge, terminated by NULL */
+    const char *args[TG_CLI_BRIDGE_ARGS_MAX + 1];
+    /* JSON member that contains the servers; NULL: mcpServers. */
+    const char *servers_key;
     tg_cli_entry_format_t format;
-    int is_removed; /* it is to be there no more */
+    int is_removed; /* remove the entry */
 } tg_cli_server_entry_t;
 
 /*
- * Both append the new text of a file to out, which is empty.  TG_OK; TG_EXISTS
- * when there is nothing to change; TG_NOMEM; TG_INVALID when the file is not
- * what it should be: then out says for a person what is wrong.
+ * The functions below append the new text of a file to out, which is empty.
+ * They return TG_OK; TG_EXISTS if nothing has to be changed; TG_NOMEM; or
+ * TG_INVALID if the file is not valid, with the error message in out.
  */
 
 /*
- * .mcp.json: {"mcpServers":{NAME:{"command":…,"args":[…]}}}, with comments and
- * with commas at the end
+ * Merges an entry into JSON with comments and trailing commas:
+ * {"mcpServers":{NAME:{"command":...,"args":[...]}}}
  */
 int tg_cli_agent_config_merge_json(const char *old,
                                    const tg_cli_server_entry_t *entry,
                                    tg_buf_t *out);
 
-/* config.toml: [mcp_servers.NAME] command = "…" args = ["…"] */
+/*
+ * Merges an entry into config.toml: [mcp_servers.NAME] with command and args.
+ */
 int tg_cli_agent_config_merge_toml(const char *old,
                                    const tg_cli_server_entry_t *entry,
                                    tg_buf_t *out);
 
-/* config.yaml of Goose: extensions.NAME with cmd and args */
+/*
+ * Merges an entry into Goose's config.yaml: extensions.NAME with cmd and args.
+ */
 int tg_cli_agent_config_merge_yaml(const char *old,
                                    const tg_cli_server_entry_t *entry,
                                    tg_buf_t *out);
 
-/* --- tg_cli_agent_config_file.c --- */
+/* --- tg_cli_agent_config_file.c: files --- */
 
-/* Copies the byte order mark that some editors write; what is behind it. */
+/*
+ * Copies the byte order mark that some editors write, if any, and returns the
+ * text after it.
+ */
 const char *tg_cli_agent_config_copy_bom(const char *old, tg_buf_t *out);
 
-/* The number of the line that at is in. */
+/* Returns the number of the line that contains at. */
 unsigned tg_cli_agent_config_get_line_number(const char *text, const char *at);
 
-/* Makes out say what is wrong: TG_INVALID. */
+/* Replaces out by an error message.  Returns TG_INVALID, or TG_NOMEM. */
 int tg_cli_agent_config_set_error(tg_buf_t *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Makes a folder, and those above it that are not there: 0, or -1 (errno). */
+/*
+ * Creates a folder and its missing parents.  Returns 0, or -1 with errno set.
+ */
 int tg_cli_folder_create_all(const char *folder);
 
-/* No config file that people write comes near it. */
+/* Largest size of a config file in bytes, far above real files. */
 #define TG_CLI_CONFIG_FILE_MAX 16777216u
 
 typedef struct {
-    char path[PATH_MAX]; /* where it really is */
-    struct stat st;      /* as it was when it was read; 0: it is to be made */
-    tg_buf_t text;       /* C text, or none; the caller frees it */
+    char path[PATH_MAX]; /* path with symbolic links resolved */
+    struct stat st;      /* state when the file was read; all 0: new file */
+    tg_buf_t text;       /* C string, or empty; the caller frees it */
 } tg_cli_config_file_t;
 
 /*
- * All return TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED when they have said on
- * standard error what is wrong.
+ * The functions below return TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after
+ * reporting the error.
  */
 
-/* Reads it, if it is there, into one that is all 0 and has an empty text. */
+/* Reads a file, if it exists, into a zeroed struct with an empty text. */
 int tg_cli_config_file_read(tg_cli_config_file_t *file, const char *path);
 
 /*
- * Puts text in its place; mode is for a new file, less the umask.  Fails,
- * and changes nothing, when it is read-only, or when somebody else changed it
- * since it was read.
+ * Replaces a file by text.  mode is for a new file and is reduced by the
+ * umask.  Fails without any change if the file is read-only, or if another
+ * program has changed it since it was read.
  */
 int tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
                                mode_t mode);

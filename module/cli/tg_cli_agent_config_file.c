@@ -1,3 +1,6 @@
+/*
+ * The config files of agents: reads them, and replaces them as a whole.
+ */
 #include "cli/tg_cli_agent_config.h"
 
 #include "cli/tg_cli.h"
@@ -73,7 +76,7 @@ tg_cli_config_file_read(tg_cli_config_file_t *file, const char *path)
                                   path);
     }
 
-    /* A pipe would wait for its writer. */
+    /* Opening a pipe without O_NONBLOCK would wait for its writer. */
     fd = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     rc = fd >= 0 && (fstat(fd, &file->st) != 0 || !S_ISREG(file->st.st_mode))
@@ -119,7 +122,10 @@ tg_cli_folder_create_all(const char *folder)
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-/* Is it as it was when it was read?  What is not there has number 0. */
+/*
+ * Checks whether a file is still in the state in which it was read; st_ino is
+ * 0 for a file that did not exist.
+ */
 static int
 tg_cli_config_file_is_unchanged(const tg_cli_config_file_t *file)
 {
@@ -132,7 +138,10 @@ tg_cli_config_file_is_unchanged(const tg_cli_config_file_t *file)
            && memcmp(&st.st_ctim, &file->st.st_ctim, sizeof(st.st_ctim)) == 0;
 }
 
-/* The owner first: changing it takes bits of the mode away. */
+/*
+ * Writes a temporary file with the owner and mode of the old file.  The owner
+ * is set first, since chown() may clear bits of the mode.
+ */
 static int
 tg_cli_config_file_write(const tg_cli_config_file_t *file, int fd,
                          tg_str_t text)
@@ -162,7 +171,9 @@ tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
     sigset_t all, before;
     int fd, rc;
 
-    /* The rename would succeed: that is a matter of the folder's mode. */
+    /*
+     * rename() would succeed, since it needs write access to the folder only.
+     */
     if (file->st.st_ino != 0
         && ((file->st.st_mode & 0222) == 0 || access(file->path, W_OK) != 0))
     {
@@ -174,7 +185,7 @@ tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
     (void) snprintf(temp, sizeof(temp), "%s.%d", file->path, getpid());
     mode = file->st.st_ino == 0 ? mode : 0600;
 
-    /* A signal must not leave the temporary file behind. */
+    /* Signals are blocked so that the temporary file is always removed. */
     (void) sigfillset(&all);
     (void) sigprocmask(SIG_BLOCK, &all, &before);
     fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -1,5 +1,6 @@
 /*
- * The entry of a server in an agent's JSON: its members are set one by one.
+ * The entry of a server in an agent's JSON file: its members are set one by
+ * one.
  */
 #include "cli/tg_cli_agent_config.h"
 
@@ -8,9 +9,12 @@
 
 #define TG_CLI_JSON_PATH_DEPTH_MAX 4
 
-/* --- the entry --- */
+/* --- server entry --- */
 
-/* The objects that lead to the entry: one, or two below each other. */
+/*
+ * Fills path with the names that lead to the entry, and a NULL.  Returns the
+ * number of names.
+ */
 static size_t
 tg_cli_server_entry_get_json_path(
     const char *text, const tg_cli_server_entry_t *entry,
@@ -23,7 +27,10 @@ tg_cli_server_entry_get_json_path(
     n = 0;
     path[n++] = entry->servers_key != NULL ? entry->servers_key : "mcpServers";
 
-    /* opencode 2 has its servers one deeper; those of 1 have a type. */
+    /*
+     * OpenCode 2 has a further object "servers" in the path.  A file of
+     * OpenCode 1 may have a server of that name, which has a "type".
+     */
     if (entry->format == TG_CLI_ENTRY_FORMAT_OPENCODE2) {
         path[n++] = "servers";
     } else if (entry->format == TG_CLI_ENTRY_FORMAT_OPENCODE) {
@@ -64,7 +71,10 @@ tg_cli_append_json_strings(tg_buf_t *value, const char *first,
     tg_buf_append_char(value, ']');
 }
 
-/* The i-th member of the entry; NULL: there are no more. */
+/*
+ * Stores the value of member i of an entry and returns its name, or returns
+ * NULL after the last member.
+ */
 static const char *
 tg_cli_server_entry_get_member(const tg_cli_server_entry_t *entry,
                                tg_cli_entry_format_t format, size_t i,
@@ -107,7 +117,10 @@ tg_cli_server_entry_get_member(const tg_cli_server_entry_t *entry,
     return name;
 }
 
-/* Has the name another server, which is no program? */
+/*
+ * Checks whether the file has a server of this name that is a URL instead of a
+ * program.
+ */
 static int
 tg_cli_json_has_url_server(const char *text, const char *const *path)
 {
@@ -141,7 +154,10 @@ tg_cli_json_has_url_server(const char *text, const char *const *path)
     return 0;
 }
 
-/* Changes one member after the other; text has what was made of it last. */
+/*
+ * Sets the members of an entry.  text is the input, and the result of each
+ * change.  Returns TG_OK, TG_EXISTS if nothing has changed, or an error.
+ */
 static int
 tg_cli_server_entry_set_members(
     tg_buf_t *text, const tg_cli_server_entry_t *entry,

@@ -1,10 +1,11 @@
 /*
- * Of a TOML file only the table [mcp_servers.NAME] is ours, and in it only
- * command and args: they are put below its header, wherever they stood, or the
- * table at the end of the file.  Every other line stays byte for byte, and so
- * do those two where they have the right value.
+ * Merges a server into a TOML file.  Only command and args in the table
+ * [mcp_servers.NAME] are changed: they are written below the table's header,
+ * or a new table is appended to the file.  All other lines are kept byte for
+ * byte, and so are command and args if their values are already right.
  *
- * What is read is a little more than TOML: values are passed, not looked at.
+ * The parser accepts a little more than TOML: values are skipped without a
+ * complete check.
  */
 #include "cli/tg_cli_agent_config.h"
 
@@ -18,25 +19,30 @@
 
 typedef enum {
     TG_CLI_TOML_LINE_OTHER,
-    TG_CLI_TOML_LINE_HEADER,  /* of our table */
-    TG_CLI_TOML_LINE_MEMBER,  /* command or args in it */
-    TG_CLI_TOML_LINE_CONFLICT /* our name, for what is no table of a program */
+    TG_CLI_TOML_LINE_HEADER, /* header of the server's table */
+    TG_CLI_TOML_LINE_MEMBER, /* command or args of that table */
+    /* The server's name, but not as the table of a program. */
+    TG_CLI_TOML_LINE_CONFLICT
 } tg_cli_toml_line_type_t;
 
 typedef struct {
     tg_buf_t path;     /* names of the header and of the key, each with NUL */
-    size_t header_len; /* bytes of it that are the header's */
-    tg_buf_t target_path; /* the path of our table */
-    int has_table;        /* its header was seen */
-    const char *value;    /* of the pair that was read, up to end */
+    size_t header_len; /* length of the header's names in path */
+    tg_buf_t target_path; /* names of the server's table, each with NUL */
+    int has_table;        /* the header of that table has been found */
+    const char *value;    /* value of the last key, up to end */
     const char *end;
-    unsigned unchanged; /* TG_CLI_TOML_…: members that have the right value */
+    /* TG_CLI_TOML_MEMBER_... whose values are already right. */
+    unsigned unchanged;
 } tg_cli_toml_parser_t;
 
 #define TG_CLI_TOML_MEMBER_COMMAND 0x1u
 #define TG_CLI_TOML_MEMBER_ARGS 0x2u
 
-/* --- the syntax: each moves behind what is at p, or it is no TOML: NULL --- */
+/*
+ * --- syntax: each function returns the end of what is at p, or NULL on error
+ * ---
+ */
 
 static const char *
 tg_cli_toml_skip_space(const char *p, const char *set)
@@ -74,7 +80,9 @@ tg_cli_toml_skip_string(const char *p)
     return NULL;
 }
 
-/* A number, a date, which may have a blank in front of its time, or a word. */
+/*
+ * Skips a number, a word, or a date, which may have a blank before its time.
+ */
 static const char *
 tg_cli_toml_skip_scalar(const char *p)
 {
@@ -96,7 +104,10 @@ tg_cli_toml_skip_scalar(const char *p)
                : NULL;
 }
 
-/* Adds a name to a path, decoded: JSON's escapes are TOML's, but for two. */
+/*
+ * Appends a decoded name to a path.  The escapes of TOML are decoded as those
+ * of JSON, which lacks two of them.
+ */
 static void
 tg_cli_toml_path_append(tg_buf_t *path, tg_str_t raw)
 {
@@ -110,7 +121,10 @@ tg_cli_toml_path_append(tg_buf_t *path, tg_str_t raw)
     tg_buf_append_char(path, '\0');
 }
 
-/* Adds all names of a.b."c d" to the path, up to what must follow. */
+/*
+ * Appends all names of a dotted key, such as a.b."c d", to path.  Returns the
+ * end of the text `follows`, which must come next.
+ */
 static const char *
 tg_cli_toml_parse_key(tg_buf_t *path, const char *p, const char *follows)
 {
@@ -172,7 +186,7 @@ tg_cli_toml_skip_value(tg_buf_t *path, const char *p, int depth)
     return *p == closing ? p + 1 : NULL;
 }
 
-/* --- what is ours --- */
+/* --- lines of the server's table --- */
 
 static int
 tg_cli_toml_is_path_below(tg_str_t path, tg_str_t above)
@@ -181,7 +195,7 @@ tg_cli_toml_is_path_below(tg_str_t path, tg_str_t above)
            && tg_str_eq(tg_str(path.data, above.len), above);
 }
 
-/* What the path of a header or a pair leads to. */
+/* Returns the type of a line whose path, of a header or a key, was parsed. */
 static tg_cli_toml_line_type_t
 tg_cli_toml_classify_line(const tg_cli_toml_parser_t *toml, int is_table)
 {
@@ -191,7 +205,7 @@ tg_cli_toml_classify_line(const tg_cli_toml_parser_t *toml, int is_table)
     path = tg_buf_view(&toml->path);
     target_path = tg_buf_view(&toml->target_path);
 
-    /* To a table above, ours can be added. */
+    /* The server's table can be added below a parent table. */
     if (!tg_cli_toml_is_path_below(path, target_path)) {
         return tg_cli_toml_is_path_below(target_path, path) && !is_table
                    ? TG_CLI_TOML_LINE_CONFLICT
@@ -216,7 +230,10 @@ tg_cli_toml_classify_line(const tg_cli_toml_parser_t *toml, int is_table)
                : TG_CLI_TOML_LINE_OTHER;
 }
 
-/* A header, a pair or neither, to behind its newline. */
+/*
+ * Parses a line: a header, a key with its value, or neither.  Returns the
+ * start of the next line, or NULL on error.
+ */
 static const char *
 tg_cli_toml_parse_line(tg_cli_toml_parser_t *toml, const char *p,
                        tg_cli_toml_line_type_t *line)
@@ -248,7 +265,10 @@ tg_cli_toml_parse_line(tg_cli_toml_parser_t *toml, const char *p,
     return p == NULL || (*p != '\n' && *p != '\0') ? NULL : p + (*p == '\n');
 }
 
-/* --- writing: JSON's strings are TOML's, without control characters --- */
+/*
+ * --- output: strings without control characters are the same in JSON and TOML
+ * ---
+ */
 
 static void
 tg_cli_toml_append_args(tg_buf_t *out, const tg_cli_server_entry_t *entry,
@@ -266,7 +286,7 @@ tg_cli_toml_append_args(tg_buf_t *out, const tg_cli_server_entry_t *entry,
     tg_buf_append_char(out, ']');
 }
 
-/* Appends the members that are not in the file as they are to be. */
+/* Appends the members whose values in the file are not right yet. */
 static void
 tg_cli_toml_append_members(tg_buf_t *out, const tg_cli_server_entry_t *entry,
                            unsigned unchanged, const char *newline)
@@ -284,9 +304,12 @@ tg_cli_toml_append_members(tg_buf_t *out, const tg_cli_server_entry_t *entry,
     }
 }
 
-/* --- what is right already --- */
+/* --- comparison with the file --- */
 
-/* A value without blanks and comments, its strings between double quotes. */
+/*
+ * Appends a value without blanks and comments, with its strings in double
+ * quotes.
+ */
 static void
 tg_cli_toml_append_compact(tg_buf_t *out, const char *p, const char *end)
 {
@@ -298,7 +321,7 @@ tg_cli_toml_append_compact(tg_buf_t *out, const char *p, const char *end)
         if (*p == '\'') {
             tg_json_write_string(out, tg_str(p + 1, (size_t) (next - p) - 2));
         } else {
-            /* A comma behind the last element. */
+            /* Drops a trailing comma. */
             if (*p == ']' && out->len != 0 && out->data[out->len - 1] == ',') {
                 tg_buf_truncate(out, out->len - 1);
             }
@@ -310,7 +333,10 @@ tg_cli_toml_append_compact(tg_buf_t *out, const char *p, const char *end)
     }
 }
 
-/* Which of the two members the pair that was read is, with the right value. */
+/*
+ * Returns the TG_CLI_TOML_MEMBER_... of the parsed key if its value is right,
+ * else 0.
+ */
 static unsigned
 tg_cli_toml_match_member(const tg_cli_toml_parser_t *toml,
                          const tg_cli_server_entry_t *entry)
@@ -325,7 +351,7 @@ tg_cli_toml_match_member(const tg_cli_toml_parser_t *toml,
     tg_buf_init(&value, tg_alloc_libc());
     member = 0;
 
-    /* Each name has a NUL behind it. */
+    /* Names in a path end with NUL. */
     if (tg_str_eq(name, tg_str("command", sizeof("command")))) {
         member = TG_CLI_TOML_MEMBER_COMMAND;
         tg_json_write_string(&expected, tg_str_from_cstr(entry->command));
@@ -346,9 +372,12 @@ tg_cli_toml_match_member(const tg_cli_toml_parser_t *toml,
     return member;
 }
 
-/* --- the whole file --- */
+/* --- whole file --- */
 
-/* Our table, the last of the file, is cut off: with the line that is empty. */
+/*
+ * Removes the empty line at the end, after the server's table was removed as
+ * the last one.
+ */
 static void
 tg_cli_toml_trim_empty_line(tg_buf_t *out, const char *newline)
 {
@@ -364,7 +393,10 @@ tg_cli_toml_trim_empty_line(tg_buf_t *out, const char *newline)
     }
 }
 
-/* Does the line at p belong to our table or to one below it? */
+/*
+ * Checks whether the line at p belongs to the server's table or to a table
+ * below it.
+ */
 static int
 tg_cli_toml_is_line_removed(const tg_cli_toml_parser_t *toml, const char *p)
 {
@@ -475,7 +507,10 @@ tg_cli_agent_config_merge_toml(const char *old,
     len = out->len;
     rc = tg_cli_toml_merge_entry(&toml, text, entry, out);
 
-    /* Once more: now it is known what is right already. */
+    /*
+     * The first pass finds the members that are right, the second one keeps
+     * them.
+     */
     if (rc == TG_OK && toml.unchanged != 0) {
         tg_buf_truncate(out, len);
         tg_buf_truncate(&toml.path, 0);

@@ -1,7 +1,7 @@
 /*
- * Of Goose's YAML only the block below extensions.NAME is ours, and in it only
- * cmd and args.  Every other line stays byte for byte.  What is no block of
- * lines with blanks in front is refused.
+ * Merges a server into Goose's YAML file.  Only cmd and args of the block
+ * extensions.NAME are changed; all other lines are kept byte for byte.  A file
+ * whose extensions are not a block of indented lines is rejected.
  */
 #include "cli/tg_cli_agent_config.h"
 
@@ -12,7 +12,7 @@
 
 #define TG_CLI_YAML_EXTENSIONS_KEY "extensions:"
 
-/* Where a line ends: at the beginning of the next one. */
+/* Returns the start of the next line. */
 static const char *
 tg_cli_yaml_skip_line(const char *p)
 {
@@ -21,7 +21,10 @@ tg_cli_yaml_skip_line(const char *p)
     return p + (*p == '\n');
 }
 
-/* The blanks in front of a line; -1: there is nothing else, or a comment. */
+/*
+ * Returns the number of blanks before a line's text, or -1 for an empty line
+ * or a comment.
+ */
 static int
 tg_cli_yaml_get_indent(const char *p)
 {
@@ -34,7 +37,7 @@ tg_cli_yaml_get_indent(const char *p)
                : (int) n;
 }
 
-/* Is the line at p, behind its blanks, KEY: or "KEY":? */
+/* Checks whether the line at p is KEY: or "KEY":, after its blanks. */
 static int
 tg_cli_yaml_is_key(const char *p, const char *key)
 {
@@ -49,7 +52,10 @@ tg_cli_yaml_is_key(const char *p, const char *key)
            && p[len + (quote != '\0')] == ':';
 }
 
-/* The end of what belongs to a key of so many blanks, whose line is at p. */
+/*
+ * Returns the end of the block of a key; p is the line of the key, which is
+ * indented by indent blanks.
+ */
 static const char *
 tg_cli_yaml_find_block_end(const char *p, int indent)
 {
@@ -61,7 +67,7 @@ tg_cli_yaml_find_block_end(const char *p, int indent)
     {
         n = tg_cli_yaml_get_indent(p);
 
-        /* Lists may begin below their key. */
+        /* A list may have the indentation of its key. */
         if (n >= 0 && n <= indent
             && !(n == indent && indent > 0 && p[n] == '-'
                  && (p[n + 1] == ' ' || p[n + 1] == '\n')))
@@ -75,7 +81,10 @@ tg_cli_yaml_find_block_end(const char *p, int indent)
     return end;
 }
 
-/* The line of a key with so many blanks in front, in [p, end); or NULL. */
+/*
+ * Returns the line in [p, end) with a key that is indented by indent blanks,
+ * or NULL.
+ */
 static const char *
 tg_cli_yaml_find_key(const char *p, const char *end, int indent,
                      const char *key)
@@ -89,7 +98,10 @@ tg_cli_yaml_find_key(const char *p, const char *end, int indent,
     return NULL;
 }
 
-/* The blanks of the first line in [p, end), or so many. */
+/*
+ * Returns the indentation of the first line in [p, end) that has text, or
+ * otherwise if there is no such line.
+ */
 static int
 tg_cli_yaml_get_block_indent(const char *p, const char *end, int otherwise)
 {
@@ -119,7 +131,10 @@ tg_cli_yaml_append_command(tg_buf_t *out, const tg_cli_server_entry_t *entry,
     }
 }
 
-/* A name that YAML would take for a number, a word of its own or a list. */
+/*
+ * Appends a name, quoted if YAML could read it as a number, a keyword or a
+ * list.
+ */
 static void
 tg_cli_yaml_append_name(tg_buf_t *out, const char *name)
 {
@@ -162,7 +177,10 @@ tg_cli_yaml_append_entry(tg_buf_t *out, const tg_cli_server_entry_t *entry,
     }
 }
 
-/* An entry that is there, in [at, end): its cmd and args alone. */
+/*
+ * Updates cmd and args of the entry in [at, end).  Returns TG_OK, or
+ * TG_INVALID if the entry has no cmd.
+ */
 static int
 tg_cli_yaml_update_entry(const char *at, const char *end, int indent,
                          const tg_cli_server_entry_t *entry,
@@ -199,7 +217,7 @@ tg_cli_yaml_update_entry(const char *at, const char *end, int indent,
     return TG_OK;
 }
 
-/* The rest of a line has nothing else than a comment. */
+/* Checks that the rest of a line is empty or a comment. */
 static int
 tg_cli_yaml_is_rest_blank(const char *p)
 {
@@ -207,7 +225,10 @@ tg_cli_yaml_is_rest_blank(const char *p)
            || (*p == ' ' && p[strspn(p, " ")] == '#');
 }
 
-/* `extensions: {}`, as Goose writes it where there are none: the {}; or NULL */
+/*
+ * Returns the {} of `extensions: {}`, which Goose writes if there are no
+ * extensions, or NULL.
+ */
 static const char *
 tg_cli_yaml_find_empty_braces(const char *p)
 {
@@ -218,7 +239,7 @@ tg_cli_yaml_find_empty_braces(const char *p)
                                                                         : NULL;
 }
 
-/* Puts the first entry in the place of the {}. */
+/* Replaces {} by a block with the first entry. */
 static void
 tg_cli_yaml_replace_braces(const char *old, const char *braces,
                            const tg_cli_server_entry_t *entry,

@@ -1,5 +1,6 @@
 /*
- * toolgate automation
+ * The command `toolgate automation`: shows, enables, disables and approves
+ * rules.
  */
 #include "cli/tg_cli_task.h"
 
@@ -15,7 +16,10 @@ tg_cli_json_get_bool(struct json_object *object, const char *member)
         tg_cli_json_get_member(object, member, json_type_boolean));
 }
 
-/* Some words of an object, with a blank between; those that are there. */
+/*
+ * Appends a cell with the text members of an object, separated by blanks;
+ * missing members are skipped.
+ */
 static void
 tg_cli_cells_append_members(tg_buf_t *cells, struct json_object *object,
                             const char *const *members, char end)
@@ -82,7 +86,10 @@ tg_cli_automation_append_rules(tg_buf_t *cells, struct json_object *status)
     }
 }
 
-/* The newest first, as tasks are. */
+/*
+ * Appends the rows of firings, sorted from the newest to the oldest, as tasks
+ * are.
+ */
 static void
 tg_cli_automation_append_firings(tg_buf_t *cells, struct json_object *status)
 {
@@ -119,7 +126,7 @@ tg_cli_automation_append_firings(tg_buf_t *cells, struct json_object *status)
     }
 }
 
-/* A table, behind an empty line; nothing where it has no rows. */
+/* Appends an empty line and a table, unless the table has no rows. */
 static void
 tg_cli_automation_append_table(tg_buf_t *out, struct json_object *status,
                                const char *head,
@@ -180,9 +187,12 @@ static const tg_cli_command_t tg_cli_cmd_automation_status = {
     .run = tg_cli_automation_status_run,
 };
 
-/* --- what changes something --- */
+/* --- requests with an effect --- */
 
-/* A method about one thing: the answer, or NULL and the exit status. */
+/*
+ * Calls a method for one id, or for all with id NULL.  Returns the response,
+ * or NULL with the exit status in *rc.
+ */
 static struct json_object *
 tg_cli_automation_request(tg_cli_session_t *session, const char *method,
                           const char *key, const char *id,
@@ -214,7 +224,7 @@ tg_cli_automation_request(tg_cli_session_t *session, const char *method,
                : NULL;
 }
 
-/* Says that there is no such rule, and which one may be meant. */
+/* Reports an unknown rule, and suggests a similar name. */
 static void
 tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
 {
@@ -257,7 +267,10 @@ tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
     (void) json_object_put(status);
 }
 
-/* Each of what is named, whatever becomes of the others; or what is not. */
+/*
+ * Calls one() for each argument, even after a failure, or once with NULL if
+ * there are no arguments.  Returns the exit status.
+ */
 static int
 tg_cli_automation_apply_each(tg_cli_session_t *session,
                              const tg_cli_options_t *options,
@@ -283,7 +296,7 @@ tg_cli_automation_apply_each(tg_cli_session_t *session,
 
 /* --- enable, disable --- */
 
-/* id is NULL: all of them. */
+/* Enables or disables a rule, or with id NULL automation as a whole. */
 static int
 tg_cli_automation_set_enabled(tg_cli_session_t *session, const char *id,
                               int is_on)
@@ -430,7 +443,7 @@ static const tg_cli_command_t tg_cli_cmd_automation_approve = {
     .run = tg_cli_automation_approve_run,
 };
 
-/* --- all of them --- */
+/* --- command --- */
 
 static int
 tg_cli_automation_run(const tg_cli_options_t *options)

@@ -1,5 +1,5 @@
 /*
- * toolgate call
+ * The command `toolgate call`: calls a tool or a method.
  */
 #include "cli/tg_cli_tool_args.h"
 #include "cli/tg_cli_result.h"
@@ -12,13 +12,16 @@
 typedef struct {
     const tg_cli_options_t *options;
     tg_cli_session_t *session;
-    tg_str_t name; /* of the tool or method */
+    tg_str_t name; /* name of the tool or method */
     char **args;
     int nargs;
-    tg_buf_t json; /* the arguments */
+    tg_buf_t json; /* arguments as JSON */
 } tg_cli_call_t;
 
-/* key=value: strings, but where the tool's schema wants something else. */
+/*
+ * Converts key=value arguments with the tool's schema, which decides whether a
+ * value is a string or JSON.
+ */
 static int
 tg_cli_call_convert_args(tg_cli_call_t *call)
 {
@@ -52,7 +55,10 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
                                        &call->json);
 }
 
-/* The server said no: because there is no such tool? */
+/*
+ * Reports an error of the server; for a tool that does not exist, suggests
+ * similar names.
+ */
 static int
 tg_cli_call_report_error(tg_cli_call_t *call)
 {
@@ -70,7 +76,7 @@ tg_cli_call_report_error(tg_cli_call_t *call)
         return tg_cli_response_print_error(&response, call->options);
     }
 
-    /* The list takes the answer's place. */
+    /* The list replaces session->response, so that its error is kept here. */
     tg_buf_init(&session->response.message, tg_alloc_libc());
     list = TG_STR("{}");
 
@@ -143,7 +149,7 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
                                          : tg_cli_result_print_value(result);
 }
 
-/* Name and arguments, as far as they can be told without the server. */
+/* Parses the name, and those arguments that do not need the tool's schema. */
 static int
 tg_cli_call_parse(tg_cli_call_t *call)
 {

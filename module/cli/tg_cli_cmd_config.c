@@ -1,5 +1,5 @@
 /*
- * toolgate config
+ * The command `toolgate config`: registers the bridge with an agent.
  */
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_agent_config.h"
@@ -13,15 +13,18 @@
 
 #define TG_CLI_BRIDGE_PROGRAM "toolgate-bridge"
 #define TG_CLI_SERVER_NAME_DEFAULT "toolgate"
-/* What the agents' own tools' names leave room for. */
+/* Longest server name, which agents put before the names of tools. */
 #define TG_CLI_SERVER_NAME_MAX 64
 
-/* Where a file is: FOLDER/FILE, in the current folder or below BASE. */
+/*
+ * Location of a config file: FOLDER/FILE, in the current folder or below BASE.
+ */
 typedef struct {
-    const char *base_env; /* environment that names the base instead, or NULL */
-    const char *base;     /* of the user's: below the home */
-    const char *folder;   /* empty: no folder of its own */
-    const char *file;     /* NULL: the agent has no such file */
+    /* environment variable that replaces base, or NULL */
+    const char *base_env;
+    const char *base;   /* user scope: folder below the home folder */
+    const char *folder; /* empty: none */
+    const char *file;   /* NULL: the agent has no such file */
 } tg_cli_config_location_t;
 
 typedef struct {
@@ -29,9 +32,9 @@ typedef struct {
     const char *title;
     int (*merge)(const char *old, const tg_cli_server_entry_t *entry,
                  tg_buf_t *out);
-    const char *servers_key; /* of JSON */
+    const char *servers_key; /* JSON member with the servers */
     tg_cli_entry_format_t format;
-    int is_user_scope; /* unless --scope says otherwise */
+    int is_user_scope; /* default of --scope is user */
     tg_cli_config_location_t project;
     tg_cli_config_location_t user;
 } tg_cli_agent_t;
@@ -154,7 +157,7 @@ tg_cli_config_is_user_scope(const tg_cli_options_t *options,
                                   : agent->is_user_scope;
 }
 
-/* The folder of a place of the user's. */
+/* Stores the folder of a user's config file. */
 static int
 tg_cli_config_find_user_folder(const tg_cli_config_location_t *location,
                                char folder[PATH_MAX])
@@ -183,7 +186,10 @@ tg_cli_config_find_user_folder(const tg_cli_config_location_t *location,
                : rc;
 }
 
-/* OpenCode reads opencode.jsonc, too: the one of both that is there. */
+/*
+ * Stores the path of a config file.  OpenCode reads opencode.jsonc, too: if
+ * only that file exists, its path is stored.
+ */
 static int
 tg_cli_config_find_file(char path[PATH_MAX], const char *folder,
                         const char *file, const tg_cli_agent_t *agent)
@@ -206,7 +212,10 @@ tg_cli_config_find_file(char path[PATH_MAX], const char *folder,
     return TG_CLI_EXIT_OK;
 }
 
-/* To write, its folders are made when they are not there. */
+/*
+ * Stores the path of the agent's config file, and creates its folder unless
+ * --remove is given.
+ */
 static int
 tg_cli_config_get_path(const tg_cli_options_t *options,
                        const tg_cli_agent_t *agent, char path[PATH_MAX])
@@ -242,7 +251,7 @@ tg_cli_config_get_path(const tg_cli_options_t *options,
                               strerror(errno));
 }
 
-/* --- what is registered --- */
+/* --- server entry --- */
 
 static int
 tg_cli_config_check_text(const char *what, const char *path)
@@ -259,7 +268,7 @@ tg_cli_config_check_text(const char *what, const char *path)
                               what, path);
 }
 
-/* The bridge lies beside this program. */
+/* Finds the bridge in the folder of this program. */
 static int
 tg_cli_config_find_bridge(char path[PATH_MAX])
 {
@@ -286,7 +295,7 @@ tg_cli_config_find_bridge(char path[PATH_MAX])
                               path, strerror(errno));
 }
 
-/* Agents start the bridge in folders of their own. */
+/* Makes a path absolute, since agents start the bridge in other folders. */
 static int
 tg_cli_config_make_absolute(const char *what, const char *path,
                             char whole[PATH_MAX])
@@ -331,7 +340,7 @@ tg_cli_config_get_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
                : TG_CLI_EXIT_FAILED;
 }
 
-/* What the bridge is started with: what is said about TLS, and the socket. */
+/* Sets the arguments of the bridge: TLS options and the socket. */
 static int
 tg_cli_config_set_bridge_args(const tg_cli_options_t *options,
                               tg_cli_server_entry_t *entry)
@@ -409,9 +418,12 @@ tg_cli_config_get_server_name(const tg_cli_options_t *options,
                               TG_CLI_SERVER_NAME_MAX, *name);
 }
 
-/* --- where it goes --- */
+/* --- output --- */
 
-/* Into what the file has, or, without --write, into a file of nothing. */
+/*
+ * Merges the entry into the file; without --write and --remove, prints the
+ * entry as a file of its own.
+ */
 static int
 tg_cli_config_apply(const tg_cli_options_t *options,
                     const tg_cli_agent_t *agent,
@@ -452,7 +464,7 @@ tg_cli_config_apply(const tg_cli_options_t *options,
     return TG_CLI_EXIT_OK;
 }
 
-/* --- the command --- */
+/* --- command --- */
 
 static const tg_cli_agent_t *
 tg_cli_config_find_agent(const tg_cli_options_t *options)
@@ -469,7 +481,7 @@ tg_cli_config_find_agent(const tg_cli_options_t *options)
     return NULL;
 }
 
-/* What the options say of the entry. */
+/* Fills the entry from the options. */
 static int
 tg_cli_config_init_entry(const tg_cli_options_t *options,
                          const tg_cli_agent_t *agent,

@@ -1,5 +1,5 @@
 /*
- * toolgate daemon
+ * The command `toolgate daemon`: shows or stops the daemon that runs tasks.
  */
 #include "cli/tg_cli_task.h"
 

@@ -1,5 +1,5 @@
 /*
- * toolgate list
+ * The command `toolgate list`: shows the tools and their arguments.
  */
 #include "cli/tg_cli_result.h"
 #include "cli/tg_cli_output.h"
@@ -9,10 +9,13 @@
 #include <ctype.h>
 
 #define TG_CLI_LIST_INDENT 4
-/* Longer enums are told by `toolgate help`. */
+/* Longest enum that is shown, in bytes; `toolgate help` shows longer ones. */
 #define TG_CLI_LIST_ENUM_MAX 60
 
-/* `a|b|c`, where these texts are few and short: 1. */
+/*
+ * Appends an enum as `a|b|c` if it is short enough.  Returns 1 if appended,
+ * else 0.
+ */
 static int
 tg_cli_list_append_enum(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
@@ -43,7 +46,7 @@ tg_cli_list_append_enum(tg_buf_t *out, tg_str_t root, tg_str_t schema)
     return 1;
 }
 
-/* A word for what a property takes: its first type but null, in capitals. */
+/* Appends the first type of a property other than null, in capitals. */
 static void
 tg_cli_list_append_type_name(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
@@ -70,7 +73,7 @@ tg_cli_list_append_type_name(tg_buf_t *out, tg_str_t root, tg_str_t schema)
     }
 }
 
-/* `a|b`, STRING, or STRING... of an array. */
+/* Appends the type of a property: `a|b`, STRING, or STRING... for an array. */
 static void
 tg_cli_list_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
@@ -101,7 +104,10 @@ tg_cli_list_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
     tg_cli_list_append_type_name(out, root, schema);
 }
 
-/* ` text=STRING [lang=STRING]`, as `toolgate call` takes it. */
+/*
+ * Appends the arguments of a tool as `toolgate call` accepts them: `
+ * text=STRING [lang=STRING]`.
+ */
 static void
 tg_cli_list_append_arguments(tg_buf_t *out, tg_str_t tool)
 {
@@ -177,13 +183,13 @@ tg_cli_list_append_tools(tg_buf_t *out, tg_str_t list)
         tg_cli_list_append_tool(&text, tool, columns);
     }
 
-    /* Written for people, wherever it goes. */
+    /* Control characters are replaced even if the output is not a terminal. */
     tg_utf8_append_visible(out, tg_buf_view(&text), 0);
     out->failed |= text.failed;
     tg_buf_deinit(&text);
 }
 
-/* One line for people, a text of several up to the end of its first. */
+/* Appends the first line of an error. */
 static void
 tg_cli_list_append_error(tg_buf_t *line, tg_str_t error)
 {
@@ -204,7 +210,10 @@ tg_cli_list_append_error(tg_buf_t *line, tg_str_t error)
     tg_buf_deinit(&text);
 }
 
-/* Which servers are not there, on standard error: nothing of it is a tool. */
+/*
+ * Reports the MCP servers whose tools are missing to standard error, as they
+ * are not part of the list.
+ */
 static void
 tg_cli_list_report_absent_servers(tg_str_t servers)
 {

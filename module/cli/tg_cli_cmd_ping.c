@@ -1,5 +1,5 @@
 /*
- * toolgate ping
+ * The command `toolgate ping`: measures how fast the server answers.
  */
 #include "cli/tg_cli_result.h"
 #include "cli/tg_cli_output.h"
@@ -63,11 +63,11 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
-    /* The next answer takes its place. */
+    /* The next response would replace this one. */
     who = session->response.result;
     tg_buf_init(&session->response.result, tg_alloc_libc());
 
-    /* A server need not speak MCP. */
+    /* A server need not support MCP. */
     if (!tg_json_has_member(tg_buf_view(&who), TG_STR("serverInfo"),
                             TG_JSON_OBJECT, &info))
     {
@@ -78,7 +78,7 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
                                 TG_CLI_REQUEST_TIMEOUT_MS);
 
     if (rc == TG_CLI_EXIT_OK) {
-        /* Who says that there is no such method is there, too. */
+        /* "method not found" is an answer, too. */
         rc = session->response.kind == TG_RESPONSE_ERROR
                      && session->response.code != TG_RPC_METHOD_NOT_FOUND
                  ? tg_cli_response_print_error(&session->response,

@@ -1,5 +1,5 @@
 /*
- * toolgate status, ps and cancel
+ * The commands `toolgate status`, `toolgate ps` and `toolgate cancel`.
  */
 #include "cli/tg_cli_status.h"
 
@@ -8,19 +8,26 @@
 #include "cli/tg_cli_tool_list.h"
 #include "protocol/tg_rpc.h"
 
-/* Between two looks of --watch. */
+/* Interval of --watch, in ms. */
 #define TG_CLI_WATCH_INTERVAL_MS 1000
 
-/* Writes the answer in one of its forms. */
+/* Appends the status in one of its forms. */
 typedef void (*tg_cli_status_append_pt)(tg_buf_t *out,
                                         struct json_object *status);
 
 typedef struct {
     tg_cli_status_append_pt append;
-    const char *name; /* shows this one alone; NULL: put() writes the answer */
+    /*
+     * tool, method or MCP server to show; NULL: append() shows the whole
+     * status
+     */
+    const char *name;
 } tg_cli_status_view_t;
 
-/* The server said no: most of all, since it is not for everybody. */
+/*
+ * Reports an error of the server.  "method not found" means that the client is
+ * not allowed to see the status.
+ */
 static int
 tg_cli_status_report_error(const tg_cli_session_t *session)
 {
@@ -39,7 +46,7 @@ tg_cli_status_report_error(const tg_cli_session_t *session)
     return TG_CLI_EXIT_REFUSED;
 }
 
-/* Reports that nothing has the name, and which one may be meant. */
+/* Reports an unknown name, and suggests a similar one. */
 static int
 tg_cli_status_report_unknown_name(struct json_object *status, const char *name)
 {
@@ -264,7 +271,7 @@ tg_cli_cancel_run(const tg_cli_options_t *options)
 
     id = options->args[0];
 
-    /* As JSON has it, and at most what 64 bits hold. */
+    /* A JSON integer without leading zeros that fits into 64 bits. */
     if (id[0] == '\0' || id[0] == '0' || strlen(id) > 18
         || id[strspn(id, "0123456789")] != '\0')
     {

@@ -1,5 +1,5 @@
 /*
- * toolgate task
+ * The command `toolgate task`: submits, shows and cancels tasks.
  */
 #include "cli/tg_cli_task.h"
 
@@ -11,7 +11,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A number of an option, raw JSON then; TG_CLI_EXIT_OK, or what is wrong. */
+/*
+ * Appends key and the number of an option, if the option was given.  Returns
+ * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting an invalid number.
+ */
 static int
 tg_cli_params_append_number(tg_buf_t *params, const char *option,
                             const char *key, const char *text)
@@ -44,7 +47,7 @@ tg_cli_params_append_text(tg_buf_t *params, const char *key, const char *text)
 
 /* --- submit --- */
 
-/* The words, or what is on standard input. */
+/* Stores the prompt: the arguments separated by blanks, or standard input. */
 static int
 tg_cli_task_submit_read_prompt(const tg_cli_options_t *options,
                                tg_buf_t *prompt)
@@ -122,7 +125,10 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
                : rc;
 }
 
-/* Its id, on a line of its own; where the output follows, aside. */
+/*
+ * Submits a task and writes its id on a line of its own: to standard error if
+ * the task's output follows, else to standard output.
+ */
 static int
 tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
 {
@@ -300,7 +306,7 @@ tg_cli_task_cancel_one(tg_cli_session_t *session, const char *id)
     return rc;
 }
 
-/* Each of them, whatever becomes of the others. */
+/* Cancels each task, even after a failure. */
 static int
 tg_cli_task_cancel_on_connect(tg_cli_session_t *session, void *ctx)
 {
@@ -339,7 +345,7 @@ static const tg_cli_command_t tg_cli_cmd_task_cancel = {
     .run = tg_cli_task_cancel_run,
 };
 
-/* --- all of them --- */
+/* --- command --- */
 
 static int
 tg_cli_task_run(const tg_cli_options_t *options)

@@ -1,6 +1,6 @@
 /*
- * toolgate task wait and output: the task has all the time that it takes, and
- * may go on after whoever looks at it.
+ * The commands `toolgate task wait` and `toolgate task output`.  The task is
+ * not affected if the command ends before it.
  */
 #include "cli/tg_cli_task.h"
 
@@ -9,7 +9,9 @@
 
 #include <unistd.h>
 
-/* Seconds that the server waits before it answers that it still runs. */
+/*
+ * Time that the server waits before it answers that the task still runs, in s.
+ */
 #define TG_CLI_TASK_WAIT_MAX_S 20
 
 static int
@@ -22,7 +24,7 @@ tg_cli_task_has_ended(struct json_object *task)
     return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
 }
 
-/* Says how one has ended: the exit status. */
+/* Reports how a task has ended.  Returns the exit status. */
 static int
 tg_cli_task_report_end(const char *id, struct json_object *task, int is_quiet)
 {
@@ -58,7 +60,7 @@ tg_cli_task_report_end(const char *id, struct json_object *task, int is_quiet)
 
 typedef struct {
     const tg_cli_options_t *options;
-    uint64_t deadline_ms; /* of uv_hrtime(), in ms; 0: as long as it takes */
+    uint64_t deadline_ms; /* in ms of uv_hrtime(); 0: no limit */
 } tg_cli_task_wait_t;
 
 static uint64_t
@@ -67,7 +69,10 @@ tg_cli_get_monotonic_ms(void)
     return uv_hrtime() / 1000000;
 }
 
-/* Seconds that the server may wait: with a terminal people want to see. */
+/*
+ * Returns the time in s that the server may wait for the end of a task: short
+ * on a terminal, to update the line there.
+ */
 static uint64_t
 tg_cli_task_wait_get_seconds(const tg_cli_task_wait_t *wait)
 {
@@ -85,7 +90,7 @@ tg_cli_task_wait_get_seconds(const tg_cli_task_wait_t *wait)
     return seconds;
 }
 
-/* `task-0012 running for 12 s (claude)`, on a terminal. */
+/* Shows `task-0012 running for 12 s (claude)`, on a terminal. */
 static void
 tg_cli_task_wait_show_progress(const char *id, struct json_object *task)
 {
@@ -106,7 +111,10 @@ tg_cli_task_wait_show_progress(const char *id, struct json_object *task)
     tg_buf_deinit(&line);
 }
 
-/* Has one ended?  Then the exit status. */
+/*
+ * Checks whether the task of the response has ended.  Returns 1 with the exit
+ * status in *status, else 0.
+ */
 static int
 tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
                                 int *status)
@@ -178,7 +186,7 @@ tg_cli_task_wait_on_connect(tg_cli_session_t *session, void *ctx)
                            : 0;
     status = TG_CLI_EXIT_OK;
 
-    /* It is the task's time, and no answer's. */
+    /* --timeout limits the wait for the task, not for each response. */
     session->timeout_ms = 0;
     session->deadline = 0;
 
@@ -213,7 +221,10 @@ const tg_cli_command_t tg_cli_cmd_task_wait = {
 
 /* --- output --- */
 
-/* Asks for what there is from a place on, and writes it. */
+/*
+ * Fetches the output of a task from *offset on, and writes it.  Advances
+ * *offset; *is_over is set after the last output.  Returns the exit status.
+ */
 static int
 tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                               uint64_t *offset, int follows, int *is_over)
@@ -240,7 +251,7 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
     from = *offset;
     *offset = tg_cli_json_get_uint(part, "next");
 
-    /* Where nothing comes, nothing will, unless it goes on. */
+    /* Without new output there is no more, unless the task still runs. */
     *is_over = *offset <= from
                    ? !follows || tg_cli_task_has_ended(part)
                    : !follows && *offset >= tg_cli_json_get_uint(part, "size");

@@ -1,5 +1,5 @@
 /*
- * toolgate trace
+ * The command `toolgate trace`: prints the frames of a trace file.
  */
 #include "cli/tg_cli.h"
 
@@ -15,33 +15,37 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes that are read at once. */
+/* Number of bytes for one read(). */
 #define TG_CLI_TRACE_READ_SIZE 65536
-/* In ms: how soon a file that grows, or another one of its name, is seen. */
+/*
+ * Interval of the checks for new data and for a new file of this name, in ms.
+ */
 #define TG_CLI_TRACE_POLL_MS 100
 
-/* A file of the trace's name: when it is followed, the one before, too. */
+/*
+ * A trace file; with --follow, the file that had the name before is read, too.
+ */
 typedef struct {
-    int fd; /* -1: there is none */
+    int fd; /* -1: none */
     dev_t dev;
     ino_t ino;
-    off_t offset; /* bytes read */
+    off_t offset; /* number of bytes read */
     tg_buf_t bytes;
 } tg_cli_trace_file_t;
 
 typedef struct {
     const tg_cli_options_t *options;
     const char *path;
-    uint64_t connection; /* 0: any */
+    uint64_t connection; /* 0: all */
     uint64_t client;
     tg_cli_trace_file_t current_file;
     tg_cli_trace_file_t previous_file;
     tg_buf_t out;
-    size_t nskipped; /* bytes of no whole record */
-    int is_trace;    /* there is one, or the beginning of one */
+    size_t nskipped; /* bytes outside of whole records */
+    int is_trace;    /* a record, or the start of one, was found */
 } tg_cli_trace_t;
 
-/* --- a line --- */
+/* --- one record --- */
 
 static void
 tg_cli_trace_append_time(tg_buf_t *out, uint64_t us, int is_utc)
@@ -154,9 +158,12 @@ tg_cli_trace_write_json(tg_buf_t *out, const tg_cli_trace_record_t *record)
     tg_buf_append_cstr(out, "}\n");
 }
 
-/* --- which records --- */
+/* --- selection of records --- */
 
-/* What is lost may have been wanted. */
+/*
+ * Checks whether a record is selected by the options.  A record of lost frames
+ * always is, since they might have been selected.
+ */
 static int
 tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
                                 const tg_cli_trace_record_t *record)
@@ -185,7 +192,7 @@ tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
                           != NULL));
 }
 
-/* Prints what there is so far: the exit status where that cannot be. */
+/* Writes the collected output.  Returns the exit status of a failure. */
 static int
 tg_cli_trace_flush(tg_cli_trace_t *trace)
 {
@@ -220,9 +227,11 @@ tg_cli_trace_print_record(tg_cli_trace_t *trace,
                                                     : TG_CLI_EXIT_OK;
 }
 
-/* --- from bytes to records --- */
+/* --- parsing of records --- */
 
-/* Where the next one may begin, or the end. */
+/*
+ * Returns the offset where the next record may start, or the length of bytes.
+ */
 static size_t
 tg_cli_trace_find_next_record(tg_str_t bytes)
 {
@@ -239,9 +248,10 @@ tg_cli_trace_find_next_record(tg_str_t bytes)
 }
 
 /*
- * The record at the beginning of bytes: as tg_cli_trace_record_parse().  One
- * that was cut, as the disk was full, swallows what follows: then another one
- * begins in it, and none behind it.
+ * Parses the record at the start of bytes; returns the values of
+ * tg_cli_trace_record_parse().  A record that was cut, because the disk was
+ * full, seems to extend into the next one.  Such a record is invalid: another
+ * record starts within it, and none at its end.
  */
 static int
 tg_cli_trace_parse_record(tg_str_t bytes, tg_cli_trace_record_t *record,
@@ -262,7 +272,10 @@ tg_cli_trace_parse_record(tg_str_t bytes, tg_cli_trace_record_t *record,
     return rc;
 }
 
-/* Takes what is whole; at the end of the file nothing more will come. */
+/*
+ * Prints the complete records.  With is_end, an incomplete record is skipped,
+ * since no more bytes will follow.
+ */
 static int
 tg_cli_trace_process_records(tg_cli_trace_t *trace, tg_cli_trace_file_t *file,
                              int is_end)
@@ -312,7 +325,7 @@ tg_cli_trace_file_close(tg_cli_trace_file_t *file)
     file->fd = -1;
 }
 
-/* errno says why not. */
+/* Opens a trace file.  Returns TG_OK, or TG_INVALID with errno set. */
 static int
 tg_cli_trace_file_open(tg_cli_trace_file_t *file, const char *path)
 {
@@ -335,7 +348,7 @@ tg_cli_trace_file_open(tg_cli_trace_file_t *file, const char *path)
     return TG_OK;
 }
 
-/* Reads to the end: the exit status where something went wrong. */
+/* Reads a file up to its end.  Returns the exit status. */
 static int
 tg_cli_trace_read_file(tg_cli_trace_t *trace, tg_cli_trace_file_t *file)
 {
@@ -366,7 +379,7 @@ tg_cli_trace_read_file(tg_cli_trace_t *trace, tg_cli_trace_file_t *file)
     return status;
 }
 
-/* One that was cut off from its beginning is read from there. */
+/* Reads a file from its start again if it was truncated. */
 static void
 tg_cli_trace_file_rewind(tg_cli_trace_file_t *file)
 {
@@ -381,8 +394,8 @@ tg_cli_trace_file_rewind(tg_cli_trace_file_t *file)
 }
 
 /*
- * Another file has its name: that is read as well.  Workers go on writing to
- * the one before until they have heard of it.
+ * Opens a new file of the trace's name, after a log rotation.  Workers
+ * continue to write to the previous file until they reopen the logs.
  */
 static int
 tg_cli_trace_switch_file(tg_cli_trace_t *trace)
@@ -439,7 +452,7 @@ tg_cli_trace_follow(tg_cli_trace_t *trace)
     return status;
 }
 
-/* The whole file was read, once. */
+/* Handles the rest of a file that is read once.  Returns the exit status. */
 static int
 tg_cli_trace_finish(tg_cli_trace_t *trace)
 {
@@ -469,9 +482,12 @@ tg_cli_trace_finish(tg_cli_trace_t *trace)
     return TG_CLI_EXIT_OK;
 }
 
-/* --- the command --- */
+/* --- command --- */
 
-/* A number from 1, or an error. */
+/*
+ * Parses a number from 1 on.  Returns TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED
+ * after reporting an error.
+ */
 static int
 tg_cli_trace_parse_number(const char *option, const char *text,
                           uint64_t *number)

@@ -1,6 +1,6 @@
 /*
- * toolgate validate: what Toolgate does with a tool's schema and a call's
- * arguments, for those who write them.
+ * The command `toolgate validate`: validates a schema and arguments in the way
+ * Toolgate does, for authors of tools.
  */
 #include "cli/tg_cli.h"
 
@@ -11,11 +11,12 @@
 #include <sys/random.h>
 
 /*
- * Exit statuses beside TG_CLI_EXIT_OK and, where an instance is no JSON or
- * cannot be read, TG_CLI_EXIT_FAILED; the larger one is the worse.
+ * Further exit statuses of `validate`.  TG_CLI_EXIT_FAILED stands for an
+ * instance that is not JSON or cannot be read.  A higher status is the worse
+ * one.
  */
-#define TG_CLI_EXIT_INVALID 1   /* an instance does not fit */
-#define TG_CLI_EXIT_NO_SCHEMA 3 /* nothing could be checked */
+#define TG_CLI_EXIT_INVALID 1   /* an instance is not valid */
+#define TG_CLI_EXIT_NO_SCHEMA 3 /* there is no valid schema */
 
 static int
 tg_cli_validate_instance(const tg_schema_t *schema,
@@ -47,7 +48,7 @@ tg_cli_validate_instance(const tg_schema_t *schema,
     return rc;
 }
 
-/* All of them, whatever becomes of one: the worst decides. */
+/* Validates all instances, and returns the worst exit status. */
 static int
 tg_cli_validate_instances(const tg_schema_t *schema, char **paths, int npaths)
 {
@@ -55,7 +56,9 @@ tg_cli_validate_instances(const tg_schema_t *schema, char **paths, int npaths)
     int i, rc, worst;
     uint64_t seed;
 
-    /* Without it hashes are no secret, which harms nobody here. */
+    /*
+     * Without a random seed hashes are predictable, which does no harm here.
+     */
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
         seed = 0;
     }
@@ -78,7 +81,7 @@ tg_cli_validate_instances(const tg_schema_t *schema, char **paths, int npaths)
     return worst;
 }
 
-/* Standard input can be read once. */
+/* Checks whether standard input is named more than once. */
 static int
 tg_cli_validate_has_stdin_twice(const tg_cli_options_t *options)
 {

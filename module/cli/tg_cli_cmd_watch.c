@@ -1,5 +1,5 @@
 /*
- * toolgate watch
+ * The command `toolgate watch`: prints the notifications of a server.
  */
 #include "cli/tg_cli_session.h"
 
@@ -9,7 +9,10 @@
 
 #include <time.h>
 
-/* One line: when, which, and what it says; with --json, the message's own. */
+/*
+ * Appends a notification in one line: time, method and params; with --json,
+ * the message's own JSON.
+ */
 static void
 tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
                                  const tg_message_t *message, int is_json)
@@ -70,8 +73,9 @@ tg_cli_watch_on_notification(const tg_cli_session_t *session, tg_str_t method,
 }
 
 /*
- * An MCP client of the eras in which a server tells such a one of all that
- * there is; other servers may tell only who has said this much.
+ * Initializes MCP in a version in which a server sends all notifications
+ * without a subscription.  Other servers may require it before they send
+ * notifications.
  */
 static int
 tg_cli_watch_initialize(tg_cli_session_t *session)

@@ -1,7 +1,6 @@
 /*
- * JSON as agents read it: with comments and commas behind the last element.
- * One member of nested objects is set or removed by its offsets; every other
- * byte stays as it is.
+ * JSON as agents read it, with comments and trailing commas.  One member of
+ * nested objects is set or removed by its offsets; all other bytes are kept.
  */
 #include "cli/tg_cli_jsonc.h"
 
@@ -11,7 +10,10 @@
 
 #define TG_CLI_WHITESPACE " \t\r\n"
 
-/* --- the syntax: each moves behind what is at p; NULL: it is none --- */
+/*
+ * --- syntax: each function returns the end of what is at p, or NULL on error
+ * ---
+ */
 
 const char *
 tg_cli_jsonc_skip_space(const char *p)
@@ -62,7 +64,7 @@ tg_cli_jsonc_skip_scalar(const char *p)
 static const char *tg_cli_jsonc_skip_value(const char *p, int depth,
                                            const char **bad);
 
-/* The members of an object, or the elements of an array. */
+/* Skips an object or an array.  *bad is the position of an error. */
 static const char *
 tg_cli_jsonc_skip_container(const char *p, int depth, const char **bad)
 {
@@ -118,7 +120,7 @@ tg_cli_jsonc_skip_value(const char *p, int depth, const char **bad)
     return tg_cli_jsonc_skip_scalar(p);
 }
 
-/* --- members; the text is valid --- */
+/* --- members of valid text --- */
 
 static int
 tg_cli_jsonc_is_key_named(const char *key, const char *end, const char *name)
@@ -135,7 +137,6 @@ tg_cli_jsonc_is_key_named(const char *key, const char *end, const char *name)
     return is_same;
 }
 
-/* Reads the object at p, and finds a member of it. */
 void
 tg_cli_jsonc_find_member(const char *p, const char *name,
                          tg_cli_jsonc_object_t *object,
@@ -178,9 +179,9 @@ tg_cli_jsonc_find_member(const char *p, const char *name,
     object->close = p;
 }
 
-/* --- writing --- */
+/* --- output --- */
 
-/* The blanks that the line of p begins with. */
+/* Returns the blanks at the start of the line that contains p. */
 static tg_str_t
 tg_cli_jsonc_get_indent(const char *text, const char *p)
 {
@@ -191,7 +192,10 @@ tg_cli_jsonc_get_indent(const char *text, const char *p)
     return tg_str(p, strspn(p, " \t"));
 }
 
-/* Does only white space stand between the line's start and p? */
+/*
+ * Checks whether there is only white space between the start of the line and
+ * p.
+ */
 static int
 tg_cli_jsonc_is_line_start(const char *text, const char *p)
 {
@@ -222,7 +226,7 @@ tg_cli_jsonc_detect_newline(const char *text)
     return strstr(text, "\r\n") != NULL ? "\r\n" : "\n";
 }
 
-/* Appends a value; an array has an element a line. */
+/* Appends a value, an array with one element per line. */
 static void
 tg_cli_jsonc_append_value(tg_buf_t *out, const char *newline, tg_str_t indent,
                           int depth, tg_str_t value)
@@ -250,8 +254,7 @@ tg_cli_jsonc_append_value(tg_buf_t *out, const char *newline, tg_str_t indent,
 }
 
 /*
- * Appends the members that lead to a value, and the value: one object in
- * another.
+ * Appends the nested objects of path, and the value of the innermost member.
  */
 static void
 tg_cli_jsonc_append_member(tg_buf_t *out, const char *newline, tg_str_t indent,
@@ -277,7 +280,7 @@ tg_cli_jsonc_append_member(tg_buf_t *out, const char *newline, tg_str_t indent,
     }
 }
 
-/* A comment behind a value, on its line, stays there: its end, or p. */
+/* Returns the end of the comments that follow p on its line, or p. */
 static const char *
 tg_cli_jsonc_skip_line_comment(const char *p)
 {
@@ -295,7 +298,10 @@ tg_cli_jsonc_skip_line_comment(const char *p)
     return at[0] == '/' && at[1] == '/' ? at + strcspn(at, "\r\n") : p;
 }
 
-/* Where something can be put into an object without members: after comments. */
+/*
+ * Returns the position for the first member of an empty object: after its
+ * comments.
+ */
 static const char *
 tg_cli_jsonc_find_insert_point(const tg_cli_jsonc_object_t *object)
 {
@@ -309,7 +315,7 @@ tg_cli_jsonc_find_insert_point(const tg_cli_jsonc_object_t *object)
     return p;
 }
 
-/* Appends the text with another member at the end of an object. */
+/* Appends the text with a new member at the end of an object. */
 static void
 tg_cli_jsonc_add_member(tg_buf_t *out, const char *text,
                         const tg_cli_jsonc_object_t *object,
@@ -360,7 +366,10 @@ tg_cli_jsonc_add_member(tg_buf_t *out, const char *text,
     tg_buf_deinit(&indent);
 }
 
-/* Appends the text without a member, and without the line that is only its. */
+/*
+ * Appends the text without a member, and without its line if nothing else is
+ * on it.
+ */
 static void
 tg_cli_jsonc_remove_member(tg_buf_t *out, const char *text,
                            const tg_cli_jsonc_member_t *found)
@@ -381,7 +390,7 @@ tg_cli_jsonc_remove_member(tg_buf_t *out, const char *text,
         to += *to == '\n';
     }
 
-    /* The comma in front of it would be the last one. */
+    /* The comma before the last member would become a trailing comma. */
     if (found->comma_after == NULL && found->comma_before != NULL) {
         tg_buf_append(out, text, (size_t) (found->comma_before - text));
         tg_buf_append(out, found->comma_before + 1,
@@ -393,7 +402,7 @@ tg_cli_jsonc_remove_member(tg_buf_t *out, const char *text,
     tg_buf_append_cstr(out, to);
 }
 
-/* --- one change --- */
+/* --- edit --- */
 
 int
 tg_cli_jsonc_check(const char *text, tg_buf_t *out)
@@ -430,7 +439,7 @@ tg_cli_jsonc_check(const char *text, tg_buf_t *out)
                    tg_cli_agent_config_get_line_number(text, bad));
 }
 
-/* Is it written as that already? */
+/* Checks whether a member already has this value. */
 static int
 tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
 {
@@ -452,10 +461,6 @@ tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
     return is_same;
 }
 
-/*
- * Sets the member that path leads to, or with an absent value removes it:
- * TG_OK, TG_EXISTS when there is nothing to change, or TG_INVALID.
- */
 int
 tg_cli_jsonc_set_member(const char *text, const char *const *path,
                         tg_str_t value, tg_buf_t *out)
@@ -504,7 +509,10 @@ tg_cli_jsonc_set_member(const char *text, const char *const *path,
     } else {
         tg_buf_append(out, text, (size_t) (found.value - text));
 
-        /* It has as many lines as before: one, or one an element. */
+        /*
+         * A value on one line stays on one line; others get one element per
+         * line.
+         */
         if (memchr(found.value, '\n', (size_t) (found.end - found.value))
             != NULL) {
             tg_cli_jsonc_append_value(out, tg_cli_jsonc_detect_newline(text),

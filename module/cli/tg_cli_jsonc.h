@@ -1,6 +1,6 @@
 /*
- * A text of JSON with comments, and with commas behind the last element: what
- * is in it, and one change of it.
+ * Edits JSON with comments and trailing commas: sets or removes one member,
+ * and leaves the other bytes unchanged.
  */
 #ifndef TG_CLI_JSONC_H
 #define TG_CLI_JSONC_H
@@ -11,36 +11,42 @@
 typedef struct {
     const char *open;      /* its { */
     const char *close;     /* its } */
-    const char *first_key; /* the key of its first member; NULL: it is empty */
-    const char *last_end;  /* the end of its last value */
-    const char *comma;     /* behind that, or NULL */
+    const char *first_key; /* key of its first member; NULL: empty object */
+    const char *last_end;  /* end of its last value */
+    const char *comma;     /* comma after the last value, or NULL */
 } tg_cli_jsonc_object_t;
 
-/* One of its members; key NULL: it has none of that name. */
+/* A member of an object; key NULL: no member of that name. */
 typedef struct {
     const char *key;
     const char *value;
     const char *end;
-    const char *comma_before; /* the comma in front of it, or NULL */
-    const char *comma_after;  /* the comma behind it, or NULL */
+    const char *comma_before; /* comma before the member, or NULL */
+    const char *comma_after;  /* comma after the member, or NULL */
     int is_duplicate;
 } tg_cli_jsonc_member_t;
 
-/* TG_OK: it is one object; else TG_INVALID, and out says what is wrong. */
+/*
+ * Checks that text is one valid object.  Returns TG_OK, or TG_INVALID with the
+ * error message in out.
+ */
 int tg_cli_jsonc_check(const char *text, tg_buf_t *out);
 
-/* Skips white space and comments. */
+/* Returns the first character after white space and comments. */
 const char *tg_cli_jsonc_skip_space(const char *p);
 
-/* Reads the object at p, and finds a member of it; the text is valid. */
+/*
+ * Parses the object at p, and finds a member of it.  The text must be valid.
+ */
 void tg_cli_jsonc_find_member(const char *p, const char *name,
                               tg_cli_jsonc_object_t *object,
                               tg_cli_jsonc_member_t *found);
 
 /*
- * Appends the text with a member set, to which names lead through objects, to
- * a NULL; with an absent value it is removed.  TG_OK; TG_EXISTS when there is
- * nothing to change; TG_NOMEM; TG_INVALID, and out says what is wrong.
+ * Appends the text with one member set.  path contains the names that lead to
+ * the member through nested objects, and ends with NULL.  An absent value
+ * removes the member.  Returns TG_OK, TG_EXISTS if nothing has to be changed,
+ * TG_NOMEM, or TG_INVALID with the error message in out.
  */
 int tg_cli_jsonc_set_member(const char *text, const char *const *path,
                             tg_str_t value, tg_buf_t *out);

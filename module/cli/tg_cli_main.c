@@ -21,7 +21,7 @@ static const tg_cli_command_t *const tg_cli_commands[] = {
 
 #define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
 
-/* NULL: there is none. */
+/* Returns a command by its name, or NULL. */
 static const tg_cli_command_t *
 tg_cli_command_find(const char *name)
 {
@@ -164,7 +164,10 @@ main(int argc, char **argv)
     tg_cli_options_t options;
     int fd;
 
-    /* A socket in the place of a closed descriptor would get our output. */
+    /*
+     * Opens closed standard descriptors, since a socket with such a number
+     * would receive the output.
+     */
     do {
         fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     } while (fd >= 0 && fd <= STDERR_FILENO);

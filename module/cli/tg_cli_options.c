@@ -1,3 +1,6 @@
+/*
+ * Parses and checks the options of the command line.
+ */
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_output.h"
@@ -5,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* A year: beyond it, somebody meant milliseconds. */
+/* Largest timeout in s: a year.  A larger value is probably meant in ms. */
 #define TG_CLI_TIMEOUT_MAX 31536000.0
 #define TG_CLI_OPT_TLS_ALL                                                     \
     (TG_CLI_OPT_CA | TG_CLI_OPT_CERT | TG_CLI_OPT_KEY | TG_CLI_OPT_TLS_NAME)
@@ -13,7 +16,7 @@
 typedef struct {
     const char *name;
     uint64_t flag;
-    size_t value; /* where its value goes, 0: it has none */
+    size_t value; /* offset of the value in tg_cli_options_t; 0: no value */
 } tg_cli_option_t;
 
 #define TG_CLI_VALUE_OFFSET(member) offsetof(tg_cli_options_t, member)
@@ -70,12 +73,12 @@ static const tg_cli_option_t tg_cli_options[] = {
 
 #define TG_CLI_NOPTIONS (sizeof(tg_cli_options) / sizeof(tg_cli_options[0]))
 
-/* As tail has it; for others, -f is a file. */
+/* -f means --follow for `trace` and `task`, and --file for other commands. */
 static const tg_cli_option_t tg_cli_option_short_follow = { "-f",
                                                             TG_CLI_OPT_FOLLOW,
                                                             0 };
 
-/* Only `config` writes. */
+/* -w means --watch, except for `config`, where it means --write. */
 static const tg_cli_option_t tg_cli_option_short_watch = { "-w",
                                                            TG_CLI_OPT_WATCH,
                                                            0 };
@@ -108,7 +111,7 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
     return NULL;
 }
 
-/* The name of an option without its abbreviations. */
+/* Returns the long name of an option. */
 static const char *
 tg_cli_option_get_long_name(const tg_cli_option_t *option)
 {
@@ -124,8 +127,8 @@ tg_cli_option_get_long_name(const tg_cli_option_t *option)
 }
 
 /*
- * Appends how an argument of a tool is written, where an option of that name
- * was given to `call`: "--limit 5" as limit=5.
+ * Appends a hint for an option that was given to `call`: "--limit 5" as an
+ * argument of the tool is written limit=5.
  */
 static void
 tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
@@ -147,7 +150,10 @@ tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
                   value != NULL ? value : "VALUE");
 }
 
-/* next is the argument that follows, or NULL. */
+/*
+ * Reports an unknown option, and suggests a similar one.  next is the argument
+ * after it, or NULL.
+ */
 static int
 tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
                              size_t len, const char *next)
@@ -177,7 +183,7 @@ tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
     return TG_CLI_EXIT_FAILED;
 }
 
-/* Keeps an option for the messages of tg_cli_options_check(). */
+/* Records a given option, for the messages of tg_cli_options_check(). */
 static int
 tg_cli_options_add_given(tg_cli_options_t *options,
                          const tg_cli_option_t *option, const char *written,
@@ -199,7 +205,10 @@ tg_cli_options_add_given(tg_cli_options_t *options,
     return TG_CLI_EXIT_OK;
 }
 
-/* The option at argv[*i]; moves *i when its value is the next argument. */
+/*
+ * Parses the option at argv[*i], and advances *i if its value is the next
+ * argument.
+ */
 static int
 tg_cli_options_parse_one(tg_cli_options_t *options, char **argv, int *i)
 {
@@ -224,7 +233,7 @@ tg_cli_options_parse_one(tg_cli_options_t *options, char **argv, int *i)
                    : tg_cli_error("%s takes no value", option->name);
     }
 
-    /* The last one is NULL. */
+    /* argv[argc] is NULL. */
     value = value != NULL ? value : argv[++*i];
 
     if (value == NULL || value[0] == '\0') {
@@ -254,7 +263,7 @@ tg_cli_options_parse_timeout(tg_cli_options_t *options)
 
     seconds = strtod(options->timeout, &end);
 
-    /* Negated, so that what is no number fails too. */
+    /* The comparison is negated so that NaN fails, too. */
     if (end == options->timeout || *end != '\0'
         || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
     {
@@ -299,8 +308,8 @@ tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
 }
 
 /*
- * Reports an argument of a command that takes none; KEY=VALUE and KEY may have
- * been meant as the option --KEY.
+ * Reports an argument of a command that takes none.  KEY=VALUE and KEY may
+ * have been meant as the option --KEY.
  */
 static int
 tg_cli_options_report_extra_arg(const tg_cli_options_t *options,
@@ -344,7 +353,7 @@ tg_cli_options_check(const tg_cli_options_t *options,
         return tg_cli_options_report_extra_arg(options, command);
     }
 
-    /* Who takes a socket takes one over TLS. */
+    /* A command that accepts a socket accepts the TLS options. */
     known = command->options | TG_CLI_OPT_HELP
             | (command->options & TG_CLI_OPT_SOCKET ? TG_CLI_OPT_TLS_ALL : 0);
 

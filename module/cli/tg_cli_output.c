@@ -1,3 +1,6 @@
+/*
+ * Output of the command line: errors, JSON, wrapped text, terminals.
+ */
 #include "cli/tg_cli_output.h"
 
 #include "cli/tg_cli.h"
@@ -10,10 +13,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Longer lines are hard to read, however wide the window. */
+/* Widest lines in characters: longer lines are hard to read. */
 #define TG_CLI_COLUMNS_MAX 100
 #define TG_CLI_COLUMNS_MIN 40
-/* Where the terminal does not know its size, as over some serial lines. */
+/* Width if the terminal does not know it, as on some serial lines. */
 #define TG_CLI_COLUMNS_DEFAULT 80
 
 void
@@ -113,7 +116,7 @@ tg_cli_append_pretty_json(tg_buf_t *buf, tg_str_t raw)
         is_end = token.data[0] == ']' || token.data[0] == '}';
         depth -= is_end;
 
-        /* Brackets with nothing between stay together. */
+        /* Empty brackets stay together. */
         if (is_end ? last != '[' && last != '{'
                    : last == '[' || last == '{' || last == ',')
         {
@@ -127,7 +130,9 @@ tg_cli_append_pretty_json(tg_buf_t *buf, tg_str_t raw)
     }
 }
 
-/* Characters, which is near enough to columns for a line's end. */
+/*
+ * Returns the number of characters, which is close to the number of columns.
+ */
 static size_t
 tg_cli_text_count_chars(const char *p, const char *end)
 {
@@ -190,7 +195,7 @@ tg_cli_append_wrapped_text(tg_buf_t *buf, tg_str_t text, unsigned indent,
         newline = memchr(p, '\n', (size_t) (end - p));
         newline = newline != NULL ? newline : end;
 
-        /* A line that starts with a blank was laid out by hand. */
+        /* A line that starts with a blank is preformatted. */
         if (width != 0 && *p != ' ') {
             tg_cli_append_wrapped_line(buf, p, newline, indent, width);
         } else if (newline != p) {
@@ -280,7 +285,7 @@ tg_cli_flush_stdout(int status)
         return status;
     }
 
-    /* `toolgate list | head`: the reader has had enough. */
+    /* The reader has closed the pipe, as in `toolgate list | head`. */
     if (errno == EPIPE) {
         return 128 + SIGPIPE;
     }

@@ -1,3 +1,6 @@
+/*
+ * The progress line of a call on standard error.
+ */
 #include "cli/tg_cli_progress.h"
 
 #include "base/tg_json.h"
@@ -8,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Back to the beginning of the line, and wipe it. */
+/* Moves the cursor to the start of the line, and clears the line. */
 #define TG_CLI_CLEAR_LINE "\r\033[K"
-/* Where the terminal does not say how wide it is. */
+/* Width if the terminal does not know it. */
 #define TG_CLI_PROGRESS_COLUMNS_DEFAULT 80
 
 static int tg_cli_progress_is_shown;
@@ -23,7 +26,10 @@ tg_cli_progress_get_meta(void)
                : TG_STR_NONE;
 }
 
-/* Up to the last column, or the line would wrap and stay. */
+/*
+ * Writes a line that ends before the last column; a longer line would wrap and
+ * could not be cleared.
+ */
 static void
 tg_cli_progress_draw_line(const tg_buf_t *line)
 {

@@ -1,23 +1,26 @@
 /*
- * How far a call is, in a line of the terminal that is drawn anew each time;
- * nothing where standard error is none.
+ * Progress of a call in one line that is drawn again on each change.  The line
+ * is shown only if standard error is a terminal.
  */
 #ifndef TG_CLI_PROGRESS_H
 #define TG_CLI_PROGRESS_H
 
 #include "protocol/tg_message.h"
 
-/* What a call's params have, so that its progress is told; or nothing. */
+/*
+ * Returns the further member of a call's params that requests progress, or an
+ * absent string if there is no terminal.
+ */
 tg_str_t tg_cli_progress_get_meta(void);
 
-/* A notification of the server's. */
+/* Shows the values of a progress notification; ignores other notifications. */
 void tg_cli_progress_on_notification(tg_str_t method,
                                      const tg_message_t *message);
 
-/* A line of one's own in its place, until the next one or the end. */
+/* Shows text in the progress line, until the next change. */
 void tg_cli_progress_show_text(tg_str_t text);
 
-/* The call is over: the line is wiped. */
+/* Clears the progress line after the end of the call. */
 void tg_cli_progress_clear(void);
 
 #endif

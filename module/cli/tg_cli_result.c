@@ -1,3 +1,6 @@
+/*
+ * Output of results and errors of the server.
+ */
 #include "cli/tg_cli_result.h"
 
 #include "base/tg_base64.h"
@@ -26,7 +29,9 @@ tg_cli_result_append_member(tg_buf_t *out, tg_str_t block, const char *key)
     }
 }
 
-/* The base64 of a block that has some. */
+/*
+ * Finds the base64 data of a content block.  Returns 1, or 0 if there is none.
+ */
 static int
 tg_cli_block_find_base64(tg_str_t block, tg_str_t *data)
 {
@@ -46,7 +51,10 @@ tg_cli_block_find_base64(tg_str_t block, tg_str_t *data)
     return 1;
 }
 
-/* What is no text: `[content of type image image/png; --json shows it]`. */
+/*
+ * Appends a description of a block that is not text: `[content of type image
+ * image/png; --json shows it]`.
+ */
 static void
 tg_cli_block_append_description(tg_buf_t *out, tg_str_t block)
 {
@@ -98,7 +106,7 @@ tg_cli_block_append(tg_buf_t *out, tg_str_t block)
     }
 }
 
-/* The blocks; where there is none, the structured content. */
+/* Appends the content blocks, or the structured content if there are none. */
 static void
 tg_cli_result_append_content(tg_buf_t *out, tg_str_t result)
 {
@@ -241,7 +249,10 @@ tg_cli_result_print_json(tg_str_t value, int status)
     return tg_cli_print_and_free(stdout, &out, status);
 }
 
-/* Does a message begin with the member `/NAME:` that an option --NAME set? */
+/*
+ * Checks whether an error message begins with `/NAME:`, for an option --NAME
+ * that was given.
+ */
 static int
 tg_cli_message_has_option(tg_str_t message, const tg_cli_options_t *options)
 {

@@ -1,5 +1,5 @@
 /*
- * What a call gave back, written for people or, as it came, for programs.
+ * Output of the result of a call: as text for people, or as JSON for programs.
  */
 #ifndef TG_CLI_RESULT_H
 #define TG_CLI_RESULT_H
@@ -7,30 +7,35 @@
 #include "cli/tg_cli_session.h"
 
 /*
- * Writes a tool's result (a raw CallToolResult): its text to standard
- * output, or where it says isError to standard error.  Returns the exit
- * status.
+ * Writes a tool's result, a raw CallToolResult: its text to standard output,
+ * or with isError to standard error.  Returns the exit status.
  */
 int tg_cli_result_print(tg_str_t result);
 
 /*
- * Writes what a result has into a file: the bytes of its image, sound or
- * embedded file, if it has one, else its text.  Returns the exit status.
+ * Writes a result to a file: the bytes of its image, audio or embedded file,
+ * if there is one, else its text.  Returns the exit status.
  */
 int tg_cli_result_save_file(tg_str_t result, const char *path);
 
-/* Writes any JSON value: a string as its text, others a member a line. */
+/*
+ * Writes any JSON value: a string as its text, other values with one member
+ * per line.  Returns the exit status.
+ */
 int tg_cli_result_print_value(tg_str_t value);
 
-/* Writes a value as it came, on one line; status is the exit status. */
+/*
+ * Writes a JSON value on one line.  Returns status, or the exit status of a
+ * failure.
+ */
 int tg_cli_result_print_json(tg_str_t value, int status);
 
-/* Does a tool's result say isError? */
+/* Checks whether a tool's result has isError. */
 int tg_cli_result_is_error(tg_str_t result);
 
 /*
- * Says what error the server answered with, with --json as {"error":{…}} on
- * standard output; returns the exit status.
+ * Reports an error response of the server, with --json as {"error":{...}} on
+ * standard output.  Returns the exit status.
  */
 int tg_cli_response_print_error(const tg_cli_response_t *response,
                                 const tg_cli_options_t *options);

@@ -1,3 +1,6 @@
+/*
+ * Loads schemas from files, and resolves their references to other schemas.
+ */
 #include "cli/tg_cli_schema_loader.h"
 
 #include "cli/tg_cli.h"
@@ -15,18 +18,18 @@
 #include <unistd.h>
 
 typedef struct {
-    tg_buf_t id; /* its absolute URI */
+    tg_buf_t id; /* absolute URI */
     tg_buf_t text;
 } tg_cli_known_schema_t;
 
 typedef struct {
-    tg_buf_t text; /* of the document that was asked for last */
-    tg_buf_t why;  /* what it lacks */
+    tg_buf_t text; /* text of the last requested document */
+    tg_buf_t why;  /* reason why that document cannot be used */
     tg_cli_known_schema_t known[TG_CLI_SCHEMAS_MAX];
     size_t nknown;
 } tg_cli_schema_registry_t;
 
-/* --- other documents --- */
+/* --- referenced documents --- */
 
 static int
 tg_cli_schema_registry_set_error(tg_cli_schema_registry_t *registry,
@@ -37,7 +40,11 @@ tg_cli_schema_registry_set_error(tg_cli_schema_registry_t *registry,
     return TG_INVALID;
 }
 
-/* The file's name; no UTF-8 where the schema's own folder has none. */
+/*
+ * Stores the path of a file: URI, which need not be UTF-8.  Returns TG_OK,
+ * TG_MISSING if the URI is not a file: URI, TG_INVALID with the reason, or
+ * TG_NOMEM.
+ */
 static int
 tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
                                 tg_str_t uri, tg_buf_t *path)
@@ -48,7 +55,7 @@ tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
         return TG_MISSING;
     }
 
-    /* Core's own base, for a schema that is from nowhere. */
+    /* The compiler's base URI for a schema without a file. */
     if (tg_str_eq(parts.scheme, TG_STR("schema"))) {
         return tg_cli_schema_registry_set_error(
             registry, "this schema is in no folder that "
@@ -83,7 +90,10 @@ tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
     return TG_OK;
 }
 
-/* Anything but a regular file might never end, or do something when read. */
+/*
+ * Reads a regular file; reading other files might never end or have side
+ * effects.
+ */
 static int
 tg_cli_schema_registry_read_file(tg_cli_schema_registry_t *registry,
                                  const char *path)
@@ -165,7 +175,7 @@ tg_cli_schema_registry_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
     return rc;
 }
 
-/* --- URIs of files --- */
+/* --- file: URIs --- */
 
 static void
 tg_cli_uri_append_path(tg_buf_t *uri, const char *path)
@@ -182,9 +192,9 @@ tg_cli_uri_append_path(tg_buf_t *uri, const char *path)
 }
 
 /*
- * Appends the URI of a file; nothing when what is there is none.  The folder
- * is looked up, so that `..` in a $ref leads where it would lead from there;
- * a link to the schema itself stays one.
+ * Appends the file: URI of a regular file; nothing for other files.  Symbolic
+ * links of the folder are resolved, so that `..` in a $ref means the real
+ * parent; a symbolic link to the schema itself is not resolved.
  */
 static void
 tg_cli_uri_append_file(tg_buf_t *uri, const char *path)
@@ -214,11 +224,12 @@ tg_cli_uri_append_file(tg_buf_t *uri, const char *path)
     free(folder);
 }
 
-/* --- schemas that are known by their $id --- */
+/* --- schemas with an $id --- */
 
 /*
- * Appends what a schema is called, by itself: TG_OK; TG_MISSING: it is called
- * nothing; TG_INVALID: its $id is no URI, or relative to nothing.
+ * Appends the absolute URI of a schema's own $id.  Returns TG_OK, TG_MISSING
+ * if there is no $id, or TG_INVALID if the $id is not a URI or is relative
+ * without a base.
  */
 static int
 tg_cli_schema_append_id(tg_buf_t *id, const char *path, tg_str_t text)
@@ -301,7 +312,7 @@ tg_cli_schema_registry_add_file(tg_cli_schema_registry_t *registry,
     return rc;
 }
 
-/* --- the schema itself --- */
+/* --- main schema --- */
 
 static void
 tg_cli_schema_report_error(const char *path, const tg_buf_t *error,
@@ -318,7 +329,10 @@ tg_cli_schema_report_error(const char *path, const tg_buf_t *error,
                         tg_buf_view(why).data, why->len != 0 ? ")" : "");
 }
 
-/* TG_CLI_EXIT_OK, unless it is called as another one. */
+/*
+ * Checks that no further schema has the $id of the main schema.  Returns
+ * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
+ */
 static int
 tg_cli_schema_check_unique_id(const tg_cli_schema_registry_t *registry,
                               const char *path, tg_str_t text)

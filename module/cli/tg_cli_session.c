@@ -1,3 +1,6 @@
+/*
+ * A command's session with a server: connects, sends requests, waits.
+ */
 #include "cli/tg_cli_session.h"
 
 #include "cli/tg_cli_progress.h"
@@ -5,12 +8,14 @@
 
 #include <sys/stat.h>
 
-/* Room for the envelope, whatever the id. */
+/*
+ * Space for the JSON-RPC envelope of a request, with the longest id, in bytes.
+ */
 #define TG_CLI_ENVELOPE_MAX 256
 
 static const int tg_cli_signals[TG_CLI_NSIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
-/* --- why there is no connection --- */
+/* --- connection errors --- */
 
 static int
 tg_cli_session_report_connect_error(const tg_cli_session_t *session)
@@ -42,7 +47,10 @@ tg_cli_session_on_signal(uv_signal_t *handle, int signum)
     session->signum = signum;
 }
 
-/* What is left of the deadline, bounded by patience; 0: no bound. */
+/*
+ * Returns the time in ms until the session's deadline; without a deadline,
+ * returns max_wait_ms.  0: no limit.
+ */
 static uint64_t
 tg_cli_session_get_wait_time(tg_cli_session_t *session, uint64_t max_wait_ms)
 {
@@ -75,15 +83,19 @@ tg_cli_session_report_timeout(tg_cli_session_t *session, uint64_t max_wait_ms)
 }
 
 /*
- * Runs the loop until there is an answer.  TG_CLI_EXIT_OK, or the exit status
- * when it takes longer than patience (0: no bound) or a signal came.
+ * Runs the loop until there is a response.  Returns TG_CLI_EXIT_OK, or the
+ * exit status after a timeout (max_wait_ms, 0: no limit) or a signal; then the
+ * request is cancelled.
  */
 static int
 tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
 {
     uint64_t time;
 
-    /* The hello may have come in the same turn as the end of its time. */
+    /*
+     * The previous timer may have expired in the loop iteration that ended its
+     * wait.
+     */
     session->is_timed_out = 0;
     time = tg_cli_session_get_wait_time(session, max_wait_ms);
 
@@ -110,7 +122,7 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
                                 : tg_cli_session_report_timeout(session, time);
 }
 
-/* --- beginning and end --- */
+/* --- open and close --- */
 
 static int
 tg_cli_session_init(tg_cli_session_t *session)
@@ -236,9 +248,9 @@ tg_cli_session_run(const tg_cli_options_t *options,
     return rc;
 }
 
-/* --- questions --- */
+/* --- requests --- */
 
-/* The connection went with the answer. */
+/* Reports that the connection was lost before the response. */
 static int
 tg_cli_session_report_disconnect(const tg_cli_session_t *session)
 {

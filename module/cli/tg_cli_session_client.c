@@ -1,5 +1,5 @@
 /*
- * The client of a session, with the question on it.
+ * The tg_uv_client_t of a session, and its callbacks.
  */
 #include "cli/tg_cli_session.h"
 
@@ -7,7 +7,7 @@
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 
-/* Every message, for who wants to see them. */
+/* Shows every message if TOOLGATE_DEBUG is set. */
 static void
 tg_cli_session_on_trace(void *host, int is_theirs, tg_str_t bytes)
 {
@@ -85,7 +85,7 @@ tg_cli_session_on_notification(void *host, tg_str_t method,
     }
 }
 
-/* Whoever waits for it is the loop's end. */
+/* Closes the session's timer last, so that the loop ends. */
 static void
 tg_cli_session_on_close(void *host)
 {
@@ -95,7 +95,7 @@ tg_cli_session_on_close(void *host)
     uv_close((uv_handle_t *) &session->timer, NULL);
 }
 
-/* --- for the session --- */
+/* --- functions for tg_cli_session.c --- */
 
 void
 tg_cli_session_client_init(tg_cli_session_t *session)

@@ -1,6 +1,7 @@
 /*
- * What `toolgate.status` answered (docs/protocols.md), written for people and
- * for Prometheus.  raw is that answer; what is not in it is left out.
+ * Output of the result of `toolgate.status` (docs/protocols.md), for people
+ * and for Prometheus.  status is that result; members that it does not have
+ * are left out.
  */
 #ifndef TG_CLI_STATUS_H
 #define TG_CLI_STATUS_H
@@ -9,56 +10,72 @@
 
 #include <json-c/json.h>
 
-/* Tables, without tools that were not called and without internal methods. */
+/*
+ * Appends tables without tools that were not called and without internal
+ * methods.
+ */
 void tg_cli_status_append_summary(tg_buf_t *out, struct json_object *status);
 
-/* Tables with a row for everything. */
+/* Appends tables of all tools and methods. */
 void tg_cli_status_append_full(tg_buf_t *out, struct json_object *status);
 
 /*
- * All that is known of each tool, method or MCP server of this name: how many
- * there are.
+ * Appends all information about each tool, method or MCP server of this name.
+ * Returns their number.
  */
 size_t tg_cli_status_append_details(tg_buf_t *out, struct json_object *status,
                                     const char *name);
 
-/* The calls that are under way. */
+/* Appends a table of the calls in flight. */
 void tg_cli_status_append_calls(tg_buf_t *out, struct json_object *status);
 
-/* The text format of Prometheus, version 0.0.4. */
+/* Appends the metrics in Prometheus' text format, version 0.0.4. */
 void tg_cli_status_append_prometheus(tg_buf_t *out, struct json_object *status);
 
 /*
- * The time in ms that no more than 5 of 100 calls of a tool took longer than,
- * estimated within a bucket of the histogram; negative: no call has ended.
+ * Returns the estimated 95th percentile of a tool's call durations in ms, or a
+ * negative number if no call has ended.  The estimate is interpolated within a
+ * bucket of the histogram.
  */
 double tg_cli_status_estimate_p95(struct json_object *status,
                                   struct json_object *tool);
 
-/* Appends the members of an object that are not 0, but "ok": `timeout 2`. */
+/*
+ * Appends the members of an object that are not 0, except "ok": `timeout 2`.
+ */
 void tg_cli_append_nonzero_counts(tg_buf_t *out, struct json_object *ends);
 
-/* Appends a size: `1.2 kB`. */
+/* Appends a size in bytes: `1.2 kB`. */
 void tg_cli_append_byte_size(tg_buf_t *out, uint64_t bytes);
 
 /*
- * Appends cells, which end with a tab, and the last of a row with a newline,
- * in columns.  Those whose head begins with > are flush right; the last one may
- * begin with <, and is cut where a terminal ends.
+ * Appends a table.  Each cell ends with a tab, and the last cell of a row with
+ * a newline.  The first row is the head.  A head cell that begins with > makes
+ * its column flush right; a head cell that begins with < makes its column, the
+ * last one, end at the width of the terminal.
  */
 void tg_cli_append_table(tg_buf_t *out, tg_str_t cells);
 
-/* A cell that somebody else has chosen, and its end; its first line alone. */
+/* Appends a cell of untrusted text, and the character end. */
 void tg_cli_cells_append_text(tg_buf_t *cells, const char *text, char end);
+
+/*
+ * Appends a cell of the first line of untrusted text, and the character end.
+ */
 void tg_cli_cells_append_first_line(tg_buf_t *cells, const char *text,
                                     char end);
 
 void tg_cli_append_duration(tg_buf_t *cells, double ms);
 
-/* Valid JSON, for json_object_put(); NULL: no memory. */
+/*
+ * Parses valid JSON.  The caller calls json_object_put() on the value.
+ * Returns NULL if there is no memory.
+ */
 struct json_object *tg_cli_json_parse(tg_str_t raw);
 
-/* --- members; of NULL, or where there is none of the kind: 0, "", NULL --- */
+/*
+ * --- members; 0, "" or NULL if the object is NULL or has no such member ---
+ */
 
 uint64_t tg_cli_json_get_uint(struct json_object *object, const char *name);
 const char *tg_cli_json_get_text(struct json_object *object, const char *name);
@@ -66,7 +83,9 @@ struct json_object *tg_cli_json_get_member(struct json_object *object,
                                            const char *name,
                                            enum json_type type);
 
-/* Its elements: the i-th of a member that is an array; NULL: no more. */
+/*
+ * Returns element i of a member that is an array, or NULL after the last one.
+ */
 struct json_object *tg_cli_json_get_element(struct json_object *object,
                                             const char *name, size_t i);
 

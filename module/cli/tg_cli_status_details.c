@@ -1,12 +1,13 @@
 /*
- * `toolgate status NAME`: all that is known of one tool, method or MCP server.
+ * The output of `toolgate status NAME`: all information about a tool, method
+ * or MCP server.
  */
 #include "cli/tg_cli_status.h"
 
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
-/* Begins a line: a label, and blanks up to its value. */
+/* Begins a line with a label, padded to the column of the values. */
 static void
 tg_cli_append_label(tg_buf_t *out, const char *label)
 {
@@ -32,7 +33,10 @@ tg_cli_append_uint_line(tg_buf_t *out, const char *label,
 
 /* --- tools --- */
 
-/* How many calls took how long, a bucket that has some a line. */
+/*
+ * Appends the histogram of call durations, a line for each bucket that is not
+ * empty.
+ */
 static void
 tg_cli_append_histogram(tg_buf_t *out, struct json_object *status,
                         struct json_object *tool)
@@ -169,7 +173,7 @@ tg_cli_append_mcp_server_details(tg_buf_t *out, struct json_object *server,
     }
 }
 
-/* --- all of a name --- */
+/* --- all entries of a name --- */
 
 static int
 tg_cli_json_has_name(struct json_object *object, const char *name)

@@ -1,6 +1,6 @@
 /*
- * `toolgate status --prometheus`: the text format, version 0.0.4.  All samples
- * of a metric stand together, below what it is.
+ * The output of `toolgate status --prometheus`: text format, version 0.0.4.
+ * All samples of a metric follow its description.
  */
 #include "cli/tg_cli_status.h"
 
@@ -8,7 +8,7 @@
 
 typedef struct tg_cli_metric_s tg_cli_metric_t;
 
-/* Appends a metric's samples about one element of a list. */
+/* Appends the samples of a metric for one element of a list. */
 typedef void (*tg_cli_metric_append_pt)(tg_buf_t *out,
                                         const tg_cli_metric_t *metric,
                                         struct json_object *status,
@@ -19,14 +19,15 @@ struct tg_cli_metric_s {
     const char *name;
     const char *type;
     const char *help;
-    const char *list; /* of a server, else of all; NULL: the server itself */
+    /* list of each server and of the status; NULL: the server itself */
+    const char *list;
     const char *member;
     tg_cli_metric_append_pt append;
 };
 
 /* --- labels --- */
 
-/* The first label of a sample, or another one. */
+/* Appends a label; before is "{" for the first label of a sample, else ",". */
 static void
 tg_cli_metric_append_label(tg_buf_t *out, const char *before, const char *name,
                            const char *value)
@@ -63,7 +64,7 @@ tg_cli_sample_append_value(tg_buf_t *out, uint64_t value)
 
 /* --- tools --- */
 
-/* The labels of a tool; they are left open. */
+/* Appends the labels of a tool, without the closing brace. */
 static void
 tg_cli_sample_append_tool_labels(tg_buf_t *out, const char *name,
                                  const char *suffix, struct json_object *server,
@@ -149,7 +150,7 @@ tg_cli_metric_append_durations(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 /* --- connections, MCP servers, runners --- */
 
-/* A number of an object of a server. */
+/* Appends a sample with a number of an object of a server. */
 static void
 tg_cli_metric_append_server_value(tg_buf_t *out, const tg_cli_metric_t *metric,
                                   struct json_object *server,
@@ -182,7 +183,10 @@ tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
     tg_cli_metric_append_server_value(out, metric, server, server);
 }
 
-/* A number by each name of a member that is an object. */
+/*
+ * Appends a sample for each member of an object; the member's name is the
+ * label `by`.
+ */
 static void
 tg_cli_metric_append_by_label(tg_buf_t *out, const tg_cli_metric_t *metric,
                               struct json_object *object, const char *label,
@@ -223,7 +227,10 @@ tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
         "server", tg_cli_json_get_text(server, "server"), "dialect");
 }
 
-/* A number; of a list, how many; of the state, whether it is ready. */
+/*
+ * Appends a sample: the member's number; the length of a list; or 1 if the
+ * state is "ready", else 0.
+ */
 static void
 tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
                                 struct json_object *status,
@@ -280,7 +287,7 @@ tg_cli_metric_append_runner_jobs(tg_buf_t *out, const tg_cli_metric_t *metric,
                                   "kind");
 }
 
-/* --- all --- */
+/* --- all metrics --- */
 
 static const tg_cli_metric_t tg_cli_metrics[] = {
     { "toolgate_connections", "gauge", "Clients that are connected.", NULL,
@@ -351,7 +358,7 @@ tg_cli_metric_append(tg_buf_t *out, const tg_cli_metric_t *metric,
 
     tg_cli_metric_append_header(out, metric->name, metric->type, metric->help);
 
-    /* Of no server. */
+    /* Elements that do not belong to a server. */
     for (k = 0; metric->list != NULL
                 && (element = tg_cli_json_get_element(status, metric->list, k))
                        != NULL;

@@ -1,5 +1,5 @@
 /*
- * `toolgate status` and `toolgate ps` for people.
+ * The tables of `toolgate status` and `toolgate ps`.
  */
 #include "cli/tg_cli_status.h"
 
@@ -14,7 +14,7 @@ tg_cli_cells_append_uint(tg_buf_t *cells, uint64_t value)
     tg_buf_append_char(cells, '\t');
 }
 
-/* A process, where there is one. */
+/* Appends a cell with a process id, or "-" for 0. */
 static void
 tg_cli_cells_append_pid(tg_buf_t *cells, uint64_t pid)
 {
@@ -83,10 +83,10 @@ tg_cli_tool_count_ended_calls(struct json_object *tool)
 }
 
 /*
- * The call of that rank lies between the bounds of its bucket.  The sum of all
- * times narrows them: the calls from that rank on each took at least as long,
- * and the longest call took at least the mean.  Between the bounds, calls count
- * as spread evenly.
+ * The call of rank 95 % lies between the bounds of its bucket.  The sum of all
+ * durations narrows the bounds: the calls from that rank on took at least as
+ * long each, and the longest call took at least the mean.  Between the bounds
+ * the calls are assumed to be distributed evenly.
  */
 double
 tg_cli_status_estimate_p95(struct json_object *status, struct json_object *tool)
@@ -129,7 +129,7 @@ tg_cli_status_estimate_p95(struct json_object *status, struct json_object *tool)
         low = sum / (double) all;
     }
 
-    /* Counters that are read one after the other may disagree. */
+    /* Counters that are not read atomically may be inconsistent. */
     return high < low || n == 0
                ? low
                : low
@@ -148,7 +148,7 @@ tg_cli_cells_append_p95(tg_buf_t *cells, struct json_object *status,
     if (ms < 0) {
         tg_buf_append_char(cells, '-');
     } else {
-        /* Times are counted in whole milliseconds. */
+        /* Durations are counted in whole milliseconds. */
         tg_cli_append_duration(cells, (double) (uint64_t) (ms + 0.5));
     }
 
@@ -254,7 +254,10 @@ tg_cli_append_connections(tg_buf_t *out, struct json_object *connections)
     }
 }
 
-/* A table below an empty line, where it has more than its head. */
+/*
+ * Appends an empty line and a table, unless the table has no rows, and frees
+ * the cells.
+ */
 static void
 tg_cli_append_nonempty_table(tg_buf_t *out, tg_buf_t *cells, size_t nrows)
 {
@@ -267,7 +270,10 @@ tg_cli_append_nonempty_table(tg_buf_t *out, tg_buf_t *cells, size_t nrows)
     tg_buf_deinit(cells);
 }
 
-/* What is left out of the MCP servers' tools, and who has the name. */
+/*
+ * Appends a table of the MCP servers' tools that are left out because their
+ * names are in use.
+ */
 static void
 tg_cli_append_name_clashes(tg_buf_t *out, struct json_object *server)
 {
@@ -303,7 +309,10 @@ tg_cli_append_name_clashes(tg_buf_t *out, struct json_object *server)
     tg_cli_append_nonempty_table(out, &cells, n);
 }
 
-/* A table of tools of MCP servers: those that a member has, and why. */
+/*
+ * Appends a table of the MCP servers' tools that are listed in a member, with
+ * the reason for each.
+ */
 static void
 tg_cli_append_tool_warnings(tg_buf_t *out, struct json_object *server,
                             const char *member, const char *key,
@@ -372,14 +381,14 @@ tg_cli_append_mcp_servers(tg_buf_t *out, struct json_object *server)
     tg_cli_append_tool_warnings(out, server, "repaired", "tool", "REPAIRED");
 }
 
-/* Rows of a table that are left out unless all are asked for. */
+/* Rows of tools that are left out of the table without --all. */
 typedef struct {
     int is_all;
-    size_t nuncalled; /* nobody has called them */
-    size_t ninternal; /* methods that directives make */
+    size_t nuncalled; /* tools that were never called */
+    size_t ninternal; /* methods that directives define */
 } tg_cli_hidden_rows_t;
 
-/* Is a tool's row to be left out?  Then it is counted. */
+/* Checks whether a tool's row is left out, and counts the row. */
 static int
 tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, struct json_object *tool)
 {
@@ -402,7 +411,7 @@ tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, struct json_object *tool)
     return 0;
 }
 
-/* Says how many rows are not shown, and how to see them. */
+/* Appends how many rows are not shown, and how to see them. */
 static void
 tg_cli_append_hidden_rows(tg_buf_t *out, const tg_cli_hidden_rows_t *rows)
 {
@@ -556,7 +565,10 @@ tg_cli_status_append_full(tg_buf_t *out, struct json_object *status)
 
 /* --- calls --- */
 
-/* `4711 (uid 1000) codex 1.2 via toolgate-bridge/1.0`, as far as known. */
+/*
+ * Appends a cell with the known data of a client: `4711 (uid 1000) codex 1.2
+ * via toolgate-bridge/1.0`.
+ */
 static void
 tg_cli_cells_append_client(tg_buf_t *cells, struct json_object *client)
 {

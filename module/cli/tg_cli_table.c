@@ -1,5 +1,5 @@
 /*
- * Tables for people, and members of JSON for them.
+ * Tables for people, and access to members of JSON objects.
  */
 #include "cli/tg_cli_status.h"
 
@@ -8,7 +8,7 @@
 
 #define TG_CLI_TABLE_COLUMNS_MAX 16
 
-/* --- members --- */
+/* --- members of JSON objects --- */
 
 struct json_object *
 tg_cli_json_parse(tg_str_t raw)
@@ -81,10 +81,13 @@ typedef struct {
     int is_truncated;
 } tg_cli_table_column_t;
 
-/* A cut cell has at least this many characters. */
+/* Smallest width of a truncated cell, in characters. */
 #define TG_CLI_CELL_WIDTH_MIN 20
 
-/* Characters: control characters were made visible before. */
+/*
+ * Returns the width of a cell in characters; control characters have been
+ * replaced before.
+ */
 static size_t
 tg_cli_cell_get_width(tg_str_t cell)
 {
@@ -97,7 +100,10 @@ tg_cli_cell_get_width(tg_str_t cell)
     return n;
 }
 
-/* Takes a cell off the front; *is_last: its row ends with it. */
+/*
+ * Removes and returns the first cell; *is_last is set if the cell ends its
+ * row.
+ */
 static tg_str_t
 tg_cli_cells_read_next(tg_str_t *cells, int *is_last)
 {
@@ -145,7 +151,9 @@ tg_cli_table_measure_columns(tg_cli_table_column_t *columns, tg_str_t cells)
     }
 }
 
-/* Appends a cell that starts at a column, cut where the terminal ends. */
+/*
+ * Appends a cell that starts at a column, truncated to the terminal's width.
+ */
 static void
 tg_cli_table_append_truncated(tg_buf_t *out, tg_str_t cell, size_t column)
 {

@@ -1,3 +1,6 @@
+/*
+ * Subcommands of `task`, `automation` and `daemon`: requests and responses.
+ */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_result.h"
@@ -5,7 +8,7 @@
 #include "base/tg_suggest.h"
 #include "protocol/tg_rpc.h"
 
-/* Commands behind one word: more than there are. */
+/* Largest number of subcommands of a command. */
 #define TG_CLI_SUBCOMMANDS_MAX 16
 
 int
@@ -54,7 +57,7 @@ tg_cli_subcommand_run(const tg_cli_options_t *options,
                         what);
 }
 
-/* The directive that says who may. */
+/* Returns the directive that restricts the access to a method. */
 static const char *
 tg_cli_task_get_access_directive(const char *method)
 {
@@ -68,7 +71,7 @@ tg_cli_task_get_access_directive(const char *method)
                : "tool_allow";
 }
 
-/* The answer's error: the exit status. */
+/* Reports the error of a response.  Returns the exit status. */
 static int
 tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
 {

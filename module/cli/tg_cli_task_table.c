@@ -1,3 +1,6 @@
+/*
+ * Tables of tasks, and the status of the daemon.
+ */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"
@@ -6,12 +9,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Characters of a prompt, where there is no terminal. */
+/* Number of characters of a prompt that are shown without a terminal. */
 #define TG_CLI_PROMPT_CHARS_MAX 60
 
-/* --- times --- */
+/* --- timestamps --- */
 
-/* "2026-11-22T08:15:03.978Z" in seconds of Unix time; -1: it is none. */
+/*
+ * Parses "2026-11-22T08:15:03.978Z".  Returns the Unix time in s, or -1 if
+ * text is not a timestamp.
+ */
 static double
 tg_cli_timestamp_parse(const char *text)
 {
@@ -34,7 +40,10 @@ tg_cli_clock_get_seconds(void)
     return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
-/* ms of a time in seconds, where clocks need not agree. */
+/*
+ * Converts a duration from s to ms.  Negative durations, from clocks that
+ * differ, become 0.
+ */
 static double
 tg_cli_convert_seconds_to_ms(double seconds)
 {
@@ -99,8 +108,9 @@ tg_cli_cells_append_time_left(tg_buf_t *cells, struct json_object *object,
 /* --- lists --- */
 
 /*
- * The first line of a prompt.  A terminal cuts it to its width, with the
- * table; without one it has at most TG_CLI_PROMPT_CHARS_MAX characters.
+ * Appends the first line of a prompt.  On a terminal the table truncates the
+ * line to the terminal's width; without a terminal the line has at most
+ * TG_CLI_PROMPT_CHARS_MAX characters.
  */
 static void
 tg_cli_cells_append_prompt(tg_buf_t *cells, const char *prompt)
@@ -132,7 +142,7 @@ tg_cli_cells_append_priority(tg_buf_t *cells, struct json_object *task)
     tg_buf_append_char(cells, '\t');
 }
 
-/* Has one of the tasks such a text? */
+/* Checks whether any task has this text member. */
 static int
 tg_cli_tasks_has_text(struct json_object *tasks, const char *member)
 {
@@ -222,7 +232,10 @@ tg_cli_task_append_stats(tg_buf_t *out, struct json_object *stats)
 
 /* --- one task --- */
 
-/* `created    2026-…`, where it is known; further lines stand below. */
+/*
+ * Appends a line `created    2026-...` if the member exists; further lines of
+ * its value are indented.
+ */
 static void
 tg_cli_task_append_line(tg_buf_t *out, const char *label,
                         struct json_object *task, const char *member)
@@ -249,7 +262,7 @@ tg_cli_task_append_line(tg_buf_t *out, const char *label,
     } while (*text != '\0');
 }
 
-/* A text of its own lines. */
+/* Appends a text of several lines below its label. */
 static void
 tg_cli_task_append_text(tg_buf_t *out, const char *label,
                         struct json_object *task, const char *member)
@@ -265,7 +278,7 @@ tg_cli_task_append_text(tg_buf_t *out, const char *label,
     }
 }
 
-/* A text, or the texts of what a tool has answered. */
+/* Appends a result: a text, or the text blocks of a tool's result. */
 static void
 tg_cli_task_append_result(tg_buf_t *out, struct json_object *task)
 {
@@ -317,13 +330,13 @@ tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
     output = tg_cli_json_get_text(task, "output");
     tg_cli_task_append_result(out, task);
 
-    /* As a rule it is the same. */
+    /* The result is usually the end of the output. */
     if (strcmp(result, output) != 0) {
         tg_cli_task_append_text(out, "the end of its output", task, "output");
     }
 }
 
-/* --- the daemon --- */
+/* --- daemon --- */
 
 static void
 tg_cli_cells_append_active_tasks(tg_buf_t *cells, struct json_object *tasks,

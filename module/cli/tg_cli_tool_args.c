@@ -1,3 +1,6 @@
+/*
+ * Converts arguments of the command line to a tool's arguments in JSON.
+ */
 #include "cli/tg_cli_tool_args.h"
 
 #include "cli/tg_cli.h"
@@ -21,7 +24,7 @@ tg_cli_tool_args_need_schema(char **args, int nargs)
     return nargs != 0 && !tg_cli_tool_args_is_json(args, nargs);
 }
 
-/* Is it JSON?  Where not, says so of what it is, with its name. */
+/* Checks that text is JSON, and reports an error with what and name. */
 static int
 tg_cli_tool_args_check_json(tg_str_t text, const char *what, tg_str_t name)
 {
@@ -68,7 +71,7 @@ tg_cli_tool_args_parse_json(tg_str_t text, const char *where, int allow_array,
 
 /* --- key=value --- */
 
-/* Shorter keys are near to too many. */
+/* Keys shorter than this are similar to too many others. */
 #define TG_CLI_SUGGEST_LEN_MIN 3
 
 typedef struct {
@@ -104,7 +107,10 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
                : tg_cli_error("\"%s\" is not valid UTF-8", arg);
 }
 
-/* Its value: what stands there, or of a file (@FILE) or standard input (-). */
+/*
+ * Reads the value of a pair: the text itself, a file (@FILE), or standard
+ * input (-).
+ */
 static int
 tg_cli_pair_read_value(const tg_cli_pair_t *pair, tg_buf_t *text)
 {
@@ -127,7 +133,7 @@ tg_cli_pair_read_value(const tg_cli_pair_t *pair, tg_buf_t *text)
                               tg_cli_input_get_label(path));
 }
 
-/* The schema of a property, or absent. */
+/* Returns the schema of a property, or an absent string. */
 static tg_str_t
 tg_cli_schema_find_property(tg_str_t root, tg_str_t name)
 {
@@ -139,7 +145,10 @@ tg_cli_schema_find_property(tg_str_t root, tg_str_t name)
                : TG_STR_NONE;
 }
 
-/* The type that a schema gives a value, raw, when it is no string. */
+/*
+ * Returns the raw type of a schema that does not allow strings, else an absent
+ * string.
+ */
 static tg_str_t
 tg_cli_schema_get_json_type(tg_str_t root, tg_str_t schema)
 {
@@ -165,7 +174,7 @@ tg_cli_schema_get_json_type(tg_str_t root, tg_str_t schema)
     return n != 0 ? TG_STR("JSON") : TG_STR_NONE;
 }
 
-/* One value, of this type: JSON, or a text where that is absent. */
+/* Appends a value: as JSON if the type is present, else as a string. */
 static int
 tg_cli_pair_write_value(const tg_cli_pair_t *pair, tg_str_t value,
                         tg_str_t type, tg_buf_t *json)
@@ -189,7 +198,7 @@ tg_cli_pair_write_value(const tg_cli_pair_t *pair, tg_str_t value,
                         type.data, (int) value.len, value.data);
 }
 
-/* Is it the whole array, as JSON? */
+/* Checks whether a value is a whole JSON array. */
 static int
 tg_cli_is_json_array(tg_str_t value)
 {
@@ -201,7 +210,10 @@ tg_cli_is_json_array(tg_str_t value)
            && tg_json_validate(value, NULL) == TG_OK;
 }
 
-/* The next one of a key, from the i-th on: its place, or nargs. */
+/*
+ * Finds the next pair with a key, from args[i] on.  Returns its index, or
+ * nargs.
+ */
 static int
 tg_cli_pair_find_next(char **args, int nargs, int i, tg_str_t key,
                       tg_cli_pair_t *pair)
@@ -217,7 +229,10 @@ tg_cli_pair_find_next(char **args, int nargs, int i, tg_str_t key,
     return i;
 }
 
-/* All of a key from the i-th on, as elements of a type; text is the first. */
+/*
+ * Appends the values of all pairs with a key, from args[i] on, as an array;
+ * text is the value of the first pair.
+ */
 static int
 tg_cli_pairs_write_array(char **args, int nargs, int i, tg_str_t key,
                          tg_str_t type, tg_buf_t *text, tg_buf_t *json)
@@ -247,8 +262,8 @@ tg_cli_pairs_write_array(char **args, int nargs, int i, tg_str_t key,
 }
 
 /*
- * All that is given for a key: one value, or the elements of an array, where
- * they are written with +=, or the schema wants an array.
+ * Appends the argument for a key: one value, or an array of all values if the
+ * pairs are written with += or the schema requires an array.
  */
 static int
 tg_cli_pairs_write_argument(char **args, int nargs, int i, tg_str_t root,
@@ -292,7 +307,10 @@ tg_cli_pairs_write_argument(char **args, int nargs, int i, tg_str_t root,
     return rc;
 }
 
-/* Does the schema know it, if it says that it knows all? */
+/*
+ * Checks whether the schema has a key; an unknown key is an error only if the
+ * schema does not allow further keys.
+ */
 static int
 tg_cli_pair_check_key(const tg_cli_pair_t *pair, tg_str_t schema)
 {
@@ -354,7 +372,7 @@ tg_cli_tool_args_write_pairs(char **args, int nargs, tg_str_t schema,
             return rc;
         }
 
-        /* It went with the first of its key. */
+        /* This pair has been written with the first pair of its key. */
         if (tg_cli_pair_find_next(args, i, 0, pair.key, &other) != i) {
             continue;
         }

@@ -1,5 +1,5 @@
 /*
- * toolgate help TOOL: its arguments, and a call that works.
+ * The text of `toolgate help TOOL`: its arguments, and a call that works.
  */
 #include "cli/tg_cli_tool_help.h"
 
@@ -24,7 +24,7 @@ tg_cli_raw_json_get_member(tg_str_t object, const char *key)
                : TG_STR_NONE;
 }
 
-/* A JSON value as it is given behind `key=`. */
+/* Appends a JSON value as it is written after `key=`. */
 static void
 tg_cli_tool_help_append_value(tg_buf_t *out, tg_str_t raw)
 {
@@ -35,7 +35,7 @@ tg_cli_tool_help_append_value(tg_buf_t *out, tg_str_t raw)
     }
 }
 
-/* ` one of a, b, c` */
+/* Appends the values of an enum: `, one of a, b, c`. */
 static void
 tg_cli_tool_help_append_enum(tg_buf_t *out, tg_str_t values)
 {
@@ -75,7 +75,10 @@ tg_cli_tool_help_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
     tg_buf_append_cstr(out, n == 0 ? "any value" : "");
 }
 
-/* `  path  string, required, one of a, b (default a)`, then what it is. */
+/*
+ * Appends an argument: `  path  string, one of a, b, required, default a`, and
+ * its description.
+ */
 static void
 tg_cli_tool_help_append_argument(tg_buf_t *out, tg_str_t root, tg_str_t key,
                                  tg_str_t property, int is_required,
@@ -122,9 +125,12 @@ tg_cli_tool_help_append_argument(tg_buf_t *out, tg_str_t root, tg_str_t key,
     tg_buf_deinit(&text);
 }
 
-/* --- an example --- */
+/* --- example --- */
 
-/* What is said of it: by the property, else by the one of its schemas. */
+/*
+ * Returns a keyword's value of the property, or else of the picked
+ * alternative.
+ */
 static tg_str_t
 tg_cli_property_get_keyword(tg_str_t root, tg_str_t property, tg_str_t schema,
                             const char *keyword)
@@ -138,7 +144,7 @@ tg_cli_property_get_keyword(tg_str_t root, tg_str_t property, tg_str_t schema,
                : tg_cli_schema_get_keyword(root, schema, keyword);
 }
 
-/* A value that somebody has written, for this or as a choice; or absent. */
+/* Returns an example value that the schema contains, or an absent string. */
 static tg_str_t
 tg_cli_example_find_value(tg_str_t root, tg_str_t property, tg_str_t schema)
 {
@@ -165,7 +171,9 @@ tg_cli_example_find_value(tg_str_t root, tg_str_t property, tg_str_t schema)
     return value;
 }
 
-/* A value that fits as far as that is easily told, or an element of it. */
+/*
+ * Appends a value that is probably valid; for an array, appends one element.
+ */
 static void
 tg_cli_example_append_value(tg_buf_t *out, tg_str_t root, tg_str_t property)
 {
@@ -199,7 +207,7 @@ tg_cli_example_append_value(tg_buf_t *out, tg_str_t root, tg_str_t property)
     }
 }
 
-/* For a shell; what is no plain word is quoted. */
+/* Appends a word for a shell, quoted if necessary. */
 static void
 tg_cli_append_shell_quoted(tg_buf_t *out, tg_str_t word)
 {
@@ -231,7 +239,7 @@ tg_cli_append_shell_quoted(tg_buf_t *out, tg_str_t word)
     tg_buf_append_char(out, '\'');
 }
 
-/* Says why the server would refuse these arguments, where that is known. */
+/* Appends the reason if the arguments are not valid against the schema. */
 static void
 tg_cli_example_check_json(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
 {
@@ -258,7 +266,10 @@ tg_cli_example_check_json(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
     tg_buf_deinit(&error);
 }
 
-/* n words, each with a NUL behind it, as `toolgate call` would take them. */
+/*
+ * Converts n words, each with a NUL at its end, as `toolgate call` does, and
+ * checks the arguments.
+ */
 static void
 tg_cli_example_check_words(tg_buf_t *out, tg_str_t root, tg_buf_t *words, int n)
 {
@@ -286,7 +297,7 @@ tg_cli_example_check_words(tg_buf_t *out, tg_str_t root, tg_buf_t *words, int n)
     free(args);
 }
 
-/* `key=value`, or `key:=JSON` where the first would mean a file. */
+/* Appends `key=value`, or `key:=JSON` if key=value would name a file. */
 static void
 tg_cli_example_append_argument(tg_buf_t *word, tg_str_t root, tg_str_t key,
                                tg_str_t property)
@@ -312,7 +323,7 @@ tg_cli_example_append_argument(tg_buf_t *word, tg_str_t root, tg_str_t key,
     tg_buf_deinit(&value);
 }
 
-/* A call with all that is required. */
+/* Appends an example of a call with all required arguments. */
 static void
 tg_cli_tool_help_append_example(tg_buf_t *out, tg_str_t tool, tg_str_t root,
                                 tg_str_t properties, tg_str_t required)

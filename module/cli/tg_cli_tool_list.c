@@ -1,12 +1,15 @@
+/*
+ * Reads lists of tools and their schemas, and suggests similar names.
+ */
 #include "cli/tg_cli_tool_list.h"
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_output.h"
 #include "schema/tg_schema_query.h"
 
-/* Longer names are not compared: hardly anybody has such tools. */
+/* Longest name, in bytes, that is compared with others. */
 #define TG_CLI_SUGGEST_LEN_MAX 64
-/* Names that are suggested. */
+/* Largest number of suggested names. */
 #define TG_CLI_SUGGESTIONS_MAX 3
 
 int
@@ -122,7 +125,7 @@ tg_cli_schema_pick_alternative(tg_str_t root, tg_str_t schema)
     return found;
 }
 
-/* --- near names --- */
+/* --- similar names --- */
 
 static char
 tg_cli_name_fold_char(char c)
@@ -134,7 +137,10 @@ tg_cli_name_fold_char(char c)
     return c == '-' || c == '.' ? '_' : c;
 }
 
-/* Levenshtein's distance, with letters' case and separators alike. */
+/*
+ * Returns the Levenshtein distance of two names, ignoring case and differences
+ * between separators.
+ */
 static size_t
 tg_cli_name_compute_distance(tg_str_t a, tg_str_t b)
 {
@@ -163,7 +169,9 @@ tg_cli_name_compute_distance(tg_str_t a, tg_str_t b)
     return row[b.len];
 }
 
-/* 0 when it is far; else the smaller the nearer. */
+/*
+ * Returns 0 if the names are not similar, else a rank: 1 for the most similar.
+ */
 static size_t
 tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
 {
@@ -175,7 +183,7 @@ tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
         return 0;
     }
 
-    /* A part of it: `count` for word_count. */
+    /* The name is a part of the other one: `count` of word_count. */
     if (name.len >= 3
         && memmem(other.data, other.len, name.data, name.len) != NULL) {
         return 1;
@@ -183,7 +191,7 @@ tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
 
     distance = tg_cli_name_compute_distance(name, other);
 
-    /* Something of it must be there. */
+    /* At least one character must be the same. */
     return distance <= 1 + name.len / 4 && distance < name.len ? 1 + distance
                                                                : 0;
 }
@@ -200,7 +208,10 @@ tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
     n = 0;
     tg_buf_init(&text, tg_alloc_libc());
 
-    /* The nearest first.  Names with escapes, which are rare, are not found. */
+    /*
+     * The most similar names come first.  Names with escapes, which are rare,
+     * are not found.
+     */
     for (near = 1; near <= 2 + TG_CLI_SUGGEST_LEN_MAX / 4; near++) {
         tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
 

@@ -1,10 +1,13 @@
+/*
+ * Parses the records of a trace file, in MessagePack.
+ */
 #include "cli/tg_cli_trace_record.h"
 
 #ifdef TG_HAVE_MSGPACK
 
 #include <msgpack.h>
 
-/* The first member of each, whose value is the only one so far. */
+/* First member of each record: the version of the format. */
 #define TG_CLI_TRACE_RECORD_MAGIC "\xa2tg\x01"
 
 int
@@ -13,7 +16,7 @@ tg_cli_trace_record_is_supported(void)
     return 1;
 }
 
-/* A small map, and its first member. */
+/* Checks for a small map and its first member. */
 int
 tg_cli_trace_record_is_start(tg_str_t bytes)
 {
@@ -29,7 +32,10 @@ tg_cli_trace_record_is_start(tg_str_t bytes)
     return memcmp(bytes.data + 1, TG_CLI_TRACE_RECORD_MAGIC, n) == 0;
 }
 
-/* A member of a kind that is expected, or it is passed over. */
+/*
+ * Sets a member of the record; a member that is unknown or of another type is
+ * ignored.
+ */
 static void
 tg_cli_trace_record_set_member(tg_cli_trace_record_t *record, tg_str_t key,
                                const msgpack_object *value)
@@ -95,7 +101,7 @@ tg_cli_trace_record_parse(tg_str_t bytes, tg_cli_trace_record_t *record,
         return TG_INVALID;
     }
 
-    /* An empty map begins like others. */
+    /* Fewer bytes could be an empty map, which is not a record. */
     if (bytes.len < sizeof(TG_CLI_TRACE_RECORD_MAGIC)) {
         return TG_AGAIN;
     }
