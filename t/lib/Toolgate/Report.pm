@@ -8,8 +8,15 @@ package Toolgate::Report;
 use strict;
 use warnings;
 
+use Test2::API ();
 use Toolgate::Client;
 use Toolgate::Util;
+
+use constant DIAGNOSTICS_KEPT => 50;
+
+# The newest diagnostics that the test printed: what was expected, and what
+# came instead.
+my @diagnostics;
 
 # What is never right in NGINX's log unless the test says so.
 my $alarming = qr/\s\[(?:alert|emerg)\]\s
@@ -22,6 +29,16 @@ my $harmless = qr/\[alert\]\s\S+\s
     |kill\(\d+,\s\d+\)\sfailed\s\(3:)/x;
 my $sanitizer =
     qr/(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:/;
+
+# Records the diagnostics from now on.
+sub start {
+    Test2::API::test2_stack()->top->listen(sub {
+        my ($hub, $event) = @_;
+        return if !$event->isa('Test2::Event::Diag');
+        push @diagnostics, $event->message;
+        shift @diagnostics if @diagnostics > DIAGNOSTICS_KEPT;
+    });
+}
 
 # The lines of the log that are no good.  A master that was told to stop kills
 # those workers that have not ended 1.5 s later, which they may not have on a
@@ -95,7 +112,7 @@ sub keep {
     my @failed = map {"not ok: $_->{name}"}
         grep { !$_->{ok} } $builder->details;
     open my $fh, '>>', "$BUILD/failed/$name.txt" or return;
-    print $fh map {"$_\n"} @failed, @more, lines(@$servers);
+    print $fh map {"$_\n"} @failed, @diagnostics, @more, lines(@$servers);
 }
 
 1;

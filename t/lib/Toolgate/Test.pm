@@ -49,6 +49,7 @@ sub import {
     Toolgate::Guard::start($timeout);
     $test = $$;
     require Test::More;
+    Toolgate::Report::start();
 
     eval "package $caller; Test::More->import; Toolgate::Util->import;"
         . 'Toolgate::Measure->import; 1'
