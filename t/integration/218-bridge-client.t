@@ -13,7 +13,7 @@ my $key = 'io.modelcontextprotocol/';
 my ($version) = slurp($tg->bridge_path) =~ m{toolgate-bridge/(\d[\w.]*)};
 my $via = "toolgate-bridge/$version";
 
-# As docs/directives.md has them under tool_log_format and tool_trace.
+# As docs/directives-logs.md has them under tool_log_format and tool_trace.
 my $body = <<'END';
 tool_log calls.json json;
 tool_log who.log who;

@@ -7,9 +7,10 @@ use Toolgate::Test;
 use Toolgate::Native;
 
 my $top = Toolgate::Test::top();
-my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
-    directives.md library.md limits.md native.md operations.md performance.md
-    protocols.md security.md));
+my @pages = map {s{.*/}{docs/}r} glob "$top/docs/directives-*.md";
+my @files = ('README.md', @pages, map {"docs/$_"} qw(architecture.md
+    development.md directives.md library.md limits.md native.md operations.md
+    performance.md protocols.md security.md variables.md));
 my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 
 my $tg = Toolgate::Test->new;
@@ -195,8 +196,6 @@ sub is_same {
 }
 
 my $source = join '', map { slurp($_) } glob "$top/module/nginx/{,*/}*.c";
-my $reference = $text{'docs/directives.md'};
-
 # Some mean the same in several blocks.
 my %directive = map { $_ => 1 } map { /\{\s*ngx_string\("(\w+)"\)/g }
     $source =~ /^static ngx_command_t \w+\[\] = \{(.*?)^\};/msg;
@@ -204,24 +203,41 @@ my @commands = keys %directive;
 push @commands, map {"tool_pass_ssl$_"}
     slurp("$top/module/nginx/upstream/ngx_tg_tls.h") =~
     /NGX_TG_TLS_COMMAND\("(\w*)"/g;
-my %entry = $reference =~ /^### (\w+)\n(.*?)(?=^##|\z)/msg;
+# One that does different things in two blocks has a section in two pages.
+my @entries;
+for my $page (@pages) {
+    my @sections = $text{$page} =~ /^## (\w+)\n(.*?)(?=^## |\z)/msg;
+    push @entries, [ $page, splice @sections, 0, 2 ] while @sections;
+}
+my %entry = map { $_->[1] => 1 } @entries;
 cmp_ok @commands, '>', 10, 'directives are found in the sources';
 is_same [ keys %entry ], \@commands, 'each directive has its entry';
 
-for my $name (sort keys %entry) {
-    my ($head, @rest) = blocks($entry{$name});
+my @rows_expected;
+for (@entries) {
+    my ($page, $name, $section) = @$_;
+    my ($head, @rest) = blocks($section);
     like $head->[2], qr/^Syntax:   \Q$name\E\b/, "$name: its syntax";
     like $head->[2], qr/^Default:  \S/m, "$name: its default";
     like $head->[2], qr/^Context:  \S/m, "$name: its context";
     ok scalar(grep { $_->[0] eq 'nginx' && $_->[2] =~ /\b$name\s/ } @rest),
         "$name: its example";
+    my ($context) = $head->[2] =~ /^Context:  (.*)\n\z/ms;
+    push @rows_expected, join ' ', "$page#$name", split ' ', $context;
 }
+my @index = $text{'docs/directives.md'} =~ /^## All directives\n(.*)/ms;
+@index = $index[0] =~ /^\| (.*\]\(.*) \|$/mg;
+is_same [ map {
+        my ($name, $does, $default, $context) = split / \| /;
+        like $does, qr/^[A-Z][a-z]+s /, "$name: what it does";
+        $name =~ /\]\((.*)\)/ ? "docs/$1 $context" : $name;
+    } @index ], \@rows_expected, 'and its row in the index';
 
 my @variables = map { /_$/ ? "${_}NAME" : $_ }
     $source =~ /NGX_TG_VARIABLE\("(\w+)"/g;
 cmp_ok @variables, '>', 10, 'variables are found in the sources';
-is_same [ $reference =~ /^\| `\$(tool_\w+)` \|/mg ], \@variables,
-    'each variable has its row';
+is_same [ $text{'docs/variables.md'} =~ /^\| `\$(tool_\w+)` \|/mg ],
+    \@variables, 'each variable has its row';
 
 # --- the public headers ------------------------------------------------------
 
@@ -343,8 +359,8 @@ while (my ($name, $value) = splice @limits, 0, 2) {
 # As the usual renderers make them of headings.
 sub anchors {
     my ($markdown) = @_;
-    return map { s/[^\w\- ]//gr =~ tr/ A-Z/\-a-z/r }
-        $markdown =~ /^#+ (.*)$/mg;
+    return $markdown =~ /<a id="([\w-]+)">/g,
+        map { s/[^\w\- ]//gr =~ tr/ A-Z/\-a-z/r } $markdown =~ /^#+ (.*)$/mg;
 }
 
 for my $file (@files) {
