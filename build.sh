@@ -90,8 +90,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
   help         this text
 
   fuzz-merge [TARGET...]
-               take what fuzzing found interesting into t/fuzz, as few files
-               as do
+               add the inputs that fuzzing found interesting to the corpora
+               in t/fuzz, as few as reach the same code
   format       apply .clang-format to the C sources
   sources      write the source lists in `config` anew from the folders
 

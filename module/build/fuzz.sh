@@ -1,7 +1,7 @@
 # Fuzzing; sourced by build.sh.
 #
-# A target is t/fuzz/fuzz_TARGET.c; its corpus is the folder t/fuzz/TARGET,
-# its dictionary t/fuzz/TARGET.dict, or that of its kind.
+# A target is t/fuzz/fuzz_TARGET.c; its corpus is t/fuzz/TARGET.corpus, packed
+# by corpus.pl, its dictionary t/fuzz/TARGET.dict.
 
 # A message of a line or two reaches everything.
 FUZZ_MAX_LEN=4096
@@ -43,18 +43,31 @@ fuzz_is_libfuzzer() {
             >/dev/null 2>&1
 }
 
-# fuzz_one TARGET SECONDS: what is new stays in build/fuzz/corpus/TARGET, a
-# finding goes to t/fuzz/TARGET and so becomes a test.
+# fuzz_unpack TARGET: unpacks its corpus into build/fuzz/seeds/TARGET.
+fuzz_unpack() {
+    rm -rf "$BUILD/seeds/$1"
+    mkdir -p "$BUILD/seeds/$1" "$BUILD/corpus/$1"
+    perl module/build/corpus.pl unpack "t/fuzz/$1.corpus" "$BUILD/seeds/$1"
+}
+
+# fuzz_pack TARGET: packs build/fuzz/seeds/TARGET as its corpus.
+fuzz_pack() {
+    perl module/build/corpus.pl pack "t/fuzz/$1.corpus" "$BUILD/seeds/$1"
+}
+
+# fuzz_one TARGET SECONDS: new inputs stay in build/fuzz/corpus/TARGET, a
+# finding is added to the corpus and so becomes a test.
 fuzz_one() {
     local target=$1 seconds=$2 status=0 dict=() found
     local own=$BUILD/corpus/$target log=$BUILD/log/$target
-    mkdir -p "$own" "$BUILD/log" "$BUILD/found/$target" "t/fuzz/$target"
+    mkdir -p "$BUILD/log" "$BUILD/found/$target"
+    fuzz_unpack "$target"
     [ ! -e "t/fuzz/$target.dict" ] || dict=("-dict=t/fuzz/$target.dict")
     "$BUILD/fuzz/$target" -max_total_time="$seconds" \
         -max_len=$FUZZ_MAX_LEN -timeout=60 -report_slow_units=60 \
         -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$BUILD/found/$target/" \
-        "${dict[@]}" "$own" "t/fuzz/$target" >"$log" 2>&1 </dev/null \
+        "${dict[@]}" "$own" "$BUILD/seeds/$target" >"$log" 2>&1 </dev/null \
         || status=$?
     say "$target: $(awk '/number_of_executed_units/ { n = $2 }
         /^Done/ { s = $(NF - 1) }
@@ -65,9 +78,10 @@ fuzz_one() {
         "$log" || tail -20 "$log"
     for found in "$BUILD/found/$target"/*; do
         [ -e "$found" ] || continue
-        mv "$found" "t/fuzz/$target/"
-        warn "$target: a finding: t/fuzz/$target/${found##*/}"
+        mv "$found" "$BUILD/seeds/$target/"
+        warn "$target: a finding: ${found##*/} in t/fuzz/$target.corpus"
     done
+    fuzz_pack "$target"
     warn "$target: see $log"
     return 1
 }
@@ -108,10 +122,11 @@ fuzz() {
     [ $failed = 0 ]
 }
 
-# fuzz_merge [TARGET...]: the smallest corpus that reaches as much as the one
-# at hand and what fuzzing found interesting.  Findings are never dropped.
+# fuzz_merge [TARGET...]: reduces each corpus, with the inputs that fuzzing
+# found, to the smallest one that reaches as much code.  Inputs with a name,
+# such as findings, are never dropped.
 fuzz_merge() {
-    local target new
+    local target new seeds
     fuzz_check_targets "$@"
     require build fuzz
     fuzz_find_clang || die "no clang with libFuzzer"
@@ -119,17 +134,16 @@ fuzz_merge() {
     [ $# != 0 ] || set -- $(fuzz_targets)
     fuzz_build
     for target; do
-        new=$BUILD/merged/$target
+        new=$BUILD/merged/$target seeds=$BUILD/seeds/$target
         rm -rf "$new"
-        mkdir -p "$new" "$BUILD/corpus/$target" "t/fuzz/$target"
+        mkdir -p "$new"
+        fuzz_unpack "$target"
         "$BUILD/fuzz/$target" -set_cover_merge=1 -use_counters=0 \
-            -max_len=$FUZZ_MAX_LEN "$new" \
-            "t/fuzz/$target" "$BUILD/corpus/$target" \
+            -max_len=$FUZZ_MAX_LEN "$new" "$seeds" "$BUILD/corpus/$target" \
             >"$BUILD/log.merge" 2>&1 || die "see $BUILD/log.merge"
-        find "t/fuzz/$target" -type f ! -name 'crash-*' ! -name 'oom-*' \
-            ! -name 'timeout-*' ! -name 'leak-*' ! -name 'slow-*' -delete
-        cp "$new"/* "t/fuzz/$target/"
-        say "$target: $(find "t/fuzz/$target" -type f | wc -l) files," \
-            "$(du -sb "t/fuzz/$target" | cut -f 1) bytes"
+        find "$seeds" -type f -regextype egrep -regex '.*/[0-9a-f]{40}' -delete
+        cp "$new"/* "$seeds/"
+        fuzz_pack "$target"
+        say "$target: $(wc -l <"t/fuzz/$target.corpus") inputs"
     done
 }

@@ -65,13 +65,14 @@ test_unit() {
     [ -z "$failed" ]
 }
 
-# replay_corpora ROOM...: what fuzzing found, once more.
+# replay_corpora ROOM...: runs the fuzz targets on their corpora.
 replay_corpora() {
     local target failed=0 status
     for target in $(fuzz_targets "$@"); do
         say "--- fuzz $target"
         status=0
-        timeout -k 5 300 "$BUILD/fuzz/$target" "t/fuzz/$target" || status=$?
+        timeout -k 5 300 "$BUILD/fuzz/$target" "t/fuzz/$target.corpus" \
+            || status=$?
         if [ $status != 0 ]; then
             warn "the corpus of $target failed (exit status $status)"
             failed=1

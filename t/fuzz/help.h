@@ -1,7 +1,7 @@
 /*
  * What the fuzz targets share.  A target is t/fuzz/fuzz_ROOM_TOPIC.c with
  * one LLVMFuzzerTestOneInput(); libFuzzer calls it with what it makes up
- * (./build.sh fuzz), replay.c with the files of its corpus (test unit).
+ * (./build.sh fuzz), replay.c with its packed corpus (test unit).
  *
  * The first bytes of an input choose options and how the rest is cut into
  * pieces; what follows is what the other side sends, so that a corpus can be

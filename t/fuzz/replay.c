@@ -1,30 +1,43 @@
 /*
- * Gives the files of a corpus to a target, as a program of its own, built
- * with any compiler.
+ * Runs a target on each input of a packed corpus (module/build/corpus.pl),
+ * as a program of its own, built with any compiler.
  */
 #include "help.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void
-replay_file(const char *path)
+/* Reverses the escapes of a packed input in place and returns its length. */
+static size_t
+replay_unescape(char *text)
 {
-    static char text[1 << 20];
-    char *copy;
-    FILE *file;
-    size_t len;
+    const char *from;
+    unsigned byte;
+    char *to;
 
-    file = fopen(path, "r");
-
-    if (file == NULL) {
-        perror(path);
-        exit(1);
+    for (from = to = text; *from != '\0' && *from != '\n'; from++) {
+        if (*from != '\\') {
+            *to++ = *from;
+        } else if (*++from != 'x') {
+            *to++ = *from == 'n' ? '\n' : *from;
+        } else {
+            FUZZ(sscanf(++from, "%2x", &byte) == 1);
+            *to++ = (char) byte;
+            from++;
+        }
     }
 
-    len = fread(text, 1, sizeof(text), file);
-    fclose(file);
+    return (size_t) (to - text);
+}
+
+static void
+replay_input(char *text)
+{
+    size_t len;
+    char *copy;
+
+    len = replay_unescape(text);
     copy = help_copy(tg_str(text, len));
     (void) LLVMFuzzerTestOneInput((const uint8_t *) copy, len);
     free(copy);
@@ -33,31 +46,33 @@ replay_file(const char *path)
 int
 main(int argc, char **argv)
 {
-    const struct dirent *entry;
-    char path[4096];
+    char *line, *tab;
+    size_t size;
+    FILE *file;
     unsigned n;
-    DIR *dir;
 
-    dir = argc == 2 ? opendir(argv[1]) : NULL;
+    file = argc == 2 ? fopen(argv[1], "r") : NULL;
 
-    if (dir == NULL) {
+    if (file == NULL) {
         fprintf(stderr, "usage: %s CORPUS\n", argv[0]);
         return 2;
     }
 
-    /* What an empty file does is always tried. */
+    /* An empty input is always tried. */
     (void) LLVMFuzzerTestOneInput((const uint8_t *) "", 0);
 
-    for (n = 0; (entry = readdir(dir)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof(path), "%s/%s", argv[1], entry->d_name);
-            replay_file(path);
-            n++;
-        }
+    line = NULL;
+    size = 0;
+
+    for (n = 0; getline(&line, &size, file) > 0; n++) {
+        tab = strchr(line, '\t');
+        FUZZ(tab != NULL);
+        replay_input(tab + 1);
     }
 
-    closedir(dir);
-    printf("%u files replayed\n", n);
+    free(line);
+    fclose(file);
+    printf("%u inputs replayed\n", n);
 
     return n == 0;
 }
