@@ -116,11 +116,11 @@ return sub {
         [ 'processes', '%d', $own->{processes}, $shared->{processes} ],
         [ 'memory of all (PSS)', '%.0f MB', $own->{mb}, $shared->{mb} ],
         [
-            'until an agent has all tools, median', '%.1f ms',
+            'time until an agent has all tools, median', '%.1f ms',
             map { 1000 * $median->($_) } $own, $shared
         ],
         [
-            'longest, of the first one with Toolgate', '%.1f ms',
+            'longest time until an agent has all tools', '%.1f ms',
             map { 1000 * $worst->($_) } $own, $shared
         ])
     {

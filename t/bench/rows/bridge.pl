@@ -27,7 +27,7 @@ return sub {
     my $start = $agent->($tool, '--starts' => 200, '--cpu' => $bench->{client});
     my $ms = $start->{start_p50} / 1e6;
     $bench->line([
-            'answers `initialize`, after its start',
+            'time from start to the answer to `initialize`',
             sprintf('a program that only answers: %.2f ms',
                 $bare->{start_p50} / 1e6),
             sprintf('%.2f ms', $ms), ''
@@ -51,7 +51,8 @@ return sub {
             });
         if (!$all) {
             $bench->line(
-                [ 'resident, after 20,000 calls', '', sprintf('%.2f MB', $rss),
+                [ 'resident memory after 20,000 calls', '',
+                    sprintf('%.2f MB', $rss),
                     '' ],
                 value   => $rss,
                 at_most => 2,

@@ -26,7 +26,7 @@ sub calls {
     my $us = \&Toolgate::Bench::us;
     my $tool = $bench->toolgate($tools);
     $bench->table(
-        'CPU time of the server a call, of real arguments',
+        'CPU time of the server per call, real arguments',
         'argument', 'connections × depth × bytes',
         'dialect', 'raw echo', 'Toolgate', 'ratio', 'at most', 'met');
     for my $data (qw(source numbers nested)) {
@@ -63,7 +63,7 @@ sub calls {
 
 sub validation {
     my ($bench) = @_;
-    $bench->table('Validation alone', 'what', 'bytes', 'simdjson', 'Toolgate',
+    $bench->table('Validation alone', 'data', 'bytes', 'simdjson', 'Toolgate',
         'ratio of times', 'at most', 'met');
     for my $data (qw(text source numbers nested)) {
         for my $size (65_536, 1_000_000) {

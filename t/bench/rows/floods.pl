@@ -56,8 +56,9 @@ return sub {
     my ($bench) = @_;
     my $wanted = $ENV{BENCH_FLOODS} // '';
     Toolgate::Flooded::run_on($bench->{client}, $$);
-    $bench->table('The longest wait beside a flood, and what it makes grow',
-        'flood', 'worker', 'runner', 'program', 'memory', 'at most',
+    $bench->table('The longest wait beside a flood, and the growth of memory',
+        'source: flood', 'wait for a worker', 'for the runner',
+        'for a program', 'memory growth of both', 'at most',
         'longest wait', 'at most', 'met');
     for my $row (Toolgate::Floods::all()) {
         my $name = "$row->{source}: $row->{kind}";

@@ -25,7 +25,7 @@ return sub {
     for my $what (qw(start stop)) {
         my $ms = $life->{"${what}_p50"} / 1e6;
         $bench->line([
-                "${what}s, median of 2,000 (90 %: "
+                "$what, median of 2,000 (90 %: "
                     . $us->($life->{"${what}_p90"}) . ')',
                 '', sprintf('%.3f ms', $ms), ''
             ],

@@ -16,16 +16,17 @@ use Toolgate::Hostile;
 
 my $many = 1_000_000;
 my @attacks = (
-    [ 'a byte a second × 1,000', 'trickle', connections => 1000, pace => 1 ],
-    [ 'never reading × 60', 'deaf', connections => 60 ],
-    [ 'half closing',       'half',    rounds => $many ],
-    [ 'garbage',            'garbage', rounds => $many ],
-    [ '10 MB of brackets',  'deep',    rounds => $many ],
-    [ 'a million keys',     'keys',    rounds => $many ],
-    [ 'ids of 1 MB',        'ids',     rounds => $many ],
-    [ 'opening and closing', 'churn',  rounds => $many ],
-    [ 'connections nearly all taken', 'exhaust', most => 4000 ],
-    [ '9 MB of a message, and no more × 48', 'hoard', connections => 48 ],
+    [ '1,000 clients that send a byte per second', 'trickle',
+        connections => 1000, pace => 1 ],
+    [ '60 clients that never read', 'deaf', connections => 60 ],
+    [ 'clients that close one direction',       'half',    rounds => $many ],
+    [ 'clients that send binary garbage', 'garbage', rounds => $many ],
+    [ 'messages of 10 MB of brackets',  'deep',    rounds => $many ],
+    [ 'objects with a million keys',     'keys',    rounds => $many ],
+    [ 'request ids of 1 MB',        'ids',     rounds => $many ],
+    [ 'connecting and disconnecting', 'churn',  rounds => $many ],
+    [ 'nearly all connections in use', 'exhaust', most => 4000 ],
+    [ '48 incomplete messages of 9 MB', 'hoard', connections => 48 ],
     [ 'a flood of calls', 'flood', calls => 1000 * $many ],
 );
 
@@ -113,49 +114,49 @@ my $initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":'
 # How long others wait at most: one frame after the other, at most 50 ms; and
 # many small ones at once, 5 ms.
 my @frames = (
-    [ 'two ways at each of 60 levels, 1 MB', 50,
+    [ '60 levels of `anyOf`, 1 MB', 50,
         call(fork => '[' x 60 . '1,' x ($mb / 2) . '1' . ']' x 60) ],
-    [ '`^(\w+\s?)*$`, 10 MB', 50,
+    [ 'pattern `^(\w+\s?)*$`, 10 MB', 50,
         call(words => '"' . 'ab ' x (3.3 * $mb) . '!"') ],
-    [ 'a search from each start, 10 MB', 50,
+    [ 'pattern `x*[yz]`, 10 MB', 50,
         call(search => '"' . 'x' x (9.9 * $mb) . '"') ],
-    [ 'uniqueItems, 262,144 numbers', 50,
+    [ '`uniqueItems`, 262,144 numbers', 50,
         call(unique => '[' . join(',', 1 .. 262_144) . ']') ],
-    [ 'uniqueItems, 250,000 objects, 5 MB', 50,
+    [ '`uniqueItems`, 250,000 objects, 5 MB', 50,
         call(unique => list(250_000, '{"a":[%d],"b":1}')) ],
-    [ 'uniqueItems, 250,000 nested objects, 5 MB', 50,
+    [ '`uniqueItems`, 250,000 nested objects, 5 MB', 50,
         call(unique => list(250_000, '[[[[{"a":%d}]]]]')) ],
-    [ 'uniqueItems, 100,000 records, which fit', 50,
+    [ '`uniqueItems`, 100,000 valid records', 50,
         call(unique => list(100_000, '{"id":%d,"kind":"abc","n":12.5}')) ],
-    [ 'uniqueItems of a result, 250,000 objects', 50,
+    [ '`uniqueItems` in a result, 250,000 objects', 50,
         call(result => '{"x":' . list(250_000, '{"a":[%d]}') . '}') ],
-    [ 'one of 8 letters, 2,450,000 times', 50,
+    [ '`enum` of 8 letters, 2,450,000 strings', 50,
         call(letters => list(2_450_000, '"h"')) ],
-    [ 'the same, with escapes', 50,
+    [ '`enum` of 8 letters, 1,080,000 escaped strings', 50,
         call(letters => list(1_080_000, '"\\u0068"')) ],
-    [ '740,000 arguments that are small arrays', 50,
+    [ '740,000 arguments with small arrays', 50,
         Toolgate::Attacks::call_of('jsonrpc', 1, 'unique', $arrays) ],
-    [ 'a batch of 3,200,000', 50, '[' . '{},' x 3_200_000 . "{}]\n" ],
-    [ '900,000 capabilities of a client', 50,
+    [ 'a batch of 3,200,000 messages', 50, '[' . '{},' x 3_200_000 . "{}]\n" ],
+    [ '`initialize` with 900,000 capabilities', 50,
         $initialize ],
-    [ 'uniqueItems, members in another order, 9 MB', 50,
+    [ '`uniqueItems`, 2 objects in different order, 9 MB', 50,
         call(unique => "[{$big,$k},{$back,$big}]") ],
-    [ '5,000,000 numbers', 50,
+    [ 'a list of 5,000,000 numbers', 50,
         call(numbers => '[' . '1,' x (4.9 * $mb) . '1]') ],
-    [ 'the last of 10 MB, 100 levels deep, is wrong', 50,
+    [ '100 levels, only the last number is invalid, 10 MB', 50,
         call(numbers => '[' x 100 . '1234567890123,' x (0.7 * $mb) . '-1'
                 . ']' x 100) ],
-    [ 'a hundred rules about 10 MB of text', 50,
+    [ '100 rules for a string of 10 MB', 50,
         call(length => '"' . 'é' x (4.9 * $mb) . '"') ],
-    [ 'a hundred rules beside 10 MB of quotes', 50,
+    [ '100 rules beside 10 MB of quotes', 50,
         call(member => '{"a":"' . '\\"' x (4.9 * $mb) . '","b":null}') ],
-    [ '1,000 of `^(\w+\s?)*$` in a batch', 50,
+    [ 'a batch of 1,000 calls, pattern `^(\w+\s?)*$`', 50,
         batch(1000, call(words => $words)) ],
-    [ '1,000 of two ways in a batch', 50,
+    [ 'a batch of 1,000 calls, 60 levels of `anyOf`', 50,
         batch(1000, call(fork => $nested)) ],
-    [ 'many small of `^(\w+\s?)*$`', 5, call(words => $words), 20 ],
-    [ 'many small of two ways', 5, call(fork => $nested), 20 ],
-    [ 'many small that fit', 5, call(unique => '[1]'), 20 ],
+    [ 'many small calls, pattern `^(\w+\s?)*$`', 5, call(words => $words), 20 ],
+    [ 'many small calls, 60 levels of `anyOf`', 5, call(fork => $nested), 20 ],
+    [ 'many small valid calls', 5, call(unique => '[1]'), 20 ],
 );
 
 sub attacker {
@@ -194,7 +195,7 @@ sub waits {
     my ($bench) = @_;
     my $tool = $bench->toolgate($Toolgate::Hostile::TOOLS . $costly);
     run_on($bench->{client});
-    $bench->table('The longest wait beside costly frames',
+    $bench->table('The longest wait beside expensive frames',
         'frame', 'bytes', 'longest wait', 'at most', 'met');
     for my $frame (@frames) {
         my ($name, $most, $bytes, $answers) = @$frame;
@@ -230,8 +231,8 @@ return sub {
     my ($bench) = @_;
     my $us = \&Toolgate::Bench::us;
 
-    $bench->table('Hostile clients', 'beside whom',
-        'server busy with them', 'median latency without', 'beside them',
+    $bench->table('Hostile clients', 'hostile clients',
+        'server time for them', 'median latency without', 'with them',
         'ratio', 'at most', 'met');
 
     for my $attack (@attacks) {

@@ -26,12 +26,13 @@ return sub {
     # Later rounds find the memory of the first one.
     my $bytes = $bytes[0];
     $bench->line(
-        [ 'memory of the worker for each', '', sprintf('%.0f B', $bytes), '' ],
+        [ 'memory of the worker per connection', '',
+            sprintf('%.0f B', $bytes), '' ],
         value   => $bytes,
         at_most => 2048,
         unit    => 'B');
     $bench->line([
-            'median latency of a busy one', $us->($without),
+            'median latency of a busy connection', $us->($without),
             $us->($with),                   sprintf '%.2f', $ratio
         ],
         value   => $ratio,

@@ -13,13 +13,13 @@ use Toolgate::Util;
 my @logs = (
     [ 'default, buffer=32k'  => 'tool_log LOG default buffer=32k;' ],
     [ 'json, buffer=32k'     => 'tool_log LOG json buffer=32k;' ],
-    [ 'of one\'s own, buffer=32k' => 'tool_log LOG own buffer=32k;' ],
-    [ 'default, each written' => 'tool_log LOG;' ],
+    [ 'own format, buffer=32k' => 'tool_log LOG own buffer=32k;' ],
+    [ 'default, unbuffered' => 'tool_log LOG;' ],
 );
 my @traces = (
     [ 'both frames'               => 'tool_trace LOG;' ],
     [ 'both frames, body=4k'      => 'tool_trace LOG body=4k;' ],
-    [ 'of other clients, by if='  => 'tool_trace LOG if=$tool_client_name;' ],
+    [ 'only other clients, `if=`'  => 'tool_trace LOG if=$tool_client_name;' ],
 );
 my $format = q(tool_log_format own '$time_iso8601 $tool_client_uid )
     . q($tool_name $tool_status $tool_run_time $tool_bytes_out';);
@@ -73,12 +73,12 @@ return sub {
     my $off = $bench->toolgate($Toolgate::Bench::ECHO);
 
     $bench->table('Logs of calls', 'tool_log, 16 × 1 × 64', 'off', 'on',
-        'a line', 'at most', 'met');
+        'per line', 'at most', 'met');
     measure_log($bench, $off, @logs);
 
     if (has_msgpack()) {
         $bench->table('Traces', 'tool_trace, 16 × 1 × 64', 'off', 'on',
-            'a call', 'at most', 'met');
+            'per call', 'at most', 'met');
         measure_log($bench, $off, @traces);
     }
 
@@ -86,8 +86,8 @@ return sub {
         local $Toolgate::Util::BUILD_ENV{module} = uncounted();
         $bench->toolgate($Toolgate::Bench::ECHO);
     };
-    $bench->table('Numbers of calls', '16 × 1 × 64', 'not written', 'written',
-        'a call', 'at most', 'met');
-    compare($bench, 'of a tool, in shared memory', $bare, $off);
+    $bench->table('Counters of calls', 'counters, 16 × 1 × 64', 'off', 'on',
+        'per call', 'at most', 'met');
+    compare($bench, 'counters of a tool', $bare, $off);
     $bench->end($_) for $bare, $off;
 };

@@ -18,7 +18,7 @@ return sub {
     push @{ $tool->{pids} }, @{ $backend->{pids} };
 
     $bench->table(
-        'CPU time of two hops a call',
+        'CPU time of two hops per call',
         'connections × depth × bytes', 'raw relay and echo',
         'Toolgate and echo', 'ratio', 'at most', 'met');
     for my $work (@work) {

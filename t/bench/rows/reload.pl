@@ -39,8 +39,8 @@ return sub {
     my $tool = $bench->toolgate(body(0), workers => 2);
     my $tg   = $tool->{tg};
 
-    $bench->table("$reloads reloads under busy clients", 'clients', 'calls',
-        'median latency', 'longest of a reload, median', 'worst',
+    $bench->table("$reloads reloads with busy clients", 'clients', 'calls',
+        'median latency', 'longest call per reload, median', 'longest call',
         'lost connections', 'at most', 'met');
     # One alone, then those of all dialects at once.
     for my $together ([ [ jsonrpc => 1, 1 ] ],

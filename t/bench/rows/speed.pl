@@ -19,7 +19,7 @@ return sub {
     my $tool = $bench->toolgate($Toolgate::Bench::ECHO);
 
     $bench->table(
-        'CPU time of the server a call',
+        'CPU time of the server per call',
         'connections × depth × bytes',
         'dialect', 'raw echo', 'Toolgate', 'ratio', 'at most', 'met');
 

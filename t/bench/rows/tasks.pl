@@ -112,7 +112,7 @@ END
     }
 
     $bench->table("Tasks in $name, submitted", 'connections × depth',
-        'a second', 'at least', 'met');
+        'tasks per second', 'at least', 'met');
     for my $row ([ 1, 1 ], [ 16, 1 ], [ 16, 8 ]) {
         my $n = $row->[0] == 1 ? 500 : 2000;
         my ($took) = task_calls($server, @$row, $n, $next);

@@ -25,7 +25,7 @@ return sub {
         $bench->pairs(map { my $tool = $_;
             sub { $bench->load($tool, connections => 16)->{cpu} } } @tool);
     $bench->line([
-            'CPU time a call, 16 × 1 × 64', $us->($few),
+            'CPU time per call, 16 × 1 × 64', $us->($few),
             $us->($many),                   sprintf '%.2f', $ratio
         ],
         value   => $ratio,

@@ -28,8 +28,8 @@ return sub {
                     ->{per_second};
             } } $one, $two);
     $bench->line([
-            'calls a second, 64 × 1 × 50', map({ sprintf '%.0f', $_ } $first,
-                $second), sprintf '%.2f', $ratio
+            'calls per second, 64 × 1 × 50',
+            map({ sprintf '%.0f', $_ } $first, $second), sprintf '%.2f', $ratio
         ],
         value    => $ratio,
         at_least => 1.7);

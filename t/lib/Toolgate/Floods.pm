@@ -41,8 +41,35 @@ my $SPILL = 'max_output 4k spill;';
 
 sub all { return @rows }
 
+# What Toolgate::Flood's kinds are called.
+my %title = (
+    blank    => 'blank lines',
+    brackets => 'empty objects',
+    garbage  => 'binary garbage',
+    roots    => '`roots/list` requests',
+    asks     => 'unknown requests',
+    notes    => 'log messages',
+    changes  => '`list_changed` notifications',
+    progress => 'progress notifications',
+    answers  => 'unexpected responses',
+    news     => 'unknown notifications',
+    long     => 'notifications of 1 MB',
+    huge     => 'responses of 9 MB',
+    many     => 'responses with 3,000,000 objects',
+    frames   => 'small frames',
+    frame    => 'frames of 9 MB',
+    endless  => 'an endless line',
+    trickle  => 'single bytes',
+    silent   => 'no response',
+    headers  => 'endless headers',
+    strays   => 'late responses',
+    lines    => 'log lines',
+);
+
 sub add {
     my ($source, $kind, %row) = @_;
+    my $more = qr/(?: \(.*| (?:on|in|after|×|of 8) .*)?/;
+    $kind =~ s/^(\w+)(?=$more$)/$title{$1} \/\/ $1/e;
     push @rows, { source => $source, kind => $kind, rounds => 1, %row };
     return;
 }
@@ -50,7 +77,7 @@ sub add {
 # --- nobody ---------------------------------------------------------------
 
 # What the machine itself makes a client wait, beside a process that is busy.
-add('nobody', 'a process that takes time',
+add('nobody', 'only a busy process',
     attack => ['spin'],
     wait   => $SMALL,
     memory => 16);
@@ -59,8 +86,8 @@ add('nobody', 'a process that takes time',
 
 my %line = (
     'blank lines'   => "\n",
-    '{}'            => "{}\n",
-    '1'             => "1\n",
+    'empty objects' => "{}\n",
+    'numbers'       => "1\n",
     'garbage'       => "\1\2\3\n",
     'pings'         => qq({"jsonrpc":"2.0","id":1,"method":"ping"}\n),
     'notifications' => qq({"jsonrpc":"2.0","method":"notifications/x"}\n),
@@ -78,12 +105,12 @@ for my $kind (sort keys %line) {
         wait   => $SMALL,
         memory => 32);
 }
-add('client', 'relay, {}',
+add('client', 'empty objects (`relay`)',
     attack => [ 'pour', bytes => "{}\n", dialect => 'relay' ],
     rounds => 2,
     wait   => $SMALL,
     memory => 32);
-add('client', 'ipc, pings',
+add('client', 'pings (`ipc`)',
     attack => [ 'pour', dialect => 'ipc',
         bytes => pack('N/a', '{"method":"ping"}') ],
     rounds => 2,
@@ -98,14 +125,14 @@ sub call_of { return Toolgate::Attacks::call_of('jsonrpc', 1, @_) }
 
 # Made in the process that sends them.
 my %message = (
-    'blanks'             => sub { ' ' x $_[0] . "\n" },
-    'text'               => sub { '"' . 'x' x $_[0] . "\"\n" },
+    'a blank line'       => sub { ' ' x $_[0] . "\n" },
+    'a string'           => sub { '"' . 'x' x $_[0] . "\"\n" },
     'brackets'           => sub { '[' x $_[0] . "\n" },
     'a batch'            => sub { '[' . '{},' x ($_[0] / 3) . "{}]\n" },
     'arguments'          => sub {
         call_of('echo', '{"x":[' . '{"a":1},' x ($_[0] / 8) . '1]}');
     },
-    'arguments that are answered with' => sub {
+    'a returned argument' => sub {
         call_of('echo', '{"text":"' . 'x' x $_[0] . '"}');
     },
 );
@@ -160,9 +187,10 @@ sub add_go {
 }
 add_go('text', 'a text of 32 MB', 'max_output 32m;', 1);
 add_go('text', 'a result of 32 MB', 'max_output 32m; output result;', 1);
-add_go('blocks', '9.9 MB of blocks as a text', 'max_output 32m;', 0);
-add_go('blocks', '9.9 MB of blocks', 'max_output 32m; output result;', 0);
-add_go('blocks', '9.9 MB of blocks that are stored', $SPILL, 0);
+add_go('blocks', '9.9 MB of content blocks as text', 'max_output 32m;', 0);
+add_go('blocks', '9.9 MB of content blocks',
+    'max_output 32m; output result;', 0);
+add_go('blocks', '9.9 MB of content blocks, stored', $SPILL, 0);
 
 # --- the runner's connection: large answers and arguments -----------------
 
@@ -174,16 +202,16 @@ sub add_answers {
         wait   => $LARGE,
         memory => $memory);
 }
-add_answers('30 × 1 MB of NUL', 'exec head -c 1000000 /dev/zero;', 256,
+add_answers('30 × 1 MB of NUL bytes', 'exec head -c 1000000 /dev/zero;', 256,
     count => 30);
-add_answers('10 × 10 MB of NUL',
+add_answers('10 × 10 MB of NUL bytes',
     'exec head -c 10000000 /dev/zero; max_output 32m;', 384,
     count => 10,
     fails => 1);
-add_answers('60 MB that are refused',
+add_answers('60 MB, refused',
     'exec head -c 30000000 /dev/zero; max_output 32m;', 192,
     fails => 1);
-add_answers('30 MB of text that are refused',
+add_answers('30 MB of text, refused',
     q(exec sh -c 'yes | head -c 30000000'; max_output 32m;), 192,
     fails => 1);
 add_answers('9 MB of text',
@@ -198,7 +226,7 @@ add_answers('an argument of 10 MB', 'exec true $tool_arg_text;', 96,
     fails => 1);
 
 # 366,000 blocks: much to check, and much of it JSON.
-add_answers('9.9 MB of blocks',
+add_answers('9.9 MB of content blocks',
     'exec %%SERVER%%; output result; max_output 32m;', 192);
 $rows[-1]{server} = [ 'program', 'blocks' ];
 
@@ -223,20 +251,20 @@ sub calls_of_far {
 }
 # Of progress, the worker waits for a thread that the kernel has stopped while
 # it held the mutex of all boxes: as many share one processor here.
-add_threads("$_ of 8", $_,
+add_threads("$_ of 8 calls", $_,
     conf   => 'timeout 1s max=1s;',
     attack => calls_of_far(count => 8, fails => 1),
     wait   => $_ eq 'progress' ? $LARGE : $SMALL)
     for qw(progress strays lines);
-add_threads('answers to calls', 'word',
+add_threads('responses to calls', 'word',
     attack => [ 'pour', bytes => call_of('far', '{}') ],
     rounds => 2);
-add_threads('4 answers of 9 MB', 'text',
+add_threads('4 responses of 9 MB', 'text',
     conf   => 'max_output 32m;',
     attack => calls_of_far(count => 4),
     wait   => $LARGE,
     memory => 192);
-add_threads('9.9 MB of blocks', 'blocks',
+add_threads('9.9 MB of content blocks', 'blocks',
     conf   => 'max_output 32m; output result;',
     attack => calls_of_far(),
     wait   => $LARGE,
@@ -270,18 +298,18 @@ add_mcp('stdio', "$_ on stderr", server => [ 'stdio', $_, 'stderr' ])
     for qw(numbers endless);
 for my $transport (qw(stdio url)) {
     my $how = $transport eq 'url' ? 'url' : 'exec';
-    add_mcp($transport, "9.9 MB of blocks$_->[0]",
+    add_mcp($transport, "9.9 MB of content blocks$_->[0]",
         server => [ $transport, 'blocks' ],
         conf   => "mcp_server far { $how %%SERVER%%; $_->[1] }",
         attack => [ 'calls', tool => 'far_go', dialect => 'jsonrpc' ],
         wait   => $LARGE,
         memory => 192) for [ '', 'max_output 32m;' ],
-        [ ' that are stored', $SPILL ];
+        [ ', stored', $SPILL ];
 }
 my %where = (
-    GET          => [ 'on its channel',                qw(blank pings) ],
-    initialize   => [ 'in the answer to initialize',   qw(blank notes) ],
-    'tools/list' => [ 'in the answer to tools/list',   qw(blank notes) ],
+    GET          => [ 'on its event stream',              qw(blank pings) ],
+    initialize   => [ 'in the response to `initialize`', qw(blank notes) ],
+    'tools/list' => [ 'in the response to `tools/list`', qw(blank notes) ],
 );
 for my $method (sort keys %where) {
     my ($text, @kinds) = @{ $where{$method} };
@@ -319,15 +347,15 @@ for my $kind (qw(blank endless headers trickle silent)) {
         wait   => $SMALL,
         memory => 64);
 }
-add('HTTP response', "$_->[0] of 9 MB",
+add('HTTP response', "9 MB of $_->[3]",
     server => [ 'http', $_->[0] ],
     conf   => "tool far { http GET %%SERVER%%; $_->[1] }",
     attack => calls_of_far(fails => $_->[2]),
     busy   => 'runner',
     wait   => $LARGE,
     memory => 192)
-    for [ 'blocks', 'output result; max_output 32m;', 0 ],
-    [ 'latin', 'max_output 32m;', 1 ];
+    for [ 'blocks', 'output result; max_output 32m;', 0, 'content blocks' ],
+    [ 'latin', 'max_output 32m;', 1, 'Latin-1 text' ];
 for my $kind (qw(silent blank headers trickle)) {
     add('webhook', "$kind × 100",
         server => [ 'http', $kind ],
@@ -345,7 +373,7 @@ for my $kind (qw(silent blank headers trickle)) {
 
 # --- rules ----------------------------------------------------------------
 
-add('rules due', '230 in one minute',
+add('rules', '230 due in one minute',
     conf => join('', 'task_methods on;',
         'task_agent a { exec cat; stdin $task_prompt; default; }',
         map {"automation n$_ { trigger cron \"0 12 * * *\" zone=UTC; "
@@ -360,7 +388,7 @@ add('rules due', '230 in one minute',
 
 for my $listeners (500, 2000) {
     for my $reading (0, 1) {
-        add('broadcast', "1 MB for $listeners who "
+        add('broadcast', "1 MB for $listeners clients that "
                 . ($reading ? 'read' : 'do not read'),
             conf   => 'method tell { broadcast event; }',
             attack => [ 'broadcasts', listeners => $listeners,
@@ -377,7 +405,7 @@ for my $listeners (500, 2000) {
 my %output = (
     'endless stdout'   => 'exec yes;',
     'endless stderr'   => q(exec sh -c 'yes >&2';),
-    'endless NUL'      => 'exec cat /dev/zero;',
+    'endless NUL bytes' => 'exec cat /dev/zero;',
     'stdout and stderr' => q(exec sh -c 'yes & yes >&2'; stderr append;),
     'single bytes'     =>
         q(exec sh -c 'while echo; do sleep 0.002; done';),
@@ -404,9 +432,10 @@ sub add_client {
     my ($victim, $kind, %row) = @_;
     my $where = $row{where}
         // ($victim eq 'command' ? 'ping' : 'tools/call');
-    my $when = $row{where} ? ' from its list on' : '';
+    my $when = $row{where} ? ' after its tool list' : '';
     for my $reads (0, 1) {
-        add($victim{$victim}, $kind . $when . ($reads ? ', and serves' : ''),
+        add($victim{$victim},
+            $kind . $when . ($reads ? ' (server responds)' : ''),
             victim => $victim,
             server => [ 'socket', $kind, $where, $reads ],
             where  => $where,
@@ -447,9 +476,9 @@ add_client('command', 'long', wait => undef, memory => 64);
 # --- search ---------------------------------------------------------------
 
 my %pattern = (
-    '(a*)* × 40'          => '(a*)*' x 40 . '[xy]',
-    '(a|b)*a and 240 dots' => '(a|b)*a' . '.' x 240 . '[xy]',
-    '(.*)\1*'             => '(.*)\1*[xy]',
+    'pattern `(a*)*` × 40' => '(a*)*' x 40 . '[xy]',
+    'pattern `(a\|b)*a` and 240 dots' => '(a|b)*a' . '.' x 240 . '[xy]',
+    'pattern `(.*)\1*`'    => '(.*)\1*[xy]',
 );
 for my $kind (sort keys %pattern) {
     add('search', $kind,
