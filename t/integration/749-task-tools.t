@@ -23,7 +23,7 @@ ok $_->{description}, "$_->{name}: what it is for" for values %$tools;
 my $schema = $tools->{task_submit}{inputSchema};
 is_deeply $schema->{properties}{agent}{enum}, [qw(say sh)],
     'which agents there are';
-like $schema->{properties}{agent}{description}, qr/by default say$/,
+like $schema->{properties}{agent}{description}, qr/default say$/,
     'and which is the default';
 is_deeply $schema->{required}, ['prompt'], 'what is needed';
 is $tools->{task_get}{annotations}{readOnlyHint}, JSON::PP::true,

@@ -88,7 +88,7 @@ is_deeply $tools{maybe}{_meta}, { 'toolgate/task' => 'optional' }, 'optional';
 ok !exists $tools{hi}{_meta}, 'or neither';
 ok !exists $tools{task_submit}, 'without agents, nothing can be submitted';
 like $tools{task_list}{inputSchema}{properties}{agent}{description},
-    qr/tool: and its name/, 'those that do tasks are tools';
+    qr/tool:NAME/, 'those that do tasks are tools';
 
 # --- required
 
@@ -96,10 +96,10 @@ $tg->file('log.run', '');
 my $answer = answer('build', { what => 'all' });
 my $id = $answer->{structuredContent}{taskId};
 is_deeply $answer, {
-    content => [ { type => 'text', text => 'This call has become a task, which '
-        . 'goes on whatever becomes of this conversation. Its taskId is '
-        . 'task-0000. task_wait waits for its result, task_get tells how it '
-        . 'stands, task_cancel ends it.' } ],
+    content => [ { type => 'text', text => 'This call has become a background '
+        . 'task, which continues after this conversation ends. Its taskId is '
+        . 'task-0000. task_wait waits for its result, task_get returns its '
+        . 'current state, task_cancel stops it.' } ],
     structuredContent => { taskId => 'task-0000', state => 'queued' },
     isError => JSON::PP::false,
 }, 'a call has become a task';

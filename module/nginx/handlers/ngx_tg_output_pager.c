@@ -18,26 +18,28 @@ const ngx_tg_handler_t ngx_tg_output_pager_handler = {
 };
 
 static const char ngx_tg_output_pager_description[] =
-    "Reads an output of another tool that was too large to be shown whole, "
-    "page by page: from a line or a byte on, or the lines that match a "
-    "pattern. Each page says how it goes on.";
+    "Reads a stored output of another tool that was too large to show in full. "
+    "Returns one page, starting at a line or a byte, or the lines that match a "
+    "pattern. Each page says how to get the next one.";
 
 /* The limits are those of tg_output_page.h and tg_output_search.h. */
 static const char ngx_tg_output_pager_schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"output\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","
-    "\"description\":\"the name that the tool's result gives its output\"},"
+    "\"description\":\"id of the stored output, from the tool's result\"},"
     "\"line\":{\"type\":\"integer\",\"minimum\":1,"
-    "\"description\":\"the first line, from 1 on\"},"
+    "\"description\":\"number of the first line to return; the first line is "
+    "1\"},"
     "\"lines\":{\"type\":\"integer\",\"minimum\":1,"
-    "\"description\":\"how many lines at most\"},"
+    "\"description\":\"maximum number of lines to return\"},"
     "\"offset\":{\"type\":\"integer\",\"minimum\":0,"
-    "\"description\":\"the first byte, from 0 on, instead of a line\"},"
+    "\"description\":\"offset of the first byte to return, from 0; use it "
+    "instead of line\"},"
     "\"bytes\":{\"type\":\"integer\",\"minimum\":4,\"maximum\":1048576,"
-    "\"description\":\"how many bytes at most, 32768 by default\"},"
+    "\"description\":\"maximum number of bytes to return; default 32768\"},"
     "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,"
-    "\"description\":\"a regular expression of ECMA-262, as in JavaScript with "
-    "the flag u: only lines in which it is found, with their numbers\"}},"
+    "\"description\":\"an ECMA-262 regular expression, as in JavaScript with "
+    "the u flag; returns only matching lines, with their line numbers\"}},"
     "\"required\":[\"output\"],\"additionalProperties\":false}";
 
 static ngx_int_t

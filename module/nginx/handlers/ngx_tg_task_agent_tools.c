@@ -3,7 +3,7 @@
 
 #define NGX_TG_TASK_ID_PROPERTY                                                \
     "\"taskId\":{\"type\":\"string\",\"description\":"                         \
-    "\"such as task-0012, as task_submit and task_list have it\"}"
+    "\"id of the task, such as task-0012, from task_submit or task_list\"}"
 #define NGX_TG_TASK_READ_ONLY_HINTS                                            \
     "{\"readOnlyHint\":true,\"openWorldHint\":false}"
 
@@ -18,47 +18,48 @@ typedef struct {
 
 static ngx_tg_task_agent_tool_t ngx_tg_task_agent_tools[] = {
     { ngx_string("task_submit"), ngx_string("task.submit"),
-      "Has an agent do something in the background: a task, which goes on "
-      "whatever becomes of this conversation. It is answered at once with the "
-      "task's id; task_wait and task_get tell what became of it.",
+      "Starts a background task run by another agent and returns its id at "
+      "once. The task continues after this conversation ends. Get its state "
+      "and result with task_wait or task_get.",
       "\"prompt\":{\"type\":\"string\",\"minLength\":1,\"description\":\"what "
-      "is to be done; "
-      "the agent sees nothing of this conversation\"},"
+      "the agent is to do; include all it needs to know, as it does not see "
+      "this conversation\"},"
       "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"
-      "\"maximum\":2147483647,\"description\":\"tasks with a higher one are "
-      "started first; 0 by default\"},"
-      "\"cwd\":{\"type\":\"string\",\"description\":\"the full path of the "
-      "folder to work in\"},"
-      "\"metadata\":{\"type\":\"object\",\"description\":\"anything that is to "
-      "be kept with the task\"}",
+      "\"maximum\":2147483647,\"description\":\"tasks with a higher priority "
+      "start first; default 0\"},"
+      "\"cwd\":{\"type\":\"string\",\"description\":\"absolute path of the "
+      "working directory\"},"
+      "\"metadata\":{\"type\":\"object\",\"description\":\"any data to store "
+      "with the task\"}",
       "prompt", "{\"destructiveHint\":true,\"openWorldHint\":true}" },
 
     { ngx_string("task_get"), ngx_string("task.get"),
-      "What is known of a task: its state, when it began and ended, the end "
-      "of its output, its result, or why it failed.",
+      "Returns a task's state, start and end times, the last part of its "
+      "output, and its result or the reason why it failed.",
       NGX_TG_TASK_ID_PROPERTY, "taskId", NGX_TG_TASK_READ_ONLY_HINTS },
 
     { ngx_string("task_wait"), ngx_string("task.wait"),
-      "Waits for a task to end, then tells what task_get tells. When it has "
-      "not ended in time, its state says so: wait again, or do something else "
-      "meanwhile.",
+      "Waits until a task ends, then returns the same as task_get. If the task "
+      "is still queued or running after the timeout, its state says so: wait "
+      "again, or do something else first.",
       NGX_TG_TASK_ID_PROPERTY
       ",\"timeout\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":3600,"
-      "\"description\":\"how many seconds to wait; 25 by default\"}",
+      "\"description\":\"maximum wait in seconds; default 25\"}",
       "taskId", NGX_TG_TASK_READ_ONLY_HINTS },
 
     { ngx_string("task_cancel"), ngx_string("task.cancel"),
-      "Cancels a task: one that waits does not start, one that runs is ended.",
+      "Cancels a task. A queued task does not start; a running task is "
+      "stopped.",
       NGX_TG_TASK_ID_PROPERTY, "taskId",
       "{\"destructiveHint\":true,\"idempotentHint\":true,"
       "\"openWorldHint\":false}" },
 
     { ngx_string("task_list"), ngx_string("task.list"),
-      "Lists tasks, the newest first.",
+      "Lists tasks, newest first.",
       "\"state\":{\"enum\":[\"queued\",\"running\",\"completed\",\"failed\","
       "\"cancelled\"]},"
       "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,"
-      "\"description\":\"how many at most; 20 by default\"}",
+      "\"description\":\"maximum number of tasks; default 20\"}",
       "", NGX_TG_TASK_READ_ONLY_HINTS },
 };
 
@@ -110,8 +111,9 @@ ngx_tg_task_write_agent_property(const ngx_tg_tasks_t *tasks,
     if (!is_submit && tasks->task_tools != NULL) {
         tg_buf_append_cstr(json,
                            ",\"agent\":{\"type\":\"string\","
-                           "\"description\":\"who does it; of calls of a tool: "
-                           "tool: and its name\"}");
+                           "\"description\":\"the agent that runs the task, or "
+                           "tool:NAME for tasks from calls of the tool "
+                           "NAME\"}");
         return 0;
     }
 
@@ -119,12 +121,12 @@ ngx_tg_task_write_agent_property(const ngx_tg_tasks_t *tasks,
     is_required = 1;
     tg_buf_append_cstr(json, ",\"agent\":{");
     ngx_tg_task_write_agent_names(tasks, json);
-    tg_buf_append_cstr(json, ",\"description\":\"who does it");
+    tg_buf_append_cstr(json, ",\"description\":\"the agent that runs the task");
 
     for (i = 0; i < tasks->agents->nelts; i++) {
         if (agent[i]->is_default) {
             is_required = 0;
-            tg_buf_append_cstr(json, "; by default ");
+            tg_buf_append_cstr(json, "; default ");
             tg_buf_append_str(json, ngx_tg_str_from_ngx(&agent[i]->name));
         }
     }

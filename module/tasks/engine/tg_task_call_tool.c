@@ -134,12 +134,13 @@ tg_task_call_on_tool(tg_task_call_t *call)
     tg_buf_reset(text, 0);
     tg_buf_append_cstr(text, "{\"content\":[{\"type\":\"text\",\"text\":\"");
     tg_buf_append_cstr(text,
-                       "This call has become a task, which goes on whatever "
-                       "becomes of this conversation. Its taskId is ");
+                       "This call has become a background task, which "
+                       "continues after this conversation ends. Its taskId "
+                       "is ");
     tg_task_append_id(text, call->query.id);
     tg_buf_printf(text,
-                  ". %s waits for its result, %s tells how it stands, %s ends "
-                  "it.\"}],\"structuredContent\":{\"taskId\":\"",
+                  ". %s waits for its result, %s returns its current state, %s "
+                  "stops it.\"}],\"structuredContent\":{\"taskId\":\"",
                   has_tools ? "task_wait" : "task.wait",
                   has_tools ? "task_get" : "task.get",
                   has_tools ? "task_cancel" : "task.cancel");
