@@ -50,16 +50,40 @@ sub run {
     return \%figure;
 }
 
+# A line for the floods of one source that have one bound: the longest wait, and
+# the growth of memory that is nearest to its bound.
+sub summarize {
+    my ($bench, $group) = @_;
+    my @floods = @{ $group->{floods} };
+    my $bound = $group->{row}{wait};
+    my ($slow) = sort { $b->{wait} <=> $a->{wait} } @floods;
+    my ($large) = sort {
+        $b->{memory} / $b->{bound} <=> $a->{memory} / $a->{bound}
+    } @floods;
+    my $missed = ($group->{failed} // 0)
+        + grep { $_->{wait} > $bound || $_->{memory} > $_->{bound} } @floods;
+    $bench->{missed} += $missed if $missed;
+    $bench->say('| '
+            . join(' | ', $group->{row}{source}, scalar @floods,
+                @floods ? (ms($slow->{wait}), $slow->{kind}) : ('failed', ''),
+                "$bound ms",
+                @floods
+                ? (sprintf('%.0f MB', $large->{memory}), "$large->{bound} MB")
+                : ('', ''),
+                $missed ? '**no**' : 'yes')
+            . ' |');
+    return;
+}
+
 sub ms { return defined $_[0] ? sprintf '%.1f ms', $_[0] : '' }
 
 return sub {
     my ($bench) = @_;
     my $wanted = $ENV{BENCH_FLOODS} // '';
     Toolgate::Flooded::run_on($bench->{client}, $$);
-    $bench->table('The longest wait beside a flood, and the growth of memory',
-        'source: flood', 'wait for a worker', 'for the runner',
-        'for a program', 'memory growth of both', 'at most',
-        'longest wait', 'at most', 'met');
+    print "\n| flood | wait for a worker | for the runner | for a program |"
+        . " memory growth | at most | longest wait | at most |\n";
+    my (@groups, %group);
     for my $row (Toolgate::Floods::all()) {
         my $name = "$row->{source}: $row->{kind}";
         next if $name !~ /$wanted/ || !$row->{wait};
@@ -67,9 +91,13 @@ return sub {
             my $figure = eval { run($bench, $row) };
             $figure // do { warn "$name: $@"; () };
         } 1 .. $bench->{pairs};
+        my $group = $group{"$row->{source} $row->{wait}"} //= do {
+            push @groups, my $new = { row => $row, floods => [] };
+            $new;
+        };
         if (!@runs) {
-            $bench->{missed}++;
-            $bench->say("| $name | failed |" . ' |' x 7);
+            print "| $name | failed |\n";
+            $group->{failed}++;
             next;
         }
         my %best = map {
@@ -81,18 +109,22 @@ return sub {
             max(map { $_->{$who} } @runs);
         } @{ $runs[0]{names} };
         my $wait = max(grep {defined} @best{@bound});
-        my $is_large = max(@grown) > $row->{memory};
-        $bench->{missed}++ if $is_large;
-        my $memory = join(', ', map { sprintf '%.0f', $_ } @grown) . ' MB';
-        $memory = "**$memory**" if $is_large;
-        $bench->line([
-                $name, map({ ms($best{$_}) } @shown), $memory,
-                "$row->{memory} MB", ms($wait)
-            ],
-            value   => $wait,
-            at_most => $row->{wait},
-            unit    => 'ms');
+        push @{ $group->{floods} }, {
+            kind   => $row->{kind},
+            wait   => $wait,
+            memory => max(@grown),
+            bound  => $row->{memory},
+        };
+        print '| '
+            . join(' | ', $name, map({ ms($best{$_}) } @shown),
+                join(', ', map { sprintf '%.0f', $_ } @grown) . ' MB',
+                "$row->{memory} MB", ms($wait), "$row->{wait} ms")
+            . " |\n";
     }
+    $bench->table('The longest wait beside floods, and the growth of memory',
+        'source', 'floods', 'longest wait', 'with', 'at most',
+        'memory growth', 'at most', 'met');
+    summarize($bench, $_) for @groups;
     Toolgate::Flooded::run_on(
         join(',', $bench->{server}, $bench->{client}), $$);
 };
