@@ -138,6 +138,18 @@ ngx_tg_listener_copy_listen(ngx_tg_listener_copy_t *copy)
     return ngx_add_event(c->read, NGX_READ_EVENT, NGX_LEVEL_EVENT);
 }
 
+/* Checks whether new workers of this listener are expected; 0: of any. */
+static ngx_uint_t
+ngx_tg_is_starting(uint64_t listener)
+{
+    ngx_tg_receiver_state_t state;
+
+    state = ngx_tg_handoff_get_receiver_state(listener);
+
+    return state == NGX_TG_RECEIVER_STARTING
+           || state == NGX_TG_RECEIVER_UNKNOWN;
+}
+
 /*
  * Checks whether new workers will listen on this address but have not started.
  */
@@ -148,12 +160,9 @@ ngx_tg_listener_copy_is_needed(const ngx_tg_listener_copy_t *copy)
 
     ls = copy->listening;
 
-    return ngx_tg_handoff_get_receiver_state(
-               ngx_tg_sockaddr_hash(ls->sockaddr, ls->socklen))
-               == NGX_TG_RECEIVER_STARTING
-           || ngx_tg_handoff_get_receiver_state(
-                  ngx_tg_sockaddr_hash_fixed(ls->sockaddr, ls->socklen))
-                  == NGX_TG_RECEIVER_STARTING;
+    return ngx_tg_is_starting(ngx_tg_sockaddr_hash(ls->sockaddr, ls->socklen))
+           || ngx_tg_is_starting(
+               ngx_tg_sockaddr_hash_fixed(ls->sockaddr, ls->socklen));
 }
 
 /* Accepts clients on the listeners that the next workers have as well. */
@@ -187,6 +196,7 @@ ngx_tg_linger_is_needed(void)
 
     switch (ngx_tg_handoff_get_receiver_state(0)) {
     case NGX_TG_RECEIVER_STARTING:
+    case NGX_TG_RECEIVER_UNKNOWN:
         is_ready = 0;
         return 1;
 
@@ -260,8 +270,7 @@ ngx_tg_linger_start(void)
     ngx_tg_worker_is_lingering = 1;
     ngx_tg_linger_listen();
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                  ngx_tg_handoff_get_receiver_state(0)
-                          == NGX_TG_RECEIVER_STARTING
+                  ngx_tg_is_starting(0)
                       ? "no new worker has started yet: this one serves until "
                         "then"
                       : "not all new workers have started yet: this one serves "

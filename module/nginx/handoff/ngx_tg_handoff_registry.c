@@ -337,20 +337,31 @@ ngx_tg_handoff_registry_find_receiver(ngx_tg_handoff_registry_t *registry,
 
         generation = ngx_tg_atomic_load(&master->generation);
 
-        if (generation != 0
-            && !ngx_tg_handoff_master_has_listener(master, listener)) {
+        if (generation == 0) {
+            if (ngx_tg_is_process_alive(master->pid)) {
+                taker = NGX_TG_RECEIVER_UNKNOWN;
+            }
+
             continue;
         }
 
-        if (generation != 0
-            && ngx_tg_handoff_registry_has_worker(registry, i, generation))
+        if (!ngx_tg_handoff_master_has_listener(master, listener)) {
+            continue;
+        }
+
+        /*
+         * The second look finds the worker that announced itself during the
+         * first one, after which another worker stopped.
+         */
+        if (ngx_tg_handoff_registry_has_worker(registry, i, generation)
+            || ngx_tg_handoff_registry_has_worker(registry, i, generation))
         {
             return NGX_TG_RECEIVER_READY;
         }
 
-        if ((generation == 0
-             || ngx_tg_atomic_load(&master->leaving) != generation
-             || (count_idle_masters && i != own))
+        if (taker == NGX_TG_RECEIVER_NONE
+            && (ngx_tg_atomic_load(&master->leaving) != generation
+                || (count_idle_masters && i != own))
             && ngx_tg_is_process_alive(master->pid))
         {
             taker = NGX_TG_RECEIVER_STARTING;

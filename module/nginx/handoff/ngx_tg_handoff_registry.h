@@ -35,6 +35,8 @@ typedef enum {
     NGX_TG_RECEIVER_NONE = 0,
     /* workers are expected, or still load libraries */
     NGX_TG_RECEIVER_STARTING,
+    /* a master is writing its config's record: ask again in a moment */
+    NGX_TG_RECEIVER_UNKNOWN,
     NGX_TG_RECEIVER_READY
 } ngx_tg_receiver_state_t;
 

@@ -252,17 +252,17 @@ ngx_tg_handoff_outbox_clear(ngx_int_t rc)
 static void
 ngx_tg_handoff_outbox_send(ngx_event_t *ev)
 {
+    ngx_tg_receiver_state_t state;
     ngx_uint_t is_late;
     ngx_int_t rc;
 
     is_late = ngx_current_msec - ngx_tg_handoff_outbox.since
               >= NGX_TG_HANDOFF_TIMEOUT;
 
-    rc = NGX_DECLINED;
+    state = ngx_tg_handoff_get_receiver_state(ngx_tg_handoff_outbox.listener);
+    rc = state == NGX_TG_RECEIVER_UNKNOWN ? NGX_AGAIN : NGX_DECLINED;
 
-    if (ngx_tg_handoff_get_receiver_state(ngx_tg_handoff_outbox.listener)
-        == NGX_TG_RECEIVER_READY)
-    {
+    if (state == NGX_TG_RECEIVER_READY) {
         rc = ngx_tg_session_snapshot_send(&ngx_tg_handoff_outbox.snapshot,
                                           ngx_cycle->log);
         rc = rc == NGX_AGAIN && is_late ? NGX_ERROR : rc;
@@ -363,6 +363,11 @@ ngx_tg_session_hand_off(ngx_tg_session_t *session)
                 ? ngx_tg_handoff_get_receiver_state(
                     ngx_tg_session_get_listener_hash(session))
                 : NGX_TG_RECEIVER_NONE;
+
+    if (taker == NGX_TG_RECEIVER_UNKNOWN) {
+        ngx_tg_session_set_timer(session, NGX_TG_LINGER_CHECK_INTERVAL);
+        return NGX_AGAIN;
+    }
 
     if (taker == NGX_TG_RECEIVER_STARTING && ngx_tg_linger_start()) {
         return NGX_BUSY;
