@@ -223,6 +223,8 @@ for (@entries) {
     like $head->[2], qr/^Context:  \S/m, "$name: its context";
     ok scalar(grep { $_->[0] eq 'nginx' && $_->[2] =~ /\b$name\s/ } @rest),
         "$name: its example";
+    like $section, qr/\A\n```\n.*?^```\n\n[A-Z][a-z]+s /ms,
+        "$name: begins with what it does";
     my ($context) = $head->[2] =~ /^Context:  (.*)\n\z/ms;
     push @rows_expected, join ' ', "$page#$name", split ' ', $context;
 }
