@@ -314,9 +314,36 @@ size_t tg_json_write_members_except(tg_buf_t *buf, tg_str_t object,
                                     const char *const *names, size_t n);
 
 /*
- * Appends key, which includes comma, quotes and colon (",\"name\":"), and then
- * the validated value raw, compact. Appends nothing if raw is absent.
+ * Functions that write JSON value by value. The last byte of the buffer decides
+ * about the comma: there is none in an empty buffer and after `{`, `[`, `:` and
+ * `,`. So functions that write members of one object need not know each other.
+ * The caller appends the brackets that the functions do not.
  */
-void tg_json_write_member(tg_buf_t *buf, const char *key, tg_str_t raw);
+
+/* Appends a key and its colon. The caller appends the value. */
+void tg_json_begin_member(tg_buf_t *json, const char *key);
+/* Appends only the comma. The caller appends an element of an array. */
+void tg_json_begin_element(tg_buf_t *json);
+/* Appends the `{` of an object that is a member's value or an element. */
+void tg_json_begin_object(tg_buf_t *json);
+
+/* Adds a string, which must be valid UTF-8. */
+void tg_json_add_string(tg_buf_t *json, const char *key, tg_str_t text);
+void tg_json_add_cstr(tg_buf_t *json, const char *key, const char *text);
+/* Adds a string, or nothing if text is absent. */
+void tg_json_add_optional(tg_buf_t *json, const char *key, tg_str_t text);
+
+void tg_json_add_uint(tg_buf_t *json, const char *key, uint64_t value);
+void tg_json_add_int(tg_buf_t *json, const char *key, int64_t value);
+void tg_json_add_bool(tg_buf_t *json, const char *key, int value);
+
+/* Adds a raw value byte for byte, or nothing if raw is absent. */
+void tg_json_add_raw(tg_buf_t *json, const char *key, tg_str_t raw);
+
+/*
+ * Adds a validated raw value without insignificant white space, or nothing if
+ * raw is absent.
+ */
+void tg_json_add_compact(tg_buf_t *json, const char *key, tg_str_t raw);
 
 #endif

@@ -458,15 +458,6 @@ tg_json_write_compact(tg_buf_t *buf, tg_str_t raw)
     tg_buf_append(buf, run, (size_t) (end - run));
 }
 
-void
-tg_json_write_member(tg_buf_t *buf, const char *key, tg_str_t raw)
-{
-    if (raw.data != NULL) {
-        tg_buf_append_cstr(buf, key);
-        tg_json_write_compact(buf, raw);
-    }
-}
-
 size_t
 tg_json_write_members_except(tg_buf_t *buf, tg_str_t object,
                              const char *const *names, size_t n)

@@ -87,10 +87,8 @@ tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
 
     tg_buf_append_cstr(array, array->len > 1 ? ",{\"name\":" : "{\"name\":");
     tg_buf_append_str(array, name);
-    tg_buf_append_cstr(array, ",\"description\":");
-    tg_buf_append_str(array, description);
-    tg_buf_append_cstr(array, ",\"inputSchema\":");
-    tg_buf_append_str(array, schema);
+    tg_json_add_raw(array, "description", description);
+    tg_json_add_raw(array, "inputSchema", schema);
     tg_buf_append_char(array, '}');
 
     return NULL;

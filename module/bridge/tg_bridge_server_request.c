@@ -194,10 +194,9 @@ tg_bridge_send_hello(tg_bridge_t *bridge, unsigned client_caps)
     }
 
     tg_buf_init(&info, tg_alloc_libc());
-    tg_buf_append_cstr(&info, "{\"name\":");
-    tg_json_write_string(&info, peer->client);
-    tg_buf_append_cstr(&info, ",\"version\":");
-    tg_json_write_string(&info, peer->client_version);
+    tg_buf_append_char(&info, '{');
+    tg_json_add_string(&info, "name", peer->client);
+    tg_json_add_string(&info, "version", peer->client_version);
     tg_buf_append_char(&info, '}');
     rc = tg_buf_has_failed(&info)
              ? TG_NOMEM

@@ -522,11 +522,10 @@ static void
 tg_catalog_entry_write_ipc_schema(tg_buf_t *out,
                                   const tg_catalog_entry_t *entry)
 {
-    tg_buf_append_cstr(out, "{\"name\":");
-    tg_json_write_string(out, entry->name);
-    tg_buf_append_cstr(out, ",\"description\":");
-    tg_json_write_string(out, entry->description);
-    tg_buf_append_cstr(out, ",\"input_schema\":");
+    tg_buf_append_char(out, '{');
+    tg_json_add_string(out, "name", entry->name);
+    tg_json_add_string(out, "description", entry->description);
+    tg_json_begin_member(out, "input_schema");
     tg_json_write_compact(out, entry->input_schema.data != NULL
                                    ? entry->input_schema
                                    : TG_STR(TG_TOOL_NO_ARGUMENTS));

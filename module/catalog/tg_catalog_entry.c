@@ -3,15 +3,6 @@
 
 #include "catalog/tg_tool_repair.h"
 
-static void
-tg_catalog_entry_write_text(tg_buf_t *buf, const char *key, tg_str_t text)
-{
-    if (text.data != NULL) {
-        tg_buf_append_cstr(buf, key);
-        tg_json_write_string(buf, text);
-    }
-}
-
 /* Appends a schema, repaired so that all clients can read it. */
 static void
 tg_catalog_entry_write_schema(tg_buf_t *buf, const char *key, tg_str_t schema)
@@ -23,7 +14,7 @@ tg_catalog_entry_write_schema(tg_buf_t *buf, const char *key, tg_str_t schema)
     tg_buf_init(&text, buf->alloc);
     (void) tg_tool_schema_write_repaired(&repair, TG_TOOL_SCHEMA_INPUT, schema,
                                          &text);
-    tg_json_write_member(buf, key, tg_buf_view(&text));
+    tg_json_add_compact(buf, key, tg_buf_view(&text));
     buf->failed |= tg_buf_has_failed(&text);
     tg_buf_deinit(&text);
 }
@@ -35,7 +26,8 @@ tg_catalog_entry_write_legacy(tg_buf_t *buf, tg_str_t listing)
     tg_str_t name;
 
     (void) tg_json_get_member(listing, TG_STR("name"), &name);
-    tg_json_write_member(buf, "{\"name\":", name);
+    tg_buf_append_char(buf, '{');
+    tg_json_add_compact(buf, "name", name);
     (void) tg_json_write_members_except(buf, listing, ours, 1);
     tg_buf_append_char(buf, '}');
 }
@@ -48,18 +40,18 @@ tg_catalog_entry_write_json(tg_buf_t *buf, const tg_catalog_entry_t *entry)
         return;
     }
 
-    tg_catalog_entry_write_text(buf, "{\"name\":", entry->name);
-    tg_catalog_entry_write_text(buf, ",\"title\":", entry->title);
-    tg_catalog_entry_write_text(buf, ",\"description\":", entry->description);
-    tg_catalog_entry_write_schema(buf,
-                                  ",\"inputSchema\":", entry->input_schema);
+    tg_buf_append_char(buf, '{');
+    tg_json_add_string(buf, "name", entry->name);
+    tg_json_add_optional(buf, "title", entry->title);
+    tg_json_add_optional(buf, "description", entry->description);
+    tg_catalog_entry_write_schema(buf, "inputSchema", entry->input_schema);
 
     if (entry->output_schema.data != NULL) {
-        tg_catalog_entry_write_schema(buf, ",\"outputSchema\":",
+        tg_catalog_entry_write_schema(buf, "outputSchema",
                                       entry->output_schema);
     }
 
-    tg_json_write_member(buf, ",\"annotations\":", entry->annotations);
-    tg_json_write_member(buf, ",\"_meta\":", entry->meta);
+    tg_json_add_compact(buf, "annotations", entry->annotations);
+    tg_json_add_compact(buf, "_meta", entry->meta);
     tg_buf_append_char(buf, '}');
 }

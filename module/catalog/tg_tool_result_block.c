@@ -339,8 +339,8 @@ tg_content_block_write_link(tg_buf_t *out, tg_str_t block, tg_str_t uri)
     tg_buf_t begin;
 
     tg_buf_init(&begin, out->alloc);
-    tg_buf_append_cstr(&begin, "{\"name\":");
-    tg_buf_append_str(&begin, uri);
+    tg_buf_append_char(&begin, '{');
+    tg_json_add_raw(&begin, "name", uri);
     tg_content_block_write_replaced(out, block, &begin, names, tg_link_members);
     tg_buf_deinit(&begin);
 }

@@ -192,20 +192,20 @@ tg_tool_result_write_repaired(tg_buf_t *out, tg_str_t raw,
     (void) tg_json_write_members_except(out, raw, tg_result_members, 1);
 
     if (!tg_tool_result_is_null_member(values[TG_RESULT_STRUCTURED])) {
-        tg_json_write_member(out, ",\"structuredContent\":",
-                             values[TG_RESULT_STRUCTURED]);
+        tg_json_add_compact(out, "structuredContent",
+                            values[TG_RESULT_STRUCTURED]);
     }
 
-    tg_json_write_member(out, ",\"isError\":",
-                         tg_tool_result_repair_is_error(
-                             values[TG_RESULT_IS_ERROR]));
+    tg_json_add_compact(out, "isError",
+                        tg_tool_result_repair_is_error(
+                            values[TG_RESULT_IS_ERROR]));
 
     if (tg_mcp_is_object(values[TG_RESULT_META])) {
-        tg_json_write_member(out, ",\"_meta\":", values[TG_RESULT_META]);
+        tg_json_add_compact(out, "_meta", values[TG_RESULT_META]);
     }
 
     if (tg_mcp_is_string(values[TG_RESULT_TYPE])) {
-        tg_json_write_member(out, ",\"resultType\":", values[TG_RESULT_TYPE]);
+        tg_json_add_compact(out, "resultType", values[TG_RESULT_TYPE]);
     }
 
     tg_buf_append_char(out, '}');
@@ -355,8 +355,8 @@ tg_tool_result_write_structured(tg_buf_t *out, tg_str_t raw, tg_str_t value)
 {
     static const char *const replaced[] = { "structuredContent", NULL };
 
-    tg_buf_append_cstr(out, "{\"structuredContent\":");
-    tg_buf_append_str(out, value);
+    tg_buf_append_char(out, '{');
+    tg_json_add_raw(out, "structuredContent", value);
     (void) tg_json_write_members_except(out, raw, replaced, 1);
     tg_buf_append_char(out, '}');
 }

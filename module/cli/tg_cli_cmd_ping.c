@@ -28,8 +28,9 @@ tg_cli_ping_print(const tg_cli_session_t *session, tg_str_t info)
     tg_buf_init(&out, tg_alloc_libc());
 
     if (session->options->given & TG_CLI_OPT_JSON) {
-        tg_buf_append_cstr(&out, "{\"socket\":");
-        tg_json_write_string(&out, tg_str_from_cstr(session->endpoint.text));
+        tg_buf_append_char(&out, '{');
+        tg_json_add_string(&out, "socket",
+                           tg_str_from_cstr(session->endpoint.text));
         tg_buf_printf(&out, ",\"ms\":%.3f,\"server\":", ms);
         tg_json_write_compact(&out, info);
         tg_buf_append_cstr(&out, "}");

@@ -37,11 +37,10 @@ tg_cli_params_append_number(tg_buf_t *params, const char *option,
 }
 
 static void
-tg_cli_params_append_text(tg_buf_t *params, const char *key, const char *text)
+tg_cli_params_add_text(tg_buf_t *params, const char *key, const char *text)
 {
     if (text != NULL) {
-        tg_buf_append_cstr(params, key);
-        tg_json_write_string(params, tg_str_from_cstr(text));
+        tg_json_add_cstr(params, key, text);
     }
 }
 
@@ -85,11 +84,11 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
 
     tg_buf_init(&prompt, tg_alloc_libc());
     rc = tg_cli_task_submit_read_prompt(options, &prompt);
-    tg_buf_append_cstr(params, "{\"prompt\":");
-    tg_json_write_string(params, tg_buf_view(&prompt));
+    tg_buf_append_char(params, '{');
+    tg_json_add_string(params, "prompt", tg_buf_view(&prompt));
     params->failed |= prompt.failed;
     tg_buf_deinit(&prompt);
-    tg_cli_params_append_text(params, ",\"agent\":", options->agent);
+    tg_cli_params_add_text(params, "agent", options->agent);
 
     if (rc == TG_CLI_EXIT_OK) {
         rc = tg_cli_params_append_number(params, "--priority",
@@ -102,7 +101,7 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
                                 strerror(errno));
         }
 
-        tg_cli_params_append_text(params, ",\"cwd\":", path);
+        tg_cli_params_add_text(params, "cwd", path);
     }
 
     if (rc == TG_CLI_EXIT_OK && options->metadata != NULL) {
@@ -114,7 +113,7 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
                                 options->metadata);
         }
 
-        tg_buf_append_cstr(params, ",\"metadata\":");
+        tg_json_begin_member(params, "metadata");
         tg_buf_append_cstr(params, options->metadata);
     }
 
@@ -203,9 +202,10 @@ tg_cli_task_list_run(const tg_cli_options_t *options)
     int rc;
 
     tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_cstr(&params, "{\"all\":false");
-    tg_cli_params_append_text(&params, ",\"state\":", options->state);
-    tg_cli_params_append_text(&params, ",\"agent\":", options->agent);
+    tg_buf_append_char(&params, '{');
+    tg_json_add_bool(&params, "all", 0);
+    tg_cli_params_add_text(&params, "state", options->state);
+    tg_cli_params_add_text(&params, "agent", options->agent);
     rc = tg_cli_params_append_number(&params, "--limit",
                                      ",\"limit\":", options->limit);
     tg_buf_append_char(&params, '}');

@@ -159,8 +159,8 @@ tg_cli_task_wait_poll(tg_cli_session_t *session, const tg_cli_task_wait_t *wait,
         }
 
         tg_cli_task_begin_params(&params, id);
-        tg_buf_append_cstr(&params, ",\"timeout\":");
-        tg_buf_append_uint(&params, tg_cli_task_wait_get_seconds(wait));
+        tg_json_add_uint(&params, "timeout",
+                         tg_cli_task_wait_get_seconds(wait));
         tg_buf_append_char(&params, '}');
         rc = tg_cli_task_request_read_only(session, "task.wait",
                                            tg_buf_view(&params),
@@ -235,8 +235,7 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
     int rc;
 
     tg_cli_task_begin_params(&params, id);
-    tg_buf_append_cstr(&params, ",\"offset\":");
-    tg_buf_append_uint(&params, *offset);
+    tg_json_add_uint(&params, "offset", *offset);
     tg_buf_append_cstr(&params, follows ? ",\"follow\":true}" : "}");
     rc = tg_cli_task_request_read_only(session, "task.output",
                                        tg_buf_view(&params),

@@ -148,7 +148,7 @@ tg_cli_trace_write_json(tg_buf_t *out, const tg_cli_trace_record_t *record)
     tg_cli_trace_append_number(out, "size", record->size);
 
     if (record->is_truncated) {
-        tg_buf_append_cstr(out, ",\"cut\":true");
+        tg_json_add_bool(out, "cut", 1);
     }
 
     if (record->body.data != NULL) {

@@ -28,7 +28,7 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
         tg_buf_append_char(out, '"');
 
         if (message->params.data != NULL) {
-            tg_buf_append_cstr(out, ",\"params\":");
+            tg_json_begin_member(out, "params");
             tg_json_write_compact(out, message->params);
         }
 

@@ -304,7 +304,7 @@ tg_cli_response_print_error(const tg_cli_response_t *response,
     tg_json_write_string(&out, message);
 
     if (response->data.len != 0) {
-        tg_buf_append_cstr(&out, ",\"data\":");
+        tg_json_begin_member(&out, "data");
         tg_json_write_compact(&out, tg_buf_view(&response->data));
     }
 

@@ -122,8 +122,8 @@ void
 tg_cli_task_begin_params(tg_buf_t *params, const char *id)
 {
     tg_buf_init(params, tg_alloc_libc());
-    tg_buf_append_cstr(params, "{\"taskId\":");
-    tg_json_write_string(params, tg_str_from_cstr(id));
+    tg_buf_append_char(params, '{');
+    tg_json_add_string(params, "taskId", tg_str_from_cstr(id));
 }
 
 int

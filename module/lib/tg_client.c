@@ -275,12 +275,11 @@ tg_client_make_info(const toolgate_client_t *client)
     }
 
     tg_buf_init(&info, tg_alloc_libc());
-    tg_buf_append_cstr(&info, "{\"name\":");
-    tg_json_write_string(&info, tg_str_from_cstr(client->name != NULL
-                                                     ? client->name
-                                                     : "libtoolgate"));
-    tg_buf_append_cstr(&info, ",\"version\":");
-    tg_json_write_string(&info, tg_str_from_cstr(version));
+    tg_buf_append_char(&info, '{');
+    tg_json_add_string(&info, "name",
+                       tg_str_from_cstr(client->name != NULL ? client->name
+                                                             : "libtoolgate"));
+    tg_json_add_string(&info, "version", tg_str_from_cstr(version));
     tg_buf_append_char(&info, '}');
     text = tg_buf_has_failed(&info) ? NULL : tg_str_dup(tg_buf_view(&info));
     tg_buf_deinit(&info);

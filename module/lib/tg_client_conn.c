@@ -173,8 +173,7 @@ tg_client_conn_finish_error(tg_client_conn_t *conn,
     tg_buf_append_char(&error, '"');
 
     if (answer->data.data != NULL) {
-        tg_buf_append_cstr(&error, ",\"data\":");
-        tg_buf_append_str(&error, answer->data);
+        tg_json_add_raw(&error, "data", answer->data);
     }
 
     tg_buf_append_char(&error, '}');

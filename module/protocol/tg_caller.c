@@ -184,7 +184,7 @@ tg_caller_write_method(tg_buf_t *out, tg_str_t method, tg_str_t params)
 {
     tg_json_write_string(out, method);
 
-    tg_json_write_member(out, ",\"params\":", params);
+    tg_json_add_compact(out, "params", params);
     tg_buf_append_char(out, '}');
 }
 
@@ -238,7 +238,8 @@ tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
     tg_buf_append_cstr(out, caller->dialect->call);
     tg_buf_append_cstr(out, ",\"params\":{\"name\":\"");
     tg_buf_append_str(out, name);
-    tg_json_write_member(out, "\",\"arguments\":", arguments);
+    tg_buf_append_char(out, '"');
+    tg_json_add_compact(out, "arguments", arguments);
 
     if (!caller->dialect->is_sequential) {
         tg_buf_append_str(out, more);
@@ -309,7 +310,7 @@ tg_caller_send_client_info(tg_caller_t *caller, unsigned client_caps,
     tg_buf_init(&params, caller->alloc);
     tg_buf_append_cstr(&params, "{\"capabilities\":");
     tg_client_caps_write_json(&params, client_caps);
-    tg_json_write_member(&params, ",\"clientInfo\":", info);
+    tg_json_add_compact(&params, "clientInfo", info);
 
     if (via.data != NULL) {
         tg_buf_append_cstr(&params, ",\"via\":");

@@ -17,7 +17,7 @@ tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
     start = out->len;
     tg_buf_append_cstr(out, "{\"jsonrpc\":\"2.0\",\"id\":");
     tg_buf_append_str(out, id);
-    tg_json_write_member(out, member, value);
+    tg_json_add_compact(out, member, value);
     tg_buf_append(out, "}\n", 2);
     len = out->len - start;
 
@@ -63,8 +63,7 @@ tg_caller_write_auto_response(tg_caller_t *caller, tg_str_t id,
 int
 tg_caller_respond_ping(tg_caller_t *caller, tg_str_t id)
 {
-    return tg_caller_write_auto_response(caller, id,
-                                         ",\"result\":", TG_STR("{}"));
+    return tg_caller_write_auto_response(caller, id, "result", TG_STR("{}"));
 }
 
 int
@@ -79,8 +78,8 @@ tg_caller_respond_error(tg_caller_t *caller, tg_str_t id, int code,
     tg_json_write_string(&error, tg_str_from_cstr(text));
     tg_buf_append_char(&error, '}');
 
-    return tg_caller_write_auto_response(caller, id,
-                                         ",\"error\":", tg_buf_view(&error));
+    return tg_caller_write_auto_response(caller, id, "error",
+                                         tg_buf_view(&error));
 }
 
 int
@@ -90,8 +89,8 @@ tg_caller_respond(tg_caller_t *caller, tg_str_t id, tg_str_t result,
     int rc;
 
     rc = result.data != NULL
-             ? tg_caller_write_response(caller, id, ",\"result\":", result)
-             : tg_caller_write_response(caller, id, ",\"error\":", error);
+             ? tg_caller_write_response(caller, id, "result", result)
+             : tg_caller_write_response(caller, id, "error", error);
 
     if (rc == TG_LIMIT) {
         (void) tg_caller_respond_error(

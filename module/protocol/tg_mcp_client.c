@@ -112,8 +112,7 @@ tg_mcp_client_send_initialize(tg_mcp_client_t *client, uint64_t now)
     tg_buf_append_cstr(&members, client->version);
     tg_buf_append_cstr(&members, "\",\"capabilities\":");
     tg_client_caps_write_json(&members, client->client_caps);
-    tg_buf_append_cstr(&members, ",\"clientInfo\":");
-    tg_buf_append_str(&members, client->info);
+    tg_json_add_raw(&members, "clientInfo", client->info);
     rc = tg_buf_has_failed(&members)
              ? TG_NOMEM
              : tg_mcp_client_send_request(client, TG_MCP_TAG_INITIALIZE,

@@ -109,7 +109,7 @@ tg_mcp_client_write_meta(const tg_mcp_client_t *client, tg_str_t meta,
     tg_buf_append_cstr(out, ",\"" TG_MCP_META_PREFIX "clientCapabilities\":{");
     tg_mcp_write_members(out, client_caps, 1, tg_mcp_key_is_extensions);
     tg_buf_append_char(out, '}');
-    tg_json_write_member(out, ",\"" TG_MCP_META_PREFIX "clientInfo\":", info);
+    tg_json_add_compact(out, TG_MCP_META_PREFIX "clientInfo", info);
 }
 
 void
@@ -121,8 +121,15 @@ tg_mcp_client_write_call_params(const tg_mcp_client_t *client,
     int is_modern;
 
     is_modern = client->is_modern || call->is_modern;
-    tg_json_write_member(out, ",\"inputResponses\":", call->input_responses);
-    tg_json_write_member(out, ",\"requestState\":", call->request_state);
+
+    /* The text continues an object that another function writes. */
+    if (call->input_responses.data != NULL || call->request_state.data != NULL)
+    {
+        tg_buf_append_char(out, ',');
+    }
+
+    tg_json_add_compact(out, "inputResponses", call->input_responses);
+    tg_json_add_compact(out, "requestState", call->request_state);
     before = out->len;
     tg_buf_append_cstr(out, ",\"_meta\":{");
     start = out->len;
@@ -133,8 +140,7 @@ tg_mcp_client_write_call_params(const tg_mcp_client_t *client,
 
     if (token != 0) {
         tg_buf_append_cstr(out, is_modern ? "," : "");
-        tg_buf_append_cstr(out, "\"progressToken\":");
-        tg_buf_append_uint(out, token);
+        tg_json_add_uint(out, "progressToken", token);
     }
 
     tg_mcp_write_members(out, call->meta, out->len == start,

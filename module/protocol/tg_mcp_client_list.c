@@ -200,8 +200,8 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
     }
 
     if (cursor.len != 0) {
-        tg_buf_append_cstr(&list->params, "{\"cursor\":");
-        tg_buf_append_str(&list->params, cursor);
+        tg_buf_append_char(&list->params, '{');
+        tg_json_add_raw(&list->params, "cursor", cursor);
         tg_buf_append_char(&list->params, '}');
     }
 

@@ -178,7 +178,7 @@ tg_outcome_write_begin(tg_buf_t *json, const tg_outcome_t *outcome)
         if (outcome->has_code) {
             tg_buf_append_cstr(json, "\"code\":");
             tg_buf_append_int(json, outcome->code);
-            tg_json_write_member(json, ",\"data\":", outcome->data);
+            tg_json_add_compact(json, "data", outcome->data);
             tg_buf_append_char(json, ',');
         }
     }
@@ -211,7 +211,7 @@ tg_outcome_write_end(tg_buf_t *json, const tg_outcome_t *outcome)
         tg_buf_append_char(json, '"');
     }
 
-    tg_json_write_member(json, ",\"meta\":", outcome->meta);
+    tg_json_add_compact(json, "meta", outcome->meta);
 }
 
 void

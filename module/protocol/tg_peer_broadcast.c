@@ -59,9 +59,8 @@ tg_broadcast_write_json(tg_dialect_t form, tg_str_t method, tg_str_t params,
         tg_subscription_write_tail(out, params);
     } else {
         tg_buf_append_cstr(out, tg_dialect_get(form)->notification);
-        tg_buf_append_cstr(out, "\"method\":");
-        tg_json_write_string(out, method);
-        tg_json_write_member(out, ",\"params\":", params);
+        tg_json_add_string(out, "method", method);
+        tg_json_add_compact(out, "params", params);
     }
 
     tg_buf_append(out, "}\n", 2);

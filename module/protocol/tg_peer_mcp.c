@@ -41,7 +41,7 @@ tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out)
                  ? "\"capabilities\":{\"tools\":{\"listChanged\":true}"
                  : "\"capabilities\":{\"tools\":{}");
 
-    tg_json_write_member(out, ",\"experimental\":", peer->info->experimental);
+    tg_json_add_compact(out, "experimental", peer->info->experimental);
     tg_buf_append_char(out, '}');
 }
 
@@ -49,8 +49,7 @@ static void
 tg_mcp_write_instructions(tg_peer_t *peer, tg_buf_t *out)
 {
     if (peer->info->instructions.len != 0) {
-        tg_buf_append_cstr(out, ",\"instructions\":");
-        tg_json_write_string(out, peer->info->instructions);
+        tg_json_add_string(out, "instructions", peer->info->instructions);
     }
 }
 
@@ -151,7 +150,7 @@ tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
     tg_buf_append_cstr(out, peer->version);
     tg_buf_append_cstr(out, "\",");
     tg_mcp_write_capabilities(peer, out);
-    tg_buf_append_cstr(out, ",\"serverInfo\":");
+    tg_json_begin_member(out, "serverInfo");
     tg_reply_write_server_info(peer, out);
     tg_mcp_write_instructions(peer, out);
     tg_buf_append_char(out, '}');
@@ -230,8 +229,8 @@ tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
                                 peer->host, out);
     size = out->len;
     tg_buf_init(&meta, tg_alloc_libc());
-    tg_json_write_member(out, ",\"_meta\":",
-                         tg_peer_get_list_meta(peer, TG_STR_NONE, &meta));
+    tg_json_add_compact(out, "_meta",
+                        tg_peer_get_list_meta(peer, TG_STR_NONE, &meta));
     tg_buf_deinit(&meta);
 
     /* Omit _meta if it makes the message too large. */
@@ -303,7 +302,7 @@ tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
                                             out);
 
     if (!reply->is_modern) {
-        tg_json_write_member(out, ",\"_meta\":", meta);
+        tg_json_add_compact(out, "_meta", meta);
     }
 
     tg_buf_deinit(&json);

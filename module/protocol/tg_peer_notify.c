@@ -48,7 +48,7 @@ tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params)
         return;
     }
 
-    tg_json_write_member(&peer->out, ",\"params\":", params);
+    tg_json_add_compact(&peer->out, "params", params);
     tg_peer_end_notification(peer, start);
 }
 
@@ -99,11 +99,11 @@ tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     }
 
     out = &call->peer->out;
-    tg_json_write_member(out, ",\"params\":{\"progressToken\":",
-                         call->progress_token);
-    tg_json_write_member(out, ",\"progress\":", progress);
-    tg_json_write_member(out, ",\"total\":", total);
-    tg_json_write_member(out, ",\"message\":", message);
+    tg_buf_append_cstr(out, ",\"params\":{");
+    tg_json_add_compact(out, "progressToken", call->progress_token);
+    tg_json_add_compact(out, "progress", progress);
+    tg_json_add_compact(out, "total", total);
+    tg_json_add_compact(out, "message", message);
     tg_buf_append_char(out, '}');
     tg_peer_end_notification(call->peer, start);
 }

@@ -167,7 +167,7 @@ tg_reply_write_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
     tg_reply_write_text(out, why);
     tg_buf_append_char(out, '"');
 
-    tg_json_write_member(out, ",\"data\":", data);
+    tg_json_add_compact(out, "data", data);
     tg_buf_append_char(out, '}');
     tg_reply_close(peer, reply, start);
 }
@@ -363,11 +363,11 @@ tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
     tg_buf_append_cstr(out, TG_REPLY_TEXT_END);
 
     if (tg_reply_is_structured(peer, reply, outcome)) {
-        tg_json_write_member(out, ",\"structuredContent\":", outcome->value);
+        tg_json_add_compact(out, "structuredContent", outcome->value);
     }
 
     if (!reply->is_modern && !is_text_only) {
-        tg_json_write_member(out, ",\"_meta\":", outcome->meta);
+        tg_json_add_compact(out, "_meta", outcome->meta);
     }
 
     tg_buf_append_cstr(out, outcome->kind == TG_OUTCOME_FAILURE

@@ -107,9 +107,8 @@ tg_server_request_write_json(tg_buf_t *out, uint64_t id, tg_str_t method,
 {
     tg_buf_append_cstr(out, "{\"jsonrpc\":\"2.0\",\"id\":");
     tg_buf_append_uint(out, id);
-    tg_buf_append_cstr(out, ",\"method\":");
-    tg_json_write_string(out, method);
-    tg_json_write_member(out, ",\"params\":", params);
+    tg_json_add_string(out, "method", method);
+    tg_json_add_compact(out, "params", params);
     tg_buf_append_char(out, '}');
 }
 
@@ -159,8 +158,8 @@ tg_server_request_cancel(tg_peer_t *peer, tg_server_request_t **at)
     tg_buf_t params;
 
     params = tg_buf_make_fixed(room, sizeof(room));
-    tg_buf_append_cstr(&params, "{\"requestId\":");
-    tg_buf_append_uint(&params, (*at)->id);
+    tg_buf_append_char(&params, '{');
+    tg_json_add_uint(&params, "requestId", (*at)->id);
     tg_buf_append_char(&params, '}');
     tg_server_request_remove(peer, at);
     tg_peer_notify(peer, TG_STR("notifications/cancelled"),

@@ -121,8 +121,10 @@ tg_rule_can_fire(const tg_rule_t *rule, size_t i)
     }
 
     event = tg_buf_make_fixed(text, sizeof(text));
-    tg_buf_printf(&event, "{\"type\":\"%s\",\"source\":\"%s\"}",
-                  tg_event_types[i].type, tg_event_types[i].source);
+    tg_buf_append_char(&event, '{');
+    tg_json_add_cstr(&event, "type", tg_event_types[i].type);
+    tg_json_add_cstr(&event, "source", tg_event_types[i].source);
+    tg_buf_append_char(&event, '}');
 
     return tg_rule_match_event(rule, tg_buf_view(&event)) != TG_MISSING;
 }

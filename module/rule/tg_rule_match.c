@@ -324,7 +324,7 @@ tg_rule_write_json(tg_buf_t *json, const tg_rule_t *rule)
     size_t i;
 
     (void) tg_json_get_member(rule->raw, TG_STR("trigger"), &trigger);
-    tg_buf_append_cstr(json, "\"trigger\":");
+    tg_json_begin_member(json, "trigger");
     tg_json_write_compact(json, trigger);
     tg_buf_printf(json, ",\"action\":{\"type\":\"%s\"", types[rule->action]);
 
@@ -336,10 +336,9 @@ tg_rule_write_json(tg_buf_t *json, const tg_rule_t *rule)
     }
 
     if (rule->action == TG_ACTION_AGENT) {
-        tg_buf_append_cstr(json, ",\"priority\":");
-        tg_buf_append_int(json, rule->priority);
+        tg_json_add_int(json, "priority", rule->priority);
     } else if (rule->action == TG_ACTION_WEBHOOK) {
-        tg_buf_append_cstr(json, ",\"url\":");
+        tg_json_begin_member(json, "url");
         tg_rule_append_url_origin(json, rule->url);
     }
 

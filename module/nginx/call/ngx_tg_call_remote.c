@@ -156,9 +156,9 @@ ngx_tg_limit_append_json(tg_buf_t *buf, const char *directive,
     tg_buf_printf(buf, "%s{\"name\":\"%s\",\"key\":",
                   (*n)++ == 0 ? ",\"limits\":[" : ",", directive);
     tg_json_write_string(buf, ngx_tg_str_from_ngx(&limit->key));
-    tg_buf_printf(buf, ",\"concurrency\":%lu,\"queue\":%lu}",
-                  (unsigned long) limit->concurrency,
-                  (unsigned long) limit->queue);
+    tg_json_add_uint(buf, "concurrency", limit->concurrency);
+    tg_json_add_uint(buf, "queue", limit->queue);
+    tg_buf_append_char(buf, '}');
 }
 
 void
@@ -167,11 +167,10 @@ ngx_tg_call_append_max_response(ngx_tg_call_t *call, tg_buf_t *params)
     const tg_peer_t *peer;
 
     peer = &call->base->peer;
-    tg_buf_append_cstr(params, ",\"max_answer\":");
-    tg_buf_append_uint(params, tg_peer_max_reply_size(peer));
+    tg_json_add_uint(params, "max_answer", tg_peer_max_reply_size(peer));
 
     if (peer->row->is_text_only) {
-        tg_buf_append_cstr(params, ",\"text_only\":true");
+        tg_json_add_bool(params, "text_only", 1);
     }
 }
 
@@ -203,16 +202,14 @@ ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
     uint64_t number;
 
     tool = call->tool;
-    tg_buf_append_cstr(params, "{\"tool\":");
-    tg_json_write_string(params, tool->entry.name);
-    tg_buf_printf(params, ",\"timeout_ms\":%lu,\"max_timeout_ms\":%lu",
-                  (unsigned long) tool->timeout,
-                  (unsigned long) tool->max_timeout);
+    tg_buf_append_char(params, '{');
+    tg_json_add_string(params, "tool", tool->entry.name);
+    tg_json_add_uint(params, "timeout_ms", tool->timeout);
+    tg_json_add_uint(params, "max_timeout_ms", tool->max_timeout);
     number = ngx_tg_call_get_number(call);
 
     if (number != 0) {
-        tg_buf_append_cstr(params, ",\"call\":");
-        tg_buf_append_uint(params, number);
+        tg_json_add_uint(params, "call", number);
     }
 
     /*
@@ -245,7 +242,7 @@ ngx_tg_call_append_owner(ngx_tg_call_t *call, tg_buf_t *params)
         tg_buf_printf(params, ",\"owner\":\"%lu\"",
                       (unsigned long) client->uid);
     } else {
-        tg_buf_append_cstr(params, ",\"owner\":\"nobody\"");
+        tg_json_add_cstr(params, "owner", "nobody");
     }
 }
 
@@ -265,7 +262,7 @@ ngx_tg_call_append_stored_output(ngx_tg_call_t *call, tg_buf_t *params)
                   (unsigned long) scf->spill_time);
 
     if (call->tool->preview != 0) {
-        tg_buf_printf(params, ",\"preview\":%zu", call->tool->preview);
+        tg_json_add_uint(params, "preview", call->tool->preview);
     }
 
     ngx_tg_call_append_owner(call, params);
@@ -278,16 +275,13 @@ ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
     const ngx_tg_tool_t *tool;
 
     tool = call->tool;
-    tg_buf_printf(params, ",\"max_output\":%lu",
-                  (unsigned long) tool->max_output);
+    tg_json_add_uint(params, "max_output", tool->max_output);
 
     ngx_tg_call_append_stored_output(call, params);
 
     if (tool->bytes.len != 0) {
-        tg_buf_append_cstr(params, ",\"bytes\":");
-        tg_json_write_string(params, ngx_tg_str_from_ngx(&tool->bytes));
-        tg_buf_append_cstr(params, ",\"mime\":");
-        tg_json_write_string(params, ngx_tg_str_from_ngx(&tool->mime));
+        tg_json_add_string(params, "bytes", ngx_tg_str_from_ngx(&tool->bytes));
+        tg_json_add_string(params, "mime", ngx_tg_str_from_ngx(&tool->mime));
         return;
     }
 
@@ -505,7 +499,8 @@ ngx_tg_call_save_store_params(ngx_tg_call_t *call)
     }
 
     params = tg_buf_make_fixed((char *) text, sizeof(text));
-    tg_buf_printf(&params, ",\"max_output\":%zu", tool->max_output);
+    tg_buf_append_char(&params, ',');
+    tg_json_add_uint(&params, "max_output", tool->max_output);
     ngx_tg_call_append_stored_output(call, &params);
     copy = tg_buf_has_failed(&params) ? NULL
                                       : ngx_pnalloc(call->pool, params.len);

@@ -15,12 +15,12 @@ ngx_tg_runner_notify_client_response(ngx_tg_runner_t *runner, int64_t number,
     tg_buf_t params;
 
     tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_cstr(&params, "{\"ask\":");
-    tg_buf_append_uint(&params, (uint64_t) number);
-    tg_json_write_member(&params, ",\"result\":", result);
+    tg_buf_append_char(&params, '{');
+    tg_json_add_uint(&params, "ask", (uint64_t) number);
+    tg_json_add_compact(&params, "result", result);
 
     if (result.data == NULL) {
-        tg_json_write_member(&params, ",\"error\":", error);
+        tg_json_add_compact(&params, "error", error);
     }
 
     tg_buf_append_char(&params, '}');

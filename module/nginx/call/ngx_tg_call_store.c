@@ -12,11 +12,11 @@ ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
     int rc;
 
     tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_cstr(&params, "{\"tool\":");
-    tg_json_write_string(&params, call->entry->name);
+    tg_buf_append_char(&params, '{');
+    tg_json_add_string(&params, "tool", call->entry->name);
     tg_buf_append_str(&params, call->store_params);
     ngx_tg_call_append_max_response(call, &params);
-    tg_buf_append_cstr(&params, ",\"answer\":");
+    tg_json_begin_member(&params, "answer");
     tg_outcome_write_json(&params, outcome);
     tg_buf_append_cstr(&params, "}}");
     rc = TG_NOMEM;

@@ -50,18 +50,18 @@ ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_str_t job)
 
     scf = call->base->conf;
     tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_cstr(&params, "{\"tool\":");
-    tg_json_write_string(&params, call->tool->entry.name);
-    tg_buf_append_cstr(&params, ",\"store\":");
-    tg_json_write_string(&params, ngx_tg_str_from_ngx(&scf->task_store));
-    tg_buf_append_cstr(&params, ",\"method\":\"tool.call\",\"is_tool\":true");
+    tg_buf_append_char(&params, '{');
+    tg_json_add_string(&params, "tool", call->tool->entry.name);
+    tg_json_add_string(&params, "store", ngx_tg_str_from_ngx(&scf->task_store));
+    tg_json_add_cstr(&params, "method", "tool.call");
+    tg_json_add_bool(&params, "is_tool", 1);
     ngx_tg_call_append_owner(call, &params);
     has_token = ngx_tg_append_submission_token(&params);
     tg_buf_append_cstr(&params, scf->has_task_tools
                                     ? ",\"params\":{\"has_tools\":true"
                                     : ",\"params\":{\"has_tools\":false");
-    tg_json_write_member(&params, ",\"arguments\":", arguments);
-    tg_json_write_member(&params, ",\"job\":", job);
+    tg_json_add_compact(&params, "arguments", arguments);
+    tg_json_add_compact(&params, "job", job);
     tg_buf_append_cstr(&params, "}}");
 
     /* The tool's own timeout is the task's. */

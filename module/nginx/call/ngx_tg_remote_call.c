@@ -302,9 +302,9 @@ ngx_tg_remote_call_notify_progress(ngx_tg_remote_call_t *job, tg_str_t progress,
     tg_buf_t params;
 
     ngx_tg_remote_call_begin_params(job, &params);
-    tg_json_write_member(&params, ",\"progress\":", progress);
-    tg_json_write_member(&params, ",\"total\":", total);
-    tg_json_write_member(&params, ",\"message\":", message);
+    tg_json_add_compact(&params, "progress", progress);
+    tg_json_add_compact(&params, "total", total);
+    tg_json_add_compact(&params, "message", message);
     ngx_tg_remote_call_notify(job, TG_STR("tell"), &params);
 }
 
@@ -314,7 +314,7 @@ ngx_tg_remote_call_notify_result(ngx_tg_remote_call_t *job, tg_str_t answer)
     tg_buf_t params;
 
     ngx_tg_remote_call_begin_params(job, &params);
-    tg_json_write_member(&params, ",\"answer\":", answer);
+    tg_json_add_compact(&params, "answer", answer);
     ngx_tg_remote_call_notify(job, TG_STR("finish"), &params);
     ngx_tg_remote_call_set_state(job, NGX_TG_REMOTE_CALL_NONE);
 }

@@ -86,27 +86,24 @@ static void
 ngx_tg_automation_write_json(const ngx_tg_automation_t *automation,
                              tg_buf_t *json)
 {
-    tg_buf_append_cstr(json, "{\"id\":");
-    tg_json_write_string(json, ngx_tg_str_from_ngx(&automation->name));
-    tg_buf_append_cstr(json, ",\"description\":");
-    tg_json_write_string(json, ngx_tg_str_from_ngx(&automation->description));
+    tg_buf_append_char(json, '{');
+    tg_json_add_string(json, "id", ngx_tg_str_from_ngx(&automation->name));
+    tg_json_add_string(json, "description",
+                       ngx_tg_str_from_ngx(&automation->description));
     tg_buf_append_cstr(json,
                        automation->enabled == 0 ? ",\"enabled\":false" : "");
     tg_buf_append_cstr(json, automation->needs_approval
                                  ? ",\"requiresApproval\":true"
                                  : "");
-    tg_buf_append_cstr(json, ",\"cooldownMs\":");
-    tg_buf_append_int(json, (int64_t) automation->cooldown * 1000);
-    tg_buf_append_cstr(json, ",\"trigger\":");
-    tg_buf_append_str(json, ngx_tg_str_from_ngx(&automation->trigger));
+    tg_json_add_int(json, "cooldownMs", (int64_t) automation->cooldown * 1000);
+    tg_json_add_raw(json, "trigger", ngx_tg_str_from_ngx(&automation->trigger));
     tg_buf_append_cstr(json, ",\"conditions\":[");
     tg_buf_append_str(json, ngx_tg_str_from_ngx(&automation->conditions));
-    tg_buf_append_cstr(json, "],\"action\":");
-    tg_buf_append_str(json, ngx_tg_str_from_ngx(&automation->action));
+    tg_buf_append_char(json, ']');
+    tg_json_add_raw(json, "action", ngx_tg_str_from_ngx(&automation->action));
 
     if (automation->is_agent) {
-        tg_buf_append_cstr(json, ",\"priority\":");
-        tg_buf_append_int(json, automation->priority);
+        tg_json_add_int(json, "priority", automation->priority);
     }
 
     tg_buf_append_cstr(json, "}}");

@@ -83,14 +83,12 @@ ngx_tg_automation_set_when(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     tg_buf_init(&json, tg_alloc_libc());
     tg_buf_append_str(&json, ngx_tg_str_from_ngx(&automation->conditions));
     tg_buf_append_cstr(&json, automation->conditions.len != 0 ? "," : "");
-    tg_buf_append_cstr(&json, "{\"field\":");
-    tg_json_write_string(&json, ngx_tg_str_from_ngx(&value[1]));
-    tg_buf_append_cstr(&json, ",\"operator\":");
-    tg_json_write_string(&json, ngx_tg_str_from_ngx(&value[2]));
+    tg_buf_append_char(&json, '{');
+    tg_json_add_string(&json, "field", ngx_tg_str_from_ngx(&value[1]));
+    tg_json_add_string(&json, "operator", ngx_tg_str_from_ngx(&value[2]));
 
     if (cf->args->nelts == 4) {
-        tg_buf_append_cstr(&json, ",\"text\":");
-        tg_json_write_string(&json, ngx_tg_str_from_ngx(&value[3]));
+        tg_json_add_string(&json, "text", ngx_tg_str_from_ngx(&value[3]));
     }
 
     tg_buf_append_char(&json, '}');

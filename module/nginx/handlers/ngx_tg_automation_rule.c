@@ -237,8 +237,7 @@ ngx_tg_automation_rule_copy_json(ngx_conf_t *cf, tg_str_t json,
 
     if (secret->len != 0 && !tg_buf_has_failed(&buf)) {
         tg_buf_truncate(&buf, buf.len - 1);
-        tg_buf_append_cstr(&buf, ",\"secret\":");
-        tg_json_write_string(&buf, ngx_tg_str_from_ngx(secret));
+        tg_json_add_string(&buf, "secret", ngx_tg_str_from_ngx(secret));
         tg_buf_append_char(&buf, '}');
     }
 
@@ -518,7 +517,7 @@ ngx_tg_automation_rules_write_json(const ngx_tg_tasks_t *tasks, tg_buf_t *json)
     }
 
     rules = tasks->rules->elts;
-    tg_buf_append_cstr(json, ",\"rules\":");
+    tg_json_begin_member(json, "rules");
 
     for (i = 0; i < tasks->rules->nelts; i++) {
         tg_buf_append_char(json, i == 0 ? '[' : ',');

@@ -74,8 +74,8 @@ ngx_tg_clients_write_client(void *data, const ngx_tg_client_info_t *about)
 
     /* The process id of a client over TCP would mean nothing here. */
     if (about->pid != 0) {
-        tg_buf_printf(text, ",\"pid\":%d,\"uid\":%u", (int) about->pid,
-                      (unsigned) about->uid);
+        tg_json_add_int(text, "pid", about->pid);
+        tg_json_add_uint(text, "uid", about->uid);
     }
 
     ngx_tg_client_identity_write_json(text, about->identity);
@@ -84,7 +84,7 @@ ngx_tg_clients_write_client(void *data, const ngx_tg_client_info_t *about)
     tg_buf_printf(text, "\",\"calls\":%lu", (unsigned long) about->calls);
 
     if (about->worker != 0) {
-        tg_buf_printf(text, ",\"worker\":%d", (int) about->worker);
+        tg_json_add_int(text, "worker", about->worker);
     }
 
     tg_buf_append_cstr(text, about->receives_broadcasts ? ",\"told\":true}"

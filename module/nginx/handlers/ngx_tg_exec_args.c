@@ -353,7 +353,8 @@ ngx_tg_exec_write_words(ngx_tg_call_t *call, ngx_array_t *words, tg_buf_t *buf)
     mistake = NULL;
 
     for (i = 0; mistake == NULL && i < words->nelts; i++) {
-        tg_buf_append_cstr(buf, ",\"");
+        tg_json_begin_element(buf);
+        tg_buf_append_char(buf, '"');
         mistake = ngx_tg_exec_write_word(call, buf, &word[i],
                                          "An argument of the program is "
                                          "not valid UTF-8.");
@@ -399,15 +400,10 @@ ngx_tg_exec_write_argv(ngx_tg_call_t *call, ngx_tg_exec_conf_t *exec,
     const char *mistake;
     ngx_uint_t i;
     ngx_int_t rc;
-    size_t start;
 
-    tg_buf_append_cstr(buf, ",\"argv\":");
-    start = buf->len;
+    tg_json_begin_member(buf, "argv");
+    tg_buf_append_char(buf, '[');
     mistake = ngx_tg_exec_write_words(call, exec->argv, buf);
-
-    if (!tg_buf_has_failed(buf)) {
-        buf->data[start] = '['; /* replaces the first comma */
-    }
 
     arg = exec->args != NULL ? exec->args->elts : NULL;
 

@@ -130,8 +130,7 @@ ngx_tg_exec_result_write_json(tg_buf_t *params,
     ngx_uint_t *status, i;
 
     if (result->err.len != 0) {
-        tg_buf_append_cstr(params, ",\"stderr\":");
-        tg_json_write_string(params, ngx_tg_str_from_ngx(&result->err));
+        tg_json_add_string(params, "stderr", ngx_tg_str_from_ngx(&result->err));
     }
 
     if (result->success == NULL) {

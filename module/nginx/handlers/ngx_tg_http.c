@@ -215,7 +215,8 @@ ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
         }
 
         if (value.len != 0) {
-            tg_buf_append_cstr(params, n++ == 0 ? "\"" : ",\"");
+            tg_json_begin_element(params);
+            tg_buf_append_char(params, '"');
             tg_json_write_escaped(params, ngx_tg_str_from_ngx(&field[i].name));
             tg_buf_append_cstr(params, ": ");
             mistake = ngx_tg_append_json_string_end(params,
@@ -251,7 +252,8 @@ ngx_tg_http_write_trace_context(const ngx_tg_call_t *call,
         if (rows[i].value.data != NULL
             && !ngx_tg_http_has_field(http->headers, rows[i].name))
         {
-            tg_buf_append_cstr(params, n++ == 0 ? "\"" : ",\"");
+            tg_json_begin_element(params);
+            tg_buf_append_char(params, '"');
             tg_buf_append_str(params, rows[i].name);
             tg_buf_append_cstr(params, ": ");
             (void) ngx_tg_append_json_string_end(params, rows[i].value, NULL);
@@ -321,8 +323,7 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
     const ngx_str_t *host;
     ngx_uint_t i;
 
-    tg_buf_append_cstr(params, ",\"method\":");
-    tg_json_write_string(params, ngx_tg_str_from_ngx(&http->method));
+    tg_json_add_string(params, "method", ngx_tg_str_from_ngx(&http->method));
     tg_buf_append_cstr(params, ",\"hosts\":[");
 
     if (http->host.len != 0) {
@@ -331,12 +332,13 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
 
     /* Without a list of hosts, redirects may lead to any public host. */
     if (http->hosts == NULL && http->redirects != 0) {
-        tg_buf_append_cstr(params, ",\"*\"");
+        tg_json_begin_element(params);
+        tg_buf_append_cstr(params, "\"*\"");
     }
 
     for (i = 0; http->hosts != NULL && i < http->hosts->nelts; i++) {
         host = (const ngx_str_t *) http->hosts->elts + i;
-        tg_buf_append_cstr(params, i == 0 && http->host.len == 0 ? "" : ",");
+        tg_json_begin_element(params);
         tg_json_write_string(params, ngx_tg_str_from_ngx(host));
     }
 
@@ -344,18 +346,16 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
                   (unsigned long) http->redirects);
 
     if (http->connect_timeout != 0) {
-        tg_buf_printf(params, ",\"connect_ms\":%lu",
-                      (unsigned long) http->connect_timeout);
+        tg_json_add_uint(params, "connect_ms", http->connect_timeout);
     }
 
     if (http->proxy.len != 0) {
-        tg_buf_append_cstr(params, ",\"proxy\":");
-        tg_json_write_string(params, ngx_tg_str_from_ngx(&http->proxy));
+        tg_json_add_string(params, "proxy", ngx_tg_str_from_ngx(&http->proxy));
     }
 
     if (http->ca_file.len != 0) {
-        tg_buf_append_cstr(params, ",\"ca_file\":");
-        tg_json_write_string(params, ngx_tg_str_from_ngx(&http->ca_file));
+        tg_json_add_string(params, "ca_file",
+                           ngx_tg_str_from_ngx(&http->ca_file));
     }
 }
 

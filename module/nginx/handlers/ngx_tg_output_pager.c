@@ -91,7 +91,7 @@ ngx_tg_output_pager_start(ngx_tg_call_t *call, tg_request_t *request)
     tg_buf_init(&params, tg_alloc_libc());
     ngx_tg_call_begin_params(call, &params);
     ngx_tg_call_append_owner(call, &params);
-    tg_json_write_member(&params, ",\"arguments\":", request->arguments);
+    tg_json_add_compact(&params, "arguments", request->arguments);
     tg_buf_append_char(&params, '}');
 
     if (tg_buf_has_failed(&params)) {

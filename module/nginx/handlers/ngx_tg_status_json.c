@@ -14,20 +14,6 @@ typedef struct {
     ngx_uint_t n;
 } ngx_tg_status_list_writer_t;
 
-static void
-ngx_tg_status_write_number(tg_buf_t *json, const char *member, uint64_t value)
-{
-    tg_buf_append_cstr(json, member);
-    tg_buf_append_uint(json, value);
-}
-
-static void
-ngx_tg_status_write_text(tg_buf_t *json, const char *member, tg_str_t text)
-{
-    tg_buf_append_cstr(json, member);
-    tg_json_write_string(json, text);
-}
-
 static const char *
 ngx_tg_status_entry_type_name(tg_catalog_entry_type_t kind)
 {
@@ -153,26 +139,20 @@ static void
 ngx_tg_status_write_client(tg_buf_t *json,
                            const ngx_tg_running_call_info_t *about)
 {
-    size_t start;
-
     if (about->pid == 0 && about->identity.name_len == 0) {
         return;
     }
 
-    tg_buf_append_cstr(json, ",\"client\":");
-    start = json->len;
+    tg_json_begin_member(json, "client");
+    tg_json_begin_object(json);
 
     if (about->pid != 0) {
-        tg_buf_printf(json, ",\"pid\":%d,\"uid\":%u", (int) about->pid,
-                      (unsigned) about->uid);
+        tg_json_add_int(json, "pid", about->pid);
+        tg_json_add_uint(json, "uid", about->uid);
     }
 
     ngx_tg_client_identity_write_json(json, &about->identity);
     tg_buf_append_char(json, '}');
-
-    if (!tg_buf_has_failed(json)) {
-        json->data[start] = '{';
-    }
 }
 
 static void
@@ -185,18 +165,17 @@ ngx_tg_status_write_calls(ngx_tg_status_t *status, tg_buf_t *json)
     tg_buf_append_cstr(json, ",\"calls\":[");
 
     for (i = 0; i < status->calls.nelts; i++, call++) {
-        ngx_tg_status_write_number(json, i == 0 ? "{\"id\":" : ",{\"id\":",
-                                   call->about.number);
-        ngx_tg_status_write_text(json, ",\"server\":", call->about.server);
-        tg_buf_printf(json, ",\"type\":\"%s\"",
-                      ngx_tg_status_entry_type_name(call->about.kind));
-        ngx_tg_status_write_text(json, ",\"name\":", call->about.name);
-        ngx_tg_status_write_text(json, ",\"kind\":", call->kind);
-        ngx_tg_status_write_text(json, ",\"state\":", call->state);
-        ngx_tg_status_write_number(json, ",\"ms\":", call->about.age);
-        tg_json_write_member(json, ",\"pid\":", call->pid);
-        ngx_tg_status_write_number(json, ",\"worker\":",
-                                   (uint64_t) call->about.worker);
+        tg_json_begin_object(json);
+        tg_json_add_uint(json, "id", call->about.number);
+        tg_json_add_string(json, "server", call->about.server);
+        tg_json_add_cstr(json, "type",
+                         ngx_tg_status_entry_type_name(call->about.kind));
+        tg_json_add_string(json, "name", call->about.name);
+        tg_json_add_string(json, "kind", call->kind);
+        tg_json_add_string(json, "state", call->state);
+        tg_json_add_uint(json, "ms", call->about.age);
+        tg_json_add_compact(json, "pid", call->pid);
+        tg_json_add_uint(json, "worker", (uint64_t) call->about.worker);
 
         ngx_tg_status_write_client(json, &call->about);
         tg_buf_append_char(json, '}');
@@ -221,23 +200,22 @@ ngx_tg_status_write_ends(tg_buf_t *json, const ngx_tg_counters_sum_t *sum)
         failed += sum->n[NGX_TG_COUNTER_END_STATUS + i - 1];
     }
 
-    ngx_tg_status_write_number(
-        json,
-        ",\"calls\":", ok + sum->n[NGX_TG_COUNTER_KILLED] + sum->in_flight);
-    ngx_tg_status_write_number(json, ",\"in_flight\":", sum->in_flight);
+    tg_json_add_uint(json, "calls",
+                     ok + sum->n[NGX_TG_COUNTER_KILLED] + sum->in_flight);
+    tg_json_add_uint(json, "in_flight", sum->in_flight);
     /*
      * The counters are read one after the other, so the failures may be newer.
      */
-    ngx_tg_status_write_number(json, ",\"ends\":{\"ok\":",
-                               ok > failed ? ok - failed : 0);
+    tg_json_begin_member(json, "ends");
+    tg_json_begin_object(json);
+    tg_json_add_uint(json, "ok", ok > failed ? ok - failed : 0);
 
     for (i = 1; i < NGX_TG_END_MOVED; i++) {
-        tg_buf_printf(json, ",\"%s\":", ngx_tg_end_reason_get_name(i));
-        tg_buf_append_uint(json, sum->n[NGX_TG_COUNTER_END_STATUS + i - 1]);
+        tg_json_add_uint(json, ngx_tg_end_reason_get_name(i),
+                         sum->n[NGX_TG_COUNTER_END_STATUS + i - 1]);
     }
 
-    ngx_tg_status_write_number(json,
-                               ",\"killed\":", sum->n[NGX_TG_COUNTER_KILLED]);
+    tg_json_add_uint(json, "killed", sum->n[NGX_TG_COUNTER_KILLED]);
     tg_buf_append_char(json, '}');
 }
 
@@ -286,26 +264,23 @@ ngx_tg_status_write_entry(void *data, const ngx_tg_counters_sum_t *sum)
 
     tg_buf_printf(json, "%s{\"type\":\"%s\"", list->n++ == 0 ? "" : ",",
                   ngx_tg_status_entry_type_name(sum->kind));
-    ngx_tg_status_write_text(json, ",\"name\":", sum->name);
+    tg_json_add_string(json, "name", sum->name);
 
     if (ngx_tg_status_is_entry_internal(list->scf, sum)) {
-        tg_buf_append_cstr(json, ",\"internal\":true");
+        tg_json_add_bool(json, "internal", 1);
     }
 
     ngx_tg_status_write_ends(json, sum);
-    ngx_tg_status_write_number(json, ",\"queued\":",
-                               ngx_tg_status_count_queued(list->status, sum));
-    ngx_tg_status_write_number(json, ",\"bytes_in\":",
-                               sum->n[NGX_TG_COUNTER_BYTES_IN]);
-    ngx_tg_status_write_number(json, ",\"bytes_out\":",
-                               sum->n[NGX_TG_COUNTER_BYTES_OUT]);
-    ngx_tg_status_write_number(json,
-                               ",\"ms\":", sum->n[NGX_TG_COUNTER_DURATION_MS]);
+    tg_json_add_uint(json, "queued",
+                     ngx_tg_status_count_queued(list->status, sum));
+    tg_json_add_uint(json, "bytes_in", sum->n[NGX_TG_COUNTER_BYTES_IN]);
+    tg_json_add_uint(json, "bytes_out", sum->n[NGX_TG_COUNTER_BYTES_OUT]);
+    tg_json_add_uint(json, "ms", sum->n[NGX_TG_COUNTER_DURATION_MS]);
     tg_buf_append_cstr(json, ",\"times\":[");
 
     for (i = 0; i <= NGX_TG_STATUS_TIME_BOUNDS; i++) {
-        ngx_tg_status_write_number(json, i == 0 ? "" : ",",
-                                   sum->n[NGX_TG_COUNTER_DURATION_BUCKET + i]);
+        tg_json_begin_element(json);
+        tg_buf_append_uint(json, sum->n[NGX_TG_COUNTER_DURATION_BUCKET + i]);
     }
 
     tg_buf_append_cstr(json, "]}");
@@ -322,16 +297,15 @@ ngx_tg_status_write_server(void *data, const ngx_tg_counters_sum_t *sum)
         return;
     }
 
-    ngx_tg_status_write_number(json, ",\"unknown\":",
-                               sum->n[NGX_TG_COUNTER_UNKNOWN_CALLS]);
-    ngx_tg_status_write_number(json, ",\"connections\":{\"accepted\":",
-                               sum->n[NGX_TG_COUNTER_ACCEPTED]);
+    tg_json_add_uint(json, "unknown", sum->n[NGX_TG_COUNTER_UNKNOWN_CALLS]);
+    tg_json_begin_member(json, "connections");
+    tg_json_begin_object(json);
+    tg_json_add_uint(json, "accepted", sum->n[NGX_TG_COUNTER_ACCEPTED]);
     tg_buf_append_cstr(json, ",\"open\":{");
 
     for (i = 0; i < TG_DIALECT_COUNT; i++) {
-        tg_buf_printf(json, "%s\"%s\":", i == 0 ? "" : ",",
-                      tg_dialect_name((tg_dialect_t) i));
-        tg_buf_append_uint(json, sum->n[NGX_TG_COUNTER_OPEN_CONNECTIONS + i]);
+        tg_json_add_uint(json, tg_dialect_name((tg_dialect_t) i),
+                         sum->n[NGX_TG_COUNTER_OPEN_CONNECTIONS + i]);
     }
 
     tg_buf_append_cstr(json, "}}");
@@ -376,9 +350,9 @@ ngx_tg_status_write_servers(ngx_tg_status_t *status, tg_buf_t *json)
     for (i = 0; i < status->servers.nelts; i++) {
         ngx_tg_status_create_counters(scf[i]);
         server = ngx_tg_server_get_label(scf[i]);
-        ngx_tg_status_write_text(
-            json, i == 0 ? "{\"server\":" : ",{\"server\":", server);
-        ngx_tg_status_write_text(json, ",\"name\":", scf[i]->info.name);
+        tg_json_begin_object(json);
+        tg_json_add_string(json, "server", server);
+        tg_json_add_string(json, "name", scf[i]->info.name);
         ngx_tg_counters_visit(server, ngx_tg_status_write_server, json);
         tg_buf_append_cstr(json, ",\"tools\":[");
         list.status = status;
@@ -423,22 +397,20 @@ ngx_tg_status_write_runners(const ngx_tg_status_t *status, tg_buf_t *json)
     tg_buf_append_cstr(json, ",\"runners\":[");
 
     for (i = 0; i < status->runners.nelts; i++) {
-        ngx_tg_status_write_text(
-            json, i == 0 ? "{\"state_dir\":" : ",{\"state_dir\":",
-            ngx_tg_str_from_ngx(ngx_tg_runner_get_state_dir(runner[i].runner)));
-        tg_buf_printf(json, ",\"state\":\"%s\"",
-                      !runner[i].is_reachable      ? "absent"
-                      : runner[i].raw.data != NULL ? "up"
-                                                   : "silent");
+        tg_json_begin_object(json);
+        tg_json_add_string(json, "state_dir",
+                           ngx_tg_str_from_ngx(
+                               ngx_tg_runner_get_state_dir(runner[i].runner)));
+        tg_json_add_cstr(json, "state",
+                         !runner[i].is_reachable      ? "absent"
+                         : runner[i].raw.data != NULL ? "up"
+                                                      : "silent");
 
         if (runner[i].raw.data != NULL
             && tg_json_get_members(runner[i].raw, names, values) == TG_OK)
         {
             for (k = 0; names[k] != NULL; k++) {
-                if (values[k].data != NULL) {
-                    tg_buf_printf(json, ",\"%s\":", names[k]);
-                    tg_buf_append_str(json, values[k]);
-                }
+                tg_json_add_raw(json, names[k], values[k]);
             }
         }
 
@@ -460,13 +432,13 @@ ngx_tg_status_write_json(ngx_tg_status_t *status, tg_buf_t *json)
 
     tg_buf_append_cstr(json, "{\"version\":\"" TG_VERSION "\",\"time\":\"");
     tg_buf_append_time(json, (uint64_t) now->sec * 1000 + now->msec);
-    ngx_tg_status_write_number(json, "\",\"workers\":",
-                               ngx_tg_counters_count_workers());
+    tg_buf_append_char(json, '"');
+    tg_json_add_uint(json, "workers", ngx_tg_counters_count_workers());
     tg_buf_append_cstr(json, ",\"times_ms\":[");
 
     for (i = 0; i < NGX_TG_STATUS_TIME_BOUNDS; i++) {
-        ngx_tg_status_write_number(json, i == 0 ? "" : ",",
-                                   ngx_tg_status_time_bounds[i]);
+        tg_json_begin_element(json);
+        tg_buf_append_uint(json, ngx_tg_status_time_bounds[i]);
     }
 
     tg_buf_append_char(json, ']');

@@ -194,24 +194,21 @@ ngx_tg_task_start(ngx_tg_call_t *call, tg_request_t *request)
                                            ngx_tg_task_module);
     tg_buf_init(&params, tg_alloc_libc());
     ngx_tg_call_begin_params(call, &params);
-    tg_buf_append_cstr(&params, ",\"store\":");
-    tg_json_write_string(&params, ngx_tg_str_from_ngx(&tasks->store));
-    tg_buf_append_cstr(&params, ",\"method\":");
-    tg_json_write_string(&params, ngx_tg_str_from_ngx(method));
-    tg_buf_append_cstr(&params, ",\"clients\":");
-    tg_buf_append_uint(&params, n);
+    tg_json_add_string(&params, "store", ngx_tg_str_from_ngx(&tasks->store));
+    tg_json_add_string(&params, "method", ngx_tg_str_from_ngx(method));
+    tg_json_add_uint(&params, "clients", n);
     ngx_tg_call_append_owner(call, &params);
 
     if (ngx_tg_session_base_can_see_all(call->base)) {
-        tg_buf_append_cstr(&params, ",\"sees_all\":true");
+        tg_json_add_bool(&params, "sees_all", 1);
     }
 
     if (call->tool->entry.kind == TG_ENTRY_TOOL) {
-        tg_buf_append_cstr(&params, ",\"is_tool\":true");
+        tg_json_add_bool(&params, "is_tool", 1);
     }
 
     may_repeat = ngx_tg_task_can_repeat(method, &params);
-    tg_json_write_member(&params, ",\"params\":", request->arguments);
+    tg_json_add_compact(&params, "params", request->arguments);
     tg_buf_append_char(&params, '}');
 
     if (tg_buf_has_failed(&params)) {

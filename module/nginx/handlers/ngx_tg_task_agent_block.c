@@ -223,8 +223,8 @@ ngx_tg_task_agent_write_json(const ngx_tg_task_agent_t *agent, tg_buf_t *json)
     };
     ngx_uint_t i;
 
-    tg_buf_append_cstr(json, "{\"name\":");
-    tg_json_write_string(json, ngx_tg_str_from_ngx(&agent->name));
+    tg_buf_append_char(json, '{');
+    tg_json_add_string(json, "name", ngx_tg_str_from_ngx(&agent->name));
 
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (texts[i].text.len != 0) {

@@ -31,31 +31,26 @@ ngx_tg_tasks_make_open_params(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
     ngx_uint_t i, k;
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_append_cstr(&json, "{\"store\":");
-    tg_json_write_string(&json, ngx_tg_str_from_ngx(&tasks->store));
+    tg_buf_append_char(&json, '{');
+    tg_json_add_string(&json, "store", ngx_tg_str_from_ngx(&tasks->store));
     ngx_tg_tasks_write_generation(&json);
-    tg_buf_append_cstr(&json, ",\"concurrency\":");
-    tg_buf_append_int(&json, tasks->concurrency);
-    tg_buf_append_cstr(&json, ",\"queue\":");
-    tg_buf_append_int(&json, tasks->queue);
-    tg_buf_append_cstr(&json, ",\"lease_ms\":");
-    tg_buf_append_int(&json, (int64_t) tasks->lease);
+    tg_json_add_int(&json, "concurrency", tasks->concurrency);
+    tg_json_add_int(&json, "queue", tasks->queue);
+    tg_json_add_int(&json, "lease_ms", (int64_t) tasks->lease);
 
     if (tasks->password.len != 0) {
-        tg_buf_append_cstr(&json, ",\"password\":");
-        tg_json_write_string(&json, ngx_tg_str_from_ngx(&tasks->password));
+        tg_json_add_string(&json, "password",
+                           ngx_tg_str_from_ngx(&tasks->password));
     }
 
-    tg_buf_append_cstr(&json, ",\"keep_ms\":");
-    tg_buf_append_int(&json, (int64_t) tasks->keep * 1000);
-    tg_buf_append_cstr(&json, ",\"output_quota\":");
-    tg_buf_append_int(&json, tasks->output_quota);
+    tg_json_add_int(&json, "keep_ms", (int64_t) tasks->keep * 1000);
+    tg_json_add_int(&json, "output_quota", tasks->output_quota);
     agent = tasks->agents->elts;
 
     for (i = 0; i < tasks->agents->nelts; i++) {
         if (agent[i]->is_default) {
-            tg_buf_append_cstr(&json, ",\"default\":");
-            tg_json_write_string(&json, ngx_tg_str_from_ngx(&agent[i]->name));
+            tg_json_add_string(&json, "default",
+                               ngx_tg_str_from_ngx(&agent[i]->name));
         }
     }
 

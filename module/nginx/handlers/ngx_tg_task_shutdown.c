@@ -22,8 +22,9 @@ ngx_tg_tasks_exit_master(ngx_cycle_t *cycle)
     for (i = 0; mmcf != NULL && i < mmcf->servers.nelts; i++) {
         tasks = mmcf->servers.elts;
         tg_buf_init(&params, tg_alloc_libc());
-        tg_buf_append_cstr(&params, "{\"store\":");
-        tg_json_write_string(&params, ngx_tg_str_from_ngx(&tasks[i]->store));
+        tg_buf_append_char(&params, '{');
+        tg_json_add_string(&params, "store",
+                           ngx_tg_str_from_ngx(&tasks[i]->store));
         tg_buf_append_cstr(&params, ngx_terminate ? ",\"force\":true}" : "}");
 
         if (!tg_buf_has_failed(&params)) {

@@ -79,11 +79,12 @@ ngx_tg_task_tool_write_json(const ngx_tg_tool_t *tool, tg_buf_t *json)
     tg_buf_append_char(json, '"');
 
     if (tool->limit.concurrency != 0) {
-        tg_buf_printf(json, ",\"concurrency\":%lu",
-                      (unsigned long) ngx_min(tool->limit.concurrency,
-                                              NGX_TG_TASK_CONCURRENCY_MAX));
+        tg_json_add_uint(json, "concurrency",
+                         ngx_min(tool->limit.concurrency,
+                                 NGX_TG_TASK_CONCURRENCY_MAX));
     }
 
-    tg_buf_printf(json, ",\"max_output\":%lu,\"retry\":%ld}",
-                  (unsigned long) tool->max_output, (long) tool->retry);
+    tg_json_add_uint(json, "max_output", tool->max_output);
+    tg_json_add_int(json, "retry", tool->retry);
+    tg_buf_append_char(json, '}');
 }

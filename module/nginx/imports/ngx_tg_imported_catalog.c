@@ -345,14 +345,13 @@ ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
         }
 
         tg_buf_append_cstr(json, n++ == 0 ? ",\"clashes\":[{" : ",{");
-        tg_json_write_member(json, "\"tool\":", listed->name);
-        tg_buf_append_cstr(json, ",\"name\":");
-        tg_json_write_string(json, listed->tool.entry.name);
+        tg_json_add_compact(json, "tool", listed->name);
+        tg_json_add_string(json, "name", listed->tool.entry.name);
         other = ngx_tg_entry_get_mcp_server(first, listed);
 
         if (other != NULL) {
-            tg_buf_append_cstr(json, ",\"mcp_server\":");
-            tg_json_write_string(json, ngx_tg_str_from_ngx(&other->name));
+            tg_json_add_string(json, "mcp_server",
+                               ngx_tg_str_from_ngx(&other->name));
         }
 
         tg_buf_append_char(json, '}');

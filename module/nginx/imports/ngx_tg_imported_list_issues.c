@@ -139,7 +139,7 @@ ngx_tg_imported_list_write_issues_of(const ngx_tg_imported_list_t *list,
                                                : ",\"repaired\":[{\"tool\":");
         tg_json_write_compact(json, issue->name.len != 0 ? issue->name
                                                          : TG_STR("null"));
-        tg_buf_append_cstr(json, ",\"why\":");
+        tg_json_begin_member(json, "why");
         tg_buf_init(&text, tg_alloc_libc());
 
         if (is_left_out) {

@@ -85,7 +85,7 @@ static tg_str_t
 ngx_tg_mcp_server_copy_state(const ngx_tg_mcp_server_t *mcp, tg_buf_t *text)
 {
     tg_buf_truncate(text, 0);
-    tg_buf_append_cstr(text, "{\"x\":0");
+    tg_buf_append_cstr(text, "{");
     tg_buf_append_str(text, tg_buf_view(&mcp->state));
     tg_buf_append_char(text, '}');
 
@@ -191,11 +191,11 @@ ngx_tg_imports_write_absent_servers(void *base, tg_buf_t *json)
 
         tg_buf_append_cstr(json, n++ == 0 ? "{\"name\":" : ",{\"name\":");
         tg_json_write_string(json, ngx_tg_str_from_ngx(&mcp[i]->name));
-        tg_buf_printf(json, ",\"state\":\"%s\"", state);
+        tg_json_add_cstr(json, "state", state);
 
         if (tg_json_has_member(members, TG_STR("error"), TG_JSON_STRING,
                                &error)) {
-            tg_json_write_member(json, ",\"error\":", error);
+            tg_json_add_compact(json, "error", error);
         }
 
         tg_buf_append_char(json, '}');

@@ -121,10 +121,8 @@ ngx_tg_imported_list_write_unchecked(const ngx_tg_mcp_server_t *mcp,
          n++)
     {
         tg_buf_append_cstr(json, n == 0 ? ",\"unchecked\":[{" : ",{");
-        tg_buf_append_cstr(json, "\"name\":");
-        tg_json_write_string(json, tool->entry.name);
-        tg_buf_append_cstr(json, ",\"why\":");
-        tg_json_write_string(json, tool->unchecked);
+        tg_json_add_string(json, "name", tool->entry.name);
+        tg_json_add_string(json, "why", tool->unchecked);
         tg_buf_append_char(json, '}');
     }
 

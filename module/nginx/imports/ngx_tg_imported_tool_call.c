@@ -47,10 +47,8 @@ ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
                "as the user who calls.";
     }
 
-    tg_buf_append_cstr(params, ",\"cwd\":");
-    tg_json_write_string(params, tg_str(path, (size_t) n));
-    tg_buf_append_cstr(params, ",\"uid\":");
-    tg_buf_append_uint(params, client->uid);
+    tg_json_add_string(params, "cwd", tg_str(path, (size_t) n));
+    tg_json_add_uint(params, "uid", client->uid);
 
     return NULL;
 }
@@ -119,8 +117,7 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
     listed = call->tool->conf;
     mcp = listed->server;
     ngx_tg_call_begin_params(call, params);
-    tg_buf_append_cstr(params, ",\"max_output\":");
-    tg_buf_append_uint(params, call->tool->max_output);
+    tg_json_add_uint(params, "max_output", call->tool->max_output);
     ngx_tg_call_append_stored_output(call, params);
     tg_buf_append_cstr(params, ",\"key\":\"");
     tg_buf_append(params, mcp->key, sizeof(mcp->key));
@@ -131,12 +128,11 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
         return mistake;
     }
 
-    tg_json_write_member(params, ",\"name\":", listed->name);
-    tg_json_write_member(params, ",\"arguments\":", request->arguments);
-    tg_json_write_member(params, ",\"meta\":", request->meta);
-    tg_json_write_member(params,
-                         ",\"inputResponses\":", request->input_responses);
-    tg_json_write_member(params, ",\"requestState\":", request->request_state);
+    tg_json_add_compact(params, "name", listed->name);
+    tg_json_add_compact(params, "arguments", request->arguments);
+    tg_json_add_compact(params, "meta", request->meta);
+    tg_json_add_compact(params, "inputResponses", request->input_responses);
+    tg_json_add_compact(params, "requestState", request->request_state);
     tg_buf_append_char(params, '}');
 
     return tg_buf_has_failed(params) ? TG_TEXT_NO_MEMORY : NULL;
@@ -219,9 +215,10 @@ ngx_tg_imports_write_status(const ngx_tg_srv_conf_t *scf, tg_buf_t *json)
         tg_json_write_string(json, ngx_tg_str_from_ngx(&mcp[i]->name));
 
         if (mcp[i]->state.len != 0 && !tg_buf_has_failed(&mcp[i]->state)) {
+            tg_json_begin_element(json);
             tg_buf_append_str(json, tg_buf_view(&mcp[i]->state));
         } else {
-            tg_buf_append_cstr(json, ",\"state\":\"unknown\"");
+            tg_json_add_cstr(json, "state", "unknown");
         }
 
         ngx_tg_imported_list_write_conflicts(mcp[i], json);

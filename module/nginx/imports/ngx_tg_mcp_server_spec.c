@@ -19,7 +19,7 @@ ngx_tg_mcp_server_write_strings(tg_buf_t *spec, const char *key,
     }
 
     string = strings->elts;
-    tg_buf_append_cstr(spec, key);
+    tg_json_begin_member(spec, key);
 
     for (i = 0; i < strings->nelts; i++) {
         tg_buf_append_cstr(spec, i == 0 ? "[" : ",");
@@ -59,8 +59,7 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
         return;
     }
 
-    tg_buf_append_cstr(spec, ",\"url\":");
-    tg_json_write_string(spec, ngx_tg_str_from_ngx(&mcp->url));
+    tg_json_add_string(spec, "url", ngx_tg_str_from_ngx(&mcp->url));
     tg_buf_append_cstr(spec, ",\"headers\":[");
     ngx_tg_mcp_server_write_headers(spec, mcp, 0);
     tg_buf_append_cstr(spec, "],\"secrets\":[");
@@ -68,18 +67,15 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
     tg_buf_append_char(spec, ']');
 
     if (mcp->ca_file.len != 0) {
-        tg_buf_append_cstr(spec, ",\"ca_file\":");
-        tg_json_write_string(spec, ngx_tg_str_from_ngx(&mcp->ca_file));
+        tg_json_add_string(spec, "ca_file", ngx_tg_str_from_ngx(&mcp->ca_file));
     }
 
     if (mcp->proxy.len != 0) {
-        tg_buf_append_cstr(spec, ",\"proxy\":");
-        tg_json_write_string(spec, ngx_tg_str_from_ngx(&mcp->proxy));
+        tg_json_add_string(spec, "proxy", ngx_tg_str_from_ngx(&mcp->proxy));
     }
 
     if (mcp->connect_timeout != 0) {
-        tg_buf_append_cstr(spec, ",\"connect_ms\":");
-        tg_buf_append_uint(spec, mcp->connect_timeout);
+        tg_json_add_uint(spec, "connect_ms", mcp->connect_timeout);
     }
 }
 
@@ -89,8 +85,10 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
 static void
 ngx_tg_mcp_server_write_endpoint(tg_buf_t *text, const ngx_tg_mcp_server_t *mcp)
 {
-    ngx_tg_mcp_server_write_strings(text, ",\"exec\":", mcp->argv, "", "");
-    tg_buf_append_cstr(text, ",\"at\":");
+    /* The digest of lists that are cached: the text must not change. */
+    tg_buf_append_char(text, ',');
+    ngx_tg_mcp_server_write_strings(text, "exec", mcp->argv, "", "");
+    tg_json_begin_member(text, "at");
     tg_json_write_string(text, ngx_tg_str_from_ngx(&mcp->pass));
     tg_json_write_string(text, ngx_tg_str_from_ngx(&mcp->url));
 }
@@ -106,31 +104,27 @@ ngx_tg_mcp_server_write_spec(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
                   shares[mcp->share], mcp->starts_at_boot ? "boot" : "use",
                   (unsigned long) mcp->idle, (unsigned long) mcp->start_timeout,
                   (int) sizeof(mcp->endpoint_digest), mcp->endpoint_digest);
-    ngx_tg_mcp_server_write_strings(spec, ",\"exec\":", mcp->argv, "", "");
-    ngx_tg_mcp_server_write_strings(spec, ",\"env\":", mcp->env, "", "");
-    ngx_tg_mcp_server_write_strings(spec, ",\"roots\":", mcp->roots,
+    ngx_tg_mcp_server_write_strings(spec, "exec", mcp->argv, "", "");
+    ngx_tg_mcp_server_write_strings(spec, "env", mcp->env, "", "");
+    ngx_tg_mcp_server_write_strings(spec, "roots", mcp->roots,
                                     "{\"uri\":", "}");
 
     if (mcp->pass.data != NULL) {
-        tg_buf_append_cstr(spec, ",\"pass\":");
-        tg_json_write_string(spec, ngx_tg_str_from_ngx(&mcp->pass));
+        tg_json_add_string(spec, "pass", ngx_tg_str_from_ngx(&mcp->pass));
     }
 
     ngx_tg_mcp_server_write_url(spec, mcp);
 
     if (mcp->cwd.data != NULL && !mcp->has_client_cwd) {
-        tg_buf_append_cstr(spec, ",\"cwd\":");
-        tg_json_write_string(spec, ngx_tg_str_from_ngx(&mcp->cwd));
+        tg_json_add_string(spec, "cwd", ngx_tg_str_from_ngx(&mcp->cwd));
     }
 
     if (mcp->memory != 0) {
-        tg_buf_append_cstr(spec, ",\"memory\":");
-        tg_buf_append_int(spec, mcp->memory);
+        tg_json_add_int(spec, "memory", mcp->memory);
     }
 
     if (mcp->pids != 0) {
-        tg_buf_append_cstr(spec, ",\"pids\":");
-        tg_buf_append_int(spec, mcp->pids);
+        tg_json_add_int(spec, "pids", mcp->pids);
     }
 
     tg_buf_append_char(spec, '}');

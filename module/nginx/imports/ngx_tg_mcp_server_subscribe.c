@@ -62,9 +62,7 @@ ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
 
     for (i = 0; i < 4; i++) {
         if (values[i].data != NULL) {
-            tg_buf_append_cstr(&mcp->state, ",\"");
-            tg_buf_append_cstr(&mcp->state, names[i]);
-            tg_json_write_member(&mcp->state, "\":", values[i]);
+            tg_json_add_compact(&mcp->state, names[i], values[i]);
         }
     }
 
@@ -174,9 +172,9 @@ ngx_tg_mcp_server_subscribe(ngx_event_t *ev)
     tg_buf_init(&params, tg_alloc_libc());
     tg_buf_append_cstr(&params, "{\"key\":\"");
     tg_buf_append(&params, mcp->key, sizeof(mcp->key));
-    tg_buf_append_cstr(&params, "\",\"server\":");
-    tg_json_write_string(&params, ngx_tg_str_from_ngx(&mcp->name));
-    tg_json_write_member(&params, ",\"spec\":", mcp->spec);
+    tg_buf_append_char(&params, '"');
+    tg_json_add_string(&params, "server", ngx_tg_str_from_ngx(&mcp->name));
+    tg_json_add_compact(&params, "spec", mcp->spec);
     tg_buf_append_char(&params, '}');
 
     rc = tg_buf_has_failed(&params)

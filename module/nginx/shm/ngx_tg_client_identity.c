@@ -22,9 +22,9 @@ ngx_tg_client_identity_write_json(tg_buf_t *json,
     const struct {
         const char *key;
         uint8_t len;
-    } members[] = { { ",\"name\":", identity->name_len },
-                    { ",\"version\":", identity->version_len },
-                    { ",\"via\":", identity->via_len } };
+    } members[] = { { "name", identity->name_len },
+                    { "version", identity->version_len },
+                    { "via", identity->via_len } };
     const char *p;
     ngx_uint_t i;
 
@@ -32,8 +32,7 @@ ngx_tg_client_identity_write_json(tg_buf_t *json,
 
     for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         if (members[i].len != 0) {
-            tg_buf_append_cstr(json, members[i].key);
-            tg_json_write_string(json, tg_str(p, members[i].len));
+            tg_json_add_string(json, members[i].key, tg_str(p, members[i].len));
         }
 
         p += members[i].len;

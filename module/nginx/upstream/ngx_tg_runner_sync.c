@@ -58,7 +58,7 @@ ngx_tg_runner_send_request_sync(const ngx_tg_runner_t *runner, tg_str_t method,
     tg_buf_init(&message, tg_alloc_libc());
     tg_buf_append_cstr(&message, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":");
     tg_json_write_string(&message, method);
-    tg_json_write_member(&message, ",\"params\":", params);
+    tg_json_add_compact(&message, "params", params);
     tg_buf_append_cstr(&message, "}\n");
     event.fd = fd;
     event.events = POLLIN;

@@ -259,7 +259,8 @@ tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
     tg_json_write_string(&output->out,
                          tg_str_from_cstr(output->output_params.mime));
     tg_buf_append_cstr(&output->out, tg_exec_binary_blocks[bytes].end);
-    tg_buf_append_cstr(&output->out, ",\"isError\":false}");
+    tg_json_add_bool(&output->out, "isError", 0);
+    tg_buf_append_char(&output->out, '}');
 
     return tg_buf_has_failed(&output->out)
                ? tg_outcome_make_failure(TG_FAILURE_INTERNAL,

@@ -309,15 +309,15 @@ tg_http_call_notify_progress(tg_http_call_t *call)
 
     call->nreported = call->nread;
     buf = tg_buf_make_fixed(text, sizeof(text));
-    tg_buf_append_cstr(&buf, "{\"progress\":");
-    tg_buf_append_uint(&buf, call->nread);
+    tg_buf_append_char(&buf, '{');
+    tg_json_add_uint(&buf, "progress", call->nread);
 
     if (!call->is_compressed && call->content_length >= call->nread) {
-        tg_buf_append_cstr(&buf, ",\"total\":");
-        tg_buf_append_uint(&buf, call->content_length);
+        tg_json_add_uint(&buf, "total", call->content_length);
     }
 
-    tg_buf_append_cstr(&buf, ",\"message\":\"bytes\"}");
+    tg_json_add_cstr(&buf, "message", "bytes");
+    tg_buf_append_char(&buf, '}');
     tg_job_on_progress(call->job, tg_progress_update(&call->job->progress,
                                                      tg_buf_view(&buf)));
 }

@@ -39,8 +39,8 @@ tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
     }
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_append_cstr(&json, "{\"id\":");
-    tg_buf_append_str(&json, id);
+    tg_buf_append_char(&json, '{');
+    tg_json_add_raw(&json, "id", id);
     tg_buf_append_char(&json, ',');
     tg_progress_take_members(&job->progress, &json);
     tg_buf_append_char(&json, '}');

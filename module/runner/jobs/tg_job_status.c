@@ -55,23 +55,20 @@ tg_job_status_add_job(tg_job_status_t *status, const tg_job_t *job)
     tg_buf_append_cstr(json, json->len == 0 ? "{" : ",{");
 
     if (job->params.call != 0) {
-        tg_buf_append_cstr(json, "\"call\":");
-        tg_buf_append_int(json, job->params.call);
+        tg_json_add_int(json, "call", job->params.call);
         tg_buf_append_char(json, ',');
     }
 
     tg_buf_printf(json, "\"kind\":\"%s\",\"tool\":", job->kind->name);
     tg_json_write_string(json, tg_str_from_cstr(job->params.tool));
-    tg_buf_printf(json, ",\"state\":\"%s\"", tg_job_states[job->state]);
+    tg_json_add_cstr(json, "state", tg_job_states[job->state]);
 
     if (pid != 0) {
-        tg_buf_printf(json, ",\"pid\":%d", (int) pid);
+        tg_json_add_int(json, "pid", pid);
     }
 
-    tg_buf_append_cstr(json, ",\"queued_ms\":");
-    tg_buf_append_int(json, ran.queued_ms);
-    tg_buf_append_cstr(json, ",\"ran_ms\":");
-    tg_buf_append_int(json, ran.ran_ms);
+    tg_json_add_int(json, "queued_ms", ran.queued_ms);
+    tg_json_add_int(json, "ran_ms", ran.ran_ms);
     tg_buf_append_char(json, '}');
 }
 

@@ -89,9 +89,9 @@ tg_progress_update(tg_progress_t *progress, tg_str_t text)
     progress->last_len = now->len;
     newest = &progress->newest;
     tg_buf_truncate(newest, 0);
-    tg_json_write_member(newest, "\"progress\":", *now);
-    tg_json_write_member(newest, ",\"total\":", line[TG_PROGRESS_TOTAL]);
-    tg_json_write_member(newest, ",\"message\":", line[TG_PROGRESS_MESSAGE]);
+    tg_json_add_compact(newest, "progress", *now);
+    tg_json_add_compact(newest, "total", line[TG_PROGRESS_TOTAL]);
+    tg_json_add_compact(newest, "message", line[TG_PROGRESS_MESSAGE]);
 
     /* Out of memory: the call continues without this notification. */
     if (tg_buf_has_failed(newest)) {

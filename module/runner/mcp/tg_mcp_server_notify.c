@@ -53,13 +53,12 @@ tg_mcp_server_write_state(tg_buf_t *json, const tg_mcp_server_t *server)
     const tg_mcp_server_summary_t *notified;
 
     notified = &server->notified;
-    tg_buf_printf(json, "\"state\":\"%s\",\"restarts\":%u,\"running\":%u",
-                  tg_mcp_server_state_names[notified->state],
-                  notified->restarts, notified->running);
+    tg_json_add_cstr(json, "state", tg_mcp_server_state_names[notified->state]);
+    tg_json_add_uint(json, "restarts", notified->restarts);
+    tg_json_add_uint(json, "running", notified->running);
 
     if (server->error[0] != '\0') {
-        tg_buf_append_cstr(json, ",\"error\":");
-        tg_json_write_string(json, tg_str_from_cstr(server->error));
+        tg_json_add_string(json, "error", tg_str_from_cstr(server->error));
     }
 }
 

@@ -32,10 +32,9 @@ static void
 tg_mcp_server_request_write_ids(tg_buf_t *json,
                                 const tg_mcp_server_request_t *server_request)
 {
-    tg_buf_append_cstr(json, "{\"id\":");
-    tg_buf_append_str(json, server_request->call->job->call->reply.id);
-    tg_buf_append_cstr(json, ",\"ask\":");
-    tg_buf_append_uint(json, server_request->number);
+    tg_buf_append_char(json, '{');
+    tg_json_add_raw(json, "id", server_request->call->job->call->reply.id);
+    tg_json_add_uint(json, "ask", server_request->number);
 }
 
 static void
@@ -119,8 +118,8 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
         server_request->call = call;
         tg_buf_init(&json, tg_alloc_libc());
         tg_mcp_server_request_write_ids(&json, server_request);
-        tg_json_write_member(&json, ",\"method\":", server_request->method);
-        tg_json_write_member(&json, ",\"params\":", server_request->params);
+        tg_json_add_compact(&json, "method", server_request->method);
+        tg_json_add_compact(&json, "params", server_request->params);
         tg_mcp_server_request_notify(server_request, TG_STR("ask"), &json);
 
         /* The time that a person takes must not count as the server's. */

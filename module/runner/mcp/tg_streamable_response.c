@@ -29,7 +29,7 @@ tg_streamable_respond_error(tg_streamable_t *streamable,
     tg_buf_init(&line, tg_alloc_libc());
     tg_buf_append_cstr(&line, "{\"jsonrpc\":\"2.0\",\"id\":");
     tg_buf_append_uint(&line, exchange->request);
-    tg_buf_append_cstr(&line, ",\"error\":");
+    tg_json_begin_member(&line, "error");
     tg_json_write_compact(&line, error);
     tg_buf_append_cstr(&line, "}\n");
 
@@ -132,8 +132,8 @@ tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
                                      exchange->retry_after);
     tg_streamable_append_header_note(text, "WWW-Authenticate",
                                      exchange->authenticate);
-    tg_buf_append_cstr(error, "{\"message\":");
-    tg_json_write_string(error, tg_buf_view(text));
+    tg_buf_append_char(error, '{');
+    tg_json_add_string(error, "message", tg_buf_view(text));
     (void) tg_json_write_members_except(error, raw, replaced, 1);
     tg_buf_append_char(error, '}');
 }

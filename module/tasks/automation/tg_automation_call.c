@@ -116,8 +116,9 @@ tg_task_call_store_override(tg_task_call_t *call)
                                                      : TG_RULE_OVERRIDE_OFF;
         tg_automation_rule_write_record(&call->text, &rule);
     } else {
-        tg_buf_printf(&call->text, "{\"enabled\":%s}",
-                      tg_task_call_is_enable(call) ? "true" : "false");
+        tg_buf_append_char(&call->text, '{');
+        tg_json_add_bool(&call->text, "enabled", tg_task_call_is_enable(call));
+        tg_buf_append_char(&call->text, '}');
     }
 
     if (tg_buf_has_failed(&call->text)) {

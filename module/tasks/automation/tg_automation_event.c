@@ -46,9 +46,9 @@ tg_automation_write_event_head(tg_buf_t *head, tg_str_t event)
     tg_str_t members[2];
 
     (void) tg_json_get_members(event, names, members);
-    tg_buf_append_cstr(head, "{\"x\":0");
-    tg_json_write_member(head, ",\"type\":", members[0]);
-    tg_json_write_member(head, ",\"source\":", members[1]);
+    tg_buf_append_char(head, '{');
+    tg_json_add_compact(head, "type", members[0]);
+    tg_json_add_compact(head, "source", members[1]);
     tg_buf_append_char(head, '}');
 }
 
@@ -287,7 +287,10 @@ tg_automation_has_rule_for(const tg_automation_t *automation, const char *type)
     unsigned i;
 
     event = tg_buf_make_fixed(text, sizeof(text));
-    tg_buf_printf(&event, "{\"type\":\"%s\",\"source\":\"tasks\"}", type);
+    tg_buf_append_char(&event, '{');
+    tg_json_add_cstr(&event, "type", type);
+    tg_json_add_cstr(&event, "source", "tasks");
+    tg_buf_append_char(&event, '}');
 
     for (i = 0; automation->nevents != 0 && i < automation->nrules; i++) {
         if (tg_automation_rule_is_enabled(&automation->rules[i])

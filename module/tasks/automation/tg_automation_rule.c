@@ -222,8 +222,8 @@ tg_automation_rule_write_record(tg_buf_t *json,
                   (unsigned long long) rule->schedule);
 
     if (rule->override != TG_RULE_OVERRIDE_NONE) {
-        tg_buf_printf(json, ",\"enabled\":%s",
-                      rule->override == TG_RULE_OVERRIDE_ON ? "true" : "false");
+        tg_json_add_bool(json, "enabled",
+                         rule->override == TG_RULE_OVERRIDE_ON);
     }
 
     tg_buf_append_char(json, '}');

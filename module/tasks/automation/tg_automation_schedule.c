@@ -118,11 +118,12 @@ tg_automation_fire_due_rule(tg_automation_t *automation,
 
     tg_buf_init(&event, tg_alloc_libc());
     tg_automation_begin_event(automation, &event, "cron.fired", "schedule");
-    tg_buf_append_cstr(&event, "{\"job_id\":");
-    tg_json_write_string(&event, rule->rule->id);
-    tg_buf_append_cstr(&event, ",\"scheduled\":");
+    tg_buf_append_char(&event, '{');
+    tg_json_add_string(&event, "job_id", rule->rule->id);
+    tg_json_begin_member(&event, "scheduled");
     tg_automation_append_time(&event, due_at);
-    tg_buf_printf(&event, ",\"missed\":%s}}", is_missed ? "true" : "false");
+    tg_json_add_bool(&event, "missed", is_missed);
+    tg_buf_append_cstr(&event, "}}");
 
     if (!tg_buf_has_failed(&event)) {
         tg_automation_fire_rule(automation, rule, tg_buf_view(&event), 0);

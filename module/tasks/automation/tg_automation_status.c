@@ -26,20 +26,17 @@ tg_automation_append_due_time(tg_buf_t *json, const char *key,
 static void
 tg_automation_append_rule(tg_buf_t *json, const tg_automation_rule_t *rule)
 {
-    tg_buf_append_cstr(json, "{\"id\":");
-    tg_json_write_string(json, rule->rule->id);
-    tg_buf_append_cstr(json, ",\"description\":");
-    tg_json_write_string(json, rule->rule->description.data != NULL
-                                   ? rule->rule->description
-                                   : TG_STR(""));
+    tg_buf_append_char(json, '{');
+    tg_json_add_string(json, "id", rule->rule->id);
+    tg_json_add_string(json, "description",
+                       rule->rule->description.data != NULL
+                           ? rule->rule->description
+                           : TG_STR(""));
     tg_buf_append_char(json, ',');
     tg_rule_write_json(json, rule->rule);
-    tg_buf_printf(json,
-                  ",\"enabled\":%s,\"cooldownMs\":%lld,"
-                  "\"requiresApproval\":%s",
-                  tg_automation_rule_is_enabled(rule) ? "true" : "false",
-                  (long long) rule->rule->cooldown_ms,
-                  rule->rule->needs_approval ? "true" : "false");
+    tg_json_add_bool(json, "enabled", tg_automation_rule_is_enabled(rule));
+    tg_json_add_int(json, "cooldownMs", rule->rule->cooldown_ms);
+    tg_json_add_bool(json, "requiresApproval", rule->rule->needs_approval);
 
     if (rule->rule->trigger == TG_TRIGGER_CRON) {
         tg_automation_append_due_time(json, ",\"nextRunAt\":", rule);
@@ -151,20 +148,23 @@ tg_automation_append_watcher_status(tg_buf_t *json,
     tg_watcher_stats_t stats;
 
     if (automation == NULL || automation->watcher == NULL) {
-        tg_buf_append_cstr(json, "{\"enabled\":false}");
+        tg_buf_append_char(json, '{');
+        tg_json_add_bool(json, "enabled", 0);
+        tg_buf_append_char(json, '}');
         return;
     }
 
     tg_watcher_get_stats(automation->watcher, &stats);
-    tg_buf_printf(json,
-                  "{\"enabled\":true,\"rules\":%u,\"folders\":%u,"
-                  "\"files\":%llu,\"events\":%llu,\"events_received\":%llu,"
-                  "\"missing\":%u,\"ready\":%s}",
-                  stats.nrules, stats.nfolders,
-                  (unsigned long long) stats.nfiles,
-                  (unsigned long long) stats.nevents,
-                  (unsigned long long) stats.nevents, stats.nmissing,
-                  stats.is_ready ? "true" : "false");
+    tg_buf_append_char(json, '{');
+    tg_json_add_bool(json, "enabled", 1);
+    tg_json_add_uint(json, "rules", stats.nrules);
+    tg_json_add_uint(json, "folders", stats.nfolders);
+    tg_json_add_uint(json, "files", stats.nfiles);
+    tg_json_add_uint(json, "events", stats.nevents);
+    tg_json_add_uint(json, "events_received", stats.nevents);
+    tg_json_add_uint(json, "missing", stats.nmissing);
+    tg_json_add_bool(json, "ready", stats.is_ready);
+    tg_buf_append_char(json, '}');
 }
 
 /*
@@ -188,14 +188,12 @@ tg_automation_append_schedule(tg_buf_t *json, const tg_automation_t *automation)
         }
 
         tg_buf_append_cstr(&jobs, n++ == 0 ? "" : ",");
-        tg_buf_append_cstr(&jobs, "{\"id\":");
-        tg_json_write_string(&jobs, rule->rule->id);
-        tg_buf_append_cstr(&jobs, ",\"cron\":");
-        tg_json_write_string(&jobs, rule->rule->expression);
+        tg_buf_append_char(&jobs, '{');
+        tg_json_add_string(&jobs, "id", rule->rule->id);
+        tg_json_add_string(&jobs, "cron", rule->rule->expression);
 
         if (rule->rule->zone.len != 0) {
-            tg_buf_append_cstr(&jobs, ",\"zone\":");
-            tg_json_write_string(&jobs, rule->rule->zone);
+            tg_json_add_string(&jobs, "zone", rule->rule->zone);
         }
 
         tg_automation_append_due_time(&jobs, ",\"nextRunAt\":", rule);
@@ -203,7 +201,9 @@ tg_automation_append_schedule(tg_buf_t *json, const tg_automation_t *automation)
     }
 
     if (n == 0) {
-        tg_buf_append_cstr(json, "{\"enabled\":false}");
+        tg_buf_append_char(json, '{');
+        tg_json_add_bool(json, "enabled", 0);
+        tg_buf_append_char(json, '}');
     } else {
         tg_buf_printf(json, "{\"enabled\":true,\"jobs\":%u,\"schedule\":[", n);
         tg_buf_append_str(json, tg_buf_view(&jobs));

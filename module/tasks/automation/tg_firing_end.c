@@ -12,15 +12,13 @@ tg_firing_begin_json(tg_buf_t *json, const tg_firing_t *firing)
 {
     tg_buf_printf(json, "{\"executionId\":\"%s\",\"ruleId\":", firing->id);
     tg_json_write_string(json, tg_buf_view(&firing->rule));
-    tg_buf_append_cstr(json, ",\"eventType\":");
-    tg_json_write_string(json, tg_buf_view(&firing->type));
+    tg_json_add_string(json, "eventType", tg_buf_view(&firing->type));
 }
 
 void
 tg_firing_append_status(tg_buf_t *json, const tg_firing_t *firing)
 {
-    tg_buf_printf(json, ",\"status\":\"%s\"",
-                  tg_firing_get_state_name(firing->state));
+    tg_json_add_cstr(json, "status", tg_firing_get_state_name(firing->state));
 
     if (firing->task != -1) {
         tg_buf_append_cstr(json, ",\"taskId\":\"");
@@ -29,8 +27,7 @@ tg_firing_append_status(tg_buf_t *json, const tg_firing_t *firing)
     }
 
     if (firing->error.len != 0) {
-        tg_buf_append_cstr(json, ",\"error\":");
-        tg_json_write_string(json, tg_buf_view(&firing->error));
+        tg_json_add_string(json, "error", tg_buf_view(&firing->error));
     }
 }
 
@@ -41,14 +38,12 @@ tg_firing_notify_message(const tg_firing_t *firing, tg_str_t message)
 
     tg_buf_init(&params, tg_alloc_libc());
     tg_firing_begin_json(&params, firing);
-    tg_buf_append_cstr(&params, ",\"message\":");
-    tg_json_write_string(&params, message);
+    tg_json_add_string(&params, "message", message);
 
     if (firing->state == TG_FIRING_PENDING_APPROVAL) {
-        tg_buf_append_cstr(&params, ",\"requiresApproval\":true");
+        tg_json_add_bool(&params, "requiresApproval", 1);
     } else if (firing->channel.len != 0) {
-        tg_buf_append_cstr(&params, ",\"channel\":");
-        tg_json_write_string(&params, tg_buf_view(&firing->channel));
+        tg_json_add_string(&params, "channel", tg_buf_view(&firing->channel));
     }
 
     tg_engine_notify(firing->automation->engine,

@@ -47,15 +47,16 @@ tg_firing_write_record(tg_buf_t *json, const tg_firing_t *firing, int is_task)
     };
     size_t i;
 
-    tg_buf_append_cstr(json, "{\"ruleId\":");
-    tg_json_write_string(json, tg_buf_view(&firing->rule));
-    tg_buf_printf(
-        json,
-        ",\"status\":\"%s\",\"at\":%lld,\"chain\":%u,\"action\":\"%s\","
-        "\"priority\":%lld,\"tries\":%u",
-        tg_firing_state_names[is_task ? TG_FIRING_SUBMITTED : firing->state],
-        (long long) firing->at, firing->chain, tg_action_names[firing->action],
-        (long long) firing->priority, firing->tries);
+    tg_buf_append_char(json, '{');
+    tg_json_add_string(json, "ruleId", tg_buf_view(&firing->rule));
+    tg_json_add_cstr(
+        json, "status",
+        tg_firing_state_names[is_task ? TG_FIRING_SUBMITTED : firing->state]);
+    tg_json_add_int(json, "at", firing->at);
+    tg_json_add_uint(json, "chain", firing->chain);
+    tg_json_add_cstr(json, "action", tg_action_names[firing->action]);
+    tg_json_add_int(json, "priority", firing->priority);
+    tg_json_add_uint(json, "tries", firing->tries);
 
     /* A finished firing does not need the texts of its action. */
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

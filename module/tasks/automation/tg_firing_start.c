@@ -47,8 +47,7 @@ tg_firing_on_submitted(tg_firing_t *firing, int rc)
     }
 
     tg_task_begin_params(&params, firing->task, tg_buf_view(&firing->agent));
-    tg_buf_append_cstr(&params, ",\"priority\":");
-    tg_buf_append_int(&params, firing->priority);
+    tg_json_add_int(&params, "priority", firing->priority);
     tg_engine_notify(engine, tg_buf_view(&firing->owner), "task.queued",
                      &params);
     engine->can_claim = 1;
@@ -73,7 +72,8 @@ tg_firing_write_metadata(tg_firing_t *firing)
     tg_json_write_string(json, tg_buf_view(&firing->rule));
     tg_buf_printf(json, ",\"executionId\":\"%s\",\"eventType\":", firing->id);
     tg_json_write_string(json, tg_buf_view(&firing->type));
-    tg_buf_printf(json, ",\"chain\":%u}", firing->chain + 1);
+    tg_json_add_uint(json, "chain", firing->chain + 1);
+    tg_buf_append_char(json, '}');
 }
 
 static void

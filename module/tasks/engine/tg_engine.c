@@ -257,8 +257,7 @@ tg_engine_tick_tasks(tg_engine_t *engine)
         if (task->reported != task->size) {
             task->reported = task->size;
             tg_task_begin_params(&params, task->id, tg_buf_view(&task->agent));
-            tg_buf_append_cstr(&params, ",\"size\":");
-            tg_buf_append_uint(&params, task->size);
+            tg_json_add_uint(&params, "size", task->size);
             tg_engine_notify(engine, tg_buf_view(&task->owner), "task.output",
                              &params);
         }

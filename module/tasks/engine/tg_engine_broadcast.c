@@ -51,9 +51,12 @@ tg_engine_append_broadcast(tg_buf_t *json, tg_str_t text)
         return;
     }
 
-    tg_json_write_member(json, "{\"method\":", said[1]);
-    tg_json_write_member(json, ",\"owner\":", said[0]);
-    tg_json_write_member(json, ",\"params\":{\"taskId\":", id);
+    tg_buf_append_char(json, '{');
+    tg_json_add_compact(json, "method", said[1]);
+    tg_json_add_compact(json, "owner", said[0]);
+    tg_json_begin_member(json, "params");
+    tg_buf_append_char(json, '{');
+    tg_json_add_compact(json, "taskId", id);
     tg_buf_append_cstr(json, "}}");
 }
 

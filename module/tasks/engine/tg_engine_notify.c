@@ -15,8 +15,7 @@ tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent)
     tg_buf_append_char(params, '"');
 
     if (agent.len != 0) {
-        tg_buf_append_cstr(params, ",\"agent\":");
-        tg_json_write_string(params, agent);
+        tg_json_add_string(params, "agent", agent);
     }
 }
 
@@ -50,8 +49,7 @@ tg_task_append_owner(tg_buf_t *json, tg_str_t owner)
     tg_buf_append_cstr(json, "{");
 
     if (owner.len != 0) {
-        tg_buf_append_cstr(json, "\"owner\":");
-        tg_json_write_string(json, owner);
+        tg_json_add_string(json, "owner", owner);
         tg_buf_append_char(json, ',');
     }
 }
@@ -73,11 +71,9 @@ tg_engine_notify_subscriber(tg_engine_t *engine, tg_str_t owner,
 
     tg_buf_init(&json, tg_alloc_libc());
     tg_task_append_owner(&json, owner);
-    tg_buf_append_cstr(&json, "\"store\":");
-    tg_json_write_string(&json, tg_str_from_cstr(engine->location));
-    tg_buf_append_cstr(&json, ",\"method\":");
-    tg_json_write_string(&json, method);
-    tg_json_write_member(&json, ",\"params\":", params);
+    tg_json_add_string(&json, "store", tg_str_from_cstr(engine->location));
+    tg_json_add_string(&json, "method", method);
+    tg_json_add_compact(&json, "params", params);
     tg_buf_append_char(&json, '}');
 
     if (!tg_buf_has_failed(&json)) {
@@ -126,7 +122,7 @@ tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
     tg_task_begin_params(&params, id, TG_STR(""));
 
     if (error.data != NULL) {
-        tg_json_write_member(&params, ",\"error\":", error);
+        tg_json_add_compact(&params, "error", error);
     }
 
     tg_engine_notify(engine, owner, method, &params);
@@ -140,7 +136,7 @@ tg_engine_notify_failed(tg_engine_t *engine, tg_str_t owner, int64_t id,
     tg_buf_t params;
 
     tg_task_begin_params(&params, id, agent);
-    tg_json_write_member(&params, ",\"error\":", error);
+    tg_json_add_compact(&params, "error", error);
     tg_engine_notify(engine, owner, "task.failed", &params);
     tg_engine_notify_aiwg_event(engine, owner, "event.taskFailed", id, error);
 }
@@ -174,9 +170,9 @@ tg_task_notify_end(tg_task_t *task)
     switch (task->state) {
     case TG_TASK_COMPLETED:
         tg_task_begin_params(&params, task->id, agent);
-        tg_buf_append_cstr(&params, ",\"duration_ms\":");
-        tg_buf_append_int(&params, tg_engine_get_unix_time_ms()
-                                       - (int64_t) task->started_at);
+        tg_json_add_int(&params, "duration_ms",
+                        tg_engine_get_unix_time_ms()
+                            - (int64_t) task->started_at);
         tg_engine_notify(task->engine, owner, "task.completed", &params);
         tg_engine_notify_aiwg_event(task->engine, owner, "event.taskCompleted",
                                     task->id, TG_STR_NONE);
@@ -188,8 +184,7 @@ tg_task_notify_end(tg_task_t *task)
 
     case TG_TASK_QUEUED:
         tg_task_begin_params(&params, task->id, agent);
-        tg_buf_append_cstr(&params, ",\"priority\":");
-        tg_buf_append_int(&params, task->priority);
+        tg_json_add_int(&params, "priority", task->priority);
         tg_engine_notify(task->engine, owner, "task.queued", &params);
         break;
 

@@ -96,8 +96,7 @@ tg_task_call_notify_queued(tg_task_call_t *call)
 
     call->engine->can_claim = 1;
     tg_task_begin_params(&params, call->query.id, call->query.agent);
-    tg_buf_append_cstr(&params, ",\"priority\":");
-    tg_buf_append_int(&params, call->query.priority);
+    tg_json_add_int(&params, "priority", call->query.priority);
     tg_engine_notify(call->engine, call->owner, "task.queued", &params);
 }
 

@@ -27,10 +27,9 @@ tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
 
         tg_buf_append_cstr(json, before);
         tg_task_append_id(json, task->id);
-        tg_buf_append_cstr(json, "\",\"prompt\":");
-        tg_json_write_string(json, tg_buf_view(&task->prompt));
-        tg_buf_append_cstr(json, ",\"agent\":");
-        tg_json_write_string(json, tg_buf_view(&task->agent));
+        tg_buf_append_char(json, '"');
+        tg_json_add_string(json, "prompt", tg_buf_view(&task->prompt));
+        tg_json_add_string(json, "agent", tg_buf_view(&task->agent));
         tg_buf_append_cstr(json, ",\"startedAt\":\"");
         tg_buf_append_time(json, task->started_at);
         tg_buf_append_cstr(json, "\",\"pid\":");
@@ -57,12 +56,11 @@ tg_task_call_respond_status(tg_task_call_t *call, const char *health,
     engine = call->engine;
     json = &call->text;
     tg_buf_reset(json, 0);
-    tg_buf_append_cstr(json, "{\"pid\":");
-    tg_buf_append_int(json, getpid());
-    tg_buf_append_cstr(json, ",\"uptime_seconds\":");
-    tg_buf_append_int(json, (tg_engine_get_unix_time_ms()
-                             - (int64_t) engine->created_at)
-                                / 1000);
+    tg_buf_append_char(json, '{');
+    tg_json_add_int(json, "pid", getpid());
+    tg_json_add_int(
+        json, "uptime_seconds",
+        (tg_engine_get_unix_time_ms() - (int64_t) engine->created_at) / 1000);
     tg_buf_append_cstr(json, ",\"started_at\":\"");
     tg_buf_append_time(json, engine->created_at);
     tg_buf_printf(json,
@@ -70,17 +68,16 @@ tg_task_call_respond_status(tg_task_call_t *call, const char *health,
                   "%lld},\"supervisor\":{\"running\":%u,\"queued\":",
                   health, (long long) call->clients, engine->nrunning);
     tg_buf_append_str(json, queued);
-    tg_buf_append_cstr(json, ",\"maxConcurrency\":");
-    tg_buf_append_int(json, engine->config.concurrency);
+    tg_json_add_int(json, "maxConcurrency", engine->config.concurrency);
     tg_buf_append_cstr(json, ",\"tasks\":{\"running\":[");
     tg_task_call_append_running(json, call);
-    tg_buf_append_cstr(json, "],\"queued\":");
-    tg_buf_append_str(json, tasks);
+    tg_buf_append_char(json, ']');
+    tg_json_add_raw(json, "queued", tasks);
     tg_buf_append_cstr(json, "}},\"automation\":");
     tg_automation_append_status(json, engine->automation, call->visible_owner);
-    tg_buf_append_cstr(json, ",\"file_watcher\":");
+    tg_json_begin_member(json, "file_watcher");
     tg_automation_append_watcher_status(json, engine->automation);
-    tg_buf_append_cstr(json, ",\"scheduler\":");
+    tg_json_begin_member(json, "scheduler");
     tg_automation_append_schedule(json, engine->automation);
     tg_buf_append_cstr(json, ",\"messaging\":{\"enabled\":false}}}");
     tg_task_call_respond_text(call);

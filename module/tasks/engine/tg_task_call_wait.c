@@ -73,9 +73,9 @@ tg_task_call_send_wait_progress(tg_task_call_t *call)
     job = call->job;
     task = tg_engine_find_task(call->engine, call->query.id);
     json = tg_buf_make_fixed(room, sizeof(room));
-    tg_buf_append_cstr(&json, "{\"progress\":");
-    tg_buf_append_uint(&json,
-                       (uv_now(job->jobs->loop) - job->started_at) / 1000);
+    tg_buf_append_char(&json, '{');
+    tg_json_add_uint(&json, "progress",
+                     (uv_now(job->jobs->loop) - job->started_at) / 1000);
     tg_buf_append_cstr(&json, ",\"message\":\"");
     tg_task_append_id(&json, call->query.id);
 

@@ -289,11 +289,11 @@ tg_agent_append_cwd(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
     tg_str_t cwd;
 
     if (agent->cwd.data != NULL) {
-        tg_buf_append_cstr(json, ",\"cwd\":");
+        tg_json_begin_member(json, "cwd");
         tg_agent_append_template(json, agent->cwd, task);
 
     } else if (tg_json_has_member(task, TG_STR("cwd"), TG_JSON_STRING, &cwd)) {
-        tg_json_write_member(json, ",\"cwd\":", cwd);
+        tg_json_add_compact(json, "cwd", cwd);
     }
 }
 
@@ -313,19 +313,19 @@ tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
         tg_json_write_string(json, agent->name);
     }
 
-    tg_buf_printf(json, ",\"timeout_ms\":%lld,\"max_timeout_ms\":%lld",
-                  (long long) agent->timeout_ms, (long long) agent->timeout_ms);
+    tg_json_add_int(json, "timeout_ms", agent->timeout_ms);
+    tg_json_add_int(json, "max_timeout_ms", agent->timeout_ms);
     tg_agent_append_templates(json, ",\"argv\":", agent->argv, task);
     tg_agent_append_templates(json, ",\"env\":", agent->env, task);
     tg_agent_append_cwd(json, agent, task);
 
     if (agent->input.data != NULL) {
-        tg_buf_append_cstr(json, ",\"stdin\":");
+        tg_json_begin_member(json, "stdin");
         tg_agent_append_template(json, agent->input, task);
     }
 
-    tg_json_write_member(json, ",\"success\":", agent->success);
-    tg_json_write_member(json, ",\"memory\":", agent->memory);
-    tg_json_write_member(json, ",\"pids\":", agent->pids);
+    tg_json_add_compact(json, "success", agent->success);
+    tg_json_add_compact(json, "memory", agent->memory);
+    tg_json_add_compact(json, "pids", agent->pids);
     tg_buf_append_char(json, '}');
 }

@@ -47,10 +47,10 @@ tg_task_append_tool_result(tg_buf_t *json, const tg_outcome_t *outcome)
     if (outcome->kind == TG_OUTCOME_JSON
         && tg_json_type(outcome->value) == TG_JSON_OBJECT)
     {
-        tg_json_write_member(json, ",\"structuredContent\":", outcome->value);
+        tg_json_add_compact(json, "structuredContent", outcome->value);
     }
 
-    tg_json_write_member(json, ",\"_meta\":", outcome->meta);
+    tg_json_add_compact(json, "_meta", outcome->meta);
     tg_buf_append_cstr(json, outcome->kind == TG_OUTCOME_FAILURE
                                  ? ",\"isError\":true}"
                                  : ",\"isError\":false}");

@@ -180,8 +180,7 @@ tg_task_on_job_started(tg_job_t *job)
     task = job->owner_data;
     task->pid = ((const tg_exec_t *) job->work)->program.pid;
     tg_task_begin_params(&params, task->id, tg_buf_view(&task->agent));
-    tg_buf_append_cstr(&params, ",\"pid\":");
-    tg_buf_append_int(&params, task->pid);
+    tg_json_add_int(&params, "pid", task->pid);
     tg_engine_notify(task->engine, tg_buf_view(&task->owner), "task.started",
                      &params);
 }

@@ -177,8 +177,7 @@ tg_pg_values_append_records(tg_pg_values_t *values,
         tg_json_write_string(&values->buf, record->key);
 
         if (record->value.data != NULL) {
-            tg_buf_append_cstr(&values->buf, ",\"value\":");
-            tg_json_write_string(&values->buf, record->value);
+            tg_json_add_string(&values->buf, "value", record->value);
         }
 
         tg_buf_append_cstr(&values->buf,

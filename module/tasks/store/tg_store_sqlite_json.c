@@ -28,7 +28,7 @@ enum {
 static void
 tg_sqlite_append_text(tg_buf_t *json, const char *key, tg_str_t text)
 {
-    tg_buf_append_cstr(json, key);
+    tg_json_begin_member(json, key);
 
     if (text.data != NULL) {
         tg_json_write_string(json, text);
@@ -41,7 +41,7 @@ static void
 tg_sqlite_append_time(tg_store_sqlite_t *db, sqlite3_stmt *statement,
                       int column, const char *key, tg_buf_t *json)
 {
-    tg_buf_append_cstr(json, key);
+    tg_json_begin_member(json, key);
 
     if (db->sqlite->column_type(statement, column) == SQLITE_NULL) {
         tg_buf_append_cstr(json, "null");
@@ -66,7 +66,7 @@ tg_sqlite_append_id(tg_buf_t *json, const char *before, int64_t id)
 static void
 tg_sqlite_append_pid(tg_buf_t *json, int64_t pid)
 {
-    tg_buf_append_cstr(json, ",\"pid\":");
+    tg_json_begin_member(json, "pid");
 
     if (pid != 0) {
         tg_buf_append_int(json, pid);
@@ -87,38 +87,36 @@ tg_sqlite_write_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                                                        TG_SQLITE_COLUMN_STATE);
     tg_sqlite_append_id(json, "{\"id\":",
                         db->sqlite->column_int64(row, TG_SQLITE_COLUMN_ID));
-    tg_sqlite_append_text(json, ",\"prompt\":",
+    tg_sqlite_append_text(json, "prompt",
                           tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_PROMPT));
-    tg_sqlite_append_text(json, ",\"agent\":",
+    tg_sqlite_append_text(json, "agent",
                           tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_AGENT));
-    tg_buf_append_cstr(json, ",\"priority\":");
-    tg_buf_append_int(json,
-                      db->sqlite->column_int64(row, TG_SQLITE_COLUMN_PRIORITY));
-    tg_sqlite_append_text(json, ",\"state\":",
+    tg_json_add_int(json, "priority",
+                    db->sqlite->column_int64(row, TG_SQLITE_COLUMN_PRIORITY));
+    tg_sqlite_append_text(json, "state",
                           tg_str_from_cstr(tg_task_state_name(state)));
-    tg_sqlite_append_time(db, row, TG_SQLITE_COLUMN_CREATED_AT,
-                          ",\"createdAt\":", json);
-    tg_sqlite_append_time(db, row, TG_SQLITE_COLUMN_STARTED_AT,
-                          ",\"startedAt\":", json);
-    tg_sqlite_append_time(db, row, TG_SQLITE_COLUMN_COMPLETED_AT,
-                          ",\"completedAt\":", json);
+    tg_sqlite_append_time(db, row, TG_SQLITE_COLUMN_CREATED_AT, "createdAt",
+                          json);
+    tg_sqlite_append_time(db, row, TG_SQLITE_COLUMN_STARTED_AT, "startedAt",
+                          json);
+    tg_sqlite_append_time(db, row, TG_SQLITE_COLUMN_COMPLETED_AT, "completedAt",
+                          json);
     tg_sqlite_append_pid(json, state == TG_TASK_RUNNING ? query->pid : 0);
-    tg_sqlite_append_text(json, ",\"error\":",
+    tg_sqlite_append_text(json, "error",
                           tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_ERROR));
-    tg_sqlite_append_text(json, ",\"cwd\":",
+    tg_sqlite_append_text(json, "cwd",
                           tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_CWD));
-    tg_sqlite_append_text(json, ",\"owner\":",
+    tg_sqlite_append_text(json, "owner",
                           tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_OWNER));
     text = tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_METADATA);
-    tg_buf_append_cstr(json, ",\"metadata\":");
-    tg_buf_append_str(json, text.data != NULL ? text : TG_STR("{}"));
+    tg_json_add_raw(json, "metadata", text.data != NULL ? text : TG_STR("{}"));
 
     if (is_whole) {
-        tg_sqlite_append_text(json, ",\"result\":",
+        tg_sqlite_append_text(json, "result",
                               tg_sqlite_get_text(db, row,
                                                  TG_SQLITE_COLUMN_RESULT));
         tg_sqlite_append_text(
-            json, ",\"output\":",
+            json, "output",
             state == TG_TASK_RUNNING
                 ? query->output
                 : tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_OUTPUT));
@@ -130,8 +128,7 @@ tg_sqlite_write_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
      */
     if (query->op == TG_STORE_CLAIM) {
         text = tg_sqlite_get_text(db, row, TG_SQLITE_COLUMN_JOB);
-        tg_buf_append_cstr(json, ",\"job\":");
-        tg_buf_append_str(json, text.data != NULL ? text : TG_STR("null"));
+        tg_json_add_raw(json, "job", text.data != NULL ? text : TG_STR("null"));
     }
 
     tg_buf_append_char(json, '}');
@@ -183,8 +180,8 @@ tg_sqlite_write_ended_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                            tg_buf_t *json)
 {
     tg_sqlite_append_id(json, "{\"id\":", db->sqlite->column_int64(row, 0));
-    tg_sqlite_append_text(json, ",\"agent\":", tg_sqlite_get_text(db, row, 1));
-    tg_sqlite_append_text(json, ",\"owner\":", tg_sqlite_get_text(db, row, 2));
+    tg_sqlite_append_text(json, "agent", tg_sqlite_get_text(db, row, 1));
+    tg_sqlite_append_text(json, "owner", tg_sqlite_get_text(db, row, 2));
     tg_buf_append_char(json, '}');
 }
 
@@ -194,10 +191,9 @@ tg_sqlite_write_queued_task(tg_store_sqlite_t *db, sqlite3_stmt *row,
                             tg_buf_t *json)
 {
     tg_sqlite_append_id(json, "{\"id\":", db->sqlite->column_int64(row, 0));
-    tg_sqlite_append_text(json, ",\"prompt\":", tg_sqlite_get_text(db, row, 1));
-    tg_sqlite_append_text(json, ",\"agent\":", tg_sqlite_get_text(db, row, 2));
-    tg_buf_append_cstr(json, ",\"priority\":");
-    tg_buf_append_int(json, db->sqlite->column_int64(row, 3));
+    tg_sqlite_append_text(json, "prompt", tg_sqlite_get_text(db, row, 1));
+    tg_sqlite_append_text(json, "agent", tg_sqlite_get_text(db, row, 2));
+    tg_json_add_int(json, "priority", db->sqlite->column_int64(row, 3));
     tg_buf_append_char(json, '}');
 }
 

@@ -2,6 +2,7 @@
  * The operations of the SQLite task store, one function for each. Ids of tasks
  * begin at 0, ids of rows at 1.
  */
+#include "base/tg_json.h"
 #include "tasks/store/tg_store_sqlite.h"
 
 /*
@@ -29,7 +30,7 @@ tg_sqlite_do_open(tg_store_sqlite_t *db, tg_store_query_t *query)
                               query, tg_sqlite_write_ended_task);
 
     if (rc == TG_OK) {
-        tg_buf_append_cstr(&query->json, ",\"failed\":");
+        tg_json_begin_member(&query->json, "failed");
         rc = tg_sqlite_write_rows(
             db,
             tg_sqlite_bind(db,
@@ -414,8 +415,8 @@ tg_sqlite_do_stats(tg_store_sqlite_t *db, tg_store_query_t *query)
         total += n[state];
     }
 
-    tg_buf_append_cstr(&query->json, "{\"total\":");
-    tg_buf_append_int(&query->json, total);
+    tg_buf_append_char(&query->json, '{');
+    tg_json_add_int(&query->json, "total", total);
 
     for (state = 0; state < TG_TASK_STATES; state++) {
         tg_buf_printf(&query->json, ",\"%s\":%lld",
@@ -440,9 +441,9 @@ tg_sqlite_do_status(tg_store_sqlite_t *db, tg_store_query_t *query)
         return rc;
     }
 
-    tg_buf_append_cstr(&query->json, "{\"queued\":");
-    tg_buf_append_int(&query->json, n);
-    tg_buf_append_cstr(&query->json, ",\"tasks\":");
+    tg_buf_append_char(&query->json, '{');
+    tg_json_add_int(&query->json, "queued", n);
+    tg_json_begin_member(&query->json, "tasks");
     rc = tg_sqlite_write_rows(
         db,
         tg_sqlite_bind(db,

@@ -147,13 +147,12 @@ tg_watcher_append_file(const tg_watcher_t *watcher, tg_buf_t *json,
     /* A file name may contain any bytes. */
     tg_buf_init(&text, tg_alloc_libc());
     tg_utf8_append_lossy(&text, tg_str(name->text, name->len));
-    tg_buf_append_cstr(json, "\"path\":");
-    tg_json_write_string(json, tg_buf_view(&text));
+    tg_json_add_string(json, "path", tg_buf_view(&text));
     file_event = tg_watcher_get_file_event(watcher, name);
-    tg_buf_printf(json, ",\"event\":\"%s\"",
-                  file_event == TG_FILE_CREATE   ? "create"
-                  : file_event == TG_FILE_CHANGE ? "change"
-                                                 : "delete");
+    tg_json_add_cstr(json, "event",
+                     file_event == TG_FILE_CREATE   ? "create"
+                     : file_event == TG_FILE_CHANGE ? "change"
+                                                    : "delete");
     json->failed |= tg_buf_has_failed(&text);
     tg_buf_deinit(&text);
 }
@@ -172,8 +171,7 @@ tg_watcher_write_payload(const tg_watcher_t *watcher, tg_buf_t *json,
         tg_buf_append_char(json, ',');
     }
 
-    tg_buf_append_cstr(json, "\"count\":");
-    tg_buf_append_uint(json, n);
+    tg_json_add_uint(json, "count", n);
     tg_buf_append_cstr(json, ",\"files\":[");
 
     for (i = 0; i < n && i < TG_WATCHER_NAMED_MAX; i++) {

@@ -45,11 +45,10 @@ tg_webhook_write_body(tg_firing_t *firing, tg_str_t event)
     tg_json_write_string(body, tg_buf_view(&firing->rule));
 
     if (firing->text.len != 0) {
-        tg_buf_append_cstr(body, ",\"message\":");
-        tg_json_write_string(body, tg_buf_view(&firing->text));
+        tg_json_add_string(body, "message", tg_buf_view(&firing->text));
     }
 
-    tg_buf_append_cstr(body, ",\"event\":");
+    tg_json_begin_member(body, "event");
     tg_json_write_compact(body, event);
     tg_buf_append_char(body, '}');
 }
