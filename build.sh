@@ -77,7 +77,7 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
   soak [SECONDS]
                mixed traffic with reloads and kills, 600 seconds of it; says
                whether every request was accounted for and nothing has grown
-  lint         check layering, formatting, source lists and scripts
+  lint         check layering, formatting and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
                module to MODULES_DIR (PREFIX/lib/nginx/modules), libtoolgate
                to PREFIX/lib, the headers to PREFIX/include
@@ -93,7 +93,6 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                add the inputs that fuzzing found interesting to the corpora
                in t/fuzz, as few as reach the same code
   format       apply .clang-format to the C sources
-  sources      write the source lists in `config` anew from the folders
 
 environment, or NAME=VALUE behind the command:
   DESTDIR, PREFIX, MODULES_DIR  where `install` puts things
@@ -300,7 +299,7 @@ esac
 
 case $command in
 deps | build | run | test | soak | bench | fuzz | fuzz-merge | lint | format \
-    | sources | install | structure | clean)
+    | install | structure | clean)
     [ $# -le "$most" ] || refuse "$command does not take ${*:most + 1:1}"
     ;;
 esac
@@ -336,7 +335,6 @@ fuzz) fuzz "$@" ;;
 fuzz-merge) fuzz_merge "$@" ;;
 lint) lint ;;
 format) format ;;
-sources) perl t/lint/sources.pl --write ;;
 install) install_all ;;
 structure) structure "$@" ;;
 clean) clean ;;

@@ -117,6 +117,9 @@ configure_module() {
         say "$CC ${CFLAGS:-} ${LDFLAGS:-} $(module_cc_opt) $ld"
         ! has_msgpack || say msgpack
         cat config module/build/hardening.sh module/build/call.ld
+        # The makefile that configure writes lists these.
+        eval "$(grep '^TOOLGATE_FOLDERS=' config)"
+        (cd module && find $TOOLGATE_FOLDERS -name '*.c' | sort)
     )
     if [ -e "$stamp" ] && [ "$want" = "$(cat "$stamp")" ]; then
         return
@@ -159,7 +162,7 @@ build_module() {
     undefined=$(nm -D --undefined-only "$BUILD/nginx/objs/$so" \
         | awk '$2 ~ /^tg_/ || $2 ~ /toolgate/ { print "    " $2 }')
     [ -z "$undefined" ] || die "the module misses these functions" \
-        "(is a file missing in config? ./build.sh sources):"$'\n'"$undefined"
+        "(is a folder missing in config?):"$'\n'"$undefined"
     cmp -s "$BUILD/nginx/objs/$so" "$BUILD/$so" \
         || install -m 644 "$BUILD/nginx/objs/$so" "$BUILD/$so"
 }

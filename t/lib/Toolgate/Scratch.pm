@@ -45,10 +45,9 @@ sub build {
     my ($class, $dir, @names) = @_;
     my $option = ref $names[-1] ? pop @names : {};
     my $top = "$dir/scratch";
-    mkdir $_ or croak "$_: $!" for $top, "$top/t";
+    mkdir $top or croak "$top: $!";
     my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
     system(@copy) == 0 or croak "@copy failed";
-    system('cp', '-r', "$TOP/t/lint", "$top/t") == 0 or croak 'cp failed';
     _add($top, $_) for @names;
     $option->{edit}->($top) if $option->{edit};
 
@@ -61,7 +60,7 @@ sub build {
                 TOOLGATE_MSGPACK => 'no',
             },
         },
-        'sh', '-c', './build.sh sources 2>&1 && ./build.sh build module 2>&1');
+        'sh', '-c', './build.sh build module 2>&1');
     croak "the build failed:\n$out" if $status != 0;
     return "$top/build/ngx_stream_toolgate_module.so";
 }
