@@ -408,6 +408,35 @@ is join(' ', grep { !$is_reached{$_} } @files), '', 'every page is reached';
     is join("\n", @cites), '', 'every page that is cited is here';
 }
 
+# architecture.md cites files that are there, and has the directions of lint.
+{
+    my $page = 'docs/architecture.md';
+    my @files = $text{$page} =~ m{`(\w+/[\w/]+\.[ch])`}g;
+    cmp_ok @files, '>', 20, "$page cites files";
+    my @gone = grep {
+        my $file = $_;
+        !/NAME/ && !grep { -e "$top/$_/$file" } qw(. module module/nginx);
+    } @files;
+    is "@gone", '', 'which are there';
+    my %direction = slurp("$top/t/lint/check.pl")
+        =~ m{^ +'((?:nginx|runner|tasks)/\w+)' +=> \[(?:qw\()?(.*?)\)?\]}mg;
+    my %shown;
+    for my $folder (qw(nginx runner tasks)) {
+        my ($table) = $text{$page}
+            =~ /^The folders of `$folder\/`[^\n]*:\n\n(.*?)\n\n/ms;
+        my %row = $table =~ m{^\| `(\w+)/` \| [^|]* \| ?([^|]*?) ?\|}mg;
+        $shown{"$folder/$_"} = $row{$_} =~ tr/,//dr for keys %row;
+    }
+    is_deeply \%shown, \%direction, 'and has the directions of folders';
+}
+
+# versions.md has the numbers of the sources.
+my @numbers = $text{'docs/versions.md'} =~ /^\| [^|]+ \| (\d+) \| `(\w+)`/mg;
+cmp_ok @numbers, '>=', 10, 'versions.md has numbers';
+while (my ($number, $name) = splice @numbers, 0, 2) {
+    is $defined{$name}, $number, "$name is $number";
+}
+
 # Each claim of security.md names tests by their numbers.
 my %test = map { m{/(\d{3})-} ? ($1 => 1) : () } glob "$top/t/integration/*.t";
 my @claims = map { /\d{3}/g }
