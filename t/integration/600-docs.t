@@ -214,7 +214,7 @@ my %entry = map { $_->[1] => 1 } @entries;
 cmp_ok @commands, '>', 10, 'directives are found in the sources';
 is_same [ keys %entry ], \@commands, 'each directive has its entry';
 
-my @rows_expected;
+my (@rows_expected, %default);
 for (@entries) {
     my ($page, $name, $section) = @$_;
     my ($head, @rest) = blocks($section);
@@ -227,13 +227,19 @@ for (@entries) {
         "$name: begins with what it does";
     my ($context) = $head->[2] =~ /^Context:  (.*)\n\z/ms;
     push @rows_expected, join ' ', "$page#$name", split ' ', $context;
+    $default{"$page#$name"} = $1 eq 'none' ? $1 : "`$2`"
+        if $head->[2] =~ /^Default:  (none|$name ([^\n]*);)\nContext/m;
 }
+cmp_ok scalar keys %default, '>', 100, 'defaults of one line';
 my @index = $text{'docs/directives.md'} =~ /^## All directives\n(.*)/ms;
 @index = $index[0] =~ /^\| (.*\]\(.*) \|$/mg;
 is_same [ map {
         my ($name, $does, $default, $context) = split / \| /;
         like $does, qr/^[A-Z][a-z]+s /, "$name: what it does";
-        $name =~ /\]\((.*)\)/ ? "docs/$1 $context" : $name;
+        my ($link) = $name =~ /\]\((.*)\)/;
+        is $default, $default{"docs/$link"}, "$name: its default"
+            if $default{"docs/$link"};
+        "docs/$link $context";
     } @index ], \@rows_expected, 'and its row in the index';
 
 my @variables = map { /_$/ ? "${_}NAME" : $_ }
