@@ -1,8 +1,8 @@
 /*
- * A worker that comes late, for tests: preloaded into NGINX, it asks whether a
- * session may go into the pair of sockets between the workers, makes the file
- * that TG_BETWEEN names, and hears nothing until somebody takes that away.  By
- * then the one that was to take the session may have left.
+ * Delays a worker that receives sessions. When the preloaded worker asks
+ * whether a session may be sent into the socket pair between workers, this
+ * library creates the file that TG_BETWEEN names and blocks until a test
+ * removes it. By then the receiving worker may have exited.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const char *tg_between_path; /* a worker forgets its environment */
+static const char *tg_between_path; /* a worker clears its environment */
 
 __attribute__((constructor)) static void
 tg_between_init(void)
@@ -56,7 +56,7 @@ poll(struct pollfd *fds, nfds_t n, int timeout)
 
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
 
-/* What poll() is where the room of its fds is known. */
+/* poll() calls this where the size of its fds is known. */
 int
 __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 {

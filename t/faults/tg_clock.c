@@ -1,7 +1,6 @@
 /*
- * Another time of day, for tests: preloaded into a program, it adds the
- * seconds that a file holds to the clock that people read.  What only counts
- * the time that passes is left alone.
+ * Changes the time of day: preloaded into a program, it adds the seconds in a
+ * file to the wall clock. The monotonic clock is unchanged.
  *
  * TG_CLOCK names the file, an int64_t, which the test writes to meanwhile.
  */

@@ -1,10 +1,9 @@
 /*
- * Faults on demand, for tests: preloaded into a program, it lets allocations
- * and system calls fail as a file says that the test writes to meanwhile.
+ * Injects faults: preloaded into a program, it makes allocations and system
+ * calls fail as a file says that the test writes to meanwhile.
  *
- * TG_FAULTS names the file, which holds a tg_faults_t; only the process in
- * its `pid` is concerned.  All numbers of calls count down, so that `1` is
- * the next one and 0 none.
+ * TG_FAULTS names the file, which holds a tg_faults_t; only the process in its
+ * `pid` is affected. Call numbers count down: 1 is the next call, 0 is none.
  */
 #include "tg_faults.h"
 
@@ -23,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Descriptors whose registration at epoll is remembered. */
+/* Descriptors whose registration with epoll is remembered. */
 #define TG_FAULTS_FDS 1024
-/* What is allocated while the next malloc is still being looked for. */
+/* Bytes that may be allocated before dlsym() has found malloc(). */
 #define TG_FAULTS_EARLY 4096
 
 typedef struct {
@@ -71,7 +70,7 @@ tg_is_concerned(void)
     return tg_faults != NULL && tg_faults->pid == getpid();
 }
 
-/* Is this the call that shall fail, or one of those behind it? */
+/* Says whether this call fails: the chosen one or one that follows it. */
 static int
 tg_is_due(volatile int32_t *call, volatile int32_t *count)
 {
@@ -124,10 +123,10 @@ tg_fails(int kind)
 
 static char tg_early[TG_FAULTS_EARLY];
 static size_t tg_early_used;
-/* dlsym() is declared not to call back into here, and it does. */
+/* dlsym() is not declared to call back into this file, but it does. */
 static volatile int tg_is_looking;
 
-/* dlsym() may allocate. */
+/* Allocates memory for dlsym(). */
 static void *
 tg_early_alloc(size_t size)
 {
@@ -287,7 +286,7 @@ free(void *p)
     }
 
     if (next == NULL) {
-        /* dlsym() frees the text of an error of before. */
+        /* dlsym() frees the text of an earlier error. */
         if (tg_is_looking) {
             return;
         }
@@ -323,8 +322,9 @@ epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 }
 
 /*
- * The kernel tells of a socket that could not do all at once when it can do
- * more.  Of one that could, and was kept from it here, it tells when asked.
+ * The kernel reports a socket as ready again only if the last call found it
+ * full or empty. A call that this file cut short did not, so epoll must be
+ * asked to report the socket again.
  */
 static void
 tg_remind(int fd)
@@ -362,7 +362,7 @@ tg_is_again(int fd)
     return 1;
 }
 
-/* How much of size this call may move. */
+/* Returns how many of `size` bytes this call may move. */
 static size_t
 tg_part(int is_send, size_t size)
 {
@@ -377,7 +377,9 @@ tg_part(int is_send, size_t size)
     return max != 0 && size > max ? max : size;
 }
 
-/* Turns are as long as a test wants them to be, however slow the machine. */
+/*
+ * A test decides how long a loop iteration takes, however slow the machine is.
+ */
 int
 clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -495,7 +497,7 @@ posix_spawn(pid_t *pid, const char *path,
                : next(pid, path, actions, attr, argv, envp);
 }
 
-/* --- what is only counted --- */
+/* --- calls that are only counted --- */
 
 static void
 tg_other(void)
@@ -537,7 +539,10 @@ ioctl(int fd, unsigned long request, ...)
     return next(fd, request, arg);
 }
 
-/* Sessions go between workers by one; NGINX's channel is of another kind. */
+/*
+ * Sessions move between workers over such a pair; NGINX's channel has another
+ * type.
+ */
 static int
 tg_is_pair(int fd)
 {

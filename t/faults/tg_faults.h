@@ -1,6 +1,6 @@
 /*
- * The file over which a test says what is to fail, and learns what did: the
- * test writes one, t/lib/Toolgate/Faults.pm, and tg_faults.c maps it.
+ * The file through which a test asks for faults and reads their counts.
+ * t/lib/Toolgate/Faults.pm writes it, and tg_faults.c maps it.
  */
 #ifndef TG_FAULTS_H
 #define TG_FAULTS_H
@@ -24,20 +24,20 @@ enum {
 /* As t/lib/Toolgate/Faults.pm packs it. */
 typedef struct {
     int32_t pid;
-    int32_t alloc;    /* this allocation fails */
-    int32_t allocs;   /* and so many behind it */
-    int32_t failed;   /* how many did, of all kinds */
+    int32_t alloc;    /* number of the allocation that fails */
+    int32_t allocs;   /* how many after it fail too */
+    int32_t failed;   /* failed calls of all kinds */
     int32_t live;     /* allocations that were not freed */
-    int32_t recv_max; /* bytes of one call; 0: as many as there are */
+    int32_t recv_max; /* most bytes per call; 0: no limit */
     int32_t send_max;
-    int32_t again;    /* each so many-th recv and send says EAGAIN */
-    int32_t again_at; /* where it is */
-    int32_t call[TG_FAULT_KINDS];  /* this call fails */
-    int32_t count[TG_FAULT_KINDS]; /* and so many behind it */
+    int32_t again;    /* every N-th recv and send fails with EAGAIN */
+    int32_t again_at; /* calls since the last of these */
+    int32_t call[TG_FAULT_KINDS];  /* number of the call that fails */
+    int32_t count[TG_FAULT_KINDS]; /* how many after it fail too */
     int32_t error[TG_FAULT_KINDS]; /* with this errno */
-    int32_t allocs_made;           /* what was called, failing or not */
+    int32_t allocs_made;           /* calls made, failed or not */
     int32_t made[TG_FAULT_KINDS];
-    int32_t others_made; /* system calls that no call of a tool needs */
+    int32_t others_made; /* system calls that no tool call needs */
     int32_t still;       /* the monotonic clock stands still */
 } tg_faults_t;
 

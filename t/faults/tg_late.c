@@ -1,8 +1,8 @@
 /*
- * Nobody is in time, for tests: preloaded into all that takes part, it sleeps
- * before one of TG_LATE system calls (12) by which processes meet, for up to
- * 4 ms, and now and then for ten times as much.  What comes out of that is what
- * came of luck before.
+ * Delays processes: preloaded into all of a test's processes, it sleeps up to
+ * 4 ms before one in TG_LATE (12) of the system calls through which they
+ * communicate, and sometimes ten times as long. A test that passes only by
+ * lucky timing then fails.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define TG_LATE_NS 4000000L
-#define TG_LATE_LONG 40 /* one in so many sleeps */
+#define TG_LATE_LONG 40 /* one in this many sleeps is long */
 
 static unsigned tg_late_rate = 12;
 
@@ -37,7 +37,7 @@ tg_late_next(void)
     static __thread unsigned state;
     struct timespec now;
 
-    /* Each process and thread its own, also after fork(). */
+    /* The seed differs in each process and thread, also after fork(). */
     if (state == 0) {
         (void) clock_gettime(CLOCK_MONOTONIC, &now);
         state = (unsigned) now.tv_nsec ^ (unsigned) getpid() << 12;

@@ -1,7 +1,7 @@
 /*
- * Says what a program makes in the moment that it is there, before the
- * program does anything more: preloaded into it, a line for each to the file
- * that TG_MODES names.
+ * Logs the modes of files when they are created, before the program can change
+ * them: preloaded into a program, it appends a line per file to the file that
+ * TG_MODES names.
  *
  *     socket MODE PATH
  *     file MODE PATH
@@ -79,7 +79,7 @@ tg_modes_open(const char *name, const char *path, int flags, mode_t mode)
     return fd;
 }
 
-/* The two names of it, whose mode is there with O_CREAT only. */
+/* Defines both variants of open(); `mode` exists only with O_CREAT. */
 #define TG_MODES_OPEN(name)                                                    \
     int name(const char *path, int flags, ...)                                 \
     {                                                                          \

@@ -1,8 +1,8 @@
 /*
- * A folder that hears of its own move late, for tests: preloaded into a
- * program, what reads of inotify finds, behind the first look at a folder of
- * the name that TG_MOVED holds, that it was moved.  The kernel says so after it
- * has told of the folder's coming; who is quick watches it by then.
+ * Delays the news that a watched folder was moved: preloaded into a program,
+ * it adds the event to what read() returns from inotify, after the program
+ * first looked at a folder with the name in TG_MOVED. The kernel reports the
+ * move after the creation of the folder; a fast program watches it by then.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-static const char *tg_moved_name; /* the program forgets its environment */
+static const char *tg_moved_name; /* the program clears its environment */
 static int tg_moved_fd = -1;
-static int tg_moved_wd = -1; /* -1: it was said, or there is nothing to say */
+static int tg_moved_wd = -1; /* -1: reported already, or nothing to report */
 
 __attribute__((constructor)) static void
 tg_moved_init(void)
@@ -73,7 +73,7 @@ read(int fd, void *room, size_t size)
     return sizeof(event);
 }
 
-/* What read() is where its room is known. */
+/* read() calls this where the size of its buffer is known. */
 ssize_t
 __read_chk(int fd, void *room, size_t size, size_t room_size)
 {

@@ -1,7 +1,6 @@
 /*
- * Somebody who is quick, for tests: preloaded into NGINX, behind the making of
- * a folder of the name "swapped" the paths that TG_SWAP_ONE and TG_SWAP_TWO
- * hold change their places, before the program does anything more.
+ * Attacks a new folder: preloaded into NGINX, it swaps the paths TG_SWAP_ONE
+ * and TG_SWAP_TWO right after a folder named "swapped" was created.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@ side_of(const tg_uv_conn_t *conn)
                                              : &side_world.parent;
 }
 
-/* --- the ends of connections, instead of tg_uv_conn_io.c --- */
+/* --- connection endpoints, instead of tg_uv_conn_io.c --- */
 
 int
 tg_uv_io_init_pipe(tg_uv_conn_t *conn, tg_uv_io_t *end)
@@ -91,7 +91,7 @@ tg_uv_conn_try_write(tg_uv_conn_t *conn, const char *data, size_t len)
     return (ssize_t) n;
 }
 
-/* --- what is wrapped --- */
+/* --- wrapped functions --- */
 
 int __wrap_uv_run(uv_loop_t *loop, uv_run_mode mode);
 int __real_uv_run(uv_loop_t *loop, uv_run_mode mode);
@@ -125,7 +125,7 @@ __wrap_tg_bridge_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
     __real_tg_bridge_parent_init(bridge, ops);
 }
 
-/* Time passes when a timer is said to have come to its end. */
+/* Time passes only when the fuzzer lets a timer expire. */
 int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
@@ -147,7 +147,7 @@ __wrap_uv_now(const uv_loop_t *loop)
     return side_world.now;
 }
 
-/* The schema file of ipc. */
+/* Stands in for the schema file of ipc. */
 tg_catalog_t *
 __wrap_tg_bridge_schema_file_load(const char *path, char *why, size_t size)
 {
@@ -183,7 +183,7 @@ __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout)
     return side_world.readable;
 }
 
-/* Handles are closed by the real loop, which has nothing to wait for. */
+/* The real loop closes handles; it has nothing to wait for. */
 static void
 side_loop(void)
 {
@@ -254,7 +254,7 @@ tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body)
     tg_buf_deinit(&text);
 }
 
-/* --- what comes from outside --- */
+/* --- events from outside --- */
 
 int
 side_is_over(void)

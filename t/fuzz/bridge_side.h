@@ -1,8 +1,8 @@
 /*
- * A whole bridge without a process, a socket or time: its loop does nothing
- * but end it, and what would come from outside is done by the functions
- * below.  Connections are those of module/transport, on ends that move bytes to and
- * from buffers, in pieces that a seed has it.
+ * A whole bridge without a process, a socket or time. Its loop only ends it;
+ * the functions below do what would come from outside. Its connections are
+ * those of module/transport, on endpoints that move bytes to and from buffers
+ * in pieces whose sizes follow a seed.
  */
 #ifndef FUZZ_BRIDGE_SIDE_H
 #define FUZZ_BRIDGE_SIDE_H
@@ -11,27 +11,27 @@
 
 #include "bridge/tg_bridge.h"
 
-/* The timers: the bridge's own, and that of its parent's client. */
+/* The timers: the bridge's own, and its parent client's. */
 #define SIDE_TIMER_RETRY TG_BRIDGE_TIMER_COUNT
 #define SIDE_TIMERS (TG_BRIDGE_TIMER_COUNT + 1)
 
 typedef struct {
     tg_uv_conn_t *conn;
-    tg_buf_t sent; /* what the bridge wrote and nobody took */
+    tg_buf_t sent; /* bytes that the bridge wrote and the test has not taken */
     int is_reading;
-    int is_writing; /* a write is under way */
-    int is_closed;  /* its last callback is due */
+    int is_writing; /* a write is pending */
+    int is_closed;  /* its last callback is pending */
 } side_t;
 
 typedef struct {
     tg_bridge_t *bridge;
     side_t agent;
     side_t parent;
-    uv_connect_t *connect; /* under way */
+    uv_connect_t *connect; /* pending */
     uv_connect_cb connected;
-    uint32_t seed; /* of how writes are cut; 0: not at all */
-    int readable;  /* what poll() says of stdin */
-    uint64_t now;  /* of the loop */
+    uint32_t seed; /* decides how writes are cut; 0: not at all */
+    int readable;  /* the result of poll() for stdin */
+    uint64_t now;  /* time of the loop */
     uint64_t waits[SIDE_TIMERS];
     void (*script)(void *ctx);
     void *ctx;
@@ -40,26 +40,26 @@ typedef struct {
 extern side_world_t side_world;
 
 /*
- * Runs a bridge: script(ctx) is its loop.  Afterwards it is ended, if it was
- * not, and everything is freed.
+ * Runs a bridge with script(ctx) as its loop, then ends the bridge if it still
+ * runs and frees everything.
  */
 void side_run(const tg_bridge_options_t *options, uint32_t seed,
               void (*script)(void *ctx), void *ctx);
 
-/* Has it come to its end? */
+/* Returns 1 after the bridge has ended. */
 int side_is_over(void);
 
-/* What the loop would do now: prepare, writes, last callbacks. */
+/* Runs one loop iteration: prepare callbacks, writes, last callbacks. */
 void side_turn(void);
 
-/* Bytes or a libuv error for one that reads; 0 when it does not. */
+/* Passes bytes or a libuv error to a reader; returns 0 when there is none. */
 int side_read(side_t *side, tg_str_t bytes);
 int side_read_error(side_t *side, int err);
 
-/* A connect ends with this: 0 when there is none. */
+/* Completes a connect with `err`; returns 0 when none is pending. */
 int side_connect(int err);
 
-/* A timer that runs comes to its end; 0 when it does not run. */
+/* Lets a timer expire; returns 0 when it does not run. */
 int side_fire(unsigned number);
 
 #endif

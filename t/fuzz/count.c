@@ -1,13 +1,13 @@
 /*
- * "Each request that expects a reply gets exactly one", seen from outside.
+ * Checks from outside that each request that expects a reply gets exactly one.
  */
 #include "host.h"
 
 #include "base/tg_number.h"
 
 /*
- * The raw id of what is to be answered, with a result or as a mistake; data
- * NULL for what is no request, or has no id that could be told.
+ * Returns the raw id of a request that must get a result or an error; data is
+ * NULL for other messages and for ids that cannot be returned.
  */
 static tg_str_t
 count_request(tg_dialect_t dialect, const tg_message_t *message)
@@ -37,7 +37,7 @@ count_request(tg_dialect_t dialect, const tg_message_t *message)
                : message->id;
 }
 
-/* MCP refuses it, and then without its id. */
+/* MCP refuses such an id, and replies without it. */
 static int
 count_is_fraction(tg_str_t id)
 {
@@ -48,7 +48,7 @@ count_is_fraction(tg_str_t id)
                || !tg_number_is_integer(&number));
 }
 
-/* Can it leave another request without an answer? */
+/* Says whether the message can leave another request without a reply. */
 static int
 count_is_cancel(const tg_message_t *message)
 {
@@ -59,7 +59,7 @@ count_is_cancel(const tg_message_t *message)
                                     TG_STR("$/cancelRequest")));
 }
 
-/* Does it end the conversation? */
+/* Says whether the message ends the conversation. */
 static int
 count_is_end(tg_dialect_t dialect, const tg_message_t *message)
 {
@@ -78,10 +78,10 @@ count_is_reply(const tg_message_t *message, tg_str_t id)
 
 typedef struct {
     tg_dialect_t dialect;
-    size_t limit; /* of lines that are sent */
+    size_t limit; /* longest line that is accepted */
     tg_str_t id;
     unsigned n;          /* requests or replies with this id */
-    unsigned in_batches; /* of them */
+    unsigned in_batches; /* those of them in batches */
     unsigned ncancels;
     int is_ended;
 } count_t;
@@ -147,7 +147,7 @@ count_lines(count_t *count, tg_str_t text, int is_sent)
         FUZZ(is_sent || rc == TG_OK);
 
         if (rc == TG_OK && message.type == TG_JSON_ARRAY) {
-            /* To relay it is a malformed frame. */
+            /* An array is a malformed frame in relay. */
             if (count->dialect != TG_DIALECT_RELAY) {
                 count_batch(count, message.text, is_sent);
             }
@@ -160,7 +160,7 @@ count_lines(count_t *count, tg_str_t text, int is_sent)
     FUZZ(is_sent || text.len == 0);
 }
 
-/* All of one id. */
+/* Compares the requests and replies with one id. */
 static void
 count_id(tg_dialect_t dialect, size_t limit, tg_str_t id, tg_str_t sent,
          tg_str_t received, int is_lenient)
@@ -185,7 +185,10 @@ count_id(tg_dialect_t dialect, size_t limit, tg_str_t id, tg_str_t sent,
     }
 }
 
-/* Frames of ipc up to the one that ends it, by its size or as no JSON. */
+/*
+ * Counts ipc frames up to the one that ends the connection because it is too
+ * large or not JSON.
+ */
 static size_t
 count_frames(tg_str_t text, int is_sent)
 {
@@ -235,7 +238,10 @@ count_ids(tg_dialect_t dialect, size_t limit, tg_str_t sent, tg_str_t received,
     in.end = tg_str_end(sent);
     step = 1 + sent.len / 1000;
 
-    /* Some of many: each is a pass over everything. */
+    /*
+     * Checks only some of many ids, as each one takes a pass over all
+     * messages.
+     */
     for (n = 0; in.pos != in.end && n < 10 * step; n++) {
         if (tg_message_parse(&message, fuzz_until_newline(&in)) != TG_OK
             || n % step != 0)
@@ -250,7 +256,7 @@ count_ids(tg_dialect_t dialect, size_t limit, tg_str_t sent, tg_str_t received,
         }
     }
 
-    /* Nobody is answered who did not ask. */
+    /* No reply may have an id that was never sent. */
     count_id(dialect, limit, TG_STR("0.25"), sent, received, 1);
 }
 

@@ -1,6 +1,6 @@
 /*
- * The JSON reader against a second one, which knows nothing but RFC 8259 and
- * RFC 3629 and takes its time; and what is made of values that are valid.
+ * Compares the JSON reader with a second, slow one that follows only RFC 8259
+ * and RFC 3629, and checks the transformations of valid values.
  *
  * Input: a text.
  */
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* More than blocks need. */
+/* Longer than any block. */
 #define JSON_PAD 160
 
 /* --- valid values --- */
@@ -93,14 +93,14 @@ json_object(tg_str_t object)
         tg_buf_init(&text, tg_alloc_libc());
         tg_json_append_unescaped(&text, key);
         FUZZ(tg_json_get_member(object, tg_buf_view(&text), &found) == TG_OK);
-        /* The last of equal ones. */
+        /* Of equal keys, the last one counts. */
         FUZZ(found.data >= value.data);
         tg_buf_deinit(&text);
         json_string(key);
     }
 }
 
-/* Every value of a valid text, by the cursor. */
+/* Visits every value of a valid text with the cursor. */
 static void
 json_walk(tg_json_cursor_t *json)
 {
@@ -174,7 +174,7 @@ json_valid(tg_str_t text)
     tg_buf_deinit(&again);
 }
 
-/* All ways to pass blocks say the same, and of a good text the right. */
+/* All ways to skip blocks agree, and accept a valid text. */
 static void
 json_ways(tg_str_t text, int rc)
 {
@@ -206,7 +206,7 @@ json_ways(tg_str_t text, int rc)
                 == TG_OK);
 }
 
-/* What each way leaves out of a valid text is what may go. */
+/* Each way to compact a valid text drops only what may be dropped. */
 static void
 json_compact(tg_str_t text)
 {
@@ -237,7 +237,9 @@ json_compact(tg_str_t text)
     free(room);
 }
 
-/* White space behind it makes the shortest text long enough for blocks. */
+/*
+ * White space at the end makes even the shortest text long enough for blocks.
+ */
 static void
 json_blocks(tg_str_t text, int rc, const char *why)
 {
@@ -251,7 +253,7 @@ json_blocks(tg_str_t text, int rc, const char *why)
     memset(room + text.len, '\n', JSON_PAD);
     padded = tg_str(room, text.len + JSON_PAD);
 
-    /* Where the text ends too early, what is missing has another name. */
+    /* A text that ends too early gets another error code when it is padded. */
     FUZZ(tg_json_validate(padded, &other) == rc);
     FUZZ(rc != TG_LIMIT || other == why);
     json_ways(padded, rc);

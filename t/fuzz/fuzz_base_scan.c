@@ -1,8 +1,8 @@
 /*
- * The ways to scan a text: whatever the machine has, all say what a look at
- * one byte after the other says, wherever the text stands in memory.
+ * Checks the ways to scan a text: each implementation that the machine
+ * supports agrees with a byte-by-byte scan at every alignment.
  *
- * Input: what goes before the text, how often a part of it comes; the text.
+ * Input: number of bytes before the text, number of repetitions; the text.
  */
 #include "help.h"
 
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Bytes in front of the text: every alignment of the widest step. */
+/* Bytes before the text: every alignment of the widest step. */
 #define SCAN_FRONT 64
 #define SCAN_REPEAT 150
 
@@ -76,7 +76,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     repeat = fuzz_byte(&in) % SCAN_REPEAT;
     text = fuzz_rest(&in);
 
-    /* The first character many times: long runs of what may be passed. */
+    /* Repeats the first character: long runs that may be skipped. */
     tg_buf_init(&all, tg_alloc_libc());
 
     for (at = 0; at < front; at++) {

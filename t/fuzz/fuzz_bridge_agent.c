@@ -1,17 +1,17 @@
 /*
- * The bridge from the agent's side, in front of a parent that does what its
- * contract says: whatever the agent writes, each request is answered once.
+ * Fuzzes the bridge from the agent's side, with a parent that follows its
+ * contract: whatever the agent writes, each request gets one reply.
  *
- * Input: the parent's dialect, how writes are cut; then lines for the agent
- * to write, or what happens:
+ * Input: the parent's dialect, how writes are cut; then lines that the agent
+ * writes, or commands:
  *
- *   !p      all goes where it should
- *   !c !f   a connect ends, well or not
- *   !x      the parent goes
+ *   !p      all pending bytes are delivered
+ *   !c !f   a connect succeeds, fails
+ *   !x      the parent closes the connection
  *   !l      the parent's list changes
- *   !e      the agent goes
- *   !tN     timer N comes to its end
- *   !r...   the rest of the line, without its end
+ *   !e      the agent exits
+ *   !tN     timer N expires
+ *   !r...   the rest of the line, without a newline
  */
 #include "bridge_side.h"
 #include "host.h"
@@ -23,8 +23,8 @@ typedef struct {
     tg_dialect_t dialect;
     host_t parent;
     int has_parent;
-    tg_buf_t agent; /* what it wrote */
-    int is_ended;   /* it has gone */
+    tg_buf_t agent; /* bytes that the agent wrote */
+    int is_ended;   /* the agent has exited */
 } scene_t;
 
 static int
@@ -34,7 +34,7 @@ scene_open(scene_t *scene)
         return 0;
     }
 
-    /* The bridge left the one before by itself. */
+    /* The bridge closed the previous connection itself. */
     if (scene->has_parent) {
         host_deinit(&scene->parent);
     }
@@ -55,7 +55,7 @@ scene_close(scene_t *scene)
     }
 }
 
-/* The agent's bytes go as far as they are taken. */
+/* Writes the agent's bytes as far as the bridge reads them. */
 static int
 scene_write(tg_str_t bytes)
 {
@@ -74,7 +74,7 @@ scene_write(tg_str_t bytes)
     return 1;
 }
 
-/* Bytes between the two that are there now; was there anything? */
+/* Moves the pending bytes between both sides; returns 1 if there were any. */
 static int
 scene_pass(scene_t *scene)
 {
@@ -118,7 +118,7 @@ scene_pass(scene_t *scene)
     return did;
 }
 
-/* As far as it goes, with every call ended. */
+/* Moves bytes until none are left, and completes every call. */
 static void
 scene_pump(scene_t *scene)
 {

@@ -1,15 +1,16 @@
 /*
- * The bridge from the parent's side: whatever the parent sends, each of the
- * agent's requests is answered once, when the parent has gone at the latest.
+ * Fuzzes the bridge from the parent's side: whatever the parent sends, each
+ * request of the agent gets one reply, at the latest when the parent has
+ * closed its connection.
  *
- * Input: the dialect, how writes are cut; then lines for the parent to send
- * (messages in ipc), or what happens:
+ * Input: the dialect, how writes are cut; then lines that the parent sends
+ * (messages in ipc), or commands:
  *
- *   !c !f   a connect ends, well or not
- *   !x !X   the parent goes, with or without an error
+ *   !c !f   a connect succeeds, fails
+ *   !x !X   the parent closes the connection, without or with an error
  *   !a...   the agent writes the rest of the line
- *   !q      the agent asks for the list and calls a tool
- *   !tN     timer N comes to its end
+ *   !q      the agent requests the list and calls a tool
+ *   !tN     timer N expires
  *   !r...   the rest of the line, as it is
  */
 #include "bridge_side.h"
@@ -20,7 +21,7 @@
 typedef struct {
     fuzz_in_t in;
     tg_dialect_t dialect;
-    tg_buf_t agent; /* what it wrote */
+    tg_buf_t agent; /* bytes that the agent wrote */
     unsigned last_id;
 } scene_t;
 
@@ -138,7 +139,7 @@ scene_act(scene_t *scene, tg_str_t line)
     }
 }
 
-/* The parent is gone for good, and time passes. */
+/* Closes the parent for good and lets time pass. */
 static void
 scene_end(void)
 {

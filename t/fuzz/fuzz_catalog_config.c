@@ -1,9 +1,9 @@
 /*
- * What NGINX's config says in JSON: the same calls as when it is loaded, and
- * whatever is accepted makes a list of tools that is valid.
+ * Checks JSON in nginx.conf with the calls that the module makes when it loads
+ * a config: whatever is accepted makes a valid list of tools.
  *
- * Input: output mode and kind; name, annotations, input schema, output
- * schema, each on a line; what a handler of that tool puts out.
+ * Input: output mode and type; name, annotations, input schema, output schema,
+ * each on a line; the output of that tool's handler.
  */
 #include "help.h"
 
@@ -28,7 +28,7 @@ config_remark(void *ctx, tg_str_t remark)
     FUZZ_LINE(remark);
 }
 
-/* As ngx_tg_conf_parse_json(): compact, or a mistake. */
+/* Works like ngx_tg_conf_parse_json(): returns compact JSON or an error. */
 static int
 config_json(config_t *config, tg_str_t raw, tg_str_t *json)
 {
@@ -79,7 +79,7 @@ config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
     return schema != NULL ? TG_OK : TG_INVALID;
 }
 
-/* Empty lines are directives that are not there. */
+/* An empty line stands for a directive that is not set. */
 static int
 config_read(config_t *config, fuzz_in_t *in)
 {
@@ -121,7 +121,7 @@ config_read(config_t *config, fuzz_in_t *in)
                          : TG_OK;
 }
 
-/* A catalogue with nothing else in it lists it, and finds it. */
+/* A catalog with only this tool lists it and finds it. */
 static void
 config_list(config_t *config)
 {
@@ -164,7 +164,7 @@ config_list(config_t *config)
     tg_catalog_unref(catalog);
 }
 
-/* What another process says of an outcome is the same one. */
+/* An outcome that another process reports is equal to the original. */
 static void
 config_output(const config_t *config, tg_str_t bytes)
 {

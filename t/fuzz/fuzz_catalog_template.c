@@ -1,6 +1,6 @@
 /*
- * Values of configs: whatever is written, its tokens are all of it, a mistake
- * stays where it is, and the ways in its names come to an end.
+ * Checks values of configs: the tokens of a value make up the whole value, an
+ * error is inside the value, and the path of each name ends.
  *
  * Input: a value.
  */
@@ -8,7 +8,7 @@
 
 #include "catalog/tg_template.h"
 
-/* The steps of a name, with dots between them, are the name. */
+/* The steps of a name, joined by dots, are the name. */
 static void
 value_steps(tg_str_t name)
 {

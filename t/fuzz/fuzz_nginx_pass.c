@@ -1,25 +1,25 @@
 /*
- * `pass`, from the request to the call's end, with two backends behind an
- * upstream: whatever they send, and however it is cut, the same becomes of
- * each call, once; progress reaches calls that run; what the upstream counts
- * is given back; and nothing is left.
+ * Fuzzes `pass` from the request to the end of the call, with two backends in
+ * an upstream. Whatever they send and however it is cut, each call ends once
+ * and in the same way; progress reaches running calls; the upstream's counts
+ * are returned; nothing is left over.
  *
- * Input: protocol, kind of tool and where NGINX's memory fails once; cut; then
- * what the backends send, a line (in ipc a frame) of the newest connection's,
- * or what happens:
+ * Input: protocol, type of tool and which NGINX allocation fails; cut; then a
+ * line (in ipc a frame) that the newest backend connection sends, or a
+ * command:
  *
- *   !c !m   a call; of one with a progress token
- *   !xN     nobody waits for the N-th call any more
- *   !dN     its time is over
- *   !sN     from now on the N-th connection before the newest sends
- *   !r !p !o   connections are refused, take a while, are there at once
- *   !y !n   one that takes a while is there, is refused
- *   !f !t   the connection takes nothing, takes more
- *   !e      it ends
- *   !w      the time of the next timer comes
- *   !k      a line to a backend is kept for its notifications
- *   !q      the worker is told to go
- *   =TEXT   bytes as they are
+ *   !c !m   a call; a call with a progress token
+ *   !xN     the N-th call is cancelled
+ *   !dN     the N-th call times out
+ *   !sN     the N-th connection before the newest sends from now on
+ *   !r !p !o   new connections are refused, pending, established at once
+ *   !y !n   a pending connection is established, refused
+ *   !f !t   the connection stops, resumes accepting bytes
+ *   !e      the backend closes the connection
+ *   !w      the next timer expires
+ *   !k      a backend connection is kept open for its notifications
+ *   !q      the worker is asked to exit
+ *   =TEXT   raw bytes
  */
 #include "nginx_side.h"
 
@@ -28,7 +28,7 @@
 #include <sys/un.h>
 
 #define PASS_CALLS 32
-/* What is larger need not be looked at. */
+/* Larger frames reach no other code. */
 #define PASS_MAX_FRAME 1024
 #define PASS_ARGUMENTS "{\"text\":\"hi\",\"_meta\":{\"progressToken\":\"tok\"}}"
 
@@ -41,18 +41,18 @@ typedef struct {
     ngx_stream_upstream_srv_conf_t upstream;
     struct sockaddr_un addresses[2];
     ngx_str_t names[2];
-    unsigned turn;                    /* of the upstream */
-    int ncounted;                     /* by it */
-    ngx_tg_call_t *calls[PASS_CALLS]; /* NULL: it has ended */
+    unsigned turn;                    /* round-robin position in the upstream */
+    int ncounted;                     /* calls that the upstream counts */
+    ngx_tg_call_t *calls[PASS_CALLS]; /* NULL: the call has ended */
     unsigned ncalls;
-    unsigned which; /* of the connections sends */
+    unsigned which; /* the connection that sends */
     unsigned nnotified;
     tg_buf_t log;
 } pass_t;
 
 static pass_t pass;
 
-/* --- what is around the handler --- */
+/* --- the handler's environment --- */
 
 static void
 pass_free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state)
@@ -208,7 +208,7 @@ ngx_tg_tls_session_free(ngx_ssl_session_t *session)
 {
 }
 
-/* --- what happens --- */
+/* --- commands --- */
 
 static void
 pass_init(unsigned byte, uint32_t seed)
@@ -289,7 +289,7 @@ pass_call(int has_token)
     pass.calls[pass.ncalls++] = call;
     ngx_tg_pass_start(call, &request);
 
-    /* Of some the session goes elsewhere. */
+    /* The session of every other call moves to another worker. */
     if (n % 2 != 0 && pass.calls[n] != NULL) {
         call->base = NULL;
     }
@@ -411,7 +411,7 @@ pass_send(tg_str_t line)
     tg_buf_deinit(&bytes);
 }
 
-/* Nobody is there any more: all that is under way ends. */
+/* Ends everything that is pending, as no client is left. */
 static void
 pass_finish(void)
 {

@@ -1,10 +1,10 @@
 /*
- * The client's side of a connection, in each dialect: whatever the server
- * sends, and however it is cut, each request is answered once, or was
+ * Fuzzes the client's side of a connection in each dialect: whatever the
+ * server sends, and however it is cut, each request gets one response or is
  * cancelled.
  *
- * Input: dialect and where memory ends; cut; what the server sends.  The ids
- * of requests are 1, 2, 3 and so on.
+ * Input: dialect and which allocation fails; cut; bytes that the server sends.
+ * Requests have the ids 1, 2, 3 and so on.
  */
 #include "help.h"
 
@@ -14,7 +14,7 @@
 
 #define CALLER_REQUESTS 7
 #define CALLER_CANCELLED 3
-/* Sent from within an answer. */
+/* Requests sent from within a response callback. */
 #define CALLER_AGAIN CALLER_REQUESTS
 
 typedef struct {

@@ -1,8 +1,8 @@
 /*
- * Frame detection: however the bytes are cut, the same frames come out, and
- * they are those that a plain reading of the contract finds.
+ * Checks frame detection: however the bytes are cut, the same frames come out,
+ * and they are those that a simple implementation of the contract finds.
  *
- * Input: kind and limit, cut, bytes.
+ * Input: frame type and limit, cut, bytes.
  */
 #include "help.h"
 
@@ -16,7 +16,7 @@ frame_log(tg_buf_t *log, int rc, tg_str_t payload)
     tg_buf_append_int(log, rc);
     tg_buf_append_char(log, ' ');
 
-    /* What came of a frame that is too large differs by the cut. */
+    /* The part of a too large frame that is seen depends on the cut. */
     if (rc != TG_LIMIT) {
         tg_buf_append_str(log, payload);
     }
@@ -24,7 +24,10 @@ frame_log(tg_buf_t *log, int rc, tg_str_t payload)
     tg_buf_append_char(log, '\n');
 }
 
-/* What tg_frame finds; how many bytes it left. */
+/*
+ * Collects the frames that tg_frame finds and returns the number of unused
+ * bytes.
+ */
 static size_t
 frame_run(tg_frame_type_t kind, size_t limit, uint32_t seed, tg_str_t text,
           tg_buf_t *log)

@@ -1,7 +1,7 @@
 /*
- * A peer's conversation with a client of MCP, of any revision.
+ * Fuzzes a conversation with an MCP client of any revision.
  *
- * Input: the revision; then as of the other dialects.
+ * Input: the revision; then the same as for the other dialects.
  */
 #include "host.h"
 

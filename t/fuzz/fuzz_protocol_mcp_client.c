@@ -1,15 +1,15 @@
 /*
- * The MCP client, in each era: whatever the server sends, and however it is
- * cut, the same happens, a list is whole or there is none, and each call of
- * the host's is answered once.
+ * Fuzzes the MCP client in each era: whatever the server sends, and however it
+ * is cut, the same happens, a list is complete or absent, and each call of the
+ * host gets one result.
  *
- * Input: era and where memory ends; cut; then lines of the server's, or what
- * happens:
+ * Input: era and which allocation fails; cut; then lines that the server
+ * sends, or commands:
  *
- *   !t   the time comes that the client waits for
- *   !l   the host asks for the list
+ *   !t   the time for which the client waits passes
+ *   !l   the host requests the list
  *   !c   the host calls a tool
- *   !x   the connection is lost, and there is another
+ *   !x   the connection is lost and replaced
  */
 #include "help.h"
 
@@ -22,9 +22,9 @@ typedef struct {
     tg_mcp_client_t client;
     tg_buf_t in;
     tg_buf_t log;
-    tg_catalog_t *tools; /* as a host holds them */
+    tg_catalog_t *tools; /* references that the host holds */
     uint64_t now;
-    unsigned ncalls; /* sent and not answered */
+    unsigned ncalls; /* sent, without a result yet */
     int is_over;
 } end_t;
 
@@ -36,7 +36,7 @@ end_log(end_t *end, const char *what, tg_str_t text)
     tg_buf_append_char(&end->log, '\n');
 }
 
-/* What was listed, as an agent would see it, is JSON. */
+/* The tools in the list, as an agent sees them, are JSON. */
 static void
 end_listed(end_t *end)
 {
@@ -135,7 +135,7 @@ end_init(end_t *end, const tg_alloc_t *alloc, tg_mcp_handshake_t handshake)
     end_start(end);
 }
 
-/* Nobody waits for more than the client's longest wait. */
+/* No call waits longer than the client's longest timeout. */
 static void
 end_lose(end_t *end)
 {

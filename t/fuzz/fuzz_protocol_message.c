@@ -1,6 +1,6 @@
 /*
- * The envelope: what the one pass finds is what a search for each member
- * finds.
+ * Checks the parser of the envelope: its one pass finds the members that a
+ * search for each of them finds.
  *
  * Input: a message.
  */
@@ -8,7 +8,7 @@
 
 #include "protocol/tg_message.h"
 
-/* A member of a raw value that should be an object; absent else. */
+/* Returns a member of a value that should be an object; absent otherwise. */
 static tg_str_t
 message_get(tg_str_t object, const char *key)
 {
@@ -30,7 +30,7 @@ message_is(tg_str_t found, tg_str_t object, const char *key)
     FUZZ(found.data == value.data && found.len == value.len);
 }
 
-/* An optional member, whose null is as absent. */
+/* Checks an optional member, for which null is the same as absent. */
 static void
 message_is_nullable(tg_str_t found, tg_str_t object, const char *key)
 {
@@ -91,7 +91,7 @@ message_members(const tg_message_t *m)
     message_is(m->e.type, m->error, "type");
 }
 
-/* What was noted of the arguments is what is found in them. */
+/* Offsets noted for the arguments match a search in the arguments. */
 static void
 message_notes(const tg_message_t *m)
 {

@@ -1,9 +1,9 @@
 /*
- * A peer's conversation in the `relay` dialect: the same however it is cut,
- * and each request answered once.
+ * Fuzzes a conversation with a peer in the `relay` dialect: the output is the
+ * same however the input is cut, and each request gets one reply.
  *
- * Input: whether the dialect is found out, and where memory ends; cut; what
- * the client sends.
+ * Input: whether the dialect is detected, and which allocation fails; cut;
+ * bytes that the client sends.
  */
 #include "host.h"
 

@@ -1,14 +1,13 @@
 /*
- * The state of a peer that moves: what a peer says of itself loads, and makes
- * one that can be used; with bytes in it that are none of ours it is refused,
- * or makes such a peer, too.
+ * Fuzzes the state of a peer that moves: the saved state loads and makes a
+ * usable peer; a modified state is refused or makes a usable peer too.
  *
- * Input: how many lines go to the new peer (0 to 3), and 4 when the host asks
- * its client something before; where memory ends; lines of the client's, up
- * to an empty one, from which the state comes, whatever its layout is today;
- * the lines for the new peer; then what is different in the state, each a
- * position (2 bytes), how many bytes are left out (4 bits) and put in (4
- * bits), and those.
+ * Input: the number of lines for the new peer (0 to 3), plus 4 when the host
+ * sends its client a request before; which allocation fails; the client's
+ * lines up to an empty one, which lead to the saved state, whatever its layout
+ * is; the lines for the new peer; then changes of the state: each a position
+ * (2 bytes), numbers of bytes to remove (4 bits) and to insert (4 bits), and
+ * the inserted bytes.
  */
 #include "host.h"
 
@@ -20,7 +19,7 @@ state_put_token(void *ctx, const tg_call_t *call, tg_buf_t *out)
     tg_buf_append_str(out, call->entry->name);
 }
 
-/* The lines up to an empty one, or so many, with their ends. */
+/* Returns at most this many lines up to an empty one, with newlines. */
 static tg_str_t
 state_lines(fuzz_in_t *in, unsigned most)
 {
@@ -43,7 +42,10 @@ state_lines(fuzz_in_t *in, unsigned most)
     return tg_str(from, len);
 }
 
-/* What a peer says of itself after these lines; nothing, when it is over. */
+/*
+ * Saves the state of a peer after these lines; empty if the conversation is
+ * over.
+ */
 static void
 state_save(tg_str_t lines, int is_asking, tg_buf_t *state)
 {

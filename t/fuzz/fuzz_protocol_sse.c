@@ -1,6 +1,7 @@
 /*
- * Server-sent events: however the bytes are cut, the same events come out, and
- * they are those that a plain reading of the standard finds, line by line.
+ * Checks server-sent events: however the bytes are cut, the same events come
+ * out, and they are those that a simple, line by line implementation of the
+ * standard finds.
  *
  * Input: the limit, cut, bytes.
  */
@@ -64,7 +65,7 @@ sse_run(size_t max, uint32_t seed, tg_str_t text, tg_buf_t *log)
     tg_sse_deinit(&sse);
 }
 
-/* --- the same from the whole text --- */
+/* --- a simple implementation for a whole text --- */
 
 typedef struct {
     size_t max;
@@ -76,7 +77,7 @@ typedef struct {
     int has_data;
 } sse_plain_t;
 
-/* The next line, without its end; says whether there is one. */
+/* Reads the next line, without its end; returns 0 after the last line. */
 static int
 sse_line(tg_str_t *text, tg_str_t *line)
 {
@@ -203,7 +204,7 @@ sse_plain(size_t max, tg_str_t text, tg_buf_t *log)
         is_ok = sse_plain_line(&plain, line, log);
     }
 
-    /* Of a line that has not ended, its data count already. */
+    /* The data of an unfinished line count towards the limit. */
     if (is_ok && text.len >= 5 && memcmp(text.data, "data:", 5) == 0) {
         is_ok = sse_plain_line(&plain, text, log);
     }

@@ -1,9 +1,10 @@
 /*
- * Conditions: each operator's verdict on a field is that of what it is not,
- * does not change with a condition that always holds beside it, and ends.
+ * Checks conditions: an operator's verdict is the opposite of its negation's,
+ * stays the same beside a condition that always holds, and is reached in
+ * bounded time.
  *
- * Input: a byte for the operator, the field, newline, the value (JSON, or else
- * a text), newline, an event.
+ * Input: a byte for the operator, the field, newline, the value (JSON or
+ * text), newline, an event.
  */
 #include "help.h"
 
@@ -41,7 +42,9 @@ condition_put(tg_buf_t *json, const condition_t *c, const char *op)
     tg_buf_append_char(json, '}');
 }
 
-/* Does it hold; and once more, beside itself: TG_INVALID: it is none. */
+/*
+ * Evaluates a condition alone and beside itself; TG_INVALID: not a condition.
+ */
 static int
 condition_holds(const condition_t *c, const char *op, int times)
 {
@@ -108,18 +111,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     FUZZ(condition_holds(&c, condition_ops[op], 2) == rc);
 
-    /* eq and neq, exists and not_exists: one of both, always. */
+    /* Of eq and neq, and of exists and not_exists, exactly one holds. */
     if (op < 2 || op == 6 || op == 7 || op >= 10) {
         other = condition_holds(&c, condition_ops[op ^ 1], 1);
         FUZZ((rc == TG_OK) == (other == TG_MISSING));
 
-        /* gt and lte: never both, and neither of what is no number. */
+        /*
+         * gt and lte never hold together, and neither holds for a value that
+         * is not a number.
+         */
     } else if (op < 6) {
         other = condition_holds(&c, condition_ops[op ^ 1], 1);
         FUZZ(rc == TG_MISSING || other == TG_MISSING);
     }
 
-    /* What is compared with something is there. */
+    /* A field exists if a comparison with it holds. */
     if (rc == TG_OK && op != 1 && op != 7 && op != 11) {
         FUZZ(tg_event_get_field(c.event, c.field, &value) == TG_OK);
     }

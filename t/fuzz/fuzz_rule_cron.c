@@ -1,7 +1,6 @@
 /*
- * Cron expressions: a mistake is told in a line; what is due is due behind the
- * time that was asked for, at a time that the expression has, and nothing is
- * due before.
+ * Checks cron expressions: an error is one line; the next time is after the
+ * given time and matches the expression, and no time before it matches.
  *
  * Input: a byte for the zone, five for the time, the expression.
  */
@@ -13,7 +12,7 @@
 #define CRON_MINUTE 60
 #define CRON_DAY 86400
 
-/* One that has a rule only; NULL: UTC. */
+/* Returns a zone with only a rule; NULL: UTC. */
 static tg_zone_t *
 cron_zone(unsigned choice)
 {
@@ -41,7 +40,7 @@ cron_zone(unsigned choice)
     return zone;
 }
 
-/* Is a local time, of a whole minute, one that the expression has? */
+/* Says whether the expression matches a local time, a whole minute. */
 static int
 cron_has(const tg_cron_t *cron, int64_t local)
 {
@@ -85,14 +84,17 @@ cron_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after)
         FUZZ(cron_has(cron, local)
              || (at == span.from && span.previous_offset < span.offset));
 
-        /* Whoever asks later, but before it, hears the same. */
+        /*
+         * A search that starts later, but before the result, has the same
+         * result.
+         */
         FUZZ(tg_cron_find_next(cron, zone, after + (at - after) / 2, &again)
              == TG_OK);
         FUZZ(again == at);
         FUZZ(tg_cron_find_next(cron, zone, at - 1, &again) == TG_OK);
         FUZZ(again == at);
 
-        /* Nor is a minute before it one, where no clock is put back. */
+        /* The minute before does not match, unless the clock was set back. */
         if (at - CRON_MINUTE > after && at - CRON_MINUTE >= span.from
             && span.previous_offset <= span.offset)
         {
@@ -121,7 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         after = after * 256 + fuzz_byte(&in);
     }
 
-    /* From the year 1400 to 2540. */
+    /* Years 1400 to 2540. */
     after = after % INT64_C(36000000000) - INT64_C(18000000000);
     tg_buf_init(&why, tg_alloc_libc());
     rc = tg_cron_parse(fuzz_rest(&in), &cron, &why);

@@ -1,5 +1,5 @@
 /*
- * Texts with fields in them: what comes out is what a plain reading says, has
+ * Checks texts with fields: the output is that of a simple implementation, has
  * no NUL, and is bounded.
  *
  * Input: two bytes for the bound, the text, newline, an event.
@@ -21,7 +21,7 @@ event_is_name(char c)
            || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/* What stands for a value. */
+/* Appends the text that a value is replaced with. */
 static void
 event_value(tg_buf_t *out, tg_str_t value)
 {
@@ -49,7 +49,7 @@ event_value(tg_buf_t *out, tg_str_t value)
     tg_buf_deinit(&text);
 }
 
-/* The same, character by character. */
+/* Expands fields character by character. */
 static void
 event_plain(tg_buf_t *out, tg_str_t text, tg_str_t event)
 {

@@ -1,6 +1,6 @@
 /*
- * Patterns of file names: a verdict for every path, the same for a copy of
- * both, and soon.
+ * Checks patterns of file names: each path gets a verdict in bounded time, and
+ * copies of pattern and path get the same verdict.
  *
  * Input: the pattern, newline, a path.
  */

@@ -1,6 +1,6 @@
 /*
- * Rules as JSON: a rule, or a mistake that is told in a line.  What is told of
- * a rule is JSON, and says the same of it again; what it makes of an event is
+ * Checks rules as JSON: the result is a rule or a one-line error. A rule is
+ * written as JSON that makes the same rule again; its output for an event is
  * within its bounds.
  *
  * Input: a byte (128: the allocation that fails), the rule, newline, an event.

@@ -1,8 +1,8 @@
 /*
- * Files of time zones: what is read says of all times how far clocks are from
- * UTC, by spans that lie one behind the other; and none is read without memory.
+ * Checks time zone files: a file that loads gives an offset from UTC for all
+ * times, in spans that follow one another; without memory none loads.
  *
- * Input: a file's bytes; behind "TZ=", the rule at its end alone.
+ * Input: the bytes of a file; after "TZ=", only the rule at its end.
  */
 #include "help.h"
 

@@ -1,10 +1,11 @@
 /*
- * The runner's protocol and what programs put out.  No program is started:
- * a start writes to the program's pipes what the input says and the program
- * is then said to have ended.
+ * Fuzzes the runner's protocol and the output of programs. No program is
+ * started: a start writes the output from the input to the program's pipes and
+ * then reports that the program has ended.
  *
- * Input: how starts go, the programs' outputs (a line each: stdout, stderr,
- * progress; their ends of lines are written as \r); then what the worker sends.
+ * Input: how starts behave, the programs' outputs (a line each: stdout,
+ * stderr, progress; \r stands for their newlines); then bytes that the worker
+ * sends.
  */
 #include "help.h"
 
@@ -22,10 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Numbers that no process has. */
+/* Process ids that no process has. */
 #define RUNNER_PID 0x40000000
 #define RUNNER_METHODS 7
-/* Of the loop, in which all ends. */
+/* Loop iterations after which all jobs must have ended. */
 #define RUNNER_TURNS 10000
 
 typedef struct {
@@ -33,20 +34,20 @@ typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
     tg_output_store_t output_store;
-    char dir[32]; /* of large outputs */
+    char dir[32]; /* folder of large outputs */
     tg_catalog_t *catalog;
     tg_catalog_entry_t entries[RUNNER_METHODS];
     tg_server_info_t info;
     tg_peer_t peer;
-    unsigned how; /* the first byte */
+    unsigned how; /* first byte of the input */
     tg_str_t texts[TG_SPAWN_FDS];
     pid_t last;
-    int has_started; /* the loop is there */
+    int has_started; /* the loop is initialized */
 } runner_t;
 
 static runner_t runner;
 
-/* --- what does not really happen --- */
+/* --- functions that are replaced --- */
 
 int __wrap_tg_spawn(const tg_spawn_params_t *spawn, pid_t *pid,
                     tg_spawn_step_t *step);
@@ -134,7 +135,7 @@ __wrap_waitpid(pid_t pid, int *status, int options)
     return -1;
 }
 
-/* The answer does not wait for the last progress to arrive. */
+/* The result does not wait for the last progress. */
 int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
@@ -200,7 +201,7 @@ runner_idle(void *ctx)
 {
 }
 
-/* No large output is half written; the next input finds none. */
+/* Removes all large outputs and checks that none is half written. */
 static void
 runner_forget(void)
 {
@@ -223,7 +224,7 @@ runner_forget(void)
             continue;
         }
 
-        /* What is half written is gone. */
+        /* Half-written files have been removed. */
         FUZZ(entry->d_name[0] != '.');
         FUZZ(unlinkat(runner.output_store.dir, entry->d_name, 0) == 0);
     }
@@ -274,7 +275,7 @@ runner_start(void)
     runner.has_started = 1;
 }
 
-/* Every job ends, until there is none but those that are held. */
+/* Runs the loop until every job has ended, except detached ones. */
 static void
 runner_finish(void)
 {
@@ -293,12 +294,12 @@ runner_finish(void)
         FUZZ(turns < RUNNER_TURNS);
         (void) uv_run(&runner.loop, UV_RUN_NOWAIT);
 
-        /* As after a while, so that nobody waits for what is held. */
+        /* Ends the wait for detached jobs, as their timeout would. */
         if (turns == RUNNER_TURNS / 2) {
             tg_jobs_drop_detached(&runner.jobs);
         }
 
-        /* Places are kept until nobody wants them. */
+        /* Slots are kept until no job waits for them. */
         for (job = TAILQ_FIRST(&runner.jobs.without_slot); job != NULL;
              job = next) {
             next = TAILQ_NEXT(job, link);
@@ -327,7 +328,7 @@ runner_finish(void)
          && (runner.jobs.limits == NULL || runner.jobs.ndetached != 0));
 }
 
-/* Answers and progress: lines of JSON; how many are answers. */
+/* Checks the worker's lines, results and progress, and counts the results. */
 static unsigned
 runner_answers(tg_str_t out)
 {
@@ -373,7 +374,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void) tg_peer_handle_input(&runner.peer, copy, text.len, &consumed);
     free(copy);
 
-    /* With it running, or when it is over, the worker goes. */
+    /*
+     * Closes the worker's connection while jobs run, or after they have ended.
+     */
     if (runner.how < 128) {
         runner_finish();
         FUZZ(runner.peer.ncalls == 0);

@@ -1,6 +1,6 @@
 /*
- * What of HTTP is ours: URLs, lists of hosts, a worker's request, and what is
- * made of an answer.
+ * Checks Toolgate's own part of HTTP: URLs, lists of hosts, a worker's
+ * request, and the conversion of responses.
  *
  * Input: the status (a byte); a line each: a URL, a pattern of hosts, a
  * Content-Type, a redirect, the params of the method `http`; then the body.
@@ -13,7 +13,10 @@
 
 #include <stdlib.h>
 
-/* What was read is written the same, and has nothing that ends it early. */
+/*
+ * A URL that was read is written as it was, and contains no byte that ends it
+ * early.
+ */
 static int
 http_url(tg_str_t text, tg_url_t *url)
 {
@@ -44,7 +47,7 @@ http_url(tg_str_t text, tg_url_t *url)
     return 1;
 }
 
-/* A URL's own host, as a pattern, is that one. */
+/* A URL's own host, used as a pattern, matches it. */
 static void
 http_hosts(const tg_url_t *url, tg_str_t pattern)
 {
@@ -64,7 +67,7 @@ http_hosts(const tg_url_t *url, tg_str_t pattern)
     tg_buf_deinit(&own);
 }
 
-/* What is put in stays one segment, whatever it is. */
+/* An inserted value stays one segment, whatever it contains. */
 static void
 http_put(tg_str_t text)
 {
@@ -116,7 +119,7 @@ http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
     tg_http_response_deinit(&answer);
 }
 
-/* What is taken of a worker can be sent as it is. */
+/* Params that are accepted from a worker can be sent as they are. */
 static int
 http_params(tg_str_t raw, tg_http_params_t *params)
 {

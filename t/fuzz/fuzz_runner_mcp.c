@@ -1,11 +1,11 @@
 /*
- * What an MCP server sends, and what workers ask meanwhile.  No program is
- * started: the transport is one of the test's own, which opens at once and
- * ends when the input says so.
+ * Fuzzes the messages of an MCP server and of workers. No program is started:
+ * the test has its own transport, which opens at once and ends when the input
+ * says so.
  *
- * Input: how; then lines.  What begins with `w` a worker sends, `+` is a call
- * with that name, `-` cancels the call of that number, `!` ends the server,
- * and all others the server sends.
+ * Input: options; then lines. A line that begins with `w` comes from a worker,
+ * `+` calls the tool of that name, `-` cancels the call of that number, `!`
+ * ends the server; the server sends all other lines.
  */
 #include "runner_world.h"
 
@@ -16,7 +16,7 @@ int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
 
-/* What waits for no more than a start is not waited for. */
+/* Timers that only delay a start expire at once. */
 int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
@@ -62,7 +62,7 @@ mcp_explain(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
     tg_buf_append_cstr(text, " ended");
 }
 
-/* Not from here: when the loop comes round. */
+/* Closes the connection in the next loop iteration, not from here. */
 static void
 mcp_close(tg_mcp_conn_t *mcp_conn, int is_now)
 {
@@ -77,9 +77,9 @@ static const tg_mcp_transport_t mcp_transport = {
     .close = mcp_close,
 };
 
-/* --- what happens --- */
+/* --- commands --- */
 
-/* Every instance has the test's transport, and what was closed is gone. */
+/* Gives each connection the test's transport and finishes closed ones. */
 static void
 mcp_look(tg_mcp_server_t *server)
 {
@@ -113,7 +113,7 @@ mcp_turn(void)
     }
 }
 
-/* The newest that is open: that of the calls, once there are some. */
+/* Returns the newest open connection, which serves the calls, if any. */
 static tg_mcp_conn_t *
 mcp_instance(void)
 {
@@ -176,7 +176,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     in = fuzz_in(data, size);
     world_begin("\"pass\":\"127.0.0.1:9\"", mcp_turn);
 
-    /* One is started for the list alone, the calls have another. */
+    /* One connection is started only for the list; calls use another. */
     if (fuzz_byte(&in) % 2 == 0) {
         mcp_line(TG_STR("+echo"));
     }

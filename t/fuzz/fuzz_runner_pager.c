@@ -1,9 +1,9 @@
 /*
- * Pages of a large output: whoever follows what each says has all of it, and
- * a pattern finds the lines that it finds in each line alone.
+ * Checks pages of a large output: a reader that follows the remarks gets all
+ * of it, and a pattern finds the lines that match alone.
  *
- * Input: how many lines and bytes a page has, where to begin, as lines or
- * bytes (a byte each); a line with a pattern, which may be empty; the output.
+ * Input: lines and bytes per page, where to begin, in lines or bytes (a byte
+ * each); a line with a pattern, which may be empty; the output.
  */
 #include "help.h"
 
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* The page, by as many time slices as it takes. */
+/* Makes the page in as many time slices as it takes. */
 static int
 page_run(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
          tg_buf_t *remark)
@@ -59,7 +59,7 @@ page_get(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
     return rc;
 }
 
-/* The number behind a key of the remark, or 0. */
+/* Returns the number after a key of the remark, or 0. */
 static int64_t
 page_number(const tg_buf_t *remark, const char *key)
 {
@@ -70,7 +70,7 @@ page_number(const tg_buf_t *remark, const char *key)
     return at != NULL ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Page by page to the end, as the remarks say. */
+/* Reads all pages to the end, as the remarks say. */
 static void
 page_all(tg_str_t text, tg_output_page_query_t query)
 {
@@ -102,7 +102,7 @@ page_all(tg_str_t text, tg_output_page_query_t query)
 
     tg_utf8_append_lossy(&whole, text);
 
-    /* What is none may be cut anywhere, and then is more of nothing. */
+    /* Invalid UTF-8 may be cut anywhere and then has more replacements. */
     if (tg_utf8_is_valid(text)) {
         FUZZ_EQ(tg_buf_view(&all), tg_buf_view(&whole));
     }
@@ -115,7 +115,7 @@ page_all(tg_str_t text, tg_output_page_query_t query)
 
 /* --- patterns --- */
 
-/* TG_OK, TG_MISSING or TG_LIMIT. */
+/* Returns TG_OK, TG_MISSING or TG_LIMIT. */
 static int
 page_matches(void *code, unsigned weight, tg_str_t line)
 {
@@ -138,8 +138,8 @@ page_matches(void *code, unsigned weight, tg_str_t line)
 }
 
 /*
- * The numbers of the lines that are found, each behind a newline.  0: one of
- * them is too costly.
+ * Appends the numbers of the matching lines, each with a newline; returns 0 if
+ * a line exceeds the step limit.
  */
 static int
 page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
@@ -193,7 +193,7 @@ page_search(tg_str_t text, tg_output_page_query_t query)
     if (page_get(text, &query, &page, &remark) == TG_OK
         && page_expect(query.pattern, text, &expected))
     {
-        /* A line a page: its number is what the page begins with. */
+        /* With one line per page, the page begins with the line's number. */
         query.lines = 1;
 
         do {
@@ -235,7 +235,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     query.offset = from & 1 ? (int64_t) (from / 2) : -1;
     line = fuzz_until_newline(&in);
     text = fuzz_rest(&in);
-    /* From anywhere. */
+    /* Begins at any offset. */
     tg_buf_init(&page, tg_alloc_libc());
     tg_buf_init(&remark, tg_alloc_libc());
     FUZZ(page_get(text, &query, &page, &remark) == TG_OK);

@@ -1,8 +1,8 @@
 /*
- * What a program reports of itself: the same however it is cut, and numbers
- * rise.
+ * Checks the progress that a program reports: it is the same however it is
+ * cut, and its numbers rise.
  *
- * Input: cut; what the program writes.
+ * Input: cut; the program's output.
  */
 #include "help.h"
 
@@ -24,7 +24,7 @@ progress_take(tg_progress_t *progress, tg_buf_t *json)
     FUZZ_LINE(tg_buf_view(json));
 }
 
-/* Is a above b?  Both are objects with progress; b may be empty. */
+/* Checks that a is above b. Both are objects with progress; b may be empty. */
 static void
 progress_rises(tg_str_t a, tg_str_t b)
 {
@@ -41,7 +41,7 @@ progress_rises(tg_str_t a, tg_str_t b)
     }
 }
 
-/* Feeds all; with seed 0 at once, and what is new at the end is kept. */
+/* Feeds the whole text; with seed 0 at once, keeping the last progress. */
 static void
 progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
 {
@@ -78,7 +78,7 @@ progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
     tg_buf_deinit(&json);
 }
 
-/* The answer about a program that wrote this. */
+/* Checks the result of a program with this output. */
 static void
 progress_answer(uint32_t seed, tg_str_t text)
 {

@@ -1,13 +1,13 @@
 /*
- * What an MCP server says over HTTP, and what workers ask meanwhile.  There is
- * no HTTP: what would come is done to the exchanges that are open.
+ * Fuzzes the HTTP messages of an MCP server and messages of workers. There is
+ * no HTTP: commands act on the open exchanges.
  *
- * Input: lines, of which those of a worker are as in runner_world.h.  `T` is
- * time that passes.  Others begin with the place of an exchange among those
- * that are open, from `a` on, and what happens to it:
+ * Input: lines; those of a worker are as in runner_world.h. `T` lets time
+ * pass. Other lines begin with the position of an exchange among the open
+ * ones, from `a` on, and what happens to it:
  *
  *   h STATUS TYPE SESSION   its head; TYPE is j (JSON), e (events) or other
- *   b TEXT                  of its body; | is a line's end, $ its request
+ *   b TEXT                  part of its body; | is a newline, $ its request id
  *   d f n                   done, failed, or failed before it was sent
  */
 #include "runner_world.h"
@@ -31,7 +31,7 @@ static size_t nweb;
 static uint64_t web_now;
 static int web_is_ending;
 
-/* --- what is replaced --- */
+/* --- functions that are replaced --- */
 
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
@@ -48,7 +48,7 @@ void __wrap_tg_http_exchange_resume(tg_http_exchange_t *http);
 int __wrap_tg_http_exchange_set_held_bytes(tg_http_exchange_t *http,
                                            size_t bytes);
 
-/* What takes time is waited for until `T`. */
+/* Timers expire only with the command `T`. */
 int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
@@ -69,7 +69,7 @@ __wrap_tg_curl_loop_open(tg_curl_loop_t *loop, const char **why)
     return TG_OK;
 }
 
-/* Everything that is sent is HTTP, and a body one message. */
+/* Each request is valid HTTP, and each body is one message. */
 static void
 web_check(const tg_http_request_t *request)
 {
@@ -144,7 +144,7 @@ __wrap_tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes)
     return TG_OK;
 }
 
-/* --- what happens --- */
+/* --- commands --- */
 
 static void
 web_end(web_t *ended, tg_http_exchange_result_t result, int was_sent)
@@ -164,7 +164,7 @@ web_end(web_t *ended, tg_http_exchange_result_t result, int was_sent)
     ops->done(exchange, &end);
 }
 
-/* Is the answer still there? */
+/* Receives a head; returns 0 when the exchange has ended. */
 static int
 web_head(web_t *to, tg_str_t line)
 {
@@ -271,7 +271,7 @@ web_line(tg_str_t line)
     }
 }
 
-/* What waits for some time looks whether it has come. */
+/* Runs the timers that are due. */
 static void
 web_time(void)
 {
@@ -301,7 +301,7 @@ web_time(void)
     }
 }
 
-/* In the end nobody answers any more. */
+/* Fails every exchange after the end of the input. */
 static void
 web_turn(void)
 {

@@ -1,7 +1,6 @@
 /*
- * A schema of several files: what is made of them is JSON in which no file is
- * left to refer to; and what is said and asked of a schema's text is said and
- * found, whatever it is.
+ * Checks schemas of several files: the bundle is JSON that refers to no file.
+ * Also checks the descriptions of, and searches in, the text of a schema.
  *
  * Input: a line with the schema, one with a.json, then b.json.
  */
@@ -58,7 +57,7 @@ bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
     return rc;
 }
 
-/* --- what is said of it --- */
+/* --- checks of the schema's text --- */
 
 static void
 bundle_remark(void *ctx, tg_str_t remark)
@@ -130,7 +129,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (bundle_make(&files, raw, &out) == TG_OK) {
         FUZZ(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);
 
-        /* It is one file: to make it of several changes nothing. */
+        /* The bundle is one file, so bundling it again changes nothing. */
         FUZZ(bundle_make(&files, tg_buf_view(&out), &again) == TG_OK);
         FUZZ(files.nasked == 0);
         FUZZ_EQ(tg_buf_view(&again), tg_buf_view(&out));

@@ -1,8 +1,8 @@
 /*
- * The schema checker: the verdict does not change with white space, with
- * what was checked before, with notes, or with a schema around the schema.
+ * Checks the schema checker: the verdict does not depend on white space,
+ * earlier checks, noted offsets, or an enclosing schema.
  *
- * Input: options, where memory ends; schema, newline, instance.
+ * Input: options, which allocation fails; schema, newline, instance.
  */
 #include "help.h"
 
@@ -26,7 +26,7 @@ check_with(const tg_schema_t *schema, tg_schema_validator_t *validator,
     return rc;
 }
 
-/* The same rules, one schema further down. */
+/* Nests the schema in another one with the same rules. */
 static void
 check_wrapped(tg_str_t raw, const tg_schema_options_t *options,
               tg_str_t instance, int expected)
@@ -71,7 +71,7 @@ check_poor(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
         rc = check_with(schema, validator, instance, NULL);
         FUZZ(rc == expected || rc == TG_NOMEM);
 
-        /* It may be used again. */
+        /* The checker may be used again. */
         alloc.fail_at = 0;
         FUZZ(check_with(schema, validator, instance, NULL) == expected);
     }
@@ -80,7 +80,7 @@ check_poor(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
     FUZZ(alloc.live == 0);
 }
 
-/* What was noted of an object's members says nothing else. */
+/* Noted offsets of an object's members do not change the verdict. */
 static void
 check_noted(const tg_schema_t *schema, tg_str_t instance, int expected)
 {
@@ -164,7 +164,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (schema != NULL) {
         check_instance(schema, instance, fail_at, &expected);
 
-        /* Keywords with $ may mean the whole document. */
+        /* A keyword with $ may refer to the whole document. */
         if (memchr(raw.data, '$', raw.len) == NULL
             && memchr(raw.data, '\\', raw.len) == NULL)
         {

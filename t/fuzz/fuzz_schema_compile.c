@@ -1,8 +1,9 @@
 /*
- * The schema compiler: any text is a schema or has a mistake with a name.
+ * Checks the schema compiler: any text is a schema or has an error with a
+ * location.
  *
- * Input: options, where memory ends; a document that can be referred to as
- * fuzz:/other, a newline, the schema.
+ * Input: options, which allocation fails; a document that can be referred to
+ * as fuzz:/other, a newline, the schema.
  */
 #include "help.h"
 
@@ -86,7 +87,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         schema_check(schema, TG_STR("\"text\""));
         schema_check(schema, TG_STR("12"));
 
-        /* What is a schema may be an instance of one, too. */
+        /* The text of a schema may also be an instance of it. */
         schema_check(schema, text);
     }
 

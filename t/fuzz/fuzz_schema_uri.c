@@ -18,7 +18,7 @@ static const char *const uri_formats[] = {
 
 #define URI_FORMATS (sizeof(uri_formats) / sizeof(uri_formats[0]))
 
-/* The parts put together again are the whole. */
+/* The parts, joined again, are the whole URI. */
 static void
 uri_join(tg_str_t text, const tg_uri_t *uri)
 {
@@ -62,7 +62,7 @@ uri_resolve(const tg_uri_t *base, const tg_uri_t *reference)
     tg_buf_init(&second, tg_alloc_libc());
     tg_uri_resolve(base, reference, &first);
 
-    /* An absolute one resolved again does not change. */
+    /* An absolute URI resolved again does not change. */
     if ((base->scheme.data != NULL || reference->scheme.data != NULL)
         && tg_uri_parse(tg_buf_view(&first), &uri) == TG_OK
         && uri.scheme.data != NULL)
@@ -75,7 +75,7 @@ uri_resolve(const tg_uri_t *base, const tg_uri_t *reference)
     tg_buf_deinit(&second);
 }
 
-/* What each format says of a text; checked twice, with one checker. */
+/* Checks a text against each format, twice with one checker. */
 static void
 uri_format(tg_str_t text)
 {
@@ -118,7 +118,7 @@ uri_format(tg_str_t text)
         FUZZ_LINE(tg_buf_view(&error));
 
         if (strcmp(uri_formats[i], "uri-reference") == 0) {
-            /* The format alone looks into an IP literal. */
+            /* Only the format checks the inside of an IP literal. */
             if (rc == TG_OK) {
                 FUZZ(tg_uri_parse(text, &uri) == TG_OK);
             } else if (tg_uri_parse(text, &uri) == TG_OK) {

@@ -25,7 +25,7 @@ fuzz_host_feed(host_t *host, tg_str_t bytes)
         had += host->peer.out.len;
         host_collect(host);
 
-        /* In ipc one call keeps the next one waiting. */
+        /* In ipc a pending call blocks the next one. */
         if (had == 0) {
             FUZZ(host_fire(host));
         } else {
@@ -95,7 +95,7 @@ fuzz_host_run(tg_dialect_t dialect, const uint8_t *data, size_t size)
     host_deinit(&cut);
     FUZZ(alloc.live == 0);
 
-    /* Without memory from some point on: no crash, no leak. */
+    /* Runs out of memory at some point: no crash, no leak. */
     if (byte > 1) {
         fuzz_alloc_init(&alloc, byte % 128 / 2);
         fuzz_host_init(&poor, &alloc.alloc, dialect, FUZZ_HOST_FRAME);

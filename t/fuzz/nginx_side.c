@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Descriptors of connections begin here. */
+/* The first file descriptor of connections. */
 #define SIDE_FD 100000
 
-/* What NGINX has. */
+/* NGINX's global variables. */
 volatile ngx_cycle_t *ngx_cycle;
 volatile ngx_msec_t ngx_current_msec;
 ngx_queue_t ngx_posted_events;
@@ -24,7 +24,7 @@ side_world_t side_world;
 static ngx_cycle_t side_cycle;
 static ngx_log_t side_log;
 
-/* Set timers, in no order; there are few. */
+/* Set timers, unsorted, as there are few. */
 static ngx_rbtree_node_t *side_timers[4 * SIDE_MAX];
 
 /* --- timers and events --- */
@@ -277,7 +277,7 @@ side_newest(unsigned n)
     return NULL;
 }
 
-/* It may be closed when this returns. */
+/* The connection may be closed when this returns. */
 static void
 side_is_ready(side_t *side, ngx_event_t *ev)
 {
@@ -331,7 +331,7 @@ ngx_calloc(size_t size, ngx_log_t *log)
                : calloc(1, size);
 }
 
-/* A list of blocks, of which the first is the pool. */
+/* A list of blocks; the first one is the pool. */
 ngx_pool_t *
 side_pool(void)
 {
@@ -414,7 +414,7 @@ ngx_strerror(ngx_err_t err, u_char *text, size_t size)
     return ngx_cpystrn(text, (u_char *) "an error", size);
 }
 
-/* Of NGINX's formats those that are used where this is linked. */
+/* Supports only the formats that the linked files use. */
 u_char *ngx_cdecl
 ngx_snprintf(u_char *buf, size_t max, const char *format, ...)
 {
@@ -477,7 +477,7 @@ ngx_ssl_shutdown(ngx_connection_t *c)
 }
 #endif
 
-/* --- the whole --- */
+/* --- start and end --- */
 
 void
 side_init(uint32_t seed)

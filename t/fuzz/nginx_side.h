@@ -1,10 +1,9 @@
 /*
- * NGINX, as far as the files of module/nginx that are fuzzed need it: its
- * time, timers and posted events, and connections of which the fuzzer is the
- * other side.  Nothing happens by itself.
+ * NGINX as far as the fuzzed files of module/nginx need it: time, timers,
+ * posted events, and connections whose other end is the fuzzer. Nothing
+ * happens by itself.
  *
- * A connection that is closed is freed, so that whoever touches it is found
- * out.
+ * A closed connection is freed, so that AddressSanitizer finds later accesses.
  */
 #ifndef FUZZ_NGINX_SIDE_H
 #define FUZZ_NGINX_SIDE_H
@@ -19,15 +18,15 @@ typedef struct {
     ngx_connection_t connection;
     ngx_event_t read;
     ngx_event_t write;
-    tg_buf_t in;    /* on its way to us */
-    tg_buf_t sent;  /* by us */
-    int is_pending; /* connect() goes on */
-    int err;        /* what became of it */
-    int is_ended;   /* by the other side */
-    int is_full;    /* takes nothing for now */
+    tg_buf_t in;    /* sent by the other side, not read yet */
+    tg_buf_t sent;  /* sent by NGINX */
+    int is_pending; /* connect() is pending */
+    int err;        /* result of connect() */
+    int is_ended;   /* closed by the other side */
+    int is_full;    /* accepts nothing for now */
 } side_t;
 
-/* How the next connect() goes. */
+/* The behavior of the next connect(). */
 typedef enum {
     SIDE_CONNECTS = 0,
     SIDE_PENDS,
@@ -36,11 +35,11 @@ typedef enum {
 
 typedef struct {
     side_t *sides[SIDE_MAX]; /* by descriptor; NULL: closed */
-    unsigned nsides;         /* that there have ever been */
+    unsigned nsides;         /* created so far */
     side_how_t how;
-    uint32_t seed;    /* how reads and writes are cut */
-    unsigned fail_at; /* the allocation of NGINX's that fails; 0: none */
-    unsigned ntimers; /* set */
+    uint32_t seed;    /* decides how reads and writes are cut */
+    unsigned fail_at; /* which of NGINX's allocations fails; 0: none */
+    unsigned ntimers; /* timers that are set */
     unsigned nallocs;
 } side_world_t;
 
@@ -48,25 +47,25 @@ extern side_world_t side_world;
 
 void side_init(uint32_t seed);
 
-/* Nothing may be left but what was never freed here; ends the world. */
+/* Fails if a resource is left over, then frees the environment. */
 void side_deinit(void);
 
-/* The newest connection that is there, or the n-th before it; or NULL. */
+/* Returns the newest open connection, or the n-th before it; or NULL. */
 side_t *side_newest(unsigned n);
 
-/* The other side sends, ends it, takes more, or its connect() is over. */
+/* The other side sends, closes, accepts bytes again, or ends a connect(). */
 void side_send(side_t *side, tg_str_t bytes);
 void side_end(side_t *side);
 void side_take(side_t *side);
 void side_connected(side_t *side, int err);
 
-/* Runs what was posted, and what that posts. */
+/* Runs posted events, and events that these post. */
 void side_run(void);
 
-/* The time of the next timer comes; 0: there is none. */
+/* Lets the next timer expire; returns 0 if there is none. */
 int side_tick(void);
 
-/* A pool for a call. */
+/* Returns a pool for a call. */
 ngx_pool_t *side_pool(void);
 void side_pool_free(ngx_pool_t *pool);
 

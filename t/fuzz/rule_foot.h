@@ -1,6 +1,4 @@
-/*
- * A file of a time zone that has nothing but the rule at its end.
- */
+/* Makes a time zone file with only the rule at its end. */
 #ifndef RULE_FOOT_H
 #define RULE_FOOT_H
 
@@ -9,7 +7,10 @@
 static inline void
 rule_foot(tg_buf_t *file, tg_str_t foot)
 {
-    /* No times, one type of a byte's name: one head for each width of times. */
+    /*
+     * No times and one type with a one-byte name: a header for each width of
+     * times.
+     */
     static const char counts[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
                                    0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1 };
     static const char zeros[15];

@@ -120,7 +120,7 @@ world_send(tg_str_t line)
     tg_buf_deinit(&text);
 }
 
-/* What a worker says, with a number and a word in it. */
+/* Sends a worker's message with a number and a word in it. */
 static void
 world_say(const char *before, unsigned id, const char *between, tg_str_t word,
           const char *after)

@@ -1,7 +1,6 @@
 /*
- * The runner's MCP servers without programs, sockets and time, for the targets
- * that are about them: one server, and a worker that watches it, calls it and
- * answers what it asks.
+ * The runner's MCP servers without programs, sockets and time: one server, and
+ * a worker that watches it, calls its tools and responds to its requests.
  */
 #ifndef FUZZ_RUNNER_WORLD_H
 #define FUZZ_RUNNER_WORLD_H
@@ -19,34 +18,34 @@ typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
     tg_mcp_servers_t servers;
-    tg_http_pool_t http; /* never used: only by what is replaced */
+    tg_http_pool_t http; /* unused, as only replaced functions need it */
     tg_catalog_t *catalog;
     tg_catalog_entry_t entries[WORLD_METHODS];
     tg_server_info_t info;
     tg_peer_t peer;
-    void (*turn)(void); /* before each turn of the loop; or NULL */
+    void (*turn)(void); /* runs before each loop iteration; or NULL */
     unsigned ncalls;
-    int has_started; /* the loop is there */
+    int has_started; /* the loop is initialized */
 } world_t;
 
 extern world_t world;
 
-/* The worker watches a server with these members of its spec. */
+/* Starts a worker that watches a server with these members in its spec. */
 void world_begin(const char *spec, void (*turn)(void));
 
 /*
- * A line for the worker: `w` is what it sends, `+` a call with that name, `-`
- * cancels the call of that number.  0: it is none of these.
+ * Runs a command of the worker: `w` sends a message, `+` calls the tool of
+ * that name, `-` cancels the call of that number. Returns 0 for other lines.
  */
 int world_line(tg_str_t line);
 
-/* One turn of the loop. */
+/* Runs one loop iteration. */
 void world_run(void);
 
-/* The worker goes, and so does the server, of which nothing may be left. */
+/* Ends the worker and the server, and checks that nothing is left. */
 void world_end(void);
 
-/* The server, while it is watched; or NULL. */
+/* Returns the server while it is watched, or NULL. */
 tg_mcp_server_t *world_server(void);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * `grow NAME`: a handler of the tests' own, whose call gives the server's
- * clients another catalogue at run time: what is in the config, and a tool
- * NAME_N that does what this one does, where N counts the catalogues of a
- * worker.  `grow NAME now` does it within the call's very start, twice.
+ * `grow NAME`: a handler for tests whose call replaces the catalog of the
+ * server's clients at run time. The new catalog has the tools of the config
+ * and a tool NAME_N that does the same, where N counts the catalogs of a
+ * worker. `grow NAME now` replaces it twice, within the start of the call.
  */
 #include "nginx/session/ngx_tg_session.h"
 
 typedef struct {
-    ngx_str_t name; /* empty: no `grow` */
+    ngx_str_t name; /* empty: not set */
     ngx_uint_t is_now;
 } ngx_tg_grow_t;
 
@@ -41,7 +41,7 @@ const ngx_tg_handler_t ngx_tg_grow_handler = {
     .run = ngx_tg_grow_run,
 };
 
-/* Of this worker: what its config has. */
+/* This worker's catalog from the config. */
 static tg_catalog_t *ngx_tg_grow_base;
 static ngx_uint_t ngx_tg_grow_n;
 
@@ -60,7 +60,7 @@ ngx_tg_grow_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_tg_conf_set_handler(cf, &ngx_tg_grow_handler);
 }
 
-/* The entries and the name of the last one are one piece of memory. */
+/* Entries and the name of the last one share one allocation. */
 static tg_catalog_entry_t *
 ngx_tg_grow_list(ngx_tg_grow_ctx_t *ctx)
 {
@@ -87,7 +87,7 @@ ngx_tg_grow_list(ngx_tg_grow_ctx_t *ctx)
     return entries;
 }
 
-/* The sessions hold it, and nobody else. */
+/* The sessions hold the only references. */
 static void
 ngx_tg_grow_swap(ngx_tg_grow_ctx_t *ctx)
 {

@@ -1,18 +1,18 @@
 /*
- * `later SECONDS VALUE`: a handler of the tests' own, which the worker itself
- * runs.  It tells its progress half-way, and a cancellation to the log.
+ * `later SECONDS VALUE`: a handler for tests that the worker runs itself. It
+ * reports progress half-way, and logs a cancellation.
  */
 #include "nginx/call/ngx_tg_call.h"
 
 typedef struct {
     ngx_stream_complex_value_t *seconds;
-    ngx_stream_complex_value_t *value; /* NULL: no `later` */
+    ngx_stream_complex_value_t *value; /* NULL: not set */
 } ngx_tg_later_t;
 
 typedef struct {
     ngx_event_t timer;
     ngx_str_t text;
-    ngx_uint_t half; /* of the time is over */
+    ngx_uint_t half; /* half of the time has passed */
     ngx_msec_t time;
 } ngx_tg_later_ctx_t;
 
@@ -105,7 +105,7 @@ ngx_tg_later_start(ngx_tg_call_t *call, tg_request_t *request)
         return;
     }
 
-    /* What was evaluated may be the request's. */
+    /* The evaluated text may belong to the request. */
     ctx->text.data = ngx_pstrdup(call->pool, &ctx->text);
     ctx->time = (ngx_msec_t) ngx_atofp(seconds.data, seconds.len, 3);
     ctx->timer.handler = ngx_tg_later_handle;

@@ -31,7 +31,7 @@ host_cancelled(toolgate_call_t call, void *data)
 static char host_line[HOST_LINE];
 static size_t host_len;
 
-/* Reads once; 0 at the end. */
+/* Reads once; returns 0 at the end of the input. */
 static int
 host_read(void)
 {
@@ -162,7 +162,6 @@ main(int argc, char **argv)
         host_run_uv();
     } else {
         while (host_read()) {
-            /* Once more. */
         }
     }
 

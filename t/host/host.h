@@ -1,7 +1,7 @@
 /*
- * A program that has libtoolgate, for tests: t/lib/Toolgate/Host.pm starts it
- * and tells it what to do, a line each.  It answers "= ..." or
- * "! CLASS TEXT"; what happens besides is a line of its own.
+ * A program with libtoolgate, for tests: t/lib/Toolgate/Host.pm starts it and
+ * sends it commands, one per line. It responds with "= ..." or "! CLASS TEXT";
+ * events are lines of their own.
  *
  *     host [thread|fd|uv] [OPTION=VALUE ...]
  */
@@ -16,33 +16,35 @@
 #define HOST_CALLS 64
 
 extern toolgate_server_t *host_server;
-extern toolgate_client_t *host_client; /* NULL: there is none */
+extern toolgate_client_t *host_client; /* NULL: no client */
 extern const char *host_kind;
 extern uv_loop_t host_loop;
 
-/* --- host_say.c: what it says, from any thread --- */
+/* --- host_say.c: output, from any thread --- */
 
 void host_say(const char *what, const char *text, size_t len);
 
-/* The answers: of a function's result; a text, NULL: the error; a number. */
+/*
+ * Print a response: of a function's result; a text, NULL: the error; a number.
+ */
 void host_done(int rc);
 void host_text(const char *text);
 void host_number(long number);
 
 /* --- host_tools.c --- */
 
-/* Those of the transcripts; exits where that cannot be. */
+/* Adds the tools of the transcripts; exits on failure. */
 void host_add_all(void);
 
-/* One more, by name. */
+/* Adds one more tool by name. */
 int host_add(const char *name);
 
-/* The newest call of the tool "held", which nobody answers. */
+/* The newest call of the tool "held", which stays without a result. */
 extern toolgate_call_t host_held;
 
 /* --- host_do.c --- */
 
-/* A line that it was told. */
+/* Runs a command line. */
 void host_do(char *line);
 
 /* --- host_client.c --- */

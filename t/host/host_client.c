@@ -1,6 +1,6 @@
 /*
- * A client of another server: "client COMMAND".  What becomes of a call that
- * nobody waits for is an event, "answered N CLASS TEXT".
+ * A client of another server: "client COMMAND". The result of an asynchronous
+ * call is an event, "answered N CLASS TEXT".
  */
 #include "host.h"
 
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what is said of a result. */
+/* The longest part of a result that is printed. */
 #define HOST_SHOWN 2000
 
 toolgate_client_t *host_client;
 
 static long host_begun;
 static toolgate_call_t host_calls[HOST_CALLS];
-static long host_missing; /* answers of "many", which were to be its count */
+static long host_missing; /* results that "many" still expects */
 static long host_wrong;
 
 static void
@@ -70,7 +70,7 @@ host_notified(const char *method, const char *params, size_t len, void *data)
              params != NULL ? params : "-");
     host_say("notified ", text, strlen(text));
 
-    /* A callback may not wait. */
+    /* A callback must not block. */
     rc = toolgate_client_call(host_client, "x", NULL, 0, &result);
 
     if (rc != TOOLGATE_ERR_STATE || result != NULL) {
@@ -96,7 +96,7 @@ host_many_answered(toolgate_call_t call, int code, const char *result,
 {
     char text[64];
 
-    /* A tool that echoes has the number of its call in it. */
+    /* The echoed argument is the number of the call. */
     snprintf(text, sizeof(text), "\"%ld\"", (long) (intptr_t) data);
 
     if (code != 0 || result == NULL || strstr(result, text) == NULL) {
@@ -130,7 +130,7 @@ host_do_many(char *line)
     host_done(rc);
 }
 
-/* As many large ones as are taken while the loop is held by this. */
+/* Sends as many large calls as are accepted while this blocks the loop. */
 
 static void
 host_flood_answered(toolgate_call_t call, int code, const char *result,
@@ -173,7 +173,7 @@ host_do_flood(void)
     free(params);
 }
 
-/* --- threads that wait --- */
+/* --- threads with blocking calls --- */
 
 typedef struct {
     pthread_t thread;
@@ -246,7 +246,7 @@ host_do_threads(const char *line)
     host_text("ok");
 }
 
-/* --- one --- */
+/* --- single calls --- */
 
 static void
 host_do_wait(const char *what, int timeout, char *name)
@@ -348,7 +348,7 @@ host_client_free(void)
     host_client = NULL;
 }
 
-/* "client [begin] [MS] call|request|list ..." and the others. */
+/* Runs "client [begin] [MS] call|request|list ..." and other commands. */
 void
 host_client_do(char *line)
 {

@@ -22,7 +22,7 @@ host_message(const char *message, size_t len, void *data)
     host_say(what, message, len);
 }
 
-/* The names that follow, each between spaces, are offered. */
+/* Offers only the names in the list, which are separated by spaces. */
 static int
 host_is_among(const char *tool, void *data)
 {
@@ -48,8 +48,8 @@ host_do_filter(char *names)
 }
 
 /*
- * What a child says of its parent's call, and of a link: how many functions do
- * not refuse that.
+ * Runs in a child: counts the functions that fail to refuse the parent's call
+ * or link.
  */
 static int
 host_child_answers(void)
@@ -72,7 +72,7 @@ host_child_answers(void)
     return n;
 }
 
-/* A child that lives until it is told to end; the parent says its pid. */
+/* Forks a child that lives until it is told to exit, and prints its pid. */
 static void
 host_do_fork(char *how)
 {
@@ -144,8 +144,8 @@ host_do_link(char *line)
 }
 
 /*
- * Serves whoever listens at a path, or is at the other ends of two pipes, of
- * which one may become stderr.
+ * Serves a client that listens at a path, or that is at the other ends of two
+ * pipes, one of which may become stderr.
  */
 static void
 host_do_serve(char *line)

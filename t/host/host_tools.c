@@ -1,6 +1,4 @@
-/*
- * The tools of t/transcripts, and some more.
- */
+/* The tools of t/transcripts and further ones. */
 #include "host.h"
 
 #include "../libraries/detached.h"
@@ -109,7 +107,7 @@ host_sum(toolgate_call_t call, const char *arguments, size_t len, void *data)
     host_reply(call, text);
 }
 
-/* Answers from a thread of its own, after some steps. */
+/* Returns a result from a thread of its own after a few progress steps. */
 static void *
 host_thread(void *arg)
 {
@@ -200,12 +198,12 @@ static const struct {
     { "hang.status", NULL, NULL, NULL, "600s", host_never, NULL },
     { "lost.status", NULL, NULL, NULL, NULL, host_value, "\"lost\"" },
     { "big.status", NULL, NULL, "text", NULL, host_large, "11000000" },
-    /* Of no transcript. */
+    /* Not in a transcript. */
     { "task.missing", NULL, NULL, NULL, NULL, host_not_found, NULL },
     { "host.stop", NULL, NULL, NULL, NULL, host_stops, NULL },
 };
 
-/* Tools that a test asks for by name ("tool NAME"). */
+/* Tools that a test adds by name ("tool NAME"). */
 static const struct {
     const char *name;
     toolgate_call_pt called;

@@ -1,6 +1,7 @@
 /*
- * A thread that nobody joins, for libraries and programs of tests.  It is made
- * so: pthread_detach() of the C library may still look at one that has ended.
+ * Starts a detached thread, for libraries and programs of tests. The C
+ * library's pthread_detach() may access a thread that has already ended, so
+ * the thread is created detached.
  */
 #ifndef DETACHED_H
 #define DETACHED_H
@@ -8,7 +9,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static inline int
 detached(void *(*work)(void *), void *data)
 {

@@ -1,6 +1,4 @@
-/*
- * Native handlers of the tests' own, good ones and bad ones.
- */
+/* Native handlers for tests, good and bad ones. */
 #include <toolgate_handler.h>
 
 #include "detached.h"
@@ -18,7 +16,7 @@
 #define PROBE_VERSION "1"
 #endif
 
-/* Of the bench, whose arguments are `{"text":"…"}`. */
+/* For the bench: its arguments are `{"text":"…"}`. */
 static void
 echo_text(const toolgate_request_t *request)
 {
@@ -30,7 +28,7 @@ echo_text(const toolgate_request_t *request)
                                      arguments->len - (sizeof(head) - 1) - 2);
 }
 
-/* The same where the ARGUMENT is `$tool_arg_text`. */
+/* For the bench: its ARGUMENT is `$tool_arg_text`. */
 static void
 echo_argument(const toolgate_request_t *request)
 {
@@ -38,7 +36,7 @@ echo_argument(const toolgate_request_t *request)
                                      request->args[0].len);
 }
 
-/* --- at once --- */
+/* --- immediate results --- */
 
 static void
 echo(const toolgate_request_t *request)
@@ -47,7 +45,7 @@ echo(const toolgate_request_t *request)
                                      request->arguments.len);
 }
 
-/* The ARGUMENTs, each behind its length. */
+/* Returns the ARGUMENTs, each after its length. */
 static void
 say(const toolgate_request_t *request)
 {
@@ -83,7 +81,7 @@ not_utf8(const toolgate_request_t *request)
     (void) request->tool->api->reply(request->call, "\xff", 1);
 }
 
-/* As many bytes as the ARGUMENT says. */
+/* Returns the number of bytes in its ARGUMENT. */
 static void
 bytes(const toolgate_request_t *request)
 {
@@ -97,7 +95,7 @@ bytes(const toolgate_request_t *request)
     free(text);
 }
 
-/* The second answer, and the third, are too many; the log says what it got. */
+/* Responds three times and logs the return values of the last two. */
 static void
 twice(const toolgate_request_t *request)
 {
@@ -115,7 +113,7 @@ twice(const toolgate_request_t *request)
     api->log(request->tool, TOOLGATE_NOTICE, text);
 }
 
-/* Numbers that no call has. */
+/* Uses call numbers that no call has. */
 static void
 stray(const toolgate_request_t *request)
 {
@@ -151,7 +149,7 @@ chatter(const toolgate_request_t *request)
 
 /* --- threads --- */
 
-/* How many run in this process, so that unload can wait for them. */
+/* Number of threads in this process, so that unload can wait for them. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_ended = PTHREAD_COND_INITIALIZER;
 static int running;
@@ -185,7 +183,7 @@ later_is_over(void)
     return over;
 }
 
-/* Half of its time, its progress, the other half. */
+/* Sleeps half of its time, reports progress, sleeps the other half. */
 static void *
 later_work(void *data)
 {
@@ -220,8 +218,8 @@ later_work(void *data)
 }
 
 /*
- * Progress as fast as it goes, with so many bytes of a message, then an
- * answer that nobody gets twice.
+ * Reports progress as fast as it can, with messages of a given size, then
+ * responds twice; the second result must be ignored.
  */
 static void *
 flood_work(void *data)
@@ -248,7 +246,7 @@ flood_work(void *data)
     return NULL;
 }
 
-/* Progress all the time, for so long at least. */
+/* Reports progress continuously for at least the given time. */
 static void *
 pulse_work(void *data)
 {
@@ -277,7 +275,7 @@ pulse_work(void *data)
     return NULL;
 }
 
-/* Answers at once: before call() has returned, or after. */
+/* Responds before or after call() has returned. */
 static void *
 race_work(void *data)
 {
@@ -382,12 +380,12 @@ later_cancel(void *state, toolgate_call_t call)
     tool->api->log(tool, TOOLGATE_NOTICE, text);
 }
 
-/* The last call that it was given: what comes next may be somebody else's. */
+/* The last call; the next call may belong to another client. */
 static _Atomic toolgate_call_t haunted;
 
 /*
- * Never answers, and its thread never ends: it talks while NGINX exits, of its
- * last call, of those before, and of some that nobody has.
+ * Never responds, and its thread never ends: while NGINX exits, it reports
+ * progress of its last call, of earlier ones, and of calls that do not exist.
  */
 static void *
 haunt_work(void *data)
@@ -427,7 +425,7 @@ haunt(const toolgate_request_t *request)
     haunted = request->call;
 }
 
-/* --- what is refused --- */
+/* --- refused calls --- */
 
 static const char *
 refuse(const toolgate_tool_t *tool)
@@ -443,7 +441,7 @@ refuse(const toolgate_tool_t *tool)
     return text;
 }
 
-/* Loads once there is the file that its ARGUMENT names. */
+/* Fails to load until the file that its ARGUMENT names exists. */
 static const char *
 moody_load(const toolgate_tool_t *tool, void **state)
 {
@@ -453,8 +451,8 @@ moody_load(const toolgate_tool_t *tool, void **state)
 }
 
 /*
- * Loads once the file is gone that its ARGUMENT names; makes one beside it
- * that has the worker's number behind its name.
+ * Loads once the file that its ARGUMENT names is gone; first creates a file
+ * with that name and the worker's number appended.
  */
 static const char *
 slow_load(const toolgate_tool_t *tool, void **state)

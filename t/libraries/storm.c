@@ -1,8 +1,8 @@
 /*
- * A native handler whose threads flood the worker, in the way that the ARGUMENT
- * says: progress, answers to calls that nobody has (strays) and lines for the
- * log, as fast as they come and as long as somebody waits; or one answer, a
- * word, text of 9 MB, or 366,000 blocks of content.
+ * A native handler whose threads flood the worker with what the ARGUMENT
+ * names: progress, results of calls that do not exist (strays) and log lines
+ * as fast as possible while a call waits; or one result: a word, text of 9 MB,
+ * or 366,000 blocks of content.
  */
 #define _GNU_SOURCE
 
@@ -73,7 +73,7 @@ storm_answer(const storm_t *storm)
     free(text);
 }
 
-/* Leaves a processor that a bench keeps for the worker to the worker. */
+/* Leaves the processor that a bench reserves for the worker. */
 static void
 storm_move(void)
 {
