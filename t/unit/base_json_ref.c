@@ -1,7 +1,7 @@
-/* Each function returns what follows, or NULL. */
+/* Each function returns the position after what it read, or NULL. */
 #include "base_json_ref.h"
 
-/* RFC 3629, section 4, as it stands there. */
+/* RFC 3629, section 4, to the letter. */
 size_t
 ref_utf8(const char *p, const char *end)
 {

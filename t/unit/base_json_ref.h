@@ -1,24 +1,22 @@
 /*
- * RFC 8259 and RFC 3629, written down again as plainly as it can be, for
- * comparison; nothing of core is used.
+ * RFC 8259 and RFC 3629 implemented again, as simply as possible, for
+ * comparison. No code of core is used.
  */
 #ifndef BASE_JSON_REF_H
 #define BASE_JSON_REF_H
 
 #include "base/tg_json.h"
 
-/*
- * As tg_json_validate(): TG_OK, TG_INVALID, or TG_LIMIT when it nests too deep.
- */
+/* Validates a text like tg_json_validate(): TG_OK, TG_INVALID, or TG_LIMIT. */
 int ref_check(tg_str_t text);
 
 /*
- * Writes a valid text without the white space between its tokens to dst,
- * which has room for all of it.  Returns how many bytes that are.
+ * Writes a valid text without white space between its tokens to dst, which
+ * must have room for the whole text, and returns the length.
  */
 size_t ref_compact(tg_str_t text, char *dst);
 
-/* The length of the sequence at p, or 0 when it is none.  p < end. */
+/* Returns the length of the sequence at p < end, or 0 if it is invalid. */
 size_t ref_utf8(const char *p, const char *end);
 
 #endif

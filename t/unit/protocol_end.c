@@ -17,7 +17,7 @@ end_log_str(tg_buf_t *log, const char *head, tg_str_t text)
     }
 }
 
-/* From within an answer. */
+/* Runs within a response callback. */
 static void
 end_done(end_t *end, int rc)
 {
@@ -116,7 +116,7 @@ static const tg_caller_ops_t end_ops = { .answer = end_on_answer,
                                          .log = end_on_log };
 const tg_caller_ops_t end_few_ops = { .answer = end_on_answer };
 
-/* --- what a client makes of it --- */
+/* --- events of an MCP client --- */
 
 static void
 end_put(tg_buf_t *log, tg_str_t text)
@@ -210,7 +210,7 @@ end_event(end_t *end, tg_mcp_event_t event, const char *other)
     tg_buf_append_char(&end->log, '\n');
 }
 
-/* --- its life --- */
+/* --- start and end --- */
 
 void
 end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect,
@@ -236,7 +236,7 @@ end_deinit(end_t *end)
 
     held = NULL;
 
-    /* Who holds a snapshot has it for longer than the client. */
+    /* The holder of a snapshot keeps it longer than the client does. */
     if (end->has_client) {
         held = end->client.tools != NULL ? tg_catalog_ref(end->client.tools)
                                          : NULL;

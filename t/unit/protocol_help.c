@@ -156,7 +156,7 @@ help_contains(tg_str_t pattern, tg_str_t got)
     return is_there;
 }
 
-/* A time with milliseconds, as its pattern has it. */
+/* Matches a time with milliseconds. */
 static int
 help_is_time(tg_str_t text)
 {
@@ -350,7 +350,7 @@ static CU_TestInfo help_tests[HELP_TESTS + 1];
 static int help_lines[HELP_TESTS];
 static int help_ntests;
 
-/* The order in which constructors run is the compiler's. */
+/* The compiler decides in which order constructors run. */
 void
 help_add(int line, const char *title, CU_TestFunc test)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Inputs up to this size are copied each time, to find reads beyond them. */
+/* Inputs up to this size are copied to find reads beyond their end. */
 #define HOST_COPY_MAX 65536
 
 static void
@@ -91,7 +91,7 @@ host_is_turn_over(void *ctx)
     return host->is_yielding;
 }
 
-/* What the client was asked, by its tag, and what it said. */
+/* Logs the client's response to a request with this tag. */
 static void
 host_on_told(void *ctx, uint64_t tag, const tg_message_t *message)
 {
@@ -124,7 +124,7 @@ static const tg_peer_ops_t host_ops = {
     .is_slice_over = host_is_turn_over,
 };
 
-/* --- its life --- */
+/* --- start and end --- */
 
 static int
 host_has(const host_t *host, const char *name)
@@ -254,7 +254,7 @@ host_put_token(void *ctx, const tg_call_t *call, tg_buf_t *out)
     tg_buf_append_str(out, call->entry->name);
 }
 
-/* Whoever resumes more than it can keep answers at once. */
+/* A call beyond the host's capacity is completed at once. */
 static void
 host_on_resume(void *ctx, tg_call_t *call, const tg_catalog_entry_t *now,
                tg_str_t token)
@@ -291,7 +291,7 @@ host_on_resume(void *ctx, tg_call_t *call, const tg_catalog_entry_t *now,
     host_keep(host, call, tool);
 }
 
-/* Replies that are kept apart from the state, one behind the other. */
+/* Takes replies that are kept outside of the state, one after the other. */
 static void
 host_on_take(void *apart, tg_buf_t *replies)
 {
@@ -339,7 +339,7 @@ host_move(host_t *host)
     entries = host->entries;
     tg_buf_init(&state, was.alloc);
     tg_buf_init(&apart, tg_alloc_libc());
-    /* In the one way and in the other. */
+    /* Alternates between both ways to save. */
     host->is_apart = !host->is_apart;
     rc = tg_peer_save(&host->peer, host_put_token, host->is_apart, &state);
     HELP_HOLDS(rc == TG_OK || rc == TG_NOMEM);
@@ -353,7 +353,7 @@ host_move(host_t *host)
         tg_peer_take_replies(&host->peer, host_on_take, &apart);
     }
 
-    /* What was not written, into memory of its own. */
+    /* Copies the unwritten output to new memory. */
     tg_buf_init(&out, was.alloc);
     tg_buf_append_str(&out, tg_buf_view(&was.out));
     n = host->ndeferred;
@@ -385,7 +385,7 @@ host_turn(host_t *host)
     size_t consumed;
     char *copy;
 
-    /* Fatal: only deinit may follow. */
+    /* A fatal error: only deinit may follow. */
     if (host->rc == TG_NOMEM) {
         return;
     }

@@ -35,7 +35,7 @@ help_resize(void *ctx, void *ptr, size_t size)
 
     block[0] = size;
 
-    /* Fresh memory is no zeros. */
+    /* New memory is not zeroed. */
     memset(block + 2, 0xa5, size);
 
     if (ptr == NULL) {
@@ -63,7 +63,7 @@ help_copy(tg_str_t text)
 {
     char *copy;
 
-    /* malloc(0) may be a shared block. */
+    /* malloc(0) may return a shared block. */
     copy = malloc(text.len != 0 ? text.len : 1);
 
     if (copy == NULL) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a heavy transcript so many splits are tried. */
+/* Number of splits to try with a heavy transcript. */
 #define PLAY_HEAVY_SPLITS 8
 #define PLAY_HEAVY_CHUNK 65521
 #define PLAY_SCRIPTS 128
@@ -14,7 +14,7 @@ typedef struct {
     host_t host;
     size_t sent;
     tg_buf_t got;
-    size_t at; /* bytes of got that were looked at */
+    size_t at; /* bytes of `got` that were compared */
     int is_wrong;
 } play_t;
 
@@ -51,7 +51,7 @@ play_drain(play_t *play)
         tg_buf_append_str(&play->got, tg_buf_view(out));
         tg_buf_consume(out, out->len);
 
-        /* It paused for what was just taken. */
+        /* The peer paused until the output was taken. */
         if (play->host.rc == TG_LIMIT) {
             host_feed(&play->host, TG_STR(""));
         }
@@ -91,7 +91,7 @@ play_left(const play_t *play)
     return tg_str(all.data + play->at, all.len - play->at);
 }
 
-/* The next message that is there already. */
+/* Returns the next message that has already arrived. */
 static int
 play_next(play_t *play, int is_ipc, tg_str_t *message)
 {
@@ -133,7 +133,7 @@ play_next(play_t *play, int is_ipc, tg_str_t *message)
     return 1;
 }
 
-/* … or that comes when calls end, one after the other. */
+/* Completes calls one by one until a message arrives. */
 static int
 play_await(play_t *play, const script_step_t *step, tg_str_t *message)
 {
@@ -168,7 +168,7 @@ play_expect(play_t *play, const script_step_t *step)
     }
 }
 
-/* As many messages as there are neighbours; the number of them. */
+/* Matches a group of unordered messages; returns their number. */
 static size_t
 play_unordered(play_t *play, const script_step_t *steps, size_t n)
 {
@@ -213,7 +213,7 @@ play_quiet(play_t *play, const script_step_t *step)
     }
 }
 
-/* A call by its id; `-` is the oldest. */
+/* Finds a call by its id; `-` is the oldest. */
 static void
 play_progress(play_t *play, const script_step_t *step, const char *args)
 {
@@ -260,7 +260,7 @@ play_notify(play_t *play, const script_step_t *step, const char *args)
                                      : TG_STR_NONE);
 }
 
-/* With a tag that counts; a client that cannot be asked is in the log. */
+/* Sends a request with a counted tag; a failure is logged. */
 static void
 play_ask(play_t *play, const script_step_t *step, const char *args)
 {
@@ -334,7 +334,7 @@ play_command(play_t *play, const script_step_t *step)
     play_wrong(play, step, "an unknown command", TG_STR(""));
 }
 
-/* What the wire does not show. */
+/* Checks state that is not visible on the wire. */
 static void
 play_look(play_t *play, const script_step_t *step)
 {

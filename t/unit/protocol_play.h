@@ -1,6 +1,4 @@
-/*
- * Plays a transcript against core's peer (protocol_host.h).
- */
+/* Plays a transcript against core's peer (protocol_host.h). */
 #ifndef PROTOCOL_PLAY_H
 #define PROTOCOL_PLAY_H
 
@@ -8,21 +6,24 @@
 #include "protocol_script.h"
 
 typedef struct {
-    size_t cut;      /* split behind so many bytes; 0: nowhere */
-    size_t chunk;    /* bytes at once; 0: all */
-    int is_moving;   /* the peer moves whenever something has happened */
-    int is_yielding; /* each request ends a turn */
+    size_t cut;      /* split after this many bytes; 0: no split */
+    size_t chunk;    /* bytes per write; 0: all */
+    int is_moving;   /* the peer moves after each event */
+    int is_yielding; /* each request ends a time slice */
 } play_how_t;
 
-/* 1, or 0 when something else came than is in it, which was said on stderr. */
+/* Returns 1, or 0 after printing the difference on stderr. */
 int play_script(const script_t *script, const play_how_t *how);
 
-/* The transcripts of the repository; exits with a message without them. */
+/*
+ * Returns the transcripts in the repository; exits with a message if there are
+ * none.
+ */
 const script_t *play_scripts(size_t *n);
 
 /*
- * Plays it whole, byte by byte and split at each offset; a heavy one by
- * pieces and split at some.
+ * Plays a transcript whole, byte by byte and split at each offset; a heavy one
+ * in pieces and split at some offsets.
  */
 void play_all_ways(const script_t *script, int is_moving);
 

@@ -172,7 +172,9 @@ script_header(script_t *script, const char *line, unsigned number)
     } else if ((value = script_after(line, "max_inflight:")) != NULL) {
         script->max_inflight = (unsigned) strtoul(value, NULL, 10);
     } else if (strcmp(line, "asked: no") == 0) {
-        /* About programs that must be asked first: these tools are known. */
+        /*
+         * Programs must enable these tools first; here they are always known.
+         */
     } else if (strcmp(line, "heavy: yes") == 0) {
         script->is_heavy = 1;
     } else if (strcmp(line, "only: unit") != 0) {
@@ -235,7 +237,7 @@ script_read(script_t *script, const char *path, char *text)
         first = ++number;
         end = line + strcspn(line, "\n");
 
-        /* What begins with white space belongs to the line before it. */
+        /* A line that begins with white space continues the line before it. */
         for (next = end + 1; next[0] == ' '; next += i + 1) {
             number++;
             next += strspn(next, " ");

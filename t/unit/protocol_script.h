@@ -9,13 +9,13 @@
 #include "protocol/tg_peer.h"
 
 typedef enum {
-    SCRIPT_SEND,      /* text: the bytes of all neighbouring sends */
+    SCRIPT_SEND,      /* text: the bytes of consecutive sends */
     SCRIPT_EXPECT,    /* text: the pattern */
-    SCRIPT_UNORDERED, /* likewise, one of neighbours in any order */
+    SCRIPT_UNORDERED, /* text: one pattern of a group in any order */
     SCRIPT_QUIET,
     SCRIPT_CLOSE,
     SCRIPT_HOST, /* text: a command to the host */
-    SCRIPT_LOOK  /* text: what is to be so, and its value */
+    SCRIPT_LOOK  /* text: a property and its expected value */
 } script_kind_t;
 
 typedef struct {
@@ -34,13 +34,13 @@ typedef struct {
     int is_heavy;
     script_step_t *steps;
     size_t nsteps;
-    size_t size; /* bytes that are sent in all */
+    size_t size; /* total number of sent bytes */
 } script_t;
 
-/* Exits with a message when the text of the file is no transcript. */
+/* Exits with a message if the text of the file is not a transcript. */
 void script_read(script_t *script, const char *path, char *text);
 
-/* "what" or "what TEXT": its text, or NULL when it is something else. */
+/* Matches "what" or "what TEXT"; returns its text, or NULL. */
 const char *script_after(const char *line, const char *what);
 
 #endif

@@ -53,7 +53,7 @@ host_large(size_t len)
     static char *text;
     static size_t size;
 
-    /* One for all: it is large. */
+    /* A shared buffer, as it is large. */
     if (size < len) {
         free(text);
         text = malloc(len);

@@ -1,6 +1,6 @@
 /*
  * The tools and methods of the transcripts (t/transcripts/README.md), for all
- * who play them in memory.
+ * players in memory.
  */
 #ifndef PROTOCOL_TOOLS_H
 #define PROTOCOL_TOOLS_H
@@ -8,12 +8,12 @@
 #include "protocol/tg_peer.h"
 
 typedef enum {
-    HOST_VALUE, /* answers with a text that never changes */
-    HOST_ECHO,  /* … with one argument */
+    HOST_VALUE, /* returns a constant text */
+    HOST_ECHO,  /* returns its one argument */
     HOST_FAIL,
-    HOST_SLOW, /* runs into its deadline when fired */
+    HOST_SLOW, /* times out when fired */
     HOST_HANG, /* runs until it is cancelled */
-    HOST_LOST, /* its backend goes away when fired */
+    HOST_LOST, /* its backend closes the connection when fired */
     HOST_LARGE,
     HOST_SUM,
     HOST_SUBTRACT,
@@ -29,7 +29,7 @@ typedef struct {
     const char *value;
 } host_tool_t;
 
-/* As in t/transcripts/tools.conf, in the same order. */
+/* In the order of t/transcripts/tools.conf. */
 #define HOST_TOOLS 23
 extern const host_tool_t host_tools[HOST_TOOLS];
 
@@ -37,7 +37,7 @@ extern const host_tool_t host_tools[HOST_TOOLS];
     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},"    \
     "\"required\":[\"text\"]}"
 
-/* Answers a call of what does not take time: 0 when it does. */
+/* Completes a call that takes no time; returns 0 for others. */
 int host_answer(tg_peer_t *peer, tg_request_t *request, size_t big);
 
 #endif

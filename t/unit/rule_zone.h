@@ -1,7 +1,4 @@
-/*
- * Zones in a test: files of them are made here, and times are written as
- * people do.
- */
+/* Time zones for tests: makes zone files, and reads times in ISO format. */
 #ifndef RULE_ZONE_H
 #define RULE_ZONE_H
 
@@ -14,13 +11,13 @@
 
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
 
-/* A time, and what holds from then on: hours from UTC. */
+/* A time, and the offset from UTC in hours from then on. */
 typedef struct {
     const char *at;
     int hours;
 } zone_time_t;
 
-/* Of "2026-11-22T08:15", with or without seconds, UTC. */
+/* Converts "2026-11-22T08:15", with or without seconds, UTC. */
 static inline int64_t
 zone_at(const char *text)
 {
@@ -68,7 +65,7 @@ zone_put(tg_buf_t *buf, uint64_t value, int bytes)
     }
 }
 
-/* A head, and the data that it is about. */
+/* Appends a header and its data. */
 static inline void
 zone_put_part(tg_buf_t *buf, int width, int first, const zone_time_t *times,
               unsigned n)
@@ -103,7 +100,7 @@ zone_put_part(tg_buf_t *buf, int width, int first, const zone_time_t *times,
     tg_buf_append(buf, "XXX\0", 4);
 }
 
-/* The bytes of a file; foot is NULL in one of version 1. */
+/* Appends the bytes of a file; foot is NULL for version 1. */
 static inline void
 zone_file(tg_buf_t *buf, int first, const zone_time_t *times, unsigned n,
           const char *foot)
@@ -120,7 +117,7 @@ zone_file(tg_buf_t *buf, int first, const zone_time_t *times, unsigned n,
     tg_buf_printf(buf, "\n%s\n", foot);
 }
 
-/* NULL: it is none. */
+/* Returns NULL if the file is invalid. */
 static inline tg_zone_t *
 zone_of(int first, const zone_time_t *times, unsigned n, const char *foot)
 {

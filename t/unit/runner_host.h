@@ -1,7 +1,6 @@
 /*
- * A host for jobs in a test process: a peer that is fed with requests
- * and whose answers are read back, and a loop that runs until something is
- * so or the deadline has come.
+ * A host for jobs in a test process: a peer that gets requests and whose
+ * results are read, and a loop with a deadline that waits for conditions.
  */
 #ifndef RUNNER_HOST_H
 #define RUNNER_HOST_H
@@ -41,29 +40,29 @@ typedef struct {
     tg_catalog_entry_t entries[HOST_METHODS];
     tg_server_info_t info;
     tg_peer_t peer;
-    tg_peer_t *at; /* who is talked to; peer */
-    tg_buf_t line; /* the last answer */
+    tg_peer_t *at; /* the peer that gets requests */
+    tg_buf_t line; /* the last result */
     tg_buf_t text;
     uv_timer_t deadline;
     unsigned next_id;
     int is_late;
-    int is_blocked; /* what may_start says no to */
-    int is_deaf;    /* what may_tell says no to */
+    int is_blocked; /* may_start() refuses */
+    int is_deaf;    /* can_notify() refuses */
     int nidle;
-    void (*on_told)(void); /* once, when something was sent */
+    void (*on_told)(void); /* runs once after the next output */
 } host_t;
 
 static host_t host;
 
 /*
- * A second kind of job, `wait`: one that answers with "done" when the test
- * says so, and has to be told twice when it is to be stopped.
+ * A second type of job, `wait`, which completes with "done" when the test says
+ * so, and has to be stopped twice.
  */
 static const char *const host_wait_members[] = { NULL };
 static tg_job_t *host_waiting[HOST_CALLS]; /* in the order of their start */
 static unsigned host_nwaiting;
 static int host_nstopped;
-static void (*host_on_start)(tg_job_t *job); /* once, when one starts */
+static void (*host_on_start)(tg_job_t *job); /* runs once when a job starts */
 
 static inline int
 host_wait_read(tg_job_t *job, const tg_str_t *values, const char **why)
@@ -111,7 +110,7 @@ static const tg_job_type_t host_wait_kind = {
     .free = host_wait_free,
 };
 
-/* The i-th that started ends, with an answer where somebody waits. */
+/* Ends the i-th started job, with a result if a client waits. */
 static inline void
 host_wait_end(unsigned i)
 {
@@ -332,7 +331,7 @@ host_on_tick(uv_timer_t *timer)
 {
 }
 
-/* Runs the loop until is_so(ctx), looking at least every 10 ms. */
+/* Runs the loop until is_so(ctx), checked at least every 10 ms. */
 static inline int
 host_until(int (*is_so)(void *ctx), void *ctx)
 {
@@ -363,7 +362,7 @@ host_feed(const char *text, size_t len)
     CU_ASSERT(consumed == len);
 }
 
-/* Sends a request; params is the JSON object.  Returns its id. */
+/* Sends a request with params, a JSON object, and returns its id. */
 static inline unsigned
 host_request(const char *method, const char *params)
 {
@@ -409,7 +408,7 @@ host_has_line(void *ctx)
            && memchr(host.at->out.data, '\n', host.at->out.len) != NULL;
 }
 
-/* Waits for the next answer and keeps it as host.line. */
+/* Waits for the next result and stores it as host.line. */
 static inline int
 host_recv(void)
 {
@@ -427,7 +426,7 @@ host_recv(void)
                   (size_t) (end - host.at->out.data));
     tg_buf_consume(&host.at->out, host.line.len + 1);
 
-    /* Also for who reads it as a string. */
+    /* Allows reading the line as a string. */
     tg_buf_append_char(&host.line, '\0');
     tg_buf_truncate(&host.line, host.line.len - 1);
 
@@ -442,7 +441,7 @@ host_exec(const char *params)
     return host_recv();
 }
 
-/* A shell script as params; more follows it, as in ,"timeout_ms":1. */
+/* Returns the params of a shell script; `more` has further members. */
 static inline const char *
 host_sh(const char *script, const char *more)
 {
@@ -462,7 +461,7 @@ host_sh(const char *script, const char *more)
     return text;
 }
 
-/* A member of the last answer's result, raw; or absent. */
+/* Returns a raw member of the last result, or an absent slice. */
 static inline tg_str_t
 host_result(const char *key)
 {
@@ -484,7 +483,7 @@ host_is(const char *key, const char *raw)
     return tg_str_eq(host_result(key), tg_str_from_cstr(raw));
 }
 
-/* The same for a string, decoded. */
+/* Compares a string member of the last result, decoded. */
 static inline int
 host_is_text(const char *key, const char *text)
 {
@@ -497,7 +496,7 @@ host_is_text(const char *key, const char *text)
                                    tg_str_from_cstr(text));
 }
 
-/* A string decoded, as C text; valid until the next call. */
+/* Returns a decoded string member, valid until the next call. */
 static inline const char *
 host_text(const char *key)
 {
@@ -521,7 +520,7 @@ host_no_slot(void *ctx)
     return host.jobs.nrunning == 0;
 }
 
-/* None but those that are over and wait to be adopted. */
+/* Says whether all programs have ended, except those that wait for adoption. */
 static inline int
 host_no_exec(void *ctx)
 {
@@ -538,14 +537,14 @@ host_no_exec(void *ctx)
     return host.jobs.njobs == n;
 }
 
-/* The program of a job of the kind exec. */
+/* Returns the program of an exec job. */
 static inline const tg_program_t *
 host_program(const tg_job_t *job)
 {
     return &((const tg_exec_t *) job->work)->program;
 }
 
-/* It has ended, but its outputs are still held open. */
+/* Says whether the program has ended while its outputs are still open. */
 static inline int
 host_is_draining(void *ctx)
 {
@@ -556,7 +555,7 @@ host_is_draining(void *ctx)
     return job != NULL && job->state == TG_JOB_RUNNING && job->ended_at != 0;
 }
 
-/* Gone, or dead and only waiting to be reaped by somebody. */
+/* Says whether a process has exited, reaped or not. */
 static inline int
 host_is_gone(pid_t pid)
 {
@@ -592,10 +591,10 @@ host_is_file(void *ctx)
 }
 
 /*
- * Eight that fork at full speed, deaf, each into a session of its own; they
- * end by themselves before their zombies are all numbers that the kernel has.
- * %s: what the main process does first, a file that all lock, and one that
- * says that they are there.
+ * Eight processes that fork at full speed, ignore SIGTERM and each create a
+ * session; they exit before their zombies use up all process ids. %s: a first
+ * command of the main process, a file that all lock, and a file that says that
+ * they have started.
  */
 #define HOST_BOMB                                                              \
     "exec perl -MPOSIX -e '%s; open F, q(>), q(%s); flock F, 2; "              \

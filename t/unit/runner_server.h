@@ -1,6 +1,6 @@
 /*
- * An HTTP server in the test's own loop, on 127.0.0.1: it takes whole
- * requests, answers each with the next of its replies, and counts.
+ * An HTTP server in the test's loop, on 127.0.0.1: it reads whole requests,
+ * sends its next reply to each, and counts.
  */
 #ifndef RUNNER_SERVER_H
 #define RUNNER_SERVER_H
@@ -22,14 +22,14 @@ typedef struct {
     int nclients;
     int nopen;
     int nrequests;
-    tg_buf_t request;           /* the last one */
-    const char *const *replies; /* the last one again and again */
-    const char *sent;           /* the rest of one that is sent by hand */
+    tg_buf_t request;           /* the last request */
+    const char *const *replies; /* the last one is repeated */
+    const char *sent; /* the rest of a reply that the test sends in parts */
 } server_t;
 
 static server_t server;
 
-/* A reply that is none: the connection is closed, or stays silent. */
+/* Pseudo-replies: close the connection, or send nothing. */
 #define SERVER_CLOSE "close"
 #define SERVER_SILENT "silent"
 
@@ -73,7 +73,7 @@ server_write(server_client_t *client, const char *data, size_t len)
               == 0);
 }
 
-/* A reply ends in "\r\n\r\n" and a body, or has the body's end by hand. */
+/* Sends a reply, which ends in "\r\n\r\n" and a body, or without the body. */
 static inline void
 server_reply(server_client_t *client)
 {
@@ -97,7 +97,7 @@ server_reply(server_client_t *client)
     }
 }
 
-/* The length of the request that text begins with, or 0. */
+/* Returns the length of the request at the start of a text, or 0. */
 static inline size_t
 server_request_len(tg_str_t text)
 {
@@ -195,7 +195,7 @@ server_is_alone(void *ctx)
     return server.nopen == 0;
 }
 
-/* Its clients may be open still: libcurl keeps connections. */
+/* Its clients may still be open: libcurl keeps connections. */
 static inline void
 server_stop(void)
 {
@@ -225,8 +225,8 @@ server_has_requests(void *ctx)
 }
 
 /*
- * Params of a GET of path at this host and the server's port, which is
- * allowed by name; more follows.  %d in more is the port.
+ * Returns the params of a GET of a path at this host and the server's port,
+ * with the host on the list; `more` has further members, %d in it is the port.
  */
 static inline const char *
 server_params(const char *at, const char *path, const char *more)

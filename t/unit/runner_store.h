@@ -1,7 +1,4 @@
-/*
- * A store in a test process: it is asked, and the loop runs until it has
- * answered.
- */
+/* A store in a test process: each query runs the loop until it is completed. */
 #ifndef RUNNER_STORE_H
 #define RUNNER_STORE_H
 
@@ -20,8 +17,8 @@
 static uv_loop_t test_loop;
 static tg_store_t *test_store;
 static tg_store_agents_t test_agents;
-static int64_t test_retry;   /* of all of them */
-static unsigned test_nasked; /* and not answered */
+static int64_t test_retry;   /* of all agents */
+static unsigned test_nasked; /* queries that are not completed */
 static int64_t test_now;
 
 static inline void
@@ -120,7 +117,7 @@ test_submit(const char *agent, int64_t priority, const char *prompt)
     return id;
 }
 
-/* Of agents, one letter each; or -rc. */
+/* Claims a task of these agents, one letter each; returns its id or -rc. */
 static inline int64_t
 test_claim(const char *agents)
 {

@@ -1,6 +1,6 @@
 /*
- * What the suites of the schema checker share: tables of schemas with
- * instances, and the patterns of the one host there is.
+ * Helpers of the schema checker's test suites: tables of schemas with
+ * instances, and the regex engine.
  */
 #ifndef SCHEMA_HELP_H
 #define SCHEMA_HELP_H
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 /*
- * A row of a table.  schema NULL is the one of the row before.  error NULL:
- * the instance fits; "*": it does not, whatever the text; else the text.
+ * A row of a table. schema NULL: that of the previous row. error NULL: the
+ * instance is valid; "*": it is invalid with any message; else the message.
  */
 typedef struct {
     const char *schema;
@@ -33,7 +33,7 @@ test_report(const char *schema, const char *instance, const char *expected,
     CU_FAIL("see above");
 }
 
-/* The schema keeps nothing of its text, so that is gone at once. */
+/* The schema does not refer to its text, so the text is freed at once. */
 static inline tg_schema_t *
 test_compile(const tg_alloc_t *alloc, const char *text,
              const tg_schema_options_t *options, tg_buf_t *error)
@@ -49,7 +49,7 @@ test_compile(const tg_alloc_t *alloc, const char *text,
     return schema;
 }
 
-/* What the notes of a parser say is so. */
+/* Checks the offsets that a parser noted. */
 static inline void
 test_noted(const tg_schema_t *schema, tg_str_t raw, int expected)
 {
@@ -67,8 +67,8 @@ test_noted(const tg_schema_t *schema, tg_str_t raw, int expected)
 }
 
 /*
- * Checks one instance twice: once the scratch is there, a check that finds
- * nothing wrong takes no memory.
+ * Checks an instance twice: after the first check has allocated the scratch
+ * memory, a check without an error allocates nothing.
  */
 static inline void
 test_instance(const char *text, const tg_schema_t *schema,
@@ -154,7 +154,7 @@ test_options(void)
     return options;
 }
 
-/* A schema, an instance that is put together, and what is said about it. */
+/* A schema, a generated instance, and the expected message. */
 typedef struct {
     tg_schema_t *schema;
     tg_schema_validator_t *validator;
@@ -189,7 +189,7 @@ test_repeat(tg_buf_t *out, const char *text, size_t n)
     }
 }
 
-/* The instance: n times part, between start and end. */
+/* Makes the instance: n times part, between start and end. */
 static inline void
 test_fill(test_t *test, const char *start, const char *part, size_t n,
           const char *end)
@@ -221,8 +221,8 @@ test_expect(test_t *test, int rc, const char *text)
     } while (0)
 
 /*
- * A schema with a mistake, and what is said about it; a * at its end stands
- * for words of PCRE2, which change with its version.
+ * An invalid schema and its error message; a * at the end stands for PCRE2's
+ * words, which change with its version.
  */
 typedef struct {
     const char *schema;

@@ -1,6 +1,4 @@
-/*
- * Base64: RFC 4648's own vectors, in pieces of every size.
- */
+/* Base64: the vectors of RFC 4648, in pieces of every size. */
 #include "protocol_help.h"
 
 #include "base/tg_base64.h"

@@ -122,7 +122,7 @@ HELP_TEST(failure_is_sticky, "failure is sticky")
     CU_ASSERT(tg_buf_reserve(&buf, 100000) == TG_NOMEM);
     CU_ASSERT(tg_buf_has_failed(&buf));
 
-    /* The allocator would say yes again: the buffer still does not. */
+    /* The buffer stays failed although the allocator would succeed again. */
     tg_buf_append_cstr(&buf, "more");
     CU_ASSERT(tg_buf_reserve(&buf, 1) == TG_NOMEM);
     HELP_EQ(tg_buf_view(&buf), "before");
@@ -201,7 +201,7 @@ HELP_TEST(time, "time")
         HELP_EQ(tg_buf_view(&buf), times[i].text);
     }
 
-    /* It never grows. */
+    /* A fixed buffer never grows. */
     tg_buf_append_char(&buf, 'x');
     CU_ASSERT(tg_buf_has_failed(&buf));
     HELP_EQ(tg_buf_view(&buf), times[i - 1].text);

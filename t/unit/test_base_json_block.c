@@ -1,8 +1,8 @@
 /*
- * JSON that is passed 64 bytes at a time, against the reference: whatever
- * stands at whatever place of a block, and each byte of good texts replaced
- * by each one that matters.  All machines' ways that there are here must go
- * equally far, and no further than texts are in order.
+ * Tests JSON that is skipped in blocks of 64 bytes against the reference: any
+ * byte at any position of a block, and each byte of valid texts replaced by
+ * each relevant byte. All implementations on this machine must stop at the
+ * same byte, and not after the first error.
  */
 #include "base_json_ref.h"
 #include "protocol_help.h"
@@ -22,7 +22,7 @@ test_way(unsigned n)
     return n == 0 ? tg_json_simd_get_avx512() : tg_json_simd_get_avx2();
 }
 
-/* Where the container at the start of a good text must end. */
+/* Returns the end of the container at the start of a valid text. */
 static const char *
 test_end(tg_str_t text)
 {
@@ -35,7 +35,7 @@ test_end(tg_str_t text)
     return end;
 }
 
-/* What is found in order is; and what is in order, is found so. */
+/* Checks that an implementation accepts exactly what is valid. */
 static unsigned
 test_ways(tg_str_t text, int rc)
 {
@@ -62,7 +62,7 @@ test_ways(tg_str_t text, int rc)
     return wrong;
 }
 
-/* Of a valid text, all ways leave out the same white space. */
+/* All implementations drop the same white space of a valid text. */
 static unsigned
 test_compact(tg_str_t text)
 {
@@ -100,7 +100,7 @@ test_text(tg_str_t text)
     unsigned wrong;
     int rc;
 
-    /* Ends where its memory ends. */
+    /* The block ends at the end of the text. */
     copy = malloc(text.len);
     memcpy(copy, text.data, text.len);
     text.data = copy;
@@ -124,7 +124,7 @@ test_text(tg_str_t text)
     return wrong;
 }
 
-/* All texts of an alphabet up to a length, amid others. */
+/* Checks all texts of an alphabet up to a length, between other texts. */
 static unsigned
 test_all(const char *alphabet, size_t max, const char *before,
          const char *entry, const char *after)
@@ -170,7 +170,7 @@ HELP_TEST(structures, "structures")
     CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "[0,{\"c\":", ",\"b\":2", "}]"),
                     0);
     CU_ASSERT_EQUAL(test_all("\",:1\\ ", 5, "[0,\"", ",\"x\"", "]"), 0);
-    /* What is empty, behind what is empty. */
+    /* Empty containers after empty containers. */
     CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 4, "[{}", ",{}", "]"), 0);
     CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 4, "[[]", ",[]", "]"), 0);
     CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "{\"a\":{}", ",\"b\":{}", "}"), 0);
@@ -218,7 +218,7 @@ static const char *const test_good[] = {
     "\"\",\"\\\\\",\"\\\"\",\"z\",\"end of it, nearly there, not yet, now\"]",
 };
 
-/* Each byte replaced, or left out, at each place of a block. */
+/* Replaces or removes each byte at each position of a block. */
 HELP_TEST(replaced, "bytes replaced")
 {
     static const char other[] = "{}[],:\"\\0-.+eE tu\n1\x01\x80\xc3/";
@@ -233,7 +233,7 @@ HELP_TEST(replaced, "bytes replaced")
         CU_ASSERT_EQUAL(ref_check(tg_str_from_cstr(test_good[i])), TG_OK);
 
         for (pad = 0; pad < 64; pad += 1 + i % 2) {
-            /* White space in front of it, or behind it. */
+            /* White space before or after the text. */
             memset(room, ' ', sizeof(room));
             memcpy(room + pad, test_good[i], len);
             wrong += test_text(tg_str(room, pad + len));
@@ -259,7 +259,7 @@ HELP_TEST(replaced, "bytes replaced")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* The same in texts of so many blocks that these are judged in portions. */
+/* The same replacements in texts so long that blocks are judged in portions. */
 HELP_TEST(long_texts, "long texts")
 {
     static const char other[] = "}],:\"\\0.e t\x01";
@@ -298,7 +298,7 @@ HELP_TEST(long_texts, "long texts")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* One text, in whose many blocks another byte stands anywhere. */
+/* Replaces each byte of one text of many blocks. */
 HELP_TEST(one_text, "a text of many blocks")
 {
     static const char others[] = "\"\\\n\x7f\xc3}";
@@ -325,7 +325,7 @@ HELP_TEST(one_text, "a text of many blocks")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* As deep as may be, and one deeper, where blocks open and close. */
+/* The greatest depth, and one level more, where blocks begin and end. */
 HELP_TEST(depth, "depth")
 {
     char text[TEST_ROOM];
@@ -350,7 +350,7 @@ HELP_TEST(depth, "depth")
     }
 }
 
-/* Surrogates are told of, wherever their escape is. */
+/* Surrogates are reported wherever their escapes are. */
 HELP_TEST(kinds, "kinds of escapes")
 {
     static const char *const escapes[] = { "\\n", "\\u00e4", "\\ud834\\udd1e",

@@ -1,4 +1,4 @@
-/* Notes of an object's members, and finding one by them. */
+/* Noted offsets of an object's members, and lookups that use them. */
 #include "protocol_help.h"
 
 #include "base/tg_json.h"
@@ -38,7 +38,7 @@ HELP_TEST(members, "members")
     HELP_EQ(notes.list[3].value, "[\"\\t\"]");
 }
 
-/* The letters of an escape, in both cases; a pair; and what is none. */
+/* Hexadecimal letters in both cases, surrogate pairs, and invalid escapes. */
 HELP_TEST(halves, "halves of pairs")
 {
     static const struct {
@@ -86,7 +86,8 @@ HELP_TEST(refused, "refused")
 }
 
 /*
- * As tg_json_get_member() says, with notes, without, and with too many members.
+ * Compares lookups with tg_json_get_member(): with offsets, without, and with
+ * too many members.
  */
 static void
 test_same(const char *text)
@@ -135,7 +136,7 @@ HELP_TEST(get, "get")
               "\"p\":15,\"q\":\"\\t\"}");
 }
 
-/* The same, member by member. */
+/* Compares walks member by member. */
 static int
 test_walk(tg_str_t text, tg_json_index_t *notes, tg_json_cursor_t *json)
 {
@@ -197,7 +198,7 @@ test_compare(tg_str_t text)
     }
 }
 
-/* Each byte another, and each end: what is usual is passed by other code. */
+/* Replaces each byte and cuts at each end: common forms have a fast path. */
 HELP_TEST(usual, "what is usual and what is nearly so")
 {
     static const char bytes[] = "\"\\,:{}[] \n0-.e9t\x7f\x80\x01";
@@ -220,8 +221,8 @@ HELP_TEST(usual, "what is usual and what is nearly so")
 }
 
 /*
- * Of many members nobody has noted any: all are passed, for a step each, or
- * for more where they are long; of few none is.
+ * Many members have no offsets: each costs a step to skip, or more if it is
+ * long; few members cost none.
  */
 HELP_TEST(look, "what looking for a member takes")
 {

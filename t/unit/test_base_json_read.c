@@ -1,13 +1,11 @@
-/*
- * The cursor against the grammar of RFC 8259, as base_json_ref.c has it.
- */
+/* Tests the cursor against the grammar of RFC 8259 in base_json_ref.c. */
 #include "base_json_ref.h"
 #include "protocol_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Both, on a block of exactly that size. */
+/* Runs both readers on a block of exactly the text's size. */
 static int
 test_both(tg_str_t text)
 {
@@ -83,7 +81,7 @@ HELP_TEST(grammar, "grammar")
     CU_ASSERT(test_both(tg_str("\0", 1)) == TG_INVALID);
 }
 
-/* Every good text cut off anywhere, and with any byte anywhere. */
+/* Cuts each valid text at each offset, and replaces each byte. */
 HELP_TEST(mutations, "mutations")
 {
     char text[128];
@@ -115,7 +113,7 @@ HELP_TEST(mutations, "mutations")
 /* --- strings in wide steps --- */
 
 /*
- * A body of plain bytes with one special piece at each place, at each
+ * Checks a body of plain bytes with a special piece at each position and
  * alignment: the result must be the reference's, and the slice exact.
  */
 static void
@@ -144,7 +142,7 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
         CU_ASSERT(body.data == text + 1 && body.len == size - 2);
     }
 
-    /* Not closed. */
+    /* An unterminated string. */
     CU_ASSERT(tg_json_validate(tg_str(text, size - 1), NULL)
               == ref_check(tg_str(text, size - 1)));
 }
@@ -181,7 +179,7 @@ HELP_TEST(string_steps, "strings: steps")
     }
 }
 
-/* Every byte alone in a string, in the wide step and in the narrow one. */
+/* Each byte alone in a string, read in wide and in narrow steps. */
 HELP_TEST(string_bytes, "strings: bytes")
 {
     char text[64];
@@ -241,7 +239,7 @@ HELP_TEST(depth, "depth")
               == TG_LIMIT);
     CU_ASSERT(test_nested(100000, "[", "]") == TG_LIMIT);
 
-    /* Entered by hand or passed as a whole: it counts the same. */
+    /* Entering by hand or skipping as a whole counts the same. */
     memset(open, '[', sizeof(open));
     tg_json_init(&json, tg_str(open, sizeof(open)));
 
@@ -255,7 +253,7 @@ HELP_TEST(depth, "depth")
     CU_ASSERT(json.failed == TG_LIMIT && json.why != NULL);
 }
 
-/* Siblings do not add up. */
+/* Siblings do not add depth. */
 HELP_TEST(depth_of_siblings, "depth of siblings")
 {
     tg_buf_t buf;
@@ -338,7 +336,7 @@ HELP_TEST(failure_stays, "a failure stays")
     CU_ASSERT(tg_json_read_value(&json, &value) == TG_INVALID);
 }
 
-/* Characters are counted, not bytes. */
+/* The position counts characters, not bytes. */
 HELP_TEST(explain, "where it fails")
 {
     static const char *const cases[][2] = {

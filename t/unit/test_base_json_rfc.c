@@ -1,7 +1,7 @@
 /*
- * RFC 8259 exactly: every short text over the alphabets that matter, and
- * texts like those of the public test suites, against the reference; and
- * within long texts, where the widest steps are taken.
+ * RFC 8259 exactly: every short text over the relevant alphabets, and texts
+ * like those of the public test suites, against the reference; and the same
+ * within long texts, where the widest steps are used.
  */
 #include "base_json_ref.h"
 #include "protocol_help.h"
@@ -11,7 +11,7 @@
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 
-/* Room around a text: before it what would change the answer. */
+/* Space around a text: bytes before it would change the result. */
 #define TEST_ROOM 600
 
 static unsigned
@@ -46,7 +46,7 @@ test_all(const char *alphabet, size_t max, const char *before,
     wrong = 0;
 
     for (len = 0; len <= max; len++) {
-        /* Ends where its memory ends. */
+        /* The block ends at the end of the text. */
         text = room + sizeof(room) - head - len - tail;
         memcpy(text, before, head);
         memcpy(text + head + len, after, tail);
@@ -189,8 +189,8 @@ HELP_TEST(texts, "texts")
 }
 
 /*
- * The same texts as an element behind a long one and in front of another, at
- * each distance from the borders of wide steps.
+ * The same texts as an element between long ones, at each distance from the
+ * borders of wide steps.
  */
 HELP_TEST(amid, "texts amid others")
 {
@@ -253,7 +253,9 @@ test_depth_of(const char *opening, const char *inner, const char *closing,
     return rc;
 }
 
-/* Exactly TG_JSON_MAX_DEPTH, whatever nests; and no stack for a million. */
+/*
+ * Exactly TG_JSON_MAX_DEPTH for all containers; no stack for a million levels.
+ */
 HELP_TEST(depth, "depth")
 {
     int n;

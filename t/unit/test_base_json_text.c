@@ -1,6 +1,4 @@
-/*
- * Decoding, comparing, looking up and writing of validated text.
- */
+/* Decoding, comparing, looking up and writing of validated text. */
 #include "protocol_help.h"
 
 #include "base/tg_json.h"
@@ -73,7 +71,9 @@ HELP_TEST(decode_nul, "decode: NUL")
     CU_ASSERT(!tg_json_body_eq_text(TG_STR("a\\u0000b"), TG_STR("a")));
 }
 
-/* Escapes at each place of bodies of each length; room as small as it may. */
+/*
+ * Escapes at each position of bodies of each length, with the smallest buffer.
+ */
 HELP_TEST(decode_steps, "decode: each place")
 {
     static const struct {
@@ -107,7 +107,7 @@ HELP_TEST(decode_steps, "decode: each place")
     }
 }
 
-/* Pieces behind each other in any order; room as small as it may. */
+/* Pieces in any order, with the smallest buffer. */
 HELP_TEST(decode_pieces, "decode: pieces")
 {
     static const struct {
@@ -136,7 +136,7 @@ HELP_TEST(decode_pieces, "decode: pieces")
     for (round = 0; round < 20000; round++) {
         len = n = 0;
 
-        /* Some have few kinds of pieces, which are near each other. */
+        /* Some rounds have few kinds of pieces, close to each other. */
         for (i = 0; i < 1 + round % 40; i++) {
             random = random * 1103515245 + 12345;
             k = (random >> 16) % (round % 3 == 0 ? many : 2 + round % 8);
@@ -167,7 +167,7 @@ HELP_TEST(body_is, "body is text")
     CU_ASSERT(!tg_json_body_eq_text(TG_STR("\\u20ac"), TG_STR("\xe2\x82")));
 }
 
-/* Each of these stands for itself only. */
+/* Each of these bodies equals only itself. */
 HELP_TEST(body_eq, "bodies are equal")
 {
     static const char *const same[] = { "a/b", "\\u0061/b", "a\\/b",
@@ -243,7 +243,7 @@ HELP_TEST(members, "members by name")
     }
 }
 
-/* A comma is before each member but the first of all objects. */
+/* A comma precedes each member but the first of all objects. */
 HELP_TEST(others, "other members")
 {
     static const char *const none[] = { NULL };
@@ -370,7 +370,7 @@ HELP_TEST(int64, "int64")
     }
 }
 
-/* What is written is valid, and decodes to what was given. */
+/* A written string is valid and decodes to the original. */
 HELP_TEST(put_string, "put string")
 {
     char all[256 + 8];
@@ -404,7 +404,7 @@ HELP_TEST(put_string, "put string")
     tg_buf_deinit(&buf);
 }
 
-/* Byte by byte what tg_json_write_escaped() does in blocks. */
+/* Does byte by byte what tg_json_write_escaped() does in blocks. */
 static size_t
 test_escape(char *dst, const char *text, size_t len)
 {
@@ -428,7 +428,7 @@ test_escape(char *dst, const char *text, size_t len)
     return n;
 }
 
-/* Escapes as dense as may be, and wherever a block ends. */
+/* Escapes as dense as possible, and at each block border. */
 HELP_TEST(put_dense, "put dense")
 {
     static const char bytes[] = "ab\"\\\n\xc3\x01 \t\r";
@@ -449,7 +449,7 @@ HELP_TEST(put_dense, "put dense")
                           : 'x';
         }
 
-        /* Ends where its memory ends. */
+        /* The block ends at the end of the text. */
         copy = malloc(len + 1);
         memcpy(copy + 1, text, len);
         tg_buf_init(&buf, tg_alloc_libc());
@@ -464,8 +464,8 @@ HELP_TEST(put_dense, "put dense")
 }
 
 /*
- * Each byte below 0x80 between others of all kinds, near and far from the next
- * one, is escaped as if it were alone; and the length is known before.
+ * Each byte below 0x80, near to and far from the next special byte, is escaped
+ * as if it were alone, and the length is known before.
  */
 HELP_TEST(put_long, "put what is no text")
 {
@@ -499,7 +499,7 @@ HELP_TEST(put_long, "put what is no text")
     }
 }
 
-/* A value behind a string of n bytes, and in front of much white space. */
+/* Checks a value after a string of n bytes and before much white space. */
 static void
 test_compact_long(const char *raw, const char *compact, int n)
 {
@@ -541,7 +541,7 @@ HELP_TEST(put_compact, "put compact")
         HELP_EQ(tg_buf_view(&buf), rows[i].compact);
     }
 
-    /* Long enough for blocks: each row at each place of one. */
+    /* Long enough for blocks: each row at each position of a block. */
     for (i = 0; i < 64 * TEST_COUNT(rows); i++) {
         test_compact_long(rows[i % TEST_COUNT(rows)].raw,
                           rows[i % TEST_COUNT(rows)].compact, (int) i);

@@ -1,6 +1,4 @@
-/*
- * Every character there is, raw and escaped, and what is none.
- */
+/* Every character, raw and escaped, and every invalid code. */
 #include "base_json_ref.h"
 #include "protocol_help.h"
 
@@ -9,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A code as RFC 3629 writes it; surrogates too, as some do by mistake. */
+/* Encodes a code as in RFC 3629, but also surrogates, as some encoders do. */
 static size_t
 test_encode(char *dst, uint32_t code)
 {
@@ -45,7 +43,7 @@ test_is_half(uint32_t code)
     return code >= 0xd800 && code <= 0xdfff;
 }
 
-/* Each code, raw: a string takes all but surrogates and what must not be. */
+/* A string accepts each raw code but surrogates and control characters. */
 HELP_TEST(raw, "raw")
 {
     char text[80], out[8];
@@ -57,7 +55,7 @@ HELP_TEST(raw, "raw")
 
     wrong = 0;
 
-    /* Beyond the last one, as far as four bytes go. */
+    /* Beyond the last code, up to the limit of four bytes. */
     for (code = 0; code < 0x140000; code++) {
         pad = code % 37;
         memset(text, 'p', sizeof(text));
@@ -66,7 +64,7 @@ HELP_TEST(raw, "raw")
         text[1 + pad + n + 33] = '"';
         rc = tg_json_validate(tg_str(text, pad + n + 35), NULL);
 
-        /* A backslash would need a letter that it may stand before. */
+        /* A backslash would need a valid letter after it. */
         expected = code < 0x20 || code == '"' || code == '\\'
                            || test_is_half(code) || code > 0x10ffff
                        ? TG_INVALID
@@ -109,7 +107,7 @@ HELP_TEST(escaped, "escaped")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Two escapes behind each other: a pair, or two that have nothing in common. */
+/* Two escapes: a pair, or two unrelated ones. */
 HELP_TEST(pairs, "pairs")
 {
     static const uint32_t codes[] = { 0x0000, 0x0041, 0xd7ff, 0xd800, 0xd801,
@@ -148,7 +146,7 @@ HELP_TEST(pairs, "pairs")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* All that three bytes can be, and a fourth that matters, in a long string. */
+/* Every three bytes, and relevant fourth bytes, in a long string. */
 HELP_TEST(bytes, "bytes")
 {
     static const unsigned char fourth[] = { 0x41, 0x80, 0xbf, 0xc2 };
@@ -179,7 +177,7 @@ HELP_TEST(bytes, "bytes")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* What is written is what was read: each code through the writer. */
+/* Each code that is written reads back as itself. */
 HELP_TEST(written, "written")
 {
     char text[8], out[16];

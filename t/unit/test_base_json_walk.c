@@ -1,4 +1,4 @@
-/* A JSON text in steps. */
+/* Walks a JSON text in steps. */
 #include "protocol_help.h"
 
 #include "base/tg_json_walk.h"
@@ -6,7 +6,7 @@
 static const char *const test_event_names[] = { "root", "begin", "item",
                                                 "member" };
 
-/* Walks a text and writes its events; how it ended. */
+/* Walks a text, writes its events and returns the result. */
 static int
 test_walk(const char *text, tg_buf_t *events)
 {

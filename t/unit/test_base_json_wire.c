@@ -1,7 +1,6 @@
 /*
- * JSON as it arrives: what RFC 8259 allows is served in every dialect, what
- * it does not allow gets the answer of the dialect's contract, whether it
- * comes at once or byte by byte.
+ * Valid JSON (RFC 8259) is served in every dialect, invalid JSON gets the
+ * error of the dialect's contract, whether it arrives at once or byte by byte.
  */
 #include "protocol_host_talk.h"
 
@@ -20,12 +19,12 @@
 
 typedef struct {
     tg_dialect_t dialect;
-    const char *before; /* of params in a request */
+    const char *before; /* before params in a request */
     const char *served;
-    const char *invalid; /* the answer to what is no JSON, or NULL */
+    const char *invalid; /* reply to invalid JSON, or NULL */
     const char *deep;
-    const char *twice; /* to a key that comes twice */
-    int is_over;       /* what is no JSON ends the connection */
+    const char *twice; /* reply to a duplicate key */
+    int is_over;       /* invalid JSON ends the connection */
 } test_dialect_t;
 
 static const test_dialect_t test_dialects[] = {
@@ -54,7 +53,7 @@ static const test_dialect_t test_dialects[] = {
       1 },
 };
 
-/* One after the other, so that each byte is a read of its own. */
+/* Feeds bytes one by one, so that each is a read of its own. */
 static void
 test_feed(host_t *host, tg_str_t bytes, int is_slow)
 {
@@ -70,7 +69,7 @@ test_feed(host_t *host, tg_str_t bytes, int is_slow)
     }
 }
 
-/* One message as a frame of the dialect. */
+/* Sends a message as a frame of the dialect. */
 static void
 test_send(host_t *host, tg_str_t message, int is_slow)
 {
@@ -89,7 +88,7 @@ test_send(host_t *host, tg_str_t message, int is_slow)
     tg_buf_deinit(&bytes);
 }
 
-/* The one message that came back, without its frame. */
+/* Compares the one reply, without its frame. */
 static void
 test_answer(host_t *host, const char *expected)
 {
@@ -117,11 +116,11 @@ test_init(host_t *host, const test_dialect_t *dialect)
 {
     host_init(host, tg_alloc_libc(), dialect->dialect, TEST_MAX, 4);
 
-    /* MCP's client from the start: errors without an id have none. */
+    /* An MCP client from the start: errors without an id have none. */
     host->peer.is_mcp = 1;
 }
 
-/* Sends a message on a connection of its own, then a call that must work. */
+/* Sends a message on a new connection, then a call that must work. */
 static void
 test_message(const test_dialect_t *dialect, tg_str_t message,
              const char *expected, int is_slow)
@@ -155,7 +154,7 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
     host_deinit(&host);
 }
 
-/* A call with a value in it, in all dialects. */
+/* Calls a tool with a value in the arguments, in all dialects. */
 static void
 test_value(const char *value, const char *behind, size_t which)
 {
@@ -297,7 +296,7 @@ HELP_TEST(refused, "refused")
     }
 }
 
-/* Three levels are the envelope's own. */
+/* Three levels belong to the envelope. */
 HELP_TEST(deep, "deep")
 {
     char value[2 * TG_JSON_MAX_DEPTH];
@@ -311,11 +310,11 @@ HELP_TEST(deep, "deep")
     }
 }
 
-/* A key that decides something, twice: whatever its escapes. */
+/* A duplicate significant key, however it is escaped. */
 HELP_TEST(twice, "twice")
 {
     static const struct {
-        const char *text; /* behind the opening brace of the envelope */
+        const char *text; /* after the opening brace of the envelope */
         const char *params;
     } rows[] = {
         { "\"method\":\"x\",", TEST_PARAMS("1") },
@@ -350,7 +349,7 @@ HELP_TEST(twice, "twice")
     }
 }
 
-/* Keys that decide nothing: empty, unknown, twice. */
+/* Insignificant keys: empty, unknown, duplicate. */
 HELP_TEST(others, "others")
 {
     static const char *const texts[] = {

@@ -1,9 +1,8 @@
 /*
- * All ways to scan, against a reference that looks at one byte after the
- * other; so they agree with each other, too.
+ * Compares all ways to scan with a reference that checks byte by byte.
  *
- * A text ends where its memory ends, so that the sanitizer sees a byte read
- * beyond it; in front of it stands what would change the answer.
+ * A text ends where its memory ends, so that the sanitizer finds reads beyond
+ * it; bytes before it would change the result.
  */
 #include "protocol_help.h"
 
@@ -14,7 +13,7 @@
 
 #define TEST_ROOM 400
 
-/* What the reference stops at. */
+/* The stops of the reference. */
 enum {
     TEST_STOPS = 1,
     TEST_UTF8 = 2
@@ -44,7 +43,7 @@ test_reference(const char *p, const char *end, int what)
     return p;
 }
 
-/* How many of the ways say something else of a text? */
+/* Counts the implementations that differ from the reference. */
 static unsigned
 test_wrong(const char *p, const char *end)
 {
@@ -84,7 +83,7 @@ HELP_TEST(ways, "ways")
 #endif
 }
 
-/* Each byte at each place of texts of each length, in ASCII and beyond. */
+/* Each byte at each position of texts of each length, ASCII and others. */
 HELP_TEST(each_byte, "each byte")
 {
     char *room, *text, *end;
@@ -124,7 +123,7 @@ HELP_TEST(each_byte, "each byte")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Each pair of bytes and what may follow, around the borders of blocks. */
+/* Each pair of bytes and possible continuations, around block borders. */
 HELP_TEST(sequences, "sequences")
 {
     static const char tails[] = { 0x41, (char) 0x80, (char) 0xbf, (char) 0xc3 };
@@ -167,7 +166,7 @@ test_random(uint32_t *state)
     return *state >> 8;
 }
 
-/* A piece of a text: mostly right, sometimes a stop or a mistake. */
+/* Makes a piece of a text: mostly valid, sometimes a stop or an error. */
 static size_t
 test_piece(char *dst, uint32_t *state, unsigned spice)
 {
@@ -223,7 +222,7 @@ HELP_TEST(mixtures, "mixtures")
             len += test_piece(text + len, &state, spice);
         }
 
-        /* Cut anywhere, also within a sequence. */
+        /* Cuts anywhere, also within a sequence. */
         len -= len < 3 ? 0 : test_random(&state) % 4;
         memset(room, 0xe2, TEST_ROOM);
         memcpy(room + TEST_ROOM - len, text, len);
@@ -234,7 +233,7 @@ HELP_TEST(mixtures, "mixtures")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Long ones, so that the widest steps are taken, with an end at each place. */
+/* Long texts, for the widest steps, with an end at each position. */
 HELP_TEST(long, "long")
 {
     char *room, *end;

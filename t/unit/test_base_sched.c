@@ -1,14 +1,12 @@
-/*
- * Time slices and memory of the sources of one event loop.
- */
+/* Time slices and memory of the sources of an event loop. */
 #include "protocol_help.h"
 
 #include "base/tg_sched.h"
 
 typedef struct {
     tg_sched_source_t source; /* first */
-    unsigned left;            /* steps that it still has to do */
-    size_t step;              /* the size of each */
+    unsigned left;            /* steps that are left */
+    size_t step;              /* size of each step */
     unsigned nslices;
 } test_source_t;
 
@@ -31,7 +29,7 @@ test_wake(void *host)
     test_nwakes++;
 }
 
-/* Works until its slice is over, or it has nothing left to do. */
+/* Works until the slice is over or no step is left. */
 static void
 test_work(tg_sched_source_t *source)
 {
@@ -69,7 +67,7 @@ test_begin(void)
     test_clock = 1;
 }
 
-/* As an event handler has it. */
+/* Works like an event handler. */
 static void
 test_event(test_source_t *test)
 {
@@ -176,7 +174,7 @@ HELP_TEST(memory, "a source is told when it holds more than is allowed")
     CU_ASSERT(tg_sched_set_memory(&test_sched, &b.source, 500) == TG_OK);
     CU_ASSERT(tg_sched_set_memory(&test_sched, &b.source, 501) == TG_LIMIT);
     CU_ASSERT(test_sched.memory == 1001);
-    /* Who gives back is never over. */
+    /* A source that frees memory is never over its limit. */
     CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 400) == TG_OK);
     CU_ASSERT(tg_sched_set_memory(&test_sched, &a.source, 0) == TG_OK);
     CU_ASSERT(tg_sched_set_memory(&test_sched, &b.source, 0) == TG_OK);

@@ -1,6 +1,4 @@
-/*
- * SHA-256 and HMAC, as FIPS 180-4 and RFC 4231 have them.
- */
+/* SHA-256 and HMAC: the vectors of FIPS 180-4 and RFC 4231. */
 #include "protocol_help.h"
 
 #include "base/tg_sha256.h"
@@ -20,7 +18,7 @@ hex(const unsigned char *digest)
     return text;
 }
 
-/* Of a text so many times, in pieces of this size. */
+/* Hashes a repeated text in pieces of this size. */
 static const char *
 sha(const char *text, int times, size_t size)
 {

@@ -1,6 +1,4 @@
-/*
- * Words that were probably meant by others.
- */
+/* Suggestions for misspelled words. */
 #include "protocol_help.h"
 
 #include "base/tg_suggest.h"

@@ -1,6 +1,4 @@
-/*
- * How often something is done for a stranger.
- */
+/* Limits on actions that strangers cause. */
 #include "protocol_help.h"
 
 #include "base/tg_throttle.h"

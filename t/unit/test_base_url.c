@@ -1,13 +1,11 @@
-/*
- * URLs: their parts, what is put into them, and lists of hosts.
- */
+/* URLs: parsing, inserted values, and lists of hosts. */
 #include "protocol_help.h"
 
 #include "base/tg_url.h"
 
 static const char *why;
 
-/* "is_tls host port path rest", or what is wrong. */
+/* Returns "is_tls host port path rest", or the error. */
 static const char *
 parts(const char *text)
 {
@@ -123,7 +121,7 @@ HELP_TEST(encoded, "what is put in")
     HELP_EQ(tg_buf_view(&buf),
             "a-Z0._~%2F%3F%26%3D%23%25%2B%20%0D%0A%00%C3%A9%40%3A");
 
-    /* However long it is. */
+    /* A text of any length. */
     tg_buf_truncate(&buf, 0);
 
     for (i = 0; i < 1000; i++) {

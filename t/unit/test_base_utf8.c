@@ -1,6 +1,4 @@
-/*
- * UTF-8 against a reference that decodes by the definition of RFC 3629.
- */
+/* UTF-8 against a reference that decodes by the definition of RFC 3629. */
 #include "base_json_ref.h"
 #include "protocol_help.h"
 
@@ -67,7 +65,7 @@ HELP_TEST(every_code, "every code point")
     CU_ASSERT(wrong == 0);
 }
 
-/* One bad byte at each place of each length: the wide steps miss none. */
+/* One invalid byte at each position of each length: wide steps miss none. */
 HELP_TEST(offsets, "bad bytes at each offset")
 {
     static const char *const bad[] = {

@@ -1,6 +1,4 @@
-/*
- * The catalogue: names, listings, pages, digests.
- */
+/* The catalog: names, listings, pages, digests. */
 #include "protocol_host_talk.h"
 
 #include "catalog/tg_catalog.h"
@@ -17,7 +15,7 @@ typedef struct {
     size_t n;
 } test_many_t;
 
-/* Tools tool0 … with methods of the same names between them. */
+/* Tools tool0 …, with methods of the same names between them. */
 static void
 test_many_init(test_many_t *many, size_t n)
 {
@@ -111,7 +109,7 @@ HELP_TEST(listing, "listing")
     CU_ASSERT(tg_catalog_write_list(catalog, TG_STR_NONE, NULL, NULL, &out)
               == TG_OK);
 
-    /* To the letter: schemas are passed on token by token. */
+    /* Byte by byte: schemas are copied token by token. */
     HELP_EQ(tg_buf_view(&out),
             "\"tools\":[{\"name\":\"full\",\"title\":\"A \\\"title\\\"\","
             "\"description\":\"Line\\nline\",\"inputSchema\":"
@@ -156,7 +154,7 @@ HELP_TEST(find, "find among 5000")
     CU_ASSERT(tg_catalog_find_escaped(many.catalog, TG_ENTRY_TOOL, TG_STR(""))
               == NULL);
 
-    /* As long as an escaped name may be, and longer. */
+    /* The longest possible escaped name, and a longer one. */
     memset(escaped, '\\', sizeof(escaped));
     CU_ASSERT(tg_catalog_find_escaped(many.catalog, TG_ENTRY_TOOL,
                                       tg_str(escaped, TG_NAME_MAX * 6))
@@ -201,8 +199,8 @@ test_is_visible(void *ctx, const tg_catalog_entry_t *entry)
 }
 
 /*
- * Walks all pages; the number of tools seen.  Each page is within the limit
- * unless it holds one tool, and none is empty.
+ * Walks all pages and returns the number of tools. Each page is within the
+ * limit unless it holds one tool, and none is empty.
  */
 static size_t
 test_pages(test_many_t *many, size_t each, size_t *npages)
@@ -271,7 +269,7 @@ HELP_TEST(paging, "paging")
     test_many_deinit(&many);
 }
 
-/* Tools around the size of a page: one larger than it goes alone. */
+/* Tools around the size of a page: a larger one has its own page. */
 HELP_TEST(page_sizes, "page sizes")
 {
     static const size_t sizes[] = { TG_LIST_PAGE_SIZE * 2, 10,
@@ -304,7 +302,10 @@ HELP_TEST(page_sizes, "page sizes")
     test_many_deinit(&many);
 }
 
-/* A relay client does not ask for pages, so it gets all, or is told. */
+/*
+ * A relay client does not request pages, so it gets the whole list or an
+ * error.
+ */
 HELP_TEST(whole, "a whole list")
 {
     test_many_t many;
@@ -397,7 +398,7 @@ HELP_TEST(cursors, "cursors")
     tg_buf_init(&cursor, tg_alloc_libc());
     tg_buf_append_str(&cursor, raw);
 
-    /* A good one with another digest is bad, and so is a longer one. */
+    /* A valid cursor with another digest is invalid, and so is a longer one. */
     keep = out.len;
     i = (size_t) ((char *) memchr(cursor.data, '.', cursor.len) - cursor.data);
 
@@ -423,7 +424,7 @@ HELP_TEST(cursors, "cursors")
     test_many_deinit(&many);
 }
 
-/* A cursor is of one catalogue: in another it is bad, not a wrong page. */
+/* A cursor belongs to one catalog: another catalog refuses it. */
 HELP_TEST(digest, "digest")
 {
     static const struct {
@@ -445,7 +446,7 @@ HELP_TEST(digest, "digest")
         catalog = tg_catalog_new(tg_alloc_libc());
 
         if (i == 3) {
-            /* What clients cannot see does not count. */
+            /* Invisible entries do not count. */
             CU_ASSERT(tg_catalog_add(catalog, &method) == TG_OK);
         }
 
@@ -461,7 +462,7 @@ HELP_TEST(digest, "digest")
     CU_ASSERT(digests[0] == digests[3]);
 }
 
-/* A seal in steps renders what one in a single step does. */
+/* Sealing in steps renders the same as sealing at once. */
 HELP_TEST(steps, "seal in steps")
 {
     test_many_t many, whole;
@@ -499,7 +500,7 @@ HELP_TEST(steps, "seal in steps")
     test_many_deinit(&whole);
 }
 
-/* What is rendered is borrowed: a second catalogue has the same bytes. */
+/* Rendered entries are borrowed: a second catalog has the same bytes. */
 HELP_TEST(rendered, "rendered entries")
 {
     test_many_t many;
@@ -518,7 +519,7 @@ HELP_TEST(rendered, "rendered entries")
         CU_ASSERT(tg_catalog_add(second, &entries[i]) == TG_OK);
     }
 
-    /* It renders nothing, so that it needs no memory. */
+    /* Nothing is rendered, so no memory is needed. */
     help.fail_at = help.count + 1;
     CU_ASSERT(tg_catalog_seal(second) == TG_OK);
     CU_ASSERT(entries[0].listing.data == many.entries[0].listing.data);
@@ -560,7 +561,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     tg_catalog_unref(catalog);
 }
 
-/* A failed addition leaves what was there before as it was. */
+/* A failed addition changes nothing. */
 HELP_TEST(add_again, "add again")
 {
     tg_catalog_entry_t entries[9];

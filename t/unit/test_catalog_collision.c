@@ -1,6 +1,6 @@
 /*
- * Names that were chosen to be found slowly: how far each stands from where
- * it is looked for first, which the file alone knows.
+ * Names chosen to collide: the distance of each name from its first slot,
+ * which only the source file can see.
  */
 #include "protocol_help.h"
 
@@ -14,7 +14,7 @@
 static tg_catalog_entry_t test_entries[TEST_NAMES];
 static char test_names[TEST_NAMES][24];
 
-/* The slot of a name in a table of this size that has nothing in it. */
+/* Returns the slot of a name in an empty table of this size. */
 static size_t
 test_first(uint64_t seed, size_t nslots, tg_str_t name)
 {
@@ -26,7 +26,7 @@ test_first(uint64_t seed, size_t nslots, tg_str_t name)
     return tg_catalog_find_slot(&catalog, TG_ENTRY_TOOL, name);
 }
 
-/* Names that are all looked for in one slot, by who uses no seed. */
+/* Chooses names that share a slot if the seed is not used. */
 static void
 test_choose(void)
 {
@@ -41,7 +41,7 @@ test_choose(void)
     }
 }
 
-/* The slots that are looked at to find each name once. */
+/* Counts the slots that are visited to find each name once. */
 static size_t
 test_probes(uint64_t seed)
 {
@@ -80,10 +80,10 @@ HELP_TEST(seeds, "names that collide")
 
     test_choose();
 
-    /* Each behind all that came before it. */
+    /* Each name comes after all earlier ones. */
     CU_ASSERT_EQUAL(test_probes(0), (size_t) TEST_NAMES * (TEST_NAMES + 1) / 2);
 
-    /* In a table that is half full, one and a half where they are spread. */
+    /* In a half full table with spread names, one and a half on average. */
     for (i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
         CU_ASSERT(test_probes(seeds[i]) < (size_t) TEST_NAMES * 3);
     }

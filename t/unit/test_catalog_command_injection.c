@@ -1,5 +1,5 @@
 /*
- * Command lines of a config: words that are code, and words that may be taken
+ * Command lines in configs: words that are code, and words that may be taken
  * for options.
  */
 #include "protocol_help.h"
@@ -8,7 +8,7 @@
 
 #define TEST_WORDS_MAX 16
 
-/* Takes a line apart at "|"; a word may have blanks. */
+/* Splits a line at "|"; a word may contain spaces. */
 static size_t
 test_words(const char *line, tg_command_word_t *words)
 {
@@ -29,10 +29,12 @@ test_words(const char *line, tg_command_word_t *words)
     return n;
 }
 
-/* A command line, the word that is code with a value in it, and who runs it. */
+/*
+ * A command line, its word of code that contains a value, and the interpreter.
+ */
 typedef struct {
     const char *line;
-    const char *code; /* NULL: there is none */
+    const char *code; /* NULL: no such word */
     const char *name;
     tg_command_hint_t hint;
 } test_row_t;
@@ -354,7 +356,7 @@ HELP_TEST(starters, "programs that start programs")
     TEST_CODE(rows);
 }
 
-/* Command lines that read code from standard input, and others. */
+/* Checks command lines that read code from standard input. */
 static void
 test_reader(const char *line, const char *name)
 {
@@ -396,7 +398,7 @@ HELP_TEST(standard_input, "code from standard input")
     test_reader("nobody-knows|R", NULL);
 }
 
-/* Words that may be options of the program, between "|". */
+/* Checks which words, separated by "|", may be options of the program. */
 static void
 test_exposed(const char *line, const char *expected)
 {
@@ -409,7 +411,7 @@ test_exposed(const char *line, const char *expected)
     n = test_words(line, words);
     buf = tg_buf_make_fixed(text, sizeof(text));
 
-    /* "@" begins the words of a line that may be left out, "%" of the next. */
+    /* "@" begins the words of an optional line, "%" those of the next one. */
     for (i = 0; i < n; i++) {
         words[i].line = i != 0 ? words[i - 1].line : 0;
         words[i].is_optional = i != 0 && words[i - 1].is_optional;
@@ -469,7 +471,7 @@ HELP_TEST(options, "words that may be options")
     test_exposed("kubectl|exec|pod|--|git|log|$tool_arg_x", "$tool_arg_x");
     test_exposed("kubectl|exec|pod|--|git|log|--|$tool_arg_x", "");
 
-    /* What may be left out guards the words of its own line. */
+    /* An optional word protects the words of its own line. */
     test_exposed("ls|@-w|$tool_arg_x|%$tool_arg_y", "$tool_arg_y");
     test_exposed("ls|@-l|%$tool_arg_y", "$tool_arg_y");
     test_exposed("ls|@--|%$tool_arg_y", "$tool_arg_y");
@@ -507,7 +509,7 @@ test_add(void *ctx, tg_str_t name)
     tg_buf_append_char(ctx, ' ');
 }
 
-/* The variables that the maps of a text make of callers' values. */
+/* Checks the variables that maps derive from callers' values. */
 static void
 test_maps(const char *text, const char *expected)
 {

@@ -1,6 +1,6 @@
 /*
- * Tools of other MCP servers: which patterns choose them, their names here,
- * and what is told of them.
+ * Tools of other MCP servers: the patterns that select them, their local names
+ * and their descriptions.
  */
 #include "protocol_help.h"
 
@@ -91,7 +91,7 @@ HELP_TEST(names, "names")
                 cases[i].here);
     }
 
-    /* What fits stays as it is; what does not, differs where the whole does. */
+    /* A name that fits is unchanged; longer names stay distinct. */
     memset(name, 'a', sizeof(name));
     a = tg_imported_tool_make_name(TG_STR("x_"),
                                    tg_str(name, TG_NAME_AGENT_MAX - 2), room);

@@ -1,6 +1,4 @@
-/*
- * What configs may name things, and the roots of schemas.
- */
+/* Valid names in configs, and the roots of schemas. */
 #include "protocol_help.h"
 
 #include "catalog/tg_catalog.h"

@@ -1,6 +1,6 @@
 /*
- * Results of tools as MCP types them: what is written so that every client can
- * read a result, and what is left alone.
+ * Results of tools as typed by MCP: repairs that let every client read a
+ * result, and results that are unchanged.
  */
 #include "protocol_help.h"
 
@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *raw;
-    const char *repaired; /* NULL: it stays as it is */
+    const char *repaired; /* NULL: unchanged */
 } test_case_t;
 
 static void
@@ -25,7 +25,7 @@ test_repair(const test_case_t *test)
     CU_ASSERT(why == NULL);
     HELP_EQ(tg_buf_view(&out), test->repaired != NULL ? test->repaired : "");
 
-    /* What was repaired needs no repair. */
+    /* A repaired result needs no further repair. */
     if (out.len != 0) {
         CU_ASSERT(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);
         why = tg_tool_result_repair(tg_buf_view(&out), &again);
@@ -46,7 +46,7 @@ test_repair_all(const test_case_t *tests, size_t n)
     }
 }
 
-/* A result of these blocks, and with more members. */
+/* A result with these blocks, and with more members. */
 #define TEST_BLOCKS(blocks) "{\"content\":[" blocks "]}"
 #define TEST_MORE(more) "{\"content\":[]" more "}"
 #define TEST_TEXT(text) "{\"type\":\"text\",\"text\":" text "}"
@@ -81,7 +81,7 @@ HELP_TEST(fine, "what is right stays byte for byte")
                       "\"text\":\"x\"}},{\"type\":\"resource\",\"resource\":{"
                       "\"uri\":\"a:b\",\"mimeType\":\"a/b\",\"blob\":\"\"}}"),
           NULL },
-        /* What the modern era has besides. */
+        /* Further members of the modern era. */
         { "{\"resultType\":\"input_required\",\"inputRequests\":{}}", NULL },
         { "{\"content\":[" TEST_HI "],\"structuredContent\":[1],"
           "\"resultType\":\"complete\"}",
@@ -174,7 +174,7 @@ HELP_TEST(content, "content that is no array")
           "\"resultType\":\"complete\"}",
           "{\"content\":[" TEST_TEXT("\"{}\"") "],\"structuredContent\":{},"
                                                "\"resultType\":\"complete\"}" },
-        /* Older clients see no such structuredContent. */
+        /* Older clients do not see such structuredContent. */
         { TEST_MORE(",\"structuredContent\":[1]"),
           "{\"content\":[" TEST_TEXT(
               "\"[1]\"") "],\"structuredContent\":[1]}" },

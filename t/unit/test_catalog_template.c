@@ -1,13 +1,11 @@
-/*
- * Values of configs, taken apart.
- */
+/* Parses values of configs. */
 #include "protocol_help.h"
 
 #include "catalog/tg_template.h"
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 
-/* Tokens as `text` and `<name>`, one behind the other; `!` for a mistake. */
+/* Compares tokens, written as `text` and `<name>`; `!` is an error. */
 static void
 test_cut(const char *value, const char *expected)
 {

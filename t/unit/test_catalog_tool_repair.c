@@ -1,6 +1,6 @@
 /*
- * Tools as MCP types them: what is written so that every client can read the
- * list, and what is left alone.
+ * Tools as typed by MCP: repairs that let every client read the list, and
+ * tools that are unchanged.
  */
 #include "protocol_help.h"
 
@@ -9,7 +9,7 @@
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 
-/* No more than the tests need: "(" alone is none. */
+/* A simple stand-in: only "(" is invalid. */
 static int
 test_is_pattern(tg_str_t text)
 {
@@ -18,7 +18,7 @@ test_is_pattern(tg_str_t text)
 
 typedef struct {
     const char *raw;
-    const char *repaired; /* NULL: it stays as it is */
+    const char *repaired; /* NULL: unchanged */
     unsigned repairs;
 } test_case_t;
 
@@ -45,7 +45,7 @@ test_repair(const test_case_t *test)
 
     HELP_EQ(tg_buf_view(&out), test->repaired != NULL ? test->repaired : "");
 
-    /* What was repaired needs no repair, but for the eras. */
+    /* A repaired tool needs no further repair, except by era. */
     if (out.len != 0) {
         CU_ASSERT(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);
         why = tg_tool_repair(&repair, tg_buf_view(&out), &again);
@@ -150,7 +150,7 @@ HELP_TEST(inputs, "input schemas")
           TEST_IN("{\"type\":\"object\"}"), TEST_BIT(REQUIRED) },
         { TEST_IN("{\"type\":\"object\",\"$schema\":5}"),
           TEST_IN("{\"type\":\"object\"}"), TEST_BIT(SCHEMA_URI) },
-        /* The clients' parsers take the last one. */
+        /* The clients' parsers use the last duplicate. */
         { TEST_IN("{\"type\":\"object\",\"properties\":{},"
                   "\"properties\":5,\"propert\\u0069es\":{\"a\":{}}}"),
           TEST_IN("{\"type\":\"object\",\"propert\\u0069es\":{\"a\":{}}}"),
@@ -380,7 +380,7 @@ HELP_TEST(lists, "a whole list")
     HELP_EQ(tg_buf_view(&text), "-a-b+c+-");
     CU_ASSERT(test_notes == 5);
 
-    /* In steps, a tool in each. */
+    /* In steps of one tool. */
     tg_buf_init(&many, tg_alloc_libc());
     steps = tg_tool_list_repair_begin(tg_alloc_libc(), TG_STR(array), &check);
     CU_ASSERT_FATAL(steps != NULL);

@@ -1,6 +1,4 @@
-/*
- * What becomes of arguments and outcomes that do not fit their schemas.
- */
+/* Arguments and outcomes that violate their schemas. */
 #include "protocol_help.h"
 
 #include "catalog/tg_tool_validate.h"
@@ -94,7 +92,7 @@ HELP_TEST(fit_arguments, "arguments")
               == TG_OK);
 }
 
-/* What becomes of a request's arguments; expected NULL: they do not fit. */
+/* Checks a request's arguments; expected NULL: they are refused. */
 static void
 test_request(const char *arguments, const char *expected)
 {

@@ -1,6 +1,6 @@
 /*
- * Registrations merged into files that people wrote: what comes out, that a
- * second run changes nothing, and what is refused.
+ * Registrations merged into users' files: the result, a second run that
+ * changes nothing, and refused files.
  */
 #include "cli/tg_cli_agent_config.h"
 
@@ -11,7 +11,7 @@
 typedef int (*test_merge_pt)(const char *old,
                              const tg_cli_server_entry_t *entry, tg_buf_t *out);
 
-/* out NULL: refused, and why holds this. */
+/* out NULL: refused, and the reason contains `why`. */
 typedef struct {
     const char *old;
     const char *out;
@@ -27,18 +27,18 @@ static const tg_cli_server_entry_t test_entry = {
 #define E "/b/toolgate-bridge"
 #define S "/run/t \\\"1\\\".sock"
 
-/* The entry, in a file of its own, or the last of some servers. */
+/* The entry, in a file of its own, or as the last of several servers. */
 #define J1                                                                     \
     "\"toolgate\": {\n      \"command\": \"" E                                 \
     "\",\n      \"args\": [\n        \"" S "\"\n      ]\n    }"
 #define J "    " J1 "\n  }\n}\n"
 
 static const test_case_t test_json[] = {
-    /* nothing yet */
+    /* an empty file */
     { "", "{\n  \"mcpServers\": {\n" J, NULL },
     { " \r\n", "{\n  \"mcpServers\": {\n" J, NULL },
     { "{}", "{\n  \"mcpServers\": {\n    " J1 "\n  }\n}", NULL },
-    /* every other byte stays, comments and commas at the end, too */
+    /* all other bytes are kept, including comments and trailing commas */
     { "// mine\n{\n  /* a */ \"z\": [1, 2.0,], // z\n  \"mcpServers\": {\n"
       "    \"x\": {\"command\": \"y\"} // x\n    // end\n  }, /* b */\n"
       "  \"b\" : 123456789012345678901234567890,\n}\n// last",
@@ -50,13 +50,13 @@ static const test_case_t test_json[] = {
       "{\"a\":-0,\"a\":1e400,\"\":\"\\ud800\\/\",\n  \"mcpServers\": {\n    " J1
       "\n  }\n}",
       NULL },
-    /* the file's own line ends */
+    /* the file's own line endings */
     { "{\r\n  \"mcpServers\": {\r\n    \"x\": {},\r\n  }\r\n}",
       "{\r\n  \"mcpServers\": {\r\n    \"x\": {},\r\n    \"toolgate\": {\r\n"
       "      \"command\": \"" E "\",\r\n      \"args\": [\r\n        \"" S
       "\"\r\n      ]\r\n    },\r\n  }\r\n}",
       NULL },
-    /* an older registration: what else it says is kept */
+    /* an older registration: its other members are kept */
     { "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
       "[\"/old\", \"x\"], \"command\": \"/old\" , \"x\":1 } } }",
       "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
@@ -65,7 +65,7 @@ static const test_case_t test_json[] = {
     /* a byte order mark */
     { "\xef\xbb\xbf{}",
       "\xef\xbb\xbf{\n  \"mcpServers\": {\n    " J1 "\n  }\n}", NULL },
-    /* refused: what is no JSON, or has no place for it */
+    /* refused: invalid JSON, or no place for the entry */
     { "{\"a\": 'b'}", NULL, "no valid JSON" },
     { "{\"a\": NaN}", NULL, "no valid JSON" },
     { "{\"a\": 1\n\"b\": 2}", NULL, "no valid JSON at line 2" },
@@ -172,7 +172,7 @@ static const test_case_t test_toml[] = {
     { "a = \"\xff\"\n", NULL, "UTF-8" },
 };
 
-/* As the test says or, cut off, in any way but misread. */
+/* Merges as expected; a truncated file is refused or merged correctly. */
 static void
 test_merge(test_merge_pt merge, const test_case_t *test, size_t len)
 {
@@ -252,7 +252,7 @@ static const test_case_t test_yaml[] = {
     { "extensions:\n\tx:\n", NULL, "tabs" },
 };
 
-/* What was added is taken out again, and every other byte is as before. */
+/* Removing the entry restores all other bytes. */
 HELP_TEST(remove_json, "an entry that is removed")
 {
     static const char *const texts[] = {
@@ -308,7 +308,7 @@ HELP_TEST(remove_toml, "a table that is removed")
     }
 }
 
-/* opencode's two shapes: a file keeps its own. */
+/* opencode has two formats: a file keeps its own. */
 HELP_TEST(merge_opencode, "opencode's shapes")
 {
     static const struct {

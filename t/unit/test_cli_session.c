@@ -1,6 +1,4 @@
-/*
- * The commands' questions, one after the other, to a server in a child.
- */
+/* The commands' requests, one after the other, to a server in a child. */
 #include "cli/tg_cli_session.h"
 
 #include "protocol_help.h"
@@ -11,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Answers the requests with the ids 1 and 2, each when it came. */
+/* Replies to the requests with the ids 1 and 2 as they arrive. */
 static void
 test_serve(int server)
 {
@@ -42,7 +40,7 @@ test_serve(int server)
         }
     }
 
-    /* Up to its end. */
+    /* Reads up to the end of the input. */
     _exit(read(fd, seen, sizeof(seen)) != 0);
 }
 
@@ -69,8 +67,8 @@ test_start(void)
 }
 
 /*
- * The hello came in the same turn of the loop as the end of its time: it is
- * there, and the call after it has its own time, which is none.
+ * The hello arrives in the same loop iteration in which its time ends: it is
+ * accepted, and the call after it has its own timeout, 0.
  */
 HELP_TEST(late_hello, "a late hello")
 {

@@ -1,13 +1,11 @@
-/*
- * What `toolgate.status` answers, as tables and as Prometheus' text.
- */
+/* The result of `toolgate.status` as tables and in Prometheus' format. */
 #include "cli/tg_cli_status.h"
 
 #include "protocol_help.h"
 
 #include <stdlib.h>
 
-/* What is asked for of a text that json-c reads. */
+/* Compares the output for a text that json-c parses. */
 static void
 test_put(void (*put)(tg_buf_t *out, struct json_object *status),
          const char *json, tg_buf_t *out)
@@ -114,7 +112,7 @@ HELP_TEST(tables, "tables")
             "0\n" TEST_REST);
 }
 
-/* What nobody has called, and what is Toolgate's own, only on demand. */
+/* Tools without calls, and Toolgate's own, are listed only on demand. */
 HELP_TEST(hidden, "rows that are left out")
 {
     test_is(tg_cli_status_append_summary, test_status,
@@ -129,7 +127,7 @@ HELP_TEST(hidden, "rows that are left out")
             "them\n" TEST_REST);
 }
 
-/* One name: the whole error, each bucket. */
+/* One name: the whole error message and each bucket. */
 HELP_TEST(named, "one name")
 {
     static const struct {
@@ -176,7 +174,7 @@ HELP_TEST(named, "one name")
     (void) json_object_put(status);
 }
 
-/* Within a bucket, and never more than the sum of all times allows. */
+/* Interpolated within a bucket, and bounded by the sum of all times. */
 HELP_TEST(percentile, "percentiles")
 {
     static const struct {
@@ -185,13 +183,13 @@ HELP_TEST(percentile, "percentiles")
     } cases[] = {
         { "{\"times\":[0,0,0,0],\"ms\":0}", -1 },
         { "{}", -1 },
-        /* one call: as long as the sum says */
+        /* one call: as long as the sum */
         { "{\"times\":[0,0,1,0],\"ms\":13}", 13 },
-        /* in the middle of the 95th of 100 in one bucket */
+        /* in the middle, the 95th of 100 in one bucket */
         { "{\"times\":[0,0,100,0],\"ms\":3000}", 47.8 },
         { "{\"times\":[90,10,0,0],\"ms\":100}", 5.05 },
         { "{\"times\":[100,0,0,0],\"ms\":0}", 0 },
-        /* beyond the last bound, the sum is the other one */
+        /* beyond the last bound, the sum decides */
         { "{\"times\":[0,0,0,2],\"ms\":2000}", 1750 },
         /* counters of two moments */
         { "{\"times\":[0,0,0,2],\"ms\":20}", 50 },
@@ -232,7 +230,7 @@ HELP_TEST(calls, "calls")
             "ID  AGE  STATE  KIND  PID  CLIENT  TOOL  SERVER\n");
 }
 
-/* One of a thing is one of it. */
+/* Singular and plural forms. */
 HELP_TEST(one, "one")
 {
     static const struct {
@@ -267,7 +265,7 @@ HELP_TEST(one, "one")
     }
 }
 
-/* Labels are escaped, buckets add up, each family stands together. */
+/* Labels are escaped, buckets are cumulative, families are grouped. */
 HELP_TEST(metrics, "metrics")
 {
     static const char labels[] =
@@ -313,7 +311,7 @@ HELP_TEST(metrics, "metrics")
     tg_buf_deinit(&out);
 }
 
-/* Another version's answer, or none at all: what is there is written. */
+/* A result of another version, or no result: only known members are shown. */
 HELP_TEST(strange, "what is not there")
 {
     static const char *const answers[] = {

@@ -1,6 +1,4 @@
-/*
- * Options of the library: their values as texts, and errors of threads.
- */
+/* Options of the library: their values as texts, and errors of threads. */
 #include "protocol_help.h"
 
 #include "lib/tg_option.h"
@@ -9,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Of tg_option_parse_time(); UINT64_MAX: none. */
+/* The result of tg_option_parse_time(); UINT64_MAX: invalid. */
 static uint64_t
 test_time(const char *text)
 {

@@ -1,7 +1,7 @@
 /*
- * The caller, with an MCP client and without: the transcripts of
- * t/transcripts/caller, whole, byte by byte and with memory that ends; and
- * what they cannot say.
+ * The caller, with and without an MCP client: the transcripts in
+ * t/transcripts/caller, whole, byte by byte and out of memory; and tests
+ * beyond them.
  */
 #include "protocol_end.h"
 
@@ -13,7 +13,7 @@
 typedef struct {
     const char *path;
     const char *title;
-    char *text; /* lines that end with zeros, and an empty one behind them */
+    char *text; /* zero-terminated lines, then an empty one */
     size_t nlines;
     tg_dialect_t dialect;
     tg_mcp_handshake_t handshake;
@@ -24,7 +24,7 @@ static test_script_t test_scripts[TEST_SCRIPTS];
 static size_t test_nscripts;
 static const test_script_t *test_played;
 
-/* --- what we do --- */
+/* --- commands --- */
 
 static int
 test_hello(end_t *end, const char *args)
@@ -38,7 +38,7 @@ test_resends(end_t *end, const char *args)
     return tg_caller_send_hello_resends(&end->caller);
 }
 
-/* A word, and the rest of a line or nothing. */
+/* Takes a word, and leaves the rest of the line. */
 static tg_str_t
 test_take(const char **args)
 {
@@ -197,7 +197,7 @@ static const struct {
 
 /* --- steps --- */
 
-/* What is no success is an event. */
+/* Logs a failure as an event. */
 static void
 test_result(end_t *end, int rc)
 {
@@ -228,7 +228,7 @@ test_command(end_t *end, const char *line)
     CU_FAIL("an unknown command");
 }
 
-/* The bytes of `TEXT`, `ipc TEXT` or `raw TEXT`. */
+/* Appends the bytes of `TEXT`, `ipc TEXT` or `raw TEXT`. */
 static void
 test_bytes(tg_buf_t *out, const char *line)
 {
@@ -270,7 +270,7 @@ test_feed(end_t *end, const char *line, size_t chunk)
     tg_buf_deinit(&bytes);
 }
 
-/* The next of what there is, which is taken. */
+/* Takes the next message and compares it. */
 static int
 test_next(tg_buf_t *got, const char *line)
 {
@@ -312,7 +312,7 @@ test_sent(end_t *end, const char *line)
     return 1;
 }
 
-/* 0 when something else is so than the line says. */
+/* Runs a line; returns 0 if its expectation fails. */
 static int
 test_step(end_t *end, const char *line, size_t chunk)
 {
@@ -395,7 +395,7 @@ test_script(void)
 
 /* --- files --- */
 
-/* A header becomes a comment. */
+/* Turns a header into a comment. */
 static void
 test_header(test_script_t *script, char *line)
 {
@@ -493,7 +493,7 @@ HELP_TEST(ids, "ids and tags")
     end_deinit(&end);
 }
 
-/* A request of exactly the limit goes, one byte more does not, nor a trace. */
+/* A request of exactly the limit is sent; one byte more leaves no trace. */
 static void
 test_limit(tg_dialect_t dialect, size_t limit)
 {
@@ -509,7 +509,7 @@ test_limit(tg_dialect_t dialect, size_t limit)
     tg_caller_on_disconnect(&end.caller);
     END_SAYS(&end, "t: not started\n");
 
-    /* {"":"…"} instead of {}: five more, and what is between. */
+    /* {"":"…"} instead of {}: five bytes more, plus the text. */
     tg_buf_init(&arguments, tg_alloc_libc());
     tg_buf_append_cstr(&arguments, "{\"\":\"");
     CU_ASSERT_FATAL(tg_buf_reserve(&arguments, limit) == TG_OK);
@@ -548,7 +548,10 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(end.caller.max_frame == TG_FRAME_RELAY_MAX - 1);
 }
 
-/* Of a line beyond the limit these are known; "a" waits for 1, "b" for 2. */
+/*
+ * Of a line beyond the limit only the head is known; "a" waits for 1, "b" for
+ * 2.
+ */
 static void
 test_large(const char *head, const char *tail, const char *sent,
            const char *says)
@@ -586,7 +589,7 @@ HELP_TEST(too_large, "answers and requests too large")
         "{\"result\": [\"id\",", "0],\"id\":2}", "",
         "b: error -32603 message=The answer is larger than this connection "
         "carries; ask for less.\na: result 1\n");
-    /* A request has numbers of its own; a notification has none. */
+    /* A request of the server has its own ids; a notification has none. */
     test_large("{\"id\":1,\"method\":\"m\",\"params\":[", "", refused,
                "a: result 1\n");
     test_large("{\"method\":\"m\",\"params\":[", "],\"id\":1}", refused,

@@ -1,6 +1,6 @@
 /*
- * A caller with a memory that ends at each allocation in turn: what was
- * taken is answered once, what was not is said at once, nothing is left.
+ * A caller whose memory ends at each allocation in turn: an accepted request
+ * gets one response, a refused one an immediate error, nothing is left.
  */
 #include "protocol_help.h"
 
@@ -48,7 +48,7 @@ test_send(test_end_t *end, unsigned i, int may_fail)
     end->is_sent[i] = rc == TG_OK;
 }
 
-/* An answer to the oldest, or to the one with this id. */
+/* Responds to the oldest request, or to the one with this id. */
 static int
 test_answer(test_end_t *end, uint64_t id)
 {
@@ -87,7 +87,7 @@ test_talk(test_end_t *end, int may_fail)
         test_send(end, i, may_fail);
     }
 
-    /* One is given up, two are answered, the others are lost. */
+    /* One request is cancelled, two get responses, the others are lost. */
     if (end->is_sent[1]) {
         rc = tg_caller_cancel_request(&end->caller, end->ids[1], 1);
         CU_ASSERT(rc == TG_OK || (rc == TG_NOMEM && may_fail));
@@ -105,7 +105,7 @@ test_talk(test_end_t *end, int may_fail)
     tg_caller_on_disconnect(&end->caller);
     CU_ASSERT(end->caller.npending == 0);
 
-    /* A connection anew. */
+    /* A new connection. */
     CU_ASSERT(end->caller.out.len == 0);
     end->answers[3] = 0;
     test_send(end, 3, may_fail);

@@ -1,5 +1,6 @@
 /*
- * A caller whose time slices end, and one whose server asks without reading.
+ * A caller whose time slices end, and one whose server sends requests without
+ * reading.
  */
 #include "protocol_help.h"
 
@@ -57,7 +58,7 @@ slice_init(slice_t *slice)
                     == TG_OK);
 }
 
-/* Feeds all of it; how often it took. */
+/* Feeds all bytes and returns the number of slices. */
 static unsigned
 slice_feed(slice_t *slice, tg_str_t bytes, int *rc)
 {
@@ -110,7 +111,7 @@ HELP_TEST(refusals, "a server that asks and does not read is closed")
     slice_init(&slice);
     rc = TG_OK;
 
-    /* What is read may go on. */
+    /* The caller continues after its output was read. */
     for (i = 0; i < 50000 && rc == TG_OK; i++) {
         rc = tg_caller_handle_input(&slice.caller, ping, sizeof(ping) - 1,
                                     &consumed);

@@ -1,4 +1,4 @@
-/* What a client says that it can be asked. */
+/* A client's capabilities. */
 #include "protocol_help.h"
 
 #include "protocol/tg_client_caps.h"

@@ -1,6 +1,6 @@
 /*
- * How calls end that nobody answered well: each failure in the words of each
- * dialect, a backend's own error, and calls that are dropped.
+ * Failed calls: each failure in the words of each dialect, a backend's own
+ * error, and dropped calls.
  */
 #include "protocol_host_talk.h"
 
@@ -9,8 +9,8 @@
 
 typedef struct {
     tg_failure_t failure;
-    const char *type; /* ipc: the exception's class */
-    int code;         /* jsonrpc: of a method's error */
+    const char *type; /* ipc: class of the exception */
+    int code;         /* jsonrpc: error code of a method */
 } test_failure_t;
 
 static const test_failure_t test_failures[] = {
@@ -35,7 +35,7 @@ test_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect)
     host_init(host, alloc, dialect, 1 << 20, 64);
 }
 
-/* One call that hangs; NULL when there was no memory for it. */
+/* Starts a call that hangs; NULL if out of memory. */
 static tg_call_t *
 test_call(host_t *host, tg_dialect_t dialect)
 {
@@ -132,7 +132,7 @@ HELP_TEST(error, "a backend's error")
     help_each_failure(test_run_error);
 }
 
-/* Nobody is told, and the id is free again. */
+/* The client gets no reply, and the id is free again. */
 HELP_TEST(forget, "forgotten")
 {
     tg_call_t *call;

@@ -1,6 +1,6 @@
 /*
- * Calls that look like an earlier one: whatever comes is answered as if it had
- * gone the long way, and what is alike does not.
+ * Calls that look like an earlier one: each gets the result of the normal
+ * path, and similar calls avoid it.
  */
 #include "protocol_host_talk.h"
 
@@ -10,14 +10,14 @@
 
 #define TEST_MAX 512
 
-/* What each byte becomes: all that JSON knows, and some that it does not. */
+/* Replacements for each byte: all that JSON uses, and some others. */
 static const char test_bytes[] =
     "\"\\,:{}[] \t\n\r0-.9eatfn/\x7f\x80\xc3\xa9\x01";
 
 static const struct {
     tg_dialect_t dialect;
     const char *first;
-    const char *second; /* alike */
+    const char *second; /* similar to the first */
 } test_calls[] = {
     { TG_DIALECT_JSONRPC,
       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
@@ -85,7 +85,7 @@ test_forget(host_t *host)
            sizeof(tg_fast_path_cache_t));
 }
 
-/* A call that nothing is alike, and a message of which we know nothing. */
+/* A call that resembles no other, and an unknown message. */
 static void
 test_run(host_t *host, tg_dialect_t dialect, const char *first,
          tg_str_t message, int may_be_alike)
@@ -141,7 +141,7 @@ HELP_TEST(alike, "what is alike does not go the long way")
     }
 }
 
-/* Each byte another, twice, or missing; and each message cut. */
+/* Replaces, doubles or removes each byte, and cuts each message. */
 static void
 test_mutate(tg_dialect_t dialect, const char *first, const char *message)
 {
@@ -200,7 +200,7 @@ HELP_TEST(depth, "arguments as deep as may be")
     }
 }
 
-/* More kinds of messages than are kept, by turns. */
+/* More kinds of messages than the cache holds, in turns. */
 HELP_TEST(many, "more than are kept")
 {
     char text[TEST_MAX];
@@ -225,13 +225,13 @@ HELP_TEST(many, "more than are kept")
         HELP_EQ(got, text);
     }
 
-    /* Some of them went the short way. */
+    /* Some of them took the fast path. */
     CU_ASSERT(tg_catalog_fast_paths(host.catalog)->n
               < TG_FAST_PATH_CACHE_SIZE * TG_FAST_PATH_SAMPLE * 8);
     host_deinit(&host);
 }
 
-/* A peer that is not known for MCP must become so. */
+/* A peer not yet known as MCP must become so. */
 HELP_TEST(peers, "another peer of the same catalogue")
 {
     host_t host, other;

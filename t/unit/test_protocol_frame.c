@@ -1,5 +1,5 @@
 /*
- * Byte boundaries, fed whole, byte by byte and split at each offset.
+ * Frame boundaries, with bytes fed whole, one by one and split at each offset.
  */
 #include "protocol_help.h"
 
@@ -10,9 +10,9 @@
 #define TEST_LIMIT 8
 
 /*
- * What comes out of a stream, written down: frames in brackets, "!" for one
- * beyond the limit.  Feeds pieces as a host does, keeping what was not
- * consumed, each time in a block of exactly that size.
+ * Writes down the frames of a stream: each in brackets, "!" for one beyond the
+ * limit. Feeds pieces as a host does, keeping unconsumed bytes, in blocks of
+ * exactly their size.
  */
 typedef struct {
     tg_frame_t frame;
@@ -65,7 +65,7 @@ test_stream_feed(test_stream_t *stream, tg_str_t piece)
             continue;
         }
 
-        /* What came of the line ends where it ends. */
+        /* The line ends here. */
         if (rc == TG_END) {
             tg_buf_append_char(&stream->log, '<');
             tg_buf_append_str(&stream->log, payload);
@@ -163,13 +163,13 @@ HELP_TEST(prefixed, "prefixed")
         test_every_split(kinds[i], TG_STR("\0\1\0\0"), "!", 1);
     }
 
-    /* A length of 2 GiB and more is no negative number. */
+    /* A length of 2 GiB and more is not negative. */
     test_every_split(TG_FRAME_PREFIX, TG_STR("\xff\xff\xff\xff"), "!", 1);
     test_every_split(TG_FRAME_PREFIX, TG_STR("\x80\0\0\0"), "!", 1);
     test_every_split(TG_FRAME_PREFIX, TG_STR("{\"a\"}\n"), "!", 1);
 }
 
-/* The first byte decides once and for all. */
+/* The first byte decides for the whole connection. */
 HELP_TEST(auto, "auto")
 {
     tg_frame_t frame;
@@ -191,7 +191,7 @@ HELP_TEST(auto, "auto")
     CU_ASSERT(frame.kind == TG_FRAME_PREFIX);
 }
 
-/* A length of 16 MiB or more is a length, too: it is told as too large. */
+/* A length of 16 MiB or more is valid and reported as too large. */
 HELP_TEST(first_byte, "the first byte decides")
 {
     tg_frame_t frame;
@@ -213,7 +213,7 @@ HELP_TEST(first_byte, "the first byte decides")
     }
 }
 
-/* Bytes that hold no newline are looked at once. */
+/* Bytes without a newline are scanned once. */
 HELP_TEST(scans_once, "scans once")
 {
     tg_frame_t frame;
@@ -224,7 +224,7 @@ HELP_TEST(scans_once, "scans once")
     CU_ASSERT(tg_frame_next(&frame, "abc", 3, &consumed, &payload) == TG_AGAIN);
     CU_ASSERT(frame.scanned == 3);
 
-    /* Not what a host does: a newline where it was not before. */
+    /* Hosts never do this: a newline appears in scanned bytes. */
     CU_ASSERT(tg_frame_next(&frame, "a\nc", 3, &consumed, &payload)
               == TG_AGAIN);
     CU_ASSERT(tg_frame_next(&frame, "abc\n", 4, &consumed, &payload) == TG_OK);
@@ -255,7 +255,7 @@ test_pieces(tg_frame_type_t kind, tg_str_t text, const char *expected)
     free(data);
 }
 
-/* Of any size, whole or cut. */
+/* Frames of any size, whole or cut. */
 HELP_TEST(split, "split")
 {
     test_pieces(TG_FRAME_LINE, TG_STR(""), "");

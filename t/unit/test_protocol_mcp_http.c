@@ -1,12 +1,10 @@
-/*
- * What messages of MCP say in headers of HTTP.
- */
+/* HTTP headers of MCP messages. */
 #include "protocol_help.h"
 
 #include "protocol/tg_mcp_http_headers.h"
 #include "catalog/tg_tool_list.h"
 
-/* Headers with a newline behind each, or why there are none. */
+/* Returns headers, a newline after each, or the reason for none. */
 static void
 test_headers(const char *text, const tg_catalog_t *tools, const char *expected)
 {
@@ -147,7 +145,7 @@ test_catalogue(void)
     "the schema of its tool has an \"x-mcp-header\" that is no token of its "  \
     "own, or stands at what is no string, integer or boolean"
 
-/* A call of a tool, and the headers behind those of its name; NULL: wrong. */
+/* Compares a call's headers after those of its name; NULL: refused. */
 static void
 test_call(const tg_catalog_t *tools, const char *name, const char *arguments,
           const char *headers)

@@ -1,5 +1,5 @@
 /*
- * The bounds of one list of tools; what it is within them is told in
+ * The bounds of a list of tools; lists within them are in
  * t/transcripts/caller.
  */
 #include "protocol_help.h"
@@ -18,7 +18,7 @@ test_page(tg_mcp_list_t *list, tg_str_t result, tg_response_t *whole)
     return tg_mcp_list_add_page(list, &answer, whole);
 }
 
-/* What _meta says of servers that are not there, of the pages that say it. */
+/* _meta names absent servers, on any of the pages. */
 HELP_TEST(absent_servers, "servers that are not there")
 {
     tg_mcp_list_t list;
@@ -37,7 +37,7 @@ HELP_TEST(absent_servers, "servers that are not there")
     HELP_EQ(whole.result, "{\"tools\":[]}");
     HELP_EQ(tg_buf_view(&list.absent_servers), "[{\"name\":\"x\"}]");
 
-    /* Nothing of it is left in another list, and of too much there is none. */
+    /* The next list has none of it, and too much leaves none. */
     tg_mcp_list_reset(&list);
     CU_ASSERT(list.absent_servers.len == 0);
     tg_buf_init(&text, tg_alloc_libc());
@@ -55,7 +55,7 @@ HELP_TEST(absent_servers, "servers that are not there")
     tg_mcp_list_deinit(&list);
 }
 
-/* The bounds of a list; each is an error and no short list. */
+/* Exceeding a bound of a list is an error, not a short list. */
 HELP_TEST(bounds, "bounds")
 {
     tg_mcp_list_t list;
@@ -111,7 +111,7 @@ HELP_TEST(bounds, "bounds")
     tg_buf_deinit(&text);
 }
 
-/* A list that is read in steps is the one that is read at once. */
+/* A list read in steps is the same as one read at once. */
 HELP_TEST(steps, "steps")
 {
     static const char array[] =
@@ -152,7 +152,7 @@ HELP_TEST(steps, "steps")
     tg_catalog_unref(tools);
     tg_catalog_unref(whole);
 
-    /* One that is stopped leaves nothing. */
+    /* A stopped list leaves nothing. */
     CU_ASSERT(
         tg_tool_list_read_begin(&reader, tg_alloc_libc(), 1, TG_STR(array))
         == TG_OK);

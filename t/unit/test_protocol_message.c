@@ -1,6 +1,4 @@
-/*
- * One pass over envelopes of all dialects.
- */
+/* One pass over envelopes of all dialects. */
 #include "protocol_help.h"
 
 #include "protocol/tg_message.h"
@@ -41,7 +39,7 @@ HELP_TEST(jsonrpc, "jsonrpc")
     CU_ASSERT(!m.has_duplicate && m.why == NULL);
 }
 
-/* White space wherever it may be; and the arguments' members are noted. */
+/* White space in all places; the arguments' members are noted. */
 HELP_TEST(spread_out, "spread out")
 {
     tg_message_t m;
@@ -110,7 +108,7 @@ HELP_TEST(others, "others")
     CU_ASSERT(m.id.data == NULL && m.message.data == NULL);
 }
 
-/* Members that are walked when they are objects may be anything. */
+/* Members that are walked as objects may have any type. */
 HELP_TEST(odd_types, "odd types")
 {
     tg_message_t m;
@@ -168,7 +166,7 @@ HELP_TEST(duplicates, "duplicates")
         "{\"kind\":\"a\",\"kind\":\"b\"}",
     };
     static const char *const once[] = {
-        /* Keys of one name in different objects, and in what is opaque. */
+        /* Equal keys in different objects, and in opaque values. */
         "{\"id\":1,\"params\":{\"id\":1,\"message\":2},\"message\":3}",
         "{\"params\":{\"arguments\":{\"a\":1,\"a\":2}}}",
         "{\"result\":{\"a\":1,\"a\":2}}",
@@ -189,7 +187,7 @@ HELP_TEST(duplicates, "duplicates")
     }
 }
 
-/* Keys count as what they stand for, and only exactly so. */
+/* Keys are compared decoded and exactly. */
 HELP_TEST(keys, "keys")
 {
     tg_message_t m;
@@ -268,7 +266,7 @@ HELP_TEST(depth, "depth")
     CU_ASSERT(test_nested("", 129, "") == TG_LIMIT);
 }
 
-/* --- the id of what is too large --- */
+/* --- the id of a too large message --- */
 
 static void
 test_head(const char *head, int rc, const char *expected)
@@ -279,7 +277,7 @@ test_head(const char *head, int rc, const char *expected)
     HELP_EQ(known.id, expected);
 }
 
-/* 'q' for a request, 'a' for an answer, '?'. */
+/* 'q' for a request, 'a' for a response, '?'. */
 static void
 test_kind(const char *head, char expected)
 {

@@ -1,18 +1,18 @@
 /*
- * Every transcript with a memory that ends: at each allocation in turn, for
- * once and for good.  Nothing crashes or leaks; and as long as the peer does
- * not say that it is out of memory, no reply is missing, doubled or cut.
+ * Every transcript with memory that ends at each allocation in turn, once and
+ * for good. Nothing crashes or leaks, and unless the peer reports that it is
+ * out of memory, no reply is missing, doubled or cut.
  */
 #include "protocol_play.h"
 
 #include <stdlib.h>
 
-/* Larger ones say nothing new. */
+/* Larger transcripts add nothing. */
 #define TEST_SIZE_MAX 8192
 
 typedef struct {
-    size_t messages; /* that the client got, and calls that were cancelled */
-    int is_broken;   /* the peer said that it is out of memory */
+    size_t messages; /* messages to the client, plus cancelled calls */
+    int is_broken;   /* the peer reported that it is out of memory */
 } test_result_t;
 
 static size_t
@@ -34,7 +34,7 @@ test_frames(tg_str_t text)
     return n;
 }
 
-/* One, or those of a batch. */
+/* Counts one message, or those of a batch. */
 static size_t
 test_messages(tg_str_t line)
 {
@@ -76,7 +76,7 @@ test_lines(tg_str_t text)
     return n;
 }
 
-/* What came of the last bytes; afterwards nothing is waited for. */
+/* Reads the result of the last bytes; nothing is expected afterwards. */
 static void
 test_take(host_t *host, test_result_t *result)
 {

@@ -1,6 +1,4 @@
-/*
- * What becomes of a handler's output.
- */
+/* Conversion of a handler's output. */
 #include "protocol_help.h"
 
 #include "protocol/tg_outcome.h"
@@ -51,7 +49,7 @@ HELP_TEST(texts, "texts")
             "");
     test_is(tg_outcome_parse_output(&test_text, TG_STR(" a\n\"\n")),
             TG_OUTCOME_TEXT, " a\n\"\n");
-    /* What needs no escaping is passed on as it is. */
+    /* Text without escapes is passed on without a copy. */
     test_is(tg_outcome_parse_output(&test_text, TG_STR("na\xc3\xafve")),
             TG_OUTCOME_BODY, "na\xc3\xafve");
     test_fails(tg_outcome_parse_output(&test_text, TG_STR("\"a\xff")), "UTF-8");
@@ -101,7 +99,7 @@ HELP_TEST(depth, "depth")
     }
 }
 
-/* The check of a result in steps of some bytes; how many there were. */
+/* Checks a result in steps of some bytes and returns their number. */
 static size_t
 test_steps(const char *raw, size_t bytes, int is_lenient, tg_outcome_t *outcome)
 {
@@ -182,7 +180,7 @@ HELP_TEST(results, "results")
         test_fails(outcome, bad[i].word);
     }
 
-    /* A method's result is its own business. */
+    /* A method's result may be anything. */
     test_is(tg_outcome_parse_output(&test_method, TG_STR("[1]")),
             TG_OUTCOME_RESULT, "[1]");
 }
@@ -211,13 +209,13 @@ HELP_TEST(result_steps, "a large result is checked in steps")
     (void) test_steps(raw.data, 1, 1, &outcome);
     CU_ASSERT(outcome.kind == TG_OUTCOME_RESULT);
 
-    /* What is wrong with the JSON says more than what is wrong in it. */
+    /* An error in the JSON takes precedence over one in its content. */
     raw.data[raw.len - 3] = ']';
     (void) test_steps(raw.data, 1, 0, &outcome);
     test_fails(outcome, "not one valid JSON value");
     tg_buf_deinit(&raw);
 
-    /* Of equal keys the last one counts. */
+    /* The last of duplicate keys counts. */
     (void) test_steps("{\"content\":[1],\"content\":[]}", 1, 0, &outcome);
     CU_ASSERT(outcome.kind == TG_OUTCOME_RESULT);
     (void) test_steps("{\"content\":[],\"content\":1}", 1, 0, &outcome);
@@ -238,7 +236,7 @@ HELP_TEST(loose_results, "results of MCP servers")
     test_fails(outcome, "The MCP server's result");
 }
 
-/* As another process says it, with times behind it. */
+/* As another process reports it, with times after it. */
 static void
 test_passes(tg_outcome_t outcome, const char *json)
 {
@@ -289,7 +287,7 @@ HELP_TEST(passed_on, "passed on")
                 "{\"failure\":\"internal\",\"message\":\"\"");
 }
 
-/* What is told of a call goes along; what is not known is not said. */
+/* Run statistics are passed on; unknown ones are left out. */
 static void
 test_ran(tg_run_stats_t ran, const char *json)
 {
@@ -338,7 +336,7 @@ HELP_TEST(told_of, "told of")
     test_ran(ran, "{\"text\":\"\"}");
 }
 
-/* What nobody says is our own fault, and no crash. */
+/* An unknown outcome is an internal error and no crash. */
 HELP_TEST(not_understood, "not understood")
 {
     static const char *const texts[] = {

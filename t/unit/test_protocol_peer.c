@@ -1,7 +1,4 @@
-/*
- * The peer's life: what the transcripts, which know only the wire, cannot
- * show.
- */
+/* The peer: tests beyond the transcripts, which only know the wire. */
 #include "protocol_host_talk.h"
 
 #include <stdio.h>
@@ -38,7 +35,7 @@ HELP_TEST(names, "names")
     CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_RELAY), "relay");
 }
 
-/* Of ipc, the first byte is enough; the rest is in transcripts. */
+/* For ipc the first byte decides; transcripts test the rest. */
 HELP_TEST(detection, "detection")
 {
     host_t host;
@@ -49,7 +46,7 @@ HELP_TEST(detection, "detection")
     host_deinit(&host);
 }
 
-/* A front with framing of its own hands in whole messages. */
+/* A host with its own framing passes whole messages. */
 HELP_TEST(message, "whole messages")
 {
     host_t host;
@@ -116,7 +113,7 @@ HELP_TEST(call_error, "errors of a backend")
               "\"message\":\"\"}}");
     host_deinit(&host);
 
-    /* ipc knows no codes: a class of exceptions instead. */
+    /* ipc has exception classes instead of codes. */
     test_init(&host, TG_DIALECT_IPC);
     HOST_IPC(&host, TEST_IPC("hang"), NULL);
     call = host.deferred[0];
@@ -178,7 +175,7 @@ HELP_TEST(backlog, "backlog")
     host_feed(&host, TG_STR(""));
     CU_ASSERT(host.rc == TG_LIMIT && host.ncalls == calls);
 
-    /* Taking one byte below the mark lets it go on. */
+    /* Reading one byte below the limit lets the peer continue. */
     while (host.rc == TG_LIMIT) {
         (void) host_take(&host);
         host_feed(&host, TG_STR(""));
@@ -191,7 +188,7 @@ HELP_TEST(backlog, "backlog")
 
 /* --- sizes --- */
 
-/* A request of exactly the limit, and one byte more, of the dialect. */
+/* A request of exactly the dialect's limit, and one byte more. */
 static void
 test_sized(tg_dialect_t dialect, const char *head, const char *tail,
            size_t limit, int is_taken, int rc)
@@ -252,8 +249,8 @@ HELP_TEST(limits, "limits")
 }
 
 /*
- * A batch whose replies together are beyond the limit, each to an id as long
- * as ids may be: every one is answered, however many are too large.
+ * Replies of a batch that together exceed the limit, each to the longest id:
+ * every request gets a reply, however many are too large.
  */
 HELP_TEST(batch_too_large, "batch: replies too large")
 {
@@ -298,13 +295,13 @@ HELP_TEST(batch_too_large, "batch: replies too large")
     host_deinit(&host);
 }
 
-/* What cannot fit is not put, in escapes, to find that out. */
+/* A result that cannot fit is not escaped to find that out. */
 HELP_TEST(hopeless, "answers that are too large as they are")
 {
     static const struct {
         tg_outcome_type_t kind;
         const char *part;
-        const char *said; /* NULL: it is put */
+        const char *said; /* NULL: it is sent */
     } rows[] = {
         { TG_OUTCOME_TEXT, "\n\n", "The answer has 100000 bytes, more" },
         { TG_OUTCOME_BODY, "xx", "The answer has 100000 bytes, more" },

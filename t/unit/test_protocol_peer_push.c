@@ -1,5 +1,6 @@
 /*
- * What a peer says unasked, what a proxy may do, and a peer without memory.
+ * Messages that a peer sends on its own, the rights of a proxy, and a peer
+ * without memory.
  */
 #include "protocol_host_talk.h"
 
@@ -27,7 +28,7 @@ test_init(host_t *host, tg_dialect_t dialect)
     host_init(host, tg_alloc_libc(), dialect, 65536, 8);
 }
 
-/* What gathered since, line by line; patterns end with NULL. */
+/* Compares new output line by line; patterns end with NULL. */
 static void
 test_lines(host_t *host, const char *const *patterns)
 {
@@ -51,9 +52,9 @@ test_lines(host_t *host, const char *const *patterns)
 #define TEST_LINES(host, ...)                                                  \
     test_lines(host, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* --- who it is --- */
+/* --- identity --- */
 
-/* Turned away before anything is served, in words where there are some. */
+/* Refused before anything is served, with a message where possible. */
 HELP_TEST(refusal, "a client that is turned away")
 {
     host_t host;
@@ -76,7 +77,7 @@ HELP_TEST(refusal, "a client that is turned away")
     host_deinit(&host);
 }
 
-/* Who sends it again is refused what is new; what runs goes on. */
+/* A server that shuts down refuses new calls; running calls continue. */
 HELP_TEST(leaving, "a server that leaves")
 {
     static const char refused[] =
@@ -112,7 +113,7 @@ HELP_TEST(leaving, "a server that leaves")
     "\"io.modelcontextprotocol/clientCapabilities\":{},"                       \
     "\"io.modelcontextprotocol/clientInfo\":" name "}}}\n"
 
-/* It keeps the name that it has, over a move too. */
+/* A client keeps its name, also over a move. */
 HELP_TEST(client, "the name of a client")
 {
     char line[512];
@@ -153,7 +154,7 @@ HELP_TEST(client, "the name of a client")
     "\"params\":{\"capabilities\":{},\"clientInfo\":{\"name\":\"a\","          \
     "\"version\":\"" version "\"},\"via\":\"bridge/1\"}}\n"
 
-/* Through a bridge it is the agent's, whatever the bridge calls itself. */
+/* Behind a bridge the agent's name counts, not the bridge's. */
 HELP_TEST(agent, "the agent behind a bridge")
 {
     host_t host;
@@ -176,14 +177,14 @@ HELP_TEST(agent, "the agent behind a bridge")
     HELP_EQ(host.peer.client_via, "bridge/1");
     host_deinit(&host);
 
-    /* On another connection of the bridge it says the agent first. */
+    /* On another connection of the bridge the agent is named first. */
     test_init(&host, TG_DIALECT_AUTO);
     host_feed(&host, TG_STR(TEST_AGENT("3") TEST_INITIALIZE "\n"));
     HELP_EQ(host.peer.client, "a");
     HELP_EQ(host.peer.client_version, "3");
     host_deinit(&host);
 
-    /* Each request of the modern era says who it is of. */
+    /* Each request of the modern era names its client. */
     test_init(&host, TG_DIALECT_JSONRPC);
     host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"a\",\"version\":\"1\"}")));
     HELP_EQ(host.peer.client_version, "1");
@@ -197,7 +198,7 @@ HELP_TEST(agent, "the agent behind a bridge")
 
 /* --- list_changed --- */
 
-/* Not declared, not sent; what else a server may not say. */
+/* Not sent unless declared; other forbidden messages. */
 HELP_TEST(list_changed, "list_changed")
 {
     host_t host;
@@ -247,11 +248,11 @@ HELP_TEST(subscriptions_limit, "subscriptions: limit")
     host_deinit(&host);
 }
 
-/* --- goodbye --- */
+/* --- shutdown notice --- */
 
 #define TEST_NOTE "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
 
-/* relay: beyond a frame it is dropped, and nothing half is left. */
+/* relay: a message beyond a frame is dropped as a whole. */
 HELP_TEST(notify, "notify")
 {
     host_t host;
@@ -272,7 +273,7 @@ HELP_TEST(notify, "notify")
     host_deinit(&host);
 }
 
-/* --- who sees what --- */
+/* --- visibility --- */
 
 HELP_TEST(visibility, "visibility")
 {
@@ -302,7 +303,7 @@ typedef struct {
     tg_call_t *list;
     tg_call_t *call;
     char cursor[64];
-    int rc; /* of ops->list */
+    int rc; /* result of ops->list */
 } test_proxy_t;
 
 static void
@@ -340,7 +341,7 @@ test_proxy_list(void *ctx, tg_peer_t *peer, tg_request_t *request)
     return proxy->rc;
 }
 
-/* One line in; what came out is compared and taken. */
+/* Feeds a line, compares the output and takes it. */
 static void
 test_proxy_line(test_proxy_t *proxy, const char *line, const char *reply)
 {
@@ -384,13 +385,13 @@ HELP_TEST(proxy, "proxy")
     tg_peer_init(&proxy.peer, tg_alloc_libc(), &ops, &proxy, TG_DIALECT_JSONRPC,
                  catalog, &info, 65536, 1);
 
-    /* Taken, to be answered from the catalogue that the host has by then. */
+    /* Deferred; the host's catalog at that time will be used. */
     test_proxy_line(&proxy, TEST_LIST("1"), NULL);
     CU_ASSERT_FATAL(proxy.list != NULL);
     CU_ASSERT_STRING_EQUAL(proxy.cursor, "\"1.x\"");
     list = proxy.list;
 
-    /* A second one is one too many: an error, not a tool's result. */
+    /* A second request exceeds the limit: an error, not a tool's result. */
     test_proxy_line(&proxy, TEST_LIST("2"),
                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
                     "\"code\":-32603,"
@@ -407,7 +408,7 @@ HELP_TEST(proxy, "proxy")
     proxy.rc = TG_END;
     test_proxy_line(&proxy, TEST_LIST("1"), TEST_BAD_CURSOR);
 
-    /* Tools that the catalogue does not have are the host's to judge. */
+    /* The host decides about tools that are not in the catalog. */
     test_proxy_line(&proxy,
                     "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
                     "\"params\":{\"name\":\"any\"}}\n",
@@ -417,9 +418,9 @@ HELP_TEST(proxy, "proxy")
     tg_catalog_unref(catalog);
 }
 
-/* --- another catalogue --- */
+/* --- a new catalog --- */
 
-/* Held by nobody but its peer: one method, in memory of the catalogue's. */
+/* Only the peer holds it: one method, in the catalog's memory. */
 static tg_catalog_t *
 test_swap_catalogue(const tg_alloc_t *alloc)
 {
@@ -437,7 +438,7 @@ test_swap_catalogue(const tg_alloc_t *alloc)
     return catalog;
 }
 
-/* Twice; what was asked for is there all the same until this returns. */
+/* Replaces it twice; the requested method stays valid until the return. */
 static void
 test_swap_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
@@ -482,7 +483,7 @@ HELP_TEST(swap, "catalogues swapped within a call")
         HELP_EQ(tg_buf_view(&peer.out),
                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"swap\"}\n");
         tg_buf_reset(&peer.out, 0);
-        /* One is there, as before. */
+        /* One catalog is left, as before. */
         CU_ASSERT(help.live == live);
     }
 
@@ -509,7 +510,7 @@ test_shared_message(void *data, tg_dialect_t form, tg_str_t head)
               == TG_OK);
 }
 
-/* What a peer writes, and what it says should be sent, is the same. */
+/* Compares a peer's output with the shared text of a broadcast. */
 static void
 test_shared(host_t *host, const char *params, unsigned nmessages)
 {

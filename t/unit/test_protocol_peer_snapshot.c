@@ -1,6 +1,6 @@
 /*
- * A peer that moves: every transcript with a move after each input, and what
- * the bytes of its state are good for.
+ * A peer that moves: every transcript with a move after each input, and
+ * damaged states.
  */
 #include "protocol_play.h"
 
@@ -20,7 +20,7 @@ HELP_TEST(transcripts, "transcripts with moves")
     }
 }
 
-/* --- what the catalogue has become --- */
+/* --- changes of the catalog --- */
 
 #define TEST_CALL(id, name)                                                    \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\","            \
@@ -37,7 +37,7 @@ test_init(host_t *host, tg_dialect_t dialect)
     host_init(host, tg_alloc_libc(), dialect, 1 << 20, 64);
 }
 
-/* Nothing changed, or nothing that this client can see. */
+/* No change, or none that this client can see. */
 HELP_TEST(unchanged, "nothing changed for it")
 {
     host_t host;
@@ -72,7 +72,7 @@ HELP_TEST(changed, "something changed for it")
     CU_ASSERT(host_move(&host) == TG_OK);
     CU_ASSERT(host.has_changed);
 
-    /* Nobody who listens yet. */
+    /* Nobody is subscribed yet. */
     tg_peer_notify_list_changed(&host.peer);
     HELP_EQ(host_take(&host), "");
     host_feed(&host, TG_STR(TEST_INITIALIZE));
@@ -86,7 +86,7 @@ HELP_TEST(changed, "something changed for it")
     host_deinit(&host);
 }
 
-/* The tool of a running call is gone: it is answered all the same. */
+/* The tool of a running call is removed: the call still gets its result. */
 HELP_TEST(gone, "a tool is gone while it runs")
 {
     host_t host;
@@ -107,7 +107,7 @@ HELP_TEST(gone, "a tool is gone while it runs")
     host_deinit(&host);
 }
 
-/* What its output has to fit is known after a second move, too. */
+/* The output schema is kept over a second move too. */
 HELP_TEST(schema, "an output's schema moves on")
 {
     host_t host;
@@ -149,20 +149,20 @@ HELP_TEST(gone_ipc, "likewise in ipc")
     host_deinit(&host);
 }
 
-/* --- the listener has become another --- */
+/* --- changes of the listener --- */
 
 HELP_TEST(dialects, "another dialect")
 {
     host_t host;
 
-    /* Undecided: the new listener's dialect holds. */
+    /* Undetected: the new listener's dialect counts. */
     test_init(&host, TG_DIALECT_AUTO);
     host.dialect = TG_DIALECT_RELAY;
     CU_ASSERT(host_move(&host) == TG_OK);
     CU_ASSERT(host.peer.dialect == TG_DIALECT_RELAY);
     CU_ASSERT(host.peer.frame.limit == TG_FRAME_RELAY_MAX - 1);
 
-    /* Decided: the connection keeps its own. */
+    /* Detected: the connection keeps its dialect. */
     host.dialect = TG_DIALECT_IPC;
     CU_ASSERT(host_move(&host) == TG_OK);
     CU_ASSERT(host.peer.dialect == TG_DIALECT_RELAY);
@@ -170,7 +170,7 @@ HELP_TEST(dialects, "another dialect")
     CU_ASSERT(host.peer.frame.limit == TG_FRAME_RELAY_MAX - 1);
     host_deinit(&host);
 
-    /* Half of a first line: a line it is. */
+    /* Half of a first line: a line protocol. */
     test_init(&host, TG_DIALECT_AUTO);
     host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":7,"));
     host.dialect = TG_DIALECT_IPC;
@@ -181,7 +181,10 @@ HELP_TEST(dialects, "another dialect")
     host_deinit(&host);
 }
 
-/* More runs than the new listener allows: that goes on, but nothing new. */
+/*
+ * More calls run than the new listener allows: they continue, new ones are
+ * refused.
+ */
 HELP_TEST(fewer_calls, "fewer calls allowed")
 {
     host_t host;
@@ -205,9 +208,9 @@ HELP_TEST(fewer_calls, "fewer calls allowed")
     CU_ASSERT(host.ncancelled == 2);
 }
 
-/* --- bytes --- */
+/* --- damaged states --- */
 
-/* A session that has everything: of batches, two that wait. */
+/* A session with everything: of two batches, replies are pending. */
 static const char *const test_rich[] = {
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/toolgate/hello\"}",
@@ -246,7 +249,7 @@ test_make(host_t *host, const tg_alloc_t *alloc)
 
 static unsigned test_nresumed;
 
-/* Every third is answered at once, as when nothing runs for it any more. */
+/* Completes every third call at once, as if it no longer ran. */
 static void
 test_on_resume(void *ctx, tg_call_t *call, const tg_catalog_entry_t *now,
                tg_str_t token)
@@ -267,7 +270,7 @@ test_on_resume(void *ctx, tg_call_t *call, const tg_catalog_entry_t *now,
     call->host = call;
 }
 
-/* Loads it, and talks on if that worked; in any case nothing is left. */
+/* Loads a state, talks on if it loaded, and checks that nothing is left. */
 static int
 test_load(const tg_alloc_t *alloc, tg_str_t state)
 {
@@ -358,7 +361,7 @@ test_each_save(const tg_alloc_t *alloc, int may_fail)
     CU_ASSERT(rc == (may_fail ? TG_NOMEM : TG_OK));
     tg_buf_deinit(&state);
 
-    /* It may be used on. */
+    /* The peer can still be used. */
     CU_ASSERT(host_fire(&host));
     CU_ASSERT(host_move(&host) == TG_OK);
     host_deinit(&host);

@@ -1,6 +1,4 @@
-/*
- * The requests that wait for their answer: by id, in order, at any number.
- */
+/* Pending requests: by id, in order, in any number. */
 #include "protocol_help.h"
 
 #include "protocol/tg_caller_impl.h"
@@ -42,7 +40,7 @@ HELP_TEST(many, "many")
         CU_ASSERT_FATAL(pending != NULL && pending->id == id);
     }
 
-    /* Every third goes, whatever the order. */
+    /* Removes every third, in reverse order. */
     for (id = TEST_MANY - TEST_MANY % 3; id >= 3; id -= 3) {
         tg_pending_remove(&caller, tg_pending_find(&caller, id));
     }
@@ -59,7 +57,7 @@ HELP_TEST(many, "many")
 
     CU_ASSERT(tg_pending_find(&caller, UINT64_MAX) == NULL);
 
-    /* Those that are left are in the order of addition. */
+    /* The rest is in the order of addition. */
     for (pending = caller.first, id = 1; pending != NULL;
          pending = pending->next) {
         CU_ASSERT(pending->id == id);
@@ -71,7 +69,7 @@ HELP_TEST(many, "many")
     CU_ASSERT(help.live == 0);
 }
 
-/* The first, the last, the only one. */
+/* Removes the first, the last, the only one. */
 HELP_TEST(ends, "ends")
 {
     tg_caller_t caller;
@@ -137,7 +135,7 @@ HELP_TEST(no_memory, "no memory")
     help_each_failure(test_run);
 }
 
-/* The messages that were not sent, one a line. */
+/* Writes the unsent messages, one per line. */
 static void
 test_unsent_answer(void *host, void *tag, const tg_response_t *answer)
 {
@@ -171,7 +169,7 @@ HELP_TEST(unsent_message, "messages that a connection did not carry")
         tg_caller_send_request(&caller, TG_STR("c"), TG_STR_NONE, &log, NULL)
         == TG_OK);
 
-    /* All of a and a byte of b; of that, the host has dropped some bytes. */
+    /* All of a and a byte of b; the host has dropped some bytes of b. */
     tg_caller_count_written(&caller, 52);
     tg_buf_consume(&caller.out, 10);
     tg_caller_on_disconnect(&caller);
@@ -179,7 +177,7 @@ HELP_TEST(unsent_message, "messages that a connection did not carry")
             "lost\nlost\n{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"c\"}\n");
     tg_buf_reset(&log, 0);
 
-    /* A host that takes all bytes at once has them itself. */
+    /* A host that takes all bytes at once keeps them itself. */
     CU_ASSERT(
         tg_caller_send_request(&caller, TG_STR("d"), TG_STR_NONE, &log, NULL)
         == TG_OK);

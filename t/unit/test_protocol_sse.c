@@ -1,6 +1,4 @@
-/*
- * Server-sent events, fed whole, byte by byte and split at each offset.
- */
+/* Server-sent events, fed whole, byte by byte and split at each offset. */
 #include "protocol_help.h"
 
 #include "protocol/tg_sse.h"
@@ -9,7 +7,9 @@
 
 #define TEST_MAX 32
 
-/* "TYPE|DATA|" of each event, "!" for one that is too large; then the rest. */
+/*
+ * Writes "TYPE|DATA|" for each event, "!" for a too large one; then the rest.
+ */
 static void
 test_feed(tg_sse_t *sse, tg_str_t text, tg_buf_t *log)
 {

@@ -1,7 +1,7 @@
 /*
- * A peer and a caller that talk to each other in memory, in every dialect,
- * in pieces of odd sizes, and with a memory that runs out: every call is
- * answered exactly once, with its own answer.
+ * A peer and a caller that talk in memory, in every dialect, in pieces of odd
+ * sizes, and with memory that runs out: every call gets exactly one response,
+ * its own.
  */
 #include "protocol_host_talk.h"
 
@@ -21,7 +21,7 @@ typedef enum {
     TEST_SLOW,
     TEST_JSON,
     TEST_UNKNOWN,
-    TEST_HANG, /* cancelled, so without an answer */
+    TEST_HANG, /* cancelled, so without a response */
     TEST_KINDS
 } test_kind_t;
 
@@ -36,24 +36,24 @@ typedef struct {
 typedef struct {
     host_t host;
     tg_caller_t caller;
-    tg_buf_t to_caller; /* what the caller did not consume yet */
+    tg_buf_t to_caller; /* not consumed by the caller yet */
     test_job_t jobs[TEST_CALLS];
     unsigned notifications;
     unsigned farewells;
     unsigned lost;
-    int rc;       /* of the last tg_caller_input() */
-    size_t there; /* bytes at once to the peer */
-    size_t back;  /* … and to the caller */
+    int rc;       /* result of the last tg_caller_input() */
+    size_t there; /* bytes per write to the peer */
+    size_t back;  /* bytes per write to the caller */
     size_t njobs;
-    int may_fail; /* memory runs out: answers may be errors */
+    int may_fail; /* memory runs out: responses may be errors */
 } test_talk_t;
 
 static tg_dialect_t test_dialect;
 static char test_large[TEST_LARGE];
 
-/* --- answers --- */
+/* --- responses --- */
 
-/* The first text of a result, or the message of an error, as one body. */
+/* Returns the first text of a result or the message of an error. */
 static tg_str_t
 test_text(const tg_response_t *answer)
 {
@@ -202,7 +202,7 @@ test_is_broken(const test_talk_t *talk)
            || tg_buf_has_failed(&talk->caller.out);
 }
 
-/* Until nothing moves any more, or something broke. */
+/* Moves bytes until none are left, or a side fails. */
 static void
 test_pump(test_talk_t *talk)
 {
@@ -277,7 +277,7 @@ test_talk(test_talk_t *talk, int has_large)
     test_job_t *job;
     size_t i;
 
-    /* relay and jsonrpc differ in their first line; ipc has a 0x00. */
+    /* relay and jsonrpc differ in their first line; ipc begins with 0x00. */
     (void) tg_caller_send_hello(&talk->caller, 0);
 
     for (i = 0; i < talk->njobs; i++) {
@@ -300,7 +300,7 @@ test_talk(test_talk_t *talk, int has_large)
             job->is_sent = 0;
         }
 
-        /* Every now and then the bytes move; the rest is pipelined. */
+        /* Bytes move only sometimes; the rest is pipelined. */
         if (i % 10 == 9) {
             test_pump(talk);
         }
@@ -365,7 +365,7 @@ HELP_TEST(in_relay, "relay")
     test_sizes();
 }
 
-/* Notices, then goodbye with calls that the peer never read. */
+/* Notifications, then a shutdown notice with unread calls. */
 HELP_TEST(goodbye, "goodbye")
 {
     static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC,
@@ -408,7 +408,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     talk.may_fail = may_fail;
     test_talk(&talk, 1);
 
-    /* What broke is closed, and everybody is told. */
+    /* A failed side is closed, and every caller is notified. */
     if (test_is_broken(&talk)) {
         CU_ASSERT(may_fail);
         tg_caller_on_disconnect(&talk.caller);

@@ -1,6 +1,4 @@
-/*
- * W3C Trace Context: what is one, and what only looks like one.
- */
+/* W3C Trace Context: valid and invalid values. */
 #include "protocol_help.h"
 
 #include "protocol/tg_trace_context.h"
@@ -28,7 +26,7 @@ HELP_TEST(parent, "traceparent")
         { "ff-" TEST_TRACE "-" TEST_SPAN "-01", 0 },
         { "0-" TEST_TRACE "-" TEST_SPAN "-011", 0 },
 
-        /* Later versions may have more behind it. */
+        /* Later versions may have more fields. */
         { "01-" TEST_TRACE "-" TEST_SPAN "-01", 1 },
         { "cc-" TEST_TRACE "-" TEST_SPAN "-01-what-may.be", 1 },
         { "cc-" TEST_TRACE "-" TEST_SPAN "-01.what", 0 },

@@ -1,6 +1,4 @@
-/*
- * A batch in more turns than one, and the bytes that are kept for a client.
- */
+/* A batch in several time slices, and memory that is kept for a client. */
 #include "protocol_host_talk.h"
 
 #define TEST_ASK(id, method)                                                   \
@@ -14,7 +12,7 @@ test_init(host_t *host)
     host->is_yielding = 1;
 }
 
-/* The host is asked behind each request, and not when there is none left. */
+/* The host is asked after each request but the last. */
 HELP_TEST(turns, "turns")
 {
     host_t host;
@@ -28,7 +26,7 @@ HELP_TEST(turns, "turns")
               "[" TEST_SAYS("1") "," TEST_SAYS("2") "," TEST_SAYS("3") "]");
     CU_ASSERT(host.nturns == 2);
 
-    /* What the host counts is of one frame, in however many turns. */
+    /* The host counts per frame, in however many slices. */
     CU_ASSERT(host.peer.work == 3);
     CU_ASSERT(host.peer.frame_size
               == strlen(" [ , , ] ") + 3 * strlen(TEST_ASK("1", "hello")));
@@ -45,10 +43,10 @@ HELP_TEST(turns, "turns")
     "[" TEST_ASK("1", "hello") "," TEST_ASK("2", "hang.status") "," TEST_ASK(  \
         "3", "hello") "]\n"
 
-/* The answer to the first of them. */
+/* The reply to the first request. */
 #define TEST_FIRST "[" TEST_SAYS("1") "]\n"
 
-/* As far as the first request, whose turn it was. */
+/* Runs up to the first request, which ended the slice. */
 static void
 test_begin(host_t *host)
 {
@@ -62,7 +60,7 @@ test_begin(host_t *host)
     HELP_EQ(host_take(host), "");
 }
 
-/* What was done within it by then is said before the connection closes. */
+/* Finished replies are sent before the connection closes. */
 HELP_TEST(farewell, "farewell in a batch")
 {
     size_t consumed;
@@ -78,7 +76,7 @@ HELP_TEST(farewell, "farewell in a batch")
     CU_ASSERT(host.ncalls == 1);
 }
 
-/* A host that has other bytes now than the old one is not trusted. */
+/* A host whose bytes differ from the old host's is refused. */
 HELP_TEST(moved, "moved in a batch")
 {
     size_t consumed;
@@ -120,7 +118,7 @@ HELP_TEST(kept, "what is kept")
     call = host_call(&host, "2");
     CU_ASSERT_PTR_NOT_NULL_FATAL(call);
 
-    /* The call, and two answers that wait for its own. */
+    /* The call, and two replies that wait for its own. */
     before = tg_peer_memory_size(&host.peer);
     CU_ASSERT(before >= sizeof(*call) + 2 * strlen(TEST_SAYS("1")));
     tg_call_set_host_bytes(call, 1000);
@@ -148,7 +146,7 @@ HELP_TEST(kept, "what is kept")
     "\"params\":{\"requestId\":" id "}}\n"
 #define TEST_ID "\"a subscription, with an id\""
 
-/* Each until its client takes it back, also in another process. */
+/* Kept until the client unsubscribes, also in another process. */
 HELP_TEST(kept_listening, "subscriptions that are kept")
 {
     size_t before, each;

@@ -1,6 +1,6 @@
 /*
- * Cron expressions: what they mean, and when they are due while clocks are
- * put forward and back.  Times are UTC.
+ * Cron expressions: their meaning, and when they are due while clocks change.
+ * Times are UTC.
  */
 #include "rule_zone.h"
 
@@ -25,7 +25,7 @@ next(const char *expression, const tg_zone_t *zone, const char *after)
 #define NEXT(expression, zone, after, expected)                                \
     HELP_EQ(tg_str_from_cstr(next(expression, zone, after)), expected)
 
-/* The next few, one behind the other. */
+/* Returns the next few times, one after the other. */
 static const char *
 next_few(const char *expression, const tg_zone_t *zone, const char *after,
          int n)
@@ -76,7 +76,7 @@ HELP_TEST(days, "two days: one of them is enough, unless there is a star")
         "2026-11-13T00:00 2026-11-20T00:00 2026-11-27T00:00");
     FEW("0 0 13 * 5", NULL, "2026-12-11T00:00", 2,
         "2026-12-13T00:00 2026-12-18T00:00");
-    /* The second day of each two, if it is a Friday. */
+    /* Every other day, if it is a Friday. */
     FEW("0 0 */2 * 5", NULL, "2026-11-10T00:00", 2,
         "2026-11-13T00:00 2026-11-27T00:00");
     NEXT("0 0 13 * *", NULL, "2026-11-13T00:00", "2026-12-13T00:00");
@@ -100,24 +100,24 @@ HELP_TEST(forward, "the clock is put forward: 2 to 3, at 01:00 UTC")
     zone = zone_foot(BERLIN);
     CU_ASSERT_FATAL(zone != NULL);
 
-    /* Half past two does not come: when the clock was put forward. */
+    /* 02:30 does not exist: due when the clock is set forward. */
     FEW("30 2 * * *", zone, "2026-03-28T00:00", 4,
         "2026-03-28T01:30 2026-03-29T01:00 2026-03-30T00:30 "
         "2026-03-31T00:30");
-    /* Several are one, and it is that of three o'clock, too. */
+    /* Several skipped times are one, together with that of 03:00. */
     FEW("*/15 2 * * *", zone, "2026-03-28T01:45", 2,
         "2026-03-29T01:00 2026-03-30T00:00");
     FEW("0 2,3 * * *", zone, "2026-03-28T12:00", 2,
         "2026-03-29T01:00 2026-03-30T00:00");
     FEW("0 3 * * *", zone, "2026-03-28T12:00", 2,
         "2026-03-29T01:00 2026-03-30T01:00");
-    /* Every hour goes on as the hours do. */
+    /* An hourly job continues with the elapsed hours. */
     FEW("0 * * * *", zone, "2026-03-28T23:00", 4,
         "2026-03-29T00:00 2026-03-29T01:00 2026-03-29T02:00 "
         "2026-03-29T03:00");
     FEW("30 * * * *", zone, "2026-03-28T23:30", 3,
         "2026-03-29T00:30 2026-03-29T01:30 2026-03-29T02:30");
-    /* A day on which it would be, but is not that day. */
+    /* The date would match, but not its weekday. */
     NEXT("30 2 29 3 *", zone, "2026-01-01T00:00", "2026-03-29T01:00");
     NEXT("30 2 30 3 *", zone, "2026-01-01T00:00", "2026-03-30T00:30");
     tg_zone_free(zone);
@@ -130,7 +130,7 @@ HELP_TEST(back, "the clock is put back: 3 to 2, at 01:00 UTC")
     zone = zone_foot(BERLIN);
     CU_ASSERT_FATAL(zone != NULL);
 
-    /* Half past two comes twice: the first. */
+    /* 02:30 exists twice: the first one. */
     FEW("30 2 * * *", zone, "2026-10-24T12:00", 2,
         "2026-10-25T00:30 2026-10-26T01:30");
     NEXT("30 2 * * *", zone, "2026-10-25T00:30", "2026-10-26T01:30");
@@ -138,7 +138,7 @@ HELP_TEST(back, "the clock is put back: 3 to 2, at 01:00 UTC")
     FEW("0,30 2 * * *", zone, "2026-10-24T12:00", 3,
         "2026-10-25T00:00 2026-10-25T00:30 2026-10-26T01:00");
     NEXT("0 3 * * *", zone, "2026-10-24T12:00", "2026-10-25T02:00");
-    /* Every hour, the one that comes twice as well. */
+    /* Hourly, including the repeated hour. */
     FEW("0 * * * *", zone, "2026-10-24T23:00", 4,
         "2026-10-25T00:00 2026-10-25T01:00 2026-10-25T02:00 "
         "2026-10-25T03:00");
@@ -155,14 +155,14 @@ HELP_TEST(far, "zones of the other half, and days that a place has not had")
 
     zone = zone_foot("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
     CU_ASSERT_FATAL(zone != NULL);
-    /* Put forward by half an hour, at two. */
+    /* Set forward by half an hour, at two. */
     FEW("15 2 * * *", zone, "2026-10-02T20:00", 2,
         "2026-10-03T15:30 2026-10-04T15:15");
     FEW("45 1 * * *", zone, "2026-04-03T12:00", 3,
         "2026-04-03T14:45 2026-04-04T14:45 2026-04-05T15:15");
     tg_zone_free(zone);
 
-    /* Where summer lasts all year no clock is put forward at new year. */
+    /* With daylight time all year, no clock changes at new year. */
     zone = zone_foot("EST5EDT,0/0,J365/25");
     CU_ASSERT_FATAL(zone != NULL);
     FEW("30 23 31 12 *", zone, "2026-12-01T00:00", 2,

@@ -1,6 +1,4 @@
-/*
- * Rules: their JSON, which events they are about, and what they make of them.
- */
+/* Rules: their JSON, the events that match, and their actions. */
 #include "protocol_help.h"
 
 #include "base/tg_json.h"
@@ -18,7 +16,7 @@
     "\"files\":[\"a.c\",\"b.c\"],\"type\":\"inner\","                          \
     "\"metadata\":{\"suite\":\"unit\",\"n\":\"12\",\"deep\":{\"x\":1}}}}"
 
-/* A rule with this trigger, these conditions and this action. */
+/* Returns a rule with this trigger, these conditions and this action. */
 static const char *
 rule_text(const char *trigger, const char *conditions, const char *action)
 {
@@ -31,7 +29,7 @@ rule_text(const char *trigger, const char *conditions, const char *action)
     return text;
 }
 
-/* NULL, and `why` has what is wrong. */
+/* NULL, with the error in `why`. */
 static char why[512];
 
 static tg_rule_t *
@@ -278,7 +276,7 @@ HELP_TEST(inserted, "what is put in is text: once, whole, without NUL, bounded")
     CU_ASSERT(out.data[out.len - 1] == '2');
     CU_ASSERT((unsigned char) out.data[out.len - 2] == 0xa4);
 
-    /* As many as there may be: each is one step. */
+    /* The largest number of conditions: each is one step. */
     tg_buf_reset(&event, 0);
     tg_buf_append_cstr(&event, "{\"nul\":\"");
 

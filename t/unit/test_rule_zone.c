@@ -1,9 +1,7 @@
-/*
- * Time zones: their files, the rule at the end, and dates.
- */
+/* Time zones: their files, the rule at the end, and dates. */
 #include "rule_zone.h"
 
-/* "from offset to, before", with hours. */
+/* Returns "from offset to, before", with hours. */
 static const char *
 span(const tg_zone_t *zone, const char *at)
 {
@@ -47,7 +45,7 @@ HELP_TEST(dates, "dates of days, and back")
         CU_ASSERT(tg_date_get_unix_day(&date) == rows[i].day);
     }
 
-    /* Four hundred years are the same again. */
+    /* The calendar repeats after four hundred years. */
     for (day = -146097; day < 146097; day += 13) {
         tg_date_set_unix_day(day, &date);
         CU_ASSERT(tg_date_get_unix_day(&date) == day);
@@ -68,7 +66,7 @@ HELP_TEST(rules, "the rule at the end of a file")
     SPAN(zone, "1950-01-01T00:00", "1949-10-30T01:00 1 1950-03-26T01:00, 2");
     tg_zone_free(zone);
 
-    /* Where summer is at new year, and half an hour. */
+    /* Daylight time at new year, shifted by half an hour. */
     zone = zone_foot("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-01-01T00:00",
@@ -77,7 +75,7 @@ HELP_TEST(rules, "the rule at the end of a file")
          "2026-04-04T15:00 10.5 2026-10-03T15:30, 11");
     tg_zone_free(zone);
 
-    /* Times of other days, and days without months. */
+    /* Times on other days, and days without months. */
     zone = zone_foot("<-02>2<-01>,M3.5.0/-1,M10.5.0/0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-03-29T01:00 -1 2026-10-25T01:00, -2");
@@ -88,7 +86,7 @@ HELP_TEST(rules, "the rule at the end of a file")
     SPAN(zone, "2024-03-01T02:45", "2024-03-01T02:30 -3 2024-03-01T03:00, -3");
     tg_zone_free(zone);
 
-    /* Summer all year, as RFC 8536 writes it; and one of no time. */
+    /* Daylight time all year, as in RFC 8536; and one that lasts no time. */
     zone = zone_foot("EST5EDT,0/0,J365/25");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-01-01T05:00 -4 2027-01-01T05:00, -4");
@@ -121,7 +119,7 @@ HELP_TEST(table, "the table of a file, and what is behind it")
     SPAN(zone, "2009-12-31T23:59:59", "2000-01-01T00:00 2 2010-01-01T00:00, 5");
     SPAN(zone, "2015-01-01T00:00", "2010-01-01T00:00 3 2020-05-01T00:00, 2");
 
-    /* The table's last entry began after the rule's change. */
+    /* The table's last entry begins after the rule's change. */
     SPAN(zone, "2020-06-01T00:00", "2020-05-01T00:00 2 2020-10-25T01:00, 3");
     SPAN(zone, "2020-11-01T00:00", "2020-10-25T01:00 1 2021-03-28T01:00, 2");
     tg_zone_free(zone);
@@ -178,7 +176,7 @@ HELP_TEST(wrong, "what is no file of a zone")
     CU_ASSERT(zone_of(0, backwards, 2, "") == NULL);
     CU_ASSERT(zone_of(0, far, 1, "") == NULL);
 
-    /* Whatever is missing at its end, or stands in its counts. */
+    /* A truncated file, and damaged counts. */
     tg_buf_init(&buf, tg_alloc_libc());
     zone_file(&buf, 1, backwards, 1, BERLIN);
 

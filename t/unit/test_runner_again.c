@@ -1,6 +1,6 @@
 /*
- * A number that is used again: it becomes another process's at the worst
- * moment, and that process gets no signal.
+ * A reused process id: it becomes another process's at the worst moment, and
+ * that process gets no signal.
  */
 #include "runner/process/tg_process_tree.h"
 
@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The exit status of a world that cannot be made. */
+/* Exit status if the namespace cannot be created. */
 #define TEST_NO_WORLD 77
 
 typedef enum {
     TEST_BEFORE,  /* the process was read long ago */
-    TEST_BETWEEN, /* it is right, and then it is another */
+    TEST_BETWEEN, /* the check passes, then the process changes */
     TEST_OLD,     /* a kernel without pidfds */
     TEST_NCASES
 } test_case_t;
@@ -47,7 +47,7 @@ test_child(void)
     return pid;
 }
 
-/* Ticks after boot, as /proc tells the start of a process. */
+/* Returns ticks since boot, the unit of start times in /proc. */
 static uint64_t
 test_ticks(void)
 {
@@ -61,7 +61,7 @@ test_ticks(void)
            + (uint64_t) now.tv_nsec / (1000000000u / (uint64_t) hz);
 }
 
-/* Ends the first process, and gives its number to a second one. */
+/* Ends the first process, and reuses its id for a second one. */
 static void
 test_use_again(void)
 {
@@ -87,7 +87,7 @@ test_use_again(void)
     test_second = test_child();
 }
 
-/* --- what tg_proc_signal() calls --- */
+/* --- calls of tg_proc_signal() --- */
 
 typedef long (*test_syscall_pt)(long number, ...);
 
@@ -142,9 +142,9 @@ kill(pid_t pid, int sig)
     return (int) test_real(SYS_kill, args);
 }
 
-/* --- a world in which numbers can be chosen --- */
+/* --- a namespace with chosen process ids --- */
 
-/* Exits with 0, or a number for what is wrong. */
+/* Exits with 0, or a number for the failed step. */
 static void __attribute__((noreturn)) test_init(void)
 {
     tg_proc_t proc;
@@ -179,7 +179,7 @@ static void __attribute__((noreturn)) test_init(void)
     _exit(rc);
 }
 
-/* As the parent of that world's first process. */
+/* Runs as the parent of the namespace's first process. */
 static void __attribute__((noreturn)) test_world(void)
 {
     int status;

@@ -1,13 +1,11 @@
-/*
- * Large answers in steps: results are checked, stored and written.
- */
+/* Large results in steps: checked, stored and written. */
 #include "protocol_help.h"
 
 #include "runner/output/tg_output_response.h"
 
 static tg_job_params_t test_params = { .tool = (char[]){ "t" } };
 
-/* The texts of a result, its other blocks and members, taken in steps. */
+/* Takes the texts of a result and its other blocks and members, in steps. */
 static void
 test_taken(const char *raw, size_t bytes, const char *plain, const char *blocks,
            const char *others)
@@ -41,7 +39,7 @@ HELP_TEST(parts, "what is stored of a result, and what stays")
                    ",\"a\":[1,2],\"isError\":false");
     }
 
-    /* Text that says what is structured; a key that is there twice. */
+    /* Text equal to the structured content; a duplicate key. */
     test_taken("{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\": 1}\"}],"
                "\"structuredContent\":{\"n\":1}}",
                1, "{\"n\": 1}", "", "");
@@ -50,7 +48,7 @@ HELP_TEST(parts, "what is stored of a result, and what stays")
                1, "y", "", "");
 }
 
-/* An answer of 100,000 blocks is written in many steps, none of them large. */
+/* A result of 100,000 blocks is written in many small steps. */
 HELP_TEST(in_steps, "steps")
 {
     static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
@@ -86,7 +84,7 @@ HELP_TEST(in_steps, "steps")
     CU_ASSERT(tg_str_eq(result, tg_buf_view(&raw)));
     tg_output_response_end(&answer);
 
-    /* What is wrong is told, with how it begins. */
+    /* The error message quotes the beginning of the result. */
     raw.data[raw.len - 1] = ' ';
     tg_output_response_begin(&answer, &test_params, NULL, SIZE_MAX, &ran);
     tg_output_response_set_output(&answer, tg_buf_view(&raw), TG_OUTPUT_RESULT,

@@ -1,12 +1,12 @@
 /*
- * Cancellation under load: it reaches exactly the call that it names, in
- * whatever state that is, and ends its whole process group and no other.
+ * Cancellation under load: it reaches exactly the named call in whatever
+ * state, and ends its whole process group and no other.
  *
- * Slots and queues are full all the time.  Every program is a shell that
- * waits for a child, so that one that lost either would answer; and in these
- * tests nobody may.
+ * Slots and queues are always full. Every program is a shell that waits for a
+ * child, so that a program that lost either would respond; in these tests none
+ * may.
  *
- * TOOLGATE_TEST_CANCELS: how many running programs to cancel, 1000.
+ * TOOLGATE_TEST_CANCELS: number of running programs to cancel, 1000.
  */
 #include "runner_host.h"
 
@@ -16,13 +16,13 @@
 #define CANCELS 1000
 #endif
 
-/* Calls at any time: the slots, as many that wait for one, and some more. */
+/* Number of calls: the slots, 16 queued calls, and 16 more. */
 #define CALLS (TG_JOBS_RUNNING_MAX + 32)
-/* How many are cancelled at the same moment. */
+/* Number of calls that are cancelled at once. */
 #define BURST 12
 
 typedef struct {
-    pid_t pid; /* 0: it had not been started */
+    pid_t pid; /* 0: not started */
     unsigned id;
 } victim_t;
 
@@ -35,7 +35,7 @@ static unsigned test_seed = 1;
 static int test_sent;
 static int test_dropped; /* before their start */
 
-/* Repeatable: no other numbers tomorrow. */
+/* A repeatable sequence of numbers. */
 static unsigned
 test_random(unsigned below)
 {
@@ -44,7 +44,7 @@ test_random(unsigned below)
     return (test_seed >> 16) % below;
 }
 
-/* Every fourth is of a kind of which three may run and the others wait. */
+/* Every fourth call has a bucket in which three may run. */
 static void
 test_fill(void)
 {
@@ -89,7 +89,7 @@ test_is_gone(void *ctx)
     return 1;
 }
 
-/* Chooses some of all calls, and says how many of them run. */
+/* Chooses some of all calls, and returns how many of them run. */
 static int
 test_choose(burst_t *burst)
 {
@@ -101,7 +101,7 @@ test_choose(burst_t *burst)
     running = 0;
     burst->n = 0;
 
-    /* From each stretch of the list one, so that none comes twice. */
+    /* One call from each part of the list, so that all differ. */
     for (call = host.peer.calls; burst->n < BURST; burst->n++) {
         skip = test_random(CALLS / BURST);
 
@@ -120,7 +120,7 @@ test_choose(burst_t *burst)
     return running;
 }
 
-/* Those that were not meant are all there, with both of their processes. */
+/* The other programs all run, each with both processes. */
 static int
 test_others_are_well(void)
 {
@@ -176,20 +176,20 @@ HELP_TEST(cancel, "running and waiting")
         CU_ASSERT_FATAL(host_until(test_is_gone, &burst));
         CU_ASSERT_FATAL(test_others_are_well());
 
-        /* Their numbers stand for nobody now. */
+        /* Their process ids are unused now. */
         for (i = 0; i < burst.n; i++) {
             host_cancel(burst.victims[i].id);
         }
     }
 
-    /* None of those that were dropped from the queue was ever started. */
+    /* No call that was dropped from the queue was started. */
     CU_ASSERT(host.jobs.nstarted - started + (unsigned) test_dropped
                   + host.jobs.nqueued
               == (unsigned) test_sent);
     printf("%d running programs cancelled, %d waiting ...", done, test_dropped);
 }
 
-/* The end of the connection is the cancellation of all its calls. */
+/* The end of the connection cancels all its calls. */
 HELP_TEST(disconnect, "disconnect")
 {
     const tg_call_t *call;
@@ -215,7 +215,7 @@ HELP_TEST(disconnect, "disconnect")
     CU_ASSERT_PTR_NULL(host.jobs.limits);
 }
 
-/* The program has ended, but its outputs are still held open. */
+/* The program has ended, but its outputs are still open. */
 HELP_TEST(draining, "draining")
 {
     unsigned id;
@@ -233,7 +233,7 @@ HELP_TEST(draining, "draining")
     }
 }
 
-/* One that was answered, but whose program is still being ended. */
+/* A call with a result whose program is still being ended. */
 HELP_TEST(ending, "ending")
 {
     char script[256], path[96];
@@ -245,7 +245,7 @@ HELP_TEST(ending, "ending")
              "trap '' TERM; : >%s; while :; do sleep 0.05; done", path);
     id = host_send(host_sh(script, ",\"timeout_ms\":200"));
 
-    /* The loop does not run, so its time is not over before that. */
+    /* The loop does not run, so the timeout cannot pass before. */
     while (!host_is_file(path)) {
         usleep(1000);
     }

@@ -1,7 +1,7 @@
 /*
- * Programs in cgroups of their own, as far as this machine has them: in a
- * real one how they end, and limits where it has the controllers; in a folder
- * that only looks like one, what is written there.
+ * Programs in cgroups, as far as the machine supports them: in a real cgroup,
+ * their end, and limits if it has the controllers; in a folder that looks like
+ * a cgroup, the files that are written.
  */
 #include "runner_host.h"
 
@@ -20,7 +20,7 @@ test_cgroups(void)
     return &host.programs.cgroups;
 }
 
-/* Looks for a real one, once; says whether there is. */
+/* Opens a real cgroup once; returns 0 if there is none. */
 static int
 test_open(void)
 {
@@ -39,7 +39,7 @@ test_open(void)
     return test_cgroups()->dir[0] != '\0';
 }
 
-/* How many cgroups of programs are there, but for empty ones that are kept. */
+/* Counts the programs' cgroups, except kept empty ones. */
 static int
 test_count(void)
 {
@@ -67,7 +67,7 @@ test_is_one(void *ctx)
     return host.jobs.nrunning == 1;
 }
 
-/* What is in a file, which goes. */
+/* Reads a number from a file and removes it. */
 static pid_t
 test_number(const char *path)
 {
@@ -83,7 +83,7 @@ test_number(const char *path)
     return pid;
 }
 
-/* --- what only looks like one --- */
+/* --- a folder that looks like a cgroup --- */
 
 static void
 test_file(const char *dir, const char *name)
@@ -113,7 +113,7 @@ test_holds(const char *name, const char *text)
     return n == (ssize_t) strlen(text) && memcmp(is, text, strlen(text)) == 0;
 }
 
-/* Removes a folder there; "" is all of it. */
+/* Removes a folder in it; "" is the whole folder. */
 static void
 test_clear(const char *name)
 {
@@ -124,8 +124,8 @@ test_clear(const char *name)
 }
 
 /*
- * The files of a cgroup come with its folder: mkdir() of this program makes
- * those that are named here.
+ * The files of a cgroup appear with its folder: mkdir() of this program
+ * creates those that are named here.
  */
 static const char *const *test_made;
 
@@ -168,7 +168,7 @@ HELP_TEST(written, "what is written for limits")
     CU_ASSERT(test_holds("1/memory.oom.group", "1"));
     CU_ASSERT(test_holds("1/pids.max", "10"));
 
-    /* Without limits nothing is needed. */
+    /* Without limits no controller is needed. */
     test_made = no_memory;
     CU_ASSERT(tg_cgroup_create(&cgroups, &none, &number, &fd) == 0);
     CU_ASSERT(number == 2 && close(fd) == 0);
@@ -180,7 +180,10 @@ HELP_TEST(written, "what is written for limits")
     CU_ASSERT(test_holds("3/memory.max", "67108864"));
     CU_ASSERT(test_holds("3/pids.max", "10"));
 
-    /* One that cannot be had: there is none, and its number is free. */
+    /*
+     * A cgroup that cannot be created: the program has none, and its number is
+     * free.
+     */
     test_made = no_memory;
     CU_ASSERT(tg_cgroup_create(&cgroups, &limits, &number, &fd) == ENOENT);
     CU_ASSERT(test_holds("4/pids.max", ""));
@@ -208,7 +211,7 @@ test_folder(const char *name)
     test_file(path, "cgroup.kill");
 }
 
-/* What is not delegated, or is no cgroup, is left alone. */
+/* A folder that is not delegated or not a cgroup is unchanged. */
 HELP_TEST(refused, "what is none")
 {
     static const char *const files[] = { "cgroup.kill", NULL };
@@ -227,7 +230,9 @@ HELP_TEST(refused, "what is none")
         tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
-        /* Old runners' go, but only those with its mark. */
+        /*
+         * Cgroups of old runners are removed, if they have this runner's tag.
+         */
         test_folder("toolgate.service");
         test_folder("toolgate.abce.1");
         test_folder("toolgate.abcd.1");
@@ -247,7 +252,7 @@ HELP_TEST(refused, "what is none")
     test_clear("");
 }
 
-/* Without one: programs run, but those with limits do not. */
+/* Without a cgroup programs run, but not those with limits. */
 HELP_TEST(without, "without one")
 {
     CU_ASSERT(test_cgroups()->dir[0] == '\0');
@@ -267,7 +272,7 @@ HELP_TEST(without, "without one")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-/* --- a real one --- */
+/* --- a real cgroup --- */
 
 HELP_TEST(own, "one for each program")
 {
@@ -283,7 +288,7 @@ HELP_TEST(own, "one for each program")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_count() == 0);
 
-    /* The next program has the same; nobody else has one that was limited. */
+    /* The next program reuses the cgroup; a limited one is never reused. */
     CU_ASSERT(test_cgroups()->last == 2 && test_cgroups()->nspare == 1);
     CU_ASSERT(host_exec(host_sh("cat /proc/self/cgroup", "")));
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -292,7 +297,7 @@ HELP_TEST(own, "one for each program")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_cgroups()->nspare == 1 && test_count() == 0);
 
-    /* Nor one that a program divided. */
+    /* A cgroup that a program divided is not reused either. */
     snprintf(script, sizeof(script),
              "n=$(sed -n 's|^0::.*/||p' /proc/self/cgroup); mkdir %s/$n/sub; "
              "echo $n",
@@ -307,13 +312,13 @@ HELP_TEST(own, "one for each program")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_count() == 0);
 
-    /* Nor does one stay of what could not start. */
+    /* A program that fails to start leaves no cgroup. */
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/no/such\"]}"));
     CU_ASSERT(host_is_text("failure", "program"));
     CU_ASSERT(test_count() == 0);
 }
 
-/* All at once, though its main process has obeyed and cannot hold them. */
+/* Ends all processes, though the main process has exited at once. */
 HELP_TEST(bomb, "bomb")
 {
     char text[1024], path[96], up[96];
@@ -341,8 +346,8 @@ HELP_TEST(bomb, "bomb")
 }
 
 /*
- * A daemon that was wanted keeps its cgroup; and what it orphans is not taken
- * for what a program left that is being ended.
+ * A daemon that was wanted keeps its cgroup; its orphans are not attributed to
+ * another program that is being ended.
  */
 HELP_TEST(daemon, "daemon")
 {
@@ -367,7 +372,7 @@ HELP_TEST(daemon, "daemon")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_count() == 1);
 
-    /* Its parent ends while another program is being ended. */
+    /* Its parent exits while another program is being ended. */
     snprintf(script, sizeof(script),
              "trap '' TERM; echo >%s.go; while :; do sleep 0.01; done", path);
     (void) host_send(host_sh(script, ",\"timeout_ms\":500"));
@@ -382,7 +387,7 @@ HELP_TEST(daemon, "daemon")
     CU_ASSERT(host_until(test_is_clear, NULL));
 }
 
-/* A call is ended that left a deaf child, which went to this cgroup. */
+/* Ends a call that left a child in this cgroup, which ignores SIGTERM. */
 static void
 test_leaves(const char *first, unsigned long number)
 {
@@ -408,7 +413,7 @@ test_leaves(const char *first, unsigned long number)
     CU_ASSERT(host_until(host_pid_is_gone, &pid));
 }
 
-/* It is found all the same, also where it has taken its mark off. */
+/* It is found even if it removed its process tag. */
 HELP_TEST(left, "one that leaves")
 {
     static const char unmark[] = "prlimit --rttime=1000000 --pid $$;";
@@ -478,6 +483,6 @@ HELP_TEST(closed, "closed")
     tg_cgroups_close(test_cgroups());
     test_cgroups()->dir[0] = '\0';
 
-    /* But for the one that this process itself may have moved to. */
+    /* Except for the cgroup that this process itself may have entered. */
     CU_ASSERT(dir[0] == '\0' || access(dir, F_OK) == -1 || rmdir(dir) == -1);
 }

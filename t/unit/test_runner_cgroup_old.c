@@ -1,6 +1,6 @@
 /*
- * Cgroups of runners that are gone: of the same state directory, and of others.
- * In real ones, where this machine has them.
+ * Cgroups of runners that no longer run, of this and of other state
+ * directories; in real cgroups if the machine has them.
  */
 #include "runner/process/tg_cgroup.h"
 #include "runner/process/tg_clone.h"
@@ -27,7 +27,7 @@ test_cgroups(void)
     return &test_own;
 }
 
-/* Says whether there is one. */
+/* Returns 0 if there is no cgroup. */
 static int
 test_open(void)
 {
@@ -47,7 +47,7 @@ test_sleep(void *ctx, int has_handlers)
     _exit(127);
 }
 
-/* A runner is killed that has one: another process that does as it would. */
+/* Another process acts as a runner with a cgroup and is killed. */
 static void __attribute__((noreturn)) test_runner(int fd)
 {
     tg_cgroup_limits_t none = { 0, 0 };
@@ -62,7 +62,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
         pid = tg_clone_child(in, test_sleep, NULL);
     }
 
-    /* What the child still has of the lock, exec() is about to close. */
+    /* exec() is about to close the child's copy of the lock. */
     (void) close(test_cgroups()->lock);
 
     while (pid > 0
@@ -77,7 +77,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
     _exit(0);
 }
 
-/* What it left is killed, and its cgroups are gone. */
+/* Its processes are killed and its cgroups removed. */
 HELP_TEST(old, "of a runner that is gone")
 {
     char path[TG_CGROUP_PATH_MAX];
@@ -111,8 +111,8 @@ HELP_TEST(old, "of a runner that is gone")
 }
 
 /*
- * What runners of other state directories left is removed where it is empty;
- * what one has that lives, and what has a process in it, stays.
+ * Cgroups of other state directories are removed if they are empty; those of a
+ * running runner, or with a process, stay.
  */
 HELP_TEST(others, "of runners of other places that are gone")
 {
@@ -135,7 +135,7 @@ HELP_TEST(others, "of runners of other places that are gone")
         return;
     }
 
-    /* Below that of this test, where no other runner looks. */
+    /* Below this test's cgroup, where no other runner looks. */
     snprintf(base, sizeof(base), "%.900s/others", test_cgroups()->dir);
     CU_ASSERT(mkdir(base, 0700) == 0);
 
@@ -165,7 +165,7 @@ HELP_TEST(others, "of runners of other places that are gone")
     CU_ASSERT(waitpid(pid, NULL, 0) == pid);
     tg_cgroups_close(&cgroups);
 
-    /* Once that has ended, the next one removes it. */
+    /* After that runner has exited, the next one removes it. */
     (void) close(lock);
     tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
     CU_ASSERT(access(path[FULL], F_OK) == -1);
@@ -176,7 +176,7 @@ HELP_TEST(others, "of runners of other places that are gone")
     tg_cgroups_close(test_cgroups());
 }
 
-/* What is orphaned is this process's. */
+/* This process adopts orphans. */
 int
 help_begin(void)
 {

@@ -1,16 +1,14 @@
-/*
- * Programs that one connection releases and another adopts.
- */
+/* Programs that one connection detaches and another attaches. */
 #include "runner_host.h"
 
 #include "protocol_help.h"
 
 #define KEY "abcdefghijklmnop"
 
-static tg_peer_t test_new; /* the other worker's */
-static char test_go[96];   /* what programs wait for */
+static tg_peer_t test_new; /* of the other worker */
+static char test_go[96];   /* programs wait for this file */
 
-/* One at a time, the others wait. */
+/* One runs at a time, the others wait. */
 static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\","
                                "\"key\":\"k\",\"concurrency\":1,"
                                "\"queue\":9}]";
@@ -23,7 +21,7 @@ test_let_go(void)
     close(open(test_go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-/* Two workers, of which the old one is talked to. */
+/* Starts two workers, and talks to the old one. */
 static void
 test_begin(void)
 {
@@ -45,7 +43,7 @@ test_end(void)
     CU_ASSERT(host.peer.out.len == 0);
 }
 
-/* The script once there is a go. */
+/* Returns params of a script that runs when the go file exists. */
 static const char *
 test_sh(const char *before, const char *after, const char *more)
 {
@@ -94,7 +92,7 @@ test_release(unsigned id, unsigned key)
         && tg_str_eq(result, TG_STR("true")));
 }
 
-/* From now on the new worker is talked to. */
+/* Attaches a job to the new worker, which gets all further requests. */
 static unsigned
 test_adopt(unsigned key)
 {
@@ -150,7 +148,7 @@ test_all_ended(void *ctx)
     return host_no_exec(NULL);
 }
 
-/* Nobody is asked before, and what ended is answered at once. */
+/* It starts unasked; a finished job responds at once. */
 HELP_TEST(ended, "ended meanwhile")
 {
     int nidle;
@@ -166,7 +164,7 @@ HELP_TEST(ended, "ended meanwhile")
     CU_ASSERT(host.jobs.ndetached == 1);
     CU_ASSERT(host.jobs.detached_bytes > 0);
 
-    /* There still is something to do. */
+    /* There is still something to do. */
     CU_ASSERT(host.nidle == nidle);
     (void) test_adopt(1);
     CU_ASSERT(host.nidle == nidle + 1);
@@ -176,7 +174,7 @@ HELP_TEST(ended, "ended meanwhile")
     test_end();
 }
 
-/* Waits for the place that another one has; keeps its turn. */
+/* Waits for another job's slot and keeps its position. */
 HELP_TEST(queued, "queued")
 {
     unsigned first, second;
@@ -200,7 +198,7 @@ HELP_TEST(queued, "queued")
     test_end();
 }
 
-/* Its turn comes while it is held. */
+/* It is started while it is detached. */
 HELP_TEST(started, "started meanwhile")
 {
     unsigned id;
@@ -219,14 +217,14 @@ HELP_TEST(started, "started meanwhile")
     test_end();
 }
 
-/* A loop that is late sees the drain's beginning and end at once. */
+/* A late loop sees the start and the end of the drain at once. */
 static int
 test_has_drained(void *ctx)
 {
     return host_is_draining(NULL) || host.peer.out.len != 0;
 }
 
-/* The program has ended, and what it left behind holds its output open. */
+/* The program has ended, and a leftover process holds its output open. */
 HELP_TEST(draining, "draining")
 {
     unsigned id;
@@ -275,7 +273,7 @@ HELP_TEST(again, "released again")
     test_end();
 }
 
-/* --- what it says meanwhile --- */
+/* --- progress in the meantime --- */
 
 static int
 test_is_two(void *ctx)
@@ -328,7 +326,7 @@ HELP_TEST(last_progress, "the last progress")
     test_end();
 }
 
-/* Its limits hold all the same. */
+/* Its limits still apply. */
 static void
 test_failure(const char *after, const char *more, const char *failure)
 {
@@ -352,7 +350,7 @@ HELP_TEST(limits, "too much and too late")
     test_failure("", ",\"timeout_ms\":200", "\"timeout\"");
 }
 
-/* --- what goes wrong --- */
+/* --- failures --- */
 
 HELP_TEST(wrong, "wrong requests")
 {
@@ -385,7 +383,7 @@ HELP_TEST(wrong, "wrong requests")
     test_end();
 }
 
-/* A call is its worker's to release, once, and nobody takes it twice. */
+/* Only its worker can detach a call, once, and it is attached once. */
 HELP_TEST(twice, "twice")
 {
     unsigned first, second;
@@ -419,7 +417,7 @@ HELP_TEST(twice, "twice")
     test_end();
 }
 
-/* The old worker is gone: what it released stays; the new one, too. */
+/* The old worker disconnects: its detached jobs stay; then the new one. */
 HELP_TEST(lost, "lost connections")
 {
     test_begin();
@@ -442,7 +440,7 @@ HELP_TEST(cancelled, "cancelled")
     id = host_send(test_sh("", "", ""));
     test_release(id, 1);
 
-    /* It has no such call any more. */
+    /* The worker no longer has the call. */
     host_cancel(id);
     CU_ASSERT(host.jobs.nrunning == 1);
     id = test_adopt(1);
@@ -458,7 +456,7 @@ test_none_left(void *ctx)
     return host.jobs.njobs == 0;
 }
 
-/* Nobody comes for them: what runs is ended, what ended is dropped. */
+/* No worker attaches them: running jobs are ended, finished ones dropped. */
 HELP_TEST(expired, "nobody comes")
 {
     unsigned id;
@@ -490,7 +488,7 @@ HELP_TEST(dropped, "the runner ends")
     test_end();
 }
 
-/* As many as may be: the next one stays with its worker. */
+/* The largest number of detached jobs: the next stays with its worker. */
 HELP_TEST(full, "as many as may be")
 {
     unsigned id;
@@ -509,7 +507,7 @@ HELP_TEST(full, "as many as may be")
     test_end();
 }
 
-/* Much is kept already: what is held and waits is not started. */
+/* With much stored output, a detached queued job is not started. */
 HELP_TEST(backlog, "much is kept")
 {
     unsigned id;

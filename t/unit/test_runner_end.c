@@ -1,6 +1,4 @@
-/*
- * How programs end when nobody waits any more, and how many may run.
- */
+/* How programs end when no client waits, and how many may run. */
 #include "runner_host.h"
 
 #include <sys/file.h>
@@ -8,9 +6,9 @@
 #include <sys/wait.h>
 
 /*
- * A tree that resists: the shell, a child of its group and one that left its
- * session; all ignore SIGTERM.  Each writes its pid to a file, and the last
- * line of the script is the main process's own wait.
+ * A process tree that resists: the shell, a child in its group and one that
+ * left its session; all ignore SIGTERM. Each writes its pid to a file, and the
+ * last line is the main process's own wait.
  */
 #define TREE                                                                   \
     "trap '' TERM; D=%s; "                                                     \
@@ -92,7 +90,7 @@ test_tree_is_gone(void *ctx)
     return 1;
 }
 
-/* Everything has to be gone by the time that the slot is free. */
+/* All processes have exited by the time that the slot is free. */
 static void
 test_tree_ends(pid_t pids[TREE_PIDS])
 {
@@ -121,7 +119,7 @@ HELP_TEST(timeout, "timeout")
     CU_ASSERT(strstr(host_text("message"), "did not finish within 6 s")
               != NULL);
 
-    /* At once, not when all is cleared up. */
+    /* Immediately, before everything is cleaned up. */
     CU_ASSERT(!test_tree_is_gone(pids));
     test_tree_ends(pids);
 }
@@ -139,7 +137,7 @@ HELP_TEST(cancel, "cancel")
     test_tree_ends(pids);
     CU_ASSERT(host.peer.out.len == 0);
 
-    /* Of one that has ended, and of none: ignored. */
+    /* Ended and unknown calls are ignored. */
     host_cancel(id);
     host_cancel(999999);
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
@@ -164,8 +162,8 @@ HELP_TEST(obedient, "obedient, but stopped")
     int i;
 
     /*
-     * Stopped, which must not keep SIGTERM from it.  A machine that is busy
-     * may take so long once, but not each time.
+     * Stopped, which must not block SIGTERM. A busy machine may take that long
+     * once, but not each time.
      */
     for (i = 0; i < 10; i++) {
         id = host_send(host_sh("kill -STOP $$; sleep 1000", ""));
@@ -182,8 +180,10 @@ HELP_TEST(obedient, "obedient, but stopped")
     CU_FAIL("it had to be killed");
 }
 
-/* The main process ends; what it left in its group does not matter to the
- * answer, and is ended. */
+/*
+ * The main process exits; leftovers in its group do not change the result, and
+ * are ended.
+ */
 HELP_TEST(leftover, "leftovers")
 {
     uint64_t from;
@@ -198,7 +198,7 @@ HELP_TEST(leftover, "leftovers")
     CU_ASSERT(host_until(host_no_slot, NULL));
     CU_ASSERT(host_is_gone(pid));
 
-    /* One that closed the outputs delays nothing, but is ended as well. */
+    /* A leftover that closed the outputs delays nothing, but is ended too. */
     CU_ASSERT(host_exec(host_sh("sleep 1000 >/dev/null 2>&1 & echo $!", "")));
     pid = atoi(host_text("text"));
     CU_ASSERT(host_until(host_no_slot, NULL));
@@ -207,7 +207,10 @@ HELP_TEST(leftover, "leftovers")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-/* What left the session of a program that ended well was wanted. */
+/*
+ * A process that left its program's session is wanted, if the program
+ * succeeded.
+ */
 HELP_TEST(daemon, "daemons")
 {
     char path[96], script[512];
@@ -249,14 +252,14 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(host.jobs.nqueued == TG_JOBS_QUEUE_MAX);
     CU_ASSERT(host.peer.out.len == 0);
 
-    /* One too many: an answer at once. */
+    /* One more is refused at once. */
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
     CU_ASSERT(host_is("failure", "\"busy\""));
     CU_ASSERT(
         strstr(host_text("message"), "64 programs are running and 1024 wait")
         != NULL);
 
-    /* A waiting one is dropped without ado; its place is free again. */
+    /* A waiting call is dropped without a trace; its queue position is free. */
     waiting = first + TG_JOBS_RUNNING_MAX + 10;
     host_cancel(waiting);
     CU_ASSERT(host.jobs.nqueued == TG_JOBS_QUEUE_MAX - 1);
@@ -269,7 +272,7 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(strstr(host_text("message"), "could not start within 50 ms")
               != NULL);
 
-    /* A slot that becomes free goes to who waits longest. */
+    /* A free slot goes to the call that has waited longest. */
     host_cancel(first);
     CU_ASSERT(host.jobs.nstarted != 0);
 
@@ -301,7 +304,7 @@ HELP_TEST(order, "order")
     CU_ASSERT(host.jobs.nqueued == 5);
     CU_ASSERT(host.jobs.nrunning == 0);
 
-    /* A peer that reads again is served without anybody's help. */
+    /* A peer that reads again is served without a new event. */
     host.is_blocked = 0;
 
     for (i = 0; i < 5; i++) {
@@ -311,7 +314,7 @@ HELP_TEST(order, "order")
 
     CU_ASSERT(host_until(host_no_exec, NULL));
 
-    /* Each in a slot of its own: they answer as they finish. */
+    /* Each has its own slot, so they respond as they finish. */
     snprintf(path, sizeof(path), "%s/go", help_dir);
     snprintf(script, sizeof(script),
              "while ! [ -e %s ]; do sleep 0.01; done; echo slow", path);
@@ -324,7 +327,7 @@ HELP_TEST(order, "order")
     unlink(path);
 }
 
-/* No descriptor, no child and no memory stays behind. */
+/* No descriptor, child or memory is left. */
 static int
 test_open_fds(void)
 {
@@ -359,7 +362,7 @@ HELP_TEST(no_leaks, "no leaks")
     CU_ASSERT(host.nidle > 0);
 }
 
-/* Nobody who inherited the lock is left. */
+/* No process that inherited the lock is left. */
 static int
 test_is_unlocked(const char *path)
 {
@@ -383,9 +386,9 @@ test_is_unlocked(const char *path)
     "sleep 1000'"
 
 /*
- * The main process forks others behind the SIGTERM that ends it: deaf, into
- * sessions of their own, and each soon leaves its place to a child in yet
- * another session.  None is left, and the slot is taken until then.
+ * The main process forks after the SIGTERM that ends it: children that ignore
+ * SIGTERM, in their own sessions, each soon replaced by a child in another
+ * session. None is left, and the slot is taken until then.
  */
 HELP_TEST(late_forks, "late forks")
 {
@@ -403,7 +406,7 @@ HELP_TEST(late_forks, "late forks")
     (void) unlink(path);
 }
 
-/* The same from the first moment on, and the main process is deaf as well. */
+/* They fork from the start, and the main process ignores SIGTERM too. */
 HELP_TEST(bomb, "bomb")
 {
     char text[1024], path[96], up[96];
@@ -424,8 +427,8 @@ HELP_TEST(bomb, "bomb")
 }
 
 /*
- * As long as something of a program is left, its number, which is that of its
- * group and session, is nobody else's.
+ * While a process of a program is left, the program's id, which is that of its
+ * group and session, is not reused.
  */
 HELP_TEST(number, "number")
 {

@@ -1,6 +1,4 @@
-/*
- * One program at a time: what it gets, what comes back.
- */
+/* Single programs: their environment, input and results. */
 #include "runner_host.h"
 
 #include <sys/wait.h>
@@ -31,7 +29,7 @@ HELP_TEST(failure, "failure")
     CU_ASSERT(host_is_text("message", "tool exited with status 255 and wrote "
                                       "nothing to stderr"));
 
-    /* Linters report there; a message is text whatever they print. */
+    /* Linters use stderr; a message is text whatever they print. */
     CU_ASSERT(host_exec(host_sh("printf 'a\\377'; exit 1", "")));
     CU_ASSERT(host_is_text("message", "tool exited with status 1 and wrote "
                                       "nothing to stderr\n[stdout]\n"
@@ -50,7 +48,7 @@ HELP_TEST(stderr_tail, "tail of stderr")
 {
     const char *tail;
 
-    /* Far more than any pipe holds: both outputs are drained. */
+    /* Much more than a pipe holds: both outputs are drained. */
     CU_ASSERT(host_exec(host_sh("i=0; while [ $i -lt 3000 ]; do "
                                 "printf '%0100d\\n' $i >&2; i=$((i+1)); "
                                 "done; exit 1",
@@ -104,13 +102,13 @@ HELP_TEST(not_started, "not started")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-/* What the client of a call cannot be sent is refused here, and no more. */
+/* Only results that the call's client cannot receive are refused. */
 HELP_TEST(max_answer, "what the client takes")
 {
     static const struct {
         const char *script;
         const char *more;
-        const char *size; /* NULL: it is an answer */
+        const char *size; /* NULL: a result */
     } rows[] = {
         { "printf %0100d", "", NULL },
         { "printf %0101d", "", "101" },
@@ -120,7 +118,7 @@ HELP_TEST(max_answer, "what the client takes")
         { "printf '\"%098d\"'", ",\"output\":\"json\"", NULL },
         { "printf '\"%099d\"'", ",\"output\":\"json\"", "101" },
         { "printf '[1,%900s]' 1", ",\"output\":\"json\"", NULL },
-        /* For what is not sent it does not matter what it is. */
+        /* The type of an unsent result does not matter. */
         { "printf '%099d no JSON'", ",\"output\":\"json\"", "105" },
         { "printf '{\"content\":[],\"a\":\"%091d\"}'", ",\"output\":\"result\"",
           "112" },
@@ -148,7 +146,7 @@ HELP_TEST(max_answer, "what the client takes")
         }
     }
 
-    /* However large it is. */
+    /* A text of any length. */
     CU_ASSERT(
         host_exec(host_sh("head -c 10000000 /dev/zero",
                           ",\"max_output\":33554432,\"max_answer\":100")));
@@ -166,7 +164,7 @@ HELP_TEST(too_many_arguments, "too many arguments")
     tg_buf_t text;
     size_t i;
 
-    /* Linux takes at most 128 KiB for one argument. */
+    /* Linux accepts at most 128 KiB for one argument. */
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"/bin/true\",\"");
 
@@ -221,7 +219,7 @@ HELP_TEST(isolation, "isolation")
     const char *text;
     int pid, pgrp, sid;
 
-    /* Four, and the one that ls reads the directory with. */
+    /* Four, and the descriptor with which ls reads the directory. */
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/ls\","
                         "\"/proc/self/fd\"]}"));
     CU_ASSERT(host_is_text("text", "0\n1\n2\n3\n4\n"));
@@ -279,7 +277,7 @@ HELP_TEST(input, "input")
     test_input_of("/usr/bin/wc", "-c", 65536, "65536\n");
     test_input_of("/usr/bin/wc", "-c", 5000000, "5000000\n");
 
-    /* Programs that do not read it, or not all. */
+    /* Programs that do not read all of their input. */
     test_input_of("/bin/true", "", 5000000, "");
     test_input_of("/usr/bin/head", "-c3", 5000000, "abc");
 
@@ -303,7 +301,7 @@ HELP_TEST(output, "output")
     CU_ASSERT(host_exec(host_sh("printf x", ",\"max_output\":0")));
     CU_ASSERT(host_is("failure", "\"output\""));
 
-    /* One that never ends is ended. */
+    /* A program that never exits is killed. */
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/yes\"]}"));
     CU_ASSERT(host_is("failure", "\"output\""));
     CU_ASSERT(host_until(host_no_slot, NULL));
@@ -319,7 +317,7 @@ HELP_TEST(output, "output")
               != NULL);
 }
 
-/* Too large only as JSON: said, not cut. */
+/* Too large only as JSON: an error, not a cut text. */
 HELP_TEST(output_as_json, "output as JSON")
 {
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/head\",\"-c\","
@@ -331,7 +329,7 @@ HELP_TEST(output_as_json, "output as JSON")
 
 static char test_go[96];
 
-/* Within the loop: the other program ends meanwhile, and time passes. */
+/* Within the loop: the other program exits meanwhile, and time passes. */
 static void
 test_stall(void)
 {
@@ -355,8 +353,8 @@ test_stall(void)
 }
 
 /*
- * Two programs are reaped at once, and the loop is late: the time to drain
- * the second one's output is over before anything of it was read.
+ * Two programs are reaped at once, and the loop is late: the time to drain the
+ * second one's output is over before it was read.
  */
 HELP_TEST(late_loop, "late loop")
 {

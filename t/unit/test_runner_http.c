@@ -1,6 +1,4 @@
-/*
- * Calls of HTTP: what is sent, what comes back, and what goes wrong.
- */
+/* Calls of HTTP APIs: requests, responses and failures. */
 #include "runner_server.h"
 
 #include "runner/http/tg_http_response.h"
@@ -21,7 +19,7 @@ HELP_TEST(get, "get")
     CU_ASSERT(!server_got("Expect:"));
     CU_ASSERT(host_result("ran_ms").data != NULL);
 
-    /* The connection is kept. */
+    /* The connection is kept open. */
     CU_ASSERT(server_call("/", ""));
     CU_ASSERT(server_call("/", ""));
     CU_ASSERT(server.nrequests == 3 && server.nclients == 1);
@@ -98,7 +96,7 @@ HELP_TEST(errors, "errors of the server")
     server_stop();
 }
 
-/* What is echoed is no way to learn a secret. */
+/* An echoed secret is not disclosed. */
 HELP_TEST(echo, "a secret that is echoed")
 {
     static const char *const replies[] = { SERVER_OK(
@@ -262,7 +260,7 @@ HELP_TEST(headers, "headers without end")
     tg_buf_deinit(&text);
 }
 
-/* A kept connection that the server closes with the next request on it. */
+/* A kept connection that the server closes after the next request. */
 HELP_TEST(again, "what changes something is not sent twice")
 {
     static const char *const replies[] = { SERVER_OK("2") "\r\nok",

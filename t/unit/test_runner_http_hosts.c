@@ -1,6 +1,6 @@
 /*
- * Which hosts are called: what the list says, which address a name has, and
- * where redirects lead.  Names are looked up here.
+ * Allowed hosts: the list, the address of a name, and the targets of
+ * redirects. Names are resolved here.
  */
 #include "runner_server.h"
 
@@ -17,7 +17,7 @@ int getaddrinfo(const char *node, const char *service,
                 const struct addrinfo *hints, struct addrinfo **list)
     __attribute__((visibility("default")));
 
-/* From libcurl's threads. */
+/* Called from libcurl's threads. */
 int
 getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
             struct addrinfo **list)
@@ -144,7 +144,7 @@ HELP_TEST(lists, "lists of hosts")
     CU_ASSERT(call_host("127.0.0.1", ",\"hosts\":[\"127.0.0.1\"]"));
     CU_ASSERT(is_refused("hosts does not allow it"));
 
-    /* All may be called that are public. */
+    /* All public hosts are allowed. */
     CU_ASSERT(call_host("127.0.0.1", ",\"hosts\":[\"*:*\"]"));
     CU_ASSERT(is_refused("its address is one of this machine"));
     CU_ASSERT(call_host("127.1", ",\"hosts\":[\"*:*\"]"));
@@ -164,7 +164,7 @@ HELP_TEST(lists, "lists of hosts")
     CU_ASSERT(host_is_text("text", "ok"));
     CU_ASSERT(server_got("\r\nHost: inside.test:"));
 
-    /* Nor is a connection that somebody else may have. */
+    /* A connection that another call may own is not used either. */
     CU_ASSERT(call_host("inside.test", ",\"hosts\":[\"*:*\"]"));
     CU_ASSERT(is_refused("its address is one of this machine"));
     CU_ASSERT(server.nrequests == 1);
@@ -202,7 +202,7 @@ HELP_TEST(proxy, "a proxy")
 static char moved[8][8192];
 static const char *moves[9];
 
-/* Replies with redirects to these, then one that is none. */
+/* Sets replies with redirects to these URLs, then a final one. */
 static void
 move_to(int status, const char *const *to, int n)
 {
@@ -256,7 +256,7 @@ HELP_TEST(elsewhere, "redirects to another host")
     move_to(302, to, 1);
     server.replies = moves;
 
-    /* One that nobody named, which is not public. */
+    /* A host that is not on the list and not public. */
     CU_ASSERT(call_host("127.0.0.1", REDIRECTED));
     CU_ASSERT(is_refused("may not be called"));
     server.replies = moves;
@@ -265,7 +265,7 @@ HELP_TEST(elsewhere, "redirects to another host")
     CU_ASSERT(is_refused("its address is one of this machine"));
     CU_ASSERT(server.nrequests == 2);
 
-    /* One that is named gets nothing of the call's own. */
+    /* A listed host gets none of the call's own headers. */
     server.replies = moves;
     CU_ASSERT(call_host("127.0.0.1", REDIRECTED
                         ",\"hosts\":[\"127.0.0.1:*\",\"inside.test:*\"],"
@@ -308,7 +308,7 @@ HELP_TEST(methods, "methods of redirects")
         server_stop();
     }
 
-    /* Another host does not get what was meant for the first one. */
+    /* Another host does not get the first host's headers. */
     to[0] = url;
     server_start(ok);
     snprintf(url, sizeof(url), "http://inside.test:%d/x", server.port);
@@ -366,7 +366,7 @@ nothing_is_abandoned(void *ctx)
     return host.http.nabandoned == 0;
 }
 
-/* Nobody waits for a name server: what was cancelled is done with. */
+/* A cancelled call does not wait for its name server. */
 HELP_TEST(slow, "a name that takes long")
 {
     unsigned id;
@@ -382,7 +382,7 @@ HELP_TEST(slow, "a name that takes long")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.http.nabandoned == 1);
 
-    /* Others go on, also when it ends by its time. */
+    /* Other calls continue, also after a timeout. */
     CU_ASSERT(call_host("127.0.0.1", ""));
     CU_ASSERT(host_is_text("text", "ok"));
     CU_ASSERT(call_host("slow.test",
@@ -390,7 +390,7 @@ HELP_TEST(slow, "a name that takes long")
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(host.http.nabandoned == 2);
 
-    /* There are not more of them than is good. */
+    /* The number of abandoned lookups is limited. */
     host.http.nabandoned += TG_HTTP_LOOKUPS_MAX - 2;
     CU_ASSERT(call_host("127.0.0.1", ""));
     CU_ASSERT(host_is("failure", "\"busy\""));
@@ -403,11 +403,11 @@ HELP_TEST(slow, "a name that takes long")
     CU_ASSERT(host_until(nothing_is_abandoned, NULL));
     CU_ASSERT(server.nrequests == 1);
 
-    /* One that began late has found what the other one has looked up. */
+    /* A later call finds the result of the earlier lookup. */
     while (sem_trywait(&slow) == 0) {
     }
 
-    /* One that nobody connects in time. */
+    /* A lookup that does not finish in time. */
     CU_ASSERT(call_host("slow2.test",
                         ",\"hosts\":[\"slow2.test:*\"],\"connect_ms\":20"));
     CU_ASSERT(host_is("failure", "\"lost\""));
@@ -417,7 +417,10 @@ HELP_TEST(slow, "a name that takes long")
     server_stop();
 }
 
-/* Before it has begun, and of an address, there is no lookup to wait for. */
+/*
+ * Without a lookup, because of an early cancellation or an address, nothing is
+ * waited for.
+ */
 HELP_TEST(hasty, "calls that are cancelled at once")
 {
     static const char *const names[] = { "127.0.0.1", "slow4.test" };

@@ -1,6 +1,6 @@
 /*
- * Jobs of a kind that is no program (runner_host.h: `wait`): queued, limited,
- * timed out, held, adopted and cancelled as programs are.
+ * Jobs without a program (runner_host.h: `wait`): queued, limited, timed out,
+ * detached, attached and cancelled like programs.
  */
 #include "runner_host.h"
 
@@ -8,7 +8,7 @@
 
 #define KEY "abcdefghijklmnop"
 
-static tg_peer_t test_new; /* the other worker's */
+static tg_peer_t test_new; /* of the other worker */
 
 static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\","
                                "\"key\":\"k\",\"concurrency\":1,"
@@ -119,7 +119,7 @@ HELP_TEST(limit, "concurrency")
     test_end();
 }
 
-/* The slot stays taken until the kind says that nothing is left. */
+/* The slot stays taken until the job type says that nothing is left. */
 HELP_TEST(timeout, "timeout")
 {
     test_begin();
@@ -199,7 +199,7 @@ HELP_TEST(adopt, "released and adopted")
         test_begin();
         (void) test_pass_on();
 
-        /* It ends before it is adopted, or behind. */
+        /* It ends before or after it is attached. */
         if (i == 0) {
             host_wait_end(0);
         }
@@ -228,7 +228,7 @@ HELP_TEST(expired, "nobody adopts it")
     test_end();
 }
 
-/* Its progress is told, and puts its deadline off. */
+/* Its progress is reported and extends its deadline. */
 HELP_TEST(progress, "progress")
 {
     unsigned id;
@@ -241,7 +241,7 @@ HELP_TEST(progress, "progress")
     CU_ASSERT(host_recv());
     CU_ASSERT(strstr(host.line.data, "\"progress\":1}") != NULL);
 
-    /* Too soon for another; it comes before the answer. */
+    /* Too soon after the last one; it is sent before the result. */
     CU_ASSERT(tg_progress_update(&host_waiting[0]->progress,
                                  TG_STR("{\"progress\":2}")));
     tg_job_on_progress(host_waiting[0], 1);
@@ -263,7 +263,7 @@ HELP_TEST(wrong, "wrong params")
     test_end();
 }
 
-/* What `status` says of jobs: how many of each kind, and each of them. */
+/* The jobs in `status`: how many of each type, and each of them. */
 HELP_TEST(status, "status")
 {
     tg_buf_t json;
@@ -302,7 +302,7 @@ HELP_TEST(status, "status")
     test_end();
 }
 
-/* A number of a call is one, or the job is none. */
+/* An invalid call number makes the job invalid. */
 HELP_TEST(number, "numbers of calls")
 {
     static const char *const wrong[] = { "0", "-1", "1.5", "\"1\"", "{}" };
@@ -321,7 +321,7 @@ HELP_TEST(number, "numbers of calls")
     test_end();
 }
 
-/* As daemon.stop does. */
+/* Like daemon.stop. */
 static void
 test_drop_next(tg_job_t *job)
 {

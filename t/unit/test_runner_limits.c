@@ -1,6 +1,4 @@
-/*
- * How many calls of one kind run and wait, and for how long they did.
- */
+/* How many calls of a bucket run and wait, and for how long. */
 #include "runner_host.h"
 
 /* --- one limit --- */
@@ -98,14 +96,14 @@ HELP_TEST(keys, "keys")
         CU_ASSERT_FATAL(limits[i] != NULL);
     }
 
-    /* The newest call's numbers count. */
+    /* The newest call's limits count. */
     wanted[1].concurrency = 7;
     wanted[1].queue = 9;
     CU_ASSERT(tg_limits_acquire(&list, &wanted[1], 0) == limits[1]);
     CU_ASSERT(limits[1]->concurrency == 7 && limits[1]->queue == 9);
     CU_ASSERT(limits[0]->concurrency == 1);
 
-    /* But not those of one that is old. */
+    /* But not those of an outdated call. */
     wanted[1].concurrency = 3;
     CU_ASSERT(tg_limits_acquire(&list, &wanted[1], 1) == limits[1]);
     CU_ASSERT(limits[1]->concurrency == 7);
@@ -138,7 +136,7 @@ test_limit(const char *key, unsigned concurrency, unsigned queue)
     return text;
 }
 
-/* Waits for the file go-NAME, then says its name. */
+/* Waits for the file go-NAME, then prints its name. */
 static unsigned
 test_send(const char *name, const char *more)
 {
@@ -165,7 +163,7 @@ test_let(const char *name, int may_go)
     }
 }
 
-/* The next answer is that of the call of this name. */
+/* The next result is that of the call with this name. */
 static int
 test_answers(const char *name)
 {
@@ -214,7 +212,7 @@ HELP_TEST(one_kind, "one kind")
     CU_ASSERT(test_number("queued_ms") == 0 && test_number("ran_ms") == 0);
     CU_ASSERT(host.jobs.nqueued == 1);
 
-    /* Another kind, and those of none, are served meanwhile. */
+    /* Other buckets, and calls without one, are served meanwhile. */
     CU_ASSERT(host_exec(host_sh("echo x", test_limit("other", 1, 0))));
     CU_ASSERT(host_is_text("text", "x\n"));
     CU_ASSERT(host_exec(host_sh("echo y", "")));
@@ -224,7 +222,7 @@ HELP_TEST(one_kind, "one kind")
     CU_ASSERT(test_answers("b"));
     CU_ASSERT(test_number("queued_ms") < test_number("ran_ms"));
 
-    /* Its place is free with the answer, and whoever waits gets it. */
+    /* Its slot is free with its result, and the next call gets it. */
     (void) test_send("d", test_limit("k", 2, 1));
     CU_ASSERT(host.jobs.nqueued == 1);
     test_let("c", 1);
@@ -241,7 +239,7 @@ HELP_TEST(one_kind, "one kind")
     test_let("d", 0);
 }
 
-/* In the order of coming, also when one comes just as a place gets free. */
+/* In order of arrival, also if one arrives just as a slot becomes free. */
 HELP_TEST(order, "order")
 {
     static const char *const names[] = { "b", "c", "d" };
@@ -277,7 +275,7 @@ HELP_TEST(order, "order")
     "\"concurrency\":%u,\"queue\":%u},{\"name\":\"tool_concurrency\","         \
     "\"key\":\"all\",\"concurrency\":2,\"queue\":2}]"
 
-/* A tool's limit and its server's: both have to have a place. */
+/* A tool's limit and its server's: a call needs a slot of both. */
 HELP_TEST(two_kinds, "two kinds")
 {
     char one[256], two[256];
@@ -297,7 +295,7 @@ HELP_TEST(two_kinds, "two kinds")
                            "tool: 2 calls run (tool_concurrency 2) and 2 wait "
                            "(queue=2); call again when one has ended"));
 
-    /* The place of c is for d, as b has none of its own kind. */
+    /* The slot of c goes to d, as b has none in its own bucket. */
     test_let("c", 1);
     CU_ASSERT(test_answers("c"));
     test_let("d", 1);
@@ -313,7 +311,7 @@ HELP_TEST(two_kinds, "two kinds")
     test_let("d", 0);
 }
 
-/* A reload changes the numbers: those of the newest call count. */
+/* A reload changes the limits: those of the newest call count. */
 HELP_TEST(changes, "changes")
 {
     int i;
@@ -342,8 +340,8 @@ HELP_TEST(changes, "changes")
 }
 
 /*
- * A place is held for as long as the main process lives, whoever has been
- * answered; not for what it left in the background.
+ * A slot is taken while the main process lives, even after the result; not for
+ * its leftovers in the background.
  */
 HELP_TEST(held, "held")
 {
@@ -358,7 +356,7 @@ HELP_TEST(held, "held")
                              "\"concurrency\",\"key\":\"k\","
                              "\"concurrency\":1}]"));
 
-    /* The loop does not run, so its time is not over before that. */
+    /* The loop does not run, so the timeout cannot pass before. */
     while (!host_is_file(path)) {
         usleep(1000);
     }
@@ -375,7 +373,7 @@ HELP_TEST(held, "held")
     CU_ASSERT(host_is_text("text", "yes\n"));
     CU_ASSERT(test_number("queued_ms") >= TG_PROGRAM_GRACE_MS / 2);
 
-    /* The same for one that was dropped. */
+    /* A dropped call keeps its slot as well. */
     id = host_send(host_sh("exec sleep 1000", test_limit("k", 1, 0)));
     host_cancel(id);
     CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 0))));
@@ -398,7 +396,7 @@ HELP_TEST(held, "held")
     test_idle();
 }
 
-/* Waiting counts towards the deadline, and ends when nobody waits. */
+/* Waiting counts towards the deadline, and ends when no client waits. */
 HELP_TEST(waiting, "waiting")
 {
     char more[512];
@@ -421,13 +419,15 @@ HELP_TEST(waiting, "waiting")
     CU_ASSERT(test_number("ran_ms") == 0);
     CU_ASSERT(host.jobs.nqueued == 0);
 
-    /* A place in the queue is free again. */
+    /* A queue position is free again. */
     id = host_send(host_sh("echo no", test_limit("k", 1, 1)));
     CU_ASSERT(host.jobs.nqueued == 1);
     host_cancel(id);
     CU_ASSERT(host.jobs.nqueued == 0);
 
-    /* One that waited for half a second and then runs has that much less. */
+    /*
+     * A call that waited half a second before it runs has that much less time.
+     */
     snprintf(more, sizeof(more), ",\"timeout_ms\":4000%s",
              test_limit("k", 1, 1));
     (void) host_send(host_sh("exec sleep 1000", more));
@@ -447,7 +447,7 @@ HELP_TEST(waiting, "waiting")
     test_let("a", 0);
 }
 
-/* Whoever only waits for a slot is not refused by its own kind. */
+/* A call that only waits for a slot is not refused by its own bucket. */
 HELP_TEST(slots, "slots")
 {
     int i;
@@ -473,7 +473,7 @@ HELP_TEST(slots, "slots")
     test_idle();
 }
 
-/* What cannot be started gives its place back. */
+/* A program that fails to start returns its slot. */
 HELP_TEST(not_started, "not started")
 {
     char params[512];
@@ -490,7 +490,7 @@ HELP_TEST(not_started, "not started")
     test_idle();
 }
 
-/* A call that its worker runs: asks for its place. */
+/* Requests a slot for a call that its worker runs. */
 static unsigned
 test_place(const char *more)
 {
@@ -502,7 +502,7 @@ test_place(const char *more)
     return host_request("place", params);
 }
 
-/* It is told, next, that it may run. */
+/* The next message says that it may run. */
 static int
 test_may_run(unsigned id)
 {
@@ -517,7 +517,7 @@ test_may_run(unsigned id)
            && tg_str_eq(tg_buf_view(&host.line), tg_str_from_cstr(text));
 }
 
-/* It counts as the others do, though it needs no slot. */
+/* It counts like the others, though it needs no slot. */
 HELP_TEST(elsewhere, "elsewhere")
 {
     unsigned first, second;
@@ -547,7 +547,7 @@ HELP_TEST(elsewhere, "elsewhere")
     host_peer_init(&host.peer);
     test_idle();
 
-    /* Its deadline is its wait's; once it runs, its worker keeps it. */
+    /* Its deadline covers its wait; once it runs, its worker has its own. */
     first = test_place(",\"timeout_ms\":100");
     CU_ASSERT(test_may_run(first));
     (void) test_place(",\"timeout_ms\":300");
@@ -560,7 +560,7 @@ HELP_TEST(elsewhere, "elsewhere")
     CU_ASSERT(host_exec(host_sh("echo no", more)));
     CU_ASSERT(host_is("failure", "\"busy\""));
 
-    /* Its worker goes away. */
+    /* Its worker disconnects. */
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
     CU_ASSERT(host_exec(host_sh("echo yes", more)));

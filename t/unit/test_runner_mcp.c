@@ -1,6 +1,6 @@
 /*
- * MCP servers: from the first watch to the last process, with the time and
- * the bounds that a test cannot wait for outside.
+ * MCP servers, from the first watch to the last process, with the times and
+ * bounds that other tests cannot wait for.
  */
 #include "runner_host.h"
 
@@ -13,7 +13,7 @@
 
 /* --- help --- */
 
-/* The stand-in, as the elements of an argv. */
+/* Returns the test server as the elements of an argv. */
 static const char *
 test_argv(const char *how)
 {
@@ -50,7 +50,7 @@ test_call(const char *key, const char *name, const char *more)
     return host_request("mcp_call", text);
 }
 
-/* The next message that is an answer. */
+/* Waits for the next result. */
 static int
 test_answer(void)
 {
@@ -128,7 +128,7 @@ HELP_TEST(life, "life")
     static char key[] = KEY "1";
     pid_t pid;
 
-    /* What servers do wrong here is no news. */
+    /* Errors of the test server are expected. */
     CU_ASSERT(tg_log_set_level("crit") == 0);
     test_watch(key, "", "");
     CU_ASSERT(test_answer());
@@ -141,10 +141,10 @@ HELP_TEST(life, "life")
     CU_ASSERT(test_answer());
     CU_ASSERT(host_result("result").data != NULL);
 
-    /* It is not in the way of programs, and needs no slot. */
+    /* It does not block programs, and needs no slot. */
     CU_ASSERT(host.jobs.nrunning == 0);
 
-    /* Watched by nobody, it is there until its last call has ended. */
+    /* Without a watcher, it exists until its last call has ended. */
     (void) test_call(key, "hang", ",\"timeout_ms\":300");
     host.servers.unsubscribed_ms = 1;
     tg_mcp_servers_on_peer_closed(&host.servers, &host.peer);
@@ -161,7 +161,7 @@ HELP_TEST(life, "life")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-/* The wait before a start doubles, up to its bound. */
+/* The delay before a start doubles, up to its bound. */
 HELP_TEST(back_off, "back off")
 {
     static char key[] = KEY "2";
@@ -179,7 +179,7 @@ HELP_TEST(back_off, "back off")
         CU_ASSERT(mcp_conn->retry_at <= now + wait);
         CU_ASSERT(mcp_conn->retry_at + 5000 > now + wait);
 
-        /* What a test cannot wait for. */
+        /* Skips a wait that is too long for a test. */
         mcp_conn->retry_at = now;
         tg_mcp_conn_start_soon(mcp_conn);
         test_server(key)->error[0] = '\0';
@@ -188,7 +188,7 @@ HELP_TEST(back_off, "back off")
                                                    : TG_MCP_CONN_RETRY_MAX_MS;
     }
 
-    /* Nobody waits for it that long. */
+    /* No call waits that long. */
     tg_buf_reset(&host.peer.out, 0);
     (void) test_call(key, "echo", "");
     CU_ASSERT(test_answer());
@@ -197,7 +197,7 @@ HELP_TEST(back_off, "back off")
     test_forget(key);
 }
 
-/* Those that wait for a start: cancelled, too late, and in the end served. */
+/* Calls that wait for a start: cancelled, timed out, and finally served. */
 HELP_TEST(waiting, "waiting")
 {
     static char key[] = KEY "3";
@@ -224,7 +224,7 @@ HELP_TEST(waiting, "waiting")
     test_forget(key);
 }
 
-/* One more than there may be of one server, and of its calls. */
+/* One more than the limits of a server and of its calls. */
 HELP_TEST(bounds, "bounds")
 {
     static char key[] = KEY "4";
@@ -247,7 +247,7 @@ HELP_TEST(bounds, "bounds")
     CU_ASSERT(test_answer());
     CU_ASSERT(host_is("failure", "\"busy\""));
 
-    /* Names of instances, without any that runs. */
+    /* Names of connections that do not exist. */
     host.is_deaf = 1;
 
     for (i = server->nmcp_conns; i < TG_MCP_SERVER_CONNS_MAX; i++) {
@@ -262,7 +262,7 @@ HELP_TEST(bounds, "bounds")
     CU_ASSERT(host_is("failure", "\"busy\""));
     CU_ASSERT(strstr(host_text("message"), "runs 256 times") != NULL);
 
-    /* Idle ones made room. */
+    /* Idle ones are replaced. */
     while (server->nmcp_conns == TG_MCP_SERVER_CONNS_MAX) {
         uv_run(&host.loop, UV_RUN_ONCE);
     }
@@ -276,7 +276,7 @@ HELP_TEST(bounds, "bounds")
     test_forget(key);
 }
 
-/* A worker that does not read hears the newest, once it does. */
+/* A worker that does not read gets the newest list when it reads. */
 HELP_TEST(deaf, "deaf worker")
 {
     static char key[] = KEY "5";
@@ -296,7 +296,7 @@ HELP_TEST(deaf, "deaf worker")
     test_forget(key);
 }
 
-/* What was not written yet to one that has ended goes to the next one. */
+/* Unwritten calls of an ended server go to the next one. */
 HELP_TEST(put_back, "not started")
 {
     static char key[] = KEY "6";
@@ -311,7 +311,7 @@ HELP_TEST(put_back, "not started")
     mcp_conn = test_instance(key, "");
     pid = mcp_conn->stdio.program.pid;
 
-    /* While it waits for this file, it does not read. */
+    /* The server waits for this file without reading. */
     (void) test_call(key, "slow", ",\"arguments\":{\"until\":\"/no/such\"}");
     tg_buf_init(&more, tg_alloc_libc());
     tg_buf_append_cstr(&more, "{\"tool\":\"s\",\"key\":\"" KEY "6\",\"name\":"
@@ -338,7 +338,7 @@ HELP_TEST(put_back, "not started")
     test_forget(key);
 }
 
-/* --- lists that are kept --- */
+/* --- cached lists --- */
 
 static void
 test_kept_sessions(void)
@@ -388,7 +388,7 @@ HELP_TEST(kept, "kept lists")
     tg_catalog_unref(again);
     tg_catalog_unref(tools);
 
-    /* What is being written, and what is old, goes at the next start. */
+    /* Temporary and old files are removed at the next start. */
     snprintf(path, sizeof(path), "%s/mcp/x.new", help_dir);
     CU_ASSERT(close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
     tg_list_cache_remove_expired(help_dir);
@@ -419,7 +419,7 @@ HELP_TEST(kept, "kept lists")
     snprintf(path, sizeof(path), "%s/mcp/" PLACE ".last", help_dir);
     CU_ASSERT(unlink(path) == 0);
 
-    /* A name of a block alone is one of a file. */
+    /* A block's name is not used as a path. */
     CU_ASSERT(tg_list_cache_write_name(help_dir, "../x", KEY) == 0);
     CU_ASSERT(tg_list_cache_write_name(help_dir, "", KEY) == 0);
     CU_ASSERT(tg_list_cache_write_name(NULL, "x", KEY) == 0);
@@ -437,7 +437,7 @@ HELP_TEST(kept, "kept lists")
     CU_ASSERT(rmdir(path) == 0);
 }
 
-/* --- what a worker may say --- */
+/* --- messages of workers --- */
 
 static int
 test_read_spec(const char *text, tg_mcp_server_params_t *spec)

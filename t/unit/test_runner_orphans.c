@@ -1,6 +1,6 @@
 /*
- * Whose the processes are that programs leave, when several end at once or
- * leave more than is looked at in one step.  Without cgroups.
+ * Attribution of leftover processes when several programs end at once, or
+ * leave more than one step handles. Without cgroups.
  */
 #include "runner_host.h"
 
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 /*
- * A program that obeys SIGTERM and has a child that is deaf, in a session of
- * its own.  %s: the file that names both, and what the child does first.
+ * A program that obeys SIGTERM, with a child in its own session that ignores
+ * it. %s: the file for both pids, and the child's first command.
  */
 #define TEST_PAIR                                                              \
     "exec perl -MPOSIX -e 'sub put { open F, q(>), q(%s.new); "                \
@@ -21,7 +21,7 @@
     "$SIG{TERM} = sub { POSIX::_exit(0) }; close W; sysread R, $x, 1; put; "   \
     "sleep 1000 while 1'"
 
-/* As programs that reckon with real-time scheduling do. */
+/* Programs that use real-time scheduling do this. */
 #define TEST_UNMARK "system qw(prlimit --rttime=1000000 --pid), $$"
 
 typedef struct {
@@ -48,7 +48,7 @@ test_start(test_pair_t *pair, const char *name, const char *first)
     (void) unlink(path);
 }
 
-/* Both main processes end, and the runner learns of it in one look. */
+/* Both main processes exit, and the runner sees both at once. */
 static void
 test_end_both(const test_pair_t *cancelled, const test_pair_t *other)
 {
@@ -68,7 +68,7 @@ test_end_child(pid_t pid)
     CU_ASSERT(host_until(host_pid_is_gone, &pid));
 }
 
-/* Of each what it left: one is killed, the other was wanted. */
+/* One's leftovers are killed, the other's are wanted. */
 HELP_TEST(at_once, "two that end at once")
 {
     test_pair_t cancelled, other;
@@ -93,7 +93,10 @@ HELP_TEST(at_once, "two that end at once")
     }
 }
 
-/* Whose is what has no mark is a guess, but none of the one's lives on. */
+/*
+ * Processes without a tag are attributed by guess, but none of the cancelled
+ * program is left.
+ */
 HELP_TEST(unmarked, "two that end at once, without a mark")
 {
     test_pair_t cancelled, other;
@@ -112,7 +115,7 @@ HELP_TEST(unmarked, "two that end at once, without a mark")
     }
 }
 
-/* %d: how many daemons are left, in a session of their own that is told. */
+/* %d: the number of daemons left, in their own recorded session. */
 #define TEST_DAEMONS                                                           \
     "exec perl -MPOSIX -e 'if (!($kid = fork)) { setsid; "                     \
     "open STDOUT, q(>), q(/dev/null); open STDERR, q(>), q(/dev/null); "       \
@@ -127,7 +130,7 @@ test_has_no_child(void *ctx)
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == -1;
 }
 
-/* Also when these are more than one step takes; and all of them are reaped. */
+/* Also with more than one step handles; all of them are reaped. */
 HELP_TEST(many, "many daemons")
 {
     test_pair_t cancelled, other;

@@ -1,11 +1,9 @@
-/*
- * Progress: the lines of a program, and what its caller hears of them.
- */
+/* Progress: the lines of a program, and the notifications to its caller. */
 #include "runner_host.h"
 
 /* --- lines --- */
 
-/* What is told after this input, or "" when nothing is. */
+/* Compares the notification after this input; "": none. */
 static void
 test_lines_are(const char *input, size_t portion, const char *expected)
 {
@@ -52,7 +50,7 @@ static const struct {
     { "{\"\\u0070rogress\":1,\"total\":null,\"message\":null}\n",
       "\"progress\":1" },
 
-    /* Only what rises, compared exactly. */
+    /* Only rising values, compared exactly. */
     { "{\"progress\":1}\n{\"progress\":2}\n", "\"progress\":2" },
     { "{\"progress\":2}\n{\"progress\":1}\n", "\"progress\":2" },
     { "{\"progress\":2,\"total\":3}\n{\"progress\":2.0}\n",
@@ -63,7 +61,7 @@ static const struct {
       "\"progress\":0.10000000000000000001" },
     { "{\"progress\":-1}\n{\"progress\":-0.5}\n", "\"progress\":-0.5" },
 
-    /* What is wrong is passed over, and what follows it is not. */
+    /* Invalid lines are skipped, later ones are not. */
     { "", "" },
     { "\n\n", "" },
     { "{\"progress\":1}", "" },
@@ -98,7 +96,7 @@ HELP_TEST(lines, "right and wrong")
     }
 }
 
-/* A line of this length, and one behind it. */
+/* A line of this length, and one after it. */
 static void
 test_line_of(size_t len, size_t portion, const char *expected)
 {
@@ -174,7 +172,7 @@ test_param(const char *key)
     return value;
 }
 
-/* The progress in the last line, or -1 when that is an answer. */
+/* Returns the progress in the last line, or -1 for a result. */
 static int64_t
 test_progress(unsigned id)
 {
@@ -191,7 +189,7 @@ test_progress(unsigned id)
     return value;
 }
 
-/* Counts the notifications up to the answer; they rise. */
+/* Counts the rising notifications before the result. */
 static int
 test_until_answer(unsigned id, int64_t *last)
 {
@@ -239,8 +237,8 @@ HELP_TEST(told, "told")
 }
 
 /*
- * The last progress and the answer do not come in one piece: some clients
- * take it for progress of a call that is over.
+ * The last progress and the result are separate writes: some clients take
+ * progress in the same read for that of a finished call.
  */
 HELP_TEST(apart, "apart from the answer")
 {
@@ -257,7 +255,7 @@ HELP_TEST(apart, "apart from the answer")
     }
 }
 
-/* The last words are told before the answer, with a newline or without. */
+/* The last line is reported before the result, with or without a newline. */
 HELP_TEST(last, "the last before the answer")
 {
     static const char silent[] =
@@ -284,13 +282,13 @@ HELP_TEST(last, "the last before the answer")
     CU_ASSERT(host_is_text("message", "tool exited with status 3 and wrote "
                                       "nothing to stderr"));
 
-    /* Nobody asked, as it was a notification. */
+    /* A notification, so no reply is expected. */
     host_feed(silent, strlen(silent));
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);
 }
 
-/* One that says more than anybody can hear is held back, and cut short. */
+/* A program that reports too often is throttled and its messages are cut. */
 HELP_TEST(spam, "spam")
 {
     int64_t last;
@@ -312,7 +310,7 @@ HELP_TEST(spam, "spam")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);
 
-    /* Nonsense does not count, and does not hinder. */
+    /* Invalid lines do not count, and block nothing. */
     id = host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sh\",\"-c\","
                    "\"exec yes >&3\"],\"timeout_ms\":300}");
     CU_ASSERT(test_until_answer(id, &last) == 0);
@@ -333,7 +331,7 @@ HELP_TEST(deadline, "deadline")
     CU_ASSERT(last == 8);
     CU_ASSERT(host_is_text("text", "ok\n"));
 
-    /* What does not rise is no progress. */
+    /* A value that does not rise is not progress. */
     id = host_send(host_sh("while :; do sleep 0.02; "
                            "echo '{\"progress\":1}' >&3; done",
                            ",\"timeout_ms\":3000"));
@@ -352,7 +350,7 @@ test_deaf_is_over(void *ctx)
     return uv_now(&host.loop) >= *(uint64_t *) ctx;
 }
 
-/* Whoever does not read is told nothing, which is not held against the call. */
+/* A caller that does not read gets no notifications; the call is unaffected. */
 HELP_TEST(deaf, "a caller that does not read")
 {
     uint64_t until;
@@ -374,7 +372,7 @@ HELP_TEST(deaf, "a caller that does not read")
     CU_ASSERT(last == 24);
     CU_ASSERT(host_result("text").data != NULL);
 
-    /* But the answer comes with the last word, deaf or not. */
+    /* The result comes with the last progress, even if not read. */
     host.is_deaf = 1;
     id = host_send(host_sh("echo '{\"progress\":7}' >&3", ""));
     CU_ASSERT(test_until_answer(id, &last) == 1);
@@ -382,7 +380,7 @@ HELP_TEST(deaf, "a caller that does not read")
     host.is_deaf = 0;
 }
 
-/* What holds the descriptor in the background holds up nothing. */
+/* A background process that holds the descriptor delays nothing. */
 HELP_TEST(held_open, "held open")
 {
     unsigned id;
@@ -395,7 +393,7 @@ HELP_TEST(held_open, "held open")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host_is_gone(pid));
 
-    /* Nor does one that never stops to write. */
+    /* Nor does one that never stops writing. */
     id = host_send(host_sh("seq -f '{\"progress\":%.0f}' 1 1000000000 >&3 "
                            "2>/dev/null & exec >/dev/null 2>&1",
                            ""));
@@ -404,12 +402,12 @@ HELP_TEST(held_open, "held open")
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);
 
-    /* A program may close it, or use its number for something else. */
+    /* A program may close the descriptor, or use its number otherwise. */
     CU_ASSERT(host_exec(host_sh("exec 3>&-; echo ok", "")));
     CU_ASSERT(host_is_text("text", "ok\n"));
 }
 
-/* After the answer a program may say what it wants. */
+/* After the result a program may write anything. */
 HELP_TEST(none_after, "none after the answer")
 {
     int64_t last;

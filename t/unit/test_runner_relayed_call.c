@@ -1,12 +1,10 @@
-/*
- * Calls that a worker leaves to the worker that has its session now.
- */
+/* Calls that a worker relays to the worker that now has their session. */
 #include "runner_host.h"
 
 #define KEY "abcdefghijklmnop"
 
 static const char test_key[] = "{\"key\":\"" KEY "\"}";
-static tg_peer_t test_new; /* the other worker's */
+static tg_peer_t test_new; /* of the other worker */
 
 static void
 test_begin(void)
@@ -70,7 +68,7 @@ test_finish(const char *answer)
     test_request("finish", params, "\"result\":true");
 }
 
-/* The next line of the new worker is this call's answer. */
+/* Compares this call's result on the new worker's next line. */
 static void
 test_answered(unsigned id, const char *result)
 {
@@ -94,7 +92,7 @@ test_is_cancelled(void)
     test_request("tell", "{\"key\":\"" KEY "\",\"progress\":1}", "-32602");
 }
 
-/* Answered behind the adoption, or before. */
+/* The result comes after or before the attachment. */
 HELP_TEST(adopted, "adopted")
 {
     unsigned id;
@@ -114,7 +112,7 @@ HELP_TEST(adopted, "adopted")
     test_end();
 }
 
-/* Nothing waits for a slot, as nothing of it runs here. */
+/* No slot is needed, as nothing of the call runs here. */
 HELP_TEST(no_slot, "no slot")
 {
     test_begin();
@@ -134,7 +132,7 @@ HELP_TEST(progress, "progress")
     test_begin();
     test_leave("");
 
-    /* The newest is kept for whoever adopts it. */
+    /* The newest progress is kept for the worker that attaches it. */
     test_request("tell", "{\"key\":\"" KEY "\",\"progress\":1}", "true");
     test_request("tell",
                  "{\"key\":\"" KEY "\",\"progress\":2,\"total\":3,"
@@ -161,7 +159,7 @@ HELP_TEST(again, "released again")
     test_leave("");
     id = test_adopt();
 
-    /* The adopter has to leave as well. */
+    /* The attaching worker has to detach it as well. */
     snprintf(params, sizeof(params), "{\"id\":%u,\"key\":\"" KEY "2\"}", id);
     (void) host_request("release", params);
     CU_ASSERT(host_recv());
@@ -216,7 +214,7 @@ HELP_TEST(timeout, "timeout")
     test_end();
 }
 
-/* Whoever left it is gone: before it is adopted, and behind. */
+/* The detaching worker disconnects: before and after the attachment. */
 HELP_TEST(lost, "its worker goes")
 {
     int i;
@@ -244,7 +242,7 @@ HELP_TEST(lost, "its worker goes")
     }
 }
 
-/* Nobody else has a say in it. */
+/* Other workers cannot change it. */
 HELP_TEST(others, "others")
 {
     unsigned id;

@@ -1,13 +1,11 @@
-/*
- * The store of tasks in SQLite: what it is asked and tells.
- */
+/* The SQLite task store: its queries and results. */
 #include "runner_store.h"
 
 #include "tasks/store/tg_store_sqlite.h"
 
 #include <sys/stat.h>
 
-/* Of agent a and of nobody, as the store tells what has ended by itself. */
+/* Of agent a and no owner, as the store reports a finished task. */
 #define TEST_ENDED(number)                                                     \
     "{\"id\":\"task-" number "\",\"agent\":\"a\",\"owner\":null}"
 
@@ -99,7 +97,7 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
          "\"metadata\":{},\"result\":\"r\","
          "\"output\":\"o\"}");
 
-    /* What has ended does not end anew. */
+    /* A finished task does not finish again. */
     CU_ASSERT(test_id(TG_STORE_FINISH, 0, TG_TASK_FAILED) == TG_END);
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":1,"
@@ -234,7 +232,7 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
          "{\"total\":2,\"queued\":1,\"running\":0,\"completed\":0,"
          "\"failed\":1,\"cancelled\":0}");
 
-    /* What counts is what its agent says now. */
+    /* The agent's current setting counts. */
     test_retry = 2;
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_interrupt(0) == TG_TASK_QUEUED);
@@ -285,7 +283,7 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
     HELP_EQ(tg_buf_view(&query.json), "[\"task-0000\",\"task-0002\"]");
     tg_store_query_deinit(&query);
 
-    /* Whichever were removed, no id comes twice. */
+    /* No id is reused, whichever tasks are removed. */
     CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
     test_begin(&query, TG_STORE_PURGE);
     query.limit = 0;
@@ -315,7 +313,7 @@ test_submit_of(const char *owner, const char *agent)
     tg_store_query_deinit(&query);
 }
 
-/* What is told to an owner, of an agent and a state, or any. */
+/* Compares the tasks of an owner, agent and state, or of all. */
 #define TOLD_TO(op, owner, agent, state, pattern)                              \
     test_told_to(op, owner, agent, state, pattern, __FILE__, __LINE__)
 static void
@@ -400,7 +398,7 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
             "\"agent\":\"a\",\"priority\":0},{\"id\":\"task-0004\","
             "\"prompt\":\"p\",\"agent\":\"b\",\"priority\":0}]}");
 
-    /* What is run is told to whoever runs it, and to nobody else. */
+    /* Only its owner can see a running task. */
     TOLD(TG_STORE_GET, 1, TG_STR_NONE,
          "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
@@ -433,12 +431,12 @@ test_refused(const char *name, const char *why)
     CU_ASSERT(strstr(help_text(tg_buf_view(&query.json)), why) != NULL);
     tg_store_query_deinit(&query);
 
-    /* Nor does it do anything else. */
+    /* Other operations fail too. */
     CU_ASSERT(test_submit("a", 0, "p") == -TG_INVALID);
     test_close();
 }
 
-/* By its header, as a file of somebody else's is to stay as it is. */
+/* Reads the header, as another program's file must stay unchanged. */
 static int
 test_is_wal(const char *name)
 {
@@ -461,7 +459,7 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_sql("newer", "PRAGMA user_version=99");
     test_refused("newer", "has version 99, of a newer Toolgate");
 
-    /* It was not touched. */
+    /* The file is unchanged. */
     {
         char text[64];
 
@@ -483,7 +481,7 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_refused("other", "is a database of another program");
     CU_ASSERT(!test_is_wal("other"));
 
-    /* An empty database, as of version 0, becomes one of this version. */
+    /* An empty database, version 0, is upgraded to this version. */
     test_sql("empty", "VACUUM");
     test_fresh("empty");
     CU_ASSERT(test_submit("a", 0, "p") == 0);
@@ -493,7 +491,7 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_remove("empty");
 }
 
-/* It would be waited for without an end; the file may come at any time. */
+/* Opening a FIFO would block forever; it may appear at any time. */
 HELP_TEST(fifos, "a FIFO in the place of a file is refused at once")
 {
     static const char *const names[] = { "fifo", "fifo-wal", "fifo-shm",
@@ -511,7 +509,7 @@ HELP_TEST(fifos, "a FIFO in the place of a file is refused at once")
     (void) unlink(help_path("link"));
 }
 
-/* As the first version made it, with a task in each state. */
+/* As written by version 1, with a task in each state. */
 static const char test_first[] =
     "CREATE TABLE task("
     " id INTEGER PRIMARY KEY AUTOINCREMENT,"

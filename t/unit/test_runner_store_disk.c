@@ -1,7 +1,4 @@
-/*
- * The store of tasks in SQLite: what is left of it at any moment, and when
- * there is no room for more.
- */
+/* The SQLite task store: its content after a crash, and a full disk. */
 #include "runner_store.h"
 
 #include <fcntl.h>
@@ -40,7 +37,7 @@ typedef struct {
 static test_task_t test_tasks[TASKS];
 static int test_pipe;
 
-/* Tells each id that was answered. */
+/* Writes each acknowledged id to the pipe. */
 static void
 test_acknowledge(tg_store_query_t *query)
 {
@@ -55,7 +52,7 @@ test_acknowledge(tg_store_query_t *query)
     }
 }
 
-/* Submits many at once, again and again. */
+/* Submits many tasks at once, in a loop. */
 static void
 test_submit_on(void)
 {
@@ -100,7 +97,7 @@ test_copy(const char *from, const char *to)
     (void) close(out);
 }
 
-/* As it stands, with its log: what a machine that loses power has. */
+/* Copies the database with its log, as a power loss would leave it. */
 static void
 test_copy_store(void)
 {
@@ -112,7 +109,7 @@ test_copy_store(void)
     test_copy(from, to);
 }
 
-/* The largest id that is in the pipe by now; each came in order. */
+/* Returns the largest id in the pipe; ids must be in order. */
 static int64_t
 test_acknowledged(int fd, int64_t last)
 {
@@ -158,7 +155,7 @@ HELP_TEST(storm, "copied at any moment it opens and has all that was answered")
     last = -1;
 
     for (i = 0; i < 30; i++) {
-        /* Something new since the last time, however slow the disk. */
+        /* Waits for new tasks, however slow the disk. */
         for (total = last; last < total + 37;) {
             (void) usleep(100);
             last = test_acknowledged(fds[0], last);
@@ -212,7 +209,7 @@ HELP_TEST(full, "without room for more it says so, and goes on when there is")
     CU_ASSERT(id == -TG_INVALID);
     CU_ASSERT(n > 0);
 
-    /* What there is can still be read. */
+    /* Existing tasks can still be read. */
     CU_ASSERT(test_id(TG_STORE_GET, n - 1, 0) == TG_OK);
     CU_ASSERT(test_id(TG_STORE_GET, n, 0) == TG_MISSING);
     CU_ASSERT(setrlimit(RLIMIT_FSIZE, &old) == 0);

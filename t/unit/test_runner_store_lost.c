@@ -1,6 +1,4 @@
-/*
- * A store in PostgreSQL that does not answer: it is given up.
- */
+/* A PostgreSQL store that does not respond is given up. */
 #include "protocol_help.h"
 
 #include "tasks/store/tg_store_pg.h"
@@ -17,7 +15,7 @@ test_on_closed(void *host)
     test_nclosed++;
 }
 
-/* As of tasks whose store cannot be opened. */
+/* Works like tasks whose store cannot be opened. */
 static void
 test_on_open(tg_store_query_t *query)
 {
@@ -42,7 +40,7 @@ HELP_TEST(mute, "who gives it up closes it, and nobody connects anew")
     tg_store_query_init(&query, TG_STORE_OPEN, test_on_open, NULL);
     test_store->backend->query(test_store, &query);
 
-    /* It was sent long ago. */
+    /* The query was sent long ago. */
     TAILQ_CONCAT(&db->sent, &db->waiting, next);
     query.serial = ++db->serial;
     db->nsent = 1;

@@ -1,6 +1,4 @@
-/*
- * The store of tasks in SQLite: notes beside them.
- */
+/* The SQLite task store: key-value records beside the tasks. */
 #include "runner_store.h"
 
 static int
@@ -41,7 +39,7 @@ HELP_TEST(records, "notes are written together, with a task or alone")
     CU_ASSERT(test_note("a\"b", NULL, 0) == TG_OK);
     TOLD(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{\"first\":0}");
 
-    /* Neither the one nor the other. */
+    /* Neither of them. */
     test_begin(&query, TG_STORE_SUBMIT);
     query.prompt = TG_STR("p");
     query.agent = TG_STR("a");

@@ -1,6 +1,5 @@
 /*
- * Large outputs as files: their quota, their time, a disk that is full; and
- * pages of them.
+ * Large outputs as files: their quota, their lifetime, a full disk, and pages.
  */
 #include "protocol_help.h"
 
@@ -69,7 +68,7 @@ is_there(const char *owner, const char *key)
     return fd != -1;
 }
 
-/* So many bytes, kept for so long; its key is copied. */
+/* Stores an output of this size and lifetime; its key is copied. */
 static int
 make(const char *owner, uint64_t quota, size_t size, uint64_t keep_ms,
      char key[TG_STORED_OUTPUT_KEY_LEN + 1])
@@ -115,7 +114,7 @@ HELP_TEST(owners, "whose it is")
     end();
 }
 
-/* One without an end is a line, too, in however many pieces it comes. */
+/* A line without an end counts too, in however many pieces it comes. */
 HELP_TEST(lines, "lines")
 {
     static const struct {
@@ -158,7 +157,7 @@ HELP_TEST(quota, "the oldest go")
     CU_ASSERT(!is_there("1", a));
     CU_ASSERT(is_there("2", b) && is_there("1", c));
 
-    /* One alone that is larger than half of it takes nobody's place. */
+    /* An output larger than half of the quota evicts nothing. */
     CU_ASSERT(make("1", most, 2 * TG_OUTPUT_STORE_RESERVE_STEP + 1, 30000, a)
               == -1);
     CU_ASSERT(is_there("2", b) && is_there("1", c));
@@ -204,7 +203,7 @@ HELP_TEST(leftovers, "what a runner before left")
 
 /* --- pages --- */
 
-/* The page, by as many time slices as it takes. */
+/* Makes the page in as many time slices as it takes. */
 static int
 page_of(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
         tg_buf_t *remark)
@@ -367,7 +366,7 @@ HELP_TEST(pages, "pages")
     }
 }
 
-/* A line of so many characters of alphabet, in no order. */
+/* Returns a line of pseudo-random characters of the alphabet. */
 static char *
 line_of(const char *alphabet, size_t len)
 {
@@ -394,7 +393,7 @@ repeat(char *room, const char *text, unsigned n)
     }
 }
 
-/* Patterns that a matcher may need ages for, or the C library to compile. */
+/* Patterns that take very long to match, or to compile in the C library. */
 HELP_TEST(costly, "patterns that are costly")
 {
     static const char *const patterns[] = {
@@ -449,7 +448,7 @@ HELP_TEST(costly, "patterns that are costly")
     free(text);
 }
 
-/* What was found before such a line is not lost, nor what is behind it. */
+/* Matches before and after such a line are kept. */
 HELP_TEST(behind, "a line that a pattern is too costly for")
 {
     tg_output_page_query_t query;
@@ -488,7 +487,7 @@ HELP_TEST(behind, "a line that a pattern is too costly for")
     free(line);
 }
 
-/* Bytes that are not UTF-8, and lines that are longer than what is searched. */
+/* Invalid UTF-8, and lines longer than the searched part. */
 HELP_TEST(long_lines, "any bytes, and long lines")
 {
     static const char head[] = "\xff\xc3 needle\n";

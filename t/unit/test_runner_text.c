@@ -1,7 +1,4 @@
-/*
- * The words of `exec`: what it is asked and what it answers, without any
- * program.
- */
+/* The JSON of `exec`: its params and its results, without a program. */
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
@@ -16,7 +13,7 @@
 static const tg_program_base_env_t test_env = { "PATH=/bin", "HOME=/h",
                                                 "LANG=C", "P=3" };
 
-/* What it is asked: by every job, and by exec. */
+/* Params of every job, and of exec. */
 typedef struct {
     tg_job_params_t job;
     tg_exec_params_t exec;
@@ -261,7 +258,7 @@ HELP_TEST(params_many, "many strings")
 static const tg_job_params_t test_params = { .tool = (char[]){ "t" } };
 static const tg_run_stats_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
 
-/* Writes the whole answer at once. */
+/* Writes the whole result at once. */
 static void
 test_answer(tg_buf_t *json, tg_exec_output_t *output, int status)
 {
@@ -294,7 +291,7 @@ test_answer_is(tg_exec_output_t *output, int status, const char *json)
     tg_buf_deinit(&text);
 }
 
-/* An exit status in what they say of themselves, or a text. */
+/* An exit status in the result, or a text. */
 HELP_TEST(answers, "answers")
 {
     tg_exec_output_t output;
@@ -328,7 +325,9 @@ HELP_TEST(answers, "answers")
     tg_exec_output_deinit(&output);
 }
 
-/* The ends of both are told, in the bytes that max_output leaves. */
+/*
+ * The ends of both outputs are included, in the bytes that max_output leaves.
+ */
 HELP_TEST(answer_ends, "ends")
 {
     tg_exec_output_t output;
@@ -352,7 +351,7 @@ HELP_TEST(answer_ends, "ends")
     tg_exec_output_deinit(&output);
 }
 
-/* Output that is to be a value is one, as it is; or it is said why not. */
+/* Output that must be JSON is returned unchanged, or with an error. */
 HELP_TEST(answer_values, "values")
 {
     tg_exec_output_t output;
@@ -383,7 +382,7 @@ HELP_TEST(answer_values, "values")
     tg_exec_output_deinit(&output);
 }
 
-/* Statuses that are no error, and what becomes of stderr. */
+/* Statuses that are not errors, and the use of stderr. */
 HELP_TEST(answer_statuses, "statuses and stderr")
 {
     tg_exec_output_t output;
@@ -415,7 +414,7 @@ HELP_TEST(answer_statuses, "statuses and stderr")
     tg_exec_output_deinit(&output);
 }
 
-/* Bytes are base64, of each kind in its block. */
+/* Bytes are base64, in a block of their type. */
 HELP_TEST(answer_bytes, "bytes")
 {
     tg_exec_output_t output;
@@ -450,7 +449,7 @@ HELP_TEST(answer_bytes, "bytes")
     tg_exec_output_deinit(&output);
 }
 
-/* What stands behind "t exited with status 1: ". */
+/* Returns the text after "t exited with status 1: ". */
 static tg_str_t
 test_tail_of(const tg_buf_t *json)
 {
@@ -469,8 +468,8 @@ test_tail_of(const tg_buf_t *json)
 }
 
 /*
- * The tail of every length, written in every portion, is what the whole
- * text ends with; a character that the cut goes through leaves as a whole.
+ * The tail of every length, written in every portion, is the end of the whole
+ * text; a cut character is left out as a whole.
  */
 HELP_TEST(tail, "tail")
 {
@@ -485,7 +484,7 @@ HELP_TEST(tail, "tail")
     text = malloc(len);
     CU_ASSERT_FATAL(text != NULL);
 
-    /* é is two bytes long; an odd length puts the cut into one. */
+    /* é has two bytes; an odd length cuts one. */
     for (i = 0; i < len; i++) {
         text[i] = i % 2 == 0 ? '\xc3' : '\xa9';
     }

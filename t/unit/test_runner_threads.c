@@ -1,6 +1,4 @@
-/*
- * Threads for work that takes long: whose turn it is.
- */
+/* Threads for long work: the order of their time slices. */
 #include "protocol_help.h"
 
 #include "runner/jobs/tg_thread_pool.h"
@@ -28,7 +26,7 @@ end(void)
 
 typedef struct {
     tg_thread_work_t work;
-    unsigned slices; /* that it needs */
+    unsigned slices; /* slices that it needs */
     unsigned ran;
 } slices_t;
 
@@ -43,7 +41,7 @@ slices_run(tg_thread_work_t *work)
     slices = (slices_t *) work;
     slices->ran++;
 
-    /* The long ones have no end before the short one has. */
+    /* Long work cannot end before the short work has. */
     return slices->slices != 0 ? slices->ran < slices->slices
                                : atomic_load(&ended) == 0;
 }
@@ -91,7 +89,7 @@ HELP_TEST(turns, "works take turns")
     end();
 }
 
-/* A work whose later slices wait until they may go on. */
+/* Work whose later slices wait for a signal. */
 typedef struct {
     tg_thread_work_t work;
     unsigned ran;
@@ -158,7 +156,7 @@ HELP_TEST(new, "a new work comes before those that need more")
         CU_ASSERT(tg_thread_pool_add(threads, &slow[i].work) == 0);
     }
 
-    /* Each thread is in a later slice; all others need more. */
+    /* Each thread runs a later slice; all other work needs more. */
     wait_for_later(TG_THREAD_POOL_SIZE);
     fresh.run = new_run;
     fresh.done = count_done;

@@ -1,6 +1,6 @@
 /*
- * The processes below this one: found, told apart, signalled, swept; and the
- * start of one.
+ * The processes below this one: found, identified, signalled, ended; and the
+ * start of a program.
  */
 #include "runner/process/tg_process_tag.h"
 #include "runner/process/tg_spawn.h"
@@ -30,8 +30,8 @@ static void __attribute__((noreturn)) test_wait_for_ever(void)
 }
 
 /*
- * A child with a child in another session.  Both are there, under their
- * names, when this returns.
+ * Starts a child with a child in another session. Both run under their names
+ * when this returns.
  */
 static pid_t
 test_family(pid_t *grandchild)
@@ -66,7 +66,7 @@ test_family(pid_t *grandchild)
 
 static tg_process_tree_t test_tree;
 
-/* What is below root; how many. */
+/* Collects the processes below root and returns their number. */
 static size_t
 test_below(pid_t root)
 {
@@ -100,7 +100,7 @@ HELP_TEST(scan, "scan")
     child = test_family(&grandchild);
     CU_ASSERT(test_below(getpid()) == 2);
 
-    /* The name is no part of the numbers. */
+    /* The process name may look like the numbers after it. */
     proc = test_find(child);
     CU_ASSERT_FATAL(proc != NULL);
     CU_ASSERT(proc->ppid == getpid());
@@ -118,7 +118,7 @@ HELP_TEST(scan, "scan")
     tg_process_tree_add(&test_tree, child);
     CU_ASSERT(test_tree.n == 2 && test_tree.procs[0].pid == child);
 
-    /* The same number, but another process. */
+    /* The same id, but another process. */
     CU_ASSERT(test_below(getpid()) == 2);
     proc = test_find(grandchild);
     CU_ASSERT_FATAL(proc != NULL);
@@ -160,7 +160,7 @@ test_fork_and_wait(void *ctx)
     return NULL;
 }
 
-/* A child belongs to the thread that made it. */
+/* A child belongs to the thread that created it. */
 HELP_TEST(threads, "threads")
 {
     int there[2], back[2], pair[2];
@@ -184,7 +184,7 @@ HELP_TEST(threads, "threads")
     close(back[1]);
 }
 
-static pid_t test_going;   /* ends when its folder is opened */
+static pid_t test_going;   /* exits when its folder is opened */
 static unsigned test_wide; /* how often all of /proc was opened */
 
 DIR *
@@ -204,7 +204,10 @@ opendir(const char *path)
     return fd != -1 ? fdopendir(fd) : NULL;
 }
 
-/* What goes meanwhile has no list, which is no reason to read all of /proc. */
+/*
+ * A process that exits meanwhile has no list, but /proc is not read as a
+ * whole.
+ */
 HELP_TEST(race, "one that goes meanwhile")
 {
     pid_t child;
@@ -242,7 +245,7 @@ HELP_TEST(sweep, "sweep")
     tg_process_tree_kill_all();
 }
 
-/* A family with a mark, below a process of this name; that one is returned. */
+/* Starts a tagged family below a process of this name, and returns that one. */
 static pid_t
 test_marked(const char *name, uint64_t process_tag, pid_t *child)
 {
@@ -278,7 +281,7 @@ test_marked(const char *name, uint64_t process_tag, pid_t *child)
     return parent;
 }
 
-/* What a runner left that is gone, and nothing else. */
+/* Finds only the leftovers of a runner that no longer runs. */
 HELP_TEST(process_tag, "mark")
 {
     pid_t left, cared, other, kids[3];
@@ -302,7 +305,7 @@ HELP_TEST(process_tag, "mark")
     tg_process_tree_kill_all();
 }
 
-/* A serial is a process's own, until it lowers one of the limits. */
+/* A serial belongs to one process, until it lowers one of the limits. */
 static int
 test_serials(void)
 {
@@ -324,7 +327,7 @@ test_serials(void)
         return 2;
     }
 
-    /* As what may not raise it again: neither is to be had. */
+    /* As a user who may not raise it again: neither is available. */
     if (getuid() == 0 && setresuid(65534, 65534, 65534) == -1) {
         return 3;
     }
@@ -416,7 +419,7 @@ HELP_TEST(spawn, "spawn")
     close(pair[1]);
 }
 
-/* As kernels and sandboxes that do not know it, or do not let us. */
+/* Acts like kernels and sandboxes that do not know or allow it. */
 static void
 test_refuse_clone3(unsigned err)
 {
@@ -442,7 +445,7 @@ test_on_signal(int sig)
     _exit(4);
 }
 
-/* With a runner's signals; what a program has of them goes to fd. */
+/* Starts a program with a runner's signal state, and prints its own to fd. */
 static int
 test_signals_of(unsigned refused, int fd)
 {

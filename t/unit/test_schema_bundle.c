@@ -1,6 +1,4 @@
-/*
- * Schemas of several files.
- */
+/* Schemas of several files. */
 #include "schema_help.h"
 
 #include "schema/tg_schema_bundle.h"
@@ -21,7 +19,7 @@ test_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
     return TG_INVALID;
 }
 
-/* expected begins with `!` where it is a mistake. */
+/* `expected` begins with `!` for an error. */
 static void
 test_made(const char *raw, const char *const *others, const char *expected)
 {
@@ -155,7 +153,7 @@ HELP_TEST(mistakes, "what cannot be bundled")
               "that is referred to; rename one of them");
 }
 
-/* Each file leads to the next one. */
+/* Each file refers to the next one. */
 static int
 test_endless(void *ctx, tg_str_t name, tg_str_t *raw)
 {

@@ -1,7 +1,6 @@
 /*
- * The cases of t/schemas (README.md there): schemas with instances that fit
- * and that do not, which of them are checked by their notes, and schemas with
- * mistakes.
+ * The cases in t/schemas (see its README.md): schemas with valid and invalid
+ * instances, those that are checked by noted offsets, and invalid schemas.
  */
 #include "schema_help.h"
 
@@ -12,14 +11,14 @@ typedef struct {
     char title[80];
     test_row_t rows[TEST_CASES];
     test_mistake_t mistakes[TEST_CASES];
-    test_row_t ways[TEST_CASES]; /* error NULL: by the notes alone */
+    test_row_t ways[TEST_CASES]; /* error NULL: by noted offsets only */
     size_t nrows;
     size_t nmistakes;
     size_t nways;
     int is_format_asserted;
 } test_group_t;
 
-/* Without a look at more than the notes. */
+/* Checks with noted offsets only. */
 static int
 test_by_notes(const char *schema_text, const char *text)
 {
@@ -47,7 +46,7 @@ test_by_notes(const char *schema_text, const char *text)
     return fits;
 }
 
-/* What a line cannot have. */
+/* White space that a line cannot have. */
 HELP_TEST(blanks, "white space around")
 {
     static const test_row_t rows[] = { { " {\n} ", " [ ] ", NULL } };
@@ -55,7 +54,7 @@ HELP_TEST(blanks, "white space around")
     TEST_ROWS(rows);
 }
 
-/* More names than one word has bits. */
+/* More names than a word has bits. */
 HELP_TEST(names, "many names")
 {
     char text[4096] = "{\"properties\":{\"n0\":{}";
@@ -107,7 +106,7 @@ test_group(void)
     }
 }
 
-/* A line of a group, which is put there; the text stays.  Is it one? */
+/* Adds a line to a group, which refers to its text; returns 0 if invalid. */
 static int
 test_line(test_group_t *group, const char **schema, const char *line)
 {
@@ -147,7 +146,7 @@ test_line(test_group_t *group, const char **schema, const char *line)
     return 1;
 }
 
-/* The text stays: groups point into it. */
+/* Groups point into the text, which is kept. */
 static void
 test_read(const char *path, char *text)
 {

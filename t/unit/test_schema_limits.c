@@ -1,6 +1,6 @@
 /*
- * Budgets: no schema and no instance can take much time, stack or memory,
- * and what is said stays short.
+ * Budgets: no schema and no instance can take much time, stack or memory, and
+ * messages stay short.
  */
 #include "schema_help.h"
 
@@ -10,7 +10,7 @@
     "schemas nest too deep here: one refers to itself without end, or the "    \
     "value nests too deep"
 
-/* A text about lists in lists ends, too. */
+/* A message about nested lists is bounded too. */
 HELP_TEST(long_text, "long texts")
 {
     test_t test;
@@ -91,7 +91,7 @@ HELP_TEST(unique, "uniqueItems")
     test_deinit(&test);
 }
 
-/* Where its schemas nest and how far, counted while checking. */
+/* Nesting of schemas, counted while checking. */
 HELP_TEST(depth, "depth")
 {
     tg_schema_options_t options;
@@ -240,7 +240,7 @@ test_once(const tg_alloc_t *alloc, int may_fail)
         rc = tg_schema_validate(schema, validator, TG_STR(bad), &error);
         CU_ASSERT(rc == TG_INVALID || (may_fail && rc == TG_NOMEM));
 
-        /* Whatever happened before, it still works. */
+        /* The validator still works after any failure. */
         rc = tg_schema_validate(schema, validator, TG_STR(good), NULL);
         CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
     }
@@ -255,7 +255,7 @@ HELP_TEST(no_memory, "no memory")
     help_each_failure(test_once);
 }
 
-/* One schema, two checkers, and one checker with two schemas. */
+/* One schema with two validators, and one validator with two schemas. */
 HELP_TEST(sharing, "sharing")
 {
     tg_schema_validator_t *second;

@@ -1,6 +1,4 @@
-/*
- * What valid schemas most probably do not mean.
- */
+/* Warnings about valid schemas that probably mean something else. */
 #include "schema_help.h"
 
 #include "schema/tg_schema_lint.h"

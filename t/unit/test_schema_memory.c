@@ -1,11 +1,11 @@
 /*
- * Every keyword with a memory that ends at each allocation in turn: while
- * compiling there is no schema and no text, while checking the verdict is
- * the right one or that there is no memory, and nothing is left.
+ * Every keyword with memory that ends at each allocation in turn: a failed
+ * compilation leaves no schema and no text, a check returns the right verdict
+ * or is out of memory, and nothing leaks.
  */
 #include "schema_help.h"
 
-/* A schema that is right, and what of an instance it finds wrong. */
+/* A valid schema, and the error of an instance. */
 typedef struct {
     const char *schema;
     const char *instance;
@@ -96,7 +96,7 @@ static const test_case_t test_cases[] = {
       "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":7}}}", TG_INVALID },
 };
 
-/* A mistake: found, or there was no memory to look for it. */
+/* The error is found, or memory is out. */
 static const char *const test_mistakes[] = {
     "{\"type\":\"strin\"}",
     "{\"$ref\":\"#/$defs/none\"}",
@@ -199,7 +199,7 @@ HELP_TEST(of_mistakes, "mistakes")
     }
 }
 
-/* A compiled schema does not hold more than it must of a large document. */
+/* A compiled schema holds no more than necessary of a large document. */
 HELP_TEST(size, "size")
 {
     tg_schema_options_t options;

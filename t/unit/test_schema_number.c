@@ -1,6 +1,4 @@
-/*
- * Exact decimals: order, whole numbers, multiples, sizes, hashes.
- */
+/* Exact decimals: order, whole numbers, multiples, sizes, hashes. */
 #include "protocol_help.h"
 
 #include "base/tg_number.h"
@@ -18,7 +16,7 @@ test_parse(const char *text)
     return number;
 }
 
-/* In order; those on one line are equal. */
+/* In ascending order; those on one line are equal. */
 static const char *const test_order[][4] = {
     { "-1e1000000", "-10e999999", NULL, NULL },
     { "-12345678901234567890123", NULL, NULL, NULL },
@@ -91,7 +89,7 @@ HELP_TEST(integers, "whole numbers")
     }
 }
 
-/* Against whole numbers, where the machine knows the answer. */
+/* Whole numbers, for which the machine can compute the result. */
 HELP_TEST(multiples, "multiples")
 {
     tg_number_t a, b;
@@ -170,7 +168,7 @@ HELP_TEST(range, "exponents out of range")
     (void) test_parse("1e1000000000000000");
 }
 
-/* How a number is written without point and exponent; empty: it is not. */
+/* A number without point and exponent; empty: not possible. */
 static void
 test_plain(const char *raw, const char *expected)
 {

@@ -1,11 +1,9 @@
-/*
- * Patterns as they are translated; what they then match is in t/schemas.
- */
+/* Translated patterns; their matches are in t/schemas. */
 #include "schema_help.h"
 
 #include "schema/tg_pattern.h"
 
-/* Each start of a pattern, cut anywhere, is read without going beyond it. */
+/* Each pattern, cut anywhere, is read without going beyond its end. */
 HELP_TEST(cut, "cut off")
 {
     static const char text[] =

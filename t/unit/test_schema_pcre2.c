@@ -1,7 +1,7 @@
 /*
- * The adapter to PCRE2: its contract (tg_schema_regex_engine_t), and what a
- * schema's author gets of ECMA-262, from the schema's text to the answer.  How
- * each piece of a pattern is translated is in test_schema_pattern.c.
+ * The adapter to PCRE2: its contract (tg_schema_regex_engine_t), and ECMA-262
+ * as a schema's author sees it, from the schema's text to the verdict. The
+ * translation of patterns is in test_schema_pattern.c.
  */
 #include "protocol_help.h"
 
@@ -26,7 +26,7 @@ test_seconds(void)
     return (double) clock() / CLOCKS_PER_SEC;
 }
 
-/* NULL when it does not compile. */
+/* Returns NULL if it does not compile. */
 static void *
 test_compile(const char *pattern)
 {
@@ -94,7 +94,7 @@ test_rows(const test_row_t *rows, size_t n)
 
 #define TEST_ROWS(rows) test_rows(rows, sizeof(rows) / sizeof((rows)[0]))
 
-/* $ is the end, not the place before a last newline; ^ and $ know no lines. */
+/* $ is the end, not the place before a last newline; ^ and $ ignore lines. */
 HELP_TEST(anchors, "anchors")
 {
     static const test_row_t rows[] = {
@@ -160,7 +160,7 @@ HELP_TEST(unicode, "unicode")
     TEST_ROWS(rows);
 }
 
-/* A group that took no part matches what is empty. */
+/* An unmatched group matches the empty text. */
 HELP_TEST(groups, "groups")
 {
     static const test_row_t rows[] = {
@@ -178,7 +178,7 @@ HELP_TEST(groups, "groups")
     TEST_ROWS(rows);
 }
 
-/* NUL is a character; a text ends where it ends, also one of nothing. */
+/* NUL is a character; a text, even an empty one, ends where it ends. */
 HELP_TEST(bounds, "bounds")
 {
     uint64_t spent;
@@ -201,8 +201,8 @@ HELP_TEST(bounds, "bounds")
 }
 
 /*
- * Each ends at once, and its regex then works as before.  What a text lacks
- * at first sight, PCRE2 does not try: so all of this has its last literal.
+ * Each match ends soon, and its regex still works. PCRE2 skips texts that lack
+ * a required literal, so these texts have the last one.
  */
 HELP_TEST(explosions, "explosions")
 {
@@ -236,7 +236,7 @@ HELP_TEST(explosions, "explosions")
     }
 }
 
-/* A limit of one match says nothing about the next one. */
+/* The limit of one match does not affect the next one. */
 HELP_TEST(limits, "limits")
 {
     char text[40];
@@ -254,7 +254,7 @@ HELP_TEST(limits, "limits")
     tg_pcre2_get_engine()->free(NULL, regex);
 }
 
-/* A match that would need much memory ends too, before it has that. */
+/* A match that needs much memory ends before it allocates it. */
 HELP_TEST(heap, "heap")
 {
     uint64_t spent;
@@ -272,7 +272,7 @@ HELP_TEST(heap, "heap")
                     TG_LIMIT);
     tg_pcre2_get_engine()->free(NULL, regex);
 
-    /* What needs none is as long as it likes. */
+    /* A match that needs no memory may be of any length. */
     regex = test_compile("^[ab]*$");
     CU_ASSERT_EQUAL(tg_pcre2_get_engine()->match(
                         NULL, regex, tg_str(text, size), size, &spent),
@@ -281,11 +281,11 @@ HELP_TEST(heap, "heap")
     free(text);
 }
 
-/* What PCRE2 itself refuses is a mistake with words, and leaves nothing. */
+/* An error of PCRE2 has a message and leaves nothing. */
 HELP_TEST(mistakes, "mistakes")
 {
     static const char *const patterns[] = {
-        "(?<=a*)b", /* a lookbehind without end */
+        "(?<=a*)b", /* a lookbehind of unlimited length */
         "(?:(?:a{1,60000}){1,60000}){1,60000}",
         "\\C",
         "(",
@@ -315,7 +315,7 @@ HELP_TEST(mistakes, "mistakes")
     hooks->free(NULL, NULL);
 }
 
-/* --- from the schema's text to the answer --- */
+/* --- from the schema's text to the verdict --- */
 
 static void
 test_schema(const char *text, const char *instance, int rc, const char *said)
@@ -374,7 +374,7 @@ HELP_TEST(begins, "what a text that a pattern takes may begin with")
 {
     static const struct {
         const char *pattern;
-        int may_begin; /* with a dash */
+        int may_begin; /* may begin with a dash */
     } rows[] = {
         { "^[a-z]+$", 0 }, { "^\\w[\\w-]*$", 0 }, { "^[^-]", 0 },
         { "^(?!-)", 0 },   { "^(?!-).*$", 0 },    { "^(?:[a-z]|[0-9]-)+$", 0 },

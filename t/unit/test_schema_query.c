@@ -1,6 +1,4 @@
-/*
- * What schemas declare, as their text says it.
- */
+/* Declarations of schemas, read from their text. */
 #include "schema_help.h"
 
 #include "schema/tg_schema_query.h"
@@ -11,7 +9,7 @@ test_is_named(tg_str_t name, tg_str_t key)
     return name.len == key.len && (name.data[0] | 0x20) == (key.data[0] | 0x20);
 }
 
-/* The schema of a property, or `?`: not to be told, `-`: not declared. */
+/* The schema of a property, or `?`: unknown, `-`: not declared. */
 static void
 test_declared(const char *schema, const char *name, const char *expected)
 {

@@ -1,12 +1,10 @@
-/*
- * What compiling a schema takes: steps and memory, within an account.
- */
+/* The cost of compiling a schema: steps and memory, within a quota. */
 #include "schema_help.h"
 
 #define TEST_MANY_STEPS "compiling it takes too many steps"
 #define TEST_MUCH_MEMORY "compiled it takes too much memory"
 
-/* Bounds that a usual schema is far from. */
+/* Bounds far above those of a usual schema. */
 #define TEST_STEPS 1000000
 #define TEST_MEMORY 8388608
 
@@ -20,7 +18,7 @@ test_account(void)
     };
 }
 
-/* n times part, in which each % becomes a number of its own. */
+/* Appends n times part, in which each % becomes a new number. */
 static void
 test_parts(tg_buf_t *out, const char *part, size_t n)
 {
@@ -40,7 +38,7 @@ test_parts(tg_buf_t *out, const char *part, size_t n)
     }
 }
 
-/* A schema of parts; NULL, and then why is what is said about it. */
+/* Compiles a schema of parts; NULL, with the message in `why`. */
 static tg_schema_t *
 test_of_parts(tg_schema_quota_t *quota, const char *start, const char *part,
               size_t n, const char *end, const char *why)
@@ -66,7 +64,7 @@ test_of_parts(tg_schema_quota_t *quota, const char *start, const char *part,
     return schema;
 }
 
-/* A part, and how many of them take too many steps. */
+/* A part, and the number of them that takes too many steps. */
 typedef struct {
     const char *start;
     const char *part;
@@ -113,7 +111,7 @@ HELP_TEST(steps, "steps")
     }
 }
 
-/* A dialect that is checked is checked within the steps that are left. */
+/* The check against a dialect uses the steps that are left. */
 HELP_TEST(dialect, "the check against a dialect")
 {
     static const char start[] =
@@ -127,7 +125,7 @@ HELP_TEST(dialect, "the check against a dialect")
                                      TEST_MANY_STEPS));
 }
 
-/* A pattern of few bytes that is compiled to nearly 64 KiB. */
+/* A pattern of few bytes that compiles to nearly 64 KiB. */
 #define TEST_PATTERN "{\"pattern\":\"((a{1,30}){1,30}){1,9}%\"}"
 
 HELP_TEST(memory, "memory")
@@ -147,7 +145,7 @@ HELP_TEST(memory, "memory")
     size = quota.memory;
     CU_ASSERT(size > 20 * 5000 && size < TEST_MEMORY);
 
-    /* All together have a bound, too. */
+    /* All schemas together have a bound too. */
     quota.memory_max = size + size / 2;
     CU_ASSERT_PTR_NULL(test_of_parts(&quota, "{\"allOf\":[", TEST_PATTERN, 20,
                                      "]}", TEST_MUCH_MEMORY));
@@ -156,7 +154,7 @@ HELP_TEST(memory, "memory")
     second = test_of_parts(&quota, "{\"allOf\":[", TEST_PATTERN, 20, "]}", "");
     CU_ASSERT_EQUAL(quota.memory, 2 * size);
 
-    /* It counts as long as somebody holds it. */
+    /* It counts as long as a reference exists. */
     (void) tg_schema_retain(second);
     tg_schema_free(second);
     tg_schema_free(first);
@@ -165,7 +163,7 @@ HELP_TEST(memory, "memory")
     CU_ASSERT_EQUAL(quota.memory, 0);
 }
 
-/* A mistake is a mistake, and no memory is none. */
+/* Errors and lack of memory have their own results. */
 HELP_TEST(others, "other ends")
 {
     tg_schema_quota_t quota;

@@ -1,7 +1,7 @@
-/* References, identity, dialects and documents from the host. */
+/* References, identity, dialects and external documents. */
 #include "schema_help.h"
 
-/* Which schema of a loop is named depends on where the search starts. */
+/* The reported schema of a loop depends on where the search starts. */
 HELP_TEST(loops, "loops")
 {
     static const char *const rows[] = {
@@ -42,7 +42,7 @@ HELP_TEST(loops, "loops")
     }
 }
 
-/* --- documents from the host --- */
+/* --- external documents --- */
 
 typedef struct {
     const char *uri;
@@ -110,7 +110,7 @@ static const test_document_t test_documents[] = {
       "quired\":[\"description\"]}" },
 };
 
-/* Each text is there until the next one is asked for. */
+/* Each text is valid until the next request. */
 static int
 test_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 {
@@ -176,7 +176,7 @@ HELP_TEST(host, "documents")
     test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
 }
 
-/* A document is of the draft that it says, or else of who refers to it. */
+/* A document's draft is the one it declares, or that of the referrer. */
 HELP_TEST(drafts, "drafts")
 {
     static const test_row_t rows[] = {

@@ -1,6 +1,6 @@
 /*
- * Steps: whatever takes time takes of the budget of its frame, be it schemas,
- * bytes or patterns.
+ * Steps: all work uses the step budget of its frame, be it for schemas, bytes
+ * or patterns.
  */
 #include "schema_help.h"
 
@@ -8,7 +8,7 @@
     "a pattern takes too many steps on this text; shorten the text"
 #define TEST_STEPS_LIMIT "checking this takes too many steps; send less at once"
 
-/* Patterns that take ages, at one start of a match and at each of many. */
+/* Patterns that take very long, at one or at each start of a match. */
 HELP_TEST(explosion, "patterns that explode")
 {
     static const char *const schemas[] = {
@@ -52,8 +52,8 @@ HELP_TEST(explosion, "patterns that explode")
 }
 
 /*
- * The limit of a match counts the whole search, not each of its starts: ten
- * thousand starts of a thousand steps are beyond it.
+ * The limit applies to the whole search, not to each start: ten thousand
+ * starts of a thousand steps exceed it.
  */
 HELP_TEST(search_limit, "the limit of a search")
 {
@@ -69,8 +69,8 @@ HELP_TEST(search_limit, "the limit of a search")
 }
 
 /*
- * Searches that look at everything from each start, without backtracking:
- * in a repetition, in plain characters, in a count, in a backreference.
+ * Searches that read the rest of the text from each start, without
+ * backtracking: in a repetition, plain characters, a count, a backreference.
  */
 HELP_TEST(quadratic, "quadratic searches")
 {
@@ -92,14 +92,14 @@ HELP_TEST(quadratic, "quadratic searches")
         test_deinit(&test);
     }
 
-    /* A long text is no reason by itself. */
+    /* A long text alone is not an error. */
     test_init(&test, "{\"pattern\":\"x*!$\"}", &options);
     test_fill(&test, "\"", "abcdefghij", 100000, "xx!\"");
     test_expect(&test, TG_OK, "");
     test_deinit(&test);
 }
 
-/* What a pattern takes is taken from the one budget of the whole check. */
+/* Patterns use the one budget of the whole check. */
 HELP_TEST(many_matches, "many matches")
 {
     tg_schema_options_t options;
@@ -137,7 +137,7 @@ HELP_TEST(branches, "branches of branches")
     test_deinit(&test);
 }
 
-/* A hundred times rule, of an allOf. */
+/* An allOf with a hundred times this rule. */
 static tg_buf_t
 test_hundred(const char *rule)
 {
@@ -158,10 +158,7 @@ test_hundred(const char *rule)
 
 #define TEST_MANY_BYTES 16000
 
-/*
- * Whoever looks at bytes pays for them, each time: a step for 16 of them at
- * least, where no more happens.
- */
+/* Reading bytes costs, each time: at least a step per 16 bytes. */
 HELP_TEST(bytes, "bytes that are read again")
 {
     static const struct {
@@ -211,7 +208,7 @@ HELP_TEST(bytes, "bytes that are read again")
     }
 }
 
-/* To compare objects in another order takes what their values are long. */
+/* Comparing objects in another order costs the length of their values. */
 HELP_TEST(reversed, "objects in another order")
 {
     uint64_t spent;
@@ -245,7 +242,7 @@ HELP_TEST(reversed, "objects in another order")
     test_deinit(&test);
 }
 
-/* Texts that differ at their end only do not meet in the same places. */
+/* Texts that differ only at their end have different hash slots. */
 HELP_TEST(alike, "texts that are alike")
 {
     static const char *const starts[] = { "",     "a",       "abc",
@@ -274,7 +271,7 @@ HELP_TEST(alike, "texts that are alike")
     }
 }
 
-/* An array of n times part, whose number stands where part has a #. */
+/* Returns an array of n times part, with a number in place of each #. */
 static void
 test_array(test_t *test, const char *part, size_t n)
 {
@@ -302,7 +299,7 @@ test_array(test_t *test, const char *part, size_t n)
 #define TEST_LETTERS                                                           \
     "{\"items\":{\"enum\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}}"
 
-/* Values that take more than to pass them take more steps. */
+/* Values that take more than being skipped cost more steps. */
 HELP_TEST(prices, "what values take")
 {
     static const struct {
@@ -344,7 +341,9 @@ HELP_TEST(prices, "what values take")
 #define TEST_RECORD                                                            \
     "{\"id\":#,\"kind\":\"abc\",\"name\":\"some name #\",\"n\":12.5}"
 
-/* What a model may send at most is within the steps; beyond that, it ends. */
+/*
+ * The largest message of a model is within the steps; beyond, the check ends.
+ */
 HELP_TEST(largest, "the largest instances")
 {
     static const struct {
@@ -376,7 +375,7 @@ HELP_TEST(largest, "the largest instances")
     }
 }
 
-/* A check without an end, of a frame of so many bytes. */
+/* Runs an endless check for a frame of this size. */
 static uint64_t
 test_spend(test_t *test, size_t bytes, uint64_t spent)
 {
@@ -387,8 +386,8 @@ test_spend(test_t *test, size_t bytes, uint64_t spent)
 }
 
 /*
- * The checks of a frame share its steps, also what they take to say why
- * nothing fits; a small frame has few, and none has more than a bound.
+ * The checks of a frame share its steps, also those for messages; a small
+ * frame has few, and none has more than a bound.
  */
 HELP_TEST(frame, "the steps of a frame")
 {
@@ -409,7 +408,7 @@ HELP_TEST(frame, "the steps of a frame")
                 "xxxxxxxxxxxxxxxxxxxx…");
     once = spent;
 
-    /* Until they are used up; the last text may have to do without why. */
+    /* Until they are used up; the last message may lack its reason. */
     for (i = 1; spent < TG_SCHEMA_BASE_STEPS && i < 1000; i++) {
         (void) tg_schema_validate(test.schema, test.validator,
                                   tg_buf_view(&test.instance), NULL);
@@ -420,7 +419,7 @@ HELP_TEST(frame, "the steps of a frame")
     CU_ASSERT(i <= TG_SCHEMA_BASE_STEPS / (TEST_MANY_BYTES / 16));
     test_expect(&test, TG_LIMIT, TEST_STEPS_LIMIT);
 
-    /* By itself each is in order. */
+    /* Alone, each check is within its steps. */
     tg_schema_validator_set_frame(test.validator, 0, NULL);
     test_expect(&test, TG_INVALID, NULL);
     tg_schema_free(test.schema);

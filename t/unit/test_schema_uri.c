@@ -1,6 +1,4 @@
-/*
- * URIs: the examples of RFC 3986, section 5.4, and what is no URI.
- */
+/* URIs: the examples of RFC 3986, section 5.4, and invalid URIs. */
 #include "protocol_help.h"
 
 #include "schema/tg_uri.h"
@@ -21,7 +19,7 @@ test_resolve(const char *base_text, const char *text, const char *expected)
     tg_buf_deinit(&out);
 }
 
-/* Without fragments, which are not part of what is resolved. */
+/* Without fragments, which are not resolved. */
 HELP_TEST(examples, "examples of the RFC")
 {
     static const char *const rows[][2] = {
@@ -69,7 +67,7 @@ HELP_TEST(examples, "examples of the RFC")
     test_resolve("file:///etc/x/y.json", "../z.json", "file:///etc/z.json");
     test_resolve("", "g", "g");
 
-    /* No authority comes of a path. */
+    /* A path does not become an authority. */
     test_resolve("d:/e", "p:/..//X/y", "p:/.//X/y");
     test_resolve("d:/e", "..//x", "d:/.//x");
     test_resolve("", "/..//x", "/.//x");

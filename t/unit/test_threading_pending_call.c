@@ -1,5 +1,5 @@
 /*
- * Boxes: one reply and the newest progress of a call, from whichever thread.
+ * Pending calls: one reply and the newest progress of a call, from any thread.
  */
 #include "protocol_help.h"
 
@@ -139,7 +139,7 @@ HELP_TEST(held, "a reply before the call was kept")
     CU_ASSERT(test_reply(call.number, "") == TG_OK);
     CU_ASSERT(loop.nwoken == 0);
 
-    /* Its own thread's is the last word at once, and is known for that. */
+    /* A reply from its own thread is final at once, and marked as such. */
     memset(&again, 0, sizeof(again));
     CU_ASSERT(tg_pending_call_reply(call.number, &again, &why) == TG_CLOSED);
     CU_ASSERT_STRING_EQUAL(why, "which was answered before");
@@ -147,7 +147,7 @@ HELP_TEST(held, "a reply before the call was kept")
     CU_ASSERT(reply.text.len == 0 && reply.thread_message == NULL);
     CU_ASSERT(tg_pending_call_close(&call.pending) == 0);
 
-    /* It comes while nobody looks: it is found when the box is released. */
+    /* It arrives unnoticed and is found when the call is released. */
     test_open(&call, &loop);
     CU_ASSERT(tg_pending_call_take_reply(&call.pending, &reply) == 0);
     CU_ASSERT(test_reply(call.number, "late") == TG_OK);
@@ -174,7 +174,7 @@ HELP_TEST(letters, "replies that are large, or say more")
     (void) tg_mailbox_deliver(&loop.mailbox);
     CU_ASSERT_STRING_EQUAL(call.text, large);
 
-    /* Not even a text: it is a reply all the same. */
+    /* Without a text, it is still a reply. */
     test_open(&call, &loop);
     tg_pending_call_enable_delivery(&call.pending);
     memset(&reply, 0, sizeof(reply));
@@ -186,7 +186,7 @@ HELP_TEST(letters, "replies that are large, or say more")
     CU_ASSERT_STRING_EQUAL(call.type, "KeyError");
     CU_ASSERT(call.code == -32000);
 
-    /* Nobody has looked yet: it is freed with the box. */
+    /* Unnoticed, it is freed with the call. */
     test_open(&call, &loop);
     tg_pending_call_enable_delivery(&call.pending);
     CU_ASSERT(test_reply(call.number, large) == TG_OK);
@@ -210,7 +210,7 @@ HELP_TEST(progress, "the newest progress, some times a second")
     CU_ASSERT(tg_mailbox_deliver(&loop.mailbox) == 1);
     CU_ASSERT(call.ntold == 1 && call.progress == 2);
 
-    /* From now on it waits; a reply does not. */
+    /* Progress waits from now on; a reply does not. */
     CU_ASSERT(tg_pending_call_progress(call.number, 3, 0, NULL) == TG_OK);
     CU_ASSERT(tg_pending_call_progress(other.number, 4, 0, NULL) == TG_OK);
     CU_ASSERT(tg_mailbox_deliver(&loop.mailbox) == 0);
@@ -267,7 +267,7 @@ HELP_TEST(values, "progress as JSON")
 static test_call_t test_calls[TEST_CALLS];
 static unsigned test_accepted[TEST_THREADS];
 
-/* All threads answer all calls, and all but one are too late. */
+/* All threads reply to all calls, and all but one are too late. */
 static void *
 test_thread(void *arg)
 {

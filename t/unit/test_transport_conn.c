@@ -1,6 +1,6 @@
 /*
- * The transport, between two of its own connections or against a bare
- * descriptor.  Every wait has a deadline; nothing sleeps.
+ * The transport, between two of its connections or against a bare descriptor.
+ * Every wait has a deadline; nothing sleeps.
  */
 #include "transport_host.h"
 
@@ -17,18 +17,18 @@ typedef struct {
     tg_buf_t out;
     tg_buf_t got;
     size_t written;
-    int err; /* of closed */
+    int err; /* argument of closed */
     int connect_err;
     int is_connected;
     int is_eof;
     int is_closed;
-    int is_echo;      /* send back what comes, but pause beyond TEST_LIMIT */
+    int is_echo;      /* send back the input, but pause beyond TEST_LIMIT */
     int is_greeting;  /* send "hello" when connected */
-    int stays_on_eof; /* finish only after a last word */
-    int result;       /* of input, when it is no echo */
-    size_t message;   /* its size, where input asks after each; or 0 */
-    size_t steps;     /* that each takes */
-    unsigned nserved; /* messages since the test looked */
+    int stays_on_eof; /* finish only after a last message */
+    int result;       /* result of input, unless is_echo */
+    size_t message;   /* bytes after which input checks its slice; or 0 */
+    size_t steps;     /* that each message takes */
+    unsigned nserved; /* messages since the last check */
 } test_end_t;
 
 static void
@@ -45,7 +45,7 @@ test_on_connected(void *host, int err)
     }
 }
 
-/* Takes one message after the other until the slice is over. */
+/* Handles messages until the slice is over. */
 static int
 test_serve(test_end_t *end, const char *data, size_t len, size_t *consumed)
 {
@@ -80,7 +80,7 @@ test_on_input(void *host, const char *data, size_t len, size_t *consumed)
         return end->result;
     }
 
-    /* Odd portions, so that bytes stay behind. */
+    /* Odd portions, so that bytes are left. */
     while (*consumed < len) {
         if (end->out.len > TEST_LIMIT) {
             return TG_LIMIT;
@@ -191,7 +191,7 @@ test_is_text(const tg_buf_t *buf, size_t len)
     return 1;
 }
 
-/* A conn on one half of a pair; the other half is returned. */
+/* Creates a connection on one half of a pair; returns the other half. */
 static int
 test_pair(test_end_t *end, const tg_uv_conn_ops_t *ops)
 {
@@ -316,7 +316,7 @@ HELP_TEST(echo, "echo of 8 MiB")
     test_end_deinit(&client);
 }
 
-/* A reader that does not read: what waits stays bounded. */
+/* A peer that does not read: the queue stays bounded. */
 HELP_TEST(backpressure, "backpressure")
 {
     test_end_t end;
@@ -331,7 +331,7 @@ HELP_TEST(backpressure, "backpressure")
     CU_ASSERT_FATAL(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
     sent = 0;
 
-    /* Until it takes nothing more although the loop had every chance. */
+    /* Until no more is accepted although the loop had every chance. */
     for (tries = 0; tries < 100 && sent < (64u << 20); /* void */) {
         n = write(fd, chunk, sizeof(chunk));
         sent += n > 0 ? (size_t) n : 0;
@@ -431,7 +431,7 @@ HELP_TEST(results_of_input, "results of input")
     test_end_deinit(&end);
 }
 
-/* An incomplete output must never reach the wire. */
+/* An incomplete output must never be sent. */
 HELP_TEST(failed_out, "failed output")
 {
     test_end_t end;
@@ -449,7 +449,7 @@ HELP_TEST(failed_out, "failed output")
     test_end_deinit(&end);
 }
 
-/* The host that keeps account drops each byte once, small and large. */
+/* A host that counts output drops each byte once, small and large. */
 HELP_TEST(written, "account of output")
 {
     test_end_t end;
@@ -482,7 +482,7 @@ HELP_TEST(written, "account of output")
     test_end_deinit(&end);
 }
 
-/* Words that the other side said before it closed are still heard. */
+/* Data sent before the peer closed is still read. */
 HELP_TEST(broken, "broken: the rest is read")
 {
     test_end_t end;
@@ -499,7 +499,7 @@ HELP_TEST(broken, "broken: the rest is read")
     CU_ASSERT(end.got.len == 8);
     test_end_deinit(&end);
 
-    /* One that only stopped to read must not keep us. */
+    /* A peer that only stopped reading must not block the close. */
     fd = test_pair(&end, &test_count_ops);
     CU_ASSERT(shutdown(fd, SHUT_RD) == 0);
     tg_buf_append_cstr(&end.out, "unheard");
@@ -512,8 +512,8 @@ HELP_TEST(broken, "broken: the rest is read")
 
 /*
  * Two connections flood the loop: each iteration serves one slice of one of
- * them besides what a read brings, nothing is lost, and a third connection is
- * served in the iteration in which its message comes.
+ * them besides new input, nothing is lost, and a third connection is served in
+ * the iteration in which its message arrives.
  */
 HELP_TEST(slices, "floods are served in slices")
 {
@@ -559,7 +559,7 @@ HELP_TEST(slices, "floods are served in slices")
     tg_buf_deinit(&text);
 }
 
-/* A connection that waits for its slice closes as any other. */
+/* A connection that waits for its slice can be closed. */
 HELP_TEST(slice_closed, "closed while it waits for its slice")
 {
     test_end_t end;

@@ -1,6 +1,5 @@
 /*
- * Connecting to a place: what it is written like, and one address of a name
- * after the other.
+ * Connecting to an endpoint: its syntax, and the addresses of a name in turn.
  */
 #include "transport_host.h"
 
@@ -67,7 +66,7 @@ test_begin(test_end_t *end)
     tg_uv_conn_init(&end->conn, &host_sched, &test_ops, end, &end->out);
 }
 
-/* A socket of loopback that listens, or one that would only refuse. */
+/* Creates a loopback socket that listens, or that refuses. */
 static int
 test_socket(int is_listening, struct sockaddr_in *address)
 {
@@ -87,7 +86,7 @@ test_socket(int is_listening, struct sockaddr_in *address)
     return fd;
 }
 
-/* What a name means, as if it had been looked up. */
+/* The addresses of a name, as if it had been resolved. */
 typedef struct {
     tg_uv_endpoint_t endpoint;
     struct addrinfo found[TEST_ADDRESSES];
@@ -165,7 +164,7 @@ HELP_TEST(none_that_listens, "none that listens")
     test_end(&end, &name);
 }
 
-/* After any number of turns: nothing is left over, and nobody is told. */
+/* After any number of loop iterations: nothing is left, no callback runs. */
 HELP_TEST(closed_meanwhile, "closed meanwhile")
 {
     test_end_t end;
@@ -185,7 +184,7 @@ HELP_TEST(closed_meanwhile, "closed meanwhile")
     }
 }
 
-/* --- what is written --- */
+/* --- syntax --- */
 
 HELP_TEST(lookup, "a name is looked up")
 {
@@ -209,7 +208,7 @@ HELP_TEST(lookup, "a name is looked up")
     CU_ASSERT(host_until(&end.is_closed));
     tg_buf_deinit(&end.out);
 
-    /* Nobody waits for it any more. */
+    /* The attempt is cancelled. */
     test_begin(&end);
     CU_ASSERT(tg_uv_conn_connect_endpoint(&end.conn, &endpoint) == 0);
     tg_uv_conn_close(&end.conn);
@@ -218,7 +217,7 @@ HELP_TEST(lookup, "a name is looked up")
     tg_buf_deinit(&end.out);
     close(fd);
 
-    /* A label is that long in no name: nobody has to be asked. */
+    /* No name has such a long label: nothing is resolved. */
     memset(text, 'x', 64);
     (void) snprintf(name, sizeof(name), "%.64s:1", text);
     CU_ASSERT(tg_uv_endpoint_parse(&endpoint, name, &none, why) == TG_OK);

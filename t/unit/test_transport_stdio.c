@@ -1,6 +1,6 @@
 /*
- * The transport over what standard input and output may be: files, devices,
- * pipes that others share.
+ * The transport over all kinds of standard input and output: files, devices,
+ * shared pipes.
  */
 #include "transport_host.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Sends back what comes; says a last word and ends when nothing more does. */
+/* Echoes the input; sends a last message and ends at the end of input. */
 typedef struct {
     tg_uv_conn_t conn;
     tg_buf_t out;
@@ -118,7 +118,7 @@ HELP_TEST(files, "files")
     unlink(help_path("in"));
 }
 
-/* Closed while a read is under way in the thread pool. */
+/* Closed while the thread pool reads. */
 HELP_TEST(file_closed_early, "a file closed early")
 {
     test_end_t end;
@@ -181,7 +181,7 @@ HELP_TEST(bad_descriptors, "bad descriptors")
     close(in);
 }
 
-/* Others may share the pipes with us and expect them to block. */
+/* Other processes may share the pipes and expect them to block. */
 HELP_TEST(pipes_keep_flags, "pipes keep their flags")
 {
     int in[2], out[2], copy;

@@ -1,6 +1,4 @@
-/*
- * A loop for tests of the transport, and waiting with a deadline.
- */
+/* A loop for tests of the transport, with waits that have a deadline. */
 #ifndef TRANSPORT_HOST_H
 #define TRANSPORT_HOST_H
 
@@ -50,7 +48,7 @@ host_on_deadline(uv_timer_t *timer)
     *(int *) timer->data = 1;
 }
 
-/* Runs the loop until *flag or the deadline; tells whether flag came. */
+/* Runs the loop until *flag or the deadline, and returns *flag. */
 static int
 host_until(const int *flag)
 {
