@@ -344,7 +344,7 @@ tg_remind(int fd)
 }
 
 static int
-tg_is_again(int fd)
+tg_is_eagain(int fd)
 {
     if (!tg_is_concerned() || tg_faults->again == 0) {
         return 0;
@@ -409,7 +409,7 @@ recv(int fd, void *buf, size_t size, int flags)
         return -1;
     }
 
-    if (tg_is_again(fd)) {
+    if (tg_is_eagain(fd)) {
         return -1;
     }
 
@@ -439,7 +439,7 @@ send(int fd, const void *buf, size_t size, int flags)
         return -1;
     }
 
-    if (tg_is_again(fd)) {
+    if (tg_is_eagain(fd)) {
         return -1;
     }
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 static void
-tg_modes_say(const char *what, long number, int is_mode, const char *path,
+tg_modes_log(const char *what, long number, int is_mode, const char *path,
              const char *more)
 {
     const char *log = getenv("TG_MODES");
@@ -55,7 +55,7 @@ bind(int fd, const struct sockaddr *addr, socklen_t len)
     if (rc == 0 && addr->sa_family == AF_UNIX && un->sun_path[0] != '\0'
         && lstat(un->sun_path, &st) == 0)
     {
-        tg_modes_say("socket", (long) (st.st_mode & 07777), 1, un->sun_path,
+        tg_modes_log("socket", (long) (st.st_mode & 07777), 1, un->sun_path,
                      "");
     }
 
@@ -73,7 +73,7 @@ tg_modes_open(const char *name, const char *path, int flags, mode_t mode)
     fd = real(path, flags, mode);
 
     if (fd != -1 && (flags & O_CREAT) != 0 && fstat(fd, &st) == 0) {
-        tg_modes_say("file", (long) (st.st_mode & 07777), 1, path, "");
+        tg_modes_log("file", (long) (st.st_mode & 07777), 1, path, "");
     }
 
     return fd;
@@ -105,7 +105,7 @@ rename(const char *from, const char *to)
     struct stat st;
 
     if (lstat(from, &st) == 0) {
-        tg_modes_say("rename", (long) st.st_size, 0, from, to);
+        tg_modes_log("rename", (long) st.st_size, 0, from, to);
     }
 
     *(void **) &real = dlsym(RTLD_NEXT, "rename");

@@ -193,18 +193,18 @@ side_loop(void)
 int
 __wrap_uv_run(uv_loop_t *loop, uv_run_mode mode)
 {
-    unsigned turns;
+    unsigned iterations;
 
     side_world.script(side_world.ctx);
     tg_bridge_quit(side_world.bridge, 0);
 
-    for (turns = 0; !side_is_over(); turns++) {
-        FUZZ(turns < 100);
-        side_turn();
+    for (iterations = 0; !side_is_over(); iterations++) {
+        FUZZ(iterations < 100);
+        side_iterate();
         (void) side_fire(TG_BRIDGE_TIMER_QUIT);
     }
 
-    side_turn();
+    side_iterate();
     FUZZ(uv_loop_alive(loop) == 0);
 
     return 0;
@@ -275,7 +275,7 @@ side_end_write(side_t *side)
 }
 
 static int
-side_settle(side_t *side)
+side_complete(side_t *side)
 {
     if (side->conn == NULL) {
         return 0;
@@ -303,17 +303,18 @@ side_settle(side_t *side)
 }
 
 void
-side_turn(void)
+side_iterate(void)
 {
-    unsigned turns;
+    unsigned iterations;
 
-    turns = 0;
+    iterations = 0;
 
     do {
-        FUZZ(++turns < 10000);
+        FUZZ(++iterations < 10000);
 
         side_loop();
-    } while (side_settle(&side_world.agent) || side_settle(&side_world.parent)
+    } while (side_complete(&side_world.agent)
+             || side_complete(&side_world.parent)
              || side_world.bridge->sched.sched.first != NULL);
 }
 

@@ -50,7 +50,7 @@ void side_run(const tg_bridge_options_t *options, uint32_t seed,
 int side_is_over(void);
 
 /* Runs one loop iteration: prepare callbacks, writes, last callbacks. */
-void side_turn(void);
+void side_iterate(void);
 
 /* Passes bytes or a libuv error to a reader; returns 0 when there is none. */
 int side_read(side_t *side, tg_str_t bytes);

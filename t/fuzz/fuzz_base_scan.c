@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* Bytes before the text: every alignment of the widest step. */
-#define SCAN_FRONT 64
+#define SCAN_BEFORE 64
 #define SCAN_REPEAT 150
 
 enum {
@@ -72,7 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *copy;
 
     in = fuzz_in(data, size);
-    front = fuzz_byte(&in) % SCAN_FRONT;
+    front = fuzz_byte(&in) % SCAN_BEFORE;
     repeat = fuzz_byte(&in) % SCAN_REPEAT;
     text = fuzz_rest(&in);
 

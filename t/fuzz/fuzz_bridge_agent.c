@@ -122,14 +122,14 @@ scene_pass(scene_t *scene)
 static void
 scene_pump(scene_t *scene)
 {
-    unsigned turns;
+    unsigned iterations;
     int did;
 
-    turns = 0;
+    iterations = 0;
 
     do {
-        FUZZ(++turns < 5000);
-        side_turn();
+        FUZZ(++iterations < 5000);
+        side_iterate();
 
         if (scene->has_parent && side_world.connect != NULL) {
             scene_close(scene);
@@ -144,7 +144,7 @@ scene_pump(scene_t *scene)
         }
     } while (did && !side_is_over());
 
-    side_turn();
+    side_iterate();
 }
 
 static void
@@ -216,7 +216,7 @@ scene_play(void *ctx)
             tg_buf_deinit(&text);
         }
 
-        side_turn();
+        side_iterate();
     }
 
     if (!side_is_over()) {

@@ -59,7 +59,7 @@ scene_request(scene_t *scene, const char *rest)
 }
 
 static void
-scene_ask(scene_t *scene)
+scene_send_requests(scene_t *scene)
 {
     scene_request(scene, ",\"method\":\"tools/list\"}");
     scene_request(scene, ",\"method\":\"tools/call\",\"params\":{\"name\":"
@@ -129,7 +129,7 @@ scene_act(scene_t *scene, tg_str_t line)
         scene_write(scene, tg_str(line.data + 2, line.len - 2));
         break;
     case 'q':
-        scene_ask(scene);
+        scene_send_requests(scene);
         break;
     case 't':
         (void) side_fire((unsigned char) which % SIDE_TIMERS);
@@ -143,14 +143,14 @@ scene_act(scene_t *scene, tg_str_t line)
 static void
 scene_end(void)
 {
-    unsigned turns;
+    unsigned iterations;
 
     (void) side_read_error(&side_world.parent, UV_EOF);
 
-    for (turns = 0; turns < 8; turns++) {
-        side_turn();
+    for (iterations = 0; iterations < 8; iterations++) {
+        side_iterate();
         (void) side_connect(UV_ENOENT);
-        side_turn();
+        side_iterate();
         (void) side_fire(TG_BRIDGE_TIMER_HOLD);
         (void) side_fire(TG_BRIDGE_TIMER_GRACE);
         (void) side_fire(SIDE_TIMER_RETRY);
@@ -167,10 +167,10 @@ scene_play(void *ctx)
     scene_request(scene, ",\"method\":\"initialize\",\"params\":{"
                          "\"protocolVersion\":\"2025-06-18\","
                          "\"capabilities\":{}}}");
-    scene_ask(scene);
-    side_turn();
+    scene_send_requests(scene);
+    side_iterate();
     (void) side_connect(0);
-    side_turn();
+    side_iterate();
 
     while (scene->in.pos != scene->in.end && !side_is_over()) {
         line = fuzz_until_newline(&scene->in);
@@ -181,12 +181,12 @@ scene_play(void *ctx)
             scene_message(scene, line);
         }
 
-        side_turn();
+        side_iterate();
     }
 
     if (!side_world.bridge->is_quitting) {
         scene_end();
-        side_turn();
+        side_iterate();
         FUZZ(side_world.bridge->peer.ncalls == 0
              || side_world.bridge->is_quitting);
     }

@@ -41,7 +41,7 @@ typedef struct {
     ngx_stream_upstream_srv_conf_t upstream;
     struct sockaddr_un addresses[2];
     ngx_str_t names[2];
-    unsigned turn;                    /* round-robin position in the upstream */
+    unsigned next_peer;               /* round-robin position in the upstream */
     int ncounted;                     /* calls that the upstream counts */
     ngx_tg_call_t *calls[PASS_CALLS]; /* NULL: the call has ended */
     unsigned ncalls;
@@ -65,7 +65,7 @@ pass_get_peer(ngx_peer_connection_t *pc, void *data)
 {
     unsigned i;
 
-    i = pass.turn++ % 2;
+    i = pass.next_peer++ % 2;
     pc->sockaddr = (struct sockaddr *) &pass.addresses[i];
     pc->socklen = sizeof(pass.addresses[i]);
     pc->name = &pass.names[i];

@@ -15,7 +15,7 @@
 #define CALLER_REQUESTS 7
 #define CALLER_CANCELLED 3
 /* Requests sent from within a response callback. */
-#define CALLER_AGAIN CALLER_REQUESTS
+#define CALLER_NESTED CALLER_REQUESTS
 
 typedef struct {
     tg_caller_t caller;
@@ -55,14 +55,14 @@ end_call(end_t *end, unsigned i)
 }
 
 static void
-end_on_answer(void *host, void *tag, const tg_response_t *answer)
+end_on_response(void *host, void *tag, const tg_response_t *answer)
 {
     unsigned *answers;
     end_t *end;
 
     end = host;
     answers = tag;
-    FUZZ(answers >= end->answers && answers <= end->answers + CALLER_AGAIN);
+    FUZZ(answers >= end->answers && answers <= end->answers + CALLER_NESTED);
     ++*answers;
     tg_buf_append_cstr(&end->log, "answer ");
     tg_buf_append_uint(&end->log, (uint64_t) (answers - end->answers));
@@ -82,7 +82,7 @@ end_on_answer(void *host, void *tag, const tg_response_t *answer)
     if (answers == &end->answers[0] && answer->kind != TG_RESPONSE_LOST
         && answer->kind != TG_RESPONSE_NOT_STARTED)
     {
-        end_call(end, CALLER_AGAIN);
+        end_call(end, CALLER_NESTED);
     }
 }
 
@@ -94,7 +94,7 @@ end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
 }
 
 static void
-end_on_farewell(void *host, tg_str_t reason, int is_drained)
+end_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
 {
     end_text(host, is_drained ? "drained " : "farewell ", reason);
 }
@@ -108,10 +108,12 @@ end_on_log(void *host, const char *text)
 static void
 end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect)
 {
-    static const tg_caller_ops_t ops = { .answer = end_on_answer,
-                                         .notification = end_on_notification,
-                                         .on_shutdown_notice = end_on_farewell,
-                                         .log = end_on_log };
+    static const tg_caller_ops_t ops = {
+        .answer = end_on_response,
+        .notification = end_on_notification,
+        .on_shutdown_notice = end_on_shutdown_notice,
+        .log = end_on_log
+    };
     unsigned i;
 
     memset(end, 0, sizeof(*end));
@@ -171,7 +173,7 @@ end_check(const end_t *end)
 {
     unsigned i;
 
-    for (i = 0; i <= CALLER_AGAIN; i++) {
+    for (i = 0; i <= CALLER_NESTED; i++) {
         FUZZ(end->answers[i] == (unsigned) end->is_sent[i]);
     }
 }

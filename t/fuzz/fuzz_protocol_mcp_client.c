@@ -83,7 +83,7 @@ end_event(end_t *end, tg_mcp_event_t event)
 }
 
 static void
-end_on_answer(void *host, void *tag, const tg_response_t *answer)
+end_on_response(void *host, void *tag, const tg_response_t *answer)
 {
     tg_mcp_event_t event;
     end_t *end;
@@ -118,7 +118,7 @@ end_start(end_t *end)
 static void
 end_init(end_t *end, const tg_alloc_t *alloc, tg_mcp_handshake_t handshake)
 {
-    static const tg_caller_ops_t ops = { .answer = end_on_answer,
+    static const tg_caller_ops_t ops = { .answer = end_on_response,
                                          .notification = end_on_notification };
 
     memset(end, 0, sizeof(*end));

@@ -93,7 +93,7 @@ message_members(const tg_message_t *m)
 
 /* Offsets noted for the arguments match a search in the arguments. */
 static void
-message_notes(const tg_message_t *m)
+message_check_index(const tg_message_t *m)
 {
     tg_str_t key, value, found;
     tg_json_member_t note;
@@ -158,7 +158,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (message.type == TG_JSON_OBJECT && !message.has_duplicate) {
         message_members(&message);
-        message_notes(&message);
+        message_check_index(&message);
     }
 
     return 0;

@@ -27,7 +27,7 @@
 #define RUNNER_PID 0x40000000
 #define RUNNER_METHODS 7
 /* Loop iterations after which all jobs must have ended. */
-#define RUNNER_TURNS 10000
+#define RUNNER_ITERATIONS 10000
 
 typedef struct {
     uv_loop_t loop;
@@ -154,7 +154,7 @@ runner_exec(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 }
 
 static void
-runner_place(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+runner_slot(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_jobs_handle_call(jobs, &tg_slot_job_type, NULL, peer, request);
 }
@@ -169,7 +169,7 @@ static const struct {
     { "leave", tg_relayed_call_register },
     { "tell", tg_relayed_call_update_progress },
     { "finish", tg_relayed_call_finish },
-    { "place", runner_place },
+    { "place", runner_slot },
 };
 
 static void
@@ -192,7 +192,7 @@ runner_may(void *ctx, tg_peer_t *peer)
 }
 
 static void
-runner_told(void *ctx, tg_peer_t *peer)
+runner_notified(void *ctx, tg_peer_t *peer)
 {
 }
 
@@ -233,7 +233,7 @@ runner_forget(void)
 }
 
 static void
-runner_leave(void)
+runner_cleanup(void)
 {
     char path[64];
 
@@ -246,7 +246,7 @@ static void
 runner_start(void)
 {
     static const tg_jobs_ops_t ops = { runner_may, runner_may, runner_may,
-                                       runner_told, runner_idle };
+                                       runner_notified, runner_idle };
     size_t i;
 
     if (runner.has_started) {
@@ -258,7 +258,7 @@ runner_start(void)
     FUZZ(tg_programs_init(&runner.programs, &runner.loop) == 0);
     strcpy(runner.dir, "/tmp/toolgate.XXXXXX");
     FUZZ(mkdtemp(runner.dir) != NULL);
-    FUZZ(atexit(runner_leave) == 0);
+    FUZZ(atexit(runner_cleanup) == 0);
     tg_output_store_init(&runner.output_store, &runner.loop, runner.dir);
     runner.programs.output_store = &runner.output_store;
     tg_jobs_init(&runner.jobs, &runner.loop, &ops, &runner);
@@ -282,20 +282,20 @@ runner_finish(void)
     static const int statuses[] = { 0, 0x100, 9, 0x7f00 };
     tg_job_t *job, *next;
     tg_exec_t *exec;
-    unsigned turns;
+    unsigned iterations;
 
     tg_relayed_calls_on_peer_closed(&runner.jobs, &runner.peer);
 
-    for (turns = 0; runner.jobs.njobs != runner.jobs.ndetached
-                    || !TAILQ_EMPTY(&runner.jobs.slots)
-                    || !TAILQ_EMPTY(&runner.jobs.queue);
-         turns++)
+    for (iterations = 0; runner.jobs.njobs != runner.jobs.ndetached
+                         || !TAILQ_EMPTY(&runner.jobs.slots)
+                         || !TAILQ_EMPTY(&runner.jobs.queue);
+         iterations++)
     {
-        FUZZ(turns < RUNNER_TURNS);
+        FUZZ(iterations < RUNNER_ITERATIONS);
         (void) uv_run(&runner.loop, UV_RUN_NOWAIT);
 
         /* Ends the wait for detached jobs, as their timeout would. */
-        if (turns == RUNNER_TURNS / 2) {
+        if (iterations == RUNNER_ITERATIONS / 2) {
             tg_jobs_drop_detached(&runner.jobs);
         }
 
@@ -330,7 +330,7 @@ runner_finish(void)
 
 /* Checks the worker's lines, results and progress, and counts the results. */
 static unsigned
-runner_answers(tg_str_t out)
+runner_count_results(tg_str_t out)
 {
     tg_message_t message;
     fuzz_in_t in;
@@ -380,7 +380,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (runner.how < 128) {
         runner_finish();
         FUZZ(runner.peer.ncalls == 0);
-        (void) runner_answers(tg_buf_view(&runner.peer.out));
+        (void) runner_count_results(tg_buf_view(&runner.peer.out));
     }
 
     tg_relayed_calls_on_peer_closed(&runner.jobs, &runner.peer);

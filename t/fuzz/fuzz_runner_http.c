@@ -89,8 +89,8 @@ http_put(tg_str_t text)
 static const tg_job_params_t job = { .tool = (char[]){ "tool" } };
 
 static void
-http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
-            tg_str_t type, const char *redirect, tg_str_t body)
+http_response(int status, tg_http_params_t *params, const tg_url_t *url,
+              tg_str_t type, const char *redirect, tg_str_t body)
 {
     static const tg_run_stats_t none;
     tg_http_response_t answer;
@@ -184,8 +184,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ(redirect != NULL);
     memcpy(redirect, lines[3].data, lines[3].len);
     redirect[lines[3].len] = '\0';
-    http_answer(status, &params, &url, lines[2],
-                lines[3].len != 0 ? redirect : NULL, body);
+    http_response(status, &params, &url, lines[2],
+                  lines[3].len != 0 ? redirect : NULL, body);
     free(redirect);
     tg_http_params_free(&params);
 

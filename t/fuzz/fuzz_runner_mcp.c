@@ -81,7 +81,7 @@ static const tg_mcp_transport_t mcp_transport = {
 
 /* Gives each connection the test's transport and finishes closed ones. */
 static void
-mcp_look(tg_mcp_server_t *server)
+mcp_update_conns(tg_mcp_server_t *server)
 {
     tg_mcp_conn_t *mcp_conn, *next;
 
@@ -98,7 +98,7 @@ mcp_look(tg_mcp_server_t *server)
 }
 
 static void
-mcp_turn(void)
+mcp_iterate(void)
 {
     tg_mcp_server_t *server, *next;
     tg_mcp_server_list_t *const lists[] = { &world.servers.list,
@@ -108,14 +108,14 @@ mcp_turn(void)
     for (i = 0; i < 2; i++) {
         for (server = TAILQ_FIRST(lists[i]); server != NULL; server = next) {
             next = TAILQ_NEXT(server, link);
-            mcp_look(server);
+            mcp_update_conns(server);
         }
     }
 }
 
 /* Returns the newest open connection, which serves the calls, if any. */
 static tg_mcp_conn_t *
-mcp_instance(void)
+mcp_newest_conn(void)
 {
     tg_mcp_conn_t *mcp_conn, *open;
     const tg_mcp_server_t *server;
@@ -134,13 +134,13 @@ mcp_instance(void)
 }
 
 static void
-mcp_hear(tg_str_t line)
+mcp_receive(tg_str_t line)
 {
     tg_mcp_conn_t *mcp_conn;
     size_t consumed;
     tg_buf_t text;
 
-    mcp_conn = mcp_instance();
+    mcp_conn = mcp_newest_conn();
 
     if (mcp_conn == NULL) {
         return;
@@ -156,11 +156,11 @@ mcp_hear(tg_str_t line)
 static void
 mcp_line(tg_str_t line)
 {
-    if (!world_line(line)) {
+    if (!world_run_line(line)) {
         if (line.len == 0 || line.data[0] != '!') {
-            mcp_hear(line);
-        } else if (mcp_instance() != NULL) {
-            tg_mcp_conn_on_lost(mcp_instance());
+            mcp_receive(line);
+        } else if (mcp_newest_conn() != NULL) {
+            tg_mcp_conn_on_lost(mcp_newest_conn());
         }
     }
 
@@ -174,7 +174,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     mcp_nstarts = 0;
     in = fuzz_in(data, size);
-    world_begin("\"pass\":\"127.0.0.1:9\"", mcp_turn);
+    world_begin("\"pass\":\"127.0.0.1:9\"", mcp_iterate);
 
     /* One connection is started only for the list; calls use another. */
     if (fuzz_byte(&in) % 2 == 0) {

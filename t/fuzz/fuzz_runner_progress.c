@@ -80,7 +80,7 @@ progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
 
 /* Checks the result of a program with this output. */
 static void
-progress_answer(uint32_t seed, tg_str_t text)
+progress_result(uint32_t seed, tg_str_t text)
 {
     static const int statuses[] = { 0, 0x100, 9, 0x8b };
     static const tg_run_stats_t times;
@@ -134,7 +134,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     progress_run(0, text, &whole);
     progress_run(seed + 1, text, &cut);
     FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&cut));
-    progress_answer(seed, text);
+    progress_result(seed, text);
     tg_buf_deinit(&whole);
     tg_buf_deinit(&cut);
 

@@ -303,7 +303,7 @@ web_time(void)
 
 /* Fails every exchange after the end of the input. */
 static void
-web_turn(void)
+web_iterate(void)
 {
     while (web_is_ending && nweb != 0) {
         web_end(web[0], TG_HTTP_FAILED, 1);
@@ -321,7 +321,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     web_is_ending = 0;
     world_begin("\"url\":\"http://a/\",\"headers\":[\"X: y\"],"
                 "\"secrets\":[\"Authorization: Bearer secret\"]",
-                web_turn);
+                web_iterate);
     world_run();
 
     while (in.pos != in.end) {
@@ -329,7 +329,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (line.len != 0 && line.data[0] == 'T') {
             web_time();
-        } else if (!world_line(line)) {
+        } else if (!world_run_line(line)) {
             web_line(line);
         }
 

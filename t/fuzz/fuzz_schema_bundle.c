@@ -77,7 +77,7 @@ bundle_is_named(tg_str_t name, tg_str_t key)
 }
 
 static void
-bundle_look(tg_str_t schema)
+bundle_query(tg_str_t schema)
 {
     tg_str_t key, value, fallback;
     int rc;
@@ -142,7 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (schema != NULL) {
             n = 0;
             FUZZ(tg_schema_lint(tg_buf_view(&out), bundle_remark, &n) == TG_OK);
-            bundle_look(tg_buf_view(&out));
+            bundle_query(tg_buf_view(&out));
         }
 
         tg_schema_free(schema);

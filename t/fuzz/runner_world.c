@@ -22,7 +22,7 @@ world_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 }
 
 static void
-world_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+world_detach(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_mcp_servers_shutdown_conn(&world.servers, peer, request);
 }
@@ -34,7 +34,7 @@ world_unwatch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 }
 
 static void
-world_told(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+world_notify(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_mcp_server_request_on_response(&world.servers, peer, request);
 }
@@ -43,9 +43,9 @@ static const struct {
     const char *name;
     void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } world_methods[WORLD_METHODS] = {
-    { "mcp_watch", world_watch }, { "mcp_call", world_call },
-    { "mcp_leave", world_leave }, { "mcp_unwatch", world_unwatch },
-    { "mcp_told", world_told },
+    { "mcp_watch", world_watch },  { "mcp_call", world_call },
+    { "mcp_leave", world_detach }, { "mcp_unwatch", world_unwatch },
+    { "mcp_told", world_notify },
 };
 
 static void
@@ -68,7 +68,7 @@ world_may(void *ctx, tg_peer_t *peer)
 }
 
 static void
-world_told_peer(void *ctx, tg_peer_t *peer)
+world_notified(void *ctx, tg_peer_t *peer)
 {
 }
 
@@ -81,7 +81,7 @@ static void
 world_start(void)
 {
     static const tg_jobs_ops_t ops = { world_may, world_may, world_may,
-                                       world_told_peer, world_idle };
+                                       world_notified, world_idle };
     size_t i;
 
     if (world.has_started) {
@@ -122,8 +122,8 @@ world_send(tg_str_t line)
 
 /* Sends a worker's message with a number and a word in it. */
 static void
-world_say(const char *before, unsigned id, const char *between, tg_str_t word,
-          const char *after)
+world_send_text(const char *before, unsigned id, const char *between,
+                tg_str_t word, const char *after)
 {
     tg_buf_t text;
 
@@ -146,15 +146,15 @@ world_server(void)
 void
 world_run(void)
 {
-    if (world.turn != NULL) {
-        world.turn();
+    if (world.iterate != NULL) {
+        world.iterate();
     }
 
     (void) uv_run(&world.loop, UV_RUN_NOWAIT);
 }
 
 int
-world_line(tg_str_t line)
+world_run_line(tg_str_t line)
 {
     tg_str_t rest;
 
@@ -166,19 +166,20 @@ world_line(tg_str_t line)
         return 1;
     case '+':
         if (world.ncalls++ < 16) {
-            world_say("{\"jsonrpc\":\"2.0\",\"id\":", 1000 + world.ncalls,
-                      ",\"method\":\"mcp_call\",\"params\":{\"tool\":\"t\","
-                      "\"key\":\"" WORLD_KEY "\",\"instance\":\"conn:1\","
-                      "\"capabilities\":{\"elicitation\":{}},\"name\":\"",
-                      rest, "\"}}");
+            world_send_text(
+                "{\"jsonrpc\":\"2.0\",\"id\":", 1000 + world.ncalls,
+                ",\"method\":\"mcp_call\",\"params\":{\"tool\":\"t\","
+                "\"key\":\"" WORLD_KEY "\",\"instance\":\"conn:1\","
+                "\"capabilities\":{\"elicitation\":{}},\"name\":\"",
+                rest, "\"}}");
         }
 
         return 1;
     case '-':
-        world_say("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\","
-                  "\"params\":{\"id\":",
-                  1000 + (rest.len != 0 ? rest.data[0] % 16u : 0), "",
-                  TG_STR(""), "}}");
+        world_send_text("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\","
+                        "\"params\":{\"id\":",
+                        1000 + (rest.len != 0 ? rest.data[0] % 16u : 0), "",
+                        TG_STR(""), "}}");
         return 1;
     default:
         return 0;
@@ -186,14 +187,14 @@ world_line(tg_str_t line)
 }
 
 void
-world_begin(const char *spec, void (*turn)(void))
+world_begin(const char *spec, void (*iterate)(void))
 {
     static const tg_peer_ops_t ops = { .call = world_on_call,
                                        .cancel = world_on_cancel };
     tg_buf_t watch;
 
     world_start();
-    world.turn = turn;
+    world.iterate = iterate;
     world.ncalls = 0;
     tg_mcp_servers_init(&world.servers, &world.jobs, &world.programs, NULL);
     world.servers.http = &world.http;
@@ -212,17 +213,17 @@ world_begin(const char *spec, void (*turn)(void))
 void
 world_end(void)
 {
-    unsigned turns;
+    unsigned iterations;
 
     tg_mcp_servers_on_peer_closed(&world.servers, &world.peer);
     tg_peer_deinit(&world.peer);
     tg_mcp_servers_shutdown(&world.servers);
 
-    for (turns = 0;
+    for (iterations = 0;
          world.jobs.njobs != 0 || !tg_mcp_servers_is_empty(&world.servers);
-         turns++)
+         iterations++)
     {
-        FUZZ(turns < 1000);
+        FUZZ(iterations < 1000);
         world_run();
     }
 

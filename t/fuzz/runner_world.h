@@ -23,7 +23,7 @@ typedef struct {
     tg_catalog_entry_t entries[WORLD_METHODS];
     tg_server_info_t info;
     tg_peer_t peer;
-    void (*turn)(void); /* runs before each loop iteration; or NULL */
+    void (*iterate)(void); /* runs before each loop iteration; or NULL */
     unsigned ncalls;
     int has_started; /* the loop is initialized */
 } world_t;
@@ -31,13 +31,13 @@ typedef struct {
 extern world_t world;
 
 /* Starts a worker that watches a server with these members in its spec. */
-void world_begin(const char *spec, void (*turn)(void));
+void world_begin(const char *spec, void (*iterate)(void));
 
 /*
  * Runs a command of the worker: `w` sends a message, `+` calls the tool of
  * that name, `-` cancels the call of that number. Returns 0 for other lines.
  */
-int world_line(tg_str_t line);
+int world_run_line(tg_str_t line);
 
 /* Runs one loop iteration. */
 void world_run(void);

@@ -11,7 +11,7 @@
 toolgate_server_t *host_server;
 
 uv_loop_t host_loop;
-const char *host_kind = "thread";
+const char *host_mode = "thread";
 
 static void
 host_report(int code, const char *message, void *data)
@@ -19,13 +19,13 @@ host_report(int code, const char *message, void *data)
     char text[4096];
 
     snprintf(text, sizeof(text), "%s %s", toolgate_error_class(code), message);
-    host_say("report ", text, strlen(text));
+    host_print("report ", text, strlen(text));
 }
 
 static void
 host_cancelled(toolgate_call_t call, void *data)
 {
-    host_say("cancelled", "", 0);
+    host_print("cancelled", "", 0);
 }
 
 static char host_line[HOST_LINE];
@@ -131,7 +131,7 @@ main(int argc, char **argv)
         value = strchr(argv[i], '=');
 
         if (value == NULL) {
-            host_kind = argv[i];
+            host_mode = argv[i];
             continue;
         }
 
@@ -139,9 +139,9 @@ main(int argc, char **argv)
         rc = rc == 0 ? toolgate_set(host_server, argv[i], value) : rc;
     }
 
-    if (strcmp(host_kind, "fd") == 0) {
+    if (strcmp(host_mode, "fd") == 0) {
         rc = rc == 0 ? toolgate_set(host_server, "loop", "fd") : rc;
-    } else if (strcmp(host_kind, "uv") == 0) {
+    } else if (strcmp(host_mode, "uv") == 0) {
         uv_loop_init(&host_loop);
         rc = rc == 0 ? toolgate_use_uv(host_server, &host_loop) : rc;
         signal(SIGPIPE, SIG_IGN);
@@ -156,9 +156,9 @@ main(int argc, char **argv)
         return 1;
     }
 
-    if (strcmp(host_kind, "fd") == 0) {
+    if (strcmp(host_mode, "fd") == 0) {
         host_run_fd();
-    } else if (strcmp(host_kind, "uv") == 0) {
+    } else if (strcmp(host_mode, "uv") == 0) {
         host_run_uv();
     } else {
         while (host_read()) {

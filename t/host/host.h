@@ -17,12 +17,12 @@
 
 extern toolgate_server_t *host_server;
 extern toolgate_client_t *host_client; /* NULL: no client */
-extern const char *host_kind;
+extern const char *host_mode;
 extern uv_loop_t host_loop;
 
-/* --- host_say.c: output, from any thread --- */
+/* --- host_print.c: output, from any thread --- */
 
-void host_say(const char *what, const char *text, size_t len);
+void host_print(const char *what, const char *text, size_t len);
 
 /*
  * Print a response: of a function's result; a text, NULL: the error; a number.

@@ -42,21 +42,21 @@ host_put(char *out, size_t size, int code, const char *result, size_t len)
 }
 
 static void
-host_answered(toolgate_call_t call, int code, const char *result, size_t len,
-              void *data)
+host_completed(toolgate_call_t call, int code, const char *result, size_t len,
+               void *data)
 {
     char text[8192];
     int n = snprintf(text, sizeof(text), "%ld ", (long) (intptr_t) data);
 
     host_put(text + n, sizeof(text) - (size_t) n, code, result, len);
-    host_say("answered ", text, strlen(text));
+    host_print("answered ", text, strlen(text));
 }
 
 static void
 host_progressed(toolgate_call_t call, const char *params, size_t len,
                 void *data)
 {
-    host_say("progress ", params, len);
+    host_print("progress ", params, len);
 }
 
 static void
@@ -68,13 +68,13 @@ host_notified(const char *method, const char *params, size_t len, void *data)
 
     snprintf(text, sizeof(text), "%s %s", method,
              params != NULL ? params : "-");
-    host_say("notified ", text, strlen(text));
+    host_print("notified ", text, strlen(text));
 
     /* A callback must not block. */
     rc = toolgate_client_call(host_client, "x", NULL, 0, &result);
 
     if (rc != TOOLGATE_ERR_STATE || result != NULL) {
-        host_say("waited", "", 0);
+        host_print("waited", "", 0);
     }
 }
 
@@ -82,17 +82,17 @@ static void
 host_connected(int is_connected, const char *why, void *data)
 {
     if (is_connected) {
-        host_say("connected", "", 0);
+        host_print("connected", "", 0);
     } else {
-        host_say("lost ", why, strlen(why));
+        host_print("lost ", why, strlen(why));
     }
 }
 
 /* --- many at once --- */
 
 static void
-host_many_answered(toolgate_call_t call, int code, const char *result,
-                   size_t len, void *data)
+host_many_completed(toolgate_call_t call, int code, const char *result,
+                    size_t len, void *data)
 {
     char text[64];
 
@@ -101,12 +101,12 @@ host_many_answered(toolgate_call_t call, int code, const char *result,
 
     if (code != 0 || result == NULL || strstr(result, text) == NULL) {
         host_wrong++;
-        host_answered(call, code, result, len, data);
+        host_completed(call, code, result, len, data);
     }
 
     if (--host_missing == 0) {
         snprintf(text, sizeof(text), "%ld", host_wrong);
-        host_say("many wrong ", text, strlen(text));
+        host_print("many wrong ", text, strlen(text));
     }
 }
 
@@ -123,7 +123,7 @@ host_do_many(char *line)
     for (i = 0; i < n && rc == 0; i++) {
         snprintf(arguments, sizeof(arguments), "{\"text\":\"%ld\"}", i);
         rc = toolgate_client_begin_call(host_client, line + 1, arguments, 0,
-                                        host_many_answered,
+                                        host_many_completed,
                                         (void *) (intptr_t) i, NULL);
     }
 
@@ -133,18 +133,18 @@ host_do_many(char *line)
 /* Sends as many large calls as are accepted while this blocks the loop. */
 
 static void
-host_flood_answered(toolgate_call_t call, int code, const char *result,
-                    size_t len, void *data)
+host_flood_completed(toolgate_call_t call, int code, const char *result,
+                     size_t len, void *data)
 {
     char text[64];
 
     if (code != 0 && host_wrong++ == 0) {
-        host_answered(call, code, NULL, 0, data);
+        host_completed(call, code, NULL, 0, data);
     }
 
     if (--host_missing == 0) {
         snprintf(text, sizeof(text), "%ld", host_wrong);
-        host_say("flood wrong ", text, strlen(text));
+        host_print("flood wrong ", text, strlen(text));
     }
 }
 
@@ -162,14 +162,14 @@ host_do_flood(void)
 
     for (host_missing = 0; rc == 0 && host_missing < 1000; host_missing++) {
         rc = toolgate_client_begin_request(host_client, "get_data", params,
-                                           600000, host_flood_answered, NULL,
+                                           600000, host_flood_completed, NULL,
                                            NULL);
     }
 
     host_missing -= rc != 0;
     snprintf(text, sizeof(text), "= %ld %s %s", host_missing,
              toolgate_error_class(rc), rc != 0 ? toolgate_error() : "");
-    host_say(text, "", 0);
+    host_print(text, "", 0);
     free(params);
 }
 
@@ -200,7 +200,7 @@ host_caller(void *data)
             caller->lost++;
         } else if (rc != 0 || strstr(result, wanted) == NULL) {
             caller->wrong++;
-            host_say("wrong ", toolgate_error(), strlen(toolgate_error()));
+            host_print("wrong ", toolgate_error(), strlen(toolgate_error()));
         }
 
         toolgate_free(result);
@@ -234,7 +234,7 @@ host_callers(void *data)
     }
 
     snprintf(text, sizeof(text), "wrong %ld lost %ld", wrong, lost);
-    host_say("threads ", text, strlen(text));
+    host_print("threads ", text, strlen(text));
 
     return NULL;
 }
@@ -266,7 +266,7 @@ host_do_wait(const char *what, int timeout, char *name)
              : toolgate_client_list(host_client, timeout, &result);
     host_put(text, sizeof(text), rc, result,
              result != NULL ? strlen(result) : 0);
-    host_say(rc == 0 ? "=" : "! ", text, strlen(text));
+    host_print(rc == 0 ? "=" : "! ", text, strlen(text));
     toolgate_free(result);
 }
 
@@ -284,12 +284,12 @@ host_do_begin(const char *what, int timeout, char *name)
 
     rc = strcmp(what, "call") == 0
              ? toolgate_client_begin_call(host_client, name, params, timeout,
-                                          host_answered, data, &host_calls[i])
+                                          host_completed, data, &host_calls[i])
          : strcmp(what, "request") == 0
              ? toolgate_client_begin_request(host_client, name, params, timeout,
-                                             host_answered, data,
+                                             host_completed, data,
                                              &host_calls[i])
-             : toolgate_client_begin_list(host_client, timeout, host_answered,
+             : toolgate_client_begin_list(host_client, timeout, host_completed,
                                           data, &host_calls[i]);
 
     if (rc != 0) {
@@ -325,9 +325,9 @@ host_do_new(char *line)
         rc = toolgate_client_set(host_client, option, value);
     }
 
-    if (strcmp(host_kind, "fd") == 0) {
+    if (strcmp(host_mode, "fd") == 0) {
         rc = rc == 0 ? toolgate_client_set(host_client, "loop", "fd") : rc;
-    } else if (strcmp(host_kind, "uv") == 0) {
+    } else if (strcmp(host_mode, "uv") == 0) {
         rc = rc == 0 ? toolgate_client_use_uv(host_client, &host_loop) : rc;
     }
 

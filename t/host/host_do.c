@@ -19,7 +19,7 @@ host_message(const char *message, size_t len, void *data)
     char what[32];
 
     snprintf(what, sizeof(what), "link %d ", (int) (intptr_t) data);
-    host_say(what, message, len);
+    host_print(what, message, len);
 }
 
 /* Offers only the names in the list, which are separated by spaces. */
@@ -52,7 +52,7 @@ host_do_filter(char *names)
  * or link.
  */
 static int
-host_child_answers(void)
+host_child_failures(void)
 {
     const char *data = "{}";
     int n = 0;
@@ -83,7 +83,7 @@ host_do_fork(char *how)
     if (pid != 0) {
         if (strcmp(how, "stay") != 0 && waitpid(pid, &status, 0) == pid) {
             snprintf(text, sizeof(text), "%ld %d", (long) pid, status);
-            host_say("child ", text, strlen(text));
+            host_print("child ", text, strlen(text));
         }
 
         host_number(pid);
@@ -95,7 +95,7 @@ host_do_fork(char *how)
     }
 
     if (strcmp(how, "answer") == 0) {
-        _exit(host_child_answers());
+        _exit(host_child_failures());
     }
 
     if (strcmp(how, "free") == 0) {

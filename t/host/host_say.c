@@ -7,7 +7,7 @@
 static pthread_mutex_t host_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void
-host_say(const char *what, const char *text, size_t len)
+host_print(const char *what, const char *text, size_t len)
 {
     pthread_mutex_lock(&host_mutex);
     printf("%s", what);
@@ -23,22 +23,22 @@ host_done(int rc)
     char text[4096];
 
     if (rc == 0) {
-        host_say("= ", "ok", 2);
+        host_print("= ", "ok", 2);
         return;
     }
 
     snprintf(text, sizeof(text), "%s %s", toolgate_error_class(rc),
              toolgate_error());
-    host_say("! ", text, strlen(text));
+    host_print("! ", text, strlen(text));
 }
 
 void
 host_text(const char *text)
 {
     if (text != NULL) {
-        host_say("= ", text, strlen(text));
+        host_print("= ", text, strlen(text));
     } else {
-        host_say("! ", toolgate_error(), strlen(toolgate_error()));
+        host_print("! ", toolgate_error(), strlen(toolgate_error()));
     }
 }
 

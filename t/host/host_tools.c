@@ -66,7 +66,7 @@ host_not_found(toolgate_call_t call, const char *arguments, size_t len,
 static void
 host_never(toolgate_call_t call, const char *arguments, size_t len, void *data)
 {
-    host_say("hangs", "", 0);
+    host_print("hangs", "", 0);
 }
 
 static void
@@ -121,7 +121,7 @@ host_thread(void *arg)
     }
 
     if (host_reply(call, "from a thread") != 0) {
-        host_say("late ", toolgate_error(), strlen(toolgate_error()));
+        host_print("late ", toolgate_error(), strlen(toolgate_error()));
     }
 
     return NULL;
@@ -140,7 +140,7 @@ static void
 host_hold(toolgate_call_t call, const char *arguments, size_t len, void *data)
 {
     host_held = call;
-    host_say("held", "", 0);
+    host_print("held", "", 0);
 }
 
 static void

@@ -36,7 +36,7 @@ storm_is(const storm_t *storm, const char *kind)
 }
 
 static void
-storm_answer(const storm_t *storm)
+storm_reply(const storm_t *storm)
 {
     static const char block[] = "{\"type\":\"text\",\"text\":\"x\"},";
     enum {
@@ -112,7 +112,7 @@ storm_work(void *data)
         } else if (storm_is(storm, "lines")) {
             api->log(storm->tool, TOOLGATE_INFO, "storm");
         } else {
-            storm_answer(storm);
+            storm_reply(storm);
         }
     }
 

@@ -26,7 +26,7 @@ end_done(end_t *end, int rc)
 }
 
 static void
-end_on_answer(void *host, void *tag, const tg_response_t *answer)
+end_on_response(void *host, void *tag, const tg_response_t *answer)
 {
     static const char *const kinds[] = { "result", "error", "lost",
                                          "not started" };
@@ -89,7 +89,7 @@ end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
 }
 
 static void
-end_on_farewell(void *host, tg_str_t reason, int is_drained)
+end_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
 {
     end_t *end;
 
@@ -110,11 +110,13 @@ end_on_log(void *host, const char *text)
     tg_buf_append_char(&end->log, '\n');
 }
 
-static const tg_caller_ops_t end_ops = { .answer = end_on_answer,
-                                         .notification = end_on_notification,
-                                         .on_shutdown_notice = end_on_farewell,
-                                         .log = end_on_log };
-const tg_caller_ops_t end_few_ops = { .answer = end_on_answer };
+static const tg_caller_ops_t end_ops = {
+    .answer = end_on_response,
+    .notification = end_on_notification,
+    .on_shutdown_notice = end_on_shutdown_notice,
+    .log = end_on_log
+};
+const tg_caller_ops_t end_few_ops = { .answer = end_on_response };
 
 /* --- events of an MCP client --- */
 
@@ -308,7 +310,7 @@ end_feed(end_t *end, tg_str_t bytes, size_t chunk)
 }
 
 void
-end_says(end_t *end, const char *expected, const char *file, int line)
+end_log_is(end_t *end, const char *expected, const char *file, int line)
 {
     help_eq(tg_buf_view(&end->log), expected, file, line);
     tg_buf_truncate(&end->log, 0);

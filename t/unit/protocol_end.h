@@ -46,7 +46,7 @@ int end_feed(end_t *end, tg_str_t bytes, size_t chunk);
 void end_event(end_t *end, tg_mcp_event_t event, const char *other);
 
 /* Compares the log since the last call, and clears it. */
-#define END_SAYS(end, expected) end_says(end, expected, __FILE__, __LINE__)
-void end_says(end_t *end, const char *expected, const char *file, int line);
+#define END_LOG_IS(end, expected) end_log_is(end, expected, __FILE__, __LINE__)
+void end_log_is(end_t *end, const char *expected, const char *file, int line);
 
 #endif

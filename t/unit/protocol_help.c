@@ -43,13 +43,13 @@ help_holds(int is_so, const char *what, const char *file, int line)
 const char *
 help_text(tg_str_t text)
 {
-    static char rooms[4][2048];
+    static char buffers[4][2048];
     static int next;
     char *room;
     size_t len;
 
-    room = rooms[next++ % 4];
-    len = text.len < sizeof(rooms[0]) ? text.len : sizeof(rooms[0]) - 1;
+    room = buffers[next++ % 4];
+    len = text.len < sizeof(buffers[0]) ? text.len : sizeof(buffers[0]) - 1;
 
     if (len != 0) {
         memcpy(room, text.data, len);
@@ -76,7 +76,7 @@ help_path(const char *name)
 }
 
 void
-help_mistake(const char *path, unsigned line, const char *why)
+help_error(const char *path, unsigned line, const char *why)
 {
     fprintf(stderr, "%s:%u: %s\n", path, line, why);
     exit(2);
@@ -92,20 +92,20 @@ help_files(const char *pattern, void (*read)(const char *path, char *text))
     size_t i;
 
     if (glob(pattern, 0, NULL, &found) != 0) {
-        help_mistake(pattern, 0, "none here: start it in the repository");
+        help_error(pattern, 0, "none here: start it in the repository");
     }
 
     for (i = 0; i < found.gl_pathc; i++) {
         file = fopen(found.gl_pathv[i], "r");
 
         if (file == NULL || fstat(fileno(file), &st) != 0) {
-            help_mistake(found.gl_pathv[i], 0, strerror(errno));
+            help_error(found.gl_pathv[i], 0, strerror(errno));
         }
 
         text = calloc(1, (size_t) st.st_size + 2);
 
         if (text == NULL || fread(text, (size_t) st.st_size, 1, file) != 1) {
-            help_mistake(found.gl_pathv[i], 0, "it cannot be read");
+            help_error(found.gl_pathv[i], 0, "it cannot be read");
         }
 
         fclose(file);

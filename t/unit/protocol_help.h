@@ -31,7 +31,7 @@ const char *help_path(const char *name);
  */
 void help_files(const char *pattern,
                 void (*read)(const char *path, char *text));
-void help_mistake(const char *path, unsigned line, const char *why)
+void help_error(const char *path, unsigned line, const char *why)
     __attribute__((noreturn));
 
 #define HELP_EQ(got, expected) help_eq(got, expected, __FILE__, __LINE__)

@@ -56,7 +56,7 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     host->ncalls++;
     peer->work++;
 
-    if (!host_answer(peer, request, host->big)) {
+    if (!host_complete(peer, request, host->big)) {
         host_defer(host, peer, request);
     }
 }
@@ -84,7 +84,7 @@ host_on_log(void *ctx, const char *text)
 }
 
 static int
-host_is_turn_over(void *ctx)
+host_is_slice_over(void *ctx)
 {
     host_t *host = ctx;
 
@@ -93,7 +93,7 @@ host_is_turn_over(void *ctx)
 
 /* Logs the client's response to a request with this tag. */
 static void
-host_on_told(void *ctx, uint64_t tag, const tg_message_t *message)
+host_on_response(void *ctx, uint64_t tag, const tg_message_t *message)
 {
     host_t *host = ctx;
 
@@ -118,10 +118,10 @@ static const tg_peer_ops_t host_ops = {
     .call = host_on_call,
     .cancel = host_on_cancel,
     .log = host_on_log,
-    .on_response = host_on_told,
+    .on_response = host_on_response,
     .is_visible = host_is_visible,
     .refusal = host_refusal,
-    .is_slice_over = host_is_turn_over,
+    .is_slice_over = host_is_slice_over,
 };
 
 /* --- start and end --- */
@@ -380,7 +380,7 @@ host_move(host_t *host)
 }
 
 static void
-host_turn(host_t *host)
+host_run_slice(host_t *host)
 {
     size_t consumed;
     char *copy;
@@ -407,8 +407,8 @@ host_turn(host_t *host)
 static void
 host_run(host_t *host)
 {
-    for (host_turn(host); host->rc == TG_AGAIN; host_turn(host)) {
-        host->nturns++;
+    for (host_run_slice(host); host->rc == TG_AGAIN; host_run_slice(host)) {
+        host->nslices++;
 
         if (host->is_moving) {
             HELP_HOLDS(host_move(host) == TG_OK);

@@ -33,7 +33,7 @@ typedef struct {
     int has_changed;     /* the last move changed this client's list */
     int is_yielding;     /* each request ends a time slice */
     int is_moving;       /* the peer moves between time slices */
-    unsigned nturns;     /* time slices that ended early */
+    unsigned nslices;    /* time slices that ended early */
     int is_copying;      /* input comes in blocks of exactly its size */
     unsigned ncalls;     /* calls that reached the host */
     unsigned ncancelled;

@@ -243,7 +243,7 @@ play_list_changed(play_t *play, const script_step_t *step, const char *args)
 }
 
 static void
-play_farewell(play_t *play, const script_step_t *step, const char *args)
+play_shutdown_notice(play_t *play, const script_step_t *step, const char *args)
 {
     tg_peer_send_shutdown_notice(&play->host.peer, tg_str_from_cstr(args));
     host_feed(&play->host, TG_STR(""));
@@ -262,7 +262,7 @@ play_notify(play_t *play, const script_step_t *step, const char *args)
 
 /* Sends a request with a counted tag; a failure is logged. */
 static void
-play_ask(play_t *play, const script_step_t *step, const char *args)
+play_send_request(play_t *play, const script_step_t *step, const char *args)
 {
     static const char *const words[] = { "asked", "no memory", "too many",
                                          "cannot be asked" };
@@ -285,7 +285,7 @@ play_ask(play_t *play, const script_step_t *step, const char *args)
 }
 
 static void
-play_unask(play_t *play, const script_step_t *step, const char *args)
+play_cancel_request(play_t *play, const script_step_t *step, const char *args)
 {
     tg_peer_cancel_server_request(&play->host.peer, strtoul(args, NULL, 10));
 }
@@ -309,12 +309,12 @@ play_command(play_t *play, const script_step_t *step)
         void (*run)(play_t *play, const script_step_t *step, const char *args);
     } commands[] = {
         { "list_changed", play_list_changed },
-        { "farewell", play_farewell },
+        { "farewell", play_shutdown_notice },
         { "notify", play_notify },
         { "broadcast", play_broadcast },
         { "progress", play_progress },
-        { "ask", play_ask },
-        { "unask", play_unask },
+        { "ask", play_send_request },
+        { "unask", play_cancel_request },
     };
     const char *text, *args;
     size_t i;
@@ -336,7 +336,7 @@ play_command(play_t *play, const script_step_t *step)
 
 /* Checks state that is not visible on the wire. */
 static void
-play_look(play_t *play, const script_step_t *step)
+play_check(play_t *play, const script_step_t *step)
 {
     const host_t *host = &play->host;
     const struct {
@@ -389,8 +389,8 @@ play_step(play_t *play, const script_step_t *step, size_t left)
     case SCRIPT_QUIET:
         play_quiet(play, step);
         break;
-    case SCRIPT_LOOK:
-        play_look(play, step);
+    case SCRIPT_CHECK:
+        play_check(play, step);
         break;
     case SCRIPT_CLOSE:
         play_quiet(play, step);
@@ -496,7 +496,7 @@ static void
 play_read(const char *path, char *text)
 {
     if (play_nscripts == PLAY_SCRIPTS) {
-        help_mistake(path, 0, "too many");
+        help_error(path, 0, "too many");
     }
 
     script_read(&play_all[play_nscripts++], path, text);

@@ -8,11 +8,11 @@
 static void __attribute__((noreturn))
 script_fail(const script_t *script, unsigned line, const char *why)
 {
-    help_mistake(script->path, line, why);
+    help_error(script->path, line, why);
 }
 
 static script_step_t *
-script_add(script_t *script, script_kind_t kind, unsigned line)
+script_add(script_t *script, script_step_type_t kind, unsigned line)
 {
     script_step_t *step;
 
@@ -205,7 +205,7 @@ script_line(script_t *script, const char *line, unsigned number)
                            line + 1);
         break;
     case '?':
-        tg_buf_append_cstr(&script_add(script, SCRIPT_LOOK, number)->text,
+        tg_buf_append_cstr(&script_add(script, SCRIPT_CHECK, number)->text,
                            line + 1);
         break;
     case '-':

@@ -15,11 +15,11 @@ typedef enum {
     SCRIPT_QUIET,
     SCRIPT_CLOSE,
     SCRIPT_HOST, /* text: a command to the host */
-    SCRIPT_LOOK  /* text: a property and its expected value */
-} script_kind_t;
+    SCRIPT_CHECK /* text: a property and its expected value */
+} script_step_type_t;
 
 typedef struct {
-    script_kind_t kind;
+    script_step_type_t kind;
     int is_ipc;
     unsigned line;
     tg_buf_t text;

@@ -169,7 +169,7 @@ host_checked(tg_peer_t *peer, const tg_request_t *request)
 }
 
 int
-host_answer(tg_peer_t *peer, tg_request_t *request, size_t big)
+host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
 {
     const host_tool_t *tool;
     tg_outcome_t outcome;

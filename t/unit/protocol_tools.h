@@ -18,11 +18,11 @@ typedef enum {
     HOST_SUM,
     HOST_SUBTRACT,
     HOST_CHECKED
-} host_kind_t;
+} host_tool_type_t;
 
 typedef struct {
     tg_catalog_entry_type_t entry;
-    host_kind_t kind;
+    host_tool_type_t kind;
     tg_output_type_t output;
     const char *name;
     const char *description;
@@ -38,6 +38,6 @@ extern const host_tool_t host_tools[HOST_TOOLS];
     "\"required\":[\"text\"]}"
 
 /* Completes a call that takes no time; returns 0 for others. */
-int host_answer(tg_peer_t *peer, tg_request_t *request, size_t big);
+int host_complete(tg_peer_t *peer, tg_request_t *request, size_t big);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct {
     int is_blocked; /* may_start() refuses */
     int is_deaf;    /* can_notify() refuses */
     int nidle;
-    void (*on_told)(void); /* runs once after the next output */
+    void (*on_notified)(void); /* runs once after the next output */
 } host_t;
 
 static host_t host;
@@ -100,7 +100,7 @@ host_wait_free(tg_job_t *job)
     free(job->work);
 }
 
-static const tg_job_type_t host_wait_kind = {
+static const tg_job_type_t host_wait_type = {
     .name = "wait",
     .members = host_wait_members,
     .timeout_ms = 60000,
@@ -135,7 +135,7 @@ host_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 }
 
 static inline void
-host_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+host_detach(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_mcp_servers_shutdown_conn(&host.servers, peer, request);
 }
@@ -146,7 +146,7 @@ static const struct {
     void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } host_methods[HOST_METHODS] = {
     { "exec", &tg_exec_job_type, NULL },
-    { "wait", &host_wait_kind, NULL },
+    { "wait", &host_wait_type, NULL },
     { "release", NULL, tg_jobs_detach_call },
     { "adopt", NULL, tg_jobs_attach_call },
     { "leave", NULL, tg_relayed_call_register },
@@ -154,7 +154,7 @@ static const struct {
     { "finish", NULL, tg_relayed_call_finish },
     { "place", &tg_slot_job_type, NULL },
     { "mcp_watch", NULL, host_watch },
-    { "mcp_leave", NULL, host_leave },
+    { "mcp_leave", NULL, host_detach },
     { "mcp_call", &tg_mcp_job_type, NULL },
     { "http", &tg_http_job_type, NULL },
 };
@@ -192,21 +192,21 @@ host_may_start(void *ctx, tg_peer_t *peer)
 }
 
 static inline int
-host_may_tell(void *ctx, tg_peer_t *peer)
+host_can_notify(void *ctx, tg_peer_t *peer)
 {
     return !host.is_deaf;
 }
 
 static inline void
-host_told(void *ctx, tg_peer_t *peer)
+host_notified(void *ctx, tg_peer_t *peer)
 {
-    void (*on_told)(void);
+    void (*on_notified)(void);
 
-    on_told = host.on_told;
-    host.on_told = NULL;
+    on_notified = host.on_notified;
+    host.on_notified = NULL;
 
-    if (on_told != NULL) {
-        on_told();
+    if (on_notified != NULL) {
+        on_notified();
     }
 }
 
@@ -224,8 +224,8 @@ static const tg_peer_ops_t host_peer_ops = {
 static const tg_jobs_ops_t host_jobs_ops = {
     .can_start = host_may_start,
     .can_respond = host_may_start,
-    .can_notify = host_may_tell,
-    .notified = host_told,
+    .can_notify = host_can_notify,
+    .notified = host_notified,
     .idle = host_idle,
 };
 
@@ -557,7 +557,7 @@ host_is_draining(void *ctx)
 
 /* Says whether a process has exited, reaped or not. */
 static inline int
-host_is_gone(pid_t pid)
+host_has_exited(pid_t pid)
 {
     char path[64], text[512], *p;
     FILE *file;
@@ -579,9 +579,9 @@ host_is_gone(pid_t pid)
 }
 
 static inline int
-host_pid_is_gone(void *ctx)
+host_pid_has_exited(void *ctx)
 {
-    return host_is_gone(*(pid_t *) ctx);
+    return host_has_exited(*(pid_t *) ctx);
 }
 
 static inline int

@@ -190,7 +190,7 @@ server_start(const char *const *replies)
 }
 
 static inline int
-server_is_alone(void *ctx)
+server_has_no_clients(void *ctx)
 {
     return server.nopen == 0;
 }
@@ -206,7 +206,7 @@ server_stop(void)
     }
 
     uv_close((uv_handle_t *) &server.listener, NULL);
-    CU_ASSERT(host_until(server_is_alone, NULL));
+    CU_ASSERT(host_until(server_has_no_clients, NULL));
     CU_ASSERT(host_until(host_no_exec, NULL));
     tg_buf_deinit(&server.request);
 }

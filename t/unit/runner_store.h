@@ -28,7 +28,7 @@ test_done(tg_store_query_t *query)
 }
 
 static inline void
-test_ask(tg_store_query_t *query)
+test_run_query(tg_store_query_t *query)
 {
     query->now = ++test_now;
     test_nasked++;
@@ -38,7 +38,7 @@ test_ask(tg_store_query_t *query)
 static inline int
 test_wait(tg_store_query_t *query)
 {
-    test_ask(query);
+    test_run_query(query);
 
     while (test_nasked != 0) {
         uv_run(&test_loop, UV_RUN_ONCE);
@@ -150,11 +150,11 @@ test_id(tg_store_op_t op, int64_t id, tg_task_state_t state)
     return query.rc;
 }
 
-#define TOLD(op, id, agent, pattern)                                           \
-    test_told(op, id, agent, pattern, __FILE__, __LINE__)
+#define QUERY_IS(op, id, agent, pattern)                                       \
+    test_query_is(op, id, agent, pattern, __FILE__, __LINE__)
 static inline void
-test_told(tg_store_op_t op, int64_t id, tg_str_t agent, const char *pattern,
-          const char *file, int line)
+test_query_is(tg_store_op_t op, int64_t id, tg_str_t agent, const char *pattern,
+              const char *file, int line)
 {
     tg_store_query_t query;
 

@@ -227,7 +227,7 @@ test_expect(test_t *test, int rc, const char *text)
 typedef struct {
     const char *schema;
     const char *error;
-} test_mistake_t;
+} test_invalid_schema_t;
 
 static inline int
 test_is_text(tg_str_t got, const char *expected)
@@ -245,7 +245,7 @@ test_is_text(tg_str_t got, const char *expected)
 }
 
 static inline void
-test_mistakes_with(const test_mistake_t *rows, size_t n,
+test_mistakes_with(const test_invalid_schema_t *rows, size_t n,
                    const tg_schema_options_t *options)
 {
     tg_schema_t *schema;

@@ -46,7 +46,7 @@ HELP_TEST(vectors, "vectors, both ways")
     }
 }
 
-HELP_TEST(all_bytes, "every byte comes back")
+HELP_TEST(all_bytes, "every byte survives encoding and decoding")
 {
     tg_base64_encoder_t base64;
     tg_buf_t text, plain;
@@ -69,7 +69,7 @@ HELP_TEST(all_bytes, "every byte comes back")
     tg_buf_deinit(&plain);
 }
 
-HELP_TEST(none, "what is none")
+HELP_TEST(none, "invalid text")
 {
     static const char *const texts[] = { "Z",    "Zg",   "Zg=",      "Z===",
                                          "====", "Zm9-", "Zg==Zg==", "Zm 9" };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-#define TEST_ROOM 1024
+#define TEST_BUFFER_SIZE 1024
 #define TEST_LONG 9000
 
 static const tg_json_simd_t *
@@ -130,7 +130,7 @@ test_all(const char *alphabet, size_t max, const char *before,
          const char *entry, const char *after)
 {
     size_t at[8] = { 0 }, n, len, i, head;
-    char room[TEST_ROOM];
+    char room[TEST_BUFFER_SIZE];
     unsigned wrong;
 
     n = strlen(alphabet);
@@ -201,7 +201,7 @@ HELP_TEST(escapes, "escapes")
         test_all("\\u0\"\t\x80\xc3", 4, "[\"\\n", "\\n\\\"\\tx", "\"]"), 0);
 }
 
-static const char *const test_good[] = {
+static const char *const test_valid[] = {
     "{\"a\":0,\"id\":12,\"name\":\"J\\u00f6rg \\\"O\\\\'\\\"\",\"on\":true,"
     "\"off\":false,\"none\":null,\"tags\":[\"a\",\"\",{}],\"at\":{\"x\":-1.5,"
     "\"y\":2e-3,\"z\":[]},\"list\":[[1,2],[3,[4,{\"k\":\"\xc3\xb6\"}]]]}",
@@ -222,27 +222,27 @@ static const char *const test_good[] = {
 HELP_TEST(replaced, "bytes replaced")
 {
     static const char other[] = "{}[],:\"\\0-.+eE tu\n1\x01\x80\xc3/";
-    char room[TEST_ROOM];
+    char room[TEST_BUFFER_SIZE];
     size_t i, pad, at, len, o;
     unsigned wrong;
 
     wrong = 0;
 
-    for (i = 0; i < TEST_COUNT(test_good); i++) {
-        len = strlen(test_good[i]);
-        CU_ASSERT_EQUAL(ref_check(tg_str_from_cstr(test_good[i])), TG_OK);
+    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+        len = strlen(test_valid[i]);
+        CU_ASSERT_EQUAL(ref_check(tg_str_from_cstr(test_valid[i])), TG_OK);
 
         for (pad = 0; pad < 64; pad += 1 + i % 2) {
             /* White space before or after the text. */
             memset(room, ' ', sizeof(room));
-            memcpy(room + pad, test_good[i], len);
+            memcpy(room + pad, test_valid[i], len);
             wrong += test_text(tg_str(room, pad + len));
             wrong += test_text(tg_str(room + pad, len + 80));
         }
 
         for (at = 1; at < len; at++) {
             for (o = 0; o < sizeof(other); o++) {
-                memcpy(room, test_good[i], len);
+                memcpy(room, test_valid[i], len);
                 memset(room + len, ' ', 80);
 
                 if (o == sizeof(other) - 1) {
@@ -267,15 +267,15 @@ HELP_TEST(long_texts, "long texts")
     size_t i, at, n, len, o;
     char *room;
 
-    room = malloc(TEST_LONG + TEST_ROOM);
+    room = malloc(TEST_LONG + TEST_BUFFER_SIZE);
     wrong = 0;
 
-    for (i = 0; i < TEST_COUNT(test_good); i++) {
-        len = strlen(test_good[i]);
+    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+        len = strlen(test_valid[i]);
         room[0] = '[';
 
         for (n = 1; n < TEST_LONG; n += len + 1) {
-            memcpy(room + n, test_good[i], len);
+            memcpy(room + n, test_valid[i], len);
             room[n + len] = ',';
         }
 
@@ -302,7 +302,7 @@ HELP_TEST(long_texts, "long texts")
 HELP_TEST(one_text, "a text of many blocks")
 {
     static const char others[] = "\"\\\n\x7f\xc3}";
-    char text[TEST_ROOM];
+    char text[TEST_BUFFER_SIZE];
     unsigned wrong;
     size_t at, i;
 
@@ -328,7 +328,7 @@ HELP_TEST(one_text, "a text of many blocks")
 /* The greatest depth, and one level more, where blocks begin and end. */
 HELP_TEST(depth, "depth")
 {
-    char text[TEST_ROOM];
+    char text[TEST_BUFFER_SIZE];
     int n, i, len;
 
     for (n = TG_JSON_MAX_DEPTH - 3; n <= TG_JSON_MAX_DEPTH + 1; n++) {
@@ -360,7 +360,7 @@ HELP_TEST(kinds, "kinds of escapes")
         TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES,
         TG_JSON_HAS_ESCAPES | TG_JSON_HAS_SURROGATES, 0
     };
-    char text[TEST_ROOM];
+    char text[TEST_BUFFER_SIZE];
     tg_json_cursor_t json;
     size_t i, pad, n;
 

@@ -39,7 +39,7 @@ HELP_TEST(members, "members")
 }
 
 /* Hexadecimal letters in both cases, surrogate pairs, and invalid escapes. */
-HELP_TEST(halves, "halves of pairs")
+HELP_TEST(halves, "surrogate pairs")
 {
     static const struct {
         const char *text;
@@ -93,7 +93,7 @@ static void
 test_same(const char *text)
 {
     static const char *const keys[] = { "a", "b", "", "p", "q", "é", "x\n" };
-    tg_json_member_t by_notes, by_text;
+    tg_json_member_t by_index, by_text;
     tg_json_index_t notes;
     tg_str_t raw, value;
     size_t i;
@@ -104,20 +104,20 @@ test_same(const char *text)
     for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         rc = tg_json_get_member(raw, tg_str_from_cstr(keys[i]), &value);
         CU_ASSERT_EQUAL(tg_json_index_get(&notes, raw,
-                                          tg_str_from_cstr(keys[i]), &by_notes),
+                                          tg_str_from_cstr(keys[i]), &by_index),
                         rc);
         CU_ASSERT_EQUAL(tg_json_index_get(NULL, raw, tg_str_from_cstr(keys[i]),
                                           &by_text),
                         rc);
 
         if (rc == TG_OK) {
-            CU_ASSERT_PTR_EQUAL(by_notes.value.data, value.data);
-            CU_ASSERT_EQUAL(by_notes.value.len, value.len);
+            CU_ASSERT_PTR_EQUAL(by_index.value.data, value.data);
+            CU_ASSERT_EQUAL(by_index.value.len, value.len);
             CU_ASSERT_PTR_EQUAL(by_text.value.data, value.data);
         }
 
         if (rc == TG_OK && tg_json_type(value) == TG_JSON_STRING) {
-            CU_ASSERT_EQUAL(by_notes.escapes, by_text.escapes);
+            CU_ASSERT_EQUAL(by_index.escapes, by_text.escapes);
         }
     }
 }
@@ -199,7 +199,7 @@ test_compare(tg_str_t text)
 }
 
 /* Replaces each byte and cuts at each end: common forms have a fast path. */
-HELP_TEST(usual, "what is usual and what is nearly so")
+HELP_TEST(usual, "common and nearly common forms")
 {
     static const char bytes[] = "\"\\,:{}[] \n0-.e9t\x7f\x80\x01";
     static const char text[] =
@@ -224,7 +224,7 @@ HELP_TEST(usual, "what is usual and what is nearly so")
  * Many members have no offsets: each costs a step to skip, or more if it is
  * long; few members cost none.
  */
-HELP_TEST(look, "what looking for a member takes")
+HELP_TEST(lookup_cost, "the cost of a lookup")
 {
     tg_json_index_t notes;
     tg_json_member_t note;

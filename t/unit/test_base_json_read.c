@@ -33,7 +33,7 @@ test_both(tg_str_t text)
 /* --- tables --- */
 
 /* clang-format off */
-static const char *const test_good[] = {
+static const char *const test_valid[] = {
     "0", "-0", "10", "-1.5", "0.0", "1e5", "1E+5", "1e-05", "0e0", "-0.10e+00",
     "123456789012345678901234567890", "1e999999999", "true", "false", "null",
     " \t\r\n1 \t\r\n", "\"\"", "\"a\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
@@ -46,7 +46,7 @@ static const char *const test_good[] = {
 /* clang-format on */
 
 /* clang-format off */
-static const char *const test_bad[] = {
+static const char *const test_invalid[] = {
     "", " ", "-", "+1", "01", "-01", "1.", ".5", "1.e5", "1e", "1e+", "1E-",
     "0x10", "1 2", "1_000", "Infinity", "-Infinity", "NaN", "tru", "True",
     "truee", "nul", "nulll", "undefined", "\"", "\"a", "\"\\", "\"\\\"",
@@ -68,12 +68,12 @@ HELP_TEST(grammar, "grammar")
 {
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(test_good); i++) {
-        CU_ASSERT(test_both(tg_str_from_cstr(test_good[i])) == TG_OK);
+    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+        CU_ASSERT(test_both(tg_str_from_cstr(test_valid[i])) == TG_OK);
     }
 
-    for (i = 0; i < TEST_COUNT(test_bad); i++) {
-        CU_ASSERT(test_both(tg_str_from_cstr(test_bad[i])) == TG_INVALID);
+    for (i = 0; i < TEST_COUNT(test_invalid); i++) {
+        CU_ASSERT(test_both(tg_str_from_cstr(test_invalid[i])) == TG_INVALID);
     }
 
     CU_ASSERT(test_both(tg_str("1\0", 2)) == TG_INVALID);
@@ -88,22 +88,22 @@ HELP_TEST(mutations, "mutations")
     size_t i, at, len;
     unsigned c;
 
-    for (i = 0; i < TEST_COUNT(test_good); i++) {
-        len = strlen(test_good[i]);
+    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+        len = strlen(test_valid[i]);
 
         for (at = 0; at < len; at++) {
-            (void) test_both(tg_str(test_good[i], at));
+            (void) test_both(tg_str(test_valid[i], at));
 
-            memcpy(text, test_good[i], at);
-            memcpy(text + at, test_good[i] + at + 1, len - at - 1);
+            memcpy(text, test_valid[i], at);
+            memcpy(text + at, test_valid[i] + at + 1, len - at - 1);
             (void) test_both(tg_str(text, len - 1));
 
             for (c = 0; c < 256; c++) {
-                memcpy(text, test_good[i], len);
+                memcpy(text, test_valid[i], len);
                 text[at] = (char) c;
                 (void) test_both(tg_str(text, len));
 
-                memcpy(text + at + 1, test_good[i] + at, len - at);
+                memcpy(text + at + 1, test_valid[i] + at, len - at);
                 (void) test_both(tg_str(text, len + 1));
             }
         }
@@ -308,7 +308,7 @@ HELP_TEST(walk, "walking")
     CU_ASSERT(tg_json_peek_type(&json) == TG_JSON_NONE);
 }
 
-HELP_TEST(failure_stays, "a failure stays")
+HELP_TEST(failure_stays, "a failure is permanent")
 {
     tg_json_cursor_t json;
     tg_str_t value;

@@ -12,7 +12,7 @@
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 
 /* Space around a text: bytes before it would change the result. */
-#define TEST_ROOM 600
+#define TEST_BUFFER_SIZE 600
 
 static unsigned
 test_differs(tg_str_t text)
@@ -192,9 +192,9 @@ HELP_TEST(texts, "texts")
  * The same texts as an element between long ones, at each distance from the
  * borders of wide steps.
  */
-HELP_TEST(amid, "texts amid others")
+HELP_TEST(amid, "texts among others")
 {
-    char room[TEST_ROOM], *text;
+    char room[TEST_BUFFER_SIZE], *text;
     size_t i, pad, len, n;
     unsigned wrong;
     const char *in;

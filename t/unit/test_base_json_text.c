@@ -467,7 +467,7 @@ HELP_TEST(put_dense, "put dense")
  * Each byte below 0x80, near to and far from the next special byte, is escaped
  * as if it were alone, and the length is known before.
  */
-HELP_TEST(put_long, "put what is no text")
+HELP_TEST(put_long, "put text that needs escapes")
 {
     char text[4 * 128 + 3];
     tg_buf_t out, alone;

@@ -90,7 +90,7 @@ test_send(host_t *host, tg_str_t message, int is_slow)
 
 /* Compares the one reply, without its frame. */
 static void
-test_answer(host_t *host, const char *expected)
+test_response(host_t *host, const char *expected)
 {
     tg_str_t got;
 
@@ -130,7 +130,7 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
 
     test_init(&host, dialect);
     test_send(&host, message, is_slow);
-    test_answer(&host, expected);
+    test_response(&host, expected);
 
     if (expected != NULL && expected == dialect->invalid && dialect->is_over) {
         CU_ASSERT_EQUAL(host.rc, TG_CLOSED);
@@ -148,7 +148,7 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
     tg_buf_append_cstr(&call, dialect->before);
     tg_buf_append_cstr(&call, TEST_PARAMS("0"));
     test_send(&host, tg_buf_view(&call), is_slow);
-    test_answer(&host, dialect->served);
+    test_response(&host, dialect->served);
     CU_ASSERT_EQUAL(host.rc, TG_OK);
     tg_buf_deinit(&call);
     host_deinit(&host);
@@ -350,7 +350,7 @@ HELP_TEST(twice, "twice")
 }
 
 /* Insignificant keys: empty, unknown, duplicate. */
-HELP_TEST(others, "others")
+HELP_TEST(others, "other members")
 {
     static const char *const texts[] = {
         "\"\":0,",

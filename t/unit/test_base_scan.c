@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define TEST_ROOM 400
+#define TEST_BUFFER_SIZE 400
 
 /* The stops of the reference. */
 enum {
@@ -66,7 +66,7 @@ test_wrong(const char *p, const char *end)
     return wrong;
 }
 
-HELP_TEST(ways, "ways")
+HELP_TEST(ways, "all implementations")
 {
     const tg_scan_impl_t *way;
     unsigned i;
@@ -91,13 +91,13 @@ HELP_TEST(each_byte, "each byte")
     size_t len, at, i;
     int wide;
 
-    room = malloc(TEST_ROOM);
-    end = room + TEST_ROOM;
+    room = malloc(TEST_BUFFER_SIZE);
+    end = room + TEST_BUFFER_SIZE;
     wrong = 0;
 
     for (wide = 0; wide < 2; wide++) {
         for (len = 0; len <= 130; len += len < 70 ? 1 : 3) {
-            memset(room, 0xf0, TEST_ROOM);
+            memset(room, 0xf0, TEST_BUFFER_SIZE);
             text = end - len;
 
             for (i = 0; i < len; i++) {
@@ -205,12 +205,12 @@ test_piece(char *dst, uint32_t *state, unsigned spice)
 
 HELP_TEST(mixtures, "mixtures")
 {
-    char *room, text[TEST_ROOM];
+    char *room, text[TEST_BUFFER_SIZE];
     uint32_t state;
     unsigned i, wrong, spice;
     size_t len, want;
 
-    room = malloc(TEST_ROOM);
+    room = malloc(TEST_BUFFER_SIZE);
     state = 4;
     wrong = 0;
 
@@ -224,9 +224,10 @@ HELP_TEST(mixtures, "mixtures")
 
         /* Cuts anywhere, also within a sequence. */
         len -= len < 3 ? 0 : test_random(&state) % 4;
-        memset(room, 0xe2, TEST_ROOM);
-        memcpy(room + TEST_ROOM - len, text, len);
-        wrong += test_wrong(room + TEST_ROOM - len, room + TEST_ROOM);
+        memset(room, 0xe2, TEST_BUFFER_SIZE);
+        memcpy(room + TEST_BUFFER_SIZE - len, text, len);
+        wrong += test_wrong(room + TEST_BUFFER_SIZE - len,
+                            room + TEST_BUFFER_SIZE);
     }
 
     free(room);

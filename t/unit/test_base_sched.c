@@ -160,7 +160,7 @@ HELP_TEST(time, "a slice ends when its time has passed")
     tg_sched_dequeue(&test_sched, &test.source);
 }
 
-HELP_TEST(memory, "a source is told when it holds more than is allowed")
+HELP_TEST(memory, "a source learns that it exceeds its memory limit")
 {
     test_source_t a, b;
 

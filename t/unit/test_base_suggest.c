@@ -16,7 +16,7 @@ test_meant(const char *word, const char *expected)
     CU_ASSERT(got == NULL || expected == NULL || strcmp(got, expected) == 0);
 }
 
-HELP_TEST(spell, "words that are near")
+HELP_TEST(suggest, "similar words")
 {
     char word[100];
 

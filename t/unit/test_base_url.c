@@ -81,7 +81,7 @@ HELP_TEST(parts, "parts of a URL")
     CU_ASSERT(strstr(why, "header") != NULL);
 }
 
-HELP_TEST(tidy, "what others write as a URL")
+HELP_TEST(tidy, "URLs in other notations")
 {
     static const struct {
         const char *text;
@@ -110,7 +110,7 @@ HELP_TEST(tidy, "what others write as a URL")
     }
 }
 
-HELP_TEST(encoded, "what is put in")
+HELP_TEST(encoded, "inserted values")
 {
     char text[1000];
     tg_buf_t buf;

@@ -69,7 +69,7 @@ test_code(const test_row_t *rows, size_t n)
 
 #define TEST_CODE(rows) test_code(rows, sizeof(rows) / sizeof(rows[0]))
 
-HELP_TEST(shells, "code of shells")
+HELP_TEST(shells, "shell code")
 {
     static const test_row_t rows[] = {
         { "sh|-c|echo $tool_arg_x", "echo $tool_arg_x", "sh",
@@ -123,7 +123,7 @@ HELP_TEST(shells, "code of shells")
     TEST_CODE(rows);
 }
 
-HELP_TEST(languages, "code of languages")
+HELP_TEST(languages, "code of other languages")
 {
     static const test_row_t rows[] = {
         { "python3|-c|print('$tool_arg_x')", "print('$tool_arg_x')", "python3",
@@ -245,7 +245,7 @@ HELP_TEST(databases, "SQL, and other databases")
     TEST_CODE(rows);
 }
 
-HELP_TEST(remote, "other machines, and text that becomes a shell's")
+HELP_TEST(remote, "remote machines, and text for a remote shell")
 {
     static const test_row_t rows[] = {
         { "ssh|-p|22|host|ls '$tool_arg_x'", "ls '$tool_arg_x'", "ssh",

@@ -46,7 +46,7 @@ HELP_TEST(globs, "patterns")
     }
 }
 
-HELP_TEST(wrong_globs, "what is no pattern")
+HELP_TEST(wrong_globs, "invalid patterns")
 {
     static const char *const bad[] = {
         "",    "read_[ab]", "^read", "a b", "a|b",   "read$",
@@ -109,7 +109,7 @@ HELP_TEST(names, "names")
     CU_ASSERT(tg_str_eq(a, b));
 }
 
-HELP_TEST(listings, "what is told of a tool")
+HELP_TEST(listings, "a tool's description")
 {
     static const char raw[] =
         "{ \"icons\" : [ {\"src\":\"x\"} ], \"na\\u006de\":\"read\",\n"
@@ -143,7 +143,7 @@ HELP_TEST(listings, "what is told of a tool")
     tg_buf_deinit(&out);
 }
 
-HELP_TEST(asking, "results that ask")
+HELP_TEST(input_requests, "results that request input")
 {
     CU_ASSERT(tg_tool_result_is_input_required(
         TG_STR("{\"resultType\":\"input_required\",\"requestState\":\"x\"}")));

@@ -52,7 +52,7 @@ test_repair_all(const test_case_t *tests, size_t n)
 #define TEST_TEXT(text) "{\"type\":\"text\",\"text\":" text "}"
 #define TEST_HI TEST_TEXT("\"hi\"")
 
-HELP_TEST(fine, "what is right stays byte for byte")
+HELP_TEST(fine, "valid input is unchanged")
 {
     static const test_case_t tests[] = {
         { TEST_MORE(""), NULL },
@@ -259,7 +259,7 @@ HELP_TEST(members, "members of the wrong type")
     test_repair_all(tests, TEST_COUNT(tests));
 }
 
-HELP_TEST(media, "images and sounds that are said in another way")
+HELP_TEST(media, "images and audio in other forms")
 {
     static const test_case_t tests[] = {
         { TEST_BLOCKS("{\"type\":\"image\",\"data\":"
@@ -281,7 +281,7 @@ HELP_TEST(media, "images and sounds that are said in another way")
     test_repair_all(tests, TEST_COUNT(tests));
 }
 
-HELP_TEST(structured, "what is structured comes and goes")
+HELP_TEST(structured, "structured content is added or removed")
 {
     tg_buf_t out;
 

@@ -67,7 +67,7 @@ HELP_TEST(tokens, "texts, variables and dollars")
     }
 }
 
-HELP_TEST(kinds, "what names say of arguments")
+HELP_TEST(kinds, "argument names")
 {
     tg_str_t path;
 
@@ -93,7 +93,7 @@ HELP_TEST(kinds, "what names say of arguments")
     CU_ASSERT(!tg_variable_has_special_chars(TG_STR("a_B9")));
 }
 
-HELP_TEST(steps, "ways to members")
+HELP_TEST(steps, "paths to members")
 {
     tg_str_t path, name;
 
@@ -118,7 +118,7 @@ HELP_TEST(steps, "ways to members")
     CU_ASSERT(tg_variable_next_member(&path, &name) == TG_INVALID);
 }
 
-HELP_TEST(names, "which property a name means")
+HELP_TEST(names, "the property that a name refers to")
 {
     CU_ASSERT(tg_variable_is_named(TG_STR("a_b"), TG_STR("a_b")));
     CU_ASSERT(tg_variable_is_named(TG_STR("username"), TG_STR("userName")));

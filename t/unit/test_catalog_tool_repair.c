@@ -73,7 +73,7 @@ test_repair_all(const test_case_t *tests, size_t n)
     "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}" more "}"
 #define TEST_OUT(schema) TEST_MORE(",\"outputSchema\":" schema)
 
-HELP_TEST(fine, "what is right stays byte for byte")
+HELP_TEST(fine, "valid input is unchanged")
 {
     static const test_case_t tests[] = {
         { TEST_MORE(""), NULL, 0 },
@@ -163,7 +163,7 @@ HELP_TEST(inputs, "input schemas")
     test_repair_all(tests, TEST_COUNT(tests));
 }
 
-HELP_TEST(deeper, "what is within a schema")
+HELP_TEST(deeper, "nested schemas")
 {
     static const test_case_t tests[] = {
         { TEST_IN("{\"type\":\"object\",\"properties\":{\"a\":{"
@@ -281,7 +281,7 @@ HELP_TEST(outputs, "output schemas")
     }
 }
 
-HELP_TEST(left_out, "what nothing helps")
+HELP_TEST(left_out, "tools beyond repair")
 {
     static const char *const bad[] = {
         "1",
@@ -318,7 +318,7 @@ HELP_TEST(left_out, "what nothing helps")
     tg_buf_deinit(&out);
 }
 
-HELP_TEST(unions, "what some APIs refuse at the root")
+HELP_TEST(unions, "unions at the root that some APIs refuse")
 {
     tg_tool_repair_t repair;
     tg_buf_t out;
@@ -341,14 +341,14 @@ HELP_TEST(unions, "what some APIs refuse at the root")
     tg_buf_deinit(&out);
 }
 
-static size_t test_notes;
+static size_t test_nrepairs;
 
 static void
-test_note(void *ctx, tg_str_t name, tg_str_t why, int is_left_out)
+test_on_repair(void *ctx, tg_str_t name, tg_str_t why, int is_left_out)
 {
     tg_buf_t *text = ctx;
 
-    test_notes++;
+    test_nrepairs++;
     tg_buf_append_str(text, name);
     tg_buf_append_cstr(text, is_left_out ? "-" : "+");
     CU_ASSERT(why.len != 0);
@@ -368,9 +368,9 @@ HELP_TEST(lists, "a whole list")
     tg_buf_init(&out, tg_alloc_libc());
     tg_buf_init(&text, tg_alloc_libc());
     check.is_pattern = NULL;
-    check.on_repair = test_note;
+    check.on_repair = test_on_repair;
     check.ctx = &text;
-    test_notes = 0;
+    test_nrepairs = 0;
     CU_ASSERT(tg_tool_list_repair(TG_STR(array), &check, &out) == TG_OK);
     HELP_EQ(tg_buf_view(&out),
             "[" TEST_MORE(
@@ -378,7 +378,7 @@ HELP_TEST(lists, "a whole list")
                     "},{\"name\":\"c\",\"inputSchema\":"
                     "{\"type\":\"object\"}}]");
     HELP_EQ(tg_buf_view(&text), "-a-b+c+-");
-    CU_ASSERT(test_notes == 5);
+    CU_ASSERT(test_nrepairs == 5);
 
     /* In steps of one tool. */
     tg_buf_init(&many, tg_alloc_libc());
@@ -402,10 +402,10 @@ HELP_TEST(lists, "a whole list")
 
     tg_buf_append_char(&many, ']');
     tg_buf_truncate(&out, 0);
-    test_notes = 0;
+    test_nrepairs = 0;
     CU_ASSERT(tg_tool_list_repair(tg_buf_view(&many), &check, &out) == TG_OK);
     HELP_EQ(tg_buf_view(&out), "[]");
-    CU_ASSERT(test_notes == TG_TOOL_LIST_REPORTS_MAX);
+    CU_ASSERT(test_nrepairs == TG_TOOL_LIST_REPORTS_MAX);
     tg_buf_deinit(&many);
     tg_buf_deinit(&text);
     tg_buf_deinit(&out);

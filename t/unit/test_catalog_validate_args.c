@@ -60,8 +60,8 @@ test_arguments(const char *schema_text, const char *arguments)
 }
 
 static int
-test_fit(const tg_catalog_entry_t *entry, tg_outcome_type_t kind,
-         const char *value)
+test_validate(const tg_catalog_entry_t *entry, tg_outcome_type_t kind,
+              const char *value)
 {
     tg_schema_t *schema;
     int rc;
@@ -77,7 +77,7 @@ test_fit(const tg_catalog_entry_t *entry, tg_outcome_type_t kind,
     return rc;
 }
 
-HELP_TEST(fit_arguments, "arguments")
+HELP_TEST(validate_arguments, "arguments")
 {
     static const char schema[] =
         "{\"properties\":{\"n\":{\"type\":\"integer\"}}}";
@@ -134,7 +134,7 @@ test_request(const char *arguments, const char *expected)
     tg_schema_free(schema);
 }
 
-HELP_TEST(fit_request, "nulls that do not fit are left out")
+HELP_TEST(validate_request, "invalid nulls are left out")
 {
     test_request("{\"r\":\"a\",\"n\":null}", "{\"r\":\"a\"}");
     test_request("{ \"n\" : null , \"r\" : \"a\" , \"o\" : null }",
@@ -162,31 +162,32 @@ HELP_TEST(without_memory, "without memory for a checker")
     tg_schema_free(schema);
 }
 
-HELP_TEST(structured, "what has to fit")
+HELP_TEST(structured, "structured results")
 {
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_JSON, "{\"n\":1}") == TG_OK);
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_JSON, "{}") == TG_INVALID);
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_JSON, "{\"n\":1}") == TG_OK);
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_JSON, "{}") == TG_INVALID);
     CU_ASSERT(test_outcome.failure == TG_FAILURE_OUTPUT);
     HELP_EQ(test_outcome.meta, "{}");
     CU_ASSERT(strstr(help_text(test_outcome.value), "count") != NULL);
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[],\"structuredContent\":{\"n\":1}}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[],\"structuredContent\":{\"n\":1}}")
               == TG_OK);
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT, "{\"content\":[]}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT, "{\"content\":[]}")
               == TG_INVALID);
     CU_ASSERT(strstr(help_text(test_outcome.value), "structuredContent")
               != NULL);
-    CU_ASSERT(test_fit(&test_method, TG_OUTCOME_RESULT, "{\"content\":[]}")
+    CU_ASSERT(test_validate(&test_method, TG_OUTCOME_RESULT, "{\"content\":[]}")
               == TG_INVALID);
-    CU_ASSERT(test_fit(&test_method, TG_OUTCOME_RESULT, "{\"n\":2}") == TG_OK);
+    CU_ASSERT(test_validate(&test_method, TG_OUTCOME_RESULT, "{\"n\":2}")
+              == TG_OK);
 }
 
-HELP_TEST(unstructured, "what has not")
+HELP_TEST(unstructured, "results without a schema")
 {
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_TEXT, "x") == TG_OK);
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_FAILURE, "x") == TG_OK);
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[],\"isError\":true}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_TEXT, "x") == TG_OK);
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_FAILURE, "x") == TG_OK);
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[],\"isError\":true}")
               == TG_OK);
     CU_ASSERT(tg_tool_validate_outcome(NULL, NULL, &test_tool, &test_outcome,
                                        &test_text)
@@ -195,39 +196,39 @@ HELP_TEST(unstructured, "what has not")
 
 HELP_TEST(of_errors, "an error in another shape keeps its text")
 {
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[],\"structuredContent\":{\"n\":1},"
-                       "\"isError\":true}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[],\"structuredContent\":{\"n\":1},"
+                            "\"isError\":true}")
               == TG_OK);
     HELP_EQ(test_outcome.value,
             "{\"content\":[],\"structuredContent\":{\"n\":1},"
             "\"isError\":true}");
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[],\"structuredContent\":{\"why\":1},"
-                       "\"isError\":true}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[],\"structuredContent\":{\"why\":1},"
+                            "\"isError\":true}")
               == TG_OK);
     HELP_EQ(test_outcome.value, "{\"content\":[{\"type\":\"text\",\"text\":"
                                 "\"{\\\"why\\\":1}\"}],\"isError\":true}");
 }
 
-HELP_TEST(of_texts, "a text that is what the schema is about")
+HELP_TEST(of_texts, "a text that contains the structured value")
 {
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[{\"type\":\"text\",\"text\":"
-                       "\" {\\\"n\\\": 1}\\n\"}]}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[{\"type\":\"text\",\"text\":"
+                            "\" {\\\"n\\\": 1}\\n\"}]}")
               == TG_OK);
     HELP_EQ(test_outcome.value,
             "{\"structuredContent\":{\"n\": 1},\"content\":["
             "{\"type\":\"text\",\"text\":\" {\\\"n\\\": 1}\\n\"}]}");
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[{\"type\":\"text\",\"text\":"
-                       "\"{\\\"x\\\":1}\"}]}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[{\"type\":\"text\",\"text\":"
+                            "\"{\\\"x\\\":1}\"}]}")
               == TG_INVALID);
     CU_ASSERT(test_outcome.failure == TG_FAILURE_OUTPUT);
     CU_ASSERT(strstr(help_text(test_outcome.value), "structuredContent")
               != NULL);
-    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
-                       "{\"content\":[{\"type\":\"text\",\"text\":"
-                       "\"text\"}]}")
+    CU_ASSERT(test_validate(&test_tool, TG_OUTCOME_RESULT,
+                            "{\"content\":[{\"type\":\"text\",\"text\":"
+                            "\"text\"}]}")
               == TG_INVALID);
 }

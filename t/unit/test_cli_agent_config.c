@@ -217,7 +217,7 @@ test_merges(test_merge_pt merge, const test_case_t *tests, size_t n)
     }
 }
 
-HELP_TEST(merge_json, ".mcp.json, and cut off")
+HELP_TEST(merge_json, ".mcp.json, whole and truncated")
 {
     test_merges(tg_cli_agent_config_merge_json, test_json,
                 sizeof(test_json) / sizeof(test_json[0]));
@@ -309,7 +309,7 @@ HELP_TEST(remove_toml, "a table that is removed")
 }
 
 /* opencode has two formats: a file keeps its own. */
-HELP_TEST(merge_opencode, "opencode's shapes")
+HELP_TEST(merge_opencode, "opencode's formats")
 {
     static const struct {
         tg_cli_entry_format_t format;
@@ -344,13 +344,13 @@ HELP_TEST(merge_opencode, "opencode's shapes")
     }
 }
 
-HELP_TEST(merge_toml, "config.toml, and cut off")
+HELP_TEST(merge_toml, "config.toml, whole and truncated")
 {
     test_merges(tg_cli_agent_config_merge_toml, test_toml,
                 sizeof(test_toml) / sizeof(test_toml[0]));
 }
 
-HELP_TEST(merge_yaml, "config.yaml, and cut off")
+HELP_TEST(merge_yaml, "config.yaml, whole and truncated")
 {
     test_merges(tg_cli_agent_config_merge_yaml, test_yaml,
                 sizeof(test_yaml) / sizeof(test_yaml[0]));

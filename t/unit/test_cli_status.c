@@ -312,7 +312,7 @@ HELP_TEST(metrics, "metrics")
 }
 
 /* A result of another version, or no result: only known members are shown. */
-HELP_TEST(strange, "what is not there")
+HELP_TEST(strange, "missing members")
 {
     static const char *const answers[] = {
         "null",

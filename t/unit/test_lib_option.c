@@ -119,7 +119,7 @@ test_other_thread(void *arg)
     return NULL;
 }
 
-HELP_TEST(test_option_errors, "errors are a thread's own")
+HELP_TEST(test_option_errors, "errors are per thread")
 {
     pthread_t thread;
     char large[4000];
@@ -202,7 +202,7 @@ HELP_TEST(test_option_arguments, "members of arguments")
     test_argument("", "a", NULL);
 }
 
-HELP_TEST(test_option_nobody, "who takes no answer")
+HELP_TEST(test_option_nobody, "a call without a result callback")
 {
     toolgate_client_t *client = toolgate_client_new("/nowhere/at.sock");
 

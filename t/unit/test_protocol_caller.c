@@ -430,7 +430,7 @@ test_read(const char *path, char *text)
     char *line, *next;
 
     if (test_nscripts == TEST_SCRIPTS || text[0] != '#') {
-        help_mistake(path, 1, "a title is missing, or there are too many");
+        help_error(path, 1, "a title is missing, or there are too many");
     }
 
     script = &test_scripts[test_nscripts];
@@ -507,7 +507,7 @@ test_limit(tg_dialect_t dialect, size_t limit)
     CU_ASSERT(end_call(&end, "t") == TG_OK);
     len = end.caller.out.len - (dialect == TG_DIALECT_IPC ? 4 : 1);
     tg_caller_on_disconnect(&end.caller);
-    END_SAYS(&end, "t: not started\n");
+    END_LOG_IS(&end, "t: not started\n");
 
     /* {"":"…"} instead of {}: five bytes more, plus the text. */
     tg_buf_init(&arguments, tg_alloc_libc());
@@ -554,7 +554,7 @@ HELP_TEST(limits, "limits")
  */
 static void
 test_large(const char *head, const char *tail, const char *sent,
-           const char *says)
+           const char *expected_log)
 {
     static char text[END_MAX + 1 + 21];
     end_t end;
@@ -567,12 +567,12 @@ test_large(const char *head, const char *tail, const char *sent,
     CU_ASSERT(end_call(&end, "a") == TG_OK && end_call(&end, "b") == TG_OK);
     tg_buf_truncate(&end.caller.out, 0);
     CU_ASSERT(end_feed(&end, tg_str(text, sizeof(text)), SIZE_MAX) == TG_OK);
-    END_SAYS(&end, says);
+    END_LOG_IS(&end, expected_log);
     HELP_EQ(tg_buf_view(&end.caller.out), sent);
     end_deinit(&end);
 }
 
-HELP_TEST(too_large, "answers and requests too large")
+HELP_TEST(too_large, "too large responses and requests")
 {
     const char *refused = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{"
                           "\"code\":-32600,\"message\":\"The request is "
@@ -601,6 +601,6 @@ HELP_TEST(too_large, "answers and requests too large")
     CU_ASSERT(end_call(&end, "a") == TG_OK
               && end_feed(&end, TG_STR("\0\1\0\1{}"), SIZE_MAX) == TG_CLOSED);
     tg_caller_on_disconnect(&end.caller);
-    END_SAYS(&end, "a: not started\n");
+    END_LOG_IS(&end, "a: not started\n");
     end_deinit(&end);
 }

@@ -19,7 +19,7 @@ typedef struct {
 static tg_dialect_t test_dialect;
 
 static void
-test_on_answer(void *host, void *tag, const tg_response_t *answer)
+test_on_response(void *host, void *tag, const tg_response_t *answer)
 {
     unsigned *answers;
 
@@ -27,7 +27,7 @@ test_on_answer(void *host, void *tag, const tg_response_t *answer)
     ++*answers;
 }
 
-static const tg_caller_ops_t test_ops = { .answer = test_on_answer };
+static const tg_caller_ops_t test_ops = { .answer = test_on_response };
 
 static void
 test_send(test_end_t *end, unsigned i, int may_fail)
@@ -50,7 +50,7 @@ test_send(test_end_t *end, unsigned i, int may_fail)
 
 /* Responds to the oldest request, or to the one with this id. */
 static int
-test_answer(test_end_t *end, uint64_t id)
+test_response(test_end_t *end, uint64_t id)
 {
     char prefix[TG_FRAME_PREFIX_SIZE];
     size_t consumed;
@@ -95,11 +95,11 @@ test_talk(test_end_t *end, int may_fail)
     }
 
     if (end->is_sent[0]) {
-        CU_ASSERT(test_answer(end, end->ids[0]) == TG_OK);
+        CU_ASSERT(test_response(end, end->ids[0]) == TG_OK);
     }
 
     if (end->is_sent[2]) {
-        CU_ASSERT(test_answer(end, end->ids[2]) == TG_OK);
+        CU_ASSERT(test_response(end, end->ids[2]) == TG_OK);
     }
 
     tg_caller_on_disconnect(&end->caller);

@@ -26,7 +26,7 @@ slice_is_over(void *host)
 }
 
 static void
-slice_answer(void *host, void *tag, const tg_response_t *answer)
+slice_on_response(void *host, void *tag, const tg_response_t *answer)
 {
     slice_t *slice = host;
 
@@ -42,7 +42,7 @@ slice_notification(void *host, tg_str_t method, const tg_message_t *message)
 }
 
 static const tg_caller_ops_t slice_ops = {
-    .answer = slice_answer,
+    .answer = slice_on_response,
     .notification = slice_notification,
     .is_slice_over = slice_is_over,
 };
@@ -99,7 +99,7 @@ HELP_TEST(frames, "a slice may end after each frame, whatever is in it")
     tg_caller_deinit(&slice.caller);
 }
 
-HELP_TEST(refusals, "a server that asks and does not read is closed")
+HELP_TEST(refusals, "a server that sends requests without reading is closed")
 {
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
                                "\"ping\"}\n";

@@ -35,7 +35,7 @@ HELP_TEST(read, "capabilities that are read")
     }
 }
 
-HELP_TEST(put, "what is told is read again")
+HELP_TEST(put, "written capabilities are read again")
 {
     static const unsigned cans[] = {
         0,

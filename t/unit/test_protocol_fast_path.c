@@ -88,12 +88,12 @@ test_forget(host_t *host)
 /* A call that resembles no other, and an unknown message. */
 static void
 test_run(host_t *host, tg_dialect_t dialect, const char *first,
-         tg_str_t message, int may_be_alike)
+         tg_str_t message, int may_be_similar)
 {
     host_init(host, tg_alloc_libc(), dialect, 65536, 4);
     test_say(host, tg_str_from_cstr(first));
 
-    if (!may_be_alike) {
+    if (!may_be_similar) {
         test_forget(host);
     }
 
@@ -104,22 +104,22 @@ test_run(host_t *host, tg_dialect_t dialect, const char *first,
 static void
 test_same(tg_dialect_t dialect, const char *first, tg_str_t message)
 {
-    host_t known, anew;
+    host_t known, fresh;
 
     test_run(&known, dialect, first, message, 1);
-    test_run(&anew, dialect, first, message, 0);
-    CU_ASSERT(tg_str_eq(tg_buf_view(&known.out), tg_buf_view(&anew.out)));
-    CU_ASSERT(tg_str_eq(tg_buf_view(&known.log), tg_buf_view(&anew.log)));
-    CU_ASSERT(known.rc == anew.rc);
-    CU_ASSERT(known.ncalls == anew.ncalls);
-    CU_ASSERT(known.peer.ncalls == anew.peer.ncalls);
-    CU_ASSERT(known.peer.work == anew.peer.work);
-    CU_ASSERT(known.peer.frame_size == anew.peer.frame_size);
+    test_run(&fresh, dialect, first, message, 0);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&known.out), tg_buf_view(&fresh.out)));
+    CU_ASSERT(tg_str_eq(tg_buf_view(&known.log), tg_buf_view(&fresh.log)));
+    CU_ASSERT(known.rc == fresh.rc);
+    CU_ASSERT(known.ncalls == fresh.ncalls);
+    CU_ASSERT(known.peer.ncalls == fresh.peer.ncalls);
+    CU_ASSERT(known.peer.work == fresh.peer.work);
+    CU_ASSERT(known.peer.frame_size == fresh.peer.frame_size);
     host_deinit(&known);
-    host_deinit(&anew);
+    host_deinit(&fresh);
 }
 
-HELP_TEST(alike, "what is alike does not go the long way")
+HELP_TEST(similar, "similar calls take the fast path")
 {
     tg_fast_path_cache_t *fast_paths;
     host_t host;
@@ -167,7 +167,7 @@ test_mutate(tg_dialect_t dialect, const char *first, const char *message)
     }
 }
 
-HELP_TEST(mutations, "what is nearly alike")
+HELP_TEST(mutations, "nearly similar calls")
 {
     size_t i;
 
@@ -178,7 +178,7 @@ HELP_TEST(mutations, "what is nearly alike")
 }
 
 /* Depth counts from the outermost bracket. */
-HELP_TEST(depth, "arguments as deep as may be")
+HELP_TEST(depth, "arguments of the greatest depth")
 {
     static const char head[] = "{\"method\":\"call_tool\",\"params\":{\"name\":"
                                "\"fail\",\"arguments\":{\"a\":";
@@ -201,7 +201,7 @@ HELP_TEST(depth, "arguments as deep as may be")
 }
 
 /* More kinds of messages than the cache holds, in turns. */
-HELP_TEST(many, "more than are kept")
+HELP_TEST(many, "more than the cache holds")
 {
     char text[TEST_MAX];
     tg_str_t got;
@@ -232,7 +232,7 @@ HELP_TEST(many, "more than are kept")
 }
 
 /* A peer not yet known as MCP must become so. */
-HELP_TEST(peers, "another peer of the same catalogue")
+HELP_TEST(peers, "another peer of the same catalog")
 {
     host_t host, other;
     size_t i;

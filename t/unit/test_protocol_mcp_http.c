@@ -64,7 +64,7 @@ HELP_TEST(values, "values, as they are or in base64")
     }
 }
 
-HELP_TEST(names, "the method, and what it is about")
+HELP_TEST(names, "the method and its subject")
 {
     static const struct {
         const char *text;

@@ -19,7 +19,7 @@ test_page(tg_mcp_list_t *list, tg_str_t result, tg_response_t *whole)
 }
 
 /* _meta names absent servers, on any of the pages. */
-HELP_TEST(absent_servers, "servers that are not there")
+HELP_TEST(absent_servers, "absent servers")
 {
     tg_mcp_list_t list;
     tg_response_t whole;

@@ -64,7 +64,7 @@ HELP_TEST(spread_out, "spread out")
     CU_ASSERT(test_parse(&m, "{\"params\": \x0b{}}") == TG_INVALID);
 }
 
-HELP_TEST(others, "others")
+HELP_TEST(others, "other members")
 {
     tg_message_t m;
 
@@ -279,7 +279,7 @@ test_head(const char *head, int rc, const char *expected)
 
 /* 'q' for a request, 'a' for a response, '?'. */
 static void
-test_kind(const char *head, char expected)
+test_message_type(const char *head, char expected)
 {
     tg_message_head_t known;
 
@@ -302,7 +302,7 @@ test_tail(const char *tail, const char *expected)
     HELP_EQ(id, expected);
 }
 
-HELP_TEST(ids, "ids of what is too large")
+HELP_TEST(ids, "ids of too large messages")
 {
     test_head("{\"id\":1,\"params\":{\"x", TG_OK, "1");
     test_head(" { \"a\" : {\"id\":2}, \"id\" : \"x\" ,", TG_OK, "\"x\"");
@@ -317,14 +317,15 @@ HELP_TEST(ids, "ids of what is too large")
     test_head("[{\"id\":1},", TG_INVALID, "");
     test_head("", TG_INVALID, "");
 
-    test_kind("{\"id\":1,\"method\":\"x\",\"params\":{\"result\":1", 'q');
-    test_kind("{\"id\":1,\"params\":{\"x", 'q');
-    test_kind("{\"result\":[\"method\",{\"params\":1", 'a');
-    test_kind("{\"id\":1,\"error\":null,\"result\":\"x", 'a');
-    test_kind("{\"error\":{\"code\":1},\"id\":1,\"x\":1", 'a');
-    test_kind("{\"result\":1,\"method\":\"x\",\"y\":[", 'q');
-    test_kind("{\"id\":1,\"resul", '?');
-    test_kind("{\"id\":1,\"x\":{\"result\":1", '?');
+    test_message_type("{\"id\":1,\"method\":\"x\",\"params\":{\"result\":1",
+                      'q');
+    test_message_type("{\"id\":1,\"params\":{\"x", 'q');
+    test_message_type("{\"result\":[\"method\",{\"params\":1", 'a');
+    test_message_type("{\"id\":1,\"error\":null,\"result\":\"x", 'a');
+    test_message_type("{\"error\":{\"code\":1},\"id\":1,\"x\":1", 'a');
+    test_message_type("{\"result\":1,\"method\":\"x\",\"y\":[", 'q');
+    test_message_type("{\"id\":1,\"resul", '?');
+    test_message_type("{\"id\":1,\"x\":{\"result\":1", '?');
 
     test_tail("xxx\"},\"id\":1}", "1");
     test_tail("xxx\"} , \"id\" : \"\\u0061\" } \r", "\"\\u0061\"");

@@ -289,7 +289,7 @@ HELP_TEST(passed_on, "passed on")
 
 /* Run statistics are passed on; unknown ones are left out. */
 static void
-test_ran(tg_run_stats_t ran, const char *json)
+test_stats_json(tg_run_stats_t ran, const char *json)
 {
     tg_buf_t text, scratch;
     tg_run_stats_t read;
@@ -313,31 +313,32 @@ test_ran(tg_run_stats_t ran, const char *json)
     tg_buf_deinit(&scratch);
 }
 
-HELP_TEST(told_of, "told of")
+HELP_TEST(run_stats, "run statistics")
 {
     tg_run_stats_t ran;
 
     memset(&ran, 0, sizeof(ran));
     ran.ran_ms = 12;
-    test_ran(ran, "{\"text\":\"\",\"queued_ms\":0,\"ran_ms\":12}");
+    test_stats_json(ran, "{\"text\":\"\",\"queued_ms\":0,\"ran_ms\":12}");
     ran.has_exited = 1;
     ran.exit = 3;
-    test_ran(ran, "{\"text\":\"\",\"queued_ms\":0,\"ran_ms\":12,\"exit\":3}");
+    test_stats_json(ran,
+                    "{\"text\":\"\",\"queued_ms\":0,\"ran_ms\":12,\"exit\":3}");
     ran.has_exited = 0;
     ran.exit = 0;
     ran.signal = 9;
     ran.queued_ms = -1;
     ran.rule = TG_STR("max_output");
-    test_ran(ran, "{\"text\":\"\",\"ran_ms\":12,\"signal\":9,"
-                  "\"rule\":\"max_output\"}");
+    test_stats_json(ran, "{\"text\":\"\",\"ran_ms\":12,\"signal\":9,"
+                         "\"rule\":\"max_output\"}");
     ran.ran_ms = -1;
     ran.signal = 0;
     ran.rule = TG_STR_NONE;
-    test_ran(ran, "{\"text\":\"\"}");
+    test_stats_json(ran, "{\"text\":\"\"}");
 }
 
 /* An unknown outcome is an internal error and no crash. */
-HELP_TEST(not_understood, "not understood")
+HELP_TEST(not_understood, "unknown outcomes")
 {
     static const char *const texts[] = {
         "",

@@ -9,12 +9,12 @@
 #define TEST_CALL(id, name)                                                    \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\","            \
     "\"params\":{\"name\":\"" name "\",\"arguments\":{\"text\":\"hi\"}}}"
-#define TEST_ASK(id, method)                                                   \
+#define TEST_REQUEST(id, method)                                               \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
 #define TEST_IPC(name)                                                         \
     "{\"method\":\"call_tool\",\"params\":{\"name\":\"" name "\","             \
     "\"arguments\":{\"text\":\"hi\"}}}"
-#define TEST_SAYS(id, text)                                                    \
+#define TEST_RESULT(id, text)                                                  \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":["             \
     "{\"type\":\"text\",\"text\":\"" text "\"}],\"isError\":false}}"
 #define TEST_ERROR(id, code)                                                   \
@@ -58,12 +58,13 @@ HELP_TEST(message, "whole messages")
               == TG_OK);
     got = host_take(&host);
     CU_ASSERT_FATAL(got.len != 0);
-    HELP_JSON(tg_str(got.data, got.len - 1), TEST_SAYS("1", "hi"));
+    HELP_JSON(tg_str(got.data, got.len - 1), TEST_RESULT("1", "hi"));
     CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
 
-    host.peer.frame.limit = sizeof(TEST_ASK("2", "hello")) - 2;
-    CU_ASSERT(tg_peer_handle_message(&host.peer, TG_STR(TEST_ASK("2", "hello")))
-              == TG_OK);
+    host.peer.frame.limit = sizeof(TEST_REQUEST("2", "hello")) - 2;
+    CU_ASSERT(
+        tg_peer_handle_message(&host.peer, TG_STR(TEST_REQUEST("2", "hello")))
+        == TG_OK);
     got = host_take(&host);
     CU_ASSERT_FATAL(got.len != 0);
     HELP_JSON(tg_str(got.data, got.len - 1), TEST_ERROR("2", "-32600"));
@@ -296,7 +297,7 @@ HELP_TEST(batch_too_large, "batch: replies too large")
 }
 
 /* A result that cannot fit is not escaped to find that out. */
-HELP_TEST(hopeless, "answers that are too large as they are")
+HELP_TEST(hopeless, "results too large without escapes")
 {
     static const struct {
         tg_outcome_type_t kind;

@@ -55,7 +55,7 @@ test_lines(host_t *host, const char *const *patterns)
 /* --- identity --- */
 
 /* Refused before anything is served, with a message where possible. */
-HELP_TEST(refusal, "a client that is turned away")
+HELP_TEST(refusal, "a refused client")
 {
     host_t host;
 
@@ -78,7 +78,7 @@ HELP_TEST(refusal, "a client that is turned away")
 }
 
 /* A server that shuts down refuses new calls; running calls continue. */
-HELP_TEST(leaving, "a server that leaves")
+HELP_TEST(leaving, "a server that shuts down")
 {
     static const char refused[] =
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,"
@@ -250,7 +250,8 @@ HELP_TEST(subscriptions_limit, "subscriptions: limit")
 
 /* --- shutdown notice --- */
 
-#define TEST_NOTE "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
+#define TEST_NOTIFICATION                                                      \
+    "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
 
 /* relay: a message beyond a frame is dropped as a whole. */
 HELP_TEST(notify, "notify")
@@ -261,7 +262,7 @@ HELP_TEST(notify, "notify")
 
     test_init(&host, TG_DIALECT_RELAY);
     tg_buf_init(&text, tg_alloc_libc());
-    len = TG_FRAME_RELAY_MAX - strlen(TEST_NOTE "}\n");
+    len = TG_FRAME_RELAY_MAX - strlen(TEST_NOTIFICATION "}\n");
     CU_ASSERT_FATAL(tg_buf_reserve(&text, len + 1) == TG_OK);
     memset(text.data, '1', len + 1);
     tg_peer_notify(&host.peer, TG_STR("x"), tg_str(text.data, len + 1));
@@ -457,7 +458,7 @@ test_swap_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     tg_peer_respond(peer, &request->reply, &outcome);
 }
 
-HELP_TEST(swap, "catalogues swapped within a call")
+HELP_TEST(swap, "catalogs swapped within a call")
 {
     static const tg_peer_ops_t ops = { .call = test_swap_call };
 

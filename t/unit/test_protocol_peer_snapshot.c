@@ -38,7 +38,7 @@ test_init(host_t *host, tg_dialect_t dialect)
 }
 
 /* No change, or none that this client can see. */
-HELP_TEST(unchanged, "nothing changed for it")
+HELP_TEST(unchanged, "no change for this client")
 {
     host_t host;
 
@@ -58,7 +58,7 @@ HELP_TEST(unchanged, "nothing changed for it")
     host_deinit(&host);
 }
 
-HELP_TEST(changed, "something changed for it")
+HELP_TEST(changed, "a change for this client")
 {
     host_t host;
 
@@ -87,7 +87,7 @@ HELP_TEST(changed, "something changed for it")
 }
 
 /* The tool of a running call is removed: the call still gets its result. */
-HELP_TEST(gone, "a tool is gone while it runs")
+HELP_TEST(gone, "a tool is removed while it runs")
 {
     host_t host;
 
@@ -127,7 +127,7 @@ HELP_TEST(schema, "an output's schema moves on")
     host_deinit(&host);
 }
 
-HELP_TEST(gone_ipc, "likewise in ipc")
+HELP_TEST(gone_ipc, "a tool is removed while it runs, in ipc")
 {
     host_t host;
 
@@ -398,7 +398,7 @@ test_put_much(void *ctx, const tg_call_t *call, tg_buf_t *out)
     tg_buf_append(out, much, sizeof(much));
 }
 
-HELP_TEST(long_token, "a token too long")
+HELP_TEST(long_token, "a token that is too long")
 {
     tg_buf_t state;
     host_t host;

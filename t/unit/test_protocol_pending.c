@@ -6,7 +6,7 @@
 #define TEST_MANY 10000
 
 static void
-test_answer(void *host, void *tag, const tg_response_t *answer)
+test_response(void *host, void *tag, const tg_response_t *answer)
 {
     size_t *n;
 
@@ -16,7 +16,7 @@ test_answer(void *host, void *tag, const tg_response_t *answer)
     ++*n;
 }
 
-static const tg_caller_ops_t test_ops = { .answer = test_answer };
+static const tg_caller_ops_t test_ops = { .answer = test_response };
 
 static void
 test_init(tg_caller_t *caller, const tg_alloc_t *alloc, void *host)
@@ -137,7 +137,7 @@ HELP_TEST(no_memory, "no memory")
 
 /* Writes the unsent messages, one per line. */
 static void
-test_unsent_answer(void *host, void *tag, const tg_response_t *answer)
+test_unsent_response(void *host, void *tag, const tg_response_t *answer)
 {
     tg_buf_t *log = host;
 
@@ -148,9 +148,9 @@ test_unsent_answer(void *host, void *tag, const tg_response_t *answer)
     tg_buf_append_char(log, '\n');
 }
 
-HELP_TEST(unsent_message, "messages that a connection did not carry")
+HELP_TEST(unsent_message, "messages that a connection did not send")
 {
-    static const tg_caller_ops_t ops = { .answer = test_unsent_answer };
+    static const tg_caller_ops_t ops = { .answer = test_unsent_response };
     tg_caller_t caller;
     tg_buf_t log;
 

@@ -138,7 +138,7 @@ HELP_TEST(events, "events of a stream")
     test_stream(TG_STR("id: 7\n\nid: a\0b\ndata: a\n\n"), "|a|0 7");
 }
 
-HELP_TEST(values, "what is too long for a value is none")
+HELP_TEST(values, "too long values are ignored")
 {
     char text[TG_SSE_VALUE_MAX + 64];
     tg_buf_t log;
@@ -159,7 +159,7 @@ HELP_TEST(values, "what is too long for a value is none")
     }
 }
 
-HELP_TEST(resumed, "a stream goes on after its last event")
+HELP_TEST(resumed, "a stream resumes after its last event")
 {
     tg_buf_t log;
     tg_sse_t sse;

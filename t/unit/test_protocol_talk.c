@@ -22,11 +22,11 @@ typedef enum {
     TEST_JSON,
     TEST_UNKNOWN,
     TEST_HANG, /* cancelled, so without a response */
-    TEST_KINDS
-} test_kind_t;
+    TEST_TYPES
+} test_type_t;
 
 typedef struct {
-    test_kind_t kind;
+    test_type_t kind;
     char text[32];
     uint64_t id;
     unsigned answers;
@@ -115,7 +115,7 @@ test_is_right(const test_job_t *job, const tg_response_t *answer)
 }
 
 static void
-test_on_answer(void *ctx, void *tag, const tg_response_t *answer)
+test_on_response(void *ctx, void *tag, const tg_response_t *answer)
 {
     test_talk_t *talk;
     test_job_t *job;
@@ -145,7 +145,7 @@ test_on_notification(void *ctx, tg_str_t method, const tg_message_t *message)
 }
 
 static void
-test_on_farewell(void *ctx, tg_str_t reason, int is_drained)
+test_on_shutdown_notice(void *ctx, tg_str_t reason, int is_drained)
 {
     test_talk_t *talk;
 
@@ -156,9 +156,9 @@ test_on_farewell(void *ctx, tg_str_t reason, int is_drained)
 }
 
 static const tg_caller_ops_t test_ops = {
-    .answer = test_on_answer,
+    .answer = test_on_response,
     .notification = test_on_notification,
-    .on_shutdown_notice = test_on_farewell,
+    .on_shutdown_notice = test_on_shutdown_notice,
 };
 
 /* --- the wire --- */
@@ -226,7 +226,7 @@ test_pump(test_talk_t *talk)
 /* --- the conversation --- */
 
 static int
-test_ask(test_talk_t *talk, test_job_t *job)
+test_run_query(test_talk_t *talk, test_job_t *job)
 {
     static const char *const names[] = { "echo", "echo",    "fail", "slow",
                                          "json", "nothing", "hang" };
@@ -282,7 +282,7 @@ test_talk(test_talk_t *talk, int has_large)
 
     for (i = 0; i < talk->njobs; i++) {
         job = &talk->jobs[i];
-        job->kind = (test_kind_t) (i % TEST_KINDS);
+        job->kind = (test_type_t) (i % TEST_TYPES);
         snprintf(job->text, sizeof(job->text), "text %zu", i);
 
         if ((job->kind == TEST_LARGE_ECHO && !has_large)
@@ -291,7 +291,7 @@ test_talk(test_talk_t *talk, int has_large)
             job->kind = TEST_ECHO;
         }
 
-        if (test_ask(talk, job) != TG_OK) {
+        if (test_run_query(talk, job) != TG_OK) {
             CU_ASSERT(talk->may_fail);
         } else if (job->kind == TEST_HANG) {
             CU_ASSERT(tg_caller_cancel_request(&talk->caller, job->id, 1)
@@ -366,7 +366,7 @@ HELP_TEST(in_relay, "relay")
 }
 
 /* Notifications, then a shutdown notice with unread calls. */
-HELP_TEST(goodbye, "goodbye")
+HELP_TEST(shutdown_notice, "shutdown notice")
 {
     static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC,
                                              TG_DIALECT_RELAY };
@@ -377,13 +377,13 @@ HELP_TEST(goodbye, "goodbye")
         test_dialect = dialects[i];
         test_talk_init(&talk, tg_alloc_libc(), 5, 5);
         CU_ASSERT(tg_caller_send_hello(&talk.caller, 0) == TG_OK);
-        CU_ASSERT(test_ask(&talk, &talk.jobs[0]) == TG_OK);
+        CU_ASSERT(test_run_query(&talk, &talk.jobs[0]) == TG_OK);
         test_pump(&talk);
         talk.host.peer.is_legacy = 1;
         tg_peer_notify_list_changed(&talk.host.peer);
         tg_peer_send_shutdown_notice(&talk.host.peer, TG_STR("bye"));
-        CU_ASSERT(test_ask(&talk, &talk.jobs[1]) == TG_OK);
-        CU_ASSERT(test_ask(&talk, &talk.jobs[2]) == TG_OK);
+        CU_ASSERT(test_run_query(&talk, &talk.jobs[1]) == TG_OK);
+        CU_ASSERT(test_run_query(&talk, &talk.jobs[2]) == TG_OK);
         test_pump(&talk);
         CU_ASSERT(talk.notifications == 1 && talk.farewells == 1);
         CU_ASSERT(talk.host.rc == TG_CLOSED && talk.rc == TG_CLOSED);
@@ -404,7 +404,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     test_talk_t talk;
 
     test_talk_init(&talk, alloc, 4099, 4093);
-    talk.njobs = 2 * TEST_KINDS;
+    talk.njobs = 2 * TEST_TYPES;
     talk.may_fail = may_fail;
     test_talk(&talk, 1);
 

@@ -1,9 +1,10 @@
 /* A batch in several time slices, and memory that is kept for a client. */
 #include "protocol_host_talk.h"
 
-#define TEST_ASK(id, method)                                                   \
+#define TEST_REQUEST(id, method)                                               \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
-#define TEST_SAYS(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":\"hello\"}"
+#define TEST_RESULT(id)                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":\"hello\"}"
 
 static void
 test_init(host_t *host)
@@ -13,38 +14,39 @@ test_init(host_t *host)
 }
 
 /* The host is asked after each request but the last. */
-HELP_TEST(turns, "turns")
+HELP_TEST(slices, "turns")
 {
     host_t host;
 
     test_init(&host);
-    HOST_LINE(&host, TEST_ASK("1", "hello"), TEST_SAYS("1"));
-    CU_ASSERT(host.nturns == 0);
+    HOST_LINE(&host, TEST_REQUEST("1", "hello"), TEST_RESULT("1"));
+    CU_ASSERT(host.nslices == 0);
     HOST_LINE(&host,
-              " [" TEST_ASK("1", "hello") " , " TEST_ASK(
-                  "2", "hello") "," TEST_ASK("3", "hello") " ] ",
-              "[" TEST_SAYS("1") "," TEST_SAYS("2") "," TEST_SAYS("3") "]");
-    CU_ASSERT(host.nturns == 2);
+              " [" TEST_REQUEST("1", "hello") " , " TEST_REQUEST(
+                  "2", "hello") "," TEST_REQUEST("3", "hello") " ] ",
+              "[" TEST_RESULT("1") "," TEST_RESULT("2") "," TEST_RESULT(
+                  "3") "]");
+    CU_ASSERT(host.nslices == 2);
 
     /* The host counts per frame, in however many slices. */
     CU_ASSERT(host.peer.work == 3);
     CU_ASSERT(host.peer.frame_size
-              == strlen(" [ , , ] ") + 3 * strlen(TEST_ASK("1", "hello")));
-    host_feed(&host, TG_STR(TEST_ASK("4", "hello") "\n[" TEST_ASK(
-                         "5", "hello") "]\n" TEST_ASK("6", "hello") "\n"));
-    HELP_EQ(host_take(&host),
-            TEST_SAYS("4") "\n[" TEST_SAYS("5") "]\n" TEST_SAYS("6") "\n");
-    CU_ASSERT(host.nturns == 4);
+              == strlen(" [ , , ] ") + 3 * strlen(TEST_REQUEST("1", "hello")));
+    host_feed(&host, TG_STR(TEST_REQUEST("4", "hello") "\n[" TEST_REQUEST(
+                         "5", "hello") "]\n" TEST_REQUEST("6", "hello") "\n"));
+    HELP_EQ(host_take(&host), TEST_RESULT("4") "\n[" TEST_RESULT(
+                                  "5") "]\n" TEST_RESULT("6") "\n");
+    CU_ASSERT(host.nslices == 4);
     CU_ASSERT(host.peer.work == 1);
     host_deinit(&host);
 }
 
 #define TEST_BATCH                                                             \
-    "[" TEST_ASK("1", "hello") "," TEST_ASK("2", "hang.status") "," TEST_ASK(  \
-        "3", "hello") "]\n"
+    "[" TEST_REQUEST("1", "hello") "," TEST_REQUEST(                           \
+        "2", "hang.status") "," TEST_REQUEST("3", "hello") "]\n"
 
 /* The reply to the first request. */
-#define TEST_FIRST "[" TEST_SAYS("1") "]\n"
+#define TEST_FIRST "[" TEST_RESULT("1") "]\n"
 
 /* Runs up to the first request, which ended the slice. */
 static void
@@ -61,7 +63,7 @@ test_begin(host_t *host)
 }
 
 /* Finished replies are sent before the connection closes. */
-HELP_TEST(farewell, "farewell in a batch")
+HELP_TEST(shutdown_notice, "shutdown notice in a batch")
 {
     size_t consumed;
     host_t host;
@@ -106,7 +108,7 @@ HELP_TEST(moved, "moved in a batch")
     host_deinit(&host);
 }
 
-HELP_TEST(kept, "what is kept")
+HELP_TEST(kept, "kept memory")
 {
     tg_call_t *call;
     size_t before;
@@ -120,7 +122,7 @@ HELP_TEST(kept, "what is kept")
 
     /* The call, and two replies that wait for its own. */
     before = tg_peer_memory_size(&host.peer);
-    CU_ASSERT(before >= sizeof(*call) + 2 * strlen(TEST_SAYS("1")));
+    CU_ASSERT(before >= sizeof(*call) + 2 * strlen(TEST_RESULT("1")));
     tg_call_set_host_bytes(call, 1000);
     CU_ASSERT(tg_peer_memory_size(&host.peer) == before + 1000);
     tg_call_set_host_bytes(call, 10);
@@ -131,7 +133,7 @@ HELP_TEST(kept, "what is kept")
     CU_ASSERT(tg_peer_memory_size(&host.peer) <= before);
     host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":"
                             "\"$/cancelRequest\",\"params\":{\"id\":2}}\n"));
-    HELP_EQ(host_take(&host), "[" TEST_SAYS("1") "," TEST_SAYS("3") "]\n");
+    HELP_EQ(host_take(&host), "[" TEST_RESULT("1") "," TEST_RESULT("3") "]\n");
     CU_ASSERT(tg_peer_memory_size(&host.peer) == host.peer.out.cap);
     host_deinit(&host);
 }
@@ -147,7 +149,7 @@ HELP_TEST(kept, "what is kept")
 #define TEST_ID "\"a subscription, with an id\""
 
 /* Kept until the client unsubscribes, also in another process. */
-HELP_TEST(kept_listening, "subscriptions that are kept")
+HELP_TEST(kept_subscriptions, "kept subscriptions")
 {
     size_t before, each;
     host_t host;

@@ -69,7 +69,7 @@ HELP_TEST(fields, "fields: stars, lists, ranges, steps, names")
     NEXT("59 23 31 12 *", NULL, "2026-12-31T23:59", "2027-12-31T23:59");
 }
 
-HELP_TEST(days, "two days: one of them is enough, unless there is a star")
+HELP_TEST(days, "two day fields: one must match, unless there is a star")
 {
     /* The 13th of a month, or a Friday. */
     FEW("0 0 13 * 5", NULL, "2026-11-10T00:00", 3,
@@ -82,7 +82,7 @@ HELP_TEST(days, "two days: one of them is enough, unless there is a star")
     NEXT("0 0 13 * *", NULL, "2026-11-13T00:00", "2026-12-13T00:00");
 }
 
-HELP_TEST(leap, "leap days, ends of months, days that never are")
+HELP_TEST(leap, "leap days, ends of months, days that never exist")
 {
     NEXT("0 12 29 2 *", NULL, "2026-01-01T00:00", "2028-02-29T12:00");
     NEXT("0 12 29 2 *", NULL, "2096-02-29T12:00", "2104-02-29T12:00");
@@ -93,7 +93,7 @@ HELP_TEST(leap, "leap days, ends of months, days that never are")
     NEXT("0 0 31 4,6,9,11 *", NULL, "2026-01-01T00:00", "never");
 }
 
-HELP_TEST(forward, "the clock is put forward: 2 to 3, at 01:00 UTC")
+HELP_TEST(forward, "the clock is set forward: 2 to 3, at 01:00 UTC")
 {
     tg_zone_t *zone;
 
@@ -123,7 +123,7 @@ HELP_TEST(forward, "the clock is put forward: 2 to 3, at 01:00 UTC")
     tg_zone_free(zone);
 }
 
-HELP_TEST(back, "the clock is put back: 3 to 2, at 01:00 UTC")
+HELP_TEST(back, "the clock is set back: 3 to 2, at 01:00 UTC")
 {
     tg_zone_t *zone;
 
@@ -148,7 +148,7 @@ HELP_TEST(back, "the clock is put back: 3 to 2, at 01:00 UTC")
     tg_zone_free(zone);
 }
 
-HELP_TEST(far, "zones of the other half, and days that a place has not had")
+HELP_TEST(far, "southern zones, and days that a zone skipped")
 {
     static const zone_time_t samoa[] = { { "2011-12-30T10:00", 14 } };
     tg_zone_t *zone;
@@ -198,7 +198,7 @@ bad(const char *text, const char *what)
     return is;
 }
 
-HELP_TEST(wrong, "mistakes, and what to write")
+HELP_TEST(wrong, "errors, and what to write instead")
 {
     CU_ASSERT(bad("", "five fields"));
     CU_ASSERT(bad("* * * *", "five fields"));

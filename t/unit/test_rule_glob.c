@@ -66,7 +66,7 @@ HELP_TEST(paths, "whole paths, and folders")
     IS_NOT("src/?/a", "src//a");
 }
 
-HELP_TEST(checks, "what is no pattern")
+HELP_TEST(checks, "invalid patterns")
 {
     char text[TG_PATH_GLOB_LEN_MAX + 1];
 

@@ -66,7 +66,7 @@ about(const char *trigger)
     return rc;
 }
 
-HELP_TEST(about, "which events a rule is about")
+HELP_TEST(about, "events that match a rule")
 {
     CU_ASSERT(about("{\"type\":\"task.failed\"}") == TG_OK);
     CU_ASSERT(about("{\"type\":\"task.completed\"}") == TG_MISSING);
@@ -247,7 +247,8 @@ HELP_TEST(templates, "texts with fields in them")
     HELP_EQ(tg_str_from_cstr(put("{{id}}{{id}}", 17)), "too much");
 }
 
-HELP_TEST(inserted, "what is put in is text: once, whole, without NUL, bounded")
+HELP_TEST(inserted,
+          "inserted fields are text: once, whole, without NUL, bounded")
 {
     tg_buf_t event, out;
     size_t i;
@@ -296,7 +297,7 @@ HELP_TEST(inserted, "what is put in is text: once, whole, without NUL, bounded")
     tg_buf_deinit(&event);
 }
 
-HELP_TEST(whole, "all that a rule may say")
+HELP_TEST(whole, "all members of a rule")
 {
     tg_rule_t *rule;
     tg_buf_t json;
@@ -380,7 +381,7 @@ wrong(const char *text, const char *what)
 #define FILES(members) "{\"type\":\"file\"," members "}"
 #define CONDITION(members) "[{\"field\":\"x\"," members "}]"
 
-HELP_TEST(mistakes, "mistakes, and where they are")
+HELP_TEST(mistakes, "errors, and their locations")
 {
     CU_ASSERT(wrong("[]", "a rule must be an object"));
     CU_ASSERT(wrong("{}", "id: "));

@@ -103,7 +103,7 @@ HELP_TEST(rules, "the rule at the end of a file")
     SPAN(NULL, "2026-06-01T00:00", "- 0 -, 0");
 }
 
-HELP_TEST(table, "the table of a file, and what is behind it")
+HELP_TEST(table, "the table of a file, and the rule after it")
 {
     static const zone_time_t times[] = {
         { "2000-01-01T00:00", 2 },
@@ -136,7 +136,7 @@ HELP_TEST(table, "the table of a file, and what is behind it")
     tg_zone_free(zone);
 }
 
-HELP_TEST(wrong, "what is no file of a zone")
+HELP_TEST(wrong, "invalid zone files")
 {
     static const char *const feet[] = {
         "X",
@@ -196,7 +196,7 @@ HELP_TEST(wrong, "what is no file of a zone")
     tg_buf_deinit(&buf);
 }
 
-HELP_TEST(names, "names of zones, which stay in their folder")
+HELP_TEST(names, "names of zones stay inside their folder")
 {
     CU_ASSERT(tg_zone_is_valid_name(TG_STR("Europe/Berlin")));
     CU_ASSERT(tg_zone_is_valid_name(TG_STR("Etc/GMT+5")));

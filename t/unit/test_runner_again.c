@@ -63,7 +63,7 @@ test_ticks(void)
 
 /* Ends the first process, and reuses its id for a second one. */
 static void
-test_use_again(void)
+test_reuse_pid(void)
 {
     char text[16];
     tg_proc_t proc;
@@ -124,7 +124,7 @@ syscall(long number, ...)
     }
 
     if (number == SYS_pidfd_send_signal && test_case == TEST_BETWEEN) {
-        test_use_again();
+        test_reuse_pid();
     }
 
     return test_real(number, args);
@@ -136,7 +136,7 @@ kill(pid_t pid, int sig)
     long args[6] = { pid, sig, 0, 0, 0, 0 };
 
     if (test_case == TEST_BETWEEN) {
-        test_use_again();
+        test_reuse_pid();
     }
 
     return (int) test_real(SYS_kill, args);
@@ -161,7 +161,7 @@ static void __attribute__((noreturn)) test_init(void)
     rc = tg_proc_read(test_first, &proc) == TG_OK ? 0 : 1;
 
     if (test_case == TEST_BEFORE) {
-        test_use_again();
+        test_reuse_pid();
     }
 
     if (rc == 0 && test_case == TEST_OLD) {
@@ -200,7 +200,7 @@ static void __attribute__((noreturn)) test_world(void)
               : 1);
 }
 
-HELP_TEST(again, "a number that is used again")
+HELP_TEST(again, "a reused process id")
 {
     int status;
     pid_t pid;

@@ -24,7 +24,7 @@ test_taken(const char *raw, size_t bytes, const char *plain, const char *blocks,
     tg_result_splitter_deinit(&steps);
 }
 
-HELP_TEST(parts, "what is stored of a result, and what stays")
+HELP_TEST(parts, "stored and kept parts of a result")
 {
     static const char *const raw =
         "{\"a\":[1, 2],\"content\":[{\"type\":\"text\",\"text\":\"x\\n\"},"

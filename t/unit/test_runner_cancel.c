@@ -71,7 +71,7 @@ test_id(const tg_call_t *call)
 }
 
 static int
-test_is_gone(void *ctx)
+test_has_exited(void *ctx)
 {
     const burst_t *burst;
     int i;
@@ -135,7 +135,7 @@ test_others_are_well(void)
             || (job->state != TG_JOB_QUEUED && job->state != TG_JOB_RUNNING)
             || host_program(job)->has_ended
             || (job->state == TG_JOB_RUNNING
-                && host_is_gone(host_program(job)->pid)))
+                && host_has_exited(host_program(job)->pid)))
         {
             return 0;
         }
@@ -173,7 +173,7 @@ HELP_TEST(cancel, "running and waiting")
             host_cancel(burst.victims[i].id);
         }
 
-        CU_ASSERT_FATAL(host_until(test_is_gone, &burst));
+        CU_ASSERT_FATAL(host_until(test_has_exited, &burst));
         CU_ASSERT_FATAL(test_others_are_well());
 
         /* Their process ids are unused now. */
@@ -258,7 +258,7 @@ HELP_TEST(ending, "ending")
     host_cancel(id);
     CU_ASSERT(host.peer.ncalls == 1);
     pid = host_program(host.peer.calls->host)->pid;
-    CU_ASSERT(!host_is_gone(pid));
+    CU_ASSERT(!host_has_exited(pid));
     host_cancel(other);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);

@@ -12,7 +12,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#define TEST_MARK 0xabcd
+#define TEST_TAG 0xabcd
 
 static tg_cgroups_t *
 test_cgroups(void)
@@ -27,7 +27,7 @@ test_open(void)
     static int is_open;
 
     if (!is_open) {
-        tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
+        tg_cgroups_open(test_cgroups(), NULL, TEST_TAG, getpid());
         host.programs.process_tag = tg_process_tag_make(1, (uint64_t) getpid());
         is_open = 1;
     }
@@ -143,7 +143,7 @@ mkdir(const char *path, mode_t mode)
     return rc;
 }
 
-HELP_TEST(written, "what is written for limits")
+HELP_TEST(written, "files of limits")
 {
     static const char *const all[] = { "memory.max", "memory.swap.max",
                                        "memory.oom.group", "pids.max", NULL };
@@ -212,7 +212,7 @@ test_folder(const char *name)
 }
 
 /* A folder that is not delegated or not a cgroup is unchanged. */
-HELP_TEST(refused, "what is none")
+HELP_TEST(refused, "invalid text")
 {
     static const char *const files[] = { "cgroup.kill", NULL };
     tg_cgroups_t cgroups;
@@ -220,14 +220,14 @@ HELP_TEST(refused, "what is none")
 
     snprintf(base, sizeof(base), "%s/cg", help_dir);
     CU_ASSERT_FATAL(mkdirat(AT_FDCWD, base, 0700) == 0);
-    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
     CU_ASSERT(cgroups.dir[0] == '\0');
     CU_ASSERT_STRING_EQUAL(cgroups.why,
                            "its own cgroup is not delegated to it");
 
     if (access("/run/systemd/system", F_OK) == -1) {
         test_file(base, "cgroup.procs");
-        tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+        tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
         /*
@@ -236,13 +236,13 @@ HELP_TEST(refused, "what is none")
         test_folder("toolgate.service");
         test_folder("toolgate.abce.1");
         test_folder("toolgate.abcd.1");
-        tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+        tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
         CU_ASSERT(test_holds("toolgate.service/cgroup.kill", ""));
         CU_ASSERT(test_holds("toolgate.abce.1/cgroup.kill", ""));
         CU_ASSERT(test_holds("toolgate.abcd.1/cgroup.kill", "1"));
         test_clear("toolgate.*");
         test_made = files;
-        tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+        tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
         test_made = NULL;
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT(strstr(cgroups.why, "no process can be started") != NULL);
@@ -253,7 +253,7 @@ HELP_TEST(refused, "what is none")
 }
 
 /* Without a cgroup programs run, but not those with limits. */
-HELP_TEST(without, "without one")
+HELP_TEST(without, "without a cgroup")
 {
     CU_ASSERT(test_cgroups()->dir[0] == '\0');
     CU_ASSERT(host_exec(host_sh("echo ok", "")));
@@ -274,7 +274,7 @@ HELP_TEST(without, "without one")
 
 /* --- a real cgroup --- */
 
-HELP_TEST(own, "one for each program")
+HELP_TEST(own, "a cgroup for each program")
 {
     char name[32], path[TG_CGROUP_PATH_MAX], script[2 * TG_CGROUP_PATH_MAX];
 
@@ -380,7 +380,7 @@ HELP_TEST(daemon, "daemon")
     CU_ASSERT(host_until(host_no_exec, NULL));
     snprintf(script, sizeof(script), "%s.go", path);
     (void) unlink(script);
-    CU_ASSERT(!host_is_gone(pid));
+    CU_ASSERT(!host_has_exited(pid));
     CU_ASSERT(test_count() == 1);
 
     CU_ASSERT(kill(pid, SIGKILL) == 0);
@@ -389,7 +389,7 @@ HELP_TEST(daemon, "daemon")
 
 /* Ends a call that left a child in this cgroup, which ignores SIGTERM. */
 static void
-test_leaves(const char *first, unsigned long number)
+test_left_child(const char *first, unsigned long number)
 {
     char path[96], script[3 * TG_CGROUP_PATH_MAX];
     unsigned id;
@@ -408,13 +408,13 @@ test_leaves(const char *first, unsigned long number)
     host_cancel(id);
     CU_ASSERT(host.jobs.nrunning == 2);
     CU_ASSERT(host_until(test_is_one, NULL));
-    CU_ASSERT(host_is_gone(pid));
+    CU_ASSERT(host_has_exited(pid));
     (void) kill(pid, SIGKILL);
-    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+    CU_ASSERT(host_until(host_pid_has_exited, &pid));
 }
 
 /* It is found even if it removed its process tag. */
-HELP_TEST(left, "one that leaves")
+HELP_TEST(left, "a process that changes its cgroup")
 {
     static const char unmark[] = "prlimit --rttime=1000000 --pid $$;";
     char path[TG_CGROUP_PATH_MAX];
@@ -428,10 +428,10 @@ HELP_TEST(left, "one that leaves")
     id = host_send(host_sh("sleep 1000", ""));
     CU_ASSERT(host.jobs.nrunning == 1);
     number = host_program(TAILQ_FIRST(&host.jobs.slots))->cgroup;
-    test_leaves("", 9999);
-    test_leaves(unmark, 9999);
-    test_leaves("", number);
-    test_leaves(unmark, number);
+    test_left_child("", 9999);
+    test_left_child(unmark, 9999);
+    test_left_child("", number);
+    test_left_child(unmark, number);
     host_cancel(id);
     CU_ASSERT(host_until(host_no_exec, NULL));
     snprintf(path, sizeof(path), "%s/9999", test_cgroups()->dir);

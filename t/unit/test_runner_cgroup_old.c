@@ -17,21 +17,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEST_MARK 0xabce
+#define TEST_TAG 0xabce
 
-static tg_cgroups_t test_own;
+static tg_cgroups_t test_own_cgroups;
 
 static tg_cgroups_t *
 test_cgroups(void)
 {
-    return &test_own;
+    return &test_own_cgroups;
 }
 
 /* Returns 0 if there is no cgroup. */
 static int
 test_open(void)
 {
-    tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
+    tg_cgroups_open(test_cgroups(), NULL, TEST_TAG, getpid());
 
     if (test_cgroups()->dir[0] == '\0') {
         printf("(none here: %s) ", test_cgroups()->why);
@@ -56,7 +56,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
     pid_t pid;
 
     pid = 0;
-    tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
+    tg_cgroups_open(test_cgroups(), NULL, TEST_TAG, getpid());
 
     if (tg_cgroup_create(test_cgroups(), &none, &number, &in) == 0) {
         pid = tg_clone_child(in, test_sleep, NULL);
@@ -78,7 +78,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
 }
 
 /* Its processes are killed and its cgroups removed. */
-HELP_TEST(old, "of a runner that is gone")
+HELP_TEST(old, "cgroups of a runner that has exited")
 {
     char path[TG_CGROUP_PATH_MAX];
     pid_t runner, pid;
@@ -114,7 +114,7 @@ HELP_TEST(old, "of a runner that is gone")
  * Cgroups of other state directories are removed if they are empty; those of a
  * running runner, or with a process, stay.
  */
-HELP_TEST(others, "of runners of other places that are gone")
+HELP_TEST(others, "cgroups of exited runners of other folders")
 {
     enum {
         EMPTY,
@@ -155,7 +155,7 @@ HELP_TEST(others, "of runners of other places that are gone")
     lock = open(path[LIVE], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CU_ASSERT(flock(lock, LOCK_EX) == 0);
 
-    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
     CU_ASSERT(cgroups.dir[0] != '\0');
     CU_ASSERT(access(path[EMPTY], F_OK) == -1);
     CU_ASSERT(access(inner, F_OK) == 0);
@@ -167,7 +167,7 @@ HELP_TEST(others, "of runners of other places that are gone")
 
     /* After that runner has exited, the next one removes it. */
     (void) close(lock);
-    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
     CU_ASSERT(access(path[FULL], F_OK) == -1);
     CU_ASSERT(access(path[LIVE], F_OK) == -1);
     tg_cgroups_close(&cgroups);

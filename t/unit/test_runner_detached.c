@@ -5,27 +5,27 @@
 
 #define KEY "abcdefghijklmnop"
 
-static tg_peer_t test_new; /* of the other worker */
-static char test_go[96];   /* programs wait for this file */
+static tg_peer_t test_new;    /* of the other worker */
+static char test_go_file[96]; /* programs wait for this file */
 
 /* One runs at a time, the others wait. */
-static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\","
-                               "\"key\":\"k\",\"concurrency\":1,"
-                               "\"queue\":9}]";
+static const char test_one_slot[] = ",\"limits\":[{\"name\":\"concurrency\","
+                                    "\"key\":\"k\",\"concurrency\":1,"
+                                    "\"queue\":9}]";
 
 /* --- help --- */
 
 static void
-test_let_go(void)
+test_start_programs(void)
 {
-    close(open(test_go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    close(open(test_go_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
 /* Starts two workers, and talks to the old one. */
 static void
 test_begin(void)
 {
-    snprintf(test_go, sizeof(test_go), "%s/go", help_dir);
+    snprintf(test_go_file, sizeof(test_go_file), "%s/go", help_dir);
     host_peer_init(&test_new);
     host.at = &host.peer;
 }
@@ -33,7 +33,7 @@ test_begin(void)
 static void
 test_end(void)
 {
-    (void) unlink(test_go);
+    (void) unlink(test_go_file);
     tg_peer_deinit(&test_new);
     host.at = &host.peer;
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -50,8 +50,8 @@ test_sh(const char *before, const char *after, const char *more)
     char script[1024];
 
     snprintf(script, sizeof(script),
-             "%s until [ -e %s ]; do sleep 0.01; done; %s", before, test_go,
-             after);
+             "%s until [ -e %s ]; do sleep 0.01; done; %s", before,
+             test_go_file, after);
 
     return host_sh(script, more);
 }
@@ -94,7 +94,7 @@ test_release(unsigned id, unsigned key)
 
 /* Attaches a job to the new worker, which gets all further requests. */
 static unsigned
-test_adopt(unsigned key)
+test_attach(unsigned key)
 {
     host.at = &test_new;
 
@@ -102,7 +102,7 @@ test_adopt(unsigned key)
 }
 
 static int
-test_is_line(unsigned id, const char *member, const char *raw)
+test_line_has(unsigned id, const char *member, const char *raw)
 {
     tg_str_t params, value, got;
     char text[32];
@@ -132,10 +132,10 @@ HELP_TEST(running, "running")
     CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host.peer.ncalls == 0);
 
-    id = test_adopt(1);
+    id = test_attach(1);
     CU_ASSERT(host.jobs.ndetached == 0);
     CU_ASSERT(test_new.ncalls == 1);
-    test_let_go();
+    test_start_programs();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"program\""));
     CU_ASSERT(host_is_text("message", "tool exited with status 3: done"));
@@ -158,7 +158,7 @@ HELP_TEST(ended, "ended meanwhile")
     id = host_send(test_sh("", "echo done", ""));
     test_release(id, 1);
     nidle = host.nidle;
-    test_let_go();
+    test_start_programs();
     CU_ASSERT(host_until(test_all_ended, NULL));
     CU_ASSERT(host.peer.out.len == 0);
     CU_ASSERT(host.jobs.ndetached == 1);
@@ -166,7 +166,7 @@ HELP_TEST(ended, "ended meanwhile")
 
     /* There is still something to do. */
     CU_ASSERT(host.nidle == nidle);
-    (void) test_adopt(1);
+    (void) test_attach(1);
     CU_ASSERT(host.nidle == nidle + 1);
     CU_ASSERT(memchr(test_new.out.data, '\n', test_new.out.len) != NULL);
     CU_ASSERT(host_recv());
@@ -180,17 +180,17 @@ HELP_TEST(queued, "queued")
     unsigned first, second;
 
     test_begin();
-    first = host_send(test_sh("", "echo first", test_one));
-    second = host_send(host_sh("echo second", test_one));
+    first = host_send(test_sh("", "echo first", test_one_slot));
+    second = host_send(host_sh("echo second", test_one_slot));
     CU_ASSERT(host.jobs.nqueued == 1);
     test_release(second, 2);
     test_release(first, 1);
     CU_ASSERT(host.jobs.nqueued == 1);
     CU_ASSERT(host.jobs.nrunning == 1);
 
-    first = test_adopt(1);
-    second = test_adopt(2);
-    test_let_go();
+    first = test_attach(1);
+    second = test_attach(2);
+    test_start_programs();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "first\n"));
     CU_ASSERT(host_recv());
@@ -204,14 +204,14 @@ HELP_TEST(started, "started meanwhile")
     unsigned id;
 
     test_begin();
-    (void) host_send(test_sh("", "echo first", test_one));
-    id = host_send(host_sh("echo second", test_one));
+    (void) host_send(test_sh("", "echo first", test_one_slot));
+    id = host_send(host_sh("echo second", test_one_slot));
     test_release(id, 2);
-    test_let_go();
+    test_start_programs();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "first\n"));
     CU_ASSERT(host_until(test_all_ended, NULL));
-    (void) test_adopt(2);
+    (void) test_attach(2);
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "second\n"));
     test_end();
@@ -235,7 +235,7 @@ HELP_TEST(draining, "draining")
 
     if (host_is_draining(NULL)) {
         test_release(id, 1);
-        (void) test_adopt(1);
+        (void) test_attach(1);
     }
 
     CU_ASSERT(host_recv());
@@ -260,14 +260,14 @@ HELP_TEST(answered, "answered before")
     test_end();
 }
 
-HELP_TEST(again, "released again")
+HELP_TEST(again, "detached again")
 {
     test_begin();
     test_release(host_send(test_sh("", "echo done", "")), 1);
-    test_release(test_adopt(1), 1);
+    test_release(test_attach(1), 1);
     CU_ASSERT(test_new.ncalls == 0);
-    test_let_go();
-    (void) test_adopt(1);
+    test_start_programs();
+    (void) test_attach(1);
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "done\n"));
     test_end();
@@ -296,12 +296,12 @@ HELP_TEST(progress, "progress")
     test_release(id, 1);
     CU_ASSERT(host_until(test_is_two, NULL));
     CU_ASSERT(host.peer.out.len == 0);
-    id = test_adopt(1);
+    id = test_attach(1);
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_line(id, "progress", "2"));
-    test_let_go();
+    CU_ASSERT(test_line_has(id, "progress", "2"));
+    test_start_programs();
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_line(id, "progress", "3"));
+    CU_ASSERT(test_line_has(id, "progress", "3"));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_result("text").data != NULL);
     test_end();
@@ -315,12 +315,12 @@ HELP_TEST(last_progress, "the last progress")
     id = host_send(
         test_sh("", "echo '{\"progress\":7,\"message\":\"x\"}' >&3", ""));
     test_release(id, 1);
-    test_let_go();
+    test_start_programs();
     CU_ASSERT(host_until(test_all_ended, NULL));
-    id = test_adopt(1);
+    id = test_attach(1);
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_line(id, "progress", "7"));
-    CU_ASSERT(test_is_line(id, "message", "\"x\""));
+    CU_ASSERT(test_line_has(id, "progress", "7"));
+    CU_ASSERT(test_line_has(id, "message", "\"x\""));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_result("text").data != NULL);
     test_end();
@@ -334,11 +334,11 @@ test_failure(const char *after, const char *more, const char *failure)
     test_release(host_send(test_sh("", after, more)), 1);
 
     if (after[0] != '\0') {
-        test_let_go();
+        test_start_programs();
     }
 
     CU_ASSERT(host_until(test_all_ended, NULL));
-    (void) test_adopt(1);
+    (void) test_attach(1);
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", failure));
     test_end();
@@ -377,7 +377,7 @@ HELP_TEST(wrong, "wrong requests")
     (void) host_request("release", "{\"key\":\"" KEY "\"}");
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("No call"));
-    (void) test_adopt(1);
+    (void) test_attach(1);
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("Nothing is held"));
     test_end();
@@ -404,11 +404,11 @@ HELP_TEST(twice, "twice")
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("No call"));
 
-    (void) test_adopt(1);
-    (void) test_adopt(1);
+    (void) test_attach(1);
+    (void) test_attach(1);
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("Nothing is held"));
-    test_let_go();
+    test_start_programs();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "first\n"));
     host.at = &host.peer;
@@ -425,7 +425,7 @@ HELP_TEST(lost, "lost connections")
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
     CU_ASSERT(host.jobs.nrunning == 1);
-    (void) test_adopt(1);
+    (void) test_attach(1);
     CU_ASSERT(test_new.ncalls == 1);
     tg_peer_deinit(&test_new);
     host_peer_init(&test_new);
@@ -443,7 +443,7 @@ HELP_TEST(cancelled, "cancelled")
     /* The worker no longer has the call. */
     host_cancel(id);
     CU_ASSERT(host.jobs.nrunning == 1);
-    id = test_adopt(1);
+    id = test_attach(1);
     host_cancel(id);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_new.out.len == 0);
@@ -457,7 +457,7 @@ test_none_left(void *ctx)
 }
 
 /* No worker attaches them: running jobs are ended, finished ones dropped. */
-HELP_TEST(expired, "nobody comes")
+HELP_TEST(expired, "not attached in time")
 {
     unsigned id;
     int nidle;
@@ -471,7 +471,7 @@ HELP_TEST(expired, "nobody comes")
     nidle = host.nidle;
     CU_ASSERT(host_until(test_none_left, NULL));
     CU_ASSERT(host.nidle > nidle);
-    (void) test_adopt(2);
+    (void) test_attach(2);
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("Nothing is held"));
     host.jobs.detached_ms = TG_DETACHED_MS;
@@ -489,12 +489,12 @@ HELP_TEST(dropped, "the runner ends")
 }
 
 /* The largest number of detached jobs: the next stays with its worker. */
-HELP_TEST(full, "as many as may be")
+HELP_TEST(full, "the largest number")
 {
     unsigned id;
 
     test_begin();
-    test_let_go();
+    test_start_programs();
     host.jobs.ndetached += TG_DETACHED_MAX;
     id = host_send(host_sh("exit 4", ""));
     (void) host_request("release", test_key(id, 1));
@@ -508,21 +508,21 @@ HELP_TEST(full, "as many as may be")
 }
 
 /* With much stored output, a detached queued job is not started. */
-HELP_TEST(backlog, "much is kept")
+HELP_TEST(backlog, "much stored output")
 {
     unsigned id;
 
     test_begin();
-    (void) host_send(test_sh("", "echo first", test_one));
-    id = host_send(host_sh("echo second", test_one));
+    (void) host_send(test_sh("", "echo first", test_one_slot));
+    id = host_send(host_sh("echo second", test_one_slot));
     test_release(id, 2);
     host.jobs.detached_bytes += TG_DETACHED_BACKLOG;
-    test_let_go();
+    test_start_programs();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_until(host_no_slot, NULL));
     CU_ASSERT(host.jobs.nqueued == 1);
     host.jobs.detached_bytes -= TG_DETACHED_BACKLOG;
-    (void) test_adopt(2);
+    (void) test_attach(2);
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "second\n"));
     test_end();

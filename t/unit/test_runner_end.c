@@ -69,12 +69,12 @@ test_tree_pids(pid_t pids[TREE_PIDS])
         fclose(file);
         unlink(path);
         pids[i] = pid;
-        CU_ASSERT(!host_is_gone(pid));
+        CU_ASSERT(!host_has_exited(pid));
     }
 }
 
 static int
-test_tree_is_gone(void *ctx)
+test_tree_has_exited(void *ctx)
 {
     pid_t *pids;
     int i;
@@ -82,7 +82,7 @@ test_tree_is_gone(void *ctx)
     pids = ctx;
 
     for (i = 0; i < TREE_PIDS; i++) {
-        if (!host_is_gone(pids[i])) {
+        if (!host_has_exited(pids[i])) {
             return 0;
         }
     }
@@ -99,7 +99,7 @@ test_tree_ends(pid_t pids[TREE_PIDS])
     from = uv_now(&host.loop);
     CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_until(host_no_slot, NULL));
-    CU_ASSERT(test_tree_is_gone(pids));
+    CU_ASSERT(test_tree_has_exited(pids));
     CU_ASSERT(uv_now(&host.loop) - from >= TG_PROGRAM_GRACE_MS / 2);
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
@@ -120,7 +120,7 @@ HELP_TEST(timeout, "timeout")
               != NULL);
 
     /* Immediately, before everything is cleaned up. */
-    CU_ASSERT(!test_tree_is_gone(pids));
+    CU_ASSERT(!test_tree_has_exited(pids));
     test_tree_ends(pids);
 }
 
@@ -196,13 +196,13 @@ HELP_TEST(leftover, "leftovers")
     pid = atoi(host_text("text"));
     CU_ASSERT(pid > 1);
     CU_ASSERT(host_until(host_no_slot, NULL));
-    CU_ASSERT(host_is_gone(pid));
+    CU_ASSERT(host_has_exited(pid));
 
     /* A leftover that closed the outputs delays nothing, but is ended too. */
     CU_ASSERT(host_exec(host_sh("sleep 1000 >/dev/null 2>&1 & echo $!", "")));
     pid = atoi(host_text("text"));
     CU_ASSERT(host_until(host_no_slot, NULL));
-    CU_ASSERT(host_is_gone(pid));
+    CU_ASSERT(host_has_exited(pid));
 
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
@@ -226,9 +226,9 @@ HELP_TEST(daemon, "daemons")
     pid = atoi(host_text("text"));
     CU_ASSERT(pid > 1);
     CU_ASSERT(host_until(host_no_exec, NULL));
-    CU_ASSERT(!host_is_gone(pid));
+    CU_ASSERT(!host_has_exited(pid));
     CU_ASSERT(kill(pid, SIGKILL) == 0);
-    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+    CU_ASSERT(host_until(host_pid_has_exited, &pid));
 }
 
 static int

@@ -103,7 +103,7 @@ HELP_TEST(not_started, "not started")
 }
 
 /* Only results that the call's client cannot receive are refused. */
-HELP_TEST(max_answer, "what the client takes")
+HELP_TEST(max_answer, "the client's limit")
 {
     static const struct {
         const char *script;
@@ -327,7 +327,7 @@ HELP_TEST(output_as_json, "output as JSON")
     CU_ASSERT(strstr(host_text("message"), "64 MiB") != NULL);
 }
 
-static char test_go[96];
+static char test_go_file[96];
 
 /* Within the loop: the other program exits meanwhile, and time passes. */
 static void
@@ -337,7 +337,7 @@ test_stall(void)
     uint64_t end;
     int fd;
 
-    fd = open(test_go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    fd = open(test_go_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     CU_ASSERT(fd != -1);
     (void) close(fd);
 
@@ -360,16 +360,16 @@ HELP_TEST(late_loop, "late loop")
 {
     char script[256];
 
-    snprintf(test_go, sizeof(test_go), "%s/go", help_dir);
+    snprintf(test_go_file, sizeof(test_go_file), "%s/go", help_dir);
     snprintf(script, sizeof(script),
-             "while ! [ -e %s ]; do sleep 0.01; done; echo late", test_go);
+             "while ! [ -e %s ]; do sleep 0.01; done; echo late", test_go_file);
     (void) host_send(host_sh("exec >&- 2>&-", ""));
     (void) host_send(host_sh(script, ""));
-    host.on_told = test_stall;
+    host.on_notified = test_stall;
 
     CU_ASSERT(host_recv());
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "late\n"));
     CU_ASSERT(host_until(host_no_exec, NULL));
-    CU_ASSERT(unlink(test_go) == 0);
+    CU_ASSERT(unlink(test_go_file) == 0);
 }

@@ -97,7 +97,7 @@ HELP_TEST(errors, "errors of the server")
 }
 
 /* An echoed secret is not disclosed. */
-HELP_TEST(echo, "a secret that is echoed")
+HELP_TEST(echo, "an echoed secret")
 {
     static const char *const replies[] = { SERVER_OK(
                                                "24") "\r\n"
@@ -135,7 +135,7 @@ HELP_TEST(sizes, "sizes")
     server_stop();
 }
 
-HELP_TEST(forms, "what the output is to be")
+HELP_TEST(forms, "output formats")
 {
     static const char *const replies[] = {
         SERVER_OK("10") "\r\n{\"a\": [1]}", SERVER_OK("2") "\r\nno",
@@ -195,7 +195,7 @@ HELP_TEST(charsets, "charsets")
     }
 }
 
-HELP_TEST(no_text, "what is no text")
+HELP_TEST(no_text, "responses that are not text")
 {
     static const char *const replies[] = {
         SERVER_OK("4") "Content-Type: image/png; x=y\r\n\r\n\x89PNG",
@@ -213,7 +213,7 @@ HELP_TEST(no_text, "what is no text")
     server_stop();
 }
 
-HELP_TEST(broken, "no answer, or half of one")
+HELP_TEST(broken, "missing and truncated responses")
 {
     static const char *const replies[] = {
         "no HTTP at all\r\n\r\n", SERVER_CLOSE,
@@ -261,7 +261,7 @@ HELP_TEST(headers, "headers without end")
 }
 
 /* A kept connection that the server closes after the next request. */
-HELP_TEST(again, "what changes something is not sent twice")
+HELP_TEST(again, "requests with side effects are not repeated")
 {
     static const char *const replies[] = { SERVER_OK("2") "\r\nok",
                                            SERVER_CLOSE,
@@ -350,18 +350,18 @@ HELP_TEST(timeout, "timeout")
     server_start(replies);
     CU_ASSERT(server_call("/", ",\"timeout_ms\":20"));
     CU_ASSERT(host_is("failure", "\"timeout\""));
-    CU_ASSERT(host_until(server_is_alone, NULL));
+    CU_ASSERT(host_until(server_has_no_clients, NULL));
     server_stop();
 }
 
-HELP_TEST(idle, "connections that nobody needs")
+HELP_TEST(idle, "idle connections")
 {
     static const char *const replies[] = { SERVER_OK("2") "\r\nok", NULL };
 
     server_start(replies);
     host.http.loop.keepalive_ms = 1;
     CU_ASSERT(server_call("/", ""));
-    CU_ASSERT(host_until(server_is_alone, NULL));
+    CU_ASSERT(host_until(server_has_no_clients, NULL));
     CU_ASSERT(host.http.loop.multi == NULL);
     CU_ASSERT(server_call("/", ""));
     CU_ASSERT(host_is_text("text", "ok"));

@@ -323,7 +323,7 @@ HELP_TEST(methods, "methods of redirects")
     server_stop();
 }
 
-HELP_TEST(schemes, "redirects to what is no HTTP")
+HELP_TEST(schemes, "redirects to other schemes")
 {
     static const char *const to[] = { "file:///etc/passwd", "ftp://a/",
                                       "http://u:p@127.0.0.1/", "gopher://a" };
@@ -344,7 +344,7 @@ HELP_TEST(schemes, "redirects to what is no HTTP")
 
 /* --- names --- */
 
-HELP_TEST(unknown, "a name that is unknown")
+HELP_TEST(unknown, "an unknown name")
 {
     server_start(ok);
     CU_ASSERT(call_host("no.test", ",\"hosts\":[\"no.test:*\"]"));
@@ -355,7 +355,7 @@ HELP_TEST(unknown, "a name that is unknown")
 }
 
 static int
-is_looked_up(void *ctx)
+is_resolved(void *ctx)
 {
     return __atomic_load_n(&nlookups, __ATOMIC_SEQ_CST) >= *(int *) ctx;
 }
@@ -367,7 +367,7 @@ nothing_is_abandoned(void *ctx)
 }
 
 /* A cancelled call does not wait for its name server. */
-HELP_TEST(slow, "a name that takes long")
+HELP_TEST(slow, "a slow lookup")
 {
     unsigned id;
     int n, i;
@@ -377,7 +377,7 @@ HELP_TEST(slow, "a name that takes long")
     n = nlookups + 1;
     id = host_request("http", server_params("slow.test", "/",
                                             ",\"hosts\":[\"slow.test:*\"]"));
-    CU_ASSERT(host_until(is_looked_up, &n));
+    CU_ASSERT(host_until(is_resolved, &n));
     host_cancel(id);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.http.nabandoned == 1);
@@ -450,7 +450,7 @@ HELP_TEST(left, "a lookup at the end of the loop")
     n = nlookups + 1;
     id = host_request("http", server_params("slow3.test", "/",
                                             ",\"hosts\":[\"slow3.test:*\"]"));
-    CU_ASSERT(host_until(is_looked_up, &n));
+    CU_ASSERT(host_until(is_resolved, &n));
     host_cancel(id);
     CU_ASSERT(host_until(host_no_exec, NULL));
     server_stop();

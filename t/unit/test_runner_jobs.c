@@ -190,7 +190,7 @@ test_pass_on(void)
     return id;
 }
 
-HELP_TEST(adopt, "released and adopted")
+HELP_TEST(attach, "detached and attached")
 {
     unsigned id;
     int i;
@@ -217,7 +217,7 @@ HELP_TEST(adopt, "released and adopted")
     }
 }
 
-HELP_TEST(expired, "nobody adopts it")
+HELP_TEST(expired, "not attached in time")
 {
     test_begin();
     host.jobs.detached_ms = 50;

@@ -150,13 +150,13 @@ test_send(const char *name, const char *more)
 }
 
 static void
-test_let(const char *name, int may_go)
+test_let(const char *name, int may_start)
 {
     char path[96];
 
     snprintf(path, sizeof(path), "%s/go-%s", help_dir, name);
 
-    if (may_go) {
+    if (may_start) {
         close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     } else {
         unlink(path);
@@ -165,7 +165,7 @@ test_let(const char *name, int may_go)
 
 /* The next result is that of the call with this name. */
 static int
-test_answers(const char *name)
+test_next_result_is(const char *name)
 {
     char text[64];
 
@@ -196,7 +196,7 @@ test_idle(void)
     CU_ASSERT(host.jobs.bytes == 0);
 }
 
-HELP_TEST(one_kind, "one kind")
+HELP_TEST(one_bucket, "one bucket")
 {
     (void) test_send("a", test_limit("k", 2, 1));
     (void) test_send("b", test_limit("k", 2, 1));
@@ -219,19 +219,19 @@ HELP_TEST(one_kind, "one kind")
     CU_ASSERT(host_is_text("text", "y\n"));
 
     test_let("b", 1);
-    CU_ASSERT(test_answers("b"));
+    CU_ASSERT(test_next_result_is("b"));
     CU_ASSERT(test_number("queued_ms") < test_number("ran_ms"));
 
     /* Its slot is free with its result, and the next call gets it. */
     (void) test_send("d", test_limit("k", 2, 1));
     CU_ASSERT(host.jobs.nqueued == 1);
     test_let("c", 1);
-    CU_ASSERT(test_answers("c"));
+    CU_ASSERT(test_next_result_is("c"));
     test_let("d", 1);
-    CU_ASSERT(test_answers("d"));
+    CU_ASSERT(test_next_result_is("d"));
     CU_ASSERT(host.jobs.nrunning >= 1);
     test_let("a", 1);
-    CU_ASSERT(test_answers("a"));
+    CU_ASSERT(test_next_result_is("a"));
     test_idle();
     test_let("a", 0);
     test_let("b", 0);
@@ -254,16 +254,16 @@ HELP_TEST(order, "order")
 
     CU_ASSERT(host.jobs.nqueued == 3);
     test_let("a", 1);
-    CU_ASSERT(test_answers("a"));
+    CU_ASSERT(test_next_result_is("a"));
     test_let("e", 1);
     (void) test_send("e", test_limit("k", 1, 5));
 
     for (i = 0; i < 3; i++) {
-        CU_ASSERT(test_answers(names[i]));
+        CU_ASSERT(test_next_result_is(names[i]));
         test_let(names[i], 0);
     }
 
-    CU_ASSERT(test_answers("e"));
+    CU_ASSERT(test_next_result_is("e"));
     CU_ASSERT(test_number("queued_ms") > 0);
     test_idle();
     test_let("a", 0);
@@ -276,7 +276,7 @@ HELP_TEST(order, "order")
     "\"key\":\"all\",\"concurrency\":2,\"queue\":2}]"
 
 /* A tool's limit and its server's: a call needs a slot of both. */
-HELP_TEST(two_kinds, "two kinds")
+HELP_TEST(two_buckets, "two buckets")
 {
     char one[256], two[256];
 
@@ -297,13 +297,13 @@ HELP_TEST(two_kinds, "two kinds")
 
     /* The slot of c goes to d, as b has none in its own bucket. */
     test_let("c", 1);
-    CU_ASSERT(test_answers("c"));
+    CU_ASSERT(test_next_result_is("c"));
     test_let("d", 1);
-    CU_ASSERT(test_answers("d"));
+    CU_ASSERT(test_next_result_is("d"));
     test_let("a", 1);
-    CU_ASSERT(test_answers("a"));
+    CU_ASSERT(test_next_result_is("a"));
     test_let("b", 1);
-    CU_ASSERT(test_answers("b"));
+    CU_ASSERT(test_next_result_is("b"));
     test_idle();
     test_let("a", 0);
     test_let("b", 0);
@@ -332,7 +332,7 @@ HELP_TEST(changes, "changes")
     test_let("a", 1);
 
     for (i = 0; i < 4; i++) {
-        CU_ASSERT(test_answers("a"));
+        CU_ASSERT(test_next_result_is("a"));
     }
 
     test_idle();
@@ -343,7 +343,7 @@ HELP_TEST(changes, "changes")
  * A slot is taken while the main process lives, even after the result; not for
  * its leftovers in the background.
  */
-HELP_TEST(held, "held")
+HELP_TEST(held, "held slots")
 {
     char script[512], path[96];
     unsigned id;
@@ -434,7 +434,7 @@ HELP_TEST(waiting, "waiting")
     id = host_send(host_sh("sleep 0.5", ""));
     CU_ASSERT(host_recv());
     test_let("a", 1);
-    CU_ASSERT(test_answers("a"));
+    CU_ASSERT(test_next_result_is("a"));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(strstr(host_text("message"),
@@ -492,7 +492,7 @@ HELP_TEST(not_started, "not started")
 
 /* Requests a slot for a call that its worker runs. */
 static unsigned
-test_place(const char *more)
+test_request_slot(const char *more)
 {
     char params[512];
 
@@ -524,11 +524,11 @@ HELP_TEST(elsewhere, "elsewhere")
     char more[256];
     int i;
 
-    first = test_place("");
+    first = test_request_slot("");
     CU_ASSERT(test_may_run(first));
-    second = test_place(",\"timeout_ms\":60000");
+    second = test_request_slot(",\"timeout_ms\":60000");
     CU_ASSERT(host.peer.out.len == 0);
-    (void) test_place("");
+    (void) test_request_slot("");
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"busy\""));
     CU_ASSERT(host_is_text("message",
@@ -548,9 +548,9 @@ HELP_TEST(elsewhere, "elsewhere")
     test_idle();
 
     /* Its deadline covers its wait; once it runs, its worker has its own. */
-    first = test_place(",\"timeout_ms\":100");
+    first = test_request_slot(",\"timeout_ms\":100");
     CU_ASSERT(test_may_run(first));
-    (void) test_place(",\"timeout_ms\":300");
+    (void) test_request_slot(",\"timeout_ms\":300");
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(strstr(host_text("message"),

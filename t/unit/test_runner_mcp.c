@@ -9,7 +9,7 @@
 #include "runner/logging/tg_log.h"
 
 #define KEY "key-000000000000"
-#define PLACE "place-0123456789"
+#define CACHE_NAME "place-0123456789"
 
 /* --- help --- */
 
@@ -52,7 +52,7 @@ test_call(const char *key, const char *name, const char *more)
 
 /* Waits for the next result. */
 static int
-test_answer(void)
+test_response(void)
 {
     tg_message_t message;
 
@@ -74,7 +74,7 @@ test_server(const char *key)
 }
 
 static tg_mcp_conn_t *
-test_instance(const char *key, const char *id)
+test_conn(const char *key, const char *id)
 {
     const tg_mcp_server_t *server;
 
@@ -89,13 +89,13 @@ test_is_ready(void *ctx)
 {
     const tg_mcp_conn_t *mcp_conn;
 
-    mcp_conn = test_instance(ctx, "");
+    mcp_conn = test_conn(ctx, "");
 
     return mcp_conn != NULL && mcp_conn->state == TG_MCP_CONN_READY;
 }
 
 static int
-test_is_gone(void *ctx)
+test_has_exited(void *ctx)
 {
     return test_server(ctx) == NULL && TAILQ_EMPTY(&host.servers.leaving);
 }
@@ -116,7 +116,7 @@ test_forget(char *key)
 {
     host.servers.unsubscribed_ms = 1;
     tg_mcp_servers_on_peer_closed(&host.servers, &host.peer);
-    CU_ASSERT(host_until(test_is_gone, key));
+    CU_ASSERT(host_until(test_has_exited, key));
     host.servers.unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
     tg_buf_reset(&host.peer.out, 0);
 }
@@ -131,14 +131,14 @@ HELP_TEST(life, "life")
     /* Errors of the test server are expected. */
     CU_ASSERT(tg_log_set_level("crit") == 0);
     test_watch(key, "", "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("state", "\"stopped\""));
     CU_ASSERT(host_until(test_is_ready, key));
-    pid = test_instance(key, "")->stdio.program.pid;
+    pid = test_conn(key, "")->stdio.program.pid;
     CU_ASSERT(host.servers.nrunning == 1 && host.servers.n == 1);
 
     (void) test_call(key, "pid", "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_result("result").data != NULL);
 
     /* It does not block programs, and needs no slot. */
@@ -148,15 +148,15 @@ HELP_TEST(life, "life")
     (void) test_call(key, "hang", ",\"timeout_ms\":300");
     host.servers.unsubscribed_ms = 1;
     tg_mcp_servers_on_peer_closed(&host.servers, &host.peer);
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"timeout\""));
-    CU_ASSERT(host_until(test_is_gone, key));
-    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+    CU_ASSERT(host_until(test_has_exited, key));
+    CU_ASSERT(host_until(host_pid_has_exited, &pid));
     CU_ASSERT(host.servers.nrunning == 0 && host.servers.n == 0);
     host.servers.unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
 
     (void) test_call(key, "pid", "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"lost\""));
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
@@ -171,7 +171,7 @@ HELP_TEST(back_off, "back off")
 
     test_watch(key, ",\"exit=1\"", "");
     CU_ASSERT(host_until(test_has_failed, key));
-    mcp_conn = test_instance(key, "");
+    mcp_conn = test_conn(key, "");
 
     for (i = 1, wait = TG_MCP_CONN_RETRY_MIN_MS; i < 12; i++) {
         CU_ASSERT(mcp_conn->nfailures == i);
@@ -191,7 +191,7 @@ HELP_TEST(back_off, "back off")
     /* No call waits that long. */
     tg_buf_reset(&host.peer.out, 0);
     (void) test_call(key, "echo", "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"program\""));
     CU_ASSERT(strstr(host_text("message"), "It is started again in ") != NULL);
     test_forget(key);
@@ -207,19 +207,19 @@ HELP_TEST(waiting, "waiting")
     snprintf(file, sizeof(file), "%s/go", help_dir);
     snprintf(more, sizeof(more), ",\"until=%s\"", file);
     test_watch(key, more, "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     one = test_call(key, "echo", "");
     two = test_call(key, "echo", ",\"timeout_ms\":50");
     (void) test_call(key, "where", "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(two == host.next_id - 1);
     host_cancel(one);
-    CU_ASSERT(test_instance(key, "")->ncalls == 1);
+    CU_ASSERT(test_conn(key, "")->ncalls == 1);
     CU_ASSERT(close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_result("result").data != NULL);
-    CU_ASSERT(test_instance(key, "")->ncalls == 0);
+    CU_ASSERT(test_conn(key, "")->ncalls == 0);
     CU_ASSERT(unlink(file) == 0);
     test_forget(key);
 }
@@ -234,17 +234,17 @@ HELP_TEST(bounds, "bounds")
     unsigned i;
 
     test_watch(key, ",\"mute\"", ",\"share\":\"user\"");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     server = test_server(key);
 
     for (i = 0; i < TG_MCP_CONN_CALLS_MAX; i++) {
         (void) test_call(key, "echo", ",\"instance\":\"u\"");
     }
 
-    used = test_instance(key, "u");
+    used = test_conn(key, "u");
     CU_ASSERT(used->ncalls == TG_MCP_CONN_CALLS_MAX);
     (void) test_call(key, "echo", ",\"instance\":\"u\"");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"busy\""));
 
     /* Names of connections that do not exist. */
@@ -258,7 +258,7 @@ HELP_TEST(bounds, "bounds")
     }
 
     (void) test_call(key, "echo", ",\"instance\":\"one more\"");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"busy\""));
     CU_ASSERT(strstr(host_text("message"), "runs 256 times") != NULL);
 
@@ -268,7 +268,7 @@ HELP_TEST(bounds, "bounds")
     }
 
     (void) test_call(key, "echo", ",\"instance\":\"one more\"");
-    CU_ASSERT(test_instance(key, "one more") != NULL);
+    CU_ASSERT(test_conn(key, "one more") != NULL);
     host.is_deaf = 0;
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
@@ -283,7 +283,7 @@ HELP_TEST(deaf, "deaf worker")
 
     host.is_deaf = 1;
     test_watch(key, "", "");
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_until(test_is_ready, key));
     CU_ASSERT(host.peer.out.len == 0);
     host.is_deaf = 0;
@@ -308,7 +308,7 @@ HELP_TEST(put_back, "not started")
     test_watch(key, "", "");
     CU_ASSERT(host_until(test_is_ready, key));
     tg_buf_reset(&host.peer.out, 0);
-    mcp_conn = test_instance(key, "");
+    mcp_conn = test_conn(key, "");
     pid = mcp_conn->stdio.program.pid;
 
     /* The server waits for this file without reading. */
@@ -327,11 +327,11 @@ HELP_TEST(put_back, "not started")
     (void) test_call(key, "pid", "");
     CU_ASSERT(mcp_conn->ncalls == 3);
     CU_ASSERT(kill(pid, SIGKILL) == 0);
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"lost\""));
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"lost\""));
-    CU_ASSERT(test_answer());
+    CU_ASSERT(test_response());
     CU_ASSERT(host_result("result").data != NULL);
     CU_ASSERT(mcp_conn->stdio.program.pid != pid);
     CU_ASSERT(test_server(key)->restarts == 1);
@@ -341,7 +341,7 @@ HELP_TEST(put_back, "not started")
 /* --- cached lists --- */
 
 static void
-test_kept_sessions(void)
+test_cached_conns(void)
 {
     tg_buf_t text;
 
@@ -361,7 +361,7 @@ test_kept_sessions(void)
     tg_buf_deinit(&text);
 }
 
-HELP_TEST(kept, "kept lists")
+HELP_TEST(kept, "cached lists")
 {
     static const char *const wrong[] = { "", "{", "{\"tools\":[}", "[]",
                                          "{\"tools\":\"\xff\"}" };
@@ -376,12 +376,12 @@ HELP_TEST(kept, "kept lists")
                            &tools, &left)
         == TG_OK);
     CU_ASSERT(tg_list_cache_write(NULL, KEY, tools) == 0);
-    CU_ASSERT(tg_list_cache_write_last(NULL, PLACE, tools) == 0);
+    CU_ASSERT(tg_list_cache_write_last(NULL, CACHE_NAME, tools) == 0);
     CU_ASSERT(tg_list_cache_read(NULL, KEY, 1) == NULL);
     CU_ASSERT(tg_list_cache_write("/no/such", KEY, tools) == ENOENT);
     CU_ASSERT(tg_list_cache_write_last("/no/such", "", tools) == 0);
     CU_ASSERT(tg_list_cache_write(help_dir, KEY, tools) == 0);
-    CU_ASSERT(tg_list_cache_write_last(help_dir, PLACE, tools) == 0);
+    CU_ASSERT(tg_list_cache_write_last(help_dir, CACHE_NAME, tools) == 0);
     again = tg_list_cache_read(help_dir, KEY, 2);
     CU_ASSERT_FATAL(again != NULL);
     CU_ASSERT(tg_catalog_digest(again) == tg_catalog_digest(tools));
@@ -398,7 +398,7 @@ HELP_TEST(kept, "kept lists")
     CU_ASSERT(
         utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
         == 0);
-    tg_list_cache_touch(help_dir, KEY, PLACE);
+    tg_list_cache_touch(help_dir, KEY, CACHE_NAME);
     tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == 0);
     CU_ASSERT(
@@ -416,7 +416,7 @@ HELP_TEST(kept, "kept lists")
     }
 
     CU_ASSERT(unlink(path) == 0);
-    snprintf(path, sizeof(path), "%s/mcp/" PLACE ".last", help_dir);
+    snprintf(path, sizeof(path), "%s/mcp/" CACHE_NAME ".last", help_dir);
     CU_ASSERT(unlink(path) == 0);
 
     /* A block's name is not used as a path. */
@@ -432,7 +432,7 @@ HELP_TEST(kept, "kept lists")
         == 0);
     tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == -1);
-    test_kept_sessions();
+    test_cached_conns();
     snprintf(path, sizeof(path), "%s/mcp", help_dir);
     CU_ASSERT(rmdir(path) == 0);
 }

@@ -65,7 +65,7 @@ static void
 test_end_child(pid_t pid)
 {
     (void) kill(pid, SIGKILL);
-    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+    CU_ASSERT(host_until(host_pid_has_exited, &pid));
 }
 
 /* One's leftovers are killed, the other's are wanted. */
@@ -86,8 +86,8 @@ HELP_TEST(at_once, "two that end at once")
         }
 
         test_end_both(&cancelled, &other);
-        CU_ASSERT(host_is_gone(cancelled.child));
-        CU_ASSERT(!host_is_gone(other.child));
+        CU_ASSERT(host_has_exited(cancelled.child));
+        CU_ASSERT(!host_has_exited(other.child));
         test_end_child(other.child);
         test_end_child(cancelled.child);
     }
@@ -97,7 +97,7 @@ HELP_TEST(at_once, "two that end at once")
  * Processes without a tag are attributed by guess, but none of the cancelled
  * program is left.
  */
-HELP_TEST(unmarked, "two that end at once, without a mark")
+HELP_TEST(unmarked, "two that end at once, without a tag")
 {
     test_pair_t cancelled, other;
     int i;
@@ -108,8 +108,8 @@ HELP_TEST(unmarked, "two that end at once, without a mark")
         test_start(&other, "other", "");
         test_start(&cancelled, "cancelled", i == 0 ? TEST_UNMARK : "");
         test_end_both(&cancelled, &other);
-        CU_ASSERT(host_is_gone(cancelled.child));
-        CU_ASSERT(i != 0 || !host_is_gone(other.child));
+        CU_ASSERT(host_has_exited(cancelled.child));
+        CU_ASSERT(i != 0 || !host_has_exited(other.child));
         test_end_child(other.child);
         test_end_child(cancelled.child);
     }
@@ -148,8 +148,8 @@ HELP_TEST(many, "many daemons")
     test_start(&other, "other", "");
     test_start(&cancelled, "cancelled", "");
     test_end_both(&cancelled, &other);
-    CU_ASSERT(host_is_gone(cancelled.child));
-    CU_ASSERT(!host_is_gone(other.child));
+    CU_ASSERT(host_has_exited(cancelled.child));
+    CU_ASSERT(!host_has_exited(other.child));
     test_end_child(other.child);
     test_end_child(cancelled.child);
 

@@ -5,7 +5,7 @@
 
 /* Compares the notification after this input; "": none. */
 static void
-test_lines_are(const char *input, size_t portion, const char *expected)
+test_progress_is(const char *input, size_t portion, const char *expected)
 {
     tg_progress_t progress;
     size_t at, n, len;
@@ -83,15 +83,15 @@ static const struct {
     { "what?\n{\"progress\":1}\n{\"progress\":\n", "\"progress\":1" },
 };
 
-HELP_TEST(lines, "right and wrong")
+HELP_TEST(lines, "valid and invalid lines")
 {
     size_t i, portion;
 
     for (i = 0; i < sizeof(test_cases) / sizeof(test_cases[0]); i++) {
         for (portion = 1; portion <= strlen(test_cases[i].input) + 1; portion++)
         {
-            test_lines_are(test_cases[i].input, portion,
-                           test_cases[i].expected);
+            test_progress_is(test_cases[i].input, portion,
+                             test_cases[i].expected);
         }
     }
 }
@@ -191,7 +191,7 @@ test_progress(unsigned id)
 
 /* Counts the rising notifications before the result. */
 static int
-test_until_answer(unsigned id, int64_t *last)
+test_until_result(unsigned id, int64_t *last)
 {
     int64_t progress;
     int n;
@@ -208,7 +208,7 @@ test_until_answer(unsigned id, int64_t *last)
     return n;
 }
 
-HELP_TEST(told, "told")
+HELP_TEST(reported, "reported")
 {
     char path[96], script[512], expected[256];
     unsigned id;
@@ -265,19 +265,19 @@ HELP_TEST(last, "the last before the answer")
     unsigned id;
 
     id = host_send(host_sh("seq -f '{\"progress\":%.0f}' 1 2000 >&3", ""));
-    CU_ASSERT(test_until_answer(id, &last) < 20);
+    CU_ASSERT(test_until_result(id, &last) < 20);
     CU_ASSERT(last == 2000);
 
     id = host_send(host_sh("echo '{\"progress\":1}' >&3; sleep 0.02; "
                            "printf '{\"progress\":2}' >&3",
                            ""));
-    (void) test_until_answer(id, &last);
+    (void) test_until_result(id, &last);
     CU_ASSERT(last == 2);
 
     id = host_send(host_sh("echo nonsense >&3; echo '{\"progress\":0}' >&3; "
                            "echo '{\"progress\":-1}' >&3; exit 3",
                            ""));
-    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(test_until_result(id, &last) == 1);
     CU_ASSERT(last == 0);
     CU_ASSERT(host_is_text("message", "tool exited with status 3 and wrote "
                                       "nothing to stderr"));
@@ -298,7 +298,7 @@ HELP_TEST(spam, "spam")
     id = host_send(host_sh("exec seq -f '{\"progress\":%.0f}' 1 1000000000 "
                            ">&3",
                            ",\"timeout_ms\":3000,\"max_timeout_ms\":4000"));
-    n = test_until_answer(id, &last);
+    n = test_until_result(id, &last);
     CU_ASSERT(n > 2 && n <= 4000 / TG_JOB_PROGRESS_INTERVAL_MS + 2);
     CU_ASSERT(last < 1000000);
     CU_ASSERT(host_is("failure", "\"timeout\""));
@@ -313,7 +313,7 @@ HELP_TEST(spam, "spam")
     /* Invalid lines do not count, and block nothing. */
     id = host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sh\",\"-c\","
                    "\"exec yes >&3\"],\"timeout_ms\":300}");
-    CU_ASSERT(test_until_answer(id, &last) == 0);
+    CU_ASSERT(test_until_result(id, &last) == 0);
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
@@ -327,7 +327,7 @@ HELP_TEST(deadline, "deadline")
                            "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
                            "done; echo ok",
                            ",\"timeout_ms\":3000"));
-    (void) test_until_answer(id, &last);
+    (void) test_until_result(id, &last);
     CU_ASSERT(last == 8);
     CU_ASSERT(host_is_text("text", "ok\n"));
 
@@ -335,7 +335,7 @@ HELP_TEST(deadline, "deadline")
     id = host_send(host_sh("while :; do sleep 0.02; "
                            "echo '{\"progress\":1}' >&3; done",
                            ",\"timeout_ms\":3000"));
-    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(test_until_result(id, &last) == 1);
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(strstr(host_text("message"),
                      "tool reported no progress for 3 s (it waited 0 ms in "
@@ -368,14 +368,14 @@ HELP_TEST(deaf, "a caller that does not read")
     host.is_deaf = 0;
     CU_ASSERT(host_recv());
     CU_ASSERT(test_progress(id) > 1);
-    (void) test_until_answer(id, &last);
+    (void) test_until_result(id, &last);
     CU_ASSERT(last == 24);
     CU_ASSERT(host_result("text").data != NULL);
 
     /* The result comes with the last progress, even if not read. */
     host.is_deaf = 1;
     id = host_send(host_sh("echo '{\"progress\":7}' >&3", ""));
-    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(test_until_result(id, &last) == 1);
     CU_ASSERT(last == 7);
     host.is_deaf = 0;
 }
@@ -391,13 +391,13 @@ HELP_TEST(held_open, "held open")
     pid = atoi(host_text("text"));
     CU_ASSERT(pid > 1);
     CU_ASSERT(host_until(host_no_exec, NULL));
-    CU_ASSERT(host_is_gone(pid));
+    CU_ASSERT(host_has_exited(pid));
 
     /* Nor does one that never stops writing. */
     id = host_send(host_sh("seq -f '{\"progress\":%.0f}' 1 1000000000 >&3 "
                            "2>/dev/null & exec >/dev/null 2>&1",
                            ""));
-    (void) test_until_answer(id, &last);
+    (void) test_until_result(id, &last);
     CU_ASSERT(host_result("text").data != NULL);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);
@@ -417,7 +417,7 @@ HELP_TEST(none_after, "none after the answer")
                            "TERM; echo '{\"progress\":1}' >&3; "
                            "while :; do sleep 0.05; done",
                            ",\"timeout_ms\":3000"));
-    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(test_until_result(id, &last) == 1);
     CU_ASSERT(last == 1);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);

@@ -40,7 +40,7 @@ test_request(const char *method, const char *params, const char *answer)
 }
 
 static void
-test_leave(const char *more)
+test_detach(const char *more)
 {
     char params[128];
 
@@ -51,7 +51,7 @@ test_leave(const char *more)
 }
 
 static unsigned
-test_adopt(void)
+test_attach(void)
 {
     host.at = &test_new;
 
@@ -70,7 +70,7 @@ test_finish(const char *answer)
 
 /* Compares this call's result on the new worker's next line. */
 static void
-test_answered(unsigned id, const char *result)
+test_completed(unsigned id, const char *result)
 {
     char text[128];
 
@@ -93,22 +93,22 @@ test_is_cancelled(void)
 }
 
 /* The result comes after or before the attachment. */
-HELP_TEST(adopted, "adopted")
+HELP_TEST(adopted, "attached")
 {
     unsigned id;
 
     test_begin();
-    test_leave("");
-    id = test_adopt();
+    test_detach("");
+    id = test_attach();
     CU_ASSERT(host.jobs.ndetached == 0);
     test_finish("{\"text\":\"a\"}");
-    test_answered(id, "{\"text\":\"a\"}");
+    test_completed(id, "{\"text\":\"a\"}");
 
-    test_leave("");
+    test_detach("");
     test_finish("[\"b\"]");
     CU_ASSERT(host.jobs.ndetached == 1);
-    id = test_adopt();
-    test_answered(id, "[\"b\"]");
+    id = test_attach();
+    test_completed(id, "[\"b\"]");
     test_end();
 }
 
@@ -116,9 +116,9 @@ HELP_TEST(adopted, "adopted")
 HELP_TEST(no_slot, "no slot")
 {
     test_begin();
-    test_leave("");
+    test_detach("");
     CU_ASSERT(host.jobs.nrunning == 0 && host.jobs.nqueued == 0);
-    (void) test_adopt();
+    (void) test_attach();
     test_finish("1");
     host.at = &test_new;
     CU_ASSERT(host_recv());
@@ -130,7 +130,7 @@ HELP_TEST(progress, "progress")
     unsigned id;
 
     test_begin();
-    test_leave("");
+    test_detach("");
 
     /* The newest progress is kept for the worker that attaches it. */
     test_request("tell", "{\"key\":\"" KEY "\",\"progress\":1}", "true");
@@ -138,7 +138,7 @@ HELP_TEST(progress, "progress")
                  "{\"key\":\"" KEY "\",\"progress\":2,\"total\":3,"
                  "\"message\":\"m\"}",
                  "true");
-    id = test_adopt();
+    id = test_attach();
     CU_ASSERT(host_recv());
     CU_ASSERT(test_has("\"progress\":2,\"total\":3,\"message\":\"m\"}"));
     test_request("tell", "{\"key\":\"" KEY "\",\"progress\":3}", "true");
@@ -146,18 +146,18 @@ HELP_TEST(progress, "progress")
     host.at = &test_new;
     CU_ASSERT(host_recv());
     CU_ASSERT(test_has("\"progress\":3}"));
-    test_answered(id, "1");
+    test_completed(id, "1");
     test_end();
 }
 
-HELP_TEST(again, "released again")
+HELP_TEST(again, "detached again")
 {
     char params[128];
     unsigned id;
 
     test_begin();
-    test_leave("");
-    id = test_adopt();
+    test_detach("");
+    id = test_attach();
 
     /* The attaching worker has to detach it as well. */
     snprintf(params, sizeof(params), "{\"id\":%u,\"key\":\"" KEY "2\"}", id);
@@ -166,7 +166,7 @@ HELP_TEST(again, "released again")
     CU_ASSERT(test_has("true"));
     (void) host_request("adopt", "{\"key\":\"" KEY "2\"}");
     test_finish("1");
-    test_answered(id + 2, "1");
+    test_completed(id + 2, "1");
     test_end();
 }
 
@@ -175,29 +175,29 @@ HELP_TEST(cancelled, "cancelled")
     unsigned id;
 
     test_begin();
-    test_leave("");
-    id = test_adopt();
+    test_detach("");
+    id = test_attach();
     host_cancel(id);
     test_is_cancelled();
     test_end();
 }
 
-HELP_TEST(adopter_gone, "the adopter goes")
+HELP_TEST(attacher_lost, "the attaching worker disconnects")
 {
     test_begin();
-    test_leave("");
-    (void) test_adopt();
+    test_detach("");
+    (void) test_attach();
     tg_peer_deinit(&test_new);
     host_peer_init(&test_new);
     test_is_cancelled();
     test_end();
 }
 
-HELP_TEST(expired, "nobody adopts it")
+HELP_TEST(expired, "not attached in time")
 {
     test_begin();
     host.jobs.detached_ms = 50;
-    test_leave("");
+    test_detach("");
     test_is_cancelled();
     host.jobs.detached_ms = TG_DETACHED_MS;
     test_end();
@@ -206,8 +206,8 @@ HELP_TEST(expired, "nobody adopts it")
 HELP_TEST(timeout, "timeout")
 {
     test_begin();
-    test_leave(",\"timeout_ms\":50");
-    (void) test_adopt();
+    test_detach(",\"timeout_ms\":50");
+    (void) test_attach();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("failure", "timeout"));
     test_is_cancelled();
@@ -215,22 +215,22 @@ HELP_TEST(timeout, "timeout")
 }
 
 /* The detaching worker disconnects: before and after the attachment. */
-HELP_TEST(lost, "its worker goes")
+HELP_TEST(lost, "its worker disconnects")
 {
     int i;
 
     for (i = 0; i < 2; i++) {
         test_begin();
-        test_leave("");
+        test_detach("");
 
         if (i == 0) {
-            (void) test_adopt();
+            (void) test_attach();
         }
 
         tg_relayed_calls_on_peer_closed(&host.jobs, &host.peer);
 
         if (i == 1) {
-            (void) test_adopt();
+            (void) test_attach();
         }
 
         host.at = &test_new;
@@ -243,19 +243,19 @@ HELP_TEST(lost, "its worker goes")
 }
 
 /* Other workers cannot change it. */
-HELP_TEST(others, "others")
+HELP_TEST(others, "other workers")
 {
     unsigned id;
 
     test_begin();
-    test_leave("");
-    id = test_adopt();
+    test_detach("");
+    id = test_attach();
     (void) host_request("finish", "{\"key\":\"" KEY "\",\"answer\":2}");
     CU_ASSERT(host_recv());
     CU_ASSERT(test_has("-32602"));
     tg_relayed_calls_on_peer_closed(&host.jobs, &test_new);
     test_finish("1");
-    test_answered(id, "1");
+    test_completed(id, "1");
     test_end();
 }
 
@@ -265,9 +265,9 @@ HELP_TEST(wrong, "wrong requests")
     test_request("leave", "{\"tool\":\"t\"}", "must be 16 to 64");
     test_request("leave", test_key, "-32602");
     test_request("tell", "{}", "-32602");
-    test_leave("");
+    test_detach("");
     test_request("leave", "{\"key\":\"" KEY "\",\"tool\":\"t\"}", "in use");
-    (void) test_adopt();
+    (void) test_attach();
     test_request("leave", "{\"key\":\"" KEY "\",\"tool\":\"t\"}", "in use");
     test_request("finish", test_key, "There must be an");
     test_finish("1");

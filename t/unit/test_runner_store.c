@@ -9,7 +9,7 @@
 #define TEST_ENDED(number)                                                     \
     "{\"id\":\"task-" number "\",\"agent\":\"a\",\"owner\":null}"
 
-HELP_TEST(ids, "ids are what they are called, and nothing else")
+HELP_TEST(ids, "only valid ids are accepted")
 {
     static const char *const wrong[] = {
         "",           "task-",
@@ -35,7 +35,7 @@ HELP_TEST(ids, "ids are what they are called, and nothing else")
     HELP_EQ(tg_buf_view(&buf), "task-10000");
 }
 
-HELP_TEST(order, "by priority, then first come, of agents that have places")
+HELP_TEST(order, "by priority and age, of agents with free slots")
 {
     static const int64_t order[] = { 3, 1, 5, 0, 4, 2 };
     size_t i;
@@ -60,7 +60,7 @@ HELP_TEST(order, "by priority, then first come, of agents that have places")
     test_remove("order");
 }
 
-HELP_TEST(states, "each state, what it is told as, and how many there are")
+HELP_TEST(states, "each state, its JSON, and the counts")
 {
     tg_store_query_t query;
 
@@ -68,12 +68,13 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
     (void) test_submit("a", 7, "say \"hi\"");
     (void) test_submit("a", 0, "two");
     (void) test_submit("b", 0, "three");
-    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
-         "{\"id\":\"task-0000\",\"prompt\":\"say \\\"hi\\\"\",\"agent\":\"a\","
-         "\"priority\":7,\"state\":\"queued\",\"createdAt\":\"$string\","
-         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{},\"result\":null,\"output\":null}");
+    QUERY_IS(
+        TG_STORE_GET, 0, TG_STR_NONE,
+        "{\"id\":\"task-0000\",\"prompt\":\"say \\\"hi\\\"\",\"agent\":\"a\","
+        "\"priority\":7,\"state\":\"queued\",\"createdAt\":\"$string\","
+        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+        "\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_id(TG_STORE_CANCEL, 0, 0) == TG_AGAIN);
     CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
@@ -89,22 +90,24 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
     query.output = TG_STR("o");
     CU_ASSERT(test_wait(&query) == TG_OK);
     tg_store_query_deinit(&query);
-    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
-         "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
-         "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
-         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-         "\"error\":null,\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{},\"result\":\"r\","
-         "\"output\":\"o\"}");
+    QUERY_IS(
+        TG_STORE_GET, 0, TG_STR_NONE,
+        "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
+        "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
+        "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
+        "\"error\":null,\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{},\"result\":\"r\","
+        "\"output\":\"o\"}");
 
     /* A finished task does not finish again. */
     CU_ASSERT(test_id(TG_STORE_FINISH, 0, TG_TASK_FAILED) == TG_END);
-    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
-         "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":1,"
-         "\"failed\":0,\"cancelled\":1}");
-    TOLD(TG_STORE_STATUS, 0, TG_STR_NONE,
-         "{\"queued\":1,\"tasks\":[{\"id\":\"task-0002\",\"prompt\":\"three\","
-         "\"agent\":\"b\",\"priority\":0}]}");
+    QUERY_IS(TG_STORE_STATS, 0, TG_STR_NONE,
+             "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":1,"
+             "\"failed\":0,\"cancelled\":1}");
+    QUERY_IS(
+        TG_STORE_STATUS, 0, TG_STR_NONE,
+        "{\"queued\":1,\"tasks\":[{\"id\":\"task-0002\",\"prompt\":\"three\","
+        "\"agent\":\"b\",\"priority\":0}]}");
 
     test_begin(&query, TG_STORE_SUBMIT);
     query.prompt = TG_STR("p");
@@ -116,25 +119,26 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
     test_remove("states");
 }
 
-HELP_TEST(returned, "what was claimed and did not start waits in its old place")
+HELP_TEST(returned, "a claimed task that did not start keeps its position")
 {
     test_fresh("returned");
     (void) test_submit("a", 0, "one");
     (void) test_submit("a", 0, "two");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_id(TG_STORE_REQUEUE, 0, 0) == TG_OK);
-    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
-         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{},\"result\":null,\"output\":null}");
+    QUERY_IS(
+        TG_STORE_GET, 0, TG_STR_NONE,
+        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+        "\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     test_close();
     test_remove("returned");
 }
 
-HELP_TEST(large, "a list has a bound, one task is always told")
+HELP_TEST(large, "a list is bounded, but has at least one task")
 {
     tg_store_query_t query;
     char *prompt;
@@ -160,7 +164,7 @@ HELP_TEST(large, "a list has a bound, one task is always told")
     free(prompt);
 }
 
-HELP_TEST(interrupted, "what ran when it was opened has failed")
+HELP_TEST(interrupted, "tasks that ran when the store was opened have failed")
 {
     tg_store_query_t query;
 
@@ -174,17 +178,18 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
     HELP_EQ(tg_buf_view(&query.json),
             "{\"queued\":[],\"failed\":[" TEST_ENDED("0000") "]}");
     tg_store_query_deinit(&query);
-    TOLD(TG_STORE_LIST, 0, TG_STR("a"),
-         "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
-         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{}},"
-         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-         "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
-         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-         "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{}}]");
+    QUERY_IS(
+        TG_STORE_LIST, 0, TG_STR("a"),
+        "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
+        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+        "\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{}},"
+        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+        "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
+        "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
+        "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{}}]");
     CU_ASSERT(test_claim("a") == 1);
     test_close();
     test_remove("again");
@@ -216,7 +221,7 @@ test_interrupt(int64_t id)
     return query.state;
 }
 
-HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
+HELP_TEST(retried, "interrupted tasks are retried up to their limit")
 {
     test_fresh("retried");
     (void) test_submit("a", 0, "one");
@@ -228,35 +233,37 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
     test_reopen("retried",
                 "{\"queued\":[" TEST_ENDED("0000") "],\"failed\":[" TEST_ENDED(
                     "0001") "]}");
-    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
-         "{\"total\":2,\"queued\":1,\"running\":0,\"completed\":0,"
-         "\"failed\":1,\"cancelled\":0}");
+    QUERY_IS(TG_STORE_STATS, 0, TG_STR_NONE,
+             "{\"total\":2,\"queued\":1,\"running\":0,\"completed\":0,"
+             "\"failed\":1,\"cancelled\":0}");
 
     /* The agent's current setting counts. */
     test_retry = 2;
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_interrupt(0) == TG_TASK_QUEUED);
-    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
-         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{},\"result\":null,\"output\":null}");
+    QUERY_IS(
+        TG_STORE_GET, 0, TG_STR_NONE,
+        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+        "\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_interrupt(0) == TG_TASK_FAILED);
-    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
-         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-         "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
-         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-         "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
-         "\"metadata\":{},"
-         "\"result\":null,\"output\":\"o\"}");
+    QUERY_IS(
+        TG_STORE_GET, 0, TG_STR_NONE,
+        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+        "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
+        "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
+        "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
+        "\"metadata\":{},"
+        "\"result\":null,\"output\":\"o\"}");
     test_retry = 0;
     test_close();
     test_remove("retried");
 }
 
-HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
+HELP_TEST(orphans, "tasks of removed agents fail, old tasks are removed")
 {
     tg_store_query_t query;
 
@@ -266,12 +273,12 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
     (void) test_submit("c", 0, "2");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
-    TOLD(TG_STORE_FAIL_ORPHANS, 0, TG_STR_NONE,
-         "[{\"id\":\"task-0000\",\"agent\":\"a\",\"owner\":null},"
-         "{\"id\":\"task-0002\",\"agent\":\"c\",\"owner\":null}]");
-    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
-         "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":0,"
-         "\"failed\":2,\"cancelled\":0}");
+    QUERY_IS(TG_STORE_FAIL_ORPHANS, 0, TG_STR_NONE,
+             "[{\"id\":\"task-0000\",\"agent\":\"a\",\"owner\":null},"
+             "{\"id\":\"task-0002\",\"agent\":\"c\",\"owner\":null}]");
+    QUERY_IS(TG_STORE_STATS, 0, TG_STR_NONE,
+             "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":0,"
+             "\"failed\":2,\"cancelled\":0}");
 
     test_begin(&query, TG_STORE_PURGE);
     CU_ASSERT(test_wait(&query) == TG_OK);
@@ -290,9 +297,9 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
     CU_ASSERT(test_wait(&query) == TG_OK);
     tg_store_query_deinit(&query);
     CU_ASSERT(test_submit("b", 0, "3") == 3);
-    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
-         "{\"total\":1,\"queued\":1,\"running\":0,\"completed\":0,"
-         "\"failed\":0,\"cancelled\":0}");
+    QUERY_IS(TG_STORE_STATS, 0, TG_STR_NONE,
+             "{\"total\":1,\"queued\":1,\"running\":0,\"completed\":0,"
+             "\"failed\":0,\"cancelled\":0}");
     test_close();
     test_remove("orphans");
 }
@@ -314,12 +321,12 @@ test_submit_of(const char *owner, const char *agent)
 }
 
 /* Compares the tasks of an owner, agent and state, or of all. */
-#define TOLD_TO(op, owner, agent, state, pattern)                              \
-    test_told_to(op, owner, agent, state, pattern, __FILE__, __LINE__)
+#define OWNER_QUERY_IS(op, owner, agent, state, pattern)                       \
+    test_owner_query_is(op, owner, agent, state, pattern, __FILE__, __LINE__)
 static void
-test_told_to(tg_store_op_t op, const char *owner, tg_str_t agent,
-             tg_task_state_t state, const char *pattern, const char *file,
-             int line)
+test_owner_query_is(tg_store_op_t op, const char *owner, tg_str_t agent,
+                    tg_task_state_t state, const char *pattern,
+                    const char *file, int line)
 {
     tg_store_query_t query;
     tg_json_cursor_t each;
@@ -366,7 +373,7 @@ test_id_of(tg_store_op_t op, int64_t id, const char *owner)
     return query.rc;
 }
 
-HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
+HELP_TEST(owners, "owners see their own tasks, the unnamed owner all")
 {
     tg_store_query_t query;
 
@@ -376,9 +383,9 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
     test_submit_of(NULL, "b");
     test_submit_of("7", "b");
     test_submit_of("8", "b");
-    TOLD_TO(TG_STORE_LIST, "7", TG_STR_NONE, TG_TASK_STATES, "30");
-    TOLD_TO(TG_STORE_LIST, "8", TG_STR("b"), TG_TASK_STATES, "4");
-    TOLD_TO(TG_STORE_LIST, "9", TG_STR_NONE, TG_TASK_STATES, "");
+    OWNER_QUERY_IS(TG_STORE_LIST, "7", TG_STR_NONE, TG_TASK_STATES, "30");
+    OWNER_QUERY_IS(TG_STORE_LIST, "8", TG_STR("b"), TG_TASK_STATES, "4");
+    OWNER_QUERY_IS(TG_STORE_LIST, "9", TG_STR_NONE, TG_TASK_STATES, "");
     CU_ASSERT(test_id_of(TG_STORE_GET, 1, "7") == TG_MISSING);
     CU_ASSERT(test_id_of(TG_STORE_GET, 2, "7") == TG_MISSING);
     CU_ASSERT(test_id_of(TG_STORE_GET, 3, "7") == TG_OK);
@@ -388,23 +395,25 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_id_of(TG_STORE_CANCEL, 0, "8") == TG_MISSING);
     CU_ASSERT(test_id_of(TG_STORE_CANCEL, 0, "7") == TG_AGAIN);
-    TOLD_TO(TG_STORE_LIST, "7", TG_STR_NONE, TG_TASK_RUNNING, "0");
-    TOLD_TO(TG_STORE_LIST, "8", TG_STR("b"), TG_TASK_QUEUED, "4");
-    TOLD_TO(TG_STORE_STATS, "7", TG_STR_NONE, TG_TASK_STATES,
-            "{\"total\":2,\"queued\":0,\"running\":1,\"completed\":0,"
-            "\"failed\":0,\"cancelled\":1}");
-    TOLD_TO(TG_STORE_STATUS, "8", TG_STR_NONE, TG_TASK_STATES,
-            "{\"queued\":3,\"tasks\":[{\"id\":\"task-0001\",\"prompt\":\"p\","
-            "\"agent\":\"a\",\"priority\":0},{\"id\":\"task-0004\","
-            "\"prompt\":\"p\",\"agent\":\"b\",\"priority\":0}]}");
+    OWNER_QUERY_IS(TG_STORE_LIST, "7", TG_STR_NONE, TG_TASK_RUNNING, "0");
+    OWNER_QUERY_IS(TG_STORE_LIST, "8", TG_STR("b"), TG_TASK_QUEUED, "4");
+    OWNER_QUERY_IS(TG_STORE_STATS, "7", TG_STR_NONE, TG_TASK_STATES,
+                   "{\"total\":2,\"queued\":0,\"running\":1,\"completed\":0,"
+                   "\"failed\":0,\"cancelled\":1}");
+    OWNER_QUERY_IS(
+        TG_STORE_STATUS, "8", TG_STR_NONE, TG_TASK_STATES,
+        "{\"queued\":3,\"tasks\":[{\"id\":\"task-0001\",\"prompt\":\"p\","
+        "\"agent\":\"a\",\"priority\":0},{\"id\":\"task-0004\","
+        "\"prompt\":\"p\",\"agent\":\"b\",\"priority\":0}]}");
 
     /* Only its owner can see a running task. */
-    TOLD(TG_STORE_GET, 1, TG_STR_NONE,
-         "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\","
-         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"owner\":\"8\",\"metadata\":{},\"result\":null,"
-         "\"output\":null}");
+    QUERY_IS(
+        TG_STORE_GET, 1, TG_STR_NONE,
+        "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\","
+        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+        "\"cwd\":null,\"owner\":\"8\",\"metadata\":{},\"result\":null,"
+        "\"output\":null}");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
     test_begin(&query, TG_STORE_CLAIM);
@@ -451,7 +460,7 @@ test_is_wal(const char *name)
     return header[18] == 2;
 }
 
-HELP_TEST(versions, "a newer version and a file of others are refused")
+HELP_TEST(versions, "a newer version and another program's file are refused")
 {
     test_fresh("newer");
     (void) test_submit("a", 0, "p");
@@ -539,7 +548,7 @@ static const char test_first[] =
     " ('q','a',0,0,1),('r','a',0,1,1),('c','a',0,2,1),('f','a',0,3,1),"
     " ('x','a',0,4,1);";
 
-HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
+HELP_TEST(migrated, "a store of an older version is upgraded with all tasks")
 {
     tg_store_query_t query;
 
@@ -548,9 +557,9 @@ HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
     HELP_EQ(tg_buf_view(&query.json),
             "{\"queued\":[],\"failed\":[" TEST_ENDED("0001") "]}");
     tg_store_query_deinit(&query);
-    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
-         "{\"total\":5,\"queued\":1,\"running\":0,\"completed\":1,"
-         "\"failed\":2,\"cancelled\":1}");
+    QUERY_IS(TG_STORE_STATS, 0, TG_STR_NONE,
+             "{\"total\":5,\"queued\":1,\"running\":0,\"completed\":1,"
+             "\"failed\":2,\"cancelled\":1}");
     CU_ASSERT(test_submit("a", 0, "p") == 5);
     test_retry = 1;
     CU_ASSERT(test_claim("a") == 0);
@@ -561,7 +570,7 @@ HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
     test_remove("older");
 }
 
-HELP_TEST(two, "nobody else has it open")
+HELP_TEST(two, "only one process can open the store")
 {
     tg_store_query_t query;
     tg_store_t *store;

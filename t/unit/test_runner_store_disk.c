@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 static void
-test_whole(const char *name)
+test_is_complete(const char *name)
 {
     const tg_libsqlite_t *sqlite;
     sqlite3_stmt *row;
@@ -70,7 +70,7 @@ test_submit_on(void)
             task->query.prompt = TG_STR("work");
             task->query.agent = TG_STR("a");
             task->query.limit = INT64_MAX;
-            test_ask(&task->query);
+            test_run_query(&task->query);
         }
 
         while (test_nasked != 0) {
@@ -134,7 +134,7 @@ test_acknowledged(int fd, int64_t last)
     return last;
 }
 
-HELP_TEST(storm, "copied at any moment it opens and has all that was answered")
+HELP_TEST(storm, "a copy made at any time opens and has all acknowledged tasks")
 {
     int64_t last, total;
     tg_store_query_t query;
@@ -180,7 +180,7 @@ HELP_TEST(storm, "copied at any moment it opens and has all that was answered")
         CU_ASSERT(test_id(TG_STORE_GET, last, 0) == TG_OK);
         tg_store_query_deinit(&query);
         test_close();
-        test_whole("copy");
+        test_is_complete("copy");
         test_remove("copy");
     }
 
@@ -190,7 +190,7 @@ HELP_TEST(storm, "copied at any moment it opens and has all that was answered")
     test_remove("storm");
 }
 
-HELP_TEST(full, "without room for more it says so, and goes on when there is")
+HELP_TEST(full, "a full disk is reported, and writing resumes with space")
 {
     struct rlimit old, now;
     int64_t id, n;

@@ -27,7 +27,7 @@ test_on_open(tg_store_query_t *query)
     test_store->backend->close(test_store, test_on_closed, NULL);
 }
 
-HELP_TEST(mute, "who gives it up closes it, and nobody connects anew")
+HELP_TEST(mute, "a store that was given up is closed and not reopened")
 {
     tg_store_query_t query;
     tg_store_pg_t *db;

@@ -22,22 +22,22 @@ test_note(const char *key, const char *value, int is_new)
     return query.rc;
 }
 
-HELP_TEST(records, "notes are written together, with a task or alone")
+HELP_TEST(records, "records are written together, with a task or alone")
 {
     tg_store_record_t record;
     tg_store_query_t query;
 
     test_fresh("notes");
-    TOLD(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{}");
+    QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{}");
     CU_ASSERT(test_note("a\"b", "{\"x\":1}", 1) == TG_OK);
-    TOLD(TG_STORE_READ_RECORDS, 0, TG_STR_NONE,
-         "{\"first\":{\"x\":1},\"a\\\"b\":{\"x\":1}}");
+    QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE,
+             "{\"first\":{\"x\":1},\"a\\\"b\":{\"x\":1}}");
     CU_ASSERT(test_note("a\"b", "[2]", 0) == TG_OK);
     CU_ASSERT(test_note("a\"b", "3", 1) == TG_EXISTS);
-    TOLD(TG_STORE_READ_RECORDS, 0, TG_STR_NONE,
-         "{\"first\":[2],\"a\\\"b\":[2]}");
+    QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE,
+             "{\"first\":[2],\"a\\\"b\":[2]}");
     CU_ASSERT(test_note("a\"b", NULL, 0) == TG_OK);
-    TOLD(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{\"first\":0}");
+    QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{\"first\":0}");
 
     /* Neither of them. */
     test_begin(&query, TG_STORE_SUBMIT);
@@ -54,15 +54,15 @@ HELP_TEST(records, "notes are written together, with a task or alone")
     query.limit = 1;
     CU_ASSERT(test_wait(&query) == TG_LIMIT);
     tg_store_query_deinit(&query);
-    TOLD(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{\"first\":0,\"task\":1}");
-    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
-         "{\"total\":1,\"queued\":1,\"running\":0,\"completed\":0,"
-         "\"failed\":0,\"cancelled\":0}");
+    QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{\"first\":0,\"task\":1}");
+    QUERY_IS(TG_STORE_STATS, 0, TG_STR_NONE,
+             "{\"total\":1,\"queued\":1,\"running\":0,\"completed\":0,"
+             "\"failed\":0,\"cancelled\":0}");
     test_close();
     test_remove("notes");
 }
 
-HELP_TEST(repeated, "a submission with a token is there once")
+HELP_TEST(repeated, "a submission with a token is stored once")
 {
     const char *tokens[] = { "x", "y", "x", "x", NULL };
     const int64_t ids[] = { 0, 1, 0, 0 };

@@ -98,7 +98,7 @@ make(const char *owner, uint64_t quota, size_t size, uint64_t keep_ms,
     return rc;
 }
 
-HELP_TEST(owners, "whose it is")
+HELP_TEST(owners, "the owner of a task")
 {
     char key[TG_STORED_OUTPUT_KEY_LEN + 1];
 
@@ -142,7 +142,7 @@ HELP_TEST(lines, "lines")
     end();
 }
 
-HELP_TEST(quota, "the oldest go")
+HELP_TEST(quota, "the oldest outputs are removed")
 {
     char a[TG_STORED_OUTPUT_KEY_LEN + 1], b[TG_STORED_OUTPUT_KEY_LEN + 1],
         c[TG_STORED_OUTPUT_KEY_LEN + 1];
@@ -165,7 +165,7 @@ HELP_TEST(quota, "the oldest go")
     end();
 }
 
-HELP_TEST(full, "a disk that takes no more")
+HELP_TEST(full, "a full disk")
 {
     struct rlimit was, now;
     char key[TG_STORED_OUTPUT_KEY_LEN + 1];
@@ -182,7 +182,7 @@ HELP_TEST(full, "a disk that takes no more")
     end();
 }
 
-HELP_TEST(leftovers, "what a runner before left")
+HELP_TEST(leftovers, "leftovers of an earlier runner")
 {
     char path[96];
     int fd;
@@ -368,7 +368,7 @@ HELP_TEST(pages, "pages")
 
 /* Returns a line of pseudo-random characters of the alphabet. */
 static char *
-line_of(const char *alphabet, size_t len)
+make_line(const char *alphabet, size_t len)
 {
     unsigned random;
     char *text;
@@ -394,7 +394,7 @@ repeat(char *room, const char *text, unsigned n)
 }
 
 /* Patterns that take very long to match, or to compile in the C library. */
-HELP_TEST(costly, "patterns that are costly")
+HELP_TEST(costly, "costly patterns")
 {
     static const char *const patterns[] = {
         "(a|b)*a(a|b){100}[cd]",
@@ -421,7 +421,7 @@ HELP_TEST(costly, "patterns that are costly")
     strcpy(dots, "(a|b)*a");
     repeat(dots + 7, ".", 240);
     strcat(dots, "[cd]");
-    text = line_of("a", 16384);
+    text = make_line("a", 16384);
     memset(&query, 0, sizeof(query));
     query.line = 1;
     query.lines = 9;
@@ -449,13 +449,13 @@ HELP_TEST(costly, "patterns that are costly")
 }
 
 /* Matches before and after such a line are kept. */
-HELP_TEST(behind, "a line that a pattern is too costly for")
+HELP_TEST(behind, "a line that exceeds the step limit of a pattern")
 {
     tg_output_page_query_t query;
     tg_buf_t text, page, remark;
     char *line;
 
-    line = line_of("ab", 16384);
+    line = make_line("ab", 16384);
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&page, tg_alloc_libc());
     tg_buf_init(&remark, tg_alloc_libc());
@@ -495,7 +495,7 @@ HELP_TEST(long_lines, "any bytes, and long lines")
     tg_buf_t text, page, remark;
     char *line;
 
-    line = line_of("xy ", TG_OUTPUT_SEARCH_LINE_MAX - 6);
+    line = make_line("xy ", TG_OUTPUT_SEARCH_LINE_MAX - 6);
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&page, tg_alloc_libc());
     tg_buf_init(&remark, tg_alloc_libc());

@@ -99,7 +99,7 @@ HELP_TEST(params_full, "all members")
     test_free(&params);
 }
 
-HELP_TEST(params_least, "the least")
+HELP_TEST(params_least, "only required members")
 {
     test_params_t params;
     const char *why;
@@ -117,7 +117,7 @@ HELP_TEST(params_least, "the least")
     test_free(&params);
 }
 
-HELP_TEST(params_wrong, "wrong ones")
+HELP_TEST(params_wrong, "invalid members")
 {
     static const struct {
         int rc;
@@ -260,7 +260,7 @@ static const tg_run_stats_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
 
 /* Writes the whole result at once. */
 static void
-test_answer(tg_buf_t *json, tg_exec_output_t *output, int status)
+test_response(tg_buf_t *json, tg_exec_output_t *output, int status)
 {
     tg_exec_response_t answer;
 
@@ -275,12 +275,12 @@ test_answer(tg_buf_t *json, tg_exec_output_t *output, int status)
 }
 
 static void
-test_answer_is(tg_exec_output_t *output, int status, const char *json)
+test_result_is(tg_exec_output_t *output, int status, const char *json)
 {
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    test_answer(&text, output, status);
+    test_response(&text, output, status);
     CU_ASSERT(tg_json_validate(tg_buf_view(&text), NULL) == TG_OK);
 
     if (!tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(json))) {
@@ -292,13 +292,13 @@ test_answer_is(tg_exec_output_t *output, int status, const char *json)
 }
 
 /* An exit status in the result, or a text. */
-HELP_TEST(answers, "answers")
+HELP_TEST(answers, "results")
 {
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 5);
-    test_answer_is(&output, 0, "{\"text\":\"\"" EXITED(0));
-    test_answer_is(&output, W_EXITCODE(255, 0),
+    test_result_is(&output, 0, "{\"text\":\"\"" EXITED(0));
+    test_result_is(&output, W_EXITCODE(255, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 255 and wrote nothing to stderr\"" EXITED(255));
     CU_ASSERT(tg_exec_output_add_stdout(&output, "a\n", 2) == TG_OK);
@@ -307,19 +307,19 @@ HELP_TEST(answers, "answers")
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\"", 1) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "", 0) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "x", 1) == TG_LIMIT);
-    test_answer_is(&output, W_EXITCODE(0, 0),
+    test_result_is(&output, W_EXITCODE(0, 0),
                    "{\"text\":\"a\\n\xc3\xa9\\\"\"" EXITED(0));
     tg_output_tail_append(&output.err, "e\t\xff\n\n", 5);
-    test_answer_is(&output, W_EXITCODE(7, 0),
+    test_result_is(&output, W_EXITCODE(7, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 7\\n[end of stderr]\\n\\t\xef\xbf\xbd\\n[end of "
                    "stdout]\\n\xc3\xa9\\\"\"" EXITED(7));
     output.output_params.max_output = 100;
     tg_buf_truncate(&output.out, 0);
-    test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
+    test_result_is(&output, W_EXITCODE(0, SIGSEGV),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
                    "signal 11 (SIGSEGV): e\\t\xef\xbf\xbd\"" ENDED_BY(11));
-    test_answer_is(&output, W_EXITCODE(0, SIGUSR1),
+    test_result_is(&output, W_EXITCODE(0, SIGUSR1),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
                    "signal 10: e\\t\xef\xbf\xbd\"" ENDED_BY(10));
     tg_exec_output_deinit(&output);
@@ -328,23 +328,23 @@ HELP_TEST(answers, "answers")
 /*
  * The ends of both outputs are included, in the bytes that max_output leaves.
  */
-HELP_TEST(answer_ends, "ends")
+HELP_TEST(result_ends, "ends")
 {
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "one\ntwo\n\n", 9) == TG_OK);
-    test_answer_is(&output, W_EXITCODE(1, 0),
+    test_result_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1 and wrote nothing to stderr\\n[stdout]\\none\\n"
                    "two\"" EXITED(1));
     tg_output_tail_append(&output.err, "why\n", 4);
-    test_answer_is(&output, W_EXITCODE(1, 0),
+    test_result_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\\n[stderr]\\nwhy\\n[stdout]\\none\\ntwo\"" EXITED(
                        1));
     tg_output_tail_append(&output.err, "0123456789abcdef", 16);
-    test_answer_is(&output, W_EXITCODE(1, 0),
+    test_result_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\\n[end of stderr]\\n56789abcdef\\n[stdout]\\n"
                    "one\\ntwo\"" EXITED(1));
@@ -352,16 +352,16 @@ HELP_TEST(answer_ends, "ends")
 }
 
 /* Output that must be JSON is returned unchanged, or with an error. */
-HELP_TEST(answer_values, "values")
+HELP_TEST(result_values, "values")
 {
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_JSON, 100);
     CU_ASSERT(tg_exec_output_add_stdout(&output, " {\"a\":\n1}\n", 10)
               == TG_OK);
-    test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" EXITED(0));
+    test_result_is(&output, 0, "{\"json\":{\"a\":\n1}" EXITED(0));
     output.output_params.type = TG_OUTPUT_RESULT;
-    test_answer_is(&output, 0,
+    test_result_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t: The output is no "
                    "tool result, as \\\"output result\\\" wants it: it is no "
                    "object with an array \\\"content\\\". It is:  {\\\"a\\\":"
@@ -371,9 +371,9 @@ HELP_TEST(answer_values, "values")
     tg_exec_output_init(&output, TG_OUTPUT_RESULT, 100);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "{\"content\":[]}", 14)
               == TG_OK);
-    test_answer_is(&output, 0, "{\"result\":{\"content\":[]}" EXITED(0));
+    test_result_is(&output, 0, "{\"result\":{\"content\":[]}" EXITED(0));
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\xff", 1) == TG_OK);
-    test_answer_is(&output, 0,
+    test_result_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"The output of t is "
                    "not valid UTF-8 (first bad byte at offset 14 of 15), and "
                    "no text; for bytes the tool needs \\\"output image "
@@ -383,7 +383,7 @@ HELP_TEST(answer_values, "values")
 }
 
 /* Statuses that are not errors, and the use of stderr. */
-HELP_TEST(answer_statuses, "statuses and stderr")
+HELP_TEST(result_statuses, "statuses and stderr")
 {
     tg_exec_output_t output;
 
@@ -393,14 +393,14 @@ HELP_TEST(answer_statuses, "statuses and stderr")
     output.output_params.success[7] = UINT32_C(1) << 31;
     output.output_params.err = TG_EXEC_STDERR_APPEND;
     CU_ASSERT(tg_exec_output_add_stderr(&output, "no\n", 3) == TG_OK);
-    test_answer_is(&output, W_EXITCODE(0, 0),
+    test_result_is(&output, W_EXITCODE(0, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 0: no\",\"meta\":{\"toolgate/exitStatus\":0}" EXITED(
                        0));
     CU_ASSERT(tg_exec_output_add_stdout(&output, "a", 1) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stderr(&output, "01234567890123456", 17)
               == TG_LIMIT);
-    test_answer_is(&output, W_EXITCODE(255, 0),
+    test_result_is(&output, W_EXITCODE(255, 0),
                    "{\"text\":\"a\\n[stderr]\\nno\\n\",\"meta\":{"
                    "\"toolgate/exitStatus\":255}" EXITED(255));
     tg_exec_output_deinit(&output);
@@ -408,30 +408,30 @@ HELP_TEST(answer_statuses, "statuses and stderr")
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
     output.output_params.err = TG_EXEC_STDERR_DROP;
     CU_ASSERT(tg_exec_output_add_stderr(&output, "secret", 6) == TG_OK);
-    test_answer_is(&output, W_EXITCODE(1, 0),
+    test_result_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\"" EXITED(1));
     tg_exec_output_deinit(&output);
 }
 
 /* Bytes are base64, in a block of their type. */
-HELP_TEST(answer_bytes, "bytes")
+HELP_TEST(result_bytes, "bytes")
 {
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 4);
     output.output_params.bytes = TG_EXEC_BINARY_IMAGE;
     output.output_params.mime = "image/png";
-    test_answer_is(&output, 0,
+    test_result_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t printed nothing, "
                    "where image (image/png) was expected.\"" EXITED(0));
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\xff", 1) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\0ab", 3) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "c", 1) == TG_LIMIT);
-    test_answer_is(&output, W_EXITCODE(1, 0),
+    test_result_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1 and wrote nothing to stderr\"" EXITED(1));
-    test_answer_is(&output, 0,
+    test_result_is(&output, 0,
                    "{\"result\":{\"content\":[{\"type\":\"image\",\"data\":"
                    "\"/wBhYg==\",\"mimeType\":\"image/png\"}],\"isError\":"
                    "false}" EXITED(0));
@@ -441,7 +441,7 @@ HELP_TEST(answer_bytes, "bytes")
     output.output_params.bytes = TG_EXEC_BINARY_FILE;
     output.output_params.mime = "application/pdf";
     CU_ASSERT(tg_exec_output_add_stdout(&output, "abc", 3) == TG_OK);
-    test_answer_is(&output, 0,
+    test_result_is(&output, 0,
                    "{\"result\":{\"content\":[{\"type\":\"resource\","
                    "\"resource\":{\"uri\":\"toolgate://output\",\"blob\":"
                    "\"YWJj\",\"mimeType\":\"application/pdf\"}}],\"isError\":"
@@ -502,7 +502,7 @@ HELP_TEST(tail, "tail")
 
         tg_output_tail_append(&output.err, "!", 1);
         tg_buf_init(&json, tg_alloc_libc());
-        test_answer(&json, &output, W_EXITCODE(1, 0));
+        test_response(&json, &output, W_EXITCODE(1, 0));
         tail = test_tail_of(&json);
         CU_ASSERT(tail.len == 4 + TG_OUTPUT_TAIL_MAX - 1);
         CU_ASSERT(memcmp(tail.data, "\xe2\x80\xa6 \xc3\xa9", 6) == 0);
@@ -514,7 +514,7 @@ HELP_TEST(tail, "tail")
     free(text);
 }
 
-HELP_TEST(tail_uncut, "tail that is whole")
+HELP_TEST(tail_uncut, "an uncut tail")
 {
     tg_exec_output_t output;
     char text[TG_OUTPUT_TAIL_MAX + 1];
@@ -528,7 +528,7 @@ HELP_TEST(tail_uncut, "tail that is whole")
         tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT_DEFAULT);
         tg_output_tail_append(&output.err, text, len);
         tg_buf_init(&json, tg_alloc_libc());
-        test_answer(&json, &output, W_EXITCODE(1, 0));
+        test_response(&json, &output, W_EXITCODE(1, 0));
         tail = test_tail_of(&json);
         CU_ASSERT(tail.len
                   == TG_OUTPUT_TAIL_MAX + (len > TG_OUTPUT_TAIL_MAX ? 4 : 0));

@@ -60,7 +60,7 @@ slices_done(tg_thread_work_t *work)
     }
 }
 
-HELP_TEST(turns, "works take turns")
+HELP_TEST(turns, "work takes turns")
 {
     static slices_t works[TG_THREAD_POOL_WORKS_MAX];
     static slices_t more;
@@ -97,7 +97,7 @@ typedef struct {
 
 #define N_SLOW 6
 
-static uv_sem_t go_on;
+static uv_sem_t resume_work;
 static atomic_uint n_later, is_over, new_ran_at;
 
 static int
@@ -109,7 +109,7 @@ slow_run(tg_thread_work_t *work)
 
     if (slow->ran++ != 0) {
         atomic_fetch_add(&n_later, 1);
-        uv_sem_wait(&go_on);
+        uv_sem_wait(&resume_work);
     }
 
     return atomic_load(&is_over) == 0;
@@ -139,14 +139,14 @@ wait_for_later(unsigned n)
     }
 }
 
-HELP_TEST(new, "a new work comes before those that need more")
+HELP_TEST(new, "new work runs before later slices")
 {
     slow_t slow[N_SLOW];
     tg_thread_work_t fresh;
     size_t i;
 
     begin();
-    CU_ASSERT_FATAL(uv_sem_init(&go_on, 0) == 0);
+    CU_ASSERT_FATAL(uv_sem_init(&resume_work, 0) == 0);
     memset(slow, 0, sizeof(slow));
     n_done = 0;
 
@@ -161,14 +161,14 @@ HELP_TEST(new, "a new work comes before those that need more")
     fresh.run = new_run;
     fresh.done = count_done;
     CU_ASSERT(tg_thread_pool_add(threads, &fresh) == 0);
-    uv_sem_post(&go_on);
+    uv_sem_post(&resume_work);
     wait_for_later(TG_THREAD_POOL_SIZE + 1);
     CU_ASSERT(atomic_load(&new_ran_at) == TG_THREAD_POOL_SIZE);
 
     atomic_store(&is_over, 1);
 
     for (i = 0; i < 2 * N_SLOW; i++) {
-        uv_sem_post(&go_on);
+        uv_sem_post(&resume_work);
     }
 
     while (n_done < N_SLOW + 1) {
@@ -176,5 +176,5 @@ HELP_TEST(new, "a new work comes before those that need more")
     }
 
     end();
-    uv_sem_destroy(&go_on);
+    uv_sem_destroy(&resume_work);
 }

@@ -208,7 +208,7 @@ opendir(const char *path)
  * A process that exits meanwhile has no list, but /proc is not read as a
  * whole.
  */
-HELP_TEST(race, "one that goes meanwhile")
+HELP_TEST(race, "a process that exits meanwhile")
 {
     pid_t child;
 
@@ -282,7 +282,7 @@ test_marked(const char *name, uint64_t process_tag, pid_t *child)
 }
 
 /* Finds only the leftovers of a runner that no longer runs. */
-HELP_TEST(process_tag, "mark")
+HELP_TEST(process_tag, "process tag")
 {
     pid_t left, cared, other, kids[3];
     uint64_t process_tag;

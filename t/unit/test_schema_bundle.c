@@ -129,7 +129,7 @@ HELP_TEST(drafts, "files of an older draft")
               "begins with; write the same in both");
 }
 
-HELP_TEST(mistakes, "what cannot be bundled")
+HELP_TEST(mistakes, "schemas that cannot be bundled")
 {
     static const char *const files[] = {
         "a.json",  "{\"$ref\":\"/etc/passwd\"}",
@@ -168,7 +168,7 @@ test_endless(void *ctx, tg_str_t name, tg_str_t *raw)
     return TG_OK;
 }
 
-HELP_TEST(bound, "as many files as there may be")
+HELP_TEST(bound, "the largest number of files")
 {
     tg_buf_t out, error;
     size_t n;

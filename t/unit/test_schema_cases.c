@@ -10,7 +10,7 @@
 typedef struct {
     char title[80];
     test_row_t rows[TEST_CASES];
-    test_mistake_t mistakes[TEST_CASES];
+    test_invalid_schema_t mistakes[TEST_CASES];
     test_row_t ways[TEST_CASES]; /* error NULL: by noted offsets only */
     size_t nrows;
     size_t nmistakes;
@@ -20,7 +20,7 @@ typedef struct {
 
 /* Checks with noted offsets only. */
 static int
-test_by_notes(const char *schema_text, const char *text)
+test_by_index(const char *schema_text, const char *text)
 {
     tg_schema_options_t options;
     tg_json_index_t notes;
@@ -67,10 +67,10 @@ HELP_TEST(names, "many names")
     }
 
     strcat(text, "}}");
-    CU_ASSERT_TRUE(test_by_notes(text, "{\"n63\":1,\"n5\":1}"));
+    CU_ASSERT_TRUE(test_by_index(text, "{\"n63\":1,\"n5\":1}"));
     text[strlen(text) - 2] = '\0';
     strcat(text, ",\"n64\":{}}}");
-    CU_ASSERT_FALSE(test_by_notes(text, "{\"n63\":1,\"n5\":1}"));
+    CU_ASSERT_FALSE(test_by_index(text, "{\"n63\":1,\"n5\":1}"));
 }
 
 static test_group_t test_groups[TEST_GROUPS];
@@ -99,7 +99,7 @@ test_group(void)
     for (i = 0; i < group->nways; i++) {
         way = &group->ways[i];
 
-        if (test_by_notes(way->schema, way->instance) != (way->error == NULL)) {
+        if (test_by_index(way->schema, way->instance) != (way->error == NULL)) {
             test_report(way->schema, way->instance, "the other way",
                         TG_STR("this one"));
         }
@@ -108,7 +108,7 @@ test_group(void)
 
 /* Adds a line to a group, which refers to its text; returns 0 if invalid. */
 static int
-test_line(test_group_t *group, const char **schema, const char *line)
+test_add_line(test_group_t *group, const char **schema, const char *line)
 {
     if (group->nrows == TEST_CASES || group->nmistakes == TEST_CASES
         || group->nways == TEST_CASES)
@@ -169,9 +169,10 @@ test_read(const char *path, char *text)
                      strrchr(path, '/') + 1, line + 2);
             help_add((int) test_ngroups++, group->title, test_group);
         } else if (test_ngroups == 0
-                   || !test_line(&test_groups[test_ngroups - 1], &schema, line))
+                   || !test_add_line(&test_groups[test_ngroups - 1], &schema,
+                                     line))
         {
-            help_mistake(path, number, "no case");
+            help_error(path, number, "no case");
         }
     }
 }

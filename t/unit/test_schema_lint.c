@@ -4,7 +4,7 @@
 #include "schema/tg_schema_lint.h"
 
 static void
-test_say(void *ctx, tg_str_t remark)
+test_on_warning(void *ctx, tg_str_t remark)
 {
     tg_buf_t *all = ctx;
 
@@ -13,12 +13,12 @@ test_say(void *ctx, tg_str_t remark)
 }
 
 static void
-test_said(const char *schema, const char *expected)
+test_warnings(const char *schema, const char *expected)
 {
     tg_buf_t all;
 
     tg_buf_init(&all, tg_alloc_libc());
-    CU_ASSERT(tg_schema_lint(tg_str_from_cstr(schema), test_say, &all)
+    CU_ASSERT(tg_schema_lint(tg_str_from_cstr(schema), test_on_warning, &all)
               == TG_OK);
 
     if (!tg_str_eq(tg_buf_view(&all), tg_str_from_cstr(expected))) {
@@ -29,61 +29,67 @@ test_said(const char *schema, const char *expected)
     tg_buf_deinit(&all);
 }
 
-HELP_TEST(remarks, "remarks")
+HELP_TEST(remarks, "warnings")
 {
-    test_said("{\"type\":\"object\",\"properties\":{\"a\":{\"x-b\":1}},"
-              "\"required\":[\"a\"],\"$defs\":{\"nullable\":true}}",
-              "");
-    test_said("{\"requierd\":1}",
-              "(root): \"requierd\" is no keyword and decides nothing; did "
-              "you mean \"required\"?\n");
-    test_said("{\"allOf\":[{\"foo\":1}]}",
-              "/allOf: \"foo\" is no keyword and decides nothing; remove "
-              "it, or begin it with \"x-\"\n");
-    test_said("{\"properties\":{\"a\":{}},\"required\":[\"b\"]}",
-              "(root): \"required\" names \"b\", which \"properties\" does "
-              "not declare; declare it or correct the name\n");
-    test_said("{\"anyOf\":[{\"required\":[\"b\"]}]}", "");
-    test_said("{\"items\":{\"type\":\"array\",\"default\":{}}}",
-              "/items: the \"default\" {} is not of its \"type\" \"array\"; "
-              "correct one of them\n");
-    test_said("{\"default\":{\"foo\":1},\"enum\":[{\"foo\":1}]}", "");
-    test_said("{\"type\":\"integer\",\"default\":2.0}", "");
-    test_said("true", "");
+    test_warnings("{\"type\":\"object\",\"properties\":{\"a\":{\"x-b\":1}},"
+                  "\"required\":[\"a\"],\"$defs\":{\"nullable\":true}}",
+                  "");
+    test_warnings("{\"requierd\":1}",
+                  "(root): \"requierd\" is no keyword and decides nothing; did "
+                  "you mean \"required\"?\n");
+    test_warnings("{\"allOf\":[{\"foo\":1}]}",
+                  "/allOf: \"foo\" is no keyword and decides nothing; remove "
+                  "it, or begin it with \"x-\"\n");
+    test_warnings("{\"properties\":{\"a\":{}},\"required\":[\"b\"]}",
+                  "(root): \"required\" names \"b\", which \"properties\" does "
+                  "not declare; declare it or correct the name\n");
+    test_warnings("{\"anyOf\":[{\"required\":[\"b\"]}]}", "");
+    test_warnings(
+        "{\"items\":{\"type\":\"array\",\"default\":{}}}",
+        "/items: the \"default\" {} is not of its \"type\" \"array\"; "
+        "correct one of them\n");
+    test_warnings("{\"default\":{\"foo\":1},\"enum\":[{\"foo\":1}]}", "");
+    test_warnings("{\"type\":\"integer\",\"default\":2.0}", "");
+    test_warnings("true", "");
 }
 
 #define TEST_SEVEN "\"$schema\":\"http://json-schema.org/draft-07/schema#\","
 
 HELP_TEST(drafts, "keywords of other drafts")
 {
-    test_said("{" TEST_SEVEN "\"items\":[{\"foo\":1}],\"additionalItems\":"
-              "{\"bar\":1},\"definitions\":{\"a\":{}},\"dependencies\":{}}",
-              "/items: \"foo\" is no keyword and decides nothing; remove it, "
-              "or begin it with \"x-\"\n"
-              "/additionalItems: \"bar\" is no keyword and decides nothing; "
-              "remove it, or begin it with \"x-\"\n");
-    test_said("{" TEST_SEVEN "\"prefixItems\":[{}]}",
-              "(root): \"prefixItems\" is no keyword of draft 7 and decides "
-              "nothing; see \"$schema\"\n");
-    test_said("{\"properties\":{\"a\":{\"dependencies\":{}}},"
-              "\"definitions\":{}}",
-              "/properties/a: \"dependencies\" is no keyword of 2020-12 and "
-              "decides nothing; see \"$schema\"\n");
-    test_said("{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
-              "\"id\":\"http://a.example/\",\"$id\":\"x\",\"examples\":[]}",
-              "(root): \"$id\" is no keyword of draft 4 and decides nothing; "
-              "see \"$schema\"\n");
-    test_said("{" TEST_SEVEN "\"type\":\"object\",\"$ref\":"
-              "\"#/definitions/a\",\"title\":\"t\",\"required\":[\"b\"],"
-              "\"definitions\":{\"a\":{}}}",
-              "(root): \"required\" decides nothing beside \"$ref\", as draft "
-              "7 has it; put both into an \"allOf\"\n");
-    test_said("{\"$schema\":\"http://a.example/\",\"prefixItems\":[{}],"
-              "\"dependencies\":{}}",
-              "");
+    test_warnings(
+        "{" TEST_SEVEN "\"items\":[{\"foo\":1}],\"additionalItems\":"
+        "{\"bar\":1},\"definitions\":{\"a\":{}},\"dependencies\":{}}",
+        "/items: \"foo\" is no keyword and decides nothing; remove it, "
+        "or begin it with \"x-\"\n"
+        "/additionalItems: \"bar\" is no keyword and decides nothing; "
+        "remove it, or begin it with \"x-\"\n");
+    test_warnings(
+        "{" TEST_SEVEN "\"prefixItems\":[{}]}",
+        "(root): \"prefixItems\" is no keyword of draft 7 and decides "
+        "nothing; see \"$schema\"\n");
+    test_warnings(
+        "{\"properties\":{\"a\":{\"dependencies\":{}}},"
+        "\"definitions\":{}}",
+        "/properties/a: \"dependencies\" is no keyword of 2020-12 and "
+        "decides nothing; see \"$schema\"\n");
+    test_warnings(
+        "{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
+        "\"id\":\"http://a.example/\",\"$id\":\"x\",\"examples\":[]}",
+        "(root): \"$id\" is no keyword of draft 4 and decides nothing; "
+        "see \"$schema\"\n");
+    test_warnings(
+        "{" TEST_SEVEN "\"type\":\"object\",\"$ref\":"
+        "\"#/definitions/a\",\"title\":\"t\",\"required\":[\"b\"],"
+        "\"definitions\":{\"a\":{}}}",
+        "(root): \"required\" decides nothing beside \"$ref\", as draft "
+        "7 has it; put both into an \"allOf\"\n");
+    test_warnings("{\"$schema\":\"http://a.example/\",\"prefixItems\":[{}],"
+                  "\"dependencies\":{}}",
+                  "");
 }
 
-HELP_TEST(many, "as many as anybody reads")
+HELP_TEST(many, "a bounded number of warnings")
 {
     tg_buf_t schema, all;
     size_t i, n;
@@ -97,7 +103,8 @@ HELP_TEST(many, "as many as anybody reads")
     }
 
     tg_buf_append_char(&schema, '}');
-    CU_ASSERT(tg_schema_lint(tg_buf_view(&schema), test_say, &all) == TG_OK);
+    CU_ASSERT(tg_schema_lint(tg_buf_view(&schema), test_on_warning, &all)
+              == TG_OK);
 
     for (i = n = 0; i < all.len; i++) {
         n += all.data[i] == '\n';

@@ -115,7 +115,7 @@ static const char *const test_mistakes[] = {
 #define TEST_N(table) (sizeof(table) / sizeof((table)[0]))
 
 static const test_case_t *test_case;
-static const char *test_mistake;
+static const char *test_invalid_schema;
 
 static void
 test_check(const tg_alloc_t *alloc, const tg_schema_t *schema, int may_fail)
@@ -164,7 +164,7 @@ test_run_case(const tg_alloc_t *alloc, int may_fail)
 }
 
 static void
-test_run_mistake(const tg_alloc_t *alloc, int may_fail)
+test_run_invalid_schema(const tg_alloc_t *alloc, int may_fail)
 {
     tg_schema_options_t options;
     tg_schema_t *schema;
@@ -172,7 +172,7 @@ test_run_mistake(const tg_alloc_t *alloc, int may_fail)
 
     options = test_options();
     tg_buf_init(&error, alloc);
-    schema = test_compile(alloc, test_mistake, &options, &error);
+    schema = test_compile(alloc, test_invalid_schema, &options, &error);
     CU_ASSERT(schema == NULL);
     CU_ASSERT(error.len != 0 || may_fail);
     tg_schema_free(schema);
@@ -189,13 +189,13 @@ HELP_TEST(keywords, "keywords")
     }
 }
 
-HELP_TEST(of_mistakes, "mistakes")
+HELP_TEST(of_mistakes, "errors")
 {
     size_t i;
 
     for (i = 0; i < TEST_N(test_mistakes); i++) {
-        test_mistake = test_mistakes[i];
-        help_each_failure(test_run_mistake);
+        test_invalid_schema = test_mistakes[i];
+        help_each_failure(test_run_invalid_schema);
     }
 }
 

@@ -282,7 +282,7 @@ HELP_TEST(heap, "heap")
 }
 
 /* An error of PCRE2 has a message and leaves nothing. */
-HELP_TEST(mistakes, "mistakes")
+HELP_TEST(mistakes, "errors")
 {
     static const char *const patterns[] = {
         "(?<=a*)b", /* a lookbehind of unlimited length */
@@ -370,7 +370,7 @@ HELP_TEST(schemas, "schemas")
                 TG_LIMIT, limit);
 }
 
-HELP_TEST(begins, "what a text that a pattern takes may begin with")
+HELP_TEST(begins, "possible first characters of a matching text")
 {
     static const struct {
         const char *pattern;

@@ -76,7 +76,7 @@ HELP_TEST(keywords, "keywords, types and what is required")
     CU_ASSERT(!tg_schema_query_is_required(schema, schema, TG_STR("z")));
 }
 
-HELP_TEST(integers, "whose numbers are whole")
+HELP_TEST(integers, "integer properties")
 {
     static const struct {
         const char *schema;
@@ -113,7 +113,7 @@ HELP_TEST(integers, "whose numbers are whole")
     }
 }
 
-HELP_TEST(bound, "a look ends")
+HELP_TEST(bound, "a query is bounded")
 {
     tg_buf_t text;
     tg_str_t value;

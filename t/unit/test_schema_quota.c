@@ -164,7 +164,7 @@ HELP_TEST(memory, "memory")
 }
 
 /* Errors and lack of memory have their own results. */
-HELP_TEST(others, "other ends")
+HELP_TEST(others, "other results")
 {
     tg_schema_quota_t quota;
     tg_schema_options_t options;

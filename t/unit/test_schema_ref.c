@@ -197,7 +197,7 @@ HELP_TEST(drafts, "drafts")
         { NULL, "[\"2023-02-29\"]", "*" },
         { NULL, "[\"2024-02-29\",1]", "*" },
     };
-    static const test_mistake_t mistakes[] = {
+    static const test_invalid_schema_t mistakes[] = {
         { "{\"$ref\":\"list\"}",
           "http://h.example/list#/items: must be one schema for all items; "
           "write a list of schemas as \"prefixItems\"" },
@@ -248,9 +248,9 @@ HELP_TEST(vocabularies, "vocabularies")
     test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
 }
 
-HELP_TEST(host_mistakes, "mistakes in documents")
+HELP_TEST(host_mistakes, "errors in documents")
 {
-    static const test_mistake_t rows[] = {
+    static const test_invalid_schema_t rows[] = {
         { "{\"$ref\":\"broken\"}",
           "/$ref: the document \"http://h.example/broken\" is not valid J"
           "SON: a value is missing (line 1, column 9)" },

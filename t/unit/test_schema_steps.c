@@ -159,7 +159,7 @@ test_hundred(const char *rule)
 #define TEST_MANY_BYTES 16000
 
 /* Reading bytes costs, each time: at least a step per 16 bytes. */
-HELP_TEST(bytes, "bytes that are read again")
+HELP_TEST(bytes, "bytes that are read repeatedly")
 {
     static const struct {
         const char *rule;
@@ -243,7 +243,7 @@ HELP_TEST(reversed, "objects in another order")
 }
 
 /* Texts that differ only at their end have different hash slots. */
-HELP_TEST(alike, "texts that are alike")
+HELP_TEST(alike, "similar texts")
 {
     static const char *const starts[] = { "",     "a",       "abc",
                                           "abcd", "abcdefg", "abcdefghijkl" };
@@ -300,7 +300,7 @@ test_array(test_t *test, const char *part, size_t n)
     "{\"items\":{\"enum\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}}"
 
 /* Values that take more than being skipped cost more steps. */
-HELP_TEST(prices, "what values take")
+HELP_TEST(prices, "the cost of values")
 {
     static const struct {
         const char *schema;

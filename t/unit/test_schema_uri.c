@@ -97,7 +97,7 @@ HELP_TEST(parts, "parts")
     CU_ASSERT_PTR_NOT_NULL(uri.fragment.data);
 }
 
-HELP_TEST(bad, "no URIs")
+HELP_TEST(bad, "invalid URIs")
 {
     static const char *const rows[] = {
         " ",      "a b",      "%",    "%1",       "a%zz", "<",

@@ -96,7 +96,7 @@ test_reply(uint64_t number, const char *text)
     return tg_pending_call_reply(number, &reply, &why);
 }
 
-HELP_TEST(one_reply, "a reply, once, and who is late does no harm")
+HELP_TEST(one_reply, "one reply; late replies are harmless")
 {
     test_call_t call, other;
     test_loop_t loop;
@@ -126,7 +126,7 @@ HELP_TEST(one_reply, "a reply, once, and who is late does no harm")
     CU_ASSERT(test_reply(UINT64_MAX, "x") == TG_CLOSED);
 }
 
-HELP_TEST(held, "a reply before the call was kept")
+HELP_TEST(held, "a reply before the call was deferred")
 {
     tg_pending_call_reply_t reply, again;
     const char *why;
@@ -157,7 +157,7 @@ HELP_TEST(held, "a reply before the call was kept")
     CU_ASSERT_STRING_EQUAL(call.text, "late");
 }
 
-HELP_TEST(letters, "replies that are large, or say more")
+HELP_TEST(letters, "large replies, and replies with more members")
 {
     char large[TG_PENDING_CALL_INLINE_MAX + 2];
     tg_pending_call_reply_t reply;
@@ -195,7 +195,7 @@ HELP_TEST(letters, "replies that are large, or say more")
     CU_ASSERT(call.nreplies == 0);
 }
 
-HELP_TEST(progress, "the newest progress, some times a second")
+HELP_TEST(progress, "the newest progress, a few times per second")
 {
     test_call_t call, other;
     test_loop_t loop;
@@ -226,7 +226,7 @@ HELP_TEST(progress, "the newest progress, some times a second")
     CU_ASSERT(tg_pending_call_close(&call.pending) == 1);
 }
 
-HELP_TEST(closed, "nobody is woken by a post that is closed")
+HELP_TEST(closed, "a closed queue wakes no loop")
 {
     test_call_t call;
     test_loop_t loop;
@@ -288,7 +288,7 @@ test_thread(void *arg)
 }
 
 static size_t
-test_answered(void)
+test_completed(void)
 {
     size_t i, n;
 
@@ -305,7 +305,7 @@ test_slice_is_over(void *host, size_t bytes)
     return bytes == 3;
 }
 
-HELP_TEST(slices, "a time slice ends after a box, and the others wait")
+HELP_TEST(slices, "a time slice ends after one call, the others wait")
 {
     test_call_t calls[3];
     test_loop_t loop;
@@ -329,7 +329,7 @@ HELP_TEST(slices, "a time slice ends after a box, and the others wait")
     CU_ASSERT(calls[2].nreplies == 1);
 }
 
-HELP_TEST(threads, "threads that answer the same calls")
+HELP_TEST(threads, "threads that reply to the same calls")
 {
     pthread_t threads[TEST_THREADS];
     test_loop_t loop;
@@ -349,7 +349,7 @@ HELP_TEST(threads, "threads that answer the same calls")
             == 0);
     }
 
-    while (test_answered() < TEST_CALLS) {
+    while (test_completed() < TEST_CALLS) {
         pthread_mutex_lock(&loop.mutex);
 
         while (loop.nwoken == 0) {
@@ -370,5 +370,5 @@ HELP_TEST(threads, "threads that answer the same calls")
 
     (void) tg_mailbox_deliver_paced(&loop.mailbox);
     CU_ASSERT(naccepted == TEST_CALLS);
-    CU_ASSERT(test_answered() == TEST_CALLS);
+    CU_ASSERT(test_completed() == TEST_CALLS);
 }

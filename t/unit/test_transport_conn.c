@@ -450,7 +450,7 @@ HELP_TEST(failed_out, "failed output")
 }
 
 /* A host that counts output drops each byte once, small and large. */
-HELP_TEST(written, "account of output")
+HELP_TEST(written, "counting of output")
 {
     test_end_t end;
     tg_buf_t got;

@@ -150,7 +150,7 @@ HELP_TEST(first_that_listens, "the first address that listens")
     }
 }
 
-HELP_TEST(none_that_listens, "none that listens")
+HELP_TEST(none_that_listens, "no address that listens")
 {
     test_end_t end;
     test_name_t name;
@@ -169,13 +169,13 @@ HELP_TEST(closed_meanwhile, "closed meanwhile")
 {
     test_end_t end;
     test_name_t name;
-    int i, turns;
+    int i, iterations;
 
-    for (turns = 0; turns < 8; turns++) {
+    for (iterations = 0; iterations < 8; iterations++) {
         test_name(&name, TEST_ADDRESSES, -1);
         test_connect(&end, &name);
 
-        for (i = 0; i < turns && !end.is_closed; i++) {
+        for (i = 0; i < iterations && !end.is_closed; i++) {
             uv_run(&host_loop, UV_RUN_NOWAIT);
         }
 
@@ -229,7 +229,7 @@ HELP_TEST(lookup, "a name is looked up")
     tg_buf_deinit(&end.out);
 }
 
-HELP_TEST(written, "as it is written")
+HELP_TEST(written, "valid syntax")
 {
     static const struct {
         const char *text;
@@ -270,7 +270,7 @@ HELP_TEST(written, "as it is written")
     }
 }
 
-HELP_TEST(wrong, "what cannot be")
+HELP_TEST(wrong, "invalid syntax")
 {
     static const struct {
         const char *text;
