@@ -81,8 +81,8 @@ struct ngx_tg_handler_s {
      * Continues a deferred call in this worker as soon as `concurrency` allows
      * it, possibly within ngx_tg_call_defer(). The session may have moved to
      * another worker by then, so start must copy what it needs of the request.
-     * NULL: the runner executes the calls (ngx_tg_call_job()) and applies their
-     * limits and deadlines.
+     * NULL: the runner executes the calls (ngx_tg_call_start_remote()) and
+     * applies their limits and deadlines.
      */
     void (*run)(ngx_tg_call_t *call);
 

@@ -1,9 +1,9 @@
 package Toolgate::Scratch;
 
-# A module with some handlers more: t/handlers/ngx_toolgate_NAME.c in a copy of
-# the sources, and what development.md says besides: a row of the table, and
-# the module's name in `config`.  Nothing else of the copy is changed.  It is
-# built without msgpack-c, as if that were not there.
+# Builds a module with further handlers: t/handlers/ngx_tg_NAME.c in a copy of
+# the sources, with the changes that docs/architecture.md lists: a row of the
+# table of handlers, and the name of the NGINX module in `config`.  It is built
+# without msgpack-c.
 
 use strict;
 use warnings;
