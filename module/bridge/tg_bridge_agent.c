@@ -173,9 +173,9 @@ void
 tg_bridge_agent_on_drain_timeout(tg_bridge_t *bridge)
 {
     tg_bridge_requests_cancel(bridge,
-                              "The input of toolgate-bridge has ended, and the "
-                              "call did not end soon after that; it was "
-                              "cancelled.");
+                              "The call was cancelled: the input of "
+                              "toolgate-bridge ended, and the call did not "
+                              "complete soon after that.");
     tg_bridge_quit(bridge, 0);
 }
 
@@ -255,7 +255,7 @@ tg_bridge_agent_on_closed(void *host, int err)
 
     /* An agent that has gone is not an error. */
     if (err != 0 && err != UV_EPIPE && err != UV_ECONNRESET) {
-        tg_bridge_log("stdin or stdout cannot be used: %s", uv_strerror(err));
+        tg_bridge_log("cannot use stdin or stdout: %s", uv_strerror(err));
         tg_bridge_quit(bridge, 1);
     }
 

@@ -149,7 +149,7 @@ tg_bridge_init_tools(tg_bridge_t *bridge)
         bridge->tools = tg_bridge_schema_file_load(file, why, sizeof(why));
 
         if (bridge->tools == NULL) {
-            tg_bridge_log("the schema file %s cannot be used: %s", file, why);
+            tg_bridge_log("cannot use the schema file %s: %s", file, why);
             return 2;
         }
 
@@ -205,7 +205,7 @@ tg_bridge_run(const tg_bridge_options_t *options)
 
     if (rc != 0) {
         /* The process exits; the kernel frees the handles. */
-        tg_bridge_log("cannot set up: %s", uv_strerror(rc));
+        tg_bridge_log("cannot start: %s", uv_strerror(rc));
         return 1;
     }
 

@@ -91,7 +91,8 @@ tg_bridge_parse_grace(tg_bridge_options_t *options, const char *text)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && seconds >= 1
                    && seconds <= TG_BRIDGE_GRACE_MAX
                ? 0
-               : tg_bridge_usage_error("--grace takes 1 to 3600 seconds, not ",
+               : tg_bridge_usage_error("--grace must be 1 to 3600 seconds, "
+                                       "not ",
                                        text);
 }
 
@@ -104,7 +105,7 @@ tg_bridge_parse_name(tg_bridge_options_t *options, const char *text)
                    && tg_utf8_is_valid(tg_str_from_cstr(text))
                ? 0
                : tg_bridge_usage_error(
-                   "--name takes 1 to 128 bytes of UTF-8, not ", text);
+                   "--name must be 1 to 128 bytes of UTF-8, not ", text);
 }
 
 static int
@@ -119,7 +120,7 @@ tg_bridge_parse_dialect(tg_bridge_options_t *options, const char *text)
         }
     }
 
-    return tg_bridge_usage_error("no such dialect: ", text);
+    return tg_bridge_usage_error("unknown dialect: ", text);
 }
 
 /* Reports that no socket is named, and returns the exit status. */
@@ -127,10 +128,10 @@ static int
 tg_bridge_report_no_socket(const char *last)
 {
     fprintf(stderr,
-            "toolgate-bridge: which socket? Give its path as the argument, or "
-            "set TOOLGATE_SOCKET to the path behind `listen unix:` in "
-            "nginx.conf; there is neither toolgate.sock in XDG_RUNTIME_DIR nor "
-            "%s\n%s",
+            "toolgate-bridge: no socket given. Give its path as the "
+            "argument, or set TOOLGATE_SOCKET to the path after `listen "
+            "unix:` in nginx.conf; neither toolgate.sock in XDG_RUNTIME_DIR "
+            "nor %s exists\n%s",
             last, tg_bridge_usage);
 
     return TG_EXIT_USAGE;
@@ -189,8 +190,8 @@ tg_bridge_check_schema_file(const tg_bridge_options_t *options)
         && options->schema_file == NULL)
     {
         return tg_bridge_usage_error(
-            "the ipc dialect has no list of tools: give a "
-            "SCHEMA_FILE behind the SOCKET",
+            "the ipc dialect cannot list tools: give a SCHEMA_FILE after the "
+            "SOCKET",
             "");
     }
 

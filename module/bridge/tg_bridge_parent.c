@@ -54,13 +54,13 @@ tg_bridge_parent_set_not_running(tg_bridge_t *bridge, int err)
     const char *what;
 
     what = err == UV_ENOENT                ? "there is no socket"
-           : bridge->endpoint.port == NULL ? "nobody listens on the socket"
-                                           : "nobody listens on";
+           : bridge->endpoint.port == NULL ? "no process listens on the socket"
+                                           : "no process listens on";
     tg_uv_endpoint_write_start_hint(&bridge->endpoint, remedy);
 
     if (!bridge->parent.caller.dialect->has_handshake) {
         (void) snprintf(remedy, sizeof(remedy),
-                        "Start it again, and the agent with it.");
+                        "Restart it, and then the agent.");
     }
 
     tg_bridge_parent_set_error(bridge, "%s is not running: %s %s. %s",
@@ -110,8 +110,8 @@ tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge)
     if (bridge->mcp.state != TG_MCP_DISCONNECTED || bridge->why[0] == '\0') {
         tg_bridge_parent_set_error(
             bridge,
-            "%s takes connections at the socket %s but does not "
-            "answer. Look into its log, restart it, then try again.",
+            "%s accepts connections on the socket %s but does not answer. "
+            "Check its log, restart it, then try again.",
             tg_bridge_parent_get_name(bridge), bridge->label);
     }
 
@@ -140,7 +140,7 @@ void
 tg_bridge_parent_reject(tg_bridge_t *bridge, const char *text)
 {
     tg_bridge_parent_set_error(
-        bridge, "What listens on the socket %s is no usable MCP server: %s",
+        bridge, "The server on the socket %s is not a usable MCP server: %s",
         bridge->label, text);
     tg_mcp_client_on_disconnect(&bridge->mcp);
     tg_uv_client_reject_conn(&bridge->parent);
@@ -249,8 +249,9 @@ tg_bridge_parent_set_runner_gone(tg_bridge_t *bridge, int err)
 
     is_told = bridge->shutdown_reason[0] != '\0';
     (void) snprintf(bridge->why, sizeof(bridge->why),
-                    "The runner has gone%s%s%s; nothing was executed.",
-                    is_told ? " (it said: " : "", bridge->shutdown_reason,
+                    "The runner has closed the connection%s%s%s; nothing was "
+                    "executed.",
+                    is_told ? " (its reason: " : "", bridge->shutdown_reason,
                     is_told ? ")" : "");
 }
 
@@ -285,7 +286,7 @@ tg_bridge_parent_on_disconnect(void *host)
                && (!bridge->parent.is_drained || bridge->options->is_debug))
     {
         tg_bridge_parent_set_error(
-            bridge, "the connection to %s (%s) was lost and is opened again",
+            bridge, "lost the connection to %s (%s); reconnecting",
             tg_bridge_parent_get_name(bridge), bridge->label);
     }
 }
@@ -368,7 +369,7 @@ tg_bridge_parent_shutdown(tg_bridge_t *bridge)
         tg_uv_client_drop_conn(&bridge->parent);
     } else {
         (void) tg_caller_send_shutdown(&bridge->parent.caller,
-                                       TG_STR("the agent has gone"));
+                                       TG_STR("the agent has exited"));
     }
 
     tg_uv_client_close(&bridge->parent);

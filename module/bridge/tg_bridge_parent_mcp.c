@@ -122,13 +122,13 @@ tg_bridge_list_replace(tg_bridge_t *bridge)
     tg_call_t *call;
 
     if (bridge->mcp.is_circular) {
-        tg_bridge_log("the list of tools comes back to a page or a cursor that "
-                      "was there before; it ends there");
+        tg_bridge_log("the list of tools repeats a page or a cursor; the "
+                      "rest of it is ignored");
     }
 
     if (bridge->mcp.nleft_out != 0) {
-        tg_bridge_log("%zu of the listed tools %s no name, or one that was "
-                      "there before; %s left out",
+        tg_bridge_log("%zu of the listed tools %s no name or a duplicate "
+                      "name; %s left out",
                       bridge->mcp.nleft_out,
                       tg_pick_plural(bridge->mcp.nleft_out, "has", "have"),
                       tg_pick_plural(bridge->mcp.nleft_out, "it is",
@@ -197,7 +197,7 @@ tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
     char text[256];
 
     tg_bridge_decode_visible(text, sizeof(text), bridge->mcp.error.message);
-    tg_bridge_log("%s does not list its tools: %s",
+    tg_bridge_log("cannot list the tools of %s: %s",
                   tg_bridge_parent_get_name(bridge), text);
 
     if (bridge->parent.caller.dialect->has_unpaged_list) {

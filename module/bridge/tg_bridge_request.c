@@ -83,8 +83,8 @@ tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
 
     if (tg_json_type(result) != TG_JSON_OBJECT) {
         tg_bridge_request_fail(request,
-                               "The tool's answer is no result: MCP demands "
-                               "an object with \"content\".");
+                               "The tool's response is not a valid result: "
+                               "MCP requires an object with \"content\".");
         return;
     }
 
@@ -174,12 +174,12 @@ tg_bridge_request_fail_lost(tg_bridge_request_t *request)
     tg_buf_append_cstr(&text, " was running");
 
     if (bridge->shutdown_reason[0] != '\0') {
-        tg_buf_printf(&text, " (it said: %s)", bridge->shutdown_reason);
+        tg_buf_printf(&text, " (its reason: %s)", bridge->shutdown_reason);
     }
 
     tg_buf_append_cstr(&text,
-                       ". It may or may not have been executed; "
-                       "it may be retried if doing it twice does no harm.");
+                       ". It may or may not have been executed; retry it "
+                       "only if running it twice is harmless.");
     tg_bridge_request_fail_with_text(
         request,
         bridge->parent.caller.dialect->has_handshake ? TG_FAILURE_LOST
@@ -195,8 +195,9 @@ tg_bridge_request_fail_unsent(tg_bridge_request_t *request)
     why = request->uv_request.tries < TG_UV_CLIENT_REQUEST_TRIES_MAX
                   && request->bridge->why[0] != '\0'
               ? request->bridge->why
-              : "The call could not be delivered: every connection was closed "
-                "before it was taken up. It was not executed; call again.";
+              : "The call could not be delivered: every connection was "
+                "closed before the call was accepted. It was not executed; "
+                "call again.";
     tg_bridge_request_fail(request, why);
 }
 
@@ -295,8 +296,8 @@ tg_bridge_request_fail_too_large(tg_bridge_request_t *request)
 
     tg_uv_client_cancel_request(&request->bridge->parent, &request->uv_request);
     (void) snprintf(text, sizeof(text),
-                    "The arguments are larger than a message to %s may be: "
-                    "%zu bytes, and at most %zu with the envelope; send less.",
+                    "The arguments are too large for a message to %s: %zu "
+                    "bytes; the limit is %zu with the envelope. Send less.",
                     tg_bridge_parent_get_name(request->bridge),
                     request->call_params.arguments.len,
                     request->bridge->parent.caller.max_frame);
@@ -340,8 +341,8 @@ tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
     if (bridge->request_bytes > TG_BRIDGE_ARGUMENTS_MAX) {
         outcome = tg_outcome_make_failure(
             TG_FAILURE_BUSY,
-            "The calls in flight hold more than 64 MiB of arguments; call "
-            "again when one of them has ended.");
+            "The calls in progress hold more than 64 MiB of arguments; call "
+            "again when one of them has completed.");
         tg_peer_respond(&bridge->peer, &asked->reply, &outcome);
         return;
     }

@@ -18,7 +18,7 @@ tg_bridge_list_log_repair(void *ctx, tg_str_t name, tg_str_t why,
     (void) ctx;
     tg_bridge_decode_visible(text, sizeof(text), name);
     tg_bridge_log("tool \"%s\" is %s: %.*s", text,
-                  is_left_out ? "left out" : "listed with repairs",
+                  is_left_out ? "left out" : "listed after repairs",
                   (int) why.len, why.data);
 }
 
@@ -68,7 +68,7 @@ tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
     tg_str_t name, description, schema, type;
 
     if (!tg_json_has_member(element, TG_STR("name"), TG_JSON_STRING, &name)) {
-        return "is no object with a string \"name\"";
+        return "is not an object with a string \"name\"";
     }
 
     if (!tg_json_has_member(element, TG_STR("description"), TG_JSON_STRING,
@@ -82,7 +82,7 @@ tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
         || !tg_json_has_member(schema, TG_STR("type"), TG_JSON_STRING, &type)
         || !tg_json_body_eq_text(tg_json_string_body(type), TG_STR("object")))
     {
-        return "has no \"input_schema\" whose \"type\" is \"object\"";
+        return "has no \"input_schema\" with the \"type\" \"object\"";
     }
 
     tg_buf_append_cstr(array, array->len > 1 ? ",{\"name\":" : "{\"name\":");
@@ -102,7 +102,7 @@ tg_bridge_schema_file_explain(const tg_json_cursor_t *json, tg_str_t text,
 
     tg_buf_init(&place, tg_alloc_libc());
     tg_json_append_position(&place, text, json->pos);
-    (void) snprintf(why, size, "it is no JSON array of tools: %s (%.*s)",
+    (void) snprintf(why, size, "it is not a JSON array of tools: %s (%.*s)",
                     json->why != NULL ? json->why : "wrong", (int) place.len,
                     tg_buf_view(&place).data);
     tg_buf_deinit(&place);
@@ -185,11 +185,11 @@ tg_bridge_schema_file_load(const char *path, char *why, size_t size)
         if (rc != TG_OK) {
             (void) snprintf(why, size, "%s",
                             rc == TG_LIMIT ? "it has too many tools"
-                                           : "there is no memory for it");
+                                           : "out of memory");
 
         } else if (nleft_out != 0) {
-            tg_bridge_log("the schema file %s has tools with the name of one "
-                          "before; they are left out",
+            tg_bridge_log("the schema file %s has duplicate tool names; only "
+                          "the first tool of each name is listed",
                           path);
         }
     }

@@ -114,10 +114,8 @@ tg_bridge_on_server_request(void *host, const tg_message_t *message)
         (void) tg_caller_respond_error(
             &bridge->parent.caller, message->id,
             rc == TG_MISSING ? TG_RPC_METHOD_NOT_FOUND : TG_RPC_INTERNAL_ERROR,
-            rc == TG_MISSING ? "The agent has not said that it can be "
-                               "asked this."
-                             : "Too much was asked of the agent at "
-                               "once.");
+            rc == TG_MISSING ? "The agent does not support this request."
+                             : "Too many requests to the agent at once.");
     }
 }
 

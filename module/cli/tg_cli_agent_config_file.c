@@ -71,8 +71,8 @@ tg_cli_config_file_read(tg_cli_config_file_t *file, const char *path)
 
         return lstat(path, &st) != 0
                    ? TG_CLI_EXIT_OK
-                   : tg_cli_error("%s is a symbolic link to something that is "
-                                  "not there",
+                   : tg_cli_error("%s is a symbolic link to a file that does "
+                                  "not exist",
                                   path);
     }
 
@@ -96,8 +96,8 @@ tg_cli_config_file_read(tg_cli_config_file_t *file, const char *path)
 
     return strlen(file->text.data) + 1 == file->text.len
                ? TG_CLI_EXIT_OK
-               : tg_cli_error("%s was left as it is: it has a NUL; repair it "
-                              "first",
+               : tg_cli_error("%s was not changed: it contains a NUL byte; "
+                              "repair it first",
                               file->path);
 }
 
@@ -177,8 +177,8 @@ tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
     if (file->st.st_ino != 0
         && ((file->st.st_mode & 0222) == 0 || access(file->path, W_OK) != 0))
     {
-        return tg_cli_error("%s is read-only and was left as it is; if it may "
-                            "be changed, chmod u+w it and run this again",
+        return tg_cli_error("%s is read-only and was not changed; to change "
+                            "it, chmod u+w it and run this again",
                             file->path);
     }
 
@@ -198,8 +198,8 @@ tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
             "write, or keep the owner and mode of,", file->path);
 
     } else if (!tg_cli_config_file_is_unchanged(file)) {
-        rc = tg_cli_error("%s was changed meanwhile by somebody else; run this "
-                          "again",
+        rc = tg_cli_error("%s was changed by another program meanwhile; run "
+                          "this again",
                           file->path);
 
     } else if (rename(temp, file->path) != 0) {

@@ -227,8 +227,8 @@ tg_cli_agent_config_merge_json(const char *old,
         } else if (tg_cli_json_has_url_server(text.data, path)) {
             rc = tg_cli_agent_config_set_error(
                 out,
-                "it has a server \"%s\" already, which is no "
-                "program; choose another name with --name",
+                "it already has a server \"%s\", which is not a program; "
+                "choose another name with --name",
                 entry->name);
         } else {
             rc = tg_cli_server_entry_set_members(&text, entry, path, n, out);

@@ -430,8 +430,8 @@ tg_cli_toml_merge_entry(tg_cli_toml_parser_t *toml, const char *old,
         if (next == NULL) {
             return tg_cli_agent_config_set_error(
                 out,
-                "line %u is no valid TOML, repair it first: a key or a value "
-                "is missing, or a string or a bracket is not closed",
+                "line %u is not valid TOML: a key or a value is missing, or "
+                "a string or a bracket is not closed; repair it first",
                 tg_cli_agent_config_get_line_number(old, p));
         }
 
@@ -445,7 +445,7 @@ tg_cli_toml_merge_entry(tg_cli_toml_parser_t *toml, const char *old,
         if (line == TG_CLI_TOML_LINE_CONFLICT) {
             return tg_cli_agent_config_set_error(
                 out,
-                "line %u has the server already, but not as one table of a "
+                "line %u already has the server, but not as the table of a "
                 "program; write it as a [" TG_CLI_TOML_SERVERS_TABLE
                 ".NAME] table with "
                 "a command, or choose another name with --name",

@@ -293,8 +293,8 @@ tg_cli_yaml_merge_entry(const char *old, const tg_cli_server_entry_t *entry,
     if (braces == NULL && !tg_cli_yaml_is_rest_blank(strchr(head, ':') + 1)) {
         return tg_cli_agent_config_set_error(
             out,
-            "line %u: write the extensions as lines below "
-            "\"extensions:\", with blanks in front of them",
+            "line %u: write the extensions as indented lines below "
+            "\"extensions:\"",
             tg_cli_agent_config_get_line_number(old, head));
     }
 
@@ -324,9 +324,8 @@ tg_cli_yaml_merge_entry(const char *old, const tg_cli_server_entry_t *entry,
     {
         return tg_cli_agent_config_set_error(
             out,
-            "line %u has the server already, but not as "
-            "one with a cmd; repair it first, or choose "
-            "another name with --name",
+            "line %u already has the server, but without a cmd; repair it "
+            "first, or choose another name with --name",
             tg_cli_agent_config_get_line_number(old, at));
     }
 
@@ -346,9 +345,8 @@ tg_cli_agent_config_merge_yaml(const char *old,
         || strstr(old, "\n---") != NULL)
     {
         return tg_cli_agent_config_set_error(
-            out, "it is not one document of YAML in UTF-8, "
-                 "or has tabs in front of lines; repair "
-                 "it first");
+            out, "it is not a single YAML document in UTF-8, or it is "
+                 "indented with tabs; repair it first");
     }
 
     rc = tg_cli_yaml_merge_entry(tg_cli_agent_config_copy_bom(old, out), entry,

@@ -260,7 +260,7 @@ tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
 
     tg_buf_append_char(&near, '\0');
     (void) tg_cli_error(
-        "there is no rule \"%s\"%s (toolgate automation status shows them all)",
+        "unknown rule \"%s\"%s (toolgate automation status shows all rules)",
         id, tg_buf_has_failed(&near) ? "" : near.data);
     tg_buf_deinit(&near);
     tg_buf_deinit(&names);
@@ -397,7 +397,7 @@ tg_cli_automation_approve_one(tg_cli_session_t *session, const char *id)
     }
 
     if (!tg_cli_json_get_bool(response, "success")) {
-        (void) tg_cli_error("%s was approved, and could not be done: %s", id,
+        (void) tg_cli_error("%s was approved, but failed: %s", id,
                             tg_cli_json_get_text(response, "error"));
         rc = TG_CLI_EXIT_REFUSED;
 
@@ -433,7 +433,7 @@ tg_cli_automation_approve_run(const tg_cli_options_t *options)
                                     tg_cli_automation_approve_on_connect,
                                     (void *) (uintptr_t) options)
                : tg_cli_error("approve which execution? (toolgate automation "
-                              "status shows those that wait)");
+                              "status shows them)");
 }
 
 static const tg_cli_command_t tg_cli_cmd_automation_approve = {

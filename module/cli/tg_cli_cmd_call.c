@@ -162,13 +162,15 @@ tg_cli_call_parse(tg_cli_call_t *call)
 
     if (options->output != NULL
         && (n == 0 || (options->given & TG_CLI_OPT_JSON))) {
-        return tg_cli_error("-o is for what a tool returns, and does not go "
-                            "with %s; redirect standard output instead (> %s)",
+        return tg_cli_error("-o saves what a tool returns and cannot be "
+                            "combined with %s; redirect standard output "
+                            "instead (> %s)",
                             n == 0 ? "--method" : "--json", options->output);
     }
 
     if (options->nargs < n) {
-        return tg_cli_error("call which tool? (toolgate list shows them all)");
+        return tg_cli_error("call which tool? (toolgate list shows all "
+                            "tools)");
     }
 
     name = n ? options->args[0] : options->method;
@@ -177,7 +179,7 @@ tg_cli_call_parse(tg_cli_call_t *call)
     call->nargs = options->nargs - n;
 
     if (call->name.len == 0 || !tg_utf8_is_valid(call->name)) {
-        return tg_cli_error("\"%s\" is no name", name);
+        return tg_cli_error("\"%s\" is not a valid name", name);
     }
 
     if (n != 0 && tg_cli_tool_args_need_schema(call->args, call->nargs)) {

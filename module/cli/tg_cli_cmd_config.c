@@ -175,8 +175,8 @@ tg_cli_config_find_user_folder(const tg_cli_config_location_t *location,
     base_env = getenv("HOME");
 
     if (base_env == NULL || base_env[0] == '\0') {
-        return tg_cli_error("where is your home? Set HOME, or name the file "
-                            "with --file PATH");
+        return tg_cli_error("HOME is not set; set it, or name the file with "
+                            "--file PATH");
     }
 
     rc = tg_cli_config_join_path(base, base_env, location->base);
@@ -232,8 +232,8 @@ tg_cli_config_get_path(const tg_cli_options_t *options,
     location = is_user_scope ? &agent->user : &agent->project;
 
     if (location->file == NULL) {
-        return tg_cli_error("%s has no such file of a project; leave --scope "
-                            "out, or name a file with --file PATH",
+        return tg_cli_error("%s has no config file for a project; omit "
+                            "--scope, or name a file with --file PATH",
                             agent->title);
     }
 
@@ -247,7 +247,7 @@ tg_cli_config_get_path(const tg_cli_options_t *options,
     return folder[0] == '\0' || (options->given & TG_CLI_OPT_REMOVE)
                    || tg_cli_folder_create_all(folder) == 0
                ? tg_cli_config_find_file(path, folder, location->file, agent)
-               : tg_cli_error("cannot make the folder %s: %s", folder,
+               : tg_cli_error("cannot create the folder %s: %s", folder,
                               strerror(errno));
 }
 
@@ -263,8 +263,9 @@ tg_cli_config_check_text(const char *what, const char *path)
 
     return *p == '\0' && tg_utf8_is_valid(tg_str_from_cstr(path))
                ? TG_CLI_EXIT_OK
-               : tg_cli_error("the %s has control characters or is "
-                              "not valid UTF-8, which agents cannot keep: %s",
+               : tg_cli_error("the %s contains control characters or is not "
+                              "valid UTF-8, so that it cannot be written to "
+                              "an agent's file: %s",
                               what, path);
 }
 
@@ -275,7 +276,7 @@ tg_cli_config_find_bridge(char path[PATH_MAX])
     char self[PATH_MAX];
 
     if (realpath("/proc/self/exe", self) == NULL) {
-        return tg_cli_error("cannot tell where this program is "
+        return tg_cli_error("cannot find the path of this program "
                             "(/proc/self/exe): %s",
                             strerror(errno));
     }
@@ -290,8 +291,9 @@ tg_cli_config_find_bridge(char path[PATH_MAX])
 
     return access(path, X_OK) == 0
                ? tg_cli_config_check_text("bridge", path)
-               : tg_cli_error("%s: %s; it belongs beside this program, and "
-                              "./build.sh build or install puts it there",
+               : tg_cli_error("%s: %s; it must be in the same folder as this "
+                              "program, where ./build.sh build or install "
+                              "puts it",
                               path, strerror(errno));
 }
 
@@ -306,7 +308,7 @@ tg_cli_config_make_absolute(const char *what, const char *path,
 
     if (path[0] != '/') {
         if (getcwd(folder, sizeof(folder) - 1) == NULL) {
-            return tg_cli_error("cannot tell the current folder: %s",
+            return tg_cli_error("cannot find the current folder: %s",
                                 strerror(errno));
         }
 
@@ -389,7 +391,7 @@ tg_cli_config_set_bridge_args(const tg_cli_options_t *options,
     }
 
     if (n != 0 && !tg_uv_address_is_tls(entry->socket)) {
-        return tg_cli_error("%s: certificates are for TLS; write "
+        return tg_cli_error("%s: certificates are only for TLS; write "
                             "tls:HOST:PORT",
                             entry->socket);
     }
@@ -413,8 +415,8 @@ tg_cli_config_get_server_name(const tg_cli_options_t *options,
 
     return len <= TG_CLI_SERVER_NAME_MAX && (*name)[len] == '\0'
                ? TG_CLI_EXIT_OK
-               : tg_cli_error("--name wants at most %d letters, digits, - and "
-                              "_, not \"%s\"",
+               : tg_cli_error("--name must be at most %d letters, digits, - "
+                              "and _, not \"%s\"",
                               TG_CLI_SERVER_NAME_MAX, *name);
 }
 
@@ -438,7 +440,7 @@ tg_cli_config_apply(const tg_cli_options_t *options,
                       entry->name, entry->is_removed ? "not " : "");
         return TG_CLI_EXIT_OK;
     case TG_INVALID:
-        return tg_cli_error("%s was left as it is: %.*s", file->path,
+        return tg_cli_error("%s was not changed: %.*s", file->path,
                             (int) out->len, tg_buf_view(out).data);
     default:
         return tg_cli_error_nomem();
@@ -457,9 +459,9 @@ tg_cli_config_apply(const tg_cli_options_t *options,
         return TG_CLI_EXIT_FAILED;
     }
 
-    (void) printf("%s: %s is %s; %s reads it when it is started anew\n",
-                  file->path, entry->name,
-                  entry->is_removed ? "removed" : "registered", agent->title);
+    (void) printf("%s: %s is %s; restart %s to apply this\n", file->path,
+                  entry->name, entry->is_removed ? "removed" : "registered",
+                  agent->title);
 
     return TG_CLI_EXIT_OK;
 }
@@ -495,17 +497,18 @@ tg_cli_config_init_entry(const tg_cli_options_t *options,
     if (options->file != NULL
         && !(options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE)))
     {
-        return tg_cli_error("--file goes with --write or --remove");
+        return tg_cli_error("--file needs --write or --remove");
     }
 
     if ((options->given & TG_CLI_OPT_WRITE) && entry->is_removed) {
-        return tg_cli_error("either --write or --remove");
+        return tg_cli_error("give either --write or --remove, "
+                            "not both");
     }
 
     if (options->scope != NULL && strcmp(options->scope, "user") != 0
         && strcmp(options->scope, "project") != 0)
     {
-        return tg_cli_error("--scope is project or user, not \"%s\"",
+        return tg_cli_error("--scope must be project or user, not \"%s\"",
                             options->scope);
     }
 
@@ -534,14 +537,15 @@ tg_cli_config_run(const tg_cli_options_t *options)
     int rc;
 
     if (options->nargs > 1) {
-        return tg_cli_error("config is about one agent, and \"%s\" is more",
+        return tg_cli_error("config takes one agent; unexpected argument "
+                            "\"%s\"",
                             options->args[1]);
     }
 
     agent = tg_cli_config_find_agent(options);
 
     if (agent == NULL) {
-        return tg_cli_error("config for which agent: claude or codex, cursor, "
+        return tg_cli_error("config for which agent: claude, codex, cursor, "
                             "vscode, gemini, opencode, opencode2, copilot, "
                             "claude-desktop, windsurf, zed or goose?");
     }

@@ -40,10 +40,10 @@ tg_cli_daemon_stop_on_connect(tg_cli_session_t *session, void *ctx)
                                     : rc;
     }
 
-    (void) puts(is_forced ? "the tasks stop: what ran was ended, what waits "
-                            "stays until NGINX is reloaded"
-                          : "the tasks stop: what runs has 30 s to end, what "
-                            "waits stays until NGINX is reloaded");
+    (void) puts(is_forced ? "the tasks stop: running tasks were ended, "
+                            "queued tasks wait until NGINX is reloaded"
+                          : "the tasks stop: running tasks have 30 s to end, "
+                            "queued tasks wait until NGINX is reloaded");
 
     return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
 }

@@ -239,9 +239,9 @@ tg_cli_list_report_absent_servers(tg_str_t servers)
         tg_buf_truncate(&line, 0);
         tg_buf_append_cstr(&line, "mcp_server \"");
         tg_json_append_unescaped(&line, tg_json_string_body(name));
-        tg_buf_append_cstr(&line, has_failed
-                                      ? "\" has failed"
-                                      : "\" is starting; list again later");
+        tg_buf_append_cstr(&line, has_failed ? "\" has failed"
+                                             : "\" is starting; run this again "
+                                               "later");
 
         if (has_error) {
             tg_buf_append_cstr(&line, has_failed ? ": " : " (it failed: ");
@@ -274,8 +274,7 @@ tg_cli_list_print(const tg_cli_session_t *session)
     }
 
     if (out.len == 0 && !tg_buf_has_failed(&out)) {
-        (void) tg_cli_error("%s offers no tools to you",
-                            session->endpoint.text);
+        (void) tg_cli_error("%s offers you no tools", session->endpoint.text);
     }
 
     tg_cli_list_report_absent_servers(

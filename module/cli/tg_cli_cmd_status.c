@@ -38,9 +38,9 @@ tg_cli_status_report_error(const tg_cli_session_t *session)
                                            session->options);
     }
 
-    (void) tg_cli_error("%s does not tell you: tool_status_allow in nginx.conf "
-                        "says who may ask, by default root and the owner of "
-                        "the socket",
+    (void) tg_cli_error("%s does not show you its status: tool_status_allow "
+                        "in nginx.conf says who may see it, by default root "
+                        "and the owner of the socket",
                         session->endpoint.text);
 
     return TG_CLI_EXIT_REFUSED;
@@ -84,8 +84,8 @@ tg_cli_status_report_unknown_name(struct json_object *status, const char *name)
                                      tg_buf_view(&names));
     }
 
-    (void) tg_cli_error("no tool, method or MCP server is called \"%s\"%.*s "
-                        "(toolgate status --all shows their names)",
+    (void) tg_cli_error("unknown tool, method or MCP server \"%s\"%.*s "
+                        "(toolgate status --all shows all names)",
                         name, (int) near.len, tg_buf_view(&near).data);
     tg_buf_deinit(&names);
     tg_buf_deinit(&near);
@@ -179,11 +179,13 @@ tg_cli_status_run(const tg_cli_options_t *options)
     if ((options->given & TG_CLI_OPT_JSON)
         && (options->given & TG_CLI_OPT_PROMETHEUS))
     {
-        return tg_cli_error("either --json or --prometheus");
+        return tg_cli_error("give either --json or --prometheus, "
+                            "not both");
     }
 
     if (options->nargs > 1) {
-        return tg_cli_error("status is about one name, and \"%s\" is more",
+        return tg_cli_error("status takes one name; unexpected argument "
+                            "\"%s\"",
                             options->args[1]);
     }
 
@@ -191,8 +193,8 @@ tg_cli_status_run(const tg_cli_options_t *options)
         && (options->given
             & (TG_CLI_OPT_JSON | TG_CLI_OPT_PROMETHEUS | TG_CLI_OPT_ALL)))
     {
-        return tg_cli_error("status NAME goes with none of --json, "
-                            "--prometheus and --all");
+        return tg_cli_error("status NAME cannot be combined with --json, "
+                            "--prometheus or --all");
     }
 
     view.name = options->nargs != 0 ? options->args[0] : NULL;
@@ -240,8 +242,8 @@ tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
         && session->response.code == TG_RPC_INVALID_PARAMS
         && !(session->options->given & TG_CLI_OPT_JSON))
     {
-        (void) tg_cli_error("no call %s is under way (toolgate ps shows those "
-                            "that are)",
+        (void) tg_cli_error("no call %s is running (toolgate ps shows the "
+                            "running calls)",
                             id);
         return TG_CLI_EXIT_REFUSED;
     }
@@ -266,7 +268,7 @@ tg_cli_cancel_run(const tg_cli_options_t *options)
     const char *id;
 
     if (options->nargs != 1) {
-        return tg_cli_error("cancel which call? (toolgate ps shows them all)");
+        return tg_cli_error("cancel which call? (toolgate ps shows them)");
     }
 
     id = options->args[0];
@@ -275,8 +277,8 @@ tg_cli_cancel_run(const tg_cli_options_t *options)
     if (id[0] == '\0' || id[0] == '0' || strlen(id) > 18
         || id[strspn(id, "0123456789")] != '\0')
     {
-        return tg_cli_error("\"%s\" is no number of a call (toolgate ps shows "
-                            "them)",
+        return tg_cli_error("\"%s\" is not the ID of a call (toolgate ps "
+                            "shows the IDs)",
                             id);
     }
 

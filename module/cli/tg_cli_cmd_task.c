@@ -26,8 +26,7 @@ tg_cli_params_append_number(tg_buf_t *params, const char *option,
     }
 
     if (tg_json_parse_int64(tg_str_from_cstr(text), &number) != TG_OK) {
-        return tg_cli_error("%s wants a whole number, not \"%s\"", option,
-                            text);
+        return tg_cli_error("%s must be an integer, not \"%s\"", option, text);
     }
 
     tg_buf_append_cstr(params, key);
@@ -97,7 +96,7 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
 
     if (rc == TG_CLI_EXIT_OK && options->cwd != NULL) {
         if (realpath(options->cwd, path) == NULL) {
-            return tg_cli_error("there is no folder %s: %s", options->cwd,
+            return tg_cli_error("cannot use the folder %s: %s", options->cwd,
                                 strerror(errno));
         }
 
@@ -109,7 +108,7 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
             || tg_json_type(tg_str_from_cstr(options->metadata))
                    != TG_JSON_OBJECT)
         {
-            return tg_cli_error("--metadata wants a JSON object, not %s",
+            return tg_cli_error("--metadata must be a JSON object, not %s",
                                 options->metadata);
         }
 

@@ -37,7 +37,7 @@ tg_cli_task_report_end(const char *id, struct json_object *task, int is_quiet)
 
     if (strcmp(state, "completed") != 0) {
         is_failed = strcmp(state, "failed") == 0;
-        (void) tg_cli_error("%s %s %s", id, is_failed ? "has failed:" : "was",
+        (void) tg_cli_error("%s %s %s", id, is_failed ? "failed:" : "was",
                             is_failed ? tg_cli_json_get_text(task, "error")
                                       : state);
         return TG_CLI_EXIT_REFUSED;
@@ -48,7 +48,7 @@ tg_cli_task_report_end(const char *id, struct json_object *task, int is_quiet)
     if (!is_quiet && ms >= 0) {
         tg_buf_init(&took, tg_alloc_libc());
         tg_cli_append_duration(&took, ms);
-        (void) printf("%s is completed, after %.*s\n", id, (int) took.len,
+        (void) printf("%s completed after %.*s\n", id, (int) took.len,
                       tg_buf_view(&took).data);
         tg_buf_deinit(&took);
     }
@@ -154,8 +154,8 @@ tg_cli_task_wait_poll(tg_cli_session_t *session, const tg_cli_task_wait_t *wait,
         if (wait->deadline_ms != 0
             && tg_cli_get_monotonic_ms() >= wait->deadline_ms) {
             tg_cli_progress_clear();
-            return tg_cli_error("%s has not ended within %s s; it goes on", id,
-                                wait->options->timeout);
+            return tg_cli_error("%s has not ended within %s s; it continues",
+                                id, wait->options->timeout);
         }
 
         tg_cli_task_begin_params(&params, id);
@@ -261,7 +261,7 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
     } else {
         if (tg_cli_json_get_uint(part, "offset") > from) {
             gone = tg_cli_json_get_uint(part, "offset") - from;
-            (void) tg_cli_error("%s: %llu %s not kept any more", id,
+            (void) tg_cli_error("%s: the first %llu %s missing", id,
                                 (unsigned long long) gone,
                                 tg_pick_plural(gone, "byte is", "bytes are"));
         }

@@ -364,7 +364,7 @@ tg_cli_trace_read_file(tg_cli_trace_t *trace, tg_cli_trace_file_t *file)
                  TG_CLI_TRACE_READ_SIZE);
 
         if (n < 0 && errno != EINTR) {
-            return tg_cli_error("%s cannot be read: %s", trace->path,
+            return tg_cli_error("cannot read %s: %s", trace->path,
                                 strerror(errno));
         }
 
@@ -469,12 +469,13 @@ tg_cli_trace_finish(tg_cli_trace_t *trace)
     }
 
     if (!trace->is_trace) {
-        return tg_cli_error("%s is no trace: tool_trace in nginx.conf says "
-                            "where one is",
+        return tg_cli_error("%s is not a trace; tool_trace in nginx.conf "
+                            "names the file",
                             trace->path);
     }
 
-    (void) tg_cli_error("%zu %s of %s %s of no whole record", trace->nskipped,
+    (void) tg_cli_error("%zu %s of %s %s not part of a complete record",
+                        trace->nskipped,
                         tg_pick_plural(trace->nskipped, "byte", "bytes"),
                         trace->path,
                         tg_pick_plural(trace->nskipped, "is", "are"));
@@ -504,7 +505,8 @@ tg_cli_trace_parse_number(const char *option, const char *text,
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0
                    && *number != 0
                ? TG_CLI_EXIT_OK
-               : tg_cli_error("%s wants a number, not \"%s\"", option, text);
+               : tg_cli_error("%s must be a positive integer, not \"%s\"",
+                              option, text);
 }
 
 static int
@@ -519,8 +521,8 @@ tg_cli_trace_check_dialect(const char *dialect)
         }
     }
 
-    return tg_cli_error("--dialect is ipc, jsonrpc, relay, or auto as long as "
-                        "it is not known, not \"%s\"",
+    return tg_cli_error("--dialect must be ipc, jsonrpc, relay, or auto (not "
+                        "known yet), not \"%s\"",
                         dialect);
 }
 
@@ -532,7 +534,7 @@ tg_cli_trace_init(tg_cli_trace_t *trace)
 
     return tg_cli_trace_file_open(&trace->current_file, trace->path) == TG_OK
                ? TG_CLI_EXIT_OK
-               : tg_cli_error("%s cannot be opened: %s", trace->path,
+               : tg_cli_error("cannot open %s: %s", trace->path,
                               strerror(errno));
 }
 
@@ -546,18 +548,20 @@ tg_cli_trace_run(const tg_cli_options_t *options)
     trace.options = options;
 
     if (!tg_cli_trace_record_is_supported()) {
-        return tg_cli_error("this build reads no traces: it was made without "
-                            "msgpack-c; run apt-get install libmsgpack-dev, "
-                            "then ./build.sh build and install again");
+        return tg_cli_error("this build cannot read traces, since it was "
+                            "built without msgpack-c; run apt-get install "
+                            "libmsgpack-dev, then ./build.sh build and "
+                            "install again");
     }
 
     if (options->nargs != 1) {
-        return tg_cli_error("trace which file? (tool_trace in nginx.conf says "
-                            "where it is)");
+        return tg_cli_error("trace which file? (tool_trace in nginx.conf "
+                            "names it)");
     }
 
     if ((options->given & TG_CLI_OPT_IN) && (options->given & TG_CLI_OPT_OUT)) {
-        return tg_cli_error("either --in or --out; without them, both");
+        return tg_cli_error("give either --in or --out, or neither for both "
+                            "directions");
     }
 
     trace.path = options->args[0];

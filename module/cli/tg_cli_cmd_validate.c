@@ -107,8 +107,8 @@ tg_cli_validate_run(const tg_cli_options_t *options)
 
     if (options->nargs == 0) {
         (void) tg_cli_error(
-            "validate wants a schema: a file, or - for standard "
-            "input (see toolgate help validate)");
+            "validate needs a schema: a file, or - for standard input (see "
+            "toolgate help validate)");
         return TG_CLI_EXIT_NO_SCHEMA;
     }
 

@@ -129,7 +129,8 @@ tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
         }
 
         session->client.has_endless_reconnect = 1;
-        (void) fprintf(stderr, "toolgate: the connection is lost\n");
+        (void) fprintf(stderr, "toolgate: lost the connection; "
+                               "reconnecting\n");
     }
 }
 

@@ -89,8 +89,9 @@ tg_cli_input_read_json(const char *path, tg_buf_t *text)
     if (rc == TG_CLI_EXIT_OK
         && tg_json_validate_explain(tg_buf_view(text), &why) != TG_OK)
     {
-        rc = tg_cli_error("%s is no JSON: %.*s", tg_cli_input_get_label(path),
-                          (int) why.len, tg_buf_view(&why).data);
+        rc = tg_cli_error("%s is not valid JSON: %.*s",
+                          tg_cli_input_get_label(path), (int) why.len,
+                          tg_buf_view(&why).data);
     }
 
     tg_buf_deinit(&why);

@@ -414,13 +414,12 @@ tg_cli_jsonc_check(const char *text, tg_buf_t *out)
 
     if (!tg_utf8_is_valid(tg_str_from_cstr(text))) {
         return tg_cli_agent_config_set_error(
-            out, "it is no valid JSON: it is not UTF-8; "
-                 "repair it first");
+            out, "it is not valid JSON: it is not UTF-8; repair it first");
     }
 
     if (*p == '[' || (*p != '{' && tg_cli_jsonc_skip_scalar(p) != NULL)) {
         return tg_cli_agent_config_set_error(
-            out, "it is no JSON object; repair it first");
+            out, "it is not a JSON object; repair it first");
     }
 
     p = *p == '{' ? tg_cli_jsonc_skip_value(p, 0, &bad) : NULL;
@@ -433,9 +432,8 @@ tg_cli_jsonc_check(const char *text, tg_buf_t *out)
                ? TG_OK
                : tg_cli_agent_config_set_error(
                    out,
-                   "it is no valid JSON at line %u (comments "
-                   "and commas at the end are fine); repair it "
-                   "first",
+                   "it is not valid JSON at line %u (comments and trailing "
+                   "commas are allowed); repair it first",
                    tg_cli_agent_config_get_line_number(text, bad));
 }
 
@@ -475,8 +473,8 @@ tg_cli_jsonc_set_member(const char *text, const char *const *path,
         if (*p != '{') {
             return tg_cli_agent_config_set_error(
                 out,
-                "line %u: \"%s\" is no object; repair it "
-                "first, or choose another name with --name",
+                "line %u: \"%s\" is not an object; repair it first, or "
+                "choose another name with --name",
                 tg_cli_agent_config_get_line_number(text, p), path[-1]);
         }
 
@@ -484,9 +482,7 @@ tg_cli_jsonc_set_member(const char *text, const char *const *path,
 
         if (found.is_duplicate) {
             return tg_cli_agent_config_set_error(
-                out,
-                "line %u: \"%s\" is there twice; repair it "
-                "first",
+                out, "line %u: duplicate \"%s\"; repair it first",
                 tg_cli_agent_config_get_line_number(text, found.key), *path);
         }
 

@@ -51,12 +51,12 @@ tg_cli_command_report_unknown(const char *name, int is_help)
     near = tg_suggest_word(tg_str_from_cstr(name), words);
 
     if (near == NULL && !is_help) {
-        return tg_cli_error("there is no command \"%s\" (see toolgate help); a "
-                            "tool is called by toolgate call NAME",
+        return tg_cli_error("unknown command \"%s\" (see toolgate help); to "
+                            "call a tool, use toolgate call NAME",
                             name);
     }
 
-    return tg_cli_error("there is no command \"%s\"%s%s%s (see toolgate help)",
+    return tg_cli_error("unknown command \"%s\"%s%s%s (see toolgate help)",
                         name, near != NULL ? "; did you mean " : "",
                         near != NULL ? near : "", near != NULL ? "?" : "");
 }

@@ -190,7 +190,7 @@ tg_cli_options_add_given(tg_cli_options_t *options,
                          const char *value)
 {
     if (options->ngiven_options == TG_CLI_OPTIONS_MAX) {
-        return tg_cli_error("more than %d options are given",
+        return tg_cli_error("too many options; the limit is %d",
                             TG_CLI_OPTIONS_MAX);
     }
 
@@ -237,7 +237,7 @@ tg_cli_options_parse_one(tg_cli_options_t *options, char **argv, int *i)
     value = value != NULL ? value : argv[++*i];
 
     if (value == NULL || value[0] == '\0') {
-        return tg_cli_error("%s wants a value%s", option->name,
+        return tg_cli_error("%s needs a value%s", option->name,
                             value != NULL ? " that is not empty" : "");
     }
 
@@ -245,8 +245,8 @@ tg_cli_options_parse_one(tg_cli_options_t *options, char **argv, int *i)
 
     if (option->flag == TG_CLI_OPT_SCHEMA) {
         if (options->nschemas == TG_CLI_SCHEMAS_MAX) {
-            return tg_cli_error("%s stands there more than %d times",
-                                option->name, TG_CLI_SCHEMAS_MAX);
+            return tg_cli_error("%s is given more than %d times", option->name,
+                                TG_CLI_SCHEMAS_MAX);
         }
 
         options->schemas[options->nschemas++] = value;
@@ -267,8 +267,8 @@ tg_cli_options_parse_timeout(tg_cli_options_t *options)
     if (end == options->timeout || *end != '\0'
         || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
     {
-        return tg_cli_error("--timeout wants seconds, such as 30 or 0.5, not "
-                            "\"%s\"",
+        return tg_cli_error("--timeout must be in seconds, such as 30 or "
+                            "0.5, not \"%s\"",
                             options->timeout);
     }
 
@@ -329,14 +329,15 @@ tg_cli_options_report_extra_arg(const tg_cli_options_t *options,
 
     if (option == NULL || !(command->options & option->flag)) {
         return tg_cli_error(
-            "%s takes no arguments, and \"%s\" is one%s", command->name, arg,
+            "%s takes no arguments; unexpected argument \"%s\"%s",
+            command->name, arg,
             command->extra_arg_hint != NULL ? command->extra_arg_hint : "");
     }
 
     value = option->value == 0 ? "" : value != NULL ? value : "=VALUE";
 
-    return tg_cli_error("%s takes no arguments, and \"%s\" is one; did you "
-                        "mean %s%s?",
+    return tg_cli_error("%s takes no arguments; unexpected argument \"%s\"; "
+                        "did you mean %s%s?",
                         command->name, arg, option->name, value);
 }
 
@@ -399,10 +400,10 @@ tg_cli_options_get_socket(const tg_cli_options_t *options)
     path = tg_uv_endpoint_get_default(&is_there);
 
     if (!is_there) {
-        tg_cli_error("which socket? Give it with --socket PATH, or set "
-                     "TOOLGATE_SOCKET to the path behind `listen unix:` in "
-                     "nginx.conf; there is neither toolgate.sock in "
-                     "XDG_RUNTIME_DIR nor %s",
+        tg_cli_error("no socket given. Use --socket PATH, or set "
+                     "TOOLGATE_SOCKET to the path after `listen unix:` in "
+                     "nginx.conf; neither toolgate.sock in XDG_RUNTIME_DIR "
+                     "nor %s exists",
                      path);
         return NULL;
     }

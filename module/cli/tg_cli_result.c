@@ -75,7 +75,7 @@ tg_cli_block_append_description(tg_buf_t *out, tg_str_t block)
     tg_cli_result_append_member(&text, block, "mimeType");
 
     if (tg_cli_block_find_base64(block, &raw)) {
-        tg_buf_printf(&text, ", %zu bytes of base64; -o FILE writes it",
+        tg_buf_printf(&text, ", %zu bytes of base64; -o FILE saves it",
                       raw.len);
     }
 
@@ -149,8 +149,8 @@ tg_cli_result_print(tg_str_t result)
     }
 
     if (out.len == 0) {
-        tg_buf_append_cstr(&out,
-                           "toolgate: the tool failed and did not say why");
+        tg_buf_append_cstr(&out, "toolgate: the tool failed without an error "
+                                 "message");
     }
 
     return tg_cli_print_and_free(stderr, &out, TG_CLI_EXIT_REFUSED);
@@ -194,13 +194,13 @@ tg_cli_result_save_file(tg_str_t result, const char *path)
             tg_json_append_unescaped(&plain, data);
             rc = tg_base64_decode(&bytes, tg_buf_view(&plain)) == TG_OK
                      ? TG_CLI_EXIT_OK
-                     : tg_cli_error("what the tool returned is no base64");
+                     : tg_cli_error("the tool returned invalid base64");
         }
     }
 
     if (n > 1) {
-        rc = tg_cli_error("the tool returned %d files, and -o takes one; "
-                          "--json shows them",
+        rc = tg_cli_error("the tool returned %d files, but -o saves only "
+                          "one; --json shows them",
                           n);
     }
 

@@ -58,9 +58,8 @@ tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
     /* The compiler's base URI for a schema without a file. */
     if (tg_str_eq(parts.scheme, TG_STR("schema"))) {
         return tg_cli_schema_registry_set_error(
-            registry, "this schema is in no folder that "
-                      "a $ref could lead from; give it "
-                      "as a file");
+            registry, "this schema is not in a folder, which a relative $ref "
+                      "needs; give it as a file");
     }
 
     if (!tg_str_eq(parts.scheme, TG_STR("file"))) {
@@ -72,7 +71,7 @@ tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
         || parts.query.data != NULL)
     {
         return tg_cli_schema_registry_set_error(registry,
-                                                "no file here is called that");
+                                                "no file of that name here");
     }
 
     (void) tg_uri_append_decoded(path, parts.path);
@@ -83,8 +82,8 @@ tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
     }
 
     if (strlen(path->data) + 1 != path->len) {
-        return tg_cli_schema_registry_set_error(registry,
-                                                "no file's name has %00 in it");
+        return tg_cli_schema_registry_set_error(
+            registry, "a file name cannot contain %00");
     }
 
     return TG_OK;
@@ -297,9 +296,9 @@ tg_cli_schema_registry_add_file(tg_cli_schema_registry_t *registry,
             rc = tg_cli_error_nomem();
 
         } else if (rc != TG_OK) {
-            rc = tg_cli_error("%s needs an \"$id\" by which a $ref finds it, "
-                              "such as \"https://example.com/name.json\"; "
-                              "a $ref to a file needs no --schema",
+            rc = tg_cli_error("%s needs an \"$id\" for a $ref to refer to, "
+                              "such as \"https://example.com/name.json\"; a "
+                              "$ref to a file needs no --schema",
                               tg_cli_input_get_label(path));
 
         } else if (tg_cli_schema_registry_find(registry, id) != NULL) {

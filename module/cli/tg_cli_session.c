@@ -75,9 +75,9 @@ tg_cli_session_report_timeout(tg_cli_session_t *session, uint64_t max_wait_ms)
 
     return tg_cli_error(
         session->client.was_open
-            ? "no answer from %s within %.12g s; what was asked is cancelled "
+            ? "no response from %s within %.12g s; the request was cancelled "
               "(--timeout SECONDS waits longer)"
-            : "what listens on %s does not answer within %.12g s (--timeout "
+            : "the server on %s did not answer within %.12g s (--timeout "
               "SECONDS waits longer)",
         session->endpoint.text, (double) max_wait_ms / 1000);
 }
@@ -258,8 +258,8 @@ tg_cli_session_report_disconnect(const tg_cli_session_t *session)
         return tg_cli_session_report_connect_error(session);
     }
 
-    return tg_cli_error("the connection to %s broke before the answer came; "
-                        "what was asked may have been done",
+    return tg_cli_error("the connection to %s was lost before the response; "
+                        "the request may have been executed",
                         session->endpoint.text);
 }
 
@@ -299,7 +299,8 @@ tg_cli_session_exchange(tg_cli_session_t *session,
     }
 
     if (response->is_too_large) {
-        return tg_cli_error("the answer is larger than %u bytes; ask for less",
+        return tg_cli_error("the response is larger than %u bytes; request "
+                            "less",
                             TG_CLI_FRAME_MAX);
     }
 

@@ -296,23 +296,22 @@ static const tg_cli_metric_t tg_cli_metrics[] = {
       "Clients that have connected.", NULL, "accepted",
       tg_cli_metric_append_accepted },
     { "toolgate_unknown_calls_total", "counter",
-      "Calls of tools and methods that there are not.", NULL, "unknown",
+      "Calls of unknown tools and methods.", NULL, "unknown",
       tg_cli_metric_append_unknown_calls },
-    { "toolgate_calls_total", "counter", "Calls that have ended, by how.",
+    { "toolgate_calls_total", "counter", "Calls that have ended, by result.",
       "tools", "ends", tg_cli_metric_append_outcomes },
     { "toolgate_calls_in_flight", "gauge", "Calls that have not ended.",
       "tools", "in_flight", tg_cli_metric_append_tool },
-    { "toolgate_calls_queued", "gauge",
-      "Calls in flight that wait for their turn.", "tools", "queued",
-      tg_cli_metric_append_tool },
+    { "toolgate_calls_queued", "gauge", "Calls in flight that are queued.",
+      "tools", "queued", tg_cli_metric_append_tool },
     { "toolgate_call_received_bytes_total", "counter",
-      "Bytes of requests of calls that have ended.", "tools", "bytes_in",
+      "Request bytes of calls that have ended.", "tools", "bytes_in",
       tg_cli_metric_append_tool },
     { "toolgate_call_sent_bytes_total", "counter",
-      "Bytes of answers of calls that have ended.", "tools", "bytes_out",
+      "Response bytes of calls that have ended.", "tools", "bytes_out",
       tg_cli_metric_append_tool },
     { "toolgate_call_duration_seconds", "histogram",
-      "What calls took, waiting included.", "tools", "ms",
+      "Duration of calls, including the time in the queue.", "tools", "ms",
       tg_cli_metric_append_durations },
     { "toolgate_mcp_server_ready", "gauge",
       "Whether a process of the MCP server is ready.", "mcp_servers", "state",
@@ -320,10 +319,11 @@ static const tg_cli_metric_t tg_cli_metrics[] = {
     { "toolgate_mcp_server_processes", "gauge", "Processes of the MCP server.",
       "mcp_servers", "running", tg_cli_metric_append_mcp_server },
     { "toolgate_mcp_server_restarts_total", "counter",
-      "How often the MCP server was started again.", "mcp_servers", "restarts",
+      "Number of restarts of the MCP server.", "mcp_servers", "restarts",
       tg_cli_metric_append_mcp_server },
     { "toolgate_mcp_server_clashes", "gauge",
-      "Tools of the MCP server that are left out, as others have their names.",
+      "Tools of the MCP server that are left out because their names are in "
+      "use.",
       "mcp_servers", "clashes", tg_cli_metric_append_mcp_server },
     { "toolgate_mcp_server_unchecked", "gauge",
       "Tools of the MCP server whose schemas are not checked (at most 100).",
@@ -332,8 +332,8 @@ static const tg_cli_metric_t tg_cli_metrics[] = {
       "state", tg_cli_metric_append_runner },
     { "toolgate_runner_programs", "gauge", "Jobs that have a slot.", "runners",
       "running", tg_cli_metric_append_runner },
-    { "toolgate_runner_queued", "gauge", "Jobs that wait for one.", "runners",
-      "queued", tg_cli_metric_append_runner },
+    { "toolgate_runner_queued", "gauge", "Jobs that wait for a process.",
+      "runners", "queued", tg_cli_metric_append_runner },
     { "toolgate_runner_tasks", "gauge", "Tasks that run.", "runners", "tasks",
       tg_cli_metric_append_runner },
     { "toolgate_runner_jobs", "gauge", "Jobs of the runner, by kind.",
@@ -390,13 +390,14 @@ tg_cli_status_append_prometheus(tg_buf_t *out, struct json_object *status)
     size_t i;
 
     tg_cli_metric_append_header(out, "toolgate_info", "gauge",
-                                "Which version it is; always 1.");
+                                "The version of Toolgate; the value is "
+                                "always 1.");
     tg_buf_append_cstr(out, "toolgate_info");
     tg_cli_metric_append_label(out, "{", "version",
                                tg_cli_json_get_text(status, "version"));
     tg_cli_sample_append_value(out, 1);
     tg_cli_metric_append_header(out, "toolgate_workers", "gauge",
-                                "Workers of NGINX that are there.");
+                                "NGINX workers that are running.");
     tg_buf_append_cstr(out, "toolgate_workers ");
     tg_buf_append_uint(out, tg_cli_json_get_uint(status, "workers"));
     tg_buf_append_char(out, '\n');

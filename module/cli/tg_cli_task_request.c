@@ -50,7 +50,8 @@ tg_cli_subcommand_run(const tg_cli_options_t *options,
 
     near = tg_suggest_word(tg_str_from_cstr(options->args[0]), words);
 
-    return tg_cli_error("there is no \"%s %s\"%s%s%s (see toolgate help %s)",
+    return tg_cli_error("unknown command \"%s %s\"%s%s%s (see toolgate help "
+                        "%s)",
                         what, options->args[0],
                         near != NULL ? "; did you mean " : "",
                         near != NULL ? near : "", near != NULL ? "?" : "",
@@ -82,8 +83,9 @@ tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
                                            session->options);
     }
 
-    (void) tg_cli_error("%s has no method %s for you: the server needs "
-                        "task_methods in nginx.conf, and %s says who may",
+    (void) tg_cli_error("%s does not offer you the method %s: the server "
+                        "needs task_methods in nginx.conf, and %s says who "
+                        "may use it",
                         session->endpoint.text, method,
                         tg_cli_task_get_access_directive(method));
 

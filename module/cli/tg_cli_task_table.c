@@ -332,7 +332,7 @@ tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
 
     /* The result is usually the end of the output. */
     if (strcmp(result, output) != 0) {
-        tg_cli_task_append_text(out, "the end of its output", task, "output");
+        tg_cli_task_append_text(out, "end of the output", task, "output");
     }
 }
 

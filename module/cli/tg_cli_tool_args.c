@@ -34,8 +34,9 @@ tg_cli_tool_args_check_json(tg_str_t text, const char *what, tg_str_t name)
     tg_buf_init(&why, tg_alloc_libc());
     rc = tg_json_validate_explain(text, &why) == TG_OK
              ? TG_CLI_EXIT_OK
-             : tg_cli_error("%s%.*s is no JSON: %.*s", what, (int) name.len,
-                            name.data, (int) why.len, tg_buf_view(&why).data);
+             : tg_cli_error("%s%.*s is not valid JSON: %.*s", what,
+                            (int) name.len, name.data, (int) why.len,
+                            tg_buf_view(&why).data);
     tg_buf_deinit(&why);
 
     return rc;
@@ -96,9 +97,9 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
 
     if (pair->key.len == 0) {
         return tg_cli_error(
-            "\"%s\" is no argument: write key=value, key:=JSON, key+=value, "
-            "key=@FILE, one JSON object, or - to read it from standard "
-            "input",
+            "invalid argument \"%s\": write key=value, key:=JSON, "
+            "key+=value, key=@FILE, one JSON object, or - to read the object "
+            "from standard input",
             arg);
     }
 
@@ -193,7 +194,7 @@ tg_cli_pair_write_value(const tg_cli_pair_t *pair, tg_str_t value,
         return tg_cli_tool_args_check_json(value, "the value of ", pair->key);
     }
 
-    return tg_cli_error("%.*s is to be of type %.*s, which \"%.*s\" is not",
+    return tg_cli_error("%.*s must be of type %.*s, not \"%.*s\"",
                         (int) pair->key.len, pair->key.data, (int) type.len,
                         type.data, (int) value.len, value.data);
 }
@@ -340,9 +341,9 @@ tg_cli_pair_check_key(const tg_cli_pair_t *pair, tg_str_t schema)
 
     if (is_closed || text.len != 0) {
         (void) tg_cli_error("%s\"%.*s\"%.*s",
-                            is_closed ? "there is no argument "
-                                      : "note: the tool does not say that it "
-                                        "knows ",
+                            is_closed ? "unknown argument "
+                                      : "note: the tool's schema does not "
+                                        "define ",
                             (int) pair->key.len, pair->key.data, (int) text.len,
                             tg_buf_view(&text).data);
     }
@@ -404,8 +405,7 @@ tg_cli_tool_args_write_json(char **args, int nargs, tg_str_t schema,
     }
 
     if (nargs > 1) {
-        return tg_cli_error("\"%s\" is more than the one JSON text that a call "
-                            "takes",
+        return tg_cli_error("unexpected argument \"%s\" after the JSON text",
                             args[1]);
     }
 

@@ -228,7 +228,7 @@ tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
 
     tg_buf_append_cstr(&text, n != 0 ? "?" : "");
     (void) tg_cli_error(
-        "there is no tool \"%.*s\"%.*s (toolgate list shows them all)",
+        "unknown tool \"%.*s\"%.*s (toolgate list shows all tools)",
         (int) name.len, name.data, (int) text.len, tg_buf_view(&text).data);
     tg_buf_deinit(&text);
 

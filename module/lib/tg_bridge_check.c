@@ -87,7 +87,7 @@ tg_bridge_check_spawn(tg_bridge_check_t *check,
 
     return rc == 0 ? 0
                    : tg_lib_set_error(TOOLGATE_ERR_BRIDGE_STARTUP,
-                                      "the bridge \"%s\" cannot be started: %s",
+                                      "cannot start the bridge \"%s\": %s",
                                       command->path, strerror(rc));
 }
 
@@ -329,7 +329,7 @@ tg_bridge_check_get_result(tg_bridge_check_t *check)
     tg_utf8_append_visible(&tail, text, 1);
 
     return tg_lib_set_error(TOOLGATE_ERR_BRIDGE_STARTUP,
-                            "the bridge did not come up: %s%s%.*s", check->why,
+                            "the bridge failed to start: %s%s%.*s", check->why,
                             tail.len != 0 ? "; it wrote: " : "", (int) tail.len,
                             tail.data);
 }
@@ -347,7 +347,7 @@ toolgate_check_bridge(toolgate_server_t *server, int timeout)
              ? tg_lib_set_error(TOOLGATE_ERR_STATE, "the server is not started")
          : server->transport == TG_SERVER_TRANSPORT_SDK
              ? tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "with the transport \"sdk\" there is no bridge")
+                                "the transport \"sdk\" has no bridge")
              : tg_server_check_process(server);
     rc = rc == 0 ? tg_bridge_command_init(server, &command) : rc;
     tg_lib_unlock();

@@ -100,8 +100,8 @@ tg_bridge_path_find(char path[PATH_MAX])
     return tg_bridge_path_find_in_env(path)
                ? 0
                : tg_lib_set_error(TOOLGATE_ERR_BRIDGE_STARTUP, TG_BRIDGE_PROGRAM
-                                  " is neither beside the library nor in "
-                                  "PATH; set \"bridge\" to where it is");
+                                  " is neither in the folder of the library "
+                                  "nor in PATH; set \"bridge\" to its path");
 }
 
 static int
@@ -113,7 +113,7 @@ tg_bridge_path_choose(const toolgate_server_t *server, char path[PATH_MAX])
 
     if (strlen(server->bridge) >= PATH_MAX) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "\"bridge\" is too long a path");
+                                "the path \"bridge\" is too long");
     }
 
     memcpy(path, server->bridge, strlen(server->bridge) + 1);
@@ -213,8 +213,8 @@ tg_agent_config_write_json(toolgate_server_t *server, tg_buf_t *json)
         if (!tg_utf8_is_valid(tg_str_from_cstr(words[i]))) {
             return tg_lib_set_error(
                 TOOLGATE_ERR_ARGUMENT,
-                "\"%s\" is not UTF-8, as JSON has to be; choose "
-                "another path",
+                "\"%s\" is not UTF-8, which JSON requires; choose another "
+                "path",
                 words[i]);
         }
 

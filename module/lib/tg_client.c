@@ -56,8 +56,8 @@ tg_client_set_identity(const char *option, const char *value, size_t max,
 
     if (len == 0 || len > max || !tg_utf8_is_valid(tg_str(value, len))) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "\"%s\" takes 1 to %zu bytes of UTF-8", option,
-                                max);
+                                "\"%s\" must be 1 to %zu bytes of UTF-8",
+                                option, max);
     }
 
     return tg_option_set_text(value, text);
@@ -126,7 +126,8 @@ tg_client_lock_if_closed(const toolgate_client_t *client)
     tg_lib_unlock();
 
     return tg_lib_set_error(TOOLGATE_ERR_STATE,
-                            "the client is open; set that before, or after "
+                            "the client is open; set this option before "
+                            "toolgate_client_open() or after "
                             "toolgate_client_close()");
 }
 
@@ -229,8 +230,8 @@ toolgate_client_new(const char *address)
     {
         (void) tg_lib_set_error(
             TOOLGATE_ERR_ARGUMENT,
-            "the address of a server is the path of a socket, "
-            "HOST:PORT or tls:HOST:PORT");
+            "the address of a server must be the path of a socket, HOST:PORT "
+            "or tls:HOST:PORT");
         return NULL;
     }
 
@@ -357,13 +358,14 @@ tg_client_open(toolgate_client_t *client)
 
     if (client->conn != NULL) {
         return tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "the client is open already");
+                                "the client is already open");
     }
 
     if (client->ended != NULL) {
         return tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "the client is being closed in the callback "
-                                "that runs; open it when that has returned");
+                                "the client is being closed by the current "
+                                "callback; open it after the callback has "
+                                "returned");
     }
 
     rc = tg_client_conn_new(client, &conn);
@@ -436,8 +438,8 @@ tg_client_check_process(const toolgate_client_t *client)
                ? 0
                : tg_lib_set_error(
                    TOOLGATE_ERR_STATE,
-                   "the client was opened by process %ld, of which "
-                   "this one is a fork; make one of your own",
+                   "the client was opened by process %ld, and this process "
+                   "is a fork of it; create a client of its own",
                    (long) client->pid);
 }
 
@@ -493,7 +495,7 @@ tg_client_get_conn(const toolgate_client_t *client, int *rc)
 {
     *rc = client->conn == NULL ? tg_lib_set_error(
               TOOLGATE_ERR_STATE,
-              "the client is not open; toolgate_client_open()")
+              "the client is not open; call toolgate_client_open() first")
                                : tg_client_check_process(client);
 
     return *rc == 0 ? client->conn : NULL;
@@ -536,12 +538,12 @@ toolgate_client_process(toolgate_client_t *client)
 
     if (conn != NULL && conn->runtime.type != TG_LOOP_FD) {
         rc = tg_lib_set_error(TOOLGATE_ERR_STATE,
-                              "the client has a loop of its own; "
-                              "set \"loop\" to \"fd\"");
+                              "the client runs its own loop; set \"loop\" to "
+                              "\"fd\"");
     } else if (conn != NULL && conn->runtime.is_processing) {
         rc = tg_lib_set_error(TOOLGATE_ERR_STATE,
-                              "toolgate_client_process() was "
-                              "called by a callback of its own");
+                              "toolgate_client_process() was called by its "
+                              "own callback");
     }
 
     tg_lib_unlock();

@@ -107,7 +107,7 @@ tg_client_set_tool_error(tg_str_t result)
     }
 
     return tg_lib_set_error(TOOLGATE_ERR_TOOL_EXECUTION,
-                            "the tool failed, and did not say why");
+                            "the tool failed without an error message");
 }
 
 static void
@@ -159,8 +159,8 @@ tg_client_conn_finish_error(tg_client_conn_t *conn,
         tg_client_conn_finish_request(
             conn, request,
             tg_lib_set_error(TOOLGATE_ERR_MESSAGE_SIZE,
-                             "the answer is larger than %llu bytes; ask for "
-                             "less, or set \"max_frame\"",
+                             "the response is larger than %llu bytes; "
+                             "request less, or raise \"max_frame\"",
                              (unsigned long long) conn->conf.max_frame),
             TG_STR_NONE);
         return;
@@ -208,8 +208,8 @@ tg_client_conn_on_response(void *host, tg_uv_request_t *uv_request,
         tg_client_conn_finish_request(
             conn, request,
             tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
-                             "the connection to %s was lost before the answer "
-                             "came; what was asked may have been executed",
+                             "the connection to %s was lost before the "
+                             "response; the request may have been executed",
                              conn->endpoint.text),
             TG_STR_NONE);
         break;
@@ -217,7 +217,7 @@ tg_client_conn_on_response(void *host, tg_uv_request_t *uv_request,
         tg_client_conn_finish_request(
             conn, request,
             tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
-                             "%s What was asked was not executed.", conn->why),
+                             "%s The request was not executed.", conn->why),
             TG_STR_NONE);
     }
 }
@@ -429,7 +429,7 @@ tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
         request->on_response(
             request->call,
             tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
-                             "the client was closed; what was asked was not "
+                             "the client was closed; the request was not "
                              "executed"),
             NULL, 0, request->data);
         free(request);
@@ -444,8 +444,8 @@ tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
         tg_client_conn_finish_request(
             conn, request,
             tg_lib_set_error(TOOLGATE_ERR_BUSY,
-                             "%s does not read what it is asked; what was "
-                             "asked was not executed",
+                             "%s does not read its requests; the request was "
+                             "not executed",
                              conn->endpoint.text),
             TG_STR_NONE);
         return;
@@ -508,11 +508,11 @@ tg_client_conn_timeout_request(tg_client_conn_t *conn,
     tg_client_conn_finish_request(
         conn, request,
         tg_lib_set_error(TOOLGATE_ERR_TIMEOUT,
-                         "there was no answer from %s within %llu ms; %s",
+                         "no response from %s within %llu ms; %s",
                          conn->endpoint.text,
                          (unsigned long long) request->timeout,
-                         was_sent ? "what was asked is cancelled"
-                                  : "what was asked was not executed"),
+                         was_sent ? "the request was cancelled"
+                                  : "the request was not executed"),
         TG_STR_NONE);
 }
 
@@ -561,7 +561,7 @@ tg_client_conn_stop(tg_runtime_t *runtime)
         tg_client_conn_finish_request(
             conn, request,
             tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
-                             "the client was closed; what was asked may have "
+                             "the client was closed; the request may have "
                              "been executed"),
             TG_STR_NONE);
     }

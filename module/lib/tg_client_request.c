@@ -40,14 +40,14 @@ tg_client_request_check(const tg_client_request_spec_t *spec)
     char first;
 
     if (spec->name == NULL || !tg_utf8_is_valid(tg_str_from_cstr(spec->name))) {
-        return tg_lib_set_error(
-            TOOLGATE_ERR_ARGUMENT,
-            "the name of a tool or method is text in UTF-8");
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "the name of a tool or method must be UTF-8");
     }
 
     if (spec->timeout < 0) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "a timeout is of milliseconds, or 0; not %d",
+                                "a timeout must be in milliseconds, or 0, "
+                                "not %d",
                                 spec->timeout);
     }
 
@@ -192,8 +192,8 @@ tg_client_request_make_command(const tg_client_request_terms_t *terms,
         tg_buf_deinit(&text);
         return tg_lib_set_error(
             TOOLGATE_ERR_MESSAGE_SIZE,
-            "the arguments are larger than a message may be, %llu "
-            "bytes; send less, or set \"max_frame\"",
+            "the arguments are too large for a message of %llu bytes; send "
+            "less, or raise \"max_frame\"",
             (unsigned long long) terms->max_frame);
     }
 
@@ -262,8 +262,9 @@ tg_client_request_begin(const toolgate_client_t *client,
              ? tg_client_request_check(spec)
              : tg_lib_set_error(
                  TOOLGATE_ERR_ARGUMENT,
-                 "a function has to take the answer; "
-                 "toolgate_client_call() and its like wait for it");
+                 "a callback for the response is required; "
+                 "toolgate_client_call() and similar functions wait for it "
+                 "instead");
 
     if (rc != 0) {
         return rc;
@@ -387,15 +388,15 @@ tg_client_request_check_wait(const tg_client_conn_t *conn)
 {
     if (conn->runtime.type == TG_LOOP_UV) {
         return tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "with a loop of libuv's nobody may wait; "
-                                "toolgate_client_begin_...() do not");
+                                "a client on a libuv loop cannot wait; use "
+                                "toolgate_client_begin_...()");
     }
 
     return tg_runtime_is_in_callback(&conn->runtime)
                    || conn->runtime.is_processing
                ? tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                  "a callback may not wait; "
-                                  "toolgate_client_begin_...() do not")
+                                  "a callback cannot wait; use "
+                                  "toolgate_client_begin_...()")
                : 0;
 }
 

@@ -76,8 +76,7 @@ tg_lib_set_errno_error(const char *format, ...)
 int
 tg_lib_set_nomem_error(void)
 {
-    return tg_lib_set_error(TOOLGATE_ERR_MEMORY,
-                            "there is no memory; try again");
+    return tg_lib_set_error(TOOLGATE_ERR_MEMORY, "out of memory; try again");
 }
 
 char *

@@ -79,8 +79,8 @@ tg_option_parse_time(const char *option, const char *text, uint64_t *ms)
     if (factor == 0 || number > TG_OPTION_TIME_MAX / factor) {
         return tg_lib_set_error(
             TOOLGATE_ERR_ARGUMENT,
-            "\"%s\" takes a time, such as 500ms, 5s, 2m or 1h, or "
-            "off; not \"%s\"",
+            "\"%s\" must be a time, such as 500ms, 5s, 2m or 1h, or off, not "
+            "\"%s\"",
             option, text);
     }
 
@@ -108,8 +108,8 @@ tg_option_parse_size(const char *option, const char *text, uint64_t least,
     if (factor == 0 || number > most / factor || number * factor < least) {
         return tg_lib_set_error(
             TOOLGATE_ERR_ARGUMENT,
-            "\"%s\" takes a number from %llu to %llu, such as 64k "
-            "or 1m where it is of bytes; not \"%s\"",
+            "\"%s\" must be a number from %llu to %llu, where sizes may be "
+            "written as 64k or 1m, not \"%s\"",
             option, (unsigned long long) least, (unsigned long long) most,
             text);
     }
@@ -140,7 +140,7 @@ tg_option_parse_word(const char *option, const char *text,
     }
 
     return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                            "\"%s\" is one of %.*s; not \"%s\"", option,
+                            "\"%s\" must be one of %.*s, not \"%s\"", option,
                             (int) list.len, list.data, text);
 }
 
@@ -175,11 +175,11 @@ tg_option_find(const char *option, const char *const *names)
 
     near = tg_suggest_word(tg_str_from_cstr(option), names);
 
-    return near != NULL ? tg_lib_set_error(
-               TOOLGATE_ERR_ARGUMENT,
-               "there is no option \"%s\"; did you mean \"%s\"?", option, near)
-                        : tg_lib_set_error(
-                            TOOLGATE_ERR_ARGUMENT,
-                            "there is no option \"%s\"; see docs/library.md",
-                            option);
+    return near != NULL
+               ? tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                  "unknown option \"%s\"; did you mean \"%s\"?",
+                                  option, near)
+               : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                  "unknown option \"%s\"; see docs/library.md",
+                                  option);
 }

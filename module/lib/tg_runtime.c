@@ -163,8 +163,7 @@ tg_runtime_on_connection(uv_stream_t *listener, int status)
 
     if (status != 0) {
         tg_runtime_report(runtime, TOOLGATE_ERR_CONNECTION,
-                          "a client cannot be accepted: %s",
-                          uv_strerror(status));
+                          "cannot accept a client: %s", uv_strerror(status));
         return;
     }
 
@@ -317,7 +316,7 @@ tg_runtime_open(tg_runtime_t *runtime, int fd)
     return rc == 0 ? 0
                    : tg_lib_set_error(rc == UV_ENOMEM ? TOOLGATE_ERR_MEMORY
                                                       : TOOLGATE_ERR_SYSTEM,
-                                      "the loop cannot be opened: %s",
+                                      "cannot create the event loop: %s",
                                       uv_strerror(rc));
 }
 

@@ -48,8 +48,8 @@ tg_runtime_post_command(tg_runtime_t *runtime, tg_runtime_command_t *command)
     {
         return tg_lib_set_error(
             TOOLGATE_ERR_BUSY,
-            "more than %d bytes wait for the loop; is it held by a "
-            "callback, or not run?",
+            "more than %d bytes are queued for the event loop; it may be "
+            "blocked by a callback, or not running",
             TG_RUNTIME_COMMANDS_MAX);
     }
 

@@ -173,7 +173,7 @@ tg_runtime_start_thread(tg_runtime_t *runtime)
 
     errno = rc;
 
-    return tg_lib_set_errno_error("the server's thread cannot be started");
+    return tg_lib_set_errno_error("cannot start the server's thread");
 }
 
 void

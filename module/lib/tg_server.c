@@ -61,8 +61,8 @@ tg_server_set_text(const char *option, const char *value, char **text)
 {
     return tg_utf8_is_valid(tg_str_from_cstr(value))
                ? tg_option_set_text(value, text)
-               : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                  "\"%s\" must be text in UTF-8", option);
+               : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "\"%s\" must be UTF-8",
+                                  option);
 }
 
 /* Sets a path, which must be absolute, as the working directory may change. */
@@ -190,8 +190,8 @@ tg_server_check_process(const toolgate_server_t *server)
                ? 0
                : tg_lib_set_error(
                    TOOLGATE_ERR_STATE,
-                   "the server was started by process %ld, of which "
-                   "this one is a fork; make one of your own",
+                   "the server was started by process %ld, and this process "
+                   "is a fork of it; create a server of its own",
                    (long) server->pid);
 }
 
@@ -205,8 +205,8 @@ tg_server_check_stopped(const toolgate_server_t *server)
                ? 0
                : tg_lib_set_error(
                    TOOLGATE_ERR_STATE,
-                   "the server is started; set that before, or after "
-                   "toolgate_stop()");
+                   "the server is started; set this option before "
+                   "toolgate_start() or after toolgate_stop()");
 }
 
 int
@@ -313,8 +313,8 @@ tg_server_check_name(const char *name)
                ? 0
                : tg_lib_set_error(
                    TOOLGATE_ERR_ARGUMENT,
-                   "the name of a server has 1 to %d letters, digits, "
-                   "\"-\", \"_\" and \".\"; not \"%s\"",
+                   "the name of a server must be 1 to %d letters, digits, "
+                   "\"-\", \"_\" and \".\", not \"%s\"",
                    TG_NAME_AGENT_MAX, name != NULL ? name : "");
 }
 
@@ -442,7 +442,7 @@ tg_server_get_file(toolgate_server_t *server, const char *file)
     tg_lib_lock();
     rc = server->transport == TG_SERVER_TRANSPORT_SDK
              ? tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "with the transport \"sdk\" there are no files")
+                                "the transport \"sdk\" has no files")
              : tg_server_choose_files(server);
     tg_lib_unlock();
 

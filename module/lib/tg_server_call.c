@@ -188,8 +188,8 @@ tg_session_send_outcome(tg_session_t *session, const tg_tool_t *tool,
     if (session->peer.last_failure == TG_FAILURE_SIZE) {
         tg_runtime_report(
             session->runtime, TOOLGATE_ERR_MESSAGE_SIZE,
-            "%s: the answer is larger than a message may be, so that "
-            "its caller has got an error; have it say less",
+            "%s: the response is larger than a message may be, so the caller "
+            "received an error; make it shorter",
             tool->name);
     }
 }
@@ -476,7 +476,7 @@ tg_session_expire_calls(tg_session_t *session, uint64_t now)
 
         if (call->deadline != 0 && call->deadline <= now) {
             (void) snprintf(text, sizeof(text),
-                            "%s: there was no answer within %llu ms (timeout).",
+                            "%s: no response within %llu ms (timeout).",
                             call->tool->name,
                             (unsigned long long) call->tool->timeout);
             tg_server_call_fail(call, TG_FAILURE_TIMEOUT, text);
@@ -500,8 +500,7 @@ tg_session_fail_calls(tg_session_t *session)
         next = deferred->next;
         call = deferred->host;
         (void) snprintf(text, sizeof(text),
-                        "%s: the server was stopped before there was an "
-                        "answer.",
+                        "%s: the server was stopped before the response.",
                         call->tool->name);
         tg_server_call_fail(call, TG_FAILURE_LOST, text);
     }

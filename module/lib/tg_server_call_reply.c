@@ -16,8 +16,7 @@ tg_call_set_inherited_error(toolgate_call_t call)
 {
     return tg_lib_set_error(
         TOOLGATE_ERR_STATE,
-        "call %llu is of the process that this one is a fork of, "
-        "and only that can answer it",
+        "call %llu belongs to the parent process, which alone can answer it",
         (unsigned long long) call);
 }
 
@@ -35,7 +34,7 @@ tg_call_send_reply(toolgate_call_t call, const tg_pending_call_reply_t *reply)
         return tg_call_set_inherited_error(call);
     default:
         return tg_lib_set_error(TOOLGATE_ERR_GONE,
-                                "an answer to call %llu, %s, is dropped",
+                                "a response to call %llu, %s, is dropped",
                                 (unsigned long long) call, why);
     }
 }
@@ -65,7 +64,7 @@ toolgate_fail(toolgate_call_t call, const char *type, const char *message)
 
         if (!tg_utf8_is_valid(reply.type)) {
             return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                    "the class of an error is text in UTF-8");
+                                    "the class of an error must be UTF-8");
         }
     }
 
@@ -89,8 +88,8 @@ toolgate_fail_rpc(toolgate_call_t call, int code, const char *message,
     if (code == 0) {
         return tg_lib_set_error(
             TOOLGATE_ERR_ARGUMENT,
-            "the code of an error is not 0; -32000 to -32099 are "
-            "the program's");
+            "the code of an error must not be 0; -32000 to -32099 are for "
+            "the program's own errors");
     }
 
     if (data == NULL) {
@@ -123,7 +122,7 @@ toolgate_progress(toolgate_call_t call, uint64_t progress, uint64_t total,
         return tg_call_set_inherited_error(call);
     default:
         return tg_lib_set_error(TOOLGATE_ERR_GONE,
-                                "nobody waits for call %llu any more",
+                                "call %llu has already ended",
                                 (unsigned long long) call);
     }
 }
@@ -190,7 +189,7 @@ tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)
                    && tg_json_index_get(notes, object, name, note) == TG_OK
                ? 0
                : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                  "there is no argument \"%s\"", name.data);
+                                  "unknown argument \"%s\"", name.data);
 }
 
 char *

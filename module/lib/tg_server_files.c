@@ -132,8 +132,8 @@ tg_server_files_choose_private_dir(tg_server_files_t *files, const char *uuid)
 
     return tg_server_files_set_paths(files, dir, uuid) == 0
                ? 0
-               : tg_lib_set_error(TOOLGATE_ERR_SYSTEM, "%s is too long a name",
-                                  dir);
+               : tg_lib_set_error(TOOLGATE_ERR_SYSTEM,
+                                  "the name %s is too long", dir);
 }
 
 int
@@ -155,8 +155,8 @@ tg_server_files_choose_paths(tg_server_files_t *files, const char *directory)
                    ? 0
                    : tg_lib_set_error(
                        TOOLGATE_ERR_ARGUMENT,
-                       "the directory \"%s\" is too long for the "
-                       "address of a socket in it; choose another",
+                       "the path of the directory \"%s\" is too long for a "
+                       "socket in it; choose another",
                        directory);
     }
 
@@ -204,14 +204,14 @@ tg_server_files_create_dir(tg_server_files_t *files)
                    ? 0
                    : tg_lib_set_error(
                        TOOLGATE_ERR_SYSTEM,
-                       "\"%s\" must be a directory of this user in "
-                       "which nobody else can write; chmod 0700 it, or "
-                       "choose another",
+                       "\"%s\" must be a directory that is owned by this "
+                       "user and that no other user can write to; chmod 0700 "
+                       "it, or choose another",
                        files->dir);
     }
 
     if (!files->has_dir && mkdir(files->dir, 0700) != 0) {
-        return tg_lib_set_errno_error("the directory \"%s\" cannot be made",
+        return tg_lib_set_errno_error("cannot create the directory \"%s\"",
                                       files->dir);
     }
 
@@ -298,8 +298,8 @@ tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema)
 
     return tg_server_files_replace_schema(files, temp, schema) == 0
                ? 0
-               : tg_lib_set_errno_error(
-                   "the schema file \"%s\" cannot be written", files->schema);
+               : tg_lib_set_errno_error("cannot write the schema file \"%s\"",
+                                        files->schema);
 }
 
 /*
@@ -346,7 +346,7 @@ tg_server_files_listen(tg_server_files_t *files, int *fd)
     sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (sock == -1 || tg_server_files_bind_socket(files, sock) != 0) {
-        rc = tg_lib_set_errno_error("the socket \"%s\" cannot be opened",
+        rc = tg_lib_set_errno_error("cannot open the socket \"%s\"",
                                     files->socket);
 
         if (sock != -1) {

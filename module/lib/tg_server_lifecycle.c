@@ -130,13 +130,13 @@ toolgate_start(toolgate_server_t *server)
 
     if (server->runtime != NULL) {
         rc = tg_lib_set_error(TOOLGATE_ERR_STATE,
-                              "the server is started already");
+                              "the server is already started");
 
     } else if (server->ended != NULL) {
         rc = tg_lib_set_error(
             TOOLGATE_ERR_STATE,
-            "the server is being stopped in the callback that runs; "
-            "start it when that has returned");
+            "the server is being stopped by the current callback; start it "
+            "after the callback has returned");
 
     } else {
         rc = tg_server_start_runtime(server);
@@ -253,11 +253,11 @@ toolgate_process(toolgate_server_t *server)
              ? tg_lib_set_error(TOOLGATE_ERR_STATE, "the server is not started")
          : runtime->type != TG_LOOP_FD
              ? tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "the server has a loop of its own; "
-                                "set \"loop\" to \"fd\"")
+                                "the server runs its own loop; set \"loop\" "
+                                "to \"fd\"")
          : runtime->is_processing ? tg_lib_set_error(
                TOOLGATE_ERR_STATE,
-               "toolgate_process() was called by a callback of its own")
+               "toolgate_process() was called by its own callback")
                                   : tg_server_check_process(server);
     tg_lib_unlock();
 

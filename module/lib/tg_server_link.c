@@ -140,7 +140,7 @@ toolgate_link_open(toolgate_server_t *server, toolgate_message_pt message,
 
     if (message == NULL) {
         (void) tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "a link has a function that takes messages");
+                                "a link needs a callback for its messages");
         return NULL;
     }
 
@@ -185,8 +185,8 @@ toolgate_link_send(toolgate_link_t *link, const char *message, size_t len)
     tg_lib_lock();
     rc = tg_link_is_inherited(link)
              ? tg_lib_set_error(TOOLGATE_ERR_STATE,
-                                "the link was opened by process "
-                                "%ld, of which this one is a fork",
+                                "the link was opened by process %ld, and "
+                                "this process is a fork of it",
                                 (long) link->pid)
          : link->runtime != NULL
              ? tg_link_post_command(link, command, tg_link_run_message)

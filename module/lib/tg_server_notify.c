@@ -46,9 +46,8 @@ tg_session_notify(tg_session_t *session, tg_str_t method, tg_str_t params)
 
     if (session->notified_bytes + method.len + params.len
         > TG_SESSION_NOTIFIED_MAX) {
-        tg_runtime_report(
-            session->runtime, TOOLGATE_ERR_CONNECTION,
-            "client closed: it does not take what clients are told");
+        tg_runtime_report(session->runtime, TOOLGATE_ERR_CONNECTION,
+                          "client closed: it does not read its notifications");
         tg_session_close(session);
         return;
     }
@@ -87,7 +86,7 @@ tg_notification_check_args(tg_str_t method, const char *params)
 
     mistake = tg_utf8_is_valid(method)
                   ? tg_notification_check_name(method)
-                  : "the name of a notification is text in UTF-8";
+                  : "the name of a notification must be UTF-8";
 
     if (mistake != NULL) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "\"%s\": %s",
@@ -173,8 +172,8 @@ toolgate_serve(toolgate_server_t *server, int in, int out)
     tg_runtime_command_t *command;
 
     if (fcntl(in, F_GETFD) == -1 || fcntl(out, F_GETFD) == -1) {
-        return tg_lib_set_errno_error("descriptors %d and %d cannot be served",
-                                      in, out);
+        return tg_lib_set_errno_error("cannot serve descriptors %d and %d", in,
+                                      out);
     }
 
     command = tg_runtime_command_new(TG_STR_NONE, TG_STR_NONE);

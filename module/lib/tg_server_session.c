@@ -329,9 +329,11 @@ tg_session_on_timeout(tg_session_t *session)
 {
     static const char *const texts[] = {
         [TG_WAIT_NOTHING] = "",
-        [TG_WAIT_FRAME] = "it did not end a message in time (frame_timeout)",
-        [TG_WAIT_IDLE] = "it was silent for too long (idle_timeout)",
-        [TG_WAIT_READ] = "it did not read its answers in time (send_timeout)",
+        [TG_WAIT_FRAME] = "it did not complete a message in time "
+                          "(frame_timeout)",
+        [TG_WAIT_IDLE] = "it was idle for too long (idle_timeout)",
+        [TG_WAIT_READ] = "it did not read its responses in time "
+                         "(send_timeout)",
     };
 
     tg_runtime_report(session->runtime, TOOLGATE_ERR_CONNECTION,
@@ -455,7 +457,7 @@ tg_session_on_closed(void *host, int err)
 
     if (err == UV_ENOMEM) {
         tg_runtime_report(session->runtime, TOOLGATE_ERR_MEMORY,
-                          "client closed: there is no memory to serve it");
+                          "client closed: out of memory");
     }
 
     if (session->is_lingering) {
@@ -482,7 +484,7 @@ tg_session_new(tg_runtime_t *runtime, tg_dialect_t dialect)
 
     if (session == NULL) {
         tg_runtime_report(runtime, TOOLGATE_ERR_MEMORY,
-                          "there is no memory to serve a client");
+                          "out of memory for a client");
         return NULL;
     }
 
@@ -534,7 +536,7 @@ tg_session_accept(tg_runtime_t *runtime)
 
     if (rc != 0) {
         tg_runtime_report(runtime, TOOLGATE_ERR_CONNECTION,
-                          "a client cannot be served: %s", uv_strerror(rc));
+                          "cannot serve a client: %s", uv_strerror(rc));
 
     } else if (runtime->nsessions > runtime->conf.max_clients) {
         tg_runtime_report(runtime, TOOLGATE_ERR_BUSY,
@@ -570,10 +572,9 @@ tg_session_open_fds(tg_runtime_t *runtime, int in, int out)
     rc = tg_uv_conn_open_fds(&session->conn, in, out);
 
     if (rc != 0) {
-        tg_runtime_report(
-            runtime, TOOLGATE_ERR_CONNECTION,
-            "a client at descriptors %d and %d cannot be served: %s", in, out,
-            uv_strerror(rc));
+        tg_runtime_report(runtime, TOOLGATE_ERR_CONNECTION,
+                          "a client at cannot serve descriptors %d and %d: %s",
+                          in, out, uv_strerror(rc));
         return;
     }
 
@@ -607,7 +608,7 @@ tg_session_handle_message(tg_session_t *session, tg_str_t message)
 
     if (rc == TG_NOMEM) {
         tg_runtime_report(session->runtime, TOOLGATE_ERR_MEMORY,
-                          "client closed: there is no memory to serve it");
+                          "client closed: out of memory");
     }
 
     if (rc == TG_CLOSED || rc == TG_NOMEM) {

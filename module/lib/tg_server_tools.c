@@ -89,7 +89,8 @@ tg_server_add_tool(toolgate_server_t *server, tg_tool_t *tool)
     if (tg_server_tools_find(&server->tools, tool->entry.kind, tool->name)
         != NULL) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "there is a %s \"%s\" already; remove it first",
+                                "there is already a %s \"%s\"; remove it "
+                                "first",
                                 tool->entry.kind == TG_ENTRY_TOOL ? "tool"
                                                                   : "method",
                                 tool->name);
@@ -120,7 +121,7 @@ tg_server_create_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
 
     if (name == NULL || handler == NULL) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "a tool has a name and a function to call");
+                                "a tool needs a name and a function");
     }
 
     rc = tg_tool_new(kind, name, texts, handler, data, &tool);
@@ -197,7 +198,8 @@ tg_server_set_tool_option(toolgate_server_t *server,
     int rc;
 
     if (name == NULL || option == NULL) {
-        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "an option has a name");
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "an option needs a name");
     }
 
     tg_lib_lock();

@@ -243,9 +243,9 @@ tg_tool_parse_output(tg_tool_t *tool)
         && tool->texts[TG_TOOL_OPTION_OUTPUT_SCHEMA] != NULL)
     {
         rc = tg_tool_set_option_error(tool, TG_TOOL_OPTION_OUTPUT,
-                                      "cannot be \"text\" where there is an "
-                                      "\"output_schema\"; make it \"json\" or "
-                                      "\"result\"");
+                                      "cannot be \"text\" with an "
+                                      "\"output_schema\"; make it \"json\" "
+                                      "or \"result\"");
     }
 
     tool->entry.output = (tg_output_type_t) output;
@@ -264,8 +264,7 @@ tg_tool_parse_text(tg_tool_t *tool, tg_tool_option_t option, tg_str_t *field)
 
     return tg_utf8_is_valid(*field)
                ? 0
-               : tg_tool_set_option_error(tool, option,
-                                          "must be text in UTF-8");
+               : tg_tool_set_option_error(tool, option, "must be UTF-8");
 }
 
 static int
@@ -407,7 +406,8 @@ tg_server_tools_add(tg_server_tools_t *tools, tg_tool_t *tool)
 
     if (tools->n == TG_SERVER_TOOLS_MAX) {
         return tg_lib_set_error(TOOLGATE_ERR_BUSY,
-                                "a server has %d tools and methods at most",
+                                "a server can have at most %d tools and "
+                                "methods",
                                 TG_SERVER_TOOLS_MAX);
     }
 

@@ -537,7 +537,7 @@ def life() -> None:
        "a server that nobody has any more is gone")
 
 
-STOPPED = "work: the server was stopped before there was an answer.\n"
+STOPPED = "work: the server was stopped before the response.\n"
 
 
 def ends(how: str) -> None:

@@ -40,7 +40,7 @@ like $out, qr/^toolgate-bridge \d/, '--version says it';
 like $out, qr/TOOLGATE_SOCKET.*AC7_RUNNER_SOCKET/s, '--help';
 
 fails_with('unknown option', qr/usage:/, {}, '--what');
-fails_with('unknown dialect', qr/no such dialect: x/, {},
+fails_with('unknown dialect', qr/unknown dialect: x/, {},
     '--dialect', 'x', $sock);
 fails_with("grace '$_'", qr/1 to 3600 seconds, not \Q$_\E$/m, {}, "--grace=$_",
     $sock)
@@ -59,13 +59,14 @@ fails_with('no certificates', qr{/dev/null has no certificates to trust}, {},
 
 for my $case (
     [ 'missing', undef, qr/No such file/ ],
-    [ 'empty', '', qr/no JSON array/ ],
-    [ 'cut off', '[{"name":"a"', qr/no JSON array.*\(line 1, column 13\)$/m ],
+    [ 'empty', '', qr/not a JSON array/ ],
+    [ 'cut off', '[{"name":"a"',
+        qr/not a JSON array.*\(line 1, column 13\)$/m ],
     [
         'without a comma', "[\n  {\n    \"name\": \"\xc3\xbc\" 1\n  }\n]\n",
-        qr/no JSON array.*: a comma is missing \(line 3, column 17\)$/m
+        qr/not a JSON array.*: a comma is missing \(line 3, column 17\)$/m
     ],
-    [ 'an object', '{}', qr/no JSON array/ ],
+    [ 'an object', '{}', qr/not a JSON array/ ],
     [ 'nameless', '[{"description":"d"}]', qr/element 0 .*"name"/ ],
     [
         'silent',
@@ -89,7 +90,7 @@ for my $case (
 for my $stale (0, 1) {
     my $parent = Toolgate::Parent->new($sock);
     $parent->close(stale => $stale);
-    my $what = $stale ? 'nobody listens on' : 'there is no socket';
+    my $what = $stale ? 'no process listens on' : 'there is no socket';
     my $bridge = $tg->bridge([], { %bare, TOOLGATE_SOCKET => $sock });
     my $found = $bridge->rpc('server/discover', { _meta => $meta })->{result};
     is_deeply $found->{supportedVersions}, ['2026-07-28'], 'discovered';
@@ -179,7 +180,7 @@ for my $case (
     is $bridge->rpc('initialize', $hello)->{result}{protocolVersion},
         '2025-06-18', 'initialized';
     $bridge->stop;
-    like $bridge->stderr, qr/no usable MCP server: What is "that"\?/,
+    like $bridge->stderr, qr/not a usable MCP server: What is "that"\?/,
         'the log says why';
 }
 

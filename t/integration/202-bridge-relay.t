@@ -153,7 +153,7 @@ like $bridge->rpc('prompts/list')->{error}{message}, qr/not found/i,
 
 # Arguments beyond the frame limit never leave.
 like $bridge->call_tool('say', { x => 'y' x 1_048_576 })->{error}{message},
-    qr/arguments are larger/, 'too large to send';
+    qr/arguments are too large/, 'too large to send';
 
 # The agent goes: a courtesy frame, then the end.
 $bridge->close;

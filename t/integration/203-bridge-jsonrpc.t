@@ -89,7 +89,7 @@ is_deeply $bridge->reply($ids[0])->{error},
     { code => -32602, message => 'Unknown tool: "t0"', data => [1] },
     'an error as it came';
 answer($calls[1], 'text');
-like $bridge->reply($ids[1])->{error}{message}, qr/no result/,
+like $bridge->reply($ids[1])->{error}{message}, qr/not a valid result/,
     'a result that is none';
 
 $id = $bridge->request('tools/call', {

@@ -16,7 +16,7 @@ Toolgate::Parent::refuse($conn,
     -32601, "no\e[31m\r\ntoolgate-bridge: all is well\x7f\x{9b}2J \x{e9}");
 ok Toolgate::Parent::is_left($conn), 'who refuses initialize is left';
 $bridge->stop;
-my ($line) = $bridge->stderr =~ /^(.*no usable MCP server.*)$/m;
+my ($line) = $bridge->stderr =~ /^(.*not a usable MCP server.*)$/m;
 like $line, qr/no\\u001b\[31m\\u000d\\u000atoolgate-bridge: all is well/,
     'control characters are escaped';
 like $line, qr/\\u007f\\u009b2J \x{c3}\x{a9}$/, 'all of them, and no letters';

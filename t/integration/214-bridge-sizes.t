@@ -35,7 +35,7 @@ $bridge->send_line(call(7, 't', $most + 1));
 my $answer = $bridge->recv_json;
 is $answer->{id}, 7, 'ipc: one byte more is answered';
 like $answer->{error}{message},
-    qr/arguments are larger .* 104857\d\d bytes, and at most 10485760 /,
+    qr/arguments are too large .* 104857\d\d bytes; the limit is 10485760 /,
     'with the sizes';
 ok $conn->is_silent(0.05), 'and not sent';
 
@@ -69,7 +69,7 @@ $conn = $parent->accept;
 $bridge->send_line(call(8, 't', 1_048_576));
 $answer = $bridge->recv_json;
 is $answer->{id}, 8, 'relay: too large is answered';
-like $answer->{error}{message}, qr/1048584 bytes, and at most 1048575 /,
+like $answer->{error}{message}, qr/1048584 bytes; the limit is 1048575 /,
     'with the sizes';
 $bridge->stop;
 $parent->close;

@@ -80,9 +80,9 @@ is_deeply $entry, { name => 'my"app', version => '1.2' },
 is $text, 'x' x 128 . '||', 'without a version, as long as may be';
 $host->do('client new ' . $tg->socket_path);
 like $host->fails('client set name ' . 'x' x 129),
-    qr/"name" takes 1 to 128 bytes of UTF-8/, 'and not longer';
+    qr/"name" must be 1 to 128 bytes of UTF-8/, 'and not longer';
 like $host->fails('client set version ' . 'x' x 65),
-    qr/"version" takes 1 to 64 bytes/, 'nor a version';
+    qr/"version" must be 1 to 64 bytes/, 'nor a version';
 like $host->fails("client set name \xff"), qr/bytes of UTF-8/, 'nor bytes';
 
 # --- relay and ipc ----------------------------------------------------------

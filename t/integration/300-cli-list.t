@@ -81,9 +81,9 @@ for my $option (undef, '--json') {
             'nor without, and the tools as ever';
     }
     is $err, <<"END", 'they are named on standard error';
-toolgate: mcp_server "far" is starting; list again later
+toolgate: mcp_server "far" is starting; run this again later
 toolgate: mcp_server "f\e[1m" has failed: no token
-toolgate: mcp_server "again" is starting; list again later (it failed: x)
+toolgate: mcp_server "again" is starting; run this again later (it failed: x)
 toolgate: mcp_server "none" has failed
 END
 }
@@ -110,7 +110,7 @@ request($conn, 'tools/list');
 $conn->close;
 $conn = greet($parent);
 give($conn, 'tools/list', { tools => [] });
-ends($cli, 'no tools', 0, '', qr/offers no tools/);
+ends($cli, 'no tools', 0, '', qr/offers you no tools/);
 
 # It says no.
 ($cli, $conn) = start('list');
@@ -138,13 +138,13 @@ ends($cli, 'a cursor that does not move ends the list', 0);
 # Nobody answers; in the time that it has, it must have come to its question.
 ($cli, $conn) = start('list', '--timeout', '2.5');
 $page = request($conn, 'tools/list');
-ends($cli, 'no answer', 2, undef, qr/no answer .* within 2\.5 s/);
+ends($cli, 'no answer', 2, undef, qr/no response .* within 2\.5 s/);
 my $cancel = $conn->notification('notifications/cancelled');
 is $cancel->{params}{requestId}, $page->{id}, 'no answer: cancelled';
 $cli = Toolgate::Command::start($tg, 'list', '--timeout=0.2');
 $conn = $parent->accept;
 ends($cli, 'a server that says nothing', 2, undef,
-    qr/does not answer within 0\.2 s/);
+    qr/did not answer within 0\.2 s/);
 
 # ping
 ($cli, $conn) = start('ping');

@@ -85,10 +85,10 @@ is typed('s:=[1]', "q=\"\\\t\xc3\xbc"),
     'key:=JSON, and what JSON must escape';
 
 for my $wrong (
-    [ qr/n is to be of type "integer", which "x" is not/, 'n=x' ],
-    [ qr/the value of o is no JSON: .*\(line 1, column 2\)$/m, 'o:={' ],
-    [ qr/"s" is no argument/, 's' ],
-    [ qr/"=1" is no argument/, '=1' ],
+    [ qr/n must be of type "integer", not "x"/, 'n=x' ],
+    [ qr/the value of o is not valid JSON: .*\(line 1, column 2\)$/m, 'o:={' ],
+    [ qr/invalid argument "s"/, 's' ],
+    [ qr/invalid argument "=1"/, '=1' ],
     [ qr/s is given twice/, 's=1', 's=2' ],
     [ qr/not valid UTF-8/, "s=\xff" ])
 {
@@ -118,10 +118,10 @@ for my $case (
 }
 
 fails(qr/call which tool/, 'call');
-fails(qr/is no name/, 'call', '');
-fails(qr/the argument is no JSON: .*\(line 1, column 8\)$/m, 'call', 'a',
+fails(qr/is not a valid name/, 'call', '');
+fails(qr/the argument is not valid JSON: .*\(line 1, column 8\)$/m, 'call', 'a',
     '{"a":1 2}');
-fails(qr/more than the one JSON text/, 'call', 'a', '{}', 'b=1');
+fails(qr/unexpected argument .* after the JSON text/, 'call', 'a', '{}', 'b=1');
 fails(qr/must be a JSON object, such as/, 'call', 'a', '[1]');
 for my $case (
     [ 'nothing', '', qr/line 1, column 1/ ],
@@ -130,7 +130,7 @@ for my $case (
     my ($name, $stdin, $place) = @$case;
     my ($status, undef, $err) = $tg->cli({ stdin => $stdin }, 'call', 'a', '-');
     is $status, 2, "$name on standard input: status";
-    like $err, qr/standard input is no JSON: .* \($place\)$/m,
+    like $err, qr/standard input is not valid JSON: .* \($place\)$/m,
         "$name on standard input: why, and where";
 }
 
@@ -154,7 +154,7 @@ is $out, "a\e[0m\0b", 'a text: as it is, when no terminal reads it';
 (undef, $out) = result(texts("a", "b\n", "c"));
 is $out, "a\nb\nc", 'texts: each on its own line';
 my $image = '[content of type image image/png, 4 bytes of base64; '
-    . '-o FILE writes it; --json shows it]';
+    . '-o FILE saves it; --json shows it]';
 (undef, $out) = result({
     content => [
         { type => 'image', mimeType => 'image/png', data => 'AAAA' },
@@ -191,7 +191,7 @@ is $status, 1, 'isError: status';
 is $out, '', 'isError: nothing on stdout';
 is $err, "bad luck\n", 'isError: the text on stderr';
 (undef, undef, $err) = result({ content => [], isError => \1 });
-like $err, qr/did not say why/, 'isError without a text';
+like $err, qr/failed without an error message/, 'isError without a text';
 
 my $result = { %{ texts('x') }, isError => \1, _meta => { a => 1 } };
 ($status, $out) = result($result, '--json');
@@ -211,13 +211,13 @@ for my $case ([ 'word_cuont', 's=1' ], ['word_cuont'], ['Word-Count']) {
     }
     give($conn, 'tools/list', { tools => \@tools });
     ends($cli, "@$case", 1, undef,
-        qr/no tool "$case->[0]"; did you mean word_count/);
+        qr/unknown tool "$case->[0]"; did you mean word_count/);
 }
 my ($cli, $conn) = start('call', 'xyz');
 refuse($conn, request($conn, 'tools/call'), -32602, 'unknown');
 give($conn, 'tools/list', { tools => \@tools });
 (undef, undef, $err) = finish($cli);
-like $err, qr/no tool "xyz" \(toolgate list shows them all\)$/,
+like $err, qr/unknown tool "xyz" \(toolgate list shows all tools\)$/,
     'nothing is near';
 
 ($cli, $conn) = start('call', 'z', 's=1');
@@ -268,7 +268,7 @@ ends($cli, 'an unknown method', 1, undef,
 ($cli, $conn) = start('call', 'slow', '--timeout', '2.5');
 my $call = request($conn, 'tools/call');
 ends($cli, '--timeout', 2, undef,
-    qr/within 2\.5 s; what was asked is cancelled/);
+    qr/within 2\.5 s; the request was cancelled/);
 is $conn->notification('notifications/cancelled')->{params}{requestId},
     $call->{id}, '--timeout: cancelled';
 ok Toolgate::Parent::is_left($conn), '--timeout: gone';

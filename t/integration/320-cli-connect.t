@@ -29,9 +29,9 @@ for my $command (qw(list call ping config)) {
 
 for my $case (
     [ qr/^usage: toolgate COMMAND/ ],
-    [ qr/no command "lsit"; did you mean list\? \(see /, 'lsit' ],
-    [ qr/no command "lsit"/, 'help', 'lsit' ],
-    [ qr/no command "word_count" .*; a tool is called by toolgate call/,
+    [ qr/unknown command "lsit"; did you mean list\? \(see /, 'lsit' ],
+    [ qr/unknown command "lsit"/, 'help', 'lsit' ],
+    [ qr/unknown command "word_count" .*; to call a tool, use toolgate call/,
         'word_count' ],
     [ qr/unknown option --jsn/, 'list', '--jsn' ],
     [ qr/unknown option -x/, 'list', '-x' ],
@@ -49,17 +49,17 @@ for my $case (
     [ qr/task what\?/, 'task', '--limit', 5 ],
     [ qr/config does not take --watch/, 'config', 'claude', '--watch' ],
     [ qr/--json takes no value/, 'list', '--json=1' ],
-    [ qr/--socket wants a value$/, 'list', '--socket' ],
-    [ qr/--socket wants a value that is not empty/, 'list', '--socket=' ],
+    [ qr/--socket needs a value$/, 'list', '--socket' ],
+    [ qr/--socket needs a value that is not empty/, 'list', '--socket=' ],
     [ qr/list does not take --write \(see toolgate help list\)/,
         'list', '--write' ],
     [ qr/list takes no arguments.*toolgate help NAME/, 'list', 'x' ],
     [ qr/ping takes no arguments/, 'ping', 'x' ],
-    (map { [ qr/--timeout wants seconds/, 'ping', '--timeout', $_ ] }
+    (map { [ qr/--timeout must be in seconds/, 'ping', '--timeout', $_ ] }
         qw(0 -1 nan inf 1x x)),
-    [ qr/which socket\?.*TOOLGATE_SOCKET/,
+    [ qr/no socket given\..*TOOLGATE_SOCKET/,
         { env => { TOOLGATE_SOCKET => undef } }, 'ping' ],
-    [ qr/which socket\?/, { env => { TOOLGATE_SOCKET => '' } }, 'ping' ])
+    [ qr/no socket given\./, { env => { TOOLGATE_SOCKET => '' } }, 'ping' ])
 {
     my ($pattern, @args) = @$case;
     ($status, $out, $err) = $tg->cli(@args);
@@ -198,7 +198,7 @@ $conn = greet($parent);
 request($conn, 'tools/call');
 $conn->close;
 ends($cli, 'a crash', 2, undef,
-    qr/broke before the answer came; what was asked may have been done/);
+    qr/was lost before the response; the request may have been executed/);
 ok !$parent->is_called(0), 'a crash: not asked again';
 
 # --- large messages -------------------------------------------------------

@@ -56,7 +56,7 @@ sub only_files {
 
 my ($status, $out, $err) = config({}, 'claude');
 is $status, 2, 'no bridge: status';
-like $err, qr/\Q$bridge\E: No such file or directory; it belongs beside/,
+like $err, qr/\Q$bridge\E: No such file or directory; it must be in the /,
     'no bridge: said so';
 write_file($bridge, "#!/bin/sh\n", 0755);
 
@@ -85,12 +85,12 @@ like $out, qr/^args = \["\Q$dir\E\/work\/s"\]$/m, 'a relative socket';
 only_files("$dir/work");
 
 for my $case (
-    [ qr/which agent: claude or codex/ ],
+    [ qr/which agent: claude, codex/ ],
     [ qr/which agent/, 'emacs' ],
     [ qr/one agent/, 'claude', 'codex' ],
-    [ qr/--file goes with --write/, 'claude', '--file', 'x' ],
-    [ qr/--name wants at most 64 letters/, 'claude', '--name', 'a.b' ],
-    [ qr/--name wants/, 'claude', '--name', 'x' x 65 ],
+    [ qr/--file needs --write/, 'claude', '--file', 'x' ],
+    [ qr/--name must be at most 64 letters/, 'claude', '--name', 'a.b' ],
+    [ qr/--name must be/, 'claude', '--name', 'x' x 65 ],
     [ qr/control characters or is not valid UTF-8/,
         'claude', '--socket', "/a\nb" ],
     [ qr/control characters or is not/, 'codex', '--socket', "/a\xff" ])
@@ -146,7 +146,7 @@ only_files("$dir/work", '.mcp.json');
 chmod 0444, $mcp;
 ($status, $out, $err) = config({}, 'claude', '--write');
 is $status, 2, 'a read-only file: status';
-like $err, qr/\.mcp\.json is read-only and was left as it is; .*chmod u\+w/,
+like $err, qr/\.mcp\.json is read-only and was not changed; .*chmod u\+w/,
     'a read-only file: what to do';
 is slurp($mcp), $after, 'a read-only file: untouched';
 is mode($mcp), '0444', 'a read-only file: read-only';
@@ -162,7 +162,7 @@ for my $text ('{"a":', '[]', '{"mcpServers":[]}', "{}\xff",
     write_file($mcp, $text);
     ($status, $out, $err) = config({}, 'claude', '--write');
     is $status, 2, "$text: status";
-    like $err, qr/\.mcp\.json was left as it is: /, "$text: said so";
+    like $err, qr/\.mcp\.json was not changed: /, "$text: said so";
     is slurp($mcp), $text, "$text: untouched";
 }
 only_files("$dir/work", '.mcp.json');
@@ -181,7 +181,7 @@ only_files("$dir/real", 'mcp');
 unlink "$dir/real/mcp";
 ($status, $out, $err) = config({}, 'claude', '--write');
 is $status, 2, 'a dangling link: status';
-like $err, qr/a symbolic link to something that is not there/, 'and why';
+like $err, qr/a symbolic link to a file that does not exist/, 'and why';
 unlink $mcp;
 
 # Not files.
@@ -304,11 +304,11 @@ like $out, qr/nothing to change/, 'codex --write: a second time';
 write_file($toml, "[mcp_servers]\ntoolgate = {command = 'x'}\n");
 ($status, $out, $err) = config({}, 'codex', '--write');
 is $status, 2, 'an inline table: status';
-like $err, qr/was left as it is: .*write it as a \[mcp_servers\.NAME\] table/,
+like $err, qr/was not changed: .*write it as a \[mcp_servers\.NAME\] table/,
     'an inline table: what to do';
 write_file($toml, "a = 1\nb = \n");
 ($status, $out, $err) = config({}, 'codex', '--write');
-like $err, qr/line 2 is no valid TOML/, 'what is no TOML: where';
+like $err, qr/line 2 is not valid TOML/, 'what is no TOML: where';
 is slurp($toml), "a = 1\nb = \n", 'what is no TOML: untouched';
 
 mkdir "$dir/other" or die $!;

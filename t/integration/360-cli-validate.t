@@ -78,7 +78,7 @@ gives 'a type', [ $schema, 'bad.json' ], 1,
 gives 'no newline before $', [ $schema, 'pattern.json' ], 1,
     'pattern.json: /text: must match the pattern "^\\\\d+$", got "1\\n"';
 gives 'no JSON', [ $schema, 'syntax.json' ], 2,
-    'syntax.json is no JSON: a key is missing (line 2, column 7)';
+    'syntax.json is not valid JSON: a key is missing (line 2, column 7)';
 gives 'no UTF-8', [ $schema, 'bytes.json' ], 2, qr/is not valid UTF-8/;
 gives 'nothing', [ $schema, 'empty.json' ], 2, qr/^toolgate: empty\.json is no/;
 gives 'two texts', [ $schema, 'two.json' ], 2, qr/something follows the value/;
@@ -114,7 +114,7 @@ gives 'another schema of draft 4',
     'n.json: /m/b: missing; required when "a" is given';
 
 # Schemas that are none.
-gives 'no schema', [], 3, qr/validate wants a schema/;
+gives 'no schema', [], 3, qr/validate needs a schema/;
 for my $case (
     [ '{"type":"strin"}', qr{^toolgate: x\.json: /type: must be one of} ],
     [ '{"properties":{"a":{"minimum":"1"}}}', qr{ /properties/a/minimum: } ],
@@ -125,7 +125,8 @@ for my $case (
     [ '{"$schema":"http://json-schema.org/draft-03/schema#"}',
         qr{ /\$schema: unknown dialect: write } ],
     [ '1', qr{\(root\): a schema must be an object, true or false, got 1$} ],
-    [ '{"type":}', qr{^toolgate: x\.json is no JSON: .*line 1, column 9} ],
+    [ '{"type":}',
+        qr{^toolgate: x\.json is not valid JSON: .*line 1, column 9} ],
     )
 {
     gives $case->[0], [ put('x.json', $case->[0]), 'good.json' ], 3, $case->[1];
@@ -167,7 +168,7 @@ gives 'another file that is no JSON', [ 'main.json', '5.json' ], 3,
     qr{/w/max\.json" is not valid JSON: };
 gives 'a schema from nowhere',
     [ { stdin => '{"$ref":"max.json"}' }, '-', '5.json' ], 3,
-    qr/cannot be had \(this schema is in no folder .* give it as a file\)$/;
+    qr/cannot be had \(this schema is not in a folder.* give it as a file\)$/;
 
 # Nothing that might never end is read for a reference, and no network.
 POSIX::mkfifo("$dir/fifo", 0600) or die $!;
@@ -175,9 +176,9 @@ for my $case (
     [ 'fifo',                   qr{fifo: not a regular file} ],
     [ 'sub',                    qr{sub: not a regular file} ],
     [ 'file:///dev/zero',       qr{/dev/zero: not a regular file} ],
-    [ 'file://example.com/a',   qr{no file here is called that} ],
-    [ 'x.json?a',               qr{no file here is called that} ],
-    [ 'x.json%00',              qr{no file's name has %00 in it} ],
+    [ 'file://example.com/a',   qr{no file of that name here} ],
+    [ 'x.json?a',               qr{no file of that name here} ],
+    [ 'x.json%00',              qr{a file name cannot contain %00} ],
     [ 'http://127.0.0.1/a',     qr{is not known; nothing is ever fetched} ],
     )
 {
@@ -229,9 +230,9 @@ put('bad-n.json', '{"$id":"tag:us,2026:n","$defs":{"n":{"type":"int"}}}');
 gives 'a mistake in one', [ @further[ 0, 1 ], '--schema=bad-n.json',
     'order.json' ], 3, qr{: tag:us,2026:n#/\$defs/n/type: };
 gives 'no JSON', [ '--schema=syntax.json', 'x.json' ], 3,
-    qr/syntax\.json is no JSON/;
+    qr/syntax\.json is not valid JSON/;
 gives 'too many', [ (map {"--schema=$_"} 1 .. 65), 'x.json' ], 2,
-    qr/--schema stands there more than 64 times/;
+    qr/--schema is given more than 64 times/;
 
 # A pattern that takes ages elsewhere.
 put('x.json', '{"items":{"pattern":"^(a|a)*$"}}');

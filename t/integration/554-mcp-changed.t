@@ -66,7 +66,7 @@ wait_for {
     return $err ne '';
 } 'toolgate list to say more';
 is "$status $out", "0 far_echo\nfar_gone\nn\n", 'toolgate list shows them';
-is $err, qq(toolgate: mcp_server "far" is starting; list again later\n),
+is $err, qq(toolgate: mcp_server "far" is starting; run this again later\n),
     'and that the server is starting';
 my $id = $client->request('tools/call',
     { name => 'far_echo', arguments => { text => 'new' } });

@@ -74,7 +74,7 @@ wait_for { grep {/sleep 3600/} values %{ $tg->processes } } 'the call';
 my $next = $tg->bridge(@relay);
 is text_of($next->call_tool('hi')), 'hi', 'the next bridge';
 like $relay->reply($id)->{error}{message},
-    qr/was running \(it said: another bridge has connected and displaced/,
+    qr/was running \(its reason: another bridge has connected and displaced/,
     'its call says why';
 ok $relay->at_eof, 'the bridge ends';
 is $relay->wait_exit, 0, 'as it was told to';
@@ -87,7 +87,7 @@ $tg->reload(body('reject'));
 my $late = $tg->bridge(@relay);
 $id = $late->request('tools/list');
 like $late->reply($id)->{error}{message},
-    qr/it said: another bridge is connected/, 'its list says why';
+    qr/its reason: another bridge is connected/, 'its list says why';
 ok $late->at_eof, 'the bridge ends';
 $late->wait_exit;
 like $late->stderr, qr/says goodbye: another bridge is connected/,

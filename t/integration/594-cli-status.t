@@ -70,7 +70,7 @@ like $out, qr/^tool       hi\n.*^calls      3\n.*^95%        \d+ ms\n/ms,
     'its numbers';
 ($rc, $out, $err) = $tg->cli('status', 'hy');
 is "$rc $out", '1 ', 'status of nothing';
-like $err, qr/no tool, method or MCP server is called "hy".*\bhi\b/,
+like $err, qr/unknown tool, method or MCP server "hy".*\bhi\b/,
     'and what is there';
 for my $args (['--all'], ['--json'], ['--prometheus'], ['more']) {
     is +($tg->cli('status', 'hi', @$args))[0], 2, "status hi @$args";
@@ -132,7 +132,7 @@ is $out =~ tr/\n//, 1, 'no call runs';
 
 ($rc, $out, $err) = $tg->cli('cancel', $call);
 is $rc, 1, 'it is no more';
-like $err, qr/no call $call is under way \(toolgate ps /, 'and why';
+like $err, qr/no call $call is running \(toolgate ps /, 'and why';
 for my $args ([], ['x'], [0], [ '1', '2' ], ['9' x 30]) {
     ($rc, $out, $err) = $tg->cli('cancel', @$args);
     is $rc, 2, "cancel @$args";

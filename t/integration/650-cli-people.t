@@ -89,7 +89,7 @@ is $status, 2, 'help of nothing: status';
 like $err, qr/did you mean search\?/, 'help of nothing: what was meant';
 cli('lst');
 is $status, 2, 'no command: status';
-like $err, qr/no command "lst"; did you mean list\?/, 'and what was meant';
+like $err, qr/unknown command "lst"; did you mean list\?/, 'and what was meant';
 cli('list', '--sokcet', 'x');
 like $err, qr/unknown option --sokcet; did you mean --socket\?/,
     'and of an option';
@@ -125,7 +125,7 @@ is $status, 2, 'what is no array is given once: status';
 like $err, qr/kind is given twice/, 'and why';
 cli('call', 'search', 'patern=p');
 is $status, 2, 'a key that is unknown: status';
-like $err, qr/there is no argument "patern"; did you mean pattern\?/,
+like $err, qr/unknown argument "patern"; did you mean pattern\?/,
     'and what was meant';
 cli('call', 'loose', 'pat=1');
 is $status, 0, 'a tool may take more than it says';
@@ -154,7 +154,7 @@ like $err, qr{cannot write \Q$dir\E/no/such: No such file}, 'and why';
 for my $how ([ '--json', 'hi' ], [ '--method', 'tools/list' ]) {
     cli('call', @$how, '-o', "$dir/none");
     is $status, 2, "-o with $how->[0]: status";
-    like $err, qr/-o .* does not go with $how->[0]/, 'and why';
+    like $err, qr/-o .* cannot be combined with $how->[0]/, 'and why';
     ok !-e "$dir/none", 'no file is made';
 }
 
@@ -173,7 +173,7 @@ cli({ env => { TOOLGATE_SOCKET => "$dir/x", XDG_RUNTIME_DIR => "$dir/run" } },
 like $err, qr{nothing listens on \Q$dir\E/x: .*There is no such file},
     'unless another one is named, which is not there';
 cli({ env => \%none }, 'call', 'hi');
-like $err, qr{which socket\?.* nor /run/toolgate/tools\.sock},
+like $err, qr{no socket given\..* nor /run/toolgate/tools\.sock},
     'else it is said where it was looked for'
     if !-e '/run/toolgate/tools.sock';
 IO::Socket::UNIX->new(Local => "$dir/left", Listen => 1)->close;

@@ -129,7 +129,7 @@ is $status, 0, 'codex: a file of the project';
 like $out, qr{\.codex/config\.toml}, 'which is named';
 ($status, $out, $err) = config('cursor', '--write', '--scope', 'world');
 is $status, 2, 'another scope: status';
-like $err, qr/--scope is project or user, not "world"/, 'and why';
+like $err, qr/--scope must be project or user, not "world"/, 'and why';
 
 # A file that is read-only is left alone.
 my $file = "$dir/work/.cursor/mcp.json";

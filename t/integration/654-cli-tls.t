@@ -174,6 +174,6 @@ is $status, 0, 'config.toml: status' or diag $err;
 like $out, qr/^args = \["--ca", "\Q$dir\E\/ca\.pem", "\Q$at\E"\]$/m, 'likewise';
 ($status, $out, $err) = $tg->cli('config', 'claude', @ca);
 is $status, 2, 'certificates without TLS: status';
-like $err, qr/certificates are for TLS; write tls:HOST:PORT/, 'and why';
+like $err, qr/certificates are only for TLS; write tls:HOST:PORT/, 'and why';
 
 done_testing;

@@ -64,7 +64,7 @@ SKIP: {
         'and finds one that comes to be there';
     $early->stop;
     $parent->close;
-    my $neither = qr{which socket\?.*TOOLGATE_SOCKET.*nor \Q$machine\E};
+    my $neither = qr{no socket given\..*TOOLGATE_SOCKET.*nor \Q$machine\E};
     for my $case ([], [ '--grace', 9 ], [ '--dialect', 'relay' ], ['']) {
         my ($status, $out, $err) = run_command({ env => {%bare} },
             $tg->bridge_path, @$case);
@@ -88,11 +88,11 @@ like cli_says([ '-s', 'none.sock' ], {}), qr{$listen/.*/none\.sock;`},
 my $left = "$dir/left.sock";
 Toolgate::Parent->new($left)->close(stale => 1);
 like bridge_says([$left], {}),
-    qr/nobody listens on the socket \Q$left\E\. $listen\Q$left/, 'refused';
+    qr/no process listens on the socket \Q$left\E\. $listen\Q$left/, 'refused';
 like cli_says([ '-s', $left ], {}), qr/left behind.* $listen/, 'refused';
 my $gone = 'tls:127.0.0.1:1';
 like bridge_says([$gone], {}),
-    qr/nobody listens on \Q$gone\E\. Start the NGINX there/,
+    qr/no process listens on \Q$gone\E\. Start the NGINX there/,
     'refused, over TLS';
 
 # --- what is installed ---------------------------------------------------

@@ -27,7 +27,7 @@ sub until_go { return "until [ -e $dir/$_[0] ]; do sleep 0.01; done" }
 is cli(qw(task submit --agent say hello there)), "task-0000\n", 'its id alone';
 is "$rc $err", '0 ', 'that is all';
 is cli(qw(task wait task-0000)) =~ s/after .*/after/r,
-    "task-0000 is completed, after\n", 'wait';
+    "task-0000 completed after\n", 'wait';
 is $rc, 0, 'it is completed';
 is_deeply json(qw(task submit), until_go('first'), qw(--priority -3 --cwd),
     "$dir/state/..", '--metadata', '{"a":[1]}'),
@@ -91,8 +91,8 @@ is "$rc $err", "1 toolgate: task-0001 was cancelled\n", 'wait: cancelled';
 cli(qw(task submit), 'echo before; echo wrong >&2; exit 4');
 cli(qw(task wait task-0000 task-0003));
 is $rc, 1, 'wait for two, of which one fails';
-like $out, qr/^task-0000 is completed/, 'the one';
-like $err, qr/^toolgate: task-0003 has failed: sh exited with status 4: wrong$/,
+like $out, qr/^task-0000 completed/, 'the one';
+like $err, qr/^toolgate: task-0003 failed: sh exited with status 4: wrong$/,
     'the other';
 is json(qw(task wait task-0003))->{state}, 'failed', 'wait --json';
 is $rc, 1, 'with the same status';
@@ -112,7 +112,7 @@ ok $out eq $all, 'submit -f: all that it puts out, in many parts';
 is "$rc $err", "0 task-0004\n", 'and its id aside';
 cli(qw(task submit -f), 'exit 3');
 is $rc, 1, 'submit -f: it has failed';
-like $err, qr/^task-0005\ntoolgate: task-0005 has failed: /, 'and why';
+like $err, qr/^task-0005\ntoolgate: task-0005 failed: /, 'and why';
 
 # It is written as it comes, whatever becomes of workers.
 my $follow = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
@@ -135,7 +135,8 @@ is $follow->wait_exit >> 8, 0, 'to the end';
 my $id = cli(qw(task submit), until_go('never')) =~ s/\n//r;
 cli(qw(task wait), $id, qw(--timeout 1));
 is $rc, 2, 'no longer than that';
-like $err, qr/^toolgate: $id has not ended within 1 s; it goes on$/, 'it says';
+like $err, qr/^toolgate: $id has not ended within 1 s; it continues$/,
+    'it says';
 my $wait = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
     "$BUILD/toolgate", qw(task wait), $id);
 wait_for { json(qw(daemon status))->{subsystems}{ipc}{clients} > 1 }
@@ -183,19 +184,22 @@ cli(qw(task cancel), $id);
 
 for my $mistake (
     [ qr/task what\?/ ],
-    [ qr/there is no "task run"/, 'run' ],
-    [ qr/there is no "task lst"; did you mean list\?/, 'lst' ],
+    [ qr/unknown command "task run"/, 'run' ],
+    [ qr/unknown command "task lst"; did you mean list\?/, 'lst' ],
     [ qr/submit what\?/, 'submit' ],
-    [ qr/wants a whole number, not "high"/, qw(submit x --priority high) ],
-    [ qr/there is no folder \/none/, qw(submit x --cwd /none) ],
-    [ qr/wants a JSON object, not \[1\]/, qw(submit x --metadata [1]) ],
+    [ qr/must be an integer, not "high"/, qw(submit x --priority high) ],
+    [ qr/cannot use the folder \/none/, qw(submit x --cwd /none) ],
+    [ qr/must be a JSON object, not \[1\]/, qw(submit x --metadata [1]) ],
     [ qr/not valid UTF-8/, 'submit', "\xff" ],
-    [ qr/wants a whole number, not "all"/, qw(list --limit all) ],
-    [ qr/takes no arguments, and "x" is one$/, qw(list x) ],
-    [ qr/"limit=5" is one; did you mean --limit=5\?/, qw(list limit=5) ],
-    [ qr/"state" is one; did you mean --state=VALUE\?/, qw(list state) ],
-    [ qr/"watch" is one; did you mean --watch\?/, qw(stats watch) ],
-    [ qr/"cwd=x" is one$/, qw(list cwd=x) ],
+    [ qr/must be an integer, not "all"/, qw(list --limit all) ],
+    [ qr/takes no arguments; unexpected argument "x"$/, qw(list x) ],
+    [ qr/unexpected argument "limit=5"; did you mean --limit=5\?/,
+        qw(list limit=5) ],
+    [ qr/unexpected argument "state"; did you mean --state=VALUE\?/,
+        qw(list state) ],
+    [ qr/unexpected argument "watch"; did you mean --watch\?/,
+        qw(stats watch) ],
+    [ qr/unexpected argument "cwd=x"$/, qw(list cwd=x) ],
     [ qr/task stats does not take --limit \(see/, qw(stats --limit 5) ],
     [ qr/task list does not take --metadata \(see/, qw(list --metadata {}) ],
     [ qr/get which task\?/, 'get' ],
@@ -236,16 +240,18 @@ like cli(qw(daemon --help)), qr/^usage: toolgate daemon status/, 'help, too';
 
 $tg->reload("$conf task_admin all;");
 cli(qw(task submit), until_go('never'));
-like cli(qw(daemon stop)), qr/^the tasks stop: what runs has 30 s/, 'stop';
+like cli(qw(daemon stop)), qr/^the tasks stop: running tasks have 30 s/, 'stop';
 like cli(qw(daemon status)), qr/^daemon: stopping/, 'it stops';
-like cli(qw(daemon stop --force)), qr/^the tasks stop: what ran was ended/,
+like cli(qw(daemon stop --force)),
+    qr/^the tasks stop: running tasks were ended/,
     'by force';
 is_deeply json(qw(daemon stop --force)), { stopping => JSON::PP::true },
     'as JSON';
 $tg->reload('tool hi { description "Hi."; return hi; }');
 cli(qw(task list));
 is $rc, 1, 'a server without tasks';
-like $err, qr/no method task\.list for you: the server needs task_methods/,
+like $err,
+    qr/does not offer you the method task\.list: the server needs task_methods/,
     'it says so';
 
 done_testing;

@@ -79,7 +79,7 @@ is cli(qw(automation approve), $first), "$first was approved: task-0002\n",
     'approve';
 is $rc, 0, 'done';
 is cli(qw(task wait task-0002)) =~ s/after .*/after/sr,
-    'task-0002 is completed, after', 'it is a task';
+    'task-0002 completed after', 'it is a task';
 is json(qw(task get task-0002))->{prompt}, 'Mend task-0000', 'of that prompt';
 is cli(qw(automation approve --deny), $second), "$second was denied\n", 'deny';
 like cli(qw(automation status)), qr/^$second +broken +task\.failed +denied /m,
@@ -112,12 +112,12 @@ like cli(qw(automation enable)), qr/^automation is enabled$/, 'once more';
 
 cli(qw(automation disable nihgtly hook));
 is $rc, 1, 'a rule that there is not';
-is $err, 'toolgate: there is no rule "nihgtly"; did you mean nightly? '
-    . "(toolgate automation status shows them all)\n", 'it says what is near';
+is $err, 'toolgate: unknown rule "nihgtly"; did you mean nightly? '
+    . "(toolgate automation status shows all rules)\n", 'it says what is near';
 is $out, "hook is disabled\n", 'and goes on with the next one';
 cli(qw(automation enable something));
-is $err, 'toolgate: there is no rule "something" (toolgate automation status '
-    . "shows them all)\n", 'or that nothing is';
+is $err, 'toolgate: unknown rule "something" (toolgate automation status '
+    . "shows all rules)\n", 'or that nothing is';
 is_deeply json(qw(automation enable x)), { success => JSON::PP::false },
     'as JSON';
 is $rc, 1, 'with the same status';
@@ -126,7 +126,7 @@ is $rc, 1, 'with the same status';
 
 for my $mistake (
     [ qr/automation what\?/ ],
-    [ qr/there is no "automation run"/, 'run' ],
+    [ qr/unknown command "automation run"/, 'run' ],
     [ qr/automation status takes no arguments/, qw(status x) ],
     [ qr/approve which execution\?/, 'approve' ],
     [ qr/automation status does not take --deny/, qw(status --deny) ],
@@ -149,7 +149,7 @@ SKIP: {
         $tg->socket_path, 'automation');
     for my $try ([ 'status', 0, qr/^\z/ ],
         [ 'disable', 1,
-            qr/no method automation\.disable for you: .*task_visibility says/ ])
+            qr/the method automation\.disable: .*task_visibility says/ ])
     {
         my ($command, $status, $like) = @$try;
         my $cli = $tg->spawn({}, @run, $command);
@@ -166,7 +166,7 @@ like $err, qr/-32003: Subsystem unavailable: the config has no rules/,
 $tg->reload('tool hi { description "Hi."; return hi; }');
 cli(qw(automation status));
 is $rc, 1, 'a server without tasks';
-like $err, qr/no method automation\.status for you: the server needs task_met/,
+like $err, qr/not offer you the method automation\.status: the server needs/,
     'it says so';
 
 done_testing;

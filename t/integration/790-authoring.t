@@ -65,7 +65,7 @@ sub play_console {
         s/\n+\z// for $said;
         $pattern =~ s/\\\n\z//;
         like $said, qr/\A$pattern\z/, "$name: $command";
-        my $no = $err =~ /^toolgate: there is no argument / ? 2 : 1;
+        my $no = $err =~ /^toolgate: unknown argument / ? 2 : 1;
         is $status, $err ne '' ? $no : 0, 'with the exit status for it';
     }
 }

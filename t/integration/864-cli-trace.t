@@ -102,9 +102,11 @@ for my $at ($ends[0] - 1, $ends[0] - 30, $ends[1] + 1, 1, $ends[3] + 90) {
     is scalar(frames($rest)), $left - 1, 'the rest of one at its beginning';
 }
 (undef, undef, $err) = $tg->cli('trace', 'x', '--dialect', 'json');
-like $err, qr/--dialect is ipc, jsonrpc, .*not "json"/, 'there is no such one';
+like $err, qr/--dialect must be ipc, jsonrpc, .*not "json"/,
+    'there is no such one';
 ($status, $out, $err) = trace($tg->file('cut.trace', "$whole$whole\x85"));
-like $err, qr/: 1 byte of \S+cut\.trace is of no whole record/, 'it says so';
+like $err, qr/: 1 byte of \S+cut\.trace is not part of a complete record/,
+    'it says so';
 
 my ($rc, $text) = run_command({ stdin => $whole }, "$BUILD/toolgate", 'trace',
     '-');
@@ -115,11 +117,12 @@ is $text =~ tr/\n//, 6, 'from standard input';
 for my $row (
     [ qr/trace which file\?/ ],
     [ qr/trace which file\?/, $path, $path ],
-    [ qr/cannot be opened: No such file/, "$dir/none" ],
-    [ qr/cannot be read: Is a directory/, $dir ],
-    [ qr/is no trace: tool_trace/, "$dir/error.log" ],
-    [ qr/--connection wants a number, not "x"/, $path, '--connection', 'x' ],
-    [ qr/--client wants a number, not "0"/, $path, '--client=0' ],
+    [ qr/cannot open .*: No such file/, "$dir/none" ],
+    [ qr/cannot read .*: Is a directory/, $dir ],
+    [ qr/is not a trace; tool_trace/, "$dir/error.log" ],
+    [ qr/--connection must be a positive integer, not "x"/,
+        $path, '--connection', 'x' ],
+    [ qr/--client must be a positive integer, not "0"/, $path, '--client=0' ],
     [ qr/either --in or --out/, $path, '--in', '--out' ],
     [ qr/trace does not take --socket/, $path, '--socket', 'x' ],
 ) {

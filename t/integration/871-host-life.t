@@ -184,7 +184,7 @@ like $host->fails('start'), qr/^OSError .*must be a directory/,
 like $host->fails('set directory tmp'), qr/^ValueError .*begins with a slash/,
     'and one that moves with the program';
 $host->do("set directory $long");
-like $host->fails('socket'), qr/too long for the address of a socket/,
+like $host->fails('socket'), qr/too long for a socket in it/,
     'and one that is too long';
 $host->do("set directory $dir/mine");
 chmod 0500, "$dir/mine" or die "$dir/mine: $!\n";

@@ -109,7 +109,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $watcher->recv_json->{method}, 'notifications/tools/list_changed',
         'clients are told';
     is $client->call_tool('raise')->{error}{code}, -32602, 'it is gone';
-    like $host->fails('remove raise'), qr/^ValueError .*no tool "raise"/,
+    like $host->fails('remove raise'), qr/^ValueError .*unknown tool "raise"/,
         'it cannot be removed twice';
     is $host->do('filter'), 'ok', 'all are offered';
     is $watcher->recv_json->{method}, 'notifications/tools/list_changed',
@@ -156,7 +156,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->fails('set-tool typed outputs text'),
         qr/^ValueError .*did you mean "output"\?/, 'an option misspelt';
     like $host->fails('set-tool typed timeout soon'),
-        qr/^ValueError "timeout" takes a time, such as 500ms.*not "soon"/,
+        qr/^ValueError "timeout" must be a time, such as 500ms.*not "soon"/,
         'a time that is none';
     like $host->fails('set-tool typed input_schema {"type":"object"'),
         qr/^ValueError typed: "input_schema" is no JSON: .*column/,
@@ -170,7 +170,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->fails('set-tool typed annotations {"readOnlyHint":1}'),
         qr/^ValueError .*true or false/, 'annotations that are none';
     like $host->fails('set-tool nothing title x'),
-        qr/^ValueError there is no tool "nothing"/, 'a tool that is none';
+        qr/^ValueError unknown tool "nothing"/, 'a tool that is none';
     ok $client->call_tool('typed')->{result}{isError},
         'after all that it is as it was';
     like $host->fails('tool a b'), qr/^ValueError "a b": /,
@@ -217,7 +217,7 @@ my %mistake = (
     'set idle_timeout 1y'   => qr/takes a time.*not "1y"/,
     'set bridge bin/bridge' => qr/begins with a slash/,
     'set instruction x'     => qr/did you mean "instructions"/,
-    'set nothing x'         => qr/no option "nothing"; see docs/,
+    'set nothing x'         => qr/unknown option "nothing"; see docs/,
 );
 like $host->fails($_), qr/^ValueError .*$mistake{$_}/, $_
     for sort keys %mistake;

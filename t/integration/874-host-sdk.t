@@ -35,7 +35,7 @@ for my $kind (@Toolgate::Host::KINDS) {
             { transcripts => { type => 'sdk', name => 'transcripts' } },
         },
         "$kind: what the agent is told";
-    like $host->fails('socket'), qr/there are no files/, 'there is no socket';
+    like $host->fails('socket'), qr/"sdk" has no files/, 'there is no socket';
     like $host->fails('link 1 open'), qr/not started/, 'and nobody yet';
     is $host->do('start'), 'ok', 'it starts';
     is_deeply [ $host->files ], [], 'without any file';

@@ -64,7 +64,8 @@ sub fails_with {
     like $host->fails("check $time"), qr/^BridgeStartupError .*$pattern/, $name;
 }
 
-fails_with("$dir/none", 5000, qr/none" cannot be started: No such file/,
+fails_with("$dir/none", 5000,
+    qr/cannot start the bridge ".*none": No such file/,
     'a bridge that is not there');
 fails_with(script('dies', 'echo one >&2; echo "no config" >&2; exit 1'), 60000,
     qr/it has ended; it wrote: one no config$/,

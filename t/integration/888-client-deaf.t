@@ -22,9 +22,9 @@ for my $kind (@Toolgate::Host::KINDS) {
     my $text = 'x' x 60_000;
     $host->do(qq(client begin 100 call t {"text":"$text"})) for 1 .. 1130;
     like $host->event(qr/^answered \d+ BlockingIOError/),
-        qr/ does not read what it is asked; what was asked was not executed/,
+        qr/ does not read its requests; the request was not executed/,
         'it is asked no more';
-    like $host->event(qr/^answered \d+ Time/), qr/what was asked is cancelled/,
+    like $host->event(qr/^answered \d+ Time/), qr/the request was cancelled/,
         'those before it were';
     $host->stop;
 }

@@ -154,7 +154,7 @@ static const test_case_t test_toml[] = {
     { "[[mcp_servers.toolgate]]\n", NULL, "--name" },
     { "[mcp_servers.toolgate]\n[mcp_servers.toolgate]\n", NULL, "--name" },
     { "[mcp_servers.toolgate]\nurl = 'http://x'\n", NULL, "--name" },
-    { "a = 1\nb = c\n", NULL, "line 2 is no valid TOML" },
+    { "a = 1\nb = c\n", NULL, "line 2 is not valid TOML" },
     { "a = 1 b = 2\n", NULL, "no valid TOML" },
     { "a\n", NULL, "no valid TOML" },
     { "= 1\n", NULL, "no valid TOML" },

@@ -18,7 +18,7 @@ test_time(const char *text)
     }
 
     CU_ASSERT_EQUAL(ms, 77);
-    CU_ASSERT_PTR_NOT_NULL(strstr(toolgate_error(), "\"t\" takes a time"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolgate_error(), "\"t\" must be a time"));
 
     return UINT64_MAX;
 }
@@ -33,7 +33,7 @@ test_size(const char *text, uint64_t least, uint64_t most)
     }
 
     CU_ASSERT_EQUAL(value, 77);
-    CU_ASSERT_PTR_NOT_NULL(strstr(toolgate_error(), "\"s\" takes a number"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolgate_error(), "\"s\" must be a number"));
 
     return UINT64_MAX;
 }
@@ -96,18 +96,18 @@ HELP_TEST(test_option_words, "words, and names that are misspelt")
     CU_ASSERT_EQUAL(tg_option_parse_word("loop", "f", words, &value),
                     TOOLGATE_ERR_ARGUMENT);
     CU_ASSERT_STRING_EQUAL(toolgate_error(),
-                           "\"loop\" is one of thread, fd; not \"f\"");
+                           "\"loop\" must be one of thread, fd, not \"f\"");
     CU_ASSERT_EQUAL(value, 1);
 
     CU_ASSERT_EQUAL(tg_option_find("grace", names), 1);
     CU_ASSERT_EQUAL(tg_option_find("tiemout", names), TOOLGATE_ERR_ARGUMENT);
     CU_ASSERT_STRING_EQUAL(
         toolgate_error(),
-        "there is no option \"tiemout\"; did you mean \"timeout\"?");
+        "unknown option \"tiemout\"; did you mean \"timeout\"?");
     CU_ASSERT_EQUAL(tg_option_find("zzzzzzzz", names), TOOLGATE_ERR_ARGUMENT);
     CU_ASSERT_STRING_EQUAL(
         toolgate_error(),
-        "there is no option \"zzzzzzzz\"; see docs/library.md");
+        "unknown option \"zzzzzzzz\"; see docs/library.md");
 }
 
 static void *
@@ -195,7 +195,7 @@ HELP_TEST(test_option_arguments, "members of arguments")
     test_argument(all, "e", "-1.5e3");
     test_argument(all, "f", "");
     test_argument(all, "c", NULL);
-    CU_ASSERT_STRING_EQUAL(toolgate_error(), "there is no argument \"c\"");
+    CU_ASSERT_STRING_EQUAL(toolgate_error(), "unknown argument \"c\"");
     test_argument("[1]", "a", NULL);
     test_argument("{\"a\":", "a", NULL);
     CU_ASSERT_STRING_EQUAL(toolgate_error(), "arguments are no JSON");
