@@ -22,7 +22,9 @@
  *
  * Results.  A function that returns an int returns 0, or a negative
  * TOOLGATE_ERR_... code; then it has had no effect, and toolgate_error()
- * returns what happened and what to do.
+ * returns what happened and what to do.  Functions that set an option or a
+ * callback return TOOLGATE_ERR_STATE while the server is started or the client
+ * is open, unless their comment says otherwise.
  *
  * Threads.  Any thread may call any function, unless the function's comment
  * says otherwise.  Calls of toolgate_start(), toolgate_stop() and
@@ -176,7 +178,7 @@ TOOLGATE_API void toolgate_server_free(toolgate_server_t *server);
 /*
  * Sets an option of a server.  docs/library.md lists the options, such as
  * "instructions" and "transport".  Values are written as in nginx.conf: "5s",
- * "4m".  Returns TOOLGATE_ERR_STATE while the server is started.
+ * "4m".
  */
 TOOLGATE_API int toolgate_set(toolgate_server_t *server, const char *option,
                               const char *value);
@@ -202,8 +204,8 @@ TOOLGATE_API int toolgate_add_method(toolgate_server_t *server,
 
 /*
  * Sets an option of a tool, such as "title", "output_schema", "output" or
- * "timeout"; docs/library.md lists the options.  value NULL restores the
- * default.
+ * "timeout", at any time; docs/library.md lists the options.  value NULL
+ * restores the default.
  */
 TOOLGATE_API int toolgate_set_tool(toolgate_server_t *server, const char *name,
                                    const char *option, const char *value);
@@ -220,24 +222,18 @@ TOOLGATE_API int toolgate_set_method(toolgate_server_t *server,
 TOOLGATE_API int toolgate_remove_tool(toolgate_server_t *server,
                                       const char *name);
 
-/*
- * Removes a method.  Running calls continue.  Returns TOOLGATE_ERR_ARGUMENT if
- * there is no method of that name.
- */
+/* Removes a method, as toolgate_remove_tool() removes a tool. */
 TOOLGATE_API int toolgate_remove_method(toolgate_server_t *server,
                                         const char *name);
 
-/*
- * Decides whether a server offers a tool.  Returns 0 to hide the tool, or any
- * other value to offer it.
- */
+/* Returns 0 to hide a tool of a server, or any other value to offer it. */
 typedef int (*toolgate_filter_pt)(const char *tool, void *data);
 
 /*
  * Calls filter for each tool, and offers only the tools for which filter
  * returns a value other than 0.  With filter NULL the server offers all tools.
- * If the server is not started, its next start uses new names for the socket
- * and the schema file.
+ * May be called at any time.  If the server is not started, its next start
+ * uses new names for the socket and the schema file.
  */
 TOOLGATE_API int toolgate_filter(toolgate_server_t *server,
                                  toolgate_filter_pt filter, void *data);
@@ -250,10 +246,7 @@ TOOLGATE_API int toolgate_filter(toolgate_server_t *server,
  */
 typedef void (*toolgate_cancel_pt)(toolgate_call_t call, void *data);
 
-/*
- * Sets the callback for cancelled calls; NULL: none.  Returns
- * TOOLGATE_ERR_STATE while the server is started.
- */
+/* Sets the callback for cancelled calls; NULL: none. */
 TOOLGATE_API int toolgate_on_cancel(toolgate_server_t *server,
                                     toolgate_cancel_pt cancelled, void *data);
 
@@ -263,10 +256,7 @@ TOOLGATE_API int toolgate_on_cancel(toolgate_server_t *server,
  */
 typedef void (*toolgate_report_pt)(int code, const char *message, void *data);
 
-/*
- * Sets the callback for errors; NULL: none.  Returns TOOLGATE_ERR_STATE while
- * the server is started.
- */
+/* Sets the callback for errors; NULL: none. */
 TOOLGATE_API int toolgate_on_report(toolgate_server_t *server,
                                     toolgate_report_pt report, void *data);
 
@@ -307,10 +297,7 @@ TOOLGATE_API int toolgate_clients(const toolgate_server_t *server);
  */
 TOOLGATE_API const char *toolgate_socket(toolgate_server_t *server);
 
-/*
- * Returns the path of the schema file, under the conditions of
- * toolgate_socket().
- */
+/* Returns the path of the schema file, as toolgate_socket() does. */
 TOOLGATE_API const char *toolgate_schema_file(toolgate_server_t *server);
 
 /*
@@ -359,8 +346,7 @@ TOOLGATE_API int toolgate_process(toolgate_server_t *server);
  * before this header is included.  The thread of the loop starts, stops and
  * frees the server, and must run the loop until all handles are closed after
  * the stop.  The program must ignore SIGPIPE, as libuv requires.  With loop
- * NULL, the server has a thread of its own again.  Returns TOOLGATE_ERR_STATE
- * while the server is started.
+ * NULL, the server has a thread of its own again.
  */
 #ifdef TOOLGATE_UV
 struct uv_loop_s;
@@ -407,8 +393,6 @@ TOOLGATE_API int toolgate_link_send(toolgate_link_t *link, const char *message,
  */
 TOOLGATE_API void toolgate_link_close(toolgate_link_t *link);
 
-/* --- client --- */
-
 /*
  * A client: a program that calls the tools and methods of a server.  The
  * server may be NGINX, a program with this library, or any other server that
@@ -447,16 +431,13 @@ TOOLGATE_API void toolgate_client_free(toolgate_client_t *client);
 
 /*
  * Sets an option of a client.  docs/library.md lists the options, such as
- * "timeout" and "grace".  Returns TOOLGATE_ERR_STATE while the client is open.
+ * "timeout" and "grace".
  */
 TOOLGATE_API int toolgate_client_set(toolgate_client_t *client,
                                      const char *option, const char *value);
 #ifdef TOOLGATE_UV
 
-/*
- * Runs the client in a libuv loop of the program, as toolgate_use_uv() does
- * for a server.  Returns TOOLGATE_ERR_STATE while the client is open.
- */
+/* Runs the client in a libuv loop, as toolgate_use_uv() does for a server. */
 TOOLGATE_API int toolgate_client_use_uv(toolgate_client_t *client,
                                         struct uv_loop_s *loop);
 #endif
@@ -468,10 +449,7 @@ TOOLGATE_API int toolgate_client_use_uv(toolgate_client_t *client,
 typedef void (*toolgate_notified_pt)(const char *method, const char *params,
                                      size_t len, void *data);
 
-/*
- * Sets the callback for notifications; NULL: none.  Returns TOOLGATE_ERR_STATE
- * while the client is open.
- */
+/* Sets the callback for notifications; NULL: none. */
 TOOLGATE_API int toolgate_client_on_notification(toolgate_client_t *client,
                                                  toolgate_notified_pt notified,
                                                  void *data);
@@ -485,10 +463,7 @@ TOOLGATE_API int toolgate_client_on_notification(toolgate_client_t *client,
 typedef void (*toolgate_connected_pt)(int is_connected, const char *why,
                                       void *data);
 
-/*
- * Sets the callback for changes of the connection; NULL: none.  Returns
- * TOOLGATE_ERR_STATE while the client is open.
- */
+/* Sets the callback for changes of the connection; NULL: none. */
 TOOLGATE_API int toolgate_client_on_connection(toolgate_client_t *client,
                                                toolgate_connected_pt connected,
                                                void *data);
@@ -498,8 +473,7 @@ TOOLGATE_API int toolgate_client_on_connection(toolgate_client_t *client,
  * receives the params of MCP's notifications/progress; toolgate_argument()
  * returns their members "progress", "total" and "message".  Each progress
  * notification restarts the timeout of its call.  The client requests progress
- * from the server only if this callback is set.  Returns TOOLGATE_ERR_STATE
- * while the client is open.
+ * from the server only if this callback is set.
  */
 TOOLGATE_API int toolgate_client_on_progress(toolgate_client_t *client,
                                              toolgate_call_pt progress,
@@ -530,10 +504,7 @@ TOOLGATE_API int toolgate_client_is_connected(const toolgate_client_t *client);
  */
 TOOLGATE_API int toolgate_client_fd(const toolgate_client_t *client);
 
-/*
- * Handles all pending events of a client, as toolgate_process() does for a
- * server.
- */
+/* Handles all pending events, as toolgate_process() does for a server. */
 TOOLGATE_API int toolgate_client_process(toolgate_client_t *client);
 
 /*

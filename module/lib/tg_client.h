@@ -173,6 +173,32 @@ void tg_client_conn_run_cancel(tg_runtime_t *runtime,
  */
 void tg_client_conn_free(tg_runtime_t *runtime);
 
+/* --- tg_client_response.c --- */
+
+/*
+ * Returns a copy of text that ends with a zero byte and is valid until the
+ * next call, or NULL if there is no memory.
+ */
+const char *tg_client_conn_copy_text(tg_client_conn_t *conn, tg_str_t text);
+
+/*
+ * Removes a request and calls its callback.  For an error code,
+ * toolgate_error() must be set.
+ */
+void tg_client_conn_finish_request(tg_client_conn_t *conn,
+                                   tg_client_request_t *request, int code,
+                                   tg_str_t result);
+
+/* Ends a request with a result of the server. */
+void tg_client_conn_finish_result(tg_client_conn_t *conn,
+                                  tg_client_request_t *request,
+                                  tg_str_t result);
+
+/* Ends a request with an error of the server. */
+void tg_client_conn_finish_error(tg_client_conn_t *conn,
+                                 tg_client_request_t *request,
+                                 const tg_response_t *answer);
+
 /* --- tg_fork.c --- */
 
 /*

@@ -76,5 +76,5 @@ tg_client_conn_wait(tg_client_conn_t *conn, tg_waiter_t *waiter)
                ? 0
                : tg_lib_set_error(waiter->code, "%s",
                                   waiter->why != NULL ? waiter->why
-                                                      : "there is no memory");
+                                                      : "out of memory");
 }

@@ -166,3 +166,26 @@ tg_client_unregister(toolgate_client_t *client)
 {
     TG_LIST_REMOVE(tg_clients, tg_clients_last, client);
 }
+
+void
+tg_session_register(tg_runtime_t *runtime, tg_session_t *session)
+{
+    tg_lib_lock();
+    TG_LIST_INSERT(runtime->first, runtime->last, (tg_session_t *) NULL,
+                   session);
+    runtime->nsessions++;
+    tg_lib_unlock();
+    runtime->nopen++;
+}
+
+void
+tg_session_unregister(tg_session_t *session)
+{
+    tg_runtime_t *runtime;
+
+    runtime = session->runtime;
+    tg_lib_lock();
+    TG_LIST_REMOVE(runtime->first, runtime->last, session);
+    runtime->nsessions--;
+    tg_lib_unlock();
+}

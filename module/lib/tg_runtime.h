@@ -290,6 +290,14 @@ void tg_call_scope_enter(tg_call_scope_t *asked, const char *text,
                          const tg_request_t *request);
 void tg_call_scope_leave(const tg_call_scope_t *asked);
 
+/* --- tg_fork.c --- */
+
+/* Adds a session to the list of its runtime, which a forked child reads. */
+void tg_session_register(tg_runtime_t *runtime, tg_session_t *session);
+
+/* Removes a session from the list of its runtime. */
+void tg_session_unregister(tg_session_t *session);
+
 /* --- tg_server_session.c --- */
 
 /*

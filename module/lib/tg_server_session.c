@@ -8,40 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* --- list of sessions, which a forked child reads --- */
-
-static void
-tg_session_register(tg_runtime_t *runtime, tg_session_t *session)
-{
-    tg_lib_lock();
-    session->next = runtime->first;
-
-    if (runtime->first != NULL) {
-        runtime->first->prev = session;
-    } else {
-        runtime->last = session;
-    }
-
-    runtime->first = session;
-    runtime->nsessions++;
-    tg_lib_unlock();
-    runtime->nopen++;
-}
-
-static void
-tg_session_unregister(tg_session_t *session)
-{
-    tg_runtime_t *runtime;
-
-    runtime = session->runtime;
-    tg_lib_lock();
-    *(session->prev != NULL ? &session->prev->next
-                            : &runtime->first) = session->next;
-    *(session->next != NULL ? &session->next->prev
-                            : &runtime->last) = session->prev;
-    runtime->nsessions--;
-    tg_lib_unlock();
-}
+/* --- descriptors, which a forked child closes --- */
 
 /*
  * Records the descriptor of a connection's end, so that a forked child closes
@@ -573,7 +540,7 @@ tg_session_open_fds(tg_runtime_t *runtime, int in, int out)
 
     if (rc != 0) {
         tg_runtime_report(runtime, TOOLGATE_ERR_CONNECTION,
-                          "a client at cannot serve descriptors %d and %d: %s",
+                          "cannot serve a client on descriptors %d and %d: %s",
                           in, out, uv_strerror(rc));
         return;
     }

@@ -77,7 +77,7 @@ tg_server_publish_tools(toolgate_server_t *server)
 static int
 tg_server_set_no_tool_error(tg_catalog_entry_type_t kind, const char *name)
 {
-    return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "there is no %s \"%s\"",
+    return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "unknown %s \"%s\"",
                             kind == TG_ENTRY_TOOL ? "tool" : "method", name);
 }
 
