@@ -7,6 +7,7 @@
 #ifndef TG_CLI_H
 #define TG_CLI_H
 
+#include "base/tg_buf.h"
 #include "transport/tg_uv_endpoint.h"
 
 /*
@@ -21,75 +22,45 @@ enum {
 };
 
 /*
- * Options, as a bit mask: options that a command accepts, or options that were
- * given.
- */
-enum {
-    TG_CLI_OPT_SOCKET = 1,
-    TG_CLI_OPT_JSON = 2,
-    TG_CLI_OPT_WATCH = 65536,
-    TG_CLI_OPT_PROMETHEUS = 131072,
-    TG_CLI_OPT_TIMEOUT = 4,
-    TG_CLI_OPT_METHOD = 8,
-    TG_CLI_OPT_WRITE = 16,
-    TG_CLI_OPT_NAME = 32,
-    TG_CLI_OPT_FILE = 64,
-    TG_CLI_OPT_HELP = 128,
-    TG_CLI_OPT_VERSION = 256,
-    TG_CLI_OPT_FORMATS = 512,
-    TG_CLI_NO_ARGS = 1024, /* the command takes no arguments */
-    TG_CLI_OPT_OUTPUT = 2048,
-    TG_CLI_OPT_SCOPE = 4096,
-    TG_CLI_OPT_REMOVE = 8192,
-    TG_CLI_OPT_SCHEMA = 16384,
-    TG_CLI_OPT_CA = 262144,
-    TG_CLI_OPT_CERT = 524288,
-    TG_CLI_OPT_KEY = 1048576,
-    TG_CLI_OPT_TLS_NAME = 2097152,
-    TG_CLI_OPT_FOLLOW = 4194304,
-    TG_CLI_OPT_IN = 8388608,
-    TG_CLI_OPT_OUT = 16777216,
-    /*
-     * Options that select frames of a trace: --connection, --client,
-     * --dialect, --match.
-     */
-    TG_CLI_OPT_TRACE_FILTER = 33554432,
-    TG_CLI_OPT_AGENT = 67108864,
-    /* Further options of task submit: --priority, --cwd, --metadata. */
-    TG_CLI_OPT_TASK_SUBMIT = 134217728,
-    /* Options that select tasks: --state, --limit. */
-    TG_CLI_OPT_TASK_FILTER = 268435456,
-    TG_CLI_OPT_FORCE = 536870912,
-    TG_CLI_OPT_DENY = 1073741824
-};
-
-#define TG_CLI_OPT_ALL UINT64_C(0x80000000)
-
-/* An option that was given on the command line. */
-typedef struct {
-    uint64_t flag;
-    const char *name;    /* long name */
-    const char *written; /* text of argv, with "=VALUE" if it was given so */
-    const char *value;   /* NULL: the option takes no value */
-} tg_cli_given_option_t;
-
-/*
- * Largest number of options on a command line, further schemas of `validate`
- * included.
- */
-#define TG_CLI_OPTIONS_MAX 128
-
-/*
  * Largest number of further schemas of `validate`, as of the files that a
  * schema refers to.
  */
 #define TG_CLI_SCHEMAS_MAX 64
 
+/* Width of the help in columns. */
+#define TG_CLI_HELP_WIDTH 79
+
+/* Largest number of options on a command line. */
+#define TG_CLI_OPTIONS_MAX 128
+
+typedef struct tg_cli_command_s tg_cli_command_t;
+typedef struct tg_cli_session_s tg_cli_session_t;
+
+/* An option that was given on the command line. */
 typedef struct {
-    uint64_t given; /* mask of the options above */
-    /* The options that were given, in their order. */
-    tg_cli_given_option_t given_options[TG_CLI_OPTIONS_MAX];
-    size_t ngiven_options;
+    const char *written; /* text of argv, with "=VALUE" if it was given so */
+    const char *value;   /* NULL: the option takes no value */
+} tg_cli_given_option_t;
+
+/* The command line.  Options that were not given are 0 or NULL. */
+typedef struct {
+    tg_cli_given_option_t given[TG_CLI_OPTIONS_MAX]; /* in their order */
+    size_t ngiven;
+    const tg_cli_command_t *command; /* NULL: none, or unknown */
+    int is_help;
+    int is_version;
+    int is_json;
+    int is_watch;
+    int is_prometheus;
+    int is_all;
+    int is_write;
+    int is_remove;
+    int is_format_asserted;
+    int is_follow;
+    int is_in;
+    int is_out;
+    int is_force;
+    int is_deny;
     const char *socket;
     tg_uv_tls_options_t tls;
     const char *method;
@@ -98,42 +69,100 @@ typedef struct {
     const char *output;
     const char *scope;
     const char *timeout;
+    uint64_t timeout_ms;
     const char *agent;
     const char *priority;
     const char *cwd;
     const char *metadata;
     const char *state;
     const char *limit;
-    const char *schema; /* last element of schemas */
     const char *schemas[TG_CLI_SCHEMAS_MAX];
     size_t nschemas;
     const char *connection;
     const char *client;
     const char *dialect;
     const char *match;
-    uint64_t timeout_ms; /* 0: not given */
     char **args; /* arguments that are not options; args[0] is the command */
     int nargs;
 } tg_cli_options_t;
 
+/* An option that a command accepts. */
 typedef struct {
-    const char *name;
+    const char *name; /* with its dashes */
+    char letter;      /* short form; '\0': none */
+    const char *arg;  /* name of the value in the help; NULL: no value */
+    size_t offset;    /* member of tg_cli_options_t: an int or a text */
+    const char *help; /* NULL: only the general help shows the option */
+    /*
+     * Stores the value; NULL: set the member.  Returns TG_CLI_EXIT_OK, or
+     * TG_CLI_EXIT_FAILED after reporting the error.
+     */
+    int (*set)(tg_cli_options_t *options, const char *value);
+} tg_cli_option_t;
+
+#define TG_CLI_FLAG(name, letter, member, help)                                \
+    {                                                                          \
+        name, letter, NULL, offsetof(tg_cli_options_t, member), help, NULL     \
+    }
+#define TG_CLI_VALUE(name, letter, arg, member, help)                          \
+    {                                                                          \
+        name, letter, arg, offsetof(tg_cli_options_t, member), help, NULL      \
+    }
+
+/* Ends a table of options. */
+#define TG_CLI_OPTIONS_END                                                     \
+    {                                                                          \
+        NULL, '\0', NULL, 0, NULL, NULL                                        \
+    }
+
+#define TG_CLI_OPTION_JSON(help) TG_CLI_FLAG("--json", 'j', is_json, help)
+#define TG_CLI_OPTION_RAW_JSON                                                 \
+    TG_CLI_OPTION_JSON("print the server's response as JSON")
+#define TG_CLI_OPTION_WATCH                                                    \
+    TG_CLI_FLAG("--watch", 'w', is_watch, "repeat every second until Ctrl-C")
+#define TG_CLI_OPTION_TIMEOUT(help)                                            \
+    {                                                                          \
+        "--timeout", 't', "SECONDS", offsetof(tg_cli_options_t, timeout),      \
+            help, tg_cli_options_set_timeout                                   \
+    }
+/* The options of all commands that connect to a server. */
+#define TG_CLI_OPTIONS_CONNECT                                                 \
+    TG_CLI_VALUE("--socket", 's', "PATH", socket,                              \
+                 "the server's socket (default: TOOLGATE_SOCKET)"),            \
+        TG_CLI_VALUE("--ca", '\0', "FILE", tls.ca, NULL),                      \
+        TG_CLI_VALUE("--cert", '\0', "FILE", tls.certificate, NULL),           \
+        TG_CLI_VALUE("--key", '\0', "FILE", tls.key, NULL),                    \
+        TG_CLI_VALUE("--tls-name", '\0', "NAME", tls.name, NULL)
+
+struct tg_cli_command_s {
+    const char *name; /* "task list" for a subcommand */
     const char *synopsis;
     const char *summary;
-    const char *help;
-    /*
-     * Text that is appended to the error for an unexpected argument; NULL:
-     * none.
-     */
+    const char *help; /* text before the list of options */
+    const char *note; /* text after the list of options; NULL: none */
+    const tg_cli_option_t *options;
+    /* The subcommands, terminated by NULL; or NULL: run the command itself. */
+    const tg_cli_command_t *const *subcommands;
+    int takes_no_args;
+    int max_args;        /* 0: no limit */
+    int ignores_options; /* options that the command does not accept */
+    /* Text after the error for an unexpected argument; NULL: none */
     const char *extra_arg_hint;
-    uint64_t options; /* mask of the accepted options */
+    /* Error if there are no arguments; NULL: the command checks that. */
+    const char *missing_arg;
 
     /*
      * Runs the command and returns the exit status.  options->args begins with
      * the first argument after the command's name.
      */
     int (*run)(const tg_cli_options_t *options);
-} tg_cli_command_t;
+
+    /* Runs the command in a session with the server, if run is NULL. */
+    int (*on_connect)(tg_cli_session_t *session, void *ctx);
+};
+
+/* All commands, terminated by NULL. */
+extern const tg_cli_command_t *const tg_cli_commands[];
 
 extern const tg_cli_command_t tg_cli_cmd_list;
 extern const tg_cli_command_t tg_cli_cmd_call;
@@ -149,18 +178,30 @@ extern const tg_cli_command_t tg_cli_cmd_daemon;
 extern const tg_cli_command_t tg_cli_cmd_config;
 extern const tg_cli_command_t tg_cli_cmd_validate;
 
+/* Returns a command by its name, or NULL. */
+const tg_cli_command_t *tg_cli_command_find(
+    const tg_cli_command_t *const *commands, const char *name);
+
 /*
- * Parses the command line.  options->args shares the memory of argv.  Returns
- * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
+ * Parses the command line.  options->args shares the memory of argv.  The
+ * values are set later, by tg_cli_options_set().  Returns TG_CLI_EXIT_OK, or
+ * TG_CLI_EXIT_FAILED after reporting the error.
  */
 int tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv);
 
 /*
- * Checks that the command accepts all given options and arguments.  Returns
- * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
+ * Checks that the command accepts all given options and arguments, and sets
+ * the values of the options.  Returns TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED
+ * after reporting the error.
  */
-int tg_cli_options_check(const tg_cli_options_t *options,
-                         const tg_cli_command_t *command);
+int tg_cli_options_set(tg_cli_options_t *options,
+                       const tg_cli_command_t *command);
+
+/* Sets the value of --timeout. */
+int tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value);
+
+/* Appends the options of a command and its subcommands, as its help. */
+void tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command);
 
 /*
  * Returns the socket of --socket, of TOOLGATE_SOCKET, or the default socket.

@@ -9,160 +9,107 @@
 
 /* --- status --- */
 
-static int
-tg_cli_json_get_bool(struct json_object *object, const char *member)
-{
-    return json_object_get_boolean(
-        tg_cli_json_get_member(object, member, json_type_boolean));
-}
-
-/*
- * Appends a cell with the text members of an object, separated by blanks;
- * missing members are skipped.
- */
+/* Appends the members of an object that are texts, separated by blanks. */
 static void
-tg_cli_cells_append_members(tg_buf_t *cells, struct json_object *object,
-                            const char *const *members, char end)
+tg_cli_append_members(tg_buf_t *out, struct json_object *object,
+                      const char *const *members)
 {
     const char *text, *blank;
-    tg_buf_t words;
 
-    blank = "";
-    tg_buf_init(&words, cells->alloc);
-
-    for (; *members != NULL; members++) {
+    for (blank = ""; *members != NULL; members++) {
         text = tg_cli_json_get_text(object, *members);
 
         if (text[0] != '\0') {
-            tg_buf_append_cstr(&words, blank);
-            tg_buf_append_cstr(&words, text);
+            tg_buf_append_cstr(out, blank);
+            tg_cli_append_first_line(out, text);
             blank = " ";
         }
     }
-
-    tg_buf_append_char(&words, '\0');
-    tg_cli_cells_append_first_line(cells,
-                                   tg_buf_has_failed(&words) ? "" : words.data,
-                                   end);
-    cells->failed |= words.failed;
-    tg_buf_deinit(&words);
 }
 
 static void
-tg_cli_automation_append_rules(tg_buf_t *cells, struct json_object *status)
+tg_cli_cell_append_trigger(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    static const char *const triggers[] = { "type",    "source", "expression",
-                                            "pattern", "path",   NULL };
-    static const char *const actions[] = { "type", "agent", "channel", "url",
+    static const char *const members[] = { "type",    "source", "expression",
+                                           "pattern", "path",   NULL };
+
+    tg_cli_append_members(
+        out, tg_cli_json_get_member(cell->row, cell->member, json_type_object),
+        members);
+}
+
+static void
+tg_cli_cell_append_action(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    static const char *const members[] = { "type", "agent", "channel", "url",
                                            NULL };
-    struct json_object *rule;
-    size_t i;
 
-    for (i = 0; (rule = tg_cli_json_get_element(status, "rules", i)) != NULL;
-         i++) {
-        tg_cli_cells_append_text(cells, tg_cli_json_get_text(rule, "id"), '\t');
-        tg_buf_append_cstr(cells, tg_cli_json_get_bool(rule, "enabled")
-                                      ? "yes\t"
-                                      : "no\t");
-        tg_buf_append_cstr(cells, tg_cli_json_get_bool(rule, "requiresApproval")
-                                      ? "required\t"
-                                      : "-\t");
-
-        if (tg_cli_json_get_uint(rule, "cooldownMs") != 0) {
-            tg_cli_append_duration(
-                cells, (double) tg_cli_json_get_uint(rule, "cooldownMs"));
-        } else {
-            tg_buf_append_char(cells, '-');
-        }
-
-        tg_buf_append_char(cells, '\t');
-        tg_cli_cells_append_time_left(cells, rule, "nextRunAt");
-        tg_cli_cells_append_members(
-            cells, tg_cli_json_get_member(rule, "trigger", json_type_object),
-            triggers, '\t');
-        tg_cli_cells_append_members(
-            cells, tg_cli_json_get_member(rule, "action", json_type_object),
-            actions, '\n');
-    }
+    tg_cli_append_members(
+        out, tg_cli_json_get_member(cell->row, cell->member, json_type_object),
+        members);
 }
 
-/*
- * Appends the rows of firings, sorted from the newest to the oldest, as tasks
- * are.
- */
 static void
-tg_cli_automation_append_firings(tg_buf_t *cells, struct json_object *status)
+tg_cli_cell_append_enabled(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    static const char *const why[] = { "error", NULL };
-    struct json_object *firing;
+    tg_buf_append_cstr(out, tg_cli_json_get_bool(cell->row, cell->member)
+                                ? "yes"
+                                : "no");
+}
+
+static void
+tg_cli_cell_append_approval(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_buf_append_cstr(out, tg_cli_json_get_bool(cell->row, cell->member)
+                                ? "required"
+                                : "-");
+}
+
+static void
+tg_cli_automation_append_status(tg_buf_t *out, struct json_object *status)
+{
+    static const tg_cli_column_t rules[] = {
+        { "RULE", tg_cli_cell_append_text, "id" },
+        { "ENABLED", tg_cli_cell_append_enabled, "enabled" },
+        { "APPROVAL", tg_cli_cell_append_approval, "requiresApproval" },
+        { ">COOLDOWN", tg_cli_cell_append_optional_ms, "cooldownMs" },
+        { ">NEXT IN", tg_cli_cell_append_time_left, "nextRunAt" },
+        { "TRIGGER", tg_cli_cell_append_trigger, "trigger" },
+        { "ACTION", tg_cli_cell_append_action, "action" },
+        { NULL, NULL, NULL },
+    };
+    static const tg_cli_column_t firings[] = {
+        { "EXECUTION", tg_cli_cell_append_text, "executionId" },
+        { "RULE", tg_cli_cell_append_text, "ruleId" },
+        { "EVENT", tg_cli_cell_append_text, "eventType" },
+        { "STATUS", tg_cli_cell_append_text, "status" },
+        { ">AGE", tg_cli_cell_append_age, "timestamp" },
+        { "TASK", tg_cli_cell_append_optional_text, "taskId" },
+        { "ERROR", tg_cli_cell_append_first_line, "error" },
+        { NULL, NULL, NULL },
+    };
+    tg_cli_table_t table;
     size_t i;
 
+    tg_cli_automation_append_summary(out, status);
+    tg_cli_table_init(&table, rules);
+    tg_cli_table_add_list(&table, status, "rules");
+    tg_cli_table_append_section(&table, out);
+    tg_cli_table_init(&table, firings);
     i = 0;
 
     while (tg_cli_json_get_element(status, "recentExecutions", i) != NULL) {
         i++;
     }
 
+    /* The newest firing comes first, as the newest task does. */
     while (i-- > 0) {
-        firing = tg_cli_json_get_element(status, "recentExecutions", i);
-        tg_cli_cells_append_text(cells,
-                                 tg_cli_json_get_text(firing, "executionId"),
-                                 '\t');
-        tg_cli_cells_append_text(cells, tg_cli_json_get_text(firing, "ruleId"),
-                                 '\t');
-        tg_cli_cells_append_text(cells,
-                                 tg_cli_json_get_text(firing, "eventType"),
-                                 '\t');
-        tg_cli_cells_append_text(cells, tg_cli_json_get_text(firing, "status"),
-                                 '\t');
-        tg_cli_cells_append_age(cells, firing, "timestamp");
-        tg_cli_cells_append_text(
-            cells,
-            tg_cli_json_get_member(firing, "taskId", json_type_string) != NULL
-                ? tg_cli_json_get_text(firing, "taskId")
-                : "-",
-            '\t');
-        tg_cli_cells_append_members(cells, firing, why, '\n');
-    }
-}
-
-/* Appends an empty line and a table, unless the table has no rows. */
-static void
-tg_cli_automation_append_table(tg_buf_t *out, struct json_object *status,
-                               const char *head,
-                               void (*append)(tg_buf_t *cells,
-                                              struct json_object *status))
-{
-    tg_buf_t cells;
-    size_t len;
-
-    tg_buf_init(&cells, out->alloc);
-    tg_buf_append_cstr(&cells, head);
-    len = cells.len;
-    append(&cells, status);
-
-    if (cells.len != len) {
-        tg_buf_append_char(out, '\n');
-        tg_cli_append_table(out, tg_buf_view(&cells));
+        tg_cli_table_add(&table, status,
+                         tg_cli_json_get_element(status, "recentExecutions",
+                                                 i));
     }
 
-    out->failed |= cells.failed;
-    tg_buf_deinit(&cells);
-}
-
-static void
-tg_cli_automation_append_status(tg_buf_t *out, struct json_object *status)
-{
-    tg_cli_automation_append_summary(out, status);
-    tg_cli_automation_append_table(
-        out, status,
-        "RULE\tENABLED\tAPPROVAL\t>COOLDOWN\t>NEXT IN\tTRIGGER\tACTION\n",
-        tg_cli_automation_append_rules);
-    tg_cli_automation_append_table(
-        out, status,
-        "EXECUTION\tRULE\tEVENT\tSTATUS\t>AGE\tTASK\t"
-        "ERROR\n",
-        tg_cli_automation_append_firings);
+    tg_cli_table_append_section(&table, out);
 }
 
 static int
@@ -173,18 +120,16 @@ tg_cli_automation_status_on_connect(tg_cli_session_t *session, void *ctx)
                                        tg_cli_automation_append_status);
 }
 
-static int
-tg_cli_automation_status_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_automation_status_on_connect,
-                              NULL);
-}
+static const tg_cli_option_t tg_cli_automation_status_options[] = {
+    TG_CLI_OPTION_WATCH,
+    TG_CLI_OPTIONS_END,
+};
 
 static const tg_cli_command_t tg_cli_cmd_automation_status = {
     .name = "automation status",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_NO_ARGS,
-    .run = tg_cli_automation_status_run,
+    .options = tg_cli_automation_status_options,
+    .takes_no_args = 1,
+    .on_connect = tg_cli_automation_status_on_connect,
 };
 
 /* --- requests with an effect --- */
@@ -215,7 +160,7 @@ tg_cli_automation_request(tg_cli_session_t *session, const char *method,
               : tg_cli_task_request(session, method, tg_buf_view(&params));
     tg_buf_deinit(&params);
 
-    if (*rc == TG_CLI_EXIT_OK && (session->options->given & TG_CLI_OPT_JSON)) {
+    if (*rc == TG_CLI_EXIT_OK && session->options->is_json) {
         *rc = tg_cli_task_print_response(session, NULL);
     }
 
@@ -317,7 +262,7 @@ tg_cli_automation_set_enabled(tg_cli_session_t *session, const char *id,
         tg_cli_automation_report_unknown(session, id);
         rc = TG_CLI_EXIT_REFUSED;
 
-    } else if (!(session->options->given & TG_CLI_OPT_JSON)) {
+    } else if (!session->options->is_json) {
         (void) printf("%s is %s\n", id != NULL ? id : "automation",
                       is_on ? "enabled" : "disabled");
     }
@@ -353,30 +298,14 @@ tg_cli_automation_disable_on_connect(tg_cli_session_t *session, void *ctx)
                                         tg_cli_automation_disable_one);
 }
 
-static int
-tg_cli_automation_enable_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_automation_enable_on_connect,
-                              (void *) (uintptr_t) options);
-}
-
-static int
-tg_cli_automation_disable_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_automation_disable_on_connect,
-                              (void *) (uintptr_t) options);
-}
-
 static const tg_cli_command_t tg_cli_cmd_automation_enable = {
     .name = "automation enable",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
-    .run = tg_cli_automation_enable_run,
+    .on_connect = tg_cli_automation_enable_on_connect,
 };
 
 static const tg_cli_command_t tg_cli_cmd_automation_disable = {
     .name = "automation disable",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
-    .run = tg_cli_automation_disable_run,
+    .on_connect = tg_cli_automation_disable_on_connect,
 };
 
 /* --- approve --- */
@@ -387,7 +316,7 @@ tg_cli_automation_approve_one(tg_cli_session_t *session, const char *id)
     struct json_object *response;
     int rc, is_denied;
 
-    is_denied = (session->options->given & TG_CLI_OPT_DENY) != 0;
+    is_denied = session->options->is_deny;
     response = tg_cli_automation_request(
         session, "automation.approve", "executionId", id,
         is_denied ? ",\"approve\":false" : ",\"approve\":true", &rc);
@@ -401,7 +330,7 @@ tg_cli_automation_approve_one(tg_cli_session_t *session, const char *id)
                             tg_cli_json_get_text(response, "error"));
         rc = TG_CLI_EXIT_REFUSED;
 
-    } else if (!(session->options->given & TG_CLI_OPT_JSON)) {
+    } else if (!session->options->is_json) {
         (void) printf("%s was %s", id, is_denied ? "denied" : "approved");
         tg_cli_print(stdout, tg_cli_json_get_member(response, "taskId",
                                                     json_type_string)
@@ -425,39 +354,35 @@ tg_cli_automation_approve_on_connect(tg_cli_session_t *session, void *ctx)
                                         tg_cli_automation_approve_one);
 }
 
-static int
-tg_cli_automation_approve_run(const tg_cli_options_t *options)
-{
-    return options->nargs != 0
-               ? tg_cli_session_run(options,
-                                    tg_cli_automation_approve_on_connect,
-                                    (void *) (uintptr_t) options)
-               : tg_cli_error("approve which execution? (toolgate automation "
-                              "status shows them)");
-}
+static const tg_cli_option_t tg_cli_automation_approve_options[] = {
+    TG_CLI_FLAG("--deny", '\0', is_deny, "deny the execution instead"),
+    TG_CLI_OPTIONS_END,
+};
 
 static const tg_cli_command_t tg_cli_cmd_automation_approve = {
     .name = "automation approve",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_DENY,
-    .run = tg_cli_automation_approve_run,
+    .options = tg_cli_automation_approve_options,
+    .missing_arg = "approve which execution? (toolgate automation status shows "
+                   "them)",
+    .on_connect = tg_cli_automation_approve_on_connect,
 };
 
 /* --- command --- */
 
-static int
-tg_cli_automation_run(const tg_cli_options_t *options)
-{
-    static const tg_cli_command_t *const commands[] = {
-        &tg_cli_cmd_automation_status,
-        &tg_cli_cmd_automation_enable,
-        &tg_cli_cmd_automation_disable,
-        &tg_cli_cmd_automation_approve,
-        NULL,
-    };
+static const tg_cli_command_t *const tg_cli_automation_commands[] = {
+    &tg_cli_cmd_automation_status,
+    &tg_cli_cmd_automation_enable,
+    &tg_cli_cmd_automation_disable,
+    &tg_cli_cmd_automation_approve,
+    NULL,
+};
 
-    return tg_cli_subcommand_run(options, commands, "automation");
-}
+static const tg_cli_option_t tg_cli_automation_options[] = {
+    TG_CLI_OPTION_RAW_JSON,
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 60)"),
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_automation = {
     .name = "automation",
@@ -467,22 +392,16 @@ const tg_cli_command_t tg_cli_cmd_automation = {
                 "...\n"
                 "       toolgate automation approve EXECUTION... [--deny] "
                 "[--json] ...",
-    .summary = "rules, what they did, and what waits for approval",
+    .summary = "show and control rules; approve what they want to do",
     .help =
-        "Rules are those of automation in nginx.conf: they make tasks, tell "
-        "clients\nand call webhooks.\n\n"
-        "  status   shows the rules, and what they did last\n"
-        "  enable   lets rules fire; without a name, automation as a whole\n"
-        "  disable  the opposite; both hold over restarts\n"
-        "  approve  has done what waits for approval, or, with --deny, not\n\n"
-        "All but status are for those who see all tasks (task_visibility in "
-        "nginx.conf).\n\n"
-        "  --deny             it is not to be done\n"
-        "  --watch            again and again, until Ctrl-C\n"
-        "  --json             as the server sent it\n"
-        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
-        "  --timeout SECONDS  how long to wait\n",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_OPT_DENY,
-    .run = tg_cli_automation_run,
+        "The rules of automation in nginx.conf submit tasks, notify clients "
+        "and call webhooks.\n\n"
+        "  status   shows the rules, and their recent executions\n"
+        "  enable   enables rules; without a name, automation as a whole\n"
+        "  disable  disables them; this persists across restarts\n"
+        "  approve  approves executions that wait for approval",
+    .note = "All commands but status are only for users that may see all tasks "
+            "(task_visibility in nginx.conf).",
+    .options = tg_cli_automation_options,
+    .subcommands = tg_cli_automation_commands,
 };

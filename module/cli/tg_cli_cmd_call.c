@@ -69,8 +69,7 @@ tg_cli_call_report_error(tg_cli_call_t *call)
     session = call->session;
     response = session->response;
 
-    if ((call->options->given & TG_CLI_OPT_JSON)
-        || call->options->method != NULL
+    if (call->options->is_json || call->options->method != NULL
         || response.code != TG_RPC_INVALID_PARAMS)
     {
         return tg_cli_response_print_error(&response, call->options);
@@ -135,7 +134,7 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
 
     result = tg_buf_view(&call->session->response.result);
 
-    if (call->options->given & TG_CLI_OPT_JSON) {
+    if (call->options->is_json) {
         rc = call->options->method == NULL && tg_cli_result_is_error(result);
         return tg_cli_result_print_json(result, rc ? TG_CLI_EXIT_REFUSED
                                                    : TG_CLI_EXIT_OK);
@@ -160,8 +159,7 @@ tg_cli_call_parse(tg_cli_call_t *call)
     options = call->options;
     n = options->method == NULL;
 
-    if (options->output != NULL
-        && (n == 0 || (options->given & TG_CLI_OPT_JSON))) {
+    if (options->output != NULL && (n == 0 || options->is_json)) {
         return tg_cli_error("-o saves what a tool returns and cannot be "
                             "combined with %s; redirect standard output "
                             "instead (> %s)",
@@ -210,6 +208,20 @@ tg_cli_call_run(const tg_cli_options_t *options)
     return rc;
 }
 
+static const tg_cli_option_t tg_cli_call_options[] = {
+    TG_CLI_VALUE("--method", 'm', "NAME", method,
+                 "call a JSON-RPC method instead, whose params may also be an "
+                 "array, and print its result as JSON"),
+    TG_CLI_OPTION_JSON("print the whole result, or {\"error\":...}, on one "
+                       "line"),
+    TG_CLI_VALUE("--output", 'o', "FILE", output,
+                 "save the image, sound, file or text of the result to FILE"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("cancel the call after this time (default: only the "
+                          "tool's own limit)"),
+    TG_CLI_OPTIONS_END,
+};
+
 const tg_cli_command_t tg_cli_cmd_call = {
     .name = "call",
     .synopsis = "call NAME [KEY=VALUE ... | JSON | -] [--json] "
@@ -218,32 +230,21 @@ const tg_cli_command_t tg_cli_cmd_call = {
                 "       toolgate call --method NAME [KEY=VALUE ... | JSON | -] "
                 "...",
     .summary = "call a tool",
-    .help = "Calls a tool and writes the text that it returns; an error goes "
-            "to standard\nerror.  Arguments are\n\n"
-            "  KEY=VALUE   a string, or JSON where the tool's schema wants a "
-            "number, a\n"
-            "              boolean, an array or an object\n"
-            "  KEY:=JSON   JSON, whatever the schema says\n"
-            "  KEY+=VALUE  an element of an array; once for each of them. "
-            "Where the schema\n"
-            "              wants an array, KEY=VALUE is that, too\n"
+    .help = "Calls a tool and prints the text that it returns; an error goes "
+            "to standard error. The arguments are\n\n"
+            "  KEY=VALUE   a string, or JSON where the tool's schema requires "
+            "a number,\n"
+            "              a boolean, an array or an object\n"
+            "  KEY:=JSON   JSON, whatever the schema requires\n"
+            "  KEY+=VALUE  one element of an array; repeat it for more "
+            "elements.\n"
+            "              KEY=VALUE does the same where the schema requires "
+            "an array\n"
             "  KEY=@FILE   the text of a file\n"
-            "  KEY=-       that of standard input\n"
-            "  {...}       one JSON object with all of them\n"
-            "  -           the same, read from standard input\n\n"
-            "  --method NAME      ask for a JSON-RPC method instead; its "
-            "params may be an\n"
-            "                     array, and its result is written as JSON\n"
-            "  --json             the whole result, or {\"error\":...}, on one "
-            "line\n"
-            "  -o, --output FILE  write an image, a sound or a file to FILE; "
-            "or the text\n"
-            "  -s, --socket PATH  the server's socket; else TOOLGATE_SOCKET\n"
-            "  --timeout SECONDS  cancel when there is no answer by then; "
-            "default: wait,\n"
-            "                     the tool has its own limit\n\n"
-            "Ctrl-C cancels the call.\n",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_METHOD | TG_CLI_OPT_OUTPUT,
+            "  KEY=-       the text of standard input\n"
+            "  {...}       all arguments as one JSON object\n"
+            "  -           such an object, read from standard input",
+    .note = "Ctrl-C cancels the call.",
+    .options = tg_cli_call_options,
     .run = tg_cli_call_run,
 };

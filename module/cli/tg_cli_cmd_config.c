@@ -39,105 +39,59 @@ typedef struct {
     tg_cli_config_location_t user;
 } tg_cli_agent_t;
 
+/* clang-format off */
 static const tg_cli_agent_t tg_cli_agents[] = {
-    { "claude",
-      "Claude Code",
-      tg_cli_agent_config_merge_json,
-      "mcpServers",
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      0,
+    { "claude", "Claude Code", tg_cli_agent_config_merge_json, "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN, 0,
       { NULL, "", "", ".mcp.json" },
       { "CLAUDE_CONFIG_DIR", "", "", "/.claude.json" } },
-    { "codex",
-      "Codex",
-      tg_cli_agent_config_merge_toml,
-      NULL,
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      1,
+    { "codex", "Codex", tg_cli_agent_config_merge_toml, NULL,
+      TG_CLI_ENTRY_FORMAT_PLAIN, 1,
       { NULL, "", ".codex", "/config.toml" },
       { "CODEX_HOME", "/.codex", "", "/config.toml" } },
-    { "cursor",
-      "Cursor",
-      tg_cli_agent_config_merge_json,
-      "mcpServers",
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      0,
+    { "cursor", "Cursor", tg_cli_agent_config_merge_json, "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN, 0,
       { NULL, "", ".cursor", "/mcp.json" },
       { NULL, "", "/.cursor", "/mcp.json" } },
-    { "vscode",
-      "VS Code",
-      tg_cli_agent_config_merge_json,
-      "servers",
-      TG_CLI_ENTRY_FORMAT_STDIO,
-      0,
+    { "vscode", "VS Code", tg_cli_agent_config_merge_json, "servers",
+      TG_CLI_ENTRY_FORMAT_STDIO, 0,
       { NULL, "", ".vscode", "/mcp.json" },
       { "XDG_CONFIG_HOME", "/.config", "/Code/User", "/mcp.json" } },
-    { "gemini",
-      "Gemini CLI",
-      tg_cli_agent_config_merge_json,
-      "mcpServers",
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      0,
+    { "gemini", "Gemini CLI", tg_cli_agent_config_merge_json, "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN, 0,
       { NULL, "", ".gemini", "/settings.json" },
       { NULL, "", "/.gemini", "/settings.json" } },
-    { "opencode",
-      "OpenCode",
-      tg_cli_agent_config_merge_json,
-      "mcp",
-      TG_CLI_ENTRY_FORMAT_OPENCODE,
-      0,
+    { "opencode", "OpenCode", tg_cli_agent_config_merge_json, "mcp",
+      TG_CLI_ENTRY_FORMAT_OPENCODE, 0,
       { NULL, "", "", "opencode.json" },
       { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
-    { "opencode2",
-      "OpenCode 2",
-      tg_cli_agent_config_merge_json,
-      "mcp",
-      TG_CLI_ENTRY_FORMAT_OPENCODE2,
-      0,
+    { "opencode2", "OpenCode 2", tg_cli_agent_config_merge_json, "mcp",
+      TG_CLI_ENTRY_FORMAT_OPENCODE2, 0,
       { NULL, "", "", "opencode.json" },
       { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
-    { "copilot",
-      "Copilot CLI",
-      tg_cli_agent_config_merge_json,
-      "mcpServers",
-      TG_CLI_ENTRY_FORMAT_COPILOT,
-      1,
+    { "copilot", "Copilot CLI", tg_cli_agent_config_merge_json, "mcpServers",
+      TG_CLI_ENTRY_FORMAT_COPILOT, 1,
       { NULL, "", ".github", "/mcp.json" },
       { "COPILOT_HOME", "/.copilot", "", "/mcp-config.json" } },
-    { "claude-desktop",
-      "Claude Desktop",
-      tg_cli_agent_config_merge_json,
+    { "claude-desktop", "Claude Desktop", tg_cli_agent_config_merge_json,
       "mcpServers",
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      1,
-      { NULL, "", "", NULL },
+      TG_CLI_ENTRY_FORMAT_PLAIN, 1, { NULL, "", "", NULL },
       { "XDG_CONFIG_HOME", "/.config", "/Claude",
-        "/claude_desktop_config.json" } },
-    { "windsurf",
-      "Windsurf",
-      tg_cli_agent_config_merge_json,
-      "mcpServers",
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      1,
+      "/claude_desktop_config.json" } },
+    { "windsurf", "Windsurf", tg_cli_agent_config_merge_json, "mcpServers",
+      TG_CLI_ENTRY_FORMAT_PLAIN, 1,
       { NULL, "", "", NULL },
       { NULL, "", "/.codeium/windsurf", "/mcp_config.json" } },
-    { "zed",
-      "Zed",
-      tg_cli_agent_config_merge_json,
-      "context_servers",
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      1,
+    { "zed", "Zed", tg_cli_agent_config_merge_json, "context_servers",
+      TG_CLI_ENTRY_FORMAT_PLAIN, 1,
       { NULL, "", ".zed", "/settings.json" },
       { "XDG_CONFIG_HOME", "/.config", "/zed", "/settings.json" } },
-    { "goose",
-      "Goose",
-      tg_cli_agent_config_merge_yaml,
-      NULL,
-      TG_CLI_ENTRY_FORMAT_PLAIN,
-      1,
+    { "goose", "Goose", tg_cli_agent_config_merge_yaml, NULL,
+      TG_CLI_ENTRY_FORMAT_PLAIN, 1,
       { NULL, "", "", NULL },
       { "XDG_CONFIG_HOME", "/.config", "/goose", "/config.yaml" } },
 };
+/* clang-format on */
 
 static int
 tg_cli_config_join_path(char path[PATH_MAX], const char *folder,
@@ -244,7 +198,7 @@ tg_cli_config_get_path(const tg_cli_options_t *options,
         return TG_CLI_EXIT_FAILED;
     }
 
-    return folder[0] == '\0' || (options->given & TG_CLI_OPT_REMOVE)
+    return folder[0] == '\0' || options->is_remove
                    || tg_cli_folder_create_all(folder) == 0
                ? tg_cli_config_find_file(path, folder, location->file, agent)
                : tg_cli_error("cannot create the folder %s: %s", folder,
@@ -446,7 +400,7 @@ tg_cli_config_apply(const tg_cli_options_t *options,
         return tg_cli_error_nomem();
     }
 
-    if (!(options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE))) {
+    if (!(options->is_write || options->is_remove)) {
         tg_cli_print(stdout, tg_buf_view(out));
         return TG_CLI_EXIT_OK;
     }
@@ -492,15 +446,13 @@ tg_cli_config_init_entry(const tg_cli_options_t *options,
     memset(entry, 0, sizeof(*entry));
     entry->servers_key = agent->servers_key;
     entry->format = agent->format;
-    entry->is_removed = (options->given & TG_CLI_OPT_REMOVE) != 0;
+    entry->is_removed = options->is_remove;
 
-    if (options->file != NULL
-        && !(options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE)))
-    {
+    if (options->file != NULL && !(options->is_write || options->is_remove)) {
         return tg_cli_error("--file needs --write or --remove");
     }
 
-    if ((options->given & TG_CLI_OPT_WRITE) && entry->is_removed) {
+    if (options->is_write && entry->is_removed) {
         return tg_cli_error("give either --write or --remove, "
                             "not both");
     }
@@ -536,12 +488,6 @@ tg_cli_config_run(const tg_cli_options_t *options)
     tg_buf_t out;
     int rc;
 
-    if (options->nargs > 1) {
-        return tg_cli_error("config takes one agent; unexpected argument "
-                            "\"%s\"",
-                            options->args[1]);
-    }
-
     agent = tg_cli_config_find_agent(options);
 
     if (agent == NULL) {
@@ -559,7 +505,7 @@ tg_cli_config_run(const tg_cli_options_t *options)
     tg_buf_init(&out, tg_alloc_libc());
     rc = TG_CLI_EXIT_OK;
 
-    if (options->given & (TG_CLI_OPT_WRITE | TG_CLI_OPT_REMOVE)) {
+    if (options->is_write || options->is_remove) {
         rc = tg_cli_config_get_path(options, agent, path);
         rc = rc == TG_CLI_EXIT_OK ? tg_cli_config_file_read(&file, path) : rc;
     }
@@ -574,50 +520,57 @@ tg_cli_config_run(const tg_cli_options_t *options)
     return tg_cli_flush_stdout(rc);
 }
 
+static const tg_cli_option_t tg_cli_config_options[] = {
+    TG_CLI_FLAG("--write", 'w', is_write, "change the agent's file"),
+    TG_CLI_FLAG("--remove", '\0', is_remove,
+                "remove the server from the agent's file"),
+    TG_CLI_VALUE("--scope", '\0', "SCOPE", scope,
+                 "project or user; the default is user for codex, copilot, "
+                 "claude-desktop, windsurf, zed and goose, and project for "
+                 "others"),
+    TG_CLI_VALUE("--file", 'f', "PATH", file, "change another file"),
+    TG_CLI_VALUE("--name", 'n', "NAME", name,
+                 "the agent's name for the server (default: toolgate)"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTIONS_END,
+};
+
 const tg_cli_command_t tg_cli_cmd_config = {
     .name = "config",
     .synopsis = "config AGENT [--write | --remove] [--scope project|user]\n"
                 "                [--file PATH] [--name NAME] [--socket PATH]",
-    .summary = "register the tools with an agent",
+    .summary = "register the server with an agent",
     .help =
-        "Prints what registers the server with an agent; with --write, "
-        "merges it into\nthe agent's own file and leaves everything else "
-        "there as it is.\n\n"
-        "  AGENT     of a project         of the user\n"
-        "  claude    .mcp.json            ~/.claude.json\n"
-        "  codex     .codex/config.toml   ~/.codex/config.toml\n"
-        "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
-        "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
-        "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
-        "  opencode  opencode.json        "
+        "Prints the configuration that registers the server with an agent; "
+        "with --write, merges it into the agent's file and keeps the rest of "
+        "the file, including comments.\n\n"
+        "  AGENT           project scope          user scope\n"
+        "  claude          .mcp.json              ~/.claude.json\n"
+        "  codex           .codex/config.toml     ~/.codex/config.toml\n"
+        "  cursor          .cursor/mcp.json       ~/.cursor/mcp.json\n"
+        "  vscode          .vscode/mcp.json       "
+        "~/.config/Code/User/mcp.json\n"
+        "  gemini          .gemini/settings.json  ~/.gemini/settings.json\n"
+        "  opencode        opencode.json          "
         "~/.config/opencode/opencode.json\n"
-        "  opencode2 opencode.json        "
+        "  opencode2       opencode.json          "
         "~/.config/opencode/opencode.json\n"
-        "  copilot   .github/mcp.json     ~/.copilot/mcp-config.json\n"
-        "  claude-desktop                 "
-        "~/.config/Claude/claude_desktop_config.json\n"
-        "  windsurf                       "
+        "  copilot         .github/mcp.json       "
+        "~/.copilot/mcp-config.json\n"
+        "  claude-desktop  "
+        "~/.config/Claude/claude_desktop_config.json (user scope)\n"
+        "  windsurf                               "
         "~/.codeium/windsurf/mcp_config.json\n"
-        "  zed       .zed/settings.json   ~/.config/zed/settings.json\n"
-        "  goose                          ~/.config/goose/config.yaml\n\n"
+        "  zed             .zed/settings.json     ~/.config/zed/settings.json\n"
+        "  goose                                  "
+        "~/.config/goose/config.yaml",
+    .note =
         "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME and XDG_CONFIG_HOME "
-        "(~/.config) name\nother folders where they are set. Codex reads "
-        "a project's file where it trusts the\nproject. Comments in JSON "
-        "stay. OpenCode 1 and 2 differ in the shape of their file;\none "
-        "with \"mcp\": {\"servers\": ...} keeps that.\n\n"
-        "  --write        change the file\n"
-        "  --remove       take the server out of the file\n"
-        "  --scope SCOPE  project or user; default user for codex, copilot, "
-        "claude-desktop,\n"
-        "                 windsurf, zed and goose, project for others\n"
-        "  --file PATH    another file\n"
-        "  --name NAME    what the agent calls the server; default "
-        "toolgate\n"
-        "  --socket PATH  the server's socket, or HOST:PORT, or "
-        "tls:HOST:PORT with --ca,\n"
-        "                 --cert, --key and --tls-name; else "
-        "TOOLGATE_SOCKET\n",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_WRITE | TG_CLI_OPT_NAME
-               | TG_CLI_OPT_FILE | TG_CLI_OPT_SCOPE | TG_CLI_OPT_REMOVE,
+        "(~/.config) replace these folders if they are set. Codex reads a "
+        "project's file only if it trusts the project. The files of OpenCode 1 "
+        "and 2 differ; a file with \"mcp\": {\"servers\": ...} keeps that "
+        "form.",
+    .options = tg_cli_config_options,
+    .max_args = 1,
     .run = tg_cli_config_run,
 };

@@ -266,7 +266,7 @@ tg_cli_list_print(const tg_cli_session_t *session)
     list = tg_buf_view(&session->response.result);
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (session->options->given & TG_CLI_OPT_JSON) {
+    if (session->options->is_json) {
         tg_json_write_compact(&out, list);
         tg_buf_append_char(&out, '\n');
     } else {
@@ -300,26 +300,23 @@ tg_cli_list_on_connect(tg_cli_session_t *session, void *ctx)
                                              session->options);
 }
 
-static int
-tg_cli_list_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_list_on_connect, NULL);
-}
+static const tg_cli_option_t tg_cli_list_options[] = {
+    TG_CLI_OPTION_JSON("print {\"tools\":[...]} as the server sent it"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 15)"),
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_list = {
     .name = "list",
     .synopsis = "list [--json] [--socket PATH] [--timeout SECONDS]",
-    .summary = "show the tools, and how to call them",
-    .help =
-        "Shows every tool with its arguments, as `toolgate call` takes them "
-        "([ ] are\noptional), and its description; on standard error, which "
-        "MCP servers behind the\nserver are starting or have failed, and why.\n"
-        "\n"
-        "  --json             {\"tools\":[...]} as the server sent it\n"
-        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
-        "  --timeout SECONDS  how long to wait; default 15\n",
+    .summary = "show the tools and how to call them",
+    .help = "Shows every tool with its description and its arguments as "
+            "`toolgate call` takes them ([ ] marks optional arguments). MCP "
+            "servers that are starting or have failed are reported on standard "
+            "error.",
+    .options = tg_cli_list_options,
+    .takes_no_args = 1,
     .extra_arg_hint = " (toolgate help NAME explains a tool)",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_NO_ARGS,
-    .run = tg_cli_list_run,
+    .on_connect = tg_cli_list_on_connect,
 };

@@ -27,10 +27,9 @@ tg_cli_ping_print(const tg_cli_session_t *session, tg_str_t info)
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (session->options->given & TG_CLI_OPT_JSON) {
+    if (session->options->is_json) {
         tg_buf_append_char(&out, '{');
-        tg_json_add_string(&out, "socket",
-                           tg_str_from_cstr(session->endpoint.text));
+        tg_json_add_cstr(&out, "socket", session->endpoint.text);
         tg_buf_printf(&out, ",\"ms\":%.3f,\"server\":", ms);
         tg_json_write_compact(&out, info);
         tg_buf_append_cstr(&out, "}");
@@ -92,21 +91,19 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
     return rc;
 }
 
-static int
-tg_cli_ping_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_ping_on_connect, NULL);
-}
+static const tg_cli_option_t tg_cli_ping_options[] = {
+    TG_CLI_OPTION_JSON("print {\"socket\":...,\"ms\":...,\"server\":...}"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 5)"),
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_ping = {
     .name = "ping",
     .synopsis = "ping [--json] [--socket PATH] [--timeout SECONDS]",
-    .summary = "is the server there, and how fast?",
-    .help = "Says which server answers, and how long one question took.\n\n"
-            "  --json             {\"socket\":...,\"ms\":...,\"server\":...}\n"
-            "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
-            "  --timeout SECONDS  how long to wait; default 5\n",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_NO_ARGS,
-    .run = tg_cli_ping_run,
+    .summary = "check that the server answers, and how fast",
+    .help = "Prints which server answers, and how long one request took.",
+    .options = tg_cli_ping_options,
+    .takes_no_args = 1,
+    .on_connect = tg_cli_ping_on_connect,
 };

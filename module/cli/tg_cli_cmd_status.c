@@ -32,7 +32,7 @@ static int
 tg_cli_status_report_error(const tg_cli_session_t *session)
 {
     if (session->response.code != TG_RPC_METHOD_NOT_FOUND
-        || (session->options->given & TG_CLI_OPT_JSON))
+        || session->options->is_json)
     {
         return tg_cli_response_print_error(&session->response,
                                            session->options);
@@ -104,7 +104,7 @@ tg_cli_status_print(const tg_cli_session_t *session,
 
     raw = tg_buf_view(&session->response.result);
 
-    if (session->options->given & TG_CLI_OPT_JSON) {
+    if (session->options->is_json) {
         return tg_cli_result_print_json(raw, TG_CLI_EXIT_OK);
     }
 
@@ -143,7 +143,7 @@ tg_cli_status_fetch_and_print(tg_cli_session_t *session,
         return tg_cli_status_report_error(session);
     }
 
-    if (session->options->given & TG_CLI_OPT_WATCH) {
+    if (session->options->is_watch) {
         tg_cli_terminal_clear();
     }
 
@@ -159,8 +159,7 @@ tg_cli_status_on_connect(tg_cli_session_t *session, void *ctx)
     view = ctx;
     rc = tg_cli_status_fetch_and_print(session, view);
 
-    while (rc == TG_CLI_EXIT_OK && (session->options->given & TG_CLI_OPT_WATCH))
-    {
+    while (rc == TG_CLI_EXIT_OK && session->options->is_watch) {
         rc = tg_cli_session_sleep(session, TG_CLI_WATCH_INTERVAL_MS);
 
         if (rc == TG_CLI_EXIT_OK) {
@@ -176,33 +175,22 @@ tg_cli_status_run(const tg_cli_options_t *options)
 {
     tg_cli_status_view_t view;
 
-    if ((options->given & TG_CLI_OPT_JSON)
-        && (options->given & TG_CLI_OPT_PROMETHEUS))
-    {
+    if (options->is_json && options->is_prometheus) {
         return tg_cli_error("give either --json or --prometheus, "
                             "not both");
     }
 
-    if (options->nargs > 1) {
-        return tg_cli_error("status takes one name; unexpected argument "
-                            "\"%s\"",
-                            options->args[1]);
-    }
-
     if (options->nargs != 0
-        && (options->given
-            & (TG_CLI_OPT_JSON | TG_CLI_OPT_PROMETHEUS | TG_CLI_OPT_ALL)))
+        && (options->is_json || options->is_prometheus || options->is_all))
     {
         return tg_cli_error("status NAME cannot be combined with --json, "
                             "--prometheus or --all");
     }
 
     view.name = options->nargs != 0 ? options->args[0] : NULL;
-    view.append = options->given & TG_CLI_OPT_PROMETHEUS
-                      ? tg_cli_status_append_prometheus
-                  : options->given & TG_CLI_OPT_ALL
-                      ? tg_cli_status_append_full
-                      : tg_cli_status_append_summary;
+    view.append = options->is_prometheus ? tg_cli_status_append_prometheus
+                  : options->is_all      ? tg_cli_status_append_full
+                                         : tg_cli_status_append_summary;
 
     return tg_cli_session_run(options, tg_cli_status_on_connect, &view);
 }
@@ -240,7 +228,7 @@ tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
 
     if (session->response.kind != TG_RESPONSE_RESULT
         && session->response.code == TG_RPC_INVALID_PARAMS
-        && !(session->options->given & TG_CLI_OPT_JSON))
+        && !session->options->is_json)
     {
         (void) tg_cli_error("no call %s is running (toolgate ps shows the "
                             "running calls)",
@@ -252,7 +240,7 @@ tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
         return tg_cli_status_report_error(session);
     }
 
-    if (session->options->given & TG_CLI_OPT_JSON) {
+    if (session->options->is_json) {
         return tg_cli_result_print_json(tg_buf_view(&session->response.result),
                                         TG_CLI_EXIT_OK);
     }
@@ -266,10 +254,6 @@ static int
 tg_cli_cancel_run(const tg_cli_options_t *options)
 {
     const char *id;
-
-    if (options->nargs != 1) {
-        return tg_cli_error("cancel which call? (toolgate ps shows them)");
-    }
 
     id = options->args[0];
 
@@ -285,62 +269,81 @@ tg_cli_cancel_run(const tg_cli_options_t *options)
     return tg_cli_session_run(options, tg_cli_cancel_on_connect, (void *) id);
 }
 
-#define TG_CLI_STATUS_OUTRO                                                    \
-    "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"         \
-    "  --timeout SECONDS  how long to wait; default 5\n\n"                     \
-    "The server tells those whom tool_status_allow names, by default root "    \
-    "and the\nowner of the socket.\n"
+static const char tg_cli_status_note[] =
+    "The server shows its status to the users that tool_status_allow in "
+    "nginx.conf names, by default root and the owner of the socket.";
+
+static const tg_cli_option_t tg_cli_status_options[] = {
+    TG_CLI_FLAG("--all", '\0', is_all,
+                "show also tools without calls, and the methods that "
+                "task_methods adds"),
+    TG_CLI_OPTION_WATCH,
+    TG_CLI_OPTION_RAW_JSON,
+    TG_CLI_FLAG("--prometheus", '\0', is_prometheus,
+                "print the metrics in Prometheus' text format"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 5)"),
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_status = {
     .name = "status",
     .synopsis = "status [NAME] [--all] [--watch] [--json | --prometheus]\n"
                 "                [--socket PATH] [--timeout SECONDS]",
-    .summary = "what was called, how often, and how it ended",
+    .summary = "show how often tools were called, and with what result",
     .help =
-        "Shows the numbers of all workers, since NGINX was started: calls "
-        "of each tool,\nthose that run NOW, and of them those that WAIT; "
-        "the MEAN of their times, and\nthe time that 95% of them took at "
-        "most (an estimate within the steps of 1, 5,\n10, 50, 100, 500 ms, "
-        "1, 5, 10 and 60 s); bytes IN and OUT; how those ended\nthat "
-        "FAILED. Then MCP servers, with the first line of their last "
-        "error, and\nrunners.\n\n"
-        "  NAME               all of this tool, method or MCP server, with "
-        "its whole\n"
-        "                     last error\n"
-        "  --all              also tools without calls, and the methods "
-        "that\n"
-        "                     task_methods adds\n"
-        "  --watch            again and again, until Ctrl-C\n"
-        "  --json             as the server sent it\n"
-        "  --prometheus       Prometheus' text format\n" TG_CLI_STATUS_OUTRO,
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_OPT_PROMETHEUS | TG_CLI_OPT_ALL,
+        "Shows the totals of all workers since NGINX was started. For "
+        "each tool: its CALLS; the calls that are running NOW, and those "
+        "of them that WAIT; their MEAN duration, and the duration that 95% "
+        "of them did not exceed (an estimate between 1, 5, 10, 50, 100, "
+        "500 ms, 1, 5, 10 and 60 s); the bytes IN and OUT; and how many "
+        "FAILED, by reason. Then the MCP servers with the first line of "
+        "their last error, and the runners.\n\n"
+        "With NAME, shows everything about this tool, method or MCP server, "
+        "including the whole last error.",
+    .note = tg_cli_status_note,
+    .options = tg_cli_status_options,
+    .max_args = 1,
     .run = tg_cli_status_run,
+};
+
+static const tg_cli_option_t tg_cli_ps_options[] = {
+    TG_CLI_OPTION_WATCH,
+    TG_CLI_OPTION_JSON("print the whole status as JSON"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 5)"),
+    TG_CLI_OPTIONS_END,
 };
 
 const tg_cli_command_t tg_cli_cmd_ps = {
     .name = "ps",
     .synopsis = "ps [--watch] [--json] [--socket PATH] [--timeout SECONDS]",
-    .summary = "the calls that run now",
-    .help =
-        "Shows the calls that are under way: the ID for `toolgate cancel`, "
-        "how old each\nis, whether it waits or runs, what runs it and in "
-        "which process, and who called.\n\n"
-        "  --watch            again and again, until Ctrl-C\n"
-        "  --json             all that `status` knows\n" TG_CLI_STATUS_OUTRO,
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_NO_ARGS,
+    .summary = "show the running calls",
+    .help = "Shows the calls that are queued or running: the ID for `toolgate "
+            "cancel`, the age, the state, the kind of handler and its process, "
+            "and the client.",
+    .note = tg_cli_status_note,
+    .options = tg_cli_ps_options,
+    .takes_no_args = 1,
     .run = tg_cli_ps_run,
+};
+
+static const tg_cli_option_t tg_cli_cancel_options[] = {
+    TG_CLI_OPTION_JSON("print {\"id\":...,\"ended\":true}"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 5)"),
+    TG_CLI_OPTIONS_END,
 };
 
 const tg_cli_command_t tg_cli_cmd_cancel = {
     .name = "cancel",
     .synopsis = "cancel ID [--json] [--socket PATH] [--timeout SECONDS]",
-    .summary = "end a call that runs",
-    .help = "Ends a call that `toolgate ps` shows, with all that works for "
-            "it.  Its caller is\ntold that the operator has ended it.\n\n"
-            "  --json             {\"id\":...,"
-            "\"ended\":true}\n" TG_CLI_STATUS_OUTRO,
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
+    .summary = "end a running call",
+    .help = "Ends a call that `toolgate ps` shows, and all its processes. Its "
+            "caller gets an error that says that the operator ended the call.",
+    .note = tg_cli_status_note,
+    .options = tg_cli_cancel_options,
+    .max_args = 1,
+    .missing_arg = "cancel which call? (toolgate ps shows them)",
     .run = tg_cli_cancel_run,
 };

@@ -140,9 +140,9 @@ tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
-    follows = (session->options->given & TG_CLI_OPT_FOLLOW) != 0;
+    follows = session->options->is_follow;
 
-    if ((session->options->given & TG_CLI_OPT_JSON) && !follows) {
+    if (session->options->is_json && !follows) {
         return tg_cli_task_print_response(session, NULL);
     }
 
@@ -177,10 +177,24 @@ tg_cli_task_submit_run(const tg_cli_options_t *options)
     return rc;
 }
 
+static const tg_cli_option_t tg_cli_task_submit_options[] = {
+    TG_CLI_VALUE("--agent", '\0', "NAME", agent,
+                 "the agent of the task, or of the tasks to list"),
+    TG_CLI_VALUE("--priority", '\0', "N", priority,
+                 "start the task before tasks of a lower priority (default: "
+                 "0)"),
+    TG_CLI_VALUE("--cwd", '\0', "FOLDER", cwd,
+                 "the working folder, unless the agent has its own"),
+    TG_CLI_VALUE("--metadata", '\0', "JSON", metadata,
+                 "a JSON object to store with the task"),
+    TG_CLI_FLAG("--follow", 'f', is_follow,
+                "print the output of the task until it ends"),
+    TG_CLI_OPTIONS_END,
+};
+
 static const tg_cli_command_t tg_cli_cmd_task_submit = {
     .name = "task submit",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_AGENT | TG_CLI_OPT_TASK_SUBMIT | TG_CLI_OPT_FOLLOW,
+    .options = tg_cli_task_submit_options,
     .run = tg_cli_task_submit_run,
 };
 
@@ -221,11 +235,21 @@ tg_cli_task_list_run(const tg_cli_options_t *options)
     return rc;
 }
 
+static const tg_cli_option_t tg_cli_task_list_options[] = {
+    TG_CLI_VALUE("--agent", '\0', "NAME", agent, NULL),
+    TG_CLI_VALUE("--state", '\0', "STATE", state,
+                 "list only tasks that are queued, running, completed, failed "
+                 "or cancelled"),
+    TG_CLI_VALUE("--limit", '\0', "N", limit,
+                 "list at most N tasks (default: 20)"),
+    TG_CLI_OPTION_WATCH,
+    TG_CLI_OPTIONS_END,
+};
+
 static const tg_cli_command_t tg_cli_cmd_task_list = {
     .name = "task list",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_OPT_TASK_FILTER | TG_CLI_OPT_AGENT
-               | TG_CLI_NO_ARGS,
+    .options = tg_cli_task_list_options,
+    .takes_no_args = 1,
     .run = tg_cli_task_list_run,
 };
 
@@ -235,7 +259,7 @@ tg_cli_task_get_on_connect(tg_cli_session_t *session, void *ctx)
     tg_buf_t params;
     int rc;
 
-    tg_cli_task_begin_params(&params, ctx);
+    tg_cli_task_begin_params(&params, session->options->args[0]);
     tg_buf_append_char(&params, '}');
     rc = tg_cli_task_fetch_and_print(session, "task.get", tg_buf_view(&params),
                                      tg_cli_task_append_details);
@@ -244,21 +268,17 @@ tg_cli_task_get_on_connect(tg_cli_session_t *session, void *ctx)
     return rc;
 }
 
-static int
-tg_cli_task_get_run(const tg_cli_options_t *options)
-{
-    return options->nargs == 1
-               ? tg_cli_session_run(options, tg_cli_task_get_on_connect,
-                                    options->args[0])
-               : tg_cli_error(
-                   "get which task? (toolgate task list shows them)");
-}
+static const tg_cli_option_t tg_cli_watch_only_options[] = {
+    TG_CLI_OPTION_WATCH,
+    TG_CLI_OPTIONS_END,
+};
 
 static const tg_cli_command_t tg_cli_cmd_task_get = {
     .name = "task get",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH,
-    .run = tg_cli_task_get_run,
+    .options = tg_cli_watch_only_options,
+    .max_args = 1,
+    .missing_arg = "get which task? (toolgate task list shows them)",
+    .on_connect = tg_cli_task_get_on_connect,
 };
 
 static int
@@ -268,17 +288,11 @@ tg_cli_task_stats_on_connect(tg_cli_session_t *session, void *ctx)
                                        tg_cli_task_append_stats);
 }
 
-static int
-tg_cli_task_stats_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_task_stats_on_connect, NULL);
-}
-
 static const tg_cli_command_t tg_cli_cmd_task_stats = {
     .name = "task stats",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_NO_ARGS,
-    .run = tg_cli_task_stats_run,
+    .options = tg_cli_watch_only_options,
+    .takes_no_args = 1,
+    .on_connect = tg_cli_task_stats_on_connect,
 };
 
 /* --- cancel --- */
@@ -294,7 +308,7 @@ tg_cli_task_cancel_one(tg_cli_session_t *session, const char *id)
     rc = tg_cli_task_request(session, "task.cancel", tg_buf_view(&params));
     tg_buf_deinit(&params);
 
-    if (rc == TG_CLI_EXIT_OK && (session->options->given & TG_CLI_OPT_JSON)) {
+    if (rc == TG_CLI_EXIT_OK && session->options->is_json) {
         return tg_cli_task_print_response(session, NULL);
     }
 
@@ -328,36 +342,27 @@ tg_cli_task_cancel_on_connect(tg_cli_session_t *session, void *ctx)
     return tg_cli_flush_stdout(status);
 }
 
-static int
-tg_cli_task_cancel_run(const tg_cli_options_t *options)
-{
-    return options->nargs != 0
-               ? tg_cli_session_run(options, tg_cli_task_cancel_on_connect,
-                                    (void *) (uintptr_t) options)
-               : tg_cli_error("cancel which task? (toolgate task list shows "
-                              "them)");
-}
-
 static const tg_cli_command_t tg_cli_cmd_task_cancel = {
     .name = "task cancel",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
-    .run = tg_cli_task_cancel_run,
+    .missing_arg = "cancel which task? (toolgate task list shows them)",
+    .on_connect = tg_cli_task_cancel_on_connect,
 };
 
 /* --- command --- */
 
-static int
-tg_cli_task_run(const tg_cli_options_t *options)
-{
-    static const tg_cli_command_t *const commands[] = {
-        &tg_cli_cmd_task_submit, &tg_cli_cmd_task_list,
-        &tg_cli_cmd_task_get,    &tg_cli_cmd_task_cancel,
-        &tg_cli_cmd_task_wait,   &tg_cli_cmd_task_output,
-        &tg_cli_cmd_task_stats,  NULL,
-    };
+static const tg_cli_command_t *const tg_cli_task_commands[] = {
+    &tg_cli_cmd_task_submit, &tg_cli_cmd_task_list,
+    &tg_cli_cmd_task_get,    &tg_cli_cmd_task_cancel,
+    &tg_cli_cmd_task_wait,   &tg_cli_cmd_task_output,
+    &tg_cli_cmd_task_stats,  NULL,
+};
 
-    return tg_cli_subcommand_run(options, commands, "task");
-}
+static const tg_cli_option_t tg_cli_task_options[] = {
+    TG_CLI_OPTION_RAW_JSON,
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 60; of wait: no limit)"),
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_task = {
     .name = "task",
@@ -372,39 +377,25 @@ const tg_cli_command_t tg_cli_cmd_task = {
         "       toolgate task wait ID... [--timeout SECONDS] [--json]\n"
         "       toolgate task output ID [-f] [--json]\n"
         "       toolgate task stats [--watch] [--json]",
-    .summary = "submit tasks, look at them, wait for them",
+    .summary = "submit tasks, show them, wait for them",
     .help =
-        "Tasks are what the agents of task_agent in nginx.conf do, however "
-        "long it takes\nand whoever goes away meanwhile.\n\n"
-        "  submit  has something done, and writes the task's id. The prompt "
-        "is the words\n"
-        "          behind it, or - for standard input. With -f it writes what "
-        "the task\n"
-        "          puts out until it has ended\n"
-        "  list    shows tasks, the newest first\n"
-        "  get     shows all of one\n"
-        "  cancel  ends what runs, and what waits does not start\n"
-        "  wait    waits until it has ended\n"
-        "  output  writes what it has put out; with -f also what is to come\n"
-        "  stats   how many there are\n\n"
-        "  --agent NAME       who does it; else the default\n"
-        "  --priority N       those with a higher one are started first; "
-        "default 0\n"
-        "  --cwd FOLDER       where, unless the agent says so\n"
-        "  --metadata JSON    an object that is kept with it\n"
-        "  --state STATE      queued, running, completed, failed or "
-        "cancelled\n"
-        "  --limit N          how many; default 20\n"
-        "  -f, --follow       up to its end\n"
-        "  --watch            again and again, until Ctrl-C\n"
-        "  --json             as the server sent it\n"
-        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
-        "  --timeout SECONDS  how long to wait\n\n"
-        "Exit status of wait, and of -f: 0 it is completed, 1 it has failed or "
-        "was\ncancelled, 2 that is not known. Ctrl-C ends the wait, and not "
-        "the task.\n",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_WATCH | TG_CLI_OPT_AGENT | TG_CLI_OPT_TASK_SUBMIT
-               | TG_CLI_OPT_TASK_FILTER | TG_CLI_OPT_FOLLOW,
-    .run = tg_cli_task_run,
+        "Tasks are executed by the agents that task_agent in nginx.conf "
+        "defines. A task continues when its client disconnects, and after a "
+        "restart.\n\n"
+        "  submit  submits a task and prints its ID; the prompt is the "
+        "arguments, or\n"
+        "          standard input if the only argument is -\n"
+        "  list    lists the tasks, the newest first\n"
+        "  get     shows everything about a task\n"
+        "  cancel  ends a running task, or removes a queued one from the "
+        "queue\n"
+        "  wait    waits until tasks have ended\n"
+        "  output  prints the output of a task so far; with -f, until the "
+        "task ends\n"
+        "  stats   counts the tasks of each state",
+    .note = "Exit status of wait and of -f: 0 if the tasks completed, 1 if a "
+            "task failed or was cancelled, 2 if this is not known. Ctrl-C ends "
+            "the wait, but not the task.",
+    .options = tg_cli_task_options,
+    .subcommands = tg_cli_task_commands,
 };

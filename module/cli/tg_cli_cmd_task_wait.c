@@ -126,7 +126,7 @@ tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
     is_over = tg_cli_task_has_ended(task);
 
     if (is_over) {
-        is_json = (session->options->given & TG_CLI_OPT_JSON) != 0;
+        is_json = session->options->is_json;
         *status = is_json ? tg_cli_task_print_response(session, NULL)
                           : TG_CLI_EXIT_OK;
 
@@ -203,20 +203,10 @@ tg_cli_task_wait_on_connect(tg_cli_session_t *session, void *ctx)
     return status;
 }
 
-static int
-tg_cli_task_wait_run(const tg_cli_options_t *options)
-{
-    return options->nargs != 0
-               ? tg_cli_session_run(options, tg_cli_task_wait_on_connect,
-                                    (void *) (uintptr_t) options)
-               : tg_cli_error("wait for which task? (toolgate task list shows "
-                              "them)");
-}
-
 const tg_cli_command_t tg_cli_cmd_task_wait = {
     .name = "task wait",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT,
-    .run = tg_cli_task_wait_run,
+    .missing_arg = "wait for which task? (toolgate task list shows them)",
+    .on_connect = tg_cli_task_wait_on_connect,
 };
 
 /* --- output --- */
@@ -255,7 +245,7 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                    ? !follows || tg_cli_task_has_ended(part)
                    : !follows && *offset >= tg_cli_json_get_uint(part, "size");
 
-    if (session->options->given & TG_CLI_OPT_JSON) {
+    if (session->options->is_json) {
         rc = tg_cli_task_print_response(session, NULL);
 
     } else {
@@ -328,24 +318,21 @@ tg_cli_task_follow_output(tg_cli_session_t *session, const char *id)
 static int
 tg_cli_task_output_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    return session->options->given & TG_CLI_OPT_FOLLOW
-               ? tg_cli_task_follow_output(session, ctx)
-               : tg_cli_task_output_print_all(session, ctx, 0);
+    return session->options->is_follow
+               ? tg_cli_task_follow_output(session, session->options->args[0])
+               : tg_cli_task_output_print_all(session,
+                                              session->options->args[0], 0);
 }
 
-static int
-tg_cli_task_output_run(const tg_cli_options_t *options)
-{
-    return options->nargs == 1
-               ? tg_cli_session_run(options, tg_cli_task_output_on_connect,
-                                    options->args[0])
-               : tg_cli_error("output of which task? (toolgate task list shows "
-                              "them)");
-}
+static const tg_cli_option_t tg_cli_task_output_options[] = {
+    TG_CLI_FLAG("--follow", 'f', is_follow, NULL),
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_task_output = {
     .name = "task output",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_OPT_TIMEOUT
-               | TG_CLI_OPT_FOLLOW,
-    .run = tg_cli_task_output_run,
+    .options = tg_cli_task_output_options,
+    .max_args = 1,
+    .missing_arg = "output of which task? (toolgate task list shows them)",
+    .on_connect = tg_cli_task_output_on_connect,
 };

@@ -5,14 +5,12 @@
 
 #include "cli/tg_cli_trace_record.h"
 #include "cli/tg_cli_output.h"
-#include "base/tg_utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Number of bytes for one read(). */
@@ -45,119 +43,6 @@ typedef struct {
     int is_trace;    /* a record, or the start of one, was found */
 } tg_cli_trace_t;
 
-/* --- one record --- */
-
-static void
-tg_cli_trace_append_time(tg_buf_t *out, uint64_t us, int is_utc)
-{
-    char text[64];
-    struct tm tm;
-    time_t t;
-
-    t = (time_t) (us / 1000000);
-
-    if ((is_utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm)) != NULL
-        && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm) != 0)
-    {
-        tg_buf_printf(out, "%s.%06u%s", text, (unsigned) (us % 1000000),
-                      is_utc ? "Z" : "");
-    }
-}
-
-static void
-tg_cli_trace_append_text(tg_buf_t *out, const tg_cli_trace_record_t *record)
-{
-    tg_cli_trace_append_time(out, record->time, 0);
-
-    if (record->lost_frames != 0) {
-        tg_buf_printf(out, " worker %llu lost %llu %s\n",
-                      (unsigned long long) record->worker,
-                      (unsigned long long) record->lost_frames,
-                      tg_pick_plural(record->lost_frames, "frame", "frames"));
-        return;
-    }
-
-    tg_buf_printf(out, " *%llu", (unsigned long long) record->connection);
-
-    if (record->client != 0) {
-        tg_buf_printf(out, " %llu", (unsigned long long) record->client);
-    } else {
-        tg_buf_append_cstr(out, " -");
-    }
-
-    tg_buf_printf(out, " %-3.*s ", (int) record->direction.len,
-                  record->direction.data != NULL ? record->direction.data : "");
-    tg_utf8_append_visible(out, record->dialect, 1);
-    tg_buf_printf(out, " %llu", (unsigned long long) record->size);
-
-    if (record->body.len != 0) {
-        tg_buf_append_char(out, ' ');
-        tg_utf8_append_visible(out, record->body, 1);
-    }
-
-    if (record->is_truncated
-        || (record->body.len != 0 && record->body.len < record->size))
-    {
-        tg_buf_append_cstr(out, "...");
-    }
-
-    tg_buf_append_char(out, '\n');
-}
-
-static void
-tg_cli_trace_append_number(tg_buf_t *out, const char *key, uint64_t n)
-{
-    tg_buf_printf(out, ",\"%s\":%llu", key, (unsigned long long) n);
-}
-
-static void
-tg_cli_trace_append_string(tg_buf_t *out, const char *key, tg_str_t text)
-{
-    tg_buf_t valid;
-
-    tg_buf_init(&valid, out->alloc);
-    tg_utf8_append_lossy(&valid, text);
-    tg_buf_printf(out, ",\"%s\":", key);
-    tg_json_write_string(out, tg_buf_view(&valid));
-    out->failed |= valid.failed;
-    tg_buf_deinit(&valid);
-}
-
-static void
-tg_cli_trace_write_json(tg_buf_t *out, const tg_cli_trace_record_t *record)
-{
-    tg_buf_append_cstr(out, "{\"time\":\"");
-    tg_cli_trace_append_time(out, record->time, 1);
-    tg_buf_append_char(out, '"');
-    tg_cli_trace_append_number(out, "worker", record->worker);
-
-    if (record->lost_frames != 0) {
-        tg_cli_trace_append_number(out, "lost", record->lost_frames);
-        tg_buf_append_cstr(out, "}\n");
-        return;
-    }
-
-    tg_cli_trace_append_number(out, "connection", record->connection);
-
-    if (record->client != 0) {
-        tg_cli_trace_append_number(out, "client", record->client);
-    }
-
-    tg_cli_trace_append_string(out, "direction", record->direction);
-    tg_cli_trace_append_string(out, "dialect", record->dialect);
-    tg_cli_trace_append_number(out, "size", record->size);
-
-    if (record->is_truncated) {
-        tg_json_add_bool(out, "cut", 1);
-    }
-
-    if (record->body.data != NULL) {
-        tg_cli_trace_append_string(out, "body", record->body);
-    }
-
-    tg_buf_append_cstr(out, "}\n");
-}
-
 /* --- selection of records --- */
 
 /*
@@ -178,10 +63,8 @@ tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
 
     return (trace->connection == 0 || record->connection == trace->connection)
            && (trace->client == 0 || record->client == trace->client)
-           && (!(options->given & TG_CLI_OPT_IN)
-               || tg_str_eq(record->direction, TG_STR("in")))
-           && (!(options->given & TG_CLI_OPT_OUT)
-               || tg_str_eq(record->direction, TG_STR("out")))
+           && (!options->is_in || tg_str_eq(record->direction, TG_STR("in")))
+           && (!options->is_out || tg_str_eq(record->direction, TG_STR("out")))
            && (options->dialect == NULL
                || tg_str_eq(record->dialect,
                             tg_str_from_cstr(options->dialect)))
@@ -217,10 +100,10 @@ tg_cli_trace_print_record(tg_cli_trace_t *trace,
         return TG_CLI_EXIT_OK;
     }
 
-    if (trace->options->given & TG_CLI_OPT_JSON) {
-        tg_cli_trace_write_json(&trace->out, record);
+    if (trace->options->is_json) {
+        tg_cli_trace_record_write_json(&trace->out, record);
     } else {
-        tg_cli_trace_append_text(&trace->out, record);
+        tg_cli_trace_record_append_text(&trace->out, record);
     }
 
     return trace->out.len >= TG_CLI_TRACE_READ_SIZE ? tg_cli_trace_flush(trace)
@@ -554,12 +437,7 @@ tg_cli_trace_run(const tg_cli_options_t *options)
                             "install again");
     }
 
-    if (options->nargs != 1) {
-        return tg_cli_error("trace which file? (tool_trace in nginx.conf "
-                            "names it)");
-    }
-
-    if ((options->given & TG_CLI_OPT_IN) && (options->given & TG_CLI_OPT_OUT)) {
+    if (options->is_in && options->is_out) {
         return tg_cli_error("give either --in or --out, or neither for both "
                             "directions");
     }
@@ -579,7 +457,7 @@ tg_cli_trace_run(const tg_cli_options_t *options)
 
     status = tg_cli_trace_read_file(&trace, &trace.current_file);
 
-    if (status == TG_CLI_EXIT_OK && (options->given & TG_CLI_OPT_FOLLOW)) {
+    if (status == TG_CLI_EXIT_OK && options->is_follow) {
         status = tg_cli_trace_follow(&trace);
     } else if (status == TG_CLI_EXIT_OK) {
         status = tg_cli_trace_finish(&trace);
@@ -596,25 +474,36 @@ tg_cli_trace_run(const tg_cli_options_t *options)
     return status;
 }
 
+static const tg_cli_option_t tg_cli_trace_options[] = {
+    TG_CLI_FLAG("--follow", 'f', is_follow,
+                "wait for new frames until Ctrl-C, even after a log rotation"),
+    TG_CLI_OPTION_JSON("print each frame as a JSON object on one line"),
+    TG_CLI_FLAG("--in", '\0', is_in, "only frames that clients sent"),
+    TG_CLI_FLAG("--out", '\0', is_out, "only frames that clients received"),
+    TG_CLI_VALUE("--connection", '\0', "N", connection,
+                 "only frames of this connection"),
+    TG_CLI_VALUE("--client", '\0', "PID", client,
+                 "only frames of this client process"),
+    TG_CLI_VALUE("--dialect", '\0', "NAME", dialect,
+                 "only frames of this dialect: ipc, jsonrpc, relay, or auto "
+                 "(not known yet)"),
+    TG_CLI_VALUE("--match", '\0', "TEXT", match,
+                 "only frames whose traced part contains TEXT"),
+    TG_CLI_OPTIONS_END,
+};
+
 const tg_cli_command_t tg_cli_cmd_trace = {
     .name = "trace",
     .synopsis = "trace FILE [-f] [--json] [--in | --out] [--connection N]\n"
                 "               [--client PID] [--dialect NAME] "
                 "[--match TEXT]",
     .summary = "print the frames of a trace",
-    .help = "Prints a file that tool_trace wrote, a line for each frame: when "
-            "it came or went,\nits connection (as the error log has it), the "
-            "client's process, its direction,\ndialect and size, and as much "
-            "of it as was traced.  FILE may be `-`.\n\n"
-            "  -f, --follow       go on with what is written, until Ctrl-C; "
-            "also when the\n                     logs are opened anew\n"
-            "  --json             a JSON object a line\n"
-            "  --in, --out        what clients sent, or got\n"
-            "  --connection N     of one connection\n"
-            "  --client PID       of one process\n"
-            "  --dialect NAME     ipc, jsonrpc, relay; auto: not known yet\n"
-            "  --match TEXT       what has this text, as far as was traced\n",
-    .options = TG_CLI_OPT_JSON | TG_CLI_OPT_FOLLOW | TG_CLI_OPT_IN
-               | TG_CLI_OPT_OUT | TG_CLI_OPT_TRACE_FILTER,
+    .help = "Prints a file that tool_trace wrote, or standard input (-). Each "
+            "line shows a frame: its time, its connection (as in the error "
+            "log), the client's process, the direction, the dialect, the size, "
+            "and the part of the frame that was traced.",
+    .options = tg_cli_trace_options,
+    .max_args = 1,
+    .missing_arg = "trace which file? (tool_trace in nginx.conf names it)",
     .run = tg_cli_trace_run,
 };

@@ -98,6 +98,20 @@ tg_cli_validate_has_stdin_twice(const tg_cli_options_t *options)
     return n > 1;
 }
 
+/* Adds the value of a --schema. */
+static int
+tg_cli_validate_add_schema(tg_cli_options_t *options, const char *value)
+{
+    if (options->nschemas == TG_CLI_SCHEMAS_MAX) {
+        return tg_cli_error("--schema is given more than %d times",
+                            TG_CLI_SCHEMAS_MAX);
+    }
+
+    options->schemas[options->nschemas++] = value;
+
+    return TG_CLI_EXIT_OK;
+}
+
 static int
 tg_cli_validate_run(const tg_cli_options_t *options)
 {
@@ -121,7 +135,7 @@ tg_cli_validate_run(const tg_cli_options_t *options)
         .path = options->args[0],
         .extra_paths = options->schemas,
         .nextra_paths = options->nschemas,
-        .is_format_asserted = (options->given & TG_CLI_OPT_FORMATS) != 0,
+        .is_format_asserted = options->is_format_asserted,
     };
     schema = tg_cli_schema_load(&files);
 
@@ -136,25 +150,34 @@ tg_cli_validate_run(const tg_cli_options_t *options)
     return rc;
 }
 
+static const tg_cli_option_t tg_cli_validate_options[] = {
+    TG_CLI_FLAG("--formats", '\0', is_format_asserted,
+                "reject values that do not match `format`; by default they are "
+                "only reported"),
+    { "--schema", '\0', "FILE", 0,
+      "a further schema, which a $ref can refer to by its $id; may be repeated",
+      tg_cli_validate_add_schema },
+    TG_CLI_OPTIONS_END,
+};
+
 const tg_cli_command_t tg_cli_cmd_validate = {
     .name = "validate",
     .synopsis = "validate [--formats] [--schema FILE ...] SCHEMA "
                 "[INSTANCE ...]",
     .summary = "check a JSON Schema, and JSON against it",
     .help = "Checks a schema (JSON Schema 2020-12, or 2019-09 and drafts 7, 6 "
-            "and 4 where its\n$schema names one), and every INSTANCE against "
-            "it, just as Toolgate checks the\narguments of a call. Both are "
-            "files; - is standard input.\nWhat is wrong is said on "
-            "standard error: which one, where in it, and the rule.\n\n"
-            "  --formats          `format` decides too; else it is a remark\n"
-            "  --schema FILE      a further schema, which a $ref finds by its "
-            "$id\n\n"
-            "A $ref may lead to another file, relative to the one that it is "
-            "in. Nothing is\never fetched from a network. In nginx.conf, "
-            "input_schema_file may refer to other\nfiles of its folder; a "
-            "schema that stands there itself has all under \"$defs\".\n\n"
-            "Exit status: 0 all is valid, 1 an instance is not, 2 an instance "
-            "is no JSON or\ncannot be read, 3 there is no valid schema.\n",
-    .options = TG_CLI_OPT_FORMATS | TG_CLI_OPT_SCHEMA,
+            "and 4 if its $schema says so), and every INSTANCE against it, as "
+            "Toolgate checks the arguments of a call. Both are files; - is "
+            "standard input. Each error on standard error names the file, the "
+            "place in it, and the rule.",
+    .note =
+        "A $ref may refer to another file, relative to the file that contains "
+        "it. Nothing is fetched from a network. In nginx.conf, "
+        "input_schema_file may refer to other files of its folder; a schema "
+        "that is written in nginx.conf must have all definitions in its "
+        "\"$defs\".\n\n"
+        "Exit status: 0 everything is valid, 1 an instance is not valid, 2 an "
+        "instance is not JSON or cannot be read, 3 there is no valid schema.",
+    .options = tg_cli_validate_options,
     .run = tg_cli_validate_run,
 };

@@ -66,8 +66,7 @@ tg_cli_watch_on_notification(const tg_cli_session_t *session, tg_str_t method,
 
     tg_buf_init(&out, tg_alloc_libc());
     tg_cli_watch_append_notification(&out, method, message,
-                                     (session->options->given & TG_CLI_OPT_JSON)
-                                         != 0);
+                                     session->options->is_json != 0);
 
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }
@@ -134,23 +133,21 @@ tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
     }
 }
 
-static int
-tg_cli_watch_run(const tg_cli_options_t *options)
-{
-    return tg_cli_session_run(options, tg_cli_watch_on_connect, NULL);
-}
+static const tg_cli_option_t tg_cli_watch_options[] = {
+    TG_CLI_OPTION_JSON("print {\"method\":...,\"params\":...}, one per line"),
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTIONS_END,
+};
 
 const tg_cli_command_t tg_cli_cmd_watch = {
     .name = "watch",
     .synopsis = "watch [--json] [--socket PATH]",
-    .summary = "print what the server tells its clients",
-    .help =
-        "Prints the notifications that a client gets, a line each, until "
-        "Ctrl-C: when,\nwhich one, and its params.  That are broadcasts, tasks "
-        "that change, and that the\nlist of tools has changed.  A server that "
-        "goes is waited for; what it tells\nmeanwhile is missed.\n\n"
-        "  --json             {\"method\":...,\"params\":...}, a line each\n"
-        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n",
-    .options = TG_CLI_OPT_SOCKET | TG_CLI_OPT_JSON | TG_CLI_NO_ARGS,
-    .run = tg_cli_watch_run,
+    .summary = "print the notifications that the server sends",
+    .help = "Prints the notifications of the server until Ctrl-C, one per "
+            "line, with the time, the method and the params: broadcasts, "
+            "changes of tasks and of the list of tools. Reconnects when the "
+            "connection is lost; notifications in between are missed.",
+    .options = tg_cli_watch_options,
+    .takes_no_args = 1,
+    .on_connect = tg_cli_watch_on_connect,
 };

@@ -3,6 +3,7 @@
  */
 #include "cli/tg_cli.h"
 
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_tool_help.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_suggest.h"
@@ -11,44 +12,82 @@
 #include <signal.h>
 #include <unistd.h>
 
-static const tg_cli_command_t *const tg_cli_commands[] = {
-    &tg_cli_cmd_list,       &tg_cli_cmd_call,   &tg_cli_cmd_ping,
-    &tg_cli_cmd_status,     &tg_cli_cmd_ps,     &tg_cli_cmd_cancel,
-    &tg_cli_cmd_watch,      &tg_cli_cmd_trace,  &tg_cli_cmd_task,
-    &tg_cli_cmd_automation, &tg_cli_cmd_daemon, &tg_cli_cmd_config,
-    &tg_cli_cmd_validate,
+const tg_cli_command_t *const tg_cli_commands[] = {
+    &tg_cli_cmd_list,     &tg_cli_cmd_call,
+    &tg_cli_cmd_ping,     &tg_cli_cmd_status,
+    &tg_cli_cmd_ps,       &tg_cli_cmd_cancel,
+    &tg_cli_cmd_watch,    &tg_cli_cmd_trace,
+    &tg_cli_cmd_task,     &tg_cli_cmd_automation,
+    &tg_cli_cmd_daemon,   &tg_cli_cmd_config,
+    &tg_cli_cmd_validate, NULL,
 };
 
-#define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
+/* Largest number of commands, and of subcommands. */
+#define TG_CLI_COMMANDS_MAX 31
 
-/* Returns a command by its name, or NULL. */
-static const tg_cli_command_t *
-tg_cli_command_find(const char *name)
+/* The options of `toolgate help TOOL`. */
+static const tg_cli_option_t tg_cli_help_options[] = {
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT(NULL),
+    TG_CLI_OPTIONS_END,
+};
+
+static const tg_cli_command_t tg_cli_cmd_help = {
+    .name = "help",
+    .options = tg_cli_help_options,
+    .ignores_options = 1,
+};
+
+/* Returns the name of a command, without the command before a subcommand. */
+static const char *
+tg_cli_command_get_word(const tg_cli_command_t *command)
 {
-    size_t i;
+    const char *blank;
 
-    for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
-        if (strcmp(tg_cli_commands[i]->name, name) == 0) {
-            return tg_cli_commands[i];
+    blank = strchr(command->name, ' ');
+
+    return blank != NULL ? blank + 1 : command->name;
+}
+
+const tg_cli_command_t *
+tg_cli_command_find(const tg_cli_command_t *const *commands, const char *name)
+{
+    for (/* void */; *commands != NULL; commands++) {
+        if (strcmp(tg_cli_command_get_word(*commands), name) == 0) {
+            return *commands;
         }
     }
 
     return NULL;
 }
 
+/* Returns the command with the most similar name, or NULL. */
+static const char *
+tg_cli_command_suggest(const tg_cli_command_t *const *commands,
+                       const char *name)
+{
+    const char *words[TG_CLI_COMMANDS_MAX + 2];
+    size_t i;
+
+    for (i = 0; i < TG_CLI_COMMANDS_MAX && commands[i] != NULL; i++) {
+        words[i] = tg_cli_command_get_word(commands[i]);
+    }
+
+    if (commands == tg_cli_commands) {
+        words[i++] = "help";
+    }
+
+    words[i] = NULL;
+
+    return tg_suggest_word(tg_str_from_cstr(name), words);
+}
+
 static int
 tg_cli_command_report_unknown(const char *name, int is_help)
 {
-    const char *words[TG_CLI_NCOMMANDS + 2], *near;
-    size_t i;
+    const char *near;
 
-    for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
-        words[i] = tg_cli_commands[i]->name;
-    }
-
-    words[i++] = "help";
-    words[i] = NULL;
-    near = tg_suggest_word(tg_str_from_cstr(name), words);
+    near = tg_cli_command_suggest(tg_cli_commands, name);
 
     if (near == NULL && !is_help) {
         return tg_cli_error("unknown command \"%s\" (see toolgate help); to "
@@ -61,6 +100,27 @@ tg_cli_command_report_unknown(const char *name, int is_help)
                         near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
+static int
+tg_cli_subcommand_report_unknown(const tg_cli_command_t *command,
+                                 const char *name)
+{
+    const char *near;
+
+    if (name == NULL) {
+        return tg_cli_error("%s needs a subcommand (see toolgate help %s)",
+                            command->name, command->name);
+    }
+
+    near = tg_cli_command_suggest(command->subcommands, name);
+
+    return tg_cli_error("unknown command \"%s %s\"%s%s%s (see toolgate help "
+                        "%s)",
+                        command->name, name,
+                        near != NULL ? "; did you mean " : "",
+                        near != NULL ? near : "", near != NULL ? "?" : "",
+                        command->name);
+}
+
 static void
 tg_cli_usage_print(FILE *file)
 {
@@ -68,29 +128,56 @@ tg_cli_usage_print(FILE *file)
 
     (void) fputs("usage: toolgate COMMAND [ARGUMENTS] [OPTIONS]\n\n", file);
 
-    for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
+    for (i = 0; tg_cli_commands[i] != NULL; i++) {
         (void) fprintf(file, "  %-10s %s\n", tg_cli_commands[i]->name,
                        tg_cli_commands[i]->summary);
     }
 
     (void) fputs(
-        "  help       explain a command, or a tool: toolgate help call\n\n"
-        "The socket of the server comes from --socket PATH or from\n"
-        "TOOLGATE_SOCKET, else it is toolgate.sock in XDG_RUNTIME_DIR or\n"
-        "/run/toolgate/tools.sock.  It may be HOST:PORT, or tls:HOST:PORT\n"
-        "with --ca FILE (whom to trust), --cert FILE and --key FILE (yours)\n"
-        "and --tls-name NAME (the server's), or TOOLGATE_CA, TOOLGATE_CERT,\n"
-        "TOOLGATE_KEY and TOOLGATE_TLS_NAME.\n\n"
-        "-s, -j, -t, -o, -w, -h and -V are --socket, --json, --timeout,\n"
-        "--output, --watch (of config: --write), --help and --version.\n\n"
-        "With TOOLGATE_DEBUG=1 every message is shown on standard error.\n"
-        "Exit status: 0 done, 1 the tool or the server said no, 2 it could\n"
-        "not be asked; `toolgate help validate` has its own.\n",
+        "  help       explain a command or a tool, such as toolgate help call\n"
+        "\n"
+        "Options of all commands that connect to a server:\n\n"
+        "  -s, --socket PATH      the server's socket, or HOST:PORT, or\n"
+        "                         tls:HOST:PORT; default: TOOLGATE_SOCKET,\n"
+        "                         else toolgate.sock in XDG_RUNTIME_DIR, else\n"
+        "                         /run/toolgate/tools.sock\n"
+        "      --ca FILE          the certificates to trust (TOOLGATE_CA)\n"
+        "      --cert FILE        your certificate (TOOLGATE_CERT)\n"
+        "      --key FILE         its key (TOOLGATE_KEY)\n"
+        "      --tls-name NAME    the name in the server's certificate, if it\n"
+        "                         is not HOST (TOOLGATE_TLS_NAME)\n\n"
+        "  -h, --help             explain the command\n"
+        "  -V, --version          print the version\n\n"
+        "TOOLGATE_DEBUG=1 shows every message on standard error.\n"
+        "Exit status: 0 success, 1 the tool or the server returned an error,\n"
+        "2 no response or an invalid command line; `toolgate help validate`\n"
+        "describes its own exit statuses.\n",
         file);
 }
 
 static int
-tg_cli_help_print(const tg_cli_options_t *options, const char *name)
+tg_cli_help_print_command(const tg_cli_command_t *command)
+{
+    tg_buf_t out;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_printf(&out, "usage: toolgate %s\n\n", command->synopsis);
+    tg_cli_append_wrapped_text(&out, tg_str_from_cstr(command->help), 0,
+                               TG_CLI_HELP_WIDTH);
+    tg_buf_append_char(&out, '\n');
+    tg_cli_options_append_help(&out, command);
+
+    if (command->note != NULL) {
+        tg_buf_append_char(&out, '\n');
+        tg_cli_append_wrapped_text(&out, tg_str_from_cstr(command->note), 0,
+                                   TG_CLI_HELP_WIDTH);
+    }
+
+    return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
+}
+
+static int
+tg_cli_help_print(tg_cli_options_t *options, const char *name)
 {
     const tg_cli_command_t *command;
 
@@ -99,27 +186,56 @@ tg_cli_help_print(const tg_cli_options_t *options, const char *name)
         return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
     }
 
-    command = tg_cli_command_find(name);
+    command = tg_cli_command_find(tg_cli_commands, name);
 
-    if (command == NULL) {
-        return tg_cli_tool_help_print(options, name) == TG_CLI_EXIT_OK
-                   ? TG_CLI_EXIT_OK
-                   : tg_cli_command_report_unknown(name, 1);
+    if (command != NULL) {
+        return tg_cli_help_print_command(command);
     }
 
-    (void) printf("usage: toolgate %s\n\n%s", command->synopsis, command->help);
+    return tg_cli_options_set(options, &tg_cli_cmd_help) == TG_CLI_EXIT_OK
+                   && tg_cli_tool_help_print(options, name) == TG_CLI_EXIT_OK
+               ? TG_CLI_EXIT_OK
+               : tg_cli_command_report_unknown(name, 1);
+}
 
-    return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+/* Runs the command that options->args begins with. */
+static int
+tg_cli_command_run(tg_cli_options_t *options, const tg_cli_command_t *command)
+{
+    int rc;
+
+    options->args++;
+    options->nargs--;
+
+    if (command->subcommands != NULL) {
+        const char *name;
+
+        name = options->nargs != 0 ? options->args[0] : NULL;
+        command = name != NULL ? tg_cli_command_find(command->subcommands, name)
+                               : NULL;
+
+        return command != NULL
+                   ? tg_cli_command_run(options, command)
+                   : tg_cli_subcommand_report_unknown(options->command, name);
+    }
+
+    rc = tg_cli_options_set(options, command);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    return command->run != NULL
+               ? command->run(options)
+               : tg_cli_session_run(options, command->on_connect, options);
 }
 
 static int
 tg_cli_command_dispatch(tg_cli_options_t *options)
 {
-    const tg_cli_command_t *command;
     const char *name;
-    int rc;
 
-    if (options->given & TG_CLI_OPT_VERSION) {
+    if (options->is_version) {
         (void) puts("toolgate " TG_VERSION);
         return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
     }
@@ -131,7 +247,7 @@ tg_cli_command_dispatch(tg_cli_options_t *options)
                                  options->nargs > 1 ? options->args[1] : NULL);
     }
 
-    if (options->given & TG_CLI_OPT_HELP) {
+    if (options->is_help) {
         return tg_cli_help_print(options, name);
     }
 
@@ -140,22 +256,9 @@ tg_cli_command_dispatch(tg_cli_options_t *options)
         return TG_CLI_EXIT_FAILED;
     }
 
-    command = tg_cli_command_find(name);
-
-    if (command == NULL) {
-        return tg_cli_command_report_unknown(name, 0);
-    }
-
-    rc = tg_cli_options_check(options, command);
-
-    if (rc != TG_CLI_EXIT_OK) {
-        return rc;
-    }
-
-    options->args++;
-    options->nargs--;
-
-    return command->run(options);
+    return options->command != NULL
+               ? tg_cli_command_run(options, options->command)
+               : tg_cli_command_report_unknown(name, 0);
 }
 
 int

@@ -10,121 +10,136 @@
 
 /* Largest timeout in s: a year.  A larger value is probably meant in ms. */
 #define TG_CLI_TIMEOUT_MAX 31536000.0
-#define TG_CLI_OPT_TLS_ALL                                                     \
-    (TG_CLI_OPT_CA | TG_CLI_OPT_CERT | TG_CLI_OPT_KEY | TG_CLI_OPT_TLS_NAME)
+/* Largest number of options of all commands. */
+#define TG_CLI_OPTION_NAMES_MAX 255
+/* Column of the texts of options in the help. */
+#define TG_CLI_HELP_INDENT 25
 
-typedef struct {
-    const char *name;
-    uint64_t flag;
-    size_t value; /* offset of the value in tg_cli_options_t; 0: no value */
-} tg_cli_option_t;
-
-#define TG_CLI_VALUE_OFFSET(member) offsetof(tg_cli_options_t, member)
-
-static const tg_cli_option_t tg_cli_options[] = {
-    { "--socket", TG_CLI_OPT_SOCKET, TG_CLI_VALUE_OFFSET(socket) },
-    { "--json", TG_CLI_OPT_JSON, 0 },
-    { "--watch", TG_CLI_OPT_WATCH, 0 },
-    { "--prometheus", TG_CLI_OPT_PROMETHEUS, 0 },
-    { "--timeout", TG_CLI_OPT_TIMEOUT, TG_CLI_VALUE_OFFSET(timeout) },
-    { "--method", TG_CLI_OPT_METHOD, TG_CLI_VALUE_OFFSET(method) },
-    { "--write", TG_CLI_OPT_WRITE, 0 },
-    { "--name", TG_CLI_OPT_NAME, TG_CLI_VALUE_OFFSET(name) },
-    { "--file", TG_CLI_OPT_FILE, TG_CLI_VALUE_OFFSET(file) },
-    { "--help", TG_CLI_OPT_HELP, 0 },
-    { "-h", TG_CLI_OPT_HELP, 0 },
-    { "--version", TG_CLI_OPT_VERSION, 0 },
-    { "--formats", TG_CLI_OPT_FORMATS, 0 },
-    { "--schema", TG_CLI_OPT_SCHEMA, TG_CLI_VALUE_OFFSET(schema) },
-    { "--ca", TG_CLI_OPT_CA, TG_CLI_VALUE_OFFSET(tls.ca) },
-    { "--cert", TG_CLI_OPT_CERT, TG_CLI_VALUE_OFFSET(tls.certificate) },
-    { "--key", TG_CLI_OPT_KEY, TG_CLI_VALUE_OFFSET(tls.key) },
-    { "--tls-name", TG_CLI_OPT_TLS_NAME, TG_CLI_VALUE_OFFSET(tls.name) },
-    { "--scope", TG_CLI_OPT_SCOPE, TG_CLI_VALUE_OFFSET(scope) },
-    { "--remove", TG_CLI_OPT_REMOVE, 0 },
-    { "--output", TG_CLI_OPT_OUTPUT, TG_CLI_VALUE_OFFSET(output) },
-    { "--follow", TG_CLI_OPT_FOLLOW, 0 },
-    { "--in", TG_CLI_OPT_IN, 0 },
-    { "--out", TG_CLI_OPT_OUT, 0 },
-    { "--connection", TG_CLI_OPT_TRACE_FILTER,
-      TG_CLI_VALUE_OFFSET(connection) },
-    { "--client", TG_CLI_OPT_TRACE_FILTER, TG_CLI_VALUE_OFFSET(client) },
-    { "--dialect", TG_CLI_OPT_TRACE_FILTER, TG_CLI_VALUE_OFFSET(dialect) },
-    { "--match", TG_CLI_OPT_TRACE_FILTER, TG_CLI_VALUE_OFFSET(match) },
-    { "--agent", TG_CLI_OPT_AGENT, TG_CLI_VALUE_OFFSET(agent) },
-    { "--priority", TG_CLI_OPT_TASK_SUBMIT, TG_CLI_VALUE_OFFSET(priority) },
-    { "--cwd", TG_CLI_OPT_TASK_SUBMIT, TG_CLI_VALUE_OFFSET(cwd) },
-    { "--metadata", TG_CLI_OPT_TASK_SUBMIT, TG_CLI_VALUE_OFFSET(metadata) },
-    { "--state", TG_CLI_OPT_TASK_FILTER, TG_CLI_VALUE_OFFSET(state) },
-    { "--limit", TG_CLI_OPT_TASK_FILTER, TG_CLI_VALUE_OFFSET(limit) },
-    { "--force", TG_CLI_OPT_FORCE, 0 },
-    { "--deny", TG_CLI_OPT_DENY, 0 },
-    { "--all", TG_CLI_OPT_ALL, 0 },
-    { "-s", TG_CLI_OPT_SOCKET, TG_CLI_VALUE_OFFSET(socket) },
-    { "-j", TG_CLI_OPT_JSON, 0 },
-    { "-t", TG_CLI_OPT_TIMEOUT, TG_CLI_VALUE_OFFSET(timeout) },
-    { "-m", TG_CLI_OPT_METHOD, TG_CLI_VALUE_OFFSET(method) },
-    { "-w", TG_CLI_OPT_WRITE, 0 },
-    { "-n", TG_CLI_OPT_NAME, TG_CLI_VALUE_OFFSET(name) },
-    { "-f", TG_CLI_OPT_FILE, TG_CLI_VALUE_OFFSET(file) },
-    { "-o", TG_CLI_OPT_OUTPUT, TG_CLI_VALUE_OFFSET(output) },
-    { "-V", TG_CLI_OPT_VERSION, 0 },
+/* The options of every command. */
+static const tg_cli_option_t tg_cli_general_options[] = {
+    TG_CLI_FLAG("--help", 'h', is_help, NULL),
+    TG_CLI_FLAG("--version", 'V', is_version, NULL),
+    TG_CLI_OPTIONS_END,
 };
 
-#define TG_CLI_NOPTIONS (sizeof(tg_cli_options) / sizeof(tg_cli_options[0]))
+/* --- tables of options --- */
 
-/* -f means --follow for `trace` and `task`, and --file for other commands. */
-static const tg_cli_option_t tg_cli_option_short_follow = { "-f",
-                                                            TG_CLI_OPT_FOLLOW,
-                                                            0 };
-
-/* -w means --watch, except for `config`, where it means --write. */
-static const tg_cli_option_t tg_cli_option_short_watch = { "-w",
-                                                           TG_CLI_OPT_WATCH,
-                                                           0 };
-
+/* Finds an option by its name or letter. */
 static const tg_cli_option_t *
-tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
+tg_cli_option_find_in(const tg_cli_option_t *option, tg_str_t written)
 {
-    size_t i;
-
-    if (options->nargs != 0
-        && (strcmp(options->args[0], "trace") == 0
-            || strcmp(options->args[0], "task") == 0)
-        && tg_str_eq(name, TG_STR("-f")))
-    {
-        return &tg_cli_option_short_follow;
-    }
-
-    if (options->nargs != 0 && strcmp(options->args[0], "config") != 0
-        && tg_str_eq(name, TG_STR("-w")))
-    {
-        return &tg_cli_option_short_watch;
-    }
-
-    for (i = 0; i < TG_CLI_NOPTIONS; i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(tg_cli_options[i].name))) {
-            return &tg_cli_options[i];
+    for (/* void */; option != NULL && option->name != NULL; option++) {
+        if (tg_str_eq(written, tg_str_from_cstr(option->name))
+            || (written.len == 2 && option->letter != '\0'
+                && written.data[1] == option->letter))
+        {
+            return option;
         }
     }
 
     return NULL;
 }
 
-/* Returns the long name of an option. */
-static const char *
-tg_cli_option_get_long_name(const tg_cli_option_t *option)
+/* Finds an option of a command or of one of its subcommands. */
+static const tg_cli_option_t *
+tg_cli_command_find_option(const tg_cli_command_t *command, tg_str_t written)
 {
-    const tg_cli_option_t *first;
+    const tg_cli_command_t *const *sub;
+    const tg_cli_option_t *option;
 
-    first = tg_cli_options;
+    option = tg_cli_option_find_in(command->options, written);
 
-    while (first->flag != option->flag || first->value != option->value) {
-        first++;
+    for (sub = command->subcommands;
+         option == NULL && sub != NULL && *sub != NULL; sub++)
+    {
+        option = tg_cli_option_find_in((*sub)->options, written);
     }
 
-    return first->name;
+    return option;
 }
+
+/*
+ * Finds an option that a command accepts; a subcommand accepts the options of
+ * its command, too.
+ */
+static const tg_cli_option_t *
+tg_cli_command_find_accepted(const tg_cli_options_t *options,
+                             const tg_cli_command_t *command, tg_str_t written)
+{
+    const tg_cli_option_t *option;
+
+    option = tg_cli_option_find_in(command->options, written);
+
+    return option == NULL && options->command != NULL
+               ? tg_cli_option_find_in(options->command->options, written)
+               : option;
+}
+
+/*
+ * Finds an option of any command.  Of two options with the same letter, prefers
+ * one that takes a value.
+ */
+static const tg_cli_option_t *
+tg_cli_option_find_any(tg_str_t written)
+{
+    const tg_cli_option_t *option, *found;
+    size_t i;
+
+    found = NULL;
+
+    for (i = 0; tg_cli_commands[i] != NULL; i++) {
+        option = tg_cli_command_find_option(tg_cli_commands[i], written);
+
+        if (found == NULL || (option != NULL && option->arg != NULL)) {
+            found = option;
+        }
+    }
+
+    return found;
+}
+
+/* Finds an option of the command, else of any command. */
+static const tg_cli_option_t *
+tg_cli_option_find(const tg_cli_options_t *options, tg_str_t written)
+{
+    const tg_cli_option_t *option;
+
+    option = options->command != NULL
+                 ? tg_cli_command_find_option(options->command, written)
+                 : NULL;
+    option = option != NULL
+                 ? option
+                 : tg_cli_option_find_in(tg_cli_general_options, written);
+
+    return option != NULL ? option : tg_cli_option_find_any(written);
+}
+
+/*
+ * Appends the names of a command's options, and of its subcommands' options.
+ * Returns the number of names.
+ */
+static size_t
+tg_cli_command_collect_option_names(const tg_cli_command_t *command,
+                                    const char **names, size_t n)
+{
+    const tg_cli_command_t *const *sub;
+    const tg_cli_option_t *option;
+
+    for (option = command->options;
+         option != NULL && option->name != NULL && n < TG_CLI_OPTION_NAMES_MAX;
+         option++)
+    {
+        names[n++] = option->name;
+    }
+
+    for (sub = command->subcommands; sub != NULL && *sub != NULL; sub++) {
+        n = tg_cli_command_collect_option_names(*sub, names, n);
+    }
+
+    return n;
+}
+
+/* --- parsing --- */
 
 /*
  * Appends a hint for an option that was given to `call`: "--limit 5" as an
@@ -136,8 +151,7 @@ tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
 {
     size_t len;
 
-    if (options->nargs == 0 || strcmp(options->args[0], "call") != 0
-        || strncmp(written, "--", 2) != 0)
+    if (options->command != &tg_cli_cmd_call || strncmp(written, "--", 2) != 0)
     {
         return;
     }
@@ -158,15 +172,15 @@ static int
 tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
                              size_t len, const char *next)
 {
-    const char *words[TG_CLI_NOPTIONS + 1], *near;
+    const char *words[TG_CLI_OPTION_NAMES_MAX + 1], *near;
     tg_buf_t hint;
-    size_t i;
+    size_t i, n;
 
-    for (i = 0; i < TG_CLI_NOPTIONS; i++) {
-        words[i] = tg_cli_options[i].name;
+    for (i = n = 0; tg_cli_commands[i] != NULL; i++) {
+        n = tg_cli_command_collect_option_names(tg_cli_commands[i], words, n);
     }
 
-    words[i] = NULL;
+    words[n] = NULL;
     near = len > 2 ? tg_suggest_word(tg_str(arg, len), words) : NULL;
     tg_buf_init(&hint, tg_alloc_libc());
 
@@ -181,28 +195,6 @@ tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
     tg_buf_deinit(&hint);
 
     return TG_CLI_EXIT_FAILED;
-}
-
-/* Records a given option, for the messages of tg_cli_options_check(). */
-static int
-tg_cli_options_add_given(tg_cli_options_t *options,
-                         const tg_cli_option_t *option, const char *written,
-                         const char *value)
-{
-    if (options->ngiven_options == TG_CLI_OPTIONS_MAX) {
-        return tg_cli_error("too many options; the limit is %d",
-                            TG_CLI_OPTIONS_MAX);
-    }
-
-    options->given |= option->flag;
-    options->given_options[options->ngiven_options++] = (tg_cli_given_option_t){
-        .flag = option->flag,
-        .name = tg_cli_option_get_long_name(option),
-        .written = written,
-        .value = value,
-    };
-
-    return TG_CLI_EXIT_OK;
 }
 
 /*
@@ -227,52 +219,31 @@ tg_cli_options_parse_one(tg_cli_options_t *options, char **argv, int *i)
 
     value = written[len] == '=' ? written + len + 1 : NULL;
 
-    if (option->value == 0) {
-        return value == NULL
-                   ? tg_cli_options_add_given(options, option, written, NULL)
-                   : tg_cli_error("%s takes no value", option->name);
+    if (option->arg == NULL && value != NULL) {
+        return tg_cli_error("%s takes no value", option->name);
     }
 
-    /* argv[argc] is NULL. */
-    value = value != NULL ? value : argv[++*i];
+    if (option->arg != NULL) {
+        /* argv[argc] is NULL. */
+        value = value != NULL ? value : argv[++*i];
 
-    if (value == NULL || value[0] == '\0') {
-        return tg_cli_error("%s needs a value%s", option->name,
-                            value != NULL ? " that is not empty" : "");
-    }
-
-    memcpy((char *) options + option->value, (void *) &value, sizeof(value));
-
-    if (option->flag == TG_CLI_OPT_SCHEMA) {
-        if (options->nschemas == TG_CLI_SCHEMAS_MAX) {
-            return tg_cli_error("%s is given more than %d times", option->name,
-                                TG_CLI_SCHEMAS_MAX);
+        if (value == NULL || value[0] == '\0') {
+            return tg_cli_error("%s needs a value%s", option->name,
+                                value != NULL ? " that is not empty" : "");
         }
-
-        options->schemas[options->nschemas++] = value;
     }
 
-    return tg_cli_options_add_given(options, option, written, value);
-}
-
-static int
-tg_cli_options_parse_timeout(tg_cli_options_t *options)
-{
-    double seconds;
-    char *end;
-
-    seconds = strtod(options->timeout, &end);
-
-    /* The comparison is negated so that NaN fails, too. */
-    if (end == options->timeout || *end != '\0'
-        || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
-    {
-        return tg_cli_error("--timeout must be in seconds, such as 30 or "
-                            "0.5, not \"%s\"",
-                            options->timeout);
+    if (options->ngiven == TG_CLI_OPTIONS_MAX) {
+        return tg_cli_error("too many options; the limit is %d",
+                            TG_CLI_OPTIONS_MAX);
     }
 
-    options->timeout_ms = (uint64_t) (seconds * 1000);
+    options->given[options->ngiven++] = (tg_cli_given_option_t){
+        .written = written,
+        .value = value,
+    };
+    options->is_help |= option == &tg_cli_general_options[0];
+    options->is_version |= option == &tg_cli_general_options[1];
 
     return TG_CLI_EXIT_OK;
 }
@@ -287,24 +258,70 @@ tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
     is_ended = 0;
 
     for (i = 1; i < argc; i++) {
-
         if (is_ended || argv[i][0] != '-' || argv[i][1] == '\0') {
             options->args[options->nargs++] = argv[i];
-            continue;
-        }
 
-        if (strcmp(argv[i], "--") == 0) {
+            if (options->nargs == 1) {
+                options->command = tg_cli_command_find(tg_cli_commands,
+                                                       argv[i]);
+            }
+
+        } else if (strcmp(argv[i], "--") == 0) {
             is_ended = 1;
-            continue;
-        }
 
-        if (tg_cli_options_parse_one(options, argv, &i) != TG_CLI_EXIT_OK) {
+        } else if (tg_cli_options_parse_one(options, argv, &i)
+                   != TG_CLI_EXIT_OK) {
             return TG_CLI_EXIT_FAILED;
         }
     }
 
-    return options->timeout != NULL ? tg_cli_options_parse_timeout(options)
-                                    : TG_CLI_EXIT_OK;
+    return TG_CLI_EXIT_OK;
+}
+
+/* --- values --- */
+
+int
+tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value)
+{
+    double seconds;
+    char *end;
+
+    seconds = strtod(value, &end);
+
+    /* The comparison is negated so that NaN fails, too. */
+    if (end == value || *end != '\0'
+        || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
+    {
+        return tg_cli_error("--timeout must be in seconds, such as 30 or 0.5, "
+                            "not \"%s\"",
+                            value);
+    }
+
+    options->timeout = value;
+    options->timeout_ms = (uint64_t) (seconds * 1000);
+
+    return TG_CLI_EXIT_OK;
+}
+
+static int
+tg_cli_option_set(tg_cli_options_t *options, const tg_cli_option_t *option,
+                  const char *value)
+{
+    char *member;
+
+    member = (char *) options + option->offset;
+
+    if (option->set != NULL) {
+        return option->set(options, value);
+    }
+
+    if (option->arg == NULL) {
+        *(int *) (void *) member = 1;
+    } else {
+        *(const char **) (void *) member = value;
+    }
+
+    return TG_CLI_EXIT_OK;
 }
 
 /*
@@ -313,76 +330,173 @@ tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
  */
 static int
 tg_cli_options_report_extra_arg(const tg_cli_options_t *options,
-                                const tg_cli_command_t *command)
+                                const tg_cli_command_t *command,
+                                const char *arg)
 {
     const tg_cli_option_t *option;
-    const char *arg, *value;
+    const char *value;
     tg_buf_t name;
 
-    arg = options->args[1];
     value = strchr(arg, '=');
     tg_buf_init(&name, tg_alloc_libc());
     tg_buf_append_cstr(&name, "--");
     tg_buf_append(&name, arg, strcspn(arg, "="));
-    option = tg_cli_option_find(options, tg_buf_view(&name));
+    option = tg_cli_command_find_accepted(options, command, tg_buf_view(&name));
     tg_buf_deinit(&name);
 
-    if (option == NULL || !(command->options & option->flag)) {
+    if (option == NULL) {
         return tg_cli_error(
             "%s takes no arguments; unexpected argument \"%s\"%s",
             command->name, arg,
             command->extra_arg_hint != NULL ? command->extra_arg_hint : "");
     }
 
-    value = option->value == 0 ? "" : value != NULL ? value : "=VALUE";
+    value = option->arg == NULL ? "" : value != NULL ? value : "=VALUE";
 
     return tg_cli_error("%s takes no arguments; unexpected argument \"%s\"; "
                         "did you mean %s%s?",
                         command->name, arg, option->name, value);
 }
 
-int
-tg_cli_options_check(const tg_cli_options_t *options,
-                     const tg_cli_command_t *command)
+static int
+tg_cli_options_report_unaccepted(const tg_cli_options_t *options,
+                                 const tg_cli_command_t *command,
+                                 const tg_cli_given_option_t *given,
+                                 tg_str_t written)
 {
-    const tg_cli_given_option_t *given;
-    uint64_t known;
+    const char *name;
     tg_buf_t hint;
-    size_t i;
 
-    if ((command->options & TG_CLI_NO_ARGS) && options->nargs > 1) {
-        return tg_cli_options_report_extra_arg(options, command);
-    }
-
-    /* A command that accepts a socket accepts the TLS options. */
-    known = command->options | TG_CLI_OPT_HELP
-            | (command->options & TG_CLI_OPT_SOCKET ? TG_CLI_OPT_TLS_ALL : 0);
-
-    for (i = 0; i < options->ngiven_options
-                && (options->given_options[i].flag & known) != 0;
-         i++)
-    {
-    }
-
-    if (i == options->ngiven_options) {
-        return TG_CLI_EXIT_OK;
-    }
-
-    given = &options->given_options[i];
+    name = tg_cli_option_find(options, written)->name;
     tg_buf_init(&hint, tg_alloc_libc());
 
-    if (given->written[1] != '-') {
-        tg_buf_printf(&hint, " (%s)", given->written);
+    if (written.data[1] != '-') {
+        tg_buf_printf(&hint, " (%.*s)", (int) written.len, written.data);
     }
 
     tg_cli_option_append_arg_hint(&hint, options, given->written, given->value);
     (void) tg_cli_error("%s does not take %s%.*s (see toolgate help %s)",
-                        command->name, given->name, (int) hint.len,
+                        command->name, name, (int) hint.len,
                         tg_buf_view(&hint).data, command->name);
     tg_buf_deinit(&hint);
 
     return TG_CLI_EXIT_FAILED;
 }
+
+int
+tg_cli_options_set(tg_cli_options_t *options, const tg_cli_command_t *command)
+{
+    const tg_cli_given_option_t *given;
+    const tg_cli_option_t *option;
+    tg_str_t written;
+    size_t i;
+
+    if (command->takes_no_args && options->nargs != 0) {
+        return tg_cli_options_report_extra_arg(options, command,
+                                               options->args[0]);
+    }
+
+    if (command->max_args != 0 && options->nargs > command->max_args) {
+        return tg_cli_error("%s takes one argument; unexpected argument "
+                            "\"%s\"",
+                            command->name, options->args[command->max_args]);
+    }
+
+    for (i = 0; i < options->ngiven; i++) {
+        given = &options->given[i];
+        written = tg_str(given->written, strcspn(given->written, "="));
+        option = tg_cli_command_find_accepted(options, command, written);
+
+        if (option == NULL && command->ignores_options) {
+            continue;
+        }
+
+        /* The value was parsed for the option of another command. */
+        if (option == NULL || (option->arg != NULL) != (given->value != NULL)) {
+            return tg_cli_options_report_unaccepted(options, command, given,
+                                                    written);
+        }
+
+        if (tg_cli_option_set(options, option, given->value) != TG_CLI_EXIT_OK)
+        {
+            return TG_CLI_EXIT_FAILED;
+        }
+    }
+
+    if (options->nargs == 0 && command->missing_arg != NULL) {
+        return tg_cli_error("%s", command->missing_arg);
+    }
+
+    return TG_CLI_EXIT_OK;
+}
+
+/* --- help --- */
+
+static void
+tg_cli_option_append_help(tg_buf_t *out, const tg_cli_option_t *option)
+{
+    tg_buf_t left, text;
+
+    tg_buf_init(&left, out->alloc);
+    tg_buf_init(&text, out->alloc);
+
+    if (option->letter != '\0') {
+        tg_buf_printf(&left, "  -%c, %s", option->letter, option->name);
+    } else {
+        tg_buf_printf(&left, "      %s", option->name);
+    }
+
+    if (option->arg != NULL) {
+        tg_buf_printf(&left, " %s", option->arg);
+    }
+
+    tg_cli_append_wrapped_text(&text, tg_str_from_cstr(option->help),
+                               TG_CLI_HELP_INDENT, TG_CLI_HELP_WIDTH);
+
+    if (!tg_buf_has_failed(&left) && !tg_buf_has_failed(&text)) {
+        tg_buf_printf(out, "%-*.*s%.*s", TG_CLI_HELP_INDENT, (int) left.len,
+                      left.data, (int) text.len - TG_CLI_HELP_INDENT,
+                      text.data + TG_CLI_HELP_INDENT);
+    }
+
+    tg_buf_deinit(&left);
+    tg_buf_deinit(&text);
+}
+
+void
+tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command)
+{
+    const tg_cli_command_t *const *sub, *const *first;
+    const tg_cli_option_t *option;
+
+    for (sub = command->subcommands; sub != NULL && *sub != NULL; sub++) {
+        for (option = (*sub)->options; option != NULL && option->name != NULL;
+             option++) {
+            /* An option of several subcommands is shown once. */
+            for (first = command->subcommands;
+                 tg_cli_option_find_in((*first)->options,
+                                       tg_str_from_cstr(option->name))
+                 == NULL;
+                 first++)
+            {
+            }
+
+            if (first == sub) {
+                tg_cli_option_append_help(out, option);
+            }
+        }
+    }
+
+    for (option = command->options; option != NULL && option->name != NULL;
+         option++)
+    {
+        if (option->help != NULL) {
+            tg_cli_option_append_help(out, option);
+        }
+    }
+}
+
+/* --- environment --- */
 
 const char *
 tg_cli_options_get_socket(const tg_cli_options_t *options)

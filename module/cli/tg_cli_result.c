@@ -289,7 +289,7 @@ tg_cli_response_print_error(const tg_cli_response_t *response,
 
     message = tg_buf_view(&response->message);
 
-    if (!(options->given & TG_CLI_OPT_JSON)) {
+    if (!options->is_json) {
         is_option = tg_cli_message_has_option(message, options);
         (void) tg_cli_error("the server answered with error %lld: %s%.*s",
                             (long long) response->code, is_option ? "--" : "",

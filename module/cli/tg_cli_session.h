@@ -43,8 +43,6 @@ typedef struct {
     uint64_t elapsed_ns;
 } tg_cli_response_t;
 
-typedef struct tg_cli_session_s tg_cli_session_t;
-
 /*
  * Handles a notification of the server; method and message are valid until the
  * callback returns.  Returns TG_CLI_EXIT_OK, or the exit status to end the

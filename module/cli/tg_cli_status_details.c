@@ -7,30 +7,6 @@
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
-/* Begins a line with a label, padded to the column of the values. */
-static void
-tg_cli_append_label(tg_buf_t *out, const char *label)
-{
-    tg_buf_printf(out, "%-10s ", label);
-}
-
-static void
-tg_cli_append_text_line(tg_buf_t *out, const char *label, const char *text)
-{
-    tg_cli_append_label(out, label);
-    tg_utf8_append_visible(out, tg_str_from_cstr(text), 1);
-    tg_buf_append_char(out, '\n');
-}
-
-static void
-tg_cli_append_uint_line(tg_buf_t *out, const char *label,
-                        struct json_object *object, const char *member)
-{
-    tg_cli_append_label(out, label);
-    tg_buf_append_uint(out, tg_cli_json_get_uint(object, member));
-    tg_buf_append_char(out, '\n');
-}
-
 /* --- tools --- */
 
 /*
@@ -94,35 +70,47 @@ tg_cli_append_latency(tg_buf_t *out, struct json_object *status,
     tg_cli_append_histogram(out, status, tool);
 }
 
+/* Appends the numbers of failed calls by reason, or 0. */
+static void
+tg_cli_cell_append_failures(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    size_t len;
+
+    len = out->len;
+    tg_cli_cell_append_counts(out, cell);
+
+    if (out->len == len
+        && tg_cli_json_get_member(cell->row, cell->member, json_type_object)
+               != NULL)
+    {
+        tg_buf_append_char(out, '0');
+    }
+}
+
 static void
 tg_cli_append_tool_details(tg_buf_t *out, struct json_object *status,
                            struct json_object *server, struct json_object *tool)
 {
-    struct json_object *ends;
-    size_t len;
+    static const tg_cli_column_t calls[] = {
+        { "server", tg_cli_cell_append_parent_text, "server" },
+        { "calls", tg_cli_cell_append_uint, "calls" },
+        { "now", tg_cli_cell_append_uint, "in_flight" },
+        { "wait", tg_cli_cell_append_uint, "queued" },
+        { NULL, NULL, NULL },
+    };
+    static const tg_cli_column_t totals[] = {
+        { "in", tg_cli_cell_append_bytes, "bytes_in" },
+        { "out", tg_cli_cell_append_bytes, "bytes_out" },
+        { "failed", tg_cli_cell_append_failures, "ends" },
+        { NULL, NULL, NULL },
+    };
 
-    tg_cli_append_text_line(out, tg_cli_json_get_text(tool, "type"),
-                            tg_cli_json_get_text(tool, "name"));
-    tg_cli_append_text_line(out, "server",
-                            tg_cli_json_get_text(server, "server"));
-    tg_cli_append_uint_line(out, "calls", tool, "calls");
-    tg_cli_append_uint_line(out, "now", tool, "in_flight");
-    tg_cli_append_uint_line(out, "wait", tool, "queued");
+    tg_cli_append_label(out, tg_cli_json_get_text(tool, "type"));
+    tg_cli_append_visible(out, tg_cli_json_get_text(tool, "name"));
+    tg_buf_append_char(out, '\n');
+    tg_cli_append_fields(out, calls, server, tool);
     tg_cli_append_latency(out, status, tool);
-    tg_cli_append_label(out, "in");
-    tg_cli_append_byte_size(out, tg_cli_json_get_uint(tool, "bytes_in"));
-    tg_buf_append_char(out, '\n');
-    tg_cli_append_label(out, "out");
-    tg_cli_append_byte_size(out, tg_cli_json_get_uint(tool, "bytes_out"));
-    tg_buf_append_char(out, '\n');
-    ends = tg_cli_json_get_member(tool, "ends", json_type_object);
-
-    if (ends != NULL) {
-        tg_cli_append_label(out, "failed");
-        len = out->len;
-        tg_cli_append_nonzero_counts(out, ends);
-        tg_buf_append_cstr(out, out->len == len ? "0\n" : "\n");
-    }
+    tg_cli_append_fields(out, totals, server, tool);
 }
 
 /* --- MCP servers --- */
@@ -131,37 +119,39 @@ static void
 tg_cli_append_mcp_server_details(tg_buf_t *out, struct json_object *server,
                                  struct json_object *mcp)
 {
+    static const tg_cli_column_t columns[] = {
+        { "mcp_server", tg_cli_cell_append_text, "name" },
+        { "server", tg_cli_cell_append_parent_text, "server" },
+        { "state", tg_cli_cell_append_text, "state" },
+        { "processes", tg_cli_cell_append_uint, "running" },
+        { "restarts", tg_cli_cell_append_uint, "restarts" },
+        { NULL, NULL, NULL },
+    };
     struct json_object *clash, *tool;
     const char *error, *other;
     size_t i;
 
-    tg_cli_append_text_line(out, "mcp_server",
-                            tg_cli_json_get_text(mcp, "name"));
-    tg_cli_append_text_line(out, "server",
-                            tg_cli_json_get_text(server, "server"));
-    tg_cli_append_text_line(out, "state", tg_cli_json_get_text(mcp, "state"));
-    tg_cli_append_uint_line(out, "processes", mcp, "running");
-    tg_cli_append_uint_line(out, "restarts", mcp, "restarts");
+    tg_cli_append_fields(out, columns, server, mcp);
 
     for (i = 0; (clash = tg_cli_json_get_element(mcp, "clashes", i)) != NULL;
          i++) {
         other = tg_cli_json_get_text(clash, "mcp_server");
         tg_cli_append_label(out, i == 0 ? "left out" : "");
-        tg_cli_cells_append_text(out, tg_cli_json_get_text(clash, "tool"), ',');
-        tg_buf_append_cstr(out, " as ");
-        tg_utf8_append_visible(
-            out, tg_str_from_cstr(other[0] != '\0' ? other : "the config"), 1);
+        tg_cli_append_visible(out, tg_cli_json_get_text(clash, "tool"));
+        tg_buf_append_cstr(out, ", as ");
+        tg_cli_append_visible(out, other[0] != '\0' ? other : "the config");
         tg_buf_append_cstr(out, " has ");
-        tg_cli_cells_append_text(out, tg_cli_json_get_text(clash, "name"),
-                                 '\n');
+        tg_cli_append_visible(out, tg_cli_json_get_text(clash, "name"));
+        tg_buf_append_char(out, '\n');
     }
 
     for (i = 0; (tool = tg_cli_json_get_element(mcp, "unchecked", i)) != NULL;
          i++) {
         tg_cli_append_label(out, i == 0 ? "unchecked" : "");
-        tg_cli_cells_append_text(out, tg_cli_json_get_text(tool, "name"), ',');
-        tg_buf_append_char(out, ' ');
-        tg_cli_cells_append_text(out, tg_cli_json_get_text(tool, "why"), '\n');
+        tg_cli_append_visible(out, tg_cli_json_get_text(tool, "name"));
+        tg_buf_append_cstr(out, ", ");
+        tg_cli_append_visible(out, tg_cli_json_get_text(tool, "why"));
+        tg_buf_append_char(out, '\n');
     }
 
     error = tg_cli_json_get_text(mcp, "error");

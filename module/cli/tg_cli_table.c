@@ -1,7 +1,7 @@
 /*
  * Tables for people, and access to members of JSON objects.
  */
-#include "cli/tg_cli_status.h"
+#include "cli/tg_cli_table.h"
 
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
@@ -49,6 +49,13 @@ tg_cli_json_get_uint(struct json_object *object, const char *name)
     value = tg_cli_json_get_member(object, name, json_type_int);
 
     return value != NULL ? json_object_get_uint64(value) : 0;
+}
+
+int
+tg_cli_json_get_bool(struct json_object *object, const char *name)
+{
+    return json_object_get_boolean(
+        tg_cli_json_get_member(object, name, json_type_boolean));
 }
 
 const char *
@@ -171,7 +178,11 @@ tg_cli_table_append_truncated(tg_buf_t *out, tg_str_t cell, size_t column)
     }
 }
 
-void
+/*
+ * Appends a table.  Each cell ends with a tab, and the last cell of a row with
+ * a newline.  The first row is the head.
+ */
+static void
 tg_cli_append_table(tg_buf_t *out, tg_str_t cells)
 {
     tg_cli_table_column_t columns[TG_CLI_TABLE_COLUMNS_MAX];
@@ -219,26 +230,113 @@ tg_cli_append_table(tg_buf_t *out, tg_str_t cells)
     }
 }
 
-/* --- cells --- */
-
 void
-tg_cli_cells_append_text(tg_buf_t *cells, const char *text, char end)
+tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns)
 {
-    tg_utf8_append_visible(cells, tg_str_from_cstr(text), 1);
-    tg_buf_append_char(cells, end);
+    table->columns = columns;
+    table->nrows = 0;
+    tg_buf_init(&table->cells, tg_alloc_libc());
+
+    for (/* void */; columns->head != NULL; columns++) {
+        tg_buf_append_cstr(&table->cells, columns->head);
+        tg_buf_append_char(&table->cells,
+                           columns[1].head != NULL ? '\t' : '\n');
+    }
 }
 
 void
-tg_cli_cells_append_first_line(tg_buf_t *cells, const char *text, char end)
+tg_cli_table_add(tg_cli_table_t *table, struct json_object *parent,
+                 struct json_object *row)
+{
+    const tg_cli_column_t *column;
+
+    for (column = table->columns; column->head != NULL; column++) {
+        const tg_cli_cell_t cell = { parent, row, column->member };
+
+        column->append(&table->cells, &cell);
+        tg_buf_append_char(&table->cells, column[1].head != NULL ? '\t' : '\n');
+    }
+
+    table->nrows++;
+}
+
+void
+tg_cli_table_add_list(tg_cli_table_t *table, struct json_object *parent,
+                      const char *name)
+{
+    struct json_object *row;
+    size_t i;
+
+    for (i = 0; (row = tg_cli_json_get_element(parent, name, i)) != NULL; i++) {
+        tg_cli_table_add(table, parent, row);
+    }
+}
+
+void
+tg_cli_table_append(tg_cli_table_t *table, tg_buf_t *out)
+{
+    tg_cli_append_table(out, tg_buf_view(&table->cells));
+    out->failed |= table->cells.failed;
+    tg_buf_deinit(&table->cells);
+}
+
+void
+tg_cli_table_append_section(tg_cli_table_t *table, tg_buf_t *out)
+{
+    if (table->nrows != 0) {
+        tg_buf_append_char(out, '\n');
+        tg_cli_table_append(table, out);
+    } else {
+        tg_buf_deinit(&table->cells);
+    }
+}
+
+void
+tg_cli_append_label(tg_buf_t *out, const char *label)
+{
+    tg_buf_printf(out, "%-10s ", label);
+}
+
+void
+tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
+                     struct json_object *parent, struct json_object *object)
+{
+    size_t start, len;
+
+    for (/* void */; columns->head != NULL; columns++) {
+        const tg_cli_cell_t cell = { parent, object, columns->member };
+
+        start = out->len;
+        tg_cli_append_label(out, columns->head);
+        len = out->len;
+        columns->append(out, &cell);
+
+        if (out->len == len) {
+            tg_buf_truncate(out, start);
+        } else {
+            tg_buf_append_char(out, '\n');
+        }
+    }
+}
+
+/* --- cells --- */
+
+void
+tg_cli_append_visible(tg_buf_t *out, const char *text)
+{
+    tg_utf8_append_visible(out, tg_str_from_cstr(text), 1);
+}
+
+void
+tg_cli_append_first_line(tg_buf_t *out, const char *text)
 {
     size_t len;
 
     len = strcspn(text, "\r\n");
-    tg_utf8_append_visible(cells, tg_str(text, len), 1);
-    tg_buf_append_cstr(cells, text[len + strspn(text + len, "\r\n")] != '\0'
-                                  ? "…"
-                                  : "");
-    tg_buf_append_char(cells, end);
+    tg_utf8_append_visible(out, tg_str(text, len), 1);
+    tg_buf_append_cstr(out, text[len + strspn(text + len, "\r\n")] != '\0'
+                                ? "…"
+                                : "");
 }
 
 void
@@ -254,5 +352,122 @@ tg_cli_append_duration(tg_buf_t *cells, double ms)
         tg_buf_printf(cells, ms < 36000000 ? "%.2g h" : "%.0f h", ms / 3600000);
     } else {
         tg_buf_printf(cells, "%.0f days", ms / 86400000);
+    }
+}
+
+static void
+tg_cli_append_byte_size(tg_buf_t *out, uint64_t bytes)
+{
+    static const char units[] = " kMGT";
+    double value;
+    size_t i;
+
+    if (bytes < 1000) {
+        tg_buf_append_uint(out, bytes);
+        return;
+    }
+
+    value = (double) bytes;
+
+    for (i = 0; value >= 999.5 && units[i + 1] != '\0'; i++) {
+        value /= 1000;
+    }
+
+    tg_buf_printf(out, value < 9.95 ? "%.1f %cB" : "%.0f %cB", value, units[i]);
+}
+
+void
+tg_cli_cell_append_text(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_cli_append_visible(out, tg_cli_json_get_text(cell->row, cell->member));
+}
+
+void
+tg_cli_cell_append_first_line(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_cli_append_first_line(out,
+                             tg_cli_json_get_text(cell->row, cell->member));
+}
+
+void
+tg_cli_cell_append_optional_text(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    const char *text;
+
+    text = tg_cli_json_get_text(cell->row, cell->member);
+    tg_cli_append_visible(out, text[0] != '\0' ? text : "-");
+}
+
+void
+tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_cli_append_visible(out,
+                          tg_cli_json_get_text(cell->parent, cell->member));
+}
+
+void
+tg_cli_cell_append_uint(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_buf_append_uint(out, tg_cli_json_get_uint(cell->row, cell->member));
+}
+
+void
+tg_cli_cell_append_optional_uint(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    if (tg_cli_json_get_uint(cell->row, cell->member) != 0) {
+        tg_cli_cell_append_uint(out, cell);
+    } else {
+        tg_buf_append_char(out, '-');
+    }
+}
+
+void
+tg_cli_cell_append_bytes(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_cli_append_byte_size(out, tg_cli_json_get_uint(cell->row, cell->member));
+}
+
+void
+tg_cli_cell_append_ms(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_cli_append_duration(out, (double) tg_cli_json_get_uint(cell->row,
+                                                              cell->member));
+}
+
+void
+tg_cli_cell_append_optional_ms(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    if (tg_cli_json_get_uint(cell->row, cell->member) != 0) {
+        tg_cli_cell_append_ms(out, cell);
+    } else {
+        tg_buf_append_char(out, '-');
+    }
+}
+
+void
+tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    struct json_object *counts;
+    const char *comma;
+    uint64_t n;
+
+    counts = tg_cli_json_get_member(cell->row, cell->member, json_type_object);
+    comma = "";
+
+    if (counts == NULL) {
+        return;
+    }
+
+    json_object_object_foreach(counts, name, value)
+    {
+        n = json_object_get_uint64(value);
+
+        if (n != 0 && strcmp(name, "ok") != 0) {
+            tg_buf_append_cstr(out, comma);
+            tg_cli_append_visible(out, name);
+            tg_buf_append_char(out, ' ');
+            tg_buf_append_uint(out, n);
+            comma = ", ";
+        }
     }
 }

@@ -3,7 +3,7 @@
  * and `toolgate daemon ...`.
  *
  *   tg_cli_cmd_task.c        commands of `toolgate task`
- *   tg_cli_task_request.c    subcommands, requests and responses
+ *   tg_cli_task_request.c    requests and responses
  *   tg_cli_cmd_task_wait.c   `task wait` and `task output`
  *   tg_cli_task_table.c      tables of tasks and of the daemon's status
  *   tg_cli_cmd_automation.c  rules that start tasks
@@ -13,20 +13,12 @@
 #define TG_CLI_TASK_H
 
 #include "cli/tg_cli_session.h"
-#include "cli/tg_cli_status.h"
+#include "cli/tg_cli_table.h"
 
 /* Interval of --watch, in ms. */
 #define TG_CLI_TASK_POLL_INTERVAL_MS 1000
 /* Timeout of a request in ms; the server answers such requests within 25 s. */
 #define TG_CLI_TASK_TIMEOUT_MS 60000
-
-/*
- * Runs the subcommand that args[0] names.  what is the command's name, for
- * messages.  Returns the exit status.
- */
-int tg_cli_subcommand_run(const tg_cli_options_t *options,
-                          const tg_cli_command_t *const *commands,
-                          const char *what);
 
 /*
  * Calls a method with raw params that changes nothing, so that the request may
@@ -89,19 +81,11 @@ void tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status);
  */
 double tg_cli_task_get_duration(struct json_object *task);
 
-/*
- * Appends a cell with the age of a timestamp, or "-" if there is no such
- * member.
- */
-void tg_cli_cells_append_age(tg_buf_t *cells, struct json_object *object,
-                             const char *member);
+/* The time since a timestamp, or "-" if there is no such member. */
+void tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/*
- * Appends a cell with the time left until a timestamp, or "-" if there is no
- * such member.
- */
-void tg_cli_cells_append_time_left(tg_buf_t *cells, struct json_object *object,
-                                   const char *member);
+/* The time until a timestamp, or "-" if there is no such member. */
+void tg_cli_cell_append_time_left(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends `automation: enabled, rules 3`. */
 void tg_cli_automation_append_summary(tg_buf_t *out,

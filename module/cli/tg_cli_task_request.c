@@ -1,62 +1,11 @@
 /*
- * Subcommands of `task`, `automation` and `daemon`: requests and responses.
+ * Requests and responses of `task`, `automation` and `daemon`.
  */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_result.h"
 #include "cli/tg_cli_output.h"
-#include "base/tg_suggest.h"
 #include "protocol/tg_rpc.h"
-
-/* Largest number of subcommands of a command. */
-#define TG_CLI_SUBCOMMANDS_MAX 16
-
-int
-tg_cli_subcommand_run(const tg_cli_options_t *options,
-                      const tg_cli_command_t *const *commands, const char *what)
-{
-    const char *words[TG_CLI_SUBCOMMANDS_MAX + 1], *near;
-    tg_cli_options_t sub_options;
-    size_t i;
-    int rc;
-
-    for (i = 0; i < TG_CLI_SUBCOMMANDS_MAX && commands[i] != NULL; i++) {
-        words[i] = strrchr(commands[i]->name, ' ') + 1;
-    }
-
-    words[i] = NULL;
-
-    for (i = 0; options->nargs != 0 && commands[i] != NULL; i++) {
-        if (strcmp(words[i], options->args[0]) != 0) {
-            continue;
-        }
-
-        rc = tg_cli_options_check(options, commands[i]);
-
-        if (rc != TG_CLI_EXIT_OK) {
-            return rc;
-        }
-
-        sub_options = *options;
-        sub_options.args++;
-        sub_options.nargs--;
-
-        return commands[i]->run(&sub_options);
-    }
-
-    if (options->nargs == 0) {
-        return tg_cli_error("%s what? (see toolgate help %s)", what, what);
-    }
-
-    near = tg_suggest_word(tg_str_from_cstr(options->args[0]), words);
-
-    return tg_cli_error("unknown command \"%s %s\"%s%s%s (see toolgate help "
-                        "%s)",
-                        what, options->args[0],
-                        near != NULL ? "; did you mean " : "",
-                        near != NULL ? near : "", near != NULL ? "?" : "",
-                        what);
-}
 
 /* Returns the directive that restricts the access to a method. */
 static const char *
@@ -77,7 +26,7 @@ static int
 tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
 {
     if (session->response.code != TG_RPC_METHOD_NOT_FOUND
-        || (session->options->given & TG_CLI_OPT_JSON))
+        || session->options->is_json)
     {
         return tg_cli_response_print_error(&session->response,
                                            session->options);
@@ -137,7 +86,7 @@ tg_cli_task_print_response(const tg_cli_session_t *session,
     tg_buf_t out;
     int rc;
 
-    if (session->options->given & TG_CLI_OPT_JSON) {
+    if (session->options->is_json) {
         return tg_cli_result_print_json(tg_buf_view(&session->response.result),
                                         TG_CLI_EXIT_OK);
     }
@@ -146,7 +95,7 @@ tg_cli_task_print_response(const tg_cli_session_t *session,
     tg_buf_init(&out, tg_alloc_libc());
     append(&out, response);
 
-    if (session->options->given & TG_CLI_OPT_WATCH) {
+    if (session->options->is_watch) {
         tg_cli_terminal_clear();
     }
 
@@ -172,12 +121,10 @@ tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
             rc = tg_cli_task_print_response(session, append);
         }
 
-        if (rc == TG_CLI_EXIT_OK
-            && (session->options->given & TG_CLI_OPT_WATCH)) {
+        if (rc == TG_CLI_EXIT_OK && session->options->is_watch) {
             rc = tg_cli_session_sleep(session, TG_CLI_TASK_POLL_INTERVAL_MS);
         }
-    } while (rc == TG_CLI_EXIT_OK
-             && (session->options->given & TG_CLI_OPT_WATCH));
+    } while (rc == TG_CLI_EXIT_OK && session->options->is_watch);
 
     return rc;
 }

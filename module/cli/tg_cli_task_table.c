@@ -66,43 +66,33 @@ tg_cli_task_get_duration(struct json_object *task)
         (end < 0 ? tg_cli_clock_get_seconds() : end) - start);
 }
 
+/* Appends the time from a timestamp, if from is 1, or to it, if from is -1. */
 static void
-tg_cli_cells_append_duration(tg_buf_t *cells, double ms)
+tg_cli_cell_append_time(tg_buf_t *out, const tg_cli_cell_t *cell, int from)
 {
-    if (ms < 0) {
-        tg_buf_append_char(cells, '-');
+    double at;
+
+    at = tg_cli_timestamp_parse(tg_cli_json_get_text(cell->row, cell->member));
+
+    if (at < 0) {
+        tg_buf_append_char(out, '-');
     } else {
-        tg_cli_append_duration(cells, ms);
+        tg_cli_append_duration(out,
+                               tg_cli_convert_seconds_to_ms(
+                                   from * (tg_cli_clock_get_seconds() - at)));
     }
-
-    tg_buf_append_char(cells, '\t');
 }
 
 void
-tg_cli_cells_append_age(tg_buf_t *cells, struct json_object *object,
-                        const char *member)
+tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    double since;
-
-    since = tg_cli_timestamp_parse(tg_cli_json_get_text(object, member));
-    tg_cli_cells_append_duration(cells,
-                                 since < 0
-                                     ? -1
-                                     : tg_cli_convert_seconds_to_ms(
-                                         tg_cli_clock_get_seconds() - since));
+    tg_cli_cell_append_time(out, cell, 1);
 }
 
 void
-tg_cli_cells_append_time_left(tg_buf_t *cells, struct json_object *object,
-                              const char *member)
+tg_cli_cell_append_time_left(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    double due;
-
-    due = tg_cli_timestamp_parse(tg_cli_json_get_text(object, member));
-    tg_cli_cells_append_duration(cells,
-                                 due < 0 ? -1
-                                         : tg_cli_convert_seconds_to_ms(
-                                             due - tg_cli_clock_get_seconds()));
+    tg_cli_cell_append_time(out, cell, -1);
 }
 
 /* --- lists --- */
@@ -113,33 +103,58 @@ tg_cli_cells_append_time_left(tg_buf_t *cells, struct json_object *object,
  * TG_CLI_PROMPT_CHARS_MAX characters.
  */
 static void
-tg_cli_cells_append_prompt(tg_buf_t *cells, const char *prompt)
+tg_cli_cell_append_prompt(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_buf_t line;
+    size_t start, len;
     tg_str_t text;
-    size_t len;
 
-    tg_buf_init(&line, cells->alloc);
-    tg_cli_cells_append_first_line(&line, prompt, '\n');
-    text = tg_buf_view(&line);
-    len = tg_cli_terminal_get_width() == 0
-              ? tg_utf8_prefix_len(text, TG_CLI_PROMPT_CHARS_MAX)
-              : text.len;
-    tg_buf_append(cells, text.data, len);
-    tg_buf_append_cstr(cells, len < text.len ? "…\n" : "");
-    cells->failed |= line.failed;
-    tg_buf_deinit(&line);
+    start = out->len;
+    tg_cli_cell_append_first_line(out, cell);
+    text = tg_buf_view(out);
+    text = tg_str(text.data + start, text.len - start);
+    len = tg_utf8_prefix_len(text, TG_CLI_PROMPT_CHARS_MAX);
+
+    if (tg_cli_terminal_get_width() == 0 && len < text.len) {
+        tg_buf_truncate(out, start + len);
+        tg_buf_append_cstr(out, "…");
+    }
 }
 
 static void
-tg_cli_cells_append_priority(tg_buf_t *cells, struct json_object *task)
+tg_cli_cell_append_int(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    struct json_object *priority;
+    struct json_object *value;
 
-    priority = tg_cli_json_get_member(task, "priority", json_type_int);
-    tg_buf_append_int(cells,
-                      priority != NULL ? json_object_get_int64(priority) : 0);
-    tg_buf_append_char(cells, '\t');
+    value = tg_cli_json_get_member(cell->row, cell->member, json_type_int);
+
+    if (value != NULL) {
+        tg_buf_append_int(out, json_object_get_int64(value));
+    } else {
+        tg_buf_append_char(out, '-');
+    }
+}
+
+/* Appends the duration of a task that has started, else nothing. */
+static void
+tg_cli_cell_append_started_duration(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    double ms;
+
+    ms = tg_cli_task_get_duration(cell->row);
+
+    if (ms >= 0) {
+        tg_cli_append_duration(out, ms);
+    }
+}
+
+static void
+tg_cli_cell_append_task_duration(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    size_t len;
+
+    len = out->len;
+    tg_cli_cell_append_started_duration(out, cell);
+    tg_buf_append_cstr(out, out->len == len ? "-" : "");
 }
 
 /* Checks whether any task has this text member. */
@@ -162,89 +177,79 @@ tg_cli_tasks_has_text(struct json_object *tasks, const char *member)
 void
 tg_cli_task_append_list(tg_buf_t *out, struct json_object *tasks)
 {
-    struct json_object *task;
-    const char *machine;
-    tg_buf_t cells;
+#define TG_CLI_TASK_COLUMNS                                                    \
+    { "ID", tg_cli_cell_append_text, "id" },                                   \
+        { "STATE", tg_cli_cell_append_text, "state" },                         \
+        { ">PRIORITY", tg_cli_cell_append_int, "priority" },                   \
+        { ">AGE", tg_cli_cell_append_age, "createdAt" },                       \
+    {                                                                          \
+        ">TOOK", tg_cli_cell_append_task_duration, NULL                        \
+    }
+#define TG_CLI_TASK_LAST_COLUMNS                                               \
+    { "AGENT", tg_cli_cell_append_text, "agent" },                             \
+        { "<PROMPT", tg_cli_cell_append_prompt, "prompt" },                    \
+    {                                                                          \
+        NULL, NULL, NULL                                                       \
+    }
+    static const tg_cli_column_t columns[] = {
+        TG_CLI_TASK_COLUMNS,
+        TG_CLI_TASK_LAST_COLUMNS,
+    };
+    static const tg_cli_column_t columns_with_machine[] = {
+        TG_CLI_TASK_COLUMNS,
+        { "MACHINE", tg_cli_cell_append_optional_text, "machine" },
+        TG_CLI_TASK_LAST_COLUMNS,
+    };
+    tg_cli_table_t table;
     size_t i;
-    int has_machine;
 
     if (!json_object_is_type(tasks, json_type_array)) {
         return;
     }
 
-    has_machine = tg_cli_tasks_has_text(tasks, "machine");
-    tg_buf_init(&cells, out->alloc);
-    tg_buf_append_cstr(&cells, "ID\tSTATE\t>PRIORITY\t>AGE\t>TOOK\t");
-    tg_buf_append_cstr(&cells, has_machine ? "MACHINE\t" : "");
-    tg_buf_append_cstr(&cells, "AGENT\t<PROMPT\n");
+    tg_cli_table_init(&table, tg_cli_tasks_has_text(tasks, "machine")
+                                  ? columns_with_machine
+                                  : columns);
 
     for (i = 0; i < json_object_array_length(tasks); i++) {
-        task = json_object_array_get_idx(tasks, i);
-        tg_cli_cells_append_text(&cells, tg_cli_json_get_text(task, "id"),
-                                 '\t');
-        tg_cli_cells_append_text(&cells, tg_cli_json_get_text(task, "state"),
-                                 '\t');
-        tg_cli_cells_append_priority(&cells, task);
-        tg_cli_cells_append_age(&cells, task, "createdAt");
-        tg_cli_cells_append_duration(&cells, tg_cli_task_get_duration(task));
-
-        if (has_machine) {
-            machine = tg_cli_json_get_text(task, "machine");
-            tg_cli_cells_append_text(&cells, machine[0] != '\0' ? machine : "-",
-                                     '\t');
-        }
-
-        tg_cli_cells_append_text(&cells, tg_cli_json_get_text(task, "agent"),
-                                 '\t');
-        tg_cli_cells_append_prompt(&cells,
-                                   tg_cli_json_get_text(task, "prompt"));
+        tg_cli_table_add(&table, NULL, json_object_array_get_idx(tasks, i));
     }
 
-    tg_cli_append_table(out, tg_buf_view(&cells));
-    out->failed |= cells.failed;
-    tg_buf_deinit(&cells);
+    tg_cli_table_append(&table, out);
 }
 
 void
 tg_cli_task_append_stats(tg_buf_t *out, struct json_object *stats)
 {
-    static const char *const names[] = { "queued", "running",   "completed",
-                                         "failed", "cancelled", "total" };
-    tg_buf_t cells;
-    size_t i;
+    static const tg_cli_column_t columns[] = {
+        { ">QUEUED", tg_cli_cell_append_uint, "queued" },
+        { ">RUNNING", tg_cli_cell_append_uint, "running" },
+        { ">COMPLETED", tg_cli_cell_append_uint, "completed" },
+        { ">FAILED", tg_cli_cell_append_uint, "failed" },
+        { ">CANCELLED", tg_cli_cell_append_uint, "cancelled" },
+        { ">TOTAL", tg_cli_cell_append_uint, "total" },
+        { NULL, NULL, NULL },
+    };
+    tg_cli_table_t table;
 
-    tg_buf_init(&cells, out->alloc);
-    tg_buf_append_cstr(&cells,
-                       ">QUEUED\t>RUNNING\t>COMPLETED\t>FAILED\t>CANCELLED\t"
-                       ">TOTAL\n");
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        tg_buf_append_uint(&cells, tg_cli_json_get_uint(stats, names[i]));
-        tg_buf_append_char(&cells, i + 1 < sizeof(names) / sizeof(names[0])
-                                       ? '\t'
-                                       : '\n');
-    }
-
-    tg_cli_append_table(out, tg_buf_view(&cells));
-    out->failed |= cells.failed;
-    tg_buf_deinit(&cells);
+    tg_cli_table_init(&table, columns);
+    tg_cli_table_add(&table, NULL, stats);
+    tg_cli_table_append(&table, out);
 }
 
 /* --- one task --- */
 
-/*
- * Appends a line `created    2026-...` if the member exists; further lines of
- * its value are indented.
- */
+/* Appends a value; further lines of a text are indented. */
 static void
-tg_cli_task_append_line(tg_buf_t *out, const char *label,
-                        struct json_object *task, const char *member)
+tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
     struct json_object *value;
     const char *text;
     size_t len;
 
-    if (!json_object_object_get_ex(task, member, &value) || value == NULL) {
+    if (!json_object_object_get_ex(cell->row, cell->member, &value)
+        || value == NULL)
+    {
         return;
     }
 
@@ -252,14 +257,16 @@ tg_cli_task_append_line(tg_buf_t *out, const char *label,
                ? json_object_get_string(value)
                : json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
 
-    do {
-        len = strcspn(text, "\n");
-        tg_buf_printf(out, "%-10s ", label);
+    for (len = strcspn(text, "\n"); text[len] != '\0' && text[len + 1] != '\0';
+         len = strcspn(text, "\n"))
+    {
         tg_utf8_append_visible(out, tg_str(text, len), 1);
         tg_buf_append_char(out, '\n');
-        text += len + (text[len] != '\0');
-        label = "";
-    } while (*text != '\0');
+        tg_cli_append_label(out, "");
+        text += len + 1;
+    }
+
+    tg_utf8_append_visible(out, tg_str(text, len), 1);
 }
 
 /* Appends a text of several lines below its label. */
@@ -297,34 +304,30 @@ tg_cli_task_append_result(tg_buf_t *out, struct json_object *task)
 void
 tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
 {
+    static const tg_cli_column_t columns[] = {
+        { "id", tg_cli_cell_append_value, "id" },
+        { "state", tg_cli_cell_append_value, "state" },
+        { "error", tg_cli_cell_append_value, "error" },
+        { "agent", tg_cli_cell_append_value, "agent" },
+        { "priority", tg_cli_cell_append_value, "priority" },
+        { "owner", tg_cli_cell_append_value, "owner" },
+        { "created", tg_cli_cell_append_value, "createdAt" },
+        { "started", tg_cli_cell_append_value, "startedAt" },
+        { "ended", tg_cli_cell_append_value, "completedAt" },
+        { "took", tg_cli_cell_append_started_duration, NULL },
+        { "machine", tg_cli_cell_append_value, "machine" },
+        { "pid", tg_cli_cell_append_value, "pid" },
+        { "cwd", tg_cli_cell_append_value, "cwd" },
+        { "metadata", tg_cli_cell_append_value, "metadata" },
+        { NULL, NULL, NULL },
+    };
     const char *result, *output;
-    double took;
 
     if (!json_object_is_type(task, json_type_object)) {
         return;
     }
 
-    tg_cli_task_append_line(out, "id", task, "id");
-    tg_cli_task_append_line(out, "state", task, "state");
-    tg_cli_task_append_line(out, "error", task, "error");
-    tg_cli_task_append_line(out, "agent", task, "agent");
-    tg_cli_task_append_line(out, "priority", task, "priority");
-    tg_cli_task_append_line(out, "owner", task, "owner");
-    tg_cli_task_append_line(out, "created", task, "createdAt");
-    tg_cli_task_append_line(out, "started", task, "startedAt");
-    tg_cli_task_append_line(out, "ended", task, "completedAt");
-    took = tg_cli_task_get_duration(task);
-
-    if (took >= 0) {
-        tg_buf_printf(out, "%-10s ", "took");
-        tg_cli_append_duration(out, took);
-        tg_buf_append_char(out, '\n');
-    }
-
-    tg_cli_task_append_line(out, "machine", task, "machine");
-    tg_cli_task_append_line(out, "pid", task, "pid");
-    tg_cli_task_append_line(out, "cwd", task, "cwd");
-    tg_cli_task_append_line(out, "metadata", task, "metadata");
+    tg_cli_append_fields(out, columns, NULL, task);
     tg_cli_task_append_text(out, "prompt", task, "prompt");
     result = tg_cli_json_get_text(task, "result");
     output = tg_cli_json_get_text(task, "output");
@@ -338,37 +341,11 @@ tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
 
 /* --- daemon --- */
 
-static void
-tg_cli_cells_append_active_tasks(tg_buf_t *cells, struct json_object *tasks,
-                                 const char *state)
-{
-    struct json_object *task;
-    size_t i;
-
-    for (i = 0; (task = tg_cli_json_get_element(tasks, state, i)) != NULL; i++)
-    {
-        tg_cli_cells_append_text(cells, tg_cli_json_get_text(task, "id"), '\t');
-        tg_cli_cells_append_text(cells, state, '\t');
-
-        if (tg_cli_json_get_member(task, "priority", json_type_int) != NULL) {
-            tg_cli_cells_append_priority(cells, task);
-        } else {
-            tg_buf_append_cstr(cells, "-\t");
-        }
-
-        tg_cli_cells_append_age(cells, task, "startedAt");
-        tg_cli_cells_append_text(cells, tg_cli_json_get_text(task, "agent"),
-                                 '\t');
-        tg_cli_cells_append_prompt(cells, tg_cli_json_get_text(task, "prompt"));
-    }
-}
-
 void
 tg_cli_automation_append_summary(tg_buf_t *out, struct json_object *automation)
 {
     tg_buf_append_cstr(out, "automation: ");
-    tg_buf_append_cstr(out, json_object_get_boolean(tg_cli_json_get_member(
-                                automation, "enabled", json_type_boolean))
+    tg_buf_append_cstr(out, tg_cli_json_get_bool(automation, "enabled")
                                 ? "enabled"
                                 : "disabled");
     tg_buf_append_cstr(out, ", rules ");
@@ -376,19 +353,37 @@ tg_cli_automation_append_summary(tg_buf_t *out, struct json_object *automation)
     tg_buf_append_char(out, '\n');
 }
 
+/* Appends the state of an active task; only a running one has a start. */
+static void
+tg_cli_cell_append_active_state(tg_buf_t *out, const tg_cli_cell_t *cell)
+{
+    tg_buf_append_cstr(out,
+                       tg_cli_json_get_text(cell->row, cell->member)[0] != '\0'
+                           ? "running"
+                           : "queued");
+}
+
 void
 tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status)
 {
+    static const tg_cli_column_t columns[] = {
+        { "ID", tg_cli_cell_append_text, "id" },
+        { "STATE", tg_cli_cell_append_active_state, "startedAt" },
+        { ">PRIORITY", tg_cli_cell_append_int, "priority" },
+        { ">RUNTIME", tg_cli_cell_append_age, "startedAt" },
+        { "AGENT", tg_cli_cell_append_text, "agent" },
+        { "<PROMPT", tg_cli_cell_append_prompt, "prompt" },
+        { NULL, NULL, NULL },
+    };
     struct json_object *parts, *supervisor, *tasks, *automation;
-    tg_buf_t cells;
+    tg_cli_table_t table;
 
     parts = tg_cli_json_get_member(status, "subsystems", json_type_object);
     supervisor = tg_cli_json_get_member(parts, "supervisor", json_type_object);
     tasks = tg_cli_json_get_member(supervisor, "tasks", json_type_object);
     automation = tg_cli_json_get_member(parts, "automation", json_type_object);
     tg_buf_printf(out, "daemon: ");
-    tg_utf8_append_visible(
-        out, tg_str_from_cstr(tg_cli_json_get_text(status, "health")), 1);
+    tg_cli_append_visible(out, tg_cli_json_get_text(status, "health"));
     tg_buf_append_cstr(out, ", pid ");
     tg_buf_append_uint(out, tg_cli_json_get_uint(status, "pid"));
     tg_buf_append_cstr(out, ", up ");
@@ -411,23 +406,8 @@ tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status)
         tg_cli_automation_append_summary(out, automation);
     }
 
-    tg_buf_init(&cells, out->alloc);
-    tg_cli_cells_append_active_tasks(&cells, tasks, "running");
-    tg_cli_cells_append_active_tasks(&cells, tasks, "queued");
-
-    if (cells.len != 0) {
-        tg_buf_t table;
-
-        tg_buf_init(&table, out->alloc);
-        tg_buf_append_cstr(&table,
-                           "ID\tSTATE\t>PRIORITY\t>RUNS\tAGENT\t<PROMPT\n");
-        tg_buf_append_str(&table, tg_buf_view(&cells));
-        tg_buf_append_char(out, '\n');
-        tg_cli_append_table(out, tg_buf_view(&table));
-        out->failed |= table.failed;
-        tg_buf_deinit(&table);
-    }
-
-    out->failed |= cells.failed;
-    tg_buf_deinit(&cells);
+    tg_cli_table_init(&table, columns);
+    tg_cli_table_add_list(&table, tasks, "running");
+    tg_cli_table_add_list(&table, tasks, "queued");
+    tg_cli_table_append_section(&table, out);
 }

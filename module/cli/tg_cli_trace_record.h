@@ -4,7 +4,7 @@
 #ifndef TG_CLI_TRACE_RECORD_H
 #define TG_CLI_TRACE_RECORD_H
 
-#include "base/tg_base.h"
+#include "base/tg_buf.h"
 
 /*
  * Upper bound of the size of a record in bytes: a frame's body and the other
@@ -44,5 +44,15 @@ int tg_cli_trace_record_is_start(tg_str_t bytes);
  */
 int tg_cli_trace_record_parse(tg_str_t bytes, tg_cli_trace_record_t *record,
                               size_t *len);
+
+/* --- tg_cli_trace_print.c --- */
+
+/* Appends a record as a line of text. */
+void tg_cli_trace_record_append_text(tg_buf_t *out,
+                                     const tg_cli_trace_record_t *record);
+
+/* Appends a record as a JSON object on a line. */
+void tg_cli_trace_record_write_json(tg_buf_t *out,
+                                    const tg_cli_trace_record_t *record);
 
 #endif

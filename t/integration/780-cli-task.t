@@ -72,7 +72,7 @@ is_deeply json(qw(task stats)), { total => 3, queued => 1, running => 1,
 like cli(qw(daemon status)), qr/^daemon:\ healthy,\ pid\ \d+,\ up\ $time,
     \ clients\ 1\ntasks:\ running\ 1\ \(at\ most\ 3\),\ queued\ 1\n
     /x, 'daemon status';
-like $out, qr/^ID\ +STATE\ +PRIORITY\ +RUNS\ +AGENT\ +PROMPT\n
+like $out, qr/^ID\ +STATE\ +PRIORITY\ +RUNTIME\ +AGENT\ +PROMPT\n
     task-0001\ +running\ +-\ +$time\ +sh\ +until\ .*\n
     task-0002\ +queued\ +0\ +-\ +sh\ +echo\ 1…\n\z/mx, 'what there is to do';
 is json(qw(daemon status))->{health}, 'healthy', 'daemon status --json';
@@ -183,7 +183,7 @@ cli(qw(task cancel), $id);
 # --- mistakes ---------------------------------------------------------------
 
 for my $mistake (
-    [ qr/task what\?/ ],
+    [ qr/task needs a subcommand/ ],
     [ qr/unknown command "task run"/, 'run' ],
     [ qr/unknown command "task lst"; did you mean list\?/, 'lst' ],
     [ qr/submit what\?/, 'submit' ],

@@ -76,15 +76,15 @@ test_has(const tg_buf_t *out, const char *text)
     "git         failed          0         3  no…\n"                         \
     "far         ready           1         0\n"                                \
     "\n"                                                                       \
-    "LEFT OUT    MCP SERVER  NAME   WHICH HAS\n"                               \
+    "LEFT OUT    MCP SERVER  NAME   USED BY\n"                                 \
     "re\\u0009ad  far         re_ad  git\n"                                    \
     "m           far         m      the config\n"                              \
     "\n"                                                                       \
     "NOT CHECKED  MCP SERVER  WHY\n"                                           \
     "far_x        far         many\n"                                          \
     "\n"                                                                       \
-    "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"                \
-    "/run/x  up      12         1     4       9      2  exec 1, "              \
+    "RUNNER  STATE  PID  PROGRAMS  WAIT  STARTED  TASKS  JOBS\n"               \
+    "/run/x  up      12         1     4        9      2  exec 1, "             \
     "http 4\n"
 
 static const char test_status[] = STATUS(
@@ -254,8 +254,8 @@ HELP_TEST(one, "one")
             "\n"
             "TOOL  CALLS  NOW  WAIT  MEAN  95%  IN  OUT  FAILED\n"
             "\n"
-            "RUNNER  STATE   PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"
-            "c       absent    -         0     0       0      0\n");
+            "RUNNER  STATE   PID  PROGRAMS  WAIT  STARTED  TASKS  JOBS\n"
+            "c       absent    -         0     0        0      0\n");
 
     for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         tg_buf_init(&out, tg_alloc_libc());
