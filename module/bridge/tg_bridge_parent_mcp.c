@@ -385,7 +385,7 @@ tg_bridge_parent_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
     tg_bridge_decode_visible(text, sizeof(bridge->shutdown_reason), reason);
 
     if (bridge->is_runner_shut_down || bridge->options->is_debug) {
-        tg_bridge_log("%s says goodbye%s%s", tg_bridge_parent_get_name(bridge),
+        tg_bridge_log("%s shuts down%s%s", tg_bridge_parent_get_name(bridge),
                       text[0] != '\0' ? ": " : "", text);
     }
 

@@ -170,14 +170,14 @@ $conn->send_line({ kind => 'shutdown', reason => 'displaced' });
 is $bridge->reply($id)->{error}{code}, -32603, 'a call that ran is answered';
 ok $bridge->at_eof, 'nothing after it';
 is $bridge->wait_exit, 0, 'exit status';
-like $bridge->stderr, qr/says goodbye: displaced/, 'the log says why';
+like $bridge->stderr, qr/shuts down: displaced/, 'the log says why';
 ok Toolgate::Parent::is_left($conn), 'the connection is closed';
 
 # It need not say why.
 begin();
 $conn->send_line({ kind => 'shutdown' });
 ok $bridge->at_eof, 'a shutdown without a reason: the server goes';
-like $bridge->stderr, qr/says goodbye$/m, 'the log says so';
+like $bridge->stderr, qr/shuts down$/m, 'the log says so';
 $bridge->wait_exit;
 
 # It refuses this bridge.

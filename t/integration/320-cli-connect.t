@@ -46,7 +46,7 @@ for my $case (
         'call', 'x', '--text=hi' ],
     [ qr/unknown option --q; an argument of the tool is written q=VALUE \(see/,
         'call', 'x', '--q' ],
-    [ qr/task what\?/, 'task', '--limit', 5 ],
+    [ qr/task needs a subcommand/, 'task', '--limit', 5 ],
     [ qr/config does not take --watch/, 'config', 'claude', '--watch' ],
     [ qr/--json takes no value/, 'list', '--json=1' ],
     [ qr/--socket needs a value$/, 'list', '--socket' ],

@@ -87,7 +87,7 @@ only_files("$dir/work");
 for my $case (
     [ qr/which agent: claude, codex/ ],
     [ qr/which agent/, 'emacs' ],
-    [ qr/one agent/, 'claude', 'codex' ],
+    [ qr/takes one argument/, 'claude', 'codex' ],
     [ qr/--file needs --write/, 'claude', '--file', 'x' ],
     [ qr/--name must be at most 64 letters/, 'claude', '--name', 'a.b' ],
     [ qr/--name must be/, 'claude', '--name', 'x' x 65 ],

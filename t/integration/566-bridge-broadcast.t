@@ -78,7 +78,7 @@ like $relay->reply($id)->{error}{message},
     'its call says why';
 ok $relay->at_eof, 'the bridge ends';
 is $relay->wait_exit, 0, 'as it was told to';
-like $relay->stderr, qr/says goodbye: another bridge .* displaced/,
+like $relay->stderr, qr/shuts down: another bridge .* displaced/,
     'the log says why';
 wait_for { !grep {/sleep 3600/} values %{ $tg->processes } } 'the call to end';
 
@@ -90,7 +90,7 @@ like $late->reply($id)->{error}{message},
     qr/its reason: another bridge is connected/, 'its list says why';
 ok $late->at_eof, 'the bridge ends';
 $late->wait_exit;
-like $late->stderr, qr/says goodbye: another bridge is connected/,
+like $late->stderr, qr/shuts down: another bridge is connected/,
     'the log says why';
 is text_of($next->call_tool('hi')), 'hi', 'the first one is served on';
 

@@ -125,7 +125,7 @@ is $rc, 1, 'with the same status';
 # --- mistakes ---------------------------------------------------------------
 
 for my $mistake (
-    [ qr/automation what\?/ ],
+    [ qr/automation needs a subcommand/ ],
     [ qr/unknown command "automation run"/, 'run' ],
     [ qr/automation status takes no arguments/, qw(status x) ],
     [ qr/approve which execution\?/, 'approve' ],

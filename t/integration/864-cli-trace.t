@@ -116,7 +116,7 @@ is $text =~ tr/\n//, 6, 'from standard input';
 
 for my $row (
     [ qr/trace which file\?/ ],
-    [ qr/trace which file\?/, $path, $path ],
+    [ qr/trace takes one argument/, $path, $path ],
     [ qr/cannot open .*: No such file/, "$dir/none" ],
     [ qr/cannot read .*: Is a directory/, $dir ],
     [ qr/is not a trace; tool_trace/, "$dir/error.log" ],

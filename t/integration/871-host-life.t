@@ -52,7 +52,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is_deeply [ sort keys %{ $tools->[0] } ],
         [qw(description input_schema name)], 'as bridges read them';
     is scalar(grep { $_->{name} =~ /\./ } @$tools), 0, 'and no methods';
-    like $host->fails('start'), qr/^RuntimeError .*started already/,
+    like $host->fails('start'), qr/^RuntimeError .*already started/,
         'it starts once';
     like $host->fails('set max_frame 1m'), qr/^RuntimeError .*is started/,
         'what cannot change now is refused';
@@ -175,7 +175,8 @@ $host->stop;
 ok -d "$dir/mine", 'stays';
 
 $host = Toolgate::Host->start($tg, 'thread', directory => "$dir/open");
-like $host->fails('start'), qr/^OSError .*open" must be a directory of this/,
+like $host->fails('start'),
+    qr/^OSError .*open" must be a directory that is owned by this/,
     'one in which others can write is refused';
 is $host->do('state'), 0, 'and nothing was started';
 $host->do("set directory $dir/gone");

@@ -93,10 +93,10 @@ for my $kind (@Toolgate::Host::KINDS) {
     # --- time ---
     call($other, 2, 'slow');
     $message = $other->recv_json;
-    like text($message), qr/^slow: there was no answer within 200 ms/,
+    like text($message), qr/^slow: no response within 200 ms/,
         'a call has its time';
     like $host->event(qr/^report .*slow/),
-        qr/^report IPCToolExecutionError slow: there was no answer/,
+        qr/^report IPCToolExecutionError slow: no response/,
         'the program is told';
     $host->event(qr/^hangs/);
     $host->event(qr/^cancelled/);

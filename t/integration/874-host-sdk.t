@@ -129,7 +129,8 @@ for my $kind (@Toolgate::Host::KINDS) {
     is text($piped->call_tool('echo', { text => 'on' })), 'on',
         'by nobody else';
     like $host->fails('serve /nowhere/in /nowhere/out'),
-        qr/^OSError descriptors -1 and -1/, 'descriptors that are none';
+        qr/^OSError cannot serve descriptors -1 and -1/,
+        'descriptors that are none';
     $host->stop;
 }
 

@@ -44,7 +44,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $failed, 0, "each of $n allocations was tried" or diag $n;
     cmp_ok $lost, '>', 0, 'some clients were not served, or told why';
     is $again, $n, 'but the next one always';
-    ok scalar($host->events(qr/^report \w+ there is no memory to serve/)),
+    ok scalar($host->events(qr/^report \w+ out of memory for a client/)),
         'one was waited for that there was no memory for at all';
     $host->stop;
     is_deeply [ $host->files ], [], 'nothing is left';

@@ -105,9 +105,8 @@ HELP_TEST(test_option_words, "words, and names that are misspelt")
         toolgate_error(),
         "unknown option \"tiemout\"; did you mean \"timeout\"?");
     CU_ASSERT_EQUAL(tg_option_find("zzzzzzzz", names), TOOLGATE_ERR_ARGUMENT);
-    CU_ASSERT_STRING_EQUAL(
-        toolgate_error(),
-        "unknown option \"zzzzzzzz\"; see docs/library.md");
+    CU_ASSERT_STRING_EQUAL(toolgate_error(),
+                           "unknown option \"zzzzzzzz\"; see docs/library.md");
 }
 
 static void *
@@ -209,7 +208,8 @@ HELP_TEST(test_option_nobody, "a call without a result callback")
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CU_ASSERT_EQUAL(toolgate_client_begin_list(client, 0, NULL, NULL, NULL),
                     TOOLGATE_ERR_ARGUMENT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(toolgate_error(), "take the answer"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(toolgate_error(), "a callback for the response"));
     CU_ASSERT_EQUAL(toolgate_client_list(client, 0, NULL), TOOLGATE_ERR_STATE);
     CU_ASSERT_EQUAL(toolgate_client_open(client), TOOLGATE_ERR_CONNECTION);
     CU_ASSERT_EQUAL(toolgate_client_call(client, "t", NULL, -1, NULL),
