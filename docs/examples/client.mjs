@@ -1,5 +1,5 @@
-// A client of a Toolgate's socket, of NGINX's or of a program's that has
-// libtoolgate, for Node.js; nothing else is needed.
+// A client for Node.js without dependencies, for the socket of NGINX or of a
+// program with libtoolgate.
 //
 //     import { connect } from './client.mjs';
 //
@@ -8,12 +8,12 @@
 //     console.log(await client.call('word_count', { text: 'one two' }));
 //     client.close();
 //
-// Or by hand:  node client.mjs SOCKET [TOOL [ARGUMENTS]]
+// On the command line:  node client.mjs SOCKET [TOOL [ARGUMENTS]]
 
 import net from 'node:net';
 import { pathToFileURL } from 'node:url';
 
-// JSON-RPC's error: message, code, and data if there is.
+// A JSON-RPC error: message, code, and optional data.
 export class RpcError extends Error {
   constructor({ code, message, data }) {
     super(message);
@@ -21,7 +21,7 @@ export class RpcError extends Error {
   }
 }
 
-// Resolves to a client when the server has taken the connection.
+// Resolves to a client when the connection is open.
 export function connect(path) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(path);

@@ -1,12 +1,12 @@
 /*
- * A program with an event loop of its own, and one tool.
+ * A program with its own event loop and one tool.
  *
  *     cc -o host_loop host_loop.c $(pkg-config --cflags --libs toolgate)
  *
  *     ./host_loop >mcp.json &
  *     claude --mcp-config mcp.json
  *
- * It ends with its standard input.
+ * It exits at the end of its standard input.
  */
 #include <toolgate.h>
 

@@ -1,6 +1,6 @@
 /*
- * A program whose tool takes seconds: threads of its own work on calls, say
- * how far they are, and stop when nobody waits any more.
+ * A program whose tool takes seconds: its own threads work on calls, report
+ * progress, and stop when a call is cancelled.
  *
  *     cc -o host_threads host_threads.c \
  *         $(pkg-config --cflags --libs toolgate) -lpthread
@@ -8,7 +8,7 @@
  *     ./host_threads >mcp.json &
  *     claude --mcp-config mcp.json
  *
- * It ends with its standard input.
+ * It exits at the end of its standard input.
  */
 #include <toolgate.h>
 
@@ -32,7 +32,7 @@ static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static job_t *jobs;
 static int is_over;
 
-/* The next job; NULL: there will be none. */
+/* Returns the next job; NULL: the program exits. */
 static job_t *
 next_job(void)
 {
@@ -69,7 +69,7 @@ is_prime(long n)
     return n > 1;
 }
 
-/* Who asks for less is served sooner, as the threads look now and then. */
+/* Computes in steps, and checks after each whether the call is cancelled. */
 static void
 work(const job_t *job)
 {
@@ -105,7 +105,7 @@ run(void *arg)
     return arg;
 }
 
-/* In the library's thread: it must not wait. */
+/* Runs in the library's thread, so it must not block. */
 static void
 primes(toolgate_call_t call, const char *arguments, size_t len, void *data)
 {
@@ -128,7 +128,7 @@ primes(toolgate_call_t call, const char *arguments, size_t len, void *data)
     pthread_mutex_lock(&mutex);
 
     for (last = &jobs; *last != NULL; last = &(*last)->next) {
-        /* To the end. */
+        /* Find the end. */
     }
 
     *last = job;
@@ -179,7 +179,7 @@ main(void)
     toolgate_free(config);
 
     while (getchar() != EOF) {
-        /* The threads do it all. */
+        /* The threads do all the work. */
     }
 
     toolgate_server_free(server);

@@ -1,12 +1,11 @@
 /*
- * A native handler that answers from a thread of its own: how many primes
- * there are below a number.  It says how far it is, and stops when nobody
- * waits any more.
+ * A native handler that answers from its own thread: the number of primes
+ * below a number.  It reports progress, and stops when the call is cancelled.
  *
  *     gcc -shared -fPIC -O2 -Wall -Wextra -pthread -o primes.so primes.c
  *
  *     tool primes {
- *         description  "How many prime numbers there are below a number.";
+ *         description  "Counts the prime numbers below a number.";
  *         input_schema '{"type":"object",
  *                        "properties":{"below":{"type":"integer",
  *                                               "minimum":0,
@@ -24,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers between two looks whether anybody waits. */
+/* Numbers between two checks whether the call is cancelled. */
 #define STEP 20000
 
 typedef struct job_s job_t;
@@ -35,13 +34,13 @@ struct job_s {
     unsigned long below;
 };
 
-/* Of a tool, in each worker. */
+/* State of a tool, in each worker. */
 typedef struct {
     const toolgate_tool_t *tool;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t is_needed;
-    job_t *first; /* jobs that wait, the oldest first */
+    job_t *first; /* waiting jobs, oldest first */
     job_t **last;
     int is_over;
 } state_t;
@@ -54,7 +53,7 @@ check(const toolgate_tool_t *tool)
                               "\"library primes.so primes $tool_arg_below\"";
 }
 
-/* The next job, or NULL: the worker ends. */
+/* Returns the next job; NULL: the worker exits. */
 static job_t *
 next_job(state_t *state)
 {
@@ -78,7 +77,7 @@ next_job(state_t *state)
     return job;
 }
 
-/* Does anybody wait for this job, and is it not time to leave? */
+/* Checks that the call is not cancelled and the worker does not exit. */
 static int
 is_wanted(state_t *state, const job_t *job)
 {
@@ -225,7 +224,7 @@ call(const toolgate_request_t *request)
     (void) pthread_mutex_unlock(&state->mutex);
 }
 
-/* A job that waits is dropped; the thread finds out about its own. */
+/* Drops a waiting job; the thread checks its own job. */
 static void
 cancel(void *data, toolgate_call_t call)
 {

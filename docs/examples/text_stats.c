@@ -1,10 +1,10 @@
 /*
- * A native handler that computes and answers at once: how long a text is.
+ * A native handler that answers at once: the length of a text.
  *
  *     gcc -shared -fPIC -O2 -Wall -Wextra -o text_stats.so text_stats.c
  *
  *     tool text_stats {
- *         description  "Bytes, characters, words and lines of a text.";
+ *         description  "Counts bytes, characters, words and lines of a text.";
  *         input_schema '{"type":"object",
  *                        "properties":{"text":{"type":"string"}},
  *                        "required":["text"]}';
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* It is called with the one ARGUMENT that it needs, or not at all. */
+/* Refuses a config without exactly one ARGUMENT. */
 static const char *
 check(const toolgate_tool_t *tool)
 {
@@ -55,7 +55,7 @@ call(const toolgate_request_t *request)
             is_word = 1;
         }
 
-        /* The others go on with a character that has begun. */
+        /* Continuation bytes of UTF-8 begin no character. */
         characters += ((unsigned char) text->data[i] & 0xc0) != 0x80;
     }
 

@@ -237,7 +237,7 @@ def lists() -> None:
     raises(ValueError, "input_schema",
            lambda: server.add_tool("c", lambda: "c", input_schema={
                "type": "nope"}), "a schema that is none")
-    raises(ValueError, "has no name",
+    raises(ValueError, "cannot be passed by name",
            lambda: server.add_tool("d", lambda *words: "d"),
            "arguments without names")
     server.close()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A host whose tools are functions: one at once, one that takes its time.
+"""A server with two tools: a fast function and a slow one with progress.
 
     ./host.py >mcp.json &
     claude --mcp-config mcp.json
 
-It ends with its standard input.
+It exits at the end of its standard input.
 """
 
 import json
@@ -25,13 +25,13 @@ def count(text: str, what: Literal["words", "lines"] = "words") -> str:
 
 @server.tool(timeout="5s")
 def wait(seconds: float, call: Call) -> str:
-    """Waits, and says how long it still will."""
+    """Waits, and reports the remaining time."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         call.progress(int((seconds - left) * 1000), int(seconds * 1000),
                       f"{left:.0f} s left")
         if call.cancelled.wait(min(left, 1)):
-            raise ToolError("nobody waits any more")
+            raise ToolError("cancelled")
     return "done"
 
 

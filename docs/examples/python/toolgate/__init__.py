@@ -1,4 +1,4 @@
-"""Functions of a program, offered to agents as tools, by libtoolgate.
+"""Makes functions of a program tools for agents, with libtoolgate.
 
     from toolgate import Server
 
@@ -12,15 +12,15 @@
     with server:
         print(server.agent_config())
 
-And the other end:
+A client:
 
     from toolgate import Client
 
     with Client("/run/toolgate/tools.sock") as client:
         print(client.call("word_count", {"text": "a b"}))
 
-Needs nothing but Python's own library and libtoolgate.so.  docs/library.md of
-Toolgate says what the functions below it do.
+It needs only Python's standard library and libtoolgate.so.  docs/library.md of
+Toolgate describes the library.
 """
 
 from ._library import version

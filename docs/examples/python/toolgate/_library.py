@@ -1,4 +1,4 @@
-"""The functions of toolgate.h, by ctypes."""
+"""The functions of toolgate.h, called with ctypes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MESSAGE = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
 NOTIFIED = ctypes.CFUNCTYPE(None, c_char_p, c_void_p, c_size_t, c_void_p)
 REPORT = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)
 
-# name: what it returns, and what it takes.  A text that the caller frees is
-# an address here, as ctypes would lose it.
+# Return type and parameter types of each function.  A text that the caller
+# must free is an address here, because ctypes would lose the address.
 _SERVER = c_void_p
 _CLIENT = c_void_p
 _RESULT = ctypes.POINTER(c_void_p)
@@ -76,7 +76,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def _load() -> ctypes.CDLL:
-    """TOOLGATE_LIBRARY, else the one that is installed."""
+    """Loads TOOLGATE_LIBRARY, or the installed library."""
     path = (os.environ.get("TOOLGATE_LIBRARY")
             or ctypes.util.find_library("toolgate") or "libtoolgate.so.1")
     try:
@@ -96,12 +96,12 @@ _LIBRARY = _load()
 
 
 def ask(name: str, *arguments: Any) -> Any:
-    """Calls a function that has no error to tell."""
+    """Calls a function that reports no error."""
     return getattr(_LIBRARY, "toolgate_" + name)(*arguments)
 
 
 def do(name: str, *arguments: Any) -> bool:
-    """Calls one that has; False: nobody waits for that answer."""
+    """Calls a function; returns False if the call was cancelled."""
     code = ask(name, *arguments)
     if code < 0 and code != GONE:
         raise error_of(code)
@@ -109,7 +109,7 @@ def do(name: str, *arguments: Any) -> bool:
 
 
 def error_of(code: int) -> Exception:
-    """What is raised for an error of the function that was called last."""
+    """Returns the exception for the last error of this thread."""
     return RAISED.get(code, RuntimeError)(last_error())
 
 
@@ -118,7 +118,7 @@ def last_error() -> str:
 
 
 def text_of(text: str | None) -> bytes | None:
-    """Half of a surrogate pair is no text that anybody else would take."""
+    """Encodes a text; half of a surrogate pair is replaced."""
     return None if text is None else text.encode(errors="replace")
 
 
@@ -127,7 +127,7 @@ def json_of(value: Any) -> bytes:
 
 
 def take(address: int | None) -> str:
-    """A text that is ours to free."""
+    """Returns a text of the library, and frees it."""
     if not address:
         raise RuntimeError(last_error())
     try:
@@ -137,5 +137,5 @@ def take(address: int | None) -> str:
 
 
 def version() -> str:
-    """Of the library: "0.1.0"."""
+    """Returns the version of the library, such as "0.1.0"."""
     return str(ask("version").decode())

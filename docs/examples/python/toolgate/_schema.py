@@ -1,4 +1,4 @@
-"""The JSON Schema of a function's arguments, by their types."""
+"""JSON Schemas from the type hints of functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNIONS = (Union, getattr(types, "UnionType", Union))
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """Of one type; what is not known takes anything."""
+    """Returns the schema of a type; an unknown type accepts anything."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
         return {"enum": list(inner)}
@@ -28,7 +28,7 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 def schema_of_arguments(function: Callable[..., Any],
                         skip: type) -> tuple[dict[str, Any], str | None]:
-    """And the parameter that is of the type skip, which is no argument."""
+    """Returns the schema, and the name of the parameter of type skip."""
     hints = typing.get_type_hints(function)
     properties: dict[str, Any] = {}
     required: list[str] = []
@@ -36,8 +36,8 @@ def schema_of_arguments(function: Callable[..., Any],
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL,
                               parameter.POSITIONAL_ONLY):
-            raise ValueError(f'"{name}" of {function.__name__}() has no name '
-                             "for a caller; make it an ordinary argument")
+            raise ValueError(f'"{name}" of {function.__name__}() cannot be '
+                             "passed by name; make it an ordinary argument")
         if hints.get(name) is skip:
             skipped = name
             continue

@@ -1,4 +1,4 @@
-"""The other end: a client of a server's tools and methods."""
+"""A client for the tools and methods of a server."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
 
 class Client:
-    """Calls the tools of NGINX, or of a program, at a path, HOST:PORT or
-    tls:HOST:PORT; None: where the command line looks.
+    """Calls the tools of a server at a path, HOST:PORT or tls:HOST:PORT.
+    With None, the address is that of the command line.
 
         with Client(path) as client:
             client.call("word_count", {"text": "a b"})
 
-    Any number of threads may ask at once.  options are those of a client in
-    docs/library.md, grace="10s" for instance.  Notifications and what becomes
-    of the connection are told in a thread of the library's, which may not ask.
+    Several threads may call at once.  docs/library.md lists the options of a
+    client, such as grace="10s".  The functions notified() and connected() run
+    in a thread of the library, in which no request may be made.
     """
 
     def __init__(self, address: str | None = None,
@@ -57,7 +57,7 @@ class Client:
             except Exception:
                 _log.exception("a client's function failed")
 
-        # The library has their addresses: they live as long as it does.
+        # The library keeps their addresses, so they must not be freed.
         self._callbacks = (lib.NOTIFIED(on_notified),
                            lib.CONNECTED(on_connected))
         if notified:
@@ -71,11 +71,11 @@ class Client:
         _clients.add(self)
 
     def open(self) -> None:
-        """Connects; IPCConnectionError when nobody is there."""
+        """Connects; raises IPCConnectionError if there is no server."""
         lib.do("client_open", self._handle)
 
     def close(self) -> None:
-        """Who still waits gets IPCConnectionError.  It may open again."""
+        """Ends waiting calls with IPCConnectionError; may be reopened."""
         lib.do("client_close", self._handle)
 
     def __enter__(self) -> Client:
@@ -87,7 +87,7 @@ class Client:
 
     def __del__(self) -> None:
         handle, self._handle = getattr(self, "_handle", None), None
-        # What a child of fork() has is its parent's.
+        # After fork(), the client belongs to the parent process.
         if handle and self._pid == os.getpid():
             lib.ask("client_free", handle)
 
@@ -97,8 +97,8 @@ class Client:
 
     def call(self, tool: str, arguments: dict[str, Any] | None = None,
              timeout: float | None = None) -> dict[str, Any]:
-        """MCP's result of a tool; IPCToolExecutionError, whose result it is,
-        when the tool says no.  timeout is of seconds, 30 by default."""
+        """Returns a tool's MCP result; raises IPCToolExecutionError with that
+        result if the tool failed.  timeout is in seconds, by default 30."""
         result: dict[str, Any] = self._ask(
             "client_call", tool.encode(), _json_or_none(arguments),
             _milliseconds(timeout))
@@ -107,12 +107,12 @@ class Client:
     def request(self, method: str,
                 params: dict[str, Any] | list[Any] | None = None,
                 timeout: float | None = None) -> Any:
-        """The result of a method."""
+        """Returns the result of a method."""
         return self._ask("client_request", method.encode(),
                          _json_or_none(params), _milliseconds(timeout))
 
     def list(self, timeout: float | None = None) -> list[dict[str, Any]]:
-        """All tools, with their schemas."""
+        """Returns all tools, with their schemas."""
         tools: list[dict[str, Any]] = self._ask(
             "client_list", _milliseconds(timeout))["tools"]
         return tools
@@ -137,18 +137,18 @@ def _json_or_none(value: Any) -> bytes | None:
 
 
 def _milliseconds(timeout: float | None) -> int:
-    """0 is the option's."""
+    """Returns milliseconds; 0: the default of the option."""
     if timeout is None:
         return 0
     if not 0 < timeout < 2_000_000:
-        raise ValueError(f"a timeout is of seconds, more than 0; "
-                         f"not {timeout}")
+        raise ValueError(f"a timeout must be a number of seconds above "
+                         f"0, not {timeout}")
     return math.ceil(timeout * 1000)
 
 
 @atexit.register
 def _close_all() -> None:
-    """Before the interpreter goes, which the library would still call."""
+    """Closes all before the interpreter, which the library calls, ends."""
     for client in list(_clients):
         if client._pid == os.getpid():
             client.close()

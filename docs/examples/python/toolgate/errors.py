@@ -1,4 +1,4 @@
-"""What can go wrong, as the classes that the hosts of agents know."""
+"""Exceptions, with the class names that agents' hosts know."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from typing import Any
 
 
 class IPCError(Exception):
-    """A message that cannot be read; and all that is about messages."""
+    """A malformed message; base class of errors about messages."""
 
 
 class IPCConnectionError(IPCError):
-    """Nobody is there, or not any more."""
+    """No server, or the connection was lost."""
 
 
 class IPCMessageSizeError(IPCError):
-    """Larger than a message may be."""
+    """A message is too large."""
 
 
 class IPCToolExecutionError(IPCError):
-    """A tool said no; result is all of what it said, or JSON-RPC's error."""
+    """A tool failed; result is its complete result, or a JSON-RPC error."""
 
     result: Any = None
 
 
 class BridgeStartupError(IPCError):
-    """The bridge did not come up in time; with the end of its stderr."""
+    """The bridge did not start in time; the text has its stderr's end."""
 
 
 class ToolError(Exception):
-    """Raised by a tool: whoever called is told the text, and its class."""
+    """Raised by a tool: the caller gets the text and the class."""
 
     def __init__(self, message: str, type: str | None = None) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class ToolError(Exception):
 
 
 class RPCError(Exception):
-    """Raised by a method: an error of JSON-RPC, -32000 to -32099."""
+    """Raised by a method: a JSON-RPC error, -32000 to -32099."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ class RPCError(Exception):
         self.data = data
 
 
-# What a function of the library returns, and what is raised for it.
+# Return values of the library, and the exceptions for them.
 RAISED: dict[int, type[Exception]] = {
     -1: IPCError,
     -2: IPCConnectionError,
@@ -59,7 +59,7 @@ RAISED: dict[int, type[Exception]] = {
     -12: TimeoutError,
 }
 
-# Nobody waits for that answer: no error of him who gives it.
+# The call was cancelled, which is not an error of the tool.
 GONE = -10
 
 TOOL_EXECUTION = -4

@@ -28,13 +28,13 @@ _servers: weakref.WeakSet[Server] = weakref.WeakSet()
 
 
 class Call:
-    """One call of a tool; a parameter of this type gets it."""
+    """One call of a tool, passed to the parameter of this type."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        # Nobody waits for it any more.
+        # Set when the caller has cancelled the call.
         self.cancelled = threading.Event()
-        # Where its coroutine runs, if it is one.
+        # The loop and task of a coroutine.
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -44,13 +44,13 @@ class Call:
 
     def progress(self, progress: int, total: int = 0,
                  message: str | None = None) -> bool:
-        """How far it is; False: nobody waits for it any more."""
+        """Reports progress; returns False if the call was cancelled."""
         return lib.do("progress", self.number, progress, total,
                       lib.text_of(message))
 
 
 class _Entry:
-    """What stands behind a tool or a method."""
+    """The function of a tool or method."""
 
     def __init__(self, function: Callable[..., Any], is_tool: bool) -> None:
         self.function = function
@@ -64,8 +64,8 @@ class _Entry:
 
 
 class _Pool:
-    """Threads for tools.  Not those of concurrent.futures: an interpreter
-    that ends waits for them before it tells anybody that it ends."""
+    """Threads for tools.  concurrent.futures is not used: an exiting
+    interpreter waits for its threads before it runs exit handlers."""
 
     def __init__(self, threads: int) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = (
@@ -92,8 +92,8 @@ class _Pool:
 
 
 class _Loop:
-    """An asyncio loop in a thread of its own, where coroutines can be
-    cancelled; it ends with the last of them after end()."""
+    """An asyncio loop in its own thread, for coroutines.  After end(), it
+    ends with the last coroutine."""
 
     def __init__(self) -> None:
         self._started = threading.Event()
@@ -119,13 +119,13 @@ class _Loop:
 
 
 class Server:
-    """Tools on a socket of its own between start() and stop().
+    """Serves tools on its own socket between start() and stop().
 
-    `with server:` runs it in a thread of the library's, coroutines in an
-    asyncio loop with a thread of its own and other tools in a pool of
-    threads; `async with server:` runs it in asyncio's loop, with coroutines
-    in that loop, too, and other tools in the pool.  options are those of
-    docs/library.md, "instructions" for instance.
+    `with server:` runs the server in a thread of the library, coroutines in
+    an asyncio loop in another thread, and other tools in a thread pool.
+    `async with server:` runs the server and coroutines in the current asyncio
+    loop, and other tools in the pool.  docs/library.md lists the options,
+    such as "instructions".
     """
 
     def __init__(self, name: str, threads: int = 8, **options: str) -> None:
@@ -135,18 +135,18 @@ class Server:
         self._pid = os.getpid()
         self._threads = threads
         self._pool: _Pool | None = None
-        self._own: _Loop | None = None  # for coroutines, without asyncio's
+        self._own: _Loop | None = None  # runs coroutines in a thread
         self._own_lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: _Tasks = set()
-        self._fd = -1  # of asyncio's loop, which waits for it
+        self._fd = -1  # descriptor that asyncio's loop watches
         self._entries: dict[int, _Entry] = {}
         self._numbers = itertools.count(1)
         self._names: dict[str, None] = {}
         self._calls: dict[int, Call] = {}
-        # A link that nobody has any more may still be told something.
+        # Keeps links alive that may still receive messages.
         self._links: set[Link] = set()
-        # The library has their addresses: they live as long as it does.
+        # The library keeps their addresses, so they must not be freed.
         self._called = lib.CALLED(self._on_call)
         self._cancelled = lib.CANCELLED(self._on_cancel)
         self._reported = lib.REPORT(self._on_report)
@@ -178,10 +178,12 @@ class Server:
 
     def tool(self, function: Function | None = None, *,
              name: str | None = None, **options: Any) -> Any:
-        """Offers a function: @server.tool, or @server.tool(timeout="5s").
+        """Adds a function as a tool: @server.tool, or
+        @server.tool(timeout="5s").
 
-        Its name, first paragraph of documentation and types are the tool's.
-        A string that it returns is a text, anything else is JSON.
+        The tool has the function's name, the first paragraph of its docstring
+        and a schema from its types.  A returned string becomes a text, other
+        values become JSON.
         """
         def add(function: Function) -> Function:
             self.add_tool(name or function.__name__, function, **options)
@@ -206,7 +208,7 @@ class Server:
             raise
 
     def add_method(self, name: str, function: Callable[..., Any]) -> None:
-        """Answers a method of JSON-RPC, whose params are an object."""
+        """Adds a function as a JSON-RPC method with params by name."""
         entry = _Entry(function, False)
         self._do("add_method", name.encode(), self._called, self._keep(entry))
         try:
@@ -217,7 +219,7 @@ class Server:
             raise
 
     def _keep(self, entry: _Entry) -> int:
-        # Two threads that add at once have two numbers.
+        # Two threads that add at the same time get different numbers.
         number = next(self._numbers)
         self._entries[number] = entry
         return number
@@ -232,11 +234,11 @@ class Server:
         self._names.pop(name, None)
 
     def filter(self, wanted: Callable[[str], bool] | None = None) -> None:
-        """Which tools are offered from now on; None: all of them.
+        """Sets which tools are listed from now on; None: all of them.
 
-        When wanted raises, all is as before.
+        If wanted() raises an exception, nothing changes.
         """
-        # Asked here: nobody hears what is raised in a callback.
+        # Called here, because exceptions in a callback are lost.
         known = list(self._names)
         hidden = ({name.encode() for name in known if not wanted(name)}
                   if wanted else set())
@@ -249,14 +251,14 @@ class Server:
     def set(self, option: str, value: str) -> None:
         self._do("set", option.encode(), value.encode())
 
-    # --- its life ---
+    # --- life cycle ---
 
     def start(self) -> None:
         if self._pool:
-            # Says that it is started.
+            # Raises: the server has been started already.
             self._do("start")
             return
-        # Somebody may call as soon as it is.
+        # Calls may arrive as soon as the server has started.
         self._pool = _Pool(self._threads)
         try:
             self._do("start")
@@ -265,8 +267,8 @@ class Server:
             raise
 
     def stop(self) -> None:
-        """Socket and file go, who still calls is told, the calls' `cancelled`
-        is set and coroutines are cancelled; then waits for all of them."""
+        """Removes socket and file, ends open calls with an error, sets their
+        `cancelled`, cancels coroutines, and waits for all of them."""
         self._leave_loop()
         self._do("stop")
         self._end_pool()
@@ -280,18 +282,18 @@ class Server:
         pool, self._pool = self._pool, None
         if pool:
             pool.end()
-        # A tool in the pool may have made a coroutine last.
+        # A tool in the pool may have started another coroutine.
         with self._own_lock:
             own, self._own = self._own, None
         if own:
             own.end()
 
     def close(self) -> None:
-        """Stops it; nothing can be done with it any more."""
+        """Stops and frees the server, which cannot be used any more."""
         handle, self._handle = self._handle, None
-        # What a child of fork() has is its parent's.
+        # After fork(), the server belongs to the parent process.
         if handle and self._pid == os.getpid():
-            # Tools that run may still have the server do something.
+            # Running tools may still use the server.
             self._leave_loop()
             lib.ask("stop", handle)
             self._end_pool()
@@ -321,7 +323,7 @@ class Server:
     async def __aexit__(self, *error: Any) -> None:
         self._leave_loop()
         self._do("stop")
-        # A tool of the pool may make a coroutine last.
+        # A tool in the pool may start another coroutine.
         await asyncio.to_thread(self._end_pool)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._out_of_loop()
@@ -333,7 +335,7 @@ class Server:
     def __del__(self) -> None:
         self.close()
 
-    # --- what is known of it ---
+    # --- properties ---
 
     @property
     def socket(self) -> str | None:
@@ -350,13 +352,13 @@ class Server:
         return int(self._ask("clients"))
 
     def agent_config(self) -> dict[str, Any]:
-        """{"mcpServers": {...}}: what an agent needs to start the bridge."""
+        """Returns the config of an agent: {"mcpServers": {...}}."""
         config: dict[str, Any] = json.loads(
             lib.take(self._ask("agent_config")))
         return config
 
     def check_bridge(self, seconds: float = 10.0) -> None:
-        """Raises BridgeStartupError, with what the bridge said last."""
+        """Starts a bridge; raises BridgeStartupError with its stderr."""
         self._do("check_bridge", int(seconds * 1000))
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
@@ -364,11 +366,11 @@ class Server:
                  None if params is None else lib.json_of(params))
 
     def serve(self, read_fd: int, write_fd: int) -> None:
-        """A client at two descriptors, which are the server's from now on."""
+        """Serves a client on two descriptors, which the server closes."""
         self._do("serve", read_fd, write_fd)
 
     def link(self, message: Callable[[dict[str, Any]], None]) -> Link:
-        """A client in this process: what it gets, and Link.send()."""
+        """Connects a client in this process; message() receives for it."""
         return Link(self._live(), message, self._links)
 
     # --- calls, in the thread of the server's loop ---
@@ -390,7 +392,7 @@ class Server:
                 call._loop.call_soon_threadsafe(call._cancel)
 
     def _loop_of_call(self) -> tuple[asyncio.AbstractEventLoop, _Tasks]:
-        """Where a coroutine runs, and those that run there."""
+        """Returns the loop for a coroutine, and its tasks."""
         if self._loop:
             return self._loop, self._tasks
         with self._own_lock:
@@ -399,7 +401,7 @@ class Server:
 
     def _begin(self, entry: _Entry, call: Call,
                result: Coroutine[Any, Any, Any]) -> None:
-        """Has a loop run a coroutine, from whichever thread."""
+        """Runs a coroutine in its loop; may be called in any thread."""
         loop, tasks = self._loop_of_call()
 
         def begin() -> None:
@@ -407,12 +409,12 @@ class Server:
                 self._await(entry, call, result))
             tasks.add(task)
             task.add_done_callback(ended)
-            # It was cancelled before; then it does nothing at all.
+            # The call was cancelled already: run nothing.
             if call.cancelled.is_set():
                 task.cancel()
 
         def ended(task: asyncio.Task[None]) -> None:
-            # One that never began would be complained of.
+            # Avoids a warning if the coroutine was never started.
             result.close()
             tasks.discard(task)
             self._calls.pop(call.number, None)
@@ -469,7 +471,7 @@ class Server:
                        None if error.data is None else lib.json_of(error.data))
                 return
         except Exception as other:
-            # An error that cannot be told is one itself.
+            # The error cannot be sent: report that error instead.
             error, kind = other, type(other).__name__
             text = str(other)
         if not isinstance(error, ToolError) and not call.cancelled.is_set():
@@ -478,8 +480,8 @@ class Server:
 
 
 class Link:
-    """A client whose messages the program carries; it is there until it is
-    closed, or its server is."""
+    """A client whose messages the program transports, until the link or its
+    server is closed."""
 
     def __init__(self, handle: int, message: Callable[[dict[str, Any]], None],
                  links: set[Link]) -> None:
@@ -504,7 +506,7 @@ class Link:
         lib.do("link_send", self._handle, text, len(text))
 
     def close(self) -> None:
-        """Its calls are cancelled; not while another thread sends."""
+        """Cancels the link's calls.  No other thread may be in send()."""
         handle, self._handle = self._handle, None
         if handle:
             lib.ask("link_close", handle)
@@ -513,6 +515,6 @@ class Link:
 
 @atexit.register
 def _close_all() -> None:
-    """Before the interpreter goes, which the library would still call."""
+    """Closes all before the interpreter, which the library calls, ends."""
     for server in list(_servers):
         server.close()
