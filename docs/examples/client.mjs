@@ -38,7 +38,7 @@ export class Client {
   #waiting = new Map();
   #last = 0;
 
-  // Called with each notification that is not about a call of ours.
+  // Called with each notification that is not about a call of this client.
   onNotification = () => {};
 
   constructor(socket) {
@@ -56,7 +56,7 @@ export class Client {
     socket.on('close', () => this.#end(new Error('the connection was lost')));
   }
 
-  // Any method.  Options: signal (an AbortSignal), onProgress.
+  // Calls a method.  Options: signal (an AbortSignal), onProgress.
   request(method, params = {}, { signal, onProgress } = {}) {
     const id = ++this.#last;
     if (onProgress) params = { ...params, _meta: { progressToken: id } };
@@ -80,7 +80,7 @@ export class Client {
     this.#send({ method, params });
   }
 
-  // All of them, of however many pages.
+  // Resolves to all tools, of all pages.
   async tools() {
     const all = [];
     let cursor;
@@ -92,12 +92,12 @@ export class Client {
     return all;
   }
 
-  // Resolves to MCP's result: content, isError, maybe structuredContent.
+  // Resolves to an MCP result: content, isError, optional structuredContent.
   call(name, args = {}, options = {}) {
     return this.request('tools/call', { name, arguments: args }, options);
   }
 
-  // What was sent arrives; nobody waits for calls any more.
+  // Sends what is buffered, and rejects open calls.
   close() {
     this.#socket.destroySoon();
   }
@@ -112,7 +112,7 @@ export class Client {
     }
     if (method) return this.onNotification(method, params);
     const call = this.#waiting.get(id);
-    if (!call) return; // it was cancelled
+    if (!call) return; // cancelled before
     this.#waiting.delete(id);
     call.done();
     error ? call.reject(new RpcError(error)) : call.resolve(result);
