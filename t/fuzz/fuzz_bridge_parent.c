@@ -51,9 +51,8 @@ scene_request(scene_t *scene, const char *rest)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_cstr(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
-    tg_buf_append_uint(&text, ++scene->last_id);
-    tg_buf_append_cstr(&text, rest);
+    tg_buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%lu%s",
+                  (unsigned long) (++scene->last_id), rest);
     scene_write(scene, tg_buf_view(&text));
     tg_buf_deinit(&text);
 }

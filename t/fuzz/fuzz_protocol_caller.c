@@ -64,10 +64,8 @@ end_on_response(void *host, void *tag, const tg_response_t *answer)
     answers = tag;
     FUZZ(answers >= end->answers && answers <= end->answers + CALLER_NESTED);
     ++*answers;
-    tg_buf_append_cstr(&end->log, "answer ");
-    tg_buf_append_uint(&end->log, (uint64_t) (answers - end->answers));
-    tg_buf_append_char(&end->log, ' ');
-    tg_buf_append_uint(&end->log, answer->kind);
+    tg_buf_printf(&end->log, "answer %lu %u",
+                  (unsigned long) (answers - end->answers), answer->kind);
     tg_buf_append_int(&end->log, answer->code);
     end_text(end, " result ", answer->result);
     end_text(end, " message ", answer->message);

@@ -102,9 +102,8 @@ end_on_response(void *host, void *tag, const tg_response_t *answer)
 static void
 end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
 {
-    end_t *end;
+    end_t *end = host;
 
-    end = host;
     end_event(end,
               tg_mcp_client_on_notification(&end->client, method, end->now));
 }

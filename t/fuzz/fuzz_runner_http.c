@@ -59,8 +59,7 @@ http_hosts(const tg_url_t *url, tg_str_t pattern)
 
     tg_buf_init(&own, tg_alloc_libc());
     tg_buf_append_str(&own, url->host);
-    tg_buf_append_char(&own, ':');
-    tg_buf_append_uint(&own, url->port);
+    tg_buf_printf(&own, ":%lu", (unsigned long) url->port);
     FUZZ(tg_url_check_pattern(tg_buf_view(&own)) == NULL);
     FUZZ(tg_url_match_host(url, tg_buf_view(&own)) == TG_URL_MATCH_EXACT);
     FUZZ(tg_url_match_host(url, TG_STR("*:*")) == TG_URL_MATCH_WILDCARD);

@@ -22,9 +22,8 @@ typedef struct {
 static int
 bundle_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
 {
-    bundle_files_t *files;
+    bundle_files_t *files = ctx;
 
-    files = ctx;
     files->nasked++;
     FUZZ(files->nasked < TG_SCHEMA_BUNDLE_MAX_FILES);
     *raw = tg_str_eq(name, TG_STR("a.json"))   ? files->a
@@ -62,9 +61,8 @@ bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
 static void
 bundle_remark(void *ctx, tg_str_t remark)
 {
-    unsigned *n;
+    unsigned *n = ctx;
 
-    n = ctx;
     FUZZ(++*n <= TG_SCHEMA_LINT_MAX_WARNINGS);
     FUZZ_LINE(remark);
     FUZZ(remark.len != 0);

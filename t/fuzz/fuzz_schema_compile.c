@@ -15,9 +15,8 @@
 static int
 schema_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 {
-    const tg_str_t *other;
+    const tg_str_t *other = ctx;
 
-    other = ctx;
     FUZZ_LINE(uri);
 
     if (tg_str_eq(uri, TG_STR("fuzz:/other"))) {

@@ -94,9 +94,7 @@ uri_format(tg_str_t text)
 
     for (i = 0; i < URI_FORMATS && validator == NULL; i++) {
         tg_buf_init(&raw, tg_alloc_libc());
-        tg_buf_append_cstr(&raw, "{\"format\":\"");
-        tg_buf_append_cstr(&raw, uri_formats[i]);
-        tg_buf_append_cstr(&raw, "\"}");
+        tg_buf_printf(&raw, "{\"format\":\"%s\"}", uri_formats[i]);
         schemas[i] = tg_schema_compile(tg_alloc_libc(), tg_buf_view(&raw),
                                        &options, &error);
         FUZZ(schemas[i] != NULL);

@@ -128,9 +128,7 @@ world_send_text(const char *before, unsigned id, const char *between,
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_cstr(&text, before);
-    tg_buf_append_uint(&text, id);
-    tg_buf_append_cstr(&text, between);
+    tg_buf_printf(&text, "%s%lu%s", before, (unsigned long) id, between);
     tg_buf_append_str(&text, word);
     tg_buf_append_cstr(&text, after);
     world_send(tg_buf_view(&text));

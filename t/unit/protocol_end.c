@@ -43,8 +43,7 @@ end_on_response(void *host, void *tag, const tg_response_t *answer)
     }
 
     tg_buf_append(&end->log, tag, end_word(tag));
-    tg_buf_append_cstr(&end->log, ": ");
-    tg_buf_append_cstr(&end->log, kinds[answer->kind]);
+    tg_buf_printf(&end->log, ": %s", kinds[answer->kind]);
     end_log_str(&end->log, " ", answer->result);
 
     if (answer->code != 0) {
@@ -72,9 +71,7 @@ end_on_response(void *host, void *tag, const tg_response_t *answer)
 static void
 end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
 {
-    end_t *end;
-
-    end = host;
+    end_t *end = host;
 
     if (end->has_client) {
         end_event(end,
@@ -91,9 +88,8 @@ end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
 static void
 end_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
 {
-    end_t *end;
+    end_t *end = host;
 
-    end = host;
     tg_buf_append_cstr(&end->log, is_drained ? "drained farewell" : "farewell");
     end_log_str(&end->log, " ", reason);
     tg_buf_append_char(&end->log, '\n');
@@ -102,12 +98,9 @@ end_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
 static void
 end_on_log(void *host, const char *text)
 {
-    end_t *end;
+    end_t *end = host;
 
-    end = host;
-    tg_buf_append_cstr(&end->log, "log: ");
-    tg_buf_append_cstr(&end->log, text);
-    tg_buf_append_char(&end->log, '\n');
+    tg_buf_printf(&end->log, "log: %s\n", text);
 }
 
 static const tg_caller_ops_t end_ops = {
@@ -234,9 +227,7 @@ end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect,
 void
 end_deinit(end_t *end)
 {
-    tg_catalog_t *held;
-
-    held = NULL;
+    tg_catalog_t *held = NULL;
 
     /* The holder of a snapshot keeps it longer than the client does. */
     if (end->has_client) {

@@ -32,9 +32,7 @@ host_defer(host_t *host, tg_peer_t *peer, const tg_request_t *request)
 static int
 host_is_visible(void *ctx, const tg_catalog_entry_t *entry)
 {
-    const host_t *host;
-
-    host = ctx;
+    const host_t *host = ctx;
 
     return !host->is_hiding || !tg_str_eq(entry->name, TG_STR("fail"));
 }
@@ -42,9 +40,8 @@ host_is_visible(void *ctx, const tg_catalog_entry_t *entry)
 static void
 host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    host_t *host;
+    host_t *host = ctx;
 
-    host = ctx;
     HELP_HOLDS(request->entry != NULL && request->name.data != NULL);
     HELP_HOLDS(tg_json_validate(request->arguments, NULL) == TG_OK);
 
@@ -64,9 +61,8 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 static void
 host_on_cancel(void *ctx, tg_call_t *call)
 {
-    host_t *host;
+    host_t *host = ctx;
 
-    host = ctx;
     host->ncancelled++;
     host_forget(host, call);
 }
@@ -74,13 +70,11 @@ host_on_cancel(void *ctx, tg_call_t *call)
 static void
 host_on_log(void *ctx, const char *text)
 {
-    host_t *host;
+    host_t *host = ctx;
 
-    host = ctx;
     HELP_HOLDS(tg_utf8_is_valid(tg_str_from_cstr(text))
                && strchr(text, '\n') == NULL);
-    tg_buf_append_cstr(&host->log, text);
-    tg_buf_append_char(&host->log, '\n');
+    tg_buf_printf(&host->log, "%s\n", text);
 }
 
 static int

@@ -99,8 +99,7 @@ script_send(script_t *script, const char *line, unsigned number)
     text = &script_add(script, SCRIPT_SEND, number)->text;
 
     if ((rest = script_after(line, ">")) != NULL) {
-        tg_buf_append_cstr(text, rest);
-        tg_buf_append_char(text, '\n');
+        tg_buf_printf(text, "%s\n", rest);
     } else if ((rest = script_after(line, ">raw")) != NULL) {
         tg_buf_append_cstr(text, rest);
     } else if ((rest = script_after(line, ">ipc")) != NULL) {

@@ -1,6 +1,4 @@
-/*
- * A transcript (t/transcripts/README.md), read into memory.
- */
+/* A transcript (t/transcripts/README.md), read into memory. */
 #ifndef PROTOCOL_SCRIPT_H
 #define PROTOCOL_SCRIPT_H
 

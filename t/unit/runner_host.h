@@ -369,13 +369,10 @@ host_request(const char *method, const char *params)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_cstr(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
-    tg_buf_append_uint(&text, ++host.next_id);
-    tg_buf_append_cstr(&text, ",\"method\":\"");
-    tg_buf_append_cstr(&text, method);
-    tg_buf_append_cstr(&text, "\",\"params\":");
-    tg_buf_append_cstr(&text, params);
-    tg_buf_append_cstr(&text, "}\n");
+    tg_buf_printf(&text,
+                  "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"%s\","
+                  "\"params\":%s}\n",
+                  ++host.next_id, method, params);
     host_feed(text.data, text.len);
     tg_buf_deinit(&text);
 
@@ -452,9 +449,7 @@ host_sh(const char *script, const char *more)
     tg_buf_append_cstr(&buf,
                        "{\"tool\":\"tool\",\"argv\":[\"/bin/sh\",\"-c\",");
     tg_json_write_string(&buf, tg_str_from_cstr(script));
-    tg_buf_append_cstr(&buf, "]");
-    tg_buf_append_cstr(&buf, more);
-    tg_buf_append_cstr(&buf, "}");
+    tg_buf_printf(&buf, "]%s}", more);
     snprintf(text, sizeof(text), "%.*s", (int) buf.len, buf.data);
     tg_buf_deinit(&buf);
 

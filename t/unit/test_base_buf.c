@@ -1,6 +1,4 @@
-/*
- * Slices, the allocator and the growing buffer.
- */
+/* Slices, the allocator and the growing buffer. */
 #include "protocol_help.h"
 
 HELP_TEST(slices, "slices")

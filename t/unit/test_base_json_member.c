@@ -1,6 +1,4 @@
-/*
- * Writing JSON value by value.
- */
+/* Writing JSON value by value. */
 #include "protocol_help.h"
 
 #include "base/tg_json.h"

@@ -166,13 +166,10 @@ test_value(const char *value, const char *behind, size_t which)
     for (i = 0; i < TEST_COUNT(test_dialects); i++) {
         dialect = &test_dialects[i];
         tg_buf_init(&call, tg_alloc_libc());
-        tg_buf_append_cstr(&call, dialect->before);
-        tg_buf_append_cstr(&call,
-                           "\"params\":{\"name\":\"echo\",\"arguments\":{"
-                           "\"text\":\"hi\",\"x\":");
-        tg_buf_append_cstr(&call, value);
-        tg_buf_append_cstr(&call, "}}}");
-        tg_buf_append_cstr(&call, behind);
+        tg_buf_printf(&call,
+                      "%s\"params\":{\"name\":\"echo\",\"arguments\":"
+                      "{\"text\":\"hi\",\"x\":%s}}}%s",
+                      dialect->before, value, behind);
 
         for (is_slow = 0; is_slow < 2; is_slow++) {
             test_message(dialect, tg_buf_view(&call),
@@ -338,10 +335,8 @@ HELP_TEST(twice, "twice")
 
         for (k = 0; k < TEST_COUNT(rows); k++) {
             tg_buf_init(&call, tg_alloc_libc());
-            tg_buf_append_char(&call, '{');
-            tg_buf_append_cstr(&call, rows[k].text);
-            tg_buf_append_cstr(&call, dialect->before + 1);
-            tg_buf_append_cstr(&call, rows[k].params);
+            tg_buf_printf(&call, "{%s%s%s", rows[k].text, dialect->before + 1,
+                          rows[k].params);
             test_message(dialect, tg_buf_view(&call), dialect->twice, 0);
             test_message(dialect, tg_buf_view(&call), dialect->twice, 1);
             tg_buf_deinit(&call);

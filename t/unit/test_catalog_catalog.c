@@ -191,9 +191,7 @@ HELP_TEST(duplicates, "duplicates")
 static int
 test_is_visible(void *ctx, const tg_catalog_entry_t *entry)
 {
-    const size_t *each;
-
-    each = ctx;
+    const size_t *each = ctx;
 
     return entry->index % *each == 0;
 }

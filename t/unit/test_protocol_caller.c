@@ -155,10 +155,9 @@ static int
 test_list(end_t *end, const char *args)
 {
     if (end->client.handshake == TG_MCP_NO_HANDSHAKE) {
-        tg_buf_append_cstr(&end->log, "round ");
-        tg_buf_append_uint(&end->log,
-                           tg_mcp_client_fresh_fetch_number(&end->client));
-        tg_buf_append_char(&end->log, '\n');
+        tg_buf_printf(&end->log, "round %lu\n",
+                      (unsigned long) tg_mcp_client_fresh_fetch_number(
+                          &end->client));
     }
 
     return tg_mcp_client_fetch_list(&end->client, end->now);

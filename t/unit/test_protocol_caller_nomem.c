@@ -21,9 +21,8 @@ static tg_dialect_t test_dialect;
 static void
 test_on_response(void *host, void *tag, const tg_response_t *answer)
 {
-    unsigned *answers;
+    unsigned *answers = tag;
 
-    answers = tag;
     ++*answers;
 }
 

@@ -310,9 +310,8 @@ typedef struct {
 static void
 test_proxy_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    test_proxy_t *proxy;
+    test_proxy_t *proxy = ctx;
 
-    proxy = ctx;
     CU_ASSERT(request->entry == NULL);
     HELP_EQ(request->name, "any");
     proxy->call = tg_peer_defer_request(peer, request);
@@ -321,18 +320,15 @@ test_proxy_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 static void
 test_proxy_cancel(void *ctx, tg_call_t *call)
 {
-    test_proxy_t *proxy;
+    test_proxy_t *proxy = ctx;
 
-    proxy = ctx;
     CU_ASSERT(call == proxy->list || call == proxy->call);
 }
 
 static int
 test_proxy_list(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    test_proxy_t *proxy;
-
-    proxy = ctx;
+    test_proxy_t *proxy = ctx;
 
     if (proxy->rc == TG_OK) {
         memcpy(proxy->cursor, request->cursor.data, request->cursor.len);

@@ -137,9 +137,8 @@ test_on_response(void *ctx, void *tag, const tg_response_t *answer)
 static void
 test_on_notification(void *ctx, tg_str_t method, const tg_message_t *message)
 {
-    test_talk_t *talk;
+    test_talk_t *talk = ctx;
 
-    talk = ctx;
     talk->notifications++;
     HELP_EQ(method, "notifications/tools/list_changed");
 }
@@ -147,9 +146,8 @@ test_on_notification(void *ctx, tg_str_t method, const tg_message_t *message)
 static void
 test_on_shutdown_notice(void *ctx, tg_str_t reason, int is_drained)
 {
-    test_talk_t *talk;
+    test_talk_t *talk = ctx;
 
-    talk = ctx;
     talk->farewells++;
     HELP_EQ(reason, "bye");
     CU_ASSERT(is_drained == (test_dialect == TG_DIALECT_JSONRPC));

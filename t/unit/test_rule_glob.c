@@ -1,6 +1,4 @@
-/*
- * Patterns of file names.
- */
+/* Patterns of file names. */
 #include "protocol_help.h"
 
 #include "rule/tg_path_glob.h"

@@ -253,11 +253,10 @@ test_input_of(const char *program, const char *arg, size_t len,
     size_t i;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"");
-    tg_buf_append_cstr(&text, program);
-    tg_buf_append_cstr(&text, "\",\"");
-    tg_buf_append_cstr(&text, arg);
-    tg_buf_append_cstr(&text, "\"],\"stdin\":\"");
+    tg_buf_printf(&text,
+                  "{\"tool\":\"t\",\"argv\":[\"%s\",\"%s\"],\"stdin\":"
+                  "\"",
+                  program, arg);
 
     for (i = 0; i < len; i++) {
         tg_buf_append_char(&text, (char) ('a' + i % 26));

@@ -281,8 +281,7 @@ HELP_TEST(status, "status")
                                 "\"limits\":[{\"name\":\"concurrency\","
                                 "\"key\":\"k\",\"concurrency\":1,"
                                 "\"queue\":1}]}");
-    tg_buf_append_char(&json, '{');
-    tg_buf_append_cstr(&json, "\"a\":0");
+    tg_buf_append_cstr(&json, "{\"a\":0");
     tg_jobs_write_json(&json, &host.jobs);
     tg_buf_append_char(&json, '}');
     HELP_JSON(tg_buf_view(&json),

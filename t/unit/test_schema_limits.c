@@ -180,11 +180,8 @@ HELP_TEST(schema_budgets, "budgets of a schema")
     tg_buf_append_cstr(&text, "{\"$defs\":{\"d0\":true");
 
     for (i = 1; i <= 1100; i++) {
-        tg_buf_append_cstr(&text, ",\"d");
-        tg_buf_append_uint(&text, i);
-        tg_buf_append_cstr(&text, "\":{\"$ref\":\"#/$defs/d");
-        tg_buf_append_uint(&text, i - 1);
-        tg_buf_append_cstr(&text, "\"}");
+        tg_buf_printf(&text, ",\"d%lu\":{\"$ref\":\"#/$defs/d%lu\"}",
+                      (unsigned long) i, (unsigned long) (i - 1));
     }
 
     tg_buf_append_cstr(&text, "}}");

@@ -147,8 +147,7 @@ test_hundred(const char *rule)
     tg_buf_append_cstr(&schema, "{\"allOf\":[true");
 
     while (schema.len < 100 * (strlen(rule) + 1)) {
-        tg_buf_append_char(&schema, ',');
-        tg_buf_append_cstr(&schema, rule);
+        tg_buf_printf(&schema, ",%s", rule);
     }
 
     tg_buf_append(&schema, "]}", 3);
@@ -219,17 +218,13 @@ HELP_TEST(reversed, "objects in another order")
     test_fill(&test, "[{\"x\":\"", "x", TEST_MANY_BYTES, "\"");
 
     for (i = 0; i < 100; i++) {
-        tg_buf_append_cstr(&test.instance, ",\"");
-        tg_buf_append_uint(&test.instance, i);
-        tg_buf_append_cstr(&test.instance, "\":1");
+        tg_buf_printf(&test.instance, ",\"%lu\":1", (unsigned long) i);
     }
 
     tg_buf_append_cstr(&test.instance, "},{");
 
     for (i = 100; i-- > 0; /* void */) {
-        tg_buf_append_char(&test.instance, '"');
-        tg_buf_append_uint(&test.instance, i);
-        tg_buf_append_cstr(&test.instance, "\":1,");
+        tg_buf_printf(&test.instance, "\"%lu\":1,", (unsigned long) i);
     }
 
     tg_buf_append_cstr(&test.instance, "\"x\":\"");

@@ -34,9 +34,8 @@ typedef struct {
 static void
 test_on_connected(void *host, int err)
 {
-    test_end_t *end;
+    test_end_t *end = host;
 
-    end = host;
     end->is_connected = 1;
     end->connect_err = err;
 
@@ -97,9 +96,8 @@ test_on_input(void *host, const char *data, size_t len, size_t *consumed)
 static void
 test_on_eof(void *host)
 {
-    test_end_t *end;
+    test_end_t *end = host;
 
-    end = host;
     end->is_eof = 1;
 
     if (end->stays_on_eof) {
@@ -112,9 +110,8 @@ test_on_eof(void *host)
 static void
 test_on_written(void *host, size_t len)
 {
-    test_end_t *end;
+    test_end_t *end = host;
 
-    end = host;
     end->written += len;
     tg_buf_consume(&end->out, len);
 }
@@ -122,9 +119,8 @@ test_on_written(void *host, size_t len)
 static void
 test_on_closed(void *host, int err)
 {
-    test_end_t *end;
+    test_end_t *end = host;
 
-    end = host;
     end->err = err;
     end->is_closed = 1;
 }

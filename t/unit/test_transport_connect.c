@@ -15,21 +15,11 @@
 
 #define TEST_ADDRESSES 3
 
-typedef struct {
-    tg_uv_conn_t conn;
-    tg_buf_t out;
-    int is_connected;
-    int connect_err;
-    int is_closed;
-    int err;
-} test_end_t;
-
 static void
 test_on_connected(void *host, int err)
 {
-    test_end_t *end;
+    host_end_t *end = host;
 
-    end = host;
     end->is_connected++;
     end->connect_err = err;
 }
@@ -42,29 +32,11 @@ test_on_input(void *host, const char *data, size_t len, size_t *consumed)
     return TG_OK;
 }
 
-static void
-test_on_closed(void *host, int err)
-{
-    test_end_t *end;
-
-    end = host;
-    end->err = err;
-    end->is_closed = 1;
-}
-
 static const tg_uv_conn_ops_t test_ops = {
     .connected = test_on_connected,
     .input = test_on_input,
-    .closed = test_on_closed,
+    .closed = host_on_closed,
 };
-
-static void
-test_begin(test_end_t *end)
-{
-    memset(end, 0, sizeof(*end));
-    tg_buf_init(&end->out, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &host_sched, &test_ops, end, &end->out);
-}
 
 /* Creates a loopback socket that listens, or that refuses. */
 static int
@@ -111,16 +83,16 @@ test_name(test_name_t *name, int n, int listening)
 }
 
 static void
-test_connect(test_end_t *end, test_name_t *name)
+test_connect(host_end_t *end, test_name_t *name)
 {
-    test_begin(end);
+    host_end_init(end, &test_ops);
     end->conn.endpoint = &name->endpoint;
     end->conn.next_address = name->found;
     tg_uv_conn_connect_next_address(&end->conn);
 }
 
 static void
-test_end(test_end_t *end, test_name_t *name)
+test_end(host_end_t *end, test_name_t *name)
 {
     int i;
 
@@ -135,7 +107,7 @@ test_end(test_end_t *end, test_name_t *name)
 
 HELP_TEST(first_that_listens, "the first address that listens")
 {
-    test_end_t end;
+    host_end_t end;
     test_name_t name;
     int i;
 
@@ -152,7 +124,7 @@ HELP_TEST(first_that_listens, "the first address that listens")
 
 HELP_TEST(none_that_listens, "no address that listens")
 {
-    test_end_t end;
+    host_end_t end;
     test_name_t name;
 
     test_name(&name, TEST_ADDRESSES, -1);
@@ -167,7 +139,7 @@ HELP_TEST(none_that_listens, "no address that listens")
 /* After any number of loop iterations: nothing is left, no callback runs. */
 HELP_TEST(closed_meanwhile, "closed meanwhile")
 {
-    test_end_t end;
+    host_end_t end;
     test_name_t name;
     int i, iterations;
 
@@ -192,7 +164,7 @@ HELP_TEST(lookup, "a name is looked up")
     struct sockaddr_in address;
     tg_uv_endpoint_t endpoint;
     char text[64], name[80], why[TG_UV_ERROR_SIZE];
-    test_end_t end;
+    host_end_t end;
     int fd;
 
     memset(&none, 0, sizeof(none));
@@ -200,7 +172,7 @@ HELP_TEST(lookup, "a name is looked up")
     (void) snprintf(text, sizeof(text), "localhost:%u",
                     (unsigned) ntohs(address.sin_port));
     CU_ASSERT(tg_uv_endpoint_parse(&endpoint, text, &none, why) == TG_OK);
-    test_begin(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_connect_endpoint(&end.conn, &endpoint) == 0);
     CU_ASSERT(host_until(&end.is_connected));
     CU_ASSERT(end.connect_err == 0);
@@ -209,7 +181,7 @@ HELP_TEST(lookup, "a name is looked up")
     tg_buf_deinit(&end.out);
 
     /* The attempt is cancelled. */
-    test_begin(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_connect_endpoint(&end.conn, &endpoint) == 0);
     tg_uv_conn_close(&end.conn);
     CU_ASSERT(host_until(&end.is_closed));
@@ -221,7 +193,7 @@ HELP_TEST(lookup, "a name is looked up")
     memset(text, 'x', 64);
     (void) snprintf(name, sizeof(name), "%.64s:1", text);
     CU_ASSERT(tg_uv_endpoint_parse(&endpoint, name, &none, why) == TG_OK);
-    test_begin(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_connect_endpoint(&end.conn, &endpoint) == 0);
     CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.is_connected == 1);

@@ -10,22 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Echoes the input; sends a last message and ends at the end of input. */
-typedef struct {
-    tg_uv_conn_t conn;
-    tg_buf_t out;
-    size_t got;
-    int err;
-    int is_eof;
-    int is_closed;
-} test_end_t;
-
+/* Echoes the input; a last message follows at its end. */
 static int
 test_on_input(void *host, const char *data, size_t len, size_t *consumed)
 {
-    test_end_t *end;
+    host_end_t *end = host;
 
-    end = host;
     end->got += len;
     *consumed = len;
     tg_buf_append(&end->out, data, len);
@@ -36,40 +26,21 @@ test_on_input(void *host, const char *data, size_t len, size_t *consumed)
 static void
 test_on_eof(void *host)
 {
-    test_end_t *end;
+    host_end_t *end = host;
 
-    end = host;
     end->is_eof = 1;
     tg_buf_append_char(&end->out, '.');
     tg_uv_conn_close_after_flush(&end->conn);
 }
 
-static void
-test_on_closed(void *host, int err)
-{
-    test_end_t *end;
-
-    end = host;
-    end->err = err;
-    end->is_closed = 1;
-}
-
 static const tg_uv_conn_ops_t test_ops = {
     .input = test_on_input,
     .eof = test_on_eof,
-    .closed = test_on_closed,
+    .closed = host_on_closed,
 };
 
-static void
-test_end_init(test_end_t *end)
-{
-    memset(end, 0, sizeof(*end));
-    tg_buf_init(&end->out, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &host_sched, &test_ops, end, &end->out);
-}
-
 static int
-test_end_wait(test_end_t *end)
+test_end_wait(host_end_t *end)
 {
     (void) host_until(&end->is_closed);
     tg_buf_deinit(&end->out);
@@ -99,13 +70,13 @@ test_file(const char *name, int flags, size_t size)
 
 HELP_TEST(files, "files")
 {
-    test_end_t end;
+    host_end_t end;
     struct stat st;
     int in, out;
 
     in = test_file("in", O_RDWR, 700001);
     out = test_file("out", O_WRONLY, 0);
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, in, out) == 0);
     CU_ASSERT(test_end_wait(&end));
     CU_ASSERT(end.is_eof && end.err == 0);
@@ -121,12 +92,12 @@ HELP_TEST(files, "files")
 /* Closed while the thread pool reads. */
 HELP_TEST(file_closed_early, "a file closed early")
 {
-    test_end_t end;
+    host_end_t end;
     int in, out;
 
     in = test_file("in", O_RDWR, 700001);
     out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, in, out) == 0);
     tg_uv_conn_close(&end.conn);
     CU_ASSERT(!end.is_closed);
@@ -138,13 +109,13 @@ HELP_TEST(file_closed_early, "a file closed early")
 
 HELP_TEST(full_device, "a full device")
 {
-    test_end_t end;
+    host_end_t end;
     int in, out;
 
     out = open("/dev/full", O_WRONLY | O_CLOEXEC);
     CU_ASSERT_FATAL(out != -1);
     in = test_file("in", O_RDWR, 10);
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, in, out) == 0);
     CU_ASSERT(test_end_wait(&end));
     CU_ASSERT(end.err == UV_ENOSPC);
@@ -153,12 +124,12 @@ HELP_TEST(full_device, "a full device")
 
 HELP_TEST(null_device, "the null device")
 {
-    test_end_t end;
+    host_end_t end;
     int in, out;
 
     in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, in, out) == 0);
     CU_ASSERT(test_end_wait(&end));
     CU_ASSERT(end.is_eof && end.err == 0);
@@ -166,16 +137,16 @@ HELP_TEST(null_device, "the null device")
 
 HELP_TEST(bad_descriptors, "bad descriptors")
 {
-    test_end_t end;
+    host_end_t end;
     int in;
 
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, 999, 998) == UV_EBADF);
     CU_ASSERT(!end.is_closed);
     CU_ASSERT(test_end_wait(&end));
 
     in = open(help_dir, O_RDONLY | O_CLOEXEC);
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, in, 2) != 0);
     CU_ASSERT(test_end_wait(&end));
     close(in);
@@ -185,13 +156,13 @@ HELP_TEST(bad_descriptors, "bad descriptors")
 HELP_TEST(pipes_keep_flags, "pipes keep their flags")
 {
     int in[2], out[2], copy;
-    test_end_t end;
+    host_end_t end;
     char text[8];
 
     CU_ASSERT_FATAL(pipe2(in, O_CLOEXEC) == 0);
     CU_ASSERT_FATAL(pipe2(out, O_CLOEXEC) == 0);
     copy = fcntl(out[1], F_DUPFD_CLOEXEC, 3);
-    test_end_init(&end);
+    host_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_open_fds(&end.conn, in[0], out[1]) == 0);
     CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) != 0);
     CU_ASSERT(write(in[1], "abc", 3) == 3);

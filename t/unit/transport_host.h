@@ -11,6 +11,18 @@
 
 #define HOST_DEADLINE_MS 120000
 
+/* One end of a connection, with the events that it saw. */
+typedef struct {
+    tg_uv_conn_t conn;
+    tg_buf_t out;
+    size_t got;
+    int is_connected;
+    int connect_err;
+    int is_eof;
+    int is_closed;
+    int err;
+} host_end_t;
+
 static uv_loop_t host_loop;
 static tg_uv_sched_t host_sched;
 
@@ -68,6 +80,23 @@ host_until(const int *flag)
     uv_run(&host_loop, UV_RUN_NOWAIT);
 
     return *flag;
+}
+
+static inline void
+host_on_closed(void *host, int err)
+{
+    host_end_t *end = host;
+
+    end->err = err;
+    end->is_closed = 1;
+}
+
+static inline void
+host_end_init(host_end_t *end, const tg_uv_conn_ops_t *ops)
+{
+    memset(end, 0, sizeof(*end));
+    tg_buf_init(&end->out, tg_alloc_libc());
+    tg_uv_conn_init(&end->conn, &host_sched, ops, end, &end->out);
 }
 
 #endif
