@@ -83,7 +83,7 @@ condition_holds(const condition_t *c, const char *op, int times)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const size_t n = sizeof(condition_ops) / sizeof(condition_ops[0]);
+    static const size_t n = HELP_COUNT(condition_ops);
     tg_str_t value;
     condition_t c;
     fuzz_in_t in;

@@ -24,7 +24,7 @@ cron_zone(unsigned choice)
     tg_zone_t *zone;
     tg_buf_t buf;
 
-    choice %= sizeof(feet) / sizeof(feet[0]) + 1;
+    choice %= HELP_COUNT(feet) + 1;
 
     if (choice == 0) {
         return NULL;

@@ -56,7 +56,7 @@ zone_check(tg_str_t bytes)
         return;
     }
 
-    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (i = 0; i < HELP_COUNT(times); i++) {
         zone_span(zone, times[i]);
     }
 

@@ -16,7 +16,7 @@ static const char *const uri_formats[] = {
     "uuid",      "json-pointer", "regex"
 };
 
-#define URI_FORMATS (sizeof(uri_formats) / sizeof(uri_formats[0]))
+#define URI_FORMATS (HELP_COUNT(uri_formats))
 
 /* The parts, joined again, are the whole URI. */
 static void

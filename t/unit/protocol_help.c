@@ -195,7 +195,7 @@ help_match_string(tg_str_t pattern, tg_str_t raw)
         return 1;
     }
 
-    for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (i = 0; i < HELP_COUNT(types); i++) {
         if (tg_str_eq(pattern, tg_str_from_cstr(types[i].name))) {
             return tg_json_type(raw) == types[i].type;
         }

@@ -7,6 +7,8 @@
 
 #include "base/tg_buf.h"
 
+#define HELP_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
 /*
  * Each resize moves the block, so that the sanitizer finds stale pointers. The
  * allocation with the number fail_at (from 1) fails, and with is_lasting all

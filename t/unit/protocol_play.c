@@ -321,7 +321,7 @@ play_command(play_t *play, const script_step_t *step)
 
     text = help_text(tg_buf_view(&step->text));
 
-    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    for (i = 0; i < HELP_COUNT(commands); i++) {
         args = script_after(text, commands[i].name);
 
         if (args != NULL) {
@@ -362,7 +362,7 @@ play_check(play_t *play, const script_step_t *step)
     is_so |= args != NULL
              && strstr(help_text(tg_buf_view(&host->log)), args) != NULL;
 
-    for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (i = 0; i < HELP_COUNT(values); i++) {
         args = script_after(text, values[i].name);
         is_so |= args != NULL && strtoul(args, NULL, 10) == values[i].value;
     }

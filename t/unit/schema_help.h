@@ -217,7 +217,7 @@ test_expect(test_t *test, int rc, const char *text)
 #define TEST_ROWS(rows)                                                        \
     do {                                                                       \
         tg_schema_options_t options_ = test_options();                         \
-        test_rows_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_);     \
+        test_rows_with(rows, HELP_COUNT(rows), &options_);                     \
     } while (0)
 
 /*

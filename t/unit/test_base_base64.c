@@ -23,7 +23,7 @@ HELP_TEST(vectors, "vectors, both ways")
     size_t i, at, n, len, portion;
     tg_buf_t text, plain;
 
-    for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (i = 0; i < HELP_COUNT(vectors); i++) {
         len = strlen(vectors[i].plain);
 
         for (portion = 1; portion <= 7; portion++) {
@@ -76,7 +76,7 @@ HELP_TEST(none, "invalid text")
     tg_buf_t plain;
     size_t i;
 
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (i = 0; i < HELP_COUNT(texts); i++) {
         tg_buf_init(&plain, tg_alloc_libc());
         CU_ASSERT(tg_base64_decode(&plain, tg_str_from_cstr(texts[i]))
                   == TG_INVALID);

@@ -96,7 +96,7 @@ HELP_TEST(numbers, "numbers")
 
     tg_buf_init(&buf, tg_alloc_libc());
 
-    for (i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
+    for (i = 0; i < HELP_COUNT(ints); i++) {
         tg_buf_truncate(&buf, 0);
         tg_buf_append_int(&buf, ints[i].value);
         HELP_EQ(tg_buf_view(&buf), ints[i].text);
@@ -192,7 +192,7 @@ HELP_TEST(time, "time")
     tg_buf_t buf;
     size_t i;
 
-    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (i = 0; i < HELP_COUNT(times); i++) {
         buf = tg_buf_make_fixed(room, sizeof(room));
         tg_buf_append_time(&buf, times[i].ms);
         CU_ASSERT(!tg_buf_has_failed(&buf));

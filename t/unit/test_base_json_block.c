@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 #define TEST_BUFFER_SIZE 1024
 #define TEST_LONG 9000
 
@@ -218,8 +217,7 @@ static const char *const test_valid[] = {
     "\"\",\"\\\\\",\"\\\"\",\"z\",\"end of it, nearly there, not yet, now\"]",
 };
 
-/* Replaces or removes each byte at each position of a block. */
-HELP_TEST(replaced, "bytes replaced")
+HELP_TEST(replaced, "replaces or removes each byte at each position of a block")
 {
     static const char other[] = "{}[],:\"\\0-.+eE tu\n1\x01\x80\xc3/";
     char room[TEST_BUFFER_SIZE];
@@ -228,7 +226,7 @@ HELP_TEST(replaced, "bytes replaced")
 
     wrong = 0;
 
-    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+    for (i = 0; i < HELP_COUNT(test_valid); i++) {
         len = strlen(test_valid[i]);
         CU_ASSERT_EQUAL(ref_check(tg_str_from_cstr(test_valid[i])), TG_OK);
 
@@ -270,7 +268,7 @@ HELP_TEST(long_texts, "long texts")
     room = malloc(TEST_LONG + TEST_BUFFER_SIZE);
     wrong = 0;
 
-    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+    for (i = 0; i < HELP_COUNT(test_valid); i++) {
         len = strlen(test_valid[i]);
         room[0] = '[';
 
@@ -298,8 +296,7 @@ HELP_TEST(long_texts, "long texts")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Replaces each byte of one text of many blocks. */
-HELP_TEST(one_text, "a text of many blocks")
+HELP_TEST(one_text, "replaces each byte of one text of many blocks")
 {
     static const char others[] = "\"\\\n\x7f\xc3}";
     char text[TEST_BUFFER_SIZE];
@@ -350,8 +347,7 @@ HELP_TEST(depth, "depth")
     }
 }
 
-/* Surrogates are reported wherever their escapes are. */
-HELP_TEST(kinds, "kinds of escapes")
+HELP_TEST(kinds, "surrogates are reported wherever their escapes are")
 {
     static const char *const escapes[] = { "\\n", "\\u00e4", "\\ud834\\udd1e",
                                            "\\uDC00", "x" };
@@ -364,7 +360,7 @@ HELP_TEST(kinds, "kinds of escapes")
     tg_json_cursor_t json;
     size_t i, pad, n;
 
-    for (i = 0; i < TEST_COUNT(kinds); i++) {
+    for (i = 0; i < HELP_COUNT(kinds); i++) {
         for (pad = 0; pad < 140; pad++) {
             memset(text, 'a', sizeof(text));
             n = strlen(escapes[i]);

@@ -59,7 +59,7 @@ HELP_TEST(halves, "surrogate pairs")
     tg_str_t raw;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_EQUAL(test_note(rows[i].text, &notes, &raw), TG_OK);
         CU_ASSERT_EQUAL(notes.list[0].escapes, rows[i].escapes);
     }
@@ -75,7 +75,7 @@ HELP_TEST(refused, "refused")
     tg_str_t raw;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_EQUAL(test_note(rows[i], &notes, &raw), TG_INVALID);
     }
 
@@ -101,7 +101,7 @@ test_same(const char *text)
 
     CU_ASSERT_EQUAL(test_note(text, &notes, &raw), TG_OK);
 
-    for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (i = 0; i < HELP_COUNT(keys); i++) {
         rc = tg_json_get_member(raw, tg_str_from_cstr(keys[i]), &value);
         CU_ASSERT_EQUAL(tg_json_index_get(&notes, raw,
                                           tg_str_from_cstr(keys[i]), &by_index),

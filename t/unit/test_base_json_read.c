@@ -62,17 +62,15 @@ static const char *const test_invalid[] = {
 };
 /* clang-format on */
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 HELP_TEST(grammar, "grammar")
 {
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+    for (i = 0; i < HELP_COUNT(test_valid); i++) {
         CU_ASSERT(test_both(tg_str_from_cstr(test_valid[i])) == TG_OK);
     }
 
-    for (i = 0; i < TEST_COUNT(test_invalid); i++) {
+    for (i = 0; i < HELP_COUNT(test_invalid); i++) {
         CU_ASSERT(test_both(tg_str_from_cstr(test_invalid[i])) == TG_INVALID);
     }
 
@@ -88,7 +86,7 @@ HELP_TEST(mutations, "mutations")
     size_t i, at, len;
     unsigned c;
 
-    for (i = 0; i < TEST_COUNT(test_valid); i++) {
+    for (i = 0; i < HELP_COUNT(test_valid); i++) {
         len = strlen(test_valid[i]);
 
         for (at = 0; at < len; at++) {
@@ -170,7 +168,7 @@ HELP_TEST(string_steps, "strings: steps")
 
     for (align = 0; align < 16; align++) {
         for (len = 0; len <= 64; len++) {
-            for (i = 0; i < TEST_COUNT(pieces); i++) {
+            for (i = 0; i < HELP_COUNT(pieces); i++) {
                 for (at = 0; at <= len; at += 1 + (align != 0) * 3) {
                     test_string_at(align, len, at, tg_str_from_cstr(pieces[i]));
                 }
@@ -253,8 +251,7 @@ HELP_TEST(depth, "depth")
     CU_ASSERT(json.failed == TG_LIMIT && json.why != NULL);
 }
 
-/* Siblings do not add depth. */
-HELP_TEST(depth_of_siblings, "depth of siblings")
+HELP_TEST(depth_of_siblings, "siblings do not add depth")
 {
     tg_buf_t buf;
     int i;
@@ -336,8 +333,7 @@ HELP_TEST(failure_stays, "a failure is permanent")
     CU_ASSERT(tg_json_read_value(&json, &value) == TG_INVALID);
 }
 
-/* The position counts characters, not bytes. */
-HELP_TEST(explain, "where it fails")
+HELP_TEST(explain, "the position counts characters, not bytes")
 {
     static const char *const cases[][2] = {
         { "", "(line 1, column 1)" },
@@ -363,7 +359,7 @@ HELP_TEST(explain, "where it fails")
     CU_ASSERT(tg_json_validate_explain(TG_STR("{\"a\":[1]}"), &why) == TG_OK);
     CU_ASSERT(why.len == 0);
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         tg_buf_truncate(&why, 0);
         CU_ASSERT(tg_json_validate_explain(tg_str_from_cstr(cases[i][0]), &why)
                   == TG_INVALID);

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 /* Space around a text: bytes before it would change the result. */
 #define TEST_BUFFER_SIZE 600
 
@@ -174,13 +172,13 @@ HELP_TEST(texts, "texts")
 {
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(test_accepted); i++) {
+    for (i = 0; i < HELP_COUNT(test_accepted); i++) {
         CU_ASSERT_EQUAL(
             tg_json_validate(tg_str_from_cstr(test_accepted[i]), NULL), TG_OK);
         CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(test_accepted[i])), 0);
     }
 
-    for (i = 0; i < TEST_COUNT(test_refused); i++) {
+    for (i = 0; i < HELP_COUNT(test_refused); i++) {
         CU_ASSERT_EQUAL(tg_json_validate(tg_str_from_cstr(test_refused[i]),
                                          NULL),
                         TG_INVALID);
@@ -201,10 +199,10 @@ HELP_TEST(amid, "texts among others")
 
     wrong = 0;
 
-    for (i = 0; i < TEST_COUNT(test_accepted) + TEST_COUNT(test_refused); i++) {
-        in = i < TEST_COUNT(test_accepted)
+    for (i = 0; i < HELP_COUNT(test_accepted) + HELP_COUNT(test_refused); i++) {
+        in = i < HELP_COUNT(test_accepted)
                  ? test_accepted[i]
-                 : test_refused[i - TEST_COUNT(test_accepted)];
+                 : test_refused[i - HELP_COUNT(test_accepted)];
         len = strlen(in);
 
         for (pad = 0; pad < 132; pad++) {

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 static const struct {
     const char *body;
     const char *text;
@@ -37,7 +35,7 @@ HELP_TEST(decode, "decode")
     char *room, *copy;
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(test_bodies); i++) {
+    for (i = 0; i < HELP_COUNT(test_bodies); i++) {
         body = tg_str_from_cstr(test_bodies[i].body);
         copy = help_copy(body);
         room = help_copy(body);
@@ -87,7 +85,7 @@ HELP_TEST(decode_steps, "decode: each place")
     char body[96], text[96], *room;
     size_t i, len, at, n, k;
 
-    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (i = 0; i < HELP_COUNT(pieces); i++) {
         n = strlen(pieces[i].body);
         k = strlen(pieces[i].text);
 
@@ -107,8 +105,7 @@ HELP_TEST(decode_steps, "decode: each place")
     }
 }
 
-/* Pieces in any order, with the smallest buffer. */
-HELP_TEST(decode_pieces, "decode: pieces")
+HELP_TEST(decode_pieces, "pieces in any order, with the smallest buffer")
 {
     static const struct {
         const char *body;
@@ -131,7 +128,7 @@ HELP_TEST(decode_pieces, "decode: pieces")
     uint32_t random;
 
     random = 1;
-    many = sizeof(pieces) / sizeof(pieces[0]);
+    many = HELP_COUNT(pieces);
 
     for (round = 0; round < 20000; round++) {
         len = n = 0;
@@ -167,8 +164,7 @@ HELP_TEST(body_is, "body is text")
     CU_ASSERT(!tg_json_body_eq_text(TG_STR("\\u20ac"), TG_STR("\xe2\x82")));
 }
 
-/* Each of these bodies equals only itself. */
-HELP_TEST(body_eq, "bodies are equal")
+HELP_TEST(body_eq, "each of these bodies equals only itself")
 {
     static const char *const same[] = { "a/b", "\\u0061/b", "a\\/b",
                                         "\\u0061\\u002f\\u0062", "a\\u002Fb" };
@@ -178,13 +174,13 @@ HELP_TEST(body_eq, "bodies are equal")
     };
     size_t i, k;
 
-    for (i = 0; i < TEST_COUNT(same); i++) {
-        for (k = 0; k < TEST_COUNT(same); k++) {
+    for (i = 0; i < HELP_COUNT(same); i++) {
+        for (k = 0; k < HELP_COUNT(same); k++) {
             CU_ASSERT(tg_json_body_eq(tg_str_from_cstr(same[i]),
                                       tg_str_from_cstr(same[k])));
         }
 
-        for (k = 0; k < TEST_COUNT(other); k++) {
+        for (k = 0; k < HELP_COUNT(other); k++) {
             CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(same[i]),
                                        tg_str_from_cstr(other[k])));
             CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(other[k]),
@@ -212,7 +208,7 @@ HELP_TEST(types, "types")
     };
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(rows); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT(tg_json_type(tg_str_from_cstr(rows[i].text)) == rows[i].type);
     }
 
@@ -236,15 +232,14 @@ HELP_TEST(members, "members by name")
     HELP_EQ(values[2], "null");
     CU_ASSERT(values[3].data == NULL);
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(tg_json_get_members(tg_str_from_cstr(bad[i]), names, values)
                   == TG_INVALID);
         CU_ASSERT(values[1].data == NULL);
     }
 }
 
-/* A comma precedes each member but the first of all objects. */
-HELP_TEST(others, "other members")
+HELP_TEST(others, "a comma precedes each member but the first of all objects")
 {
     static const char *const none[] = { NULL };
     static const char *const a[] = { "a", NULL };
@@ -355,14 +350,14 @@ HELP_TEST(int64, "int64")
     int64_t value;
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(good); i++) {
         value = 42;
         CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(good[i].raw), &value)
                   == TG_OK);
         CU_ASSERT_EQUAL(value, good[i].value);
     }
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         value = 42;
         CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(bad[i]), &value)
                   == TG_INVALID);
@@ -370,8 +365,7 @@ HELP_TEST(int64, "int64")
     }
 }
 
-/* A written string is valid and decodes to the original. */
-HELP_TEST(put_string, "put string")
+HELP_TEST(put_string, "a written string is valid and decodes to the original")
 {
     char all[256 + 8];
     tg_buf_t buf;
@@ -428,8 +422,7 @@ test_escape(char *dst, const char *text, size_t len)
     return n;
 }
 
-/* Escapes as dense as possible, and at each block border. */
-HELP_TEST(put_dense, "put dense")
+HELP_TEST(put_dense, "escapes as dense as possible, and at each block border")
 {
     static const char bytes[] = "ab\"\\\n\xc3\x01 \t\r";
     char text[300], expected[1800], *copy;
@@ -535,16 +528,16 @@ HELP_TEST(put_compact, "put compact")
 
     tg_buf_init(&buf, tg_alloc_libc());
 
-    for (i = 0; i < TEST_COUNT(rows); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_truncate(&buf, 0);
         tg_json_write_compact(&buf, tg_str_from_cstr(rows[i].raw));
         HELP_EQ(tg_buf_view(&buf), rows[i].compact);
     }
 
     /* Long enough for blocks: each row at each position of a block. */
-    for (i = 0; i < 64 * TEST_COUNT(rows); i++) {
-        test_compact_long(rows[i % TEST_COUNT(rows)].raw,
-                          rows[i % TEST_COUNT(rows)].compact, (int) i);
+    for (i = 0; i < 64 * HELP_COUNT(rows); i++) {
+        test_compact_long(rows[i % HELP_COUNT(rows)].raw,
+                          rows[i % HELP_COUNT(rows)].compact, (int) i);
     }
 
     tg_buf_truncate(&buf, 0);

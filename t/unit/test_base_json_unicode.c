@@ -82,8 +82,7 @@ HELP_TEST(raw, "raw")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Each escape of four digits, in both cases of its letters. */
-HELP_TEST(escaped, "escaped")
+HELP_TEST(escaped, "each escape of four digits, in both cases of its letters")
 {
     char text[32], expected[8], out[8];
     unsigned wrong;
@@ -107,13 +106,12 @@ HELP_TEST(escaped, "escaped")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Two escapes: a pair, or two unrelated ones. */
-HELP_TEST(pairs, "pairs")
+HELP_TEST(pairs, "two escapes: a pair, or two unrelated ones")
 {
     static const uint32_t codes[] = { 0x0000, 0x0041, 0xd7ff, 0xd800, 0xd801,
                                       0xd83d, 0xdbfe, 0xdbff, 0xdc00, 0xdc01,
                                       0xde00, 0xdffe, 0xdfff, 0xe000, 0xffff };
-    const size_t count = sizeof(codes) / sizeof(codes[0]);
+    const size_t count = HELP_COUNT(codes);
     char text[32], expected[16], out[16];
     unsigned wrong;
     size_t i, k, n;
@@ -177,8 +175,7 @@ HELP_TEST(bytes, "bytes")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* Each code that is written reads back as itself. */
-HELP_TEST(written, "written")
+HELP_TEST(written, "each code that is written reads back as itself")
 {
     char text[8], out[16];
     unsigned wrong;

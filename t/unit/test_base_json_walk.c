@@ -72,7 +72,7 @@ HELP_TEST(verdicts, "the same verdict as in one step")
     size_t i;
     int rc;
 
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (i = 0; i < HELP_COUNT(texts); i++) {
         tg_buf_init(&events, tg_alloc_libc());
         rc = tg_json_validate(tg_str_from_cstr(texts[i]), NULL);
         CU_ASSERT_EQUAL(test_walk(texts[i], &events),

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 #define TEST_MAX 65536
 
 /* Around a value that is sent as another argument of `echo`. */
@@ -163,7 +162,7 @@ test_value(const char *value, const char *behind, size_t which)
     size_t i;
     int is_slow;
 
-    for (i = 0; i < TEST_COUNT(test_dialects); i++) {
+    for (i = 0; i < HELP_COUNT(test_dialects); i++) {
         dialect = &test_dialects[i];
         tg_buf_init(&call, tg_alloc_libc());
         tg_buf_printf(&call,
@@ -214,7 +213,7 @@ HELP_TEST(served, "served")
     };
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(values); i++) {
+    for (i = 0; i < HELP_COUNT(values); i++) {
         test_value(values[i], "", 0);
     }
 
@@ -284,17 +283,16 @@ HELP_TEST(refused, "refused")
     };
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(values); i++) {
+    for (i = 0; i < HELP_COUNT(values); i++) {
         test_value(values[i], "", 1);
     }
 
-    for (i = 0; i < TEST_COUNT(behind); i++) {
+    for (i = 0; i < HELP_COUNT(behind); i++) {
         test_value("1", behind[i], 1);
     }
 }
 
-/* Three levels belong to the envelope. */
-HELP_TEST(deep, "deep")
+HELP_TEST(deep, "three levels belong to the envelope")
 {
     char value[2 * TG_JSON_MAX_DEPTH];
     size_t n;
@@ -307,8 +305,7 @@ HELP_TEST(deep, "deep")
     }
 }
 
-/* A duplicate significant key, however it is escaped. */
-HELP_TEST(twice, "twice")
+HELP_TEST(twice, "a duplicate significant key, however it is escaped")
 {
     static const struct {
         const char *text; /* after the opening brace of the envelope */
@@ -330,10 +327,10 @@ HELP_TEST(twice, "twice")
     tg_buf_t call;
     size_t i, k;
 
-    for (i = 0; i < TEST_COUNT(test_dialects); i++) {
+    for (i = 0; i < HELP_COUNT(test_dialects); i++) {
         dialect = &test_dialects[i];
 
-        for (k = 0; k < TEST_COUNT(rows); k++) {
+        for (k = 0; k < HELP_COUNT(rows); k++) {
             tg_buf_init(&call, tg_alloc_libc());
             tg_buf_printf(&call, "{%s%s%s", rows[k].text, dialect->before + 1,
                           rows[k].params);
@@ -344,8 +341,7 @@ HELP_TEST(twice, "twice")
     }
 }
 
-/* Insignificant keys: empty, unknown, duplicate. */
-HELP_TEST(others, "other members")
+HELP_TEST(others, "insignificant keys: empty, unknown, duplicate")
 {
     static const char *const texts[] = {
         "\"\":0,",
@@ -357,10 +353,10 @@ HELP_TEST(others, "other members")
     tg_buf_t call;
     size_t i, k;
 
-    for (i = 0; i < TEST_COUNT(test_dialects); i++) {
+    for (i = 0; i < HELP_COUNT(test_dialects); i++) {
         dialect = &test_dialects[i];
 
-        for (k = 0; k < TEST_COUNT(texts); k++) {
+        for (k = 0; k < HELP_COUNT(texts); k++) {
             tg_buf_init(&call, tg_alloc_libc());
             tg_buf_append_char(&call, '{');
             tg_buf_append_cstr(&call, texts[k]);

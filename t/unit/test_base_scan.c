@@ -181,7 +181,7 @@ test_piece(char *dst, uint32_t *state, unsigned spice)
     size_t n;
 
     if (test_random(state) % spice == 0) {
-        text = odd[test_random(state) % (sizeof(odd) / sizeof(odd[0]))];
+        text = odd[test_random(state) % (HELP_COUNT(odd))];
         n = strlen(text);
         memcpy(dst, text, n);
         return n;

@@ -73,7 +73,7 @@ HELP_TEST(parts, "parts of a URL")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_STRING_EQUAL(parts(rows[i].text), rows[i].parts);
     }
 
@@ -102,7 +102,7 @@ HELP_TEST(tidy, "URLs in other notations")
     tg_buf_t buf;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         buf = tg_buf_make_fixed(made, sizeof(made) - 1);
         tg_url_append_normalized(&buf, tg_str_from_cstr(rows[i].text));
         made[buf.len] = '\0';
@@ -148,7 +148,7 @@ HELP_TEST(dots, "segments of dots")
                                         "/.a",  "/%2e%2e%2e", "/%2" };
     size_t i;
 
-    for (i = 0; i < sizeof(dots) / sizeof(dots[0]); i++) {
+    for (i = 0; i < HELP_COUNT(dots); i++) {
         CU_ASSERT(tg_url_has_dot_segments(tg_str_from_cstr(dots[i])));
         CU_ASSERT(!tg_url_has_dot_segments(tg_str_from_cstr(none[i])));
     }
@@ -216,7 +216,7 @@ HELP_TEST(hosts, "lists of hosts")
     tg_url_t url;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_FATAL(tg_url_parse(tg_str_from_cstr(rows[i].url), &url, &why)
                         == TG_OK);
         CU_ASSERT_EQUAL(tg_url_match_host(&url,
@@ -224,11 +224,11 @@ HELP_TEST(hosts, "lists of hosts")
                         rows[i].match);
     }
 
-    for (i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+    for (i = 0; i < HELP_COUNT(right); i++) {
         CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(right[i])) == NULL);
     }
 
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (i = 0; i < HELP_COUNT(wrong); i++) {
         CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(wrong[i])) != NULL);
     }
 }

@@ -75,7 +75,7 @@ HELP_TEST(offsets, "bad bytes at each offset")
     size_t len, at, i;
     char *text;
 
-    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         piece = tg_str_from_cstr(bad[i]);
 
         for (len = piece.len; len <= 40; len++) {
@@ -121,7 +121,7 @@ HELP_TEST(visible, "made visible")
     tg_buf_t buf;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_init(&buf, tg_alloc_libc());
         tg_utf8_append_visible(&buf, tg_str_from_cstr(rows[i].text), 0);
         HELP_EQ(tg_buf_view(&buf), rows[i].lines);

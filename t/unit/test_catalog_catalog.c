@@ -378,7 +378,7 @@ HELP_TEST(cursors, "cursors")
     tg_buf_init(&out, tg_alloc_libc());
     tg_buf_append_cstr(&out, "before");
 
-    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(tg_catalog_write_list(many.catalog, tg_str_from_cstr(bad[i]),
                                         NULL, NULL, &out)
                   == TG_INVALID);
@@ -422,8 +422,7 @@ HELP_TEST(cursors, "cursors")
     test_many_deinit(&many);
 }
 
-/* A cursor belongs to one catalog: another catalog refuses it. */
-HELP_TEST(digest, "digest")
+HELP_TEST(digest, "a cursor belongs to one catalog: another catalog refuses it")
 {
     static const struct {
         const char *first;
@@ -460,8 +459,7 @@ HELP_TEST(digest, "digest")
     CU_ASSERT(digests[0] == digests[3]);
 }
 
-/* Sealing in steps renders the same as sealing at once. */
-HELP_TEST(steps, "seal in steps")
+HELP_TEST(steps, "sealing in steps renders the same as sealing at once")
 {
     test_many_t many, whole;
     tg_buf_t out, expected;
@@ -508,7 +506,7 @@ HELP_TEST(rendered, "rendered entries")
     size_t i, n;
 
     help_alloc_init(&help);
-    n = sizeof(entries) / sizeof(entries[0]);
+    n = HELP_COUNT(entries);
     test_many_init(&many, n);
     second = tg_catalog_new(&help.alloc);
 
@@ -559,8 +557,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     tg_catalog_unref(catalog);
 }
 
-/* A failed addition changes nothing. */
-HELP_TEST(add_again, "add again")
+HELP_TEST(add_again, "a failed addition changes nothing")
 {
     tg_catalog_entry_t entries[9];
     tg_catalog_t *catalog;

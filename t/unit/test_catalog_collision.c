@@ -84,7 +84,7 @@ HELP_TEST(seeds, "names that collide")
     CU_ASSERT_EQUAL(test_probes(0), (size_t) TEST_NAMES * (TEST_NAMES + 1) / 2);
 
     /* In a half full table with spread names, one and a half on average. */
-    for (i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+    for (i = 0; i < HELP_COUNT(seeds); i++) {
         CU_ASSERT(test_probes(seeds[i]) < (size_t) TEST_NAMES * 3);
     }
 }

@@ -67,7 +67,7 @@ test_code(const test_row_t *rows, size_t n)
     }
 }
 
-#define TEST_CODE(rows) test_code(rows, sizeof(rows) / sizeof(rows[0]))
+#define TEST_CODE(rows) test_code(rows, HELP_COUNT(rows))
 
 HELP_TEST(shells, "shell code")
 {
@@ -485,7 +485,7 @@ HELP_TEST(bounds, "a command line has a bound")
     tg_command_finding_t code;
     size_t i, n;
 
-    n = sizeof(words) / sizeof(words[0]);
+    n = HELP_COUNT(words);
 
     for (i = 0; i < n; i++) {
         words[i].text = TG_STR("env");

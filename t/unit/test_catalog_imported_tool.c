@@ -7,8 +7,6 @@
 #include "catalog/tg_imported_tool.h"
 #include "protocol/tg_outcome.h"
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 HELP_TEST(globs, "patterns")
 {
     static const struct {
@@ -39,7 +37,7 @@ HELP_TEST(globs, "patterns")
     };
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(cases); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         CU_ASSERT(tg_glob_match(tg_str_from_cstr(cases[i].pattern),
                                 tg_str_from_cstr(cases[i].name))
                   == cases[i].fits);
@@ -57,7 +55,7 @@ HELP_TEST(wrong_globs, "invalid patterns")
 
     CU_ASSERT(tg_glob_check(TG_STR("Read-1_*.x?/y:z")) == NULL);
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(tg_glob_check(tg_str_from_cstr(bad[i])) != NULL);
     }
 
@@ -84,7 +82,7 @@ HELP_TEST(names, "names")
     tg_str_t a, b;
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(cases); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         HELP_EQ(tg_imported_tool_make_name(tg_str_from_cstr(cases[i].prefix),
                                            tg_str_from_cstr(cases[i].name),
                                            room),

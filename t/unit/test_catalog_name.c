@@ -3,8 +3,6 @@
 
 #include "catalog/tg_catalog.h"
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 static void
 test_name(tg_catalog_entry_type_t kind, tg_str_t name, int is_good,
           int is_warned)
@@ -27,15 +25,15 @@ HELP_TEST(tools, "tools")
     char name[TG_NAME_MAX + 1];
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(good); i++) {
         test_name(TG_ENTRY_TOOL, tg_str_from_cstr(good[i]), 1, 0);
     }
 
-    for (i = 0; i < TEST_COUNT(warned); i++) {
+    for (i = 0; i < HELP_COUNT(warned); i++) {
         test_name(TG_ENTRY_TOOL, tg_str_from_cstr(warned[i]), 1, 1);
     }
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         test_name(TG_ENTRY_TOOL, tg_str_from_cstr(bad[i]), 0, 0);
     }
 
@@ -75,11 +73,11 @@ HELP_TEST(methods, "methods")
     char name[TG_NAME_MAX + 1];
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(good); i++) {
         test_name(TG_ENTRY_METHOD, tg_str_from_cstr(good[i]), 1, 0);
     }
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         test_name(TG_ENTRY_METHOD, tg_str_from_cstr(bad[i]), 0, 0);
     }
 
@@ -114,11 +112,11 @@ HELP_TEST(schemas, "schemas")
     const char *why;
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(good); i++) {
         CU_ASSERT(tg_tool_check_schema(tg_str_from_cstr(good[i])) == NULL);
     }
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         why = tg_tool_check_schema(tg_str_from_cstr(bad[i].schema));
         CU_ASSERT(why != NULL && strstr(why, bad[i].word) != NULL);
     }

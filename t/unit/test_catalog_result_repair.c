@@ -6,8 +6,6 @@
 
 #include "catalog/tg_tool_result_repair.h"
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 typedef struct {
     const char *raw;
     const char *repaired; /* NULL: unchanged */
@@ -88,7 +86,7 @@ HELP_TEST(fine, "valid input is unchanged")
           NULL },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(text, "a result of texts alone is found in one pass")
@@ -123,11 +121,11 @@ HELP_TEST(text, "a result of texts alone is found in one pass")
     };
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(texts); i++) {
+    for (i = 0; i < HELP_COUNT(texts); i++) {
         CU_ASSERT(tg_tool_result_has_texts_only(tg_str_from_cstr(texts[i])));
     }
 
-    for (i = 0; i < TEST_COUNT(others); i++) {
+    for (i = 0; i < HELP_COUNT(others); i++) {
         CU_ASSERT(!tg_tool_result_has_texts_only(tg_str_from_cstr(others[i])));
     }
 }
@@ -156,7 +154,7 @@ HELP_TEST(nulls, "optional members that are null are left out")
         { TEST_BLOCKS("null," TEST_HI ",null"), TEST_BLOCKS(TEST_HI) },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(content, "content that is no array")
@@ -193,10 +191,10 @@ HELP_TEST(content, "content that is no array")
     tg_buf_t out;
     size_t i;
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
     tg_buf_init(&out, tg_alloc_libc());
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(tg_tool_result_repair(tg_str_from_cstr(bad[i]), &out)
                   != NULL);
         CU_ASSERT(out.len == 0);
@@ -231,7 +229,7 @@ HELP_TEST(blocks, "blocks that clients cannot read become texts")
           TEST_BLOCKS(TEST_TEXT("\"7\"") "," TEST_TEXT("\"[]\"")) },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(members, "members of the wrong type")
@@ -256,7 +254,7 @@ HELP_TEST(members, "members of the wrong type")
                       "\"uri\":\"a:b\"}") },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(media, "images and audio in other forms")
@@ -278,7 +276,7 @@ HELP_TEST(media, "images and audio in other forms")
                                 "\\\"data\\\":\\\"AA==\\\"}\"")) },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(structured, "structured content is added or removed")

@@ -3,8 +3,6 @@
 
 #include "catalog/tg_template.h"
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 /* Compares tokens, written as `text` and `<name>`; `!` is an error. */
 static void
 test_cut(const char *value, const char *expected)
@@ -62,7 +60,7 @@ HELP_TEST(tokens, "texts, variables and dollars")
     };
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(cases); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         test_cut(cases[i].value, cases[i].tokens);
     }
 }

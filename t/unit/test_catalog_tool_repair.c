@@ -7,8 +7,6 @@
 #include "catalog/tg_tool_repair.h"
 #include "catalog/tg_tool_list.h"
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 /* A simple stand-in: only "(" is invalid. */
 static int
 test_is_pattern(tg_str_t text)
@@ -107,7 +105,7 @@ HELP_TEST(fine, "valid input is unchanged")
           NULL, 0 },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(inputs, "input schemas")
@@ -160,7 +158,7 @@ HELP_TEST(inputs, "input schemas")
           TEST_BIT(EMPTY) },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(deeper, "nested schemas")
@@ -189,7 +187,7 @@ HELP_TEST(deeper, "nested schemas")
           TEST_BIT(REQUIRED) },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(members, "the other members of a tool")
@@ -228,7 +226,7 @@ HELP_TEST(members, "the other members of a tool")
           TEST_BIT(DUPLICATE) },
     };
 
-    test_repair_all(tests, TEST_COUNT(tests));
+    test_repair_all(tests, HELP_COUNT(tests));
 }
 
 HELP_TEST(outputs, "output schemas")
@@ -267,9 +265,9 @@ HELP_TEST(outputs, "output schemas")
     test_case_t test;
     size_t i;
 
-    test_repair_all(modern, TEST_COUNT(modern));
+    test_repair_all(modern, HELP_COUNT(modern));
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         (void) snprintf(text, sizeof(text),
                         "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"},"
                         "\"outputSchema\":%s}",
@@ -305,7 +303,7 @@ HELP_TEST(left_out, "tools beyond repair")
     tg_buf_init(&out, tg_alloc_libc());
     memset(&repair, 0, sizeof(repair));
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(tg_tool_repair(&repair, tg_str_from_cstr(bad[i]), &out)
                   != NULL);
         CU_ASSERT(repair.why != NULL && out.len == 0);

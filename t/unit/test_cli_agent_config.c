@@ -222,7 +222,7 @@ test_merges(test_merge_pt merge, const test_case_t *tests, size_t n)
 HELP_TEST(merge_json, ".mcp.json, whole and truncated")
 {
     test_merges(tg_cli_agent_config_merge_json, test_json,
-                sizeof(test_json) / sizeof(test_json[0]));
+                HELP_COUNT(test_json));
 }
 
 #define Y(indent) "cmd: \"" E "\"\n" indent "args:\n" indent "- \"" S "\"\n"
@@ -254,8 +254,7 @@ static const test_case_t test_yaml[] = {
     { "extensions:\n\tx:\n", NULL, "tabs" },
 };
 
-/* Removing the entry restores all other bytes. */
-HELP_TEST(remove_json, "an entry that is removed")
+HELP_TEST(remove_json, "removing the entry restores all other bytes")
 {
     static const char *const texts[] = {
         "{\n  // mine\n  \"mcpServers\": {\n    \"x\": {}, // x\n  },\n}\n",
@@ -268,7 +267,7 @@ HELP_TEST(remove_json, "an entry that is removed")
 
     removed.is_removed = 1;
 
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (i = 0; i < HELP_COUNT(texts); i++) {
         tg_buf_init(&with, tg_alloc_libc());
         tg_buf_init(&without, tg_alloc_libc());
         CU_ASSERT(tg_cli_agent_config_merge_json(texts[i], &removed, &with)
@@ -296,7 +295,7 @@ HELP_TEST(remove_toml, "a table that is removed")
 
     removed.is_removed = 1;
 
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (i = 0; i < HELP_COUNT(texts); i++) {
         tg_buf_init(&with, tg_alloc_libc());
         tg_buf_init(&without, tg_alloc_libc());
         CU_ASSERT(tg_cli_agent_config_merge_toml(texts[i], &test_entry, &with)
@@ -310,8 +309,7 @@ HELP_TEST(remove_toml, "a table that is removed")
     }
 }
 
-/* opencode has two formats: a file keeps its own. */
-HELP_TEST(merge_opencode, "opencode's formats")
+HELP_TEST(merge_opencode, "opencode has two formats: a file keeps its own")
 {
     static const struct {
         tg_cli_entry_format_t format;
@@ -334,7 +332,7 @@ HELP_TEST(merge_opencode, "opencode's formats")
 
     entry.servers_key = "mcp";
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         entry.format = cases[i].format;
         tg_buf_init(&out, tg_alloc_libc());
         CU_ASSERT(tg_cli_agent_config_merge_json(cases[i].old, &entry, &out)
@@ -349,11 +347,11 @@ HELP_TEST(merge_opencode, "opencode's formats")
 HELP_TEST(merge_toml, "config.toml, whole and truncated")
 {
     test_merges(tg_cli_agent_config_merge_toml, test_toml,
-                sizeof(test_toml) / sizeof(test_toml[0]));
+                HELP_COUNT(test_toml));
 }
 
 HELP_TEST(merge_yaml, "config.yaml, whole and truncated")
 {
     test_merges(tg_cli_agent_config_merge_yaml, test_yaml,
-                sizeof(test_yaml) / sizeof(test_yaml[0]));
+                HELP_COUNT(test_yaml));
 }

@@ -127,8 +127,7 @@ HELP_TEST(hidden, "rows that are left out")
             "them\n" TEST_REST);
 }
 
-/* One name: the whole error message and each bucket. */
-HELP_TEST(named, "one name")
+HELP_TEST(named, "one name: the whole error message and each bucket")
 {
     static const struct {
         const char *name;
@@ -162,7 +161,7 @@ HELP_TEST(named, "one name")
 
     status = json_tokener_parse(test_status);
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         tg_buf_init(&out, tg_alloc_libc());
         CU_ASSERT_EQUAL(tg_cli_status_append_details(&out, status,
                                                      cases[i].name),
@@ -200,7 +199,7 @@ HELP_TEST(percentile, "percentiles")
 
     status = json_tokener_parse("{\"times_ms\":[1,10,50]}");
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         tool = json_tokener_parse(cases[i].tool);
         ms = tg_cli_status_estimate_p95(status, tool);
         CU_ASSERT_DOUBLE_EQUAL(ms, cases[i].ms, 0.001);
@@ -230,8 +229,7 @@ HELP_TEST(calls, "calls")
             "ID  AGE  STATE  KIND  PID  CLIENT  TOOL  SERVER\n");
 }
 
-/* Singular and plural forms. */
-HELP_TEST(one, "one")
+HELP_TEST(one, "singular and plural forms")
 {
     static const struct {
         double ms;
@@ -257,7 +255,7 @@ HELP_TEST(one, "one")
             "RUNNER  STATE   PID  PROGRAMS  WAIT  STARTED  TASKS  JOBS\n"
             "c       absent    -         0     0        0      0\n");
 
-    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (i = 0; i < HELP_COUNT(times); i++) {
         tg_buf_init(&out, tg_alloc_libc());
         tg_cli_append_duration(&out, times[i].ms);
         HELP_EQ(tg_buf_view(&out), times[i].text);
@@ -289,7 +287,7 @@ HELP_TEST(metrics, "metrics")
     test_put(tg_cli_status_append_prometheus,
              STATUS(SERVER("a\\\\b\\\"c\\nd", TOOL("t", ""))), &out);
 
-    for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+    for (i = 0; i < HELP_COUNT(samples); i++) {
         (void) snprintf(expected, sizeof(expected), "%s%s%s", samples[i][0],
                         labels, samples[i][1]);
         CU_ASSERT(test_has(&out, expected));
@@ -326,7 +324,7 @@ HELP_TEST(strange, "missing members")
     tg_buf_t out;
     size_t i;
 
-    for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (i = 0; i < HELP_COUNT(answers); i++) {
         test_put(tg_cli_status_append_summary, answers[i], &out);
         tg_buf_deinit(&out);
         test_put(tg_cli_status_append_calls, answers[i], &out);

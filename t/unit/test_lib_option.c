@@ -161,7 +161,7 @@ HELP_TEST(test_option_classes, "each code has a class")
     };
     int i;
 
-    for (i = 0; i < (int) (sizeof(classes) / sizeof(classes[0])); i++) {
+    for (i = 0; i < (int) (HELP_COUNT(classes)); i++) {
         CU_ASSERT_STRING_EQUAL(toolgate_error_class(-i), classes[i]);
     }
 

@@ -217,7 +217,7 @@ test_command(end_t *end, const char *line)
 
     name = test_take(&line);
 
-    for (i = 0; i < sizeof(test_commands) / sizeof(test_commands[0]); i++) {
+    for (i = 0; i < HELP_COUNT(test_commands); i++) {
         if (tg_str_eq(name, tg_str_from_cstr(test_commands[i].name))) {
             test_result(end, test_commands[i].run(end, line));
             return;

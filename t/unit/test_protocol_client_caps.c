@@ -29,7 +29,7 @@ HELP_TEST(read, "capabilities that are read")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_EQUAL(tg_client_caps_parse(tg_str_from_cstr(rows[i].raw)),
                         rows[i].client_caps);
     }
@@ -50,7 +50,7 @@ HELP_TEST(put, "written capabilities are read again")
 
     tg_buf_init(&out, tg_alloc_libc());
 
-    for (i = 0; i < sizeof(cans) / sizeof(cans[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cans); i++) {
         tg_buf_truncate(&out, 0);
         tg_client_caps_write_json(&out, cans[i]);
         CU_ASSERT_EQUAL(tg_client_caps_parse(tg_buf_view(&out)), cans[i]);

@@ -25,7 +25,7 @@ static const test_failure_t test_failures[] = {
     { TG_FAILURE_INTERNAL, "RuntimeError", -32603 },
 };
 
-#define TEST_N (sizeof(test_failures) / sizeof(test_failures[0]))
+#define TEST_N (HELP_COUNT(test_failures))
 #define TEST_METHOD                                                            \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hang.status\"}\n"
 
@@ -132,8 +132,7 @@ HELP_TEST(error, "a backend's error")
     help_each_failure(test_run_error);
 }
 
-/* The client gets no reply, and the id is free again. */
-HELP_TEST(forget, "forgotten")
+HELP_TEST(forget, "the client gets no reply, and the id is free again")
 {
     tg_call_t *call;
     host_t host;

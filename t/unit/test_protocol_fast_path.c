@@ -58,7 +58,7 @@ static const struct {
       "{\"name\":\"hang\",\"arguments\":{}}}" },
 };
 
-#define TEST_CALLS (sizeof(test_calls) / sizeof(test_calls[0]))
+#define TEST_CALLS (HELP_COUNT(test_calls))
 
 static void
 test_say(host_t *host, tg_str_t message)
@@ -177,8 +177,7 @@ HELP_TEST(mutations, "nearly similar calls")
     }
 }
 
-/* Depth counts from the outermost bracket. */
-HELP_TEST(depth, "arguments of the greatest depth")
+HELP_TEST(depth, "depth counts from the outermost bracket")
 {
     static const char head[] = "{\"method\":\"call_tool\",\"params\":{\"name\":"
                                "\"fail\",\"arguments\":{\"a\":";
@@ -200,8 +199,7 @@ HELP_TEST(depth, "arguments of the greatest depth")
     }
 }
 
-/* More kinds of messages than the cache holds, in turns. */
-HELP_TEST(many, "more than the cache holds")
+HELP_TEST(many, "more kinds of messages than the cache holds, in turns")
 {
     char text[TEST_MAX];
     tg_str_t got;
@@ -231,8 +229,7 @@ HELP_TEST(many, "more than the cache holds")
     host_deinit(&host);
 }
 
-/* A peer not yet known as MCP must become so. */
-HELP_TEST(peers, "another peer of the same catalog")
+HELP_TEST(peers, "a peer not yet known as MCP must become so")
 {
     host_t host, other;
     size_t i;

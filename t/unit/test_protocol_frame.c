@@ -169,8 +169,7 @@ HELP_TEST(prefixed, "prefixed")
     test_every_split(TG_FRAME_PREFIX, TG_STR("{\"a\"}\n"), "!", 1);
 }
 
-/* The first byte decides for the whole connection. */
-HELP_TEST(auto, "auto")
+HELP_TEST(auto, "the first byte decides for the whole connection")
 {
     tg_frame_t frame;
     tg_str_t payload;
@@ -213,8 +212,7 @@ HELP_TEST(first_byte, "the first byte decides")
     }
 }
 
-/* Bytes without a newline are scanned once. */
-HELP_TEST(scans_once, "scans once")
+HELP_TEST(scans_once, "bytes without a newline are scanned once")
 {
     tg_frame_t frame;
     tg_str_t payload;
@@ -255,8 +253,7 @@ test_pieces(tg_frame_type_t kind, tg_str_t text, const char *expected)
     free(data);
 }
 
-/* Frames of any size, whole or cut. */
-HELP_TEST(split, "split")
+HELP_TEST(split, "frames of any size, whole or cut")
 {
     test_pieces(TG_FRAME_LINE, TG_STR(""), "");
     test_pieces(TG_FRAME_LINE, TG_STR("a\n\nbcdefghijkl\nd"),
@@ -278,7 +275,7 @@ HELP_TEST(prefix_bytes, "prefix")
     unsigned char prefix[TG_FRAME_PREFIX_SIZE];
     size_t i;
 
-    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (i = 0; i < HELP_COUNT(sizes); i++) {
         tg_frame_write_prefix((char *) prefix, sizes[i]);
         CU_ASSERT(((size_t) prefix[0] << 24 | (size_t) prefix[1] << 16
                    | (size_t) prefix[2] << 8 | prefix[3])

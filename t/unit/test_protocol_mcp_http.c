@@ -56,7 +56,7 @@ HELP_TEST(values, "values, as they are or in base64")
     tg_buf_t out;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_init(&out, tg_alloc_libc());
         tg_mcp_http_write_value(&out, tg_str_from_cstr(rows[i].text));
         HELP_EQ(tg_buf_view(&out), rows[i].value);
@@ -88,7 +88,7 @@ HELP_TEST(names, "the method and its subject")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         test_headers(rows[i].text, NULL, rows[i].headers);
     }
 }
@@ -112,7 +112,7 @@ static const struct {
     { "said", "\"x-mcp-header\"" },
 };
 
-#define TEST_TOOLS (sizeof(test_tools) / sizeof(test_tools[0]))
+#define TEST_TOOLS (HELP_COUNT(test_tools))
 
 static tg_catalog_t *
 test_catalogue(void)
@@ -200,7 +200,7 @@ HELP_TEST(arguments, "arguments that the schema marks")
 
     tools = test_catalogue();
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         test_call(tools, rows[i].name, rows[i].arguments, rows[i].headers);
     }
 

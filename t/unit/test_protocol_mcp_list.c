@@ -18,8 +18,7 @@ test_page(tg_mcp_list_t *list, tg_str_t result, tg_response_t *whole)
     return tg_mcp_list_add_page(list, &answer, whole);
 }
 
-/* _meta names absent servers, on any of the pages. */
-HELP_TEST(absent_servers, "absent servers")
+HELP_TEST(absent_servers, "_meta names absent servers, on any of the pages")
 {
     tg_mcp_list_t list;
     tg_response_t whole;
@@ -55,8 +54,7 @@ HELP_TEST(absent_servers, "absent servers")
     tg_mcp_list_deinit(&list);
 }
 
-/* Exceeding a bound of a list is an error, not a short list. */
-HELP_TEST(bounds, "bounds")
+HELP_TEST(bounds, "exceeding a bound of a list is an error, not a short list")
 {
     tg_mcp_list_t list;
     tg_catalog_t *tools;
@@ -111,8 +109,7 @@ HELP_TEST(bounds, "bounds")
     tg_buf_deinit(&text);
 }
 
-/* A list read in steps is the same as one read at once. */
-HELP_TEST(steps, "steps")
+HELP_TEST(steps, "a list read in steps is the same as one read at once")
 {
     static const char array[] =
         "[{\"name\":\"a\",\"x\":1},{\"x\":2},{\"name\":\"b\"},{\"name\":\"a\"},"

@@ -108,8 +108,7 @@ HELP_TEST(others, "other members")
     CU_ASSERT(m.id.data == NULL && m.message.data == NULL);
 }
 
-/* Members that are walked as objects may have any type. */
-HELP_TEST(odd_types, "odd types")
+HELP_TEST(odd_types, "members that are walked as objects may have any type")
 {
     tg_message_t m;
 
@@ -144,7 +143,7 @@ HELP_TEST(not_objects, "not objects")
     tg_message_t m;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT(test_parse(&m, rows[i].text) == TG_OK);
         CU_ASSERT(m.type == rows[i].type);
         HELP_EQ(m.text, rows[i].text);
@@ -176,19 +175,18 @@ HELP_TEST(duplicates, "duplicates")
     tg_message_t m;
     size_t i;
 
-    for (i = 0; i < sizeof(twice) / sizeof(twice[0]); i++) {
+    for (i = 0; i < HELP_COUNT(twice); i++) {
         CU_ASSERT(test_parse(&m, twice[i]) == TG_OK);
         CU_ASSERT(m.has_duplicate);
     }
 
-    for (i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
+    for (i = 0; i < HELP_COUNT(once); i++) {
         CU_ASSERT(test_parse(&m, once[i]) == TG_OK);
         CU_ASSERT(!m.has_duplicate);
     }
 }
 
-/* Keys are compared decoded and exactly. */
-HELP_TEST(keys, "keys")
+HELP_TEST(keys, "keys are compared decoded and exactly")
 {
     tg_message_t m;
 
@@ -220,7 +218,7 @@ HELP_TEST(bad, "bad")
     tg_message_t m;
     size_t i;
 
-    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(test_parse(&m, bad[i]) == TG_INVALID);
         CU_ASSERT(m.why != NULL);
     }
@@ -251,8 +249,7 @@ test_nested(const char *head, int n, const char *tail)
     return rc;
 }
 
-/* The levels of the envelope count. */
-HELP_TEST(depth, "depth")
+HELP_TEST(depth, "the levels of the envelope count")
 {
     CU_ASSERT(test_nested("{\"x\":", 127, "}") == TG_OK);
     CU_ASSERT(test_nested("{\"x\":", 128, "}") == TG_LIMIT);

@@ -3,8 +3,6 @@
 
 #include "protocol/tg_outcome.h"
 
-#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
-
 static const tg_catalog_entry_t test_text = { .kind = TG_ENTRY_TOOL,
                                               .output = TG_OUTPUT_TEXT };
 static const tg_catalog_entry_t test_json = { .kind = TG_ENTRY_TOOL,
@@ -68,7 +66,7 @@ HELP_TEST(values, "values")
     test_is(tg_outcome_parse_output(&test_json, TG_STR("null")),
             TG_OUTCOME_JSON, "null");
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         test_fails(tg_outcome_parse_output(&test_json,
                                            tg_str_from_cstr(bad[i])),
                    "not one valid JSON value");
@@ -161,7 +159,7 @@ HELP_TEST(results, "results")
     tg_outcome_t outcome;
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(good); i++) {
         test_is(tg_outcome_parse_output(&test_result,
                                         tg_str_from_cstr(good[i])),
                 TG_OUTCOME_RESULT, good[i]);
@@ -169,7 +167,7 @@ HELP_TEST(results, "results")
         test_is(outcome, TG_OUTCOME_RESULT, good[i]);
     }
 
-    for (i = 0; i < TEST_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         test_fails(tg_outcome_parse_output(&test_result,
                                            tg_str_from_cstr(bad[i].raw)),
                    bad[i].word);
@@ -355,7 +353,7 @@ HELP_TEST(not_understood, "unknown outcomes")
     tg_run_stats_t ran;
     size_t i;
 
-    for (i = 0; i < TEST_COUNT(texts); i++) {
+    for (i = 0; i < HELP_COUNT(texts); i++) {
         memset(&ran, 0, sizeof(ran));
         ran.queued_ms = -1;
         tg_buf_init(&scratch, tg_alloc_libc());

@@ -46,8 +46,7 @@ HELP_TEST(detection, "detection")
     host_deinit(&host);
 }
 
-/* A host with its own framing passes whole messages. */
-HELP_TEST(message, "whole messages")
+HELP_TEST(message, "a host with its own framing passes whole messages")
 {
     host_t host;
     tg_str_t got;
@@ -296,8 +295,7 @@ HELP_TEST(batch_too_large, "batch: replies too large")
     host_deinit(&host);
 }
 
-/* A result that cannot fit is not escaped to find that out. */
-HELP_TEST(hopeless, "results too large without escapes")
+HELP_TEST(hopeless, "a result that cannot fit is not escaped to find that out")
 {
     static const struct {
         tg_outcome_type_t kind;
@@ -316,7 +314,7 @@ HELP_TEST(hopeless, "results too large without escapes")
     host_t host;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, TEST_MAX, 4);
         tg_buf_init(&text, tg_alloc_libc());
 

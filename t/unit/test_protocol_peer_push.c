@@ -113,8 +113,7 @@ HELP_TEST(leaving, "a server that shuts down")
     "\"io.modelcontextprotocol/clientCapabilities\":{},"                       \
     "\"io.modelcontextprotocol/clientInfo\":" name "}}}\n"
 
-/* A client keeps its name, also over a move. */
-HELP_TEST(client, "the name of a client")
+HELP_TEST(client, "a client keeps its name, also over a move")
 {
     char line[512];
     host_t host;
@@ -154,8 +153,7 @@ HELP_TEST(client, "the name of a client")
     "\"params\":{\"capabilities\":{},\"clientInfo\":{\"name\":\"a\","          \
     "\"version\":\"" version "\"},\"via\":\"bridge/1\"}}\n"
 
-/* Behind a bridge the agent's name counts, not the bridge's. */
-HELP_TEST(agent, "the agent behind a bridge")
+HELP_TEST(agent, "behind a bridge the agent's name counts, not the bridge's")
 {
     host_t host;
     unsigned nclient_changes;
@@ -253,8 +251,7 @@ HELP_TEST(subscriptions_limit, "subscriptions: limit")
 #define TEST_NOTIFICATION                                                      \
     "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
 
-/* relay: a message beyond a frame is dropped as a whole. */
-HELP_TEST(notify, "notify")
+HELP_TEST(notify, "relay: a message beyond a frame is dropped as a whole")
 {
     host_t host;
     tg_buf_t text;
@@ -551,7 +548,7 @@ HELP_TEST(shared_text, "broadcasts whose text many peers share")
                                  "{\"toolgate/broadcasts\":true}") "\n"));
     (void) host_take(&modern);
 
-    for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+    for (i = 0; i < HELP_COUNT(params); i++) {
         test_shared(&plain, params[i], 1);
         test_shared(&relay, params[i], 1);
         test_shared(&modern, params[i], 2);

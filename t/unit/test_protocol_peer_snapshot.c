@@ -37,8 +37,7 @@ test_init(host_t *host, tg_dialect_t dialect)
     host_init(host, tg_alloc_libc(), dialect, 1 << 20, 64);
 }
 
-/* No change, or none that this client can see. */
-HELP_TEST(unchanged, "no change for this client")
+HELP_TEST(unchanged, "no change, or none that this client can see")
 {
     host_t host;
 
@@ -107,8 +106,7 @@ HELP_TEST(gone, "a tool is removed while it runs")
     host_deinit(&host);
 }
 
-/* The output schema is kept over a second move too. */
-HELP_TEST(schema, "an output's schema moves on")
+HELP_TEST(schema, "the output schema is kept over a second move too")
 {
     host_t host;
     size_t i;
@@ -232,7 +230,7 @@ test_make(host_t *host, const tg_alloc_t *alloc)
     host_init(host, alloc, TG_DIALECT_AUTO, 1 << 20, 64);
     host_feed(host, TG_STR(TEST_INITIALIZE));
 
-    for (i = 0; i < sizeof(test_rich) / sizeof(test_rich[0]); i++) {
+    for (i = 0; i < HELP_COUNT(test_rich); i++) {
         host_feed(host, tg_str_from_cstr(test_rich[i]));
         host_feed(host, TG_STR("\n"));
     }

@@ -69,8 +69,7 @@ HELP_TEST(many, "many")
     CU_ASSERT(help.live == 0);
 }
 
-/* Removes the first, the last, the only one. */
-HELP_TEST(ends, "ends")
+HELP_TEST(ends, "removes the first, the last, the only request")
 {
     tg_caller_t caller;
     tg_pending_request_t *a, *b, *c;

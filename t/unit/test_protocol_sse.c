@@ -131,7 +131,7 @@ HELP_TEST(events, "events of a stream")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         test_stream(tg_str_from_cstr(rows[i].text), rows[i].expected);
     }
 

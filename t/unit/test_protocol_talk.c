@@ -330,7 +330,7 @@ test_sizes(void)
     test_talk_t talk;
     size_t i, k, n;
 
-    n = sizeof(sizes) / sizeof(sizes[0]);
+    n = HELP_COUNT(sizes);
 
     for (i = 0; i < n; i++) {
         for (k = 0; k < n; k++) {

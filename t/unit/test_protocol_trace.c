@@ -42,7 +42,7 @@ HELP_TEST(parent, "traceparent")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT(tg_trace_is_traceparent(tg_str_from_cstr(rows[i].text))
                   == rows[i].is_one);
     }
@@ -72,7 +72,7 @@ HELP_TEST(state, "tracestate")
     char text[TG_TRACESTATE_MAX + 1];
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT(tg_trace_is_tracestate(tg_str_from_cstr(rows[i].text))
                   == rows[i].is_one);
     }

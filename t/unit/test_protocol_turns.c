@@ -13,8 +13,7 @@ test_init(host_t *host)
     host->is_yielding = 1;
 }
 
-/* The host is asked after each request but the last. */
-HELP_TEST(slices, "turns")
+HELP_TEST(slices, "the host is asked after each request but the last")
 {
     host_t host;
 
@@ -78,8 +77,7 @@ HELP_TEST(shutdown_notice, "shutdown notice in a batch")
     CU_ASSERT(host.ncalls == 1);
 }
 
-/* A host whose bytes differ from the old host's is refused. */
-HELP_TEST(moved, "moved in a batch")
+HELP_TEST(moved, "a host whose bytes differ from the old host's is refused")
 {
     size_t consumed;
     host_t host;

@@ -37,7 +37,7 @@ HELP_TEST(dates, "dates of days, and back")
     int64_t day;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_date_set_unix_day(rows[i].day, &date);
         snprintf(text, sizeof(text), "%04d-%02d-%02d", (int) date.year,
                  date.month, date.day);
@@ -167,7 +167,7 @@ HELP_TEST(wrong, "invalid zone files")
     tg_buf_t buf;
     size_t i;
 
-    for (i = 0; i < sizeof(feet) / sizeof(feet[0]); i++) {
+    for (i = 0; i < HELP_COUNT(feet); i++) {
         zone = zone_foot(feet[i]);
         CU_ASSERT(zone == NULL);
         tg_zone_free(zone);

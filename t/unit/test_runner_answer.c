@@ -48,8 +48,7 @@ HELP_TEST(parts, "stored and kept parts of a result")
                1, "y", "", "");
 }
 
-/* A result of 100,000 blocks is written in many small steps. */
-HELP_TEST(in_steps, "steps")
+HELP_TEST(in_steps, "a result of 100,000 blocks is written in many small steps")
 {
     static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
     tg_output_response_t answer;

@@ -189,8 +189,7 @@ HELP_TEST(cancel, "running and waiting")
     printf("%d running programs cancelled, %d waiting ...", done, test_dropped);
 }
 
-/* The end of the connection cancels all its calls. */
-HELP_TEST(disconnect, "disconnect")
+HELP_TEST(disconnect, "the end of the connection cancels all its calls")
 {
     const tg_call_t *call;
     pid_t pids[CALLS];
@@ -215,8 +214,7 @@ HELP_TEST(disconnect, "disconnect")
     CU_ASSERT_PTR_NULL(host.jobs.limits);
 }
 
-/* The program has ended, but its outputs are still open. */
-HELP_TEST(draining, "draining")
+HELP_TEST(draining, "the program has ended, but its outputs are still open")
 {
     unsigned id;
     pid_t pid;
@@ -233,8 +231,7 @@ HELP_TEST(draining, "draining")
     }
 }
 
-/* A call with a result whose program is still being ended. */
-HELP_TEST(ending, "ending")
+HELP_TEST(ending, "a call with a result whose program is still being ended")
 {
     char script[256], path[96];
     unsigned id, other;

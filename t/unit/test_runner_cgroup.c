@@ -252,8 +252,7 @@ HELP_TEST(refused, "invalid text")
     test_clear("");
 }
 
-/* Without a cgroup programs run, but not those with limits. */
-HELP_TEST(without, "without a cgroup")
+HELP_TEST(without, "without a cgroup programs run, but not those with limits")
 {
     CU_ASSERT(test_cgroups()->dir[0] == '\0');
     CU_ASSERT(host_exec(host_sh("echo ok", "")));
@@ -413,8 +412,8 @@ test_left_child(const char *first, unsigned long number)
     CU_ASSERT(host_until(host_pid_has_exited, &pid));
 }
 
-/* It is found even if it removed its process tag. */
-HELP_TEST(left, "a process that changes its cgroup")
+HELP_TEST(left,
+          "a process that leaves the cgroup is found even without its tag")
 {
     static const char unmark[] = "prlimit --rttime=1000000 --pid $$;";
     char path[TG_CGROUP_PATH_MAX];

@@ -77,8 +77,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
     _exit(0);
 }
 
-/* Its processes are killed and its cgroups removed. */
-HELP_TEST(old, "cgroups of a runner that has exited")
+HELP_TEST(old, "an exited runner's processes are killed and cgroups removed")
 {
     char path[TG_CGROUP_PATH_MAX];
     pid_t runner, pid;

@@ -174,8 +174,7 @@ HELP_TEST(ended, "ended meanwhile")
     test_end();
 }
 
-/* Waits for another job's slot and keeps its position. */
-HELP_TEST(queued, "queued")
+HELP_TEST(queued, "a detached job in the queue keeps its position")
 {
     unsigned first, second;
 
@@ -198,8 +197,7 @@ HELP_TEST(queued, "queued")
     test_end();
 }
 
-/* It is started while it is detached. */
-HELP_TEST(started, "started meanwhile")
+HELP_TEST(started, "a job is started while it is detached")
 {
     unsigned id;
 
@@ -365,7 +363,7 @@ HELP_TEST(wrong, "wrong requests")
 
     test_begin();
 
-    for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+    for (i = 0; i < HELP_COUNT(params); i++) {
         (void) host_request("release", params[i]);
         CU_ASSERT(host_recv());
         CU_ASSERT(test_is_error("must be 16 to 64"));

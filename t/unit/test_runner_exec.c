@@ -131,7 +131,7 @@ HELP_TEST(max_answer, "the client's limit")
     char more[128], said[128];
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         snprintf(more, sizeof(more), ",\"max_answer\":100%s", rows[i].more);
         CU_ASSERT(host_exec(host_sh(rows[i].script, more)));
         CU_ASSERT(host_is("failure", "\"size\"") == (rows[i].size != NULL));
@@ -316,8 +316,7 @@ HELP_TEST(output, "output")
               != NULL);
 }
 
-/* Too large only as JSON: an error, not a cut text. */
-HELP_TEST(output_as_json, "output as JSON")
+HELP_TEST(output_as_json, "too large only as JSON: an error, not a cut text")
 {
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/head\",\"-c\","
                         "\"12000000\",\"/dev/zero\"],"

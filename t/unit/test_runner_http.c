@@ -96,8 +96,7 @@ HELP_TEST(errors, "errors of the server")
     server_stop();
 }
 
-/* An echoed secret is not disclosed. */
-HELP_TEST(echo, "an echoed secret")
+HELP_TEST(echo, "an echoed secret is not disclosed")
 {
     static const char *const replies[] = { SERVER_OK(
                                                "24") "\r\n"
@@ -184,7 +183,7 @@ HELP_TEST(charsets, "charsets")
     tg_str_t out;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_init(&text, tg_alloc_libc());
         CU_ASSERT_EQUAL(tg_http_decode_body(tg_str_from_cstr(rows[i].type),
                                             tg_str_from_cstr(rows[i].body),
@@ -222,7 +221,7 @@ HELP_TEST(broken, "missing and truncated responses")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(replies) / sizeof(replies[0]) - 1; i++) {
+    for (i = 0; i < HELP_COUNT(replies) - 1; i++) {
         server_start(replies + i);
         CU_ASSERT(server_call("/", ""));
         CU_ASSERT(host_is("failure", "\"lost\""));
@@ -404,13 +403,13 @@ HELP_TEST(wrong, "wrong requests")
 
     server.port = 1;
 
-    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         (void) host_request("http", bad[i]);
         CU_ASSERT(host_recv());
         CU_ASSERT(strstr(host.line.data, "-32602") != NULL);
     }
 
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (i = 0; i < HELP_COUNT(wrong); i++) {
         CU_ASSERT(server_call("/", wrong[i]));
         CU_ASSERT(host_is("failure", "\"arguments\""));
         CU_ASSERT(strncmp(host_text("message"), "The call ", 9) == 0);

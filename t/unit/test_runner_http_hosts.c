@@ -104,11 +104,11 @@ HELP_TEST(addresses, "which addresses are public")
     struct sockaddr_in ipv4;
     size_t i;
 
-    for (i = 0; i < sizeof(public) / sizeof(public[0]); i++) {
+    for (i = 0; i < HELP_COUNT(public); i++) {
         CU_ASSERT(tg_address_is_public_text(public[i]));
     }
 
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (i = 0; i < HELP_COUNT(others); i++) {
         CU_ASSERT(!tg_address_is_public_text(others[i]));
     }
 
@@ -295,7 +295,7 @@ HELP_TEST(methods, "methods of redirects")
 
     to[0] = "/x";
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         move_to(rows[i].status, to, 1);
         server_start(moves);
         snprintf(more, sizeof(more),
@@ -329,7 +329,7 @@ HELP_TEST(schemes, "redirects to other schemes")
                                       "http://u:p@127.0.0.1/", "gopher://a" };
     size_t i;
 
-    for (i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
+    for (i = 0; i < HELP_COUNT(to); i++) {
         move_to(302, &to[i], 1);
         server_start(moves);
         CU_ASSERT(call_host("127.0.0.1", ",\"redirects\":1,\"hosts\":"
@@ -366,8 +366,7 @@ nothing_is_abandoned(void *ctx)
     return host.http.nabandoned == 0;
 }
 
-/* A cancelled call does not wait for its name server. */
-HELP_TEST(slow, "a slow lookup")
+HELP_TEST(slow, "a cancelled call does not wait for its name server")
 {
     unsigned id;
     int n, i;

@@ -228,8 +228,7 @@ HELP_TEST(expired, "not attached in time")
     test_end();
 }
 
-/* Its progress is reported and extends its deadline. */
-HELP_TEST(progress, "progress")
+HELP_TEST(progress, "a job's progress is reported and extends its deadline")
 {
     unsigned id;
 
@@ -301,8 +300,7 @@ HELP_TEST(status, "status")
     test_end();
 }
 
-/* An invalid call number makes the job invalid. */
-HELP_TEST(number, "numbers of calls")
+HELP_TEST(number, "an invalid call number makes the job invalid")
 {
     static const char *const wrong[] = { "0", "-1", "1.5", "\"1\"", "{}" };
     char more[64];
@@ -310,7 +308,7 @@ HELP_TEST(number, "numbers of calls")
 
     test_begin();
 
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (i = 0; i < HELP_COUNT(wrong); i++) {
         snprintf(more, sizeof(more), ",\"call\":%s", wrong[i]);
         (void) test_send(more);
         CU_ASSERT(host_recv());

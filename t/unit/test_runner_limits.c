@@ -65,7 +65,7 @@ HELP_TEST(places, "places")
     limit = tg_limits_acquire(&list, &wanted, 0);
     CU_ASSERT_FATAL(limit != NULL);
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         limit->concurrency = cases[i].concurrency;
         limit->queue = cases[i].queue;
         limit->nrunning = cases[i].running;
@@ -473,8 +473,7 @@ HELP_TEST(slots, "slots")
     test_idle();
 }
 
-/* A program that fails to start returns its slot. */
-HELP_TEST(not_started, "not started")
+HELP_TEST(not_started, "a program that fails to start returns its slot")
 {
     char params[512];
     int i;
@@ -517,8 +516,7 @@ test_may_run(unsigned id)
            && tg_str_eq(tg_buf_view(&host.line), tg_str_from_cstr(text));
 }
 
-/* It counts like the others, though it needs no slot. */
-HELP_TEST(elsewhere, "elsewhere")
+HELP_TEST(elsewhere, "a call that its worker runs counts, but needs no slot")
 {
     unsigned first, second;
     char more[256];

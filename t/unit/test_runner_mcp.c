@@ -161,8 +161,7 @@ HELP_TEST(life, "life")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-/* The delay before a start doubles, up to its bound. */
-HELP_TEST(back_off, "back off")
+HELP_TEST(back_off, "the delay before a start doubles, up to its bound")
 {
     static char key[] = KEY "2";
     tg_mcp_conn_t *mcp_conn;
@@ -224,8 +223,7 @@ HELP_TEST(waiting, "waiting")
     test_forget(key);
 }
 
-/* One more than the limits of a server and of its calls. */
-HELP_TEST(bounds, "bounds")
+HELP_TEST(bounds, "one more than the limits of a server and of its calls")
 {
     static char key[] = KEY "4";
     const tg_mcp_conn_t *used;
@@ -296,8 +294,7 @@ HELP_TEST(deaf, "deaf worker")
     test_forget(key);
 }
 
-/* Unwritten calls of an ended server go to the next one. */
-HELP_TEST(put_back, "not started")
+HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 {
     static char key[] = KEY "6";
     tg_mcp_conn_t *mcp_conn;
@@ -407,7 +404,7 @@ HELP_TEST(kept, "cached lists")
     tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == -1);
 
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (i = 0; i < HELP_COUNT(wrong); i++) {
         file = fopen(path, "w");
         CU_ASSERT_FATAL(file != NULL);
         CU_ASSERT(fputs(wrong[i], file) >= 0);
@@ -480,7 +477,7 @@ HELP_TEST(spec, "spec")
     tg_mcp_server_params_t spec;
     size_t i;
 
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (i = 0; i < HELP_COUNT(wrong); i++) {
         CU_ASSERT(test_read_spec(wrong[i], &spec) == TG_INVALID);
     }
 

@@ -68,8 +68,7 @@ test_end_child(pid_t pid)
     CU_ASSERT(host_until(host_pid_has_exited, &pid));
 }
 
-/* One's leftovers are killed, the other's are wanted. */
-HELP_TEST(at_once, "two that end at once")
+HELP_TEST(at_once, "one's leftovers are killed, the other's are wanted")
 {
     test_pair_t cancelled, other;
     int i;

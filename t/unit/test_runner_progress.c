@@ -87,7 +87,7 @@ HELP_TEST(lines, "valid and invalid lines")
 {
     size_t i, portion;
 
-    for (i = 0; i < sizeof(test_cases) / sizeof(test_cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(test_cases); i++) {
         for (portion = 1; portion <= strlen(test_cases[i].input) + 1; portion++)
         {
             test_progress_is(test_cases[i].input, portion,
@@ -134,7 +134,7 @@ HELP_TEST(long_lines, "long")
     static const size_t portions[] = { 1000, 65535, 65536, 65537, 1 << 20 };
     size_t i;
 
-    for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
+    for (i = 0; i < HELP_COUNT(portions); i++) {
         test_line_of(TG_PROGRESS_LINE_MAX, portions[i], "1");
         test_line_of(TG_PROGRESS_LINE_MAX + 1, portions[i], "");
         test_line_of(10 * TG_PROGRESS_LINE_MAX, portions[i], "");
@@ -407,8 +407,7 @@ HELP_TEST(held_open, "held open")
     CU_ASSERT(host_is_text("text", "ok\n"));
 }
 
-/* After the result a program may write anything. */
-HELP_TEST(none_after, "none after the answer")
+HELP_TEST(none_after, "after the result a program may write anything")
 {
     int64_t last;
     unsigned id;

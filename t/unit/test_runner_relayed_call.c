@@ -92,8 +92,7 @@ test_is_cancelled(void)
     test_request("tell", "{\"key\":\"" KEY "\",\"progress\":1}", "-32602");
 }
 
-/* The result comes after or before the attachment. */
-HELP_TEST(adopted, "attached")
+HELP_TEST(adopted, "the result comes after or before the attachment")
 {
     unsigned id;
 
@@ -112,8 +111,7 @@ HELP_TEST(adopted, "attached")
     test_end();
 }
 
-/* No slot is needed, as nothing of the call runs here. */
-HELP_TEST(no_slot, "no slot")
+HELP_TEST(no_slot, "no slot is needed, as nothing of the call runs here")
 {
     test_begin();
     test_detach("");
@@ -242,8 +240,7 @@ HELP_TEST(lost, "its worker disconnects")
     }
 }
 
-/* Other workers cannot change it. */
-HELP_TEST(others, "other workers")
+HELP_TEST(others, "other workers cannot change a call")
 {
     unsigned id;
 

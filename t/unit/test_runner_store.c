@@ -26,7 +26,7 @@ HELP_TEST(ids, "only valid ids are accepted")
     CU_ASSERT(tg_task_parse_id(TG_STR("task-0012")) == 12);
     CU_ASSERT(tg_task_parse_id(TG_STR("task-12345")) == 12345);
 
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (i = 0; i < HELP_COUNT(wrong); i++) {
         CU_ASSERT(tg_task_parse_id(tg_str_from_cstr(wrong[i])) == -1);
     }
 
@@ -50,7 +50,7 @@ HELP_TEST(order, "by priority and age, of agents with free slots")
     CU_ASSERT(test_submit("b", 5, "5") == 5);
     CU_ASSERT(test_submit("c", 99, "6") == 6);
 
-    for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+    for (i = 0; i < HELP_COUNT(order); i++) {
         CU_ASSERT(test_claim("ab") == order[i]);
     }
 
@@ -507,7 +507,7 @@ HELP_TEST(fifos, "a FIFO in the place of a file is refused at once")
                                          "fifo-journal" };
     size_t i;
 
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (i = 0; i < HELP_COUNT(names); i++) {
         CU_ASSERT_FATAL(mkfifo(help_path(names[i]), 0600) == 0);
         test_refused("fifo", "is a FIFO; a task store must be a regular file");
         (void) unlink(help_path(names[i]));

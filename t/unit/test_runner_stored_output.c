@@ -131,7 +131,7 @@ HELP_TEST(lines, "lines")
         tg_stored_output_create(&stored_output, &output_store, "1", 1 << 24)
         == 0);
 
-    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (i = 0; i < HELP_COUNT(pieces); i++) {
         CU_ASSERT(tg_stored_output_write(&stored_output, pieces[i].data,
                                          strlen(pieces[i].data))
                   == 0);
@@ -360,7 +360,7 @@ HELP_TEST(pages, "pages")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         CU_ASSERT(page_is(&cases[i].query, cases[i].page, cases[i].remark)
                   == cases[i].rc);
     }
@@ -431,7 +431,7 @@ HELP_TEST(costly, "costly patterns")
     tg_buf_init(&remark, tg_alloc_libc());
     start = clock();
 
-    for (i = 0; i <= sizeof(patterns) / sizeof(patterns[0]); i++) {
+    for (i = 0; i <= HELP_COUNT(patterns); i++) {
         query.pattern = tg_str_from_cstr(i == 0 ? dots : patterns[i - 1]);
         CU_ASSERT(page_of(tg_str_from_cstr(text), &query, &page, &remark)
                   == TG_INVALID);
@@ -448,8 +448,7 @@ HELP_TEST(costly, "costly patterns")
     free(text);
 }
 
-/* Matches before and after such a line are kept. */
-HELP_TEST(behind, "a line that exceeds the step limit of a pattern")
+HELP_TEST(behind, "matches before and after such a line are kept")
 {
     tg_output_page_query_t query;
     tg_buf_t text, page, remark;
@@ -487,8 +486,7 @@ HELP_TEST(behind, "a line that exceeds the step limit of a pattern")
     free(line);
 }
 
-/* Invalid UTF-8, and lines longer than the searched part. */
-HELP_TEST(long_lines, "any bytes, and long lines")
+HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
 {
     static const char head[] = "\xff\xc3 needle\n";
     tg_output_page_query_t query;

@@ -167,7 +167,7 @@ HELP_TEST(params_wrong, "invalid members")
     const char *why;
     size_t i;
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         why = NULL;
 
         if (test_read(&params, cases[i].text, &why) != cases[i].rc) {
@@ -215,7 +215,7 @@ HELP_TEST(params_limits, "limits")
     char text[1024];
     size_t i;
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         snprintf(text, sizeof(text),
                  "{\"tool\":\"t\",\"argv\":[\"/a\"],\"limits\":%s}",
                  cases[i].limits);
@@ -291,8 +291,7 @@ test_result_is(tg_exec_output_t *output, int status, const char *json)
     tg_buf_deinit(&text);
 }
 
-/* An exit status in the result, or a text. */
-HELP_TEST(answers, "results")
+HELP_TEST(answers, "an exit status in the result, or a text")
 {
     tg_exec_output_t output;
 
@@ -414,8 +413,7 @@ HELP_TEST(result_statuses, "statuses and stderr")
     tg_exec_output_deinit(&output);
 }
 
-/* Bytes are base64, in a block of their type. */
-HELP_TEST(result_bytes, "bytes")
+HELP_TEST(result_bytes, "bytes are base64, in a block of their type")
 {
     tg_exec_output_t output;
 
@@ -492,7 +490,7 @@ HELP_TEST(tail, "tail")
     text[len - 1] = '.';
     text[len - 2] = 'z';
 
-    for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
+    for (i = 0; i < HELP_COUNT(portions); i++) {
         tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT_DEFAULT);
 
         for (at = 1; at < len; at += n) {
@@ -550,7 +548,7 @@ HELP_TEST(times, "times")
     tg_buf_t text;
     size_t i;
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         tg_buf_init(&text, tg_alloc_libc());
         tg_buf_append_duration(&text, cases[i].ms);
         CU_ASSERT(

@@ -160,8 +160,7 @@ test_fork_and_wait(void *ctx)
     return NULL;
 }
 
-/* A child belongs to the thread that created it. */
-HELP_TEST(threads, "threads")
+HELP_TEST(threads, "a child belongs to the thread that created it")
 {
     int there[2], back[2], pair[2];
     pthread_t thread;
@@ -429,7 +428,7 @@ test_refuse_clone3(unsigned err)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+    struct sock_fprog filter = { HELP_COUNT(code), code };
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
         || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == -1
@@ -489,7 +488,7 @@ HELP_TEST(signals, "no program ignores, blocks or handles a signal")
     size_t i;
     pid_t pid;
 
-    for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+    for (i = 0; i < HELP_COUNT(refused); i++) {
         CU_ASSERT_FATAL(pipe(pair) == 0);
         pid = fork();
         CU_ASSERT_FATAL(pid != -1);

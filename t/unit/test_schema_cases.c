@@ -46,16 +46,14 @@ test_by_index(const char *schema_text, const char *text)
     return fits;
 }
 
-/* White space that a line cannot have. */
-HELP_TEST(blanks, "white space around")
+HELP_TEST(blanks, "white space that a line cannot have")
 {
     static const test_row_t rows[] = { { " {\n} ", " [ ] ", NULL } };
 
     TEST_ROWS(rows);
 }
 
-/* More names than a word has bits. */
-HELP_TEST(names, "many names")
+HELP_TEST(names, "more names than a word has bits")
 {
     char text[4096] = "{\"properties\":{\"n0\":{}";
     char name[32];

@@ -10,8 +10,7 @@
     "schemas nest too deep here: one refers to itself without end, or the "    \
     "value nests too deep"
 
-/* A message about nested lists is bounded too. */
-HELP_TEST(long_text, "long texts")
+HELP_TEST(long_text, "a message about nested lists is bounded too")
 {
     test_t test;
     size_t i;
@@ -33,15 +32,14 @@ HELP_TEST(long_text, "long texts")
     test_deinit(&test);
 }
 
-/* Long names and values are cut between characters. */
-HELP_TEST(cut, "cut texts")
+HELP_TEST(cut, "long names and values are cut between characters")
 {
     static const char *const pieces[] = { "é", "😀", "x😀", "\\u0001", "\\n" };
     tg_str_t error;
     test_t test;
     size_t i, k;
 
-    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (i = 0; i < HELP_COUNT(pieces); i++) {
         test_init(&test,
                   "{\"additionalProperties\":{\"additionalProperties\":"
                   "{\"enum\":[\"y\",7]}},\"propertyNames\":true}",
@@ -91,8 +89,7 @@ HELP_TEST(unique, "uniqueItems")
     test_deinit(&test);
 }
 
-/* Nesting of schemas, counted while checking. */
-HELP_TEST(depth, "depth")
+HELP_TEST(depth, "nesting of schemas, counted while checking")
 {
     tg_schema_options_t options;
     test_t test;
@@ -110,8 +107,7 @@ HELP_TEST(depth, "depth")
     test_deinit(&test);
 }
 
-/* A loop that only the dynamic scope closes. */
-HELP_TEST(dynamic_loop, "a dynamic loop")
+HELP_TEST(dynamic_loop, "a loop that only the dynamic scope closes")
 {
     test_t test;
 
@@ -126,8 +122,7 @@ HELP_TEST(dynamic_loop, "a dynamic loop")
     test_deinit(&test);
 }
 
-/* The deepest value with rules at each level. */
-HELP_TEST(deep_value, "a deep value")
+HELP_TEST(deep_value, "the deepest value with rules at each level")
 {
     test_t test;
 

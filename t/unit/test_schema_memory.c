@@ -112,7 +112,7 @@ static const char *const test_mistakes[] = {
     "{",
 };
 
-#define TEST_N(table) (sizeof(table) / sizeof((table)[0]))
+#define TEST_N(table) (HELP_COUNT(table))
 
 static const test_case_t *test_case;
 static const char *test_invalid_schema;

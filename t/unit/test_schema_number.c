@@ -40,7 +40,7 @@ static const char *const test_order[][4] = {
     { "1e1000000", NULL, NULL, NULL },
 };
 
-#define TEST_N_ORDER (sizeof(test_order) / sizeof(test_order[0]))
+#define TEST_N_ORDER (HELP_COUNT(test_order))
 
 HELP_TEST(compare, "order and hashes")
 {
@@ -78,12 +78,12 @@ HELP_TEST(integers, "whole numbers")
     tg_number_t number;
     size_t i;
 
-    for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+    for (i = 0; i < HELP_COUNT(whole); i++) {
         number = test_parse(whole[i]);
         CU_ASSERT(tg_number_is_integer(&number));
     }
 
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (i = 0; i < HELP_COUNT(others); i++) {
         number = test_parse(others[i]);
         CU_ASSERT(!tg_number_is_integer(&number));
     }
@@ -139,14 +139,14 @@ HELP_TEST(sizes, "sizes")
     tg_number_t number;
     size_t i, size;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         number = test_parse(rows[i].text);
         size = 99;
         CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_OK);
         CU_ASSERT_EQUAL(size, rows[i].size);
     }
 
-    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (i = 0; i < HELP_COUNT(bad); i++) {
         number = test_parse(bad[i]);
         CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_INVALID);
     }
@@ -160,7 +160,7 @@ HELP_TEST(range, "exponents out of range")
     tg_number_t number;
     size_t i;
 
-    for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+    for (i = 0; i < HELP_COUNT(beyond); i++) {
         CU_ASSERT_EQUAL(tg_number_parse(tg_str_from_cstr(beyond[i]), &number),
                         TG_LIMIT);
     }

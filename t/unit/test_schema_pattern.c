@@ -24,8 +24,7 @@ HELP_TEST(cut, "cut off")
     }
 }
 
-/* The characters between two callouts. */
-HELP_TEST(weights, "weights")
+HELP_TEST(weights, "a pattern's weight: the characters between two callouts")
 {
     static const struct {
         const char *pattern;
@@ -45,7 +44,7 @@ HELP_TEST(weights, "weights")
     tg_buf_t out;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_init(&out, tg_alloc_libc());
         weight = 0;
         CU_ASSERT_EQUAL(tg_pattern_translate(tg_str_from_cstr(rows[i].pattern),

@@ -92,7 +92,7 @@ test_rows(const test_row_t *rows, size_t n)
     }
 }
 
-#define TEST_ROWS(rows) test_rows(rows, sizeof(rows) / sizeof((rows)[0]))
+#define TEST_ROWS(rows) test_rows(rows, HELP_COUNT(rows))
 
 /* $ is the end, not the place before a last newline; ^ and $ ignore lines. */
 HELP_TEST(anchors, "anchors")
@@ -115,8 +115,7 @@ HELP_TEST(anchors, "anchors")
     TEST_ROWS(rows);
 }
 
-/* Digits and words are ASCII, white space is Unicode's. */
-HELP_TEST(sets, "sets")
+HELP_TEST(sets, "digits and words are ASCII, white space is Unicode's")
 {
     static const test_row_t rows[] = {
         { "^\\d$", "0", TG_OK },
@@ -140,8 +139,7 @@ HELP_TEST(sets, "sets")
     TEST_ROWS(rows);
 }
 
-/* A character is a code point, however many bytes it takes. */
-HELP_TEST(unicode, "unicode")
+HELP_TEST(unicode, "a character is a code point, however many bytes it takes")
 {
     static const test_row_t rows[] = {
         { "^.$", "\360\237\230\200", TG_OK }, /* U+1F600 */
@@ -160,8 +158,7 @@ HELP_TEST(unicode, "unicode")
     TEST_ROWS(rows);
 }
 
-/* An unmatched group matches the empty text. */
-HELP_TEST(groups, "groups")
+HELP_TEST(groups, "an unmatched group matches the empty text")
 {
     static const test_row_t rows[] = {
         { "^(?:(a)|b)\\1$", "b", TG_OK },
@@ -219,7 +216,7 @@ HELP_TEST(explosions, "explosions")
     memset(text, 'a', sizeof(text));
     text[sizeof(text) - 1] = '!';
 
-    for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+    for (i = 0; i < HELP_COUNT(patterns); i++) {
         regex = test_compile(patterns[i]);
         start = test_seconds();
 
@@ -236,8 +233,7 @@ HELP_TEST(explosions, "explosions")
     }
 }
 
-/* The limit of one match does not affect the next one. */
-HELP_TEST(limits, "limits")
+HELP_TEST(limits, "the limit of one match does not affect the next one")
 {
     char text[40];
     void *regex;
@@ -254,8 +250,7 @@ HELP_TEST(limits, "limits")
     tg_pcre2_get_engine()->free(NULL, regex);
 }
 
-/* A match that needs much memory ends before it allocates it. */
-HELP_TEST(heap, "heap")
+HELP_TEST(heap, "a match that needs much memory ends before it allocates it")
 {
     uint64_t spent;
     size_t size;
@@ -281,8 +276,7 @@ HELP_TEST(heap, "heap")
     free(text);
 }
 
-/* An error of PCRE2 has a message and leaves nothing. */
-HELP_TEST(mistakes, "errors")
+HELP_TEST(mistakes, "an error of PCRE2 has a message and leaves nothing")
 {
     static const char *const patterns[] = {
         "(?<=a*)b", /* a lookbehind of unlimited length */
@@ -299,7 +293,7 @@ HELP_TEST(mistakes, "errors")
 
     hooks = tg_pcre2_get_engine();
 
-    for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+    for (i = 0; i < HELP_COUNT(patterns); i++) {
         tg_buf_init(&error, tg_alloc_libc());
         regex = &error;
         start = test_seconds();
@@ -387,7 +381,7 @@ HELP_TEST(begins, "possible first characters of a matching text")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_EQUAL(tg_pcre2_can_match_prefix(
                             tg_str_from_cstr(rows[i].pattern), TG_STR("-")),
                         rows[i].may_begin);

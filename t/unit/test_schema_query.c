@@ -105,7 +105,7 @@ HELP_TEST(integers, "integer properties")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         CU_ASSERT_EQUAL(
             tg_schema_query_is_integer(tg_str_from_cstr(rows[i].schema),
                                        tg_str_from_cstr(rows[i].schema)),

@@ -93,7 +93,7 @@ HELP_TEST(steps, "steps")
     tg_schema_quota_t quota;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         quota = test_account();
         quota.schema_max = SIZE_MAX;
         quota.memory_max = SIZE_MAX;
@@ -111,8 +111,7 @@ HELP_TEST(steps, "steps")
     }
 }
 
-/* The check against a dialect uses the steps that are left. */
-HELP_TEST(dialect, "the check against a dialect")
+HELP_TEST(dialect, "the check against a dialect uses the steps that are left")
 {
     static const char start[] =
         "{\"$schema\":\"https://json-schema.org/draft/2020-12/meta/core\","
@@ -163,8 +162,7 @@ HELP_TEST(memory, "memory")
     CU_ASSERT_EQUAL(quota.memory, 0);
 }
 
-/* Errors and lack of memory have their own results. */
-HELP_TEST(others, "other results")
+HELP_TEST(others, "errors and lack of memory have their own results")
 {
     tg_schema_quota_t quota;
     tg_schema_options_t options;

@@ -25,7 +25,7 @@ HELP_TEST(loops, "loops")
     tg_buf_t error;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_init(&error, tg_alloc_libc());
         schema = test_compile(tg_alloc_libc(), rows[i], NULL, &error);
         got = tg_buf_view(&error);
@@ -119,7 +119,7 @@ test_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 
     ++*(int *) ctx;
 
-    for (i = 0; i < sizeof(test_documents) / sizeof(test_documents[0]); i++) {
+    for (i = 0; i < HELP_COUNT(test_documents); i++) {
         if (tg_str_eq(uri, tg_str_from_cstr(test_documents[i].uri))) {
             (void) snprintf(text, sizeof(text), "%s", test_documents[i].text);
             *raw = tg_str_from_cstr(text);
@@ -173,7 +173,7 @@ HELP_TEST(host, "documents")
     int count;
 
     options = test_host_options(&count);
-    test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
+    test_rows_with(rows, HELP_COUNT(rows), &options);
 }
 
 /* A document's draft is the one it declares, or that of the referrer. */
@@ -210,9 +210,8 @@ HELP_TEST(drafts, "drafts")
     int count;
 
     options = test_host_options(&count);
-    test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
-    test_mistakes_with(mistakes, sizeof(mistakes) / sizeof(mistakes[0]),
-                       &options);
+    test_rows_with(rows, HELP_COUNT(rows), &options);
+    test_mistakes_with(mistakes, HELP_COUNT(mistakes), &options);
 }
 
 HELP_TEST(vocabularies, "vocabularies")
@@ -245,7 +244,7 @@ HELP_TEST(vocabularies, "vocabularies")
     int count;
 
     options = test_host_options(&count);
-    test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
+    test_rows_with(rows, HELP_COUNT(rows), &options);
 }
 
 HELP_TEST(host_mistakes, "errors in documents")
@@ -288,5 +287,5 @@ HELP_TEST(host_mistakes, "errors in documents")
     int count;
 
     options = test_host_options(&count);
-    test_mistakes_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
+    test_mistakes_with(rows, HELP_COUNT(rows), &options);
 }

@@ -24,7 +24,7 @@ HELP_TEST(explosion, "patterns that explode")
 
     options = test_options();
 
-    for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+    for (i = 0; i < HELP_COUNT(schemas); i++) {
         test_init(&test, schemas[i], &options);
         tg_buf_append_char(&test.instance, '"');
         test_repeat(&test.instance, "ab", 5);
@@ -85,7 +85,7 @@ HELP_TEST(quadratic, "quadratic searches")
 
     options = test_options();
 
-    for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+    for (i = 0; i < HELP_COUNT(schemas); i++) {
         test_init(&test, schemas[i], &options);
         test_fill(&test, "\"", "xxxxxxxxxx", 30000, "\"");
         test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
@@ -99,8 +99,7 @@ HELP_TEST(quadratic, "quadratic searches")
     test_deinit(&test);
 }
 
-/* Patterns use the one budget of the whole check. */
-HELP_TEST(many_matches, "many matches")
+HELP_TEST(many_matches, "patterns use the one budget of the whole check")
 {
     tg_schema_options_t options;
     test_t test;
@@ -157,8 +156,7 @@ test_hundred(const char *rule)
 
 #define TEST_MANY_BYTES 16000
 
-/* Reading bytes costs, each time: at least a step per 16 bytes. */
-HELP_TEST(bytes, "bytes that are read repeatedly")
+HELP_TEST(bytes, "reading bytes costs, each time: at least a step per 16 bytes")
 {
     static const struct {
         const char *rule;
@@ -193,7 +191,7 @@ HELP_TEST(bytes, "bytes that are read repeatedly")
     options.is_format_asserted = 1;
     options.max_steps = UINT64_C(1) << 40;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         schema = test_hundred(rows[i].rule);
         test_init(&test, schema.data, &options);
         tg_buf_deinit(&schema);
@@ -246,7 +244,7 @@ HELP_TEST(alike, "similar texts")
     test_t test;
     size_t i, k;
 
-    for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+    for (i = 0; i < HELP_COUNT(starts); i++) {
         test_init(&test, "{\"uniqueItems\":true}", NULL);
         tg_buf_append_char(&test.instance, '[');
 
@@ -294,8 +292,7 @@ test_array(test_t *test, const char *part, size_t n)
 #define TEST_LETTERS                                                           \
     "{\"items\":{\"enum\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}}"
 
-/* Values that take more than being skipped cost more steps. */
-HELP_TEST(prices, "the cost of values")
+HELP_TEST(prices, "values that take more than being skipped cost more steps")
 {
     static const struct {
         const char *schema;
@@ -321,7 +318,7 @@ HELP_TEST(prices, "the cost of values")
     test_t test;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         test_init(&test, rows[i].schema, NULL);
         test_array(&test, rows[i].part, 1000);
         spent = 0;
@@ -361,7 +358,7 @@ HELP_TEST(largest, "the largest instances")
     test_t test;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         test_init(&test, rows[i].schema, NULL);
         test_array(&test, rows[i].part, rows[i].n);
         test_expect(&test, rows[i].rc,

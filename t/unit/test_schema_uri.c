@@ -19,8 +19,7 @@ test_resolve(const char *base_text, const char *text, const char *expected)
     tg_buf_deinit(&out);
 }
 
-/* Without fragments, which are not resolved. */
-HELP_TEST(examples, "examples of the RFC")
+HELP_TEST(examples, "examples of the RFC, without fragments")
 {
     static const char *const rows[][2] = {
         { "g:h", "g:h" },
@@ -57,7 +56,7 @@ HELP_TEST(examples, "examples of the RFC")
     };
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         test_resolve("http://a/b/c/d;p?q", rows[i][0], rows[i][1]);
     }
 
@@ -109,7 +108,7 @@ HELP_TEST(bad, "invalid URIs")
     char *copy;
     size_t i;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (i = 0; i < HELP_COUNT(rows); i++) {
         copy = help_copy(tg_str_from_cstr(rows[i]));
         CU_ASSERT_EQUAL(tg_uri_parse(tg_str(copy, strlen(rows[i])), &uri),
                         TG_INVALID);

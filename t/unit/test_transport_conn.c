@@ -277,8 +277,7 @@ HELP_TEST(close_while_connecting, "connect: closed meanwhile")
     test_end_deinit(&client);
 }
 
-/* Much more than both sockets hold. */
-HELP_TEST(echo, "echo of 8 MiB")
+HELP_TEST(echo, "an echo of 8 MiB, much more than both sockets hold")
 {
     test_end_t server, client;
     size_t size;
@@ -312,8 +311,7 @@ HELP_TEST(echo, "echo of 8 MiB")
     test_end_deinit(&client);
 }
 
-/* A peer that does not read: the queue stays bounded. */
-HELP_TEST(backpressure, "backpressure")
+HELP_TEST(backpressure, "a peer that does not read: the queue stays bounded")
 {
     test_end_t end;
     char chunk[4096];
@@ -427,8 +425,7 @@ HELP_TEST(results_of_input, "results of input")
     test_end_deinit(&end);
 }
 
-/* An incomplete output must never be sent. */
-HELP_TEST(failed_out, "failed output")
+HELP_TEST(failed_out, "an incomplete output must never be sent")
 {
     test_end_t end;
     char text[8];
@@ -478,8 +475,7 @@ HELP_TEST(written, "counting of output")
     test_end_deinit(&end);
 }
 
-/* Data sent before the peer closed is still read. */
-HELP_TEST(broken, "broken: the rest is read")
+HELP_TEST(broken, "data sent before the peer closed is still read")
 {
     test_end_t end;
     int fd;
@@ -555,8 +551,7 @@ HELP_TEST(slices, "floods are served in slices")
     tg_buf_deinit(&text);
 }
 
-/* A connection that waits for its slice can be closed. */
-HELP_TEST(slice_closed, "closed while it waits for its slice")
+HELP_TEST(slice_closed, "a connection that waits for its slice can be closed")
 {
     test_end_t end;
     tg_buf_t text;

@@ -227,7 +227,7 @@ HELP_TEST(written, "valid syntax")
 
     memset(&none, 0, sizeof(none));
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         CU_ASSERT(tg_uv_endpoint_parse(&endpoint, cases[i].text, &none, why)
                   == TG_OK);
         CU_ASSERT((endpoint.port == NULL) == (cases[i].port == NULL));
@@ -265,7 +265,7 @@ HELP_TEST(wrong, "invalid syntax")
     tg_uv_endpoint_t endpoint;
     size_t i;
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (i = 0; i < HELP_COUNT(cases); i++) {
         CU_ASSERT(tg_uv_endpoint_parse(&endpoint, cases[i].text,
                                        &cases[i].options, why)
                   == TG_INVALID);

@@ -89,8 +89,7 @@ HELP_TEST(files, "files")
     unlink(help_path("in"));
 }
 
-/* Closed while the thread pool reads. */
-HELP_TEST(file_closed_early, "a file closed early")
+HELP_TEST(file_closed_early, "a file is closed while the thread pool reads")
 {
     host_end_t end;
     int in, out;
