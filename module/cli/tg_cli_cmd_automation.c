@@ -11,15 +11,16 @@
 
 /* Appends the members of an object that are texts, separated by blanks. */
 static void
-tg_cli_append_members(tg_buf_t *out, struct json_object *object,
+tg_cli_append_members(tg_buf_t *out, tg_str_t object,
                       const char *const *members)
 {
-    const char *text, *blank;
+    const char *blank;
+    tg_str_t text;
 
     for (blank = ""; *members != NULL; members++) {
         text = tg_cli_json_get_text(object, *members);
 
-        if (text[0] != '\0') {
+        if (text.len != 0) {
             tg_buf_append_cstr(out, blank);
             tg_cli_append_first_line(out, text);
             blank = " ";
@@ -34,7 +35,7 @@ tg_cli_cell_append_trigger(tg_buf_t *out, const tg_cli_cell_t *cell)
                                            "pattern", "path",   NULL };
 
     tg_cli_append_members(
-        out, tg_cli_json_get_member(cell->row, cell->member, json_type_object),
+        out, tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT),
         members);
 }
 
@@ -45,7 +46,7 @@ tg_cli_cell_append_action(tg_buf_t *out, const tg_cli_cell_t *cell)
                                            NULL };
 
     tg_cli_append_members(
-        out, tg_cli_json_get_member(cell->row, cell->member, json_type_object),
+        out, tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT),
         members);
 }
 
@@ -66,7 +67,7 @@ tg_cli_cell_append_approval(tg_buf_t *out, const tg_cli_cell_t *cell)
 }
 
 static void
-tg_cli_automation_append_status(tg_buf_t *out, struct json_object *status)
+tg_cli_automation_append_status(tg_buf_t *out, tg_str_t status)
 {
     static const tg_cli_column_t rules[] = {
         { "RULE", tg_cli_cell_append_text, "id" },
@@ -88,25 +89,31 @@ tg_cli_automation_append_status(tg_buf_t *out, struct json_object *status)
         { "ERROR", tg_cli_cell_append_first_line, "error" },
         { NULL, NULL, NULL },
     };
+    tg_json_cursor_t json;
     tg_cli_table_t table;
-    size_t i;
+    tg_str_t firing;
+    size_t i, n;
 
     tg_cli_automation_append_summary(out, status);
     tg_cli_table_init(&table, rules);
     tg_cli_table_add_list(&table, status, "rules");
     tg_cli_table_append_section(&table, out);
     tg_cli_table_init(&table, firings);
-    i = 0;
+    tg_cli_json_iter_init(&json, status, "recentExecutions");
 
-    while (tg_cli_json_get_element(status, "recentExecutions", i) != NULL) {
-        i++;
+    for (n = 0; tg_json_iter_next(&json, &firing); n++) {
+        /* void */
     }
 
     /* The newest firing comes first, as the newest task does. */
-    while (i-- > 0) {
-        tg_cli_table_add(&table, status,
-                         tg_cli_json_get_element(status, "recentExecutions",
-                                                 i));
+    for (/* void */; n > 0; n--) {
+        tg_cli_json_iter_init(&json, status, "recentExecutions");
+
+        for (i = 0; i < n; i++) {
+            (void) tg_json_iter_next(&json, &firing);
+        }
+
+        tg_cli_table_add(&table, status, firing);
     }
 
     tg_cli_table_append_section(&table, out);
@@ -135,47 +142,44 @@ static const tg_cli_command_t tg_cli_cmd_automation_status = {
 /* --- requests with an effect --- */
 
 /*
- * Calls a method for one id, or for all with id NULL.  Returns the response,
- * or NULL with the exit status in *rc.
+ * Calls a method for one id, or for all with id NULL, and stores the response.
+ * Returns the exit status.
  */
-static struct json_object *
+static int
 tg_cli_automation_request(tg_cli_session_t *session, const char *method,
                           const char *key, const char *id,
-                          const char *extra_params, int *rc)
+                          const char *extra_params, tg_str_t *response)
 {
     tg_buf_t params;
+    int rc;
 
     tg_buf_init(&params, tg_alloc_libc());
     tg_buf_append_char(&params, '{');
 
     if (id != NULL) {
-        tg_buf_printf(&params, "\"%s\":", key);
-        tg_json_write_string(&params, tg_str_from_cstr(id));
+        tg_json_add_cstr(&params, key, id);
     }
 
     tg_buf_append_cstr(&params, extra_params);
     tg_buf_append_char(&params, '}');
-    *rc = tg_buf_has_failed(&params)
-              ? tg_cli_error_nomem()
-              : tg_cli_task_request(session, method, tg_buf_view(&params));
+    rc = tg_buf_has_failed(&params)
+             ? tg_cli_error_nomem()
+             : tg_cli_task_request(session, method, tg_buf_view(&params));
     tg_buf_deinit(&params);
+    *response = tg_buf_view(&session->response.result);
 
-    if (*rc == TG_CLI_EXIT_OK && session->options->is_json) {
-        *rc = tg_cli_task_print_response(session, NULL);
-    }
-
-    return *rc == TG_CLI_EXIT_OK
-               ? tg_cli_json_parse(tg_buf_view(&session->response.result))
-               : NULL;
+    return rc == TG_CLI_EXIT_OK && session->options->is_json
+               ? tg_cli_task_print_response(session, NULL)
+               : rc;
 }
 
 /* Reports an unknown rule, and suggests a similar name. */
 static void
 tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
 {
-    struct json_object *status, *rule;
+    tg_json_cursor_t json;
     tg_buf_t names, near;
-    size_t i;
+    tg_str_t rule;
 
     if (tg_cli_task_request_read_only(session, "automation.status", TG_STR_NONE,
                                       TG_CLI_TASK_TIMEOUT_MS)
@@ -184,19 +188,17 @@ tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
         return;
     }
 
-    status = tg_cli_json_parse(tg_buf_view(&session->response.result));
     tg_buf_init(&names, tg_alloc_libc());
     tg_buf_init(&near, tg_alloc_libc());
+    tg_buf_append_char(&names, '{');
+    tg_cli_json_iter_init(&json, tg_buf_view(&session->response.result),
+                          "rules");
 
-    for (i = 0; (rule = tg_cli_json_get_element(status, "rules", i)) != NULL;
-         i++) {
-        tg_buf_append_char(&names, i == 0 ? '{' : ',');
-        tg_json_write_string(&names, tg_str_from_cstr(
-                                         tg_cli_json_get_text(rule, "id")));
-        tg_buf_append_cstr(&names, ":0");
+    while (tg_json_iter_next(&json, &rule)) {
+        tg_cli_append_name_key(&names, rule, "id");
     }
 
-    tg_buf_append_cstr(&names, i == 0 ? "{}" : "}");
+    tg_buf_append_char(&names, '}');
 
     if (!tg_buf_has_failed(&names)) {
         tg_cli_append_key_suggestion(&near, tg_str_from_cstr(id),
@@ -209,7 +211,6 @@ tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
         id, tg_buf_has_failed(&near) ? "" : near.data);
     tg_buf_deinit(&near);
     tg_buf_deinit(&names);
-    (void) json_object_put(status);
 }
 
 /*
@@ -246,13 +247,13 @@ static int
 tg_cli_automation_set_enabled(tg_cli_session_t *session, const char *id,
                               int is_on)
 {
-    struct json_object *response;
+    tg_str_t response;
     int rc;
 
-    response = tg_cli_automation_request(session,
-                                         is_on ? "automation.enable"
-                                               : "automation.disable",
-                                         "ruleId", id, "", &rc);
+    rc = tg_cli_automation_request(session,
+                                   is_on ? "automation.enable"
+                                         : "automation.disable",
+                                   "ruleId", id, "", &response);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
@@ -266,8 +267,6 @@ tg_cli_automation_set_enabled(tg_cli_session_t *session, const char *id,
         (void) printf("%s is %s\n", id != NULL ? id : "automation",
                       is_on ? "enabled" : "disabled");
     }
-
-    (void) json_object_put(response);
 
     return rc;
 }
@@ -313,36 +312,36 @@ static const tg_cli_command_t tg_cli_cmd_automation_disable = {
 static int
 tg_cli_automation_approve_one(tg_cli_session_t *session, const char *id)
 {
-    struct json_object *response;
+    tg_str_t response;
+    tg_buf_t text;
     int rc, is_denied;
 
     is_denied = session->options->is_deny;
-    response = tg_cli_automation_request(
+    rc = tg_cli_automation_request(
         session, "automation.approve", "executionId", id,
-        is_denied ? ",\"approve\":false" : ",\"approve\":true", &rc);
+        is_denied ? ",\"approve\":false" : ",\"approve\":true", &response);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
     }
 
+    tg_buf_init(&text, tg_alloc_libc());
+
     if (!tg_cli_json_get_bool(response, "success")) {
-        (void) tg_cli_error("%s was approved, but failed: %s", id,
-                            tg_cli_json_get_text(response, "error"));
+        tg_cli_json_append_text(&text, response, "error");
+        (void) tg_cli_error("%s was approved, but failed: %.*s", id,
+                            (int) text.len, tg_buf_view(&text).data);
         rc = TG_CLI_EXIT_REFUSED;
 
     } else if (!session->options->is_json) {
-        (void) printf("%s was %s", id, is_denied ? "denied" : "approved");
-        tg_cli_print(stdout, tg_cli_json_get_member(response, "taskId",
-                                                    json_type_string)
-                                     != NULL
-                                 ? TG_STR(": ")
-                                 : TG_STR(""));
-        tg_cli_print(stdout, tg_str_from_cstr(
-                                 tg_cli_json_get_text(response, "taskId")));
+        tg_cli_json_append_text(&text, response, "taskId");
+        (void) printf("%s was %s%s", id, is_denied ? "denied" : "approved",
+                      text.len != 0 ? ": " : "");
+        tg_cli_print(stdout, tg_buf_view(&text));
         (void) putchar('\n');
     }
 
-    (void) json_object_put(response);
+    tg_buf_deinit(&text);
 
     return rc;
 }

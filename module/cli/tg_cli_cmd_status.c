@@ -12,8 +12,7 @@
 #define TG_CLI_WATCH_INTERVAL_MS 1000
 
 /* Appends the status in one of its forms. */
-typedef void (*tg_cli_status_append_pt)(tg_buf_t *out,
-                                        struct json_object *status);
+typedef void (*tg_cli_status_append_pt)(tg_buf_t *out, tg_str_t status);
 
 typedef struct {
     tg_cli_status_append_pt append;
@@ -48,36 +47,30 @@ tg_cli_status_report_error(const tg_cli_session_t *session)
 
 /* Reports an unknown name, and suggests a similar one. */
 static int
-tg_cli_status_report_unknown_name(struct json_object *status, const char *name)
+tg_cli_status_report_unknown_name(tg_str_t status, const char *name)
 {
     static const char *const lists[] = { "tools", "mcp_servers" };
-    struct json_object *server, *object;
+    tg_json_cursor_t servers, json;
+    tg_str_t server, object;
     tg_buf_t names, near;
-    size_t i, k, list, n;
+    size_t list;
 
     tg_buf_init(&names, tg_alloc_libc());
     tg_buf_init(&near, tg_alloc_libc());
-    n = 0;
+    tg_buf_append_char(&names, '{');
+    tg_cli_json_iter_init(&servers, status, "servers");
 
-    for (i = 0;
-         (server = tg_cli_json_get_element(status, "servers", i)) != NULL; i++)
-    {
+    while (tg_json_iter_next(&servers, &server)) {
         for (list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
-            for (k = 0;
-                 (object = tg_cli_json_get_element(server, lists[list], k))
-                 != NULL;
-                 k++)
-            {
-                tg_buf_append_char(&names, n++ == 0 ? '{' : ',');
-                tg_json_write_string(&names,
-                                     tg_str_from_cstr(
-                                         tg_cli_json_get_text(object, "name")));
-                tg_buf_append_cstr(&names, ":0");
+            tg_cli_json_iter_init(&json, server, lists[list]);
+
+            while (tg_json_iter_next(&json, &object)) {
+                tg_cli_append_name_key(&names, object, "name");
             }
         }
     }
 
-    tg_buf_append_cstr(&names, n == 0 ? "{}" : "}");
+    tg_buf_append_char(&names, '}');
 
     if (!tg_buf_has_failed(&names)) {
         tg_cli_append_key_suggestion(&near, tg_str_from_cstr(name),
@@ -97,19 +90,17 @@ static int
 tg_cli_status_print(const tg_cli_session_t *session,
                     const tg_cli_status_view_t *view)
 {
-    struct json_object *status;
+    tg_str_t status;
     tg_buf_t out;
-    tg_str_t raw;
     int rc;
 
-    raw = tg_buf_view(&session->response.result);
+    status = tg_buf_view(&session->response.result);
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(raw, TG_CLI_EXIT_OK);
+        return tg_cli_result_print_json(status, TG_CLI_EXIT_OK);
     }
 
     tg_buf_init(&out, tg_alloc_libc());
-    status = tg_cli_json_parse(raw);
 
     if (view->name == NULL) {
         view->append(&out, status);
@@ -120,8 +111,6 @@ tg_cli_status_print(const tg_cli_session_t *session,
         tg_buf_deinit(&out);
         rc = tg_cli_status_report_unknown_name(status, view->name);
     }
-
-    (void) json_object_put(status);
 
     return rc;
 }

@@ -130,7 +130,7 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
 static int
 tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    struct json_object *response;
+    tg_buf_t id;
     int rc, follows;
 
     rc = tg_cli_task_request(session, "task.submit",
@@ -146,14 +146,16 @@ tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
         return tg_cli_task_print_response(session, NULL);
     }
 
-    response = tg_cli_json_parse(tg_buf_view(&session->response.result));
-    tg_cli_print(follows ? stderr : stdout,
-                 tg_str_from_cstr(tg_cli_json_get_text(response, "taskId")));
+    tg_buf_init(&id, tg_alloc_libc());
+    tg_cli_json_append_text(&id, tg_buf_view(&session->response.result),
+                            "taskId");
+    tg_cli_print(follows ? stderr : stdout, tg_buf_view(&id));
     (void) fputc('\n', follows ? stderr : stdout);
-    rc = follows ? tg_cli_task_follow_output(
-             session, tg_cli_json_get_text(response, "taskId"))
-                 : tg_cli_flush_stdout(TG_CLI_EXIT_OK);
-    (void) json_object_put(response);
+    tg_buf_append_char(&id, '\0');
+    rc = tg_buf_has_failed(&id) ? tg_cli_error_nomem()
+         : follows              ? tg_cli_task_follow_output(session, id.data)
+                                : tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+    tg_buf_deinit(&id);
 
     return rc;
 }

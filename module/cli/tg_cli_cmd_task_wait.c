@@ -15,42 +15,38 @@
 #define TG_CLI_TASK_WAIT_MAX_S 20
 
 static int
-tg_cli_task_has_ended(struct json_object *task)
+tg_cli_task_has_ended(tg_str_t task)
 {
-    const char *state;
-
-    state = tg_cli_json_get_text(task, "state");
-
-    return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
+    return !tg_cli_json_has_text(task, "state", "queued")
+           && !tg_cli_json_has_text(task, "state", "running");
 }
 
 /* Reports how a task has ended.  Returns the exit status. */
 static int
-tg_cli_task_report_end(const char *id, struct json_object *task, int is_quiet)
+tg_cli_task_report_end(const char *id, tg_str_t task, int is_quiet)
 {
-    const char *state;
-    tg_buf_t took;
+    tg_buf_t text;
     int is_failed;
     double ms;
 
-    state = tg_cli_json_get_text(task, "state");
-
-    if (strcmp(state, "completed") != 0) {
-        is_failed = strcmp(state, "failed") == 0;
-        (void) tg_cli_error("%s %s %s", id, is_failed ? "failed:" : "was",
-                            is_failed ? tg_cli_json_get_text(task, "error")
-                                      : state);
+    if (!tg_cli_json_has_text(task, "state", "completed")) {
+        is_failed = tg_cli_json_has_text(task, "state", "failed");
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_cli_json_append_text(&text, task, is_failed ? "error" : "state");
+        (void) tg_cli_error("%s %s %.*s", id, is_failed ? "failed:" : "was",
+                            (int) text.len, tg_buf_view(&text).data);
+        tg_buf_deinit(&text);
         return TG_CLI_EXIT_REFUSED;
     }
 
     ms = tg_cli_task_get_duration(task);
 
     if (!is_quiet && ms >= 0) {
-        tg_buf_init(&took, tg_alloc_libc());
-        tg_cli_append_duration(&took, ms);
-        (void) printf("%s completed after %.*s\n", id, (int) took.len,
-                      tg_buf_view(&took).data);
-        tg_buf_deinit(&took);
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_cli_append_duration(&text, ms);
+        (void) printf("%s completed after %.*s\n", id, (int) text.len,
+                      tg_buf_view(&text).data);
+        tg_buf_deinit(&text);
     }
 
     return tg_cli_flush_stdout(TG_CLI_EXIT_OK);
@@ -92,13 +88,14 @@ tg_cli_task_wait_get_seconds(const tg_cli_task_wait_t *wait)
 
 /* Shows `task-0012 running for 12 s (claude)`, on a terminal. */
 static void
-tg_cli_task_wait_show_progress(const char *id, struct json_object *task)
+tg_cli_task_wait_show_progress(const char *id, tg_str_t task)
 {
     tg_buf_t line;
     double ms;
 
     tg_buf_init(&line, tg_alloc_libc());
-    tg_buf_printf(&line, "%s %s", id, tg_cli_json_get_text(task, "state"));
+    tg_buf_printf(&line, "%s ", id);
+    tg_cli_json_append_text(&line, task, "state");
     ms = tg_cli_task_get_duration(task);
 
     if (ms >= 0) {
@@ -106,7 +103,9 @@ tg_cli_task_wait_show_progress(const char *id, struct json_object *task)
         tg_cli_append_duration(&line, ms);
     }
 
-    tg_buf_printf(&line, " (%s)", tg_cli_json_get_text(task, "agent"));
+    tg_buf_append_cstr(&line, " (");
+    tg_cli_json_append_text(&line, task, "agent");
+    tg_buf_append_char(&line, ')');
     tg_cli_progress_show_text(tg_buf_view(&line));
     tg_buf_deinit(&line);
 }
@@ -119,10 +118,10 @@ static int
 tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
                                 int *status)
 {
-    struct json_object *task;
+    tg_str_t task;
     int is_json, is_over;
 
-    task = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    task = tg_buf_view(&session->response.result);
     is_over = tg_cli_task_has_ended(task);
 
     if (is_over) {
@@ -137,8 +136,6 @@ tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
     } else {
         tg_cli_task_wait_show_progress(id, task);
     }
-
-    (void) json_object_put(task);
 
     return is_over;
 }
@@ -219,9 +216,9 @@ static int
 tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                               uint64_t *offset, int follows, int *is_over)
 {
-    struct json_object *part;
+    tg_str_t part;
     uint64_t from, gone;
-    tg_buf_t params;
+    tg_buf_t params, text;
     int rc;
 
     tg_cli_task_begin_params(&params, id);
@@ -236,7 +233,7 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
         return rc;
     }
 
-    part = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    part = tg_buf_view(&session->response.result);
     from = *offset;
     *offset = tg_cli_json_get_uint(part, "next");
 
@@ -256,12 +253,12 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                                 tg_pick_plural(gone, "byte is", "bytes are"));
         }
 
-        tg_cli_print(stdout,
-                     tg_str_from_cstr(tg_cli_json_get_text(part, "output")));
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_cli_json_append_text(&text, part, "output");
+        tg_cli_print(stdout, tg_buf_view(&text));
+        tg_buf_deinit(&text);
         rc = tg_cli_flush_stdout(TG_CLI_EXIT_OK);
     }
-
-    (void) json_object_put(part);
 
     return rc;
 }
@@ -287,7 +284,7 @@ tg_cli_task_output_print_all(tg_cli_session_t *session, const char *id,
 int
 tg_cli_task_follow_output(tg_cli_session_t *session, const char *id)
 {
-    struct json_object *task;
+    tg_str_t task;
     tg_buf_t params;
     int rc;
 
@@ -308,10 +305,8 @@ tg_cli_task_follow_output(tg_cli_session_t *session, const char *id)
         return rc;
     }
 
-    task = tg_cli_json_parse(tg_buf_view(&session->response.result));
+    task = tg_buf_view(&session->response.result);
     rc = tg_cli_task_report_end(id, task, 1);
-    (void) json_object_put(task);
-
     return rc;
 }
 

@@ -14,39 +14,35 @@
  * empty.
  */
 static void
-tg_cli_append_histogram(tg_buf_t *out, struct json_object *status,
-                        struct json_object *tool)
+tg_cli_append_histogram(tg_buf_t *out, tg_str_t status, tg_str_t tool)
 {
-    struct json_object *n, *bound, *before;
-    size_t i;
+    tg_json_cursor_t buckets, bounds;
+    tg_str_t n, bound, before;
 
-    before = NULL;
+    before = TG_STR_NONE;
+    tg_cli_json_iter_init(&buckets, tool, "times");
+    tg_cli_json_iter_init(&bounds, status, "times_ms");
 
-    for (i = 0; (n = tg_cli_json_get_element(tool, "times", i)) != NULL; i++) {
-        bound = tg_cli_json_get_element(status, "times_ms", i);
+    for (/* void */; tg_json_iter_next(&buckets, &n); before = bound) {
+        bound = tg_json_iter_next(&bounds, &bound) ? bound : TG_STR_NONE;
 
-        if (json_object_get_uint64(n) != 0) {
+        if (tg_cli_json_parse_uint(n) != 0) {
             tg_cli_append_label(out, "");
-            tg_buf_append_uint(out, json_object_get_uint64(n));
-            tg_buf_append_cstr(out, bound != NULL ? " took up to "
-                                                  : " took more than ");
-            tg_cli_append_duration(out, json_object_get_double(
-                                            bound != NULL ? bound : before));
+            tg_buf_append_uint(out, tg_cli_json_parse_uint(n));
+            tg_buf_append_cstr(out, bound.data != NULL ? " took up to "
+                                                       : " took more than ");
+            tg_cli_append_duration(out,
+                                   tg_cli_json_parse_double(
+                                       bound.data != NULL ? bound : before));
             tg_buf_append_char(out, '\n');
         }
-
-        before = bound;
     }
 }
 
 static void
-tg_cli_append_latency(tg_buf_t *out, struct json_object *status,
-                      struct json_object *tool)
+tg_cli_append_latency(tg_buf_t *out, tg_str_t status, tg_str_t tool)
 {
-    struct json_object *n;
-    uint64_t all;
     double ms;
-    size_t i;
 
     ms = tg_cli_status_estimate_p95(status, tool);
 
@@ -54,15 +50,8 @@ tg_cli_append_latency(tg_buf_t *out, struct json_object *status,
         return;
     }
 
-    for (i = 0, all = 0;
-         (n = tg_cli_json_get_element(tool, "times", i)) != NULL; i++)
-    {
-        all += json_object_get_uint64(n);
-    }
-
     tg_cli_append_label(out, "mean");
-    tg_cli_append_duration(out, (double) tg_cli_json_get_uint(tool, "ms")
-                                    / (double) all);
+    tg_cli_append_duration(out, tg_cli_status_compute_mean(tool));
     tg_buf_append_char(out, '\n');
     tg_cli_append_label(out, "95%");
     tg_cli_append_duration(out, (double) (uint64_t) (ms + 0.5));
@@ -80,7 +69,7 @@ tg_cli_cell_append_failures(tg_buf_t *out, const tg_cli_cell_t *cell)
     tg_cli_cell_append_counts(out, cell);
 
     if (out->len == len
-        && tg_cli_json_get_member(cell->row, cell->member, json_type_object)
+        && tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT).data
                != NULL)
     {
         tg_buf_append_char(out, '0');
@@ -88,8 +77,8 @@ tg_cli_cell_append_failures(tg_buf_t *out, const tg_cli_cell_t *cell)
 }
 
 static void
-tg_cli_append_tool_details(tg_buf_t *out, struct json_object *status,
-                           struct json_object *server, struct json_object *tool)
+tg_cli_append_tool_details(tg_buf_t *out, tg_str_t status, tg_str_t server,
+                           tg_str_t tool)
 {
     static const tg_cli_column_t calls[] = {
         { "server", tg_cli_cell_append_parent_text, "server" },
@@ -105,7 +94,9 @@ tg_cli_append_tool_details(tg_buf_t *out, struct json_object *status,
         { NULL, NULL, NULL },
     };
 
-    tg_cli_append_label(out, tg_cli_json_get_text(tool, "type"));
+    tg_cli_append_label(out, tg_cli_json_has_text(tool, "type", "method")
+                                 ? "method"
+                                 : "tool");
     tg_cli_append_visible(out, tg_cli_json_get_text(tool, "name"));
     tg_buf_append_char(out, '\n');
     tg_cli_append_fields(out, calls, server, tool);
@@ -116,8 +107,7 @@ tg_cli_append_tool_details(tg_buf_t *out, struct json_object *status,
 /* --- MCP servers --- */
 
 static void
-tg_cli_append_mcp_server_details(tg_buf_t *out, struct json_object *server,
-                                 struct json_object *mcp)
+tg_cli_append_mcp_server_details(tg_buf_t *out, tg_str_t server, tg_str_t mcp)
 {
     static const tg_cli_column_t columns[] = {
         { "mcp_server", tg_cli_cell_append_text, "name" },
@@ -127,76 +117,75 @@ tg_cli_append_mcp_server_details(tg_buf_t *out, struct json_object *server,
         { "restarts", tg_cli_cell_append_uint, "restarts" },
         { NULL, NULL, NULL },
     };
-    struct json_object *clash, *tool;
-    const char *error, *other;
-    size_t i;
+    const char *label;
+    tg_json_cursor_t json;
+    tg_str_t item, other;
+    tg_buf_t error;
 
     tg_cli_append_fields(out, columns, server, mcp);
+    tg_cli_json_iter_init(&json, mcp, "clashes");
 
-    for (i = 0; (clash = tg_cli_json_get_element(mcp, "clashes", i)) != NULL;
-         i++) {
-        other = tg_cli_json_get_text(clash, "mcp_server");
-        tg_cli_append_label(out, i == 0 ? "left out" : "");
-        tg_cli_append_visible(out, tg_cli_json_get_text(clash, "tool"));
+    for (label = "left out"; tg_json_iter_next(&json, &item); label = "") {
+        other = tg_cli_json_get_text(item, "mcp_server");
+        tg_cli_append_label(out, label);
+        tg_cli_append_visible(out, tg_cli_json_get_text(item, "tool"));
         tg_buf_append_cstr(out, ", as ");
-        tg_cli_append_visible(out, other[0] != '\0' ? other : "the config");
+        tg_cli_append_visible(out,
+                              other.len != 0 ? other : TG_STR("the config"));
         tg_buf_append_cstr(out, " has ");
-        tg_cli_append_visible(out, tg_cli_json_get_text(clash, "name"));
+        tg_cli_append_visible(out, tg_cli_json_get_text(item, "name"));
         tg_buf_append_char(out, '\n');
     }
 
-    for (i = 0; (tool = tg_cli_json_get_element(mcp, "unchecked", i)) != NULL;
-         i++) {
-        tg_cli_append_label(out, i == 0 ? "unchecked" : "");
-        tg_cli_append_visible(out, tg_cli_json_get_text(tool, "name"));
+    tg_cli_json_iter_init(&json, mcp, "unchecked");
+
+    for (label = "unchecked"; tg_json_iter_next(&json, &item); label = "") {
+        tg_cli_append_label(out, label);
+        tg_cli_append_visible(out, tg_cli_json_get_text(item, "name"));
         tg_buf_append_cstr(out, ", ");
-        tg_cli_append_visible(out, tg_cli_json_get_text(tool, "why"));
+        tg_cli_append_visible(out, tg_cli_json_get_text(item, "why"));
         tg_buf_append_char(out, '\n');
     }
 
-    error = tg_cli_json_get_text(mcp, "error");
+    tg_buf_init(&error, out->alloc);
+    tg_cli_json_append_text(&error, mcp, "error");
 
-    if (error[0] != '\0') {
+    if (error.len != 0) {
         tg_buf_append_cstr(out, "\nlast error:\n\n");
-        tg_utf8_append_visible(out, tg_str_from_cstr(error), 0);
+        tg_utf8_append_visible(out, tg_buf_view(&error), 0);
         tg_cli_append_missing_newline(out);
     }
+
+    out->failed |= error.failed;
+    tg_buf_deinit(&error);
 }
 
 /* --- all entries of a name --- */
 
-static int
-tg_cli_json_has_name(struct json_object *object, const char *name)
-{
-    return strcmp(tg_cli_json_get_text(object, "name"), name) == 0;
-}
-
 size_t
-tg_cli_status_append_details(tg_buf_t *out, struct json_object *status,
-                             const char *name)
+tg_cli_status_append_details(tg_buf_t *out, tg_str_t status, const char *name)
 {
-    struct json_object *server, *object;
-    size_t i, k, n;
+    tg_json_cursor_t servers, json;
+    tg_str_t server, object;
+    size_t n;
 
     n = 0;
+    tg_cli_json_iter_init(&servers, status, "servers");
 
-    for (i = 0;
-         (server = tg_cli_json_get_element(status, "servers", i)) != NULL; i++)
-    {
-        for (k = 0;
-             (object = tg_cli_json_get_element(server, "tools", k)) != NULL;
-             k++) {
-            if (tg_cli_json_has_name(object, name)) {
+    while (tg_json_iter_next(&servers, &server)) {
+        tg_cli_json_iter_init(&json, server, "tools");
+
+        while (tg_json_iter_next(&json, &object)) {
+            if (tg_cli_json_has_text(object, "name", name)) {
                 tg_buf_append_cstr(out, n++ == 0 ? "" : "\n");
                 tg_cli_append_tool_details(out, status, server, object);
             }
         }
 
-        for (k = 0; (object = tg_cli_json_get_element(server, "mcp_servers", k))
-                    != NULL;
-             k++)
-        {
-            if (tg_cli_json_has_name(object, name)) {
+        tg_cli_json_iter_init(&json, server, "mcp_servers");
+
+        while (tg_json_iter_next(&json, &object)) {
+            if (tg_cli_json_has_text(object, "name", name)) {
                 tg_buf_append_cstr(out, n++ == 0 ? "" : "\n");
                 tg_cli_append_mcp_server_details(out, server, object);
             }

@@ -11,9 +11,8 @@ typedef struct tg_cli_metric_s tg_cli_metric_t;
 /* Appends the samples of a metric for one element of a list. */
 typedef void (*tg_cli_metric_append_pt)(tg_buf_t *out,
                                         const tg_cli_metric_t *metric,
-                                        struct json_object *status,
-                                        struct json_object *server,
-                                        struct json_object *element);
+                                        tg_str_t status, tg_str_t server,
+                                        tg_str_t element);
 
 struct tg_cli_metric_s {
     const char *name;
@@ -27,31 +26,41 @@ struct tg_cli_metric_s {
 
 /* --- labels --- */
 
-/* Appends a label; before is "{" for the first label of a sample, else ",". */
+/*
+ * Appends a label with an escaped JSON text; before is "{" for the first label
+ * of a sample, else ",".
+ */
 static void
 tg_cli_metric_append_label(tg_buf_t *out, const char *before, const char *name,
-                           const char *value)
+                           tg_str_t body)
 {
+    tg_buf_t text;
+    size_t i;
+
+    tg_buf_init(&text, out->alloc);
+    tg_json_append_unescaped(&text, body);
     tg_buf_append_cstr(out, before);
     tg_buf_append_cstr(out, name);
     tg_buf_append_cstr(out, "=\"");
 
-    for (; *value != '\0'; value++) {
-        switch (*value) {
+    for (i = 0; i < text.len; i++) {
+        switch (text.data[i]) {
         case '\n':
             tg_buf_append_cstr(out, "\\n");
             break;
         case '"':
         case '\\':
             tg_buf_append_char(out, '\\');
-            tg_buf_append_char(out, *value);
+            tg_buf_append_char(out, text.data[i]);
             break;
         default:
-            tg_buf_append_char(out, *value);
+            tg_buf_append_char(out, text.data[i]);
         }
     }
 
     tg_buf_append_char(out, '"');
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
 }
 
 static void
@@ -67,8 +76,8 @@ tg_cli_sample_append_value(tg_buf_t *out, uint64_t value)
 /* Appends the labels of a tool, without the closing brace. */
 static void
 tg_cli_sample_append_tool_labels(tg_buf_t *out, const char *name,
-                                 const char *suffix, struct json_object *server,
-                                 struct json_object *tool)
+                                 const char *suffix, tg_str_t server,
+                                 tg_str_t tool)
 {
     tg_buf_append_cstr(out, name);
     tg_buf_append_cstr(out, suffix);
@@ -82,8 +91,7 @@ tg_cli_sample_append_tool_labels(tg_buf_t *out, const char *name,
 
 static void
 tg_cli_metric_append_tool(tg_buf_t *out, const tg_cli_metric_t *metric,
-                          struct json_object *status,
-                          struct json_object *server, struct json_object *tool)
+                          tg_str_t status, tg_str_t server, tg_str_t tool)
 {
     tg_cli_sample_append_tool_labels(out, metric->name, "", server, tool);
     tg_cli_sample_append_value(out, tg_cli_json_get_uint(tool, metric->member));
@@ -91,53 +99,46 @@ tg_cli_metric_append_tool(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_outcomes(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              struct json_object *status,
-                              struct json_object *server,
-                              struct json_object *tool)
+                              tg_str_t status, tg_str_t server, tg_str_t tool)
 {
-    struct json_object_iterator it, last;
-    struct json_object *ends;
+    tg_json_cursor_t json;
+    tg_str_t name;
+    uint64_t n;
 
-    ends = tg_cli_json_get_member(tool, metric->member, json_type_object);
+    tg_cli_json_members_init(&json, tool, metric->member);
 
-    if (ends == NULL) {
-        return;
-    }
-
-    last = json_object_iter_end(ends);
-
-    for (it = json_object_iter_begin(ends); !json_object_iter_equal(&it, &last);
-         json_object_iter_next(&it))
-    {
+    while (tg_cli_json_next_number(&json, &name, &n)) {
         tg_cli_sample_append_tool_labels(out, metric->name, "", server, tool);
-        tg_cli_metric_append_label(out, ",", "status",
-                                   json_object_iter_peek_name(&it));
-        tg_cli_sample_append_value(out, json_object_get_uint64(
-                                            json_object_iter_peek_value(&it)));
+        tg_cli_metric_append_label(out, ",", "status", name);
+        tg_cli_sample_append_value(out, n);
     }
 }
 
 static void
 tg_cli_metric_append_durations(tg_buf_t *out, const tg_cli_metric_t *metric,
-                               struct json_object *status,
-                               struct json_object *server,
-                               struct json_object *tool)
+                               tg_str_t status, tg_str_t server, tg_str_t tool)
 {
-    struct json_object *n, *time;
+    tg_json_cursor_t buckets, bounds;
+    tg_str_t n, bound;
     char le[32];
     uint64_t sum;
-    size_t i;
 
-    for (i = 0, sum = 0;
-         (n = tg_cli_json_get_element(tool, "times", i)) != NULL; i++)
-    {
-        sum += json_object_get_uint64(n);
-        time = tg_cli_json_get_element(status, "times_ms", i);
-        (void) snprintf(le, sizeof(le), "%g",
-                        time != NULL ? json_object_get_double(time) / 1000 : 0);
+    sum = 0;
+    tg_cli_json_iter_init(&buckets, tool, "times");
+    tg_cli_json_iter_init(&bounds, status, "times_ms");
+
+    while (tg_json_iter_next(&buckets, &n)) {
+        sum += tg_cli_json_parse_uint(n);
+        (void) snprintf(le, sizeof(le), "+Inf");
+
+        if (tg_json_iter_next(&bounds, &bound)) {
+            (void) snprintf(le, sizeof(le), "%g",
+                            tg_cli_json_parse_double(bound) / 1000);
+        }
+
         tg_cli_sample_append_tool_labels(out, metric->name, "_bucket", server,
                                          tool);
-        tg_cli_metric_append_label(out, ",", "le", time != NULL ? le : "+Inf");
+        tg_cli_metric_append_label(out, ",", "le", tg_str_from_cstr(le));
         tg_cli_sample_append_value(out, sum);
     }
 
@@ -153,8 +154,7 @@ tg_cli_metric_append_durations(tg_buf_t *out, const tg_cli_metric_t *metric,
 /* Appends a sample with a number of an object of a server. */
 static void
 tg_cli_metric_append_server_value(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                  struct json_object *server,
-                                  struct json_object *object)
+                                  tg_str_t server, tg_str_t object)
 {
     tg_buf_append_cstr(out, metric->name);
     tg_cli_metric_append_label(out, "{", "server",
@@ -165,20 +165,18 @@ tg_cli_metric_append_server_value(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_accepted(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              struct json_object *status,
-                              struct json_object *server,
-                              struct json_object *element)
+                              tg_str_t status, tg_str_t server,
+                              tg_str_t element)
 {
     tg_cli_metric_append_server_value(
         out, metric, server,
-        tg_cli_json_get_member(server, "connections", json_type_object));
+        tg_cli_json_get_member(server, "connections", TG_JSON_OBJECT));
 }
 
 static void
 tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                   struct json_object *status,
-                                   struct json_object *server,
-                                   struct json_object *element)
+                                   tg_str_t status, tg_str_t server,
+                                   tg_str_t element)
 {
     tg_cli_metric_append_server_value(out, metric, server, server);
 }
@@ -189,42 +187,32 @@ tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
  */
 static void
 tg_cli_metric_append_by_label(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              struct json_object *object, const char *label,
-                              const char *value, const char *by)
+                              tg_str_t object, const char *label,
+                              tg_str_t value, const char *by)
 {
-    struct json_object_iterator it, last;
-    struct json_object *numbers;
+    tg_json_cursor_t json;
+    tg_str_t name;
+    uint64_t n;
 
-    numbers = tg_cli_json_get_member(object, metric->member, json_type_object);
+    tg_cli_json_members_init(&json, object, metric->member);
 
-    if (numbers == NULL) {
-        return;
-    }
-
-    last = json_object_iter_end(numbers);
-
-    for (it = json_object_iter_begin(numbers);
-         !json_object_iter_equal(&it, &last); json_object_iter_next(&it))
-    {
+    while (tg_cli_json_next_number(&json, &name, &n)) {
         tg_buf_append_cstr(out, metric->name);
         tg_cli_metric_append_label(out, "{", label, value);
-        tg_cli_metric_append_label(out, ",", by,
-                                   json_object_iter_peek_name(&it));
-        tg_cli_sample_append_value(out, json_object_get_uint64(
-                                            json_object_iter_peek_value(&it)));
+        tg_cli_metric_append_label(out, ",", by, name);
+        tg_cli_sample_append_value(out, n);
     }
 }
 
 static void
 tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                struct json_object *status,
-                                struct json_object *server,
-                                struct json_object *element)
+                                tg_str_t status, tg_str_t server,
+                                tg_str_t element)
 {
     tg_cli_metric_append_by_label(
         out, metric,
-        tg_cli_json_get_member(server, "connections", json_type_object),
-        "server", tg_cli_json_get_text(server, "server"), "dialect");
+        tg_cli_json_get_member(server, "connections", TG_JSON_OBJECT), "server",
+        tg_cli_json_get_text(server, "server"), "dialect");
 }
 
 /*
@@ -233,22 +221,19 @@ tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
  */
 static void
 tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                struct json_object *status,
-                                struct json_object *server,
-                                struct json_object *mcp)
+                                tg_str_t status, tg_str_t server, tg_str_t mcp)
 {
-    struct json_object *list;
-    const char *state;
+    tg_json_cursor_t json;
+    tg_str_t list, element, state;
     uint64_t value;
 
-    list = tg_cli_json_get_member(mcp, metric->member, json_type_array);
+    list = tg_cli_json_get_member(mcp, metric->member, TG_JSON_ARRAY);
     state = tg_cli_json_get_text(mcp, metric->member);
+    value = state.len != 0 ? (uint64_t) tg_str_eq(state, TG_STR("ready"))
+                           : tg_cli_json_get_uint(mcp, metric->member);
 
-    if (list != NULL) {
-        value = json_object_array_length(list);
-    } else {
-        value = state[0] != '\0' ? strcmp(state, "ready") == 0
-                                 : tg_cli_json_get_uint(mcp, metric->member);
+    for (tg_json_iter_init(&json, list); tg_json_iter_next(&json, &element);) {
+        value++;
     }
 
     tg_buf_append_cstr(out, metric->name);
@@ -261,26 +246,23 @@ tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_runner(tg_buf_t *out, const tg_cli_metric_t *metric,
-                            struct json_object *status,
-                            struct json_object *server,
-                            struct json_object *runner)
+                            tg_str_t status, tg_str_t server, tg_str_t runner)
 {
-    const char *state;
+    tg_str_t state;
 
     state = tg_cli_json_get_text(runner, metric->member);
     tg_buf_append_cstr(out, metric->name);
     tg_cli_metric_append_label(out, "{", "state_dir",
                                tg_cli_json_get_text(runner, "state_dir"));
     tg_cli_sample_append_value(
-        out, state[0] != '\0' ? strcmp(state, "up") == 0
-                              : tg_cli_json_get_uint(runner, metric->member));
+        out, state.len != 0 ? (uint64_t) tg_str_eq(state, TG_STR("up"))
+                            : tg_cli_json_get_uint(runner, metric->member));
 }
 
 static void
 tg_cli_metric_append_runner_jobs(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                 struct json_object *status,
-                                 struct json_object *server,
-                                 struct json_object *runner)
+                                 tg_str_t status, tg_str_t server,
+                                 tg_str_t runner)
 {
     tg_cli_metric_append_by_label(out, metric, runner, "state_dir",
                                   tg_cli_json_get_text(runner, "state_dir"),
@@ -351,41 +333,39 @@ tg_cli_metric_append_header(tg_buf_t *out, const char *name, const char *type,
 
 static void
 tg_cli_metric_append(tg_buf_t *out, const tg_cli_metric_t *metric,
-                     struct json_object *status)
+                     tg_str_t status)
 {
-    struct json_object *server, *element;
-    size_t i, k;
+    tg_json_cursor_t servers, json;
+    tg_str_t server, element;
 
     tg_cli_metric_append_header(out, metric->name, metric->type, metric->help);
 
     /* Elements that do not belong to a server. */
-    for (k = 0; metric->list != NULL
-                && (element = tg_cli_json_get_element(status, metric->list, k))
-                       != NULL;
-         k++)
-    {
-        metric->append(out, metric, status, NULL, element);
+    tg_cli_json_iter_init(&json, status,
+                          metric->list != NULL ? metric->list : "");
+
+    while (tg_json_iter_next(&json, &element)) {
+        metric->append(out, metric, status, TG_STR_NONE, element);
     }
 
-    for (i = 0;
-         (server = tg_cli_json_get_element(status, "servers", i)) != NULL; i++)
-    {
+    tg_cli_json_iter_init(&servers, status, "servers");
+
+    while (tg_json_iter_next(&servers, &server)) {
         if (metric->list == NULL) {
-            metric->append(out, metric, status, server, NULL);
+            metric->append(out, metric, status, server, TG_STR_NONE);
             continue;
         }
 
-        for (k = 0; (element = tg_cli_json_get_element(server, metric->list, k))
-                    != NULL;
-             k++)
-        {
+        tg_cli_json_iter_init(&json, server, metric->list);
+
+        while (tg_json_iter_next(&json, &element)) {
             metric->append(out, metric, status, server, element);
         }
     }
 }
 
 void
-tg_cli_status_append_prometheus(tg_buf_t *out, struct json_object *status)
+tg_cli_status_append_prometheus(tg_buf_t *out, tg_str_t status)
 {
     size_t i;
 

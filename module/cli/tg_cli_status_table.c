@@ -9,23 +9,23 @@ static void
 tg_cli_cell_append_tool_name(tg_buf_t *cells, const tg_cli_cell_t *cell)
 {
     tg_cli_append_visible(cells, tg_cli_json_get_text(cell->row, "name"));
-    tg_buf_append_cstr(
-        cells, strcmp(tg_cli_json_get_text(cell->row, "type"), "method") == 0
-                   ? " (method)"
-                   : "");
+    tg_buf_append_cstr(cells, tg_cli_json_has_text(cell->row, "type", "method")
+                                  ? " (method)"
+                                  : "");
 }
 
 static uint64_t
-tg_cli_tool_count_ended_calls(struct json_object *tool)
+tg_cli_tool_count_ended_calls(tg_str_t tool)
 {
-    struct json_object *n;
+    tg_json_cursor_t json;
+    tg_str_t n;
     uint64_t sum;
-    size_t i;
 
-    for (i = 0, sum = 0;
-         (n = tg_cli_json_get_element(tool, "times", i)) != NULL; i++)
-    {
-        sum += json_object_get_uint64(n);
+    sum = 0;
+    tg_cli_json_iter_init(&json, tool, "times");
+
+    while (tg_json_iter_next(&json, &n)) {
+        sum += tg_cli_json_parse_uint(n);
     }
 
     return sum;
@@ -38,12 +38,12 @@ tg_cli_tool_count_ended_calls(struct json_object *tool)
  * the calls are assumed to be distributed evenly.
  */
 double
-tg_cli_status_estimate_p95(struct json_object *status, struct json_object *tool)
+tg_cli_status_estimate_p95(tg_str_t status, tg_str_t tool)
 {
-    struct json_object *bucket, *bound;
+    tg_json_cursor_t buckets, bounds;
+    tg_str_t bucket, bound;
     uint64_t all, rank, before, n;
     double low, high, sum;
-    size_t i;
 
     all = tg_cli_tool_count_ended_calls(tool);
     rank = (all * 95 + 99) / 100;
@@ -53,25 +53,29 @@ tg_cli_status_estimate_p95(struct json_object *status, struct json_object *tool)
         return -1;
     }
 
-    for (i = 0, before = 0, n = 0, low = 0;
-         (bucket = tg_cli_json_get_element(tool, "times", i)) != NULL; i++)
-    {
-        n = json_object_get_uint64(bucket);
+    tg_cli_json_iter_init(&buckets, tool, "times");
+    tg_cli_json_iter_init(&bounds, status, "times_ms");
+    before = n = 0;
+    low = 0;
+    bound = TG_STR_NONE;
+
+    while (tg_json_iter_next(&buckets, &bucket)) {
+        /* The last bucket has no bound. */
+        bound = tg_json_iter_next(&bounds, &bound) ? bound : TG_STR_NONE;
+        n = tg_cli_json_parse_uint(bucket);
 
         if (before + n >= rank) {
             break;
         }
 
         before += n;
-        low = json_object_get_double(
-            tg_cli_json_get_element(status, "times_ms", i));
+        low = tg_cli_json_parse_double(bound);
     }
 
     high = sum / (double) (all - rank + 1);
-    bound = tg_cli_json_get_element(status, "times_ms", i);
 
-    if (bound != NULL && json_object_get_double(bound) < high) {
-        high = json_object_get_double(bound);
+    if (bound.data != NULL && tg_cli_json_parse_double(bound) < high) {
+        high = tg_cli_json_parse_double(bound);
     }
 
     if (rank == all && sum / (double) all > low) {
@@ -101,44 +105,47 @@ tg_cli_cell_append_p95(tg_buf_t *cells, const tg_cli_cell_t *cell)
     }
 }
 
-static void
-tg_cli_cell_append_mean(tg_buf_t *cells, const tg_cli_cell_t *cell)
+double
+tg_cli_status_compute_mean(tg_str_t tool)
 {
     uint64_t all;
 
-    all = tg_cli_tool_count_ended_calls(cell->row);
+    all = tg_cli_tool_count_ended_calls(tool);
 
-    if (all != 0) {
-        tg_cli_append_duration(cells,
-                               (double) tg_cli_json_get_uint(cell->row, "ms")
-                                   / (double) all);
-    } else {
+    return all != 0 ? (double) tg_cli_json_get_uint(tool, "ms") / (double) all
+                    : -1;
+}
+
+static void
+tg_cli_cell_append_mean(tg_buf_t *cells, const tg_cli_cell_t *cell)
+{
+    double ms;
+
+    ms = tg_cli_status_compute_mean(cell->row);
+
+    if (ms < 0) {
         tg_buf_append_char(cells, '-');
+    } else {
+        tg_cli_append_duration(cells, ms);
     }
 }
 
 /* --- servers --- */
 
 static void
-tg_cli_append_connections(tg_buf_t *out, struct json_object *connections)
+tg_cli_append_connections(tg_buf_t *out, tg_str_t connections)
 {
-    struct json_object *open;
+    tg_json_cursor_t json;
+    tg_str_t dialect;
     uint64_t n;
 
     n = tg_cli_json_get_uint(connections, "accepted");
     tg_buf_append_uint(out, n);
     tg_buf_append_cstr(out, tg_pick_plural(n, " connection so far",
                                            " connections so far"));
-    open = tg_cli_json_get_member(connections, "open", json_type_object);
+    tg_cli_json_members_init(&json, connections, "open");
 
-    if (open == NULL) {
-        return;
-    }
-
-    json_object_object_foreach(open, dialect, value)
-    {
-        n = json_object_get_uint64(value);
-
+    while (tg_cli_json_next_number(&json, &dialect, &n)) {
         if (n != 0) {
             tg_buf_append_cstr(out, ", ");
             tg_buf_append_uint(out, n);
@@ -152,10 +159,10 @@ tg_cli_append_connections(tg_buf_t *out, struct json_object *connections)
 static void
 tg_cli_cell_append_name_user(tg_buf_t *cells, const tg_cli_cell_t *cell)
 {
-    const char *other;
+    tg_str_t other;
 
     other = tg_cli_json_get_text(cell->row, cell->member);
-    tg_cli_append_visible(cells, other[0] != '\0' ? other : "the config");
+    tg_cli_append_visible(cells, other.len != 0 ? other : TG_STR("the config"));
 }
 
 /*
@@ -163,18 +170,17 @@ tg_cli_cell_append_name_user(tg_buf_t *cells, const tg_cli_cell_t *cell)
  * server as the parent.
  */
 static void
-tg_cli_append_mcp_server_lists(tg_buf_t *out, struct json_object *server,
-                               const char *list, const tg_cli_column_t *columns)
+tg_cli_append_mcp_server_lists(tg_buf_t *out, tg_str_t server, const char *list,
+                               const tg_cli_column_t *columns)
 {
-    struct json_object *mcp;
+    tg_json_cursor_t json;
     tg_cli_table_t table;
-    size_t i;
+    tg_str_t mcp;
 
     tg_cli_table_init(&table, columns);
+    tg_cli_json_iter_init(&json, server, "mcp_servers");
 
-    for (i = 0;
-         (mcp = tg_cli_json_get_element(server, "mcp_servers", i)) != NULL; i++)
-    {
+    while (tg_json_iter_next(&json, &mcp)) {
         tg_cli_table_add_list(&table, mcp, list);
     }
 
@@ -182,7 +188,7 @@ tg_cli_append_mcp_server_lists(tg_buf_t *out, struct json_object *server,
 }
 
 static void
-tg_cli_append_mcp_servers(tg_buf_t *out, struct json_object *server)
+tg_cli_append_mcp_servers(tg_buf_t *out, tg_str_t server)
 {
     static const tg_cli_column_t servers[] = {
         { "MCP SERVER", tg_cli_cell_append_text, "name" },
@@ -238,7 +244,7 @@ typedef struct {
 
 /* Checks whether a tool's row is left out, and counts the row. */
 static int
-tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, struct json_object *tool)
+tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, tg_str_t tool)
 {
     if (rows->is_all) {
         return 0;
@@ -281,8 +287,8 @@ tg_cli_append_hidden_rows(tg_buf_t *out, const tg_cli_hidden_rows_t *rows)
 }
 
 static void
-tg_cli_append_server(tg_buf_t *out, struct json_object *status,
-                     struct json_object *server, int is_all)
+tg_cli_append_server(tg_buf_t *out, tg_str_t status, tg_str_t server,
+                     int is_all)
 {
     static const tg_cli_column_t columns[] = {
         { "TOOL", tg_cli_cell_append_tool_name, NULL },
@@ -297,9 +303,9 @@ tg_cli_append_server(tg_buf_t *out, struct json_object *status,
         { NULL, NULL, NULL },
     };
     tg_cli_hidden_rows_t rows = { .is_all = is_all };
-    struct json_object *tool;
+    tg_json_cursor_t json;
     tg_cli_table_t table;
-    size_t i;
+    tg_str_t tool;
 
     tg_buf_append_char(out, '\n');
     tg_cli_append_visible(out, tg_cli_json_get_text(server, "server"));
@@ -307,12 +313,12 @@ tg_cli_append_server(tg_buf_t *out, struct json_object *status,
     tg_cli_append_visible(out, tg_cli_json_get_text(server, "name"));
     tg_buf_append_cstr(out, "): ");
     tg_cli_append_connections(out, tg_cli_json_get_member(server, "connections",
-                                                          json_type_object));
+                                                          TG_JSON_OBJECT));
     tg_buf_append_cstr(out, "\n\n");
     tg_cli_table_init(&table, columns);
+    tg_cli_json_iter_init(&json, server, "tools");
 
-    for (i = 0; (tool = tg_cli_json_get_element(server, "tools", i)) != NULL;
-         i++) {
+    while (tg_json_iter_next(&json, &tool)) {
         if (!tg_cli_hidden_rows_filter(&rows, tool)) {
             tg_cli_table_add(&table, status, tool);
         }
@@ -326,7 +332,7 @@ tg_cli_append_server(tg_buf_t *out, struct json_object *status,
 /* --- runners --- */
 
 static void
-tg_cli_append_runners(tg_buf_t *out, struct json_object *status)
+tg_cli_append_runners(tg_buf_t *out, tg_str_t status)
 {
     static const tg_cli_column_t columns[] = {
         { "RUNNER", tg_cli_cell_append_text, "state_dir" },
@@ -347,12 +353,11 @@ tg_cli_append_runners(tg_buf_t *out, struct json_object *status)
 }
 
 static void
-tg_cli_status_append_tables(tg_buf_t *out, struct json_object *status,
-                            int is_all)
+tg_cli_status_append_tables(tg_buf_t *out, tg_str_t status, int is_all)
 {
-    struct json_object *server;
+    tg_json_cursor_t json;
+    tg_str_t server;
     uint64_t n;
-    size_t i;
 
     tg_buf_append_cstr(out, "toolgate ");
     tg_cli_append_visible(out, tg_cli_json_get_text(status, "version"));
@@ -360,10 +365,9 @@ tg_cli_status_append_tables(tg_buf_t *out, struct json_object *status,
     n = tg_cli_json_get_uint(status, "workers");
     tg_buf_append_uint(out, n);
     tg_buf_append_cstr(out, tg_pick_plural(n, " worker\n", " workers\n"));
+    tg_cli_json_iter_init(&json, status, "servers");
 
-    for (i = 0;
-         (server = tg_cli_json_get_element(status, "servers", i)) != NULL; i++)
-    {
+    while (tg_json_iter_next(&json, &server)) {
         tg_cli_append_server(out, status, server, is_all);
     }
 
@@ -371,13 +375,13 @@ tg_cli_status_append_tables(tg_buf_t *out, struct json_object *status,
 }
 
 void
-tg_cli_status_append_summary(tg_buf_t *out, struct json_object *status)
+tg_cli_status_append_summary(tg_buf_t *out, tg_str_t status)
 {
     tg_cli_status_append_tables(out, status, 0);
 }
 
 void
-tg_cli_status_append_full(tg_buf_t *out, struct json_object *status)
+tg_cli_status_append_full(tg_buf_t *out, tg_str_t status)
 {
     tg_cli_status_append_tables(out, status, 1);
 }
@@ -395,11 +399,10 @@ tg_cli_cell_append_client(tg_buf_t *cells, const tg_cli_cell_t *cell)
         const char *key;
         const char *before;
     } parts[] = { { "name", " " }, { "version", " " }, { "via", " via " } };
-    struct json_object *client;
-    const char *text;
+    tg_str_t client, text;
     size_t i, start;
 
-    client = tg_cli_json_get_member(cell->row, cell->member, json_type_object);
+    client = tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT);
     start = cells->len;
 
     if (tg_cli_json_get_uint(client, "pid") != 0) {
@@ -411,7 +414,7 @@ tg_cli_cell_append_client(tg_buf_t *cells, const tg_cli_cell_t *cell)
     for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         text = tg_cli_json_get_text(client, parts[i].key);
 
-        if (text[0] != '\0') {
+        if (text.len != 0) {
             tg_buf_append_cstr(cells,
                                cells->len != start ? parts[i].before : "");
             tg_cli_append_visible(cells, text);
@@ -422,7 +425,7 @@ tg_cli_cell_append_client(tg_buf_t *cells, const tg_cli_cell_t *cell)
 }
 
 void
-tg_cli_status_append_calls(tg_buf_t *out, struct json_object *status)
+tg_cli_status_append_calls(tg_buf_t *out, tg_str_t status)
 {
     static const tg_cli_column_t columns[] = {
         { ">ID", tg_cli_cell_append_uint, "id" },

@@ -6,78 +6,104 @@
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
+#include <stdlib.h>
+
 #define TG_CLI_TABLE_COLUMNS_MAX 16
 
 /* --- members of JSON objects --- */
 
-struct json_object *
-tg_cli_json_parse(tg_str_t raw)
+tg_str_t
+tg_cli_json_get_member(tg_str_t object, const char *name, tg_json_type_t type)
 {
-    struct json_object *value;
-    struct json_tokener *tokener;
+    tg_str_t value;
 
-    tokener = json_tokener_new();
-    value = tokener != NULL
-                ? json_tokener_parse_ex(tokener, raw.data, (int) raw.len)
-                : NULL;
-
-    if (tokener != NULL) {
-        json_tokener_free(tokener);
-    }
-
-    return value;
-}
-
-struct json_object *
-tg_cli_json_get_member(struct json_object *object, const char *name,
-                       enum json_type type)
-{
-    struct json_object *value;
-
-    return json_object_is_type(object, json_type_object)
-                   && json_object_object_get_ex(object, name, &value)
-                   && json_object_is_type(value, type)
+    return tg_json_has_member(object, tg_str_from_cstr(name), type, &value)
                ? value
-               : NULL;
+               : TG_STR_NONE;
 }
 
 uint64_t
-tg_cli_json_get_uint(struct json_object *object, const char *name)
+tg_cli_json_parse_uint(tg_str_t raw)
 {
-    struct json_object *value;
+    int64_t value;
 
-    value = tg_cli_json_get_member(object, name, json_type_int);
+    return tg_json_parse_int64(raw, &value) == TG_OK && value > 0
+               ? (uint64_t) value
+               : 0;
+}
 
-    return value != NULL ? json_object_get_uint64(value) : 0;
+/* A delimiter follows a raw number in its list. */
+double
+tg_cli_json_parse_double(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_NUMBER ? strtod(raw.data, NULL) : 0;
+}
+
+uint64_t
+tg_cli_json_get_uint(tg_str_t object, const char *name)
+{
+    return tg_cli_json_parse_uint(
+        tg_cli_json_get_member(object, name, TG_JSON_NUMBER));
 }
 
 int
-tg_cli_json_get_bool(struct json_object *object, const char *name)
+tg_cli_json_get_bool(tg_str_t object, const char *name)
 {
-    return json_object_get_boolean(
-        tg_cli_json_get_member(object, name, json_type_boolean));
+    return tg_cli_json_get_member(object, name, TG_JSON_TRUE).data != NULL;
 }
 
-const char *
-tg_cli_json_get_text(struct json_object *object, const char *name)
+tg_str_t
+tg_cli_json_get_text(tg_str_t object, const char *name)
 {
-    struct json_object *value;
+    tg_str_t raw;
 
-    value = tg_cli_json_get_member(object, name, json_type_string);
+    raw = tg_cli_json_get_member(object, name, TG_JSON_STRING);
 
-    return value != NULL ? json_object_get_string(value) : "";
+    return raw.data != NULL ? tg_json_string_body(raw) : raw;
 }
 
-struct json_object *
-tg_cli_json_get_element(struct json_object *object, const char *name, size_t i)
+int
+tg_cli_json_has_text(tg_str_t object, const char *name, const char *text)
 {
-    struct json_object *array;
+    return tg_json_body_eq_text(tg_cli_json_get_text(object, name),
+                                tg_str_from_cstr(text));
+}
 
-    array = tg_cli_json_get_member(object, name, json_type_array);
+void
+tg_cli_json_append_text(tg_buf_t *out, tg_str_t object, const char *name)
+{
+    tg_json_append_unescaped(out, tg_cli_json_get_text(object, name));
+}
 
-    return array != NULL && i < json_object_array_length(array)
-               ? json_object_array_get_idx(array, i)
-               : NULL;
+void
+tg_cli_json_iter_init(tg_json_cursor_t *json, tg_str_t object, const char *name)
+{
+    tg_json_iter_init(json,
+                      tg_cli_json_get_member(object, name, TG_JSON_ARRAY));
+}
+
+void
+tg_cli_json_members_init(tg_json_cursor_t *json, tg_str_t object,
+                         const char *name)
+{
+    tg_json_init(json, tg_cli_json_get_member(object, name, TG_JSON_OBJECT));
+    (void) tg_json_enter_object(json);
+}
+
+int
+tg_cli_json_next_number(tg_json_cursor_t *json, tg_str_t *key, uint64_t *number)
+{
+    tg_str_t raw;
+
+    if (tg_json_next_member(json, key) != TG_OK
+        || tg_json_read_value(json, &raw) != TG_OK)
+    {
+        return 0;
+    }
+
+    *number = tg_cli_json_parse_uint(raw);
+
+    return 1;
 }
 
 /* --- tables --- */
@@ -245,8 +271,7 @@ tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns)
 }
 
 void
-tg_cli_table_add(tg_cli_table_t *table, struct json_object *parent,
-                 struct json_object *row)
+tg_cli_table_add(tg_cli_table_t *table, tg_str_t parent, tg_str_t row)
 {
     const tg_cli_column_t *column;
 
@@ -261,13 +286,14 @@ tg_cli_table_add(tg_cli_table_t *table, struct json_object *parent,
 }
 
 void
-tg_cli_table_add_list(tg_cli_table_t *table, struct json_object *parent,
-                      const char *name)
+tg_cli_table_add_list(tg_cli_table_t *table, tg_str_t parent, const char *name)
 {
-    struct json_object *row;
-    size_t i;
+    tg_json_cursor_t json;
+    tg_str_t row;
 
-    for (i = 0; (row = tg_cli_json_get_element(parent, name, i)) != NULL; i++) {
+    tg_cli_json_iter_init(&json, parent, name);
+
+    while (tg_json_iter_next(&json, &row)) {
         tg_cli_table_add(table, parent, row);
     }
 }
@@ -299,7 +325,7 @@ tg_cli_append_label(tg_buf_t *out, const char *label)
 
 void
 tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
-                     struct json_object *parent, struct json_object *object)
+                     tg_str_t parent, tg_str_t object)
 {
     size_t start, len;
 
@@ -321,22 +347,48 @@ tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
 
 /* --- cells --- */
 
-void
-tg_cli_append_visible(tg_buf_t *out, const char *text)
+/* Appends the first or all lines of an escaped text. */
+static void
+tg_cli_append_lines(tg_buf_t *out, tg_str_t body, int is_first_only)
 {
-    tg_utf8_append_visible(out, tg_str_from_cstr(text), 1);
+    tg_buf_t text;
+    tg_str_t line;
+
+    tg_buf_init(&text, out->alloc);
+    tg_json_append_unescaped(&text, body);
+    line = tg_buf_view(&text);
+
+    while (is_first_only && line.len != 0
+           && memchr("\r\n", line.data[line.len - 1], 2) != NULL)
+    {
+        line.len--;
+    }
+
+    body = line;
+
+    for (line.len = 0; is_first_only && line.len < body.len
+                       && memchr("\r\n", body.data[line.len], 2) == NULL;
+         line.len++)
+    {
+    }
+
+    line = is_first_only ? line : body;
+    tg_utf8_append_visible(out, line, 1);
+    tg_buf_append_cstr(out, line.len < body.len ? "…" : "");
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
 }
 
 void
-tg_cli_append_first_line(tg_buf_t *out, const char *text)
+tg_cli_append_visible(tg_buf_t *out, tg_str_t body)
 {
-    size_t len;
+    tg_cli_append_lines(out, body, 0);
+}
 
-    len = strcspn(text, "\r\n");
-    tg_utf8_append_visible(out, tg_str(text, len), 1);
-    tg_buf_append_cstr(out, text[len + strspn(text + len, "\r\n")] != '\0'
-                                ? "…"
-                                : "");
+void
+tg_cli_append_first_line(tg_buf_t *out, tg_str_t body)
+{
+    tg_cli_append_lines(out, body, 1);
 }
 
 void
@@ -392,10 +444,10 @@ tg_cli_cell_append_first_line(tg_buf_t *out, const tg_cli_cell_t *cell)
 void
 tg_cli_cell_append_optional_text(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    const char *text;
+    tg_str_t text;
 
     text = tg_cli_json_get_text(cell->row, cell->member);
-    tg_cli_append_visible(out, text[0] != '\0' ? text : "-");
+    tg_cli_append_visible(out, text.len != 0 ? text : TG_STR("-"));
 }
 
 void
@@ -447,22 +499,16 @@ tg_cli_cell_append_optional_ms(tg_buf_t *out, const tg_cli_cell_t *cell)
 void
 tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    struct json_object *counts;
+    tg_json_cursor_t json;
     const char *comma;
+    tg_str_t name;
     uint64_t n;
 
-    counts = tg_cli_json_get_member(cell->row, cell->member, json_type_object);
+    tg_cli_json_members_init(&json, cell->row, cell->member);
     comma = "";
 
-    if (counts == NULL) {
-        return;
-    }
-
-    json_object_object_foreach(counts, name, value)
-    {
-        n = json_object_get_uint64(value);
-
-        if (n != 0 && strcmp(name, "ok") != 0) {
+    while (tg_cli_json_next_number(&json, &name, &n)) {
+        if (n != 0 && !tg_str_eq(name, TG_STR("ok"))) {
             tg_buf_append_cstr(out, comma);
             tg_cli_append_visible(out, name);
             tg_buf_append_char(out, ' ');

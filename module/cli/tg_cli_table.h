@@ -4,42 +4,47 @@
 #ifndef TG_CLI_TABLE_H
 #define TG_CLI_TABLE_H
 
-#include "base/tg_buf.h"
-
-#include <json-c/json.h>
-
-/* --- members of JSON objects --- */
+#include "base/tg_json.h"
 
 /*
- * Parses valid JSON.  The caller calls json_object_put() on the value.
- * Returns NULL if there is no memory.
- */
-struct json_object *tg_cli_json_parse(tg_str_t raw);
-
-/*
- * The functions below return 0, "" or NULL if the object is NULL or has no
- * such member.
+ * --- members of valid JSON objects; 0 or an absent string if the object is
+ * absent or has no such member ---
  */
 
-uint64_t tg_cli_json_get_uint(struct json_object *object, const char *name);
-int tg_cli_json_get_bool(struct json_object *object, const char *name);
-const char *tg_cli_json_get_text(struct json_object *object, const char *name);
-struct json_object *tg_cli_json_get_member(struct json_object *object,
-                                           const char *name,
-                                           enum json_type type);
+tg_str_t tg_cli_json_get_member(tg_str_t object, const char *name,
+                                tg_json_type_t type);
+uint64_t tg_cli_json_get_uint(tg_str_t object, const char *name);
+int tg_cli_json_get_bool(tg_str_t object, const char *name);
 
-/*
- * Returns element i of a member that is an array, or NULL after the last one.
- */
-struct json_object *tg_cli_json_get_element(struct json_object *object,
-                                            const char *name, size_t i);
+/* Returns the escaped text of a string. */
+tg_str_t tg_cli_json_get_text(tg_str_t object, const char *name);
+int tg_cli_json_has_text(tg_str_t object, const char *name, const char *text);
+
+/* Appends the text of a string; control characters remain. */
+void tg_cli_json_append_text(tg_buf_t *out, tg_str_t object, const char *name);
+
+/* Starts an iteration of a list, with tg_json_iter_next(). */
+void tg_cli_json_iter_init(tg_json_cursor_t *json, tg_str_t object,
+                           const char *name);
+
+/* Starts an iteration of an object's members. */
+void tg_cli_json_members_init(tg_json_cursor_t *json, tg_str_t object,
+                              const char *name);
+
+/* Reads the next member with a number.  Returns 0 after the last member. */
+int tg_cli_json_next_number(tg_json_cursor_t *json, tg_str_t *key,
+                            uint64_t *number);
+
+/* Returns the value of a raw number; 0 for another or an absent value. */
+uint64_t tg_cli_json_parse_uint(tg_str_t raw);
+double tg_cli_json_parse_double(tg_str_t raw);
 
 /* --- cells --- */
 
 /* A cell of a table: a member of the row's object. */
 typedef struct {
-    struct json_object *parent; /* object that contains the list of rows */
-    struct json_object *row;
+    tg_str_t parent; /* object that contains the list of rows */
+    tg_str_t row;
     const char *member;
 } tg_cli_cell_t;
 
@@ -71,11 +76,11 @@ void tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell);
  */
 void tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* Appends text without control characters. */
-void tg_cli_append_visible(tg_buf_t *out, const char *text);
+/* Appends an escaped text without control characters. */
+void tg_cli_append_visible(tg_buf_t *out, tg_str_t body);
 
-/* Appends the first line of text, without control characters. */
-void tg_cli_append_first_line(tg_buf_t *out, const char *text);
+/* Appends the first line of an escaped text, without control characters. */
+void tg_cli_append_first_line(tg_buf_t *out, tg_str_t body);
 
 /* Appends a duration: `1.5 s`. */
 void tg_cli_append_duration(tg_buf_t *out, double ms);
@@ -100,11 +105,10 @@ typedef struct {
 } tg_cli_table_t;
 
 void tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns);
-void tg_cli_table_add(tg_cli_table_t *table, struct json_object *parent,
-                      struct json_object *row);
+void tg_cli_table_add(tg_cli_table_t *table, tg_str_t parent, tg_str_t row);
 
 /* Adds each element of a list of parent. */
-void tg_cli_table_add_list(tg_cli_table_t *table, struct json_object *parent,
+void tg_cli_table_add_list(tg_cli_table_t *table, tg_str_t parent,
                            const char *name);
 
 /* Appends a table to the output, and frees it. */
@@ -120,8 +124,7 @@ void tg_cli_table_append_section(tg_cli_table_t *table, tg_buf_t *out);
  * Appends a line `label      value` for each column whose cell is not empty.
  */
 void tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
-                          struct json_object *parent,
-                          struct json_object *object);
+                          tg_str_t parent, tg_str_t object);
 
 /* Begins a line with a label, padded to the column of the values. */
 void tg_cli_append_label(tg_buf_t *out, const char *label);

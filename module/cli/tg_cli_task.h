@@ -46,7 +46,7 @@ void tg_cli_task_begin_params(tg_buf_t *params, const char *id);
  */
 int tg_cli_task_print_response(const tg_cli_session_t *session,
                                void (*append)(tg_buf_t *out,
-                                              struct json_object *response));
+                                              tg_str_t response));
 
 /*
  * Calls a method and writes the response; with --watch, repeats this until an
@@ -55,7 +55,7 @@ int tg_cli_task_print_response(const tg_cli_session_t *session,
 int tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
                                 tg_str_t params,
                                 void (*append)(tg_buf_t *out,
-                                               struct json_object *response));
+                                               tg_str_t response));
 
 /* --- tg_cli_cmd_task_wait.c --- */
 
@@ -70,16 +70,16 @@ int tg_cli_task_follow_output(tg_cli_session_t *session, const char *id);
 
 /* --- tg_cli_task_table.c --- */
 
-void tg_cli_task_append_list(tg_buf_t *out, struct json_object *tasks);
-void tg_cli_task_append_details(tg_buf_t *out, struct json_object *task);
-void tg_cli_task_append_stats(tg_buf_t *out, struct json_object *stats);
-void tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status);
+void tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks);
+void tg_cli_task_append_details(tg_buf_t *out, tg_str_t task);
+void tg_cli_task_append_stats(tg_buf_t *out, tg_str_t stats);
+void tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status);
 
 /*
  * Returns the time in ms from the start of a task to its end, or to now if the
  * task runs.  Returns -1 if the task has not started.
  */
-double tg_cli_task_get_duration(struct json_object *task);
+double tg_cli_task_get_duration(tg_str_t task);
 
 /* The time since a timestamp, or "-" if there is no such member. */
 void tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell);
@@ -88,7 +88,6 @@ void tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell);
 void tg_cli_cell_append_time_left(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends `automation: enabled, rules 3`. */
-void tg_cli_automation_append_summary(tg_buf_t *out,
-                                      struct json_object *automation);
+void tg_cli_automation_append_summary(tg_buf_t *out, tg_str_t automation);
 
 #endif

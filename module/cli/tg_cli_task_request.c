@@ -79,37 +79,29 @@ tg_cli_task_begin_params(tg_buf_t *params, const char *id)
 
 int
 tg_cli_task_print_response(const tg_cli_session_t *session,
-                           void (*append)(tg_buf_t *out,
-                                          struct json_object *response))
+                           void (*append)(tg_buf_t *out, tg_str_t response))
 {
-    struct json_object *response;
     tg_buf_t out;
-    int rc;
 
     if (session->options->is_json) {
         return tg_cli_result_print_json(tg_buf_view(&session->response.result),
                                         TG_CLI_EXIT_OK);
     }
 
-    response = tg_cli_json_parse(tg_buf_view(&session->response.result));
     tg_buf_init(&out, tg_alloc_libc());
-    append(&out, response);
+    append(&out, tg_buf_view(&session->response.result));
 
     if (session->options->is_watch) {
         tg_cli_terminal_clear();
     }
 
-    rc = tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
-    (void) json_object_put(response);
-
-    return rc;
+    return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }
 
 int
 tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
                             tg_str_t params,
-                            void (*append)(tg_buf_t *out,
-                                           struct json_object *response))
+                            void (*append)(tg_buf_t *out, tg_str_t response))
 {
     int rc;
 

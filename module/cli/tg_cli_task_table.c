@@ -11,19 +11,31 @@
 
 /* Number of characters of a prompt that are shown without a terminal. */
 #define TG_CLI_PROMPT_CHARS_MAX 60
+/* Size of a timestamp that can be parsed, with its zero byte. */
+#define TG_CLI_TIMESTAMP_SIZE 40
 
 /* --- timestamps --- */
 
 /*
- * Parses "2026-11-22T08:15:03.978Z".  Returns the Unix time in s, or -1 if
- * text is not a timestamp.
+ * Parses a member such as "2026-11-22T08:15:03.978Z".  Returns the Unix time in
+ * s, or -1 if the member is not a timestamp.
  */
 static double
-tg_cli_timestamp_parse(const char *text)
+tg_cli_json_get_timestamp(tg_str_t object, const char *member)
 {
+    char text[TG_CLI_TIMESTAMP_SIZE];
     struct tm tm;
     const char *rest;
+    tg_str_t body;
 
+    body = tg_cli_json_get_text(object, member);
+
+    if (body.len >= sizeof(text)) {
+        return -1;
+    }
+
+    (void) snprintf(text, sizeof(text), "%.*s", (int) body.len,
+                    body.data != NULL ? body.data : "");
     memset(&tm, 0, sizeof(tm));
     rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 
@@ -51,12 +63,12 @@ tg_cli_convert_seconds_to_ms(double seconds)
 }
 
 double
-tg_cli_task_get_duration(struct json_object *task)
+tg_cli_task_get_duration(tg_str_t task)
 {
     double start, end;
 
-    start = tg_cli_timestamp_parse(tg_cli_json_get_text(task, "startedAt"));
-    end = tg_cli_timestamp_parse(tg_cli_json_get_text(task, "completedAt"));
+    start = tg_cli_json_get_timestamp(task, "startedAt");
+    end = tg_cli_json_get_timestamp(task, "completedAt");
 
     if (start < 0) {
         return -1;
@@ -72,7 +84,7 @@ tg_cli_cell_append_time(tg_buf_t *out, const tg_cli_cell_t *cell, int from)
 {
     double at;
 
-    at = tg_cli_timestamp_parse(tg_cli_json_get_text(cell->row, cell->member));
+    at = tg_cli_json_get_timestamp(cell->row, cell->member);
 
     if (at < 0) {
         tg_buf_append_char(out, '-');
@@ -123,12 +135,12 @@ tg_cli_cell_append_prompt(tg_buf_t *out, const tg_cli_cell_t *cell)
 static void
 tg_cli_cell_append_int(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    struct json_object *value;
+    tg_str_t value;
 
-    value = tg_cli_json_get_member(cell->row, cell->member, json_type_int);
+    value = tg_cli_json_get_member(cell->row, cell->member, TG_JSON_NUMBER);
 
-    if (value != NULL) {
-        tg_buf_append_int(out, json_object_get_int64(value));
+    if (value.data != NULL) {
+        tg_buf_append_str(out, value);
     } else {
         tg_buf_append_char(out, '-');
     }
@@ -159,14 +171,13 @@ tg_cli_cell_append_task_duration(tg_buf_t *out, const tg_cli_cell_t *cell)
 
 /* Checks whether any task has this text member. */
 static int
-tg_cli_tasks_has_text(struct json_object *tasks, const char *member)
+tg_cli_tasks_has_text(tg_str_t tasks, const char *member)
 {
-    size_t i;
+    tg_json_cursor_t json;
+    tg_str_t task;
 
-    for (i = 0; i < json_object_array_length(tasks); i++) {
-        if (tg_cli_json_get_text(json_object_array_get_idx(tasks, i), member)[0]
-            != '\0')
-        {
+    for (tg_json_iter_init(&json, tasks); tg_json_iter_next(&json, &task);) {
+        if (tg_cli_json_get_text(task, member).len != 0) {
             return 1;
         }
     }
@@ -175,7 +186,7 @@ tg_cli_tasks_has_text(struct json_object *tasks, const char *member)
 }
 
 void
-tg_cli_task_append_list(tg_buf_t *out, struct json_object *tasks)
+tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks)
 {
 #define TG_CLI_TASK_COLUMNS                                                    \
     { "ID", tg_cli_cell_append_text, "id" },                                   \
@@ -200,10 +211,11 @@ tg_cli_task_append_list(tg_buf_t *out, struct json_object *tasks)
         { "MACHINE", tg_cli_cell_append_optional_text, "machine" },
         TG_CLI_TASK_LAST_COLUMNS,
     };
+    tg_json_cursor_t json;
     tg_cli_table_t table;
-    size_t i;
+    tg_str_t task;
 
-    if (!json_object_is_type(tasks, json_type_array)) {
+    if (tg_json_type(tasks) != TG_JSON_ARRAY) {
         return;
     }
 
@@ -211,15 +223,15 @@ tg_cli_task_append_list(tg_buf_t *out, struct json_object *tasks)
                                   ? columns_with_machine
                                   : columns);
 
-    for (i = 0; i < json_object_array_length(tasks); i++) {
-        tg_cli_table_add(&table, NULL, json_object_array_get_idx(tasks, i));
+    for (tg_json_iter_init(&json, tasks); tg_json_iter_next(&json, &task);) {
+        tg_cli_table_add(&table, tasks, task);
     }
 
     tg_cli_table_append(&table, out);
 }
 
 void
-tg_cli_task_append_stats(tg_buf_t *out, struct json_object *stats)
+tg_cli_task_append_stats(tg_buf_t *out, tg_str_t stats)
 {
     static const tg_cli_column_t columns[] = {
         { ">QUEUED", tg_cli_cell_append_uint, "queued" },
@@ -233,7 +245,7 @@ tg_cli_task_append_stats(tg_buf_t *out, struct json_object *stats)
     tg_cli_table_t table;
 
     tg_cli_table_init(&table, columns);
-    tg_cli_table_add(&table, NULL, stats);
+    tg_cli_table_add(&table, stats, stats);
     tg_cli_table_append(&table, out);
 }
 
@@ -243,66 +255,83 @@ tg_cli_task_append_stats(tg_buf_t *out, struct json_object *stats)
 static void
 tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    struct json_object *value;
-    const char *text;
+    tg_str_t raw, text;
+    const char *newline;
+    tg_buf_t value;
     size_t len;
 
-    if (!json_object_object_get_ex(cell->row, cell->member, &value)
-        || value == NULL)
+    if (tg_json_get_member(cell->row, tg_str_from_cstr(cell->member), &raw)
+            != TG_OK
+        || tg_json_type(raw) == TG_JSON_NULL)
     {
         return;
     }
 
-    text = json_object_is_type(value, json_type_string)
-               ? json_object_get_string(value)
-               : json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
+    tg_buf_init(&value, out->alloc);
 
-    for (len = strcspn(text, "\n"); text[len] != '\0' && text[len + 1] != '\0';
-         len = strcspn(text, "\n"))
-    {
-        tg_utf8_append_visible(out, tg_str(text, len), 1);
-        tg_buf_append_char(out, '\n');
-        tg_cli_append_label(out, "");
-        text += len + 1;
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        tg_json_append_unescaped(&value, tg_json_string_body(raw));
+    } else {
+        tg_json_write_compact(&value, raw);
     }
 
-    tg_utf8_append_visible(out, tg_str(text, len), 1);
+    text = tg_buf_view(&value);
+
+    while (text.len != 0
+           && (newline = memchr(text.data, '\n', text.len - 1)) != NULL)
+    {
+        len = (size_t) (newline - text.data);
+        tg_utf8_append_visible(out, tg_str(text.data, len), 1);
+        tg_buf_append_char(out, '\n');
+        tg_cli_append_label(out, "");
+        text = tg_str(newline + 1, text.len - len - 1);
+    }
+
+    text.len -= text.len != 0 && text.data[text.len - 1] == '\n';
+    tg_utf8_append_visible(out, text, 1);
+    out->failed |= value.failed;
+    tg_buf_deinit(&value);
 }
 
 /* Appends a text of several lines below its label. */
 static void
-tg_cli_task_append_text(tg_buf_t *out, const char *label,
-                        struct json_object *task, const char *member)
+tg_cli_task_append_text(tg_buf_t *out, const char *label, tg_str_t task,
+                        const char *member)
 {
-    const char *text;
+    tg_buf_t text;
 
-    text = tg_cli_json_get_text(task, member);
+    tg_buf_init(&text, out->alloc);
+    tg_cli_json_append_text(&text, task, member);
 
-    if (text[0] != '\0') {
+    if (text.len != 0) {
         tg_buf_printf(out, "\n%s:\n\n", label);
-        tg_utf8_append_visible(out, tg_str_from_cstr(text), 0);
+        tg_utf8_append_visible(out, tg_buf_view(&text), 0);
         tg_cli_append_missing_newline(out);
     }
+
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
 }
 
 /* Appends a result: a text, or the text blocks of a tool's result. */
 static void
-tg_cli_task_append_result(tg_buf_t *out, struct json_object *task)
+tg_cli_task_append_result(tg_buf_t *out, tg_str_t task)
 {
-    struct json_object *result, *part;
-    size_t i;
+    tg_json_cursor_t json;
+    tg_str_t part;
 
     tg_cli_task_append_text(out, "result", task, "result");
-    result = tg_cli_json_get_member(task, "result", json_type_object);
+    tg_cli_json_iter_init(
+        &json, tg_cli_json_get_member(task, "result", TG_JSON_OBJECT),
+        "content");
 
-    for (i = 0; (part = tg_cli_json_get_element(result, "content", i)) != NULL;
-         i++) {
+    while (tg_json_iter_next(&json, &part)) {
         tg_cli_task_append_text(out, "result", part, "text");
     }
 }
 
 void
-tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
+tg_cli_task_append_details(tg_buf_t *out, tg_str_t task)
 {
     static const tg_cli_column_t columns[] = {
         { "id", tg_cli_cell_append_value, "id" },
@@ -321,20 +350,18 @@ tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
         { "metadata", tg_cli_cell_append_value, "metadata" },
         { NULL, NULL, NULL },
     };
-    const char *result, *output;
-
-    if (!json_object_is_type(task, json_type_object)) {
+    if (tg_json_type(task) != TG_JSON_OBJECT) {
         return;
     }
 
-    tg_cli_append_fields(out, columns, NULL, task);
+    tg_cli_append_fields(out, columns, task, task);
     tg_cli_task_append_text(out, "prompt", task, "prompt");
-    result = tg_cli_json_get_text(task, "result");
-    output = tg_cli_json_get_text(task, "output");
     tg_cli_task_append_result(out, task);
 
     /* The result is usually the end of the output. */
-    if (strcmp(result, output) != 0) {
+    if (!tg_json_body_eq(tg_cli_json_get_text(task, "result"),
+                         tg_cli_json_get_text(task, "output")))
+    {
         tg_cli_task_append_text(out, "end of the output", task, "output");
     }
 }
@@ -342,7 +369,7 @@ tg_cli_task_append_details(tg_buf_t *out, struct json_object *task)
 /* --- daemon --- */
 
 void
-tg_cli_automation_append_summary(tg_buf_t *out, struct json_object *automation)
+tg_cli_automation_append_summary(tg_buf_t *out, tg_str_t automation)
 {
     tg_buf_append_cstr(out, "automation: ");
     tg_buf_append_cstr(out, tg_cli_json_get_bool(automation, "enabled")
@@ -358,13 +385,13 @@ static void
 tg_cli_cell_append_active_state(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
     tg_buf_append_cstr(out,
-                       tg_cli_json_get_text(cell->row, cell->member)[0] != '\0'
+                       tg_cli_json_get_text(cell->row, cell->member).len != 0
                            ? "running"
                            : "queued");
 }
 
 void
-tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status)
+tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status)
 {
     static const tg_cli_column_t columns[] = {
         { "ID", tg_cli_cell_append_text, "id" },
@@ -375,13 +402,13 @@ tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status)
         { "<PROMPT", tg_cli_cell_append_prompt, "prompt" },
         { NULL, NULL, NULL },
     };
-    struct json_object *parts, *supervisor, *tasks, *automation;
+    tg_str_t parts, supervisor, tasks, automation;
     tg_cli_table_t table;
 
-    parts = tg_cli_json_get_member(status, "subsystems", json_type_object);
-    supervisor = tg_cli_json_get_member(parts, "supervisor", json_type_object);
-    tasks = tg_cli_json_get_member(supervisor, "tasks", json_type_object);
-    automation = tg_cli_json_get_member(parts, "automation", json_type_object);
+    parts = tg_cli_json_get_member(status, "subsystems", TG_JSON_OBJECT);
+    supervisor = tg_cli_json_get_member(parts, "supervisor", TG_JSON_OBJECT);
+    tasks = tg_cli_json_get_member(supervisor, "tasks", TG_JSON_OBJECT);
+    automation = tg_cli_json_get_member(parts, "automation", TG_JSON_OBJECT);
     tg_buf_printf(out, "daemon: ");
     tg_cli_append_visible(out, tg_cli_json_get_text(status, "health"));
     tg_buf_append_cstr(out, ", pid ");
@@ -390,10 +417,10 @@ tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status)
     tg_cli_append_duration(
         out, 1000 * (double) tg_cli_json_get_uint(status, "uptime_seconds"));
     tg_buf_append_cstr(out, ", clients ");
-    tg_buf_append_uint(
-        out, tg_cli_json_get_uint(tg_cli_json_get_member(parts, "ipc",
-                                                         json_type_object),
-                                  "clients"));
+    tg_buf_append_uint(out,
+                       tg_cli_json_get_uint(
+                           tg_cli_json_get_member(parts, "ipc", TG_JSON_OBJECT),
+                           "clients"));
     tg_buf_append_cstr(out, "\ntasks: running ");
     tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "running"));
     tg_buf_append_cstr(out, " (at most ");
@@ -402,7 +429,7 @@ tg_cli_daemon_append_status(tg_buf_t *out, struct json_object *status)
     tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "queued"));
     tg_buf_append_char(out, '\n');
 
-    if (automation != NULL) {
+    if (automation.data != NULL) {
         tg_cli_automation_append_summary(out, automation);
     }
 

@@ -236,6 +236,19 @@ tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
 }
 
 void
+tg_cli_append_name_key(tg_buf_t *names, tg_str_t object, const char *member)
+{
+    tg_str_t name;
+
+    if (tg_cli_tool_get_text(object, tg_str_from_cstr(member), &name) == TG_OK)
+    {
+        tg_buf_append_cstr(names, names->len > 1 ? ",\"" : "\"");
+        tg_buf_append_str(names, name);
+        tg_buf_append_cstr(names, "\":0");
+    }
+}
+
+void
 tg_cli_append_key_suggestion(tg_buf_t *text, tg_str_t key, tg_str_t properties)
 {
     size_t nearness, best;

@@ -42,6 +42,13 @@ tg_str_t tg_cli_schema_get_keyword(tg_str_t root, tg_str_t schema,
 int tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name);
 
 /*
+ * Appends the name of an object as a member, to an object for
+ * tg_cli_append_key_suggestion().
+ */
+void tg_cli_append_name_key(tg_buf_t *names, tg_str_t object,
+                            const char *member);
+
+/*
  * Appends `; did you mean path?` with the most similar member of a schema's
  * properties, or nothing.
  */

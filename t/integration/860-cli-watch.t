@@ -83,7 +83,7 @@ wait_for { news({}); !is_alive($json->pid) } 'the one whose pipe is closed';
 is $json->wait_exit >> 8, 141, 'it ends with that';
 $watch = watch();
 $tg->stop;
-wait_for { $watch->stderr =~ /connection is lost/ } 'a server that stops';
+wait_for { $watch->stderr =~ /lost the connection/ } 'a server that stops';
 kill TERM => $watch->pid;
 is $watch->wait_exit >> 8, 143, 'it is waited for, until the end';
 my ($status, $out, $err) = $tg->cli('watch');
