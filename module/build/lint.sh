@@ -63,7 +63,7 @@ cppcheck_rooms() {
 lint_cppcheck() {
     local status=0
     cppcheck_rooms rooms \
-        module/{base,schema,protocol,catalog,rule,threading,transport} \
+        module/{base,schema,protocol,catalog,rule,spec,threading,transport} \
         module/{bridge,runner,tasks,cli,lib} \
         || status=1
     # One configuration, that of this NGINX: not all that it might have been.
@@ -81,7 +81,7 @@ tidy_file() {
     case $file in
     module/schema/pcre2/*) ;;
     module/base/* | module/schema/* | module/protocol/* | module/catalog/* \
-        | module/rule/*)
+        | module/rule/* | module/spec/*)
         args=(-std=c11)
         ;;
     # shellcheck disable=SC2207

@@ -77,7 +77,7 @@ SO_LIBS := -luv -lpcre2-8 -lpthread -ldl
 
 comma := ,
 # Rooms of plain C11 that everybody links, as one archive.
-C11_ROOMS := base schema protocol catalog rule
+C11_ROOMS := base schema protocol catalog rule spec
 
 src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
 	module/$(r)/*/*.c)))

@@ -174,11 +174,11 @@ test_coverage() {
     # What ran before counts no more.
     mkdir -p "$BUILD"
     find "$BUILD" -name '*.gcda' -delete
-    test_unit base schema protocol catalog rule >"$BUILD/log" 2>&1 \
+    test_unit base schema protocol catalog rule spec >"$BUILD/log" 2>&1 \
         || { cat "$BUILD/log"; die "coverage is of tests that pass"; }
     perl module/build/coverage.pl "$BUILD/obj" 95 90 \
         module/base module/schema module/protocol module/catalog \
-        module/rule
+        module/rule module/spec
 }
 
 run_tests() {

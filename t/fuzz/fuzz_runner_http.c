@@ -128,7 +128,7 @@ http_params(tg_str_t raw, tg_http_params_t *params)
     tg_url_t url;
 
     if (tg_json_validate(raw, NULL) != TG_OK
-        || tg_json_get_members(raw, tg_http_members, values) != TG_OK
+        || tg_json_split_fields(tg_http_fields, raw, values) != TG_OK
         || tg_http_params_read(params, NULL, values, &why) != TG_OK)
     {
         return 0;

@@ -199,7 +199,9 @@ sub is_same {
 my $source = join '', map { slurp($_) } glob "$top/module/nginx/{,*/}*.c";
 # Some mean the same in several blocks.
 my %directive = map { $_ => 1 } map { /\{\s*ngx_string\("(\w+)"\)/g }
-    $source =~ /^static ngx_command_t \w+\[\] = \{(.*?)^\};/msg;
+    $source =~ /^static ngx_command_t \w+\[\d*\] = \{(.*?)^\};/msg;
+my $spec = join '', map { slurp($_) } glob "$top/module/spec/*.c";
+$directive{$_} = 1 for $spec =~ /\.(?:directive|inherited) = "(\w+)"/g;
 my @commands = keys %directive;
 push @commands, map {"tool_pass_ssl$_"}
     slurp("$top/module/nginx/upstream/ngx_tg_tls.h") =~

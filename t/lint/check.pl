@@ -37,6 +37,7 @@ my %room = (
     },
     rule =>
         { rooms => [qw(base schema)], system => sub { $c11{ $_[0] } } },
+    spec => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
     api  => { rooms => [], system => sub { $c11{ $_[0] } } },
     transport => {
         rooms  => [qw(base protocol catalog)],
@@ -47,7 +48,7 @@ my %room = (
         system => libraries(qr/^$/),
     },
     nginx => {
-        rooms  => [qw(base schema protocol catalog rule api threading)],
+        rooms  => [qw(base schema protocol catalog rule spec api threading)],
         system => libraries(qr/^ngx_/),
     },
     bridge => {
@@ -55,11 +56,11 @@ my %room = (
         system => libraries(qr/^uv\.h/),
     },
     runner => {
-        rooms  => [qw(base schema protocol catalog rule transport tasks)],
+        rooms  => [qw(base schema protocol catalog rule spec transport tasks)],
         system => libraries(qr{^(?:uv\.h|curl/)}),
     },
     tasks => {
-        rooms  => [qw(base schema protocol catalog rule transport runner)],
+        rooms  => [qw(base schema protocol catalog rule spec transport runner)],
         system => libraries(qr{^(?:uv\.h|sqlite3\.h|postgresql/)}),
     },
     lib => {
@@ -161,7 +162,7 @@ sub check_file {
     my ($file) = @_;
     my $is_c = $file =~ /\.[ch]$/;
     my $tabs = $file =~ /\.mk$/;
-    my $is_pure = $file =~ m{^module/(?:base|schema|protocol|catalog|rule)/};
+    my $is_pure = $file =~ m{^module/(?:base|schema|protocol|catalog|rule|spec)/};
     open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
     my $has_pool = $file !~ m{^module/(?:runner|tasks/(?!store/))};
     my $comment = 0;

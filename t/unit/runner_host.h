@@ -58,7 +58,6 @@ static host_t host;
  * A second type of job, `wait`, which completes with "done" when the test says
  * so, and has to be stopped twice.
  */
-static const char *const host_wait_members[] = { NULL };
 static tg_job_t *host_waiting[HOST_CALLS]; /* in the order of their start */
 static unsigned host_nwaiting;
 static int host_nstopped;
@@ -102,7 +101,6 @@ host_wait_free(tg_job_t *job)
 
 static const tg_job_type_t host_wait_type = {
     .name = "wait",
-    .members = host_wait_members,
     .timeout_ms = 60000,
     .read = host_wait_read,
     .start = host_wait_start,

@@ -1,6 +1,7 @@
 /* The JSON of `exec`: its params and its results, without a program. */
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "spec/tg_output_spec.h"
 #include "runner/exec/tg_exec.h"
 
 #include "protocol_help.h"
@@ -28,7 +29,7 @@ test_read(test_params_t *params, const char *text, const char **why)
     CU_ASSERT(tg_json_validate(tg_str_from_cstr(text), NULL) == TG_OK);
     memset(params, 0, sizeof(*params));
     rc = tg_job_params_read(&params->job, tg_str_from_cstr(text),
-                            tg_exec_members, TG_EXEC_TIMEOUT_DEFAULT, values,
+                            tg_exec_fields, TG_EXEC_TIMEOUT_DEFAULT, values,
                             why);
 
     if (rc != TG_OK) {
@@ -112,8 +113,7 @@ HELP_TEST(params_least, "only required members")
     CU_ASSERT_EQUAL(params.job.timeout_ms, TG_EXEC_TIMEOUT_DEFAULT);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, TG_JOB_TIMEOUT_MAX);
     CU_ASSERT_EQUAL(params.job.nlimits, 0);
-    CU_ASSERT_EQUAL(params.exec.output_params.max_output,
-                    TG_EXEC_OUTPUT_DEFAULT);
+    CU_ASSERT_EQUAL(params.exec.output_params.max_output, TG_OUTPUT_DEFAULT);
     test_free(&params);
 }
 
@@ -387,9 +387,9 @@ HELP_TEST(result_statuses, "statuses and stderr")
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
-    output.output_params.has_success = 1;
-    output.output_params.success[0] = 1 << 1;
-    output.output_params.success[7] = UINT32_C(1) << 31;
+    output.output_params.success.is_set = 1;
+    output.output_params.success.bits[0] = 1 << 1;
+    output.output_params.success.bits[7] = UINT32_C(1) << 31;
     output.output_params.err = TG_EXEC_STDERR_APPEND;
     CU_ASSERT(tg_exec_output_add_stderr(&output, "no\n", 3) == TG_OK);
     test_result_is(&output, W_EXITCODE(0, 0),
@@ -491,7 +491,7 @@ HELP_TEST(tail, "tail")
     text[len - 2] = 'z';
 
     for (i = 0; i < HELP_COUNT(portions); i++) {
-        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT_DEFAULT);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_OUTPUT_DEFAULT);
 
         for (at = 1; at < len; at += n) {
             n = portions[i] < len - at ? portions[i] : len - at;
@@ -523,7 +523,7 @@ HELP_TEST(tail_uncut, "an uncut tail")
     memset(text, 'x', sizeof(text));
 
     for (len = TG_OUTPUT_TAIL_MAX; len <= sizeof(text); len++) {
-        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT_DEFAULT);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_OUTPUT_DEFAULT);
         tg_output_tail_append(&output.err, text, len);
         tg_buf_init(&json, tg_alloc_libc());
         test_response(&json, &output, W_EXITCODE(1, 0));

@@ -3,14 +3,10 @@
  * handler's output.
  */
 #include "nginx/config/ngx_tg_config.h"
+#include "spec/tg_output_spec.h"
 
 #include <ctype.h>
 
-/*
- * Maximum of max_output, in bytes: the runner's response must fit a frame even
- * if every byte is escaped.
- */
-#define NGX_TG_MAX_OUTPUT_LIMIT 33554432
 /* Minimum quota, in bytes; a smaller one could not hold a useful output. */
 #define NGX_TG_SPILL_QUOTA_MIN 1048576
 /*
@@ -138,7 +134,7 @@ ngx_tg_conf_parse_output_size(ngx_conf_t *cf, ngx_command_t *cmd,
 
     size = ngx_parse_size(value);
 
-    if (size != NGX_ERROR && size != 0 && size <= NGX_TG_MAX_OUTPUT_LIMIT) {
+    if (size != NGX_ERROR && size != 0 && size <= TG_OUTPUT_MAX) {
         return (size_t) size;
     }
 

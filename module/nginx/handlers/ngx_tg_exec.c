@@ -23,7 +23,8 @@ static void ngx_tg_exec_start(ngx_tg_call_t *call, tg_request_t *request);
 
 #define NGX_TG_EXEC_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
 
-static ngx_command_t ngx_tg_exec_commands[] = {
+/* Space for the directives of the options (spec/tg_exec_spec.h). */
+static ngx_command_t ngx_tg_exec_commands[32] = {
 
     { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
       ngx_tg_exec_set_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -42,22 +43,6 @@ static ngx_command_t ngx_tg_exec_commands[] = {
       ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_tg_exec_conf_t, cwd), NULL },
 
-    { ngx_string("memory"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, memory), NULL },
-
-    { ngx_string("pids"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, pids), NGX_TG_PIDS_DESCRIPTION },
-
-    { ngx_string("success"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_tg_exec_result_set_success, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, result), NULL },
-
-    { ngx_string("stderr"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_exec_result_set_stderr, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, result), NULL },
-
     /* defaults for all programs of a server */
 
     { ngx_string("tool_stdin"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
@@ -71,24 +56,16 @@ static ngx_command_t ngx_tg_exec_commands[] = {
       ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_tg_exec_conf_t, cwd), NULL },
 
-    { ngx_string("tool_memory"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, memory), NULL },
-
-    { ngx_string("tool_pids"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, pids), NGX_TG_PIDS_DESCRIPTION },
-
-    { ngx_string("tool_success"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_1MORE,
-      ngx_tg_exec_result_set_success, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, result), NULL },
-
-    { ngx_string("tool_stderr"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_exec_result_set_stderr, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, result), NULL },
-
     ngx_null_command
 };
+
+__attribute__((constructor)) static void
+ngx_tg_exec_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_exec_commands, tg_exec_fields,
+                             NGX_STREAM_TOOL_CONF,
+                             offsetof(ngx_tg_exec_conf_t, options));
+}
 
 static ngx_stream_module_t ngx_tg_exec_module_ctx = {
     .create_srv_conf = ngx_tg_exec_create_conf,
@@ -126,7 +103,24 @@ const ngx_tg_handler_t ngx_tg_exec_handler = {
 static void *
 ngx_tg_exec_create_conf(ngx_conf_t *cf)
 {
-    return ngx_pcalloc(cf->pool, sizeof(ngx_tg_exec_conf_t));
+    ngx_tg_exec_conf_t *exec;
+
+    exec = ngx_pcalloc(cf->pool, sizeof(ngx_tg_exec_conf_t));
+
+    if (exec != NULL) {
+        tg_spec_init(tg_exec_fields, &exec->options);
+    }
+
+    return exec;
+}
+
+/* Checks whether stderr, a text, would be appended to an output of a type. */
+static ngx_uint_t
+ngx_tg_exec_appends_to_no_text(const ngx_tg_tool_t *tool,
+                               const ngx_tg_exec_conf_t *exec)
+{
+    return exec->options.err == TG_EXEC_STDERR_APPEND
+           && tool->entry.output != TG_OUTPUT_TEXT;
 }
 
 static void
@@ -134,6 +128,8 @@ ngx_tg_exec_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
 {
     const ngx_tg_exec_conf_t *server = from;
     ngx_tg_exec_conf_t *exec = own;
+
+    ngx_uint_t is_unset;
 
     if (exec->stdin_value == NULL) {
         exec->stdin_value = server->stdin_value;
@@ -147,15 +143,13 @@ ngx_tg_exec_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
         exec->cwd = server->cwd;
     }
 
-    if (exec->memory == 0) {
-        exec->memory = server->memory;
-    }
+    is_unset = exec->options.err == TG_SPEC_UNSET;
+    tg_spec_inherit(tg_exec_fields, &exec->options, &server->options);
 
-    if (exec->pids == 0) {
-        exec->pids = server->pids;
+    if (is_unset && tool != NULL && ngx_tg_exec_appends_to_no_text(tool, exec))
+    {
+        exec->options.err = TG_SPEC_UNSET;
     }
-
-    ngx_tg_exec_result_inherit(tool, &exec->result, &server->result);
 }
 
 static char *
@@ -188,19 +182,52 @@ ngx_tg_exec_find_env(const ngx_tg_exec_conf_t *exec, tg_str_t name)
     return NULL;
 }
 
+/* Returns the name of a directive about programs that is set, or NULL. */
+static const char *
+ngx_tg_exec_find_directive(const ngx_tg_exec_conf_t *exec)
+{
+    const struct {
+        const char *name;
+        const void *value;
+    } own[] = {
+        { "stdin", exec->stdin_value },
+        { "arg", exec->args },
+        { "env", exec->env },
+        { "cwd", exec->cwd },
+    };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (own[i].value != NULL) {
+            return own[i].name;
+        }
+    }
+
+    return tg_spec_find_set(tg_exec_fields, &exec->options);
+}
+
 static const char *
 ngx_tg_exec_check(ngx_tg_tool_t *tool, void *conf)
 {
     ngx_tg_exec_conf_t *exec = conf;
 
-    return exec->argv == NULL
-                   && (exec->stdin_value != NULL || exec->env != NULL
-                       || exec->args != NULL || exec->cwd != NULL
-                       || exec->memory != 0 || exec->pids != 0)
-               ? "has no \"exec\", so \"stdin\", \"arg\", \"env\", \"cwd\", "
-                 "\"memory\" and \"pids\" mean nothing in it; remove them"
-               : ngx_tg_exec_result_check(tool, &exec->result,
-                                          exec->argv != NULL);
+    static u_char text[128];
+    const char *name;
+
+    name = exec->argv == NULL ? ngx_tg_exec_find_directive(exec) : NULL;
+
+    if (name != NULL) {
+        (void) ngx_snprintf(text, sizeof(text),
+                            "has no \"exec\", so \"%s\" means nothing in it; "
+                            "remove it%Z",
+                            name);
+        return (const char *) text;
+    }
+
+    return ngx_tg_exec_appends_to_no_text(tool, exec)
+               ? "appends stderr, which makes a text, to an output that is "
+                 "none; write \"output text\", or \"stderr error\""
+               : NULL;
 }
 
 static ngx_int_t
@@ -521,28 +548,11 @@ ngx_tg_exec_write_params(ngx_tg_call_t *call, tg_request_t *request,
 {
     ngx_tg_exec_conf_t *exec = call->tool->conf;
 
-    /* a value of 0 is not sent */
-    const struct {
-        const char *key;
-        uint64_t value;
-    } numbers[] = {
-        { ",\"memory\":", (uint64_t) exec->memory },
-        { ",\"pids\":", (uint64_t) exec->pids },
-    };
     const char *mistake;
-    ngx_uint_t i;
 
     ngx_tg_call_begin_params(call, buf);
     ngx_tg_call_append_output_params(call, buf);
-    ngx_tg_exec_result_write_json(buf, &exec->result);
-
-    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (numbers[i].value != 0) {
-            tg_buf_append_cstr(buf, numbers[i].key);
-            tg_buf_append_uint(buf, numbers[i].value);
-        }
-    }
-
+    tg_spec_write(tg_exec_fields, &exec->options, buf);
     mistake = ngx_tg_exec_write_argv(call, exec, buf);
 
     if (mistake == NULL) {

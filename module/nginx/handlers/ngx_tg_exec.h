@@ -4,7 +4,8 @@
 
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/config/ngx_tg_command_lint.h"
-#include "nginx/handlers/ngx_tg_exec_result.h"
+#include "nginx/config/ngx_tg_spec.h"
+#include "spec/tg_exec_spec.h"
 
 /* One variable of the environment: `env NAME VALUE`. */
 typedef struct {
@@ -19,10 +20,8 @@ typedef struct {
     ngx_array_t *env;  /* ngx_tg_exec_env_t */
     ngx_stream_complex_value_t *stdin_value;
     ngx_stream_complex_value_t *cwd;
-    off_t memory; /* in bytes; 0: no limit */
-    off_t pids;
     ngx_tg_command_line_t command; /* command line as the config has it */
-    ngx_tg_exec_result_t result;
+    tg_exec_spec_t options;        /* the members that directives set */
 } ngx_tg_exec_conf_t;
 
 /* Parses `arg WORD … [if=[!]VALUE] [each]`. */

@@ -16,7 +16,8 @@ static char *ngx_tg_http_merge_conf(ngx_conf_t *cf, void *parent, void *child);
 
 #define NGX_TG_HTTP_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
 
-static ngx_command_t ngx_tg_http_commands[] = {
+/* Space for the directives of the options (spec/tg_http_spec.h). */
+static ngx_command_t ngx_tg_http_commands[32] = {
 
     { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
       ngx_tg_http_set_target, NGX_STREAM_SRV_CONF_OFFSET, 0,
@@ -39,17 +40,11 @@ static ngx_command_t ngx_tg_http_commands[] = {
     { ngx_string("hosts"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
       ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("redirects"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_redirects, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     { ngx_string("proxy"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_tg_http_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("ca_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_tg_http_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("connect_timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_connect_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     /* defaults for all HTTP requests of a server */
 
@@ -63,20 +58,22 @@ static ngx_command_t ngx_tg_http_commands[] = {
     { ngx_string("tool_hosts"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_1MORE,
       ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("tool_redirects"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_redirects, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     { ngx_string("tool_proxy"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_http_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("tool_ca_file"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_http_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("tool_connect_timeout"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_connect_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     ngx_null_command
 };
+
+__attribute__((constructor)) static void
+ngx_tg_http_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
+                             NGX_STREAM_TOOL_CONF,
+                             offsetof(ngx_tg_http_conf_t, options));
+}
 
 static ngx_stream_module_t ngx_tg_http_module_ctx = {
     .create_srv_conf = ngx_tg_http_create_conf,
@@ -110,7 +107,15 @@ const ngx_tg_handler_t ngx_tg_http_handler = {
 static void *
 ngx_tg_http_create_conf(ngx_conf_t *cf)
 {
-    return ngx_pcalloc(cf->pool, sizeof(ngx_tg_http_conf_t));
+    ngx_tg_http_conf_t *http;
+
+    http = ngx_pcalloc(cf->pool, sizeof(ngx_tg_http_conf_t));
+
+    if (http != NULL) {
+        tg_spec_init(tg_http_fields, &http->options);
+    }
+
+    return http;
 }
 
 static char *
@@ -331,7 +336,7 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
     }
 
     /* Without a list of hosts, redirects may lead to any public host. */
-    if (http->hosts == NULL && http->redirects != 0) {
+    if (http->hosts == NULL && http->options.redirects > 0) {
         tg_json_begin_element(params);
         tg_buf_append_cstr(params, "\"*\"");
     }
@@ -342,12 +347,8 @@ ngx_tg_http_write_fixed_params(const ngx_tg_http_conf_t *http, tg_buf_t *params)
         tg_json_write_string(params, ngx_tg_str_from_ngx(host));
     }
 
-    tg_buf_printf(params, "],\"redirects\":%lu",
-                  (unsigned long) http->redirects);
-
-    if (http->connect_timeout != 0) {
-        tg_json_add_uint(params, "connect_ms", http->connect_timeout);
-    }
+    tg_buf_append_char(params, ']');
+    tg_spec_write(tg_http_fields, &http->options, params);
 
     if (http->proxy.len != 0) {
         tg_json_add_string(params, "proxy", ngx_tg_str_from_ngx(&http->proxy));

@@ -4,6 +4,8 @@
 
 #include "nginx/call/ngx_tg_template.h"
 #include "nginx/config/ngx_tg_http_common_directives.h"
+#include "nginx/config/ngx_tg_spec.h"
+#include "spec/tg_http_spec.h"
 
 /*
  * One header, or one field of a query or form: `header NAME VALUE`, `query NAME
@@ -31,11 +33,9 @@ typedef struct {
     ngx_array_t *hosts;      /* patterns of allowed hosts: ngx_str_t */
     ngx_str_t proxy;
     ngx_str_t ca_file;
-    ngx_msec_t connect_timeout; /* in ms; 0: the runner's default */
-    ngx_uint_t redirects;
-    unsigned has_redirects:1;
-    unsigned has_hosts:1; /* `hosts` is set, not inherited */
-    unsigned has_type:1;  /* a header is the Content-Type */
+    tg_http_spec_t options; /* the members that directives set */
+    unsigned has_hosts:1;   /* `hosts` is set, not inherited */
+    unsigned has_type:1;    /* a header is the Content-Type */
 } ngx_tg_http_conf_t;
 
 /* Parses `http METHOD URL`; cmd->post is the handler. */
@@ -50,11 +50,8 @@ char *ngx_tg_http_set_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* Parses `body [json|form|text] VALUE`. */
 char *ngx_tg_http_set_body(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_http_set_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_http_set_redirects(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_http_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_http_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_http_set_connect_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
-                                      void *conf);
 
 /*
  * Checks the settings of a tool whose block was read. Returns NULL, or an error

@@ -6,18 +6,15 @@
 
 #include "base/tg_url.h"
 
-/* Largest number of redirects: as many as browsers follow. */
-#define NGX_TG_REDIRECTS_MAX 20
-
 /* --- checks of the whole block --- */
 
 static ngx_uint_t
 ngx_tg_http_is_empty(const ngx_tg_http_conf_t *http)
 {
     return http->headers == NULL && http->query == NULL && http->body == NULL
-           && http->form == NULL && http->hosts == NULL && !http->has_redirects
-           && http->proxy.len == 0 && http->ca_file.len == 0
-           && http->connect_timeout == 0;
+           && http->form == NULL && http->hosts == NULL && http->proxy.len == 0
+           && http->ca_file.len == 0
+           && tg_spec_find_set(tg_http_fields, &http->options) == NULL;
 }
 
 /* Checks whether a request can reach a host that the config does not name. */
@@ -28,7 +25,7 @@ ngx_tg_http_has_unnamed_host(const ngx_tg_http_conf_t *http)
     ngx_uint_t i;
 
     if (http->hosts == NULL) {
-        return http->redirects != 0;
+        return http->options.redirects > 0;
     }
 
     hosts = http->hosts->elts;
@@ -88,7 +85,8 @@ ngx_tg_http_check_merged(const void *conf)
                "*.example.org\"";
     }
 
-    if (http->host.len != 0 && http->has_hosts && http->redirects == 0) {
+    if (http->host.len != 0 && http->has_hosts && http->options.redirects <= 0)
+    {
         return "calls one host and follows no redirects, so \"hosts\" means "
                "nothing in it; remove it";
     }
@@ -116,13 +114,11 @@ ngx_tg_http_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
         http->query = server->query;
     }
 
-    if (!http->has_redirects) {
-        http->redirects = server->redirects;
-    }
+    tg_spec_inherit(tg_http_fields, &http->options, &server->options);
 
     /* A fixed host without redirects needs no list of hosts. */
     if (http->hosts == NULL
-        && (tool == NULL || http->host.len == 0 || http->redirects != 0))
+        && (tool == NULL || http->host.len == 0 || http->options.redirects > 0))
     {
         http->hosts = server->hosts;
     }
@@ -133,10 +129,6 @@ ngx_tg_http_inherit(const ngx_tg_tool_t *tool, void *own, const void *from)
 
     if (http->ca_file.len == 0) {
         http->ca_file = server->ca_file;
-    }
-
-    if (http->connect_timeout == 0) {
-        http->connect_timeout = server->connect_timeout;
     }
 }
 
@@ -385,34 +377,6 @@ ngx_tg_http_set_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-char *
-ngx_tg_http_set_redirects(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_http_conf_t *http = conf;
-
-    ngx_str_t *value;
-    ngx_int_t n;
-
-    if (http->has_redirects) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    n = ngx_atoi(value[1].data, value[1].len);
-
-    if (n == NGX_ERROR || n > NGX_TG_REDIRECTS_MAX) {
-        return ngx_tg_conf_error(cf,
-                                 "invalid number \"%V\" in \"%V\"; write 0 "
-                                 "to 20",
-                                 &value[1], &cmd->name);
-    }
-
-    http->redirects = (ngx_uint_t) n;
-    http->has_redirects = 1;
-
-    return NGX_CONF_OK;
-}
-
 /* --- connection --- */
 
 char *
@@ -433,14 +397,4 @@ ngx_tg_http_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     (void) cmd;
 
     return ngx_tg_conf_set_ca_file(cf, &http->ca_file);
-}
-
-char *
-ngx_tg_http_set_connect_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_http_conf_t *http = conf;
-
-    (void) cmd;
-
-    return ngx_tg_conf_set_connect_timeout(cf, &http->connect_timeout);
 }

@@ -506,7 +506,7 @@ tg_exec_get_pid(const tg_job_t *job)
 
 const tg_job_type_t tg_exec_job_type = {
     .name = "exec",
-    .members = tg_exec_members,
+    .fields = tg_exec_fields,
     .timeout_ms = TG_EXEC_TIMEOUT_DEFAULT,
     .read = tg_exec_read,
     .start = tg_exec_start,

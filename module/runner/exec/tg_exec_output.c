@@ -321,8 +321,8 @@ tg_exec_is_success(const tg_exec_output_params_t *output_params, int status)
 
     code = WEXITSTATUS(status);
 
-    return output_params->has_success
-               ? (int) (output_params->success[code / 32] >> code % 32 & 1)
+    return output_params->success.is_set
+               ? (int) (output_params->success.bits[code / 32] >> code % 32 & 1)
                : code == 0;
 }
 
@@ -409,7 +409,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
     }
 
     /* Without `success`, the status is always 0 or in the failure message. */
-    if (ran.has_exited && output_params->has_success) {
+    if (ran.has_exited && output_params->success.is_set) {
         meta = tg_buf_make_fixed(answer->meta, sizeof(answer->meta));
         tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",
                       (int) ran.exit);

@@ -5,6 +5,7 @@
 #define TG_EXEC_OUTPUT_H
 
 #include "base/tg_base64.h"
+#include "spec/tg_exec_spec.h"
 #include "runner/process/tg_output_tail.h"
 #include "runner/output/tg_output_response.h"
 
@@ -17,33 +18,14 @@
 /* URI of a file in an MCP result. */
 #define TG_EXEC_URI "toolgate://output"
 
-/* Number of exit statuses: a status has eight bits. */
-#define TG_EXEC_EXIT_STATUSES 256
-
-/* Handling of stderr. */
-typedef enum {
-    TG_EXEC_STDERR_ERROR, /* its end is part of a failure message */
-    TG_EXEC_STDERR_DROP,  /* ignored */
-    TG_EXEC_STDERR_APPEND /* all of it is appended to stdout */
-} tg_exec_stderr_t;
-
-/* Type of a binary stdout. */
-typedef enum {
-    TG_EXEC_BINARY_NONE,
-    TG_EXEC_BINARY_IMAGE,
-    TG_EXEC_BINARY_AUDIO,
-    TG_EXEC_BINARY_FILE
-} tg_exec_binary_t;
-
 /* Params of the outputs. */
 typedef struct {
     tg_output_type_t type;
     size_t max_output;
     tg_exec_stderr_t err;
     tg_exec_binary_t bytes;
-    const char *mime; /* MIME type of a binary stdout */
-    int has_success;  /* `success` is set: bits of successful exit statuses */
-    uint32_t success[TG_EXEC_EXIT_STATUSES / 32];
+    const char *mime;        /* MIME type of a binary stdout */
+    tg_field_bits_t success; /* successful exit statuses */
     tg_output_store_params_t store_params;
 } tg_exec_output_params_t;
 

@@ -336,8 +336,7 @@ tg_http_call_on_body(void *ctx, const char *data, size_t len)
         tg_http_call_notify_progress(call);
     }
 
-    if (rc == TG_OK && call->answer.is_cut && call->nread > TG_HTTP_OUTPUT_MAX)
-    {
+    if (rc == TG_OK && call->answer.is_cut && call->nread > TG_OUTPUT_MAX) {
         rc = TG_LIMIT;
     }
 
@@ -576,7 +575,7 @@ tg_http_call_free(tg_job_t *job)
 
 const tg_job_type_t tg_http_job_type = {
     .name = "http",
-    .members = tg_http_members,
+    .fields = tg_http_fields,
     .timeout_ms = TG_HTTP_TIMEOUT_DEFAULT,
     .read = tg_http_call_read,
     .start = tg_http_call_start,

@@ -8,41 +8,6 @@
 /* Minimum length of a secret. A shorter one could occur in a text by chance. */
 #define TG_HTTP_SECRET_MIN 6
 
-enum {
-    TG_HTTP_METHOD,
-    TG_HTTP_URL,
-    TG_HTTP_HEADERS,
-    TG_HTTP_SECRETS,
-    TG_HTTP_BODY,
-    TG_HTTP_HOSTS,
-    TG_HTTP_REDIRECTS,
-    TG_HTTP_PROXY,
-    TG_HTTP_CA_FILE,
-    TG_HTTP_CONNECT,
-    TG_HTTP_OUTPUT_TYPE,
-    TG_HTTP_MAX_OUTPUT,
-    TG_HTTP_SPILL,
-    TG_HTTP_MEMBERS
-};
-
-const char *const tg_http_members[] = {
-    [TG_HTTP_METHOD] = "method",       [TG_HTTP_URL] = "url",
-    [TG_HTTP_HEADERS] = "headers",     [TG_HTTP_SECRETS] = "secrets",
-    [TG_HTTP_BODY] = "body",           [TG_HTTP_HOSTS] = "hosts",
-    [TG_HTTP_REDIRECTS] = "redirects", [TG_HTTP_PROXY] = "proxy",
-    [TG_HTTP_CA_FILE] = "ca_file",     [TG_HTTP_CONNECT] = "connect_ms",
-    [TG_HTTP_OUTPUT_TYPE] = "output",  [TG_HTTP_MAX_OUTPUT] = "max_output",
-    [TG_HTTP_SPILL] = "spill",         [TG_HTTP_MEMBERS] = NULL,
-};
-
-/* Params that are strings. */
-static const int tg_http_string_members[] = { TG_HTTP_METHOD, TG_HTTP_URL,
-                                              TG_HTTP_BODY, TG_HTTP_PROXY,
-                                              TG_HTTP_CA_FILE };
-
-#define TG_HTTP_STRING_MEMBERS                                                 \
-    (sizeof(tg_http_string_members) / sizeof(tg_http_string_members[0]))
-
 /* --- checks --- */
 
 static int
@@ -131,35 +96,38 @@ tg_http_params_check(const tg_http_params_t *params, const char **why)
 
 static int
 tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
-                            const tg_str_t *values, const char **why)
+                            const tg_http_spec_t *spec, const char **why)
 {
-    char *body = NULL;
-    char **fields[] = { &params->method, &params->url, &body, &params->proxy,
-                        &params->ca_file };
+    const struct {
+        tg_str_t raw;
+        char **field;
+    } strings[] = {
+        { spec->method, &params->method },
+        { spec->url, &params->url },
+        { spec->proxy, &params->proxy },
+        { spec->ca_file, &params->ca_file },
+    };
+    char *body;
     size_t i;
 
     *why = "holds a NUL character outside its body";
     params->headers = slots;
 
-    for (i = 0; i < TG_HTTP_STRING_MEMBERS; i++) {
-        if (values[tg_http_string_members[i]].data == NULL) {
-            continue;
-        }
-
-        if (tg_param_read_string(&at, values[tg_http_string_members[i]],
-                                 fields[i])
-                != TG_OK
-            && tg_http_string_members[i] != TG_HTTP_BODY)
+    for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+        if (strings[i].raw.data != NULL
+            && tg_param_read_string(&at, strings[i].raw, strings[i].field)
+                   != TG_OK)
         {
             return TG_LIMIT;
         }
-
-        if (tg_http_string_members[i] == TG_HTTP_BODY) {
-            params->body = tg_str(body, (size_t) (at - body) - 1);
-        }
     }
 
-    if (tg_param_read_strings(&at, values[TG_HTTP_SECRETS], &slots) != TG_OK) {
+    if (spec->body.data != NULL) {
+        (void) tg_param_read_string(&at, spec->body, &body);
+        params->body = tg_str(body, (size_t) (at - body) - 1);
+    }
+
+    if (tg_param_read_strings(&at, spec->secrets, &slots) != TG_OK) {
         return TG_LIMIT;
     }
 
@@ -167,13 +135,13 @@ tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
     slots--;
     params->nsecrets = (size_t) (slots - params->headers);
 
-    if (tg_param_read_strings(&at, values[TG_HTTP_HEADERS], &slots) != TG_OK) {
+    if (tg_param_read_strings(&at, spec->headers, &slots) != TG_OK) {
         return TG_LIMIT;
     }
 
     params->hosts = slots;
 
-    if (tg_param_read_strings(&at, values[TG_HTTP_HOSTS], &slots) != TG_OK) {
+    if (tg_param_read_strings(&at, spec->hosts, &slots) != TG_OK) {
         return TG_LIMIT;
     }
 
@@ -189,7 +157,7 @@ tg_http_params_alloc(tg_http_params_t *params, const tg_str_t *values,
     params->size = (strings + 3) * sizeof(char *);
 
     /* A decoded string and its NUL are shorter than the raw string. */
-    for (i = 0; i < TG_HTTP_MEMBERS; i++) {
+    for (i = 0; tg_http_fields[i].name != NULL; i++) {
         params->size += values[i].len;
     }
 
@@ -198,87 +166,30 @@ tg_http_params_alloc(tg_http_params_t *params, const tg_str_t *values,
     return params->memory != NULL ? TG_OK : TG_NOMEM;
 }
 
-static int
-tg_http_params_read_numbers(tg_http_params_t *params, const tg_str_t *values)
-{
-    int64_t redirects, connect_ms, max_output;
-
-    redirects = 0;
-    connect_ms = 0;
-    max_output = TG_HTTP_OUTPUT_DEFAULT;
-
-    if (tg_param_read_int(values[TG_HTTP_REDIRECTS], 0, TG_HTTP_REDIRECTS_MAX,
-                          &redirects)
-            != TG_OK
-        || tg_param_read_int(values[TG_HTTP_CONNECT], 1, TG_HTTP_CONNECT_MS_MAX,
-                             &connect_ms)
-               != TG_OK
-        || tg_param_read_int(values[TG_HTTP_MAX_OUTPUT], 0, TG_HTTP_OUTPUT_MAX,
-                             &max_output)
-               != TG_OK)
-    {
-        return TG_INVALID;
-    }
-
-    params->redirects = (unsigned) redirects;
-    params->connect_ms = (uint64_t) connect_ms;
-    params->max_output = (size_t) max_output;
-
-    return TG_OK;
-}
-
-/*
- * Returns the number of strings in all arrays, or -1 if a param has the wrong
- * type or is missing.
- */
-static int
-tg_http_params_count_strings(const tg_str_t *values)
-{
-    int headers, secrets, hosts;
-    size_t i;
-
-    for (i = 0; i < TG_HTTP_STRING_MEMBERS; i++) {
-        if (!tg_param_is_string_or_absent(values[tg_http_string_members[i]])) {
-            return -1;
-        }
-    }
-
-    headers = tg_param_count_strings(values[TG_HTTP_HEADERS]);
-    secrets = tg_param_count_strings(values[TG_HTTP_SECRETS]);
-    hosts = tg_param_count_strings(values[TG_HTTP_HOSTS]);
-
-    return values[TG_HTTP_METHOD].data == NULL
-                   || values[TG_HTTP_URL].data == NULL || headers < 0
-                   || secrets < 0 || hosts < 1
-               ? -1
-               : headers + secrets + hosts;
-}
-
 int
 tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
                     const tg_str_t *values, const char **why)
 {
+    tg_http_spec_t spec;
     int count, rc;
 
     memset(params, 0, sizeof(*params));
-    count = tg_http_params_count_strings(values);
 
-    if (count < 0 || tg_http_params_read_numbers(params, values) != TG_OK
-        || tg_param_read_output_type(values[TG_HTTP_OUTPUT_TYPE],
-                                     &params->output)
-               != TG_OK
+    if (tg_json_store_fields(tg_http_fields, values, &spec, why) != TG_OK
         || tg_output_store_params_read(&params->store_params, output_store,
-                                       values[TG_HTTP_SPILL])
+                                       spec.spill, why)
                != TG_OK)
     {
-        *why = "method, url, body, proxy and ca_file must be strings, the "
-               "first two there; headers, secrets and hosts arrays of "
-               "strings, the last of at least one; redirects 0 to 20, "
-               "connect_ms 1 to 3600000, max_output 0 to 33554432, output "
-               "text, json or result, spill an object of owner, quota, "
-               "keep_ms and preview";
         return TG_INVALID;
     }
+
+    params->output = (tg_output_type_t) spec.output;
+    params->max_output = (size_t) spec.max_output;
+    params->redirects = (unsigned) spec.redirects;
+    params->connect_ms = (uint64_t) spec.connect_ms;
+    count = tg_json_count_strings(spec.headers)
+            + tg_json_count_strings(spec.secrets)
+            + tg_json_count_strings(spec.hosts);
 
     if (count > TG_HTTP_STRINGS_MAX) {
         *why = "has more than 1024 headers and hosts";
@@ -292,7 +203,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
     /* First the pointers, for their alignment, then the text. */
     rc = tg_http_params_read_strings(
         params, (char *) ((char **) params->memory + count + 3), params->memory,
-        values, why);
+        &spec, why);
 
     if (rc != TG_OK) {
         tg_http_params_free(params);

@@ -1,40 +1,17 @@
-/*
- * Params of the method `http`, in addition to those of every job
- * (tg_job_params.h):
- *
- *   {"method":"POST","url":"https://a.b/c?d=e","headers":["Accept: x/y"],
- *    "secrets":["Authorization: Bearer …"],"body":"…","hosts":["a.b"],
- *    "redirects":3,"proxy":"http://p:3128","ca_file":"/x.pem",
- *    "connect_ms":10000,"output":"json","max_output":1048576}
- *
- * `method`, `url` and `hosts` are required. `secrets` are headers whose values
- * are hidden in every result, even if the server returns them. `hosts` are
- * patterns (tg_url.h): a host that matches none is not called, and a host that
- * matches only a wildcard is called only if its address is public.
- */
+/* Parsed params of the method `http`; spec/tg_http_spec.h has the members. */
 #ifndef TG_HTTP_PARAMS_H
 #define TG_HTTP_PARAMS_H
 
 #include "base/tg_url.h"
 #include "runner/output/tg_output_preview.h"
 #include "runner/jobs/tg_job_params.h"
-
-/* Default of max_output in bytes, equal to the directive's default. */
-#define TG_HTTP_OUTPUT_DEFAULT 1048576
-
-/*
- * Maximum of max_output in bytes. Must fit into a result after JSON escaping.
- */
-#define TG_HTTP_OUTPUT_MAX 33554432
+#include "spec/tg_http_spec.h"
+#include "spec/tg_output_spec.h"
 
 /*
  * Maximum number of headers, secrets and hosts together, far above any config.
  */
 #define TG_HTTP_STRINGS_MAX 1024
-#define TG_HTTP_REDIRECTS_MAX 20
-
-/* Maximum of connect_ms. */
-#define TG_HTTP_CONNECT_MS_MAX 3600000
 
 /* Parsed params. All pointers point into `memory`, which this object owns. */
 typedef struct {
@@ -56,9 +33,6 @@ typedef struct {
     /* Storage of a larger response body. */
     tg_output_store_params_t store_params;
 } tg_http_params_t;
-
-/* Names of the params, NULL-terminated. */
-extern const char *const tg_http_members[];
 
 /* Reads the values of the params. Returns the codes of tg_job_params_read(). */
 int tg_http_params_read(tg_http_params_t *params,

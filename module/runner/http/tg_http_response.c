@@ -52,7 +52,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
 
     max = !tg_http_response_is_success(answer)
               ? TG_HTTP_ERROR_BODY_MAX + TG_HTTP_SECRET_MAX
-          : params->store_params.output_store != NULL ? TG_HTTP_OUTPUT_MAX
+          : params->store_params.output_store != NULL ? TG_OUTPUT_MAX
                                                       : params->max_output;
 
     if (len > max - answer->body.len) {

@@ -257,7 +257,7 @@ tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
     made->host = host;
     tg_progress_init(&made->progress);
     tg_buf_init(&made->answer, tg_alloc_libc());
-    rc = tg_job_params_read(&made->params, raw, kind->members, kind->timeout_ms,
+    rc = tg_job_params_read(&made->params, raw, kind->fields, kind->timeout_ms,
                             values, why);
 
     if (rc == TG_OK) {

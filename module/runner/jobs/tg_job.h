@@ -50,11 +50,8 @@ typedef enum {
 typedef struct {
     const char *name; /* name of the method */
 
-    /*
-     * Names of the params that only this type has (tg_job_params.h),
-     * NULL-terminated.
-     */
-    const char *const *members;
+    /* Params that only this type has (tg_job_params.h), or NULL. */
+    const tg_json_field_t *fields;
 
     uint64_t timeout_ms; /* default of timeout_ms */
 

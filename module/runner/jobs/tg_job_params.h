@@ -13,6 +13,7 @@
 #ifndef TG_JOB_PARAMS_H
 #define TG_JOB_PARAMS_H
 
+#include "base/tg_json_fields.h"
 #include "catalog/tg_catalog.h"
 #include "runner/jobs/tg_limit.h"
 
@@ -43,9 +44,9 @@ typedef struct {
 } tg_job_params_t;
 
 /*
- * Parses `raw`, a validated JSON value. `members` are the names of the type's
- * own params, NULL-terminated; `values` gets their raw values in that order,
- * with data == NULL for an absent member. `timeout_ms` is the default deadline.
+ * Parses `raw`, a validated JSON value. `fields` are the type's own params,
+ * or NULL; `values` gets their raw values in that order, with data == NULL for
+ * an absent member. `timeout_ms` is the default deadline.
  *
  *   TG_OK       params is set and must be freed
  *   TG_INVALID  the params are malformed: *why, static
@@ -53,17 +54,10 @@ typedef struct {
  *   TG_NOMEM    out of memory
  */
 int tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
-                       const char *const *members, uint64_t timeout_ms,
+                       const tg_json_field_t *fields, uint64_t timeout_ms,
                        tg_str_t *values, const char **why);
 
 void tg_job_params_free(tg_job_params_t *params);
-
-/*
- * Reads an integer from `least` to `most`. Does not change *value if `raw` is
- * absent. Returns TG_OK or TG_INVALID.
- */
-int tg_param_read_int(tg_str_t raw, int64_t least, int64_t most,
-                      int64_t *value);
 
 /*
  * Decodes a raw JSON string to *at, appends a NUL and moves *at past it. The
@@ -73,25 +67,10 @@ int tg_param_read_int(tg_str_t raw, int64_t least, int64_t most,
 int tg_param_read_string(char **at, tg_str_t raw, char **text);
 
 /*
- * Returns the number of strings in an array, 0 if `raw` is absent, or -1 if
- * `raw` is not an array of strings.
- */
-int tg_param_count_strings(tg_str_t raw);
-
-/*
  * Decodes an array of strings to *at, as tg_param_read_string() does. Stores
  * pointers to them and a final NULL at *slots and moves *slots past the NULL.
  * Returns TG_LIMIT if a string contains a NUL.
  */
 int tg_param_read_strings(char **at, tg_str_t raw, char ***slots);
-
-/* Checks whether `raw` is a string or absent. */
-int tg_param_is_string_or_absent(tg_str_t raw);
-
-/*
- * Reads the output type: "text", "json" or "result". Text is the default.
- * Returns TG_OK or TG_INVALID.
- */
-int tg_param_read_output_type(tg_str_t raw, tg_output_type_t *output);
 
 #endif

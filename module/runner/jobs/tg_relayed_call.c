@@ -10,18 +10,6 @@
 
 #include <stdlib.h>
 
-/*
- * Params of `leave`. The worker has its own timer; the job's timer is used only
- * if `leave` has timeout_ms.
- */
-enum {
-    TG_RELAYED_CALL_MAX_OUTPUT,
-    TG_RELAYED_CALL_SPILL
-};
-
-static const char *const tg_relayed_call_members[] = { "max_output", "spill",
-                                                       NULL };
-
 typedef struct {
     tg_peer_t *peer; /* worker that runs the call */
     char token[TG_HANDOFF_TOKEN_MAX];
@@ -34,6 +22,7 @@ static int
 tg_relayed_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
     tg_relayed_call_t *call;
+    tg_str_t answer;
 
     call = calloc(1, sizeof(*call));
 
@@ -41,11 +30,7 @@ tg_relayed_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return TG_NOMEM;
     }
 
-    *why = TG_RELAYED_RESULT_PARAMS_ERROR;
-
-    if (tg_relayed_result_read_params(&call->result, job,
-                                      values[TG_RELAYED_CALL_MAX_OUTPUT],
-                                      values[TG_RELAYED_CALL_SPILL])
+    if (tg_relayed_result_read_params(&call->result, job, values, &answer, why)
         != TG_OK)
     {
         free(call);
@@ -92,9 +77,13 @@ tg_relayed_call_stop(tg_job_t *job)
     tg_job_set_done(job);
 }
 
+/*
+ * The worker has its own timer; the job's timer is used only if `leave` has
+ * timeout_ms.
+ */
 static const tg_job_type_t tg_relayed_call_job_type = {
     .name = "leave",
-    .members = tg_relayed_call_members,
+    .fields = tg_relayed_result_fields,
     .timeout_ms = TG_JOB_TIMEOUT_MAX,
     .needs_no_slot = 1,
     .read = tg_relayed_call_read,

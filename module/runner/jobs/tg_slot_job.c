@@ -1,7 +1,5 @@
 #include "runner/jobs/tg_slot_job.h"
 
-static const char *const tg_slot_job_members[] = { NULL };
-
 static int
 tg_slot_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
@@ -25,7 +23,6 @@ tg_slot_job_free(tg_job_t *job)
 
 const tg_job_type_t tg_slot_job_type = {
     .name = "place",
-    .members = tg_slot_job_members,
     .timeout_ms = TG_JOB_TIMEOUT_MAX,
     .needs_no_slot = 1,
     .read = tg_slot_job_read,

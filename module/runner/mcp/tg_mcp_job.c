@@ -5,36 +5,40 @@
 
 #include <stdlib.h>
 
-enum {
-    TG_MCP_JOB_KEY,
-    TG_MCP_JOB_INSTANCE,
-    TG_MCP_JOB_CWD,
-    TG_MCP_JOB_UID,
-    TG_MCP_JOB_NAME,
-    TG_MCP_JOB_ARGUMENTS,
-    TG_MCP_JOB_META,
-    TG_MCP_JOB_INPUT,
-    TG_MCP_JOB_STATE,
-    TG_MCP_JOB_MAX_OUTPUT,
-    TG_MCP_JOB_CAN,
-    TG_MCP_JOB_SPILL,
-    TG_MCP_JOB_MEMBERS
-};
+typedef struct {
+    tg_str_t key;
+    tg_str_t conn_id;
+    tg_str_t cwd;
+    tg_str_t name;
+    tg_str_t arguments;
+    tg_str_t meta;
+    tg_str_t input;
+    tg_str_t state;
+    tg_str_t client_caps;
+    tg_str_t spill;
+    int64_t uid;
+    int64_t max_output;
+} tg_mcp_job_params_t;
 
-static const char *const tg_mcp_job_members[] = {
-    [TG_MCP_JOB_KEY] = "key",
-    [TG_MCP_JOB_INSTANCE] = "instance",
-    [TG_MCP_JOB_CWD] = "cwd",
-    [TG_MCP_JOB_UID] = "uid",
-    [TG_MCP_JOB_NAME] = "name",
-    [TG_MCP_JOB_ARGUMENTS] = "arguments",
-    [TG_MCP_JOB_META] = "meta",
-    [TG_MCP_JOB_INPUT] = "inputResponses",
-    [TG_MCP_JOB_STATE] = "requestState",
-    [TG_MCP_JOB_MAX_OUTPUT] = "max_output",
-    [TG_MCP_JOB_CAN] = "capabilities",
-    [TG_MCP_JOB_SPILL] = "spill",
-    [TG_MCP_JOB_MEMBERS] = NULL,
+#define TG_MCP_JOB_FIELD(text, kind, member)                                   \
+    .name = text, .type = kind, TG_FIELD_AT(tg_mcp_job_params_t, member)
+
+static const tg_json_field_t tg_mcp_job_fields[] = {
+    { TG_MCP_JOB_FIELD("key", TG_FIELD_STRING, key), .is_required = 1 },
+    { TG_MCP_JOB_FIELD("instance", TG_FIELD_STRING, conn_id) },
+    { TG_MCP_JOB_FIELD("cwd", TG_FIELD_STRING, cwd) },
+    { TG_MCP_JOB_FIELD("uid", TG_FIELD_INT, uid), .max = UINT32_MAX,
+      .absent = -1 },
+    { TG_MCP_JOB_FIELD("name", TG_FIELD_STRING, name), .is_required = 1 },
+    { TG_MCP_JOB_FIELD("arguments", TG_FIELD_OBJECT, arguments) },
+    { TG_MCP_JOB_FIELD("meta", TG_FIELD_OBJECT, meta) },
+    { TG_MCP_JOB_FIELD("inputResponses", TG_FIELD_OBJECT, input) },
+    { TG_MCP_JOB_FIELD("requestState", TG_FIELD_RAW, state) },
+    { TG_MCP_JOB_FIELD("max_output", TG_FIELD_INT, max_output),
+      .max = TG_MCP_CONN_FRAME_MAX, .absent = TG_MCP_CONN_FRAME_MAX },
+    { TG_MCP_JOB_FIELD("capabilities", TG_FIELD_RAW, client_caps) },
+    { TG_MCP_JOB_FIELD("spill", TG_FIELD_OBJECT, spill) },
+    { .name = NULL },
 };
 
 /* --- end --- */
@@ -312,14 +316,8 @@ tg_mcp_job_is_conn_id(tg_str_t raw)
 }
 
 static int
-tg_mcp_job_is_object(tg_str_t raw)
-{
-    return raw.data == NULL || tg_json_type(raw) == TG_JSON_OBJECT;
-}
-
-static int
-tg_mcp_job_check(const tg_str_t *values, int64_t *uid, int64_t *max_output,
-                 const char **why)
+tg_mcp_job_read_params(tg_mcp_job_params_t *params, const tg_str_t *values,
+                       const char **why)
 {
     tg_str_t key;
 
@@ -329,49 +327,35 @@ tg_mcp_job_check(const tg_str_t *values, int64_t *uid, int64_t *max_output,
            "max_output 0 to 33554432, spill an object of owner, quota, "
            "keep_ms and preview";
 
-    return tg_mcp_server_is_key(values[TG_MCP_JOB_KEY], &key)
-                   && tg_mcp_job_is_conn_id(values[TG_MCP_JOB_INSTANCE])
-                   && (values[TG_MCP_JOB_CWD].data == NULL
-                       || tg_json_type(values[TG_MCP_JOB_CWD])
-                              == TG_JSON_STRING)
-                   && tg_param_read_int(values[TG_MCP_JOB_UID], 0, UINT32_MAX,
-                                        uid)
-                          == TG_OK
-                   && tg_param_read_int(values[TG_MCP_JOB_MAX_OUTPUT], 0,
-                                        TG_MCP_CONN_FRAME_MAX, max_output)
-                          == TG_OK
-                   && tg_json_type(values[TG_MCP_JOB_NAME]) == TG_JSON_STRING
-                   && tg_mcp_job_is_object(values[TG_MCP_JOB_ARGUMENTS])
-                   && tg_mcp_job_is_object(values[TG_MCP_JOB_META])
-                   && tg_mcp_job_is_object(values[TG_MCP_JOB_INPUT])
+    return tg_json_store_fields(tg_mcp_job_fields, values, params, why) == TG_OK
+                   && tg_mcp_server_is_key(params->key, &key)
+                   && tg_mcp_job_is_conn_id(params->conn_id)
                ? TG_OK
                : TG_INVALID;
 }
 
 static int
-tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_str_t *values,
+tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_mcp_job_params_t *params,
                         const char **why)
 {
     tg_str_t raw;
     char *at;
 
     at = call->memory;
-    call->key = tg_json_string_body(
-        tg_str_copy_to(&at, values[TG_MCP_JOB_KEY]));
-    raw = tg_str_copy_to(&at, values[TG_MCP_JOB_INSTANCE]);
+    call->key = tg_json_string_body(tg_str_copy_to(&at, params->key));
+    raw = tg_str_copy_to(&at, params->conn_id);
     call->id = raw.data != NULL ? tg_json_string_body(raw) : TG_STR("");
-    raw = tg_str_copy_to(&at, values[TG_MCP_JOB_NAME]);
+    raw = tg_str_copy_to(&at, params->name);
     call->call.name = tg_json_string_body(raw);
-    call->call.arguments = tg_str_copy_to(&at, values[TG_MCP_JOB_ARGUMENTS]);
-    call->call.meta = tg_str_copy_to(&at, values[TG_MCP_JOB_META]);
-    call->call.input_responses = tg_str_copy_to(&at, values[TG_MCP_JOB_INPUT]);
-    call->call.request_state = tg_str_copy_to(&at, values[TG_MCP_JOB_STATE]);
+    call->call.arguments = tg_str_copy_to(&at, params->arguments);
+    call->call.meta = tg_str_copy_to(&at, params->meta);
+    call->call.input_responses = tg_str_copy_to(&at, params->input);
+    call->call.request_state = tg_str_copy_to(&at, params->state);
     *why = "has a working directory that is no full path; write one that "
            "starts with /";
 
-    if (values[TG_MCP_JOB_CWD].data != NULL
-        && (tg_param_read_string(&at, values[TG_MCP_JOB_CWD], &call->cwd)
-                != TG_OK
+    if (params->cwd.data != NULL
+        && (tg_param_read_string(&at, params->cwd, &call->cwd) != TG_OK
             || call->cwd[0] != '/'))
     {
         return TG_LIMIT;
@@ -384,25 +368,21 @@ static int
 tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
     tg_output_store_params_t store_params;
+    tg_mcp_job_params_t params;
     tg_mcp_job_t *call;
-    int64_t uid, max_output;
-    size_t size;
-    int i;
-
-    uid = -1;
-    max_output = TG_MCP_CONN_FRAME_MAX;
+    size_t size, i;
 
     memset(&store_params, 0, sizeof(store_params));
 
-    if (tg_mcp_job_check(values, &uid, &max_output, why) != TG_OK
+    if (tg_mcp_job_read_params(&params, values, why) != TG_OK
         || tg_output_store_params_read(&store_params, job->jobs->output_store,
-                                       values[TG_MCP_JOB_SPILL])
+                                       params.spill, why)
                != TG_OK)
     {
         return TG_INVALID;
     }
 
-    for (i = 0, size = 0; i < TG_MCP_JOB_MEMBERS; i++) {
+    for (i = 0, size = 0; tg_mcp_job_fields[i].name != NULL; i++) {
         size += values[i].len;
     }
 
@@ -416,14 +396,14 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     job->bytes += size;
     call->job = job;
     call->ops = &tg_mcp_job_ops;
-    call->uid = uid;
-    call->max_output = max_output;
-    call->client_caps = tg_client_caps_parse(values[TG_MCP_JOB_CAN]);
+    call->uid = params.uid;
+    call->max_output = params.max_output;
+    call->client_caps = tg_client_caps_parse(params.client_caps);
     call->store_params = store_params;
     tg_buf_init(&call->result, tg_alloc_libc());
     call->memory = malloc(size);
 
-    return call->memory != NULL ? tg_mcp_job_read_strings(call, values, why)
+    return call->memory != NULL ? tg_mcp_job_read_strings(call, &params, why)
                                 : TG_NOMEM;
 }
 
@@ -450,7 +430,7 @@ tg_mcp_job_get_pid(const tg_job_t *job)
 
 const tg_job_type_t tg_mcp_job_type = {
     .name = "mcp_call",
-    .members = tg_mcp_job_members,
+    .fields = tg_mcp_job_fields,
     .timeout_ms = TG_MCP_JOB_TIMEOUT_DEFAULT,
     .needs_no_slot = 1,
     .read = tg_mcp_job_read,

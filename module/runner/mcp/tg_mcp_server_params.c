@@ -8,53 +8,21 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-enum {
-    TG_MCP_SUBSCRIBE_KEY,
-    TG_MCP_SUBSCRIBE_SERVER,
-    TG_MCP_SUBSCRIBE_SPEC,
-    TG_MCP_SUBSCRIBE_MEMBERS
-};
+/* The params of `mcp_watch`. */
+typedef struct {
+    tg_str_t key;
+    tg_str_t server;
+    tg_str_t spec;
+} tg_mcp_watch_t;
 
-static const char *const tg_mcp_subscribe_members[] = {
-    [TG_MCP_SUBSCRIBE_KEY] = "key",
-    [TG_MCP_SUBSCRIBE_SERVER] = "server",
-    [TG_MCP_SUBSCRIBE_SPEC] = "spec",
-    [TG_MCP_SUBSCRIBE_MEMBERS] = NULL,
-};
+#define TG_MCP_WATCH_FIELD(text, kind, member)                                 \
+    .name = text, .type = kind, TG_FIELD_AT(tg_mcp_watch_t, member)
 
-enum {
-    TG_MCP_SPEC_EXEC,
-    TG_MCP_SPEC_ENV,
-    TG_MCP_SPEC_CWD,
-    TG_MCP_SPEC_MEMORY,
-    TG_MCP_SPEC_PIDS,
-    TG_MCP_SPEC_PASS,
-    TG_MCP_SPEC_URL,
-    TG_MCP_SPEC_HEADERS,
-    TG_MCP_SPEC_SECRETS,
-    TG_MCP_SPEC_CA_FILE,
-    TG_MCP_SPEC_PROXY,
-    TG_MCP_SPEC_CONNECT_MS,
-    TG_MCP_SPEC_SHARE,
-    TG_MCP_SPEC_START,
-    TG_MCP_SPEC_IDLE_MS,
-    TG_MCP_SPEC_START_MS,
-    TG_MCP_SPEC_ROOTS,
-    TG_MCP_SPEC_PLACE,
-    TG_MCP_SPEC_MEMBERS
-};
-
-static const char *const tg_mcp_server_spec_members[] = {
-    [TG_MCP_SPEC_EXEC] = "exec",       [TG_MCP_SPEC_ENV] = "env",
-    [TG_MCP_SPEC_CWD] = "cwd",         [TG_MCP_SPEC_MEMORY] = "memory",
-    [TG_MCP_SPEC_PIDS] = "pids",       [TG_MCP_SPEC_PASS] = "pass",
-    [TG_MCP_SPEC_URL] = "url",         [TG_MCP_SPEC_HEADERS] = "headers",
-    [TG_MCP_SPEC_SECRETS] = "secrets", [TG_MCP_SPEC_CA_FILE] = "ca_file",
-    [TG_MCP_SPEC_PROXY] = "proxy",     [TG_MCP_SPEC_CONNECT_MS] = "connect_ms",
-    [TG_MCP_SPEC_SHARE] = "share",     [TG_MCP_SPEC_START] = "start",
-    [TG_MCP_SPEC_IDLE_MS] = "idle_ms", [TG_MCP_SPEC_START_MS] = "start_ms",
-    [TG_MCP_SPEC_ROOTS] = "roots",     [TG_MCP_SPEC_PLACE] = "place",
-    [TG_MCP_SPEC_MEMBERS] = NULL,
+static const tg_json_field_t tg_mcp_watch_fields[] = {
+    { TG_MCP_WATCH_FIELD("key", TG_FIELD_STRING, key), .is_required = 1 },
+    { TG_MCP_WATCH_FIELD("server", TG_FIELD_STRING, server), .is_required = 1 },
+    { TG_MCP_WATCH_FIELD("spec", TG_FIELD_RAW, spec) },
+    { .name = NULL },
 };
 
 int
@@ -81,21 +49,6 @@ tg_mcp_server_is_key(tg_str_t raw, tg_str_t *key)
     }
 
     return 1;
-}
-
-/* Returns the index of a word in a list, 0 if the value is absent, or -1. */
-static int
-tg_mcp_server_params_find_word(tg_str_t raw, const char *const *words)
-{
-    int i;
-
-    for (i = 0; raw.data != NULL && words[i] != NULL; i++) {
-        if (tg_json_string_eq(raw, tg_str_from_cstr(words[i]))) {
-            return i;
-        }
-    }
-
-    return raw.data == NULL ? 0 : -1;
 }
 
 /* Parses an address such as "127.0.0.1:80" or "[::1]:80". */
@@ -167,43 +120,38 @@ tg_mcp_server_params_read_address(tg_mcp_server_params_t *spec, tg_str_t raw)
 
 /* Reads the call target: a program, an address or a URL. */
 static int
-tg_mcp_server_params_read_target(tg_mcp_server_params_t *spec,
-                                 const tg_str_t *values,
+tg_mcp_server_params_read_target(tg_mcp_server_params_t *params,
+                                 const tg_mcp_server_spec_t *spec,
                                  const tg_program_base_env_t *env,
                                  const char **why)
 {
     tg_program_raw_params_t raw;
     int rc;
 
-    raw.argv = values[TG_MCP_SPEC_EXEC];
-    raw.env = values[TG_MCP_SPEC_ENV];
-    raw.cwd = values[TG_MCP_SPEC_CWD];
-    raw.memory = values[TG_MCP_SPEC_MEMORY];
-    raw.pids = values[TG_MCP_SPEC_PIDS];
-
-    if ((raw.argv.data != NULL) + (values[TG_MCP_SPEC_PASS].data != NULL)
-            + (values[TG_MCP_SPEC_URL].data != NULL)
+    if ((spec->exec.data != NULL) + (spec->pass.data != NULL)
+            + (spec->url.data != NULL)
         != 1)
     {
         *why = "spec must have one of exec, pass and url";
         return TG_INVALID;
     }
 
-    if (values[TG_MCP_SPEC_URL].data != NULL) {
-        return tg_mcp_server_url_read(&spec->url, &values[TG_MCP_SPEC_URL],
-                                      why);
+    if (spec->url.data != NULL) {
+        return tg_mcp_server_url_read(&params->url, spec, why);
     }
 
-    if (raw.argv.data == NULL) {
+    if (spec->pass.data != NULL) {
         *why = "pass must be \"unix:/PATH\" or \"ADDRESS:PORT\" with a "
                "numeric address";
-        return tg_mcp_server_params_read_address(spec,
-                                                 values[TG_MCP_SPEC_PASS]);
+        return tg_mcp_server_params_read_address(params, spec->pass);
     }
 
-    *why = "exec must be an array of at least one string, env one of strings, "
-           "cwd a string, memory and pids at least 1";
-    rc = tg_program_params_read(&spec->program, &raw, env, NULL, why);
+    raw.argv = spec->exec;
+    raw.env = spec->env;
+    raw.cwd = spec->cwd;
+    raw.memory = spec->memory;
+    raw.pids = spec->pids;
+    rc = tg_program_params_read(&params->program, &raw, env, NULL, why);
 
     return rc == TG_LIMIT ? TG_INVALID : rc;
 }
@@ -234,53 +182,36 @@ tg_mcp_server_params_read_roots(tg_mcp_server_params_t *spec, tg_str_t raw)
 }
 
 static int
-tg_mcp_server_params_read_spec(tg_mcp_server_params_t *spec, tg_str_t raw,
+tg_mcp_server_params_read_spec(tg_mcp_server_params_t *params, tg_str_t raw,
                                const tg_program_base_env_t *env,
                                const char **why)
 {
-    static const char *const shares[] = { "all", "user", "connection", NULL };
-    static const char *const starts[] = { "use", "boot", NULL };
-    tg_str_t values[TG_MCP_SPEC_MEMBERS], place;
-    int64_t idle_ms, start_ms;
-    int share, start, rc;
-
-    *why = "spec must be an object in which share is all, user or connection, "
-           "start use or boot, idle_ms 0 to 2147483647, start_ms 1 to "
-           "2147483647, place as a key is";
-
-    if (tg_json_get_members(raw, tg_mcp_server_spec_members, values) != TG_OK) {
-        return TG_INVALID;
-    }
+    tg_mcp_server_spec_t spec;
+    tg_str_t place;
+    int rc;
 
     place = TG_STR("");
-    share = tg_mcp_server_params_find_word(values[TG_MCP_SPEC_SHARE], shares);
-    start = tg_mcp_server_params_find_word(values[TG_MCP_SPEC_START], starts);
-    idle_ms = TG_MCP_SERVER_IDLE_MS;
-    start_ms = TG_MCP_SERVER_START_MS;
+    *why = tg_mcp_server_fields[0].why;
 
-    if (share == -1 || start == -1
-        || tg_param_read_int(values[TG_MCP_SPEC_IDLE_MS], 0, INT32_MAX,
-                             &idle_ms)
-               != TG_OK
-        || tg_param_read_int(values[TG_MCP_SPEC_START_MS], 1, INT32_MAX,
-                             &start_ms)
-               != TG_OK
-        || (values[TG_MCP_SPEC_PLACE].data != NULL
-            && !tg_mcp_server_is_key(values[TG_MCP_SPEC_PLACE], &place)))
-    {
+    if (tg_json_read_fields(tg_mcp_server_fields, raw, &spec, why) != TG_OK) {
         return TG_INVALID;
     }
 
-    memcpy(spec->place, place.data, place.len);
-    spec->share = (tg_mcp_sharing_t) share;
-    spec->is_boot = start == 1;
-    spec->idle_ms = (uint64_t) idle_ms;
-    spec->start_ms = (uint64_t) start_ms;
-    rc = tg_mcp_server_params_read_target(spec, values, env, why);
+    if (spec.place.data != NULL && !tg_mcp_server_is_key(spec.place, &place)) {
+        *why = tg_mcp_server_fields[0].why;
+        return TG_INVALID;
+    }
+
+    memcpy(params->place, place.data, place.len);
+    params->share = (tg_mcp_sharing_t) spec.share;
+    params->is_boot = spec.start == TG_MCP_START_BOOT;
+    params->idle_ms = (uint64_t) spec.idle_ms;
+    params->start_ms = (uint64_t) spec.start_ms;
+    rc = tg_mcp_server_params_read_target(params, &spec, env, why);
 
     if (rc == TG_OK) {
         *why = "roots must be an array of objects in which uri is a string";
-        rc = tg_mcp_server_params_read_roots(spec, values[TG_MCP_SPEC_ROOTS]);
+        rc = tg_mcp_server_params_read_roots(params, spec.roots);
     }
 
     return rc;
@@ -290,7 +221,8 @@ int
 tg_mcp_server_params_read(tg_mcp_server_params_t *spec, tg_str_t params,
                           const tg_program_base_env_t *env, const char **why)
 {
-    tg_str_t values[TG_MCP_SUBSCRIBE_MEMBERS], key, name;
+    tg_mcp_watch_t watch;
+    tg_str_t key, name;
     size_t len;
     int rc;
 
@@ -298,21 +230,19 @@ tg_mcp_server_params_read(tg_mcp_server_params_t *spec, tg_str_t params,
     *why = "key must be 16 to 64 letters, digits, - and _, server a name of "
            "at most 128 bytes, and spec an object of at most 1 MiB";
 
-    if (tg_json_get_members(params, tg_mcp_subscribe_members, values) != TG_OK
-        || !tg_mcp_server_is_key(values[TG_MCP_SUBSCRIBE_KEY], &key)
-        || tg_json_type(values[TG_MCP_SUBSCRIBE_SERVER]) != TG_JSON_STRING
-        || values[TG_MCP_SUBSCRIBE_SERVER].len > TG_MCP_SERVER_NAME_MAX
-        || values[TG_MCP_SUBSCRIBE_SPEC].len > TG_MCP_SERVER_PARAMS_MAX)
+    if (tg_json_read_fields(tg_mcp_watch_fields, params, &watch, why) != TG_OK
+        || !tg_mcp_server_is_key(watch.key, &key)
+        || watch.server.len > TG_MCP_SERVER_NAME_MAX
+        || watch.spec.len > TG_MCP_SERVER_PARAMS_MAX)
     {
         return TG_INVALID;
     }
 
-    name = tg_json_string_body(values[TG_MCP_SUBSCRIBE_SERVER]);
+    name = tg_json_string_body(watch.server);
     memcpy(spec->key, key.data, key.len);
     len = tg_json_unescape(spec->name, name);
     spec->name[len] = '\0';
-    rc = tg_mcp_server_params_read_spec(spec, values[TG_MCP_SUBSCRIBE_SPEC],
-                                        env, why);
+    rc = tg_mcp_server_params_read_spec(spec, watch.spec, env, why);
 
     if (rc != TG_OK) {
         tg_mcp_server_params_free(spec);

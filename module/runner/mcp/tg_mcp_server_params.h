@@ -7,6 +7,7 @@
 
 #include "runner/mcp/tg_mcp_server_url.h"
 #include "runner/process/tg_program_params.h"
+#include "spec/tg_mcp_server_spec.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,15 +18,6 @@
  */
 #define TG_MCP_SERVER_PARAMS_MAX 1048576
 
-/*
- * Default of idle_ms: the time without calls after which a connection is
- * closed.
- */
-#define TG_MCP_SERVER_IDLE_MS 600000
-
-/* Default of start_ms. A server that is downloaded first takes long. */
-#define TG_MCP_SERVER_START_MS 60000
-
 /* Minimum length of a key in bytes. */
 #define TG_MCP_SERVER_KEY_MIN 16
 
@@ -34,12 +26,6 @@
 
 /* Maximum length of the name, for messages, in bytes. */
 #define TG_MCP_SERVER_NAME_MAX 128
-
-typedef enum {
-    TG_MCP_SHARE_ALL, /* one connection for all clients */
-    TG_MCP_SHARE_USER,
-    TG_MCP_SHARE_CONNECTION
-} tg_mcp_sharing_t;
 
 typedef struct {
     char key[TG_MCP_SERVER_KEY_MAX + 1];

@@ -8,23 +8,18 @@
 
 #include <stdlib.h>
 
-enum {
-    TG_MCP_SERVER_URL,
-    TG_MCP_SERVER_HEADERS,
-    TG_MCP_SERVER_SECRETS,
-    TG_MCP_SERVER_CA_FILE,
-    TG_MCP_SERVER_PROXY,
-    TG_MCP_SERVER_CONNECT_MS,
-    TG_MCP_SERVER_URL_MEMBERS
-};
-
 static int
-tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url, const tg_str_t *values,
-                               char *at)
+tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url,
+                               const tg_mcp_server_spec_t *spec, char *at)
 {
-    static const int strings[] = { TG_MCP_SERVER_URL, TG_MCP_SERVER_CA_FILE,
-                                   TG_MCP_SERVER_PROXY };
-    char **fields[] = { &url->url, &url->ca_file, &url->proxy };
+    const struct {
+        tg_str_t raw;
+        char **field;
+    } strings[] = {
+        { spec->url, &url->url },
+        { spec->ca_file, &url->ca_file },
+        { spec->proxy, &url->proxy },
+    };
     char **slots, **header;
     const char *why;
     tg_url_t parts;
@@ -34,16 +29,15 @@ tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url, const tg_str_t *values,
     url->headers = slots;
 
     for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
-        if (values[strings[i]].data != NULL
-            && tg_param_read_string(&at, values[strings[i]], fields[i])
+        if (strings[i].raw.data != NULL
+            && tg_param_read_string(&at, strings[i].raw, strings[i].field)
                    != TG_OK)
         {
             return TG_INVALID;
         }
     }
 
-    if (tg_param_read_strings(&at, values[TG_MCP_SERVER_SECRETS], &slots)
-        != TG_OK) {
+    if (tg_param_read_strings(&at, spec->secrets, &slots) != TG_OK) {
         return TG_INVALID;
     }
 
@@ -51,8 +45,7 @@ tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url, const tg_str_t *values,
     slots--;
     url->nsecrets = (size_t) (slots - url->headers);
 
-    if (tg_param_read_strings(&at, values[TG_MCP_SERVER_HEADERS], &slots)
-        != TG_OK) {
+    if (tg_param_read_strings(&at, spec->headers, &slots) != TG_OK) {
         return TG_INVALID;
     }
 
@@ -68,48 +61,34 @@ tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url, const tg_str_t *values,
 }
 
 int
-tg_mcp_server_url_read(tg_mcp_server_url_t *url, const tg_str_t *values,
-                       const char **why)
+tg_mcp_server_url_read(tg_mcp_server_url_t *url,
+                       const tg_mcp_server_spec_t *spec, const char **why)
 {
-    int headers, secrets, i;
-    int64_t connect_ms;
     size_t nslots;
+    int nheaders;
 
     *why = "url must be one of http or https, ca_file and proxy strings, "
            "headers and secrets arrays of at most 64 strings \"Name: value\", "
            "connect_ms 1 to 3600000";
-    connect_ms = 0;
-    headers = tg_param_count_strings(values[TG_MCP_SERVER_HEADERS]);
-    secrets = tg_param_count_strings(values[TG_MCP_SERVER_SECRETS]);
+    nheaders = tg_json_count_strings(spec->headers)
+               + tg_json_count_strings(spec->secrets);
 
-    if (tg_json_type(values[TG_MCP_SERVER_URL]) != TG_JSON_STRING
-        || !tg_param_is_string_or_absent(values[TG_MCP_SERVER_CA_FILE])
-        || !tg_param_is_string_or_absent(values[TG_MCP_SERVER_PROXY])
-        || headers < 0 || secrets < 0
-        || headers + secrets > TG_MCP_SERVER_HEADERS_MAX
-        || tg_param_read_int(values[TG_MCP_SERVER_CONNECT_MS], 1,
-                             TG_HTTP_CONNECT_MS_MAX, &connect_ms)
-               != TG_OK)
-    {
+    if (nheaders > TG_MCP_SERVER_HEADERS_MAX) {
         return TG_INVALID;
     }
 
-    url->connect_ms = (uint64_t) connect_ms;
+    url->connect_ms = (uint64_t) spec->connect_ms;
 
     /* A decoded string and its NUL are shorter than the raw string. */
-    nslots = (size_t) (headers + secrets) + 2;
-    url->size = nslots * sizeof(char *);
-
-    for (i = 0; i < TG_MCP_SERVER_URL_MEMBERS; i++) {
-        url->size += values[i].len;
-    }
-
+    nslots = (size_t) nheaders + 2;
+    url->size = nslots * sizeof(char *) + spec->url.len + spec->headers.len
+                + spec->secrets.len + spec->ca_file.len + spec->proxy.len;
     url->memory = malloc(url->size);
 
     return url->memory == NULL
                ? TG_NOMEM
                : tg_mcp_server_url_read_strings(
-                   url, values, (char *) ((char **) url->memory + nslots));
+                   url, spec, (char *) ((char **) url->memory + nslots));
 }
 
 void

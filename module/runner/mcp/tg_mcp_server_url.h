@@ -5,7 +5,7 @@
 #ifndef TG_MCP_SERVER_URL_H
 #define TG_MCP_SERVER_URL_H
 
-#include "base/tg_base.h"
+#include "spec/tg_mcp_server_spec.h"
 
 /* Maximum number of headers of a config. */
 #define TG_MCP_SERVER_HEADERS_MAX 64
@@ -26,12 +26,11 @@ typedef struct {
 } tg_mcp_server_url_t;
 
 /*
- * Reads raw values in this order: url, headers, secrets, ca_file, proxy and
- * connect_ms. Returns TG_OK, and `url` must be freed; TG_INVALID with a static
- * reason in *why; or TG_NOMEM.
+ * Reads the members of a spec about a URL. Returns TG_OK, and `url` must be
+ * freed; TG_INVALID with a static reason in *why; or TG_NOMEM.
  */
-int tg_mcp_server_url_read(tg_mcp_server_url_t *url, const tg_str_t *values,
-                           const char **why);
+int tg_mcp_server_url_read(tg_mcp_server_url_t *url,
+                           const tg_mcp_server_spec_t *spec, const char **why);
 
 void tg_mcp_server_url_free(tg_mcp_server_url_t *url);
 

@@ -13,26 +13,68 @@
 
 #define TG_OUTPUT_PAGER_TIMEOUT 60000
 
-enum {
-    TG_OUTPUT_PAGER_OWNER,
-    TG_OUTPUT_PAGER_ARGUMENTS
+#define TG_OUTPUT_PAGER_ERROR                                                  \
+    "owner must be a string, arguments an object in which output is a "        \
+    "string, line, lines and offset are numbers, bytes one from 4 to "         \
+    "1048576, and pattern a string"
+
+typedef struct {
+    tg_str_t owner;
+    tg_str_t arguments;
+} tg_output_pager_params_t;
+
+static const tg_json_field_t tg_output_pager_fields[] = {
+    { .name = "owner",
+      .type = TG_FIELD_STRING,
+      .is_required = 1,
+      TG_FIELD_AT(tg_output_pager_params_t, owner),
+      .why = TG_OUTPUT_PAGER_ERROR },
+    { .name = "arguments",
+      .type = TG_FIELD_OBJECT,
+      .is_required = 1,
+      TG_FIELD_AT(tg_output_pager_params_t, arguments),
+      .why = TG_OUTPUT_PAGER_ERROR },
+    { .name = NULL },
 };
 
-static const char *const tg_output_pager_members[] = { "owner", "arguments",
-                                                       NULL };
+typedef struct {
+    tg_str_t output;
+    tg_str_t pattern;
+    tg_output_page_query_t query; /* without the pattern */
+} tg_output_pager_args_t;
 
-enum {
-    TG_OUTPUT_PAGER_ARG_OUTPUT,
-    TG_OUTPUT_PAGER_ARG_LINE,
-    TG_OUTPUT_PAGER_ARG_LINES,
-    TG_OUTPUT_PAGER_ARG_OFFSET,
-    TG_OUTPUT_PAGER_ARG_BYTES,
-    TG_OUTPUT_PAGER_ARG_PATTERN,
-    TG_OUTPUT_PAGER_ARGS
-};
+#define TG_OUTPUT_PAGER_AT(member) TG_FIELD_AT(tg_output_pager_args_t, member)
 
-static const char *const tg_output_pager_args[] = {
-    "output", "line", "lines", "offset", "bytes", "pattern", NULL,
+static const tg_json_field_t tg_output_pager_arg_fields[] = {
+    { .name = "output",
+      .type = TG_FIELD_STRING,
+      .is_required = 1,
+      TG_OUTPUT_PAGER_AT(output) },
+    { .name = "pattern", .type = TG_FIELD_STRING, TG_OUTPUT_PAGER_AT(pattern) },
+    { .name = "line",
+      .type = TG_FIELD_INT,
+      .min = 1,
+      .max = INT64_MAX,
+      .absent = 1,
+      TG_OUTPUT_PAGER_AT(query.line) },
+    { .name = "lines",
+      .type = TG_FIELD_INT,
+      .min = 1,
+      .max = INT64_MAX,
+      .absent = INT64_MAX,
+      TG_OUTPUT_PAGER_AT(query.lines) },
+    { .name = "offset",
+      .type = TG_FIELD_INT,
+      .max = INT64_MAX,
+      .absent = -1,
+      TG_OUTPUT_PAGER_AT(query.offset) },
+    { .name = "bytes",
+      .type = TG_FIELD_INT,
+      .min = 4,
+      .max = TG_OUTPUT_PAGE_BYTES_MAX,
+      .absent = TG_OUTPUT_PAGE_BYTES,
+      TG_OUTPUT_PAGER_AT(query.bytes) },
+    { .name = NULL },
 };
 
 typedef struct {
@@ -55,31 +97,6 @@ typedef struct {
 } tg_output_pager_t;
 
 /* --- params --- */
-
-static int
-tg_output_pager_read_numbers(tg_output_page_query_t *query,
-                             const tg_str_t *args)
-{
-    query->line = 1;
-    query->lines = INT64_MAX;
-    query->offset = -1;
-    query->bytes = TG_OUTPUT_PAGE_BYTES;
-
-    return tg_param_read_int(args[TG_OUTPUT_PAGER_ARG_LINE], 1, INT64_MAX,
-                             &query->line)
-                       == TG_OK
-                   && tg_param_read_int(args[TG_OUTPUT_PAGER_ARG_LINES], 1,
-                                        INT64_MAX, &query->lines)
-                          == TG_OK
-                   && tg_param_read_int(args[TG_OUTPUT_PAGER_ARG_OFFSET], 0,
-                                        INT64_MAX, &query->offset)
-                          == TG_OK
-                   && tg_param_read_int(args[TG_OUTPUT_PAGER_ARG_BYTES], 4,
-                                        TG_OUTPUT_PAGE_BYTES_MAX, &query->bytes)
-                          == TG_OK
-               ? TG_OK
-               : TG_INVALID;
-}
 
 static int
 tg_output_pager_read_strings(tg_output_pager_t *pager, tg_str_t owner,
@@ -139,23 +156,19 @@ tg_output_pager_free(tg_job_t *job)
 static int
 tg_output_pager_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
-    tg_str_t args[TG_OUTPUT_PAGER_ARGS];
+    tg_output_pager_params_t params;
+    tg_output_pager_args_t args;
     tg_output_pager_t *pager;
     int rc;
 
-    *why = "owner must be a string, arguments an object in which output is a "
-           "string, line, lines and offset are numbers, bytes one from 4 to "
-           "1048576, and pattern a string";
+    *why = TG_OUTPUT_PAGER_ERROR;
+    memset(&args, 0, sizeof(args));
 
-    if (!tg_param_is_string_or_absent(values[TG_OUTPUT_PAGER_OWNER])
-        || values[TG_OUTPUT_PAGER_OWNER].data == NULL
-        || tg_json_type(values[TG_OUTPUT_PAGER_ARGUMENTS]) != TG_JSON_OBJECT
-        || tg_json_get_members(values[TG_OUTPUT_PAGER_ARGUMENTS],
-                               tg_output_pager_args, args)
-               != TG_OK
-        || args[TG_OUTPUT_PAGER_ARG_OUTPUT].data == NULL
-        || !tg_param_is_string_or_absent(args[TG_OUTPUT_PAGER_ARG_OUTPUT])
-        || !tg_param_is_string_or_absent(args[TG_OUTPUT_PAGER_ARG_PATTERN]))
+    if (tg_json_store_fields(tg_output_pager_fields, values, &params, why)
+            != TG_OK
+        || tg_json_read_fields(tg_output_pager_arg_fields, params.arguments,
+                               &args, why)
+               != TG_OK)
     {
         return TG_INVALID;
     }
@@ -171,14 +184,9 @@ tg_output_pager_read(tg_job_t *job, const tg_str_t *values, const char **why)
     pager->map = MAP_FAILED;
     tg_buf_init(&pager->page, tg_alloc_libc());
     tg_buf_init(&pager->remark, tg_alloc_libc());
-    rc = tg_output_pager_read_numbers(&pager->query, args);
-
-    if (rc == TG_OK) {
-        rc = tg_output_pager_read_strings(pager, values[TG_OUTPUT_PAGER_OWNER],
-                                          args[TG_OUTPUT_PAGER_ARG_OUTPUT],
-                                          args[TG_OUTPUT_PAGER_ARG_PATTERN]);
-    }
-
+    pager->query = args.query;
+    rc = tg_output_pager_read_strings(pager, params.owner, args.output,
+                                      args.pattern);
     job->work = pager;
 
     if (rc != TG_OK) {
@@ -396,7 +404,7 @@ tg_output_pager_stop(tg_job_t *job)
 
 const tg_job_type_t tg_output_pager_job_type = {
     .name = "output",
-    .members = tg_output_pager_members,
+    .fields = tg_output_pager_fields,
     .timeout_ms = TG_OUTPUT_PAGER_TIMEOUT,
     .read = tg_output_pager_read,
     .start = tg_output_pager_start,

@@ -5,35 +5,57 @@
 #include "base/tg_utf8.h"
 #include "runner/jobs/tg_job_params.h"
 
+/* The values of `spill`. */
+typedef struct {
+    tg_str_t owner;
+    int64_t quota;
+    int64_t keep_ms;
+    int64_t preview;
+} tg_output_spill_t;
+
+static const tg_json_field_t tg_output_spill_fields[] = {
+    { .name = "owner",
+      .type = TG_FIELD_STRING,
+      .is_required = 1,
+      TG_FIELD_AT(tg_output_spill_t, owner) },
+    { .name = "quota",
+      .type = TG_FIELD_INT,
+      .min = 1,
+      .max = INT64_MAX,
+      TG_FIELD_AT(tg_output_spill_t, quota) },
+    { .name = "keep_ms",
+      .type = TG_FIELD_INT,
+      .min = 1,
+      .max = INT32_MAX,
+      TG_FIELD_AT(tg_output_spill_t, keep_ms) },
+    { .name = "preview",
+      .type = TG_FIELD_INT,
+      .min = 1,
+      .max = TG_OUTPUT_PREVIEW_BYTES_MAX,
+      TG_FIELD_AT(tg_output_spill_t, preview) },
+    { .name = NULL },
+};
+
 int
 tg_output_store_params_read(tg_output_store_params_t *spec,
-                            tg_output_store_t *output_store, tg_str_t raw)
+                            tg_output_store_t *output_store, tg_str_t raw,
+                            const char **why)
 {
-    static const char *const members[] = { "owner", "quota", "keep_ms",
-                                           "preview", NULL };
-    int64_t quota, keep_ms, preview;
-    tg_str_t values[4], owner;
+    tg_output_spill_t spill;
+    tg_str_t owner;
 
     if (raw.data == NULL) {
         return TG_OK;
     }
 
-    quota = 0;
-    keep_ms = 0;
-    preview = 0;
+    *why = "spill must be an object of owner, quota, keep_ms and preview";
 
-    if (tg_json_get_members(raw, members, values) != TG_OK
-        || tg_json_type(values[0]) != TG_JSON_STRING
-        || tg_param_read_int(values[1], 1, INT64_MAX, &quota) != TG_OK
-        || tg_param_read_int(values[2], 1, INT32_MAX, &keep_ms) != TG_OK
-        || tg_param_read_int(values[3], 1, TG_OUTPUT_PREVIEW_BYTES_MAX,
-                             &preview)
-               != TG_OK)
+    if (tg_json_read_fields(tg_output_spill_fields, raw, &spill, why) != TG_OK)
     {
         return TG_INVALID;
     }
 
-    owner = tg_json_string_body(values[0]);
+    owner = tg_json_string_body(spill.owner);
 
     if (!tg_stored_output_is_name(owner.data, owner.len,
                                   TG_STORED_OUTPUT_OWNER_MAX))
@@ -44,9 +66,9 @@ tg_output_store_params_read(tg_output_store_params_t *spec,
     memcpy(spec->owner, owner.data, owner.len);
     spec->owner[owner.len] = '\0';
     spec->output_store = output_store;
-    spec->quota = (uint64_t) quota;
-    spec->keep_ms = (uint64_t) keep_ms;
-    spec->preview = (size_t) preview;
+    spec->quota = (uint64_t) spill.quota;
+    spec->keep_ms = (uint64_t) spill.keep_ms;
+    spec->preview = (size_t) spill.preview;
 
     return TG_OK;
 }

@@ -28,10 +28,11 @@ typedef struct {
 /*
  * Reads the member `spill` of a job's params: {"owner":"1000","quota":BYTES,
  * "keep_ms":MS,"preview":BYTES}. Does not change `spec` if `raw` is absent.
- * Returns TG_OK or TG_INVALID.
+ * Returns TG_OK, or TG_INVALID with a static reason in *why.
  */
 int tg_output_store_params_read(tg_output_store_params_t *spec,
-                                tg_output_store_t *output_store, tg_str_t raw);
+                                tg_output_store_t *output_store, tg_str_t raw,
+                                const char **why);
 
 /* Returns the maximum size of an output that is returned as a whole. */
 size_t tg_output_store_params_get_max(const tg_output_store_params_t *spec,

@@ -7,28 +7,13 @@
 
 #define TG_OUTPUT_STORE_JOB_TIMEOUT 60000
 
-enum {
-    TG_OUTPUT_STORE_JOB_ANSWER,
-    TG_OUTPUT_STORE_JOB_MAX_OUTPUT,
-    TG_OUTPUT_STORE_JOB_SPILL
-};
-
-static const char *const tg_output_store_job_members[] = { "answer",
-                                                           "max_output",
-                                                           "spill", NULL };
-
 static int
 tg_output_store_job_read(tg_job_t *job, const tg_str_t *values,
                          const char **why)
 {
     tg_relayed_result_t *result;
+    tg_str_t answer;
     int rc;
-
-    *why = "answer must be an object, " TG_RELAYED_RESULT_PARAMS_ERROR;
-
-    if (tg_json_type(values[TG_OUTPUT_STORE_JOB_ANSWER]) != TG_JSON_OBJECT) {
-        return TG_INVALID;
-    }
 
     result = malloc(sizeof(*result));
 
@@ -36,12 +21,15 @@ tg_output_store_job_read(tg_job_t *job, const tg_str_t *values,
         return TG_NOMEM;
     }
 
-    rc = tg_relayed_result_read_params(result, job,
-                                       values[TG_OUTPUT_STORE_JOB_MAX_OUTPUT],
-                                       values[TG_OUTPUT_STORE_JOB_SPILL]);
+    rc = tg_relayed_result_read_params(result, job, values, &answer, why);
+
+    if (rc == TG_OK && tg_json_type(answer) != TG_JSON_OBJECT) {
+        *why = "answer must be an object";
+        rc = TG_INVALID;
+    }
 
     if (rc == TG_OK) {
-        rc = tg_relayed_result_copy(result, values[TG_OUTPUT_STORE_JOB_ANSWER]);
+        rc = tg_relayed_result_copy(result, answer);
     }
 
     if (rc != TG_OK) {
@@ -50,7 +38,7 @@ tg_output_store_job_read(tg_job_t *job, const tg_str_t *values,
         return rc;
     }
 
-    job->bytes += values[TG_OUTPUT_STORE_JOB_ANSWER].len;
+    job->bytes += answer.len;
     job->work = result;
 
     return TG_OK;
@@ -80,7 +68,7 @@ tg_output_store_job_free(tg_job_t *job)
 
 const tg_job_type_t tg_output_store_job_type = {
     .name = "store_output",
-    .members = tg_output_store_job_members,
+    .fields = tg_relayed_result_fields,
     .timeout_ms = TG_OUTPUT_STORE_JOB_TIMEOUT,
     .needs_no_slot = 1,
     .read = tg_output_store_job_read,

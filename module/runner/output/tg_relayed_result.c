@@ -1,25 +1,51 @@
 /* Stores and writes the result of a call that a worker has run. */
 #include "runner/output/tg_relayed_result.h"
 
+typedef struct {
+    int64_t max_output;
+    tg_str_t spill;
+    tg_str_t answer;
+} tg_relayed_result_params_t;
+
+const tg_json_field_t tg_relayed_result_fields[] = {
+    { .name = "max_output",
+      .type = TG_FIELD_INT,
+      .max = TG_OUTPUT_PREVIEW_BYTES_MAX,
+      .absent = TG_OUTPUT_PREVIEW_BYTES_MAX,
+      TG_FIELD_AT(tg_relayed_result_params_t, max_output),
+      .why = "max_output must be 0 to 33554432" },
+    { .name = "spill",
+      .type = TG_FIELD_RAW,
+      TG_FIELD_AT(tg_relayed_result_params_t, spill) },
+    { .name = "answer",
+      .type = TG_FIELD_RAW,
+      TG_FIELD_AT(tg_relayed_result_params_t, answer) },
+    { .name = NULL },
+};
+
 int
 tg_relayed_result_read_params(tg_relayed_result_t *result, tg_job_t *job,
-                              tg_str_t max_output, tg_str_t spill)
+                              const tg_str_t *values, tg_str_t *answer,
+                              const char **why)
 {
+    tg_relayed_result_params_t params;
+
     memset(result, 0, sizeof(*result));
     result->job = job;
-    result->max_output = TG_OUTPUT_PREVIEW_BYTES_MAX;
     tg_buf_init(&result->answer, tg_alloc_libc());
     tg_buf_init(&result->scratch, tg_alloc_libc());
 
-    return tg_param_read_int(max_output, 0, TG_OUTPUT_PREVIEW_BYTES_MAX,
-                             &result->max_output)
-                       == TG_OK
-                   && tg_output_store_params_read(&result->spec,
-                                                  job->jobs->output_store,
-                                                  spill)
-                          == TG_OK
-               ? TG_OK
-               : TG_INVALID;
+    if (tg_json_store_fields(tg_relayed_result_fields, values, &params, why)
+        != TG_OK)
+    {
+        return TG_INVALID;
+    }
+
+    result->max_output = params.max_output;
+    *answer = params.answer;
+
+    return tg_output_store_params_read(&result->spec, job->jobs->output_store,
+                                       params.spill, why);
 }
 
 int

@@ -7,10 +7,8 @@
 
 #include "runner/output/tg_output_response.h"
 
-/* Error message for TG_INVALID of tg_relayed_result_read_params(). */
-#define TG_RELAYED_RESULT_PARAMS_ERROR                                         \
-    "max_output must be 0 to 33554432, spill an object of owner, quota, "      \
-    "keep_ms and preview"
+/* Params of the job types whose call a worker has run. */
+extern const tg_json_field_t tg_relayed_result_fields[];
 
 typedef struct {
     tg_job_t *job;
@@ -26,11 +24,13 @@ typedef struct {
 } tg_relayed_result_t;
 
 /*
- * Initializes the object and reads the params of the result. Returns TG_OK or
- * TG_INVALID.
+ * Initializes the object and reads the params of the result; *answer becomes
+ * the raw answer, or absent. Returns TG_OK, or TG_INVALID with a static reason
+ * in *why.
  */
 int tg_relayed_result_read_params(tg_relayed_result_t *result, tg_job_t *job,
-                                  tg_str_t max_output, tg_str_t spill);
+                                  const tg_str_t *values, tg_str_t *answer,
+                                  const char **why);
 
 /*
  * Copies an answer, a valid JSON object as tg_job_result_write() writes it.

@@ -166,29 +166,19 @@ tg_program_params_read(tg_program_params_t *params,
                        const char **why)
 {
     tg_program_arena_t arena;
-    int64_t memory, pids;
     int argc, envc, rc;
 
     memset(params, 0, sizeof(*params));
-    argc = tg_param_count_strings(raw->argv);
-    envc = tg_param_count_strings(raw->env);
-    memory = 0;
-    pids = 0;
-
-    if (argc < 1 || envc < 0 || !tg_param_is_string_or_absent(raw->cwd)
-        || tg_param_read_int(raw->memory, 1, INT64_MAX, &memory) != TG_OK
-        || tg_param_read_int(raw->pids, 1, INT64_MAX, &pids) != TG_OK)
-    {
-        return TG_INVALID;
-    }
+    argc = tg_json_count_strings(raw->argv);
+    envc = tg_json_count_strings(raw->env);
 
     if (argc > TG_PROGRAM_STRINGS_MAX || envc > TG_PROGRAM_STRINGS_MAX) {
         *why = "has more than 4096 arguments or variables";
         return TG_LIMIT;
     }
 
-    params->limits.memory = (uint64_t) memory;
-    params->limits.pids = (uint64_t) pids;
+    params->limits.memory = (uint64_t) raw->memory;
+    params->limits.pids = (uint64_t) raw->pids;
 
     if (tg_program_params_alloc(params, &arena, raw, tool,
                                 (size_t) argc + (size_t) envc)

@@ -25,13 +25,16 @@ typedef struct {
     const char *progress; /* TOOL_PROGRESS_FD; NULL: no progress descriptor */
 } tg_program_base_env_t;
 
-/* Raw JSON values. The data of absent ones is NULL. */
+/*
+ * Raw JSON values of the right types. The data of absent ones is NULL, absent
+ * numbers are 0.
+ */
 typedef struct {
     tg_str_t argv;
     tg_str_t env;
     tg_str_t cwd;
-    tg_str_t memory;
-    tg_str_t pids;
+    int64_t memory;
+    int64_t pids;
 } tg_program_raw_params_t;
 
 /* Parsed params. All pointers point into `memory`, which this object owns. */
@@ -46,7 +49,7 @@ typedef struct {
 
 /*
  * Reads the values. `tool` becomes the variable TOOL_NAME, unless it is NULL.
- * Returns the codes of tg_job_params_read(), but sets *why only with TG_LIMIT.
+ * Returns the codes of tg_job_params_read().
  */
 int tg_program_params_read(tg_program_params_t *params,
                            const tg_program_raw_params_t *raw,

@@ -6,28 +6,30 @@
 
 #include <stdlib.h>
 
-enum {
-    TG_TASK_MEMBER_STORE,
-    TG_TASK_MEMBER_METHOD,
-    TG_TASK_MEMBER_PARAMS,
-    TG_TASK_MEMBER_CLIENTS,
-    TG_TASK_MEMBER_OWNER,
-    TG_TASK_MEMBER_SEES_ALL,
-    TG_TASK_MEMBER_IS_TOOL,
-    TG_TASK_MEMBER_TOKEN,
-    TG_TASK_MEMBERS
-};
+typedef struct {
+    tg_str_t store;
+    tg_str_t method;
+    tg_str_t params;
+    tg_str_t owner;
+    tg_str_t token;
+    int64_t clients;
+    int64_t sees_all;
+    int64_t is_tool;
+} tg_task_call_params_t;
 
-static const char *const tg_task_call_members[] = {
-    [TG_TASK_MEMBER_STORE] = "store",
-    [TG_TASK_MEMBER_METHOD] = "method",
-    [TG_TASK_MEMBER_PARAMS] = "params",
-    [TG_TASK_MEMBER_CLIENTS] = "clients",
-    [TG_TASK_MEMBER_OWNER] = "owner",
-    [TG_TASK_MEMBER_SEES_ALL] = "sees_all",
-    [TG_TASK_MEMBER_IS_TOOL] = "is_tool",
-    [TG_TASK_MEMBER_TOKEN] = "token",
-    [TG_TASK_MEMBERS] = NULL,
+#define TG_TASK_CALL_FIELD(text, kind, member)                                 \
+    .name = text, .type = kind, TG_FIELD_AT(tg_task_call_params_t, member)
+
+static const tg_json_field_t tg_task_call_fields[] = {
+    { TG_TASK_CALL_FIELD("store", TG_FIELD_STRING, store), .is_required = 1 },
+    { TG_TASK_CALL_FIELD("method", TG_FIELD_RAW, method) },
+    { TG_TASK_CALL_FIELD("params", TG_FIELD_OBJECT, params), .is_required = 1 },
+    { TG_TASK_CALL_FIELD("clients", TG_FIELD_INT, clients), .max = INT64_MAX },
+    { TG_TASK_CALL_FIELD("owner", TG_FIELD_STRING, owner), .is_required = 1 },
+    { TG_TASK_CALL_FIELD("sees_all", TG_FIELD_FLAG, sees_all) },
+    { TG_TASK_CALL_FIELD("is_tool", TG_FIELD_FLAG, is_tool) },
+    { TG_TASK_CALL_FIELD("token", TG_FIELD_STRING, token) },
+    { .name = NULL },
 };
 
 static const tg_task_method_t tg_task_methods[] = {
@@ -130,19 +132,16 @@ tg_task_call_free(tg_job_t *job)
 static int
 tg_task_call_create(tg_job_t *job, const tg_str_t *values, const char **why)
 {
+    tg_task_call_params_t params;
     tg_task_call_t *call;
-    tg_str_t params, owner, token;
+    tg_str_t owner, token;
     char *at;
 
     *why = "store and owner must be strings, method one about tasks, params an "
            "object";
-    params = values[TG_TASK_MEMBER_PARAMS];
-    owner = values[TG_TASK_MEMBER_OWNER];
 
-    if (tg_json_type(values[TG_TASK_MEMBER_STORE]) != TG_JSON_STRING
-        || tg_json_type(owner) != TG_JSON_STRING
-        || tg_json_type(params) != TG_JSON_OBJECT
-        || tg_task_find_method(values[TG_TASK_MEMBER_METHOD]) == NULL)
+    if (tg_json_store_fields(tg_task_call_fields, values, &params, why) != TG_OK
+        || tg_task_find_method(params.method) == NULL)
     {
         return TG_INVALID;
     }
@@ -154,38 +153,35 @@ tg_task_call_create(tg_job_t *job, const tg_str_t *values, const char **why)
     }
 
     job->work = call;
-    job->bytes += params.len;
+    job->bytes += params.params.len;
     call->job = job;
-    call->method = tg_task_find_method(values[TG_TASK_MEMBER_METHOD]);
+    call->method = tg_task_find_method(params.method);
     tg_store_query_init(&call->query, TG_STORE_STATS, NULL, NULL);
     tg_buf_init(&call->read.bytes, tg_alloc_libc());
     tg_buf_init(&call->prompt, tg_alloc_libc());
     tg_buf_init(&call->cwd, tg_alloc_libc());
     tg_buf_init(&call->job_params, tg_alloc_libc());
     tg_buf_init(&call->text, tg_alloc_libc());
-    (void) tg_param_read_int(values[TG_TASK_MEMBER_CLIENTS], 0, INT64_MAX,
-                             &call->clients);
-    call->engine = tg_tasks_get_engine(
-        job->host, tg_json_string_body(values[TG_TASK_MEMBER_STORE]));
-    owner = tg_json_string_body(owner);
-    token = tg_json_type(values[TG_TASK_MEMBER_TOKEN]) == TG_JSON_STRING
-                ? tg_json_string_body(values[TG_TASK_MEMBER_TOKEN])
-                : TG_STR_NONE;
-    call->memory = malloc(params.len + owner.len + token.len);
+    call->clients = params.clients;
+    call->engine = tg_tasks_get_engine(job->host,
+                                       tg_json_string_body(params.store));
+    owner = tg_json_string_body(params.owner);
+    token = params.token.data != NULL ? tg_json_string_body(params.token)
+                                      : TG_STR_NONE;
+    call->memory = malloc(params.params.len + owner.len + token.len);
 
     if (call->memory == NULL || call->engine == NULL) {
         return TG_NOMEM;
     }
 
     at = call->memory;
-    call->params = tg_str_copy_to(&at, params);
+    call->params = tg_str_copy_to(&at, params.params);
     call->owner = tg_str_copy_to(&at, owner);
     call->token = tg_str_copy_to(&at, token);
 
-    call->is_tool = tg_json_type(values[TG_TASK_MEMBER_IS_TOOL])
-                    == TG_JSON_TRUE;
+    call->is_tool = (int) params.is_tool;
 
-    if (tg_json_type(values[TG_TASK_MEMBER_SEES_ALL]) != TG_JSON_TRUE) {
+    if (!params.sees_all) {
         call->visible_owner = call->owner;
     }
 
@@ -235,7 +231,7 @@ tg_task_call_stop(tg_job_t *job)
 
 const tg_job_type_t tg_task_job_type = {
     .name = "task",
-    .members = tg_task_call_members,
+    .fields = tg_task_call_fields,
     .timeout_ms = 60000,
     .needs_no_slot = 1,
     .read = tg_task_call_create,

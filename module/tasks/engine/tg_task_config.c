@@ -3,51 +3,52 @@
  */
 #include "tasks/engine/tg_engine.h"
 
-#include "base/tg_json.h"
+#include "base/tg_json_fields.h"
+#include "spec/tg_output_spec.h"
 
 #include <stdlib.h>
 
-enum {
-    TG_CONFIG_STORE,
-    TG_CONFIG_GENERATION,
-    TG_CONFIG_DEFAULT,
-    TG_CONFIG_CONCURRENCY,
-    TG_CONFIG_QUEUE,
-    TG_CONFIG_KEEP,
-    TG_CONFIG_AGENTS,
-    TG_CONFIG_RULES,
-    TG_CONFIG_PASSWORD,
-    TG_CONFIG_LEASE,
-    TG_CONFIG_QUOTA,
-    TG_CONFIG_MEMBERS
+#define TG_AGENT_FIELD(text, kind, member)                                     \
+    .name = text, .type = kind, TG_FIELD_AT(tg_agent_t, member)
+#define TG_CONFIG_FIELD(text, kind, member)                                    \
+    .name = text, .type = kind, TG_FIELD_AT(tg_task_config_t, member)
+
+static const tg_json_field_t tg_agent_fields[] = {
+    { TG_AGENT_FIELD("name", TG_FIELD_STRING, name), .is_required = 1 },
+    { TG_AGENT_FIELD("argv", TG_FIELD_RAW, argv) },
+    { TG_AGENT_FIELD("env", TG_FIELD_RAW, env) },
+    { TG_AGENT_FIELD("cwd", TG_FIELD_RAW, cwd) },
+    { TG_AGENT_FIELD("stdin", TG_FIELD_RAW, input) },
+    { TG_AGENT_FIELD("success", TG_FIELD_RAW, success) },
+    { TG_AGENT_FIELD("memory", TG_FIELD_RAW, memory) },
+    { TG_AGENT_FIELD("pids", TG_FIELD_RAW, pids) },
+    { TG_AGENT_FIELD("timeout_ms", TG_FIELD_INT, timeout_ms), .min = 1,
+      .max = TG_JOB_TIMEOUT_MAX },
+    { TG_AGENT_FIELD("concurrency", TG_FIELD_INT, concurrency), .min = 1,
+      .max = TG_TASK_CONCURRENCY_MAX, .absent = TG_TASK_CONCURRENCY_MAX },
+    { TG_AGENT_FIELD("max_output", TG_FIELD_INT, max_output), .max = INT64_MAX,
+      .absent = TG_OUTPUT_DEFAULT },
+    { TG_AGENT_FIELD("retry", TG_FIELD_INT, retry), .max = INT64_MAX },
+    { .name = NULL },
 };
 
-static const char *const tg_task_config_members[] = {
-    "store",    "generation", "default",      "concurrency",
-    "queue",    "keep_ms",    "agents",       "rules",
-    "password", "lease_ms",   "output_quota", NULL,
-};
-
-enum {
-    TG_AGENT_NAME,
-    TG_AGENT_ARGV,
-    TG_AGENT_ENV,
-    TG_AGENT_CWD,
-    TG_AGENT_STDIN,
-    TG_AGENT_SUCCESS,
-    TG_AGENT_MEMORY,
-    TG_AGENT_PIDS,
-    TG_AGENT_TIMEOUT,
-    TG_AGENT_CONCURRENCY,
-    TG_AGENT_OUTPUT,
-    TG_AGENT_RETRY,
-    TG_AGENT_MEMBERS
-};
-
-static const char *const tg_agent_members[] = {
-    "name",       "argv",   "env",  "cwd",        "stdin",
-    "success",    "memory", "pids", "timeout_ms", "concurrency",
-    "max_output", "retry",  NULL,
+static const tg_json_field_t tg_task_config_fields[] = {
+    { TG_CONFIG_FIELD("store", TG_FIELD_STRING, store), .is_required = 1 },
+    { TG_CONFIG_FIELD("generation", TG_FIELD_STRING, generation) },
+    { TG_CONFIG_FIELD("default", TG_FIELD_STRING, default_agent) },
+    { TG_CONFIG_FIELD("concurrency", TG_FIELD_INT, concurrency), .min = 1,
+      .max = TG_TASK_CONCURRENCY_MAX, .absent = 1 },
+    { TG_CONFIG_FIELD("queue", TG_FIELD_INT, queue_max), .min = 1,
+      .max = INT64_MAX, .absent = 1 },
+    { TG_CONFIG_FIELD("keep_ms", TG_FIELD_INT, keep_ms), .max = INT64_MAX,
+      .absent = INT64_MAX },
+    { TG_CONFIG_FIELD("rules", TG_FIELD_RAW, rules) },
+    { TG_CONFIG_FIELD("password", TG_FIELD_STRING, password) },
+    { TG_CONFIG_FIELD("lease_ms", TG_FIELD_INT, lease_ms), .min = 1000,
+      .max = INT64_MAX / 1000, .absent = TG_TASK_LEASE_DEFAULT_MS },
+    { TG_CONFIG_FIELD("output_quota", TG_FIELD_INT, output_quota),
+      .max = INT64_MAX, .absent = INT64_MAX },
+    { .name = NULL },
 };
 
 /*
@@ -62,97 +63,47 @@ tg_task_config_get_text(tg_str_t raw)
 }
 
 static int
-tg_agent_parse(tg_agent_t *agent, tg_str_t raw)
+tg_agent_parse(tg_agent_t *agent, tg_str_t raw, const char **why)
 {
-    tg_str_t values[TG_AGENT_MEMBERS];
-
-    if (tg_json_get_members(raw, tg_agent_members, values) != TG_OK) {
+    if (tg_json_read_fields(tg_agent_fields, raw, agent, why) != TG_OK) {
         return TG_INVALID;
     }
 
-    agent->name = tg_task_config_get_text(values[TG_AGENT_NAME]);
-    agent->argv = values[TG_AGENT_ARGV];
-    agent->env = values[TG_AGENT_ENV];
-    agent->cwd = values[TG_AGENT_CWD];
-    agent->input = values[TG_AGENT_STDIN];
-    agent->success = values[TG_AGENT_SUCCESS];
-    agent->memory = values[TG_AGENT_MEMORY];
-    agent->pids = values[TG_AGENT_PIDS];
-    agent->timeout_ms = 0;
-    agent->concurrency = TG_TASK_CONCURRENCY_MAX;
-    agent->max_output = TG_EXEC_OUTPUT_DEFAULT;
-    agent->retry = 0;
+    agent->name = tg_json_string_body(agent->name);
 
     return agent->name.len != 0 && agent->name.len <= TG_STORE_AGENT_NAME_MAX
-                   && tg_param_read_int(values[TG_AGENT_TIMEOUT], 1,
-                                        TG_JOB_TIMEOUT_MAX, &agent->timeout_ms)
-                          == TG_OK
                    && (tg_agent_is_tool(agent)
                        || (tg_json_type(agent->argv) == TG_JSON_ARRAY
                            && agent->timeout_ms != 0))
-                   && tg_param_read_int(values[TG_AGENT_CONCURRENCY], 1,
-                                        TG_TASK_CONCURRENCY_MAX,
-                                        &agent->concurrency)
-                          == TG_OK
-                   && tg_param_read_int(values[TG_AGENT_OUTPUT], 0, INT64_MAX,
-                                        &agent->max_output)
-                          == TG_OK
-                   && tg_param_read_int(values[TG_AGENT_RETRY], 0, INT64_MAX,
-                                        &agent->retry)
-                          == TG_OK
                ? TG_OK
                : TG_INVALID;
 }
 
 static int
-tg_task_config_parse_members(tg_task_config_t *config, tg_str_t raw)
+tg_task_config_parse_members(tg_task_config_t *config, tg_str_t raw,
+                             const char **why)
 {
-    tg_str_t values[TG_CONFIG_MEMBERS], agent;
+    static const char *const names[] = { "agents", NULL };
+    tg_str_t agents, agent;
     tg_json_cursor_t json;
 
-    if (tg_json_get_members(raw, tg_task_config_members, values) != TG_OK) {
-        return TG_INVALID;
-    }
-
-    config->store = tg_task_config_get_text(values[TG_CONFIG_STORE]);
-    config->generation = tg_task_config_get_text(values[TG_CONFIG_GENERATION]);
-    config->default_agent = tg_task_config_get_text(values[TG_CONFIG_DEFAULT]);
-    config->concurrency = 1;
-    config->queue_max = 1;
-    config->keep_ms = INT64_MAX;
-    config->output_quota = INT64_MAX;
-    config->rules = values[TG_CONFIG_RULES];
-    config->lease_ms = TG_TASK_LEASE_DEFAULT_MS;
-
-    if (tg_json_type(values[TG_CONFIG_PASSWORD]) == TG_JSON_STRING) {
-        config->password = values[TG_CONFIG_PASSWORD];
-    }
-
-    if (config->store.len == 0
-        || tg_param_read_int(values[TG_CONFIG_CONCURRENCY], 1,
-                             TG_TASK_CONCURRENCY_MAX, &config->concurrency)
-               != TG_OK
-        || tg_param_read_int(values[TG_CONFIG_QUEUE], 1, INT64_MAX,
-                             &config->queue_max)
-               != TG_OK
-        || tg_param_read_int(values[TG_CONFIG_LEASE], 1000, INT64_MAX / 1000,
-                             &config->lease_ms)
-               != TG_OK
-        || tg_param_read_int(values[TG_CONFIG_QUOTA], 0, INT64_MAX,
-                             &config->output_quota)
-               != TG_OK
-        || tg_param_read_int(values[TG_CONFIG_KEEP], 0, INT64_MAX,
-                             &config->keep_ms)
-               != TG_OK)
+    if (tg_json_read_fields(tg_task_config_fields, raw, config, why) != TG_OK
+        || tg_json_get_members(raw, names, &agents) != TG_OK)
     {
         return TG_INVALID;
     }
 
-    for (tg_json_iter_init(&json, values[TG_CONFIG_AGENTS]);
-         tg_json_iter_next(&json, &agent);)
-    {
+    config->store = tg_task_config_get_text(config->store);
+    config->generation = tg_task_config_get_text(config->generation);
+    config->default_agent = tg_task_config_get_text(config->default_agent);
+
+    if (config->store.len == 0) {
+        return TG_INVALID;
+    }
+
+    for (tg_json_iter_init(&json, agents); tg_json_iter_next(&json, &agent);) {
         if (config->nagents == TG_STORE_AGENTS_MAX
-            || tg_agent_parse(&config->agents[config->nagents++], agent)
+            || tg_agent_parse(&config->agents[config->nagents++], agent, why)
                    != TG_OK)
         {
             return TG_INVALID;
@@ -174,11 +125,12 @@ tg_task_config_parse(tg_task_config_t *config, tg_str_t raw, const char **why)
 
     memcpy(config->text, raw.data, raw.len);
 
-    if (tg_task_config_parse_members(config, tg_str(config->text, raw.len))
+    *why = "store, concurrency, queue, keep_ms and agents must be as a worker "
+           "of this version writes them";
+
+    if (tg_task_config_parse_members(config, tg_str(config->text, raw.len), why)
         != TG_OK)
     {
-        *why = "store, concurrency, queue, keep_ms and agents must be as a "
-               "worker of this version writes them";
         tg_task_config_free(config);
         return TG_INVALID;
     }

@@ -1,0 +1,67 @@
+/* Options of a feature: unset, inherited, and written as JSON. */
+#include "spec/tg_spec.h"
+
+/* Returns the number of an option, or whether its set of numbers is set. */
+static int64_t *
+tg_spec_value(const tg_json_field_t *field, void *object)
+{
+    return (int64_t *) (void *) ((char *) object + field->offset);
+}
+
+void
+tg_spec_init(const tg_json_field_t *fields, void *object)
+{
+    for (; fields->name != NULL; fields++) {
+        if (fields->option != NULL) {
+            *tg_spec_value(fields, object) = fields->type == TG_FIELD_BITS
+                                                 ? 0
+                                                 : TG_SPEC_UNSET;
+        }
+    }
+}
+
+int
+tg_spec_is_set(const tg_json_field_t *field, const void *object)
+{
+    int64_t value;
+
+    value = *(const int64_t *) (const void *) ((const char *) object
+                                               + field->offset);
+
+    return field->type == TG_FIELD_BITS ? value != 0 : value != TG_SPEC_UNSET;
+}
+
+const char *
+tg_spec_find_set(const tg_json_field_t *fields, const void *object)
+{
+    for (; fields->name != NULL; fields++) {
+        if (fields->option != NULL && tg_spec_is_set(fields, object)) {
+            return fields->option->directive;
+        }
+    }
+
+    return NULL;
+}
+
+void
+tg_spec_inherit(const tg_json_field_t *fields, void *object, const void *from)
+{
+    for (; fields->name != NULL; fields++) {
+        if (fields->option != NULL && !tg_spec_is_set(fields, object)) {
+            memcpy(tg_spec_value(fields, object),
+                   (const char *) from + fields->offset,
+                   fields->type == TG_FIELD_BITS ? sizeof(tg_field_bits_t)
+                                                 : sizeof(int64_t));
+        }
+    }
+}
+
+void
+tg_spec_write(const tg_json_field_t *fields, const void *object, tg_buf_t *json)
+{
+    for (; fields->name != NULL; fields++) {
+        if (fields->option != NULL && tg_spec_is_set(fields, object)) {
+            tg_json_add_field(json, fields, object);
+        }
+    }
+}

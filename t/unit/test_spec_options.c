@@ -1,0 +1,68 @@
+/*
+ * Options: set, inherited, written, and the tables of all features.
+ */
+#include "protocol_help.h"
+
+#include "spec/tg_exec_spec.h"
+#include "spec/tg_http_spec.h"
+#include "spec/tg_mcp_server_spec.h"
+
+HELP_TEST(inherit, "inheritance and JSON")
+{
+    tg_exec_spec_t server, tool;
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_spec_init(tg_exec_fields, &server);
+    tg_spec_init(tg_exec_fields, &tool);
+    tg_spec_write(tg_exec_fields, &tool, &json);
+    CU_ASSERT(json.len == 0);
+    CU_ASSERT_PTR_NULL(tg_spec_find_set(tg_exec_fields, &tool));
+
+    server.memory = 1 << 20;
+    server.pids = 7;
+    server.success.is_set = 1;
+    server.success.bits[0] = 5;
+    tool.pids = 3;
+    tool.err = TG_EXEC_STDERR_DROP;
+    CU_ASSERT_STRING_EQUAL(tg_spec_find_set(tg_exec_fields, &tool), "pids");
+    tg_spec_inherit(tg_exec_fields, &tool, &server);
+    tg_json_begin_object(&json);
+    tg_spec_write(tg_exec_fields, &tool, &json);
+    tg_buf_append_char(&json, '}');
+    HELP_EQ(tg_buf_view(&json),
+            "{\"memory\":1048576,\"pids\":3,\"success\":[0,2],"
+            "\"stderr\":\"drop\"}");
+    tg_buf_deinit(&json);
+}
+
+static void
+test_table(const tg_json_field_t *fields)
+{
+    const tg_json_field_t *field;
+
+    CU_ASSERT(tg_json_count_fields(fields) <= TG_JSON_FIELDS_MAX);
+
+    for (field = fields; field->name != NULL; field++) {
+        CU_ASSERT(field->type != TG_FIELD_INT || field->min < field->max);
+        CU_ASSERT((field->type == TG_FIELD_WORD) == (field->words != NULL));
+
+        if (field->option != NULL) {
+            CU_ASSERT(field->type >= TG_FIELD_INT);
+            CU_ASSERT((field->type == TG_FIELD_BITS)
+                      == (field->option->syntax == TG_SPEC_NUMBERS));
+            CU_ASSERT((field->type == TG_FIELD_WORD)
+                      == (field->option->syntax == TG_SPEC_WORD));
+            CU_ASSERT_PTR_NOT_NULL(field->option->directive);
+            CU_ASSERT_PTR_NOT_NULL(field->option->noun);
+            CU_ASSERT_PTR_NOT_NULL(field->option->expected);
+        }
+    }
+}
+
+HELP_TEST(tables, "rows of all features")
+{
+    test_table(tg_exec_fields);
+    test_table(tg_http_fields);
+    test_table(tg_mcp_server_fields);
+}
