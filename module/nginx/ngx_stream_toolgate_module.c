@@ -147,6 +147,11 @@ static ngx_command_t ngx_tg_commands[] = {
     { ngx_string("tool_rate"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_1MORE,
       ngx_tg_conf_set_rate, ngx_tg_server_field(limit), NULL },
 
+    { ngx_string("tool_output_store"),
+      NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12, ngx_tg_conf_set_spill,
+      NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    /* the older name of tool_output_store */
     { ngx_string("tool_spill"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12,
       ngx_tg_conf_set_spill, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 

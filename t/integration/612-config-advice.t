@@ -103,8 +103,8 @@ my @advice = (
     ],
     [
         'a preview of what is not kept',
-        qr/tool "a" is to keep what is large, and "tool_spill off"/,
-        "tool_spill off;\ntool a {\n $head\n exec true;\n preview 1k;\n} #!"
+        qr/tool "a" stores large results, but "tool_output_store off"/,
+        "tool_output_store off;\ntool a {\n $head\n exec true;\n preview 1k;\n} #!"
     ],
     [
         'an array that is optional: one advice',

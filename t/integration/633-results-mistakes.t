@@ -78,6 +78,15 @@ my @mistakes = (
         "tool_spill much; #!\ntool a { exec true; preview 1k; }"
     ],
     [
+        'a quota by its newer name',
+        qr/invalid size "much" in "tool_output_store"/,
+        "tool_output_store much; #!\ntool a { exec true; preview 1k; }"
+    ],
+    [
+        'a quota by both names', qr/"tool_output_store" directive is duplicate/,
+        "tool_spill 2m;\ntool_output_store 1m; #!\ntool a { exec true; }"
+    ],
+    [
         'a quota without room',
         qr/invalid size "1000k" in "tool_spill"; write a size from 1m on/,
         "tool_spill 1000k; #!\ntool a { exec true; preview 1k; }"

@@ -203,7 +203,7 @@ wait_for { files() <= @before } 'one to be gone in its time';
 pass 'it is gone after its time';
 
 # The quota is over all: the oldest go.
-$tg->reload("tool_spill 1100k;\n$conf");
+$tg->reload("tool_output_store 1100k;\n$conf");
 $legacy = (Toolgate::Way->all($tg))[0];
 my @keys = map { $legacy->call('many')->{text} =~ /"output":"(\w+)"/ } 1 .. 3;
 like $legacy->call('toolgate_output', { output => $key })->{text},

@@ -1,5 +1,5 @@
 /*
- * `output`, `max_output`, `preview`, `tool_spill`: type and size limits of a
+ * `output`, `max_output`, `preview`, `tool_output_store`: type and size limits of a
  * handler's output.
  */
 #include "nginx/config/ngx_tg_config.h"
@@ -242,7 +242,7 @@ ngx_tg_conf_set_server_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : "is duplicate";
 }
 
-/* tool_spill SIZE|off [time=TIME] */
+/* tool_output_store SIZE|off [time=TIME] */
 char *
 ngx_tg_conf_set_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -379,8 +379,8 @@ ngx_tg_tool_init_spill(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
 {
     if (tool->stores_output && scf->spill_quota == 0) {
         ngx_log_error(NGX_LOG_WARN, cf->log, 0,
-                      "tool \"%*s\" is to keep what is large, and \"tool_spill "
-                      "off\" has nothing kept; remove one of them in %V:%ui",
+                      "tool \"%*s\" stores large results, but \"tool_output_store "
+                      "off\" stores none; remove one of them in %V:%ui",
                       tool->entry.name.len, tool->entry.name.data, &tool->file,
                       tool->line);
     }
