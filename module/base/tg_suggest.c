@@ -4,10 +4,13 @@
 /* Maximum length of a compared word. */
 #define TG_SUGGEST_WORD_MAX 64
 
+/* Returns a lower-case letter, or `_` for any separator of words. */
 static char
-tg_suggest_to_lower(char c)
+tg_suggest_fold(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
+    return c >= 'A' && c <= 'Z'   ? (char) (c | 0x20)
+           : c == '-' || c == '.' ? '_'
+                                  : c;
 }
 
 static size_t
@@ -16,16 +19,15 @@ tg_suggest_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/*
- * Returns the edit distance of two words: the number of letters to change,
- * insert, delete, or swap with the next letter. Ignores ASCII case, except in
- * swaps.
- */
-static size_t
+size_t
 tg_suggest_distance(tg_str_t a, tg_str_t b)
 {
     size_t rows[3][TG_SUGGEST_WORD_MAX + 1], *now, *last, *before;
     size_t i, j, n;
+
+    if (a.len > TG_SUGGEST_WORD_MAX || b.len > TG_SUGGEST_WORD_MAX) {
+        return SIZE_MAX;
+    }
 
     for (j = 0; j <= b.len; j++) {
         rows[0][j] = j;
@@ -39,8 +41,8 @@ tg_suggest_distance(tg_str_t a, tg_str_t b)
 
         for (j = 1; j <= b.len; j++) {
             n = last[j - 1]
-                + (tg_suggest_to_lower(a.data[i - 1])
-                   != tg_suggest_to_lower(b.data[j - 1]));
+                + (tg_suggest_fold(a.data[i - 1])
+                   != tg_suggest_fold(b.data[j - 1]));
             n = tg_suggest_min(n, 1 + tg_suggest_min(last[j], now[j - 1]));
 
             if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2]
@@ -61,17 +63,12 @@ tg_suggest_word(tg_str_t word, const char *const *words)
 {
     size_t distance, least;
     const char *nearest;
-    tg_str_t other;
 
     nearest = NULL;
     least = 1 + word.len / 4;
 
-    for (/* void */; *words != NULL && word.len <= TG_SUGGEST_WORD_MAX; words++)
-    {
-        other = tg_str_from_cstr(*words);
-        distance = other.len <= TG_SUGGEST_WORD_MAX
-                       ? tg_suggest_distance(word, other)
-                       : SIZE_MAX;
+    for (/* void */; *words != NULL; words++) {
+        distance = tg_suggest_distance(word, tg_str_from_cstr(*words));
 
         if (distance < least || (distance == least && nearest == NULL)) {
             least = distance;

@@ -159,6 +159,12 @@ struct tg_cli_command_s {
 
     /* Runs the command in a session with the server, if run is NULL. */
     int (*on_connect)(tg_cli_session_t *session, void *ctx);
+
+    /*
+     * Runs the command for each argument, even after a failure, or once with
+     * NULL if there are no arguments; used if run and on_connect are NULL.
+     */
+    int (*on_each_arg)(tg_cli_session_t *session, const char *arg);
 };
 
 /* All commands, terminated by NULL. */

@@ -213,33 +213,6 @@ tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
     tg_buf_deinit(&names);
 }
 
-/*
- * Calls one() for each argument, even after a failure, or once with NULL if
- * there are no arguments.  Returns the exit status.
- */
-static int
-tg_cli_automation_apply_each(tg_cli_session_t *session,
-                             const tg_cli_options_t *options,
-                             int (*one)(tg_cli_session_t *session,
-                                        const char *id))
-{
-    int i, rc, status;
-
-    status = options->nargs == 0 ? one(session, NULL) : TG_CLI_EXIT_OK;
-
-    for (i = 0; i < options->nargs; i++) {
-        rc = one(session, options->args[i]);
-
-        if (rc > TG_CLI_EXIT_REFUSED) {
-            return rc;
-        }
-
-        status |= rc;
-    }
-
-    return tg_cli_flush_stdout(status);
-}
-
 /* --- enable, disable --- */
 
 /* Enables or disables a rule, or with id NULL automation as a whole. */
@@ -283,28 +256,14 @@ tg_cli_automation_disable_one(tg_cli_session_t *session, const char *id)
     return tg_cli_automation_set_enabled(session, id, 0);
 }
 
-static int
-tg_cli_automation_enable_on_connect(tg_cli_session_t *session, void *ctx)
-{
-    return tg_cli_automation_apply_each(session, ctx,
-                                        tg_cli_automation_enable_one);
-}
-
-static int
-tg_cli_automation_disable_on_connect(tg_cli_session_t *session, void *ctx)
-{
-    return tg_cli_automation_apply_each(session, ctx,
-                                        tg_cli_automation_disable_one);
-}
-
 static const tg_cli_command_t tg_cli_cmd_automation_enable = {
     .name = "automation enable",
-    .on_connect = tg_cli_automation_enable_on_connect,
+    .on_each_arg = tg_cli_automation_enable_one,
 };
 
 static const tg_cli_command_t tg_cli_cmd_automation_disable = {
     .name = "automation disable",
-    .on_connect = tg_cli_automation_disable_on_connect,
+    .on_each_arg = tg_cli_automation_disable_one,
 };
 
 /* --- approve --- */
@@ -346,13 +305,6 @@ tg_cli_automation_approve_one(tg_cli_session_t *session, const char *id)
     return rc;
 }
 
-static int
-tg_cli_automation_approve_on_connect(tg_cli_session_t *session, void *ctx)
-{
-    return tg_cli_automation_apply_each(session, ctx,
-                                        tg_cli_automation_approve_one);
-}
-
 static const tg_cli_option_t tg_cli_automation_approve_options[] = {
     TG_CLI_FLAG("--deny", '\0', is_deny, "deny the execution instead"),
     TG_CLI_OPTIONS_END,
@@ -363,7 +315,7 @@ static const tg_cli_command_t tg_cli_cmd_automation_approve = {
     .options = tg_cli_automation_approve_options,
     .missing_arg = "approve which execution? (toolgate automation status shows "
                    "them)",
-    .on_connect = tg_cli_automation_approve_on_connect,
+    .on_each_arg = tg_cli_automation_approve_one,
 };
 
 /* --- command --- */

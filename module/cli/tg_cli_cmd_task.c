@@ -321,33 +321,10 @@ tg_cli_task_cancel_one(tg_cli_session_t *session, const char *id)
     return rc;
 }
 
-/* Cancels each task, even after a failure. */
-static int
-tg_cli_task_cancel_on_connect(tg_cli_session_t *session, void *ctx)
-{
-    const tg_cli_options_t *options;
-    int i, rc, status;
-
-    options = ctx;
-    status = TG_CLI_EXIT_OK;
-
-    for (i = 0; i < options->nargs; i++) {
-        rc = tg_cli_task_cancel_one(session, options->args[i]);
-
-        if (rc > TG_CLI_EXIT_REFUSED) {
-            return rc;
-        }
-
-        status |= rc;
-    }
-
-    return tg_cli_flush_stdout(status);
-}
-
 static const tg_cli_command_t tg_cli_cmd_task_cancel = {
     .name = "task cancel",
     .missing_arg = "cancel which task? (toolgate task list shows them)",
-    .on_connect = tg_cli_task_cancel_on_connect,
+    .on_each_arg = tg_cli_task_cancel_one,
 };
 
 /* --- command --- */

@@ -198,6 +198,32 @@ tg_cli_help_print(tg_cli_options_t *options, const char *name)
                : tg_cli_command_report_unknown(name, 1);
 }
 
+/* Calls on_each_arg of the command for its arguments. */
+static int
+tg_cli_command_run_each(tg_cli_session_t *session, void *ctx)
+{
+    const tg_cli_command_t *command;
+    const tg_cli_options_t *options;
+    int i, rc, status;
+
+    command = ctx;
+    options = session->options;
+    status = options->nargs == 0 ? command->on_each_arg(session, NULL)
+                                 : TG_CLI_EXIT_OK;
+
+    for (i = 0; i < options->nargs; i++) {
+        rc = command->on_each_arg(session, options->args[i]);
+
+        if (rc > TG_CLI_EXIT_REFUSED) {
+            return rc;
+        }
+
+        status |= rc;
+    }
+
+    return tg_cli_flush_stdout(status);
+}
+
 /* Runs the command that options->args begins with. */
 static int
 tg_cli_command_run(tg_cli_options_t *options, const tg_cli_command_t *command)
@@ -225,9 +251,14 @@ tg_cli_command_run(tg_cli_options_t *options, const tg_cli_command_t *command)
         return rc;
     }
 
-    return command->run != NULL
-               ? command->run(options)
-               : tg_cli_session_run(options, command->on_connect, options);
+    if (command->run != NULL) {
+        return command->run(options);
+    }
+
+    return command->on_connect != NULL
+               ? tg_cli_session_run(options, command->on_connect, options)
+               : tg_cli_session_run(options, tg_cli_command_run_each,
+                                    (void *) (uintptr_t) command);
 }
 
 static int

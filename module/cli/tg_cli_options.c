@@ -10,8 +10,6 @@
 
 /* Largest timeout in s: a year.  A larger value is probably meant in ms. */
 #define TG_CLI_TIMEOUT_MAX 31536000.0
-/* Largest number of options of all commands. */
-#define TG_CLI_OPTION_NAMES_MAX 255
 /* Column of the texts of options in the help. */
 #define TG_CLI_HELP_INDENT 25
 
@@ -115,28 +113,49 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t written)
 }
 
 /*
- * Appends the names of a command's options, and of its subcommands' options.
- * Returns the number of names.
+ * Updates the option whose name is most similar to name, and its distance, with
+ * those of a table.
  */
-static size_t
-tg_cli_command_collect_option_names(const tg_cli_command_t *command,
-                                    const char **names, size_t n)
+static const char *
+tg_cli_option_suggest(const tg_cli_option_t *option, tg_str_t name,
+                      const char *near, size_t *least)
+{
+    size_t distance;
+
+    for (/* void */; option != NULL && option->name != NULL; option++) {
+        distance = tg_suggest_distance(name, tg_str_from_cstr(option->name));
+
+        if (distance < *least) {
+            *least = distance;
+            near = option->name;
+        }
+    }
+
+    return near;
+}
+
+/* Returns the name of the option that is most similar to name, or NULL. */
+static const char *
+tg_cli_option_suggest_any(tg_str_t name)
 {
     const tg_cli_command_t *const *sub;
-    const tg_cli_option_t *option;
+    const char *near;
+    size_t i, least;
 
-    for (option = command->options;
-         option != NULL && option->name != NULL && n < TG_CLI_OPTION_NAMES_MAX;
-         option++)
-    {
-        names[n++] = option->name;
+    near = NULL;
+    least = 2 + name.len / 4;
+
+    for (i = 0; name.len > 2 && tg_cli_commands[i] != NULL; i++) {
+        near = tg_cli_option_suggest(tg_cli_commands[i]->options, name, near,
+                                     &least);
+
+        for (sub = tg_cli_commands[i]->subcommands; sub != NULL && *sub != NULL;
+             sub++) {
+            near = tg_cli_option_suggest((*sub)->options, name, near, &least);
+        }
     }
 
-    for (sub = command->subcommands; sub != NULL && *sub != NULL; sub++) {
-        n = tg_cli_command_collect_option_names(*sub, names, n);
-    }
-
-    return n;
+    return near;
 }
 
 /* --- parsing --- */
@@ -172,16 +191,10 @@ static int
 tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
                              size_t len, const char *next)
 {
-    const char *words[TG_CLI_OPTION_NAMES_MAX + 1], *near;
+    const char *near;
     tg_buf_t hint;
-    size_t i, n;
 
-    for (i = n = 0; tg_cli_commands[i] != NULL; i++) {
-        n = tg_cli_command_collect_option_names(tg_cli_commands[i], words, n);
-    }
-
-    words[n] = NULL;
-    near = len > 2 ? tg_suggest_word(tg_str(arg, len), words) : NULL;
+    near = tg_cli_option_suggest_any(tg_str(arg, len));
     tg_buf_init(&hint, tg_alloc_libc());
 
     if (near != NULL) {

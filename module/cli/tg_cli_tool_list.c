@@ -5,10 +5,11 @@
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_output.h"
+#include "base/tg_suggest.h"
 #include "schema/tg_schema_query.h"
 
-/* Longest name, in bytes, that is compared with others. */
-#define TG_CLI_SUGGEST_LEN_MAX 64
+/* Largest rank of a similar name. */
+#define TG_CLI_SUGGEST_RANK_MAX 18
 /* Largest number of suggested names. */
 #define TG_CLI_SUGGESTIONS_MAX 3
 
@@ -127,48 +128,6 @@ tg_cli_schema_pick_alternative(tg_str_t root, tg_str_t schema)
 
 /* --- similar names --- */
 
-static char
-tg_cli_name_fold_char(char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return (char) (c - 'A' + 'a');
-    }
-
-    return c == '-' || c == '.' ? '_' : c;
-}
-
-/*
- * Returns the Levenshtein distance of two names, ignoring case and differences
- * between separators.
- */
-static size_t
-tg_cli_name_compute_distance(tg_str_t a, tg_str_t b)
-{
-    size_t row[TG_CLI_SUGGEST_LEN_MAX + 1];
-    size_t i, j, diagonal, above, cost;
-
-    for (j = 0; j <= b.len; j++) {
-        row[j] = j;
-    }
-
-    for (i = 1; i <= a.len; i++) {
-        diagonal = row[0];
-        row[0] = i;
-
-        for (j = 1; j <= b.len; j++) {
-            above = row[j];
-            cost = tg_cli_name_fold_char(a.data[i - 1])
-                   != tg_cli_name_fold_char(b.data[j - 1]);
-            cost += diagonal;
-            cost = above + 1 < cost ? above + 1 : cost;
-            row[j] = row[j - 1] + 1 < cost ? row[j - 1] + 1 : cost;
-            diagonal = above;
-        }
-    }
-
-    return row[b.len];
-}
-
 /*
  * Returns 0 if the names are not similar, else a rank: 1 for the most similar.
  */
@@ -177,19 +136,13 @@ tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
 {
     size_t distance;
 
-    if (name.len == 0 || name.len > TG_CLI_SUGGEST_LEN_MAX
-        || other.len > TG_CLI_SUGGEST_LEN_MAX)
-    {
-        return 0;
-    }
-
     /* The name is a part of the other one: `count` of word_count. */
     if (name.len >= 3
         && memmem(other.data, other.len, name.data, name.len) != NULL) {
         return 1;
     }
 
-    distance = tg_cli_name_compute_distance(name, other);
+    distance = tg_suggest_distance(name, other);
 
     /* At least one character must be the same. */
     return distance <= 1 + name.len / 4 && distance < name.len ? 1 + distance
@@ -212,7 +165,7 @@ tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
      * The most similar names come first.  Names with escapes, which are rare,
      * are not found.
      */
-    for (near = 1; near <= 2 + TG_CLI_SUGGEST_LEN_MAX / 4; near++) {
+    for (near = 1; near <= TG_CLI_SUGGEST_RANK_MAX; near++) {
         tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
 
         while (n < TG_CLI_SUGGESTIONS_MAX && tg_json_iter_next(&json, &tool)) {
