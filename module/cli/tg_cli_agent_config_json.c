@@ -17,7 +17,7 @@
  */
 static size_t
 tg_cli_server_entry_get_json_path(
-    const char *text, const tg_cli_server_entry_t *entry,
+    const tg_cli_jsonc_t *jsonc, const tg_cli_server_entry_t *entry,
     const char *path[TG_CLI_JSON_PATH_DEPTH_MAX + 1])
 {
     tg_cli_jsonc_object_t object;
@@ -34,15 +34,17 @@ tg_cli_server_entry_get_json_path(
     if (entry->format == TG_CLI_ENTRY_FORMAT_OPENCODE2) {
         path[n++] = "servers";
     } else if (entry->format == TG_CLI_ENTRY_FORMAT_OPENCODE) {
-        tg_cli_jsonc_find_member(tg_cli_jsonc_skip_space(text), path[0],
-                                 &object, &found);
+        tg_cli_jsonc_find_member(jsonc, tg_cli_jsonc_skip_space(jsonc->text),
+                                 path[0], &object, &found);
 
         if (found.key != NULL && *found.value == '{') {
-            tg_cli_jsonc_find_member(found.value, "servers", &object, &found);
+            tg_cli_jsonc_find_member(jsonc, found.value, "servers", &object,
+                                     &found);
         }
 
         if (found.key != NULL && *found.value == '{') {
-            tg_cli_jsonc_find_member(found.value, "type", &object, &found);
+            tg_cli_jsonc_find_member(jsonc, found.value, "type", &object,
+                                     &found);
             n += found.key == NULL || *found.value == '{';
             path[1] = "servers";
         }
@@ -122,7 +124,7 @@ tg_cli_server_entry_get_member(const tg_cli_server_entry_t *entry,
  * program.
  */
 static int
-tg_cli_json_has_url_server(const char *text, const char *const *path)
+tg_cli_json_has_url_server(const tg_cli_jsonc_t *jsonc, const char *const *path)
 {
     static const char *const urls[] = { "url", "httpUrl", "serverUrl" };
     tg_cli_jsonc_object_t object;
@@ -130,13 +132,14 @@ tg_cli_json_has_url_server(const char *text, const char *const *path)
     const char *p;
     size_t i;
 
-    for (p = tg_cli_jsonc_skip_space(text); *path != NULL;
-         path++, p = found.value) {
+    for (p = tg_cli_jsonc_skip_space(jsonc->text); *path != NULL;
+         path++, p = found.value)
+    {
         if (*p != '{') {
             return 0;
         }
 
-        tg_cli_jsonc_find_member(p, *path, &object, &found);
+        tg_cli_jsonc_find_member(jsonc, p, *path, &object, &found);
 
         if (found.key == NULL) {
             return 0;
@@ -144,7 +147,7 @@ tg_cli_json_has_url_server(const char *text, const char *const *path)
     }
 
     for (i = 0; *p == '{' && i < sizeof(urls) / sizeof(urls[0]); i++) {
-        tg_cli_jsonc_find_member(p, urls[i], &object, &found);
+        tg_cli_jsonc_find_member(jsonc, p, urls[i], &object, &found);
 
         if (found.key != NULL) {
             return 1;
@@ -163,6 +166,7 @@ tg_cli_server_entry_set_members(
     tg_buf_t *text, const tg_cli_server_entry_t *entry,
     const char *path[TG_CLI_JSON_PATH_DEPTH_MAX + 1], size_t n, tg_buf_t *out)
 {
+    tg_cli_jsonc_t jsonc;
     tg_buf_t value;
     size_t i;
     int rc, is_changed;
@@ -182,8 +186,11 @@ tg_cli_server_entry_set_members(
         }
 
         tg_buf_truncate(out, 0);
-        rc = tg_cli_jsonc_set_member(text->data, path, tg_buf_view(&value),
-                                     out);
+        rc = tg_cli_jsonc_init(&jsonc, text->data);
+        rc = rc == TG_OK ? tg_cli_jsonc_set_member(&jsonc, path,
+                                                   tg_buf_view(&value), out)
+                         : rc;
+        tg_cli_jsonc_deinit(&jsonc);
 
         if (rc == TG_OK) {
             is_changed = 1;
@@ -206,6 +213,7 @@ tg_cli_agent_config_merge_json(const char *old,
                                tg_buf_t *out)
 {
     const char *path[TG_CLI_JSON_PATH_DEPTH_MAX + 1];
+    tg_cli_jsonc_t jsonc;
     tg_buf_t mark, text;
     size_t n;
     int rc;
@@ -216,15 +224,18 @@ tg_cli_agent_config_merge_json(const char *old,
     tg_buf_append_cstr(&text,
                        old[strspn(old, " \t\r\n")] != '\0' ? old : "{}\n");
     tg_buf_append_char(&text, '\0');
-    rc = tg_buf_has_failed(&text) ? TG_NOMEM
-                                  : tg_cli_jsonc_check(text.data, out);
+    rc = tg_cli_jsonc_init(&jsonc, tg_buf_has_failed(&text) ? "" : text.data);
 
     if (rc == TG_OK) {
-        n = tg_cli_server_entry_get_json_path(text.data, entry, path);
+        rc = tg_cli_jsonc_check(&jsonc, out);
+    }
+
+    if (rc == TG_OK) {
+        n = tg_cli_server_entry_get_json_path(&jsonc, entry, path);
 
         if (entry->is_removed) {
-            rc = tg_cli_jsonc_set_member(text.data, path, TG_STR_NONE, out);
-        } else if (tg_cli_json_has_url_server(text.data, path)) {
+            rc = tg_cli_jsonc_set_member(&jsonc, path, TG_STR_NONE, out);
+        } else if (tg_cli_json_has_url_server(&jsonc, path)) {
             rc = tg_cli_agent_config_set_error(
                 out,
                 "it already has a server \"%s\", which is not a program; "
@@ -248,6 +259,7 @@ tg_cli_agent_config_merge_json(const char *old,
     }
 
     rc = tg_buf_has_failed(out) || tg_buf_has_failed(&text) ? TG_NOMEM : rc;
+    tg_cli_jsonc_deinit(&jsonc);
     tg_buf_deinit(&mark);
     tg_buf_deinit(&text);
 

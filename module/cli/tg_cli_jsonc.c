@@ -9,11 +9,11 @@
 #include "base/tg_utf8.h"
 
 #define TG_CLI_WHITESPACE " \t\r\n"
+/* Replaces a trailing comma in the plain JSON: white space, but no blank. */
+#define TG_CLI_JSONC_TRAILING_COMMA '\t'
+#define TG_CLI_JSONC_COMMAS ",\t"
 
-/*
- * --- syntax: each function returns the end of what is at p, or NULL on error
- * ---
- */
+/* --- syntax: each function returns the end of what is at p --- */
 
 const char *
 tg_cli_jsonc_skip_space(const char *p)
@@ -40,143 +40,111 @@ tg_cli_jsonc_skip_space(const char *p)
 }
 
 static const char *
-tg_cli_jsonc_skip_scalar(const char *p)
+tg_cli_jsonc_skip_string(const char *p)
 {
-    const char *end;
-
-    if (*p == '"') {
-        for (end = p + 1; *end != '"' && *end != '\0'; end++) {
-            end += *end == '\\' && end[1] != '\0';
-        }
-
-        end += *end == '"';
-    } else {
-        end = p + strcspn(p, TG_CLI_WHITESPACE "{}[]:,/\"");
+    for (p++; *p != '"' && *p != '\0'; p++) {
+        p += *p == '\\' && p[1] != '\0';
     }
 
-    return end != p
-                   && tg_json_validate(tg_str(p, (size_t) (end - p)), NULL)
-                          == TG_OK
-               ? end
-               : NULL;
+    return p + (*p == '"');
 }
 
-static const char *tg_cli_jsonc_skip_value(const char *p, int depth,
-                                           const char **bad);
+/* --- plain JSON with the same offsets --- */
 
-/* Skips an object or an array.  *bad is the position of an error. */
-static const char *
-tg_cli_jsonc_skip_container(const char *p, int depth, const char **bad)
+int
+tg_cli_jsonc_init(tg_cli_jsonc_t *jsonc, const char *text)
 {
-    char closing;
+    const char *p, *end, *comma;
+    int is_value;
 
-    closing = *p == '{' ? '}' : ']';
+    jsonc->text = text;
+    tg_buf_init(&jsonc->json, tg_alloc_libc());
+    tg_buf_append_cstr(&jsonc->json, text);
 
-    for (p = tg_cli_jsonc_skip_space(p + 1); *p != closing;
-         p = tg_cli_jsonc_skip_space(p + 1))
-    {
-
-        if (closing == '}') {
-            *bad = p;
-            p = *p == '"' ? tg_cli_jsonc_skip_scalar(p) : NULL;
-            p = p != NULL ? tg_cli_jsonc_skip_space(p) : NULL;
-
-            if (p == NULL || *p != ':') {
-                return NULL;
-            }
-
-            p = tg_cli_jsonc_skip_space(p + 1);
-        }
-
-        p = tg_cli_jsonc_skip_value(p, depth + 1, bad);
-
-        if (p == NULL) {
-            return NULL;
-        }
-
-        p = tg_cli_jsonc_skip_space(p);
-
-        if (*p != ',') {
-            break;
-        }
+    if (tg_buf_has_failed(&jsonc->json)) {
+        return TG_NOMEM;
     }
 
-    *bad = p;
+    comma = NULL;
+    is_value = 0;
 
-    return *p == closing ? p + 1 : NULL;
-}
+    for (p = text; *p != '\0'; p = end) {
+        end = tg_cli_jsonc_skip_space(p);
 
-static const char *
-tg_cli_jsonc_skip_value(const char *p, int depth, const char **bad)
-{
-    *bad = p;
+        if (end != p) {
+            memset(jsonc->json.data + (p - text), ' ', (size_t) (end - p));
+            continue;
+        }
 
-    if (*p == '{' || *p == '[') {
-        return depth < TG_JSON_MAX_DEPTH
-                   ? tg_cli_jsonc_skip_container(p, depth, bad)
-                   : NULL;
+        end = *p == '"' ? tg_cli_jsonc_skip_string(p) : p + 1;
+
+        if (*p == ',') {
+            comma = is_value ? p : NULL;
+            is_value = 0;
+            continue;
+        }
+
+        if (comma != NULL && (*p == '}' || *p == ']')) {
+            jsonc->json.data[comma - text] = TG_CLI_JSONC_TRAILING_COMMA;
+        }
+
+        comma = NULL;
+        is_value = !tg_is_one_of(*p, "{[:");
     }
 
-    return tg_cli_jsonc_skip_scalar(p);
-}
-
-/* --- members of valid text --- */
-
-static int
-tg_cli_jsonc_is_key_named(const char *key, const char *end, const char *name)
-{
-    tg_buf_t text;
-    int is_same;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_json_append_unescaped(&text, tg_json_string_body(
-                                        tg_str(key, (size_t) (end - key))));
-    is_same = tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(name));
-    tg_buf_deinit(&text);
-
-    return is_same;
+    return TG_OK;
 }
 
 void
-tg_cli_jsonc_find_member(const char *p, const char *name,
-                         tg_cli_jsonc_object_t *object,
+tg_cli_jsonc_deinit(tg_cli_jsonc_t *jsonc)
+{
+    tg_buf_deinit(&jsonc->json);
+}
+
+void
+tg_cli_jsonc_find_member(const tg_cli_jsonc_t *jsonc, const char *p,
+                         const char *name, tg_cli_jsonc_object_t *object,
                          tg_cli_jsonc_member_t *found)
 {
-    const char *key, *end, *comma, *bad;
+    ptrdiff_t shift; /* from the JSON to the text */
+    const char *start, *comma;
+    tg_json_cursor_t json;
+    tg_str_t key, value;
     int is_found;
 
     memset(object, 0, sizeof(*object));
     memset(found, 0, sizeof(*found));
+    shift = jsonc->text - jsonc->json.data;
+    start = p - shift;
     object->open = p;
-    comma = NULL;
+    tg_json_init(&json, tg_str(start, (size_t) (tg_buf_view(&jsonc->json).data
+                                                + jsonc->json.len - start)));
+    (void) tg_json_enter_object(&json);
 
-    for (p = tg_cli_jsonc_skip_space(p + 1); *p != '}';
-         p = tg_cli_jsonc_skip_space(p))
+    while (tg_json_next_member(&json, &key) == TG_OK
+           && tg_json_read_value(&json, &value) == TG_OK)
     {
-        key = p;
-        end = tg_cli_jsonc_skip_scalar(key);
-        is_found = tg_cli_jsonc_is_key_named(key, end, name);
-        p = tg_cli_jsonc_skip_space(tg_cli_jsonc_skip_space(end) + 1);
-        end = tg_cli_jsonc_skip_value(p, 0, &bad);
-        object->first_key = object->first_key != NULL ? object->first_key : key;
-        object->last_end = end;
+        is_found = tg_json_body_eq_text(key, tg_str_from_cstr(name));
+        p = key.data - 1 + shift;
 
         if (is_found) {
             found->is_duplicate = found->key != NULL;
-            found->key = key;
-            found->value = p;
-            found->end = end;
-            found->comma_before = comma;
+            found->key = p;
+            found->value = value.data + shift;
+            found->end = found->value + value.len;
+            found->comma_before = object->comma;
         }
 
-        p = tg_cli_jsonc_skip_space(end);
-        comma = *p == ',' ? p : NULL;
-        object->comma = comma;
-        found->comma_after = is_found ? comma : found->comma_after;
-        p += comma != NULL;
+        object->first_key = object->first_key != NULL ? object->first_key : p;
+        object->last_end = value.data + value.len + shift;
+        comma = json.pos + strspn(json.pos, " ");
+        object->comma = tg_is_one_of(*comma, TG_CLI_JSONC_COMMAS)
+                            ? comma + shift
+                            : NULL;
+        found->comma_after = is_found ? object->comma : found->comma_after;
     }
 
-    object->close = p;
+    object->close = json.pos - 1 + shift;
 }
 
 /* --- output --- */
@@ -405,36 +373,35 @@ tg_cli_jsonc_remove_member(tg_buf_t *out, const char *text,
 /* --- edit --- */
 
 int
-tg_cli_jsonc_check(const char *text, tg_buf_t *out)
+tg_cli_jsonc_check(const tg_cli_jsonc_t *jsonc, tg_buf_t *out)
 {
-    const char *p, *bad;
+    tg_json_cursor_t json;
+    tg_json_type_t type;
+    int is_valid;
 
-    p = tg_cli_jsonc_skip_space(text);
-    bad = p;
-
-    if (!tg_utf8_is_valid(tg_str_from_cstr(text))) {
+    if (!tg_utf8_is_valid(tg_str_from_cstr(jsonc->text))) {
         return tg_cli_agent_config_set_error(
             out, "it is not valid JSON: it is not UTF-8; repair it first");
     }
 
-    if (*p == '[' || (*p != '{' && tg_cli_jsonc_skip_scalar(p) != NULL)) {
+    tg_json_init(&json, tg_buf_view(&jsonc->json));
+    type = tg_json_peek_type(&json);
+    is_valid = tg_json_read_value(&json, NULL) == TG_OK
+               && tg_json_expect_end(&json) == TG_OK;
+
+    if (type == TG_JSON_ARRAY || (is_valid && type != TG_JSON_OBJECT)) {
         return tg_cli_agent_config_set_error(
             out, "it is not a JSON object; repair it first");
     }
 
-    p = *p == '{' ? tg_cli_jsonc_skip_value(p, 0, &bad) : NULL;
-
-    if (p != NULL) {
-        p = bad = tg_cli_jsonc_skip_space(p);
-    }
-
-    return p != NULL && *p == '\0'
-               ? TG_OK
-               : tg_cli_agent_config_set_error(
-                   out,
-                   "it is not valid JSON at line %u (comments and trailing "
-                   "commas are allowed); repair it first",
-                   tg_cli_agent_config_get_line_number(text, bad));
+    return is_valid ? TG_OK
+                    : tg_cli_agent_config_set_error(
+                        out,
+                        "it is not valid JSON at line %u (comments and "
+                        "trailing commas are allowed); repair it first",
+                        tg_cli_agent_config_get_line_number(
+                            jsonc->text,
+                            jsonc->text + (json.pos - jsonc->json.data)));
 }
 
 /* Checks whether a member already has this value. */
@@ -460,13 +427,14 @@ tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
 }
 
 int
-tg_cli_jsonc_set_member(const char *text, const char *const *path,
+tg_cli_jsonc_set_member(const tg_cli_jsonc_t *jsonc, const char *const *path,
                         tg_str_t value, tg_buf_t *out)
 {
     tg_cli_jsonc_object_t object;
     tg_cli_jsonc_member_t found;
-    const char *p;
+    const char *text, *p;
 
+    text = jsonc->text;
     p = tg_cli_jsonc_skip_space(text);
 
     for (;; path++, p = found.value) {
@@ -478,7 +446,7 @@ tg_cli_jsonc_set_member(const char *text, const char *const *path,
                 tg_cli_agent_config_get_line_number(text, p), path[-1]);
         }
 
-        tg_cli_jsonc_find_member(p, *path, &object, &found);
+        tg_cli_jsonc_find_member(jsonc, p, *path, &object, &found);
 
         if (found.is_duplicate) {
             return tg_cli_agent_config_set_error(

@@ -7,6 +7,12 @@
 
 #include "base/tg_buf.h"
 
+/* A text, and plain JSON with blanks for comments and trailing commas. */
+typedef struct {
+    const char *text;
+    tg_buf_t json;
+} tg_cli_jsonc_t;
+
 /* An object of the text. */
 typedef struct {
     const char *open;      /* its { */
@@ -26,20 +32,25 @@ typedef struct {
     int is_duplicate;
 } tg_cli_jsonc_member_t;
 
+/* The text must be valid until tg_cli_jsonc_deinit().  Returns TG_OK or _NOMEM. */
+int tg_cli_jsonc_init(tg_cli_jsonc_t *jsonc, const char *text);
+void tg_cli_jsonc_deinit(tg_cli_jsonc_t *jsonc);
+
 /*
- * Checks that text is one valid object.  Returns TG_OK, or TG_INVALID with the
- * error message in out.
+ * Checks that the text is one valid object.  Returns TG_OK, or TG_INVALID with
+ * the error message in out.
  */
-int tg_cli_jsonc_check(const char *text, tg_buf_t *out);
+int tg_cli_jsonc_check(const tg_cli_jsonc_t *jsonc, tg_buf_t *out);
 
 /* Returns the first character after white space and comments. */
 const char *tg_cli_jsonc_skip_space(const char *p);
 
 /*
- * Parses the object at p, and finds a member of it.  The text must be valid.
+ * Parses the object at p in the text, and finds a member of it.  The text must
+ * be valid.
  */
-void tg_cli_jsonc_find_member(const char *p, const char *name,
-                              tg_cli_jsonc_object_t *object,
+void tg_cli_jsonc_find_member(const tg_cli_jsonc_t *jsonc, const char *p,
+                              const char *name, tg_cli_jsonc_object_t *object,
                               tg_cli_jsonc_member_t *found);
 
 /*
@@ -48,7 +59,8 @@ void tg_cli_jsonc_find_member(const char *p, const char *name,
  * removes the member.  Returns TG_OK, TG_EXISTS if nothing has to be changed,
  * TG_NOMEM, or TG_INVALID with the error message in out.
  */
-int tg_cli_jsonc_set_member(const char *text, const char *const *path,
-                            tg_str_t value, tg_buf_t *out);
+int tg_cli_jsonc_set_member(const tg_cli_jsonc_t *jsonc,
+                            const char *const *path, tg_str_t value,
+                            tg_buf_t *out);
 
 #endif
