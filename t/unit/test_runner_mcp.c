@@ -250,9 +250,9 @@ HELP_TEST(bounds, "one more than the limits of a server and of its calls")
 
     for (i = server->nmcp_conns; i < TG_MCP_SERVER_CONNS_MAX; i++) {
         snprintf(more, sizeof(more), "i%u", i);
-        CU_ASSERT_FATAL(tg_mcp_conn_new(server, used->transport, used->ops,
-                                        tg_str_from_cstr(more))
-                        != NULL);
+        CU_ASSERT_FATAL(
+            tg_mcp_conn_new(server, used->transport, tg_str_from_cstr(more))
+            != NULL);
     }
 
     (void) test_call(key, "echo", ",\"instance\":\"one more\"");

@@ -5,7 +5,7 @@
 #include "runner/mcp/tg_mcp_conn.h"
 
 #include "runner/mcp/tg_mcp_job.h"
-#include "runner/mcp/tg_mcp_server.h"
+#include "runner/mcp/tg_mcp_server_notify.h"
 #include "runner/logging/tg_log.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ tg_mcp_conn_set_state(tg_mcp_conn_t *mcp_conn, tg_mcp_conn_state_t state)
     servers->nrunning -= mcp_conn->state != TG_MCP_CONN_STOPPED;
     servers->nrunning += state != TG_MCP_CONN_STOPPED;
     mcp_conn->state = state;
-    mcp_conn->ops->on_state_changed(mcp_conn->server);
+    tg_mcp_server_on_state_changed(mcp_conn->server);
 }
 
 /* --- time --- */
@@ -30,7 +30,7 @@ static int
 tg_mcp_conn_is_wanted(const tg_mcp_conn_t *mcp_conn)
 {
     return !TAILQ_EMPTY(&mcp_conn->waiting)
-           || mcp_conn->ops->is_wanted(mcp_conn->server, mcp_conn);
+           || tg_mcp_server_is_conn_wanted(mcp_conn->server, mcp_conn);
 }
 
 /*
@@ -54,9 +54,9 @@ tg_mcp_conn_get_deadline(const tg_mcp_conn_t *mcp_conn)
 
     case TG_MCP_CONN_READY:
         if (mcp_conn->ncalls == 0
-            && !mcp_conn->ops->is_wanted(mcp_conn->server, mcp_conn))
+            && !tg_mcp_server_is_conn_wanted(mcp_conn->server, mcp_conn))
         {
-            other = mcp_conn->ops->idle(mcp_conn->server, mcp_conn);
+            other = tg_mcp_server_get_idle_deadline(mcp_conn->server, mcp_conn);
         }
 
         break;
@@ -104,7 +104,7 @@ tg_mcp_conn_on_timer_closed(uv_handle_t *handle)
     tg_mcp_client_deinit(&mcp_conn->client);
     tg_caller_deinit(&mcp_conn->caller);
     free(mcp_conn->cwd);
-    mcp_conn->ops->on_freed(mcp_conn->server);
+    tg_mcp_server_on_conn_freed(mcp_conn->server);
     free(mcp_conn);
 }
 
@@ -164,7 +164,7 @@ tg_mcp_conn_fail_waiting(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     tg_mcp_job_t *call;
 
     while ((call = TAILQ_FIRST(&mcp_conn->waiting)) != NULL) {
-        call->ops->fail(call, failure, text);
+        tg_mcp_job_fail(call, failure, text);
     }
 }
 
@@ -235,19 +235,13 @@ tg_mcp_conn_back_off(tg_mcp_conn_t *mcp_conn)
     mcp_conn->retry_at = now + wait;
 }
 
-int
-tg_mcp_conn_can_log(const tg_mcp_conn_t *mcp_conn, int level)
-{
-    return mcp_conn->ops->can_log(mcp_conn->server, level);
-}
-
 void
 tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format, ...)
 {
     tg_buf_t text;
     va_list args;
 
-    if (!tg_mcp_conn_can_log(mcp_conn, level)) {
+    if (!tg_mcp_server_can_log(mcp_conn->server, level)) {
         return;
     }
 
@@ -255,7 +249,8 @@ tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format, ...)
     va_start(args, format);
     tg_buf_vprintf(&text, format, args);
     va_end(args);
-    mcp_conn->ops->log(mcp_conn->server, level, tg_buf_view(&text));
+    tg_mcp_server_log(mcp_conn->server, level, "%.*s", (int) text.len,
+                      text.data);
     tg_buf_deinit(&text);
 }
 
@@ -267,7 +262,7 @@ static void
 tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
                       tg_buf_t *text)
 {
-    mcp_conn->ops->failed(mcp_conn->server, mcp_conn, tg_buf_view(text));
+    tg_mcp_server_on_conn_failed(mcp_conn->server, mcp_conn, tg_buf_view(text));
     tg_mcp_conn_back_off(mcp_conn);
 
     /* One start tries one handshake; the next start tries the other one. */
@@ -430,7 +425,7 @@ tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id)
 
 tg_mcp_conn_t *
 tg_mcp_conn_new(tg_mcp_server_t *server, const tg_mcp_transport_t *transport,
-                const tg_mcp_conn_ops_t *ops, tg_str_t id)
+                tg_str_t id)
 {
     tg_mcp_conn_t *mcp_conn;
 
@@ -443,12 +438,11 @@ tg_mcp_conn_new(tg_mcp_server_t *server, const tg_mcp_transport_t *transport,
     memcpy(mcp_conn->id, id.data, id.len);
     mcp_conn->server = server;
     mcp_conn->transport = transport;
-    mcp_conn->ops = ops;
     TAILQ_INIT(&mcp_conn->waiting);
     TAILQ_INIT(&mcp_conn->calls);
     TAILQ_INIT(&mcp_conn->server_requests);
-    tg_caller_init(&mcp_conn->caller, tg_alloc_libc(), ops->caller, mcp_conn,
-                   TG_DIALECT_JSONRPC, TG_MCP_CONN_FRAME_MAX);
+    tg_caller_init(&mcp_conn->caller, tg_alloc_libc(), &tg_mcp_conn_caller_ops,
+                   mcp_conn, TG_DIALECT_JSONRPC, TG_MCP_CONN_FRAME_MAX);
     tg_mcp_client_init(&mcp_conn->client, tg_alloc_libc(), &mcp_conn->caller,
                        server->is_legacy ? TG_MCP_INITIALIZE_FIRST
                                          : TG_MCP_DISCOVER_FIRST,
@@ -510,7 +504,7 @@ tg_mcp_conn_on_opened(tg_mcp_conn_t *mcp_conn)
     if (tg_mcp_client_start(&mcp_conn->client, uv_now(mcp_conn->timer.loop))
         != TG_OK)
     {
-        mcp_conn->ops->event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
+        tg_mcp_conn_on_event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
         return;
     }
 
@@ -535,7 +529,7 @@ tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
     rc = tg_caller_handle_input(&mcp_conn->caller, data, len, consumed);
 
     if (rc == TG_NOMEM) {
-        mcp_conn->ops->event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
+        tg_mcp_conn_on_event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
     } else if (mcp_conn->transport->backlog(mcp_conn) > TG_MCP_CONN_BACKLOG_MAX)
     {
         tg_mcp_conn_fail(mcp_conn, " does not read what it is sent");
@@ -587,7 +581,7 @@ tg_mcp_conn_on_timer(uv_timer_t *timer)
         }
     }
 
-    mcp_conn->ops->event(mcp_conn,
+    tg_mcp_conn_on_event(mcp_conn,
                          tg_mcp_client_on_timer(&mcp_conn->client, now));
     tg_mcp_conn_flush(mcp_conn);
 }

@@ -86,68 +86,9 @@ typedef struct tg_mcp_server_request_s tg_mcp_server_request_t;
 typedef TAILQ_HEAD(tg_mcp_server_request_list_s,
                    tg_mcp_server_request_s) tg_mcp_server_request_list_t;
 
-/* Callbacks of a connection, to its server and to the MCP protocol. */
-typedef struct {
-    /* Handlers of the server's messages (tg_mcp_conn_message.c). */
-    const tg_caller_ops_t *caller;
-
-    /* Handles an event of the MCP client. */
-    void (*event)(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event);
-
-    /* Called when the state of a connection has changed. */
-    void (*on_state_changed)(tg_mcp_server_t *server);
-
-    /* Checks whether the connection must run although it has no call. */
-    int (*is_wanted)(const tg_mcp_server_t *server,
-                     const tg_mcp_conn_t *mcp_conn);
-
-    /*
-     * Returns the time of the loop's clock at which an idle connection is
-     * closed, in ms; 0: never.
-     */
-    uint64_t (*idle)(const tg_mcp_server_t *server,
-                     const tg_mcp_conn_t *mcp_conn);
-
-    /*
-     * Receives the list of tools. Returns TG_OK, or TG_LIMIT if the list is too
-     * large.
-     */
-    int (*on_list)(tg_mcp_server_t *server, const tg_mcp_conn_t *mcp_conn,
-                   tg_catalog_t *tools);
-
-    /* Called when a connection is ready. */
-    void (*ready)(tg_mcp_server_t *server);
-
-    /*
-     * Called when the server could not be started or has ended unexpectedly.
-     * `text` is the reason.
-     */
-    void (*failed)(tg_mcp_server_t *server, const tg_mcp_conn_t *mcp_conn,
-                   tg_str_t text);
-
-    /*
-     * Checks whether a message of this level would be logged now, or there are
-     * too many.
-     */
-    int (*can_log)(tg_mcp_server_t *server, int level);
-
-    /* Logs a message. */
-    void (*log)(tg_mcp_server_t *server, int level, tg_str_t text);
-
-    /*
-     * Schedules a retry, because a request of the server could not be sent to
-     * any worker yet.
-     */
-    void (*retry)(tg_mcp_server_t *server);
-
-    /* Called after a connection was freed. */
-    void (*on_freed)(tg_mcp_server_t *server);
-} tg_mcp_conn_ops_t;
-
 struct tg_mcp_conn_s {
     TAILQ_ENTRY(tg_mcp_conn_s) link;
     tg_mcp_server_t *server;
-    const tg_mcp_conn_ops_t *ops;
     tg_mcp_conn_state_t state;
     const tg_mcp_transport_t *transport;
     char *cwd;   /* replaces the configured cwd, or NULL */
@@ -190,7 +131,7 @@ tg_mcp_conn_t *tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id);
 /* Creates a connection. Returns NULL if out of memory. */
 tg_mcp_conn_t *tg_mcp_conn_new(tg_mcp_server_t *server,
                                const tg_mcp_transport_t *transport,
-                               const tg_mcp_conn_ops_t *ops, tg_str_t id);
+                               tg_str_t id);
 
 /* Starts a stopped connection in a later loop iteration. */
 void tg_mcp_conn_start_soon(tg_mcp_conn_t *mcp_conn);
@@ -283,9 +224,6 @@ void tg_mcp_conn_fail(tg_mcp_conn_t *mcp_conn, const char *format, ...)
 
 /* Sets the state READY after the list has arrived, and sends waiting calls. */
 void tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn);
-
-/* Checks whether a message of this level would be logged now. */
-int tg_mcp_conn_can_log(const tg_mcp_conn_t *mcp_conn, int level);
 
 /* Logs one message about the server. */
 void tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format,

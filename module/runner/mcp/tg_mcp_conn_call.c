@@ -136,7 +136,7 @@ tg_mcp_conn_fail_request(tg_mcp_conn_t *mcp_conn, uint64_t request,
         tg_buf_init(&why, tg_alloc_libc());
         tg_buf_printf(&why, "%s ", mcp_conn->server->spec.name);
         tg_buf_append_str(&why, text);
-        call->ops->fail(call, failure, tg_buf_view(&why));
+        tg_mcp_job_fail(call, failure, tg_buf_view(&why));
         tg_buf_deinit(&why);
     }
 }
@@ -152,7 +152,7 @@ tg_mcp_conn_send_waiting(tg_mcp_conn_t *mcp_conn)
 
         if (tg_mcp_conn_send_call(mcp_conn, call) != TG_FAILURE_NONE) {
             TAILQ_INSERT_HEAD(&mcp_conn->waiting, call, link);
-            call->ops->fail(call, TG_FAILURE_INTERNAL,
+            tg_mcp_job_fail(call, TG_FAILURE_INTERNAL,
                             TG_STR("toolgate-runner cannot pass the call on; "
                                    "call again, or with smaller arguments."));
         }
@@ -173,7 +173,7 @@ tg_mcp_conn_resend_request(tg_mcp_conn_t *mcp_conn, uint64_t request)
     }
 
     if (call->is_resent) {
-        call->ops->fail(call, TG_FAILURE_PROGRAM,
+        tg_mcp_job_fail(call, TG_FAILURE_PROGRAM,
                         TG_STR("The MCP server ends its sessions as soon as "
                                "they have begun; see its own log."));
         return;
@@ -220,7 +220,7 @@ tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn)
     mcp_conn->used_at = mcp_conn->ready_at;
     mcp_conn->server->is_legacy = mcp_conn->client.handshake
                                   == TG_MCP_INITIALIZE_FIRST;
-    mcp_conn->ops->ready(mcp_conn->server);
+    mcp_conn->server->error[0] = '\0';
     tg_mcp_conn_set_state(mcp_conn, TG_MCP_CONN_READY);
 
     tg_mcp_conn_send_waiting(mcp_conn);

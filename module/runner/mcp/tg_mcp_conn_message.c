@@ -47,8 +47,9 @@ tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
             tg_pick_plural(client->nleft_out, "it is", "they are"));
     }
 
-    if (mcp_conn->ops->on_list(mcp_conn->server, mcp_conn, client->tools)
-        == TG_OK) {
+    if (tg_mcp_server_on_conn_list(mcp_conn->server, mcp_conn, client->tools)
+        == TG_OK)
+    {
         tg_mcp_conn_set_ready(mcp_conn);
     } else {
         tg_mcp_conn_fail(mcp_conn,
@@ -156,10 +157,10 @@ tg_mcp_conn_on_response(void *host, void *tag, const tg_response_t *answer)
     } else if (answer->kind == TG_RESPONSE_NOT_STARTED) {
         tg_mcp_conn_requeue_call(mcp_conn, call);
     } else if (answer->kind == TG_RESPONSE_LOST) {
-        call->ops->fail(call, TG_FAILURE_LOST, mcp_conn->why);
+        tg_mcp_job_fail(call, TG_FAILURE_LOST, mcp_conn->why);
     } else {
         mcp_conn->has_served = 1;
-        call->ops->answer(call, answer);
+        tg_mcp_job_on_response(call, answer);
     }
 }
 
@@ -182,7 +183,7 @@ tg_mcp_conn_on_progress(tg_mcp_conn_t *mcp_conn, tg_str_t params)
          call = TAILQ_NEXT(call, link))
     {
         if (call->request == token) {
-            call->ops->progress(call, params);
+            tg_mcp_job_on_progress(call, params);
             return;
         }
     }

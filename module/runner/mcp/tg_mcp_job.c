@@ -162,7 +162,7 @@ tg_mcp_job_finish_outcome(tg_mcp_job_t *call, const tg_outcome_t *outcome)
     tg_mcp_job_schedule_response(call);
 }
 
-static void
+void
 tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
 {
     tg_outcome_t outcome;
@@ -235,7 +235,7 @@ tg_mcp_job_finish_error(tg_mcp_job_t *call, const tg_response_t *answer)
     tg_buf_deinit(&text);
 }
 
-static void
+void
 tg_mcp_job_on_response(tg_mcp_job_t *call, const tg_response_t *answer)
 {
     size_t size;
@@ -256,18 +256,12 @@ tg_mcp_job_on_response(tg_mcp_job_t *call, const tg_response_t *answer)
     }
 }
 
-static void
+void
 tg_mcp_job_on_progress(tg_mcp_job_t *call, tg_str_t params)
 {
     tg_job_on_progress(call->job,
                        tg_progress_update(&call->job->progress, params));
 }
-
-static const tg_mcp_job_ops_t tg_mcp_job_ops = {
-    .answer = tg_mcp_job_on_response,
-    .fail = tg_mcp_job_fail,
-    .progress = tg_mcp_job_on_progress,
-};
 
 /* --- start --- */
 
@@ -395,7 +389,6 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     job->work = call;
     job->bytes += size;
     call->job = job;
-    call->ops = &tg_mcp_job_ops;
     call->uid = params.uid;
     call->max_output = params.max_output;
     call->client_caps = tg_client_caps_parse(params.client_caps);

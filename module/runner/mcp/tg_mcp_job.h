@@ -12,19 +12,8 @@
 /* Default timeout in ms. */
 #define TG_MCP_JOB_TIMEOUT_DEFAULT 60000
 
-/*
- * Callbacks from the connection. answer() and fail() remove the call from the
- * connection.
- */
-typedef struct {
-    void (*answer)(tg_mcp_job_t *call, const tg_response_t *answer);
-    void (*fail)(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
-    void (*progress)(tg_mcp_job_t *call, tg_str_t params);
-} tg_mcp_job_ops_t;
-
 struct tg_mcp_job_s {
     TAILQ_ENTRY(tg_mcp_job_s) link; /* link in a list of the connection */
-    const tg_mcp_job_ops_t *ops;
     tg_job_t *job;
     tg_mcp_conn_t *mcp_conn; /* NULL: no connection yet, or not any more */
     char *memory;            /* buffer of the slices */
@@ -52,6 +41,15 @@ struct tg_mcp_job_s {
     /* Waits for permission to write a large response. */
     tg_sched_source_t source;
 };
+
+/* Ends the call with a response. Removes it from the connection. */
+void tg_mcp_job_on_response(tg_mcp_job_t *call, const tg_response_t *answer);
+
+/* Ends the call with a failure. Removes it from the connection. */
+void tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
+
+/* Forwards the params of a progress notification. */
+void tg_mcp_job_on_progress(tg_mcp_job_t *call, tg_str_t params);
 
 /* The job type. The host of its jobs is a tg_mcp_servers_t. */
 extern const tg_job_type_t tg_mcp_job_type;

@@ -96,7 +96,7 @@ tg_mcp_server_close(tg_mcp_server_t *server)
     uv_close((uv_handle_t *) &server->retry, tg_mcp_server_on_closed);
 }
 
-static void
+void
 tg_mcp_server_on_conn_freed(tg_mcp_server_t *server)
 {
     if (--server->nmcp_conns == 0 && server->is_leaving) {
@@ -172,7 +172,7 @@ tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
     return 0;
 }
 
-static int
+int
 tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
                            const tg_mcp_conn_t *mcp_conn, tg_catalog_t *tools)
 {
@@ -202,13 +202,7 @@ tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
     return TG_OK;
 }
 
-static void
-tg_mcp_server_on_conn_ready(tg_mcp_server_t *server)
-{
-    server->error[0] = '\0';
-}
-
-static void
+void
 tg_mcp_server_on_conn_failed(tg_mcp_server_t *server,
                              const tg_mcp_conn_t *mcp_conn, tg_str_t text)
 {
@@ -224,13 +218,7 @@ tg_mcp_server_on_conn_failed(tg_mcp_server_t *server,
     }
 }
 
-static void
-tg_mcp_server_on_conn_log(tg_mcp_server_t *server, int level, tg_str_t text)
-{
-    tg_mcp_server_log(server, level, "%.*s", (int) text.len, text.data);
-}
-
-static int
+int
 tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
                              const tg_mcp_conn_t *mcp_conn)
 {
@@ -244,7 +232,7 @@ tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
            || (server->spec.is_boot && server->spec.share == TG_MCP_SHARE_ALL);
 }
 
-static uint64_t
+uint64_t
 tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
                                 const tg_mcp_conn_t *mcp_conn)
 {
@@ -257,21 +245,6 @@ tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
                                      : 0;
 }
 
-static const tg_mcp_conn_ops_t tg_mcp_server_conn_ops = {
-    .caller = &tg_mcp_conn_caller_ops,
-    .event = tg_mcp_conn_on_event,
-    .on_state_changed = tg_mcp_server_on_state_changed,
-    .is_wanted = tg_mcp_server_is_conn_wanted,
-    .idle = tg_mcp_server_get_idle_deadline,
-    .on_list = tg_mcp_server_on_conn_list,
-    .ready = tg_mcp_server_on_conn_ready,
-    .failed = tg_mcp_server_on_conn_failed,
-    .log = tg_mcp_server_on_conn_log,
-    .can_log = tg_mcp_server_can_log,
-    .retry = tg_mcp_server_schedule_retry,
-    .on_freed = tg_mcp_server_on_conn_freed,
-};
-
 static tg_mcp_conn_t *
 tg_mcp_server_new_conn(tg_mcp_server_t *server, tg_str_t id)
 {
@@ -281,7 +254,7 @@ tg_mcp_server_new_conn(tg_mcp_server_t *server, tg_str_t id)
                            : server->spec.url.url != NULL
                                ? &tg_mcp_streamable_transport
                                : &tg_mcp_socket_transport,
-                           &tg_mcp_server_conn_ops, id);
+                           id);
 }
 
 /*

@@ -168,4 +168,35 @@ void tg_mcp_server_check_subscribers(tg_mcp_server_t *server);
 tg_failure_t tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
                                     tg_buf_t *text);
 
+/* --- functions for connections --- */
+
+/* Checks whether the connection must run although it has no call. */
+int tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
+                                 const tg_mcp_conn_t *mcp_conn);
+
+/*
+ * Returns the time of the loop's clock at which an idle connection is closed,
+ * in ms; 0: never.
+ */
+uint64_t tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
+                                         const tg_mcp_conn_t *mcp_conn);
+
+/*
+ * Receives the list of tools of a connection. Returns TG_OK, or TG_LIMIT if the
+ * list is too large.
+ */
+int tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
+                               const tg_mcp_conn_t *mcp_conn,
+                               tg_catalog_t *tools);
+
+/*
+ * Called when a connection could not be started or has ended unexpectedly.
+ * `text` is the reason.
+ */
+void tg_mcp_server_on_conn_failed(tg_mcp_server_t *server,
+                                  const tg_mcp_conn_t *mcp_conn, tg_str_t text);
+
+/* Called after a connection was freed. */
+void tg_mcp_server_on_conn_freed(tg_mcp_server_t *server);
+
 #endif

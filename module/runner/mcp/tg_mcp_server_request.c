@@ -2,6 +2,7 @@
 #include "runner/mcp/tg_mcp_server_request.h"
 
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_server_notify.h"
 #include "runner/jobs/tg_job_result.h"
 
 #include <stdlib.h>
@@ -204,7 +205,7 @@ tg_mcp_server_request_accept(tg_mcp_conn_t *mcp_conn,
         (void) tg_caller_respond_error(&mcp_conn->caller, message->id,
                                        TG_RPC_METHOD_NOT_FOUND, why);
     } else if (tg_mcp_server_requests_send(mcp_conn)) {
-        mcp_conn->ops->retry(mcp_conn->server);
+        tg_mcp_server_schedule_retry(mcp_conn->server);
     }
 }
 

@@ -29,7 +29,9 @@ tg_mcp_stdio_log_stderr_line(tg_mcp_conn_t *mcp_conn)
 
     stdio = &mcp_conn->stdio;
 
-    if (stdio->line_len != 0 && tg_mcp_conn_can_log(mcp_conn, TG_LOG_INFO)) {
+    if (stdio->line_len != 0
+        && tg_mcp_server_can_log(mcp_conn->server, TG_LOG_INFO))
+    {
         buf = tg_buf_make_fixed(text, sizeof(text));
         tg_utf8_append_visible(&buf, tg_str(stdio->line, stdio->line_len), 1);
         tg_mcp_conn_log(mcp_conn, TG_LOG_INFO, "stderr: %.*s%s", (int) buf.len,

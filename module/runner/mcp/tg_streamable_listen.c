@@ -28,7 +28,7 @@ tg_streamable_on_listen_opened(tg_streamable_t *streamable)
         && tg_mcp_client_fetch_list(&mcp_conn->client, listen_stream->opened_at)
                != TG_OK)
     {
-        mcp_conn->ops->event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
+        tg_mcp_conn_on_event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
     }
 }
 
@@ -123,8 +123,7 @@ tg_streamable_update_listen(tg_streamable_t *streamable)
         if (streamable->mcp_conn->client.is_modern
             && tg_mcp_client_listen(&streamable->mcp_conn->client) != TG_OK)
         {
-            streamable->mcp_conn->ops->event(streamable->mcp_conn,
-                                             TG_MCP_EVENT_NO_MEMORY);
+            tg_mcp_conn_on_event(streamable->mcp_conn, TG_MCP_EVENT_NO_MEMORY);
         }
     }
 }
