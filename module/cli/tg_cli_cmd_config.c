@@ -413,7 +413,7 @@ tg_cli_config_apply(const tg_cli_options_t *options,
         return TG_CLI_EXIT_FAILED;
     }
 
-    (void) printf("%s: %s is %s; restart %s to apply this\n", file->path,
+    (void) printf("%s: %s is %s; restart %s to apply the change\n", file->path,
                   entry->name, entry->is_removed ? "removed" : "registered",
                   agent->title);
 

@@ -30,12 +30,7 @@ tg_cli_list_append_enum(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 
     for (/* void */; tg_json_iter_next(&json, &value); n++) {
         tg_buf_append_cstr(out, n == 0 ? "" : "|");
-
-        if (tg_json_type(value) == TG_JSON_STRING) {
-            tg_json_append_unescaped(out, tg_json_string_body(value));
-        } else {
-            tg_json_write_compact(out, value);
-        }
+        tg_cli_append_json_value(out, value);
     }
 
     if (n == 0 || out->len - start > TG_CLI_LIST_ENUM_MAX) {

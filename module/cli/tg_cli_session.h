@@ -134,13 +134,4 @@ int tg_cli_session_listen(tg_cli_session_t *session);
  */
 int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
-/* --- tg_cli_session_client.c, for tg_cli_session.c --- */
-
-void tg_cli_session_client_init(tg_cli_session_t *session);
-
-/* Sends session->request, at once or after connecting. */
-void tg_cli_session_client_send(tg_cli_session_t *session);
-
-void tg_cli_session_client_deinit(tg_cli_session_t *session);
-
 #endif

@@ -314,7 +314,7 @@ static const tg_cli_metric_t tg_cli_metrics[] = {
       "state", tg_cli_metric_append_runner },
     { "toolgate_runner_programs", "gauge", "Jobs that have a slot.", "runners",
       "running", tg_cli_metric_append_runner },
-    { "toolgate_runner_queued", "gauge", "Jobs that wait for a process.",
+    { "toolgate_runner_queued", "gauge", "Jobs that wait for a slot.",
       "runners", "queued", tg_cli_metric_append_runner },
     { "toolgate_runner_tasks", "gauge", "Tasks that run.", "runners", "tasks",
       tg_cli_metric_append_runner },

@@ -4,6 +4,7 @@
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"
+#include "cli/tg_cli_tool_list.h"
 #include "base/tg_utf8.h"
 
 #include <stdlib.h>
@@ -268,13 +269,7 @@ tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
     }
 
     tg_buf_init(&value, out->alloc);
-
-    if (tg_json_type(raw) == TG_JSON_STRING) {
-        tg_json_append_unescaped(&value, tg_json_string_body(raw));
-    } else {
-        tg_json_write_compact(&value, raw);
-    }
-
+    tg_cli_append_json_value(&value, raw);
     text = tg_buf_view(&value);
 
     while (text.len != 0

@@ -24,17 +24,6 @@ tg_cli_raw_json_get_member(tg_str_t object, const char *key)
                : TG_STR_NONE;
 }
 
-/* Appends a JSON value as it is written after `key=`. */
-static void
-tg_cli_tool_help_append_value(tg_buf_t *out, tg_str_t raw)
-{
-    if (tg_json_type(raw) == TG_JSON_STRING) {
-        tg_json_append_unescaped(out, tg_json_string_body(raw));
-    } else {
-        tg_json_write_compact(out, raw);
-    }
-}
-
 /* Appends the values of an enum: `, one of a, b, c`. */
 static void
 tg_cli_tool_help_append_enum(tg_buf_t *out, tg_str_t values)
@@ -48,7 +37,7 @@ tg_cli_tool_help_append_enum(tg_buf_t *out, tg_str_t values)
     for (tg_json_iter_init(&json, values); tg_json_iter_next(&json, &value);
          n++) {
         tg_buf_append_cstr(out, n == 0 ? ", one of " : ", ");
-        tg_cli_tool_help_append_value(out, value);
+        tg_cli_append_json_value(out, value);
     }
 }
 
@@ -62,14 +51,14 @@ tg_cli_tool_help_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
     type = tg_cli_schema_get_keyword(root, schema, "type");
 
     if (tg_json_type(type) == TG_JSON_STRING) {
-        tg_json_append_unescaped(out, tg_json_string_body(type));
+        tg_cli_append_json_value(out, type);
         return;
     }
 
     for (n = 0, tg_json_iter_init(&json, type); tg_json_iter_next(&json, &one);
          n++) {
         tg_buf_append_cstr(out, n == 0 ? "" : " or ");
-        tg_cli_tool_help_append_value(out, one);
+        tg_cli_append_json_value(out, one);
     }
 
     tg_buf_append_cstr(out, n == 0 ? "any value" : "");
@@ -109,7 +98,7 @@ tg_cli_tool_help_append_argument(tg_buf_t *out, tg_str_t root, tg_str_t key,
 
     if (value.data != NULL) {
         tg_buf_append_cstr(out, ", default ");
-        tg_cli_tool_help_append_value(out, value);
+        tg_cli_append_json_value(out, value);
     }
 
     tg_buf_append_char(out, '\n');
@@ -191,13 +180,12 @@ tg_cli_example_append_value(tg_buf_t *out, tg_str_t root, tg_str_t property)
     }
 
     if (value.data != NULL) {
-        tg_cli_tool_help_append_value(out, value);
+        tg_cli_append_json_value(out, value);
     } else if (tg_cli_json_has_string(type, TG_STR("integer"))
                || tg_cli_json_has_string(type, TG_STR("number")))
     {
         value = tg_cli_schema_get_keyword(root, schema, "minimum");
-        tg_cli_tool_help_append_value(out,
-                                      value.data != NULL ? value : TG_STR("1"));
+        tg_cli_append_json_value(out, value.data != NULL ? value : TG_STR("1"));
     } else if (tg_cli_json_has_string(type, TG_STR("boolean"))) {
         tg_buf_append_cstr(out, "true");
     } else if (tg_cli_json_has_string(type, TG_STR("object"))) {
@@ -256,7 +244,7 @@ tg_cli_example_check_json(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
         && tg_schema_validate(schema, validator, arguments, &error)
                == TG_INVALID)
     {
-        tg_buf_append_cstr(out, "\nwith a value of your own: ");
+        tg_buf_append_cstr(out, "\nreplace the example value: ");
         tg_buf_append_str(out, tg_buf_view(&error));
         tg_buf_append_char(out, '\n');
     }

@@ -78,6 +78,16 @@ tg_cli_tool_list_find(tg_str_t list, tg_str_t name, tg_str_t *tool)
     return TG_MISSING;
 }
 
+void
+tg_cli_append_json_value(tg_buf_t *out, tg_str_t raw)
+{
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        tg_json_append_unescaped(out, tg_json_string_body(raw));
+    } else {
+        tg_json_write_compact(out, raw);
+    }
+}
+
 /* --- schemas --- */
 
 tg_str_t

@@ -6,6 +6,9 @@
 
 #include "base/tg_json.h"
 
+/* Appends a value: the text of a string, or other JSON without white space. */
+void tg_cli_append_json_value(tg_buf_t *out, tg_str_t raw);
+
 /*
  * Checks whether raw is a string with this escaped body, or an array that
  * contains such a string.

@@ -76,7 +76,7 @@ like $out, qr/^  size  integer, required\n      In bytes\.\n/m,
 like $out, qr/^  level  integer, default null\n/m, 'help: an alternative';
 like $out, qr/^  toolgate call keyed when=text 'at:="\@here"' size=1$/m,
     'help: a text that would be a file';
-like $out, qr{^with a value of your own: /when: must match the pattern}m,
+like $out, qr{^replace the example value: /when: must match the pattern}m,
     'help: what does not fit is said';
 like cli('list'),
     qr/^keyed when=STRING at=\@here size=INTEGER \[level=INTEGER\]/m,
