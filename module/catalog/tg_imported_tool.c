@@ -6,40 +6,6 @@
 
 /* --- patterns --- */
 
-int
-tg_glob_match(tg_str_t pattern, tg_str_t name)
-{
-    size_t p, n, star, from;
-
-    star = SIZE_MAX;
-    from = 0;
-
-    /* On a mismatch, the last star matches one more character. */
-    for (p = 0, n = 0; n < name.len; /* void */) {
-        if (p < pattern.len && pattern.data[p] == '*') {
-            star = p++;
-            from = n;
-        } else if (p < pattern.len
-                   && (pattern.data[p] == '?'
-                       || pattern.data[p] == name.data[n]))
-        {
-            p++;
-            n++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            n = ++from;
-        } else {
-            return 0;
-        }
-    }
-
-    while (p < pattern.len && pattern.data[p] == '*') {
-        p++;
-    }
-
-    return p == pattern.len;
-}
-
 const char *
 tg_glob_check(tg_str_t pattern)
 {

@@ -5,16 +5,12 @@
 #ifndef TG_IMPORTED_TOOL_H
 #define TG_IMPORTED_TOOL_H
 
+#include "base/tg_glob.h"
 #include "catalog/tg_catalog.h"
 
 /*
- * Checks whether a name matches a pattern: `*` matches any characters, `?` one.
- */
-int tg_glob_match(tg_str_t pattern, tg_str_t name);
-
-/*
- * Checks the syntax of a pattern. Returns NULL, or a static text that says what
- * to write.
+ * Checks the syntax of a pattern for tg_glob_match(). Returns NULL, or a static
+ * text that says what to write.
  */
 const char *tg_glob_check(tg_str_t pattern);
 

@@ -26,9 +26,9 @@
 #ifndef TG_RULE_H
 #define TG_RULE_H
 
+#include "base/tg_glob.h"
 #include "rule/tg_cron.h"
 #include "rule/tg_event.h"
-#include "rule/tg_path_glob.h"
 #include "schema/tg_schema.h"
 
 /* Largest number of rules of a server. */

@@ -6,7 +6,7 @@
  */
 #include "help.h"
 
-#include "rule/tg_path_glob.h"
+#include "base/tg_glob.h"
 
 #include <stdlib.h>
 

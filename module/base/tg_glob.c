@@ -1,9 +1,12 @@
-/* Validation and matching of path patterns. */
-#include "rule/tg_path_glob.h"
+/* Matching of names and paths; validation of path patterns. */
+#include "base/tg_glob.h"
+
+/* Separator that no byte equals. */
+#define TG_GLOB_NO_SEPARATOR 256
 
 /* Returns the position after the class's closing bracket, or NULL. */
 static const char *
-tg_path_glob_find_class_end(const char *p, const char *end)
+tg_glob_find_class_end(const char *p, const char *end)
 {
     p++;
 
@@ -46,7 +49,7 @@ tg_path_glob_check(tg_str_t pattern)
 
             p++;
         } else if (*p == '[') {
-            p = tg_path_glob_find_class_end(p, end);
+            p = tg_glob_find_class_end(p, end);
 
             if (p == NULL) {
                 return "a [ has its ] behind it, without a slash or a "
@@ -61,7 +64,7 @@ tg_path_glob_check(tg_str_t pattern)
 }
 
 static int
-tg_path_glob_is_in_class(const char *p, const char *end, unsigned char c)
+tg_glob_is_in_class(const char *p, const char *end, unsigned char c)
 {
     unsigned char low, high;
     int is_not, is_in;
@@ -91,7 +94,7 @@ tg_path_glob_is_in_class(const char *p, const char *end, unsigned char c)
  * item. Names need not be UTF-8, so a multi-byte character is several items.
  */
 static int
-tg_path_glob_match_item(const char **p, const char *end, char c)
+tg_glob_match_item(const char **p, const char *end, char c, int separator)
 {
     const char *item;
 
@@ -100,12 +103,12 @@ tg_path_glob_match_item(const char **p, const char *end, char c)
     switch (*item) {
     case '?':
         *p = item + 1;
-        return c != '/';
+        return c != separator;
 
     case '[':
-        *p = tg_path_glob_find_class_end(item, end);
-        return c != '/'
-               && tg_path_glob_is_in_class(item, *p, (unsigned char) c);
+        *p = tg_glob_find_class_end(item, end);
+        return c != separator
+               && tg_glob_is_in_class(item, *p, (unsigned char) c);
 
     case '\\':
         *p = item + 2;
@@ -119,40 +122,40 @@ tg_path_glob_match_item(const char **p, const char *end, char c)
 
 typedef struct {
     const char *pattern; /* after the stars; NULL: none yet */
-    const char *path;    /* end of the part that the stars match */
-} tg_path_glob_backtrack_t;
+    const char *text;    /* end of the part that the stars match */
+} tg_glob_backtrack_t;
 
 /*
- * Matches a whole path. On a mismatch the last * is extended by one byte, up
- * to the end of its folder. If that is impossible, the last ** is extended,
- * and any * after it is matched again.
+ * Matches a whole text. On a mismatch the last * is extended by one byte, up
+ * to the next separator. If that is impossible, the last ** is extended, and
+ * any * after it is matched again.
  */
 static int
-tg_path_glob_match_whole(tg_str_t pattern, tg_str_t path)
+tg_glob_match_whole(tg_str_t pattern, tg_str_t text, int separator)
 {
-    tg_path_glob_backtrack_t star, stars;
+    tg_glob_backtrack_t star, stars;
     const char *p, *end, *s, *last;
 
     p = pattern.data;
     end = tg_str_end(pattern);
-    s = path.data;
-    last = tg_str_end(path);
+    s = text.data;
+    last = tg_str_end(text);
     star.pattern = stars.pattern = NULL;
-    star.path = stars.path = NULL;
+    star.text = stars.text = NULL;
 
     for (;;) {
         if (end - p >= 2 && p[0] == '*' && p[1] == '*') {
             p += 2;
             stars.pattern = p;
-            stars.path = s;
+            stars.text = s;
             star.pattern = NULL;
 
             /*
-             * At the start or after a slash, ** and the next slash may match no
-             * folder.
+             * At the start or after a separator, ** and the next separator may
+             * match no folder.
              */
-            if (p < end && *p == '/' && (p - 2 == pattern.data || p[-3] == '/'))
-            {
+            if (p < end && *p == separator
+                && (p - 2 == pattern.data || p[-3] == separator)) {
                 p++;
             }
 
@@ -161,11 +164,11 @@ tg_path_glob_match_whole(tg_str_t pattern, tg_str_t path)
 
         if (p < end && *p == '*') {
             star.pattern = ++p;
-            star.path = s;
+            star.text = s;
             continue;
         }
 
-        if (s < last && p < end && tg_path_glob_match_item(&p, end, *s)) {
+        if (s < last && p < end && tg_glob_match_item(&p, end, *s, separator)) {
             s++;
             continue;
         }
@@ -174,12 +177,13 @@ tg_path_glob_match_whole(tg_str_t pattern, tg_str_t path)
             return 1;
         }
 
-        if (star.pattern != NULL && star.path < last && *star.path != '/') {
-            s = ++star.path;
+        if (star.pattern != NULL && star.text < last && *star.text != separator)
+        {
+            s = ++star.text;
             p = star.pattern;
 
-        } else if (stars.pattern != NULL && stars.path < last) {
-            s = ++stars.path;
+        } else if (stars.pattern != NULL && stars.text < last) {
+            s = ++stars.text;
             p = stars.pattern;
             star.pattern = NULL;
 
@@ -203,5 +207,11 @@ tg_path_glob_match(tg_str_t pattern, tg_str_t path)
         path.len -= i;
     }
 
-    return tg_path_glob_match_whole(pattern, path);
+    return tg_glob_match_whole(pattern, path, '/');
+}
+
+int
+tg_glob_match(tg_str_t pattern, tg_str_t name)
+{
+    return tg_glob_match_whole(pattern, name, TG_GLOB_NO_SEPARATOR);
 }

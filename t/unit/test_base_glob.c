@@ -1,7 +1,7 @@
 /* Patterns of file names. */
 #include "protocol_help.h"
 
-#include "rule/tg_path_glob.h"
+#include "base/tg_glob.h"
 
 #define IS(pattern, path)                                                      \
     CU_ASSERT(tg_path_glob_check(TG_STR(pattern)) == NULL                      \

@@ -1,5 +1,5 @@
 /*
- * Patterns of file names:
+ * Patterns of names, and of file names:
  *
  *     *.c  src/?.h  [a-z]*.[!o]  **.txt
  *
@@ -8,8 +8,8 @@
  * matches any number of folders, or none. A backslash makes the next character
  * literal.
  */
-#ifndef TG_PATH_GLOB_H
-#define TG_PATH_GLOB_H
+#ifndef TG_GLOB_H
+#define TG_GLOB_H
 
 #include "base/tg_base.h"
 
@@ -21,5 +21,8 @@ const char *tg_path_glob_check(tg_str_t pattern);
 
 /* Checks whether a relative path matches a valid pattern. */
 int tg_path_glob_match(tg_str_t pattern, tg_str_t path);
+
+/* Checks whether a name matches a pattern: `*` matches any bytes, `?` one. */
+int tg_glob_match(tg_str_t pattern, tg_str_t name);
 
 #endif
