@@ -11,16 +11,16 @@ static const char *const tg_exec_binary_words[] = { "none", "image", "audio",
 static const char *const tg_exec_stderr_words[] = { "error", "drop", "append",
                                                     NULL };
 
-static const tg_spec_option_t tg_exec_memory_option = {
+const tg_spec_option_t tg_exec_memory_option = {
     .directive = "memory",
     .inherited = "tool_memory",
     .syntax = TG_SPEC_SIZE,
-    .min = 1048576,
+    .min = TG_EXEC_MEMORY_MIN,
     .noun = "value",
     .expected = "1m or more, such as \"512m\"",
 };
 
-static const tg_spec_option_t tg_exec_pids_option = {
+const tg_spec_option_t tg_exec_pids_option = {
     .directive = "pids",
     .inherited = "tool_pids",
     .syntax = TG_SPEC_SIZE,

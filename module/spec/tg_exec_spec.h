@@ -15,6 +15,9 @@
 
 #include "spec/tg_spec.h"
 
+/* Minimum of `memory` in bytes; with less, no program starts. */
+#define TG_EXEC_MEMORY_MIN 1048576
+
 /* Handling of stderr. */
 typedef enum {
     TG_EXEC_STDERR_ERROR, /* its end is part of a failure message */
@@ -47,5 +50,9 @@ typedef struct {
 } tg_exec_spec_t;
 
 extern const tg_json_field_t tg_exec_fields[];
+
+/* Options that other features have, too. */
+extern const tg_spec_option_t tg_exec_memory_option;
+extern const tg_spec_option_t tg_exec_pids_option;
 
 #endif

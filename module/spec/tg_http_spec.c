@@ -14,7 +14,7 @@ static const tg_spec_option_t tg_http_redirects_option = {
     .expected = "0 to 20",
 };
 
-static const tg_spec_option_t tg_http_connect_timeout_option = {
+const tg_spec_option_t tg_http_connect_timeout_option = {
     .directive = "connect_timeout",
     .inherited = "tool_connect_timeout",
     .syntax = TG_SPEC_TIME,

@@ -41,4 +41,7 @@ typedef struct {
 
 extern const tg_json_field_t tg_http_fields[];
 
+/* Options that other features have, too. */
+extern const tg_spec_option_t tg_http_connect_timeout_option;
+
 #endif

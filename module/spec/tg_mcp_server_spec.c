@@ -1,6 +1,7 @@
 /* The members of the spec of an `mcp_server`. */
 #include "spec/tg_mcp_server_spec.h"
 
+#include "spec/tg_exec_spec.h"
 #include "spec/tg_http_spec.h"
 
 #define TG_MCP_SERVER_FIELD(text, kind, member)                                \
@@ -21,16 +22,40 @@ static const char *const tg_mcp_share_words[] = { "all", "user", "connection",
                                                   NULL };
 static const char *const tg_mcp_start_words[] = { "use", "boot", NULL };
 
+static const tg_spec_option_t tg_mcp_share_option = {
+    .directive = "share",
+    .syntax = TG_SPEC_WORD,
+    .noun = "value",
+    .expected = "one of all, user, connection",
+};
+
+static const tg_spec_option_t tg_mcp_idle_option = {
+    .directive = "idle",
+    .syntax = TG_SPEC_TIME_OR_OFF,
+    .min = 1,
+    .noun = "time",
+    .expected = "a time such as \"10m\", or \"off\"",
+};
+
+static const tg_spec_option_t tg_mcp_start_timeout_option = {
+    .directive = "start_timeout",
+    .syntax = TG_SPEC_TIME,
+    .noun = "time",
+    .expected = "a time such as \"60s\"",
+};
+
 const tg_json_field_t tg_mcp_server_fields[] = {
     { TG_MCP_SERVER_FIELD("share", TG_FIELD_WORD, share),
-      .words = tg_mcp_share_words, .why = TG_MCP_SERVER_SPEC_ERROR },
+      .words = tg_mcp_share_words, .why = TG_MCP_SERVER_SPEC_ERROR,
+      .option = &tg_mcp_share_option },
     { TG_MCP_SERVER_FIELD("start", TG_FIELD_WORD, start),
       .words = tg_mcp_start_words, .why = TG_MCP_SERVER_SPEC_ERROR },
     { TG_MCP_SERVER_FIELD("idle_ms", TG_FIELD_INT, idle_ms), .max = INT32_MAX,
-      .absent = TG_MCP_SERVER_IDLE_MS, .why = TG_MCP_SERVER_SPEC_ERROR },
+      .absent = TG_MCP_SERVER_IDLE_MS, .why = TG_MCP_SERVER_SPEC_ERROR,
+      .option = &tg_mcp_idle_option },
     { TG_MCP_SERVER_FIELD("start_ms", TG_FIELD_INT, start_ms), .min = 1,
       .max = INT32_MAX, .absent = TG_MCP_SERVER_START_MS,
-      .why = TG_MCP_SERVER_SPEC_ERROR },
+      .why = TG_MCP_SERVER_SPEC_ERROR, .option = &tg_mcp_start_timeout_option },
     { TG_MCP_SERVER_FIELD("place", TG_FIELD_STRING, place),
       .why = TG_MCP_SERVER_SPEC_ERROR },
     { TG_MCP_SERVER_FIELD("exec", TG_FIELD_STRINGS, exec), .min = 1,
@@ -50,12 +75,15 @@ const tg_json_field_t tg_mcp_server_fields[] = {
     { TG_MCP_SERVER_FIELD("proxy", TG_FIELD_STRING, proxy),
       .why = TG_MCP_SERVER_URL_ERROR },
     { TG_MCP_SERVER_FIELD("connect_ms", TG_FIELD_INT, connect_ms), .min = 1,
-      .max = TG_HTTP_CONNECT_MS_MAX, .why = TG_MCP_SERVER_URL_ERROR },
+      .max = TG_HTTP_CONNECT_MS_MAX, .why = TG_MCP_SERVER_URL_ERROR,
+      .option = &tg_http_connect_timeout_option },
     { TG_MCP_SERVER_FIELD("cwd", TG_FIELD_STRING, cwd),
       .why = TG_MCP_SERVER_PROGRAM_ERROR },
     { TG_MCP_SERVER_FIELD("memory", TG_FIELD_INT, memory), .min = 1,
-      .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR },
+      .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR,
+      .option = &tg_exec_memory_option },
     { TG_MCP_SERVER_FIELD("pids", TG_FIELD_INT, pids), .min = 1,
-      .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR },
+      .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR,
+      .option = &tg_exec_pids_option },
     { .name = NULL },
 };

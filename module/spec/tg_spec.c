@@ -31,6 +31,18 @@ tg_spec_is_set(const tg_json_field_t *field, const void *object)
     return field->type == TG_FIELD_BITS ? value != 0 : value != TG_SPEC_UNSET;
 }
 
+void
+tg_spec_set_defaults(const tg_json_field_t *fields, void *object)
+{
+    for (; fields->name != NULL; fields++) {
+        if (fields->option != NULL && !tg_spec_is_set(fields, object)
+            && fields->type != TG_FIELD_BITS)
+        {
+            *tg_spec_value(fields, object) = fields->absent;
+        }
+    }
+}
+
 const char *
 tg_spec_find_set(const tg_json_field_t *fields, const void *object)
 {

@@ -17,10 +17,11 @@
 
 /* How a directive's argument is written. */
 typedef enum {
-    TG_SPEC_SIZE,   /* a number, with a unit k, m or g */
-    TG_SPEC_NUMBER, /* an integer */
-    TG_SPEC_TIME,   /* a time, stored in ms */
-    TG_SPEC_WORD,   /* one of the member's words */
+    TG_SPEC_SIZE,        /* a number, with a unit k, m or g */
+    TG_SPEC_NUMBER,      /* an integer */
+    TG_SPEC_TIME,        /* a time, stored in ms */
+    TG_SPEC_TIME_OR_OFF, /* a time, or `off`, stored as 0 */
+    TG_SPEC_WORD,        /* one of the member's words */
     TG_SPEC_NUMBERS /* numbers from 0 to 255; the member has the type BITS */
 } tg_spec_syntax_t;
 
@@ -39,6 +40,9 @@ void tg_spec_init(const tg_json_field_t *fields, void *object);
 
 /* Checks whether a directive has set an option. */
 int tg_spec_is_set(const tg_json_field_t *field, const void *object);
+
+/* Sets each option that is not set to the value of an absent member. */
+void tg_spec_set_defaults(const tg_json_field_t *fields, void *object);
 
 /* Returns the directive of the first option that is set, or NULL. */
 const char *tg_spec_find_set(const tg_json_field_t *fields, const void *object);

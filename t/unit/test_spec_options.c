@@ -3,6 +3,7 @@
  */
 #include "protocol_help.h"
 
+#include "spec/tg_agent_spec.h"
 #include "spec/tg_exec_spec.h"
 #include "spec/tg_http_spec.h"
 #include "spec/tg_mcp_server_spec.h"
@@ -36,6 +37,19 @@ HELP_TEST(inherit, "inheritance and JSON")
     tg_buf_deinit(&json);
 }
 
+HELP_TEST(defaults, "defaults")
+{
+    tg_mcp_server_spec_t spec;
+
+    tg_spec_init(tg_mcp_server_fields, &spec);
+    spec.idle_ms = 0;
+    tg_spec_set_defaults(tg_mcp_server_fields, &spec);
+    CU_ASSERT(spec.share == TG_MCP_SHARE_ALL);
+    CU_ASSERT(spec.idle_ms == 0);
+    CU_ASSERT(spec.start_ms == TG_MCP_SERVER_START_MS);
+    CU_ASSERT(spec.memory == 0);
+}
+
 static void
 test_table(const tg_json_field_t *fields)
 {
@@ -65,4 +79,5 @@ HELP_TEST(tables, "rows of all features")
     test_table(tg_exec_fields);
     test_table(tg_http_fields);
     test_table(tg_mcp_server_fields);
+    test_table(tg_agent_fields);
 }

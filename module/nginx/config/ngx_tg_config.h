@@ -227,15 +227,6 @@ ngx_int_t ngx_tg_conf_resolve_program(ngx_conf_t *cf, ngx_str_t *name,
                                       ngx_str_t *path);
 
 /*
- * Sets a resource limit of a program, an off_t: `memory`, or `pids`, whose
- * cmd->post is NGX_TG_PIDS_DESCRIPTION.
- */
-char *ngx_tg_conf_set_program_limit(ngx_conf_t *cf, ngx_command_t *cmd,
-                                    void *conf);
-#define NGX_TG_PIDS_DESCRIPTION                                                \
-    "how many processes and threads there may be, such as \"20\""
-
-/*
  * Checks whether the runner can load a library that the current directive
  * needs; package is the package to install. Returns NGX_OK, or NGX_ERROR after
  * logging.

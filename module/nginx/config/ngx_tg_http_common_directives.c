@@ -9,8 +9,6 @@
 
 /* The library that the runner loads when it is needed. */
 #define NGX_TG_LIBCURL_FILE "libcurl.so.4"
-/* Maximum that the runner accepts, in ms. */
-#define NGX_TG_CONNECT_TIMEOUT_MAX 3600000
 
 /* --- headers --- */
 
@@ -156,33 +154,6 @@ ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_str_t *proxy)
     }
 
     *proxy = value[1];
-
-    return NGX_CONF_OK;
-}
-
-char *
-ngx_tg_conf_set_connect_timeout(ngx_conf_t *cf, ngx_msec_t *timeout)
-{
-    ngx_str_t *value;
-    ngx_msec_t msec;
-
-    if (*timeout != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    msec = ngx_parse_time(&value[1], 0);
-
-    if (msec == (ngx_msec_t) NGX_ERROR || msec == 0
-        || msec > NGX_TG_CONNECT_TIMEOUT_MAX)
-    {
-        return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write "
-                                 "between 1ms and 1h, such as \"3s\"",
-                                 &value[1], &value[0]);
-    }
-
-    *timeout = msec;
 
     return NGX_CONF_OK;
 }

@@ -34,8 +34,6 @@ char *ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_str_t *path);
 
 /* Handles `proxy URL`. Returns NGX_CONF_OK or an error. */
 char *ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_str_t *proxy);
-/* Handles `connect_timeout TIME`. Returns NGX_CONF_OK or an error. */
-char *ngx_tg_conf_set_connect_timeout(ngx_conf_t *cf, ngx_msec_t *timeout);
 
 /*
  * Checks whether the runner can load libcurl. Returns NGX_OK, or NGX_ERROR

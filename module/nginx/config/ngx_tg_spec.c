@@ -38,7 +38,7 @@ ngx_tg_spec_add_commands(ngx_command_t *commands, const tg_json_field_t *fields,
         commands = ngx_tg_spec_add_command(commands, fields, option->directive,
                                            contexts, offset);
 
-        if (option->inherited != NULL) {
+        if (option->inherited != NULL && contexts == NGX_STREAM_TOOL_CONF) {
             commands = ngx_tg_spec_add_command(
                 commands, fields, option->inherited,
                 NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF, offset);
@@ -71,6 +71,14 @@ ngx_tg_spec_parse(const tg_json_field_t *field, ngx_str_t *text, int64_t *value)
     case TG_SPEC_SIZE:
         *value = ngx_parse_offset(text);
         break;
+
+    case TG_SPEC_TIME_OR_OFF:
+        if (ngx_strcmp(text->data, "off") == 0) {
+            *value = 0;
+            return NGX_OK;
+        }
+
+        /* fall through */
 
     case TG_SPEC_TIME:
         *value = (ngx_msec_int_t) ngx_parse_time(text, 0);

@@ -7,8 +7,8 @@
 
 /*
  * Appends the directives of a table to those of a module, whose array has space
- * for them, zeroed: each option in a block with these contexts, and its default
- * for the tools of a server. The struct is at `offset` of the configuration.
+ * for them, zeroed: each option in a block with these contexts, and, if that is
+ * a tool, its default for the tools of a server. The struct is at `offset` of the configuration.
  * Called before NGINX reads the array.
  */
 void ngx_tg_spec_add_commands(ngx_command_t *commands,

@@ -8,8 +8,6 @@
 
 /* Maximum timeout, in ms. A call that takes longer should be a task. */
 #define NGX_TG_TIMEOUT_MAX 86400000
-/* Minimum memory, in bytes; with less no program can start. */
-#define NGX_TG_EXEC_MEMORY_MIN 1048576
 
 ngx_uint_t
 ngx_tg_text_has_variables(const ngx_str_t *text)
@@ -326,34 +324,6 @@ ngx_tg_conf_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             "max that is no less, for a call that tells its progress",
             &value[*timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
     }
-
-    return NGX_CONF_OK;
-}
-
-char *
-ngx_tg_conf_set_program_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    off_t *limit = (off_t *) (void *) ((u_char *) conf + cmd->offset);
-
-    ngx_str_t *value;
-    off_t n;
-
-    if (*limit != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    n = ngx_parse_offset(&value[1]);
-
-    if (n < 1 || (cmd->post == NULL && n < NGX_TG_EXEC_MEMORY_MIN)) {
-        return ngx_tg_conf_error(cf, "invalid value \"%V\" in \"%V\"; write %s",
-                                 &value[1], &cmd->name,
-                                 cmd->post != NULL
-                                     ? (const char *) cmd->post
-                                     : "1m or more, such as \"512m\"");
-    }
-
-    *limit = n;
 
     return NGX_CONF_OK;
 }

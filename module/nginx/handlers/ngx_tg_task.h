@@ -21,12 +21,12 @@
 
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/config/ngx_tg_command_lint.h"
+#include "nginx/config/ngx_tg_spec.h"
+#include "spec/tg_agent_spec.h"
 
 /* Context of the directives within a task_agent block. */
 #define NGX_STREAM_TASK_CONF 0x40000000
 
-/* Largest concurrency: the runner's limit of tasks that run at once. */
-#define NGX_TG_TASK_CONCURRENCY_MAX 32
 #define NGX_TG_TASK_AGENTS_MAX 64
 
 /* Values of `task_visibility`: a client sees its own tasks, or all. */
@@ -50,8 +50,7 @@ typedef struct {
     ngx_msec_t timeout;
     ngx_int_t concurrency;
     size_t max_output;
-    off_t memory;
-    off_t pids;
+    tg_agent_spec_t options; /* the members that directives set */
     ngx_int_t retry;
     ngx_uint_t is_default;
     ngx_str_t file; /* position in the config, for messages */

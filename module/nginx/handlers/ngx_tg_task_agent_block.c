@@ -40,7 +40,7 @@ ngx_tg_task_agent_check(const ngx_tg_task_agent_t *agent)
     }
 
     return agent->concurrency < 1
-                   || agent->concurrency > NGX_TG_TASK_CONCURRENCY_MAX
+                   || agent->concurrency > TG_TASK_CONCURRENCY_MAX
                ? "has an invalid \"concurrency\"; write 1 to 32"
                : NULL;
 }
@@ -124,6 +124,7 @@ ngx_tg_task_agent_new(ngx_conf_t *cf, ngx_tg_tasks_t *tasks, ngx_str_t *name)
     }
 
     *slot = agent;
+    tg_spec_init(tg_agent_fields, &agent->options);
     agent->name = *name;
     agent->file = cf->conf_file->file.name;
     agent->line = cf->conf_file->line;
@@ -178,7 +179,7 @@ ngx_tg_task_agent_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     ngx_conf_init_msec_value(agent->timeout, NGX_TG_TASK_AGENT_TIMEOUT);
-    ngx_conf_init_value(agent->concurrency, NGX_TG_TASK_CONCURRENCY_MAX);
+    ngx_conf_init_value(agent->concurrency, TG_TASK_CONCURRENCY_MAX);
     ngx_conf_init_size_value(agent->max_output, NGX_TG_TASK_AGENT_MAX_OUTPUT);
     ngx_conf_init_value(agent->retry, 0);
     mistake = ngx_tg_task_agent_check(agent);
@@ -217,8 +218,6 @@ ngx_tg_task_agent_write_json(const ngx_tg_task_agent_t *agent, tg_buf_t *json)
         { ",\"timeout_ms\":", (int64_t) agent->timeout },
         { ",\"concurrency\":", (int64_t) agent->concurrency },
         { ",\"max_output\":", (int64_t) agent->max_output },
-        { ",\"memory\":", (int64_t) agent->memory },
-        { ",\"pids\":", (int64_t) agent->pids },
         { ",\"retry\":", (int64_t) agent->retry },
     };
     ngx_uint_t i;
@@ -241,5 +240,6 @@ ngx_tg_task_agent_write_json(const ngx_tg_task_agent_t *agent, tg_buf_t *json)
         }
     }
 
+    tg_spec_write(tg_agent_fields, &agent->options, json);
     tg_buf_append_char(json, '}');
 }

@@ -46,7 +46,8 @@ static char *ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd,
 /* Names of the values NGX_TG_TASK_VISIBILITY_…. */
 static const char *const ngx_tg_task_visibilities[] = { "own", "all", NULL };
 
-static ngx_command_t ngx_tg_task_commands[] = {
+/* Space for the directives of the options (spec/tg_agent_spec.h). */
+static ngx_command_t ngx_tg_task_commands[40] = {
 
     { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
       ngx_tg_tasks_set_store, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -107,13 +108,6 @@ static ngx_command_t ngx_tg_task_commands[] = {
     { ngx_string("max_output"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
       ngx_conf_set_size_slot, ngx_tg_task_agent_offset(max_output), NULL },
 
-    { ngx_string("memory"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, ngx_tg_task_agent_offset(memory), NULL },
-
-    { ngx_string("pids"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, ngx_tg_task_agent_offset(pids),
-      NGX_TG_PIDS_DESCRIPTION },
-
     { ngx_string("success"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
       ngx_tg_task_agent_set_success, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
@@ -122,6 +116,14 @@ static ngx_command_t ngx_tg_task_commands[] = {
 
     ngx_null_command
 };
+
+__attribute__((constructor)) static void
+ngx_tg_task_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_agent_fields,
+                             NGX_STREAM_TASK_CONF,
+                             offsetof(ngx_tg_task_agent_t, options));
+}
 
 static ngx_stream_module_t ngx_tg_task_module_ctx = {
     NULL,                         /* preconfiguration */
@@ -232,7 +234,7 @@ ngx_tg_tasks_set_number(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     value = cf->args->elts;
     most = cmd->offset == offsetof(ngx_tg_tasks_t, queue)
                ? NGX_TG_TASK_QUEUE_MAX
-               : NGX_TG_TASK_CONCURRENCY_MAX;
+               : TG_TASK_CONCURRENCY_MAX;
     *field = ngx_atoi(value[1].data, value[1].len);
 
     if (*field < 1 || *field > most) {

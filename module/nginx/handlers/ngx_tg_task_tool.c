@@ -81,7 +81,7 @@ ngx_tg_task_tool_write_json(const ngx_tg_tool_t *tool, tg_buf_t *json)
     if (tool->limit.concurrency != 0) {
         tg_json_add_uint(json, "concurrency",
                          ngx_min(tool->limit.concurrency,
-                                 NGX_TG_TASK_CONCURRENCY_MAX));
+                                 TG_TASK_CONCURRENCY_MAX));
     }
 
     tg_json_add_uint(json, "max_output", tool->max_output);

@@ -65,14 +65,14 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
     const ngx_tg_peer_cred_t *client;
     const char *key;
 
-    if (mcp->share == NGX_TG_MCP_SHARE_ALL) {
+    if (mcp->options.share == TG_MCP_SHARE_ALL) {
         return NULL;
     }
 
     client = ngx_tg_session_base_get_peer_cred(base);
 
     if (client == NULL
-        && (mcp->share == NGX_TG_MCP_SHARE_USER || mcp->has_client_cwd))
+        && (mcp->options.share == TG_MCP_SHARE_USER || mcp->has_client_cwd))
     {
         return "This tool's server goes by the user who calls, which is known "
                "of clients of a Unix socket only.";
@@ -80,7 +80,7 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
 
     tg_buf_append_cstr(params, ",\"instance\":\"");
 
-    if (mcp->share == NGX_TG_MCP_SHARE_USER) {
+    if (mcp->options.share == TG_MCP_SHARE_USER) {
         tg_buf_append_cstr(params, "uid:");
         tg_buf_append_uint(params, client->uid);
         tg_buf_append_char(params, '"');
@@ -176,7 +176,7 @@ ngx_tg_imports_on_client_gone(ngx_tg_session_base_t *base)
 
     for (i = 0; i < mmcf->servers.nelts; i++) {
         if (mcp[i]->imports->scf != base->conf
-            || mcp[i]->share != NGX_TG_MCP_SHARE_CONNECTION)
+            || mcp[i]->options.share != TG_MCP_SHARE_CONNECTION)
         {
             continue;
         }

@@ -22,18 +22,14 @@
 
 #include "catalog/tg_tool_repair.h"
 #include "nginx/call/ngx_tg_call.h"
+#include "nginx/config/ngx_tg_spec.h"
 #include "nginx/sched/ngx_tg_sched.h"
+#include "spec/tg_mcp_server_spec.h"
 
 /* Length of a hexadecimal SHA-1. */
 #define NGX_TG_MCP_SERVER_KEY_LEN 40
 
 /* Clients that share one process or session of a server; values of `share`. */
-typedef enum {
-    NGX_TG_MCP_SHARE_ALL = 0,
-    NGX_TG_MCP_SHARE_USER,
-    NGX_TG_MCP_SHARE_CONNECTION
-} ngx_tg_mcp_server_share_t;
-
 typedef struct ngx_tg_mcp_server_s ngx_tg_mcp_server_t;
 
 /* header NAME VALUE */
@@ -119,16 +115,11 @@ struct ngx_tg_mcp_server_s {
     ngx_str_t url;
     ngx_str_t ca_file;
     ngx_str_t proxy;
-    ngx_msec_t connect_timeout; /* in ms; 0: default */
     ngx_str_t cwd;
     ngx_str_t prefix;
     ngx_uint_t has_client_cwd;
-    ngx_uint_t share;
     ngx_uint_t starts_at_boot;
-    ngx_msec_t idle;
-    ngx_msec_t start_timeout;
-    off_t memory; /* in bytes; 0: no limit */
-    off_t pids;
+    tg_mcp_server_spec_t options; /* the members that directives set */
 
     tg_str_t spec; /* the block for the runner, raw JSON */
     char key[NGX_TG_MCP_SERVER_KEY_LEN];
@@ -190,14 +181,8 @@ char *ngx_tg_mcp_server_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd,
                                     void *conf);
 char *ngx_tg_mcp_server_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
-char *ngx_tg_mcp_server_set_connect_time(ngx_conf_t *cf, ngx_command_t *cmd,
-                                         void *conf);
 char *ngx_tg_mcp_server_add_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_mcp_server_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_mcp_server_set_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
-                                         void *conf);
-char *ngx_tg_mcp_server_set_start_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
-                                          void *conf);
 char *ngx_tg_mcp_server_set_prefix(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 char *ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd,

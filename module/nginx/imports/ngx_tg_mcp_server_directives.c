@@ -298,68 +298,6 @@ ngx_tg_mcp_server_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
-/* idle TIME|off */
-char *
-ngx_tg_mcp_server_set_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   void *conf)
-{
-    ngx_tg_mcp_server_t *mcp = conf;
-
-    ngx_str_t *value;
-
-    if (mcp->idle != NGX_CONF_UNSET_MSEC) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (ngx_strcmp(value[1].data, "off") == 0) {
-        mcp->idle = 0;
-        return NGX_CONF_OK;
-    }
-
-    mcp->idle = ngx_parse_time(&value[1], 0);
-
-    if (mcp->idle == (ngx_msec_t) NGX_ERROR || mcp->idle == 0
-        || mcp->idle > NGX_MAX_INT32_VALUE)
-    {
-        return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write for "
-                                 "instance \"10m\", or \"off\"",
-                                 &value[1], &cmd->name);
-    }
-
-    return NGX_CONF_OK;
-}
-
-/* start_timeout TIME */
-char *
-ngx_tg_mcp_server_set_start_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
-                                    void *conf)
-{
-    ngx_tg_mcp_server_t *mcp = conf;
-
-    ngx_str_t *value;
-
-    if (mcp->start_timeout != NGX_CONF_UNSET_MSEC) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    mcp->start_timeout = ngx_parse_time(&value[1], 0);
-
-    if (mcp->start_timeout == (ngx_msec_t) NGX_ERROR || mcp->start_timeout == 0
-        || mcp->start_timeout > NGX_MAX_INT32_VALUE)
-    {
-        return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write for "
-                                 "instance \"60s\"",
-                                 &value[1], &cmd->name);
-    }
-
-    return NGX_CONF_OK;
-}
-
 char *
 ngx_tg_mcp_server_set_prefix(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

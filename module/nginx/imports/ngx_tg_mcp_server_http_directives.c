@@ -182,14 +182,3 @@ ngx_tg_mcp_server_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     return ngx_tg_conf_set_proxy(cf, &mcp->proxy);
 }
-
-char *
-ngx_tg_mcp_server_set_connect_time(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   void *conf)
-{
-    ngx_tg_mcp_server_t *mcp = conf;
-
-    (void) cmd;
-
-    return ngx_tg_conf_set_connect_timeout(cf, &mcp->connect_timeout);
-}

@@ -11,13 +11,6 @@
  * for the tools' own names.
  */
 #define NGX_TG_MCP_NAME_MAX 32
-/* Time after which an unused server is stopped, in ms. */
-#define NGX_TG_MCP_IDLE_TIMEOUT_DEFAULT 600000
-/*
- * Time from the start of a server to its list, in ms; the server may be
- * downloaded first.
- */
-#define NGX_TG_MCP_START_TIMEOUT_DEFAULT 60000
 
 static char *ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf,
                                                ngx_command_t *cmd, void *conf);
@@ -25,19 +18,15 @@ static char *ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf,
                                                ngx_command_t *cmd, void *conf);
 static void *ngx_tg_imports_create_main_conf(ngx_conf_t *cf);
 
-/*
- * Names of `share`, in the order of ngx_tg_mcp_server_share_t, and of `start`.
- */
-static const char *const ngx_tg_mcp_server_share_names[] = { "all", "user",
-                                                             "connection",
-                                                             NULL };
+/* Names of `start`. */
 static const char *const ngx_tg_mcp_server_start_names[] = { "at=use",
                                                              "at=boot", NULL };
 
 #define ngx_tg_mcp_server_field(field)                                         \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_mcp_server_t, field)
 
-static ngx_command_t ngx_tg_mcp_server_commands[] = {
+/* Space for the directives of the options (spec/tg_mcp_server_spec.h). */
+static ngx_command_t ngx_tg_mcp_server_commands[32] = {
 
     { ngx_string("mcp_server"),
       NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
@@ -67,37 +56,15 @@ static ngx_command_t ngx_tg_mcp_server_commands[] = {
     { ngx_string("proxy"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
       ngx_tg_mcp_server_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("connect_timeout"),
-      NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_connect_time, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     { ngx_string("env"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
       ngx_tg_mcp_server_add_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("cwd"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
       ngx_tg_mcp_server_set_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("memory"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, ngx_tg_mcp_server_field(memory), NULL },
-
-    { ngx_string("pids"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_program_limit, ngx_tg_mcp_server_field(pids),
-      NGX_TG_PIDS_DESCRIPTION },
-
-    { ngx_string("share"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_choice, ngx_tg_mcp_server_field(share),
-      (void *) ngx_tg_mcp_server_share_names },
-
     { ngx_string("start"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_choice, ngx_tg_mcp_server_field(starts_at_boot),
       (void *) ngx_tg_mcp_server_start_names },
-
-    { ngx_string("idle"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_idle_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("start_timeout"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_start_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0,
-      NULL },
 
     { ngx_string("prefix"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
       ngx_tg_mcp_server_set_prefix, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -115,6 +82,14 @@ static ngx_command_t ngx_tg_mcp_server_commands[] = {
 
     ngx_null_command
 };
+
+__attribute__((constructor)) static void
+ngx_tg_mcp_server_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_mcp_server_commands, tg_mcp_server_fields,
+                             NGX_STREAM_TOOL_GROUP_CONF,
+                             offsetof(ngx_tg_mcp_server_t, options));
+}
 
 static ngx_stream_module_t ngx_tg_imports_module_ctx = {
     NULL,                            /* preconfiguration */
@@ -283,10 +258,8 @@ ngx_tg_mcp_server_create(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
     tg_buf_init(&mcp->state, tg_alloc_libc());
     mcp->name = *name;
     mcp->at = tg_catalog_size(scf->catalog);
-    mcp->share = NGX_CONF_UNSET_UINT;
+    tg_spec_init(tg_mcp_server_fields, &mcp->options);
     mcp->starts_at_boot = NGX_CONF_UNSET_UINT;
-    mcp->idle = NGX_CONF_UNSET_MSEC;
-    mcp->start_timeout = NGX_CONF_UNSET_MSEC;
     mcp->imports = ngx_tg_imported_catalog_ensure(cf, scf);
     mcp->block = ngx_tg_tool_create(cf, TG_ENTRY_TOOL, name);
 
@@ -335,8 +308,8 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
     }
 
     if (mcp->argv == NULL
-        && (mcp->env != NULL || mcp->cwd.data != NULL || mcp->memory != 0
-            || mcp->pids != 0))
+        && (mcp->env != NULL || mcp->cwd.data != NULL || mcp->options.memory > 0
+            || mcp->options.pids > 0))
     {
         return "has no \"exec\", so \"env\", \"cwd\", \"memory\" and "
                "\"pids\" mean nothing in it; remove them";
@@ -344,7 +317,7 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
 
     if (mcp->url.data == NULL
         && (mcp->headers != NULL || mcp->ca_file.len != 0 || mcp->proxy.len != 0
-            || mcp->connect_timeout != 0))
+            || mcp->options.connect_ms > 0))
     {
         return "has no \"url\", so \"header\", \"ca_file\", \"proxy\" and "
                "\"connect_timeout\" mean nothing in it; remove them";
@@ -358,7 +331,7 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
                "\"https:\"";
     }
 
-    if (mcp->has_client_cwd && mcp->share != NGX_TG_MCP_SHARE_CONNECTION) {
+    if (mcp->has_client_cwd && mcp->options.share != TG_MCP_SHARE_CONNECTION) {
         return "has \"cwd client\", but its process has clients in several "
                "folders; add \"share connection\", or write \"cwd PATH\"";
     }
@@ -449,11 +422,8 @@ ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 static ngx_int_t
 ngx_tg_mcp_server_init(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {
-    ngx_conf_init_uint_value(mcp->share, NGX_TG_MCP_SHARE_ALL);
+    tg_spec_set_defaults(tg_mcp_server_fields, &mcp->options);
     ngx_conf_init_uint_value(mcp->starts_at_boot, 0);
-    ngx_conf_init_msec_value(mcp->idle, NGX_TG_MCP_IDLE_TIMEOUT_DEFAULT);
-    ngx_conf_init_msec_value(mcp->start_timeout,
-                             NGX_TG_MCP_START_TIMEOUT_DEFAULT);
 
     if (mcp->prefix.data != NULL) {
         return NGX_OK;

@@ -74,8 +74,8 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
         tg_json_add_string(spec, "proxy", ngx_tg_str_from_ngx(&mcp->proxy));
     }
 
-    if (mcp->connect_timeout != 0) {
-        tg_json_add_uint(spec, "connect_ms", mcp->connect_timeout);
+    if (mcp->options.connect_ms != 0) {
+        tg_json_add_uint(spec, "connect_ms", mcp->options.connect_ms);
     }
 }
 
@@ -96,13 +96,13 @@ ngx_tg_mcp_server_write_endpoint(tg_buf_t *text, const ngx_tg_mcp_server_t *mcp)
 static void
 ngx_tg_mcp_server_write_spec(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
 {
-    static const char *const shares[] = { "all", "user", "connection" };
-
     tg_buf_printf(spec,
                   "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu,"
                   "\"start_ms\":%lu,\"place\":\"%.*s\"",
-                  shares[mcp->share], mcp->starts_at_boot ? "boot" : "use",
-                  (unsigned long) mcp->idle, (unsigned long) mcp->start_timeout,
+                  tg_mcp_server_fields[0].words[mcp->options.share],
+                  mcp->starts_at_boot ? "boot" : "use",
+                  (unsigned long) mcp->options.idle_ms,
+                  (unsigned long) mcp->options.start_ms,
                   (int) sizeof(mcp->endpoint_digest), mcp->endpoint_digest);
     ngx_tg_mcp_server_write_strings(spec, "exec", mcp->argv, "", "");
     ngx_tg_mcp_server_write_strings(spec, "env", mcp->env, "", "");
@@ -119,12 +119,12 @@ ngx_tg_mcp_server_write_spec(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
         tg_json_add_string(spec, "cwd", ngx_tg_str_from_ngx(&mcp->cwd));
     }
 
-    if (mcp->memory != 0) {
-        tg_json_add_int(spec, "memory", mcp->memory);
+    if (mcp->options.memory != 0) {
+        tg_json_add_int(spec, "memory", mcp->options.memory);
     }
 
-    if (mcp->pids != 0) {
-        tg_json_add_int(spec, "pids", mcp->pids);
+    if (mcp->options.pids != 0) {
+        tg_json_add_int(spec, "pids", mcp->options.pids);
     }
 
     tg_buf_append_char(spec, '}');

@@ -37,6 +37,7 @@
 
 #include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
+#include "spec/tg_agent_spec.h"
 #include "tasks/store/tg_store.h"
 #include "tasks/engine/tg_task_output.h"
 
@@ -82,11 +83,6 @@
  * task, in ms.
  */
 #define TG_TASK_CANCEL_POLL_MS 2000
-/*
- * Maximum number of tasks that run at once; they take slots that all programs
- * of the runner share.
- */
-#define TG_TASK_CONCURRENCY_MAX 32
 
 typedef struct tg_engine_s tg_engine_t;
 typedef struct tg_task_s tg_task_t;
@@ -96,25 +92,11 @@ typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
 typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
 
 /*
- * An agent: describes how to run a task. The texts are slices of the config's
- * text. The agent of a tool whose calls become tasks has the name tool:NAME and
- * no argv; each of its tasks has its own job (the params of `exec`).
+ * An agent. The texts are slices of the config's text. The agent of a tool whose
+ * calls become tasks has the name tool:NAME and no argv; each of its tasks has
+ * its own job (the params of `exec`).
  */
-typedef struct {
-    tg_str_t name; /* letters, digits, _ and -; or TG_STORE_ANY_AGENT */
-    /* raw: an array of templates, see tg_agent_append_template() */
-    tg_str_t argv;
-    tg_str_t env; /* raw: an array of templates of NAME=VALUE */
-    tg_str_t cwd; /* raw: a template */
-    tg_str_t input;
-    tg_str_t success;
-    tg_str_t memory;
-    tg_str_t pids;
-    int64_t timeout_ms;
-    int64_t concurrency;
-    int64_t max_output;
-    int64_t retry; /* maximum number of retries after interruptions */
-} tg_agent_t;
+typedef tg_agent_spec_t tg_agent_t;
 
 /* Prefix of the name of a tool's agent. */
 #define TG_TASK_TOOL_PREFIX "tool:"

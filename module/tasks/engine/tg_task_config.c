@@ -8,29 +8,8 @@
 
 #include <stdlib.h>
 
-#define TG_AGENT_FIELD(text, kind, member)                                     \
-    .name = text, .type = kind, TG_FIELD_AT(tg_agent_t, member)
 #define TG_CONFIG_FIELD(text, kind, member)                                    \
     .name = text, .type = kind, TG_FIELD_AT(tg_task_config_t, member)
-
-static const tg_json_field_t tg_agent_fields[] = {
-    { TG_AGENT_FIELD("name", TG_FIELD_STRING, name), .is_required = 1 },
-    { TG_AGENT_FIELD("argv", TG_FIELD_RAW, argv) },
-    { TG_AGENT_FIELD("env", TG_FIELD_RAW, env) },
-    { TG_AGENT_FIELD("cwd", TG_FIELD_RAW, cwd) },
-    { TG_AGENT_FIELD("stdin", TG_FIELD_RAW, input) },
-    { TG_AGENT_FIELD("success", TG_FIELD_RAW, success) },
-    { TG_AGENT_FIELD("memory", TG_FIELD_RAW, memory) },
-    { TG_AGENT_FIELD("pids", TG_FIELD_RAW, pids) },
-    { TG_AGENT_FIELD("timeout_ms", TG_FIELD_INT, timeout_ms), .min = 1,
-      .max = TG_JOB_TIMEOUT_MAX },
-    { TG_AGENT_FIELD("concurrency", TG_FIELD_INT, concurrency), .min = 1,
-      .max = TG_TASK_CONCURRENCY_MAX, .absent = TG_TASK_CONCURRENCY_MAX },
-    { TG_AGENT_FIELD("max_output", TG_FIELD_INT, max_output), .max = INT64_MAX,
-      .absent = TG_OUTPUT_DEFAULT },
-    { TG_AGENT_FIELD("retry", TG_FIELD_INT, retry), .max = INT64_MAX },
-    { .name = NULL },
-};
 
 static const tg_json_field_t tg_task_config_fields[] = {
     { TG_CONFIG_FIELD("store", TG_FIELD_STRING, store), .is_required = 1 },
@@ -277,7 +256,6 @@ tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
     }
 
     tg_json_add_compact(json, "success", agent->success);
-    tg_json_add_compact(json, "memory", agent->memory);
-    tg_json_add_compact(json, "pids", agent->pids);
+    tg_spec_write(tg_agent_fields, agent, json);
     tg_buf_append_char(json, '}');
 }
