@@ -113,11 +113,12 @@ tg_json_enter_container(tg_json_cursor_t *json, tg_json_type_t type)
     if ((json->pos == json->end || tg_json_type_of_char(*json->pos) != type)
         && tg_json_peek_type(json) != type)
     {
-        return tg_json_fail(json, TG_INVALID, "a value has another type");
+        return tg_json_fail(json, TG_INVALID, "a value has the wrong type");
     }
 
     if (json->depth == TG_JSON_MAX_DEPTH) {
-        return tg_json_fail(json, TG_LIMIT, "values nest too deep (128)");
+        return tg_json_fail(json, TG_LIMIT,
+                            "values are nested too deeply (128)");
     }
 
     json->depth++;
@@ -415,7 +416,7 @@ tg_json_expect_end(tg_json_cursor_t *json)
     json->pos = tg_json_skip_space(json->pos, json->end);
 
     if (json->pos != json->end) {
-        return tg_json_fail(json, TG_INVALID, "something follows the value");
+        return tg_json_fail(json, TG_INVALID, "there is text after the value");
     }
 
     return TG_OK;
@@ -483,7 +484,7 @@ tg_json_validate_explain(tg_str_t text, tg_buf_t *why)
      * as the first one.
      */
     if (text.len > 2 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) {
-        json.why = "a byte order mark stands in front";
+        json.why = "the text begins with a byte order mark";
     }
 
     tg_buf_printf(why, "%s (", json.why);

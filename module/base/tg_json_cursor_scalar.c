@@ -175,7 +175,8 @@ tg_json_skip_number(tg_json_cursor_t *json)
         p = tg_json_skip_digits(p, end);
 
         if (p == digits) {
-            return tg_json_fail(json, TG_INVALID, "a number has no fraction");
+            return tg_json_fail(json, TG_INVALID,
+                                "a number has no digits after the point");
         }
     }
 
@@ -190,7 +191,8 @@ tg_json_skip_number(tg_json_cursor_t *json)
         p = tg_json_skip_digits(p, end);
 
         if (p == digits) {
-            return tg_json_fail(json, TG_INVALID, "a number has no exponent");
+            return tg_json_fail(json, TG_INVALID,
+                                "a number has no digits in its exponent");
         }
     }
 

@@ -222,8 +222,8 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
 
     for (i = 0; i < text.len && !tg_is_one_of(text.data[i], "/?#"); i++) {
         if (text.data[i] == '@') {
-            *why = "a URL must have no user and password; send them in a "
-                   "header";
+            *why = "a URL must not contain a user or a password; send them "
+                   "in a header";
             return TG_INVALID;
         }
     }
@@ -236,15 +236,15 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
     if (!tg_url_is_host(made.host)
         || (port.data != NULL && tg_url_parse_port(port, &made.port) != TG_OK))
     {
-        *why = "the host must be a name or an address, with a port from 1 to "
-               "65535 behind a colon where it is not the usual one";
+        *why = "the host must be a name or an address, followed by \":\" and "
+               "a port from 1 to 65535 if the port is not the default one";
         return TG_INVALID;
     }
 
     for (i = 0; i < made.target.len; i++) {
         if (!tg_url_is_target_char(made.target.data[i])) {
-            *why = "path and query may have letters, digits and "
-                   "-._~!$&'()*+,;=:@/? as they are; write anything else "
+            *why = "path and query may contain letters, digits and "
+                   "-._~!$&'()*+,;=:@/?; write all other characters "
                    "percent-encoded, and no fragment";
             return TG_INVALID;
         }
@@ -384,10 +384,10 @@ tg_url_match_host(const tg_url_t *url, tg_str_t pattern)
 const char *
 tg_url_check_pattern(tg_str_t pattern)
 {
-    static const char why[] = "write a name or an address, \"*.NAME\" for all "
-                              "hosts below it, or \"*\" for any, and \":PORT\" "
-                              "or \":*\" behind it where the port is not the "
-                              "usual one";
+    static const char why[] = "write a name or an address, \"*.NAME\" for "
+                              "all hosts below it, or \"*\" for any host, "
+                              "followed by \":PORT\" or \":*\" if the port "
+                              "is not the default one";
     uint16_t number;
     tg_str_t port;
 

@@ -174,7 +174,7 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
         || tg_mcp_list_add_tools(list, members[0]) != TG_OK)
     {
         return tg_mcp_list_set_error(whole, TG_INVALID,
-                                     "The server's list of tools is no list.");
+                                     "The server's list of tools is invalid.");
     }
 
     tg_mcp_list_set_absent_servers(list, members[1]);

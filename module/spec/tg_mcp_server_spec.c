@@ -7,15 +7,15 @@
 #define TG_MCP_SERVER_FIELD(text, kind, member)                                \
     .name = text, .type = kind, TG_FIELD_AT(tg_mcp_server_spec_t, member)
 #define TG_MCP_SERVER_SPEC_ERROR                                               \
-    "spec must be an object in which share is all, user or connection, start " \
-    "use or boot, idle_ms 0 to 2147483647, start_ms 1 to 2147483647, place "   \
-    "as a key is"
+    "spec must be an object with share (all, user or connection), start (use " \
+    "or boot), idle_ms (0 to 2147483647), start_ms (1 to 2147483647) and "     \
+    "place (like key)"
 #define TG_MCP_SERVER_PROGRAM_ERROR                                            \
-    "exec must be an array of at least one string, env one of strings, cwd a " \
-    "string, memory and pids at least 1"
+    "exec must be a non-empty array of strings; env an array of strings; cwd " \
+    "a string; memory and pids at least 1"
 #define TG_MCP_SERVER_URL_ERROR                                                \
-    "url must be one of http or https, ca_file and proxy strings, headers "    \
-    "and secrets arrays of at most 64 strings \"Name: value\", connect_ms 1 "  \
+    "url must be an http or https URL; ca_file and proxy strings; headers "    \
+    "and secrets arrays of at most 64 strings \"Name: value\"; connect_ms 1 "  \
     "to 3600000"
 
 static const char *const tg_mcp_share_words[] = { "all", "user", "connection",

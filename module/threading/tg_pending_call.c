@@ -191,13 +191,13 @@ static const char *
 tg_pending_call_get_refusal(const tg_pending_call_t *pending, uint64_t number)
 {
     if (tg_pending_call_is_inherited(number)) {
-        return "which only the process that was forked can answer";
+        return "which only the parent process can answer";
     }
 
     if (pending == NULL ? number == tg_pending_calls.answered
                         : pending->reply.text.data != NULL)
     {
-        return "which was answered before";
+        return "which has already been answered";
     }
 
     return pending == NULL ? "which has ended or was cancelled" : NULL;

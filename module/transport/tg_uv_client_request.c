@@ -74,7 +74,7 @@ tg_uv_request_handle_page(tg_uv_client_t *client, tg_uv_request_t *request,
     if (request->list->nleft_out != 0 && whole.kind == TG_RESPONSE_RESULT) {
         whole.kind = TG_RESPONSE_ERROR;
         whole.code = TG_RPC_INTERNAL_ERROR;
-        whole.message = TG_STR("The server's list of tools is no list.");
+        whole.message = TG_STR("The server's list of tools is invalid.");
     }
 
     tg_uv_request_complete(client, request, &whole);

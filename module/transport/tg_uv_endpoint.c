@@ -125,7 +125,7 @@ tg_uv_endpoint_find_error(const tg_uv_endpoint_t *endpoint,
     return endpoint->port == NULL
                    && strlen(endpoint->text)
                           >= sizeof(((struct sockaddr_un *) NULL)->sun_path)
-               ? "the path of a Unix socket has at most 107 bytes"
+               ? "the path of a Unix socket may have at most 107 bytes"
                : NULL;
 }
 

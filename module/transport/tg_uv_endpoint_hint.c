@@ -106,8 +106,8 @@ tg_uv_endpoint_write_start_hint(const tg_uv_endpoint_t *endpoint,
 
     if (endpoint->port != NULL) {
         (void) snprintf(text, TG_UV_ERROR_SIZE,
-                        "Start the NGINX there, with a `listen` of this port "
-                        "in a server with tools.");
+                        "Start NGINX there, with `listen` for this port in a "
+                        "server with tools.");
         return;
     }
 
@@ -116,15 +116,15 @@ tg_uv_endpoint_write_start_hint(const tg_uv_endpoint_t *endpoint,
 
     if (sources != NULL) {
         (void) snprintf(text, TG_UV_ERROR_SIZE,
-                        "Start it by ./build.sh run in %.400s.", sources);
+                        "Start it with ./build.sh run in %.400s.", sources);
 
     } else if (tg_uv_has_user_unit()) {
         (void) snprintf(text, TG_UV_ERROR_SIZE,
-                        "Start it by `systemctl --user start toolgate`.");
+                        "Start it with `systemctl --user start toolgate`.");
 
     } else if (tg_uv_has_system_unit()) {
         (void) snprintf(text, TG_UV_ERROR_SIZE,
-                        "Start it by `systemctl start toolgate`.");
+                        "Start it with `systemctl start toolgate`.");
 
     } else {
         (void) snprintf(text, TG_UV_ERROR_SIZE,
@@ -174,10 +174,13 @@ tg_uv_endpoint_write_access_hint(const tg_uv_endpoint_t *endpoint,
     if (stat(endpoint->text, &st) != 0) {
         if (tg_uv_find_unsearchable_folder(endpoint->text, folder)) {
             (void) snprintf(text, TG_UV_ERROR_SIZE,
-                            "You may not search the folder %.400s.", folder);
+                            "You have no permission to enter the folder "
+                            "%.400s.",
+                            folder);
         } else {
             (void) snprintf(text, TG_UV_ERROR_SIZE,
-                            "You may not search a folder above it.");
+                            "You have no permission to enter a folder above "
+                            "it.");
         }
 
         return;
@@ -185,12 +188,12 @@ tg_uv_endpoint_write_access_hint(const tg_uv_endpoint_t *endpoint,
 
     user = getpwuid(st.st_uid);
     (void) snprintf(name, sizeof(name), "%s",
-                    user != NULL ? user->pw_name : "a user without name");
+                    user != NULL ? user->pw_name : "a user without a name");
     group = getgrgid(st.st_gid);
     (void) snprintf(text, TG_UV_ERROR_SIZE,
-                    "It belongs to %s:%s and has mode 0%o; run this as one "
-                    "who may write to it, or change that (tool_socket_owner, "
-                    "tool_socket_mode).",
+                    "It belongs to %s:%s and has mode 0%o; run this as a "
+                    "user with write permission, or change owner or mode "
+                    "(tool_socket_owner, tool_socket_mode).",
                     name, group != NULL ? group->gr_name : "-",
                     (unsigned) st.st_mode & 0777);
 }
@@ -233,7 +236,7 @@ tg_uv_endpoint_explain_not_toolgate(const tg_uv_endpoint_t *endpoint,
 {
     if (endpoint->tls == NULL) {
         (void) snprintf(text, TG_UV_EXPLAIN_SIZE,
-                        "what listens on %s ends every connection: is it a "
+                        "the server on %s closes every connection: is it a "
                         "Toolgate socket?%s",
                         endpoint->text,
                         endpoint->port == NULL
@@ -243,8 +246,8 @@ tg_uv_endpoint_explain_not_toolgate(const tg_uv_endpoint_t *endpoint,
     }
 
     (void) snprintf(text, TG_UV_EXPLAIN_SIZE,
-                    "what listens on %s ends every connection: does it speak "
-                    "TLS, and does it want a certificate of yours (--cert "
+                    "the server on %s closes every connection: does it speak "
+                    "TLS, and does it require a client certificate (--cert "
                     "FILE, --key FILE)?",
                     endpoint->text);
 }
@@ -281,8 +284,8 @@ tg_uv_endpoint_explain_error(const tg_uv_endpoint_t *endpoint, int err,
             endpoint,
             endpoint->port != NULL
                 ? ""
-                : "The socket was left behind by a server that "
-                  "was killed, and the next one replaces it. ",
+                : "The socket was left behind by a server that was killed; "
+                  "the next server replaces it. ",
             text);
         return;
     case UV_EACCES:
@@ -298,10 +301,11 @@ tg_uv_endpoint_explain_error(const tg_uv_endpoint_t *endpoint, int err,
         tg_uv_endpoint_explain_not_toolgate(endpoint, text);
         return;
     case UV_EPROTOTYPE:
-        what = "is a socket of another kind (no stream)";
+        what = "is not a stream socket";
         break;
     case UV_EAGAIN:
-        what = ": the server does not take connections fast enough; try again";
+        what = ": the server does not accept connections fast enough; try "
+               "again";
         break;
     default:
         (void) snprintf(text, TG_UV_EXPLAIN_SIZE, "cannot connect to %s: %s",

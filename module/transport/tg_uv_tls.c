@@ -35,7 +35,7 @@ tg_uv_openssl_get_reason(const tg_uv_openssl_t *lib)
 
     reason = lib->ERR_reason_error_string(lib->ERR_peek_error());
 
-    return reason != NULL ? reason : "no reason is known";
+    return reason != NULL ? reason : "unknown reason";
 }
 
 /* Fails for a key with a password: there is no one to enter it. */
@@ -59,7 +59,7 @@ tg_uv_tls_ctx_load_ca(tg_uv_tls_ctx_t *tls, const tg_uv_tls_options_t *options,
              : lib->SSL_CTX_set_default_verify_paths(tls->ctx);
 
     if (rc != 1) {
-        (void) snprintf(why, size, "%s has no certificates to trust: %s",
+        (void) snprintf(why, size, "%s has no trusted certificates: %s",
                         options->ca != NULL ? options->ca : "this system",
                         tg_uv_openssl_get_reason(lib));
     }
@@ -83,7 +83,7 @@ tg_uv_tls_ctx_load_certificate(tg_uv_tls_ctx_t *tls,
     }
 
     if (options->certificate == NULL) {
-        (void) snprintf(why, size, "a key without its certificate");
+        (void) snprintf(why, size, "a key needs its certificate");
         return TG_INVALID;
     }
 
@@ -92,7 +92,7 @@ tg_uv_tls_ctx_load_certificate(tg_uv_tls_ctx_t *tls,
     if (lib->SSL_CTX_use_certificate_chain_file(tls->ctx, options->certificate)
         != 1)
     {
-        (void) snprintf(why, size, "%s is no certificate in PEM: %s",
+        (void) snprintf(why, size, "%s is not a certificate in PEM format: %s",
                         options->certificate, tg_uv_openssl_get_reason(lib));
         return TG_INVALID;
     }
@@ -101,8 +101,8 @@ tg_uv_tls_ctx_load_certificate(tg_uv_tls_ctx_t *tls,
         || lib->SSL_CTX_check_private_key(tls->ctx) != 1)
     {
         (void) snprintf(why, size,
-                        "%s is no key in PEM, without a password, of that "
-                        "certificate: %s",
+                        "%s is not the key of that certificate in PEM format "
+                        "without a password: %s",
                         key, tg_uv_openssl_get_reason(lib));
         return TG_INVALID;
     }
@@ -213,7 +213,7 @@ tg_uv_tls_conn_set_error(const tg_uv_tls_conn_t *tls_conn)
             || verified == X509_V_ERR_IP_ADDRESS_MISMATCH))
     {
         (void) snprintf(tls->why, sizeof(tls->why),
-                        "its certificate is not one of %s", tls->name);
+                        "its certificate is not valid for %s", tls->name);
 
     } else if (!tls_conn->is_open && verified != X509_V_OK) {
         (void) snprintf(tls->why, sizeof(tls->why),

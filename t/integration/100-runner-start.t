@@ -32,7 +32,7 @@ like $out, qr/^toolgate-runner \d+\.\d+\.\d+$/, 'says it';
 fails('no state directory', 2, qr/usage:/);
 fails('unknown option', 2, qr/usage:/, '--state-dir', $state, '--what');
 fails('more arguments', 2, qr/usage:/, '--state-dir', $state, 'x');
-fails("linger $_", 2, qr/it takes 0 to 86400/, '--state-dir', $state,
+fails("linger $_", 2, qr/must be 0 to 86400/, '--state-dir', $state,
     '--linger', $_)
     for '', 'x', '-1', '1x', '86401', '99999999999999999999';
 fails('missing directory', 2, qr/No such file/, '--state-dir', "$state/no");
@@ -42,7 +42,7 @@ fails('no directory', 1, qr/cannot open the state directory.*Not a dir/,
 # 107 bytes are what a socket's path may have: 93 for the folder.
 my $long = "$state/" . 'x' x (94 - 1 - length $state);
 mkdir $long;
-fails('long path', 1, qr/longer than a socket's address/,
+fails('long path', 1, qr/too long for a socket/,
     '--state-dir', $long);
 rmdir $long;
 chop $long;
@@ -172,7 +172,7 @@ SKIP: {
     }
     waitpid $pid, 0;
     is $?, 0, 'another user is not served';
-    like $runner->log, qr/connection of another user was refused/, 'and said';
+    like $runner->log, qr/refused a connection of another user/, 'and said';
 }
 
 $c->close;

@@ -34,7 +34,7 @@ sub all_gone {
     cmp_ok time - $from, '>', 2.9, 'it stays for as long as it was told to';
     ok !-e $runner->socket_path, 'and takes its socket along';
     is $runner->{process}->wait_exit, 0, 'its exit status says that it is well';
-    like $runner->log, qr/nobody needs it any more/, 'and the log why';
+    like $runner->log, qr/no worker needs it any more/, 'and the log why';
 }
 
 # A program that runs keeps it, and so does one that is being ended.

@@ -76,9 +76,9 @@ for my $turn (1, 2) {
 
     # Something that it logs; it looks at the log before it looks there.
     unlink $tg->state_dir . '/runner-3.sock';
-    $tg->wait_log(qr/toolgate-runner: somebody removed the socket/);
+    $tg->wait_log(qr/toolgate-runner: the socket was removed/);
     pass "rotation $turn: it writes there";
-    unlike slurp($old), qr/somebody removed the socket/,
+    unlike slurp($old), qr/the socket was removed/,
         "rotation $turn: and not into the old one"
         if $turn == 1;
     wait_for { -S $tg->state_dir . '/runner-3.sock' }
@@ -88,7 +88,7 @@ for my $turn (1, 2) {
 # The log is away for a while: the old one serves.
 rename $log, $old or die "$log: $!";
 unlink $tg->state_dir . '/runner-3.sock';
-wait_for { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 }
+wait_for { my $n = () = slurp($old) =~ /the socket was removed/g; $n == 2 }
     'a line in the old log';
 pass 'without a new log it writes into the old one';
 rename $old, $log or die "$log: $!";
@@ -111,7 +111,7 @@ my $size = -s $log;
 unlink $tg->state_dir . '/runner-3.sock';
 wait_for {
     (slurp($tg->dir . '/other.log') // '') =~
-        /\[warn\] \d+#\d+: toolgate-runner: somebody removed the socket/
+        /\[warn\] \d+#\d+: toolgate-runner: the socket was removed/
 } 'its line in the new log';
 is heard(), $before, 'syslog wants nothing of it any more';
 unlike substr(slurp($log), $size), qr/toolgate-runner:/,

@@ -64,7 +64,7 @@ is status_of($newer)->{held}, 0, 'and adopted';
 $newer->close;
 $runner->wait_gone;
 pass 'with the last program, the runner has gone';
-like $runner->log, qr/nobody needs it any more/, 'of its own will';
+like $runner->log, qr/no worker needs it any more/, 'of its own will';
 unlink "$go.pid";
 
 # The runner is told to end: so does what it holds.

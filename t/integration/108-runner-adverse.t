@@ -81,7 +81,7 @@ for my $case ([ warn => 0 ], [ info => 1 ]) {
     is $status, 0, "--log-level $level";
     my $pid = runner_in($state);
     unlink "$state/runner-3.sock";
-    wait_for { slurp($log) =~ /\[warn\].*somebody removed/ } 'a warning';
+    wait_for { slurp($log) =~ /\[warn\].*the socket was removed/ } 'a warning';
     is slurp($log) =~ /\[notice\]/ ? 1 : 0, $is_said,
         "--log-level $level: notices";
     kill TERM => $pid;
@@ -91,6 +91,6 @@ for my $case ([ warn => 0 ], [ info => 1 ]) {
 my ($status, undef, $err) = run_command({ env => $tg->san_env },
     $tg->runner_path, '--state-dir', $state, '--log-level', 'loud');
 is $status, 2, 'no such level';
-like $err, qr/--log-level loud: it takes one of emerg/, 'it says which';
+like $err, qr/--log-level loud: must be one of emerg/, 'it says which';
 
 done_testing;

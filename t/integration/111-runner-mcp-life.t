@@ -90,7 +90,7 @@ is pid_of($conn, 'where', instance => 'conn:1', cwd => "$dir/work",
 my $reply = $c->reply(call($c, $conn, 'where', instance => 'conn:2',
     cwd => '/proc/1', uid => 4242));
 is $reply->{result}{failure}, 'arguments', 'a folder of somebody else';
-like $reply->{result}{message}, qr/not the caller's own/, 'is refused';
+like $reply->{result}{message}, qr/does not belong to the caller/, 'is refused';
 symlink '/proc/1', "$dir/link";
 $reply = $c->reply(call($c, $conn, 'where', instance => 'conn:3',
     cwd => "$dir/link", uid => 4242));

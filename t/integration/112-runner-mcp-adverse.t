@@ -31,7 +31,7 @@ like failed($result), qr/^program: $exited.*because/s, 'and so does a call';
 wait_for { state_of($c, $key, 'failed')->{restarts} >= 5 }
     'it to be tried again';
 $result = answer($key, 'echo');
-like failed($result), qr/because\nIt is started again in \d+ s\.\z/s,
+like failed($result), qr/because\nIt will be started again in \d+ s\.\z/s,
     'after many tries a call is not kept waiting';
 $c->notify('mcp_unwatch', { key => $key });
 like $runner->log,
@@ -66,7 +66,7 @@ like state_of($c, $key, 'failed')->{error},
 $c->notify('mcp_unwatch', { key => $key });
 ($key) = watch($c, exec => stand_in('bad_list'));
 like failed(answer($key, 'echo')),
-    qr/it does not list its tools: The server's list of tools is no list/,
+    qr/it cannot list its tools: The server's list of tools is invalid/,
     'one whose list is none';
 $c->notify('mcp_unwatch', { key => $key });
 
@@ -84,7 +84,7 @@ for my $id ($hangs, $dies) {
 }
 is answer($key, 'where')->{result}{content}[0]{text}, '/', 'and it comes back';
 like failed(answer($key, 'die', arguments => { signal => 1 })),
-    qr/^lost: files was ended by signal 9 \(SIGKILL\)/, 'a signal is told';
+    qr/^lost: files was killed by signal 9 \(SIGKILL\)/, 'a signal is told';
 $c->notify('mcp_unwatch', { key => $key });
 
 # It talks too much.

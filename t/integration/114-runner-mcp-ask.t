@@ -50,7 +50,7 @@ told($c, $ask, error => { code => -1, message => 'no' });
 my $answers = answers($c->reply($id));
 is_deeply $answers->[0], \%accept, 'the server gets the answer as it is';
 is $answers->[1]{code}, -32601, 'what the client cannot be asked is refused';
-like $answers->[1]{message}, qr/cannot be asked/, 'with a reason';
+like $answers->[1]{message}, qr/does not support this/, 'with a reason';
 is_deeply $answers->[2], { roots => [] }, 'folders are the client\'s';
 is_deeply $answers->[3], { code => -1, message => 'no' },
     'an error of the client is one';

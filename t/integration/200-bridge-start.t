@@ -54,7 +54,7 @@ fails_with('long path', qr/at most 107 bytes/, {}, '/' x 108);
 fails_with('TLS without a port', qr/write tls:HOST:PORT/, {}, 'tls:here');
 fails_with('certificates without TLS', qr/are for TLS; write tls:/, {},
     '--ca', '/dev/null', $sock);
-fails_with('no certificates', qr{/dev/null has no certificates to trust}, {},
+fails_with('no certificates', qr{/dev/null has no trusted certificates}, {},
     '--ca', '/dev/null', 'tls:127.0.0.1:1');
 
 for my $case (

@@ -125,7 +125,7 @@ ends($cli, 'an error with --json', 1,
 # A list that is none, and one that does not end.
 ($cli, $conn) = start('list');
 give($conn, 'tools/list', { tools => [1] });
-ends($cli, 'no list', 1, undef, qr/is no list/);
+ends($cli, 'no list', 1, undef, qr/list of tools is invalid/);
 ($cli, $conn) = start('list');
 for my $n (1 .. 256) {
     give($conn, 'tools/list', { tools => [], nextCursor => "page $n" });

@@ -92,7 +92,7 @@ unreachable(qr/is not a socket/, 'a folder', 'ping', '--socket', $tg->dir);
 unreachable(qr/at most 107 bytes/, 'a long path',
     'ping', '--socket', '/' . 'x' x 108);
 my $datagram = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $path);
-unreachable(qr/a socket of another kind/, 'a datagram socket');
+unreachable(qr/is not a stream socket/, 'a datagram socket');
 close $datagram;
 unlink $path;
 
@@ -138,7 +138,7 @@ $parent->listen;
 my $cli = Toolgate::Command::start($tg, 'ping');
 $parent->accept->close for 1 .. 5;
 ends($cli, 'every connection ended', 2, undef,
-    qr/ends every connection: is it a Toolgate socket\?/);
+    qr/closes every connection: is it a Toolgate socket\?/);
 ok !$parent->is_called(0), 'and not tried for ever';
 
 # --- other ways to name the socket ----------------------------------------

@@ -81,7 +81,8 @@ gives 'no JSON', [ $schema, 'syntax.json' ], 2,
     'syntax.json is not valid JSON: a key is missing (line 2, column 7)';
 gives 'no UTF-8', [ $schema, 'bytes.json' ], 2, qr/is not valid UTF-8/;
 gives 'nothing', [ $schema, 'empty.json' ], 2, qr/^toolgate: empty\.json is no/;
-gives 'two texts', [ $schema, 'two.json' ], 2, qr/something follows the value/;
+gives 'two texts', [ $schema, 'two.json' ], 2,
+    qr/there is text after the value/;
 gives 'no such file', [ $schema, 'none.json' ], 2,
     'cannot read none.json: No such file or directory';
 gives 'a folder', [ $schema, 'sub' ], 2, 'cannot read sub: Is a directory';

@@ -94,6 +94,6 @@ $tg->stop;
 wait_for { !$tg->runner_pids } 'it to leave';
 is_deeply [ map { s{.*/}{}r } glob "$dir/made/*" ], ['runner-3.lock'],
     'after a while it leaves';
-like $tg->log, qr/nobody needs it any more, leaving/, 'and says so';
+like $tg->log, qr/no worker needs it any more, exiting/, 'and says so';
 
 done_testing;

@@ -56,14 +56,15 @@ my @cases = (
     ],
     [
         'term', 'err why kill 15', '',
-        program => qr/^term was ended by signal 15 \(SIGTERM\): why$/
+        program => qr/^term was killed by signal 15 \(SIGTERM\): why$/
     ],
     [
         'kill', 'kill 9', '',
-        program => qr/^kill was ended by signal 9 \(SIGKILL\) and wrote nothing/
+        program =>
+            qr/^kill was killed by signal 9 \(SIGKILL\) and wrote nothing/
     ],
     [ 'segv', 'kill 11', '', program => qr/ by signal 11 \(SIGSEGV\)/ ],
-    [ 'real', 'kill 40', '', program => qr/^real was ended by signal 40 and/ ],
+    [ 'real', 'kill 40', '', program => qr/^real was killed by signal 40 and/ ],
     [
         'much', 'much 1048577', '',
         output => qr/1048576 bytes.*max_output.*ask for less\.$/

@@ -38,7 +38,7 @@ is $where =~ m{/toolgate\.\w+\.(\d+)/\d+$}m ? $1 : 0,
 my ($eaten, $forked) = map { text($_) } qw(eat fork);
 my $small = $tg->connect->rpc('small');
 if ($has && $said !~ /without limits/) {
-    like $eaten, qr/needed more memory than its limit/, 'memory is limited';
+    like $eaten, qr/exceeded its memory limit/, 'memory is limited';
     like $forked, qr/no fork/, 'and processes';
     is $small->{result}, '', 'who needs less is not bothered';
 } else {

@@ -121,7 +121,7 @@ END
     }
     for my $name (qw(modern relay)) {
         like $moves{$name}->finish($moves{$name}{call})->{text},
-            qr/worker that ran it has ended before there was an answer/,
+            qr/worker that ran it exited before it answered/,
             "$name: what its old worker did for it fails";
     }
     $hang->finish('moves-legacy');

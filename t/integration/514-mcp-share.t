@@ -116,7 +116,7 @@ if ($> == 0) {
     my $bridge = bridge_in($tg->dir . '/foreign');
     my $said = word($bridge, 'here_where');
     unlike $said, qr/foreign$/, 'a folder of another user is not entered';
-    like $said, qr{directory \S+/foreign is not the caller's own; call from},
+    like $said, qr{directory \S+/foreign does not belong to the caller; call},
         'and the agent is told why';
 }
 

@@ -37,7 +37,7 @@ wait_for {
 
 # --- at the start ---
 
-$tg->wait_log(qr/nobody could not be started: it cannot be reached, and was/);
+$tg->wait_log(qr/nobody could not be started: it cannot be reached; no req/);
 $tg->wait_log(qr/refuses the handshake: it answered with status 401: who are/);
 $nobody->start;
 wait_for {
@@ -59,7 +59,7 @@ for my $name (qw(lost other)) {
     wait_for { grep { $_->{message}{params}{name} eq 'hang' }
         $web->requests('tools/call') } "$name: another call";
     is $web->control('forget'), 0, "$name: the server forgets its sessions";
-    like text_of($client->reply($id)), qr/no whole answer.*may have been/,
+    like text_of($client->reply($id)), qr/no complete response.*may have been/,
         "$name: the call that it had is lost";
     my @ids = map {
         $client->request('tools/call', { name => "${name}_echo" })
@@ -145,20 +145,20 @@ is scalar(() = $web{mute}->requests('notifications/cancelled')), 32,
 # --- what is no answer ---
 
 like call('html_echo'),
-    qr/^html gave no whole answer \(what it said is no message of MCP: <p>/,
+    qr/^html gave no complete response \(its body is not an MCP message: <p>/,
     'a page';
-like call('cut_echo'), qr/^cut gave no whole answer \(.*may have been/,
+like call('cut_echo'), qr/^cut gave no complete response \(.*may have been/,
     'half an answer';
-like call('empty_echo'), qr/^empty gave no whole answer/, 'none';
+like call('empty_echo'), qr/^empty gave no complete response/, 'none';
 like call('moved_echo'), qr/status 307, a redirect, which is not followed/,
     'a redirect';
 is scalar(() = $web{moved}->requests('tools/call')), 1, 'it is not';
-like call('huge_echo'), qr/gave no whole answer \(the answer is larger than/,
+like call('huge_echo'), qr/no complete response \(the response is larger than/,
     'one that is too large';
 # --- away, and there again ---
 
 $web{lost}->stop;
-like call('lost_echo'), qr/^lost cannot be reached, and was asked for nothing/,
+like call('lost_echo'), qr/^lost cannot be reached; no request was sent/,
     'a server that is gone';
 $web{lost}->start;
 is call('lost_echo'), 'echo', 'is called as soon as it is there again';

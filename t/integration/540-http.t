@@ -205,14 +205,15 @@ my @back = (
     [ 'endless', 'drip', 'max_output 20;', output => qr/more than 20 bytes/ ],
     [ 'bomb', 'gzip/50000000', '', output => qr/more than 1048576 bytes/ ],
     [ 'binary', 'type/image%2Fpng?body=89504e47', '',
-        output => qr{4 bytes of image/png, which is no text} ],
+        output => qr{4 bytes of image/png, which is not UTF-8} ],
     [ 'charset', 'type/text%2Fx%3B%20charset=UTF-16?body=4100', '',
         output => qr/in the charset UTF-16/ ],
     [ 'nojson', 'status/200', 'output json;',
         output => qr/not one valid JSON value/ ],
-    [ 'closed', 'close', '', lost => qr/no whole answer of .*may have done/ ],
-    [ 'garbage', 'garbage', '', lost => qr/no whole answer/ ],
-    [ 'half', 'half', '', lost => qr/no whole answer/ ],
+    [ 'closed', 'close', '',
+        lost => qr/no complete response from .*may have been/ ],
+    [ 'garbage', 'garbage', '', lost => qr/no complete response/ ],
+    [ 'half', 'half', '', lost => qr/no complete response/ ],
     [ 'late', 'hang/late', 'timeout 200ms;',
         timeout => qr/did not finish within 200 ms/ ],
 );
@@ -311,7 +312,7 @@ for my $case (@back) {
     is $python->{error}{type}, $exception{$failure}, "$name: an ipc error";
 }
 like text_of($mcp->call_tool('dead')),
-    qr/^dead: http:..127.0.0.1:1 cannot be reached, and was asked for nothing/,
+    qr/^dead: http:..127.0.0.1:1 cannot be reached; no request was sent/,
     'nobody there';
 is_deeply $mcp->call_tool('result')->{result},
     { content => [ { type => 'text', text => 't' } ],

@@ -23,7 +23,7 @@ my @mistakes = (
     [ 'http GET a.b/c; #!', qr/must begin with "http:/ ],
     [ 'http GET http:///x; #!', qr/the host must be a name/ ],
     [ 'http GET http://a:0/; #!', qr/the host must be a name/ ],
-    [ 'http GET http://u:p@a/; #!', qr/no user and password.*header/ ],
+    [ 'http GET http://u:p@a/; #!', qr/a user or a password.*header/ ],
     [ 'http GET "http://a/b c"; #!', qr/percent-encoded/ ],
     [ 'http GET http://a/#b; #!', qr/no fragment/ ],
     [ 'http GET http://a/../b; #!', qr/must not have "\." or "\.\."/ ],

@@ -85,7 +85,7 @@ my %why = (
 );
 for my $name (sort keys %why) {
     my $text = call($name);
-    like $text, qr{cannot be reached, and was asked for nothing}, "$name: no";
+    like $text, qr{cannot be reached; no request was sent}, "$name: no";
     like $text, $why{$name}, "$name: why";
 }
 is scalar(() = $web->requests), $n, 'none of these was asked for something';

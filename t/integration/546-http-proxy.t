@@ -80,9 +80,10 @@ like call('plain'), qr/"path":"\/echo"/, 'HTTP';
 like call('tls'), qr/"authorization":"\*+/, 'HTTPS, with a secret';
 is join(' ', map { $_->{headers}{authorization} // 'none' } $web->requests),
     "none Bearer $secret", 'which comes there';
-like call('direct'), qr/asked for nothing \(.*resolve/, 'not without it';
-like call('refused'), qr/asked for nothing \(.*403/, 'a proxy that does not';
-like call('nobody'), qr/asked for nothing \(.*connect/, 'one that is not there';
+like call('direct'), qr/no request was sent \(.*resolve/, 'not without it';
+like call('refused'), qr/no request was sent \(.*403/, 'a proxy that does not';
+like call('nobody'), qr/no request was sent \(.*connect/,
+    'one that is not there';
 
 wait_for {
     my $tools = $c->rpc('tools/list')->{result}{tools};
@@ -101,7 +102,7 @@ ok !(grep {/CONNECT.*\Q$secret/s} split /\r\n\r\n/, $heads),
 $tg->wait_log(qr/shut could not be started: it cannot be reached.*403/);
 
 # Both ended before the usual ten seconds.
-like call('late'), qr/asked for nothing \(.* \d{1,4} ms/, 'a call in time';
+like call('late'), qr/no request was sent \(.* \d{1,4} ms/, 'a call in time';
 $tg->wait_log(qr/late could not be started: .* \d{1,4} ms/);
 $tg->stop;
 

@@ -232,7 +232,7 @@ for my $name (sort keys %lost) {
 is call($_), 'n1', "$_: a call"
     for qw(closes mark plain typeless page rpc array older);
 like call($_), qr/it is broken/, "$_: its error is told" for qw(nameless other);
-like call('login'), qr/no message of MCP: <html>Log in here/,
+like call('login'), qr/not an MCP message: <html>Log in here/,
     'what else it says is quoted';
 like call('doubtful'), qr/status 500: Oops/, 'what is no answer is told';
 is call('doubtful'), 'n2', 'and the next call is answered';

@@ -37,7 +37,7 @@ sub room {
 for my $bytes (0, 60_000) {
     room($bytes);
     like many(100_000),
-        qr/^many printed more than 4096 bytes \(max_output\) and was ended/,
+        qr/^many printed more than 4096 bytes \(max_output\) and was stopped/,
         "room for $bytes bytes: the error that it was";
     my $reply = $c->call_tool('fails');
     ok $reply->{result}{isError}, 'a failure is one';
@@ -48,7 +48,7 @@ for my $bytes (0, 60_000) {
 }
 
 room('unlimited');
-like many(100_000), qr/\[all of it has \d+ bytes in 100000 lines;/,
+like many(100_000), qr/\[the whole output has \d+ bytes in 100000 lines;/,
     'with room again it is kept';
 is $tg->runner_pid, $runner, 'the same runner';
 

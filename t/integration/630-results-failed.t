@@ -56,7 +56,7 @@ sub said { return $legacy->call(@_)->{text} }
 is said('quiet'),
     "quiet exited with status 1 and wrote nothing to stderr\n[stdout]\nfound",
     'one of them';
-is said('dies'), "dies was ended by signal 9 (SIGKILL) and wrote nothing to "
+is said('dies'), "dies was killed by signal 9 (SIGKILL) and wrote nothing to "
     . "stderr\n[stdout]\nhalf", 'one that was ended';
 is said('bytes'),
     "bytes exited with status 1 and wrote nothing to stderr\n[stdout]\nok"

@@ -34,12 +34,12 @@ END
 for my $way (Toolgate::Way->all($tg)) {
     my $name = $way->name;
     my $text = $way->call('text')->{text};
-    like $text, qr/^The output of text is not valid UTF-8/,
+    like $text, qr/^The output of text is not UTF-8 text/,
         "bytes are no text, $name";
     like $text, qr/"output $_ TYPE"/, "what is needed for $_, $name"
         for qw(image audio file);
     like $way->call('none')->{text},
-        qr/^none printed nothing, where image \(image\/png\)/,
+        qr/^none printed nothing, but image \(image\/png\)/,
         "nothing is no image, $name";
     is $way->call('fails')->{text}, 'fails exited with status 3: why',
         "of a failure the bytes are not told, $name";

@@ -66,7 +66,7 @@ for my $way (@ways) {
     my $size = length $all;
     like $text, qr/\Aline 1 of many/, "the beginning, $name";
     like $text, qr/line 5000 of many, na\x{ef}ve\n\z/, "the end, $name";
-    like $text, qr/\[all of it has $size bytes in 5000 lines;/,
+    like $text, qr/\[the whole output has $size bytes in 5000 lines;/,
         "its size and its lines, $name";
     unlike $text, qr/\x{fffd}/, "no half characters, $name";
     cmp_ok length $text, '<', 4096 + 400, "no more than that, $name";
@@ -84,7 +84,7 @@ for my $way (@ways) {
             @blocks = ({ text => $shown }, { text => $note });
         }
         $got .= $blocks[0]{text};
-        $blocks[1]{text} =~ /goes on with "line": (\d+)/ or last;
+        $blocks[1]{text} =~ /continue with "line": (\d+)/ or last;
         $line = $1 + 0;
     }
     ok $got eq $chars, "all of it by its lines, $name"
@@ -102,7 +102,7 @@ for (1 .. 1000) {
     my ($page, $note) = blocks($legacy->call('toolgate_output',
         { output => $key, offset => $offset, bytes => 9973 }));
     $got .= $page;
-    $note =~ /goes on with "offset": (\d+)/ or last;
+    $note =~ /continue with "offset": (\d+)/ or last;
     $offset = $1 + 0;
 }
 ok $got eq $chars, 'all of it by its bytes';
@@ -112,15 +112,15 @@ my ($page, $note) = blocks($legacy->call('toolgate_output',
     { output => $key, pattern => '^line 4?99[0-9] ' }));
 is $page, join('', map {"$_:line $_ of many, na\x{ef}ve\n"} 990 .. 999,
     4990 .. 4999), 'the lines that match, with their numbers';
-like $note, qr/^\[20 matching lines; there are no more\]$/, 'and how many';
+like $note, qr/^\[20 matching lines; no more matches\]$/, 'and how many';
 ($page, $note) = blocks($legacy->call('toolgate_output',
     { output => $key, pattern => 'line', lines => 3, line => 10 }));
 is $page, join('', map {"$_:line $_ of many, na\x{ef}ve\n"} 10 .. 12),
     'some of them';
-like $note, qr/goes on with "line": 13\]/, 'and how it goes on';
+like $note, qr/continue the search with "line": 13\]/, 'and how it goes on';
 for (
-    [ '(' => qr/"pattern" is not a regular expression \(of ECMA-262/ ],
-    [ '[[:alpha:]]+' => qr/"pattern" is not a regular expression/ ],
+    [ '(' => qr/"pattern" is not a valid regular expression \(ECMA-262/ ],
+    [ '[[:alpha:]]+' => qr/"pattern" is not a valid regular expression/ ],
     [ '((a{1,200}){1,200}){1,200}' => qr/too large/ ],
     )
 {
@@ -164,7 +164,7 @@ is sprintf('%04o', (stat $tg->state_dir . '/spill')[2] & 07777), '0700',
 
 # preview: so much is shown.
 $answer = $legacy->call('shown')->{text};
-$answer =~ s/\[all of it .*?\]\n//s or fail 'it is kept';
+$answer =~ s/\[the whole output .*?\]\n//s or fail 'it is kept';
 cmp_ok length $answer, '<=', 100, 'as much as preview says';
 is $answer, join('', map {"line $_ of many, na\x{ef}ve\n"} 1, 2, 5000),
     'in whole lines';
@@ -183,7 +183,8 @@ like $legacy->call('open')->{text}, qr/x\n\[stderr\]\nlate\n\z/,
     'on a line of its own';
 $answer = $legacy->call('mixed');
 ok !$answer->{is_error}, 'both together are too large';
-like $answer->{text}, qr/\[all of it has 60\d\d bytes in /, 'and are kept';
+like $answer->{text}, qr/\[the whole output has 60\d\d bytes in /,
+    'and are kept';
 
 # It is there after a reload and with another runner, and gone in its time.
 $tg->reload($conf);
@@ -216,7 +217,7 @@ cmp_ok $sum, '<=', 1100 * 1024, 'all together are within the quota';
 
 # Without room, or without leave, it is as ever.
 like $legacy->call('over')->{text},
-    qr/^over printed more than 4096 bytes \(max_output\) and was ended/,
+    qr/^over printed more than 4096 bytes \(max_output\) and was stopped/,
     'one that is more than half the quota is the error that it was';
 like $legacy->call('toolgate_output', { output => $_ })->{text},
     qr/^line 1 /, 'and takes nobody\'s place'

@@ -20,7 +20,8 @@ END
 
 my $c = $tg->connect;
 my $text = text_of($c->call_tool('make'));
-like $text, qr/\[all of it has $size bytes in 1000000 lines;/, 'it is kept';
+like $text, qr/\[the whole output has $size bytes in 1000000 lines;/,
+    'it is kept';
 my ($key) = $text =~ /"output":"(\w+)"/;
 
 my $digest = Digest::SHA->new(1);
@@ -33,7 +34,7 @@ while (1) {
     $page =~ s/\\n/\n/g;
     $digest->add($page);
     $got += length $page;
-    $note =~ /goes on with \\"offset\\": (\d+)/ or last;
+    $note =~ /continue with \\"offset\\": (\d+)/ or last;
     $offset = $1 + 0;
 }
 is $got, $size, 'all of it comes back';

@@ -52,7 +52,7 @@ sub stored {
             { output => $key, offset => $offset, bytes => 30_000 });
         my ($page, $note) = map { $_->{text} } @{ $reply->{result}{content} };
         $got .= $page;
-        $note =~ /goes on with "offset": (\d+)/ or last;
+        $note =~ /continue with "offset": (\d+)/ or last;
         $offset = $1 + 0;
     }
     return $got;
@@ -65,7 +65,7 @@ sub is_preview {
     utf8::encode($bytes);
     my $size = length $bytes;
     cmp_ok length $text, '<', 1500, "$name: a part of it is shown";
-    like $text, qr/\[all of it has $size bytes in \d+ lines?;/,
+    like $text, qr/\[the whole output has $size bytes in \d+ lines?;/,
         "$name: its size";
     my $key = key_of($text);
     ok $key, "$name: how to read the rest" or return diag $text;

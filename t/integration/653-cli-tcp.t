@@ -35,7 +35,7 @@ like $out, qr/^hi\n/, 'a name, from the environment';
 my $none = free_port();
 ($status, $out, $err) = $tg->cli('ping', '-s', "127.0.0.1:$none");
 is $status, 2, 'nobody there: status';
-like $err, qr/nothing listens on 127\.0\.0\.1:$none: .*`listen` of this port/,
+like $err, qr/nothing listens on 127\.0\.0\.1:$none: .*`listen` for this port/,
     'and why';
 # No label of a name is that long: nobody has to be asked.
 my $unknown = 'x' x 64 . ':1';

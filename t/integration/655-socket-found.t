@@ -92,7 +92,7 @@ like bridge_says([$left], {}),
 like cli_says([ '-s', $left ], {}), qr/left behind.* $listen/, 'refused';
 my $gone = 'tls:127.0.0.1:1';
 like bridge_says([$gone], {}),
-    qr/no process listens on \Q$gone\E\. Start the NGINX there/,
+    qr/no process listens on \Q$gone\E\. Start NGINX there/,
     'refused, over TLS';
 
 # --- what is installed ---------------------------------------------------
@@ -101,7 +101,7 @@ my $unit = "$dir/home/.config/systemd/user";
 mkdir $_ or die "$_: $!\n" for "$dir/home/.config",
     "$dir/home/.config/systemd", $unit;
 $tg->file('home/.config/systemd/user/toolgate.service', "[Service]\n");
-my $service = qr/Start it by `systemctl --user start toolgate`/;
+my $service = qr/Start it with `systemctl --user start toolgate`/;
 like bridge_says([$none], {}), $service, 'as a service of the user';
 like cli_says([ '-s', $none ], { HOME => undef,
     XDG_CONFIG_HOME => "$dir/home/.config" }),
@@ -114,7 +114,7 @@ SKIP: {
         if -e $run || !-e "$build/../build.sh";
     my $top = Toolgate::Test::top();
     like bridge_says([$run], {}),
-        qr{Start it by \./build\.sh run in \Q$top\E\.}, 'in a checkout';
+        qr{Start it with \./build\.sh run in \Q$top\E\.}, 'in a checkout';
     like cli_says([ '-s', $run ], {}), qr{\./build\.sh run in \Q$top\E\.},
         'in a checkout';
 }
@@ -149,7 +149,8 @@ SKIP: {
     ($status, $out, $err) = run_command({ env => {%bare} }, @as,
         "$build/toolgate", 'ping', '-s', "$dir/closed/a.sock");
     is $status, 2, 'in a folder of others: status';
-    like $err, qr/You may not search the folder \Q$dir\E\/closed\./,
+    like $err,
+        qr/You have no permission to enter the folder \Q$dir\E\/closed\./,
         'which one';
     chmod 0755, "$dir/closed";
 }

@@ -225,9 +225,9 @@ error -32602, qr/prompt/, 'task.submit', {};
 error -32602, qr/$_->[0]/, 'task.submit', { prompt => 'x', @$_ }
     for [ prompt => 1 ], [ agent => [] ], [ priority => 'high' ],
     [ priority => 1.5 ], [ cwd => 1 ], [ metadata => 'x' ];
-error -32602, qr/^agent: there is none/, 'task.submit',
+error -32602, qr/^agent: no agent has this name/, 'task.submit',
     { prompt => 'x', agent => 'nobody' };
-error -32602, qr/^cwd: must be a full path/, 'task.submit',
+error -32602, qr/^cwd: must be an absolute path/, 'task.submit',
     { prompt => 'x', cwd => 'src' };
 error -32602, qr/$_->[0]/, 'task.list', {@$_}
     for [ state => 'gone' ], [ limit => 0 ], [ limit => 1001 ], [ agent => 1 ];

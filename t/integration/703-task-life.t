@@ -72,7 +72,7 @@ my $hears = $tg->connect;
 $hears->rpc('ping');
 $tg->reload($conf . 'task_concurrency 1;');
 my $task = until_state($gone, 'failed');
-like $task->{error}, qr/agent is not configured any more \(task_agent, or /,
+like $task->{error}, qr/agent is no longer configured \(task_agent, or /,
     'its task fails with a reason';
 is_deeply $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' },
     undef, 'the notification')->{params},
@@ -87,7 +87,7 @@ is_deeply call('daemon.stop'), { stopping => JSON::PP::true }, 'stopping';
 is call('daemon.status')->{health}, 'stopping', 'that is its health';
 my $error = $c->rpc('task.submit', { prompt => 'true' })->{error};
 is $error->{code}, -32003, 'no more are taken';
-like $error->{message}, qr/^Subsystem unavailable: .*told to stop/,
+like $error->{message}, qr/^Subsystem unavailable: .*tasks were stopped/,
     'as it says';
 $tg->file('third', '');
 is until_state($first, 'completed')->{result}, "begun\nended",
@@ -104,7 +104,7 @@ is until_state($second, 'completed')->{result}, 'second',
 $first = submit(prompt => prompt('fourth'));
 my $pid = until_state($first, 'running')->{pid};
 call('daemon.stop', force => \1);
-like until_state($first, 'failed')->{error}, qr/told to stop/,
+like until_state($first, 'failed')->{error}, qr/tasks were stopped/,
     'by force: what runs is ended';
 wait_for { !is_alive($pid) } 'its process to be gone';
 is $tg->runner_pid, $alive, 'by the same runner';
@@ -141,8 +141,8 @@ $tg->stop(signal => 'TERM');
 wait_for { !is_alive($pid) } 'what ran to be ended';
 $tg->start;
 $c = $tg->connect;
-like until_state($first, 'failed')->{error}, qr/^interrupted: .*told to stop/,
-    'it has failed';
+like until_state($first, 'failed')->{error},
+    qr/^interrupted: .*tasks were stopped/, 'it has failed';
 is until_state($second, 'completed')->{result}, 'second', 'what waited runs';
 
 # --- NGINX is killed: what runs has time, what waits stays

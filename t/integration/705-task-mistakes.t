@@ -147,13 +147,13 @@ is $error->{code}, -32003, 'a file that is none';
 like $error->{message}, qr{^Subsystem unavailable: .*my\.db.*not a database},
     'as it says';
 is $c->rpc('daemon.status')->{result}{health}, 'unhealthy', 'nor is its health';
-$tg->wait_log(qr/store cannot be opened, it is tried again: .*not a database/);
+$tg->wait_log(qr/store cannot be opened, trying again: .*not a database/);
 unlink "$state/my.db" or die;
 wait_for { $c->rpc('daemon.status')->{result}{health} eq 'healthy' }
     'it is tried again';
 $error = $c->rpc('task.submit', { prompt => 'x' })->{error};
 is $error->{code}, -32602, 'no agent is the default';
-like $error->{message}, qr/^agent: is needed/, 'so it must be named';
+like $error->{message}, qr/^agent: is required/, 'so it must be named';
 is $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{result}{taskId},
     'task-0000', 'and all is well';
 is sprintf('%o', (stat "$state/my.db")[2] & 07777), '600', 'nobody reads it';
@@ -171,7 +171,7 @@ is_deeply [ map { $c->rpc('task.submit', { prompt => $mega, agent => 'a' })
         ->{result}{state} } 1 .. 4 ], [ ('queued') x 4 ], 'the longest';
 $error = $c->rpc('task.list')->{error};
 is $error->{code}, -32602, 'a list that is too long';
-like $error->{message}, qr/^limit: .*ask for less/, 'it says what to do';
+like $error->{message}, qr/^limit: .*ask for fewer/, 'it says what to do';
 is @{ $c->rpc('task.list', { limit => 3 })->{result} }, 3, 'less is told';
 
 # Another runner has it.
@@ -201,7 +201,7 @@ sub patch {
 }
 my $before = join ' ', glob "$state/*";
 patch(60, pack 'N', 99);
-refused $mine, qr/opened: .*has version 99, of a newer Toolgate/,
+refused $mine, qr/opened: .*has version 99 of a newer Toolgate/,
     'a newer version';
 patch(68, pack 'N', 1);
 refused $mine, qr/opened: .*a database of another program/, 'of others';
@@ -211,7 +211,7 @@ SKIP: {
     mkdir "$dir/roots", 0755 or die $!;
     $tg = Toolgate::Test->new(user => 'nobody');
     refused "$agent task_store sqlite:$dir/roots/tasks.db;",
-        qr/opened: .*Permission denied; it must be a file that this user/,
+        qr/opened: .*Permission denied; this user must be able to write/,
         "a directory that is not the workers' user's";
 }
 

@@ -48,7 +48,7 @@ while (!$error && $n < 10_000) {
     $n++;
 }
 is $error->{code}, -32603, 'at last there is no room';
-like $error->{message}, qr{^The tasks' store says no: .*tasks\.db},
+like $error->{message}, qr{^Task store error: .*tasks\.db},
     'it says so';
 is $c->rpc('task.stats')->{result}{queued}, $n - 1,
     'what was answered is there, and nothing else';
@@ -58,7 +58,7 @@ is task($run)->{state}, 'running', 'as it can be seen';
 # Not even for the little that an end is.
 room(4096);
 $tg->file('go', '');
-$tg->wait_log(qr/what becomes of tasks cannot be written down.*tasks\.db/);
+$tg->wait_log(qr/changes of tasks cannot be stored.*tasks\.db/);
 ok !is_alive($pid), 'it has ended';
 is task($run)->{state}, 'running', 'which is not written down';
 room('unlimited');
@@ -84,7 +84,7 @@ room(4096);
 my $denied = $c->rpc('automation.approve',
     { executionId => $id, approve => \0 })->{result};
 ok !$denied->{success}, 'what cannot be written down is no success';
-like $denied->{error}, qr/^not written down.*store says no/, 'and why';
+like $denied->{error}, qr/^not stored because of a task store error/, 'and why';
 room('unlimited');
 
 done_testing;

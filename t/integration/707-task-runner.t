@@ -99,7 +99,7 @@ like failure('task.submit', prompt => 'x'),
 is call($c, 'daemon.status')->{health}, 'healthy', 'which can be seen';
 open_tasks($c, { %$one, name => 'c' });
 like failure('chat.send', message => 'x'),
-    qr/^-32003 Subsystem unavailable: nobody listens/, 'nobody to chat with';
+    qr/^-32003 Subsystem unavailable: no agent handles/, 'nobody to chat with';
 open_tasks($c, $one);
 
 # --- somebody cancels a task that runs, and is gone before the store answers

@@ -167,14 +167,14 @@ ok $told->{requiresApproval}, 'told: it waits for approval';
 like $told->{message}, qr/waits for approval.*: asked first$/, 'for what';
 my $first = $told->{executionId};
 is + (executions('ask'))[0]{status}, 'pending_approval', 'so it waits';
-error -32602, qr/^executionId: none of this name/, 'automation.approve',
+error -32602, qr/^executionId: no execution with this id/, 'automation.approve',
     { executionId => 'x', approve => \1 };
 my $answer = call('automation.approve', executionId => $first,
     approve => \1);
 is_deeply $answer, { success => JSON::PP::true, status => 'submitted',
     taskId => $answer->{taskId} }, 'approved';
 is task($answer->{taskId})->{prompt}, 'asked first', 'and done';
-error -32602, qr/^executionId: none of this name/, 'automation.approve',
+error -32602, qr/^executionId: no execution with this id/, 'automation.approve',
     { executionId => $first, approve => \1 };
 submit(prompt => 'true', metadata => { ask => 'second' });
 my $second = told('automation.notify', ruleId => 'ask')->{executionId};
@@ -189,7 +189,7 @@ my $third = told('automation.notify', ruleId => 'ask')->{executionId};
 submit(prompt => 'true', metadata => { ruleId => 'chain' });
 my $stopped = told('automation.fired', ruleId => 'chain',
     status => 'stopped');
-like $stopped->{error}, qr/made itself fire too often/, 'it is stopped';
+like $stopped->{error}, qr/triggered itself too often/, 'it is stopped';
 my @chain = grep { ($_->{metadata}{ruleId} // '') eq 'chain'
         && ($_->{metadata}{source} // '') eq 'automation' }
     @{ call('task.list', limit => 1000) };

@@ -225,7 +225,7 @@ wait_for {
     ($stopped) = grep { $_->{ruleId} eq 'loop' && $_->{status} eq 'stopped' }
         @{ $reply->{recentExecutions} };
 } 'it to be stopped';
-like $stopped->{error}, qr/made itself fire too often/,
+like $stopped->{error}, qr/triggered itself too often/,
     'a rule whose task changes its files is stopped';
 my $n = () = map { $_->{metadata}{ruleId} eq 'loop' ? 1 : () }
     @{ $c->rpc('task.list', { limit => 1000 })->{result} };

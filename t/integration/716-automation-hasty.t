@@ -169,7 +169,7 @@ unlink "$state/none.db" or die;
 wait_for { call('daemon.status')->{health} ne 'unhealthy' } 'it to be opened';
 is call('daemon.status')->{health}, 'stopping', 'which holds';
 like $c->rpc('task', params('task.submit', prompt => '-'))->{result}{message},
-    qr/told to stop/, 'nothing is taken';
+    qr/tasks were stopped/, 'nothing is taken';
 config('two');
 is call('daemon.status')->{health}, 'healthy', 'until the next config';
 

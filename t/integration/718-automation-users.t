@@ -79,7 +79,7 @@ for (map { ["automation.$_->[0]", $_->[1]] } [ enable => {} ],
     for my $c ($one, $two) {
         my $error = $c->rpc($method, $params)->{error};
         is $error->{code}, -32601, "$method: not for everybody";
-        like $error->{message}, qr/those who see all tasks/, 'it says so';
+        like $error->{message}, qr/clients that see all tasks/, 'it says so';
     }
 }
 my $done = call($root, 'automation.approve', executionId => $id,

@@ -100,14 +100,14 @@ $tg->stop;
 wait_for { !$tg->runner_pids } 'the runner to leave';
 $db->sql('UPDATE toolgate_store SET version=2');
 refused "$uri password_file=$secret",
-    qr/cannot be opened: .*version 2, of a newer Toolgate/, 'a newer version';
+    qr/cannot be opened: .*version 2 of a newer Toolgate/, 'a newer version';
 $tg->start;
 $c = $tg->connect;
 my $error = $c->rpc('task.stats')->{error};
 is $error->{code}, -32003, 'it is not opened';
-like $error->{message}, qr/^Subsystem unavailable: .*version 2, of a newer/,
+like $error->{message}, qr/^Subsystem unavailable: .*version 2 of a newer/,
     'as it says';
-$tg->wait_log(qr/store cannot be opened, it is tried again: .*version 2/);
+$tg->wait_log(qr/store cannot be opened, trying again: .*version 2/);
 $db->sql('UPDATE toolgate_store SET version=1');
 wait_for { $c->rpc('daemon.status')->{result}{health} eq 'healthy' }
     'it is tried again';

@@ -71,7 +71,7 @@ is until_state(1, 'task-0001', 'completed')->{result}, 'first', 'the other';
 my $error = $c[0]->rpc('task.submit', { prompt => 'x', agent => 'nobody' })
     ->{error};
 is $error->{code}, -32602, 'one that nobody has';
-like $error->{message}, qr/^agent: there is none/, 'as it says';
+like $error->{message}, qr/^agent: no agent has this name/, 'as it says';
 
 # --- seen from elsewhere
 
@@ -187,7 +187,7 @@ like $told->{params}{error}, $lease, 'to clients, too';
 $tg[0]->file('asleep.end', '');
 my $first = until_state(2, $id, 'completed');
 kill CONT => @pids;
-$tg[$dead]->wait_log(qr/the lease of the tasks' store was over|cannot be ren/);
+$tg[$dead]->wait_log(qr/the lease of the task store has expired|cannot be ren/);
 wait_for { !is_alive($pids[1]) } 'what it ran is gone';
 is_deeply task($dead, $id), $first, 'and did not end twice';
 is submit($dead, prompt => 'echo', agent => 'all') =~ /^task-/, 1,
@@ -202,11 +202,11 @@ wait_for { tries('away2') } 'one that is not tried again';
 my ($pid2) = slurp("$dir/away") =~ /(\d+)/;
 $db->stop;
 @ask = map { $c[$_]->request('task.stats') } 0 .. 2;
-$tg[$dead]->wait_log(qr/lease .* cannot be renewed, as the database is away/);
+$tg[$dead]->wait_log(qr/lease .* cannot be renewed, as the database cannot/);
 wait_for { !is_alive($pid2) } 'what it ran is ended';
 $error = $c[0]->reply($ask[0])->{error};
 is $error->{code}, -32603, 'calls are answered, too';
-like $error->{message}, qr/store says no: the database cannot be reached: /,
+like $error->{message}, qr/Task store error: the database cannot be reached: /,
     'and say why';
 $db->start;
 wait_for { tries('away') > 1 } 'it is tried again, when it is back';
@@ -215,7 +215,7 @@ until_state(2, $id, 'completed');
 like until_state(2, $other, 'failed')->{error},
     qr/^interrupted: .* lease of the task store|^interrupted: .*its lease/,
     'what failed says that it was for the lease';
-$tg[$_]->allow_log(qr/cannot be written down, it is tried again: the databa/)
+$tg[$_]->allow_log(qr/tasks cannot be stored, trying again: the databa/)
     for 0 .. 2;
 is_deeply [ @{ call($_, 'task.stats') }{qw(queued running)} ], [ 0, 0 ],
     "machine $_: nothing is left" for 0 .. 2;

@@ -127,7 +127,7 @@ diag "$all->{total} tasks, $again of them interrupted, " . @refused
 cmp_ok $ran, '>=', $all->{total}, 'each was run';
 cmp_ok $ran, '<=', $all->{total} + $again, 'and those again that were cut off';
 cmp_ok $again, '<=', 8, 'which are those of one runner';
-$tg[$_]->allow_log(qr/what becomes of tasks cannot be written down.*databas/)
+$tg[$_]->allow_log(qr/changes of tasks cannot be stored.*databas/)
     for 0 .. 2;
 $_->stop for @tg;
 wait_for { !$tg[0]->runner_pids } 'the runners to leave';

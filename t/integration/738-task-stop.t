@@ -30,7 +30,7 @@ is $c->result_of('daemon.status')->{health}, 'stopping', 'as can be seen';
 is task($deaf)->{state}, 'running', 'what runs may end';
 wait_for { task($deaf)->{state} ne 'running' } 'its time to be over';
 is_deeply [ @{ task($deaf) }{qw(state error)} ], [ 'failed',
-    'interrupted: the tasks were told to stop' ], 'it was interrupted';
+    'interrupted: the tasks were stopped' ], 'it was interrupted';
 wait_for { !grep { is_alive($_) } @pids } 'all of it to be gone';
 is task($waits)->{state}, 'queued', 'what waits, waits';
 is text_of($c->call_tool('hi')), 'hi', 'and NGINX goes on';

@@ -87,7 +87,7 @@ for my $store ('sqlite:' . $tg->dir . '/any.db', $db->uri) {
     } 'the first to run';
     my $orphan = $submit->(prompt => 'hi', agent => 'coder-4');
     $tg->reload($body->($named));
-    like $ended->($orphan)->{error}, qr/agent is not configured any more/,
+    like $ended->($orphan)->{error}, qr/agent is no longer configured/,
         "$kind: without it they fail";
     $tg->file('go', '');
     is $ended->($first)->{state}, 'completed', "$kind: what runs goes on";

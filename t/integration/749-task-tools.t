@@ -71,10 +71,11 @@ my $wait = $c->request('tools/call', {
 my $progress;
 wait_for {
     $progress = $c->notification('notifications/progress')->{params};
-    $progress->{message} =~ /put out 6 bytes$/;
+    $progress->{message} =~ /so far: 6 bytes$/;
 } 'the task to have put something out';
 is $progress->{progressToken}, 'w', 'progress of the call';
-like $progress->{message}, qr/^$id runs, it has put out 6 bytes$/, 'how far';
+like $progress->{message}, qr/^$id is running, output so far: 6 bytes$/,
+    'how far';
 unlink "$dir/run";
 $task = $c->decode($c->reply($wait)->{result}{content}[0]{text});
 is "$task->{state} $task->{output}", 'failed begun', 'its end';

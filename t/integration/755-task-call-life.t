@@ -124,8 +124,8 @@ $second = begin('one');
 $tg->reload("task_methods on; tool_socket_mode 0666; $two");
 $c = $tg->connect;
 $c->rpc('ping');
-is ended($second)->{error}, 'its agent is not configured any more (task_agent, '
-    . 'or task of a tool)', 'what waits fails';
+is ended($second)->{error}, 'its agent is no longer configured (task_agent, or '
+    . 'task of a tool)', 'what waits fails';
 is task($first)->{state}, 'running', 'what runs goes on';
 unlink "$dir/run";
 is text(ended($first)), "begun\nended\n", 'to its end';

@@ -53,6 +53,6 @@ is_deeply [ map { $_->{headers}{'webhook-id'} } sent(qr/again/) ],
     [ ($was{again}{executionId}) x scalar sent(qr/again/) ], 'with one id';
 cmp_ok scalar sent(qr/again/), '>=', 2, 'by another try';
 is execution('gone', 'error')->{error},
-    'its rule is not configured any more', 'one without its rule has ended';
+    'its rule is no longer configured', 'one without its rule has ended';
 
 done_testing;

@@ -218,7 +218,7 @@ for my $refused ([ qr/-32602: --state: .*got "gone"/, qw(list --state gone) ],
     [ qr/-32602: --limit: must be at least 1, got 0/, qw(list --limit 0) ],
     [ qr/-32602: --priority: /, qw(submit x --priority 9999999999) ],
     [ qr{-32602: /prompt: must have at least 1}, 'submit', '' ],
-    [ qr/-32602: agent: there is none/, qw(submit x --agent nobody) ],
+    [ qr/-32602: agent: no agent has this name/, qw(submit x --agent nobody) ],
     [ qr/-32000: Task not found/, qw(get x) ],
     [ qr/-32000: Task not found/, qw(output x) ],
     [ qr/-32000: Task not found/, qw(wait x) ])

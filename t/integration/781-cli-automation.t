@@ -88,7 +88,8 @@ like $out, qr/^$first +broken +task\.failed +submitted +$time +task-0002/m,
     'and the other one done';
 cli(qw(automation approve), $first, fails(3));
 is $rc, 1, 'one that does not wait any more, and one that does';
-like $err, qr/-32602: executionId: none of this name waits/, 'it says so';
+like $err, qr/-32602: executionId: no execution with this id waits/,
+    'it says so';
 like $out, qr/^[0-9a-f]{20} was approved: task-0004$/, 'the other is approved';
 is json(qw(automation approve), fails(4))->{status}, 'submitted',
     'approve --json';

@@ -154,7 +154,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     give($conn, 'initialize', {});
     answer($conn, request($conn, 'tools/call'), text_result('again'));
     like answered($host, 10), qr/again/, 'after a goodbye it is asked again';
-    like $host->event(qr/^lost/), qr/ends every connection/, 'it was lost';
+    like $host->event(qr/^lost/), qr/closes every connection/, 'it was lost';
     $host->event(qr/^connected/);
 
     # In the midst of an answer, without one.

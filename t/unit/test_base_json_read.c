@@ -349,7 +349,7 @@ HELP_TEST(explain, "the position counts characters, not bytes")
         { "[1,\n\"not closed]\n\n", "(line 2, column 13)" },
         { "[1,\n\"not closed", "(line 2, column 2)" },
         { "\xef\xbb\xbf{}",
-          "a byte order mark stands in front (line 1, column 1)" },
+          "the text begins with a byte order mark (line 1, column 1)" },
     };
     tg_buf_t why;
     tg_str_t end;

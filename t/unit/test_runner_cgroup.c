@@ -222,8 +222,8 @@ HELP_TEST(refused, "invalid text")
     CU_ASSERT_FATAL(mkdirat(AT_FDCWD, base, 0700) == 0);
     tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
     CU_ASSERT(cgroups.dir[0] == '\0');
-    CU_ASSERT_STRING_EQUAL(cgroups.why,
-                           "its own cgroup is not delegated to it");
+    CU_ASSERT_STRING_EQUAL(
+        cgroups.why, "the cgroup of toolgate-runner is not delegated to it");
 
     if (access("/run/systemd/system", F_OK) == -1) {
         test_file(base, "cgroup.procs");
@@ -261,8 +261,8 @@ HELP_TEST(without, "without a cgroup programs run, but not those with limits")
     CU_ASSERT(host_exec(host_sh("echo ok", ",\"pids\":10")));
     CU_ASSERT(host_is_text("failure", "program"));
     CU_ASSERT(strstr(host_text("message"),
-                     "its memory and pids cannot be limited: it did not look "
-                     "for one.")
+                     "its memory and pids cannot be limited: toolgate-runner "
+                     "has not looked for a cgroup.")
               != NULL);
     CU_ASSERT(host_exec(host_sh("echo ok", ",\"memory\":1048576")));
     CU_ASSERT(host_is_text("failure", "program"));
@@ -464,8 +464,8 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(host_is_text("text", "ok"));
     CU_ASSERT(host_exec(host_sh(eat, ",\"memory\":20000000")));
     CU_ASSERT_STRING_EQUAL(host_text("message"),
-                           "tool was ended by signal 9 (SIGKILL): It needed "
-                           "more memory than its limit (memory) allows.");
+                           "tool was killed by signal 9 (SIGKILL): It "
+                           "exceeded its memory limit (memory).");
     CU_ASSERT(host_exec(host_sh(fork, ",\"pids\":50")));
     CU_ASSERT(strstr(host_text("text"), "ok") != NULL);
     CU_ASSERT(host_exec(host_sh(fork, ",\"pids\":4")));

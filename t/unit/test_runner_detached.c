@@ -377,7 +377,7 @@ HELP_TEST(wrong, "wrong requests")
     CU_ASSERT(test_is_error("No call"));
     (void) test_attach(1);
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_error("Nothing is held"));
+    CU_ASSERT(test_is_error("No call is held"));
     test_end();
 }
 
@@ -405,7 +405,7 @@ HELP_TEST(twice, "twice")
     (void) test_attach(1);
     (void) test_attach(1);
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_error("Nothing is held"));
+    CU_ASSERT(test_is_error("No call is held"));
     test_start_programs();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "first\n"));
@@ -471,7 +471,7 @@ HELP_TEST(expired, "not attached in time")
     CU_ASSERT(host.nidle > nidle);
     (void) test_attach(2);
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_error("Nothing is held"));
+    CU_ASSERT(test_is_error("No call is held"));
     host.jobs.detached_ms = TG_DETACHED_MS;
     test_end();
 }
@@ -497,7 +497,7 @@ HELP_TEST(full, "the largest number")
     id = host_send(host_sh("exit 4", ""));
     (void) host_request("release", test_key(id, 1));
     CU_ASSERT(host_recv());
-    CU_ASSERT(test_is_error("as may be"));
+    CU_ASSERT(test_is_error("Too many calls are held"));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("message", "tool exited with status 4 and wrote "
                                       "nothing to stderr"));

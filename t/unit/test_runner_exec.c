@@ -41,7 +41,7 @@ HELP_TEST(signalled, "signalled")
     CU_ASSERT(host_exec(host_sh("echo bye >&2; kill -9 $$", "")));
     CU_ASSERT(host_is("failure", "\"program\""));
     CU_ASSERT(
-        host_is_text("message", "tool was ended by signal 9 (SIGKILL): bye"));
+        host_is_text("message", "tool was killed by signal 9 (SIGKILL): bye"));
 }
 
 HELP_TEST(stderr_tail, "tail of stderr")
@@ -312,7 +312,7 @@ HELP_TEST(output, "output")
 
     CU_ASSERT(host_exec(host_sh("printf 'ab\\303'", "")));
     CU_ASSERT(host_is("failure", "\"output\""));
-    CU_ASSERT(strstr(host_text("message"), "first bad byte at offset 2")
+    CU_ASSERT(strstr(host_text("message"), "first invalid byte at offset 2")
               != NULL);
 }
 

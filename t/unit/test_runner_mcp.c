@@ -192,7 +192,8 @@ HELP_TEST(back_off, "the delay before a start doubles, up to its bound")
     (void) test_call(key, "echo", "");
     CU_ASSERT(test_response());
     CU_ASSERT(host_is("failure", "\"program\""));
-    CU_ASSERT(strstr(host_text("message"), "It is started again in ") != NULL);
+    CU_ASSERT(strstr(host_text("message"), "It will be started again in ")
+              != NULL);
     test_forget(key);
 }
 

@@ -266,7 +266,7 @@ HELP_TEST(wrong, "wrong requests")
     test_request("leave", "{\"key\":\"" KEY "\",\"tool\":\"t\"}", "in use");
     (void) test_attach();
     test_request("leave", "{\"key\":\"" KEY "\",\"tool\":\"t\"}", "in use");
-    test_request("finish", test_key, "There must be an");
+    test_request("finish", test_key, "is missing");
     test_finish("1");
     host.at = &test_new;
     CU_ASSERT(host_recv());

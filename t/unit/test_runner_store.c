@@ -466,7 +466,7 @@ HELP_TEST(versions, "a newer version and another program's file are refused")
     (void) test_submit("a", 0, "p");
     test_close();
     test_sql("newer", "PRAGMA user_version=99");
-    test_refused("newer", "has version 99, of a newer Toolgate");
+    test_refused("newer", "has version 99 of a newer Toolgate");
 
     /* The file is unchanged. */
     {

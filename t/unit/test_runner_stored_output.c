@@ -266,15 +266,15 @@ HELP_TEST(pages, "pages")
     } cases[] = {
         { { 1, 99, -1, 99, { NULL, 0 } },
           "one\ntwo\xc3\xa9\nthree\n",
-          "lines 1 to 3; this is the end",
+          "lines 1 to 3; end of the output",
           TG_OK },
         { { 2, 1, -1, 99, { NULL, 0 } },
           "two\xc3\xa9\n",
-          "[line 2; it goes on with \"line\": 3]",
+          "[line 2; continue with \"line\": 3]",
           TG_OK },
         { { 3, 9, -1, 99, { NULL, 0 } },
           "three\n",
-          "[line 3; this is the end]",
+          "[line 3; end of the output]",
           TG_OK },
         { { 1, 99, -1, 10, { NULL, 0 } },
           "one\ntwo\xc3\xa9\n",
@@ -284,36 +284,39 @@ HELP_TEST(pages, "pages")
         { { 4, 1, -1, 99, { NULL, 0 } }, "", "there are 3 lines", TG_OK },
         { { 1, 99, 4, 4, { NULL, 0 } }, "two", "\"offset\": 7", TG_OK },
         { { 1, 99, 4, 5, { NULL, 0 } }, "two\xc3\xa9", "\"offset\": 9", TG_OK },
-        { { 1, 99, 10, 99, { NULL, 0 } }, "three\n", "this is the end", TG_OK },
+        { { 1, 99, 10, 99, { NULL, 0 } },
+          "three\n",
+          "end of the output",
+          TG_OK },
         { { 1, 99, 15, 99, { NULL, 0 } },
           "\n",
-          "[1 byte from offset 15 on, of 16; this is the end]",
+          "[1 byte from offset 15, of 16; end of the output]",
           TG_OK },
-        { { 1, 99, 99, 99, { NULL, 0 } }, "", "this is the end", TG_OK },
+        { { 1, 99, 99, 99, { NULL, 0 } }, "", "end of the output", TG_OK },
         { { 1, 99, -1, 99, S("^t") },
           "2:two\xc3\xa9\n3:three\n",
-          "2 matching lines; there are no more",
+          "2 matching lines; no more matches",
           TG_OK },
         { { 1, 1, -1, 99, S("^t") }, "2:two\xc3\xa9\n", "\"line\": 3", TG_OK },
         { { 3, 9, -1, 99, S("e") }, "3:three\n", "no more", TG_OK },
         { { 1, 9, -1, 99, S("e$") }, "1:one\n3:three\n", "no more", TG_OK },
         { { 1, 9, -1, 99, S("(") },
           "",
-          "not a regular expression",
+          "not a valid regular expression",
           TG_INVALID },
         { { 1, 9, -1, 99, S("a)(b") },
           "",
-          "not a regular expression",
+          "not a valid regular expression",
           TG_INVALID },
         { { 1, 9, -1, 99, S("[[:alpha:]]+") },
           "",
-          "not a regular expression",
+          "not a valid regular expression",
           TG_INVALID },
         { { 1, 9, -1, 99, S("(o|e)(.)\\1") }, "", "no more", TG_OK },
         { { 1, 9, -1, 99, S("(.)\\1") }, "3:three\n", "no more", TG_OK },
         { { 1, 9, -1, 99, S("o{1,9}{1,9}") },
           "",
-          "not a regular expression",
+          "not a valid regular expression",
           TG_INVALID },
         { { 1, 9, -1, 99, S("(?:o{1,9}){1,9}n") },
           "1:one\n",
@@ -336,7 +339,7 @@ HELP_TEST(pages, "pages")
         { { 1, 9, -1, 99, S("(one){3,32767}") }, "", "too large", TG_INVALID },
         { { 1, 9, -1, 99, S("o{99999999999999999999}") },
           "",
-          "not a regular expression",
+          "not a valid regular expression",
           TG_INVALID },
         { { 1, 9, -1, 99, S("((((((((((o+)+)+)+)+)+)+)+)+)+)+") },
           "1:one\n2:two\xc3\xa9\n",
@@ -344,17 +347,17 @@ HELP_TEST(pages, "pages")
           TG_OK },
         { { 1, 9, -1, 99, S("o++++++++++++++") },
           "",
-          "not a regular expression",
+          "not a valid regular expression",
           TG_INVALID },
         { { 1, 9, -1, 8, S("^") },
           "1:one\n",
-          "1 matching line; the search "
-          "goes on with \"line\": 2",
+          "1 matching line; continue the "
+          "search with \"line\": 2",
           TG_OK },
         { { 2, 9, -1, 4, S("^") },
           "2:two\n",
-          "1 matching line, the beginning "
-          "of it; it goes on with \"offset\": 7; the search goes on with "
+          "1 matching line, cut here; "
+          "continue with \"offset\": 7; continue the search with "
           "\"line\": 3",
           TG_OK },
     };
@@ -468,7 +471,7 @@ HELP_TEST(behind, "matches before and after such a line are kept")
     CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
     HELP_EQ(tg_buf_view(&page), "1:abc\n");
     HELP_EQ(tg_buf_view(&remark),
-            "[1 matching line; the search goes on with \"line\": 2]");
+            "[1 matching line; continue the search with \"line\": 2]");
     tg_buf_truncate(&page, 0);
     tg_buf_truncate(&remark, 0);
     query.line = 2;
@@ -507,7 +510,7 @@ HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
     CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
     HELP_EQ(tg_buf_view(&page), "1:\xef\xbf\xbd\xef\xbf\xbd needle\n");
     HELP_EQ(tg_buf_view(&remark),
-            "[1 matching line; the search goes on with \"line\": 2]");
+            "[1 matching line; continue the search with \"line\": 2]");
     tg_buf_truncate(&page, 0);
     tg_buf_truncate(&remark, 0);
     query.line = 2;
@@ -515,9 +518,9 @@ HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
     CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
     CU_ASSERT(page.len == 2 + 99 + 1);
     HELP_EQ(tg_buf_view(&remark),
-            "[1 matching line, the beginning of it; it goes on with "
+            "[1 matching line, cut here; continue with "
             "\"offset\": 109; of 1 line only the first 262144 bytes were "
-            "searched; there are no more]");
+            "searched; no more matches]");
     tg_buf_deinit(&text);
     tg_buf_deinit(&page);
     tg_buf_deinit(&remark);

@@ -316,10 +316,10 @@ HELP_TEST(answers, "an exit status in the result, or a text")
     output.output_params.max_output = 100;
     tg_buf_truncate(&output.out, 0);
     test_result_is(&output, W_EXITCODE(0, SIGSEGV),
-                   "{\"failure\":\"program\",\"message\":\"t was ended by "
+                   "{\"failure\":\"program\",\"message\":\"t was killed by "
                    "signal 11 (SIGSEGV): e\\t\xef\xbf\xbd\"" ENDED_BY(11));
     test_result_is(&output, W_EXITCODE(0, SIGUSR1),
-                   "{\"failure\":\"program\",\"message\":\"t was ended by "
+                   "{\"failure\":\"program\",\"message\":\"t was killed by "
                    "signal 10: e\\t\xef\xbf\xbd\"" ENDED_BY(10));
     tg_exec_output_deinit(&output);
 }
@@ -372,12 +372,12 @@ HELP_TEST(result_values, "values")
               == TG_OK);
     test_result_is(&output, 0, "{\"result\":{\"content\":[]}" EXITED(0));
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\xff", 1) == TG_OK);
-    test_result_is(&output, 0,
-                   "{\"failure\":\"output\",\"message\":\"The output of t is "
-                   "not valid UTF-8 (first bad byte at offset 14 of 15), and "
-                   "no text; for bytes the tool needs \\\"output image "
-                   "TYPE\\\", \\\"output audio TYPE\\\" or \\\"output file "
-                   "TYPE\\\".\"" EXITED(0));
+    test_result_is(
+        &output, 0,
+        "{\"failure\":\"output\",\"message\":\"The output of t is "
+        "not UTF-8 text (first invalid byte at offset 14 of 15); "
+        "for binary output the tool needs \\\"output image TYPE\\\", "
+        "\\\"output audio TYPE\\\" or \\\"output file TYPE\\\".\"" EXITED(0));
     tg_exec_output_deinit(&output);
 }
 
@@ -422,7 +422,7 @@ HELP_TEST(result_bytes, "bytes are base64, in a block of their type")
     output.output_params.mime = "image/png";
     test_result_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t printed nothing, "
-                   "where image (image/png) was expected.\"" EXITED(0));
+                   "but image (image/png) was expected.\"" EXITED(0));
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\xff", 1) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "\0ab", 3) == TG_OK);
     CU_ASSERT(tg_exec_output_add_stdout(&output, "c", 1) == TG_LIMIT);

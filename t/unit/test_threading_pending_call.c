@@ -142,7 +142,7 @@ HELP_TEST(held, "a reply before the call was deferred")
     /* A reply from its own thread is final at once, and marked as such. */
     memset(&again, 0, sizeof(again));
     CU_ASSERT(tg_pending_call_reply(call.number, &again, &why) == TG_CLOSED);
-    CU_ASSERT_STRING_EQUAL(why, "which was answered before");
+    CU_ASSERT_STRING_EQUAL(why, "which has already been answered");
     CU_ASSERT(tg_pending_call_take_reply(&call.pending, &reply) == 1);
     CU_ASSERT(reply.text.len == 0 && reply.thread_message == NULL);
     CU_ASSERT(tg_pending_call_close(&call.pending) == 0);

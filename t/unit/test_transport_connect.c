@@ -253,9 +253,9 @@ HELP_TEST(wrong, "invalid syntax")
         { "tls:host", { .ca = NULL }, "tls:HOST:PORT" },
         { "host:1", { .ca = "/x" }, "certificates are for TLS" },
         { "/run/x.sock", { .name = "x" }, "certificates are for TLS" },
-        { "tls:h:1", { .ca = "/nowhere" }, "/nowhere has no certificates" },
-        { "tls:h:1", { .key = "/nowhere" }, "a key without its certificate" },
-        { "tls:h:1", { .certificate = "/no.pem" }, "/no.pem is no certif" },
+        { "tls:h:1", { .ca = "/nowhere" }, "/nowhere has no trusted cert" },
+        { "tls:h:1", { .key = "/nowhere" }, "a key needs its certificate" },
+        { "tls:h:1", { .certificate = "/no.pem" }, "/no.pem is not a certif" },
         { "/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
           "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
           { .ca = NULL },

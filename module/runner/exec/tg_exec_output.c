@@ -248,7 +248,7 @@ tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
     bytes = output->output_params.bytes;
 
     if (output->size == 0) {
-        tg_buf_printf(text, "%s printed nothing, where %s (%s) was expected.",
+        tg_buf_printf(text, "%s printed nothing, but %s (%s) was expected.",
                       tool, names[bytes], output->output_params.mime);
         return tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,
                                            tg_buf_view(text));
@@ -354,7 +354,9 @@ tg_exec_make_outcome(tg_exec_output_t *output, const tg_job_params_t *params,
                    && tg_exec_output_append_preview(output, text) == -1))
     {
         tg_buf_truncate(text, 0);
-        tg_buf_printf(text, "%s printed more than can be kept; ask for less.",
+        tg_buf_printf(text,
+                      "%s printed more than can be stored; ask for "
+                      "less.",
                       tool);
         *outcome = tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,
                                                tg_buf_view(text));

@@ -28,8 +28,7 @@ tg_exec_end_response(tg_exec_t *exec)
 static void
 tg_exec_begin_response(tg_exec_t *exec)
 {
-    static const char full[] = "It needed more memory than its limit (memory) "
-                               "allows.";
+    static const char full[] = "It exceeded its memory limit (memory).";
     tg_run_stats_t times;
 
     if (exec->program.cgroup != 0 && WIFSIGNALED(exec->program.status)
@@ -97,7 +96,7 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
         exec->job->rule = "max_output";
         tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
                     "%s printed more than %zu %s (max_output) and was "
-                    "ended; ask for less.",
+                    "stopped; ask for less.",
                     exec->job->params.tool,
                     exec->params.output_params.max_output,
                     tg_pick_plural(exec->params.output_params.max_output,

@@ -426,8 +426,8 @@ tg_http_exchange_start(tg_http_pool_t *pool, const tg_http_request_t *request,
     }
 
     if (pool->nabandoned >= TG_HTTP_LOOKUPS_MAX) {
-        *why = "too many hosts are being looked up, and the name servers do "
-               "not answer; try again later";
+        *why = "too many DNS lookups are pending, as the name servers do not "
+               "answer; try again later";
         return TG_LIMIT;
     }
 
@@ -509,11 +509,11 @@ static const char *
 tg_http_exchange_get_error(const tg_http_exchange_t *http, CURLcode code)
 {
     if (tg_http_exchange_has_long_headers(http, code)) {
-        return "the headers of the answer are larger than 64 KiB";
+        return "the headers of the response are larger than 64 KiB";
     }
 
     if (code == CURLE_ABORTED_BY_CALLBACK && http->nsent != 0) {
-        return "the server closed the connection without an answer";
+        return "the server closed the connection without a response";
     }
 
     return http->error[0] != '\0' ? http->error

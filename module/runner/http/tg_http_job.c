@@ -191,7 +191,7 @@ tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
                             int is_away)
 {
     if (call->nredirects > call->params.redirects) {
-        return "there are more redirects than redirects allows";
+        return "there are too many redirects (redirects)";
     }
 
     if (call->url_parts.is_tls && !to->is_tls) {
@@ -200,7 +200,7 @@ tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
 
     if (is_away
         && (!tg_http_method_is_read_only(call->method) || call->has_body)) {
-        return "a redirect would pass the request on to another host";
+        return "a redirect would send the request to another host";
     }
 
     return NULL;
@@ -226,8 +226,8 @@ tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
     {
         free(url);
         tg_http_call_fail(call, TG_FAILURE_PROGRAM,
-                          "the server redirects to what is no URL of http or "
-                          "https.");
+                          "the server redirects to a target that is not an "
+                          "http or https URL.");
         return 0;
     }
 
@@ -358,21 +358,20 @@ tg_http_call_fail_exchange(tg_http_call_t *call,
 
     } else if (end->result == TG_HTTP_REFUSED) {
         tg_http_call_fail(call, TG_FAILURE_ARGUMENTS,
-                          "%s is not called: its address is one of this "
-                          "machine or of a private network. If that is meant, "
-                          "name the host in hosts.",
+                          "%s is not called: its address belongs to this "
+                          "machine or to a private network. If this is "
+                          "intended, list the host in hosts.",
                           origin.data);
 
     } else if (end->was_sent) {
         tg_http_call_fail(call, TG_FAILURE_LOST,
-                          "there is no whole answer of %s (%s); it may have "
-                          "done what it was asked for.",
+                          "no complete response from %s (%s); the request "
+                          "may have been carried out.",
                           origin.data, end->why);
 
     } else {
         tg_http_call_fail(call, TG_FAILURE_LOST,
-                          "%s cannot be reached, and was asked for nothing "
-                          "(%s).",
+                          "%s cannot be reached; no request was sent (%s).",
                           origin.data, end->why);
     }
 
@@ -444,8 +443,8 @@ tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
     tg_http_call_fail(call, TG_FAILURE_ARGUMENTS,
                       match == TG_URL_MATCH_NONE
                           ? "%s may not be called; hosts does not allow it."
-                          : "%s may not be called through a proxy, as its "
-                            "address is not known here; name it in hosts.",
+                          : "%s may not be called through a proxy, because "
+                            "its address cannot be checked; list it in hosts.",
                       tg_buf_has_failed(&origin) ? "It" : origin.data);
     tg_buf_deinit(&origin);
 

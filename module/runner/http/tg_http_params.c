@@ -51,14 +51,14 @@ tg_http_params_check(const tg_http_params_t *params, const char **why)
     char *const *p;
     tg_url_t url;
 
-    *why = "has a method that is none, such as GET";
+    *why = "has an invalid method; write one such as GET";
 
     if (!tg_http_method_is_valid(params->method)) {
         return TG_LIMIT;
     }
 
-    *why = "has a header that is not \"Name: value\", or has a line's end or "
-           "another control character in it";
+    *why = "has a header that is not \"Name: value\" or contains a line "
+           "break or another control character";
 
     for (p = params->headers; *p != NULL; p++) {
         if (!tg_http_header_is_valid(*p)) {
@@ -70,20 +70,17 @@ tg_http_params_check(const tg_http_params_t *params, const char **why)
         *why = tg_url_check_pattern(tg_str_from_cstr(*p));
 
         if (*why != NULL) {
-            *why = "has a host in hosts that is no name or pattern";
+            *why = "has an entry in hosts that is neither a name nor a "
+                   "pattern";
             return TG_LIMIT;
         }
     }
 
-    *why = "has a URL that is none: it must begin with http:// or https:// "
-           "and a host, have no user and no fragment, and what is no letter, "
-           "digit or one of -._~!$&'()*+,;=:@/? percent-encoded";
-
     if (tg_url_parse(tg_str_from_cstr(params->url), &url, why) != TG_OK) {
         *why = "has a URL that cannot be called: it must begin with http:// "
-               "or https:// and a host, without a user or a fragment; what is "
-               "no letter, digit or one of -._~!$&'()*+,;=:@/? must be "
-               "percent-encoded";
+               "or https:// and a host, without a user or a fragment; all "
+               "characters except letters, digits and -._~!$&'()*+,;=:@/? "
+               "must be percent-encoded";
         return TG_LIMIT;
     }
 
@@ -110,7 +107,7 @@ tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
     char *body;
     size_t i;
 
-    *why = "holds a NUL character outside its body";
+    *why = "contains a NUL character outside its body";
     params->headers = slots;
 
     for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {

@@ -191,7 +191,7 @@ tg_http_response_get_media_type(const tg_http_response_t *answer)
 
     len = strcspn(answer->type, "; \t");
 
-    return len != 0 ? tg_str(answer->type, len) : TG_STR("no type");
+    return len != 0 ? tg_str(answer->type, len) : TG_STR("an unknown type");
 }
 
 static void
@@ -201,7 +201,7 @@ tg_http_response_append_body(tg_buf_t *text, const tg_http_response_t *answer)
     tg_str_t head;
 
     if (answer->body.len == 0) {
-        tg_buf_append_cstr(text, " and nothing else");
+        tg_buf_append_cstr(text, " and an empty body");
         return;
     }
 
@@ -223,7 +223,7 @@ tg_http_response_append_body(tg_buf_t *text, const tg_http_response_t *answer)
 
     } else {
         head = tg_http_response_get_media_type(answer);
-        tg_buf_append_cstr(text, " and what is no text (");
+        tg_buf_append_cstr(text, " and a body that is not text (");
         tg_utf8_append_lossy(text, head);
         tg_buf_append_char(text, ')');
     }
@@ -248,9 +248,8 @@ tg_http_append_redirect(tg_buf_t *text, const char *redirect)
         tg_url_append_origin(text, &url);
     }
 
-    tg_buf_append_cstr(text,
-                       ", which is not followed; use the URL that it leads to, "
-                       "or allow it with redirects");
+    tg_buf_append_cstr(text, ", which is not followed; use its target URL, or "
+                             "allow it with redirects");
 }
 
 static tg_outcome_t
@@ -277,21 +276,20 @@ tg_http_response_make_not_text(const tg_http_response_t *answer, int rc,
 {
     tg_str_t charset;
 
-    tg_buf_printf(text, "%s: the answer is ", tool);
+    tg_buf_printf(text, "%s: the response is ", tool);
 
     if (rc == TG_MISSING) {
         charset = tg_http_find_charset(tg_str_from_cstr(answer->type));
         tg_buf_append_cstr(text, "in the charset ");
         tg_utf8_append_lossy(text, charset);
-        tg_buf_append_cstr(text, "; only UTF-8 and ISO-8859-1 are read");
+        tg_buf_append_cstr(text, "; only UTF-8 and ISO-8859-1 are supported");
 
     } else {
         tg_buf_printf(text, "%zu %s of ", answer->body.len,
                       tg_pick_plural(answer->body.len, "byte", "bytes"));
         tg_utf8_append_lossy(text, tg_http_response_get_media_type(answer));
-        tg_buf_append_cstr(text,
-                           ", which is no text in UTF-8 and cannot be passed "
-                           "on; ask the server for text or JSON");
+        tg_buf_append_cstr(text, ", which is not UTF-8 text and cannot be "
+                                 "returned; ask the server for text or JSON");
     }
 
     return tg_outcome_make_failure_str(TG_FAILURE_OUTPUT, tg_buf_view(text));
@@ -334,7 +332,7 @@ tg_http_response_begin_success(tg_output_response_t *response,
 
     if (answer->is_cut) {
         tg_buf_printf(&response->text,
-                      "%s: the answer has more than %zu %s (max_output); "
+                      "%s: the response has more than %zu %s (max_output); "
                       "ask for less.",
                       tool, answer->body.len,
                       tg_pick_plural(answer->body.len, "byte", "bytes"));

@@ -21,8 +21,8 @@ tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
         peer, request, TG_FAILURE_BUSY, "runner",
         TG_JOBS_LOAD_FORMAT "%s. Try again when some of them have ended.",
         jobs->nrunning, jobs->nqueued, tg_pick_plural(jobs->nqueued, "s", ""),
-        is_full ? "; no more may wait"
-                : ", with as much input as toolgate-runner holds");
+        is_full ? "; the queue is full"
+                : "; their input has reached the limit of toolgate-runner");
 
     return 1;
 }

@@ -148,7 +148,7 @@ tg_handoff_token_read_new(const tg_jobs_t *jobs, const tg_request_t *request,
     why = tg_handoff_token_read(request, token);
 
     if (why == NULL && jobs->ndetached >= TG_DETACHED_MAX) {
-        why = "As many calls are held as may be (2048).";
+        why = "Too many calls are held (2048).";
     }
 
     if (why == NULL && tg_jobs_find_detached(jobs, *token) != NULL) {
@@ -221,9 +221,8 @@ tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         tg_peer_respond_invalid_params(
             peer, request,
             why != NULL ? why
-                        : "Nothing is held under this \"key\": it "
-                          "was ended, or somebody else has "
-                          "adopted it.");
+                        : "No call is held under this \"key\": it was ended, "
+                          "or another worker has adopted it.");
         return;
     }
 

@@ -44,13 +44,13 @@ static const tg_json_field_t tg_job_fields[] = {
       .min = 1,
       .max = INT64_MAX,
       TG_JOB_AT(call),
-      .why = "call must be a number from 1" },
+      .why = "call must be a number, at least 1" },
     { .name = "max_answer",
       .type = TG_FIELD_INT,
       .min = 1,
       .max = INT64_MAX,
       TG_JOB_AT(max_answer),
-      .why = "max_answer must be a number from 1" },
+      .why = "max_answer must be a number, at least 1" },
     { .name = "text_only", .type = TG_FIELD_FLAG, TG_JOB_AT(is_text_only) },
     { .name = NULL },
 };
@@ -207,8 +207,9 @@ tg_job_params_read_strings(tg_job_params_t *params,
         return TG_LIMIT;
     }
 
-    *why = "limits must be an array of at most 4 objects with name and key, "
-           "which are strings without NUL, concurrency from 1 and queue from 0";
+    *why = "limits must be an array of at most 4 objects, each with name and "
+           "key (strings without NUL), concurrency (at least 1) and queue "
+           "(at least 0)";
 
     return tg_job_params_read_limits(params, &at, values->limits, why);
 }
@@ -223,7 +224,7 @@ tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
     int rc;
 
     memset(params, 0, sizeof(*params));
-    *why = "params must be an object in which tool is a string";
+    *why = "params must be an object with a string tool";
 
     if (tg_job_params_split(raw, fields, values, split) != TG_OK
         || tg_json_store_fields(tg_job_fields, split, &common, why) != TG_OK)

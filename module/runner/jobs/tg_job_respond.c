@@ -327,7 +327,7 @@ tg_job_append_timeout_text(tg_buf_t *text, const tg_job_t *job)
 
     tg_buf_append_cstr(text, "ran ");
     tg_buf_append_duration(text, (uint64_t) times.ran_ms);
-    tg_buf_printf(text, ") and was ended (%s); ask for less.",
+    tg_buf_printf(text, ") and was stopped (%s); ask for less.",
                   is_capped && params->max_timeout_ms > params->timeout_ms
                       ? "the max of timeout"
                       : "timeout");

@@ -35,10 +35,9 @@ tg_job_result_check_utf8(tg_str_t out, const tg_job_params_t *params,
     if (at != out.len) {
         tg_buf_printf(
             text,
-            "The output of %s is not valid UTF-8 (first bad byte at "
-            "offset %zu of %zu), and no text; for bytes the tool needs "
-            "\"output image TYPE\", \"output audio TYPE\" or \"output "
-            "file TYPE\".",
+            "The output of %s is not UTF-8 text (first invalid byte at "
+            "offset %zu of %zu); for binary output the tool needs \"output "
+            "image TYPE\", \"output audio TYPE\" or \"output file TYPE\".",
             params->tool, at, out.len);
     }
 
@@ -83,7 +82,8 @@ tg_job_result_append_too_large(tg_buf_t *text, const char *tool)
 {
     tg_buf_printf(text,
                   "The output of %s is larger than 64 MiB when written as "
-                  "JSON, as control characters grow sixfold; ask for less.",
+                  "JSON, where a control character takes six bytes; ask for "
+                  "less.",
                   tool);
 }
 

@@ -175,9 +175,7 @@ tg_relayed_call_require(tg_jobs_t *jobs, tg_peer_t *peer,
 
     if (job == NULL) {
         tg_peer_respond_invalid_params(
-            peer, request,
-            "Nothing that this worker left is wanted under this "
-            "\"key\".");
+            peer, request, "No call that this worker left has this \"key\".");
     }
 
     return job;
@@ -233,8 +231,7 @@ tg_relayed_call_finish(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 
     if (tg_json_get_member(request->arguments, TG_STR("answer"), &answer)
         != TG_OK) {
-        tg_peer_respond_invalid_params(peer, request,
-                                       "There must be an \"answer\".");
+        tg_peer_respond_invalid_params(peer, request, "\"answer\" is missing.");
         return;
     }
 
@@ -270,9 +267,9 @@ tg_relayed_calls_on_peer_closed(tg_jobs_t *jobs, const tg_peer_t *peer)
         }
 
         tg_job_fail(job, TG_FAILURE_LOST,
-                    "%s: the NGINX worker that ran it has ended before there "
-                    "was an answer; it may have been executed. See what it did "
-                    "before it is called again.",
+                    "%s: the NGINX worker that ran it exited before it "
+                    "answered; the call may have been executed. Check what "
+                    "it did before you call it again.",
                     job->params.tool);
         tg_relayed_call_end(job);
     }

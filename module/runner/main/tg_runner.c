@@ -154,7 +154,7 @@ tg_runner_on_linger(uv_timer_t *timer)
         }
     }
 
-    tg_log(TG_LOG_NOTICE, "nobody needs it any more, leaving");
+    tg_log(TG_LOG_NOTICE, "no worker needs it any more, exiting");
     tg_runner_stop(runner);
 }
 
@@ -190,7 +190,7 @@ tg_runner_on_connection(uv_stream_t *listener, int status)
         uv_timer_stop(&runner->linger);
 
     } else {
-        tg_log(TG_LOG_CRIT, "no memory left, leaving");
+        tg_log(TG_LOG_CRIT, "no memory left, exiting");
         tg_runner_stop(runner);
     }
 }
@@ -277,7 +277,7 @@ tg_runner_listen_again(tg_runner_t *runner)
 
     if (tg_runner_listen(runner) != 0) {
         if (!had_reported_error) {
-            tg_log(TG_LOG_ERROR, "new workers cannot be served; trying again "
+            tg_log(TG_LOG_ERROR, "new workers cannot connect; trying again "
                                  "every 2 s");
         }
 
@@ -319,7 +319,7 @@ tg_runner_on_check_files(uv_timer_t *timer)
         tg_runner_listen_again(runner);
 
     } else if (!tg_runner_socket_exists(&runner->socket)) {
-        tg_log(TG_LOG_WARN, "somebody removed the socket, listening anew");
+        tg_log(TG_LOG_WARN, "the socket was removed, listening again");
         tg_runner_close_listener(runner, tg_runner_on_listener_closed);
     }
 }
@@ -351,7 +351,7 @@ tg_runner_notify_ready(tg_runner_t *runner)
 
     if (fd != -1) {
         if (write(fd, "", 1) == -1) {
-            tg_log(TG_LOG_INFO, "whoever started it has gone");
+            tg_log(TG_LOG_INFO, "the process that started it has exited");
         }
 
         (void) close(fd);
@@ -403,11 +403,12 @@ tg_runner_kill_leftovers(const tg_runner_t *runner)
 
     if (n != 0) {
         tg_log(is_left ? TG_LOG_ERROR : TG_LOG_WARN,
-               "%u %s left by a runner that was killed with its guardian; %s",
+               "%u %s left by a runner that was killed together with its "
+               "guardian; %s",
                n,
                tg_pick_plural(n, "process of a program was",
                               "processes of programs were"),
-               is_left ? "they go on forking, end them by hand" : "ended");
+               is_left ? "they keep forking, kill them by hand" : "killed");
     }
 }
 

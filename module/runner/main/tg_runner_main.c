@@ -55,21 +55,21 @@ static const char tg_usage[] =
     "       toolgate-runner --version | --help\n"
     "\n"
     "Runs the programs of Toolgate's tools.  NGINX's workers start it when\n"
-    "they need it, and it leaves when none has for a while.\n"
+    "they need it; it exits when no worker has needed it for a while.\n"
     "\n"
-    "  --state-dir DIR   where its socket and its lock are; not writable by\n"
-    "                    others\n"
-    "  --linger SECONDS  how long it stays after the last worker has gone\n"
-    "                    (5)\n"
-    "  --log-level LEVEL what goes to stderr, as error_log of NGINX has it\n"
-    "                    (notice)\n"
-    "  --foreground      stay a child of who started it, and log to stderr\n"
-    "                    also while workers are there\n"
-    "  --report          say on stdout, not in the log, why it cannot start:\n"
-    "                    for NGINX, which says it once\n"
-    "  --check-store STORE  say whether a store of tasks can be opened, as\n"
-    "                    task_store has it; a password is read from stdin.\n"
-    "                    Exit status 3: it cannot be reached now\n";
+    "  --state-dir DIR   directory of its socket and its lock; other users\n"
+    "                    must not be able to write to it\n"
+    "  --linger SECONDS  how long to stay after the last worker has\n"
+    "                    disconnected (default 5)\n"
+    "  --log-level LEVEL what to log to stderr, as in NGINX's error_log\n"
+    "                    (default notice)\n"
+    "  --foreground      do not fork, and log to stderr also while workers\n"
+    "                    are connected\n"
+    "  --report          write a startup error to stdout instead of logging\n"
+    "                    it; NGINX uses this to report the error once\n"
+    "  --check-store STORE  check whether the task store can be opened; STORE\n"
+    "                    as in task_store.  A password is read from stdin.\n"
+    "                    Exit status 3: the store cannot be reached now\n";
 
 /*
  * Redirects stdin and stdout to /dev/null; a closed descriptor would be reused
@@ -282,8 +282,8 @@ tg_main_parse_linger(const char *text, uint64_t *ms)
         || seconds > TG_LINGER_MAX)
     {
         fprintf(stderr,
-                "toolgate-runner: --linger %s: it takes 0 to %d seconds\n",
-                text, TG_LINGER_MAX);
+                "toolgate-runner: --linger %s: must be 0 to %d seconds\n", text,
+                TG_LINGER_MAX);
         return -1;
     }
 
@@ -300,7 +300,7 @@ tg_main_parse_log_level(const char *name)
     }
 
     fprintf(stderr,
-            "toolgate-runner: --log-level %s: it takes one of emerg, alert, "
+            "toolgate-runner: --log-level %s: must be one of emerg, alert, "
             "crit, error, warn, notice, info, debug\n",
             name);
 
@@ -445,7 +445,8 @@ main(int argc, char **argv)
     }
 
     if (tg_main_isolate(&program) == -1 || chdir("/") == -1) {
-        tg_log(TG_LOG_ERROR, "cannot isolate itself: %s", strerror(errno));
+        tg_log(TG_LOG_ERROR, "cannot leave the caller's environment: %s",
+               strerror(errno));
         rc = 1;
     } else {
         tg_log_init();

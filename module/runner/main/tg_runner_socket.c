@@ -51,9 +51,9 @@ tg_runner_socket_open_dir(tg_runner_socket_t *sock, const char *state_dir,
     if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & S_IWOTH)) {
         errno = EPERM;
         return tg_runner_socket_error(why,
-                                      "the state directory must belong to this "
-                                      "user and be writable by no other; chmod "
-                                      "0700 it");
+                                      "the state directory must belong to "
+                                      "this user and must not be writable by "
+                                      "others; chmod 0700 it");
     }
 
     return TG_OK;
@@ -127,8 +127,8 @@ tg_runner_socket_lock(tg_runner_socket_t *sock, const char *state_dir,
     if (n < 0 || (size_t) n >= sizeof(sock->path)) {
         errno = ENAMETOOLONG;
         return tg_runner_socket_error(
-            why, "the path of the state directory is longer "
-                 "than a socket's address; choose another");
+            why, "the path of the state directory is too long for a socket; "
+                 "choose a shorter one");
     }
 
     snprintf(sock->temp, sizeof(sock->temp), "%s/%s", state_dir,
@@ -273,8 +273,8 @@ tg_runner_socket_listen(tg_runner_socket_t *sock, const char **why)
     int err, fd;
 
     if (!tg_runner_socket_is_dir_same(sock)) {
-        *why = "the state directory was moved away; new workers start a "
-               "runner of their own";
+        *why = "the state directory was moved; new workers start another "
+               "runner";
         errno = ENOENT;
         return -1;
     }

@@ -313,11 +313,11 @@ tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener)
     if (tg_uv_conn_get_peer_cred(&worker->conn, &pid, &uid) != 0
         || (uid != geteuid() && uid != 0))
     {
-        tg_log(TG_LOG_WARN, "a connection of another user was refused");
+        tg_log(TG_LOG_WARN, "refused a connection of another user");
         tg_uv_conn_close(&worker->conn);
 
     } else if (workers->n > TG_WORKERS_MAX) {
-        tg_log(TG_LOG_WARN, "more than %d connections, one was refused",
+        tg_log(TG_LOG_WARN, "refused a connection, as %d are open",
                TG_WORKERS_MAX);
         tg_uv_conn_close(&worker->conn);
     }

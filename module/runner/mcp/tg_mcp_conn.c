@@ -171,8 +171,8 @@ tg_mcp_conn_fail_waiting(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
 void
 tg_mcp_conn_shutdown(tg_mcp_conn_t *mcp_conn, int is_now)
 {
-    static const char why[] = "The MCP server is ended, as toolgate-runner "
-                              "ends.";
+    static const char why[] = "The MCP server is stopped, because "
+                              "toolgate-runner exits.";
 
     mcp_conn->is_leaving = 1;
 
@@ -279,9 +279,9 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     }
 
     tg_buf_append_cstr(text,
-                       "\nIt ended before there was an answer; the call may "
-                       "have been executed. See what it did before it is "
-                       "called again.");
+                       "\nIt ended before it answered; the call may have "
+                       "been executed. Check what it did before you call it "
+                       "again.");
     tg_mcp_conn_close(mcp_conn, 1, tg_buf_view(text));
 }
 
@@ -336,7 +336,7 @@ tg_mcp_conn_restart_if_exited(tg_mcp_conn_t *mcp_conn)
     }
 
     tg_mcp_conn_log(mcp_conn, TG_LOG_INFO,
-                    "it exited with status 0 after it had answered; the next "
+                    "it exited with status 0 after its response; the next "
                     "call starts it again");
     mcp_conn->nfailures = 0;
     mcp_conn->is_restart = 1;
@@ -374,8 +374,8 @@ tg_mcp_conn_restart_as_legacy(tg_mcp_conn_t *mcp_conn)
     client->handshake = TG_MCP_INITIALIZE_FIRST;
     mcp_conn->is_restart = 1;
     tg_mcp_conn_log(mcp_conn, TG_LOG_INFO,
-                    "it ended when it was asked for its version; it is "
-                    "started again, and hears initialize first");
+                    "it exited on server/discover; it is started again, with "
+                    "initialize first");
     tg_mcp_conn_close(mcp_conn, 1, TG_STR_NONE);
 
     return 1;
@@ -532,7 +532,7 @@ tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
         tg_mcp_conn_on_event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
     } else if (mcp_conn->transport->backlog(mcp_conn) > TG_MCP_CONN_BACKLOG_MAX)
     {
-        tg_mcp_conn_fail(mcp_conn, " does not read what it is sent");
+        tg_mcp_conn_fail(mcp_conn, " does not read its input");
     } else {
         tg_mcp_conn_set_timer(mcp_conn);
     }

@@ -37,8 +37,8 @@ tg_mcp_conn_check_capacity(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
         || mcp_conn->transport->backlog(mcp_conn) > TG_MCP_CONN_CALL_BACKLOG)
     {
         tg_buf_printf(text,
-                      "%s: %u calls of this MCP server are not answered yet; "
-                      "call again when some have ended",
+                      "%s: %u calls of this MCP server are pending; call "
+                      "again when some have ended",
                       server->spec.name, mcp_conn->ncalls);
         return TG_FAILURE_BUSY;
     }
@@ -46,7 +46,8 @@ tg_mcp_conn_check_capacity(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
     if (mcp_conn->state == TG_MCP_CONN_STOPPED
         && mcp_conn->retry_at > now + TG_MCP_CONN_WAIT_MS)
     {
-        tg_buf_printf(text, "%s\nIt is started again in %u s.", server->error,
+        tg_buf_printf(text, "%s\nIt will be started again in %u s.",
+                      server->error,
                       (unsigned) ((mcp_conn->retry_at - now + 999) / 1000));
         return TG_FAILURE_PROGRAM;
     }
@@ -72,8 +73,8 @@ tg_mcp_conn_add_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call,
         if (failure != TG_FAILURE_NONE) {
             tg_buf_printf(text,
                           failure == TG_FAILURE_ARGUMENTS
-                              ? "The arguments are larger than the 32 MiB that "
-                                "a message to %s may have."
+                              ? "The arguments are too large; a message to "
+                                "%s may have 32 MiB."
                               : "toolgate-runner has no memory left for a call "
                                 "of %s; try again.",
                           mcp_conn->server->spec.name);
@@ -153,7 +154,7 @@ tg_mcp_conn_send_waiting(tg_mcp_conn_t *mcp_conn)
         if (tg_mcp_conn_send_call(mcp_conn, call) != TG_FAILURE_NONE) {
             TAILQ_INSERT_HEAD(&mcp_conn->waiting, call, link);
             tg_mcp_job_fail(call, TG_FAILURE_INTERNAL,
-                            TG_STR("toolgate-runner cannot pass the call on; "
+                            TG_STR("toolgate-runner cannot forward the call; "
                                    "call again, or with smaller arguments."));
         }
     }
@@ -175,7 +176,7 @@ tg_mcp_conn_resend_request(tg_mcp_conn_t *mcp_conn, uint64_t request)
     if (call->is_resent) {
         tg_mcp_job_fail(call, TG_FAILURE_PROGRAM,
                         TG_STR("The MCP server ends its sessions as soon as "
-                               "they have begun; see its own log."));
+                               "they have begun; see its log."));
         return;
     }
 

@@ -34,15 +34,14 @@ tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
 
     if (client->is_circular) {
         tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
-                        "its list of tools comes back to a page or a cursor "
-                        "that was there before; the list ends there");
+                        "its list of tools repeats a page or a cursor; the "
+                        "list ends there");
     }
 
     if (client->nleft_out != 0) {
         tg_mcp_conn_log(
             mcp_conn, TG_LOG_WARN,
-            "%zu of its tools %s no name, or one that was there before; "
-            "%s left out",
+            "%zu of its tools %s no name or a duplicate name; %s left out",
             client->nleft_out, tg_pick_plural(client->nleft_out, "has", "have"),
             tg_pick_plural(client->nleft_out, "it is", "they are"));
     }
@@ -95,9 +94,9 @@ tg_mcp_conn_on_list_failed(tg_mcp_conn_t *mcp_conn)
     tg_mcp_conn_decode_error(text, mcp_conn->client.error.message);
 
     if (mcp_conn->state == TG_MCP_CONN_STARTING) {
-        tg_mcp_conn_fail(mcp_conn, " does not list its tools: %s", text);
+        tg_mcp_conn_fail(mcp_conn, " cannot list its tools: %s", text);
     } else {
-        tg_mcp_conn_log(mcp_conn, TG_LOG_WARN, "it does not list its tools: %s",
+        tg_mcp_conn_log(mcp_conn, TG_LOG_WARN, "it cannot list its tools: %s",
                         text);
     }
 }

@@ -64,8 +64,8 @@ tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
 {
     if (exchange->session_len > TG_MCP_EXCHANGE_SESSION_ID_MAX) {
         (void) snprintf(exchange->why, sizeof(exchange->why),
-                        "its session id (Mcp-Session-Id) has %zu characters, "
-                        "and at most %d are accepted",
+                        "its session id (Mcp-Session-Id) has %zu characters; "
+                        "at most %d are accepted",
                         exchange->session_len, TG_MCP_EXCHANGE_SESSION_ID_MAX);
     } else {
         (void) snprintf(exchange->why, sizeof(exchange->why),
@@ -329,18 +329,18 @@ tg_mcp_exchange_on_done(void *ctx, const tg_http_exchange_end_t *end)
 
     } else if (exchange->is_initialize && end->has_long_headers) {
         (void) snprintf(exchange->why, sizeof(exchange->why),
-                        "%s: its session id (Mcp-Session-Id) may be too long, "
-                        "at most %d characters are accepted",
+                        "%s: its session id (Mcp-Session-Id) may be too "
+                        "long; at most %d characters are accepted",
                         end->why, TG_MCP_EXCHANGE_SESSION_ID_MAX);
 
     } else if (exchange->is_too_large) {
         (void) snprintf(exchange->why, sizeof(exchange->why),
-                        "the answer is larger than %zu bytes", exchange->max);
+                        "the response is larger than %zu bytes", exchange->max);
 
     } else {
         (void) snprintf(exchange->why, sizeof(exchange->why), "%s",
                         exchange->is_over_memory
-                            ? "toolgate-runner receives too much at once"
+                            ? "toolgate-runner receives too much data at once"
                         : end->result == TG_HTTP_STOPPED
                             ? "toolgate-runner has no memory left"
                             : end->why);

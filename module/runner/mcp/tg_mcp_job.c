@@ -280,8 +280,8 @@ tg_mcp_job_start(tg_job_t *job)
 
     if (server == NULL) {
         tg_buf_printf(&text,
-                      "%s: toolgate-runner does not know its MCP server, as "
-                      "the configuration has changed; call again.",
+                      "%s: toolgate-runner does not know its MCP server, "
+                      "because the configuration has changed; call again.",
                       job->params.tool);
     } else {
         failure = tg_mcp_server_add_call(server, call, &text);
@@ -315,11 +315,11 @@ tg_mcp_job_read_params(tg_mcp_job_params_t *params, const tg_str_t *values,
 {
     tg_str_t key;
 
-    *why = "key must be 16 to 64 letters, digits, - and _, instance a string "
-           "of at most 128 bytes without escapes, cwd a string, uid a number, "
-           "name a string, arguments, meta and inputResponses objects, "
-           "max_output 0 to 33554432, spill an object of owner, quota, "
-           "keep_ms and preview";
+    *why = "key must be 16 to 64 letters, digits, - and _; instance a string "
+           "of at most 128 bytes without escapes; cwd and name strings; uid "
+           "a number; arguments, meta and inputResponses objects; max_output "
+           "0 to 33554432; spill an object with owner, quota, keep_ms and "
+           "preview";
 
     return tg_json_store_fields(tg_mcp_job_fields, values, params, why) == TG_OK
                    && tg_mcp_server_is_key(params->key, &key)
@@ -345,8 +345,8 @@ tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_mcp_job_params_t *params,
     call->call.meta = tg_str_copy_to(&at, params->meta);
     call->call.input_responses = tg_str_copy_to(&at, params->input);
     call->call.request_state = tg_str_copy_to(&at, params->state);
-    *why = "has a working directory that is no full path; write one that "
-           "starts with /";
+    *why = "has a working directory that is not an absolute path; write one "
+           "that starts with /";
 
     if (params->cwd.data != NULL
         && (tg_param_read_string(&at, params->cwd, &call->cwd) != TG_OK

@@ -328,7 +328,7 @@ tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
     if (mcp_conn == NULL && server->nmcp_conns >= TG_MCP_SERVER_CONNS_MAX) {
         tg_mcp_server_evict_idle_conn(server);
         tg_buf_printf(text,
-                      "%s runs %u times already, once for each user or "
+                      "%s already runs %u times, once for each user or "
                       "connection; call again.",
                       server->spec.name, server->nmcp_conns);
         return TG_FAILURE_BUSY;

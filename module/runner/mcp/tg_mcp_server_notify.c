@@ -121,8 +121,8 @@ tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
     if (err != 0) {
         server->cache_files_due = 0;
         tg_mcp_server_log(server, TG_LOG_WARN,
-                          "its list of tools cannot be kept in %s/mcp: %s", dir,
-                          strerror(err));
+                          "its list of tools cannot be saved in %s/mcp: %s",
+                          dir, strerror(err));
     }
 
     return 1;

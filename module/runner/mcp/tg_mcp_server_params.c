@@ -132,7 +132,7 @@ tg_mcp_server_params_read_target(tg_mcp_server_params_t *params,
             + (spec->url.data != NULL)
         != 1)
     {
-        *why = "spec must have one of exec, pass and url";
+        *why = "spec must have exactly one of exec, pass and url";
         return TG_INVALID;
     }
 
@@ -210,7 +210,7 @@ tg_mcp_server_params_read_spec(tg_mcp_server_params_t *params, tg_str_t raw,
     rc = tg_mcp_server_params_read_target(params, &spec, env, why);
 
     if (rc == TG_OK) {
-        *why = "roots must be an array of objects in which uri is a string";
+        *why = "roots must be an array of objects with a string uri";
         rc = tg_mcp_server_params_read_roots(params, spec.roots);
     }
 
@@ -227,8 +227,8 @@ tg_mcp_server_params_read(tg_mcp_server_params_t *spec, tg_str_t params,
     int rc;
 
     memset(spec, 0, sizeof(*spec));
-    *why = "key must be 16 to 64 letters, digits, - and _, server a name of "
-           "at most 128 bytes, and spec an object of at most 1 MiB";
+    *why = "key must be 16 to 64 letters, digits, - and _; server a name of "
+           "at most 128 bytes; spec an object of at most 1 MiB";
 
     if (tg_json_read_fields(tg_mcp_watch_fields, params, &watch, why) != TG_OK
         || !tg_mcp_server_is_key(watch.key, &key)

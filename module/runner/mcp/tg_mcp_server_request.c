@@ -166,8 +166,8 @@ tg_mcp_server_request_check(const tg_mcp_conn_t *mcp_conn,
     tg_buf_t method;
 
     if (mcp_conn->server->spec.share != TG_MCP_SHARE_CONNECTION) {
-        return "This server is shared by several clients of Toolgate, so there "
-               "is nobody who could be asked; let the tool do without.";
+        return "This server is shared by several clients of Toolgate, so no "
+               "client can be asked; let the tool continue without an answer.";
     }
 
     method = tg_buf_make_fixed(room, sizeof(room));
@@ -177,15 +177,16 @@ tg_mcp_server_request_check(const tg_mcp_conn_t *mcp_conn,
         || !tg_client_caps_allow_request(mcp_conn->client.client_caps,
                                          tg_buf_view(&method), message->params))
     {
-        return "The client cannot be asked this; let the tool do without.";
+        return "The client does not support this request; let the tool "
+               "continue without an answer.";
     }
 
     if (TAILQ_EMPTY(&mcp_conn->calls)) {
-        return "The client can be asked only while it waits for a call.";
+        return "A client can be asked only while it waits for a call.";
     }
 
     return mcp_conn->nserver_requests >= TG_MCP_SERVER_REQUESTS_MAX
-               ? "Too much was asked of the client at once."
+               ? "Too many requests to the client are pending."
                : NULL;
 }
 
@@ -244,8 +245,7 @@ tg_mcp_server_requests_on_call_done(tg_mcp_conn_t *mcp_conn,
             tg_mcp_server_request_cancel(server_request);
             (void) tg_caller_respond_error(
                 &mcp_conn->caller, server_request->id, TG_RPC_INTERNAL_ERROR,
-                "The call that this was asked for is "
-                "over.");
+                "The call that this request belongs to has ended.");
             tg_mcp_server_request_free(mcp_conn, server_request);
 
         } else if (server_request->call == call) {
@@ -316,7 +316,7 @@ tg_mcp_server_request_on_response(tg_mcp_servers_t *servers, tg_peer_t *peer,
 
     if (server_request == NULL) {
         tg_peer_respond_invalid_params(peer, request,
-                                       "Nobody waits for this answer.");
+                                       "No request waits for this answer.");
         return;
     }
 

@@ -67,9 +67,9 @@ tg_mcp_server_url_read(tg_mcp_server_url_t *url,
     size_t nslots;
     int nheaders;
 
-    *why = "url must be one of http or https, ca_file and proxy strings, "
-           "headers and secrets arrays of at most 64 strings \"Name: value\", "
-           "connect_ms 1 to 3600000";
+    *why = "url must be an http or https URL; ca_file and proxy strings; "
+           "headers and secrets arrays of at most 64 strings \"Name: "
+           "value\"; connect_ms 1 to 3600000";
     nheaders = tg_json_count_strings(spec->headers)
                + tg_json_count_strings(spec->secrets);
 

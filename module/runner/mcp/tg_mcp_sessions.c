@@ -74,7 +74,7 @@ tg_mcp_sessions_save(tg_mcp_server_t *server)
 
     if (err != 0) {
         tg_log(TG_LOG_WARN,
-               "mcp_server %s: its sessions cannot be kept in %s/mcp: %s",
+               "mcp_server %s: its sessions cannot be saved in %s/mcp: %s",
                server->spec.name, server->servers->dir, strerror(err));
     }
 

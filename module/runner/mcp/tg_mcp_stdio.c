@@ -453,9 +453,9 @@ tg_mcp_stdio_append_start_error(tg_mcp_conn_t *mcp_conn, tg_buf_t *why,
 
     if (step == TG_SPAWN_CWD && err == EPERM) {
         tg_buf_printf(why,
-                      "%s could not be started: its working directory %s is "
-                      "not the caller's own; call from a folder that belongs "
-                      "to the user that calls.",
+                      "%s could not be started: its working directory %s "
+                      "does not belong to the caller; call from a folder "
+                      "that belongs to the calling user.",
                       name, params->cwd);
         return TG_FAILURE_ARGUMENTS;
     }

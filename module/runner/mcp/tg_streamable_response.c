@@ -77,9 +77,8 @@ tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
                                      exchange->authenticate);
 
     if (exchange->is_redirect) {
-        tg_buf_append_cstr(text,
-                           ", a redirect, which is not followed; write the URL "
-                           "that it leads to: ");
+        tg_buf_append_cstr(text, ", a redirect, which is not followed; use its "
+                                 "target URL: ");
         tg_utf8_append_visible(text, tg_str_from_cstr(exchange->redirect), 1);
         return;
     }
@@ -256,24 +255,24 @@ tg_streamable_append_reason(const tg_streamable_t *streamable,
     int is_other;
 
     if (exchange->is_refused) {
-        tg_buf_printf(text, "cannot be asked this over HTTP: %s",
+        tg_buf_printf(text, "cannot receive this request over HTTP: %s",
                       exchange->why);
         return;
     }
 
     if (exchange->status == 0 && !exchange->was_sent) {
-        tg_buf_printf(text, "cannot be reached, and was asked for nothing (%s)",
+        tg_buf_printf(text, "cannot be reached; no request was sent (%s)",
                       exchange->why);
         return;
     }
 
     is_other = exchange->why[0] == '\0' && exchange->text.len != 0;
-    tg_buf_printf(text, "gave no whole answer (%s",
+    tg_buf_printf(text, "gave no complete response (%s",
                   exchange->why[0] != '\0' ? exchange->why
-                  : !is_other              ? "it ended without one"
+                  : !is_other              ? "its body has no response"
                   : exchange->type == TG_MCP_EXCHANGE_JSON
-                      ? "it ended without one, and said: "
-                      : "what it said is no message of MCP: ");
+                      ? "its body has no response: "
+                      : "its body is not an MCP message: ");
 
     if (is_other) {
         tg_streamable_append_body(text, exchange);
@@ -283,8 +282,8 @@ tg_streamable_append_reason(const tg_streamable_t *streamable,
 
     if (!tg_streamable_is_own_request(streamable, exchange)) {
         tg_buf_append_cstr(text,
-                           "; the call may have been executed. See what it did "
-                           "before it is called again.");
+                           "; the call may have been executed. Check what it "
+                           "did before you call it again.");
     }
 }
 
@@ -385,9 +384,8 @@ tg_streamable_on_probe_done(tg_streamable_t *streamable,
     tg_streamable_write_error(
         &error, exchange->is_old_sse ? TG_STR(
                     "it is a server of the old transport HTTP+SSE "
-                    "(2024-11-05), which Toolgate does not speak; use its "
-                    "URL for Streamable HTTP, often /mcp instead of "
-                    "/sse")
+                    "(2024-11-05), which Toolgate does not support; use its "
+                    "URL for Streamable HTTP, often /mcp instead of /sse")
                                      : tg_buf_view(&streamable->init_error));
 
     if (!tg_buf_has_failed(&error)) {
@@ -479,7 +477,7 @@ tg_streamable_on_notification_done(tg_streamable_t *streamable,
     }
 
     tg_mcp_conn_log(streamable->mcp_conn, TG_LOG_WARN,
-                    "it did not take a message: %.*s", (int) text.len,
+                    "it did not accept a message: %.*s", (int) text.len,
                     text.data);
     tg_buf_deinit(&text);
 }

@@ -233,7 +233,7 @@ tg_streamable_renew_session(tg_streamable_t *streamable, unsigned session)
     }
 
     tg_mcp_conn_log(mcp_conn, TG_LOG_INFO,
-                    "its session is over, another one begins");
+                    "its session has ended, a new one begins");
     streamable->session++;
     tg_mcp_sessions_on_ended(streamable);
     streamable->version[0] = '\0';

@@ -42,16 +42,15 @@ tg_output_page_append_bytes(tg_str_t text, const tg_output_page_query_t *query,
     p = (uint64_t) query->offset < text.len ? text.data + query->offset : end;
     cut = tg_output_cut_at_char(p, end, (size_t) query->bytes);
     tg_utf8_append_lossy(page, tg_str(p, (size_t) (cut - p)));
-    tg_buf_printf(remark, "[%zu %s from offset %zu on, of %zu",
-                  (size_t) (cut - p),
+    tg_buf_printf(remark, "[%zu %s from offset %zu, of %zu", (size_t) (cut - p),
                   tg_pick_plural((size_t) (cut - p), "byte", "bytes"),
                   (size_t) (p - text.data), text.len);
 
     if (cut < end) {
-        tg_buf_printf(remark, "; it goes on with \"offset\": %zu]",
+        tg_buf_printf(remark, "; continue with \"offset\": %zu]",
                       (size_t) (cut - text.data));
     } else {
-        tg_buf_append_cstr(remark, "; this is the end]");
+        tg_buf_append_cstr(remark, "; end of the output]");
     }
 }
 
@@ -82,7 +81,7 @@ tg_output_page_append_lines(tg_str_t text, const tg_output_page_query_t *query,
         next = tg_output_cut_at_char(p, end, (size_t) query->bytes);
         tg_utf8_append_lossy(page, tg_str(p, (size_t) (next - p)));
         tg_buf_printf(remark,
-                      "[the beginning of line %lld; it goes on with "
+                      "[the beginning of line %lld; continue with "
                       "\"offset\": %zu]",
                       (long long) line, (size_t) (next - text.data));
         return;
@@ -91,7 +90,7 @@ tg_output_page_append_lines(tg_str_t text, const tg_output_page_query_t *query,
     tg_utf8_append_lossy(page, tg_str(start, (size_t) (p - start)));
 
     if (n == 0) {
-        tg_buf_printf(remark, "[there %s %lld %s; this is behind the end]",
+        tg_buf_printf(remark, "[there %s %lld %s; this is past the end]",
                       line == 2 ? "is" : "are", (long long) line - 1,
                       line == 2 ? "line" : "lines");
         return;
@@ -105,10 +104,10 @@ tg_output_page_append_lines(tg_str_t text, const tg_output_page_query_t *query,
     }
 
     if (p < end) {
-        tg_buf_printf(remark, "; it goes on with \"line\": %lld]",
+        tg_buf_printf(remark, "; continue with \"line\": %lld]",
                       (long long) line + n);
     } else {
-        tg_buf_append_cstr(remark, "; this is the end]");
+        tg_buf_append_cstr(remark, "; end of the output]");
     }
 }
 

@@ -14,9 +14,9 @@
 #define TG_OUTPUT_PAGER_TIMEOUT 60000
 
 #define TG_OUTPUT_PAGER_ERROR                                                  \
-    "owner must be a string, arguments an object in which output is a "        \
-    "string, line, lines and offset are numbers, bytes one from 4 to "         \
-    "1048576, and pattern a string"
+    "owner must be a string; arguments an object with output (a string), "     \
+    "line, lines and offset (numbers), bytes (4 to 1048576) and pattern "      \
+    "(a string)"
 
 typedef struct {
     tg_str_t owner;
@@ -373,8 +373,9 @@ tg_output_pager_start(tg_job_t *job)
 
     if (pager->fd == -1) {
         tg_job_fail(job, TG_FAILURE_PROGRAM,
-                    "There is no output \"%.64s\" for you: it has been removed "
-                    "after its time, or for newer ones. Call the tool again.",
+                    "There is no output \"%.64s\" for you: it has expired, "
+                    "or was removed to make room for newer ones. Call the "
+                    "tool again.",
                     pager->key);
         return -1;
     }

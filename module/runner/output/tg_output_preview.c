@@ -48,7 +48,7 @@ tg_output_store_params_read(tg_output_store_params_t *spec,
         return TG_OK;
     }
 
-    *why = "spill must be an object of owner, quota, keep_ms and preview";
+    *why = "spill must be an object with owner, quota, keep_ms and preview";
 
     if (tg_json_read_fields(tg_output_spill_fields, raw, &spill, why) != TG_OK)
     {
@@ -145,7 +145,7 @@ tg_stored_output_append_usage(tg_stored_output_t *stored_output,
     key = tg_stored_output_publish(stored_output, spec->keep_ms);
 
     if (key == NULL) {
-        tg_buf_append_cstr(text, "the rest could not be kept");
+        tg_buf_append_cstr(text, "the rest could not be stored");
     } else {
         tg_buf_printf(text,
                       "the tool " TG_OUTPUT_PAGER_TOOL " reads the rest: "
@@ -190,8 +190,8 @@ tg_stored_output_append_preview(tg_stored_output_t *stored_output,
 
     tg_utf8_append_lossy(text, tg_output_trim_to_lines(tg_buf_view(&part), 1));
     tg_buf_printf(text,
-                  "\n[all of it has %llu bytes in %llu %s; this is its "
-                  "beginning and its end; ",
+                  "\n[the whole output has %llu bytes in %llu %s; this is "
+                  "its beginning and its end; ",
                   (unsigned long long) stored_output->size,
                   (unsigned long long) stored_output->lines,
                   tg_pick_plural(stored_output->lines, "line", "lines"));

@@ -111,8 +111,8 @@ tg_output_search_new(tg_str_t text, const tg_output_page_query_t *query,
 
     if (rc == TG_INVALID) {
         tg_buf_printf(remark,
-                      "\"pattern\" is not a regular expression (of ECMA-262, "
-                      "as in JSON Schema): %.*s.",
+                      "\"pattern\" is not a valid regular expression "
+                      "(ECMA-262, as in JSON Schema): %.*s.",
                       (int) why.len, why.data);
     }
 
@@ -202,9 +202,9 @@ tg_output_search_fail_steps(tg_output_search_t *search)
     }
 
     tg_buf_printf(search->remark,
-                  "\"pattern\" takes too many steps on line %lld, and no line "
-                  "before it matches. Make the pattern simpler, without a "
-                  "repetition of a repetition, or search behind that line with "
+                  "\"pattern\" takes too many steps on line %lld, and no "
+                  "line before it matches. Make the pattern simpler, without "
+                  "nested repetition, or search after that line with "
                   "\"line\": %lld.",
                   (long long) search->line, (long long) search->line + 1);
 
@@ -338,8 +338,7 @@ tg_output_search_append_remark(const tg_output_search_t *search)
                   tg_pick_plural((uint64_t) search->nfound, "line", "lines"));
 
     if (search->cut_at != NULL) {
-        tg_buf_printf(remark,
-                      ", the beginning of it; it goes on with \"offset\": %zu",
+        tg_buf_printf(remark, ", cut here; continue with \"offset\": %zu",
                       (size_t) (search->cut_at - search->start));
     }
 
@@ -354,10 +353,10 @@ tg_output_search_append_remark(const tg_output_search_t *search)
     }
 
     if (search->p < search->end) {
-        tg_buf_printf(remark, "; the search goes on with \"line\": %lld]",
+        tg_buf_printf(remark, "; continue the search with \"line\": %lld]",
                       (long long) search->line);
     } else {
-        tg_buf_append_cstr(remark, "; there are no more]");
+        tg_buf_append_cstr(remark, "; no more matches]");
     }
 }
 

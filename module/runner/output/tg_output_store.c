@@ -400,8 +400,8 @@ tg_stored_output_create(tg_stored_output_t *stored_output,
 
     if (stored_output->fd == -1) {
         tg_log(TG_LOG_WARN,
-               "%s/" TG_OUTPUT_STORE_DIR ": a large output cannot be "
-               "kept: %s",
+               "%s/" TG_OUTPUT_STORE_DIR ": a large output cannot be stored: "
+               "%s",
                output_store->state_dir, strerror(errno));
         return -1;
     }

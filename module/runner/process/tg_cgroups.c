@@ -314,7 +314,7 @@ tg_cgroups_test_create(tg_cgroups_t *cgroups)
 
     tg_cgroup_remove(cgroups, number);
 
-    return pid == -1 ? "no process can be started in one (clone3)" : NULL;
+    return pid == -1 ? "no process can be started in a cgroup (clone3)" : NULL;
 }
 
 /*
@@ -363,10 +363,10 @@ tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
         }
 
         if (err == EBUSY) {
-            why = "other processes are in its own cgroup";
+            why = "the cgroup of toolgate-runner contains other processes";
         } else if (err != 0) {
             why = "the controllers memory and pids are not both delegated to "
-                  "it";
+                  "toolgate-runner";
         }
     }
 
@@ -391,7 +391,7 @@ tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t process_tag,
         base = own;
     }
 
-    cgroups->why = "its own cgroup is not delegated to it";
+    cgroups->why = "the cgroup of toolgate-runner is not delegated to it";
 
     if (!tg_cgroup_is_delegated(base)) {
         return;

@@ -90,7 +90,7 @@ tg_exit_signal_append_text(tg_buf_t *text, int number)
     };
     size_t i;
 
-    tg_buf_printf(text, " was ended by signal %d", number);
+    tg_buf_printf(text, " was killed by signal %d", number);
 
     for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         if (signals[i].number == number) {

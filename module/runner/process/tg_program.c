@@ -99,10 +99,10 @@ tg_program_append_exec_error(tg_buf_t *text, const char *path, int err)
         return TG_FAILURE_ARGUMENTS;
     }
 
-    why = err == ENOENT    ? " It, or the interpreter that its first line "
-                             "names, is not there."
-          : err == ENOEXEC ? " It is no program for this machine, nor does "
-                             "its first line start with #! and an interpreter."
+    why = err == ENOENT    ? " The file, or the interpreter in its first "
+                             "line, does not exist."
+          : err == ENOEXEC ? " It is not a program for this machine, and its "
+                             "first line has no #! with an interpreter."
                            : "";
     tg_buf_printf(text, "%s: %s.%s", path, strerror(err), why);
 
@@ -121,8 +121,8 @@ tg_program_append_start_error(tg_buf_t *text, const tg_programs_t *programs,
     switch (step) {
     case TG_SPAWN_FORK:
         tg_buf_printf(text,
-                      "the system gives toolgate-runner no process or "
-                      "descriptor for it (%s); try again when less is running.",
+                      "the system has no process or descriptor left for it "
+                      "(%s); try again when less is running.",
                       strerror(err));
         return TG_FAILURE_BUSY;
 

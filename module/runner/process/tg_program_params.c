@@ -128,7 +128,7 @@ tg_program_params_read_strings(tg_program_params_t *params,
 {
     static char root[] = "/";
 
-    *why = "holds a NUL character, which no program can be given outside "
+    *why = "contains a NUL character, which a program can receive only on "
            "its standard input";
     params->cwd = root;
     params->argv = arena->slot;
@@ -144,15 +144,15 @@ tg_program_params_read_strings(tg_program_params_t *params,
     if (params->argv[0] == NULL || params->argv[0][0] != '/'
         || params->cwd[0] != '/')
     {
-        *why = "names a program or a working directory without its full "
+        *why = "has a program or a working directory that is not an absolute "
                "path; write one that starts with /";
         return TG_LIMIT;
     }
 
     if (tg_program_params_read_env(params, arena, raw->env, env, tool) != TG_OK)
     {
-        *why = "has a variable for its environment that is not NAME=VALUE "
-               "or holds a NUL character";
+        *why = "has an environment variable that is not NAME=VALUE or "
+               "contains a NUL character";
         return TG_LIMIT;
     }
 
@@ -173,7 +173,7 @@ tg_program_params_read(tg_program_params_t *params,
     envc = tg_json_count_strings(raw->env);
 
     if (argc > TG_PROGRAM_STRINGS_MAX || envc > TG_PROGRAM_STRINGS_MAX) {
-        *why = "has more than 4096 arguments or variables";
+        *why = "has more than 4096 arguments or environment variables";
         return TG_LIMIT;
     }
 

@@ -78,7 +78,7 @@ tg_programs_init(tg_programs_t *programs, uv_loop_t *loop)
 {
     memset(programs, 0, sizeof(*programs));
 
-    programs->cgroups.why = "it did not look for one";
+    programs->cgroups.why = "toolgate-runner has not looked for a cgroup";
     programs->env.path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:"
                          "/usr/bin:/sbin:/bin";
     programs->env.lang = "LANG=C.UTF-8";

@@ -195,7 +195,7 @@ tg_automation_on_configured(tg_engine_t *engine)
     tg_automation_flush_events(automation);
 
     if (tg_automation_parse_rules(automation, engine->config.rules) != TG_OK) {
-        tg_log(TG_LOG_CRIT, "no memory for the rules of automation");
+        tg_log(TG_LOG_CRIT, "no memory for the automation rules");
         return;
     }
 

@@ -20,8 +20,8 @@ tg_task_call_get_automation(tg_task_call_t *call)
     if (automation == NULL || automation->nrules == 0) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_UNAVAILABLE,
-            "Subsystem unavailable: the config has no rules "
-            "(automation, automation_file).");
+            "Subsystem unavailable: the config has no rules (automation, "
+            "automation_file).");
         return NULL;
     }
 
@@ -46,7 +46,7 @@ tg_task_call_get_admin_automation(tg_task_call_t *call)
 
     tg_task_call_respond_error(
         call, TG_TASK_ERROR_UNKNOWN_METHOD,
-        "Method not found: it is for those who see all tasks "
+        "Method not found: only clients that see all tasks may call it "
         "(task_visibility, task_admin).");
 
     return NULL;
@@ -202,8 +202,8 @@ tg_task_call_begin_rules_approve(tg_task_call_t *call)
     if (call->engine->state != TG_ENGINE_OPEN) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_UNAVAILABLE,
-            "Subsystem unavailable: the tasks were told to "
-            "stop; reload or start NGINX to go on.");
+            "Subsystem unavailable: the tasks were stopped; reload or start "
+            "NGINX to continue.");
         return;
     }
 
@@ -214,8 +214,9 @@ tg_task_call_begin_rules_approve(tg_task_call_t *call)
         || firing->is_querying)
     {
         tg_task_call_respond_error(call, TG_TASK_ERROR_INVALID_PARAMS,
-                                   "executionId: none of this name waits for "
-                                   "approval; see automation.status.");
+                                   "executionId: no execution with this id "
+                                   "waits for approval; see "
+                                   "automation.status.");
         return;
     }
 

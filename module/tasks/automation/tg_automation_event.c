@@ -163,7 +163,7 @@ tg_automation_publish_event(tg_automation_t *automation, tg_str_t text,
 
     if (event == NULL) {
         tg_log(TG_LOG_WARN,
-               "too much happens at once: not all rules hear of an event");
+               "too many events at once: an event does not reach all rules");
         return;
     }
 
@@ -322,7 +322,9 @@ tg_automation_query_task(tg_automation_t *automation, const char *type,
                      : NULL;
 
     if (task_query == NULL) {
-        tg_log(TG_LOG_WARN, "too much happens at once: no rule hears of \"%s\"",
+        tg_log(TG_LOG_WARN,
+               "too many events at once: an event \"%s\" does "
+               "not reach any rule",
                type);
         return;
     }

@@ -70,8 +70,8 @@ tg_automation_rule_load_zone(tg_automation_rule_t *rule)
     /* A machine without /etc/localtime uses UTC. */
     if (rc != TG_OK && (zone.len != 0 || rc != TG_MISSING)) {
         tg_log(TG_LOG_ERROR,
-               "the time zone of rule \"%.*s\" cannot be read from %s, it is "
-               "taken for UTC",
+               "the time zone of rule \"%.*s\" cannot be read from %s, UTC "
+               "is used",
                (int) rule->rule->id.len, rule->rule->id.data,
                zone.len != 0 ? path : TG_ZONE_LOCAL_FILE);
     }
@@ -158,7 +158,7 @@ tg_automation_parse_rule(tg_automation_t *automation, tg_str_t raw,
                       &why)
         != TG_OK)
     {
-        tg_log(TG_LOG_ERROR, "a rule of automation cannot be used: %.*s",
+        tg_log(TG_LOG_ERROR, "an automation rule cannot be used: %.*s",
                (int) why.len, text);
         return TG_INVALID;
     }

@@ -131,7 +131,8 @@ tg_automation_start_watcher(tg_automation_t *automation)
             /* until the watcher is closed */
             automation->engine->nwork_pending++;
         } else {
-            tg_log(TG_LOG_ERROR, "files of rules cannot be watched: no memory");
+            tg_log(TG_LOG_ERROR, "the files of automation rules cannot be "
+                                 "watched: no memory");
         }
     }
 

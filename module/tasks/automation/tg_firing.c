@@ -39,7 +39,7 @@ tg_firing_new(tg_automation_t *automation)
     firing = calloc(1, sizeof(*firing));
 
     if (firing == NULL) {
-        tg_log(TG_LOG_CRIT, "no memory for a rule that fires");
+        tg_log(TG_LOG_CRIT, "no memory to fire a rule");
         return NULL;
     }
 

@@ -76,8 +76,8 @@ tg_firing_respond_approvals(tg_firing_t *firing, int rc)
     if (rc != TG_OK && firing->error.len == 0) {
         tg_buf_append_cstr(
             &firing->error,
-            "not written down, as the tasks' store says no, see the "
-            "log: when the runner starts anew, this is as it was");
+            "not stored because of a task store error, see the log; when the "
+            "runner starts again, the old state is back");
     }
 
     while ((call = TAILQ_FIRST(&firing->approvals)) != NULL) {

@@ -30,9 +30,9 @@ tg_firing_on_submitted(tg_firing_t *firing, int rc)
 
     if (rc != TG_OK) {
         tg_firing_end(firing, TG_FIRING_FAILED,
-                      rc == TG_LIMIT ? "Queue full: as many tasks wait as may "
+                      rc == TG_LIMIT ? "Queue full: no more tasks may wait "
                                        "(task_queue)"
-                                     : "the tasks' store says no, see the log");
+                                     : "task store error, see the log");
         return;
     }
 
@@ -219,7 +219,7 @@ tg_firing_prepare(tg_firing_t *firing, const tg_automation_rule_t *rule,
                   tg_str_t event, int holds)
 {
     if (holds == TG_LIMIT) {
-        return "a pattern takes too many steps on this event; make it simpler";
+        return "a pattern takes too many steps on this event; simplify it";
     }
 
     if (holds == TG_OK) {
@@ -227,12 +227,12 @@ tg_firing_prepare(tg_firing_t *firing, const tg_automation_rule_t *rule,
     }
 
     if (holds == TG_LIMIT) {
-        return "the text, with all put in, is longer than 1,040,000 bytes; "
-               "put less of the event into it";
+        return "the text with its placeholders filled in is longer than "
+               "1,040,000 bytes; use less of the event";
     }
 
     if (tg_automation_has_too_many_firings(firing->automation)) {
-        return "too many executions wait for approval or their webhook";
+        return "too many executions wait for approval or for a webhook";
     }
 
     return holds != TG_OK ? TG_RUNNER_NO_MEMORY : NULL;
@@ -246,8 +246,8 @@ tg_firing_start(tg_firing_t *firing, tg_automation_rule_t *rule, tg_str_t event,
 
     if (firing->chain >= TG_AUTOMATION_CHAIN_MAX) {
         tg_firing_end(firing, TG_FIRING_STOPPED,
-                      "the rule has made itself fire too often, one task "
-                      "by the other; it is stopped here");
+                      "the rule has triggered itself too often in a chain of "
+                      "tasks; the chain is stopped");
         return;
     }
 

@@ -219,7 +219,7 @@ tg_engine_stop(tg_engine_t *engine, int is_forced)
     {
         next = TAILQ_NEXT(task, link);
         tg_task_end(task, TG_TASK_QUEUED,
-                    "interrupted: the tasks were told to stop");
+                    "interrupted: the tasks were stopped");
     }
 }
 

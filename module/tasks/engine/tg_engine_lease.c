@@ -39,7 +39,7 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
 {
     tg_task_t *task, *next;
 
-    tg_log(TG_LOG_WARN, "%s: what runs is ended, and interrupted", why);
+    tg_log(TG_LOG_WARN, "%s: all running tasks are interrupted", why);
     engine->is_fenced = 1;
 
     for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
@@ -93,8 +93,8 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
 
     if (query->rc == TG_END && !engine->is_fenced) {
         tg_engine_fence(engine,
-                        "the lease of the tasks' store was over, and what ran "
-                        "is another toolgate-runner's",
+                        "the lease of the task store has expired, and "
+                        "another toolgate-runner has the tasks",
                         TG_STORE_LEASE_LOST);
     }
 
@@ -133,8 +133,8 @@ tg_engine_tick_lease(tg_engine_t *engine)
         && now - engine->lease_at >= TG_TASK_LEASE_FENCE_MS(engine->lease_ms))
     {
         tg_engine_fence(engine,
-                        "the lease of the tasks' store cannot be renewed, as "
-                        "the database is away",
+                        "the lease of the task store cannot be renewed, as "
+                        "the database cannot be reached",
                         "interrupted: the lease of the task store could not be "
                         "renewed, as the database could not be reached");
     }

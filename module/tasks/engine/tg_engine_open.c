@@ -25,8 +25,7 @@ tg_engine_set_failed(tg_engine_t *engine, tg_str_t why)
 {
     if (!tg_str_eq(tg_buf_view(&engine->why), why)) {
         tg_log(TG_LOG_ERROR,
-               "the tasks' store cannot be opened, it is tried "
-               "again: %.*s",
+               "the task store cannot be opened, trying again: %.*s",
                (int) why.len, why.data);
         tg_buf_reset(&engine->why, 0);
         tg_buf_append_str(&engine->why, why);
@@ -198,7 +197,7 @@ tg_engine_open_store(tg_engine_t *engine)
                               tg_str_from_cstr(engine->location), name);
 
     if (engine->db == NULL) {
-        tg_engine_set_failed(engine, TG_STR("no memory for it"));
+        tg_engine_set_failed(engine, TG_STR("no memory to open it"));
         engine->tasks->ops->on_opened(engine);
         return;
     }

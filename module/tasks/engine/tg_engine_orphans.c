@@ -4,7 +4,7 @@
 #include "tasks/engine/tg_engine.h"
 
 const char tg_engine_orphan_error[] =
-    "its agent is not configured any more (task_agent, or task of a tool)";
+    "its agent is no longer configured (task_agent, or task of a tool)";
 
 void
 tg_store_agents_add(tg_store_agents_t *agents, const tg_agent_t *agent)

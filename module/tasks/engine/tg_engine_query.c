@@ -47,8 +47,7 @@ tg_engine_log_store_error(tg_engine_t *engine, const tg_store_query_t *query)
     } else if (!engine->has_store_error) {
         engine->has_store_error = 1;
         tg_log(TG_LOG_ERROR,
-               "what becomes of tasks cannot be written down, it is tried "
-               "again: %.*s",
+               "changes of tasks cannot be stored, trying again: %.*s",
                (int) query->json.len, query->json.data);
     }
 }

@@ -71,7 +71,7 @@ tg_task_call_respond_store_error(tg_task_call_t *call)
     tg_outcome_t outcome;
 
     tg_buf_reset(&call->text, 0);
-    tg_buf_append_cstr(&call->text, "The tasks' store says no: ");
+    tg_buf_append_cstr(&call->text, "Task store error: ");
     tg_buf_append_str(&call->text, tg_buf_view(&call->query.json));
     outcome = tg_outcome_make_failure_str(TG_FAILURE_INTERNAL,
                                           tg_buf_view(&call->text));
@@ -83,8 +83,8 @@ tg_task_call_respond_not_found(tg_task_call_t *call)
 {
     tg_task_call_respond_error(
         call, TG_TASK_ERROR_NOT_FOUND,
-        "Task not found: there is none with this taskId, or it "
-        "was removed as it ended long ago (task_keep).");
+        "Task not found: no task has this taskId, or it was removed because "
+        "it ended long ago (task_keep).");
 }
 
 /* --- notifications, also if the caller has gone --- */

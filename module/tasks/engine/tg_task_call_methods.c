@@ -92,8 +92,8 @@ tg_task_call_run_method(tg_task_call_t *call)
 
     tg_buf_reset(&call->text, 0);
     tg_buf_append_cstr(&call->text,
-                       "Subsystem unavailable: the tasks' store cannot "
-                       "be opened: ");
+                       "Subsystem unavailable: the task store cannot be "
+                       "opened: ");
     tg_buf_append_str(&call->text, tg_buf_view(&engine->why));
     tg_buf_append_char(&call->text, '\0');
     tg_task_call_respond_error(call, TG_TASK_ERROR_UNAVAILABLE,
@@ -137,8 +137,8 @@ tg_task_call_create(tg_job_t *job, const tg_str_t *values, const char **why)
     tg_str_t owner, token;
     char *at;
 
-    *why = "store and owner must be strings, method one about tasks, params an "
-           "object";
+    *why = "store and owner must be strings, method a task method, and "
+           "params an object";
 
     if (tg_json_store_fields(tg_task_call_fields, values, &params, why) != TG_OK
         || tg_task_find_method(params.method) == NULL)

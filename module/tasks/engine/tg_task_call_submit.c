@@ -30,11 +30,11 @@ tg_task_call_query_submit(tg_task_call_t *call)
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_INVALID_PARAMS,
             query->metadata.len > query->prompt.len
-                ? "metadata: is too long; with the prompt it "
-                  "may have 1 MiB."
-                : "prompt: is too long; with the metadata it "
-                  "may have 1 MiB. Put it into a file, and "
-                  "name that.");
+                ? "metadata: is too long; prompt and metadata together may "
+                  "have 1 MiB."
+                : "prompt: is too long; prompt and metadata together may "
+                  "have 1 MiB. Put the text into a file and refer to the "
+                  "file.");
         return;
     }
 
@@ -59,8 +59,8 @@ tg_task_call_reject_if_stopping(tg_task_call_t *call)
 
     tg_task_call_respond_error(
         call, TG_TASK_ERROR_UNAVAILABLE,
-        "Subsystem unavailable: the tasks were told to stop; "
-        "reload or start NGINX to go on.");
+        "Subsystem unavailable: the tasks were stopped; reload or start "
+        "NGINX to continue.");
 
     return 1;
 }
@@ -70,10 +70,10 @@ tg_task_call_respond_no_agent(tg_task_call_t *call, tg_str_t name)
 {
     tg_task_call_respond_error(
         call, TG_TASK_ERROR_INVALID_PARAMS,
-        name.data != NULL ? "agent: there is none of this name; see the "
+        name.data != NULL ? "agent: no agent has this name; see the "
                             "task_agent blocks of the config."
-                          : "agent: is needed, as no task_agent of the "
-                            "config is the default.");
+                          : "agent: is required, because no task_agent of "
+                            "the config is the default.");
 }
 
 void
@@ -122,7 +122,7 @@ tg_task_call_begin_submit(tg_task_call_t *call)
     if (cwd.data != NULL && (cwd.len == 0 || cwd.data[0] != '/')) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_INVALID_PARAMS,
-            "cwd: must be a full path, which starts with /.");
+            "cwd: must be an absolute path, which starts with /.");
         return;
     }
 
@@ -143,9 +143,8 @@ tg_task_call_check_submitted(tg_task_call_t *call)
     if (call->query.rc == TG_LIMIT) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_QUEUE_FULL,
-            "Queue full: as many tasks wait as may "
-            "(task_queue); submit it again when some of them "
-            "have started.");
+            "Queue full: no more tasks may wait (task_queue); submit the "
+            "task again when some have started.");
         return 0;
     }
 
@@ -190,7 +189,7 @@ tg_task_call_begin_chat(tg_task_call_t *call)
     if (agent == NULL) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_UNAVAILABLE,
-            "Subsystem unavailable: nobody listens, as no "
+            "Subsystem unavailable: no agent handles this, because no "
             "task_agent of the config is the default.");
         return;
     }
@@ -412,8 +411,8 @@ tg_task_call_on_list(tg_task_call_t *call)
     if (call->query.rc == TG_LIMIT) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_INVALID_PARAMS,
-            "limit: so many tasks, with their prompts and "
-            "metadata, are more than 4 MiB; ask for less.");
+            "limit: the tasks with their prompts and metadata are larger "
+            "than 4 MiB; ask for fewer tasks.");
         return;
     }
 

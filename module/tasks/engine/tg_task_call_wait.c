@@ -80,14 +80,14 @@ tg_task_call_send_wait_progress(tg_task_call_t *call)
     tg_task_append_id(&json, call->query.id);
 
     if (task != NULL) {
-        tg_buf_append_cstr(&json, " runs, it has put out ");
+        tg_buf_append_cstr(&json, " is running, output so far: ");
         tg_buf_append_uint(&json, task->size);
         tg_buf_append_cstr(&json,
                            tg_pick_plural(task->size, " byte\"}", " bytes\"}"));
     } else {
         tg_buf_append_cstr(&json, call->query.state == TG_TASK_QUEUED
-                                      ? " waits for its turn\"}"
-                                      : " runs\"}");
+                                      ? " is queued\"}"
+                                      : " is running\"}");
     }
 
     if (!tg_buf_has_failed(&json)) {

@@ -104,8 +104,8 @@ tg_task_config_parse(tg_task_config_t *config, tg_str_t raw, const char **why)
 
     memcpy(config->text, raw.data, raw.len);
 
-    *why = "store, concurrency, queue, keep_ms and agents must be as a worker "
-           "of this version writes them";
+    *why = "store, concurrency, queue, keep_ms and agents must have the form "
+           "that a worker of this version writes";
 
     if (tg_task_config_parse_members(config, tg_str(config->text, raw.len), why)
         != TG_OK)

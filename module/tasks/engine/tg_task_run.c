@@ -256,8 +256,8 @@ tg_task_on_output_written(tg_task_output_request_t *query)
         task->has_lost_output = 1;
         tg_buf_reset(&task->output, 0);
         tg_log(TG_LOG_ERROR,
-               "the output of a task cannot be written beside %s, the rest of "
-               "it is dropped: %s",
+               "the output of a task cannot be written next to %s, the rest "
+               "of it is dropped: %s",
                engine->location, strerror(query->err));
     }
 
@@ -450,7 +450,7 @@ tg_task_submit_job(tg_task_t *task, tg_str_t reported)
                                   &own)) {
         tg_buf_append_str(&params, own);
     } else {
-        return "what it runs was not written down with it";
+        return "its command was not stored with it";
     }
 
     rc = tg_buf_has_failed(&params)
@@ -480,8 +480,8 @@ tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t reported)
     task = tg_task_new(engine, id);
 
     if (task == NULL) {
-        tg_log(TG_LOG_CRIT, "no memory to run a task; it stays where it is "
-                            "until toolgate-runner is started again");
+        tg_log(TG_LOG_CRIT, "no memory to run a task; it does not run until "
+                            "toolgate-runner is started again");
         return;
     }
 

@@ -44,7 +44,7 @@
  */
 #define TG_STORE_LEASE_LOST                                                    \
     "interrupted: the toolgate-runner that ran it lost its lease of the task " \
-    "store, which it had not renewed in time"
+    "store, as it had not renewed it in time"
 /* Maximum number of queued tasks that TG_STORE_STATUS returns. */
 #define TG_STORE_STATUS_MAX 100
 

@@ -63,8 +63,7 @@ tg_pg_fail_waiting(tg_store_pg_t *db)
 
         if (query->serial != 0) {
             tg_buf_append_cstr(&query->json,
-                               "; it was asked before, and may have done "
-                               "it");
+                               "; it may already have executed the statement");
         }
     }
 

@@ -135,8 +135,8 @@ static const char tg_pg_open_sql[] =
     " SELECT CASE WHEN EXISTS (SELECT FROM mine) THEN 'OK' ELSE 'BAD' END,"
     "'0','0',CASE WHEN EXISTS (SELECT FROM mine) THEN "
     TG_PG_JSON_LOST_TASKS "||'}'"
-    " ELSE 'another toolgate-runner that is called '||$17||' has it open; give"
-    " each machine a host name of its own, and each NGINX of a machine a"
+    " ELSE 'another toolgate-runner named '||$17||' has it open; give each"
+    " machine its own host name, and each NGINX of a machine its own"
     " tool_state_dir' END";
 
 static const char tg_pg_renew_lease_sql[] =
@@ -424,18 +424,18 @@ const char tg_pg_check_access_sql[] =
     " 'the database has the encoding '||getdatabaseencoding()||'; make one"
     " with UTF8 (createdb -E UTF8 -T template0)'"
     " WHEN pg_is_in_recovery() THEN"
-    " 'the server is a standby, which cannot be written to'"
+    " 'the server is a standby, which is read-only'"
     " WHEN current_schema() IS NULL THEN"
     " 'there is no schema that this user may use; see search_path'"
     " WHEN to_regclass('toolgate_store') IS NULL"
     " AND NOT has_schema_privilege(current_schema(),'CREATE') THEN"
-    " 'this user may not make tables in the schema '||current_schema()||"
+    " 'this user may not create tables in the schema '||current_schema()||"
     "'; GRANT CREATE ON SCHEMA, or choose another one with search_path' END";
 
 const char tg_pg_check_version_sql[] =
     "SELECT CASE WHEN version>" TG_PG_STRINGIFY(TG_PG_VERSION)
-    " THEN 'its tables have version '||version||', of a newer Toolgate, and"
-    " this one knows version " TG_PG_STRINGIFY(TG_PG_VERSION) "; install the"
+    " THEN 'its tables have version '||version||' of a newer Toolgate, and"
+    " this one supports version " TG_PG_STRINGIFY(TG_PG_VERSION) "; install the"
     " newer one again, or choose another database or schema with task_store'"
     " END"
     " FROM toolgate_store";

@@ -113,10 +113,9 @@ tg_sqlite_open_db(tg_store_sqlite_t *db, tg_store_query_t *query)
     if (rc != TG_INVALID) {
         query->is_locked = tg_sqlite_is_locked(db);
         tg_sqlite_append_error(db, why);
-        tg_buf_append_cstr(why,
-                           "; it must be a file that this user can write, in a "
-                           "directory likewise, and that no other "
-                           "toolgate-runner has open");
+        tg_buf_append_cstr(why, "; this user must be able to write to the file "
+                                "and to its directory, and no other "
+                                "toolgate-runner may have the file open");
     }
 
     tg_sqlite_close_db(db);
@@ -435,8 +434,8 @@ tg_sqlite_check_access(const char *path, int is_there, tg_buf_t *why)
         || (is_there && access(path, R_OK | W_OK) == -1))
     {
         tg_buf_printf(why,
-                      "%s: %s; it must be a file that this user can write, in "
-                      "a directory likewise",
+                      "%s: %s; this user must be able to write to the file "
+                      "and to its directory",
                       path, strerror(errno));
         return TG_INVALID;
     }

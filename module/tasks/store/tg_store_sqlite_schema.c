@@ -115,8 +115,8 @@ tg_sqlite_check_version(tg_store_sqlite_t *db, tg_buf_t *why, int64_t *version)
 
     if (*version > TG_SQLITE_VERSION) {
         tg_buf_printf(why,
-                      "%s has version %lld, of a newer Toolgate, and this one "
-                      "knows version %d; install the newer one again, or "
+                      "%s has version %lld of a newer Toolgate, and this one "
+                      "supports version %d; install the newer one again, or "
                       "choose another file with task_store",
                       db->path, (long long) *version, TG_SQLITE_VERSION);
         return TG_INVALID;

@@ -182,7 +182,8 @@ tg_watcher_close(tg_watcher_t *watcher)
         uv_close((uv_handle_t *) &watcher->async, tg_watcher_on_closed);
 
     } else if (write(watcher->wake_fd, &one, sizeof(one)) == -1) {
-        tg_log(TG_LOG_ERROR, "files are watched on: %s", strerror(errno));
+        tg_log(TG_LOG_ERROR, "watching files cannot be stopped: %s",
+               strerror(errno));
     }
 }
 
@@ -306,7 +307,8 @@ tg_watcher_new(uv_loop_t *loop, tg_str_t rules, const tg_watcher_ops_t *ops,
                           == 0;
 
     if (!watcher->has_thread) {
-        tg_log(TG_LOG_ERROR, "files of rules cannot be watched: no thread");
+        tg_log(TG_LOG_ERROR, "the files of automation rules cannot be "
+                             "watched: no thread");
     }
 
     return watcher;

@@ -31,8 +31,10 @@ tg_watcher_post_error(tg_watcher_t *watcher, const char *what, tg_str_t path,
 
     watcher->is_full = 1;
     buf = tg_buf_make_fixed(text, sizeof(text) - 1);
-    tg_buf_printf(&buf, "files of rules cannot be watched: %s%s%.*s%s", what,
-                  path.len != 0 ? ": " : "", (int) path.len,
+    tg_buf_printf(&buf,
+                  "the files of automation rules cannot be watched: "
+                  "%s%s%.*s%s",
+                  what, path.len != 0 ? ": " : "", (int) path.len,
                   path.len != 0 ? path.data : "",
                   err == ENOSPC ? "; raise fs.inotify.max_user_watches" : "");
     tg_watcher_post_message(watcher, TG_STR(""), 0, tg_buf_view(&buf));
@@ -172,8 +174,7 @@ tg_watcher_update_file(tg_watcher_t *watcher, tg_watched_folder_t *folder,
         if (watcher->files.n >= TG_WATCHER_FILES_MAX
             || tg_name_set_add(&watcher->files, path, 0) == NULL)
         {
-            tg_watcher_post_error(watcher, "there are more than are known",
-                                  path, 0);
+            tg_watcher_post_error(watcher, "there are too many files", path, 0);
             return;
         }
 

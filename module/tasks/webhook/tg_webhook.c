@@ -326,7 +326,7 @@ tg_webhook_send(tg_firing_t *firing)
 
     if (rule == NULL || rule->rule->action != TG_ACTION_WEBHOOK) {
         tg_firing_end(firing, TG_FIRING_FAILED,
-                      "its rule is not configured any more");
+                      "its rule is no longer configured");
         return;
     }
 

@@ -36,7 +36,7 @@ use constant {
 
 # What a call says that was lost with what answered it.
 my $lost =
-    qr/runner|connection|\bended\b|can be reached|passed on|no whole answer/;
+    qr/runner|connection|\bended\b|can be reached|passed on|no complete resp/;
 
 # What is done, and how often in comparison.
 my @deeds = (
