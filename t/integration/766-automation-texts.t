@@ -16,6 +16,10 @@ $tg->file('rules.json', $json->encode([ {
             value => '^(a|a?)+$' },
     ],
     action => { type => 'notify', message => 'never' },
+}, {
+    id => 'slow_trigger',
+    trigger => { type => 'task.failed', pattern => '^(.|.?)+[!?]$' },
+    action => { type => 'notify', message => 'never' },
 } ]));
 my $parts = join ' ', qw({{type}} {{payload.metadata.list.1}}
     {{metadata.list}} {{pid}} {{none.of.it}}), '{{ id }}',
@@ -24,6 +28,7 @@ $tg->conf(<<'END' =~ s/%%PARTS%%/"$parts"/r)->start;
 task_agent done { exec true; default; }
 task_agent args { exec printf "%s" $task_prompt; }
 task_agent stdin { exec cat; stdin $task_prompt; }
+task_agent fail { exec false; }
 task_methods on;
 automation args {
     trigger event type=task.completed;
@@ -119,6 +124,11 @@ submit(slow => 'b');
 submit(slow => 'aaa');
 is told('automation.notify', 'slow')->{message}, 'never',
     'another text is none of its business, and the right one is';
+
+$c->result_of('task.submit', prompt => 'x', agent => 'fail');
+$fired = told('automation.fired', 'slow_trigger');
+is $fired->{status}, 'error', 'nor does the pattern of a trigger match';
+like $fired->{error}, qr/takes too many steps.*simplify it/, 'it says so';
 is $c->result_of('ping')->{pong}, JSON::PP::true, 'it goes on';
 
 done_testing;

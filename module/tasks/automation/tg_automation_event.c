@@ -73,7 +73,7 @@ tg_automation_match_rules(tg_automation_t *automation, tg_str_t event,
     tg_sched_t *sched;
     tg_buf_t head;
     size_t steps;
-    int rc;
+    int matched, rc;
 
     sched = &automation->engine->tasks->jobs->sched.sched;
     rc = TG_OK;
@@ -86,11 +86,12 @@ tg_automation_match_rules(tg_automation_t *automation, tg_str_t event,
         rule = &automation->rules[(*next)++];
         steps = TG_AUTOMATION_MATCH_STEPS;
 
-        /* A trigger whose pattern exceeds its step limit does not fire. */
-        if (tg_automation_rule_is_enabled(rule)
-            && tg_rule_match_event(rule->rule, tg_buf_view(&head)) == TG_OK)
-        {
-            tg_automation_fire_rule(automation, rule, event, chain);
+        matched = tg_automation_rule_is_enabled(rule)
+                      ? tg_rule_match_event(rule->rule, tg_buf_view(&head))
+                      : TG_MISSING;
+
+        if (matched != TG_MISSING) {
+            tg_automation_fire_rule(automation, rule, matched, event, chain);
             steps = TG_AUTOMATION_FIRE_STEPS + event.len;
         }
 
@@ -278,7 +279,7 @@ tg_automation_on_task_queried(tg_store_query_t *query)
     engine->advance(engine);
 }
 
-/* Returns whether an enabled rule matches such an event. */
+/* Returns whether an enabled rule matches such an event or fails on it. */
 static int
 tg_automation_has_rule_for(const tg_automation_t *automation, const char *type)
 {
@@ -296,7 +297,7 @@ tg_automation_has_rule_for(const tg_automation_t *automation, const char *type)
         if (tg_automation_rule_is_enabled(&automation->rules[i])
             && tg_rule_match_event(automation->rules[i].rule,
                                    tg_buf_view(&event))
-                   == TG_OK)
+                   != TG_MISSING)
         {
             return 1;
         }

@@ -126,7 +126,8 @@ tg_automation_fire_due_rule(tg_automation_t *automation,
     tg_buf_append_cstr(&event, "}}");
 
     if (!tg_buf_has_failed(&event)) {
-        tg_automation_fire_rule(automation, rule, tg_buf_view(&event), 0);
+        tg_automation_fire_rule(automation, rule, TG_OK, tg_buf_view(&event),
+                                0);
         tg_automation_publish_event(automation, tg_buf_view(&event), 0);
     }
 

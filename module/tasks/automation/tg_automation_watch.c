@@ -62,7 +62,8 @@ tg_automation_on_files_changed(void *host, tg_str_t id, int64_t at,
     tg_buf_append_char(&event, '}');
 
     if (!tg_buf_has_failed(&event)) {
-        tg_automation_fire_rule(automation, rule, tg_buf_view(&event), chain);
+        tg_automation_fire_rule(automation, rule, TG_OK, tg_buf_view(&event),
+                                chain);
         tg_automation_publish_event(automation, tg_buf_view(&event), chain);
     }
 

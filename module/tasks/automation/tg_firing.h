@@ -172,10 +172,12 @@ void tg_firing_deny(tg_firing_t *firing);
 
 /*
  * Fires a rule, unless its cooldown is not over or its conditions do not hold.
+ * `matched` is the result of its trigger: TG_OK, or an error, with which the
+ * firing fails.
  */
 void tg_automation_fire_rule(tg_automation_t *automation,
-                             tg_automation_rule_t *rule, tg_str_t event,
-                             unsigned chain);
+                             tg_automation_rule_t *rule, int matched,
+                             tg_str_t event, unsigned chain);
 
 /*
  * Runs the action of a firing: submits a task, notifies clients or sends a

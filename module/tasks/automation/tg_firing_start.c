@@ -268,7 +268,7 @@ tg_firing_start(tg_firing_t *firing, tg_automation_rule_t *rule, tg_str_t event,
 
 void
 tg_automation_fire_rule(tg_automation_t *automation, tg_automation_rule_t *rule,
-                        tg_str_t event, unsigned chain)
+                        int matched, tg_str_t event, unsigned chain)
 {
     tg_firing_t *firing;
     tg_str_t value;
@@ -281,7 +281,8 @@ tg_automation_fire_rule(tg_automation_t *automation, tg_automation_rule_t *rule,
         return;
     }
 
-    holds = tg_rule_check_conditions(rule->rule, event);
+    holds = matched == TG_OK ? tg_rule_check_conditions(rule->rule, event)
+                             : matched;
     firing = holds != TG_MISSING ? tg_firing_new(automation) : NULL;
 
     if (firing == NULL) {
