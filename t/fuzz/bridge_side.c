@@ -390,17 +390,28 @@ side_fire(unsigned number)
 }
 
 void
-side_run(const tg_bridge_options_t *options, uint32_t seed,
-         void (*script)(void *ctx), void *ctx)
+side_run(fuzz_in_t *in, tg_dialect_t *dialect, void (*script)(void *ctx),
+         void *ctx)
 {
+    static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_IPC,
+                                             TG_DIALECT_RELAY };
+    tg_bridge_options_t options;
+
+    *dialect = dialects[fuzz_byte(in) % 3];
     memset(&side_world, 0, sizeof(side_world));
-    side_world.seed = seed;
+    side_world.seed = fuzz_byte(in);
     side_world.script = script;
     side_world.ctx = ctx;
     side_world.now = 1000000;
     tg_buf_init(&side_world.agent.sent, tg_alloc_libc());
     tg_buf_init(&side_world.parent.sent, tg_alloc_libc());
-    (void) tg_bridge_run(options);
+    memset(&options, 0, sizeof(options));
+    options.dialect = *dialect;
+    options.socket = "/fuzz.sock";
+    options.endpoint.text = options.socket;
+    options.schema_file = *dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
+    options.is_debug = side_world.seed % 2;
+    (void) tg_bridge_run(&options);
     tg_buf_deinit(&side_world.agent.sent);
     tg_buf_deinit(&side_world.parent.sent);
 }

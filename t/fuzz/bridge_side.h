@@ -41,10 +41,10 @@ extern side_world_t side_world;
 
 /*
  * Runs a bridge with script(ctx) as its loop, then ends the bridge if it still
- * runs and frees everything.
+ * runs and frees everything. The input begins with the dialect and the seed.
  */
-void side_run(const tg_bridge_options_t *options, uint32_t seed,
-              void (*script)(void *ctx), void *ctx);
+void side_run(fuzz_in_t *in, tg_dialect_t *dialect, void (*script)(void *ctx),
+              void *ctx);
 
 /* Returns 1 after the bridge has ended. */
 int side_is_over(void);

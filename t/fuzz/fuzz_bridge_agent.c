@@ -241,24 +241,12 @@ scene_play(void *ctx)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_IPC,
-                                             TG_DIALECT_RELAY };
-    tg_bridge_options_t options;
     scene_t scene;
-    uint32_t seed;
 
     memset(&scene, 0, sizeof(scene));
-    memset(&options, 0, sizeof(options));
-    scene.in = fuzz_in(data, size);
-    scene.dialect = dialects[fuzz_byte(&scene.in) % 3];
-    seed = fuzz_byte(&scene.in);
     tg_buf_init(&scene.agent, tg_alloc_libc());
-    options.dialect = scene.dialect;
-    options.socket = "/fuzz.sock";
-    options.endpoint.text = options.socket;
-    options.schema_file = scene.dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
-    options.is_debug = seed % 2;
-    side_run(&options, seed, scene_play, &scene);
+    scene.in = fuzz_in(data, size);
+    side_run(&scene.in, &scene.dialect, scene_play, &scene);
 
     if (scene.has_parent) {
         host_deinit(&scene.parent);

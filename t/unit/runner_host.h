@@ -140,21 +140,22 @@ host_detach(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 
 static const struct {
     const char *name;
-    const tg_job_type_t *kind;
+    const tg_job_type_t *type;
+    void *owner; /* of jobs of this type */
     void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } host_methods[HOST_METHODS] = {
-    { "exec", &tg_exec_job_type, NULL },
-    { "wait", &host_wait_type, NULL },
-    { "release", NULL, tg_jobs_detach_call },
-    { "adopt", NULL, tg_jobs_attach_call },
-    { "leave", NULL, tg_relayed_call_register },
-    { "tell", NULL, tg_relayed_call_update_progress },
-    { "finish", NULL, tg_relayed_call_finish },
-    { "place", &tg_slot_job_type, NULL },
-    { "mcp_watch", NULL, host_watch },
-    { "mcp_leave", NULL, host_detach },
-    { "mcp_call", &tg_mcp_job_type, NULL },
-    { "http", &tg_http_job_type, NULL },
+    { "exec", &tg_exec_job_type, &host.programs, NULL },
+    { "wait", &host_wait_type, &host.programs, NULL },
+    { "release", NULL, NULL, tg_jobs_detach_call },
+    { "adopt", NULL, NULL, tg_jobs_attach_call },
+    { "leave", NULL, NULL, tg_relayed_call_register },
+    { "tell", NULL, NULL, tg_relayed_call_update_progress },
+    { "finish", NULL, NULL, tg_relayed_call_finish },
+    { "place", &tg_slot_job_type, &host.programs, NULL },
+    { "mcp_watch", NULL, NULL, host_watch },
+    { "mcp_leave", NULL, NULL, host_detach },
+    { "mcp_call", &tg_mcp_job_type, &host.servers, NULL },
+    { "http", &tg_http_job_type, &host.http, NULL },
 };
 
 static inline void
@@ -164,14 +165,9 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 
     i = (size_t) (request->entry - host.entries);
 
-    if (host_methods[i].kind != NULL) {
-        tg_jobs_handle_call(&host.jobs, host_methods[i].kind,
-                            host_methods[i].kind == &tg_http_job_type
-                                ? (void *) &host.http
-                            : host_methods[i].kind == &tg_mcp_job_type
-                                ? (void *) &host.servers
-                                : (void *) &host.programs,
-                            peer, request);
+    if (host_methods[i].type != NULL) {
+        tg_jobs_handle_call(&host.jobs, host_methods[i].type,
+                            host_methods[i].owner, peer, request);
     } else {
         host_methods[i].handle(&host.jobs, peer, request);
     }
@@ -236,7 +232,7 @@ host_peer_init(tg_peer_t *peer)
 }
 
 static inline int
-host_catalogue(void)
+host_catalog_init(void)
 {
     int i;
 
@@ -271,7 +267,7 @@ help_begin(void)
     tg_mcp_servers_init(&host.servers, &host.jobs, &host.programs, NULL);
     tg_http_pool_init(&host.http, &host.jobs.sched);
 
-    if (host_catalogue() != TG_OK) {
+    if (host_catalog_init() != TG_OK) {
         return -1;
     }
 

@@ -254,6 +254,30 @@ static const test_case_t test_yaml[] = {
     { "extensions:\n\tx:\n", NULL, "tabs" },
 };
 
+/* is_strict: removing an entry that is absent is reported. */
+static void
+test_remove(test_merge_pt merge, const char *const *texts, size_t n,
+            int is_strict)
+{
+    tg_cli_server_entry_t removed = test_entry;
+    tg_buf_t with, without;
+    size_t i;
+
+    removed.is_removed = 1;
+
+    for (i = 0; i < n; i++) {
+        tg_buf_init(&with, tg_alloc_libc());
+        tg_buf_init(&without, tg_alloc_libc());
+        CU_ASSERT(!is_strict || merge(texts[i], &removed, &with) == TG_EXISTS);
+        CU_ASSERT(merge(texts[i], &test_entry, &with) == TG_OK);
+        tg_buf_append_char(&with, '\0');
+        CU_ASSERT(merge(with.data, &removed, &without) == TG_OK);
+        HELP_EQ(tg_buf_view(&without), texts[i]);
+        tg_buf_deinit(&with);
+        tg_buf_deinit(&without);
+    }
+}
+
 HELP_TEST(remove_json, "removing the entry restores all other bytes")
 {
     static const char *const texts[] = {
@@ -261,52 +285,18 @@ HELP_TEST(remove_json, "removing the entry restores all other bytes")
         "{\n  \"mcpServers\": {\n    \"x\": {},\n  }\n}\n",
         "{\r\n\t\"mcpServers\": {\r\n\t\t/* none */\r\n\t}\r\n}\r\n",
     };
-    tg_cli_server_entry_t removed = test_entry;
-    tg_buf_t with, without;
-    size_t i;
 
-    removed.is_removed = 1;
-
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        tg_buf_init(&with, tg_alloc_libc());
-        tg_buf_init(&without, tg_alloc_libc());
-        CU_ASSERT(tg_cli_agent_config_merge_json(texts[i], &removed, &with)
-                  == TG_EXISTS);
-        CU_ASSERT(tg_cli_agent_config_merge_json(texts[i], &test_entry, &with)
-                  == TG_OK);
-        tg_buf_append_char(&with, '\0');
-        CU_ASSERT(tg_cli_agent_config_merge_json(with.data, &removed, &without)
-                  == TG_OK);
-        HELP_EQ(tg_buf_view(&without), texts[i]);
-        tg_buf_deinit(&with);
-        tg_buf_deinit(&without);
-    }
+    test_remove(tg_cli_agent_config_merge_json, texts, HELP_COUNT(texts), 1);
 }
 
-HELP_TEST(remove_toml, "a table that is removed")
+HELP_TEST(remove_toml, "removing the table restores all other bytes")
 {
     static const char *const texts[] = {
         "",          "# mine\n",    "a = 1\n",
         "a = 1\r\n", "a = 1\n\n\n", "[mcp_servers.x]\ncommand = 'y'\n",
     };
-    tg_cli_server_entry_t removed = test_entry;
-    tg_buf_t with, without;
-    size_t i;
 
-    removed.is_removed = 1;
-
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        tg_buf_init(&with, tg_alloc_libc());
-        tg_buf_init(&without, tg_alloc_libc());
-        CU_ASSERT(tg_cli_agent_config_merge_toml(texts[i], &test_entry, &with)
-                  == TG_OK);
-        tg_buf_append_char(&with, '\0');
-        CU_ASSERT(tg_cli_agent_config_merge_toml(with.data, &removed, &without)
-                  == TG_OK);
-        HELP_EQ(tg_buf_view(&without), texts[i]);
-        tg_buf_deinit(&with);
-        tg_buf_deinit(&without);
-    }
+    test_remove(tg_cli_agent_config_merge_toml, texts, HELP_COUNT(texts), 0);
 }
 
 HELP_TEST(merge_opencode, "opencode has two formats: a file keeps its own")

@@ -24,8 +24,6 @@ static test_script_t test_scripts[TEST_SCRIPTS];
 static size_t test_nscripts;
 static const test_script_t *test_played;
 
-/* --- commands --- */
-
 static int
 test_hello(end_t *end, const char *args)
 {
@@ -193,8 +191,6 @@ static const struct {
     { "list", test_list },
     { "tick", test_tick },
 };
-
-/* --- steps --- */
 
 /* Logs a failure as an event. */
 static void
@@ -392,8 +388,6 @@ test_script(void)
     help_each_failure(test_each);
 }
 
-/* --- files --- */
-
 /* Turns a header into a comment. */
 static void
 test_header(test_script_t *script, char *line)
@@ -454,8 +448,6 @@ help_begin(void)
 
     return 0;
 }
-
-/* --- by hand --- */
 
 HELP_TEST(ids, "ids and tags")
 {
