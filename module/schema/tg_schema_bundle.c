@@ -1,8 +1,8 @@
 /* Bundles a schema file and the files that it refers to into one schema. */
 #include "schema/tg_schema_bundle.h"
 
-#include "schema/tg_schema_draft.h"
-#include "schema/tg_schema_keyword_names.h"
+#include "schema/tg_schema_keyword.h"
+#include "schema/tg_schema_node.h"
 
 /* Names of the bundled files; the first is the main file. */
 typedef struct {
@@ -141,44 +141,33 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 static void tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle,
                                          tg_str_t schema, int is_root);
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
+/* Appends the key of member n of an object. */
 static void
-tg_schema_bundle_copy_list(tg_schema_bundle_t *bundle, tg_str_t value)
+tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
 {
-    tg_json_cursor_t json;
-    tg_str_t item;
-    char comma;
-
-    comma = '[';
-
-    for (tg_json_iter_init(&json, value); tg_json_iter_next(&json, &item);
-         comma = ',')
-    {
-        tg_buf_append_char(bundle->out, comma);
-        tg_schema_bundle_copy_schema(bundle, item, 0);
-    }
-
-    tg_buf_append_cstr(bundle->out, comma == '[' ? "[]" : "]");
+    tg_buf_append_cstr(bundle->out, n != 0 ? ",\"" : "\"");
+    tg_buf_append_str(bundle->out, key);
+    tg_buf_append_cstr(bundle->out, "\":");
 }
 
-/* Copies the members of an object of schemas. Returns their number. */
+/* Copies the entries of a container of schemas. Returns their number. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static size_t
-tg_schema_bundle_copy_members(tg_schema_bundle_t *bundle, tg_str_t map)
+tg_schema_bundle_copy_entries(tg_schema_bundle_t *bundle, tg_str_t container)
 {
-    tg_str_t key, value;
-    tg_json_cursor_t json;
+    tg_schema_entries_t entries;
     size_t n;
 
-    tg_json_init(&json, map);
-    (void) tg_json_enter_object(&json);
+    tg_schema_entries_init(&entries, container);
 
-    for (n = 0; tg_json_next_member(&json, &key) == TG_OK; n++) {
-        (void) tg_json_read_value(&json, &value);
-        tg_buf_append_cstr(bundle->out, n != 0 ? ",\"" : "\"");
-        tg_buf_append_str(bundle->out, key);
-        tg_buf_append_cstr(bundle->out, "\":");
-        tg_schema_bundle_copy_schema(bundle, value, 0);
+    for (n = 0; tg_schema_entries_next(&entries); n++) {
+        if (container.data[0] == '{') {
+            tg_schema_bundle_append_key(bundle, n, entries.key);
+        } else if (n != 0) {
+            tg_buf_append_char(bundle->out, ',');
+        }
+
+        tg_schema_bundle_copy_schema(bundle, entries.value, 0);
     }
 
     return n;
@@ -202,16 +191,15 @@ tg_schema_bundle_copy_value(tg_schema_bundle_t *bundle, tg_str_t key,
         tg_schema_bundle_rewrite_ref(bundle, tg_json_string_body(value));
         tg_buf_append_char(bundle->out, '"');
 
-    } else if (holds == TG_SCHEMA_CONTENT_SCHEMAS && type == TG_JSON_ARRAY) {
-        tg_schema_bundle_copy_list(bundle, value);
+    } else if ((holds == TG_SCHEMA_CONTENT_SCHEMAS && type == TG_JSON_ARRAY)
+               || (holds == TG_SCHEMA_CONTENT_MAP && type == TG_JSON_OBJECT))
+    {
+        tg_buf_append_char(bundle->out, value.data[0]);
+        (void) tg_schema_bundle_copy_entries(bundle, value);
+        tg_buf_append_char(bundle->out, type == TG_JSON_ARRAY ? ']' : '}');
 
     } else if (holds == TG_SCHEMA_CONTENT_SCHEMAS) {
         tg_schema_bundle_copy_schema(bundle, value, 0);
-
-    } else if (holds == TG_SCHEMA_CONTENT_MAP && type == TG_JSON_OBJECT) {
-        tg_buf_append_char(bundle->out, '{');
-        (void) tg_schema_bundle_copy_members(bundle, value);
-        tg_buf_append_char(bundle->out, '}');
 
     } else {
         tg_json_write_compact(bundle->out, value);
@@ -246,8 +234,7 @@ static void
 tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
                              int is_root)
 {
-    tg_str_t key, value;
-    tg_json_cursor_t json;
+    tg_schema_entries_t entries;
     size_t n;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
@@ -256,25 +243,19 @@ tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
     }
 
     tg_buf_append_char(bundle->out, '{');
-    tg_json_init(&json, schema);
-    (void) tg_json_enter_object(&json);
+    tg_schema_entries_init(&entries, schema);
 
-    for (n = 0;
-         bundle->rc == TG_OK && tg_json_next_member(&json, &key) == TG_OK;) {
-        (void) tg_json_read_value(&json, &value);
-
-        if (is_root && tg_schema_bundle_is_skipped(bundle, key)) {
+    for (n = 0; bundle->rc == TG_OK && tg_schema_entries_next(&entries);) {
+        if (is_root && tg_schema_bundle_is_skipped(bundle, entries.key)) {
             continue;
         }
 
-        if (!is_root && tg_schema_bundle_is_id(bundle, key)) {
+        if (!is_root && tg_schema_bundle_is_id(bundle, entries.key)) {
             bundle->has_id = 1;
         }
 
-        tg_buf_append_cstr(bundle->out, n++ != 0 ? ",\"" : "\"");
-        tg_buf_append_str(bundle->out, key);
-        tg_buf_append_cstr(bundle->out, "\":");
-        tg_schema_bundle_copy_value(bundle, key, value);
+        tg_schema_bundle_append_key(bundle, n++, entries.key);
+        tg_schema_bundle_copy_value(bundle, entries.key, entries.value);
     }
 
     if (!is_root || bundle->file_index != 0) {
@@ -340,10 +321,8 @@ tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
         if (bundle->rc == TG_OK) {
             raw = tg_schema_bundle_trim_text(raw);
             tg_schema_bundle_check_draft(bundle, raw);
-            tg_buf_append_cstr(bundle->out, n++ != 0 ? ",\"" : "\"");
-            tg_buf_append_str(bundle->out,
-                              bundle->file_names.name[bundle->file_index]);
-            tg_buf_append_cstr(bundle->out, "\":");
+            tg_schema_bundle_append_key(
+                bundle, n++, bundle->file_names.name[bundle->file_index]);
             tg_schema_bundle_copy_schema(bundle, raw, 1);
         }
     }
@@ -380,7 +359,7 @@ tg_schema_bundle(const tg_schema_bundle_source_t *files, tg_str_t raw,
     n = 0;
 
     if (tg_json_has_member(raw, TG_STR("$defs"), TG_JSON_OBJECT, &defs)) {
-        n = tg_schema_bundle_copy_members(&bundle, defs);
+        n = tg_schema_bundle_copy_entries(&bundle, defs);
     } else {
         defs = TG_STR_NONE;
     }

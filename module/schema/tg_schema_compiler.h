@@ -23,8 +23,7 @@ typedef enum {
     TG_SCHEMA_K_RECURSIVE_REF,
     TG_SCHEMA_K_DEFINITIONS,
     /*
-     * first entry after the identity keywords in the table of
-     * tg_schema_compiler_keyword.c
+     * first entry after the identity keywords in tg_schema_keywords
      */
     TG_SCHEMA_K_FIRST_RULE,
     TG_SCHEMA_K_MAX = TG_SCHEMA_K_FIRST_RULE + 64
@@ -177,6 +176,39 @@ typedef int (*tg_schema_keyword_read_pt)(tg_schema_compiler_t *compile,
                                          const tg_schema_node_t *node,
                                          void *to);
 
+/* Target of a reader: a part of the node, the node, or nothing. */
+typedef enum {
+    TG_SCHEMA_PART_NUMBER,
+    TG_SCHEMA_PART_STRING,
+    TG_SCHEMA_PART_ARRAY,
+    TG_SCHEMA_PART_OBJECT,
+    TG_SCHEMA_PART_LOGIC,
+    TG_SCHEMA_N_PARTS,
+    TG_SCHEMA_PART_NODE,
+    TG_SCHEMA_PART_NONE
+} tg_schema_part_t;
+
+/* A keyword. */
+typedef struct {
+    const char *name;
+    tg_schema_keyword_read_pt read; /* NULL: not a rule */
+    size_t offset;                  /* offset of the member in its part */
+    unsigned vocabulary;
+    tg_schema_part_t part;
+    unsigned drafts; /* drafts that support it */
+} tg_schema_keyword_row_t;
+
+/* The keywords, in the order of tg_schema_keyword_t. */
+extern const tg_schema_keyword_row_t tg_schema_keywords[];
+extern const size_t tg_schema_n_keywords;
+
+/* Returns a keyword by its name, an escaped body, or NULL. */
+const tg_schema_keyword_row_t *tg_schema_keyword_find(tg_str_t key);
+
+TG_SCHEMA_READER(schema);
+TG_SCHEMA_READER(schemas);
+TG_SCHEMA_READER(items);
+TG_SCHEMA_READER(additional_items);
 TG_SCHEMA_READER(type);
 TG_SCHEMA_READER(const);
 TG_SCHEMA_READER(enum);

@@ -7,11 +7,8 @@
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
-#include "schema/tg_schema_keyword_names.h"
 
-#include <stddef.h>
-
-static TG_SCHEMA_READER(schema)
+TG_SCHEMA_READER(schema)
 {
     return tg_schema_build_node(compile, raw, node->resource, to);
 }
@@ -37,7 +34,7 @@ tg_schema_build_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
     return rc;
 }
 
-static TG_SCHEMA_READER(schemas)
+TG_SCHEMA_READER(schemas)
 {
     if (tg_json_type(raw) != TG_JSON_ARRAY || tg_schema_count_entries(raw) == 0)
     {
@@ -49,7 +46,7 @@ static TG_SCHEMA_READER(schemas)
 }
 
 /* Until 2019-09 a list of schemas in `items` means `prefixItems`. */
-static TG_SCHEMA_READER(items)
+TG_SCHEMA_READER(items)
 {
     tg_schema_array_rules_t *rules;
 
@@ -72,7 +69,7 @@ static TG_SCHEMA_READER(items)
  * Applies to elements after a list in `items`; without such a list, it is
  * ignored.
  */
-static TG_SCHEMA_READER(additional_items)
+TG_SCHEMA_READER(additional_items)
 {
     tg_schema_array_rules_t *rules;
     const tg_schema_node_t *unused;
@@ -84,195 +81,7 @@ static TG_SCHEMA_READER(additional_items)
                                                             : &unused);
 }
 
-/* --- keyword table --- */
-
-/* Target of a reader: a part of the node, the node, or nothing. */
-typedef enum {
-    TG_SCHEMA_PART_NUMBER,
-    TG_SCHEMA_PART_STRING,
-    TG_SCHEMA_PART_ARRAY,
-    TG_SCHEMA_PART_OBJECT,
-    TG_SCHEMA_PART_LOGIC,
-    TG_SCHEMA_N_PARTS,
-    TG_SCHEMA_PART_NODE,
-    TG_SCHEMA_PART_NONE
-} tg_schema_part_t;
-
-static const size_t tg_schema_part_sizes[] = {
-    [TG_SCHEMA_PART_NUMBER] = sizeof(tg_schema_number_rules_t),
-    [TG_SCHEMA_PART_STRING] = sizeof(tg_schema_string_rules_t),
-    [TG_SCHEMA_PART_ARRAY] = sizeof(tg_schema_array_rules_t),
-    [TG_SCHEMA_PART_OBJECT] = sizeof(tg_schema_object_rules_t),
-    [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
-};
-
-#define TG_SCHEMA_V_FORMAT                                                     \
-    (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
-
-/* Sets of drafts that support a keyword. */
-#define TG_SCHEMA_IN_4 TG_SCHEMA_DRAFT_4
-#define TG_SCHEMA_IN_2019 TG_SCHEMA_DRAFT_2019
-#define TG_SCHEMA_SINCE_2020 TG_SCHEMA_DRAFT_2020
-#define TG_SCHEMA_SINCE_2019 (TG_SCHEMA_SINCE_2020 | TG_SCHEMA_DRAFT_2019)
-#define TG_SCHEMA_SINCE_7 (TG_SCHEMA_SINCE_2019 | TG_SCHEMA_DRAFT_7)
-#define TG_SCHEMA_SINCE_6 (TG_SCHEMA_SINCE_7 | TG_SCHEMA_DRAFT_6)
-#define TG_SCHEMA_SINCE_4 (TG_SCHEMA_SINCE_6 | TG_SCHEMA_DRAFT_4)
-#define TG_SCHEMA_UNTIL_7 TG_SCHEMA_DRAFTS_UNTIL_7
-#define TG_SCHEMA_UNTIL_2019 (TG_SCHEMA_UNTIL_7 | TG_SCHEMA_DRAFT_2019)
-
-#define TG_SCHEMA_IDENTITY(name, drafts)                                       \
-    {                                                                          \
-        name, NULL, 0, TG_SCHEMA_V_CORE, TG_SCHEMA_PART_NONE,                  \
-            TG_SCHEMA_##drafts                                                 \
-    }
-#define TG_SCHEMA_ANNOTATION(name, drafts, vocabulary, read)                   \
-    {                                                                          \
-        name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
-            TG_SCHEMA_PART_NONE, TG_SCHEMA_##drafts                            \
-    }
-#define TG_SCHEMA_RULE(name, drafts, vocabulary, read, part, type, field)      \
-    {                                                                          \
-        name, tg_schema_read_##read, offsetof(tg_schema_##type, field),        \
-            TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part,                   \
-            TG_SCHEMA_##drafts                                                 \
-    }
-/* A keyword whose reader accesses several members of its part. */
-#define TG_SCHEMA_PART_RULE(name, drafts, vocabulary, read, part)              \
-    {                                                                          \
-        name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
-            TG_SCHEMA_PART_##part, TG_SCHEMA_##drafts                          \
-    }
-#define TG_SCHEMA_NODE_RULE(name, drafts, vocabulary, read, field)             \
-    TG_SCHEMA_RULE(name, drafts, vocabulary, read, NODE, node_t, field)
-#define TG_SCHEMA_NUMBER_RULE(name, drafts, read, field)                       \
-    TG_SCHEMA_RULE(name, drafts, VALIDATION, read, NUMBER, number_rules_t,     \
-                   field)
-#define TG_SCHEMA_STRING_RULE(name, drafts, vocabulary, read, field)           \
-    TG_SCHEMA_RULE(name, drafts, vocabulary, read, STRING, string_rules_t,     \
-                   field)
-#define TG_SCHEMA_ARRAY_RULE(name, drafts, vocabulary, read, field)            \
-    TG_SCHEMA_RULE(name, drafts, vocabulary, read, ARRAY, array_rules_t, field)
-#define TG_SCHEMA_OBJECT_RULE(name, drafts, vocabulary, read, field)           \
-    TG_SCHEMA_RULE(name, drafts, vocabulary, read, OBJECT, object_rules_t,     \
-                   field)
-#define TG_SCHEMA_LOGIC_RULE(name, drafts, read, field)                        \
-    TG_SCHEMA_RULE(name, drafts, APPLICATOR, read, LOGIC, logic_t, field)
-
-/* The keywords, in the order of tg_schema_keyword_t. */
-static const struct {
-    const char *name;
-    tg_schema_keyword_read_pt read;
-    size_t offset;
-    unsigned vocabulary;
-    tg_schema_part_t part;
-    unsigned drafts;
-} tg_schema_keywords[] = {
-    TG_SCHEMA_IDENTITY("$id", SINCE_6),
-    TG_SCHEMA_IDENTITY("id", IN_4),
-    TG_SCHEMA_IDENTITY("$schema", SINCE_4),
-    TG_SCHEMA_IDENTITY("$vocabulary", SINCE_2019),
-    TG_SCHEMA_IDENTITY("$anchor", SINCE_2019),
-    TG_SCHEMA_IDENTITY("$dynamicAnchor", SINCE_2020),
-    TG_SCHEMA_IDENTITY("$recursiveAnchor", IN_2019),
-    TG_SCHEMA_IDENTITY("$ref", SINCE_4),
-    TG_SCHEMA_IDENTITY("$dynamicRef", SINCE_2020),
-    TG_SCHEMA_IDENTITY("$recursiveRef", IN_2019),
-    TG_SCHEMA_ANNOTATION("definitions", UNTIL_2019, CORE, defs),
-
-    TG_SCHEMA_NODE_RULE("type", SINCE_4, VALIDATION, type, types),
-    TG_SCHEMA_NODE_RULE("const", SINCE_6, VALIDATION, const, constant),
-    TG_SCHEMA_NODE_RULE("enum", SINCE_4, VALIDATION, enum, values),
-
-    TG_SCHEMA_NUMBER_RULE("minimum", SINCE_4, bound, minimum),
-    TG_SCHEMA_NUMBER_RULE("maximum", SINCE_4, bound, maximum),
-    TG_SCHEMA_PART_RULE("exclusiveMinimum", SINCE_4, VALIDATION,
-                        exclusive_minimum, NUMBER),
-    TG_SCHEMA_PART_RULE("exclusiveMaximum", SINCE_4, VALIDATION,
-                        exclusive_maximum, NUMBER),
-    TG_SCHEMA_NUMBER_RULE("multipleOf", SINCE_4, multiple, multiple),
-
-    TG_SCHEMA_STRING_RULE("minLength", SINCE_4, VALIDATION, size, min),
-    TG_SCHEMA_STRING_RULE("maxLength", SINCE_4, VALIDATION, size, max),
-    TG_SCHEMA_PART_RULE("format", SINCE_4, FORMAT, format, STRING),
-    TG_SCHEMA_STRING_RULE("pattern", SINCE_4, VALIDATION, pattern, pattern),
-
-    TG_SCHEMA_ARRAY_RULE("minItems", SINCE_4, VALIDATION, size, min),
-    TG_SCHEMA_ARRAY_RULE("maxItems", SINCE_4, VALIDATION, size, max),
-    TG_SCHEMA_ARRAY_RULE("minContains", SINCE_2019, VALIDATION, size,
-                         min_contains),
-    TG_SCHEMA_ARRAY_RULE("maxContains", SINCE_2019, VALIDATION, size,
-                         max_contains),
-    TG_SCHEMA_ARRAY_RULE("uniqueItems", SINCE_4, VALIDATION, flag, is_unique),
-    TG_SCHEMA_ARRAY_RULE("prefixItems", SINCE_2020, APPLICATOR, schemas,
-                         prefix),
-    TG_SCHEMA_PART_RULE("items", SINCE_4, APPLICATOR, items, ARRAY),
-    TG_SCHEMA_PART_RULE("additionalItems", UNTIL_2019, APPLICATOR,
-                        additional_items, ARRAY),
-    TG_SCHEMA_ARRAY_RULE("contains", SINCE_6, APPLICATOR, schema, contains),
-    TG_SCHEMA_NODE_RULE("unevaluatedItems", SINCE_2019, UNEVALUATED, schema,
-                        unevaluated_items),
-
-    TG_SCHEMA_ANNOTATION("$defs", SINCE_2019, CORE, defs),
-    TG_SCHEMA_OBJECT_RULE("properties", SINCE_4, APPLICATOR, properties, names),
-    TG_SCHEMA_OBJECT_RULE("patternProperties", SINCE_4, APPLICATOR, patterns,
-                          names),
-    TG_SCHEMA_OBJECT_RULE("additionalProperties", SINCE_4, APPLICATOR, schema,
-                          additional),
-    TG_SCHEMA_OBJECT_RULE("propertyNames", SINCE_6, APPLICATOR, schema,
-                          property_names),
-    TG_SCHEMA_NODE_RULE("unevaluatedProperties", SINCE_2019, UNEVALUATED,
-                        schema, unevaluated_properties),
-    TG_SCHEMA_OBJECT_RULE("required", SINCE_4, VALIDATION, required, names),
-    TG_SCHEMA_OBJECT_RULE("dependentSchemas", SINCE_2019, APPLICATOR,
-                          dependent_schema, names),
-    TG_SCHEMA_OBJECT_RULE("dependentRequired", SINCE_2019, VALIDATION,
-                          dependent_required, names),
-    TG_SCHEMA_OBJECT_RULE("dependencies", UNTIL_7, APPLICATOR, dependencies,
-                          names),
-    TG_SCHEMA_OBJECT_RULE("minProperties", SINCE_4, VALIDATION, size, min),
-    TG_SCHEMA_OBJECT_RULE("maxProperties", SINCE_4, VALIDATION, size, max),
-
-    TG_SCHEMA_LOGIC_RULE("allOf", SINCE_4, schemas, all),
-    TG_SCHEMA_LOGIC_RULE("anyOf", SINCE_4, schemas, any),
-    TG_SCHEMA_LOGIC_RULE("oneOf", SINCE_4, schemas, one),
-    TG_SCHEMA_LOGIC_RULE("not", SINCE_4, schema, not_schema),
-    TG_SCHEMA_LOGIC_RULE("if", SINCE_7, schema, if_schema),
-    TG_SCHEMA_LOGIC_RULE("then", SINCE_7, schema, then_schema),
-    TG_SCHEMA_LOGIC_RULE("else", SINCE_7, schema, else_schema),
-
-    TG_SCHEMA_ANNOTATION("$comment", SINCE_7, CORE, text),
-    TG_SCHEMA_ANNOTATION("title", SINCE_4, METADATA, text),
-    TG_SCHEMA_ANNOTATION("description", SINCE_4, METADATA, text),
-    TG_SCHEMA_ANNOTATION("contentEncoding", SINCE_7, CONTENT, text),
-    TG_SCHEMA_ANNOTATION("contentMediaType", SINCE_7, CONTENT, text),
-    TG_SCHEMA_ANNOTATION("deprecated", SINCE_2019, METADATA, flag),
-    TG_SCHEMA_ANNOTATION("readOnly", SINCE_7, METADATA, flag),
-    TG_SCHEMA_ANNOTATION("writeOnly", SINCE_7, METADATA, flag),
-    TG_SCHEMA_ANNOTATION("examples", SINCE_6, METADATA, list),
-    TG_SCHEMA_ANNOTATION("contentSchema", SINCE_2019, CONTENT, schema),
-};
-
-#define TG_SCHEMA_N_KEYWORDS                                                   \
-    (sizeof(tg_schema_keywords) / sizeof(tg_schema_keywords[0]))
-
-unsigned
-tg_schema_keyword_get_drafts(tg_str_t key)
-{
-    size_t i;
-
-    for (i = 0; i < TG_SCHEMA_N_KEYWORDS; i++) {
-        if (tg_json_body_eq_text(key,
-                                 tg_str_from_cstr(tg_schema_keywords[i].name)))
-        {
-            return tg_schema_keywords[i].read == NULL
-                           || tg_schema_keywords[i].part != TG_SCHEMA_PART_NONE
-                       ? tg_schema_keywords[i].drafts
-                       : ~0U;
-        }
-    }
-
-    return ~0U;
-}
+/* --- keywords of an object --- */
 
 /*
  * Stores the value of each keyword in a schema object. Ignores unknown members.
@@ -281,8 +90,8 @@ static int
 tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_schema_keyword_values_t *object)
 {
+    const tg_schema_keyword_row_t *row;
     tg_schema_entries_t entries;
-    size_t i;
 
     memset(object, 0, sizeof(*object));
     tg_schema_entries_init(&entries, raw);
@@ -293,13 +102,10 @@ tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
             return TG_LIMIT;
         }
 
-        for (i = 0; i < TG_SCHEMA_N_KEYWORDS; i++) {
-            if (tg_json_body_eq_text(
-                    entries.key, tg_str_from_cstr(tg_schema_keywords[i].name)))
-            {
-                object->k[i] = entries.value;
-                break;
-            }
+        row = tg_schema_keyword_find(entries.key);
+
+        if (row != NULL) {
+            object->k[row - tg_schema_keywords] = entries.value;
         }
     }
 
@@ -320,7 +126,7 @@ tg_schema_filter_draft(tg_schema_keyword_values_t *object, unsigned draft)
     is_alone = (draft & TG_SCHEMA_DRAFTS_UNTIL_7)
                && object->k[TG_SCHEMA_K_REF].data != NULL;
 
-    for (i = 0; i < TG_SCHEMA_N_KEYWORDS; i++) {
+    for (i = 0; i < tg_schema_n_keywords; i++) {
         if (!(tg_schema_keywords[i].drafts & draft)
             || (is_alone && i != TG_SCHEMA_K_REF && i != TG_SCHEMA_K_SCHEMA
                 && i != TG_SCHEMA_K_DEFINITIONS))
@@ -333,6 +139,14 @@ tg_schema_filter_draft(tg_schema_keyword_values_t *object, unsigned draft)
         object->k[TG_SCHEMA_K_ID] = object->k[TG_SCHEMA_K_OLD_ID];
     }
 }
+
+static const size_t tg_schema_part_sizes[] = {
+    [TG_SCHEMA_PART_NUMBER] = sizeof(tg_schema_number_rules_t),
+    [TG_SCHEMA_PART_STRING] = sizeof(tg_schema_string_rules_t),
+    [TG_SCHEMA_PART_ARRAY] = sizeof(tg_schema_array_rules_t),
+    [TG_SCHEMA_PART_OBJECT] = sizeof(tg_schema_object_rules_t),
+    [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
+};
 
 /* Allocates a part with rules that accept everything. */
 static void *
@@ -425,7 +239,7 @@ tg_schema_read_keywords(tg_schema_compiler_t *compile,
 
     vocabularies = node->resource->vocabularies | TG_SCHEMA_V_CORE;
 
-    for (i = 0, rc = TG_OK; rc == TG_OK && i < TG_SCHEMA_N_KEYWORDS; i++) {
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < tg_schema_n_keywords; i++) {
         /* Keywords that the dialect does not enable are annotations. */
         if (object->k[i].data == NULL || tg_schema_keywords[i].read == NULL
             || !(tg_schema_keywords[i].vocabulary & vocabularies))

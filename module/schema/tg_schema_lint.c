@@ -1,10 +1,9 @@
 /* Warnings about probable mistakes in a valid schema. */
 #include "schema/tg_schema_lint.h"
 
-#include "base/tg_suggest.h"
-#include "schema/tg_schema_draft.h"
+#include "schema/tg_schema_keyword.h"
+#include "schema/tg_schema_node.h"
 #include "schema/tg_schema_query.h"
-#include "schema/tg_schema_keyword_names.h"
 
 /* Maximum bytes of a quote from the schema in a warning. */
 #define TG_SCHEMA_LINT_QUOTE_MAX 64
@@ -60,6 +59,15 @@ tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
     tg_buf_append_cstr(&lint->text, len != text.len ? "..." : "");
 }
 
+/* Begins a warning with a quoted keyword. */
+static void
+tg_schema_lint_begin_keyword(tg_schema_lint_t *lint, tg_str_t key)
+{
+    tg_schema_lint_begin_warning(lint);
+    tg_buf_append_char(&lint->text, '"');
+    tg_schema_lint_append_text(lint, key);
+}
+
 /* Warns about an unknown keyword and suggests a similar one. */
 static void
 tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
@@ -72,22 +80,8 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
         return;
     }
 
-    near = tg_suggest_word(key, tg_schema_keyword_list_names(
-                                    TG_SCHEMA_CONTENT_VALUE));
-
-    if (near == NULL) {
-        near = tg_suggest_word(key, tg_schema_keyword_list_names(
-                                        TG_SCHEMA_CONTENT_SCHEMAS));
-    }
-
-    if (near == NULL) {
-        near = tg_suggest_word(key, tg_schema_keyword_list_names(
-                                        TG_SCHEMA_CONTENT_MAP));
-    }
-
-    tg_schema_lint_begin_warning(lint);
-    tg_buf_append_char(&lint->text, '"');
-    tg_schema_lint_append_text(lint, key);
+    near = tg_schema_keyword_suggest(key);
+    tg_schema_lint_begin_keyword(lint, key);
     tg_buf_append_cstr(&lint->text, "\" is no keyword and decides nothing; ");
 
     if (near != NULL) {
@@ -103,9 +97,7 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
 static void
 tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {
-    tg_schema_lint_begin_warning(lint);
-    tg_buf_append_char(&lint->text, '"');
-    tg_schema_lint_append_text(lint, key);
+    tg_schema_lint_begin_keyword(lint, key);
     tg_buf_printf(&lint->text,
                   "\" is no keyword of %s and decides nothing; see "
                   "\"$schema\"",
@@ -135,9 +127,7 @@ tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
         return;
     }
 
-    tg_schema_lint_begin_warning(lint);
-    tg_buf_append_char(&lint->text, '"');
-    tg_schema_lint_append_text(lint, key);
+    tg_schema_lint_begin_keyword(lint, key);
     tg_buf_printf(&lint->text,
                   "\" decides nothing beside \"$ref\", as %s has it; put both "
                   "into an \"allOf\"",
@@ -222,45 +212,47 @@ tg_schema_lint_default(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
 
 static void tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema);
 
-/* Checks a subschema that is the value of key. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
-tg_schema_lint_child(tg_schema_lint_t *lint, tg_str_t key, tg_str_t schema)
+tg_schema_lint_append_step(tg_schema_lint_t *lint, tg_str_t key)
 {
-    size_t len;
-
-    len = lint->place.len;
     tg_buf_append_char(&lint->place, '/');
     tg_buf_append_str(&lint->place, key);
-    tg_schema_lint_schema(lint, schema);
-    tg_buf_truncate(&lint->place, len);
 }
 
+/*
+ * Checks the subschemas in the value of key: its entries if it is of the type
+ * `container`, otherwise the value itself.
+ */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
-tg_schema_lint_map(tg_schema_lint_t *lint, tg_str_t key, tg_str_t map)
+tg_schema_lint_children(tg_schema_lint_t *lint, tg_str_t key, tg_str_t value,
+                        tg_json_type_t container)
 {
-    tg_str_t name, value;
-    tg_json_cursor_t json;
-    size_t len;
+    tg_schema_entries_t entries;
+    size_t start, len;
 
-    if (tg_json_type(map) != TG_JSON_OBJECT) {
+    start = lint->place.len;
+    tg_schema_lint_append_step(lint, key);
+    len = lint->place.len;
+
+    if (tg_json_type(value) != container) {
+        tg_schema_lint_schema(lint, value);
+        tg_buf_truncate(&lint->place, start);
         return;
     }
 
-    len = lint->place.len;
-    tg_buf_append_char(&lint->place, '/');
-    tg_buf_append_str(&lint->place, key);
-    tg_json_init(&json, map);
-    (void) tg_json_enter_object(&json);
+    tg_schema_entries_init(&entries, value);
 
-    while (lint->warnings_left != 0
-           && tg_json_next_member(&json, &name) == TG_OK) {
-        (void) tg_json_read_value(&json, &value);
-        tg_schema_lint_child(lint, name, value);
+    while (lint->warnings_left != 0 && tg_schema_entries_next(&entries)) {
+        if (container == TG_JSON_OBJECT) {
+            tg_schema_lint_append_step(lint, entries.key);
+        }
+
+        tg_schema_lint_schema(lint, entries.value);
+        tg_buf_truncate(&lint->place, len);
     }
 
-    tg_buf_truncate(&lint->place, len);
+    tg_buf_truncate(&lint->place, start);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
@@ -268,9 +260,6 @@ static void
 tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
                       tg_str_t value)
 {
-    tg_json_cursor_t json;
-    tg_str_t item;
-
     if (lint->draft != 0 && !(tg_schema_keyword_get_drafts(key) & lint->draft))
     {
         tg_schema_lint_other_draft(lint, key);
@@ -283,20 +272,11 @@ tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
         break;
 
     case TG_SCHEMA_CONTENT_SCHEMAS:
-        if (tg_json_type(value) != TG_JSON_ARRAY) {
-            tg_schema_lint_child(lint, key, value);
-            break;
-        }
-
-        for (tg_json_iter_init(&json, value); tg_json_iter_next(&json, &item);)
-        {
-            tg_schema_lint_child(lint, key, item);
-        }
-
+        tg_schema_lint_children(lint, key, value, TG_JSON_ARRAY);
         break;
 
     case TG_SCHEMA_CONTENT_MAP:
-        tg_schema_lint_map(lint, key, value);
+        tg_schema_lint_children(lint, key, value, TG_JSON_OBJECT);
         break;
 
     default:
@@ -314,8 +294,8 @@ tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
 static void
 tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema)
 {
-    tg_str_t key, value;
-    tg_json_cursor_t json;
+    tg_schema_entries_t entries;
+    tg_str_t value;
     int is_hidden;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
@@ -324,20 +304,18 @@ tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema)
 
     is_hidden = (lint->draft & TG_SCHEMA_DRAFTS_UNTIL_7)
                 && tg_json_get_member(schema, TG_STR("$ref"), &value) == TG_OK;
-    tg_json_init(&json, schema);
-    (void) tg_json_enter_object(&json);
+    tg_schema_entries_init(&entries, schema);
 
-    while (lint->warnings_left != 0
-           && tg_json_next_member(&json, &key) == TG_OK) {
-        (void) tg_json_read_value(&json, &value);
-
+    while (lint->warnings_left != 0 && tg_schema_entries_next(&entries)) {
         if (is_hidden
-            && tg_schema_keyword_get_content(key) != TG_SCHEMA_CONTENT_MAP) {
-            tg_schema_lint_ignored_sibling(lint, key);
+            && tg_schema_keyword_get_content(entries.key)
+                   != TG_SCHEMA_CONTENT_MAP)
+        {
+            tg_schema_lint_ignored_sibling(lint, entries.key);
             continue;
         }
 
-        tg_schema_lint_member(lint, schema, key, value);
+        tg_schema_lint_member(lint, schema, entries.key, entries.value);
     }
 }
 

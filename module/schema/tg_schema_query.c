@@ -1,6 +1,8 @@
 /* Queries about the text of a schema, by a bounded walk over its subschemas. */
 #include "schema/tg_schema_query.h"
 
+#include "schema/tg_schema_node.h"
+
 /*
  * Limits of a query: depth of nested schemas, and number of visited schemas.
  * Hand-written schemas are smaller.
@@ -160,8 +162,8 @@ tg_schema_query_is_closed(tg_str_t schema)
 static int
 tg_schema_query_visit_properties(tg_schema_query_t *query, tg_str_t schema)
 {
-    tg_str_t properties, key, value;
-    tg_json_cursor_t json;
+    tg_schema_entries_t entries;
+    tg_str_t properties, value;
 
     if (tg_json_get_member(schema, TG_STR("patternProperties"), &value) == TG_OK
         || (tg_json_get_member(schema, TG_STR("additionalProperties"), &value)
@@ -178,17 +180,15 @@ tg_schema_query_visit_properties(tg_schema_query_t *query, tg_str_t schema)
     }
 
     query->is_declared = 1;
-    tg_json_init(&json, properties);
-    (void) tg_json_enter_object(&json);
+    tg_schema_entries_init(&entries, properties);
 
-    while (tg_json_next_member(&json, &key) == TG_OK) {
-        (void) tg_json_read_value(&json, &value);
-
-        if (query->match_key != NULL ? query->match_key(query->name, key)
-                                     : tg_json_body_eq_text(key, query->name))
+    while (tg_schema_entries_next(&entries)) {
+        if (query->match_key != NULL
+                ? query->match_key(query->name, entries.key)
+                : tg_json_body_eq_text(entries.key, query->name))
         {
-            query->key = key;
-            query->value = value;
+            query->key = entries.key;
+            query->value = entries.value;
             return 1;
         }
     }

@@ -2,8 +2,8 @@
  * The keywords of JSON Schema, classified by the content of their values; for
  * code that walks over the text of a schema.
  */
-#ifndef TG_SCHEMA_KEYWORD_NAMES_H
-#define TG_SCHEMA_KEYWORD_NAMES_H
+#ifndef TG_SCHEMA_KEYWORD_H
+#define TG_SCHEMA_KEYWORD_H
 
 #include "base/tg_json.h"
 
@@ -24,9 +24,9 @@ tg_schema_keyword_content_t tg_schema_keyword_get_content(tg_str_t key);
 unsigned tg_schema_keyword_get_drafts(tg_str_t key);
 
 /*
- * Returns the names of all keywords with this content; the list ends with NULL.
+ * Returns the keyword that is most similar to key, or NULL. Prefers keywords
+ * whose values contain no schemas.
  */
-const char *const *tg_schema_keyword_list_names(
-    tg_schema_keyword_content_t holds);
+const char *tg_schema_keyword_suggest(tg_str_t key);
 
 #endif
