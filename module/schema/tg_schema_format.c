@@ -8,8 +8,6 @@
 #include "schema/tg_pattern.h"
 #include "schema/tg_uri.h"
 
-#include <arpa/inet.h>
-
 /* Returns the value of n decimal digits. */
 static int
 tg_format_parse_digits(const char *p, size_t n)
@@ -234,36 +232,89 @@ tg_format_is_hostname(tg_str_t text)
     return 1;
 }
 
-/*
- * Checks an IP address as inet_pton() does: IPv4 without leading zeros, IPv6
- * (RFC 4291, section 2.2) without a zone.
- */
-static int
-tg_format_is_ip(int family, tg_str_t text)
-{
-    char copy[INET6_ADDRSTRLEN];
-    struct in6_addr address;
-
-    if (text.len >= sizeof(copy) || memchr(text.data, 0, text.len) != NULL) {
-        return 0;
-    }
-
-    memcpy(copy, text.data, text.len);
-    copy[text.len] = '\0';
-
-    return inet_pton(family, copy, &address) == 1;
-}
-
 static int
 tg_format_is_ipv4(tg_str_t text)
 {
-    return tg_format_is_ip(AF_INET, text);
+    size_t i, n, start;
+    int value;
+
+    for (i = n = 0; n < 4; n++) {
+        for (start = i; i < text.len && tg_is_digit(text.data[i]); i++) {
+            /* void */
+        }
+
+        if (i == start || i - start > 3
+            || (i - start > 1 && text.data[start] == '0')) {
+            return 0;
+        }
+
+        value = tg_format_parse_digits(text.data + start, i - start);
+
+        if (value > 255 || (n < 3 && (i == text.len || text.data[i] != '.'))) {
+            return 0;
+        }
+
+        i += n < 3;
+    }
+
+    return i == text.len;
 }
 
+/* Checks an IPv6 address (RFC 4291, section 2.2) without a zone. */
 static int
 tg_format_is_ipv6(tg_str_t text)
 {
-    return tg_format_is_ip(AF_INET6, text);
+    int groups, has_gap;
+    size_t i, start;
+
+    groups = has_gap = 0;
+    i = 0;
+
+    if (text.len >= 2 && text.data[0] == ':' && text.data[1] == ':') {
+        has_gap = 1;
+        i = 2;
+    }
+
+    while (i < text.len) {
+        for (start = i; i < text.len && tg_hex_value(text.data[i]) >= 0; i++) {
+            /* void */
+        }
+
+        if (i < text.len && text.data[i] == '.') {
+            groups += 2;
+            i = text.len;
+
+            if (!tg_format_is_ipv4(tg_str(text.data + start, i - start))) {
+                return 0;
+            }
+
+            break;
+        }
+
+        if (i == start || i - start > 4) {
+            return 0;
+        }
+
+        groups++;
+
+        if (i == text.len) {
+            break;
+        }
+
+        if (text.data[i++] != ':' || i == text.len) {
+            return 0;
+        }
+
+        if (text.data[i] == ':') {
+            if (has_gap++) {
+                return 0;
+            }
+
+            i++;
+        }
+    }
+
+    return has_gap ? groups < 8 : groups == 8;
 }
 
 /*
