@@ -221,6 +221,19 @@ tg_bridge_parse_operands(int argc, char **argv, tg_bridge_options_t *options)
     return status != 0 ? status : tg_bridge_check_schema_file(options);
 }
 
+static const struct option tg_bridge_known_options[] = {
+    { "ca", required_argument, NULL, 'a' },
+    { "cert", required_argument, NULL, 'c' },
+    { "dialect", required_argument, NULL, 'd' },
+    { "grace", required_argument, NULL, 'g' },
+    { "help", no_argument, NULL, 'h' },
+    { "key", required_argument, NULL, 'k' },
+    { "name", required_argument, NULL, 'n' },
+    { "tls-name", required_argument, NULL, 't' },
+    { "version", no_argument, NULL, 'v' },
+    { NULL, 0, NULL, 0 }
+};
+
 /*
  * Parses the command line.  Returns 0 to run the bridge, or 1 to exit with
  * *status.
@@ -229,23 +242,14 @@ static int
 tg_bridge_parse_options(int argc, char **argv, tg_bridge_options_t *options,
                         int *status)
 {
-    static const struct option known[] = {
-        { "ca", required_argument, NULL, 'a' },
-        { "cert", required_argument, NULL, 'c' },
-        { "dialect", required_argument, NULL, 'd' },
-        { "grace", required_argument, NULL, 'g' },
-        { "help", no_argument, NULL, 'h' },
-        { "key", required_argument, NULL, 'k' },
-        { "name", required_argument, NULL, 'n' },
-        { "tls-name", required_argument, NULL, 't' },
-        { "version", no_argument, NULL, 'v' },
-        { NULL, 0, NULL, 0 }
-    };
     int c;
 
     *status = 0;
 
-    while ((c = getopt_long(argc, argv, "d:g:hn:v", known, NULL)) != -1) {
+    while (
+        (c = getopt_long(argc, argv, "d:g:hn:v", tg_bridge_known_options, NULL))
+        != -1)
+    {
         switch (c) {
         case 'd':
             *status = tg_bridge_parse_dialect(options, optarg);

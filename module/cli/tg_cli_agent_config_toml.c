@@ -406,13 +406,40 @@ tg_cli_toml_is_line_removed(const tg_cli_toml_parser_t *toml, const char *p)
                                         tg_buf_view(&toml->target_path));
 }
 
+/*
+ * Appends a line, and the entry's members below the header of its table, unless
+ * the line is a member that has to be changed.
+ */
+static void
+tg_cli_toml_append_line(tg_cli_toml_parser_t *toml,
+                        tg_cli_toml_line_type_t line, tg_str_t text,
+                        const tg_cli_server_entry_t *entry, const char *newline,
+                        tg_buf_t *out)
+{
+    unsigned member;
+
+    member = line == TG_CLI_TOML_LINE_MEMBER
+                 ? tg_cli_toml_match_member(toml, entry)
+                 : 0;
+    toml->unchanged |= member;
+
+    if (line != TG_CLI_TOML_LINE_MEMBER || member != 0) {
+        tg_buf_append_str(out, text);
+    }
+
+    if (line == TG_CLI_TOML_LINE_HEADER) {
+        tg_buf_append_cstr(out, text.data[text.len - 1] == '\n' ? "" : newline);
+        tg_cli_toml_append_members(out, entry, toml->unchanged, newline);
+        toml->has_table = 1;
+    }
+}
+
 static int
 tg_cli_toml_merge_entry(tg_cli_toml_parser_t *toml, const char *old,
                         const tg_cli_server_entry_t *entry, tg_buf_t *out)
 {
     const char *p, *next, *newline;
     tg_cli_toml_line_type_t line;
-    unsigned member;
     int is_line_removed;
 
     is_line_removed = 0;
@@ -452,20 +479,8 @@ tg_cli_toml_merge_entry(tg_cli_toml_parser_t *toml, const char *old,
                 tg_cli_agent_config_get_line_number(old, p));
         }
 
-        member = line == TG_CLI_TOML_LINE_MEMBER
-                     ? tg_cli_toml_match_member(toml, entry)
-                     : 0;
-        toml->unchanged |= member;
-
-        if (line != TG_CLI_TOML_LINE_MEMBER || member != 0) {
-            tg_buf_append(out, p, (size_t) (next - p));
-        }
-
-        if (line == TG_CLI_TOML_LINE_HEADER) {
-            tg_buf_append_cstr(out, next[-1] == '\n' ? "" : newline);
-            tg_cli_toml_append_members(out, entry, toml->unchanged, newline);
-            toml->has_table = 1;
-        }
+        tg_cli_toml_append_line(toml, line, tg_str(p, (size_t) (next - p)),
+                                entry, newline, out);
     }
 
     if (!toml->has_table && !entry->is_removed) {

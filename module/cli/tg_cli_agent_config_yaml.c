@@ -259,44 +259,14 @@ tg_cli_yaml_replace_braces(const char *old, const char *braces,
     tg_buf_append_cstr(out, next);
 }
 
+/* Adds, updates or removes the entry in the block below the line at head. */
 static int
-tg_cli_yaml_merge_entry(const char *old, const tg_cli_server_entry_t *entry,
-                        tg_buf_t *out)
+tg_cli_yaml_merge_into_block(const char *old, const char *head,
+                             const tg_cli_server_entry_t *entry,
+                             const char *newline, tg_buf_t *out)
 {
-    const char *head, *first, *end, *at, *stop, *newline, *braces;
+    const char *first, *at, *stop;
     int indent;
-
-    newline = strstr(old, "\r\n") != NULL ? "\r\n" : "\n";
-    end = old + strlen(old);
-    head = tg_cli_yaml_find_key(old, end, 0, "extensions");
-
-    if (head == NULL) {
-        tg_buf_append_cstr(out, old);
-
-        if (!entry->is_removed) {
-            tg_buf_append_cstr(out,
-                               end == old || end[-1] == '\n' ? "" : newline);
-            tg_buf_printf(out, TG_CLI_YAML_EXTENSIONS_KEY "%s", newline);
-            tg_cli_yaml_append_entry(out, entry, 2, newline);
-        }
-
-        return TG_OK;
-    }
-
-    braces = tg_cli_yaml_find_empty_braces(head);
-
-    if (braces != NULL && !entry->is_removed) {
-        tg_cli_yaml_replace_braces(old, braces, entry, newline, out);
-        return TG_OK;
-    }
-
-    if (braces == NULL && !tg_cli_yaml_is_rest_blank(strchr(head, ':') + 1)) {
-        return tg_cli_agent_config_set_error(
-            out,
-            "line %u: write the extensions as indented lines below "
-            "\"extensions:\"",
-            tg_cli_agent_config_get_line_number(old, head));
-    }
 
     first = tg_cli_yaml_skip_line(head);
     stop = tg_cli_yaml_find_block_end(head, 0);
@@ -332,6 +302,47 @@ tg_cli_yaml_merge_entry(const char *old, const tg_cli_server_entry_t *entry,
     tg_buf_append_cstr(out, stop);
 
     return TG_OK;
+}
+
+static int
+tg_cli_yaml_merge_entry(const char *old, const tg_cli_server_entry_t *entry,
+                        tg_buf_t *out)
+{
+    const char *head, *end, *newline, *braces;
+
+    newline = strstr(old, "\r\n") != NULL ? "\r\n" : "\n";
+    end = old + strlen(old);
+    head = tg_cli_yaml_find_key(old, end, 0, "extensions");
+
+    if (head == NULL) {
+        tg_buf_append_cstr(out, old);
+
+        if (!entry->is_removed) {
+            tg_buf_append_cstr(out,
+                               end == old || end[-1] == '\n' ? "" : newline);
+            tg_buf_printf(out, TG_CLI_YAML_EXTENSIONS_KEY "%s", newline);
+            tg_cli_yaml_append_entry(out, entry, 2, newline);
+        }
+
+        return TG_OK;
+    }
+
+    braces = tg_cli_yaml_find_empty_braces(head);
+
+    if (braces != NULL && !entry->is_removed) {
+        tg_cli_yaml_replace_braces(old, braces, entry, newline, out);
+        return TG_OK;
+    }
+
+    if (braces == NULL && !tg_cli_yaml_is_rest_blank(strchr(head, ':') + 1)) {
+        return tg_cli_agent_config_set_error(
+            out,
+            "line %u: write the extensions as indented lines below "
+            "\"extensions:\"",
+            tg_cli_agent_config_get_line_number(old, head));
+    }
+
+    return tg_cli_yaml_merge_into_block(old, head, entry, newline, out);
 }
 
 int

@@ -426,6 +426,26 @@ tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
     return is_same;
 }
 
+/* Appends the text with another value of a member. */
+static void
+tg_cli_jsonc_replace_value(tg_buf_t *out, const char *text,
+                           const tg_cli_jsonc_member_t *found, tg_str_t value)
+{
+    tg_buf_append(out, text, (size_t) (found->value - text));
+
+    /* A value on one line stays on one line; others get a line per element. */
+    if (memchr(found->value, '\n', (size_t) (found->end - found->value))
+        != NULL) {
+        tg_cli_jsonc_append_value(out, tg_cli_jsonc_detect_newline(text),
+                                  tg_cli_jsonc_get_indent(text, found->key), 1,
+                                  value);
+    } else {
+        tg_buf_append_str(out, value);
+    }
+
+    tg_buf_append_cstr(out, found->end);
+}
+
 int
 tg_cli_jsonc_set_member(const tg_cli_jsonc_t *jsonc, const char *const *path,
                         tg_str_t value, tg_buf_t *out)
@@ -471,22 +491,7 @@ tg_cli_jsonc_set_member(const tg_cli_jsonc_t *jsonc, const char *const *path,
     } else if (found.key == NULL) {
         tg_cli_jsonc_add_member(out, text, &object, path, value);
     } else {
-        tg_buf_append(out, text, (size_t) (found.value - text));
-
-        /*
-         * A value on one line stays on one line; others get one element per
-         * line.
-         */
-        if (memchr(found.value, '\n', (size_t) (found.end - found.value))
-            != NULL) {
-            tg_cli_jsonc_append_value(out, tg_cli_jsonc_detect_newline(text),
-                                      tg_cli_jsonc_get_indent(text, found.key),
-                                      1, value);
-        } else {
-            tg_buf_append_str(out, value);
-        }
-
-        tg_buf_append_cstr(out, found.end);
+        tg_cli_jsonc_replace_value(out, text, &found, value);
     }
 
     return tg_buf_has_failed(out) ? TG_NOMEM : TG_OK;

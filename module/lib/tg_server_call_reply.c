@@ -16,7 +16,8 @@ tg_call_set_inherited_error(toolgate_call_t call)
 {
     return tg_lib_set_error(
         TOOLGATE_ERR_STATE,
-        "call %llu belongs to the parent process, which alone can answer it",
+        "call %llu belongs to the parent of this fork; only the parent can "
+        "answer it",
         (unsigned long long) call);
 }
 

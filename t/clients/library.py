@@ -232,7 +232,7 @@ def lists() -> None:
         server.notify("news", {"n": 1})
         same(client.receive()["params"], {"n": 1}, "a notification")
         client.close()
-    raises(ValueError, "no option", lambda: server.set("nope", "1"),
+    raises(ValueError, "unknown option", lambda: server.set("nope", "1"),
            "an option that there is not")
     raises(ValueError, "input_schema",
            lambda: server.add_tool("c", lambda: "c", input_schema={
@@ -295,7 +295,7 @@ def misuse() -> None:
     server.add_method("odd", odd)
     stopped = threading.Event()
     with server:
-        raises(RuntimeError, "started already", server.start,
+        raises(RuntimeError, "already started", server.start,
                "to start it twice is refused")
         client = Peer(server.socket)
         same(client.text("take"), "took", "and it serves on")
@@ -393,7 +393,7 @@ def clients() -> None:
         return of // 2
 
     server.add_method("half", half)
-    raises(ValueError, "no option", lambda: Client(nope="1"),
+    raises(ValueError, "unknown option", lambda: Client(nope="1"),
            "an option of a client that there is not")
     news: list[Any] = []
     heard = threading.Event()
@@ -401,7 +401,7 @@ def clients() -> None:
 
     def notified(method: str, params: Any) -> None:
         news.append((method, params))
-        raises(RuntimeError, "may not wait", lambda: client.call("add"),
+        raises(RuntimeError, "cannot wait", lambda: client.call("add"),
                "a notification's function may not ask")
         heard.set()
         raise KeyError("is logged")
@@ -437,7 +437,7 @@ def clients() -> None:
         go.set()
         raises(ValueError, "seconds", lambda: client.call("add", timeout=0),
                "a time that is none")
-        raises(RuntimeError, "open already", client.open, "it opens once")
+        raises(RuntimeError, "already open", client.open, "it opens once")
         texts: dict[int, str] = {}
 
         def many(part: int) -> None:
@@ -467,7 +467,7 @@ def clients() -> None:
             thread.join()
         same(large, [True] * 3, "nine megabytes there and back, at once")
         for size in (11_000_000, 68_000_000):
-            raises(IPCMessageSizeError, "larger", lambda: client.call(
+            raises(IPCMessageSizeError, "large", lambda: client.call(
                 "echo", {"text": "x" * size}), f"{size} bytes are too many")
         same(client.call("echo", {"text": "on"})["content"][0]["text"], "on",
              "and it goes on")
