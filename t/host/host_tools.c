@@ -178,9 +178,8 @@ static const struct {
       host_value,
       "{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"isError\":true}" },
     { "locked", "Says its error's class.", NULL, "result", NULL, host_value,
-      "{\"content\":[{\"type\":\"text\",\"text\":\"in use\"}],"
-      "\"isError\":true,\"_meta\":{\"toolgate/errorType\":"
-      "\"FileLockedError\"}}" },
+      "{\"content\":[{\"type\":\"text\",\"text\":\"in use\"}],\"isError\":true,"
+      "\"_meta\":{\"toolgate/errorType\":\"FileLockedError\"}}" },
     { "broken", "Promises JSON and gives none.", NULL, "json", NULL, host_value,
       "oops" },
     { "big", "Gives too much.", NULL, NULL, NULL, host_large, "11000000" },

@@ -25,8 +25,7 @@ const host_tool_t host_tools[HOST_TOOLS] = {
       "{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"isError\":true}" },
     { TG_ENTRY_TOOL, HOST_VALUE, TG_OUTPUT_RESULT, "locked",
       "Says its error's class.",
-      "{\"content\":[{\"type\":\"text\",\"text\":\"in use\"}],"
-      "\"isError\":true,"
+      "{\"content\":[{\"type\":\"text\",\"text\":\"in use\"}],\"isError\":true,"
       "\"_meta\":{\"toolgate/errorType\":\"FileLockedError\"}}" },
     { TG_ENTRY_TOOL, HOST_VALUE, TG_OUTPUT_JSON, "broken",
       "Promises JSON and gives none.", "oops" },

@@ -28,8 +28,7 @@ typedef struct {
 
 static const test_dialect_t test_dialects[] = {
     { TG_DIALECT_JSONRPC,
-      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
-      "\"tools/call\",",
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",",
       "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" TEST_HI "}",
       "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,"
       "\"message\":\"$contains:not valid JSON\"}}",
@@ -39,8 +38,7 @@ static const test_dialect_t test_dialects[] = {
       "\"message\":\"$contains:twice\"}}",
       0 },
     { TG_DIALECT_RELAY,
-      "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
-      "\"tools/call\",",
+      "{\"kind\":\"mcp_request\",\"id\":1,\"method\":\"tools/call\",",
       "{\"kind\":\"mcp_response\",\"id\":1,\"result\":" TEST_HI "}", NULL, NULL,
       NULL, 0 },
     { TG_DIALECT_IPC, "{\"method\":\"call_tool\",", "{\"result\":" TEST_HI "}",

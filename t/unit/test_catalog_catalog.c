@@ -112,11 +112,10 @@ HELP_TEST(listing, "listing")
     /* Byte by byte: schemas are copied token by token. */
     HELP_EQ(tg_buf_view(&out),
             "\"tools\":[{\"name\":\"full\",\"title\":\"A \\\"title\\\"\","
-            "\"description\":\"Line\\nline\",\"inputSchema\":"
-            "{\"type\":\"object\",\"x\":1.50},\"outputSchema\":"
-            "{\"type\":\"object\"},\"annotations\":{\"readOnlyHint\":true}},"
-            "{\"name\":\"bare\",\"inputSchema\":{\"type\":\"object\","
-            "\"properties\":{}}},"
+            "\"description\":\"Line\\nline\",\"inputSchema\":{\"type\":"
+            "\"object\",\"x\":1.50},\"outputSchema\":{\"type\":\"object\"},"
+            "\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"bare\","
+            "\"inputSchema\":{\"type\":\"object\",\"properties\":{}}},"
             "{\"name\":\"given\",\"extra\":[]}]");
     tg_buf_deinit(&out);
     tg_catalog_unref(catalog);

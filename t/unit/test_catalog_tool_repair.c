@@ -95,10 +95,9 @@ HELP_TEST(fine, "valid input is unchanged")
                   "\"properties\":{\"a\":{\"items\":[{},{}]},"
                   "\"b\":{\"type\":\"nothing\",\"minimum\":\"1\"}}}"),
           NULL, 0 },
-        { TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{"
-                   "\"$ref\":\"#/$defs/x~1y\"}},\"$defs\":{\"x/y\":{"
-                   "\"pattern\":\"^a\",\"nullable\":true,"
-                   "\"type\":[\"string\",\"null\"]}}}"),
+        { TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":"
+                   "\"#/$defs/x~1y\"}},\"$defs\":{\"x/y\":{\"pattern\":\"^a\","
+                   "\"nullable\":true,\"type\":[\"string\",\"null\"]}}}"),
           NULL, 0 },
         { TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{"
                    "\"$ref\":\"other\"},\"b\":{\"$id\":\"other\"}}}"),
@@ -355,9 +354,8 @@ test_on_repair(void *ctx, tg_str_t name, tg_str_t why, int is_left_out)
 HELP_TEST(lists, "a whole list")
 {
     static const char array[] = "[5," TEST_IN("false") "," TEST_MORE(
-        "") ",{\"name\":\"b\"},"
-            "{\"name\":\"c\",\"inputSchema\":{\"type\":\"object\"},"
-            "\"outputSchema\":{\"type\":\"string\"}},6]";
+        "") ",{\"name\":\"b\"},{\"name\":\"c\",\"inputSchema\":{\"type\":"
+            "\"object\"},\"outputSchema\":{\"type\":\"string\"}},6]";
     tg_tool_list_repair_t *steps;
     tg_tool_list_check_t check;
     tg_buf_t out, text, many;

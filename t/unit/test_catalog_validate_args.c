@@ -97,10 +97,9 @@ static void
 test_request(const char *arguments, const char *expected)
 {
     static const char schema_text[] =
-        "{\"type\":\"object\",\"required\":[\"r\"],\"properties\":{"
-        "\"r\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"},"
-        "\"o\":{\"type\":[\"string\",\"null\"]}},"
-        "\"additionalProperties\":false}";
+        "{\"type\":\"object\",\"required\":[\"r\"],\"properties\":{\"r\":"
+        "{\"type\":\"string\"},\"n\":{\"type\":\"integer\"},\"o\":{\"type\":"
+        "[\"string\",\"null\"]}},\"additionalProperties\":false}";
 
     tg_json_index_t notes;
     tg_request_t request;

@@ -203,12 +203,11 @@ HELP_TEST(calls, "calls")
 {
     test_is(tg_cli_status_append_calls,
             "{\"calls\":[{\"id\":17,\"server\":\"unix:/a\",\"type\":\"tool\","
-            "\"name\":\"build\",\"kind\":\"exec\",\"state\":\"running\","
-            "\"ms\":90500,\"pid\":4711,\"worker\":3,"
-            "\"client\":{\"pid\":5,\"uid\":1000}},"
-            "{\"id\":9,\"server\":\"1.2.3.4:5\",\"type\":\"method\","
-            "\"name\":\"x\\u001b[2J\",\"kind\":\"worker\","
-            "\"state\":\"queued\",\"ms\":7}]}",
+            "\"name\":\"build\",\"kind\":\"exec\",\"state\":\"running\",\"ms\":"
+            "90500,\"pid\":4711,\"worker\":3,\"client\":{\"pid\":5,\"uid\":"
+            "1000}},{\"id\":9,\"server\":\"1.2.3.4:5\",\"type\":\"method\","
+            "\"name\":\"x\\u001b[2J\",\"kind\":\"worker\",\"state\":\"queued\","
+            "\"ms\":7}]}",
             "ID      AGE  STATE    KIND     PID  CLIENT        TOOL"
             "                 SERVER\n"
             "17  1.5 min  running  exec    4711  5 (uid 1000)  build"

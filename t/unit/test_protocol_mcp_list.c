@@ -142,9 +142,8 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
     CU_ASSERT(tg_catalog_digest(tools) == tg_catalog_digest(whole));
     tg_buf_init(&text, tg_alloc_libc());
     tg_catalog_write_whole_list(tools, NULL, NULL, &text);
-    HELP_EQ(tg_buf_view(&text), "\"tools\":[{\"name\":\"a\",\"x\":1},"
-                                "{\"name\":\"b\"},"
-                                "{\"name\":\"\\u0063\",\"x\":3}]");
+    HELP_EQ(tg_buf_view(&text), "\"tools\":[{\"name\":\"a\",\"x\":1},{\"name\":"
+                                "\"b\"},{\"name\":\"\\u0063\",\"x\":3}]");
     tg_buf_deinit(&text);
     tg_catalog_unref(tools);
     tg_catalog_unref(whole);

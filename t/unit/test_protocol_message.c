@@ -91,9 +91,8 @@ HELP_TEST(others, "other members")
 
     CU_ASSERT(test_parse(&m, "{\"method\":\"x\",\"params\":{\"requestId\":1,"
                              "\"id\":2,\"cursor\":\"c\",\"progress\":3,"
-                             "\"total\":4,\"message\":\"5\","
-                             "\"progressToken\":6,\"notifications\":{"
-                             "\"toolsListChanged\":true},"
+                             "\"total\":4,\"message\":\"5\",\"progressToken\":"
+                             "6,\"notifications\":{\"toolsListChanged\":true},"
                              "\"protocolVersion\":\"v\"}}")
               == TG_OK);
     HELP_EQ(m.p.request_id, "1");

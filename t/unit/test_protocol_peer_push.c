@@ -81,10 +81,9 @@ HELP_TEST(refusal, "a refused client")
 HELP_TEST(leaving, "a server that shuts down")
 {
     static const char refused[] =
-        "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,"
-        "\"message\":\"This server is about to leave; the request was not "
-        "started. Connect anew, and send it again.\","
-        "\"data\":\"toolgate\"}}";
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,\"message\":"
+        "\"This server is about to leave; the request was not started. Connect "
+        "anew, and send it again.\",\"data\":\"toolgate\"}}";
     host_t host;
 
     test_init(&host, TG_DIALECT_JSONRPC);
@@ -206,10 +205,9 @@ HELP_TEST(list_changed, "list_changed")
     host.info.instructions = TG_STR_NONE;
     host.info.experimental = TG_STR("{ \"toolgate\" : {} }");
     HOST_LINE(&host, TEST_INITIALIZE,
-              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
-              "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{"
-              "\"tools\":{},\"experimental\":{\"toolgate\":{}}},"
-              "\"serverInfo\":\"$object\"}}");
+              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":"
+              "\"2025-06-18\",\"capabilities\":{\"tools\":{},\"experimental\":"
+              "{\"toolgate\":{}}},\"serverInfo\":\"$object\"}}");
     tg_peer_notify_list_changed(&host.peer);
     HELP_EQ(host_take(&host), "");
     HOST_LINE(&host, TEST_LISTEN("1", "{\"toolsListChanged\":true}"),
@@ -387,8 +385,7 @@ HELP_TEST(proxy, "proxy")
 
     /* A second request exceeds the limit: an error, not a tool's result. */
     test_proxy_line(&proxy, TEST_LIST("2"),
-                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
-                    "\"code\":-32603,"
+                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32603,"
                     "\"message\":\"$contains:tool_max_inflight\"}}");
     tg_call_respond_list(list, TG_STR_NONE);
     HELP_JSON(tg_buf_view(&proxy.peer.out),

@@ -304,10 +304,9 @@ HELP_TEST(whole, "all members of a rule")
 
     rule = rule_read(
         "{\"id\":\"mend \\u00e4\",\"description\":\"d\",\"enabled\":false,"
-        "\"cooldownMs\":600000,\"requiresApproval\":true,\"x\":1,"
-        "\"trigger\":{\"type\":\"task.failed\", \"source\":\"tasks\"},"
-        "\"action\":{\"type\":\"agent\",\"agent\":\"a\",\"prompt\":\"p\","
-        "\"priority\":-3}}");
+        "\"cooldownMs\":600000,\"requiresApproval\":true,\"x\":1,\"trigger\":"
+        "{\"type\":\"task.failed\", \"source\":\"tasks\"},\"action\":{\"type\":"
+        "\"agent\",\"agent\":\"a\",\"prompt\":\"p\",\"priority\":-3}}");
     CU_ASSERT_FATAL(rule != NULL);
     HELP_EQ(rule->id, "mend \xc3\xa4");
     HELP_EQ(rule->description, "d");
@@ -325,10 +324,9 @@ HELP_TEST(whole, "all members of a rule")
 
     rule = rule_read(
         "{\"id\":\"h\",\"secret\":\"s\",\"trigger\":{\"type\":\"file\","
-        "\"path\":\"/srv\",\"glob\":[\"*.c\",\"*.h\"],"
-        "\"events\":[\"change\",\"delete\"],\"debounceMs\":0},"
-        "\"action\":{\"type\":\"webhook\",\"message\":\"m\","
-        "\"url\":\"https://hooks.example/T0/secret\"}}");
+        "\"path\":\"/srv\",\"glob\":[\"*.c\",\"*.h\"],\"events\":[\"change\","
+        "\"delete\"],\"debounceMs\":0},\"action\":{\"type\":\"webhook\","
+        "\"message\":\"m\",\"url\":\"https://hooks.example/T0/secret\"}}");
     CU_ASSERT_FATAL(rule != NULL);
     CU_ASSERT(rule->is_enabled && !rule->needs_approval);
     CU_ASSERT(rule->events == (TG_FILE_CHANGE | TG_FILE_DELETE));

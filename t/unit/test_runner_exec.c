@@ -49,9 +49,8 @@ HELP_TEST(stderr_tail, "tail of stderr")
     const char *tail;
 
     /* Much more than a pipe holds: both outputs are drained. */
-    CU_ASSERT(host_exec(host_sh("i=0; while [ $i -lt 3000 ]; do "
-                                "printf '%0100d\\n' $i >&2; i=$((i+1)); "
-                                "done; exit 1",
+    CU_ASSERT(host_exec(host_sh("i=0; while [ $i -lt 3000 ]; do printf "
+                                "'%0100d\\n' $i >&2; i=$((i+1)); done; exit 1",
                                 "")));
     tail = strstr(host_text("message"), " status 1: \xe2\x80\xa6 ");
     CU_ASSERT_FATAL(tail != NULL);
@@ -254,8 +253,7 @@ test_input_of(const char *program, const char *arg, size_t len,
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text,
-                  "{\"tool\":\"t\",\"argv\":[\"%s\",\"%s\"],\"stdin\":"
-                  "\"",
+                  "{\"tool\":\"t\",\"argv\":[\"%s\",\"%s\"],\"stdin\":\"",
                   program, arg);
 
     for (i = 0; i < len; i++) {

@@ -10,9 +10,8 @@
 
 static tg_peer_t test_new; /* of the other worker */
 
-static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\","
-                               "\"key\":\"k\",\"concurrency\":1,"
-                               "\"queue\":1}]";
+static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\",\"key\":"
+                               "\"k\",\"concurrency\":1,\"queue\":1}]";
 
 static void
 test_begin(void)
@@ -276,19 +275,17 @@ HELP_TEST(status, "status")
     tg_buf_truncate(&json, 0);
 
     id = test_send(test_one);
-    (void) host_request("wait", "{\"tool\":\"a\\\"b\",\"call\":17,"
-                                "\"limits\":[{\"name\":\"concurrency\","
-                                "\"key\":\"k\",\"concurrency\":1,"
-                                "\"queue\":1}]}");
+    (void) host_request("wait", "{\"tool\":\"a\\\"b\",\"call\":17,\"limits\":"
+                                "[{\"name\":\"concurrency\",\"key\":\"k\","
+                                "\"concurrency\":1,\"queue\":1}]}");
     tg_buf_append_cstr(&json, "{\"a\":0");
     tg_jobs_write_json(&json, &host.jobs);
     tg_buf_append_char(&json, '}');
     HELP_JSON(tg_buf_view(&json),
-              "{\"a\":0,\"kinds\":{\"wait\":2},\"jobs\":["
-              "{\"kind\":\"wait\",\"tool\":\"w\",\"state\":\"running\","
-              "\"queued_ms\":\"$number\",\"ran_ms\":\"$number\"},"
-              "{\"call\":17,\"kind\":\"wait\",\"tool\":\"a\\\"b\","
-              "\"state\":\"queued\",\"queued_ms\":\"$number\","
+              "{\"a\":0,\"kinds\":{\"wait\":2},\"jobs\":[{\"kind\":\"wait\","
+              "\"tool\":\"w\",\"state\":\"running\",\"queued_ms\":\"$number\","
+              "\"ran_ms\":\"$number\"},{\"call\":17,\"kind\":\"wait\",\"tool\":"
+              "\"a\\\"b\",\"state\":\"queued\",\"queued_ms\":\"$number\","
               "\"ran_ms\":0}]}");
     tg_buf_deinit(&json);
 
@@ -332,8 +329,7 @@ test_drop_next(tg_job_t *job)
 HELP_TEST(cancel_next, "the next one is cancelled while one starts")
 {
     static const char three[] = ",\"limits\":[{\"name\":\"concurrency\","
-                                "\"key\":\"k\",\"concurrency\":1,"
-                                "\"queue\":3}]";
+                                "\"key\":\"k\",\"concurrency\":1,\"queue\":3}]";
     unsigned ids[4], i, n;
 
     test_begin();

@@ -295,8 +295,7 @@ HELP_TEST(spam, "spam")
     unsigned id;
     int n;
 
-    id = host_send(host_sh("exec seq -f '{\"progress\":%.0f}' 1 1000000000 "
-                           ">&3",
+    id = host_send(host_sh("exec seq -f '{\"progress\":%.0f}' 1 1000000000 >&3",
                            ",\"timeout_ms\":3000,\"max_timeout_ms\":4000"));
     n = test_until_result(id, &last);
     CU_ASSERT(n > 2 && n <= 4000 / TG_JOB_PROGRESS_INTERVAL_MS + 2);
@@ -323,9 +322,8 @@ HELP_TEST(deadline, "deadline")
     int64_t last;
     unsigned id;
 
-    id = host_send(host_sh("i=0; while [ $i -lt 8 ]; do sleep 0.5; "
-                           "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
-                           "done; echo ok",
+    id = host_send(host_sh("i=0; while [ $i -lt 8 ]; do sleep 0.5; i=$((i + "
+                           "1)); echo '{\"progress\":'$i'}' >&3; done; echo ok",
                            ",\"timeout_ms\":3000"));
     (void) test_until_result(id, &last);
     CU_ASSERT(last == 8);
@@ -358,9 +356,8 @@ HELP_TEST(deaf, "a caller that does not read")
     unsigned id;
 
     host.is_deaf = 1;
-    id = host_send(host_sh("i=0; while [ $i -lt 24 ]; do sleep 0.2; "
-                           "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
-                           "done",
+    id = host_send(host_sh("i=0; while [ $i -lt 24 ]; do sleep 0.2; i=$((i + "
+                           "1)); echo '{\"progress\":'$i'}' >&3; done",
                            ",\"timeout_ms\":3000"));
     until = uv_now(&host.loop) + 4000;
     CU_ASSERT(host_until(test_deaf_is_over, &until));

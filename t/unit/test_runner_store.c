@@ -95,9 +95,8 @@ HELP_TEST(states, "each state, its JSON, and the counts")
         "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
         "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-        "\"error\":null,\"cwd\":null,\"owner\":null,"
-        "\"metadata\":{},\"result\":\"r\","
-        "\"output\":\"o\"}");
+        "\"error\":null,\"cwd\":null,\"owner\":null,\"metadata\":{},\"result\":"
+        "\"r\",\"output\":\"o\"}");
 
     /* A finished task does not finish again. */
     CU_ASSERT(test_id(TG_STORE_FINISH, 0, TG_TASK_FAILED) == TG_END);
@@ -128,11 +127,10 @@ HELP_TEST(returned, "a claimed task that did not start keeps its position")
     CU_ASSERT(test_id(TG_STORE_REQUEUE, 0, 0) == TG_OK);
     QUERY_IS(
         TG_STORE_GET, 0, TG_STR_NONE,
-        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-        "\"cwd\":null,\"owner\":null,"
-        "\"metadata\":{},\"result\":null,\"output\":null}");
+        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\",\"priority\":"
+        "0,\"state\":\"queued\",\"createdAt\":\"$string\",\"startedAt\":null,"
+        "\"completedAt\":null,\"pid\":null,\"error\":null,\"cwd\":null,"
+        "\"owner\":null,\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     test_close();
     test_remove("returned");
@@ -183,12 +181,11 @@ HELP_TEST(interrupted, "tasks that ran when the store was opened have failed")
         "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-        "\"cwd\":null,\"owner\":null,"
-        "\"metadata\":{}},"
-        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-        "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
-        "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-        "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
+        "\"cwd\":null,\"owner\":null,\"metadata\":{}},{\"id\":\"task-0000\","
+        "\"prompt\":\"one\",\"agent\":\"a\",\"priority\":0,\"state\":"
+        "\"failed\",\"createdAt\":\"$string\",\"startedAt\":\"$string\","
+        "\"completedAt\":\"$string\",\"pid\":null,\"error\":"
+        "\"" ERROR "\",\"cwd\":null,\"owner\":null,"
         "\"metadata\":{}}]");
     CU_ASSERT(test_claim("a") == 1);
     test_close();
@@ -243,11 +240,10 @@ HELP_TEST(retried, "interrupted tasks are retried up to their limit")
     CU_ASSERT(test_interrupt(0) == TG_TASK_QUEUED);
     QUERY_IS(
         TG_STORE_GET, 0, TG_STR_NONE,
-        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
-        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-        "\"cwd\":null,\"owner\":null,"
-        "\"metadata\":{},\"result\":null,\"output\":null}");
+        "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\",\"priority\":"
+        "0,\"state\":\"queued\",\"createdAt\":\"$string\",\"startedAt\":null,"
+        "\"completedAt\":null,\"pid\":null,\"error\":null,\"cwd\":null,"
+        "\"owner\":null,\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_interrupt(0) == TG_TASK_FAILED);
     QUERY_IS(
@@ -256,8 +252,7 @@ HELP_TEST(retried, "interrupted tasks are retried up to their limit")
         "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
         "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
-        "\"metadata\":{},"
-        "\"result\":null,\"output\":\"o\"}");
+        "\"metadata\":{},\"result\":null,\"output\":\"o\"}");
     test_retry = 0;
     test_close();
     test_remove("retried");
@@ -409,19 +404,17 @@ HELP_TEST(owners, "owners see their own tasks, the unnamed owner all")
     /* Only its owner can see a running task. */
     QUERY_IS(
         TG_STORE_GET, 1, TG_STR_NONE,
-        "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\","
-        "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
-        "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-        "\"cwd\":null,\"owner\":\"8\",\"metadata\":{},\"result\":null,"
-        "\"output\":null}");
+        "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\",\"priority\":0,"
+        "\"state\":\"queued\",\"createdAt\":\"$string\",\"startedAt\":null,"
+        "\"completedAt\":null,\"pid\":null,\"error\":null,\"cwd\":null,"
+        "\"owner\":\"8\",\"metadata\":{},\"result\":null,\"output\":null}");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
     test_begin(&query, TG_STORE_CLAIM);
     CU_ASSERT(test_wait(&query) == TG_OK);
     CU_ASSERT(query.id == 2);
     CU_ASSERT(strstr(help_text(tg_buf_view(&query.json)),
-                     ",\"owner\":null,"
-                     "\"metadata\":{},\"result\":null,"
+                     ",\"owner\":null,\"metadata\":{},\"result\":null,"
                      "\"output\":null,\"job\":{\"secret\":1}}")
               != NULL);
     tg_store_query_deinit(&query);

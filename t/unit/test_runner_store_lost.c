@@ -22,8 +22,7 @@ test_on_open(tg_store_query_t *query)
     test_nanswers++;
     CU_ASSERT(query->rc == TG_INVALID);
     HELP_EQ(tg_buf_view(&query->json),
-            "it did not answer; it may already have executed the "
-            "statement");
+            "it did not answer; it may already have executed the statement");
     test_store->backend->close(test_store, test_on_closed, NULL);
 }
 

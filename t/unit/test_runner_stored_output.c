@@ -351,14 +351,12 @@ HELP_TEST(pages, "pages")
           TG_INVALID },
         { { 1, 9, -1, 8, S("^") },
           "1:one\n",
-          "1 matching line; continue the "
-          "search with \"line\": 2",
+          "1 matching line; continue the search with \"line\": 2",
           TG_OK },
         { { 2, 9, -1, 4, S("^") },
           "2:two\n",
-          "1 matching line, cut here; "
-          "continue with \"offset\": 7; continue the search with "
-          "\"line\": 3",
+          "1 matching line, cut here; continue with \"offset\": 7; continue "
+          "the search with \"line\": 3",
           TG_OK },
     };
     size_t i;

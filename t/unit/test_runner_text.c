@@ -59,15 +59,14 @@ HELP_TEST(params_full, "all members")
     const char *why;
 
     CU_ASSERT(test_read(&params,
-                        "{\"tool\":\"w\\u00e9\",\"argv\":[\"/bin/a\",\"\","
-                        "\"x y\"],\"other\":[1,{}],\"env\":[\"A=1\",\"B=\","
-                        "\"A=2\",\"TOOL_NAME=x\"],\"cwd\":\"/tmp\","
-                        "\"stdin\":\"a\\u0000b\",\"timeout_ms\":5e3,"
-                        "\"max_timeout_ms\":6000,\"max_output\":7,"
-                        "\"limits\":[{\"name\":\"n\",\"key\":\"k\\u00e9\","
-                        "\"concurrency\":2,\"queue\":10,\"x\":1},"
-                        "{\"queue\":0,\"concurrency\":65536,\"key\":\"\","
-                        "\"name\":\"m\"},{\"name\":\"n\",\"key\":\"k\","
+                        "{\"tool\":\"w\\u00e9\",\"argv\":[\"/bin/a\",\"\",\"x "
+                        "y\"],\"other\":[1,{}],\"env\":[\"A=1\",\"B=\",\"A=2\","
+                        "\"TOOL_NAME=x\"],\"cwd\":\"/tmp\",\"stdin\":"
+                        "\"a\\u0000b\",\"timeout_ms\":5e3,\"max_timeout_ms\":"
+                        "6000,\"max_output\":7,\"limits\":[{\"name\":\"n\","
+                        "\"key\":\"k\\u00e9\",\"concurrency\":2,\"queue\":10,"
+                        "\"x\":1},{\"queue\":0,\"concurrency\":65536,\"key\":"
+                        "\"\",\"name\":\"m\"},{\"name\":\"n\",\"key\":\"k\","
                         "\"concurrency\":1}]}",
                         &why)
               == TG_OK);

@@ -127,9 +127,8 @@ HELP_TEST(deep_value, "the deepest value with rules at each level")
     test_t test;
 
     test_init(&test,
-              "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"allOf\":["
-              "{\"anyOf\":[{\"items\":{\"$ref\":\"#\"},\"unevaluatedItems\":"
-              "false}]}]}}}",
+              "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"allOf\":[{\"anyOf\":"
+              "[{\"items\":{\"$ref\":\"#\"},\"unevaluatedItems\":false}]}]}}}",
               NULL);
     test_repeat(&test.instance, "[", TG_JSON_MAX_DEPTH);
     test_repeat(&test.instance, "]", TG_JSON_MAX_DEPTH);

@@ -69,8 +69,7 @@ HELP_TEST(drafts, "keywords of other drafts")
         "(root): \"prefixItems\" is no keyword of draft 7 and decides "
         "nothing; see \"$schema\"\n");
     test_warnings(
-        "{\"properties\":{\"a\":{\"dependencies\":{}}},"
-        "\"definitions\":{}}",
+        "{\"properties\":{\"a\":{\"dependencies\":{}}},\"definitions\":{}}",
         "/properties/a: \"dependencies\" is no keyword of 2020-12 and "
         "decides nothing; see \"$schema\"\n");
     test_warnings(
@@ -79,9 +78,8 @@ HELP_TEST(drafts, "keywords of other drafts")
         "(root): \"$id\" is no keyword of draft 4 and decides nothing; "
         "see \"$schema\"\n");
     test_warnings(
-        "{" TEST_SEVEN "\"type\":\"object\",\"$ref\":"
-        "\"#/definitions/a\",\"title\":\"t\",\"required\":[\"b\"],"
-        "\"definitions\":{\"a\":{}}}",
+        "{" TEST_SEVEN "\"type\":\"object\",\"$ref\":\"#/definitions/a\","
+        "\"title\":\"t\",\"required\":[\"b\"],\"definitions\":{\"a\":{}}}",
         "(root): \"required\" decides nothing beside \"$ref\", as draft "
         "7 has it; put both into an \"allOf\"\n");
     test_warnings("{\"$schema\":\"http://a.example/\",\"prefixItems\":[{}],"

@@ -34,24 +34,20 @@ static const test_case_t test_cases[] = {
       "\"not\":{\"const\":3}}",
       "0.3", TG_OK },
     { "{\"oneOf\":[{\"type\":\"number\"},{\"maximum\":5}]}", "4", TG_INVALID },
-    { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
-      "\"properties\":{\"l\":{\"items\":[{\"$ref\":\"#/definitions/a\"}],"
-      "\"additionalItems\":{\"$ref\":\"#n\"}},\"p\":{\"$ref\":\"b#c\"}},\"de"
-      "pendencies\":"
-      "{\"p\":[\"q\"],\"q\":{\"required\":[\"l\"]}},\"definitions\":{\"a\":{"
-      "\"const\":1},\"n\":{\"$id\":\"#n\",\"type\":\"null\"},\"c\":{\"$id\":"
-      "\"b#c\"}}}",
+    { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"properties\":"
+      "{\"l\":{\"items\":[{\"$ref\":\"#/definitions/a\"}],\"additionalItems\":"
+      "{\"$ref\":\"#n\"}},\"p\":{\"$ref\":\"b#c\"}},\"dependencies\":{\"p\":"
+      "[\"q\"],\"q\":{\"required\":[\"l\"]}},\"definitions\":{\"a\":{\"const\":"
+      "1},\"n\":{\"$id\":\"#n\",\"type\":\"null\"},\"c\":{\"$id\":\"b#c\"}}}",
       "{\"l\":[1,null],\"p\":\"x\",\"q\":1}", TG_OK },
-    { "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\","
-      "\"$id\":\"http://a.example/s\","
-      "\"$recursiveAnchor\":true,\"$ref\":\"t\",\"unevaluatedProperties\":fa"
-      "lse,\"$defs\":{\"t\":"
-      "{\"$id\":\"t\",\"$recursiveAnchor\":true,\"properties\":{\"kids\":{\""
-      "items\":{\"$recursiveRef\":\"#\"}}}}}}",
+    { "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
+      "\"http://a.example/s\",\"$recursiveAnchor\":true,\"$ref\":\"t\","
+      "\"unevaluatedProperties\":false,\"$defs\":{\"t\":{\"$id\":\"t\","
+      "\"$recursiveAnchor\":true,\"properties\":{\"kids\":{\"items\":"
+      "{\"$recursiveRef\":\"#\"}}}}}}",
       "{\"kids\":[{\"kids\":[{\"x\":1}]}]}", TG_INVALID },
-    { "{\"$schema\":\"http:\\/\\/json-schema.org\\/draft-04\\/schema#\","
-      "\"id\":\"http://a.example/4\","
-      "\"minimum\":0,\"exclusiveMinimum\":true}",
+    { "{\"$schema\":\"http:\\/\\/json-schema.org\\/draft-04\\/schema#\",\"id\":"
+      "\"http://a.example/4\",\"minimum\":0,\"exclusiveMinimum\":true}",
       "1", TG_OK },
     { "{\"anyOf\":[{\"type\":\"object\",\"required\":[\"x\"]},"
       "{\"type\":\"string\",\"format\":\"date-time\"}]}",

@@ -88,8 +88,7 @@ HELP_TEST(integers, "integer properties")
         { "{\"type\":[\"number\",\"integer\"]}", 0 },
         { "{\"type\":\"number\"}", 0 },
         { "{\"type\":\"string\"}", 0 },
-        { "{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":"
-          "{\"type\":\"integer\"}}}",
+        { "{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"type\":\"integer\"}}}",
           1 },
         { "{\"allOf\":[{\"minimum\":1},{\"type\":\"integer\"}]}", 1 },
         { "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"null\"}]}", 1 },

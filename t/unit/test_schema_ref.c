@@ -55,8 +55,7 @@ static const test_document_t test_documents[] = {
       "{\"$ref\":\"b.json#/$defs/x\",\"$defs\":{\"back\":{\"$ref\":\""
       "http://h.example/int.json\"}}}" },
     { "http://h.example/dir/b.json",
-      "{\"$defs\":{\"x\":{\"items\":{\"$ref\":\"a.json#/$defs/back\"}"
-      "}}}" },
+      "{\"$defs\":{\"x\":{\"items\":{\"$ref\":\"a.json#/$defs/back\"}}}}" },
     { "http://h.example/renamed",
       "{\"$id\":\"http://h.example/real\",\"$defs\":{\"q\":{\"$ref\":"
       "\"int.json\"}}}" },
@@ -190,9 +189,8 @@ HELP_TEST(drafts, "drafts")
           "[{\"type\":\"null\"}],\"additionalItems\":false}",
           "[null]", NULL },
         { NULL, "[null,1]", "*" },
-        { "{\"$schema\":\"http://h.example/vocabularies\",\"items\":["
-          "{\"format\":\"date\",\"maxLength\":1}],\"unevaluatedItems\":"
-          "false}",
+        { "{\"$schema\":\"http://h.example/vocabularies\",\"items\":"
+          "[{\"format\":\"date\",\"maxLength\":1}],\"unevaluatedItems\":false}",
           "[\"2024-02-29\"]", NULL },
         { NULL, "[\"2023-02-29\"]", "*" },
         { NULL, "[\"2024-02-29\",1]", "*" },
@@ -259,16 +257,14 @@ HELP_TEST(host_mistakes, "errors in documents")
           "f them, got \"x\"" },
         { "{\"$ref\":\"absent\"}",
           "/$ref: the document \"http://h.example/absent\" is not known; "
-          "nothing is ever fetched: put it under \"$defs\" with this \"$i"
-          "d\"" },
+          "nothing is ever fetched: put it under \"$defs\" with this \"$id\"" },
         { "{\"$schema\":\"http://h.example/absent\"}",
           "/$schema: unknown dialect: write \"https://json-schema.org/dra"
           "ft/2020-12/schema\", got \"http://h.example/absent\"" },
         { "{\"$schema\":\"http://h.example/required\"}",
           "/$schema: this dialect requires the unknown vocabulary \"http:"
           "//h.example/vocab\"" },
-        { "{\"$schema\":\"http://h.example/asserts\",\"format\":\"colour"
-          "\"}",
+        { "{\"$schema\":\"http://h.example/asserts\",\"format\":\"colour\"}",
           "/format: unknown format, got \"colour\"" },
         { "{\"$schema\":\"http://h.example/described\",\"type\":\"null\"}",
           "/$schema: not valid in this dialect: /description: missing; th"
