@@ -147,23 +147,12 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
 
 HELP_TEST(string_steps, "strings: steps")
 {
+    /* clang-format off */
     static const char *const pieces[] = {
-        "",
-        "\"",
-        "\\\"",
-        "\\u00e9",
-        "\\",
-        "\x1f",
-        " ",
-        "\x7f",
-        "\x80",
-        "\xff",
-        "\n",
-        "\\u12x",
-        "\xe2\x82\xac",
-        "\xf0\x9f\x98\x80",
-        "\xe2\x82",
+        "", "\"", "\\\"", "\\u00e9", "\\", "\x1f", " ", "\x7f", "\x80", "\xff",
+        "\n", "\\u12x", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xe2\x82",
     };
+    /* clang-format on */
     size_t align, len, at, i;
 
     for (align = 0; align < 16; align++) {

@@ -353,21 +353,14 @@ HELP_TEST(whole, "a whole list")
 
 HELP_TEST(cursors, "cursors")
 {
+    /* clang-format off */
     static const char *const bad[] = {
-        "null",
-        "1",
-        "true",
-        "{}",
-        "[]",
-        "\"\"",
-        "\"0\"",
-        "\"1\"",
-        "\"1.\"",
+        "null", "1", "true", "{}", "[]", "\"\"", "\"0\"", "\"1\"", "\"1.\"",
         "\"-1.0123456789abcdef\"",
-        "\"99999999999999999999999999999999.0123456789abcdef\"",
-        "\"\\u0031\"",
+        "\"99999999999999999999999999999999.0123456789abcdef\"", "\"\\u0031\"",
         "\"0000000000000000000000000000000000000000000000000000000000\"",
     };
+    /* clang-format on */
     test_many_t many;
     tg_buf_t out, cursor;
     tg_str_t raw;

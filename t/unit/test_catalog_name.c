@@ -51,25 +51,14 @@ HELP_TEST(methods, "methods")
         "build.status", "sum", "a/b", "resources/list", "tools/lists", "$x",
         "rpc",          "a:b", "~"
     };
+    /* clang-format off */
     static const char *const bad[] = {
-        "",
-        "a b",
-        "a\tb",
-        "a\"b",
-        "a\\b",
-        "\x7f",
-        "\xc3\xa9",
-        "ping",
-        "initialize",
-        "tools/list",
-        "tools/call",
-        "server/discover",
-        "subscriptions/listen",
-        "rpc.x",
-        "$/cancelRequest",
-        "notifications/x",
+        "", "a b", "a\tb", "a\"b", "a\\b", "\x7f", "\xc3\xa9", "ping",
+        "initialize", "tools/list", "tools/call", "server/discover",
+        "subscriptions/listen", "rpc.x", "$/cancelRequest", "notifications/x",
         "notifications/",
     };
+    /* clang-format on */
     char name[TG_NAME_MAX + 1];
     size_t i;
 

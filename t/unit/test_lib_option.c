@@ -143,22 +143,14 @@ HELP_TEST(test_option_errors, "errors are per thread")
 
 HELP_TEST(test_option_classes, "each code has a class")
 {
+    /* clang-format off */
     static const char *const classes[] = {
-        "",
-        "IPCError",
-        "IPCConnectionError",
-        "IPCMessageSizeError",
-        "IPCToolExecutionError",
-        "BridgeStartupError",
-        "ValueError",
-        "RuntimeError",
-        "OSError",
-        "MemoryError",
-        "CancelledError",
-        "BlockingIOError",
-        "TimeoutError",
-        "Exception",
+        "", "IPCError", "IPCConnectionError", "IPCMessageSizeError",
+        "IPCToolExecutionError", "BridgeStartupError", "ValueError",
+        "RuntimeError", "OSError", "MemoryError", "CancelledError",
+        "BlockingIOError", "TimeoutError", "Exception",
     };
+    /* clang-format on */
     int i;
 
     for (i = 0; i < (int) (HELP_COUNT(classes)); i++) {

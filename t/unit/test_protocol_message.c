@@ -201,19 +201,14 @@ HELP_TEST(keys, "keys are compared decoded and exactly")
 
 HELP_TEST(bad, "bad")
 {
+    /* clang-format off */
     static const char *const bad[] = {
-        "",
-        "{",
-        "{\"id\":}",
-        "{\"id\":1}x",
-        "{\"params\":{\"_meta\":{}",
-        "{\"params\":{\"_meta\":{]}}",
-        "{\"error\":{\"code\"}}",
+        "", "{", "{\"id\":}", "{\"id\":1}x", "{\"params\":{\"_meta\":{}",
+        "{\"params\":{\"_meta\":{]}}", "{\"error\":{\"code\"}}",
         "{\"params\":{\"notifications\":{\"toolsListChanged\":tru}}}",
-        "{\"x\":\"\xff\"}",
-        "{\"id\":1,}",
-        "[1,]",
+        "{\"x\":\"\xff\"}", "{\"id\":1,}", "[1,]",
     };
+    /* clang-format on */
     tg_message_t m;
     size_t i;
 

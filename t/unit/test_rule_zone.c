@@ -138,26 +138,15 @@ HELP_TEST(table, "the table of a file, and the rule after it")
 
 HELP_TEST(wrong, "invalid zone files")
 {
+    /* clang-format off */
     static const char *const feet[] = {
-        "X",
-        "-1",
-        "CET",
-        "CET-25",
-        "CET-1:60",
-        "CET-1CEST",
-        "CET-1CEST,M3",
-        "CET-1CEST,M3.5.0",
-        "CET-1CEST,M13.5.0,M10.5.0",
-        "CET-1CEST,M3.6.0,M10.5.0",
-        "CET-1CEST,M3.5.7,M10.5.0",
-        "CET-1CEST,J0,J1",
-        "CET-1CEST,J366,J1",
-        "CET-1CEST,1,366",
-        "CET-1CEST,1,2/168",
-        "<CET-1",
-        "CET-1CEST,1,2,3",
-        "CET-1 ",
+        "X", "-1", "CET", "CET-25", "CET-1:60", "CET-1CEST", "CET-1CEST,M3",
+        "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0",
+        "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0",
+        "CET-1CEST,J0,J1", "CET-1CEST,J366,J1", "CET-1CEST,1,366",
+        "CET-1CEST,1,2/168", "<CET-1", "CET-1CEST,1,2,3", "CET-1 ",
     };
+    /* clang-format on */
     static const zone_time_t backwards[] = {
         { "2010-01-01T00:00", 2 },
         { "2000-01-01T00:00", 3 },

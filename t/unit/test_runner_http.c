@@ -385,23 +385,18 @@ HELP_TEST(wrong, "wrong requests")
         "{\"tool\":\"t\",\"method\":\"GET\",\"url\":\"http://a\",\"hosts\":"
         "[\"a\"],\"output\":\"xml\"}",
     };
+    /* clang-format off */
     static const char *const wrong[] = {
-        ",\"method\":\"get\"",
-        ",\"method\":\"CONNECT\"",
-        ",\"method\":\"A\\r\\nX:\"",
-        ",\"method\":\"\"",
-        ",\"url\":\"ftp://a/\"",
-        ",\"url\":\"http://a/../b\"",
-        ",\"url\":\"http://u:p@a/\"",
-        ",\"url\":\"http://a/\\u0000\"",
-        ",\"headers\":[\"no colon\"]",
-        ",\"headers\":[\"A: b\\r\\nC: d\"]",
-        ",\"headers\":[\"A: b\\nC: d\"]",
-        ",\"headers\":[\"A: b\\u0000\"]",
-        ",\"headers\":[\"A B: b\"]",
-        ",\"secrets\":[\": b\"]",
+        ",\"method\":\"get\"", ",\"method\":\"CONNECT\"",
+        ",\"method\":\"A\\r\\nX:\"", ",\"method\":\"\"",
+        ",\"url\":\"ftp://a/\"", ",\"url\":\"http://a/../b\"",
+        ",\"url\":\"http://u:p@a/\"", ",\"url\":\"http://a/\\u0000\"",
+        ",\"headers\":[\"no colon\"]", ",\"headers\":[\"A: b\\r\\nC: d\"]",
+        ",\"headers\":[\"A: b\\nC: d\"]", ",\"headers\":[\"A: b\\u0000\"]",
+        ",\"headers\":[\"A B: b\"]", ",\"secrets\":[\": b\"]",
         ",\"hosts\":[\"a/b\"]",
     };
+    /* clang-format on */
     size_t i;
 
     server.port = 1;
