@@ -240,10 +240,9 @@ tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text)
 void
 tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_json_append_unescaped(&text, body);
 
     for (i = 0; i < text.len && i < size - 1; i++) {

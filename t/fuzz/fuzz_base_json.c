@@ -22,7 +22,7 @@
 static void
 json_string(tg_str_t body)
 {
-    tg_buf_t decoded, again, back;
+    tg_buf_t decoded = HELP_BUF, again = HELP_BUF, back = HELP_BUF;
     char *room;
     size_t len;
 
@@ -31,9 +31,6 @@ json_string(tg_str_t body)
     len = tg_json_unescape(room, body);
     FUZZ(len <= body.len);
 
-    tg_buf_init(&decoded, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
-    tg_buf_init(&back, tg_alloc_libc());
     tg_json_append_unescaped(&decoded, body);
     FUZZ_EQ(tg_buf_view(&decoded), tg_str(room, len));
     FUZZ(tg_utf8_is_valid(tg_buf_view(&decoded)));
@@ -56,7 +53,7 @@ static void
 json_number(tg_str_t raw)
 {
     tg_number_t number, other;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     int64_t value;
 
     if (tg_number_parse(raw, &number) != TG_OK) {
@@ -69,7 +66,6 @@ json_number(tg_str_t raw)
         return;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_int(&text, value);
     FUZZ(tg_number_parse(tg_buf_view(&text), &other) == TG_OK);
     FUZZ(tg_number_compare(&number, &other) == 0);
@@ -145,7 +141,7 @@ json_walk(tg_json_cursor_t *json)
 static void
 json_valid(tg_str_t text)
 {
-    tg_buf_t write_compact, again;
+    tg_buf_t write_compact = HELP_BUF, again = HELP_BUF;
     tg_json_cursor_t json;
     tg_str_t value;
 
@@ -162,8 +158,6 @@ json_valid(tg_str_t text)
         json_object(value);
     }
 
-    tg_buf_init(&write_compact, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
     tg_json_write_compact(&write_compact, value);
     FUZZ(write_compact.len <= value.len);
     FUZZ_LINE(tg_buf_view(&write_compact));
@@ -211,7 +205,7 @@ static void
 json_compact(tg_str_t text)
 {
     const tg_json_simd_t *ways[2];
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     tg_str_t wanted;
     char *room;
     int i;
@@ -221,7 +215,6 @@ json_compact(tg_str_t text)
     room = malloc(text.len);
     FUZZ(room != NULL);
     wanted = tg_str(room, ref_compact(text, room));
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_json_write_compact(&buf, text);
     FUZZ_EQ(tg_buf_view(&buf), wanted);
 

@@ -68,7 +68,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t front, repeat, at;
     fuzz_in_t in;
     tg_str_t text;
-    tg_buf_t all;
+    tg_buf_t all = HELP_BUF;
     char *copy;
 
     in = fuzz_in(data, size);
@@ -77,7 +77,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = fuzz_rest(&in);
 
     /* Repeats the first character: long runs that may be skipped. */
-    tg_buf_init(&all, tg_alloc_libc());
 
     for (at = 0; at < front; at++) {
         tg_buf_append_char(&all, '"');

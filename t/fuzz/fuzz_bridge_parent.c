@@ -28,13 +28,12 @@ typedef struct {
 static void
 scene_write(scene_t *scene, tg_str_t line)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
     if (line.len > 30000) {
         return;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_str(&text, line);
     tg_buf_append_char(&text, '\n');
 
@@ -48,9 +47,8 @@ scene_write(scene_t *scene, tg_str_t line)
 static void
 scene_request(scene_t *scene, const char *rest)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%lu%s",
                   (unsigned long) (++scene->last_id), rest);
     scene_write(scene, tg_buf_view(&text));
@@ -86,9 +84,7 @@ static void
 scene_message(const scene_t *scene, tg_str_t line)
 {
     char prefix[TG_FRAME_PREFIX_SIZE];
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_t text = HELP_BUF;
 
     if (scene->dialect == TG_DIALECT_IPC) {
         tg_frame_write_prefix(prefix, line.len);

@@ -53,7 +53,7 @@ config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
 {
     tg_schema_options_t options;
     tg_schema_t *schema;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
 
     if (config_json(config, raw, json) != TG_OK
         || (config->entry.kind == TG_ENTRY_TOOL
@@ -64,7 +64,6 @@ config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
 
     memset(&options, 0, sizeof(options));
     options.regex = tg_pcre2_get_engine();
-    tg_buf_init(&error, tg_alloc_libc());
     schema = tg_schema_compile(tg_alloc_libc(), *json, &options, &error);
     FUZZ((schema == NULL) == (error.len != 0));
     FUZZ_LINE(tg_buf_view(&error));
@@ -127,7 +126,7 @@ config_list(config_t *config)
 {
     tg_catalog_t *catalog;
     tg_str_t tools, name;
-    tg_buf_t list, body;
+    tg_buf_t list = HELP_BUF, body = HELP_BUF;
     tg_json_cursor_t json;
 
     catalog = tg_catalog_new(tg_alloc_libc());
@@ -135,8 +134,6 @@ config_list(config_t *config)
     FUZZ(tg_catalog_add(catalog, &config->entry) == TG_EXISTS);
     FUZZ(tg_catalog_seal(catalog) == TG_OK);
 
-    tg_buf_init(&list, tg_alloc_libc());
-    tg_buf_init(&body, tg_alloc_libc());
     tg_json_write_escaped(&body, config->entry.name);
     FUZZ(
         tg_catalog_find_escaped(catalog, config->entry.kind, tg_buf_view(&body))
@@ -169,7 +166,7 @@ static void
 config_output(const config_t *config, tg_str_t bytes)
 {
     tg_outcome_t plain, read;
-    tg_buf_t json, scratch;
+    tg_buf_t json = HELP_BUF, scratch = HELP_BUF;
     tg_run_stats_t ran;
 
     plain = tg_outcome_parse_output(&config->entry, bytes);
@@ -184,8 +181,6 @@ config_output(const config_t *config, tg_str_t bytes)
     }
 
     memset(&ran, 0, sizeof(ran));
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_init(&scratch, tg_alloc_libc());
     tg_outcome_write_json(&json, &plain);
     tg_buf_append_char(&json, '}');
     read = tg_outcome_parse_json(tg_buf_view(&json), &scratch, &ran);

@@ -13,7 +13,7 @@ static void
 value_steps(tg_str_t name)
 {
     tg_str_t path, step;
-    tg_buf_t again;
+    tg_buf_t again = HELP_BUF;
     int rc;
 
     if (tg_variable_get_type(name, &path) == TG_VARIABLE_OTHER) {
@@ -21,7 +21,6 @@ value_steps(tg_str_t name)
     }
 
     name = path;
-    tg_buf_init(&again, tg_alloc_libc());
 
     while ((rc = tg_variable_next_member(&path, &step)) == TG_OK) {
         FUZZ(step.len != 0);
@@ -48,11 +47,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tg_template_token_t token;
     tg_str_t text, rest;
-    tg_buf_t again;
+    tg_buf_t again = HELP_BUF;
     int rc;
 
     text = rest = tg_str((const char *) data, size);
-    tg_buf_init(&again, tg_alloc_libc());
 
     while ((rc = tg_template_next(&rest, &token)) == TG_OK) {
         FUZZ(token.text.len != 0);

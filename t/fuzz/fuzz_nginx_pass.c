@@ -138,9 +138,8 @@ ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call)
 void
 ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 {
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
 
-    tg_buf_init(&json, tg_alloc_libc());
     tg_outcome_write_json(&json, outcome);
     tg_buf_append_char(&json, '}');
     FUZZ(tg_json_validate(tg_buf_view(&json), NULL) == TG_OK);
@@ -383,7 +382,7 @@ pass_act(char what, unsigned n)
 static void
 pass_send(tg_str_t line)
 {
-    tg_buf_t bytes;
+    tg_buf_t bytes = HELP_BUF;
     side_t *side;
 
     side = side_newest(pass.which);
@@ -391,8 +390,6 @@ pass_send(tg_str_t line)
     if (side == NULL) {
         return;
     }
-
-    tg_buf_init(&bytes, tg_alloc_libc());
 
     if (line.len != 0 && line.data[0] == '=') {
         tg_buf_append(&bytes, line.data + 1, line.len - 1);

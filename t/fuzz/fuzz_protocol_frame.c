@@ -136,7 +136,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const size_t limits[] = { 1, 7, 64, 10485760 };
-    tg_buf_t whole, cut, expected;
+    tg_buf_t whole = HELP_BUF, cut = HELP_BUF, expected = HELP_BUF;
     tg_frame_type_t kind;
     uint32_t seed;
     fuzz_in_t in;
@@ -150,10 +150,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = fuzz_rest(&in);
     kind = byte & 1 ? TG_FRAME_LINE : TG_FRAME_PREFIX;
     limit = limits[byte / 2 % 4];
-
-    tg_buf_init(&whole, tg_alloc_libc());
-    tg_buf_init(&cut, tg_alloc_libc());
-    tg_buf_init(&expected, tg_alloc_libc());
 
     (void) frame_run(kind, limit, 0, text, &whole);
     (void) frame_run(kind, limit, seed + 1, text, &cut);

@@ -24,7 +24,7 @@ static const char *const mcp_first_words[] = {
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     fuzz_in_t in;
 
     if (size < 3) {
@@ -32,7 +32,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     in = fuzz_in(data, size);
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append(&text, (const char *) data + 1, 2);
     tg_buf_append_cstr(&text, mcp_first_words[fuzz_byte(&in) % 4]);
     tg_buf_append(&text, (const char *) data + 3, size - 3);

@@ -40,11 +40,10 @@ end_log(end_t *end, const char *what, tg_str_t text)
 static void
 end_listed(end_t *end)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
     tg_catalog_unref(end->tools);
     end->tools = tg_catalog_ref(end->client.tools);
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_char(&text, '{');
     FUZZ(tg_catalog_write_list(end->tools, TG_STR_NONE, NULL, NULL, &text)
          == TG_OK);
@@ -167,10 +166,9 @@ end_feed(end_t *end, tg_str_t bytes)
 static void
 end_send(end_t *end, uint32_t *seed, tg_str_t line)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t at, n;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_str(&text, line);
     tg_buf_append_char(&text, '\n');
 

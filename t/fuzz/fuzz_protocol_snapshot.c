@@ -131,7 +131,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     help_alloc_t alloc;
     unsigned byte, fail_at;
     tg_str_t before, after;
-    tg_buf_t state;
+    tg_buf_t state = HELP_BUF;
     fuzz_in_t in;
     int is_ours, rc;
 
@@ -140,7 +140,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fail_at = fuzz_byte(&in);
     before = state_lines(&in, size);
     after = state_lines(&in, byte % 4);
-    tg_buf_init(&state, tg_alloc_libc());
     state_save(before, (byte & 4) != 0, &state);
     is_ours = state.len != 0 && in.pos == in.end;
 

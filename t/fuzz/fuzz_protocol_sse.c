@@ -216,7 +216,7 @@ sse_plain(size_t max, tg_str_t text, tg_buf_t *log)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    tg_buf_t whole, cut, plain;
+    tg_buf_t whole = HELP_BUF, cut = HELP_BUF, plain = HELP_BUF;
     fuzz_in_t in;
     uint32_t seed;
     tg_str_t text;
@@ -226,9 +226,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     max = fuzz_byte(&in);
     seed = fuzz_byte(&in);
     text = fuzz_rest(&in);
-    tg_buf_init(&whole, tg_alloc_libc());
-    tg_buf_init(&cut, tg_alloc_libc());
-    tg_buf_init(&plain, tg_alloc_libc());
     sse_run(max, 0, text, &whole);
     sse_run(max, seed, text, &cut);
     sse_plain(max, text, &plain);

@@ -49,11 +49,9 @@ static int
 condition_holds(const condition_t *c, const char *op, int times)
 {
     tg_rule_t *rule;
-    tg_buf_t json, why;
+    tg_buf_t json = HELP_BUF, why = HELP_BUF;
     int rc;
 
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_init(&why, tg_alloc_libc());
     tg_buf_append_cstr(&json,
                        "{\"id\":\"r\",\"trigger\":{\"type\":\"t\"},"
                        "\"action\":{\"type\":\"notify\",\"message\":\"m\"},"

@@ -22,15 +22,13 @@ cron_zone(unsigned choice)
         "EET-2EEST,J60/0,J300/24",
     };
     tg_zone_t *zone;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
 
     choice %= HELP_COUNT(feet) + 1;
 
     if (choice == 0) {
         return NULL;
     }
-
-    tg_buf_init(&buf, tg_alloc_libc());
 
     rule_foot(&buf, tg_str_from_cstr(feet[choice - 1]));
     zone = NULL;
@@ -111,7 +109,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_zone_t *zone;
     tg_cron_t cron;
     fuzz_in_t in;
-    tg_buf_t why;
+    tg_buf_t why = HELP_BUF;
     int64_t after;
     unsigned i;
     int rc;
@@ -125,7 +123,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* Years 1400 to 2540. */
     after = after % INT64_C(36000000000) - INT64_C(18000000000);
-    tg_buf_init(&why, tg_alloc_libc());
     rc = tg_cron_parse(fuzz_rest(&in), &cron, &why);
     FUZZ(rc == TG_OK || (rc == TG_INVALID && why.len != 0));
 

@@ -25,10 +25,8 @@ event_is_name(char c)
 static void
 event_value(tg_buf_t *out, tg_str_t value)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
-
-    tg_buf_init(&text, tg_alloc_libc());
 
     if (tg_json_type(value) == TG_JSON_STRING) {
         tg_json_append_unescaped(&text, tg_json_string_body(value));
@@ -83,7 +81,7 @@ event_plain(tg_buf_t *out, tg_str_t text, tg_str_t event)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    tg_buf_t out, plain;
+    tg_buf_t out = HELP_BUF, plain = HELP_BUF;
     tg_str_t text, event;
     fuzz_in_t in;
     size_t most;
@@ -103,8 +101,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&plain, tg_alloc_libc());
     copy = help_copy(text);
     rc = tg_event_render_template(&out, tg_str(copy, text.len), event, most);
     free(copy);

@@ -17,10 +17,9 @@
 static void
 rule_use(const tg_rule_t *rule, tg_str_t event)
 {
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
     int rc;
 
-    tg_buf_init(&json, tg_alloc_libc());
     tg_buf_append_char(&json, '{');
     tg_rule_write_json(&json, rule);
     tg_buf_append_char(&json, '}');
@@ -51,13 +50,12 @@ static int
 rule_read(const tg_alloc_t *alloc, tg_str_t raw, tg_str_t event)
 {
     tg_rule_t *rule;
-    tg_buf_t why;
+    tg_buf_t why = HELP_BUF;
     char *copy;
     int rc;
 
     rule = NULL;
     copy = help_copy(raw);
-    tg_buf_init(&why, tg_alloc_libc());
     rc = tg_rule_parse(alloc, tg_str(copy, raw.len), tg_pcre2_get_engine(),
                        &rule, &why);
     free(copy);

@@ -69,7 +69,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tg_str_t bytes;
-    tg_buf_t file;
+    tg_buf_t file = HELP_BUF;
 
     bytes = tg_str((const char *) data, size);
 
@@ -77,8 +77,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         zone_check(bytes);
         return 0;
     }
-
-    tg_buf_init(&file, tg_alloc_libc());
 
     rule_foot(&file, tg_str(bytes.data + 3, bytes.len - 3));
     zone_check(tg_buf_view(&file));

@@ -21,7 +21,7 @@ static int
 http_url(tg_str_t text, tg_url_t *url)
 {
     const char *why;
-    tg_buf_t again;
+    tg_buf_t again = HELP_BUF;
     tg_url_t same;
     size_t i;
 
@@ -35,7 +35,6 @@ http_url(tg_str_t text, tg_url_t *url)
              && strchr("\"<>\\^`{|}#", text.data[i]) == NULL);
     }
 
-    tg_buf_init(&again, tg_alloc_libc());
     tg_url_append_origin(&again, url);
     tg_buf_append_str(&again, url->target);
     FUZZ(tg_url_parse(tg_buf_view(&again), &same, &why) == TG_OK);
@@ -51,13 +50,12 @@ http_url(tg_str_t text, tg_url_t *url)
 static void
 http_hosts(const tg_url_t *url, tg_str_t pattern)
 {
-    tg_buf_t own;
+    tg_buf_t own = HELP_BUF;
 
     if (tg_url_check_pattern(pattern) == NULL) {
         (void) tg_url_match_host(url, pattern);
     }
 
-    tg_buf_init(&own, tg_alloc_libc());
     tg_buf_append_str(&own, url->host);
     tg_buf_printf(&own, ":%lu", (unsigned long) url->port);
     FUZZ(tg_url_check_pattern(tg_buf_view(&own)) == NULL);
@@ -72,9 +70,8 @@ http_put(tg_str_t text)
 {
     const char *why;
     tg_url_t url;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_buf_append_cstr(&buf, "http://a/b/");
     tg_url_append_encoded(&buf, text);
     tg_buf_append_cstr(&buf, "/c?d");

@@ -138,7 +138,7 @@ mcp_receive(tg_str_t line)
 {
     tg_mcp_conn_t *mcp_conn;
     size_t consumed;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
     mcp_conn = mcp_newest_conn();
 
@@ -146,7 +146,6 @@ mcp_receive(tg_str_t line)
         return;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_str(&text, line);
     tg_buf_append_char(&text, '\n');
     (void) tg_mcp_conn_on_input(mcp_conn, text.data, text.len, &consumed);

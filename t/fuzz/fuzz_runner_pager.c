@@ -74,13 +74,10 @@ page_number(const tg_buf_t *remark, const char *key)
 static void
 page_all(tg_str_t text, tg_output_page_query_t query)
 {
-    tg_buf_t page, remark, all, whole;
+    tg_buf_t page = HELP_BUF, remark = HELP_BUF, all = HELP_BUF,
+             whole = HELP_BUF;
     int64_t line, offset;
 
-    tg_buf_init(&page, tg_alloc_libc());
-    tg_buf_init(&remark, tg_alloc_libc());
-    tg_buf_init(&all, tg_alloc_libc());
-    tg_buf_init(&whole, tg_alloc_libc());
     query.pattern = TG_STR_NONE;
     query.line = 1;
     query.offset = query.offset < 0 ? -1 : 0;
@@ -121,11 +118,10 @@ page_matches(void *code, unsigned weight, tg_str_t line)
 {
     const tg_schema_regex_engine_t *regex;
     uint64_t spent;
-    tg_buf_t valid;
+    tg_buf_t valid = HELP_BUF;
     int rc;
 
     regex = tg_pcre2_get_engine();
-    tg_buf_init(&valid, tg_alloc_libc());
     tg_utf8_append_lossy(&valid, line);
     weight = weight < valid.len ? weight : (unsigned) valid.len;
     rc = regex->match(regex->ctx, code, tg_buf_view(&valid),
@@ -147,13 +143,12 @@ page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
     const tg_schema_regex_engine_t *regex;
     const char *p, *end, *next, *why;
     unsigned weight;
-    tg_buf_t source;
+    tg_buf_t source = HELP_BUF;
     int64_t line;
     void *code;
     int rc;
 
     regex = tg_pcre2_get_engine();
-    tg_buf_init(&source, tg_alloc_libc());
     FUZZ(tg_pattern_translate(pattern, &source, &weight, &why) == TG_OK);
     FUZZ(regex->compile(regex->ctx, tg_buf_view(&source), &code, &source)
          == TG_OK);
@@ -181,13 +176,10 @@ page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
 static void
 page_search(tg_str_t text, tg_output_page_query_t query)
 {
-    tg_buf_t page, remark, found, expected;
+    tg_buf_t page = HELP_BUF, remark = HELP_BUF, found = HELP_BUF,
+             expected = HELP_BUF;
     int64_t n;
 
-    tg_buf_init(&page, tg_alloc_libc());
-    tg_buf_init(&remark, tg_alloc_libc());
-    tg_buf_init(&found, tg_alloc_libc());
-    tg_buf_init(&expected, tg_alloc_libc());
     query.line = 1;
 
     if (page_get(text, &query, &page, &remark) == TG_OK
@@ -221,7 +213,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tg_output_page_query_t query;
-    tg_buf_t page, remark;
+    tg_buf_t page = HELP_BUF, remark = HELP_BUF;
     tg_str_t text, line;
     fuzz_in_t in;
     unsigned from;
@@ -236,8 +228,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     line = fuzz_until_newline(&in);
     text = fuzz_rest(&in);
     /* Begins at any offset. */
-    tg_buf_init(&page, tg_alloc_libc());
-    tg_buf_init(&remark, tg_alloc_libc());
     FUZZ(page_get(text, &query, &page, &remark) == TG_OK);
     query.pattern = line;
 

@@ -46,11 +46,10 @@ static void
 progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
 {
     tg_progress_t progress;
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
     size_t n;
 
     tg_progress_init(&progress);
-    tg_buf_init(&json, tg_alloc_libc());
 
     while (text.len != 0) {
         n = fuzz_piece(&seed, text.len);
@@ -121,7 +120,7 @@ progress_result(uint32_t seed, tg_str_t text)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    tg_buf_t whole, cut;
+    tg_buf_t whole = HELP_BUF, cut = HELP_BUF;
     uint32_t seed;
     fuzz_in_t in;
     tg_str_t text;
@@ -129,8 +128,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     in = fuzz_in(data, size);
     seed = fuzz_byte(&in);
     text = fuzz_rest(&in);
-    tg_buf_init(&whole, tg_alloc_libc());
-    tg_buf_init(&cut, tg_alloc_libc());
     progress_run(0, text, &whole);
     progress_run(seed + 1, text, &cut);
     FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&cut));

@@ -207,15 +207,13 @@ web_head(web_t *to, tg_str_t line)
 static void
 web_body(web_t *to, tg_str_t line)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
     int rc;
 
     if (to->status == 0 && !web_head(to, TG_STR("200e"))) {
         return;
     }
-
-    tg_buf_init(&text, tg_alloc_libc());
 
     for (i = 0; i < line.len; i++) {
         if (line.data[i] == '$') {

@@ -42,10 +42,9 @@ bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
                                       .name = TG_STR("s.json"),
                                       .fetch = bundle_fetch,
                                       .ctx = files };
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     int rc;
 
-    tg_buf_init(&error, tg_alloc_libc());
     files->nasked = 0;
     rc = tg_schema_bundle(&all, raw, out, &error);
     FUZZ(rc == TG_OK || rc == TG_INVALID);
@@ -104,7 +103,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tg_schema_options_t options;
-    tg_buf_t out, again, error;
+    tg_buf_t out = HELP_BUF, again = HELP_BUF, error = HELP_BUF;
     bundle_files_t files;
     tg_schema_t *schema;
     fuzz_in_t in;
@@ -119,10 +118,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tg_json_validate(raw, NULL) != TG_OK) {
         return 0;
     }
-
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
 
     if (bundle_make(&files, raw, &out) == TG_OK) {
         FUZZ(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);

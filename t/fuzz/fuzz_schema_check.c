@@ -33,11 +33,9 @@ check_wrapped(tg_str_t raw, const tg_schema_options_t *options,
 {
     tg_schema_validator_t *validator;
     tg_schema_t *schema;
-    tg_buf_t text, error;
+    tg_buf_t text = HELP_BUF, error = HELP_BUF;
     int rc;
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"allOf\":[true,");
     tg_buf_append_str(&text, raw);
     tg_buf_append_cstr(&text, "]}");
@@ -102,13 +100,10 @@ check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
                int *expected)
 {
     tg_schema_validator_t *validator;
-    tg_buf_t error, again, compact;
+    tg_buf_t error = HELP_BUF, again = HELP_BUF, compact = HELP_BUF;
     int rc;
 
     validator = tg_schema_validator_new(tg_alloc_libc(), 7);
-    tg_buf_init(&error, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
-    tg_buf_init(&compact, tg_alloc_libc());
 
     *expected = check_with(schema, validator, instance, &error);
     FUZZ(*expected == TG_OK || *expected == TG_INVALID
@@ -139,7 +134,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_schema_options_t options;
     tg_str_t raw, instance;
     tg_schema_t *schema;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     unsigned byte, fail_at;
     fuzz_in_t in;
     int expected;
@@ -158,7 +153,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.regex = tg_pcre2_get_engine();
     options.is_format_asserted = byte & 1;
     options.max_steps = 20000;
-    tg_buf_init(&error, tg_alloc_libc());
     schema = tg_schema_compile(tg_alloc_libc(), raw, &options, &error);
 
     if (schema != NULL) {

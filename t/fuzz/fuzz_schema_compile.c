@@ -31,11 +31,10 @@ static void
 schema_check(const tg_schema_t *schema, tg_str_t instance)
 {
     tg_schema_validator_t *validator;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     int rc;
 
     validator = tg_schema_validator_new(tg_alloc_libc(), 3);
-    tg_buf_init(&error, tg_alloc_libc());
     rc = tg_schema_validate(schema, validator, instance, &error);
     FUZZ(rc == TG_OK || rc == TG_INVALID || rc == TG_LIMIT);
     FUZZ((rc == TG_OK) == (error.len == 0));
@@ -52,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_schema_t *schema;
     help_alloc_t alloc;
     unsigned byte, fail_at;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     fuzz_in_t in;
     char *copy;
 
@@ -73,7 +72,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.max_steps = 20000;
 
     fuzz_alloc_init(&alloc, 0);
-    tg_buf_init(&error, tg_alloc_libc());
     copy = help_copy(text);
     schema = tg_schema_compile(&alloc.alloc, tg_str(copy, text.len), &options,
                                &error);

@@ -16,12 +16,11 @@ pattern_match(tg_str_t translated, tg_str_t text)
 {
     const tg_schema_regex_engine_t *regex;
     uint64_t spent, again;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     void *compiled;
     int rc;
 
     regex = tg_pcre2_get_engine();
-    tg_buf_init(&error, tg_alloc_libc());
     rc = regex->compile(regex->ctx, translated, &compiled, &error);
     FUZZ(rc == TG_OK || (rc == TG_INVALID && error.len != 0));
     FUZZ_LINE(tg_buf_view(&error));
@@ -45,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *why;
     unsigned weight;
     fuzz_in_t in;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     int rc;
 
     in = fuzz_in(data, size);
@@ -56,7 +55,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
 
-    tg_buf_init(&out, tg_alloc_libc());
     rc = tg_pattern_translate(pattern, &out, &weight, &why);
     FUZZ(rc == TG_OK || (rc == TG_INVALID && why != NULL && why[0] != '\0'));
 

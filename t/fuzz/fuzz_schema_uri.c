@@ -22,9 +22,7 @@ static const char *const uri_formats[] = {
 static void
 uri_join(tg_str_t text, const tg_uri_t *uri)
 {
-    tg_buf_t again;
-
-    tg_buf_init(&again, tg_alloc_libc());
+    tg_buf_t again = HELP_BUF;
 
     if (uri->scheme.data != NULL) {
         tg_buf_append_str(&again, uri->scheme);
@@ -55,11 +53,9 @@ uri_join(tg_str_t text, const tg_uri_t *uri)
 static void
 uri_resolve(const tg_uri_t *base, const tg_uri_t *reference)
 {
-    tg_buf_t first, second;
+    tg_buf_t first = HELP_BUF, second = HELP_BUF;
     tg_uri_t uri;
 
-    tg_buf_init(&first, tg_alloc_libc());
-    tg_buf_init(&second, tg_alloc_libc());
     tg_uri_resolve(base, reference, &first);
 
     /* An absolute URI resolved again does not change. */
@@ -82,7 +78,7 @@ uri_format(tg_str_t text)
     static tg_schema_t *schemas[URI_FORMATS];
     static tg_schema_validator_t *validator;
     tg_schema_options_t options;
-    tg_buf_t raw, error;
+    tg_buf_t raw, error = HELP_BUF;
     tg_uri_t uri;
     size_t i;
     int rc;
@@ -90,7 +86,6 @@ uri_format(tg_str_t text)
     memset(&options, 0, sizeof(options));
     options.regex = tg_pcre2_get_engine();
     options.is_format_asserted = 1;
-    tg_buf_init(&error, tg_alloc_libc());
 
     for (i = 0; i < URI_FORMATS && validator == NULL; i++) {
         tg_buf_init(&raw, tg_alloc_libc());

@@ -419,11 +419,10 @@ u_char *ngx_cdecl
 ngx_snprintf(u_char *buf, size_t max, const char *format, ...)
 {
     const ngx_str_t *str;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     va_list args;
     size_t len;
 
-    tg_buf_init(&text, tg_alloc_libc());
     va_start(args, format);
 
     for (/* void */; *format != '\0'; format++) {

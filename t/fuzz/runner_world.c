@@ -111,9 +111,8 @@ static void
 world_send(tg_str_t line)
 {
     size_t consumed;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_str(&text, line);
     tg_buf_append_char(&text, '\n');
     (void) tg_peer_handle_input(&world.peer, text.data, text.len, &consumed);
@@ -125,9 +124,8 @@ static void
 world_send_text(const char *before, unsigned id, const char *between,
                 tg_str_t word, const char *after)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text, "%s%lu%s", before, (unsigned long) id, between);
     tg_buf_append_str(&text, word);
     tg_buf_append_cstr(&text, after);
@@ -189,7 +187,7 @@ world_begin(const char *spec, void (*iterate)(void))
 {
     static const tg_peer_ops_t ops = { .call = world_on_call,
                                        .cancel = world_on_cancel };
-    tg_buf_t watch;
+    tg_buf_t watch = HELP_BUF;
 
     world_start();
     world.iterate = iterate;
@@ -198,7 +196,6 @@ world_begin(const char *spec, void (*iterate)(void))
     world.servers.http = &world.http;
     tg_peer_init(&world.peer, tg_alloc_libc(), &ops, &world, TG_DIALECT_JSONRPC,
                  world.catalog, &world.info, 1 << 20, 64);
-    tg_buf_init(&watch, tg_alloc_libc());
     tg_buf_printf(&watch,
                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcp_watch\","
                   "\"params\":{\"key\":\"" WORLD_KEY "\",\"server\":\"s\","

@@ -321,7 +321,7 @@ host_load(host_t *host, tg_str_t state)
 int
 host_move(host_t *host)
 {
-    tg_buf_t state, apart, out;
+    tg_buf_t state, apart = HELP_BUF, out;
     tg_catalog_entry_t *entries;
     tg_catalog_t *old;
     tg_peer_t was;
@@ -332,7 +332,6 @@ host_move(host_t *host)
     old = host->catalog;
     entries = host->entries;
     tg_buf_init(&state, was.alloc);
-    tg_buf_init(&apart, tg_alloc_libc());
     /* Alternates between both ways to save. */
     host->is_apart = !host->is_apart;
     rc = tg_peer_save(&host->peer, host_put_token, host->is_apart, &state);

@@ -38,10 +38,9 @@ void
 host_ipc(host_t *host, const char *frame, const char *reply, const char *file,
          int number)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     tg_str_t got;
 
-    tg_buf_init(&text, tg_alloc_libc());
     host_put_ipc(&text, tg_str_from_cstr(frame));
     host_feed(host, tg_buf_view(&text));
     tg_buf_truncate(&text, 0);

@@ -7,6 +7,12 @@
 
 #include "base/tg_buf.h"
 
+/* Initializes a tg_buf_t where it is declared. */
+#define HELP_BUF                                                               \
+    {                                                                          \
+        .alloc = tg_alloc_libc()                                               \
+    }
+
 #define HELP_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /*

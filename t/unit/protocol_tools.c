@@ -73,9 +73,7 @@ host_echo(tg_peer_t *peer, const tg_request_t *request)
 {
     tg_outcome_t outcome;
     tg_str_t raw;
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_t text = { .alloc = tg_alloc_libc() };
 
     if (tg_json_type(request->arguments) != TG_JSON_OBJECT
         || tg_json_get_member(request->arguments, TG_STR("text"), &raw)
@@ -99,9 +97,8 @@ static void
 host_number(tg_peer_t *peer, const tg_request_t *request, int64_t value)
 {
     tg_outcome_t outcome;
-    tg_buf_t text;
+    tg_buf_t text = { .alloc = tg_alloc_libc() };
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_int(&text, value);
     outcome = tg_outcome_parse_output(request->entry, tg_buf_view(&text));
     tg_peer_respond(peer, &request->reply, &outcome);

@@ -122,10 +122,9 @@ static inline tg_zone_t *
 zone_of(int first, const zone_time_t *times, unsigned n, const char *foot)
 {
     tg_zone_t *zone;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
 
     zone = NULL;
-    tg_buf_init(&buf, tg_alloc_libc());
     zone_file(&buf, first, times, n, foot);
     (void) tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone);
     tg_buf_deinit(&buf);

@@ -360,9 +360,8 @@ host_feed(const char *text, size_t len)
 static inline unsigned
 host_request(const char *method, const char *params)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text,
                   "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"%s\","
                   "\"params\":%s}\n",
@@ -437,9 +436,8 @@ static inline const char *
 host_sh(const char *script, const char *more)
 {
     static char text[8192];
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_buf_append_cstr(&buf,
                        "{\"tool\":\"tool\",\"argv\":[\"/bin/sh\",\"-c\",");
     tg_json_write_string(&buf, tg_str_from_cstr(script));

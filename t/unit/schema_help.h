@@ -75,12 +75,11 @@ test_instance(const char *text, const tg_schema_t *schema,
               tg_schema_validator_t *validator, const help_alloc_t *help,
               const test_row_t *row)
 {
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     size_t count;
     char *copy;
     int rc;
 
-    tg_buf_init(&error, tg_alloc_libc());
     copy = help_copy(tg_str_from_cstr(row->instance));
     rc = tg_schema_validate(schema, validator,
                             tg_str(copy, strlen(row->instance)), &error);

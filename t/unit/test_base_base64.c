@@ -49,7 +49,7 @@ HELP_TEST(vectors, "vectors, both ways")
 HELP_TEST(all_bytes, "every byte survives encoding and decoding")
 {
     tg_base64_encoder_t base64;
-    tg_buf_t text, plain;
+    tg_buf_t text = HELP_BUF, plain = HELP_BUF;
     char bytes[256];
     int i;
 
@@ -57,8 +57,6 @@ HELP_TEST(all_bytes, "every byte survives encoding and decoding")
         bytes[i] = (char) i;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&plain, tg_alloc_libc());
     memset(&base64, 0, sizeof(base64));
     tg_base64_encode(&base64, &text, bytes, sizeof(bytes));
     tg_base64_encode_end(&base64, &text);

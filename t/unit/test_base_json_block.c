@@ -66,13 +66,12 @@ static unsigned
 test_compact(tg_str_t text)
 {
     unsigned i, wrong;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     char *room;
     size_t len;
 
     room = malloc(text.len);
     len = ref_compact(text, room);
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_json_write_compact(&buf, text);
     wrong = !tg_str_eq(tg_buf_view(&buf), tg_str(room, len));
 

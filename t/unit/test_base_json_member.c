@@ -42,9 +42,8 @@ static const char test_text[] =
 HELP_TEST(values, "values and commas")
 {
     const char *why;
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
 
-    tg_buf_init(&json, tg_alloc_libc());
     test_write(&json);
     HELP_EQ(tg_buf_view(&json), test_text);
     CU_ASSERT(tg_json_validate(tg_buf_view(&json), &why) == TG_OK);

@@ -230,11 +230,10 @@ HELP_TEST(lookup_cost, "the cost of a lookup")
     tg_json_member_t note;
     uint64_t steps;
     tg_json_cursor_t json;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     tg_str_t raw;
     size_t i;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"a\":1");
 
     for (i = 1; i < 100; i++) {

@@ -189,10 +189,8 @@ HELP_TEST(string_bytes, "strings: bytes")
 static int
 test_nested(int n, const char *opening, const char *closing)
 {
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     int i, rc;
-
-    tg_buf_init(&buf, tg_alloc_libc());
 
     for (i = 0; i < n; i++) {
         tg_buf_append_cstr(&buf, opening);
@@ -242,10 +240,9 @@ HELP_TEST(depth, "depth")
 
 HELP_TEST(depth_of_siblings, "siblings do not add depth")
 {
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     int i;
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_buf_append_cstr(&buf, "[");
 
     for (i = 0; i < 1000; i++) {
@@ -340,11 +337,10 @@ HELP_TEST(explain, "the position counts characters, not bytes")
         { "\xef\xbb\xbf{}",
           "the text begins with a byte order mark (line 1, column 1)" },
     };
-    tg_buf_t why;
+    tg_buf_t why = HELP_BUF;
     tg_str_t end;
     size_t i;
 
-    tg_buf_init(&why, tg_alloc_libc());
     CU_ASSERT(tg_json_validate_explain(TG_STR("{\"a\":[1]}"), &why) == TG_OK);
     CU_ASSERT(why.len == 0);
 

@@ -229,10 +229,8 @@ static int
 test_depth_of(const char *opening, const char *inner, const char *closing,
               int n)
 {
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     int i, rc;
-
-    tg_buf_init(&buf, tg_alloc_libc());
 
     for (i = 0; i < n; i++) {
         tg_buf_append_cstr(&buf, opening);

@@ -243,10 +243,9 @@ HELP_TEST(others, "a comma precedes each member but the first of all objects")
 {
     static const char *const none[] = { NULL };
     static const char *const a[] = { "a", NULL };
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     size_t n;
 
-    tg_buf_init(&out, tg_alloc_libc());
     n = tg_json_write_members_except(&out, TG_STR("{}"), none, 0);
     CU_ASSERT(n == 0);
     n = tg_json_write_members_except(&out, TG_STR("{\"a\":1}"), a, n);
@@ -358,7 +357,7 @@ HELP_TEST(int64, "int64")
 HELP_TEST(put_string, "a written string is valid and decodes to the original")
 {
     char all[256 + 8];
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     tg_json_cursor_t json;
     tg_str_t body, text;
     size_t i;
@@ -369,7 +368,6 @@ HELP_TEST(put_string, "a written string is valid and decodes to the original")
 
     memcpy(all + 128, "\xc3\xa9\xf0\x9f\x98\x80", 6);
     text = tg_str(all, 134);
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_json_write_string(&buf, text);
     tg_json_init(&json, tg_buf_view(&buf));
     CU_ASSERT(tg_json_read_string(&json, &body) == TG_OK);
@@ -487,12 +485,11 @@ static void
 test_compact_long(const char *raw, const char *compact, int n)
 {
     char text[2048], wanted[2048];
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
 
     snprintf(text, sizeof(text), "[\"%*s\",%s%300s,%s ]", n, "", raw, "", raw);
     snprintf(wanted, sizeof(wanted), "[\"%*s\",%s,%s]", n, "", compact,
              compact);
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_json_write_compact(&buf, tg_str_from_cstr(text));
     HELP_EQ(tg_buf_view(&buf), wanted);
     tg_buf_deinit(&buf);
@@ -513,10 +510,8 @@ HELP_TEST(put_compact, "put compact")
         { "{\"\\u0020 \": true}", "{\"\\u0020 \":true}" },
         { "[ ]", "[]" },
     };
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     size_t i;
-
-    tg_buf_init(&buf, tg_alloc_libc());
 
     for (i = 0; i < HELP_COUNT(rows); i++) {
         tg_buf_truncate(&buf, 0);

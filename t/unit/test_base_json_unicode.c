@@ -180,11 +180,10 @@ HELP_TEST(written, "each code that is written reads back as itself")
     char text[8], out[16];
     unsigned wrong;
     uint32_t code;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     size_t n;
 
     wrong = 0;
-    tg_buf_init(&buf, tg_alloc_libc());
 
     for (code = 0; code < 0x110000; code++) {
         if (test_is_half(code)) {

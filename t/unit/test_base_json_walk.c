@@ -39,9 +39,8 @@ test_walk(const char *text, tg_buf_t *events)
 static void
 test_is(const char *text, const char *wanted)
 {
-    tg_buf_t events;
+    tg_buf_t events = HELP_BUF;
 
-    tg_buf_init(&events, tg_alloc_libc());
     CU_ASSERT_EQUAL(test_walk(text, &events), TG_END);
     HELP_EQ(tg_buf_view(&events), wanted);
     tg_buf_deinit(&events);

@@ -70,9 +70,7 @@ test_feed(host_t *host, tg_str_t bytes, int is_slow)
 static void
 test_send(host_t *host, tg_str_t message, int is_slow)
 {
-    tg_buf_t bytes;
-
-    tg_buf_init(&bytes, tg_alloc_libc());
+    tg_buf_t bytes = HELP_BUF;
 
     if (host->dialect == TG_DIALECT_IPC) {
         host_put_ipc(&bytes, message);
@@ -122,7 +120,7 @@ static void
 test_message(const test_dialect_t *dialect, tg_str_t message,
              const char *expected, int is_slow)
 {
-    tg_buf_t call;
+    tg_buf_t call = HELP_BUF;
     host_t host;
 
     test_init(&host, dialect);
@@ -141,7 +139,6 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
         return;
     }
 
-    tg_buf_init(&call, tg_alloc_libc());
     tg_buf_append_cstr(&call, dialect->before);
     tg_buf_append_cstr(&call, TEST_PARAMS("0"));
     test_send(&host, tg_buf_view(&call), is_slow);

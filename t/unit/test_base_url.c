@@ -113,10 +113,9 @@ HELP_TEST(tidy, "URLs in other notations")
 HELP_TEST(encoded, "inserted values")
 {
     char text[1000];
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_url_append_encoded(&buf, tg_str("a-Z0._~/?&=#%+ \r\n\0\xc3\xa9@:", 22));
     HELP_EQ(tg_buf_view(&buf),
             "a-Z0._~%2F%3F%26%3D%23%25%2B%20%0D%0A%00%C3%A9%40%3A");
@@ -157,7 +156,7 @@ HELP_TEST(dots, "segments of dots")
 HELP_TEST(origins, "origins")
 {
     tg_url_t a, b;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
 
     CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://A.b:443/x"), &a, &why)
                     == TG_OK);
@@ -165,7 +164,6 @@ HELP_TEST(origins, "origins")
     CU_ASSERT(tg_url_is_same_origin(&a, &b));
     CU_ASSERT_FATAL(tg_url_parse(TG_STR("http://a.b:443/"), &b, &why) == TG_OK);
     CU_ASSERT(!tg_url_is_same_origin(&a, &b));
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_url_append_origin(&buf, &a);
     tg_buf_append_char(&buf, ' ');
     tg_url_append_origin(&buf, &b);

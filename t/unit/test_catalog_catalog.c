@@ -92,7 +92,7 @@ HELP_TEST(listing, "listing")
           .listing = TG_STR("{ \"name\": \"given\", \"extra\": [ ] }") },
     };
     tg_catalog_t *catalog;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     size_t i;
 
     catalog = tg_catalog_new(tg_alloc_libc());
@@ -105,7 +105,6 @@ HELP_TEST(listing, "listing")
     CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
     CU_ASSERT(tg_catalog_size(catalog) == 4);
     CU_ASSERT(tg_catalog_get_entry(catalog, 2) == &entries[2]);
-    tg_buf_init(&out, tg_alloc_libc());
     CU_ASSERT(tg_catalog_write_list(catalog, TG_STR_NONE, NULL, NULL, &out)
               == TG_OK);
 
@@ -203,12 +202,10 @@ static size_t
 test_pages(test_many_t *many, size_t each, size_t *npages)
 {
     tg_str_t tools, raw, name;
-    tg_buf_t out, cursor;
+    tg_buf_t out = HELP_BUF, cursor = HELP_BUF;
     tg_json_cursor_t json;
     size_t n, on_page;
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&cursor, tg_alloc_libc());
     n = 0;
     *npages = 0;
 
@@ -273,7 +270,7 @@ HELP_TEST(page_sizes, "page sizes")
                                     TG_LIST_PAGE_SIZE - 200, TG_LIST_PAGE_SIZE,
                                     10 };
     test_many_t many;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i, npages;
 
     memset(&many, 0, sizeof(many));
@@ -281,7 +278,6 @@ HELP_TEST(page_sizes, "page sizes")
     many.entries = calloc(5, sizeof(many.entries[0]));
     many.names = calloc(5, sizeof(many.names[0]));
     CU_ASSERT_FATAL(many.entries != NULL && many.names != NULL);
-    tg_buf_init(&text, tg_alloc_libc());
     CU_ASSERT_FATAL(tg_buf_reserve(&text, TG_LIST_PAGE_SIZE * 2) == TG_OK);
     memset(text.data, 'x', TG_LIST_PAGE_SIZE * 2);
 
@@ -362,12 +358,11 @@ HELP_TEST(cursors, "cursors")
     };
     /* clang-format on */
     test_many_t many;
-    tg_buf_t out, cursor;
+    tg_buf_t out = HELP_BUF, cursor = HELP_BUF;
     tg_str_t raw;
     size_t i, keep;
 
     test_many_init(&many, TEST_MANY * 4);
-    tg_buf_init(&out, tg_alloc_libc());
     tg_buf_append_cstr(&out, "before");
 
     for (i = 0; i < HELP_COUNT(bad); i++) {
@@ -385,7 +380,6 @@ HELP_TEST(cursors, "cursors")
     CU_ASSERT_FATAL(
         tg_json_get_member(tg_buf_view(&out), TG_STR("nextCursor"), &raw)
         == TG_OK);
-    tg_buf_init(&cursor, tg_alloc_libc());
     tg_buf_append_str(&cursor, raw);
 
     /* A valid cursor with another digest is invalid, and so is a longer one. */
@@ -454,7 +448,7 @@ HELP_TEST(digest, "a cursor belongs to one catalog: another catalog refuses it")
 HELP_TEST(steps, "sealing in steps renders the same as sealing at once")
 {
     test_many_t many, whole;
-    tg_buf_t out, expected;
+    tg_buf_t out = HELP_BUF, expected = HELP_BUF;
     size_t i, n;
     int rc;
 
@@ -477,8 +471,6 @@ HELP_TEST(steps, "sealing in steps renders the same as sealing at once")
     CU_ASSERT(n == many.n);
     CU_ASSERT(tg_catalog_digest(many.catalog)
               == tg_catalog_digest(whole.catalog));
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&expected, tg_alloc_libc());
     tg_catalog_write_whole_list(many.catalog, NULL, NULL, &out);
     tg_catalog_write_whole_list(whole.catalog, NULL, NULL, &expected);
     CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&expected)));

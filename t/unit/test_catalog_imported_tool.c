@@ -115,10 +115,9 @@ HELP_TEST(listings, "a tool's description")
         "{\"type\":\"object\", \"x\":1.50}, \"_meta\":{\"a/b\":1},"
         " \"annotations\":{\"readOnlyHint\":true}}";
     tg_catalog_entry_t instead;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
 
     memset(&instead, 0, sizeof(instead));
-    tg_buf_init(&out, tg_alloc_libc());
     instead.name = TG_STR("files_read");
     tg_imported_tool_write_json(&out, TG_STR(raw), &instead);
     HELP_EQ(tg_buf_view(&out),

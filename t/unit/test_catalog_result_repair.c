@@ -15,10 +15,8 @@ static void
 test_repair(const test_case_t *test)
 {
     const char *why;
-    tg_buf_t out, again;
+    tg_buf_t out = HELP_BUF, again = HELP_BUF;
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
     why = tg_tool_result_repair(tg_str_from_cstr(test->raw), &out);
     CU_ASSERT(why == NULL);
     HELP_EQ(tg_buf_view(&out), test->repaired != NULL ? test->repaired : "");
@@ -188,11 +186,10 @@ HELP_TEST(content, "content that is no array")
                                        "{\"content\":{\"a\":1}}",
                                        "{\"isError\":true}",
                                        "{\"resultType\":\"complete\"}" };
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     size_t i;
 
     test_repair_all(tests, HELP_COUNT(tests));
-    tg_buf_init(&out, tg_alloc_libc());
 
     for (i = 0; i < HELP_COUNT(bad); i++) {
         CU_ASSERT(tg_tool_result_repair(tg_str_from_cstr(bad[i]), &out)
@@ -281,9 +278,8 @@ HELP_TEST(media, "images and audio in other forms")
 
 HELP_TEST(structured, "structured content is added or removed")
 {
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
 
-    tg_buf_init(&out, tg_alloc_libc());
     tg_tool_result_write_structured(
         &out, TG_STR("{\"content\":[],\"isError\":false}"),
         TG_STR("{\"a\":1}"));

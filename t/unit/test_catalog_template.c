@@ -9,10 +9,9 @@ test_cut(const char *value, const char *expected)
 {
     tg_template_token_t token;
     tg_str_t rest;
-    tg_buf_t got;
+    tg_buf_t got = HELP_BUF;
     int rc;
 
-    tg_buf_init(&got, tg_alloc_libc());
     rest = tg_str_from_cstr(value);
 
     while ((rc = tg_template_next(&rest, &token)) == TG_OK) {

@@ -27,12 +27,10 @@ test_repair(const test_case_t *test)
 {
     tg_tool_repair_t repair;
     const char *why;
-    tg_buf_t out, again;
+    tg_buf_t out = HELP_BUF, again = HELP_BUF;
 
     memset(&repair, 0, sizeof(repair));
     repair.is_pattern = test_is_pattern;
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
     why = tg_tool_repair(&repair, tg_str_from_cstr(test->raw), &out);
     CU_ASSERT(why == NULL);
     CU_ASSERT(repair.repairs == test->repairs);
@@ -296,10 +294,9 @@ HELP_TEST(left_out, "tools beyond repair")
         TEST_MORE(",\"execution\":{\"taskSupport\":\"required\"}"),
     };
     tg_tool_repair_t repair;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&out, tg_alloc_libc());
     memset(&repair, 0, sizeof(repair));
 
     for (i = 0; i < HELP_COUNT(bad); i++) {
@@ -318,9 +315,8 @@ HELP_TEST(left_out, "tools beyond repair")
 HELP_TEST(unions, "unions at the root that some APIs refuse")
 {
     tg_tool_repair_t repair;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
 
-    tg_buf_init(&out, tg_alloc_libc());
     memset(&repair, 0, sizeof(repair));
     CU_ASSERT(tg_tool_repair(&repair,
                              TG_STR(TEST_IN("{\"type\":\"object\",\"oneOf\":"
@@ -358,11 +354,9 @@ HELP_TEST(lists, "a whole list")
             "\"object\"},\"outputSchema\":{\"type\":\"string\"}},6]";
     tg_tool_list_repair_t *steps;
     tg_tool_list_check_t check;
-    tg_buf_t out, text, many;
+    tg_buf_t out = HELP_BUF, text = HELP_BUF, many;
     size_t i;
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&text, tg_alloc_libc());
     check.is_pattern = NULL;
     check.on_repair = test_on_repair;
     check.ctx = &text;
@@ -410,11 +404,9 @@ HELP_TEST(lists, "a whole list")
 HELP_TEST(references, "the search for targets is bounded")
 {
     tg_tool_repair_t repair;
-    tg_buf_t raw, out;
+    tg_buf_t raw = HELP_BUF, out = HELP_BUF;
     int i;
 
-    tg_buf_init(&raw, tg_alloc_libc());
-    tg_buf_init(&out, tg_alloc_libc());
     memset(&repair, 0, sizeof(repair));
     tg_buf_append_cstr(&raw,
                        "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"},"

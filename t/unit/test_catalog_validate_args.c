@@ -104,7 +104,7 @@ test_request(const char *arguments, const char *expected)
     tg_json_index_t notes;
     tg_request_t request;
     tg_schema_t *schema;
-    tg_buf_t written;
+    tg_buf_t written = HELP_BUF;
     int rc;
 
     memset(&notes, 0, sizeof(notes));
@@ -113,7 +113,6 @@ test_request(const char *arguments, const char *expected)
     request.arguments = tg_str_from_cstr(arguments);
     request.notes = &notes;
     schema = test_schema(schema_text);
-    tg_buf_init(&written, tg_alloc_libc());
     tg_buf_truncate(&test_text, 0);
     rc = tg_tool_validate_request(schema, test_checker, &request, &written,
                                   &test_outcome, &test_text);

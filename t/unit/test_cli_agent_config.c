@@ -178,12 +178,10 @@ static const test_case_t test_toml[] = {
 static void
 test_merge(test_merge_pt merge, const test_case_t *test, size_t len)
 {
-    tg_buf_t out, again;
+    tg_buf_t out = HELP_BUF, again = HELP_BUF;
     char *old;
     int rc, ok;
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&again, tg_alloc_libc());
     old = strndup(test->old, len);
     rc = merge(old, &test_entry, &out);
     tg_buf_append_char(&out, '\0');

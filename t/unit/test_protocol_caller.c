@@ -255,10 +255,9 @@ test_bytes(tg_buf_t *out, const char *line)
 static void
 test_feed(end_t *end, const char *line, size_t chunk)
 {
-    tg_buf_t bytes;
+    tg_buf_t bytes = HELP_BUF;
     int rc;
 
-    tg_buf_init(&bytes, tg_alloc_libc());
     test_bytes(&bytes, line);
     rc = end_feed(end, tg_buf_view(&bytes), chunk);
     test_result(end, rc);
@@ -269,10 +268,9 @@ test_feed(end_t *end, const char *line, size_t chunk)
 static int
 test_next(tg_buf_t *got, const char *line)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     int is_so;
 
-    tg_buf_init(&text, tg_alloc_libc());
     test_bytes(&text, line);
     is_so = got->len >= text.len && memcmp(got->data, text.data, text.len) == 0;
     CU_ASSERT(is_so);
@@ -489,7 +487,7 @@ static void
 test_limit(tg_dialect_t dialect, size_t limit)
 {
     end_t end;
-    tg_buf_t arguments;
+    tg_buf_t arguments = HELP_BUF;
     size_t len;
     int more;
 
@@ -501,7 +499,6 @@ test_limit(tg_dialect_t dialect, size_t limit)
     END_LOG_IS(&end, "t: not started\n");
 
     /* {"":"…"} instead of {}: five bytes more, plus the text. */
-    tg_buf_init(&arguments, tg_alloc_libc());
     tg_buf_append_cstr(&arguments, "{\"\":\"");
     CU_ASSERT_FATAL(tg_buf_reserve(&arguments, limit) == TG_OK);
     len = limit - len - 5;

@@ -53,10 +53,8 @@ test_response(test_end_t *end, uint64_t id)
 {
     char prefix[TG_FRAME_PREFIX_SIZE];
     size_t consumed;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     int rc;
-
-    tg_buf_init(&text, tg_alloc_libc());
 
     if (test_dialect == TG_DIALECT_IPC) {
         tg_frame_write_prefix(prefix, strlen("{\"result\":{}}"));

@@ -45,10 +45,8 @@ HELP_TEST(put, "written capabilities are read again")
             | TG_CLIENT_CAP_ROOTS,
         TG_CLIENT_CAPS_ALL,
     };
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     size_t i;
-
-    tg_buf_init(&out, tg_alloc_libc());
 
     for (i = 0; i < HELP_COUNT(cans); i++) {
         tg_buf_truncate(&out, 0);

@@ -40,9 +40,7 @@ static tg_call_t *
 test_call(host_t *host, tg_dialect_t dialect)
 {
     tg_call_t *call;
-    tg_buf_t frame;
-
-    tg_buf_init(&frame, tg_alloc_libc());
+    tg_buf_t frame = HELP_BUF;
 
     if (dialect == TG_DIALECT_IPC) {
         host_put_ipc(&frame, TG_STR("{\"method\":\"call_tool\",\"params\":{"

@@ -63,9 +63,7 @@ static const struct {
 static void
 test_say(host_t *host, tg_str_t message)
 {
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_t text = HELP_BUF;
 
     if (host->dialect == TG_DIALECT_IPC) {
         host_put_ipc(&text, message);

@@ -234,13 +234,12 @@ static void
 test_pieces(tg_frame_type_t kind, tg_str_t text, const char *expected)
 {
     tg_str_t rest, payload;
-    tg_buf_t log;
+    tg_buf_t log = HELP_BUF;
     char *data;
     int rc;
 
     data = help_copy(text);
     rest = tg_str(data, text.len);
-    tg_buf_init(&log, tg_alloc_libc());
 
     while ((rc = tg_frame_split(kind, &rest, &payload)) != TG_END) {
         tg_buf_append_char(&log, '[');

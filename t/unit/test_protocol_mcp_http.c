@@ -10,10 +10,9 @@ test_headers(const char *text, const tg_catalog_t *tools, const char *expected)
 {
     tg_message_t message;
     const char *why;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&out, tg_alloc_libc());
     CU_ASSERT_FATAL(tg_message_parse(&message, tg_str_from_cstr(text))
                     == TG_OK);
     why = tg_mcp_http_write_headers(&out, &message, tools);
@@ -119,9 +118,7 @@ test_catalogue(void)
 {
     tg_catalog_t *tools;
     size_t i, nleft_out;
-    tg_buf_t list;
-
-    tg_buf_init(&list, tg_alloc_libc());
+    tg_buf_t list = HELP_BUF;
 
     for (i = 0; i < TEST_TOOLS; i++) {
         tg_buf_printf(&list,
@@ -150,10 +147,8 @@ static void
 test_call(const tg_catalog_t *tools, const char *name, const char *arguments,
           const char *headers)
 {
-    tg_buf_t text, expected;
+    tg_buf_t text = HELP_BUF, expected = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&expected, tg_alloc_libc());
     tg_buf_printf(&text,
                   "{\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
                   "\"arguments\":%s}}%c",

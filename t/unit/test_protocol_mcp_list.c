@@ -22,7 +22,7 @@ HELP_TEST(absent_servers, "_meta names absent servers, on any of the pages")
 {
     tg_mcp_list_t list;
     tg_response_t whole;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
 
     tg_mcp_list_init(&list, tg_alloc_libc(), 10);
@@ -39,7 +39,6 @@ HELP_TEST(absent_servers, "_meta names absent servers, on any of the pages")
     /* The next list has none of it, and too much leaves none. */
     tg_mcp_list_reset(&list);
     CU_ASSERT(list.absent_servers.len == 0);
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text,
                        "{\"tools\":[],\"_meta\":{\"toolgate/servers\":[0");
 
@@ -59,10 +58,9 @@ HELP_TEST(bounds, "exceeding a bound of a list is an error, not a short list")
     tg_mcp_list_t list;
     tg_catalog_t *tools;
     tg_response_t whole;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i, nleft_out;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_mcp_list_init(&list, tg_alloc_libc(), 10);
     tg_buf_append_cstr(&text, "{\"tools\":[{}");
 
@@ -117,7 +115,7 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
     tg_catalog_t *tools, *whole;
     tg_tool_list_reader_t reader;
     size_t left, whole_left, n;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     int rc;
 
     CU_ASSERT_FATAL(tg_tool_list_parse(tg_alloc_libc(), 1, TG_STR(array),
@@ -140,7 +138,6 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
     CU_ASSERT(left == 2 && whole_left == 2);
     CU_ASSERT(tg_catalog_size(tools) == 3);
     CU_ASSERT(tg_catalog_digest(tools) == tg_catalog_digest(whole));
-    tg_buf_init(&text, tg_alloc_libc());
     tg_catalog_write_whole_list(tools, NULL, NULL, &text);
     HELP_EQ(tg_buf_view(&text), "\"tools\":[{\"name\":\"a\",\"x\":1},{\"name\":"
                                 "\"b\"},{\"name\":\"\\u0063\",\"x\":3}]");

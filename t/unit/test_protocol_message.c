@@ -222,10 +222,9 @@ static int
 test_nested(const char *head, int n, const char *tail)
 {
     tg_message_t m;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     int i, rc;
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_buf_append_cstr(&buf, head);
 
     for (i = 0; i < n; i++) {

@@ -187,10 +187,9 @@ HELP_TEST(result_steps, "a large result is checked in steps")
 {
     static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
     tg_outcome_t outcome;
-    tg_buf_t raw;
+    tg_buf_t raw = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&raw, tg_alloc_libc());
     tg_buf_append_cstr(&raw, " {\"content\":[");
 
     for (i = 0; i < 1000; i++) {
@@ -238,13 +237,11 @@ HELP_TEST(loose_results, "results of MCP servers")
 static void
 test_passes(tg_outcome_t outcome, const char *json)
 {
-    tg_buf_t text, scratch;
+    tg_buf_t text = HELP_BUF, scratch = HELP_BUF;
     tg_outcome_t read;
     tg_run_stats_t ran;
 
     memset(&ran, 0, sizeof(ran));
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&scratch, tg_alloc_libc());
     tg_outcome_write_json(&text, &outcome);
     HELP_EQ(tg_buf_view(&text), json);
     tg_buf_append_cstr(&text, ",\"queued_ms\":7}");
@@ -289,11 +286,9 @@ HELP_TEST(passed_on, "passed on")
 static void
 test_stats_json(tg_run_stats_t ran, const char *json)
 {
-    tg_buf_t text, scratch;
+    tg_buf_t text = HELP_BUF, scratch = HELP_BUF;
     tg_run_stats_t read;
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&scratch, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"text\":\"\"");
     tg_run_stats_write_json(&text, &ran);
     tg_buf_append_char(&text, '}');

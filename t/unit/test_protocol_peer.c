@@ -130,9 +130,8 @@ HELP_TEST(call_error, "errors of a backend")
 HELP_TEST(ipc_waits, "ipc waits")
 {
     host_t host;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     host_put_ipc(&text, TG_STR(TEST_IPC("slow")));
     host_put_ipc(&text, TG_STR(TEST_IPC("lost")));
     host_put_ipc(&text, TG_STR(TEST_IPC("echo")));
@@ -156,11 +155,10 @@ HELP_TEST(ipc_waits, "ipc waits")
 HELP_TEST(backlog, "backlog")
 {
     host_t host;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     unsigned i, calls;
 
     host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 1 << 20, 4);
-    tg_buf_init(&text, tg_alloc_libc());
 
     for (i = 0; i < 10000; i++) {
         tg_buf_append_cstr(&text, TEST_CALL("1", "echo") "\n");
@@ -194,11 +192,10 @@ test_sized(tg_dialect_t dialect, const char *head, const char *tail,
            size_t limit, int is_taken, int rc)
 {
     host_t host;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t len;
 
     host_init(&host, tg_alloc_libc(), dialect, TEST_MAX, 4);
-    tg_buf_init(&text, tg_alloc_libc());
 
     if (dialect == TG_DIALECT_IPC) {
         tg_frame_write_prefix(host.peer.version, limit);
@@ -256,13 +253,12 @@ HELP_TEST(batch_too_large, "batch: replies too large")
 {
     char id[TG_REQUEST_ID_MAX + 1];
     host_t host;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     tg_json_cursor_t json;
     tg_str_t got, reply, value;
     size_t i, errors;
 
     host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, TEST_MAX, 4);
-    tg_buf_init(&text, tg_alloc_libc());
     memset(id, '1', TG_REQUEST_ID_MAX);
     id[TG_REQUEST_ID_MAX] = '\0';
 

@@ -252,11 +252,10 @@ HELP_TEST(subscriptions_limit, "subscriptions: limit")
 HELP_TEST(notify, "relay: a message beyond a frame is dropped as a whole")
 {
     host_t host;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t len;
 
     test_init(&host, TG_DIALECT_RELAY);
-    tg_buf_init(&text, tg_alloc_libc());
     len = TG_FRAME_RELAY_MAX - strlen(TEST_NOTIFICATION "}\n");
     CU_ASSERT_FATAL(tg_buf_reserve(&text, len + 1) == TG_OK);
     memset(text.data, '1', len + 1);

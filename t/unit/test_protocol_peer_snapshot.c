@@ -315,12 +315,11 @@ test_load(const tg_alloc_t *alloc, tg_str_t state)
 
 HELP_TEST(bytes, "truncated and flipped bits")
 {
-    tg_buf_t state;
+    tg_buf_t state = HELP_BUF;
     unsigned bit;
     size_t i;
     host_t host;
 
-    tg_buf_init(&state, tg_alloc_libc());
     test_make(&host, tg_alloc_libc());
     CU_ASSERT_FATAL(host.peer.ncalls == 4);
     CU_ASSERT(tg_peer_save(&host.peer, NULL, 0, &state) == TG_OK);
@@ -398,11 +397,10 @@ test_put_much(void *ctx, const tg_call_t *call, tg_buf_t *out)
 
 HELP_TEST(long_token, "a token that is too long")
 {
-    tg_buf_t state;
+    tg_buf_t state = HELP_BUF;
     host_t host;
 
     test_make(&host, tg_alloc_libc());
-    tg_buf_init(&state, tg_alloc_libc());
     CU_ASSERT(tg_peer_save(&host.peer, test_put_much, 0, &state) == TG_LIMIT);
     tg_buf_deinit(&state);
     host_deinit(&host);

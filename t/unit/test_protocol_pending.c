@@ -151,9 +151,8 @@ HELP_TEST(unsent_message, "messages that a connection did not send")
 {
     static const tg_caller_ops_t ops = { .answer = test_unsent_response };
     tg_caller_t caller;
-    tg_buf_t log;
+    tg_buf_t log = HELP_BUF;
 
-    tg_buf_init(&log, tg_alloc_libc());
     tg_caller_init(&caller, tg_alloc_libc(), &ops, &log, TG_DIALECT_JSONRPC,
                    65536);
     CU_ASSERT(

@@ -228,10 +228,9 @@ test_run_query(test_talk_t *talk, test_job_t *job)
 {
     static const char *const names[] = { "echo", "echo",    "fail", "slow",
                                          "json", "nothing", "hang" };
-    tg_buf_t arguments;
+    tg_buf_t arguments = HELP_BUF;
     int rc;
 
-    tg_buf_init(&arguments, tg_alloc_libc());
     tg_buf_append_cstr(&arguments, "{\"text\":");
     tg_json_write_string(&arguments, job->kind == TEST_LARGE_ECHO
                                          ? tg_str(test_large, TEST_LARGE)

@@ -8,11 +8,10 @@ static const char *
 next(const char *expression, const tg_zone_t *zone, const char *after)
 {
     tg_cron_t cron;
-    tg_buf_t why;
+    tg_buf_t why = HELP_BUF;
     int64_t at;
     int rc;
 
-    tg_buf_init(&why, tg_alloc_libc());
     rc = tg_cron_parse(tg_str_from_cstr(expression), &cron, &why);
     tg_buf_deinit(&why);
     CU_ASSERT_FATAL(rc == TG_OK);
@@ -176,10 +175,9 @@ static int
 bad(const char *text, const char *what)
 {
     tg_cron_t cron;
-    tg_buf_t why;
+    tg_buf_t why = HELP_BUF;
     int rc, is;
 
-    tg_buf_init(&why, tg_alloc_libc());
     rc = tg_cron_parse(tg_str_from_cstr(text), &cron, &why);
     tg_buf_append_char(&why, '\0');
     is = rc == TG_INVALID && strstr(why.data, what) != NULL;

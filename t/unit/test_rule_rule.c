@@ -250,11 +250,9 @@ HELP_TEST(templates, "texts with fields in them")
 HELP_TEST(inserted,
           "inserted fields are text: once, whole, without NUL, bounded")
 {
-    tg_buf_t event, out;
+    tg_buf_t event = HELP_BUF, out = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&event, tg_alloc_libc());
-    tg_buf_init(&out, tg_alloc_libc());
     tg_buf_append_cstr(&event, "{\"payload\":{\"id\":\"{{secret}}\","
                                "\"secret\":\"s\",\"nul\":\"a\\u0000b\\u0000\","
                                "\"long\":\"");
@@ -300,7 +298,7 @@ HELP_TEST(inserted,
 HELP_TEST(whole, "all members of a rule")
 {
     tg_rule_t *rule;
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
 
     rule = rule_read(
         "{\"id\":\"mend \\u00e4\",\"description\":\"d\",\"enabled\":false,"
@@ -314,7 +312,6 @@ HELP_TEST(whole, "all members of a rule")
     CU_ASSERT(rule->needs_approval);
     CU_ASSERT(rule->cooldown_ms == 600000);
     CU_ASSERT(rule->priority == -3);
-    tg_buf_init(&json, tg_alloc_libc());
     tg_rule_write_json(&json, rule);
     HELP_EQ(tg_buf_view(&json),
             "\"trigger\":{\"type\":\"task.failed\",\"source\":\"tasks\"},"

@@ -153,7 +153,7 @@ HELP_TEST(wrong, "invalid zone files")
     };
     static const zone_time_t far[] = { { "2010-01-01T00:00", 27 } };
     tg_zone_t *zone;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     size_t i;
 
     for (i = 0; i < HELP_COUNT(feet); i++) {
@@ -166,7 +166,6 @@ HELP_TEST(wrong, "invalid zone files")
     CU_ASSERT(zone_of(0, far, 1, "") == NULL);
 
     /* A truncated file, and damaged counts. */
-    tg_buf_init(&buf, tg_alloc_libc());
     zone_file(&buf, 1, backwards, 1, BERLIN);
 
     for (i = 0; i < buf.len; i++) {
@@ -200,10 +199,9 @@ static void
 nomem(const tg_alloc_t *alloc, int may_fail)
 {
     tg_zone_t *zone;
-    tg_buf_t buf;
+    tg_buf_t buf = HELP_BUF;
     int rc;
 
-    tg_buf_init(&buf, tg_alloc_libc());
     zone_file(&buf, 1, NULL, 0, BERLIN);
     rc = tg_zone_parse(alloc, tg_buf_view(&buf), &zone);
     CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));

@@ -53,12 +53,11 @@ HELP_TEST(in_steps, "a result of 100,000 blocks is written in many small steps")
     static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
     tg_output_response_t answer;
     tg_str_t result;
-    tg_buf_t raw;
+    tg_buf_t raw = HELP_BUF;
     tg_run_stats_t ran;
     size_t i, n;
 
     memset(&ran, 0, sizeof(ran));
-    tg_buf_init(&raw, tg_alloc_libc());
     tg_buf_append_cstr(&raw, "{\"content\":[");
 
     for (i = 0; i < 100000; i++) {

@@ -160,11 +160,10 @@ HELP_TEST(max_answer, "the client's limit")
 
 HELP_TEST(too_many_arguments, "too many arguments")
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
 
     /* Linux accepts at most 128 KiB for one argument. */
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"/bin/true\",\"");
 
     for (i = 0; i < 200000; i++) {
@@ -248,10 +247,9 @@ static void
 test_input_of(const char *program, const char *arg, size_t len,
               const char *expected)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text,
                   "{\"tool\":\"t\",\"argv\":[\"%s\",\"%s\"],\"stdin\":\"",
                   program, arg);

@@ -241,10 +241,9 @@ HELP_TEST(broken, "missing and truncated responses")
 HELP_TEST(headers, "headers without end")
 {
     const char *replies[] = { NULL, NULL };
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, SERVER_OK("2"));
 
     for (i = 0; i < 3000; i++) {
@@ -288,11 +287,10 @@ HELP_TEST(again, "requests with side effects are not repeated")
 HELP_TEST(progress, "progress")
 {
     const char *replies[] = { NULL, NULL };
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     size_t i;
     int n;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, SERVER_OK("1000000") "\r\n");
 
     for (i = 0; i < 1000000; i++) {

@@ -264,11 +264,10 @@ HELP_TEST(wrong, "wrong params")
 /* The jobs in `status`: how many of each type, and each of them. */
 HELP_TEST(status, "status")
 {
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
     unsigned id;
 
     test_begin();
-    tg_buf_init(&json, tg_alloc_libc());
     tg_jobs_write_json(&json, &host.jobs);
     CU_ASSERT(
         tg_str_eq(tg_buf_view(&json), TG_STR(",\"kinds\":{},\"jobs\":[]")));

@@ -6,10 +6,9 @@
 static int
 test_put_is(const tg_limit_t *limit, const char *expected)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     int rc;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_limit_append_text(&text, limit, "concurrency");
     rc = tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(expected));
 

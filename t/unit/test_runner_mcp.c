@@ -299,7 +299,7 @@ HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 {
     static char key[] = KEY "6";
     tg_mcp_conn_t *mcp_conn;
-    tg_buf_t more;
+    tg_buf_t more = HELP_BUF;
     pid_t pid;
     size_t i;
 
@@ -311,7 +311,6 @@ HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 
     /* The server waits for this file without reading. */
     (void) test_call(key, "slow", ",\"arguments\":{\"until\":\"/no/such\"}");
-    tg_buf_init(&more, tg_alloc_libc());
     tg_buf_append_cstr(&more, "{\"tool\":\"s\",\"key\":\"" KEY "6\",\"name\":"
                               "\"echo\",\"arguments\":{\"x\":\"");
 
@@ -341,9 +340,8 @@ HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 static void
 test_cached_conns(void)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_list_cache_read_sessions(help_dir, KEY, &text);
     CU_ASSERT(text.len == 0);
     CU_ASSERT(tg_list_cache_write_sessions(help_dir, KEY, TG_STR("id 1\n"))

@@ -9,11 +9,10 @@ test_progress_is(const char *input, size_t portion, const char *expected)
 {
     tg_progress_t progress;
     size_t at, n, len;
-    tg_buf_t json;
+    tg_buf_t json = HELP_BUF;
     int has_risen;
 
     tg_progress_init(&progress);
-    tg_buf_init(&json, tg_alloc_libc());
     len = strlen(input);
     has_risen = 0;
 
@@ -104,10 +103,9 @@ test_line_of(size_t len, size_t portion, const char *expected)
     static const char tail[] = "\"}";
     tg_progress_t progress;
     size_t at, n;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
     tg_progress_init(&progress);
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, head);
 
     while (text.len < len - strlen(tail)) {

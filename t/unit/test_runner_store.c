@@ -325,7 +325,7 @@ test_owner_query_is(tg_store_op_t op, const char *owner, tg_str_t agent,
 {
     tg_store_query_t query;
     tg_json_cursor_t each;
-    tg_buf_t ids;
+    tg_buf_t ids = HELP_BUF;
     tg_str_t task, id;
 
     test_begin(&query, op);
@@ -339,8 +339,6 @@ test_owner_query_is(tg_store_op_t op, const char *owner, tg_str_t agent,
         tg_store_query_deinit(&query);
         return;
     }
-
-    tg_buf_init(&ids, tg_alloc_libc());
 
     for (tg_json_iter_init(&each, tg_buf_view(&query.json));
          tg_json_iter_next(&each, &task);)

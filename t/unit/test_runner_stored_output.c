@@ -237,11 +237,9 @@ page_is(const tg_output_page_query_t *query, const char *page,
         const char *remark)
 {
     static const char text[] = "one\ntwo\xc3\xa9\nthree\n";
-    tg_buf_t got, said;
+    tg_buf_t got = HELP_BUF, said = HELP_BUF;
     int rc;
 
-    tg_buf_init(&got, tg_alloc_libc());
-    tg_buf_init(&said, tg_alloc_libc());
     rc = page_of(tg_str(text, sizeof(text) - 1), query, &got, &said);
     HELP_EQ(tg_buf_view(&got), page);
     CU_ASSERT(strstr(help_text(tg_buf_view(&said)), remark) != NULL);
@@ -414,7 +412,7 @@ HELP_TEST(costly, "costly patterns")
     };
     char dots[TG_OUTPUT_SEARCH_PATTERN_MAX + 1];
     tg_output_page_query_t query;
-    tg_buf_t page, remark;
+    tg_buf_t page = HELP_BUF, remark = HELP_BUF;
     clock_t start;
     char *text;
     size_t i;
@@ -428,8 +426,6 @@ HELP_TEST(costly, "costly patterns")
     query.lines = 9;
     query.offset = -1;
     query.bytes = 99;
-    tg_buf_init(&page, tg_alloc_libc());
-    tg_buf_init(&remark, tg_alloc_libc());
     start = clock();
 
     for (i = 0; i <= HELP_COUNT(patterns); i++) {
@@ -452,13 +448,10 @@ HELP_TEST(costly, "costly patterns")
 HELP_TEST(behind, "matches before and after such a line are kept")
 {
     tg_output_page_query_t query;
-    tg_buf_t text, page, remark;
+    tg_buf_t text = HELP_BUF, page = HELP_BUF, remark = HELP_BUF;
     char *line;
 
     line = make_line("ab", 16384);
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&page, tg_alloc_libc());
-    tg_buf_init(&remark, tg_alloc_libc());
     tg_buf_printf(&text, "abc\n%s\naac\n", line);
     memset(&query, 0, sizeof(query));
     query.line = 1;
@@ -491,13 +484,10 @@ HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
 {
     static const char head[] = "\xff\xc3 needle\n";
     tg_output_page_query_t query;
-    tg_buf_t text, page, remark;
+    tg_buf_t text = HELP_BUF, page = HELP_BUF, remark = HELP_BUF;
     char *line;
 
     line = make_line("xy ", TG_OUTPUT_SEARCH_LINE_MAX - 6);
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&page, tg_alloc_libc());
-    tg_buf_init(&remark, tg_alloc_libc());
     tg_buf_printf(&text, "%s%sneedle needed", head, line);
     memset(&query, 0, sizeof(query));
     query.line = 1;

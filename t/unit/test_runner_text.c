@@ -276,9 +276,8 @@ test_response(tg_buf_t *json, tg_exec_output_t *output, int status)
 static void
 test_result_is(tg_exec_output_t *output, int status, const char *json)
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     test_response(&text, output, status);
     CU_ASSERT(tg_json_validate(tg_buf_view(&text), NULL) == TG_OK);
 

@@ -26,12 +26,10 @@ test_made(const char *raw, const char *const *others, const char *expected)
     tg_schema_bundle_source_t files = { tg_alloc_libc(), TG_STR("main.json"),
                                         test_fetch, (void *) others };
     tg_schema_t *schema;
-    tg_buf_t out, error;
+    tg_buf_t out = HELP_BUF, error = HELP_BUF;
     tg_str_t got;
     int rc;
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     rc = tg_schema_bundle(&files, tg_str_from_cstr(raw), &out, &error);
     got = rc == TG_OK ? tg_buf_view(&out) : tg_buf_view(&error);
     CU_ASSERT(rc == (expected[0] == '!' ? TG_INVALID : TG_OK));

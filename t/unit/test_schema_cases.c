@@ -26,13 +26,12 @@ test_by_index(const char *schema_text, const char *text)
     tg_json_index_t notes;
     tg_schema_t *schema;
     help_alloc_t help;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     tg_json_cursor_t json;
     tg_str_t raw;
     int fits;
 
     help_alloc_init(&help);
-    tg_buf_init(&error, tg_alloc_libc());
     options = test_options();
     schema = test_compile(&help.alloc, schema_text, &options, &error);
     tg_json_init(&json, tg_str_from_cstr(text));

@@ -141,9 +141,8 @@ test_refuse_schema(const char *text, const tg_schema_options_t *options,
                    const char *expected)
 {
     tg_schema_t *schema;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
 
-    tg_buf_init(&error, tg_alloc_libc());
     schema = test_compile(tg_alloc_libc(), text, options, &error);
     CU_ASSERT_PTR_NULL(schema);
     HELP_EQ(tg_buf_view(&error), expected);
@@ -155,7 +154,7 @@ HELP_TEST(schema_budgets, "budgets of a schema")
 {
     static const char four[] = "{\"allOf\":[{\"minimum\":1},true,false]}";
     tg_schema_options_t options;
-    tg_buf_t text, error;
+    tg_buf_t text = HELP_BUF, error = HELP_BUF;
     size_t i;
 
     memset(&options, 0, sizeof(options));
@@ -169,8 +168,6 @@ HELP_TEST(schema_budgets, "budgets of a schema")
     test_refuse_schema("{\"pattern\":\"a\"}", NULL,
                        "/pattern: patterns are not supported here");
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"$defs\":{\"d0\":true");
 
     for (i = 1; i <= 1100; i++) {

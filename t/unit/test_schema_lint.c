@@ -15,9 +15,8 @@ test_on_warning(void *ctx, tg_str_t remark)
 static void
 test_warnings(const char *schema, const char *expected)
 {
-    tg_buf_t all;
+    tg_buf_t all = HELP_BUF;
 
-    tg_buf_init(&all, tg_alloc_libc());
     CU_ASSERT(tg_schema_lint(tg_str_from_cstr(schema), test_on_warning, &all)
               == TG_OK);
 
@@ -89,11 +88,9 @@ HELP_TEST(drafts, "keywords of other drafts")
 
 HELP_TEST(many, "a bounded number of warnings")
 {
-    tg_buf_t schema, all;
+    tg_buf_t schema = HELP_BUF, all = HELP_BUF;
     size_t i, n;
 
-    tg_buf_init(&schema, tg_alloc_libc());
-    tg_buf_init(&all, tg_alloc_libc());
     tg_buf_append_cstr(&schema, "{\"title\":\"\"");
 
     for (i = 0; i < 100; i++) {

@@ -201,12 +201,10 @@ HELP_TEST(size, "size")
     tg_schema_options_t options;
     tg_schema_t *schema;
     help_alloc_t help;
-    tg_buf_t text, error;
+    tg_buf_t text = HELP_BUF, error = HELP_BUF;
     unsigned i;
 
     options = test_options();
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"properties\":{");
 
     for (i = 0; i < 1000; i++) {

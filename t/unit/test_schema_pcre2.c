@@ -30,13 +30,11 @@ test_seconds(void)
 static void *
 test_compile(const char *pattern)
 {
-    tg_buf_t text, error;
+    tg_buf_t text = HELP_BUF, error = HELP_BUF;
     const char *why;
     unsigned weight;
     void *regex;
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     regex = NULL;
 
     if (tg_pattern_translate(tg_str_from_cstr(pattern), &text, &weight, &why)
@@ -317,12 +315,11 @@ test_schema(const char *text, const char *instance, int rc, const char *said)
     tg_schema_validator_t *validator;
     tg_schema_options_t options;
     tg_schema_t *schema;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
     double start;
 
     memset(&options, 0, sizeof(options));
     options.regex = tg_pcre2_get_engine();
-    tg_buf_init(&error, tg_alloc_libc());
     validator = tg_schema_validator_new(tg_alloc_libc(), 1);
     schema = tg_schema_compile(tg_alloc_libc(), tg_str_from_cstr(text),
                                &options, &error);

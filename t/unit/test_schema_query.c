@@ -114,12 +114,11 @@ HELP_TEST(integers, "integer properties")
 
 HELP_TEST(bound, "a query is bounded")
 {
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     tg_str_t value;
     int i;
 
     /* Each of them leads to all of them twice. */
-    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_cstr(&text, "{\"allOf\":[{\"$ref\":\"#\"}");
 
     for (i = 0; i < 40; i++) {

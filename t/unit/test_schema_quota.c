@@ -45,12 +45,10 @@ test_of_parts(tg_schema_quota_t *quota, const char *start, const char *part,
 {
     tg_schema_options_t options;
     tg_schema_t *schema;
-    tg_buf_t text, error;
+    tg_buf_t text = HELP_BUF, error = HELP_BUF;
 
     options = test_options();
     options.quota = quota;
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     tg_buf_append_cstr(&text, start);
     test_parts(&text, part, n);
     tg_buf_append_cstr(&text, end);
@@ -166,7 +164,7 @@ HELP_TEST(others, "errors and lack of memory have their own results")
 {
     tg_schema_quota_t quota;
     tg_schema_options_t options;
-    tg_buf_t error;
+    tg_buf_t error = HELP_BUF;
 
     quota = test_account();
     CU_ASSERT_PTR_NULL(test_of_parts(&quota, "{\"type\":[", "\"x%\"", 1, "]}",
@@ -176,7 +174,6 @@ HELP_TEST(others, "errors and lack of memory have their own results")
     CU_ASSERT_EQUAL(quota.memory, 0);
     options = test_options();
     options.quota = &quota;
-    tg_buf_init(&error, tg_alloc_libc());
     tg_schema_free(
         test_compile(tg_alloc_libc(), "{\"pattern\":\"a\"}", &options, &error));
     CU_ASSERT_EQUAL(error.len, 0);

@@ -140,9 +140,8 @@ HELP_TEST(branches, "branches of branches")
 static tg_buf_t
 test_hundred(const char *rule)
 {
-    tg_buf_t schema;
+    tg_buf_t schema = HELP_BUF;
 
-    tg_buf_init(&schema, tg_alloc_libc());
     tg_buf_append_cstr(&schema, "{\"allOf\":[true");
 
     while (schema.len < 100 * (strlen(rule) + 1)) {

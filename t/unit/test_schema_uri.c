@@ -9,9 +9,8 @@ static void
 test_resolve(const char *base_text, const char *text, const char *expected)
 {
     tg_uri_t base, reference;
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
 
-    tg_buf_init(&out, tg_alloc_libc());
     CU_ASSERT_EQUAL(tg_uri_parse(tg_str_from_cstr(base_text), &base), TG_OK);
     CU_ASSERT_EQUAL(tg_uri_parse(tg_str_from_cstr(text), &reference), TG_OK);
     tg_uri_resolve(&base, &reference, &out);
@@ -120,9 +119,8 @@ HELP_TEST(bad, "invalid URIs")
 
 HELP_TEST(decoded, "decoding")
 {
-    tg_buf_t out;
+    tg_buf_t out = HELP_BUF;
 
-    tg_buf_init(&out, tg_alloc_libc());
     CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("")), TG_OK);
     CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("%24a%C3%a9%2525")),
                     TG_OK);

@@ -245,9 +245,8 @@ HELP_TEST(values, "progress as JSON")
 {
     tg_pending_call_progress_t progress = { 3, 0, NULL };
     tg_progress_values_t values;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     tg_progress_values_write_json(&progress, &text, &values);
     HELP_EQ(values.progress, "3");
     CU_ASSERT(values.total.data == NULL && values.message.data == NULL);

@@ -446,7 +446,7 @@ HELP_TEST(failed_out, "an incomplete output must never be sent")
 HELP_TEST(written, "counting of output")
 {
     test_end_t end;
-    tg_buf_t got;
+    tg_buf_t got = HELP_BUF;
     size_t size;
     ssize_t n;
     int fd;
@@ -454,7 +454,6 @@ HELP_TEST(written, "counting of output")
     size = 3 << 20;
     fd = test_pair(&end, &test_count_ops);
     CU_ASSERT_FATAL(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
-    tg_buf_init(&got, tg_alloc_libc());
     test_text(&end.out, size);
     tg_uv_conn_flush(&end.conn);
     CU_ASSERT(end.out.len == 0);
@@ -511,9 +510,8 @@ HELP_TEST(slices, "floods are served in slices")
 {
     test_end_t floods[2], light;
     int fds[2], fd, i, n;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
 
-    tg_buf_init(&text, tg_alloc_libc());
     test_text(&text, 100000);
 
     for (i = 0; i < 2; i++) {
@@ -554,13 +552,12 @@ HELP_TEST(slices, "floods are served in slices")
 HELP_TEST(slice_closed, "a connection that waits for its slice can be closed")
 {
     test_end_t end;
-    tg_buf_t text;
+    tg_buf_t text = HELP_BUF;
     int fd;
 
     fd = test_pair(&end, &test_ops);
     end.message = 1;
     end.steps = TG_SCHED_SLICE_STEPS;
-    tg_buf_init(&text, tg_alloc_libc());
     test_text(&text, 1000);
     CU_ASSERT(write(fd, text.data, text.len) == (ssize_t) text.len);
     uv_run(&host_loop, UV_RUN_NOWAIT);
