@@ -1,7 +1,7 @@
 /* The members and directives of `task_agent`. */
 #include "spec/tg_agent_spec.h"
 
-#include "spec/tg_exec_spec.h"
+#include "spec/tg_program_spec.h"
 #include "spec/tg_output_spec.h"
 
 #define TG_AGENT_FIELD(text, kind, member)                                     \
@@ -16,9 +16,9 @@ const tg_json_field_t tg_agent_fields[] = {
     { TG_AGENT_FIELD("success", TG_FIELD_RAW, success) },
     { TG_AGENT_FIELD("memory", TG_FIELD_INT, memory), .min = 1,
       .max = INT64_MAX, .absent = TG_SPEC_UNSET,
-      .option = &tg_exec_memory_option },
+      .option = &tg_program_memory_option },
     { TG_AGENT_FIELD("pids", TG_FIELD_INT, pids), .min = 1, .max = INT64_MAX,
-      .absent = TG_SPEC_UNSET, .option = &tg_exec_pids_option },
+      .absent = TG_SPEC_UNSET, .option = &tg_program_pids_option },
     { TG_AGENT_FIELD("timeout_ms", TG_FIELD_INT, timeout_ms), .min = 1,
       .max = INT32_MAX },
     { TG_AGENT_FIELD("concurrency", TG_FIELD_INT, concurrency), .min = 1,

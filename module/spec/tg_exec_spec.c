@@ -11,16 +11,16 @@ static const char *const tg_exec_binary_words[] = { "none", "image", "audio",
 static const char *const tg_exec_stderr_words[] = { "error", "drop", "append",
                                                     NULL };
 
-const tg_spec_option_t tg_exec_memory_option = {
+const tg_spec_option_t tg_program_memory_option = {
     .directive = "memory",
     .inherited = "tool_memory",
     .syntax = TG_SPEC_SIZE,
-    .min = TG_EXEC_MEMORY_MIN,
+    .min = TG_PROGRAM_MEMORY_MIN,
     .noun = "value",
     .expected = "1m or more, such as \"512m\"",
 };
 
-const tg_spec_option_t tg_exec_pids_option = {
+const tg_spec_option_t tg_program_pids_option = {
     .directive = "pids",
     .inherited = "tool_pids",
     .syntax = TG_SPEC_SIZE,
@@ -45,11 +45,11 @@ static const tg_spec_option_t tg_exec_stderr_option = {
 };
 
 const tg_json_field_t tg_exec_fields[] = {
-    { TG_EXEC_FIELD("argv", TG_FIELD_STRINGS, argv), .is_required = 1, .min = 1,
-      .why = "argv must be an array of at least one string" },
-    { TG_EXEC_FIELD("env", TG_FIELD_STRINGS, env),
+    { TG_EXEC_FIELD("argv", TG_FIELD_STRINGS, program.argv), .is_required = 1,
+      .min = 1, .why = "argv must be an array of at least one string" },
+    { TG_EXEC_FIELD("env", TG_FIELD_STRINGS, program.env),
       .why = "env must be an array of strings" },
-    { TG_EXEC_FIELD("cwd", TG_FIELD_STRING, cwd),
+    { TG_EXEC_FIELD("cwd", TG_FIELD_STRING, program.cwd),
       .why = "cwd must be a string" },
     { TG_EXEC_FIELD("stdin", TG_FIELD_STRING, input),
       .why = "stdin must be a string" },
@@ -66,11 +66,12 @@ const tg_json_field_t tg_exec_fields[] = {
       .why = "mime must be a string" },
     { TG_EXEC_FIELD("spill", TG_FIELD_OBJECT, spill),
       .why = "spill must be an object" },
-    { TG_EXEC_FIELD("memory", TG_FIELD_INT, memory), .min = 1, .max = INT64_MAX,
-      .why = "memory must be an integer from 1",
-      .option = &tg_exec_memory_option },
-    { TG_EXEC_FIELD("pids", TG_FIELD_INT, pids), .min = 1, .max = INT64_MAX,
-      .why = "pids must be an integer from 1", .option = &tg_exec_pids_option },
+    { TG_EXEC_FIELD("memory", TG_FIELD_INT, program.options.memory), .min = 1,
+      .max = INT64_MAX, .why = "memory must be an integer from 1",
+      .option = &tg_program_memory_option },
+    { TG_EXEC_FIELD("pids", TG_FIELD_INT, program.options.pids), .min = 1,
+      .max = INT64_MAX, .why = "pids must be an integer from 1",
+      .option = &tg_program_pids_option },
     { TG_EXEC_FIELD("success", TG_FIELD_BITS, success),
       .why = "success must be an array of integers from 0 to 255",
       .option = &tg_exec_success_option },

@@ -13,10 +13,7 @@
 #ifndef TG_EXEC_SPEC_H
 #define TG_EXEC_SPEC_H
 
-#include "spec/tg_spec.h"
-
-/* Minimum of `memory` in bytes; with less, no program starts. */
-#define TG_EXEC_MEMORY_MIN 1048576
+#include "spec/tg_program_spec.h"
 
 /* Handling of stderr. */
 typedef enum {
@@ -34,25 +31,17 @@ typedef enum {
 } tg_exec_binary_t;
 
 typedef struct {
-    tg_str_t argv; /* raw values of the call */
-    tg_str_t env;
-    tg_str_t cwd;
-    tg_str_t input;
+    tg_program_spec_t program;
+    tg_str_t input; /* raw values of the call */
     tg_str_t mime;
     tg_str_t spill;
     int64_t output; /* tg_output_type_t */
     int64_t max_output;
     int64_t bytes;           /* tg_exec_binary_t */
-    int64_t memory;          /* in bytes */
-    int64_t pids;            /* number of processes and threads */
     int64_t err;             /* tg_exec_stderr_t */
     tg_field_bits_t success; /* successful exit statuses; not set: only 0 */
 } tg_exec_spec_t;
 
 extern const tg_json_field_t tg_exec_fields[];
-
-/* Options that other features have, too. */
-extern const tg_spec_option_t tg_exec_memory_option;
-extern const tg_spec_option_t tg_exec_pids_option;
 
 #endif

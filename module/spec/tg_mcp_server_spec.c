@@ -1,7 +1,6 @@
 /* The members of the spec of an `mcp_server`. */
 #include "spec/tg_mcp_server_spec.h"
 
-#include "spec/tg_exec_spec.h"
 #include "spec/tg_http_spec.h"
 
 #define TG_MCP_SERVER_FIELD(text, kind, member)                                \
@@ -58,9 +57,9 @@ const tg_json_field_t tg_mcp_server_fields[] = {
       .why = TG_MCP_SERVER_SPEC_ERROR, .option = &tg_mcp_start_timeout_option },
     { TG_MCP_SERVER_FIELD("place", TG_FIELD_STRING, place),
       .why = TG_MCP_SERVER_SPEC_ERROR },
-    { TG_MCP_SERVER_FIELD("exec", TG_FIELD_STRINGS, exec), .min = 1,
+    { TG_MCP_SERVER_FIELD("exec", TG_FIELD_STRINGS, program.argv), .min = 1,
       .why = TG_MCP_SERVER_PROGRAM_ERROR },
-    { TG_MCP_SERVER_FIELD("env", TG_FIELD_STRINGS, env),
+    { TG_MCP_SERVER_FIELD("env", TG_FIELD_STRINGS, program.env),
       .why = TG_MCP_SERVER_PROGRAM_ERROR },
     { TG_MCP_SERVER_FIELD("roots", TG_FIELD_RAW, roots) },
     { TG_MCP_SERVER_FIELD("pass", TG_FIELD_RAW, pass) },
@@ -77,13 +76,13 @@ const tg_json_field_t tg_mcp_server_fields[] = {
     { TG_MCP_SERVER_FIELD("connect_ms", TG_FIELD_INT, connect_ms), .min = 1,
       .max = TG_HTTP_CONNECT_MS_MAX, .why = TG_MCP_SERVER_URL_ERROR,
       .option = &tg_http_connect_timeout_option },
-    { TG_MCP_SERVER_FIELD("cwd", TG_FIELD_STRING, cwd),
+    { TG_MCP_SERVER_FIELD("cwd", TG_FIELD_STRING, program.cwd),
       .why = TG_MCP_SERVER_PROGRAM_ERROR },
-    { TG_MCP_SERVER_FIELD("memory", TG_FIELD_INT, memory), .min = 1,
+    { TG_MCP_SERVER_FIELD("memory", TG_FIELD_INT, program.options.memory),
+      .min = 1, .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR,
+      .option = &tg_program_memory_option },
+    { TG_MCP_SERVER_FIELD("pids", TG_FIELD_INT, program.options.pids), .min = 1,
       .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR,
-      .option = &tg_exec_memory_option },
-    { TG_MCP_SERVER_FIELD("pids", TG_FIELD_INT, pids), .min = 1,
-      .max = INT64_MAX, .why = TG_MCP_SERVER_PROGRAM_ERROR,
-      .option = &tg_exec_pids_option },
+      .option = &tg_program_pids_option },
     { .name = NULL },
 };

@@ -5,7 +5,7 @@
 #ifndef TG_MCP_SERVER_SPEC_H
 #define TG_MCP_SERVER_SPEC_H
 
-#include "spec/tg_spec.h"
+#include "spec/tg_program_spec.h"
 
 /*
  * Default of idle_ms: the time without calls after which a connection is
@@ -33,8 +33,7 @@ typedef struct {
     int64_t idle_ms;  /* idle time before a connection is closed; 0: none */
     int64_t start_ms; /* timeout from the start to the list */
     tg_str_t place;   /* raw: identifies exec, pass or url alone */
-    tg_str_t exec;    /* raw: the program with its arguments */
-    tg_str_t env;
+    tg_program_spec_t program; /* the argv is the member exec */
     tg_str_t roots;
     tg_str_t pass; /* raw: an address */
     tg_str_t url;
@@ -43,9 +42,6 @@ typedef struct {
     tg_str_t ca_file;
     tg_str_t proxy;
     int64_t connect_ms; /* timeout of connecting; 0: the default */
-    tg_str_t cwd;
-    int64_t memory; /* in bytes; 0: no limit */
-    int64_t pids;   /* number of processes and threads; 0: no limit */
 } tg_mcp_server_spec_t;
 
 extern const tg_json_field_t tg_mcp_server_fields[];

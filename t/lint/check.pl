@@ -162,7 +162,8 @@ sub check_file {
     my ($file) = @_;
     my $is_c = $file =~ /\.[ch]$/;
     my $tabs = $file =~ /\.mk$/;
-    my $is_pure = $file =~ m{^module/(?:base|schema|protocol|catalog|rule|spec)/};
+    my $is_pure =
+        $file =~ m{^module/(?:base|schema|protocol|catalog|rule|spec)/};
     open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
     my $has_pool = $file !~ m{^module/(?:runner|tasks/(?!store/))};
     my $comment = 0;

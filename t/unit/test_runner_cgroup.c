@@ -150,7 +150,7 @@ HELP_TEST(written, "files of limits")
     static const char *const no_swap[] = { "memory.max", "pids.max", NULL };
     static const char *const no_pids[] = { "memory.max", NULL };
     static const char *const no_memory[] = { "pids.max", NULL };
-    tg_cgroup_limits_t limits = { 64 << 20, 10 }, none = { 0, 0 };
+    tg_program_options_t limits = { 64 << 20, 10 }, none = { 0, 0 };
     tg_cgroups_t cgroups;
     unsigned long number;
     int fd;
@@ -267,7 +267,7 @@ HELP_TEST(without, "without a cgroup programs run, but not those with limits")
     CU_ASSERT(host_exec(host_sh("echo ok", ",\"memory\":1048576")));
     CU_ASSERT(host_is_text("failure", "program"));
     CU_ASSERT(host_exec(host_sh("echo ok", ",\"pids\":0")));
-    CU_ASSERT(strstr(host.line.data, "memory and pids at least 1") != NULL);
+    CU_ASSERT(strstr(host.line.data, "must be an integer from 1") != NULL);
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 

@@ -50,7 +50,7 @@ test_sleep(void *ctx, int has_handlers)
 /* Another process acts as a runner with a cgroup and is killed. */
 static void __attribute__((noreturn)) test_runner(int fd)
 {
-    tg_cgroup_limits_t none = { 0, 0 };
+    tg_program_options_t none = { 0, 0 };
     unsigned long number;
     int in;
     pid_t pid;

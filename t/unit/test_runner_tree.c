@@ -356,6 +356,8 @@ HELP_TEST(serial, "serial")
     CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+static const tg_program_options_t test_no_options;
+
 static int
 test_spawn_is(tg_spawn_params_t *spawn, tg_spawn_step_t expected)
 {
@@ -383,6 +385,7 @@ HELP_TEST(spawn, "spawn")
     pid_t pid;
 
     CU_ASSERT_FATAL(pipe(pair) == 0);
+    spawn.options = &test_no_options;
     spawn.fds = fds;
     spawn.nfds = TG_SPAWN_FDS;
     spawn.argv = argv;
@@ -459,6 +462,7 @@ test_signals_of(unsigned refused, int fd)
     pid_t pid;
 
     memset(&spawn, 0, sizeof(spawn));
+    spawn.options = &test_no_options;
     spawn.fds = fds;
     spawn.nfds = 3;
     spawn.argv = argv;

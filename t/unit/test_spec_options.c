@@ -20,11 +20,11 @@ HELP_TEST(inherit, "inheritance and JSON")
     CU_ASSERT(json.len == 0);
     CU_ASSERT_PTR_NULL(tg_spec_find_set(tg_exec_fields, &tool));
 
-    server.memory = 1 << 20;
-    server.pids = 7;
+    server.program.options.memory = 1 << 20;
+    server.program.options.pids = 7;
     server.success.is_set = 1;
     server.success.bits[0] = 5;
-    tool.pids = 3;
+    tool.program.options.pids = 3;
     tool.err = TG_EXEC_STDERR_DROP;
     CU_ASSERT_STRING_EQUAL(tg_spec_find_set(tg_exec_fields, &tool), "pids");
     tg_spec_inherit(tg_exec_fields, &tool, &server);
@@ -47,7 +47,7 @@ HELP_TEST(defaults, "defaults")
     CU_ASSERT(spec.share == TG_MCP_SHARE_ALL);
     CU_ASSERT(spec.idle_ms == 0);
     CU_ASSERT(spec.start_ms == TG_MCP_SERVER_START_MS);
-    CU_ASSERT(spec.memory == 0);
+    CU_ASSERT(spec.program.options.memory == 0);
 }
 
 static void

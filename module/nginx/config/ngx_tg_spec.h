@@ -7,9 +7,9 @@
 
 /*
  * Appends the directives of a table to those of a module, whose array has space
- * for them, zeroed: each option in a block with these contexts, and, if that is
- * a tool, its default for the tools of a server. The struct is at `offset` of the configuration.
- * Called before NGINX reads the array.
+ * for them, zeroed: each option in a block with these contexts, and, for a
+ * tool, its default for the tools of a server. The struct is at `offset` of the
+ * configuration. Called before NGINX reads the array.
  */
 void ngx_tg_spec_add_commands(ngx_command_t *commands,
                               const tg_json_field_t *fields,

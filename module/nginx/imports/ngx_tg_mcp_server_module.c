@@ -308,8 +308,9 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
     }
 
     if (mcp->argv == NULL
-        && (mcp->env != NULL || mcp->cwd.data != NULL || mcp->options.memory > 0
-            || mcp->options.pids > 0))
+        && (mcp->env != NULL || mcp->cwd.data != NULL
+            || mcp->options.program.options.memory > 0
+            || mcp->options.program.options.pids > 0))
     {
         return "has no \"exec\", so \"env\", \"cwd\", \"memory\" and "
                "\"pids\" mean nothing in it; remove them";

@@ -96,6 +96,8 @@ ngx_tg_mcp_server_write_endpoint(tg_buf_t *text, const ngx_tg_mcp_server_t *mcp)
 static void
 ngx_tg_mcp_server_write_spec(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
 {
+    const tg_program_options_t *program = &mcp->options.program.options;
+
     tg_buf_printf(spec,
                   "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu,"
                   "\"start_ms\":%lu,\"place\":\"%.*s\"",
@@ -119,12 +121,12 @@ ngx_tg_mcp_server_write_spec(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
         tg_json_add_string(spec, "cwd", ngx_tg_str_from_ngx(&mcp->cwd));
     }
 
-    if (mcp->options.memory != 0) {
-        tg_json_add_int(spec, "memory", mcp->options.memory);
+    if (program->memory != 0) {
+        tg_json_add_int(spec, "memory", program->memory);
     }
 
-    if (mcp->options.pids != 0) {
-        tg_json_add_int(spec, "pids", mcp->options.pids);
+    if (program->pids != 0) {
+        tg_json_add_int(spec, "pids", program->pids);
     }
 
     tg_buf_append_char(spec, '}');

@@ -62,7 +62,6 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
                     const char *tool, const tg_program_base_env_t *env,
                     const char **why)
 {
-    tg_program_raw_params_t raw;
     tg_exec_spec_t spec;
     int rc;
 
@@ -76,12 +75,8 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
         return TG_INVALID;
     }
 
-    raw.argv = spec.argv;
-    raw.env = spec.env;
-    raw.cwd = spec.cwd;
-    raw.memory = spec.memory;
-    raw.pids = spec.pids;
-    rc = tg_program_params_read(&params->program, &raw, env, tool, why);
+    rc = tg_program_params_read(&params->program, &spec.program, env, tool,
+                                why);
 
     if (rc != TG_OK) {
         return rc;

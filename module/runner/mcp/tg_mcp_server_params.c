@@ -125,10 +125,9 @@ tg_mcp_server_params_read_target(tg_mcp_server_params_t *params,
                                  const tg_program_base_env_t *env,
                                  const char **why)
 {
-    tg_program_raw_params_t raw;
     int rc;
 
-    if ((spec->exec.data != NULL) + (spec->pass.data != NULL)
+    if ((spec->program.argv.data != NULL) + (spec->pass.data != NULL)
             + (spec->url.data != NULL)
         != 1)
     {
@@ -146,12 +145,8 @@ tg_mcp_server_params_read_target(tg_mcp_server_params_t *params,
         return tg_mcp_server_params_read_address(params, spec->pass);
     }
 
-    raw.argv = spec->exec;
-    raw.env = spec->env;
-    raw.cwd = spec->cwd;
-    raw.memory = spec->memory;
-    raw.pids = spec->pids;
-    rc = tg_program_params_read(&params->program, &raw, env, NULL, why);
+    rc = tg_program_params_read(&params->program, &spec->program, env, NULL,
+                                why);
 
     return rc == TG_LIMIT ? TG_INVALID : rc;
 }

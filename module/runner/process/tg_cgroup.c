@@ -21,7 +21,7 @@ tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
 
 /* Sets the limits of a new cgroup. Returns 0 or an errno value. */
 static int
-tg_cgroup_set_limits(const char *path, const tg_cgroup_limits_t *limits)
+tg_cgroup_set_limits(const char *path, const tg_program_options_t *limits)
 {
     char number[24];
     int err;
@@ -60,7 +60,7 @@ tg_cgroup_open_dir(const char *path, int *fd)
 }
 
 int
-tg_cgroup_create(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
+tg_cgroup_create(tg_cgroups_t *cgroups, const tg_program_options_t *limits,
                  unsigned long *number, int *fd)
 {
     char path[TG_CGROUP_PATH_MAX];

@@ -19,6 +19,7 @@
 
 #include "runner/process/tg_cgroup_file.h"
 #include "runner/process/tg_process_tree.h"
+#include "spec/tg_program_spec.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,12 +62,6 @@ typedef struct {
     unsigned nspare;
 } tg_cgroups_t;
 
-/* Limits of one cgroup. 0: unlimited. */
-typedef struct {
-    uint64_t memory; /* limit in bytes */
-    uint64_t pids;
-} tg_cgroup_limits_t;
-
 /*
  * Finds a cgroup that may be divided: `base`, or the calling process's own if
  * base is NULL. Moves the caller and the supervisor `guardian` if necessary.
@@ -88,7 +83,7 @@ void tg_cgroups_close(tg_cgroups_t *cgroups);
  * limits. Returns 0, its number and a descriptor for tg_clone_child(), which
  * the caller closes; or an errno value if it could not be created or limited.
  */
-int tg_cgroup_create(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
+int tg_cgroup_create(tg_cgroups_t *cgroups, const tg_program_options_t *limits,
                      unsigned long *number, int *fd);
 
 /* Kills all processes in the cgroup. */

@@ -24,7 +24,7 @@ tg_program_init(tg_program_t *program, tg_programs_t *programs,
  */
 static int
 tg_program_create_cgroup(tg_program_t *program,
-                         const tg_cgroup_limits_t *limits, int *fd)
+                         const tg_program_options_t *limits, int *fd)
 {
     int err;
 
@@ -52,13 +52,14 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
                           : 2; /* skip serial number 0 */
     program->serial = programs->last;
     *step = TG_SPAWN_LIMITS;
-    err = tg_program_create_cgroup(program, &params->limits, &spawn.cgroup);
+    err = tg_program_create_cgroup(program, &params->options, &spawn.cgroup);
 
     if (err == 0) {
         *step = TG_SPAWN_FORK;
         spawn.argv = params->argv;
         spawn.envp = params->envp;
         spawn.cwd = cwd;
+        spawn.options = &params->options;
         spawn.process_tag = programs->process_tag;
         spawn.serial = program->serial;
         spawn.fds = fds;

@@ -98,7 +98,7 @@ tg_program_params_read_env(tg_program_params_t *params,
  */
 static int
 tg_program_params_alloc(tg_program_params_t *params, tg_program_arena_t *arena,
-                        const tg_program_raw_params_t *raw, const char *tool,
+                        const tg_program_spec_t *raw, const char *tool,
                         size_t strings)
 {
     size_t slots;
@@ -122,7 +122,7 @@ tg_program_params_alloc(tg_program_params_t *params, tg_program_arena_t *arena,
 static int
 tg_program_params_read_strings(tg_program_params_t *params,
                                tg_program_arena_t *arena,
-                               const tg_program_raw_params_t *raw,
+                               const tg_program_spec_t *raw,
                                const tg_program_base_env_t *env,
                                const char *tool, const char **why)
 {
@@ -161,7 +161,7 @@ tg_program_params_read_strings(tg_program_params_t *params,
 
 int
 tg_program_params_read(tg_program_params_t *params,
-                       const tg_program_raw_params_t *raw,
+                       const tg_program_spec_t *raw,
                        const tg_program_base_env_t *env, const char *tool,
                        const char **why)
 {
@@ -177,8 +177,7 @@ tg_program_params_read(tg_program_params_t *params,
         return TG_LIMIT;
     }
 
-    params->limits.memory = (uint64_t) raw->memory;
-    params->limits.pids = (uint64_t) raw->pids;
+    params->options = raw->options;
 
     if (tg_program_params_alloc(params, &arena, raw, tool,
                                 (size_t) argc + (size_t) envc)

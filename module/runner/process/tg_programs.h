@@ -5,6 +5,7 @@
 #ifndef TG_PROGRAMS_H
 #define TG_PROGRAMS_H
 
+#include "runner/process/tg_cgroup.h"
 #include "runner/process/tg_program_params.h"
 #include "runner/process/tg_process_tree.h"
 #include "runner/output/tg_output_store.h"

@@ -6,6 +6,8 @@
 #ifndef TG_SPAWN_H
 #define TG_SPAWN_H
 
+#include "spec/tg_program_spec.h"
+
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,6 +21,7 @@ typedef struct {
     char *const *argv; /* argv[0] is the path of the program */
     char *const *envp;
     const char *cwd;
+    const tg_program_options_t *options;
     const int *fds; /* descriptors, all above 2; become 0, 1, 2 and so on */
     int nfds;
     uint64_t process_tag; /* see tg_process_tag.h; 0: none */

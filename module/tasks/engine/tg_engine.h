@@ -92,9 +92,9 @@ typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
 typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
 
 /*
- * An agent. The texts are slices of the config's text. The agent of a tool whose
- * calls become tasks has the name tool:NAME and no argv; each of its tasks has
- * its own job (the params of `exec`).
+ * An agent. The texts are slices of the config's text. The agent of a tool
+ * whose calls become tasks has the name tool:NAME and no argv; each of its
+ * tasks has its own job (the params of `exec`).
  */
 typedef tg_agent_spec_t tg_agent_t;
 

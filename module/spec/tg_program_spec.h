@@ -1,0 +1,31 @@
+/* What a program is started with, in `exec` and in an `mcp_server`. */
+#ifndef TG_PROGRAM_SPEC_H
+#define TG_PROGRAM_SPEC_H
+
+#include "spec/tg_spec.h"
+
+/* Minimum of `memory` in bytes; with less, no program starts. */
+#define TG_PROGRAM_MEMORY_MIN 1048576
+
+/*
+ * Limits of the program's cgroup. If there are no cgroups, a program with
+ * limits is not started.
+ */
+typedef struct {
+    int64_t memory; /* in bytes; 0: no limit */
+    int64_t pids;   /* number of processes and threads; 0: no limit */
+} tg_program_options_t;
+
+/* The strings are raw JSON values. */
+typedef struct {
+    tg_str_t argv;
+    tg_str_t env;
+    tg_str_t cwd;
+    tg_program_options_t options;
+} tg_program_spec_t;
+
+/* The directives of the options. */
+extern const tg_spec_option_t tg_program_memory_option;
+extern const tg_spec_option_t tg_program_pids_option;
+
+#endif
