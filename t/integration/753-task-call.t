@@ -166,7 +166,7 @@ like ended(becomes('large'))->{result}{content}[0]{text}, qr/toolgate_output/,
 like + ($tg->cli('task', 'get', becomes('three')))[1], qr/^agent +tool:three$/m,
     'as people see it';
 like + ($tg->cli('task', 'get', 'task-0001'))[1],
-    qr/^result:\n\n\{"a":1\}\n\nthe end of its output:/m, 'with its result';
+    qr/^result:\n\n\{"a":1\}\n\nend of the output:/m, 'with its result';
 
 # --- the modern era, and the other dialects
 
