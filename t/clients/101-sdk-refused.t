@@ -35,7 +35,7 @@ for my $case (
         'shutdown', '{"kind":"shutdown","reason":"another bridge came"}',
         'another bridge came'
     ],
-    [ 'gone', undef, 'The runner has gone' ])
+    [ 'gone', undef, 'The runner has closed' ])
 {
     my ($name, $frame, $why) = @$case;
     for my $era (@eras) {
