@@ -65,20 +65,20 @@ scan_text(const char *p, const char *end)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    size_t front, repeat, at;
+    size_t before, repeat, at;
     fuzz_in_t in;
     tg_str_t text;
     tg_buf_t all = HELP_BUF;
     char *copy;
 
     in = fuzz_in(data, size);
-    front = fuzz_byte(&in) % SCAN_BEFORE;
+    before = fuzz_byte(&in) % SCAN_BEFORE;
     repeat = fuzz_byte(&in) % SCAN_REPEAT;
     text = fuzz_rest(&in);
 
     /* Repeats the first character: long runs that may be skipped. */
 
-    for (at = 0; at < front; at++) {
+    for (at = 0; at < before; at++) {
         tg_buf_append_char(&all, '"');
     }
 
@@ -90,7 +90,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     tg_buf_append_str(&all, text);
     copy = help_copy(tg_buf_view(&all));
-    scan_text(copy + front, copy + all.len);
+    scan_text(copy + before, copy + all.len);
     free(copy);
     tg_buf_deinit(&all);
 

@@ -21,7 +21,7 @@ typedef struct {
     tg_caller_t caller;
     tg_buf_t in;
     tg_buf_t log;
-    unsigned answers[CALLER_REQUESTS + 1];
+    unsigned responses[CALLER_REQUESTS + 1];
     int is_sent[CALLER_REQUESTS + 1];
     int rc;
 } end_t;
@@ -46,10 +46,10 @@ end_call(end_t *end, unsigned i)
     rc = i % 2 == 0
              ? tg_caller_call_tool(&end->caller, TG_STR("echo"),
                                    TG_STR("{\"text\":\"hi\"}"),
-                                   TG_STR(",\"_meta\":{}"), &end->answers[i],
+                                   TG_STR(",\"_meta\":{}"), &end->responses[i],
                                    NULL)
              : tg_caller_send_request(&end->caller, TG_STR("tools/list"),
-                                      TG_STR_NONE, &end->answers[i], NULL);
+                                      TG_STR_NONE, &end->responses[i], NULL);
 
     end->is_sent[i] = rc == TG_OK;
 }
@@ -57,15 +57,16 @@ end_call(end_t *end, unsigned i)
 static void
 end_on_response(void *host, void *tag, const tg_response_t *answer)
 {
-    unsigned *answers;
+    unsigned *responses;
     end_t *end;
 
     end = host;
-    answers = tag;
-    FUZZ(answers >= end->answers && answers <= end->answers + CALLER_NESTED);
-    ++*answers;
+    responses = tag;
+    FUZZ(responses >= end->responses
+         && responses <= end->responses + CALLER_NESTED);
+    ++*responses;
     tg_buf_printf(&end->log, "answer %lu %u",
-                  (unsigned long) (answers - end->answers), answer->kind);
+                  (unsigned long) (responses - end->responses), answer->kind);
     tg_buf_append_int(&end->log, answer->code);
     end_text(end, " result ", answer->result);
     end_text(end, " message ", answer->message);
@@ -77,7 +78,7 @@ end_on_response(void *host, void *tag, const tg_response_t *answer)
         FUZZ(tg_json_validate(answer->result, NULL) == TG_OK);
     }
 
-    if (answers == &end->answers[0] && answer->kind != TG_RESPONSE_LOST
+    if (responses == &end->responses[0] && answer->kind != TG_RESPONSE_LOST
         && answer->kind != TG_RESPONSE_NOT_STARTED)
     {
         end_call(end, CALLER_NESTED);
@@ -172,7 +173,7 @@ end_check(const end_t *end)
     unsigned i;
 
     for (i = 0; i <= CALLER_NESTED; i++) {
-        FUZZ(end->answers[i] == (unsigned) end->is_sent[i]);
+        FUZZ(end->responses[i] == (unsigned) end->is_sent[i]);
     }
 }
 

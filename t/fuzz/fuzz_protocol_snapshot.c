@@ -47,7 +47,7 @@ state_lines(fuzz_in_t *in, unsigned most)
  * over.
  */
 static void
-state_save(tg_str_t lines, int is_asking, tg_buf_t *state)
+state_save(tg_str_t lines, int is_requesting, tg_buf_t *state)
 {
     help_alloc_t alloc;
     host_t host;
@@ -56,7 +56,7 @@ state_save(tg_str_t lines, int is_asking, tg_buf_t *state)
     fuzz_host_init(&host, &alloc.alloc, TG_DIALECT_AUTO, FUZZ_HOST_FRAME);
     fuzz_host_feed(&host, lines);
 
-    if (is_asking) {
+    if (is_requesting) {
         (void) tg_peer_send_server_request(&host.peer, TG_STR("roots/list"),
                                            TG_STR_NONE, 7);
     }

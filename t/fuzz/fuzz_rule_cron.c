@@ -7,7 +7,7 @@
 #include "help.h"
 
 #include "rule/tg_cron.h"
-#include "rule_foot.h"
+#include "rule_footer.h"
 
 #define CRON_MINUTE 60
 #define CRON_DAY 86400
@@ -16,7 +16,7 @@
 static tg_zone_t *
 cron_zone(unsigned choice)
 {
-    static const char *const feet[] = {
+    static const char *const footers[] = {
         "CET-1CEST,M3.5.0,M10.5.0/3", "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
         "NST3:30NDT,M3.2.0,M11.1.0",  "<-02>2<-01>,M3.5.0/-1,M10.5.0/0",
         "EET-2EEST,J60/0,J300/24",
@@ -24,13 +24,13 @@ cron_zone(unsigned choice)
     tg_zone_t *zone;
     tg_buf_t buf = HELP_BUF;
 
-    choice %= HELP_COUNT(feet) + 1;
+    choice %= HELP_COUNT(footers) + 1;
 
     if (choice == 0) {
         return NULL;
     }
 
-    rule_foot(&buf, tg_str_from_cstr(feet[choice - 1]));
+    rule_footer(&buf, tg_str_from_cstr(footers[choice - 1]));
     zone = NULL;
     FUZZ(tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone) == TG_OK);
     tg_buf_deinit(&buf);

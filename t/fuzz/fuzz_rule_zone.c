@@ -7,7 +7,7 @@
 #include "help.h"
 
 #include "rule/tg_zone.h"
-#include "rule_foot.h"
+#include "rule_footer.h"
 
 #define ZONE_OFFSET_MAX (26 * 3600)
 #define ZONE_SPANS 64
@@ -78,7 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
 
-    rule_foot(&file, tg_str(bytes.data + 3, bytes.len - 3));
+    rule_footer(&file, tg_str(bytes.data + 3, bytes.len - 3));
     zone_check(tg_buf_view(&file));
     tg_buf_deinit(&file);
 

@@ -72,7 +72,7 @@ page_number(const tg_buf_t *remark, const char *key)
 
 /* Reads all pages to the end, as the remarks say. */
 static void
-page_all(tg_str_t text, tg_output_page_query_t query)
+page_read_all(tg_str_t text, tg_output_page_query_t query)
 {
     tg_buf_t page = HELP_BUF, remark = HELP_BUF, all = HELP_BUF,
              whole = HELP_BUF;
@@ -238,7 +238,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_deinit(&page);
     tg_buf_deinit(&remark);
 
-    page_all(text, query);
+    page_read_all(text, query);
 
     if (line.len != 0 && tg_utf8_is_valid(line)) {
         page_search(text, query);

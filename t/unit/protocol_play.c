@@ -82,7 +82,7 @@ play_send(play_t *play, tg_str_t bytes)
 }
 
 static tg_str_t
-play_left(const play_t *play)
+play_unread(const play_t *play)
 {
     tg_str_t all;
 
@@ -100,7 +100,7 @@ play_next(play_t *play, int is_ipc, tg_str_t *message)
     tg_str_t left;
     size_t len;
 
-    left = play_left(play);
+    left = play_unread(play);
 
     if (is_ipc) {
         if (left.len < TG_FRAME_PREFIX_SIZE) {
@@ -139,7 +139,7 @@ play_await(play_t *play, const script_step_t *step, tg_str_t *message)
 {
     while (!play_next(play, step->is_ipc, message)) {
         if (!host_fire(&play->host)) {
-            play_wrong(play, step, "nothing came", play_left(play));
+            play_wrong(play, step, "nothing came", play_unread(play));
             return 0;
         }
 
@@ -208,8 +208,8 @@ play_unordered(play_t *play, const script_step_t *steps, size_t n)
 static void
 play_quiet(play_t *play, const script_step_t *step)
 {
-    if (play_left(play).len != 0) {
-        play_wrong(play, step, "nobody expected this", play_left(play));
+    if (play_unread(play).len != 0) {
+        play_wrong(play, step, "nobody expected this", play_unread(play));
     }
 }
 

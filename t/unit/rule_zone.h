@@ -100,32 +100,32 @@ zone_put_part(tg_buf_t *buf, int width, int first, const zone_time_t *times,
     tg_buf_append(buf, "XXX\0", 4);
 }
 
-/* Appends the bytes of a file; foot is NULL for version 1. */
+/* Appends the bytes of a file; footer is NULL for version 1. */
 static inline void
 zone_file(tg_buf_t *buf, int first, const zone_time_t *times, unsigned n,
-          const char *foot)
+          const char *footer)
 {
-    zone_put_part(buf, 4, first, foot == NULL ? times : NULL,
-                  foot == NULL ? n : 0);
+    zone_put_part(buf, 4, first, footer == NULL ? times : NULL,
+                  footer == NULL ? n : 0);
 
-    if (foot == NULL) {
+    if (footer == NULL) {
         buf->data[4] = '\0';
         return;
     }
 
     zone_put_part(buf, 8, first, times, n);
-    tg_buf_printf(buf, "\n%s\n", foot);
+    tg_buf_printf(buf, "\n%s\n", footer);
 }
 
 /* Returns NULL if the file is invalid. */
 static inline tg_zone_t *
-zone_of(int first, const zone_time_t *times, unsigned n, const char *foot)
+zone_of(int first, const zone_time_t *times, unsigned n, const char *footer)
 {
     tg_zone_t *zone;
     tg_buf_t buf = HELP_BUF;
 
     zone = NULL;
-    zone_file(&buf, first, times, n, foot);
+    zone_file(&buf, first, times, n, footer);
     (void) tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone);
     tg_buf_deinit(&buf);
 
@@ -133,9 +133,9 @@ zone_of(int first, const zone_time_t *times, unsigned n, const char *foot)
 }
 
 static inline tg_zone_t *
-zone_foot(const char *foot)
+zone_footer(const char *footer)
 {
-    return zone_of(0, NULL, 0, foot);
+    return zone_of(0, NULL, 0, footer);
 }
 
 #endif

@@ -407,7 +407,7 @@ host_recv(void)
     tg_buf_reset(&host.line, 0);
 
     if (!host_until(host_has_line, NULL)) {
-        CU_FAIL("no answer came");
+        CU_FAIL("no result arrived");
         return 0;
     }
 

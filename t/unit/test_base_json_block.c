@@ -295,7 +295,7 @@ HELP_TEST(long_texts, "long texts")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-HELP_TEST(one_text, "replaces each byte of one text of many blocks")
+HELP_TEST(one_long_text, "replaces each byte of one text of many blocks")
 {
     static const char others[] = "\"\\\n\x7f\xc3}";
     char text[TEST_BUFFER_SIZE];

@@ -218,8 +218,9 @@ HELP_TEST(types, "types")
 HELP_TEST(members, "members by name")
 {
     static const char *const names[] = { "a", "b", "a", "c", NULL };
-    static const char *const bad[] = { "",         "[]",         "{\"a\":1",
-                                       "{\"a\":}", "{\"a\":1}1", "{\"a\":1,}" };
+    static const char *const invalid[] = { "",           "[]",
+                                           "{\"a\":1",   "{\"a\":}",
+                                           "{\"a\":1}1", "{\"a\":1,}" };
     tg_str_t values[4];
     size_t i;
 
@@ -232,9 +233,10 @@ HELP_TEST(members, "members by name")
     HELP_EQ(values[2], "null");
     CU_ASSERT(values[3].data == NULL);
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        CU_ASSERT(tg_json_get_members(tg_str_from_cstr(bad[i]), names, values)
-                  == TG_INVALID);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        CU_ASSERT(
+            tg_json_get_members(tg_str_from_cstr(invalid[i]), names, values)
+            == TG_INVALID);
         CU_ASSERT(values[1].data == NULL);
     }
 }
@@ -301,7 +303,7 @@ HELP_TEST(int64, "int64")
     static const struct {
         const char *raw;
         int64_t value;
-    } good[] = {
+    } valid[] = {
         { "0", 0 },
         { "-0", 0 },
         { "-0.0e5", 0 },
@@ -327,7 +329,7 @@ HELP_TEST(int64, "int64")
         { "0.00000000000000000000000000000000001e35", 1 },
     };
     /* clang-format off */
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "9223372036854775808", "-9223372036854775809", "18446744073709551615",
         "18446744073709551616", "99999999999999999999999999",
         "9223372036854775807.5", "1.5", "-0.1", "1e-1", "1e19", "10e18",
@@ -339,16 +341,16 @@ HELP_TEST(int64, "int64")
     int64_t value;
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(valid); i++) {
         value = 42;
-        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(good[i].raw), &value)
+        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(valid[i].raw), &value)
                   == TG_OK);
-        CU_ASSERT_EQUAL(value, good[i].value);
+        CU_ASSERT_EQUAL(value, valid[i].value);
     }
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
         value = 42;
-        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(bad[i]), &value)
+        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(invalid[i]), &value)
                   == TG_INVALID);
         CU_ASSERT_EQUAL(value, 42);
     }
@@ -451,7 +453,7 @@ HELP_TEST(put_dense, "escapes as dense as possible, and at each block border")
 HELP_TEST(put_long, "put text that needs escapes")
 {
     char text[4 * 128 + 3];
-    tg_buf_t out, alone;
+    tg_buf_t out, single;
     size_t len, gap, i;
 
     for (gap = 1; gap <= 128; gap++) {
@@ -461,21 +463,21 @@ HELP_TEST(put_long, "put text that needs escapes")
 
         for (len = 0; len < sizeof(text); len += 1 + len / 8) {
             tg_buf_init(&out, tg_alloc_libc());
-            tg_buf_init(&alone, tg_alloc_libc());
+            tg_buf_init(&single, tg_alloc_libc());
             tg_json_write_escaped(&out, tg_str(text, len));
 
             for (i = 0; i < len; i++) {
-                tg_json_write_escaped(&alone, tg_str(text + i, 1));
+                tg_json_write_escaped(&single, tg_str(text + i, 1));
             }
 
-            CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&alone)));
+            CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&single)));
             CU_ASSERT(tg_json_escaped_len(tg_str(text, len), SIZE_MAX)
                       == out.len);
             CU_ASSERT(out.len == 0
                       || tg_json_escaped_len(tg_str(text, len), out.len - 1)
                              > out.len - 1);
             tg_buf_deinit(&out);
-            tg_buf_deinit(&alone);
+            tg_buf_deinit(&single);
         }
     }
 }

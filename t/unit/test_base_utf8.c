@@ -68,15 +68,15 @@ HELP_TEST(every_code, "every code point")
 /* One invalid byte at each position of each length: wide steps miss none. */
 HELP_TEST(offsets, "bad bytes at each offset")
 {
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "\x80", "\xc3", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf"
     };
     tg_str_t piece;
     size_t len, at, i;
     char *text;
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        piece = tg_str_from_cstr(bad[i]);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        piece = tg_str_from_cstr(invalid[i]);
 
         for (len = piece.len; len <= 40; len++) {
             for (at = 0; at + piece.len <= len; at++) {

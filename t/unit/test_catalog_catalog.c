@@ -350,7 +350,7 @@ HELP_TEST(whole, "a whole list")
 HELP_TEST(cursors, "cursors")
 {
     /* clang-format off */
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "null", "1", "true", "{}", "[]", "\"\"", "\"0\"", "\"1\"", "\"1.\"",
         "\"-1.0123456789abcdef\"",
         "\"99999999999999999999999999999999.0123456789abcdef\"", "\"\\u0031\"",
@@ -365,9 +365,10 @@ HELP_TEST(cursors, "cursors")
     test_many_init(&many, TEST_MANY * 4);
     tg_buf_append_cstr(&out, "before");
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        CU_ASSERT(tg_catalog_write_list(many.catalog, tg_str_from_cstr(bad[i]),
-                                        NULL, NULL, &out)
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        CU_ASSERT(tg_catalog_write_list(many.catalog,
+                                        tg_str_from_cstr(invalid[i]), NULL,
+                                        NULL, &out)
                   == TG_INVALID);
         HELP_EQ(tg_buf_view(&out), "before");
     }

@@ -46,17 +46,17 @@ HELP_TEST(globs, "patterns")
 
 HELP_TEST(wrong_globs, "invalid patterns")
 {
-    static const char *const bad[] = {
-        "",    "read_[ab]", "^read", "a b", "a|b",   "read$",
-        "(x)", "a,b",       "\\d",   "{a}", "~read", "\xc3\xa9"
-    };
+    static const char *const invalid[] = { "",    "read_[ab]", "^read",
+                                           "a b", "a|b",       "read$",
+                                           "(x)", "a,b",       "\\d",
+                                           "{a}", "~read",     "\xc3\xa9" };
     char name[TG_NAME_MAX + 1];
     size_t i;
 
     CU_ASSERT(tg_glob_check(TG_STR("Read-1_*.x?/y:z")) == NULL);
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        CU_ASSERT(tg_glob_check(tg_str_from_cstr(bad[i])) != NULL);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        CU_ASSERT(tg_glob_check(tg_str_from_cstr(invalid[i])) != NULL);
     }
 
     memset(name, 'a', sizeof(name));

@@ -18,23 +18,24 @@ test_name(tg_catalog_entry_type_t kind, tg_str_t name, int is_good,
 
 HELP_TEST(tools, "tools")
 {
-    static const char *const good[] = { "a", "Word_count-2", "0", "ping" };
+    static const char *const valid[] = { "a", "Word_count-2", "0", "ping" };
     static const char *const warned[] = { "a.b", ".", "tools.list" };
-    static const char *const bad[] = { "",         "a b", "a/b", "a:b",
-                                       "\xc3\xa9", "a\n", "a\"", "tools/list" };
+    static const char *const invalid[] = { "",    "a b",       "a/b",
+                                           "a:b", "\xc3\xa9",  "a\n",
+                                           "a\"", "tools/list" };
     char name[TG_NAME_MAX + 1];
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(good); i++) {
-        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(good[i]), 1, 0);
+    for (i = 0; i < HELP_COUNT(valid); i++) {
+        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(valid[i]), 1, 0);
     }
 
     for (i = 0; i < HELP_COUNT(warned); i++) {
         test_name(TG_ENTRY_TOOL, tg_str_from_cstr(warned[i]), 1, 1);
     }
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(bad[i]), 0, 0);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(invalid[i]), 0, 0);
     }
 
     test_name(TG_ENTRY_TOOL, tg_str("a\0b", 3), 0, 0);
@@ -47,12 +48,12 @@ HELP_TEST(tools, "tools")
 
 HELP_TEST(methods, "methods")
 {
-    static const char *const good[] = {
+    static const char *const valid[] = {
         "build.status", "sum", "a/b", "resources/list", "tools/lists", "$x",
         "rpc",          "a:b", "~"
     };
     /* clang-format off */
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "", "a b", "a\tb", "a\"b", "a\\b", "\x7f", "\xc3\xa9", "ping",
         "initialize", "tools/list", "tools/call", "server/discover",
         "subscriptions/listen", "rpc.x", "$/cancelRequest", "notifications/x",
@@ -62,12 +63,12 @@ HELP_TEST(methods, "methods")
     char name[TG_NAME_MAX + 1];
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(good); i++) {
-        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(good[i]), 1, 0);
+    for (i = 0; i < HELP_COUNT(valid); i++) {
+        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(valid[i]), 1, 0);
     }
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(bad[i]), 0, 0);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(invalid[i]), 0, 0);
     }
 
     test_name(TG_ENTRY_METHOD, tg_str("a\0b", 3), 0, 0);
@@ -78,7 +79,7 @@ HELP_TEST(methods, "methods")
 
 HELP_TEST(schemas, "schemas")
 {
-    static const char *const good[] = {
+    static const char *const valid[] = {
         "{\"type\":\"object\"}",
         "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
         "\"type\":\"object\",\"properties\":{}}",
@@ -90,7 +91,7 @@ HELP_TEST(schemas, "schemas")
     static const struct {
         const char *schema;
         const char *word;
-    } bad[] = {
+    } invalid[] = {
         { "true", "JSON object" },
         { "[]", "JSON object" },
         { "{}", "\"type\":\"object\"" },
@@ -101,12 +102,12 @@ HELP_TEST(schemas, "schemas")
     const char *why;
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(good); i++) {
-        CU_ASSERT(tg_tool_check_schema(tg_str_from_cstr(good[i])) == NULL);
+    for (i = 0; i < HELP_COUNT(valid); i++) {
+        CU_ASSERT(tg_tool_check_schema(tg_str_from_cstr(valid[i])) == NULL);
     }
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        why = tg_tool_check_schema(tg_str_from_cstr(bad[i].schema));
-        CU_ASSERT(why != NULL && strstr(why, bad[i].word) != NULL);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        why = tg_tool_check_schema(tg_str_from_cstr(invalid[i].schema));
+        CU_ASSERT(why != NULL && strstr(why, invalid[i].word) != NULL);
     }
 }

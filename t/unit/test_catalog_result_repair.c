@@ -175,24 +175,24 @@ HELP_TEST(content, "content that is no array")
           "{\"content\":[" TEST_TEXT(
               "\"[1]\"") "],\"structuredContent\":[1]}" },
     };
-    static const char *const bad[] = { "null",
-                                       "[]",
-                                       "\"hi\"",
-                                       "7",
-                                       "{}",
-                                       "{\"nothing\":1}",
-                                       "{\"content\":7}",
-                                       "{\"content\":{}}",
-                                       "{\"content\":{\"a\":1}}",
-                                       "{\"isError\":true}",
-                                       "{\"resultType\":\"complete\"}" };
+    static const char *const invalid[] = { "null",
+                                           "[]",
+                                           "\"hi\"",
+                                           "7",
+                                           "{}",
+                                           "{\"nothing\":1}",
+                                           "{\"content\":7}",
+                                           "{\"content\":{}}",
+                                           "{\"content\":{\"a\":1}}",
+                                           "{\"isError\":true}",
+                                           "{\"resultType\":\"complete\"}" };
     tg_buf_t out = HELP_BUF;
     size_t i;
 
     test_repair_all(tests, HELP_COUNT(tests));
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        CU_ASSERT(tg_tool_result_repair(tg_str_from_cstr(bad[i]), &out)
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        CU_ASSERT(tg_tool_result_repair(tg_str_from_cstr(invalid[i]), &out)
                   != NULL);
         CU_ASSERT(out.len == 0);
     }

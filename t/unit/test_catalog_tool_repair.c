@@ -240,7 +240,7 @@ HELP_TEST(outputs, "output schemas")
           TEST_OUT("{\"type\":\"object\",\"properties\":{\"a\":{}}}"),
           TEST_BIT(BOOLEAN) },
     };
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "\"x\"",
         "1",
         "false",
@@ -264,11 +264,11 @@ HELP_TEST(outputs, "output schemas")
 
     test_repair_all(modern, HELP_COUNT(modern));
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
         (void) snprintf(text, sizeof(text),
                         "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"},"
                         "\"outputSchema\":%s}",
-                        bad[i]);
+                        invalid[i]);
         test.raw = text;
         test.repaired = TEST_MORE("");
         test.repairs = TEST_BIT(OUTPUT);
@@ -278,7 +278,7 @@ HELP_TEST(outputs, "output schemas")
 
 HELP_TEST(left_out, "tools beyond repair")
 {
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "1",
         "[]",
         "{}",
@@ -299,8 +299,8 @@ HELP_TEST(left_out, "tools beyond repair")
 
     memset(&repair, 0, sizeof(repair));
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        CU_ASSERT(tg_tool_repair(&repair, tg_str_from_cstr(bad[i]), &out)
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        CU_ASSERT(tg_tool_repair(&repair, tg_str_from_cstr(invalid[i]), &out)
                   != NULL);
         CU_ASSERT(repair.why != NULL && out.len == 0);
     }

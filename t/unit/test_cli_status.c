@@ -301,7 +301,7 @@ HELP_TEST(metrics, "metrics")
 /* A result of another version, or no result: only known members are shown. */
 HELP_TEST(strange, "missing members")
 {
-    static const char *const answers[] = {
+    static const char *const responses[] = {
         "null",
         "[]",
         "{}",
@@ -313,12 +313,12 @@ HELP_TEST(strange, "missing members")
     tg_buf_t out;
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(answers); i++) {
-        test_put(tg_cli_status_append_summary, answers[i], &out);
+    for (i = 0; i < HELP_COUNT(responses); i++) {
+        test_put(tg_cli_status_append_summary, responses[i], &out);
         tg_buf_deinit(&out);
-        test_put(tg_cli_status_append_calls, answers[i], &out);
+        test_put(tg_cli_status_append_calls, responses[i], &out);
         tg_buf_deinit(&out);
-        test_put(tg_cli_status_append_prometheus, answers[i], &out);
+        test_put(tg_cli_status_append_prometheus, responses[i], &out);
         tg_buf_deinit(&out);
     }
 }

@@ -193,7 +193,7 @@ HELP_TEST(test_option_arguments, "members of arguments")
     test_argument("", "a", NULL);
 }
 
-HELP_TEST(test_option_nobody, "a call without a result callback")
+HELP_TEST(test_option_no_callback, "a call without a result callback")
 {
     toolgate_client_t *client = toolgate_client_new("/nowhere/at.sock");
 

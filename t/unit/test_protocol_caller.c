@@ -110,7 +110,7 @@ test_lose(end_t *end, const char *args)
 }
 
 static int
-test_again(end_t *end, const char *args)
+test_nested_call(end_t *end, const char *args)
 {
     end->again = args;
 
@@ -183,7 +183,7 @@ static const struct {
     { "cancel", test_cancel },
     { "forget", test_forget },
     { "lose", test_lose },
-    { "again", test_again },
+    { "again", test_nested_call },
     { "then-cancel", test_then_cancel },
     { "written", test_written },
     { "few", test_few },

@@ -11,7 +11,7 @@
 
 typedef struct {
     tg_caller_t caller;
-    unsigned answers[TEST_REQUESTS];
+    unsigned responses[TEST_REQUESTS];
     int is_sent[TEST_REQUESTS];
     uint64_t ids[TEST_REQUESTS];
 } test_end_t;
@@ -21,9 +21,9 @@ static tg_dialect_t test_dialect;
 static void
 test_on_response(void *host, void *tag, const tg_response_t *answer)
 {
-    unsigned *answers = tag;
+    unsigned *responses = tag;
 
-    ++*answers;
+    ++*responses;
 }
 
 static const tg_caller_ops_t test_ops = { .answer = test_on_response };
@@ -35,12 +35,12 @@ test_send(test_end_t *end, unsigned i, int may_fail)
 
     if (test_dialect != TG_DIALECT_IPC && i % 3 == 2) {
         rc = tg_caller_send_request(&end->caller, TG_STR("tools/list"),
-                                    TG_STR_NONE, &end->answers[i],
+                                    TG_STR_NONE, &end->responses[i],
                                     &end->ids[i]);
     } else {
         rc = tg_caller_call_tool(&end->caller, TG_STR("echo"),
                                  TG_STR("{\"text\":\"hi\"}"), TG_STR_NONE,
-                                 &end->answers[i], &end->ids[i]);
+                                 &end->responses[i], &end->ids[i]);
     }
 
     CU_ASSERT(rc == TG_OK || (rc == TG_NOMEM && may_fail));
@@ -104,7 +104,7 @@ test_talk(test_end_t *end, int may_fail)
 
     /* A new connection. */
     CU_ASSERT(end->caller.out.len == 0);
-    end->answers[3] = 0;
+    end->responses[3] = 0;
     test_send(end, 3, may_fail);
 }
 
@@ -120,7 +120,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     tg_caller_on_disconnect(&end.caller);
 
     for (i = 0; i < TEST_REQUESTS; i++) {
-        CU_ASSERT(end.answers[i] == (unsigned) end.is_sent[i]);
+        CU_ASSERT(end.responses[i] == (unsigned) end.is_sent[i]);
     }
 
     tg_caller_deinit(&end.caller);

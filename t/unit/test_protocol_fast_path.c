@@ -61,7 +61,7 @@ static const struct {
 #define TEST_CALLS (HELP_COUNT(test_calls))
 
 static void
-test_say(host_t *host, tg_str_t message)
+test_send_message(host_t *host, tg_str_t message)
 {
     tg_buf_t text = HELP_BUF;
 
@@ -89,13 +89,13 @@ test_run(host_t *host, tg_dialect_t dialect, const char *first,
          tg_str_t message, int may_be_similar)
 {
     host_init(host, tg_alloc_libc(), dialect, 65536, 4);
-    test_say(host, tg_str_from_cstr(first));
+    test_send_message(host, tg_str_from_cstr(first));
 
     if (!may_be_similar) {
         test_forget(host);
     }
 
-    test_say(host, message);
+    test_send_message(host, message);
     host_collect(host);
 }
 
@@ -126,9 +126,9 @@ HELP_TEST(similar, "similar calls take the fast path")
     for (i = 0; i < TEST_CALLS; i++) {
         host_init(&host, tg_alloc_libc(), test_calls[i].dialect, 65536, 4);
         fast_paths = tg_catalog_fast_paths(host.catalog);
-        test_say(&host, tg_str_from_cstr(test_calls[i].first));
+        test_send_message(&host, tg_str_from_cstr(test_calls[i].first));
         CU_ASSERT(fast_paths->n == 1);
-        test_say(&host, tg_str_from_cstr(test_calls[i].second));
+        test_send_message(&host, tg_str_from_cstr(test_calls[i].second));
         CU_ASSERT(fast_paths->n == 1);
         CU_ASSERT(host.ncalls == 2);
         host_deinit(&host);
@@ -212,7 +212,7 @@ HELP_TEST(many, "more kinds of messages than the cache holds, in turns")
                  "\"params\":{%*s\"name\":\"echo\",\"arguments\":{\"text\":"
                  "\"%d\"}}}",
                  i, i % (TG_FAST_PATH_CACHE_SIZE + 3), "", i);
-        test_say(&host, tg_str_from_cstr(text));
+        test_send_message(&host, tg_str_from_cstr(text));
         got = host_take(&host);
         snprintf(text, sizeof(text),
                  "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"content\":[{"
@@ -236,8 +236,8 @@ HELP_TEST(peers, "a peer not yet known as MCP must become so")
         host_init(&host, tg_alloc_libc(), test_calls[i].dialect, 65536, 4);
         host_init(&other, tg_alloc_libc(), test_calls[i].dialect, 65536, 4);
         tg_peer_set_catalog(&other.peer, host.catalog);
-        test_say(&host, tg_str_from_cstr(test_calls[i].first));
-        test_say(&other, tg_str_from_cstr(test_calls[i].second));
+        test_send_message(&host, tg_str_from_cstr(test_calls[i].first));
+        test_send_message(&other, tg_str_from_cstr(test_calls[i].second));
         CU_ASSERT(other.peer.is_mcp == host.peer.is_mcp);
         CU_ASSERT(other.ncalls == 1);
         host_deinit(&other);

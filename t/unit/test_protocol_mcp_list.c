@@ -114,12 +114,12 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
         "{\"name\":\"\\u0063\", \"x\":3}]";
     tg_catalog_t *tools, *whole;
     tg_tool_list_reader_t reader;
-    size_t left, whole_left, n;
+    size_t left, total_left, n;
     tg_buf_t text = HELP_BUF;
     int rc;
 
     CU_ASSERT_FATAL(tg_tool_list_parse(tg_alloc_libc(), 1, TG_STR(array),
-                                       &whole, &whole_left)
+                                       &whole, &total_left)
                     == TG_OK);
     CU_ASSERT(
         tg_tool_list_read_begin(&reader, tg_alloc_libc(), 1, TG_STR(array))
@@ -135,7 +135,7 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
 
     CU_ASSERT_FATAL(rc == TG_OK);
     CU_ASSERT(n >= 13);
-    CU_ASSERT(left == 2 && whole_left == 2);
+    CU_ASSERT(left == 2 && total_left == 2);
     CU_ASSERT(tg_catalog_size(tools) == 3);
     CU_ASSERT(tg_catalog_digest(tools) == tg_catalog_digest(whole));
     tg_catalog_write_whole_list(tools, NULL, NULL, &text);

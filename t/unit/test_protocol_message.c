@@ -40,7 +40,7 @@ HELP_TEST(jsonrpc, "jsonrpc")
 }
 
 /* White space in all places; the arguments' members are noted. */
-HELP_TEST(spread_out, "spread out")
+HELP_TEST(white_space, "spread out")
 {
     tg_message_t m;
 
@@ -199,10 +199,10 @@ HELP_TEST(keys, "keys are compared decoded and exactly")
     CU_ASSERT(m.id.data == NULL);
 }
 
-HELP_TEST(bad, "bad")
+HELP_TEST(invalid, "bad")
 {
     /* clang-format off */
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "", "{", "{\"id\":}", "{\"id\":1}x", "{\"params\":{\"_meta\":{}",
         "{\"params\":{\"_meta\":{]}}", "{\"error\":{\"code\"}}",
         "{\"params\":{\"notifications\":{\"toolsListChanged\":tru}}}",
@@ -212,8 +212,8 @@ HELP_TEST(bad, "bad")
     tg_message_t m;
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        CU_ASSERT(test_parse(&m, bad[i]) == TG_INVALID);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        CU_ASSERT(test_parse(&m, invalid[i]) == TG_INVALID);
         CU_ASSERT(m.why != NULL);
     }
 }

@@ -57,8 +57,8 @@ HELP_TEST(texts, "texts")
 
 HELP_TEST(values, "values")
 {
-    static const char *const bad[] = { "",    " ",          "x",       "{",
-                                       "1 2", "{\"a\":1}}", "\"\xff\"" };
+    static const char *const invalid[] = { "",    " ",          "x",       "{",
+                                           "1 2", "{\"a\":1}}", "\"\xff\"" };
     size_t i;
 
     test_is(tg_outcome_parse_output(&test_json, TG_STR(" \n{\"a\": 1}\r\n\t")),
@@ -66,12 +66,12 @@ HELP_TEST(values, "values")
     test_is(tg_outcome_parse_output(&test_json, TG_STR("null")),
             TG_OUTCOME_JSON, "null");
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
         test_fails(tg_outcome_parse_output(&test_json,
-                                           tg_str_from_cstr(bad[i])),
+                                           tg_str_from_cstr(invalid[i])),
                    "not one valid JSON value");
         test_fails(tg_outcome_parse_output(&test_result,
-                                           tg_str_from_cstr(bad[i])),
+                                           tg_str_from_cstr(invalid[i])),
                    "not one valid JSON value");
     }
 }
@@ -117,7 +117,7 @@ test_steps(const char *raw, size_t bytes, int is_lenient, tg_outcome_t *outcome)
 HELP_TEST(results, "results")
 {
     /* clang-format off */
-    static const char *const good[] = {
+    static const char *const valid[] = {
         "{\"content\":[]}",
         "{\"content\":[{\"type\":\"text\",\"text\":\"\"}]}",
         "{\"content\":[{\"type\":\"image\",\"data\":\"AA==\","
@@ -131,7 +131,7 @@ HELP_TEST(results, "results")
     static const struct {
         const char *raw;
         const char *word;
-    } bad[] = {
+    } invalid[] = {
         { "[]", "no object" },
         { "{}", "array \"content\"" },
         { "{\"content\":{}}", "array \"content\"" },
@@ -159,23 +159,23 @@ HELP_TEST(results, "results")
     tg_outcome_t outcome;
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(good); i++) {
+    for (i = 0; i < HELP_COUNT(valid); i++) {
         test_is(tg_outcome_parse_output(&test_result,
-                                        tg_str_from_cstr(good[i])),
-                TG_OUTCOME_RESULT, good[i]);
-        (void) test_steps(good[i], 1, 0, &outcome);
-        test_is(outcome, TG_OUTCOME_RESULT, good[i]);
+                                        tg_str_from_cstr(valid[i])),
+                TG_OUTCOME_RESULT, valid[i]);
+        (void) test_steps(valid[i], 1, 0, &outcome);
+        test_is(outcome, TG_OUTCOME_RESULT, valid[i]);
     }
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
         test_fails(tg_outcome_parse_output(&test_result,
-                                           tg_str_from_cstr(bad[i].raw)),
-                   bad[i].word);
+                                           tg_str_from_cstr(invalid[i].raw)),
+                   invalid[i].word);
         test_fails(tg_outcome_parse_output(&test_result,
-                                           tg_str_from_cstr(bad[i].raw)),
+                                           tg_str_from_cstr(invalid[i].raw)),
                    "The output is no tool result");
-        (void) test_steps(bad[i].raw, 1, 0, &outcome);
-        test_fails(outcome, bad[i].word);
+        (void) test_steps(invalid[i].raw, 1, 0, &outcome);
+        test_fails(outcome, invalid[i].word);
     }
 
     /* A method's result may be anything. */

@@ -125,7 +125,7 @@ HELP_TEST(schema, "the output schema is kept over a second move too")
     host_deinit(&host);
 }
 
-HELP_TEST(gone_ipc, "a tool is removed while it runs, in ipc")
+HELP_TEST(removed_in_ipc, "a tool is removed while it runs, in ipc")
 {
     host_t host;
 

@@ -95,7 +95,7 @@ HELP_TEST(forward, "the clock is set forward: 2 to 3, at 01:00 UTC")
 {
     tg_zone_t *zone;
 
-    zone = zone_foot(BERLIN);
+    zone = zone_footer(BERLIN);
     CU_ASSERT_FATAL(zone != NULL);
 
     /* 02:30 does not exist: due when the clock is set forward. */
@@ -123,7 +123,7 @@ HELP_TEST(back, "the clock is set back: 3 to 2, at 01:00 UTC")
 {
     tg_zone_t *zone;
 
-    zone = zone_foot(BERLIN);
+    zone = zone_footer(BERLIN);
     CU_ASSERT_FATAL(zone != NULL);
 
     /* 02:30 exists twice: the first one. */
@@ -147,7 +147,7 @@ HELP_TEST(far, "southern zones, and days that a zone skipped")
     static const zone_time_t samoa[] = { { "2011-12-30T10:00", 14 } };
     tg_zone_t *zone;
 
-    zone = zone_foot("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
+    zone = zone_footer("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
     CU_ASSERT_FATAL(zone != NULL);
     /* Set forward by half an hour, at two. */
     FEW("15 2 * * *", zone, "2026-10-02T20:00", 2,
@@ -157,7 +157,7 @@ HELP_TEST(far, "southern zones, and days that a zone skipped")
     tg_zone_free(zone);
 
     /* With daylight time all year, no clock changes at new year. */
-    zone = zone_foot("EST5EDT,0/0,J365/25");
+    zone = zone_footer("EST5EDT,0/0,J365/25");
     CU_ASSERT_FATAL(zone != NULL);
     FEW("30 23 31 12 *", zone, "2026-12-01T00:00", 2,
         "2027-01-01T03:30 2028-01-01T03:30");
@@ -172,7 +172,7 @@ HELP_TEST(far, "southern zones, and days that a zone skipped")
 }
 
 static int
-bad(const char *text, const char *what)
+invalid(const char *text, const char *what)
 {
     tg_cron_t cron;
     tg_buf_t why = HELP_BUF;
@@ -193,23 +193,24 @@ bad(const char *text, const char *what)
 
 HELP_TEST(wrong, "errors, and what to write instead")
 {
-    CU_ASSERT(bad("", "five fields"));
-    CU_ASSERT(bad("* * * *", "five fields"));
-    CU_ASSERT(bad("0 * * * * *", "five fields"));
-    CU_ASSERT(bad("@often", "five fields"));
-    CU_ASSERT(bad("60 * * * *", "\"60\" is no minute: it is from 0 to 59"));
-    CU_ASSERT(bad("0 3 * * 7\n", "\"7\\u000a\" is no day of the week: write"));
-    CU_ASSERT(bad("0 24 * * *", "no hour"));
-    CU_ASSERT(bad("0 0 0 * *", "\"0\" is no day of the month"));
-    CU_ASSERT(bad("0 0 * 13 *", "no month: it is from 1 to 12"));
-    CU_ASSERT(bad("0 0 * * 8", "no day of the week"));
-    CU_ASSERT(bad("0 0 * * monday", "no day of the week: write"));
-    CU_ASSERT(bad("0 5-1 * * *", "a range goes upwards"));
-    CU_ASSERT(bad("5/15 * * * *", "write"));
-    CU_ASSERT(bad("*/0 * * * *", "write"));
-    CU_ASSERT(bad("1,,2 * * * *", "write"));
-    CU_ASSERT(bad("1- * * * *", "write"));
-    CU_ASSERT(bad("-1 * * * *", "write"));
-    CU_ASSERT(bad("1, * * * *", "write"));
-    CU_ASSERT(bad("99999999999999999999 * * * *", "no minute"));
+    CU_ASSERT(invalid("", "five fields"));
+    CU_ASSERT(invalid("* * * *", "five fields"));
+    CU_ASSERT(invalid("0 * * * * *", "five fields"));
+    CU_ASSERT(invalid("@often", "five fields"));
+    CU_ASSERT(invalid("60 * * * *", "\"60\" is no minute: it is from 0 to 59"));
+    CU_ASSERT(
+        invalid("0 3 * * 7\n", "\"7\\u000a\" is no day of the week: write"));
+    CU_ASSERT(invalid("0 24 * * *", "no hour"));
+    CU_ASSERT(invalid("0 0 0 * *", "\"0\" is no day of the month"));
+    CU_ASSERT(invalid("0 0 * 13 *", "no month: it is from 1 to 12"));
+    CU_ASSERT(invalid("0 0 * * 8", "no day of the week"));
+    CU_ASSERT(invalid("0 0 * * monday", "no day of the week: write"));
+    CU_ASSERT(invalid("0 5-1 * * *", "a range goes upwards"));
+    CU_ASSERT(invalid("5/15 * * * *", "write"));
+    CU_ASSERT(invalid("*/0 * * * *", "write"));
+    CU_ASSERT(invalid("1,,2 * * * *", "write"));
+    CU_ASSERT(invalid("1- * * * *", "write"));
+    CU_ASSERT(invalid("-1 * * * *", "write"));
+    CU_ASSERT(invalid("1, * * * *", "write"));
+    CU_ASSERT(invalid("99999999999999999999 * * * *", "no minute"));
 }

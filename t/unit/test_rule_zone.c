@@ -57,7 +57,7 @@ HELP_TEST(rules, "the rule at the end of a file")
 {
     tg_zone_t *zone;
 
-    zone = zone_foot(BERLIN);
+    zone = zone_footer(BERLIN);
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-01-15T12:00", "2025-10-26T01:00 1 2026-03-29T01:00, 2");
     SPAN(zone, "2026-03-29T00:59:59", "2025-10-26T01:00 1 2026-03-29T01:00, 2");
@@ -67,7 +67,7 @@ HELP_TEST(rules, "the rule at the end of a file")
     tg_zone_free(zone);
 
     /* Daylight time at new year, shifted by half an hour. */
-    zone = zone_foot("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
+    zone = zone_footer("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-01-01T00:00",
          "2025-10-04T15:30 11 2026-04-04T15:00, 10.5");
@@ -76,27 +76,27 @@ HELP_TEST(rules, "the rule at the end of a file")
     tg_zone_free(zone);
 
     /* Times on other days, and days without months. */
-    zone = zone_foot("<-02>2<-01>,M3.5.0/-1,M10.5.0/0");
+    zone = zone_footer("<-02>2<-01>,M3.5.0/-1,M10.5.0/0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-03-29T01:00 -1 2026-10-25T01:00, -2");
     tg_zone_free(zone);
-    zone = zone_foot("AAA3BBB,J60/0,59/24:30:00");
+    zone = zone_footer("AAA3BBB,J60/0,59/24:30:00");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-03-01T04:00", "2026-03-01T03:00 -2 2026-03-02T02:30, -3");
     SPAN(zone, "2024-03-01T02:45", "2024-03-01T02:30 -3 2024-03-01T03:00, -3");
     tg_zone_free(zone);
 
     /* Daylight time all year, as in RFC 8536; and one that lasts no time. */
-    zone = zone_foot("EST5EDT,0/0,J365/25");
+    zone = zone_footer("EST5EDT,0/0,J365/25");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-01-01T05:00 -4 2027-01-01T05:00, -4");
     tg_zone_free(zone);
-    zone = zone_foot("<-02>2<-01>,M3.5.0/-1,M3.5.0/0");
+    zone = zone_footer("<-02>2<-01>,M3.5.0/-1,M3.5.0/0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-03-29T01:00 -2 2027-03-28T01:00, -2");
     tg_zone_free(zone);
 
-    zone = zone_foot("UTC0");
+    zone = zone_footer("UTC0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "- 0 -, 0");
     tg_zone_free(zone);
@@ -157,7 +157,7 @@ HELP_TEST(wrong, "invalid zone files")
     size_t i;
 
     for (i = 0; i < HELP_COUNT(feet); i++) {
-        zone = zone_foot(feet[i]);
+        zone = zone_footer(feet[i]);
         CU_ASSERT(zone == NULL);
         tg_zone_free(zone);
     }

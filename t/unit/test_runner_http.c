@@ -371,7 +371,7 @@ HELP_TEST(idle, "idle connections")
 
 HELP_TEST(wrong, "wrong requests")
 {
-    static const char *const bad[] = {
+    static const char *const invalid[] = {
         "{\"tool\":\"t\"}",
         "{\"tool\":\"t\",\"method\":\"GET\",\"url\":\"http://a/\"}",
         "{\"tool\":\"t\",\"method\":\"GET\",\"hosts\":[\"a\"]}",
@@ -399,8 +399,8 @@ HELP_TEST(wrong, "wrong requests")
 
     server.port = 1;
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        (void) host_request("http", bad[i]);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        (void) host_request("http", invalid[i]);
         CU_ASSERT(host_recv());
         CU_ASSERT(strstr(host.line.data, "-32602") != NULL);
     }

@@ -205,10 +205,11 @@ static const char test_rich[] =
 static void
 test_once(const tg_alloc_t *alloc, int may_fail)
 {
-    static const char good[] =
+    static const char valid[] =
         "{\"\\u0061\":\"\\u0079\",\"b\":[1,2.5,1e1],\"c\":\"a\\u0062\","
         "\"x-\\u0041\":null,\"m\":{\"type\":\"string\"}}";
-    static const char bad[] = "{\"a\":\"x\",\"b\":[1,1.0],\"c\":\"\\u0061\"}";
+    static const char invalid[] =
+        "{\"a\":\"x\",\"b\":[1,1.0],\"c\":\"\\u0061\"}";
     tg_schema_validator_t *validator;
     tg_schema_options_t options;
     tg_schema_t *schema;
@@ -223,13 +224,13 @@ test_once(const tg_alloc_t *alloc, int may_fail)
     CU_ASSERT(schema != NULL || error.len == 0);
 
     if (schema != NULL && validator != NULL) {
-        rc = tg_schema_validate(schema, validator, TG_STR(good), &error);
+        rc = tg_schema_validate(schema, validator, TG_STR(valid), &error);
         CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
-        rc = tg_schema_validate(schema, validator, TG_STR(bad), &error);
+        rc = tg_schema_validate(schema, validator, TG_STR(invalid), &error);
         CU_ASSERT(rc == TG_INVALID || (may_fail && rc == TG_NOMEM));
 
         /* The validator still works after any failure. */
-        rc = tg_schema_validate(schema, validator, TG_STR(good), NULL);
+        rc = tg_schema_validate(schema, validator, TG_STR(valid), NULL);
         CU_ASSERT(rc == TG_OK || (may_fail && rc == TG_NOMEM));
     }
 

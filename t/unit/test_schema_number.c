@@ -135,7 +135,7 @@ HELP_TEST(sizes, "sizes")
         { "1e30", SIZE_MAX / 2 },
         { "1e1000000000", SIZE_MAX / 2 },
     };
-    static const char *const bad[] = { "-1", "0.5", "1e-3", "-1e9" };
+    static const char *const invalid[] = { "-1", "0.5", "1e-3", "-1e9" };
     tg_number_t number;
     size_t i, size;
 
@@ -146,8 +146,8 @@ HELP_TEST(sizes, "sizes")
         CU_ASSERT_EQUAL(size, rows[i].size);
     }
 
-    for (i = 0; i < HELP_COUNT(bad); i++) {
-        number = test_parse(bad[i]);
+    for (i = 0; i < HELP_COUNT(invalid); i++) {
+        number = test_parse(invalid[i]);
         CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_INVALID);
     }
 }

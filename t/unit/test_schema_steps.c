@@ -235,7 +235,7 @@ HELP_TEST(reversed, "objects in another order")
 }
 
 /* Texts that differ only at their end have different hash slots. */
-HELP_TEST(alike, "similar texts")
+HELP_TEST(similar, "similar texts")
 {
     static const char *const starts[] = { "",     "a",       "abc",
                                           "abcd", "abcdefg", "abcdefghijkl" };

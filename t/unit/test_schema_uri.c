@@ -95,7 +95,7 @@ HELP_TEST(parts, "parts")
     CU_ASSERT_PTR_NOT_NULL(uri.fragment.data);
 }
 
-HELP_TEST(bad, "invalid URIs")
+HELP_TEST(invalid, "invalid URIs")
 {
     static const char *const rows[] = {
         " ",      "a b",      "%",    "%1",       "a%zz", "<",

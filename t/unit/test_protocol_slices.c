@@ -147,7 +147,7 @@ HELP_TEST(kept, "kept memory")
 #define TEST_ID "\"a subscription, with an id\""
 
 /* Kept until the client unsubscribes, also in another process. */
-HELP_TEST(kept_subscriptions, "kept subscriptions")
+HELP_TEST(subscriptions_kept, "kept subscriptions")
 {
     size_t before, each;
     host_t host;

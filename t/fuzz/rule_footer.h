@@ -1,11 +1,11 @@
 /* Makes a time zone file with only the rule at its end. */
-#ifndef RULE_FOOT_H
-#define RULE_FOOT_H
+#ifndef RULE_FOOTER_H
+#define RULE_FOOTER_H
 
 #include "base/tg_buf.h"
 
 static inline void
-rule_foot(tg_buf_t *file, tg_str_t foot)
+rule_footer(tg_buf_t *file, tg_str_t footer)
 {
     /*
      * No times and one type with a one-byte name: a header for each width of
@@ -24,7 +24,7 @@ rule_foot(tg_buf_t *file, tg_str_t foot)
     }
 
     tg_buf_append_char(file, '\n');
-    tg_buf_append_str(file, foot);
+    tg_buf_append_str(file, footer);
     tg_buf_append_char(file, '\n');
 }
 

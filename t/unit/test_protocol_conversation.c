@@ -29,7 +29,7 @@ typedef struct {
     test_type_t kind;
     char text[32];
     uint64_t id;
-    unsigned answers;
+    unsigned responses;
     int is_sent;
 } test_job_t;
 
@@ -122,7 +122,7 @@ test_on_response(void *ctx, void *tag, const tg_response_t *answer)
 
     talk = ctx;
     job = tag;
-    job->answers++;
+    job->responses++;
 
     if (answer->kind == TG_RESPONSE_LOST
         || answer->kind == TG_RESPONSE_NOT_STARTED) {
@@ -316,7 +316,7 @@ test_is_complete(const test_talk_t *talk)
     size_t i;
 
     for (i = 0; i < talk->njobs; i++) {
-        CU_ASSERT(talk->jobs[i].answers == (unsigned) talk->jobs[i].is_sent);
+        CU_ASSERT(talk->jobs[i].responses == (unsigned) talk->jobs[i].is_sent);
     }
 
     CU_ASSERT(talk->caller.npending == 0);
@@ -384,7 +384,7 @@ HELP_TEST(shutdown_notice, "shutdown notice")
         test_pump(&talk);
         CU_ASSERT(talk.notifications == 1 && talk.farewells == 1);
         CU_ASSERT(talk.host.rc == TG_CLOSED && talk.rc == TG_CLOSED);
-        CU_ASSERT(talk.jobs[1].answers == 0);
+        CU_ASSERT(talk.jobs[1].responses == 0);
         CU_ASSERT(talk.host.ncalls == 1);
         tg_caller_on_disconnect(&talk.caller);
         CU_ASSERT(talk.lost == 2);

@@ -283,13 +283,13 @@ test_result_is(tg_exec_output_t *output, int status, const char *json)
 
     if (!tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(json))) {
         fprintf(stderr, "%.*s\n", (int) text.len, text.data);
-        CU_FAIL("another answer");
+        CU_FAIL("another result");
     }
 
     tg_buf_deinit(&text);
 }
 
-HELP_TEST(answers, "an exit status in the result, or a text")
+HELP_TEST(responses, "an exit status in the result, or a text")
 {
     tg_exec_output_t output;
 

@@ -2,7 +2,7 @@
 #include "runner_store.h"
 
 static int
-test_note(const char *key, const char *value, int is_new)
+test_write_record(const char *key, const char *value, int is_new)
 {
     tg_store_record_t records[2];
     tg_store_query_t query;
@@ -29,14 +29,14 @@ HELP_TEST(records, "records are written together, with a task or alone")
 
     test_fresh("notes");
     QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{}");
-    CU_ASSERT(test_note("a\"b", "{\"x\":1}", 1) == TG_OK);
+    CU_ASSERT(test_write_record("a\"b", "{\"x\":1}", 1) == TG_OK);
     QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE,
              "{\"first\":{\"x\":1},\"a\\\"b\":{\"x\":1}}");
-    CU_ASSERT(test_note("a\"b", "[2]", 0) == TG_OK);
-    CU_ASSERT(test_note("a\"b", "3", 1) == TG_EXISTS);
+    CU_ASSERT(test_write_record("a\"b", "[2]", 0) == TG_OK);
+    CU_ASSERT(test_write_record("a\"b", "3", 1) == TG_EXISTS);
     QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE,
              "{\"first\":[2],\"a\\\"b\":[2]}");
-    CU_ASSERT(test_note("a\"b", NULL, 0) == TG_OK);
+    CU_ASSERT(test_write_record("a\"b", NULL, 0) == TG_OK);
     QUERY_IS(TG_STORE_READ_RECORDS, 0, TG_STR_NONE, "{\"first\":0}");
 
     /* Neither of them. */

@@ -4,7 +4,7 @@
 #include "base/tg_json.h"
 
 static int
-test_note(const char *text, tg_json_index_t *notes, tg_str_t *raw)
+test_write_record(const char *text, tg_json_index_t *notes, tg_str_t *raw)
 {
     tg_json_cursor_t json;
 
@@ -18,9 +18,9 @@ HELP_TEST(members, "members")
     tg_json_index_t notes;
     tg_str_t raw;
 
-    CU_ASSERT_EQUAL(test_note(" {\"a\" : \"x\", \"\\u0062\":\"\\n\","
-                              "\"c\":\"\\ud800\",\"d\":[\"\\t\"] } ",
-                              &notes, &raw),
+    CU_ASSERT_EQUAL(test_write_record(" {\"a\" : \"x\", \"\\u0062\":\"\\n\","
+                                      "\"c\":\"\\ud800\",\"d\":[\"\\t\"] } ",
+                                      &notes, &raw),
                     TG_OK);
     HELP_EQ(raw, "{\"a\" : \"x\", \"\\u0062\":\"\\n\","
                  "\"c\":\"\\ud800\",\"d\":[\"\\t\"] }");
@@ -60,7 +60,7 @@ HELP_TEST(halves, "surrogate pairs")
     size_t i;
 
     for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_EQUAL(test_note(rows[i].text, &notes, &raw), TG_OK);
+        CU_ASSERT_EQUAL(test_write_record(rows[i].text, &notes, &raw), TG_OK);
         CU_ASSERT_EQUAL(notes.list[0].escapes, rows[i].escapes);
     }
 }
@@ -76,13 +76,13 @@ HELP_TEST(refused, "refused")
     size_t i;
 
     for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_EQUAL(test_note(rows[i], &notes, &raw), TG_INVALID);
+        CU_ASSERT_EQUAL(test_write_record(rows[i], &notes, &raw), TG_INVALID);
     }
 
     strcpy(deep, "{\"a\":");
     memset(deep + 5, '[', TG_JSON_MAX_DEPTH);
     deep[5 + TG_JSON_MAX_DEPTH] = '\0';
-    CU_ASSERT_EQUAL(test_note(deep, &notes, &raw), TG_LIMIT);
+    CU_ASSERT_EQUAL(test_write_record(deep, &notes, &raw), TG_LIMIT);
 }
 
 /*
@@ -99,7 +99,7 @@ test_same(const char *text)
     size_t i;
     int rc;
 
-    CU_ASSERT_EQUAL(test_note(text, &notes, &raw), TG_OK);
+    CU_ASSERT_EQUAL(test_write_record(text, &notes, &raw), TG_OK);
 
     for (i = 0; i < HELP_COUNT(keys); i++) {
         rc = tg_json_get_member(raw, tg_str_from_cstr(keys[i]), &value);
