@@ -12,12 +12,11 @@
 #include <stdlib.h>
 
 /*
- * Appends key and the number of an option, if the option was given.  Returns
- * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting an invalid number.
+ * Adds the number of the option --KEY, if it was given.  Returns TG_CLI_EXIT_OK,
+ * or TG_CLI_EXIT_FAILED after reporting an invalid number.
  */
 static int
-tg_cli_params_append_number(tg_buf_t *params, const char *option,
-                            const char *key, const char *text)
+tg_cli_params_add_number(tg_buf_t *params, const char *key, const char *text)
 {
     int64_t number;
 
@@ -26,11 +25,10 @@ tg_cli_params_append_number(tg_buf_t *params, const char *option,
     }
 
     if (tg_json_parse_int64(tg_str_from_cstr(text), &number) != TG_OK) {
-        return tg_cli_error("%s must be an integer, not \"%s\"", option, text);
+        return tg_cli_error("--%s must be an integer, not \"%s\"", key, text);
     }
 
-    tg_buf_append_cstr(params, key);
-    tg_buf_append_int(params, number);
+    tg_json_add_int(params, key, number);
 
     return TG_CLI_EXIT_OK;
 }
@@ -90,8 +88,7 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
     tg_cli_params_add_text(params, "agent", options->agent);
 
     if (rc == TG_CLI_EXIT_OK) {
-        rc = tg_cli_params_append_number(params, "--priority",
-                                         ",\"priority\":", options->priority);
+        rc = tg_cli_params_add_number(params, "priority", options->priority);
     }
 
     if (rc == TG_CLI_EXIT_OK && options->cwd != NULL) {
@@ -112,8 +109,8 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
                                 options->metadata);
         }
 
-        tg_json_begin_member(params, "metadata");
-        tg_buf_append_cstr(params, options->metadata);
+        tg_json_add_raw(params, "metadata",
+                        tg_str_from_cstr(options->metadata));
     }
 
     tg_buf_append_char(params, '}');
@@ -221,8 +218,7 @@ tg_cli_task_list_run(const tg_cli_options_t *options)
     tg_json_add_bool(&params, "all", 0);
     tg_cli_params_add_text(&params, "state", options->state);
     tg_cli_params_add_text(&params, "agent", options->agent);
-    rc = tg_cli_params_append_number(&params, "--limit",
-                                     ",\"limit\":", options->limit);
+    rc = tg_cli_params_add_number(&params, "limit", options->limit);
     tg_buf_append_char(&params, '}');
 
     if (rc == TG_CLI_EXIT_OK) {

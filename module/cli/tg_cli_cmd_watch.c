@@ -26,12 +26,7 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
         tg_buf_append_cstr(out, "{\"method\":\"");
         tg_buf_append_str(out, method);
         tg_buf_append_char(out, '"');
-
-        if (message->params.data != NULL) {
-            tg_json_begin_member(out, "params");
-            tg_json_write_compact(out, message->params);
-        }
-
+        tg_json_add_compact(out, "params", message->params);
         tg_buf_append_cstr(out, "}\n");
         return;
     }

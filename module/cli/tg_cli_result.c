@@ -299,15 +299,12 @@ tg_cli_response_print_error(const tg_cli_response_t *response,
     }
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_printf(&out, "{\"error\":{\"code\":%lld,\"message\":",
-                  (long long) response->code);
-    tg_json_write_string(&out, message);
-
-    if (response->data.len != 0) {
-        tg_json_begin_member(&out, "data");
-        tg_json_write_compact(&out, tg_buf_view(&response->data));
-    }
-
+    tg_buf_append_cstr(&out, "{\"error\":{");
+    tg_json_add_int(&out, "code", response->code);
+    tg_json_add_string(&out, "message", message);
+    tg_json_add_compact(&out, "data",
+                        response->data.len != 0 ? tg_buf_view(&response->data)
+                                                : TG_STR_NONE);
     tg_buf_append_cstr(&out, "}}\n");
 
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_REFUSED);

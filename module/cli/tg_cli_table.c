@@ -347,48 +347,37 @@ tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
 
 /* --- cells --- */
 
-/* Appends the first or all lines of an escaped text. */
-static void
-tg_cli_append_lines(tg_buf_t *out, tg_str_t body, int is_first_only)
+void
+tg_cli_append_visible(tg_buf_t *out, tg_str_t body)
 {
     tg_buf_t text;
-    tg_str_t line;
 
     tg_buf_init(&text, out->alloc);
     tg_json_append_unescaped(&text, body);
-    line = tg_buf_view(&text);
-
-    while (is_first_only && line.len != 0
-           && memchr("\r\n", line.data[line.len - 1], 2) != NULL)
-    {
-        line.len--;
-    }
-
-    body = line;
-
-    for (line.len = 0; is_first_only && line.len < body.len
-                       && memchr("\r\n", body.data[line.len], 2) == NULL;
-         line.len++)
-    {
-    }
-
-    line = is_first_only ? line : body;
-    tg_utf8_append_visible(out, line, 1);
-    tg_buf_append_cstr(out, line.len < body.len ? "…" : "");
+    tg_utf8_append_visible(out, tg_buf_view(&text), 1);
     out->failed |= text.failed;
     tg_buf_deinit(&text);
 }
 
 void
-tg_cli_append_visible(tg_buf_t *out, tg_str_t body)
-{
-    tg_cli_append_lines(out, body, 0);
-}
-
-void
 tg_cli_append_first_line(tg_buf_t *out, tg_str_t body)
 {
-    tg_cli_append_lines(out, body, 1);
+    const char *p;
+    tg_buf_t text;
+
+    tg_buf_init(&text, out->alloc);
+    tg_json_append_unescaped(&text, body);
+    tg_buf_append_char(&text, '\0');
+
+    if (!tg_buf_has_failed(&text)) {
+        p = text.data + strcspn(text.data, "\r\n");
+        tg_utf8_append_visible(out, tg_str(text.data, (size_t) (p - text.data)),
+                               1);
+        tg_buf_append_cstr(out, p[strspn(p, "\r\n")] != '\0' ? "…" : "");
+    }
+
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
 }
 
 void
