@@ -150,7 +150,8 @@ HELP_TEST(written, "files of limits")
     static const char *const no_swap[] = { "memory.max", "pids.max", NULL };
     static const char *const no_pids[] = { "memory.max", NULL };
     static const char *const no_memory[] = { "pids.max", NULL };
-    tg_program_options_t limits = { 64 << 20, 10 }, none = { 0, 0 };
+    tg_program_options_t limits = { .memory = 64 << 20, .pids = 10 };
+    static const tg_program_options_t none;
     tg_cgroups_t cgroups;
     unsigned long number;
     int fd;

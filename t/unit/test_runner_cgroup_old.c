@@ -50,7 +50,7 @@ test_sleep(void *ctx, int has_handlers)
 /* Another process acts as a runner with a cgroup and is killed. */
 static void __attribute__((noreturn)) test_runner(int fd)
 {
-    tg_program_options_t none = { 0, 0 };
+    static const tg_program_options_t none;
     unsigned long number;
     int in;
     pid_t pid;

@@ -294,7 +294,7 @@ tg_cgroups_exit_test_child(void *ctx, int has_handlers)
 static const char *
 tg_cgroups_test_create(tg_cgroups_t *cgroups)
 {
-    tg_program_options_t none = { 0, 0 };
+    static const tg_program_options_t none;
     unsigned long number;
     int fd, err;
     pid_t pid;
