@@ -28,6 +28,14 @@ const tg_spec_option_t tg_program_pids_option = {
     .expected = "how many processes and threads there may be, such as \"20\"",
 };
 
+static const tg_spec_option_t tg_exec_nice_option = {
+    .directive = "nice",
+    .inherited = "tool_nice",
+    .syntax = TG_SPEC_NUMBER,
+    .noun = "number",
+    .expected = "0 to 19",
+};
+
 static const tg_spec_option_t tg_exec_success_option = {
     .directive = "success",
     .inherited = "tool_success",
@@ -72,6 +80,9 @@ const tg_json_field_t tg_exec_fields[] = {
     { TG_EXEC_FIELD("pids", TG_FIELD_INT, program.options.pids), .min = 1,
       .max = INT64_MAX, .why = "pids must be an integer from 1",
       .option = &tg_program_pids_option },
+    { TG_EXEC_FIELD("nice", TG_FIELD_INT, program.options.nice), .max = 19,
+      .why = "nice must be an integer from 0 to 19",
+      .option = &tg_exec_nice_option },
     { TG_EXEC_FIELD("success", TG_FIELD_BITS, success),
       .why = "success must be an array of integers from 0 to 255",
       .option = &tg_exec_success_option },

@@ -8,12 +8,13 @@
 #define TG_PROGRAM_MEMORY_MIN 1048576
 
 /*
- * Limits of the program's cgroup. If there are no cgroups, a program with
- * limits is not started.
+ * `memory` and `pids` are limits of the program's cgroup. If there are no
+ * cgroups, a program with limits is not started.
  */
 typedef struct {
     int64_t memory; /* in bytes; 0: no limit */
     int64_t pids;   /* number of processes and threads; 0: no limit */
+    int64_t nice;   /* added to the runner's nice value */
 } tg_program_options_t;
 
 /* The strings are raw JSON values. */

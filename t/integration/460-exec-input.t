@@ -15,6 +15,10 @@ tool cat { exec cat; }
 tool text { exec cat; stdin $tool_arg_text; max_output 16m; }
 tool none { exec cat; stdin ''; }
 tool deaf { exec true; }
+tool_nice 3;
+tool inherits { exec nice; }
+tool normal { exec nice; nice 0; }
+tool lowest { exec nice; nice 19; }
 tool slow { exec sh -c 'sleep 0.2; wc -c'; }
 tool env { exec env; }
 tool more {
@@ -122,5 +126,20 @@ is $stat[2], $stat[0], 'its own process group';
 is $stat[3], $stat[0], 'its own session';
 is $stat[4], 0, 'no terminal';
 ok !-e "$dir/$_" && !-e "/$_", 'no shell was there' for 'x', 'x&';
+
+# --- priority ----------------------------------------------------------------
+
+# The runner has the nice value of this test, and the kernel stops at 19.
+my $own = getpriority 0, 0;
+for my $row ([ inherits => 3 ], [ normal => 0 ], [ lowest => 19 ]) {
+    my ($name, $nice) = @$row;
+    my $sum = $own + $nice;
+    is value($name), ($sum < 19 ? $sum : 19) . "\n", "$name: its nice value";
+}
+for my $value (-1, 20, 'low') {
+    my ($status, $out) = $tg->test_conf("tool t { exec true; nice $value; }");
+    like $out, qr/invalid number "$value" in "nice"; write 0 to 19/,
+        "nice $value is refused";
+}
 
 done_testing;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,8 @@ tg_spawn_set_fds(const tg_spawn_params_t *spawn)
 static int
 tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
 {
+    const tg_program_options_t *options = ctx->spawn->options;
+
     if (setsid() == -1) {
         return -1;
     }
@@ -127,6 +130,11 @@ tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
     }
 
     (void) umask(TG_SPAWN_UMASK);
+
+    if (options->nice != 0) {
+        (void) setpriority(PRIO_PROCESS, 0,
+                           getpriority(PRIO_PROCESS, 0) + (int) options->nice);
+    }
 
     return tg_spawn_reset_signals(has_handlers);
 }
