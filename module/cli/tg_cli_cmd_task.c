@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Adds the number of the option --KEY, if it was given.  Returns TG_CLI_EXIT_OK,
- * or TG_CLI_EXIT_FAILED after reporting an invalid number.
+ * Adds the number of the option --KEY, if it was given.  Returns
+ * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting an invalid number.
  */
 static int
 tg_cli_params_add_number(tg_buf_t *params, const char *key, const char *text)

@@ -32,7 +32,10 @@ typedef struct {
     int is_duplicate;
 } tg_cli_jsonc_member_t;
 
-/* The text must be valid until tg_cli_jsonc_deinit().  Returns TG_OK or _NOMEM. */
+/*
+ * Makes plain JSON of a text, which must be valid until tg_cli_jsonc_deinit().
+ * Returns TG_OK or TG_NOMEM.
+ */
 int tg_cli_jsonc_init(tg_cli_jsonc_t *jsonc, const char *text);
 void tg_cli_jsonc_deinit(tg_cli_jsonc_t *jsonc);
 

@@ -6,9 +6,11 @@
 
 #include "base/tg_json.h"
 
+/* --- members of valid JSON objects --- */
+
 /*
- * --- members of valid JSON objects; 0 or an absent string if the object is
- * absent or has no such member ---
+ * The functions below return 0 or an absent string if the object is absent or
+ * has no such member.
  */
 
 tg_str_t tg_cli_json_get_member(tg_str_t object, const char *name,
@@ -18,6 +20,8 @@ int tg_cli_json_get_bool(tg_str_t object, const char *name);
 
 /* Returns the escaped text of a string. */
 tg_str_t tg_cli_json_get_text(tg_str_t object, const char *name);
+
+/* Checks whether a member is this text. */
 int tg_cli_json_has_text(tg_str_t object, const char *name, const char *text);
 
 /* Appends the text of a string; control characters remain. */
@@ -56,23 +60,24 @@ void tg_cli_cell_append_first_line(tg_buf_t *out, const tg_cli_cell_t *cell);
 void tg_cli_cell_append_uint(tg_buf_t *out, const tg_cli_cell_t *cell);
 void tg_cli_cell_append_bytes(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* "-" for an absent or empty text */
+/* Appends a text, or "-" if it is absent or empty. */
 void tg_cli_cell_append_optional_text(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* "-" for 0, as of an absent member */
+/* Appends a number, or "-" if it is 0 or absent. */
 void tg_cli_cell_append_optional_uint(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* A duration in ms; "-" for 0 */
+/* Appends a duration in ms, or "-" if it is 0 or absent. */
 void tg_cli_cell_append_optional_ms(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* A duration in ms */
+/* Appends a duration in ms. */
 void tg_cli_cell_append_ms(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* A text member of the parent */
+/* Appends a text member of the parent. */
 void tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /*
- * The members of an object whose values are not 0, except "ok": `timeout 2`
+ * Appends the members of an object whose values are not 0, except "ok", as
+ * `timeout 2`.
  */
 void tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell);
 

@@ -81,10 +81,10 @@ void tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status);
  */
 double tg_cli_task_get_duration(tg_str_t task);
 
-/* The time since a timestamp, or "-" if there is no such member. */
+/* Appends the time since a timestamp, or "-" if there is no such member. */
 void tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* The time until a timestamp, or "-" if there is no such member. */
+/* Appends the time until a timestamp, or "-" if there is no such member. */
 void tg_cli_cell_append_time_left(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends `automation: enabled, rules 3`. */

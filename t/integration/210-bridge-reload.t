@@ -123,7 +123,8 @@ wait_for { $is_waiting->() } 'its program';
 kill $_ => $tg->worker_pids for qw(STOP KILL);
 my $lost = $bridge->reply($id)->{result};
 ok $lost->{isError}, 'workers killed: the call fails';
-like $lost->{content}[0]{text}, qr/lost while slow was running.*; retry it only if/,
+like $lost->{content}[0]{text},
+    qr/lost while slow was running.*; retry it only if/,
     'and says so';
 is text($bridge->call_tool('hi', { who => 'Bob' })), 'hi Bob',
     'the new worker answers';
