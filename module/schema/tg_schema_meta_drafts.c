@@ -44,91 +44,84 @@ static const char tg_meta_draft_04[] =
     "not\":{\"$ref\":\"#\"}},\"dependencies\":{\"exclusiveMaximum\":[\"maxim"
     "um\"],\"exclusiveMinimum\":[\"minimum\"]}}";
 
+/* The parts that the drafts 6 and 7 have in common. */
+#define TG_META_6_7_HEAD                                                       \
+    "\"schemaArray\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":"  \
+    "\"#\"}},\"nonNegativeInteger\":{\"type\":\"integer\",\"minimum\":0},\"n"  \
+    "onNegativeIntegerDefault0\":{\"allOf\":[{\"$ref\":\"#/definitions/nonNe"  \
+    "gativeInteger\"},{}]},\"simpleTypes\":{\"enum\":[\"array\",\"boolean\","  \
+    "\"integer\",\"null\",\"number\",\"object\",\"string\"]},\"stringArray\""  \
+    ":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":tr"  \
+    "ue}},\"type\":[\"object\",\"boolean\"],\"properties\":{\"$id\":{\"type"   \
+    "\":\"string\",\"format\":\"uri-reference\"},\"$schema\":{\"type\":\"str"  \
+    "ing\",\"format\":\"uri\"},\"$ref\":{\"type\":\"string\",\"format\":\"ur"  \
+    "i-reference\"},"
+#define TG_META_6_7_RULES                                                      \
+    "\"multipleOf\":{\"type\":\"number\",\"exclusiveMinimum\":0},\"maximum\""  \
+    ":{\"type\":\"number\"},\"exclusiveMaximum\":{\"type\":\"number\"},\"min"  \
+    "imum\":{\"type\":\"number\"},\"exclusiveMinimum\":{\"type\":\"number\"}"  \
+    ",\"maxLength\":{\"$ref\":\"#/definitions/nonNegativeInteger\"},\"minLen"  \
+    "gth\":{\"$ref\":\"#/definitions/nonNegativeIntegerDefault0\"},\"pattern"  \
+    "\":{\"type\":\"string\",\"format\":\"regex\"},\"additionalItems\":{\"$r"  \
+    "ef\":\"#\"},\"items\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#/defini"  \
+    "tions/schemaArray\"}]},\"maxItems\":{\"$ref\":\"#/definitions/nonNegati"  \
+    "veInteger\"},\"minItems\":{\"$ref\":\"#/definitions/nonNegativeIntegerD"  \
+    "efault0\"},\"uniqueItems\":{\"type\":\"boolean\"},\"contains\":{\"$ref"   \
+    "\":\"#\"},\"maxProperties\":{\"$ref\":\"#/definitions/nonNegativeIntege"  \
+    "r\"},\"minProperties\":{\"$ref\":\"#/definitions/nonNegativeIntegerDefa"  \
+    "ult0\"},\"required\":{\"$ref\":\"#/definitions/stringArray\"},\"additio"  \
+    "nalProperties\":{\"$ref\":\"#\"},\"definitions\":{\"type\":\"object\","   \
+    "\"additionalProperties\":{\"$ref\":\"#\"}},\"properties\":{\"type\":\"o"  \
+    "bject\",\"additionalProperties\":{\"$ref\":\"#\"}},\"patternProperties"   \
+    "\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":\"#\"},\"pro"  \
+    "pertyNames\":{\"format\":\"regex\"}},\"dependencies\":{\"type\":\"objec"  \
+    "t\",\"additionalProperties\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#"  \
+    "/definitions/stringArray\"}]}},\"propertyNames\":{\"$ref\":\"#\"},"
+#define TG_META_6_7_TYPE                                                       \
+    "\"type\":{\"anyOf\":[{\"$ref\":\"#/definitions/simpleTypes\"},{\"type\""  \
+    ":\"array\",\"items\":{\"$ref\":\"#/definitions/simpleTypes\"},\"minItem"  \
+    "s\":1,\"uniqueItems\":true}]},\"format\":{\"type\":\"string\"},"
+#define TG_META_6_7_TAIL                                                       \
+    "\"allOf\":{\"$ref\":\"#/definitions/schemaArray\"},\"anyOf\":{\"$ref\":"  \
+    "\"#/definitions/schemaArray\"},\"oneOf\":{\"$ref\":\"#/definitions/sche"  \
+    "maArray\"},\"not\":{\"$ref\":\"#\"}}}"
+
 static const char tg_meta_draft_06[] =
-    "{\"$schema\":\"http://json-schema.org/draft-06/schema#\",\"$id\":\"http"
-    "://json-schema.org/draft-06/schema#\",\"definitions\":{\"schemaArray\":"
-    "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#\"}},\"nonNeg"
-    "ativeInteger\":{\"type\":\"integer\",\"minimum\":0},\"nonNegativeIntege"
-    "rDefault0\":{\"allOf\":[{\"$ref\":\"#/definitions/nonNegativeInteger\"}"
-    ",{}]},\"simpleTypes\":{\"enum\":[\"array\",\"boolean\",\"integer\",\"nu"
-    "ll\",\"number\",\"object\",\"string\"]},\"stringArray\":{\"type\":\"arr"
-    "ay\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true}},\"type\":["
-    "\"object\",\"boolean\"],\"properties\":{\"$id\":{\"type\":\"string\",\""
-    "format\":\"uri-reference\"},\"$schema\":{\"type\":\"string\",\"format\""
-    ":\"uri\"},\"$ref\":{\"type\":\"string\",\"format\":\"uri-reference\"},"
-    "\"title\":{\"type\":\"string\"},\"description\":{\"type\":\"string\"},"
-    "\"default\":{},\"examples\":{\"type\":\"array\",\"items\":{}},\"multipl"
-    "eOf\":{\"type\":\"number\",\"exclusiveMinimum\":0},\"maximum\":{\"type"
-    "\":\"number\"},\"exclusiveMaximum\":{\"type\":\"number\"},\"minimum\":{"
-    "\"type\":\"number\"},\"exclusiveMinimum\":{\"type\":\"number\"},\"maxLe"
-    "ngth\":{\"$ref\":\"#/definitions/nonNegativeInteger\"},\"minLength\":{"
-    "\"$ref\":\"#/definitions/nonNegativeIntegerDefault0\"},\"pattern\":{\"t"
-    "ype\":\"string\",\"format\":\"regex\"},\"additionalItems\":{\"$ref\":\""
-    "#\"},\"items\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#/definitions/s"
-    "chemaArray\"}]},\"maxItems\":{\"$ref\":\"#/definitions/nonNegativeInteg"
-    "er\"},\"minItems\":{\"$ref\":\"#/definitions/nonNegativeIntegerDefault0"
-    "\"},\"uniqueItems\":{\"type\":\"boolean\"},\"contains\":{\"$ref\":\"#\""
-    "},\"maxProperties\":{\"$ref\":\"#/definitions/nonNegativeInteger\"},\"m"
-    "inProperties\":{\"$ref\":\"#/definitions/nonNegativeIntegerDefault0\"},"
-    "\"required\":{\"$ref\":\"#/definitions/stringArray\"},\"additionalPrope"
-    "rties\":{\"$ref\":\"#\"},\"definitions\":{\"type\":\"object\",\"additio"
-    "nalProperties\":{\"$ref\":\"#\"}},\"properties\":{\"type\":\"object\","
-    "\"additionalProperties\":{\"$ref\":\"#\"}},\"patternProperties\":{\"typ"
-    "e\":\"object\",\"additionalProperties\":{\"$ref\":\"#\"},\"propertyName"
-    "s\":{\"format\":\"regex\"}},\"dependencies\":{\"type\":\"object\",\"add"
-    "itionalProperties\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#/definiti"
-    "ons/stringArray\"}]}},\"propertyNames\":{\"$ref\":\"#\"},\"const\":{},"
-    "\"enum\":{\"type\":\"array\"},\"type\":{\"anyOf\":[{\"$ref\":\"#/defini"
-    "tions/simpleTypes\"},{\"type\":\"array\",\"items\":{\"$ref\":\"#/defini"
-    "tions/simpleTypes\"},\"minItems\":1,\"uniqueItems\":true}]},\"format\":"
-    "{\"type\":\"string\"},\"allOf\":{\"$ref\":\"#/definitions/schemaArray\""
-    "},\"anyOf\":{\"$ref\":\"#/definitions/schemaArray\"},\"oneOf\":{\"$ref"
-    "\":\"#/definitions/schemaArray\"},\"not\":{\"$ref\":\"#\"}}}";
+    "{\"$schema\":\"http://json-schema.org/draft-06/schema#\",\"$id\":\"http://"
+    "json-schema.org/draft-06/schema#\",\"definitions\":"
+    "{" TG_META_6_7_HEAD
+    "\"title\":{\"type\":\"string\"},\"description\":{\"type\":\"string\"},\"de"
+    "fault\":{},\"examples\":{\"type\":\"array\",\"items\":{}}"
+    "," TG_META_6_7_RULES "\"const\":{},\"enum\":{\"type\":\"array\"}"
+    "," TG_META_6_7_TYPE TG_META_6_7_TAIL;
 
 static const char tg_meta_draft_07[] =
-    "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$id\":\"http"
-    "://json-schema.org/draft-07/schema#\",\"definitions\":{\"schemaArray\":"
-    "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#\"}},\"nonNeg"
-    "ativeInteger\":{\"type\":\"integer\",\"minimum\":0},\"nonNegativeIntege"
-    "rDefault0\":{\"allOf\":[{\"$ref\":\"#/definitions/nonNegativeInteger\"}"
-    ",{}]},\"simpleTypes\":{\"enum\":[\"array\",\"boolean\",\"integer\",\"nu"
-    "ll\",\"number\",\"object\",\"string\"]},\"stringArray\":{\"type\":\"arr"
-    "ay\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true}},\"type\":["
-    "\"object\",\"boolean\"],\"properties\":{\"$id\":{\"type\":\"string\",\""
-    "format\":\"uri-reference\"},\"$schema\":{\"type\":\"string\",\"format\""
-    ":\"uri\"},\"$ref\":{\"type\":\"string\",\"format\":\"uri-reference\"},"
-    "\"$comment\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},\"de"
-    "scription\":{\"type\":\"string\"},\"default\":true,\"readOnly\":{\"type"
-    "\":\"boolean\"},\"examples\":{\"type\":\"array\",\"items\":true},\"mult"
-    "ipleOf\":{\"type\":\"number\",\"exclusiveMinimum\":0},\"maximum\":{\"ty"
-    "pe\":\"number\"},\"exclusiveMaximum\":{\"type\":\"number\"},\"minimum\""
-    ":{\"type\":\"number\"},\"exclusiveMinimum\":{\"type\":\"number\"},\"max"
-    "Length\":{\"$ref\":\"#/definitions/nonNegativeInteger\"},\"minLength\":"
-    "{\"$ref\":\"#/definitions/nonNegativeIntegerDefault0\"},\"pattern\":{\""
-    "type\":\"string\",\"format\":\"regex\"},\"additionalItems\":{\"$ref\":"
-    "\"#\"},\"items\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#/definitions"
-    "/schemaArray\"}]},\"maxItems\":{\"$ref\":\"#/definitions/nonNegativeInt"
-    "eger\"},\"minItems\":{\"$ref\":\"#/definitions/nonNegativeIntegerDefaul"
-    "t0\"},\"uniqueItems\":{\"type\":\"boolean\"},\"contains\":{\"$ref\":\"#"
-    "\"},\"maxProperties\":{\"$ref\":\"#/definitions/nonNegativeInteger\"},"
-    "\"minProperties\":{\"$ref\":\"#/definitions/nonNegativeIntegerDefault0"
-    "\"},\"required\":{\"$ref\":\"#/definitions/stringArray\"},\"additionalP"
-    "roperties\":{\"$ref\":\"#\"},\"definitions\":{\"type\":\"object\",\"add"
-    "itionalProperties\":{\"$ref\":\"#\"}},\"properties\":{\"type\":\"object"
-    "\",\"additionalProperties\":{\"$ref\":\"#\"}},\"patternProperties\":{\""
-    "type\":\"object\",\"additionalProperties\":{\"$ref\":\"#\"},\"propertyN"
-    "ames\":{\"format\":\"regex\"}},\"dependencies\":{\"type\":\"object\",\""
-    "additionalProperties\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#/defin"
-    "itions/stringArray\"}]}},\"propertyNames\":{\"$ref\":\"#\"},\"const\":t"
-    "rue,\"enum\":{\"type\":\"array\",\"items\":true},\"type\":{\"anyOf\":[{"
-    "\"$ref\":\"#/definitions/simpleTypes\"},{\"type\":\"array\",\"items\":{"
-    "\"$ref\":\"#/definitions/simpleTypes\"},\"minItems\":1,\"uniqueItems\":"
-    "true}]},\"format\":{\"type\":\"string\"},\"contentMediaType\":{\"type\""
-    ":\"string\"},\"contentEncoding\":{\"type\":\"string\"},\"if\":{\"$ref\""
-    ":\"#\"},\"then\":{\"$ref\":\"#\"},\"else\":{\"$ref\":\"#\"},\"allOf\":{"
-    "\"$ref\":\"#/definitions/schemaArray\"},\"anyOf\":{\"$ref\":\"#/definit"
-    "ions/schemaArray\"},\"oneOf\":{\"$ref\":\"#/definitions/schemaArray\"},"
-    "\"not\":{\"$ref\":\"#\"}}}";
+    "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$id\":\"http://"
+    "json-schema.org/draft-07/schema#\",\"definitions\":"
+    "{" TG_META_6_7_HEAD
+    "\"$comment\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},\"descr"
+    "iption\":{\"type\":\"string\"},\"default\":true,\"readOnly\":{\"type\":\"b"
+    "oolean\"},\"examples\":{\"type\":\"array\",\"items\":true}"
+    "," TG_META_6_7_RULES
+    "\"const\":true,\"enum\":{\"type\":\"array\",\"items\":true}"
+    "," TG_META_6_7_TYPE
+    "\"contentMediaType\":{\"type\":\"string\"},\"contentEncoding\":{\"type\":"
+    "\"string\"},\"if\":{\"$ref\":\"#\"},\"then\":{\"$ref\":\"#\"},\"else\":{\""
+    "$ref\":\"#\"}"
+    "," TG_META_6_7_TAIL;
+
+#define TG_META_2019_BASE "https://json-schema.org/draft/2019-09/"
+
+#define TG_META_2019_SCHEMA(id, vocabularies, rest)                            \
+    "{\"$schema\":\"" TG_META_2019_BASE                                        \
+    "schema\",\"$id\":\"" TG_META_2019_BASE id                                 \
+    "\",\"$vocabulary\":{" vocabularies "},\"$recursiveAnchor\":true," rest
+
+/* A metaschema of one vocabulary. */
+#define TG_META_2019_PART(name, rest)                                          \
+    TG_META_2019_SCHEMA("meta/" name,                                          \
+                        "\"" TG_META_2019_BASE "vocab/" name "\":true",        \
+                        "\"type\":[\"object\",\"boolean\"]," rest)
 
 static const char tg_meta_2019[] =
     "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
@@ -147,95 +140,75 @@ static const char tg_meta_2019[] =
     "{\"anyOf\":[{\"$recursiveRef\":\"#\"},{\"$ref\":\"meta/validation#/$def"
     "s/stringArray\"}]}}}}";
 
-static const char tg_meta_2019_core[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
-    "\"https://json-schema.org/draft/2019-09/meta/core\",\"$vocabulary\":{\""
-    "https://json-schema.org/draft/2019-09/vocab/core\":true},\"$recursiveAn"
-    "chor\":true,\"type\":[\"object\",\"boolean\"],\"properties\":{\"$id\":{"
-    "\"type\":\"string\",\"format\":\"uri-reference\",\"pattern\":\"^[^#]*#?"
-    "$\"},\"$schema\":{\"type\":\"string\",\"format\":\"uri\"},\"$anchor\":{"
-    "\"type\":\"string\",\"pattern\":\"^[A-Za-z][-A-Za-z0-9.:_]*$\"},\"$ref"
-    "\":{\"type\":\"string\",\"format\":\"uri-reference\"},\"$recursiveRef\""
-    ":{\"type\":\"string\",\"format\":\"uri-reference\"},\"$recursiveAnchor"
-    "\":{\"type\":\"boolean\"},\"$vocabulary\":{\"type\":\"object\",\"proper"
-    "tyNames\":{\"type\":\"string\",\"format\":\"uri\"},\"additionalProperti"
-    "es\":{\"type\":\"boolean\"}},\"$comment\":{\"type\":\"string\"},\"$defs"
-    "\":{\"type\":\"object\",\"additionalProperties\":{\"$recursiveRef\":\"#"
-    "\"}}}}";
+static const char tg_meta_2019_core[] = TG_META_2019_PART(
+    "core",
+    "\"properties\":{\"$id\":{\"type\":\"string\",\"format\":\"uri-reference\","
+    "\"pattern\":\"^[^#]*#?$\"},\"$schema\":{\"type\":\"string\",\"format\":\"u"
+    "ri\"},\"$anchor\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z][-A-Za-z0-9."
+    ":_]*$\"},\"$ref\":{\"type\":\"string\",\"format\":\"uri-reference\"},\"$re"
+    "cursiveRef\":{\"type\":\"string\",\"format\":\"uri-reference\"},\"$recursi"
+    "veAnchor\":{\"type\":\"boolean\"},\"$vocabulary\":{\"type\":\"object\",\"p"
+    "ropertyNames\":{\"type\":\"string\",\"format\":\"uri\"},\"additionalProper"
+    "ties\":{\"type\":\"boolean\"}},\"$comment\":{\"type\":\"string\"},\"$defs"
+    "\":{\"type\":\"object\",\"additionalProperties\":{\"$recursiveRef\":\"#\"}"
+    "}}}");
 
-static const char tg_meta_2019_applicator[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
-    "\"https://json-schema.org/draft/2019-09/meta/applicator\",\"$vocabulary"
-    "\":{\"https://json-schema.org/draft/2019-09/vocab/applicator\":true},\""
-    "$recursiveAnchor\":true,\"type\":[\"object\",\"boolean\"],\"properties"
-    "\":{\"additionalItems\":{\"$recursiveRef\":\"#\"},\"unevaluatedItems\":"
-    "{\"$recursiveRef\":\"#\"},\"items\":{\"anyOf\":[{\"$recursiveRef\":\"#"
-    "\"},{\"$ref\":\"#/$defs/schemaArray\"}]},\"contains\":{\"$recursiveRef"
-    "\":\"#\"},\"additionalProperties\":{\"$recursiveRef\":\"#\"},\"unevalua"
-    "tedProperties\":{\"$recursiveRef\":\"#\"},\"properties\":{\"type\":\"ob"
-    "ject\",\"additionalProperties\":{\"$recursiveRef\":\"#\"}},\"patternPro"
-    "perties\":{\"type\":\"object\",\"additionalProperties\":{\"$recursiveRe"
-    "f\":\"#\"},\"propertyNames\":{\"format\":\"regex\"}},\"dependentSchemas"
-    "\":{\"type\":\"object\",\"additionalProperties\":{\"$recursiveRef\":\"#"
-    "\"}},\"propertyNames\":{\"$recursiveRef\":\"#\"},\"if\":{\"$recursiveRe"
-    "f\":\"#\"},\"then\":{\"$recursiveRef\":\"#\"},\"else\":{\"$recursiveRef"
-    "\":\"#\"},\"allOf\":{\"$ref\":\"#/$defs/schemaArray\"},\"anyOf\":{\"$re"
-    "f\":\"#/$defs/schemaArray\"},\"oneOf\":{\"$ref\":\"#/$defs/schemaArray"
-    "\"},\"not\":{\"$recursiveRef\":\"#\"}},\"$defs\":{\"schemaArray\":{\"ty"
-    "pe\":\"array\",\"minItems\":1,\"items\":{\"$recursiveRef\":\"#\"}}}}";
+static const char tg_meta_2019_applicator[] = TG_META_2019_PART(
+    "applicator",
+    "\"properties\":{\"additionalItems\":{\"$recursiveRef\":\"#\"},\"unevaluate"
+    "dItems\":{\"$recursiveRef\":\"#\"},\"items\":{\"anyOf\":[{\"$recursiveRef"
+    "\":\"#\"},{\"$ref\":\"#/$defs/schemaArray\"}]},\"contains\":{\"$recursiveR"
+    "ef\":\"#\"},\"additionalProperties\":{\"$recursiveRef\":\"#\"},\"unevaluat"
+    "edProperties\":{\"$recursiveRef\":\"#\"},\"properties\":{\"type\":\"object"
+    "\",\"additionalProperties\":{\"$recursiveRef\":\"#\"}},\"patternProperties"
+    "\":{\"type\":\"object\",\"additionalProperties\":{\"$recursiveRef\":\"#\"}"
+    ",\"propertyNames\":{\"format\":\"regex\"}},\"dependentSchemas\":{\"type\":"
+    "\"object\",\"additionalProperties\":{\"$recursiveRef\":\"#\"}},\"propertyN"
+    "ames\":{\"$recursiveRef\":\"#\"},\"if\":{\"$recursiveRef\":\"#\"},\"then\""
+    ":{\"$recursiveRef\":\"#\"},\"else\":{\"$recursiveRef\":\"#\"},\"allOf\":{"
+    "\"$ref\":\"#/$defs/schemaArray\"},\"anyOf\":{\"$ref\":\"#/$defs/schemaArra"
+    "y\"},\"oneOf\":{\"$ref\":\"#/$defs/schemaArray\"},\"not\":{\"$recursiveRef"
+    "\":\"#\"}},\"$defs\":{\"schemaArray\":{\"type\":\"array\",\"minItems\":1,"
+    "\"items\":{\"$recursiveRef\":\"#\"}}}}");
 
-static const char tg_meta_2019_validation[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
-    "\"https://json-schema.org/draft/2019-09/meta/validation\",\"$vocabulary"
-    "\":{\"https://json-schema.org/draft/2019-09/vocab/validation\":true},\""
-    "$recursiveAnchor\":true,\"type\":[\"object\",\"boolean\"],\"properties"
-    "\":{\"multipleOf\":{\"type\":\"number\",\"exclusiveMinimum\":0},\"maxim"
-    "um\":{\"type\":\"number\"},\"exclusiveMaximum\":{\"type\":\"number\"},"
-    "\"minimum\":{\"type\":\"number\"},\"exclusiveMinimum\":{\"type\":\"numb"
-    "er\"},\"maxLength\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},\"minLeng"
-    "th\":{\"$ref\":\"#/$defs/nonNegativeIntegerDefault0\"},\"pattern\":{\"t"
-    "ype\":\"string\",\"format\":\"regex\"},\"maxItems\":{\"$ref\":\"#/$defs"
-    "/nonNegativeInteger\"},\"minItems\":{\"$ref\":\"#/$defs/nonNegativeInte"
-    "gerDefault0\"},\"uniqueItems\":{\"type\":\"boolean\"},\"maxContains\":{"
-    "\"$ref\":\"#/$defs/nonNegativeInteger\"},\"minContains\":{\"$ref\":\"#/"
-    "$defs/nonNegativeInteger\"},\"maxProperties\":{\"$ref\":\"#/$defs/nonNe"
-    "gativeInteger\"},\"minProperties\":{\"$ref\":\"#/$defs/nonNegativeInteg"
-    "erDefault0\"},\"required\":{\"$ref\":\"#/$defs/stringArray\"},\"depende"
-    "ntRequired\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":\""
-    "#/$defs/stringArray\"}},\"const\":true,\"enum\":{\"type\":\"array\",\"i"
-    "tems\":true},\"type\":{\"anyOf\":[{\"$ref\":\"#/$defs/simpleTypes\"},{"
-    "\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/simpleTypes\"},\"minIt"
-    "ems\":1,\"uniqueItems\":true}]}},\"$defs\":{\"nonNegativeInteger\":{\"t"
-    "ype\":\"integer\",\"minimum\":0},\"nonNegativeIntegerDefault0\":{\"$ref"
-    "\":\"#/$defs/nonNegativeInteger\"},\"simpleTypes\":{\"enum\":[\"array\""
-    ",\"boolean\",\"integer\",\"null\",\"number\",\"object\",\"string\"]},\""
-    "stringArray\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uni"
-    "queItems\":true}}}";
+static const char tg_meta_2019_validation[] = TG_META_2019_PART(
+    "validation",
+    "\"properties\":{\"multipleOf\":{\"type\":\"number\",\"exclusiveMinimum\":0"
+    "},\"maximum\":{\"type\":\"number\"},\"exclusiveMaximum\":{\"type\":\"numbe"
+    "r\"},\"minimum\":{\"type\":\"number\"},\"exclusiveMinimum\":{\"type\":\"nu"
+    "mber\"},\"maxLength\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},\"minLengt"
+    "h\":{\"$ref\":\"#/$defs/nonNegativeIntegerDefault0\"},\"pattern\":{\"type"
+    "\":\"string\",\"format\":\"regex\"},\"maxItems\":{\"$ref\":\"#/$defs/nonNe"
+    "gativeInteger\"},\"minItems\":{\"$ref\":\"#/$defs/nonNegativeIntegerDefaul"
+    "t0\"},\"uniqueItems\":{\"type\":\"boolean\"},\"maxContains\":{\"$ref\":\"#"
+    "/$defs/nonNegativeInteger\"},\"minContains\":{\"$ref\":\"#/$defs/nonNegati"
+    "veInteger\"},\"maxProperties\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},"
+    "\"minProperties\":{\"$ref\":\"#/$defs/nonNegativeIntegerDefault0\"},\"requ"
+    "ired\":{\"$ref\":\"#/$defs/stringArray\"},\"dependentRequired\":{\"type\":"
+    "\"object\",\"additionalProperties\":{\"$ref\":\"#/$defs/stringArray\"}},\""
+    "const\":true,\"enum\":{\"type\":\"array\",\"items\":true},\"type\":{\"anyO"
+    "f\":[{\"$ref\":\"#/$defs/simpleTypes\"},{\"type\":\"array\",\"items\":{\"$"
+    "ref\":\"#/$defs/simpleTypes\"},\"minItems\":1,\"uniqueItems\":true}]}},\"$"
+    "defs\":{\"nonNegativeInteger\":{\"type\":\"integer\",\"minimum\":0},\"nonN"
+    "egativeIntegerDefault0\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},\"simpl"
+    "eTypes\":{\"enum\":[\"array\",\"boolean\",\"integer\",\"null\",\"number\","
+    "\"object\",\"string\"]},\"stringArray\":{\"type\":\"array\",\"items\":{\"t"
+    "ype\":\"string\"},\"uniqueItems\":true}}}");
 
-static const char tg_meta_2019_meta_data[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
-    "\"https://json-schema.org/draft/2019-09/meta/meta-data\",\"$vocabulary"
-    "\":{\"https://json-schema.org/draft/2019-09/vocab/meta-data\":true},\"$"
-    "recursiveAnchor\":true,\"type\":[\"object\",\"boolean\"],\"properties\""
-    ":{\"title\":{\"type\":\"string\"},\"description\":{\"type\":\"string\"}"
-    ",\"default\":true,\"deprecated\":{\"type\":\"boolean\"},\"readOnly\":{"
-    "\"type\":\"boolean\"},\"writeOnly\":{\"type\":\"boolean\"},\"examples\""
-    ":{\"type\":\"array\",\"items\":true}}}";
+static const char tg_meta_2019_meta_data[] = TG_META_2019_PART(
+    "meta-data",
+    "\"properties\":{\"title\":{\"type\":\"string\"},\"description\":{\"type\":"
+    "\"string\"},\"default\":true,\"deprecated\":{\"type\":\"boolean\"},\"readO"
+    "nly\":{\"type\":\"boolean\"},\"writeOnly\":{\"type\":\"boolean\"},\"exampl"
+    "es\":{\"type\":\"array\",\"items\":true}}}");
 
-static const char tg_meta_2019_format[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
-    "\"https://json-schema.org/draft/2019-09/meta/format\",\"$vocabulary\":{"
-    "\"https://json-schema.org/draft/2019-09/vocab/format\":true},\"$recursi"
-    "veAnchor\":true,\"type\":[\"object\",\"boolean\"],\"properties\":{\"for"
-    "mat\":{\"type\":\"string\"}}}";
+static const char tg_meta_2019_format[] = TG_META_2019_PART(
+    "format", "\"properties\":{\"format\":{\"type\":\"string\"}}}");
 
-static const char tg_meta_2019_content[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":"
-    "\"https://json-schema.org/draft/2019-09/meta/content\",\"$vocabulary\":"
-    "{\"https://json-schema.org/draft/2019-09/vocab/content\":true},\"$recur"
-    "siveAnchor\":true,\"type\":[\"object\",\"boolean\"],\"properties\":{\"c"
-    "ontentMediaType\":{\"type\":\"string\"},\"contentEncoding\":{\"type\":"
-    "\"string\"},\"contentSchema\":{\"$recursiveRef\":\"#\"}}}";
+static const char tg_meta_2019_content[] = TG_META_2019_PART(
+    "content",
+    "\"properties\":{\"contentMediaType\":{\"type\":\"string\"},\"contentEncodi"
+    "ng\":{\"type\":\"string\"},\"contentSchema\":{\"$recursiveRef\":\"#\"}}}");
 
 tg_str_t
 tg_schema_meta_find_old(tg_str_t uri)
@@ -247,19 +220,13 @@ tg_schema_meta_find_old(tg_str_t uri)
         { "http://json-schema.org/draft-04/schema", tg_meta_draft_04 },
         { "http://json-schema.org/draft-06/schema", tg_meta_draft_06 },
         { "http://json-schema.org/draft-07/schema", tg_meta_draft_07 },
-        { "https://json-schema.org/draft/2019-09/schema", tg_meta_2019 },
-        { "https://json-schema.org/draft/2019-09/meta/core",
-          tg_meta_2019_core },
-        { "https://json-schema.org/draft/2019-09/meta/applicator",
-          tg_meta_2019_applicator },
-        { "https://json-schema.org/draft/2019-09/meta/validation",
-          tg_meta_2019_validation },
-        { "https://json-schema.org/draft/2019-09/meta/meta-data",
-          tg_meta_2019_meta_data },
-        { "https://json-schema.org/draft/2019-09/meta/format",
-          tg_meta_2019_format },
-        { "https://json-schema.org/draft/2019-09/meta/content",
-          tg_meta_2019_content },
+        { TG_META_2019_BASE "schema", tg_meta_2019 },
+        { TG_META_2019_BASE "meta/core", tg_meta_2019_core },
+        { TG_META_2019_BASE "meta/applicator", tg_meta_2019_applicator },
+        { TG_META_2019_BASE "meta/validation", tg_meta_2019_validation },
+        { TG_META_2019_BASE "meta/meta-data", tg_meta_2019_meta_data },
+        { TG_META_2019_BASE "meta/format", tg_meta_2019_format },
+        { TG_META_2019_BASE "meta/content", tg_meta_2019_content },
     };
     size_t i;
 
