@@ -31,4 +31,13 @@
         *((node)->next != NULL ? &(node)->next->prev : &(last)) = (from_next); \
     } while (0)
 
+/*
+ * Iterates over a list of <sys/queue.h>, whose current element may be removed
+ * in the body. `next` is a variable of the same type as `var`.
+ */
+#define TG_TAILQ_FOREACH_SAFE(var, head, field, next)                          \
+    for ((var) = TAILQ_FIRST(head);                                            \
+         (var) != NULL && ((next) = TAILQ_NEXT(var, field), 1);                \
+         (var) = (next))
+
 #endif

@@ -583,8 +583,8 @@ tg_http_pool_close(tg_http_pool_t *pool)
 {
     tg_http_exchange_t *http, *next;
 
-    for (http = TAILQ_FIRST(&pool->exchanges); http != NULL; http = next) {
-        next = TAILQ_NEXT(http, link);
+    TG_TAILQ_FOREACH_SAFE(http, &pool->exchanges, link, next)
+    {
         tg_http_exchange_end(http);
     }
 

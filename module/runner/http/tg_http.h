@@ -17,6 +17,7 @@
 #ifndef TG_HTTP_H
 #define TG_HTTP_H
 
+#include "base/tg_list.h"
 #include "runner/http/tg_curl_loop.h"
 
 #include <sys/queue.h>

@@ -12,8 +12,7 @@ tg_jobs_find_detached(const tg_jobs_t *jobs, tg_str_t token)
 {
     tg_job_t *job;
 
-    for (job = TAILQ_FIRST(&jobs->detached); job != NULL;
-         job = TAILQ_NEXT(job, detached))
+    TAILQ_FOREACH(job, &jobs->detached, detached)
     {
         if (tg_str_eq(tg_str(job->token, job->token_len), token)) {
             return job;

@@ -85,8 +85,8 @@ tg_jobs_write_json(tg_buf_t *json, const tg_jobs_t *jobs)
     tg_buf_init(&status.jobs, json->alloc);
 
     for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        for (job = TAILQ_FIRST(lists[i]); job != NULL;
-             job = TAILQ_NEXT(job, link)) {
+        TAILQ_FOREACH(job, lists[i], link)
+        {
             tg_job_status_add_job(&status, job);
         }
     }

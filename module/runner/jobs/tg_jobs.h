@@ -8,6 +8,7 @@
 #ifndef TG_JOBS_H
 #define TG_JOBS_H
 
+#include "base/tg_list.h"
 #include "protocol/tg_peer.h"
 #include "runner/output/tg_output_store.h"
 #include "runner/jobs/tg_limit.h"

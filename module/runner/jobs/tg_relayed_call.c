@@ -98,8 +98,7 @@ tg_relayed_call_find(const tg_jobs_t *jobs, const tg_peer_t *peer,
     const tg_relayed_call_t *call;
     tg_job_t *job;
 
-    for (job = TAILQ_FIRST(&jobs->without_slot); job != NULL;
-         job = TAILQ_NEXT(job, link))
+    TAILQ_FOREACH(job, &jobs->without_slot, link)
     {
         call = job->work;
 
@@ -256,8 +255,8 @@ tg_relayed_calls_on_peer_closed(tg_jobs_t *jobs, const tg_peer_t *peer)
     tg_job_t *job, *next;
     tg_relayed_call_t *call;
 
-    for (job = TAILQ_FIRST(&jobs->without_slot); job != NULL; job = next) {
-        next = TAILQ_NEXT(job, link);
+    TG_TAILQ_FOREACH_SAFE(job, &jobs->without_slot, link, next)
+    {
         call = job->work;
 
         if (job->kind != &tg_relayed_call_job_type || call->peer != peer

@@ -412,8 +412,7 @@ tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id)
 {
     tg_mcp_conn_t *mcp_conn;
 
-    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
-         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
         if (tg_str_eq(tg_str_from_cstr(mcp_conn->id), id)) {
             return mcp_conn;

@@ -178,8 +178,7 @@ tg_mcp_conn_on_progress(tg_mcp_conn_t *mcp_conn, tg_str_t params)
         return;
     }
 
-    for (call = TAILQ_FIRST(&mcp_conn->calls); call != NULL;
-         call = TAILQ_NEXT(call, link))
+    TAILQ_FOREACH(call, &mcp_conn->calls, link)
     {
         if (call->request == token) {
             tg_mcp_job_on_progress(call, params);

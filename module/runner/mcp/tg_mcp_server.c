@@ -47,8 +47,7 @@ tg_mcp_server_find(const tg_mcp_servers_t *servers, tg_str_t key)
 {
     tg_mcp_server_t *server;
 
-    for (server = TAILQ_FIRST(&servers->list); server != NULL;
-         server = TAILQ_NEXT(server, link))
+    TAILQ_FOREACH(server, &servers->list, link)
     {
         if (tg_str_eq(tg_str_from_cstr(server->spec.key), key)) {
             return server;
@@ -123,10 +122,8 @@ tg_mcp_server_shutdown(tg_mcp_server_t *server, int is_now)
         }
     }
 
-    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
-         mcp_conn = next)
+    TG_TAILQ_FOREACH_SAFE(mcp_conn, &server->mcp_conns, link, next)
     {
-        next = TAILQ_NEXT(mcp_conn, link);
         tg_mcp_conn_shutdown(mcp_conn, is_now);
     }
 }
@@ -140,9 +137,8 @@ tg_mcp_servers_shutdown(tg_mcp_servers_t *servers)
         tg_mcp_server_shutdown(TAILQ_FIRST(&servers->list), 1);
     }
 
-    for (server = TAILQ_FIRST(&servers->leaving); server != NULL; server = next)
+    TG_TAILQ_FOREACH_SAFE(server, &servers->leaving, link, next)
     {
-        next = TAILQ_NEXT(server, link);
         tg_mcp_server_shutdown(server, 1);
     }
 }
@@ -268,8 +264,7 @@ tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
 
     oldest = NULL;
 
-    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
-         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
         if (mcp_conn->ncalls == 0 && !mcp_conn->is_leaving
             && (oldest == NULL || mcp_conn->used_at < oldest->used_at))
@@ -410,8 +405,7 @@ tg_mcp_server_has_calls(const tg_mcp_server_t *server)
 {
     const tg_mcp_conn_t *mcp_conn;
 
-    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
-         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
         if (mcp_conn->ncalls != 0) {
             return 1;

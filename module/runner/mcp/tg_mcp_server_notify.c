@@ -29,8 +29,7 @@ tg_mcp_server_summarize(const tg_mcp_server_t *server)
                                              : TG_MCP_SERVER_STOPPED;
     summary.restarts = server->restarts;
 
-    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
-         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
         summary.running += mcp_conn->state != TG_MCP_CONN_STOPPED;
         state = mcp_conn->state == TG_MCP_CONN_READY ? TG_MCP_SERVER_READY
@@ -178,8 +177,7 @@ tg_mcp_server_run_notify(tg_sched_source_t *source)
     server = TG_CONTAINER_OF(source, tg_mcp_server_t, source);
     sched = &server->servers->jobs->sched.sched;
 
-    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
-         subscriber = TAILQ_NEXT(subscriber, link))
+    TAILQ_FOREACH(subscriber, &server->subscribers, link)
     {
         if (tg_sched_is_slice_over(sched, source,
                                    tg_mcp_server_notify_subscriber(server,
@@ -225,8 +223,7 @@ tg_mcp_server_on_retry(uv_timer_t *timer)
     server = timer->data;
     tg_mcp_server_notify_subscribers(server);
 
-    for (mcp_conn = TAILQ_FIRST(&server->mcp_conns); mcp_conn != NULL;
-         mcp_conn = TAILQ_NEXT(mcp_conn, link))
+    TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
         if (tg_mcp_server_requests_send(mcp_conn)) {
             tg_mcp_server_schedule_retry(server);
@@ -255,8 +252,7 @@ tg_mcp_server_on_state_changed(tg_mcp_server_t *server)
 
     server->notified = now;
 
-    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
-         subscriber = TAILQ_NEXT(subscriber, link))
+    TAILQ_FOREACH(subscriber, &server->subscribers, link)
     {
         subscriber->is_state_due = 1;
     }
@@ -273,8 +269,7 @@ tg_mcp_server_set_list(tg_mcp_server_t *server, tg_catalog_t *tools)
     server->tools = tg_catalog_ref(tools);
     server->cache_files_due = 2;
 
-    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
-         subscriber = TAILQ_NEXT(subscriber, link))
+    TAILQ_FOREACH(subscriber, &server->subscribers, link)
     {
         subscriber->is_list_due = 1;
     }

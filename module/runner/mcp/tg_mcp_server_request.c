@@ -84,8 +84,7 @@ tg_mcp_server_request_find_call(const tg_mcp_conn_t *mcp_conn)
 {
     tg_mcp_job_t *call;
 
-    for (call = TAILQ_FIRST(&mcp_conn->calls); call != NULL;
-         call = TAILQ_NEXT(call, link))
+    TAILQ_FOREACH(call, &mcp_conn->calls, link)
     {
         if (call->job->call != NULL) {
             break;
@@ -104,9 +103,7 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
 
     call = tg_mcp_server_request_find_call(mcp_conn);
 
-    for (server_request = TAILQ_FIRST(&mcp_conn->server_requests);
-         server_request != NULL;
-         server_request = TAILQ_NEXT(server_request, link))
+    TAILQ_FOREACH(server_request, &mcp_conn->server_requests, link)
     {
         if (server_request->call != NULL) {
             continue;
@@ -215,9 +212,7 @@ tg_mcp_server_request_on_cancelled(tg_mcp_conn_t *mcp_conn, tg_str_t id)
 {
     tg_mcp_server_request_t *server_request;
 
-    for (server_request = TAILQ_FIRST(&mcp_conn->server_requests);
-         server_request != NULL;
-         server_request = TAILQ_NEXT(server_request, link))
+    TAILQ_FOREACH(server_request, &mcp_conn->server_requests, link)
     {
         if (tg_str_eq(server_request->id, id)) {
             tg_mcp_server_request_cancel(server_request);
@@ -236,11 +231,9 @@ tg_mcp_server_requests_on_call_done(tg_mcp_conn_t *mcp_conn,
 
     other = TAILQ_FIRST(&mcp_conn->calls);
 
-    for (server_request = TAILQ_FIRST(&mcp_conn->server_requests);
-         server_request != NULL; server_request = next)
+    TG_TAILQ_FOREACH_SAFE(server_request, &mcp_conn->server_requests, link,
+                          next)
     {
-        next = TAILQ_NEXT(server_request, link);
-
         if (other == NULL) {
             tg_mcp_server_request_cancel(server_request);
             (void) tg_caller_respond_error(

@@ -14,8 +14,7 @@ tg_mcp_subscriber_find(const tg_mcp_server_t *server, const tg_peer_t *peer)
 {
     tg_mcp_subscriber_t *subscriber;
 
-    for (subscriber = TAILQ_FIRST(&server->subscribers); subscriber != NULL;
-         subscriber = TAILQ_NEXT(subscriber, link))
+    TAILQ_FOREACH(subscriber, &server->subscribers, link)
     {
         if (subscriber->peer == peer) {
             return subscriber;
@@ -48,8 +47,7 @@ tg_mcp_servers_on_peer_closed(tg_mcp_servers_t *servers, const tg_peer_t *peer)
 {
     tg_mcp_server_t *server;
 
-    for (server = TAILQ_FIRST(&servers->list); server != NULL;
-         server = TAILQ_NEXT(server, link))
+    TAILQ_FOREACH(server, &servers->list, link)
     {
         (void) tg_mcp_subscriber_remove(server, peer);
     }

@@ -303,11 +303,8 @@ tg_streamable_expire_exchanges(tg_streamable_t *streamable)
 
     now = tg_streamable_get_now(streamable);
 
-    for (exchange = TAILQ_FIRST(&streamable->exchanges); exchange != NULL;
-         exchange = next)
+    TG_TAILQ_FOREACH_SAFE(exchange, &streamable->exchanges, link, next)
     {
-        next = TAILQ_NEXT(exchange, link);
-
         if (exchange->due == 0 || exchange->due > now) {
             continue;
         }

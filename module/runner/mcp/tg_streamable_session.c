@@ -201,11 +201,8 @@ tg_streamable_drop_session_requests(tg_streamable_t *streamable)
 {
     tg_mcp_exchange_t *exchange, *next;
 
-    for (exchange = TAILQ_FIRST(&streamable->exchanges); exchange != NULL;
-         exchange = next)
+    TG_TAILQ_FOREACH_SAFE(exchange, &streamable->exchanges, link, next)
     {
-        next = TAILQ_NEXT(exchange, link);
-
         if (exchange->is_listen_stream || exchange->is_initialized
             || (exchange->request != 0
                 && tg_streamable_is_own_request(streamable, exchange)))

@@ -213,9 +213,8 @@ tg_automation_clear_events(tg_automation_t *automation)
     tg_sched_dequeue(&automation->engine->tasks->jobs->sched.sched,
                      &automation->publisher);
 
-    for (event = TAILQ_FIRST(&automation->events); event != NULL; event = next)
+    TG_TAILQ_FOREACH_SAFE(event, &automation->events, link, next)
     {
-        next = TAILQ_NEXT(event, link);
         free(event);
     }
 

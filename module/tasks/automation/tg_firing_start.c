@@ -311,10 +311,8 @@ tg_automation_resume_webhooks(tg_automation_t *automation)
 {
     tg_firing_t *firing, *next;
 
-    for (firing = TAILQ_FIRST(&automation->firings); firing != NULL;
-         firing = next) {
-        next = TAILQ_NEXT(firing, link);
-
+    TG_TAILQ_FOREACH_SAFE(firing, &automation->firings, link, next)
+    {
         if (firing->state == TG_FIRING_WEBHOOK_PENDING) {
             tg_webhook_send(firing);
         }

@@ -79,8 +79,7 @@ tg_engine_fill_claimers(tg_engine_t *engine)
     config = &engine->config;
     memset(running, 0, sizeof(running));
 
-    for (task = TAILQ_FIRST(&engine->running); task != NULL;
-         task = TAILQ_NEXT(task, link))
+    TAILQ_FOREACH(task, &engine->running, link)
     {
         agent = tg_task_config_find_agent(config, tg_buf_view(&task->agent));
 
@@ -244,9 +243,8 @@ tg_engine_tick_tasks(tg_engine_t *engine)
     tg_task_t *task, *next;
     tg_buf_t params;
 
-    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
-        next = TAILQ_NEXT(task, link);
-
+    TG_TAILQ_FOREACH_SAFE(task, &engine->running, link, next)
+    {
         if (task->has_ended) {
             tg_task_store_end(task);
             continue;
@@ -413,11 +411,8 @@ tg_engine_remove_subscriber(tg_engine_t *engine, const tg_peer_t *peer)
 {
     tg_task_subscriber_t *subscriber, *next;
 
-    for (subscriber = TAILQ_FIRST(&engine->subscribers); subscriber != NULL;
-         subscriber = next)
+    TG_TAILQ_FOREACH_SAFE(subscriber, &engine->subscribers, link, next)
     {
-        next = TAILQ_NEXT(subscriber, link);
-
         if (peer == NULL || subscriber->peer == peer) {
             TAILQ_REMOVE(&engine->subscribers, subscriber, link);
             free(subscriber);

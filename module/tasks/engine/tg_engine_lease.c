@@ -42,8 +42,8 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
     tg_log(TG_LOG_WARN, "%s: all running tasks are interrupted", why);
     engine->is_fenced = 1;
 
-    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
-        next = TAILQ_NEXT(task, link);
+    TG_TAILQ_FOREACH_SAFE(task, &engine->running, link, next)
+    {
         tg_task_end(task, TG_TASK_QUEUED, error);
     }
 }

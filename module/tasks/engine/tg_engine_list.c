@@ -98,8 +98,7 @@ tg_engine_add_subscriber(tg_engine_t *engine, tg_peer_t *peer)
 {
     tg_task_subscriber_t *subscriber;
 
-    for (subscriber = TAILQ_FIRST(&engine->subscribers); subscriber != NULL;
-         subscriber = TAILQ_NEXT(subscriber, link))
+    TAILQ_FOREACH(subscriber, &engine->subscribers, link)
     {
         if (subscriber->peer == peer) {
             return TG_OK;

@@ -31,8 +31,7 @@ tg_engine_find_subscriber(const tg_engine_t *engine)
 
     jobs = engine->tasks->jobs;
 
-    for (subscriber = TAILQ_FIRST(&engine->subscribers); subscriber != NULL;
-         subscriber = TAILQ_NEXT(subscriber, link))
+    TAILQ_FOREACH(subscriber, &engine->subscribers, link)
     {
         if (jobs->ops->can_notify(jobs->host, subscriber->peer)) {
             return subscriber->peer;

@@ -16,8 +16,7 @@ tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
 
     before = "{\"id\":\"";
 
-    for (task = TAILQ_FIRST(&call->engine->running); task != NULL;
-         task = TAILQ_NEXT(task, link))
+    TAILQ_FOREACH(task, &call->engine->running, link)
     {
         if (call->visible_owner.data != NULL
             && !tg_str_eq(call->visible_owner, tg_buf_view(&task->owner)))

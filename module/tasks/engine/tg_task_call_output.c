@@ -176,9 +176,8 @@ tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id)
 {
     tg_task_call_t *call, *next;
 
-    for (call = TAILQ_FIRST(&engine->following); call != NULL; call = next) {
-        next = TAILQ_NEXT(call, link);
-
+    TG_TAILQ_FOREACH_SAFE(call, &engine->following, link, next)
+    {
         if (call->query.id == id
             && (call->method->begin != tg_task_call_begin_wait
                 || tg_task_call_is_wait_over(call)))
@@ -193,9 +192,8 @@ tg_engine_tick_following_calls(tg_engine_t *engine)
 {
     tg_task_call_t *call, *next;
 
-    for (call = TAILQ_FIRST(&engine->following); call != NULL; call = next) {
-        next = TAILQ_NEXT(call, link);
-
+    TG_TAILQ_FOREACH_SAFE(call, &engine->following, link, next)
+    {
         if (call->method->begin == tg_task_call_begin_wait) {
             tg_task_call_send_wait_progress(call);
         }

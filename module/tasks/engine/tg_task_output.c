@@ -464,7 +464,7 @@ tg_task_outputs_on_batch(void *host, const tg_work_list_t *batch)
 
     outputs = host;
 
-    for (work = TAILQ_FIRST(batch); work != NULL; work = TAILQ_NEXT(work, next))
+    TAILQ_FOREACH(work, batch, next)
     {
         request = (tg_task_output_request_t *) work;
 

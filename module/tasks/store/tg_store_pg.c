@@ -49,8 +49,7 @@ tg_pg_fail_waiting(tg_store_pg_t *db)
     tg_store_query_t *query;
     tg_work_item_t *work;
 
-    for (work = TAILQ_FIRST(&db->waiting); work != NULL;
-         work = TAILQ_NEXT(work, next))
+    TAILQ_FOREACH(work, &db->waiting, next)
     {
         query = tg_pg_get_query(work);
         query->rc = TG_INVALID;

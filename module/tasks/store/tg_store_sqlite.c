@@ -213,7 +213,7 @@ tg_sqlite_do_batch(tg_store_sqlite_t *db, const tg_work_list_t *batch)
         return TG_SQLITE_FAILED;
     }
 
-    for (work = TAILQ_FIRST(batch); work != NULL; work = TAILQ_NEXT(work, next))
+    TAILQ_FOREACH(work, batch, next)
     {
         query = tg_sqlite_get_query(work);
         query->rc = tg_sqlite_do_query(db, query);
@@ -243,7 +243,7 @@ tg_sqlite_on_batch(void *host, const tg_work_list_t *batch)
         tg_sqlite_rollback(db);
     }
 
-    for (work = TAILQ_FIRST(batch); work != NULL; work = TAILQ_NEXT(work, next))
+    TAILQ_FOREACH(work, batch, next)
     {
         query = tg_sqlite_get_query(work);
 

@@ -353,10 +353,8 @@ tg_webhook_on_tick(tg_automation_t *automation)
 
     now = uv_now(automation->engine->tasks->jobs->loop);
 
-    for (firing = TAILQ_FIRST(&automation->firings); firing != NULL;
-         firing = next) {
-        next = TAILQ_NEXT(firing, link);
-
+    TG_TAILQ_FOREACH_SAFE(firing, &automation->firings, link, next)
+    {
         if (firing->state == TG_FIRING_WEBHOOK_PENDING && !firing->is_querying
             && firing->http == NULL && now >= firing->retry_at)
         {
