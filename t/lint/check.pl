@@ -150,6 +150,10 @@ sub check_include {
         complain($file, $line, qq(write "ROOM/$name"));
     } elsif ($other ne $room && !grep { $_ eq $other } @{ $rule->{rooms} }) {
         complain($file, $line, "$room must not include $name");
+    } elsif ($room eq 'runner' && $other eq 'tasks'
+        && $name ne 'tasks/tg_tasks.h')
+    {
+        complain($file, $line, "$room may include tasks/tg_tasks.h only");
     } elsif ("$file $name" =~ m{^module/((\w+)/(\w+))/\S+ \2/(\w+)/}) {
         my $rule = $folder{$1}
             or return complain($file, $line, "folder $1 has no rule");

@@ -15,7 +15,7 @@
 #include "runner/logging/tg_log.h"
 #include "runner/main/tg_privileges.h"
 #include "runner/main/tg_runner.h"
-#include "tasks/store/tg_store.h"
+#include "tasks/tg_tasks.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -430,8 +430,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
                         state_dir);
     workers->servers.http = &workers->http;
     tg_tasks_init(&workers->tasks, &workers->jobs, &workers->programs,
-                  state_dir, &tg_task_engine_ops);
-    workers->tasks.http = &workers->http;
+                  &workers->http, state_dir);
 
     return 0;
 }

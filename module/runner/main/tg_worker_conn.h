@@ -4,7 +4,7 @@
 
 #include "runner/http/tg_http.h"
 #include "runner/mcp/tg_mcp_server.h"
-#include "tasks/engine/tg_engine.h"
+#include "tasks/tg_tasks.h"
 #include "runner/jobs/tg_jobs.h"
 #include "runner/logging/tg_log.h"
 #include "transport/tg_transport.h"

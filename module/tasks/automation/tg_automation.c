@@ -119,7 +119,7 @@ tg_automation_on_loaded(tg_store_query_t *query)
     }
 
     tg_store_query_deinit(query);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 static void
@@ -281,7 +281,7 @@ tg_automation_on_engine_freed(tg_engine_t *engine)
 
     tg_sched_dequeue(&engine->tasks->jobs->sched.sched, &automation->source);
     tg_automation_clear_events(automation);
-    engine->tasks->ops->abandon(&automation->waiting);
+    tg_task_calls_dequeue_all(&automation->waiting);
 
     while ((firing = TAILQ_FIRST(&automation->firings)) != NULL) {
         tg_firing_free(firing);

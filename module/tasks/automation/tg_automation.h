@@ -127,7 +127,7 @@ struct tg_automation_s {
     tg_watcher_t *watcher;
 };
 
-/* --- callbacks of the engine, see tg_engine_ops_t --- */
+/* --- changes of the engine --- */
 
 void tg_automation_on_configured(tg_engine_t *engine);
 void tg_automation_on_opened(tg_engine_t *engine);

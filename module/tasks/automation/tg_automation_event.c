@@ -138,7 +138,7 @@ tg_automation_run_publisher(tg_sched_source_t *source)
         tg_automation_remove_event(automation, event);
     }
 
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 void
@@ -275,7 +275,7 @@ tg_automation_on_task_queried(tg_store_query_t *query)
 
     tg_store_query_deinit(query);
     free(task_query);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 /* Returns whether an enabled rule matches such an event or fails on it. */

@@ -40,7 +40,7 @@ tg_automation_on_schedule_stored(tg_store_query_t *query)
     tg_store_query_deinit(query);
     tg_buf_deinit(&record->text);
     free(record);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 /*

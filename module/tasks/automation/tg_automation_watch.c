@@ -79,7 +79,7 @@ tg_automation_on_watcher_closed(void *host)
     automation = host;
     engine = automation->engine;
     tg_engine_end_work(engine);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 static const tg_watcher_ops_t tg_automation_watcher_ops = {

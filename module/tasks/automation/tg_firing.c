@@ -69,7 +69,7 @@ tg_firing_free(tg_firing_t *firing)
     tg_automation_t *automation;
 
     automation = firing->automation;
-    automation->engine->tasks->ops->abandon(&firing->approvals);
+    tg_task_calls_dequeue_all(&firing->approvals);
     TAILQ_REMOVE(&automation->firings, firing, link);
     *(tg_firing_is_open(firing) ? &automation->nopen
                                 : &automation->nended) -= 1;

@@ -137,7 +137,7 @@ tg_firing_on_stored(tg_store_query_t *query)
         firing->on_stored(firing, rc);
     }
 
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 void

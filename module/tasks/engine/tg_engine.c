@@ -1,7 +1,7 @@
 /*
  * The task engine: its states, its timer, and the claim of the next task.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/automation/tg_automation.h"
 
 #include "base/tg_json.h"
 #include "runner/logging/tg_log.h"
@@ -18,9 +18,9 @@ tg_engine_on_closed(uv_handle_t *handle)
 
     engine = handle->data;
     tasks = engine->tasks;
-    tasks->ops->abandon(&engine->waiting);
-    tasks->ops->abandon(&engine->following);
-    tasks->ops->on_freed(engine);
+    tg_task_calls_dequeue_all(&engine->waiting);
+    tg_task_calls_dequeue_all(&engine->following);
+    tg_automation_on_engine_freed(engine);
     LIST_REMOVE(engine, link);
     tg_task_config_free(&engine->config);
     tg_task_outputs_deinit(&engine->outputs);
@@ -315,7 +315,8 @@ tg_engine_on_tick(uv_timer_t *timer)
     }
 
     tg_engine_tick_tasks(engine);
-    engine->tasks->ops->tick(engine);
+    tg_engine_tick_following_calls(engine);
+    tg_automation_on_tick(engine);
     tg_engine_check_orphans(engine);
     tg_engine_purge(engine);
     engine->can_claim = 1;
@@ -336,7 +337,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     engine->nginx_exit_at = 0;
     /* the duration of the lease may have changed */
     engine->renewal_requested_at = 0;
-    engine->tasks->ops->on_configured(engine);
+    tg_automation_on_configured(engine);
 
     if (is_first) {
         tg_engine_open_store(engine);
@@ -358,7 +359,7 @@ tg_engine_shutdown(tg_engine_t *engine)
 
     engine->is_shutting_down = 1;
     (void) uv_timer_stop(&engine->tick);
-    engine->tasks->ops->on_shutdown(engine);
+    tg_automation_on_shutdown(engine);
 
     if (engine->db != NULL && engine->db->backend->abandon != NULL) {
         engine->db->backend->abandon(engine->db);
@@ -375,7 +376,6 @@ tg_engine_shutdown(tg_engine_t *engine)
 void
 tg_engine_init(tg_engine_t *engine)
 {
-    engine->advance = tg_engine_advance;
     engine->created_at = (uint64_t) tg_engine_get_unix_time_ms();
     tg_buf_init(&engine->why, tg_alloc_libc());
     TAILQ_INIT(&engine->running);

@@ -4,7 +4,6 @@
  * there is one engine for each store.
  *
  *   tg_engine.c            states of the engine, choice of the next task
- *   tg_engine_list.c       the list of engines
  *   tg_engine_open.c       opening of the store
  *   tg_engine_query.c      store queries, clocks
  *   tg_engine_lease.c      lease and broadcasts of a shared store
@@ -35,11 +34,11 @@
 #ifndef TG_ENGINE_H
 #define TG_ENGINE_H
 
-#include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
 #include "spec/tg_agent_spec.h"
-#include "tasks/store/tg_store.h"
 #include "tasks/engine/tg_task_output.h"
+#include "tasks/store/tg_store.h"
+#include "tasks/tg_tasks.h"
 
 /* Interval of the engine's timer, in ms. */
 #define TG_TASK_TICK_MS 1000
@@ -84,12 +83,10 @@
  */
 #define TG_TASK_CANCEL_POLL_MS 2000
 
-typedef struct tg_engine_s tg_engine_t;
 typedef struct tg_task_s tg_task_t;
 typedef struct tg_task_call_s tg_task_call_t;
 typedef TAILQ_HEAD(tg_task_list_s, tg_task_s) tg_task_list_t;
 typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
-typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
 
 /*
  * An agent. The texts are slices of the config's text. The agent of a tool
@@ -148,48 +145,6 @@ typedef struct tg_task_subscriber_s {
     tg_peer_t *peer;
 } tg_task_subscriber_t;
 
-/* Callbacks for calls and automation. */
-typedef struct {
-    /* The store was opened, or could not be opened. */
-    void (*on_opened)(tg_engine_t *engine);
-
-    /* A task has more output, or has ended. */
-    void (*on_task_changed)(tg_engine_t *engine, int64_t id);
-
-    /* The end of a task that ran is stored. */
-    void (*on_task_ended)(tg_task_t *task);
-
-    /* Called every TG_TASK_TICK_MS. */
-    void (*tick)(tg_engine_t *engine);
-
-    /* The engine has a new config. */
-    void (*on_configured)(tg_engine_t *engine);
-
-    /* A notification is sent to clients. */
-    void (*on_notification)(tg_engine_t *engine, const char *method,
-                            tg_str_t params);
-
-    /* The engine shuts down. */
-    void (*on_shutdown)(tg_engine_t *engine);
-    /* The engine is about to be freed. */
-    void (*on_freed)(tg_engine_t *engine);
-
-    /*
-     * Removes all calls from a list that is about to be freed; the calls may
-     * live longer.
-     */
-    void (*abandon)(tg_task_calls_t *calls);
-} tg_engine_ops_t;
-
-typedef struct {
-    tg_jobs_t *jobs;
-    tg_programs_t *programs;
-    struct tg_http_pool_s *http; /* for webhooks */
-    const tg_engine_ops_t *ops;
-    const char *state_dir;
-    tg_engines_t engines;
-} tg_tasks_t;
-
 typedef enum {
     TG_ENGINE_OPENING, /* also without a config */
     TG_ENGINE_FAILED,
@@ -200,7 +155,6 @@ typedef enum {
 struct tg_engine_s {
     LIST_ENTRY(tg_engine_s) link;
     tg_tasks_t *tasks;
-    void (*advance)(tg_engine_t *engine); /* tg_engine_advance() */
     tg_engine_state_t state;
     tg_task_config_t config;
     char *location; /* location for tg_store_new(), owned */
@@ -307,59 +261,7 @@ struct tg_task_s {
     unsigned is_finished:1; /* the end is stored */
 };
 
-/* --- interface for the runner --- */
-
-/*
- * Initializes the list of engines. `state_dir` must live as long as the list.
- */
-void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
-                   const char *state_dir, const tg_engine_ops_t *ops);
-
-/*
- * Handles the method task_open {"store":"sqlite:/PATH","generation":"…",
- * "concurrency":3,"queue":1000,"keep_ms":1,"output_quota":1,"default":"a",
- * "agents":[…]}: sets the config of the store's engine. From then on the peer,
- * a worker, receives notifications and relays them to clients:
- *
- *   task_event {"store":"…","owner":"1000","method":"task.queued",
- *               "params":{…}}
- *
- * The worker relays the event to the clients of this owner and to the clients
- * that see all tasks. Without an owner, only the latter receive the event; with
- * the owner TG_TASK_OWNER_ALL, all clients receive it.
- */
-void tg_tasks_configure(tg_tasks_t *tasks, tg_peer_t *peer,
-                        tg_request_t *request);
-
-/*
- * Handles the method task_stop {"store":"…","force":true}: NGINX has exited.
- * The engine stops as soon as the last worker has disconnected, unless another
- * NGINX uses the store. With `force`, running tasks are interrupted at once.
- */
-void tg_tasks_on_nginx_exit(tg_tasks_t *tasks, tg_peer_t *peer,
-                            tg_request_t *request);
-
-/* Removes a connection that was closed from all engines. */
-void tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer);
-
-/*
- * Shuts all engines down because the runner exits. Running tasks are killed;
- * the next runner finds them interrupted. Calls jobs->ops->idle() when all
- * engines are freed.
- */
-void tg_tasks_shutdown(tg_tasks_t *tasks);
-
-/* Returns whether there is no engine. */
-int tg_tasks_is_empty(const tg_tasks_t *tasks);
-
-/* Returns the number of running tasks of all engines. */
-unsigned tg_tasks_count_running(const tg_tasks_t *tasks);
-
-/* The job type `task`; its host is a tg_tasks_t. See tg_task_call_methods.c. */
-extern const tg_job_type_t tg_task_job_type;
-
-/* The callbacks of all engines, see tg_task_call_methods.c. */
-extern const tg_engine_ops_t tg_task_engine_ops;
+/* --- tg_tasks.c --- */
 
 /*
  * Returns the engine of a store; creates the engine if necessary. NULL: no
@@ -393,8 +295,8 @@ void tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
 int64_t tg_engine_get_unix_time_ms(void); /* in ms */
 
 /*
- * Sends a query to the store and counts it as pending work. query->done must
- * call tg_engine_end_work().
+ * Sends a query to the store and counts it as pending work. query->done is
+ * followed by tg_engine_advance().
  */
 void tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query);
 

@@ -30,7 +30,7 @@ tg_engine_on_broadcast_sent(tg_store_query_t *query)
     tg_store_query_deinit(query);
     tg_buf_deinit(&spread->text);
     free(spread);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 /*

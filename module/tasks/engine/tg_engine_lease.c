@@ -5,7 +5,7 @@
  * interrupts its tasks some time earlier, so that no task runs twice.
  */
 #include "base/tg_json.h"
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_task_call.h"
 #include "runner/logging/tg_log.h"
 
 #include <time.h>
@@ -99,7 +99,7 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     }
 
     tg_store_query_deinit(query);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 static void
@@ -186,7 +186,7 @@ tg_engine_on_task_broadcast(tg_engine_t *engine, tg_str_t owner,
                                   &id))
         {
             engine->nended++;
-            engine->tasks->ops->on_task_changed(
+            tg_engine_resume_following_calls(
                 engine, tg_task_parse_id(tg_json_string_body(id)));
         }
     }
@@ -217,5 +217,5 @@ tg_engine_on_broadcast(void *host, tg_str_t text)
         tg_engine_on_task_broadcast(engine, said[0], said[1], said[2]);
     }
 
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }

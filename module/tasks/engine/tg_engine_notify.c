@@ -2,7 +2,7 @@
  * Notifications to clients about tasks. A worker relays them, because it knows
  * the clients and which client may see which tasks.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/automation/tg_automation.h"
 
 #include "base/tg_json.h"
 
@@ -94,7 +94,7 @@ tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
     notified = tg_buf_view(params);
 
     if (!tg_buf_has_failed(params)) {
-        engine->tasks->ops->on_notification(engine, method, notified);
+        tg_automation_on_notification(engine, method, notified);
         tg_engine_notify_subscriber(engine, owner, tg_str_from_cstr(method),
                                     notified);
     }
@@ -225,7 +225,7 @@ tg_engine_notify_task(tg_engine_t *engine, const tg_str_t values[4],
             engine, tg_buf_view(&owner), id, tg_buf_view(&agent),
             tg_json_type(values[3]) == TG_JSON_STRING ? values[3] : error);
         engine->nended++;
-        engine->tasks->ops->on_task_changed(engine, id);
+        tg_engine_resume_following_calls(engine, id);
     }
 
     tg_buf_deinit(&agent);

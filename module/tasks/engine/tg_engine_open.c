@@ -2,7 +2,7 @@
  * Opening of the engine's store.
  */
 #include "base/tg_json.h"
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_task_call.h"
 #include "runner/logging/tg_log.h"
 
 #include <limits.h>
@@ -136,10 +136,10 @@ tg_engine_on_store_opened(tg_store_query_t *query)
     tg_store_query_deinit(query);
 
     if (is_first && engine->state != TG_ENGINE_OPENING) {
-        engine->tasks->ops->on_opened(engine);
+        tg_task_calls_on_engine_opened(engine);
     }
 
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 void
@@ -198,7 +198,7 @@ tg_engine_open_store(tg_engine_t *engine)
 
     if (engine->db == NULL) {
         tg_engine_set_failed(engine, TG_STR("no memory to open it"));
-        engine->tasks->ops->on_opened(engine);
+        tg_task_calls_on_engine_opened(engine);
         return;
     }
 

@@ -43,7 +43,7 @@ tg_engine_on_orphans_failed(tg_store_query_t *query)
     }
 
     engine->can_claim = 1;
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 const tg_store_agents_t *

@@ -15,7 +15,7 @@ tg_engine_on_output_removed(tg_task_output_request_t *query)
     engine = query->data;
     free(query);
     tg_engine_end_work(engine);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 static void
@@ -52,7 +52,7 @@ tg_engine_on_purged(tg_store_query_t *query)
                        + (n == TG_STORE_PURGE_MAX ? 0
                                                   : TG_TASK_PURGE_INTERVAL_MS);
     tg_store_query_deinit(query);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 void

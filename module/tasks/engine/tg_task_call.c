@@ -124,7 +124,7 @@ tg_task_call_notify_cancelled(tg_task_call_t *call)
     tg_buf_deinit(&agent);
     tg_buf_deinit(&owner);
     call->engine->nended++;
-    call->engine->tasks->ops->on_task_changed(call->engine, call->query.id);
+    tg_engine_resume_following_calls(call->engine, call->query.id);
 }
 
 static void

@@ -196,6 +196,12 @@ void tg_task_call_send_wait_progress(tg_task_call_t *call);
 /* Continues the calls that follow the task `id`, which has changed. */
 void tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id);
 
+/*
+ * Loads the records of automation, and then runs the calls that waited until
+ * the store was opened or could not be opened.
+ */
+void tg_task_calls_on_engine_opened(tg_engine_t *engine);
+
 /* Sends progress to following calls and continues those that are due. */
 void tg_engine_tick_following_calls(tg_engine_t *engine);
 

@@ -1,6 +1,5 @@
 /*
- * The job type `task`, the table of task methods, and the callbacks of the
- * engine.
+ * The job type `task` and the table of task methods.
  */
 #include "tasks/automation/tg_automation.h"
 
@@ -240,29 +239,9 @@ const tg_job_type_t tg_task_job_type = {
     .free = tg_task_call_free,
 };
 
-/* Loads the records of automation before waiting calls can use them. */
-static void
+void
 tg_task_calls_on_engine_opened(tg_engine_t *engine)
 {
     tg_automation_on_opened(engine);
     tg_engine_run_waiting_calls(engine);
 }
-
-static void
-tg_task_calls_on_engine_tick(tg_engine_t *engine)
-{
-    tg_engine_tick_following_calls(engine);
-    tg_automation_on_tick(engine);
-}
-
-const tg_engine_ops_t tg_task_engine_ops = {
-    .on_opened = tg_task_calls_on_engine_opened,
-    .on_task_changed = tg_engine_resume_following_calls,
-    .on_task_ended = tg_task_resume_cancel_calls,
-    .tick = tg_task_calls_on_engine_tick,
-    .on_configured = tg_automation_on_configured,
-    .on_notification = tg_automation_on_notification,
-    .on_shutdown = tg_automation_on_shutdown,
-    .on_freed = tg_automation_on_engine_freed,
-    .abandon = tg_task_calls_dequeue_all,
-};

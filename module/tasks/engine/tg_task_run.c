@@ -1,7 +1,7 @@
 /*
  * A running task: its start, its job, its output and its end.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_task_call.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
@@ -17,7 +17,7 @@ tg_task_free(tg_task_t *task)
     tg_engine_t *engine;
 
     engine = task->engine;
-    engine->tasks->ops->abandon(&task->cancel_calls);
+    tg_task_calls_dequeue_all(&task->cancel_calls);
     TAILQ_REMOVE(&engine->running, task, link);
     engine->nrunning--;
     tg_buf_deinit(&task->agent);
@@ -30,7 +30,7 @@ tg_task_free(tg_task_t *task)
     tg_buf_deinit(&task->tail);
     free(task);
     engine->can_claim = 1;
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 /*
@@ -88,14 +88,14 @@ tg_task_on_end_stored(tg_store_query_t *query)
             tg_task_notify_end(task);
         }
 
-        engine->tasks->ops->on_task_ended(task);
-        engine->tasks->ops->on_task_changed(engine, task->id);
+        tg_task_resume_cancel_calls(task);
+        tg_engine_resume_following_calls(engine, task->id);
         tg_task_mark_output_ended(task);
     }
 
     tg_store_query_deinit(query);
     tg_task_free_if_done(task);
-    engine->advance(engine);
+    tg_engine_advance(engine);
 }
 
 void
@@ -272,7 +272,7 @@ tg_task_on_output_written(tg_task_output_request_t *query)
         tg_task_store_end(task);
     }
 
-    engine->tasks->ops->on_task_changed(engine, task->id);
+    tg_engine_resume_following_calls(engine, task->id);
     tg_task_free_if_done(task);
 }
 

@@ -348,13 +348,6 @@ struct tg_store_s {
  */
 tg_store_t *tg_store_new(uv_loop_t *loop, tg_str_t location, const char *name);
 
-/*
- * Checks whether the store could be opened, without changing it. May block for
- * several seconds. TG_OK; TG_INVALID: the store cannot be opened; TG_AGAIN: the
- * database server cannot be reached; both append a reason to `why`. TG_NOMEM.
- */
-int tg_store_check(tg_str_t location, const char *password, tg_buf_t *why);
-
 /* --- backends: tg_store_sqlite.c, tg_store_pg.c --- */
 int tg_store_sqlite_check(tg_str_t path, tg_buf_t *why);
 int tg_store_pg_check(tg_str_t location, const char *password, tg_buf_t *why);

@@ -2,6 +2,7 @@
  * Selection of the store backend by the scheme of the location.
  */
 #include "tasks/store/tg_store.h"
+#include "tasks/tg_tasks.h"
 
 #define TG_STORE_SCHEME_SQLITE TG_STR("sqlite:")
 #define TG_STORE_SCHEME_PG TG_STR("postgresql:")

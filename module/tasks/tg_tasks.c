@@ -9,12 +9,12 @@
 
 void
 tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
-              const char *state_dir, const tg_engine_ops_t *ops)
+              tg_http_pool_t *http, const char *state_dir)
 {
-    tasks->ops = ops;
-    tasks->state_dir = state_dir;
     tasks->jobs = jobs;
     tasks->programs = programs;
+    tasks->http = http;
+    tasks->state_dir = state_dir;
     LIST_INIT(&tasks->engines);
 }
 

@@ -1,0 +1,81 @@
+/*
+ * Durable tasks and automation: what the runner knows of them. A task is a
+ * program that continues after its caller has disconnected. Tasks are saved in
+ * a task store; there is one engine for each store.
+ */
+#ifndef TG_TASKS_H
+#define TG_TASKS_H
+
+#include "protocol/tg_peer.h"
+#include "runner/http/tg_http.h"
+#include "runner/jobs/tg_jobs.h"
+#include "runner/process/tg_programs.h"
+
+typedef struct tg_engine_s tg_engine_t;
+typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
+
+typedef struct {
+    tg_jobs_t *jobs;
+    tg_programs_t *programs;
+    tg_http_pool_t *http; /* for webhooks */
+    const char *state_dir;
+    tg_engines_t engines;
+} tg_tasks_t;
+
+/*
+ * Initializes the list of engines. `state_dir` must live as long as the list.
+ */
+void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
+                   tg_http_pool_t *http, const char *state_dir);
+
+/*
+ * Handles the method task_open {"store":"sqlite:/PATH","generation":"…",
+ * "concurrency":3,"queue":1000,"keep_ms":1,"output_quota":1,"default":"a",
+ * "agents":[…]}: sets the config of the store's engine. From then on the peer,
+ * a worker, receives notifications and relays them to clients:
+ *
+ *   task_event {"store":"…","owner":"1000","method":"task.queued",
+ *               "params":{…}}
+ *
+ * The worker relays the event to the clients of this owner and to the clients
+ * that see all tasks. Without an owner, only the latter receive the event; with
+ * the owner "*", all clients receive it.
+ */
+void tg_tasks_configure(tg_tasks_t *tasks, tg_peer_t *peer,
+                        tg_request_t *request);
+
+/*
+ * Handles the method task_stop {"store":"…","force":true}: NGINX has exited.
+ * The engine stops as soon as the last worker has disconnected, unless another
+ * NGINX uses the store. With `force`, running tasks are interrupted at once.
+ */
+void tg_tasks_on_nginx_exit(tg_tasks_t *tasks, tg_peer_t *peer,
+                            tg_request_t *request);
+
+/* Removes a connection that was closed from all engines. */
+void tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer);
+
+/*
+ * Shuts all engines down because the runner exits. Running tasks are killed;
+ * the next runner finds them interrupted. Calls jobs->ops->idle() when all
+ * engines are freed.
+ */
+void tg_tasks_shutdown(tg_tasks_t *tasks);
+
+/* Returns whether there is no engine. */
+int tg_tasks_is_empty(const tg_tasks_t *tasks);
+
+/* Returns the number of running tasks of all engines. */
+unsigned tg_tasks_count_running(const tg_tasks_t *tasks);
+
+/* The job type `task`; its host is a tg_tasks_t. See tg_task_call_methods.c. */
+extern const tg_job_type_t tg_task_job_type;
+
+/*
+ * Checks whether the store could be opened, without changing it. May block for
+ * several seconds. TG_OK; TG_INVALID: the store cannot be opened; TG_AGAIN: the
+ * database server cannot be reached; both append a reason to `why`. TG_NOMEM.
+ */
+int tg_store_check(tg_str_t location, const char *password, tg_buf_t *why);
+
+#endif
