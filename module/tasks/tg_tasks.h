@@ -8,7 +8,7 @@
 
 #include "protocol/tg_peer.h"
 #include "runner/http/tg_http.h"
-#include "runner/jobs/tg_jobs.h"
+#include "runner/jobs/tg_job.h"
 #include "runner/process/tg_programs.h"
 
 typedef struct tg_engine_s tg_engine_t;

@@ -105,7 +105,6 @@ tg_automation_on_loaded(tg_store_query_t *query)
 
     automation = query->data;
     engine = automation->engine;
-    tg_engine_end_work(engine);
     tg_engine_log_store_error(engine, query);
     automation->is_loading = 0;
 
@@ -119,7 +118,6 @@ tg_automation_on_loaded(tg_store_query_t *query)
     }
 
     tg_store_query_deinit(query);
-    tg_engine_advance(engine);
 }
 
 static void

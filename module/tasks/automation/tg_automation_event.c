@@ -248,14 +248,11 @@ tg_automation_on_task_queried(tg_store_query_t *query)
 {
     tg_automation_t *automation;
     tg_task_event_query_t *task_query;
-    tg_engine_t *engine;
     tg_buf_t event;
 
     task_query = query->data;
     automation = task_query->automation;
-    engine = automation->engine;
     automation->ntask_queries--;
-    tg_engine_end_work(engine);
 
     if (query->rc == TG_OK && tg_automation_can_fire(automation)) {
         tg_buf_init(&event, tg_alloc_libc());
@@ -275,7 +272,6 @@ tg_automation_on_task_queried(tg_store_query_t *query)
 
     tg_store_query_deinit(query);
     free(task_query);
-    tg_engine_advance(engine);
 }
 
 /* Returns whether an enabled rule matches such an event or fails on it. */

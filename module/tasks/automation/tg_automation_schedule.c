@@ -22,7 +22,6 @@ tg_automation_rule_find_next_due(const tg_automation_rule_t *rule, int64_t now)
 
 typedef struct {
     tg_store_query_t query;
-    tg_engine_t *engine;
     tg_store_record_t record;
     tg_buf_t text;
 } tg_schedule_record_t;
@@ -31,16 +30,12 @@ static void
 tg_automation_on_schedule_stored(tg_store_query_t *query)
 {
     tg_schedule_record_t *record;
-    tg_engine_t *engine;
 
     record = query->data;
-    engine = record->engine;
-    tg_engine_end_work(engine);
-    tg_engine_log_store_error(engine, query);
+    tg_engine_log_store_error(query->engine, query);
     tg_store_query_deinit(query);
     tg_buf_deinit(&record->text);
     free(record);
-    tg_engine_advance(engine);
 }
 
 /*
@@ -60,7 +55,6 @@ tg_automation_store_schedule(tg_automation_t *automation,
         return;
     }
 
-    record->engine = automation->engine;
     tg_buf_init(&record->text, tg_alloc_libc());
     tg_buf_append_cstr(&record->text, "rule/");
     tg_buf_append_str(&record->text, rule->rule->id);

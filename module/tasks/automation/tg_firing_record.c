@@ -128,7 +128,6 @@ tg_firing_on_stored(tg_store_query_t *query)
     engine = firing->automation->engine;
     firing->is_querying = 0;
     rc = query->rc;
-    tg_engine_end_work(engine);
     tg_engine_log_store_error(engine, query);
     tg_store_query_deinit(query);
     tg_buf_reset(&firing->record_text, 0);
@@ -136,8 +135,6 @@ tg_firing_on_stored(tg_store_query_t *query)
     if (firing->on_stored != NULL && !engine->is_shutting_down) {
         firing->on_stored(firing, rc);
     }
-
-    tg_engine_advance(engine);
 }
 
 void

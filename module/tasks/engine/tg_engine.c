@@ -106,13 +106,11 @@ tg_engine_on_requeued(tg_store_query_t *query)
     tg_engine_t *engine;
 
     engine = query->data;
-    tg_engine_end_work(engine);
     tg_engine_log_store_error(engine, query);
     engine->is_returning = query->rc == TG_INVALID;
     engine->is_claiming = engine->is_returning;
     tg_store_query_deinit(query);
     engine->can_claim = 1;
-    tg_engine_advance(engine);
 }
 
 /*
@@ -141,7 +139,6 @@ tg_engine_on_claimed(tg_store_query_t *query)
     tg_engine_t *engine;
 
     engine = query->data;
-    tg_engine_end_work(engine);
     engine->is_claiming = 0;
     tg_engine_log_store_error(engine, query);
 
@@ -158,16 +155,13 @@ tg_engine_on_claimed(tg_store_query_t *query)
         tg_engine_run_task(engine, query->id, tg_buf_view(&query->json));
 
     } else if (query->rc == TG_INVALID) {
-        tg_store_query_deinit(query);
-        tg_engine_close_if_idle(engine);
-        return; /* the next tick claims again */
+        engine->can_claim = 0; /* the next tick claims again */
 
     } else if (query->rc == TG_AGAIN) {
         engine->can_claim = 1;
     }
 
     tg_store_query_deinit(query);
-    tg_engine_advance(engine);
 }
 
 void

@@ -295,12 +295,12 @@ void tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
 int64_t tg_engine_get_unix_time_ms(void); /* in ms */
 
 /*
- * Sends a query to the store and counts it as pending work. query->done is
- * followed by tg_engine_advance().
+ * Sends a query to the store and counts it as pending work. After query->done,
+ * which may free the query, the engine advances.
  */
 void tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query);
 
-/* Counts one query or output request less as pending. */
+/* Counts one output request less as pending. */
 void tg_engine_end_work(tg_engine_t *engine);
 
 /*

@@ -14,7 +14,6 @@ tg_engine_is_shared(const tg_engine_t *engine)
 
 typedef struct {
     tg_store_query_t query;
-    tg_engine_t *engine;
     tg_buf_t text;
 } tg_engine_broadcast_t;
 
@@ -22,15 +21,11 @@ static void
 tg_engine_on_broadcast_sent(tg_store_query_t *query)
 {
     tg_engine_broadcast_t *spread;
-    tg_engine_t *engine;
 
     spread = query->data;
-    engine = spread->engine;
-    tg_engine_end_work(engine);
     tg_store_query_deinit(query);
     tg_buf_deinit(&spread->text);
     free(spread);
-    tg_engine_advance(engine);
 }
 
 /*
@@ -71,7 +66,6 @@ tg_engine_broadcast(tg_engine_t *engine, tg_str_t text)
         return;
     }
 
-    spread->engine = engine;
     tg_buf_init(&spread->text, tg_alloc_libc());
     tg_engine_append_broadcast(&spread->text, text);
     tg_store_query_init(&spread->query, TG_STORE_NOTIFY,

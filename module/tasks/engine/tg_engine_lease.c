@@ -76,7 +76,6 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     tg_str_t ids;
 
     engine = query->data;
-    tg_engine_end_work(engine);
     engine->is_renewing_lease = 0;
 
     if (query->rc == TG_OK && !engine->is_fenced) {
@@ -99,7 +98,6 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     }
 
     tg_store_query_deinit(query);
-    tg_engine_advance(engine);
 }
 
 static void

@@ -107,7 +107,6 @@ tg_engine_on_store_opened(tg_store_query_t *query)
     int is_first;
 
     engine = query->data;
-    tg_engine_end_work(engine);
     engine->is_opening = 0;
     is_first = engine->state == TG_ENGINE_OPENING;
 
@@ -138,8 +137,6 @@ tg_engine_on_store_opened(tg_store_query_t *query)
     if (is_first && engine->state != TG_ENGINE_OPENING) {
         tg_task_calls_on_engine_opened(engine);
     }
-
-    tg_engine_advance(engine);
 }
 
 void

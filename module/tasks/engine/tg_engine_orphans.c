@@ -22,7 +22,6 @@ tg_engine_on_orphans_failed(tg_store_query_t *query)
     int is_done;
 
     engine = query->data;
-    tg_engine_end_work(engine);
     engine->is_checking_orphans = 0;
 
     tg_engine_log_store_error(engine, query);
@@ -43,7 +42,6 @@ tg_engine_on_orphans_failed(tg_store_query_t *query)
     }
 
     engine->can_claim = 1;
-    tg_engine_advance(engine);
 }
 
 const tg_store_agents_t *

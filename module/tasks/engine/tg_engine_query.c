@@ -25,17 +25,31 @@ tg_engine_get_loop_time_ms(const tg_engine_t *engine)
 }
 
 void
+tg_engine_end_work(tg_engine_t *engine)
+{
+    engine->nwork_pending--;
+}
+
+static void
+tg_engine_on_query_done(tg_store_query_t *query)
+{
+    tg_engine_t *engine;
+
+    engine = query->engine;
+    tg_engine_end_work(engine);
+    query->on_result(query);
+    tg_engine_advance(engine);
+}
+
+void
 tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query)
 {
     engine->nwork_pending++;
     query->now = tg_engine_get_unix_time_ms();
+    query->engine = engine;
+    query->on_result = query->done;
+    query->done = tg_engine_on_query_done;
     engine->db->backend->query(engine->db, query);
-}
-
-void
-tg_engine_end_work(tg_engine_t *engine)
-{
-    engine->nwork_pending--;
 }
 
 void

@@ -28,7 +28,6 @@ tg_engine_on_purged(tg_store_query_t *query)
     unsigned n;
 
     engine = query->data;
-    tg_engine_end_work(engine);
     engine->is_purging = 0;
     n = 0;
 
@@ -52,7 +51,6 @@ tg_engine_on_purged(tg_store_query_t *query)
                        + (n == TG_STORE_PURGE_MAX ? 0
                                                   : TG_TASK_PURGE_INTERVAL_MS);
     tg_store_query_deinit(query);
-    tg_engine_advance(engine);
 }
 
 void

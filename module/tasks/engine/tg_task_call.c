@@ -163,12 +163,9 @@ static void
 tg_task_call_on_query_done(tg_store_query_t *query)
 {
     tg_task_call_t *call;
-    tg_engine_t *engine;
 
     call = query->data;
-    engine = call->engine;
     call->is_querying = 0;
-    tg_engine_end_work(engine);
 
     if (query->rc == TG_OK) {
         tg_task_call_notify_change(call);
@@ -181,8 +178,6 @@ tg_task_call_on_query_done(tg_store_query_t *query)
     } else {
         call->method->reported(call);
     }
-
-    tg_engine_advance(engine);
 }
 
 void

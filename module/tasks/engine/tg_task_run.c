@@ -72,7 +72,6 @@ tg_task_on_end_stored(tg_store_query_t *query)
 
     task = query->data;
     engine = task->engine;
-    tg_engine_end_work(engine);
     task->is_finishing = 0;
     tg_engine_log_store_error(engine, query);
 
@@ -95,7 +94,6 @@ tg_task_on_end_stored(tg_store_query_t *query)
 
     tg_store_query_deinit(query);
     tg_task_free_if_done(task);
-    tg_engine_advance(engine);
 }
 
 void

@@ -246,6 +246,9 @@ struct tg_store_query_s {
     tg_store_op_t op;
     void (*done)(tg_store_query_t *query); /* may free the query */
     void *data;                            /* for the caller */
+    /* for tg_engine_query_store() */
+    void (*on_result)(tg_store_query_t *query);
+    void *engine;
 
     int64_t now; /* Unix time in ms */
     int64_t id;
