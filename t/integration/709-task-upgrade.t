@@ -94,8 +94,8 @@ conf(1);
 is $status, 0, 'it starts anew';
 wait_for { (call('task.get', taskId => $wait)->{state} // '') eq 'completed' }
     'what waited';
-like call('task.get', taskId => $run)->{error}, qr/^interrupted: .*to stop/,
-    'what ran has failed';
+like call('task.get', taskId => $run)->{error},
+    qr/^interrupted: .*tasks were stopped/, 'what ran has failed';
 ends(slurp($pid_file) + 0, 'QUIT');
 
 done_testing;
