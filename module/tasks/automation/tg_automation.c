@@ -93,7 +93,7 @@ tg_automation_run_waiting_calls(tg_automation_t *automation)
 
     while ((call = TAILQ_FIRST(&automation->waiting)) != NULL) {
         tg_task_call_dequeue(call);
-        call->method->begin(call);
+        tg_task_call_begin(call);
     }
 }
 

@@ -139,9 +139,14 @@ void tg_automation_on_engine_freed(tg_engine_t *engine);
 
 /* --- methods --- */
 
+/*
+ * Checks whether the call may use the rules. Returns 1, or 0 after it has
+ * responded with an error, or if the call waits for the records to be loaded.
+ */
+int tg_task_call_check_rules(tg_task_call_t *call);
+
 void tg_task_call_begin_rules_status(tg_task_call_t *call);
-void tg_task_call_begin_rules_enable(tg_task_call_t *call);
-void tg_task_call_begin_rules_disable(tg_task_call_t *call);
+void tg_task_call_begin_rules_override(tg_task_call_t *call);
 void tg_task_call_on_rules_override(tg_task_call_t *call);
 void tg_task_call_begin_rules_approve(tg_task_call_t *call);
 

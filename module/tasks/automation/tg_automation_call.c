@@ -6,65 +6,46 @@
 
 #include "base/tg_json.h"
 
-/*
- * Returns the automation of the engine. NULL: there are no rules, and the call
- * was answered; or the call waits for the records to be loaded.
- */
-static tg_automation_t *
-tg_task_call_get_automation(tg_task_call_t *call)
+int
+tg_task_call_check_rules(tg_task_call_t *call)
 {
     tg_automation_t *automation;
 
     automation = call->engine->automation;
+
+    if ((call->method->flags & TG_TASK_METHOD_IS_ADMIN)
+        && call->visible_owner.data != NULL)
+    {
+        tg_task_call_respond_error(
+            call, TG_TASK_ERROR_UNKNOWN_METHOD,
+            "Method not found: only clients that see all tasks may call it "
+            "(task_visibility, task_admin).");
+        return 0;
+    }
 
     if (automation == NULL || automation->nrules == 0) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_UNAVAILABLE,
             "Subsystem unavailable: the config has no rules (automation, "
             "automation_file).");
-        return NULL;
+        return 0;
     }
 
     if (!automation->is_loaded) {
         tg_task_call_enqueue(call, &automation->waiting);
-        return NULL;
+        return 0;
     }
 
-    return automation;
-}
-
-/*
- * Returns the automation for a call that changes something, which only a caller
- * that sees all tasks may do. NULL as tg_task_call_get_automation().
- */
-static tg_automation_t *
-tg_task_call_get_admin_automation(tg_task_call_t *call)
-{
-    if (call->visible_owner.data == NULL) {
-        return tg_task_call_get_automation(call);
-    }
-
-    tg_task_call_respond_error(
-        call, TG_TASK_ERROR_UNKNOWN_METHOD,
-        "Method not found: only clients that see all tasks may call it "
-        "(task_visibility, task_admin).");
-
-    return NULL;
+    return 1;
 }
 
 void
 tg_task_call_begin_rules_status(tg_task_call_t *call)
 {
-    const tg_automation_t *automation;
-
-    automation = tg_task_call_get_automation(call);
-
-    if (automation != NULL) {
-        tg_buf_reset(&call->text, 0);
-        tg_automation_append_status(&call->text, automation,
-                                    call->visible_owner);
-        tg_task_call_respond_text(call);
-    }
+    tg_buf_reset(&call->text, 0);
+    tg_automation_append_status(&call->text, call->engine->automation,
+                                call->visible_owner);
+    tg_task_call_respond_text(call);
 }
 
 /* --- automation.enable, automation.disable --- */
@@ -79,19 +60,15 @@ tg_task_call_is_enable(const tg_task_call_t *call)
  * Stores an override before it is applied, so that a successful response is
  * durable. call->text contains key and value of the record.
  */
-static void
-tg_task_call_store_override(tg_task_call_t *call)
+void
+tg_task_call_begin_rules_override(tg_task_call_t *call)
 {
     tg_automation_rule_t rule, *found;
     tg_automation_t *automation;
     tg_str_t id;
     size_t len;
 
-    automation = tg_task_call_get_admin_automation(call);
-
-    if (automation == NULL) {
-        return;
-    }
+    automation = call->engine->automation;
 
     id = tg_task_call_get_text(call, "ruleId", &call->prompt);
     found = id.data != NULL ? tg_automation_find_rule(automation, id) : NULL;
@@ -126,25 +103,12 @@ tg_task_call_store_override(tg_task_call_t *call)
         return;
     }
 
-    tg_task_call_init_query(call, TG_STORE_WRITE_RECORDS);
     call->record.key = tg_str(call->text.data, len);
     call->record.value = tg_str(call->text.data + len, call->text.len - len);
     call->query.records = &call->record;
     call->query.nrecords = 1;
     call->seen_count = automation->nrecords_stored;
     tg_task_call_query_store(call);
-}
-
-void
-tg_task_call_begin_rules_enable(tg_task_call_t *call)
-{
-    tg_task_call_store_override(call);
-}
-
-void
-tg_task_call_begin_rules_disable(tg_task_call_t *call)
-{
-    tg_task_call_store_override(call);
 }
 
 void
@@ -177,7 +141,7 @@ tg_task_call_on_rules_override(tg_task_call_t *call)
         if (call->seen_count != automation->nrecords_stored
             && !call->engine->is_shutting_down)
         {
-            tg_task_call_store_override(call);
+            tg_task_call_begin(call);
             return;
         }
     }
@@ -193,11 +157,7 @@ tg_task_call_begin_rules_approve(tg_task_call_t *call)
     tg_automation_t *automation;
     tg_firing_t *firing;
 
-    automation = tg_task_call_get_admin_automation(call);
-
-    if (automation == NULL) {
-        return;
-    }
+    automation = call->engine->automation;
 
     if (call->engine->state != TG_ENGINE_OPEN) {
         tg_task_call_respond_error(

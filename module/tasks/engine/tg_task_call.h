@@ -66,16 +66,36 @@ struct tg_task_call_s {
     unsigned is_over:1; /* the response was sent while is_starting */
 };
 
+/* Flags of a method. */
+enum {
+    /* needs no open store */
+    TG_TASK_METHOD_NEEDS_NO_STORE = 1,
+    /* has the param taskId */
+    TG_TASK_METHOD_HAS_ID = 2,
+    /* needs the rules of automation and their records */
+    TG_TASK_METHOD_HAS_RULES = 4,
+    /* only clients that see all tasks may call it */
+    TG_TASK_METHOD_IS_ADMIN = 8,
+    TG_TASK_METHOD_CHANGES_RULES = TG_TASK_METHOD_HAS_RULES
+                                   | TG_TASK_METHOD_IS_ADMIN
+};
+
 struct tg_task_method_s {
     const char *name;
-    unsigned is_quick:1; /* needs no open store */
+    tg_store_op_t op; /* initializes call->query; or TG_STORE_OPS */
+    unsigned flags;
 
-    /* Begins the method: sends a query, or responds. */
+    /*
+     * Completes and sends the query, or responds. NULL: the query is complete.
+     */
     void (*begin)(tg_task_call_t *call);
 
     /* Handles the result of call->query, unless it is TG_INVALID. */
     void (*reported)(tg_task_call_t *call);
 };
+
+/* Begins the method of a call, or begins it again. */
+void tg_task_call_begin(tg_task_call_t *call);
 
 /* --- responses: each one ends the call and frees it, now or later --- */
 
@@ -172,7 +192,6 @@ void tg_task_call_begin_submit(tg_task_call_t *call);
 void tg_task_call_begin_chat(tg_task_call_t *call);
 void tg_task_call_on_chat(tg_task_call_t *call);
 void tg_task_call_on_submit(tg_task_call_t *call);
-void tg_task_call_begin_cancel(tg_task_call_t *call);
 void tg_task_call_on_cancel(tg_task_call_t *call);
 
 /* Continues the task.cancel calls of a task whose end is stored. */
@@ -181,7 +200,6 @@ void tg_task_resume_cancel_calls(tg_task_t *task);
 void tg_task_call_begin_get(tg_task_call_t *call);
 void tg_task_call_begin_list(tg_task_call_t *call);
 void tg_task_call_on_list(tg_task_call_t *call);
-void tg_task_call_begin_stats(tg_task_call_t *call);
 void tg_task_call_begin_output(tg_task_call_t *call);
 void tg_task_call_on_output(tg_task_call_t *call);
 void tg_task_call_begin_wait(tg_task_call_t *call);

@@ -91,7 +91,6 @@ tg_task_call_begin_status(tg_task_call_t *call)
         return;
     }
 
-    tg_task_call_init_query(call, TG_STORE_STATUS);
     tg_task_call_query_store(call);
 }
 

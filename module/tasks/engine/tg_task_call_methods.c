@@ -31,25 +31,43 @@ static const tg_json_field_t tg_task_call_fields[] = {
     { .name = NULL },
 };
 
+/* clang-format off */
+
 static const tg_task_method_t tg_task_methods[] = {
-    { "tool.call", 0, tg_task_call_begin_tool, tg_task_call_on_tool },
-    { "task.submit", 0, tg_task_call_begin_submit, tg_task_call_on_submit },
-    { "task.cancel", 0, tg_task_call_begin_cancel, tg_task_call_on_cancel },
-    { "task.get", 0, tg_task_call_begin_get, tg_task_call_respond_task },
-    { "task.list", 0, tg_task_call_begin_list, tg_task_call_on_list },
-    { "task.stats", 0, tg_task_call_begin_stats, tg_task_call_respond_stored },
-    { "task.output", 0, tg_task_call_begin_output, tg_task_call_on_output },
-    { "task.wait", 0, tg_task_call_begin_wait, tg_task_call_on_wait },
-    { "chat.send", 0, tg_task_call_begin_chat, tg_task_call_on_chat },
-    { "automation.status", 0, tg_task_call_begin_rules_status, NULL },
-    { "automation.enable", 0, tg_task_call_begin_rules_enable,
-      tg_task_call_on_rules_override },
-    { "automation.disable", 0, tg_task_call_begin_rules_disable,
-      tg_task_call_on_rules_override },
-    { "automation.approve", 0, tg_task_call_begin_rules_approve, NULL },
-    { "daemon.status", 1, tg_task_call_begin_status, tg_task_call_on_status },
-    { "daemon.stop", 1, tg_task_call_begin_stop, NULL },
+    { "tool.call", TG_STORE_SUBMIT, 0,
+      tg_task_call_begin_tool, tg_task_call_on_tool },
+    { "task.submit", TG_STORE_SUBMIT, 0,
+      tg_task_call_begin_submit, tg_task_call_on_submit },
+    { "task.cancel", TG_STORE_CANCEL, TG_TASK_METHOD_HAS_ID,
+      NULL, tg_task_call_on_cancel },
+    { "task.get", TG_STORE_GET, TG_TASK_METHOD_HAS_ID,
+      tg_task_call_begin_get, tg_task_call_respond_task },
+    { "task.list", TG_STORE_LIST, 0,
+      tg_task_call_begin_list, tg_task_call_on_list },
+    { "task.stats", TG_STORE_STATS, 0,
+      NULL, tg_task_call_respond_stored },
+    { "task.output", TG_STORE_GET, TG_TASK_METHOD_HAS_ID,
+      tg_task_call_begin_output, tg_task_call_on_output },
+    { "task.wait", TG_STORE_GET, TG_TASK_METHOD_HAS_ID,
+      tg_task_call_begin_wait, tg_task_call_on_wait },
+    { "chat.send", TG_STORE_SUBMIT, 0,
+      tg_task_call_begin_chat, tg_task_call_on_chat },
+    { "automation.status", TG_STORE_OPS, TG_TASK_METHOD_HAS_RULES,
+      tg_task_call_begin_rules_status, NULL },
+    { "automation.enable", TG_STORE_WRITE_RECORDS, TG_TASK_METHOD_CHANGES_RULES,
+      tg_task_call_begin_rules_override, tg_task_call_on_rules_override },
+    { "automation.disable", TG_STORE_WRITE_RECORDS,
+      TG_TASK_METHOD_CHANGES_RULES,
+      tg_task_call_begin_rules_override, tg_task_call_on_rules_override },
+    { "automation.approve", TG_STORE_OPS, TG_TASK_METHOD_CHANGES_RULES,
+      tg_task_call_begin_rules_approve, NULL },
+    { "daemon.status", TG_STORE_STATUS, TG_TASK_METHOD_NEEDS_NO_STORE,
+      tg_task_call_begin_status, tg_task_call_on_status },
+    { "daemon.stop", TG_STORE_OPS, TG_TASK_METHOD_NEEDS_NO_STORE,
+      tg_task_call_begin_stop, NULL },
 };
+
+/* clang-format on */
 
 static const tg_task_method_t *
 tg_task_find_method(tg_str_t raw)
@@ -65,6 +83,35 @@ tg_task_find_method(tg_str_t raw)
     return NULL;
 }
 
+void
+tg_task_call_begin(tg_task_call_t *call)
+{
+    const tg_task_method_t *method;
+
+    method = call->method;
+
+    if ((method->flags & TG_TASK_METHOD_HAS_RULES)
+        && !tg_task_call_check_rules(call))
+    {
+        return;
+    }
+
+    if (method->op != TG_STORE_OPS) {
+        tg_task_call_init_query(call, method->op);
+    }
+
+    if ((method->flags & TG_TASK_METHOD_HAS_ID)
+        && !tg_task_call_get_task_id(call)) {
+        return;
+    }
+
+    if (method->begin != NULL) {
+        method->begin(call);
+    } else {
+        tg_task_call_query_store(call);
+    }
+}
+
 static void
 tg_task_call_run_method(tg_task_call_t *call)
 {
@@ -72,8 +119,8 @@ tg_task_call_run_method(tg_task_call_t *call)
 
     engine = call->engine;
 
-    if (call->method->is_quick) {
-        call->method->begin(call);
+    if (call->method->flags & TG_TASK_METHOD_NEEDS_NO_STORE) {
+        tg_task_call_begin(call);
         return;
     }
 
@@ -85,7 +132,7 @@ tg_task_call_run_method(tg_task_call_t *call)
     }
 
     if (engine->state != TG_ENGINE_FAILED) {
-        call->method->begin(call);
+        tg_task_call_begin(call);
         return;
     }
 

@@ -125,7 +125,7 @@ tg_task_call_on_output_read(tg_task_output_request_t *read)
          * call.
          */
         if (call->seen_count != engine->nended) {
-            tg_task_call_begin_output(call);
+            tg_task_call_begin(call);
         } else {
             tg_task_call_enqueue(call, &engine->following);
         }
@@ -164,7 +164,7 @@ static void
 tg_task_call_repeat_method(tg_task_call_t *call)
 {
     tg_task_call_dequeue(call);
-    call->method->begin(call);
+    tg_task_call_begin(call);
 }
 
 /*

@@ -126,7 +126,6 @@ tg_task_call_begin_submit(tg_task_call_t *call)
         return;
     }
 
-    tg_task_call_init_query(call, TG_STORE_SUBMIT);
     call->query.prompt = tg_task_call_get_text(call, "prompt", &call->prompt);
     call->query.agent = tg_buf_view(&call->text);
     call->query.cwd = cwd;
@@ -194,7 +193,6 @@ tg_task_call_begin_chat(tg_task_call_t *call)
         return;
     }
 
-    tg_task_call_init_query(call, TG_STORE_SUBMIT);
     call->query.prompt = tg_task_call_get_text(call, "message", &call->prompt);
     tg_buf_reset(&call->text, 0);
     tg_buf_append_str(&call->text, agent->name);
@@ -216,16 +214,6 @@ tg_task_call_on_chat(tg_task_call_t *call)
 }
 
 /* --- task.cancel --- */
-
-void
-tg_task_call_begin_cancel(tg_task_call_t *call)
-{
-    tg_task_call_init_query(call, TG_STORE_CANCEL);
-
-    if (tg_task_call_get_task_id(call)) {
-        tg_task_call_query_store(call);
-    }
-}
 
 static void
 tg_task_call_respond_cancelled(tg_task_call_t *call)
@@ -319,7 +307,7 @@ tg_task_resume_cancel_calls(tg_task_t *task)
         if (task->state == TG_TASK_CANCELLED) {
             tg_task_call_respond_cancelled(call);
         } else {
-            tg_task_call_begin_cancel(call);
+            tg_task_call_begin(call);
         }
     }
 }
@@ -330,12 +318,6 @@ void
 tg_task_call_begin_get(tg_task_call_t *call)
 {
     const tg_task_t *task;
-
-    tg_task_call_init_query(call, TG_STORE_GET);
-
-    if (!tg_task_call_get_task_id(call)) {
-        return;
-    }
 
     /* The store does not know the pid and the output of a running task. */
     task = tg_engine_find_task(call->engine, call->query.id);
@@ -356,7 +338,6 @@ tg_task_call_begin_list(tg_task_call_t *call)
     tg_str_t state;
     int i;
 
-    tg_task_call_init_query(call, TG_STORE_LIST);
     state = tg_task_call_get_param(call, "state", TG_JSON_STRING);
     call->query.state = TG_TASK_STATES;
 
@@ -434,11 +415,4 @@ tg_task_call_on_list(tg_task_call_t *call)
 
     tg_buf_append_cstr(&call->text, *before == '[' ? "[]" : "]");
     tg_task_call_respond_text(call);
-}
-
-void
-tg_task_call_begin_stats(tg_task_call_t *call)
-{
-    tg_task_call_init_query(call, TG_STORE_STATS);
-    tg_task_call_query_store(call);
 }

@@ -88,7 +88,6 @@ tg_task_call_begin_tool(tg_task_call_t *call)
         return;
     }
 
-    tg_task_call_init_query(call, TG_STORE_SUBMIT);
     tg_task_call_set_tool_agent(call);
     tg_json_write_compact(&call->prompt, arguments);
     tg_task_call_append_tool_job(&call->job_params, job);

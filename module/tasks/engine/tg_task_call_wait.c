@@ -38,7 +38,7 @@ tg_task_call_on_wait(tg_task_call_t *call)
 
     } else if (call->seen_count != call->engine->nended) {
         /* The task may have ended after the query was sent. */
-        tg_task_call_begin_wait(call);
+        tg_task_call_begin(call);
 
     } else {
         tg_task_call_enqueue(call, &call->engine->following);

@@ -201,7 +201,8 @@ typedef enum {
      * `offset` becomes the first byte that is left. Returns the bytes in
      * `json`; `size` becomes the offset after the last byte of the output.
      */
-    TG_STORE_READ_OUTPUT
+    TG_STORE_READ_OUTPUT,
+    TG_STORE_OPS
 } tg_store_op_t;
 
 /*
