@@ -21,12 +21,6 @@ tg_streamable_on_exchange_event(tg_mcp_exchange_t *exchange)
     tg_sched_enqueue(tg_streamable_get_sched(streamable), &streamable->source);
 }
 
-static uint64_t
-tg_streamable_get_now(const tg_streamable_t *streamable)
-{
-    return uv_now(streamable->timer.loop);
-}
-
 /* --- incoming messages --- */
 
 /* Checks whether the version can be sent in a header. */

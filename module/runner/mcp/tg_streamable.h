@@ -131,6 +131,12 @@ typedef struct {
     tg_buf_t init_error; /* error response to `initialize` during the probe */
 } tg_streamable_t;
 
+static inline uint64_t
+tg_streamable_get_now(const tg_streamable_t *streamable)
+{
+    return uv_now(streamable->timer.loop);
+}
+
 /* --- sending (tg_streamable_send.c) --- */
 
 /* Appends a header and a NUL. */
@@ -164,6 +170,10 @@ void tg_streamable_open_listen(tg_streamable_t *streamable);
  * there is no session, the server is unreachable, or memory is missing.
  */
 tg_mcp_exchange_t *tg_streamable_delete_session(tg_streamable_t *streamable);
+
+/* Removes an exchange from the list. */
+void tg_streamable_remove_exchange(tg_streamable_t *streamable,
+                                   tg_mcp_exchange_t *exchange);
 
 /* Removes an exchange from the list and frees it, even if it is not over. */
 void tg_streamable_drop_exchange(tg_streamable_t *streamable,

@@ -4,12 +4,6 @@
  */
 #include "runner/mcp/tg_mcp_server.h"
 
-static uint64_t
-tg_streamable_get_now(const tg_streamable_t *streamable)
-{
-    return uv_now(streamable->timer.loop);
-}
-
 /*
  * Handles an opened listen stream. Fetches the list again if it may have
  * changed while the stream was closed.

@@ -10,12 +10,6 @@
 /* Maximum size of the body of an error that a message quotes. */
 #define TG_STREAMABLE_ERROR_BODY_MAX 512
 
-static uint64_t
-tg_streamable_get_now(const tg_streamable_t *streamable)
-{
-    return uv_now(streamable->timer.loop);
-}
-
 /* --- error messages --- */
 
 /* Passes an error to the caller as the response to a request. */
@@ -104,15 +98,6 @@ tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
     return message.error;
 }
 
-/* Appends a JSON-RPC error object. */
-static void
-tg_streamable_write_error(tg_buf_t *error, tg_str_t text)
-{
-    tg_buf_printf(error, "{\"code\":%d,\"message\":", TG_RPC_INTERNAL_ERROR);
-    tg_json_write_string(error, text);
-    tg_buf_append_char(error, '}');
-}
-
 /*
  * Writes the server's error, with the helpful headers appended to its message.
  */
@@ -137,6 +122,26 @@ tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
     tg_buf_append_char(error, '}');
 }
 
+/* Passes a text to the caller as the error response to a request. */
+static void
+tg_streamable_respond_text(tg_streamable_t *streamable,
+                           const tg_mcp_exchange_t *exchange,
+                           const tg_buf_t *text)
+{
+    tg_buf_t error;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_printf(&error, "{\"code\":%d,\"message\":", TG_RPC_INTERNAL_ERROR);
+    tg_json_write_string(&error, tg_buf_view(text));
+    tg_buf_append_char(&error, '}');
+
+    if (!tg_buf_has_failed(text) && !tg_buf_has_failed(&error)) {
+        tg_streamable_respond_error(streamable, exchange, tg_buf_view(&error));
+    }
+
+    tg_buf_deinit(&error);
+}
+
 static void
 tg_streamable_respond_status(tg_streamable_t *streamable,
                              const tg_mcp_exchange_t *exchange)
@@ -150,18 +155,18 @@ tg_streamable_respond_status(tg_streamable_t *streamable,
 
     if (raw.data == NULL) {
         tg_streamable_append_status(&text, exchange);
-        tg_streamable_write_error(&error, tg_buf_view(&text));
-        raw = tg_buf_view(&error);
+        tg_streamable_respond_text(streamable, exchange, &text);
 
-    } else if (exchange->retry_after[0] != '\0'
-               || exchange->authenticate[0] != '\0')
-    {
-        tg_streamable_extend_error(exchange, raw, &text, &error);
-        raw = tg_buf_view(&error);
-    }
+    } else {
+        if (exchange->retry_after[0] != '\0'
+            || exchange->authenticate[0] != '\0') {
+            tg_streamable_extend_error(exchange, raw, &text, &error);
+            raw = tg_buf_view(&error);
+        }
 
-    if (!tg_buf_has_failed(&text) && !tg_buf_has_failed(&error)) {
-        tg_streamable_respond_error(streamable, exchange, raw);
+        if (!tg_buf_has_failed(&text) && !tg_buf_has_failed(&error)) {
+            tg_streamable_respond_error(streamable, exchange, raw);
+        }
     }
 
     tg_buf_deinit(&text);
@@ -180,7 +185,7 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
                            tg_failure_t failure, tg_str_t text)
 {
     tg_mcp_conn_t *mcp_conn;
-    tg_buf_t said, error;
+    tg_buf_t said;
 
     mcp_conn = streamable->mcp_conn;
 
@@ -202,17 +207,10 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
     }
 
     tg_buf_init(&said, tg_alloc_libc());
-    tg_buf_init(&error, tg_alloc_libc());
     tg_buf_append_cstr(&said, "it ");
     tg_buf_append_str(&said, text);
-    tg_streamable_write_error(&error, tg_buf_view(&said));
-
-    if (!tg_buf_has_failed(&said) && !tg_buf_has_failed(&error)) {
-        tg_streamable_respond_error(streamable, exchange, tg_buf_view(&error));
-    }
-
+    tg_streamable_respond_text(streamable, exchange, &said);
     tg_buf_deinit(&said);
-    tg_buf_deinit(&error);
 }
 
 /*
@@ -378,21 +376,19 @@ static void
 tg_streamable_on_probe_done(tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange)
 {
-    tg_buf_t error;
+    tg_buf_t *text;
 
-    tg_buf_init(&error, tg_alloc_libc());
-    tg_streamable_write_error(
-        &error, exchange->is_old_sse ? TG_STR(
-                    "it is a server of the old transport HTTP+SSE "
-                    "(2024-11-05), which Toolgate does not support; use its "
-                    "URL for Streamable HTTP, often /mcp instead of /sse")
-                                     : tg_buf_view(&streamable->init_error));
+    text = &streamable->init_error;
 
-    if (!tg_buf_has_failed(&error)) {
-        tg_streamable_respond_error(streamable, exchange, tg_buf_view(&error));
+    if (exchange->is_old_sse) {
+        tg_buf_reset(text, 0);
+        tg_buf_append_cstr(
+            text, "it is a server of the old transport HTTP+SSE "
+                  "(2024-11-05), which Toolgate does not support; use its "
+                  "URL for Streamable HTTP, often /mcp instead of /sse");
     }
 
-    tg_buf_deinit(&error);
+    tg_streamable_respond_text(streamable, exchange, text);
 }
 
 static void
@@ -512,13 +508,7 @@ tg_streamable_on_exchange_done(tg_streamable_t *streamable,
      */
     was_ready = exchange->is_initialized
                 && tg_mcp_exchange_is_success(exchange);
-    streamable->ready = streamable->ready == exchange ? NULL
-                                                      : streamable->ready;
-    TAILQ_REMOVE(&streamable->exchanges, exchange, link);
-    streamable->nrequests -= exchange->request != 0 && exchange->is_started;
-    streamable->nnotifications -= exchange->is_started
-                                  && tg_mcp_exchange_is_notification(exchange);
-    streamable->nreplies -= exchange->is_reply;
+    tg_streamable_remove_exchange(streamable, exchange);
 
     if (exchange->request != 0) {
         tg_streamable_on_request_done(streamable, exchange);

@@ -217,8 +217,8 @@ tg_streamable_start_exchange(tg_streamable_t *streamable,
 }
 
 void
-tg_streamable_drop_exchange(tg_streamable_t *streamable,
-                            tg_mcp_exchange_t *exchange)
+tg_streamable_remove_exchange(tg_streamable_t *streamable,
+                              tg_mcp_exchange_t *exchange)
 {
     TAILQ_REMOVE(&streamable->exchanges, exchange, link);
     streamable->nrequests -= exchange->request != 0 && exchange->is_started
@@ -238,7 +238,13 @@ tg_streamable_drop_exchange(tg_streamable_t *streamable,
     if (streamable->listen_stream.exchange == exchange) {
         streamable->listen_stream.exchange = NULL;
     }
+}
 
+void
+tg_streamable_drop_exchange(tg_streamable_t *streamable,
+                            tg_mcp_exchange_t *exchange)
+{
+    tg_streamable_remove_exchange(streamable, exchange);
     tg_mcp_exchange_free(exchange);
 }
 
