@@ -132,19 +132,6 @@ tg_schema_compile_all(tg_schema_compiler_t *compile, tg_str_t raw)
     return rc;
 }
 
-int
-tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps)
-{
-    if (steps > compile->steps) {
-        compile->steps = 0;
-        return TG_LIMIT;
-    }
-
-    compile->steps -= steps;
-
-    return TG_OK;
-}
-
 /* Applies the limits of the quota. */
 static void
 tg_schema_quota_apply(tg_schema_compiler_t *compile)
