@@ -133,15 +133,13 @@ typedef struct {
 static int
 tg_glob_match_whole(tg_str_t pattern, tg_str_t text, int separator)
 {
-    tg_glob_backtrack_t star, stars;
+    tg_glob_backtrack_t star = { NULL, NULL }, stars = { NULL, NULL };
     const char *p, *end, *s, *last;
 
     p = pattern.data;
     end = tg_str_end(pattern);
     s = text.data;
     last = tg_str_end(text);
-    star.pattern = stars.pattern = NULL;
-    star.text = stars.text = NULL;
 
     for (;;) {
         if (end - p >= 2 && p[0] == '*' && p[1] == '*') {
