@@ -1,7 +1,7 @@
 /*
  * toolgate, the command line: its commands, options and exit statuses.
  *
- * Each file contains a group of commands; tg_cli_main.c has the table of
+ * Each file contains a group of commands; tg_cli_commands.c has the table of
  * commands.  Results go to standard output, everything else to standard error.
  */
 #ifndef TG_CLI_H
@@ -187,6 +187,10 @@ extern const tg_cli_command_t tg_cli_cmd_validate;
 /* Returns a command by its name, or NULL. */
 const tg_cli_command_t *tg_cli_command_find(
     const tg_cli_command_t *const *commands, const char *name);
+
+/* Returns the most similar name of a command, or NULL. */
+const char *tg_cli_command_suggest(const tg_cli_command_t *const *commands,
+                                   const char *name);
 
 /*
  * Parses the command line.  options->args shares the memory of argv.  The
