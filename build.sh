@@ -52,41 +52,50 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
 
   deps         install the packages that building and testing need (apt)
   build [module]
-               build everything into build/, or the NGINX module alone
-  run [CONF]   build, start a private NGINX with tools in the foreground, and
-               say how to use and reload it; CONF is a file of tool and
-               method blocks, or a whole nginx.conf (one that has a
-               `stream {`); without it, a copy of docs/examples/demo.conf
-  test [unit|integration|clients|san|tsan|clang]...
-               run these tests; without a name all of them; san is the first
-               three under AddressSanitizer and UBSan; tsan what has threads
-               under ThreadSanitizer; clang builds all with the other
-               compiler, and runs the unit tests
-  test late    run the integration tests while all processes sleep now and then
-               before they meet; TG_LATE=N: before one of N calls (12)
+               build everything into build/, or only the NGINX module
+  run [CONF]   build, start a private NGINX in the foreground and print how to
+               use and reload it; CONF is a file of tool and method blocks, or
+               a whole nginx.conf (with `stream {`); by default a copy of
+               docs/examples/demo.conf
+  test         run the whole suite: san, and at the same time plain, tsan and
+               clang; prints the seconds of each stage at the end
+  test [unit|integration|late [NAME...]] [clients|plain|san|tsan|clang]...
+               run these tests only:
+               unit         unit tests and fuzz corpora; NAME is the beginning
+                            of a test's name, such as a folder: protocol_frame
+               integration  tests with NGINX; NAME is the beginning of a file
+                            name in t/integration: 510
+               late         integration, with random delays before system
+                            calls; TG_LATE=N: before one of N calls (12)
+               clients      MCP clients and servers from npm
+               san          unit, integration and clients, under
+                            AddressSanitizer and UBSan
+               plain        unit, and the integration tests that assert less
+                            under the sanitizers, without them
+               tsan         tests with threads, under ThreadSanitizer
+               clang        build everything with the other compiler, then
+                            unit and smoke tests
   test coverage
-               run the unit tests of the rooms without I/O and say what of
-               these they do not reach;
-               fails below 95 % of lines or 90 % of branches
+               measure the coverage of the folders without I/O by their unit
+               tests; fails below 95 % of lines or 90 % of branches
   bench [--write] [speed|...]...
-               measure Toolgate against a raw echo and print the tables of
-               docs/performance.md, or write them into it; names choose some
+               measure Toolgate against a raw echo; print the tables of
+               docs/performance.md or, with --write, update them
   fuzz [SECONDS] [TARGET...]
-               look for inputs that break something (clang, libFuzzer), for 60
-               seconds a target; targets are t/fuzz/fuzz_TARGET.c
+               search for inputs that break something, with clang's libFuzzer,
+               60 seconds for each t/fuzz/fuzz_TARGET.c
   soak [SECONDS]
-               mixed traffic with reloads and kills, 600 seconds of it; says
-               whether every request was accounted for and nothing has grown
+               run mixed traffic with reloads and kills for 600 seconds; fails
+               if a request is lost or something keeps growing
   lint         check layering, formatting and scripts
-  install      copy what was built to DESTDIR and PREFIX (/usr/local), the
-               module to MODULES_DIR (PREFIX/lib/nginx/modules), libtoolgate
-               to PREFIX/lib, the headers to PREFIX/include
+  install      copy the build: programs, libtoolgate and headers below PREFIX
+               (/usr/local), the module to MODULES_DIR
+               (PREFIX/lib/nginx/modules), all below DESTDIR
   structure [DIR]
-               say how long functions and files are, what of them is comment,
-               and where files need each other in a circle, room by room;
-               beside the same of another checkout
-  clean        remove build/, or TOOLGATE_BUILD, when it is the folder of a
-               build and below this checkout
+               print the lengths of functions and files, the share of
+               comments and the circles of files, folder by folder; with DIR
+               also those of another checkout
+  clean        remove the build folder, if it is below this checkout
   help         this text
 
   fuzz-merge [TARGET...]
@@ -94,16 +103,15 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                in t/fuzz, as few as reach the same code
   format       apply .clang-format to the C sources
 
-environment, or NAME=VALUE behind the command:
+environment, or NAME=VALUE after the command:
   DESTDIR, PREFIX, MODULES_DIR  where `install` puts things
   NGINX_SRC=DIR    build the module against this NGINX source tree (1.22 or
                    newer) instead of the distribution's nginx-dev
   NGINX_BIN=FILE   the nginx that loads it; by default NGINX_SRC's own
                    objs/nginx, or the nginx in PATH
-  TOOLGATE_BUILD=DIR    another build folder than build/
-  TOOLGATE_RUN_DIR=DIR  another folder for `run` than build/run
-  TOOLGATE_MSGPACK=no   build without msgpack-c, which traces need, where it
-                   is there
+  TOOLGATE_BUILD=DIR    build folder instead of build/
+  TOOLGATE_RUN_DIR=DIR  folder for `run` instead of build/run
+  TOOLGATE_MSGPACK=no   build without msgpack-c, and so without traces
   CC, CFLAGS, LDFLAGS, JOBS, TEST_JOBS
 END
 }

@@ -140,7 +140,7 @@ FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 	$(addprefix t/unit/,protocol_memory.c protocol_host.c protocol_tools.c \
 	base_json_ref.c))
 
-.PHONY: all unit replay core threads
+.PHONY: all unit replay threads
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -151,9 +151,6 @@ replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 # What has threads, and what its tests need besides.
 threads: $(SO) $(B)/libtoolgate.so $(HOST) $(B)/toolgate-bridge \
 	$(filter $(B)/unit/test_threading_%,$(TESTS))
-# What is about the C11 rooms alone.
-core: $(filter $(addprefix $(B)/unit/test_,$(C11_ROOMS:=_%)),$(TESTS)) \
-	$(addprefix $(B)/fuzz/,$(filter $(C11_ROOMS:=_%),$(FUZZ_TARGETS)))
 
 # Two stamps, written only when their text changes: objects depend on the
 # flags, links on the list of sources (so that a deleted file leaves too).

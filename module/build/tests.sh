@@ -42,33 +42,35 @@ test_unit_programs() {
     [ -z "$failed" ]
 }
 
-# test_unit [ROOM...].  A program passes when it exits with 0 and CUnit's
-# summary says that tests ran and none failed: either alone can be forgotten
-# or cut short.
+# test_unit [NAME...]: runs the unit tests and replays the fuzz corpora whose
+# names begin with NAME, by default all.  A program passes when it exits with 0
+# and CUnit's summary says that tests ran and none failed: either alone can be
+# forgotten or cut short.
 test_unit() {
-    local test tests=() failed= room
-    if [ $# = 0 ]; then
-        with_lock make_rooms all unit replay
-        set -- ""
-    else
-        with_lock make_rooms core
-    fi
-    for room in "$@"; do
-        for test in t/unit/test_$room*.c; do
-            [ -e "$test" ] || { say "no unit tests"; return 0; }
-            tests+=("$(basename "$test" .c)")
+    local test tests=() corpora failed= name dir=${BUILD#"$TOP"/}
+    for name in "${@:-}"; do
+        for test in t/unit/test_"$name"*.c; do
+            [ ! -e "$test" ] || tests+=("$(basename "$test" .c)")
         done
     done
-    test_unit_programs "${tests[@]}" || failed=" unit"
-    replay_corpora "$@" || failed="$failed fuzz"
+    mapfile -t corpora < <(fuzz_targets "$@")
+    [ ${#tests[@]}${#corpora[@]} != 00 ] || die "no unit test is named $*"
+    case " ${corpora[*]}" in
+    *" nginx_"*) with_lock configure_module ;; # for NGINX's headers
+    esac
+    stage "build unit tests" with_lock make_rooms \
+        "${tests[@]/#/$dir/unit/}" "${corpora[@]/#/$dir/fuzz/}"
+    stage "unit tests" test_unit_programs "${tests[@]}" || failed=" unit"
+    stage "fuzz corpora" replay_corpora "${corpora[@]}" \
+        || failed="$failed fuzz"
     [ -z "$failed" ] || warn "failed:$failed"
     [ -z "$failed" ]
 }
 
-# replay_corpora ROOM...: runs the fuzz targets on their corpora.
+# replay_corpora TARGET...: runs the fuzz targets on their corpora.
 replay_corpora() {
     local target failed=0 status
-    for target in $(fuzz_targets "$@"); do
+    for target; do
         say "--- fuzz $target"
         status=0
         timeout -k 5 300 "$BUILD/fuzz/$target" "t/fuzz/$target.corpus" \
@@ -86,16 +88,16 @@ prove_files() {
         "$@" 9>&2
 }
 
+# run_prove FILE...: runs the tests and repeats what failed tests said.
 run_prove() {
-    compgen -G "$1/*.t" >/dev/null || { say "no tests in $1"; return 0; }
-    # Thousands of connections at once are one of the tests.
+    # One of the tests opens thousands of connections at once.
     ulimit -S -n 8192 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
-    # Each failed test leaves here what it knows, see Toolgate::Test.
+    # Each failed test leaves its diagnostics here, see Toolgate::Test.
     rm -rf "$BUILD/failed"
     mkdir -p "$BUILD/failed"
     local status=0 file files
     # The longest have the highest numbers: nobody waits for them at the end.
-    mapfile -t files < <(printf '%s\n' "$1"/*.t | sort -r)
+    mapfile -t files < <(printf '%s\n' "$@" | sort -ru)
     prove_files "${files[@]}" || status=$?
     [ $status != 0 ] || return 0
     for file in "$BUILD"/failed/*.txt; do
@@ -117,53 +119,85 @@ npm_install() {
     return 1
 }
 
-test_integration() { run_prove t/integration; }
+# test_integration [NAME...]: those whose file names begin with NAME, or all.
+test_integration() {
+    local name file files=()
+    for name in "${@:-}"; do
+        name=${name#t/integration/}
+        for file in t/integration/"${name%.t}"*.t; do
+            [ -e "$file" ] || die "no integration test is named $name"
+            files+=("$file")
+        done
+    done
+    stage "integration tests" run_prove "${files[@]}"
+}
 
 test_clients() {
     local dir=t/clients lock
-    [ -e $dir/package-lock.json ] || { say "no tests in $dir"; return 0; }
     lock=$dir/node_modules/.package-lock.json
     if ! [ -e $lock ] || [ $dir/package-lock.json -nt $lock ]; then
         (cd $dir && npm_install) \
             || die "npm ci failed in $dir"
     fi
-    run_prove $dir
+    stage "clients" run_prove $dir/*.t
 }
 
 test_san() {
     BUILD=$BUILD/san
     SAN=1
     test_san_env
-    with_lock build_all
+    stage build with_lock build_all
     test_unit
     test_integration
     test_clients
 }
+
+# Prints the tests that skip or shorten something under the sanitizers: their
+# own text says so, or that of a library that they use.
+tests_beyond_san() {
+    local libraries
+    libraries=$(grep -l is_san t/lib/Toolgate/*.pm \
+        | sed -n 's|.*/\(.*\)\.pm$|\1|; /^Test$/!p' | paste -sd '|')
+    grep -lE "is_san|Toolgate::($libraries)\>" t/integration/*.t t/clients/*.t
+}
+
+# What the suite runs without sanitizers: the unit tests, because optimized
+# code differs; smoke tests; and each test that asserts less under sanitizers.
+test_plain() {
+    local files
+    test_unit
+    mapfile -t files < <(tests_beyond_san)
+    stage "integration tests" run_prove "${SMOKE[@]}" "${files[@]}"
+}
+
+SMOKE=(t/integration/002-smoke.t t/integration/400-transcripts.t)
 
 # The library, and what its threads share, under ThreadSanitizer.
 test_tsan() {
     BUILD=$BUILD/tsan
     TSAN=1
     export TSAN_OPTIONS="halt_on_error=1:exitcode=66"
-    with_lock make_rooms threads
+    stage build with_lock make_rooms threads
     write_env
-    test_unit_programs test_threading_pending_call || return 1
+    stage "unit tests" test_unit_programs test_threading_pending_call
     # All but what is about files that are installed.
-    prove_files t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
+    stage "integration tests" prove_files \
+        t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
 }
 
 # What gcc accepts, clang must, and the other way round.
 test_clang() {
     case $CC in *clang*) CC=gcc ;; *) CC=clang ;; esac
     BUILD=$BUILD/other
-    with_lock build_all
-    test_unit || return 1
-    prove_files t/integration/002-smoke.t t/integration/400-transcripts.t
+    stage build with_lock build_all
+    test_unit
+    stage "integration tests" prove_files "${SMOKE[@]}"
 }
 
 # What waits for events passes, however late everybody is.
 test_late() {
-    LD_PRELOAD=$BUILD/faults/tg_late.so run_prove t/integration
+    export LD_PRELOAD=$BUILD/faults/tg_late.so
+    test_integration "$@"
 }
 
 # How much of core its tests reach.
@@ -181,29 +215,88 @@ test_coverage() {
         module/rule module/spec
 }
 
+TEST_KINDS=(unit integration clients plain san tsan clang late coverage)
+
+# stage NAME COMMAND...: runs it and adds its times to those that the run ends
+# with.
+stage() {
+    local name=$1 TIMEFORMAT
+    shift
+    TIMEFORMAT="stage: $KIND, $name: %0R s, processors %0U s + %0S s"
+    { time "$@" 2>&3 3>&-; } 3>&2 2>>"$STAGES"
+}
+
+is_test_kind() { [[ " ${TEST_KINDS[*]} " == *" $1 "* ]]; }
+
+# run_kind KIND [NAME...]
+run_kind() {
+    local status
+    KIND=$1
+    say "=== $*"
+    shift
+    # A subshell: san changes where things are.  No `||` after it: that would
+    # switch -e off in all that it runs.
+    set +e
+    (set -e; test_"$KIND" "$@")
+    status=$?
+    set -e
+    [ $status = 0 ] || warn "$KIND tests failed"
+    return $status
+}
+
+# run_tests [KIND [NAME...]]...
 run_tests() {
-    local what status
-    [ $# != 0 ] || set -- unit integration clients san tsan clang
-    for what in "$@"; do
-        case $what in
-        unit | integration | clients | san | tsan | clang | late | coverage) ;;
-        *) refuse "no such tests: $what (unit, integration, clients, san," \
-            "tsan, clang, late, coverage)" ;;
-        esac
+    local what kinds=() status=0
+    [ $# != 0 ] || { run_suite; return; }
+    STAGES=$BUILD/stages.$$
+    for what; do
+        if is_test_kind "$what"; then
+            kinds+=("$what")
+        else
+            case ${kinds[*]: -1} in
+            unit* | integration* | late*)
+                kinds[-1]="${kinds[-1]} ${what#test_}" ;;
+            *) refuse "no such tests: $what (${TEST_KINDS[*]})" ;;
+            esac
+        fi
     done
     require build test
     [[ " $* " != *" clang "* ]] || require clang
     find_nginx
-    # These build their own.
-    case $* in san | tsan | clang | coverage) ;; *) with_lock build_all ;; esac
-    for what in "$@"; do
-        say "=== $what"
-        # A subshell: san changes where things are.  No `||` after it: that
-        # would switch -e off in all that it runs.
-        set +e
-        (set -e; test_"$what")
-        status=$?
-        set -e
-        [ $status = 0 ] || die "$what tests failed"
+    mkdir -p "$BUILD"
+    # Some build their own, or only what they need.
+    case "$*" in
+    san | tsan | clang | "tsan clang" | coverage | unit\ ?*) ;;
+    *) KIND=$1 stage build with_lock build_all ;;
+    esac
+    for what in "${kinds[@]}"; do
+        # shellcheck disable=SC2086
+        run_kind $what || { status=1; break; }
     done
+    cat "$STAGES" 2>/dev/null || :
+    rm -f "$STAGES"
+    return $status
+}
+
+# suite_part KINDS: runs them, and prints the kinds before each line.
+suite_part() {
+    # shellcheck disable=SC2086
+    TOOLGATE_BUILD=$BUILD ./build.sh test $1 2>&1 \
+        | sed -u "s/^/${1%% *}: /" | tee "$BUILD/suite.${1%% *}"
+}
+
+# All that a change must pass, in two parts at once, because tests wait much of
+# their time.
+run_suite() {
+    local status=0
+    require build test clang
+    check_paths
+    mkdir -p "$BUILD"
+    export BUILD
+    export -f suite_part
+    printf '%s\n' san "plain tsan clang" \
+        | xargs -P 2 -I {} bash -o pipefail -c 'suite_part "$1"' suite {} \
+        || status=1
+    sed -n 's/^[a-z]*: \(stage: \)/\1/p' "$BUILD"/suite.*
+    return $status
 }
