@@ -216,6 +216,27 @@ my %entry = map { $_->[1] => 1 } @entries;
 cmp_ok @commands, '>', 10, 'directives are found in the sources';
 is_same [ keys %entry ], \@commands, 'each directive has its entry';
 
+# The tables of module/spec say where an option may be.
+my %context;
+for (@entries) {
+    my (undef, $name, $section) = @$_;
+    $context{$name} .= ", $1" if $section =~ /^Context:  (.*?)\n```/ms;
+}
+my %block = (exec => 'tool', http => 'tool', mcp_server => 'mcp_server',
+    agent => 'task_agent');
+for my $feature (sort keys %block) {
+    my $table = slurp("$top/module/spec/tg_${feature}_spec.c");
+    for my $option ($table =~ /\.option = &(\w+)/g) {
+        my ($row) = $spec =~ /^(?:static )?const \w+ \Q$option\E = \{(.*?)^\};/ms;
+        my ($name) = $row =~ /\.directive = "(\w+)"/;
+        like $context{$name}, qr/\b$block{$feature}\b/,
+            "$name: its context has $block{$feature}";
+        my ($inherited) = $row =~ /\.inherited = "(\w+)"/;
+        is $context{$inherited}, ', stream, server', "$inherited: its context"
+            if $inherited;
+    }
+}
+
 my (@rows_expected, %default);
 for (@entries) {
     my ($page, $name, $section) = @$_;
