@@ -145,6 +145,15 @@ int tg_schema_read_string(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_str_t *text);
 
 /*
+ * Appends the absolute URI of the reference text, of length *len, and its
+ * decoded fragment. Returns TG_OK, TG_LIMIT, TG_NOMEM, or TG_INVALID if the
+ * fragment is not valid UTF-8.
+ */
+int tg_schema_resolve_uri(tg_schema_compiler_t *compile,
+                          const tg_schema_resource_t *resource, tg_str_t text,
+                          tg_buf_t *full, size_t *len);
+
+/*
  * Checks the type of raw. Returns TG_OK, or TG_INVALID with the error "must be
  * WHAT, got VALUE".
  */

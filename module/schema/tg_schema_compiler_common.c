@@ -145,3 +145,27 @@ tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
 
     return tg_schema_error_append_value(compile, raw, what);
 }
+
+int
+tg_schema_resolve_uri(tg_schema_compiler_t *compile,
+                      const tg_schema_resource_t *resource, tg_str_t text,
+                      tg_buf_t *full, size_t *len)
+{
+    tg_uri_t base, reference;
+    int rc;
+
+    *len = 0;
+
+    if (tg_schema_compiler_spend(compile, resource->uri.len + text.len)
+        != TG_OK) {
+        return TG_LIMIT;
+    }
+
+    (void) tg_uri_parse(resource->uri, &base);
+    (void) tg_uri_parse(text, &reference);
+    tg_uri_resolve(&base, &reference, full);
+    *len = full->len;
+    rc = tg_uri_append_decoded(full, reference.fragment);
+
+    return tg_buf_has_failed(full) ? TG_NOMEM : rc;
+}

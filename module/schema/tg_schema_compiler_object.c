@@ -60,49 +60,6 @@ tg_schema_expect_object(tg_schema_compiler_t *compile, tg_str_t raw,
     return tg_schema_expect_type(compile, raw, TG_JSON_OBJECT, "an object");
 }
 
-/* Reads `properties` or, if is_dependent is set, `dependentSchemas`. */
-static int
-tg_schema_read_named_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
-                             const tg_schema_node_t *node,
-                             tg_schema_object_rules_t *rules, int is_dependent)
-{
-    tg_schema_entries_t entries;
-    const tg_schema_node_t *built;
-    tg_schema_name_t *name;
-    int rc;
-
-    rc = tg_schema_expect_object(compile, raw, &entries);
-
-    while (rc == TG_OK && tg_schema_entries_next(&entries)) {
-        rc = tg_schema_build_node(compile, entries.value, node->resource,
-                                  &built);
-
-        if (rc == TG_OK) {
-            rc = tg_schema_intern_key(compile, rules, entries.key, &name);
-        }
-
-        if (rc == TG_OK && is_dependent) {
-            name->dependent_schema = built;
-            rules->has_required_rules = 1;
-
-        } else if (rc == TG_OK) {
-            name->schema = built;
-        }
-    }
-
-    return rc;
-}
-
-TG_SCHEMA_READER(properties)
-{
-    return tg_schema_read_named_schemas(compile, raw, node, to, 0);
-}
-
-TG_SCHEMA_READER(dependent_schema)
-{
-    return tg_schema_read_named_schemas(compile, raw, node, to, 1);
-}
-
 TG_SCHEMA_READER(required)
 {
     tg_schema_object_rules_t *rules;
@@ -208,23 +165,31 @@ TG_SCHEMA_READER(dependent_required)
     return rc;
 }
 
-/*
- * Reads `dependencies`: until draft 7, dependentSchemas and dependentRequired
- * in one keyword.
- */
-TG_SCHEMA_READER(dependencies)
+typedef enum {
+    TG_SCHEMA_NAMED_PROPERTIES,
+    TG_SCHEMA_NAMED_DEPENDENTS,
+    /* Until draft 7, dependentSchemas and dependentRequired in one keyword. */
+    TG_SCHEMA_NAMED_DEPENDENCIES
+} tg_schema_named_t;
+
+/* Reads `properties`, `dependentSchemas` or `dependencies`. */
+static int
+tg_schema_read_named_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
+                             const tg_schema_node_t *node,
+                             tg_schema_object_rules_t *rules,
+                             tg_schema_named_t named)
 {
-    tg_schema_object_rules_t *rules;
     tg_schema_entries_t entries;
     const tg_schema_node_t *built;
     tg_schema_name_t *name;
     int rc;
 
-    rules = to;
     rc = tg_schema_expect_object(compile, raw, &entries);
 
     while (rc == TG_OK && tg_schema_entries_next(&entries)) {
-        if (tg_json_type(entries.value) == TG_JSON_ARRAY) {
+        if (named == TG_SCHEMA_NAMED_DEPENDENCIES
+            && tg_json_type(entries.value) == TG_JSON_ARRAY)
+        {
             rc = tg_schema_build_dependent_required(compile, rules, entries.key,
                                                     entries.value);
             continue;
@@ -237,13 +202,34 @@ TG_SCHEMA_READER(dependencies)
             rc = tg_schema_intern_key(compile, rules, entries.key, &name);
         }
 
-        if (rc == TG_OK) {
+        if (rc == TG_OK && named == TG_SCHEMA_NAMED_PROPERTIES) {
+            name->schema = built;
+
+        } else if (rc == TG_OK) {
             name->dependent_schema = built;
             rules->has_required_rules = 1;
         }
     }
 
     return rc;
+}
+
+TG_SCHEMA_READER(properties)
+{
+    return tg_schema_read_named_schemas(compile, raw, node, to,
+                                        TG_SCHEMA_NAMED_PROPERTIES);
+}
+
+TG_SCHEMA_READER(dependent_schema)
+{
+    return tg_schema_read_named_schemas(compile, raw, node, to,
+                                        TG_SCHEMA_NAMED_DEPENDENTS);
+}
+
+TG_SCHEMA_READER(dependencies)
+{
+    return tg_schema_read_named_schemas(compile, raw, node, to,
+                                        TG_SCHEMA_NAMED_DEPENDENCIES);
 }
 
 TG_SCHEMA_READER(patterns)

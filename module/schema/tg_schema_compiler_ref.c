@@ -372,33 +372,20 @@ tg_schema_resolve_ref(tg_schema_compiler_t *compile,
                       tg_schema_pending_ref_t *pending)
 {
     const tg_schema_node_t *root, *target;
-    tg_uri_t base, reference;
     tg_buf_t full;
     tg_str_t uri;
     size_t len;
     int rc;
 
-    if (tg_schema_compiler_spend(compile, pending->node->resource->uri.len
-                                              + pending->text.len)
-        != TG_OK)
-    {
-        return TG_LIMIT;
-    }
-
-    (void) tg_uri_parse(pending->node->resource->uri, &base);
-    (void) tg_uri_parse(pending->text, &reference);
     tg_buf_init(&full, compile->alloc);
-    tg_uri_resolve(&base, &reference, &full);
-    len = full.len;
-    rc = tg_uri_append_decoded(&full, reference.fragment);
-    uri = tg_str(tg_buf_view(&full).data, len);
+    rc = tg_schema_resolve_uri(compile, pending->node->resource, pending->text,
+                               &full, &len);
 
-    if (tg_buf_has_failed(&full)) {
-        rc = TG_NOMEM;
-
-    } else if (rc != TG_OK) {
+    if (rc == TG_INVALID) {
         rc = tg_schema_error_set_ref(compile, pending, " is not valid UTF-8");
     }
+
+    uri = tg_str(tg_buf_view(&full).data, len);
 
     if (rc == TG_OK) {
         rc = tg_schema_find_resource(compile, pending, uri, &root);

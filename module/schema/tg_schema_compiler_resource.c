@@ -166,16 +166,16 @@ tg_schema_read_dialect(tg_schema_compiler_t *compile, tg_str_t at,
                : TG_OK;
 }
 
-/* Reads a string that must be a URI reference, and parses it. */
+/* Reads a string that must be a URI reference. */
 static int
-tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text,
-                   tg_uri_t *uri)
+tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text)
 {
+    tg_uri_t uri;
     int rc;
 
     rc = tg_schema_read_string(compile, raw, text);
 
-    return rc != TG_OK || tg_uri_parse(*text, uri) == TG_OK
+    return rc != TG_OK || tg_uri_parse(*text, &uri) == TG_OK
                ? rc
                : tg_schema_error_set_value(compile, raw,
                                            "must be a URI reference");
@@ -219,37 +219,24 @@ tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
                   const tg_schema_node_t *node, tg_str_t *id,
                   tg_str_t *fragment)
 {
-    tg_uri_t base, reference;
     tg_buf_t full;
     tg_str_t text;
     size_t len;
     int rc;
 
-    rc = tg_schema_read_uri(compile, raw, &text, &reference);
+    rc = tg_schema_read_uri(compile, raw, &text);
 
     if (rc != TG_OK) {
         return rc;
     }
 
-    if (tg_schema_compiler_spend(compile, node->resource->uri.len + text.len)
-        != TG_OK)
-    {
-        return TG_LIMIT;
-    }
-
-    (void) tg_uri_parse(node->resource->uri, &base);
     tg_buf_init(&full, compile->alloc);
-    tg_uri_resolve(&base, &reference, &full);
-    len = full.len;
-    rc = tg_uri_append_decoded(&full, reference.fragment);
+    rc = tg_schema_resolve_uri(compile, node->resource, text, &full, &len);
 
     if (rc == TG_INVALID) {
         rc = tg_schema_error_set_value(compile, raw, "is not valid UTF-8");
-
-    } else {
-        rc = tg_buf_has_failed(&full)
-                 ? TG_NOMEM
-                 : tg_schema_copy_text(compile, tg_buf_view(&full), id);
+    } else if (rc == TG_OK) {
+        rc = tg_schema_copy_text(compile, tg_buf_view(&full), id);
     }
 
     tg_buf_deinit(&full);
@@ -412,7 +399,6 @@ tg_schema_build_ref(tg_schema_compiler_t *compile, tg_str_t raw,
                     tg_schema_node_t *node, int is_dynamic)
 {
     tg_schema_pending_ref_t *pending;
-    tg_uri_t reference;
     tg_str_t text;
     int rc;
 
@@ -420,7 +406,7 @@ tg_schema_build_ref(tg_schema_compiler_t *compile, tg_str_t raw,
         return TG_OK;
     }
 
-    rc = tg_schema_read_uri(compile, raw, &text, &reference);
+    rc = tg_schema_read_uri(compile, raw, &text);
 
     if (rc != TG_OK) {
         return rc;
