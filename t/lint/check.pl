@@ -204,11 +204,25 @@ sub check_order {
     }
 }
 
+# Packed by module/build/corpus.pl: sorted, each input once.
+sub check_corpus {
+    my ($file) = @_;
+    my $last = '';
+    open my $fh, '<', $file or die "$file: $!\n";
+    while (my $text = <$fh>) {
+        complain($file, $., 'not an input')
+            if $text !~ /^[\w.-]*\t(?:[ -\[\]-~]|\\(?:n|\\|x[\da-f]{2}))*$/;
+        complain($file, $., 'not sorted') if $text le $last;
+        $last = $text;
+    }
+}
+
 my $list = 'git ls-files -co --exclude-standard -- module t config build.sh';
 for my $file (sort split /\n/, `$list`) {
     next if !-f $file;
     check_file($file)
         if $file =~ /\.(?:[ch]|sh|mk|pl|pm|t)$/ || $file eq 'config';
+    check_corpus($file) if $file =~ /\.corpus$/;
 }
 check_order('module/build/call.ld');
 exit $wrong;
