@@ -153,9 +153,7 @@ host_stops(toolgate_call_t call, const char *arguments, size_t len, void *data)
 static const struct {
     const char *name;
     const char *description; /* NULL: a method */
-    const char *schema;
-    const char *output;
-    const char *timeout;
+    const char *schema, *output, *timeout;
     toolgate_call_pt called;
     const void *data;
 } host_tools[] = {

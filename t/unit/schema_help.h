@@ -18,9 +18,7 @@
  * instance is valid; "*": it is invalid with any message; else the message.
  */
 typedef struct {
-    const char *schema;
-    const char *instance;
-    const char *error;
+    const char *schema, *instance, *error;
 } test_row_t;
 
 static inline void

@@ -4,8 +4,7 @@
 #include "base/tg_base64.h"
 
 static const struct {
-    const char *plain;
-    const char *text;
+    const char *plain, *text;
 } vectors[] = {
     { "", "" },
     { "f", "Zg==" },

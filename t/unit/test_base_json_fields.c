@@ -101,8 +101,7 @@ HELP_TEST(last, "members with equal names")
 HELP_TEST(invalid, "invalid values")
 {
     static const struct {
-        const char *text;
-        const char *why;
+        const char *text, *why;
     } rows[] = {
         { "{}", "string" },
         { "{\"string\":1}", "string" },

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 static const struct {
-    const char *body;
-    const char *text;
+    const char *body, *text;
 } test_bodies[] = {
     { "", "" },
     { "plain", "plain" },
@@ -75,8 +74,7 @@ HELP_TEST(decode_nul, "decode: NUL")
 HELP_TEST(decode_steps, "decode: each place")
 {
     static const struct {
-        const char *body;
-        const char *text;
+        const char *body, *text;
     } pieces[] = { { "\\n", "\n" },
                    { "\\u00e9", "é" },
                    { "é", "é" },
@@ -108,8 +106,7 @@ HELP_TEST(decode_steps, "decode: each place")
 HELP_TEST(decode_pieces, "pieces in any order, with the smallest buffer")
 {
     static const struct {
-        const char *body;
-        const char *text;
+        const char *body, *text;
     } pieces[] = {
         { "\\n", "\n" },
         { "\\\\", "\\" },
@@ -500,8 +497,7 @@ test_compact_long(const char *raw, const char *compact, int n)
 HELP_TEST(put_compact, "put compact")
 {
     static const struct {
-        const char *raw;
-        const char *compact;
+        const char *raw, *compact;
     } rows[] = {
         { "1", "1" },
         { "{ \"a b\" : [ 1 ,\r\n\t-2.0e+1 ] , \"c\" : \" x \" }",

@@ -29,8 +29,7 @@ parts(const char *text)
 HELP_TEST(parts, "parts of a URL")
 {
     static const struct {
-        const char *text;
-        const char *parts;
+        const char *text, *parts;
     } rows[] = {
         { "http://a", "0 a 80  " },
         { "https://a/", "1 a 443 / /" },
@@ -84,8 +83,7 @@ HELP_TEST(parts, "parts of a URL")
 HELP_TEST(tidy, "URLs in other notations")
 {
     static const struct {
-        const char *text;
-        const char *tidy;
+        const char *text, *tidy;
     } rows[] = {
         { "http://a", "http://a" },
         { "http://a/b?c=%2F#d", "http://a/b?c=%2F" },
@@ -179,8 +177,7 @@ HELP_TEST(origins, "origins")
 HELP_TEST(hosts, "lists of hosts")
 {
     static const struct {
-        const char *pattern;
-        const char *url;
+        const char *pattern, *url;
         tg_url_match_t match;
     } rows[] = {
         { "a.b", "https://a.b/x", TG_URL_MATCH_EXACT },

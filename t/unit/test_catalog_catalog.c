@@ -412,8 +412,7 @@ HELP_TEST(cursors, "cursors")
 HELP_TEST(digest, "a cursor belongs to one catalog: another catalog refuses it")
 {
     static const struct {
-        const char *first;
-        const char *description;
+        const char *first, *description;
     } rows[] = { { "a", "x" }, { "b", "x" }, { "a", "y" } };
     tg_catalog_t *catalog;
     uint64_t digests[4];

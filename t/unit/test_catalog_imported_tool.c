@@ -10,8 +10,7 @@
 HELP_TEST(globs, "patterns")
 {
     static const struct {
-        const char *pattern;
-        const char *name;
+        const char *pattern, *name;
         int fits;
     } cases[] = {
         { "read", "read", 1 },
@@ -67,9 +66,7 @@ HELP_TEST(wrong_globs, "invalid patterns")
 HELP_TEST(names, "names")
 {
     static const struct {
-        const char *prefix;
-        const char *name;
-        const char *here;
+        const char *prefix, *name, *here;
     } cases[] = {
         { "files_", "read", "files_read" },
         { "", "read-1", "read-1" },

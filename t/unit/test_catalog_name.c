@@ -89,8 +89,7 @@ HELP_TEST(schemas, "schemas")
         "\"type\":\"object\"}",
     };
     static const struct {
-        const char *schema;
-        const char *word;
+        const char *schema, *word;
     } invalid[] = {
         { "true", "JSON object" },
         { "[]", "JSON object" },

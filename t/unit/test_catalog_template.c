@@ -33,8 +33,7 @@ test_cut(const char *value, const char *expected)
 HELP_TEST(tokens, "texts, variables and dollars")
 {
     static const struct {
-        const char *value;
-        const char *tokens;
+        const char *value, *tokens;
     } cases[] = {
         { "", "" },
         { "text", "'text'" },

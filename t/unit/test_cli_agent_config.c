@@ -13,9 +13,7 @@ typedef int (*test_merge_pt)(const char *old,
 
 /* out NULL: refused, and the reason contains `why`. */
 typedef struct {
-    const char *old;
-    const char *out;
-    const char *why;
+    const char *old, *out, *why;
 } test_case_t;
 
 static const tg_cli_server_entry_t test_entry = {
@@ -301,8 +299,7 @@ HELP_TEST(merge_opencode, "opencode has two formats: a file keeps its own")
 {
     static const struct {
         tg_cli_entry_format_t format;
-        const char *old;
-        const char *has;
+        const char *old, *has;
     } cases[] = {
         { TG_CLI_ENTRY_FORMAT_OPENCODE, "", "\"mcp\": {\n    \"toolgate\": {" },
         { TG_CLI_ENTRY_FORMAT_OPENCODE2, "",

@@ -33,8 +33,7 @@ test_headers(const char *text, const tg_catalog_t *tools, const char *expected)
 HELP_TEST(values, "values, as they are or in base64")
 {
     static const struct {
-        const char *text;
-        const char *value;
+        const char *text, *value;
     } rows[] = {
         { "", "" },
         { "abc", "abc" },
@@ -66,8 +65,7 @@ HELP_TEST(values, "values, as they are or in base64")
 HELP_TEST(names, "the method and its subject")
 {
     static const struct {
-        const char *text;
-        const char *headers;
+        const char *text, *headers;
     } rows[] = {
         { "{\"method\":\"tools/list\"}", "Mcp-Method: tools/list\n" },
         { "{\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u00e9\"}}",
@@ -94,8 +92,7 @@ HELP_TEST(names, "the method and its subject")
 
 /* Tools, and the properties of their schemas. */
 static const struct {
-    const char *name;
-    const char *properties;
+    const char *name, *properties;
 } test_tools[] = {
     { "plain", "{\"a\":{\"type\":\"string\"}}" },
     { "marked", "{\"a\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"},"
@@ -168,9 +165,7 @@ test_call(const tg_catalog_t *tools, const char *name, const char *arguments,
 HELP_TEST(arguments, "arguments that the schema marks")
 {
     static const struct {
-        const char *name;
-        const char *arguments;
-        const char *headers;
+        const char *name, *arguments, *headers;
     } rows[] = {
         { "plain", "{\"a\":\"x\"}", "" },
         { "marked", "{}", "" },

@@ -129,8 +129,7 @@ HELP_TEST(results, "results")
         "{\"x\":1,\"content\":[{\"\\u0074ype\":\"te\\u0078t\",\"text\":\"\"}]}",
     };
     static const struct {
-        const char *raw;
-        const char *word;
+        const char *raw, *word;
     } invalid[] = {
         { "[]", "no object" },
         { "{}", "array \"content\"" },

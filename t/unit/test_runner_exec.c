@@ -105,8 +105,7 @@ HELP_TEST(not_started, "not started")
 HELP_TEST(max_answer, "the client's limit")
 {
     static const struct {
-        const char *script;
-        const char *more;
+        const char *script, *more;
         const char *size; /* NULL: a result */
     } rows[] = {
         { "printf %0100d", "", NULL },

@@ -158,8 +158,7 @@ HELP_TEST(forms, "output formats")
 HELP_TEST(charsets, "charsets")
 {
     static const struct {
-        const char *type;
-        const char *body;
+        const char *type, *body;
         int rc;
         const char *out;
     } rows[] = {

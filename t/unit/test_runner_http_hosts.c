@@ -246,8 +246,7 @@ HELP_TEST(methods, "methods of redirects")
 {
     static const struct {
         int status;
-        const char *method;
-        const char *then;
+        const char *method, *then;
         int has_body;
     } rows[] = {
         { 301, "POST", "GET ", 0 },  { 302, "POST", "GET ", 0 },

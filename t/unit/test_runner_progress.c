@@ -37,8 +37,7 @@ test_progress_is(const char *input, size_t portion, const char *expected)
 }
 
 static const struct {
-    const char *input;
-    const char *expected;
+    const char *input, *expected;
 } test_cases[] = {
     { "{\"progress\":1}\n", "\"progress\":1" },
     { "{\"progress\":0}\n", "\"progress\":0" },

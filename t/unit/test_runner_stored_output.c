@@ -258,8 +258,7 @@ HELP_TEST(pages, "pages")
 {
     static const struct {
         tg_output_page_query_t query;
-        const char *page;
-        const char *remark;
+        const char *page, *remark;
         int rc;
     } cases[] = {
         { { 1, 99, -1, 99, { NULL, 0 } },

@@ -7,8 +7,7 @@
 
 /* A valid schema, and the error of an instance. */
 typedef struct {
-    const char *schema;
-    const char *instance;
+    const char *schema, *instance;
     int verdict;
 } test_case_t;
 

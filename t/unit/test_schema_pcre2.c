@@ -15,8 +15,7 @@
 #define TEST_LIMIT 10000
 
 typedef struct {
-    const char *pattern;
-    const char *text;
+    const char *pattern, *text;
     int rc; /* TG_OK: a match, TG_MISSING: none */
 } test_row_t;
 

@@ -158,10 +158,7 @@ test_hundred(const char *rule)
 HELP_TEST(bytes, "reading bytes costs, each time: at least a step per 16 bytes")
 {
     static const struct {
-        const char *rule;
-        const char *start;
-        const char *part;
-        const char *end;
+        const char *rule, *start, *part, *end;
     } rows[] = {
         { "{\"type\":\"integer\"}", "1", "7", "" },
         { "{\"minimum\":1}", "1", "7", "" },
@@ -294,8 +291,7 @@ test_array(test_t *test, const char *part, size_t n)
 HELP_TEST(prices, "values that take more than being skipped cost more steps")
 {
     static const struct {
-        const char *schema;
-        const char *part;
+        const char *schema, *part;
         size_t steps;
     } rows[] = {
         { "{\"items\":{\"type\":\"string\"}}", "\"h\"", 2 },
@@ -338,8 +334,7 @@ HELP_TEST(prices, "values that take more than being skipped cost more steps")
 HELP_TEST(largest, "the largest instances")
 {
     static const struct {
-        const char *schema;
-        const char *part;
+        const char *schema, *part;
         size_t n;
         int rc;
     } rows[] = {

@@ -204,8 +204,7 @@ HELP_TEST(lookup, "a name is looked up")
 HELP_TEST(written, "valid syntax")
 {
     static const struct {
-        const char *text;
-        const char *host;
+        const char *text, *host;
         const char *port; /* NULL: a path */
     } cases[] = {
         { "/run/x.sock", "", NULL },
