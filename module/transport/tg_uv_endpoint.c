@@ -134,17 +134,17 @@ tg_uv_endpoint_parse(tg_uv_endpoint_t *endpoint, const char *text,
                      const tg_uv_tls_options_t *options,
                      char why[TG_UV_ERROR_SIZE])
 {
-    const char *mistake;
+    const char *error;
 
     /* `unix:` as in NGINX's `listen`. */
     text += strncmp(text, "unix:", 5) == 0 ? 5 : 0;
     memset(endpoint, 0, sizeof(*endpoint));
     endpoint->text = text;
     endpoint->port = tg_uv_address_split(text, endpoint->host);
-    mistake = tg_uv_endpoint_find_error(endpoint, options);
+    error = tg_uv_endpoint_find_error(endpoint, options);
 
-    if (mistake != NULL) {
-        (void) snprintf(why, TG_UV_ERROR_SIZE, "%s", mistake);
+    if (error != NULL) {
+        (void) snprintf(why, TG_UV_ERROR_SIZE, "%s", error);
         return TG_INVALID;
     }
 

@@ -219,12 +219,12 @@ tg_uv_endpoint_explain_no_listener(const tg_uv_endpoint_t *endpoint,
                                    const char *why,
                                    char text[TG_UV_EXPLAIN_SIZE])
 {
-    char remedy[TG_UV_ERROR_SIZE];
+    char hint[TG_UV_ERROR_SIZE];
 
-    tg_uv_endpoint_write_start_hint(endpoint, remedy);
+    tg_uv_endpoint_write_start_hint(endpoint, hint);
     (void) snprintf(text, TG_UV_EXPLAIN_SIZE,
                     "nothing listens on %s: is Toolgate running? %s%s",
-                    endpoint->text, why, remedy);
+                    endpoint->text, why, hint);
 }
 
 /*
@@ -256,7 +256,7 @@ void
 tg_uv_endpoint_explain_error(const tg_uv_endpoint_t *endpoint, int err,
                              char text[TG_UV_EXPLAIN_SIZE])
 {
-    char rights[TG_UV_ERROR_SIZE];
+    char hint[TG_UV_ERROR_SIZE];
     const char *what;
 
     what = NULL;
@@ -290,10 +290,9 @@ tg_uv_endpoint_explain_error(const tg_uv_endpoint_t *endpoint, int err,
         return;
     case UV_EACCES:
     case UV_EPERM:
-        tg_uv_endpoint_write_access_hint(endpoint, rights);
+        tg_uv_endpoint_write_access_hint(endpoint, hint);
         (void) snprintf(text, TG_UV_EXPLAIN_SIZE,
-                        "you may not connect to %s. %s", endpoint->text,
-                        rights);
+                        "you may not connect to %s. %s", endpoint->text, hint);
         return;
     case UV_EOF:
     case UV_EPIPE:

@@ -304,7 +304,7 @@ runner_finish(void)
              job = next) {
             next = TAILQ_NEXT(job, link);
 
-            if (job->kind == &tg_slot_job_type && job->state == TG_JOB_RUNNING
+            if (job->type == &tg_slot_job_type && job->state == TG_JOB_RUNNING
                 && job->token_len == 0)
             {
                 tg_job_fail(job, TG_FAILURE_LOST, "over");

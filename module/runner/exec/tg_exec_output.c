@@ -384,12 +384,12 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
     tg_output_response_t *response;
     tg_outcome_t outcome;
     tg_buf_t meta;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
 
-    ran = *times;
-    ran.has_exited = WIFEXITED(status);
-    ran.exit = ran.has_exited ? WEXITSTATUS(status) : 0;
-    ran.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    stats = *times;
+    stats.has_exited = WIFEXITED(status);
+    stats.exit = stats.has_exited ? WEXITSTATUS(status) : 0;
+    stats.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
     /* Output of other types was stored while it arrived. */
     output_params = &output->output_params;
@@ -398,7 +398,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
                              output_params->type == TG_OUTPUT_RESULT
                                  ? &output_params->store_params
                                  : NULL,
-                             output_params->max_output, &ran);
+                             output_params->max_output, &stats);
 
     if (tg_exec_make_outcome(output, params, status, &response->text, &outcome))
     {
@@ -411,10 +411,10 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
     }
 
     /* Without `success`, the status is always 0 or in the failure message. */
-    if (ran.has_exited && output_params->success.is_set) {
+    if (stats.has_exited && output_params->success.is_set) {
         meta = tg_buf_make_fixed(answer->meta, sizeof(answer->meta));
         tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",
-                      (int) ran.exit);
+                      (int) stats.exit);
         response->meta = tg_buf_view(&meta);
     }
 }

@@ -11,8 +11,8 @@
  * none.
  */
 typedef struct {
-    int theirs[TG_SPAWN_FDS];
-    int ours[TG_SPAWN_FDS];
+    int child[TG_SPAWN_FDS];
+    int runner[TG_SPAWN_FDS];
 } tg_exec_fds_t;
 
 static void
@@ -21,12 +21,12 @@ tg_exec_fds_close(tg_exec_fds_t *fds, int null_fd)
     int i;
 
     for (i = 0; i < TG_SPAWN_FDS; i++) {
-        if (fds->theirs[i] != -1 && fds->theirs[i] != null_fd) {
-            (void) close(fds->theirs[i]);
+        if (fds->child[i] != -1 && fds->child[i] != null_fd) {
+            (void) close(fds->child[i]);
         }
 
-        if (fds->ours[i] != -1) {
-            (void) close(fds->ours[i]);
+        if (fds->runner[i] != -1) {
+            (void) close(fds->runner[i]);
         }
     }
 }
@@ -42,7 +42,7 @@ tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     ssize_t n;
 
     if (input->len == 0) {
-        fds->theirs[TG_EXEC_IN] = null_fd;
+        fds->child[TG_EXEC_IN] = null_fd;
         return 0;
     }
 
@@ -50,8 +50,8 @@ tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
         return errno;
     }
 
-    fds->theirs[TG_EXEC_IN] = pair[0];
-    fds->ours[TG_EXEC_IN] = pair[1];
+    fds->child[TG_EXEC_IN] = pair[0];
+    fds->runner[TG_EXEC_IN] = pair[1];
 
     /*
      * Every pipe takes PIPE_BUF bytes at once. A longer write must not block.
@@ -70,7 +70,7 @@ tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
 
     if (input->len == 0) {
         (void) close(pair[1]);
-        fds->ours[TG_EXEC_IN] = -1;
+        fds->runner[TG_EXEC_IN] = -1;
     }
 
     return 0;
@@ -82,8 +82,8 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     int pair[2], i, err;
 
     for (i = 0; i < TG_SPAWN_FDS; i++) {
-        fds->theirs[i] = -1;
-        fds->ours[i] = -1;
+        fds->child[i] = -1;
+        fds->runner[i] = -1;
     }
 
     err = tg_exec_fds_open_input(fds, input, null_fd);
@@ -94,8 +94,8 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
             break;
         }
 
-        fds->ours[i] = pair[0];
-        fds->theirs[i] = pair[1];
+        fds->runner[i] = pair[0];
+        fds->child[i] = pair[1];
     }
 
     return err;
@@ -108,7 +108,7 @@ tg_exec_open_pipes(tg_exec_t *exec, tg_exec_fds_t *fds)
     int i, rc;
 
     for (i = 0; i < TG_SPAWN_FDS; i++) {
-        if (fds->ours[i] == -1) {
+        if (fds->runner[i] == -1) {
             continue;
         }
 
@@ -121,13 +121,13 @@ tg_exec_open_pipes(tg_exec_t *exec, tg_exec_fds_t *fds)
         exec->pipes[i].data = exec;
         exec->open_pipes |= 1u << i;
         tg_job_ref_handle(exec->job);
-        rc = uv_pipe_open(&exec->pipes[i], fds->ours[i]);
+        rc = uv_pipe_open(&exec->pipes[i], fds->runner[i]);
 
         if (rc != 0) {
             return -rc;
         }
 
-        fds->ours[i] = -1;
+        fds->runner[i] = -1;
     }
 
     return 0;
@@ -154,7 +154,7 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
     }
 
     if (err == 0) {
-        err = tg_program_start(&exec->program, params, params->cwd, fds.theirs,
+        err = tg_program_start(&exec->program, params, params->cwd, fds.child,
                                TG_SPAWN_FDS, &step);
     }
 

@@ -54,7 +54,7 @@ tg_job_discard(tg_job_t *job)
     }
 
     if (job->work != NULL) {
-        job->kind->free(job);
+        job->type->free(job);
     }
 
     tg_job_params_free(&job->params);
@@ -85,7 +85,7 @@ tg_job_unref_handle(tg_job_t *job)
     }
 
     /* A detached job that has ended keeps only its small part, the result. */
-    job->kind->free(job);
+    job->type->free(job);
     job->work = NULL;
 
     if (job->token_len == 0) {
@@ -145,7 +145,7 @@ void
 tg_job_stop(tg_job_t *job)
 {
     tg_job_set_state(job, TG_JOB_ENDING);
-    job->kind->stop(job);
+    job->type->stop(job);
 }
 
 void
@@ -210,8 +210,8 @@ tg_job_on_deadline(uv_timer_t *timer)
     }
 
     /* Progress that was not read yet extends the deadline. */
-    if (!tg_job_is_past_max_timeout(job) && job->kind->poll_progress != NULL
-        && job->kind->poll_progress(job))
+    if (!tg_job_is_past_max_timeout(job) && job->type->poll_progress != NULL
+        && job->type->poll_progress(job))
     {
         tg_job_set_deadline(job);
         tg_job_notify_progress_soon(job);
@@ -239,7 +239,7 @@ tg_job_on_progress(tg_job_t *job, int has_progress)
 /* --- creation and start --- */
 
 int
-tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
+tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
               tg_str_t raw, tg_job_t **job, const char **why)
 {
     tg_str_t values[TG_JOB_MEMBERS_MAX];
@@ -253,16 +253,16 @@ tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
     }
 
     made->jobs = jobs;
-    made->kind = kind;
+    made->type = type;
     made->host = host;
     tg_progress_init(&made->progress);
     tg_buf_init(&made->answer, tg_alloc_libc());
-    rc = tg_job_params_read(&made->params, raw, kind->fields, kind->timeout_ms,
+    rc = tg_job_params_read(&made->params, raw, type->fields, type->timeout_ms,
                             values, why);
 
     if (rc == TG_OK) {
         made->bytes = made->params.size;
-        rc = kind->read(made, values, why);
+        rc = type->read(made, values, why);
     }
 
     if (rc != TG_OK) {
@@ -307,7 +307,7 @@ tg_job_submit(tg_job_t *job)
     }
 
     tg_job_set_state(job,
-                     job->kind->start == NULL ? TG_JOB_RUNNING : TG_JOB_QUEUED);
+                     job->type->start == NULL ? TG_JOB_RUNNING : TG_JOB_QUEUED);
 
     return TG_OK;
 }
@@ -357,7 +357,7 @@ tg_jobs_start_queued(tg_jobs_t *jobs)
     for (job = TAILQ_FIRST(&jobs->queue); job != NULL; job = jobs->next) {
         jobs->next = TAILQ_NEXT(job, link);
 
-        if ((jobs->nrunning >= TG_JOBS_RUNNING_MAX && !job->kind->needs_no_slot)
+        if ((jobs->nrunning >= TG_JOBS_RUNNING_MAX && !job->type->needs_no_slot)
             || tg_job_find_busy_limit(job, &name) != NULL)
         {
             continue;
@@ -365,7 +365,7 @@ tg_jobs_start_queued(tg_jobs_t *jobs)
 
         if (!tg_job_can_start(job)) {
             is_waiting = 1;
-        } else if (job->kind->start(job) == 0) {
+        } else if (job->type->start(job) == 0) {
             tg_job_set_running(job);
         } else {
             tg_job_set_state(job, TG_JOB_DONE);

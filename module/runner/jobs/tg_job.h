@@ -117,7 +117,7 @@ typedef struct {
 
 struct tg_job_s {
     tg_jobs_t *jobs;
-    const tg_job_type_t *kind;
+    const tg_job_type_t *type;
     void *host; /* object that all jobs of the type share */
     void *work; /* data of the job type */
     tg_job_state_t state;
@@ -169,7 +169,7 @@ struct tg_job_s {
  * Parses `raw`, the params of a call, and allocates a job that is not queued
  * yet. Returns the codes of tg_job_params_read().
  */
-int tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
+int tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                   tg_str_t raw, tg_job_t **job, const char **why);
 
 /*

@@ -67,13 +67,13 @@ tg_job_reject_if_limit_full(const tg_job_t *job, tg_peer_t *peer,
 }
 
 tg_job_t *
-tg_jobs_parse_call(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
+tg_jobs_parse_call(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                    tg_peer_t *peer, const tg_request_t *request)
 {
     const char *why;
     tg_job_t *job;
 
-    switch (tg_job_create(jobs, kind, host, request->arguments, &job, &why)) {
+    switch (tg_job_create(jobs, type, host, request->arguments, &job, &why)) {
     case TG_OK:
         return job;
 
@@ -94,7 +94,7 @@ tg_jobs_parse_call(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
 }
 
 void
-tg_jobs_handle_call(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
+tg_jobs_handle_call(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                     tg_peer_t *peer, tg_request_t *request)
 {
     tg_job_t *job;
@@ -103,7 +103,7 @@ tg_jobs_handle_call(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
         return;
     }
 
-    job = tg_jobs_parse_call(jobs, kind, host, peer, request);
+    job = tg_jobs_parse_call(jobs, type, host, peer, request);
 
     if (job == NULL) {
         return;

@@ -8,7 +8,7 @@
  * Creates and submits a job for the request, or responds with a failure. Called
  * from the peer's ops->call.
  */
-void tg_jobs_handle_call(tg_jobs_t *jobs, const tg_job_type_t *kind, void *host,
+void tg_jobs_handle_call(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                          tg_peer_t *peer, tg_request_t *request);
 
 /*
@@ -21,7 +21,7 @@ void tg_jobs_cancel_call(tg_call_t *call);
  * Parses the params of a request. Returns a job that is not submitted yet, or
  * NULL after it has responded with an error.
  */
-tg_job_t *tg_jobs_parse_call(tg_jobs_t *jobs, const tg_job_type_t *kind,
+tg_job_t *tg_jobs_parse_call(tg_jobs_t *jobs, const tg_job_type_t *type,
                              void *host, tg_peer_t *peer,
                              const tg_request_t *request);
 

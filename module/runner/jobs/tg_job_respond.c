@@ -11,19 +11,19 @@ tg_run_stats_t
 tg_job_get_run_stats(const tg_job_t *job)
 {
     uint64_t now, start, end;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
 
     now = uv_now(job->jobs->loop);
     start = job->state == TG_JOB_QUEUED ? now : job->started_at;
     end = job->state == TG_JOB_QUEUED || job->ended_at == 0 ? now
                                                             : job->ended_at;
 
-    memset(&ran, 0, sizeof(ran));
-    ran.queued_ms = (int64_t) (start - job->submitted_at);
-    ran.ran_ms = (int64_t) (end - start);
-    ran.rule = job->rule != NULL ? tg_str_from_cstr(job->rule) : TG_STR_NONE;
+    memset(&stats, 0, sizeof(stats));
+    stats.queued_ms = (int64_t) (start - job->submitted_at);
+    stats.ran_ms = (int64_t) (end - start);
+    stats.rule = job->rule != NULL ? tg_str_from_cstr(job->rule) : TG_STR_NONE;
 
-    return ran;
+    return stats;
 }
 
 /* --- progress: only the newest is sent, older progress is dropped --- */
@@ -90,8 +90,8 @@ tg_job_on_progress_timer(uv_timer_t *timer)
     if (!tg_job_try_send_progress(job)) {
         uv_timer_start(timer, tg_job_on_progress_timer,
                        TG_JOB_PROGRESS_INTERVAL_MS, 0);
-    } else if (job->kind->resume_progress != NULL) {
-        job->kind->resume_progress(job);
+    } else if (job->type->resume_progress != NULL) {
+        job->type->resume_progress(job);
     }
 }
 
@@ -116,8 +116,8 @@ tg_job_notify_progress_soon(tg_job_t *job)
 static void
 tg_job_poll_progress(tg_job_t *job)
 {
-    if (job->kind->poll_progress != NULL && job->state != TG_JOB_QUEUED) {
-        (void) job->kind->poll_progress(job);
+    if (job->type->poll_progress != NULL && job->state != TG_JOB_QUEUED) {
+        (void) job->type->poll_progress(job);
     }
 }
 

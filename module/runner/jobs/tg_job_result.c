@@ -136,10 +136,10 @@ void
 tg_job_result_writer_begin(tg_job_result_writer_t *writer,
                            const tg_outcome_t *outcome,
                            const tg_job_params_t *params,
-                           const tg_run_stats_t *ran)
+                           const tg_run_stats_t *stats)
 {
     writer->outcome = *outcome;
-    writer->ran = *ran;
+    writer->stats = *stats;
     writer->params = params;
     writer->at = 0;
     writer->min_reply_size = 0;
@@ -223,7 +223,7 @@ tg_job_result_writer_step(tg_job_result_writer_t *writer)
     }
 
     tg_outcome_write_end(&writer->json, &writer->outcome);
-    tg_run_stats_write_json(&writer->json, &writer->ran);
+    tg_run_stats_write_json(&writer->json, &writer->stats);
     tg_buf_append_char(&writer->json, '}');
 
     if (writer->json.len > TG_JOB_RESULT_MAX && writer->text.len == 0) {
@@ -318,15 +318,15 @@ tg_peer_respond_failure(tg_peer_t *peer, const tg_request_t *request,
                         tg_failure_t failure, const char *rule,
                         const char *format, ...)
 {
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
     tg_buf_t json;
     va_list args;
 
-    memset(&ran, 0, sizeof(ran));
-    ran.rule = rule != NULL ? tg_str_from_cstr(rule) : TG_STR_NONE;
+    memset(&stats, 0, sizeof(stats));
+    stats.rule = rule != NULL ? tg_str_from_cstr(rule) : TG_STR_NONE;
     tg_buf_init(&json, tg_alloc_libc());
     va_start(args, format);
-    tg_job_result_write_failure(&json, failure, &ran, format, args);
+    tg_job_result_write_failure(&json, failure, &stats, format, args);
     va_end(args);
     tg_peer_respond_json(peer, request, &json);
     tg_buf_deinit(&json);

@@ -72,7 +72,7 @@ int tg_job_result_is_too_large(tg_str_t out, tg_output_type_t form,
  */
 typedef struct {
     tg_outcome_t outcome;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
     const tg_job_params_t *params;
     tg_buf_t json;
     tg_buf_t text; /* message of the failure that replaces the output */
@@ -90,7 +90,7 @@ typedef struct {
 void tg_job_result_writer_begin(tg_job_result_writer_t *writer,
                                 const tg_outcome_t *outcome,
                                 const tg_job_params_t *params,
-                                const tg_run_stats_t *ran);
+                                const tg_run_stats_t *stats);
 
 /*
  * Writes the next part. Returns TG_AGAIN, or TG_OK when writer->json is

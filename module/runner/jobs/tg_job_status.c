@@ -14,26 +14,26 @@ static const char *const tg_job_states[] = {
 };
 
 typedef struct {
-    const tg_job_type_t *kinds[TG_JOB_TYPES_MAX];
+    const tg_job_type_t *types[TG_JOB_TYPES_MAX];
     unsigned n[TG_JOB_TYPES_MAX];
-    unsigned nkinds;
+    unsigned ntypes;
     tg_buf_t jobs;
 } tg_job_status_t;
 
 static void
-tg_job_status_count_type(tg_job_status_t *status, const tg_job_type_t *kind)
+tg_job_status_count_type(tg_job_status_t *status, const tg_job_type_t *type)
 {
     unsigned i;
 
-    for (i = 0; i < status->nkinds && status->kinds[i] != kind; i++) {
+    for (i = 0; i < status->ntypes && status->types[i] != type; i++) {
     }
 
     if (i == TG_JOB_TYPES_MAX) {
         return;
     }
 
-    if (i == status->nkinds) {
-        status->kinds[status->nkinds++] = kind;
+    if (i == status->ntypes) {
+        status->types[status->ntypes++] = type;
     }
 
     status->n[i]++;
@@ -42,16 +42,16 @@ tg_job_status_count_type(tg_job_status_t *status, const tg_job_type_t *kind)
 static void
 tg_job_status_add_job(tg_job_status_t *status, const tg_job_t *job)
 {
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
     tg_buf_t *json;
     pid_t pid;
 
     json = &status->jobs;
-    ran = tg_job_get_run_stats(job);
-    pid = job->kind->pid != NULL && job->state != TG_JOB_QUEUED
-              ? job->kind->pid(job)
+    stats = tg_job_get_run_stats(job);
+    pid = job->type->pid != NULL && job->state != TG_JOB_QUEUED
+              ? job->type->pid(job)
               : 0;
-    tg_job_status_count_type(status, job->kind);
+    tg_job_status_count_type(status, job->type);
     tg_buf_append_cstr(json, json->len == 0 ? "{" : ",{");
 
     if (job->params.call != 0) {
@@ -59,7 +59,7 @@ tg_job_status_add_job(tg_job_status_t *status, const tg_job_t *job)
         tg_buf_append_char(json, ',');
     }
 
-    tg_buf_printf(json, "\"kind\":\"%s\",\"tool\":", job->kind->name);
+    tg_buf_printf(json, "\"kind\":\"%s\",\"tool\":", job->type->name);
     tg_json_write_string(json, tg_str_from_cstr(job->params.tool));
     tg_json_add_cstr(json, "state", tg_job_states[job->state]);
 
@@ -67,8 +67,8 @@ tg_job_status_add_job(tg_job_status_t *status, const tg_job_t *job)
         tg_json_add_int(json, "pid", pid);
     }
 
-    tg_json_add_int(json, "queued_ms", ran.queued_ms);
-    tg_json_add_int(json, "ran_ms", ran.ran_ms);
+    tg_json_add_int(json, "queued_ms", stats.queued_ms);
+    tg_json_add_int(json, "ran_ms", stats.ran_ms);
     tg_buf_append_char(json, '}');
 }
 
@@ -93,9 +93,9 @@ tg_jobs_write_json(tg_buf_t *json, const tg_jobs_t *jobs)
 
     tg_buf_append_cstr(json, ",\"kinds\":{");
 
-    for (i = 0; i < status.nkinds; i++) {
+    for (i = 0; i < status.ntypes; i++) {
         tg_buf_printf(json, "%s\"%s\":%u", i == 0 ? "" : ",",
-                      status.kinds[i]->name, status.n[i]);
+                      status.types[i]->name, status.n[i]);
     }
 
     tg_buf_append_cstr(json, "},\"jobs\":[");

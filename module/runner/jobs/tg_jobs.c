@@ -97,11 +97,11 @@ tg_job_move_to_running(tg_job_t *job)
 
     jobs = job->jobs;
 
-    if (job->kind->start != NULL) {
+    if (job->type->start != NULL) {
         tg_job_dequeue(job);
     }
 
-    if (job->kind->needs_no_slot) {
+    if (job->type->needs_no_slot) {
         TAILQ_INSERT_HEAD(&jobs->without_slot, job, link);
     } else {
         TAILQ_INSERT_HEAD(&jobs->slots, job, link);
@@ -121,7 +121,7 @@ tg_job_remove_from_list(tg_job_t *job)
 {
     if (!job->has_started) {
         tg_job_dequeue(job);
-    } else if (job->kind->needs_no_slot) {
+    } else if (job->type->needs_no_slot) {
         TAILQ_REMOVE(&job->jobs->without_slot, job, link);
     } else {
         TAILQ_REMOVE(&job->jobs->slots, job, link);

@@ -102,7 +102,7 @@ tg_relayed_call_find(const tg_jobs_t *jobs, const tg_peer_t *peer,
     {
         call = job->work;
 
-        if (job->kind == &tg_relayed_call_job_type && call->peer == peer
+        if (job->type == &tg_relayed_call_job_type && call->peer == peer
             && !call->is_finished
             && tg_str_eq(tg_str(call->token, call->token_len), token))
         {
@@ -259,7 +259,7 @@ tg_relayed_calls_on_peer_closed(tg_jobs_t *jobs, const tg_peer_t *peer)
     {
         call = job->work;
 
-        if (job->kind != &tg_relayed_call_job_type || call->peer != peer
+        if (job->type != &tg_relayed_call_job_type || call->peer != peer
             || call->is_finished)
         {
             continue;

@@ -257,14 +257,14 @@ tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
 static int
 tg_runner_socket_is_dir_same(const tg_runner_socket_t *sock)
 {
-    struct stat ours, there;
+    struct stat own, there;
     char path[sizeof(sock->path)];
 
     memcpy(path, sock->path, sizeof(path));
     *strrchr(path, '/') = '\0';
 
-    return fstat(sock->dir, &ours) == 0 && stat(path, &there) == 0
-           && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    return fstat(sock->dir, &own) == 0 && stat(path, &there) == 0
+           && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
 int

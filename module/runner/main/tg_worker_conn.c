@@ -52,7 +52,7 @@ static void tg_worker_handle_told(tg_jobs_t *jobs, tg_peer_t *peer,
 #define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
 static const struct {
     const char *name;
-    const tg_job_type_t *kind;
+    const tg_job_type_t *type;
     size_t host;
     void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } tg_worker_methods[] = {
@@ -184,8 +184,8 @@ tg_worker_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
     workers = ((tg_worker_conn_t *) host)->workers;
     i = (size_t) (request->entry - workers->entries);
 
-    if (tg_worker_methods[i].kind != NULL) {
-        tg_jobs_handle_call(&workers->jobs, tg_worker_methods[i].kind,
+    if (tg_worker_methods[i].type != NULL) {
+        tg_jobs_handle_call(&workers->jobs, tg_worker_methods[i].type,
                             (char *) workers + tg_worker_methods[i].host, peer,
                             request);
     } else {

@@ -337,13 +337,13 @@ tg_mcp_stdio_append_reason(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
  * an errno value.
  */
 static int
-tg_mcp_stdio_open_pipes(int *theirs, int *ours)
+tg_mcp_stdio_open_pipes(int *child_fds, int *runner_fds)
 {
     int pair[2], i;
 
     for (i = 0; i < TG_MCP_STDIO_FDS; i++) {
-        theirs[i] = -1;
-        ours[i] = -1;
+        child_fds[i] = -1;
+        runner_fds[i] = -1;
     }
 
     for (i = 0; i < TG_MCP_STDIO_FDS; i++) {
@@ -351,8 +351,8 @@ tg_mcp_stdio_open_pipes(int *theirs, int *ours)
             return errno;
         }
 
-        theirs[i] = pair[i == 0 ? 0 : 1];
-        ours[i] = pair[i == 0 ? 1 : 0];
+        child_fds[i] = pair[i == 0 ? 0 : 1];
+        runner_fds[i] = pair[i == 0 ? 1 : 0];
     }
 
     return 0;
@@ -363,7 +363,7 @@ tg_mcp_stdio_open_pipes(int *theirs, int *ours)
  * Returns 0 or a libuv error.
  */
 static int
-tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *ours)
+tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *runner_fds)
 {
     tg_mcp_stdio_t *stdio;
     int rc;
@@ -375,11 +375,11 @@ tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *ours)
         stdio->err.data = mcp_conn;
         stdio->has_err = 1;
         tg_mcp_conn_ref_handle(mcp_conn);
-        rc = uv_pipe_open(&stdio->err, ours[STDERR_FILENO]);
+        rc = uv_pipe_open(&stdio->err, runner_fds[STDERR_FILENO]);
     }
 
     if (rc == 0) {
-        ours[STDERR_FILENO] = -1;
+        runner_fds[STDERR_FILENO] = -1;
         rc = tg_uv_stream_reader_start(&stdio->reader,
                                        &mcp_conn->server->servers->jobs->sched,
                                        (uv_stream_t *) &stdio->err,
@@ -388,10 +388,10 @@ tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *ours)
     }
 
     if (rc == 0) {
-        rc = tg_mcp_stream_open(mcp_conn, ours[STDOUT_FILENO],
-                                ours[STDIN_FILENO]);
-        ours[STDIN_FILENO] = -1;
-        ours[STDOUT_FILENO] = -1;
+        rc = tg_mcp_stream_open(mcp_conn, runner_fds[STDOUT_FILENO],
+                                runner_fds[STDIN_FILENO]);
+        runner_fds[STDIN_FILENO] = -1;
+        runner_fds[STDOUT_FILENO] = -1;
     }
 
     return rc;
@@ -421,7 +421,7 @@ tg_mcp_stdio_open_cwd(const tg_mcp_conn_t *mcp_conn, const char *path, int *fd)
 
 static int
 tg_mcp_stdio_spawn(tg_mcp_conn_t *mcp_conn, const tg_program_params_t *params,
-                   const int *theirs, tg_spawn_step_t *step)
+                   const int *child_fds, tg_spawn_step_t *step)
 {
     char path[32];
     int fd, err;
@@ -431,8 +431,8 @@ tg_mcp_stdio_spawn(tg_mcp_conn_t *mcp_conn, const tg_program_params_t *params,
 
     if (err == 0) {
         (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        err = tg_program_start(&mcp_conn->stdio.program, params, path, theirs,
-                               TG_MCP_STDIO_FDS, step);
+        err = tg_program_start(&mcp_conn->stdio.program, params, path,
+                               child_fds, TG_MCP_STDIO_FDS, step);
     }
 
     if (fd != -1) {
@@ -467,7 +467,7 @@ tg_mcp_stdio_append_start_error(tg_mcp_conn_t *mcp_conn, tg_buf_t *why,
 static tg_failure_t
 tg_mcp_stdio_open(tg_mcp_conn_t *mcp_conn, tg_buf_t *why)
 {
-    int theirs[TG_MCP_STDIO_FDS], ours[TG_MCP_STDIO_FDS], err;
+    int child_fds[TG_MCP_STDIO_FDS], runner_fds[TG_MCP_STDIO_FDS], err;
     tg_program_params_t params;
     tg_failure_t failure;
     tg_spawn_step_t step;
@@ -482,31 +482,31 @@ tg_mcp_stdio_open(tg_mcp_conn_t *mcp_conn, tg_buf_t *why)
     tg_mcp_conn_ref_handle(mcp_conn);
     step = TG_SPAWN_FORK;
     failure = TG_FAILURE_NONE;
-    err = tg_mcp_stdio_open_pipes(theirs, ours);
+    err = tg_mcp_stdio_open_pipes(child_fds, runner_fds);
 
     if (err == 0) {
-        err = tg_mcp_stdio_spawn(mcp_conn, &params, theirs, &step);
+        err = tg_mcp_stdio_spawn(mcp_conn, &params, child_fds, &step);
     }
 
     if (err == 0) {
-        mcp_conn->stdio.in = theirs[STDIN_FILENO];
-        theirs[STDIN_FILENO] = -1;
+        mcp_conn->stdio.in = child_fds[STDIN_FILENO];
+        child_fds[STDIN_FILENO] = -1;
     }
 
-    tg_mcp_stdio_close_fds(theirs, TG_MCP_STDIO_FDS);
+    tg_mcp_stdio_close_fds(child_fds, TG_MCP_STDIO_FDS);
 
     if (err != 0) {
         failure = tg_mcp_stdio_append_start_error(mcp_conn, why, &params, step,
                                                   err);
         tg_mcp_stdio_set_gone(mcp_conn);
 
-    } else if (tg_mcp_stdio_attach_pipes(mcp_conn, ours) != 0) {
+    } else if (tg_mcp_stdio_attach_pipes(mcp_conn, runner_fds) != 0) {
         tg_buf_printf(why, "%s could not be started: " TG_RUNNER_NO_MEMORY,
                       mcp_conn->server->spec.name);
         failure = TG_FAILURE_INTERNAL;
     }
 
-    tg_mcp_stdio_close_fds(ours, TG_MCP_STDIO_FDS);
+    tg_mcp_stdio_close_fds(runner_fds, TG_MCP_STDIO_FDS);
 
     return failure;
 }

@@ -288,9 +288,9 @@ tg_output_pager_respond(tg_output_pager_t *pager)
 {
     tg_outcome_t outcome;
     tg_buf_t result, json;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
 
-    ran = tg_job_get_run_stats(pager->job);
+    stats = tg_job_get_run_stats(pager->job);
     tg_buf_init(&result, tg_alloc_libc());
     tg_buf_init(&json, tg_alloc_libc());
     tg_buf_append_cstr(&result, "{\"content\":[{\"type\":\"text\",\"text\":");
@@ -310,7 +310,7 @@ tg_output_pager_respond(tg_output_pager_t *pager)
                                           TG_RUNNER_NO_MEMORY);
     }
 
-    tg_job_result_write_output(&json, &outcome, &pager->job->params, &ran);
+    tg_job_result_write_output(&json, &outcome, &pager->job->params, &stats);
     tg_job_respond(pager->job, &json);
     tg_buf_deinit(&result);
     tg_buf_deinit(&json);

@@ -5,13 +5,13 @@ void
 tg_output_response_begin(tg_output_response_t *answer,
                          const tg_job_params_t *params,
                          const tg_output_store_params_t *spec,
-                         size_t max_output, const tg_run_stats_t *ran)
+                         size_t max_output, const tg_run_stats_t *stats)
 {
     memset(answer, 0, sizeof(*answer));
     answer->params = params;
     answer->spec = spec;
     answer->max_output = max_output;
-    answer->ran = *ran;
+    answer->stats = *stats;
     tg_buf_init(&answer->text, tg_alloc_libc());
     tg_buf_init(&answer->stored, tg_alloc_libc());
     tg_result_splitter_init(&answer->result);
@@ -118,7 +118,7 @@ tg_output_response_store(tg_output_response_t *answer)
     }
 
     tg_job_result_writer_begin(&answer->writer, &answer->outcome,
-                               answer->params, &answer->ran);
+                               answer->params, &answer->stats);
     answer->writer.json.failed |= tg_buf_has_failed(&answer->text)
                                   | tg_buf_has_failed(&answer->stored);
     answer->state = TG_OUTPUT_RESPONSE_WRITING;

@@ -12,7 +12,7 @@ typedef struct {
     const tg_job_params_t *params;
     const tg_output_store_params_t *spec; /* NULL: the output is not stored */
     size_t max_output;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
     tg_str_t meta; /* `_meta` of the outcome, or absent */
 
     /*
@@ -47,7 +47,7 @@ typedef struct {
 void tg_output_response_begin(tg_output_response_t *answer,
                               const tg_job_params_t *params,
                               const tg_output_store_params_t *spec,
-                              size_t max_output, const tg_run_stats_t *ran);
+                              size_t max_output, const tg_run_stats_t *stats);
 
 /* Sets the outcome of the job. Its data must outlive the response. */
 void tg_output_response_set_outcome(tg_output_response_t *answer,

@@ -95,16 +95,16 @@ tg_relayed_result_begin(tg_relayed_result_t *result)
 {
     tg_outcome_t outcome;
     tg_job_t *job;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
 
     job = result->job;
-    memset(&ran, 0, sizeof(ran));
-    ran.queued_ms = -1;
-    ran.ran_ms = -1;
+    memset(&stats, 0, sizeof(stats));
+    stats.queued_ms = -1;
+    stats.ran_ms = -1;
     outcome = tg_outcome_parse_json(tg_buf_view(&result->answer),
-                                    &result->scratch, &ran);
+                                    &result->scratch, &stats);
     tg_output_response_begin(&result->response, &job->params, &result->spec,
-                             (size_t) result->max_output, &ran);
+                             (size_t) result->max_output, &stats);
     result->response.text.failed |= tg_buf_has_failed(&result->scratch);
     tg_output_response_set_outcome(&result->response, &outcome);
     tg_job_on_work_ended(job);

@@ -123,7 +123,7 @@ static int
 tg_cgroup_create_locked(const char *path)
 {
     struct timespec tick = { 0, TG_CGROUP_TICK_MS * 1000000 };
-    struct stat ours, there;
+    struct stat own, there;
     int fd, rest;
 
     for (rest = TG_CGROUP_WAIT_MS; rest > 0; rest -= TG_CGROUP_TICK_MS) {
@@ -133,8 +133,8 @@ tg_cgroup_create_locked(const char *path)
 
         fd = tg_cgroup_lock(path);
 
-        if (fd != -1 && fstat(fd, &ours) == 0 && stat(path, &there) == 0
-            && ours.st_ino == there.st_ino)
+        if (fd != -1 && fstat(fd, &own) == 0 && stat(path, &there) == 0
+            && own.st_ino == there.st_ino)
         {
             return fd;
         }
@@ -174,7 +174,7 @@ static void
 tg_cgroups_remove_old(const char *base, uint64_t process_tag)
 {
     char path[TG_CGROUP_PATH_MAX];
-    uint64_t theirs;
+    uint64_t tag;
     struct dirent *entry;
     DIR *dir;
     int n, fd;
@@ -183,12 +183,11 @@ tg_cgroups_remove_old(const char *base, uint64_t process_tag)
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
-        theirs = tg_cgroup_parse_tag(entry->d_name);
+        tag = tg_cgroup_parse_tag(entry->d_name);
 
-        if (theirs != 0 && (size_t) n < sizeof(path)
-            && (fd = tg_cgroup_lock(path)) != -1)
-        {
-            if (theirs == process_tag) {
+        if (tag != 0 && (size_t) n < sizeof(path)
+            && (fd = tg_cgroup_lock(path)) != -1) {
+            if (tag == process_tag) {
                 tg_cgroup_kill_leftovers(path);
             }
 

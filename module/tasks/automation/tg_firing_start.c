@@ -211,22 +211,22 @@ tg_automation_has_too_many_firings(const tg_automation_t *automation)
 }
 
 /*
- * Prepares the action. `holds` is the result of the conditions. Returns NULL,
+ * Prepares the action. `result` is the result of the conditions. Returns NULL,
  * or a static text with the reason why the firing fails.
  */
 static const char *
 tg_firing_prepare(tg_firing_t *firing, const tg_automation_rule_t *rule,
-                  tg_str_t event, int holds)
+                  tg_str_t event, int result)
 {
-    if (holds == TG_LIMIT) {
+    if (result == TG_LIMIT) {
         return "a pattern takes too many steps on this event; simplify it";
     }
 
-    if (holds == TG_OK) {
-        holds = tg_firing_render_texts(firing, rule->rule, event);
+    if (result == TG_OK) {
+        result = tg_firing_render_texts(firing, rule->rule, event);
     }
 
-    if (holds == TG_LIMIT) {
+    if (result == TG_LIMIT) {
         return "the text with its placeholders filled in is longer than "
                "1,040,000 bytes; use less of the event";
     }
@@ -235,14 +235,14 @@ tg_firing_prepare(tg_firing_t *firing, const tg_automation_rule_t *rule,
         return "too many executions wait for approval or for a webhook";
     }
 
-    return holds != TG_OK ? TG_RUNNER_NO_MEMORY : NULL;
+    return result != TG_OK ? TG_RUNNER_NO_MEMORY : NULL;
 }
 
 static void
 tg_firing_start(tg_firing_t *firing, tg_automation_rule_t *rule, tg_str_t event,
-                int holds)
+                int result)
 {
-    const char *mistake;
+    const char *error;
 
     if (firing->chain >= TG_AUTOMATION_CHAIN_MAX) {
         tg_firing_end(firing, TG_FIRING_STOPPED,
@@ -252,10 +252,10 @@ tg_firing_start(tg_firing_t *firing, tg_automation_rule_t *rule, tg_str_t event,
     }
 
     rule->fired_at = firing->at;
-    mistake = tg_firing_prepare(firing, rule, event, holds);
+    error = tg_firing_prepare(firing, rule, event, result);
 
-    if (mistake != NULL) {
-        tg_firing_end(firing, TG_FIRING_FAILED, mistake);
+    if (error != NULL) {
+        tg_firing_end(firing, TG_FIRING_FAILED, error);
 
     } else if (rule->rule->needs_approval) {
         tg_firing_set_state(firing, TG_FIRING_PENDING_APPROVAL);
@@ -273,7 +273,7 @@ tg_automation_fire_rule(tg_automation_t *automation, tg_automation_rule_t *rule,
     tg_firing_t *firing;
     tg_str_t value;
     int64_t age;
-    int holds;
+    int result;
 
     age = automation->now() - rule->fired_at;
 
@@ -281,9 +281,9 @@ tg_automation_fire_rule(tg_automation_t *automation, tg_automation_rule_t *rule,
         return;
     }
 
-    holds = matched == TG_OK ? tg_rule_check_conditions(rule->rule, event)
-                             : matched;
-    firing = holds != TG_MISSING ? tg_firing_new(automation) : NULL;
+    result = matched == TG_OK ? tg_rule_check_conditions(rule->rule, event)
+                              : matched;
+    firing = result != TG_MISSING ? tg_firing_new(automation) : NULL;
 
     if (firing == NULL) {
         return;
@@ -303,7 +303,7 @@ tg_automation_fire_rule(tg_automation_t *automation, tg_automation_rule_t *rule,
         tg_buf_append_str(&firing->owner, tg_json_string_body(value));
     }
 
-    tg_firing_start(firing, rule, event, holds);
+    tg_firing_start(firing, rule, event, result);
 }
 
 void

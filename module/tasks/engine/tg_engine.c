@@ -246,8 +246,8 @@ tg_engine_tick_tasks(tg_engine_t *engine)
 
         tg_task_write_output(task);
 
-        if (task->reported != task->size) {
-            task->reported = task->size;
+        if (task->notified_size != task->size) {
+            task->notified_size = task->size;
             tg_task_begin_params(&params, task->id, tg_buf_view(&task->agent));
             tg_json_add_uint(&params, "size", task->size);
             tg_engine_notify(engine, tg_buf_view(&task->owner), "task.output",

@@ -241,9 +241,9 @@ struct tg_task_s {
     tg_output_tail_t combined_tail;
     tg_buf_t output; /* output that waits to be written */
     tg_task_output_request_t write_request;
-    uint64_t size;         /* number of bytes of output */
-    uint64_t reported;     /* the value of `size` that clients know */
-    tg_task_state_t state; /* QUEUED: the task was interrupted */
+    uint64_t size;          /* number of bytes of output */
+    uint64_t notified_size; /* the value of `size` that clients know */
+    tg_task_state_t state;  /* QUEUED: the task was interrupted */
     tg_buf_t result;
     tg_buf_t error;
     tg_buf_t tail;
@@ -363,9 +363,9 @@ extern const char tg_task_interrupted_error[];
 
 /*
  * Notifies clients of interrupted tasks, which another runner or an earlier one
- * ran. `reported` is the result of TG_STORE_OPEN or TG_STORE_RENEW_LEASE.
+ * ran. `result` is the result of TG_STORE_OPEN or TG_STORE_RENEW_LEASE.
  */
-void tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t reported);
+void tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t result);
 
 /* Notifies clients of the end of a task. */
 void tg_task_notify_end(tg_task_t *task);
@@ -380,8 +380,8 @@ void tg_engine_notify_each_task(tg_engine_t *engine, tg_str_t tasks,
 
 /* --- tg_task_run.c --- */
 
-/* Starts a claimed task; `reported` is its JSON from the store. */
-void tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t reported);
+/* Starts a claimed task; `task_json` is its JSON from the store. */
+void tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t task_json);
 
 /*
  * Ends a task at once: kills its job and stores its end with `state` and the

@@ -196,23 +196,23 @@ tg_engine_on_broadcast(void *host, tg_str_t text)
     static const char *const names[] = { "owner", "method", "params", "cancel",
                                          NULL };
     const char *why;
-    tg_str_t said[4];
+    tg_str_t values[4];
     tg_engine_t *engine;
 
     engine = host;
 
     if (engine->is_shutting_down || tg_json_validate(text, &why) != TG_OK
-        || tg_json_get_members(text, names, said) != TG_OK)
+        || tg_json_get_members(text, names, values) != TG_OK)
     {
         return;
     }
 
-    if (said[3].data != NULL) {
-        tg_engine_cancel_tasks(engine, said[3]);
-    } else if (tg_json_type(said[1]) == TG_JSON_STRING
-               && tg_json_type(said[2]) == TG_JSON_OBJECT)
+    if (values[3].data != NULL) {
+        tg_engine_cancel_tasks(engine, values[3]);
+    } else if (tg_json_type(values[1]) == TG_JSON_STRING
+               && tg_json_type(values[2]) == TG_JSON_OBJECT)
     {
-        tg_engine_on_task_broadcast(engine, said[0], said[1], said[2]);
+        tg_engine_on_task_broadcast(engine, values[0], values[1], values[2]);
     }
 
     tg_engine_advance(engine);

@@ -263,12 +263,12 @@ const char tg_task_interrupted_error[] =
     "interrupted: toolgate-runner ended while it ran";
 
 void
-tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t notified)
+tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t result)
 {
     static const char *const names[] = { "queued", "failed", NULL };
     tg_str_t ids[2];
 
-    if (tg_json_get_members(notified, names, ids) == TG_OK) {
+    if (tg_json_get_members(result, names, ids) == TG_OK) {
         tg_engine_notify_each_task(engine, ids[0], NULL);
         tg_engine_notify_each_task(engine, ids[1], tg_task_interrupted_error);
     }

@@ -21,13 +21,13 @@ tg_task_call_end_job(tg_task_call_t *call)
 void
 tg_task_call_respond(tg_task_call_t *call, const tg_outcome_t *outcome)
 {
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
     tg_buf_t json;
 
     tg_job_on_work_ended(call->job);
-    ran = tg_job_get_run_stats(call->job);
+    stats = tg_job_get_run_stats(call->job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_job_result_write_output(&json, outcome, &call->job->params, &ran);
+    tg_job_result_write_output(&json, outcome, &call->job->params, &stats);
     tg_job_respond(call->job, &json);
     tg_buf_deinit(&json);
     tg_task_call_end_job(call);
@@ -104,18 +104,18 @@ tg_task_call_notify_queued(tg_task_call_t *call)
 static void
 tg_task_call_notify_cancelled(tg_task_call_t *call)
 {
-    tg_str_t reported, raw;
+    tg_str_t task, raw;
     tg_buf_t agent, owner;
 
-    reported = tg_buf_view(&call->query.json);
+    task = tg_buf_view(&call->query.json);
     tg_buf_init(&agent, tg_alloc_libc());
     tg_buf_init(&owner, tg_alloc_libc());
 
-    if (tg_json_has_member(reported, TG_STR("agent"), TG_JSON_STRING, &raw)) {
+    if (tg_json_has_member(task, TG_STR("agent"), TG_JSON_STRING, &raw)) {
         tg_json_append_unescaped(&agent, tg_json_string_body(raw));
     }
 
-    if (tg_json_has_member(reported, TG_STR("owner"), TG_JSON_STRING, &raw)) {
+    if (tg_json_has_member(task, TG_STR("owner"), TG_JSON_STRING, &raw)) {
         tg_json_append_unescaped(&owner, tg_json_string_body(raw));
     }
 
@@ -176,7 +176,7 @@ tg_task_call_on_query_done(tg_store_query_t *query)
     } else if (query->rc == TG_INVALID) {
         tg_task_call_respond_store_error(call);
     } else {
-        call->method->reported(call);
+        call->method->on_result(call);
     }
 }
 

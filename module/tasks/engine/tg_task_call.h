@@ -91,7 +91,7 @@ struct tg_task_method_s {
     void (*begin)(tg_task_call_t *call);
 
     /* Handles the result of call->query, unless it is TG_INVALID. */
-    void (*reported)(tg_task_call_t *call);
+    void (*on_result)(tg_task_call_t *call);
 };
 
 /* Begins the method of a call, or begins it again. */

@@ -59,22 +59,21 @@ tg_task_append_tool_result(tg_buf_t *json, const tg_outcome_t *outcome)
 void
 tg_task_append_json(tg_buf_t *json, const tg_store_query_t *query)
 {
-    tg_str_t reported, result;
+    tg_str_t task, result;
     size_t before;
 
-    reported = tg_buf_view(&query->json);
+    task = tg_buf_view(&query->json);
 
     if (query->result_format != TG_TASK_RESULT_TOOL
-        || !tg_json_has_member(reported, TG_STR("result"), TG_JSON_STRING,
-                               &result))
+        || !tg_json_has_member(task, TG_STR("result"), TG_JSON_STRING, &result))
     {
-        tg_buf_append_str(json, reported);
+        tg_buf_append_str(json, task);
         return;
     }
 
-    before = (size_t) (result.data - reported.data);
-    tg_buf_append(json, reported.data, before);
+    before = (size_t) (result.data - task.data);
+    tg_buf_append(json, task.data, before);
     tg_json_append_unescaped(json, tg_json_string_body(result));
     tg_buf_append(json, result.data + result.len,
-                  reported.len - before - result.len);
+                  task.len - before - result.len);
 }

@@ -189,7 +189,7 @@ tg_task_on_job_result(tg_job_t *job, const tg_buf_t *json)
     tg_outcome_t outcome;
     tg_task_t *task;
     tg_buf_t scratch;
-    tg_run_stats_t ran;
+    tg_run_stats_t stats;
 
     task = job->owner_data;
 
@@ -202,7 +202,7 @@ tg_task_on_job_result(tg_job_t *job, const tg_buf_t *json)
     }
 
     tg_buf_init(&scratch, tg_alloc_libc());
-    outcome = tg_outcome_parse_json(tg_buf_view(json), &scratch, &ran);
+    outcome = tg_outcome_parse_json(tg_buf_view(json), &scratch, &stats);
     task->has_ended = 1;
     task->state = TG_TASK_COMPLETED;
 
@@ -383,26 +383,28 @@ tg_task_new(tg_engine_t *engine, int64_t id)
 
 /* Reads the members that notifications and status of the task need. */
 static void
-tg_task_read_details(tg_task_t *task, tg_str_t reported)
+tg_task_read_details(tg_task_t *task, tg_str_t task_json)
 {
     tg_buf_t text;
     tg_str_t value;
 
-    if (tg_json_has_member(reported, TG_STR("agent"), TG_JSON_STRING, &value)) {
+    if (tg_json_has_member(task_json, TG_STR("agent"), TG_JSON_STRING, &value))
+    {
         tg_json_append_unescaped(&task->agent, tg_json_string_body(value));
     }
 
-    if (tg_json_has_member(reported, TG_STR("owner"), TG_JSON_STRING, &value)) {
+    if (tg_json_has_member(task_json, TG_STR("owner"), TG_JSON_STRING, &value))
+    {
         tg_json_append_unescaped(&task->owner, tg_json_string_body(value));
     }
 
-    if (tg_json_get_member(reported, TG_STR("priority"), &value) == TG_OK) {
+    if (tg_json_get_member(task_json, TG_STR("priority"), &value) == TG_OK) {
         (void) tg_json_parse_int64(value, &task->priority);
     }
 
     tg_buf_init(&text, tg_alloc_libc());
 
-    if (tg_json_has_member(reported, TG_STR("prompt"), TG_JSON_STRING, &value))
+    if (tg_json_has_member(task_json, TG_STR("prompt"), TG_JSON_STRING, &value))
     {
         tg_json_append_unescaped(&text, tg_json_string_body(value));
         tg_buf_append(&task->prompt, text.data,
@@ -418,7 +420,7 @@ tg_task_read_details(tg_task_t *task, tg_str_t reported)
  * the reason for a failure.
  */
 static const char *
-tg_task_submit_job(tg_task_t *task, tg_str_t reported)
+tg_task_submit_job(tg_task_t *task, tg_str_t task_json)
 {
     const tg_agent_t *agent;
     const char *why;
@@ -443,8 +445,8 @@ tg_task_submit_job(tg_task_t *task, tg_str_t reported)
     tg_buf_init(&params, tg_alloc_libc());
 
     if (!task->is_tool) {
-        tg_agent_write_exec_params(&params, agent, reported);
-    } else if (tg_json_has_member(reported, TG_STR("job"), TG_JSON_OBJECT,
+        tg_agent_write_exec_params(&params, agent, task_json);
+    } else if (tg_json_has_member(task_json, TG_STR("job"), TG_JSON_OBJECT,
                                   &own)) {
         tg_buf_append_str(&params, own);
     } else {
@@ -470,7 +472,7 @@ tg_task_submit_job(tg_task_t *task, tg_str_t reported)
 }
 
 void
-tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t reported)
+tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t task_json)
 {
     const char *why;
     tg_task_t *task;
@@ -483,8 +485,8 @@ tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t reported)
         return;
     }
 
-    tg_task_read_details(task, reported);
-    why = tg_task_submit_job(task, reported);
+    tg_task_read_details(task, task_json);
+    why = tg_task_submit_job(task, task_json);
 
     if (why != NULL) {
         tg_task_end(task, TG_TASK_FAILED, why);

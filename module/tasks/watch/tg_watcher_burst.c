@@ -243,7 +243,7 @@ tg_watcher_rule_post_burst(tg_watcher_t *watcher, tg_watcher_rule_t *rule)
 int
 tg_watcher_post_due_bursts(tg_watcher_t *watcher)
 {
-    uint64_t now, due, quiet;
+    uint64_t now, due, debounce;
     tg_watcher_rule_t *rule;
     unsigned i;
     int wait;
@@ -258,10 +258,11 @@ tg_watcher_post_due_bursts(tg_watcher_t *watcher)
             continue;
         }
 
-        quiet = (uint64_t) rule->rule->debounce_ms;
-        due = rule->burst_started_at + quiet * TG_WATCHER_DEBOUNCES_MAX;
-        due = rule->last_change_at + quiet < due ? rule->last_change_at + quiet
-                                                 : due;
+        debounce = (uint64_t) rule->rule->debounce_ms;
+        due = rule->burst_started_at + debounce * TG_WATCHER_DEBOUNCES_MAX;
+        due = rule->last_change_at + debounce < due
+                  ? rule->last_change_at + debounce
+                  : due;
 
         if (now >= due) {
             tg_watcher_rule_post_burst(watcher, rule);
