@@ -37,14 +37,14 @@ tg_path_glob_check(tg_str_t pattern)
     }
 
     if (*p == '/') {
-        return "a pattern is about paths below the folder, it begins with no "
-               "slash";
+        return "a pattern is relative to the folder, so it must not begin with "
+               "a slash";
     }
 
     while (p < end) {
         if (*p == '\\') {
             if (++p == end) {
-                return "a backslash at the end stands before nothing";
+                return "a backslash at the end escapes nothing";
             }
 
             p++;
@@ -52,8 +52,8 @@ tg_path_glob_check(tg_str_t pattern)
             p = tg_glob_find_class_end(p, end);
 
             if (p == NULL) {
-                return "a [ has its ] behind it, without a slash or a "
-                       "backslash between; \\[ is the bracket itself";
+                return "a [ needs its ] after it, without a slash or a "
+                       "backslash between; write \\[ for the bracket itself";
             }
         } else {
             p++;

@@ -24,7 +24,7 @@ tg_tool_check_name(tg_str_t name, int *is_warning)
         if (name.data[i] == '.') {
             has_dot = 1;
         } else if (!tg_name_is_agent_char(name.data[i])) {
-            return "a tool's name is made of letters, digits, \"_\", \"-\" "
+            return "a tool's name consists of letters, digits, \"_\", \"-\" "
                    "and \".\"; use \"_\" instead of other characters";
         }
     }
@@ -89,8 +89,7 @@ tg_notification_check_name(tg_str_t name)
 
     for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
         if (tg_str_eq(name, tg_str_from_cstr(own[i]))) {
-            return "MCP gives this notification a meaning of its own; choose "
-                   "another name";
+            return "MCP defines this notification itself; choose another name";
         }
     }
 
@@ -157,15 +156,15 @@ tg_tool_check_schema(tg_str_t schema)
     tg_str_t value;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
-        return "a tool's schema is a JSON object, "
-               "such as {\"type\":\"object\",\"properties\":{}}";
+        return "a tool's schema must be a JSON object, such as "
+               "{\"type\":\"object\",\"properties\":{}}";
     }
 
     if (tg_json_get_member(schema, TG_STR("type"), &value) != TG_OK
         || !tg_json_string_eq(value, TG_STR("object")))
     {
-        return "the root of a tool's schema must say \"type\":\"object\", "
-               "as MCP demands";
+        return "the root of a tool's schema must have \"type\":\"object\", as "
+               "MCP requires";
     }
 
     return NULL;

@@ -20,8 +20,8 @@ tg_glob_check(tg_str_t pattern)
             && !tg_is_one_of(pattern.data[i], "_-.:/*?"))
         {
             return "a pattern is a tool's name, in which \"*\" stands for any "
-                   "characters and \"?\" for one, such as \"read_*\"; it is no "
-                   "regular expression";
+                   "characters and \"?\" for one, such as \"read_*\"; it is "
+                   "not a regular expression";
         }
     }
 

@@ -31,31 +31,31 @@ static const char *const tg_tool_members[] = {
 };
 
 static const char *const tg_tool_repair_descriptions[] = {
-    [TG_REPAIR_NULL] = "members that are null are left out",
+    [TG_REPAIR_NULL] = "null members are omitted",
     [TG_REPAIR_EMPTY] = "an empty array stands for an empty object",
-    [TG_REPAIR_DUPLICATE] = "a member is there twice; the last one counts",
-    [TG_REPAIR_TITLE] = "its \"title\" is not a string and is left out",
-    [TG_REPAIR_DESCRIPTION] = "its \"description\" is not a string and is left "
-                              "out",
-    [TG_REPAIR_ICONS] = "what is wrong in its \"icons\" is left out",
-    [TG_REPAIR_ANNOTATIONS] = "what is wrong in its \"annotations\" is left "
-                              "out",
-    [TG_REPAIR_EXECUTION] = "what is wrong in its \"execution\" is left out",
-    [TG_REPAIR_META] = "its \"_meta\" is not an object and is left out",
+    [TG_REPAIR_DUPLICATE] = "a member is duplicated; the last one counts",
+    [TG_REPAIR_TITLE] = "its \"title\" is not a string and is omitted",
+    [TG_REPAIR_DESCRIPTION] = "its \"description\" is not a string and is "
+                              "omitted",
+    [TG_REPAIR_ICONS] = "invalid parts of its \"icons\" are omitted",
+    [TG_REPAIR_ANNOTATIONS] = "invalid parts of its \"annotations\" are "
+                              "omitted",
+    [TG_REPAIR_EXECUTION] = "invalid parts of its \"execution\" are omitted",
+    [TG_REPAIR_META] = "its \"_meta\" is not an object and is omitted",
     [TG_REPAIR_INPUT] = "it has no \"inputSchema\" and gets one without "
                         "properties",
     [TG_REPAIR_TYPE] = "the \"type\" of its \"inputSchema\" becomes \"object\"",
-    [TG_REPAIR_SCHEMA_URI] = "a \"$schema\" is not a string and is left out",
+    [TG_REPAIR_SCHEMA_URI] = "a \"$schema\" is not a string and is omitted",
     [TG_REPAIR_BOOLEAN] = "a schema that is true or false is written as an "
                           "object",
     [TG_REPAIR_PROPERTY] = "a property's schema is not a schema and becomes {}",
     [TG_REPAIR_PROPERTIES] = "the \"properties\" of its \"inputSchema\" are "
-                             "not an object and are left out",
-    [TG_REPAIR_REQUIRED] = "what is wrong in a \"required\" is left out",
+                             "not an object and are omitted",
+    [TG_REPAIR_REQUIRED] = "invalid parts of a \"required\" are omitted",
     [TG_REPAIR_OUTPUT] = "its \"outputSchema\" is not a usable schema and is "
-                         "left out",
-    [TG_REPAIR_MODERN] = "its \"outputSchema\" is not one of an object and is "
-                         "left out for clients before MCP 2026-07-28",
+                         "omitted",
+    [TG_REPAIR_MODERN] = "its \"outputSchema\" does not describe an object and "
+                         "is omitted for clients before MCP 2026-07-28",
 };
 
 const char *
@@ -245,7 +245,7 @@ tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
                                                  raw, out)
                    != TG_OK)
         {
-            repair->why = "its \"inputSchema\" is not a schema of an object";
+            repair->why = "its \"inputSchema\" does not describe an object";
         }
 
         return 1;
@@ -342,8 +342,8 @@ tg_tool_find_error(const tg_str_t *values)
                            TG_JSON_STRING, &support)
         && tg_json_string_eq(support, TG_STR("required")))
     {
-        return "it can be called only as a task of MCP (taskSupport "
-               "\"required\"), which Toolgate does not pass on";
+        return "it can only be called as an MCP task (taskSupport "
+               "\"required\"), which Toolgate does not support";
     }
 
     return NULL;

@@ -7,7 +7,7 @@
 /* --- results --- */
 
 #define TG_TOOL_RESULT_NO_CONTENT                                              \
-    "The result is no object with an array \"content\"."
+    "The result is not an object with an array \"content\"."
 
 enum {
     TG_RESULT_CONTENT,

@@ -346,9 +346,8 @@ tg_tool_validate_unstructured(const tg_schema_t *schema,
     }
 
     tg_buf_printf(text,
-                  "The result of %.*s has no \"structuredContent\", though "
-                  "the tool has an output schema; this is the tool's "
-                  "mistake.",
+                  "The result of %.*s has no \"structuredContent\", but the "
+                  "tool has an output schema; this is an error of the tool.",
                   (int) entry->name.len, entry->name.data);
     outcome->meta = TG_STR_NONE;
 
@@ -382,8 +381,8 @@ tg_tool_validate_outcome(const tg_schema_t *schema,
     }
 
     tg_buf_printf(text,
-                  "The result of %.*s does not fit its output schema; this is "
-                  "the tool's mistake. ",
+                  "The result of %.*s does not match its output schema; this "
+                  "is an error of the tool. ",
                   (int) entry->name.len, entry->name.data);
 
     return tg_tool_validate_value(schema, validator, value, TG_FAILURE_OUTPUT,

@@ -47,7 +47,7 @@ void tg_caller_complete_request(tg_caller_t *caller,
 
 /* Message of an error response that has neither a message nor a class. */
 #define TG_CALLER_NO_REASON                                                    \
-    TG_STR("The server answered with an error and did not say why; look into " \
+    TG_STR("The server answered with an error and did not say why; check "     \
            "its log.")
 
 /*

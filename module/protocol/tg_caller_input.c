@@ -60,8 +60,8 @@ tg_caller_on_response(tg_caller_t *caller, tg_pending_request_t *pending,
                                    ? tg_json_string_body(message->error)
                                    : TG_STR(
                                        "The answer has neither a result nor an "
-                                       "error; look into the log of the server "
-                                       "that gave it."),
+                                       "error; check the log of the server "
+                                       "that sent it."),
                                0);
         return;
     }
@@ -227,7 +227,8 @@ tg_caller_on_message(tg_caller_t *caller, tg_str_t frame,
         pending = tg_caller_match_response(caller, message);
 
         if (pending == NULL) {
-            tg_caller_log(caller, "answer to no request dropped");
+            tg_caller_log(caller, "response without a matching request "
+                                  "dropped");
             return;
         }
 
@@ -240,7 +241,7 @@ tg_caller_on_message(tg_caller_t *caller, tg_str_t frame,
     if (caller->dialect->on_message == NULL
         || caller->dialect->on_message(caller, message) == TG_MISSING)
     {
-        tg_caller_drop_frame(caller, "frame that is no message dropped");
+        tg_caller_drop_frame(caller, "frame that is not a message dropped");
     }
 }
 
@@ -269,7 +270,7 @@ tg_caller_on_batch(tg_caller_t *caller, tg_str_t array)
         {
             tg_caller_on_message(caller, element, &message);
         } else {
-            tg_caller_log(caller, "element of a batch that is no message "
+            tg_caller_log(caller, "element of a batch that is not a message "
                                   "dropped");
         }
     }
@@ -333,7 +334,7 @@ tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
                   : NULL;
 
     if (pending == NULL) {
-        tg_caller_drop_frame(caller, "frame beyond the limit dropped");
+        tg_caller_drop_frame(caller, "frame larger than the limit dropped");
         return;
     }
 

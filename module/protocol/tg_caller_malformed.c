@@ -21,8 +21,8 @@ tg_caller_fail_malformed(tg_caller_t *caller, tg_pending_request_t *pending,
     }
 
     tg_buf_append_cstr(&text,
-                       "; the call may have been executed. Look into the log "
-                       "of the server.");
+                       "; the call may have been executed. Check the log of "
+                       "the server.");
     tg_json_write_escaped(&escaped, tg_buf_view(&text));
     caller->out.failed |= text.failed | escaped.failed;
     tg_caller_fail_request(caller, pending, tg_buf_view(&escaped), 0);

@@ -141,13 +141,14 @@ tg_ipc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
         (void) tg_ipc_reject(peer, "IPCError",
                              rc == TG_LIMIT
                                  ? "The message nests deeper than 128 levels."
-                                 : "The message is no valid JSON.");
+                                 : "The message is not valid JSON.");
         return TG_CLOSED;
     }
 
     if (message->type != TG_JSON_OBJECT || message->has_duplicate) {
         return tg_ipc_reject(peer, "ValueError",
-                             "A request is a JSON object, each key in it once: "
+                             "A request must be a JSON object without "
+                             "duplicate keys: "
                              "{\"method\":\"call_tool\",\"params\":{…}}.");
     }
 

@@ -29,7 +29,7 @@ static int
 tg_jsonrpc_drop_notification(tg_peer_t *peer, const char *why)
 {
     tg_peer_notify_refused(peer, why);
-    tg_peer_log(peer, "wrong notification dropped");
+    tg_peer_log(peer, "invalid notification dropped");
 
     return TG_OK;
 }
@@ -131,7 +131,7 @@ tg_jsonrpc_on_notification(tg_peer_t *peer, tg_mcp_method_t known,
     method = message->method;
 
     if (known != TG_METHOD_OTHER) {
-        tg_peer_log(peer, "request of MCP without an id dropped");
+        tg_peer_log(peer, "MCP request without an id dropped");
 
     } else if (tg_json_string_eq(method, TG_STR("notifications/cancelled"))) {
         tg_peer_cancel_request(peer, message->p.request_id);
@@ -216,7 +216,8 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
     }
 
     if (reply->is_mcp && tg_peer_has_request_id(peer, reply->id)) {
-        return "A request with this \"id\" is running; give each its own.";
+        return "A request with this \"id\" is still running; give each request "
+               "its own.";
     }
 
     return reply->batch != NULL && method == TG_METHOD_INITIALIZE
@@ -234,9 +235,8 @@ tg_jsonrpc_reject_leaving(tg_peer_t *peer, const tg_reply_t *reply)
     tg_outcome_t why;
 
     why = tg_outcome_make_text(
-        TG_STR("This server is about to leave; the request "
-               "was not started. Connect anew, and send it "
-               "again."));
+        TG_STR("This server is about to exit; the request was not started. "
+               "Reconnect, and send it again."));
     tg_reply_write_error(peer, reply, TG_RPC_NOT_STARTED, &why,
                          TG_STR(TG_RPC_NOT_STARTED_DATA));
 
@@ -248,7 +248,7 @@ tg_jsonrpc_reject_refused_client(tg_peer_t *peer, const tg_reply_t *reply)
 {
     tg_outcome_t why;
 
-    tg_peer_notify_refused(peer, "every request is refused");
+    tg_peer_notify_refused(peer, "all its requests are rejected");
     why = tg_outcome_make_text(peer->refusal);
     tg_reply_write_error(peer, reply, TG_RPC_INTERNAL_ERROR, &why, TG_STR_NONE);
 
@@ -425,14 +425,14 @@ tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
     if (peer->is_mcp && strcmp(peer->version, TG_MCP_VERSION_BATCHES) != 0) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_INVALID_REQUEST,
                                  "This protocol version has no batches; send "
-                                 "one message a line.");
+                                 "one message per line.");
     }
 
     n = tg_batch_count_items(text);
 
     if (n == 0 || n > TG_BATCH_MAX) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_INVALID_REQUEST,
-                                 "A batch holds 1 to 1000 requests.");
+                                 "A batch must have 1 to 1000 requests.");
     }
 
     peer->batch = tg_batch_new(peer);

@@ -50,8 +50,8 @@ tg_relay_on_request(tg_peer_t *peer, const tg_message_t *message)
 
     } else {
         tg_reply_reject_request(peer, &reply, TG_RPC_METHOD_NOT_FOUND,
-                                "Method not found; there are tools/list and "
-                                "tools/call.");
+                                "Method not found; the methods are tools/list "
+                                "and tools/call.");
     }
 }
 
@@ -78,7 +78,7 @@ tg_relay_serve(tg_peer_t *peer, tg_message_t *message, int rc)
         return TG_CLOSED;
     }
 
-    tg_peer_log(peer, "relay frame of another kind dropped");
+    tg_peer_log(peer, "relay frame of an unexpected type dropped");
 
     return TG_OK;
 }
@@ -94,7 +94,7 @@ tg_relay_on_oversized(tg_peer_t *peer, tg_str_t id)
 {
     tg_reply_t reply;
 
-    tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
+    tg_peer_log(peer, "relay frame larger than 1 MiB dropped");
 
     if (tg_relay_is_usable_id(id)) {
         memset(&reply, 0, sizeof(reply));
@@ -168,7 +168,7 @@ tg_relay_on_server_message(tg_caller_t *caller, const tg_message_t *message)
     }
 
     if (!tg_json_string_eq(message->kind, TG_STR("mcp_notification"))) {
-        tg_caller_log(caller, "frame of another kind dropped");
+        tg_caller_log(caller, "frame of an unexpected type dropped");
         return TG_OK;
     }
 

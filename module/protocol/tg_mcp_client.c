@@ -320,7 +320,8 @@ tg_mcp_client_on_initialize(tg_mcp_client_t *client,
     if (answer->kind == TG_RESPONSE_RESULT) {
         client->error.kind = TG_RESPONSE_ERROR;
         client->error.code = TG_RPC_INTERNAL_ERROR;
-        client->error.message = TG_STR("its answer to initialize is no object");
+        client->error.message = TG_STR("its answer to initialize is not an "
+                                       "object");
     }
 
     return TG_MCP_EVENT_REFUSED;

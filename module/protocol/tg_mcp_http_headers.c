@@ -198,8 +198,8 @@ tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
         || !tg_mcp_schema_has_header_type(schema))
     {
         marks->why = "the schema of its tool has an \"" TG_MCP_HEADER_KEYWORD
-                     "\" that is no token of its own, or stands at what is no "
-                     "string, integer or boolean";
+                     "\" that is not a unique token, or is not on a string, "
+                     "integer or boolean";
     } else if (tg_mcp_argument_has_header(value)) {
         tg_mcp_http_write_header(marks->out, "Mcp-Param-", name, value);
     }

@@ -35,7 +35,8 @@ tg_peer_end_notification(tg_peer_t *peer, size_t start)
         == TG_LIMIT)
     {
         tg_buf_truncate(&peer->out, start);
-        tg_peer_log(peer, "notification beyond the largest message dropped");
+        tg_peer_log(peer, "notification larger than the maximum message "
+                          "dropped");
     }
 }
 

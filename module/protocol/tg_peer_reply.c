@@ -486,8 +486,8 @@ tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
     if (view.is_input_required && !reply->is_modern) {
         unasked = tg_outcome_make_failure(
             TG_FAILURE_PROGRAM,
-            "The tool asks its user for something first (input_required), "
-            "which clients of MCP 2026-07-28 know; this one does not.");
+            "The tool needs input from its user first (input_required), which "
+            "only clients of MCP 2026-07-28 support; this client does not.");
         outcome = &unasked;
     }
 

@@ -227,6 +227,6 @@ tg_peer_on_oversized_response(tg_peer_t *peer, tg_str_t id)
     message.notes.n = 0;
     message.id = id;
     message.error = tg_buf_view(&error);
-    tg_peer_log(peer, "what is no request and beyond the limit is dropped");
+    tg_peer_log(peer, "response larger than the limit dropped");
     tg_peer_on_response(peer, &message);
 }

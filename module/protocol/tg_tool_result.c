@@ -2,7 +2,7 @@
 #include "protocol/tg_outcome.h"
 
 #define TG_TOOL_RESULT_ERROR(text)                                             \
-    "The output is no tool result, as \"output result\" wants it: " text "."
+    "The output is not a tool result, as \"output result\" requires: " text "."
 
 /* Members of a content block that are checked. */
 enum {
@@ -112,8 +112,7 @@ tg_tool_result_check_block(tg_str_t block)
 
     if (values[TG_BLOCK_TYPE].data == NULL) {
         return TG_TOOL_RESULT_ERROR(
-            "an element of \"content\" is no object with a "
-            "\"type\"");
+            "an element of \"content\" is not an object with a \"type\"");
     }
 
     type = values[TG_BLOCK_TYPE];
@@ -242,12 +241,12 @@ tg_tool_result_check_get_error(const tg_tool_result_check_t *check)
     if (check->is_lenient) {
         return check->has_content || check->is_input_required
                    ? NULL
-                   : "The MCP server's result is no object with an array "
+                   : "The MCP server's result is not an object with an array "
                      "\"content\".";
     }
 
     return !check->has_content ? TG_TOOL_RESULT_ERROR(
-               "it is no object with an array \"content\"")
+               "it is not an object with an array \"content\"")
            : check->why_content != NULL ? check->why_content
            : check->why_error != NULL   ? check->why_error
                                         : check->why_structured;

@@ -103,7 +103,7 @@ tg_cron_append_error(const tg_cron_field_t *field, tg_str_t text, tg_buf_t *why)
 {
     tg_buf_append_char(why, '"');
     tg_utf8_append_visible(why, text, 1);
-    tg_buf_printf(why, "\" is no %s: ", field->name);
+    tg_buf_printf(why, "\" is not a valid %s: ", field->name);
 }
 
 static int
@@ -152,7 +152,7 @@ tg_cron_parse_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
 
     if (first < field->min || last > field->max) {
         tg_cron_append_error(field, text, why);
-        tg_buf_printf(why, "it is from %d to %d", field->min, field->max);
+        tg_buf_printf(why, "it must be from %d to %d", field->min, field->max);
         return TG_INVALID;
     }
 
@@ -163,8 +163,7 @@ tg_cron_parse_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
     if (first > last) {
         return tg_cron_set_error(
             field, text,
-            "a range goes upwards, two ranges have a comma "
-            "between",
+            "a range must not be reversed; separate two ranges with a comma",
             why);
     }
 
@@ -250,7 +249,7 @@ tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why)
         || text.len > TG_CRON_LEN_MAX)
     {
         tg_buf_append_cstr(
-            why, "it has five fields: minute, hour, day of the month, "
+            why, "it must have five fields: minute, hour, day of the month, "
                  "month, day of the week, such as \"0 3 * * *\"");
         return TG_INVALID;
     }

@@ -181,7 +181,9 @@ tg_rule_reader_read_conditions(tg_rule_reader_t *reader, tg_str_t raw)
          rc == TG_OK && tg_json_iter_next(&each, &value);)
     {
         if (rule->nconditions == TG_RULE_CONDITIONS_MAX) {
-            return tg_rule_reader_fail(reader, "conditions: more than %d",
+            return tg_rule_reader_fail(reader,
+                                       "conditions: must have at most "
+                                       "%d",
                                        TG_RULE_CONDITIONS_MAX);
         }
 

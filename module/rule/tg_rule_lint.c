@@ -81,9 +81,9 @@ tg_rule_lint_warn_unknown(const tg_rule_lint_t *lint, const char *member,
     near = tg_suggest_word(word, words);
 
     if (near != NULL) {
-        tg_buf_printf(&message, "did you mean \"%s\"? There are ", near);
+        tg_buf_printf(&message, "did you mean \"%s\"? Valid are ", near);
     } else {
-        tg_buf_append_cstr(&message, "there are ");
+        tg_buf_append_cstr(&message, "valid are ");
     }
 
     for (near = ""; *words != NULL; words++, near = ", ") {
@@ -166,7 +166,7 @@ tg_rule_lint_trigger(const tg_rule_t *rule, tg_rule_lint_t *lint)
                                   rule->source, sources);
 
     } else {
-        lint->warn(lint->ctx, "trigger: no event has this type, source and "
+        lint->warn(lint->ctx, "trigger: no event matches this type, source and "
                               "pattern, so the rule never fires; remove "
                               "the source or the pattern");
     }

@@ -35,7 +35,7 @@ tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
         rule->action = TG_ACTION_NOTIFY;
         return rule->message.data != NULL
                    ? TG_OK
-                   : tg_rule_reader_fail(reader, "action.message: is needed");
+                   : tg_rule_reader_fail(reader, "action.message: is missing");
     }
 
     if (!tg_json_string_eq(type, TG_STR("webhook"))) {
@@ -47,7 +47,7 @@ tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
     rule->action = TG_ACTION_WEBHOOK;
 
     if (rule->url.data == NULL) {
-        return tg_rule_reader_fail(reader, "action.url: is needed");
+        return tg_rule_reader_fail(reader, "action.url: is missing");
     }
 
     return tg_url_parse(rule->url, &url, &mistake) == TG_OK
@@ -136,7 +136,7 @@ tg_rule_reader_check_id(tg_rule_reader_t *reader)
     return rule->id.len != 0 && i == rule->id.len && i <= TG_RULE_ID_MAX
                ? TG_OK
                : tg_rule_reader_fail(reader,
-                                     "id: must be a text of 1 to %d bytes, "
+                                     "id: must be a string of 1 to %d bytes, "
                                      "without control characters",
                                      TG_RULE_ID_MAX);
 }

@@ -36,7 +36,7 @@ tg_rule_reader_read_text(tg_rule_reader_t *reader, const char *name,
     n = tg_json_unescape(reader->at, tg_json_string_body(raw));
 
     if (memchr(reader->at, '\0', n) != NULL) {
-        return tg_rule_reader_fail(reader, "%s: has a NUL in it", name);
+        return tg_rule_reader_fail(reader, "%s: must not contain a NUL", name);
     }
 
     *text = tg_str(reader->at, n);
@@ -98,7 +98,7 @@ tg_rule_pattern_compile(const tg_alloc_t *alloc,
     int rc;
 
     if (regex == NULL) {
-        tg_buf_append_cstr(why, "there are no patterns here");
+        tg_buf_append_cstr(why, "patterns are not supported here");
         return TG_INVALID;
     }
 

@@ -47,15 +47,15 @@ tg_rule_reader_read_cron(tg_rule_reader_t *reader, tg_str_t raw)
 
     if (rule->zone.len != 0 && !tg_zone_is_valid_name(rule->zone)) {
         return tg_rule_reader_fail(reader,
-                                   "trigger.zone: is no name of a time zone, "
-                                   "such as Europe/Berlin");
+                                   "trigger.zone: must be the name of a time "
+                                   "zone, such as Europe/Berlin");
     }
 
     tg_buf_append_cstr(reader->why, "trigger.expression: ");
     rc = tg_cron_parse(rule->expression, &rule->cron, reader->why);
 
     if (rc == TG_OK && tg_cron_find_next(&rule->cron, NULL, 0, &at) != TG_OK) {
-        tg_buf_append_cstr(reader->why, "there is no such day");
+        tg_buf_append_cstr(reader->why, "this day does not exist");
         return TG_INVALID;
     }
 
@@ -78,7 +78,9 @@ tg_rule_reader_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
     while (tg_json_type(raw) == TG_JSON_STRING
            || tg_json_iter_next(&each, &value)) {
         if (rule->nglobs == TG_RULE_GLOBS_MAX) {
-            return tg_rule_reader_fail(reader, "trigger.glob: more than %d",
+            return tg_rule_reader_fail(reader,
+                                       "trigger.glob: must have at "
+                                       "most %d",
                                        TG_RULE_GLOBS_MAX);
         }
 
@@ -160,8 +162,8 @@ tg_rule_reader_read_file(tg_rule_reader_t *reader, tg_str_t raw)
 
     if (rc == TG_OK && (rule->path.len == 0 || rule->path.data[0] != '/')) {
         return tg_rule_reader_fail(reader,
-                                   "trigger.path: must be a full path, which "
-                                   "begins with /");
+                                   "trigger.path: must be an absolute path, "
+                                   "which begins with /");
     }
 
     if (rc == TG_OK) {

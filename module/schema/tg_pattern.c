@@ -214,7 +214,7 @@ tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
     tg_pattern_scan_groups(pattern, name, &scan);
 
     if (scan.n_named > 1) {
-        return tg_pattern_fail(pattern, "two groups have one name");
+        return tg_pattern_fail(pattern, "two groups have the same name");
     }
 
     pattern->p = name.data + name.len + 1;
@@ -254,7 +254,7 @@ tg_pattern_parse_group_type(tg_pattern_parser_t *pattern)
     }
 
     if (tg_pattern_is_next(pattern, "?")) {
-        return tg_pattern_fail(pattern, "unknown kind of group; known are (…), "
+        return tg_pattern_fail(pattern, "unknown type of group; known are (…), "
                                         "(?:…), (?<name>…), (?=…), (?!…), "
                                         "(?<=…) and (?<!…)");
     }

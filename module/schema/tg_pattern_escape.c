@@ -149,7 +149,7 @@ tg_pattern_parse_unicode(tg_pattern_parser_t *pattern, uint32_t *code)
     }
 
     if (*code >= 0xd800 && *code <= 0xdfff) {
-        return tg_pattern_fail(pattern, "half of a surrogate pair is no "
+        return tg_pattern_fail(pattern, "half of a surrogate pair is not a "
                                         "character; write both halves");
     }
 

@@ -71,7 +71,8 @@ tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
 
     if (i == TG_SCHEMA_BUNDLE_MAX_FILES) {
         tg_schema_bundle_fail(bundle, name,
-                              "is one file too many; a schema has 64 at most");
+                              "is one file too many; a schema can have at most "
+                              "64");
         return 0;
     }
 
@@ -126,8 +127,9 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 
     if (!tg_schema_bundle_is_name(name)) {
         tg_schema_bundle_fail(bundle, ref,
-                              "leads to no file of the same folder; its name "
-                              "has letters, digits, \"_\", \"-\" and \".\"");
+                              "leads to no file in the same folder; a file "
+                              "name consists of letters, digits, \"_\", \"-\" "
+                              "and \".\"");
         return;
     }
 
@@ -286,8 +288,8 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
         && tg_schema_draft_detect(raw) != bundle->draft)
     {
         tg_schema_bundle_fail(bundle, TG_STR("$schema"),
-                              "names another draft than the file that all "
-                              "begins with; write the same in both");
+                              "names another draft than the first file; write "
+                              "the same in both");
     }
 }
 
@@ -309,8 +311,8 @@ tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
         {
             bundle->file_index = 0;
             tg_schema_bundle_fail(bundle, TG_STR("$defs"),
-                                  "has a member that is called as a file that "
-                                  "is referred to; rename one of them");
+                                  "has a member with the name of a referenced "
+                                  "file; rename one of them");
             return;
         }
 
@@ -331,8 +333,8 @@ tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
 
     if (bundle->file_names.n > 1 && bundle->has_id) {
         tg_schema_bundle_fail(bundle, TG_STR("$id"),
-                              "below the root of a schema changes where a "
-                              "$ref leads, which is not done over files; "
+                              "below the root of a schema changes where a $ref "
+                              "leads, which is not supported across files; "
                               "remove it");
     }
 }

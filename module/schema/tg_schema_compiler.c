@@ -187,7 +187,7 @@ tg_schema_quota_charge(tg_schema_compiler_t *compile, int rc)
         tg_buf_append_cstr(compile->error,
                            rc == TG_LIMIT
                                ? "compiling it takes too many steps"
-                               : "compiled it takes too much memory");
+                               : "the compiled schema takes too much memory");
         rc = TG_LIMIT;
     }
 

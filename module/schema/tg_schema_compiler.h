@@ -110,7 +110,7 @@ int tg_schema_error_begin(tg_schema_compiler_t *compile, const char *at);
 /* Sets the error message: the path of `at` and text. Returns TG_INVALID. */
 int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,
                         const char *text);
-#define TG_SCHEMA_DUPLICATE_TEXT "must be there only once"
+#define TG_SCHEMA_DUPLICATE_TEXT "must be given only once"
 /*
  * Sets the error message "PATH: TEXT, got VALUE" for the value raw. Returns
  * TG_INVALID.

@@ -156,8 +156,8 @@ tg_schema_load_document(tg_schema_compiler_t *compile, const char *at,
 
     if (rc == TG_MISSING) {
         return tg_schema_error_set_document(compile, at, uri,
-                                            "is not known; nothing is ever "
-                                            "fetched: put it under \"$defs\" "
+                                            "is not known, and nothing is "
+                                            "fetched; put it under \"$defs\" "
                                             "with this \"$id\"");
     }
 

@@ -306,15 +306,16 @@ tg_schema_follow_pointer(tg_schema_compiler_t *compile,
 
     if (rc != TG_OK) {
         return tg_schema_error_set_ref(compile, pending,
-                                       " leads to nothing; see that this path "
-                                       "is in the schema");
+                                       " leads to nothing; check that this "
+                                       "path is in the schema");
     }
 
     if (tg_json_type(raw) != TG_JSON_OBJECT && tg_json_type(raw) != TG_JSON_TRUE
         && tg_json_type(raw) != TG_JSON_FALSE)
     {
         return tg_schema_error_set_ref(compile, pending,
-                                       " leads to something that is no schema");
+                                       " leads to something that is not a "
+                                       "schema");
     }
 
     return tg_schema_build_node(compile, raw, root->resource, found);
@@ -503,8 +504,9 @@ tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,
 
     if (target->cycle_state == TG_SCHEMA_CYCLE_OPEN) {
         return tg_schema_error_set(compile, target->at,
-                                   "this schema refers to itself without going "
-                                   "into the value, which never ends");
+                                   "this schema refers to itself without "
+                                   "descending into the value, which never "
+                                   "ends");
     }
 
     rc = TG_OK;
@@ -530,7 +532,7 @@ tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,
         || depth >= compile->options.max_depth)
     {
         return tg_schema_error_set(compile, target->at,
-                                   "too many references behind each other");
+                                   "too many references in a row");
     }
 
     return TG_OK;

@@ -315,7 +315,7 @@ tg_schema_build_id(tg_schema_compiler_t *compile, tg_str_t raw, unsigned draft,
     if (!(draft & TG_SCHEMA_DRAFTS_UNTIL_7)) {
         return tg_schema_error_set_value(
             compile, raw,
-            "must have no fragment; name a part of "
+            "must not have a fragment; name a part of "
             "a schema with \"$anchor\"");
     }
 

@@ -82,12 +82,12 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
 
     near = tg_schema_keyword_suggest(key);
     tg_schema_lint_begin_keyword(lint, key);
-    tg_buf_append_cstr(&lint->text, "\" is no keyword and decides nothing; ");
+    tg_buf_append_cstr(&lint->text, "\" is not a keyword and has no effect; ");
 
     if (near != NULL) {
         tg_buf_printf(&lint->text, "did you mean \"%s\"?", near);
     } else {
-        tg_buf_append_cstr(&lint->text, "remove it, or begin it with \"x-\"");
+        tg_buf_append_cstr(&lint->text, "remove it, or prefix it with \"x-\"");
     }
 
     tg_schema_lint_end_warning(lint);
@@ -99,7 +99,7 @@ tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {
     tg_schema_lint_begin_keyword(lint, key);
     tg_buf_printf(&lint->text,
-                  "\" is no keyword of %s and decides nothing; see "
+                  "\" is not a keyword of %s and has no effect; see "
                   "\"$schema\"",
                   tg_schema_draft_get_name(lint->draft));
     tg_schema_lint_end_warning(lint);
@@ -129,8 +129,8 @@ tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
 
     tg_schema_lint_begin_keyword(lint, key);
     tg_buf_printf(&lint->text,
-                  "\" decides nothing beside \"$ref\", as %s has it; put both "
-                  "into an \"allOf\"",
+                  "\" has no effect beside \"$ref\" in %s; put both into an "
+                  "\"allOf\"",
                   tg_schema_draft_get_name(lint->draft));
     tg_schema_lint_end_warning(lint);
 }
@@ -202,7 +202,7 @@ tg_schema_lint_default(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
     tg_schema_lint_begin_warning(lint);
     tg_buf_append_cstr(&lint->text, "the \"default\" ");
     tg_schema_lint_append_text(lint, value);
-    tg_buf_append_cstr(&lint->text, " is not of its \"type\" ");
+    tg_buf_append_cstr(&lint->text, " does not match its \"type\" ");
     tg_schema_lint_append_text(lint, type);
     tg_buf_append_cstr(&lint->text, "; correct one of them");
     tg_schema_lint_end_warning(lint);

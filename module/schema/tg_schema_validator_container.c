@@ -438,8 +438,8 @@ tg_schema_check_array(tg_schema_run_t *run, const tg_schema_node_t *node,
                       const char *at, const tg_schema_bitset_t *marks)
 {
     static const char *const items[] = { " item", " items" };
-    static const char *const fitting[] = { " item that fits \"contains\"",
-                                           " items that fit \"contains\"" };
+    static const char *const fitting[] = { " item that matches \"contains\"",
+                                           " items that match \"contains\"" };
     const tg_schema_array_rules_t *rules;
     tg_schema_walk_t walk;
     size_t n_fit;

@@ -172,7 +172,7 @@ tg_schema_fail_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
     score = run->fail_score;
 
     if (out != NULL) {
-        tg_buf_append_cstr(out, "fits none of the ");
+        tg_buf_append_cstr(out, "matches none of the ");
         tg_buf_append_uint(out, nodes->n);
         tg_buf_append_cstr(out, " schemas of ");
         tg_buf_append_cstr(out, rule);
@@ -241,7 +241,7 @@ tg_schema_check_one_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
 
     if (out != NULL) {
         tg_buf_append_cstr(
-            out, "must fit exactly one schema of oneOf, fits numbers ");
+            out, "must match exactly one schema of oneOf, matches numbers ");
         tg_buf_append_uint(out, branches.first + 1);
         tg_buf_append_cstr(out, " and ");
         tg_buf_append_uint(out, branches.second + 1);
@@ -262,7 +262,7 @@ tg_schema_check_not(tg_schema_run_t *run, const tg_schema_node_t *node,
         return rc == TG_INVALID ? TG_OK : rc;
     }
 
-    return tg_schema_fail_bound(run, at, "must not fit the schema of \"not\"",
+    return tg_schema_fail_bound(run, at, "must not match the schema of \"not\"",
                                 TG_STR(""));
 }
 

@@ -122,7 +122,8 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
 
     if (tg_number_parse(tg_schema_get_raw(run, at), &n) != TG_OK) {
         return tg_schema_fail_text(run, at, TG_SCHEMA_FAIL_RULE,
-                                   "the number's exponent is out of range");
+                                   "the exponent of the number is out of "
+                                   "range");
     }
 
     /* Each rule reads all digits. */

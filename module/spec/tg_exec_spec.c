@@ -25,7 +25,7 @@ const tg_spec_option_t tg_program_pids_option = {
     .inherited = "tool_pids",
     .syntax = TG_SPEC_SIZE,
     .noun = "value",
-    .expected = "how many processes and threads there may be, such as \"20\"",
+    .expected = "the maximum number of processes and threads, such as \"20\"",
 };
 
 static const tg_spec_option_t tg_exec_nice_option = {

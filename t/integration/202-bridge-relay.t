@@ -134,7 +134,7 @@ $id = $bridge->request('tools/call', { name => 'say' });
 answer(request('tools/call'));
 $error = $bridge->reply($id)->{error};
 is $error->{code}, -32603, 'neither result nor error';
-like $error->{message}, qr/neither a result nor an error; look into the log/,
+like $error->{message}, qr/neither a result nor an error; check the log/,
     'is an error that says so';
 $id = $bridge->request('tools/call', { name => 'say' });
 answer(request('tools/call'), result => $text->('x'),

@@ -62,7 +62,8 @@ is_deeply
 
 my $legacy = Toolgate::Way->new('legacy', $tg->bridge);
 my $got = $legacy->finish($legacy->start('far_input'));
-like $got->{text}, qr/asks its user .* 2026-07-28/, 'a legacy agent hears why';
+like $got->{text}, qr/input from its user .* 2026-07-28/, 'a legacy agent '
+    . 'hears why';
 $got = $legacy->finish(
     $legacy->start('far_params', {}, _meta => { 'a/b' => 1 }));
 is $json->decode($got->{text})->{_meta}{'a/b'}, 1,

@@ -180,7 +180,7 @@ for my $case (
     [ 'file://example.com/a',   qr{no file of that name here} ],
     [ 'x.json?a',               qr{no file of that name here} ],
     [ 'x.json%00',              qr{a file name cannot contain %00} ],
-    [ 'http://127.0.0.1/a',     qr{is not known; nothing is ever fetched} ],
+    [ 'http://127.0.0.1/a',     qr{is not known, and nothing is fetched} ],
     )
 {
     put('x.json', qq({"\$ref":"$case->[0]"}));
@@ -206,7 +206,7 @@ gives 'further schemas', [ @further, 'order.json', 'fits.json' ], 0;
 gives 'that say no', [ 'order.json', @further, 'other.json' ], 1,
     'other.json: /to/no: expected integer, got string';
 gives 'one that is missing', [ @further[ 0, 1 ], 'order.json' ], 3,
-    qr{"tag:us,2026:n" is not known; nothing is ever fetched};
+    qr{"tag:us,2026:n" is not known, and nothing is fetched};
 gives 'one from stdin',
     [ { stdin => slurp("$dir/n.json") }, @further[ 0, 1 ], '--schema=-',
         'order.json', 'fits.json' ], 0;

@@ -70,16 +70,16 @@ my @mistakes = (
     ],
     [
         'a broadcast with a whole result',
-        qr/tool "a" answers how many .*remove "output result"/,
+        qr/tool "a" returns the number .*remove "output result"/,
         "tool a {\n broadcast x;\n output result;\n} #!"
     ],
     [
-        'a broadcast with a timeout', qr/"timeout", .* mean nothing/,
+        'a broadcast with a timeout', qr/"timeout", .* have no effect/,
         "method a {\n broadcast x;\n timeout 5s;\n} #!"
     ],
     [
         'clients with a whole result',
-        qr/method "a" answers a list, .*remove "output result"/,
+        qr/method "a" returns a list, .*remove "output result"/,
         "method a {\n clients;\n output result;\n} #!"
     ],
     [
@@ -94,7 +94,7 @@ my @mistakes = (
     ],
     [
         'a capability that is no object',
-        qr/"tool_capability" says of "a" must be a JSON object/,
+        qr/the "tool_capability" of "a" must be a JSON object/,
         "tool_capability a 1; #!\n tool a { $handler }"
     ],
     [
@@ -133,12 +133,12 @@ my @mistakes = (
     ],
     [
         'a method that returns no JSON',
-        qr/method "a" returns what its "output" does not allow.*output text/,
+        qr/method "a" returns a value that its "output" does not .*output text/,
         "method a {\n return hi;\n} #!"
     ],
     [
         'a result that is none',
-        qr/tool "a" returns what its "output" does not allow.*MCP result/,
+        qr/tool "a" returns a value that its "output" does not .*MCP result/,
         "tool a {\n output result;\n return '{}';\n} #!"
     ],
     [
@@ -180,23 +180,23 @@ my @mistakes = (
 
     [
         'a member of no argument',
-        qr/"\$\{tool_name\.x\}" names no argument; write \$\{tool_arg_N/,
+        qr/"\$\{tool_name\.x\}" does not name an argument; write \$\{tool_a/,
         "tool a {\n return '\${tool_name.x}'; #!\n}"
     ],
     [
-        'a member without a name', qr/"\$\{tool_arg_a\.\}" names no argument/,
+        'a member without a name', qr/"\$\{tool_arg_a\.\}" does not name an/,
         "tool a {\n return '\${tool_arg_a.}'; #!\n}"
     ],
     [
         'a member that the schema does not declare',
-        qr/input_schema declares no "c" where "\$\{tool_arg_b\.c\}" looks/,
+        qr/does not declare "c", which "\$\{tool_arg_b\.c\}" refers/,
         "tool a {\n return '\${tool_arg_b.c}'; #!\n input_schema "
             . "'{\"type\":\"object\",\"properties\":{\"b\":"
             . "{\"properties\":{\"d\":{}}}}}';\n}"
     ],
     [
         'a member of what is no object',
-        qr/input_schema declares no "c" where "\$\{tool_arg_b\.c\}" looks/,
+        qr/does not declare "c", which "\$\{tool_arg_b\.c\}" refers/,
         "tool a {\n input_schema '{\"type\":\"object\",\"properties\":"
             . "{\"b\":{\"type\":\"string\"}}}';\n"
             . " exec true;\n arg x if=\${tool_arg_b.c}; #!\n}"
@@ -204,7 +204,7 @@ my @mistakes = (
 
     # arg
     [
-        'an arg of no program', qr/has no "exec", so "arg" means nothing/,
+        'an arg of no program', qr/has no "exec", so "arg" has no effect/,
         "tool a {\n arg x;\n $handler\n} #!"
     ],
     [
@@ -225,7 +225,7 @@ my @mistakes = (
     ],
     [
         'each of two arrays',
-        qr/elements of one array, .* "a" and "b"; write a line for each/,
+        qr/for one array, .* "a" and "b"; write a separate line for each/,
         "tool a {\n exec true;\n arg \$tool_arg_a \$tool_arg_b each; #!\n}"
     ],
 
@@ -282,7 +282,7 @@ my @mistakes = (
     ],
     [
         'a schema file that is a folder',
-        qr/state" is no regular file/,
+        qr/state" is not a regular file/,
         "tool a {\n input_schema_file state; #!\n $handler\n}"
     ],
     [
@@ -315,7 +315,7 @@ my @mistakes = (
     ],
     [
         'a program by variable',
-        qr/"exec" .*known at load; variables are for its arguments/,
+        qr/"exec" .*without variables; use variables in its arg/,
         "tool a {\n exec \$tool_arg_program; #!\n}"
     ],
     [ 'stdin twice', qr/"stdin" directive is duplicate/,
@@ -333,7 +333,7 @@ my @mistakes = (
         "tool a {\n exec env;\n env A b;\n env A c; #!\n}"
     ],
     [
-        'a cwd that is no folder', qr/"\/etc\/passwd" of "cwd" is no directory/,
+        'a cwd that is no folder', qr/passwd" of "cwd" is not a directory/,
         "tool a {\n exec pwd;\n cwd /etc/passwd; #!\n}"
     ],
     [
@@ -347,7 +347,7 @@ my @mistakes = (
     ],
     [
         'a max below its timeout',
-        qr/invalid time "max=5s" in "timeout"; .*with a max that is no less/,
+        qr/invalid time "max=5s" in "timeout"; .*with a max that is not less/,
         "tool a {\n exec true;\n timeout 10s max=5s; #!\n}"
     ],
     [
@@ -371,11 +371,11 @@ my @mistakes = (
         "tool a {\n exec true;\n memory 1m;\n memory 1m; #!\n}"
     ],
     [
-        'no pids', qr/invalid value "0" in "pids"; write how many/,
+        'no pids', qr/invalid value "0" in "pids"; write the maximum/,
         "tool a {\n exec true;\n pids 0; #!\n}"
     ],
     [
-        'pids that are none', qr/invalid value "few" in "pids"; write how/,
+        'pids that are none', qr/invalid value "few" in "pids"; write the/,
         "tool a {\n exec true;\n pids few; #!\n}"
     ],
     [
@@ -394,7 +394,7 @@ my @mistakes = (
     ],
     [
         'two names at a backend',
-        qr/invalid parameter "method=c" in "pass"; .*once each/,
+        qr/invalid parameter "method=c" in "pass"; .*at most once/,
         "tool a {\n pass unix:/x name=b method=c; #!\n}"
     ],
     [
@@ -409,7 +409,7 @@ my @mistakes = (
     ],
     [
         'a backend that is a variable',
-        qr/needs an address or an upstream that is known at load/,
+        qr/needs an address or an upstream without variables/,
         "tool a {\n pass \$remote_addr; #!\n}"
     ],
     [
@@ -428,7 +428,7 @@ my @mistakes = (
         "tool a {\n pass unix:/x;\n stdin x;\n} #!"
     ],
     [
-        'limits of no program', qr/has no "exec", so "pids" means nothing/,
+        'limits of no program', qr/has no "exec", so "pids" has no effect/,
         "tool a {\n return 1;\n pids 1;\n} #!"
     ],
 
@@ -464,12 +464,12 @@ my @mistakes = (
     ],
     [
         'a user that is none',
-        qr/no user "tg-nobody" for "tool_socket_owner"; write USER/,
+        qr/unknown user "tg-nobody" in "tool_socket_owner"; write USER/,
         "tool_socket_owner tg-nobody; #!\ntool a { $handler }"
     ],
     [
         'a group that is none',
-        qr/no group "tg-nobody" for "tool_socket_owner"; write USER/,
+        qr/unknown group "tg-nobody" in "tool_socket_owner"; write USER/,
         "tool_socket_owner root:tg-nobody; #!\ntool a { $handler }"
     ],
     [
@@ -503,7 +503,7 @@ my @mistakes = (
     ],
     [
         'a state directory that is a file',
-        qr/half\.json" of "tool_state_dir" exists and is no directory/,
+        qr/half\.json" of "tool_state_dir" exists and is not a dir/,
         "tool_state_dir %%DIR%%/half.json; #!\ntool a { $handler }"
     ],
     [

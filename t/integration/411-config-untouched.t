@@ -42,7 +42,7 @@ unchanged 'no state directory', sub {
 };
 unchanged 'no folder', sub {
     refuses('folders that are missing',
-        qr{directory of unix:\Q$dir\E/no/no/t\.sock cannot be opened; make it},
+        qr{of unix:\Q$dir\E/no/no/t\.sock cannot be opened; create it},
         "listen unix:$dir/no/no/t.sock;\n$tool");
     accepts('one that would be made', "listen unix:$dir/no/t.sock;\n$tool");
 };
@@ -62,14 +62,14 @@ unlink $socket;
 
 $tg->file('t.sock', 'precious');
 unchanged 'a file', sub {
-    refuses('a file in the way', qr/t\.sock" exists and is no socket; move/,
+    refuses('a file in the way', qr/t\.sock" exists and is not a socket; move/,
         $tool);
 };
 unlink $socket;
 
 symlink '/nowhere', $socket;
 unchanged 'a link', sub {
-    refuses('a link in the way', qr/t\.sock" exists and is no socket; move/,
+    refuses('a link in the way', qr/t\.sock" exists and is not a socket; move/,
         $tool);
 };
 unlink $socket;

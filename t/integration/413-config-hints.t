@@ -66,7 +66,7 @@ my @mistakes = (
     ],
     [
         'a tool within another',
-        qr/"tool" is not .*after the "}" of this block/,
+        qr/"tool" is not .*the "}" that ends the block/,
         "tool a {\n return hi;\n tool b {\n return hi;\n }\n}"
     ],
     [
@@ -88,11 +88,12 @@ my @mistakes = (
         "tool a {\n return hi # hi #!\n input_schema '{\n\"a\":1}';\n}"
     ],
     [
-        'the end of a tool', qr/"return" has no end; a ";" is probably missing/,
+        'the end of a tool',
+        qr/"return" is not terminated; a ";" is probably missing/,
         "tool a {\n return hi #!\n\n}"
     ],
     [
-        'the end of a task_agent', qr/"exec" has no end; a ";" is/,
+        'the end of a task_agent', qr/"exec" is not terminated; a ";" is/,
         "$tasks\ntask_agent a {\n exec true #!\n}"
     ],
     [
@@ -176,7 +177,7 @@ like $both, qr/"descripton" is not .* mean "description"\?$/m, 'and the hint';
 $tg->conf("tool a {\n return hi;\n}");
 $tg->start;
 for my $case (
-    [ "tool a {\n return hi\n}", qr/"return" has no end; a ";" is probably/ ],
+    [ "tool a {\n return hi\n}", qr/"return" is not terminated; a ";" is/ ],
     [ 'toll a { return hi; }', qr/"toll" is not a directive of this block; / ],
 ) {
     my ($body, $hint) = @$case;
@@ -201,11 +202,11 @@ for my $case (
     [ "tool a {\n description Says it's me;\n return hi;\n}",
         qr/"description" takes 1 argument, not 3; .*between quotes/ ],
     [ "tool a {\n description = hi;\n return hi;\n}",
-        qr/"description" takes 1 argument, not 2; write no "=" or ":"/ ],
+        qr/"description" takes 1 argument, not 2; remove the "=" or ":"/ ],
     [ "tool a {\n return hi;\n description;\n}",
         qr/"description" takes 1 argument, not 0; one is missing/ ],
     [ "tool a {\n http GET http://127.0.0.1/;\n header 'A: b';\n}",
-        qr/"header" takes 2 arguments, not 1; write a blank, and no ":" or/ ],
+        qr/"header" takes 2 arguments, not 1; write a blank, not ":" or/ ],
     [ "tool a {\n http http://127.0.0.1/;\n}",
         qr/"http" takes 2 to 3 arguments, not 1; one is missing/ ],
     [ "tool a {\n exec true;\n env A b c;\n}",
@@ -224,7 +225,7 @@ for my $case (
     # JSON with variables that no value makes whole.
     (map {
         [ "tool a {\n output json;\n return '$_';\n}",
-            qr/tool "a" returns what is not JSON, whatever .* correct the/ ]
+            qr/tool "a" never returns valid JSON, whatever .* correct the/ ]
     } '{"a":"$tool_arg_x"', '{"a":"q \" $tool_arg_x"}', '{$tool_arg_x}',
         '["$tool_client_name",]'),
 
@@ -232,23 +233,23 @@ for my $case (
     [ "tool a {\n return hi;\n}\nlisten /run/x.sock;",
         qr{"/run/x\.sock" is the path .* write "listen unix:/run/x\.sock"} ],
     [ "tool a {\n exec 'ls -l';\n}",
-        qr/"ls -l" of "exec" cannot be run; .*words of their own, with/ ],
+        qr/"ls -l" of "exec" cannot be run; .*separate words, with/ ],
     [ "tool a {\n exec A=b true;\n}",
         qr/"A=b" of "exec" cannot be run; write "env NAME VALUE;"/ ],
     [ "tool a {\n exec cd /;\n}",
-        qr/"cd" of "exec" .* a command of shells.* "cwd PATH;"/ ],
+        qr/"cd" of "exec" .* a shell command, not.* "cwd PATH;"/ ],
     [ "tool a {\n exec export A=b;\n}",
-        qr/"export" of "exec" .* a command of shells.* "exec sh -c/ ],
+        qr/"export" of "exec" .* a shell command, not.* "exec sh -c/ ],
     [ "tool a {\n pass /x.sock;\n}",
         qr/"pass" directive needs .*"unix:\/PATH"/ ],
     [ "tool a {\n pass http://127.0.0.1;\n}",
         qr/"pass" directive needs .*"http METHOD URL"/ ],
     [ "tool a {\n return hi;\n"
             . " input_schema '{\xe2\x80\x9ca\xe2\x80\x9d:1}';\n}",
-        qr/not valid JSON: .* write " for the typographic quotes in it in/ ],
+        qr/not valid JSON: .* replace the typographic quotes in it by " in/ ],
     [ "$tasks\ntask_agent a {\n exec true;\n}\nautomation r {\n"
             . " trigger cron 0 3 * * *;\n agent a;\n}",
-        qr/invalid parameter "3" in "trigger"; .*five fields between quotes/ ],
+        qr/invalid parameter "3" in "trigger"; .*five fields in quotes/ ],
 ) {
     my ($body, $pattern) = @$case;
     my ($status, $out) = $tg->test_conf($body);

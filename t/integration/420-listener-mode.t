@@ -131,7 +131,7 @@ SKIP: {
     $tg->conf("listen unix:$dir/theirs/new/t.sock; $owner $tool");
     my ($status, $said) = $tg->start_fails;
     isnt $status, 0, 'not where somebody else could take its place';
-    like $said, qr/is missing and cannot be made; make it, for user 54321/,
+    like $said, qr/is missing and cannot be created; create it, for user 54321/,
         'it says so';
 }
 

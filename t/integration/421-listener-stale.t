@@ -54,7 +54,7 @@ starts('both left behind');
 # --- what is no socket ----------------------------------------------------
 
 my $no_socket =
-    qr/\[emerg\].*"\Q$socket\E" exists and is no socket.*move it away/;
+    qr/\[emerg\].*"\Q$socket\E" exists and is not a socket.*move it away/;
 
 $tg->file('t.sock', 'precious');
 refuses('a file', $no_socket);
@@ -72,8 +72,9 @@ unlink $socket;
 # --- what somebody serves -------------------------------------------------
 
 my $served = IO::Socket::UNIX->new(Local => $socket, Listen => 1);
-refuses('a live server', qr/unix:\Q$socket\E is served by process $$ \(\S+\)/);
-like $tg->log, qr/stop that one, or choose another path/,
+refuses('a live server',
+    qr/unix:\Q$socket\E is already served by process $$ \(\S+\)/);
+like $tg->log, qr/stop that process, or choose another path/,
     'a live server: what to do';
 
 # Nobody takes the connections: the queue fills up.
@@ -102,7 +103,7 @@ for my $type (SOCK_DGRAM, SOCK_SEQPACKET) {
 # --- where it cannot be ---------------------------------------------------
 
 $tg->conf("listen unix:$dir/no/no/t.sock;\n$tool");
-refuses('folders that are missing', qr/directory of unix:.* make it, or/);
+refuses('folders that are missing', qr/directory of unix:.* create it, or/);
 my $long = "$dir/" . 'x' x (106 - length $dir);
 $tg->conf("listen unix:$long;\n$tool");
 refuses('a long path', qr/path of unix:\Q$long\E is too long; use at most 106/);
@@ -114,6 +115,6 @@ $tg->stop;
 # The second of two listeners fails: the first one must not stay.
 $tg->file('file', 'precious');
 $tg->conf("listen unix:$socket;\nlisten unix:$dir/file;\n$tool");
-refuses('the second of two', qr/"\Q$dir\E\/file" exists and is no socket/);
+refuses('the second of two', qr/"\Q$dir\E\/file" exists and is not a socket/);
 
 done_testing;

@@ -22,7 +22,7 @@ sub is_refused {
     my ($status, $out) = $two->start_fails;
     is $status, 1, "$name: the second one does not start";
     like $out,
-        qr/\Q$socket\E is served by process $pid \(nginx\) already; stop/,
+        qr/\Q$socket\E is already served by process $pid \(nginx\); stop/,
         "$name: whom to stop";
     is mode_of($socket) . ' ' . (lstat $socket)[1], $before,
         "$name: the socket is the same";
@@ -53,7 +53,7 @@ $two->conf("listen unix:$away;\ntool who { return two; }")
     ->start(socket => $away);
 like $two->reload_fails(
     "listen unix:$away;\n$listen\ntool who { return new; }"),
-    qr/is served by process @{[$one->master_pid]} \(nginx\)/,
+    qr/is already served by process @{[$one->master_pid]} \(nginx\)/,
     'a reload does not take it either';
 serves('the second one goes on', 'two', $away);
 serves('so does the first one', 'one');

@@ -89,18 +89,19 @@ sub fails {
 fails('a mistake', qr/has no handler/, "listen unix:$two;\ntool a { }");
 
 $tg->file('file', 'precious');
-fails('a file in the way', qr/file" exists and is no socket/,
+fails('a file in the way', qr/file" exists and is not a socket/,
     body(new => $two, "$dir/file"));
 
 my $served = IO::Socket::UNIX->new(Local => "$dir/busy", Listen => 9);
-fails('a socket of somebody else', qr/busy is served by process/,
+fails('a socket of somebody else', qr/busy is already served by process/,
     body(new => $two, "$dir/busy"));
 close $served;
 unlink "$dir/busy";
 
 fails('folders that are missing', qr/directory of unix:\S+ cannot be opened/,
     body(new => $two, "$dir/no/no/t.sock"));
-fails('a folder that was made for nothing', qr/file" exists and is no socket/,
+fails('a folder that was made for nothing',
+    qr/file" exists and is not a socket/,
     body(new => $two, "$dir/no/t.sock", "$dir/file"));
 
 # What only NGINX itself finds, when ours is bound already: it tries for two

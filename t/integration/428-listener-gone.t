@@ -35,7 +35,7 @@ for my $round (1 .. 3) {
     is who(), "round$round", "removed: a reload makes it anew ($round)";
     is who($client), "round$round", 'and its client stays';
 }
-like $one->log, qr/"\Q$socket\E" is no longer the socket .* made anew/,
+like $one->log, qr/"\Q$socket\E" is no longer the socket .* created again/,
     'the log says it';
 is mode_of($socket), "0600 $> " . ($) + 0), 'with its mode';
 is master_fds($one), $fds, 'no descriptor is left';
@@ -65,7 +65,7 @@ my $from = $one->log_size;
 $one->conf(body('alone'));
 kill HUP => $one->master_pid;
 wait_for { who($client) eq 'alone' } 'the reload';
-like $one->log($from), qr/is served by process $$ \(\S+\) already/,
+like $one->log($from), qr/is already served by process $$ \(\S+\)/,
     "somebody else's: the log says whose";
 is mode_of($socket) . file_id(), $theirs . $id, 'it is as it was';
 $one->stop;

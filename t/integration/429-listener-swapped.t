@@ -85,7 +85,7 @@ for my $what (qw(shadow home/run/full)) {
         $conf->($tg);
         my ($status, $said) = $tg->start_fails;
         isnt $status, 0, "$what in its place: no start";
-        like $said, qr/cannot be made; make it|failed \(tool_state_dir\)/,
+        like $said, qr/cannot be created; create it|failed \(tool_state_dir\)/,
             "$what in its place: it says why";
         my $now = $what eq 'shadow' ? $what : 'home/run/swapped';
         is_roots("$what in its place", "$dir/$now");
@@ -106,7 +106,8 @@ for my $owner (0, $uid) {
     $tg->conf("listen unix:$at/link/new/t.sock;\n"
             . "tool_socket_owner nobody;\n$tool");
     if ($owner) {
-        like +($tg->start_fails)[1], qr/missing and cannot be made; make it/,
+        like +($tg->start_fails)[1],
+            qr/missing and cannot be created; create it/,
             "somebody's link: nothing is made in root's folder";
     } else {
         $tg->start(socket => "$at/link/new/t.sock");

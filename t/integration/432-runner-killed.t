@@ -57,16 +57,16 @@ for my $who ('the runner', 'its guardian') {
     kill KILL => $who eq 'the runner' ? $runner : $guardian;
 
     my $reply = $mcp->reply($tool);
-    like text_of($reply), qr/toolgate-runner ended while.*Try again/,
+    like text_of($reply), qr/toolgate-runner exited while.*Try again/,
         "$who, MCP: it says what happened";
     ok $reply->{result}{isError}, "$who, MCP: as the tool's error";
     $reply = $rpc->reply($method);
     is $reply->{error}{code}, -32603, "$who, a method: an internal error";
-    like $reply->{error}{message}, qr/toolgate-runner ended while/,
+    like $reply->{error}{message}, qr/toolgate-runner exited while/,
         "$who, a method: it says what happened";
     $reply = $ipc->recv_ipc;
     is $reply->{error}{type}, 'ConnectionError', "$who, ipc: its type";
-    like $reply->{error}{message}, qr/toolgate-runner ended while/,
+    like $reply->{error}{message}, qr/toolgate-runner exited while/,
         "$who, ipc: it says what happened";
     $reply = $relay->recv_json;
     is $reply->{id}, 5, "$who, relay: the request";
@@ -94,7 +94,7 @@ for my $who ('the runner', 'its guardian') {
     # Stopped, neither has time to do anything about the other's end.
     my @both = ($runner, parent_of($runner));
     kill $_ => @both for qw(STOP KILL);
-    like text_of($mcp->reply($tool)), qr/toolgate-runner ended while/,
+    like text_of($mcp->reply($tool)), qr/toolgate-runner exited while/,
         'both: it says what happened';
     runs(0, 'both: all old programs to end');
     is $mcp->call_tool('hi')->{result}{isError} ? 1 : 0, 0,
@@ -119,12 +119,12 @@ for my $who ('the runner', 'its guardian') {
     my $last = $dying->accept;
     unlink $path;
     close $_ for $last, $dying;
-    like text_of($mcp->reply($tool)), qr/toolgate-runner ended while/,
+    like text_of($mcp->reply($tool)), qr/toolgate-runner exited while/,
         'a word less: it says what happened';
     runs(0, 'all old programs to end without a call');
 }
 isnt $tg->runner_pid, $first, 'it was never the first one again';
-like $tg->log, qr/toolgate-runner ended with \d+ calls? in flight/,
+like $tg->log, qr/toolgate-runner exited with \d+ calls? in flight/,
     'the log says it';
 
 done_testing;

@@ -36,7 +36,7 @@ stopped(
 
         my $reply = $mcp->reply($tool);
         ok $reply->{result}{isError}, 'MCP: a deadline';
-        like text_of($reply), qr/deadline passed.*tell the operator/,
+        like text_of($reply), qr/timed out.*ask the operator/,
             'MCP: what to do';
         $reply = $rpc->reply($method);
         is $reply->{error}{code}, -32603, 'a method: a deadline';

@@ -58,7 +58,7 @@ my @clients = map { $tg->connect } @begun;
 my $start = time;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
 is_about($_, 2, 'half a frame') for open_times($start, '', @clients);
-like $tg->log, qr/sent no whole frame in time \(tool_idle_timeout frame=\)/,
+like $tg->log, qr/sent no complete frame in time \(tool_idle_timeout frame=\)/,
     'the log says it';
 
 @clients = map { $tg->connect } @begun;
@@ -120,10 +120,10 @@ frame_passes();
 is_served('that was silent');
 frame_passes();
 $tg->reload;
-like $tg->log($from), qr/2 sessions went on/, 'a reload, while they are silent';
+like $tg->log($from), qr/2 sessions moved/, 'a reload, while they are silent';
 frame_passes();
 is_served('that was silent before a reload and behind it');
-is scalar(() = $tg->log($from) =~ /sent no whole frame in time/g), 3,
+is scalar(() = $tg->log($from) =~ /sent no complete frame in time/g), 3,
     'nobody else was closed for that';
 $_->stop for values %bridge;
 $tg->stop;
@@ -135,7 +135,8 @@ $client = $tg->connect;
 $start = time;
 is text_of($client->call_tool('hi')), 'hi', 'it says something';
 is_about(closes($start, $client), 2, 'then nothing');
-like $tg->log, qr/client was silent \(tool_idle_timeout\)/, 'the log says it';
+like $tg->log, qr/client sent nothing in time \(tool_idle_timeout\)/, 'the '
+    . 'log says it';
 $start = time;
 is_about(closes($start, $tg->connect), 2, 'nothing at all');
 

@@ -169,7 +169,8 @@ $client->send_line($json);
 $reply = $client->recv_json;
 is $reply->{id}, 8, 'relay: the next one is answered';
 is text_of($reply), 'hi', 'relay: the longest frame is served';
-like $tg->log, qr/relay frame beyond 1 MiB dropped/, 'relay: the log says it';
+like $tg->log, qr/relay frame larger than 1 MiB dropped/, 'relay: the log '
+    . 'says it';
 
 # Once it is known as relay, its limit holds while the line still comes.
 $before = rss_kb($worker);

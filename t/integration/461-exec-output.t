@@ -187,7 +187,7 @@ my $said = {
 is_deeply $mcp->call_tool('result')->{result}, $said, 'a result as it is';
 is_deeply $ipc->ipc_call('result')->{error},
     { message => 't', type => 'IPCToolExecutionError' }, 'a result in ipc';
-like text_of($mcp->call_tool('noresult')), qr/no tool result.*"content"/,
+like text_of($mcp->call_tool('noresult')), qr/not a tool result.*"content"/,
     'what is no result';
 
 # --- nothing of them is left ----------------------------------------------

@@ -99,13 +99,13 @@ my $other = $conf =~ s/made;/other;/r;
 mkdir "$dir/other", 0700;
 $tg->conf($other);
 refuses('one of root',
-    qr/other" \(tool_state_dir\) must belong to uid $uid.* will be made/);
+    qr/other" \(tool_state_dir\) must belong to uid $uid.* will be created/);
 chown $uid, $gid, "$dir/other";
 chmod 0777, "$dir/other";
 refuses('one for all', qr/must belong to uid $uid.*belongs.*mode 0777/);
 rmdir "$dir/other";
 symlink "$dir/made", "$dir/other";
-refuses('a link', qr/other".*no directory/);
+refuses('a link', qr/other".*not a directory/);
 unlink "$dir/other";
 $tg->start;
 like text_of($tg->connect->call_tool('whoami')), qr/^$uid\n/,

@@ -93,10 +93,10 @@ $c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
 $hang->started('lost');
 # The runner alone: its guardian, the parent, ends what it leaves.
 kill KILL => $tg->runner_pid;
-like $c->recv_json->{result}{content}[0]{text}, qr/toolgate-runner ended/,
+like $c->recv_json->{result}{content}[0]{text}, qr/toolgate-runner exited/,
     'lost with its runner';
 $expected{$_}++ for qw(begun ended lost);
-$tg->allow_log(qr/toolgate-runner ended with/);
+$tg->allow_log(qr/toolgate-runner exited with/);
 
 # One that goes on in another worker ends in both.
 $c->request('tools/call', { name => 'hang', arguments => { key => 'move' } });

@@ -148,7 +148,7 @@ for my $other (0, 1) {
     server();
     @ways = busy();
     between(body($other ? (dir => other_dir()) : ()), \&kill_runner);
-    is_lost($what, qr/may have done|not known/, @ways);
+    is_lost($what, qr/may have (?:done|completed)|not known/, @ways);
     $tg->stop;
 }
 
@@ -170,7 +170,8 @@ between(
             },
             $runner);
     });
-is_lost('while it is adopted', qr/may have done|not known/, @ways);
+is_lost('while it is adopted', qr/may have (?:done|completed)|not known/,
+    @ways);
 
 # --- the new worker dies ----------------------------------------------------
 
@@ -193,7 +194,7 @@ asleep(
                 stopped(
                     sub {
                         kill CONT => $old;
-                        $tg->wait_log(qr/ $old#\d+: this worker accepts and/);
+                        $tg->wait_log(qr/ $old#\d+: this worker no longer/);
                         select undef, undef, undef, 0.1;
                         kill KILL => $new;
                         wait_for { !is_alive($new) } 'the new one to be gone';
@@ -238,7 +239,7 @@ asleep(
             },
             $tg->master_pid);
     });
-is_lost('nobody takes it', qr/may have done|not known/, @ways);
+is_lost('nobody takes it', qr/may have (?:done|completed)|not known/, @ways);
 
 # --- another user -----------------------------------------------------------
 
@@ -253,7 +254,7 @@ SKIP: {
     kill HUP => $tg->master_pid;
     old_gone($tg, @old);
     is_lost('another user', qr/not known/, @ways);
-    like $tg->log, qr/runner of another config.* lets this user not in/,
+    like $tg->log, qr/runner of another config.* rejects this user/,
         'the log says why';
     # It would wait for somebody who adopts.
     kill TERM => runner();

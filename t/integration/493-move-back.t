@@ -46,7 +46,7 @@ END
         if $name eq 'relay';
     ok $way->client->at_eof, "$name: and that is all";
     wait_for { !$tg->is_running } 'NGINX to end';
-    unlike $tg->log, qr/sessions? went on/, 'it went to nobody';
+    unlike $tg->log, qr/sessions? moved/, 'it went to nobody';
     $tg->stop;
 }
 

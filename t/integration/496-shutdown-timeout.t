@@ -10,7 +10,7 @@ use Toolgate::Native;
 use Toolgate::Tls;
 use Toolgate::Way;
 
-my $why = qr/as long as worker_shutdown_timeout says/;
+my $why = qr/ended this call after worker_shutdown_timeout/;
 my $main = "worker_shutdown_timeout 300ms;\n";
 
 # NGINX ends: calls in all dialects, and who does not read.

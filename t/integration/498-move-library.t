@@ -134,7 +134,8 @@ for my $way (@busy) {
 }
 $ways[0]->client->notify('notifications/cancelled', { requestId => $stays });
 wait_for { !is_alive($old) } 'the old worker to go';
-is $tg->log =~ /this one serves until then/ && 1, 1, 'the log says so';
+is $tg->log =~ /this one continues to serve until then/ && 1, 1, 'the log '
+    . 'says so';
 
 # --- a storm ----------------------------------------------------------------
 

@@ -67,7 +67,7 @@ for my $way (@ways) {
     is length $way->call('bytes', { n => '1024' })->{text}, 1024,
         "$name: max_output is allowed";
     like $way->call('bytes', { n => '1025' })->{text},
-        qr/1025 bytes, which are more than 1024 \(max_output\)/,
+        qr/1025 bytes, more than the maximum of 1024 \(max_output\)/,
         "$name: and no more";
     is $way->call('bytes', { n => '0' })->{text}, '', "$name: nothing";
     is $way->call('stray')->{text}, 'stray', "$name: stray answers do no harm";
@@ -105,7 +105,8 @@ $tg->wait_log(
 pass 'an answer to no call, too';
 
 is text_of($rpc->call_tool('slow')), 'slept', 'one that blocks is awaited';
-my $held = qr/"slow": call\(\) of "probe_block" in "\Q$so\E" held the worker/;
+my $held =
+    qr/"slow": call\(\) of "probe_block" in "\Q$so\E" blocked the worker/;
 $tg->wait_log(qr/\[warn\] .*$held and all its clients for \d{3,} ms \(1 such/);
 pass 'and logged, with its time';
 is text_of($rpc->call_tool('quick')), 'slept', 'one that does not';
@@ -113,20 +114,20 @@ unlike slurp($tg->dir . '/error.log'), qr/"quick": call/, 'is not';
 is text_of($rpc->call_tool('slow')), 'slept', 'again' for 1 .. 4;
 wait_for {
     $rpc->call_tool('slow');
-    slurp($tg->dir . '/error.log') =~ /held the worker .* ms \(([3-9]) such/;
+    slurp($tg->dir . '/error.log') =~ /blocked the worker .* ms \(([3-9]) such/;
 }
 'several of them to be one line';
-my $lines = () = slurp($tg->dir . '/error.log') =~ /held the worker/g;
+my $lines = () = slurp($tg->dir . '/error.log') =~ /blocked the worker/g;
 my $calls = $lines;
 $calls += $_ - 1
-    for slurp($tg->dir . '/error.log') =~ /held the worker .* \((\d+) such/g;
+    for slurp($tg->dir . '/error.log') =~ /blocked the worker .* \((\d+) such/g;
 cmp_ok $lines, '<', $calls, 'so they do not fill the disk';
 
 is text_of($rpc->call_tool('chatter')), 'said', 'one that says much';
 wait_for {
     $rpc->call_tool('twice');
     return slurp($tg->dir . '/error.log')
-        =~ /libraries logged \d+ lines more, which are left out/;
+        =~ /libraries logged \d+ more lines, which were dropped/;
 }
 'lines to be left out';
 ok slurp($tg->dir . '/error.log') =~

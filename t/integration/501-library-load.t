@@ -106,7 +106,7 @@ my $handler_of = qq("$so" of "library" has no handler);
 for my $case (
     [ 'no/such.so', qq("$dir/no/such.so" of "library" cannot be read),
         'write the full path of a shared object', '(2: No such file' ],
-    [ 'folder.so', 'is no shared object: no file, or larger' ],
+    [ 'folder.so', 'is not a shared object: it is not a regular' ],
     [ 'text.so', 'text.so" of "library" cannot be loaded: file too short',
         'build it with "-shared" for this machine' ],
     [ 'other.so', 'other.so" of "library" cannot be loaded: invalid ELF' ],
@@ -116,9 +116,10 @@ for my $case (
     [ 'probe.so probe_function', qq($handler_of "probe_function") ],
     [ 'probe.so probe_number', qq($handler_of "probe_number") ],
     [ 'probe.so probe_other_abi',
-        qq("probe_other_abi" in "$so" is of version 7 of toolgate_handler.h),
-        'this module takes version 1; build it with the header' ],
-    [ 'probe.so probe_short', qq("probe_short" in "$so" is no whole handler),
+        qq("probe_other_abi" in "$so" was built with version 7 of ),
+        'this module needs version 1; build it with the header' ],
+    [ 'probe.so probe_short',
+        qq("probe_short" in "$so" is not a complete handler),
         'begin it with TOOLGATE_HEAD' ],
     [ 'probe.so probe_no_call', '"probe_no_call"', 'give it a call()' ],
     [ 'probe.so probe_refuse', '"probe_refuse" in',
@@ -128,10 +129,10 @@ for my $case (
     [ 'probe.so probe_refuse $tool_arg_a',
         'refuses: "t" has 1 arguments, the first not' ],
     [ 'probe.so $tool_arg_a',
-        '"library" directive needs a file and a symbol that are known at load',
+        '"library" directive needs a file and a symbol without variables',
         'write "library FILE SYMBOL ARGUMENT' ],
-    [ '$tool_arg_a', 'needs a file and a symbol that are known' ],
-    [ '""', 'needs a file and a symbol that are known' ],
+    [ '$tool_arg_a', 'needs a file and a symbol without' ],
+    [ '""', 'needs a file and a symbol without' ],
     [ 'probe.so probe_say $no_such_variable', 'no_such_variable' ],
     [ 'probe.so; return x', '"return" directive is a second handler' ],
     [ 'probe.so; stdin x', 'has no "exec", so "stdin"' ],
@@ -234,7 +235,7 @@ $client = $moody->connect;
 my $answer = $client->call_tool('m')->{result};
 ok $answer->{isError}, 'one that does not load';
 is $answer->{content}[0]{text}, 'the file is missing', 'says why';
-$moody->wait_log(qr/\[error\] .*"m": "probe_moody" in ".*probe\.so" does not/);
+$moody->wait_log(qr/\[error\] .*"m": "probe_moody" in ".*probe\.so" cannot/);
 is text_of($client->call_tool('n')), 'fine', 'others are not concerned';
 $moody->file('there', '');
 wait_for { return !$client->call_tool('m')->{result}{isError} }

@@ -38,10 +38,10 @@ is_deeply clashes(), {
 }, 'what is left out, and who has the name';
 is text_of($client->call_tool('mine')), 'ours', 'that of the config is called';
 like $tg->log,
-    qr/tool "mine" of mcp_server "far" .* the config has already: it is/,
+    qr/tool "mine" of mcp_server "far" .* the config already uses: it is/,
     'the log says so of the config';
 like $tg->log,
-    qr/tool "read" of mcp_server "near" .* mcp_server "far" has already: it is/,
+    qr/tool "read" of mcp_server "near" .* mcp_server "far" already uses: /,
     'and of another server';
 
 # --- the command line -------------------------------------------------------

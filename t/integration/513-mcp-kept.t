@@ -72,10 +72,10 @@ is names($client), 'far_read far_write', 'the list stays';
 
 my ($status, $out) = $tg->test_conf(body('tool far_read { return x; }'));
 isnt $status, 0, 'a name that the kept list has is refused';
-like $out, qr/tool "read" of mcp_server "far" would be "far_read", which/,
+like $out, qr/tool "read" of mcp_server "far" would be named "far_read", which/,
     'with both names';
 like $tg->reload_fails(body('tool far_write { return x; }')),
-    qr/tool "write" of mcp_server "far" would be "far_write"/,
+    qr/tool "write" of mcp_server "far" would be named "far_write"/,
     'so is a reload';
 my $twin = 'mcp_server twin { exec cat; prefix ""; }';
 ($status, $out) = $tg->test_conf(body($twin));
@@ -85,7 +85,7 @@ is $status, 0, 'what is not known is no mistake' or diag $out;
 is $status, 0, 'nor is a tool that is hidden' or diag $out;
 stop_all();
 $tg->conf(body('tool far_read { return ours; }'))->start;
-like $tg->log, qr/"far_read", which the config has already: it is left out/,
+like $tg->log, qr/"far_read", which the config already uses: it is omitted/,
     'a start goes on without it, and says so';
 $client = $tg->connect;
 is names($client), 'far_write far_read', 'the other one is there';

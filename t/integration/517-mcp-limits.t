@@ -53,7 +53,7 @@ like word($client, 'far_echo'), qr/^This tool may be called .* \(rate 1r\/m/,
 like word($client, 'far_pid'), qr/^\d+$/, 'not of another';
 like word($client, 'far_pid'), qr/^\d+$/, 'twice';
 like word($client, 'far_count'),
-    qr/^The tools of this MCP server may be called .*rate of its block/,
+    qr/^The tools of this MCP server may be called .*rate of its mcp_server/,
     'all of them together may be called so often';
 
 # --- how many ---------------------------------------------------------------
@@ -110,7 +110,7 @@ for my $bad ({ content => [], structuredContent => { m => 1 } },
 {
     my $got = result($bad);
     ok $got->{isError}, 'one that does not is an error';
-    like $got->{content}[0]{text}, qr/output schema.*tool's mistake/,
+    like $got->{content}[0]{text}, qr/output schema.*error of the tool/,
         'of the tool';
 }
 my $no = { content => [], isError => $json->decode('true') };

@@ -56,7 +56,8 @@ for my $backend (@backends) {
 
         $call = $way->start($protocol, {});
         $backend->text($backend->heard, 'x' x 10_240);
-        like $way->finish($call)->{text}, qr/more than the 10240 .*max_output/,
+        like $way->finish($call)->{text},
+            qr/more than the maximum of 10240 .*max_output/,
             "$name: too much";
 
         ok $way->call($protocol, { n => 'x' })->{is_error},
@@ -83,7 +84,7 @@ $backend->answer($backend->heard, result => $result);
 is_deeply $client->reply($id)->{result}, $result, 'a whole result';
 $id = $client->request('tools/call', { name => 'relay' });
 $backend->answer($backend->heard, result => [1]);
-like text_of($client->reply($id)), qr/is no tool's result/,
+like text_of($client->reply($id)), qr/is not a tool result/,
     'what is no object is none';
 
 # In a batch it stands one level deeper than it did.

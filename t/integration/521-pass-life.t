@@ -53,7 +53,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     my $conn = $backend->conn;
     $backend->text({ conn => $conn, id => $_ }, 'what?')
         for 999_999, $requests[0]{id};
-    $tg->wait_log(qr/\Q$protocol\E: answer to no request dropped/, $from);
+    $tg->wait_log(qr/\Q$protocol\E: response without a match/, $from);
     $conn->send_line('{"method":') if $protocol ne 'mcp';
     $backend->notify($conn, 'notifications/progress',
         { progressToken => $_, progress => 1 })
@@ -72,7 +72,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     }
     $from = $tg->log_size;
     $backend->text($requests[0], 'late');
-    $tg->wait_log(qr/\Q$protocol\E: answer to no request dropped/, $from);
+    $tg->wait_log(qr/\Q$protocol\E: response without a match/, $from);
     $backend->text($requests[1], 'other');
     is said($ids[1]), 'other', "$protocol: the other one goes on";
 

@@ -95,9 +95,10 @@ hears('after a reload');
 
 my $dir = $tg->dir;
 for my $case (
-    [ "pass unix:$dir/ipc protocol=ipc notify;", '', qr/backends of ipc tell/ ],
+    [ "pass unix:$dir/ipc protocol=ipc notify;", '', qr/ipc backends send no/ ],
     [ 'pass two notify;', "upstream two { server unix:$dir/a; "
-            . "server unix:$dir/b; }", qr/"notify", which is for one backend/ ],
+            . "server unix:$dir/b; }",
+                qr/"notify", which works with one backend/ ],
 ) {
     my ($pass, $stream, $why) = @$case;
     my ($status, $out) =

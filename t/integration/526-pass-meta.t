@@ -106,7 +106,7 @@ my $legacy = Toolgate::Way->new('legacy', $tg->connect);
 for my $tool (qw(modern texts)) {
     $call = $legacy->start($tool);
     Toolgate::Parent::give($conn, 'tools/call', $ask);
-    like $legacy->finish($call)->{text}, qr/asks its user .* 2026-07-28/,
+    like $legacy->finish($call)->{text}, qr/input from its user .* 2026-07-28/,
         "$tool: a legacy client hears why";
 }
 

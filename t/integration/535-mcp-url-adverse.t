@@ -89,7 +89,8 @@ for my $name (sort keys %says) {
 }
 my $good = Toolgate::McpWeb->new($tg);
 $conf .= "mcp_server good { url @{[ $good->url ]}; }\n";
-$tg->allow_log(qr/could not be started|malformed frame|answer to no request/);
+$tg->allow_log(
+    qr/could not be started|malformed frame|response without a matching/);
 $tg->conf($conf)->start;
 for my $name (sort keys %says) {
     ok $tg->wait_log(qr/$name could not be started: it .*$says{$name}[1]/),

@@ -19,7 +19,7 @@ my $body = join "\n", map {
     "mcp_server $_ { url @{[ $web{$_}->url ]}; timeout 600s; $share }";
 } @names;
 $tg->conf($body)->start;
-$tg->allow_log(qr/toolgate-runner ended with \d+ calls? in flight/);
+$tg->allow_log(qr/toolgate-runner exited with \d+ calls? in flight/);
 
 # What is written down of sessions, as the servers' own names for them.
 sub noted {
@@ -85,7 +85,7 @@ for my $round (1 .. 3) {
     for my $call (@calls) {
         my ($way, $name, $id) = @$call;
         my $answer = $way->finish($id);
-        like $answer->{text}, qr/toolgate-runner ended while/,
+        like $answer->{text}, qr/toolgate-runner exited while/,
             "$round: $name: a call in the way of " . $way->name;
     }
     for my $way (grep { $_->name ne 'ipc' } @ways) {

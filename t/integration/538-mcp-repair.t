@@ -105,16 +105,16 @@ like text_of($client->call_tool('far_tasks')), qr/Unknown tool/,
 # --- what is said of them ---------------------------------------------------
 
 for my $pattern (
-    qr/tool "inputschema_10" of mcp_server "far" is repaired .*empty array/,
-    qr/tool "annotations_5" .* is repaired .* in its "annotations"/,
-    qr/left out: its "inputSchema" is not a schema .* tool "inputschema_3"/,
-    qr/left out: it can be called only as a task .* the tool "tasks"/,
+    qr/tool "inputschema_10" .* is listed with repairs: .*empty array/,
+    qr/tool "annotations_5" .* repairs: .* of its "annotations"/,
+    qr/omitted: its "inputSchema" does not .* tool "inputschema_3"/,
+    qr/omitted: it can only be called as an MCP task .* the tool "tasks"/,
     qr/tool "union" of mcp_server "far" has "anyOf" at the root/,
 ) {
     like $tg->log, $pattern, 'the log says so';
 }
 unlike $tg->log, qr/"hidden"/, 'nothing is said of what is hidden';
-is scalar(() = $tg->log =~ /tool "none" of mcp_server "far" is repaired/g), 1,
+is scalar(() = $tg->log =~ /tool "none" of mcp_server "far" is listed/g), 1,
     'and once, whatever the number of workers';
 my ($far_status) = grep { $_->{name} eq 'far' }
     @{ Toolgate::Status->new($client)->look->server->{mcp_servers} };
@@ -124,7 +124,7 @@ ok !exists $why{fine} && !exists $why{hidden}, 'and nothing else';
 is join(' ', map { $_->{tool} } @{ $far_status->{left_out} }),
     'inputschema_3 inputschema_6 inputschema_7 tasks', 'what is left out';
 my ($rc, $out) = $tg->cli('status');
-like $out, qr/^NOT LISTED .*^tasks +far +it can be called only as/ms,
+like $out, qr/^NOT LISTED .*^tasks +far +it can only be called as/ms,
     'the command line has both';
 like $out, qr/^REPAIRED .*^none +far +it has no "inputSchema"/ms, 'in tables';
 
@@ -153,9 +153,9 @@ tool union { description x; return 1;
 END
 my ($code, $said) = $own->test_conf($body);
 is $code, 0, 'a config with such tools loads';
-like $said, qr/warn.*"input_schema" is not listed as it is written.*true/,
+like $said, qr/warn.*"input_schema" is changed before it is listed.*true/,
     'with a warning about what clients do not read';
-like $said, qr/warn.*"output_schema" is not listed as it is written/,
+like $said, qr/warn.*"output_schema" is changed before it is listed/,
     'of both schemas';
 like $said, qr/warn.*"input_schema" has "oneOf" at its root, which Anthropic/,
     'and about what an API does not take';

@@ -338,7 +338,7 @@ is $rpc->rpc('no_content')->{result}, undef, 'whose result is null';
 # Arrays have a bound.
 for my $name (qw(many many_listed)) {
     like text_of($mcp->call_tool($name => { a => [ (1) x 4097 ] })),
-        qr/array of the arguments has more than 4096 elements/,
+        qr/array in the arguments has more than 4096 elements/,
         "$name: too many elements";
 }
 
@@ -349,7 +349,7 @@ for my $value ("a\r\nX-Evil: 1", "a\nb", "a\0", "\x7f") {
 }
 like text_of($mcp->call_tool(dots => { a => $_ })), qr/"\." or "\.\." in its/,
     "$_ in the path" for '.', '..';
-like text_of($mcp->call_tool(dots => $_)), qr/part of the URL's path is empty/,
+like text_of($mcp->call_tool(dots => $_)), qr/segment of the URL's path is/,
     'nothing in the path' for {}, { a => '' }, { a => undef };
 $mcp->call_tool(control => { a => 'x' });
 is scalar(grep { $_->{path} =~ /control|dots|many/ } $web->requests), 1,

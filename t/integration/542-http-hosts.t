@@ -73,7 +73,7 @@ like call(any => url => "http://127.0.0.1:$port/echo"), $private,
     'nor is its connection for those who may not call it';
 like call(host => host => '127.0.0.1'), qr/"method":"GET"/, 'a host';
 like call(host => host => 'localhost'), qr/hosts does not allow it/, 'another';
-like call(host => host => $_), qr/host of the URL must be|cannot be called/,
+like call(host => host => $_), qr/host in the URL must be|cannot be called/,
     "a host that is $_"
     for '127.0.0.1/x?', 'a@127.0.0.1', '127.0.0.1#', "127.0.0.1\r\n", '';
 like call(port => port => $port), qr/"method":"GET"/, 'a port';

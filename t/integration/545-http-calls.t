@@ -171,7 +171,7 @@ $web->wait_file('hang.lost');
 my $runner = $tg->runner_pid;
 $tg->allow_log(qr/runner/);
 kill KILL => $runner;
-like text_of($lost->recv_json), qr/toolgate-runner ended/, 'a lost call';
+like text_of($lost->recv_json), qr/toolgate-runner exited/, 'a lost call';
 ok $web->wait_file('gone.lost'), 'whose connection is gone';
 wait_for { !is_alive($runner) } 'the runner to be gone';
 $web->touch('go.again');

@@ -43,7 +43,7 @@ for my $protocol (qw(jsonrpc mcp relay ipc)) {
             my $who = "$protocol, " . $way->name . ", $name";
             ok $answer->{is_error}, "$who: an error";
             like $answer->{text}, $protocol eq 'ipc'
-                ? qr/the connection to ".*" ended/
+                ? qr/the connection to ".*" closed/
                 : qr/cannot be read: .*$wanted/, "$who: why";
         }
         $way->client->close;

@@ -101,7 +101,7 @@ my $taken = 'tool far_gone { return mine; }';
 ($status, $out) = $tg->test_conf(
     block('url http://127.0.0.1:1/fourth') . $taken);
 is $status, 0, 'a name of it is no mistake' or diag $out;
-like $out, qr/\[warn\].* would be "far_gone", which .* left out/,
+like $out, qr/\[warn\].* would be named "far_gone", which .* omitted/,
     'but a warning';
 reload($client, block('url http://127.0.0.1:1/fourth'), $taken);
 is text_of($client->call_tool('far_gone')), 'mine', 'and is the config\'s';

@@ -28,13 +28,13 @@ is $late->notification('event')->{params}{n}, $_, "late: $_" for 1 .. $n;
 
 # What waits goes along when a session moves, and counts on.
 $tg->reload;
-$tg->wait_log(qr/sessions? went on to/);
+$tg->wait_log(qr/sessions? moved to/);
 my $left;
 do { $left = broadcast(++$n) } while $n < 60 && $left == 5;
 wait_for { ($left = broadcast(++$n)) == 3 } 'both to be closed';
 cmp_ok $n, '>', 40, 'not before 4 MiB';
 cmp_ok $n, '<', 60, 'and not long after';
-my @lines = $tg->log =~ /client closed: it does not take what clients are/g;
+my @lines = $tg->log =~ /client closed: it does not read its notif/g;
 is @lines, 2, 'which is said in the log';
 is $late->notification('event')->{params}{n}, $_, "late again: $_"
     for 31 .. $n;

@@ -140,7 +140,7 @@ kill STOP => $victim;
 my ($told, $error) = (0);
 $told++ while !($error = shout());
 is $error->{type}, 'BlockingIOError', 'the memory is full';
-like $error->{message}, qr/have not passed on yet .* Call again later/,
+like $error->{message}, qr/still delivering earlier .* Call again later/,
     'which is said';
 cmp_ok $told, '>=', 15, 'after some 16 MiB';
 wait_for { !shout() } 'it to be given up';
@@ -150,7 +150,7 @@ for my $client (@there) {
     wait_for { !eval { $client->recv_line; 1 } } 'the end of a late one';
     ok $client->{eof}, 'closed';
 }
-$tg->wait_log(qr/client closed: its worker was too late/);
+$tg->wait_log(qr/client closed: its worker was too slow/);
 my $new;
 wait_for {
     $new = $tg->connect;

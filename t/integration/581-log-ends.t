@@ -167,7 +167,7 @@ is $moved->{pid}, $$, 'and whose';
 kill KILL => $tg->runner_pid;
 $c->recv_json;
 is_line('lost with its runner', 'hang', status => 'lost');
-$tg->allow_log(qr/toolgate-runner ended with/);
+$tg->allow_log(qr/toolgate-runner exited with/);
 is -s $log, $read, 'and that is all';
 
 # --- the error log --------------------------------------------------------
@@ -176,7 +176,7 @@ my %level = (
     'call of "no" failed: program'               => 'info',
     'call of "hi" failed: arguments (input_schema)' => 'info',
     'call of "hidden" failed: unknown (deny)'    => 'info',
-    'call of what there is not failed: unknown'  => 'info',
+    'call of an unknown name failed: unknown'  => 'info',
     'call of "not_there" failed: program (exec)' => 'error',
     'call of "slow" failed: timeout (timeout)'   => 'warn',
     'call of "much" failed: output (max_output)' => 'warn',

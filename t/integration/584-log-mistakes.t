@@ -10,10 +10,10 @@ POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!\n";
 
 # What must be said, and what stands in the server: with "tool_log " before.
 my %log = (
-    'fifo' => qr/fifo" is a FIFO that nobody reads, .*; start its/,
+    'fifo' => qr/fifo" is a FIFO without a reader, .*; start its/,
     ''                        => qr/invalid number of arguments/,
-    '/dev/null nope'          => qr/there is no format "nope"; write "default"/,
-    '/dev/null later'          => qr/no format "later".* stands further up/,
+    '/dev/null nope'          => qr/unknown format "nope"; write "default"/,
+    '/dev/null later'          => qr/unknown format "later".* defined before/,
     '/dev/null x=1'            => qr/invalid "x=1" .*; write "buffer=SIZE"/,
     '/dev/null json more'      => qr/invalid "more" .*; write "buffer=SIZE"/,
     '/dev/null buffer=x'       => qr/invalid "buffer=x" .*; write a size/,
@@ -23,14 +23,14 @@ my %log = (
     '/dev/null if=1'           => qr/invalid "if=1" .*; write one variable/,
     '/dev/null if=$a$b'        => qr/invalid .*; write one variable/,
     '/dev/null if=$nope'       => qr/unknown variable "\$nope"/,
-    '/tmp/$tool_name'          => qr/has a variable.* or choose lines by "if="/,
-    'off json'                 => qr/with "off" takes nothing else/,
+    '/tmp/$tool_name'          => qr/has a variable.* or select lines/,
+    'off json'                 => qr/takes nothing after "off"/,
     'syslog:server=127.0.0.1 buffer=1k' => qr/has no buffer; remove "buffer"/,
     'syslog:nope'              => qr/unknown syslog parameter "nope"/,
     "off;\ntool_log /dev/null" => qr/has both "off" and something else/,
     "/dev/null;\ntool_log off" => qr/has both "off" and something else/,
     "/dev/null buffer=1k;\ntool_log /dev/null" =>
-        qr/is written to already, with another "buffer"/,
+        qr/is already used with another "buffer"/,
 );
 for my $text (sort keys %log) {
     my ($status, $out) =
@@ -44,14 +44,14 @@ for my $text (sort keys %log) {
 
 my %format = (
     'a'                  => qr/invalid number of arguments/,
-    'json x'             => qr/there is a format "json" already/,
-    'default x'          => qr/there is a format "default" already/,
-    "a x;\ntool_log_format a x" => qr/there is a format "a" already/,
+    'json x'             => qr/duplicate format "json"/,
+    'default x'          => qr/duplicate format "default"/,
+    "a x;\ntool_log_format a x" => qr/duplicate format "a"/,
     'a escape=x y'       => qr/invalid "escape=x" .*; write escape=default/,
     'a escape=json'      => qr/invalid "escape=json" .* and then the format/,
     'a "$"'              => qr/"\$" starts a variable's name.* write "\$\$"/,
     'a $nope'            => qr/unknown variable "\$nope"/,
-    'a ${tool_arg_a.b}' => qr/is for values of a tool; log the whole/,
+    'a ${tool_arg_a.b}' => qr/cannot be logged; log the whole/,
 );
 for my $text (sort keys %format) {
     my ($status, $out) = $tg->test_conf('tool a { return 1; }',

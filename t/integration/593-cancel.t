@@ -50,7 +50,7 @@ sub cancel {
 
 sub sleeps { return scalar grep {/^\S*sleep 3600$/} values %{ $tg->processes } }
 
-my $ended = 'The operator ended this call (toolgate cancel).';
+my $ended = 'The operator cancelled this call (toolgate cancel).';
 
 # --- in each way ------------------------------------------------------------
 
@@ -156,7 +156,7 @@ is $status->look->sum('in_flight'), 0, 'nothing is in flight';
 
 # --- what is none -----------------------------------------------------------
 
-like cancel(987654)->{message}, qr/under way/, 'one that is not there';
+like cancel(987654)->{message}, qr/is running/, 'one that is not there';
 like cancel($_)->{message}, qr/"id" must be/, 'no number'
     for 0, -1, 'x', undef, 1.5;
 is $asks->rpc('toolgate.cancel', [1])->{error}{code}, -32602, 'no object';

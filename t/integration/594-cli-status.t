@@ -126,7 +126,8 @@ like $out, qr/^ID\ +AGE\ +STATE\ +KIND\ +PID\ +CLIENT\ +TOOL\ +SERVER\n
 my ($call) = $out =~ /^ *(\d+) /m;
 is_deeply [ ($tg->cli('cancel', $call))[ 0, 1 ] ],
     [ 0, "call $call was ended\n" ], 'cancel';
-like text_of($client->reply($id)), qr/^The operator ended/, 'its caller knows';
+like text_of($client->reply($id)), qr/^The operator cancelled/, 'its caller '
+    . 'knows';
 ($rc, $out) = $tg->cli('ps');
 is $out =~ tr/\n//, 1, 'no call runs';
 

@@ -161,7 +161,7 @@ for my $name (qw(tool_element tool_element_json tool_dollar)) {
     my ($rc, $text) = $tg->test_conf("tool a { description d; exec true; "
             . "arg x-\${$name}; }");
     isnt $rc, 0, "$name is refused";
-    like $text, qr/"\$$name" is Toolgate's own/, 'and why';
+    like $text, qr/"\$$name" is reserved/, 'and why';
 }
 
 done_testing;

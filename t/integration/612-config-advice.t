@@ -28,7 +28,7 @@ my @advice = (
     # arguments in values
     [
         'an argument that is not declared',
-        qr/declares no argument "z", so that "\$tool_arg_z" may be .* declare/,
+        qr/declares no argument "z", so "\$tool_arg_z" may be .* declare/,
         exec_of('a$tool_arg_z', schema('"x":{}'))
     ],
     [
@@ -42,7 +42,7 @@ my @advice = (
     ],
     [
         'an argument that a closed schema does not declare',
-        qr/allows no argument "z", so that "\$tool_json_z" is always empty/,
+        qr/allows no argument "z", so "\$tool_json_z" is always empty/,
         "tool a {\n $head\n return \$tool_json_z; #!\n"
             . schema('"x":{}', $closed) . '}', 'emerg'
     ],
@@ -88,23 +88,24 @@ my @advice = (
     ],
     [
         'an array',
-        qr/"\$tool_arg_x" is an array, and here one word .*"arg \.\.\. each;"/,
+        qr/"\$tool_arg_x" is an array, which becomes .*"arg \.\.\. each;"/,
         exec_of('$tool_arg_x', schema('"x":{"type":"array"}', $all))
     ],
     [
         'a condition that is in front',
-        qr/"if=\$tool_arg_x" of "arg" is an argument of the program, .*end of/,
+        qr/"if=\$tool_arg_x" of "arg" is passed to the program, .*end of/,
         "tool a {\n $head\n exec true;\n arg if=\$tool_arg_x -x; #!\n"
             . schema('"x":{}', $all) . '}'
     ],
     [
-        'each that is in front', qr/"each" of "arg" is an argument .* move it/,
+        'each that is in front', qr/"each" of "arg" is passed to .* move it/,
         "tool a {\n $head\n exec true;\n arg each -x; #!\n}"
     ],
     [
         'a preview of what is not kept',
         qr/tool "a" stores large results, but "tool_output_store off"/,
-        "tool_output_store off;\ntool a {\n $head\n exec true;\n preview 1k;\n} #!"
+        "tool_output_store off;\ntool a {\n $head\n exec true;\n preview "
+            . "1k;\n} #!"
     ],
     [
         'an array that is optional: one advice',
@@ -140,12 +141,13 @@ my @advice = (
     ],
     [
         'a misspelled keyword',
-        qr/\/properties\/x: "minLenght" is no keyword .*mean "minLength"\?/,
+        qr/\/properties\/x: "minLenght" is not a keyword .*mean "minLength"\?/,
         "tool a {\n $head\n return x;\n "
             . schema('"x":{"minLenght":1}') . "#!\n}"
     ],
     [
-        'an unknown keyword', qr/"nullable" is no keyword .*begin it with "x-"/,
+        'an unknown keyword',
+        qr/"nullable" is not a keyword .*prefix it with "x-"/,
         "tool a {\n $head\n return x;\n "
             . schema('"x":{"anyOf":[{"nullable":true}]}') . "#!\n}"
     ],
@@ -157,12 +159,12 @@ my @advice = (
     ],
     [
         'a default of another type',
-        qr/\/properties\/x: the "default" "1" is not of its "type" "integer"/,
+        qr/\/properties\/x: the "default" "1" does not match its "type"/,
         "tool a {\n $head\n return x;\n "
             . schema('"x":{"type":"integer","default":"1"}') . "#!\n}"
     ],
     [
-        'a number for an integer', qr/the "default" 1\.5 is not of/,
+        'a number for an integer', qr/the "default" 1\.5 does not match/,
         "tool a {\n $head\n return x;\n "
             . schema('"x":{"type":["integer","null"],"default":1.5}') . "#!\n}"
     ],
@@ -175,16 +177,17 @@ my @advice = (
     ],
     [
         'a misspelled hint',
-        qr/"annotations": "readonlyHint" is no hint .*mean "readOnlyHint"\?/,
+        qr/"annotations": "readonlyHint" is not .*mean "readOnlyHint"\?/,
         "tool a {\n $head\n return x;\n"
             . " annotations '{\"readonlyHint\":true}'; #!\n}"
     ],
     [
-        'an unknown hint', qr/"annotations": "cost" is no hint .*; remove it/,
+        'an unknown hint',
+        qr/"annotations": "cost" is not a known hint; remove it/,
         "tool a {\n $head\n return x;\n annotations '{\"cost\":1}'; #!\n}"
     ],
     [
-        'no description', qr/tool "a" has no "description", .*say what it is/,
+        'no description', qr/tool "a" has no "description", .*write what the/,
         "tool a {\n return x;\n} #!"
     ],
     [ 'a method without', undef, 'method a { return 1; }' ],
@@ -192,12 +195,12 @@ my @advice = (
     # what a shell would do
     (map {
         [
-            "the sign $_", qr/"\Q$_\E" of "exec" is an argument .*"exec sh -c/,
+            "the sign $_", qr/"\Q$_\E" of "exec" is passed to .*"exec sh -c/,
             "tool a {\n $head\n exec cat '$_' x; #!\n}"
         ]
     } '|', '>', '&&', ';', '>>', '||', '`date`'),
     [
-        'one on an arg line', qr/"\|" of "arg" is an argument/,
+        'one on an arg line', qr/"\|" of "arg" is passed to/,
         "tool a {\n $head\n exec cat;\n arg '|' wc; #!\n}"
     ],
     [
@@ -206,7 +209,7 @@ my @advice = (
         "tool a {\n $head\n exec true --author=\"\$tool_arg_x\"; #!\n}"
     ],
     [
-        'half of a quoted text', qr/quotes in "--grep='a" of "arg" become a/,
+        'half of a quoted text', qr/quotes in "--grep='a" of "arg" become part/,
         "tool a {\n $head\n exec true;\n arg --grep='a b'; #!\n}"
     ],
     [
@@ -214,11 +217,11 @@ my @advice = (
         "tool a {\n $head\n exec true '--grep=\"a b\"' \"--a=b\" a=\"b\";\n}"
     ],
     [
-        'a glob', qr/"\*\.txt" of "exec" stays as it is, .*"exec sh -c/,
+        'a glob', qr/"\*\.txt" of "exec" is passed as it is, .*"exec sh -c/,
         "tool a {\n $head\n exec ls *.txt; #!\n}"
     ],
     [
-        'a home', qr/"~\/x" of "exec" stays as it is, .*the whole path/,
+        'a home', qr/"~\/x" of "exec" is passed as it is, .*full path/,
         "tool a {\n $head\n exec wc ~/x; #!\n}"
     ],
     [
@@ -231,7 +234,7 @@ my @advice = (
     ],
     [
         'a name for no shell',
-        qr/"MY-NAME" in "env" is no name .*such as "MY_NAME"/,
+        qr/"MY-NAME" in "env" is not a name .*such as "MY_NAME"/,
         "tool a {\n $head\n exec true;\n env MY-NAME x; #!\n}"
     ],
     [
@@ -255,7 +258,7 @@ my $deny = 'deny all;';
 my @servers = (
     [
         'allow without deny',
-        qr/"a" has "allow", but nobody is kept out .*"deny all;"/,
+        qr/"a" has "allow" but no "deny", so all .*"deny all;"/,
         "$tool allow uid=0; }"
     ],
     [ 'with it', undef, "$tool allow uid=0; deny all; }" ],
@@ -263,12 +266,12 @@ my @servers = (
     [ 'all allowed', undef, "$tool allow all; }" ],
     [
         'tool_allow without tool_deny',
-        qr/"tool_allow" keeps nobody out .*add "tool_deny all;"/,
+        qr/"tool_allow" without "tool_deny" .*add "tool_deny all;"/,
         "tool_allow gid=0; $tool }"
     ],
     [
         'users over TCP',
-        qr/rules about users or groups, which no client has .*"unix:"/,
+        qr/rules for users or groups reject all .*"unix:"/,
         "listen 127.0.0.1:%%PORT%%; $tool allow uid=0; deny all; }"
     ],
     [
@@ -279,7 +282,7 @@ my @servers = (
     [ 'loopback', undef, "listen 127.0.0.1:%%PORT%%; $tool }" ],
     [
         'a network',
-        qr/everybody who reaches the network address may call .*"allow ADDRESS/,
+        qr/anyone who can reach the network address can .*"allow ADDRESS/,
         "listen 192.0.2.1:%%PORT%%; $tool }"
     ],
     [ 'with deny of NGINX', undef, "listen 192.0.2.1:%%PORT%%; $deny $tool }" ],

@@ -76,18 +76,19 @@ secret('nul', "a\0b", 0600);
 secret('large', 'x' x 16385, 0600);
 mkfifo("$dir/fifo", 0600) or die "mkfifo: $!\n";
 for my $case (
-    [ 'file=fifo', qr/fifo" is no regular file/ ],
+    [ 'file=fifo', qr/fifo" is not a regular file/ ],
     [
         'file=open',
         qr/secret "\S+open" can be read or changed .*chmod 0600/
     ],
-    [ 'file=written', qr/"\S+written" can be read or changed by others/ ],
+    [ 'file=written', qr/"\S+written" can be read or changed by other users/ ],
     [ 'file=group',   undef ],
-    [ 'file=empty',   qr/"\S+empty" must have a text in UTF-8, of at most 16/ ],
-    [ 'file=nul',     qr/"\S+nul" must have a text/ ],
-    [ 'file=large',   qr/"\S+large" must have a text/ ],
+    [ 'file=empty',   qr/"\S+empty" must contain UTF-8 text of at most 16/ ],
+    [ 'file=nul',     qr/"\S+nul" must contain UTF-8 text/ ],
+    [ 'file=large',   qr/"\S+large" must contain UTF-8 text/ ],
     [ 'file=none',    qr/none" failed \(2: No such file/ ],
-    [ 'credential=x', qr/no credential "x", as CREDENTIALS_DIRECTORY is not/ ],
+    [ 'credential=x',
+        qr/credential "x" does not exist, as CREDENTIALS_DIRECTORY is not/ ],
 ) {
     my ($value, $pattern) = @$case;
     my ($rc, $text) = $tg->test_conf(sprintf $tool, $value);
@@ -100,7 +101,7 @@ SKIP: {
     chown 12345, -1, "$dir/group" or die "chown: $!\n";
     my ($rc, $text) = $tg->test_conf(sprintf $tool, 'file=group');
     isnt $rc, 0, 'somebody else\'s file is refused';
-    like $text, qr/belongs to another user, .*\(chown\)/, 'and why';
+    like $text, qr/is owned by another user, .*\(chown\)/, 'and why';
 }
 
 # --- of the service manager -------------------------------------------------

@@ -174,7 +174,8 @@ for my $case (
         "tool_redirects 0;\ntool a { http GET http://h/; hosts x;\n}",
         qr/tool "a" calls one host.* in \S+test\.conf:\d+$/m
     ],
-    [ 'tool a { http GET $tool_arg_u; }', qr/tool "a" lets variables choose/ ],
+    [ 'tool a { http GET $tool_arg_u; }',
+        qr/tool "a" has variables in the host/ ],
 ) {
     my ($text, $pattern) = @$case;
     my ($status, $out) = $tg->test_conf("$text\ntool ok { return x; }");

@@ -135,13 +135,13 @@ $tg->stop;
 # What begins a variable where there are none is refused, and says so.
 for my $case (
     [ 'mcp_server a { exec cat $tool_arg_x; }',  qr/"\$\$" for a dollar/ ],
-    [ 'mcp_server a { exec $x; }',               qr/"\$\$" is a dollar/ ],
+    [ 'mcp_server a { exec $x; }',               qr/"\$\$" for a dollar/ ],
     [ 'mcp_server a { exec cat; env A ${b}; }',  qr/"\$\$" for a dollar/ ],
-    [ 'tool a { exec $tool_arg_x; }',            qr/"\$\$" is a dollar/ ],
+    [ 'tool a { exec $tool_arg_x; }',            qr/"\$\$" for a dollar/ ],
     [ 'tool a { return "1 $"; }',                qr/itself write "\$\$"/ ],
     [ 'tool a { return "$1"; }',                 qr/itself write "\$\$"/ ],
     [ 'tool a { http GET http://a/; query $x y; }', qr/invalid name "\$x"/ ],
-    [ 'tool a { library $x; }',                  qr/that are known at load/ ],
+    [ 'tool a { library $x; }',                  qr/without variables/ ],
 ) {
     my ($text, $pattern) = @$case;
     my ($status, $out) = $tg->test_conf($text);

@@ -53,7 +53,7 @@ my @code = (
         '~/ssh host "ls $tool_arg_x"', 'ssh',
         qr/'xargs -0r PROGRAM --'" with "stdin \$tool_arg_x;"/
     ],
-    [ '~/ssh host ls $tool_arg_x', 'ssh', qr/one line for a shell of all/ ],
+    [ '~/ssh host ls $tool_arg_x', 'ssh', qr/all words after the host into/ ],
     [
         '~/sqlite3 a.db "SELECT \'$tool_arg_x\'"', 'sqlite3',
         qr/bind it as a parameter.*execute.* \$tool_arg_x/
@@ -65,7 +65,7 @@ my @code = (
     [ '~/mysql -e "SELECT \'$tool_arg_x\'"', 'mysql', qr/as a parameter of/ ],
     [ 'env -i A=b sh -c "echo $tool_arg_x"', 'sh', $shell ],
     [ 'env -S "sh -c" "echo $tool_arg_x"', 'sh', $shell ],
-    [ 'env -S "sh -c \'echo $tool_arg_x\'"', 'env', qr/a word of its own/ ],
+    [ 'env -S "sh -c \'echo $tool_arg_x\'"', 'env', qr/a separate word/ ],
     [ 'nice -n 5 timeout 9 ~/sudo sh -c "echo $tool_arg_x"', 'sh', $shell ],
     [ '~/docker exec -i box sh -c "echo $tool_arg_x"', 'sh', $shell ],
     [ '~/kubectl exec pod -- sh -c "echo $tool_arg_x"', 'sh', $shell ],
@@ -335,7 +335,7 @@ for my $x ('1,"admin":true', '1}', 'none', 'word') {
     ok $result->{isError}, "raw $x is an error";
     like $result->{content}[0]{text},
         $x eq 'none' ? qr/not one valid JSON value/
-        : qr/outside of quotes .* is not one JSON value/, 'and why';
+        : qr/outside quotes .* is not a single JSON value/, 'and why';
 }
 my $named = $tg->connect;
 $named->rpc('initialize', {

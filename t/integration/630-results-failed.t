@@ -82,13 +82,13 @@ cmp_ok length $text, '<=', 60 + length "little exited with status 1\n\n\n",
 # Each names the tool, and what was printed where that is wrong.
 for (
     [ json  => qr/^json: .*not one valid JSON value\. It is: surely not\n$/ ],
-    [ whole => qr/^whole: .*no tool result.* It is: \[1\]\n$/s ],
+    [ whole => qr/^whole: .*not a tool result.* It is: \[1\]\n$/s ],
     [ much  => qr/^much printed more than 1024 bytes \(max_output\)/ ],
     [ late  => qr/^late did not finish within 200 ms.*ask for less\.$/ ],
     [ lost  => qr/^lost could not be started: .*interpreter/ ],
     [ where => qr/^where could not be started: .*No such file/ ],
     [ said  => qr/^said: .*valid JSON value\. It is: nonsense$/ ],
-    [ schema => qr/^The result of schema does not fit its output schema/ ],
+    [ schema => qr/^The result of schema does not match its output schema/ ],
     )
 {
     my ($tool, $pattern) = @$_;

@@ -13,7 +13,7 @@ my @mistakes = (
     # output
     [
         'a type of text',
-        qr/"output text" has no type; only image, audio and file have one/,
+        qr/"output text" takes no type; only image, audio and file take one/,
         "tool a {\n exec true;\n output text a/b; #!\n}"
     ],
     [
@@ -32,15 +32,16 @@ my @mistakes = (
         "tool a {\n exec true;\n output file pdf; #!\n}"
     ],
     [
-        'bytes of a method', qr/method "a" puts out bytes, .*make it a tool/,
+        'bytes of a method',
+        qr/method "a" outputs binary data, .*make it a tool/,
         "method a {\n exec true;\n output file a/b;\n} #!"
     ],
     [
-        'bytes of nobody', qr/tool "a" puts out bytes, but has no "exec"/,
+        'bytes of nobody', qr/tool "a" outputs binary data, but has no "exec"/,
         "tool a {\n output audio audio/wav;\n $handler\n} #!"
     ],
     [
-        'bytes with a schema', qr/tool "a" has an "output_schema" but puts out/,
+        'bytes with a schema', qr/tool "a" has an "output_schema" but outputs/,
         "tool a {\n exec true;\n output file a/b;\n"
             . " output_schema '{\"type\":\"object\"}';\n} #!"
     ],
@@ -60,7 +61,7 @@ my @mistakes = (
         "tool a {\n preview 1k;\n $handler\n} #!"
     ],
     [
-        'a preview of bytes', qr/tool "a" puts out bytes, .*"output text"/,
+        'a preview of bytes', qr/tool "a" outputs binary data, .*"output text"/,
         "tool a {\n exec true;\n preview 1k;\n output file a/b;\n} #!"
     ],
     [
@@ -88,7 +89,7 @@ my @mistakes = (
     ],
     [
         'a quota without room',
-        qr/invalid size "1000k" in "tool_spill"; write a size from 1m on/,
+        qr/invalid size "1000k" in "tool_spill"; write a size of at least 1m/,
         "tool_spill 1000k; #!\ntool a { exec true; preview 1k; }"
     ],
     [
@@ -107,7 +108,7 @@ my @mistakes = (
         "tool a {\n exec true;\n success 0;\n success 1; #!\n}"
     ],
     [
-        'statuses of no program', qr/tool "a" has no "exec", so "success" and/,
+        'statuses of no program', qr/tool "a" has no "exec", so "success" has/,
         "tool a {\n success 0 1;\n $handler\n} #!"
     ],
     [
@@ -117,7 +118,7 @@ my @mistakes = (
     ],
     [
         'stderr behind JSON',
-        qr/tool "a" appends stderr, .*write "output text", or "stderr error"/,
+        qr/tool "a" appends stderr to .*write "output text", or "stderr error"/,
         "tool a {\n exec true;\n stderr append;\n output json;\n} #!"
     ],
 );
@@ -125,7 +126,7 @@ my @mistakes = (
 my ($taken, $said) = $tg->test_conf(
     "tool toolgate_output { $handler }\ntool a { exec true; preview 1k; }");
 isnt $taken, 0, 'a name that is ours is found';
-like $said, qr/tool "toolgate_output" comes with .*another name/,
+like $said, qr/name "toolgate_output" is reserved by .*another name/,
     'and explained';
 
 # Once it is known what is said further out.

@@ -16,32 +16,32 @@ sub refused {
     like $out, $like, "$what: it says why" or diag $out;
 }
 
-refused 'task_methods on;', qr/no "task_agent"; say what they run/,
+refused 'task_methods on;', qr/no "task_agent"; add one/,
     'methods without an agent';
 refused "$agent task_methods yes;", qr/invalid value "yes".*"on" or "off"/,
     'neither on nor off';
 refused "$agent task_methods on; task_methods on;", qr/is duplicate/, 'twice';
 refused "$agent task_methods on; method task.get { return 1; }",
-    qr/a method "task.get" comes with "task_methods"; give yours another name/,
+    qr/the method name "task.get" is reserved by "task_methods"; give/,
     'a method of that name';
 refused "tool task_get { return 1; } $agent task_tools on;",
-    qr/a tool "task_get" comes with "task_tools"; give yours another name/,
+    qr/the tool name "task_get" is reserved by "task_tools"; give yours/,
     'a tool of that name';
 refused "$agent task_tools maybe;", qr/invalid value "maybe" in "task_tools"/,
     'tools that may be';
-refused 'task_tools on;', qr/no "task_agent"; say what they run/,
+refused 'task_tools on;', qr/no "task_agent"; add one/,
     'tools without an agent';
 refused "$agent task_store mysql:x;", qr/invalid store.*"sqlite:PATH"/,
     'another kind of store';
 refused "$agent task_store sqlite:$dir/none/tasks.db;",
-    qr{no directory "$dir/none" for "task_store"; make it}, 'no directory';
+    qr{directory "$dir/none" of "task_store" .*; create it}, 'no directory';
 refused "$agent task_store sqlite:$_;", qr{"$_" of "task_store" is a directory},
     "$_, a directory"
     for $dir, "$dir/", '/';
 for my $where ('/run', '/dev/shm') {
     my (undef, $out) = $tg->test_conf(
         "$agent task_store sqlite:$where/toolgate-none.db;");
-    like $out, qr/\[warn\].*task store "\Q$where\E.*emptied at a boot/,
+    like $out, qr/\[warn\].*task store "\Q$where\E.*emptied at boot/,
         "a store in $where is warned of";
 }
 # SQLite opens each of these, and would wait for a FIFO without an end.
@@ -69,7 +69,7 @@ refused "$agent task_$_->[0] $_->[1];", qr/invalid $_->[2] "$_->[1]" in/, "@$_"
 refused "$agent task_output_quota 2m; task_output_quota 2m;",
     qr/is duplicate/, 'two quotas';
 refused "$agent task_store postgresql:tasks; task_output_quota 2m;",
-    qr/"task_output_quota" is about files.*remove it/,
+    qr/"task_output_quota" limits files.*remove it/,
     'a quota of what is not in files';
 refused "$agent task_visibility mine;",
     qr/invalid value "mine" in "task_visibility"; write one of own, all/,
@@ -81,7 +81,7 @@ refused 'task_agent a.b { exec true; }',
 refused 'task_agent a { }', qr/"a" has no program; write "exec/, 'no program';
 refused 'task_agent a { exec /none; }', qr/"\/none" of "exec" cannot be run/,
     'a program that is not there';
-refused 'task_agent a { exec $task_prompt; }', qr/known at load/,
+refused 'task_agent a { exec $task_prompt; }', qr/without variables/,
     'a program that is not known';
 refused 'task_agent a { exec true; exec true; }', qr/is duplicate/,
     'two programs';
@@ -89,7 +89,7 @@ refused "task_agent a { exec echo \$$_; }",
     qr/unknown variable in "\$.*\$task_prompt/, "\$$_"
     for qw(pid task_nothing {task_id x);
 refused "task_agent a { exec true; $_->[0] $_->[1]; }", $_->[2], "@$_[0, 1]"
-    for [ timeout => '30d', qr/invalid time "30d".*24 days/ ],
+    for [ timeout => '30d', qr/invalid time "30d".*at most 24d/ ],
     [ timeout     => '0',   qr/invalid time "0"/ ],
     [ concurrency => 33,    qr/invalid "concurrency"; write 1 to 32/ ],
     [ retry       => 101,   qr/invalid "retry"; write 0 to 100/ ],
@@ -97,7 +97,7 @@ refused "task_agent a { exec true; $_->[0] $_->[1]; }", $_->[2], "@$_[0, 1]"
     [ success     => 256,   qr/invalid status "256"/ ],
     [ env         => '"" x', qr/invalid name ""/ ],
     [ env         => 'A file=/none', qr{"/none"} ],
-    [ cwd         => '/none', qr{"/none" of "cwd" is no directory} ],
+    [ cwd         => '/none', qr{"/none" of "cwd" is not a directory} ],
     [ title       => 'x',   qr/"title" directive is not allowed/ ];
 refused 'task_agent a { exec true; default; } '
     . 'task_agent b { exec true; default; }',
@@ -108,7 +108,7 @@ refused 'task_agent a { exec true; default; } '
                 . "$dir/state; task_store sqlite:$dir/state/x; }"} qw(1 2)),
         server => 0);
     isnt $status, 0, 'one store of two servers';
-    like $out, qr/two servers have their tasks in "sqlite:/, 'it says which';
+    like $out, qr/two servers use the task store "sqlite:/, 'it says which';
 }
 my ($status, $out) = $tg->test_conf("$agent task_methods off;");
 is $status, 0, 'without methods' or diag $out;

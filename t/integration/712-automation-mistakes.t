@@ -36,41 +36,41 @@ refused rule("$cron $cron $act"), qr/"trigger" directive is duplicate/,
 refused rule("$cron $act notify x;"), qr/"notify" directive is a second/,
     'two actions';
 refused "automation r { $cron notify x; }", qr/no "task_agent"/, 'no agent';
-refused rule("$cron agent b;"), qr/rule "r" is for the task_agent "b"/,
+refused rule("$cron agent b;"), qr/rule "r" refers to task_agent "b"/,
     'another agent';
 refused "task_agent a { exec true; } automation r { $cron agent \"\"; }",
-    qr/rule "r" names no task_agent, and none is the default/, 'no default';
+    qr/rule "r" names no task_agent, and no task_agent is/, 'no default';
 refused rule("$cron $act") . " automation r { $cron $act }",
-    qr/there is a rule "r" already/, 'two of one name';
-refused "$agent automation \"\" { $cron $act }", qr/"": id: must be a text/,
+    qr/duplicate rule "r"/, 'two of one name';
+refused "$agent automation \"\" { $cron $act }", qr/"": id: must be a string/,
     'no name';
 refused rule("$cron $act title x;"), qr/"title" directive is not allowed/,
     'what is none of its directives';
 refused rule("trigger cron $_->[0]; $act"), $_->[1], "cron $_->[0]"
-    for [ '"* * *"' => qr/r": trigger.expression: it has five fields/ ],
-    [ '"0 25 * * *"'   => qr/"25" is no hour: it is from 0 to 23/ ],
-    [ '"0 0 31 4 *"'   => qr/there is no such day/ ],
+    for [ '"* * *"' => qr/r": trigger.expression: it must have five fields/ ],
+    [ '"0 25 * * *"'   => qr/"25" is not a valid hour: .* from 0 to 23/ ],
+    [ '"0 0 31 4 *"'   => qr/this day does not exist/ ],
     [ '"0 0 * * * *"'  => qr/five fields/ ],
     [ '@daily zone=Europe/Nowhere' =>
-        qr/no time zone "Europe\/Nowhere" in .*install the package tzdata/ ],
-    [ '@daily zone=../../../etc/passwd' => qr/zone: is no name/ ],
-    [ '@daily zone=Europe' => qr/no time zone "Europe"/ ],
-    [ '@daily zone=tzdata.zi' => qr/zone: is no name/ ],
+        qr/unknown time zone "Europe\/Nowhere", .*install .* tzdata/ ],
+    [ '@daily zone=../../../etc/passwd' => qr/zone: must be the name/ ],
+    [ '@daily zone=Europe' => qr/unknown time zone "Europe"/ ],
+    [ '@daily zone=tzdata.zi' => qr/zone: must be the name/ ],
     [ '@daily missed=maybe' => qr/trigger.missed: must be run or skip/ ],
-    [ '@daily zone=UTC zone=UTC' => qr/"zone=UTC" in "trigger"; it is there/ ],
+    [ '@daily zone=UTC zone=UTC' => qr/"zone=UTC" in "trigger"; it is given/ ],
     [ '@daily often' => qr/invalid parameter "often".*"zone=NAME"/ ];
 refused rule("trigger event $_->[0]; $act"), $_->[1], "event $_->[0]"
     for [ 'task.failed' => qr/invalid parameter "task.failed".*"type=NAME"/ ],
     [ '"pattern=("' => qr/trigger.pattern: / ],
     [ 'type=' => qr/invalid parameter "type="/ ];
 refused rule("trigger file $_->[0]; $act"), $_->[1], "file $_->[0]"
-    for [ '/none/src' => qr{no folder or file "/none/src" to watch} ],
-    [ '/dev/null' => qr{no folder or file "/dev/null" to watch} ],
-    [ "$dir glob=[" => qr/trigger.glob: a \[ has its \]/ ],
-    [ "$dir glob=/src/*.c" => qr/trigger.glob: .*begins with no slash/ ],
+    for [ '/none/src' => qr{folder or file "/none/src" does not exist} ],
+    [ '/dev/null' => qr{folder or file "/dev/null" does not exist} ],
+    [ "$dir glob=[" => qr/trigger.glob: a \[ needs its \]/ ],
+    [ "$dir glob=/src/*.c" => qr/trigger.glob: .*not begin with a slash/ ],
     [ "$dir events=move" => qr/trigger.events: must be create, change/ ],
-    [ "$dir debounce=2x" => qr/"debounce=2x".*at most an hour/ ],
-    [ "$dir debounce=2h" => qr/"debounce=2h".*at most an hour/ ],
+    [ "$dir debounce=2x" => qr/"debounce=2x".*at most 1h/ ],
+    [ "$dir debounce=2h" => qr/"debounce=2h".*at most 1h/ ],
     [ "$dir recursive" => qr/invalid parameter "recursive".*"glob=/ ];
 refused rule("trigger often x; $act"), qr/unknown trigger "often"/,
     'another trigger';
@@ -78,7 +78,7 @@ refused rule("$cron $act when $_->[0];"), $_->[1], "when $_->[0]"
     for [ 'a is b' => qr/unknown operator "is" in "when"; write eq/ ],
     [ 'a eq' => qr/"when a eq" needs a value/ ],
     [ 'a exists 1' => qr/"when a exists" has no value/ ],
-    [ 'a gt many' => qr/"many" of "when a gt" is no number/ ],
+    [ 'a gt many' => qr/"many" of "when a gt" is not a number/ ],
     [ 'a matches "["' => qr/pattern "\[": / ],
     [ 'a matches "(?<=a+)b"' => qr/pattern / ];
 refused rule("$cron $_->[0]"), $_->[1], $_->[0]
@@ -140,8 +140,8 @@ my $event = 'trigger event type=task.failed;';
 
 warned rule("trigger event $_->[0]; notify x;"), $_->[1], "event $_->[0]"
     for [ 'type=task.fail' => qr/trigger\.type: unknown event type "task/ ],
-    [ 'type=task.fail' => qr/mean "task.failed"\? There are .*file\.changed/ ],
-    [ 'type=commit' => qr/unknown event type "commit"; there are task.queued/ ],
+    [ 'type=task.fail' => qr/mean "task.failed"\? Valid are .*file\.changed/ ],
+    [ 'type=commit' => qr/unknown event type "commit"; valid are task.queued/ ],
     [ 'source=task' => qr/unknown event source "task"; did you mean "tasks"/ ],
     [ 'type=cron.fired source=tasks' => qr/so the rule never fires/ ],
     [ 'pattern=^commit' => qr/so the rule never fires/ ],
@@ -176,7 +176,8 @@ $tg->file('rules.json', '{"rules": [}');
 refused "$agent automation_file $dir/rules.json;", qr/rules\.json/,
     'a file that is no JSON';
 $tg->file('rules.json', '{"rules": {}}');
-refused "$agent automation_file $dir/rules.json;", qr/has no rules; write an/,
+refused "$agent automation_file $dir/rules.json;",
+    qr/contains no rules; write an/,
     'a file without rules';
 for ([ { trigger => {} } => qr/trigger: needs a type/ ],
     [ { action => { type => 'submit_task' } } =>
@@ -185,11 +186,11 @@ for ([ { trigger => {} } => qr/trigger: needs a type/ ],
         qr/conditions\[0\]\.operator: must be eq/ ],
     [ { cooldownMs => '5' } => qr/cooldownMs: must be a whole number/ ],
     [ { action => { type => 'agent', agent => 'b' } } =>
-        qr/rule "f" is for the task_agent "b"/ ],
+        qr/rule "f" refers to task_agent "b"/ ],
     [ { action => { type => 'webhook', url => 'http://x', secret => 'x' } } =>
         qr/action\.secret: write "file=PATH"/ ],
     [ { trigger => { type => 'cron', expression => '@daily',
-        zone => 'No/Where' } } => qr/no time zone "No\/Where"/ ],
+        zone => 'No/Where' } } => qr/unknown time zone "No\/Where"/ ],
     [ { trigger => { type => 'file', path => '/none' } } => qr{"/none"} ])
 {
     my ($more, $like) = @$_;
@@ -202,7 +203,7 @@ for ([ { trigger => {} } => qr/trigger: needs a type/ ],
 }
 file(\%rule, \%rule);
 refused "$agent automation_file $dir/rules.json;",
-    qr/rule 1 of .*there is a rule "f" already/, 'two of one name, in a file';
+    qr/rule 1 of .*duplicate rule "f"/, 'two of one name, in a file';
 file(map { { %rule, id => "r$_" } } 1 .. 257);
 refused "$agent automation_file $dir/rules.json;", qr/more than 256 rules/,
     'too many';

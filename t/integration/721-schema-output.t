@@ -43,11 +43,11 @@ my %kind = (
     ipc    => 'ValueError',
 );
 my @wrong = (
-    [ { n => 'x' },   qr{mistake\. /n: expected integer, got string$} ],
-    [ { n => 1.5 },   qr{mistake\. /n: expected integer, got 1\.5$} ],
-    [ {},             qr{mistake\. /n: .*(?:required|missing)} ],
-    [ [ 1, 2 ],       qr{mistake\. \(root\): expected object, got array$} ],
-    [ undef,          qr{mistake\. \(root\): expected object, got null$} ],
+    [ { n => 'x' },   qr{error of the tool\. /n: expected integer, got string$} ],
+    [ { n => 1.5 },   qr{error of the tool\. /n: expected integer, got 1\.5$} ],
+    [ {},             qr{error of the tool\. /n: .*(?:required|missing)} ],
+    [ [ 1, 2 ],       qr{error of the tool\. \(root\): expected object, got array$} ],
+    [ undef,          qr{error of the tool\. \(root\): expected object, got null$} ],
 );
 
 for my $way (@ways) {
@@ -64,7 +64,7 @@ for my $way (@ways) {
             $answer = $way->call($tool, { value => $value });
             is Toolgate::Way::kind($answer), $kind{$name}, "$tool: $name";
             like $answer->{text},
-                qr/^The result of \Q$tool\E does not fit its output schema; /,
+                qr/^The result of \Q$tool\E does not match its output schema; /,
                 "$tool: whose mistake it is, $name";
             like $answer->{text}, $pattern, "$tool: what is wrong, $name";
             ok !exists $answer->{result}{structuredContent},
@@ -78,7 +78,7 @@ for my $way (@ways) {
         "result: fits, $name";
     my $answer = $way->call('result', { value => {} });
     is Toolgate::Way::kind($answer), $kind{$name}, "result: $name";
-    like $answer->{text}, qr{mistake\. /n: }, "result: what is wrong, $name";
+    like $answer->{text}, qr{error of the tool\. /n: }, "result: what is wrong, $name";
     $answer = $way->call('bare');
     is Toolgate::Way::kind($answer), $kind{$name}, "nothing structured, $name";
     like $answer->{text}, qr/structuredContent/, "and that is said, $name";
@@ -109,7 +109,7 @@ for my $method (qw(json run)) {
 }
 is_deeply $c->rpc('list', [ 1, 2 ])->{result}, [ 1, 2 ], 'a list fits';
 like $c->rpc('list', [ 1, 'a' ])->{error}{message},
-    qr{mistake\. /1: expected integer, got string$}, 'a list does not';
+    qr{error of the tool\. /1: expected integer, got string$}, 'a list does not';
 
 # Agents are shown what they can rely on.
 my ($listed) = grep { $_->{name} eq 'filed' }

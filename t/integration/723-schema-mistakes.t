@@ -12,7 +12,7 @@ my @mistakes = (
     ['"properties":{"a":{"type":"strin"}}',
         '/properties/a/type: must be one of string, number,'],
     ['"properties":{"a":{"type":["string","string"]}}',
-        '/properties/a/type/1: must be there only once'],
+        '/properties/a/type/1: must be given only once'],
     ['"properties":{"a":7}',
         '/properties/a: a schema must be an object, true or false, got 7'],
     ['"properties":[]', '/properties: must be an object, got []'],
@@ -36,7 +36,7 @@ my @mistakes = (
     ['"patternProperties":{"[":{}}',
         '/patternProperties/[: a class is not closed with ]'],
     ['"required":"a"', '/required: must be a list of property names'],
-    ['"required":["a","a"]', '/required/1: must be there only once'],
+    ['"required":["a","a"]', '/required/1: must be given only once'],
     ['"allOf":[]', '/allOf: must '],
     ['"additionalProperties":1', '/additionalProperties: a schema must be'],
     ['"maxProperties":1.5', '/maxProperties: must be a whole number'],
@@ -47,7 +47,7 @@ my @mistakes = (
         '/properties/a/$ref: "#/$defs/no" leads to nothing'],
     ['"properties":{"a":{"$ref":"https://example.com/x.json"}}',
         '/properties/a/$ref: the document "https://example.com/x.json" is '
-            . 'not known; nothing is ever fetched'],
+            . 'not known, and nothing is fetched'],
     ['"properties":{"a":{"$ref":"other.json"}}',
         '/properties/a/$ref: '],
     ['"$dynamicRef":"#nope"', '/$dynamicRef: "#nope": no schema has this'],
@@ -56,7 +56,8 @@ my @mistakes = (
 
     # what never ends
     ['"$ref":"#"',
-        '(root): this schema refers to itself without going into the value'],
+        '(root): this schema refers to itself without descending into the '
+            . 'value'],
     ['"allOf":[{"$ref":"#"}]', '(root): this schema refers to itself'],
     ['"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},'
             . '"b":{"not":{"$ref":"#/$defs/a"}}}',
@@ -125,7 +126,8 @@ is_found('a number as a schema', 'invalid "input_schema": (root): a schema',
 $body = "tool a {\n input_schema_file ref.json; #!\n return hi;\n}";
 is_found('a neighbour of a schema file that is not there',
     '/no.json", which cannot be read (2: No such file', line_of($body), $body);
-is_found('and whose it is', 'ref.json", or behind it, leads to',
+is_found('and whose it is', 'ref.json", or in a file that it refers to, leads '
+    . 'to',
     line_of($body), $body);
 
 # Formats are known, whether they are asserted or not.
@@ -154,7 +156,7 @@ is_found('an unknown tool_validate',
 # Larger than any schema is.
 $tg->file('big.json', '{"type":"object","title":"' . 'x' x 1048576 . '"}');
 $body = "tool a {\n input_schema_file big.json; #!\n return hi;\n}";
-is_found('a large file', 'is no regular file of at most 1 MiB',
+is_found('a large file', 'is not a regular file of at most 1 MiB',
     line_of($body), $body);
 $tg->file('many.json', '{"type":"object","allOf":['
         . join(',', ('{}') x 20001) . ']}');

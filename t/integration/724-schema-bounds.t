@@ -211,7 +211,7 @@ for my $case ([ many => '%s' ], [ deep => '{"o":%s}' ], [ hashed => '%s' ]) {
     $client->send_raw(Toolgate::Attacks::call_of(
         'jsonrpc', 500, $tool, sprintf $form, "{$members}"));
     like $client->recv_line,
-        qr/looking for the arguments takes too many steps/,
+        qr/finding the arguments takes too many steps/,
         "$tool: among 400,000 it is refused";
 }
 

@@ -26,12 +26,12 @@ sub refused {
 
 refused 'postgresql:', qr/invalid store "postgresql:".*SERVICE-or-URI/,
     'nothing';
-refused "postgresql:a'b", qr/character that no URI and no service's name/,
+refused "postgresql:a'b", qr/character that a URI or a service name/,
     'no name of a service';
 refused 'postgresql://ann:secret@db/tasks',
-    qr/has a password; put it into a file, .*password_file=/,
+    qr/contains a password; put it into a file, .*password_file=/,
     'a password in the config';
-refused 'postgresql://ann@db/tasks?password=secret', qr/has a password/,
+refused 'postgresql://ann@db/tasks?password=secret', qr/contains a password/,
     'the same, behind';
 refused "$uri user=ann", qr/invalid parameter "user=ann".*lease=TIME/,
     'another parameter';
@@ -39,7 +39,7 @@ refused "$uri lease=1s", qr/invalid time in "lease=1s"; write 5s to 1h/,
     'a short lease';
 refused "$uri password_file=/none", qr{"/none" failed|/none}, 'no file';
 chmod 0644, $secret;
-refused "$uri password_file=$secret", qr/can be read or changed by others/,
+refused "$uri password_file=$secret", qr/can be read or changed by other users/,
     'a file for all';
 chmod 0600, $secret;
 
@@ -62,7 +62,7 @@ is $db->sql("SELECT count(*) FROM pg_tables WHERE tablename LIKE 'toolgate%'"),
 my $none = $uri =~ s/pg\/socket/none/r;
 ($status, $out) = $tg->test_conf("task_store $none; $rest");
 is $status, 0, 'a database that is away is no mistake of the config';
-like $out, qr/\[warn\].* cannot be reached now, .*again and again: /,
+like $out, qr/\[warn\].* cannot be reached now; .* will keep trying: /,
     'but it is said';
 
 # --- the password

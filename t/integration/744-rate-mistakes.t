@@ -21,11 +21,11 @@ for my $directive (qw(rate tool_rate)) {
         my $line = 1 + ($head =~ tr/\n//);
         my ($status, $out) = $tg->test_conf($body);
         isnt $status, 0, "$directive $value is found";
-        like $out, qr/invalid "$directive"; write calls a second or a minute,/,
+        like $out, qr/invalid "$directive"; write a rate per second or minute,/,
             "$directive $value: what is wrong";
         like $out, qr{"$directive 10r/s burst=5" or "$directive 30r/m"},
             "$directive $value: what to write instead";
-        like $out, qr{"dry_run", and "log_level=" with info, notice, warn or},
+        like $out, qr{"dry_run" and "log_level=" with info, notice, warn or},
             "$directive $value: and behind it";
         like $out, qr{ in \S+/test\.conf:$line$}m, "$directive $value: where";
     }

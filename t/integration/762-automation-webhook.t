@@ -166,8 +166,8 @@ unlike slurp("/proc/$runner/cmdline") . slurp("/proc/$runner/environ"),
 
 # --- who may read it
 
-for ([ 0604 => qr/can be read or changed by others.*chmod 0600/ ],
-    [ 0620 => qr/can be read or changed by others/ ],
+for ([ 0604 => qr/can be read or changed by other users.*chmod 0600/ ],
+    [ 0620 => qr/can be read or changed by other users/ ],
     [ 0600 => undef ], [ 0640 => undef ])
 {
     my ($mode, $like) = @$_;

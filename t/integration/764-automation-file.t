@@ -56,10 +56,10 @@ refused("{ \"rules\": [\n  { \"id\": \"a\", ^} ] }\n", qr/is not valid JSON/,
     'no JSON');
 refused($_->[1], $_->[2], $_->[0])
     for [ 'an id of no type', with(id => '^5'), qr/id: must be a string/ ],
-    [ 'no id', with(id => '-'), qr/rule 1 of .*id: must be a text of 1 to/ ],
+    [ 'no id', with(id => '-'), qr/rule 1 of .*id: must be a string of 1 to/ ],
     [ 'an id with control characters', with(id => '^"a\u0007"'), qr/id: must/ ],
-    [ 'an id with a NUL', with(id => '^"a\u0000"'), qr/id: has a NUL/ ],
-    [ 'an id twice', with(id => '^"first"'), qr/a rule "first" already/ ],
+    [ 'an id with a NUL', with(id => '^"a\u0000"'), qr/id: must not contain a/ ],
+    [ 'an id twice', with(id => '^"first"'), qr/duplicate rule "first"/ ],
     [ 'a description', with(description => '^[]'), qr/description: must be/ ],
     [ 'enabled', with(enabled => '^1'), qr/enabled: must be true or false/ ],
     [ 'requiresApproval', with(requiresApproval => '^"yes"'),
@@ -76,19 +76,20 @@ refused($_->[1], $_->[2], $_->[0])
     [ 'trigger.pattern', with(trigger => '{ "pattern": ^"(" }'),
     qr/trigger.pattern: / ],
     [ 'trigger.expression', with(trigger => '{ "type": "cron", '
-            . '"expression": ^"0 24 * * *" }'), qr/"24" is no hour/ ],
+            . '"expression": ^"0 24 * * *" }'), qr/"24" is not a valid hour/ ],
     [ 'no expression', with(trigger => '^{ "type": "cron" }'),
-    qr/trigger.expression: it has five fields/ ],
+    qr/trigger.expression: it must have five fields/ ],
     [ 'trigger.zone', with(trigger => '{ "type": "cron", "expression": '
-            . '"@daily", "zone": ^"No/Where" }'), qr/no time zone "No/ ],
+            . '"@daily", "zone": ^"No/Where" }'), qr/unknown time zone "No/ ],
     [ 'trigger.missed', with(trigger => '{ "type": "cron", "expression": '
             . '"@daily", "missed": ^"no" }'), qr/missed: must be run or skip/ ],
     [ 'trigger.path', with(trigger => '{ "type": "file", "path": ^"src" }'),
-    qr/trigger.path: must be a full path/ ],
+    qr/trigger.path: must be an absolute/ ],
     [ 'a path that is none', with(trigger => '{ "type": "file", '
-            . '"path": ^"/none/here" }'), qr{no folder or file "/none/here"} ],
+            . '"path": ^"/none/here" }'),
+                qr{folder or file "/none/here" does not} ],
     [ 'trigger.glob', with(trigger => '{ "type": "file", "path": "/", '
-            . '"glob": ^["*.c", "["] }'), qr/trigger.glob: a \[ has its \]/ ],
+            . '"glob": ^["*.c", "["] }'), qr/trigger.glob: a \[ needs its \]/ ],
     [ 'trigger.events', with(trigger => '{ "type": "file", "path": "/", '
             . '"events": ^["move"] }'), qr/trigger.events: must be create/ ],
     [ 'trigger.debounceMs', with(trigger => '{ "type": "file", "path": "/", '
@@ -111,15 +112,15 @@ refused($_->[1], $_->[2], $_->[0])
     [ 'action.type', with(action => '{ "type": ^"run" }'),
     qr/action.type: must be agent, notify or webhook/ ],
     [ 'action.message', with(action => '^{ "type": "notify" }'),
-    qr/action.message: is needed/ ],
+    qr/action\.message: is missing/ ],
     [ 'action.url', with(action => '^{ "type": "webhook" }'),
-    qr/action.url: is needed/ ],
+    qr/action\.url: is missing/ ],
     [ 'another url', with(action => '{ "type": "webhook", "url": ^"ftp://x" }'),
     qr/action.url: / ],
     [ 'action.secret', with(action => '{ "type": "webhook", "url": "http://x", '
             . '"secret": ^"hush" }'), qr/action.secret: write "file=PATH"/ ],
     [ 'action.agent', with(action => "{ \"type\": \"agent\",\n"
-            . '"agent": ^"b" }'), qr/task_agent "b", which there is not/ ];
+            . '"agent": ^"b" }'), qr/task_agent "b", which is not defined/ ];
 
 # Members of other types.
 refused(with(conditions => '[ { "field": ^5, "operator": "eq", "value": 1 } ]'),

@@ -15,8 +15,8 @@ my $two = 'server { listen unix:%%DIR%%/1.sock; tool_schema_file a.json; '
     . "tool_schema_file a.json; $tool }";
 for my $case (
     [ "tool_schema_file folder;\n$tool",
-        qr/folder" of .* exists and is no regular file; choose another path/ ],
-    [ "tool_schema_file link;\n$tool", qr/link" of .* no regular file/ ],
+        qr/folder" of .* exists and is not a regular file; choose another/ ],
+    [ "tool_schema_file link;\n$tool", qr/link" of .* not a regular file/ ],
     [ "tool_schema_file nowhere/a.json;\n$tool",
         qr{nowhere/a\.json" of .* is in a directory that does not exist} ],
     [ "tool_schema_file link/a.json;\n$tool",
@@ -25,10 +25,10 @@ for my $case (
         qr/"tool_schema_file" directive is duplicate/ ],
     [ "tool_schema_file '';\n$tool", qr/"tool_schema_file" .*needs a path/ ],
     [ "listen 127.0.0.1:1;\ntool_schema_file a.json;\n$tool",
-        qr/needs exactly one "listen unix:", whose owner.*; this one has 0/ ],
+        qr/needs exactly one "listen unix:", as the file.*; this .* has 0/ ],
     [ "listen unix:%%DIR%%/1.sock;\nlisten unix:%%DIR%%/2.sock;\n"
             . "tool_schema_file a.json;\n$tool",
-        qr/needs exactly one "listen unix:", whose owner.*; this one has 2/ ],
+        qr/needs exactly one "listen unix:", as the file.*; this .* has 2/ ],
     [ $two, qr/needs exactly one "listen unix:"/, server => 0 ],
     [ "$tool tool b { tool_schema_file a.json; return hi; }",
         qr/"tool_schema_file" directive is not allowed here/ ],

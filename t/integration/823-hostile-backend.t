@@ -37,12 +37,12 @@ for my $line ('1', '{}', '{"jsonrpc":"2.0","id":77,"result":{}}') {
     my @order;
     wait_for {
         @order = $tg->log($from)
-            =~ /(wrong notification|(?<!notification )dropped)/g;
+            =~ /(invalid notification|(?<!notification )dropped)/g;
         @order > $lines
     }
     "$line: all of it to be read";
     is scalar(@order), $lines + 1, "$line: each of $lines was read, once";
-    my ($at) = grep { $order[$_] eq 'wrong notification' } 0 .. $#order;
+    my ($at) = grep { $order[$_] eq 'invalid notification' } 0 .. $#order;
     cmp_ok $at // @order, '<', @order / 2,
         "$line: the client in the middle of it";
 }

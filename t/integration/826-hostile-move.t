@@ -86,7 +86,7 @@ wait_for {
     ($new) = grep { $_ != $old } $tg->worker_pids if !$new;
     my $sum = memory($old, 'VmRSS') + ($new ? memory($new, 'VmRSS') : 0);
     $peak = $sum if $sum > $peak;
-    my $gone = () = $tg->log($from) =~ /client goes to another worker/g;
+    my $gone = () = $tg->log($from) =~ /client moves to another worker/g;
     return $gone > $parts;
 }
 'the sessions to leave the old worker';

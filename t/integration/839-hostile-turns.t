@@ -40,7 +40,7 @@ for my $i (0 .. $#all) {
 Toolgate::Attacks::check($light, 'relay', 'who is light');
 diag "a flood of @sent bytes";
 
-my @order = $tg->log($from) =~ /\*(\d+) relay frame of another kind/g;
+my @order = $tg->log($from) =~ /\*(\d+) relay frame of an unexpected type/g;
 my %count;
 $count{$_}++ for @order;
 my ($alone) = grep { $count{$_} == 1 } keys %count;
@@ -66,7 +66,7 @@ stopped(
     },
     $hostile->worker);
 $_->rpc('ping') for $greedy, $other;
-@order = $tg->log($from) =~ /\*(\d+) wrong notification dropped/g;
+@order = $tg->log($from) =~ /\*(\d+) invalid notification dropped/g;
 %count = ();
 $count{$_}++ for @order;
 is "@{[ sort { $a <=> $b } values %count ]}", '1 1000', 'each was served';
@@ -88,7 +88,7 @@ stopped(
     $hostile->worker);
 $_->recv_line for ($greedy) x 3;
 $_->rpc('ping') for $greedy, $other;
-@order = $tg->log($from) =~ /\*(\d+) wrong notification dropped/g;
+@order = $tg->log($from) =~ /\*(\d+) invalid notification dropped/g;
 %count = ();
 $count{$_}++ for @order;
 is "@{[ sort { $a <=> $b } values %count ]}", '1 3', 'each was served';

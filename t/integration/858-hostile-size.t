@@ -192,8 +192,8 @@ is $reply->{error}{message},
 $kb = grown($worker,
     sub { $reply = $client->call_tool('pass', { n => 60_000_000 }) });
 ok $reply->{result}{isError}, 'one that is larger than any output';
-is text_of($reply), "pass: the backend's answer has more than the 33554432 "
-    . 'bytes that it may have (max_output); ask for less.', 'why';
+is text_of($reply), "pass: the backend's answer has more than the maximum of "
+    . '33554432 bytes (max_output); ask for less.', 'why';
 is_below $kb, 45_000, 'the rest of it is not held';
 is text_of($client->call_tool('pass', { n => 3 })), '["xxx"]', 'the next one';
 kill TERM => $pid;

@@ -11,7 +11,7 @@ plan(skip_all => 'built without msgpack-c') if !has_msgpack();
 my $tg = Toolgate::Test->new;
 POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!\n";
 my %mistakes = (
-    'fifo' => qr/fifo" is a FIFO that nobody reads, .*; start its/,
+    'fifo' => qr/fifo" is a FIFO without a reader, .*; start its/,
     ''                        => qr/invalid number of arguments/,
     'x.trace a b c'           => qr/invalid number of arguments/,
     'x.trace more'            => qr/invalid "more" .*; write "body=SIZE" or/,
@@ -22,9 +22,9 @@ my %mistakes = (
     'x.trace if=$nope'        => qr/unknown variable "\$nope"/,
     'x.trace if=$tool_name'   => qr/invalid .*; write a variable of the client/,
     'x.trace if=$tool_arg_a'  => qr/a frame belongs to no call/,
-    '/tmp/$tool_client_uid'   => qr/is no file's path; .* "if=" chooses/,
-    'syslog:server=127.0.0.1' => qr/is no file's path/,
-    'off body=1k'             => qr/with "off" takes nothing else/,
+    '/tmp/$tool_client_uid'   => qr/is not a file path; .* "if=" selects/,
+    'syslog:server=127.0.0.1' => qr/is not a file path/,
+    'off body=1k'             => qr/takes nothing after "off"/,
     "off;\ntool_trace x.trace" => qr/is duplicate; a trace is written to one/,
 );
 for my $text (sort keys %mistakes) {
@@ -45,7 +45,8 @@ tool_log $path json buffer=1k;
 tool_trace $path;
 tool a { return 1; }
 END
-like $out, qr/"\S+calls\.log" is the file of a log; give the trace another/,
+like $out,
+    qr/"\S+calls\.log" is already the file of a log; give the trace another/,
     'not into a log';
 
 # Nothing is made while there is a mistake, nor by who only signals.

@@ -143,7 +143,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         'what a tool says of itself';
     $reply = $client->call_tool('typed');
     like $reply->{result}{content}[0]{text},
-        qr/result of typed does not fit its output schema.*\/n: expected int/,
+        qr/result of typed does not match its output schema.*\/n: expected int/,
         'its result has to fit the schema';
     like $host->event(qr/^report .*typed/), qr/IPCToolExecutionError/,
         'and that is reported';
@@ -162,7 +162,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         qr/^ValueError typed: "input_schema" is no JSON: .*column/,
         'a schema that is no JSON';
     like $host->fails('set-tool typed input_schema {"type":"array"}'),
-        qr/^ValueError .*must say "type":"object"/, 'one that is no object\'s';
+        qr/^ValueError .*must have "type":"object"/, 'one that is no object\'s';
     like $host->fails(
         'set-tool typed input_schema {"type":"object","required":1}'),
         qr/^ValueError typed: "input_schema" .*required/,

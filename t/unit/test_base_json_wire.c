@@ -42,11 +42,12 @@ static const test_dialect_t test_dialects[] = {
       "{\"kind\":\"mcp_response\",\"id\":1,\"result\":" TEST_HI "}", NULL, NULL,
       NULL, 0 },
     { TG_DIALECT_IPC, "{\"method\":\"call_tool\",", "{\"result\":" TEST_HI "}",
-      "{\"error\":{\"type\":\"IPCError\",\"message\":\"$contains:no valid "
+      "{\"error\":{\"type\":\"IPCError\",\"message\":\"$contains:not valid "
       "JSON\"}}",
       "{\"error\":{\"type\":\"IPCError\",\"message\":\"$contains:128 "
       "levels\"}}",
-      "{\"error\":{\"type\":\"ValueError\",\"message\":\"$contains:once\"}}",
+      "{\"error\":{\"type\":\"ValueError\",\"message\":"
+      "\"$contains:duplicate\"}}",
       1 },
 };
 

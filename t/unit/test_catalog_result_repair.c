@@ -128,7 +128,7 @@ HELP_TEST(text, "a result of texts alone is found in one pass")
     }
 }
 
-HELP_TEST(nulls, "optional members that are null are left out")
+HELP_TEST(nulls, "optional null members are omitted")
 {
     static const test_case_t tests[] = {
         { "{\"content\":[{\"type\":\"text\",\"text\":\"hi\","

@@ -568,11 +568,12 @@ HELP_TEST(too_large, "too large responses and requests")
     end_t end;
 
     test_large("", "", "",
-               "log: frame beyond the limit dropped\na: result 1\n");
+               "log: frame larger than the limit dropped\na: result 1\n");
     test_large(
         "{\"id\":1,\"result\":[", "", "",
         "a: error -32603 message=The answer is larger than this connection "
-        "carries; ask for less.\nlog: answer to no request dropped\n");
+        "carries; ask for less.\nlog: response without a matching request "
+        "dropped\n");
     test_large(
         "{\"result\": [\"id\",", "0],\"id\":2}", "",
         "b: error -32603 message=The answer is larger than this connection "
@@ -583,7 +584,7 @@ HELP_TEST(too_large, "too large responses and requests")
     test_large("{\"method\":\"m\",\"params\":[", "],\"id\":1}", refused,
                "a: result 1\n");
     test_large("{\"method\":\"m\",\"params\":[", "]}", "",
-               "log: frame beyond the limit dropped\na: result 1\n");
+               "log: frame larger than the limit dropped\na: result 1\n");
 
     end_init(&end, tg_alloc_libc(), TG_DIALECT_IPC, NULL);
     CU_ASSERT(end_call(&end, "a") == TG_OK

@@ -136,8 +136,8 @@ test_catalogue(void)
 }
 
 #define TEST_WRONG                                                             \
-    "the schema of its tool has an \"x-mcp-header\" that is no token of its "  \
-    "own, or stands at what is no string, integer or boolean"
+    "the schema of its tool has an \"x-mcp-header\" that is not a unique "     \
+    "token, or is not on a string, integer or boolean"
 
 /* Compares a call's headers after those of its name; NULL: refused. */
 static void

@@ -131,7 +131,7 @@ HELP_TEST(results, "results")
     static const struct {
         const char *raw, *word;
     } invalid[] = {
-        { "[]", "no object" },
+        { "[]", "not an object" },
         { "{}", "array \"content\"" },
         { "{\"content\":{}}", "array \"content\"" },
         { "{\"content\":[1]}", "\"type\"" },
@@ -172,7 +172,7 @@ HELP_TEST(results, "results")
                    invalid[i].word);
         test_fails(tg_outcome_parse_output(&test_result,
                                            tg_str_from_cstr(invalid[i].raw)),
-                   "The output is no tool result");
+                   "The output is not a tool result");
         (void) test_steps(invalid[i].raw, 1, 0, &outcome);
         test_fails(outcome, invalid[i].word);
     }

@@ -82,8 +82,8 @@ HELP_TEST(leaving, "a server that shuts down")
 {
     static const char refused[] =
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,\"message\":"
-        "\"This server is about to leave; the request was not started. Connect "
-        "anew, and send it again.\",\"data\":\"toolgate\"}}";
+        "\"This server is about to exit; the request was not started. "
+        "Reconnect, and send it again.\",\"data\":\"toolgate\"}}";
     host_t host;
 
     test_init(&host, TG_DIALECT_JSONRPC);

@@ -197,20 +197,22 @@ HELP_TEST(wrong, "errors, and what to write instead")
     CU_ASSERT(invalid("* * * *", "five fields"));
     CU_ASSERT(invalid("0 * * * * *", "five fields"));
     CU_ASSERT(invalid("@often", "five fields"));
-    CU_ASSERT(invalid("60 * * * *", "\"60\" is no minute: it is from 0 to 59"));
+    CU_ASSERT(invalid("60 * * * *", "\"60\" is not a valid minute: it must be "
+                                    "from 0 to 59"));
+    CU_ASSERT(invalid("0 3 * * 7\n",
+                      "\"7\\u000a\" is not a valid day of the week: write"));
+    CU_ASSERT(invalid("0 24 * * *", "not a valid hour"));
+    CU_ASSERT(invalid("0 0 0 * *", "\"0\" is not a valid day of the month"));
     CU_ASSERT(
-        invalid("0 3 * * 7\n", "\"7\\u000a\" is no day of the week: write"));
-    CU_ASSERT(invalid("0 24 * * *", "no hour"));
-    CU_ASSERT(invalid("0 0 0 * *", "\"0\" is no day of the month"));
-    CU_ASSERT(invalid("0 0 * 13 *", "no month: it is from 1 to 12"));
-    CU_ASSERT(invalid("0 0 * * 8", "no day of the week"));
-    CU_ASSERT(invalid("0 0 * * monday", "no day of the week: write"));
-    CU_ASSERT(invalid("0 5-1 * * *", "a range goes upwards"));
+        invalid("0 0 * 13 *", "not a valid month: it must be from 1 to 12"));
+    CU_ASSERT(invalid("0 0 * * 8", "not a valid day of the week"));
+    CU_ASSERT(invalid("0 0 * * monday", "not a valid day of the week: write"));
+    CU_ASSERT(invalid("0 5-1 * * *", "a range must not be"));
     CU_ASSERT(invalid("5/15 * * * *", "write"));
     CU_ASSERT(invalid("*/0 * * * *", "write"));
     CU_ASSERT(invalid("1,,2 * * * *", "write"));
     CU_ASSERT(invalid("1- * * * *", "write"));
     CU_ASSERT(invalid("-1 * * * *", "write"));
     CU_ASSERT(invalid("1, * * * *", "write"));
-    CU_ASSERT(invalid("99999999999999999999 * * * *", "no minute"));
+    CU_ASSERT(invalid("99999999999999999999 * * * *", "not a valid minute"));
 }

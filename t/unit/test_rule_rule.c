@@ -381,8 +381,8 @@ HELP_TEST(mistakes, "errors, and their locations")
     CU_ASSERT(wrong("[]", "a rule must be an object"));
     CU_ASSERT(wrong("{}", "id: "));
     CU_ASSERT(wrong("{\"id\":1}", "id: must be a string"));
-    CU_ASSERT(wrong("{\"id\":\"a\\nb\"}", "id: must be a text"));
-    CU_ASSERT(wrong("{\"id\":\"a\\u0000b\"}", "id: has a NUL"));
+    CU_ASSERT(wrong("{\"id\":\"a\\nb\"}", "id: must be a string"));
+    CU_ASSERT(wrong("{\"id\":\"a\\u0000b\"}", "id: must not contain a NUL"));
     CU_ASSERT(wrong("{\"id\":\"a\",\"enabled\":1}", "enabled: must be true"));
     CU_ASSERT(wrong("{\"id\":\"a\",\"cooldownMs\":-1}", "cooldownMs: must be"));
     CU_ASSERT(wrong("{\"id\":\"a\"}", "trigger: must be an object"));
@@ -390,17 +390,17 @@ HELP_TEST(mistakes, "errors, and their locations")
     WRONG("{\"type\":1}", "[]", AGENT, "trigger.type: must be a string");
     WRONG("{\"pattern\":\"(\"}", "[]", AGENT, "trigger.pattern: ");
     WRONG(CRON("\"expression\":\"x\""), "[]", AGENT,
-          "trigger.expression: it has five fields");
+          "trigger.expression: it must have five fields");
     WRONG(CRON("\"expression\":\"0 0 30 2 *\""), "[]", AGENT,
-          "trigger.expression: there is no such day");
+          "trigger.expression: this day does not exist");
     WRONG(CRON("\"zone\":\"UTC\""), "[]", AGENT, "trigger.expression: ");
     WRONG(CRON("\"expression\":\"@daily\",\"zone\":\"../x\""), "[]", AGENT,
-          "trigger.zone: is no name");
+          "trigger.zone: must be the name");
     WRONG(CRON("\"expression\":\"@daily\",\"missed\":\"no\""), "[]", AGENT,
           "trigger.missed: must be run or skip");
     WRONG(FILES("\"path\":\"src\""), "[]", AGENT, "trigger.path: must be");
     WRONG(FILES("\"path\":\"/a\",\"glob\":\"[\""), "[]", AGENT,
-          "trigger.glob: a [ has its ]");
+          "trigger.glob: a [ needs its ]");
     WRONG(FILES("\"path\":\"/a\",\"glob\":[1]"), "[]", AGENT,
           "trigger.glob: must be a string");
     WRONG(FILES("\"path\":\"/a\",\"events\":[\"move\"]"), "[]", AGENT,
@@ -425,8 +425,8 @@ HELP_TEST(mistakes, "errors, and their locations")
           "conditions[0]: ");
     WRONG(ANY, "[]", "1", "action: must be an object");
     WRONG(ANY, "[]", "{}", "action.type: must be agent, notify or webhook");
-    WRONG(ANY, "[]", "{\"type\":\"notify\"}", "action.message: is needed");
-    WRONG(ANY, "[]", "{\"type\":\"webhook\"}", "action.url: is needed");
+    WRONG(ANY, "[]", "{\"type\":\"notify\"}", "action.message: is missing");
+    WRONG(ANY, "[]", "{\"type\":\"webhook\"}", "action.url: is missing");
     WRONG(ANY, "[]", "{\"type\":\"webhook\",\"url\":\"ftp://x\"}",
           "action.url: ");
     WRONG(ANY, "[]", "{\"type\":\"agent\",\"prompt\":1}",

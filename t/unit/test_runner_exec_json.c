@@ -358,11 +358,12 @@ HELP_TEST(result_values, "values")
               == TG_OK);
     test_result_is(&output, 0, "{\"json\":{\"a\":\n1}" EXITED(0));
     output.output_params.type = TG_OUTPUT_RESULT;
-    test_result_is(&output, 0,
-                   "{\"failure\":\"output\",\"message\":\"t: The output is no "
-                   "tool result, as \\\"output result\\\" wants it: it is no "
-                   "object with an array \\\"content\\\". It is:  {\\\"a\\\":"
-                   "\\n1}\\n\"" EXITED(0));
+    test_result_is(
+        &output, 0,
+        "{\"failure\":\"output\",\"message\":\"t: The output is not a tool "
+        "result, as \\\"output result\\\" requires: it is not an object with "
+        "an array \\\"content\\\". It is:  {\\\"a\\\":"
+        "\\n1}\\n\"" EXITED(0));
     tg_exec_output_deinit(&output);
 
     tg_exec_output_init(&output, TG_OUTPUT_RESULT, 100);

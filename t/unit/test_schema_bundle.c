@@ -120,11 +120,11 @@ HELP_TEST(drafts, "files of an older draft")
     test_made("{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
               "\"$ref\":\"a.json\"}",
               files,
-              "!a.json: \"$schema\" names another draft than the file that all "
-              "begins with; write the same in both");
+              "!a.json: \"$schema\" names another draft than the first file; "
+              "write the same in both");
     test_made("{\"$ref\":\"a.json\"}", files,
-              "!a.json: \"$schema\" names another draft than the file that all "
-              "begins with; write the same in both");
+              "!a.json: \"$schema\" names another draft than the first file; "
+              "write the same in both");
 }
 
 HELP_TEST(mistakes, "schemas that cannot be bundled")
@@ -137,18 +137,20 @@ HELP_TEST(mistakes, "schemas that cannot be bundled")
     };
 
     test_made("{\"$ref\":\"../a.json\"}", files,
-              "!main.json: \"../a.json\" leads to no file of the same folder; "
-              "its name has letters, digits, \"_\", \"-\" and \".\"");
+              "!main.json: \"../a.json\" leads to no file in the same folder; "
+              "a file name consists of letters, digits, \"_\", \"-\" and "
+              "\".\"");
     test_made("{\"$ref\":\"a.json\"}", files,
-              "!a.json: \"/etc/passwd\" leads to no file of the same folder; "
-              "its name has letters, digits, \"_\", \"-\" and \".\"");
+              "!a.json: \"/etc/passwd\" leads to no file in the same folder; "
+              "a file name consists of letters, digits, \"_\", \"-\" and "
+              "\".\"");
     test_made("{\"$ref\":\"none.json\"}", files, "!");
     test_made("{\"$ref\":\"id.json\"}", files,
               "!main.json: \"$id\" below the root of a schema changes where a "
-              "$ref leads, which is not done over files; remove it");
+              "$ref leads, which is not supported across files; remove it");
     test_made("{\"$ref\":\"ok.json\",\"$defs\":{\"ok.json\":true}}", files,
-              "!main.json: \"$defs\" has a member that is called as a file "
-              "that is referred to; rename one of them");
+              "!main.json: \"$defs\" has a member with the name of a "
+              "referenced file; rename one of them");
 }
 
 /* Each file refers to the next one. */
@@ -187,7 +189,7 @@ HELP_TEST(bound, "the largest number of files")
 
     CU_ASSERT(n == TG_SCHEMA_BUNDLE_MAX_FILES - 1);
     tg_buf_append_char(&error, '\0');
-    CU_ASSERT(strstr(error.data, "64 at most") != NULL);
+    CU_ASSERT(strstr(error.data, "at most 64") != NULL);
     tg_buf_deinit(&out);
     tg_buf_deinit(&error);
 }

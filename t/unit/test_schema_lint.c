@@ -34,18 +34,19 @@ HELP_TEST(remarks, "warnings")
                   "\"required\":[\"a\"],\"$defs\":{\"nullable\":true}}",
                   "");
     test_warnings("{\"requierd\":1}",
-                  "(root): \"requierd\" is no keyword and decides nothing; did "
+                  "(root): \"requierd\" is not a keyword and has no effect; "
+                  "did "
                   "you mean \"required\"?\n");
     test_warnings("{\"allOf\":[{\"foo\":1}]}",
-                  "/allOf: \"foo\" is no keyword and decides nothing; remove "
-                  "it, or begin it with \"x-\"\n");
+                  "/allOf: \"foo\" is not a keyword and has no effect; remove "
+                  "it, or prefix it with \"x-\"\n");
     test_warnings("{\"properties\":{\"a\":{}},\"required\":[\"b\"]}",
                   "(root): \"required\" names \"b\", which \"properties\" does "
                   "not declare; declare it or correct the name\n");
     test_warnings("{\"anyOf\":[{\"required\":[\"b\"]}]}", "");
     test_warnings(
         "{\"items\":{\"type\":\"array\",\"default\":{}}}",
-        "/items: the \"default\" {} is not of its \"type\" \"array\"; "
+        "/items: the \"default\" {} does not match its \"type\" \"array\"; "
         "correct one of them\n");
     test_warnings("{\"default\":{\"foo\":1},\"enum\":[{\"foo\":1}]}", "");
     test_warnings("{\"type\":\"integer\",\"default\":2.0}", "");
@@ -59,28 +60,28 @@ HELP_TEST(drafts, "keywords of other drafts")
     test_warnings(
         "{" TEST_SEVEN "\"items\":[{\"foo\":1}],\"additionalItems\":"
         "{\"bar\":1},\"definitions\":{\"a\":{}},\"dependencies\":{}}",
-        "/items: \"foo\" is no keyword and decides nothing; remove it, "
-        "or begin it with \"x-\"\n"
-        "/additionalItems: \"bar\" is no keyword and decides nothing; "
-        "remove it, or begin it with \"x-\"\n");
+        "/items: \"foo\" is not a keyword and has no effect; remove it, or "
+        "prefix it with \"x-\"\n"
+        "/additionalItems: \"bar\" is not a keyword and has no effect; "
+        "remove it, or prefix it with \"x-\"\n");
     test_warnings(
         "{" TEST_SEVEN "\"prefixItems\":[{}]}",
-        "(root): \"prefixItems\" is no keyword of draft 7 and decides "
-        "nothing; see \"$schema\"\n");
+        "(root): \"prefixItems\" is not a keyword of draft 7 and has no "
+        "effect; see \"$schema\"\n");
     test_warnings(
         "{\"properties\":{\"a\":{\"dependencies\":{}}},\"definitions\":{}}",
-        "/properties/a: \"dependencies\" is no keyword of 2020-12 and "
-        "decides nothing; see \"$schema\"\n");
+        "/properties/a: \"dependencies\" is not a keyword of 2020-12 and has "
+        "no effect; see \"$schema\"\n");
     test_warnings(
         "{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
         "\"id\":\"http://a.example/\",\"$id\":\"x\",\"examples\":[]}",
-        "(root): \"$id\" is no keyword of draft 4 and decides nothing; "
-        "see \"$schema\"\n");
+        "(root): \"$id\" is not a keyword of draft 4 and has no effect; see "
+        "\"$schema\"\n");
     test_warnings(
         "{" TEST_SEVEN "\"type\":\"object\",\"$ref\":\"#/definitions/a\","
         "\"title\":\"t\",\"required\":[\"b\"],\"definitions\":{\"a\":{}}}",
-        "(root): \"required\" decides nothing beside \"$ref\", as draft "
-        "7 has it; put both into an \"allOf\"\n");
+        "(root): \"required\" has no effect beside \"$ref\" in draft "
+        "7; put both into an \"allOf\"\n");
     test_warnings("{\"$schema\":\"http://a.example/\",\"prefixItems\":[{}],"
                   "\"dependencies\":{}}",
                   "");

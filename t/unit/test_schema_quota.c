@@ -2,7 +2,7 @@
 #include "schema_help.h"
 
 #define TEST_MANY_STEPS "compiling it takes too many steps"
-#define TEST_MUCH_MEMORY "compiled it takes too much memory"
+#define TEST_MUCH_MEMORY "the compiled schema takes too much memory"
 
 /* Bounds far above those of a usual schema. */
 #define TEST_STEPS 1000000

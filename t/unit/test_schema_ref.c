@@ -18,8 +18,8 @@ HELP_TEST(loops, "loops")
          "/$defs/a\"}}}"),
         "{\"properties\":{\"a\":{\"$ref\":\"#/properties/a\"}}}",
     };
-    static const char text[] = ": this schema refers to itself without going "
-                               "into the value, which never ends";
+    static const char text[] = ": this schema refers to itself without "
+                               "descending into the value, which never ends";
     tg_schema_t *schema;
     tg_str_t got;
     tg_buf_t error;
@@ -256,8 +256,8 @@ HELP_TEST(host_mistakes, "errors in documents")
           "ng, number, integer, boolean, object, array, null, or a list o"
           "f them, got \"x\"" },
         { "{\"$ref\":\"absent\"}",
-          "/$ref: the document \"http://h.example/absent\" is not known; "
-          "nothing is ever fetched: put it under \"$defs\" with this \"$id\"" },
+          "/$ref: the document \"http://h.example/absent\" is not known, and "
+          "nothing is fetched; put it under \"$defs\" with this \"$id\"" },
         { "{\"$schema\":\"http://h.example/absent\"}",
           "/$schema: unknown dialect: write \"https://json-schema.org/dra"
           "ft/2020-12/schema\", got \"http://h.example/absent\"" },

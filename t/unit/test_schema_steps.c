@@ -388,7 +388,7 @@ HELP_TEST(frame, "the steps of a frame")
     spent = 0;
     tg_schema_validator_set_frame(test.validator, 0, &spent);
     test_expect(&test, TG_INVALID,
-                "(root): fits none of the 1 schemas of anyOf; closest is "
+                "(root): matches none of the 1 schemas of anyOf; closest is "
                 "number 1: /0: must match the pattern \"y\", got "
                 "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
                 "xxxxxxxxxxxxxxxxxxxx…");

@@ -4,7 +4,7 @@
 #include "catalog/tg_tool_validate.h"
 
 #define NGX_TG_TOO_MANY_STEPS_TEXT                                             \
-    "looking for the arguments takes too many steps; send fewer members"
+    "finding the arguments takes too many steps; send fewer members"
 
 static void ngx_tg_call_on_watchdog(ngx_event_t *ev);
 static void ngx_tg_call_on_operator_cancel(void *data);
@@ -570,7 +570,7 @@ ngx_tg_call_on_operator_cancel(void *data)
 {
     ngx_tg_call_cancel_handler(data);
     ngx_tg_call_fail(data, TG_FAILURE_ENDED,
-                     "The operator ended this call (toolgate cancel).");
+                     "The operator cancelled this call (toolgate cancel).");
 }
 
 void
@@ -578,9 +578,8 @@ ngx_tg_call_fail_shutdown_timeout(ngx_tg_call_t *call)
 {
     ngx_tg_call_cancel_handler(call);
     ngx_tg_call_fail(call, TG_FAILURE_ENDED,
-                     "NGINX, which stops or reloads, waited for this "
-                     "call as long as worker_shutdown_timeout says, and "
-                     "ended it.");
+                     "NGINX is stopping or reloading and ended this call after "
+                     "worker_shutdown_timeout.");
 }
 
 /* Ends a call whose executor should have ended it in time but did not. */
@@ -597,8 +596,8 @@ ngx_tg_call_on_watchdog(ngx_event_t *ev)
         ngx_log_error(NGX_LOG_ERR, ev->log, 0,
                       "toolgate-runner did not answer in time; is it stopped?");
         ngx_tg_call_fail(call, TG_FAILURE_TIMEOUT,
-                         "The deadline passed and toolgate-runner does "
-                         "not answer; tell the operator to look at it.");
+                         "The call timed out and toolgate-runner does not "
+                         "respond; ask the operator to check it.");
         return;
     }
 

@@ -80,8 +80,8 @@ ngx_tg_session_base_reattach_calls(ngx_tg_session_base_t *base)
 
         if (ngx_tg_remote_call_reattach(&call->job) != NGX_OK) {
             ngx_tg_call_fail(call, TG_FAILURE_LOST,
-                             "NGINX was told to exit and lost the "
-                             "program; it may have done its work.");
+                             "NGINX was told to exit and lost track of the "
+                             "program, which may have completed its work.");
         }
     }
 }
@@ -218,8 +218,9 @@ ngx_tg_call_restore(void *host, tg_call_t *deferred,
 
     if (call == NULL) {
         outcome = tg_outcome_make_failure(
-            TG_FAILURE_INTERNAL, "NGINX was reloaded and lost the call; "
-                                 "its program may have done its work.");
+            TG_FAILURE_INTERNAL, "NGINX was reloaded and lost track of the "
+                                 "call; its program may have completed its "
+                                 "work.");
         tg_call_respond(deferred, &outcome);
         return;
     }
@@ -233,7 +234,7 @@ ngx_tg_call_restore(void *host, tg_call_t *deferred,
 
     if (ngx_tg_call_apply_snapshot(call, now, &snapshot, bytes) != NGX_OK) {
         ngx_tg_call_fail(call, TG_FAILURE_LOST,
-                         "NGINX was reloaded and lost the program; it "
-                         "may have done its work.");
+                         "NGINX was reloaded and lost track of the program, "
+                         "which may have completed its work.");
     }
 }

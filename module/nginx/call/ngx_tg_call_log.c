@@ -380,7 +380,7 @@ ngx_tg_call_log_failure(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
             ? ngx_snprintf(name, sizeof(name), "\"%*s\"",
                            ngx_min(call->entry->name.len, TG_NAME_MAX),
                            call->entry->name.data)
-            : ngx_snprintf(name, sizeof(name), "what there is not");
+            : ngx_snprintf(name, sizeof(name), "an unknown name");
     rule = ngx_tg_call_rule_get_name(record->rule);
 
     if (rule != NULL) {

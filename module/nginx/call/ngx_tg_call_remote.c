@@ -23,30 +23,30 @@ ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
     const char *text;
 
     if (call->is_stored) {
-        text = "The call was executed, but its result is too large to be "
-               "shown whole, and toolgate-runner, which stores it, could not "
-               "be reached. See what the call did before it is made again.";
+        text = "The call was executed, but its result is too large to show in "
+               "full, and toolgate-runner, which stores such results, could "
+               "not be reached. Check what the call did before you repeat it.";
     } else if (answer->kind == TG_RESPONSE_ERROR) {
-        text = "The program was ended while NGINX was reloaded; it may have "
+        text = "The program was stopped while NGINX was reloaded; it may have "
                "done part of its work. Try again.";
     } else if (answer->kind == TG_RESPONSE_LOST && call->job.is_task) {
-        text = "toolgate-runner ended before it answered, so it is not known "
-               "whether this was done. Look at the tasks before you try "
-               "again: the next call starts the runner anew.";
+        text = "toolgate-runner exited before it answered, so it is not known "
+               "whether this was done. Check the tasks before you try again: "
+               "the next call restarts the runner.";
     } else if (answer->kind == TG_RESPONSE_LOST) {
-        text = "toolgate-runner ended while the program ran, and the program "
-               "with it; it may have done part of its work. Try again: the "
-               "next call starts the runner anew.";
+        text = "toolgate-runner exited while the program was running, which "
+               "ended the program; it may have done part of its work. Try "
+               "again: the next call restarts the runner.";
     } else if (call->is_handed_off) {
-        text = "The toolgate-runner that has the program cannot be reached "
-               "since NGINX was told to reload or stop; whether the program "
-               "has done its work is not known.";
+        text = "NGINX was told to reload or stop, and the toolgate-runner that "
+               "runs the program can no longer be reached; it is not known "
+               "whether the program completed its work.";
     } else if (call->job.is_task) {
         text = "toolgate-runner could not be reached, so nothing was done; try "
-               "again, or tell the operator.";
+               "again, or ask the operator.";
     } else {
         text = "toolgate-runner could not be reached, so the program was not "
-               "started; try again, or tell the operator.";
+               "started; try again, or ask the operator.";
     }
 
     return tg_outcome_make_failure(TG_FAILURE_LOST, text);
@@ -70,7 +70,7 @@ ngx_tg_call_make_remote_outcome(ngx_tg_call_t *call,
     {
         tg_buf_printf(text,
                       "toolgate-runner could not be started (%s), so %s; try "
-                      "again, or tell the operator.",
+                      "again, or ask the operator.",
                       (const char *) call->job.runner->error,
                       call->job.is_task ? "nothing was done"
                                         : "the program was not started either");
@@ -301,10 +301,9 @@ ngx_tg_call_fail_unsent(ngx_tg_call_t *call, int rc)
 
     call->rule = rc == TG_LIMIT ? NGX_TG_RULE_RUNNER : NGX_TG_RULE_NONE;
     outcome = rc == TG_LIMIT ? tg_outcome_make_failure(
-                  TG_FAILURE_BUSY, "Too much is waiting for "
-                                   "toolgate-runner, or this call is too "
-                                   "large for it; call again later, or "
-                                   "with less.")
+                  TG_FAILURE_BUSY, "Too much data is waiting for "
+                                   "toolgate-runner, or this call is too large "
+                                   "for it; try again later, or send less.")
                              : tg_outcome_make_no_memory();
     ngx_tg_call_end(call, &outcome);
 }
@@ -349,8 +348,8 @@ ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
         || answer->kind == TG_RESPONSE_NOT_STARTED) {
         ngx_tg_call_fail(call, TG_FAILURE_LOST,
                          "toolgate-runner, which counts this tool's "
-                         "calls, could not be reached, so the call was "
-                         "not started; try again, or tell the operator.");
+                         "calls, could not be reached, so the call was not "
+                         "started; try again, or ask the operator.");
         return;
     }
 

@@ -111,7 +111,7 @@ ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
 
     if (tg_json_type(result) != TG_JSON_OBJECT) {
         return tg_outcome_make_failure(
-            TG_FAILURE_OUTPUT, "The backend's answer is no tool's result.");
+            TG_FAILURE_OUTPUT, "The backend's answer is not a tool result.");
     }
 
     is_whole = call->entry->output == TG_OUTPUT_RESULT;
@@ -254,8 +254,8 @@ ngx_tg_call_convert_response(ngx_tg_call_t *call, ngx_uint_t is_method,
 
     if (answer->result.len > max_output) {
         tg_buf_printf(scratch,
-                      "%.*s: the backend's answer has %zu bytes, more than "
-                      "the %zu that it may have (max_output); ask for less.",
+                      "%.*s: the backend's answer has %zu bytes, more than the "
+                      "maximum of %zu (max_output); ask for less.",
                       (int) call->entry->name.len, call->entry->name.data,
                       answer->result.len, max_output);
         outcome = tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,
@@ -264,8 +264,8 @@ ngx_tg_call_convert_response(ngx_tg_call_t *call, ngx_uint_t is_method,
 
     } else if (answer->is_too_large) {
         tg_buf_printf(scratch,
-                      "%.*s: the backend's answer has more than the %zu bytes "
-                      "that it may have (max_output); ask for less.",
+                      "%.*s: the backend's answer has more than the maximum of "
+                      "%zu bytes (max_output); ask for less.",
                       (int) call->entry->name.len, call->entry->name.data,
                       max_output);
         outcome = tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,

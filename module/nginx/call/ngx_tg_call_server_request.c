@@ -82,10 +82,10 @@ ngx_tg_call_on_server_request(ngx_tg_call_t *call, tg_str_t params)
         ngx_tg_runner_notify_client_response(
             call->job.runner, number, TG_STR_NONE,
             rc == TG_MISSING
-                ? TG_STR("{\"code\":-32601,\"message\":\"The client cannot be "
-                         "asked this.\"}")
-                : TG_STR("{\"code\":-32603,\"message\":\"Too much was asked "
-                         "of the client at once.\"}"));
+                ? TG_STR("{\"code\":-32601,\"message\":\"The client does not "
+                         "support this request.\"}")
+                : TG_STR("{\"code\":-32603,\"message\":\"Too many requests to "
+                         "the client are pending.\"}"));
         return;
     }
 

@@ -182,10 +182,10 @@ ngx_tg_conf_set_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (rc != NGX_OK || rate == 0) {
         return ngx_tg_conf_error(
             cf,
-            "invalid \"%V\"; write calls a second or a minute, "
-            "and how many may come early, such as \"%V 10r/s "
-            "burst=5\" or \"%V 30r/m\"; behind it may stand \"dry_run\", "
-            "and \"log_level=\" with info, notice, warn or error",
+            "invalid \"%V\"; write a rate per second or minute, and optionally "
+            "a burst, such as \"%V 10r/s burst=5\" or \"%V 30r/m\"; "
+            "\"dry_run\" and \"log_level=\" with info, notice, warn or error "
+            "may follow",
             &cmd->name, &cmd->name, &cmd->name);
     }
 
@@ -488,8 +488,9 @@ ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf,
     static const ngx_tg_limit_scope_t own = { "This tool", "rate",
                                               "concurrency" };
     static const ngx_tg_limit_scope_t group = { "The tools of this MCP server",
-                                                "rate of its block",
-                                                "concurrency of its block" };
+                                                "rate of its mcp_server",
+                                                "concurrency of its "
+                                                "mcp_server" };
     static const ngx_tg_limit_scope_t all = { "The tools of this server",
                                               "tool_rate", "tool_concurrency" };
     const ngx_tg_tool_t *block;

@@ -174,9 +174,9 @@ ngx_tg_remote_call_on_detached(void *data, const tg_response_t *answer)
 
         if (job->is_local && job->is_pinned) {
             ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                          "toolgate-runner does not take a call of \"%*s\" "
-                          "that runs in this worker (%*s); its client waits "
-                          "here until it has ended",
+                          "toolgate-runner does not accept a running call of "
+                          "\"%*s\" from this worker (%*s); its client stays "
+                          "here until the call ends",
                           job->name.len, job->name.data, answer->message.len,
                           answer->message.data);
         }

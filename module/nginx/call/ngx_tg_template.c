@@ -255,8 +255,8 @@ ngx_tg_conf_parse_join(ngx_conf_t *cf, const ngx_str_t *word,
 
     if (text.len == 0 || memchr(text.data, '$', text.len) != NULL) {
         (void) ngx_tg_conf_error(cf,
-                                 "invalid \"%V\"; write what stands between "
-                                 "the elements, such as \"join=,\"",
+                                 "invalid \"%V\"; write the separator of the "
+                                 "elements, such as \"join=,\"",
                                  word);
         return NGX_ERROR;
     }
@@ -316,8 +316,8 @@ ngx_tg_template_append_host(tg_str_t value, tg_buf_t *buf)
 
     for (i = 0; i < value.len; i++) {
         if (!tg_url_is_authority_char(value.data[i])) {
-            return "The host of the URL must be a name or an address, with a "
-                   "colon and a port where it needs one, and nothing else.";
+            return "The host in the URL must be a name or an address, "
+                   "optionally with a colon and a port, and nothing else.";
         }
     }
 
@@ -341,8 +341,8 @@ ngx_tg_template_append_escaped(ngx_tg_escape_context_t place, tg_str_t value,
 
     case NGX_TG_ESCAPE_URL_PATH:
         if (value.len == 0) {
-            return "A part of the URL's path is empty, so that another one "
-                   "would be called; give each argument that is in it.";
+            return "A segment of the URL's path is empty, so another path "
+                   "would be called; give each argument that is in the path.";
         }
 
         tg_url_append_encoded(buf, value);
@@ -354,7 +354,7 @@ ngx_tg_template_append_escaped(ngx_tg_escape_context_t place, tg_str_t value,
 
     case NGX_TG_ESCAPE_JSON_STRING:
         if (!tg_utf8_is_valid(value)) {
-            return "A value within JSON is not valid UTF-8.";
+            return "A value in the JSON is not valid UTF-8.";
         }
 
         tg_json_write_escaped(buf, value);
@@ -362,8 +362,8 @@ ngx_tg_template_append_escaped(ngx_tg_escape_context_t place, tg_str_t value,
 
     case NGX_TG_ESCAPE_ONE_JSON_VALUE:
         if (value.len != 0 && tg_json_validate(value, NULL) != TG_OK) {
-            return "A value outside of quotes in the JSON of \"return\" is not "
-                   "one JSON value; write the variable between quotes.";
+            return "A value outside quotes in the JSON of \"return\" is not a "
+                   "single JSON value; put the variable between quotes.";
         }
 
         tg_buf_append_str(buf, value);
@@ -371,7 +371,8 @@ ngx_tg_template_append_escaped(ngx_tg_escape_context_t place, tg_str_t value,
 
     case NGX_TG_ESCAPE_JSON_VALUE:
         if (tg_json_validate(value, NULL) != TG_OK) {
-            return "A value in the JSON of the body is not one JSON value.";
+            return "A value in the JSON of the body is not a single JSON "
+                   "value.";
         }
 
         tg_buf_append_str(buf, value);

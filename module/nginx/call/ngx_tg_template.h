@@ -13,7 +13,7 @@
  */
 #define NGX_TG_ELEMENTS_MAX 4096
 #define NGX_TG_ELEMENTS_MAX_TEXT                                               \
-    "An array of the arguments has more than 4096 elements."
+    "An array in the arguments has more than 4096 elements."
 
 typedef enum {
     NGX_TG_ESCAPE_TEXT = 0, /* no escaping */

@@ -47,9 +47,8 @@ ngx_tg_arg_path_create(ngx_conf_t *cf, tg_str_t name)
     if (rc != TG_END) {
         (void) ngx_tg_conf_error(
             cf,
-            "\"${%*s}\" names no argument; write ${tool_arg_NAME}, and "
-            "\".MEMBER\" behind it, at most %d times, for what is in an "
-            "object",
+            "\"${%*s}\" does not name an argument; write ${tool_arg_NAME}, "
+            "followed by at most %d \".MEMBER\" for a value inside an object",
             name.len, name.data, NGX_TG_ARG_PATH_DEPTH_MAX - 1);
         return NULL;
     }
@@ -172,8 +171,8 @@ ngx_tg_arg_path_resolve(ngx_conf_t *cf, ngx_tg_arg_path_t *path, tg_str_t root)
 
         if (rc == NGX_ABORT) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "the input_schema declares no \"%*s\" where "
-                          "\"${%V}\" looks for it; correct one of them in "
+                          "the input_schema does not declare \"%*s\", which "
+                          "\"${%V}\" refers to; correct one of them in "
                           "%V:%ui",
                           path->steps[i].name.len, path->steps[i].name.data,
                           &path->text, &path->file, path->line);

@@ -233,7 +233,7 @@ ngx_tg_command_value_allows_dash(const ngx_tg_tool_t *tool, tg_str_t schema)
 /*
  * Parts of the error message that state the remedy, before and after the value.
  */
-#define NGX_TG_OWN_ARGUMENT "write it as an argument of its own, "
+#define NGX_TG_OWN_ARGUMENT "pass it as a separate argument, "
 
 static const struct {
     const char *before;
@@ -263,13 +263,13 @@ static const struct {
                               "file" },
     [TG_COMMAND_HINT_AWK] = { "write \"env NAME ",
                               ";\", and read ENVIRON[\"NAME\"] in awk" },
-    [TG_COMMAND_HINT_JQ] = { "write it as a variable of jq, \"jq --arg x ",
+    [TG_COMMAND_HINT_JQ] = { "pass it as a variable of jq, \"jq --arg x ",
                              " '... $x ...'\", with \"$$x\" for \"$x\" in "
                              "this file" },
-    [TG_COMMAND_HINT_SSH] = { "hand it over as input, \"ssh HOST 'xargs "
+    [TG_COMMAND_HINT_SSH] = { "pass it as input, \"ssh HOST 'xargs "
                               "-0r PROGRAM --'\" with \"stdin ",
-                              ";\", as ssh makes one line for a shell of "
-                              "all words behind the host" },
+                              ";\", as ssh joins all words after the host into "
+                              "one shell command" },
     [TG_COMMAND_HINT_SQL] = { "have a program bind it as a parameter of "
                               "the statement, such as \"python3 PROGRAM ",
                               "\"" },
@@ -278,11 +278,11 @@ static const struct {
                                  "sqlite3.connect(\"DB\").execute(\"... ?\", "
                                  "sys.argv[1:]) ...' ",
                                  "\"" },
-    [TG_COMMAND_HINT_PSQL] = { "write it as a parameter of psql, \"psql -v "
+    [TG_COMMAND_HINT_PSQL] = { "pass it as a parameter of psql, \"psql -v "
                                "x=",
-                               "\", and \":'x'\" in its place, in SQL that "
-                               "comes by \"stdin\"" },
-    [TG_COMMAND_HINT_WORDS] = { "write it as a word of its own, \"", "\"" },
+                               "\", and use \":'x'\" in its place, in SQL "
+                               "passed by \"stdin\"" },
+    [TG_COMMAND_HINT_WORDS] = { "write it as a separate word, \"", "\"" },
 };
 
 /* Returns the file name of a program's path, without its folder. */
@@ -309,8 +309,7 @@ ngx_tg_command_write_code_error(tg_buf_t *text, const ngx_str_t *directive,
     tg_buf_append_str(text, value);
     tg_buf_append_cstr(text, "\" into code that \"");
     tg_buf_append_str(text, ngx_tg_command_get_base_name(code->name));
-    tg_buf_append_cstr(text,
-                       "\" runs, so that a caller can have it run anything; ");
+    tg_buf_append_cstr(text, "\" runs, so a caller can run any code; ");
     tg_buf_append_cstr(text,
                        ngx_tg_command_remedies[code->program->hint].before);
     tg_buf_append_str(text, value);
@@ -387,7 +386,7 @@ ngx_tg_command_lint_option(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
     tg_buf_append_cstr(&text, "\" may begin with \"-\", and \"");
     tg_buf_append_str(&text, ngx_tg_command_get_base_name(program));
     tg_buf_append_cstr(&text,
-                       "\" may take it for an option; write \"--\" before it, "
+                       "\" may treat it as an option; write \"--\" before it, "
                        "or \"--OPTION=");
     tg_buf_append_str(&text, value);
     tg_buf_append_cstr(&text,

@@ -170,9 +170,8 @@ ngx_tg_hint_log_directive_name(ngx_conf_t *cf, const ngx_str_t *name,
                || ngx_strcmp(name->data, "method") == 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is not a directive of this block; write it "
-                           "after the \"}\" of this block, which is probably "
-                           "missing before it",
+                           "\"%V\" is not a directive of this block; the \"}\" "
+                           "that ends the block is probably missing before it",
                            name);
     }
 }
@@ -244,15 +243,15 @@ ngx_tg_hint_explain_arg_count(const ngx_array_t *args, ngx_uint_t is_block,
 
     for (i = 1; i < args->nelts; i++) {
         if (value[i].len == 1 && strchr("=:", value[i].data[0]) != NULL) {
-            return "write no \"=\" or \":\" between a name and a value";
+            return "remove the \"=\" or \":\" between the name and the value";
         }
     }
 
     if (args->nelts - 1 >= least) {
         return is_block
                    ? "write one name, without blanks, before the \"{\""
-                   : "write a value that has blanks between quotes, '...' or "
-                     "\"...\", where a quote within it has a \"\\\" before it";
+                   : "put a value that has blanks between quotes, '...' or "
+                     "\"...\", with a \"\\\" before each such quote inside it";
     }
 
     if (is_block) {
@@ -261,7 +260,7 @@ ngx_tg_hint_explain_arg_count(const ngx_array_t *args, ngx_uint_t is_block,
 
     return args->nelts > 1 && strpbrk((char *) value[1].data, ":=") != NULL
                    && strstr((char *) value[1].data, "://") == NULL
-               ? "write a blank, and no \":\" or \"=\", between a name and its "
+               ? "write a blank, not \":\" or \"=\", between a name and its "
                  "value"
                : "one is missing";
 }
@@ -457,7 +456,8 @@ ngx_tg_hint_log_semicolon_at_end(ngx_conf_t *cf)
     end = ngx_tg_hint_skip_blanks_back(b->start, b->pos - 1);
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"%V\" has no end; a \";\" is probably missing at the "
+                       "\"%V\" is not terminated; a \";\" is probably missing "
+                       "at the "
                        "end of line %ui",
                        &value[0],
                        cf->conf_file->line

@@ -80,15 +80,15 @@ ngx_tg_conf_read_header_file(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
 
     if (rc != NGX_OK || ngx_tg_has_control_char(text)) {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" of \"header\" must have one line, "
+                                 "\"%V\" of \"header\" must contain one line "
                                  "of at most 16 KiB: the header's value",
                                  path);
     }
 
     if (ngx_file_access(&fi) & S_IROTH) {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                           "everybody can read \"%V\" of \"header\"; take that "
-                           "right away (chmod o-r) if it is a secret",
+                           "all users can read \"%V\" of \"header\"; run "
+                           "\"chmod o-r\" on it if it is a secret",
                            path);
     }
 

@@ -196,7 +196,7 @@ ngx_tg_json_log_error(ngx_conf_t *cf, ngx_str_t *directive,
     }
 
     if (ngx_tg_json_has_typographic_quotes(text)) {
-        advice = "write \" for the typographic quotes in it";
+        advice = "replace the typographic quotes in it by \"";
     }
 
     at = ngx_tg_quoted_arg_seek(&quoted, ngx_tg_json_get_error_offset(
@@ -204,7 +204,7 @@ ngx_tg_json_log_error(ngx_conf_t *cf, ngx_str_t *directive,
 
     if (*quoted.end == '\'' && !ngx_tg_json_has_typographic_quotes(text)) {
         advice = *at == '\\' || (at - quoted.start > 1 && at[-2] == '\\')
-                     ? "double each backslash in it, as NGINX takes one away"
+                     ? "double each backslash in it, as NGINX removes one"
                      : "correct it";
     }
 
@@ -293,7 +293,9 @@ ngx_tg_conf_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text,
         || ngx_file_size(fi) > NGX_TG_CONF_FILE_MAX)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is no regular file of at most 1 MiB", name);
+                           "\"%V\" is not a regular file of at most 1 "
+                           "MiB",
+                           name);
         goto done;
     }
 
@@ -311,7 +313,7 @@ ngx_tg_conf_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text,
         rc = NGX_OK;
     } else {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" could not be read whole", name);
+                           "\"%V\" could not be read completely", name);
     }
 
 done:
@@ -347,8 +349,8 @@ ngx_tg_schema_dir_read_file(void *ctx, tg_str_t name, tg_str_t *raw)
 
     if (access((char *) path.data, R_OK) != 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, folder->cf, ngx_errno,
-                           "a \"$ref\" of \"%V\", or behind it, leads to "
-                           "\"%V\", which cannot be read",
+                           "a \"$ref\" in \"%V\", or in a file that it refers "
+                           "to, leads to \"%V\", which cannot be read",
                            folder->file, &path);
         return TG_INVALID;
     }

@@ -54,8 +54,9 @@ ngx_tg_lint_listed_schema(ngx_conf_t *cf, ngx_str_t *directive,
 
     if (text.len != 0) {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                           "\"%V\" is not listed as it is written, as many "
-                           "agents refuse a list with it: %*s; write it so",
+                           "\"%V\" is changed before it is listed, as many "
+                           "agents reject a list that contains it: %*s; change "
+                           "it in the config",
                            directive, text.len, text.data);
     }
 
@@ -64,10 +65,10 @@ ngx_tg_lint_listed_schema(ngx_conf_t *cf, ngx_str_t *directive,
 
     if (word.len != 0) {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                           "\"%V\" has \"%*s\" at its root, which "
-                           "Anthropic's API refuses, with all tools beside it; "
-                           "declare all \"properties\" at the root, and say "
-                           "in the \"description\" which go together",
+                           "\"%V\" has \"%*s\" at its root, which Anthropic's "
+                           "API rejects, together with all other tools; "
+                           "declare all \"properties\" at the root, and say in "
+                           "the \"description\" which belong together",
                            directive, word.len, word.data);
     }
 
@@ -103,8 +104,8 @@ ngx_tg_lint_annotations(ngx_conf_t *cf, tg_str_t annotations)
 
         near = tg_suggest_word(key, hints);
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                           "\"annotations\": \"%*s\" is no hint that agents "
-                           "know; %s%s%s",
+                           "\"annotations\": \"%*s\" is not a known hint; "
+                           "%s%s%s",
                            key.len, key.data,
                            near != NULL ? "did you mean \"" : "remove it",
                            near != NULL ? near : "", near != NULL ? "\"?" : "");
@@ -155,12 +156,13 @@ ngx_tg_lint_glob_word(ngx_conf_t *cf, ngx_str_t *word, const ngx_str_t *program)
 
     value = cf->args->elts;
     ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                       "\"%V\" of \"%V\" stays as it is, as there is no shell "
-                       "that makes names of files of it; write %s",
+                       "\"%V\" of \"%V\" is passed as it is, as no shell "
+                       "expands it to file names; write %s",
                        word, &value[0],
-                       is_home ? "the whole path, such as \"/home/NAME/...\""
-                               : "\"exec sh -c '...'\" with all of the line in "
-                                 "single quotes, or the names themselves");
+                       is_home ? "the full path, such as \"/home/NAME/...\""
+                               : "\"exec sh -c '...'\" with the whole command "
+                                 "in single quotes, or the file names "
+                                 "themselves");
 }
 
 /*
@@ -183,9 +185,9 @@ ngx_tg_lint_quoted_word(ngx_conf_t *cf, const ngx_str_t *word)
 
     value = cf->args->elts;
     ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                       "the quotes in \"%V\" of \"%V\" become a part of the "
-                       "argument, as they do not begin the word; remove them, "
-                       "or put the whole word between quotes",
+                       "the quotes in \"%V\" of \"%V\" become part of the "
+                       "argument, as they are not at the start of the word; "
+                       "remove them, or put the whole word between quotes",
                        word, &value[0]);
 }
 
@@ -217,11 +219,12 @@ ngx_tg_lint_program_word(ngx_conf_t *cf, ngx_str_t *word,
 
     value = cf->args->elts;
     ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                       "\"%V\" of \"%V\" is an argument of the program, as "
-                       "there is no shell; remove it, or write \"exec sh -c "
-                       "'... \"$1\" ...' sh $tool_arg_NAME\" with all of the "
-                       "line in single quotes, but for arguments of the call, "
-                       "which stand behind it; in this file \"$$1\" is \"$1\"",
+                       "\"%V\" of \"%V\" is passed to the program as an "
+                       "argument, as no shell is used; remove it, or write "
+                       "\"exec sh -c '... \"$1\" ...' sh $tool_arg_NAME\", "
+                       "with the command in single quotes and the arguments of "
+                       "the call after it; in this file, write \"$$1\" for "
+                       "\"$1\"",
                        word, &value[0]);
 }
 
@@ -265,13 +268,14 @@ ngx_tg_lint_unknown_arg(const ngx_tg_arg_reference_t *named)
     level = is_closed ? NGX_LOG_EMERG : NGX_LOG_WARN;
 
     ngx_log_error(level, named->cf->log, 0,
-                  "the input_schema %s \"%*s\", so that \"%*s\" %s; declare "
-                  "the argument, or correct its name in %V:%ui",
+                  "the input_schema %s \"%*s\", so \"%*s\" %s; declare the "
+                  "argument, or correct its name in %V:%ui",
                   is_closed ? "allows no argument" : "declares no argument",
                   named->name.len, named->name.data, named->text.len,
                   named->text.data,
                   is_closed ? "is always empty"
-                            : "may be anything, and no agent knows of it",
+                            : "may be anything, and agents do not know about "
+                              "it",
                   &named->use->file, named->use->line);
 
     return is_closed ? NGX_ERROR : NGX_OK;
@@ -301,12 +305,13 @@ ngx_tg_lint_bare_arg(const ngx_tg_arg_reference_t *named, tg_str_t key,
     if (i == sizeof(plain) / sizeof(plain[0])) {
         is_list = tg_schema_query_allows_type(root, schema, "array") != 0;
         ngx_log_error(NGX_LOG_WARN, named->cf->log, 0,
-                      "\"%*s\" is an %s, and here one word of JSON; write %s, "
-                      "or \"$tool_json_%*s\" where JSON is meant in %V:%ui",
+                      "\"%*s\" is an %s, which becomes one word of JSON here; "
+                      "write %s, or \"$tool_json_%*s\" where JSON is meant in "
+                      "%V:%ui",
                       named->text.len, named->text.data,
                       is_list ? "array" : "object",
                       is_list
-                          ? "it on a line of its own, \"arg ... each;\""
+                          ? "it on a separate line, \"arg ... each;\""
                           : "one of its members, \"${tool_arg_NAME.MEMBER}\"",
                       named->name.len, named->name.data, &named->use->file,
                       named->use->line);
@@ -317,8 +322,9 @@ ngx_tg_lint_bare_arg(const ngx_tg_arg_reference_t *named, tg_str_t key,
                       != TG_OK)
     {
         ngx_log_error(NGX_LOG_WARN, named->cf->log, 0,
-                      "\"%*s\" is optional, and an empty word when it is left "
-                      "out; write \"arg %*s if=%*s;\", give it a \"default\", "
+                      "\"%*s\" is optional, and an empty word when it is "
+                      "omitted; write \"arg %*s if=%*s;\", give it a "
+                      "\"default\", "
                       "or make it \"required\" in %V:%ui",
                       named->text.len, named->text.data, named->text.len,
                       named->text.data, named->text.len, named->text.data,
@@ -389,7 +395,7 @@ ngx_tg_lint_tool(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_uint_t first)
     {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
                            "tool \"%*s\" has no \"description\", by which "
-                           "agents choose; say what it is for",
+                           "agents choose tools; write what the tool is for",
                            tool->entry.name.len, tool->entry.name.data);
     }
 

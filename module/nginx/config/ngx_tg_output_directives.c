@@ -1,6 +1,6 @@
 /*
- * `output`, `max_output`, `preview`, `tool_output_store`: type and size limits of a
- * handler's output.
+ * `output`, `max_output`, `preview`, `tool_output_store`: type and size limits
+ * of a handler's output.
  */
 #include "nginx/config/ngx_tg_config.h"
 #include "spec/tg_output_spec.h"
@@ -100,8 +100,8 @@ ngx_tg_conf_set_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (type == NULL && cf->args->nelts == 3) {
         return ngx_tg_conf_error(cf,
-                                 "\"%V %V\" has no type; only image, audio "
-                                 "and file have one",
+                                 "\"%V %V\" takes no type; only image, audio "
+                                 "and file take one",
                                  &cmd->name, &value[1]);
     }
 
@@ -263,8 +263,8 @@ ngx_tg_conf_set_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (scf->spill_quota < NGX_TG_SPILL_QUOTA_MIN && value[1].data[0] != 'o') {
         return ngx_tg_conf_error(
             cf,
-            "invalid size \"%V\" in \"%V\"; write a "
-            "size from 1m on, such as \"256m\" or \"2g\", or \"off\"",
+            "invalid size \"%V\" in \"%V\"; write a size of at least 1m, such "
+            "as \"256m\" or \"2g\", or \"off\"",
             &value[1], &cmd->name);
     }
 
@@ -298,16 +298,17 @@ ngx_tg_tool_spill_check(const ngx_tg_tool_t *tool)
 {
     if (!(tool->handler->flags & NGX_TG_HANDLER_ALLOWS_SPILL)) {
         return "has no \"exec\", \"http\", \"pass\" or \"library\", so "
-               "\"preview\" and \"spill\" mean nothing in it; remove them";
+               "\"preview\" and \"spill\" have no effect; remove them";
     }
 
     if (tool->entry.kind == TG_ENTRY_METHOD) {
-        return "is a method, whose clients have no tool to read what is kept; "
-               "make it a tool, or remove \"preview\" and \"spill\"";
+        return "is a method, whose clients have no tool to read stored "
+               "results; make it a tool, or remove \"preview\" and \"spill\"";
     }
 
     if (tool->bytes.len != 0) {
-        return "puts out bytes, of which no part can be shown; write \"output "
+        return "outputs binary data, of which no preview can be shown; write "
+               "\"output "
                "text\", or remove \"preview\" and \"spill\"";
     }
 
@@ -329,18 +330,18 @@ ngx_tg_tool_output_check(const ngx_tg_tool_t *tool)
     }
 
     if (tool->entry.kind == TG_ENTRY_METHOD) {
-        return "puts out bytes, which only a tool's result has a place for; "
-               "make it a tool, or let the program print JSON";
+        return "outputs binary data, which only the result of a tool can "
+               "contain; make it a tool, or let the program print JSON";
     }
 
     if (!(tool->handler->flags & NGX_TG_HANDLER_OUTPUTS_BYTES)) {
-        return "puts out bytes, but has no \"exec\"; only a program's are "
-               "taken";
+        return "outputs binary data, but has no \"exec\"; only a program can "
+               "do that";
     }
 
     return tool->entry.output_schema.data != NULL
-               ? "has an \"output_schema\" but puts out bytes; remove one of "
-                 "them"
+               ? "has an \"output_schema\" but outputs binary data; remove one "
+                 "of them"
                : NULL;
 }
 
@@ -378,11 +379,12 @@ ngx_tg_tool_init_spill(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
                        ngx_tg_tool_t *tool, ngx_uint_t has_size)
 {
     if (tool->stores_output && scf->spill_quota == 0) {
-        ngx_log_error(NGX_LOG_WARN, cf->log, 0,
-                      "tool \"%*s\" stores large results, but \"tool_output_store "
-                      "off\" stores none; remove one of them in %V:%ui",
-                      tool->entry.name.len, tool->entry.name.data, &tool->file,
-                      tool->line);
+        ngx_log_error(
+            NGX_LOG_WARN, cf->log, 0,
+            "tool \"%*s\" stores large results, but \"tool_output_store "
+            "off\" stores none; remove one of them in %V:%ui",
+            tool->entry.name.len, tool->entry.name.data, &tool->file,
+            tool->line);
     }
 
     if (!has_size) {

@@ -73,26 +73,26 @@ ngx_tg_program_get_error_hint(const ngx_str_t *name)
     ngx_uint_t i;
 
     if (strpbrk((char *) name->data, " \t\n") != NULL) {
-        return "write the program and its arguments as words of their own, "
-               "without quotes around all of them";
+        return "write the program and its arguments as separate words, without "
+               "quotes around all of them";
     }
 
     if (ngx_strchr(name->data, '=') != NULL) {
-        return "write \"env NAME VALUE;\" on a line of its own, and the "
-               "program first";
+        return "write \"env NAME VALUE;\" on a separate line, and start "
+               "\"exec\" with the program";
     }
 
     for (i = 0; builtins[i] != NULL; i++) {
         if (ngx_strcmp(name->data, builtins[i]) == 0) {
-            return i == 0 ? "it is a command of shells, and no program; write "
-                            "\"cwd PATH;\" on a line of its own"
-                          : "it is a command of shells, and no program; write "
+            return i == 0 ? "it is a shell command, not a program; write \"cwd "
+                            "PATH;\" on a separate line"
+                          : "it is a shell command, not a program; write "
                             "\"exec sh -c '...'\"";
         }
     }
 
-    return "write the full path of an executable file, or install it (looked "
-           "in " NGX_TG_PROGRAM_SEARCH_PATH ")";
+    return "write the full path of an executable file, or install it "
+           "(searched: " NGX_TG_PROGRAM_SEARCH_PATH ")";
 }
 
 /*
@@ -161,9 +161,9 @@ ngx_tg_conf_resolve_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 
     if (ngx_tg_text_has_variables(name)) {
         (void) ngx_tg_conf_error(cf,
-                                 "\"%V\" needs a program that is known at "
-                                 "load; variables are for its arguments, and "
-                                 "\"$$\" is a dollar",
+                                 "\"%V\" needs a program without variables; "
+                                 "use variables in its arguments, and \"$$\" "
+                                 "for a dollar",
                                  &value[0]);
         return NGX_ERROR;
     }

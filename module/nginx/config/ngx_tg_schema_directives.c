@@ -67,8 +67,8 @@ ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (tg_json_type(json) != TG_JSON_OBJECT) {
         return ngx_tg_conf_error(cf,
-                                 "what \"%V\" says of \"%V\" must be a JSON "
-                                 "object, such as '{}'",
+                                 "the \"%V\" of \"%V\" must be a JSON object, "
+                                 "such as '{}'",
                                  &cmd->name, &value[1]);
     }
 

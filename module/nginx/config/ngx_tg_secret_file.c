@@ -54,13 +54,13 @@ ngx_tg_secret_file_check(ngx_conf_t *cf, const ngx_file_info_t *fi)
     if (fi->st_uid != 0 && fi->st_uid != geteuid()
         && fi->st_uid != (uid_t) ccf->user)
     {
-        return "belongs to another user, who could change it; give it to root "
-               "or to NGINX's user (chown)";
+        return "is owned by another user, who could change it; make root or "
+               "NGINX's user its owner (chown)";
     }
 
     if (ngx_file_access(fi) & (S_IRWXO | S_IWGRP)) {
-        return "can be read or changed by others; take that right away (chmod "
-               "0600, or 0640)";
+        return "can be read or changed by other users; restrict its mode "
+               "(chmod 0600, or 0640)";
     }
 
     return NULL;
@@ -81,7 +81,7 @@ ngx_tg_secret_get_credential_path(ngx_conf_t *cf, ngx_str_t *name,
     if (folder == NULL || folder[0] != '/') {
         (void) ngx_tg_conf_error(
             cf,
-            "there is no credential \"%V\", as " NGX_TG_CREDENTIALS_VAR
+            "credential \"%V\" does not exist, as " NGX_TG_CREDENTIALS_VAR
             " is not set; let the service manager load it "
             "(LoadCredential=), or write \"file=PATH\"",
             name);
@@ -146,7 +146,7 @@ ngx_tg_secret_arg_read(ngx_conf_t *cf, const ngx_str_t *word, ngx_str_t *text)
     }
 
     mistake = rc == NGX_OK ? ngx_tg_secret_file_check(cf, &fi)
-                           : "must have a text in UTF-8, of at most 16 KiB";
+                           : "must contain UTF-8 text of at most 16 KiB";
 
     if (mistake != NULL) {
         (void) ngx_tg_conf_error(cf, "the secret \"%V\" %s", &path, mistake);

@@ -137,8 +137,8 @@ ngx_tg_conf_set_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (ngx_tg_parse_user_or_group(value[1].data, 0, &scf->socket_uid)
         != NGX_OK) {
         return ngx_tg_conf_error(cf,
-                                 "there is no user \"%s\" for \"%V\"; write "
-                                 "USER or USER:GROUP, names or numbers",
+                                 "unknown user \"%s\" in \"%V\"; write USER or "
+                                 "USER:GROUP, as names or numbers",
                                  value[1].data, &cmd->name);
     }
 
@@ -150,8 +150,8 @@ ngx_tg_conf_set_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
 
         return ngx_tg_conf_error(cf,
-                                 "there is no group \"%s\" for \"%V\"; write "
-                                 "USER or USER:GROUP, names or numbers",
+                                 "unknown group \"%s\" in \"%V\"; write USER "
+                                 "or USER:GROUP, as names or numbers",
                                  group, &cmd->name);
     }
 
@@ -160,8 +160,8 @@ ngx_tg_conf_set_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (pwd == NULL) {
         return ngx_tg_conf_error(
             cf,
-            "user \"%V\" of \"%V\" has no name, so that its "
-            "group is not known; write %V:GROUP",
+            "user \"%V\" of \"%V\" has no name, so its group is not known; "
+            "write %V:GROUP",
             &value[1], &cmd->name, &value[1]);
     }
 
@@ -234,9 +234,9 @@ ngx_tg_server_check_list_size(const ngx_tg_srv_conf_t *scf,
 
         ngx_log_error(NGX_LOG_WARN, log, 0,
                       "the list of tools has %uz bytes: clients of the "
-                      "%s dialect, whose messages have %uz at most, will "
-                      "get an error for it; describe the tools in fewer "
-                      "words, or offer some of them in another server "
+                      "%s dialect, whose messages have at most %uz, get an "
+                      "error instead; shorten the descriptions, or move some "
+                      "tools to another server "
                       "in %s:%ui",
                       size, row->name, row->max_frame, scf->file, scf->line);
     }

@@ -200,7 +200,7 @@ ngx_tg_tool_check_conflicts(ngx_tg_tool_t *tool)
             || tool->entry.annotations.data != NULL))
     {
         return "is not listed to clients, so \"title\" and \"annotations\" "
-               "mean nothing in it; remove them";
+               "have no effect; remove them";
     }
 
     mistake = ngx_tg_tool_task_check(tool);
@@ -212,7 +212,7 @@ ngx_tg_tool_check_conflicts(ngx_tg_tool_t *tool)
     if (tool->entry.output_schema.data != NULL
         && tool->entry.output == TG_OUTPUT_TEXT)
     {
-        return "has an \"output_schema\" but puts out text; add \"output "
+        return "has an \"output_schema\" but outputs text; add \"output "
                "json\" or \"output result\"";
     }
 
@@ -264,9 +264,8 @@ ngx_tg_tool_check_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, void **confs,
         names = ngx_tg_conf_join_handler_names(cf, NGX_TG_HANDLER_IS_ASYNC, 0);
         return ngx_tg_conf_error(
             cf,
-            "%V \"%V\" has no %V, so \"timeout\", "
-            "\"max_output\" and \"concurrency\" mean nothing "
-            "in it; remove them",
+            "%V \"%V\" has no %V, so \"timeout\", \"max_output\" and "
+            "\"concurrency\" have no effect; remove them",
             kind, name, &names);
     }
 

@@ -46,10 +46,10 @@ ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
         if (tool->retry < 0 || tool->retry > NGX_TG_TOOL_TASK_RETRY_MAX) {
             return ngx_tg_conf_error(cf,
-                                     "invalid word \"%V\" in \"%V\"; write "
-                                     "\"task optional\" or \"task required\", "
-                                     "and behind it \"retry=0\" to "
-                                     "\"retry=%d\", if at all",
+                                     "invalid parameter \"%V\" in \"%V\"; "
+                                     "write \"task optional\" or \"task "
+                                     "required\", optionally followed by "
+                                     "\"retry=0\" to \"retry=%d\"",
                                      &value[i], &cmd->name,
                                      NGX_TG_TOOL_TASK_RETRY_MAX);
         }
@@ -70,22 +70,21 @@ ngx_tg_tool_task_check(const ngx_tg_tool_t *tool)
     }
 
     if (!(tool->handler->flags & NGX_TG_HANDLER_ALLOWS_TASK)) {
-        return "has \"task\", which is for tools that run a program: only "
-               "those with \"exec\" can go on by themselves; remove it, or "
-               "have a program do it";
+        return "has \"task\" but no \"exec\": only programs can run as tasks; "
+               "remove it, or run a program with \"exec\"";
     }
 
     if (tool->entry.kind != TG_ENTRY_TOOL) {
-        return "is a method, and \"task\" is for tools; remove it";
+        return "is a method, but \"task\" is for tools only; remove it";
     }
 
     if (tool->entry.output_schema.data != NULL) {
-        return "has \"task\" and an \"output_schema\", which a call that "
-               "becomes a task is not answered with; remove one of them";
+        return "has \"task\" and an \"output_schema\", which the answer to a "
+               "call that becomes a task does not match; remove one of them";
     }
 
     return tool->entry.name.len <= NGX_TG_TASK_NAME_MAX
                ? NULL
-               : "has \"task\", for which a name may have 59 characters; "
+               : "has \"task\", so its name may have at most 59 characters; "
                  "shorten it";
 }

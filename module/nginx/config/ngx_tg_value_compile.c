@@ -54,9 +54,9 @@ ngx_tg_value_append_element(ngx_conf_t *cf, const tg_template_token_t *token,
 
         if (!tg_str_eq(path, other)) {
             (void) ngx_tg_conf_error(cf,
-                                     "\"each\" is about the elements of one "
-                                     "array, but there are \"%*s\" and "
-                                     "\"%*s\"; write a line for each",
+                                     "\"each\" repeats a line for one array, "
+                                     "but there are \"%*s\" and \"%*s\"; write "
+                                     "a separate line for each",
                                      other.len, other.data, path.len,
                                      path.data);
             return NGX_ERROR;
@@ -93,9 +93,9 @@ ngx_tg_value_append_variable(ngx_conf_t *cf, const tg_template_token_t *token,
 
     if (ngx_tg_is_internal_variable(token->name)) {
         (void) ngx_tg_conf_error(cf,
-                                 "\"$%*s\" is Toolgate's own; an element is "
-                                 "written as its array is, on a line with "
-                                 "\"each\", and a dollar as \"$$\"",
+                                 "\"$%*s\" is reserved; on a line with "
+                                 "\"each\", the array's variable is the "
+                                 "element, and \"$$\" is a dollar",
                                  token->name.len, token->name.data);
         return NGX_ERROR;
     }
@@ -320,8 +320,8 @@ ngx_tg_conf_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return ngx_tg_conf_error(
             cf,
             "invalid time \"%V\" in \"%V\"; write between 1ms "
-            "and 24h, such as \"30s\", or \"30s max=2h\", with a "
-            "max that is no less, for a call that tells its progress",
+            "and 24h, such as \"30s\", or \"30s max=2h\", with a max that is "
+            "not less, for calls that report progress",
             &value[*timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
     }
 

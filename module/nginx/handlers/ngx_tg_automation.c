@@ -66,7 +66,8 @@ static const char *
 ngx_tg_automation_check(const ngx_tg_automation_t *automation)
 {
     if (automation->trigger.len == 0) {
-        return "has no \"trigger\"; write what it is about";
+        return "has no \"trigger\"; write \"trigger cron ...\", \"trigger "
+               "event ...\" or \"trigger file ...\"";
     }
 
     if (automation->action.len == 0) {

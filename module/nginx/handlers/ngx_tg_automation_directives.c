@@ -32,7 +32,7 @@ ngx_tg_automation_check_when(ngx_conf_t *cf, const ngx_str_t *value,
     if (op >= TG_RULE_OP_GT && op < TG_RULE_OP_EXISTS
         && !tg_rule_is_number(ngx_tg_str_from_ngx(&value[3])))
     {
-        return ngx_tg_conf_error(cf, "\"%V\" of \"when %V %V\" is no number",
+        return ngx_tg_conf_error(cf, "\"%V\" of \"when %V %V\" is not a number",
                                  &value[3], &value[1], &value[2]);
     }
 
@@ -120,8 +120,8 @@ ngx_tg_automation_parse_channel(ngx_conf_t *cf, const ngx_command_t *cmd,
     {
         return ngx_tg_conf_error(cf,
                                  "invalid parameter \"%V\" in \"%V\"; write "
-                                 "one message, in quotes, and "
-                                 "\"channel=NAME\" behind it",
+                                 "one message in quotes, optionally followed "
+                                 "by \"channel=NAME\"",
                                  word, &cmd->name);
     }
 
@@ -148,7 +148,7 @@ ngx_tg_automation_set_action(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     second = value[cf->args->nelts - 1];
 
     if (automation->action.len != 0) {
-        return "is a second action; write a rule for each";
+        return "is a second action; write a separate rule for it";
     }
 
     if (!tg_utf8_is_valid(ngx_tg_str_from_ngx(&value[1]))
@@ -272,8 +272,7 @@ ngx_tg_automation_set_cooldown(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                    || automation->cooldown > TG_RULE_COOLDOWN_S_MAX
                ? ngx_tg_conf_error(cf,
                                    "invalid time \"%V\" in \"%V\"; write "
-                                   "seconds or more, such as \"10m\", and at "
-                                   "most a year",
+                                   "between 1s and 366d, such as \"10m\"",
                                    &value[1], &cmd->name)
                : NGX_CONF_OK;
 }

@@ -128,9 +128,8 @@ ngx_tg_automation_rule_check_zone(ngx_conf_t *cf,
     if (ngx_file_info(path, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)) {
         return ngx_tg_automation_rule_conf_error(
             cf, source, json,
-            "trigger.zone: there is no time zone "
-            "\"%*s\" in \"" NGX_TG_ZONEINFO_DIR
-            "\"; write one such as Europe/Berlin, "
+            "trigger.zone: unknown time zone \"%*s\", not in "
+            "\"" NGX_TG_ZONEINFO_DIR "\"; write one such as Europe/Berlin, "
             "or install the package tzdata",
             name.len, name.data);
     }
@@ -145,8 +144,7 @@ ngx_tg_automation_rule_check_zone(ngx_conf_t *cf,
         != TG_OK) {
         return ngx_tg_automation_rule_conf_error(
             cf, source, json,
-            "trigger.zone: \"%V\" is no file of a "
-            "time zone without leap seconds",
+            "trigger.zone: \"%V\" is not a time zone file without leap seconds",
             &file);
     }
 
@@ -179,9 +177,8 @@ ngx_tg_automation_rule_check_path(ngx_conf_t *cf,
     {
         return ngx_tg_automation_rule_conf_error(
             cf, source, json,
-            "trigger.path: there is no folder or "
-            "file \"%V\" to watch; make it, or "
-            "write another one",
+            "trigger.path: the folder or file \"%V\" does not exist; create "
+            "it, or write another path",
             &path);
     }
 
@@ -304,8 +301,7 @@ ngx_tg_automation_rule_push(ngx_conf_t *cf,
         if (tg_str_eq(ngx_tg_str_from_ngx(&rules[i].id), read->id)) {
             return ngx_tg_automation_rule_conf_error(
                 cf, source, json,
-                "id: there is a rule \"%V\" "
-                "already; give it another name",
+                "id: duplicate rule \"%V\"; give it another name",
                 &rules[i].id);
         }
     }
@@ -412,10 +408,10 @@ ngx_tg_automation_rule_lint_prompt(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
     {
         ngx_log_error(NGX_LOG_WARN, cf->log, 0,
                       "rule \"%V\" puts values of its event into the prompt of "
-                      "task_agent \"%V\", which runs a prompt as code, so that "
-                      "whoever causes the event can have it run anything; "
-                      "write an agent with \"exec sh -c '... \"$$1\"' sh "
-                      "$task_prompt\", and a value alone as the prompt, in %V",
+                      "task_agent \"%V\", which runs the prompt as code, so "
+                      "anyone who can cause the event can run any code; use an "
+                      "agent with \"exec sh -c '... \"$$1\"' sh "
+                      "$task_prompt\", and a single value as the prompt, in %V",
                       &rule->id, &agent->name, &rule->where);
     }
 }
@@ -438,10 +434,11 @@ ngx_tg_automation_rules_check(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks)
         {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           rules[i].agent.len != 0
-                              ? "rule \"%V\" is for the task_agent \"%V\", "
-                                "which there is not; correct one of them in %V"
-                              : "rule \"%V\" names no task_agent, and none is "
-                                "the default%V; name one in %V",
+                              ? "rule \"%V\" refers to task_agent \"%V\", "
+                                "which is not defined; correct one of them in "
+                                "%V"
+                              : "rule \"%V\" names no task_agent, and no "
+                                "task_agent is the default%V; name one in %V",
                           &rules[i].id, &rules[i].agent, &rules[i].where);
             return NGX_ERROR;
         }
@@ -634,9 +631,9 @@ ngx_tg_automation_read_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (tg_json_type(rules) != TG_JSON_ARRAY) {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" of \"%V\" has no rules; write an "
-                                 "array of them, or an object that has one "
-                                 "as \"rules\"",
+                                 "\"%V\" of \"%V\" contains no rules; write an "
+                                 "array of rules, or an object with such an "
+                                 "array as \"rules\"",
                                  &path, &cmd->name);
     }
 

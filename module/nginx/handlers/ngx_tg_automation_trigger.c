@@ -65,8 +65,8 @@ static const ngx_tg_trigger_option_t ngx_tg_trigger_cron_options[] = {
     { ngx_string("zone="), ngx_tg_trigger_write_text, 0, NULL },
     { ngx_string("missed="), ngx_tg_trigger_write_text, 0, NULL },
     { ngx_null_string, NULL, 0,
-      "write the five fields between quotes, and behind them \"zone=NAME\" or "
-      "\"missed=skip\"" },
+      "write the five fields in quotes, optionally followed by \"zone=NAME\" "
+      "or \"missed=skip\"" },
 };
 
 static const ngx_tg_trigger_option_t ngx_tg_trigger_event_options[] = {
@@ -80,9 +80,9 @@ static const ngx_tg_trigger_option_t ngx_tg_trigger_event_options[] = {
 static const ngx_tg_trigger_option_t ngx_tg_trigger_file_options[] = {
     { ngx_string("glob="), ngx_tg_trigger_write_text, 1, NULL },
     { ngx_string("events="), ngx_tg_trigger_write_words, 0,
-      "write some of create, change and delete, with commas between" },
+      "write a list of create, change and delete, separated by commas" },
     { ngx_string("debounce="), ngx_tg_trigger_write_time, 0,
-      "write a time of at most an hour, such as \"debounce=2s\"" },
+      "write a time of at most 1h, such as \"debounce=2s\"" },
     { ngx_null_string, NULL, 0,
       "write \"glob=PATTERN\", \"events=LIST\" or \"debounce=TIME\"" },
 };
@@ -122,7 +122,7 @@ ngx_tg_trigger_parse_option(ngx_conf_t *cf,
     }
 
     if ((*seen & 1 << (option - options)) && !option->is_many) {
-        return ngx_tg_trigger_option_conf_error(cf, word, "it is there twice");
+        return ngx_tg_trigger_option_conf_error(cf, word, "it is given twice");
     }
 
     *seen |= 1 << (option - options);
@@ -239,7 +239,7 @@ ngx_tg_automation_set_trigger(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     (void) cmd;
 
     if (automation->trigger.len != 0) {
-        return "is duplicate; write a rule for each";
+        return "is duplicate; write a separate rule for each trigger";
     }
 
     tg_buf_init(&json, tg_alloc_libc());

@@ -61,7 +61,7 @@ ngx_tg_broadcast_check(ngx_tg_tool_t *tool, void *conf)
     ngx_tg_broadcast_conf_t *broadcast = conf;
 
     return broadcast->method.len != 0 && tool->entry.output == TG_OUTPUT_RESULT
-               ? "answers how many clients were told, which is no whole "
+               ? "returns the number of notified clients, which is not an MCP "
                  "result; remove \"output result\""
                : NULL;
 }
@@ -72,22 +72,22 @@ ngx_tg_broadcast_fail_call(ngx_tg_call_t *call, ngx_int_t rc)
     switch (rc) {
     case NGX_ABORT:
         ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS,
-                         "This is too large to be told to all clients, "
-                         "who take at most 1040384 bytes; send less.");
+                         "This notification is too large for some clients, "
+                         "which accept at most 1040384 bytes; send less.");
         break;
     case NGX_BUSY:
         ngx_tg_call_fail(call, TG_FAILURE_BUSY,
-                         "NGINX's workers have not passed on yet what "
-                         "clients were told before; nobody was told "
-                         "this. Call again later.");
+                         "NGINX's workers are still delivering earlier "
+                         "notifications; this one was not sent to any client. "
+                         "Call again later.");
         break;
     case NGX_ERROR:
         ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
         break;
     default:
         ngx_tg_call_fail(call, TG_FAILURE_INTERNAL,
-                         "NGINX's workers share no memory, so nobody can "
-                         "be told.");
+                         "NGINX's workers have no shared memory, so clients "
+                         "cannot be notified.");
     }
 }
 
@@ -106,8 +106,8 @@ ngx_tg_broadcast_start(ngx_tg_call_t *call, tg_request_t *request)
      */
     if (tg_json_type(request->arguments) != TG_JSON_OBJECT) {
         ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS,
-                         "params must be an object: there are clients "
-                         "that can be told nothing else.");
+                         "params must be an object: some connected clients "
+                         "accept nothing else.");
         return;
     }
 

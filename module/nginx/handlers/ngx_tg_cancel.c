@@ -133,8 +133,8 @@ ngx_tg_cancel_start(ngx_tg_call_t *call, tg_request_t *request)
 
     if (!search.is_found) {
         ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS,
-                         "No call with this \"id\" is under way; see "
-                         "toolgate.status for those that are.");
+                         "No call with this \"id\" is running; toolgate.status "
+                         "lists the running calls.");
         return;
     }
 

@@ -54,7 +54,7 @@ ngx_tg_clients_check(ngx_tg_tool_t *tool, void *conf)
     ngx_tg_clients_conf_t *clients = conf;
 
     return clients->is_set && tool->entry.output == TG_OUTPUT_RESULT
-               ? "answers a list, which is no whole result; remove \"output "
+               ? "returns a list, which is not an MCP result; remove \"output "
                  "result\""
                : NULL;
 }

@@ -218,15 +218,15 @@ ngx_tg_exec_check(ngx_tg_tool_t *tool, void *conf)
 
     if (name != NULL) {
         (void) ngx_snprintf(text, sizeof(text),
-                            "has no \"exec\", so \"%s\" means nothing in it; "
+                            "has no \"exec\", so \"%s\" has no effect; "
                             "remove it%Z",
                             name);
         return (const char *) text;
     }
 
     return ngx_tg_exec_appends_to_no_text(tool, exec)
-               ? "appends stderr, which makes a text, to an output that is "
-                 "none; write \"output text\", or \"stderr error\""
+               ? "appends stderr to an output that is not text; write \"output "
+                 "text\", or \"stderr error\""
                : NULL;
 }
 
@@ -341,9 +341,9 @@ ngx_tg_exec_lint_env_name(ngx_conf_t *cf, ngx_str_t *name)
 
         if (!tg_is_alpha(c) && c != '_' && (i == 0 || !tg_is_digit(c))) {
             ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                               "\"%V\" in \"env\" is no name that a shell "
-                               "knows; write it of letters, digits and \"_\", "
-                               "such as \"MY_NAME\"",
+                               "\"%V\" in \"env\" is not a name that shells "
+                               "accept; use letters, digits and \"_\", such as "
+                               "\"MY_NAME\"",
                                name);
             return;
         }
@@ -363,7 +363,7 @@ ngx_tg_exec_set_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (cf->args->nelts == 2) {
         return ngx_tg_conf_error(cf,
-                                 "\"%V %V\" has no value of its own; write "
+                                 "\"%V %V\" has no value; write "
                                  "\"%V NAME VALUE\", with a blank and not "
                                  "\"=\" between them",
                                  &cmd->name, &value[1], &cmd->name);
@@ -418,9 +418,9 @@ ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (cwd->value.len != 0 && cwd->value.data[0] == '~') {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" of \"%V\" begins with \"~\", "
-                                 "which only a shell reads; write the whole "
-                                 "path, such as \"/home/NAME\"",
+                                 "\"%V\" of \"%V\" begins with \"~\", which "
+                                 "only a shell expands; write the full path, "
+                                 "such as \"/home/NAME\"",
                                  &cwd->value, &cmd->name);
     }
 
@@ -434,7 +434,7 @@ ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (ngx_file_info(cwd->value.data, &fi) == NGX_FILE_ERROR
         || !ngx_is_dir(&fi)) {
-        return ngx_tg_conf_error(cf, "\"%V\" of \"%V\" is no directory",
+        return ngx_tg_conf_error(cf, "\"%V\" of \"%V\" is not a directory",
                                  &cwd->value, &cmd->name);
     }
 

@@ -146,9 +146,9 @@ ngx_tg_exec_arg_lint_word(ngx_conf_t *cf, ngx_str_t *word)
                 || tg_str_eq(tg_str(text.data, 4), TG_STR("if=!")))))
     {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                           "\"%V\" of \"arg\" is an argument of the program, "
-                           "as it is not at the end of the line; move it "
-                           "there, or into \"exec\" where it is meant",
+                           "\"%V\" of \"arg\" is passed to the program, as it "
+                           "is not at the end of the line; move it there, or "
+                           "into \"exec\" if that is intended",
                            word);
     }
 }
@@ -214,8 +214,8 @@ ngx_tg_exec_set_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return has_each && arg->each == NULL
-               ? "has \"each\", but no argument of the call to go through; "
-                 "write it as \"$tool_arg_NAME\" among the words"
+               ? "has \"each\", but no argument of the call to repeat it for; "
+                 "add \"$tool_arg_NAME\""
                : NGX_CONF_OK;
 }
 

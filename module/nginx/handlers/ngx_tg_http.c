@@ -170,8 +170,8 @@ ngx_tg_http_write_url(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
     }
 
     if (mistake == NULL && url.len > NGX_TG_HTTP_URL_MAX) {
-        mistake = "The URL has more than 8000000 bytes with the arguments in "
-                  "it, which cannot be sent; send shorter ones.";
+        mistake = "With its arguments, the URL has more than 8000000 bytes; "
+                  "send shorter arguments.";
     }
 
     tg_buf_append_cstr(params, ",\"url\":\"");
@@ -215,8 +215,8 @@ ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
         }
 
         if (ngx_tg_has_control_char(&value)) {
-            return "A header of the request would have a line's end or "
-                   "another control character in it.";
+            return "A header of the request would contain a line break or "
+                   "another control character.";
         }
 
         if (value.len != 0) {

@@ -88,9 +88,9 @@ ngx_tg_http_set_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (ngx_tg_has_control_char(&value[2])) {
         return ngx_tg_conf_error(cf,
-                                 "the value of \"%V\" in \"header\" must "
-                                 "have no line's end and no other "
-                                 "control character",
+                                 "the value of \"%V\" in \"header\" must not "
+                                 "contain a line break or another control "
+                                 "character",
                                  &value[1]);
     }
 
@@ -135,7 +135,7 @@ ngx_tg_http_field_set_each(ngx_conf_t *cf, ngx_tg_http_field_t *field,
                ? NGX_CONF_OK
                : ngx_tg_conf_error(cf,
                                    "\"%V\" has \"%V\", but no argument of the "
-                                   "call to go through; write it as "
+                                   "call to apply it to; add "
                                    "\"$tool_arg_NAME\"",
                                    &value[0], word);
 }
@@ -356,8 +356,8 @@ ngx_tg_http_check_json_body(ngx_conf_t *cf, const ngx_tg_template_t *body)
         rv = ngx_tg_conf_error(cf,
                                "the JSON of \"body\" is not valid: %*s; put "
                                "it between single quotes and double each "
-                               "backslash, or write \"body text VALUE\" for "
-                               "what is no JSON",
+                               "backslash, or write \"body text VALUE\" for a "
+                               "body that is not JSON",
                                why.len, why.data);
     }
 
@@ -393,7 +393,7 @@ ngx_tg_http_set_body(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (kind == NGX_TG_BODY_TYPE_COUNT) {
         return ngx_tg_conf_error(cf,
-                                 "invalid kind \"%V\" in \"%V\"; write one of "
+                                 "invalid type \"%V\" in \"%V\"; write one of "
                                  "json, form, text",
                                  &value[1], &cmd->name);
     }

@@ -51,8 +51,8 @@ ngx_tg_http_check(ngx_tg_tool_t *tool, void *conf)
                    ? NULL
                    : "has no \"http\", so \"header\", \"query\", "
                      "\"field\", \"body\", \"hosts\", \"redirects\", "
-                     "\"proxy\", \"ca_file\" and \"connect_timeout\" "
-                     "mean nothing in it; remove them";
+                     "\"proxy\", \"ca_file\" and \"connect_timeout\" have no "
+                     "effect; remove them";
     }
 
     if (http->body != NULL && http->form != NULL) {
@@ -65,10 +65,10 @@ ngx_tg_http_check(ngx_tg_tool_t *tool, void *conf)
             || ngx_strcmp(http->method.data, "HEAD") == 0))
     {
         return http->form != NULL
-                   ? "has a \"field\" of a form, which GET and HEAD have not; "
-                     "write \"query\", or take another method"
-                   : "has a \"body\", which GET and HEAD have not; remove it, "
-                     "or take another method";
+                   ? "has a \"field\", but GET and HEAD have no body; write "
+                     "\"query\", or use another method"
+                   : "has a \"body\", but GET and HEAD have no body; remove "
+                     "it, or use another method";
     }
 
     return NULL;
@@ -80,20 +80,20 @@ ngx_tg_http_check_merged(const void *conf)
     const ngx_tg_http_conf_t *http = conf;
 
     if (http->host.len == 0 && http->hosts == NULL) {
-        return "lets variables choose the host that \"http\" calls; say which "
-               "there may be, such as \"hosts api.example.com "
+        return "has variables in the host of \"http\"; list the allowed hosts, "
+               "such as \"hosts api.example.com "
                "*.example.org\"";
     }
 
     if (http->host.len != 0 && http->has_hosts && http->options.redirects <= 0)
     {
-        return "calls one host and follows no redirects, so \"hosts\" means "
-               "nothing in it; remove it";
+        return "calls one host and follows no redirects, so \"hosts\" has no "
+               "effect; remove it";
     }
 
     if (http->proxy.len != 0 && ngx_tg_http_has_unnamed_host(http)) {
-        return "has a \"proxy\", so whether an address is public is not known "
-               "here; name each host in \"hosts\"";
+        return "has a \"proxy\", so Toolgate cannot check whether an address "
+               "is public; name each host in \"hosts\"";
     }
 
     return NULL;
@@ -193,7 +193,7 @@ ngx_tg_http_check_url(ngx_conf_t *cf, ngx_tg_http_conf_t *http, ngx_str_t *text)
     if (!tg_buf_has_failed(&buf)
         && tg_url_parse(tg_buf_view(&buf), &url, &why) == TG_OK)
     {
-        why = "its path must not have \".\" or \"..\" in it";
+        why = "its path must not contain \".\" or \"..\"";
         p = tg_url_has_dot_segments(url.path)
                 ? NULL
                 : ngx_pnalloc(cf->pool, url.host.len + sizeof(":65535"));
@@ -270,8 +270,8 @@ ngx_tg_http_set_url_separator(ngx_conf_t *cf, ngx_tg_http_conf_t *http,
     if (rc == NGX_DECLINED) {
         return ngx_tg_conf_error(cf,
                                  "invalid parameter \"%V\" in \"http\"; write "
-                                 "\"http METHOD URL\", and \"join=,\" behind "
-                                 "it for arrays in the URL",
+                                 "\"http METHOD URL\", optionally followed by "
+                                 "\"join=,\" for arrays in the URL",
                                  word);
     }
 

@@ -258,7 +258,7 @@ ngx_tg_library_set_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     for (i = 1; i < ngx_min(n, 3); i++) {
         if (value[i].len == 0 || ngx_tg_text_has_variables(&value[i])) {
-            return "needs a file and a symbol that are known at load; write "
+            return "needs a file and a symbol without variables; write "
                    "\"library FILE SYMBOL ARGUMENT ...\", with variables in "
                    "ARGUMENTs only";
         }
@@ -365,8 +365,8 @@ ngx_tg_library_fail_call(ngx_tg_library_call_t *ctx,
 
     if (reply->text.len > ctx->max_output) {
         tg_buf_printf(&text,
-                      "%.*s: the answer has %zu bytes, which are more than %zu "
-                      "(max_output); ask for less.",
+                      "%.*s: the answer has %zu bytes, more than the maximum "
+                      "of %zu (max_output); ask for less.",
                       (int) ctx->call->entry->name.len,
                       ctx->call->entry->name.data, reply->text.len,
                       ctx->max_output);

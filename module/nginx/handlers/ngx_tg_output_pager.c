@@ -75,8 +75,8 @@ ngx_tg_output_pager_offer(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
 
     if (rc == TG_EXISTS) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "a tool \"%V\" comes with \"max_output ... spill\" and "
-                      "\"preview\"; give yours another name",
+                      "the tool name \"%V\" is reserved by \"max_output ... "
+                      "spill\" and \"preview\"; give yours another name",
                       &name);
     }
 

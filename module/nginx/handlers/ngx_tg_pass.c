@@ -47,8 +47,8 @@ ngx_tg_pass_fail_unreachable(ngx_tg_call_t *call, const char *why)
 {
     ngx_tg_pass_fail_call(call, TG_FAILURE_LOST,
                           "%*s: no backend of \"%V\" can be reached (%s), so "
-                          "the call was not started; try again later, or "
-                          "tell the operator.%Z",
+                          "the call was not started; try again later, or ask "
+                          "the operator.%Z",
                           why);
 }
 
@@ -102,7 +102,7 @@ ngx_tg_pass_try_next_peer(ngx_tg_call_t *call)
 
     ctx = call->ctx;
     peer = &ctx->choice.peer;
-    why = "none is said to be alive";
+    why = "all are marked as down";
 
     while (ngx_tg_pass_select_peer(call) == NGX_OK) {
         ctx->ntries = 0;
@@ -181,9 +181,9 @@ ngx_tg_pass_on_response(void *data, const tg_response_t *answer)
     if (answer == NULL) {
         ngx_tg_upstream_peer_release(&ctx->choice, 0);
         ngx_tg_pass_fail_call(call, TG_FAILURE_BUSY,
-                              "%*s: too much is waiting for \"%V\", or this "
-                              "call is too large for it; call again later, "
-                              "or with less.%Z",
+                              "%*s: too much data is waiting for \"%V\", or "
+                              "this call is too large for it; try again later, "
+                              "or send less.%Z",
                               NULL);
         return;
     }
@@ -199,9 +199,9 @@ ngx_tg_pass_on_response(void *data, const tg_response_t *answer)
 
     if (answer->kind == TG_RESPONSE_LOST) {
         ngx_tg_pass_fail_call(call, TG_FAILURE_LOST,
-                              "%*s: the connection to \"%V\" ended while it "
-                              "ran; it may have been executed. See what it "
-                              "did before it is called again.%Z",
+                              "%*s: the connection to \"%V\" closed while the "
+                              "call was running; it may have been executed. "
+                              "Check what it did before you call it again.%Z",
                               NULL);
         return;
     }

@@ -157,8 +157,8 @@ ngx_tg_pass_parse_params(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass)
         } else {
             rv = ngx_tg_conf_error(
                 cf,
-                "invalid parameter \"%V\" in \"pass\"; behind the address "
-                "there may be, once each, \"protocol=ipc|jsonrpc|relay|mcp\", "
+                "invalid parameter \"%V\" in \"pass\"; after the address "
+                "write, each at most once, \"protocol=ipc|jsonrpc|relay|mcp\", "
                 "\"notify\", and the name at the backend, \"name=NAME\" or, "
                 "for a method of JSON-RPC, \"method=NAME\"",
                 &value[i]);
@@ -248,8 +248,8 @@ ngx_tg_pass_set_address(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (pass->has_notify && pass->protocol.dialect == TG_DIALECT_IPC) {
-        return "has \"notify\", but backends of ipc tell nothing by "
-               "themselves; remove it";
+        return "has \"notify\", but ipc backends send no notifications; remove "
+               "it";
     }
 
     pass->is_method |= ngx_tg_conf_get_tool(cf)->entry.kind == TG_ENTRY_METHOD
@@ -257,13 +257,11 @@ ngx_tg_pass_set_address(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                        && !pass->protocol.is_mcp;
 
     if (ngx_strchr(value[1].data, '$') != NULL) {
-        return "needs an address or an upstream that is known at load; it "
-               "has no variables";
+        return "needs an address or an upstream without variables";
     }
 
     if (value[1].data[0] == '/') {
-        return "needs an address; for the path of a socket write "
-               "\"unix:/PATH\"";
+        return "needs an address; for a socket, write \"unix:/PATH\"";
     }
 
     if (ngx_strncmp(value[1].data, "http://", 7) == 0
@@ -317,11 +315,12 @@ ngx_tg_pass_on_notification(void *data, tg_str_t method,
         && ngx_tg_log_throttle_take(&throttle, NGX_LOG_WARN, ngx_cycle->log))
     {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "a backend's notification \"%*s\" was not told: %s",
+                      "a backend's notification \"%*s\" was not sent to "
+                      "clients: %s",
                       method.len, method.data,
-                      rc == NGX_DECLINED ? "its name has another meaning"
+                      rc == NGX_DECLINED ? "its name is reserved"
                       : rc == NGX_ABORT  ? "it is too large"
-                      : rc == NGX_BUSY   ? "too much is on its way"
+                      : rc == NGX_BUSY   ? "too many notifications are pending"
                                          : "no memory");
     }
 
@@ -372,8 +371,8 @@ ngx_tg_pass_check(ngx_tg_tool_t *tool, void *conf)
     (void) tool;
 
     return pass->upstream == NULL && !ngx_tg_tls_is_unset(&pass->tls)
-               ? "has no \"pass\", so \"tool_pass_ssl\" and its like mean "
-                 "nothing in it; remove them"
+               ? "has no \"pass\", so \"tool_pass_ssl\" and related directives "
+                 "have no effect; remove them"
                : NULL;
 }
 
@@ -393,8 +392,8 @@ ngx_tg_pass_init_tool(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
 
         if (ngx_tg_pass_get_only_address(pass) == NULL) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "\"%*s\" has \"notify\", which is for one backend; "
-                          "remove it, or name one address",
+                          "\"%*s\" has \"notify\", which works with one "
+                          "backend only; remove it, or name one address",
                           tool->entry.name.len, tool->entry.name.data);
             return NGX_ERROR;
         }

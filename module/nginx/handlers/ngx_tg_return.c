@@ -210,8 +210,8 @@ ngx_tg_return_check(ngx_tg_tool_t *tool, void *conf)
     if (ret->json != NULL && tool->entry.output != TG_OUTPUT_TEXT
         && !ngx_tg_return_can_be_json(ret->json))
     {
-        return "returns what is not JSON, whatever its variables hold; correct "
-               "the value, in which \"\\\\\" is a backslash, or set "
+        return "never returns valid JSON, whatever its variables contain; "
+               "correct the value, in which \"\\\\\" is a backslash, or set "
                "\"output text\"";
     }
 
@@ -224,9 +224,9 @@ ngx_tg_return_check(ngx_tg_tool_t *tool, void *conf)
 
     return outcome.kind != TG_OUTCOME_FAILURE
                ? NULL
-               : "returns what its \"output\" does not allow: text must be "
-                 "UTF-8, json one JSON value, result a whole MCP result; "
-                 "correct the value, or set \"output text\"";
+               : "returns a value that its \"output\" does not allow: text "
+                 "must be UTF-8, json a single JSON value, result a complete "
+                 "MCP result; correct the value, or set \"output text\"";
 }
 
 /*

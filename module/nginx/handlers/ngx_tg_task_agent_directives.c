@@ -227,7 +227,7 @@ ngx_tg_task_agent_set_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     (void) cmd;
 
     if (agent->argv.len != 0) {
-        return "is duplicate; an agent is one program";
+        return "is duplicate; an agent runs one program";
     }
 
     ngx_tg_lint_missing_semicolon(cf);
@@ -325,7 +325,7 @@ ngx_tg_task_agent_set_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (cmd->post != NULL && ngx_strchr(value[1].data, '$') == NULL) {
         if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
             || !ngx_is_dir(&fi)) {
-            return ngx_tg_conf_error(cf, "\"%V\" of \"%V\" is no directory",
+            return ngx_tg_conf_error(cf, "\"%V\" of \"%V\" is not a directory",
                                      &value[1], &cmd->name);
         }
 
@@ -363,9 +363,8 @@ ngx_tg_task_agent_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             tg_buf_deinit(&json);
             return ngx_tg_conf_error(cf,
                                      "invalid status \"%V\" in \"%V\"; write "
-                                     "those with which the program has done "
-                                     "its work, of 0 to 255, such as "
-                                     "\"success 0 2\"",
+                                     "the exit statuses that mean success, "
+                                     "from 0 to 255, such as \"success 0 2\"",
                                      &value[i], &cmd->name);
         }
 
@@ -396,8 +395,8 @@ ngx_tg_task_agent_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         || agent->timeout > NGX_TG_TASK_AGENT_TIMEOUT_MAX)
     {
         return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write one "
-                                 "of at most 24 days, such as \"2h\"",
+                                 "invalid time \"%V\" in \"%V\"; write at most "
+                                 "24d, such as \"2h\"",
                                  &value[1], &cmd->name);
     }
 

@@ -48,8 +48,8 @@ ngx_tg_task_add_catalog_entry(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
         return tool;
     case TG_EXISTS:
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "a %s \"%V\" comes with \"%s\"; give yours another name, "
-                      "in %V",
+                      "the %s name \"%V\" is reserved by \"%s\"; give yours "
+                      "another name, in %V",
                       kind == TG_ENTRY_TOOL ? "tool" : "method", name,
                       kind == TG_ENTRY_TOOL ? "task_tools" : "task_methods",
                       &tasks->where);

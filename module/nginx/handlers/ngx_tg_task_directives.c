@@ -353,8 +353,8 @@ ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     if (tasks->agents == NULL) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "a server with tasks has no \"task_agent\"; say what "
-                      "they run, or give a tool \"task\", in %V",
+                      "a server with tasks has no \"task_agent\"; add one, or "
+                      "add \"task\" to a tool, in %V",
                       &tasks->where);
         return NGX_CONF_ERROR;
     }

@@ -98,7 +98,7 @@ ngx_tg_tasks_finalize_config(ngx_cycle_t *cycle)
                           ngx_tg_str_from_ngx(&tasks[i]->store)))
             {
                 ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                              "two servers have their tasks in \"%V\"; name "
+                              "two servers use the task store \"%V\"; name "
                               "another file with \"task_store\" in %V",
                               &tasks[i]->store, &tasks[i]->where);
                 return NGX_ERROR;

@@ -69,8 +69,8 @@ ngx_tg_task_store_set_file(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
                 || !ngx_is_dir(&fi)))
         {
             ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                          "there is no directory \"%s\" for \"task_store\"; "
-                          "make it, for the workers' user, in %V",
+                          "the directory \"%s\" of \"task_store\" does not "
+                          "exist; create it, for the workers' user, in %V",
                           tasks->store.data, &tasks->where);
             *slash = '/';
             return NGX_ERROR;
@@ -160,8 +160,8 @@ ngx_tg_task_store_lint_volatile(ngx_cycle_t *cycle, const ngx_tg_tasks_t *tasks)
     if (ngx_tg_task_store_is_volatile_path(path)) {
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
                       "the task store \"%s\" is in a folder that is emptied at "
-                      "a boot, or by systemd when the service stops, and all "
-                      "tasks with it; set \"task_store\" or "
+                      "boot, or by systemd when the service stops, which "
+                      "deletes all tasks; set \"task_store\" or "
                       "\"tool_state_dir\" to a folder such as "
                       "/var/lib/toolgate, in %V",
                       path, &tasks->where);
@@ -199,9 +199,9 @@ ngx_tg_task_store_check_library(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks)
         && tasks->output_quota != NGX_CONF_UNSET)
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "\"task_output_quota\" is about files, and with this "
-                      "\"task_store\" outputs are in the database; remove it, "
-                      "and use \"max_output\" and \"task_keep\", in %V",
+                      "\"task_output_quota\" limits files, but this "
+                      "\"task_store\" keeps outputs in the database; remove "
+                      "it, and use \"max_output\" and \"task_keep\", in %V",
                       &tasks->where);
         return NGX_ERROR;
     }
@@ -228,7 +228,7 @@ ngx_tg_task_store_set_sqlite(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
     ngx_str_t path;
 
     if (cf->args->nelts != 2) {
-        return "takes nothing behind \"sqlite:PATH\"";
+        return "takes nothing after \"sqlite:PATH\"";
     }
 
     path.data = value->data + sizeof(NGX_TG_TASK_STORE_SQLITE) - 1;
@@ -278,14 +278,15 @@ ngx_tg_task_store_check_uri(const u_char *where)
                    : !tg_is_alpha((char) *p) && !tg_is_digit((char) *p)
                          && ngx_strchr("_.-", *p) == NULL)
         {
-            return "has a character that no URI and no service's name has; "
-                   "write for instance \"postgresql://user@host/database\"";
+            return "contains a character that a URI or a service name cannot "
+                   "contain; write for instance "
+                   "\"postgresql://user@host/database\"";
         }
     }
 
     return is_uri && ngx_tg_task_store_has_password(where)
-               ? "has a password; put it into a file, and write "
-                 "\"password_file=PATH\" behind"
+               ? "contains a password; put it into a file, and add "
+                 "\"password_file=PATH\""
                : NULL;
 }
 
@@ -327,8 +328,8 @@ ngx_tg_task_store_set_option(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
     }
 
     return ngx_tg_conf_error(cf,
-                             "invalid parameter \"%V\"; a store in "
-                             "PostgreSQL has \"password_file=PATH\", "
+                             "invalid parameter \"%V\"; a PostgreSQL store "
+                             "takes \"password_file=PATH\", "
                              "\"password_credential=NAME\" and "
                              "\"lease=TIME\"",
                              value);

@@ -103,15 +103,15 @@ ngx_tg_task_store_check(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
     switch (ngx_tg_task_store_run_check(cycle, tasks, text, &len)) {
     case 1:
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "the tasks' store cannot be opened: %*s, in %V", len,
-                      text, &tasks->where);
+                      "the task store cannot be opened: %*s, in %V", len, text,
+                      &tasks->where);
         return NGX_ERROR;
 
     case NGX_TG_STORE_CHECK_UNREACHABLE:
         ngx_log_error(
             NGX_LOG_WARN, cycle->log, 0,
-            "the tasks' store cannot be reached now, it will be tried "
-            "again and again: %*s, in %V",
+            "the task store cannot be reached now; toolgate-runner will keep "
+            "trying: %*s, in %V",
             len, text, &tasks->where);
         return NGX_OK;
 

@@ -47,7 +47,8 @@ ngx_tg_tasks_on_open_response(void *data, const tg_response_t *answer)
 
     } else if (answer->kind == TG_RESPONSE_ERROR) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "toolgate-runner does not take the tasks of \"%V\": %*s",
+                      "toolgate-runner rejected the configuration of the task "
+                      "store \"%V\": %*s",
                       &tasks->store, answer->message.len, answer->message.data);
     } else {
         ngx_tg_tasks_schedule_open(tasks);
@@ -108,7 +109,7 @@ ngx_tg_tasks_on_runner_notification(void *data, tg_str_t method,
 
     if (rc != NGX_OK) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "clients were not told \"%*s\" about a task (%i)",
+                      "clients were not sent \"%*s\" about a task (%i)",
                       said[1].len - 2, said[1].data + 1, rc);
     }
 }

@@ -12,8 +12,8 @@ ngx_tg_task_tool_add(ngx_conf_t *cf, ngx_tg_tasks_t *tasks, ngx_tg_tool_t *tool)
 
     if (tasks->methods != 1 && tasks->tools != 1) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "tool \"%*s\" has \"task\", but nobody could ask what "
-                      "became of its tasks; add \"task_methods on\" or "
+                      "tool \"%*s\" has \"task\", but clients have no way to "
+                      "follow its tasks; add \"task_methods on\" or "
                       "\"task_tools on\" to its server, in %V:%ui",
                       tool->entry.name.len, tool->entry.name.data, &tool->file,
                       tool->line);
@@ -43,7 +43,7 @@ ngx_tg_task_tool_add(ngx_conf_t *cf, ngx_tg_tasks_t *tasks, ngx_tg_tool_t *tool)
     if (n > NGX_TG_TASK_AGENTS_MAX) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "more than %d \"task_agent\" blocks and tools with "
-                      "\"task\" in a server; have one do what several do, in "
+                      "\"task\" in a server; combine some of them, in "
                       "%V:%ui",
                       NGX_TG_TASK_AGENTS_MAX, &tool->file, tool->line);
         return NGX_ERROR;

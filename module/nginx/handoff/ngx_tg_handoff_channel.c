@@ -305,7 +305,8 @@ ngx_tg_handoff_channel_start(ngx_cycle_t *cycle, ngx_event_handler_pt handler)
                != NGX_OK)
     {
         ngx_log_error(NGX_LOG_ERR, cycle->log, 0,
-                      "this worker can take no sessions of other workers");
+                      "this worker cannot take over sessions from other "
+                      "workers");
         ngx_tg_handoff_channel_close();
     }
 }
@@ -323,7 +324,8 @@ ngx_tg_handoff_channel_announce(void)
 
     if (ngx_add_event(rev, NGX_READ_EVENT, NGX_LEVEL_EVENT) != NGX_OK) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "this worker can take no sessions of other workers");
+                      "this worker cannot take over sessions from other "
+                      "workers");
         ngx_tg_handoff_channel_close();
         return 0;
     }

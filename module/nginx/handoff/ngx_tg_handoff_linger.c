@@ -271,10 +271,10 @@ ngx_tg_linger_start(void)
     ngx_tg_linger_listen();
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                   ngx_tg_is_starting(0)
-                      ? "no new worker has started yet: this one serves until "
-                        "then"
-                      : "not all new workers have started yet: this one serves "
-                        "until then");
+                      ? "no new worker has started yet: this one continues to "
+                        "serve until then"
+                      : "not all new workers have started yet: this one "
+                        "continues to serve until then");
 
     /* Not cancelable, so that the exiting worker waits for the timer. */
     ev.handler = ngx_tg_linger_on_timer;

@@ -299,7 +299,7 @@ ngx_tg_snapshot_accept(ngx_listening_t *ls, ngx_tg_session_snapshot_t *snapshot)
     }
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, ngx_errno,
-                  "no room for a session of another worker");
+                  "no room for a session from another worker");
 
     if (c != NULL) {
         ngx_close_connection(c);
@@ -329,9 +329,10 @@ ngx_tg_snapshot_accept_or_close(ngx_tg_session_snapshot_t *snapshot,
     }
 
     ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "client between two workers closed: %s",
+                  "client closed while it moved between workers: %s",
                   has_room ? "its listener is gone"
-                           : "nobody has room for it, or all workers exit");
+                           : "no worker has room for it, or all workers are "
+                             "exiting");
     ngx_tg_session_snapshot_close_client(snapshot);
     ngx_tg_session_snapshot_deinit(snapshot);
 }
@@ -538,8 +539,8 @@ ngx_tg_handoff_log_stopped(void)
     if (!has_said) {
         has_said = 1;
         ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                      "this worker accepts and serves no more: its clients go "
-                      "to others, or end");
+                      "this worker no longer accepts or serves clients: they "
+                      "move to other workers, or are closed");
     }
 }
 

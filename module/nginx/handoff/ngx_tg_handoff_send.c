@@ -111,7 +111,9 @@ ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->base.connection->log, 0,
-                      "a session could not be packed to move (%d)", rc);
+                      "a session could not be serialized to move to another "
+                      "worker (%d)",
+                      rc);
         tg_buf_deinit(&state);
         return NGX_ERROR;
     }
@@ -301,7 +303,7 @@ ngx_tg_session_move_to_outbox(ngx_tg_session_t *session)
     }
 
     ngx_log_error(NGX_LOG_INFO, session->base.connection->log, 0,
-                  "client goes to another worker");
+                  "client moves to another worker");
     ngx_tg_handoff_outbox.is_full = 1;
     ngx_tg_handoff_outbox.listener = ngx_tg_session_get_listener_hash(session);
     ngx_tg_handoff_outbox.since = ngx_current_msec;
@@ -327,8 +329,8 @@ ngx_tg_handoff_send_exit(ngx_cycle_t *cycle)
         ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0, "%ui %s",
                       ngx_tg_handoff_sent_count,
                       tg_pick_plural(ngx_tg_handoff_sent_count,
-                                     "session went on to another worker",
-                                     "sessions went on to other workers"));
+                                     "session moved to another worker",
+                                     "sessions moved to other workers"));
     }
 }
 

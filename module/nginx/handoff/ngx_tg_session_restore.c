@@ -78,7 +78,8 @@ ngx_tg_session_restore(ngx_tg_session_t *session, void *received_snapshot)
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->base.connection->log, 0,
-                      "a session of another worker could not be resumed (%d)",
+                      "a session from another worker could not be restored "
+                      "(%d)",
                       rc);
         return NGX_ERROR;
     }

@@ -430,7 +430,7 @@ ngx_tg_session_snapshot_receive(ngx_tg_session_snapshot_t *snapshot,
 
     if (!ngx_tg_session_snapshot_is_valid(snapshot, n)) {
         ngx_log_error(NGX_LOG_ERR, log, 0,
-                      "a session of another worker could not be taken");
+                      "a session from another worker could not be taken over");
         ngx_tg_session_snapshot_deinit(snapshot);
         return NGX_ERROR;
     }

@@ -159,15 +159,15 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
     }
 
     ngx_log_error(level, to->clashes.log, 0,
-                  "tool %*s of mcp_server \"%V\" would be \"%*s\", which "
-                  "%s%V%s has already%s; choose another \"prefix\" for it, or "
+                  "tool %*s of mcp_server \"%V\" would be named \"%*s\", which "
+                  "%s%V%s already uses%s; choose another \"prefix\" for it, or "
                   "\"hide\" one of them",
                   listed->name.len, listed->name.data, &listed->server->name,
                   listed->tool.entry.name.len, listed->tool.entry.name.data,
                   other != NULL ? "mcp_server \"" : "the config",
                   other != NULL ? &other->name : &(ngx_str_t) ngx_null_string,
                   other != NULL ? "\"" : "",
-                  level == NGX_LOG_EMERG ? "" : ": it is left out");
+                  level == NGX_LOG_EMERG ? "" : ": it is omitted");
 }
 
 /*
@@ -395,9 +395,9 @@ ngx_tg_mcp_server_check_tool_blocks(const ngx_tg_mcp_server_t *mcp,
             != NULL)
         {
             ngx_log_error(NGX_LOG_EMERG, log, 0,
-                          "tool \"%*s\" of mcp_server \"%V\" would be \"%*s\", "
-                          "which the config has already; choose another "
-                          "\"prefix\", or rename the other",
+                          "tool \"%*s\" of mcp_server \"%V\" would be named "
+                          "\"%*s\", which the config already uses; choose "
+                          "another \"prefix\", or rename the other",
                           tool[i]->entry.name.len, tool[i]->entry.name.data,
                           &mcp->name, client_name.len, client_name.data);
             return NGX_ERROR;

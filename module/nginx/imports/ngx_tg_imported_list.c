@@ -147,7 +147,7 @@ ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
         {
             directive = ngx_tg_mcp_server_get_pattern(mcp, i, &pattern);
             ngx_log_error(NGX_LOG_WARN, log, 0,
-                          "\"%s %V\" of mcp_server \"%V\" fits none of its "
+                          "\"%s %V\" of mcp_server \"%V\" matches none of its "
                           "tools",
                           directive, &pattern, &mcp->name);
         }

@@ -29,8 +29,8 @@ ngx_tg_imported_list_log_issue(ngx_tg_mcp_server_t *mcp,
 
     if (issue->why != NULL) {
         ngx_log_error(NGX_LOG_WARN, log, 0,
-                      "element %ui of the list of mcp_server \"%V\" is left "
-                      "out: %s%s%*s",
+                      "element %ui of the tool list of mcp_server \"%V\" is "
+                      "omitted: %s%s%*s",
                       issue->at, &mcp->name, issue->why,
                       issue->name.len != 0 ? "; it is the tool " : "",
                       issue->name.len, issue->name.data);
@@ -40,8 +40,7 @@ ngx_tg_imported_list_log_issue(ngx_tg_mcp_server_t *mcp,
     tg_buf_init(&text, tg_alloc_libc());
     tg_tool_repairs_write(&text, issue->repairs);
     ngx_log_error(NGX_LOG_WARN, log, 0,
-                  "tool %*s of mcp_server \"%V\" is repaired for the list of "
-                  "clients: %*s",
+                  "tool %*s of mcp_server \"%V\" is listed with repairs: %*s",
                   issue->name.len, issue->name.data, &mcp->name, text.len,
                   text.data);
     tg_buf_deinit(&text);
@@ -95,7 +94,7 @@ ngx_tg_imported_list_add_issue(ngx_tg_mcp_server_t *mcp,
 
     } else if (list->nissues == NGX_TG_IMPORTED_ISSUES_MAX + 1 && log != NULL) {
         ngx_log_error(NGX_LOG_WARN, log, 0,
-                      "more than %d tools of mcp_server \"%V\" are left out or "
+                      "more than %d tools of mcp_server \"%V\" are omitted or "
                       "repaired; the others are not logged",
                       NGX_TG_IMPORTED_ISSUES_MAX, &mcp->name);
     }
@@ -111,9 +110,9 @@ ngx_tg_imported_tool_warn_union(ngx_tg_mcp_server_t *mcp, tg_str_t name,
 
     ngx_log_error(NGX_LOG_WARN, log, 0,
                   "tool %*s of mcp_server \"%V\" has \"%*s\" at the root of "
-                  "its inputSchema, which Anthropic's API refuses with all "
-                  "tools beside it; \"hide\" it, or give it an "
-                  "\"input_schema\" of an object",
+                  "its inputSchema, which Anthropic's API rejects, together "
+                  "with all other tools; \"hide\" it, or give it an "
+                  "\"input_schema\" without it",
                   name.len, name.data, &mcp->name, word.len, word.data);
 }
 

@@ -119,8 +119,8 @@ ngx_tg_imported_tool_explain_unknown(const ngx_tg_srv_conf_t *scf,
 
         if (!mcp[i]->has_failed) {
             tg_buf_printf(text,
-                          " The mcp_server \"%.*s\", whose tools begin so, is "
-                          "still starting; call again.",
+                          " The mcp_server \"%.*s\", whose tools have this "
+                          "prefix, is still starting; call again.",
                           (int) mcp[i]->name.len, mcp[i]->name.data);
 
         } else if (tg_json_has_member(ngx_tg_mcp_server_copy_state(mcp[i],

@@ -57,8 +57,8 @@ ngx_tg_imported_list_log_unchecked(ngx_tg_mcp_server_t *mcp)
 
     if (first != NULL && hash != mcp->unchecked) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "%ui %s of mcp_server \"%V\" %s passed on and not "
-                      "checked: %*s: %*s%s",
+                      "%ui %s of mcp_server \"%V\" %s listed, but their calls "
+                      "are not checked: %*s: %*s%s",
                       n, tg_pick_plural(n, "tool", "tools"), &mcp->name,
                       tg_pick_plural(n, "is", "are"), first->entry.name.len,
                       first->entry.name.data, first->unchecked.len,

@@ -42,9 +42,9 @@ ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
     if (n <= 0 || n == (ssize_t) sizeof(path) || path[0] != '/'
         || !tg_utf8_is_valid(tg_str(path, (size_t) n)))
     {
-        return "The folder of the calling process cannot be read, which this "
-               "tool's server works in (cwd client): let NGINX's workers run "
-               "as the user who calls.";
+        return "This tool's server works in the folder of the calling process "
+               "(cwd client), which cannot be read: run NGINX's workers as the "
+               "calling user.";
     }
 
     tg_json_add_string(params, "cwd", tg_str(path, (size_t) n));
@@ -74,8 +74,8 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
     if (client == NULL
         && (mcp->options.share == TG_MCP_SHARE_USER || mcp->has_client_cwd))
     {
-        return "This tool's server goes by the user who calls, which is known "
-               "of clients of a Unix socket only.";
+        return "This tool's server depends on the calling user, who is known "
+               "only for clients of a Unix socket.";
     }
 
     tg_buf_append_cstr(params, ",\"instance\":\"");

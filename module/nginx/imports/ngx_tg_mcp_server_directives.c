@@ -112,7 +112,8 @@ ngx_tg_mcp_server_set_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     (void) cmd;
 
     if (mcp->argv != NULL) {
-        return "is duplicate; another server is another \"mcp_server\"";
+        return "is duplicate; write another \"mcp_server\" block for another "
+               "server";
     }
 
     ngx_tg_lint_missing_semicolon(cf);
@@ -145,7 +146,8 @@ ngx_tg_mcp_server_set_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_url_t u;
 
     if (mcp->pass.data != NULL) {
-        return "is duplicate; another server is another \"mcp_server\"";
+        return "is duplicate; write another \"mcp_server\" block for another "
+               "server";
     }
 
     value = cf->args->elts;
@@ -172,7 +174,8 @@ ngx_tg_mcp_server_set_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (sun->sun_path[0] != '/') {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" of \"%V\" is no absolute path; write "
+                                 "\"%V\" of \"%V\" is not an absolute path; "
+                                 "write "
                                  "\"unix:/PATH\"",
                                  &value[1], &cmd->name);
     }
@@ -287,7 +290,8 @@ ngx_tg_mcp_server_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (ngx_file_info(mcp->cwd.data, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi))
     {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" of \"%V\" is no directory; write one, "
+                                 "\"%V\" of \"%V\" is not a directory; write "
+                                 "one, "
                                  "or \"cwd client\"",
                                  &mcp->cwd, &cmd->name);
     }
@@ -371,7 +375,8 @@ ngx_tg_mcp_server_path_to_uri(ngx_conf_t *cf, ngx_str_t *path)
 
     if (ngx_file_info(path->data, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" of \"roots\" is no directory; write "
+                                 "\"%V\" of \"roots\" is not a directory; "
+                                 "write "
                                  "directories, or URIs that begin with "
                                  "\"file://\"",
                                  path);

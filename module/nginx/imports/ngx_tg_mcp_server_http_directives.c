@@ -20,7 +20,8 @@ ngx_tg_mcp_server_set_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     tg_url_t url;
 
     if (mcp->url.data != NULL) {
-        return "is duplicate; another server is another \"mcp_server\"";
+        return "is duplicate; write another \"mcp_server\" block for another "
+               "server";
     }
 
     value = cf->args->elts;
@@ -37,7 +38,7 @@ ngx_tg_mcp_server_set_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (tg_url_parse(ngx_tg_str_from_ngx(&value[1]), &url, &mistake) == TG_OK) {
         mistake = tg_url_has_dot_segments(url.path)
-                      ? "its path must not have \".\" or \"..\" in it"
+                      ? "its path must not contain \".\" or \"..\""
                       : NULL;
     }
 
@@ -65,12 +66,12 @@ ngx_tg_mcp_server_header_check(const ngx_str_t *name)
     ngx_uint_t i;
 
     if (ngx_strncasecmp(name->data, (u_char *) "Mcp-", 4) == 0) {
-        return "MCP says what it is; remove it";
+        return "MCP sets this header; remove it";
     }
 
     for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
         if (ngx_strcasecmp(name->data, (u_char *) own[i]) == 0) {
-            return "MCP says what it is; remove it";
+            return "MCP sets this header; remove it";
         }
     }
 
@@ -147,10 +148,10 @@ ngx_tg_mcp_server_add_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return ngx_tg_conf_read_header_file(cf, &path, &header->value);
     }
 
-    mistake = value[2].len == 0 ? "is empty; remove the header, or write what "
-                                  "it is"
+    mistake = value[2].len == 0 ? "is empty; remove the header, or write its "
+                                  "value"
               : ngx_tg_has_control_char(&value[2])
-                  ? "has a line's end or another control character"
+                  ? "contains a line break or another control character"
                   : ngx_tg_mcp_server_text_check(&value[2]);
 
     if (mistake != NULL) {

@@ -163,8 +163,8 @@ ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd,
 
         if (tg_str_eq(slot[i]->entry.name, ngx_tg_str_from_ngx(&name))) {
             return ngx_tg_conf_error(cf,
-                                     "duplicate %V \"%V\"; say all about it in "
-                                     "one block",
+                                     "duplicate %V \"%V\"; merge both blocks "
+                                     "into one",
                                      &cmd->name, &name);
         }
     }
@@ -312,8 +312,8 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
             || mcp->options.program.options.memory > 0
             || mcp->options.program.options.pids > 0))
     {
-        return "has no \"exec\", so \"env\", \"cwd\", \"memory\" and "
-               "\"pids\" mean nothing in it; remove them";
+        return "has no \"exec\", so \"env\", \"cwd\", \"memory\" and \"pids\" "
+               "have no effect; remove them";
     }
 
     if (mcp->url.data == NULL
@@ -321,15 +321,14 @@ ngx_tg_mcp_server_check(const ngx_tg_mcp_server_t *mcp)
             || mcp->options.connect_ms > 0))
     {
         return "has no \"url\", so \"header\", \"ca_file\", \"proxy\" and "
-               "\"connect_timeout\" mean nothing in it; remove them";
+               "\"connect_timeout\" have no effect; remove them";
     }
 
     if (mcp->ca_file.len != 0
         && ngx_strncasecmp(mcp->url.data, (u_char *) "https:", 6) != 0)
     {
         return "has a \"ca_file\", but its \"url\" begins with \"http:\", "
-               "where no certificate is looked at; remove it, or write "
-               "\"https:\"";
+               "which uses no certificates; remove it, or write \"https:\"";
     }
 
     if (mcp->has_client_cwd && mcp->options.share != TG_MCP_SHARE_CONNECTION) {
@@ -410,8 +409,8 @@ ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
         if (!ngx_tg_imported_tool_is_selected(mcp, name, client_name)) {
             return ngx_tg_conf_error(cf,
                                      "tool \"%*s\" of mcp_server \"%V\" is "
-                                     "not offered, as \"tools\" and \"hide\" "
-                                     "say; remove its block, or change those",
+                                     "excluded by \"tools\" or \"hide\"; "
+                                     "remove its block, or change those",
                                      tool[i]->entry.name.len,
                                      tool[i]->entry.name.data, &mcp->name);
         }

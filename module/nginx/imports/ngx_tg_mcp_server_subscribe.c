@@ -151,7 +151,7 @@ ngx_tg_mcp_server_on_response(void *data, const tg_response_t *answer)
 
     if (answer->kind == TG_RESPONSE_ERROR) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "toolgate-runner does not take mcp_server \"%V\": %*s",
+                      "toolgate-runner rejected mcp_server \"%V\": %*s",
                       &mcp->name, answer->message.len, answer->message.data);
         mcp->has_failed = 1;
         ngx_tg_server_unpark_sessions(mcp->imports->scf);

@@ -166,8 +166,8 @@ ngx_tg_exposure_lint_tools(const ngx_tg_exposure_t *server)
         if ((rules & NGX_TG_RULES_ALLOW_SOME)
             && !((rules | all) & NGX_TG_RULES_DENY)) {
             ngx_log_error(NGX_LOG_WARN, server->cycle->log, 0,
-                          "\"%*s\" has \"allow\", but nobody is kept out as "
-                          "there is no \"deny\"; add \"deny all;\" behind it "
+                          "\"%*s\" has \"allow\" but no \"deny\", so all "
+                          "clients are allowed; add \"deny all;\" after it "
                           "in %s:%ui",
                           tool->entry.name.len, tool->entry.name.data,
                           server->core->file_name, server->core->line);
@@ -203,8 +203,8 @@ ngx_tg_exposure_lint_server(const ngx_tg_exposure_t *server)
 
     if ((own & NGX_TG_RULES_ALLOW_SOME) && !(rules & NGX_TG_RULES_DENY)) {
         ngx_tg_exposure_warn(server,
-                             "\"tool_allow\" keeps nobody out where there "
-                             "is no \"tool_deny\"; add \"tool_deny all;\"");
+                             "\"tool_allow\" without \"tool_deny\" allows all "
+                             "clients; add \"tool_deny all;\"");
     } else {
         ngx_tg_exposure_lint_tools(server);
     }
@@ -213,9 +213,9 @@ ngx_tg_exposure_lint_server(const ngx_tg_exposure_t *server)
         && (rules & NGX_TG_RULES_NAME_USERS))
     {
         ngx_tg_exposure_warn(server,
-                             "there are rules about users or groups, "
-                             "which no client has that comes over TCP, so "
-                             "that they refuse all; listen on \"unix:\", "
+                             "rules for users or groups reject all clients "
+                             "over TCP, which have neither; listen on "
+                             "\"unix:\", "
                              "or use NGINX's own \"allow\" and \"deny\"");
     }
 
@@ -224,8 +224,8 @@ ngx_tg_exposure_lint_server(const ngx_tg_exposure_t *server)
         && !ngx_tg_exposure_has_client_certs(server))
     {
         ngx_tg_exposure_warn(server,
-                             "everybody who reaches the network address "
-                             "may call these tools; add NGINX's own "
+                             "anyone who can reach the network address can "
+                             "call these tools; add NGINX's own "
                              "\"allow ADDRESS; deny all;\", or \"ssl\" "
                              "with \"ssl_verify_client on;\"");
     }

@@ -168,7 +168,8 @@ ngx_tg_schema_files_check(ngx_cycle_t *cycle, const ngx_array_t *servers,
         if (n != 1) {
             ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                           "\"tool_schema_file %V\" needs exactly one \"listen "
-                          "unix:\", whose owner it is for; this one has %ui",
+                          "unix:\", as the file is for that socket's owner; "
+                          "this server has %ui",
                           &scf[i]->schema_file, n);
             return NGX_ERROR;
         }

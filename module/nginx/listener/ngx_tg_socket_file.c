@@ -70,8 +70,8 @@ ngx_tg_socket_file_lock(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     }
 
     ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
-                  "\"%s\" cannot be locked; if no other NGINX starts there "
-                  "right now, remove it",
+                  "\"%s\" cannot be locked; if no other NGINX is starting "
+                  "there, remove it",
                   sock->lock_path);
 
     return NGX_ERROR;
@@ -192,15 +192,15 @@ ngx_tg_socket_server_log(ngx_cycle_t *cycle, u_char *path,
 {
     if (owner->pid == 0) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "unix:%s is served by another process already; stop that "
-                      "one, or choose another path",
+                      "unix:%s is already served by another process; stop that "
+                      "process, or choose another path",
                       path);
         return;
     }
 
     ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                  "unix:%s is served by process %P (%s) already; stop that "
-                  "one, or choose another path",
+                  "unix:%s is already served by process %P (%s); stop that "
+                  "process, or choose another path",
                   path, owner->pid, owner->name);
 }
 
@@ -271,14 +271,14 @@ ngx_tg_probe_socket_server(ngx_cycle_t *cycle, u_char *path)
     case NGX_EAGAIN:
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "unix:%s is served by a process with a full backlog; "
-                      "stop that one, or choose another path",
+                      "stop that process, or choose another path",
                       path);
         return NGX_BUSY;
 
     default:
         ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
                       "connect() to unix:%s failed, so it is not known whether "
-                      "somebody serves it",
+                      "a process serves it",
                       path);
         return NGX_ERROR;
     }
@@ -306,8 +306,8 @@ ngx_tg_probe_socket_path(ngx_cycle_t *cycle, u_char *path)
 
     if (!S_ISSOCK(fi.st_mode)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%s\" exists and is no socket, so it is not replaced; "
-                      "move it away, or choose another path",
+                      "\"%s\" exists and is not a socket, so it is not "
+                      "replaced; move it away, or choose another path",
                       path);
         return NGX_ERROR;
     }
@@ -381,8 +381,8 @@ ngx_tg_socket_file_set_owner(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock,
 
     if (fd == -1) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%s\" is not the socket that was put there; its mode "
-                      "and owner stay as they are",
+                      "\"%s\" is not the socket that this NGINX created; its "
+                      "mode and owner are not changed",
                       path);
         return NGX_ERROR;
     }
@@ -536,8 +536,8 @@ ngx_tg_socket_file_replace(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     ngx_file_info_t id;
 
     ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                  "\"%s\" is no longer the socket that was put there; it is "
-                  "made anew",
+                  "\"%s\" is no longer the socket that this NGINX created; it "
+                  "is created again",
                   sock->path);
 
     id = sock->id;

@@ -197,7 +197,7 @@ ngx_tg_socket_file_make_dir(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 
     if (!ngx_tg_dir_is_only_missing(dir)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the directory of unix:%s cannot be opened; make it, "
+                      "the directory of unix:%s cannot be opened; create it, "
                       "or choose another path",
                       sock->path);
         return NGX_ERROR;
@@ -211,8 +211,8 @@ ngx_tg_socket_file_make_dir(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 
     if (!sock->has_dir) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the directory of unix:%s is missing and cannot be made; "
-                      "make it, for user %d, or choose another path",
+                      "the directory of unix:%s is missing and cannot be "
+                      "created; create it, for user %d, or choose another path",
                       sock->path, (int) sock->uid);
         return NGX_ERROR;
     }

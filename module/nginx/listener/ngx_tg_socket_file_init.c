@@ -104,7 +104,7 @@ ngx_tg_socket_file_test(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     if (ngx_link_info(sock->path, &fi) != NGX_FILE_ERROR
         && !S_ISSOCK(fi.st_mode)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%s\" exists and is no socket; move it away, or "
+                      "\"%s\" exists and is not a socket; move it away, or "
                       "choose another path",
                       sock->path);
         return NGX_ERROR;

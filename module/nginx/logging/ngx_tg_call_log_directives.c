@@ -52,8 +52,8 @@ ngx_tg_log_format_add_variable(ngx_conf_t *cf, const tg_template_token_t *token,
 
     if (tg_variable_has_special_chars(token->name)) {
         return ngx_tg_conf_error(cf,
-                                 "\"%*s\" is for values of a tool; log the "
-                                 "whole argument, or $tool_arguments",
+                                 "\"%*s\" cannot be logged; log the whole "
+                                 "argument, or $tool_arguments",
                                  token->text.len, token->text.data);
     }
 
@@ -177,8 +177,8 @@ ngx_tg_conf_add_log_format(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (ngx_tg_log_format_find(mcf, &value[1]) != NULL) {
         return ngx_tg_conf_error(cf,
-                                 "there is a format \"%V\" already; give "
-                                 "this \"%V\" another name",
+                                 "duplicate format \"%V\"; give this \"%V\" "
+                                 "another name",
                                  &value[1], &cmd->name);
     }
 
@@ -238,7 +238,7 @@ ngx_tg_conf_parse_filter(ngx_conf_t *cf, ngx_str_t *text,
         || rest.len != 0 || tg_variable_has_special_chars(token.name))
     {
         return "write one variable, such as \"if=$is_logged\", which is empty "
-               "or 0 for what is not to be logged";
+               "or 0 for calls that are not to be logged";
     }
 
     *name = token.name;
@@ -301,7 +301,7 @@ ngx_tg_log_parse_parameter(ngx_conf_t *cf, ngx_tg_call_log_t *log,
         return why;
     }
 
-    return "write \"buffer=SIZE\", \"flush=TIME\" or \"if=VALUE\" behind the "
+    return "write \"buffer=SIZE\", \"flush=TIME\" or \"if=VALUE\" after the "
            "format";
 }
 
@@ -315,9 +315,9 @@ ngx_tg_log_parse_sink(ngx_conf_t *cf, ngx_tg_call_log_t *log, ngx_str_t *value)
     } else if (ngx_strlchr(value->data, value->data + value->len, '$') != NULL)
     {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" has a variable, and a log of calls "
-                                 "is one file; give tools logs of their own, "
-                                 "or choose lines by \"if=\"",
+                                 "\"%V\" has a variable, but a log of calls is "
+                                 "one file; write a log for each tool, or "
+                                 "select lines with \"if=\"",
                                  value);
 
     } else {
@@ -373,9 +373,9 @@ ngx_tg_log_parse_parameters(ngx_conf_t *cf, ngx_tg_call_log_t *log)
 
     if (log->format == NULL) {
         return ngx_tg_conf_error(cf,
-                                 "there is no format \"%V\"; write "
-                                 "\"default\", \"json\", or the name of a "
-                                 "tool_log_format that stands further up",
+                                 "unknown format \"%V\"; write \"default\", "
+                                 "\"json\", or the name of a tool_log_format "
+                                 "that is defined before this line",
                                  &value[2]);
     }
 
@@ -412,7 +412,7 @@ ngx_tg_conf_add_log(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (is_off && cf->args->nelts != 2) {
-        return "with \"off\" takes nothing else";
+        return "takes nothing after \"off\"";
     }
 
     if (is_off) {

@@ -396,9 +396,9 @@ ngx_tg_conf_open_log_file(ngx_conf_t *cf, ngx_str_t *path)
     }
 
     (void) ngx_tg_conf_error(cf,
-                             "\"%V\" is a FIFO that nobody reads, so that "
-                             "NGINX would wait; start its reader first, or "
-                             "name a file",
+                             "\"%V\" is a FIFO without a reader, which would "
+                             "block NGINX; start its reader first, or name a "
+                             "file",
                              &file->name);
 
     return NULL;
@@ -464,8 +464,8 @@ ngx_tg_log_sink_set_buffer(ngx_conf_t *cf, ngx_tg_log_sink_t *sink, size_t size,
         return (size_t) (sink->last - sink->start) == size
                        && sink->flush == flush
                    ? NULL
-                   : "is written to already, with another \"buffer\" or "
-                     "\"flush\"; say the same everywhere";
+                   : "is already used with another \"buffer\" or \"flush\"; "
+                     "write the same everywhere";
     }
 
     if (size == 0) {
@@ -475,7 +475,7 @@ ngx_tg_log_sink_set_buffer(ngx_conf_t *cf, ngx_tg_log_sink_t *sink, size_t size,
     sink->start = ngx_pnalloc(cf->pool, size);
 
     if (sink->start == NULL) {
-        return "needs more memory than there is";
+        return "needs more memory than is available";
     }
 
     sink->pos = sink->start;

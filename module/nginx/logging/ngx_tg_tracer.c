@@ -389,8 +389,8 @@ ngx_tg_tracer_open_file(ngx_conf_t *cf, ngx_str_t *path)
 
     if (file->flush != NULL) {
         (void) ngx_tg_conf_error(cf,
-                                 "\"%V\" is the file of a log; give the "
-                                 "trace another one",
+                                 "\"%V\" is already the file of a log; give "
+                                 "the trace another file",
                                  path);
         return NULL;
     }

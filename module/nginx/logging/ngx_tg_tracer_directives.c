@@ -71,8 +71,8 @@ ngx_tg_tracer_parse_path(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
         || ngx_strncmp(path->data, "syslog:", 7) == 0)
     {
         return ngx_tg_conf_error(cf,
-                                 "\"%V\" is no file's path; a trace is "
-                                 "written to one file, and \"if=\" chooses "
+                                 "\"%V\" is not a file path; a trace is "
+                                 "written to one file, and \"if=\" selects "
                                  "connections",
                                  path);
     }
@@ -109,7 +109,7 @@ ngx_tg_conf_set_trace(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (ngx_strcmp(value[1].data, "off") == 0) {
         return cf->args->nelts == 2 ? NGX_CONF_OK
-                                    : "with \"off\" takes nothing else";
+                                    : "takes nothing after \"off\"";
     }
 
     for (i = 2; i < cf->args->nelts; i++) {

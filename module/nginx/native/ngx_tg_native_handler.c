@@ -62,16 +62,17 @@ ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
 
     if (ops->abi != TOOLGATE_ABI) {
         (void) ngx_snprintf(text, size,
-                            "is of version %uD of toolgate_handler.h, and "
-                            "this module takes version %d; build it with the "
+                            "was built with version %uD of toolgate_handler.h, "
+                            "but this module needs version %d; build it with "
+                            "the "
                             "header that came with the module%Z",
                             ops->abi, TOOLGATE_ABI);
         return (const char *) text;
     }
 
     if (ops->size < sizeof(toolgate_handler_t) || ops->call == NULL) {
-        return "is no whole handler; begin it with TOOLGATE_HEAD, and give it "
-               "a call()";
+        return "is not a complete handler; begin it with TOOLGATE_HEAD, and "
+               "give it a call()";
     }
 
     native->tool.size = sizeof(toolgate_tool_t);
@@ -124,9 +125,9 @@ ngx_tg_native_handler_log_slow_hook(ngx_tg_native_handler_t *native,
     }
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                  "\"%*s\": %s() of \"%V\" in \"%V\" held the worker and all "
-                  "its clients for %M ms (%ui such since this was said last); "
-                  "let a thread of the library's own do what takes longer",
+                  "\"%*s\": %s() of \"%V\" in \"%V\" blocked the worker and "
+                  "all its clients for %M ms (%ui such calls since the last "
+                  "message); do slow work in a thread of the library",
                   native->tool.name.len, native->tool.name.data, hook,
                   &native->symbol, &native->file, took, native->nslow);
     native->has_logged = 1;
@@ -192,7 +193,7 @@ ngx_tg_native_handler_load(ngx_tg_native_handler_t *native)
         (void) ngx_cpystrn((u_char *) native->load_error, (u_char *) mistake,
                            sizeof(native->load_error));
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "\"%*s\": \"%V\" in \"%V\" does not load: %s",
+                      "\"%*s\": \"%V\" in \"%V\" cannot be loaded: %s",
                       native->tool.name.len, native->tool.name.data,
                       &native->symbol, &native->file, native->load_error);
     }

@@ -126,7 +126,8 @@ ngx_tg_shared_object_copy_file(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
 
     } else if (!ngx_is_file(&fi)
                || ngx_file_size(&fi) > NGX_TG_SHARED_OBJECT_MAX) {
-        mistake = "is no shared object: no file, or larger than 256 MiB";
+        mistake = "is not a shared object: it is not a regular file, or larger "
+                  "than 256 MiB";
 
     } else {
         object->fd = ngx_tg_shared_object_create_memfd(&object->path);
@@ -177,7 +178,8 @@ ngx_tg_shared_object_dlopen(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
 
     (void) ngx_snprintf(text, sizeof(text),
                         "cannot be loaded: %s; build it with \"-shared\" for "
-                        "this machine, and link it with all that it needs%Z",
+                        "this machine, and link it with all libraries that it "
+                        "needs%Z",
                         error);
 
     return ngx_tg_shared_object_conf_error(cf, &object->path, 0, (char *) text);

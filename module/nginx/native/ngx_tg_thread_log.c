@@ -95,9 +95,9 @@ ngx_tg_thread_log_flush(void)
 
     if (lost != 0) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "libraries logged %ui %s left out", lost,
-                      tg_pick_plural(lost, "line more, which is",
-                                     "lines more, which are"));
+                      "libraries logged %ui more %s dropped", lost,
+                      tg_pick_plural(lost, "line, which was",
+                                     "lines, which were"));
     }
 }
 

@@ -60,7 +60,7 @@ ngx_tg_worker_wakeup_on_readable(ngx_event_t *rev)
 
     if (ngx_handle_read_event(rev, 0) != NGX_OK) {
         ngx_log_error(NGX_LOG_ALERT, rev->log, 0,
-                      "threads of libraries cannot wake this worker any more");
+                      "threads of libraries can no longer wake this worker");
     }
 }
 

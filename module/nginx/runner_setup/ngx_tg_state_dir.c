@@ -32,7 +32,8 @@ ngx_tg_state_dir_check(ngx_str_t *path)
     }
 
     if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_dir(&fi)) {
-        return "exists and is no directory; choose one that Toolgate may make";
+        return "exists and is not a directory; choose a path where Toolgate "
+               "may create one";
     }
 
     return NULL;
@@ -61,12 +62,12 @@ ngx_tg_schema_file_path_check(ngx_str_t *path)
     ngx_file_info_t fi;
 
     if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_file(&fi)) {
-        return "exists and is no regular file; choose another path";
+        return "exists and is not a regular file; choose another path";
     }
 
     return ngx_tg_path_has_parent_dir(path)
                ? NULL
-               : "is in a directory that does not exist; make it, or choose "
+               : "is in a directory that does not exist; create it, or choose "
                  "another path";
 }
 
@@ -225,8 +226,8 @@ ngx_tg_state_dir_check_owner(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid,
                       "\"%V\" (tool_state_dir) must belong to uid %d, as "
                       "which the workers run, with no write access for "
                       "others; it belongs to uid %d with mode %d%d%d%d: "
-                      "choose a directory that does not exist, and it will "
-                      "be made",
+                      "choose a directory that does not exist, and it will be "
+                      "created",
                       dir, (int) uid, (int) fi.st_uid,
                       NGX_TG_OCTAL_DIGITS(fi.st_mode));
         rc = NGX_ERROR;
@@ -285,7 +286,7 @@ ngx_tg_state_dir_test(ngx_cycle_t *cycle, ngx_str_t *dir)
     if (!ngx_tg_path_has_parent_dir(dir)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"%V\" (tool_state_dir) is in a directory that does not "
-                      "exist; make that one, and it will be made in it",
+                      "exist; create that directory",
                       dir);
         return NGX_ERROR;
     }

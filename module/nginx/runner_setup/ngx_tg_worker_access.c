@@ -24,7 +24,7 @@ ngx_tg_root_identity_restore(ngx_cycle_t *cycle,
         || setgroups((size_t) root->ngroups, root->groups) == -1)
     {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "root's own rights cannot be had again");
+                      "the rights of root cannot be restored");
         return NGX_ERROR;
     }
 

@@ -17,8 +17,8 @@ ngx_tg_log_throttle_take(tg_throttle_t *throttle, ngx_uint_t level,
 
     if (room < 0) {
         ngx_log_error(level, log, 0,
-                      "too many lines at once, after the next one some are "
-                      "left out");
+                      "too many lines at once; after the next one, some are "
+                      "dropped");
     }
 
     return room != 0;

@@ -61,8 +61,7 @@ static void
 ngx_tg_broadcast_close_session(ngx_tg_session_t *session, const char *why)
 {
     ngx_log_error(NGX_LOG_WARN, session->base.connection->log, 0,
-                  "client closed: %s; %uz bytes of what it was told wait for "
-                  "it",
+                  "client closed: %s; %uz bytes of notifications wait for it",
                   why, session->shared_client->backlog_bytes);
     session->is_broken = 1;
     ngx_tg_session_base_wake(&session->base);
@@ -128,9 +127,8 @@ ngx_tg_broadcast_close_slowest(const ngx_tg_broadcast_text_t *spared)
             if (session->texts.first != NULL
                 && session->texts.first->text == text) {
                 ngx_tg_broadcast_close_session(
-                    session, "it takes the least of what clients "
-                             "are told, and too much waits for all "
-                             "of them");
+                    session, "it is the slowest reader of notifications, and "
+                             "too many wait for all clients");
                 ngx_tg_unsent_texts_clear(session);
             }
         }
@@ -180,8 +178,8 @@ ngx_tg_broadcast_on_message(void *data, tg_dialect_t form, tg_str_t head)
 
     if (size - 1 > tg_peer_max_message_size(&session->base.peer)) {
         ngx_tg_session_base_on_log(session,
-                                   "notification beyond the largest message "
-                                   "dropped");
+                                   "notification larger than the maximum "
+                                   "message dropped");
         return;
     }
 
@@ -219,8 +217,8 @@ ngx_tg_broadcast_send_to_session(ngx_tg_session_t *session,
             + broadcast->params.len
         > NGX_TG_BROADCAST_BACKLOG_MAX)
     {
-        ngx_tg_broadcast_close_session(
-            session, "it does not take what clients are told");
+        ngx_tg_broadcast_close_session(session,
+                                       "it does not read its notifications");
         return;
     }
 
@@ -251,8 +249,8 @@ ngx_tg_broadcast_on_log_overrun(void)
 
         if (tg_peer_has_broadcasts(&session->base.peer)) {
             ngx_tg_broadcast_close_session(session,
-                                           "its worker was too late for what "
-                                           "clients are told");
+                                           "its worker was too slow to deliver "
+                                           "notifications");
         }
     }
 }
@@ -434,8 +432,8 @@ ngx_tg_session_send_missed_broadcasts(ngx_tg_session_t *session)
         if (rc != NGX_OK) {
             shared_client->is_catching_up = 0;
             ngx_tg_broadcast_close_session(session,
-                                           "it was too long on its way between "
-                                           "workers for what clients are told");
+                                           "it missed notifications while it "
+                                           "moved between workers");
             return;
         }
 

@@ -366,8 +366,8 @@ ngx_tg_session_read_handler(ngx_event_t *rev)
     if (rev->timedout) {
         ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT,
                       session->wait == TG_WAIT_IDLE
-                          ? "client was silent (tool_idle_timeout)"
-                          : "client sent no whole frame in time "
+                          ? "client sent nothing in time (tool_idle_timeout)"
+                          : "client sent no complete frame in time "
                             "(tool_idle_timeout frame=)");
         ngx_tg_session_close(session, NGX_STREAM_OK);
         return;

@@ -65,8 +65,8 @@ ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
 
     if (rc == NGX_BUSY) {
         ngx_log_error(NGX_LOG_ERR, session->base.connection->log, 0,
-                      "client closed: there are %d clients that may be told "
-                      "something, which is all that are kept account of",
+                      "client closed: the limit of %d clients that receive "
+                      "notifications is reached",
                       NGX_TG_CLIENTS_MAX);
     }
 
@@ -240,8 +240,8 @@ ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
                   "bridge rejected: another one is connected "
                   "(tool_relay_bridges)");
 
-    return "another bridge is connected, and there may be one only "
-           "(tool_relay_bridges reject); end that one first";
+    return "another bridge is connected, and only one is allowed "
+           "(tool_relay_bridges reject); stop that bridge first";
 }
 
 /* --- sessions after a handoff --- */

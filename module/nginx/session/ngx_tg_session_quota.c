@@ -401,8 +401,8 @@ ngx_tg_reserve_log_closed(ngx_log_t *log, const char *what)
     }
 
     ngx_log_error(NGX_LOG_WARN, log, 0,
-                  "client closed: the worker needs its last %s for itself; "
-                  "%ui closed since this was said last",
+                  "client closed: the worker needs its last %s for itself; %ui "
+                  "closed since the last message",
                   what, ngx_tg_reserve_nclosed);
     ngx_tg_reserve_logged = ngx_time();
     ngx_tg_reserve_nclosed = 0;

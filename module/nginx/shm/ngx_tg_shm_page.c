@@ -105,7 +105,7 @@ ngx_tg_shm_page_create(ngx_log_t *log)
     }
 
     ngx_log_error(NGX_LOG_ERR, log, ngx_errno,
-                  "workers cannot tell each other's clients anything");
+                  "workers cannot notify each other's clients");
 
     if (wake != -1) {
         (void) close(wake);
@@ -307,7 +307,8 @@ ngx_tg_shm_page_start_worker(ngx_cycle_t *cycle,
         || ngx_tg_shm_page_join(cycle) != NGX_OK)
     {
         ngx_log_error(NGX_LOG_ERR, cycle->log, 0,
-                      "this worker's clients are told nothing of others");
+                      "clients of this worker receive no notifications from "
+                      "other workers");
     }
 }
 

@@ -147,7 +147,7 @@ const char *
 ngx_tg_backend_get_error(ngx_tg_backend_t *backend)
 {
     return backend->error[0] != '\0' ? backend->error
-                                     : "it ends its connections";
+                                     : "it closes its connections";
 }
 
 void

@@ -320,7 +320,8 @@ ngx_tg_backend_conn_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
 
     if (has_ended && nrequests != 0) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "backend \"%V\" ended with %ui %s in flight",
+                      "backend \"%V\" closed its connection with %ui %s in "
+                      "flight",
                       &backend_conn->backend->name, nrequests,
                       tg_pick_plural(nrequests, "call", "calls"));
     }

@@ -223,8 +223,8 @@ ngx_tg_runner_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
 
     if (nrequests != 0) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "toolgate-runner ended with %ui %s in flight; starting "
-                      "it anew",
+                      "toolgate-runner exited with %ui %s in flight; "
+                      "restarting it",
                       nrequests, tg_pick_plural(nrequests, "call", "calls"));
         ngx_tg_upstream_conn_connect(conn);
 

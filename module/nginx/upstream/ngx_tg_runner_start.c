@@ -55,7 +55,7 @@ ngx_tg_runner_on_start_failed(ngx_tg_runner_t *runner)
     {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "toolgate-runner cannot start in \"%V\": %s; the calls "
-                      "that need it fail until that is mended",
+                      "that need it fail until this is fixed",
                       &runner->state_dir, runner->error);
         runner->logged_at = ngx_time();
     }
@@ -215,7 +215,7 @@ ngx_tg_runner_start_if_due(ngx_tg_runner_t *runner)
     if (runner->is_of_other_config) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "the toolgate-runner of another config, in \"%V\", is "
-                      "gone or lets this user not in; its calls are lost",
+                      "gone or rejects this user; its calls are lost",
                       &runner->state_dir);
         return NGX_ERROR;
     }

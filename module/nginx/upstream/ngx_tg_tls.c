@@ -286,8 +286,9 @@ ngx_tg_tls_check_conf(const ngx_tg_tls_t *tls, const ngx_str_t *name)
     }
 
     if (tls->trusted_certificate.len == 0) {
-        return "cannot verify its backend's certificate; say whose are trusted "
-               "with \"tool_pass_ssl_trusted_certificate FILE\", or write "
+        return "cannot verify its backend's certificate; set the trusted "
+               "certificates with \"tool_pass_ssl_trusted_certificate FILE\", "
+               "or write "
                "\"tool_pass_ssl_verify off\"";
     }
 

@@ -504,8 +504,8 @@ ngx_tg_upstream_conn_on_writable(ngx_event_t *wev)
     if (wev->timedout && ngx_exiting && conn->nrequests == 0
         && conn->nholds == 0) {
         ngx_log_error(NGX_LOG_ERR, wev->log, NGX_ETIMEDOUT,
-                      "%V takes nothing; what this worker, which exits, had "
-                      "to say is lost",
+                      "%V does not read; unsent output of this exiting worker "
+                      "is lost",
                       &conn->name);
         ngx_tg_upstream_conn_drop(conn, 0);
         return;

@@ -253,7 +253,7 @@ sub follow {
             $self->{born} = $self->{generation};
         } elsif ($line =~ /(\d+)#\d+: gracefully shutting down/) {
             $self->{on_told}->($self, $1) if $self->{on_told};
-        } elsif ($line =~ /(\d+)#\d+: this worker accepts and serves no/) {
+        } elsif ($line =~ /(\d+)#\d+: this worker no longer accepts/) {
             $self->{told}{$1} = 1;
         } elsif ($line =~ /worker process (\d+) exited/) {
             delete $self->{workers}{$1};

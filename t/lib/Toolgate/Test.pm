@@ -308,7 +308,7 @@ sub master_rests {
 # What a worker's last words are: from then on only others serve.  One that
 # was told to exit may serve for a moment, until another has started.
 my $SERVES_NO_MORE =
-    qr/(\d+)\#\d+:\ (?:this\ worker\ accepts\ and\ serves\ no|exiting)/x;
+    qr/(\d+)\#\d+:\ (?:this\ worker\ no\ longer\ accepts|exiting)/x;
 
 # Writes a new config when one is given and reloads with `nginx -s reload`
 # (or signal => 'HUP').  Returns when every new worker runs and every old
