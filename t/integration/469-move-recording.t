@@ -64,7 +64,7 @@ is at($registry, MASTERS, 'l', 4), $tg->master_pid, 'the record of the master';
 conf(2);
 $tg->signal_reload('HUP');
 wait_for {
-    -e $asks && $tg->log =~ / $old#\d+: this worker accepts and serves no/
+    -e $asks && $tg->log =~ / $old#\d+: this worker no longer accepts/
 } 'the first session to be on its way';
 my $generation = at($registry, GENERATION, 'Q', 8);
 set_generation($registry, 0);

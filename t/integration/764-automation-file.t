@@ -58,7 +58,7 @@ refused($_->[1], $_->[2], $_->[0])
     for [ 'an id of no type', with(id => '^5'), qr/id: must be a string/ ],
     [ 'no id', with(id => '-'), qr/rule 1 of .*id: must be a string of 1 to/ ],
     [ 'an id with control characters', with(id => '^"a\u0007"'), qr/id: must/ ],
-    [ 'an id with a NUL', with(id => '^"a\u0000"'), qr/id: must not contain a/ ],
+    [ 'an id with a NUL', with(id => '^"a\u0000"'), qr/id: must not contain/ ],
     [ 'an id twice', with(id => '^"first"'), qr/duplicate rule "first"/ ],
     [ 'a description', with(description => '^[]'), qr/description: must be/ ],
     [ 'enabled', with(enabled => '^1'), qr/enabled: must be true or false/ ],

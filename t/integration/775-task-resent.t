@@ -92,7 +92,7 @@ sub is_resent {
         is_answered($reply{$name}, "$store, sent, $name");
     }
     like $reply{cancel}{error}{message},
-        qr/not known whether this was done.*Look at the tasks/,
+        qr/not known whether this was done.*Check the tasks/,
         'sent, cancel: its caller hears what to do';
     like text_of($reply{run}), qr/may have done part of its work/,
         'sent, a program: its caller hears what may be';
