@@ -38,7 +38,9 @@ tg_spec_set_defaults(const tg_json_field_t *fields, void *object)
         if (fields->option != NULL && !tg_spec_is_set(fields, object)
             && fields->type != TG_FIELD_BITS)
         {
-            *tg_spec_value(fields, object) = fields->absent;
+            *tg_spec_value(fields, object) = fields->option->initial != 0
+                                                 ? fields->option->initial
+                                                 : fields->absent;
         }
     }
 }

@@ -30,7 +30,8 @@ typedef struct tg_spec_option_s {
     const char *directive; /* name in a tool's block */
     const char *inherited; /* name of the default of a server; NULL: none */
     tg_spec_syntax_t syntax;
-    int64_t min; /* least value of a directive, if not that of the member */
+    int64_t min;     /* least value of a directive, if not that of the member */
+    int64_t initial; /* value without a directive; 0: of an absent member */
     const char *noun;     /* what the argument is, in an error message */
     const char *expected; /* what to write instead, in an error message */
 } tg_spec_option_t;
@@ -41,7 +42,7 @@ void tg_spec_init(const tg_json_field_t *fields, void *object);
 /* Checks whether a directive has set an option. */
 int tg_spec_is_set(const tg_json_field_t *field, const void *object);
 
-/* Sets each option that is not set to the value of an absent member. */
+/* Sets each option that is not set to its value without a directive. */
 void tg_spec_set_defaults(const tg_json_field_t *fields, void *object);
 
 /* Returns the directive of the first option that is set, or NULL. */

@@ -131,7 +131,7 @@ tg_tasks_configure(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    engine = tg_tasks_get_engine(tasks, config.store);
+    engine = tg_tasks_get_engine(tasks, config.spec.store);
 
     if (engine == NULL || engine->is_shutting_down
         || tg_engine_add_subscriber(engine, peer) != TG_OK)

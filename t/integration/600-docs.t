@@ -223,7 +223,7 @@ for (@entries) {
     $context{$name} .= ", $1" if $section =~ /^Context:  (.*?)\n```/ms;
 }
 my %block = (exec => 'tool', http => 'tool', mcp_server => 'mcp_server',
-    agent => 'task_agent');
+    agent => 'task_agent', task => 'server');
 for my $feature (sort keys %block) {
     my $table = slurp("$top/module/spec/tg_${feature}_spec.c");
     for my $option ($table =~ /\.option = &(\w+)/g) {

@@ -3,10 +3,10 @@
  */
 #include "protocol_help.h"
 
-#include "spec/tg_agent_spec.h"
 #include "spec/tg_exec_spec.h"
 #include "spec/tg_http_spec.h"
 #include "spec/tg_mcp_server_spec.h"
+#include "spec/tg_task_spec.h"
 
 HELP_TEST(inherit, "inheritance and JSON")
 {
@@ -40,7 +40,13 @@ HELP_TEST(inherit, "inheritance and JSON")
 HELP_TEST(defaults, "defaults")
 {
     tg_mcp_server_spec_t spec;
+    tg_task_spec_t tasks;
 
+    tg_spec_init(tg_task_fields, &tasks);
+    tasks.queue_max = 7;
+    tg_spec_set_defaults(tg_task_fields, &tasks);
+    CU_ASSERT(tasks.queue_max == 7);
+    CU_ASSERT(tasks.concurrency == TG_TASK_CONCURRENCY_DEFAULT);
     tg_spec_init(tg_mcp_server_fields, &spec);
     spec.idle_ms = 0;
     tg_spec_set_defaults(tg_mcp_server_fields, &spec);
@@ -80,4 +86,5 @@ HELP_TEST(tables, "rows of all features")
     test_table(tg_http_fields);
     test_table(tg_mcp_server_fields);
     test_table(tg_agent_fields);
+    test_table(tg_task_fields);
 }

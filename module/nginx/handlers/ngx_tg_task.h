@@ -22,7 +22,7 @@
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/config/ngx_tg_command_lint.h"
 #include "nginx/config/ngx_tg_spec.h"
-#include "spec/tg_agent_spec.h"
+#include "spec/tg_task_spec.h"
 
 /* Context of the directives within a task_agent block. */
 #define NGX_STREAM_TASK_CONF 0x40000000
@@ -72,13 +72,10 @@ typedef struct {
     ngx_tg_tool_t *stop;     /* the method daemon.stop; NULL: not offered */
     ngx_flag_t methods;
     ngx_flag_t tools;
-    ngx_uint_t visibility; /* NGX_TG_TASK_VISIBILITY_… */
-    ngx_int_t concurrency;
-    ngx_int_t queue;
-    time_t keep;
-    off_t output_quota;
-    ngx_str_t where;       /* file and line, for messages */
-    ngx_str_t open_params; /* params of the runner's method task_open */
+    ngx_uint_t visibility;  /* NGX_TG_TASK_VISIBILITY_… */
+    tg_task_spec_t options; /* the members that directives set */
+    ngx_str_t where;        /* file and line, for messages */
+    ngx_str_t open_params;  /* params of the runner's method task_open */
 
     /* State of the worker. */
     ngx_tg_runner_subscriber_t subscriber;

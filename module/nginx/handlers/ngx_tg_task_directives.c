@@ -1,38 +1,12 @@
 /* Directives about the tasks of a server. */
 #include "nginx/handlers/ngx_tg_task.h"
 
-/*
- * Defaults: three agents at once keep a machine busy, a thousand tasks are a
- * long queue, and ended tasks are kept for a week (in seconds).
- */
-#define NGX_TG_TASK_CONCURRENCY_DEFAULT 3
-#define NGX_TG_TASK_QUEUE_DEFAULT 1000
-#define NGX_TG_TASK_QUEUE_MAX 100000
-#define NGX_TG_TASK_KEEP_DEFAULT 604800
-/*
- * Default and smallest quota of stored outputs, in bytes: by default a hundred
- * outputs of an agent's default max_output.
- */
-#define NGX_TG_TASK_OUTPUT_QUOTA_DEFAULT 1073741824
-#define NGX_TG_TASK_OUTPUT_QUOTA_MIN 2097152
-/*
- * Default lease in ms: within it, a database may be unavailable for a while, or
- * the machine too busy.
- */
-#define NGX_TG_TASK_LEASE_DEFAULT 30000
-
 static void *ngx_tg_task_create_main_conf(ngx_conf_t *cf);
 static void *ngx_tg_task_create_srv_conf(ngx_conf_t *cf);
 static char *ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent,
                                         void *child);
 static char *ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
-static char *ngx_tg_tasks_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-static char *ngx_tg_tasks_set_keep(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   void *conf);
-static char *ngx_tg_tasks_set_output_quota(ngx_conf_t *cf, ngx_command_t *cmd,
-                                           void *conf);
 static char *ngx_tg_tasks_set_visibility(ngx_conf_t *cf, ngx_command_t *cmd,
                                          void *conf);
 static char *ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -46,7 +20,7 @@ static char *ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd,
 /* Names of the values NGX_TG_TASK_VISIBILITY_…. */
 static const char *const ngx_tg_task_visibilities[] = { "own", "all", NULL };
 
-/* Space for the directives of the options (spec/tg_agent_spec.h). */
+/* Space for the directives of the options (tg_task_fields, tg_agent_fields). */
 static ngx_command_t ngx_tg_task_commands[40] = {
 
     { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
@@ -61,18 +35,6 @@ static ngx_command_t ngx_tg_task_commands[40] = {
 
     { ngx_string("task_tools"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
       ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(tools), NULL },
-
-    { ngx_string("task_concurrency"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_tasks_set_number, ngx_tg_tasks_offset(concurrency), NULL },
-
-    { ngx_string("task_queue"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_tasks_set_number, ngx_tg_tasks_offset(queue), NULL },
-
-    { ngx_string("task_keep"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_tasks_set_keep, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("task_output_quota"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_tasks_set_output_quota, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("task_visibility"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_tasks_set_visibility, ngx_tg_tasks_offset(visibility),
@@ -117,9 +79,24 @@ static ngx_command_t ngx_tg_task_commands[40] = {
     ngx_null_command
 };
 
+static char *ngx_tg_tasks_set_option(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+
 __attribute__((constructor)) static void
 ngx_tg_task_init_commands(void)
 {
+    ngx_command_t *command;
+
+    ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_task_fields,
+                             NGX_STREAM_SRV_CONF,
+                             offsetof(ngx_tg_tasks_t, options));
+
+    for (command = ngx_tg_task_commands; command->name.len != 0; command++) {
+        if (command->set == ngx_tg_spec_set) {
+            command->set = ngx_tg_tasks_set_option;
+        }
+    }
+
     ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_agent_fields,
                              NGX_STREAM_TASK_CONF,
                              offsetof(ngx_tg_task_agent_t, options));
@@ -172,10 +149,7 @@ ngx_tg_task_create_srv_conf(ngx_conf_t *cf)
     tasks = ngx_pcalloc(cf->pool, sizeof(ngx_tg_tasks_t));
 
     if (tasks != NULL) {
-        tasks->concurrency = NGX_CONF_UNSET;
-        tasks->queue = NGX_CONF_UNSET;
-        tasks->keep = NGX_CONF_UNSET;
-        tasks->output_quota = NGX_CONF_UNSET;
+        tg_spec_init(tg_task_fields, &tasks->options);
         tasks->lease = NGX_CONF_UNSET_MSEC;
         tasks->methods = NGX_CONF_UNSET;
         tasks->tools = NGX_CONF_UNSET;
@@ -215,84 +189,12 @@ ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/*
- * Parses `task_concurrency` and `task_queue`; the number is at cmd->offset of
- * conf.
- */
+/* Parses a directive of tg_task_fields. */
 static char *
-ngx_tg_tasks_set_number(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_tg_tasks_set_option(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_int_t *field, most;
-    ngx_str_t *value;
-
-    field = (ngx_int_t *) (void *) ((char *) conf + cmd->offset);
-
-    if (*field != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    most = cmd->offset == offsetof(ngx_tg_tasks_t, queue)
-               ? NGX_TG_TASK_QUEUE_MAX
-               : TG_TASK_CONCURRENCY_MAX;
-    *field = ngx_atoi(value[1].data, value[1].len);
-
-    if (*field < 1 || *field > most) {
-        return ngx_tg_conf_error(cf,
-                                 "invalid number \"%V\" in \"%V\"; write 1 "
-                                 "to %i",
-                                 &value[1], &cmd->name, most);
-    }
-
-    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-static char *
-ngx_tg_tasks_set_keep(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_tasks_t *tasks = conf;
-
-    ngx_str_t *value;
-
-    if (tasks->keep != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    tasks->keep = ngx_parse_time(&value[1], 1);
-
-    if (tasks->keep == (time_t) NGX_ERROR || tasks->keep == 0) {
-        return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write for "
-                                 "instance \"7d\"",
-                                 &value[1], &cmd->name);
-    }
-
-    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-static char *
-ngx_tg_tasks_set_output_quota(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_tasks_t *tasks = conf;
-
-    ngx_str_t *value;
-
-    if (tasks->output_quota != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    tasks->output_quota = ngx_parse_offset(&value[1]);
-
-    if (tasks->output_quota < NGX_TG_TASK_OUTPUT_QUOTA_MIN) {
-        return ngx_tg_conf_error(cf,
-                                 "invalid size \"%V\" in \"%V\"; write \"2m\" "
-                                 "or more",
-                                 &value[1], &cmd->name);
-    }
-
-    return ngx_tg_conf_enable_tasks(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return ngx_tg_conf_enable_tasks(cf) != NULL ? ngx_tg_spec_set(cf, cmd, conf)
+                                                : NGX_CONF_ERROR;
 }
 
 static char *
@@ -366,11 +268,8 @@ ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     ngx_tg_task_agents_lint(cf, tasks);
-    ngx_conf_init_value(tasks->concurrency, NGX_TG_TASK_CONCURRENCY_DEFAULT);
-    ngx_conf_init_value(tasks->queue, NGX_TG_TASK_QUEUE_DEFAULT);
-    ngx_conf_init_value(tasks->keep, NGX_TG_TASK_KEEP_DEFAULT);
-    ngx_conf_init_value(tasks->output_quota, NGX_TG_TASK_OUTPUT_QUOTA_DEFAULT);
-    ngx_conf_init_msec_value(tasks->lease, NGX_TG_TASK_LEASE_DEFAULT);
+    tg_spec_set_defaults(tg_task_fields, &tasks->options);
+    ngx_conf_init_msec_value(tasks->lease, TG_TASK_LEASE_DEFAULT_MS);
 
     ngx_conf_init_uint_value(tasks->visibility, NGX_TG_TASK_VISIBILITY_OWN);
 

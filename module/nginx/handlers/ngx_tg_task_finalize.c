@@ -34,8 +34,7 @@ ngx_tg_tasks_make_open_params(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
     tg_buf_append_char(&json, '{');
     tg_json_add_string(&json, "store", ngx_tg_str_from_ngx(&tasks->store));
     ngx_tg_tasks_write_generation(&json);
-    tg_json_add_int(&json, "concurrency", tasks->concurrency);
-    tg_json_add_int(&json, "queue", tasks->queue);
+    tg_spec_write(tg_task_fields, &tasks->options, &json);
     tg_json_add_int(&json, "lease_ms", (int64_t) tasks->lease);
 
     if (tasks->password.len != 0) {
@@ -43,8 +42,6 @@ ngx_tg_tasks_make_open_params(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
                            ngx_tg_str_from_ngx(&tasks->password));
     }
 
-    tg_json_add_int(&json, "keep_ms", (int64_t) tasks->keep * 1000);
-    tg_json_add_int(&json, "output_quota", tasks->output_quota);
     agent = tasks->agents->elts;
 
     for (i = 0; i < tasks->agents->nelts; i++) {

@@ -196,7 +196,7 @@ ngx_tg_task_store_check_library(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks)
     ngx_int_t rc;
 
     if (ngx_tg_task_store_is_postgresql(&tasks->store)
-        && tasks->output_quota != NGX_CONF_UNSET)
+        && tasks->options.output_quota != TG_SPEC_UNSET)
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "\"task_output_quota\" limits files, but this "

@@ -166,7 +166,7 @@ static int
 tg_automation_has_generation(const tg_automation_t *automation)
 {
     return tg_str_eq(tg_str_from_cstr(automation->generation),
-                     automation->engine->config.generation);
+                     automation->engine->config.spec.generation);
 }
 
 void
@@ -178,7 +178,7 @@ tg_automation_on_configured(tg_engine_t *engine)
     automation = engine->automation;
 
     if (automation == NULL) {
-        automation = engine->config.rules.data != NULL
+        automation = engine->config.spec.rules.data != NULL
                          ? tg_automation_new(engine)
                          : NULL;
     }
@@ -187,12 +187,13 @@ tg_automation_on_configured(tg_engine_t *engine)
         return;
     }
 
-    generation = engine->config.generation;
+    generation = engine->config.spec.generation;
 
     /* Events that have already happened belong to the old rules. */
     tg_automation_flush_events(automation);
 
-    if (tg_automation_parse_rules(automation, engine->config.rules) != TG_OK) {
+    if (tg_automation_parse_rules(automation, engine->config.spec.rules)
+        != TG_OK) {
         tg_log(TG_LOG_CRIT, "no memory for the automation rules");
         return;
     }

@@ -173,7 +173,7 @@ tg_firing_store(tg_firing_t *firing, const tg_automation_rule_t *rule,
     query->metadata = tg_buf_view(&firing->metadata);
     query->owner = firing->owner.len != 0 ? tg_buf_view(&firing->owner)
                                           : TG_STR_NONE;
-    query->limit = firing->automation->engine->config.queue_max;
+    query->limit = firing->automation->engine->config.spec.queue_max;
     firing->on_stored = on_stored;
     firing->is_querying = 1;
     tg_engine_query_store(firing->automation->engine, query);

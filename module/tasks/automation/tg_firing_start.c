@@ -85,7 +85,7 @@ tg_firing_submit_task(tg_firing_t *firing)
     config = &firing->automation->engine->config;
 
     if (firing->agent.len == 0) {
-        tg_buf_append_str(&firing->agent, config->default_agent);
+        tg_buf_append_str(&firing->agent, config->spec.default_agent);
     }
 
     if (tg_task_config_find_agent(config, tg_buf_view(&firing->agent)) == NULL)

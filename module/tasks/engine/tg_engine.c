@@ -176,7 +176,7 @@ tg_engine_advance(tg_engine_t *engine)
     if (engine->is_shutting_down || engine->state != TG_ENGINE_OPEN
         || !engine->can_claim || engine->is_claiming
         || engine->is_checking_orphans || engine->is_fenced
-        || engine->nrunning >= config->concurrency)
+        || engine->nrunning >= config->spec.concurrency)
     {
         return;
     }
@@ -222,7 +222,7 @@ tg_engine_resume(tg_engine_t *engine)
 {
     if (engine->state == TG_ENGINE_STOPPING
         && !tg_str_eq(tg_str_from_cstr(engine->stopped_generation),
-                      engine->config.generation))
+                      engine->config.spec.generation))
     {
         engine->stopped_generation[0] = '\0';
         tg_engine_set_open(engine);

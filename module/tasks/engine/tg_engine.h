@@ -35,7 +35,7 @@
 #define TG_ENGINE_H
 
 #include "runner/exec/tg_exec.h"
-#include "spec/tg_agent_spec.h"
+#include "spec/tg_task_spec.h"
 #include "tasks/engine/tg_task_output.h"
 #include "tasks/store/tg_store.h"
 #include "tasks/tg_tasks.h"
@@ -69,8 +69,6 @@
 #define TG_TASK_FOLLOW_TIMEOUT_MS 25000
 /* Owner in notifications that all clients may receive. */
 #define TG_TASK_OWNER_ALL "*"
-/* Default duration of a lease of a shared store, in ms. */
-#define TG_TASK_LEASE_DEFAULT_MS 30000
 /* Time after which a lease of `ms` is renewed. */
 #define TG_TASK_LEASE_RENEW_MS(ms) ((ms) / 6)
 /* Time after which a lease of `ms` that was not renewed is given up. */
@@ -120,20 +118,12 @@ enum {
     TG_TASK_RESULT_TOOL
 };
 
+/* The params of an engine; their texts are slices of the text. */
 typedef struct {
     char *text; /* owned */
-    tg_str_t store;
-    tg_str_t generation;
-    tg_str_t default_agent; /* agent of tasks that name none; or empty */
-    tg_str_t password;      /* raw JSON string, or absent */
-    int64_t lease_ms;
-    int64_t concurrency;
-    int64_t queue_max;
-    int64_t keep_ms;
-    int64_t output_quota;
+    tg_task_spec_t spec;
     tg_agent_t agents[TG_STORE_AGENTS_MAX];
     unsigned nagents;
-    tg_str_t rules; /* rules of automation, raw JSON; or absent */
 } tg_task_config_t;
 
 /*

@@ -111,7 +111,7 @@ tg_engine_renew_lease(tg_engine_t *engine)
     tg_store_query_init(query, TG_STORE_RENEW_LEASE, tg_engine_on_lease_renewed,
                         engine);
     query->error = tg_str_from_cstr(tg_task_interrupted_error);
-    query->limit = engine->config.lease_ms;
+    query->limit = engine->config.spec.lease_ms;
     query->agents = tg_engine_list_agents(engine);
     tg_engine_query_store(engine, query);
 }

@@ -44,7 +44,7 @@ tg_engine_restore_stopped(tg_engine_t *engine)
 {
     if (engine->stopped_generation[0] != '\0'
         && tg_str_eq(tg_str_from_cstr(engine->stopped_generation),
-                     engine->config.generation))
+                     engine->config.spec.generation))
     {
         engine->state = TG_ENGINE_STOPPING;
         engine->deadline_at = tg_engine_get_loop_time_ms(engine)
@@ -151,7 +151,7 @@ tg_engine_query_open(tg_engine_t *engine)
     tg_store_query_init(query, TG_STORE_OPEN, tg_engine_on_store_opened,
                         engine);
     query->error = tg_str_from_cstr(tg_task_interrupted_error);
-    query->limit = engine->config.lease_ms;
+    query->limit = engine->config.spec.lease_ms;
     query->agents = tg_engine_list_agents(engine);
     tg_engine_query_store(engine, query);
 }
@@ -162,7 +162,7 @@ tg_engine_set_password(const tg_engine_t *engine)
     tg_str_t password;
     tg_buf_t text;
 
-    password = engine->config.password;
+    password = engine->config.spec.password;
 
     if (engine->db == NULL || engine->db->backend->set_password == NULL) {
         return;

@@ -66,6 +66,6 @@ tg_engine_purge(tg_engine_t *engine)
     engine->is_purging = 1;
     tg_store_query_init(&engine->purge, TG_STORE_PURGE, tg_engine_on_purged,
                         engine);
-    engine->purge.limit = engine->config.keep_ms;
+    engine->purge.limit = engine->config.spec.keep_ms;
     tg_engine_query_store(engine, &engine->purge);
 }

@@ -67,7 +67,7 @@ tg_task_call_respond_status(tg_task_call_t *call, const char *health,
                   "%lld},\"supervisor\":{\"running\":%u,\"queued\":",
                   health, (long long) call->clients, engine->nrunning);
     tg_buf_append_str(json, queued);
-    tg_json_add_int(json, "maxConcurrency", engine->config.concurrency);
+    tg_json_add_int(json, "maxConcurrency", engine->config.spec.concurrency);
     tg_buf_append_cstr(json, ",\"tasks\":{\"running\":[");
     tg_task_call_append_running(json, call);
     tg_buf_append_char(json, ']');
@@ -120,7 +120,7 @@ tg_task_call_begin_stop(tg_task_call_t *call)
     tg_str_t generation;
 
     engine = call->engine;
-    generation = engine->config.generation;
+    generation = engine->config.spec.generation;
 
     if (generation.len < sizeof(engine->stopped_generation)) {
         memcpy(engine->stopped_generation, generation.data, generation.len);

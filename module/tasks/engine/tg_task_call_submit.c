@@ -24,7 +24,7 @@ tg_task_call_query_submit(tg_task_call_t *call)
     query = &call->query;
     query->owner = call->owner;
     query->token = call->token;
-    query->limit = call->engine->config.queue_max;
+    query->limit = call->engine->config.spec.queue_max;
 
     if (query->prompt.len + query->metadata.len > TG_TASK_PROMPT_MAX) {
         tg_task_call_respond_error(
@@ -93,7 +93,7 @@ tg_task_call_begin_submit(tg_task_call_t *call)
     agent = tg_task_config_find_agent(&engine->config,
                                       name.data != NULL
                                           ? name
-                                          : engine->config.default_agent);
+                                          : engine->config.spec.default_agent);
 
     /* Tasks of a tool are created by a call of the tool only. */
     if (name.data != NULL && name.len >= strlen(TG_TASK_TOOL_PREFIX)
@@ -183,7 +183,7 @@ tg_task_call_begin_chat(tg_task_call_t *call)
     }
 
     agent = tg_task_config_find_agent(&call->engine->config,
-                                      call->engine->config.default_agent);
+                                      call->engine->config.spec.default_agent);
 
     if (agent == NULL) {
         tg_task_call_respond_error(

@@ -113,7 +113,7 @@ tg_task_call_begin_tool(tg_task_call_t *call)
     call->query.job = tg_buf_view(&call->job_params);
     call->query.owner = call->owner;
     call->query.token = call->token;
-    call->query.limit = call->engine->config.queue_max;
+    call->query.limit = call->engine->config.spec.queue_max;
     tg_task_call_query_store(call);
 }
 

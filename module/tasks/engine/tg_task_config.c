@@ -4,31 +4,8 @@
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json_fields.h"
-#include "spec/tg_output_spec.h"
 
 #include <stdlib.h>
-
-#define TG_CONFIG_FIELD(text, kind, member)                                    \
-    .name = text, .type = kind, TG_FIELD_AT(tg_task_config_t, member)
-
-static const tg_json_field_t tg_task_config_fields[] = {
-    { TG_CONFIG_FIELD("store", TG_FIELD_STRING, store), .is_required = 1 },
-    { TG_CONFIG_FIELD("generation", TG_FIELD_STRING, generation) },
-    { TG_CONFIG_FIELD("default", TG_FIELD_STRING, default_agent) },
-    { TG_CONFIG_FIELD("concurrency", TG_FIELD_INT, concurrency), .min = 1,
-      .max = TG_TASK_CONCURRENCY_MAX, .absent = 1 },
-    { TG_CONFIG_FIELD("queue", TG_FIELD_INT, queue_max), .min = 1,
-      .max = INT64_MAX, .absent = 1 },
-    { TG_CONFIG_FIELD("keep_ms", TG_FIELD_INT, keep_ms), .max = INT64_MAX,
-      .absent = INT64_MAX },
-    { TG_CONFIG_FIELD("rules", TG_FIELD_RAW, rules) },
-    { TG_CONFIG_FIELD("password", TG_FIELD_STRING, password) },
-    { TG_CONFIG_FIELD("lease_ms", TG_FIELD_INT, lease_ms), .min = 1000,
-      .max = INT64_MAX / 1000, .absent = TG_TASK_LEASE_DEFAULT_MS },
-    { TG_CONFIG_FIELD("output_quota", TG_FIELD_INT, output_quota),
-      .max = INT64_MAX, .absent = INT64_MAX },
-    { .name = NULL },
-};
 
 /*
  * Returns the text of a JSON string without escapes; "" if it is not a string.
@@ -62,25 +39,24 @@ static int
 tg_task_config_parse_members(tg_task_config_t *config, tg_str_t raw,
                              const char **why)
 {
-    static const char *const names[] = { "agents", NULL };
-    tg_str_t agents, agent;
+    tg_task_spec_t *spec = &config->spec;
     tg_json_cursor_t json;
+    tg_str_t agent;
 
-    if (tg_json_read_fields(tg_task_config_fields, raw, config, why) != TG_OK
-        || tg_json_get_members(raw, names, &agents) != TG_OK)
-    {
+    if (tg_json_read_fields(tg_task_fields, raw, spec, why) != TG_OK) {
         return TG_INVALID;
     }
 
-    config->store = tg_task_config_get_text(config->store);
-    config->generation = tg_task_config_get_text(config->generation);
-    config->default_agent = tg_task_config_get_text(config->default_agent);
+    spec->store = tg_task_config_get_text(spec->store);
+    spec->generation = tg_task_config_get_text(spec->generation);
+    spec->default_agent = tg_task_config_get_text(spec->default_agent);
 
-    if (config->store.len == 0) {
+    if (spec->store.len == 0) {
         return TG_INVALID;
     }
 
-    for (tg_json_iter_init(&json, agents); tg_json_iter_next(&json, &agent);) {
+    for (tg_json_iter_init(&json, spec->agents);
+         tg_json_iter_next(&json, &agent);) {
         if (config->nagents == TG_STORE_AGENTS_MAX
             || tg_agent_parse(&config->agents[config->nagents++], agent, why)
                    != TG_OK)

@@ -294,7 +294,7 @@ tg_task_write_output(tg_task_t *task)
     query->data = task;
     query->id = task->id;
     query->max = (uint64_t) task->max_output;
-    query->quota = (uint64_t) task->engine->config.output_quota;
+    query->quota = (uint64_t) task->engine->config.spec.output_quota;
     query->nrunning = 0;
 
     TAILQ_FOREACH(other, &task->engine->running, link)
