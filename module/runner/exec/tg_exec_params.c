@@ -43,7 +43,7 @@ tg_exec_params_read_output(tg_exec_output_params_t *output_params,
                            const tg_exec_spec_t *spec, const char **why)
 {
     if ((spec->bytes != TG_EXEC_BINARY_NONE) != (spec->mime.data != NULL)) {
-        *why = "bytes and mime must both be set, or none of them";
+        *why = "bytes and mime must be set together";
         return TG_INVALID;
     }
 

@@ -82,9 +82,8 @@ tg_task_call_begin_tool(tg_task_call_t *call)
     if (arguments.len > TG_TASK_ARGUMENTS_MAX || job.len > TG_TASK_JOB_MAX) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_INVALID_PARAMS,
-            "The arguments are too long: those of a call that "
-            "becomes a task may have 1 MiB. Put what is long "
-            "into a file, and name that.");
+            "The arguments are too long: in a call that becomes a task, they "
+            "may have 1 MiB. Put long text into a file and refer to the file.");
         return;
     }
 
@@ -104,8 +103,8 @@ tg_task_call_begin_tool(tg_task_call_t *call)
         == NULL) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_UNAVAILABLE,
-            "The config has changed, and this tool makes no "
-            "tasks any more; call it again.");
+            "The config has changed, and calls of this tool no longer become "
+            "tasks; call it again.");
         return;
     }
 
