@@ -236,16 +236,18 @@ tg_mcp_method_t tg_mcp_method_parse(tg_str_t method);
 int tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
                            tg_message_t *message, tg_reply_t *reply);
 
-/* Handles tools/list, for relay as well. */
-void tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
-                           const tg_reply_t *reply);
-
 /*
  * Handles tools/call, for relay as well. Returns NULL, or what is wrong with
  * the call: the caller then answers it.
  */
 const char *tg_peer_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
                                   const tg_reply_t *reply);
+
+/* --- tg_peer_list.c --- */
+
+/* Handles tools/list, for relay as well. */
+void tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
+                           const tg_reply_t *reply);
 
 /* --- tg_peer.c --- */
 

@@ -1,0 +1,168 @@
+/* Responses to tools/list, in pages or whole. */
+#include "protocol/tg_peer_impl.h"
+
+/*
+ * Returns the _meta of a list, stored in json; absent if there is none or if it
+ * would take too much of a message.
+ */
+static tg_str_t
+tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
+{
+    if (cursor.data == NULL && peer->ops->write_list_meta != NULL) {
+        peer->ops->write_list_meta(peer->host, json);
+    }
+
+    return json->len != 0 && !tg_buf_has_failed(json)
+                   && json->len <= tg_peer_max_message_size(peer)
+                                       / TG_LIST_META_DIVISOR
+               ? tg_buf_view(json)
+               : TG_STR_NONE;
+}
+
+/*
+ * Sends the list in one page. If it exceeds the largest message, sends an
+ * error that tells the operator what to do.
+ */
+static void
+tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    tg_buf_t *out, text, meta;
+    size_t start, size;
+    tg_outcome_t why;
+    char room[256];
+
+    out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
+    tg_buf_append_char(out, '{');
+    tg_catalog_write_whole_list(peer->catalog, peer->ops->is_visible,
+                                peer->host, out);
+    size = out->len;
+    tg_buf_init(&meta, tg_alloc_libc());
+    tg_json_add_compact(out, "_meta",
+                        tg_peer_get_list_meta(peer, TG_STR_NONE, &meta));
+    tg_buf_deinit(&meta);
+
+    /* Omit _meta if it makes the message too large. */
+    if (out->len - start + 2 > tg_peer_max_message_size(peer)) {
+        tg_buf_truncate(out, size);
+    }
+
+    tg_buf_append_char(out, '}');
+    size = out->len - start + 1;
+
+    if (size <= tg_peer_max_message_size(peer)) {
+        tg_reply_close(peer, reply, start);
+        return;
+    }
+
+    tg_reply_discard(peer, reply, start);
+    text = tg_buf_make_fixed(room, sizeof(room));
+    tg_buf_printf(&text,
+                  "The list of tools has %zu bytes, more than the %zu of a "
+                  "message. Describe the tools in fewer words, or offer some "
+                  "of them on another socket.",
+                  size, tg_peer_max_message_size(peer));
+    why = tg_outcome_make_text(tg_buf_view(&text));
+    tg_reply_write_error(peer, reply, TG_RPC_INTERNAL_ERROR, &why, TG_STR_NONE);
+}
+
+size_t
+tg_dialect_list_message_size(const tg_dialect_row_t *row,
+                             const tg_catalog_t *catalog)
+{
+    static const char rest[] = "\"id\":-9223372036854775808,"
+                               "\"result\":{\"tools\":[]}}";
+    size_t size;
+
+    size = tg_catalog_list_size(catalog);
+
+    /* Each tool is counted with a comma; the last one has none. */
+    return row->answer.len + sizeof(rest) - 1 + size - (size != 0);
+}
+
+static void
+tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
+{
+    tg_buf_t *out, json;
+    tg_str_t meta;
+    size_t start;
+    int rc;
+
+    if (cursor.data == NULL && peer->row->has_unpaged_list) {
+        tg_peer_respond_whole_list(peer, reply);
+        return;
+    }
+
+    out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
+    tg_buf_append_char(out, '{');
+    tg_buf_init(&json, tg_alloc_libc());
+    meta = tg_peer_get_list_meta(peer, cursor, &json);
+
+    if (reply->is_modern) {
+        tg_reply_write_modern_meta(peer, out, meta);
+        tg_buf_append_cstr(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
+    }
+
+    rc = reply->is_modern
+             ? tg_catalog_write_list(peer->catalog, cursor,
+                                     peer->ops->is_visible, peer->host, out)
+             : tg_catalog_write_legacy_list(peer->catalog, cursor,
+                                            peer->ops->is_visible, peer->host,
+                                            out);
+
+    if (!reply->is_modern) {
+        tg_json_add_compact(out, "_meta", meta);
+    }
+
+    tg_buf_deinit(&json);
+
+    if (rc != TG_OK) {
+        tg_reply_discard(peer, reply, start);
+        tg_reply_reject_request(
+            peer, reply, TG_RPC_INVALID_PARAMS,
+            "This cursor is not of this list (it may have changed); "
+            "ask for the list without one.");
+        return;
+    }
+
+    tg_buf_append_char(out, '}');
+    tg_reply_close(peer, reply, start);
+}
+
+void
+tg_call_respond_list(tg_call_t *call, tg_str_t cursor)
+{
+    tg_peer_respond_list(call->peer, &call->reply, cursor);
+    tg_call_forget(call);
+}
+
+void
+tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
+                      const tg_reply_t *reply)
+{
+    tg_request_t request;
+    tg_str_t cursor;
+
+    /*
+     * Some clients send an empty cursor for the first page. No page has an
+     * empty cursor.
+     */
+    cursor = tg_json_string_eq(message->p.cursor, TG_STR(""))
+                 ? TG_STR_NONE
+                 : message->p.cursor;
+
+    if (peer->ops->list != NULL) {
+        memset(&request, 0, sizeof(request));
+        request.reply = *reply;
+
+        /* Makes failures JSON-RPC errors: a tool result would not be a list. */
+        request.reply.kind = TG_ENTRY_METHOD;
+        request.cursor = cursor;
+        request.text = message->text;
+
+        if (peer->ops->list(peer->host, peer, &request) != TG_END) {
+            return;
+        }
+    }
+
+    tg_peer_respond_list(peer, reply, cursor);
+}
