@@ -71,7 +71,7 @@ set_generation($registry, 0);
 unlink $asks or die "unlink: $!";
 $_->{call} = $_->start('n') for @ways;
 my $slept = sleeps($old);
-wait_for { sleeps($old) > $slept + 50 } 'the old worker to look again and again';
+wait_for { sleeps($old) > $slept + 50 } 'the old worker to look often';
 ok is_alive($old), 'its sessions wait';
 set_generation($registry, $generation);
 wait_for { unlink $asks; !is_alive($old) } 'the old worker to go';

@@ -227,7 +227,8 @@ my %block = (exec => 'tool', http => 'tool', mcp_server => 'mcp_server',
 for my $feature (sort keys %block) {
     my $table = slurp("$top/module/spec/tg_${feature}_spec.c");
     for my $option ($table =~ /\.option = &(\w+)/g) {
-        my ($row) = $spec =~ /^(?:static )?const \w+ \Q$option\E = \{(.*?)^\};/ms;
+        my ($row) = $spec
+            =~ /^(?:static )?const \w+ \Q$option\E = \{(.*?)^\};/ms;
         my ($name) = $row =~ /\.directive = "(\w+)"/;
         like $context{$name}, qr/\b$block{$feature}\b/,
             "$name: its context has $block{$feature}";

@@ -43,11 +43,11 @@ my %kind = (
     ipc    => 'ValueError',
 );
 my @wrong = (
-    [ { n => 'x' },   qr{error of the tool\. /n: expected integer, got string$} ],
-    [ { n => 1.5 },   qr{error of the tool\. /n: expected integer, got 1\.5$} ],
-    [ {},             qr{error of the tool\. /n: .*(?:required|missing)} ],
-    [ [ 1, 2 ],       qr{error of the tool\. \(root\): expected object, got array$} ],
-    [ undef,          qr{error of the tool\. \(root\): expected object, got null$} ],
+    [ { n => 'x' }, qr{of the tool\. /n: expected integer, got string$} ],
+    [ { n => 1.5 }, qr{of the tool\. /n: expected integer, got 1\.5$} ],
+    [ {},           qr{error of the tool\. /n: .*(?:required|missing)} ],
+    [ [ 1, 2 ], qr{of the tool\. \(root\): expected object, got array$} ],
+    [ undef, qr{of the tool\. \(root\): expected object, got null$} ],
 );
 
 for my $way (@ways) {
@@ -78,7 +78,8 @@ for my $way (@ways) {
         "result: fits, $name";
     my $answer = $way->call('result', { value => {} });
     is Toolgate::Way::kind($answer), $kind{$name}, "result: $name";
-    like $answer->{text}, qr{error of the tool\. /n: }, "result: what is wrong, $name";
+    like $answer->{text}, qr{error of the tool\. /n: },
+        "result: what is wrong, $name";
     $answer = $way->call('bare');
     is Toolgate::Way::kind($answer), $kind{$name}, "nothing structured, $name";
     like $answer->{text}, qr/structuredContent/, "and that is said, $name";
@@ -109,7 +110,8 @@ for my $method (qw(json run)) {
 }
 is_deeply $c->rpc('list', [ 1, 2 ])->{result}, [ 1, 2 ], 'a list fits';
 like $c->rpc('list', [ 1, 'a' ])->{error}{message},
-    qr{error of the tool\. /1: expected integer, got string$}, 'a list does not';
+    qr{error of the tool\. /1: expected integer, got string$},
+    'a list does not';
 
 # Agents are shown what they can rely on.
 my ($listed) = grep { $_->{name} eq 'filed' }
