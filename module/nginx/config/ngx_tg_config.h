@@ -114,10 +114,12 @@ struct ngx_tg_handler_s {
 
 /* Initializer of a handler's module with these directives. */
 #define NGX_TG_HANDLER_MODULE(commands)                                        \
+    NGX_TG_MODULE(ngx_tg_handler_module_ctx, commands)
+/* A module without functions for the start and end of processes. */
+#define NGX_TG_MODULE(ctx, commands)                                           \
     {                                                                          \
-        NGX_MODULE_V1, &ngx_tg_handler_module_ctx, commands,                   \
-            NGX_STREAM_MODULE, NULL, NULL, NULL, NULL, NULL, NULL, NULL,       \
-            NGX_MODULE_V1_PADDING                                              \
+        NGX_MODULE_V1, &(ctx), commands, NGX_STREAM_MODULE, NULL, NULL, NULL,  \
+            NULL, NULL, NULL, NULL, NGX_MODULE_V1_PADDING                      \
     }
 extern ngx_stream_module_t ngx_tg_handler_module_ctx;
 

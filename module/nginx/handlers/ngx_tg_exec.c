@@ -72,20 +72,8 @@ static ngx_stream_module_t ngx_tg_exec_module_ctx = {
     .merge_srv_conf = ngx_tg_exec_merge_conf,
 };
 
-ngx_module_t ngx_tg_exec_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_exec_module_ctx, /* module context */
-    ngx_tg_exec_commands,    /* module directives */
-    NGX_STREAM_MODULE,       /* module type */
-    NULL,                    /* init master */
-    NULL,                    /* init module */
-    NULL,                    /* init process */
-    NULL,                    /* init thread */
-    NULL,                    /* exit thread */
-    NULL,                    /* exit process */
-    NULL,                    /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_tg_exec_module = NGX_TG_MODULE(ngx_tg_exec_module_ctx,
+                                                ngx_tg_exec_commands);
 
 const ngx_tg_handler_t ngx_tg_exec_handler = {
     .name = ngx_string("exec"),
