@@ -57,6 +57,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                use and reload it; CONF is a file of tool and method blocks, or
                a whole nginx.conf (with `stream {`); by default a copy of
                docs/examples/demo.conf
+  check        after a small change: build, run the unit and smoke tests, and
+               lint the files that differ from main
   test         run the whole suite: san, and at the same time plain, tsan and
                clang; prints the seconds of each stage at the end
   test [unit|integration|late [NAME...]] [clients|plain|san|tsan|clang]...
@@ -136,11 +138,12 @@ with_lock() {
     ) 9>"$BUILD/.lock"
 }
 
-make_rooms() {
+call_make() {
     make -f module/build/rooms.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
-        SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@" \
-        | show_progress
+        SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
 }
+
+make_rooms() { call_make "$@" | show_progress; }
 
 # show_progress [FOR]: reads the commands that make prints and names each folder
 # whose files are compiled, once.
@@ -183,12 +186,31 @@ write_env() {
         || printf '%s\n' "$text" >"$BUILD/build.env"
 }
 
+# For clangd, which looks for it in build/: both builds' commands, printed anew
+# when flags or files have changed.
+write_commands() {
+    local file=$BUILD/compile_commands.json
+    if [ "$BUILD/flags.stamp" -ot "$file" ] \
+        && [ "$BUILD/sources.stamp" -ot "$file" ] \
+        && [ "$BUILD/nginx/toolgate.stamp" -ot "$file" ]
+    then
+        return 0
+    fi
+    {
+        say "directory: $TOP"
+        call_make -nB all unit replay
+        say "directory: $BUILD/nginx"
+        make_module -nB
+    } | perl module/build/commands.pl >"$file"
+}
+
 # A room that does not compile must not keep the others from being built.
 build_all() {
     local status=0
     make_rooms -k all || status=$?
     build_module
     write_env
+    write_commands
     return $status
 }
 
@@ -306,8 +328,8 @@ test | bench | fuzz | fuzz-merge) most=$# ;;
 esac
 
 case $command in
-deps | build | run | test | soak | bench | fuzz | fuzz-merge | lint | format \
-    | install | structure | clean)
+deps | build | check | run | test | soak | bench | fuzz | fuzz-merge | lint \
+    | format | install | structure | clean)
     [ $# -le "$most" ] || refuse "$command does not take ${*:most + 1:1}"
     ;;
 esac
@@ -324,6 +346,7 @@ build)
     esac
     ;;
 run) run "$@" ;;
+check) run_tests check ;;
 test) run_tests "$@" ;;
 soak)
     [[ ${1:-1} =~ ^[1-9][0-9]*$ ]] || refuse "soak takes seconds, not $1"

@@ -8,26 +8,56 @@ format() {
     c_files | xargs -r clang-format -i
 }
 
-# Every check runs, and says what is wrong, before the verdict.
-lint() {
+# lint_text FILE...: the format of C files, the syntax of scripts.
+lint_text() {
     local failed=0 file
+    for file; do
+        case $file in
+        *.[ch])
+            clang-format --dry-run -Werror "$file" \
+                || { failed=1; warn "./build.sh format puts this right"; } ;;
+        *.sh) bash -n "$file" || failed=1 ;;
+        config | .ci/run) sh -n "$file" || failed=1 ;;
+        *.t | *.p[lm])
+            perl -c -It/lib "$file" 2>&1 | grep -v ' syntax OK$' \
+                && failed=1 ;;
+        esac
+    done
+    return $failed
+}
+
+# Prints the files that differ from main, or are not committed.
+changed_files() {
+    local base
+    base=$(git merge-base HEAD origin/main 2>/dev/null \
+        || git merge-base HEAD main 2>/dev/null || echo HEAD)
+    {
+        git diff --name-only --diff-filter=d "$base"
+        git ls-files -o --exclude-standard
+    } | sort -u
+}
+
+lint_changed() {
+    local failed=0 files file
+    mapfile -t files < <(changed_files)
+    perl t/lint/check.pl || failed=1
+    lint_text "${files[@]}" || failed=1
+    for file in "${files[@]}"; do
+        case $file in module/*.c) tidy_file "$file" || failed=1 ;; esac
+    done
+    [ $failed = 0 ]
+}
+
+# Every check runs before the verdict.
+lint() {
+    local failed=0 scripts
     require lint
     perl t/lint/check.pl || failed=1
-
     c_files | xargs -r clang-format --dry-run -Werror \
         || { failed=1; warn "./build.sh format puts this right"; }
-
-    for file in build.sh module/build/*.sh; do
-        bash -n "$file" || failed=1
-    done
-    sh -n config && sh -n .ci/run || failed=1
-
-    for file in t/lib/Toolgate/*.pm t/lint/*.pl t/integration/*.t \
-        t/clients/*.t
-    do
-        [ -e "$file" ] || continue
-        perl -c -It/lib "$file" 2>&1 | grep -v ' syntax OK$' && failed=1
-    done
+    mapfile -t scripts < <(git ls-files -co --exclude-standard -- build.sh \
+        config .ci module/build t | grep -v '\.[ch]$')
+    lint_text "${scripts[@]}" || failed=1
 
     find_nginx
     with_lock build_all

@@ -150,14 +150,17 @@ configure_module() {
     printf '%s\n' "$want" >"$stamp"
 }
 
+make_module() {
+    make -C "$BUILD/nginx" -j"$JOBS" -f objs/Makefile -f deps.mk \
+        ADDON_DEPS=objs/ngx_auto_config.h modules "$@"
+}
+
 build_module() {
     local so=ngx_stream_toolgate_module.so undefined
     configure_module
     printf -- '-include $(wildcard objs/addon/*/*.d objs/*_modules.d)\n' \
         >"$BUILD/nginx/deps.mk"
-    make -C "$BUILD/nginx" -j"$JOBS" -f objs/Makefile -f deps.mk \
-        ADDON_DEPS=objs/ngx_auto_config.h modules \
-        | show_progress NGINX
+    make_module | show_progress NGINX
     # The dynamic linker would find these out only in front of the user.
     undefined=$(nm -D --undefined-only "$BUILD/nginx/objs/$so" \
         | awk '$2 ~ /^tg_/ || $2 ~ /toolgate/ { print "    " $2 }')

@@ -161,6 +161,13 @@ tests_beyond_san() {
     grep -lE "is_san|Toolgate::($libraries)\>" t/integration/*.t t/clients/*.t
 }
 
+# The quick answer after a change.
+test_check() {
+    test_unit
+    stage "smoke tests" prove_files "${SMOKE[@]}"
+    stage lint lint_changed
+}
+
 # What the suite runs without sanitizers: the unit tests, because optimized
 # code differs; smoke tests; and each test that asserts less under sanitizers.
 test_plain() {
@@ -215,7 +222,7 @@ test_coverage() {
         module/rule module/spec
 }
 
-TEST_KINDS=(unit integration clients plain san tsan clang late coverage)
+TEST_KINDS=(unit integration clients plain san tsan clang late coverage check)
 
 # stage NAME COMMAND...: runs it and adds its times to those that the run ends
 # with.
@@ -262,6 +269,7 @@ run_tests() {
     done
     require build test
     [[ " $* " != *" clang "* ]] || require clang
+    [[ " $* " != *" check "* ]] || require lint
     find_nginx
     mkdir -p "$BUILD"
     # Some build their own, or only what they need.
