@@ -119,7 +119,7 @@ zone_file(tg_buf_t *buf, int first, const zone_time_t *times, unsigned n,
 
 /* Returns NULL if the file is invalid. */
 static inline tg_zone_t *
-zone_of(int first, const zone_time_t *times, unsigned n, const char *footer)
+zone_parse(int first, const zone_time_t *times, unsigned n, const char *footer)
 {
     tg_zone_t *zone;
     tg_buf_t buf = HELP_BUF;
@@ -128,6 +128,17 @@ zone_of(int first, const zone_time_t *times, unsigned n, const char *footer)
     zone_file(&buf, first, times, n, footer);
     (void) tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone);
     tg_buf_deinit(&buf);
+
+    return zone;
+}
+
+static inline tg_zone_t *
+zone_of(int first, const zone_time_t *times, unsigned n, const char *footer)
+{
+    tg_zone_t *zone;
+
+    zone = zone_parse(first, times, n, footer);
+    CU_ASSERT_FATAL(zone != NULL);
 
     return zone;
 }

@@ -96,7 +96,6 @@ HELP_TEST(forward, "the clock is set forward: 2 to 3, at 01:00 UTC")
     tg_zone_t *zone;
 
     zone = zone_footer(BERLIN);
-    CU_ASSERT_FATAL(zone != NULL);
 
     /* 02:30 does not exist: due when the clock is set forward. */
     FEW("30 2 * * *", zone, "2026-03-28T00:00", 4,
@@ -124,7 +123,6 @@ HELP_TEST(back, "the clock is set back: 3 to 2, at 01:00 UTC")
     tg_zone_t *zone;
 
     zone = zone_footer(BERLIN);
-    CU_ASSERT_FATAL(zone != NULL);
 
     /* 02:30 exists twice: the first one. */
     FEW("30 2 * * *", zone, "2026-10-24T12:00", 2,
@@ -148,7 +146,6 @@ HELP_TEST(far, "southern zones, and days that a zone skipped")
     tg_zone_t *zone;
 
     zone = zone_footer("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
-    CU_ASSERT_FATAL(zone != NULL);
     /* Set forward by half an hour, at two. */
     FEW("15 2 * * *", zone, "2026-10-02T20:00", 2,
         "2026-10-03T15:30 2026-10-04T15:15");
@@ -158,14 +155,12 @@ HELP_TEST(far, "southern zones, and days that a zone skipped")
 
     /* With daylight time all year, no clock changes at new year. */
     zone = zone_footer("EST5EDT,0/0,J365/25");
-    CU_ASSERT_FATAL(zone != NULL);
     FEW("30 23 31 12 *", zone, "2026-12-01T00:00", 2,
         "2027-01-01T03:30 2028-01-01T03:30");
     tg_zone_free(zone);
 
     /* There was no 30th of December. */
     zone = zone_of(-10, samoa, 1, "");
-    CU_ASSERT_FATAL(zone != NULL);
     FEW("0 12 * * *", zone, "2011-12-29T00:00", 3,
         "2011-12-29T22:00 2011-12-30T10:00 2011-12-30T22:00");
     tg_zone_free(zone);

@@ -58,7 +58,6 @@ HELP_TEST(rules, "the rule at the end of a file")
     tg_zone_t *zone;
 
     zone = zone_footer(BERLIN);
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-01-15T12:00", "2025-10-26T01:00 1 2026-03-29T01:00, 2");
     SPAN(zone, "2026-03-29T00:59:59", "2025-10-26T01:00 1 2026-03-29T01:00, 2");
     SPAN(zone, "2026-03-29T01:00", "2026-03-29T01:00 2 2026-10-25T01:00, 1");
@@ -68,7 +67,6 @@ HELP_TEST(rules, "the rule at the end of a file")
 
     /* Daylight time at new year, shifted by half an hour. */
     zone = zone_footer("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-01-01T00:00",
          "2025-10-04T15:30 11 2026-04-04T15:00, 10.5");
     SPAN(zone, "2026-06-01T00:00",
@@ -77,27 +75,22 @@ HELP_TEST(rules, "the rule at the end of a file")
 
     /* Times on other days, and days without months. */
     zone = zone_footer("<-02>2<-01>,M3.5.0/-1,M10.5.0/0");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-03-29T01:00 -1 2026-10-25T01:00, -2");
     tg_zone_free(zone);
     zone = zone_footer("AAA3BBB,J60/0,59/24:30:00");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-03-01T04:00", "2026-03-01T03:00 -2 2026-03-02T02:30, -3");
     SPAN(zone, "2024-03-01T02:45", "2024-03-01T02:30 -3 2024-03-01T03:00, -3");
     tg_zone_free(zone);
 
     /* Daylight time all year, as in RFC 8536; and one that lasts no time. */
     zone = zone_footer("EST5EDT,0/0,J365/25");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-01-01T05:00 -4 2027-01-01T05:00, -4");
     tg_zone_free(zone);
     zone = zone_footer("<-02>2<-01>,M3.5.0/-1,M3.5.0/0");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "2026-03-29T01:00 -2 2027-03-28T01:00, -2");
     tg_zone_free(zone);
 
     zone = zone_footer("UTC0");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "- 0 -, 0");
     tg_zone_free(zone);
     SPAN(NULL, "2026-06-01T00:00", "- 0 -, 0");
@@ -113,7 +106,6 @@ HELP_TEST(table, "the table of a file, and the rule after it")
     tg_zone_t *zone;
 
     zone = zone_of(5, times, 3, "CET-1CEST,M3.5.0,M10.5.0/3");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "1990-01-01T00:00", "- 5 2000-01-01T00:00, 5");
     SPAN(zone, "2000-01-01T00:00", "2000-01-01T00:00 2 2010-01-01T00:00, 5");
     SPAN(zone, "2009-12-31T23:59:59", "2000-01-01T00:00 2 2010-01-01T00:00, 5");
@@ -125,13 +117,11 @@ HELP_TEST(table, "the table of a file, and the rule after it")
     tg_zone_free(zone);
 
     zone = zone_of(5, times, 3, "");
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2030-01-01T00:00", "2020-05-01T00:00 1 -, 3");
     tg_zone_free(zone);
 
     /* The old version, with 32 bits. */
     zone = zone_of(5, times, 3, NULL);
-    CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2005-01-01T00:00", "2000-01-01T00:00 2 2010-01-01T00:00, 5");
     tg_zone_free(zone);
 }
@@ -139,7 +129,7 @@ HELP_TEST(table, "the table of a file, and the rule after it")
 HELP_TEST(wrong, "invalid zone files")
 {
     /* clang-format off */
-    static const char *const feet[] = {
+    static const char *const footers[] = {
         "X", "-1", "CET", "CET-25", "CET-1:60", "CET-1CEST", "CET-1CEST,M3",
         "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0",
         "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0",
@@ -156,14 +146,14 @@ HELP_TEST(wrong, "invalid zone files")
     tg_buf_t buf = HELP_BUF;
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(feet); i++) {
-        zone = zone_footer(feet[i]);
+    for (i = 0; i < HELP_COUNT(footers); i++) {
+        zone = zone_parse(0, NULL, 0, footers[i]);
         CU_ASSERT(zone == NULL);
         tg_zone_free(zone);
     }
 
-    CU_ASSERT(zone_of(0, backwards, 2, "") == NULL);
-    CU_ASSERT(zone_of(0, far, 1, "") == NULL);
+    CU_ASSERT(zone_parse(0, backwards, 2, "") == NULL);
+    CU_ASSERT(zone_parse(0, far, 1, "") == NULL);
 
     /* A truncated file, and damaged counts. */
     zone_file(&buf, 1, backwards, 1, BERLIN);
