@@ -483,6 +483,13 @@ host_is_text(const char *key, const char *text)
                                    tg_str_from_cstr(text));
 }
 
+/* Waits for the next result and compares its text. */
+#define HOST_RECV_TEXT(text)                                                   \
+    do {                                                                       \
+        CU_ASSERT(host_recv());                                                \
+        CU_ASSERT(host_is_text("text", text));                                 \
+    } while (0)
+
 /* Returns a decoded string member, valid until the next call. */
 static inline const char *
 host_text(const char *key)

@@ -169,8 +169,7 @@ HELP_TEST(ended, "ended meanwhile")
     (void) test_attach(1);
     CU_ASSERT(host.nidle == nidle + 1);
     CU_ASSERT(memchr(test_new.out.data, '\n', test_new.out.len) != NULL);
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "done\n"));
+    HOST_RECV_TEXT("done\n");
     test_end();
 }
 
@@ -190,10 +189,8 @@ HELP_TEST(queued, "a detached job in the queue keeps its position")
     first = test_attach(1);
     second = test_attach(2);
     test_start_programs();
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "first\n"));
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "second\n"));
+    HOST_RECV_TEXT("first\n");
+    HOST_RECV_TEXT("second\n");
     test_end();
 }
 
@@ -206,12 +203,10 @@ HELP_TEST(started, "a job is started while it is detached")
     id = host_send(host_sh("echo second", test_one_slot));
     test_release(id, 2);
     test_start_programs();
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "first\n"));
+    HOST_RECV_TEXT("first\n");
     CU_ASSERT(host_until(test_all_ended, NULL));
     (void) test_attach(2);
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "second\n"));
+    HOST_RECV_TEXT("second\n");
     test_end();
 }
 
@@ -236,8 +231,7 @@ HELP_TEST(draining, "draining")
         (void) test_attach(1);
     }
 
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "done\n"));
+    HOST_RECV_TEXT("done\n");
     test_end();
 }
 
@@ -251,8 +245,7 @@ HELP_TEST(answered, "answered before")
     (void) host_request("release", test_key(id, 1));
 
     /* In this order. */
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "done\n"));
+    HOST_RECV_TEXT("done\n");
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("No call with this"));
     test_end();
@@ -266,8 +259,7 @@ HELP_TEST(again, "detached again")
     CU_ASSERT(test_new.ncalls == 0);
     test_start_programs();
     (void) test_attach(1);
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "done\n"));
+    HOST_RECV_TEXT("done\n");
     test_end();
 }
 
@@ -407,11 +399,9 @@ HELP_TEST(twice, "twice")
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("No call is held"));
     test_start_programs();
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "first\n"));
+    HOST_RECV_TEXT("first\n");
     host.at = &host.peer;
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "second\n"));
+    HOST_RECV_TEXT("second\n");
     test_end();
 }
 
@@ -521,7 +511,6 @@ HELP_TEST(backlog, "much stored output")
     CU_ASSERT(host.jobs.nqueued == 1);
     host.jobs.detached_bytes -= TG_DETACHED_BACKLOG;
     (void) test_attach(2);
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "second\n"));
+    HOST_RECV_TEXT("second\n");
     test_end();
 }

@@ -368,8 +368,7 @@ HELP_TEST(held, "held slots")
                            "tool: 1 call runs (concurrency 1) and none may "
                            "wait (queue=0); call again when one has ended"));
     id = host_send(host_sh("echo yes", test_limit("k", 1, 1)));
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "yes\n"));
+    HOST_RECV_TEXT("yes\n");
     CU_ASSERT(test_number("queued_ms") >= TG_PROGRAM_GRACE_MS / 2);
 
     /* A dropped call keeps its slot as well. */
@@ -463,10 +462,8 @@ HELP_TEST(slots, "slots")
                            "tool: 0 calls run (concurrency 2) and 2 wait "
                            "(queue=0); call again when one has ended"));
     host_cancel(1 + host.next_id - TG_JOBS_RUNNING_MAX - 3);
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "one\n"));
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is_text("text", "two\n"));
+    HOST_RECV_TEXT("one\n");
+    HOST_RECV_TEXT("two\n");
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
     test_idle();

@@ -391,6 +391,13 @@ repeat(char *room, const char *text, unsigned n)
     }
 }
 
+static const tg_output_page_query_t test_query = {
+    .line = 1,
+    .lines = 9,
+    .offset = -1,
+    .bytes = 99,
+};
+
 /* Patterns that take very long to match, or to compile in the C library. */
 HELP_TEST(costly, "costly patterns")
 {
@@ -410,7 +417,7 @@ HELP_TEST(costly, "costly patterns")
         "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*[cd]",
     };
     char dots[TG_OUTPUT_SEARCH_PATTERN_MAX + 1];
-    tg_output_page_query_t query;
+    tg_output_page_query_t query = test_query;
     tg_buf_t page = HELP_BUF, remark = HELP_BUF;
     clock_t start;
     char *text;
@@ -420,11 +427,6 @@ HELP_TEST(costly, "costly patterns")
     repeat(dots + 7, ".", 240);
     strcat(dots, "[cd]");
     text = make_line("a", 16384);
-    memset(&query, 0, sizeof(query));
-    query.line = 1;
-    query.lines = 9;
-    query.offset = -1;
-    query.bytes = 99;
     start = clock();
 
     for (i = 0; i <= HELP_COUNT(patterns); i++) {
@@ -446,17 +448,12 @@ HELP_TEST(costly, "costly patterns")
 
 HELP_TEST(behind, "matches before and after such a line are kept")
 {
-    tg_output_page_query_t query;
+    tg_output_page_query_t query = test_query;
     tg_buf_t text = HELP_BUF, page = HELP_BUF, remark = HELP_BUF;
     char *line;
 
     line = make_line("ab", 16384);
     tg_buf_printf(&text, "abc\n%s\naac\n", line);
-    memset(&query, 0, sizeof(query));
-    query.line = 1;
-    query.lines = 9;
-    query.offset = -1;
-    query.bytes = 99;
     query.pattern = TG_STR("^([ab]+)*c");
     CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
     HELP_EQ(tg_buf_view(&page), "1:abc\n");
@@ -482,17 +479,12 @@ HELP_TEST(behind, "matches before and after such a line are kept")
 HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
 {
     static const char head[] = "\xff\xc3 needle\n";
-    tg_output_page_query_t query;
+    tg_output_page_query_t query = test_query;
     tg_buf_t text = HELP_BUF, page = HELP_BUF, remark = HELP_BUF;
     char *line;
 
     line = make_line("xy ", TG_OUTPUT_SEARCH_LINE_MAX - 6);
     tg_buf_printf(&text, "%s%sneedle needed", head, line);
-    memset(&query, 0, sizeof(query));
-    query.line = 1;
-    query.lines = 9;
-    query.offset = -1;
-    query.bytes = 99;
     query.pattern = TG_STR("^\\S+ needle|needle$");
     CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
     HELP_EQ(tg_buf_view(&page), "1:\xef\xbf\xbd\xef\xbf\xbd needle\n");
