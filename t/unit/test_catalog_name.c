@@ -4,7 +4,7 @@
 #include "catalog/tg_catalog.h"
 
 static void
-test_name(tg_catalog_entry_type_t kind, tg_str_t name, int is_good,
+test_name(tg_catalog_entry_type_t kind, tg_str_t name, int is_valid,
           int is_warned)
 {
     const char *why;
@@ -13,7 +13,16 @@ test_name(tg_catalog_entry_type_t kind, tg_str_t name, int is_good,
     is_warning = 42;
     why = tg_catalog_check_name(kind, name, &is_warning);
     CU_ASSERT(is_warning == is_warned);
-    CU_ASSERT((why == NULL) == (is_good && !is_warned));
+    CU_ASSERT((why == NULL) == (is_valid && !is_warned));
+}
+
+static void
+test_names(tg_catalog_entry_type_t type, const char *const *names, size_t n,
+           int is_valid, int is_warned)
+{
+    while (n-- > 0) {
+        test_name(type, tg_str_from_cstr(names[n]), is_valid, is_warned);
+    }
 }
 
 HELP_TEST(tools, "tools")
@@ -24,20 +33,10 @@ HELP_TEST(tools, "tools")
                                            "a:b", "\xc3\xa9",  "a\n",
                                            "a\"", "tools/list" };
     char name[TG_NAME_MAX + 1];
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(valid); i++) {
-        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(valid[i]), 1, 0);
-    }
-
-    for (i = 0; i < HELP_COUNT(warned); i++) {
-        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(warned[i]), 1, 1);
-    }
-
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        test_name(TG_ENTRY_TOOL, tg_str_from_cstr(invalid[i]), 0, 0);
-    }
-
+    test_names(TG_ENTRY_TOOL, valid, HELP_COUNT(valid), 1, 0);
+    test_names(TG_ENTRY_TOOL, warned, HELP_COUNT(warned), 1, 1);
+    test_names(TG_ENTRY_TOOL, invalid, HELP_COUNT(invalid), 0, 0);
     test_name(TG_ENTRY_TOOL, tg_str("a\0b", 3), 0, 0);
     memset(name, 'n', sizeof(name));
     test_name(TG_ENTRY_TOOL, tg_str(name, TG_NAME_AGENT_MAX), 1, 0);
@@ -61,16 +60,9 @@ HELP_TEST(methods, "methods")
     };
     /* clang-format on */
     char name[TG_NAME_MAX + 1];
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(valid); i++) {
-        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(valid[i]), 1, 0);
-    }
-
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        test_name(TG_ENTRY_METHOD, tg_str_from_cstr(invalid[i]), 0, 0);
-    }
-
+    test_names(TG_ENTRY_METHOD, valid, HELP_COUNT(valid), 1, 0);
+    test_names(TG_ENTRY_METHOD, invalid, HELP_COUNT(invalid), 0, 0);
     test_name(TG_ENTRY_METHOD, tg_str("a\0b", 3), 0, 0);
     memset(name, 'n', sizeof(name));
     test_name(TG_ENTRY_METHOD, tg_str(name, TG_NAME_MAX), 1, 0);
