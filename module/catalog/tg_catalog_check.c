@@ -15,7 +15,7 @@ tg_tool_check_name(tg_str_t name, int *is_warning)
     int has_dot;
 
     if (name.len == 0 || name.len > TG_NAME_MAX) {
-        return "a tool's name has 1 to 128 characters";
+        return "a tool's name must have 1 to 128 characters";
     }
 
     has_dot = 0;
@@ -55,14 +55,15 @@ tg_rpc_check_name(tg_str_t name)
     size_t i;
 
     if (name.len == 0 || name.len > TG_NAME_MAX) {
-        return "a method's name has 1 to 128 characters";
+        return "a method's name must have 1 to 128 characters";
     }
 
     for (i = 0; i < name.len; i++) {
         if ((signed char) name.data[i] <= ' ' || name.data[i] == 0x7f
             || name.data[i] == '"' || name.data[i] == '\\')
         {
-            return "a method's name has no blanks, quotes, backslashes, "
+            return "a method's name must not contain blanks, quotes, "
+                   "backslashes, "
                    "control characters or bytes beyond ASCII";
         }
     }

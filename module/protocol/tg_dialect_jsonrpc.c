@@ -170,7 +170,7 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
     const char *why;
 
     if (message->has_duplicate) {
-        return "A key comes twice.";
+        return "A key is duplicated.";
     }
 
     if (message->id.data != NULL) {

@@ -201,8 +201,8 @@ tg_tool_result_check_member(tg_tool_result_check_t *check)
         check->why_structured = walk->type == TG_JSON_OBJECT
                                     ? NULL
                                     : TG_TOOL_RESULT_ERROR(
-                                        "\"structuredContent\" is "
-                                        "no object");
+                                        "\"structuredContent\" is not an "
+                                        "object");
 
     } else if (tg_json_body_eq_text(walk->key, TG_STR("resultType"))) {
         check->is_input_required = walk->type == TG_JSON_STRING

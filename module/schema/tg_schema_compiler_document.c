@@ -162,7 +162,9 @@ tg_schema_load_document(tg_schema_compiler_t *compile, const char *at,
     }
 
     if (rc == TG_INVALID) {
-        return tg_schema_error_set_document(compile, at, uri, "cannot be had");
+        return tg_schema_error_set_document(compile, at, uri,
+                                            "cannot be "
+                                            "loaded");
     }
 
     doc = rc == TG_OK ? tg_schema_alloc(compile, sizeof(*doc)) : NULL;

@@ -60,7 +60,7 @@ is $reply->{result}{message}, "it \"failed\"\n", 'keeps its words';
 is $reply->{result}{code}, -32603, 'and its code';
 $reply = $c->reply(call($c, $key, 'bad'));
 is $reply->{result}{failure}, 'output', 'what is no result';
-like $reply->{result}{message}, qr/no object with an array "content"/,
+like $reply->{result}{message}, qr/not an object with an array "content"/,
     'is said to be none';
 $reply = $c->reply(call($c, $key, 'deep'));
 is $reply->{result}{failure}, 'output', 'what nests too deep';

@@ -163,13 +163,13 @@ gives 'a mistake in another file', [ 'main.json', '5.json' ], 3,
     qr{^toolgate: main\.json: file://\S*/w/max\.json#/maximum: };
 unlink "$dir/max.json" or die $!;
 gives 'another file that is not there', [ 'main.json', '5.json' ], 3,
-    qr{/w/max\.json" cannot be had \(\S*/w/max\.json: No such file};
+    qr{/w/max\.json" cannot be loaded \(\S*/w/max\.json: No such file};
 put('max.json', '{');
 gives 'another file that is no JSON', [ 'main.json', '5.json' ], 3,
     qr{/w/max\.json" is not valid JSON: };
 gives 'a schema from nowhere',
     [ { stdin => '{"$ref":"max.json"}' }, '-', '5.json' ], 3,
-    qr/cannot be had \(this schema is not in a folder.* give it as a file\)$/;
+    qr/cannot be loaded \(this schema is not in a folder.* as a file\)$/;
 
 # Nothing that might never end is read for a reference, and no network.
 POSIX::mkfifo("$dir/fifo", 0600) or die $!;

@@ -35,7 +35,7 @@ my @mistakes = (
     ],
     [
         'a blank in a method',
-        qr/invalid name "a b" of a method: .*no blanks/,
+        qr/invalid name "a b" of a method: .*not contain blanks/,
         "method 'a b' { #!\n $handler }"
     ],
     [

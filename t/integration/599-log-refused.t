@@ -28,9 +28,9 @@ sub refused {
     my ($what, $why, $client, $answer) = @_;
     my $from = $tg->log_size;
     $answer->($client);
-    my $text = qr/\[info\] \S+ \*\d+ message refused: $why/;
+    my $text = qr/\[info\] \S+ \*\d+ message rejected: $why/;
     $tg->wait_log($text);
-    is scalar(() = $tg->log($from) =~ /message refused/g), 1, $what;
+    is scalar(() = $tg->log($from) =~ /message rejected/g), 1, $what;
 }
 
 my $c = $tg->connect;
@@ -53,7 +53,10 @@ for my $case (
         'too deep', qr/.*nests deeper/,
         call('{"name":"hi","arguments":{"a":' . '[' x 300 . ']' x 300 . '}}')
     ],
-    [ 'a key twice', qr/A key comes twice/, call('{"name":"hi","name":"m"}') ],
+    [
+        'a key twice', qr/A key is duplicated/,
+        call('{"name":"hi","name":"m"}')
+    ],
     [ 'no JSON', qr/.*JSON/, 'hello' ],
     [
         'half of the modern era', qr/_meta\["io\.modelcontextprotocol/,

@@ -46,12 +46,12 @@ my @json = (
 my $block = sub {qq({"content":[$_[0]]})};
 my @result = (
     @json,
-    [ '[]',                    qr/no object with an array "content"/ ],
-    [ '"text"',                qr/no object with an array "content"/ ],
-    [ '{}',                    qr/no object with an array "content"/ ],
-    [ '{"content":"text"}',    qr/no object with an array "content"/ ],
-    [ $block->('"text"'),      qr/no object with a "type"/ ],
-    [ $block->('{}'),          qr/no object with a "type"/ ],
+    [ '[]',                    qr/not an object with an array "content"/ ],
+    [ '"text"',                qr/not an object with an array "content"/ ],
+    [ '{}',                    qr/not an object with an array "content"/ ],
+    [ '{"content":"text"}',    qr/not an object with an array "content"/ ],
+    [ $block->('"text"'),      qr/not an object with a "type"/ ],
+    [ $block->('{}'),          qr/not an object with a "type"/ ],
     [ $block->('{"type":7}'),  qr/is none of text, image, audio/ ],
     [ $block->('{"type":"video"}'), qr/is none of text, image, audio/ ],
     [ $block->('{"type":"text"}'),  qr/text block needs a string "text"/ ],
@@ -77,7 +77,7 @@ my @result = (
     ],
     [ '{"content":[],"isError":"yes"}', qr/"isError" is neither/ ],
     [ '{"content":[],"structuredContent":[]}',
-        qr/"structuredContent" is no object/ ],
+        qr/"structuredContent" is not an object/ ],
 );
 
 my %cases = (json => \@json, result => \@result);

@@ -273,7 +273,7 @@ HELP_TEST(host_mistakes, "errors in documents")
           "/$schema: unknown dialect: write \"https://json-schema.org/dra"
           "ft/2020-12/schema\", got \"http://h.example/broken\"" },
         { "{\"$ref\":\"locked\"}",
-          "/$ref: the document \"http://h.example/locked\" cannot be had" },
+          "/$ref: the document \"http://h.example/locked\" cannot be loaded" },
         { "{\"$schema\":\"http://h.example/locked\"}",
           "/$schema: unknown dialect: write \"https://json-schema.org/dra"
           "ft/2020-12/schema\", got \"http://h.example/locked\"" },

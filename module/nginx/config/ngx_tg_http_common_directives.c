@@ -54,7 +54,8 @@ ngx_tg_header_name_check(const ngx_str_t *name)
     }
 
     if (i == 0 || i != name->len) {
-        return "it may have letters, digits and \"-\", such as \"X-Token\"";
+        return "it must consist of letters, digits and \"-\", such as "
+               "\"X-Token\"";
     }
 
     for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {

@@ -302,8 +302,8 @@ ngx_tg_tool_spill_check(const ngx_tg_tool_t *tool)
     }
 
     if (tool->entry.kind == TG_ENTRY_METHOD) {
-        return "is a method, whose clients have no tool to read stored "
-               "results; make it a tool, or remove \"preview\" and \"spill\"";
+        return "stores large results, but clients of methods have no tool to "
+               "read them; make it a tool, or remove \"preview\" and \"spill\"";
     }
 
     if (tool->bytes.len != 0) {

@@ -135,7 +135,8 @@ ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
      * For our own bridge the notice means that none of its calls was started.
      */
     if (peer->ncalls == 0 || !peer->is_toolgate) {
-        tg_peer_send_shutdown_notice(peer, TG_STR("Toolgate reloads or stops"));
+        tg_peer_send_shutdown_notice(peer, TG_STR("Toolgate is reloading or "
+                                                  "stopping"));
     }
 
     ngx_tg_session_snapshot_set_part(snapshot, NGX_TG_SNAPSHOT_SHUTDOWN_NOTICE,

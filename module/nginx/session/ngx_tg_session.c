@@ -348,7 +348,7 @@ ngx_tg_session_on_rejected_message(void *host, const char *why)
                                  base->connection->log))
     {
         ngx_log_error(NGX_LOG_INFO, base->connection->log, 0,
-                      "message refused: %s", why);
+                      "message rejected: %s", why);
     }
 }
 

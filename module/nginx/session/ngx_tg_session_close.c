@@ -77,8 +77,8 @@ static void
 ngx_tg_session_start_closing(ngx_tg_session_t *session)
 {
     if (session->state != NGX_TG_SESSION_CLOSING) {
-        tg_peer_send_shutdown_notice(&session->base.peer,
-                                     TG_STR("Toolgate reloads or stops"));
+        tg_peer_send_shutdown_notice(
+            &session->base.peer, TG_STR("Toolgate is reloading or stopping"));
         session->state = NGX_TG_SESSION_CLOSING;
     }
 }

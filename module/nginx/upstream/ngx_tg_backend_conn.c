@@ -64,7 +64,7 @@ ngx_tg_backend_conn_handle_mcp_event(ngx_tg_backend_conn_t *backend_conn,
                 : event == TG_MCP_EVENT_TIMEOUT ? TG_STR("it does not answer")
                                                 : TG_STR("no memory");
         (void) ngx_snprintf((u_char *) backend->error, sizeof(backend->error),
-                            "MCP's handshake failed: %*s%Z",
+                            "the MCP handshake failed: %*s%Z",
                             ngx_min(error.len, sizeof(backend->error) / 2),
                             error.data);
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0, "backend \"%V\": %s",

@@ -37,7 +37,7 @@ ngx_tg_upstream_conn_on_shutdown(void *host, tg_str_t reason, int is_drained)
     ngx_tg_upstream_conn_t *conn = host;
 
     conn->is_drained = is_drained != 0;
-    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0, "%V says goodbye: %*s",
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0, "%V is shutting down: %*s",
                   &conn->name, reason.len, reason.data);
 }
 
