@@ -35,7 +35,7 @@ static const test_dialect_t test_dialects[] = {
       "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
       "\"message\":\"$contains:128 levels\"}}",
       "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
-      "\"message\":\"$contains:twice\"}}",
+      "\"message\":\"$contains:duplicated\"}}",
       0 },
     { TG_DIALECT_RELAY,
       "{\"kind\":\"mcp_request\",\"id\":1,\"method\":\"tools/call\",",
