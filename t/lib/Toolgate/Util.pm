@@ -46,9 +46,14 @@ sub parent_of {
 }
 
 # What is loaded before a program that knows no sanitizer.
+my @sanitizers;
+
 sub sanitizers {
-    return map { chomp(my $so = `gcc -print-file-name=$_`); $so }
-        $BUILD_ENV{san} ? qw(libasan.so libubsan.so) : ();
+    return if !$BUILD_ENV{san};
+    @sanitizers = map { chomp(my $so = `gcc -print-file-name=$_`); $so }
+        qw(libasan.so libubsan.so)
+        if !@sanitizers;
+    return @sanitizers;
 }
 
 # Directives of NGINX's config that preload t/faults/NAME.c into its runner,
