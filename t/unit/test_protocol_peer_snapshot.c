@@ -197,7 +197,7 @@ HELP_TEST(fewer_calls, "fewer calls allowed")
     CU_ASSERT(host.peer.ncalls == 2);
     HOST_LINE(&host, TEST_CALL("2", "hang"),
               "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32600,"
-              "\"message\":\"$contains:is running\"}}");
+              "\"message\":\"$contains:is still running\"}}");
     HOST_LINE(&host, TEST_CALL("3", "hang"),
               "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{"
               "\"type\":\"text\",\"text\":\"$contains:tool_max_inflight\"}],"
