@@ -1,5 +1,5 @@
 /* The life of a call: its checks, its handler, and its one end. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include "catalog/tg_tool_validate.h"
 

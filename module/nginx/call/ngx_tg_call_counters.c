@@ -1,7 +1,7 @@
 /*
  * Counters of calls, in memory that all workers share (shm/ngx_tg_counters.h).
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 _Static_assert((int) NGX_TG_END_MOVED == (int) NGX_TG_END_COUNT - 1
                    && (int) NGX_TG_COUNTER_END_STATUS + (int) NGX_TG_END_MOVED

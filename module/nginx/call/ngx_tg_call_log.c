@@ -2,7 +2,7 @@
  * Log lines about a call at its end: in the logs of calls, and in the error log
  * if the operator should act.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
 /*

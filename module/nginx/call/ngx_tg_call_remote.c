@@ -2,7 +2,7 @@
  * Calls that run as jobs of the runner, and slots for calls that this worker
  * runs itself.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include "protocol/tg_rpc.h"
 

@@ -2,7 +2,7 @@
  * Schemas of tools: compiled when the config is loaded, or at the first call of
  * an imported tool; validated at every call.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include "schema/pcre2/tg_pcre2.h"
 #include "catalog/tg_tool_validate.h"

@@ -2,7 +2,7 @@
  * Evaluation of values with variables, and of the arguments that variables
  * name.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include "base/tg_utf8.h"
 

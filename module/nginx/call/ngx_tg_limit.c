@@ -3,7 +3,7 @@
  * survives reloads, and `concurrency`, counted by the runner, which all workers
  * share.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 /*
  * Size of the shared memory in bytes: the same in every config, so that a

@@ -5,6 +5,7 @@
 #include "nginx/handlers/ngx_tg_exec.h"
 
 #include "base/tg_number.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 /* Largest number of words that the runner accepts. */
 #define NGX_TG_ARGV_WORDS_MAX 4096

@@ -2,6 +2,7 @@
 #include "nginx/handlers/ngx_tg_http.h"
 
 #include "base/tg_url.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include <ctype.h>
 

@@ -2,6 +2,7 @@
 #include "nginx/call/ngx_tg_template.h"
 
 #include "base/tg_number.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include <ctype.h>
 

@@ -1,5 +1,6 @@
 /* The servers whose status a client may see. */
 #include "nginx/handlers/ngx_tg_status.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 ngx_int_t
 ngx_tg_status_list_servers(ngx_tg_call_t *call, ngx_array_t *servers)

@@ -4,6 +4,7 @@
  */
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/shm/ngx_tg_shm.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 static ngx_int_t ngx_tg_task_offer(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf);
 static void ngx_tg_task_start(ngx_tg_call_t *call, tg_request_t *request);

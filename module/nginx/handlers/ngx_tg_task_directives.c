@@ -1,5 +1,6 @@
 /* Directives about the tasks of a server. */
 #include "nginx/handlers/ngx_tg_task.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 static void *ngx_tg_task_create_main_conf(ngx_conf_t *cf);
 static void *ngx_tg_task_create_srv_conf(ngx_conf_t *cf);

@@ -3,6 +3,7 @@
  * wait, because many clients request the list only once.
  */
 #include "nginx/imports/ngx_tg_imports.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 /*
  * Maximum wait of a list request, in ms; agents allow a server 10 s or more at

@@ -5,6 +5,7 @@
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "base/tg_utf8.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 static void ngx_tg_imported_call_start(ngx_tg_call_t *call,
                                        tg_request_t *request);

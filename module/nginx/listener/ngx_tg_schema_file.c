@@ -4,6 +4,7 @@
  * Only the owner of the socket may read the file.
  */
 #include "nginx/listener/ngx_tg_listener.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include <grp.h>
 #include <pwd.h>

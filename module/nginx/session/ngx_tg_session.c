@@ -3,6 +3,7 @@
  * its main function.
  */
 #include "nginx/session/ngx_tg_session.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include <sys/ioctl.h>
 

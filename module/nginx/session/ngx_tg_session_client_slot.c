@@ -1,5 +1,6 @@
 /* The slot of a session's client in the shared memory of all workers. */
 #include "nginx/session/ngx_tg_session.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 /* --- one session --- */
 

@@ -20,6 +20,7 @@
  * not completed them counts as silent.
  */
 #include "nginx/session/ngx_tg_session.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 #include <sys/resource.h>
 

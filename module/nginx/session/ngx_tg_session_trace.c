@@ -4,6 +4,7 @@
  */
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/session/ngx_tg_session.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 /* Size of the pool for variables that a filter evaluates once, in bytes. */
 #define NGX_TG_TRACE_FILTER_POOL_SIZE 1024

@@ -5,6 +5,7 @@
 #include "nginx/session/ngx_tg_session.h"
 
 #include "base/tg_number.h"
+#include "nginx/call/ngx_tg_call_checks.h"
 
 typedef ngx_stream_variable_value_t ngx_tg_variable_value_t;
 
