@@ -139,11 +139,11 @@ with_lock() {
 }
 
 call_make() {
-    make -f module/build/rooms.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
+    make -f module/build/programs.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
         SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
 }
 
-make_rooms() { call_make "$@" | show_progress; }
+make_programs() { call_make "$@" | show_progress; }
 
 # show_progress [FOR]: reads the commands that make prints and names each folder
 # whose files are compiled, once.
@@ -204,10 +204,10 @@ write_commands() {
     } | perl module/build/commands.pl >"$file"
 }
 
-# A room that does not compile must not keep the others from being built.
+# A folder that does not compile must not keep the others from being built.
 build_all() {
     local status=0
-    make_rooms -k all || status=$?
+    make_programs -k all || status=$?
     build_module
     write_env
     write_commands

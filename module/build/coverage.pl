@@ -1,14 +1,14 @@
-# How much of some rooms their tests reach: reads what gcov says of their
+# How much of some folders their tests reach: reads what gcov says of their
 # objects, prints a table and what is left, and fails below the bounds.
 #
-#   perl module/build/coverage.pl OBJECTS LINES BRANCHES ROOM...
+#   perl module/build/coverage.pl OBJECTS LINES BRANCHES FOLDER...
 use strict;
 use warnings;
 use Cwd qw(abs_path);
 use JSON::PP;
 
-my ($objects, $min_lines, $min_branches, @rooms) = @ARGV;
-my $ours = join '|', map {quotemeta} @rooms;
+my ($objects, $min_lines, $min_branches, @folders) = @ARGV;
+my $ours = join '|', map {quotemeta} @folders;
 my $top = abs_path('.');
 my (%lines, %branches);
 
@@ -21,7 +21,7 @@ sub take {
     $branches{$file}{$n}[$i++] += $_->{count} for @{ $line->{branches} };
 }
 
-for my $notes (sort map { glob "$objects/$_/*.gcno" } @rooms) {
+for my $notes (sort map { glob "$objects/$_/*.gcno" } @folders) {
     open my $gcov, '-|', 'gcov', '-b', '-c', '--json-format', '--stdout',
         $notes or die "gcov: $!\n";
     my $text = do { local $/; <$gcov> };
@@ -69,6 +69,6 @@ print "branches that are never taken, of lines that are reached:\n",
 my @percent = (percent(@sum[0, 1]), percent(@sum[2, 3]));
 printf "%s: %d of %d lines, %.1f %% (at least %d %%); "
     . "%d of %d branches, %.1f %% (at least %d %%)\n",
-    $room, @sum[0, 1], $percent[0], $min_lines, @sum[2, 3], $percent[1],
+    "all folders", @sum[0, 1], $percent[0], $min_lines, @sum[2, 3], $percent[1],
     $min_branches;
 exit 1 if $percent[0] < $min_lines || $percent[1] < $min_branches;

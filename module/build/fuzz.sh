@@ -6,11 +6,11 @@
 # A message of a line or two reaches everything.
 FUZZ_MAX_LEN=4096
 
-# fuzz_targets [ROOM...]
+# fuzz_targets [FOLDER...]
 fuzz_targets() {
-    local file room
-    for room in "${@:-}"; do
-        for file in t/fuzz/fuzz_$room*.c; do
+    local file folder
+    for folder in "${@:-}"; do
+        for file in t/fuzz/fuzz_$folder*.c; do
             [ -e "$file" ] || continue
             file=${file##*/fuzz_}
             say "${file%.c}"
@@ -98,7 +98,7 @@ fuzz_build() {
     find_nginx
     BUILD=$BUILD/fuzz
     with_lock configure_module
-    with_lock make_rooms FUZZ=1 replay
+    with_lock make_programs FUZZ=1 replay
 }
 
 # fuzz [SECONDS] [TARGET...]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the flags that harden what a compiler makes, those of them that it
 # knows: of the compiler (`cc`) or the linker (`ld`).  One list for all ways
-# to build: rooms.mk, build.sh and NGINX's own configure (`config`).
+# to build: programs.mk, build.sh and NGINX's own configure (`config`).
 #
 #   sh hardening.sh CC cc|ld
 

@@ -70,7 +70,7 @@ lint() {
     say "lint found nothing"
 }
 
-# What the NGINX room includes, as NGINX's configure has found it.
+# What module/nginx includes, as NGINX's configure has found it.
 nginx_includes() {
     local dir
     for dir in src/core src/event src/event/modules src/os/unix objs \
@@ -80,7 +80,7 @@ nginx_includes() {
     done
 }
 
-cppcheck_rooms() {
+cppcheck_folders() {
     local name=$1
     shift
     mkdir -p "$BUILD/cppcheck/$name"
@@ -92,13 +92,13 @@ cppcheck_rooms() {
 
 lint_cppcheck() {
     local status=0
-    cppcheck_rooms rooms \
+    cppcheck_folders programs \
         module/{base,schema,protocol,catalog,rule,spec,threading,transport} \
         module/{bridge,runner,tasks,cli,lib} \
         || status=1
     # One configuration, that of this NGINX: not all that it might have been.
     # shellcheck disable=SC2046
-    cppcheck_rooms nginx --max-configs=1 --suppress="*:$BUILD/nginx/*" \
+    cppcheck_folders nginx --max-configs=1 --suppress="*:$BUILD/nginx/*" \
         --suppress="*:$NGINX_SRC/*" $(nginx_includes) module/nginx \
         || status=1
     return $status
@@ -147,12 +147,12 @@ lint_globals() {
     [ -z "$globals" ] || { say "core has globals:"; say "$globals"; return 1; }
 }
 
-# Files that need each other in a circle are one file that is too long.  Rooms
-# join this list when they have none.
-ROOMS_WITHOUT_CIRCLES=(bridge catalog cli lib nginx protocol rule runner
-    thread tool uv)
+# Files that need each other in a circle are one file that is too long.  Folders
+# without such circles join this list.
+FOLDERS_WITHOUT_CIRCLES=(bridge catalog cli lib nginx protocol rule runner
+    threading transport)
 
 lint_circles() {
     perl module/build/structure.pl --circles "$TOP" "$BUILD" \
-        "${ROOMS_WITHOUT_CIRCLES[@]}"
+        "${FOLDERS_WITHOUT_CIRCLES[@]}"
 }

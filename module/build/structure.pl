@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # ./build.sh structure: how long functions and files are, how much of them is
-# comment, and which files need each other in a circle, room by room.
+# comment, and which files need each other in a circle, folder by folder.
 #
 #   structure.pl TREE BUILD [TREE BUILD]       the table; of two: before > now
-#   structure.pl --circles TREE BUILD ROOM...  fails where one of these has any
+#   structure.pl --circles TREE BUILD FOLDER...  fails if one of these has any
 #
 # A function is as long as its lines from its name to its closing brace.  A
 # file needs another when its object lacks a symbol that the other's has; a
@@ -19,10 +19,11 @@ use List::Util qw(max min sum0);
 my $long_function = 60;
 my $long_file     = 600;
 
-# The files of a room, those in its folders included.
+# The files of a folder, those in its folders included.
 sub files {
-    my ($tree, $room, $kind) = @_;
-    my @files = glob "$tree/module/$room/*.$kind $tree/module/$room/*/*.$kind";
+    my ($tree, $folder, $kind) = @_;
+    my $dir = "$tree/module/$folder";
+    my @files = glob "$dir/*.$kind $dir/*/*.$kind";
     return @files;
 }
 
@@ -59,22 +60,22 @@ sub object {
         : "$build/obj/$path.o";
 }
 
-# Which files of a room need which; undef when they have not been built.
+# Which files of a folder need which; undef when they have not been built.
 my %needs_of;
 
 sub needs {
-    my ($tree, $build, $room) = @_;
-    return $needs_of{$build}{$room} if exists $needs_of{$build}{$room};
-    return $needs_of{$build}{$room} = find_needs($tree, $build, $room);
+    my ($tree, $build, $folder) = @_;
+    return $needs_of{$build}{$folder} if exists $needs_of{$build}{$folder};
+    return $needs_of{$build}{$folder} = find_needs($tree, $build, $folder);
 }
 
 sub find_needs {
-    my ($tree, $build, $room) = @_;
+    my ($tree, $build, $folder) = @_;
     my (%needs, %has, %lacks);
-    for my $source (files($tree, $room, 'c')) {
+    for my $source (files($tree, $folder, 'c')) {
         my $object = object($tree, $build, $source);
         return undef if !-e $object;
-        my ($name) = $source =~ m{/module/\Q$room\E/(.*)\.c$};
+        my ($name) = $source =~ m{/module/\Q$folder\E/(.*)\.c$};
         $needs{$name} = {};
         for (`nm -P -g '$object'`) {
             my ($symbol, $type) = split ' ';
@@ -129,13 +130,13 @@ sub median {
 my @columns = qw(files lines comment median longest >600 functions median
     longest >60 circles files);
 
-# A room, or several together, as one row of numbers.
+# A folder, or several together, as one row of numbers.
 sub row {
-    my ($tree, $build, @rooms) = @_;
+    my ($tree, $build, @folders) = @_;
     my (@measures, @circles, $is_missing);
-    for my $room (@rooms) {
-        push @measures, map { measure($_) } files($tree, $room, '[ch]');
-        my $needs = needs($tree, $build, $room);
+    for my $folder (@folders) {
+        push @measures, map { measure($_) } files($tree, $folder, '[ch]');
+        my $needs = needs($tree, $build, $folder);
         $is_missing = 1 if !$needs;
         push @circles, circles($needs) if $needs;
     }
@@ -159,7 +160,7 @@ sub row {
     ];
 }
 
-sub rooms {
+sub folders {
     my ($tree) = @_;
     my @folders = glob "$tree/module/*";
     return grep { files($tree, $_, '[ch]') } map {s{.*/}{}r} @folders;
@@ -167,13 +168,14 @@ sub rooms {
 
 sub print_table {
     my (@trees) = @_;
-    my %rooms = map { map { $_ => 1 } rooms($_->[0]) } @trees;
-    my @rows = ([ 'room', @columns ]);
-    for my $room (sort(keys %rooms), 'all') {
-        my @cells = map { row(@$_, $room eq 'all' ? rooms($_->[0]) : $room) }
+    my %folders = map { map { $_ => 1 } folders($_->[0]) } @trees;
+    my @rows = ([ 'folder', @columns ]);
+    for my $folder (sort(keys %folders), 'all') {
+        my @cells =
+            map { row(@$_, $folder eq 'all' ? folders($_->[0]) : $folder) }
             @trees;
         push @rows, [
-            $room,
+            $folder,
             map {
                 my $i = $_;
                 my @of = map { $_ ? $_->[$i] : '-' } @cells;
@@ -193,14 +195,14 @@ sub print_table {
 }
 
 sub print_circles {
-    my ($tree, $build, @rooms) = @_;
+    my ($tree, $build, @folders) = @_;
     my $n = 0;
-    for my $room (@rooms) {
-        my $needs = needs($tree, $build, $room)
-            // die "structure: $room has not been built: ./build.sh build\n";
+    for my $folder (@folders) {
+        my $needs = needs($tree, $build, $folder)
+            // die "structure: $folder has not been built: ./build.sh build\n";
         for my $circle (circles($needs)) {
             $n++;
-            print "module/$room: a circle of ", scalar @$circle, " files:\n";
+            print "module/$folder: a circle of ", scalar @$circle, " files:\n";
             for my $name (@$circle) {
                 my @to = grep { $needs->{$name}{$_} } @$circle;
                 print "    $name needs @to\n";
@@ -218,11 +220,11 @@ push @trees, [ splice @ARGV, 0, 2 ] while @ARGV > 1;
 print_table(@trees);
 for my $tree (@trees) {
     print "\n$tree->[0]:\n";
-    for my $room (rooms($tree->[0])) {
-        print_circles(@$tree, $room) if needs(@$tree, $room);
+    for my $folder (folders($tree->[0])) {
+        print_circles(@$tree, $folder) if needs(@$tree, $folder);
     }
-    for my $room (rooms($tree->[0])) {
-        for my $file (files($tree->[0], $room, '[ch]')) {
+    for my $folder (folders($tree->[0])) {
+        for my $file (files($tree->[0], $folder, '[ch]')) {
             my $length = measure($file)->{functions};
             for (sort grep { $length->{$_} > $long_function } keys %$length) {
                 my ($line, $name) = split /:/;

@@ -14,7 +14,7 @@ unit_run() {
 # test_unit_programs NAME...: those that were built.
 test_unit_programs() {
     local test log failed= status
-    # Those that wait for programs most of their time leave room for others.
+    # Many wait for programs most of their time.
     rm -f "$BUILD"/unit/*.status
     export BUILD
     export -f unit_run
@@ -58,7 +58,7 @@ test_unit() {
     case " ${corpora[*]}" in
     *" nginx_"*) with_lock configure_module ;; # for NGINX's headers
     esac
-    stage "build unit tests" with_lock make_rooms \
+    stage "build unit tests" with_lock make_programs \
         "${tests[@]/#/$dir/unit/}" "${corpora[@]/#/$dir/fuzz/}"
     stage "unit tests" test_unit_programs "${tests[@]}" || failed=" unit"
     stage "fuzz corpora" replay_corpora "${corpora[@]}" \
@@ -184,7 +184,7 @@ test_tsan() {
     BUILD=$BUILD/tsan
     TSAN=1
     export TSAN_OPTIONS="halt_on_error=1:exitcode=66"
-    stage build with_lock make_rooms threads
+    stage build with_lock make_programs threads
     write_env
     stage "unit tests" test_unit_programs test_threading_pending_call
     # All but what is about files that are installed.

@@ -13,7 +13,7 @@ sub plan_of {
     my ($path) = @_;
     my ($status, $out, $err) = run_command(
         { env => { CPATH => $path, TOOLGATE_MSGPACK => undef } },
-        'make', '-C', $top, '-n', '-f', 'module/build/rooms.mk',
+        'make', '-C', $top, '-n', '-f', 'module/build/programs.mk',
         'B=' . $tg->dir . '/build', 'CC=gcc', 'CXX=g++', 'all');
     is $status, 0, 'make has a plan' or diag $err;
     return $out;

@@ -1,13 +1,13 @@
 # The companions, libcore.a and the unit tests.  ./build.sh drives it; the
 # NGINX module itself is built by NGINX's own makefile from `config`.
 #
-#   make -f module/build/rooms.mk B=build [SAN=1|TSAN=1] all|unit|replay
-#   make -f module/build/rooms.mk B=build/fuzz FUZZ=1 CC=clang replay
+#   make -f module/build/programs.mk B=build [SAN=1|TSAN=1] all|unit|replay
+#   make -f module/build/programs.mk B=build/fuzz FUZZ=1 CC=clang replay
 #
 # The second builds the fuzz targets for libFuzzer; else they are programs
 # that replay their corpora.
 #
-# A room is a folder below module/; all its *.c belong to it.  A program whose
+# All *.c files of a folder below module/ belong to it.  A program whose
 # main file is not there (yet) is left out.
 
 B ?= build
@@ -71,25 +71,25 @@ $(B)/obj/module/cli/%.o: TG_CFLAGS += -DTG_HAVE_MSGPACK=1
 endif
 CUNIT_LIBS := -lcunit
 LIBS := $(UV_LIBS) $(PCRE_LIBS) $(MSGPACK_LIBS)
-room_libs = $(if $(filter cli,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
+folder_libs = $(if $(filter cli,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 # A program may have a loop of libuv's itself: there is one libuv in it.
 SO_LIBS := -luv -lpcre2-8 -lpthread -ldl
 
 comma := ,
-# Rooms of plain C11 that everybody links, as one archive.
-C11_ROOMS := base schema protocol catalog rule spec
+# Folders of plain C11 that everybody links, as one archive.
+C11_FOLDERS := base schema protocol catalog rule spec
 
 src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
 	module/$(r)/*/*.c)))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-# The objects of rooms without their main: what unit tests link.
-room = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
+# The objects of folders without their main: what unit tests link.
+folder = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
 # The runner's tests are about its tasks, too.
-host_room = $(call room,$(1) $(if $(filter runner,$(1)),tasks))
+host_objs = $(call folder,$(1) $(if $(filter runner,$(1)),tasks))
 
 CORE := $(B)/libcore.a
-UV := $(call room,transport)
-THREAD := $(call room,threading)
+UV := $(call folder,transport)
+THREAD := $(call folder,threading)
 
 RUNNER_MAIN := $(wildcard module/runner/main/tg_runner_main.c)
 BRIDGE_MAIN := $(wildcard module/bridge/tg_bridge_main.c)
@@ -99,8 +99,8 @@ CLIENT_MAIN := $(wildcard module/cli/tg_cli_main.c)
 SONAME := libtoolgate.so.1
 SO := $(B)/$(SONAME)
 SO_MAP := module/lib/toolgate.map
-SO_OBJS = $(call room,lib) $(THREAD) $(UV) \
-	$(call obj,$(call src,$(C11_ROOMS)))
+SO_OBJS = $(call folder,lib) $(THREAD) $(UV) \
+	$(call obj,$(call src,$(C11_FOLDERS)))
 SO_FLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(SO_MAP) \
 	-Wl,-z,nodelete $(if $(SAN)$(TSAN),,-Wl,-z,defs)
 
@@ -163,7 +163,7 @@ $(call stamp,flags.stamp,$(subst ','\'',$(FLAGS_TEXT)))
 $(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c module/*/*/*.c \
 	t/unit/*.c t/bench/*.c t/fuzz/*.c t/host/*.c)))
 
-$(call obj,$(call src,$(C11_ROOMS))): $(B)/obj/%.o: %.c $(B)/flags.stamp
+$(call obj,$(call src,$(C11_FOLDERS))): $(B)/obj/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(STD_C11) $(TG_CFLAGS) -c -o $@ $<
 
@@ -171,22 +171,22 @@ $(B)/obj/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(TG_CFLAGS) -c -o $@ $<
 
-$(CORE): $(call obj,$(call src,$(C11_ROOMS))) $(B)/sources.stamp
+$(CORE): $(call obj,$(call src,$(C11_FOLDERS))) $(B)/sources.stamp
 	@rm -f $@
 	ar rcs $@ $(filter %.o,$^)
 
 link = $(CC) $(TG_LDFLAGS) -o $@ $(filter %.o,$^) \
 	$(filter %.a,$^) $(1)
 
-$(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call room,runner tasks) \
+$(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call folder,runner tasks) \
 		$(UV) $(CORE) $(B)/sources.stamp
 	$(call link,$(UV_LIBS) $(PCRE_LIBS))
 
-$(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
+$(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call folder,bridge) $(UV) \
 		$(CORE) $(B)/sources.stamp
 	$(call link,$(UV_LIBS))
 
-$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,cli) $(UV) \
+$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call folder,cli) $(UV) \
 		$(CORE) $(B)/sources.stamp
 	$(call link,$(LIBS))
 
@@ -230,11 +230,11 @@ $(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
 	@mkdir -p $(@D)
 	$(CC) $(STD) -O2 -g $(WARN) -fPIC -shared -o $@ $< -ldl
 
-# test_ROOM_topic.c: the room's objects, uv where the room uses it, core, and
-# the patterns that core leaves to its host.
-test_room = $(word 2,$(subst _, ,$(1)))
-test_host = $(filter-out $(C11_ROOMS),$(call test_room,$(1)))
-test_objs = $(call host_room,$(1)) $(UV) $(if $(filter lib,$(1)),$(THREAD))
+# test_FOLDER_topic.c: the folder's objects, libuv's where the folder uses it,
+# core, and the patterns that core leaves to its host.
+test_folder = $(word 2,$(subst _, ,$(1)))
+test_host = $(filter-out $(C11_FOLDERS),$(call test_folder,$(1)))
+test_objs = $(call host_objs,$(1)) $(UV) $(if $(filter lib,$(1)),$(THREAD))
 define test_rule
 $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(sort $(if $(call test_host,$(1)), \
@@ -242,11 +242,11 @@ $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
 	$$(call link,$(CUNIT_LIBS) $(if $(call test_host,$(1)), \
-		$(call room_libs,$(call test_host,$(1))),$(PCRE_LIBS)))
+		$(call folder_libs,$(call test_host,$(1))),$(PCRE_LIBS)))
 endef
 $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
 
-# fuzz_ROOM_topic.c, likewise.  What must not really happen (processes,
+# fuzz_FOLDER_topic.c, likewise.  What must not really happen (processes,
 # sockets, time) is replaced: whole files are left out, or single functions
 # wrapped.
 fuzz_left_out = $(call obj,$(if $(filter bridge_%,$(1)), \
@@ -263,8 +263,8 @@ fuzz_wraps_nginx_pass := socket connect getsockopt close
 fuzz_wraps_runner_exec := tg_spawn tg_pid_list_for_each tg_proc_signal kill \
 	waitpid uv_timer_start
 fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))
-fuzz_room = $(firstword $(subst _, ,$(1)))
-fuzz_host = $(filter-out $(C11_ROOMS) nginx,$(call fuzz_room,$(1)))
+fuzz_folder = $(firstword $(subst _, ,$(1)))
+fuzz_host = $(filter-out $(C11_FOLDERS) nginx,$(call fuzz_folder,$(1)))
 # Of the NGINX module single files, between their ends with NGINX.
 fuzz_files_nginx_pass := $(call obj,$(addprefix module/nginx/, \
 	handlers/ngx_tg_pass.c call/ngx_tg_call_response.c \
@@ -278,14 +278,14 @@ $(B)/obj/module/nginx/%.o $(B)/obj/t/fuzz/nginx_side.o \
 	src/os/unix objs src/stream)
 define fuzz_rule
 $(B)/fuzz/$(1): $(B)/obj/t/fuzz/fuzz_$(1).o $(FUZZ_HELP) \
-		$(call obj,$(wildcard t/fuzz/$(call fuzz_room,$(1))_*.c)) \
+		$(call obj,$(wildcard t/fuzz/$(call fuzz_folder,$(1))_*.c)) \
 		$(fuzz_files_$(1)) \
 		$(sort $(filter-out $(call fuzz_left_out,$(1)), \
 		$(if $(call fuzz_host,$(1)), \
-		$(call host_room,$(call fuzz_host,$(1))) $(UV)))) \
+		$(call host_objs,$(call fuzz_host,$(1))) $(UV)))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
-	$$(call link,$(call room_libs,$(call fuzz_room,$(1))) \
+	$$(call link,$(call folder_libs,$(call fuzz_folder,$(1))) \
 		$$(call fuzz_wrap,$(1)))
 endef
 $(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz_rule,$(t))))
