@@ -212,6 +212,18 @@ void tg_json_iter_init(tg_json_cursor_t *json, tg_str_t array);
 int tg_json_iter_next(tg_json_cursor_t *json, tg_str_t *value);
 
 /*
+ * Starts an iteration over the members of a validated raw object. A value of
+ * another type has no members.
+ */
+void tg_json_iter_init_members(tg_json_cursor_t *json, tg_str_t object);
+/*
+ * Stores the next member, the body of its key and its raw value, which may be
+ * NULL. Returns 1, or 0 after the last one.
+ */
+int tg_json_iter_next_member(tg_json_cursor_t *json, tg_str_t *key,
+                             tg_str_t *value);
+
+/*
  * Finds the members of the object text with the given names, in one pass.
  * names ends with NULL. values[i] becomes the raw value of names[i], the last
  * one of equal keys, or absent. Returns TG_OK, or TG_INVALID if text is not

@@ -360,6 +360,20 @@ tg_json_iter_next(tg_json_cursor_t *json, tg_str_t *value)
            && tg_json_read_value(json, value) == TG_OK;
 }
 
+void
+tg_json_iter_init_members(tg_json_cursor_t *json, tg_str_t object)
+{
+    tg_json_init(json, object);
+    (void) tg_json_enter_object(json);
+}
+
+int
+tg_json_iter_next_member(tg_json_cursor_t *json, tg_str_t *key, tg_str_t *value)
+{
+    return tg_json_next_member(json, key) == TG_OK
+           && tg_json_read_value(json, value) == TG_OK;
+}
+
 int
 tg_json_get_members(tg_str_t text, const char *const *names, tg_str_t *values)
 {
@@ -466,12 +480,9 @@ tg_json_write_members_except(tg_buf_t *buf, tg_str_t object,
     tg_json_cursor_t json;
     size_t i;
 
-    tg_json_init(&json, object);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, object);
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         for (i = 0; names[i] != NULL
                     && !tg_json_body_eq_text(key, tg_str_from_cstr(names[i]));
              i++)

@@ -58,12 +58,9 @@ tg_mcp_members_check(tg_str_t object, const tg_mcp_member_t *members)
 
     found = 0;
     wrong = 0;
-    tg_json_init(&json, object);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, object);
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         member = tg_mcp_member_find(members, key);
 
         if (member != NULL) {
@@ -90,12 +87,9 @@ tg_mcp_members_write_valid(tg_buf_t *out, tg_str_t object,
     n = 0;
     wrong = 0;
     tg_buf_append_char(out, '{');
-    tg_json_init(&json, object);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, object);
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         member = tg_mcp_member_find(members, key);
         bits = member != NULL ? tg_mcp_member_check(member, value) : 0;
         wrong |= bits;

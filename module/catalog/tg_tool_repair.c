@@ -294,12 +294,9 @@ tg_tool_repair_members(tg_tool_repair_t *repair, tg_str_t raw,
     int i, n;
 
     tg_buf_append_char(out, '{');
-    tg_json_init(&json, raw);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, raw);
 
-    for (n = 0; tg_json_next_member(&json, &key) == TG_OK
-                && tg_json_read_value(&json, &value) == TG_OK;)
-    {
+    for (n = 0; tg_json_iter_next_member(&json, &key, &value);) {
         i = tg_tool_find_member(key);
 
         if (i != TG_TOOL_MEMBERS && value.data != values[i].data) {

@@ -86,12 +86,9 @@ tg_tool_validate_write_without_nulls(tg_buf_t *out, tg_str_t object,
     n = 0;
     tg_buf_truncate(out, 0);
     tg_buf_append_char(out, '{');
-    tg_json_init(&json, object);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, object);
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         if (tg_json_type(value) == TG_JSON_NULL
             && n < TG_TOOL_VALIDATE_NULLS_MAX && (left_out >> n++ & 1))
         {

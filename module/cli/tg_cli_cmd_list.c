@@ -119,11 +119,9 @@ tg_cli_list_append_arguments(tg_buf_t *out, tg_str_t tool)
 
     required = TG_STR_NONE;
     (void) tg_json_get_member(schema, TG_STR("required"), &required);
-    tg_json_init(&json, properties);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, properties);
 
-    while (tg_json_next_member(&json, &key) == TG_OK) {
-        (void) tg_json_read_value(&json, &property);
+    while (tg_json_iter_next_member(&json, &key, &property)) {
         is_required = tg_cli_json_has_string(required, key);
         tg_buf_append_cstr(out, is_required ? " " : " [");
         tg_json_append_unescaped(out, key);

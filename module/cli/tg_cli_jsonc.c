@@ -117,13 +117,11 @@ tg_cli_jsonc_find_member(const tg_cli_jsonc_t *jsonc, const char *p,
     shift = jsonc->text - jsonc->json.data;
     start = p - shift;
     object->open = p;
-    tg_json_init(&json, tg_str(start, (size_t) (tg_buf_view(&jsonc->json).data
-                                                + jsonc->json.len - start)));
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(
+        &json, tg_str(start, (size_t) (tg_buf_view(&jsonc->json).data
+                                       + jsonc->json.len - start)));
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         is_found = tg_json_body_eq_text(key, tg_str_from_cstr(name));
         p = key.data - 1 + shift;
 

@@ -333,9 +333,7 @@ tg_cli_tool_help_append_example(tg_buf_t *out, tg_str_t tool, tg_str_t root,
     tg_json_init(&json, properties);
 
     if (tg_json_enter_object(&json) == TG_OK) {
-        while (tg_json_next_member(&json, &key) == TG_OK) {
-            (void) tg_json_read_value(&json, &property);
-
+        while (tg_json_iter_next_member(&json, &key, &property)) {
             if (tg_cli_json_has_string(required, key)) {
                 start = words.len;
                 tg_cli_example_append_argument(&words, root, key, property);
@@ -391,8 +389,7 @@ tg_cli_tool_help_append(tg_buf_t *out, tg_str_t tool)
     if (tg_json_enter_object(&json) == TG_OK) {
         tg_buf_append_char(out, '\n');
 
-        while (tg_json_next_member(&json, &key) == TG_OK) {
-            (void) tg_json_read_value(&json, &property);
+        while (tg_json_iter_next_member(&json, &key, &property)) {
             tg_cli_tool_help_append_argument(
                 out, schema, key, property,
                 tg_cli_json_has_string(required, key), columns);

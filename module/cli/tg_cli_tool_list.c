@@ -220,11 +220,9 @@ tg_cli_append_key_suggestion(tg_buf_t *text, tg_str_t key, tg_str_t properties)
 
     best = 0;
     found = TG_STR_NONE;
-    tg_json_init(&json, properties);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, properties);
 
-    while (tg_json_next_member(&json, &name) == TG_OK) {
-        (void) tg_json_read_value(&json, NULL);
+    while (tg_json_iter_next_member(&json, &name, NULL)) {
         nearness = tg_cli_name_rank_similarity(key, name);
 
         if (nearness != 0 && (best == 0 || nearness < best)) {

@@ -74,12 +74,9 @@ tg_caller_fail_duplicate_id(tg_caller_t *caller, tg_str_t frame)
 
     nids = 0;
     has_failed = 0;
-    tg_json_init(&json, frame);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, frame);
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         nids += tg_json_body_eq_text(key, TG_STR("id"));
     }
 
@@ -87,12 +84,9 @@ tg_caller_fail_duplicate_id(tg_caller_t *caller, tg_str_t frame)
         return 0;
     }
 
-    tg_json_init(&json, frame);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, frame);
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         pending = tg_json_body_eq_text(key, TG_STR("id"))
                           && tg_caller_parse_id(value, &id) == TG_OK
                       ? tg_pending_find(caller, id)

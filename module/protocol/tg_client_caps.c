@@ -70,9 +70,7 @@ tg_client_caps_parse_object(tg_str_t object, unsigned within)
         return 0;
     }
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         i = tg_client_caps_find(key, within);
 
         if (i == TG_CLIENT_CAPS_COUNT) {

@@ -72,9 +72,7 @@ tg_mcp_write_members(tg_buf_t *out, tg_str_t object, int is_first,
         return;
     }
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         if (!is_left_out(key)) {
             tg_buf_append_cstr(out, is_first ? "\"" : ",\"");
             tg_buf_append_str(out, key);

@@ -223,12 +223,10 @@ tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
         return;
     }
 
-    tg_json_init(&json, properties);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, properties);
 
-    while (marks->why == NULL && tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &property) == TG_OK)
-    {
+    while (marks->why == NULL
+           && tg_json_iter_next_member(&json, &key, &property)) {
         if (tg_json_type(property) != TG_JSON_OBJECT) {
             continue;
         }

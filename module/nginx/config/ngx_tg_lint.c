@@ -86,12 +86,9 @@ ngx_tg_lint_annotations(ngx_conf_t *cf, tg_str_t annotations)
     tg_str_t key;
     tg_json_cursor_t json;
 
-    tg_json_init(&json, annotations);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, annotations);
 
-    while (tg_json_next_member(&json, &key) == TG_OK) {
-        (void) tg_json_read_value(&json, NULL);
-
+    while (tg_json_iter_next_member(&json, &key, NULL)) {
         for (hint = hints; *hint != NULL; hint++) {
             if (tg_json_body_eq_text(key, tg_str_from_cstr(*hint))) {
                 break;

@@ -56,9 +56,7 @@ tg_automation_load_records(tg_automation_t *automation, tg_str_t records)
 
     tg_buf_init(&name, tg_alloc_libc());
 
-    while (tg_json_next_member(&json, &key) == TG_OK
-           && tg_json_read_value(&json, &value) == TG_OK)
-    {
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         tg_buf_truncate(&name, 0);
         tg_json_append_unescaped(&name, key);
 

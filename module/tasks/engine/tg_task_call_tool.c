@@ -27,12 +27,9 @@ tg_task_call_append_tool_job(tg_buf_t *job_params, tg_str_t job)
     tg_json_cursor_t json;
 
     before = "{\"";
-    tg_json_init(&json, job);
-    (void) tg_json_enter_object(&json);
+    tg_json_iter_init_members(&json, job);
 
-    while (tg_json_next_member(&json, &key) == TG_OK) {
-        (void) tg_json_read_value(&json, &value);
-
+    while (tg_json_iter_next_member(&json, &key, &value)) {
         if (!tg_json_body_eq_text(key, TG_STR("call"))) {
             tg_buf_append_cstr(job_params, before);
             tg_buf_append_str(job_params, key);
