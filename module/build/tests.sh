@@ -239,7 +239,8 @@ stage() {
 
 is_test_kind() { [[ " ${TEST_KINDS[*]} " == *" $1 "* ]]; }
 
-# run_kind KIND [NAME...]
+# run_kind KIND [NAME...]: sets FAILED if they failed.  Never call it where
+# the shell ignores -e, such as before `||`.
 run_kind() {
     local status
     KIND=$1
@@ -251,13 +252,12 @@ run_kind() {
     (set -e; test_"$KIND" "$@")
     status=$?
     set -e
-    [ $status = 0 ] || warn "$KIND tests failed"
-    return $status
+    [ $status = 0 ] || { FAILED=1; warn "$KIND tests failed"; }
 }
 
 # run_tests [KIND [NAME...]]...
 run_tests() {
-    local what kinds=() status=0
+    local what kinds=() FAILED=
     [ $# != 0 ] || { run_suite; return; }
     STAGES=$BUILD/stages.$$
     for what; do
@@ -283,11 +283,12 @@ run_tests() {
     esac
     for what in "${kinds[@]}"; do
         # shellcheck disable=SC2086
-        run_kind $what || { status=1; break; }
+        run_kind $what
+        [ -z "$FAILED" ] || break
     done
     cat "$STAGES" 2>/dev/null || :
     rm -f "$STAGES"
-    return $status
+    [ -z "$FAILED" ]
 }
 
 # suite_part KINDS: runs them, and prints the kinds before each line.
