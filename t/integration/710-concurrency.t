@@ -120,7 +120,7 @@ $tg->conf(conf('2 queue=2'))->start;
         my $reply = $c{$name}->recv_json;
         my ($what, $ran, $end) =
             is_up($name)
-            ? ('did not finish', qr/ran [\d.]+ m?s/, qr/was ended/)
+            ? ('did not finish', qr/ran [\d.]+ m?s/, qr/was stopped/)
             : ('could not start', 'did not run', qr/was dropped.*rency 2\)/);
         like text($reply),
             qr/^short $what within 5 s \(it waited [\d.]+ m?s in the queue/,
