@@ -131,6 +131,6 @@ ok $tools->{near_one}, 'beside the other server\'s tools';
 # The tools that it had before are a guess, about which the log says nothing.
 my $from = $tg->log_size;
 $tg->reload(body('pages=50'));
-$tg->wait_log(qr/tool "odd" of mcp_server "near" is repaired/, $from);
+$tg->wait_log(qr/tool "odd" of mcp_server "near" is listed/, $from);
 
 done_testing;
