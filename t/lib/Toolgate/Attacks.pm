@@ -228,7 +228,7 @@ sub keys {
             'an envelope with a million keys');
         $client->send_raw('{"jsonrpc":"2.0","id":5,"method":"ping"'
                 . ',"id":5' x 1_000_000 . "}\n");
-        is_text($client->encode($client->recv_json), 'twice',
+        is_text($client->encode($client->recv_json), 'duplicated',
             'an id a million times');
         check($client, 'jsonrpc', 'after all keys');
     }
