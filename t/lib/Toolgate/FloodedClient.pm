@@ -168,7 +168,7 @@ sub ended {
     1 while $process->fill(time + 1);
     my ($status, $out) = ($process->{status}, $process->buffered);
     return 'done' if $self->{row}{reads} ? $status == 0 && $out =~ /^hello/
-        : $status != 0 && $process->stderr =~ /no answer/;
+        : $status != 0 && $process->stderr =~ /no response/;
     return "status $status, '$out', " . $process->stderr;
 }
 
