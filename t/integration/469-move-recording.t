@@ -76,7 +76,7 @@ ok is_alive($old), 'its sessions wait';
 set_generation($registry, $generation);
 wait_for { unlink $asks; !is_alive($old) } 'the old worker to go';
 is $_->finish($_->{call})->{text}, 2, $_->name . ': the new config' for @ways;
-unlike $tg->log, qr/ $old#\d+: .*this one serves/, 'the old one never resumed';
+unlike $tg->log, qr/ $old#\d+: .*continues to serve/, 'it never resumed';
 $tg->stop;
 
 done_testing;

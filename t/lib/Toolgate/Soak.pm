@@ -35,8 +35,8 @@ use constant {
 };
 
 # What a call says that was lost with what answered it.
-my $lost =
-    qr/runner|connection|\bended\b|can be reached|passed on|no complete resp/;
+my $lost = qr/runner|connection|\b(?:ended|exited|stopped)\b|be\sreached
+    |passed\son|no\scomplete\sresp/x;
 
 # What is done, and how often in comparison.
 my @deeds = (
