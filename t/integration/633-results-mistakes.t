@@ -71,7 +71,7 @@ my @mistakes = (
             . " output_schema '{\"type\":\"object\"}';\n} #!"
     ],
     [
-        'a preview of a method', qr/method "a" is a method, .*make it a tool/,
+        'a preview of a method', qr/method "a" stores .*make it a tool/,
         "method a {\n exec true;\n preview 1k;\n output text;\n} #!"
     ],
     [
