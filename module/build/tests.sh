@@ -291,10 +291,14 @@ run_tests() {
     [ -z "$FAILED" ]
 }
 
-# suite_part KINDS: runs them, and prints the kinds before each line.
+# suite_part KINDS: runs them, and prints the kinds before each line.  The
+# sanitizers take longest: more of their tests run at once.
 suite_part() {
+    local jobs=3
+    [[ $1 != san* ]] || jobs=6
     # shellcheck disable=SC2086
-    TOOLGATE_BUILD=$BUILD ./build.sh test $1 2>&1 \
+    TOOLGATE_BUILD=$BUILD TEST_JOBS=${TEST_JOBS:-$jobs} \
+        ./build.sh test $1 2>&1 \
         | sed -u "s/^/${1%% *}: /" | tee "$BUILD/suite.${1%% *}"
 }
 
