@@ -404,7 +404,7 @@ tg_runner_kill_leftovers(const tg_runner_t *runner)
     if (n != 0) {
         tg_log(is_left ? TG_LOG_ERROR : TG_LOG_WARN,
                "%u %s left by a runner that was killed together with its "
-               "guardian; %s",
+               "supervisor; %s",
                n,
                tg_pick_plural(n, "process of a program was",
                               "processes of programs were"),
