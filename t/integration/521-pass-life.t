@@ -10,7 +10,7 @@ use Toolgate::Backend;
 use Toolgate::Way;
 
 my $tg = Toolgate::Test->new(workers => 1);
-$tg->allow_log(qr/ended with \d+ calls? in flight/, qr/no connection to/);
+$tg->allow_log(qr/its connection with \d+ calls? in/, qr/no connection to/);
 my %backend = map { $_->protocol => $_ } Toolgate::Backend->all($tg);
 
 sub body {

@@ -14,7 +14,7 @@ my $there = Toolgate::Test->new(workers => 1);
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->allow_log(
     qr/no connection to backend/,
-    qr/ended with \d+ calls? in flight/,
+    qr/its connection with \d+ calls? in/,
     qr/temporarily disabled/);
 
 sub backends {

@@ -7,7 +7,7 @@ use Toolgate::Backend;
 use Toolgate::Parent;
 
 my $tg = Toolgate::Test->new(workers => 1);
-$tg->allow_log(qr/ended with \d+ calls? in flight/, qr/no connection to/,
+$tg->allow_log(qr/its connection with \d+ calls? in/, qr/no connection to/,
     qr/handshake failed/);
 my $dir = $tg->dir;
 my (%first, %second, $upstreams, $tools);

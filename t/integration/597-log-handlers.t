@@ -116,7 +116,7 @@ $backend->heard;
 $backend->conn->close;
 $c->reply($id);
 is_line('far', 'lost -', 'it goes away');
-$tg->allow_log(qr/backend "\S+" ended with/);
+$tg->allow_log(qr/backend "\S+" closed its connection/);
 
 # --- an MCP server --------------------------------------------------------
 
