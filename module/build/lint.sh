@@ -40,7 +40,8 @@ changed_files() {
 lint_changed() {
     local failed=0 files file
     mapfile -t files < <(changed_files)
-    perl t/lint/check.pl || failed=1
+    [ ${#files[@]} != 0 ] || return 0
+    perl t/lint/check.pl "${files[@]}" || failed=1
     lint_text "${files[@]}" || failed=1
     for file in "${files[@]}"; do
         case $file in module/*.c) tidy_file "$file" || failed=1 ;; esac

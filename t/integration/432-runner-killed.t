@@ -99,7 +99,7 @@ for my $who ('the runner', 'its guardian') {
     runs(0, 'both: all old programs to end');
     is $mcp->call_tool('hi')->{result}{isError} ? 1 : 0, 0,
         'both: the next works';
-    like $tg->log, qr/\d+ process.* left by a runner that was killed .*; killed/,
+    like $tg->log, qr/\d+ process.* left by a runner that was killed.*; killed/,
         'both: the log says it';
 }
 # Another one takes the worker's next connection, and goes without a word: as

@@ -1,11 +1,12 @@
 #!/usr/bin/perl
-# The rules about sources that neither a compiler nor clang-format knows:
-# which room may include what, and the shape of the files.
+# check.pl [FILE...]: the rules about sources that neither a compiler nor
+# clang-format knows: which folder may include what, and the shape of the files.
+# With names of files only what is wrong in these is printed.
 
 use strict;
 use warnings;
 
-# Of C11, what the rooms without I/O may use: no clock, no signals, no
+# Of C11, what the folders without I/O may use: no clock, no signals, no
 # threads, no locale.
 my @c11 = map {"$_.h"} qw(
     assert ctype errno float inttypes limits math stdalign stdarg stdbool
@@ -15,7 +16,7 @@ my %c11 = map { $_ => 1 } @c11;
 # The compiler's own, behind an #ifdef: vector instructions.
 $c11{$_} = 1 for qw(emmintrin.h immintrin.h arm_neon.h);
 
-# Room => the rooms whose headers it may include besides its own, and whether
+# Folder => the folders whose headers it may include besides its own, and if
 # a header in angle brackets is allowed.  A POSIX header is one that belongs
 # to none of the libraries below.
 my $library = qr{^(?:ngx_|uv\.h|uv/|curl/|openssl/|sqlite3|postgresql/|
@@ -129,8 +130,11 @@ my $wrong = 0;
 # Functions, where their names begin a line.
 my %defined;
 
+my %only = map { $_ => 1 } @ARGV;
+
 sub complain {
     my ($file, $line, $what) = @_;
+    return if %only && !$only{$file};
     print "$file:$line: $what\n";
     $wrong = 1;
 }
