@@ -305,7 +305,7 @@ suite_part() {
 # All that a change must pass, in two parts at once, because tests wait much of
 # their time.
 run_suite() {
-    local status=0
+    local status=0 part
     require build test clang
     check_paths
     mkdir -p "$BUILD"
@@ -315,5 +315,9 @@ run_suite() {
         | xargs -P 2 -I {} bash -o pipefail -c 'suite_part "$1"' suite {} \
         || status=1
     sed -n 's/^[a-z]*: \(stage: \)/\1/p' "$BUILD"/suite.*
+    # What failed comes last: a machine may keep no more of the log than that.
+    [ $status = 0 ] || for part in "$BUILD"/suite.*; do
+        ! grep -q ': build\.sh: .* failed' "$part" || tail -n 150 "$part" >&2
+    done
     return $status
 }
