@@ -2,11 +2,9 @@
  * Slices, result codes and the allocator: the base of every other folder.
  *
  * Result codes, in all folders that do not depend on NGINX:
- *   negative   fatal for the object (no memory); only its destructor may be
- *              called afterwards;
- *   TG_OK      success;
- *   positive   a condition that the function documents; its comment says how
- *              the object may be used afterwards.
+ *   negative   fatal for the object (no memory); only its destructor may follow
+ *   TG_OK      success
+ *   positive   a condition; the function's comment says how to go on.
  */
 #ifndef TG_BASE_H
 #define TG_BASE_H
@@ -15,25 +13,24 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The version of the whole product: of the NGINX module and all programs. */
+/* The version of the NGINX module and of all programs. */
 #define TG_VERSION "0.1.0"
 
 enum {
-    TG_NOMEM = -1,  /* the allocator failed */
-    TG_OK = 0,      /* success */
+    TG_NOMEM = -1,
+    TG_OK = 0,
     TG_AGAIN = 1,   /* more input is needed */
     TG_INVALID = 2, /* the input breaks its grammar or contract */
     TG_LIMIT = 3,   /* a documented limit was reached */
     TG_END = 4,     /* there is no further element */
     TG_MISSING = 5, /* the element does not exist */
     TG_EXISTS = 6,  /* the element exists already */
-    TG_CLOSED = 7   /* the connection or session is closed */
+    TG_CLOSED = 7
 };
 
 /*
- * A borrowed slice of bytes, not null-terminated. The function that returns a
- * slice documents until which call the slice is valid. data is NULL if the
- * value is absent; an empty value has data and len 0.
+ * A borrowed slice, not null-terminated, valid as long as its source says. data
+ * is NULL if the value is absent; an empty value has data and len 0.
  */
 typedef struct {
     const char *data;
@@ -41,7 +38,7 @@ typedef struct {
 } tg_str_t;
 
 #define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
-/* A slice initializer for static storage: TG_STR() is not a constant there. */
+/* For static storage, where TG_STR() is not a constant. */
 #define TG_STR_INIT(literal)                                                   \
     {                                                                          \
         literal, sizeof(literal) - 1                                           \
@@ -60,10 +57,7 @@ tg_str_from_cstr(const char *text)
     return (tg_str_t){ text, strlen(text) };
 }
 
-/*
- * Returns the end of str, one past its last byte, or NULL if str is absent.
- * (NULL + 0 would be undefined behavior.)
- */
+/* Returns NULL if str is absent: NULL + 0 is undefined behavior. */
 static inline const char *
 tg_str_end(tg_str_t str)
 {
@@ -82,7 +76,7 @@ tg_is_alpha(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns the value of the hexadecimal digit c, or -1 if c is not a digit. */
+/* Returns -1 if c is not a hexadecimal digit. */
 static inline int
 tg_hex_value(char c)
 {
@@ -93,7 +87,7 @@ tg_hex_value(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* Checks whether c is one of the characters in `these`; NUL never is. */
+/* Checks whether c is one of `these`; NUL never is. */
 static inline int
 tg_is_one_of(char c, const char *these)
 {
@@ -101,9 +95,8 @@ tg_is_one_of(char c, const char *these)
 }
 
 /*
- * Sets size bytes to 0, for large objects. The asm statement hides a constant
- * size from the compiler: some compilers emit "rep stos" for it, which is
- * slower than a call of memset().
+ * For large objects. The asm statement hides a constant size: some compilers
+ * emit "rep stos" for it, which is slower than a call of memset().
  */
 static inline void
 tg_memzero(void *p, size_t size)
@@ -112,17 +105,13 @@ tg_memzero(void *p, size_t size)
     memset(p, 0, size);
 }
 
-/* Returns the singular `one` if n is 1, else the plural `many`. */
 static inline const char *
 tg_pick_plural(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
 }
 
-/*
- * Checks whether len bytes of a and b are equal. For names: most are short,
- * and a call of memcmp() costs more than the comparison.
- */
+/* For names: most are short, and a call of memcmp() costs more. */
 static inline int
 tg_bytes_eq(const char *a, const char *b, size_t len)
 {
@@ -154,10 +143,7 @@ tg_bytes_eq(const char *a, const char *b, size_t len)
                && a[len - 1] == b[len - 1]);
 }
 
-/*
- * Copies len bytes, like memcpy(), but without a call for 8 to 32 bytes.
- * Returns the end of the copy in dst.
- */
+/* Copies without a call for 8 to 32 bytes. Returns the end of the copy. */
 static inline char *
 tg_bytes_copy(char *dst, const char *src, size_t len)
 {
@@ -182,9 +168,6 @@ tg_bytes_copy(char *dst, const char *src, size_t len)
     return dst + len;
 }
 
-/*
- * Returns a pointer to the structure of the given type whose member is at ptr.
- */
 #define TG_CONTAINER_OF(ptr, type, member)                                     \
     ((type *) (void *) ((char *) (ptr) -offsetof(type, member)))
 
@@ -194,10 +177,7 @@ tg_str_eq(tg_str_t a, tg_str_t b)
     return a.len == b.len && tg_bytes_eq(a.data, b.data, a.len);
 }
 
-/*
- * Copies str to *at, advances *at past the copy, and returns the copied slice.
- * An absent str is returned unchanged.
- */
+/* Copies str to *at and advances *at. An absent str is returned unchanged. */
 static inline tg_str_t
 tg_str_copy_to(char **at, tg_str_t str)
 {
@@ -211,10 +191,9 @@ tg_str_copy_to(char **at, tg_str_t str)
 }
 
 /*
- * The allocator of an object; the allocator must outlive the object.
- * resize(ctx, NULL, n) allocates, resize(ctx, p, n) reallocates, and
- * resize(ctx, p, 0) frees p and returns NULL. For n > 0 NULL means no memory;
- * p stays valid then.
+ * The allocator of an object, which it must outlive. resize(ctx, NULL, n)
+ * allocates, resize(ctx, p, n) reallocates, and resize(ctx, p, 0) frees p and
+ * returns NULL. For n > 0 NULL means no memory, and p stays valid.
  */
 typedef struct {
     void *(*resize)(void *ctx, void *ptr, size_t size);
@@ -222,32 +201,26 @@ typedef struct {
 } tg_alloc_t;
 
 /*
- * Continues an FNV-1a hash with bytes and returns the new hash; the first hash
- * is TG_HASH_INIT. For hash tables, and to compare versions of a text. The
- * input must come from the config, not from clients: the hash does not resist
- * chosen collisions.
+ * FNV-1a; the first hash is TG_HASH_INIT. Hash only input from the config, not
+ * from clients: the hash does not resist chosen collisions.
  */
 #define TG_HASH_INIT UINT64_C(0xcbf29ce484222325)
 uint64_t tg_hash_fnv1a(uint64_t hash, tg_str_t bytes);
 
 /*
- * Continues a hash with bytes, eight at a time, and returns the new hash. For
- * long texts, to compare their versions within one machine: the value depends
- * on the byte order.
+ * Hashes eight bytes at a time, to compare versions of long texts within one
+ * machine: the value depends on the byte order.
  */
 uint64_t tg_hash_fast(uint64_t hash, tg_str_t bytes);
 
-/* Returns an allocator that uses realloc() and free(). */
+/* Uses realloc() and free(). */
 const tg_alloc_t *tg_alloc_libc(void);
 
-/* Allocates size bytes. Returns NULL if there is no memory or size is 0. */
+/* Returns NULL if there is no memory or size is 0. */
 void *tg_alloc(const tg_alloc_t *alloc, size_t size);
-/*
- * Allocates size bytes that are set to 0. Returns NULL if there is no memory
- * or size is 0.
- */
+/* Returns zeroed memory, or NULL if there is none or size is 0. */
 void *tg_calloc(const tg_alloc_t *alloc, size_t size);
-/* Frees ptr, which may be NULL. */
+/* ptr may be NULL. */
 void tg_free(const tg_alloc_t *alloc, void *ptr);
 
 #endif

@@ -4,10 +4,7 @@
 static const char tg_base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "abcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/*
- * Encodes a group of n bytes (1 to 3) as four characters; padding replaces the
- * characters of missing bytes. All 3 bytes are read.
- */
+/* Encodes n bytes (1 to 3) as four characters. All 3 bytes are read. */
 static void
 tg_base64_encode_group(char *dst, const unsigned char *bytes, size_t n)
 {

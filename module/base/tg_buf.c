@@ -4,10 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/*
- * Size of the first allocation: enough for a usual response. Later ones double
- * it.
- */
+/* First allocation: enough for a usual response. Later ones double it. */
 #define TG_BUF_MIN_CAPACITY 512
 
 void
@@ -61,9 +58,7 @@ tg_buf_reserve(tg_buf_t *buf, size_t more)
 
     cap = buf->cap ? buf->cap * 2 : TG_BUF_MIN_CAPACITY;
 
-    /*
-     * Keep spare space: the end of a large text must not reallocate all of it.
-     */
+    /* Keep spare space, so that the end of a large text does not reallocate. */
     if (cap < buf->len + more) {
         cap = buf->len + more + TG_BUF_MIN_CAPACITY;
     }
@@ -156,10 +151,7 @@ tg_buf_append_time(tg_buf_t *buf, uint64_t ms)
 {
     uint64_t day, era, year, seconds, month;
 
-    /*
-     * In years that start on March 1st, month lengths follow a regular
-     * pattern.
-     */
+    /* Years from March 1st: month lengths then follow a regular pattern. */
     seconds = ms / 1000;
     day = seconds / 86400 + 719468;
     era = day / 146097;

@@ -1,9 +1,7 @@
 /*
- * A growing byte buffer.
- *
- * Failure is sticky: once an allocation has failed, every further write does
- * nothing and tg_buf_has_failed() returns 1. So a writer checks once, at the
- * end. Bytes written before the failure stay.
+ * A growing byte buffer. Failure is sticky: after a failed allocation every
+ * write does nothing and tg_buf_has_failed() returns 1, so a writer checks
+ * once, at the end. Bytes written before stay.
  */
 #ifndef TG_BUF_H
 #define TG_BUF_H
@@ -15,7 +13,7 @@
 typedef struct {
     const tg_alloc_t *alloc;
     char *data;
-    size_t len; /* number of bytes written */
+    size_t len;
     size_t cap;
     int failed;
 } tg_buf_t;
@@ -24,19 +22,17 @@ void tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc);
 void tg_buf_deinit(tg_buf_t *buf);
 
 /*
- * Returns a buffer of fixed size that writes to the caller's memory `room`. A
- * write beyond size bytes fails. The buffer needs no tg_buf_deinit().
+ * Returns a buffer in the caller's memory. A write beyond size bytes fails. The
+ * buffer needs no tg_buf_deinit().
  */
 tg_buf_t tg_buf_make_fixed(char *room, size_t size);
 
-/* Ensures space for `more` bytes after buf->len. Returns TG_OK or TG_NOMEM. */
+/* Ensures space for `more` bytes after buf->len. TG_OK or TG_NOMEM. */
 int tg_buf_reserve(tg_buf_t *buf, size_t more);
 
 /*
- * Ensures space for `more` bytes and returns a pointer to that space, or NULL
- * if there is no memory. The caller writes there and adds the number of
- * written bytes to buf->len. The pointer is valid until the next write to the
- * buffer.
+ * Returns space for `more` bytes, valid until the next write, or NULL if there
+ * is no memory. The caller adds the number of written bytes to buf->len.
  */
 static inline char *
 tg_buf_reserve_space(tg_buf_t *buf, size_t more)
@@ -50,9 +46,7 @@ tg_buf_reserve_space(tg_buf_t *buf, size_t more)
     return buf->data + buf->len;
 }
 
-/*
- * Appends bytes if tg_buf_append() cannot: the buffer must grow or has failed.
- */
+/* For a buffer that must grow or has failed. */
 void tg_buf_append_slow(tg_buf_t *buf, const char *data, size_t len);
 
 static inline void
@@ -85,33 +79,24 @@ tg_buf_append_char(tg_buf_t *buf, char c)
     tg_buf_append(buf, &c, 1);
 }
 
-/*
- * Appends text formatted as by printf(). Slow: not for the path of each call.
- */
+/* Slow: not for the path of each call. */
 void tg_buf_printf(tg_buf_t *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Appends text formatted as by vprintf(). */
 void tg_buf_vprintf(tg_buf_t *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 void tg_buf_append_uint(tg_buf_t *buf, uint64_t value);
 void tg_buf_append_int(tg_buf_t *buf, int64_t value);
 
-/* Appends a Unix time in ms as ISO 8601, UTC: 2026-11-22T08:15:03.978Z. */
+/* Appends a Unix time in ms in ISO 8601: 2026-11-22T08:15:03.978Z. */
 void tg_buf_append_time(tg_buf_t *buf, uint64_t ms);
 
-/*
- * Truncates the buffer to len bytes, at most its length, and clears a failure.
- */
+/* Truncates to at most len bytes and clears a failure. */
 void tg_buf_truncate(tg_buf_t *buf, size_t len);
 
-/* Removes the first len bytes and moves the rest to the front. */
 void tg_buf_consume(tg_buf_t *buf, size_t len);
 
-/*
- * Empties the buffer and clears a failure. Frees the memory if its capacity is
- * larger than keep bytes.
- */
+/* Empties the buffer and clears a failure. Frees more than keep bytes. */
 void tg_buf_reset(tg_buf_t *buf, size_t keep);
 
 static inline int

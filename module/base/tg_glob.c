@@ -1,10 +1,9 @@
 /* Matching of names and paths; validation of path patterns. */
 #include "base/tg_glob.h"
 
-/* Separator that no byte equals. */
+/* A value that no byte has. */
 #define TG_GLOB_NO_SEPARATOR 256
 
-/* Returns the position after the class's closing bracket, or NULL. */
 static const char *
 tg_glob_find_class_end(const char *p, const char *end)
 {
@@ -90,8 +89,8 @@ tg_glob_is_in_class(const char *p, const char *end, unsigned char c)
 }
 
 /*
- * Matches one pattern item at *p against the byte c, and sets *p to the next
- * item. Names need not be UTF-8, so a multi-byte character is several items.
+ * Matches the item at *p against c and moves *p past it. Names need not be
+ * UTF-8, so a multi-byte character is several items.
  */
 static int
 tg_glob_match_item(const char **p, const char *end, char c, int separator)
@@ -126,9 +125,9 @@ typedef struct {
 } tg_glob_backtrack_t;
 
 /*
- * Matches a whole text. On a mismatch the last * is extended by one byte, up
- * to the next separator. If that is impossible, the last ** is extended, and
- * any * after it is matched again.
+ * Matches a whole text. On a mismatch the last * is extended by one byte, up to
+ * the next separator; if impossible, the last ** is, and later stars start
+ * again.
  */
 static int
 tg_glob_match_whole(tg_str_t pattern, tg_str_t text, int separator)
@@ -148,10 +147,7 @@ tg_glob_match_whole(tg_str_t pattern, tg_str_t text, int separator)
             stars.text = s;
             star.pattern = NULL;
 
-            /*
-             * At the start or after a separator, ** and the next separator may
-             * match no folder.
-             */
+            /* Here ** and the next separator may match no folder. */
             if (p < end && *p == separator
                 && (p - 2 == pattern.data || p[-3] == separator)) {
                 p++;

@@ -1,16 +1,14 @@
 /*
- * The validating JSON cursor. Strings and containers are scanned with SIMD
- * where possible; everything else is short and is read byte by byte.
+ * The validating JSON cursor: strings and containers are scanned with SIMD
+ * where possible; the rest is short and is read byte by byte.
  */
 #include "base/tg_json_internal.h"
 #include "base/tg_json_inline.h"
 
-/*
- * Minimum remaining text for SIMD blocks; for less the setup costs too much.
- */
+/* For less remaining text the setup of SIMD blocks costs too much. */
 #define TG_JSON_SKIP_SIMD_MIN 128
 
-/* Maximum size in bytes of a container that is read without SIMD blocks. */
+/* Containers of up to this size in bytes are read without SIMD blocks. */
 #define TG_JSON_TINY_MAX 48
 
 void
@@ -62,10 +60,7 @@ tg_json_peek_type(tg_json_cursor_t *json)
                                  : TG_JSON_NONE;
 }
 
-/*
- * Skips a string. pos moves from after the opening quote to after the closing
- * quote.
- */
+/* pos moves from after the opening quote to after the closing one. */
 static inline int
 tg_json_skip_string(tg_json_cursor_t *json)
 {
@@ -82,7 +77,6 @@ tg_json_skip_string(tg_json_cursor_t *json)
     return tg_json_skip_string_rest(json, p);
 }
 
-/* Skips the scalar that starts at pos. */
 static int
 tg_json_skip_scalar(tg_json_cursor_t *json, tg_json_type_t type)
 {
@@ -140,10 +134,7 @@ tg_json_enter_array(tg_json_cursor_t *json)
     return tg_json_enter_container(json, TG_JSON_ARRAY);
 }
 
-/*
- * Moves to the next entry of the open container. Returns TG_OK, TG_INVALID, or
- * TG_END after leaving the container.
- */
+/* TG_END: the container has ended and was left. */
 static inline int
 tg_json_next_entry(tg_json_cursor_t *json, char closing)
 {
@@ -250,8 +241,8 @@ tg_json_read_string(tg_json_cursor_t *json, tg_str_t *body)
 }
 
 /*
- * Skips the container at pos with SIMD blocks and returns 1. Returns 0 and
- * leaves the cursor unchanged if SIMD cannot be used or finds an error.
+ * Skips the container at pos. Returns 0 and leaves the cursor unchanged if SIMD
+ * cannot be used or finds an error.
  */
 static int
 tg_json_skip_container_simd(tg_json_cursor_t *json)
@@ -277,8 +268,8 @@ tg_json_skip_container_simd(tg_json_cursor_t *json)
 }
 
 /*
- * Skips the value at pos, without recursion. Not inlined: the callers seldom
- * need this function, and its variables would enlarge their stack frames.
+ * Skips the value at pos without recursion. Not inlined: the callers seldom
+ * need it, and its variables would enlarge their stack frames.
  */
 __attribute__((noinline)) static int
 tg_json_skip_value(tg_json_cursor_t *json)
@@ -333,9 +324,8 @@ tg_json_skip_value(tg_json_cursor_t *json)
 }
 
 /*
- * Skips a container of at most TG_JSON_TINY_MAX bytes and returns 1; returns 0
- * if the container is larger or invalid. SIMD blocks would take much longer
- * for tiny containers, of which a text may have many.
+ * Skips a container of at most TG_JSON_TINY_MAX bytes, where SIMD blocks would
+ * take much longer. Returns 0 if the container is larger or invalid.
  */
 static int
 tg_json_skip_tiny_container(tg_json_cursor_t *json)
@@ -479,10 +469,7 @@ tg_json_validate_explain(tg_str_t text, tg_buf_t *why)
         return rc;
     }
 
-    /*
-     * A byte order mark is invisible: an editor shows the character after it
-     * as the first one.
-     */
+    /* Editors do not show the byte order mark. */
     if (text.len > 2 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) {
         json.why = "the text begins with a byte order mark";
     }

@@ -1,7 +1,4 @@
-/*
- * Validation of JSON scalars: strings, numbers, and the words true, false,
- * null.
- */
+/* Validation of JSON strings, numbers, and the words true, false, null. */
 #include "base/tg_json_internal.h"
 
 #include "base/tg_scan.h"
@@ -17,10 +14,7 @@ tg_json_fail(tg_json_cursor_t *json, int code, const char *why)
     return json->failed;
 }
 
-/*
- * Returns the TG_JSON_HAS_* flags of the escape at p, a backslash. The escape
- * need not be valid.
- */
+/* Returns TG_JSON_HAS_* of the escape at p, which need not be valid. */
 static unsigned
 tg_json_classify_escape(const char *p, const char *end)
 {
@@ -29,10 +23,7 @@ tg_json_classify_escape(const char *p, const char *end)
                : TG_JSON_HAS_ESCAPES;
 }
 
-/*
- * Checks the escape whose backslash is before p. Returns the end of the
- * escape, or NULL if it is invalid.
- */
+/* p is after the backslash. Returns the end of the escape, or NULL. */
 static const char *
 tg_json_skip_escape(const char *p, const char *end)
 {
@@ -72,8 +63,8 @@ tg_json_skip_escape(const char *p, const char *end)
 }
 
 /*
- * Fails the cursor with the error of a string at p. For a string without an
- * end pos does not move; else pos becomes p.
+ * Fails with the error of a string at p. pos does not move if the string has no
+ * end; else it becomes p.
  */
 static int
 tg_json_fail_string(tg_json_cursor_t *json, const char *p)
@@ -92,10 +83,7 @@ tg_json_fail_string(tg_json_cursor_t *json, const char *p)
     return tg_json_fail(json, TG_INVALID, why);
 }
 
-/*
- * Skips string text with SIMD blocks from the escape at p on: escapes tend to
- * be close to each other. Returns p if nothing was skipped.
- */
+/* Escapes tend to be close to each other. Returns p if none were skipped. */
 static const char *
 tg_json_skip_escapes_simd(tg_json_cursor_t *json, const char *p)
 {

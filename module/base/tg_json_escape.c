@@ -1,14 +1,11 @@
 /*
- * Escaping of text for JSON strings, with variants for large texts, for text
- * with many short escapes, and for binary data.
+ * Escaping of text for JSON strings, with variants for large texts, for many
+ * short escapes, and for binary data.
  */
 #include "base/tg_json_internal.h"
 #include "base/simd/tg_scan_inline.h"
 
-/*
- * Returns the character after the backslash in the short escape of c, or 0 if
- * c needs a \u escape.
- */
+/* Returns 0 if c needs a \u escape. */
 static char
 tg_json_get_short_escape(char c)
 {
@@ -27,18 +24,15 @@ tg_json_get_short_escape(char c)
     }
 }
 
-/* Number of blocks without escapes after which the dense variant ends. */
+/* Blocks without escapes that end the dense variant. */
 #define TG_JSON_CLEAN_BLOCKS 4
 /*
- * Maximum blocks of the dense variant before the wide variant is tried again:
- * the buffer may have enough space for it then.
+ * Blocks after which the wide variant is tried again: the buffer may then have
+ * enough space for it.
  */
 #define TG_JSON_DENSE_BLOCKS 16
 
-/*
- * Escapes text with SIMD blocks, if available. Returns the first byte that was
- * not written.
- */
+/* Returns the first byte that was not written. */
 static const char *
 tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
 {
@@ -58,8 +52,8 @@ tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
 }
 
 /*
- * Escapes text with frequent short escapes, such as source code and JSON.
- * Returns the first byte that was not written.
+ * Escapes text with many short escapes, such as source code. Returns the first
+ * byte that was not written.
  */
 static const char *
 tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
@@ -69,10 +63,7 @@ tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
     unsigned n, done, clean, i;
     char *at, escape;
 
-    /*
-     * 48 bytes: twice the block, and 16 for the copy of a whole block at its
-     * end.
-     */
+    /* Twice the block, and 16 for the whole block copied at its end. */
     for (clean = 0, i = 0;
          clean < TG_JSON_CLEAN_BLOCKS && i < TG_JSON_DENSE_BLOCKS
          && end - p >= 32 && !buf->failed && buf->cap - buf->len >= 48;
@@ -112,10 +103,9 @@ tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* Number of bytes per iteration in text with frequent \u escapes. */
 #define TG_JSON_LONG_ESCAPE_CHUNK 32
 
-/* The escapes of control characters: 6 bytes each, or 2 for a short one. */
+/* Escapes of control characters: 6 bytes each, or 2 for a short one. */
 #define TG_JSON_CONTROL_ESCAPES(digit)                                         \
     "\\u00" digit "0\0", "\\u00" digit "1\0", "\\u00" digit "2\0",             \
         "\\u00" digit "3\0", "\\u00" digit "4\0", "\\u00" digit "5\0",         \
@@ -141,14 +131,13 @@ static const char tg_json_control_escapes[32][8] = {
 };
 
 /*
- * Escapes text that starts with a byte that needs a \u escape. Binary data has
- * many such bytes, so this function tests every byte instead of searching for
- * the next escape. Returns the first byte that was not written.
+ * Escapes binary data, from a byte that needs a \u escape on, testing every
+ * byte. Returns the first byte that was not written.
  */
 static const char *
 tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
 {
-    /* Each control escape is copied as 8 bytes, 2 more than its length. */
+    /* Each escape is copied as 8 bytes, 2 more than its length. */
     char text[6 * TG_JSON_LONG_ESCAPE_CHUNK + 2], *at;
     unsigned char c;
     unsigned i, n, nlong, is_short, is_near;
@@ -185,7 +174,7 @@ tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* Returns the number of bytes that escaping adds to the 32 bytes at p. */
+/* Returns how many bytes escaping adds to the 32 bytes at p. */
 static unsigned
 tg_json_count_escape_bytes(const unsigned char *p)
 {

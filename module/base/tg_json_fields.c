@@ -84,7 +84,7 @@ tg_json_read_bits(tg_str_t raw, tg_field_bits_t *set)
     return TG_OK;
 }
 
-/* Returns the index of a word, or -1. */
+/* Returns -1 if the word is unknown. */
 static int64_t
 tg_json_find_word(const tg_json_field_t *field, tg_str_t raw)
 {
@@ -114,7 +114,6 @@ tg_json_check_raw(const tg_json_field_t *field, tg_str_t raw)
     }
 }
 
-/* Stores a value that is not a raw one; raw may be absent. */
 static int
 tg_json_store_number(const tg_json_field_t *field, tg_str_t raw, int64_t *value)
 {

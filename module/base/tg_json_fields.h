@@ -1,8 +1,6 @@
 /*
- * Reads JSON objects by a table of their members.
- *
- * A row of the table describes one member: its name, its type and bounds, and
- * where its value is stored in the caller's struct. Members without a row are
+ * Reads JSON objects by a table. A row describes one member: its name, type and
+ * bounds, and its place in the caller's struct. Members without a row are
  * ignored; of members with equal names the last one counts.
  */
 #ifndef TG_JSON_FIELDS_H
@@ -10,7 +8,7 @@
 
 #include "base/tg_json.h"
 
-/* Type of a member, and the type of the struct's field that gets its value. */
+/* The member's type, and that of the struct's field. */
 typedef enum {
     TG_FIELD_RAW,     /* tg_str_t: any raw value */
     TG_FIELD_STRING,  /* tg_str_t: a raw string */
@@ -22,7 +20,7 @@ typedef enum {
     TG_FIELD_BITS     /* tg_field_bits_t: an array of integers from 0 to 255 */
 } tg_field_type_t;
 
-/* A set of numbers from 0 to 255, such as exit statuses. */
+/* Numbers from 0 to 255, such as exit statuses. */
 typedef struct {
     int64_t is_set;
     uint32_t bits[8];
@@ -35,53 +33,43 @@ typedef struct {
     size_t offset; /* of the value in the struct */
     int64_t min;
     int64_t max;
-    int64_t absent;           /* value of an absent INT, WORD or FLAG */
-    const char *const *words; /* NULL-terminated */
-    const char *why;          /* message if the value is invalid */
+    int64_t absent; /* value of an absent INT, WORD or FLAG */
+    const char *const *words;
+    const char *why; /* message if the value is invalid */
 
-    /* The directive that sets the value (spec/tg_spec.h); NULL: none. */
+    /* Directive that sets the value (spec/tg_spec.h), or NULL. */
     const struct tg_spec_option_s *option;
 } tg_json_field_t;
 
-/* Maximum number of rows of a table. */
 #define TG_JSON_FIELDS_MAX 32
 
-/* Initializer of a row's offset. */
 #define TG_FIELD_AT(type, member) .offset = offsetof(type, member)
 
 /*
- * Stores the raw values of an object's members in `values`, in the order of the
- * table; absent members become absent. Returns TG_OK, or TG_INVALID if text is
- * not exactly one valid object.
+ * Stores the raw values of the members, or absent, in the order of the table.
+ * TG_INVALID: text is not exactly one valid object.
  */
 int tg_json_split_fields(const tg_json_field_t *fields, tg_str_t text,
                          tg_str_t *values);
 
 /*
- * Checks raw values and stores them in the struct. Returns TG_OK, or TG_INVALID
- * and the message of the row in *why; *why is not changed if the row has none.
+ * Stores checked values in the struct. TG_INVALID: *why is the row's message,
+ * or unchanged if the row has none.
  */
 int tg_json_store_fields(const tg_json_field_t *fields, const tg_str_t *values,
                          void *object, const char **why);
 
-/* Splits and stores the members of an object. Returns TG_OK or TG_INVALID. */
+/* Splits and stores the members of an object. */
 int tg_json_read_fields(const tg_json_field_t *fields, tg_str_t text,
                         void *object, const char **why);
 
-/* Returns the number of rows. */
 size_t tg_json_count_fields(const tg_json_field_t *fields);
 
-/*
- * Adds a member with the value that the struct has; types up to STRINGS are
- * added as they are.
- */
+/* Adds the struct's value as a member; types up to STRINGS stay raw. */
 void tg_json_add_field(tg_buf_t *json, const tg_json_field_t *field,
                        const void *object);
 
-/*
- * Returns the number of strings in a raw array, 0 if `raw` is absent, or -1 if
- * `raw` is not an array of strings.
- */
+/* Returns 0 if `raw` is absent, -1 if it is not an array of strings. */
 int tg_json_count_strings(tg_str_t raw);
 
 #endif

@@ -1,13 +1,13 @@
 /* Index of an object's members, built while the cursor reads the object. */
 #include "base/tg_json_inline.h"
 
-/* Bytes that can be skipped in the time of one step. */
+/* Bytes skipped in the time of one step. */
 #define TG_JSON_STEP_BYTES 128
 
 /*
- * Indexes members in the usual notation: short keys, strings and integers,
- * without white space. Returns TG_END after the object, or TG_OK between two
- * members if the next one has another notation or the index is full.
+ * Indexes members in the usual notation: short keys, strings and integers, no
+ * white space. TG_END: the object has ended; TG_OK: the next member has another
+ * notation, or the index is full.
  */
 static int
 tg_json_index_compact(tg_json_cursor_t *json, tg_json_index_t *index)
@@ -120,10 +120,7 @@ tg_json_member_has_key(const tg_json_member_t *note, tg_str_t key)
                                   : tg_str_eq(note->key, key);
 }
 
-/*
- * Finds a member by parsing the object, all of it: the last of equal keys
- * counts.
- */
+/* Parses the whole object: the last of equal keys counts. */
 static int
 tg_json_find_unindexed(tg_str_t object, tg_str_t key, uint64_t *steps,
                        tg_json_member_t *note)

@@ -1,7 +1,5 @@
 /*
- * Inline variants of tg_json_enter_object(), tg_json_next_member() and
- * tg_json_read_value(), for the code that reads every frame and where a
- * function call is too slow.
+ * Inline variants of the cursor's functions, for code that reads every frame.
  */
 #ifndef TG_JSON_INLINE_H
 #define TG_JSON_INLINE_H
@@ -9,18 +7,12 @@
 #include "base/tg_json.h"
 #include "base/simd/tg_scan_inline.h"
 
-/*
- * Bytes that the fast path may read: a comma, a quote, a block of 16 bytes,
- * another quote and a colon.
- */
+/* A comma, a quote, a block of 16 bytes, another quote and a colon. */
 #define TG_JSON_INLINE_MIN 20
 
-/*
- * Moves to the next member, in any notation: the slow path of
- * tg_json_next_member().
- */
+/* Moves to the next member, in any notation. */
 int tg_json_next_member_slow(tg_json_cursor_t *json, tg_str_t *key);
-/* Reads a value in any notation: the slow path of tg_json_read_value(). */
+/* Reads a value in any notation. */
 int tg_json_read_value_slow(tg_json_cursor_t *json, tg_str_t *value);
 
 static inline int
@@ -70,10 +62,7 @@ tg_json_next_member_inline(tg_json_cursor_t *json, tg_str_t *key)
     return tg_json_next_member_slow(json, key);
 }
 
-/*
- * Returns the end of the short string or the plain integer that starts at p.
- * Returns p for any other value.
- */
+/* Returns the end of a short string or plain integer; p for other values. */
 static inline const char *
 tg_json_skip_short_scalar(const char *p, const char *end)
 {

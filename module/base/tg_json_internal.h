@@ -1,7 +1,6 @@
 /*
- * Parts of the JSON cursor, for tg_json_*.c only. The skip functions return
- * TG_OK with pos after the skipped text, or fail the cursor and return its
- * code.
+ * Parts of the JSON cursor, for tg_json_*.c only. A skip function returns TG_OK
+ * with pos after the skipped text, or fails the cursor.
  */
 #ifndef TG_JSON_INTERNAL_H
 #define TG_JSON_INTERNAL_H
@@ -9,26 +8,19 @@
 #include "base/tg_json.h"
 
 /*
- * Fails the cursor with code and the static text why, unless it has failed
- * already. Returns the code of the first failure.
+ * Fails the cursor, unless it has failed already. why is static. Returns the
+ * code of the first failure.
  */
 int tg_json_fail(tg_json_cursor_t *json, int code, const char *why);
 
-/*
- * Skips the rest of a string from p on, which may be its closing quote. The
- * string's bytes before p are valid.
- */
+/* p may be at the closing quote; the string's bytes before p are valid. */
 int tg_json_skip_string_rest(tg_json_cursor_t *json, const char *p);
 
-/* Skips the number that starts at pos. */
 int tg_json_skip_number(tg_json_cursor_t *json);
-/* Skips the literal word ("true", "false", "null"), which must be at pos. */
+/* The word "true", "false" or "null" must be at pos. */
 int tg_json_skip_literal(tg_json_cursor_t *json, const char *word, size_t len);
 
-/*
- * A stack of the open containers: the type of each one that is deeper than
- * base.
- */
+/* Types of the open containers that are deeper than base. */
 typedef struct {
     int base;
     int depth;
@@ -58,56 +50,49 @@ tg_json_stack_is_object(const tg_json_stack_t *nest)
     return nest->objects[0] & 1;
 }
 
-/* Functions that process blocks of 64 bytes with SIMD instructions. */
+/* Functions that process blocks of 64 bytes. */
 typedef struct {
     /*
-     * Returns the end of the object or array that starts at p. depth is the
-     * number of containers around it. Returns NULL if the container is
-     * invalid, incomplete, or nests too deep.
+     * Returns the end of the container at p, or NULL if it is invalid,
+     * incomplete, or nests too deep. depth is the number of containers around
+     * it.
      */
     const char *(*skip_container)(const char *p, const char *end, int depth);
 
     /*
-     * Skips the body of a string from p on and returns the closing quote or an
-     * earlier position; returns p if p is at an invalid byte. Sets the
-     * TG_JSON_HAS_* flags of the skipped escapes in *kinds.
+     * Skips string text from p on. Returns the closing quote, an earlier
+     * position, or p at an invalid byte. Sets the TG_JSON_HAS_* flags of the
+     * skipped escapes in *kinds.
      */
     const char *(*text)(const char *p, const char *end, unsigned *kinds);
 
-    /* Appends a valid value without the white space outside of strings. */
+    /* Appends a valid value without white space outside of strings. */
     void (*write_compact)(tg_buf_t *buf, tg_str_t raw);
 
     /*
-     * Writes text escaped to *dst and advances both pointers. Stops at the
-     * last incomplete block, at a block that needs a \u escape, or when less
-     * than twice the block size is left before limit. May be NULL.
+     * Writes text escaped to *dst and advances both. Stops at the last
+     * incomplete block, at a block that needs a \u escape, or less than two
+     * blocks before limit. May be NULL.
      */
     void (*escape)(const char **text, const char *end, char **dst,
                    const char *limit);
 } tg_json_simd_t;
 
-/* Character classes of a byte in a block. */
 enum {
     TG_BLOCK_QUOTE = 1,
     TG_BLOCK_BACKSLASH = 2,  /* the escape character */
     TG_BLOCK_STRUCTURAL = 4, /* brackets, commas and colons */
     TG_BLOCK_SPACE = 8,
     TG_BLOCK_CONTROL = 16,
-    TG_BLOCK_NON_ASCII = 128 /* 0x80 and above; may be in other classes, too */
+    TG_BLOCK_NON_ASCII = 128 /* 0x80 and above; may also be in other classes */
 };
 
-/*
- * Returns the AVX-512 functions, or NULL if the CPU or the compiler does not
- * support AVX-512.
- */
+/* Returns NULL without AVX-512 in the CPU or compiler. */
 const tg_json_simd_t *tg_json_simd_get_avx512(void);
-/*
- * Returns the AVX2 functions, or NULL if the CPU or the compiler does not
- * support AVX2.
- */
+/* Returns NULL without AVX2 in the CPU or compiler. */
 const tg_json_simd_t *tg_json_simd_get_avx2(void);
 
-/* Returns the functions for the widest supported registers, or NULL. */
+/* Returns the functions for the widest registers, or NULL. */
 static inline const tg_json_simd_t *
 tg_json_simd_get(void)
 {

@@ -1,7 +1,4 @@
-/*
- * Functions for JSON text that was validated before: decoding, comparing,
- * member lookup, compact output.
- */
+/* Decoding, comparing, lookup and compact output of validated JSON. */
 #include "base/tg_json_internal.h"
 
 #include "base/tg_number.h"
@@ -32,8 +29,8 @@ tg_json_decode_hex4(const char *p)
 }
 
 /*
- * Decodes the four digits of a \u escape, at p, and the second escape of a
- * surrogate pair. A lone surrogate becomes U+FFFD. Returns the end.
+ * Decodes the digits of a \u escape, at p, and the second escape of a pair. A
+ * lone surrogate becomes U+FFFD. Returns the end.
  */
 static const char *
 tg_json_decode_unicode(const char *p, const char *end, uint32_t *code)
@@ -61,18 +58,13 @@ tg_json_decode_unicode(const char *p, const char *end, uint32_t *code)
     return p;
 }
 
-/*
- * Decoded values of the short escapes, by the character after the backslash.
- */
+/* Values of the short escapes, by the character after the backslash. */
 static const char tg_json_escape_values[128] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/*
- * Decodes the escape at p to `at`, at most 4 bytes, and stores their number in
- * *len. Returns the end of the escape.
- */
+/* Decodes the escape at p to at most 4 bytes. Returns the end of the escape. */
 static inline const char *
 tg_json_decode_escape(const char *p, const char *end, char *at, size_t *len)
 {
@@ -90,7 +82,6 @@ tg_json_decode_escape(const char *p, const char *end, char *at, size_t *len)
     return p + 2;
 }
 
-/* Returns the position of the next escape, or end. */
 static inline const char *
 tg_json_find_escape(const char *p, const char *end)
 {
@@ -102,9 +93,8 @@ tg_json_find_escape(const char *p, const char *end)
 }
 
 /*
- * Decodes the next piece: text up to an escape, or one escape, whose at most 4
- * bytes are written to scratch. *out is the decoded piece. Returns the end of
- * the piece.
+ * Decodes text up to an escape, or one escape, written to scratch. Returns the
+ * end of the piece.
  */
 static inline const char *
 tg_json_decode_piece(const char *p, const char *end, tg_str_t *out,
@@ -126,9 +116,9 @@ tg_json_decode_piece(const char *p, const char *end, tg_str_t *out,
 }
 
 /*
- * Decodes text with frequent short escapes, such as source code, from p to
- * *dst and advances *dst. Returns the first byte that was not decoded. Never
- * writes beyond the space for the whole body.
+ * Decodes text with many short escapes, such as source code, and advances *dst.
+ * Returns the first byte that was not decoded. Never writes beyond the space
+ * for the whole body.
  */
 static const char *
 tg_json_unescape_dense(const char *p, const char *end, char **dst)
@@ -160,8 +150,8 @@ tg_json_unescape_dense(const char *p, const char *end, char **dst)
             mask &= mask - 1;
 
             /*
-             * An escaped quote or backslash is not a stop, if it is in this
-             * block.
+             * A quote or backslash that is escaped within this block is no
+             * stop.
              */
             if (n != 15 && (p[n + 1] == '\\' || p[n + 1] == '"')) {
                 mask &= mask - 1;
@@ -264,9 +254,7 @@ tg_json_body_eq_text(tg_str_t body, tg_str_t text)
     return at == text.len;
 }
 
-/*
- * Iterator over the decoded bytes of a string body, for the comparison of two.
- */
+/* Iterates over decoded bytes, to compare two bodies. */
 typedef struct {
     const char *p;
     const char *end;
@@ -427,7 +415,6 @@ tg_json_parse_int64(tg_str_t raw, int64_t *value)
     return TG_OK;
 }
 
-/* Minimum size in bytes of a value that is compacted with SIMD blocks. */
 #define TG_JSON_COMPACT_SIMD_MIN 256
 
 void
@@ -452,7 +439,7 @@ tg_json_write_compact(tg_buf_t *buf, tg_str_t raw)
             p = tg_scan_string(p + 1, end);
 
             while (*p == '\\') {
-                /* Skip consecutive escapes without a new search. */
+                /* Consecutive escapes need no new search. */
                 do {
                     p += p[1] == 'u' ? 6 : 2;
                 } while (*p == '\\');

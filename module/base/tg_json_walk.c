@@ -1,4 +1,4 @@
-/* Stepwise walk through a JSON text; see tg_json_walk.h. */
+/* Stepwise walk through a JSON text. */
 #include "base/tg_json_walk.h"
 
 void
@@ -55,10 +55,7 @@ tg_json_walk_visit_root(tg_json_walk_t *walk)
                : tg_json_walk_read_value(walk, TG_JSON_WALK_ROOT);
 }
 
-/*
- * Leaves the object or array that has ended, and reports its parent's next
- * event.
- */
+/* Reports the next event of the container's parent. */
 static int
 tg_json_walk_leave(tg_json_walk_t *walk)
 {

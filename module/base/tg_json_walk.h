@@ -1,7 +1,7 @@
 /*
  * Walks a JSON text in steps, so that a large text does not block the event
- * loop: visits the members or elements of the outermost value, and the values
- * of the objects and arrays in it.  Deeper containers are skipped as a whole.
+ * loop. Visits the members or elements of the outermost value and the values of
+ * the containers in it; deeper containers are skipped as a whole.
  *
  *     tg_json_walk_init(&walk, text, 0);
  *     while ((rc = tg_json_walk(&walk)) == TG_OK) {
@@ -18,7 +18,7 @@ typedef enum {
     TG_JSON_WALK_ROOT, /* start of the outermost value (a scalar: all of it) */
     /* an object or array in the outermost value begins */
     TG_JSON_WALK_BEGIN,
-    /* a value in the object or array of the last BEGIN was read */
+    /* a value in the last BEGIN's container was read */
     TG_JSON_WALK_ITEM,
     /* a value in the outermost value was read */
     TG_JSON_WALK_MEMBER,
@@ -31,26 +31,22 @@ typedef struct {
     tg_str_t key;        /* escaped key in the outermost object, or absent */
     tg_str_t value;      /* raw value, in ITEM and MEMBER */
 
-    /* Private to tg_json_walk(): the open containers, the outermost first. */
+    /* Private: the open containers, the outermost first. */
     tg_json_type_t open[2];
     unsigned nopen;
     int has_begun;
-    const char *start; /* start of the open container */
+    const char *start;
 } tg_json_walk_t;
 
-/*
- * Starts a walk through text. depth is the number of containers around the
- * text; it counts for the nesting limit.
- */
+/* depth, the number of containers around the text, counts for the limit. */
 void tg_json_walk_init(tg_json_walk_t *walk, tg_str_t text, int depth);
 
 /*
- * Takes the next step and sets event, type, key and value. Returns TG_OK,
- * TG_END after the text, TG_INVALID, or TG_LIMIT if the text nests too deep.
+ * Takes the next step and sets event, type, key and value. TG_OK; TG_END;
+ * TG_INVALID; TG_LIMIT if the text nests too deep.
  */
 int tg_json_walk(tg_json_walk_t *walk);
 
-/* Returns the number of bytes walked so far. */
 static inline size_t
 tg_json_walk_get_offset(const tg_json_walk_t *walk)
 {

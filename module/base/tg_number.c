@@ -1,10 +1,7 @@
-/* Exact decimal arithmetic on JSON numbers: parsing, comparing, division. */
+/* Exact decimal arithmetic on JSON numbers. */
 #include "base/tg_number.h"
 
-/*
- * Parses the exponent at p, after the e. Returns TG_OK, or TG_LIMIT if it is
- * too large.
- */
+/* p is after the e. TG_LIMIT: the exponent is too large. */
 static int
 tg_number_parse_exponent(const char *p, const char *end, int64_t *exponent)
 {
@@ -53,7 +50,7 @@ tg_number_parse(tg_str_t raw, tg_number_t *number)
         }
     }
 
-    /* -0 equals 0, and so does zero with any exponent. */
+    /* -0 equals 0, and so does 0 with any exponent. */
     if (first == NULL) {
         number->is_negative = 0;
         return TG_OK;
@@ -125,10 +122,9 @@ tg_number_is_integer(const tg_number_t *number)
 }
 
 /*
- * Returns the remainder of digits divided by divisor, which must be positive.
- * For digits that are smaller than divisor, the result is their value. So a
- * divisor of at most 18 digits, divided by UINT64_MAX / 10, is returned
- * unchanged and is not 0.
+ * Returns the remainder; divisor must be positive. Digits smaller than the
+ * divisor are returned as they are, so a divisor of at most 18 digits, divided
+ * by UINT64_MAX / 10, stays unchanged and is not 0.
  */
 static uint64_t
 tg_number_remainder(tg_str_t digits, uint64_t divisor)
@@ -162,20 +158,14 @@ tg_number_is_multiple(const tg_number_t *number, const tg_number_t *divisor)
     shift = (number->point - (int64_t) number->count)
             - (divisor->point - (int64_t) divisor->count);
 
-    /*
-     * The last digit is not 0, but a multiple of ten times the divisor ends in
-     * 0.
-     */
+    /* The last digit is not 0, as that of a multiple of 10 * divisor. */
     if (shift < 0) {
         return 0;
     }
 
     rest = tg_number_remainder(number->digits, whole);
 
-    /*
-     * A divisor below 2^60 has fewer than 60 factors 2 or 5, so more
-     * iterations change nothing.
-     */
+    /* A divisor below 2^60 has fewer than 60 factors 2 or 5. */
     for (shift = shift < 60 ? shift : 60; shift > 0 && rest != 0; shift--) {
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
         rest = rest * 10 % whole;

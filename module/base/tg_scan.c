@@ -1,6 +1,5 @@
 /*
- * The implementations that need no CPU detection: plain C, and the 16-byte
- * SIMD instructions that every CPU of the architecture has. They search for
+ * Scanners that need no CPU detection: plain C, SSE2 and NEON. They search for
  * stop bytes in wide steps and skip UTF-8 sequences one by one.
  */
 #include "base/simd/tg_scan_inline.h"
@@ -15,10 +14,7 @@ tg_scan_is_stop(unsigned char c, int what)
            || ((what & TG_SCAN_NON_ASCII) && c >= 0x80);
 }
 
-/*
- * Returns the first stop byte in [p, end), or end, byte by byte. For the end
- * of a text, and to locate a hit that a wide step found.
- */
+/* For the end of a text, and to locate a hit that a wide step found. */
 static inline const char *
 tg_scan_bytewise(const char *p, const char *end, int what)
 {
@@ -29,7 +25,6 @@ tg_scan_bytewise(const char *p, const char *end, int what)
     return p;
 }
 
-/* Checks whether a word of 8 bytes contains a zero byte. */
 #define TG_SCAN_LOW_BITS UINT64_C(0x0101010101010101)
 #define TG_SCAN_HIGH_BITS UINT64_C(0x8080808080808080)
 #define TG_SCAN_HAS_ZERO(word)                                                 \
@@ -85,10 +80,7 @@ tg_scan_find_simd128(const char *p, const char *end, int what)
 
 #endif
 
-/*
- * Skips the valid UTF-8 sequences at p. Returns the first byte that does not
- * start one, or end.
- */
+/* Returns the first byte that does not start a valid sequence, or end. */
 static const char *
 tg_scan_skip_utf8(const char *p, const char *end)
 {
@@ -107,9 +99,7 @@ tg_scan_skip_utf8(const char *p, const char *end)
     return p;
 }
 
-/*
- * Defines the three scanners of an implementation on top of its find function.
- */
+/* Defines the scanners of an implementation by its find function. */
 #define TG_SCAN_DEFINE_IMPL(impl)                                              \
     static const char *tg_scan_string_utf8_##impl(const char *p,               \
                                                   const char *end)             \
@@ -202,10 +192,7 @@ tg_scan_get_impl(unsigned n)
     return NULL;
 }
 
-/*
- * Returns the fastest implementation. Not cached: the choice costs one load
- * and one comparison for each text.
- */
+/* Not cached: the choice costs one load and one comparison per text. */
 static inline const tg_scan_impl_t *
 tg_scan_get_best_impl(void)
 {
@@ -221,10 +208,9 @@ tg_scan_get_best_impl(void)
 }
 
 /*
- * Scans the first bytes of a text inline: most texts are short, so a few steps
- * reach their end without choosing an implementation. Returns a stop byte,
- * end, or the position where the implementation must continue, for example at
- * a UTF-8 sequence.
+ * Scans the first bytes inline: most texts are short, so no implementation need
+ * be chosen. Returns a stop byte, end, or the position where the implementation
+ * must continue, for example at a UTF-8 sequence.
  */
 static inline const char *
 tg_scan_start_inline(const char *p, const char *end, int what)
@@ -245,7 +231,7 @@ tg_scan_start_inline(const char *p, const char *end, int what)
         }
     }
 
-    /* Scan the last bytes together with some that were scanned already. */
+    /* Include some bytes that were scanned already. */
     if (p != end && end - p < 16) {
         mask = tg_scan_find_mask(end - 16, what);
         p = mask != 0 ? end - 16 + tg_scan_mask_first(mask) : end;

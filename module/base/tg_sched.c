@@ -1,13 +1,11 @@
-/*
- * The scheduler of an event loop: time slices and memory of its sources.
- */
+/* The scheduler of an event loop. */
 #include "base/tg_sched.h"
 
 #include "base/tg_list.h"
 
 /*
- * Maximum number of small messages between two clock readings, and of their
- * steps: they take only a small part of a slice.
+ * Small messages, or steps, between two clock readings: they take only a small
+ * part of a slice.
  */
 #define TG_SCHED_UNTIMED_MESSAGES 8
 #define TG_SCHED_UNTIMED_STEPS 4096
@@ -15,10 +13,7 @@
 void
 tg_sched_begin_slice(tg_sched_t *sched)
 {
-    /*
-     * The end is set at the first clock reading, which most slices never
-     * reach.
-     */
+    /* Set at the first clock reading, which most slices never reach. */
     sched->slice_end = 0;
     sched->steps = 0;
     sched->untimed_steps = 0;

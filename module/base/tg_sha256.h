@@ -1,7 +1,4 @@
-/*
- * SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), for signatures of outgoing
- * messages. Simple rather than fast.
- */
+/* SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104). Simple rather than fast. */
 #ifndef TG_SHA256_H
 #define TG_SHA256_H
 
@@ -23,18 +20,12 @@ typedef struct {
 
 void tg_sha256_init(tg_sha256_t *sha);
 void tg_sha256_update(tg_sha256_t *sha, tg_str_t bytes);
-/*
- * Writes TG_SHA256_SIZE bytes to digest. The next use of sha needs
- * tg_sha256_init().
- */
+/* The next use of sha needs tg_sha256_init(). */
 void tg_sha256_final(tg_sha256_t *sha, unsigned char *digest);
 
 void tg_hmac_init(tg_hmac_t *hmac, tg_str_t key);
 void tg_hmac_update(tg_hmac_t *hmac, tg_str_t bytes);
-/*
- * Writes TG_SHA256_SIZE bytes to digest. The next use of hmac needs
- * tg_hmac_init().
- */
+/* The next use of hmac needs tg_hmac_init(). */
 void tg_hmac_final(tg_hmac_t *hmac, unsigned char *digest);
 
 #endif

@@ -1,7 +1,6 @@
-/* Nearest word by edit distance, for suggestions such as "did you mean". */
+/* Nearest word by edit distance. */
 #include "base/tg_suggest.h"
 
-/* Maximum length of a compared word. */
 #define TG_SUGGEST_WORD_MAX 64
 
 /* Returns a lower-case letter, or `_` for any separator of words. */

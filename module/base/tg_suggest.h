@@ -1,21 +1,19 @@
-/* Suggestions for misspelled words. */
+/* Suggestions for misspelled words ("did you mean"). */
 #ifndef TG_SUGGEST_H
 #define TG_SUGGEST_H
 
 #include "base/tg_base.h"
 
 /*
- * Returns the edit distance of two words: the number of letters to change,
- * insert, delete, or swap with the next letter. Except in swaps, case does not
- * count, and neither does the difference between `-`, `.` and `_`. Returns
- * SIZE_MAX for words that are too long to compare.
+ * Counts the letters to change, insert, delete, or swap with the next. Except
+ * in swaps, case and the difference between `-`, `.` and `_` do not count.
+ * Returns SIZE_MAX for words that are too long.
  */
 size_t tg_suggest_distance(tg_str_t a, tg_str_t b);
 
 /*
- * Returns the entry of words that is nearest to word, or NULL if all differ
- * too much. words ends with NULL. The distance may be at most
- * 1 + word.len / 4.
+ * Returns the nearest of words, which ends with NULL, or NULL if all have a
+ * distance of more than 1 + word.len / 4.
  */
 const char *tg_suggest_word(tg_str_t word, const char *const *words);
 

@@ -1,9 +1,6 @@
 #include "base/tg_throttle.h"
 
-/*
- * Returns the part of the burst that is used at the time now, in ms, after
- * refills.
- */
+/* Returns the used part of the burst after refills; now in ms. */
 static unsigned
 tg_throttle_get_used(const tg_throttle_t *pace, unsigned burst, uint64_t now)
 {

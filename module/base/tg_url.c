@@ -1,7 +1,7 @@
-/* URL parser, percent-encoding, and matching of host patterns. */
+/* URL parser, percent-encoding and host patterns. */
 #include "base/tg_url.h"
 
-/* Number of bytes that are percent-encoded per iteration. */
+/* Bytes encoded per iteration. */
 #define TG_URL_ENCODE_CHUNK 256
 
 #define TG_URL_SYNTAX_HINT "write http:// or https://, a host, and a path"
@@ -19,7 +19,6 @@ tg_url_is_authority_char(char c)
     return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._:[]");
 }
 
-/* Checks whether c is allowed unencoded in a path or query. */
 static int
 tg_url_is_target_char(char c)
 {
@@ -55,15 +54,13 @@ tg_url_append_encoded(tg_buf_t *buf, tg_str_t text)
     }
 }
 
-/* --- parsing and normalization --- */
-
 static char
 tg_url_to_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* Checks whether two names are equal, ignoring ASCII case. */
+/* Ignores ASCII case. */
 static int
 tg_url_is_same_name(tg_str_t a, tg_str_t b)
 {
@@ -82,10 +79,7 @@ tg_url_is_same_name(tg_str_t a, tg_str_t b)
     return 1;
 }
 
-/*
- * Removes prefix from the front of text, ignoring case. Returns 1 if text had
- * the prefix, else 0.
- */
+/* Ignores case. Returns 1 if text had the prefix. */
 static int
 tg_url_skip_prefix(tg_str_t *text, const char *prefix)
 {
@@ -186,8 +180,8 @@ tg_url_is_host(tg_str_t host)
 }
 
 /*
- * Removes ":PORT" from the end of text and returns the port, absent if there
- * is none. Colons in the brackets of an IPv6 address do not count.
+ * Removes and returns the port, absent if there is none. Colons in the brackets
+ * of an IPv6 address do not count.
  */
 static tg_str_t
 tg_url_cut_port(tg_str_t *text)
@@ -260,9 +254,7 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
     return TG_OK;
 }
 
-/*
- * Checks whether a segment is "." or "..", where a dot may be encoded as %2e.
- */
+/* A dot may be encoded as %2e. */
 static int
 tg_url_is_dot_segment(tg_str_t segment)
 {
@@ -323,9 +315,6 @@ tg_url_append_origin(tg_buf_t *buf, const tg_url_t *url)
     }
 }
 
-/* --- host patterns --- */
-
-/* Removes the dot at the end of a fully qualified name. */
 static tg_str_t
 tg_url_strip_root_dot(tg_str_t host)
 {

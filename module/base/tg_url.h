@@ -1,10 +1,7 @@
 /*
- * Absolute HTTP URLs: parsing, building, and matching of hosts with allowlist
- * patterns.
- *
- * Parsing is strict (RFC 3986). It also rejects URLs that other parsers may
- * read differently: with a user before the host, a fragment, a backslash, or a
- * byte that is not ASCII.
+ * Absolute HTTP URLs. Parsing is strict (RFC 3986) and also rejects what other
+ * parsers may read differently: a user before the host, a fragment, a
+ * backslash, a byte that is not ASCII.
  */
 #ifndef TG_URL_H
 #define TG_URL_H
@@ -13,62 +10,54 @@
 
 typedef struct {
     int is_tls;
-    tg_str_t host;   /* host; an IPv6 address includes its brackets */
-    uint16_t port;   /* port; the scheme's default if the URL has none */
-    tg_str_t path;   /* path from its slash, without the query; may be empty */
+    tg_str_t host;   /* an IPv6 address has its brackets */
+    uint16_t port;   /* the scheme's default if the URL has none */
+    tg_str_t path;   /* from its slash, without the query; may be empty */
     tg_str_t target; /* path and query */
 } tg_url_t;
 
 /*
- * Parses text; the slices of url point into text. Returns TG_OK, or TG_INVALID
- * with a static hint in *why that says what to write.
+ * The slices of url point into text. TG_INVALID: *why is a static hint that
+ * says what to write.
  */
 int tg_url_parse(tg_str_t text, tg_url_t *url, const char **why);
 
-/* Checks whether c is allowed in a host and port; brackets and colons are. */
+/* Brackets and colons are allowed. */
 int tg_url_is_authority_char(char c);
 
 /*
- * Appends text as one path segment, or as a name or value in a query. Every
- * character except RFC 3986's unreserved ones is percent-encoded.
+ * Appends text as one path segment, or as a name or value in a query: all but
+ * RFC 3986's unreserved characters are encoded.
  */
 void tg_url_append_encoded(tg_buf_t *buf, tg_str_t text);
 
 /*
- * Appends a URL from an external source in a form that can be requested:
- * percent-encodes the characters of path and query that are not allowed there,
- * and drops the fragment. An invalid URL stays invalid.
+ * Makes an external URL fit for requests: encodes what path and query must not
+ * contain, and drops the fragment. An invalid URL stays invalid.
  */
 void tg_url_append_normalized(tg_buf_t *buf, tg_str_t text);
 
-/* Checks whether a path has a "." or ".." segment. */
 int tg_url_has_dot_segments(tg_str_t path);
 
-/* Checks whether a and b have equal schemes, hosts and ports. */
+/* Compares scheme, host and port. */
 int tg_url_is_same_origin(const tg_url_t *a, const tg_url_t *b);
 
-/* Appends scheme, host and port, without the scheme's default port. */
+/* Appends scheme, host and, unless it is the default, port. */
 void tg_url_append_origin(tg_buf_t *buf, const tg_url_t *url);
 
 /*
- * Result of matching a URL with a host pattern. A pattern is a host name,
- * "*.NAME" for all hosts below NAME, or "*" for all hosts. ":PORT" or ":*"
- * (any port) may follow; otherwise the pattern matches the scheme's default
- * port.
+ * A host pattern is a name, "*.NAME" for all hosts below NAME, or "*". ":PORT"
+ * or ":*" may follow; otherwise the scheme's default port matches.
  */
 typedef enum {
-    TG_URL_MATCH_NONE,     /* no match */
-    TG_URL_MATCH_WILDCARD, /* match of a pattern with "*" */
-    TG_URL_MATCH_EXACT     /* match of a pattern that names the host */
+    TG_URL_MATCH_NONE,
+    TG_URL_MATCH_WILDCARD, /* matches with "*" */
+    TG_URL_MATCH_EXACT     /* matches by name */
 } tg_url_match_t;
 
-/* Matches the host and port of url with one pattern. */
 tg_url_match_t tg_url_match_host(const tg_url_t *url, tg_str_t pattern);
 
-/*
- * Checks the syntax of a host pattern. Returns NULL, or a static hint that
- * says what to write.
- */
+/* Returns NULL, or a static hint that says what to write. */
 const char *tg_url_check_pattern(tg_str_t pattern);
 
 #endif

@@ -34,9 +34,7 @@ tg_utf8_sequence_len(const char *p, const char *end)
             return 0;
         }
 
-        /*
-         * E0 must not start an overlong form, ED must not start a surrogate.
-         */
+        /* E0 starts no overlong form, ED no surrogate. */
         if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)) {
             return 0;
         }

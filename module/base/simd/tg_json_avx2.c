@@ -69,9 +69,8 @@ tg_block_find_non_ascii(tg_block_t b)
     _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
 
 /*
- * Lookup tables by the low nibble of a byte: for white space, and for brackets,
- * commas and colons with bit 0x20 set.  An entry without such a character has
- * another low nibble and so never matches.
+ * Tables by a byte's low nibble: white space, and structural characters with
+ * bit 0x20 set. An unused entry has another low nibble, so it never matches.
  */
 #define TG_BLOCK_SPACE_TABLE                                                   \
     TG_BLOCK_SHUFFLE_TABLE(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0,      \
@@ -80,10 +79,7 @@ tg_block_find_non_ascii(tg_block_t b)
     TG_BLOCK_SHUFFLE_TABLE(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}',   \
                            0, 0)
 
-/*
- * Returns the bytes of b that equal their table entry, looked up by the low
- * nibble of the byte in `by`.
- */
+/* Returns the bytes of b that equal the table entry of the byte in `by`. */
 TG_BLOCK_FN uint64_t
 tg_block_find_in_table(tg_block_t b, tg_block_t by, __m256i table)
 {
@@ -142,10 +138,7 @@ tg_block_compress(char *dst, tg_block_t block, const char *p, uint64_t bits)
 
     (void) block;
 
-    /*
-     * Copy 8 bytes at a time, maybe more than needed: the CPU mispredicts the
-     * exact number.
-     */
+    /* Copy 8 bytes, maybe too many: the CPU mispredicts the exact number. */
     while (bits != 0) {
         for (i = 0; i < 8; i++, bits &= bits - 1) {
             *dst++ = p[_tzcnt_u64(bits)];

@@ -18,10 +18,7 @@ tg_block_load(const char *p)
     return _mm512_loadu_si512(p);
 }
 
-/*
- * Keeps a constant in a register: the compiler would reload it in each
- * iteration.
- */
+/* Keeps a constant in a register, which the compiler would reload. */
 TG_BLOCK_FN tg_block_t
 tg_block_pin_register(tg_block_t block)
 {
@@ -42,10 +39,7 @@ tg_block_to_lower(tg_block_t block)
     return _mm512_or_si512(block, tg_block_broadcast(0x20));
 }
 
-/*
- * Moves a mask to a general register, where arithmetic is faster than in mask
- * registers.
- */
+/* Arithmetic is faster in general registers than in mask registers. */
 TG_BLOCK_FN uint64_t
 tg_block_mask_to_word(__mmask64 mask)
 {
@@ -136,19 +130,13 @@ tg_block_prefix_xor(uint64_t quotes)
         _mm_cvtsi64_si128((long long) quotes), _mm_set1_epi8((char) 0xff), 0));
 }
 
-/*
- * Writes the lower 32 bytes of block, with a backslash before each byte in
- * marks. Returns the number of bytes written.
- */
+/* Writes the lower 32 bytes with a backslash before each byte in marks. */
 TG_BLOCK_FN size_t
 tg_block_write_escaped(char *dst, __m512i block, uint32_t marks)
 {
     const uint64_t all = UINT64_C(0xaaaaaaaaaaaaaaaa);
 
-    /*
-     * Make pairs of a backslash and a byte, then drop the backslashes not in
-     * marks.
-     */
+    /* Pair each byte with a backslash, then drop those not in marks. */
     _mm512_storeu_si512(dst, _mm512_mask_expand_epi8(
                                  _mm512_set1_epi8('\\'),
                                  _pext_u64(all, all | _pdep_u64(marks, ~all)),

@@ -1,37 +1,27 @@
 /*
- * JSON in blocks of 64 bytes.  Each property of the bytes is a word with one
- * bit per byte, and the grammar is arithmetic on such words; after Langdale and
- * Lemire, "Parsing Gigabytes of JSON per Second" (2019).
- *
- * A container becomes tokens, see tg_json_block_tokens.h.
- *
- * This code only finds out whether the text is valid.  If it is not, the cursor
- * reads the text byte by byte and reports the error.
- *
+ * JSON in blocks of 64 bytes: each property of the bytes is a word with one bit
+ * per byte, and the grammar is arithmetic on such words; after Langdale and
+ * Lemire, "Parsing Gigabytes of JSON per Second" (2019). This code only finds
+ * out whether the text is valid; the cursor then locates an error byte by byte.
  * Included by tg_json_avx2.c and tg_json_avx512.c only, which first define:
  *
- *   TG_BLOCK_TARGET              attributes of functions
- *   TG_BLOCK_FN                  attributes of inline functions
- *   tg_block_t                   64 bytes
- *   tg_block_load(p)             loads a block
- *   tg_block_to_lower(block)     sets bit 0x20 in each byte
- *   tg_block_find_char(block, c) finds the bytes equal to c
- *   tg_block_find_range(block, c, n)
- *                                finds the bytes from c to c + n - 1
- *   tg_block_find_non_ascii(block)
- *                                finds the bytes of 0x80 and above
- *   tg_block_classes_t           character classes of 64 bytes
- *   tg_block_classify(block)     returns the classes of a block
- *   tg_block_find_class(kinds, what)
- *                                finds the bytes in the classes `what`;
- *                                for TG_BLOCK_STRUCTURAL it may also find some
- *                                control characters
- *   tg_block_prefix_xor(quotes)  sets the bits from each odd one to before the
- *                                next one
- *   tg_block_compress(dst, block, p, bits)
- *                                writes the bytes in `bits` of the block, which
- *                                is also at p; dst must have space for 64 bytes
- *   TG_BLOCK_ESCAPE_FN           the `escape` function, or NULL
+ *   TG_BLOCK_TARGET, TG_BLOCK_FN  attributes of functions, inline functions
+ *   tg_block_t                    64 bytes
+ *   tg_block_load(p)              loads a block
+ *   tg_block_to_lower(block)      sets bit 0x20 in each byte
+ *   tg_block_find_char(block, c)  finds the bytes equal to c
+ *   tg_block_find_range(block, c, n)  finds the bytes from c to c + n - 1
+ *   tg_block_find_non_ascii(block)    finds the bytes of 0x80 and above
+ *   tg_block_classes_t            character classes of 64 bytes
+ *   tg_block_classify(block)      returns the classes of a block
+ *   tg_block_find_class(kinds, what)  finds the bytes in the classes `what`;
+ *                                 TG_BLOCK_STRUCTURAL may also find some
+ *                                 control characters
+ *   tg_block_prefix_xor(quotes)   sets the bits from each odd one to before
+ *                                 the next one
+ *   tg_block_compress(dst, block, p, bits)  writes the bytes in `bits` of the
+ *                                 block at p; dst must have space for 64 bytes
+ *   TG_BLOCK_ESCAPE_FN            the `escape` function, or NULL
  */
 #ifndef TG_JSON_BLOCK_H
 #define TG_JSON_BLOCK_H
@@ -39,10 +29,7 @@
 #include "base/tg_json_internal.h"
 #include "base/tg_scan.h"
 
-/*
- * Bytes that a block load may need: 64, and those compared after the last
- * byte.
- */
+/* Bytes that a block load may need, with those compared after the last. */
 #define TG_BLOCK_PADDED_SIZE 72
 
 /* The lowest n bits set; n must be less than 64. */
@@ -50,8 +37,8 @@
 
 /*
  * Checks whether each byte in marks may follow a backslash; quotes,
- * backslashes, n and t must not be in marks. Adds TG_JSON_HAS_SURROGATES to
- * *kinds if there are any.
+ * backslashes, n and t must not be in marks. Sets TG_JSON_HAS_SURROGATES in
+ * *kinds.
  */
 static __attribute__((noinline)) int
 tg_block_are_valid_escapes(const char *p, const char *end, uint64_t marks,
@@ -90,8 +77,8 @@ tg_block_are_valid_escapes(const char *p, const char *end, uint64_t marks,
 }
 
 /*
- * Returns the bytes in marks that are the u of a valid \u escape: all four
- * digits are in the block, and the escape is not a surrogate.
+ * Returns each u in marks of a valid \u escape that lies in the block and is
+ * not a surrogate.
  */
 TG_BLOCK_FN uint64_t
 tg_block_find_unicode_escapes(tg_block_t block, uint64_t marks)
@@ -115,9 +102,8 @@ tg_block_find_unicode_escapes(tg_block_t block, uint64_t marks)
 }
 
 /*
- * Returns the bytes that backslashes escape. Here and below a carry is 1 if
- * the searched thing continues from the last block, and becomes 1 if it
- * continues in the next block; else it is 0.
+ * Returns the bytes that backslashes escape. Here and below a carry is 1 if the
+ * searched thing continues from the last block or into the next, else 0.
  */
 TG_BLOCK_FN uint64_t
 tg_block_find_escaped(uint64_t slashes, uint64_t *carry)
@@ -146,8 +132,8 @@ tg_block_shift_next(uint64_t bits, uint64_t *carry)
 }
 
 /*
- * For each run of bytes that starts with one of `bits`, returns the byte after
- * the run. The result also has all other runs, unchanged.
+ * For each run that starts with one of `bits`, returns the byte after the run.
+ * The result also has all other runs, unchanged.
  */
 TG_BLOCK_FN uint64_t
 tg_block_find_run_ends(uint64_t bits, uint64_t runs, uint64_t *carry)
@@ -159,10 +145,7 @@ tg_block_find_run_ends(uint64_t bits, uint64_t runs, uint64_t *carry)
     return sum;
 }
 
-/*
- * Returns the number of valid bytes at p in a string, including escapes; at
- * most 64.
- */
+/* Returns the number of valid string bytes at p, at most 64. */
 TG_BLOCK_FN size_t
 tg_block_scan_string(const char *p, const char *end, unsigned *kinds)
 {
@@ -211,8 +194,8 @@ tg_block_skip_string(const char *p, const char *end, unsigned *kinds)
 }
 
 /*
- * Returns the white space outside of strings. *inside is all bits if the block
- * starts in a string, else 0; the function sets it for the next block.
+ * Returns the white space outside of strings. *inside has all bits set if the
+ * block starts in a string, else none; it is updated for the next block.
  */
 TG_BLOCK_FN uint64_t
 tg_block_find_spaces(tg_block_t block, uint64_t *inside, uint64_t *carry)

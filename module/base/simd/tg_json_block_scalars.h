@@ -1,7 +1,6 @@
 /*
  * Validation of numbers and words, 64 bytes at once; for tg_json_block.h only.
- * The input is a sequence of scalars, each followed by one byte that ends it:
- * a comma, a bracket, a colon or white space.
+ * The input is scalars, each followed by the byte that ends it.
  */
 #ifndef TG_JSON_BLOCK_SCALARS_H
 #define TG_JSON_BLOCK_SCALARS_H
@@ -9,8 +8,8 @@
 #include "base/tg_json_internal.h"
 
 /*
- * State of the number check between two blocks. Carries are 1 or 0. The state
- * for letters is separate because letters are rare.
+ * State between two blocks, carries are 1 or 0. Letters are rare and therefore
+ * have a state of their own.
  */
 typedef struct {
     uint64_t wrong; /* nonzero after any error */
@@ -36,8 +35,8 @@ typedef struct {
 
 /*
  * Checks the letters and signs outside of words: all must belong to exponents.
- * Stores the exponent signs in in->signs, so that their minus is not checked
- * as the start of a number. Returns the mask of errors.
+ * Stores the exponent signs in in->signs, so that their minus is not checked as
+ * the start of a number. Returns the mask of errors.
  */
 TG_BLOCK_FN uint64_t
 tg_block_check_exponents(tg_block_literal_state_t *in, tg_block_t block,
@@ -58,10 +57,7 @@ tg_block_check_exponents(tg_block_literal_state_t *in, tg_block_t block,
               & ~digits & scalar);
 }
 
-/*
- * Checks the letters and signs among scalars: words and exponents are valid.
- * Returns the mask of errors.
- */
+/* Checks words and exponents. Returns the mask of errors. */
 TG_BLOCK_TARGET static __attribute__((noinline)) uint64_t
 tg_block_check_letters(tg_block_literal_state_t *in, const char *p,
                        uint64_t letters, uint64_t scalar, uint64_t starts)
@@ -103,8 +99,7 @@ tg_block_check_letters(tg_block_literal_state_t *in, const char *p,
 
 /*
  * Checks 64 bytes of scalars. The byte before a dot or an exponent needs no
- * check: the byte after any non-digit must be a digit, so a dot or an exponent
- * always follows a digit.
+ * check: it is a digit, because one must follow every non-digit.
  */
 TG_BLOCK_FN void
 tg_block_check_scalars(tg_block_number_state_t *in,

@@ -1,25 +1,19 @@
 /*
  * Validation of a container in blocks; for tg_json_block.h only. The bytes
- * become tokens: brackets, commas and colons, and the first byte of each
- * string, number and word. The bytes of numbers and words are also collected
- * and checked separately. Each token is then checked by its neighbors, and
- * each bracket by its counterpart.
+ * become tokens: brackets, commas, colons, and the first byte of each string,
+ * number and word. Each token is checked by its neighbors, each bracket by its
+ * counterpart, and numbers and words are collected and checked separately.
  */
 #ifndef TG_JSON_BLOCK_TOKENS_H
 #define TG_JSON_BLOCK_TOKENS_H
 
 #include "base/simd/tg_json_block_scalars.h"
 
-/*
- * Blocks in the first batch and in later ones, whose tokens are checked at
- * once.
- */
+/* Blocks of the first batch, and of later ones. */
 #define TG_BLOCK_FIRST_BATCH 4
 #define TG_BLOCK_BATCH 128
 
-/*
- * Earlier tokens that a check needs, and new tokens that are checked per word.
- */
+/* Earlier tokens that a check needs, and new tokens checked per word. */
 #define TG_BLOCK_TOKEN_CONTEXT 4
 #define TG_BLOCK_TOKENS_PER_WORD (64 - TG_BLOCK_TOKEN_CONTEXT)
 
@@ -34,9 +28,8 @@ typedef struct {
 
 /*
  * Brackets that are not checked yet, the first one in bit 0. The tokens before
- * an opening bracket, or after a closing one, say whether the container around
- * the bracket is an object. If these types agree for all brackets, each one is
- * closed by a bracket of its type.
+ * an opening bracket and after a closing one say whether the container around
+ * it is an object. If these agree, each bracket is closed by one of its type.
  */
 typedef struct {
     unsigned n;
@@ -62,9 +55,7 @@ typedef struct {
     char scalars[TG_BLOCK_PADDED_SIZE + 64 * (TG_BLOCK_BATCH + 1)];
 } tg_block_parser_t;
 
-/*
- * Appends the bytes in marks to the tokens and those in scalars to the scalars.
- */
+/* Appends the bytes in marks as tokens and collects those in scalars. */
 TG_BLOCK_FN void
 tg_block_append_tokens(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
                        tg_block_t block, const char *p, uint64_t marks,
@@ -78,8 +69,8 @@ tg_block_append_tokens(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
 }
 
 /*
- * Skips a list of plain numbers from the comma at p on. Returns the last comma
- * before which there are only plain numbers and commas.
+ * Skips plain numbers from the comma at p on. Returns the last comma before
+ * which there are only plain numbers and commas.
  */
 TG_BLOCK_FN const char *
 tg_block_skip_number_list(const char *p, const char *end)
@@ -127,9 +118,9 @@ tg_block_skip_number_list(const char *p, const char *end)
 }
 
 /*
- * Skips a long list of numbers. Only a comma and the next number become tokens,
- * enough to show that the list is in an array. Returns the comma where the list
- * continues, or p if there is no such list.
+ * Skips a long list of numbers. One comma and number become tokens, enough to
+ * show that the list is in an array. Returns the comma after which it goes on,
+ * or p.
  */
 TG_BLOCK_FN const char *
 tg_block_tokenize_number_list(tg_block_tokenizer_t *tokenizer,
@@ -164,8 +155,7 @@ tg_block_tokenize_number_list(tg_block_tokenizer_t *tokenizer,
 
 /*
  * Makes tokens of the block at p and collects its scalars, each with the byte
- * that ends it. Returns the end of the processed text and stores the mask of
- * tokens.
+ * that ends it. Returns the end of the processed text.
  */
 TG_BLOCK_FN const char *
 tg_block_tokenize(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
@@ -235,11 +225,11 @@ tg_block_tokenize(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
     return p + 64;
 }
 
-/* The functions below are not inlined: each needs nearly all CPU registers. */
+/* Not inlined: each function below needs nearly all CPU registers. */
 
 /*
- * Skips blocks that contain only string text, without quotes, escapes, control
- * characters or non-ASCII bytes. Returns the first other block.
+ * Skips blocks of string text without quotes, escapes, control characters or
+ * non-ASCII bytes.
  */
 TG_BLOCK_FN const char *
 tg_block_skip_plain_text(const char *p, const char *end)
@@ -261,7 +251,6 @@ tg_block_skip_plain_text(const char *p, const char *end)
     return p;
 }
 
-/* Makes tokens of at most `most` blocks. Returns the end of processed text. */
 TG_BLOCK_TARGET static __attribute__((noinline)) const char *
 tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
                         unsigned most)
@@ -288,7 +277,7 @@ tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
     return p;
 }
 
-/* Checks all complete blocks of scalars and keeps the rest. */
+/* Checks the complete blocks of scalars and keeps the rest. */
 TG_BLOCK_TARGET static __attribute__((noinline)) void
 tg_block_check_all_scalars(tg_block_parser_t *run)
 {
@@ -307,10 +296,7 @@ tg_block_check_all_scalars(tg_block_parser_t *run)
     memmove(run->scalars, run->scalars + at, TG_BLOCK_PADDED_SIZE);
 }
 
-/*
- * Checks the waiting brackets. Returns TG_OK, TG_INVALID, or TG_END if the
- * value's own bracket is closed.
- */
+/* Checks the waiting brackets. TG_END: the value's own bracket is closed. */
 TG_BLOCK_TARGET static __attribute__((noinline)) int
 tg_block_check_brackets(tg_block_parser_t *run)
 {
@@ -324,7 +310,7 @@ tg_block_check_brackets(tg_block_parser_t *run)
     n = b->n;
     all = ~b->opens & TG_BLOCK_LOW_BITS(n);
 
-    /* Stop before a closing bracket whose next token is not known yet. */
+    /* Stop at a closing bracket whose next token is not known yet. */
     if ((unsigned) __builtin_popcountll(all) > b->nclosed) {
         n = 63 - (unsigned) __builtin_clzll(all);
     }
@@ -340,7 +326,7 @@ tg_block_check_brackets(tg_block_parser_t *run)
     b->nclosed -= n - nopens;
     b->closed >>= n - nopens;
 
-    /* Remove pairs of adjacent brackets until there are no more. */
+    /* Remove pairs of adjacent brackets. */
     if (nest->depth + (int) nopens <= TG_JSON_MAX_DEPTH) {
         while ((pairs = opens & ~(opens >> 1) & all >> 1) != 0) {
             if ((bits ^ bits >> 1) & pairs) {
@@ -382,9 +368,8 @@ tg_block_check_brackets(tg_block_parser_t *run)
 }
 
 /*
- * Checks each token in `live` by its neighbors and appends the brackets among
- * them, except the value's own, to the waiting brackets. Returns TG_OK or
- * TG_INVALID, or TG_END if the value's own bracket is closed.
+ * Checks each token in `live` by its neighbors and appends the brackets, except
+ * the value's own, to the waiting ones. TG_END: the value's own is closed.
  */
 TG_BLOCK_FN int
 tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
@@ -406,8 +391,7 @@ tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
     ends = tg_block_find_char(block, '}');
 
     /*
-     * A value follows a comma, a colon or a '[' or '{' that is not closed at
-     * once.
+     * A comma, a colon and an opening bracket not closed at once need a value.
      */
     wrong = (~(commas | colons | closes) ^ (commas | colons | opens) << 1)
             & ~(closes & opens << 1);
@@ -489,7 +473,7 @@ tg_block_check_all_tokens(tg_block_parser_t *run)
     return tg_block_check_brackets(run);
 }
 
-/* Returns the end of the value: the byte after the bracket that closes it. */
+/* Returns the byte after the bracket that closes the value. */
 TG_BLOCK_TARGET static const char *
 tg_block_find_end(const tg_block_parser_t *run, int depth)
 {
@@ -512,7 +496,6 @@ tg_block_find_end(const tg_block_parser_t *run, int depth)
            + _tzcnt_u64(_pdep_u64(UINT64_C(1) << i, run->marks[n])) + 1;
 }
 
-/* Returns the number of containers open after the last checked tokens. */
 TG_BLOCK_TARGET static int
 tg_block_get_depth(const tg_block_parser_t *run)
 {

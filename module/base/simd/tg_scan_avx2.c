@@ -1,12 +1,9 @@
 /*
- * Scanners with steps of 32 bytes, for CPUs with AVX2. UTF-8 is validated with
- * three table lookups per byte, after Keiser and Lemire, "Validating UTF-8 In
- * Less Than One Instruction Per Byte" (2020).
- *
- * The algorithm finds out whether a block is valid, but not where an error is.
- * So the 16-byte scanner continues at an error, at a stop byte after UTF-8
- * sequences, and at the end. It starts at the last character that is known to
- * be complete.
+ * Scanners with steps of 32 bytes, for AVX2; UTF-8 after Keiser and Lemire,
+ * "Validating UTF-8 In Less Than One Instruction Per Byte" (2020). The
+ * algorithm does not locate an error. So the 16-byte scanner continues from the
+ * last complete character at an error, at a stop byte after UTF-8, and at the
+ * end.
  */
 #include "base/tg_scan.h"
 
@@ -43,10 +40,7 @@ tg_avx2_load(const char *p)
     return _mm256_loadu_si256((const __m256i *) (const void *) p);
 }
 
-/*
- * Finds quotes, backslashes, control characters, and bytes of 0x80 and above
- * (the comparison is signed).
- */
+/* The comparison is signed: bytes of 0x80 and above are below 0x20, too. */
 TG_SCAN_AVX2_INLINE __m256i
 tg_avx2_find_stops(__m256i block)
 {
@@ -63,10 +57,7 @@ tg_avx2_high_nibble(__m256i block)
                             _mm256_set1_epi8(0x0f));
 }
 
-/*
- * Finds UTF-8 errors in a block. The block `before` may end with an incomplete
- * sequence.
- */
+/* The block `before` may end with an incomplete sequence. */
 TG_SCAN_AVX2_INLINE __m256i
 tg_avx2_find_utf8_errors(__m256i block, __m256i before)
 {
@@ -129,10 +120,7 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
                 first_low, _mm256_and_si256(back1, _mm256_set1_epi8(0x0f)))),
         _mm256_shuffle_epi8(second_high, tg_avx2_high_nibble(block)));
 
-    /*
-     * Two consecutive continuation bytes are valid within a sequence of 3 or 4
-     * bytes.
-     */
+    /* Valid in a sequence of 3 or 4 bytes. */
     third = _mm256_subs_epu8(back2, _mm256_set1_epi8((char) (0xe0 - 0x80)));
     fourth = _mm256_subs_epu8(back3, _mm256_set1_epi8((char) (0xf0 - 0x80)));
 
@@ -142,8 +130,8 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
 }
 
 /*
- * Returns the start of a multi-byte character within the 3 bytes before p,
- * which may be incomplete at p, or p. Reads nothing before start.
+ * Returns the start of a possibly incomplete character that ends before p, or
+ * p. Reads nothing before start.
  */
 static const char *
 tg_avx2_find_char_start(const char *start, const char *p)
@@ -159,10 +147,7 @@ tg_avx2_find_char_start(const char *start, const char *p)
     return p;
 }
 
-/*
- * Skips blocks without non-ASCII bytes and, if stops is set, without stop
- * bytes.
- */
+/* Stop bytes end the scan only if stops is set. */
 TG_SCAN_AVX2_INLINE const char *
 tg_avx2_skip_ascii(const char *p, const char *end, int stops)
 {

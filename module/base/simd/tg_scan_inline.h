@@ -1,7 +1,4 @@
-/*
- * Inline scanning in steps of 16 bytes, where a function call is too slow.
- * Uses SSE2 or NEON, which every CPU of these architectures has.
- */
+/* Inline scanning in steps of 16 bytes, with the SSE2 or NEON of every CPU. */
 #ifndef TG_SCAN_INLINE_H
 #define TG_SCAN_INLINE_H
 
@@ -15,13 +12,10 @@
 #define TG_SCAN_SIMD128 "neon"
 #endif
 
-/*
- * Number of inline steps that cost less than choosing the fastest
- * implementation.
- */
+/* More steps cost more than choosing the fastest implementation. */
 #define TG_SCAN_INLINE_BLOCKS 8
 
-/* Searched byte classes, a compile-time constant in all calls. */
+/* Byte classes; compile-time constants in all calls. */
 enum {
     TG_SCAN_STRING_STOPS = 1, /* quote, backslash, control characters */
     TG_SCAN_NON_ASCII = 2,    /* bytes of 0x80 and above */
@@ -30,14 +24,11 @@ enum {
 
 #if defined(__SSE2__)
 
-/* A bit mask of 16 bytes: one bit per byte, the first byte is bit 0. */
+/* One bit per byte, the first one is bit 0. */
 typedef uint32_t tg_scan_mask_t;
 #define TG_SCAN_MASK_BITS 1
 
-/*
- * Returns the mask of those of the 16 bytes at p that are in the classes
- * `what`.
- */
+/* Returns the mask of the 16 bytes at p that are in the classes `what`. */
 static inline tg_scan_mask_t
 tg_scan_find_mask(const char *p, int what)
 {
@@ -96,7 +87,7 @@ tg_scan_find_mask(const char *p, int what)
         hit = vcgtq_u8(vsubq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9));
     }
 
-    /* The mask has 4 bits per byte, of which only one is kept. */
+    /* Keep one of the 4 bits per byte. */
     return vget_lane_u64(vreinterpret_u64_u8(
                              vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)),
                          0)
@@ -107,14 +98,13 @@ tg_scan_find_mask(const char *p, int what)
 
 #if defined(TG_SCAN_SIMD128)
 
-/* Returns the index of the first hit in mask, which must not be 0. */
 static inline unsigned
 tg_scan_mask_first(tg_scan_mask_t mask)
 {
     return (unsigned) __builtin_ctzll(mask) / TG_SCAN_MASK_BITS;
 }
 
-/* Returns the index of the first hit in the 16 bytes at p, or 16. */
+/* Returns the index of the first hit, or 16. */
 static inline unsigned
 tg_scan_find_in_block(const char *p, int what)
 {
@@ -127,10 +117,7 @@ tg_scan_find_in_block(const char *p, int what)
 
 #endif
 
-/*
- * Skips digits from p on; p must be less than end. Returns the first byte that
- * is not a digit, or the end of the first 16 bytes if all are digits.
- */
+/* Skips at most 16 digits; p must be less than end. */
 static inline const char *
 tg_scan_skip_digits(const char *p, const char *end)
 {
@@ -149,8 +136,8 @@ tg_scan_skip_digits(const char *p, const char *end)
 
 /*
  * Scans at most 16 bytes of a usually short string. Returns the first quote,
- * backslash, control character or non-ASCII byte, or the end of the scanned
- * bytes. So the caller must check the byte at the result.
+ * backslash, control or non-ASCII byte, or the end of the scanned bytes, so the
+ * caller must check the byte there.
  */
 static inline const char *
 tg_scan_string_16(const char *p, const char *end)
@@ -168,11 +155,7 @@ tg_scan_string_16(const char *p, const char *end)
     return p;
 }
 
-/*
- * Scans at most 128 bytes of a string. Returns the first quote, backslash,
- * control character or non-ASCII byte, or the end of the scanned bytes. So the
- * caller must check the byte at the result.
- */
+/* Scans at most 128 bytes; see tg_scan_string_16(). */
 static inline const char *
 tg_scan_string_128(const char *p, const char *end)
 {
