@@ -1,13 +1,7 @@
-/*
- * The handoff channel in master and worker: creation, inheritance, start and
- * stop.
- */
+/* The handoff channel in master and worker: creation, inheritance, stop. */
 #include "nginx/handoff/ngx_tg_handoff_channel.h"
 
-/*
- * Format "send;receive;registry;master": three descriptors, and the index of
- * this master in the registry.
- */
+/* "send;receive;registry;master": three descriptors, and the master's index. */
 #define NGX_TG_HANDOFF_ENV_VAR "TOOLGATE_HANDOVER"
 
 /* Time that sessions wait for a master that may start workers again, in ms. */
@@ -22,10 +16,7 @@ typedef struct {
 
 static ngx_tg_handoff_channel_t ngx_tg_handoff_channel = { -1, -1, -1, -1 };
 
-/*
- * Generation of the last config that the master read; a worker keeps the value
- * of its start.
- */
+/* Generation of the newest config in the master; of its own in a worker. */
 static uint64_t ngx_tg_config_generation;
 
 /* state of a worker */
@@ -50,10 +41,7 @@ ngx_tg_is_socket_pair(int fd)
            && type == SOCK_SEQPACKET;
 }
 
-/*
- * Finds the channel that this master or its predecessor created. Returns NULL
- * if there is none.
- */
+/* Finds the channel that this master or its predecessor created, or NULL. */
 static ngx_tg_handoff_registry_t *
 ngx_tg_handoff_channel_find(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
 {
@@ -76,10 +64,7 @@ ngx_tg_handoff_channel_find(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
     return ngx_tg_handoff_registry_map(ho->registry, log);
 }
 
-/*
- * Creates the channel. Its three descriptors stay open over exec() in a master,
- * so that a new binary inherits them.
- */
+/* Creates the channel. A new binary inherits its descriptors over exec(). */
 static ngx_tg_handoff_registry_t *
 ngx_tg_handoff_channel_create(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
 {
@@ -114,10 +99,7 @@ ngx_tg_handoff_channel_create(ngx_tg_handoff_channel_t *ho, ngx_log_t *log)
     return registry;
 }
 
-/*
- * Exports the channel in the environment, for the module's next shared object
- * and for a new binary.
- */
+/* Exports the channel to the module's next shared object and a new binary. */
 static ngx_int_t
 ngx_tg_handoff_channel_export(ngx_cycle_t *cycle,
                               const ngx_tg_handoff_channel_t *ho)
@@ -168,7 +150,6 @@ ngx_tg_handoff_channel_init(ngx_cycle_t *cycle, const uint64_t *listeners,
 
 /* --- worker --- */
 
-/* Stops reading from the channel. */
 static void
 ngx_tg_handoff_channel_stop_reading(void)
 {
@@ -193,10 +174,7 @@ ngx_tg_handoff_channel_stop_reading(void)
     }
 }
 
-/*
- * Frees the connection without closing the descriptor, which other processes
- * use.
- */
+/* Closes no descriptor: other processes use it. */
 static void
 ngx_tg_handoff_channel_close(void)
 {

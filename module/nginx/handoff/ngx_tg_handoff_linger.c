@@ -1,15 +1,11 @@
 /*
- * Lingering of an old worker while no new worker is ready: a worker loads
- * libraries before its event loop starts, which may take seconds. Until then a
- * worker that must exit continues: it serves its sessions and those in the
- * channel, and accepts clients.
+ * Lingering of a worker that must exit while new workers still load libraries,
+ * which may take seconds: it serves its sessions and those in the channel, and
+ * accepts clients.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/*
- * Copy of a listening socket, because NGINX closes the original when a worker
- * must exit.
- */
+/* Copy of a listening socket, which NGINX closes when a worker must exit. */
 typedef struct {
     ngx_listening_t *listening;
     ngx_socket_t fd;              /* the copy; -1: closed */
@@ -60,10 +56,7 @@ ngx_tg_listener_copy_close(ngx_tg_listener_copy_t *copy)
 
     c = copy->connection;
 
-    /*
-     * Other processes have this socket too, so that close() would not remove it
-     * from epoll.
-     */
+    /* Others have this socket, too: close() would not remove it from epoll. */
     if (c != NULL) {
         (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
         ngx_close_connection(c);
@@ -91,10 +84,7 @@ ngx_tg_linger_close_listeners(void)
 static void
 ngx_tg_linger_on_accept(ngx_event_t *rev)
 {
-    /*
-     * Without a free connection this worker would close the client, which a new
-     * worker can serve.
-     */
+    /* Without room this worker would close the client; a new one has room. */
     if (!ngx_tg_has_connection_room(((ngx_connection_t *) rev->data)->fd)) {
         ngx_tg_linger_close_listeners();
         return;
@@ -102,19 +92,13 @@ ngx_tg_linger_on_accept(ngx_event_t *rev)
 
     ngx_event_accept(rev);
 
-    /*
-     * NGINX retries accept by a timer if descriptors are short; leave that to
-     * new workers.
-     */
+    /* NGINX retries if descriptors are short; leave that to new workers. */
     if (rev->timer_set) {
         ngx_tg_linger_close_listeners();
     }
 }
 
-/*
- * Listens on a copy, like NGINX at the start of a worker. Returns NGX_OK or
- * NGX_ERROR.
- */
+/* Listens on a copy, like NGINX at the start of a worker. */
 static ngx_int_t
 ngx_tg_listener_copy_listen(ngx_tg_listener_copy_t *copy)
 {
@@ -150,9 +134,7 @@ ngx_tg_is_starting(uint64_t listener)
            || state == NGX_TG_RECEIVER_UNKNOWN;
 }
 
-/*
- * Checks whether new workers will listen on this address but have not started.
- */
+/* Checks whether new workers for this address have not started yet. */
 static ngx_uint_t
 ngx_tg_listener_copy_is_needed(const ngx_tg_listener_copy_t *copy)
 {
@@ -165,7 +147,7 @@ ngx_tg_listener_copy_is_needed(const ngx_tg_listener_copy_t *copy)
                ngx_tg_sockaddr_hash_fixed(ls->sockaddr, ls->socklen));
 }
 
-/* Accepts clients on the listeners that the next workers have as well. */
+/* Accepts clients on the listeners that the next workers will have. */
 static void
 ngx_tg_linger_listen(void)
 {
@@ -184,9 +166,8 @@ ngx_tg_linger_listen(void)
 }
 
 /*
- * Checks whether new workers are expected but not ready. Once one is ready,
- * waits a moment for the others, because the first one would receive all
- * sessions.
+ * Checks whether new workers are not ready. Waits a moment for the others once
+ * one is ready, because the first one would receive all sessions.
  */
 static ngx_uint_t
 ngx_tg_linger_is_needed(void)
@@ -214,10 +195,7 @@ ngx_tg_linger_is_needed(void)
     }
 }
 
-/*
- * Checks whether this worker should linger: within its time limit, and with
- * sessions or listeners.
- */
+/* Checks the time limit, and that there are sessions or listeners. */
 static ngx_uint_t
 ngx_tg_linger_can_continue(void)
 {
@@ -243,7 +221,6 @@ ngx_tg_linger_on_timer(ngx_event_t *ev)
         return;
     }
 
-    /* Ends lingering: from now on the worker exits like any other. */
     ngx_tg_worker_is_lingering = 0;
     ngx_tg_linger_close_listeners();
     ngx_close_idle_connections((ngx_cycle_t *) ngx_cycle);

@@ -1,39 +1,26 @@
 /*
  * Receiving of sessions in the new worker: a snapshot becomes an NGINX
- * connection as if it had been accepted, so that phases and limits of the new
- * config apply.
+ * connection as if accepted, so that phases and limits of the new config apply.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* Connections that received sessions leave for the worker itself. */
+/* Connections that are kept free for other uses than received sessions. */
 #define NGX_TG_RECEIVE_SPARE_CONNECTIONS 4
 /* Pause of a worker without room, in ms; other workers may have room. */
 #define NGX_TG_RECEIVE_FULL_PAUSE 50
-/*
- * Time for which a worker leaves a session to another one with less load, in
- * ms.
- */
+/* Time for which a session is left to workers with less load, in ms. */
 #define NGX_TG_RECEIVE_YIELD_TIME 1
 
-/*
- * Time since when there is no room for a waiting session, in ms; 0: there is
- * room.
- */
+/* Time since when a session waits for room, in ms; 0: there is room. */
 static ngx_msec_t ngx_tg_receive_full_since;
 static ngx_uint_t ngx_tg_receive_is_full;
-/*
- * Number of the cycle's listeners; NGINX resets it when the worker must exit.
- */
+/* Number of listeners; NGINX resets its own when the worker must exit. */
 static ngx_uint_t ngx_tg_receive_nlistening;
-/* The process is ending. */
 static ngx_uint_t ngx_tg_receive_is_closing;
 
 /* --- listeners --- */
 
-/*
- * Checks whether sessions of this listener can move: all its addresses have
- * tools, without TLS and PROXY protocol.
- */
+/* Excludes listeners with TLS or PROXY protocol: their sessions cannot move. */
 static ngx_uint_t
 ngx_tg_listener_can_receive_sessions(const ngx_listening_t *ls)
 {
@@ -57,10 +44,6 @@ ngx_tg_listener_can_receive_sessions(const ngx_listening_t *ls)
     return 1;
 }
 
-/*
- * Checks whether the cycle's workers register themselves, because a listener
- * has tools.
- */
 static ngx_uint_t
 ngx_tg_cycle_has_tool_listeners(ngx_cycle_t *cycle)
 {
@@ -79,9 +62,8 @@ ngx_tg_cycle_has_tool_listeners(ngx_cycle_t *cycle)
 }
 
 /*
- * Adds the stream listeners whose sessions cannot move, of all modules: old
- * workers accept their clients until new workers have started. Returns the new
- * number of listeners.
+ * Adds the stream listeners of all modules whose sessions cannot move: old
+ * workers accept their clients until new workers have started.
  */
 static ngx_uint_t
 ngx_tg_handoff_add_fixed_listeners(ngx_cycle_t *cycle, uint64_t *listeners,
@@ -158,10 +140,7 @@ ngx_tg_snapshot_find_listener(const ngx_tg_session_snapshot_head_t *head)
 
 /* --- snapshots that wait for their connection --- */
 
-/*
- * Closes a client whose session was not restored, because NGINX rejected the
- * connection or there is no memory.
- */
+/* Closes a client that NGINX rejected or that there is no memory for. */
 static void
 ngx_tg_snapshot_cleanup(void *data)
 {
@@ -208,7 +187,7 @@ ngx_tg_snapshot_attach_to_pool(ngx_pool_t *pool,
 
 /* --- connections --- */
 
-/* Sets the fields that ngx_event_accept() sets. Returns NGX_OK or NGX_ERROR. */
+/* Sets the fields that ngx_event_accept() sets. */
 static ngx_int_t
 ngx_tg_snapshot_init_connection(ngx_connection_t *c, ngx_listening_t *ls,
                                 ngx_tg_session_snapshot_head_t *head)
@@ -337,10 +316,7 @@ ngx_tg_snapshot_accept_or_close(ngx_tg_session_snapshot_t *snapshot,
     ngx_tg_session_snapshot_deinit(snapshot);
 }
 
-/*
- * Receives one session. Returns NGX_OK if there may be more, NGX_AGAIN if there
- * is none, or NGX_BUSY if resources are short.
- */
+/* Receives one session. NGX_AGAIN: none left; NGX_BUSY: resources are short. */
 static ngx_int_t
 ngx_tg_handoff_receive_one(ngx_uint_t has_room)
 {
@@ -363,8 +339,8 @@ ngx_tg_handoff_receive_has_room(void)
 }
 
 /*
- * Checks whether an exiting worker may accept a session. The session lasts
- * until its last call ends, so the worker must not be ending its process.
+ * Checks that the process is not ending yet: a received session lasts until its
+ * last call ends.
  */
 static ngx_uint_t
 ngx_tg_handoff_can_receive_at_exit(void)
@@ -394,10 +370,7 @@ ngx_tg_handoff_receive_back(ngx_tg_session_snapshot_t *snapshot)
                       && ngx_tg_handoff_can_receive_at_exit());
 }
 
-/*
- * Checks whether to leave a session to workers with less load, but only once:
- * the worker that wakes first would receive all sessions.
- */
+/* Leaves a session, once, to workers with less load, which may wake later. */
 static ngx_uint_t
 ngx_tg_handoff_receive_must_yield(void)
 {
@@ -420,10 +393,7 @@ ngx_tg_handoff_on_readable(ngx_event_t *rev)
         ngx_tg_handoff_receive_stop();
     }
 
-    /*
-     * Stop receiving if workers of the newer config are ready; this worker will
-     * have to exit soon.
-     */
+    /* Workers of a newer config are ready, so this one will exit soon. */
     if (!ngx_exiting && ngx_tg_handoff_is_config_stale()
         && ngx_tg_handoff_get_receiver_state(0) == NGX_TG_RECEIVER_READY)
     {
@@ -454,8 +424,8 @@ ngx_tg_handoff_on_readable(ngx_event_t *rev)
     rc = NGX_BUSY;
 
     /*
-     * After a long time without room, probably no worker has any. Receive the
-     * session anyway, to close its client with a notice.
+     * After a long time probably no worker has room: receive the session to
+     * close its client with a notice.
      */
     if (has_room
         || ngx_current_msec - ngx_tg_receive_full_since
@@ -491,10 +461,7 @@ ngx_tg_handoff_on_worker_started(ngx_event_t *ev)
     }
 }
 
-/*
- * Registers the worker in the first iteration of its event loop: libraries load
- * before it, and sessions sent earlier would wait for them.
- */
+/* Waits for the first loop iteration, because libraries load before it. */
 void
 ngx_tg_handoff_receive_start(ngx_cycle_t *cycle)
 {
@@ -514,8 +481,8 @@ ngx_tg_event_ignore(ngx_event_t *ev)
 }
 
 /*
- * Wakes the event loop: NGINX notifies connections of the exit outside of it,
- * so that events posted then would wait for the next I/O event.
+ * Wakes the event loop: NGINX notifies connections of the exit outside of it, so
+ * that events posted then would wait for the next I/O event.
  */
 static void
 ngx_tg_event_loop_wake(void)
@@ -527,10 +494,7 @@ ngx_tg_event_loop_wake(void)
     ngx_post_event(&ev, &ngx_posted_next_events);
 }
 
-/*
- * Logs once that this worker no longer serves, for administrators who follow a
- * reload.
- */
+/* Logs once that this worker no longer serves. */
 static void
 ngx_tg_handoff_log_stopped(void)
 {

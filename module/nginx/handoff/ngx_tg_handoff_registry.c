@@ -76,9 +76,7 @@ ngx_tg_handoff_registry_add_master(ngx_tg_handoff_registry_t *registry)
     ngx_tg_handoff_master_t *master;
     ngx_uint_t i, is_again;
 
-    /*
-     * Use records that were never used first: a daemon's pid changes once more.
-     */
+    /* Reuse records last: a daemon's pid changes once more. */
     for (is_again = 0; is_again < 2; is_again++) {
         for (i = 0; i < NGX_TG_HANDOFF_MASTERS_MAX; i++) {
             master = &registry->masters[i];
@@ -237,10 +235,7 @@ ngx_tg_handoff_registry_set_leaving(ngx_tg_handoff_registry_t *registry)
         ngx_tg_atomic_store(&worker->state, NGX_TG_WORKER_LINGERING);
     }
 
-    /*
-     * There is no newer config, so the master itself exits or stops its
-     * workers.
-     */
+    /* There is no newer config: the master exits or stops its workers. */
     if (ngx_tg_handoff_registry_is_newest(registry)) {
         ngx_tg_atomic_store(&registry->masters[worker->master].leaving,
                             worker->generation);
@@ -271,9 +266,9 @@ ngx_tg_handoff_master_has_listener(const ngx_tg_handoff_master_t *master,
 }
 
 /*
- * Checks whether another live worker of this config serves. A worker of a
- * config between that one and this worker's also counts until it must exit: if
- * reloads are faster than the loading of libraries, there may be no other one.
+ * Checks whether another live worker serves a config from `generation` to this
+ * worker's. Older ones count until they must exit: if reloads are faster than
+ * the loading of libraries, there may be no newer one.
  */
 static ngx_uint_t
 ngx_tg_handoff_registry_has_worker(ngx_tg_handoff_registry_t *registry,
@@ -301,10 +296,7 @@ ngx_tg_handoff_registry_has_worker(ngx_tg_handoff_registry_t *registry,
             continue;
         }
 
-        /*
-         * F_GETLK does not report a process's own lock; this worker is excluded
-         * above.
-         */
+        /* F_GETLK omits this process's own lock. */
         if (ngx_tg_shm_worker_slot_is_locked(ngx_tg_handoff_registry_fd, i)) {
             return 1;
         }
@@ -350,8 +342,8 @@ ngx_tg_handoff_registry_find_receiver(ngx_tg_handoff_registry_t *registry,
         }
 
         /*
-         * The second look finds the worker that announced itself during the
-         * first one, after which another worker stopped.
+         * The second look finds a worker that announced itself during the
+         * first, after which another one stopped.
          */
         if (ngx_tg_handoff_registry_has_worker(registry, i, generation)
             || ngx_tg_handoff_registry_has_worker(registry, i, generation))
@@ -371,10 +363,6 @@ ngx_tg_handoff_registry_find_receiver(ngx_tg_handoff_registry_t *registry,
     return taker;
 }
 
-/*
- * Checks whether a record belongs to another live worker of this worker's
- * config.
- */
 static ngx_uint_t
 ngx_tg_handoff_registry_is_sibling(const ngx_tg_handoff_registry_t *registry,
                                    ngx_uint_t i)

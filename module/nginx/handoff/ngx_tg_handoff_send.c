@@ -1,16 +1,12 @@
 /*
- * Sending of sessions by the old worker: a session of an exiting worker waits
- * for its calls and for a receiver, and is then written to a snapshot and sent.
- * The session is freed before the snapshot is sent, so that connection counters
- * such as limit_conn do not count it twice. The snapshot waits in the outbox
+ * Sending of sessions by the exiting worker: a session waits for its calls and
+ * for a receiver, is written to a snapshot, freed and sent. It is freed first
+ * so that limit_conn does not count it twice. The snapshot waits in the outbox
  * until the channel takes it.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/*
- * The outbox has one snapshot: a session cannot be restored from it, so further
- * sessions wait as they are.
- */
+/* The outbox has one snapshot; further sessions wait as they are. */
 static struct {
     ngx_tg_session_snapshot_t snapshot;
     uint64_t listener;
@@ -91,10 +87,7 @@ ngx_tg_session_snapshot_write_head(const ngx_tg_session_t *session,
     }
 }
 
-/*
- * Moves all state of the session into the snapshot; the session must be dropped
- * afterwards. Returns NGX_OK or NGX_ERROR.
- */
+/* Moves all state of the session, which must be dropped afterwards. */
 static ngx_int_t
 ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
                               ngx_tg_session_snapshot_t *snapshot)
@@ -131,9 +124,7 @@ ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
                                      &peer->out);
     tg_peer_take_replies(peer, ngx_tg_session_snapshot_add_replies, snapshot);
 
-    /*
-     * For our own bridge the notice means that none of its calls was started.
-     */
+    /* Our bridge takes the notice to mean that no call was started. */
     if (peer->ncalls == 0 || !peer->is_toolgate) {
         tg_peer_send_shutdown_notice(peer, TG_STR("Toolgate is reloading or "
                                                   "stopping"));
@@ -146,9 +137,8 @@ ngx_tg_session_snapshot_write(ngx_tg_session_t *session,
 }
 
 /*
- * Frees a connection like ngx_close_connection(), but keeps its descriptor
- * open. The descriptor is removed from epoll explicitly, because the receiver's
- * copy keeps the file open, and with it the registration.
+ * Frees a connection but not its descriptor, which it removes from epoll: the
+ * receiver's copy would keep the registration.
  */
 static ngx_socket_t
 ngx_tg_connection_release_fd(ngx_connection_t *c)
@@ -197,10 +187,7 @@ ngx_tg_connection_release_fd(ngx_connection_t *c)
     return fd;
 }
 
-/*
- * Frees the session without logging its end, because it continues elsewhere.
- * Returns the client's descriptor.
- */
+/* Frees the session without logging its end. Returns the client's socket. */
 static ngx_socket_t
 ngx_tg_session_drop(ngx_tg_session_t *session)
 {
@@ -225,11 +212,7 @@ ngx_tg_session_drop(ngx_tg_session_t *session)
 
 /* --- the outbox --- */
 
-/*
- * Empties the outbox: after sending (NGX_OK), by taking the session back
- * because no worker receives it (NGX_DECLINED), or by closing the client
- * (NGX_ERROR).
- */
+/* Handles the end: sent (NGX_OK), taken back (NGX_DECLINED) or NGX_ERROR. */
 static void
 ngx_tg_handoff_outbox_clear(ngx_int_t rc)
 {
@@ -285,10 +268,7 @@ ngx_tg_handoff_outbox_send(ngx_event_t *ev)
     }
 }
 
-/*
- * Moves a session to the outbox. Returns NGX_DONE if the session is freed, or
- * NGX_AGAIN.
- */
+/* Returns NGX_DONE if the session is freed, or NGX_AGAIN. */
 static ngx_int_t
 ngx_tg_session_move_to_outbox(ngx_tg_session_t *session)
 {
@@ -337,10 +317,7 @@ ngx_tg_handoff_send_exit(ngx_cycle_t *cycle)
 
 /* --- handoff of a session --- */
 
-/*
- * Waits for short calls, then detaches the others from the session. Returns
- * NGX_OK, or NGX_AGAIN if the session must wait.
- */
+/* Waits for short calls (NGX_AGAIN), then detaches the others. */
 static ngx_int_t
 ngx_tg_session_detach_calls(ngx_tg_session_t *session)
 {
@@ -356,7 +333,6 @@ ngx_tg_session_detach_calls(ngx_tg_session_t *session)
     return ngx_tg_session_base_detach_calls(&session->base);
 }
 
-/* Hands off a session, see ngx_tg_handoff_ops_t. */
 static ngx_int_t
 ngx_tg_session_hand_off(ngx_tg_session_t *session)
 {

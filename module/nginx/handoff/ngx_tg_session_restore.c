@@ -1,10 +1,6 @@
-/*
- * Restoring of a session in the new worker, from the snapshot that the old
- * worker sent.
- */
+/* Restoring of a session in the new worker from its snapshot. */
 #include "nginx/handoff/ngx_tg_handoff.h"
 
-/* Restores the record of the last call, for the access log. */
 static void
 ngx_tg_session_restore_last_call(ngx_tg_session_base_t *base,
                                  const ngx_tg_session_snapshot_head_t *head)

@@ -7,9 +7,7 @@
 #include <sys/mman.h>
 #include <linux/sockios.h>
 
-/*
- * "TGmove" and the version of the format, including the meaning of its members.
- */
+/* "TGmove" and the version of the format, including its members' meaning. */
 #define NGX_TG_SNAPSHOT_MAGIC UINT64_C(0x54476d6f76650009)
 
 /* The client's descriptor and the file of large contents. */
@@ -102,7 +100,6 @@ ngx_tg_session_snapshot_deinit(ngx_tg_session_snapshot_t *snapshot)
     }
 }
 
-/* Returns the total size of all parts. */
 static size_t
 ngx_tg_session_snapshot_get_size(const ngx_tg_session_snapshot_t *snapshot)
 {
@@ -118,10 +115,7 @@ ngx_tg_session_snapshot_get_size(const ngx_tg_session_snapshot_t *snapshot)
 
 /* --- sending --- */
 
-/*
- * Bytes of sent files, of which the receivers have not read all by the last
- * check.
- */
+/* Bytes of sent files that the receivers had not read at the last check. */
 static size_t ngx_tg_snapshots_unread_bytes;
 
 ngx_uint_t
@@ -144,10 +138,7 @@ ngx_tg_session_snapshot_can_send(void)
     return poll(&pfd, 1, 0) == 1 && (pfd.revents & POLLOUT);
 }
 
-/*
- * Writes parts, continuing after an earlier failure. Returns NGX_OK, or
- * NGX_ERROR with errno.
- */
+/* Writes parts, continuing after a failure. NGX_ERROR sets errno. */
 static ngx_int_t
 ngx_tg_session_snapshot_write_parts(ngx_tg_session_snapshot_t *snapshot)
 {
@@ -225,10 +216,7 @@ ngx_tg_session_snapshot_gather(ngx_tg_session_snapshot_t *snapshot)
     return NGX_OK;
 }
 
-/*
- * Distinguishes temporary errors (NGX_AGAIN) from permanent ones (NGX_ERROR,
- * after logging).
- */
+/* Returns NGX_AGAIN for temporary errors; logs others. */
 static ngx_int_t
 ngx_tg_session_snapshot_send_failed(ngx_err_t err, ngx_log_t *log)
 {
@@ -297,8 +285,8 @@ ngx_tg_session_snapshot_send(ngx_tg_session_snapshot_t *snapshot,
     }
 
     /*
-     * The file exists until the receiver reads it, and is not charged to the
-     * receiver yet, so this process stays charged for it.
+     * The receiver is not charged for the file before it reads it, so this
+     * process stays charged.
      */
     ngx_tg_snapshots_unread_bytes += snapshot->counted_memory;
     snapshot->counted_memory = 0;
@@ -308,10 +296,7 @@ ngx_tg_session_snapshot_send(ngx_tg_session_snapshot_t *snapshot,
 
 /* --- receiving --- */
 
-/*
- * Checks whether descriptors are free before a message is received: the kernel
- * drops descriptors that do not fit.
- */
+/* Checks before a receive: the kernel drops descriptors that do not fit. */
 static ngx_uint_t
 ngx_tg_session_snapshot_has_free_fds(void)
 {
@@ -333,7 +318,6 @@ ngx_tg_session_snapshot_has_free_fds(void)
     return n == NGX_TG_SNAPSHOT_FDS_MAX;
 }
 
-/* Extracts the descriptors of a message; -1 for missing ones. */
 static void
 ngx_tg_session_snapshot_get_fds(struct msghdr *msg, int *fds)
 {
@@ -438,10 +422,7 @@ ngx_tg_session_snapshot_receive(ngx_tg_session_snapshot_t *snapshot,
     return NGX_OK;
 }
 
-/*
- * Appends len bytes at offset `at` of the parts. Returns TG_OK, TG_INVALID if
- * the contents end before, or TG_NOMEM.
- */
+/* Appends len bytes at offset `at`. Returns TG_INVALID if there are fewer. */
 static int
 ngx_tg_session_snapshot_read_bytes(ngx_tg_session_snapshot_t *snapshot,
                                    size_t at, size_t len, tg_buf_t *out)

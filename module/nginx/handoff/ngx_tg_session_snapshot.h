@@ -1,12 +1,9 @@
 /*
  * Snapshot of a session for its handoff: the client's descriptor, NGINX's
- * counters, the peer's state, and bytes read and not yet written. One message
- * of the handoff channel; large contents are in a memory file.
- *
- * The file is written from the session's own buffers, each freed when it is
- * written, and read into the new session's buffers, so that only one buffer at
- * a time exists twice. Both workers must run the same version of the format: a
- * snapshot of another version is rejected, and its client is closed.
+ * counters, the peer's state, and bytes not yet processed or written. It is one
+ * message of the channel; large contents are in a memory file, which is written
+ * and read so that only one buffer at a time exists twice. A snapshot of
+ * another version of the format is rejected and its client closed.
  */
 #ifndef _NGX_TG_SESSION_SNAPSHOT_H_INCLUDED_
 #define _NGX_TG_SESSION_SNAPSHOT_H_INCLUDED_
@@ -14,10 +11,7 @@
 #include "nginx/handoff/ngx_tg_handoff_channel.h"
 #include "nginx/session/ngx_tg_session.h"
 
-/*
- * Maximum size of the contents without a file, in bytes: a few hundred small
- * snapshots fit the socket pair.
- */
+/* Maximum contents without a file, in bytes: some hundred messages fit. */
 #define NGX_TG_SNAPSHOT_INLINE_MAX 16384
 
 enum {
@@ -78,24 +72,15 @@ typedef struct {
 
 void ngx_tg_session_snapshot_init(ngx_tg_session_snapshot_t *snapshot);
 
-/*
- * Allocates the buffers: one per part, and nreplies for replies. Returns NGX_OK
- * or NGX_ERROR.
- */
+/* Allocates the buffers: one per part, and nreplies for replies. */
 ngx_int_t ngx_tg_session_snapshot_alloc(ngx_tg_session_snapshot_t *snapshot,
                                         ngx_uint_t nreplies);
 
-/*
- * Moves a buffer into the snapshot; each part may be set once. buf is empty
- * afterwards.
- */
+/* Moves buf into the snapshot, once per part; buf is empty afterwards. */
 void ngx_tg_session_snapshot_set_part(ngx_tg_session_snapshot_t *snapshot,
                                       ngx_uint_t part, tg_buf_t *buf);
 
-/*
- * Moves the next replies into the snapshot; replies is empty afterwards. A
- * tg_peer_take_replies_pt; data is the snapshot.
- */
+/* Moves the next replies into the snapshot. A tg_peer_take_replies_pt. */
 void ngx_tg_session_snapshot_add_replies(void *data, tg_buf_t *replies);
 
 /* Frees the snapshot's contents, and closes fd if it is set. */
@@ -106,44 +91,35 @@ ngx_uint_t ngx_tg_session_snapshot_can_send(void);
 
 /*
  * Gathers the parts in the body or the file, freeing their buffers. May be
- * called again after success or failure. Returns NGX_OK, or NGX_ERROR with
- * errno.
+ * called again. NGX_ERROR sets errno.
  */
 ngx_int_t ngx_tg_session_snapshot_gather(ngx_tg_session_snapshot_t *snapshot);
 
 /*
- * Sends the parts, the head and fd; the caller keeps ownership of fd. Returns
- * NGX_OK; NGX_AGAIN if it cannot be sent now; NGX_ERROR, after logging, if it
- * cannot be sent at all.
+ * Sends the parts, the head and fd, which the caller keeps. NGX_AGAIN: not now;
+ * NGX_ERROR, after logging: never.
  */
 ngx_int_t ngx_tg_session_snapshot_send(ngx_tg_session_snapshot_t *snapshot,
                                        ngx_log_t *log);
 
 /*
- * Receives the next snapshot. Returns NGX_OK; NGX_AGAIN if there is none;
- * NGX_BUSY if descriptors or memory are short, and the message stays in the
- * channel; NGX_ERROR, after logging, if the message was invalid and is dropped.
+ * Receives the next snapshot. NGX_AGAIN: there is none; NGX_BUSY: descriptors
+ * or memory are short, try again; NGX_ERROR: an invalid one was dropped.
  */
 ngx_int_t ngx_tg_session_snapshot_receive(ngx_tg_session_snapshot_t *snapshot,
                                           ngx_log_t *log);
 
-/*
- * Appends a part (not the replies) to out. Returns TG_OK, TG_INVALID if the
- * part is incomplete, or TG_NOMEM.
- */
+/* Appends a part (not replies). Returns TG_INVALID if it is incomplete. */
 int ngx_tg_session_snapshot_read_part(ngx_tg_session_snapshot_t *snapshot,
                                       ngx_uint_t part, tg_buf_t *out);
 
-/*
- * Reads the next len bytes of the replies, each only once. A
- * tg_peer_read_replies_pt; data is the snapshot.
- */
+/* Reads the next bytes of the replies, each once. A tg_peer_read_replies_pt. */
 int ngx_tg_session_snapshot_read_replies(void *data, tg_buf_t *replies,
                                          size_t len);
 
 /*
- * Sends the rest of the output and the shutdown notice to the client, as far as
- * the socket accepts them, because no worker can serve the session.
+ * Closes a client that no worker can serve: sends the rest of its output and
+ * the shutdown notice, as far as the socket accepts them.
  */
 void ngx_tg_session_snapshot_close_client(ngx_tg_session_snapshot_t *snapshot);
 
