@@ -20,7 +20,7 @@ static ngx_uint_t ngx_tg_receive_is_closing;
 
 /* --- listeners --- */
 
-/* Excludes listeners with TLS or PROXY protocol: their sessions cannot move. */
+/* Excludes listeners with TLS or PROXY protocol: such sessions cannot move. */
 static ngx_uint_t
 ngx_tg_listener_can_receive_sessions(const ngx_listening_t *ls)
 {
@@ -481,8 +481,8 @@ ngx_tg_event_ignore(ngx_event_t *ev)
 }
 
 /*
- * Wakes the event loop: NGINX notifies connections of the exit outside of it, so
- * that events posted then would wait for the next I/O event.
+ * Wakes the event loop: NGINX notifies connections of the exit outside of it,
+ * so that events posted then would wait for the next I/O event.
  */
 static void
 ngx_tg_event_loop_wake(void)

@@ -1,15 +1,13 @@
 /*
- * The broadcast log, a ring buffer in the page's memory. A record's position is
- * also its number: each worker, and each client in transit, stores the position
- * up to which it has read.
+ * The broadcast log, a ring buffer in the page's memory. Each worker, and each
+ * client in transit, stores the position (and number) of the next record to
+ * read. If a record does not fit before the end of the memory, the rest is
+ * skipped.
  *
  *   size of the record, or NGX_TG_BROADCAST_LOG_WRAP
  *   audience, naddresses, method_len, params_len, has_params
  *   addresses of the server
  *   method, params   bytes
- *
- * A record is never split: if it does not fit before the end of the memory, the
- * rest of the memory is skipped.
  */
 #include "nginx/shm/ngx_tg_shm_page.h"
 
@@ -45,10 +43,7 @@ ngx_tg_broadcast_log_get_tail_room(uint64_t at)
 
 /* --- writing --- */
 
-/*
- * Checks whether a live reader that is not too slow still needs records before
- * this position.
- */
+/* Checks whether a live, fast reader still needs records before a position. */
 static ngx_uint_t
 ngx_tg_broadcast_log_is_needed(uint64_t before)
 {
@@ -86,10 +81,7 @@ ngx_tg_broadcast_log_is_needed(uint64_t before)
     return 0;
 }
 
-/*
- * Starts the time of readers that have read everything and get a new record
- * now.
- */
+/* Starts the time of readers that had read everything before this record. */
 static void
 ngx_tg_broadcast_log_mark_readers(void)
 {
@@ -108,10 +100,7 @@ ngx_tg_broadcast_log_mark_readers(void)
     }
 }
 
-/*
- * Reserves space for a record and sets its position. Returns NGX_OK, or
- * NGX_BUSY if readers need the space. The page must be locked.
- */
+/* Makes room in the locked page. NGX_BUSY: readers need the space. */
 static ngx_int_t
 ngx_tg_broadcast_log_make_room(uint64_t size, uint64_t *at)
 {
@@ -170,10 +159,7 @@ ngx_tg_broadcast_count_clients(const ngx_tg_srv_conf_t *scf)
     return n;
 }
 
-/*
- * Frees rows of killed workers at intervals, so that their clients are not
- * counted for long.
- */
+/* Frees rows of killed workers at intervals, to count their clients no more. */
 static void
 ngx_tg_broadcast_log_sweep(void)
 {
@@ -286,9 +272,7 @@ ngx_tg_server_broadcast_to_audience(const ngx_tg_srv_conf_t *scf,
 
 /* --- reading --- */
 
-/*
- * Copies the record at a position, which must exist. The page must be locked.
- */
+/* Copies the record at a position, which must exist, from the locked page. */
 static ngx_int_t
 ngx_tg_broadcast_log_copy(uint64_t at, tg_buf_t *copy,
                           ngx_tg_broadcast_message_t *broadcast)

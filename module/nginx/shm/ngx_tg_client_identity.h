@@ -15,10 +15,7 @@ typedef struct {
 void ngx_tg_client_identity_set(ngx_tg_client_identity_t *identity,
                                 const tg_peer_t *peer);
 
-/*
- * Appends the members `name`, `version` and `via` of a JSON object, each after
- * a comma. Unknown ones are omitted.
- */
+/* Appends the known ones of `name`, `version` and `via`, each after a comma. */
 void ngx_tg_client_identity_write_json(
     tg_buf_t *json, const ngx_tg_client_identity_t *identity);
 

@@ -1,7 +1,6 @@
 /*
- * The table of clients. A client keeps its row while it moves between workers,
- * so that each client is counted once, and a displaced client is notified
- * wherever it is.
+ * The table of clients. A client keeps its row while it moves between workers:
+ * it is counted once, and notified wherever it is if it is displaced.
  */
 #include "nginx/shm/ngx_tg_shm_page.h"
 
@@ -23,10 +22,7 @@ ngx_tg_client_row_write(ngx_tg_client_row_t *row,
     row->receives_broadcasts = info->receives_broadcasts != 0;
 }
 
-/*
- * Finds a free row, starting after the last one found. Returns NULL if there is
- * none.
- */
+/* Finds a free row, starting after the last one found, or NULL. */
 static ngx_tg_client_row_t *
 ngx_tg_client_row_find_free(void)
 {
@@ -187,8 +183,8 @@ ngx_tg_client_slot_attach(ngx_tg_client_slot_t *client_slot, uint64_t address)
 /* --- bridges --- */
 
 /*
- * Checks whether the client's process is gone. Its worker will notice it, but a
- * bridge that is restarted may connect before.
+ * Checks whether the client's process is gone: a restarted bridge may connect
+ * before the worker notices it.
  */
 static ngx_uint_t
 ngx_tg_client_row_is_orphaned(const ngx_tg_client_row_t *row)

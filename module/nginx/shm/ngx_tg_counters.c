@@ -25,10 +25,7 @@ ngx_tg_counters_shm_map(int fd, ngx_log_t *log)
                           NGX_TG_COUNTERS_SHM_MAGIC, log);
 }
 
-/*
- * Finds the memory that this master or its predecessor created. Returns NGX_OK,
- * or NGX_DECLINED if there is none.
- */
+/* Finds the memory that this master or its predecessor created. */
 static ngx_int_t
 ngx_tg_counters_shm_find(ngx_log_t *log)
 {
@@ -136,10 +133,7 @@ ngx_tg_counters_get_ended(const uint64_t *n)
     return ended;
 }
 
-/*
- * Counts calls and connections that the slot's previous owner left open as
- * ended.
- */
+/* Counts calls and connections that the slot's previous owner left as ended. */
 static void
 ngx_tg_worker_counters_take_over(ngx_tg_worker_counters_t *counting)
 {
@@ -268,10 +262,7 @@ ngx_tg_counted_entry_get_server(const ngx_tg_counted_entry_t *counted)
     return tg_str(counted->server, counted->server_len);
 }
 
-/*
- * Returns the index of an entry, added if it is new, or 0 if it cannot be
- * added. The lock must be held.
- */
+/* Finds or adds an entry under the lock. Returns its index, or 0 if full. */
 static ngx_uint_t
 ngx_tg_counted_entry_find(tg_str_t server, tg_catalog_entry_type_t kind,
                           tg_str_t name)
@@ -331,8 +322,7 @@ ngx_tg_counters_find(ngx_tg_srv_conf_t *scf, const tg_catalog_entry_t *entry)
 
 /*
  * Adds one worker's counters to a sum. Ended calls are read before started
- * ones: a call that ends meanwhile may count as running, but the number of
- * running calls is never negative.
+ * ones, so that the number of running calls is never negative.
  */
 static void
 ngx_tg_counters_sum_add(ngx_tg_counters_sum_t *sum,

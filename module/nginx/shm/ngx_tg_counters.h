@@ -1,44 +1,29 @@
 /*
  * Counters of all workers of one NGINX, in shared memory that the master
- * creates once. Workers of all cycles inherit it, including those of a new
- * binary, so that a reload changes no number.
- *
- * It has an entry for each server, tool and method ever counted, and a slot for
- * each worker with one row of counters per entry. Only the worker writes its
- * row, so that counting needs no lock. A sum adds the rows of all slots. A
- * worker continues with the counters of the slot's previous owner; calls that
- * the previous owner left open are counted as killed.
- *
- *   ngx_tg_counters.c       memory, entries, worker slots and sums
- *   ngx_tg_running_calls.c  running calls by number
+ * creates once. Workers of all cycles and binaries inherit it, so that a reload
+ * changes no number. It has an entry per server, tool and method, and a slot
+ * per worker with one row of counters per entry. Only the worker writes its
+ * row, so that counting needs no lock; a sum adds all rows. A worker continues
+ * with the counters of the slot's previous owner, whose open calls are counted
+ * as killed.
  */
 #ifndef _NGX_TG_COUNTERS_H_INCLUDED_
 #define _NGX_TG_COUNTERS_H_INCLUDED_
 
 #include "nginx/shm/ngx_tg_client_identity.h"
 
-/*
- * Maximum number of servers, tools and methods; all further ones share one
- * entry.
- */
+/* Maximum number of servers, tools and methods; others share one entry. */
 #define NGX_TG_COUNTED_ENTRIES_MAX 1024
-/*
- * Maximum number of simultaneous workers, including old ones. A worker without
- * a slot counts nothing.
- */
+/* Maximum number of workers, including old ones; others count nothing. */
 #define NGX_TG_COUNTED_WORKERS_MAX 512
-/*
- * Maximum number of running calls per worker that have a number; others cannot
- * be addressed.
- */
+/* Maximum number of running calls per worker that have a number. */
 #define NGX_TG_RUNNING_CALLS_MAX 1024
 /* Maximum length of a server's address. */
 #define NGX_TG_SERVER_LABEL_MAX 128
 
 /*
- * Upper bounds of the duration buckets, in ms; the last bucket has no bound.
- * The order puts the buckets of most calls into the first cache line, with the
- * other frequently written counters.
+ * Upper bounds of the duration buckets, in ms; the last one has none. The
+ * buckets of most calls share the first cache line with other hot counters.
  */
 #define NGX_TG_DURATION_BUCKETS                                                \
     {                                                                          \
@@ -69,35 +54,26 @@ struct ngx_tg_counters_s {
     uint64_t n[NGX_TG_COUNTERS_N];
 };
 
-/*
- * Adds n to a counter. Only one process writes it, so that no locked
- * instruction is needed.
- */
+/* Adds n without a locked instruction, because only one process writes. */
 static ngx_inline void
 ngx_tg_counters_add(ngx_tg_counters_t *counters, ngx_uint_t i, uint64_t n)
 {
     __atomic_store_n(&counters->n[i], counters->n[i] + n, __ATOMIC_RELAXED);
 }
 
-/*
- * Creates or finds the counters in the master, once a cycle's config is valid.
- */
+/* Creates or finds the counters in the master, once a config is valid. */
 void ngx_tg_counters_init(ngx_cycle_t *cycle);
 
-/*
- * Starts counting in this worker. listener_handler identifies listeners with
- * tools.
- */
+/* Starts counting; listener_handler identifies listeners with tools. */
 void ngx_tg_counters_start_worker(ngx_cycle_t *cycle,
                                   ngx_connection_handler_pt listener_handler);
 
-/* Returns the label of a server: an address at which it listens. */
+/* Returns an address at which a server listens. */
 tg_str_t ngx_tg_server_get_label(ngx_tg_srv_conf_t *scf);
 
 /*
  * Returns this worker's counters of a tool or method, or of the server if entry
- * is NULL. Never returns NULL: if nothing can be counted, it returns
- * ngx_tg_counters_dummy.
+ * is NULL; ngx_tg_counters_dummy if nothing can be counted, never NULL.
  */
 ngx_tg_counters_t *ngx_tg_counters_find(ngx_tg_srv_conf_t *scf,
                                         const tg_catalog_entry_t *entry);
@@ -105,10 +81,7 @@ ngx_tg_counters_t *ngx_tg_counters_find(ngx_tg_srv_conf_t *scf,
 /* Counters that are never read. */
 extern ngx_tg_counters_t ngx_tg_counters_dummy;
 
-/*
- * Sum of all workers' counters of an entry; its texts are valid as long as the
- * worker exists.
- */
+/* Sum of all workers' counters of an entry; its texts are never freed. */
 typedef struct {
     tg_str_t server; /* empty: the shared entry of all servers */
     tg_str_t name;   /* empty: the server itself */
@@ -117,22 +90,17 @@ typedef struct {
     uint64_t in_flight;
 } ngx_tg_counters_sum_t;
 
-/* Callback for one entry. */
 typedef void (*ngx_tg_counters_visit_pt)(void *data,
                                          const ngx_tg_counters_sum_t *sum);
 /* Calls visit for each entry of a server, given by its label. */
 void ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
                            void *data);
 
-/* Returns the number of live workers. */
 ngx_uint_t ngx_tg_counters_count_workers(void);
 
 /* --- running calls: ngx_tg_running_calls.c --- */
 
-/*
- * Returns a call number that is unique among all workers, from 1; 0 if there is
- * no shared memory.
- */
+/* Returns a number unique among all workers, or 0 without shared memory. */
 uint64_t ngx_tg_running_call_next_number(void);
 
 typedef struct {
@@ -147,15 +115,12 @@ typedef struct {
 
 /*
  * Publishes a running call of this worker. end is called from the event loop
- * with data when another process requests the end of the call. Returns the slot
- * plus 1, or 0 if there is no free slot and the call is not published.
+ * when another process requests the end. Returns the slot plus 1, or 0 if none
+ * is free.
  */
 ngx_uint_t ngx_tg_running_call_add(const ngx_tg_running_call_t *running,
                                    void *data, void (*end)(void *data));
-/*
- * Removes the row of a call that has ended; slot is the value from
- * ngx_tg_running_call_add().
- */
+/* Removes a call that has ended; slot is as returned by …_add(). */
 void ngx_tg_running_call_remove(ngx_uint_t slot);
 
 typedef struct {
@@ -171,19 +136,12 @@ typedef struct {
     ngx_tg_client_identity_t identity;
 } ngx_tg_running_call_info_t;
 
-/* Callback for one running call. Returns nonzero to end the visit. */
 typedef ngx_uint_t (*ngx_tg_running_call_visit_pt)(
     void *data, const ngx_tg_running_call_info_t *info);
-/*
- * Calls visit for each running call of all workers, until visit returns
- * nonzero.
- */
+/* Calls visit for the running calls of all workers until it returns nonzero. */
 void ngx_tg_running_calls_visit(ngx_tg_running_call_visit_pt visit, void *data);
 
-/*
- * Requests the end of a running call from its worker, which ends it soon.
- * Returns 1, or 0 if there is no such call.
- */
+/* Requests the end of a call from its worker. Returns 0 if there is none. */
 ngx_uint_t ngx_tg_running_call_order_end(uint64_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Layout of the counters in shared memory; only for the files of this folder.
- * Every change must change NGX_TG_COUNTERS_SHM_MAGIC, because another shared
- * object or binary may find memory of an older layout.
+ * Layout of the counters, only for this folder. Change
+ * NGX_TG_COUNTERS_SHM_MAGIC with it: another shared object or binary may find
+ * the old layout.
  */
 #ifndef _NGX_TG_COUNTERS_SHM_H_INCLUDED_
 #define _NGX_TG_COUNTERS_SHM_H_INCLUDED_
@@ -21,10 +21,7 @@ typedef struct {
     char name[TG_NAME_MAX];
 } ngx_tg_counted_entry_t;
 
-/*
- * A running call. number is written last at the start and cleared first at the
- * end, because other workers read the row without a lock.
- */
+/* Others read without a lock: number is written last, and cleared first. */
 typedef struct {
     uint64_t number; /* 0: the row is free */
     /* number of the call whose end is requested */
@@ -60,9 +57,7 @@ typedef struct {
 /* NULL: this process counts nothing. */
 extern ngx_tg_counters_shm_t *ngx_tg_counters_shm;
 
-/* Returns the counters of this worker's slot. */
 ngx_tg_worker_counters_t *ngx_tg_worker_counters_get(void);
-/* Checks whether a live worker uses this slot. */
 ngx_uint_t ngx_tg_worker_counters_is_alive(ngx_uint_t slot);
 
 #endif

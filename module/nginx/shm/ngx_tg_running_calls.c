@@ -1,7 +1,6 @@
 /*
- * Running calls by number: each worker writes rows that all workers read. A
- * process that requests the end of a call writes the request into the call's
- * row; the call's worker polls its rows while it has running calls.
+ * Running calls by number, in rows that all workers read. A process requests
+ * the end of a call in its row, which the call's worker polls.
  */
 #include "nginx/shm/ngx_tg_counters_shm.h"
 

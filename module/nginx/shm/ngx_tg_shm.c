@@ -1,8 +1,7 @@
 /*
- * Inheritance from a master to its workers and to a new binary: shared memory
- * whose descriptors are in the master's environment, because the module's
- * static data is lost when its shared object is replaced. Also locks, worker
- * slots and addresses of servers.
+ * Inheritance from a master to workers and a new binary, through descriptors in
+ * the master's environment: the module's static data is lost when its shared
+ * object is replaced. Also locks, worker slots and addresses of servers.
  */
 #include "nginx/shm/ngx_tg_shm.h"
 
@@ -35,7 +34,7 @@ ngx_tg_export_to_new_binary(ngx_cycle_t *cycle, const char *name,
         return NGX_ERROR;
     }
 
-    /* Same form as `env NAME=VALUE`, where len is the length of the name. */
+    /* Like `env NAME=VALUE`, where len is the length of the name. */
     (void) ngx_snprintf(var->data, size, "%s=%s%Z", name, value);
     var->len = ngx_strlen(name);
 
@@ -205,8 +204,8 @@ ngx_tg_addr_conf_get_server(const ngx_stream_addr_conf_t *addr)
 }
 
 /*
- * Writes the text of a listener's i-th address. NGINX has one listener for all
- * addresses of a port if one of them is a wildcard.
+ * Writes a listener's i-th address. NGINX has one listener for all addresses of
+ * a port if one is a wildcard.
  */
 static size_t
 ngx_tg_listener_write_addr(const ngx_listening_t *ls, ngx_uint_t i,

@@ -1,7 +1,7 @@
 /*
- * The page in master and worker: creation, inheritance, locking, and the wakeup
- * of workers. The wakeup descriptor is never read: each write is one
- * edge-triggered event for every worker that watches it.
+ * The page in master and worker: creation, inheritance, lock and wakeup. The
+ * wakeup descriptor is never read: each write is one edge-triggered event for
+ * every worker.
  */
 #include "nginx/shm/ngx_tg_shm_page.h"
 
@@ -11,7 +11,7 @@
 /* Format "page;wake": two descriptors. */
 #define NGX_TG_SHM_PAGE_ENV_VAR "TOOLGATE_SHARE"
 
-/* Poll interval in ms, if NGINX's event method has no edge-triggered events. */
+/* Poll interval in ms, if there are no edge-triggered events. */
 #define NGX_TG_SHM_PAGE_POLL_INTERVAL 10
 
 ngx_tg_shm_page_t *ngx_tg_shm_page;
@@ -40,10 +40,7 @@ ngx_tg_shm_page_unmap(ngx_tg_shm_page_t *page)
     (void) munmap(page, sizeof(ngx_tg_shm_page_t));
 }
 
-/*
- * Finds the page that this master or its predecessor created. Returns NGX_OK,
- * or NGX_DECLINED if there is none.
- */
+/* Finds the page that this master or its predecessor created. */
 static ngx_int_t
 ngx_tg_shm_page_find(ngx_log_t *log)
 {
@@ -209,7 +206,6 @@ ngx_tg_shm_page_watch(void)
     return NGX_OK;
 }
 
-/* Sets the address hashes of a server. */
 static ngx_int_t
 ngx_tg_server_init_addresses(ngx_cycle_t *cycle,
                              ngx_connection_handler_pt listener_handler,

@@ -1,7 +1,6 @@
 /*
- * Layout of the page in shared memory; only for the files of this folder. Every
- * change must change NGX_TG_SHM_PAGE_MAGIC, because another shared object or
- * binary may find a page of an older layout.
+ * Layout of the page, only for this folder. Change NGX_TG_SHM_PAGE_MAGIC with
+ * it: another shared object or binary may find the old layout.
  */
 #ifndef _NGX_TG_SHM_PAGE_H_INCLUDED_
 #define _NGX_TG_SHM_PAGE_H_INCLUDED_
@@ -11,15 +10,9 @@
 /* "TGpage" and the version of this layout. */
 #define NGX_TG_SHM_PAGE_MAGIC UINT64_C(0x5447706167650003)
 
-/*
- * Size of the broadcast log, in bytes; a tenth of it is enough for usual
- * backlogs.
- */
+/* Size of the broadcast log, in bytes, ten times the usual backlog. */
 #define NGX_TG_BROADCAST_LOG_SIZE 16777216
-/*
- * Time after which a slow worker, or a client in transit, may miss broadcasts,
- * in ms.
- */
+/* Time, in ms, after which a slow worker or client may miss broadcasts. */
 #define NGX_TG_BROADCAST_READER_TIMEOUT 10000
 /* Time after which a client in transit is considered lost, in ms. */
 #define NGX_TG_CLIENT_MOVE_TIMEOUT 60000
@@ -76,11 +69,8 @@ typedef struct {
 /* NULL: this process does not use the page. */
 extern ngx_tg_shm_page_t *ngx_tg_shm_page;
 
-/* Returns this worker's reader state. */
 ngx_tg_broadcast_reader_t *ngx_tg_shm_page_get_reader(void);
-/* Returns the slot of this worker. */
 ngx_uint_t ngx_tg_shm_page_get_worker_slot(void);
-/* Checks whether a live worker uses this slot. */
 ngx_uint_t ngx_tg_shm_page_is_worker_alive(ngx_uint_t slot);
 
 /* Locks the page. The lock of a killed worker is recovered. */
@@ -90,10 +80,7 @@ void ngx_tg_shm_page_unlock(void);
 /* Wakes all workers after a change of the page. */
 void ngx_tg_shm_page_wake_workers(void);
 
-/*
- * Returns the time since `since`, in ms. May be negative, because another
- * process's clock may be ahead.
- */
+/* Returns the time since `since`, in ms; negative if that clock is ahead. */
 static ngx_inline ngx_msec_int_t
 ngx_tg_shm_page_get_age(uint64_t since)
 {
