@@ -3,14 +3,9 @@
 
 /* Connections to a backend whose dialect carries one call per connection. */
 #define NGX_TG_BACKEND_CONNS_WITHOUT_IDS 8
-/*
- * Connections to any other backend: the second one is for when the first hangs.
- */
+/* Connections to any other backend; the second is for when the first hangs. */
 #define NGX_TG_BACKEND_CONNS_WITH_IDS 2
-/*
- * Time without use after which a backend is freed, in ms, as the default of
- * NGINX's connections to upstreams.
- */
+/* Time without use after which a backend is freed, in ms. */
 #define NGX_TG_BACKEND_IDLE_TIMEOUT 60000
 
 static ngx_queue_t ngx_tg_backends = { &ngx_tg_backends, &ngx_tg_backends };

@@ -1,12 +1,9 @@
 /*
- * A backend: a server at one address that answers calls, with its protocol. A
- * worker has one backend per address and protocol, whatever tools pass calls to
- * it. A backend that has no calls for one to two minutes is freed.
- *
- * A dialect with request ids carries all calls on one connection. A dialect
- * without ids carries one call at a time per connection, on a few connections;
- * further calls wait. With the MCP handshake, calls wait until the handshake is
- * done.
+ * A backend: a server at one address that answers calls, with its protocol. All
+ * tools of a worker share it. It is freed after one to two minutes without
+ * calls. A dialect with request ids carries all calls on one connection. A
+ * dialect without ids carries one call at a time on each of a few connections;
+ * further calls wait, as they do until an MCP handshake is done.
  */
 #ifndef _NGX_TG_BACKEND_H_INCLUDED_
 #define _NGX_TG_BACKEND_H_INCLUDED_
@@ -30,10 +27,7 @@ typedef struct {
     void *data;
 } ngx_tg_backend_protocol_t;
 
-/*
- * A call for a backend. Its memory belongs to the caller and must stay valid
- * until the call is answered or cancelled.
- */
+/* A call. The caller owns its memory, until it is answered or cancelled. */
 typedef struct {
     ngx_tg_backend_t *backend; /* NULL: the call is not in progress */
     ngx_queue_t queue;
@@ -56,49 +50,34 @@ typedef struct {
      */
     void (*answer)(void *data, const tg_response_t *answer);
 
-    /* Progress of the call: the values are in message->p. */
     void (*progress)(void *data, const tg_message_t *message);
 } ngx_tg_backend_call_t;
 
 /*
- * Returns the backend with this address and protocol; creates it if there is
- * none. The caller must send a call before it returns to NGINX's event loop.
- * NULL: no memory.
+ * Finds or creates the backend with this address and protocol. The caller must
+ * send a call before it returns to NGINX's event loop. NULL: no memory.
  */
 ngx_tg_backend_t *ngx_tg_backend_find_or_create(
     const ngx_tg_backend_protocol_t *protocol, struct sockaddr *sockaddr,
     socklen_t socklen, const ngx_str_t *name);
 
-/*
- * Sends a call, or queues it until a connection is ready. A call that cannot be
- * sent is answered at once.
- */
+/* Sends or queues a call, which is answered at once if that is impossible. */
 void ngx_tg_backend_send_call(ngx_tg_backend_t *backend,
                               ngx_tg_backend_call_t *query);
 
-/*
- * Cancels a call, if it is in progress; its callbacks are not called any more.
- * is_late: 1 if the call was not answered in time.
- */
+/* Cancels a call in progress without an answer. is_late: it timed out. */
 void ngx_tg_backend_call_cancel(ngx_tg_backend_call_t *query,
                                 ngx_uint_t is_late);
 
-/*
- * Keeps a connection to the backend open from now on, to receive its
- * notifications.
- */
+/* Keeps a connection open from now on, to receive notifications. */
 void ngx_tg_backend_keep_open(ngx_tg_backend_t *backend);
 
-/*
- * Checks whether the backend was unreachable a moment ago, so that a call would
- * have to wait.
- */
+/* Checks whether connecting failed a moment ago, so that a call would wait. */
 ngx_uint_t ngx_tg_backend_is_backing_off(ngx_tg_backend_t *backend);
 
-/* Returns the error of the last attempt to connect, as text for people. */
+/* Returns the error of the last attempt to connect, for people. */
 const char *ngx_tg_backend_get_error(ngx_tg_backend_t *backend);
 
-/* Frees all backends when the worker exits. */
 void ngx_tg_backends_exit_process(void);
 
 #endif

@@ -31,8 +31,8 @@ ngx_tg_backend_call_on_progress(void *data, const tg_message_t *message)
 }
 
 /*
- * Returns the params of a passed-on method: the caller's progress token has no
- * meaning for the backend, so the request's id replaces it.
+ * Returns the params of a passed-on method, with the request's id as progress
+ * token: the caller's has no meaning for the backend.
  */
 static tg_str_t
 ngx_tg_backend_call_make_params(ngx_tg_backend_call_t *query, uint64_t id,
@@ -78,10 +78,7 @@ ngx_tg_backend_conn_send_call(ngx_tg_backend_conn_t *backend_conn,
             ngx_tg_backend_call_make_params(query, conn->caller.next_id, &more),
             &query->request);
     } else {
-        /*
-         * Always request progress, even if the caller does not: it extends the
-         * call's timeout.
-         */
+        /* Always request progress, because it extends the timeout. */
         tg_mcp_client_write_call_params(&backend_conn->client, &query->call,
                                         conn->caller.next_id, &more);
         rc = tg_buf_has_failed(&more)
@@ -108,7 +105,7 @@ ngx_tg_backend_conn_is_hung(const ngx_tg_backend_conn_t *backend_conn)
                   <= 0;
 }
 
-/* Checks whether a connection can be given a call, now or when it is open. */
+/* Checks whether a connection takes a call, now or when it is open. */
 static ngx_uint_t
 ngx_tg_backend_conn_can_take_call(const ngx_tg_backend_conn_t *backend_conn)
 {
@@ -182,9 +179,7 @@ ngx_tg_backend_fail_waiting(ngx_tg_backend_t *backend)
         return;
     }
 
-    /*
-     * Take the calls out of the queue first: their answer() may send new calls.
-     */
+    /* Take the calls out first: their answer() may send new calls. */
     waiting = backend->waiting;
     waiting.next->prev = &waiting;
     waiting.prev->next = &waiting;

@@ -1,22 +1,14 @@
 /* Connections to backends: TLS, the MCP handshake, notifications. */
 #include "nginx/upstream/ngx_tg_backend_impl.h"
 
-/*
- * Limits of one connection: requests in flight, as many as Toolgate itself
- * accepts, and bytes that wait to be sent.
- */
+/* Limits of one connection: requests in flight, and bytes to be sent. */
 #define NGX_TG_BACKEND_REQUESTS_MAX 1024
 #define NGX_TG_BACKEND_WAITING_BYTES_MAX 67108864
-/*
- * Largest message in bytes: twice the largest output, because JSON escapes it.
- */
+/* Largest message in bytes: the largest output, escaped as JSON. */
 #define NGX_TG_BACKEND_FRAME_MAX 67108864
-/* Largest response in bytes: the largest output and the message around it. */
+/* Largest response in bytes: the largest output and its envelope. */
 #define NGX_TG_BACKEND_RESPONSE_MAX 33619968
-/*
- * Timeout of an attempt to connect, in ms: a listening server accepts at once,
- * or it is hung.
- */
+/* Timeout of connect(), in ms: a server that does not accept at once hangs. */
 #define NGX_TG_BACKEND_CONNECT_TIMEOUT 5000
 #define NGX_TG_BACKEND_RETRY_MIN 10
 #define NGX_TG_BACKEND_RETRY_MAX 1000
@@ -39,10 +31,7 @@ ngx_tg_backend_conn_update_timer(ngx_tg_backend_conn_t *backend_conn)
     }
 }
 
-/*
- * Handles an event of the MCP handshake. Returns 1: the handshake failed, and
- * backend->error has the reason; 0: the connection can be used.
- */
+/* Returns 1 if the handshake failed (backend->error), 0 if it is done. */
 static ngx_uint_t
 ngx_tg_backend_conn_handle_mcp_event(ngx_tg_backend_conn_t *backend_conn,
                                      tg_mcp_event_t event)
@@ -222,10 +211,7 @@ ngx_tg_backend_conn_on_connect_failed(ngx_tg_upstream_conn_t *conn,
         *p = '\0';
     }
 
-    /*
-     * A kept connection is tried for ever, so only the first failures are
-     * logged.
-     */
+    /* A kept connection retries for ever: log only the first failures. */
     if (!backend->is_kept || conn->delay <= 2 * conn->min_delay) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "no connection to backend \"%V\": %s", &backend->name,
@@ -235,9 +221,7 @@ ngx_tg_backend_conn_on_connect_failed(ngx_tg_upstream_conn_t *conn,
     return NGX_ERROR;
 }
 
-/*
- * Checks whether the backend has an open connection, for which calls may wait.
- */
+/* Checks whether there is an open connection, for which calls may wait. */
 static ngx_uint_t
 ngx_tg_backend_has_open_conn(const ngx_tg_backend_t *backend)
 {
@@ -252,10 +236,7 @@ ngx_tg_backend_has_open_conn(const ngx_tg_backend_t *backend)
     return 0;
 }
 
-/*
- * Opens the first connection of a kept backend again, which receives its
- * notifications.
- */
+/* Opens the first connection of a kept backend again, for notifications. */
 static void
 ngx_tg_backend_conn_reconnect(ngx_tg_backend_conn_t *backend_conn,
                               ngx_uint_t has_ended)
@@ -270,9 +251,7 @@ ngx_tg_backend_conn_reconnect(ngx_tg_backend_conn_t *backend_conn,
         return;
     }
 
-    /*
-     * A server that accepts and closes without a message counts as unreachable.
-     */
+    /* A server that closes without a message counts as unreachable. */
     if (has_ended && !conn->has_received) {
         ngx_tg_upstream_conn_fail(conn, NGX_ECONNRESET);
     } else {
@@ -281,9 +260,8 @@ ngx_tg_backend_conn_reconnect(ngx_tg_backend_conn_t *backend_conn,
 }
 
 /*
- * Some servers of the older MCP era end if the first message is not initialize.
- * Returns 1: the next connection must send initialize first; 0: no change, or
- * back to the default.
+ * Handles servers of the older MCP era that end if the first message is not
+ * initialize. Returns 1 if the next connection must send initialize first.
  */
 static ngx_uint_t
 ngx_tg_backend_conn_update_mcp_era(ngx_tg_backend_conn_t *backend_conn,
@@ -338,8 +316,8 @@ ngx_tg_backend_conn_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
 }
 
 /*
- * Forwards a progress notification to its call. The handshake's own requests
- * have no ngx_tg_upstream_request_t.
+ * Forwards progress to its call. The handshake's own requests have no
+ * ngx_tg_upstream_request_t.
  */
 static void
 ngx_tg_backend_conn_forward_progress(ngx_tg_backend_conn_t *backend_conn,

@@ -39,18 +39,16 @@ struct ngx_tg_backend_s {
 /* Sends the waiting calls on connections that can take a call. */
 void ngx_tg_backend_send_waiting(ngx_tg_backend_t *backend);
 
-/*
- * Fails all waiting calls as NOT_STARTED, because no connection can be opened.
- */
+/* Fails all waiting calls as NOT_STARTED: no connection can be opened. */
 void ngx_tg_backend_fail_waiting(ngx_tg_backend_t *backend);
 
-/* Returns the best connection for another call; NULL: the call must wait. */
+/* Returns the best connection for a call; NULL: the call must wait. */
 ngx_tg_backend_conn_t *ngx_tg_backend_select_conn(ngx_tg_backend_t *backend);
 
-/* Initializes a connection, which stays closed until it is needed. */
+/* The connection stays closed until it is needed. */
 void ngx_tg_backend_conn_init(ngx_tg_backend_conn_t *backend_conn,
                               ngx_tg_backend_t *backend);
-/* Closes a connection and frees its memory; requests on it are not answered. */
+/* Does not answer the connection's requests. */
 void ngx_tg_backend_conn_deinit(ngx_tg_backend_conn_t *backend_conn);
 
 #endif

@@ -1,29 +1,21 @@
 /*
  * A worker's connection to toolgate-runner. If no runner accepts it, the worker
- * starts one, as a process that outlives the worker.
+ * starts one, which outlives the worker.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
-/*
- * Largest message in bytes: a max_output of 32 MiB grows most if every byte is
- * escaped, which is rare, so this is only a bound.
- */
+/* Largest message in bytes: a max_output of 32 MiB, every byte escaped. */
 #define NGX_TG_RUNNER_FRAME_MAX 268435456
 /* Limits of requests and bytes that wait while the runner does not read. */
 #define NGX_TG_RUNNER_REQUESTS_MAX 4096
 #define NGX_TG_RUNNER_WAITING_BYTES_MAX 67108864
-/*
- * Delays between attempts to connect, and the time for a start, in ms. A runner
- * starts in some milliseconds, but takes longer on a loaded machine.
- */
+/* Delays between connects, and a start's time on a busy machine, in ms. */
 #define NGX_TG_RUNNER_RETRY_DELAY_MIN 2
 #define NGX_TG_RUNNER_RETRY_DELAY_MAX 200
 #define NGX_TG_RUNNER_START_TIMEOUT 10000
 /* --- notifications of the runner --- */
 
-/*
- * Forwards progress of a call, or a server request to its client, to the call.
- */
+/* Forwards progress, or a server request to the client, to the call. */
 static void
 ngx_tg_runner_on_call_notification(ngx_tg_upstream_conn_t *conn,
                                    const tg_message_t *message)
@@ -44,9 +36,7 @@ ngx_tg_relayed_call_notify_gone(ngx_tg_relayed_call_t *relayed)
     relayed->on_gone(relayed->data);
 }
 
-/*
- * Handles the cancellation of a call that this worker runs for another worker.
- */
+/* Cancels a call that this worker runs for another worker. */
 static void
 ngx_tg_runner_on_cancel(ngx_tg_runner_t *runner, tg_str_t params)
 {
@@ -70,10 +60,7 @@ ngx_tg_runner_on_cancel(ngx_tg_runner_t *runner, tg_str_t params)
     }
 }
 
-/*
- * Writes the runner's message to NGINX's error log: only NGINX knows where the
- * log is.
- */
+/* Writes the runner's message to NGINX's error log. */
 static void
 ngx_tg_runner_on_log(tg_str_t params)
 {
@@ -131,10 +118,7 @@ ngx_tg_runner_on_notification(ngx_tg_upstream_conn_t *conn, tg_str_t method,
 
 /* --- connect and disconnect --- */
 
-/*
- * Requests the runner's log messages on a new connection; they are written by
- * this worker from now on.
- */
+/* Requests the runner's log messages, which this worker writes from now on. */
 static ngx_int_t
 ngx_tg_runner_on_connected(ngx_tg_upstream_conn_t *conn)
 {
@@ -148,10 +132,7 @@ ngx_tg_runner_on_connected(ngx_tg_upstream_conn_t *conn)
                : NGX_ERROR;
 }
 
-/*
- * Handles the response to the worker's own request for log messages: the runner
- * is serving.
- */
+/* The response to the request for log messages shows that the runner serves. */
 static ngx_uint_t
 ngx_tg_runner_on_response(ngx_tg_upstream_conn_t *conn, void *tag,
                           const tg_response_t *answer)
@@ -167,10 +148,7 @@ ngx_tg_runner_on_response(ngx_tg_upstream_conn_t *conn, void *tag,
     return 1;
 }
 
-/*
- * Starts the runner if no process accepts connections, unless it was just
- * started.
- */
+/* Starts the runner if no process accepts, unless it was just started. */
 static ngx_int_t
 ngx_tg_runner_on_connect_failed(ngx_tg_upstream_conn_t *conn, ngx_err_t err)
 {
@@ -192,9 +170,9 @@ ngx_tg_runner_on_connect_failed(ngx_tg_upstream_conn_t *conn, ngx_err_t err)
 }
 
 /*
- * Handles the loss of the connection. If calls were in flight, the next runner
- * is started at once: if the old runner's supervisor was killed as well, its
- * programs still run, and only the next runner ends them.
+ * Handles a lost connection. With calls in flight, starts the next runner at
+ * once: if the supervisor was killed as well, only a new runner ends the old
+ * programs.
  */
 static void
 ngx_tg_runner_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
@@ -231,10 +209,7 @@ ngx_tg_runner_on_lost(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
     } else if (!conn->has_received && !ngx_tg_worker_is_exiting()
                && conn->state == NGX_TG_UPSTREAM_CONN_CLOSED)
     {
-        /*
-         * A runner that was exiting has accepted the connection: count it as
-         * unreachable.
-         */
+        /* An exiting runner had accepted: count it as unreachable. */
         ngx_tg_upstream_conn_fail(conn, NGX_ECONNREFUSED);
     }
 }
@@ -313,10 +288,7 @@ ngx_tg_runner_hold_conn(ngx_tg_runner_t *runner)
     }
 }
 
-/*
- * Wakes the connection, because a connection with nothing left to write may now
- * be idle.
- */
+/* Wakes the connection, which may now be idle. */
 void
 ngx_tg_runner_release_conn(ngx_tg_runner_t *runner)
 {

@@ -14,13 +14,10 @@
 
 #include <sys/un.h>
 
-/*
- * The name of the socket has the protocol's version, so that another version is
- * another runner.
- */
+/* The version of the protocol is in the name: another one is another runner. */
 #define NGX_TG_RUNNER_SOCKET_NAME "runner-3.sock"
 
-/* Largest length of the reason why the runner cannot start, in bytes. */
+/* Maximum length of the reason why the runner cannot start, in bytes. */
 #define NGX_TG_RUNNER_ERROR_MAX 255
 
 struct ngx_tg_runner_s {
@@ -42,27 +39,21 @@ struct ngx_tg_runner_s {
     u_char error[NGX_TG_RUNNER_ERROR_MAX + 1];
     /* time when that was logged, in seconds; 0: not logged */
     time_t logged_at;
-    /* started by this worker, and has not answered since */
+    /* started by this worker; has not answered yet */
     unsigned has_started:1;
     unsigned
         /* belongs to another config: this config does not start it */
         is_of_other_config:1;
 };
 
-/*
- * A call that this worker runs for a session in another worker. It keeps the
- * connection to the runner open.
- */
+/* A call for a session in another worker. It keeps the connection open. */
 typedef struct {
     ngx_queue_t queue;
     ngx_tg_runner_t *runner; /* NULL: not in a list */
     const char *key;
     void *data;
 
-    /*
-     * The result is not needed any more, or can no longer be sent. The call has
-     * been removed from the list.
-     */
+    /* The result is of no use any more; the call is not in the list. */
     void (*on_gone)(void *data);
 } ngx_tg_relayed_call_t;
 
@@ -72,93 +63,72 @@ typedef struct {
     void *data;
     void (*on_notification)(void *data, tg_str_t method, tg_str_t params);
 
-    /*
-     * The connection was lost: to receive more, the subscriber must send its
-     * request to the runner again.
-     */
+    /* Connection lost: the subscriber must send its request again. */
     void (*on_lost)(void *data);
 } ngx_tg_runner_subscriber_t;
 
-/* Adds a subscriber, whose memory must stay valid until the worker exits. */
+/* Adds a subscriber, whose memory stays valid until the worker exits. */
 void ngx_tg_runner_add_subscriber(ngx_tg_runner_t *runner,
                                   ngx_tg_runner_subscriber_t *subscriber);
 
-/* Adds a relayed call, which keeps the connection open until it is removed. */
+/* Adds a relayed call, which keeps the connection open. */
 void ngx_tg_runner_add_relayed_call(ngx_tg_runner_t *runner,
                                     ngx_tg_relayed_call_t *relayed);
-/* Removes a relayed call from its list, if it is in one. */
 void ngx_tg_relayed_call_remove(ngx_tg_relayed_call_t *relayed);
 
-/*
- * Keeps the connection open for a client whose end must be sent to the runner.
- */
+/* Keeps the connection open for a client whose end must be sent. */
 void ngx_tg_runner_hold_conn(ngx_tg_runner_t *runner);
-/* Ends one ngx_tg_runner_hold_conn(); an idle connection may then be closed. */
+/* Ends one ngx_tg_runner_hold_conn(). */
 void ngx_tg_runner_release_conn(ngx_tg_runner_t *runner);
 
-/* Sends a notification if the connection is open; params is raw JSON. */
+/* Sends raw JSON params if the connection is open. */
 void ngx_tg_runner_notify(ngx_tg_runner_t *runner, tg_str_t method,
                           tg_str_t params);
 
 /*
- * Starts the runner as a process that outlives this worker, unless it was
- * started a moment ago. NGX_OK: wait and connect again; NGX_ERROR: it cannot be
- * started. If the new process reports that it cannot start, waiting requests
- * fail.
+ * Starts a runner that outlives this worker, unless one was started a moment
+ * ago. NGX_OK: connect again later; NGX_ERROR: impossible. If the runner
+ * reports that it cannot start, waiting requests fail.
  */
 ngx_int_t ngx_tg_runner_start_if_due(ngx_tg_runner_t *runner);
 
-/*
- * Marks the runner as serving: clears its error, so that the next start need
- * not wait.
- */
+/* Marks the runner as serving, so that the next start need not wait. */
 void ngx_tg_runner_set_serving(ngx_tg_runner_t *runner);
 
 /* Closes the report of the last started runner. */
 void ngx_tg_runner_close_report(ngx_tg_runner_t *runner);
 
-/*
- * Sends a request with raw params; errors as of
- * ngx_tg_upstream_conn_send_request().
- */
+/* Sends raw params; errors as of ngx_tg_upstream_conn_send_request(). */
 int ngx_tg_runner_send_request(ngx_tg_runner_t *runner, tg_str_t method,
                                tg_str_t params,
                                ngx_tg_upstream_request_t *request);
 
-/*
- * Sends a request to a running runner and waits for any response, at most a
- * second; for the master, when it exits.
- */
+/* Sends a request and waits up to a second; for the master at its exit. */
 void ngx_tg_runner_send_request_sync(const ngx_tg_runner_t *runner,
                                      tg_str_t method, tg_str_t params);
 
 /* Checks whether a runner accepts connections; does not start one. */
 ngx_uint_t ngx_tg_runner_is_reachable(const ngx_tg_runner_t *runner);
 
-/* Initializes the connection of a runner. */
 void ngx_tg_runner_init(ngx_tg_runner_t *runner);
 
 /*
- * Returns the runner of a state directory, of this config or of another one;
- * creates it if necessary. NULL: no memory, or the path is too long.
+ * Finds or creates the runner of a state directory, of this config or of
+ * another one. NULL: no memory, or the path is too long.
  */
 ngx_tg_runner_t *ngx_tg_runner_find_or_create(ngx_tg_main_conf_t *mcf,
                                               tg_str_t dir);
-/* Returns the state directory, which is valid as long as the runner. */
+/* Valid as long as the runner. */
 const ngx_str_t *ngx_tg_runner_get_state_dir(const ngx_tg_runner_t *runner);
 
 /*
- * Reads the output of a forked child from a pipe, at most `size` bytes, and
- * waits for the child's end. Kills the child if it writes more, or nothing for
- * `ms` milliseconds. Returns the number of bytes; *status is that of waitpid().
+ * Reads at most `size` bytes from a child's pipe, and waits for its end. Kills
+ * it if it writes more, or nothing for `ms` ms. *status is that of waitpid().
  */
 size_t ngx_tg_child_read_output(ngx_pid_t pid, int fd, u_char *text,
                                 size_t size, int ms, int *status);
 
-/*
- * Closes the connections to all runners when the worker exits, even with calls
- * in flight.
- */
+/* Closes all connections at the worker's exit, even with calls in flight. */
 void ngx_tg_runners_exit_process(ngx_cycle_t *cycle);
 
 #endif

@@ -1,21 +1,15 @@
-/*
- * Start of the runner by the worker that needs it, and its report if it cannot
- * start.
- */
+/* Start of the runner by the worker that needs it, and the runner's report. */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 #include <spawn.h>
 
 /*
- * Minimum time between two starts in ms, doubled after each failure: a new
- * runner ends if an old one is still exiting, or if it cannot listen.
+ * Minimum time between two starts in ms, doubled after failures: the old runner
+ * may still be exiting.
  */
 #define NGX_TG_RUNNER_RESTART_DELAY_MIN 100
 #define NGX_TG_RUNNER_RESTART_DELAY_MAX 1000
-/*
- * Time in ms after which a started runner that neither serves nor ends is
- * ignored, and another one may be started.
- */
+/* Time in ms after which a runner that neither serves nor ends is ignored. */
 #define NGX_TG_RUNNER_REPORT_TIMEOUT 5000
 /* Minimum time in seconds between two log lines about failed starts. */
 #define NGX_TG_RUNNER_LOG_INTERVAL 60
@@ -41,10 +35,7 @@ ngx_tg_runner_set_serving(ngx_tg_runner_t *runner)
     ngx_tg_runner_close_report(runner);
 }
 
-/*
- * Logs the failed start and fails the waiting requests; requests that come
- * before the next start is due wait for it.
- */
+/* Fails the waiting requests; later ones wait for the next start. */
 static void
 ngx_tg_runner_on_start_failed(ngx_tg_runner_t *runner)
 {
@@ -66,10 +57,7 @@ ngx_tg_runner_on_start_failed(ngx_tg_runner_t *runner)
     }
 }
 
-/*
- * Reads the report of a started runner until its end: nothing if the runner
- * serves, else the reason why it cannot.
- */
+/* Reads the report until its end: empty if the runner serves, else why not. */
 static void
 ngx_tg_runner_on_report(ngx_event_t *rev)
 {
@@ -106,10 +94,7 @@ ngx_tg_runner_on_report(ngx_event_t *rev)
     }
 }
 
-/*
- * Opens the report of a started runner. If that fails, the start counts as
- * failed after a timeout.
- */
+/* Opens the report. Without it, the start counts as failed after a timeout. */
 static void
 ngx_tg_runner_open_report(ngx_tg_runner_t *runner, ngx_fd_t fd)
 {
@@ -137,9 +122,8 @@ ngx_tg_runner_open_report(ngx_tg_runner_t *runner, ngx_fd_t fd)
 }
 
 /*
- * Starts the process. The runner resets its signals itself and detaches from
- * this process at once, so NGINX's waitpid(-1) does no harm. Returns NGX_OK, or
- * an errno.
+ * Starts the process, which resets its signals and detaches at once, so that
+ * NGINX's waitpid(-1) does no harm. Returns NGX_OK or an errno.
  */
 static ngx_err_t
 ngx_tg_runner_posix_spawn(ngx_tg_runner_t *runner, int out)
@@ -178,10 +162,7 @@ ngx_tg_runner_posix_spawn(ngx_tg_runner_t *runner, int out)
     return err;
 }
 
-/*
- * Creates the report's pipe and starts the process. Returns NGX_OK, or an
- * errno.
- */
+/* Creates the report's pipe and starts the process. NGX_OK or an errno. */
 static ngx_err_t
 ngx_tg_runner_spawn_process(ngx_tg_runner_t *runner)
 {

@@ -1,19 +1,13 @@
-/*
- * Blocking request of the master to a runner, when the master exits: it has no
- * event loop any more, so it waits, but not for long.
- */
+/* Blocking request of an exiting master, which has no event loop any more. */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 #include <poll.h>
 #include <sys/socket.h>
 
-/*
- * Timeout of a write or of the response, in ms; a slower runner still receives
- * the request.
- */
+/* Timeout of a write or of the response, in ms; the request is sent anyway. */
 #define NGX_TG_RUNNER_SYNC_TIMEOUT 1000
 
-/* Sends a whole message. NGX_OK, or NGX_ERROR: error or timeout. */
+/* Sends a whole message. NGX_ERROR: error or timeout. */
 static ngx_int_t
 ngx_tg_socket_send_all(int fd, tg_str_t text)
 {
@@ -63,10 +57,7 @@ ngx_tg_runner_send_request_sync(const ngx_tg_runner_t *runner, tg_str_t method,
     event.fd = fd;
     event.events = POLLIN;
 
-    /*
-     * If no runner accepts the connection, which is usual, there is nothing to
-     * do.
-     */
+    /* Usually no runner is there: then there is nothing to do. */
     if (!tg_buf_has_failed(&message)
         && connect(fd, (const struct sockaddr *) &runner->sockaddr,
                    sizeof(runner->sockaddr))

@@ -35,10 +35,7 @@ extern ngx_conf_bitmask_t ngx_tg_tls_protocols[];
             NGX_STREAM_SRV_CONF_OFFSET, NGX_TG_TLS_OFFSET(field), post         \
     }
 
-/*
- * Commands of the directives; the including file defines
- * NGX_TG_TLS_OFFSET(field).
- */
+/* Commands; the including file defines NGX_TG_TLS_OFFSET(field). */
 #define NGX_TG_TLS_COMMANDS(type)                                              \
     NGX_TG_TLS_COMMAND("", type, NGX_CONF_FLAG, ngx_conf_set_flag_slot,        \
                        enable, NULL),                                          \
@@ -66,32 +63,24 @@ extern ngx_conf_bitmask_t ngx_tg_tls_protocols[];
         NGX_TG_TLS_COMMAND("_name", type, NGX_CONF_TAKE1,                      \
                            ngx_conf_set_str_slot, name, NULL)
 
-/* Marks all settings as unset. */
 void ngx_tg_tls_init_unset(ngx_tg_tls_t *tls);
 
-/* Checks whether no directive has set anything. */
 ngx_uint_t ngx_tg_tls_is_unset(const ngx_tg_tls_t *tls);
 
 /* Takes unset settings from prev, or the defaults if prev is NULL. */
 void ngx_tg_tls_merge(ngx_tg_tls_t *tls, const ngx_tg_tls_t *prev);
 
-/*
- * Checks the settings for backends with a host name. Returns NULL, or an error
- * text that continues the name of the tool.
- */
+/* Returns NULL, or an error text that continues the name of the tool. */
 const char *ngx_tg_tls_check_conf(const ngx_tg_tls_t *tls,
                                   const ngx_str_t *name);
 
-/*
- * Creates the TLS context and reads the certificates. NGX_OK, or NGX_ERROR:
- * logged.
- */
+/* Creates the TLS context and reads the certificates. Logs errors. */
 ngx_int_t ngx_tg_tls_create_context(ngx_conf_t *cf, ngx_tg_tls_t *tls);
 
 /*
- * Starts the handshake of a connection; session may be NULL. NGX_OK: done;
- * NGX_AGAIN: done() is called when it has ended; NGX_ERROR. save() is called
- * when there is a session that can be resumed (ngx_ssl_get_session()).
+ * Starts the handshake; session may be NULL. NGX_AGAIN: done() is called at the
+ * end. save() is called when there is a session to resume
+ * (ngx_ssl_get_session()).
  */
 ngx_int_t ngx_tg_tls_start_handshake(ngx_connection_t *c,
                                      const ngx_tg_tls_t *tls,
@@ -100,18 +89,13 @@ ngx_int_t ngx_tg_tls_start_handshake(ngx_connection_t *c,
                                      ngx_connection_handler_pt done,
                                      ngx_connection_handler_pt save);
 
-/*
- * Checks the result of the handshake and the certificate. Returns NULL, or an
- * error text, which is valid until the next call.
- */
+/* Checks handshake and certificate. Returns NULL, or a text for a moment. */
 const char *ngx_tg_tls_verify_peer(ngx_connection_t *c, const ngx_tg_tls_t *tls,
                                    const ngx_str_t *name);
 
-/*
- * Returns the session of a connection; free it with ngx_tg_tls_session_free().
- */
+/* Returns the session, to be freed with ngx_tg_tls_session_free(). */
 ngx_ssl_session_t *ngx_tg_tls_get_session(ngx_connection_t *c);
-/* Frees a session; NULL is allowed. */
+/* NULL is allowed. */
 void ngx_tg_tls_session_free(ngx_ssl_session_t *session);
 
 #endif

@@ -1,15 +1,14 @@
 /*
  * A persistent connection to a server: opened when the first request needs it,
- * and opened again after an error.
+ * and opened again after an error. Requests wait until it is open. Its memory
+ * belongs to its owner. Unless a comment says otherwise, functions of this
+ * folder that return ngx_int_t return NGX_OK or NGX_ERROR.
  *
  *           a request             connect()
  *   CLOSED ────────────▶ BACKOFF ────────────▶ CONNECTING ──▶ OPEN
  *     ▲                   ▲    │                  │            │
  *     │                   └────┼──────────────────┤ failed     │ lost
  *     └────────────────────────┴──────────────────┴────────────┘
- *
- * Requests wait until the connection is open. The memory of the connection
- * belongs to its owner.
  */
 #ifndef _NGX_TG_UPSTREAM_CONN_H_INCLUDED_
 #define _NGX_TG_UPSTREAM_CONN_H_INCLUDED_
@@ -29,9 +28,8 @@ typedef enum {
 /* Callbacks to the owner of a connection. */
 typedef struct {
     /*
-     * The attempt to connect failed; err is the reason, or 0. NGX_OK: try again
-     * after a delay; NGX_ERROR: give up, and answer all requests with
-     * NOT_STARTED.
+     * Connecting failed; err is the reason, or 0. NGX_OK: retry after a delay;
+     * NGX_ERROR: give up, and answer all requests with NOT_STARTED.
      */
     ngx_int_t (*on_connect_failed)(ngx_tg_upstream_conn_t *conn, ngx_err_t err);
 
@@ -42,16 +40,13 @@ typedef struct {
      */
     ngx_int_t (*on_connected)(ngx_tg_upstream_conn_t *conn);
 
-    /*
-     * The connection was lost (has_ended 1) or given up (has_ended 0);
-     * nrequests requests have been answered accordingly.
-     */
+    /* Lost (has_ended 1) or given up (0); nrequests requests were answered. */
     void (*on_lost)(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
                     ngx_uint_t has_ended);
 
     /*
-     * Handles a response to a request of the owner's own. Returns 1, or 0: the
-     * tag is an ngx_tg_upstream_request_t. May be NULL.
+     * Handles a response to the owner's own request. Returns 0 if the tag is an
+     * ngx_tg_upstream_request_t. May be NULL.
      */
     ngx_uint_t (*answer)(ngx_tg_upstream_conn_t *conn, void *tag,
                          const tg_response_t *answer);
@@ -59,10 +54,7 @@ typedef struct {
     void (*notification)(ngx_tg_upstream_conn_t *conn, tg_str_t method,
                          const tg_message_t *message);
 
-    /*
-     * Checks whether the connection is needed although no request is in flight.
-     * May be NULL.
-     */
+    /* Checks whether it is needed without a request. May be NULL. */
     ngx_uint_t (*is_needed)(const ngx_tg_upstream_conn_t *conn);
 } ngx_tg_upstream_conn_ops_t;
 
@@ -73,10 +65,7 @@ struct ngx_tg_upstream_conn_s {
     struct sockaddr *sockaddr;
     socklen_t socklen;
 
-    /*
-     * Limits: requests in flight, bytes that wait to be sent, and the delay
-     * between two attempts to connect, in ms.
-     */
+    /* Limits of requests, unsent bytes and delays of connects, in ms. */
     ngx_uint_t max_requests;
     size_t max_bytes;
     ngx_msec_t min_delay;
@@ -117,113 +106,85 @@ struct ngx_tg_upstream_conn_s {
     unsigned is_dropping:1;
 };
 
-/*
- * A request. Its memory belongs to the sender and must stay valid until the
- * request is answered, cancelled or forgotten.
- */
+/* A request. The sender owns its memory until it is answered or removed. */
 typedef struct {
     ngx_tg_upstream_conn_t *conn; /* NULL: not in flight */
     uint64_t id;
     void *data; /* argument of the callbacks */
     /* set before answer(): the server has announced its shutdown */
     ngx_uint_t is_drained;
-    /*
-     * set before answer(): the connection was lost, so the request may be sent
-     * again
-     */
+    /* set before answer(): lost, so it may be sent again */
     ngx_uint_t has_broken;
 
-    /* Receives the response; the request is not in flight any more. */
+    /* The request is not in flight any more. */
     void (*answer)(void *data, const tg_response_t *answer);
 
-    /*
-     * Receives notifications about the request that the owner of the connection
-     * forwards; or NULL.
-     */
+    /* Notifications that the owner of the connection forwards; or NULL. */
     void (*progress)(void *data, const tg_message_t *message);
 } ngx_tg_upstream_request_t;
 
 /*
- * Initializes a connection, whose ops, data, address and limits must be set.
+ * Initializes a connection whose ops, data, address and limits are set.
  * max_frame: largest message in bytes.
  */
 void ngx_tg_upstream_conn_init(ngx_tg_upstream_conn_t *conn,
                                tg_dialect_t dialect, size_t max_frame);
 
-/* Closes the connection and frees its memory, without any callback. */
+/* Closes the connection without any callback. */
 void ngx_tg_upstream_conn_deinit(ngx_tg_upstream_conn_t *conn);
 
 /*
  * Sends a request with raw JSON params. TG_OK: the response comes later.
- * Nothing was sent with TG_NOMEM, TG_LIMIT (the request is too large, or too
- * many wait) or TG_CLOSED (the connection is about to end).
+ * Nothing is sent with TG_NOMEM, TG_LIMIT (too large, or too many wait) or
+ * TG_CLOSED (the connection is about to end).
  */
 int ngx_tg_upstream_conn_send_request(ngx_tg_upstream_conn_t *conn,
                                       tg_str_t method, tg_str_t params,
                                       ngx_tg_upstream_request_t *request);
 
 /*
- * Sends a tool call; `more` is raw JSON of further members, see
- * tg_caller_call_tool(). Returns as ngx_tg_upstream_conn_send_request().
+ * Sends a tool call; `more`: see tg_caller_call_tool(). Returns as
+ * ngx_tg_upstream_conn_send_request().
  */
 int ngx_tg_upstream_conn_send_tool_call(ngx_tg_upstream_conn_t *conn,
                                         tg_str_t name, tg_str_t arguments,
                                         tg_str_t more,
                                         ngx_tg_upstream_request_t *request);
 
-/*
- * Cancels a request if it is in flight, also at the server. Its callbacks are
- * not called any more.
- */
+/* Cancels a request in flight, also at the server, without callbacks. */
 void ngx_tg_upstream_request_cancel(ngx_tg_upstream_request_t *request,
                                     ngx_uint_t method_is_mcp);
-/*
- * Drops a request if it is in flight, without a message to the server: its
- * result is not needed, or comes from elsewhere.
- */
+/* Drops a request in flight, without callbacks or a message to the server. */
 void ngx_tg_upstream_request_forget(ngx_tg_upstream_request_t *request);
 
 /* Returns the request with a raw id or progress token, or NULL. */
 ngx_tg_upstream_request_t *ngx_tg_upstream_conn_find_request(
     ngx_tg_upstream_conn_t *conn, tg_str_t raw);
 
-/* Opens the connection if it is closed. */
 void ngx_tg_upstream_conn_connect(ngx_tg_upstream_conn_t *conn);
 
-/*
- * Schedules a write event: there is something to write, or an idle connection
- * may be closed.
- */
+/* Schedules a write event, to write or to close an idle connection. */
 void ngx_tg_upstream_conn_wake(ngx_tg_upstream_conn_t *conn);
 
 /* Marks a connection as open after on_connected() has returned NGX_AGAIN. */
 void ngx_tg_upstream_conn_set_open(ngx_tg_upstream_conn_t *conn);
-/* Handles a failed attempt to connect: schedules the next one or gives up. */
+/* Handles a failed connect: schedules the next one or gives up. */
 void ngx_tg_upstream_conn_fail(ngx_tg_upstream_conn_t *conn, ngx_err_t err);
 
-/*
- * Checks whether worker_shutdown_timeout has passed; NGINX then sets both flags
- * of each connection.
- */
+/* NGINX sets both flags of each connection at worker_shutdown_timeout. */
 static ngx_inline ngx_uint_t
 ngx_tg_is_past_shutdown_timeout(const ngx_connection_t *c)
 {
     return ngx_exiting && c->close && c->error;
 }
 
-/*
- * Gives up: closes the connection and answers requests that were not sent with
- * NOT_STARTED.
- */
+/* Closes the connection; requests that were not sent get NOT_STARTED. */
 void ngx_tg_upstream_conn_abort(ngx_tg_upstream_conn_t *conn);
 
 /* Ends the connection and answers its requests accordingly, oldest first. */
 void ngx_tg_upstream_conn_end(ngx_tg_upstream_conn_t *conn);
 
-/*
- * Checks whether an attempt to connect failed a moment ago, so that a request
- * would have to wait.
- */
+/* Checks whether connecting failed a moment ago: a request would wait. */
 ngx_uint_t ngx_tg_upstream_conn_is_backing_off(
     const ngx_tg_upstream_conn_t *conn);
 

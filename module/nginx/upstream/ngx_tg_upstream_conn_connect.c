@@ -1,7 +1,4 @@
-/*
- * Opening of an upstream connection: attempts to connect, and the delays
- * between them.
- */
+/* Opening of an upstream connection: attempts to connect, and delays. */
 #include "nginx/upstream/ngx_tg_upstream_conn_impl.h"
 
 #include <netinet/tcp.h>
@@ -50,7 +47,6 @@ ngx_tg_upstream_conn_fail(ngx_tg_upstream_conn_t *conn, ngx_err_t err)
     ngx_add_timer(&conn->timer, delay);
 }
 
-/* Handles a successful connect(). */
 static void
 ngx_tg_upstream_conn_on_connected(ngx_tg_upstream_conn_t *conn)
 {
@@ -75,7 +71,6 @@ ngx_tg_upstream_conn_on_connected(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* Handles the end of a connect() in progress. */
 static void
 ngx_tg_upstream_conn_on_connect(ngx_event_t *ev)
 {
@@ -116,10 +111,7 @@ ngx_tg_upstream_conn_add_events(ngx_connection_t *c)
                : ngx_add_event(c->write, NGX_WRITE_EVENT, NGX_LEVEL_EVENT);
 }
 
-/*
- * Attaches a socket that is connected or connecting. NGX_OK, or NGX_ERROR: the
- * socket was closed.
- */
+/* Attaches a socket that is connected or connecting; closes it on error. */
 static ngx_int_t
 ngx_tg_upstream_conn_attach_socket(ngx_tg_upstream_conn_t *conn,
                                    ngx_socket_t fd, ngx_uint_t is_connected)
@@ -229,10 +221,7 @@ ngx_tg_upstream_conn_connect(ngx_tg_upstream_conn_t *conn)
     if (ngx_tg_upstream_conn_is_backing_off(conn)) {
         ngx_add_timer(&conn->timer, conn->retry_at - ngx_current_msec);
     } else {
-        /*
-         * Connect later: a failure here would answer the request within the
-         * function that sends it.
-         */
+        /* Connect later: a failure would answer within the sender's call. */
         ngx_post_event(&conn->timer, &ngx_posted_events);
     }
 

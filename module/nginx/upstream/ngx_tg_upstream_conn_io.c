@@ -9,20 +9,11 @@
 #define NGX_TG_UPSTREAM_READ_SIZE 131072
 /* Size of one read of a large message, in bytes. */
 #define NGX_TG_UPSTREAM_READ_LARGE 1048576
-/*
- * Bytes that are read before a connection is closed: more than any socket
- * buffer holds.
- */
+/* Bytes that are read before closing: more than any socket buffer. */
 #define NGX_TG_UPSTREAM_DRAIN_MAX 8388608
-/*
- * Largest memory, in bytes, that an empty buffer keeps: large messages are
- * likely to come again.
- */
+/* Memory that an empty buffer keeps, in bytes, for the next large message. */
 #define NGX_TG_UPSTREAM_BUFFER_KEEP 1048576
-/*
- * Time in ms for which a server that does not read may keep an exiting worker
- * alive.
- */
+/* Time in ms for which a server that does not read delays a worker's exit. */
 #define NGX_TG_UPSTREAM_SEND_TIMEOUT 10000
 
 static u_char ngx_tg_upstream_conn_buffer[NGX_TG_UPSTREAM_READ_SIZE];
@@ -39,10 +30,7 @@ ngx_tg_upstream_conn_wake(ngx_tg_upstream_conn_t *conn)
     wev = conn->connection->write;
     ngx_post_event(wev, &ngx_posted_events);
 
-    /*
-     * This timer is not cancelable, so that an exiting worker stays until the
-     * output is written.
-     */
+    /* Not cancelable: an exiting worker waits until all is written. */
     if (ngx_exiting && !wev->timer_set) {
         ngx_add_timer(wev, NGX_TG_UPSTREAM_SEND_TIMEOUT);
     }
@@ -121,7 +109,6 @@ ngx_tg_upstream_conn_end(ngx_tg_upstream_conn_t *conn)
 
 /* --- events --- */
 
-/* Sets or clears the timer of the output that is not written yet. */
 static void
 ngx_tg_upstream_conn_set_write_timer(ngx_tg_upstream_conn_t *conn,
                                      ngx_uint_t has_written)
@@ -193,10 +180,7 @@ ngx_tg_upstream_conn_is_slice_over(void *host)
                                   conn->caller.frame_size);
 }
 
-/*
- * Reads after the part of a message that is already buffered; returns as
- * c->recv().
- */
+/* Reads after the buffered part of a message; returns as c->recv(). */
 static ssize_t
 ngx_tg_upstream_conn_recv(ngx_tg_upstream_conn_t *conn)
 {
@@ -226,10 +210,7 @@ ngx_tg_upstream_conn_recv(ngx_tg_upstream_conn_t *conn)
     return n;
 }
 
-/*
- * Handles buffered input. NGX_OK; NGX_AGAIN: the time slice is over; NGX_ERROR:
- * the connection must be closed.
- */
+/* Handles input. NGX_AGAIN: the time slice is over; NGX_ERROR: close. */
 static ngx_int_t
 ngx_tg_upstream_conn_process_input(ngx_tg_upstream_conn_t *conn, size_t n)
 {
@@ -269,10 +250,7 @@ ngx_tg_upstream_conn_process_input(ngx_tg_upstream_conn_t *conn, size_t n)
     return rc == TG_AGAIN ? NGX_AGAIN : NGX_OK;
 }
 
-/*
- * Handles n bytes that were read. Returns as
- * ngx_tg_upstream_conn_process_input().
- */
+/* Handles n read bytes. Returns as ngx_tg_upstream_conn_process_input(). */
 static ngx_int_t
 ngx_tg_upstream_conn_handle_read(ngx_tg_upstream_conn_t *conn, size_t n)
 {
@@ -292,11 +270,7 @@ ngx_tg_upstream_conn_handle_read(ngx_tg_upstream_conn_t *conn, size_t n)
                : rc;
 }
 
-/*
- * Reads and handles input for one time slice. NGX_OK: nothing more for now;
- * NGX_AGAIN: waits for the next slice; NGX_ERROR: the connection must be
- * closed.
- */
+/* Reads for one time slice. NGX_AGAIN: waits for the next; NGX_ERROR: close. */
 static ngx_int_t
 ngx_tg_upstream_conn_read(ngx_tg_upstream_conn_t *conn)
 {
@@ -323,7 +297,7 @@ ngx_tg_upstream_conn_read(ngx_tg_upstream_conn_t *conn)
     return rc;
 }
 
-/* Checks whether the connection's buffers exceed the memory of the worker. */
+/* Checks whether the connection's buffers exceed the worker's limit. */
 static ngx_uint_t
 ngx_tg_upstream_conn_is_over_memory(ngx_tg_upstream_conn_t *conn)
 {
@@ -343,10 +317,7 @@ ngx_tg_upstream_conn_is_over_memory(ngx_tg_upstream_conn_t *conn)
     return 1;
 }
 
-/*
- * Checks whether the connection is not needed now, and sets c->idle, so that
- * NGINX notifies it when the worker exits.
- */
+/* Sets c->idle if it is not needed, so that NGINX notifies it of the exit. */
 static ngx_uint_t
 ngx_tg_upstream_conn_is_idle(ngx_tg_upstream_conn_t *conn)
 {
@@ -360,10 +331,7 @@ ngx_tg_upstream_conn_is_idle(ngx_tg_upstream_conn_t *conn)
     return c->idle;
 }
 
-/*
- * Closes the connection if worker_shutdown_timeout has passed and it has no
- * requests of its own. Returns 1 if it was closed.
- */
+/* Closes a connection without own requests after worker_shutdown_timeout. */
 static ngx_uint_t
 ngx_tg_upstream_conn_drop_if_overdue(ngx_tg_upstream_conn_t *conn)
 {
@@ -377,10 +345,7 @@ ngx_tg_upstream_conn_drop_if_overdue(ngx_tg_upstream_conn_t *conn)
     return 1;
 }
 
-/*
- * Reads the data that has already arrived, in slices; then closes the
- * connection, unless it is needed again.
- */
+/* Reads what has arrived, in slices; then closes, unless needed again. */
 static void
 ngx_tg_upstream_conn_drain(ngx_tg_upstream_conn_t *conn)
 {
@@ -405,7 +370,7 @@ ngx_tg_upstream_conn_drain(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* Starts to read the last data, for which there may have been no event yet. */
+/* Starts to read the last data, which may have caused no event yet. */
 static void
 ngx_tg_upstream_conn_begin_drain(ngx_tg_upstream_conn_t *conn)
 {
@@ -419,7 +384,6 @@ ngx_tg_upstream_conn_begin_drain(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* Starts to close a connection that an exiting worker no longer needs. */
 static void
 ngx_tg_upstream_conn_drain_if_idle(ngx_tg_upstream_conn_t *conn)
 {
@@ -430,7 +394,6 @@ ngx_tg_upstream_conn_drain_if_idle(ngx_tg_upstream_conn_t *conn)
     }
 }
 
-/* Runs one time slice of the connection. */
 static void
 ngx_tg_upstream_conn_run_slice(ngx_tg_upstream_conn_t *conn)
 {
@@ -520,10 +483,7 @@ ngx_tg_upstream_conn_on_writable(ngx_event_t *wev)
     tg_sched_begin_slice(&ngx_tg_sched);
 
     if (ngx_tg_upstream_conn_flush(conn) != NGX_OK) {
-        /*
-         * Responses and a shutdown notice that the server has sent before can
-         * still be read.
-         */
+        /* Responses and a shutdown notice may have arrived before. */
         conn->is_broken = 1;
         ngx_tg_upstream_conn_begin_drain(conn);
         return;

@@ -1,7 +1,7 @@
 /* Requests on an upstream connection, and their responses. */
 #include "nginx/upstream/ngx_tg_upstream_conn_impl.h"
 
-/* Largest size of a request without its params, in bytes. */
+/* Maximum size of a request without its params, in bytes. */
 #define NGX_TG_REQUEST_ENVELOPE_MAX 1024
 
 static void
@@ -72,10 +72,7 @@ ngx_tg_upstream_conn_init(ngx_tg_upstream_conn_t *conn, tg_dialect_t dialect,
     conn->delay = conn->min_delay;
     conn->timer.handler = ngx_tg_upstream_conn_on_timer;
     conn->timer.data = conn;
-    /*
-     * A call that waits for a response has its own timer, which keeps the
-     * worker.
-     */
+    /* A call has its own timer, which keeps the worker. */
     conn->timer.cancelable = 1;
 }
 
@@ -90,9 +87,8 @@ ngx_tg_upstream_conn_deinit(ngx_tg_upstream_conn_t *conn)
 /* --- requests --- */
 
 /*
- * Checks whether a request with `len` bytes is within the limits. Before the
- * first request on a connection, queues the announcement that unsent requests
- * are sent again.
+ * Checks whether `len` bytes are within the limits. First announces, on a new
+ * connection, that unsent requests are sent again.
  */
 static ngx_uint_t
 ngx_tg_upstream_conn_has_room(ngx_tg_upstream_conn_t *conn, size_t len)
@@ -112,10 +108,7 @@ ngx_tg_upstream_conn_has_room(ngx_tg_upstream_conn_t *conn, size_t len)
     return 1;
 }
 
-/*
- * Registers a request that the caller has queued with the result rc, and opens
- * the connection. Returns rc.
- */
+/* Registers a request queued with the result rc, which it returns. */
 static int
 ngx_tg_upstream_conn_add_request(ngx_tg_upstream_conn_t *conn,
                                  ngx_tg_upstream_request_t *request, int rc)
@@ -167,10 +160,7 @@ ngx_tg_upstream_conn_send_tool_call(ngx_tg_upstream_conn_t *conn, tg_str_t name,
                             &request->id));
 }
 
-/*
- * Removes a request from its connection, which is returned, or NULL if the
- * request was not in flight.
- */
+/* Returns the request's connection, or NULL if it was not in flight. */
 static ngx_tg_upstream_conn_t *
 ngx_tg_upstream_request_unlink(ngx_tg_upstream_request_t *request)
 {
