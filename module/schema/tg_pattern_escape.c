@@ -1,9 +1,9 @@
-/* Translates ECMA-262 patterns to PCRE2: escapes and character classes. */
+/* Translates escapes and character classes of ECMA-262 patterns. */
 #include "schema/tg_pattern_internal.h"
 
 #include "base/tg_utf8.h"
 
-/* The characters of \s and of \S, as members of a PCRE2 class. */
+/* The members of \s and of \S. */
 #define TG_PATTERN_SPACE_CHARS                                                 \
     "\\t-\\r\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"      \
     "\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
@@ -105,7 +105,7 @@ tg_pattern_read_char(tg_pattern_parser_t *pattern)
     return code;
 }
 
-/* Parses \u{…}, \uXXXX, or a surrogate pair of two \uXXXX; p is after the u. */
+/* Parses \u{…}, \uXXXX or a surrogate pair; p is after the u. */
 static int
 tg_pattern_parse_unicode(tg_pattern_parser_t *pattern, uint32_t *code)
 {
@@ -217,9 +217,7 @@ tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code)
     }
 }
 
-/*
- * Long names of the general categories, with the short names that PCRE2 knows.
- */
+/* Long names of general categories with the short names for PCRE2. */
 static const char tg_pattern_categories[] =
     " Letter=L Cased_Letter=L& LC=L& Uppercase_Letter=Lu Lowercase_Letter=Ll"
     " Titlecase_Letter=Lt Modifier_Letter=Lm Other_Letter=Lo Mark=M"
@@ -284,7 +282,7 @@ tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
                                     "Script_Extensions");
 }
 
-/* Parses a property escape; p is at its p or P. */
+/* p is at the p or P. */
 static int
 tg_pattern_parse_property(tg_pattern_parser_t *pattern)
 {
@@ -371,8 +369,8 @@ tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class)
 }
 
 /*
- * Parses one member of a class. Returns TG_OK with a character in *code, TG_END
- * after appending a set such as \d, or TG_INVALID.
+ * Parses one member of a class. TG_OK: *code is a character; TG_END: a set such
+ * as \d was appended.
  */
 static int
 tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
@@ -409,7 +407,7 @@ tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
     return rc == TG_OK ? TG_END : rc;
 }
 
-/* Appends the character low, or a range that starts with it; p is after low. */
+/* p is after low. Appends low, or a range that starts with it. */
 static int
 tg_pattern_parse_range(tg_pattern_parser_t *pattern, uint32_t low)
 {

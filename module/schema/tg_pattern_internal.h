@@ -1,14 +1,12 @@
-/*
- * Shared parts of the pattern translator: tg_pattern.c and tg_pattern_escape.c.
- */
+/* Shared by tg_pattern.c and tg_pattern_escape.c. */
 #ifndef TG_PATTERN_INTERNAL_H
 #define TG_PATTERN_INTERNAL_H
 
 #include "schema/tg_pattern.h"
 
-/* Maximum nesting depth of groups; PCRE2 itself allows 250. */
+/* Nested groups; PCRE2 itself allows 250. */
 #define TG_PATTERN_MAX_DEPTH 200
-/* Maximum count in braces in PCRE2. */
+/* PCRE2's maximum count in braces. */
 #define TG_PATTERN_MAX_COUNT 65535
 
 typedef struct {
@@ -17,45 +15,34 @@ typedef struct {
     const char *end;
     tg_buf_t *out;
     const char *why;
-    unsigned depth;    /* number of open groups */
-    unsigned n_groups; /* number of capturing groups in the whole pattern */
+    unsigned depth;    /* open groups */
+    unsigned n_groups; /* capturing groups in the whole pattern */
     unsigned weight;
     unsigned chars_since_callout;
-    int is_atom; /* 1: the last item may be repeated by a quantifier */
-    /* 1 for each open group that is an assertion */
+    int is_atom; /* 1: a quantifier may follow */
+    /* of each open group */
     uint8_t is_assertion[TG_PATTERN_MAX_DEPTH];
 } tg_pattern_parser_t;
 
 /* Sets the error text. Returns TG_INVALID. */
 int tg_pattern_fail(tg_pattern_parser_t *pattern, const char *why);
 
-/* Checks whether text is next. */
 int tg_pattern_is_next(const tg_pattern_parser_t *pattern, const char *text);
-/* Checks whether c is an ASCII letter, a digit or "_". */
 int tg_pattern_is_word_char(char c);
 
-/* Appends a character in PCRE2 syntax: itself or \x{HEX}. */
+/* Appends the character itself or \x{HEX}. */
 void tg_pattern_append_code_point(tg_buf_t *out, uint32_t code);
-/*
- * Reads the next character and advances past it. The text must be valid UTF-8.
- */
+/* The text must be valid UTF-8. */
 uint32_t tg_pattern_read_char(tg_pattern_parser_t *pattern);
 
-/*
- * Parses an escape of one character; p is after the backslash. Returns TG_OK,
- * TG_INVALID, or TG_MISSING if the escape is of another type.
- */
+/* p is after the backslash. TG_MISSING: an escape of another type. */
 int tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code);
 /*
- * Parses an escape of a character set, such as \d, and appends its translation;
- * p is after the backslash. Returns TG_OK, TG_INVALID, or TG_MISSING if the
- * escape is of another type.
+ * Appends the set of an escape such as \d; p is after the backslash.
+ * TG_MISSING: an escape of another type.
  */
 int tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class);
-/*
- * Parses a character class and appends its translation; p is after the opening
- * bracket. Returns TG_OK or TG_INVALID.
- */
+/* Appends the class; p is after the opening bracket. */
 int tg_pattern_parse_class(tg_pattern_parser_t *pattern);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bundles a schema file and the files that it refers to into one schema. */
+/* Bundles a schema file and those it refers to into one schema. */
 #include "schema/tg_schema_bundle.h"
 
 #include "schema/tg_schema_keyword.h"
@@ -13,11 +13,11 @@ typedef struct {
 typedef struct {
     const tg_schema_bundle_source_t *files;
     tg_schema_file_names_t file_names;
-    size_t file_index; /* index of the file that is being copied */
+    size_t file_index; /* file that is being copied */
     tg_buf_t *out;
     tg_buf_t *error;
-    int has_id;     /* 1: a schema below the root has an id */
-    unsigned draft; /* draft of the main file */
+    int has_id;     /* a schema below the root has an id */
+    unsigned draft; /* of the main file */
     int rc;
 } tg_schema_bundle_t;
 
@@ -38,9 +38,7 @@ tg_schema_bundle_fail(tg_schema_bundle_t *bundle, tg_str_t what,
     tg_buf_append_cstr(bundle->error, why);
 }
 
-/* --- references --- */
-
-/* Checks that a name has no folder and no character that needs escaping. */
+/* A name has no folder and no character that needs escaping. */
 static int
 tg_schema_bundle_is_name(tg_str_t name)
 {
@@ -57,7 +55,7 @@ tg_schema_bundle_is_name(tg_str_t name)
     return name.len != 0 && name.data[0] != '.';
 }
 
-/* Returns the index of a file. A new file is added. */
+/* Adds the file if it is new. */
 static size_t
 tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
 {
@@ -82,7 +80,6 @@ tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
     return i;
 }
 
-/* Appends a reference within the bundle. */
 static void
 tg_schema_bundle_append_ref(tg_schema_bundle_t *bundle, size_t file,
                             tg_str_t fragment)
@@ -98,7 +95,6 @@ tg_schema_bundle_append_ref(tg_schema_bundle_t *bundle, size_t file,
     tg_buf_append_str(bundle->out, fragment);
 }
 
-/* Appends the rewritten body of a `$ref`. */
 static void
 tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 {
@@ -138,12 +134,10 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
                                 fragment);
 }
 
-/* --- copies --- */
-
 static void tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle,
                                          tg_str_t schema, int is_root);
 
-/* Appends the key of member n of an object. */
+/* Appends the key of member n. */
 static void
 tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
 {
@@ -152,7 +146,7 @@ tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
     tg_buf_append_cstr(bundle->out, "\":");
 }
 
-/* Copies the entries of a container of schemas. Returns their number. */
+/* Returns the number of entries. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static size_t
 tg_schema_bundle_copy_entries(tg_schema_bundle_t *bundle, tg_str_t container)
@@ -208,7 +202,6 @@ tg_schema_bundle_copy_value(tg_schema_bundle_t *bundle, tg_str_t key,
     }
 }
 
-/* Checks whether a key is the one that gives a schema its URI. */
 static int
 tg_schema_bundle_is_id(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
@@ -217,7 +210,6 @@ tg_schema_bundle_is_id(const tg_schema_bundle_t *bundle, tg_str_t key)
                                          : TG_STR("$id"));
 }
 
-/* Checks whether a member of a file's root is not copied. */
 static int
 tg_schema_bundle_is_skipped(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
@@ -228,8 +220,8 @@ tg_schema_bundle_is_skipped(const tg_schema_bundle_t *bundle, tg_str_t key)
 }
 
 /*
- * Copies a schema. Of the main file's root, `$defs` and the closing brace are
- * left out, because more definitions follow.
+ * From the main file's root it omits `$defs` and the closing brace, because
+ * more definitions follow.
  */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
@@ -265,7 +257,6 @@ tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
     }
 }
 
-/* Returns the text of a file without the white space around it. */
 static tg_str_t
 tg_schema_bundle_trim_text(tg_str_t raw)
 {
@@ -277,7 +268,7 @@ tg_schema_bundle_trim_text(tg_str_t raw)
     return tg_json_read_value(&json, &value) == TG_OK ? value : raw;
 }
 
-/* Checks that a file is not of another draft than the main file. */
+/* The drafts of all files must be equal. */
 static void
 tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
 {
@@ -293,7 +284,7 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
     }
 }
 
-/* Copies all other files, including those that they refer to. */
+/* Also copies the files that the other files refer to. */
 static void
 tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
                                   size_t n)

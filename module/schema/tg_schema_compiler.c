@@ -29,16 +29,13 @@ tg_schema_options_set_defaults(tg_schema_options_t *to,
         to->max_steps = TG_SCHEMA_MAX_STEPS;
     }
 
-    /* A base URI is necessary to resolve relative references. */
+    /* Relative references need a base URI. */
     if (to->base_uri.len == 0) {
         to->base_uri = TG_STR("schema:///");
     }
 }
 
-/*
- * Validates the next document whose dialect is not a built-in one against the
- * metaschema of its dialect.
- */
+/* Validates the next document of a custom dialect against its metaschema. */
 static int
 tg_schema_meta_check_run(tg_schema_compiler_t *compile)
 {
@@ -73,10 +70,7 @@ tg_schema_meta_check_run(tg_schema_compiler_t *compile)
         return TG_NOMEM;
     }
 
-    /*
-     * The limit per frame is not for schemas: their authors are trusted, or
-     * have a quota of steps.
-     */
+    /* No limit per frame: the authors are trusted or have a quota of steps. */
     spent = 0;
     tg_schema_validator_set_frame(validator,
                                   SIZE_MAX / TG_SCHEMA_STEPS_PER_BYTE / 2,
@@ -132,7 +126,6 @@ tg_schema_compile_all(tg_schema_compiler_t *compile, tg_str_t raw)
     return rc;
 }
 
-/* Applies the limits of the quota. */
 static void
 tg_schema_quota_apply(tg_schema_compiler_t *compile)
 {
@@ -159,8 +152,8 @@ tg_schema_quota_apply(tg_schema_compiler_t *compile)
 }
 
 /*
- * Charges the schema to the quota. rc is the result of the compilation; if a
- * limit is exceeded, writes that as the error and returns TG_LIMIT.
+ * Charges the schema, compiled with result rc, to the quota. An exceeded limit
+ * becomes the error, with TG_LIMIT.
  */
 static int
 tg_schema_quota_charge(tg_schema_compiler_t *compile, int rc)

@@ -1,4 +1,7 @@
-/* State of a schema compilation, for the files tg_schema_*.c only. */
+/*
+ * State of a schema compilation, for tg_schema_*.c only. Functions return
+ * TG_OK, TG_NOMEM, TG_LIMIT, or TG_INVALID after setting the error.
+ */
 #ifndef TG_SCHEMA_COMPILER_H
 #define TG_SCHEMA_COMPILER_H
 
@@ -6,9 +9,8 @@
 #include "schema/tg_uri.h"
 
 /*
- * The keywords, in the order in which they are read. They index the raw values
- * of a schema object. The keywords of identity ($id, $ref etc.) come first and
- * are read separately from the rules.
+ * The keywords in reading order; they index the raw values of a schema object.
+ * Those of identity ($id, $ref etc.) come first and are read separately.
  */
 typedef enum {
     TG_SCHEMA_K_ID,
@@ -22,9 +24,7 @@ typedef enum {
     TG_SCHEMA_K_DYNAMIC_REF,
     TG_SCHEMA_K_RECURSIVE_REF,
     TG_SCHEMA_K_DEFINITIONS,
-    /*
-     * first entry after the identity keywords in tg_schema_keywords
-     */
+    /* the first keyword after those of identity */
     TG_SCHEMA_K_FIRST_RULE,
     TG_SCHEMA_K_MAX = TG_SCHEMA_K_FIRST_RULE + 64
 } tg_schema_keyword_t;
@@ -33,58 +33,57 @@ typedef struct {
     tg_str_t k[TG_SCHEMA_K_MAX];
 } tg_schema_keyword_values_t;
 
-/* A reference that is resolved after all documents are loaded. */
+/* Resolved after all documents are loaded. */
 typedef struct tg_schema_pending_ref_s tg_schema_pending_ref_t;
 
 struct tg_schema_pending_ref_s {
     tg_schema_pending_ref_t *next;
     tg_schema_node_t *node;
-    const char *at; /* position of the reference in its document */
+    const char *at; /* position of the reference */
     tg_str_t text;
     int is_dynamic;
 };
 
-/* A document that must be valid according to the schema of its dialect. */
+/* A document to be validated against its dialect. */
 typedef struct tg_schema_meta_check_s tg_schema_meta_check_t;
 
 struct tg_schema_meta_check_s {
     tg_schema_meta_check_t *next;
-    const char *at; /* position of $schema */
+    const char *at;
     tg_str_t raw;
-    tg_str_t uri; /* URI of the dialect */
+    tg_str_t uri; /* of the dialect */
 };
 
 typedef struct {
     const tg_alloc_t *alloc;
     tg_schema_t *schema;
-    tg_schema_options_t options; /* options with their defaults filled in */
+    tg_schema_options_t options; /* with defaults filled in */
     tg_buf_t *error;
     size_t error_start;
     tg_schema_doc_t *docs;
-    tg_schema_doc_t *main_doc; /* document passed to tg_schema_compile() */
+    tg_schema_doc_t *main_doc;
     tg_schema_resource_t *resources;
     tg_schema_pending_ref_t *pending;
     tg_schema_pending_ref_t **pending_tail;
     tg_schema_meta_check_t *meta_check;
-    tg_schema_node_t **nodes; /* all nodes, in creation order */
+    tg_schema_node_t **nodes; /* in creation order */
     size_t n_nodes;
     size_t cap_nodes;
-    /* positions of the nodes; an index here is an index into nodes */
+    /* positions of nodes, with equal indexes */
     tg_schema_names_t node_positions;
-    /* members of the large objects that JSON pointers go through */
+    /* members of large objects that JSON pointers lead through */
     tg_schema_names_t members;
-    tg_str_t *values; /* raw values of members, by index */
+    tg_str_t *values; /* of members, by index */
     size_t cap_values;
-    tg_schema_arena_t temp; /* memory that is freed after the compilation */
+    tg_schema_arena_t temp; /* freed after the compilation */
     size_t n_bytes;
-    uint64_t steps; /* steps left */
+    uint64_t steps;
     tg_schema_memory_limit_t memory;
 } tg_schema_compiler_t;
 
 /*
- * Costs in compilation steps of about 10 ns (measured): of a node, of a member
- * or element, of a pattern, and of each byte of a pattern. Also, one step
- * covers 16 skipped bytes of text, or 4 bytes of a compiled regex.
+ * Steps of about 10 ns (measured) for a node, an entry, a pattern and each byte
+ * of a pattern; one step covers 16 skipped bytes of text or 4 bytes of a regex.
  */
 enum {
     TG_SCHEMA_STEPS_PER_NODE = 40,
@@ -95,86 +94,65 @@ enum {
     TG_SCHEMA_REGEX_BYTES_PER_STEP = 4
 };
 
-/* Cost in steps of a comparison with a URI. */
+/* Steps of a comparison with a URI. */
 #define TG_SCHEMA_URI_STEPS(uri) (1 + (uri).len / 128)
 
-/* Takes steps from the compilation's budget. Returns TG_OK or TG_LIMIT. */
+/* TG_LIMIT: too few steps are left. */
 int tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps);
 
 /*
- * Starts an error message: writes the path of the position `at` in its
- * document. The caller then appends the text to compile->error. Returns
- * TG_INVALID.
+ * Begins an error with the path of `at`; the caller appends the text to
+ * compile->error. Returns TG_INVALID.
  */
 int tg_schema_error_begin(tg_schema_compiler_t *compile, const char *at);
-/* Sets the error message: the path of `at` and text. Returns TG_INVALID. */
+/* Sets the error "PATH: TEXT". Returns TG_INVALID. */
 int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,
                         const char *text);
 #define TG_SCHEMA_DUPLICATE_TEXT "must be given only once"
-/*
- * Sets the error message "PATH: TEXT, got VALUE" for the value raw. Returns
- * TG_INVALID.
- */
+/* Sets the error "PATH: TEXT, got VALUE". Returns TG_INVALID. */
 int tg_schema_error_set_value(tg_schema_compiler_t *compile, tg_str_t raw,
                               const char *text);
 
-/*
- * Allocates zeroed memory that lives as long as the schema. Returns NULL if
- * there is no memory or the memory limit is exceeded.
- */
+/* The zeroed memory lives as long as the schema. NULL: none, or too much. */
 void *tg_schema_alloc(tg_schema_compiler_t *compile, size_t size);
 
-/*
- * Copies text to memory that lives as long as the schema. Returns TG_OK or
- * TG_NOMEM.
- */
+/* The copy lives as long as the schema. */
 int tg_schema_copy_text(tg_schema_compiler_t *compile, tg_str_t text,
                         tg_str_t *copy);
 
-/*
- * Decodes a string body. The text lives as long as the schema. Returns TG_OK or
- * TG_NOMEM.
- */
+/* Decodes a string body. The text lives as long as the schema. */
 int tg_schema_unescape(tg_schema_compiler_t *compile, tg_str_t body,
                        tg_str_t *text);
 /*
- * Decodes a raw string. The text lives as long as the schema. Returns TG_OK,
- * TG_NOMEM, or TG_INVALID with an error message if raw is not a string.
+ * Decodes a raw string. The text lives as long as the schema. TG_INVALID: raw
+ * is not a string.
  */
 int tg_schema_read_string(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_str_t *text);
 
 /*
- * Appends the absolute URI of the reference text, of length *len, and its
- * decoded fragment. Returns TG_OK, TG_LIMIT, TG_NOMEM, or TG_INVALID if the
- * fragment is not valid UTF-8.
+ * Appends the absolute URI of text, of length *len, and its decoded fragment.
+ * TG_INVALID: the fragment is not valid UTF-8.
  */
 int tg_schema_resolve_uri(tg_schema_compiler_t *compile,
                           const tg_schema_resource_t *resource, tg_str_t text,
                           tg_buf_t *full, size_t *len);
 
-/*
- * Checks the type of raw. Returns TG_OK, or TG_INVALID with the error "must be
- * WHAT, got VALUE".
- */
+/* TG_INVALID: the error is "must be WHAT, got VALUE". */
 int tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_json_type_t type, const char *what);
 
-/*
- * Finds the node of the subschema raw, or compiles a new one. Returns TG_OK,
- * TG_INVALID, TG_LIMIT or TG_NOMEM.
- */
+/* Finds the node of the subschema raw, or compiles it. */
 int tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                          tg_schema_resource_t *resource,
                          const tg_schema_node_t **node);
-/* Returns the node of the subschema at the position `at`, or NULL. */
+/* Returns NULL if there is no such node. */
 tg_schema_node_t *tg_schema_node_find(const tg_schema_compiler_t *compile,
                                       const char *at);
 
 /*
- * Declares the reader of a keyword. raw is the keyword's value. `to` points to
- * the member that the reader sets, or to the rules structure if the reader sets
- * several members.
+ * The reader of a keyword with the value raw. `to` is the member to set, or the
+ * rules structure if the reader sets several members.
  */
 #define TG_SCHEMA_READER(name)                                                 \
     int tg_schema_read_##name(tg_schema_compiler_t *compile, tg_str_t raw,     \
@@ -185,7 +163,7 @@ typedef int (*tg_schema_keyword_read_pt)(tg_schema_compiler_t *compile,
                                          const tg_schema_node_t *node,
                                          void *to);
 
-/* Target of a reader: a part of the node, the node, or nothing. */
+/* What a reader sets: a part of the node, the node, or nothing. */
 typedef enum {
     TG_SCHEMA_PART_NUMBER,
     TG_SCHEMA_PART_STRING,
@@ -197,21 +175,20 @@ typedef enum {
     TG_SCHEMA_PART_NONE
 } tg_schema_part_t;
 
-/* A keyword. */
 typedef struct {
     const char *name;
     tg_schema_keyword_read_pt read; /* NULL: not a rule */
-    size_t offset;                  /* offset of the member in its part */
+    size_t offset;                  /* of the member in its part */
     unsigned vocabulary;
     tg_schema_part_t part;
-    unsigned drafts; /* drafts that support it */
+    unsigned drafts;
 } tg_schema_keyword_row_t;
 
-/* The keywords, in the order of tg_schema_keyword_t. */
+/* In the order of tg_schema_keyword_t. */
 extern const tg_schema_keyword_row_t tg_schema_keywords[];
 extern const size_t tg_schema_n_keywords;
 
-/* Returns a keyword by its name, an escaped body, or NULL. */
+/* key is an escaped body. Returns NULL if it is unknown. */
 const tg_schema_keyword_row_t *tg_schema_keyword_find(tg_str_t key);
 
 TG_SCHEMA_READER(schema);
@@ -239,55 +216,44 @@ TG_SCHEMA_READER(dependent_schema);
 TG_SCHEMA_READER(dependent_required);
 TG_SCHEMA_READER(dependencies);
 
-/*
- * Translates the ECMA-262 pattern text and compiles it with the host's regex
- * engine. `at` is the position for errors.
- */
+/* Compiles an ECMA-262 pattern; `at` is the position for errors. */
 int tg_schema_build_pattern(tg_schema_compiler_t *compile, const char *at,
                             tg_str_t text, tg_schema_pattern_t *pattern);
 
 /*
- * Returns the draft of a schema object from its raw `$schema`, which may be
- * absent. Returns `around`, the draft of the enclosing schema, if the dialect
- * is unknown.
+ * Returns the draft by a raw `$schema`, which may be absent, or `around`, that
+ * of the enclosing schema, if the dialect is unknown.
  */
 unsigned tg_schema_resolve_draft(tg_schema_compiler_t *compile,
                                  tg_str_t dialect, unsigned around);
 
-/*
- * Processes the identity keywords of a schema object: $id, $schema, anchors and
- * references.
- */
+/* Reads $id, $schema, anchors and references. */
 int tg_schema_build_identity(tg_schema_compiler_t *compile,
                              const tg_schema_keyword_values_t *object,
                              unsigned draft, tg_schema_node_t *node);
 
 /*
- * Copies, checks and compiles the document with this URI, unless it is loaded
- * already. `at` is the position of the reference to the document. `draft`
- * applies if the document has no $schema.
+ * Loads the document with this URI, unless it is loaded already. `at` is the
+ * position of the reference to it; `draft` applies if it has no $schema.
  */
 int tg_schema_load_document(tg_schema_compiler_t *compile, const char *at,
                             tg_str_t uri, tg_str_t raw, unsigned draft,
                             tg_schema_doc_t **doc);
-/* Creates a resource. Returns NULL if there is no memory. */
+/* Returns NULL without memory. */
 tg_schema_resource_t *tg_schema_resource_new(tg_schema_compiler_t *compile,
                                              const tg_schema_doc_t *doc,
                                              tg_str_t uri, unsigned draft,
                                              unsigned vocabularies);
 /*
- * Stores the text of the document with this URI. Returns TG_OK, TG_MISSING,
- * TG_NOMEM, or another code of the host's resolver.
+ * Stores the document with this URI. TG_MISSING: unknown; otherwise a code of
+ * the host's resolver.
  */
 int tg_schema_fetch_document(tg_schema_compiler_t *compile, tg_str_t uri,
                              tg_str_t *raw);
 
-/* Resolves all references; this may load more documents. */
+/* May load more documents. */
 int tg_schema_resolve_refs(tg_schema_compiler_t *compile);
-/*
- * Rejects schemas that refer to themselves without descending into the value.
- * Returns TG_OK or TG_INVALID.
- */
+/* Rejects schemas that refer to themselves without descending. */
 int tg_schema_find_cycles(tg_schema_compiler_t *compile);
 
 #endif

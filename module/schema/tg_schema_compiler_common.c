@@ -1,4 +1,4 @@
-/* Functions for all files of the compiler: steps, errors, strings. */
+/* Steps, errors and strings of the compiler. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"

@@ -1,12 +1,9 @@
-/* Documents of a schema: loading, and checks of the whole document. */
+/* Loading and checking of whole documents. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
 
-/*
- * Rejects objects with duplicate keys: parsers disagree about their meaning. So
- * no schema may have them, not even within a const.
- */
+/* Parsers disagree about duplicate keys, so not even a const may have them. */
 static int
 tg_schema_find_duplicate_keys(tg_schema_compiler_t *compile, tg_str_t raw)
 {
@@ -71,7 +68,7 @@ tg_schema_error_set_document(tg_schema_compiler_t *compile, const char *at,
     return TG_INVALID;
 }
 
-/* Stores a copy of the document's text, without the white space around it. */
+/* Copies the text without the white space around it. */
 static int
 tg_schema_document_set_text(tg_schema_compiler_t *compile, const char *at,
                             tg_schema_doc_t *doc, tg_str_t raw)

@@ -1,8 +1,7 @@
 /*
- * Compiles schema objects to nodes. A keyword sets a member of the node or of
- * one of its parts: the rules for values of one type. A part exists only if it
- * has a keyword. The recursion is as deep as the JSON nests and does not follow
- * references.
+ * Compiles schema objects to nodes. A keyword sets a member of the node or of a
+ * part: the rules for values of one type, which exist only if needed. The
+ * recursion is as deep as the JSON nests and follows no references.
  */
 #include "schema/tg_schema_compiler.h"
 
@@ -13,7 +12,6 @@ TG_SCHEMA_READER(schema)
     return tg_schema_build_node(compile, raw, node->resource, to);
 }
 
-/* Compiles a list of schemas to nodes. */
 static int
 tg_schema_build_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
                         const tg_schema_node_t *node, tg_schema_nodes_t *nodes)
@@ -65,10 +63,7 @@ TG_SCHEMA_READER(items)
     return tg_schema_build_schemas(compile, raw, node, &rules->prefix);
 }
 
-/*
- * Applies to elements after a list in `items`; without such a list, it is
- * ignored.
- */
+/* Applies to elements after a list in `items`, and is ignored without one. */
 TG_SCHEMA_READER(additional_items)
 {
     tg_schema_array_rules_t *rules;
@@ -81,11 +76,7 @@ TG_SCHEMA_READER(additional_items)
                                                             : &unused);
 }
 
-/* --- keywords of an object --- */
-
-/*
- * Stores the value of each keyword in a schema object. Ignores unknown members.
- */
+/* Ignores unknown members. */
 static int
 tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_schema_keyword_values_t *object)
@@ -113,9 +104,8 @@ tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
 }
 
 /*
- * Removes the keywords that the draft does not support. Until draft 7, `$ref`
- * also hides its siblings; only `definitions` is still read, because of its
- * ids.
+ * Removes keywords that the draft does not support. Until draft 7 `$ref` hides
+ * its siblings; only `definitions` is read, for its ids.
  */
 static void
 tg_schema_filter_draft(tg_schema_keyword_values_t *object, unsigned draft)
@@ -148,7 +138,7 @@ static const size_t tg_schema_part_sizes[] = {
     [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
 };
 
-/* Allocates a part with rules that accept everything. */
+/* The new part accepts everything. */
 static void *
 tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
 {
@@ -177,7 +167,7 @@ tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
     return rules;
 }
 
-/* Stores those parts in the node that restrict something. */
+/* Stores the parts that restrict something. */
 static void
 tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
 {
@@ -217,7 +207,7 @@ tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
         node->object = object;
     }
 
-    /* Without `if` the others have no effect; they must not count as cycles. */
+    /* Without `if` the others have no effect and are no cycles. */
     if (logic != NULL && logic->if_schema == NULL) {
         logic->then_schema = NULL;
         logic->else_schema = NULL;
@@ -269,7 +259,6 @@ tg_schema_read_keywords(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* Returns the lookup key of a position in a document. */
 static tg_str_t
 tg_schema_position_key(const char *const *at)
 {
@@ -375,7 +364,7 @@ tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                                    "raise the limit");
     }
 
-    /* The text is read by the parent, for keys, and by the readers. */
+    /* The parent reads the text, for keys, and so do the readers. */
     rc = tg_schema_compiler_spend(
         compile,
         TG_SCHEMA_STEPS_PER_NODE + 4 * raw.len / TG_SCHEMA_SKIP_BYTES_PER_STEP);

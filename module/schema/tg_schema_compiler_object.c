@@ -1,10 +1,10 @@
 /*
- * Readers of the keywords for objects. All property names go into one set, so
- * that a validation looks up each key once.
+ * Readers of the keywords for objects. All property names are in one set, so a
+ * validation looks up each key once.
  */
 #include "schema/tg_schema_compiler.h"
 
-/* Stores the entry of a name, given as an escaped body. A new name is added. */
+/* Adds the name, an escaped body, if it is new. */
 static int
 tg_schema_intern_key(tg_schema_compiler_t *compile,
                      tg_schema_object_rules_t *rules, tg_str_t body,
@@ -28,7 +28,7 @@ tg_schema_intern_key(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* Stores the entry of a name in a list of names, after checking its type. */
+/* Checks the type of an element of a list of names, then interns it. */
 static int
 tg_schema_intern_listed_name(tg_schema_compiler_t *compile,
                              tg_schema_object_rules_t *rules, tg_str_t raw,
@@ -90,7 +90,6 @@ TG_SCHEMA_READER(required)
     return rc;
 }
 
-/* Reads one member of `dependentRequired`. */
 static int
 tg_schema_build_dependent_required(tg_schema_compiler_t *compile,
                                    tg_schema_object_rules_t *rules,
@@ -172,7 +171,6 @@ typedef enum {
     TG_SCHEMA_NAMED_DEPENDENCIES
 } tg_schema_named_t;
 
-/* Reads `properties`, `dependentSchemas` or `dependencies`. */
 static int
 tg_schema_read_named_schemas(tg_schema_compiler_t *compile, tg_str_t raw,
                              const tg_schema_node_t *node,
@@ -272,10 +270,7 @@ TG_SCHEMA_READER(patterns)
     return rc;
 }
 
-/*
- * Reads `$defs`: compiles its schemas even if nothing refers to them, to find
- * mistakes.
- */
+/* Compiles even schemas that nothing refers to, to find mistakes. */
 TG_SCHEMA_READER(defs)
 {
     tg_schema_entries_t entries;

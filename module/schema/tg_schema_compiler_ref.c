@@ -1,11 +1,11 @@
-/* Resolution of references to nodes, and detection of reference cycles. */
+/* Resolution of references to nodes, and detection of cycles. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
 
 /*
- * Minimum size in bytes of an object whose members are indexed, so that many
- * references do not parse the object again and again.
+ * Objects of this size in bytes are indexed, so that many references do not
+ * parse them again and again.
  */
 #define TG_SCHEMA_INDEXED_OBJECT_MIN 1024
 
@@ -20,10 +20,7 @@ tg_schema_error_set_ref(tg_schema_compiler_t *compile,
     return TG_INVALID;
 }
 
-/*
- * Finds the root of the resource with this URI; loads the document if
- * necessary.
- */
+/* Finds the root of the resource; loads the document if necessary. */
 static int
 tg_schema_find_resource(tg_schema_compiler_t *compile,
                         const tg_schema_pending_ref_t *pending, tg_str_t uri,
@@ -56,10 +53,7 @@ tg_schema_find_resource(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/*
- * Removes the first token from a JSON pointer and returns it, decoded. The
- * buffer token must be as long as the pointer.
- */
+/* Removes and decodes the first token; the buffer is as long as the pointer. */
 static tg_str_t
 tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
 {
@@ -83,10 +77,7 @@ tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
     return tg_str(token, len);
 }
 
-/*
- * Makes the lookup key of an object's member: the position `at` and the
- * member's decoded key.
- */
+/* The key of a member is the object's position and the member's name. */
 static int
 tg_schema_member_make_key(tg_schema_compiler_t *compile, const char *at,
                           tg_str_t token, tg_str_t *key)
@@ -142,7 +133,7 @@ tg_schema_member_add(tg_schema_compiler_t *compile, const char *at,
     return rc;
 }
 
-/* Indexes all members of an object, and then marks the object as indexed. */
+/* Adds all members, then marks the object as indexed. */
 static int
 tg_schema_member_add_all(tg_schema_compiler_t *compile, tg_str_t raw)
 {
@@ -195,10 +186,7 @@ tg_schema_member_find(tg_schema_compiler_t *compile, const char *at,
     return TG_OK;
 }
 
-/*
- * Finds a member of an object. A large object is parsed once and then found by
- * its index.
- */
+/* A large object is parsed once and then found by its index. */
 static int
 tg_schema_pointer_find_member(tg_schema_compiler_t *compile, tg_str_t raw,
                               tg_str_t token, tg_str_t *found)
@@ -250,9 +238,8 @@ tg_schema_pointer_find_element(tg_str_t raw, tg_str_t token, tg_str_t *found)
 }
 
 /*
- * Follows a JSON pointer from the root of a resource. The pointer may lead into
- * values that are not keywords. The value found there becomes a schema, in the
- * innermost resource on the way.
+ * Follows a JSON pointer from the root of a resource, even into values that are
+ * not keywords. The value found becomes a schema of the innermost resource.
  */
 static int
 tg_schema_follow_pointer(tg_schema_compiler_t *compile,
@@ -332,7 +319,7 @@ tg_schema_find_target(tg_schema_compiler_t *compile,
     if (fragment.len == 0) {
         *target = root;
 
-        /* A `$recursiveRef` refers to the dynamic anchor with an empty name. */
+        /* Its target is the dynamic anchor with an empty name. */
         if (pending->is_dynamic
             && tg_schema_anchor_find(root->resource, TG_STR("")) != NULL)
         {
@@ -448,7 +435,7 @@ static int tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,
                                       const tg_schema_node_t *target,
                                       unsigned depth);
 
-/* Visits all schemas that a node applies to the same value. */
+/* Visits the schemas that a node applies to the same value. */
 static int
 tg_schema_cycle_visit_edges(tg_schema_compiler_t *compile,
                             tg_schema_node_t *node, unsigned depth)
@@ -486,9 +473,9 @@ tg_schema_cycle_visit_edges(tg_schema_compiler_t *compile,
 }
 
 /*
- * Visits the schema target, which `from` applies to the same value. Chains that
- * are too long are detected by depth, which also ends the recursion, or by the
- * height of a node that was visited before.
+ * Visits the target, which `from` applies to the same value. Too long chains
+ * are found by depth, which bounds the recursion, or by the height of a visited
+ * node.
  */
 static int
 tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,

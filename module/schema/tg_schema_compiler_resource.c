@@ -44,7 +44,7 @@ tg_schema_resource_new(tg_schema_compiler_t *compile,
     return resource;
 }
 
-/* Reads the vocabularies that a metaschema enables, as bits. */
+/* Returns the vocabularies of a metaschema as bits. */
 static int
 tg_schema_read_vocabularies(tg_schema_compiler_t *compile, tg_str_t at,
                             tg_str_t list, unsigned *vocabularies)
@@ -89,7 +89,7 @@ tg_schema_error_set_dialect(tg_schema_compiler_t *compile, tg_str_t at)
                                      "\"" TG_SCHEMA_DIALECT "\"");
 }
 
-/* Adds a check that the document is valid in the dialect with this URI. */
+/* Remembers to check that the document is valid in its dialect. */
 static int
 tg_schema_meta_check_add(tg_schema_compiler_t *compile, tg_str_t at,
                          tg_str_t uri, const tg_schema_node_t *node)
@@ -166,7 +166,6 @@ tg_schema_read_dialect(tg_schema_compiler_t *compile, tg_str_t at,
                : TG_OK;
 }
 
-/* Reads a string that must be a URI reference. */
 static int
 tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text)
 {
@@ -181,7 +180,7 @@ tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text)
                                            "must be a URI reference");
 }
 
-/* Adds an anchor to the node's resource. Its name must be new. */
+/* The name must be new in the node's resource. */
 static int
 tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
                      tg_schema_node_t *node, int is_dynamic)
@@ -213,7 +212,7 @@ tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
     return TG_OK;
 }
 
-/* Resolves an $id to an absolute URI, and decodes its fragment. */
+/* Resolves an $id and decodes its fragment. */
 static int
 tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
                   const tg_schema_node_t *node, tg_str_t *id,
@@ -249,10 +248,7 @@ tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
     return rc;
 }
 
-/*
- * Makes the node the root of a resource with this URI, which is also its base
- * URI.
- */
+/* The URI is also the base URI of the resource. */
 static int
 tg_schema_resource_set_uri(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_str_t uri, tg_schema_node_t *node)
@@ -292,9 +288,9 @@ tg_schema_resource_set_uri(tg_schema_compiler_t *compile, tg_str_t raw,
 }
 
 /*
- * Reads an $id. Until draft 7, the fragment of an id is an anchor; the part
- * before the fragment may name a resource. Fragments that are JSON pointers, as
- * some tools write them, are ignored.
+ * Until draft 7 the fragment of an id is an anchor, and the part before may
+ * name a resource. Fragments that are JSON pointers, which some tools write,
+ * are ignored.
  */
 static int
 tg_schema_build_id(tg_schema_compiler_t *compile, tg_str_t raw, unsigned draft,
@@ -376,7 +372,7 @@ tg_schema_build_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
     return tg_schema_anchor_add(compile, raw, name, node, is_dynamic);
 }
 
-/* Reads `$recursiveAnchor` (2019-09): a dynamic anchor with an empty name. */
+/* In 2019-09 it is a dynamic anchor with an empty name. */
 static int
 tg_schema_build_recursive_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
                                  tg_schema_node_t *node)
@@ -487,7 +483,7 @@ tg_schema_resolve_draft(tg_schema_compiler_t *compile, tg_str_t dialect,
         uri.len--;
     }
 
-    /* A custom dialect has the draft in which its metaschema is written. */
+    /* A custom dialect has the draft of its metaschema. */
     if (tg_schema_fetch_document(compile, uri, &raw) != TG_OK
         || tg_json_validate(raw, NULL) != TG_OK
         || !tg_json_has_member(raw, TG_STR("$schema"), TG_JSON_STRING, &dialect)
@@ -502,7 +498,7 @@ tg_schema_resolve_draft(tg_schema_compiler_t *compile, tg_str_t dialect,
     return draft != 0 ? draft : around;
 }
 
-/* Reads `$schema`, which is allowed at the root of a resource only. */
+/* `$schema` is allowed at the root of a resource only. */
 static int
 tg_schema_build_dialect(tg_schema_compiler_t *compile, tg_str_t raw,
                         unsigned draft, tg_schema_node_t *node)

@@ -1,13 +1,10 @@
-/* Readers of the keywords that contain no schemas. */
+/* Readers of keywords without schemas. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_pattern.h"
 #include "schema/tg_schema_validator.h"
 
-/*
- * Charges the memory and the steps of a compiled regex. The size is known only
- * after compiling, but is bounded.
- */
+/* The size is known only after compiling, but is bounded. */
 static int
 tg_schema_charge_regex(tg_schema_compiler_t *compile, void *regex)
 {
@@ -128,7 +125,7 @@ TG_SCHEMA_READER(type)
     return TG_OK;
 }
 
-/* Builds the set of decoded strings if all values are strings. */
+/* Builds the set of decoded values if all are strings. */
 static int
 tg_schema_build_string_set(tg_schema_compiler_t *compile,
                            tg_schema_values_t *values)
@@ -168,10 +165,7 @@ tg_schema_build_string_set(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/*
- * Builds a list of values: of raw itself if is_one is set, else of its
- * elements.
- */
+/* The list is raw itself if is_one is set, else its elements. */
 static int
 tg_schema_build_values(tg_schema_compiler_t *compile, tg_str_t raw, int is_one,
                        const tg_schema_values_t **to)
@@ -234,10 +228,7 @@ TG_SCHEMA_READER(bound)
     return rc;
 }
 
-/*
- * Reads an exclusive bound. In draft 4 the keyword is a boolean that makes the
- * other bound (minimum or maximum) exclusive.
- */
+/* In draft 4 the keyword is a boolean that makes the other bound exclusive. */
 static int
 tg_schema_read_exclusive(tg_schema_compiler_t *compile, tg_str_t raw,
                          const tg_schema_node_t *node,
@@ -324,10 +315,7 @@ TG_SCHEMA_READER(flag)
                                                "true or false");
 }
 
-/*
- * Checks an annotation that must be a string. Annotations have no effect, but a
- * wrong type is a mistake.
- */
+/* Annotations have no effect, but a wrong type is a mistake. */
 TG_SCHEMA_READER(text)
 {
     return tg_schema_expect_type(compile, raw, TG_JSON_STRING, "a string");
@@ -377,7 +365,7 @@ TG_SCHEMA_READER(format)
     rules->format = tg_schema_format_find(name);
     rules->format_name = name;
 
-    /* A dialect that asserts formats must not accept an unknown one. */
+    /* An asserted format must be a known one. */
     if (is_asserted && rules->format == NULL) {
         return tg_schema_error_set_value(compile, raw, "unknown format");
     }

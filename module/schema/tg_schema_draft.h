@@ -4,31 +4,28 @@
 
 #include "base/tg_json.h"
 
-/* Drafts as bits, for sets of the drafts that support a keyword. */
+/* Bits, for the set of drafts that support a keyword. */
 typedef enum {
     TG_SCHEMA_DRAFT_4 = 1 << 0,
     TG_SCHEMA_DRAFT_6 = 1 << 1,
     TG_SCHEMA_DRAFT_7 = 1 << 2,
     TG_SCHEMA_DRAFT_2019 = 1 << 3,
     TG_SCHEMA_DRAFT_2020 = 1 << 4,
-    /* In these drafts `$ref` hides its siblings, and an id may be an anchor. */
+    /* `$ref` hides its siblings, and an id may be an anchor. */
     TG_SCHEMA_DRAFTS_UNTIL_7 = TG_SCHEMA_DRAFT_4 | TG_SCHEMA_DRAFT_6
                                | TG_SCHEMA_DRAFT_7
 } tg_schema_draft_t;
 
 /*
- * Returns the draft whose metaschema has this URI, with or without an empty
- * fragment, or 0.
+ * Returns the draft of a metaschema's URI, with or without an empty fragment,
+ * or 0.
  */
 unsigned tg_schema_draft_from_uri(tg_str_t uri);
 
-/*
- * Returns the draft of a raw schema from its `$schema`: 2020-12 if there is
- * none, 0 if `$schema` is not the URI of a supported draft.
- */
+/* Returns the draft by `$schema`: 2020-12 without it, 0 if it is unknown. */
 unsigned tg_schema_draft_detect(tg_str_t schema);
 
-/* Returns the name of a draft for messages, for example "draft 7". */
+/* The name is for messages, for example "draft 7". */
 const char *tg_schema_draft_get_name(unsigned draft);
 
 #endif

@@ -1,14 +1,12 @@
 /*
- * Checks of the `format` keyword that can be asserted: section 7.3 of the
- * validation specification and the RFCs named there. Each one takes decoded
- * text.
+ * Checks of formats, by section 7.3 of the validation specification and the
+ * RFCs named there. Each one takes decoded text.
  */
 #include "schema/tg_schema_node.h"
 
 #include "schema/tg_pattern.h"
 #include "schema/tg_uri.h"
 
-/* Returns the value of n decimal digits. */
 static int
 tg_format_parse_digits(const char *p, size_t n)
 {
@@ -21,10 +19,7 @@ tg_format_parse_digits(const char *p, size_t n)
     return value;
 }
 
-/*
- * Checks whether text has a shape: d is a digit, x a hex digit; others match
- * themselves.
- */
+/* In a shape d is a digit, x a hex digit; others match themselves. */
 static int
 tg_format_has_shape(tg_str_t text, const char *shape)
 {
@@ -66,7 +61,7 @@ tg_format_is_date(tg_str_t text)
            && day <= days[month - 1] + (month == 2 && is_leap);
 }
 
-/* Parses "Z" or "+hh:mm" to minutes. Returns 1 if valid. */
+/* Parses "Z" or "+hh:mm". */
 static int
 tg_format_parse_utc_offset(tg_str_t text, int *minutes)
 {
@@ -123,7 +118,7 @@ tg_format_is_time(tg_str_t text)
         return 0;
     }
 
-    /* A leap second is at the end of a day in UTC. */
+    /* A leap second ends a day in UTC. */
     return second < 60
            || (hour * 60 + minute - offset + 2 * 1440) % 1440 == 1439;
 }
@@ -137,9 +132,8 @@ tg_format_is_date_time(tg_str_t text)
 }
 
 /*
- * Skips the units of a duration, which must be in order, each at most once. By
- * RFC 3339 no unit between two others may be left out. Returns the number of
- * units, or -1 if invalid.
+ * Returns the number of units, or -1. They must be in order, each at most once;
+ * by RFC 3339 no unit between two others may be left out.
  */
 static int
 tg_format_skip_duration_units(const char **at, const char *end,
@@ -260,7 +254,7 @@ tg_format_is_ipv4(tg_str_t text)
     return i == text.len;
 }
 
-/* Checks an IPv6 address (RFC 4291, section 2.2) without a zone. */
+/* RFC 4291, section 2.2, without a zone. */
 static int
 tg_format_is_ipv6(tg_str_t text)
 {
@@ -317,10 +311,7 @@ tg_format_is_ipv6(tg_str_t text)
     return has_gap ? groups < 8 : groups == 8;
 }
 
-/*
- * Checks the local part: a dot-string or quoted string (RFC 5321, section
- * 4.1.2).
- */
+/* A dot-string or a quoted string (RFC 5321, section 4.1.2). */
 static int
 tg_format_is_email_local_part(tg_str_t text)
 {
@@ -465,9 +456,7 @@ tg_format_is_json_pointer(tg_str_t text)
     return 1;
 }
 
-/*
- * Checks a pattern. The translation is not needed, so the buffer has no memory.
- */
+/* The buffer has no memory, because the translation is not needed. */
 static int
 tg_format_is_regex(tg_str_t text)
 {

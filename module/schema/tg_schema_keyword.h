@@ -1,6 +1,6 @@
 /*
- * The keywords of JSON Schema, classified by the content of their values; for
- * code that walks over the text of a schema.
+ * The keywords of JSON Schema by the content of their values, for code that
+ * walks over the text of a schema.
  */
 #ifndef TG_SCHEMA_KEYWORD_H
 #define TG_SCHEMA_KEYWORD_H
@@ -14,19 +14,16 @@ typedef enum {
     TG_SCHEMA_CONTENT_MAP          /* an object of schemas by name */
 } tg_schema_keyword_content_t;
 
-/* Returns the content of a keyword's value; key is its escaped body. */
+/* key is an escaped body. */
 tg_schema_keyword_content_t tg_schema_keyword_get_content(tg_str_t key);
 
 /*
- * Returns the drafts (tg_schema_draft.h) in which a keyword is a rule. Returns
- * all drafts if it is only an annotation, or not a keyword.
+ * Returns the drafts (tg_schema_draft.h) in which a keyword is a rule; all of
+ * them for an annotation and for what is not a keyword.
  */
 unsigned tg_schema_keyword_get_drafts(tg_str_t key);
 
-/*
- * Returns the keyword that is most similar to key, or NULL. Prefers keywords
- * whose values contain no schemas.
- */
+/* Returns the most similar keyword, or NULL. Prefers those without schemas. */
 const char *tg_schema_keyword_suggest(tg_str_t key);
 
 #endif

@@ -1,11 +1,11 @@
-/* Warnings about probable mistakes in a valid schema. */
+/* Warnings about probable mistakes. */
 #include "schema/tg_schema_lint.h"
 
 #include "schema/tg_schema_keyword.h"
 #include "schema/tg_schema_node.h"
 #include "schema/tg_schema_query.h"
 
-/* Maximum bytes of a quote from the schema in a warning. */
+/* Bytes of a quote in a warning. */
 #define TG_SCHEMA_LINT_QUOTE_MAX 64
 
 typedef struct {
@@ -15,10 +15,8 @@ typedef struct {
     tg_buf_t place;
     tg_buf_t text;
     unsigned warnings_left;
-    unsigned draft; /* draft of the root */
+    unsigned draft; /* of the root */
 } tg_schema_lint_t;
-
-/* --- warnings --- */
 
 static void
 tg_schema_lint_begin_warning(tg_schema_lint_t *lint)
@@ -39,7 +37,7 @@ tg_schema_lint_end_warning(tg_schema_lint_t *lint)
     }
 }
 
-/* Appends text, truncated: a part is enough to find it. */
+/* A truncated text is enough to find it. */
 static void
 tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
 {
@@ -59,7 +57,6 @@ tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
     tg_buf_append_cstr(&lint->text, len != text.len ? "..." : "");
 }
 
-/* Begins a warning with a quoted keyword. */
 static void
 tg_schema_lint_begin_keyword(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -68,7 +65,6 @@ tg_schema_lint_begin_keyword(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_append_text(lint, key);
 }
 
-/* Warns about an unknown keyword and suggests a similar one. */
 static void
 tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -93,7 +89,7 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/* Warns about a keyword that exists only in other drafts. */
+/* The keyword exists only in other drafts. */
 static void
 tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -105,10 +101,7 @@ tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/*
- * Warns about a rule beside a `$ref` that hides it. Annotations and `type`
- * cause no warning.
- */
+/* Annotations and `type` beside a `$ref` cause no warning. */
 static void
 tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -208,8 +201,6 @@ tg_schema_lint_default(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
     tg_schema_lint_end_warning(lint);
 }
 
-/* --- the walk --- */
-
 static void tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema);
 
 static void
@@ -220,8 +211,8 @@ tg_schema_lint_append_step(tg_schema_lint_t *lint, tg_str_t key)
 }
 
 /*
- * Checks the subschemas in the value of key: its entries if it is of the type
- * `container`, otherwise the value itself.
+ * The subschemas are the entries of value if its type is `container`, otherwise
+ * value itself.
  */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void

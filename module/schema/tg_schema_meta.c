@@ -1,4 +1,4 @@
-/* The metaschemas of 2020-12, from the specification, without annotations. */
+/* The metaschemas of 2020-12 without annotations. */
 #include "schema/tg_schema_node.h"
 
 #define TG_META_2020_BASE "https://json-schema.org/draft/2020-12/"
@@ -12,7 +12,7 @@
     "\",\"$dynamicAnchor\":\"meta\",\"type\":[\"object\",\"boolean\"],"        \
     "\"$vocabulary\":{" vocabularies "}," rest
 
-/* A metaschema of one vocabulary. */
+/* The metaschema of a vocabulary. */
 #define TG_META_PART(name, rest)                                               \
     TG_META_SCHEMA("meta/" name, TG_META_USES(name), rest)
 
@@ -138,7 +138,7 @@ static const struct {
 #define TG_META_N_PARTS (sizeof(tg_meta_parts) / sizeof(tg_meta_parts[0]))
 
 /*
- * Returns the index of the part that a URI names after its common prefix, or
+ * Returns the part that a URI names after the common prefix, or
  * TG_META_N_PARTS.
  */
 static size_t
@@ -176,9 +176,7 @@ tg_schema_meta_find(tg_str_t uri)
                                : tg_schema_meta_find_old(uri);
 }
 
-/*
- * Returns the bits of a 2019-09 vocabulary; two of them were split in 2020-12.
- */
+/* 2020-12 split two of the vocabularies. */
 static unsigned
 tg_meta_get_2019_vocabulary(tg_str_t uri, int is_required)
 {

@@ -1,9 +1,7 @@
 /*
- * The compiled form of a schema, for the files tg_schema_*.c only.
- *
- * A node represents one subschema and is identified by the position of its
- * text. All nodes live in the arena of their schema and do not change after the
- * compilation.
+ * The compiled form of a schema, for tg_schema_*.c only. A node represents one
+ * subschema, identified by its text's position. Nodes live in the schema's
+ * arena and do not change after the compilation.
  */
 #ifndef TG_SCHEMA_NODE_H
 #define TG_SCHEMA_NODE_H
@@ -14,38 +12,34 @@
 
 typedef struct tg_schema_chunk_s tg_schema_chunk_t;
 
-/* Memory limit of a compilation: for all its arenas and patterns. */
+/* For all arenas and patterns of a compilation. */
 typedef struct {
     size_t left;
-    int is_exceeded; /* 1 after a refused allocation */
+    int is_exceeded; /* an allocation was refused */
 } tg_schema_memory_limit_t;
 
-/* An arena: memory that is freed as a whole. */
+/* Memory that is freed as a whole. */
 typedef struct {
     const tg_alloc_t *alloc;
-    tg_schema_memory_limit_t *memory; /* limit, or NULL for none */
+    tg_schema_memory_limit_t *memory; /* NULL: no limit */
     tg_schema_chunk_t *chunks;
-    size_t left; /* free bytes in the first chunk */
+    size_t left; /* bytes in the first chunk */
     size_t size; /* bytes of all chunks */
 } tg_schema_arena_t;
 
-/*
- * Takes size bytes from the memory limit; NULL means no limit. Returns TG_OK or
- * TG_NOMEM.
- */
+/* NULL means no limit. TG_OK or TG_NOMEM. */
 int tg_schema_memory_reserve(tg_schema_memory_limit_t *memory, size_t size);
 
 /*
- * Allocates zeroed memory, aligned to 16 bytes. Returns NULL if there is no
- * memory or the limit is exceeded.
+ * The memory is zeroed and aligned to 16 bytes. NULL: no memory, or the limit
+ * is exceeded.
  */
 void *tg_schema_arena_alloc(tg_schema_arena_t *arena, size_t size);
-/* Frees all memory of the arena. */
 void tg_schema_arena_deinit(tg_schema_arena_t *arena);
 
 /*
- * JSON types as bits. A schema of type "number" has only the bit NUMBER; an
- * integer value matches NUMBER and INTEGER.
+ * JSON types as bits. The type "number" has only NUMBER; an integer value
+ * matches NUMBER and INTEGER.
  */
 enum {
     TG_SCHEMA_TYPE_NULL = 1 << 0,
@@ -58,7 +52,7 @@ enum {
     TG_SCHEMA_TYPE_ANY = (1 << 7) - 1
 };
 
-/* Vocabularies as bits: the keyword groups that a dialect enables. */
+/* The keyword groups that a dialect enables, as bits. */
 enum {
     TG_SCHEMA_V_CORE = 1 << 0,
     TG_SCHEMA_V_APPLICATOR = 1 << 1,
@@ -79,13 +73,13 @@ typedef struct {
     size_t n;
 } tg_schema_nodes_t;
 
-/* An entry of a set of property names, with the rules for the property. */
+/* A property's name, with its rules. */
 typedef struct {
-    tg_str_t name; /* decoded name */
+    tg_str_t name; /* decoded */
     uint64_t hash;
-    const tg_schema_node_t *schema;           /* value of `properties` */
-    const tg_schema_node_t *dependent_schema; /* value of `dependentSchemas` */
-    /* value of `dependentRequired`: indexes of names */
+    const tg_schema_node_t *schema;           /* of `properties` */
+    const tg_schema_node_t *dependent_schema; /* of `dependentSchemas` */
+    /* indexes of names */
     const uint32_t *dependent_required;
     uint32_t n_dependent_required;
     unsigned is_required;
@@ -99,24 +93,17 @@ typedef struct {
     uint32_t mask; /* size of slots - 1; 0: linear search */
 } tg_schema_names_t;
 
-/*
- * Adds a decoded name, unless it is in the set, and stores its index. Returns
- * TG_OK or TG_NOMEM.
- */
+/* Adds a decoded name, if it is new, and stores its index. */
 int tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
                         tg_str_t name, uint32_t *index);
 
-/*
- * Finds a name by hash. Returns NULL if the set does not have it; otherwise
- * sets *hint to the index after it. See tg_schema_names_find().
- */
+/* Finds a name by hash, with the results of tg_schema_names_find(). */
 const tg_schema_name_t *tg_schema_names_find_slow(
     const tg_schema_names_t *names, tg_str_t name, uint32_t *hint);
 
 /*
- * Finds a name and returns its entry, or NULL. *hint is the index to try first,
- * because clients tend to send keys in the order of the schema. After a hit
- * *hint is the next index.
+ * Returns the name's entry, or NULL. Clients tend to send keys in the order of
+ * the schema, so *hint is the index to try first and becomes the next one.
  */
 static inline const tg_schema_name_t *
 tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
@@ -129,21 +116,21 @@ tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
 
 typedef struct {
     void *regex;
-    tg_str_t text;   /* pattern as in the schema, decoded */
-    unsigned weight; /* weight; see tg_pattern.h */
+    tg_str_t text;   /* decoded */
+    unsigned weight; /* see tg_pattern.h */
     const tg_schema_node_t *schema;
 } tg_schema_pattern_t;
 
 typedef struct {
-    const tg_str_t *list; /* raw values */
+    const tg_str_t *list; /* raw */
     size_t n;
-    /* decoded strings, if all values are strings */
+    /* decoded, if all are strings */
     const tg_schema_names_t *strings;
 } tg_schema_values_t;
 
 typedef struct {
     tg_number_t value;
-    tg_str_t raw; /* raw value; absent without the keyword */
+    tg_str_t raw; /* absent without the keyword */
 } tg_schema_bound_t;
 
 typedef struct {
@@ -173,7 +160,7 @@ typedef struct {
     size_t min_contains;
     size_t max_contains;
     int is_unique;
-    /* items that match `contains` count as evaluated */
+    /* matches of `contains` count as evaluated */
     int is_contained_evaluated;
 } tg_schema_array_rules_t;
 
@@ -185,7 +172,7 @@ typedef struct {
     const tg_schema_node_t *property_names;
     size_t min;
     size_t max;
-    /* some name is required, or has a dependent... rule */
+    /* some name is required or has a dependent... rule */
     int has_required_rules;
 } tg_schema_object_rules_t;
 
@@ -200,19 +187,19 @@ typedef struct {
 } tg_schema_logic_t;
 
 struct tg_schema_node_s {
-    const char *at; /* start of the schema's text */
+    const char *at; /* start of the text */
     size_t len;
     tg_schema_resource_t *resource;
     uint8_t types;
-    uint8_t is_true; /* every value is valid */
+    uint8_t is_true;
     uint8_t is_false;
-    uint8_t cycle_state; /* progress of the search for cycles */
-    uint8_t is_simple;   /* an indexed member is enough to decide validity */
-    unsigned height;     /* longest chain of schemas applied to one value */
+    uint8_t cycle_state;
+    uint8_t is_simple; /* an indexed member decides validity */
+    unsigned height;   /* longest chain of schemas for one value */
     const tg_schema_node_t *ref;
-    /* target of $dynamicRef if no dynamic anchor is found */
+    /* target of $dynamicRef without an anchor */
     const tg_schema_node_t *dynamic_ref;
-    /* dynamic anchor name; absent: dynamic_ref is the target */
+    /* of an anchor; absent: dynamic_ref is the target */
     tg_str_t dynamic_name;
     const tg_schema_values_t *constant;
     const tg_schema_values_t *values;
@@ -236,10 +223,10 @@ struct tg_schema_anchor_s {
 
 typedef struct tg_schema_doc_s tg_schema_doc_t;
 
-/* A document, or a part of a document that has its own $id. */
+/* A document, or the part of one that has its own $id. */
 struct tg_schema_resource_s {
     tg_schema_resource_t *next;
-    tg_str_t uri; /* absolute URI without fragment */
+    tg_str_t uri; /* absolute, without fragment */
     const tg_schema_doc_t *doc;
     const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;
@@ -250,7 +237,7 @@ struct tg_schema_resource_s {
 
 struct tg_schema_doc_s {
     tg_schema_doc_t *next;
-    tg_str_t uri; /* URI that the document was loaded from */
+    tg_str_t uri;
     tg_str_t raw;
     const tg_schema_node_t *root;
 };
@@ -259,17 +246,17 @@ struct tg_schema_s {
     size_t nrefs;
     tg_schema_arena_t arena;
     const tg_schema_node_t *root;
-    /* rules of root if it has a fast path; tg_schema_validator_fast_path.c */
+    /* rules of root, if it has a fast path */
     const tg_schema_object_rules_t *fast_path_rules;
-    /* required names of fast_path_rules, as bits */
+    /* bits of the required names of fast_path_rules */
     uint64_t required;
     const tg_schema_regex_engine_t *regex;
-    /* regexes that the host's engine must free */
+    /* for the host's engine to free */
     struct tg_schema_regex_entry_s *regexes;
     unsigned max_depth;
     uint64_t max_steps;
-    tg_schema_quota_t *quota; /* quota, or NULL */
-    size_t size;              /* bytes charged to the quota */
+    tg_schema_quota_t *quota; /* or NULL */
+    size_t size;              /* charged to the quota */
 };
 
 typedef struct tg_schema_regex_entry_s {
@@ -277,50 +264,43 @@ typedef struct tg_schema_regex_entry_s {
     void *regex;
 } tg_schema_regex_entry_t;
 
-/* Returns the anchor with this name in the resource, or NULL. */
+/* Returns NULL if the resource has no such anchor. */
 const tg_schema_anchor_t *tg_schema_anchor_find(
     const tg_schema_resource_t *resource, tg_str_t name);
 
-/* Iterator over the members of a raw object or the elements of a raw array. */
+/* Iterates over a raw object or array. */
 typedef struct {
     tg_json_cursor_t json;
     int is_object;
-    tg_str_t key; /* escaped body */
+    tg_str_t key; /* escaped */
     tg_str_t value;
 } tg_schema_entries_t;
 
 void tg_schema_entries_init(tg_schema_entries_t *entries, tg_str_t raw);
-/* Moves to the next member or element. Returns 0 after the last one. */
+/* Returns 0 after the last entry. */
 int tg_schema_entries_next(tg_schema_entries_t *entries);
 
-/* Returns the number of members or elements. */
 size_t tg_schema_count_entries(tg_str_t raw);
 
-/* Returns the check of a format, or NULL if the format cannot be asserted. */
+/* Returns NULL if the format cannot be asserted. */
 tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
-/* Returns the text of a built-in document, or an absent slice. */
+/* Returns a built-in document, or an absent slice. */
 tg_str_t tg_schema_meta_find(tg_str_t uri);
-/*
- * Returns the text of a built-in document of the drafts before 2020-12, or an
- * absent slice.
- */
+/* Searches the drafts before 2020-12. */
 tg_str_t tg_schema_meta_find_old(tg_str_t uri);
 
 /*
- * Returns the bits of a vocabulary, or 0 if the vocabulary is unknown.
- * is_required is the value of the vocabulary in the dialect.
+ * Returns a vocabulary's bits, or 0 if it is unknown. is_required is its value
+ * in the dialect.
  */
 unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
 
-/*
- * Determines which of the n nodes are simple, and whether the root has a fast
- * path.
- */
+/* Determines the simple nodes, and whether the root has a fast path. */
 void tg_schema_prepare_fast_path(tg_schema_t *schema,
                                  tg_schema_node_t *const *nodes, size_t n);
 
-/* Returns a hash of text. An unpredictable seed prevents chosen collisions. */
+/* An unpredictable seed prevents chosen collisions. */
 uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
 
 #endif

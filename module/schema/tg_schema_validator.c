@@ -1,4 +1,4 @@
-/* Validation of a value against a node: all rules, the cheap ones first. */
+/* Validation of a value: all rules, the cheap ones first. */
 #include "schema/tg_schema_validator.h"
 
 static int
@@ -23,7 +23,7 @@ tg_schema_is_integer(tg_schema_run_t *run, const char *at)
 
     tg_schema_run_spend_bytes(run, TG_SCHEMA_BYTES_PER_STEP + raw.len);
 
-    /* A number whose exponent is out of range does not count as an integer. */
+    /* An exponent out of range does not make an integer. */
     return tg_number_parse(raw, &number) == TG_OK
            && tg_number_is_integer(&number);
 }
@@ -49,7 +49,6 @@ tg_schema_check_type(tg_schema_run_t *run, const tg_schema_node_t *node,
     return tg_schema_fail_type(run, at, node->types);
 }
 
-/* Checks the type, `const` and `enum` of a value. */
 static int
 tg_schema_check_type_and_values(tg_schema_run_t *run,
                                 const tg_schema_node_t *node, const char *at)
@@ -97,8 +96,8 @@ tg_schema_check_by_type(tg_schema_run_t *run, const tg_schema_node_t *node,
 }
 
 /*
- * Returns the target of a dynamic reference: the anchor with its name in the
- * outermost resource of the dynamic scope that has such an anchor.
+ * Returns the named anchor of the outermost resource of the dynamic scope that
+ * has it.
  */
 static const tg_schema_node_t *
 tg_schema_find_dynamic_target(tg_schema_run_t *run,
@@ -168,10 +167,9 @@ tg_schema_check_rules(tg_schema_run_t *run, const tg_schema_node_t *node,
 }
 
 /*
- * Checks a value with unevaluated… rules. They consider what the own schema
- * evaluates, but nothing that sibling schemas evaluate. So the evaluated
- * entries are collected in a separate set; after success all entries count as
- * evaluated.
+ * Checks unevaluated… rules. They consider what the own schema evaluates, but
+ * not its siblings, so the evaluated entries are collected in a separate set.
+ * After success all entries count as evaluated.
  */
 static int
 tg_schema_check_with_unevaluated(tg_schema_run_t *run,

@@ -1,15 +1,12 @@
-/* Validation of objects and arrays, including unevaluated… rules. */
+/* Validation of objects and arrays. */
 #include "schema/tg_schema_validator.h"
 
-/* --- objects --- */
-
-/* State of the validation of one object. */
 typedef struct {
     const tg_schema_object_rules_t *rules;
     const char *at;
     const tg_schema_bitset_t *marks;
     tg_schema_walk_t walk;
-    tg_schema_bitset_t seen; /* names of the schema that were found */
+    tg_schema_bitset_t seen; /* found names of the schema */
     uint32_t hint;
 } tg_schema_object_walk_t;
 
@@ -38,7 +35,7 @@ tg_schema_append_known_names(tg_buf_t *out, const tg_schema_names_t *names)
     }
 }
 
-/* Checks a member that matches no name and no pattern of the schema. */
+/* Checks a member that no name and no pattern matches. */
 static int
 tg_schema_check_additional(tg_schema_run_t *run,
                            const tg_schema_object_rules_t *rules,
@@ -78,7 +75,7 @@ tg_schema_check_patterns(tg_schema_run_t *run,
     for (i = 0; i < members->rules->n_patterns; i++) {
         pattern = &members->rules->patterns[i];
 
-        /* Checking a child may have overwritten the decoded key. */
+        /* The check may have overwritten the decoded key. */
         rc = tg_schema_run_unescape(run, members->walk.key, &text);
 
         if (rc == TG_OK) {
@@ -100,8 +97,8 @@ tg_schema_check_patterns(tg_schema_run_t *run,
 }
 
 /*
- * Stores the schema's entry for the key of the current member, or NULL. Fails
- * if the key was seen before.
+ * Stores the entry of the current member's key, or NULL. Fails if the key was
+ * seen before.
  */
 static int
 tg_schema_find_member_name(tg_schema_run_t *run,
@@ -234,7 +231,6 @@ tg_schema_check_dependent_required(tg_schema_run_t *run,
     return TG_OK;
 }
 
-/* Checks required, dependentRequired and dependentSchemas. */
 static int
 tg_schema_check_required(tg_schema_run_t *run,
                          const tg_schema_object_walk_t *members)
@@ -299,9 +295,9 @@ tg_schema_check_property_count(tg_schema_run_t *run,
 }
 
 /*
- * Scans the rest of an object after a failure for duplicate keys. Necessary
- * while the failure is silent: `not` or `if` may turn it into success, but a
- * duplicate key must always be reported. Returns TG_INVALID if there is none.
+ * Searches the rest of an object after a failure for duplicate keys: `not` or
+ * `if` may turn a silent failure into success, but a duplicate key must be
+ * reported. TG_INVALID: there is none.
  */
 static int
 tg_schema_find_later_duplicate(tg_schema_run_t *run,
@@ -364,8 +360,6 @@ tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
 
     return rc;
 }
-
-/* --- arrays --- */
 
 static int
 tg_schema_check_element(tg_schema_run_t *run,

@@ -1,7 +1,6 @@
 /*
- * Equality in the sense of JSON Schema: numbers are compared by value, strings
- * by their decoded text, objects in any order. The recursion is as deep as the
- * JSON nests.
+ * Equality of JSON Schema: numbers are compared by value, strings decoded,
+ * objects in any order. The recursion is as deep as the JSON nests.
  */
 #include "schema/tg_schema_validator.h"
 
@@ -59,8 +58,8 @@ tg_schema_equal_array(tg_schema_run_t *run, const char *p, tg_str_t value)
 }
 
 /*
- * Moves to the member of value with this key. Each search continues where the
- * last one ended, because both objects usually have the same order.
+ * Continues where the last search ended: both objects usually have the same
+ * order.
  */
 static int
 tg_schema_equal_find_member(tg_schema_run_t *run, tg_schema_entries_t *members,
@@ -97,7 +96,7 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
     int rc, is_same;
     size_t n;
 
-    /* The cost includes counting the members. */
+    /* Including the count of members. */
     tg_schema_run_spend_bytes(run, 3 * TG_SCHEMA_BYTES_PER_STEP + value.len);
     tg_schema_entries_init(&members, value);
     tg_schema_walk_init(&walk, p);
@@ -123,9 +122,7 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
 
     n = tg_schema_count_entries(value);
 
-    /*
-     * All keys are known, but there are more than in value: one is a duplicate.
-     */
+    /* All keys are known, so a surplus one is a duplicate. */
     if (walk.index > n) {
         return tg_schema_fail_duplicate_key(run, p, TG_STR_NONE);
     }
@@ -226,7 +223,7 @@ tg_schema_hash_container(tg_schema_run_t *run, const char *p, uint64_t *hash)
         }
 
         /*
-         * Sum for objects, chain for arrays: the order of members does not
+         * A sum for objects, because the order of their members does not
          * matter.
          */
         part = tg_schema_hash_finish(name + part * 3);
@@ -259,7 +256,7 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
         tg_schema_run_spend_bytes(run, TG_SCHEMA_BYTES_PER_STEP
                                            + 2 * tg_schema_get_raw(run, p).len);
 
-        /* A number out of range is only equal to the same text. */
+        /* A number out of range equals only the same text. */
         if (tg_number_parse(tg_schema_get_raw(run, p), &number) != TG_OK) {
             *hash = 1;
             return TG_OK;
@@ -271,10 +268,7 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
     }
 }
 
-/*
- * Inserts item i into the hash table. Returns TG_OK, TG_END if an equal item is
- * there already (its index is in *equal), or a code that ends the run.
- */
+/* Inserts item i. TG_END: there is an equal item, with the index *equal. */
 static int
 tg_schema_items_insert(tg_schema_run_t *run, size_t i, size_t mask,
                        size_t *equal)
@@ -318,8 +312,8 @@ tg_schema_items_insert(tg_schema_run_t *run, size_t i, size_t mask,
 }
 
 /*
- * Collects the elements or keys of a container with their hashes. Hashing
- * stores the end of each value, so the walk does not read the value again.
+ * Hashes elements or keys. That stores the end of each value, so the walk does
+ * not read it again.
  */
 static int
 tg_schema_items_collect(tg_schema_run_t *run, const char *at)

@@ -1,6 +1,6 @@
 /*
- * Error texts of a validation: path of the value, rule, actual value. Each part
- * is truncated to a bounded length, never within a character.
+ * Error texts: path, rule and value, each truncated to a bounded length, never
+ * within a character.
  */
 #include "schema/tg_schema_validator.h"
 
@@ -80,10 +80,7 @@ tg_schema_append_types(tg_buf_t *out, unsigned types)
     }
 }
 
-/*
- * Returns the length of the longest prefix of text that has at most max bytes
- * and ends after a whole character.
- */
+/* Returns the length of the whole characters in at most max bytes. */
 static size_t
 tg_schema_truncated_len(tg_str_t text, size_t max)
 {
@@ -125,7 +122,7 @@ tg_schema_append_quoted(tg_buf_t *out, tg_str_t text)
     tg_buf_append_cstr(out, len < text.len ? "…\"" : "\"");
 }
 
-/* Appends a reference token (RFC 6901); control characters are escaped. */
+/* RFC 6901; control characters are escaped. */
 static void
 tg_schema_append_pointer_token(tg_buf_t *out, tg_str_t text)
 {
@@ -160,14 +157,13 @@ tg_schema_append_pointer_key(tg_buf_t *out, tg_str_t body)
     tg_buf_deinit(&text);
 }
 
-/* A container on the path to a value. */
 typedef struct {
-    const char *key; /* last key of an object, with its quote */
+    const char *key; /* last key, with its quote */
     size_t index;
     int is_object;
 } tg_schema_path_level_t;
 
-/* Finds the containers around target. Returns their number. */
+/* Returns the number of containers around target. */
 static unsigned
 tg_schema_find_path(tg_str_t root, const char *target,
                     tg_schema_path_level_t *levels)
@@ -219,10 +215,7 @@ tg_schema_find_path(tg_str_t root, const char *target,
     return depth;
 }
 
-/*
- * Appends the JSON pointer of target. The path is computed from the position of
- * the value, so that validation need not keep paths.
- */
+/* The path is computed from the position, so validation need not keep paths. */
 static void
 tg_schema_append_pointer(tg_buf_t *out, tg_str_t root, const char *target)
 {
@@ -267,10 +260,7 @@ tg_schema_append_path(tg_buf_t *out, tg_str_t root, const char *target)
     }
 }
 
-/*
- * Returns the instance for the search of a path, and takes the steps of that
- * search.
- */
+/* Takes the steps of the path's search. */
 static tg_str_t
 tg_schema_get_instance(tg_schema_run_t *run, const char *at)
 {
@@ -314,7 +304,7 @@ tg_schema_fail_type(tg_schema_run_t *run, const char *at, unsigned types)
     tg_schema_append_types(out, types);
     tg_buf_append_cstr(out, ", got ");
 
-    /* Write the value: "expected integer, got number" would be confusing. */
+    /* "expected integer, got number" would be confusing. */
     if (type == TG_SCHEMA_TYPE_NUMBER && (types & TG_SCHEMA_TYPE_INTEGER)) {
         tg_schema_append_value(out, tg_schema_get_raw(run, at));
     } else {

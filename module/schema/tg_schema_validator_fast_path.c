@@ -1,20 +1,15 @@
 /*
- * Fast path for flat objects: most tool schemas declare properties with a type
- * each and little else. An indexed object is checked with one lookup per
- * member, without reading its bytes again.
- *
- * The fast path only confirms that an object is valid. If anything is unusual
- * or invalid, the full validation decides and reports errors.
+ * Fast path for flat objects: most tool schemas declare little more than a type
+ * for each property. An indexed object is checked by one lookup per member. The
+ * fast path only confirms validity; in all other cases the full validation
+ * decides.
  */
 #include "schema/tg_schema_validator.h"
 
-/* Maximum number of names: one bit each in a word. */
+/* One bit each in a word. */
 #define TG_SCHEMA_FLAT_MAX_NAMES 64
 
-/*
- * Checks whether an indexed member is enough to decide whether its value is
- * valid.
- */
+/* Checks whether an indexed member decides the validity of its value. */
 static int
 tg_schema_is_simple(const tg_schema_node_t *node)
 {
@@ -35,10 +30,7 @@ tg_schema_is_simple(const tg_schema_node_t *node)
            || (node->string->pattern == NULL && node->string->format == NULL);
 }
 
-/*
- * Checks whether a root node can use the fast path. If so, stores its required
- * names as bits.
- */
+/* Stores the required names of such a root as bits. */
 static int
 tg_schema_has_fast_path(const tg_schema_node_t *node, uint64_t *required)
 {
@@ -57,7 +49,7 @@ tg_schema_has_fast_path(const tg_schema_node_t *node, uint64_t *required)
         return 0;
     }
 
-    /* A minimum of several properties requires a comparison of all keys. */
+    /* A minimum of several properties needs a comparison of all keys. */
     if (rules->names.n > TG_SCHEMA_FLAT_MAX_NAMES || rules->n_patterns != 0
         || rules->property_names != NULL || rules->min > 1)
     {
@@ -93,9 +85,7 @@ tg_schema_prepare_fast_path(tg_schema_t *schema, tg_schema_node_t *const *nodes,
                                   : NULL;
 }
 
-/*
- * Checks whether a number has only digits: then it is an integer of any size.
- */
+/* Such a number is an integer of any size. */
 static int
 tg_schema_is_digits(tg_str_t raw)
 {
@@ -110,10 +100,7 @@ tg_schema_is_digits(tg_str_t raw)
     return 1;
 }
 
-/*
- * Checks a string by its length in bytes. If that leaves a doubt, returns 0,
- * and the full validation counts characters.
- */
+/* Returns 0 if only a count of characters can decide. */
 static int
 tg_schema_is_string_valid_fast(const tg_schema_node_t *node,
                                const tg_json_member_t *member)

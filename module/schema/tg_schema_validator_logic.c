@@ -1,28 +1,23 @@
 /*
- * Validation of allOf, anyOf, oneOf, not, if.
- *
- * Branches are tried silently, and their evaluated entries count only on
- * success. If no branch succeeds, the one with the deepest failure, which the
- * client most likely meant, runs again to report its error.
+ * Validation of allOf, anyOf, oneOf, not, if. Branches are tried silently, and
+ * their evaluated entries count only on success. If all fail, the one with the
+ * deepest failure, which was most likely meant, runs again to report its error.
  */
 #include "schema/tg_schema_validator.h"
 
 #define TG_SCHEMA_NO_BRANCH SIZE_MAX
 
-/*
- * Maximum length in bytes of an error text to which nested branches are added.
- */
+/* Longer error texts get no nested branches. */
 #define TG_SCHEMA_ERROR_BRANCHES_MAX 1000
 
-/* Result of trying the branches of anyOf or oneOf. */
 typedef struct {
     size_t n_fit;
-    size_t first; /* first branch that is valid */
+    size_t first; /* first valid branch */
     size_t second;
-    size_t best; /* failed branch with the deepest failure */
+    size_t best; /* the deepest failure */
     unsigned best_score;
-    unsigned types;   /* types expected by the failed branches */
-    int is_all_types; /* 1: each branch failed because of the value's type */
+    unsigned types;   /* expected by the failed branches */
+    int is_all_types; /* all branches failed by the value's type */
 } tg_schema_branches_t;
 
 int
@@ -81,10 +76,7 @@ tg_schema_record_failed_branch(tg_schema_run_t *run,
     }
 }
 
-/*
- * Tries branches until `enough` of them are valid. Returns TG_OK, or a code
- * that ends the run.
- */
+/* Ends after `enough` valid branches. */
 static int
 tg_schema_try_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
                        const char *at, const tg_schema_bitset_t *marks,
@@ -120,9 +112,9 @@ tg_schema_try_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
 }
 
 /*
- * Appends the error of the best branch, if there are enough steps left. The
- * result is known already, so a lack of steps only shortens the text. report is
- * NULL meanwhile, so that an exceeded limit writes no text.
+ * Appends the error of the best branch. The result is known, so a lack of steps
+ * only shortens the text; report is NULL meanwhile, so that no limit writes an
+ * error.
  */
 static void
 tg_schema_append_best_branch(tg_schema_run_t *run,
@@ -179,7 +171,7 @@ tg_schema_fail_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
         tg_schema_append_best_branch(run, nodes, at, branches, out);
     }
 
-    /* The score for an enclosing anyOf or oneOf: that of the best branch. */
+    /* An enclosing anyOf or oneOf sees the score of the best branch. */
     run->fail_at = at;
     run->fail_score = branches->best_score > score ? branches->best_score
                                                    : score;
@@ -208,7 +200,7 @@ tg_schema_check_any_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
     tg_schema_branches_t branches;
     int rc;
 
-    /* With marks, try all branches: each valid one adds evaluated entries. */
+    /* With marks, each valid branch adds evaluated entries. */
     rc = tg_schema_try_branches(run, nodes, at, marks,
                                 marks != NULL ? SIZE_MAX : 1, &branches);
 

@@ -1,10 +1,10 @@
-/* Validation of scalars: const, enum, numbers, strings. */
+/* Validation of const, enum, numbers and strings. */
 #include "schema/tg_schema_validator.h"
 
-/* Validation steps of a matcher call, and of one step of the matcher. */
+/* Steps of a matcher call, and of one step of the matcher. */
 #define TG_SCHEMA_STEPS_PER_MATCH 20
 #define TG_SCHEMA_STEPS_PER_REGEX_STEP 3
-/* Characters that are compared in the time of one matcher step. */
+/* Characters compared in the time of one matcher step. */
 #define TG_SCHEMA_CHARS_PER_REGEX_STEP 16
 
 static int
@@ -156,7 +156,7 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc;
 }
 
-/* The matcher's steps are taken from the budget of the whole validation. */
+/* Takes the matcher's steps from the whole validation's budget. */
 int
 tg_schema_match_pattern(tg_schema_run_t *run,
                         const tg_schema_pattern_t *pattern, tg_str_t text)
@@ -192,10 +192,7 @@ tg_schema_match_pattern(tg_schema_run_t *run,
     return rc;
 }
 
-/*
- * Counts the characters of an escaped body. A surrogate pair of two \u escapes
- * is one character.
- */
+/* A surrogate pair of two \u escapes is one character. */
 static size_t
 tg_schema_count_characters(tg_str_t body)
 {
@@ -234,7 +231,7 @@ tg_schema_check_length(tg_schema_run_t *run,
 {
     static const char *const characters[] = { " character", " characters" };
 
-    /* A character has 1 to 12 bytes here, so the count is often unnecessary. */
+    /* A character has 1 to 12 bytes here: often no count is needed. */
     if (body.len <= rules->max && body.len / 12 >= rules->min) {
         return TG_OK;
     }

@@ -1,12 +1,9 @@
-/*
- * Walk over the bytes of an instance, which must be valid JSON, and scratch
- * memory of a validator.
- */
+/* Walk over the bytes of a valid instance, and a validator's scratch memory. */
 #include "schema/tg_schema_validator.h"
 
 #include "base/simd/tg_scan_inline.h"
 
-/* Maximum scratch memory of each kind that a validator keeps, in bytes. */
+/* Bytes that a validator keeps of each kind of scratch memory. */
 #define TG_SCHEMA_SCRATCH_KEEP 65536
 
 int
@@ -27,14 +24,12 @@ tg_schema_fail_step_limit(tg_schema_run_t *run)
                                      "send less at once");
 }
 
-/* Steps to skip a string that has escapes or non-ASCII characters. */
+/* For a string with escapes or non-ASCII characters. */
 #define TG_SCHEMA_STEPS_PER_STRING 3
-/*
- * Maximum bytes of a value that are read one by one; faster for short values.
- */
+/* Values of up to this size in bytes are faster to read byte by byte. */
 #define TG_SCHEMA_SHORT_VALUE_MAX 64
 
-/* Returns the end of a scalar. Optimized for short ones. */
+/* For short scalars. */
 static const char *
 tg_schema_skip_scalar(const char *p, const char *end)
 {
@@ -97,10 +92,7 @@ tg_schema_skip_value(const char *p, const char *end)
     return p + raw.len;
 }
 
-/*
- * Returns the end of the string at p. Optimized for short ASCII strings without
- * escapes.
- */
+/* For short ASCII strings without escapes. */
 static const char *
 tg_schema_run_skip_string(tg_schema_run_t *run, const char *p)
 {
@@ -120,10 +112,7 @@ tg_schema_run_skip_string(tg_schema_run_t *run, const char *p)
     return tg_schema_skip_scalar(p, run->end);
 }
 
-/*
- * Returns the end of the value at p and takes the steps. Skips no value twice
- * in a row.
- */
+/* Takes the steps. Skips no value twice in a row. */
 static const char *
 tg_schema_run_skip_value(tg_schema_run_t *run, const char *p)
 {
@@ -136,9 +125,7 @@ tg_schema_run_skip_value(tg_schema_run_t *run, const char *p)
         len = (size_t) (run->last_skipped_end - p);
         tg_schema_run_spend_bytes(run, len);
 
-        /*
-         * Short containers and numbers are read byte by byte, which costs more.
-         */
+        /* Short containers and numbers are read byte by byte. */
         if (len <= TG_SCHEMA_SHORT_VALUE_MAX && *p != '"') {
             tg_schema_run_spend_bytes(run, len);
         }

@@ -1,14 +1,14 @@
-/* URI parser and reference resolution (RFC 3986). */
+/* URIs (RFC 3986). */
 #include "schema/tg_uri.h"
 
 #include "base/tg_utf8.h"
 
-/* Characters allowed in paths in addition to those allowed everywhere. */
+/* In addition to those allowed everywhere. */
 #define TG_URI_PATH_CHARS ":@/"
 
 /*
- * Checks that text has only unreserved characters, sub-delimiters, percent
- * escapes, and the characters in more.
+ * Allows unreserved characters, sub-delimiters, percent escapes, and those in
+ * more.
  */
 static int
 tg_uri_has_only_chars(tg_str_t text, const char *more)
@@ -39,7 +39,7 @@ tg_uri_has_only_chars(tg_str_t text, const char *more)
     return 1;
 }
 
-/* Returns the offset of the first character that is in set, or the length. */
+/* Returns the length if there is none. */
 static size_t
 tg_uri_find_char(tg_str_t text, const char *set)
 {
@@ -81,9 +81,7 @@ tg_uri_is_scheme(tg_str_t text)
     return text.len != 0;
 }
 
-/*
- * Checks [userinfo@]host[:port], where host may be an IP literal in brackets.
- */
+/* [userinfo@]host[:port], where host may be an IP literal in brackets. */
 static int
 tg_uri_is_authority(tg_str_t text)
 {
@@ -129,10 +127,7 @@ tg_uri_is_authority(tg_str_t text)
     return 1;
 }
 
-/*
- * Removes the first c and all after it from text. Returns the part after c, or
- * an absent slice if there is no c.
- */
+/* Cuts text at the first c. Returns the part after it, or an absent slice. */
 static tg_str_t
 tg_uri_cut_suffix(tg_str_t *text, const char *c)
 {
@@ -208,7 +203,7 @@ tg_uri_eq_cstr(tg_str_t text, const char *whole)
     return tg_str_eq(text, tg_str_from_cstr(whole));
 }
 
-/* Removes the last segment that was appended since start. */
+/* Keeps everything before start. */
 static void
 tg_uri_drop_segment(tg_buf_t *out, size_t start)
 {
@@ -225,7 +220,7 @@ tg_uri_drop_segment(tg_buf_t *out, size_t start)
     }
 }
 
-/* Appends path without dot segments: RFC 3986, section 5.2.4, rule by rule. */
+/* RFC 3986, section 5.2.4, rule by rule. */
 static void
 tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
 {
@@ -265,7 +260,7 @@ tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
     }
 }
 
-/* Appends path, merged with the base path: RFC 3986, section 5.2.3. */
+/* RFC 3986, section 5.2.3. */
 static void
 tg_uri_append_merged_path(tg_buf_t *out, const tg_uri_t *base, tg_str_t path)
 {
@@ -306,8 +301,8 @@ tg_uri_append_lower(tg_buf_t *out, tg_str_t text)
 }
 
 /*
- * Inserts "/." before a path that starts with two slashes, such as "//x" from
- * "/..//x". Without an authority, "//x" would be parsed as one.
+ * Inserts "/." before a path such as "//x" from "/..//x", which would be parsed
+ * as an authority.
  */
 static void
 tg_uri_protect_path(tg_buf_t *out, size_t start)

@@ -1,10 +1,10 @@
-/* URIs (RFC 3986): parsing, and resolution of references. */
+/* URIs and URI references (RFC 3986). */
 #ifndef TG_URI_H
 #define TG_URI_H
 
 #include "base/tg_buf.h"
 
-/* Parts of a URI as slices of its text; data is NULL if a part is absent. */
+/* Slices of the URI's text; absent parts have data NULL. */
 typedef struct {
     tg_str_t scheme;
     tg_str_t authority;
@@ -14,23 +14,20 @@ typedef struct {
 } tg_uri_t;
 
 /*
- * Parses a URI reference. Returns TG_OK, or TG_INVALID if the syntax is wrong.
- * Does not check the address in the brackets of an IP literal.
+ * TG_INVALID: the syntax is wrong. An address in the brackets of an IP literal
+ * is not checked.
  */
 int tg_uri_parse(tg_str_t text, tg_uri_t *uri);
 
 /*
- * Appends reference, resolved against base and without its fragment, as in RFC
- * 3986, section 5.2. base must be absolute or empty (all parts absent). Dot
- * segments are removed; scheme and authority become lower case.
+ * Appends reference, resolved without its fragment by RFC 3986, section 5.2.
+ * base must be absolute or empty (all parts absent). Removes dot segments;
+ * scheme and authority become lower case.
  */
 void tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference,
                     tg_buf_t *out);
 
-/*
- * Appends text with %XX decoded. Returns TG_OK, or TG_INVALID if the result is
- * not valid UTF-8.
- */
+/* Decodes %XX. TG_INVALID: the result is not valid UTF-8. */
 int tg_uri_append_decoded(tg_buf_t *out, tg_str_t text);
 
 #endif

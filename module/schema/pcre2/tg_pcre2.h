@@ -1,21 +1,17 @@
 /*
- * The regular expression engine of schemas, on PCRE2. The NGINX module and the
- * CLI share it, so their results are equal.
- *
- * The engine compiles translated patterns (schema/tg_pattern.h). It has no
- * global state. Each regex contains its match data, so a regex must be used by
- * one thread at a time.
+ * The regular expression engine of schemas, on PCRE2, for the NGINX module and
+ * the CLI. It compiles translated patterns (schema/tg_pattern.h). A regex
+ * contains its match data, so it must be used by one thread at a time.
  */
 #ifndef TG_PCRE2_H
 #define TG_PCRE2_H
 
 #include "schema/tg_schema.h"
 
-/* Returns the engine, a static table. */
 const tg_schema_regex_engine_t *tg_pcre2_get_engine(void);
 
 /*
- * Checks whether a text that begins with start can match a pattern of a schema.
+ * Checks whether a text that begins with start can match a schema's pattern.
  * Returns 1 for an invalid pattern, too.
  */
 int tg_pcre2_can_match_prefix(tg_str_t pattern, tg_str_t start);
