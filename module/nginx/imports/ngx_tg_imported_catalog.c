@@ -1,7 +1,4 @@
-/*
- * The catalog of a server with MCP servers: a snapshot of the config's entries
- * and the imported lists, built again for each new list.
- */
+/* The catalog of the config's entries and the lists; rebuilt for a new list. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 /* Memory that a catalog borrows; the entries follow this struct. */
@@ -13,9 +10,7 @@ typedef struct {
     tg_catalog_entry_t *entries;
 } ngx_tg_catalog_snapshot_t;
 
-/*
- * A catalog that is being built, and its next entry in the order of the config.
- */
+/* A catalog that is being built, with its next entry. */
 struct ngx_tg_catalog_builder_s {
     const ngx_tg_imported_catalog_t *imports;
     ngx_tg_name_conflict_log_t clashes;
@@ -27,7 +22,7 @@ struct ngx_tg_catalog_builder_s {
     ngx_uint_t tool; /* index in its list */
 };
 
-/* Bytes of listings rendered per step; usually there are none to render. */
+/* Bytes of listings rendered per step. */
 #define NGX_TG_CATALOG_SEAL_BYTES 65536
 
 static void
@@ -43,10 +38,7 @@ ngx_tg_catalog_snapshot_free(void *memory)
     ngx_free(snapshot);
 }
 
-/*
- * Allocates a snapshot for all entries, with references to all lists. Returns
- * NULL if there is no memory.
- */
+/* Allocates a snapshot for all entries, with references to all lists. */
 static ngx_tg_catalog_snapshot_t *
 ngx_tg_catalog_snapshot_create(const ngx_tg_imported_catalog_t *imports,
                                ngx_log_t *log)
@@ -93,10 +85,7 @@ ngx_tg_catalog_snapshot_create(const ngx_tg_imported_catalog_t *imports,
     return snapshot;
 }
 
-/*
- * Returns the MCP server of the tool that has this name, or NULL if the config
- * defines it.
- */
+/* Returns the MCP server of a tool, or NULL if the config defines it. */
 static const ngx_tg_mcp_server_t *
 ngx_tg_entry_get_mcp_server(const tg_catalog_entry_t *entry,
                             const ngx_tg_imported_tool_t *listed)
@@ -110,10 +99,7 @@ ngx_tg_entry_get_mcp_server(const tg_catalog_entry_t *entry,
                : NULL;
 }
 
-/*
- * Checks whether the list of a server is another server's, from before a change
- * of the config.
- */
+/* Checks whether a list is from another server, before a config change. */
 static ngx_uint_t
 ngx_tg_catalog_builder_is_list_guess(const ngx_tg_catalog_builder_t *to,
                                      const ngx_tg_mcp_server_t *mcp)
@@ -170,10 +156,7 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
                   level == NGX_LOG_EMERG ? "" : ": it is omitted");
 }
 
-/*
- * Adds a tool. If the name is taken, the earlier entry keeps it. Returns TG_OK
- * or TG_NOMEM.
- */
+/* Adds a tool, unless its name is taken. Returns TG_OK or TG_NOMEM. */
 static int
 ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
                                 const ngx_tg_imported_tool_t *listed)
@@ -207,10 +190,7 @@ ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
     return TG_OK;
 }
 
-/*
- * Adds the next entry in the order of the config. Returns TG_OK, TG_END after
- * the last one, or TG_NOMEM.
- */
+/* Adds the next entry. Returns TG_OK, TG_END after the last, or TG_NOMEM. */
 static int
 ngx_tg_catalog_builder_add_next(ngx_tg_catalog_builder_t *to)
 {
@@ -372,10 +352,7 @@ ngx_tg_imported_catalog_release_base(void *data)
     tg_catalog_unref(imports->config_catalog);
 }
 
-/*
- * Checks that the clients' names of the block's tools do not conflict with the
- * config. Returns NGX_OK, or NGX_ERROR after logging.
- */
+/* Checks that names of the block's tools do not conflict with the config. */
 static ngx_int_t
 ngx_tg_mcp_server_check_tool_blocks(const ngx_tg_mcp_server_t *mcp,
                                     ngx_log_t *log)
@@ -407,7 +384,7 @@ ngx_tg_mcp_server_check_tool_blocks(const ngx_tg_mcp_server_t *mcp,
     return NGX_OK;
 }
 
-/* Builds a catalog at config load, with the lists that the runner stored. */
+/* Builds a catalog at config load, with the stored lists. */
 static ngx_int_t
 ngx_tg_imported_catalog_finalize(ngx_cycle_t *cycle,
                                  ngx_tg_imported_catalog_t *imports,
@@ -469,9 +446,8 @@ ngx_tg_imports_finalize_config(ngx_cycle_t *cycle)
     imports = mmcf->imported_catalogs.elts;
 
     /*
-     * Conflicts are errors while an administrator tests or reloads a config. At
-     * a start they are warnings, because a changed list must not prevent the
-     * start.
+     * Conflicts are errors under `nginx -t` and at a reload. At a start they
+     * are warnings, because a changed list must not prevent it.
      */
     ngx_memzero(&clashes, sizeof(clashes));
     clashes.log = cycle->log;

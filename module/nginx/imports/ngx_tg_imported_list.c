@@ -58,10 +58,6 @@ ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp, tg_str_t *name,
 
 /* --- patterns --- */
 
-/*
- * Returns the number of patterns of a block: `tools`, `hide`, and its `tool`
- * blocks.
- */
 static ngx_uint_t
 ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp)
 {
@@ -70,10 +66,7 @@ ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp)
            + (mcp->tools != NULL ? mcp->tools->nelts : 0);
 }
 
-/*
- * Sets pattern to the i-th pattern of the block. Returns the name of its
- * directive.
- */
+/* Sets pattern to the i-th one. Returns the name of its directive. */
 static const char *
 ngx_tg_mcp_server_get_pattern(const ngx_tg_mcp_server_t *mcp, ngx_uint_t i,
                               ngx_str_t *pattern)
@@ -102,7 +95,6 @@ ngx_tg_mcp_server_get_pattern(const ngx_tg_mcp_server_t *mcp, ngx_uint_t i,
     return "tool";
 }
 
-/* Marks the patterns that match a tool. */
 static void
 ngx_tg_imported_list_mark_patterns(const ngx_tg_mcp_server_t *mcp,
                                    ngx_tg_imported_list_t *list,
@@ -126,10 +118,7 @@ ngx_tg_imported_list_mark_patterns(const ngx_tg_mcp_server_t *mcp,
     }
 }
 
-/*
- * Warns about patterns that match no tool, which is probably a mistake in the
- * config.
- */
+/* Warns about patterns that match no tool. */
 static void
 ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
                                  const ngx_tg_imported_list_t *list,
@@ -156,10 +145,7 @@ ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
 
 /* --- lists --- */
 
-/*
- * Adds a tool, or stores an issue if it is omitted; log may be NULL. Returns
- * NGX_OK, or NGX_ERROR if there is no memory.
- */
+/* Adds a tool, or an issue if it is omitted; log may be NULL. */
 static ngx_int_t
 ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list,
@@ -217,10 +203,7 @@ ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
     return NGX_OK;
 }
 
-/*
- * Reads the next element; log may be NULL. Returns NGX_OK, or NGX_ERROR if
- * there is no memory.
- */
+/* log may be NULL. */
 static ngx_int_t
 ngx_tg_imported_list_read_item(ngx_tg_mcp_server_t *mcp,
                                ngx_tg_imported_list_t *list, tg_str_t raw,

@@ -1,16 +1,13 @@
 /*
- * The list that the runner stored of an MCP server in the state directory, so
- * that the first clients see its tools before the server has started.
+ * The list that the runner stored of an MCP server, so that the first clients
+ * see its tools before it has started.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 /* Maximum file size in bytes; the runner writes no larger list. */
 #define NGX_TG_IMPORTED_LIST_CACHE_MAX 16777216
 
-/*
- * Opens a stored file, safely even if another user has replaced it with
- * something else. Returns -1 if there is none.
- */
+/* Opens a file that another user may have replaced. -1: there is none. */
 static ngx_fd_t
 ngx_tg_imported_list_cache_open(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                                 const char *end)
@@ -26,10 +23,7 @@ ngx_tg_imported_list_cache_open(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/*
- * Reads at most `most` bytes into text and closes fd. text stays empty if the
- * file cannot be read or is larger.
- */
+/* Reads the file and closes fd. text stays empty if it exceeds `most` bytes. */
 static void
 ngx_tg_imported_list_cache_load(ngx_fd_t fd, off_t most, tg_buf_t *text)
 {
@@ -53,10 +47,7 @@ ngx_tg_imported_list_cache_load(ngx_fd_t fd, off_t most, tg_buf_t *text)
     (void) ngx_close_file(fd);
 }
 
-/*
- * Returns the array `tools` of a stored file, a slice of text, or an absent
- * string.
- */
+/* Returns the array `tools` of a stored file, a slice of text, or absent. */
 static tg_str_t
 ngx_tg_imported_list_cache_get(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                                const char *end, tg_buf_t *text)
@@ -74,10 +65,7 @@ ngx_tg_imported_list_cache_get(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                : TG_STR_NONE;
 }
 
-/*
- * Checks whether another block of this name, in another `server`, has a
- * different list.
- */
+/* Checks whether a block of this name in another `server` has another list. */
 static ngx_uint_t
 ngx_tg_mcp_server_is_name_ambiguous(ngx_cycle_t *cycle,
                                     const ngx_tg_mcp_server_t *mcp)
@@ -102,7 +90,7 @@ ngx_tg_mcp_server_is_name_ambiguous(ngx_cycle_t *cycle,
     return 0;
 }
 
-/* Reads the list of the server that the block of this name had before. */
+/* Reads the list of the block's server before a config change. */
 static tg_str_t
 ngx_tg_imported_list_cache_get_named(ngx_cycle_t *cycle,
                                      const ngx_tg_mcp_server_t *mcp,
@@ -134,10 +122,9 @@ ngx_tg_imported_list_cache_get_named(ngx_cycle_t *cycle,
 }
 
 /*
- * Tries the list of the current server, then the last list of the same program
- * or address, then the list of the server that the block had before. That last
- * one may be wrong. It is used until the real list comes, so that clients have
- * tools meanwhile.
+ * Tries the list of the server, then of the same program or address, then of
+ * the block's former server, which may be wrong: it is used until the real list
+ * comes.
  */
 ngx_int_t
 ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle, ngx_tg_mcp_server_t *mcp)
@@ -167,7 +154,7 @@ ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle, ngx_tg_mcp_server_t *mcp)
     rc = NGX_OK;
 
     if (array.data != NULL) {
-        /* The log of the pools: cycle->log is the old cycle's. */
+        /* Not cycle->log, which is the old cycle's. */
         mcp->list = ngx_tg_imported_list_create(mcp, array, is_guessed,
                                                 &cycle->new_log);
         rc = mcp->list != NULL

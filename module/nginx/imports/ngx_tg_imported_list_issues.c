@@ -1,7 +1,4 @@
-/*
- * Issues of imported lists: tools that are omitted, or repaired so that clients
- * can read the list.
- */
+/* Issues of imported lists: tools that are omitted or repaired. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "schema/tg_pattern.h"
@@ -46,10 +43,7 @@ ngx_tg_imported_list_log_issue(ngx_tg_mcp_server_t *mcp,
     tg_buf_deinit(&text);
 }
 
-/*
- * Copies an issue to the list. The name is copied too, because its source is
- * freed.
- */
+/* Copies an issue and its name to the list. */
 static void
 ngx_tg_imported_list_store_issue(const ngx_tg_imported_list_t *list,
                                  ngx_tg_imported_list_issue_t *kept,

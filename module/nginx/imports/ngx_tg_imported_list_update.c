@@ -1,18 +1,17 @@
 /*
- * Update of an imported list. The list is read, built into the catalog of its
- * server, and offered, in time slices. The previous lists are used until then,
- * and clients never see part of a list. A list that arrives meanwhile is
- * processed afterwards, so that a list that changes all the time still reaches
+ * Update of an imported list: it is read, built into the catalog, and offered,
+ * in time slices. The previous lists are used until then. A list that arrives
+ * meanwhile is processed afterwards, so that constant changes still reach
  * clients.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "nginx/session/ngx_tg_session.h"
 
-/* Bytes of tools read per step, and scheduler steps charged per byte. */
+/* Bytes of tools read per step, and steps charged per byte. */
 #define NGX_TG_IMPORTED_LIST_READ_SIZE 4096
 #define NGX_TG_IMPORTED_LIST_STEPS_PER_BYTE 4
-/* Catalog entries added per step, and scheduler steps charged per entry. */
+/* Catalog entries added per step, and steps charged per entry. */
 #define NGX_TG_CATALOG_ENTRIES_PER_STEP 16
 #define NGX_TG_CATALOG_STEPS_PER_ENTRY 512
 
@@ -29,7 +28,6 @@ ngx_tg_imported_list_log_no_memory(const ngx_tg_srv_conf_t *scf)
 
 /* --- catalog build --- */
 
-/* Drops the lists that are not in the catalog yet. */
 static void
 ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
 {
@@ -44,7 +42,7 @@ ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
     }
 }
 
-/* Makes a list that is now in the catalog the server's current one. */
+/* Makes a list that is in the catalog the server's current one. */
 static void
 ngx_tg_mcp_server_set_list(ngx_tg_mcp_server_t *mcp,
                            ngx_tg_imported_list_t *list)
@@ -65,7 +63,6 @@ ngx_tg_mcp_server_set_list(ngx_tg_mcp_server_t *mcp,
     ngx_tg_imported_list_compile_schemas(mcp);
 }
 
-/* Offers the complete catalog to clients. */
 static void
 ngx_tg_imported_catalog_publish(ngx_tg_imported_catalog_t *imports)
 {
@@ -96,7 +93,7 @@ ngx_tg_imported_catalog_publish(ngx_tg_imported_catalog_t *imports)
     ngx_tg_catalog_builder_free(builder);
 }
 
-/* Starts a build. All workers build; only one logs conflicts. */
+/* Starts a build. Only one worker logs conflicts. */
 static ngx_int_t
 ngx_tg_imported_catalog_start_build(ngx_tg_imported_catalog_t *imports)
 {
@@ -162,7 +159,7 @@ ngx_tg_imported_catalog_run_build(tg_sched_source_t *source)
 
 /* --- reading of lists --- */
 
-/* Makes a list that was read the pending one, and starts a build. */
+/* Makes a list the pending one, and starts a build. */
 static void
 ngx_tg_mcp_server_accept_list(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list)

@@ -1,14 +1,8 @@
-/*
- * Waiting for the first list of an MCP server: requests that come before it
- * wait, because many clients request the list only once.
- */
+/* Requests that wait for a first list, because many clients list only once. */
 #include "nginx/imports/ngx_tg_imports.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-/*
- * Maximum wait of a list request, in ms; agents allow a server 10 s or more at
- * their start.
- */
+/* Maximum wait, in ms; agents allow a server 10 s or more at their start. */
 #define NGX_TG_IMPORTED_LIST_WAIT_MAX 8000
 
 /* Checks whether the first list of a server may still come. */
@@ -78,10 +72,7 @@ ngx_tg_imported_list_get_wait_time(const ngx_tg_srv_conf_t *scf, tg_str_t name)
     return most;
 }
 
-/*
- * Returns the last state that the runner reported of a server, as a JSON object
- * in text.
- */
+/* Returns the last reported state of a server, a JSON object in text. */
 static tg_str_t
 ngx_tg_mcp_server_copy_state(const ngx_tg_mcp_server_t *mcp, tg_buf_t *text)
 {
@@ -93,10 +84,7 @@ ngx_tg_mcp_server_copy_state(const ngx_tg_mcp_server_t *mcp, tg_buf_t *text)
     return tg_buf_view(text);
 }
 
-/*
- * Explains an unknown tool whose name has the prefix of a server without a
- * list.
- */
+/* Explains an unknown tool with the prefix of a server without a list. */
 static void
 ngx_tg_imported_tool_explain_unknown(const ngx_tg_srv_conf_t *scf,
                                      tg_str_t name, tg_buf_t *text)
@@ -138,10 +126,7 @@ ngx_tg_imported_tool_explain_unknown(const ngx_tg_srv_conf_t *scf,
     tg_buf_deinit(&members);
 }
 
-/*
- * Returns "starting" or "failed"; NULL if the server is running, or would start
- * at the next call.
- */
+/* Returns "starting", "failed", or NULL if the server runs or may start. */
 static const char *
 ngx_tg_mcp_server_get_absent_state(const ngx_tg_mcp_server_t *mcp,
                                    tg_str_t members)
@@ -184,7 +169,7 @@ ngx_tg_imports_write_absent_servers(void *base, tg_buf_t *json)
         members = ngx_tg_mcp_server_copy_state(mcp[i], &text);
         state = ngx_tg_mcp_server_get_absent_state(mcp[i], members);
 
-        /* Omit the server for clients that may not see its tools. */
+        /* Omit servers whose tools the client may not see. */
         if (state == NULL
             || !ngx_tg_session_base_can_see(base, &mcp[i]->block->entry)) {
             continue;

@@ -1,17 +1,12 @@
 /*
- * Schemas of imported tools. They are compiled in time slices, or earlier when
- * a tool is called, so that no list delays a worker; never in the master. A
- * schema that exceeds the bounds for imported schemas is passed on but not
- * checked.
+ * Schemas of imported tools. A worker compiles them in time slices, or earlier
+ * at a call. A schema beyond the bounds is passed on but not checked.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
-/*
- * Maximum number of unchecked tools in the status; longer lists usually have
- * one common reason.
- */
+/* Maximum number of unchecked tools in the status. */
 #define NGX_TG_IMPORTED_UNCHECKED_MAX 100
-/* Scheduler steps charged per step of a schema compilation. */
+/* Scheduler steps charged per step of a compilation. */
 #define NGX_TG_SCHEMA_STEPS_PER_SLICE_STEP 16
 
 /* Returns the next tool with an unchecked schema, from *at on, or NULL. */
@@ -32,10 +27,7 @@ ngx_tg_imported_list_next_unchecked(const ngx_tg_imported_list_t *list,
     return NULL;
 }
 
-/*
- * Logs one line about all unchecked schemas of the list, unless it equals the
- * last one.
- */
+/* Logs the unchecked schemas of the list in a line, unless it is unchanged. */
 static void
 ngx_tg_imported_list_log_unchecked(ngx_tg_mcp_server_t *mcp)
 {

@@ -1,20 +1,17 @@
 /*
- * A tool from the list of an MCP server: repaired, renamed, and described by
- * its block. A new list shares unchanged tools with the previous list.
+ * A tool of an MCP server: repaired, renamed, and described by its block. A new
+ * list shares unchanged tools with the previous list.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "catalog/tg_imported_tool.h"
 #include "catalog/tg_catalog_entry.h"
 
-/* Maximum pool size of a tool, and pool space beyond its texts, in bytes. */
+/* Maximum pool size of a tool, and pool space beyond its texts. */
 #define NGX_TG_IMPORTED_TOOL_POOL_MAX 8192
 #define NGX_TG_IMPORTED_TOOL_POOL_EXTRA 512
 
-/*
- * Returns the `tool` block for a tool, by either of its names, or the
- * `mcp_server` block.
- */
+/* Finds the `tool` block by either name, or else the `mcp_server` block. */
 static ngx_tg_tool_t *
 ngx_tg_imported_tool_find_block(const ngx_tg_mcp_server_t *mcp, tg_str_t name,
                                 tg_str_t client_name)
@@ -37,10 +34,7 @@ ngx_tg_imported_tool_find_block(const ngx_tg_mcp_server_t *mcp, tg_str_t name,
 
 /* --- creation --- */
 
-/*
- * Copies a text to a pool; decodes a raw JSON string if is_raw. Returns NGX_OK
- * or NGX_ERROR.
- */
+/* Copies a text to a pool; decodes a raw JSON string if is_raw. */
 static ngx_int_t
 ngx_tg_imported_tool_copy_text(ngx_pool_t *pool, tg_str_t text,
                                ngx_uint_t is_raw, tg_str_t *copy)
@@ -71,10 +65,7 @@ ngx_tg_imported_tool_free_text(void *data)
     tg_free(tg_alloc_libc(), data);
 }
 
-/*
- * Moves a text to a pool: copies a short one, and takes over the memory of a
- * long one. Returns NGX_OK or NGX_ERROR.
- */
+/* Copies a short text to a pool, and takes over the memory of a long one. */
 static ngx_int_t
 ngx_tg_imported_tool_adopt_text(ngx_pool_t *pool, tg_buf_t *text,
                                 tg_str_t *kept)
@@ -105,10 +96,7 @@ ngx_tg_imported_tool_adopt_text(ngx_pool_t *pool, tg_buf_t *text,
     return rc;
 }
 
-/*
- * Renders the tool for lists of current and of legacy clients. Returns NGX_OK
- * or NGX_ERROR.
- */
+/* Renders the tool for lists of current and of legacy clients. */
 static ngx_int_t
 ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
                             const tg_catalog_entry_t *instead)
@@ -121,9 +109,7 @@ ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
     tg_buf_init(&listing, tg_alloc_libc());
     tg_buf_init(&shown, tg_alloc_libc());
 
-    /*
-     * If large results are stored, a preview does not match the output schema.
-     */
+    /* A preview of a stored result does not match the output schema. */
     if (tool->stores_output) {
         tg_catalog_entry_write_legacy(&shown, raw);
         raw = tg_buf_view(&shown);
@@ -148,10 +134,7 @@ ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
     return rc;
 }
 
-/*
- * Sets the title, description and annotations, for clients and for schema
- * files. Returns NGX_OK or NGX_ERROR.
- */
+/* Sets the title, description and annotations. */
 static ngx_int_t
 ngx_tg_imported_tool_describe(ngx_tg_tool_t *tool, tg_str_t raw,
                               tg_str_t description)
@@ -176,7 +159,7 @@ ngx_tg_imported_tool_describe(ngx_tg_tool_t *tool, tg_str_t raw,
     return rc;
 }
 
-/* Initializes a tool from a valid raw element; its names are set already. */
+/* Initializes a tool from a valid raw element; its names are set. */
 static ngx_int_t
 ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
                           const ngx_tg_tool_t *block)
@@ -202,9 +185,7 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     tool->stores_output = block->stores_output;
     tool->preview = block->preview;
 
-    /*
-     * A preview does not match the output schema, so clients do not receive it.
-     */
+    /* A preview does not match the output schema. */
     if (!block->stores_output) {
         tool->entry.output_schema = members[1];
     }
@@ -221,10 +202,7 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     return ngx_tg_imported_tool_describe(tool, raw, members[2]);
 }
 
-/*
- * Repairs a tool so that clients can read it, or sets the reason in repair if
- * it cannot be repaired. Returns NGX_OK, or NGX_ERROR if there is no memory.
- */
+/* Repairs a tool for clients. If that is impossible, repair has the reason. */
 static ngx_int_t
 ngx_tg_imported_tool_repair(ngx_pool_t *pool, tg_tool_repair_t *repair,
                             tg_str_t *raw)
@@ -243,10 +221,7 @@ ngx_tg_imported_tool_repair(ngx_pool_t *pool, tg_tool_repair_t *repair,
     return NGX_OK;
 }
 
-/*
- * Builds a tool in its pool. Returns NGX_OK; NGX_DECLINED if it cannot be
- * listed; NGX_ERROR if there is no memory.
- */
+/* Builds a tool in its pool. NGX_DECLINED: it cannot be listed. */
 static ngx_int_t
 ngx_tg_imported_tool_build(ngx_tg_imported_tool_t *listed, ngx_pool_t *pool,
                            const ngx_tg_imported_list_item_t *element,
@@ -300,7 +275,7 @@ ngx_tg_imported_tool_create(ngx_tg_mcp_server_t *mcp,
     ngx_pool_t *pool;
     ngx_int_t rc;
 
-    /* Enough for a usual tool and two copies of its text. */
+    /* Enough for usual tools and two copies of the text. */
     pool = ngx_create_pool(ngx_min(sizeof(ngx_pool_t) + sizeof(*listed)
                                        + 2 * element->raw.len
                                        + NGX_TG_IMPORTED_TOOL_POOL_EXTRA,
@@ -337,7 +312,6 @@ ngx_tg_imported_tool_find_unchanged(const ngx_tg_mcp_server_t *mcp,
     ngx_tg_imported_tool_t *listed;
     const tg_catalog_entry_t *entry;
 
-    /* The issues of a guessed list were not logged. */
     if (mcp->list == NULL || mcp->list->is_guessed) {
         return NULL;
     }

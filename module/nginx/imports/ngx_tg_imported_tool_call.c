@@ -1,7 +1,4 @@
-/*
- * A call of an imported tool, which the runner executes; the end of clients;
- * the status of MCP servers.
- */
+/* Calls of imported tools by the runner; end of clients; status of servers. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "base/tg_utf8.h"
@@ -26,10 +23,7 @@ const ngx_tg_handler_t ngx_tg_imported_tool_handler = {
 
 /* --- calls --- */
 
-/*
- * Appends the client's current folder and its uid. Returns NULL, or the error
- * text for the client.
- */
+/* Appends the client's folder and uid. Returns NULL, or the client's error. */
 static const char *
 ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
                                 tg_buf_t *params)
@@ -54,10 +48,7 @@ ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
     return NULL;
 }
 
-/*
- * Appends the user or connection whose process is called. Returns NULL, or the
- * error text for the client.
- */
+/* Appends whose process is called. Returns NULL, or the client's error. */
 static const char *
 ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                      const ngx_tg_mcp_server_t *mcp,
@@ -103,10 +94,7 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                : NULL;
 }
 
-/*
- * Writes the params of the runner's method `mcp_call`. Returns NULL, or the
- * error text for the client.
- */
+/* Writes the params of `mcp_call`. Returns NULL, or the client's error. */
 static const char *
 ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
                                   tg_buf_t *params)

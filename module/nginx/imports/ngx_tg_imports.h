@@ -1,6 +1,8 @@
 /*
  * `mcp_server NAME { }`: tools imported from other MCP servers, which the
- * runner starts, keeps running and calls.
+ * runner starts, keeps running and calls. Unless a comment says otherwise,
+ * functions that return ngx_int_t return NGX_OK, or NGX_ERROR if there is no
+ * memory.
  *
  *   ngx_tg_mcp_server_module.c           the block and its module
  *   ngx_tg_mcp_server_directives.c       directives of the block
@@ -57,7 +59,7 @@ typedef struct {
     tg_str_t client_name; /* name of the tool for clients */
 } ngx_tg_imported_list_item_t;
 
-/* A tool of a list that is omitted from clients' lists, or repaired there. */
+/* A tool that is omitted from clients' lists, or repaired there. */
 typedef struct {
     ngx_uint_t at; /* position of its element, from 1 */
     /* server's name for the tool, a raw JSON string, or absent */
@@ -86,7 +88,6 @@ typedef struct {
 
 typedef struct ngx_tg_catalog_builder_s ngx_tg_catalog_builder_t;
 
-/* The catalog of a server with `mcp_server` blocks. */
 typedef struct {
     ngx_tg_srv_conf_t *scf;
     tg_catalog_t *config_catalog; /* entries of the config, with a reference */
@@ -98,7 +99,6 @@ typedef struct {
     tg_sched_source_t source;  /* builds the next catalog */
 } ngx_tg_imported_catalog_t;
 
-/* An `mcp_server` block. */
 struct ngx_tg_mcp_server_s {
     ngx_tg_tool_t *block; /* settings for all its tools */
     ngx_tg_imported_catalog_t *imports;
@@ -158,16 +158,12 @@ extern const ngx_tg_handler_t ngx_tg_imported_tool_handler;
 /* --- directives --- */
 
 /*
- * Checks a text of the block. It must be constant, because one process or
- * session serves many calls. Returns NULL, or the text that follows the value
- * in the error message.
+ * Checks that a text is constant: one process or session serves many calls.
+ * Returns NULL, or the text that follows the value in the error message.
  */
 const char *ngx_tg_mcp_server_text_check(const ngx_str_t *text);
 
-/*
- * Checks whether a text has at most max characters, all of them letters,
- * digits, `_` or `-`.
- */
+/* Checks for at most max letters, digits, `_` or `-`. */
 ngx_uint_t ngx_tg_mcp_server_is_word(const ngx_str_t *text, size_t max);
 
 char *ngx_tg_mcp_server_set_exec(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -190,46 +186,37 @@ char *ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_tg_mcp_server_add_roots(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
 
-/*
- * Writes the spec and its key, after the block is read. Returns NGX_OK, or
- * NGX_ERROR after logging.
- */
+/* Writes the spec and its key, after the block is read. Logs errors. */
 ngx_int_t ngx_tg_mcp_server_init_spec(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp);
 
 /* --- lists --- */
 
 /*
- * Determines a tool's two names from either of them, as a `tool` block gives
- * it. name becomes the server's name. Returns the clients' name, possibly in
- * room, which has TG_NAME_AGENT_MAX bytes.
+ * Finds a tool's two names from either one: name becomes the server's. Returns
+ * the clients' name, maybe in room, which has TG_NAME_AGENT_MAX bytes.
  */
 tg_str_t ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp,
                                         tg_str_t *name, char *room);
 
-/* Checks whether `tools` and `hide` select a tool, by either of its names. */
+/* Checks whether `tools` and `hide` select a tool by either name. */
 ngx_uint_t ngx_tg_imported_tool_is_selected(const ngx_tg_mcp_server_t *mcp,
                                             tg_str_t name,
                                             tg_str_t client_name);
 
 /*
- * Creates a list from a copy of a valid JSON array; its tools are not read yet.
- * Omitted, repaired and unused parts are logged unless is_quiet. log is the log
- * of its pools. Returns NULL if there is no memory.
+ * Creates a list from a copy of a JSON array; no tool is read yet. Logs
+ * omitted, repaired and unused parts unless is_quiet. log is the log of its
+ * pools. Returns NULL if there is no memory.
  */
 ngx_tg_imported_list_t *ngx_tg_imported_list_create(
     const ngx_tg_mcp_server_t *mcp, tg_str_t array, ngx_uint_t is_quiet,
     ngx_log_t *log);
 
-/*
- * Reads the next tools of a list: about `bytes` bytes, at least one tool.
- * Returns NGX_OK when the list is complete, NGX_AGAIN if there are more tools,
- * or NGX_ERROR if there is no memory.
- */
+/* Reads about `bytes` bytes, at least one tool. NGX_AGAIN: there are more. */
 ngx_int_t ngx_tg_imported_list_read(ngx_tg_mcp_server_t *mcp,
                                     ngx_tg_imported_list_t *list, size_t bytes,
                                     ngx_log_t *log);
 
-/* Checks whether two lists that were read are equal. */
 ngx_uint_t ngx_tg_imported_list_is_equal(const ngx_tg_imported_list_t *list,
                                          const ngx_tg_imported_list_t *other);
 
@@ -239,33 +226,27 @@ ngx_tg_imported_list_get_tool(const ngx_tg_imported_list_t *list, ngx_uint_t i)
     return ((ngx_tg_imported_tool_t **) list->tools.elts)[i];
 }
 
-/* Releases a reference to a list, which may be NULL. */
+/* The list may be NULL. */
 void ngx_tg_imported_list_release(ngx_tg_imported_list_t *list);
 
 /* --- ngx_tg_imported_tool.c --- */
 
 /*
- * Creates a tool with one reference from an element of a list. Returns NGX_OK;
- * NGX_DECLINED if it cannot be listed, with the reason in repair; NGX_ERROR if
- * there is no memory.
+ * Creates a tool with one reference from an element. NGX_DECLINED: it cannot be
+ * listed; repair has the reason.
  */
 ngx_int_t ngx_tg_imported_tool_create(
     ngx_tg_mcp_server_t *mcp, const ngx_tg_imported_list_item_t *element,
     tg_tool_repair_t *repair, ngx_log_t *log, ngx_tg_imported_tool_t **made);
 
-/*
- * Returns the tool of the current catalog with a new reference, if its element
- * has identical bytes. Returns NULL otherwise.
- */
+/* Returns a new reference to the current tool with identical bytes, or NULL. */
 ngx_tg_imported_tool_t *ngx_tg_imported_tool_find_unchanged(
     const ngx_tg_mcp_server_t *mcp, const ngx_tg_imported_list_item_t *element);
 
-/* Releases a reference to a tool. */
 void ngx_tg_imported_tool_release(ngx_tg_imported_tool_t *listed);
 
 /* --- ngx_tg_imported_list_issues.c --- */
 
-/* Initializes the repair state before the first tool of a list. */
 void ngx_tg_imported_list_init_repair(tg_tool_repair_t *repair);
 
 /* Stores an issue for the status, and logs it unless log is NULL. */
@@ -274,57 +255,43 @@ void ngx_tg_imported_list_add_issue(ngx_tg_mcp_server_t *mcp,
                                     const ngx_tg_imported_list_issue_t *issue,
                                     ngx_log_t *log);
 
-/*
- * Warns about a schema that some models' APIs reject; name is a raw JSON
- * string.
- */
+/* Warns if some models' APIs reject a schema; name is a raw JSON string. */
 void ngx_tg_imported_tool_warn_union(ngx_tg_mcp_server_t *mcp, tg_str_t name,
                                      tg_str_t word, ngx_log_t *log);
 
-/* Appends members with the omitted and the repaired tools, if there are any. */
+/* Appends members with the omitted and the repaired tools, if any. */
 void ngx_tg_imported_list_write_issues(const ngx_tg_mcp_server_t *mcp,
                                        tg_buf_t *json);
 
-/*
- * Reads the list that the runner stored of a server, or of the server that the
- * block of this name had before. Returns NGX_OK, even if there is no readable
- * list, or NGX_ERROR if there is no memory.
- */
+/* Reads the stored list of a server, or of the block's former one, if any. */
 ngx_int_t ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle,
                                           ngx_tg_mcp_server_t *mcp);
 
 /*
- * Compiles the schemas of the server's list in time slices, until another list
- * replaces it. The first worker logs schemas that are not checked.
+ * Compiles the schemas of the list in time slices, until another one replaces
+ * it. The first worker logs schemas that are not checked.
  */
 void ngx_tg_imported_list_compile_schemas(ngx_tg_mcp_server_t *mcp);
 
-/*
- * Appends a member with the tools whose schemas are not checked, if there are
- * any.
- */
+/* Appends a member with the tools whose schemas are not checked, if any. */
 void ngx_tg_imported_list_write_unchecked(const ngx_tg_mcp_server_t *mcp,
                                           tg_buf_t *json);
 
 /* --- catalog --- */
 
 /*
- * Accepts a new list: reads it, builds the catalog and offers it to clients,
- * all in time slices; the previous list is used until then. Does nothing if the
- * list is unchanged. Returns NGX_OK, or NGX_ERROR if there is no memory.
+ * Reads a list, builds the catalog and offers it to clients, in time slices;
+ * the previous list is used until then. Does nothing if the list is unchanged.
  */
 ngx_int_t ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t array);
 
-/*
- * Checks whether a list of the server is being read or built into the catalog.
- */
+/* Checks whether a list is being read or built into the catalog. */
 static ngx_inline ngx_uint_t
 ngx_tg_imported_list_is_pending(const ngx_tg_mcp_server_t *mcp)
 {
     return mcp->pending_list != NULL || mcp->reading_list != NULL;
 }
 
-/* Logging of name conflicts between tools. */
 typedef struct {
     ngx_log_t *log;
     ngx_uint_t level;
@@ -333,50 +300,38 @@ typedef struct {
 } ngx_tg_name_conflict_log_t;
 
 /*
- * Starts building the catalog of a server's config and lists; a pending list
- * replaces the current one. Returns NULL if there is no memory.
+ * Starts building the catalog of the config and lists; a pending list replaces
+ * the current one. Returns NULL if there is no memory.
  */
 ngx_tg_catalog_builder_t *ngx_tg_catalog_builder_create(
     const ngx_tg_imported_catalog_t *imports,
     const ngx_tg_name_conflict_log_t *clashes);
 
-/*
- * Adds up to n entries. Returns NGX_OK when the catalog is complete, NGX_AGAIN
- * if there are more entries, or NGX_ERROR if there is no memory.
- */
+/* Adds up to n entries. NGX_AGAIN: there are more. */
 ngx_int_t ngx_tg_catalog_builder_add_some(ngx_tg_catalog_builder_t *to,
                                           ngx_uint_t n);
 
 /* Returns the complete catalog; the builder keeps its reference. */
 tg_catalog_t *ngx_tg_catalog_builder_get_catalog(
     const ngx_tg_catalog_builder_t *builder);
-/* Returns the list of the i-th MCP server in the catalog, or NULL. */
+/* Returns the list of the i-th MCP server, or NULL. */
 ngx_tg_imported_list_t *ngx_tg_catalog_builder_get_list(
     const ngx_tg_catalog_builder_t *builder, ngx_uint_t server);
 
 void ngx_tg_catalog_builder_free(ngx_tg_catalog_builder_t *builder);
 
-/*
- * Appends a member with the tools that are omitted because another entry has
- * their name, if there are any.
- */
+/* Appends a member with the tools omitted for their names, if any. */
 void ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
                                           tg_buf_t *json);
 
-/*
- * Builds the catalogs with the stored lists; finalize_config of
- * ngx_tg_handler_t. Returns NGX_OK, or NGX_ERROR after logging.
- */
+/* Builds the catalogs with the stored lists. Logs errors. */
 ngx_int_t ngx_tg_imports_finalize_config(ngx_cycle_t *cycle);
 
 /* --- worker --- */
 
-/* Lets requests of a server's clients wait for first lists. */
 void ngx_tg_imported_list_wait_init(ngx_tg_imported_catalog_t *imports);
 
-/*
- * Subscribes at once: a new runner must know the server before it gets a call.
- */
+/* A new runner must know the server before it gets a call. */
 void ngx_tg_mcp_server_subscribe_now(ngx_tg_mcp_server_t *mcp);
 
 ngx_int_t ngx_tg_imports_init_process(ngx_cycle_t *cycle);

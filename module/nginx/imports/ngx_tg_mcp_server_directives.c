@@ -1,7 +1,4 @@
-/*
- * Directives of an `mcp_server` block: program or address, environment,
- * timeouts, prefix, selection of tools, roots.
- */
+/* Directives of an `mcp_server` block. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "base/tg_utf8.h"
@@ -68,7 +65,7 @@ ngx_tg_mcp_server_push_text(ngx_conf_t *cf, ngx_array_t **array,
     return NGX_CONF_OK;
 }
 
-/* Appends the arguments of the directive, from the n-th on. */
+/* Appends the directive's arguments, from the n-th on. */
 static char *
 ngx_tg_mcp_server_push_args(ngx_conf_t *cf, ngx_uint_t n, ngx_array_t **array)
 {
@@ -357,10 +354,7 @@ ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/*
- * Converts a directory's path to a file URI, with percent-encoding where RFC
- * 3986 requires it. Returns NGX_CONF_OK or an error.
- */
+/* Converts a directory's path to a file URI, percent-encoded (RFC 3986). */
 static char *
 ngx_tg_mcp_server_path_to_uri(ngx_conf_t *cf, ngx_str_t *path)
 {

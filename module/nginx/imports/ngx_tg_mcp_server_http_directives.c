@@ -1,7 +1,4 @@
-/*
- * `url` of an `mcp_server` and the related directives, for a server over
- * Streamable HTTP.
- */
+/* Directives of an `mcp_server` over Streamable HTTP: `url` and others. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "base/tg_url.h"
@@ -53,10 +50,7 @@ ngx_tg_mcp_server_set_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                                    : NGX_CONF_ERROR;
 }
 
-/*
- * Rejects headers that the transport itself sets. Returns NULL, or the text of
- * the error message.
- */
+/* Rejects headers that the transport sets. Returns NULL, or an error text. */
 static const char *
 ngx_tg_mcp_server_header_check(const ngx_str_t *name)
 {
@@ -78,7 +72,7 @@ ngx_tg_mcp_server_header_check(const ngx_str_t *name)
     return ngx_tg_header_name_check(name);
 }
 
-/* Appends a header. Returns NULL after logging an error. */
+/* Returns NULL after logging an error. */
 static ngx_tg_mcp_server_header_t *
 ngx_tg_mcp_server_push_header(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {

@@ -1,15 +1,9 @@
-/*
- * The module of `mcp_server NAME { }`: its table of directives, and reading and
- * checking the block.
- */
+/* The module of `mcp_server NAME { }`: directives and checks of the block. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "catalog/tg_imported_tool.h"
 
-/*
- * Maximum length of a name. The rest of the 64 characters that agents allow is
- * for the tools' own names.
- */
+/* Maximum length of a name, half of the 64 characters that agents allow. */
 #define NGX_TG_MCP_NAME_MAX 32
 
 static char *ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf,
@@ -232,10 +226,7 @@ ngx_tg_mcp_server_cleanup(void *data)
     tg_buf_deinit(&mcp->state);
 }
 
-/*
- * Creates an empty block, and adds it to its server and to the main
- * configuration. Returns NULL if there is no memory.
- */
+/* Creates a block in its server and the main configuration, or returns NULL. */
 static ngx_tg_mcp_server_t *
 ngx_tg_mcp_server_create(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
                          ngx_str_t *name)
@@ -373,10 +364,7 @@ ngx_tg_mcp_server_check_duplicates(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
     return NGX_CONF_OK;
 }
 
-/*
- * Initializes the `tool` blocks: unset values are inherited from the
- * `mcp_server` block.
- */
+/* Unset values of `tool` blocks are inherited from the `mcp_server` block. */
 static char *
 ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {

@@ -1,7 +1,4 @@
-/*
- * The spec of an `mcp_server` block: its settings as JSON for the runner, with
- * the digests that identify them.
- */
+/* The spec of an `mcp_server`: its settings as JSON, and their digests. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include <ngx_sha1.h>
@@ -79,13 +76,11 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
     }
 }
 
-/*
- * Writes the program or address, without the settings that may change the list.
- */
+/* Writes the program or address, without settings that may change the list. */
 static void
 ngx_tg_mcp_server_write_endpoint(tg_buf_t *text, const ngx_tg_mcp_server_t *mcp)
 {
-    /* The digest of lists that are cached: the text must not change. */
+    /* A digest of cached lists: the text must not change. */
     tg_buf_append_char(text, ',');
     ngx_tg_mcp_server_write_strings(text, "exec", mcp->argv, "", "");
     tg_json_begin_member(text, "at");

@@ -1,12 +1,9 @@
-/*
- * A worker's subscription to its MCP servers: it subscribes at the runner once,
- * and again after each loss of the connection.
- */
+/* A worker's subscription to its MCP servers, renewed after each loss. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "nginx/session/ngx_tg_session.h"
 
-/* Delays between attempts to subscribe, in ms; doubled each time. */
+/* Delays between attempts in ms; doubled each time. */
 #define NGX_TG_MCP_RETRY_MIN 100
 #define NGX_TG_MCP_RETRY_MAX 30000
 
@@ -38,10 +35,7 @@ ngx_tg_mcp_server_on_list(ngx_tg_mcp_server_t *mcp, tg_str_t tools)
     }
 }
 
-/*
- * Stores the known members of the server's state. Ignores params without a
- * state, from a different runner version.
- */
+/* Stores the known members of the state; other runner versions may differ. */
 static void
 ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
 {
@@ -75,8 +69,8 @@ ngx_tg_mcp_server_set_state(ngx_tg_mcp_server_t *mcp, tg_str_t params)
 }
 
 /*
- * Checks whether params are about this server. The runner writes the key first,
- * so that the long list of one server costs the others no time.
+ * Checks whether params are about this server. The key comes first, so that the
+ * long list of one server costs the others no time.
  */
 static ngx_uint_t
 ngx_tg_mcp_server_is_addressed(const ngx_tg_mcp_server_t *mcp, tg_str_t params)
