@@ -1,4 +1,4 @@
-/* The libc allocator and the hashes. */
+/* Implementation of tg_base.h: the libc allocator and the hashes. */
 #include "base/tg_base.h"
 
 #include <stdlib.h>

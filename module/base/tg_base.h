@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The version of the NGINX module and of all programs. */
+/* The version of the whole product: of the NGINX module and all programs. */
 #define TG_VERSION "0.1.0"
 
 enum {
@@ -38,7 +38,7 @@ typedef struct {
 } tg_str_t;
 
 #define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
-/* For static storage, where TG_STR() is not a constant. */
+/* A slice initializer for static storage: TG_STR() is not a constant there. */
 #define TG_STR_INIT(literal)                                                   \
     {                                                                          \
         literal, sizeof(literal) - 1                                           \
@@ -76,7 +76,7 @@ tg_is_alpha(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns -1 if c is not a hexadecimal digit. */
+/* Returns the value of the hexadecimal digit c, or -1 if c is not a digit. */
 static inline int
 tg_hex_value(char c)
 {
@@ -87,7 +87,7 @@ tg_hex_value(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* Checks whether c is one of `these`; NUL never is. */
+/* Checks whether c is one of the characters in `these`; NUL never is. */
 static inline int
 tg_is_one_of(char c, const char *these)
 {
@@ -213,14 +213,14 @@ uint64_t tg_hash_fnv1a(uint64_t hash, tg_str_t bytes);
  */
 uint64_t tg_hash_fast(uint64_t hash, tg_str_t bytes);
 
-/* Uses realloc() and free(). */
+/* Returns an allocator that uses realloc() and free(). */
 const tg_alloc_t *tg_alloc_libc(void);
 
-/* Returns NULL if there is no memory or size is 0. */
+/* Allocates size bytes. Returns NULL if there is no memory or size is 0. */
 void *tg_alloc(const tg_alloc_t *alloc, size_t size);
 /* Returns zeroed memory, or NULL if there is none or size is 0. */
 void *tg_calloc(const tg_alloc_t *alloc, size_t size);
-/* ptr may be NULL. */
+/* Frees ptr, which may be NULL. */
 void tg_free(const tg_alloc_t *alloc, void *ptr);
 
 #endif

@@ -27,7 +27,7 @@ void tg_buf_deinit(tg_buf_t *buf);
  */
 tg_buf_t tg_buf_make_fixed(char *room, size_t size);
 
-/* Ensures space for `more` bytes after buf->len. TG_OK or TG_NOMEM. */
+/* Ensures space for `more` bytes after buf->len. Returns TG_OK or TG_NOMEM. */
 int tg_buf_reserve(tg_buf_t *buf, size_t more);
 
 /*
@@ -88,7 +88,7 @@ void tg_buf_vprintf(tg_buf_t *buf, const char *format, va_list args)
 void tg_buf_append_uint(tg_buf_t *buf, uint64_t value);
 void tg_buf_append_int(tg_buf_t *buf, int64_t value);
 
-/* Appends a Unix time in ms in ISO 8601: 2026-11-22T08:15:03.978Z. */
+/* Appends a Unix time in ms as ISO 8601, UTC: 2026-11-22T08:15:03.978Z. */
 void tg_buf_append_time(tg_buf_t *buf, uint64_t ms);
 
 /* Truncates to at most len bytes and clears a failure. */

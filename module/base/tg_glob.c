@@ -1,7 +1,7 @@
 /* Matching of names and paths; validation of path patterns. */
 #include "base/tg_glob.h"
 
-/* A value that no byte has. */
+/* Separator that no byte equals. */
 #define TG_GLOB_NO_SEPARATOR 256
 
 static const char *

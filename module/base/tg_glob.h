@@ -12,13 +12,13 @@
 /* Largest pattern in bytes. */
 #define TG_PATH_GLOB_LEN_MAX 256
 
-/* Returns NULL, or what is wrong with the pattern. */
+/* Returns NULL if the pattern is valid, otherwise what is wrong. */
 const char *tg_path_glob_check(tg_str_t pattern);
 
-/* The path is relative, the pattern valid. */
+/* Checks whether a relative path matches a valid pattern. */
 int tg_path_glob_match(tg_str_t pattern, tg_str_t path);
 
-/* In the pattern `*` matches any bytes, `?` one. */
+/* Checks whether a name matches a pattern: `*` matches any bytes, `?` one. */
 int tg_glob_match(tg_str_t pattern, tg_str_t name);
 
 #endif

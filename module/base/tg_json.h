@@ -44,11 +44,11 @@ typedef struct {
     const char *start;
     const char *pos;
     const char *end;
-    int depth; /* containers open at pos */
+    int depth; /* number of containers that are open at pos */
     int is_first_entry;
-    unsigned escapes; /* TG_JSON_HAS_* of the last string */
+    unsigned escapes; /* TG_JSON_HAS_* flags of the last string */
     int failed;       /* TG_INVALID or TG_LIMIT, sticky */
-    const char *why;  /* static reason for failed */
+    const char *why;  /* static text: the reason for failed */
 } tg_json_cursor_t;
 
 /* The text must outlive the cursor and all slices that it returns. */
@@ -57,7 +57,7 @@ void tg_json_init(tg_json_cursor_t *json, tg_str_t text);
 /* Skips white space and returns the type of the value that follows. */
 tg_json_type_t tg_json_peek_type(tg_json_cursor_t *json);
 
-/* Skips white space and checks the next byte. */
+/* Skips white space and checks whether the next byte is c. */
 static inline int
 tg_json_is_next(tg_json_cursor_t *json, char c)
 {
@@ -68,7 +68,7 @@ tg_json_is_next(tg_json_cursor_t *json, char c)
                    && *json->pos == c));
 }
 
-/* Types of values by their first byte. */
+/* The tg_json_type_t of a value, by its first byte. */
 extern const uint8_t tg_json_type_table[256];
 
 /* Returns TG_JSON_NONE if the raw value is absent or empty. */
@@ -104,7 +104,7 @@ int tg_json_next_member(tg_json_cursor_t *json, tg_str_t *key);
 /* Moves to the next element. TG_END as in tg_json_next_member(). */
 int tg_json_next_element(tg_json_cursor_t *json);
 
-/* Checks that only white space follows. */
+/* Checks that only white space follows. Returns TG_OK or TG_INVALID. */
 int tg_json_expect_end(tg_json_cursor_t *json);
 
 /*
@@ -119,10 +119,10 @@ void tg_json_append_position(tg_buf_t *out, tg_str_t text, const char *at);
 /* Validates text. On failure appends "reason (line 2, column 5)". */
 int tg_json_validate_explain(tg_str_t text, tg_buf_t *why);
 
-/* Checks whether an escaped body decodes to text. */
+/* Checks whether an escaped string body decodes to the plain bytes of text. */
 int tg_json_body_eq_text(tg_str_t body, tg_str_t text);
 
-/* Checks whether two escaped bodies decode to equal texts. */
+/* Checks whether two escaped string bodies decode to equal texts. */
 int tg_json_body_eq(tg_str_t a, tg_str_t b);
 
 /*
@@ -131,10 +131,10 @@ int tg_json_body_eq(tg_str_t a, tg_str_t b);
  */
 size_t tg_json_unescape(char *dst, tg_str_t body);
 
-/* Appends a validated body, decoded. */
+/* Appends the decoded text of a validated string body. */
 void tg_json_append_unescaped(tg_buf_t *buf, tg_str_t body);
 
-/* Returns a raw string without its quotes. */
+/* Returns the body of a raw string, which has its quotes: `"…"`. */
 static inline tg_str_t
 tg_json_string_body(tg_str_t raw)
 {
@@ -195,14 +195,14 @@ tg_json_has_member(tg_str_t raw, tg_str_t key, tg_json_type_t type,
 
 /* A member recorded during validation, so that no lookup parses again. */
 typedef struct {
-    tg_str_t key;   /* escaped */
-    tg_str_t value; /* raw */
+    tg_str_t key;   /* escaped body of the key */
+    tg_str_t value; /* raw value */
     uint8_t key_escapes;
-    uint8_t escapes; /* TG_JSON_HAS_* of a string value */
+    uint8_t escapes; /* TG_JSON_HAS_* flags of a string value */
 } tg_json_member_t;
 
 typedef struct {
-    size_t n;       /* members; the first TG_JSON_INDEX_MAX are in list */
+    size_t n; /* number of members; the first TG_JSON_INDEX_MAX are in list */
     int is_compact; /* 1: no white space outside of strings; 0: unknown */
     tg_json_member_t list[TG_JSON_INDEX_MAX];
 } tg_json_index_t;
@@ -231,7 +231,7 @@ int tg_json_index_get_bounded(const tg_json_index_t *index, tg_str_t object,
  */
 int tg_json_parse_int64(tg_str_t raw, int64_t *value);
 
-/* Appends a quoted string; text must be valid UTF-8. */
+/* Appends text, which must be valid UTF-8, as a quoted JSON string. */
 void tg_json_write_string(tg_buf_t *buf, tg_str_t text);
 /* Appends text, valid UTF-8, as a string's body, without quotes. */
 void tg_json_write_escaped(tg_buf_t *buf, tg_str_t text);
@@ -259,24 +259,24 @@ size_t tg_json_write_members_except(tg_buf_t *buf, tg_str_t object,
  * know each other. The caller appends the brackets that the functions do not.
  */
 
-/* Appends a key and its colon; the caller appends the value. */
+/* Appends a key and its colon. The caller appends the value. */
 void tg_json_begin_member(tg_buf_t *json, const char *key);
-/* Appends the comma, if needed, before an element of an array. */
+/* Appends only the comma. The caller appends an element of an array. */
 void tg_json_begin_element(tg_buf_t *json);
-/* Appends the `{` of a member's value or an element. */
+/* Appends the `{` of an object that is a member's value or an element. */
 void tg_json_begin_object(tg_buf_t *json);
 
-/* The text must be valid UTF-8. */
+/* Adds a string, which must be valid UTF-8. */
 void tg_json_add_string(tg_buf_t *json, const char *key, tg_str_t text);
 void tg_json_add_cstr(tg_buf_t *json, const char *key, const char *text);
-/* Adds nothing if text is absent. */
+/* Adds a string, or nothing if text is absent. */
 void tg_json_add_optional(tg_buf_t *json, const char *key, tg_str_t text);
 
 void tg_json_add_uint(tg_buf_t *json, const char *key, uint64_t value);
 void tg_json_add_int(tg_buf_t *json, const char *key, int64_t value);
 void tg_json_add_bool(tg_buf_t *json, const char *key, int value);
 
-/* Adds nothing if raw is absent. */
+/* Adds a raw value byte for byte, or nothing if raw is absent. */
 void tg_json_add_raw(tg_buf_t *json, const char *key, tg_str_t raw);
 
 /* Adds a value like tg_json_write_compact(), or nothing if raw is absent. */

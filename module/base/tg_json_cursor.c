@@ -8,7 +8,7 @@
 /* For less remaining text the setup of SIMD blocks costs too much. */
 #define TG_JSON_SKIP_SIMD_MIN 128
 
-/* Containers of up to this size in bytes are read without SIMD blocks. */
+/* Maximum size in bytes of a container that is read without SIMD blocks. */
 #define TG_JSON_TINY_MAX 48
 
 void

@@ -24,7 +24,7 @@ tg_json_get_short_escape(char c)
     }
 }
 
-/* Blocks without escapes that end the dense variant. */
+/* Number of blocks without escapes after which the dense variant ends. */
 #define TG_JSON_CLEAN_BLOCKS 4
 /*
  * Blocks after which the wide variant is tried again: the buffer may then have
@@ -105,7 +105,7 @@ tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
 
 #define TG_JSON_LONG_ESCAPE_CHUNK 32
 
-/* Escapes of control characters: 6 bytes each, or 2 for a short one. */
+/* The escapes of control characters: 6 bytes each, or 2 for a short one. */
 #define TG_JSON_CONTROL_ESCAPES(digit)                                         \
     "\\u00" digit "0\0", "\\u00" digit "1\0", "\\u00" digit "2\0",             \
         "\\u00" digit "3\0", "\\u00" digit "4\0", "\\u00" digit "5\0",         \
@@ -137,7 +137,7 @@ static const char tg_json_control_escapes[32][8] = {
 static const char *
 tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
 {
-    /* Each escape is copied as 8 bytes, 2 more than its length. */
+    /* Each control escape is copied as 8 bytes, 2 more than its length. */
     char text[6 * TG_JSON_LONG_ESCAPE_CHUNK + 2], *at;
     unsigned char c;
     unsigned i, n, nlong, is_short, is_near;
@@ -174,7 +174,7 @@ tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* Returns how many bytes escaping adds to the 32 bytes at p. */
+/* Returns the number of bytes that escaping adds to the 32 bytes at p. */
 static unsigned
 tg_json_count_escape_bytes(const unsigned char *p)
 {

@@ -8,7 +8,7 @@
 
 #include "base/tg_json.h"
 
-/* The member's type, and that of the struct's field. */
+/* Type of a member, and the type of the struct's field that gets its value. */
 typedef enum {
     TG_FIELD_RAW,     /* tg_str_t: any raw value */
     TG_FIELD_STRING,  /* tg_str_t: a raw string */
@@ -20,7 +20,7 @@ typedef enum {
     TG_FIELD_BITS     /* tg_field_bits_t: an array of integers from 0 to 255 */
 } tg_field_type_t;
 
-/* Numbers from 0 to 255, such as exit statuses. */
+/* A set of numbers from 0 to 255, such as exit statuses. */
 typedef struct {
     int64_t is_set;
     uint32_t bits[8];
@@ -37,7 +37,7 @@ typedef struct {
     const char *const *words;
     const char *why; /* message if the value is invalid */
 
-    /* Directive that sets the value (spec/tg_spec.h), or NULL. */
+    /* The directive that sets the value (spec/tg_spec.h); NULL: none. */
     const struct tg_spec_option_s *option;
 } tg_json_field_t;
 
@@ -59,7 +59,7 @@ int tg_json_split_fields(const tg_json_field_t *fields, tg_str_t text,
 int tg_json_store_fields(const tg_json_field_t *fields, const tg_str_t *values,
                          void *object, const char **why);
 
-/* Splits and stores the members of an object. */
+/* Splits and stores the members of an object. Returns TG_OK or TG_INVALID. */
 int tg_json_read_fields(const tg_json_field_t *fields, tg_str_t text,
                         void *object, const char **why);
 

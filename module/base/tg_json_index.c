@@ -1,7 +1,7 @@
 /* Index of an object's members, built while the cursor reads the object. */
 #include "base/tg_json_inline.h"
 
-/* Bytes skipped in the time of one step. */
+/* Bytes that can be skipped in the time of one step. */
 #define TG_JSON_STEP_BYTES 128
 
 /*

@@ -17,7 +17,7 @@ int tg_json_fail(tg_json_cursor_t *json, int code, const char *why);
 int tg_json_skip_string_rest(tg_json_cursor_t *json, const char *p);
 
 int tg_json_skip_number(tg_json_cursor_t *json);
-/* The word "true", "false" or "null" must be at pos. */
+/* Skips the literal word ("true", "false", "null"), which must be at pos. */
 int tg_json_skip_literal(tg_json_cursor_t *json, const char *word, size_t len);
 
 /* Types of the open containers that are deeper than base. */
@@ -50,7 +50,7 @@ tg_json_stack_is_object(const tg_json_stack_t *nest)
     return nest->objects[0] & 1;
 }
 
-/* Functions that process blocks of 64 bytes. */
+/* Functions that process blocks of 64 bytes with SIMD instructions. */
 typedef struct {
     /*
      * Returns the end of the container at p, or NULL if it is invalid,
@@ -66,7 +66,7 @@ typedef struct {
      */
     const char *(*text)(const char *p, const char *end, unsigned *kinds);
 
-    /* Appends a valid value without white space outside of strings. */
+    /* Appends a valid value without the white space outside of strings. */
     void (*write_compact)(tg_buf_t *buf, tg_str_t raw);
 
     /*
@@ -84,7 +84,7 @@ enum {
     TG_BLOCK_STRUCTURAL = 4, /* brackets, commas and colons */
     TG_BLOCK_SPACE = 8,
     TG_BLOCK_CONTROL = 16,
-    TG_BLOCK_NON_ASCII = 128 /* 0x80 and above; may also be in other classes */
+    TG_BLOCK_NON_ASCII = 128 /* 0x80 and above; may be in other classes, too */
 };
 
 /* Returns NULL without AVX-512 in the CPU or compiler. */
@@ -92,7 +92,7 @@ const tg_json_simd_t *tg_json_simd_get_avx512(void);
 /* Returns NULL without AVX2 in the CPU or compiler. */
 const tg_json_simd_t *tg_json_simd_get_avx2(void);
 
-/* Returns the functions for the widest registers, or NULL. */
+/* Returns the functions for the widest supported registers, or NULL. */
 static inline const tg_json_simd_t *
 tg_json_simd_get(void)
 {

@@ -439,7 +439,7 @@ tg_json_write_compact(tg_buf_t *buf, tg_str_t raw)
             p = tg_scan_string(p + 1, end);
 
             while (*p == '\\') {
-                /* Consecutive escapes need no new search. */
+                /* Skip consecutive escapes without a new search. */
                 do {
                     p += p[1] == 'u' ? 6 : 2;
                 } while (*p == '\\');

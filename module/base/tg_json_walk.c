@@ -1,4 +1,4 @@
-/* Stepwise walk through a JSON text. */
+/* Stepwise walk through a JSON text; see tg_json_walk.h. */
 #include "base/tg_json_walk.h"
 
 void

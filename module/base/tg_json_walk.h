@@ -18,7 +18,7 @@ typedef enum {
     TG_JSON_WALK_ROOT, /* start of the outermost value (a scalar: all of it) */
     /* an object or array in the outermost value begins */
     TG_JSON_WALK_BEGIN,
-    /* a value in the last BEGIN's container was read */
+    /* a value in the object or array of the last BEGIN was read */
     TG_JSON_WALK_ITEM,
     /* a value in the outermost value was read */
     TG_JSON_WALK_MEMBER,
@@ -31,7 +31,7 @@ typedef struct {
     tg_str_t key;        /* escaped key in the outermost object, or absent */
     tg_str_t value;      /* raw value, in ITEM and MEMBER */
 
-    /* Private: the open containers, the outermost first. */
+    /* Private to tg_json_walk(): the open containers, the outermost first. */
     tg_json_type_t open[2];
     unsigned nopen;
     int has_begun;

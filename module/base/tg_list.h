@@ -14,7 +14,7 @@
         TG_LIST_SET_NEIGHBORS(first, last, node, node, node);                  \
     } while (0)
 
-/* The node's own next and prev stay as they are. */
+/* Removes node from the list. Its own next and prev stay as they are. */
 #define TG_LIST_REMOVE(first, last, node)                                      \
     TG_LIST_SET_NEIGHBORS(first, last, node, (node)->next, (node)->prev)
 

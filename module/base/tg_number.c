@@ -1,4 +1,4 @@
-/* Exact decimal arithmetic on JSON numbers. */
+/* Exact decimal arithmetic on JSON numbers: parsing, comparing, division. */
 #include "base/tg_number.h"
 
 /* p is after the e. TG_LIMIT: the exponent is too large. */
@@ -50,7 +50,7 @@ tg_number_parse(tg_str_t raw, tg_number_t *number)
         }
     }
 
-    /* -0 equals 0, and so does 0 with any exponent. */
+    /* -0 equals 0, and so does zero with any exponent. */
     if (first == NULL) {
         number->is_negative = 0;
         return TG_OK;

@@ -22,7 +22,7 @@
 typedef struct {
     tg_str_t digits;
     int64_t point;
-    size_t count; /* digits without the point; 0 for zero */
+    size_t count; /* number of digits without the point; 0 for zero */
     int is_negative;
 } tg_number_t;
 
@@ -38,7 +38,7 @@ int tg_number_is_integer(const tg_number_t *number);
 int tg_number_is_multiple(const tg_number_t *number,
                           const tg_number_t *divisor);
 
-/* Equal numbers have equal hashes, in any notation. */
+/* Returns a hash. Equal numbers have equal hashes, in any notation. */
 uint64_t tg_number_hash(const tg_number_t *number, uint64_t seed);
 
 /*

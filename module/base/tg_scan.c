@@ -231,7 +231,7 @@ tg_scan_start_inline(const char *p, const char *end, int what)
         }
     }
 
-    /* Include some bytes that were scanned already. */
+    /* Scan the last bytes together with some that were scanned already. */
     if (p != end && end - p < 16) {
         mask = tg_scan_find_mask(end - 16, what);
         p = mask != 0 ? end - 16 + tg_scan_mask_first(mask) : end;

@@ -25,7 +25,7 @@ typedef struct {
     /* Does not check UTF-8. */
     tg_scan_pt plain;
 
-    /* Finds only invalid UTF-8 sequences. */
+    /* Finds the first byte of an invalid UTF-8 sequence. */
     tg_scan_pt utf8;
 } tg_scan_impl_t;
 

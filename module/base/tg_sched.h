@@ -24,35 +24,35 @@ typedef struct tg_sched_s tg_sched_t;
 typedef struct tg_sched_source_s tg_sched_source_t;
 
 struct tg_sched_source_s {
-    /* Runs one slice. May free the source after tg_sched_dequeue(). */
+    /* Runs one slice. May free the source, after tg_sched_dequeue(). */
     void (*run)(tg_sched_source_t *source);
-    size_t memory_max; /* in bytes; 0: only the bound of the loop */
+    size_t memory_max; /* bound in bytes; 0: only the bound of the loop */
 
     /* Read-only outside of tg_sched.c. */
-    tg_sched_source_t *next, *prev; /* links of the queue */
+    tg_sched_source_t *next, *prev; /* queue links */
     size_t memory;                  /* bytes that the source holds */
     int is_queued;
 };
 
 struct tg_sched_s {
-    /* Returns µs of a monotonic clock. */
+    /* Returns the time in µs of a monotonic clock. */
     uint64_t (*now)(void *host);
     /* Has the loop call tg_sched_run_next() after its next events. */
     void (*wake)(void *host);
     void *host;
-    size_t memory_max; /* bytes of all sources together */
+    size_t memory_max; /* bound for the bytes of all sources together */
 
     /* Read-only outside of tg_sched.c. */
     tg_sched_source_t *first, *last;
     size_t memory;
     /* end of the slice in µs; 0: the clock was not read yet */
     uint64_t slice_end;
-    uint64_t steps;            /* in this slice */
-    unsigned untimed_steps;    /* since the last clock reading */
-    unsigned untimed_messages; /* since the last clock reading */
+    uint64_t steps;            /* steps of the current slice */
+    unsigned untimed_steps;    /* steps since the last clock reading */
+    unsigned untimed_messages; /* messages since the last clock reading */
 };
 
-/* The time of some fifty usual calls. */
+/* The length of a slice in µs: the time of some fifty usual calls. */
 #define TG_SCHED_SLICE_US 50
 /*
  * Maximum steps of a slice. They take about as long as a slice; a step is, for

@@ -1,4 +1,4 @@
-/* Nearest word by edit distance. */
+/* Nearest word by edit distance, for suggestions such as "did you mean". */
 #include "base/tg_suggest.h"
 
 #define TG_SUGGEST_WORD_MAX 64

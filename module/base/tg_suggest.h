@@ -1,4 +1,4 @@
-/* Suggestions for misspelled words ("did you mean"). */
+/* Suggestions for misspelled words. */
 #ifndef TG_SUGGEST_H
 #define TG_SUGGEST_H
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* More warnings than an operator reads. */
+/* Burst of warnings: more than an operator reads. */
 #define TG_THROTTLE_WARNING_BURST 100
 /* Enough info lines for an operator to follow a client. */
 #define TG_THROTTLE_INFO_BURST 100000
@@ -16,7 +16,7 @@
 
 typedef struct {
     unsigned used;
-    uint64_t updated_at; /* last refill */
+    uint64_t updated_at; /* time of the last refill, in ms */
 } tg_throttle_t;
 
 int tg_throttle_has_room(const tg_throttle_t *pace, unsigned burst,

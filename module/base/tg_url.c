@@ -1,7 +1,7 @@
-/* URL parser, percent-encoding and host patterns. */
+/* URL parser, percent-encoding, and matching of host patterns. */
 #include "base/tg_url.h"
 
-/* Bytes encoded per iteration. */
+/* Number of bytes that are percent-encoded per iteration. */
 #define TG_URL_ENCODE_CHUNK 256
 
 #define TG_URL_SYNTAX_HINT "write http:// or https://, a host, and a path"
@@ -60,7 +60,7 @@ tg_url_to_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* Ignores ASCII case. */
+/* Checks whether two names are equal, ignoring ASCII case. */
 static int
 tg_url_is_same_name(tg_str_t a, tg_str_t b)
 {

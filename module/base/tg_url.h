@@ -10,9 +10,9 @@
 
 typedef struct {
     int is_tls;
-    tg_str_t host;   /* an IPv6 address has its brackets */
-    uint16_t port;   /* the scheme's default if the URL has none */
-    tg_str_t path;   /* from its slash, without the query; may be empty */
+    tg_str_t host;   /* host; an IPv6 address includes its brackets */
+    uint16_t port;   /* port; the scheme's default if the URL has none */
+    tg_str_t path;   /* path from its slash, without the query; may be empty */
     tg_str_t target; /* path and query */
 } tg_url_t;
 
@@ -22,7 +22,7 @@ typedef struct {
  */
 int tg_url_parse(tg_str_t text, tg_url_t *url, const char **why);
 
-/* Brackets and colons are allowed. */
+/* Checks whether c is allowed in a host and port; brackets and colons are. */
 int tg_url_is_authority_char(char c);
 
 /*
@@ -39,10 +39,10 @@ void tg_url_append_normalized(tg_buf_t *buf, tg_str_t text);
 
 int tg_url_has_dot_segments(tg_str_t path);
 
-/* Compares scheme, host and port. */
+/* Checks whether a and b have equal schemes, hosts and ports. */
 int tg_url_is_same_origin(const tg_url_t *a, const tg_url_t *b);
 
-/* Appends scheme, host and, unless it is the default, port. */
+/* Appends scheme, host and port, without the scheme's default port. */
 void tg_url_append_origin(tg_buf_t *buf, const tg_url_t *url);
 
 /*
@@ -51,8 +51,8 @@ void tg_url_append_origin(tg_buf_t *buf, const tg_url_t *url);
  */
 typedef enum {
     TG_URL_MATCH_NONE,
-    TG_URL_MATCH_WILDCARD, /* matches with "*" */
-    TG_URL_MATCH_EXACT     /* matches by name */
+    TG_URL_MATCH_WILDCARD, /* match of a pattern with "*" */
+    TG_URL_MATCH_EXACT     /* match of a pattern that names the host */
 } tg_url_match_t;
 
 tg_url_match_t tg_url_match_host(const tg_url_t *url, tg_str_t pattern);

@@ -10,13 +10,13 @@
  */
 size_t tg_utf8_sequence_len(const char *p, const char *end);
 
-/* Returns len if the data is valid. */
+/* Returns the offset of the first malformed byte, or len if there is none. */
 size_t tg_utf8_find_invalid(const char *data, size_t len);
 
-/* Encodes code, at most U+10FFFF. Returns the length, 1 to 4 bytes. */
+/* Encodes code, at most U+10FFFF, to dst. Returns the length, 1 to 4 bytes. */
 size_t tg_utf8_encode(char *dst, uint32_t code);
 
-/* Returns the bytes of the first n characters of valid text. */
+/* Returns the length in bytes of the first n characters of valid text. */
 size_t tg_utf8_prefix_len(tg_str_t text, size_t n);
 
 static inline int
@@ -25,7 +25,7 @@ tg_utf8_is_valid(tg_str_t str)
     return tg_utf8_find_invalid(str.data, str.len) == str.len;
 }
 
-/* Replaces each invalid byte by U+FFFD. */
+/* Appends valid text unchanged, and U+FFFD for each invalid byte. */
 void tg_utf8_append_lossy(tg_buf_t *buf, tg_str_t bytes);
 
 /*

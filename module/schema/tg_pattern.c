@@ -1,14 +1,14 @@
-/* Translates groups, quantifiers and references of ECMA-262 patterns. */
+/* Translates ECMA-262 patterns to PCRE2: groups, quantifiers, references. */
 #include "schema/tg_pattern_internal.h"
 
-/* Result of a scan for groups. */
+/* Result of a scan of the whole pattern for groups. */
 typedef struct {
     unsigned n_groups;
-    unsigned index;   /* group with the searched name */
-    unsigned n_named; /* groups with that name */
+    unsigned index;   /* index of the group with the searched name */
+    unsigned n_named; /* number of groups with that name */
 } tg_pattern_groups_t;
 
-/* At a callout the host counts a step; see tg_pattern.h. */
+/* Appends a callout, at which the host counts a step; see tg_pattern.h. */
 static void
 tg_pattern_append_callout(tg_pattern_parser_t *pattern)
 {
@@ -91,7 +91,7 @@ tg_pattern_append_backref(tg_pattern_parser_t *pattern, unsigned index)
     tg_buf_append_char(pattern->out, '}');
 }
 
-/* p is at the first digit. */
+/* Parses a backreference by number; p is at its first digit. */
 static int
 tg_pattern_parse_number_ref(tg_pattern_parser_t *pattern)
 {
@@ -114,7 +114,7 @@ tg_pattern_parse_number_ref(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is at the k of \k<name>. */
+/* Parses a backreference by name; p is at the k of \k<name>. */
 static int
 tg_pattern_parse_name_ref(tg_pattern_parser_t *pattern)
 {
@@ -143,7 +143,7 @@ tg_pattern_parse_name_ref(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is after the backslash. */
+/* Parses an escape outside of a class; p is after the backslash. */
 static int
 tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
 {
@@ -190,7 +190,7 @@ tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
                                           "without \\");
 }
 
-/* p is after the <. */
+/* Parses the name of a group; p is after the <. */
 static int
 tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
 {
@@ -223,7 +223,7 @@ tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is after the (. */
+/* Parses the start of a group; p is after the (. */
 static int
 tg_pattern_parse_group_type(tg_pattern_parser_t *pattern)
 {
@@ -362,7 +362,7 @@ tg_pattern_parse_braces(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* p is after the quantifier's first character, c. */
+/* Parses a quantifier; p is after its first character, c. */
 static int
 tg_pattern_parse_quantifier(tg_pattern_parser_t *pattern, char c)
 {

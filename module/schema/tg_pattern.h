@@ -20,7 +20,7 @@
 
 #include <limits.h>
 
-/* For backreferences, which may compare the whole text. */
+/* Weight of a pattern with backreferences, which may compare the whole text. */
 #define TG_PATTERN_WEIGHT_MAX UINT_MAX
 
 /*

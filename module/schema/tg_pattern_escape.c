@@ -1,9 +1,9 @@
-/* Translates escapes and character classes of ECMA-262 patterns. */
+/* Translates ECMA-262 patterns to PCRE2: escapes and character classes. */
 #include "schema/tg_pattern_internal.h"
 
 #include "base/tg_utf8.h"
 
-/* The members of \s and of \S. */
+/* The characters of \s and of \S, as members of a PCRE2 class. */
 #define TG_PATTERN_SPACE_CHARS                                                 \
     "\\t-\\r\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"      \
     "\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
@@ -105,7 +105,7 @@ tg_pattern_read_char(tg_pattern_parser_t *pattern)
     return code;
 }
 
-/* Parses \u{…}, \uXXXX or a surrogate pair; p is after the u. */
+/* Parses \u{…}, \uXXXX, or a surrogate pair of two \uXXXX; p is after the u. */
 static int
 tg_pattern_parse_unicode(tg_pattern_parser_t *pattern, uint32_t *code)
 {
@@ -282,7 +282,7 @@ tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
                                     "Script_Extensions");
 }
 
-/* p is at the p or P. */
+/* Parses a property escape; p is at its p or P. */
 static int
 tg_pattern_parse_property(tg_pattern_parser_t *pattern)
 {
@@ -407,7 +407,7 @@ tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
     return rc == TG_OK ? TG_END : rc;
 }
 
-/* p is after low. Appends low, or a range that starts with it. */
+/* Appends the character low, or a range that starts with it; p is after low. */
 static int
 tg_pattern_parse_range(tg_pattern_parser_t *pattern, uint32_t low)
 {

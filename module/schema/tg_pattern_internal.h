@@ -4,9 +4,9 @@
 
 #include "schema/tg_pattern.h"
 
-/* Nested groups; PCRE2 itself allows 250. */
+/* Maximum nesting depth of groups; PCRE2 itself allows 250. */
 #define TG_PATTERN_MAX_DEPTH 200
-/* PCRE2's maximum count in braces. */
+/* Maximum count in braces in PCRE2. */
 #define TG_PATTERN_MAX_COUNT 65535
 
 typedef struct {
@@ -15,12 +15,12 @@ typedef struct {
     const char *end;
     tg_buf_t *out;
     const char *why;
-    unsigned depth;    /* open groups */
-    unsigned n_groups; /* capturing groups in the whole pattern */
+    unsigned depth;    /* number of open groups */
+    unsigned n_groups; /* number of capturing groups in the whole pattern */
     unsigned weight;
     unsigned chars_since_callout;
-    int is_atom; /* 1: a quantifier may follow */
-    /* of each open group */
+    int is_atom; /* 1: the last item may be repeated by a quantifier */
+    /* 1 for each open group that is an assertion */
     uint8_t is_assertion[TG_PATTERN_MAX_DEPTH];
 } tg_pattern_parser_t;
 
@@ -30,7 +30,7 @@ int tg_pattern_fail(tg_pattern_parser_t *pattern, const char *why);
 int tg_pattern_is_next(const tg_pattern_parser_t *pattern, const char *text);
 int tg_pattern_is_word_char(char c);
 
-/* Appends the character itself or \x{HEX}. */
+/* Appends a character in PCRE2 syntax: itself or \x{HEX}. */
 void tg_pattern_append_code_point(tg_buf_t *out, uint32_t code);
 /* The text must be valid UTF-8. */
 uint32_t tg_pattern_read_char(tg_pattern_parser_t *pattern);

@@ -18,9 +18,9 @@
 
 #include "base/tg_json.h"
 
-/* Limits for options that are 0. */
+/* Default limits, for options that are 0. */
 
-/* More than in the largest public schemas. */
+/* Maximum number of subschemas: more than in the largest public schemas. */
 #define TG_SCHEMA_MAX_SUBSCHEMAS 20000
 /* Nested schemas during validation; they need about 300 KB of stack. */
 #define TG_SCHEMA_MAX_DEPTH 1024
@@ -33,10 +33,10 @@
 #define TG_SCHEMA_MAX_STEPS 3000000
 #define TG_SCHEMA_BASE_STEPS 200000
 #define TG_SCHEMA_STEPS_PER_BYTE 4
-/* Bytes of all documents of a schema. */
+/* Maximum size in bytes of all documents of a schema. */
 #define TG_SCHEMA_MAX_BYTES (16 * 1024 * 1024)
 
-/* The newest supported dialect. */
+/* URI of the newest supported dialect. */
 #define TG_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 /*
@@ -57,7 +57,7 @@ typedef struct {
     int (*match)(void *ctx, void *regex, tg_str_t text, uint64_t limit,
                  uint64_t *spent);
     void (*free)(void *ctx, void *regex);
-    /* Returns the bytes of a compiled regex. */
+    /* Returns the number of bytes that a compiled regex occupies. */
     size_t (*size)(void *ctx, void *regex);
 } tg_schema_regex_engine_t;
 
@@ -66,14 +66,14 @@ typedef struct {
  * it is freed, so a quota must outlive all schemas compiled with it.
  */
 typedef struct {
-    size_t memory; /* bytes of all schemas */
+    size_t memory; /* bytes of all schemas compiled with the quota */
     size_t memory_max;
-    size_t schema_max;  /* bytes of one schema, also while it is compiled */
-    uint64_t steps_max; /* for one compilation; a step takes about 10 ns */
-    uint64_t steps;     /* of the last compilation */
+    size_t schema_max;  /* bytes of one schema, during and after compilation */
+    uint64_t steps_max; /* steps of one compilation; a step takes about 10 ns */
+    uint64_t steps;     /* steps of the last compilation */
 } tg_schema_quota_t;
 
-/* 0 or NULL means the default. */
+/* Options of a compilation; 0 or NULL means the default. */
 typedef struct {
     /* NULL: a schema with a pattern is invalid */
     const tg_schema_regex_engine_t *regex;
@@ -84,13 +84,13 @@ typedef struct {
      */
     int (*resolve)(void *ctx, tg_str_t uri, tg_str_t *raw);
     void *resolve_ctx;
-    tg_str_t base_uri;      /* absolute */
+    tg_str_t base_uri;      /* absolute URI of the document */
     int is_format_asserted; /* 1: check `format`; 0: ignore it */
     size_t max_subschemas;
     size_t max_bytes;
     unsigned max_depth;
-    uint64_t max_steps;       /* of a validation */
-    tg_schema_quota_t *quota; /* NULL: no limits */
+    uint64_t max_steps;       /* steps of a validation */
+    tg_schema_quota_t *quota; /* NULL: no limits of memory and steps */
 } tg_schema_options_t;
 
 typedef struct tg_schema_s tg_schema_t;
@@ -106,7 +106,7 @@ tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,
                                tg_buf_t *error);
 
-/* Returns schema after adding a reference. */
+/* Adds a reference to schema and returns it. */
 tg_schema_t *tg_schema_retain(tg_schema_t *schema);
 
 /* Removes a reference; the last one frees the schema, which may be NULL. */

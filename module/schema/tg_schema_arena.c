@@ -61,7 +61,7 @@ tg_schema_arena_alloc(tg_schema_arena_t *arena, size_t size)
         arena->size += room;
         chunk->size = TG_SCHEMA_ARENA_CHUNK_HEADER + room;
 
-        /* The current first chunk has free space, so keep it at the front. */
+        /* Keep the current first chunk, which has free space, at the front. */
         if (room == size && arena->chunks != NULL) {
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;
@@ -100,7 +100,7 @@ tg_schema_hash_mix_word(uint64_t hash, uint64_t part)
     return hash ^ (hash >> 32);
 }
 
-/* Eight bytes at a time, because keys may be long. */
+/* Hashes eight bytes at a time, because keys may be long. */
 uint64_t
 tg_schema_hash(tg_str_t text, uint64_t seed)
 {
@@ -122,13 +122,13 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
         hash = tg_schema_hash_mix_word(hash, part);
     }
 
-    /* Differences in the last bytes must reach the lowest bits. */
+    /* Mix again: differences in the last bytes must reach the lowest bits. */
     hash *= UINT64_C(0x9e3779b97f4a7c15);
 
     return hash ^ (hash >> 32);
 }
 
-/* Returns 1 and the name's index, or 0 and the free hash slot. */
+/* Finds name. Returns 1 and its index, or 0 and the free hash slot for it. */
 static int
 tg_schema_names_lookup(const tg_schema_names_t *names, tg_str_t name,
                        uint64_t hash, uint32_t *index, uint32_t *slot)

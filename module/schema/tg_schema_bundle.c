@@ -1,4 +1,4 @@
-/* Bundles a schema file and those it refers to into one schema. */
+/* Bundles a schema file and the files that it refers to into one schema. */
 #include "schema/tg_schema_bundle.h"
 
 #include "schema/tg_schema_keyword.h"
@@ -13,11 +13,11 @@ typedef struct {
 typedef struct {
     const tg_schema_bundle_source_t *files;
     tg_schema_file_names_t file_names;
-    size_t file_index; /* file that is being copied */
+    size_t file_index; /* index of the file that is being copied */
     tg_buf_t *out;
     tg_buf_t *error;
-    int has_id;     /* a schema below the root has an id */
-    unsigned draft; /* of the main file */
+    int has_id;     /* 1: a schema below the root has an id */
+    unsigned draft; /* draft of the main file */
     int rc;
 } tg_schema_bundle_t;
 
@@ -38,7 +38,7 @@ tg_schema_bundle_fail(tg_schema_bundle_t *bundle, tg_str_t what,
     tg_buf_append_cstr(bundle->error, why);
 }
 
-/* A name has no folder and no character that needs escaping. */
+/* Checks that a name has no folder and no character that needs escaping. */
 static int
 tg_schema_bundle_is_name(tg_str_t name)
 {
@@ -55,7 +55,7 @@ tg_schema_bundle_is_name(tg_str_t name)
     return name.len != 0 && name.data[0] != '.';
 }
 
-/* Adds the file if it is new. */
+/* Returns the index of a file. A new file is added. */
 static size_t
 tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
 {
@@ -137,7 +137,7 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 static void tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle,
                                          tg_str_t schema, int is_root);
 
-/* Appends the key of member n. */
+/* Appends the key of member n of an object. */
 static void
 tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
 {
@@ -146,7 +146,7 @@ tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
     tg_buf_append_cstr(bundle->out, "\":");
 }
 
-/* Returns the number of entries. */
+/* Copies the entries of a container of schemas. Returns their number. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static size_t
 tg_schema_bundle_copy_entries(tg_schema_bundle_t *bundle, tg_str_t container)
@@ -268,7 +268,7 @@ tg_schema_bundle_trim_text(tg_str_t raw)
     return tg_json_read_value(&json, &value) == TG_OK ? value : raw;
 }
 
-/* The drafts of all files must be equal. */
+/* Checks that a file is not of another draft than the main file. */
 static void
 tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
 {
@@ -284,7 +284,7 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
     }
 }
 
-/* Also copies the files that the other files refer to. */
+/* Copies all other files, including those that they refer to. */
 static void
 tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
                                   size_t n)

@@ -8,12 +8,12 @@
 
 #include "base/tg_json.h"
 
-/* Including the main file. */
+/* Maximum number of files in one bundle, including the main file. */
 #define TG_SCHEMA_BUNDLE_MAX_FILES 64
 
 typedef struct {
     const tg_alloc_t *alloc;
-    tg_str_t name; /* main file, without its folder */
+    tg_str_t name; /* name of the main file, without its folder */
     /*
      * Stores the text of another file of the folder: valid JSON, valid until
      * tg_schema_bundle() returns. TG_INVALID: the host has reported the error.

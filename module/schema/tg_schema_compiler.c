@@ -29,7 +29,7 @@ tg_schema_options_set_defaults(tg_schema_options_t *to,
         to->max_steps = TG_SCHEMA_MAX_STEPS;
     }
 
-    /* Relative references need a base URI. */
+    /* A base URI is necessary to resolve relative references. */
     if (to->base_uri.len == 0) {
         to->base_uri = TG_STR("schema:///");
     }

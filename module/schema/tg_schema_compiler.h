@@ -33,31 +33,31 @@ typedef struct {
     tg_str_t k[TG_SCHEMA_K_MAX];
 } tg_schema_keyword_values_t;
 
-/* Resolved after all documents are loaded. */
+/* A reference that is resolved after all documents are loaded. */
 typedef struct tg_schema_pending_ref_s tg_schema_pending_ref_t;
 
 struct tg_schema_pending_ref_s {
     tg_schema_pending_ref_t *next;
     tg_schema_node_t *node;
-    const char *at; /* position of the reference */
+    const char *at; /* position of the reference in its document */
     tg_str_t text;
     int is_dynamic;
 };
 
-/* A document to be validated against its dialect. */
+/* A document that must be valid according to the schema of its dialect. */
 typedef struct tg_schema_meta_check_s tg_schema_meta_check_t;
 
 struct tg_schema_meta_check_s {
     tg_schema_meta_check_t *next;
     const char *at;
     tg_str_t raw;
-    tg_str_t uri; /* of the dialect */
+    tg_str_t uri; /* URI of the dialect */
 };
 
 typedef struct {
     const tg_alloc_t *alloc;
     tg_schema_t *schema;
-    tg_schema_options_t options; /* with defaults filled in */
+    tg_schema_options_t options; /* options with their defaults filled in */
     tg_buf_t *error;
     size_t error_start;
     tg_schema_doc_t *docs;
@@ -66,16 +66,16 @@ typedef struct {
     tg_schema_pending_ref_t *pending;
     tg_schema_pending_ref_t **pending_tail;
     tg_schema_meta_check_t *meta_check;
-    tg_schema_node_t **nodes; /* in creation order */
+    tg_schema_node_t **nodes; /* all nodes, in creation order */
     size_t n_nodes;
     size_t cap_nodes;
-    /* positions of nodes, with equal indexes */
+    /* positions of the nodes; an index here is an index into nodes */
     tg_schema_names_t node_positions;
-    /* members of large objects that JSON pointers lead through */
+    /* members of the large objects that JSON pointers go through */
     tg_schema_names_t members;
-    tg_str_t *values; /* of members, by index */
+    tg_str_t *values; /* raw values of members, by index */
     size_t cap_values;
-    tg_schema_arena_t temp; /* freed after the compilation */
+    tg_schema_arena_t temp; /* memory that is freed after the compilation */
     size_t n_bytes;
     uint64_t steps;
     tg_schema_memory_limit_t memory;
@@ -94,10 +94,10 @@ enum {
     TG_SCHEMA_REGEX_BYTES_PER_STEP = 4
 };
 
-/* Steps of a comparison with a URI. */
+/* Cost in steps of a comparison with a URI. */
 #define TG_SCHEMA_URI_STEPS(uri) (1 + (uri).len / 128)
 
-/* TG_LIMIT: too few steps are left. */
+/* Takes steps from the compilation's budget. Returns TG_OK or TG_LIMIT. */
 int tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps);
 
 /*
@@ -105,7 +105,7 @@ int tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps);
  * compile->error. Returns TG_INVALID.
  */
 int tg_schema_error_begin(tg_schema_compiler_t *compile, const char *at);
-/* Sets the error "PATH: TEXT". Returns TG_INVALID. */
+/* Sets the error message: the path of `at` and text. Returns TG_INVALID. */
 int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,
                         const char *text);
 #define TG_SCHEMA_DUPLICATE_TEXT "must be given only once"
@@ -146,7 +146,7 @@ int tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
 int tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                          tg_schema_resource_t *resource,
                          const tg_schema_node_t **node);
-/* Returns NULL if there is no such node. */
+/* Returns the node of the subschema at the position `at`, or NULL. */
 tg_schema_node_t *tg_schema_node_find(const tg_schema_compiler_t *compile,
                                       const char *at);
 
@@ -163,7 +163,7 @@ typedef int (*tg_schema_keyword_read_pt)(tg_schema_compiler_t *compile,
                                          const tg_schema_node_t *node,
                                          void *to);
 
-/* What a reader sets: a part of the node, the node, or nothing. */
+/* Target of a reader: a part of the node, the node, or nothing. */
 typedef enum {
     TG_SCHEMA_PART_NUMBER,
     TG_SCHEMA_PART_STRING,
@@ -178,17 +178,17 @@ typedef enum {
 typedef struct {
     const char *name;
     tg_schema_keyword_read_pt read; /* NULL: not a rule */
-    size_t offset;                  /* of the member in its part */
+    size_t offset;                  /* offset of the member in its part */
     unsigned vocabulary;
     tg_schema_part_t part;
     unsigned drafts;
 } tg_schema_keyword_row_t;
 
-/* In the order of tg_schema_keyword_t. */
+/* The keywords, in the order of tg_schema_keyword_t. */
 extern const tg_schema_keyword_row_t tg_schema_keywords[];
 extern const size_t tg_schema_n_keywords;
 
-/* key is an escaped body. Returns NULL if it is unknown. */
+/* Returns a keyword by its name, an escaped body, or NULL. */
 const tg_schema_keyword_row_t *tg_schema_keyword_find(tg_str_t key);
 
 TG_SCHEMA_READER(schema);
@@ -239,7 +239,7 @@ int tg_schema_build_identity(tg_schema_compiler_t *compile,
 int tg_schema_load_document(tg_schema_compiler_t *compile, const char *at,
                             tg_str_t uri, tg_str_t raw, unsigned draft,
                             tg_schema_doc_t **doc);
-/* Returns NULL without memory. */
+/* Creates a resource. Returns NULL if there is no memory. */
 tg_schema_resource_t *tg_schema_resource_new(tg_schema_compiler_t *compile,
                                              const tg_schema_doc_t *doc,
                                              tg_str_t uri, unsigned draft,
@@ -251,7 +251,7 @@ tg_schema_resource_t *tg_schema_resource_new(tg_schema_compiler_t *compile,
 int tg_schema_fetch_document(tg_schema_compiler_t *compile, tg_str_t uri,
                              tg_str_t *raw);
 
-/* May load more documents. */
+/* Resolves all references; this may load more documents. */
 int tg_schema_resolve_refs(tg_schema_compiler_t *compile);
 /* Rejects schemas that refer to themselves without descending. */
 int tg_schema_find_cycles(tg_schema_compiler_t *compile);

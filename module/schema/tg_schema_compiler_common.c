@@ -1,4 +1,4 @@
-/* Steps, errors and strings of the compiler. */
+/* Functions for all files of the compiler: steps, errors, strings. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"

@@ -1,4 +1,4 @@
-/* Loading and checking of whole documents. */
+/* Documents of a schema: loading, and checks of the whole document. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
@@ -68,7 +68,7 @@ tg_schema_error_set_document(tg_schema_compiler_t *compile, const char *at,
     return TG_INVALID;
 }
 
-/* Copies the text without the white space around it. */
+/* Stores a copy of the document's text, without the white space around it. */
 static int
 tg_schema_document_set_text(tg_schema_compiler_t *compile, const char *at,
                             tg_schema_doc_t *doc, tg_str_t raw)

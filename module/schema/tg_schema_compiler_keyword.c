@@ -138,7 +138,7 @@ static const size_t tg_schema_part_sizes[] = {
     [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
 };
 
-/* The new part accepts everything. */
+/* Allocates a part with rules that accept everything. */
 static void *
 tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
 {
@@ -167,7 +167,7 @@ tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
     return rules;
 }
 
-/* Stores the parts that restrict something. */
+/* Stores those parts in the node that restrict something. */
 static void
 tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
 {
@@ -207,7 +207,7 @@ tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
         node->object = object;
     }
 
-    /* Without `if` the others have no effect and are no cycles. */
+    /* Without `if` the others have no effect; they must not count as cycles. */
     if (logic != NULL && logic->if_schema == NULL) {
         logic->then_schema = NULL;
         logic->else_schema = NULL;
@@ -364,7 +364,7 @@ tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                                    "raise the limit");
     }
 
-    /* The parent reads the text, for keys, and so do the readers. */
+    /* The text is read by the parent, for keys, and by the readers. */
     rc = tg_schema_compiler_spend(
         compile,
         TG_SCHEMA_STEPS_PER_NODE + 4 * raw.len / TG_SCHEMA_SKIP_BYTES_PER_STEP);

@@ -4,7 +4,7 @@
  */
 #include "schema/tg_schema_compiler.h"
 
-/* Adds the name, an escaped body, if it is new. */
+/* Stores the entry of a name, given as an escaped body. A new name is added. */
 static int
 tg_schema_intern_key(tg_schema_compiler_t *compile,
                      tg_schema_object_rules_t *rules, tg_str_t body,
@@ -28,7 +28,7 @@ tg_schema_intern_key(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* Checks the type of an element of a list of names, then interns it. */
+/* Stores the entry of a name in a list of names, after checking its type. */
 static int
 tg_schema_intern_listed_name(tg_schema_compiler_t *compile,
                              tg_schema_object_rules_t *rules, tg_str_t raw,

@@ -1,4 +1,4 @@
-/* Resolution of references to nodes, and detection of cycles. */
+/* Resolution of references to nodes, and detection of reference cycles. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_schema_validator.h"
@@ -133,7 +133,7 @@ tg_schema_member_add(tg_schema_compiler_t *compile, const char *at,
     return rc;
 }
 
-/* Adds all members, then marks the object as indexed. */
+/* Indexes all members of an object, and then marks the object as indexed. */
 static int
 tg_schema_member_add_all(tg_schema_compiler_t *compile, tg_str_t raw)
 {
@@ -319,7 +319,7 @@ tg_schema_find_target(tg_schema_compiler_t *compile,
     if (fragment.len == 0) {
         *target = root;
 
-        /* Its target is the dynamic anchor with an empty name. */
+        /* A `$recursiveRef` refers to the dynamic anchor with an empty name. */
         if (pending->is_dynamic
             && tg_schema_anchor_find(root->resource, TG_STR("")) != NULL)
         {
@@ -435,7 +435,7 @@ static int tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,
                                       const tg_schema_node_t *target,
                                       unsigned depth);
 
-/* Visits the schemas that a node applies to the same value. */
+/* Visits all schemas that a node applies to the same value. */
 static int
 tg_schema_cycle_visit_edges(tg_schema_compiler_t *compile,
                             tg_schema_node_t *node, unsigned depth)

@@ -44,7 +44,7 @@ tg_schema_resource_new(tg_schema_compiler_t *compile,
     return resource;
 }
 
-/* Returns the vocabularies of a metaschema as bits. */
+/* Reads the vocabularies that a metaschema enables, as bits. */
 static int
 tg_schema_read_vocabularies(tg_schema_compiler_t *compile, tg_str_t at,
                             tg_str_t list, unsigned *vocabularies)
@@ -89,7 +89,7 @@ tg_schema_error_set_dialect(tg_schema_compiler_t *compile, tg_str_t at)
                                      "\"" TG_SCHEMA_DIALECT "\"");
 }
 
-/* Remembers to check that the document is valid in its dialect. */
+/* Adds a check that the document is valid in the dialect with this URI. */
 static int
 tg_schema_meta_check_add(tg_schema_compiler_t *compile, tg_str_t at,
                          tg_str_t uri, const tg_schema_node_t *node)
@@ -180,7 +180,7 @@ tg_schema_read_uri(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t *text)
                                            "must be a URI reference");
 }
 
-/* The name must be new in the node's resource. */
+/* Adds an anchor to the node's resource. Its name must be new. */
 static int
 tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
                      tg_schema_node_t *node, int is_dynamic)
@@ -212,7 +212,7 @@ tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
     return TG_OK;
 }
 
-/* Resolves an $id and decodes its fragment. */
+/* Resolves an $id to an absolute URI, and decodes its fragment. */
 static int
 tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
                   const tg_schema_node_t *node, tg_str_t *id,
@@ -372,7 +372,7 @@ tg_schema_build_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
     return tg_schema_anchor_add(compile, raw, name, node, is_dynamic);
 }
 
-/* In 2019-09 it is a dynamic anchor with an empty name. */
+/* Reads `$recursiveAnchor` (2019-09): a dynamic anchor with an empty name. */
 static int
 tg_schema_build_recursive_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
                                  tg_schema_node_t *node)
@@ -483,7 +483,7 @@ tg_schema_resolve_draft(tg_schema_compiler_t *compile, tg_str_t dialect,
         uri.len--;
     }
 
-    /* A custom dialect has the draft of its metaschema. */
+    /* A custom dialect has the draft in which its metaschema is written. */
     if (tg_schema_fetch_document(compile, uri, &raw) != TG_OK
         || tg_json_validate(raw, NULL) != TG_OK
         || !tg_json_has_member(raw, TG_STR("$schema"), TG_JSON_STRING, &dialect)
@@ -498,7 +498,7 @@ tg_schema_resolve_draft(tg_schema_compiler_t *compile, tg_str_t dialect,
     return draft != 0 ? draft : around;
 }
 
-/* `$schema` is allowed at the root of a resource only. */
+/* Reads `$schema`, which is allowed at the root of a resource only. */
 static int
 tg_schema_build_dialect(tg_schema_compiler_t *compile, tg_str_t raw,
                         unsigned draft, tg_schema_node_t *node)

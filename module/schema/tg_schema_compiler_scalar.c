@@ -1,4 +1,4 @@
-/* Readers of keywords without schemas. */
+/* Readers of the keywords that contain no schemas. */
 #include "schema/tg_schema_compiler.h"
 
 #include "schema/tg_pattern.h"
@@ -125,7 +125,7 @@ TG_SCHEMA_READER(type)
     return TG_OK;
 }
 
-/* Builds the set of decoded values if all are strings. */
+/* Builds the set of decoded strings if all values are strings. */
 static int
 tg_schema_build_string_set(tg_schema_compiler_t *compile,
                            tg_schema_values_t *values)
@@ -365,7 +365,7 @@ TG_SCHEMA_READER(format)
     rules->format = tg_schema_format_find(name);
     rules->format_name = name;
 
-    /* An asserted format must be a known one. */
+    /* A dialect that asserts formats must not accept an unknown one. */
     if (is_asserted && rules->format == NULL) {
         return tg_schema_error_set_value(compile, raw, "unknown format");
     }

@@ -2,7 +2,7 @@
 #include "schema/tg_schema_draft.h"
 
 static const struct {
-    const char *uri; /* without the scheme */
+    const char *uri; /* URI after the scheme */
     const char *name;
     tg_schema_draft_t draft;
 } tg_schema_drafts[] = {
@@ -18,7 +18,7 @@ static const struct {
 #define TG_SCHEMA_N_DRAFTS                                                     \
     (sizeof(tg_schema_drafts) / sizeof(tg_schema_drafts[0]))
 
-/* No known URI in an escaped `$schema` is longer. */
+/* Maximum length of an escaped `$schema` string: no known URI is longer. */
 #define TG_SCHEMA_DRAFT_URI_MAX 320
 
 unsigned

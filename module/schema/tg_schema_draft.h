@@ -4,14 +4,14 @@
 
 #include "base/tg_json.h"
 
-/* Bits, for the set of drafts that support a keyword. */
+/* Drafts as bits, for sets of the drafts that support a keyword. */
 typedef enum {
     TG_SCHEMA_DRAFT_4 = 1 << 0,
     TG_SCHEMA_DRAFT_6 = 1 << 1,
     TG_SCHEMA_DRAFT_7 = 1 << 2,
     TG_SCHEMA_DRAFT_2019 = 1 << 3,
     TG_SCHEMA_DRAFT_2020 = 1 << 4,
-    /* `$ref` hides its siblings, and an id may be an anchor. */
+    /* In these drafts `$ref` hides its siblings, and an id may be an anchor. */
     TG_SCHEMA_DRAFTS_UNTIL_7 = TG_SCHEMA_DRAFT_4 | TG_SCHEMA_DRAFT_6
                                | TG_SCHEMA_DRAFT_7
 } tg_schema_draft_t;
@@ -25,7 +25,7 @@ unsigned tg_schema_draft_from_uri(tg_str_t uri);
 /* Returns the draft by `$schema`: 2020-12 without it, 0 if it is unknown. */
 unsigned tg_schema_draft_detect(tg_str_t schema);
 
-/* The name is for messages, for example "draft 7". */
+/* Returns the name of a draft for messages, for example "draft 7". */
 const char *tg_schema_draft_get_name(unsigned draft);
 
 #endif

@@ -61,7 +61,7 @@ tg_format_is_date(tg_str_t text)
            && day <= days[month - 1] + (month == 2 && is_leap);
 }
 
-/* Parses "Z" or "+hh:mm". */
+/* Parses "Z" or "+hh:mm" to minutes. Returns 1 if valid. */
 static int
 tg_format_parse_utc_offset(tg_str_t text, int *minutes)
 {
@@ -118,7 +118,7 @@ tg_format_is_time(tg_str_t text)
         return 0;
     }
 
-    /* A leap second ends a day in UTC. */
+    /* A leap second is at the end of a day in UTC. */
     return second < 60
            || (hour * 60 + minute - offset + 2 * 1440) % 1440 == 1439;
 }
@@ -254,7 +254,7 @@ tg_format_is_ipv4(tg_str_t text)
     return i == text.len;
 }
 
-/* RFC 4291, section 2.2, without a zone. */
+/* Checks an IPv6 address (RFC 4291, section 2.2) without a zone. */
 static int
 tg_format_is_ipv6(tg_str_t text)
 {

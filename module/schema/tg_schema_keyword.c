@@ -1,4 +1,4 @@
-/* The table of keywords. */
+/* The table of the JSON Schema keywords. */
 #include "schema/tg_schema_keyword.h"
 
 #include "base/tg_suggest.h"
@@ -9,7 +9,7 @@
 #define TG_SCHEMA_V_FORMAT                                                     \
     (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
 
-/* Drafts that support a keyword. */
+/* Sets of drafts that support a keyword. */
 #define TG_SCHEMA_IN_4 TG_SCHEMA_DRAFT_4
 #define TG_SCHEMA_IN_2019 TG_SCHEMA_DRAFT_2019
 #define TG_SCHEMA_SINCE_2020 TG_SCHEMA_DRAFT_2020
@@ -36,7 +36,7 @@
             TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part,                   \
             TG_SCHEMA_##drafts                                                 \
     }
-/* The reader accesses several members of its part. */
+/* A keyword whose reader accesses several members of its part. */
 #define TG_SCHEMA_PART_RULE(name, drafts, vocabulary, read, part)              \
     {                                                                          \
         name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
@@ -179,7 +179,7 @@ tg_schema_keyword_get_drafts(tg_str_t key)
                : ~0U;
 }
 
-/* A keyword's reader shows what its value contains. */
+/* The reader of a keyword shows what its value contains. */
 static tg_schema_keyword_content_t
 tg_schema_keyword_row_get_content(const tg_schema_keyword_row_t *row)
 {

@@ -14,7 +14,7 @@ typedef enum {
     TG_SCHEMA_CONTENT_MAP          /* an object of schemas by name */
 } tg_schema_keyword_content_t;
 
-/* key is an escaped body. */
+/* Returns the content of a keyword's value; key is its escaped body. */
 tg_schema_keyword_content_t tg_schema_keyword_get_content(tg_str_t key);
 
 /*

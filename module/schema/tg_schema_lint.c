@@ -1,11 +1,11 @@
-/* Warnings about probable mistakes. */
+/* Warnings about probable mistakes in a valid schema. */
 #include "schema/tg_schema_lint.h"
 
 #include "schema/tg_schema_keyword.h"
 #include "schema/tg_schema_node.h"
 #include "schema/tg_schema_query.h"
 
-/* Bytes of a quote in a warning. */
+/* Maximum bytes of a quote from the schema in a warning. */
 #define TG_SCHEMA_LINT_QUOTE_MAX 64
 
 typedef struct {
@@ -15,7 +15,7 @@ typedef struct {
     tg_buf_t place;
     tg_buf_t text;
     unsigned warnings_left;
-    unsigned draft; /* of the root */
+    unsigned draft; /* draft of the root */
 } tg_schema_lint_t;
 
 static void
@@ -37,7 +37,7 @@ tg_schema_lint_end_warning(tg_schema_lint_t *lint)
     }
 }
 
-/* A truncated text is enough to find it. */
+/* Appends text, truncated: a part is enough to find it. */
 static void
 tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
 {
@@ -89,7 +89,7 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/* The keyword exists only in other drafts. */
+/* Warns about a keyword that exists only in other drafts. */
 static void
 tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {

@@ -7,7 +7,7 @@
 
 #include "base/tg_json.h"
 
-/* More are hard to read. */
+/* Maximum number of warnings: more are hard to read. */
 #define TG_SCHEMA_LINT_MAX_WARNINGS 8
 
 /*

@@ -1,4 +1,4 @@
-/* The metaschemas of 2020-12 without annotations. */
+/* The metaschemas of 2020-12, from the specification, without annotations. */
 #include "schema/tg_schema_node.h"
 
 #define TG_META_2020_BASE "https://json-schema.org/draft/2020-12/"
@@ -12,7 +12,7 @@
     "\",\"$dynamicAnchor\":\"meta\",\"type\":[\"object\",\"boolean\"],"        \
     "\"$vocabulary\":{" vocabularies "}," rest
 
-/* The metaschema of a vocabulary. */
+/* A metaschema of one vocabulary. */
 #define TG_META_PART(name, rest)                                               \
     TG_META_SCHEMA("meta/" name, TG_META_USES(name), rest)
 

@@ -41,7 +41,7 @@ static const char tg_meta_draft_04[] =
     "not\":{\"$ref\":\"#\"}},\"dependencies\":{\"exclusiveMaximum\":[\"maxim"
     "um\"],\"exclusiveMinimum\":[\"minimum\"]}}";
 
-/* Common to the drafts 6 and 7. */
+/* The parts that the drafts 6 and 7 have in common. */
 #define TG_META_6_7_HEAD                                                       \
     "\"schemaArray\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":"  \
     "\"#\"}},\"nonNegativeInteger\":{\"type\":\"integer\",\"minimum\":0},\"n"  \
@@ -114,7 +114,7 @@ static const char tg_meta_draft_07[] =
     "schema\",\"$id\":\"" TG_META_2019_BASE id                                 \
     "\",\"$vocabulary\":{" vocabularies "},\"$recursiveAnchor\":true," rest
 
-/* The metaschema of a vocabulary. */
+/* A metaschema of one vocabulary. */
 #define TG_META_2019_PART(name, rest)                                          \
     TG_META_2019_SCHEMA("meta/" name,                                          \
                         "\"" TG_META_2019_BASE "vocab/" name "\":true",        \

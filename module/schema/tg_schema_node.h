@@ -12,18 +12,18 @@
 
 typedef struct tg_schema_chunk_s tg_schema_chunk_t;
 
-/* For all arenas and patterns of a compilation. */
+/* Memory limit of a compilation: for all its arenas and patterns. */
 typedef struct {
     size_t left;
-    int is_exceeded; /* an allocation was refused */
+    int is_exceeded; /* 1 after a refused allocation */
 } tg_schema_memory_limit_t;
 
-/* Memory that is freed as a whole. */
+/* An arena: memory that is freed as a whole. */
 typedef struct {
     const tg_alloc_t *alloc;
-    tg_schema_memory_limit_t *memory; /* NULL: no limit */
+    tg_schema_memory_limit_t *memory; /* limit, or NULL for none */
     tg_schema_chunk_t *chunks;
-    size_t left; /* bytes in the first chunk */
+    size_t left; /* free bytes in the first chunk */
     size_t size; /* bytes of all chunks */
 } tg_schema_arena_t;
 
@@ -52,7 +52,7 @@ enum {
     TG_SCHEMA_TYPE_ANY = (1 << 7) - 1
 };
 
-/* The keyword groups that a dialect enables, as bits. */
+/* Vocabularies as bits: the keyword groups that a dialect enables. */
 enum {
     TG_SCHEMA_V_CORE = 1 << 0,
     TG_SCHEMA_V_APPLICATOR = 1 << 1,
@@ -73,13 +73,13 @@ typedef struct {
     size_t n;
 } tg_schema_nodes_t;
 
-/* A property's name, with its rules. */
+/* An entry of a set of property names, with the rules for the property. */
 typedef struct {
-    tg_str_t name; /* decoded */
+    tg_str_t name; /* decoded name */
     uint64_t hash;
-    const tg_schema_node_t *schema;           /* of `properties` */
-    const tg_schema_node_t *dependent_schema; /* of `dependentSchemas` */
-    /* indexes of names */
+    const tg_schema_node_t *schema;           /* value of `properties` */
+    const tg_schema_node_t *dependent_schema; /* value of `dependentSchemas` */
+    /* value of `dependentRequired`: indexes of names */
     const uint32_t *dependent_required;
     uint32_t n_dependent_required;
     unsigned is_required;
@@ -116,21 +116,21 @@ tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
 
 typedef struct {
     void *regex;
-    tg_str_t text;   /* decoded */
-    unsigned weight; /* see tg_pattern.h */
+    tg_str_t text;   /* pattern as in the schema, decoded */
+    unsigned weight; /* weight; see tg_pattern.h */
     const tg_schema_node_t *schema;
 } tg_schema_pattern_t;
 
 typedef struct {
-    const tg_str_t *list; /* raw */
+    const tg_str_t *list; /* raw values */
     size_t n;
-    /* decoded, if all are strings */
+    /* decoded strings, if all values are strings */
     const tg_schema_names_t *strings;
 } tg_schema_values_t;
 
 typedef struct {
     tg_number_t value;
-    tg_str_t raw; /* absent without the keyword */
+    tg_str_t raw; /* raw value; absent without the keyword */
 } tg_schema_bound_t;
 
 typedef struct {
@@ -160,7 +160,7 @@ typedef struct {
     size_t min_contains;
     size_t max_contains;
     int is_unique;
-    /* matches of `contains` count as evaluated */
+    /* items that match `contains` count as evaluated */
     int is_contained_evaluated;
 } tg_schema_array_rules_t;
 
@@ -172,7 +172,7 @@ typedef struct {
     const tg_schema_node_t *property_names;
     size_t min;
     size_t max;
-    /* some name is required or has a dependent... rule */
+    /* some name is required, or has a dependent... rule */
     int has_required_rules;
 } tg_schema_object_rules_t;
 
@@ -187,19 +187,19 @@ typedef struct {
 } tg_schema_logic_t;
 
 struct tg_schema_node_s {
-    const char *at; /* start of the text */
+    const char *at; /* start of the schema's text */
     size_t len;
     tg_schema_resource_t *resource;
     uint8_t types;
     uint8_t is_true;
     uint8_t is_false;
     uint8_t cycle_state;
-    uint8_t is_simple; /* an indexed member decides validity */
-    unsigned height;   /* longest chain of schemas for one value */
+    uint8_t is_simple; /* an indexed member is enough to decide validity */
+    unsigned height;   /* longest chain of schemas applied to one value */
     const tg_schema_node_t *ref;
-    /* target of $dynamicRef without an anchor */
+    /* target of $dynamicRef if no dynamic anchor is found */
     const tg_schema_node_t *dynamic_ref;
-    /* of an anchor; absent: dynamic_ref is the target */
+    /* dynamic anchor name; absent: dynamic_ref is the target */
     tg_str_t dynamic_name;
     const tg_schema_values_t *constant;
     const tg_schema_values_t *values;
@@ -223,10 +223,10 @@ struct tg_schema_anchor_s {
 
 typedef struct tg_schema_doc_s tg_schema_doc_t;
 
-/* A document, or the part of one that has its own $id. */
+/* A document, or a part of a document that has its own $id. */
 struct tg_schema_resource_s {
     tg_schema_resource_t *next;
-    tg_str_t uri; /* absolute, without fragment */
+    tg_str_t uri; /* absolute URI without fragment */
     const tg_schema_doc_t *doc;
     const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;
@@ -246,17 +246,17 @@ struct tg_schema_s {
     size_t nrefs;
     tg_schema_arena_t arena;
     const tg_schema_node_t *root;
-    /* rules of root, if it has a fast path */
+    /* rules of root if it has a fast path; tg_schema_validator_fast_path.c */
     const tg_schema_object_rules_t *fast_path_rules;
-    /* bits of the required names of fast_path_rules */
+    /* required names of fast_path_rules, as bits */
     uint64_t required;
     const tg_schema_regex_engine_t *regex;
-    /* for the host's engine to free */
+    /* regexes that the host's engine must free */
     struct tg_schema_regex_entry_s *regexes;
     unsigned max_depth;
     uint64_t max_steps;
-    tg_schema_quota_t *quota; /* or NULL */
-    size_t size;              /* charged to the quota */
+    tg_schema_quota_t *quota; /* quota, or NULL */
+    size_t size;              /* bytes charged to the quota */
 };
 
 typedef struct tg_schema_regex_entry_s {
@@ -264,28 +264,28 @@ typedef struct tg_schema_regex_entry_s {
     void *regex;
 } tg_schema_regex_entry_t;
 
-/* Returns NULL if the resource has no such anchor. */
+/* Returns the anchor with this name in the resource, or NULL. */
 const tg_schema_anchor_t *tg_schema_anchor_find(
     const tg_schema_resource_t *resource, tg_str_t name);
 
-/* Iterates over a raw object or array. */
+/* Iterator over the members of a raw object or the elements of a raw array. */
 typedef struct {
     tg_json_cursor_t json;
     int is_object;
-    tg_str_t key; /* escaped */
+    tg_str_t key; /* escaped body */
     tg_str_t value;
 } tg_schema_entries_t;
 
 void tg_schema_entries_init(tg_schema_entries_t *entries, tg_str_t raw);
-/* Returns 0 after the last entry. */
+/* Moves to the next member or element. Returns 0 after the last one. */
 int tg_schema_entries_next(tg_schema_entries_t *entries);
 
 size_t tg_schema_count_entries(tg_str_t raw);
 
-/* Returns NULL if the format cannot be asserted. */
+/* Returns the check of a format, or NULL if the format cannot be asserted. */
 tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
-/* Returns a built-in document, or an absent slice. */
+/* Returns the text of a built-in document, or an absent slice. */
 tg_str_t tg_schema_meta_find(tg_str_t uri);
 /* Searches the drafts before 2020-12. */
 tg_str_t tg_schema_meta_find_old(tg_str_t uri);
@@ -300,7 +300,7 @@ unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
 void tg_schema_prepare_fast_path(tg_schema_t *schema,
                                  tg_schema_node_t *const *nodes, size_t n);
 
-/* An unpredictable seed prevents chosen collisions. */
+/* Returns a hash of text. An unpredictable seed prevents chosen collisions. */
 uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
 
 #endif

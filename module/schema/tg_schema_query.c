@@ -1,4 +1,4 @@
-/* Queries about the text of a schema. */
+/* Queries about the text of a schema, by a bounded walk over its subschemas. */
 #include "schema/tg_schema_query.h"
 
 #include "schema/tg_schema_node.h"
@@ -6,19 +6,19 @@
 /* Depth of schemas, and visited schemas: hand-written ones have fewer. */
 #define TG_SCHEMA_QUERY_MAX_DEPTH 32
 #define TG_SCHEMA_QUERY_MAX_SCHEMAS 2000
-/* Bytes of a name in a JSON pointer. */
+/* Maximum length of a name in a JSON pointer. */
 #define TG_SCHEMA_QUERY_NAME_MAX 256
 
 typedef struct tg_schema_query_s tg_schema_query_t;
 
 struct tg_schema_query_s {
     tg_str_t root;
-    /* Returns 1 if the schema has what is searched for. */
+    /* Returns 1 if the schema has what the query searches for. */
     int (*visit)(tg_schema_query_t *query, tg_str_t schema);
-    /* visit anyOf, oneOf, if, then, else, too */
+    /* 1: also visit anyOf, oneOf, if, then, else */
     int visits_alternatives;
     unsigned schemas_left;
-    int is_undecided; /* a part could not be examined */
+    int is_undecided; /* 1: a part of the schema could not be examined */
     int is_declared;
     const char *keyword;
     tg_str_t name;
@@ -27,7 +27,7 @@ struct tg_schema_query_s {
     tg_str_t value;
 };
 
-/* Follows a pointer such as `#/a/b`. TG_OK or TG_MISSING. */
+/* Follows a pointer such as `#/a/b` from root. Returns TG_OK or TG_MISSING. */
 static int
 tg_schema_query_follow_pointer(tg_str_t root, tg_str_t pointer, tg_str_t *found)
 {

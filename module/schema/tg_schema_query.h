@@ -27,7 +27,7 @@ int tg_schema_query_property(tg_str_t root, tg_str_t schema, tg_str_t name,
 int tg_schema_query_keyword(tg_str_t root, tg_str_t schema, const char *keyword,
                             tg_str_t *value);
 
-/* An absent `type` allows all types. */
+/* Checks whether the keyword `type` allows a type; it does if it is absent. */
 int tg_schema_query_allows_type(tg_str_t root, tg_str_t schema,
                                 const char *type);
 
@@ -37,7 +37,7 @@ int tg_schema_query_allows_type(tg_str_t root, tg_str_t schema,
  */
 int tg_schema_query_is_integer(tg_str_t root, tg_str_t schema);
 
-/* Checks whether undeclared properties are forbidden. */
+/* Checks whether the schema forbids properties that it does not declare. */
 int tg_schema_query_is_closed(tg_str_t schema);
 
 /* key is an escaped body. */

@@ -1,4 +1,4 @@
-/* Validation of a value: all rules, the cheap ones first. */
+/* Validation of a value against a node: all rules, the cheap ones first. */
 #include "schema/tg_schema_validator.h"
 
 static int
@@ -23,7 +23,7 @@ tg_schema_is_integer(tg_schema_run_t *run, const char *at)
 
     tg_schema_run_spend_bytes(run, TG_SCHEMA_BYTES_PER_STEP + raw.len);
 
-    /* An exponent out of range does not make an integer. */
+    /* A number whose exponent is out of range does not count as an integer. */
     return tg_number_parse(raw, &number) == TG_OK
            && tg_number_is_integer(&number);
 }

@@ -13,7 +13,7 @@
  * at equal depth, the one with the highest rank.
  */
 typedef enum {
-    TG_SCHEMA_FAIL_VALUE, /* another branch was meant */
+    TG_SCHEMA_FAIL_VALUE, /* another branch was probably meant */
     TG_SCHEMA_FAIL_TYPE,
     TG_SCHEMA_FAIL_RULE
 } tg_schema_failure_type_t;
@@ -21,10 +21,10 @@ typedef enum {
 /* Values compared for uniqueness; they need 4 MB. Real lists are smaller. */
 #define TG_SCHEMA_MAX_UNIQUE_ITEMS 262144
 
-/* Bytes read, decoded or compared in the time of one step. */
+/* Bytes that are read, decoded or compared in the time of one step. */
 #define TG_SCHEMA_BYTES_PER_STEP 16
 
-/* Additional steps of decoding a string. */
+/* Additional steps for decoding a string. */
 #define TG_SCHEMA_UNESCAPE_STEPS 6
 
 /* The dynamic scope, from the innermost resource to the outermost. */
@@ -51,13 +51,13 @@ struct tg_schema_validator_s {
     const tg_alloc_t *alloc;
     uint64_t seed;
     size_t frame_bytes;
-    /* by the frame so far, or NULL */
+    /* steps spent in the frame so far, or NULL */
     uint64_t *spent;
-    tg_buf_t text; /* decoded */
+    tg_buf_t text; /* a decoded string */
     uint64_t *words;
     size_t n_words;
     size_t cap_words;
-    /* compared for uniqueness */
+    /* values compared for uniqueness */
     tg_schema_hashed_item_t *items;
     size_t n_items;
     size_t cap_items;
@@ -70,19 +70,19 @@ typedef struct {
     tg_schema_validator_t *validator;
     const char *start;
     const char *end;
-    tg_buf_t *report; /* for the final error, or NULL */
-    tg_buf_t *error;  /* report, or NULL while a branch is tried */
+    tg_buf_t *report; /* buffer for the final error text, or NULL */
+    tg_buf_t *error;  /* report, or NULL while a branch is tried silently */
     size_t report_start;
-    uint64_t steps; /* left */
-    unsigned depth; /* nested schemas */
-    unsigned level; /* containers around the current value */
+    uint64_t steps; /* steps left */
+    unsigned depth; /* nesting depth of schemas */
+    unsigned level; /* number of containers around the current value */
     const tg_schema_scope_t *scope;
-    /* The last skipped value and its end, to skip it only once. */
+    /* The last skipped value and its end: each value is skipped only once. */
     const char *last_skipped;
     const char *last_skipped_end;
     const char *fail_at;
     unsigned fail_score;
-    uint8_t fail_types; /* expected, for TG_SCHEMA_FAIL_TYPE */
+    uint8_t fail_types; /* expected types, for TG_SCHEMA_FAIL_TYPE */
 } tg_schema_run_t;
 
 static inline const char *
@@ -99,8 +99,8 @@ typedef struct {
     const char *start;
     const char *p;
     const char *value;
-    tg_str_t key; /* escaped */
-    size_t index; /* of the value */
+    tg_str_t key; /* escaped body */
+    size_t index; /* index of the value */
 } tg_schema_walk_t;
 
 /* Walks over the container whose opening bracket is at `at`. */
@@ -108,7 +108,7 @@ void tg_schema_walk_init(tg_schema_walk_t *walk, const char *at);
 /* TG_END: there are no more entries. */
 int tg_schema_walk_next(tg_schema_run_t *run, tg_schema_walk_t *walk);
 
-/* Returns the end of the value or key at p. */
+/* Returns the end of the value or key that starts at p. */
 const char *tg_schema_skip_value(const char *p, const char *end);
 /* Returns the raw value at p; run has its end if it was skipped last. */
 tg_str_t tg_schema_get_raw(tg_schema_run_t *run, const char *p);
@@ -118,7 +118,7 @@ size_t tg_schema_run_count_entries(tg_schema_run_t *run, const char *at);
 /* Decodes a string body; the text is valid until the next call. */
 int tg_schema_run_unescape(tg_schema_run_t *run, tg_str_t body, tg_str_t *text);
 
-/* Returns TG_LIMIT. */
+/* Reports that the budget of steps is spent. Returns TG_LIMIT. */
 int tg_schema_fail_step_limit(tg_schema_run_t *run);
 
 static inline int
@@ -178,13 +178,13 @@ void tg_schema_bitset_set(tg_schema_run_t *run, const tg_schema_bitset_t *marks,
                           size_t i);
 int tg_schema_bitset_has(tg_schema_run_t *run, const tg_schema_bitset_t *marks,
                          size_t i);
-/* Both sets have the same size. */
+/* Adds all bits of `from` to `to`; both sets have the same size. */
 void tg_schema_bitset_merge(tg_schema_run_t *run, const tg_schema_bitset_t *to,
                             const tg_schema_bitset_t *from);
 void tg_schema_bitset_fill(tg_schema_run_t *run,
                            const tg_schema_bitset_t *marks);
 
-/* Frees scratch memory that a very large instance needed. */
+/* Frees scratch memory that an unusually large instance needed. */
 void tg_schema_validator_shrink(tg_schema_validator_t *validator);
 
 /*
@@ -195,10 +195,10 @@ tg_buf_t *tg_schema_fail_begin(tg_schema_run_t *run, const char *at,
                                tg_schema_failure_type_t kind);
 /* The value has none of the types. Returns TG_INVALID. */
 int tg_schema_fail_type(tg_schema_run_t *run, const char *at, unsigned types);
-/* Returns TG_INVALID. */
+/* Records a failure with a complete reason. Returns TG_INVALID. */
 int tg_schema_fail_text(tg_schema_run_t *run, const char *at,
                         tg_schema_failure_type_t kind, const char *text);
-/* The reason is "TEXT BOUND, got VALUE". Returns TG_INVALID. */
+/* Records the failure "TEXT BOUND, got VALUE". Returns TG_INVALID. */
 int tg_schema_fail_bound(tg_schema_run_t *run, const char *at, const char *text,
                          tg_str_t bound);
 /*
@@ -227,22 +227,22 @@ int tg_schema_fail_duplicate_key(tg_schema_run_t *run, const char *at,
  */
 int tg_schema_fail_limit(tg_schema_run_t *run, const char *why);
 
-/* Appends the JSON pointer of target, or "(root)". */
+/* Appends the JSON pointer of the value at target, or "(root)" for the root. */
 void tg_schema_append_path(tg_buf_t *out, tg_str_t root, const char *target);
-/* Truncates long values. */
+/* Appends a value as JSON, truncated if it is long. */
 void tg_schema_append_value(tg_buf_t *out, tg_str_t raw);
-/* Truncates long text. */
+/* Appends decoded text in quotes, truncated if it is long. */
 void tg_schema_append_quoted(tg_buf_t *out, tg_str_t text);
 
 /* Returns the type bit by a value's first byte; all numbers are NUMBER. */
 unsigned tg_schema_type_of_char(char c);
-/* Returns 0 if the raw string names no type. */
+/* Returns the type bit of the type that the raw string names, or 0. */
 unsigned tg_schema_type_from_name(tg_str_t raw);
 
 /* Adds the evaluated entries to marks, which is NULL if nobody needs them. */
 int tg_schema_check_node(tg_schema_run_t *run, const tg_schema_node_t *node,
                          const char *at, const tg_schema_bitset_t *marks);
-/* Checks a member or element of the current value. */
+/* Checks a member or element of the current value against a schema. */
 int tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
                           const char *at);
 /* Checks silently; evaluated entries are added to marks only on success. */
@@ -272,7 +272,7 @@ int tg_schema_match_pattern(tg_schema_run_t *run,
 /* TG_INVALID: the value at p is not equal to the schema's. */
 int tg_schema_equal(tg_schema_run_t *run, const char *p, tg_str_t value);
 
-/* Indexes of two equal entries, and the position of the second one. */
+/* Indexes of two equal elements or keys, and the position of the second one. */
 typedef struct {
     size_t first;
     size_t second;

@@ -1,4 +1,4 @@
-/* Validation of objects and arrays. */
+/* Validation of objects and arrays, including unevaluated… rules. */
 #include "schema/tg_schema_validator.h"
 
 typedef struct {
@@ -6,7 +6,7 @@ typedef struct {
     const char *at;
     const tg_schema_bitset_t *marks;
     tg_schema_walk_t walk;
-    tg_schema_bitset_t seen; /* found names of the schema */
+    tg_schema_bitset_t seen; /* names of the schema that were found */
     uint32_t hint;
 } tg_schema_object_walk_t;
 
@@ -35,7 +35,7 @@ tg_schema_append_known_names(tg_buf_t *out, const tg_schema_names_t *names)
     }
 }
 
-/* Checks a member that no name and no pattern matches. */
+/* Checks a member that matches no name and no pattern of the schema. */
 static int
 tg_schema_check_additional(tg_schema_run_t *run,
                            const tg_schema_object_rules_t *rules,
@@ -75,7 +75,7 @@ tg_schema_check_patterns(tg_schema_run_t *run,
     for (i = 0; i < members->rules->n_patterns; i++) {
         pattern = &members->rules->patterns[i];
 
-        /* The check may have overwritten the decoded key. */
+        /* Checking a child may have overwritten the decoded key. */
         rc = tg_schema_run_unescape(run, members->walk.key, &text);
 
         if (rc == TG_OK) {

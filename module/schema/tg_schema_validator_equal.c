@@ -96,7 +96,7 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
     int rc, is_same;
     size_t n;
 
-    /* Including the count of members. */
+    /* The cost includes counting the members. */
     tg_schema_run_spend_bytes(run, 3 * TG_SCHEMA_BYTES_PER_STEP + value.len);
     tg_schema_entries_init(&members, value);
     tg_schema_walk_init(&walk, p);
@@ -256,7 +256,7 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
         tg_schema_run_spend_bytes(run, TG_SCHEMA_BYTES_PER_STEP
                                            + 2 * tg_schema_get_raw(run, p).len);
 
-        /* A number out of range equals only the same text. */
+        /* A number out of range is only equal to the same text. */
         if (tg_number_parse(tg_schema_get_raw(run, p), &number) != TG_OK) {
             *hash = 1;
             return TG_OK;

@@ -122,7 +122,7 @@ tg_schema_append_quoted(tg_buf_t *out, tg_str_t text)
     tg_buf_append_cstr(out, len < text.len ? "…\"" : "\"");
 }
 
-/* RFC 6901; control characters are escaped. */
+/* Appends a reference token (RFC 6901); control characters are escaped. */
 static void
 tg_schema_append_pointer_token(tg_buf_t *out, tg_str_t text)
 {
@@ -158,12 +158,12 @@ tg_schema_append_pointer_key(tg_buf_t *out, tg_str_t body)
 }
 
 typedef struct {
-    const char *key; /* last key, with its quote */
+    const char *key; /* last key of an object, with its quote */
     size_t index;
     int is_object;
 } tg_schema_path_level_t;
 
-/* Returns the number of containers around target. */
+/* Finds the containers around target. Returns their number. */
 static unsigned
 tg_schema_find_path(tg_str_t root, const char *target,
                     tg_schema_path_level_t *levels)
@@ -304,7 +304,7 @@ tg_schema_fail_type(tg_schema_run_t *run, const char *at, unsigned types)
     tg_schema_append_types(out, types);
     tg_buf_append_cstr(out, ", got ");
 
-    /* "expected integer, got number" would be confusing. */
+    /* Write the value: "expected integer, got number" would be confusing. */
     if (type == TG_SCHEMA_TYPE_NUMBER && (types & TG_SCHEMA_TYPE_INTEGER)) {
         tg_schema_append_value(out, tg_schema_get_raw(run, at));
     } else {

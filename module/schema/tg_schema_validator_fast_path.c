@@ -6,7 +6,7 @@
  */
 #include "schema/tg_schema_validator.h"
 
-/* One bit each in a word. */
+/* Maximum number of names: one bit each in a word. */
 #define TG_SCHEMA_FLAT_MAX_NAMES 64
 
 /* Checks whether an indexed member decides the validity of its value. */
@@ -49,7 +49,7 @@ tg_schema_has_fast_path(const tg_schema_node_t *node, uint64_t *required)
         return 0;
     }
 
-    /* A minimum of several properties needs a comparison of all keys. */
+    /* A minimum of several properties requires a comparison of all keys. */
     if (rules->names.n > TG_SCHEMA_FLAT_MAX_NAMES || rules->n_patterns != 0
         || rules->property_names != NULL || rules->min > 1)
     {

@@ -12,12 +12,12 @@
 
 typedef struct {
     size_t n_fit;
-    size_t first; /* first valid branch */
+    size_t first; /* first branch that is valid */
     size_t second;
-    size_t best; /* the deepest failure */
+    size_t best; /* failed branch with the deepest failure */
     unsigned best_score;
-    unsigned types;   /* expected by the failed branches */
-    int is_all_types; /* all branches failed by the value's type */
+    unsigned types;   /* types expected by the failed branches */
+    int is_all_types; /* 1: each branch failed because of the value's type */
 } tg_schema_branches_t;
 
 int
@@ -171,7 +171,7 @@ tg_schema_fail_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
         tg_schema_append_best_branch(run, nodes, at, branches, out);
     }
 
-    /* An enclosing anyOf or oneOf sees the score of the best branch. */
+    /* The score for an enclosing anyOf or oneOf: that of the best branch. */
     run->fail_at = at;
     run->fail_score = branches->best_score > score ? branches->best_score
                                                    : score;
@@ -200,7 +200,7 @@ tg_schema_check_any_of(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
     tg_schema_branches_t branches;
     int rc;
 
-    /* With marks, each valid branch adds evaluated entries. */
+    /* With marks, try all branches: each valid one adds evaluated entries. */
     rc = tg_schema_try_branches(run, nodes, at, marks,
                                 marks != NULL ? SIZE_MAX : 1, &branches);
 

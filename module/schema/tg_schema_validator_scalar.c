@@ -1,10 +1,10 @@
-/* Validation of const, enum, numbers and strings. */
+/* Validation of scalars: const, enum, numbers, strings. */
 #include "schema/tg_schema_validator.h"
 
-/* Steps of a matcher call, and of one step of the matcher. */
+/* Validation steps of a matcher call, and of one step of the matcher. */
 #define TG_SCHEMA_STEPS_PER_MATCH 20
 #define TG_SCHEMA_STEPS_PER_REGEX_STEP 3
-/* Characters compared in the time of one matcher step. */
+/* Characters that are compared in the time of one matcher step. */
 #define TG_SCHEMA_CHARS_PER_REGEX_STEP 16
 
 static int
@@ -156,7 +156,7 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc;
 }
 
-/* Takes the matcher's steps from the whole validation's budget. */
+/* The matcher's steps are taken from the budget of the whole validation. */
 int
 tg_schema_match_pattern(tg_schema_run_t *run,
                         const tg_schema_pattern_t *pattern, tg_str_t text)
@@ -231,7 +231,7 @@ tg_schema_check_length(tg_schema_run_t *run,
 {
     static const char *const characters[] = { " character", " characters" };
 
-    /* A character has 1 to 12 bytes here: often no count is needed. */
+    /* A character has 1 to 12 bytes here, so the count is often unnecessary. */
     if (body.len <= rules->max && body.len / 12 >= rules->min) {
         return TG_OK;
     }

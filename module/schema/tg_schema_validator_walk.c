@@ -3,7 +3,7 @@
 
 #include "base/simd/tg_scan_inline.h"
 
-/* Bytes that a validator keeps of each kind of scratch memory. */
+/* Maximum scratch memory of each kind that a validator keeps, in bytes. */
 #define TG_SCHEMA_SCRATCH_KEEP 65536
 
 int
@@ -24,12 +24,12 @@ tg_schema_fail_step_limit(tg_schema_run_t *run)
                                      "send less at once");
 }
 
-/* For a string with escapes or non-ASCII characters. */
+/* Steps to skip a string that has escapes or non-ASCII characters. */
 #define TG_SCHEMA_STEPS_PER_STRING 3
 /* Values of up to this size in bytes are faster to read byte by byte. */
 #define TG_SCHEMA_SHORT_VALUE_MAX 64
 
-/* For short scalars. */
+/* Returns the end of a scalar. Optimized for short ones. */
 static const char *
 tg_schema_skip_scalar(const char *p, const char *end)
 {

@@ -1,9 +1,9 @@
-/* URIs (RFC 3986). */
+/* URI parser and reference resolution (RFC 3986). */
 #include "schema/tg_uri.h"
 
 #include "base/tg_utf8.h"
 
-/* In addition to those allowed everywhere. */
+/* Characters allowed in paths in addition to those allowed everywhere. */
 #define TG_URI_PATH_CHARS ":@/"
 
 /*
@@ -39,7 +39,7 @@ tg_uri_has_only_chars(tg_str_t text, const char *more)
     return 1;
 }
 
-/* Returns the length if there is none. */
+/* Returns the offset of the first character that is in set, or the length. */
 static size_t
 tg_uri_find_char(tg_str_t text, const char *set)
 {
@@ -203,7 +203,7 @@ tg_uri_eq_cstr(tg_str_t text, const char *whole)
     return tg_str_eq(text, tg_str_from_cstr(whole));
 }
 
-/* Keeps everything before start. */
+/* Removes the last segment that was appended since start. */
 static void
 tg_uri_drop_segment(tg_buf_t *out, size_t start)
 {
@@ -220,7 +220,7 @@ tg_uri_drop_segment(tg_buf_t *out, size_t start)
     }
 }
 
-/* RFC 3986, section 5.2.4, rule by rule. */
+/* Appends path without dot segments: RFC 3986, section 5.2.4, rule by rule. */
 static void
 tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
 {
@@ -260,7 +260,7 @@ tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
     }
 }
 
-/* RFC 3986, section 5.2.3. */
+/* Appends path, merged with the base path: RFC 3986, section 5.2.3. */
 static void
 tg_uri_append_merged_path(tg_buf_t *out, const tg_uri_t *base, tg_str_t path)
 {

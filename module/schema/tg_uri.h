@@ -1,10 +1,10 @@
-/* URIs and URI references (RFC 3986). */
+/* URIs (RFC 3986): parsing, and resolution of references. */
 #ifndef TG_URI_H
 #define TG_URI_H
 
 #include "base/tg_buf.h"
 
-/* Slices of the URI's text; absent parts have data NULL. */
+/* Parts of a URI as slices of its text; data is NULL if a part is absent. */
 typedef struct {
     tg_str_t scheme;
     tg_str_t authority;

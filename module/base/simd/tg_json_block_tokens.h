@@ -225,7 +225,7 @@ tg_block_tokenize(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
     return p + 64;
 }
 
-/* Not inlined: each function below needs nearly all CPU registers. */
+/* The functions below are not inlined: each needs nearly all CPU registers. */
 
 /*
  * Skips blocks of string text without quotes, escapes, control characters or
@@ -277,7 +277,7 @@ tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
     return p;
 }
 
-/* Checks the complete blocks of scalars and keeps the rest. */
+/* Checks all complete blocks of scalars and keeps the rest. */
 TG_BLOCK_TARGET static __attribute__((noinline)) void
 tg_block_check_all_scalars(tg_block_parser_t *run)
 {
@@ -310,7 +310,7 @@ tg_block_check_brackets(tg_block_parser_t *run)
     n = b->n;
     all = ~b->opens & TG_BLOCK_LOW_BITS(n);
 
-    /* Stop at a closing bracket whose next token is not known yet. */
+    /* Stop before a closing bracket whose next token is not known yet. */
     if ((unsigned) __builtin_popcountll(all) > b->nclosed) {
         n = 63 - (unsigned) __builtin_clzll(all);
     }
@@ -326,7 +326,7 @@ tg_block_check_brackets(tg_block_parser_t *run)
     b->nclosed -= n - nopens;
     b->closed >>= n - nopens;
 
-    /* Remove pairs of adjacent brackets. */
+    /* Remove pairs of adjacent brackets until there are no more. */
     if (nest->depth + (int) nopens <= TG_JSON_MAX_DEPTH) {
         while ((pairs = opens & ~(opens >> 1) & all >> 1) != 0) {
             if ((bits ^ bits >> 1) & pairs) {
@@ -473,7 +473,7 @@ tg_block_check_all_tokens(tg_block_parser_t *run)
     return tg_block_check_brackets(run);
 }
 
-/* Returns the byte after the bracket that closes the value. */
+/* Returns the end of the value: the byte after the bracket that closes it. */
 TG_BLOCK_TARGET static const char *
 tg_block_find_end(const tg_block_parser_t *run, int depth)
 {

@@ -15,7 +15,7 @@
 /* More steps cost more than choosing the fastest implementation. */
 #define TG_SCAN_INLINE_BLOCKS 8
 
-/* Byte classes; compile-time constants in all calls. */
+/* Searched byte classes, a compile-time constant in all calls. */
 enum {
     TG_SCAN_STRING_STOPS = 1, /* quote, backslash, control characters */
     TG_SCAN_NON_ASCII = 2,    /* bytes of 0x80 and above */
@@ -24,7 +24,7 @@ enum {
 
 #if defined(__SSE2__)
 
-/* One bit per byte, the first one is bit 0. */
+/* A bit mask of 16 bytes: one bit per byte, the first byte is bit 0. */
 typedef uint32_t tg_scan_mask_t;
 #define TG_SCAN_MASK_BITS 1
 
@@ -87,7 +87,7 @@ tg_scan_find_mask(const char *p, int what)
         hit = vcgtq_u8(vsubq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9));
     }
 
-    /* Keep one of the 4 bits per byte. */
+    /* The mask has 4 bits per byte, of which only one is kept. */
     return vget_lane_u64(vreinterpret_u64_u8(
                              vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)),
                          0)
@@ -104,7 +104,7 @@ tg_scan_mask_first(tg_scan_mask_t mask)
     return (unsigned) __builtin_ctzll(mask) / TG_SCAN_MASK_BITS;
 }
 
-/* Returns the index of the first hit, or 16. */
+/* Returns the index of the first hit in the 16 bytes at p, or 16. */
 static inline unsigned
 tg_scan_find_in_block(const char *p, int what)
 {

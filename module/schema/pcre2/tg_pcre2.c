@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-/* In KiB, in addition to the step limit of a match. */
+/* Memory limit of a match, in KiB, in addition to its step limit. */
 #define TG_PCRE2_HEAP_KIB 4096
 
-/* Characters of a repetition that cost one step. */
+/* Characters matched by a repetition that cost one step. */
 #define TG_PCRE2_CHARS_PER_STEP 16
 
-/* An estimate in bytes: PCRE2 does not report the size. */
+/* Estimated bytes of a match context, whose size PCRE2 does not report. */
 #define TG_PCRE2_CONTEXT_SIZE 128
 
 #define TG_PCRE2_OPTIONS                                                       \
@@ -25,12 +25,12 @@ typedef struct {
     pcre2_code *code;
     pcre2_match_data *data;
     pcre2_match_context *context;
-    uint64_t limit; /* of the running match */
+    uint64_t limit; /* step limit of the running match */
     uint64_t spent;
     size_t at; /* text offset of the last callout */
 } tg_pcre2_regex_t;
 
-/* Ends a match that exceeds its limit. */
+/* Counts the steps at each callout; ends a match that exceeds its limit. */
 static int
 tg_pcre2_on_callout(pcre2_callout_block *block, void *ptr)
 {
@@ -156,7 +156,7 @@ tg_pcre2_is_partial_match(const pcre2_code *code, tg_str_t start)
     uint32_t options;
     int rc;
 
-    /* Without an anchor a match may begin later in the text. */
+    /* A pattern that is not anchored may match later in the text. */
     if (pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &options) != 0
         || !(options & PCRE2_ANCHORED))
     {
