@@ -1,7 +1,4 @@
-/*
- * Warnings about servers whose rules probably admit other clients than
- * intended, or none, after the listening addresses are known.
- */
+/* Warnings about servers whose rules probably admit the wrong clients. */
 #include "nginx/listener/ngx_tg_listener.h"
 
 #include "nginx/call/ngx_tg_call.h"
@@ -15,7 +12,6 @@ enum {
     NGX_TG_REACHED_BY_NETWORK = 4
 };
 
-/* A server and its configuration. */
 typedef struct {
     ngx_cycle_t *cycle;
     ngx_tg_srv_conf_t *scf;
@@ -84,10 +80,7 @@ ngx_tg_exposure_get_listener_kinds(const ngx_tg_exposure_t *server)
 
 /* --- access control of NGINX --- */
 
-/*
- * Checks for `allow` and `deny` of NGINX's stream access module: the rules are
- * the first member of its configuration.
- */
+/* Relies on the rules being the first member of NGINX's configuration. */
 static ngx_uint_t
 ngx_tg_exposure_has_access_rules(const ngx_tg_exposure_t *server)
 {
@@ -118,10 +111,7 @@ ngx_tg_exposure_has_client_certs(const ngx_tg_exposure_t *server)
 
     conf = server->core->ctx->srv_conf[ngx_stream_ssl_module.ctx_index];
 
-    /*
-     * Use the directive's offset, because the structure's name differs between
-     * NGINX versions.
-     */
+    /* Use the directive's offset: the structure's name varies by version. */
     for (cmd = ngx_stream_ssl_module.commands; cmd->name.len != 0; cmd++) {
         if (ngx_strcmp(cmd->name.data, "ssl_verify_client") == 0) {
             return *(const ngx_uint_t *) (conf + cmd->offset) == 1;
@@ -143,10 +133,7 @@ ngx_tg_exposure_warn(const ngx_tg_exposure_t *server, const char *what)
                   server->core->file_name, server->core->line);
 }
 
-/*
- * Warns about each tool whose allow rules exclude nobody, because there is no
- * deny rule.
- */
+/* Warns about allow rules that exclude nobody for lack of a deny rule. */
 static void
 ngx_tg_exposure_lint_tools(const ngx_tg_exposure_t *server)
 {
@@ -175,7 +162,6 @@ ngx_tg_exposure_lint_tools(const ngx_tg_exposure_t *server)
     }
 }
 
-/* Returns the flags of all rules of the server and its tools. */
 static ngx_uint_t
 ngx_tg_exposure_get_rule_flags(const ngx_tg_exposure_t *server)
 {

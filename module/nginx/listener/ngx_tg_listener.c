@@ -3,13 +3,11 @@
  * Unix sockets with mode 0666 and never replaces a file left by a crash.
  *
  * init_conf binds and listens under a temporary name and passes the descriptor
- * to NGINX, which then skips its own bind. init_module renames the file to its
- * final name when nothing can fail any more. A config that fails leaves no
- * files: the cycle's pool runs the cleanup. An address of the old cycle is
- * inherited: only its mode and owner may change, unless its file is gone; then
- * the file is created again. Nothing is changed under `nginx -t` or in the
- * process that only sends a signal. At exit, only files that we created are
- * removed.
+ * to NGINX, which then skips its own bind. init_module renames the file when
+ * nothing can fail any more; if the config fails, the cycle's pool removes it.
+ * An inherited address may change only mode and owner, but a missing file is
+ * created again. `nginx -t` and `nginx -s` change nothing. At exit, only our
+ * own files are removed.
  */
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/handoff/ngx_tg_handoff.h"
@@ -99,10 +97,10 @@ ngx_tg_cycle_get_listener_conf(ngx_cycle_t *cycle)
 
 /*
  * Shows or hides the addresses of Unix sockets. When NGINX closes a Unix
- * socket, it removes the file at its path, even if another process has replaced
- * it. NGINX decides by the address family, so the master keeps AF_UNSPEC except
- * while NGINX compares the addresses of two cycles. The rest of the address
- * stays, because the next cycle may have another build of this module.
+ * socket, it removes the file at its path, even another process's. It checks
+ * the address family, so the master keeps AF_UNSPEC except while NGINX compares
+ * the addresses of two cycles. The rest of the address stays for another build
+ * of this module.
  */
 static void
 ngx_tg_listener_show_addresses(ngx_tg_listener_conf_t *lcf, ngx_uint_t is_shown)
@@ -117,10 +115,7 @@ ngx_tg_listener_show_addresses(ngx_tg_listener_conf_t *lcf, ngx_uint_t is_shown)
     }
 }
 
-/*
- * Hides the old cycle's addresses after the new cycle has failed or is
- * complete.
- */
+/* Runs after the new cycle has failed or is complete. */
 static void
 ngx_tg_listener_hide_old_addresses(void *data)
 {
@@ -182,10 +177,7 @@ ngx_tg_listener_show_old_addresses(ngx_cycle_t *cycle,
 
 /* --- init_conf --- */
 
-/*
- * Finds the identity of the file in the old cycle. After an upgrade it is
- * unknown, and the existing file is accepted.
- */
+/* Finds the file's identity in the old cycle; unknown after an upgrade. */
 static void
 ngx_tg_listener_find_old_socket(ngx_tg_listener_conf_t *lcf,
                                 ngx_tg_socket_file_t *sock)
@@ -244,10 +236,7 @@ ngx_tg_listener_add_socket(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
     return NGX_OK;
 }
 
-/*
- * Prepares a stream listener with tools: sets its connection handler, and
- * creates its socket file.
- */
+/* Sets the handler and creates the socket file, if the listener has tools. */
 static ngx_int_t
 ngx_tg_listener_add_listening(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
                               ngx_listening_t *ls)
@@ -274,10 +263,7 @@ ngx_tg_listener_add_listening(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
                : NGX_OK;
 }
 
-/*
- * Runs the checks that need the complete config. Returns NGX_OK, or NGX_ERROR
- * after logging.
- */
+/* Runs the checks that need the complete config. Logs errors. */
 static ngx_int_t
 ngx_tg_listener_finalize_config(ngx_cycle_t *cycle, ngx_tg_main_conf_t *mcf)
 {
@@ -331,7 +317,7 @@ ngx_tg_listener_init_conf(ngx_cycle_t *cycle, void *conf)
     lcf->is_initial = ngx_is_init_cycle(cycle->old_cycle);
     ls = cycle->listening.elts;
 
-    /* The array must not be reallocated, because cleanups point into it. */
+    /* The array must not be reallocated: cleanups point into it. */
     if (ngx_array_init(&lcf->sockets, cycle->pool, cycle->listening.nelts + 1,
                        sizeof(ngx_tg_socket_file_t))
         != NGX_OK)
@@ -362,9 +348,8 @@ ngx_tg_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 /* --- init_module --- */
 
 /*
- * Renames bound sockets to their final names. After an error here NGINX exits.
- * That is right at a start, where the files are removed again, but at a reload
- * the running sockets must continue, so NGX_OK is returned.
+ * Renames bound sockets to their final names. NGINX exits at an error, which is
+ * right at a start but not at a reload, where NGX_OK is returned.
  */
 static ngx_int_t
 ngx_tg_listener_rename_sockets(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
@@ -396,7 +381,7 @@ ngx_tg_listener_rename_sockets(ngx_cycle_t *cycle, ngx_tg_listener_conf_t *lcf,
         n += sock[i].is_inherited && sock[i].is_renamed;
     }
 
-    /* Configure sockets that replaced inherited ones after NGINX's own pass. */
+    /* Configure sockets that replaced inherited ones. */
     if (n != 0) {
         ngx_configure_listening_sockets(cycle);
     }
@@ -448,9 +433,8 @@ ngx_tg_listener_exit(ngx_cycle_t *cycle)
 }
 
 /*
- * Removes socket files of the old cycle that the new one does not use, and
- * hides their addresses. NGINX itself removes those of another build of the
- * module.
+ * Removes socket files that only the old cycle uses, and hides their addresses.
+ * NGINX removes those of another build of the module.
  */
 static void
 ngx_tg_listener_remove_old_sockets(ngx_cycle_t *cycle,
@@ -512,7 +496,7 @@ ngx_tg_listener_init_module(ngx_cycle_t *cycle)
         rc = ngx_tg_listener_rename_sockets(cycle, lcf, rc);
     }
 
-    /* Also without any tools, to remove the files of the last cycle. */
+    /* Also without tools, to remove the files of the last cycle. */
     if (rc == NGX_OK) {
         ngx_tg_schema_files_write(cycle, &lcf->sockets,
                                   lcf->old != NULL ? &lcf->old->sockets : NULL);
@@ -524,8 +508,8 @@ ngx_tg_listener_init_module(ngx_cycle_t *cycle)
 }
 
 /*
- * Lets a worker exit when its master is killed: otherwise the worker would keep
- * the socket and accept calls for ever. The worker finishes its calls first.
+ * Makes a worker exit, after its calls, when its master is killed: it would
+ * keep the socket and accept calls for ever.
  */
 static void
 ngx_tg_exit_with_master(ngx_cycle_t *cycle)
@@ -565,7 +549,7 @@ ngx_tg_listener_init_process(ngx_cycle_t *cycle)
 
     /*
      * SO_PEERCRED reports the process that called listen(), which is gone since
-     * NGINX became a daemon. Calling listen() again changes only that.
+     * NGINX became a daemon. A second listen() changes that.
      */
     for (i = 0; i < lcf->sockets.nelts; i++) {
         (void) listen(sock[i].ls->fd, sock[i].ls->backlog);

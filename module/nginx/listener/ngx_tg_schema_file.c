@@ -1,7 +1,6 @@
 /*
  * `tool_schema_file`: the tools of a server for bridges in front of `ipc`
- * (docs/protocols.md), as a JSON array of name, description and input_schema.
- * Only the owner of the socket may read the file.
+ * (docs/protocols.md). Only the socket's owner may read the file.
  */
 #include "nginx/listener/ngx_tg_listener.h"
 #include "nginx/call/ngx_tg_call_checks.h"
@@ -25,10 +24,7 @@ ngx_tg_schema_file_is_entry_visible(void *ctx, const tg_catalog_entry_t *entry)
     return ngx_tg_entry_is_allowed(owner->scf, entry, &owner->client) ? 1 : 0;
 }
 
-/*
- * Determines the owner's groups, as if the owner were a client. The socket's
- * group does not count by itself.
- */
+/* Determines the owner's groups; the socket's group does not count. */
 static void
 ngx_tg_schema_owner_init(ngx_tg_socket_file_t *sock, ngx_tg_peer_cred_t *owner,
                          gid_t *groups)
@@ -122,7 +118,7 @@ ngx_tg_schema_file_remove(ngx_str_t *file)
 {
     ngx_file_info_t fi;
 
-    /* Remove only a regular file; another user may have replaced it. */
+    /* Another user may have replaced the file. */
     if (ngx_link_info(file->data, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)) {
         (void) unlink((char *) file->data);
     }
@@ -146,10 +142,7 @@ ngx_tg_schema_file_count_sockets(const ngx_array_t *sockets,
     return n;
 }
 
-/*
- * Rejects a schema file of several sockets, because the file has only one
- * owner.
- */
+/* Rejects a file of several sockets, because it has only one owner. */
 ngx_int_t
 ngx_tg_schema_files_check(ngx_cycle_t *cycle, const ngx_array_t *servers,
                           const ngx_array_t *sockets)

@@ -1,28 +1,19 @@
-/*
- * The socket file: locking of its name, checks of an existing file, binding,
- * and renaming.
- */
+/* The socket file: lock, checks of an existing file, binding, renaming. */
 #include "nginx/listener/ngx_tg_listener.h"
 
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/*
- * Number of attempts to lock, and delay between them in ms. Another start takes
- * less time, and the master blocks meanwhile.
- */
+/* Attempts to lock, and delay in ms. The master blocks meanwhile. */
 #define NGX_TG_LOCK_TRIES_MAX 50
 #define NGX_TG_LOCK_RETRY_DELAY 10
-/*
- * Number of checks for an exiting owner, which releases its sockets much
- * sooner.
- */
+/* Number of checks for an exiting owner, which takes less time. */
 #define NGX_TG_EXITING_OWNER_TRIES_MAX 200
 
 /* --- lock of the name --- */
 
-/* Checks whether fd is still the file at path, and only we can access it. */
+/* Checks whether fd is still at path, and only we can access it. */
 static ngx_uint_t
 ngx_tg_lock_file_is_ours(ngx_fd_t fd, u_char *path)
 {
@@ -35,9 +26,8 @@ ngx_tg_lock_file_is_ours(ngx_fd_t fd, u_char *path)
 }
 
 /*
- * Locks the lock file, which no other user can open. The holder removes the
- * file at the unlock; so after locking, the name is checked again. Returns
- * NGX_OK, or NGX_ERROR after logging.
+ * Locks the lock file, which only we can open. The holder removes it at the
+ * unlock, so the name is checked again after locking.
  */
 static ngx_int_t
 ngx_tg_socket_file_lock(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
@@ -89,10 +79,7 @@ ngx_tg_socket_file_unlock(ngx_tg_socket_file_t *sock)
 
 /* --- existing file --- */
 
-/*
- * Reads the name and parent of a process from /proc. Returns 1, or 0 if there
- * is no such process.
- */
+/* Reads a process's name and parent from /proc. Returns 0 if it is gone. */
 static ngx_uint_t
 ngx_tg_process_read_stat(ngx_pid_t pid, u_char *name, size_t size,
                          ngx_pid_t *parent)
@@ -116,10 +103,7 @@ ngx_tg_process_read_stat(ngx_pid_t pid, u_char *name, size_t size,
         return 0;
     }
 
-    /*
-     * "8291 (nginx) S 1 ..."; the name may contain any character, so search for
-     * the last ")"
-     */
+    /* "8291 (nginx) S 1 ..."; the name may contain ")" */
     stat[n] = '\0';
     open_p = (u_char *) strchr((char *) stat, '(');
     close_p = (u_char *) strrchr((char *) stat, ')');
@@ -137,10 +121,7 @@ ngx_tg_process_read_stat(ngx_pid_t pid, u_char *name, size_t size,
     return 1;
 }
 
-/*
- * Process that listens on a socket: the last one that called listen(),
- * according to the kernel.
- */
+/* The process that called listen() last, according to the kernel. */
 typedef struct {
     ngx_pid_t pid; /* 0: unknown or gone */
     u_char name[64];
@@ -148,9 +129,9 @@ typedef struct {
 } ngx_tg_socket_server_t;
 
 /*
- * Finds the process that listens on a socket. For an NGINX worker it is the
- * master, which an administrator would stop. A worker without a master, or a
- * process that is gone, is leaving: its socket will be free soon.
+ * Finds the process that listens; for an NGINX worker the master, which an
+ * administrator would stop. A worker without a master, or a missing process, is
+ * leaving: its socket will be free soon.
  */
 static void
 ngx_tg_socket_server_find(int fd, ngx_tg_socket_server_t *owner)
@@ -204,10 +185,7 @@ ngx_tg_socket_server_log(ngx_cycle_t *cycle, u_char *path,
                   path, owner->pid, owner->name);
 }
 
-/*
- * Connects to a socket. Returns 0 and the listening process, or the errno of
- * the failure.
- */
+/* Connects to a socket. Returns 0 and the listening process, or an errno. */
 static ngx_err_t
 ngx_tg_socket_server_connect(u_char *path, ngx_tg_socket_server_t *owner)
 {
@@ -236,10 +214,7 @@ ngx_tg_socket_server_connect(u_char *path, ngx_tg_socket_server_t *owner)
     return err;
 }
 
-/*
- * Checks whether a process serves a socket. Returns NGX_OK if none does,
- * NGX_BUSY if one does, or NGX_ERROR if it is unknown.
- */
+/* Returns NGX_OK if no process serves it, NGX_BUSY, or NGX_ERROR: unknown. */
 static ngx_int_t
 ngx_tg_probe_socket_server(ngx_cycle_t *cycle, u_char *path)
 {
@@ -285,9 +260,8 @@ ngx_tg_probe_socket_server(ngx_cycle_t *cycle, u_char *path)
 }
 
 /*
- * Checks what exists at a path. Returns NGX_OK if there is nothing or an unused
- * socket; NGX_BUSY if a socket is in use; NGX_ERROR if the file must not be
- * replaced. Logs NGX_BUSY and NGX_ERROR.
+ * Checks a path. NGX_OK: nothing or an unused socket; NGX_BUSY: a socket in
+ * use; NGX_ERROR: the file must not be replaced.
  */
 static ngx_int_t
 ngx_tg_probe_socket_path(ngx_cycle_t *cycle, u_char *path)
@@ -318,10 +292,9 @@ ngx_tg_probe_socket_path(ngx_cycle_t *cycle, u_char *path)
 /* --- binding --- */
 
 /*
- * Opens the socket file at path (O_PATH) if it is the one that we created. The
- * owner of the directory may replace the file, so checks and changes use the
- * descriptor, and symbolic links are rejected. An inode number may be reused,
- * but not with the same mtime. Returns -1 and sets errno on failure.
+ * Opens the file at path (O_PATH) if it is ours. The directory's owner may
+ * replace it, so checks use the descriptor, without links. An inode may be
+ * reused, but not with the same mtime. Returns -1 with errno.
  */
 static ngx_fd_t
 ngx_tg_socket_file_open_path(const ngx_tg_socket_file_t *sock, u_char *path,
@@ -364,10 +337,7 @@ ngx_tg_socket_file_is_ours(const ngx_tg_socket_file_t *sock)
     return fd != -1;
 }
 
-/*
- * Sets the final mode and owner of the file at path. Returns NGX_OK, or
- * NGX_ERROR after logging.
- */
+/* Sets the final mode and owner of the file at path. */
 static ngx_int_t
 ngx_tg_socket_file_set_owner(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock,
                              u_char *path)
@@ -389,7 +359,7 @@ ngx_tg_socket_file_set_owner(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock,
 
     sock->id = fi;
 
-    /* fchmod() does not work on an O_PATH descriptor. */
+    /* fchmod() rejects an O_PATH descriptor. */
     (void) ngx_sprintf((u_char *) name, "/proc/self/fd/%d%Z", fd);
 
     /* Never allow more access meanwhile than before or after. */
@@ -435,10 +405,7 @@ ngx_tg_socket_file_bind(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp_path,
                        sizeof(saun.sun_path));
 
-    /*
-     * Left by a start that was killed; with the lock, no other start is
-     * running.
-     */
+    /* A killed start left it; the lock excludes another running one. */
     (void) unlink((char *) sock->temp_path);
 
     mask = umask(0177);
@@ -480,7 +447,6 @@ failed:
     return NGX_ERROR;
 }
 
-/* Undoes the creation of the socket file if the config fails. */
 static void
 ngx_tg_socket_file_cleanup(void *data)
 {
@@ -552,7 +518,7 @@ ngx_tg_socket_file_replace(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
         sock->is_bound = 0;
     }
 
-    /* A file that appears at the path later is not ours. */
+    /* A later file at the path is not ours. */
     sock->id = id;
     sock->id.st_ino = id.st_ino != 0 ? id.st_ino : (ino_t) -1;
     ngx_tg_socket_file_unlock(sock);
@@ -567,7 +533,7 @@ ngx_tg_socket_file_rename(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
         return ngx_tg_socket_file_set_owner(cycle, sock, sock->path);
     }
 
-    /* A process that does not use the lock may have created a file. */
+    /* Another process may have created a file without the lock. */
     rc = ngx_tg_probe_socket_path(cycle, sock->path);
 
     if (rc == NGX_OK
@@ -581,7 +547,7 @@ ngx_tg_socket_file_rename(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 
     sock->is_renamed = rc == NGX_OK;
 
-    /* Exiting workers keep the old socket, which has no file. */
+    /* Exiting workers keep the old socket without a file. */
     if (sock->is_renamed && sock->is_inherited) {
         (void) dup2(sock->fd, sock->ls->fd);
         (void) close(sock->fd);

@@ -1,7 +1,4 @@
-/*
- * The directory of a socket file: the last directory of the path is created if
- * it is missing, with access for the socket's owner only.
- */
+/* The socket file's directory, created if missing, for the owner only. */
 #include "nginx/listener/ngx_tg_listener.h"
 
 #include <sys/fsuid.h>
@@ -9,10 +6,7 @@
 
 #define NGX_TG_SOCKET_DIR_MODE 0700
 
-/*
- * Removes the last part of a path. Returns NGX_OK, or NGX_DECLINED if the rest
- * is "/".
- */
+/* Removes the last part of a path. NGX_DECLINED: the rest is "/". */
 static ngx_int_t
 ngx_tg_path_cut_last(u_char *path)
 {
@@ -24,10 +18,7 @@ ngx_tg_path_cut_last(u_char *path)
     return slash == path ? NGX_DECLINED : NGX_OK;
 }
 
-/*
- * Reads the status of a directory. Returns NGX_OK, or NGX_DECLINED with errno
- * if it is missing or not a directory.
- */
+/* Sets errno with NGX_DECLINED: it is missing or not a directory. */
 static ngx_int_t
 ngx_tg_dir_stat(u_char *path, ngx_file_info_t *fi)
 {
@@ -40,10 +31,7 @@ ngx_tg_dir_stat(u_char *path, ngx_file_info_t *fi)
     return ngx_is_dir(fi) ? NGX_OK : NGX_DECLINED;
 }
 
-/*
- * Checks whether the directory is missing while its parent exists; errno is
- * that of the failed stat.
- */
+/* Checks whether its parent exists; errno is that of the failed stat. */
 static ngx_uint_t
 ngx_tg_dir_is_only_missing(u_char *path)
 {
@@ -61,9 +49,8 @@ ngx_tg_dir_is_only_missing(u_char *path)
 }
 
 /*
- * Opens the parent of the missing directory, if only we can create files in it,
- * and only we could have created a symbolic link that leads to it, such as
- * /var/run. Returns -1 otherwise.
+ * Opens the missing directory's parent, if only we can create files in it or a
+ * link to it, such as /var/run. Returns -1 otherwise.
  */
 static int
 ngx_tg_dir_open_safe_parent(u_char *path)
@@ -121,10 +108,9 @@ ngx_tg_dir_make_for_owner(const ngx_tg_socket_file_t *sock, int at,
 }
 
 /*
- * Creates the directory. In a parent that only we can write to, it is created
- * and given to the socket's owner. Elsewhere another user could replace it with
- * a link before its owner changes, so it is created with the owner's own
- * rights.
+ * Creates the directory: in a parent that only we can write to, gives it to the
+ * socket's owner; elsewhere, where another user could replace it meanwhile,
+ * creates it with the owner's rights.
  */
 static ngx_int_t
 ngx_tg_dir_make_last(const ngx_tg_socket_file_t *sock, u_char *path)
@@ -151,10 +137,7 @@ ngx_tg_dir_make_last(const ngx_tg_socket_file_t *sock, u_char *path)
     return rc == 0 ? NGX_OK : NGX_ERROR;
 }
 
-/*
- * Checks whether a log file of NGINX is in this directory: `nginx -t` opens log
- * files too, so it needs the directory.
- */
+/* `nginx -t` opens log files, so it needs their directory. */
 static ngx_uint_t
 ngx_tg_dir_contains_log(ngx_cycle_t *cycle, const u_char *dir)
 {

@@ -1,4 +1,4 @@
-/* Names and owner of a listener's socket file, and whether it is inherited. */
+/* Names and owner of a listener's socket file; whether it is inherited. */
 #include "nginx/listener/ngx_tg_listener.h"
 
 #include <sys/un.h>
@@ -58,8 +58,8 @@ ngx_tg_socket_file_init(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 }
 
 /*
- * A new binary inherits sockets under the temporary names they were bound to.
- * Their addresses get the final names here, before NGINX compares them.
+ * A new binary inherits sockets by their temporary names. Gives them their
+ * final names before NGINX compares them.
  */
 ngx_uint_t
 ngx_tg_socket_file_is_inherited(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
