@@ -1,6 +1,5 @@
 /*
- * The scheduler of this worker (base/tg_sched.h): every source of work gets its
- * time slices from it and reports its memory to it.
+ * The worker's scheduler (base/tg_sched.h): slices and memory of all sources.
  */
 #ifndef _NGX_TG_SCHED_H_INCLUDED_
 #define _NGX_TG_SCHED_H_INCLUDED_
@@ -11,18 +10,14 @@
 
 /* Memory that all sources of a worker may hold together, in bytes. */
 #define NGX_TG_SCHED_MEMORY_MAX 268435456
-/*
- * Memory that clients may hold whatever the other sources hold, in bytes. The
- * other half is for the other sources in the same way.
- */
+/* Half of it for clients, whatever the other sources hold, in bytes. */
 #define NGX_TG_SCHED_CLIENT_MEMORY 134217728
 
 extern tg_sched_t ngx_tg_sched;
 
-/* Memory that clients hold, in bytes, as part of the memory of all sources. */
+/* Memory that clients hold, in bytes. */
 extern size_t ngx_tg_sched_client_memory;
 
-/* Sets the memory that a client's source holds, in bytes. */
 static ngx_inline void
 ngx_tg_sched_hold_client(tg_sched_source_t *source, size_t bytes)
 {
@@ -30,9 +25,7 @@ ngx_tg_sched_hold_client(tg_sched_source_t *source, size_t bytes)
     (void) tg_sched_set_memory(&ngx_tg_sched, source, bytes);
 }
 
-/*
- * Checks whether all sources exceed their limit and clients exceed their half.
- */
+/* Checks whether all sources exceed their limit, and clients their half. */
 static ngx_inline ngx_uint_t
 ngx_tg_sched_is_over_client_memory(void)
 {
@@ -40,23 +33,17 @@ ngx_tg_sched_is_over_client_memory(void)
            && ngx_tg_sched_client_memory > NGX_TG_SCHED_CLIENT_MEMORY;
 }
 
-/* 1: this worker was told to exit, but serves until another one is ready. */
+/* 1: the worker was told to exit, but serves until another one is ready. */
 extern ngx_uint_t ngx_tg_worker_is_lingering;
 
-/*
- * Checks whether this worker exits and no longer has to serve, because another
- * worker is ready or none will be.
- */
+/* Checks whether this worker exits and no longer has to serve. */
 static ngx_inline ngx_uint_t
 ngx_tg_worker_is_exiting(void)
 {
     return ngx_exiting && !ngx_tg_worker_is_lingering;
 }
 
-/*
- * Sets the memory that a source other than a client holds, in bytes. NGX_OK;
- * NGX_DECLINED: the source holds too much and must free memory or fail.
- */
+/* For sources other than clients. NGX_DECLINED: free memory, or fail. */
 static ngx_inline ngx_int_t
 ngx_tg_sched_hold(tg_sched_source_t *source, size_t bytes)
 {
