@@ -1,7 +1,6 @@
 /*
- * Directories that root makes for another user. No path is resolved twice: a
- * directory is given away only if it was opened in the directory where it was
- * made, and is new.
+ * Directories that root makes for another user. No path is resolved twice: only
+ * a new directory, opened in the directory where it was made, is given away.
  */
 #include "nginx/ngx_tg.h"
 
@@ -68,10 +67,7 @@ ngx_tg_dir_is_empty(int fd)
     return n == 2;
 }
 
-/*
- * Checks whether an open directory is new: another process may have replaced it
- * with a different one, even with one of our own.
- */
+/* Another process may have replaced the directory, even by one of ours. */
 static ngx_uint_t
 ngx_tg_dir_is_new(int fd)
 {

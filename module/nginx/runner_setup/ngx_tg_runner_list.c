@@ -116,9 +116,7 @@ ngx_tg_runner_init_conf(ngx_cycle_t *cycle, ngx_tg_runner_t *runner)
         return NGX_ERROR;
     }
 
-    /*
-     * Only a default path can be too long here; the directive checks its own.
-     */
+    /* Only a default path can be too long here. */
     if (runner->state_dir.len > NGX_TG_STATE_DIR_MAX) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"%V\" is too long for a socket in it; choose a shorter "

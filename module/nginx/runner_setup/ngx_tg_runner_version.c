@@ -1,7 +1,6 @@
 /*
- * Check of `tool_runner PATH`: the program is run with --version when the
- * config is read, because a wrong program would otherwise be found by the first
- * call only.
+ * Check of `tool_runner PATH`: runs the program with --version, because
+ * otherwise the first call would find that it is wrong.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
@@ -9,7 +8,7 @@
 #include <sys/wait.h>
 
 #define NGX_TG_RUNNER_VERSION_PREFIX "toolgate-runner "
-/* Time to wait for the version, in ms; toolgate-runner is faster. */
+/* Time to wait for the version, in ms. */
 #define NGX_TG_RUNNER_VERSION_TIMEOUT 3000
 
 static void
@@ -54,12 +53,12 @@ ngx_tg_child_read_output(ngx_pid_t pid, int fd, u_char *text, size_t size,
         len += (size_t) n;
     }
 
-    /* Without an end of file the child may still be running, so kill it. */
+    /* Without an end of file the child may still be running. */
     if (n != 0) {
         (void) kill(pid, SIGKILL);
     }
 
-    /* NGINX's signal handler may have called waitpid() first. */
+    /* NGINX's signal handler may have waited first. */
     while (waitpid(pid, status, 0) == -1 && ngx_errno == NGX_EINTR) {
         /* void */
     }
@@ -68,8 +67,8 @@ ngx_tg_child_read_output(ngx_pid_t pid, int fd, u_char *text, size_t size,
 }
 
 /*
- * Runs a program with --version and reads at most `size` bytes of its output.
- * NGX_OK; NGX_ERROR: no pipe or process, so nothing is known about the program.
+ * Runs a program with --version and reads `size` bytes. NGX_ERROR: no pipe or
+ * process, so nothing is known about the program.
  */
 static ngx_int_t
 ngx_tg_runner_read_version(const ngx_str_t *path, u_char *text, size_t size,

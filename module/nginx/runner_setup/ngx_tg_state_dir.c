@@ -39,7 +39,6 @@ ngx_tg_state_dir_check(ngx_str_t *path)
     return NULL;
 }
 
-/* Checks whether the parent directory of an absolute path exists. */
 static ngx_uint_t
 ngx_tg_path_has_parent_dir(ngx_str_t *path)
 {
@@ -71,10 +70,7 @@ ngx_tg_schema_file_path_check(ngx_str_t *path)
                  "another path";
 }
 
-/*
- * Finds the program beside this module, where `./build.sh` leaves both. NGX_OK,
- * NGX_DECLINED: not there, or NGX_ERROR: no memory.
- */
+/* Finds the program beside this module. NGX_DECLINED: it is not there. */
 static ngx_int_t
 ngx_tg_runner_find_beside_module(ngx_cycle_t *cycle, ngx_str_t *path)
 {
@@ -139,10 +135,7 @@ ngx_tg_runner_find_program(ngx_cycle_t *cycle, ngx_str_t *path)
     return NGX_ERROR;
 }
 
-/*
- * Sets the default state directory, beside the pid file, whose path differs for
- * each NGINX instance.
- */
+/* Sets the default, beside the pid file, which differs for each instance. */
 static ngx_int_t
 ngx_tg_state_dir_set_default(ngx_cycle_t *cycle, ngx_str_t *dir)
 {
@@ -187,10 +180,7 @@ ngx_tg_runner_resolve_paths(ngx_cycle_t *cycle, ngx_str_t *path,
     return NGX_OK;
 }
 
-/*
- * Returns the user of the workers: `user` if the master is root, else the user
- * of this process.
- */
+/* Returns the workers' user: `user` if the master is root, else its own. */
 static uid_t
 ngx_tg_get_worker_uid(ngx_cycle_t *cycle)
 {
@@ -202,9 +192,8 @@ ngx_tg_get_worker_uid(ngx_cycle_t *cycle)
 }
 
 /*
- * Checks that only the workers' user can write to a state directory, because
- * its socket starts programs. The check is of the open directory, so a change
- * of the path has no effect. Closes fd. NGX_OK, or NGX_ERROR: logged.
+ * Checks, in the open directory, that only the workers' user can write to it,
+ * because its socket starts programs. Closes fd. NGX_ERROR: logged.
  */
 static ngx_int_t
 ngx_tg_state_dir_check_owner(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid,

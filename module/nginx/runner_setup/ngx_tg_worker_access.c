@@ -1,14 +1,13 @@
 /*
- * Check that the workers may access the files that the config needs: root may
- * read and execute more than its workers, so root takes on their identity for
- * the check, at `nginx -t` and at a start.
+ * Check that the workers may access the config's files: root, which may access
+ * more, takes on their identity at `nginx -t` and at a start.
  */
 #include "nginx/upstream/ngx_tg_runner.h"
 
 #include <grp.h>
 #include <sys/prctl.h>
 
-/* The identity of root, to restore it after the check. */
+/* Root's identity, to restore it. */
 typedef struct {
     gid_t gid;
     int ngroups;
@@ -36,10 +35,7 @@ ngx_tg_root_identity_restore(ngx_cycle_t *cycle,
     return NGX_OK;
 }
 
-/*
- * Makes root act as the workers' user. NGX_OK; NGX_DECLINED: not possible or
- * not necessary; NGX_ERROR: root's identity is lost.
- */
+/* NGX_DECLINED: impossible or not needed; NGX_ERROR: root cannot return. */
 static ngx_int_t
 ngx_tg_root_identity_drop(ngx_cycle_t *cycle, ngx_tg_root_identity_t *root)
 {
@@ -113,10 +109,7 @@ ngx_tg_worker_check_path_access(ngx_cycle_t *cycle, const ngx_str_t *path,
     return NGX_ERROR;
 }
 
-/*
- * Checks that the workers may enter the parent of a state directory; they own
- * the state directory itself.
- */
+/* The workers own the state directory itself. */
 static ngx_int_t
 ngx_tg_worker_check_parent_access(ngx_cycle_t *cycle,
                                   const ngx_str_t *state_dir)
