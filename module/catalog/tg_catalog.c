@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-/* Minimum size of the hash table. */
 #define TG_CATALOG_SLOTS_MIN 16
 
 struct tg_catalog_s {
@@ -90,7 +89,6 @@ tg_catalog_unref(tg_catalog_t *catalog)
     tg_free(catalog->alloc, catalog);
 }
 
-/* Returns the hash slot of a name: that of its entry, or a free one. */
 static size_t
 tg_catalog_find_slot(const tg_catalog_t *catalog, tg_catalog_entry_type_t kind,
                      tg_str_t name)
@@ -174,7 +172,6 @@ tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
     return TG_OK;
 }
 
-/* Mixes an entry's digest into the digest of a list. */
 static uint64_t
 tg_catalog_mix_digest(uint64_t hash, const tg_catalog_entry_t *entry)
 {
@@ -197,10 +194,7 @@ tg_catalog_entry_set_digest(tg_catalog_entry_t *entry)
     }
 }
 
-/*
- * Renders the listings of a tool. The buffers may still move, so the addresses
- * are set later by tg_catalog_set_addresses().
- */
+/* The buffers may still move, so addresses are set when all are rendered. */
 static int
 tg_catalog_render_entry(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
 {
@@ -231,7 +225,6 @@ tg_catalog_render_entry(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
     return tg_buf_has_failed(&catalog->legacy) ? TG_NOMEM : TG_OK;
 }
 
-/* Sets the addresses of all rendered listings. */
 static void
 tg_catalog_set_addresses(tg_catalog_t *catalog)
 {
@@ -379,9 +372,7 @@ tg_catalog_digest_visible(const tg_catalog_t *catalog,
     return hash;
 }
 
-/*
- * Writes a cursor: the index of the next entry and the digest, in hexadecimal.
- */
+/* A cursor is the next entry's index and the digest, in hexadecimal. */
 static void
 tg_cursor_write(const tg_catalog_t *catalog, tg_buf_t *out, size_t index)
 {
@@ -428,10 +419,7 @@ tg_cursor_parse(const tg_catalog_t *catalog, tg_str_t cursor, size_t *index)
                : TG_INVALID;
 }
 
-/*
- * Appends visible tools from index i on, about limit bytes. Returns the index
- * of the first tool that was not written.
- */
+/* Appends tools from index i on, about limit bytes. Returns the next index. */
 static size_t
 tg_catalog_write_tools(const tg_catalog_t *catalog, size_t i, size_t limit,
                        int is_legacy, tg_catalog_is_visible_pt visible,

@@ -1,9 +1,7 @@
 /*
- * The catalog: the tools and methods that a server offers.
- *
- * A catalog is built once, then sealed and read-only. It contains the rendered
- * listing of each tool, a hash table of the names, and a digest of all that
- * clients can see, which is used to compare two catalogs. Catalogs are
+ * The catalog: the tools and methods that a server offers. It is built once,
+ * then sealed and read-only. It has the rendered listing of each tool, a hash
+ * table of the names, and a digest of all that clients can see. Catalogs are
  * reference-counted; each peer holds a reference.
  */
 #ifndef TG_CATALOG_H
@@ -17,9 +15,7 @@
 #define TG_NAME_AGENT_MAX 64
 /* Maximum bytes of tools on one page of tools/list. */
 #define TG_LIST_PAGE_SIZE 524288
-/*
- * The `_meta` of a tools/list result may take 1/8 of the maximum message size.
- */
+/* The `_meta` of a tools/list result may take 1/8 of a message. */
 #define TG_LIST_META_DIVISOR 8
 
 typedef enum {
@@ -41,7 +37,7 @@ typedef enum {
 typedef struct {
     tg_catalog_entry_type_t kind;
     tg_output_type_t output;
-    tg_str_t name;        /* plain text */
+    tg_str_t name;
     tg_str_t title;       /* plain text or absent */
     tg_str_t description; /* plain text or absent */
     tg_str_t annotations; /* raw JSON object or absent */
@@ -50,18 +46,14 @@ typedef struct {
     tg_str_t output_schema;
     void *host; /* handler of the entry; private to the host */
 
-    /*
-     * 1: the outputSchema is left out for clients of the legacy era; only for
-     * entries with their own listing, see tg_tool_repair_t
-     */
+    /* 1: omit outputSchema for legacy clients; see tg_tool_repair_t */
     int is_modern;
 
     size_t index; /* position in the catalog; set by tg_catalog_add() */
 
     /*
-     * Set by tg_catalog_seal(). If digest is set before, the other three
-     * members are set, too, and the catalog borrows the slices; see
-     * tg_catalog_entry_set_digest().
+     * Set by tg_catalog_seal(). If digest is set before, the others are, too;
+     * see tg_catalog_entry_set_digest().
      */
     tg_str_t listing; /* listing of a tool, an element of `tools` */
     /* listing for the legacy era, or absent if equal to listing */
@@ -72,56 +64,40 @@ typedef struct {
 
 typedef struct tg_catalog_s tg_catalog_t;
 
-/*
- * Creates an empty catalog with one reference, or returns NULL if there is no
- * memory.
- */
+/* The new catalog has one reference. NULL: no memory. */
 tg_catalog_t *tg_catalog_new(const tg_alloc_t *alloc);
 
 /* Adds a reference to catalog and returns it. */
 tg_catalog_t *tg_catalog_ref(tg_catalog_t *catalog);
 
-/*
- * Removes a reference, and frees the catalog with the last one. catalog may be
- * NULL.
- */
+/* Removes a reference; the last one frees the catalog, which may be NULL. */
 void tg_catalog_unref(tg_catalog_t *catalog);
 
 /*
- * Sets memory that is released with the catalog, such as its entries. release
- * may be NULL: memory of the catalog's allocator is freed.
+ * Sets memory that is released with the catalog, by the catalog's allocator if
+ * release is NULL.
  */
 void tg_catalog_set_memory(tg_catalog_t *catalog, void *memory,
                            void (*release)(void *memory));
 
-/*
- * Sets the seed of the hash table; before the first entry. A random seed
- * prevents names that are chosen to collide.
- */
+/* Call before the first entry. A random seed prevents chosen collisions. */
 void tg_catalog_set_seed(tg_catalog_t *catalog, uint64_t seed);
 
-/*
- * Adds an entry, which is borrowed like its slices. Returns TG_OK, TG_NOMEM, or
- * TG_EXISTS if an entry of this type has the name already.
- */
+/* Borrows the entry. TG_EXISTS: the type has an entry with this name. */
 int tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry);
 
-/*
- * Renders the listings and the digest. No entries can be added afterwards.
- * Returns TG_OK or TG_NOMEM.
- */
+/* Renders the listings and the digest; no entry can be added afterwards. */
 int tg_catalog_seal(tg_catalog_t *catalog);
 
 /*
- * Does a step of tg_catalog_seal(): renders about `bytes` bytes of listings.
- * Returns TG_OK when the catalog is sealed, TG_AGAIN if there is more to do, or
- * TG_NOMEM.
+ * Renders about `bytes` bytes of listings. TG_OK: the catalog is sealed;
+ * TG_AGAIN: there is more to do.
  */
 int tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes);
 
 /*
- * Sets the digests of a tool whose listing and legacy listing are rendered
- * already: compact JSON that lives as long as the entry.
+ * The listings are rendered already: compact JSON that lives as long as the
+ * entry.
  */
 void tg_catalog_entry_set_digest(tg_catalog_entry_t *entry);
 
@@ -130,20 +106,15 @@ typedef struct tg_fast_path_cache_s tg_fast_path_cache_t;
 /* Returns the cache, which belongs to the catalog. */
 tg_fast_path_cache_t *tg_catalog_fast_paths(tg_catalog_t *catalog);
 
-/* Returns the number of tools and methods. */
 size_t tg_catalog_size(const tg_catalog_t *catalog);
 /* Returns the entry with index i, which must be less than tg_catalog_size(). */
 const tg_catalog_entry_t *tg_catalog_get_entry(const tg_catalog_t *catalog,
                                                size_t i);
 
-/* Checks whether the catalog contains this entry object. */
 int tg_catalog_has_entry(const tg_catalog_t *catalog,
                          const tg_catalog_entry_t *entry);
 
-/*
- * Finds an entry by its name, the escaped body of a JSON string.  Returns NULL
- * if there is none.  The time does not depend on the number of entries.
- */
+/* Finds an entry by an escaped name, in constant time, or NULL. */
 const tg_catalog_entry_t *tg_catalog_find_escaped(const tg_catalog_t *catalog,
                                                   tg_catalog_entry_type_t kind,
                                                   tg_str_t name);
@@ -153,39 +124,30 @@ const tg_catalog_entry_t *tg_catalog_find(const tg_catalog_t *catalog,
                                           tg_catalog_entry_type_t kind,
                                           tg_str_t name);
 
-/*
- * Returns a 64-bit hash of the tool listings, in their order. Returns 0 if
- * catalog is NULL.
- */
+/* Returns a hash of the tool listings in their order, 0 for NULL. */
 uint64_t tg_catalog_digest(const tg_catalog_t *catalog);
 
-/*
- * Decides whether a client sees an entry. The rule is that for calling the
- * entry.
- */
+/* Decides whether a client sees an entry, by the rule for calling it. */
 typedef int (*tg_catalog_is_visible_pt)(void *ctx,
                                         const tg_catalog_entry_t *entry);
 
 /*
- * Returns a hash of the tools that one client sees, in their order. Two
- * catalogs with equal hashes look equal to this client. visible may be NULL.
+ * Returns a hash of the tools that one client sees: catalogs with equal hashes
+ * look equal to it. visible may be NULL.
  */
 uint64_t tg_catalog_digest_visible(const tg_catalog_t *catalog,
                                    tg_catalog_is_visible_pt visible, void *ctx);
 
 /*
  * Appends `"tools":[…]` and, if more pages follow, `,"nextCursor":"…"`. cursor
- * is the raw value from the request, or absent. visible may be NULL. Returns
- * TG_OK, or TG_INVALID if the cursor is not from this catalog.
+ * is raw, or absent; visible may be NULL. TG_INVALID: the cursor is not from
+ * this catalog.
  */
 int tg_catalog_write_list(const tg_catalog_t *catalog, tg_str_t cursor,
                           tg_catalog_is_visible_pt visible, void *ctx,
                           tg_buf_t *out);
 
-/*
- * Appends a page of tools for clients of MCP's legacy era; otherwise like
- * tg_catalog_write_list().
- */
+/* Appends a page for clients of MCP's legacy era. */
 int tg_catalog_write_legacy_list(const tg_catalog_t *catalog, tg_str_t cursor,
                                  tg_catalog_is_visible_pt visible, void *ctx,
                                  tg_buf_t *out);
@@ -196,8 +158,8 @@ void tg_catalog_write_whole_list(const tg_catalog_t *catalog,
                                  tg_buf_t *out);
 
 /*
- * Appends a JSON array of the tools for a bridge in front of `ipc`, which reads
- * the array from a file: name, description and input_schema, one tool per line.
+ * Appends the array that a bridge in front of `ipc` reads from a file: name,
+ * description and input_schema, one tool per line.
  */
 void tg_catalog_write_ipc_schemas(const tg_catalog_t *catalog,
                                   tg_catalog_is_visible_pt visible, void *ctx,
@@ -207,30 +169,27 @@ void tg_catalog_write_ipc_schemas(const tg_catalog_t *catalog,
 size_t tg_catalog_list_size(const tg_catalog_t *catalog);
 
 /*
- * Checks the name of a tool or method. Returns NULL if the name is valid; else
- * a static text that says what to write. For a tool name that MCP allows but
- * many agents reject, returns a text and sets *is_warning to 1.
+ * Returns NULL if the name is valid, else a static text that says what to
+ * write. *is_warning is 1 if MCP allows the tool's name but many agents do not.
  */
 const char *tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
                                   int *is_warning);
 
 /*
- * Checks the method name of a notification to clients. Returns NULL if the name
- * is allowed; else a static text that says what to write.
+ * Checks the method of a notification to clients. Returns NULL, or a static
+ * text that says what to write.
  */
 const char *tg_notification_check_name(tg_str_t name);
 
 /*
- * Checks that a JSON text can be an inputSchema or outputSchema in MCP: an
- * object whose "type" is "object". Returns NULL, or the mistake as a static
- * text.
+ * Checks that a JSON text is an object whose "type" is "object", as MCP
+ * demands. Returns NULL, or the mistake as a static text.
  */
 const char *tg_tool_check_schema(tg_str_t schema);
 
 /*
- * Checks that a valid JSON text can be the annotations of a tool (MCP
- * "ToolAnnotations"). Returns NULL, or a static text that says what they must
- * be.
+ * Checks valid JSON for MCP's "ToolAnnotations". Returns NULL, or a static text
+ * that says what they must be.
  */
 const char *tg_tool_check_annotations(tg_str_t annotations);
 

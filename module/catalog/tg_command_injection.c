@@ -1,7 +1,4 @@
-/*
- * Analysis of a whole command line: splits `env -S`, and finds the programs
- * that it starts.
- */
+/* Analysis of a command line: splits `env -S` and finds started programs. */
 #include "catalog/tg_command_injection_impl.h"
 
 static int
@@ -18,9 +15,7 @@ tg_command_add_token(tg_command_scan_t *scan, tg_str_t text, size_t word)
     }
 }
 
-/*
- * Splits a word as `env -S` does. Quotes are kept: no program's name has any.
- */
+/* Splits as `env -S` does, but keeps quotes: no program's name has any. */
 static void
 tg_command_split_word(tg_command_scan_t *scan, tg_str_t text, size_t word)
 {
@@ -43,8 +38,8 @@ tg_command_split_word(tg_command_scan_t *scan, tg_str_t text, size_t word)
 }
 
 /*
- * Returns the value of an option -S or --split-string= of env: empty if the
- * value is the next word, absent if this is another option.
+ * Returns the value of env's option -S or --split-string=: empty if it is the
+ * next word, absent if this is another option.
  */
 static tg_str_t
 tg_command_get_split_option(tg_str_t text)
@@ -147,8 +142,8 @@ tg_command_is_launcher(tg_str_t word)
 
 /*
  * Checks whether the program of a token may be started. Launchers start any
- * program. The list of launchers is not complete, so unknown programs are
- * assumed to start programs that run code.
+ * program. Their list is not complete, so unknown programs are assumed to start
+ * programs that run code.
  */
 static int
 tg_command_can_be_launched(const tg_command_scan_t *scan, size_t i,
@@ -174,8 +169,8 @@ tg_command_can_be_launched(const tg_command_scan_t *scan, size_t i,
 }
 
 /*
- * Returns the token of the image in `docker run --entrypoint sh IMAGE -c CODE`;
- * n if there is none. i is the first token after the entrypoint.
+ * Returns the token of the image in `docker run --entrypoint sh IMAGE -c CODE`,
+ * or n. i is the first token after the entrypoint.
  */
 static size_t
 tg_command_find_image(const tg_command_scan_t *scan, size_t i)
@@ -200,8 +195,8 @@ tg_command_find_image(const tg_command_scan_t *scan, size_t i)
 }
 
 /*
- * Checks the program that an --entrypoint or --command option of a container
- * names. Returns 1 if there is code with a client's value.
+ * Checks the program of a container's --entrypoint or --command option. Returns
+ * 1 if there is code with a client's value.
  */
 static int
 tg_command_check_entrypoint(tg_command_scan_t *scan, size_t i)
@@ -276,10 +271,7 @@ tg_command_find_injection(const tg_command_word_t *words, size_t n,
             return TG_OK;
         }
 
-        /*
-         * It is uncertain whether an unknown program starts this one: keep only
-         * tail.
-         */
+        /* An unknown program might not start this one: keep only tail. */
         if (i != 0 && !tg_command_is_launcher(scan.tokens[0].text)) {
             before.tail = code->tail;
             *code = before;

@@ -1,6 +1,6 @@
 /*
- * Detects injection in the command lines of a config: words with a client's
- * values that a program runs as code or may parse as options.
+ * Detects words in a config's command lines that have a client's value and that
+ * a program runs as code or may parse as options.
  */
 #ifndef TG_COMMAND_INJECTION_H
 #define TG_COMMAND_INJECTION_H
@@ -52,9 +52,7 @@ typedef struct {
     tg_command_hint_t hint;
 } tg_command_program_t;
 
-/*
- * Options in code_options have no value; the first non-option word is the code.
- */
+/* code_options have no value; the first non-option word is the code. */
 #define TG_COMMAND_IS_SHELL 0x1
 /* Options end at the first word that is not an option. */
 #define TG_COMMAND_IS_STRICT 0x2
@@ -74,10 +72,7 @@ typedef struct {
 #define TG_COMMAND_IS_SINGLE 0x100
 /* Words after the code are not options. */
 #define TG_COMMAND_IS_PLAIN 0x200
-/*
- * The program reads code from standard input if its words name neither code nor
- * a file of code.
- */
+/* Reads code from standard input if no word is code or a file of code. */
 #define TG_COMMAND_IS_READER 0x400
 /* Values in the code are harmless if the schema restricts them. */
 #define TG_COMMAND_IS_BOUNDED_SAFE 0x800
@@ -88,16 +83,11 @@ typedef struct {
 /* The program always reads code from standard input. */
 #define TG_COMMAND_IS_INPUT 0x4000
 
-/*
- * Returns the program that a word, a path or a name, refers to; NULL if it is
- * not in the table.
- */
+/* Returns the program of a word, a path or a name, or NULL. */
 const tg_command_program_t *tg_command_find_program(tg_str_t word);
 
 /* Checks whether a list of words, separated by blanks, contains word. */
 int tg_command_list_has(const char *list, tg_str_t word);
-
-/* --- values --- */
 
 /* Additional variables with values that a client chooses. */
 typedef struct {
@@ -105,21 +95,16 @@ typedef struct {
     size_t n;
 } tg_command_names_t;
 
-/*
- * Checks whether a client chooses the value of a variable. names may be NULL.
- */
+/* names may be NULL. */
 int tg_command_is_caller_variable(tg_str_t name,
                                   const tg_command_names_t *names);
 
 /*
- * Returns the first variable in text whose value a client chooses; absent if
- * there is none. Unless is_alone is set, text must contain more than this
- * variable.
+ * Returns the first variable in text whose value a client chooses, or an absent
+ * slice. Unless is_alone is set, text must contain more than this variable.
  */
 tg_str_t tg_command_find_caller_value(tg_str_t text, int is_alone,
                                       const tg_command_names_t *names);
-
-/* --- words --- */
 
 typedef struct {
     tg_str_t text;          /* text as in the config, with `$$` for a dollar */
@@ -149,55 +134,42 @@ typedef struct {
 
 /*
  * Finds the first word that is code with a client's value among other text.
- * Returns TG_OK, or TG_MISSING if there is none; *code then has only
- * whole_value, tail and is_reader with its program.
+ * TG_MISSING: *code has only whole_value, tail and is_reader with its program.
  */
 int tg_command_find_injection(const tg_command_word_t *words, size_t n,
                               const tg_command_names_t *names,
                               tg_command_finding_t *code);
 
 /*
- * Returns the index of the next word, from index `from` on, that begins with a
- * client's value and may be parsed as an option. Returns n if there is none.
- * tail is from tg_command_find_injection().
+ * Returns the next word, from index `from` on, that begins with a client's
+ * value and may be parsed as an option, or n. tail is from
+ * tg_command_find_injection().
  */
 size_t tg_command_find_option_injection(const tg_command_word_t *words,
                                         size_t n, size_t tail,
                                         const tg_command_names_t *names,
                                         size_t from);
 
-/* --- maps --- */
-
-/*
- * Finds the next `include` in a config text, stores its file name and advances
- * *rest. Returns TG_OK or TG_END.
- */
+/* Stores the file of the next `include` and advances *rest; or TG_END. */
 int tg_command_next_include(tg_str_t *rest, tg_str_t *name);
 
-/*
- * A block `map SOURCE $NAME { BODY }`; body extends to the end of the config
- * text.
- */
+/* `map SOURCE $NAME { BODY }`; body extends to the end of the config text. */
 typedef struct {
     tg_str_t source;
     tg_str_t name;
     tg_str_t body;
 } tg_command_map_t;
 
-/*
- * Finds the next `map` block in a config text and advances *rest. Returns TG_OK
- * or TG_END.
- */
+/* Finds the next `map` block and advances *rest; or TG_END. */
 int tg_command_next_map(tg_str_t *rest, tg_command_map_t *map);
 
 /* Receives the name of a variable whose value a client chooses. */
 typedef void (*tg_command_add_name_pt)(void *ctx, tg_str_t name);
 
 /*
- * Reports all variables of a map block whose values depend on what a client
- * chooses: the map's own variable if one of its values contains such a
- * variable, or a capture of a regular expression on such a source; and named
- * captures.
+ * Reports the variables of a map that depend on what a client chooses: its own,
+ * if a value contains such a variable or a capture of a regular expression on
+ * such a source; and named captures.
  */
 void tg_command_map_add_variables(const tg_command_map_t *map,
                                   const tg_command_names_t *names,

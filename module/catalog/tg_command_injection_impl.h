@@ -1,4 +1,4 @@
-/* State of the analysis of a command line, for tg_command_injection*.c only. */
+/* For tg_command_injection*.c only. */
 #ifndef TG_COMMAND_INJECTION_IMPL_H
 #define TG_COMMAND_INJECTION_IMPL_H
 
@@ -29,23 +29,20 @@ typedef struct {
 } tg_command_scan_t;
 
 /*
- * Marks text as code, and checks whether it contains a client's value among
- * other text, or anywhere if is_alone is set. If so, returns 1 and stores the
- * finding in scan->code.
+ * Marks text as code. Returns 1 and stores the finding if it has a client's
+ * value among other text, or anywhere if is_alone is set.
  */
 int tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
                           int is_alone);
 
-/*
- * Checks whether text begins with lower, ignoring case; lower has no capitals.
- */
+/* Ignores case; lower has no capitals. */
 int tg_command_has_prefix(tg_str_t text, tg_str_t lower);
 
 /* Returns the value of a word NAME=VALUE; absent if the word has no "=". */
 tg_str_t tg_command_get_assigned_value(tg_str_t text);
 
 /*
- * Reads the words after the token `at` as words of a program, which the config
+ * Reads the words after the token `at` as those of a program that the config
  * calls `name`. Returns 1 if there is code with a client's value.
  */
 int tg_command_scan_program(tg_command_scan_t *scan,

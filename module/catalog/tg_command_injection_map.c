@@ -1,7 +1,4 @@
-/*
- * Finds `map` blocks in a config text and the variables in them that depend on
- * a client's values.
- */
+/* Finds `map` variables that depend on a client's values. */
 #include "catalog/tg_command_injection.h"
 
 #include "catalog/tg_template.h"
@@ -12,7 +9,6 @@ tg_command_map_is_blank(char c)
     return tg_is_one_of(c, " \t\r\n");
 }
 
-/* Reads a quoted word at the start of *rest; returns it without quotes. */
 static tg_str_t
 tg_command_map_read_quoted(tg_str_t *rest)
 {
@@ -56,9 +52,7 @@ tg_command_map_read_bare(tg_str_t *rest)
     return word;
 }
 
-/*
- * Reads the next word, or one of ";", "{" and "}". Returns absent at the end.
- */
+/* Returns the next word, or ";", "{" or "}"; an absent slice at the end. */
 static tg_str_t
 tg_command_map_read_word(tg_str_t *rest)
 {
@@ -174,10 +168,7 @@ tg_command_map_add_groups(tg_str_t key, tg_command_add_name_pt add, void *ctx)
     }
 }
 
-/*
- * Checks whether a value contains a client's variable or, if the source is one,
- * a capture such as $1.
- */
+/* If the source is a client's, so are captures such as $1. */
 static int
 tg_command_map_is_derived(tg_str_t value, int is_source,
                           const tg_command_names_t *names)

@@ -3,7 +3,6 @@
 
 #include "catalog/tg_template.h"
 
-/* Checks whether a word begins with a client's value as text. */
 static int
 tg_command_is_caller_text(tg_str_t text, const tg_command_names_t *names)
 {
@@ -45,10 +44,7 @@ tg_command_is_launcher_dashes(const tg_command_word_t *words, size_t at)
     return 1;
 }
 
-/*
- * Checks whether a word is the value of an option, or follows the end of
- * options.
- */
+/* Such a word is an option's value or follows the end of options. */
 static int
 tg_command_is_after_option(const tg_command_word_t *words, size_t at)
 {

@@ -1,11 +1,10 @@
 /*
- * Analysis of one program's words: finds client values in words that are code.
+ * Finds client values in one program's words that are code; the functions named
+ * check return 1 if there is such a value.
  */
 #include "catalog/tg_command_injection_impl.h"
 
 #include "catalog/tg_template.h"
-
-/* --- values --- */
 
 int
 tg_command_is_caller_variable(tg_str_t name, const tg_command_names_t *names)
@@ -68,8 +67,6 @@ tg_command_find_caller_value(tg_str_t text, int is_alone,
     return is_alone || value.len != text.len ? value : TG_STR_NONE;
 }
 
-/* --- words that are code --- */
-
 int
 tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
                       int is_alone)
@@ -121,9 +118,7 @@ tg_command_has_letter(const char *letters, char c)
     return letters != NULL && tg_is_one_of(c, letters);
 }
 
-/*
- * Records that the code is in a file. Later words are arguments of that code.
- */
+/* Later words are arguments of the code in the file. */
 static void
 tg_command_set_code_file(tg_command_scan_t *scan, tg_str_t name)
 {
@@ -159,10 +154,7 @@ tg_command_has_prefix(tg_str_t text, tg_str_t lower)
     return i == lower.len;
 }
 
-/*
- * Checks an option's value such as `alias.x=!CODE` for a setting that is code.
- * Returns 1 if there is code with a client's value.
- */
+/* A setting is an option's value such as `alias.x=!CODE`. */
 static int
 tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -192,8 +184,8 @@ tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
 }
 
 /*
- * Skips an option's value that is not code: a file of code, a setting, or
- * other. Returns 1 if a setting is code with a client's value.
+ * Skips a file of code, a setting, or another value that is not code. Returns 1
+ * if a setting is code with a client's value.
  */
 static int
 tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
@@ -215,10 +207,7 @@ tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
     return tg_command_check_setting(scan, attached);
 }
 
-/*
- * Checks a group of short options, such as `-lne CODE`. Returns 1 if there is
- * code with a client's value.
- */
+/* Checks a group such as `-lne CODE`. */
 static int
 tg_command_check_short_options(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -259,10 +248,7 @@ tg_command_check_short_options(tg_command_scan_t *scan, tg_str_t text)
     return 0;
 }
 
-/*
- * Checks `--eval=CODE` or `--eval CODE`. Returns 1 if there is code with a
- * client's value.
- */
+/* Checks `--eval=CODE` or `--eval CODE`. */
 static int
 tg_command_check_long_option(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -314,10 +300,7 @@ tg_command_get_assigned_value(tg_str_t text)
                : TG_STR_NONE;
 }
 
-/*
- * Checks a word that is not an option. Returns 1 if it is code with a client's
- * value.
- */
+/* The word is not an option. */
 static int
 tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
 {
@@ -383,9 +366,6 @@ tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
     return 0;
 }
 
-/*
- * Checks an option or a word. Returns 1 if there is code with a client's value.
- */
 static int
 tg_command_check_token(tg_command_scan_t *scan, const tg_command_token_t *token)
 {

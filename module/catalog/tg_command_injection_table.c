@@ -1,7 +1,4 @@
-/*
- * Table of programs that run code from their command line, or start other
- * programs.
- */
+/* Programs that run code from their command line or start other programs. */
 #include "catalog/tg_command_injection.h"
 
 #define TG_SHELL_FLAGS                                                         \
@@ -350,10 +347,7 @@ tg_command_list_has(const char *list, tg_str_t word)
     return 0;
 }
 
-/*
- * Returns a program's name without folder and version: python for
- * /usr/bin/python3.11.
- */
+/* Returns python for /usr/bin/python3.11. */
 static tg_str_t
 tg_command_base_name(tg_str_t word)
 {

@@ -4,8 +4,6 @@
 /* Length of "_" and the 32-bit hash at the end of a long name. */
 #define TG_IMPORTED_TOOL_HASH_LEN 9
 
-/* --- patterns --- */
-
 const char *
 tg_glob_check(tg_str_t pattern)
 {
@@ -27,8 +25,6 @@ tg_glob_check(tg_str_t pattern)
 
     return NULL;
 }
-
-/* --- names --- */
 
 tg_str_t
 tg_imported_tool_make_name(tg_str_t prefix, tg_str_t name, char *room)
@@ -61,8 +57,6 @@ tg_imported_tool_make_name(tg_str_t prefix, tg_str_t name, char *room)
 
     return tg_str(room, n);
 }
-
-/* --- listing --- */
 
 void
 tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,

@@ -1,8 +1,6 @@
 /* Type checks for the members of MCP objects. */
 #include "catalog/tg_mcp_type.h"
 
-/* --- members --- */
-
 static const tg_mcp_member_t *
 tg_mcp_member_find(const tg_mcp_member_t *members, tg_str_t key)
 {
@@ -15,7 +13,7 @@ tg_mcp_member_find(const tg_mcp_member_t *members, tg_str_t key)
     return members->name != NULL ? members : NULL;
 }
 
-/* Returns the mistakes in a member's value as TG_MCP_MEMBER_* flags. */
+/* Returns TG_MCP_MEMBER_* flags. */
 static int
 tg_mcp_member_check(const tg_mcp_member_t *member, tg_str_t value)
 {
@@ -32,7 +30,7 @@ tg_mcp_member_check(const tg_mcp_member_t *member, tg_str_t value)
                : TG_MCP_MEMBER_WRONG_TYPE;
 }
 
-/* Checks whether all required members are in the set of bits `found`. */
+/* The bits in `found` are those of existing members. */
 static int
 tg_mcp_members_is_complete(const tg_mcp_member_t *members, unsigned found)
 {
@@ -115,8 +113,6 @@ tg_mcp_members_write_valid(tg_buf_t *out, tg_str_t object,
     return wrong;
 }
 
-/* --- types --- */
-
 int
 tg_mcp_is_string(tg_str_t raw)
 {
@@ -168,8 +164,6 @@ tg_mcp_is_string_array(tg_str_t raw)
     return tg_mcp_is_array_of(raw, tg_mcp_is_string);
 }
 
-/* --- icons --- */
-
 static int
 tg_mcp_is_theme(tg_str_t raw)
 {
@@ -197,8 +191,6 @@ tg_mcp_is_icon_array(tg_str_t raw)
 {
     return tg_mcp_is_array_of(raw, tg_mcp_is_icon);
 }
-
-/* --- annotations --- */
 
 static int
 tg_mcp_is_role(tg_str_t raw)
@@ -236,10 +228,7 @@ tg_mcp_is_priority(tg_str_t raw)
     return raw.data[0] == '0' && (i + 1 >= raw.len || raw.data[i + 1] == '-');
 }
 
-/*
- * Matches text at an offset with a format, in which `0` is any digit. Returns
- * the length of the format, or 0.
- */
+/* In a format `0` is any digit. Returns its length, or 0 for a mismatch. */
 static size_t
 tg_mcp_match_format(tg_str_t text, size_t at, const char *form)
 {
@@ -257,10 +246,7 @@ tg_mcp_match_format(tg_str_t text, size_t at, const char *form)
     return i;
 }
 
-/*
- * Checks for an ISO 8601 timestamp with date, time and offset, as clients
- * require.
- */
+/* Clients require an ISO 8601 date, time and offset. */
 static int
 tg_mcp_is_timestamp(tg_str_t raw)
 {

@@ -13,7 +13,6 @@ tg_variable_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* Parses the variable at the start of rest. Returns TG_OK or TG_INVALID. */
 static int
 tg_template_parse_variable(tg_str_t rest, tg_template_token_t *token)
 {

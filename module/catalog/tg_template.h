@@ -1,7 +1,4 @@
-/*
- * Parser for config values that contain variables: `$name` or `${name}`; `$$`
- * is a dollar.
- */
+/* Parser for config values with variables, `$name` or `${name}`, and `$$`. */
 #ifndef TG_TEMPLATE_H
 #define TG_TEMPLATE_H
 
@@ -14,9 +11,8 @@ typedef struct {
 } tg_template_token_t;
 
 /*
- * Takes the next token from *rest. Returns TG_OK, TG_END, or TG_INVALID if a
- * `$` at the start of *rest is not followed by a variable's name; *rest is
- * unchanged then.
+ * Takes a token from *rest, or returns TG_END. TG_INVALID: no variable's name
+ * follows a `$`; *rest is unchanged.
  */
 int tg_template_next(tg_str_t *rest, tg_template_token_t *token);
 
@@ -29,23 +25,20 @@ typedef enum {
 } tg_variable_type_t;
 
 /*
- * Returns the type of a variable. For a variable of an argument stores in *path
- * the argument's name and, after dots, the names of its members.
+ * Stores in *path the argument's name and, after dots, its members' names, if
+ * the variable is of an argument.
  */
 tg_variable_type_t tg_variable_get_type(tg_str_t name, tg_str_t *path);
 
-/* Checks whether the name needs braces because it contains a "." or "-". */
+/* A name with a "." or "-" needs braces. */
 int tg_variable_has_special_chars(tg_str_t name);
 
-/*
- * Takes the first name from a path. Returns TG_OK, TG_END, or TG_INVALID if the
- * name is empty.
- */
+/* Takes the first name from a path. TG_END; TG_INVALID if it is empty. */
 int tg_variable_next_member(tg_str_t *path, tg_str_t *name);
 
 /*
- * Checks whether a part of a variable's name means the property key. NGINX
- * lowercases variable names, and without braces "_" stands for "-" and ".".
+ * NGINX lowercases variable names, and without braces "_" stands for "-" and
+ * ".", so several names mean one property key.
  */
 int tg_variable_is_named(tg_str_t name, tg_str_t key);
 

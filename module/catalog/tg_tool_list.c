@@ -4,9 +4,7 @@
 #include "catalog/tg_catalog_entry.h"
 #include "catalog/tg_tool_repair.h"
 
-/*
- * Moves to the next element and stores its name as an escaped body, or absent.
- */
+/* Stores the next element and its escaped name, or an absent slice. */
 static int
 tg_tool_list_next(tg_json_cursor_t *json, tg_str_t *element, tg_str_t *name)
 {
@@ -87,7 +85,7 @@ tg_tool_list_count_next(tg_tool_list_reader_t *reader, size_t *bytes)
 
 /*
  * Adds the next element if it is a tool. A decoded name is never longer than
- * its escaped form, so it fits.
+ * the escaped one, so it fits.
  */
 static int
 tg_tool_list_add_next(tg_tool_list_reader_t *reader, size_t *bytes)
@@ -170,8 +168,6 @@ tg_tool_list_parse(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
                ? tg_tool_list_read_step(&reader, SIZE_MAX, tools, nleft_out)
                : rc;
 }
-
-/* --- repair --- */
 
 /* Appends a repaired element. Returns 1, or 0 if the tool is left out. */
 static int

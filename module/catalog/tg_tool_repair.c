@@ -77,8 +77,6 @@ tg_tool_repairs_write(tg_buf_t *out, unsigned repairs)
     }
 }
 
-/* --- members of objects --- */
-
 static int
 tg_tool_is_task_support(tg_str_t raw)
 {
@@ -106,7 +104,6 @@ static const tg_mcp_member_t tg_meta_members[] = {
     { NULL, NULL, NULL, 0 },
 };
 
-/* Appends an object without its invalid members, and records the repairs. */
 static void
 tg_tool_repair_object(tg_tool_repair_t *repair, tg_str_t raw,
                       const tg_mcp_member_t *members,
@@ -177,8 +174,6 @@ tg_tool_repair_icons(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
 
     return 1;
 }
-
-/* --- members of a tool --- */
 
 static int
 tg_tool_repair_text(tg_tool_repair_t *repair, tg_str_t raw,
@@ -266,10 +261,7 @@ tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
     }
 }
 
-/*
- * Returns the index of a member, or TG_TOOL_MEMBERS if clients do not check its
- * type.
- */
+/* Returns TG_TOOL_MEMBERS if clients do not check the member's type. */
 static int
 tg_tool_find_member(tg_str_t key)
 {
@@ -368,10 +360,7 @@ tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
     start = out->len;
     tg_tool_repair_members(repair, raw, values, out);
 
-    /*
-     * TG_REPAIR_MODERN alone changes nothing here: only the legacy list
-     * differs.
-     */
+    /* TG_REPAIR_MODERN alone changes only the legacy list. */
     if (!tg_buf_has_failed(out)
         && (repair->why != NULL
             || (repair->repairs & ~(1u << TG_REPAIR_MODERN)) == 0))

@@ -1,10 +1,8 @@
 /*
- * Repairs tools (MCP "Tool", both eras) so that every client can read their
- * list.
- *
- * Clients validate a list as a whole: one wrong member of one tool makes all
- * tools of all servers unusable. So a wrong member is replaced by an equivalent
- * one, or left out. A tool that cannot be repaired is not listed.
+ * Repairs tools (MCP "Tool", both eras). Clients validate a list as a whole:
+ * one wrong member of one tool makes all tools of all servers unusable. So a
+ * wrong member is replaced by an equivalent one, or left out. A tool that
+ * cannot be repaired is not listed.
  */
 #ifndef TG_TOOL_REPAIR_H
 #define TG_TOOL_REPAIR_H
@@ -42,10 +40,7 @@ typedef enum {
 
 /* State of the repair of a list's tools, one after another. */
 typedef struct {
-    /*
-     * Checks whether a plain text is an ECMA-262 regular expression. NULL:
-     * assume that all are.
-     */
+    /* Checks plain text for an ECMA-262 pattern. NULL: all are valid. */
     int (*is_pattern)(tg_str_t text);
     size_t refs;   /* bytes read so far; see TG_TOOL_REF_BYTES_MAX */
     int has_input; /* 1: the list will have another input schema */
@@ -61,21 +56,17 @@ typedef struct {
 } tg_tool_repair_t;
 
 /*
- * Checks a raw element of a list. If something must be repaired, appends the
- * whole tool to out; otherwise out stays unchanged. Returns NULL, or the reason
- * why the tool cannot be listed, a static text. A lack of memory is visible
- * only in out.
+ * Checks a raw element. If it needs repair, appends the whole tool to out.
+ * Returns NULL, or a static text: why it cannot be listed. Only out shows a
+ * lack of memory.
  */
 const char *tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw,
                            tg_buf_t *out);
 
-/* Returns a description of one type of repair, a static text. */
 const char *tg_tool_repair_describe(tg_tool_repair_type_t repair);
 
-/* Appends the descriptions of all set repairs, separated by "; ". */
+/* Separates the descriptions by "; ". */
 void tg_tool_repairs_write(tg_buf_t *out, unsigned repairs);
-
-/* --- schemas of tools --- */
 
 typedef enum {
     TG_TOOL_SCHEMA_INPUT,
@@ -83,21 +74,19 @@ typedef enum {
 } tg_tool_schema_type_t;
 
 /*
- * Appends a raw schema, repaired if necessary; otherwise unchanged, byte for
- * byte. Returns TG_OK, or TG_INVALID if no client can read the schema; out is
- * unchanged then.
+ * Appends a raw schema, repaired or byte for byte. TG_INVALID: no client can
+ * read it; out is unchanged.
  */
 int tg_tool_schema_write_repaired(tg_tool_repair_t *repair,
                                   tg_tool_schema_type_t kind, tg_str_t raw,
                                   tg_buf_t *out);
 
 /*
- * Returns the keyword at the root of an input schema that some model APIs
- * reject (anyOf, oneOf, allOf), or an absent slice.
+ * Returns a root keyword that some model APIs reject (anyOf, oneOf, allOf), or
+ * an absent slice.
  */
 tg_str_t tg_tool_schema_find_union(tg_str_t raw);
 
-/* Records a repair. */
 static inline void
 tg_tool_repair_add(tg_tool_repair_t *repair, tg_tool_repair_type_t what)
 {

@@ -1,10 +1,9 @@
-/* Shared parts of tg_tool_repair_schema.c and tg_tool_repair_keyword.c. */
+/* For tg_tool_repair_schema.c and tg_tool_repair_keyword.c only. */
 #ifndef TG_TOOL_REPAIR_IMPL_H
 #define TG_TOOL_REPAIR_IMPL_H
 
 #include "catalog/tg_tool_repair.h"
 
-/* Types of keyword values. */
 typedef enum {
     TG_KEYWORD_NONE,    /* unknown keyword: any value */
     TG_KEYWORD_ANY,     /* any value, including null */
@@ -39,8 +38,6 @@ typedef struct {
     int is_dangling; /* 1: a reference has no known target */
 } tg_schema_repair_t;
 
-/* --- tg_tool_repair_keyword.c --- */
-
 /* Returns the type of a keyword's value; key is an escaped body. */
 tg_keyword_type_t tg_keyword_get_type(tg_str_t key);
 
@@ -48,10 +45,7 @@ tg_keyword_type_t tg_keyword_get_type(tg_str_t key);
 int tg_schema_repair_is_valid_value(tg_schema_repair_t *walk,
                                     tg_keyword_type_t kind, tg_str_t raw);
 
-/*
- * Checks that an escaped body is a regular expression; returns 1 in input
- * schemas.
- */
+/* Checks an escaped body; returns 1 in input schemas. */
 int tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body);
 
 int tg_is_empty_array(tg_str_t raw);

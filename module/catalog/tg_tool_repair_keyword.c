@@ -108,8 +108,6 @@ tg_is_empty_array(tg_str_t raw)
            && !tg_json_iter_next(&json, NULL);
 }
 
-/* --- checks for output schemas --- */
-
 static int
 tg_schema_is_type_name(tg_str_t raw)
 {
@@ -166,10 +164,7 @@ tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body)
     return is_pattern;
 }
 
-/*
- * Decodes one token of a JSON pointer in a URI fragment. Returns 0 if the token
- * has percent escapes or is too long.
- */
+/* Returns 0 if the token has percent escapes or is too long. */
 static int
 tg_ref_next_token(tg_str_t *path, char *room, size_t size, tg_str_t *token)
 {

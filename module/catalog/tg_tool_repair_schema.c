@@ -1,10 +1,8 @@
 /*
- * Repairs the schemas of tools in one pass; valid ones stay unchanged.
- *
- * Of an input schema, legacy clients check only `type`, `properties` and
- * `required` at the root. The common MCP SDK compiles each output schema of a
- * list, and one error makes the whole list unusable. So all parts of an output
- * schema must be valid.
+ * Repairs the schemas of tools in one pass. Legacy clients check only `type`,
+ * `properties` and `required` at an input schema's root. The common MCP SDK
+ * compiles each output schema, and one error makes the list unusable, so all of
+ * its parts must be valid.
  */
 #include "catalog/tg_tool_repair_impl.h"
 
@@ -17,7 +15,6 @@ typedef enum {
 
 static void tg_schema_repair_schema(tg_schema_repair_t *walk);
 
-/* Checks whether a nonempty array starts at the cursor. */
 static int
 tg_schema_repair_is_list(tg_schema_repair_t *walk)
 {
@@ -39,7 +36,7 @@ tg_schema_repair_add(tg_schema_repair_t *walk, tg_tool_repair_type_t what)
     tg_tool_repair_add(walk->repair, what);
 }
 
-/* Appends the value at the cursor unchanged. Returns its raw text. */
+/* Returns the raw text. */
 static tg_str_t
 tg_schema_repair_copy_value(tg_schema_repair_t *walk)
 {
@@ -55,7 +52,6 @@ tg_schema_repair_copy_value(tg_schema_repair_t *walk)
     return raw;
 }
 
-/* Appends text instead of the value at the cursor, and records a repair. */
 static void
 tg_schema_repair_replace_value(tg_schema_repair_t *walk, const char *text,
                                tg_tool_repair_type_t what)
@@ -64,8 +60,6 @@ tg_schema_repair_replace_value(tg_schema_repair_t *walk, const char *text,
     tg_buf_append_cstr(walk->out, text);
     tg_schema_repair_add(walk, what);
 }
-
-/* --- keyword values --- */
 
 /* Repairs an array in place of an object: PHP writes an empty object as []. */
 static void
@@ -200,7 +194,7 @@ tg_count_strings(tg_str_t array)
     return n == all ? -1 : n;
 }
 
-/* Repairs `required`. Returns 1, or 0 if the keyword must be left out. */
+/* Returns 0 if the keyword must be left out. */
 static int
 tg_schema_repair_required(tg_schema_repair_t *walk)
 {
@@ -244,8 +238,6 @@ tg_schema_repair_required(tg_schema_repair_t *walk)
 
     return 1;
 }
-
-/* --- keywords --- */
 
 /* Appends a keyword's repaired value. Returns 0 if it must be left out. */
 static int
@@ -325,9 +317,8 @@ static const char *const tg_schema_root_keywords[] = {
 };
 
 /*
- * Checks the `type` at the root of an input schema. Returns 0 if it is
- * "object", 1 if it must be set to "object" (absent, null, or a list with
- * "object"), or -1 if the schema is not for objects.
+ * Returns 0 if the root's `type` is "object", 1 if it must become that (absent,
+ * null, or a list with "object"), or -1 if the schema is not for objects.
  */
 static int
 tg_schema_root_check_type(tg_str_t type)
@@ -413,8 +404,6 @@ tg_schema_root_is_left_out(tg_schema_repair_t *walk, tg_str_t key,
     return 0;
 }
 
-/* --- schema objects --- */
-
 /* Appends a repaired member. Returns 0 if it was left out. */
 static int
 tg_schema_repair_member(tg_schema_repair_t *walk, tg_str_t key, int is_first,
@@ -485,9 +474,7 @@ tg_schema_repair_schema(tg_schema_repair_t *walk)
     tg_schema_repair_object(walk, NULL);
 }
 
-/* --- whole schemas --- */
-
-/* Returns a replacement for a non-object schema, or NULL if there is none. */
+/* Returns NULL if a non-object schema cannot be replaced. */
 static const char *
 tg_schema_find_replacement(tg_tool_repair_t *repair, tg_tool_schema_type_t kind,
                            tg_str_t raw)

@@ -1,8 +1,6 @@
 /* Repairs content blocks of tool results. */
 #include "catalog/tg_tool_result_block.h"
 
-/* --- block types --- */
-
 #define TG_BLOCK_MEMBERS                                                       \
     { "annotations", NULL, tg_mcp_annotation_members, 0 },                     \
     {                                                                          \
@@ -113,8 +111,6 @@ tg_content_block_check(tg_str_t block, const tg_mcp_member_t *members)
     return tg_mcp_members_check(block, members);
 }
 
-/* --- images and audio --- */
-
 static int
 tg_body_has_prefix(tg_str_t body, const char *text)
 {
@@ -125,9 +121,7 @@ tg_body_has_prefix(tg_str_t body, const char *text)
     return body.len >= len && memcmp(body.data, text, len) == 0;
 }
 
-/*
- * Splits a data URL `data:TYPE;base64,DATA`, an escaped body, into two parts.
- */
+/* Splits `data:TYPE;base64,DATA`, an escaped body. */
 static int
 tg_data_url_parse(tg_str_t body, tg_str_t *type, tg_str_t *data)
 {
@@ -152,10 +146,7 @@ tg_data_url_parse(tg_str_t body, tg_str_t *type, tg_str_t *data)
     return 0;
 }
 
-/*
- * Returns the MIME type for the first bytes of Base64 data, an escaped body;
- * absent if unknown.
- */
+/* Guesses by the first bytes of an escaped body; absent if unknown. */
 static tg_str_t
 tg_base64_guess_mime_type(tg_str_t body)
 {
@@ -179,8 +170,8 @@ tg_base64_guess_mime_type(tg_str_t body)
 }
 
 /*
- * Finds the data and the MIME type of an image or audio block that is not in
- * MCP's form, as escaped bodies. Returns 0 if there is nothing to convert.
+ * Stores the media of a block that is not in MCP's form, as escaped bodies.
+ * Returns 0 if there is nothing to convert.
  */
 static int
 tg_content_block_find_media(tg_str_t block, const tg_mcp_member_t *members,
@@ -213,12 +204,9 @@ tg_content_block_find_media(tg_str_t block, const tg_mcp_member_t *members,
     return mime->len != 0;
 }
 
-/* --- blocks --- */
-
 /*
- * Checks whether the block has an unknown type that a later version of MCP may
- * define; the client decides then. Some types are common mistakes for "text"
- * and will never be defined.
+ * Checks for an unknown type that a later MCP may define: the client decides
+ * then. Some common mistakes for "text" will never be defined.
  */
 static int
 tg_content_block_is_newer_type(tg_str_t block, const tg_mcp_member_t *members)
@@ -274,7 +262,6 @@ tg_content_block_write_text(tg_buf_t *out, tg_str_t value)
     tg_buf_append_char(out, '}');
 }
 
-/* Appends an unreadable block as a text block. */
 static void
 tg_content_block_write_as_text(tg_buf_t *out, tg_str_t block)
 {
@@ -296,8 +283,8 @@ tg_content_block_write_as_text(tg_buf_t *out, tg_str_t block)
 }
 
 /*
- * Appends a block with some members replaced. begin has the new members, an
- * unfinished object; names are those of the replaced members.
+ * begin has the new members, an unfinished object; names are those of the
+ * replaced members.
  */
 static void
 tg_content_block_write_replaced(tg_buf_t *out, tg_str_t block, tg_buf_t *begin,
@@ -331,7 +318,7 @@ tg_content_block_write_media(tg_buf_t *out, tg_str_t block, tg_str_t data,
     tg_buf_deinit(&begin);
 }
 
-/* Appends a link that has no name with its URI as the name. */
+/* A link without a name gets its URI as the name. */
 static void
 tg_content_block_write_link(tg_buf_t *out, tg_str_t block, tg_str_t uri)
 {

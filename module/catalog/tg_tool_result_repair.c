@@ -4,8 +4,6 @@
 #include "catalog/tg_tool_result_block.h"
 #include "catalog/tg_mcp_type.h"
 
-/* --- results --- */
-
 #define TG_TOOL_RESULT_NO_CONTENT                                              \
     "The result is not an object with an array \"content\"."
 
@@ -71,9 +69,8 @@ tg_tool_result_is_null_member(tg_str_t raw)
 }
 
 /*
- * Checks whether structuredContent is the only content of a result: `content`
- * is missing, or it is empty and structuredContent is not an object. Clients
- * can read an object without other content.
+ * Checks whether `content` is missing, or empty while structuredContent is not
+ * an object. Clients can read an object without other content.
  */
 static int
 tg_tool_result_is_only_structured(const tg_str_t *values)
@@ -90,10 +87,7 @@ tg_tool_result_is_only_structured(const tg_str_t *values)
                    && !tg_mcp_is_object(structured)));
 }
 
-/*
- * Checks whether a result has another type than "complete", such as a request
- * for input.
- */
+/* Checks for another type than "complete", such as a request for input. */
 static int
 tg_tool_result_is_other_type(const tg_str_t *values)
 {
@@ -163,10 +157,7 @@ tg_tool_result_write_content(tg_buf_t *out, const tg_str_t *values)
     tg_buf_append_char(out, ']');
 }
 
-/*
- * Returns the boolean that isError means, for example "true" or 1; absent if
- * unclear.
- */
+/* Returns what isError means, such as "true" or 1; absent if unclear. */
 static tg_str_t
 tg_tool_result_repair_is_error(tg_str_t raw)
 {
@@ -211,12 +202,7 @@ tg_tool_result_write_repaired(tg_buf_t *out, tg_str_t raw,
     tg_buf_append_char(out, '}');
 }
 
-/* --- results with only text --- */
-
-/*
- * Skips a block with exactly one type and one text, and nothing else. Returns 1
- * if it is such a block.
- */
+/* Returns 1 if the block has exactly one type and one text. */
 static int
 tg_tool_result_skip_text_block(tg_json_cursor_t *json)
 {
@@ -322,8 +308,6 @@ tg_tool_result_repair(tg_str_t raw, tg_buf_t *out)
 
     return why;
 }
-
-/* --- structured content --- */
 
 void
 tg_tool_result_write_unstructured(tg_buf_t *out, tg_str_t raw)

@@ -14,10 +14,7 @@ tg_tool_validate_set_no_memory(tg_outcome_t *outcome)
     return TG_NOMEM;
 }
 
-/*
- * Replaces an outcome by a failure whose message is in text. Returns TG_INVALID
- * or TG_NOMEM.
- */
+/* The message is in text. Returns TG_INVALID or TG_NOMEM. */
 static int
 tg_tool_validate_set_failure(tg_failure_t failure, tg_outcome_t *outcome,
                              const tg_buf_t *text)
@@ -68,12 +65,9 @@ tg_tool_validate_args(const tg_schema_t *schema,
                                         TG_FAILURE_ARGUMENTS, outcome, text);
 }
 
-/* --- null arguments --- */
-
 /*
- * Writes an object without the null members whose bits are set in left_out; bit
- * 0 is the first null. Returns the number of nulls, at most
- * TG_TOOL_VALIDATE_NULLS_MAX.
+ * Omits the null members whose bits are set in left_out; bit 0 is the first
+ * null. Returns the number of nulls, at most TG_TOOL_VALIDATE_NULLS_MAX.
  */
 static unsigned
 tg_tool_validate_write_without_nulls(tg_buf_t *out, tg_str_t object,
@@ -123,10 +117,7 @@ tg_tool_validate_is_valid(const tg_schema_t *schema,
     return rc == TG_OK;
 }
 
-/*
- * Drops null members until the object is valid, but keeps each null that is
- * valid. Returns 1 if the result in written is valid.
- */
+/* Keeps each null that is valid. Returns 1 if the result is valid. */
 static int
 tg_tool_validate_drop_nulls(const tg_schema_t *schema,
                             tg_schema_validator_t *validator, tg_str_t object,
@@ -190,8 +181,8 @@ tg_tool_validate_request(const tg_schema_t *schema,
 }
 
 /*
- * Stores the value that the output schema describes; absent if it is missing.
- * Returns 0 if there is nothing to validate.
+ * Stores the value for the output schema, or an absent slice. Returns 0 if
+ * there is nothing to validate.
  */
 static int
 tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
@@ -220,10 +211,7 @@ tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
     return 1;
 }
 
-/*
- * Sets the value of an outcome to the result in text. Returns TG_OK or
- * TG_NOMEM.
- */
+/* Sets the value to the result in text. */
 static int
 tg_tool_validate_replace_value(tg_outcome_t *outcome, const tg_buf_t *text)
 {
@@ -237,9 +225,8 @@ tg_tool_validate_replace_value(tg_outcome_t *outcome, const tg_buf_t *text)
 }
 
 /*
- * Validates the structuredContent of an error result. Such a result need not
- * match the schema, but clients validate the structuredContent of errors, too,
- * and would hide the error. So an invalid structuredContent is removed.
+ * Validates an error's structuredContent. It need not match the schema, but
+ * clients validate it and would hide the error, so it is removed if invalid.
  */
 static int
 tg_tool_validate_error_result(const tg_schema_t *schema,
@@ -270,7 +257,7 @@ tg_tool_validate_error_result(const tg_schema_t *schema,
     return tg_tool_validate_replace_value(outcome, text);
 }
 
-/* Returns the JSON value that is the whole text, or an absent slice. */
+/* Returns an absent slice if the text is not one JSON value. */
 static tg_str_t
 tg_tool_validate_parse_value(const tg_buf_t *text)
 {
@@ -286,9 +273,8 @@ tg_tool_validate_parse_value(const tg_buf_t *text)
 }
 
 /*
- * Handles a result whose value is only in a text block. If the text is JSON
- * that is valid, adds it as structuredContent and returns TG_OK; otherwise
- * returns TG_INVALID or TG_NOMEM.
+ * Adds structuredContent if the result's text block is valid JSON for it;
+ * otherwise returns TG_INVALID or TG_NOMEM.
  */
 static int
 tg_tool_validate_text_result(const tg_schema_t *schema,
