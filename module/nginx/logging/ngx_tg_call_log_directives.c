@@ -2,10 +2,7 @@
 #include "nginx/config/ngx_tg_config.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
-/*
- * Maximum buffer size, in bytes: a larger buffer would delay lines too long for
- * people who watch the file.
- */
+/* Maximum buffer size in bytes; a larger buffer would delay lines too long. */
 #define NGX_TG_LOG_BUFFER_MAX 67108864
 
 static const ngx_tg_log_format_t ngx_tg_log_builtin_formats[] = {
@@ -27,10 +24,7 @@ ngx_tg_has_prefix_nocase(tg_str_t name, const char *prefix)
                   == 0;
 }
 
-/*
- * Checks whether a variable may depend on a call's arguments. A variable of
- * another module may be a map of them.
- */
+/* Returns 1 for variables of other modules, too, which may be maps. */
 static ngx_uint_t
 ngx_tg_variable_uses_arguments(tg_str_t name)
 {
@@ -40,10 +34,7 @@ ngx_tg_variable_uses_arguments(tg_str_t name)
            || ngx_tg_has_prefix_nocase(name, "tool_has_");
 }
 
-/*
- * Adds a variable to a format. Argument paths are rejected: they need the
- * schema of a tool.
- */
+/* Adds a variable, but no argument path: it would need a tool's schema. */
 static char *
 ngx_tg_log_format_add_variable(ngx_conf_t *cf, const tg_template_token_t *token,
                                ngx_tg_log_format_piece_t *piece)
@@ -135,10 +126,7 @@ ngx_tg_log_format_find(ngx_tg_main_conf_t *mcf, ngx_str_t *name)
     return NULL;
 }
 
-/*
- * Parses `escape=...`. Returns NGX_OK, NGX_DECLINED for another argument, or
- * NGX_ERROR for an unknown value.
- */
+/* Parses `escape=...`. NGX_DECLINED: another argument. */
 static ngx_int_t
 ngx_tg_log_format_parse_escape(ngx_str_t *value, ngx_tg_log_escape_t *escape)
 {
@@ -258,10 +246,7 @@ ngx_tg_filter_matches(ngx_stream_session_t *s,
                && value.len != 0 && (value.len != 1 || value.data[0] != '0'));
 }
 
-/*
- * Parses an optional argument of tool_log. Returns NULL, or the text that
- * follows in the error message.
- */
+/* Parses an optional argument. Returns NULL, or the rest of the error. */
 static const char *
 ngx_tg_log_parse_parameter(ngx_conf_t *cf, ngx_tg_call_log_t *log,
                            ngx_tg_log_buffer_params_t *buffer, ngx_str_t *value)
@@ -350,7 +335,6 @@ ngx_tg_log_init_buffer(ngx_conf_t *cf, ngx_tg_call_log_t *log,
                                            &value[0], why);
 }
 
-/* Parses the arguments after the first one. */
 static char *
 ngx_tg_log_parse_parameters(ngx_conf_t *cf, ngx_tg_call_log_t *log)
 {

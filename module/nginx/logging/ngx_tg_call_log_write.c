@@ -1,7 +1,7 @@
 /*
- * Writing of log lines to files and to syslog. A line is written by one system
- * call, so that lines of several workers do not mix. A line that cannot be
- * written is lost and counted: no call waits for a full disk.
+ * Writing of log lines to files and syslog, each by one system call, so that
+ * lines of several workers do not mix. A line that cannot be written is counted
+ * as lost: no call waits for a full disk.
  */
 #include "nginx/logging/ngx_tg_logging.h"
 #include "nginx/logging/ngx_tg_drop_counter.h"
@@ -10,7 +10,7 @@
 
 #include <sys/uio.h>
 
-/* Memory kept for the next line, in bytes; longer lines are rare. */
+/* Memory kept for the next line, in bytes. */
 #define NGX_TG_LOG_LINE_KEEP 65536
 
 struct ngx_tg_log_sink_s {
@@ -25,7 +25,7 @@ struct ngx_tg_log_sink_s {
     unsigned is_cut:1; /* the last write ended within a line */
 };
 
-/* The line being built, reused by all logs of the worker. */
+/* The line being built, for all logs of the worker. */
 static tg_buf_t ngx_tg_log_line;
 
 static ngx_tg_main_conf_t *
@@ -37,10 +37,7 @@ ngx_tg_log_get_main_conf(ngx_cycle_t *cycle)
 
 /* --- output --- */
 
-/*
- * Writes complete lines, after a line break if the last write ended within a
- * line.
- */
+/* Writes lines, after a line break if the last write was incomplete. */
 static void
 ngx_tg_log_sink_write(ngx_tg_log_sink_t *sink, u_char *data, size_t len,
                       ngx_log_t *log)
@@ -214,10 +211,7 @@ ngx_tg_log_append_escaped(tg_buf_t *line, tg_str_t value)
     tg_buf_append(line, value.data + from, value.len - from);
 }
 
-/*
- * Appends a value as the inside of a JSON string. Characters that control a
- * terminal or break a line are escaped as well.
- */
+/* Escapes characters that control a terminal or break a line as well. */
 static void
 ngx_tg_log_append_json_escaped(tg_buf_t *line, tg_str_t value)
 {
@@ -273,10 +267,7 @@ ngx_tg_log_append_value(tg_buf_t *line, ngx_tg_log_escape_t escape,
 
 /* --- reopen and exit --- */
 
-/*
- * Flushes the sinks of a file before it is reopened, or all sinks (file is
- * NULL) when the worker exits.
- */
+/* Flushes the sinks of a file, or all if file is NULL. */
 static void
 ngx_tg_log_sinks_flush(ngx_cycle_t *cycle, const ngx_open_file_t *file,
                        ngx_log_t *log)
@@ -345,9 +336,8 @@ ngx_tg_log_sink_create(ngx_conf_t *cf)
 }
 
 /*
- * Returns 0 if the path is a FIFO without a reader, else 1. The FIFO stays open
- * for writing as long as the config, so that its reader sees no end of file
- * before NGINX opens it.
+ * Returns 0 if the path is a FIFO without a reader. A FIFO stays open as long
+ * as the config, so that its reader sees no end of file before NGINX opens it.
  */
 static ngx_uint_t
 ngx_tg_log_fifo_has_reader(ngx_conf_t *cf, ngx_str_t *name)
@@ -486,10 +476,7 @@ ngx_tg_log_sink_set_buffer(ngx_conf_t *cf, ngx_tg_log_sink_t *sink, size_t size,
     sink->event.log = &cf->cycle->new_log;
     sink->event.cancelable = 1;
 
-    /*
-     * file->data must stay unchanged: an access_log may share the file and uses
-     * it.
-     */
+    /* An access_log may share the file and use file->data. */
     if (sink->file->flush == NULL) {
         sink->file->flush = ngx_tg_log_sink_reopen;
     }

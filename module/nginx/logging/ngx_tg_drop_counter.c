@@ -37,10 +37,7 @@ ngx_tg_drop_counter_add(ngx_tg_drop_counter_t *loss, ngx_uint_t n,
 void
 ngx_tg_drop_counter_end(ngx_tg_drop_counter_t *loss, ngx_log_t *log)
 {
-    /*
-     * A loss that was never reported waits for the next report, which may
-     * include further losses.
-     */
+    /* An unreported loss waits for the next report. */
     if (loss->lost == 0
         || (loss->reported == 0 && !ngx_tg_drop_counter_is_report_due(loss)))
     {

@@ -1,7 +1,6 @@
 /*
- * Counter of lost log lines or records, and the times at which losses are
- * reported in the error log: at once, then once a minute, and when the log can
- * be written again.
+ * Counter of lost log lines or records, reported in the error log at once, then
+ * once a minute, and when the log can be written again.
  */
 #ifndef _NGX_TG_DROP_COUNTER_H_INCLUDED_
 #define _NGX_TG_DROP_COUNTER_H_INCLUDED_
@@ -18,13 +17,11 @@ typedef struct {
     time_t reported_at;  /* time of the last report; 0: none */
 } ngx_tg_drop_counter_t;
 
-/* Adds n lost units, possibly 0, and reports them if a report is due. */
+/* Adds n lost units, or 0, and reports them if that is due. */
 void ngx_tg_drop_counter_add(ngx_tg_drop_counter_t *loss, ngx_uint_t n,
                              ngx_err_t err, ngx_log_t *log);
 
-/*
- * Reports the end of a loss after a successful write, and clears the counter.
- */
+/* Reports the end of a loss and clears the counter. */
 void ngx_tg_drop_counter_end(ngx_tg_drop_counter_t *loss, ngx_log_t *log);
 
 #endif

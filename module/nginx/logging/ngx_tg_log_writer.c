@@ -1,7 +1,4 @@
-/*
- * The thread that writes records to a file, and the worker's functions to feed
- * it.
- */
+/* The thread that writes records to a file, and the worker's functions. */
 
 #include "nginx/logging/ngx_tg_log_writer.h"
 
@@ -18,7 +15,7 @@ struct ngx_tg_log_writer_s {
     ngx_tg_log_batch_t batch;
     ngx_tg_log_write_result_t written;
     ngx_fd_t next_fd; /* -1: none */
-    /* the batch is being written and belongs to the thread */
+    /* the thread owns the batch and writes it */
     ngx_uint_t has_batch;
     ngx_uint_t is_stopping;
 };
@@ -47,7 +44,6 @@ ngx_tg_log_batch_clear(ngx_tg_log_batch_t *batch)
     batch->drops_noted = 0;
 }
 
-/* Returns the number of records that end after the first `bytes` bytes. */
 static ngx_uint_t
 ngx_tg_log_batch_count_unwritten(const ngx_tg_log_batch_t *batch, size_t bytes)
 {
@@ -68,10 +64,7 @@ ngx_tg_log_batch_count_unwritten(const ngx_tg_log_batch_t *batch, size_t bytes)
 
 /* --- the thread --- */
 
-/*
- * Writes a batch. Returns the number of bytes written, and sets err if some are
- * missing.
- */
+/* Returns the number of bytes written, and sets err if some are missing. */
 static size_t
 ngx_tg_log_writer_write_batch(ngx_fd_t fd, const tg_buf_t *bytes,
                               ngx_err_t *err)
@@ -91,7 +84,7 @@ ngx_tg_log_writer_write_batch(ngx_fd_t fd, const tg_buf_t *bytes,
     return done;
 }
 
-/* Does all pending work once. The lock is held, except during a write. */
+/* Does all pending work; unlocks only during a write. */
 static void
 ngx_tg_log_writer_work(ngx_tg_log_writer_t *writer)
 {
@@ -192,7 +185,7 @@ ngx_tg_log_writer_start(ngx_fd_t fd)
     (void) pthread_cond_init(&writer->work_cond, NULL);
     (void) pthread_cond_init(&writer->idle_cond, NULL);
 
-    /* Block all signals in the thread, so that the worker handles them. */
+    /* The worker handles all signals. */
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
     rc = pthread_create(&writer->thread, NULL, ngx_tg_log_writer_run, writer);
@@ -220,10 +213,7 @@ ngx_tg_log_writer_set_deadline(struct timespec *until, ngx_msec_t patience)
     }
 }
 
-/*
- * Waits until the thread is idle. Returns NGX_OK or NGX_AGAIN. The lock must be
- * held.
- */
+/* Waits, under the lock, until the thread is idle, or returns NGX_AGAIN. */
 static ngx_int_t
 ngx_tg_log_writer_wait_idle(ngx_tg_log_writer_t *writer, ngx_msec_t patience)
 {

@@ -1,7 +1,6 @@
 /*
- * A thread that writes records to a file, so that its worker never waits for a
- * disk. The thread takes one batch at a time; the worker keeps further records,
- * within its own limits.
+ * A thread that writes records to a file, so that the worker never waits for a
+ * disk. It takes one batch at a time; the worker keeps further records.
  */
 #ifndef _NGX_TG_LOG_WRITER_H_INCLUDED_
 #define _NGX_TG_LOG_WRITER_H_INCLUDED_
@@ -26,7 +25,7 @@ void ngx_tg_log_batch_deinit(ngx_tg_log_batch_t *batch);
 
 typedef struct ngx_tg_log_writer_s ngx_tg_log_writer_t;
 
-/* Results of the thread since they were last read. */
+/* Results of the thread since the last read. */
 typedef struct {
     ngx_uint_t written;    /* number of batches written */
     ngx_uint_t lost;       /* number of records that could not be written */
@@ -34,36 +33,28 @@ typedef struct {
     ngx_err_t err;         /* last error */
 } ngx_tg_log_write_result_t;
 
-/*
- * Starts the thread, which owns fd from now on. Returns NULL if the thread
- * cannot be started; fd is closed then.
- */
+/* Starts the thread, which owns fd. On failure closes fd, returns NULL. */
 ngx_tg_log_writer_t *ngx_tg_log_writer_start(ngx_fd_t fd);
 
 /*
- * Passes a batch to the thread, waiting at most `patience` ms until it has
- * written the previous one. Returns NGX_OK, and batch is empty; or NGX_AGAIN if
- * the thread is still busy.
+ * Passes a batch, waiting up to `patience` ms for the previous one. Returns
+ * NGX_OK and empties batch, or NGX_AGAIN.
  */
 ngx_int_t ngx_tg_log_writer_submit(ngx_tg_log_writer_t *writer,
                                    ngx_tg_log_batch_t *batch,
                                    ngx_msec_t patience);
 
-/* Directs batches submitted from now on to fd, which the thread owns. */
+/* Directs later batches to fd, which the thread owns. */
 void ngx_tg_log_writer_reopen(ngx_tg_log_writer_t *writer, ngx_fd_t fd);
 
-/*
- * Waits at most `patience` ms until the thread is idle, and reads its results.
- * Returns NGX_OK, or NGX_AGAIN if the thread is still busy.
- */
+/* Reads the results of an idle thread. NGX_AGAIN: busy for `patience` ms. */
 ngx_int_t ngx_tg_log_writer_get_result(ngx_tg_log_writer_t *writer,
                                        ngx_tg_log_write_result_t *written,
                                        ngx_msec_t patience);
 
 /*
- * Stops the thread after it has written everything. If that takes longer than
- * `patience` ms, because of a blocked disk, the thread and its memory are left
- * to the end of the process.
+ * Stops the thread once it has written everything. If the disk blocks it for
+ * `patience` ms, the thread is left to the end of the process.
  */
 void ngx_tg_log_writer_stop(ngx_tg_log_writer_t *writer, ngx_msec_t patience);
 

@@ -1,7 +1,8 @@
 /*
  * Destinations of call logs (tool_log): files, with or without buffers, and
- * syslog; and formats of their lines (tool_log_format). This code does not
- * depend on the structure of a call.
+ * syslog; and formats of their lines (tool_log_format). Functions of this
+ * folder that return NULL have logged the error, unless a comment says
+ * otherwise.
  */
 #ifndef _NGX_TG_LOGGING_H_INCLUDED_
 #define _NGX_TG_LOGGING_H_INCLUDED_
@@ -29,7 +30,7 @@ typedef struct {
     ngx_uint_t needs_arguments;
 } ngx_tg_log_format_t;
 
-/* Destination of lines; one for each file, shared by all logs. */
+/* Destination of lines; one per file, shared by all logs. */
 typedef struct ngx_tg_log_sink_s ngx_tg_log_sink_t;
 
 typedef struct {
@@ -39,74 +40,48 @@ typedef struct {
     ngx_uint_t needs_arguments; /* arguments may be needed when a call ends */
 } ngx_tg_call_log_t;
 
-/*
- * Begins a line. The caller appends its text to the returned buffer. Only one
- * line may be open at a time.
- */
+/* Begins a line in the returned buffer. Only one line may be open. */
 tg_buf_t *ngx_tg_log_line_begin(const ngx_tg_call_log_t *log);
-/*
- * Ends the line: writes it, or counts it as lost. error is the log for reports
- * of losses.
- */
+/* Writes the line or counts it as lost; error is the log for losses. */
 void ngx_tg_log_line_end(const ngx_tg_call_log_t *log, ngx_log_t *error);
 
-/* Counts a line as lost because there is no memory for it. */
+/* Counts a line as lost for lack of memory. */
 void ngx_tg_log_line_drop(const ngx_tg_call_log_t *log, ngx_log_t *error);
 
-/*
- * Appends a variable's value with this escaping; an empty value becomes the
- * format's placeholder.
- */
+/* Appends an escaped value; if empty, the format's placeholder. */
 void ngx_tg_log_append_value(tg_buf_t *line, ngx_tg_log_escape_t escape,
                              tg_str_t value);
 
-/*
- * Appends JSON. Characters in its strings that control a terminal or break a
- * line are escaped.
- */
+/* Escapes characters that control a terminal or break a line. */
 void ngx_tg_log_append_json(tg_buf_t *line, tg_str_t json);
 
-/* Writes all buffers when the worker exits. */
 void ngx_tg_log_exit(ngx_cycle_t *cycle);
 
-/*
- * Evaluates a filter like access_log: returns 0 if its value is empty or "0".
- * Returns 1 if filter is NULL.
- */
+/* Evaluates a filter like access_log: 0 if it is empty or "0". */
 ngx_uint_t ngx_tg_filter_matches(ngx_stream_session_t *s,
                                  ngx_stream_complex_value_t *filter);
 
 /* --- functions for the directives --- */
 
 /*
- * Compiles the value of `if=`, which must be one variable; name becomes its
- * name. Returns NULL, or the text that follows in the error message.
+ * Compiles the value of `if=`, a variable whose name is returned in name.
+ * Returns NULL, or the rest of the error message.
  */
 const char *ngx_tg_conf_parse_filter(ngx_conf_t *cf, ngx_str_t *text,
                                      ngx_stream_complex_value_t **filter,
                                      tg_str_t *name);
 
-/*
- * Returns the sink of a file, created at its first use. Returns NULL after
- * logging an error.
- */
+/* Returns the sink of a file, created at its first use. */
 ngx_tg_log_sink_t *ngx_tg_log_sink_open_file(ngx_conf_t *cf, ngx_str_t *path);
 
-/*
- * Opens a log file like ngx_conf_open_file(). Returns NULL after logging if the
- * file is a FIFO without a reader: NGINX would block until one opens it.
- */
+/* Rejects a FIFO without a reader, whose opening would block NGINX. */
 ngx_open_file_t *ngx_tg_conf_open_log_file(ngx_conf_t *cf, ngx_str_t *path);
-/*
- * Creates a sink for syslog, from the current directive. Returns NULL after
- * logging an error.
- */
+/* Creates a sink for syslog, from the current directive. */
 ngx_tg_log_sink_t *ngx_tg_log_sink_open_syslog(ngx_conf_t *cf);
 
 /*
- * Sets a buffer of `size` bytes that is written after at most `flush` ms (0:
- * only when it is full). Returns NULL, or the text that follows in the error
- * message.
+ * Sets a buffer of `size` bytes, written after `flush` ms (0: when it is full).
+ * Returns NULL, or the rest of the error message.
  */
 const char *ngx_tg_log_sink_set_buffer(ngx_conf_t *cf, ngx_tg_log_sink_t *sink,
                                        size_t size, ngx_msec_t flush);

@@ -5,7 +5,7 @@
 #include "nginx/logging/ngx_tg_log_writer.h"
 #include "nginx/logging/ngx_tg_tracer.h"
 
-/* Bytes after which records are passed to the thread without further delay. */
+/* Bytes after which records go to the thread without further delay. */
 #define NGX_TG_TRACE_SUBMIT_SIZE 262144
 /* Maximum size of a record without its body, in bytes. */
 #define NGX_TG_TRACE_RECORD_OVERHEAD 256
@@ -22,7 +22,6 @@ struct ngx_tg_tracer_s {
     ngx_uint_t needs_reopen;    /* the file was reopened */
 };
 
-/* Returns all tracers of a cycle, and sets n to their number. */
 static ngx_tg_tracer_t **
 ngx_tg_tracer_get_all(const ngx_cycle_t *cycle, ngx_uint_t *n)
 {
@@ -44,10 +43,7 @@ ngx_tg_tracer_count_drops(ngx_tg_tracer_t *tracer, ngx_uint_t n, ngx_err_t err)
     ngx_tg_drop_counter_add(&tracer->loss, n, err, tracer->event.log);
 }
 
-/*
- * Reads the thread's results and counts losses. Returns NGX_OK if the thread is
- * idle, or NGX_AGAIN after `patience` ms.
- */
+/* Reads results and counts losses. NGX_AGAIN: busy for `patience` ms. */
 static ngx_int_t
 ngx_tg_tracer_check_result(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
 {
@@ -67,10 +63,7 @@ ngx_tg_tracer_check_result(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
     return rc;
 }
 
-/*
- * Passes the buffer to the thread. Returns NGX_OK, or NGX_AGAIN if the thread
- * is busy for more than `patience` ms.
- */
+/* Passes the buffer to the thread. NGX_AGAIN: busy for `patience` ms. */
 static ngx_int_t
 ngx_tg_tracer_submit(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
 {
@@ -99,10 +92,7 @@ ngx_tg_tracer_submit(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
     return NGX_OK;
 }
 
-/*
- * Schedules the next submission. An exiting worker submits the rest at its
- * exit.
- */
+/* An exiting worker submits the rest at its exit. */
 static void
 ngx_tg_tracer_schedule(ngx_tg_tracer_t *tracer)
 {
@@ -164,10 +154,7 @@ ngx_tg_tracer_get_time(void)
     return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
 }
 
-/*
- * Notes earlier losses at the start of a batch. Returns NGX_OK, or NGX_ERROR if
- * there is no memory.
- */
+/* Notes earlier losses at the start of a batch. NGX_ERROR: no memory. */
 static ngx_int_t
 ngx_tg_tracer_append_drop_count(ngx_tg_tracer_t *tracer)
 {
@@ -225,10 +212,7 @@ ngx_tg_tracer_append_frame(ngx_tg_tracer_t *tracer,
     return NGX_ERROR;
 }
 
-/*
- * Checks whether the buffer has room for size bytes. A full buffer is first
- * passed to the thread, if the thread is idle.
- */
+/* Checks for room for size bytes, after passing on a full buffer. */
 static ngx_uint_t
 ngx_tg_tracer_has_room(ngx_tg_tracer_t *tracer, size_t size)
 {
@@ -278,7 +262,7 @@ ngx_tg_tracer_stop(ngx_tg_tracer_t *tracer)
         ngx_del_timer(&tracer->event);
     }
 
-    /* Losses of the last batch are noted in one more batch. */
+    /* One more batch notes losses of the last one. */
     if (ngx_tg_tracer_submit(tracer, NGX_TG_TRACE_EXIT_TIMEOUT) == NGX_OK
         && ngx_tg_tracer_check_result(tracer, NGX_TG_TRACE_EXIT_TIMEOUT)
                == NGX_OK
@@ -292,10 +276,7 @@ ngx_tg_tracer_stop(ngx_tg_tracer_t *tracer)
     ngx_tg_log_batch_deinit(&tracer->batch);
 }
 
-/*
- * Stops the tracer with its cycle, if the process continues: NGINX without a
- * master.
- */
+/* If NGINX runs without a master, the process outlives the cycle. */
 static void
 ngx_tg_tracer_cleanup(void *data)
 {
@@ -317,7 +298,7 @@ ngx_tg_tracer_exit(ngx_cycle_t *cycle)
 
 /* --- files --- */
 
-/* Creates the file with mode 0600; NGINX would make it readable for all. */
+/* Creates the file with mode 0600, unlike NGINX. */
 static void
 ngx_tg_tracer_create_file(const ngx_open_file_t *file)
 {
@@ -344,7 +325,7 @@ ngx_tg_tracer_create_files(ngx_cycle_t *cycle)
     }
 }
 
-/* Handles the reopening of a file, in each process, before NGINX opens it. */
+/* Runs in each process, before NGINX opens the file. */
 static void
 ngx_tg_tracer_reopen(ngx_open_file_t *file, ngx_log_t *log)
 {

@@ -3,10 +3,7 @@
 
 #if (NGX_TG_MSGPACK)
 
-/*
- * Checks whether one of our variables depends on a call; some depend on the
- * client only.
- */
+/* Checks whether our variable depends on a call, not only on the client. */
 static ngx_uint_t
 ngx_tg_variable_is_of_call(tg_str_t name)
 {
@@ -20,10 +17,7 @@ ngx_tg_variable_is_of_call(tg_str_t name)
            && !tg_str_eq(name, TG_STR("tool_protocol"));
 }
 
-/*
- * Parses an optional argument. Returns NULL, or the text that follows in the
- * error message.
- */
+/* Parses an optional argument. Returns NULL, or the rest of the error. */
 static const char *
 ngx_tg_tracer_parse_parameter(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
                               ngx_str_t *value)

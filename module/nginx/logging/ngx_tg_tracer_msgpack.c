@@ -1,6 +1,4 @@
-/*
- * Packing of trace records. A record is a map whose first member identifies it.
- */
+/* Packing of trace records: maps, whose first member is the version. */
 #include "nginx/logging/ngx_tg_tracer.h"
 
 #if (NGX_TG_MSGPACK)
@@ -40,7 +38,7 @@ ngx_tg_trace_pack_text(msgpack_packer *pk, const char *key, const char *text)
     ngx_tg_trace_pack_str(pk, text);
 }
 
-/* Begins a map with this many members after the three common ones. */
+/* Begins a map of this many members after the three common ones. */
 static void
 ngx_tg_trace_pack_begin(msgpack_packer *pk, tg_buf_t *out, uint64_t time,
                         size_t members)
@@ -97,10 +95,7 @@ ngx_tg_trace_pack_frame(tg_buf_t *out, const ngx_tg_trace_frame_t *frame,
 
 #else
 
-/*
- * Not reached: without msgpack-c, tool_trace is rejected, see
- * ngx_tg_tracer_directives.c.
- */
+/* Not reached: without msgpack-c, the directive is rejected. */
 
 ngx_int_t
 ngx_tg_trace_pack_drop_count(tg_buf_t *out, uint64_t time, ngx_uint_t lost)
