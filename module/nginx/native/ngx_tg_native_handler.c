@@ -1,22 +1,14 @@
-/* The hooks of native handlers: their calls, and how long they take. */
+/* The hooks of native handlers: their calls and their duration. */
 #include "nginx/native/ngx_tg_native_handler.h"
 
 #include <signal.h>
 #include <time.h>
 
-/*
- * Duration of a hook in ms from which it is logged, because it blocks all
- * clients.
- */
+/* Duration of a hook that is logged, in ms: it blocks all clients. */
 #define NGX_TG_NATIVE_SLOW_HOOK_MS 10
-/*
- * Minimum time between two such log lines of a handler, in ms: a line for each
- * call would fill the disk.
- */
+/* Minimum time between two such log lines of a handler, in ms. */
 #define NGX_TG_NATIVE_SLOW_HOOK_LOG_MS 1000
-/*
- * Minimum time between two attempts to load a library that refuses to, in ms.
- */
+/* Minimum time between attempts to load a refusing library, in ms. */
 #define NGX_TG_NATIVE_LOAD_RETRY_MS 1000
 
 /* --- functions for libraries, in any thread --- */
@@ -92,10 +84,7 @@ ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
 
 /* --- hooks --- */
 
-/*
- * Returns a time in ms, exact to a few ms only: a precise clock costs much
- * more.
- */
+/* Exact to a few ms only: a precise clock costs much more. */
 static uint64_t
 ngx_tg_native_clock_ms(void)
 {
@@ -106,10 +95,7 @@ ngx_tg_native_clock_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-/*
- * Logs a hook that has blocked the worker for `took` ms, unless another one was
- * logged just before.
- */
+/* Logs that a hook blocked the worker for `took` ms, but not too often. */
 static void
 ngx_tg_native_handler_log_slow_hook(ngx_tg_native_handler_t *native,
                                     const char *hook, ngx_msec_t took)
@@ -135,7 +121,7 @@ ngx_tg_native_handler_log_slow_hook(ngx_tg_native_handler_t *native,
     native->nslow = 0;
 }
 
-/* Checks how long a hook took that was called at the time `from`. */
+/* Checks how long a hook took since `from`. */
 static ngx_inline void
 ngx_tg_native_handler_check_time(ngx_tg_native_handler_t *native,
                                  const char *hook, uint64_t from)
@@ -150,8 +136,8 @@ ngx_tg_native_handler_check_time(ngx_tg_native_handler_t *native,
 }
 
 /*
- * Calls the library's load() with all signals blocked, so that threads which it
- * starts leave signals to NGINX's thread. Returns NULL, or the library's error.
+ * Calls load() with signals blocked, so that its threads leave signals to
+ * NGINX's thread. Returns NULL, or the library's error.
  */
 static const char *
 ngx_tg_native_handler_call_load(ngx_tg_native_handler_t *native)

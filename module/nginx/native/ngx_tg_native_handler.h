@@ -1,7 +1,4 @@
-/*
- * Native handlers (api/toolgate_handler.h) in this process: calls of their
- * hooks, and the functions that they may call.
- */
+/* Native handlers (api/toolgate_handler.h): hooks, and functions for them. */
 #ifndef _NGX_TG_NATIVE_HANDLER_H_INCLUDED_
 #define _NGX_TG_NATIVE_HANDLER_H_INCLUDED_
 
@@ -9,7 +6,7 @@
 
 #include "api/toolgate_handler.h"
 
-/* Size of a load error's text in bytes; a longer text is cut. */
+/* Size of a load error's text in bytes; longer ones are cut. */
 #define NGX_TG_NATIVE_ERROR_MAX 512
 
 /* The native handler of one tool. */
@@ -30,29 +27,21 @@ typedef struct {
 
 /*
  * Lets a library's handler check its tool; all members but `ops` and `tool.api`
- * must be set. Returns NULL: ops is set; or an error with advice, which may be
- * in text.
+ * are set. Returns NULL and sets ops, or an error, which may be in text.
  */
 const char *ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
                                         const toolgate_handler_t *ops,
                                         u_char *text, size_t size);
 
-/*
- * Loads the handler if it is not loaded yet. Returns 1: it can be called; 0:
- * load_error has the reason.
- */
+/* Loads the handler if needed. Returns 0 with the reason in load_error. */
 ngx_uint_t ngx_tg_native_handler_ensure_loaded(ngx_tg_native_handler_t *native);
 
-/* Unloads the handler, whose threads must end with it. A cleanup of a pool. */
+/* Also ends the handler's threads. A cleanup of a pool. */
 void ngx_tg_native_handler_unload(void *native);
 
-/* Calls the handler's call() for a request. */
 void ngx_tg_native_handler_call(ngx_tg_native_handler_t *native,
                                 const toolgate_request_t *request);
-/*
- * Calls the handler's cancel(), if it has one, for a call that nobody waits
- * for.
- */
+/* Calls the handler's cancel(), if any: nobody waits for the call. */
 void ngx_tg_native_handler_cancel(ngx_tg_native_handler_t *native,
                                   toolgate_call_t call);
 

@@ -1,7 +1,4 @@
-/*
- * Replies from threads of native handlers: the worker's mailbox, which is
- * emptied in time slices of the event loop.
- */
+/* The worker's mailbox for threads' replies, emptied in time slices. */
 #include "nginx/native/ngx_tg_reply_queue.h"
 
 #include "api/toolgate_handler.h"
@@ -31,7 +28,7 @@ ngx_tg_reply_queue_get(void)
 {
     static ngx_uint_t is_known;
 
-    /* A child process of a handler must not answer calls of this worker. */
+    /* A child process of a handler must not answer. */
     if (!is_known) {
         (void) pthread_atfork(tg_pending_calls_lock, tg_pending_calls_unlock,
                               tg_pending_calls_on_fork_child);

@@ -1,7 +1,4 @@
-/*
- * Shared objects of native handlers: copied into memory, loaded, searched for a
- * handler.
- */
+/* Shared objects of native handlers: copied, loaded, searched. */
 #include "nginx/native/ngx_tg_shared_object.h"
 
 #include <dlfcn.h>
@@ -9,13 +6,10 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 
-/* Largest size of a shared object in bytes. */
+/* Maximum size of a shared object in bytes. */
 #define NGX_TG_SHARED_OBJECT_MAX 268435456
 
-/*
- * Linux 6.3 and later expect this flag for executable memory; older kernels
- * reject it with EINVAL.
- */
+/* Linux 6.3 expects this flag; older kernels reject it with EINVAL. */
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
 #endif
@@ -25,10 +19,7 @@ ngx_tg_shared_object_free(void *data)
 {
     ngx_tg_shared_object_t *object = data;
 
-    /*
-     * In an exiting worker, threads of the object may still run, so it stays
-     * loaded.
-     */
+    /* Its threads may still run in an exiting worker, so it stays loaded. */
     if (ngx_process == NGX_PROCESS_WORKER) {
         return;
     }
@@ -55,7 +46,7 @@ ngx_tg_shared_object_conf_error(ngx_conf_t *cf, ngx_str_t *path, ngx_err_t err,
     return NGX_ERROR;
 }
 
-/* Copies a file and seals the copy, because workers inherit its descriptor. */
+/* Copies a file and seals the copy, which workers inherit. */
 static ngx_int_t
 ngx_tg_shared_object_copy_bytes(int from, int to, size_t size)
 {
@@ -98,10 +89,7 @@ ngx_tg_shared_object_create_memfd(const ngx_str_t *path)
                : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/*
- * Copies the current content of the object's file into memory. NGX_OK, or
- * NGX_ERROR: logged.
- */
+/* Copies the file into memory. NGX_ERROR: logged. */
 static ngx_int_t
 ngx_tg_shared_object_copy_file(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
 {
@@ -150,10 +138,7 @@ ngx_tg_shared_object_copy_file(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
                                                              err, mistake);
 }
 
-/*
- * Loads the copy. An error is logged in the linker's words, without the name of
- * the copy.
- */
+/* Loads the copy. Logs the linker's error without the copy's name. */
 static ngx_int_t
 ngx_tg_shared_object_dlopen(ngx_conf_t *cf, ngx_tg_shared_object_t *object)
 {

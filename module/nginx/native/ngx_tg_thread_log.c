@@ -1,31 +1,25 @@
-/* Log lines of threads, limited to a number of bytes per second. */
+/* Log lines of threads, limited per second. */
 #include "nginx/native/ngx_tg_thread_log.h"
 
 #include "base/tg_utf8.h"
 
 #include <pthread.h>
 
-/* Largest length of a line in bytes. */
+/* Maximum length of a line in bytes. */
 #define NGX_TG_THREAD_LOG_LINE_MAX 4096
-/*
- * Largest size of all lines in a second, in bytes: a library that logs without
- * end must not fill the disk.
- */
+/* Maximum size of a second's lines in bytes, to protect the disk. */
 #define NGX_TG_THREAD_LOG_BYTES_PER_SECOND 65536
 
 static pthread_mutex_t ngx_tg_thread_log_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/*
- * Queued lines in their order. The mutex guards this variable and the next
- * four.
- */
+/* Queued lines in order. The mutex guards this and the next four variables. */
 static tg_thread_message_t *ngx_tg_thread_log_first;
 static tg_thread_message_t **ngx_tg_thread_log_last = &ngx_tg_thread_log_first;
 static size_t ngx_tg_thread_log_size; /* size of the lines of this second */
 static ngx_uint_t ngx_tg_thread_log_lost;
 static ngx_uint_t ngx_tg_thread_log_is_closed;
 
-/* Start of this second, in ms; used by the worker's thread only. */
+/* Start of this second, in ms; only for the worker's thread. */
 static ngx_msec_t ngx_tg_thread_log_second;
 
 void

@@ -1,7 +1,4 @@
-/*
- * Lines that threads write to the error log: the worker's thread writes them,
- * because only NGINX knows when the log file is reopened.
- */
+/* Threads' log lines, which the worker writes to the log that NGINX reopens. */
 #ifndef _NGX_TG_THREAD_LOG_H_INCLUDED_
 #define _NGX_TG_THREAD_LOG_H_INCLUDED_
 
@@ -9,16 +6,13 @@
 
 #include "threading/tg_threading.h"
 
-/* Queues a line with the name of a tool; may be called in any thread. */
+/* Queues a line with a tool's name, in any thread. */
 void ngx_tg_thread_log_write(ngx_uint_t level, tg_str_t name, const char *text);
 
-/*
- * Writes the queued lines to the error log, in the worker's thread; called
- * directly where no event loop runs.
- */
+/* Writes the queued lines, in the worker's thread. */
 void ngx_tg_thread_log_flush(void);
 
-/* Writes the queued lines and drops all later ones. */
+/* Writes the queued lines, and drops later ones. */
 void ngx_tg_thread_log_close(void);
 
 #endif

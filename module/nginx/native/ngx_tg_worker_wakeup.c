@@ -1,7 +1,4 @@
-/*
- * Wakeup of the worker by an eventfd: a thread writes to it once, until the
- * worker has handled that.
- */
+/* Wakeup of the worker by an eventfd, which is written once until handled. */
 #include "nginx/native/ngx_tg_worker_wakeup.h"
 
 #include <dlfcn.h>
@@ -10,14 +7,10 @@
 
 static pthread_mutex_t ngx_tg_worker_wakeup_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/*
- * Descriptor that threads write to; -1: the worker must not be woken. Guarded
- * by the mutex, as is is_pending.
- */
+/* Descriptor for threads, or -1. The mutex guards it and is_pending. */
 static int ngx_tg_worker_wakeup_fd = -1;
 static ngx_uint_t ngx_tg_worker_wakeup_is_pending;
 
-/* Variables of the worker's thread. */
 static ngx_connection_t *ngx_tg_worker_wakeup_connection;
 static void (*ngx_tg_worker_wakeup_handler)(void);
 
@@ -64,10 +57,7 @@ ngx_tg_worker_wakeup_on_readable(ngx_event_t *rev)
     }
 }
 
-/*
- * Keeps this module loaded until the process ends: an exiting worker unloads it
- * with its cycle, but threads may still call its functions.
- */
+/* Keeps this module loaded: threads may call it after the cycle has ended. */
 static ngx_int_t
 ngx_tg_worker_wakeup_pin_module(void)
 {
@@ -115,7 +105,7 @@ ngx_tg_worker_wakeup_init(ngx_cycle_t *cycle, void (*on_wakeup)(void))
     c->read->log = c->log;
     c->write->log = c->log;
     c->read->handler = ngx_tg_worker_wakeup_on_readable;
-    /* keeps NGINX from reporting it as a leaked socket at exit */
+    /* not reported as a leaked socket at exit */
     c->read->channel = 1;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK) {

@@ -1,6 +1,6 @@
 /*
- * Wakeup of the worker by a thread. NGINX's own ngx_notify() is not suitable:
- * it has one handler at a time, which NGINX's thread pools set.
+ * Wakeup of the worker by a thread. ngx_notify() is not suitable: it has one
+ * handler at a time, which NGINX's thread pools set.
  */
 #ifndef _NGX_TG_WORKER_WAKEUP_H_INCLUDED_
 #define _NGX_TG_WORKER_WAKEUP_H_INCLUDED_
@@ -9,15 +9,13 @@
 
 /*
  * Enables wakeups: on_wakeup is called in the event loop, once for any number
- * of wakeups before it. NGX_OK, also if wakeups were enabled before; NGX_ERROR:
- * logged.
+ * of earlier wakeups. May be called again. NGX_ERROR: logged.
  */
 ngx_int_t ngx_tg_worker_wakeup_init(ngx_cycle_t *cycle,
                                     void (*on_wakeup)(void));
-/* Disables wakeups and closes the eventfd. */
 void ngx_tg_worker_wakeup_exit(void);
 
-/* Wakes the worker; may be called in any thread at any time. */
+/* Wakes the worker, in any thread at any time. */
 void ngx_tg_worker_wakeup_send(void);
 
 #endif
