@@ -48,8 +48,6 @@ static const struct {
     { TG_STR_INIT("@annually"), TG_STR_INIT("0 0 1 1 *") },
 };
 
-/* --- parsing --- */
-
 static int
 tg_cron_is_name(const char *p, size_t len, const char *word)
 {
@@ -64,7 +62,7 @@ tg_cron_is_name(const char *p, size_t len, const char *word)
     return i == len && word[i] == '\0';
 }
 
-/* Parses a number or the name of a value. Returns -1 if there is neither. */
+/* Returns -1 if the text is neither a number nor a name. */
 static int
 tg_cron_parse_number(const tg_cron_field_t *field, const char **at,
                      const char *end)
@@ -196,7 +194,6 @@ tg_cron_parse_list(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
     }
 }
 
-/* Removes the next word, which ends at a blank, from text. */
 static tg_str_t
 tg_cron_take_word(tg_str_t *text)
 {
@@ -275,8 +272,6 @@ tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why)
     return TG_OK;
 }
 
-/* --- calendar --- */
-
 static int
 tg_cron_match_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
 {
@@ -289,10 +284,7 @@ tg_cron_match_day(const tg_cron_t *cron, int64_t day, const tg_date_t *date)
     return cron->must_match_both_days ? is_mday && is_wday : is_mday || is_wday;
 }
 
-/*
- * Returns the first matching minute of a day at or after the minute `from`, or
- * -1.
- */
+/* Returns the first minute of a day at or after `from`, or -1. */
 static int
 tg_cron_find_minute(const tg_cron_t *cron, int from)
 {
@@ -321,10 +313,7 @@ tg_cron_divide_floor(int64_t value, int64_t by)
     return value / by - (value % by < 0);
 }
 
-/*
- * Finds the first time at or after `from` and before `end`, in local seconds.
- * TG_OK or TG_END.
- */
+/* Finds the first time in [from, end), in local seconds. TG_OK or TG_END. */
 static int
 tg_cron_find_next_local(const tg_cron_t *cron, int64_t from, int64_t end,
                         int64_t *at)
@@ -385,10 +374,7 @@ tg_cron_find_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after,
                 return TG_OK;
             }
 
-            /*
-             * The clock was put back: times before the change do not count
-             * again.
-             */
+            /* The clock was put back: do not count earlier times again. */
             if (from < span.from + span.previous_offset) {
                 from = span.from + span.previous_offset;
             }

@@ -3,14 +3,12 @@
  *
  *     *  5  1-5  0,30  0-59/15 10-20/2  mon-fri  jan,jul  @daily
  *
- * If both days are restricted, a match of one is enough. A day field that
- * begins with a star does not count as restricted, as in other crons.
+ * If both days are restricted (do not begin with a star), one match is enough.
  *
  * Changes of the clock (daylight saving time): with `*` as the hour, the job
  * runs by elapsed time, so an hour that occurs twice counts as two hours. Any
- * other hour is kept once. A time that the clock skips is due at the moment of
- * the change; several skipped times are due once. Of a time that occurs twice,
- * the first counts.
+ * other hour is kept once: skipped times are due once, at the moment of the
+ * change, and of a time that occurs twice, the first counts.
  */
 #ifndef TG_CRON_H
 #define TG_CRON_H
@@ -20,10 +18,7 @@
 
 /* Largest expression in bytes: more than a list of all minutes needs. */
 #define TG_CRON_LEN_MAX 512
-/*
- * Years that are searched for the next date. A leap day on a given weekday
- * takes up to 40 years.
- */
+/* Years of the search. A leap day on a given weekday takes up to 40. */
 #define TG_CRON_YEARS_MAX 60
 
 typedef struct {
@@ -41,8 +36,8 @@ typedef struct {
 int tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why);
 
 /*
- * Finds the first time after `after` at which the expression is due, in seconds
- * of Unix time. TG_OK; TG_END if it is never due. zone NULL is UTC.
+ * Finds the first due time after `after`, in seconds of Unix time. TG_OK;
+ * TG_END if there is none. zone NULL is UTC.
  */
 int tg_cron_find_next(const tg_cron_t *cron, const tg_zone_t *zone,
                       int64_t after, int64_t *at);

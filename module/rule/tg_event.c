@@ -3,8 +3,6 @@
 
 #include "base/tg_json.h"
 
-/* --- fields --- */
-
 static int
 tg_event_get_element(tg_str_t array, tg_str_t name, tg_str_t *value)
 {
@@ -83,9 +81,7 @@ tg_event_get_field(tg_str_t event, tg_str_t field, tg_str_t *value)
                : TG_MISSING;
 }
 
-/* --- templates --- */
-
-/* Returns the field between {{ and }} at the start of text; len 0: none. */
+/* Returns the {{field}} at the start of text; len 0: none. */
 static tg_str_t
 tg_event_parse_placeholder(tg_str_t text)
 {
@@ -106,7 +102,7 @@ tg_event_parse_placeholder(tg_str_t text)
                : TG_STR("");
 }
 
-/* Truncates the value that starts at `start`, at the end of a character. */
+/* Truncates the value after a whole character. */
 static void
 tg_event_truncate_value(tg_buf_t *out, size_t start)
 {
@@ -125,7 +121,6 @@ tg_event_truncate_value(tg_buf_t *out, size_t start)
     tg_buf_truncate(out, len);
 }
 
-/* Replaces each NUL from start on by U+FFFD. */
 static void
 tg_event_replace_nuls(tg_buf_t *out, size_t start)
 {

@@ -16,12 +16,10 @@
  *    "events":["change","create","delete"],"debounceMs":500}
  *
  * Other actions: {"type":"notify","message":"…","channel":"…"} and
- * {"type":"webhook","url":"https://…","message":"…"}. A condition may have
- * `text` instead of `value`, which equals a value of any type that is written
- * like it: "3" equals the number 3. Members that are not listed here are
- * ignored.
- *
- * Regular expressions are those of JSON Schema, with a limit of steps.
+ * {"type":"webhook","url":"https://…","message":"…"}. The `text` of a
+ * condition, in place of `value`, equals any value that is written like it: "3"
+ * equals 3. Other members are ignored. Regular expressions are those of JSON
+ * Schema, with a limit of steps.
  */
 #ifndef TG_RULE_H
 #define TG_RULE_H
@@ -39,7 +37,7 @@
 #define TG_RULE_CONDITIONS_MAX 32
 /* Largest number of globs of a rule. */
 #define TG_RULE_GLOBS_MAX 16
-/* Limit of steps for matching one regular expression against one text. */
+/* Steps of matching one regular expression against one text. */
 #define TG_RULE_REGEX_STEPS_MAX 1000000
 /* Largest cooldownMs, in seconds: a year. */
 #define TG_RULE_COOLDOWN_S_MAX 31622400
@@ -93,10 +91,7 @@ typedef struct {
     tg_rule_pattern_t pattern;
 } tg_rule_condition_t;
 
-/*
- * A parsed rule. Slices are valid as long as the rule. Missing texts are
- * absent.
- */
+/* A parsed rule, which owns its slices. Missing texts are absent. */
 typedef struct {
     const tg_alloc_t *alloc;
     const tg_schema_regex_engine_t *regex;
@@ -136,9 +131,9 @@ typedef struct {
 } tg_rule_t;
 
 /*
- * Parses a rule, which must be valid JSON. TG_OK; TG_INVALID: why says where
- * and what to write; TG_NOMEM. raw is copied. regex must outlive the rule;
- * NULL: patterns are rejected.
+ * Parses valid JSON, which is copied. TG_OK; TG_INVALID: why says where and
+ * what to write; TG_NOMEM. regex must outlive the rule; NULL: patterns are
+ * rejected.
  */
 int tg_rule_parse(const tg_alloc_t *alloc, tg_str_t raw,
                   const tg_schema_regex_engine_t *regex, tg_rule_t **rule,
@@ -158,38 +153,26 @@ int tg_rule_pattern_compile(const tg_alloc_t *alloc,
                             tg_buf_t *why);
 
 /*
- * Checks whether the rule's event trigger matches an event. TG_OK if it does;
- * TG_MISSING if not; TG_LIMIT if a pattern exceeded its steps; TG_NOMEM.
+ * Checks the rule's event trigger. TG_OK; TG_MISSING: no match; TG_LIMIT: a
+ * pattern exceeded its steps; TG_NOMEM.
  */
 int tg_rule_match_event(const tg_rule_t *rule, tg_str_t event);
 
 /*
- * Checks whether all conditions of the rule are true for an event. TG_OK if
- * they are; TG_MISSING if not; TG_LIMIT if a pattern exceeded its steps;
- * TG_NOMEM.
+ * Checks all conditions for an event; results are those of
+ * tg_rule_match_event().
  */
 int tg_rule_check_conditions(const tg_rule_t *rule, tg_str_t event);
 
-/*
- * Receives a warning. message begins with the member of the rule and is valid
- * until the return.
- */
+/* The message begins with the rule's member and is valid until the return. */
 typedef void (*tg_rule_lint_warn_pt)(void *ctx, const char *message);
-/*
- * Warns of event types, event sources and fields that no event of the rule has.
- */
+/* Warns of types, sources and fields that no event of the rule has. */
 void tg_rule_lint(const tg_rule_t *rule, tg_rule_lint_warn_pt warn, void *ctx);
 
-/*
- * Checks whether a path below the rule's folder matches one of its globs. A
- * rule without globs matches every path.
- */
+/* Matches a path below the rule's folder. A rule without globs matches all. */
 int tg_rule_match_file(const tg_rule_t *rule, tg_str_t path);
 
-/*
- * Appends "trigger":{…},"action":{…} without secrets: a webhook's URL is
- * reduced to its origin.
- */
+/* Appends "trigger":{…},"action":{…}; a webhook's URL only by its origin. */
 void tg_rule_write_json(tg_buf_t *json, const tg_rule_t *rule);
 
 #endif

@@ -34,8 +34,6 @@ tg_rule_find_operator(tg_str_t name)
     return TG_RULE_OPS;
 }
 
-/* --- conditions --- */
-
 /* Reads a string member of the condition `name`, such as "conditions[0]". */
 static int
 tg_rule_reader_read_condition_text(tg_rule_reader_t *reader, const char *name,
@@ -52,10 +50,7 @@ tg_rule_reader_read_condition_text(tg_rule_reader_t *reader, const char *name,
     return tg_rule_reader_read_text(reader, text, raw, value);
 }
 
-/*
- * Reads the value or text of a condition, and checks that it suits the
- * operator.
- */
+/* Reads `value` or `text`, and checks that it suits the operator. */
 static int
 tg_rule_reader_read_operand(tg_rule_reader_t *reader, const char *name,
                             tg_rule_condition_t *condition, tg_str_t raw)

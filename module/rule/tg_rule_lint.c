@@ -9,23 +9,18 @@
 /* Largest number of names that a warning lists. */
 #define TG_RULE_LINT_NAMES_MAX 32
 
-/* Members of every event. */
 static const char *const tg_event_members[] = { "type", "source", "timestamp",
                                                 "payload", NULL };
-/* Members of the payload of a task event. */
 static const char *const tg_event_task_members[] = {
     "id",        "prompt",   "agent",   "priority", "state", "createdAt",
     "startedAt", "pid",      "machine", "error",    "cwd",   "completedAt",
     "owner",     "metadata", "result",  "output",   NULL
 };
-/* Members of the payload of a cron event. */
 static const char *const tg_event_cron_members[] = { "job_id", "scheduled",
                                                      "missed", NULL };
-/* Members of the payload of a file event. */
 static const char *const tg_event_file_members[] = { "path",  "event", "count",
                                                      "files", "lost",  NULL };
 
-/* All types of events. */
 static const struct {
     const char *type;
     const char *source;
@@ -50,8 +45,6 @@ typedef struct {
     const char *members[TG_RULE_LINT_NAMES_MAX];
     size_t nmembers;
 } tg_rule_lint_t;
-
-/* --- warnings --- */
 
 static int
 tg_rule_is_in_list(tg_str_t word, const char *const *words)
@@ -95,8 +88,6 @@ tg_rule_lint_warn_unknown(const tg_rule_lint_t *lint, const char *member,
     lint->warn(lint->ctx, text);
 }
 
-/* --- trigger --- */
-
 static void
 tg_rule_lint_add_members(tg_rule_lint_t *lint, const char *const *names)
 {
@@ -107,7 +98,6 @@ tg_rule_lint_add_members(tg_rule_lint_t *lint, const char *const *names)
     }
 }
 
-/* Returns whether an event of the i-th type may fire the rule. */
 static int
 tg_rule_can_fire(const tg_rule_t *rule, size_t i)
 {
@@ -129,10 +119,7 @@ tg_rule_can_fire(const tg_rule_t *rule, size_t i)
     return tg_rule_match_event(rule, tg_buf_view(&event)) != TG_MISSING;
 }
 
-/*
- * Collects the members of the rule's events. Returns 0 if no event fires the
- * rule.
- */
+/* Returns 0 if no event fires the rule. */
 static int
 tg_rule_lint_trigger(const tg_rule_t *rule, tg_rule_lint_t *lint)
 {
@@ -173,8 +160,6 @@ tg_rule_lint_trigger(const tg_rule_t *rule, tg_rule_lint_t *lint)
 
     return 0;
 }
-
-/* --- fields --- */
 
 /* Checks the first name of a field, after "payload." if present. */
 static void

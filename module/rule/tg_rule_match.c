@@ -8,8 +8,6 @@
 /* Characters of a pattern that count as one step. */
 #define TG_RULE_CHARS_PER_STEP 16
 
-/* --- patterns --- */
-
 static int
 tg_rule_match_pattern(const tg_rule_t *rule, const tg_rule_pattern_t *pattern,
                       tg_str_t text)
@@ -24,8 +22,6 @@ tg_rule_match_pattern(const tg_rule_t *rule, const tg_rule_pattern_t *pattern,
                                   / (1 + weight / TG_RULE_CHARS_PER_STEP),
                               &spent);
 }
-
-/* --- values --- */
 
 static int
 tg_rule_compare_numbers(tg_str_t a, tg_str_t b, int *order)
@@ -108,7 +104,6 @@ tg_rule_find_substring(tg_str_t text, tg_str_t part)
     return TG_MISSING;
 }
 
-/* Applies "contains" or "matches" to a string. */
 static int
 tg_rule_match_string(const tg_rule_t *rule,
                      const tg_rule_condition_t *condition, tg_str_t value)
@@ -224,8 +219,6 @@ tg_rule_check_conditions(const tg_rule_t *rule, tg_str_t event)
     return rc;
 }
 
-/* --- triggers --- */
-
 static tg_str_t
 tg_rule_get_event_member(tg_str_t event, const char *name)
 {
@@ -285,11 +278,7 @@ tg_rule_match_file(const tg_rule_t *rule, tg_str_t path)
     return rule->nglobs == 0;
 }
 
-/* --- JSON output --- */
-
-/*
- * Appends only the origin of a URL: a path may be the only secret of a service.
- */
+/* Omits a URL's path, which may be the only secret of a service. */
 static void
 tg_rule_append_url_origin(tg_buf_t *json, tg_str_t text)
 {

@@ -3,8 +3,6 @@
 
 #include "base/tg_url.h"
 
-/* --- action --- */
-
 enum {
     TG_ACTION_MEMBER_TYPE,
     TG_ACTION_MEMBER_AGENT,
@@ -16,7 +14,6 @@ enum {
     TG_ACTION_MEMBERS
 };
 
-/* Checks that the action has the members that its type requires. */
 static int
 tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
 {
@@ -96,8 +93,6 @@ tg_rule_reader_read_action(tg_rule_reader_t *reader, tg_str_t raw)
                                              values[TG_ACTION_MEMBER_TYPE])
                : rc;
 }
-
-/* --- whole rule --- */
 
 enum {
     TG_RULE_MEMBER_ID,

@@ -5,8 +5,6 @@
 
 #include <stdarg.h>
 
-/* --- members --- */
-
 int
 tg_rule_reader_fail(const tg_rule_reader_t *reader, const char *format, ...)
 {
@@ -85,8 +83,6 @@ tg_rule_reader_read_number(tg_rule_reader_t *reader, const char *name,
 
     return TG_OK;
 }
-
-/* --- patterns --- */
 
 int
 tg_rule_pattern_compile(const tg_alloc_t *alloc,

@@ -5,8 +5,6 @@
 /* Largest offset from UTC in seconds: more than a day. */
 #define TG_ZONE_OFFSET_MAX 93600
 
-/* --- names --- */
-
 int
 tg_zone_is_valid_name(tg_str_t name)
 {
@@ -27,8 +25,6 @@ tg_zone_is_valid_name(tg_str_t name)
 
     return 1;
 }
-
-/* --- zone file --- */
 
 static uint32_t
 tg_zone_read_uint32(const char *p)
@@ -56,7 +52,6 @@ tg_zone_read_time(const char *p, unsigned size)
     return (int64_t) value;
 }
 
-/* Indexes of the counts in a TZif header. */
 enum {
     TG_ZONE_ISUT,
     TG_ZONE_ISSTD,
@@ -68,8 +63,8 @@ enum {
 };
 
 /*
- * Returns the size in bytes of the data after a header whose times have `size`
- * bytes, and sets the counts n; 0: invalid header.
+ * Returns the size of the data after a header with `size` bytes for each time,
+ * and sets the counts n; 0: the header is invalid.
  */
 static size_t
 tg_zone_read_header(tg_str_t bytes, unsigned size, uint32_t *n)
@@ -142,10 +137,7 @@ tg_zone_read_transitions(tg_zone_t *zone, const char *p, unsigned size,
     return TG_OK;
 }
 
-/*
- * Parses the rule between the two newlines at the end. An empty rule is valid.
- * TG_OK or TG_INVALID.
- */
+/* Parses the rule between the final newlines; it may be empty. */
 static int
 tg_zone_read_footer(tg_zone_t *zone, tg_str_t foot)
 {
@@ -228,9 +220,6 @@ tg_zone_free(tg_zone_t *zone)
     }
 }
 
-/* --- spans --- */
-
-/* Returns the number of transitions at or before `at`. */
 static size_t
 tg_zone_count_transitions(const tg_zone_t *zone, int64_t at)
 {
@@ -252,7 +241,6 @@ tg_zone_count_transitions(const tg_zone_t *zone, int64_t at)
     return low;
 }
 
-/* Returns the offset after the first n transitions. */
 static int32_t
 tg_zone_get_offset(const tg_zone_t *zone, size_t n)
 {
@@ -290,10 +278,7 @@ tg_zone_find_span(const tg_zone_t *zone, int64_t at, tg_zone_span_t *span)
 
     tg_zone_rule_find_span(&zone->rule, at, &ruled);
 
-    /*
-     * The span may begin with the last transition of the table, before the
-     * rule's own change.
-     */
+    /* The span may begin with the table's last transition. */
     if (ruled.from > span->from) {
         span->from = ruled.from;
         span->previous_offset = ruled.previous_offset;

@@ -1,8 +1,6 @@
 /*
- * Time zones in the format of the system's files (TZif, RFC 8536): the offset
- * of local time from UTC, now and in future years. The caller reads the file.
- *
- * All times are in seconds of Unix time.
+ * Time zones from the bytes of TZif files (RFC 8536): the offset of local time
+ * from UTC, now and in future years. All times are in seconds of Unix time.
  */
 #ifndef TG_ZONE_H
 #define TG_ZONE_H
@@ -11,9 +9,7 @@
 
 /* Largest name of a zone in bytes. */
 #define TG_ZONE_NAME_MAX 64
-/*
- * Largest file of a zone in bytes; the system's files have at most about 4,000.
- */
+/* The system's files have at most about 4,000 bytes. */
 #define TG_ZONE_FILE_MAX 65536
 
 typedef struct tg_zone_s tg_zone_t;
@@ -33,16 +29,10 @@ typedef struct {
     int day;
 } tg_date_t;
 
-/*
- * Checks whether name is a valid zone name, which cannot lead out of the zones'
- * folder.
- */
+/* A valid name cannot lead out of the zones' folder. */
 int tg_zone_is_valid_name(tg_str_t name);
 
-/*
- * Parses the bytes of a zone file. TG_OK; TG_INVALID if they are not a zone
- * file; TG_NOMEM.
- */
+/* Parses a zone file. TG_OK; TG_INVALID; TG_NOMEM. */
 int tg_zone_parse(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone);
 void tg_zone_free(tg_zone_t *zone);
 
@@ -55,7 +45,6 @@ void tg_date_set_unix_day(int64_t day, tg_date_t *date);
 /* Returns the day of a date, counted from the first day of Unix time. */
 int64_t tg_date_get_unix_day(const tg_date_t *date);
 
-/* Returns the number of days in the date's month. */
 int tg_date_count_month_days(const tg_date_t *date);
 
 #endif

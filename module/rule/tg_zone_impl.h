@@ -1,8 +1,6 @@
 /*
- * Declarations shared by the files of zones.
- *
- *   tg_zone.c       table of transitions in the zone file
- *   tg_zone_rule.c  rule at the file's end for later years; dates
+ * Shared by tg_zone.c (table of transitions) and tg_zone_rule.c (rule for later
+ * years, dates).
  */
 #ifndef TG_ZONE_IMPL_H
 #define TG_ZONE_IMPL_H
@@ -19,8 +17,8 @@ typedef struct {
 } tg_zone_dst_change_t;
 
 /*
- * A rule in the format of TZ (POSIX): "CET-1CEST,M3.5.0,M10.5.0/3". Offsets
- * are in seconds, positive east.
+ * A POSIX rule, "CET-1CEST,M3.5.0,M10.5.0/3". Offsets are in seconds, positive
+ * east.
  */
 typedef struct {
     int is_set;
@@ -45,7 +43,7 @@ struct tg_zone_s {
 /* Parses a rule in the format of TZ. TG_OK or TG_INVALID. */
 int tg_zone_rule_parse(tg_zone_rule_t *rule, tg_str_t text);
 
-/* Finds the span that contains the time `at`, according to the rule alone. */
+/* Finds the span of the time `at` by the rule alone. */
 void tg_zone_rule_find_span(const tg_zone_rule_t *rule, int64_t at,
                             tg_zone_span_t *span);
 

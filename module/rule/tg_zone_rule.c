@@ -7,8 +7,6 @@
 /* Largest time of a change in hours: RFC 8536 allows times on other days. */
 #define TG_ZONE_TIME_HOURS 167
 
-/* --- dates --- */
-
 /* Counts in years that begin in March, so that the leap day is the last one. */
 void
 tg_date_set_unix_day(int64_t day, tg_date_t *date)
@@ -58,8 +56,6 @@ tg_date_count_month_days(const tg_date_t *date)
     return days[date->month - 1]
            + (date->month == 2 && tg_year_is_leap(date->year));
 }
-
-/* --- parsing --- */
 
 typedef struct {
     const char *p;
@@ -123,10 +119,7 @@ tg_zone_parse_time(tg_zone_cursor_t *text, int hours, int32_t *seconds)
     return part != -1 ? TG_OK : TG_INVALID;
 }
 
-/*
- * Skips the name of a zone: letters, or anything between < and >. TG_OK or
- * TG_INVALID.
- */
+/* A zone's name is letters, or anything between < and >. */
 static int
 tg_zone_parse_name(tg_zone_cursor_t *text)
 {
@@ -225,12 +218,6 @@ tg_zone_rule_parse(tg_zone_rule_t *rule, tg_str_t text)
     return at.p == at.end ? TG_OK : TG_INVALID;
 }
 
-/* --- spans --- */
-
-/*
- * Returns the day of a change in a year, counted from the first day of Unix
- * time.
- */
 static int64_t
 tg_zone_dst_change_get_day(const tg_zone_dst_change_t *change, int64_t year)
 {
@@ -280,10 +267,10 @@ tg_zone_rule_get_transition(const tg_zone_rule_t *rule, int64_t year, int k,
 }
 
 /*
- * Finds the last change at or before `at` and the first one after it. The years
- * around `at` are searched, because in the southern hemisphere DST begins in
- * one year and ends in the next. If both changes occur at once (DST never or
- * always), the later one counts.
+ * Finds the last change at or before `at` and the first one after it, in the
+ * years around `at`: in the southern hemisphere DST begins in one year and ends
+ * in the next. If both changes occur at once (DST never or always), the later
+ * one counts.
  */
 static void
 tg_zone_rule_find_transitions(const tg_zone_rule_t *rule, int64_t at,
