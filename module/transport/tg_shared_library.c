@@ -18,9 +18,7 @@ tg_shared_library_resolve(void *library,
             return -1;
         }
 
-        /*
-         * ISO C has no conversion from an object pointer to a function pointer.
-         */
+        /* ISO C does not convert object pointers to function pointers. */
         memcpy((char *) table + functions[i].offset, &symbol, sizeof(symbol));
     }
 

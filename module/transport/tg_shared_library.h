@@ -1,7 +1,4 @@
-/*
- * Loading of shared libraries at their first use: a program that does not need
- * a library starts faster and uses less memory.
- */
+/* Loads shared libraries at their first use: others start without them. */
 #ifndef TG_SHARED_LIBRARY_H
 #define TG_SHARED_LIBRARY_H
 
@@ -12,10 +9,7 @@ typedef struct {
     size_t offset;    /* offset of the function pointer in the table */
 } tg_shared_library_symbol_t;
 
-/*
- * Sets the function pointers of a table. Returns 0, or -1 if a symbol is
- * missing.
- */
+/* Fills a table of function pointers. Returns -1 if a symbol is missing. */
 int tg_shared_library_resolve(void *library,
                               const tg_shared_library_symbol_t *functions,
                               size_t n, void *table);

@@ -1,16 +1,15 @@
 /*
- * The libuv transport for protocol connections: moves bytes between a stream (a
- * socket or the two ends of stdio) and a peer or a caller.
+ * The libuv transport: moves bytes between a stream (a socket or the two ends
+ * of stdio) and a peer or a caller. The program must ignore SIGPIPE.
  *
- * A connection owns its handles and its buffers. Its owner embeds it and may
- * free it in ops->closed or any time later. The program must ignore SIGPIPE.
+ * A connection owns its handles and buffers. Its owner embeds it and may free
+ * it in ops->closed or later. Functions that return int return 0 or a libuv
+ * error, after which only ops->closed follows.
  *
- * Both directions are bounded. While ops->input returns TG_LIMIT, nothing more
- * is read. Only one write is in progress at a time, so output that the other
- * side does not read collects in out, where the protocol limits it.
- *
- * A connection is a source of its loop's scheduler. It reads and serves until
- * its time slice is over, and reads nothing while it waits for the next one.
+ * Both directions are bounded: nothing is read while ops->input returns
+ * TG_LIMIT, and output that the other side does not read collects in out, where
+ * the protocol limits it. A connection reads and serves until its time slice is
+ * over, and then waits for the next one.
  */
 #ifndef TG_TRANSPORT_H
 #define TG_TRANSPORT_H
@@ -27,39 +26,36 @@ typedef struct tg_uv_tls_conn_s tg_uv_tls_conn_t;
 
 typedef struct {
     /*
-     * Reports the end of a connection attempt: 0, or a negative libuv error,
-     * after which the connection closes. Not called if the host closed the
-     * connection before.
+     * Reports a connection attempt: 0, or a libuv error, after which the
+     * connection closes. Not called if the host closed it before.
      */
     void (*connected)(void *host, int err);
 
     /*
-     * Passes input to the host: the unconsumed bytes, then the new ones. The
-     * host sets *consumed. out is flushed after the return.
+     * Passes the unconsumed bytes, then new ones. The host sets *consumed. out
+     * is flushed after the return.
      *
      *   TG_OK      wait for more input
      *   TG_LIMIT   stop reading until a write ends or tg_uv_conn_resume();
      *              EOF is not detected in the meantime
      *   TG_AGAIN   after tg_uv_conn_is_slice_over() returned 1: pass the rest
      *              again in the next slice. Otherwise as TG_LIMIT, but up to
-     *              TG_UV_READ_SIZE more bytes are read, so that EOF is detected
-     *              if the other side sends nothing else.
+     *              TG_UV_READ_SIZE more bytes are read to detect EOF.
      *   TG_CLOSED  write out, then close
      *   other      close at once
      */
     int (*input)(void *host, const char *data, size_t len, size_t *consumed);
 
     /*
-     * Reports EOF. The connection stays writable until it is closed. NULL:
-     * the connection closes at once.
+     * The connection stays writable until it is closed. NULL: it closes at
+     * once.
      */
     void (*eof)(void *host);
 
     /*
-     * Reports that the first len bytes of out were passed to the kernel or to a
-     * write in progress. The host removes the bytes from out
-     * (tg_caller_count_written() only counts them). NULL: the connection
-     * removes them.
+     * The first len bytes of out went to the kernel or to a write in progress.
+     * The host removes them (tg_caller_count_written() only counts them). NULL:
+     * the connection removes them.
      */
     void (*written)(void *host, size_t len);
 
@@ -67,17 +63,16 @@ typedef struct {
     void (*drained)(void *host);
 
     /*
-     * Reports the end of the connection: 0, or the libuv error that ended it.
-     * The last callback, called exactly once, from the loop and never from
-     * within a function below.
+     * Reports the end: 0, or its libuv error. The last callback, called exactly
+     * once, from the loop and never from within a function below.
      */
     void (*closed)(void *host, int err);
 } tg_uv_conn_ops_t;
 
 /*
- * Buffers shared by the connections of one loop. A connection without a buffer
- * takes the cached one and returns it when the buffer is empty. Thus all
- * connections use memory that is warm in the CPU cache, and idle ones use none.
+ * Buffers shared by the connections of a loop: a connection returns its buffer
+ * when it is empty. So all use memory that is warm in the CPU cache, and idle
+ * connections use none.
  */
 typedef struct {
     tg_buf_t in;
@@ -154,7 +149,7 @@ struct tg_uv_conn_s {
     /* Handles the end of a handle or request that nopen counts. */
     void (*on_handle_closed)(tg_uv_conn_t *conn);
 
-    /* Handles the close of the handle of an address that failed. */
+    /* The handle of an address that failed is closed. */
     void (*on_address_closed)(tg_uv_conn_t *conn);
 };
 
@@ -164,91 +159,68 @@ void tg_uv_buffer_cache_deinit(tg_uv_buffer_cache_t *buffer_cache);
 /* Takes the cached buffer if buf has no memory. */
 void tg_uv_buffer_borrow(tg_buf_t *buf, tg_buf_t *buffer_cache);
 
-/* Returns the memory of an empty buf to the cache if the cache has none. */
+/* Returns an empty buf's memory to the cache if the cache has none. */
 void tg_uv_buffer_recycle(tg_buf_t *buf, tg_buf_t *buffer_cache);
 
-/*
- * Initializes a connection. out is the output buffer of the protocol. ops and
- * out must outlive the connection.
- */
+/* ops and out, the protocol's output, must outlive the connection. */
 void tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
                      const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);
 
 /*
- * Checks whether the time slice is over; for use within ops->input after a
- * message of size bytes. If it returns 1, ops->input must return TG_AGAIN.
+ * For ops->input, after a message of size bytes. If it returns 1, ops->input
+ * must return TG_AGAIN.
  */
 int tg_uv_conn_is_slice_over(tg_uv_conn_t *conn, size_t size);
 
-/*
- * Starts to connect to a Unix socket; ops->connected reports the result.
- * Returns 0 or a libuv error, after which only ops->closed is called.
- */
+/* Connects to a Unix socket; ops->connected reports the result. */
 int tg_uv_conn_connect_unix(tg_uv_conn_t *conn, const char *path);
 
-/*
- * Starts to connect to an address of a Unix socket or TCP. Return values: see
- * tg_uv_conn_connect_unix().
- */
+/* Connects to an address of a Unix socket or TCP. */
 int tg_uv_conn_connect_sockaddr(tg_uv_conn_t *conn,
                                 const struct sockaddr *address);
 
 /*
- * Starts to connect to an endpoint, which must outlive the connection. Its
- * addresses are tried one after the other. With TLS, ops->connected is called
- * after the handshake. Return values: see tg_uv_conn_connect_unix().
+ * Tries the endpoint's addresses in turn. The endpoint must outlive the
+ * connection. ops->connected is called after a TLS handshake, if any.
  */
 int tg_uv_conn_connect_endpoint(tg_uv_conn_t *conn,
                                 const tg_uv_endpoint_t *endpoint);
 
-/*
- * Accepts a connection from a listening pipe and starts to read. Returns 0 or
- * a libuv error, after which only ops->closed is called.
- */
+/* Accepts a connection from a listening pipe and starts to read. */
 int tg_uv_conn_accept(tg_uv_conn_t *conn, uv_stream_t *server);
 
 /*
- * Opens a connection that reads from one descriptor and writes to another or
- * the same one (stdio: pipes, sockets, files and terminals). The connection
- * owns the descriptors from now on, but does not close 0 to 2. Returns 0 or a
- * libuv error, after which only ops->closed is called.
+ * Reads from one descriptor and writes to another or the same (stdio: pipes,
+ * sockets, files, terminals). The connection owns them now, but does not close
+ * 0 to 2.
  */
 int tg_uv_conn_open_fds(tg_uv_conn_t *conn, int in_fd, int out_fd);
 
-/*
- * Starts to write the bytes in *out. Cheap if there are none. The host calls
- * it after appending output outside ops->input.
- */
+/* Writes *out. Needed after appending output outside of ops->input. */
 void tg_uv_conn_flush(tg_uv_conn_t *conn);
 
 /*
- * Resumes reading after TG_LIMIT: passes the unconsumed bytes to ops->input
- * again in the next time slice. Safe to call at any time.
+ * Passes the unconsumed bytes to ops->input again in the next time slice. Safe
+ * to call at any time.
  */
 void tg_uv_conn_resume(tg_uv_conn_t *conn);
 
-/* Returns the number of bytes that are in out or not yet written. */
+/* Returns the bytes that are in out or not yet written. */
 size_t tg_uv_conn_get_backlog(const tg_uv_conn_t *conn);
 
-/*
- * Writes the bytes in out, then closes. There is no timeout: the host must set
- * one. Idempotent.
- */
+/* Writes out, then closes. The host must set a timeout. Idempotent. */
 void tg_uv_conn_close_after_flush(tg_uv_conn_t *conn);
 
 /*
- * Removes the first len bytes from out after they were written. An empty
- * buffer keeps at most TG_UV_READ_SIZE bytes of memory.
+ * Removes len written bytes from out. An empty buffer keeps at most
+ * TG_UV_READ_SIZE bytes of memory.
  */
 void tg_uv_output_drop(tg_buf_t *out, size_t len);
 
 /* Closes at once. Idempotent. */
 void tg_uv_conn_close(tg_uv_conn_t *conn);
 
-/*
- * Returns the process at the other end of a Unix socket: 0 with *pid and *uid
- * set, or a libuv error.
- */
+/* Stores the process at the other end of a Unix socket. */
 int tg_uv_conn_get_peer_cred(const tg_uv_conn_t *conn, pid_t *pid, uid_t *uid);
 
 #endif

@@ -5,8 +5,6 @@
 
 #include <limits.h>
 
-/* --- connections --- */
-
 /* Returns how many connections in a row may fail with client->err. */
 static unsigned
 tg_uv_client_get_max_tries(const tg_uv_client_t *client)
@@ -155,8 +153,8 @@ tg_uv_client_on_closed(void *host, int err)
 }
 
 /*
- * Checks whether to read. Sets is_read_stopped if the owner must resume;
- * otherwise the end of a write resumes.
+ * Sets is_read_stopped if the owner must resume; otherwise the end of a write
+ * resumes.
  */
 static int
 tg_uv_client_can_read(tg_uv_client_t *client)
@@ -239,7 +237,6 @@ tg_uv_client_on_connect_timeout(uv_timer_t *timer)
     tg_uv_conn_close(&client->conn);
 }
 
-/* Sends MCP's initialize. TG_OK or TG_NOMEM. */
 static int
 tg_uv_client_send_initialize(tg_uv_client_t *client)
 {
@@ -334,8 +331,6 @@ tg_uv_client_connect(tg_uv_client_t *client)
     /* If connecting fails at once, on_closed is called. */
     (void) tg_uv_conn_connect_endpoint(&client->conn, client->endpoint);
 }
-
-/* --- messages of the server --- */
 
 void
 tg_uv_client_complete_handshake(tg_uv_client_t *client)
@@ -435,8 +430,6 @@ tg_uv_client_on_server_request(void *host, const tg_message_t *message)
     client = host;
     client->ops->on_request(client->host, message);
 }
-
-/* --- functions for the owner --- */
 
 void
 tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,

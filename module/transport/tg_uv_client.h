@@ -2,11 +2,11 @@
  * A client of one server: a caller, a connection that is opened again when it
  * is lost, and the requests sent on it.
  *
- * A connection begins with a hello and a handshake. Requests are sent after
- * the response to the handshake. From then on the server is known to be alive
- * and to have read the hello, so it sends a shutdown notice before it closes.
- * Requests that it did not start are sent again on the next connection and do
- * not run twice. Read-only requests are sent again in any case.
+ * A connection begins with a hello and a handshake, and requests follow the
+ * handshake's response. From then on the server sends a shutdown notice before
+ * it closes. Requests that it did not start are sent again on the next
+ * connection and do not run twice; read-only requests are sent again in any
+ * case.
  *
  * The client has no timeout for requests: the owner sets one.
  */
@@ -17,24 +17,20 @@
 #include "transport/tg_uv_endpoint.h"
 
 /*
- * Largest number of connections that may be lost during one request, and that
- * may fail in a row. The delays double from the first one and add up to at
- * least five seconds, which is longer than a restart of NGINX.
+ * Connections that may be lost during one request, or fail in a row. The
+ * doubling delays add up to at least five seconds, longer than a restart of
+ * NGINX.
  */
 #define TG_UV_CLIENT_TRIES_MAX 8
 /* First delay before a new connection, in ms. */
 #define TG_UV_CLIENT_RETRY_DELAY_MIN 20
 /* Longest delay of a client that reconnects without end, in ms. */
 #define TG_UV_CLIENT_RETRY_DELAY_MAX 1000
-/*
- * Connections that may be lost during one request, for a client with
- * has_endless_connect.
- */
+/* Lost connections during one request with has_endless_connect. */
 #define TG_UV_CLIENT_REQUEST_TRIES_MAX 20
 /*
- * Largest number of connections in a row that a server accepts and closes
- * without sending anything. An old worker that exits may do so, but not
- * repeatedly.
+ * Connections in a row that a server may accept and close silently. An old
+ * worker that exits may do so, but not repeatedly.
  */
 #define TG_UV_CLIENT_SILENT_TRIES_MAX 4
 /* Minimum lifetime of a connection in ms for a reconnect without delay. */
@@ -42,8 +38,8 @@
 /* Time in ms for writing the last bytes before closing. */
 #define TG_UV_CLIENT_CLOSE_TIMEOUT 1000
 /*
- * Limit in bytes of automatic replies that the server does not read. Beyond it
- * the client stops reading, so that TG_CALLER_REFUSALS_MAX is never reached.
+ * Bytes of automatic replies that the server does not read. The client then
+ * stops reading, so TG_CALLER_REFUSALS_MAX is never reached.
  */
 #define TG_UV_CLIENT_REFUSALS_MAX 524288
 /* Largest number of pages of a list, each up to 512 KiB. */
@@ -62,8 +58,8 @@ typedef enum {
 } tg_uv_client_state_t;
 
 /*
- * A request. It belongs to its owner, who sets the members before the blank
- * line. All texts must live as long as the request.
+ * A request, which its owner keeps, with all its texts. The owner sets the
+ * members before the blank line.
  */
 struct tg_uv_request_s {
     tg_str_t name;   /* plain name of a method, or escaped name of a tool */
@@ -86,9 +82,8 @@ struct tg_uv_request_s {
 
 typedef struct {
     /*
-     * Delivers the one response of a request, which the client has already
-     * removed. LOST and NOT_STARTED: the client does not send the request
-     * again.
+     * Delivers the one response to a request, which the client has removed.
+     * LOST and NOT_STARTED: the client does not send it again.
      */
     void (*on_response)(void *host, tg_uv_request_t *request,
                         const tg_response_t *answer);
@@ -97,14 +92,14 @@ typedef struct {
     void (*opened)(void *host);
 
     /*
-     * Reports that a connection ended or failed, before any request is
-     * answered. client->err is the reason. May be NULL.
+     * A connection ended or failed, with the reason client->err. No request is
+     * answered yet. May be NULL.
      */
     void (*on_disconnect)(void *host);
     /*
-     * Reports that a connection ended or failed, after the affected requests
-     * were handled. The client waits for the next connection, or has given up:
-     * it is then idle, and all requests are answered.
+     * A connection ended or failed, and its requests were handled. The client
+     * waits for the next one, or has given up: it is then idle, and all
+     * requests are answered.
      */
     void (*on_conn_lost)(void *host, int was_open);
 
@@ -112,20 +107,18 @@ typedef struct {
                          const tg_message_t *message); /* May be NULL. */
 
     /*
-     * Performs the owner's own handshake on a new connection; the owner calls
-     * tg_uv_client_complete_handshake() at its end. TG_OK or an error. NULL:
-     * the client performs the handshake.
+     * Performs the owner's handshake, which ends with
+     * tg_uv_client_complete_handshake(). NULL: the client performs one.
      */
     int (*start_handshake)(void *host);
     /*
-     * Handles the response of a request that the owner sent on the caller
-     * directly. Returns 1 if it was one, else 0. May be NULL.
+     * Returns 1 if the owner sent the request on the caller itself. May be
+     * NULL.
      */
     int (*answer)(void *host, void *tag, const tg_response_t *answer);
     /*
-     * Sends a request in the owner's own way, with its address as the tag.
-     * TG_OK; TG_CLOSED if the request was not sent or was removed from the
-     * client. NULL: the client sends it.
+     * Sends a request with its address as the tag. TG_OK; TG_CLOSED: it was not
+     * sent or was removed from the client. NULL: the client sends it.
      */
     int (*send_request)(void *host, tg_uv_request_t *request);
 
@@ -137,27 +130,20 @@ typedef struct {
     void (*on_request)(void *host, const tg_message_t *message);
 
     /*
-     * Reports the begin of an attempt to connect; may change client->endpoint.
-     * May be NULL.
+     * An attempt to connect begins; may change client->endpoint. May be NULL.
      */
     void (*on_connect_attempt)(void *host);
 
     /*
-     * Checks whether the client may read from the server. After it returned 0,
-     * the owner calls tg_uv_client_resume(). May be NULL.
+     * Checks whether the client may read. After 0 the owner calls
+     * tg_uv_client_resume(). May be NULL.
      */
     int (*can_read)(void *host);
 
-    /*
-     * Reports the bytes of each message. is_theirs: sent by the server. May
-     * be NULL.
-     */
+    /* Gets each message; is_theirs: sent by the server. May be NULL. */
     void (*trace)(void *host, int is_theirs, tg_str_t bytes);
 
-    /*
-     * Reports the end of tg_uv_client_close(). The last callback. May be
-     * NULL.
-     */
+    /* Ends tg_uv_client_close(). The last callback. May be NULL. */
     void (*closed)(void *host);
 } tg_uv_client_ops_t;
 
@@ -197,10 +183,10 @@ struct tg_uv_client_s {
 };
 
 /*
- * Initializes a client, which the owner has zeroed. The owner may set
- * endpoint, info, connect_timeout, has_endless_reconnect, has_endless_connect,
- * is_persistent and has_mcp_initialize before. max_frame: largest message in
- * both directions, in bytes. ops, endpoint and info must outlive the client.
+ * Initializes a client, zeroed except for endpoint, info, connect_timeout,
+ * has_endless_reconnect, has_endless_connect, is_persistent and
+ * has_mcp_initialize. max_frame: largest message in both directions, in bytes.
+ * ops, endpoint and info must outlive the client.
  */
 void tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
                        const tg_uv_client_ops_t *ops, void *host,
@@ -219,8 +205,8 @@ void tg_uv_client_drop_conn(tg_uv_client_t *client);
 void tg_uv_client_reject_conn(tg_uv_client_t *client);
 
 /*
- * Adds a request and sends it now or on the next connection. The owner then
- * calls tg_uv_client_flush().
+ * Sends a request now or on the next connection. The owner then calls
+ * tg_uv_client_flush().
  */
 void tg_uv_client_send_request(tg_uv_client_t *client,
                                tg_uv_request_t *request);
@@ -239,20 +225,18 @@ void tg_uv_client_fail_unsent(tg_uv_client_t *client);
 void tg_uv_client_notify(tg_uv_client_t *client, tg_str_t method,
                          tg_str_t params);
 
-
-/* Starts to write the output. */
 void tg_uv_client_flush(tg_uv_client_t *client);
 
 /* Resumes reading if ops->can_read now allows it. */
 void tg_uv_client_resume(tg_uv_client_t *client);
 
 /*
- * Writes the remaining output, then closes. ops->closed is called from the
+ * Writes the remaining output, then closes; ops->closed is called from the
  * loop. Requests are no longer answered.
  */
 void tg_uv_client_close(tg_uv_client_t *client);
 
-/* Frees a client that is closed. */
+/* The client must be closed. */
 void tg_uv_client_deinit(tg_uv_client_t *client);
 
 #endif

@@ -68,9 +68,7 @@ tg_uv_request_handle_page(tg_uv_client_t *client, tg_uv_request_t *request,
         return;
     }
 
-    /*
-     * An element that is not a tool may be one that is needed: fail the list.
-     */
+    /* A missing tool may be one that is needed: fail the list. */
     if (request->list->nleft_out != 0 && whole.kind == TG_RESPONSE_RESULT) {
         whole.kind = TG_RESPONSE_ERROR;
         whole.code = TG_RPC_INTERNAL_ERROR;
@@ -112,8 +110,8 @@ tg_uv_request_handle_response(tg_uv_client_t *client, tg_uv_request_t *request,
 }
 
 /*
- * Returns the first unsent request with a number up to seq, or NULL. Callbacks
- * may add requests with higher numbers.
+ * Returns the first unsent request with a number up to seq, or NULL. Requests
+ * that callbacks add have higher numbers.
  */
 static tg_uv_request_t *
 tg_uv_client_find_unsent(const tg_uv_client_t *client, uint64_t seq)

@@ -4,23 +4,18 @@
 
 #include "transport/tg_uv_client.h"
 
-/*
- * Sends a request if the client is open and the request was not yet sent on
- * this connection.
- */
+/* Sends a request if the client is open, once on each connection. */
 void tg_uv_request_send(tg_uv_client_t *client, tg_uv_request_t *request);
 
 /*
- * Handles the response of a request: completes it, requests the next page, or
- * keeps it for the next connection.
+ * Completes the request, requests the next page, or keeps the request for the
+ * next connection.
  */
 void tg_uv_request_handle_response(tg_uv_client_t *client,
                                    tg_uv_request_t *request,
                                    const tg_response_t *answer);
 
-/*
- * Closes the connection because memory is exhausted (client->err is UV_ENOMEM).
- */
+/* Sets client->err to UV_ENOMEM. */
 void tg_uv_client_drop_conn_nomem(tg_uv_client_t *client);
 
 #endif

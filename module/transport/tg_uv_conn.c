@@ -31,8 +31,8 @@ tg_uv_conn_init_base(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
 }
 
 /*
- * Handles the end of a handle or request. After the last one the connection is
- * closed, or the next address is tried.
+ * After the last handle or request, the connection is closed or the next
+ * address tried.
  */
 static void
 tg_uv_conn_on_handle_closed(tg_uv_conn_t *conn)
@@ -187,10 +187,9 @@ tg_uv_conn_complete_connect(tg_uv_conn_t *conn)
 }
 
 /*
- * Handles a write error. The other side no longer reads, but its last messages
- * may still be in the socket: a response, a shutdown notice. Shutting down our
- * receiving half makes these bytes readable and then EOF, even if the other
- * side has closed only half of the connection.
+ * The other side no longer reads, but its last messages (a response, a shutdown
+ * notice) may still be in the socket. Shutting down our receiving half makes
+ * them readable and then EOF, even if only half of the connection is closed.
  */
 static void
 tg_uv_conn_handle_write_error(tg_uv_conn_t *conn, int err)
@@ -212,9 +211,8 @@ tg_uv_conn_handle_write_error(tg_uv_conn_t *conn, int err)
 }
 
 /*
- * Moves the bytes of out after the first n to `writing`. If ops->written is
- * set, the bytes are copied, because the host removes them itself. Returns 0
- * or UV_ENOMEM.
+ * Moves the bytes of out after the first n to `writing`, or copies them if
+ * ops->written is set, because the host removes them itself.
  */
 static int
 tg_uv_conn_move_output(tg_uv_conn_t *conn, size_t n)
@@ -250,10 +248,7 @@ tg_uv_conn_move_output(tg_uv_conn_t *conn, size_t n)
     return 0;
 }
 
-/*
- * Encrypts the protocol's output and appends it to `writing`, together with
- * TLS's own messages. Returns 0 or a libuv error.
- */
+/* Encrypts the output and appends it to `writing` with TLS's own messages. */
 static int
 tg_uv_conn_encrypt_output(tg_uv_conn_t *conn)
 {

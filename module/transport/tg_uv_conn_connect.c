@@ -1,4 +1,4 @@
-/* Connecting: one address after the other, then TLS. */
+/* Connects to one address after the other, then by TLS. */
 #include "transport/tg_uv_conn_connect.h"
 
 #include "transport/tg_uv_conn_impl.h"
@@ -24,10 +24,7 @@ tg_uv_conn_start_tls(tg_uv_conn_t *conn)
     return rc;
 }
 
-/*
- * Closes the handle of a failed address: a handle can connect only once.
- * Returns 0 if there is no further address.
- */
+/* A handle can connect only once. Returns 0 if there is no further address. */
 static int
 tg_uv_conn_close_failed_address(tg_uv_conn_t *conn)
 {

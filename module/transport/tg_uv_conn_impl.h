@@ -1,7 +1,4 @@
-/*
- * Declarations shared by the files of a connection (state and output, input,
- * connecting), for the files of this folder only.
- */
+/* Shared by the files of a connection, for this folder only. */
 #ifndef TG_UV_CONN_IMPL_H
 #define TG_UV_CONN_IMPL_H
 
@@ -16,10 +13,7 @@ void tg_uv_conn_init_base(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
 /* Closes at once with an error for ops->closed. Idempotent. */
 void tg_uv_conn_close_with_error(tg_uv_conn_t *conn, int err);
 
-/*
- * Closes after a failed open function and returns err. Only ops->closed
- * follows.
- */
+/* Closes after a failed open function and returns err. */
 int tg_uv_conn_fail_open(tg_uv_conn_t *conn, int err);
 
 /* Completes a successful attempt to connect and starts to read. */

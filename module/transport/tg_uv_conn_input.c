@@ -7,7 +7,6 @@ tg_uv_conn_is_slice_over(tg_uv_conn_t *conn, size_t size)
     return tg_sched_is_slice_over(&conn->sched->sched, &conn->source, size);
 }
 
-/* Checks whether reading is paused. */
 static int
 tg_uv_conn_is_read_paused(const tg_uv_conn_t *conn)
 {
@@ -18,9 +17,8 @@ tg_uv_conn_is_read_paused(const tg_uv_conn_t *conn)
 }
 
 /*
- * Passes in_buf to the protocol. The protocol may return TG_LIMIT because of
- * output that the kernel then accepts at once. No write callback would follow,
- * so the input is passed again.
+ * Passes in_buf to the protocol, again after TG_LIMIT because of output that
+ * the kernel accepts at once: no write callback would follow.
  */
 static void
 tg_uv_conn_process_input(tg_uv_conn_t *conn)
@@ -99,9 +97,8 @@ tg_uv_conn_on_eof(tg_uv_conn_t *conn)
 }
 
 /*
- * Decrypts TLS input or continues the handshake. nread may be 0 or an error.
- * Returns what to do after in_buf was served: 0 to wait for more, or UV_EOF or
- * an error.
+ * Decrypts input or continues the handshake. nread may be 0 or an error.
+ * Returns what to do once in_buf is served: 0 to wait, or UV_EOF or an error.
  */
 static int
 tg_uv_conn_decrypt_input(tg_uv_conn_t *conn, ssize_t nread)
@@ -155,9 +152,7 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
         return;
     }
 
-    /*
-     * With TLS, EOF may arrive together with bytes that must be served first.
-     */
+    /* With TLS, bytes to be served first may come with EOF. */
     if (tg_uv_conn_is_read_paused(conn) && (rc == 0 || conn->tls_conn != NULL))
     {
         tg_uv_conn_read_stop(conn);

@@ -1,7 +1,4 @@
-/*
- * The ends of a connection: streams through libuv, files through uv_fs
- * requests.
- */
+/* A connection's ends: streams by libuv, files by uv_fs requests. */
 #include "transport/tg_uv_conn_impl.h"
 
 #include <fcntl.h>
@@ -38,9 +35,8 @@ tg_uv_io_init_tcp(tg_uv_conn_t *conn, tg_uv_io_t *end)
 }
 
 /*
- * Opens an end from a descriptor. Other processes may share the open file (a
- * shell, another program of the group) and expect it to block, so
- * tg_uv_io_close() restores its flags.
+ * Other processes (a shell, other programs of the group) may share the open
+ * file and expect it to block, so tg_uv_io_close() restores its flags.
  */
 int
 tg_uv_io_open_fd(tg_uv_conn_t *conn, tg_uv_io_t *end, int fd, int is_readable)
@@ -119,10 +115,7 @@ tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end)
     }
 }
 
-/*
- * Ends a file request. Returns 1 if the connection is still open and can use
- * the result.
- */
+/* Returns 1 if the connection can still use the result. */
 static int
 tg_uv_conn_complete_file_io(tg_uv_conn_t *conn, tg_uv_io_t *end,
                             ssize_t *result)

@@ -9,18 +9,13 @@
 #define TG_UV_TLS_PREFIX "tls:"
 #define TG_UV_SYSTEM_SOCKET "/run/toolgate/tools.sock"
 
-/* --- parts of an address --- */
-
 int
 tg_uv_address_is_tls(const char *text)
 {
     return strncmp(text, TG_UV_TLS_PREFIX, sizeof(TG_UV_TLS_PREFIX) - 1) == 0;
 }
 
-/*
- * Sets host, without the brackets of IPv6, and returns the port; NULL: the
- * address is a path.
- */
+/* Sets host without the brackets of IPv6 and returns the port; NULL: a path. */
 static const char *
 tg_uv_address_split(const char *text, char host[TG_UV_HOST_MAX + 1])
 {
@@ -62,8 +57,6 @@ tg_uv_address_is_path(const char *text)
            && tg_uv_address_split(text, host) == NULL;
 }
 
-/* --- endpoints --- */
-
 void
 tg_uv_tls_options_read_env(tg_uv_tls_options_t *options)
 {
@@ -103,9 +96,7 @@ tg_uv_endpoint_init_tls(tg_uv_endpoint_t *endpoint,
     return endpoint->tls != NULL ? TG_OK : TG_INVALID;
 }
 
-/*
- * Returns what to write instead if address and options do not match, or NULL.
- */
+/* Returns what to write if address and options do not match, or NULL. */
 static const char *
 tg_uv_endpoint_find_error(const tg_uv_endpoint_t *endpoint,
                           const tg_uv_tls_options_t *options)

@@ -1,6 +1,6 @@
 /*
- * The address of a server as people write it: the path of a Unix socket, with
- * or without `unix:`; HOST:PORT; or tls:HOST:PORT.
+ * A server's address: the path of a Unix socket, with or without `unix:`;
+ * HOST:PORT; or tls:HOST:PORT.
  */
 #ifndef TG_UV_ENDPOINT_H
 #define TG_UV_ENDPOINT_H
@@ -20,21 +20,18 @@ struct tg_uv_endpoint_s {
     tg_uv_tls_ctx_t *tls; /* NULL: no TLS */
 };
 
-/* Checks whether an address is a path. */
 int tg_uv_address_is_path(const char *text);
 
 /* Checks whether an address starts with `tls:`. */
 int tg_uv_address_is_tls(const char *text);
 
-/*
- * Sets the options that are NULL from the environment (TOOLGATE_CA and others).
- */
+/* Reads unset options from the environment (TOOLGATE_CA and others). */
 void tg_uv_tls_options_read_env(tg_uv_tls_options_t *options);
 
 /*
  * Parses an address without looking up its host. text must outlive the
- * endpoint. TLS options that are NULL come from the environment. TG_OK;
- * TG_INVALID: why says what is wrong, and the endpoint needs no free.
+ * endpoint; options that are NULL come from the environment. TG_OK; TG_INVALID:
+ * why says what is wrong, and the endpoint needs no free.
  */
 int tg_uv_endpoint_parse(tg_uv_endpoint_t *endpoint, const char *text,
                          const tg_uv_tls_options_t *options,
@@ -42,12 +39,12 @@ int tg_uv_endpoint_parse(tg_uv_endpoint_t *endpoint, const char *text,
 void tg_uv_endpoint_free(tg_uv_endpoint_t *endpoint);
 
 /*
- * Returns the default socket: the user's, or the machine's if the user's does
- * not exist. The text is static. *is_there: the socket exists.
+ * Returns the user's default socket or, if that does not exist, the machine's,
+ * as static text. *is_there: the socket exists.
  */
 const char *tg_uv_endpoint_get_default(int *is_there);
 
-/* --- messages for people, in whole sentences --- */
+/* Messages for people, in whole sentences. */
 
 /* Writes why there is no connection. err is the libuv error. */
 void tg_uv_endpoint_explain_error(const tg_uv_endpoint_t *endpoint, int err,

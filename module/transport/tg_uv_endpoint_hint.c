@@ -1,6 +1,6 @@
 /*
- * Hints for a server that cannot be reached, from what is visible here: which
- * service is installed, and who owns the socket.
+ * Hints for a server that cannot be reached: which service is installed, and
+ * who owns the socket.
  */
 #include "transport/tg_uv_endpoint.h"
 
@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #define TG_UV_USER_UNIT "systemd/user/toolgate.service"
-
-/* --- how to start the server --- */
 
 static int
 tg_uv_has_file(const char *folder, const char *below)
@@ -52,8 +50,8 @@ tg_uv_has_system_unit(void)
 }
 
 /*
- * Returns the source folder in which this program was built, if its server uses
- * this path; or NULL.
+ * Returns the folder in which this program was built if its server uses this
+ * path, or NULL.
  */
 static const char *
 tg_uv_find_source_folder(const char *path, char folder[PATH_MAX])
@@ -134,12 +132,7 @@ tg_uv_endpoint_write_start_hint(const tg_uv_endpoint_t *endpoint,
     }
 }
 
-/* --- access to the socket --- */
-
-/*
- * Finds the first folder of the path that may not be searched. Returns 0 if
- * there is none.
- */
+/* Returns 0 if every folder of the path may be searched. */
 static int
 tg_uv_find_unsearchable_folder(const char *path, char folder[PATH_MAX])
 {
@@ -198,12 +191,7 @@ tg_uv_endpoint_write_access_hint(const tg_uv_endpoint_t *endpoint,
                     (unsigned) st.st_mode & 0777);
 }
 
-/* --- reasons for a failed connection --- */
-
-/*
- * Checks for a file that is not a socket: connect() returns ECONNREFUSED for
- * it, too.
- */
+/* connect() returns ECONNREFUSED for other files, too. */
 static int
 tg_uv_endpoint_is_not_socket(const tg_uv_endpoint_t *endpoint)
 {
@@ -227,9 +215,7 @@ tg_uv_endpoint_explain_no_listener(const tg_uv_endpoint_t *endpoint,
                     endpoint->text, why, hint);
 }
 
-/*
- * Explains that the server closes every connection, so it may not be Toolgate.
- */
+/* Such a server closes every connection, so it may not be Toolgate. */
 static void
 tg_uv_endpoint_explain_not_toolgate(const tg_uv_endpoint_t *endpoint,
                                     char text[TG_UV_EXPLAIN_SIZE])

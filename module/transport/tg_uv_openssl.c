@@ -39,9 +39,7 @@ tg_uv_openssl_load(const char **why)
         return NULL;
     }
 
-    /*
-     * The functions of libcrypto are found through libssl, which depends on it.
-     */
+    /* libcrypto's functions are found through libssl, which depends on it. */
     if (tg_shared_library_resolve(library, functions,
                                   sizeof(functions) / sizeof(functions[0]),
                                   &tg_uv_openssl_functions)

@@ -1,6 +1,5 @@
 /*
- * OpenSSL, loaded at the first `tls:` address: most bridges and command lines
- * never need it and start faster without it.
+ * OpenSSL, loaded at the first `tls:` address, so most programs start faster.
  */
 #ifndef TG_UV_OPENSSL_H
 #define TG_UV_OPENSSL_H
@@ -9,7 +8,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-/* Functions used from OpenSSL. */
 #define TG_UV_OPENSSL_FUNCTIONS(X)                                             \
     X(TLS_client_method)                                                       \
     X(SSL_CTX_new)                                                             \
@@ -53,10 +51,7 @@ typedef struct {
     TG_UV_OPENSSL_FUNCTIONS(TG_UV_OPENSSL_MEMBER)
 } tg_uv_openssl_t;
 
-/*
- * Loads OpenSSL once. Returns NULL if it is unavailable; *why says what to
- * install.
- */
+/* Loads OpenSSL once. NULL: *why says what to install. */
 const tg_uv_openssl_t *tg_uv_openssl_load(const char **why);
 
 #endif

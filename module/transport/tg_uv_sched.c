@@ -10,8 +10,8 @@ tg_uv_sched_get_time(void *host)
 }
 
 /*
- * Runs the next source. An idle handle is called once per loop iteration,
- * before polling. While it is active, polling does not block.
+ * Runs the next source. libuv calls an idle handle before each poll, which does
+ * not block while the handle is active.
  */
 static void
 tg_uv_sched_on_idle(uv_idle_t *idle)
@@ -54,8 +54,6 @@ tg_uv_sched_close(tg_uv_sched_t *sched, uv_close_cb closed)
 {
     uv_close((uv_handle_t *) &sched->idle, closed);
 }
-
-/* --- streams --- */
 
 static void
 tg_uv_stream_reader_run_slice(tg_sched_source_t *source)

@@ -1,6 +1,6 @@
 /*
- * The scheduler of a libuv loop: while sources wait, each iteration of the loop
- * runs one of them for one time slice, and polling does not block.
+ * The scheduler of a libuv loop: each iteration runs one waiting source for one
+ * time slice, and polling does not block meanwhile.
  */
 #ifndef TG_UV_SCHED_H
 #define TG_UV_SCHED_H
@@ -24,8 +24,8 @@ void tg_uv_sched_init(tg_uv_sched_t *sched, uv_loop_t *loop);
 void tg_uv_sched_close(tg_uv_sched_t *sched, uv_close_cb closed);
 
 /*
- * A stream that is read in time slices: after a read that filled its buffer,
- * other sources run first. alloc and read are those of uv_read_start().
+ * A stream read in time slices: after a read that filled its buffer, other
+ * sources run first. alloc and read are for uv_read_start().
  */
 typedef struct {
     tg_sched_source_t source;
@@ -35,23 +35,17 @@ typedef struct {
     uv_read_cb read;
 } tg_uv_stream_reader_t;
 
-/*
- * Starts to read a stream. Does nothing if it is already being read. Returns
- * 0 or a libuv error.
- */
+/* Does nothing if the stream is being read. Returns 0 or a libuv error. */
 int tg_uv_stream_reader_start(tg_uv_stream_reader_t *reader,
                               tg_uv_sched_t *sched, uv_stream_t *stream,
                               uv_alloc_cb alloc, uv_read_cb read);
 
-/*
- * Stops reading. Must be called before the stream is closed; harmless for a
- * reader that was not started.
- */
+/* Call before the stream is closed; harmless for a reader not started. */
 void tg_uv_stream_reader_stop(tg_uv_stream_reader_t *reader);
 
 /*
  * Ends the time slice if the read filled its buffer. The read callback must
- * call this function first, with its own arguments.
+ * call this first, with its arguments.
  */
 void tg_uv_stream_reader_yield(tg_uv_stream_reader_t *reader, ssize_t nread,
                                const uv_buf_t *buf);

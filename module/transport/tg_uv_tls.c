@@ -25,8 +25,6 @@ struct tg_uv_tls_conn_s {
     int is_over; /* close notification was sent */
 };
 
-/* --- contexts --- */
-
 /* Returns OpenSSL's reason of its last error. */
 static const char *
 tg_uv_openssl_get_reason(const tg_uv_openssl_t *lib)
@@ -193,12 +191,7 @@ tg_uv_tls_ctx_get_error(const tg_uv_tls_ctx_t *tls)
     return tls != NULL ? tls->why : "";
 }
 
-/* --- connections --- */
-
-/*
- * Stores the reason of a TLS failure. After the handshake the reason may be
- * that the server rejected the client certificate.
- */
+/* After the handshake, the server may have rejected the client certificate. */
 static int
 tg_uv_tls_conn_set_error(const tg_uv_tls_conn_t *tls_conn)
 {
@@ -257,10 +250,7 @@ tg_uv_tls_conn_handshake(tg_uv_tls_conn_t *tls_conn)
     return rc == 1 ? 0 : tg_uv_tls_conn_map_error(tls_conn, rc);
 }
 
-/*
- * Sets the name that the certificate must have and that the server selects its
- * certificate by (SNI).
- */
+/* For the check of the certificate, and for the server to select it (SNI). */
 static int
 tg_uv_tls_conn_set_server_name(const tg_uv_tls_conn_t *tls_conn)
 {

@@ -1,8 +1,7 @@
 /*
- * TLS to servers. Certificates and host names are always verified.
- *
- * A context is shared by all connections to one server. TLS does not access
- * the socket: it works on memory buffers, and the connection moves their bytes.
+ * TLS to servers. Certificates and host names are always verified. A context is
+ * shared by all connections to a server. TLS works on memory buffers, whose
+ * bytes the connection moves.
  */
 #ifndef TG_UV_TLS_H
 #define TG_UV_TLS_H
@@ -20,13 +19,13 @@ typedef struct {
 } tg_uv_tls_options_t;
 
 /*
- * Creates a context for connections to a host (a name or an IP address, which
- * is copied). NULL: why, of size bytes, says what is wrong or missing.
+ * The host is a name or an IP address, and is copied. NULL: why, of size bytes,
+ * says what is wrong or missing.
  */
 tg_uv_tls_ctx_t *tg_uv_tls_ctx_new(const tg_uv_tls_options_t *options,
                                    const char *host, char *why, size_t size);
 
-/* Frees a context without connections. tls may be NULL. */
+/* Frees a context without connections; NULL is allowed. */
 void tg_uv_tls_ctx_free(tg_uv_tls_ctx_t *tls);
 
 /* Returns the TLS error of the last connection, or "". tls may be NULL. */
@@ -39,13 +38,12 @@ int tg_uv_conn_open_tls(tg_uv_conn_t *conn, tg_uv_tls_ctx_t *tls);
 /* Frees conn->tls_conn, if any. */
 void tg_uv_conn_close_tls(tg_uv_conn_t *conn);
 
-/* Checks whether the handshake is complete. */
 int tg_uv_conn_is_tls_open(const tg_uv_conn_t *conn);
 
 /*
- * Decrypts len received bytes that follow the end of in_buf, and appends the
- * plaintext to in_buf. Returns 0; UV_EOF if the server has ended its side; or
- * an error, see tg_uv_tls_ctx_get_error().
+ * Decrypts len bytes that follow the end of in_buf, and appends the plaintext
+ * to in_buf. Returns 0; UV_EOF: the server ended its side; or an error, see
+ * tg_uv_tls_ctx_get_error().
  */
 int tg_uv_conn_decrypt(tg_uv_conn_t *conn, size_t len);
 
