@@ -1,6 +1,5 @@
 /*
- * Pending calls and mailboxes. One mutex protects all of them; it is held only
- * for the time of a copy.
+ * Pending calls and mailboxes. One mutex protects all, for short copies only.
  */
 #include "threading/tg_threading.h"
 
@@ -8,10 +7,7 @@
 #include "base/tg_list.h"
 #include "base/tg_utf8.h"
 
-/*
- * Numbers are consecutive, so up to this many concurrent calls have no hash
- * collisions.
- */
+/* Consecutive numbers have no hash collisions up to this many calls. */
 #define TG_PENDING_CALL_BUCKETS 1024
 
 static struct {
@@ -41,8 +37,6 @@ tg_pending_calls_on_fork_child(void)
     tg_pending_calls.inherited = tg_pending_calls.number;
     tg_pending_calls_unlock();
 }
-
-/* --- messages --- */
 
 static tg_thread_message_t *
 tg_thread_message_alloc(unsigned level, size_t len)
@@ -82,18 +76,13 @@ tg_thread_message_free(tg_thread_message_t *thread_message)
     }
 }
 
-/* --- functions that need the lock --- */
-
 static tg_pending_call_t **
 tg_pending_call_get_bucket(uint64_t number)
 {
     return &tg_pending_calls.buckets[number % TG_PENDING_CALL_BUCKETS];
 }
 
-/*
- * Finds an open call by its number. NULL if there is none, or if its mailbox
- * is closed.
- */
+/* Returns NULL if no such call is open, or its mailbox is closed. */
 static tg_pending_call_t *
 tg_pending_call_find(uint64_t number)
 {
@@ -126,9 +115,8 @@ tg_pending_call_dequeue(tg_pending_call_t *pending)
 }
 
 /*
- * Adds a call to a list of the mailbox. Wakes the loop, unless the call has
- * only progress that must be delayed. Does nothing while delivery is disabled:
- * the loop then checks the call itself.
+ * Wakes the loop, unless the call has only progress that must be delayed. Does
+ * nothing while delivery is disabled: the loop then checks the call itself.
  */
 static void
 tg_pending_call_enqueue(tg_pending_call_t *pending)
@@ -177,9 +165,6 @@ tg_pending_call_unregister(tg_pending_call_t *pending)
     pending->progress.message = NULL;
 }
 
-/* --- functions for any thread --- */
-
-/* Checks whether the call was opened before this process was forked. */
 static int
 tg_pending_call_is_inherited(uint64_t number)
 {
@@ -204,8 +189,8 @@ tg_pending_call_get_refusal(const tg_pending_call_t *pending, uint64_t number)
 }
 
 /*
- * Allocates memory for a reply that does not fit in the pending call. TG_OK
- * (*thread_message may be NULL) or TG_NOMEM.
+ * Allocates memory if the reply does not fit in the pending call; otherwise
+ * *thread_message is NULL.
  */
 static int
 tg_pending_call_reply_alloc(const tg_pending_call_reply_t *reply,
@@ -249,8 +234,8 @@ tg_pending_call_set_reply(tg_pending_call_t *pending,
 }
 
 /*
- * Handles a new reply. If the loop's own thread replied before delivery is
- * enabled, closes the call: tg_pending_call_take_reply() will find the reply.
+ * Closes the call if the loop's own thread replied before delivery is enabled:
+ * tg_pending_call_take_reply() will find the reply.
  */
 static void
 tg_pending_call_on_reply(tg_pending_call_t *pending)
@@ -347,8 +332,6 @@ tg_pending_call_is_open(uint64_t number)
     return is_open;
 }
 
-/* --- functions for the loop's thread --- */
-
 void
 tg_mailbox_init(tg_mailbox_t *mailbox, void (*wake)(void *host), void *host)
 {
@@ -365,10 +348,7 @@ tg_mailbox_close(tg_mailbox_t *mailbox)
     tg_pending_calls_unlock();
 }
 
-/*
- * Takes the reply or progress of a call, and closes the call if there is a
- * reply.
- */
+/* Closes the call if there is a reply. */
 static void
 tg_pending_call_take_contents(tg_pending_call_t *pending,
                               tg_pending_call_reply_t *reply,
@@ -405,8 +385,7 @@ tg_mailbox_deliver(tg_mailbox_t *mailbox)
     }
 
     /*
-     * Limit the loop to the calls counted above: a call that gets something new
-     * is appended to the list again.
+     * A call that gets something new moves to the list's end: limit the loop.
      */
     for (/* void */; n != 0 && !is_over && mailbox->first != NULL; n--) {
         pending = mailbox->first;
@@ -519,8 +498,6 @@ tg_pending_call_close(tg_pending_call_t *pending)
 
     return was_open;
 }
-
-/* --- JSON of progress --- */
 
 void
 tg_progress_values_write_json(const tg_pending_call_progress_t *progress,

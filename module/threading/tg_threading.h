@@ -1,12 +1,9 @@
 /*
  * Replies and progress that threads send to calls of an event loop. A thread
  * knows a pending call only by its number, so a late reply does no harm. A
- * pending call stores one reply and the newest progress. A mailbox collects
- * the pending calls of one loop that have something to deliver.
- *
- *   any thread         tg_pending_call_reply(), tg_pending_call_progress(),
- *                      tg_pending_call_is_open()
- *   the loop's thread  all other functions
+ * pending call stores one reply and the newest progress; a mailbox collects the
+ * calls of a loop that have something to deliver. Only the functions for any
+ * thread may be called outside of the loop's thread.
  */
 #ifndef TG_THREADING_H
 #define TG_THREADING_H
@@ -15,9 +12,7 @@
 
 #include <pthread.h>
 
-/*
- * Largest reply in bytes that fits in the pending call without its own memory.
- */
+/* Larger replies, in bytes, get their own memory. */
 #define TG_PENDING_CALL_INLINE_MAX 256
 /* Minimum time in ms between two deliveries of progress. */
 #define TG_PROGRESS_INTERVAL_MS 50
@@ -59,16 +54,16 @@ typedef struct {
 
 struct tg_mailbox_s {
     /*
-     * Wakes the loop, because something is to be delivered. Called in any
-     * thread, with all pending calls locked.
+     * Wakes the loop for a delivery. Called in any thread, with all pending
+     * calls locked.
      */
     void (*wake)(void *host);
     void *host;
 
     /*
-     * Checks after each delivery, of `bytes` bytes, whether the loop's time
-     * slice is over. The host then calls tg_mailbox_deliver() again in the
-     * next one. NULL: slices have no end.
+     * Checks after each delivery, of `bytes` bytes, whether the slice is over:
+     * the host then calls tg_mailbox_deliver() in the next one. NULL: slices
+     * have no end.
      */
     int (*is_slice_over)(void *host, size_t bytes);
 
@@ -90,8 +85,8 @@ struct tg_pending_call_s {
     tg_pending_call_t *prev;
 
     /*
-     * Delivers the reply (the call is then closed), or NULL and the progress.
-     * Memory behind the pointers is freed after the return.
+     * Delivers the reply, which closes the call, or NULL and the progress. The
+     * memory is freed after the return.
      */
     void (*on_arrival)(tg_pending_call_t *pending,
                        const tg_pending_call_reply_t *reply,
@@ -110,36 +105,29 @@ struct tg_pending_call_s {
 void tg_mailbox_init(tg_mailbox_t *mailbox, void (*wake)(void *host),
                      void *host);
 
-/*
- * Closes the mailbox: wake is no longer called, and replies to its pending
- * calls are refused.
- */
+/* Replies to calls of a closed mailbox are refused, and wake is not called. */
 void tg_mailbox_close(tg_mailbox_t *mailbox);
 
 /*
- * Delivers everything that has arrived. Returns 1 if progress was delivered:
- * further progress then waits until the host calls tg_mailbox_deliver_paced(),
- * after TG_PROGRESS_INTERVAL_MS ms.
+ * Delivers all that has arrived. Returns 1 after delivering progress: the rest
+ * waits until the host calls tg_mailbox_deliver_paced(), after
+ * TG_PROGRESS_INTERVAL_MS ms.
  */
 int tg_mailbox_deliver(tg_mailbox_t *mailbox);
 
-/*
- * Delivers the delayed progress and everything else. Return values: see
- * tg_mailbox_deliver().
- */
+/* Delivers the delayed progress, too. Returns as tg_mailbox_deliver(). */
 int tg_mailbox_deliver_paced(tg_mailbox_t *mailbox);
 
 /*
- * Opens a pending call and returns its number. on_arrival and inline_text must
- * be set, the other members zero. Nothing is delivered before
- * tg_pending_call_enable_delivery().
+ * Returns the call's number. on_arrival and inline_text must be set, the other
+ * members zero. Nothing is delivered before tg_pending_call_enable_delivery().
  */
 uint64_t tg_pending_call_open(tg_pending_call_t *pending,
                               tg_mailbox_t *mailbox);
 
 /*
- * Takes a reply that arrived before delivery was enabled. Returns 1 and closes
- * the call, or 0 if there is no reply. The caller frees reply->thread_message.
+ * Takes a reply that arrived before delivery was enabled, and closes the call.
+ * Returns 0 if there is none. The caller frees reply->thread_message.
  */
 int tg_pending_call_take_reply(tg_pending_call_t *pending,
                                tg_pending_call_reply_t *reply);
@@ -150,36 +138,31 @@ void tg_pending_call_enable_delivery(tg_pending_call_t *pending);
 /* Closes a pending call. Returns 1 if no reply had arrived. */
 int tg_pending_call_close(tg_pending_call_t *pending);
 
-/*
- * Handler of pthread_atfork() before a fork. No thread is then within a
- * function of this header.
- */
+/* pthread_atfork() before: keeps threads out of this header's functions. */
 void tg_pending_calls_lock(void);
 
-/* Handler of pthread_atfork() in the parent. */
+/* pthread_atfork() in the parent. */
 void tg_pending_calls_unlock(void);
 
 /*
- * Handler of pthread_atfork() in the child. The child's replies to calls that
- * were opened before the fork are refused.
+ * pthread_atfork() in the child, whose replies to calls that were opened before
+ * are refused.
  */
 void tg_pending_calls_on_fork_child(void);
 
 /* --- functions for any thread --- */
 
 /*
- * Sends a reply, except reply->thread_message, which is ignored; the slices are
- * copied. TG_OK; TG_NOMEM; TG_CLOSED if the call has ended or was answered;
- * TG_INVALID if this is a forked child and the call belongs to its parent.
- * *why is then the reason, a static text.
+ * Sends a copy of the reply, without reply->thread_message. TG_OK; TG_NOMEM;
+ * TG_CLOSED: the call has ended or was answered; TG_INVALID: this is a forked
+ * child and the call is its parent's. *why is then the reason, a static text.
  */
 int tg_pending_call_reply(uint64_t number, const tg_pending_call_reply_t *reply,
                           const char **why);
 
 /*
- * Sends a progress. A message that is not UTF-8 or too long is omitted.
- * TG_OK; TG_CLOSED if the call has ended or was answered; TG_INVALID if this is
- * a forked child and the call belongs to its parent.
+ * Returns as tg_pending_call_reply(). A message that is not UTF-8 or too long
+ * is omitted.
  */
 int tg_pending_call_progress(uint64_t number, uint64_t progress, uint64_t total,
                              const char *message);
@@ -187,11 +170,8 @@ int tg_pending_call_progress(uint64_t number, uint64_t progress, uint64_t total,
 /* Checks whether a reply to the call would be accepted. */
 int tg_pending_call_is_open(uint64_t number);
 
-/* --- JSON of progress --- */
-
 /*
- * The three values of a progress as raw JSON, or absent. The slices point into
- * the buffer of tg_progress_values_write_json().
+ * Raw JSON, or absent; slices of the buffer of tg_progress_values_write_json().
  */
 typedef struct {
     tg_str_t progress;
