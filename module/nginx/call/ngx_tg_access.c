@@ -5,10 +5,7 @@
 #include <pwd.h>
 #include <sys/socket.h>
 
-/*
- * Largest number of supplementary groups that is read: Linux allows no more per
- * process.
- */
+/* Maximum number of supplementary groups; Linux allows no more. */
 #define NGX_TG_PEER_GROUPS_MAX 65536
 
 typedef enum {
@@ -73,7 +70,7 @@ ngx_tg_access_rule_parse(ngx_tg_access_rule_t *rule, ngx_str_t *text)
                                       &rule->id);
 }
 
-/* Parses [tool_]allow and [tool_]deny; each argument is a separate rule. */
+/* Parses [tool_]allow and [tool_]deny; each argument is a rule. */
 char *
 ngx_tg_conf_add_access_rules(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -152,9 +149,8 @@ ngx_tg_server_get_socket_owner(const ngx_cycle_t *cycle,
 }
 
 /*
- * With tool_status_allow, its rules apply. By default, only root and the owner
- * of the sockets have access, because no other user can be meant. The server's
- * own rules, which are about its tools, have no effect here.
+ * Returns the rules of tool_status_allow. By default, only root and the owner
+ * of the sockets have access; the server's own rules are about its tools.
  */
 ngx_array_t *
 ngx_tg_conf_make_status_rules(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
@@ -292,10 +288,7 @@ ngx_tg_peer_cred_has_group(const ngx_tg_peer_cred_t *client, uint32_t gid)
     return 0;
 }
 
-/*
- * Applies the first matching rule. NGX_OK: allowed; NGX_ABORT: denied;
- * NGX_DECLINED: no rule matches.
- */
+/* Applies the first match. NGX_ABORT: denied; NGX_DECLINED: no rule matches. */
 static ngx_int_t
 ngx_tg_access_rules_match(const ngx_array_t *rules,
                           const ngx_tg_peer_cred_t *client)
@@ -307,10 +300,7 @@ ngx_tg_access_rules_match(const ngx_array_t *rules,
         rule = rules->elts;
         rule += i;
 
-        /*
-         * An unknown client is denied by every rule about a user or group, even
-         * by one that allows.
-         */
+        /* Even a rule that allows a user denies an unknown client. */
         if (rule->type != NGX_TG_ACCESS_ALL && client == NULL) {
             return NGX_ABORT;
         }

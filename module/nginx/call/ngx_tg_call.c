@@ -10,16 +10,12 @@ static void ngx_tg_call_on_watchdog(ngx_event_t *ev);
 static void ngx_tg_call_on_operator_cancel(void *data);
 
 /*
- * The memory of the last call, reused by the next one: no allocation in the
- * usual case. The call is the first object in its pool, and the pool had no
- * other block.
+ * The memory of the last call for the next one, which then needs no allocation.
+ * The call is the first object in its pool, which had no other block.
  */
 static ngx_tg_call_t *ngx_tg_call_cache;
 
-/*
- * The function that stores large results: it starts a job, which ends calls
- * itself, so this file does not call it directly.
- */
+/* Stores large results: a pointer, because the function itself ends calls. */
 static ngx_tg_store_result_pt ngx_tg_store_result_handler;
 
 _Static_assert(sizeof(ngx_tg_call_t) < NGX_TG_CALL_POOL_SIZE / 2,
@@ -64,9 +60,7 @@ ngx_tg_call_recycle(ngx_tg_call_t *call)
 
     pool = call->pool;
 
-    /*
-     * More blocks would pile up, and cleanups must run: do not reuse the pool.
-     */
+    /* More blocks would pile up, and cleanups must run. */
     if (ngx_tg_call_cache != NULL || pool->cleanup != NULL
         || pool->d.next != NULL) {
         ngx_destroy_pool(pool);
@@ -128,10 +122,7 @@ ngx_tg_call_new(ngx_tg_session_base_t *base)
     return call;
 }
 
-/*
- * Checks whether the arguments are valid for the tool's schema. Returns 1, or
- * 0: the call was answered and freed.
- */
+/* Validates the arguments. Returns 0 if the call was answered and freed. */
 static ngx_uint_t
 ngx_tg_call_validate_args_or_fail(ngx_tg_call_t *call, tg_request_t *request)
 {
@@ -155,10 +146,7 @@ ngx_tg_call_validate_args_or_fail(ngx_tg_call_t *call, tg_request_t *request)
     return rc == TG_OK;
 }
 
-/*
- * Checks whether the rate limits allow the call. Returns 1, or 0: the call was
- * answered and freed.
- */
+/* Applies the rate limits. Returns 0 if the call was answered and freed. */
 static ngx_uint_t
 ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
 {
@@ -182,10 +170,7 @@ ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
     return 0;
 }
 
-/*
- * Answers a call as if its tool did not exist, even if the client is only not
- * allowed to see it.
- */
+/* Answers as if the tool did not exist, even if the client may not see it. */
 static void
 ngx_tg_call_reject_as_unknown(ngx_tg_call_t *call, tg_peer_t *peer)
 {
@@ -276,9 +261,8 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
 }
 
 /*
- * Returns the time until the watchdog fires, in ms. The deadline of a call that
- * this worker does not run, or not yet, is enforced by the runner; the watchdog
- * is later.
+ * Returns the time until the watchdog fires, in ms. Later than the deadline if
+ * the runner enforces the deadline.
  */
 static ngx_msec_t
 ngx_tg_call_get_watchdog_delay(const ngx_tg_call_t *call)
@@ -314,10 +298,7 @@ ngx_tg_call_set_deferred(ngx_tg_call_t *call, tg_call_t *deferred,
     ngx_tg_call_publish_running(call, ngx_tg_call_on_operator_cancel);
 }
 
-/*
- * Deletes the timer before it is set again, because NGINX ignores changes of
- * less than 300 ms.
- */
+/* Deletes the timer first: NGINX ignores changes of less than 300 ms. */
 void
 ngx_tg_call_reset_watchdog(ngx_tg_call_t *call)
 {
@@ -369,7 +350,7 @@ ngx_tg_call_send_response(ngx_tg_call_t *call, const tg_outcome_t *outcome)
                     outcome);
 }
 
-/* Notifies the handler that nobody waits for the call's result any more. */
+/* Notifies the handler that nobody waits for the result. */
 static void
 ngx_tg_call_cancel_handler(ngx_tg_call_t *call)
 {
@@ -396,10 +377,7 @@ ngx_tg_session_base_find_remote_call(ngx_tg_session_base_t *base)
     return NULL;
 }
 
-/*
- * Cancels all server requests to the client if this was the last call that
- * could wait for their responses.
- */
+/* Cancels the client's server requests after its last call. */
 static void
 ngx_tg_call_cancel_server_requests(ngx_tg_call_t *call)
 {
@@ -451,10 +429,7 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
         ngx_tg_session_base_wake(call->base);
     }
 
-    /*
-     * A call that moves continues elsewhere, and a call that ends at its start
-     * has no executor yet.
-     */
+    /* A moving call continues elsewhere; a new one has no executor yet. */
     if (call->state != NGX_TG_CALL_MOVING && call->request == NULL) {
         if (outcome == NULL) {
             ngx_tg_call_cancel_handler(call);
@@ -482,7 +457,7 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
 {
     tg_outcome_t outcome;
 
-    /* This reason takes precedence over the handler's. */
+    /* This reason precedes the handler's. */
     if (call->is_out_of_steps) {
         call->rule = NGX_TG_RULE_INPUT;
         failure = TG_FAILURE_ARGUMENTS;
@@ -493,10 +468,7 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
     ngx_tg_call_end(call, &outcome);
 }
 
-/*
- * Ends a call because the client disconnected or cancelled it; the peer frees
- * its own part.
- */
+/* Ends a call of a client that has disconnected or cancelled it. */
 void
 ngx_tg_call_cancel(void *host, tg_call_t *deferred)
 {
@@ -514,10 +486,7 @@ ngx_tg_call_log_killed(ngx_tg_call_t *call)
     ngx_tg_call_log_end(call, &record);
 }
 
-/*
- * Detaches a call from its session, which has moved, and copies what the call
- * still needs from the session. NGX_OK, or NGX_ERROR: no memory.
- */
+/* Detaches a call from a moved session, from which it copies what it needs. */
 static ngx_int_t
 ngx_tg_call_drop_session(ngx_tg_call_t *call)
 {
@@ -547,10 +516,7 @@ ngx_tg_call_drop_session(ngx_tg_call_t *call)
 void
 ngx_tg_call_hand_off(ngx_tg_call_t *call)
 {
-    /*
-     * Without memory the job is cancelled, and the worker that attached to it
-     * is notified.
-     */
+    /* Without memory the job is cancelled; the attached worker is notified. */
     if (ngx_tg_remote_call_relay(&call->job)
         && ngx_tg_call_drop_session(call) == NGX_OK)
     {
@@ -564,7 +530,6 @@ ngx_tg_call_hand_off(ngx_tg_call_t *call)
     ngx_tg_call_end(call, NULL);
 }
 
-/* Ends a call because an operator requested its end. */
 static void
 ngx_tg_call_on_operator_cancel(void *data)
 {
@@ -582,7 +547,7 @@ ngx_tg_call_fail_shutdown_timeout(ngx_tg_call_t *call)
                      "worker_shutdown_timeout.");
 }
 
-/* Ends a call whose executor should have ended it in time but did not. */
+/* Ends a call that its executor should have ended in time. */
 static void
 ngx_tg_call_on_watchdog(ngx_event_t *ev)
 {

@@ -1,6 +1,4 @@
-/*
- * Counters of calls, in memory that all workers share (shm/ngx_tg_counters.h).
- */
+/* Counters of calls, in shared memory (shm/ngx_tg_counters.h). */
 #include "nginx/call/ngx_tg_call_checks.h"
 
 _Static_assert((int) NGX_TG_END_MOVED == (int) NGX_TG_END_COUNT - 1
@@ -36,9 +34,7 @@ ngx_tg_call_count_moved_in(ngx_tg_call_t *call, const tg_catalog_entry_t *entry,
     ngx_tg_counters_add(call->counters, NGX_TG_COUNTER_STARTED, 1);
 }
 
-/*
- * Returns the histogram bucket of a duration; most calls are in the first one.
- */
+/* Returns the histogram bucket of a duration. */
 static ngx_uint_t
 ngx_tg_call_get_time_bucket(ngx_msec_t time)
 {
@@ -52,10 +48,7 @@ ngx_tg_call_get_time_bucket(ngx_msec_t time)
     return i;
 }
 
-/*
- * Returns the call's counters and detaches the call from them, so that nothing
- * is counted twice.
- */
+/* Returns the counters and detaches them: nothing is counted twice. */
 static ngx_tg_counters_t *
 ngx_tg_call_take_counters(ngx_tg_call_t *call)
 {
@@ -106,7 +99,7 @@ ngx_tg_call_count_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
                             NGX_TG_COUNTER_END_STATUS + record->end - 1, 1);
     }
 
-    /* The last counter: after it the call no longer counts as in flight. */
+    /* The last counter: now the call is not in flight any more. */
     ngx_tg_counters_add(counters,
                         NGX_TG_COUNTER_DURATION_BUCKET
                             + ngx_tg_call_get_time_bucket(record->time),

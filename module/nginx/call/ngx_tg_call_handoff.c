@@ -1,12 +1,12 @@
 /*
  * Calls that move with their session to another worker: the runner holds their
- * jobs under a key, and a worker that has the key attaches to them.
+ * jobs under a key, with which that worker attaches to them.
  */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "protocol/tg_peer_snapshot.h"
 
-/* State of a call for its new worker, in addition to the peer's own state. */
+/* State of a call for its new worker, besides the peer's. */
 typedef struct {
     uint64_t number;
     uint64_t start;
@@ -16,7 +16,7 @@ typedef struct {
     uint64_t left; /* ms until the watchdog fires */
     /*
      * Lengths of the strings that follow: directory of the runner, trace
-     * context. The rest of the bytes are the arguments.
+     * context. The arguments are the rest of the bytes.
      */
     uint64_t dir_len;
     uint64_t parent_len;
@@ -105,7 +105,7 @@ ngx_tg_call_write_snapshot(void *host, const tg_call_t *deferred, tg_buf_t *out)
     snapshot.timeout = call->timeout;
     snapshot.left = ngx_tg_timer_get_remaining_ms(&call->timer);
 
-    /* This worker enforces the deadline, so the new one must wait longer. */
+    /* Wait longer: this worker enforces the deadline. */
     if (call->job.is_local) {
         snapshot.left += NGX_TG_WATCHDOG_GRACE;
     }
@@ -137,7 +137,7 @@ ngx_tg_session_base_hand_off_calls(ngx_tg_session_base_t *base)
 
 /* --- the new worker --- */
 
-/* Returns the next `len` bytes, or fewer at the end, and moves past them. */
+/* Returns the next `len` bytes, or fewer at the end. */
 static tg_str_t
 ngx_tg_call_snapshot_read_str(tg_str_t *bytes, uint64_t len)
 {
@@ -150,9 +150,8 @@ ngx_tg_call_snapshot_read_str(tg_str_t *bytes, uint64_t len)
 }
 
 /*
- * Applies a snapshot to a call and attaches the call to its job. The result is
- * validated with this config's schema, if the tool still has one. NGX_OK or
- * NGX_ERROR.
+ * Applies a snapshot to a call and attaches it to its job. This config's schema
+ * validates the result, if the tool still has one.
  */
 static ngx_int_t
 ngx_tg_call_apply_snapshot(ngx_tg_call_t *call, const tg_catalog_entry_t *now,
@@ -169,7 +168,6 @@ ngx_tg_call_apply_snapshot(ngx_tg_call_t *call, const tg_catalog_entry_t *now,
     parent = ngx_tg_call_snapshot_read_str(&bytes, snapshot->parent_len);
     state = ngx_tg_call_snapshot_read_str(&bytes, snapshot->state_len);
 
-    /* The rest of the bytes are the arguments. */
     if (ngx_tg_call_restore_trace_context(call, parent, state) != NGX_OK
         || ngx_tg_call_save_for_log(call, now != NULL ? now->host : NULL,
                                     bytes.len != 0 ? bytes : TG_STR_NONE)

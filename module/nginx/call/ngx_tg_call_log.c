@@ -1,14 +1,8 @@
-/*
- * Log lines about a call at its end: in the logs of calls, and in the error log
- * if the operator should act.
- */
+/* Log lines at the end of a call: in its logs, and the operator's error log. */
 #include "nginx/call/ngx_tg_call_checks.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
-/*
- * Returns the logs of a tool: its own, its block's or the server's. NULL or an
- * empty array: none.
- */
+/* Returns the logs of a tool, its block or the server; NULL or empty: none. */
 static const ngx_array_t *
 ngx_tg_tool_find_logs(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf)
 {
@@ -40,7 +34,7 @@ ngx_tg_call_save_for_log(ngx_tg_call_t *call, const ngx_tg_tool_t *tool,
         return NGX_OK;
     }
 
-    /* The kernel does not report the credentials of a closed connection. */
+    /* A closed connection has no credentials any more. */
     (void) ngx_tg_session_base_get_peer_cred(call->base);
     log = logs->elts;
 
@@ -66,7 +60,7 @@ ngx_tg_call_save_for_log(ngx_tg_call_t *call, const ngx_tg_tool_t *tool,
 
 /* --- built-in formats --- */
 
-/* Writer of a line in a built-in format, whose fields have a fixed order. */
+/* Writes a line in a built-in format, whose fields have a fixed order. */
 typedef struct {
     tg_buf_t *line;
     ngx_uint_t is_json;
@@ -87,9 +81,7 @@ ngx_tg_log_line_write_none(const ngx_tg_log_line_writer_t *writer)
     tg_buf_append_cstr(writer->line, writer->is_json ? "null" : "-");
 }
 
-/*
- * Writes a field whose value is a constant that needs no escaping; NULL: none.
- */
+/* Writes a constant that needs no escaping; NULL: none. */
 static void
 ngx_tg_log_line_write_word(const ngx_tg_log_line_writer_t *writer,
                            const char *key, const char *word)
@@ -105,10 +97,7 @@ ngx_tg_log_line_write_word(const ngx_tg_log_line_writer_t *writer,
     }
 }
 
-/*
- * Writes a field whose value comes from the client, always quoted; an absent or
- * empty text is written as none.
- */
+/* Writes a client's text, always quoted; none if it is empty. */
 static void
 ngx_tg_log_line_write_quoted(const ngx_tg_log_line_writer_t *writer,
                              const char *key, tg_str_t text)
@@ -124,7 +113,7 @@ ngx_tg_log_line_write_quoted(const ngx_tg_log_line_writer_t *writer,
     }
 }
 
-/* Writes a field with a number; a negative number is written as unknown. */
+/* Writes a number; unknown if it is negative. */
 static void
 ngx_tg_log_line_write_number(const ngx_tg_log_line_writer_t *writer,
                              const char *key, int64_t number)
@@ -138,7 +127,7 @@ ngx_tg_log_line_write_number(const ngx_tg_log_line_writer_t *writer,
     }
 }
 
-/* Writes a time in ms as seconds; a negative time is written as unknown. */
+/* Writes ms as seconds; unknown if the time is negative. */
 static void
 ngx_tg_log_line_write_time(const ngx_tg_log_line_writer_t *writer,
                            const char *key, int64_t ms)
@@ -299,8 +288,8 @@ ngx_tg_call_write_log_lines(ngx_tg_call_t *call, const ngx_array_t *logs,
 }
 
 /*
- * Writes all logs of a call. Variables need a request; if the call's request
- * was freed, a temporary one is made from what the call has saved.
+ * Writes all logs of a call. Their variables need a request; if it was freed, a
+ * temporary one is made from what the call has saved.
  */
 __attribute__((noinline)) static void
 ngx_tg_call_write_logs(ngx_tg_call_t *call, const ngx_array_t *logs,
@@ -330,10 +319,7 @@ ngx_tg_call_write_logs(ngx_tg_call_t *call, const ngx_array_t *logs,
 
 /* --- the error log --- */
 
-/*
- * Returns the log level of a failure: error or warning if the operator can fix
- * the cause, info if the caller made a mistake.
- */
+/* Returns error or warning if the operator can fix the cause, else info. */
 static ngx_uint_t
 ngx_tg_call_record_get_log_level(const ngx_tg_call_record_t *record)
 {
@@ -365,9 +351,7 @@ ngx_tg_call_log_failure(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
                                  : ngx_tg_call_record_get_log_level(record);
     log = call->pool->log;
 
-    /*
-     * The caller's own mistakes are throttled: it can make any number of them.
-     */
+    /* A caller can make any number of its own mistakes. */
     if (level == NGX_LOG_INFO
             ? !ngx_tg_log_throttle_take(&call->base->throttle, level, log)
             : log->log_level < level)
@@ -375,7 +359,7 @@ ngx_tg_call_log_failure(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
         return;
     }
 
-    /* Unknown names are not logged: the client chooses them freely. */
+    /* The client chooses unknown names freely: do not log them. */
     p = call->entry != NULL
             ? ngx_snprintf(name, sizeof(name), "\"%*s\"",
                            ngx_min(call->entry->name.len, TG_NAME_MAX),
@@ -403,7 +387,7 @@ ngx_tg_call_log_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
                    "toolgate call %p: %s after %M ms", call,
                    ngx_tg_end_reason_get_name(record->end), record->time);
 
-    /* The worker where the call ends logs it, not the worker that it left. */
+    /* The worker where the call ends logs it. */
     if (call->base == NULL || record->end == NGX_TG_END_MOVED) {
         return;
     }

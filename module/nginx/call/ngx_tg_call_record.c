@@ -1,10 +1,7 @@
-/*
- * Records of ended calls: the reason of the end, the rule, the times and the
- * sizes.
- */
+/* Records of ended calls: reason, rule, times and sizes. */
 #include "nginx/call/ngx_tg_call.h"
 
-/* Number of calls that began in this worker, and that ended, by end reason. */
+/* Calls that began in this worker, and that ended, by end reason. */
 static ngx_uint_t ngx_tg_calls_begun;
 static ngx_uint_t ngx_tg_calls_ended[NGX_TG_END_COUNT];
 
@@ -69,10 +66,7 @@ ngx_tg_call_get_end_reason(const ngx_tg_call_t *call,
         return outcome != NULL ? outcome->failure : NGX_TG_END_CANCELLED;
     }
 
-    /*
-     * The peer's result counts, because no message may have carried the
-     * response.
-     */
+    /* The peer's result counts: maybe no message carried the response. */
     if (outcome != NULL || call->is_refused) {
         return call->base->peer.last_failure;
     }
@@ -84,10 +78,7 @@ ngx_tg_call_get_end_reason(const ngx_tg_call_t *call,
     return call->base->is_gone ? NGX_TG_END_CLIENT_GONE : NGX_TG_END_CANCELLED;
 }
 
-/*
- * Returns the call's entry if the session's catalog still has it, else the
- * entry of that name in the catalog, or NULL.
- */
+/* Returns the call's entry, or that of its name in the catalog, or NULL. */
 static const tg_catalog_entry_t *
 ngx_tg_call_find_listed_entry(const ngx_tg_call_t *call)
 {
@@ -115,9 +106,7 @@ ngx_tg_call_get_run_stats(const ngx_tg_call_t *call)
 
     ran = call->ran;
 
-    /*
-     * Only the runner knows the times of its job, and it has not reported them.
-     */
+    /* The runner has not reported the times of its job. */
     if (ran.ran_ms >= 0 || (call->job.runner != NULL && !call->job.is_local)) {
         return ran;
     }
@@ -217,7 +206,7 @@ ngx_tg_calls_log_totals(ngx_cycle_t *cycle)
         return;
     }
 
-    /* A worker that is told to stop at once leaves calls without an end. */
+    /* A worker that stops at once leaves calls without an end. */
     level = n == ngx_tg_calls_begun || ngx_terminate ? NGX_LOG_INFO
                                                      : NGX_LOG_ALERT;
     ngx_log_error(level, cycle->log, 0, "calls %ui, ended %ui%*s",

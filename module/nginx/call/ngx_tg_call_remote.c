@@ -1,21 +1,12 @@
-/*
- * Calls that run as jobs of the runner, and slots for calls that this worker
- * runs itself.
- */
+/* Calls that run as jobs of the runner; slots for calls of this worker. */
 #include "nginx/call/ngx_tg_call_checks.h"
 
 #include "protocol/tg_rpc.h"
 
-/*
- * Largest result that can be stored, in bytes, as for `max_output`: an escaped
- * result must fit in a frame of the runner.
- */
+/* Maximum stored result in bytes: escaped, it fits in a frame of the runner. */
 #define NGX_TG_STORED_RESULT_MAX 33554432
 
-/*
- * Returns the failure of a call whose runner was lost. A call that was handed
- * off did start, even if its job later waited too long for a worker.
- */
+/* Says "started" for a call that was handed off, even if its job was not. */
 static tg_outcome_t
 ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
                               const tg_response_t *answer)
@@ -142,9 +133,7 @@ static const ngx_tg_remote_call_ops_t ngx_tg_call_remote_ops = {
 
 /* --- params of the runner's jobs --- */
 
-/*
- * Appends one element of `limits`: how many calls with a key may run and wait.
- */
+/* Appends to `limits` how many calls with a key may run and wait. */
 static void
 ngx_tg_limit_append_json(tg_buf_t *buf, const char *directive,
                          const ngx_tg_limit_t *limit, ngx_uint_t *n)
@@ -212,10 +201,7 @@ ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
         tg_json_add_uint(params, "call", number);
     }
 
-    /*
-     * The client that gets a task's result later may differ from the one that
-     * created it.
-     */
+    /* Another client may get the result of a task. */
     if (!ngx_tg_call_is_task_submission(call, call->request)) {
         ngx_tg_call_append_max_response(call, params);
     }
@@ -285,7 +271,7 @@ ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
         return;
     }
 
-    /* The result of a method may have any form. */
+    /* A method's result may have any form. */
     if (tool->entry.output != TG_OUTPUT_TEXT) {
         tg_buf_append_cstr(params, tool->entry.output == TG_OUTPUT_RESULT
                                            && tool->entry.kind == TG_ENTRY_TOOL
@@ -313,9 +299,8 @@ ngx_tg_call_fail_unsent(ngx_tg_call_t *call, int rc)
 static int ngx_tg_call_request_slot(ngx_tg_call_t *call);
 
 /*
- * Handles the end of the slot request. A call that has started continues
- * without a slot. If its runner has ended, the slot is requested from the next
- * runner, which must count the call, too.
+ * Continues a started call without a slot. If the runner has ended, requests a
+ * slot from the next one, which must count the call, too.
  */
 static void
 ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
@@ -384,10 +369,7 @@ ngx_tg_call_on_slot_granted(void *data, const tg_message_t *message)
     }
 }
 
-/*
- * Saves the params of the slot request, if the tool has limits of concurrency.
- * TG_OK or TG_NOMEM.
- */
+/* Saves the params, if concurrency is limited. TG_OK or TG_NOMEM. */
 static int
 ngx_tg_call_save_slot_params(ngx_tg_call_t *call)
 {
@@ -452,7 +434,7 @@ ngx_tg_call_defer_request(ngx_tg_call_t *call)
     deferred = tg_peer_defer_request(&call->base->peer, call->request);
 
     if (deferred == NULL) {
-        /* The peer has already answered: too many calls run, or no memory. */
+        /* The peer has answered: too many calls, or no memory. */
         call->is_refused = 1;
         call->rule = call->base->peer.last_failure == TG_FAILURE_BUSY
                          ? NGX_TG_RULE_INFLIGHT

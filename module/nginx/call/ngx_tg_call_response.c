@@ -1,7 +1,4 @@
-/*
- * Conversion of a handler's output, or a backend's response, to the outcome of
- * a call.
- */
+/* Conversion of a handler's output or backend's response to an outcome. */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "catalog/tg_tool_result_repair.h"
@@ -26,7 +23,7 @@ ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes)
     tg_buf_deinit(&text);
 }
 
-/* Converts output bytes to an outcome; the text of a failure is in scratch. */
+/* Converts output bytes; the text of a failure is in scratch. */
 static tg_outcome_t
 ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
                                 tg_buf_t *scratch)
@@ -48,7 +45,7 @@ ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
     return outcome;
 }
 
-/* Appends the decoded texts of a raw tool result to scratch. */
+/* Appends the decoded texts of a raw result to scratch. */
 static void
 ngx_tg_result_append_texts(tg_str_t result, tg_buf_t *scratch)
 {
@@ -61,10 +58,7 @@ ngx_tg_result_append_texts(tg_str_t result, tg_buf_t *scratch)
     tg_buf_deinit(&texts);
 }
 
-/*
- * Returns the largest response to the call, in bytes; 0: no limit, because the
- * response goes to another worker or is stored.
- */
+/* Returns the maximum response in bytes; 0: no limit (relayed or stored). */
 static size_t
 ngx_tg_call_get_max_response(const ngx_tg_call_t *call)
 {
@@ -75,8 +69,8 @@ ngx_tg_call_get_max_response(const ngx_tg_call_t *call)
 }
 
 /*
- * Checks whether the texts of a result are larger than any message to the
- * client. If so, scratch gets the error message and the texts are not decoded.
+ * Checks whether the texts of a result exceed any message to the client. If so,
+ * scratch gets the error and the texts are not decoded.
  */
 static ngx_uint_t
 ngx_tg_call_has_large_texts(const ngx_tg_call_t *call, tg_str_t result,
@@ -101,7 +95,7 @@ ngx_tg_call_has_large_texts(const ngx_tg_call_t *call, tg_str_t result,
     return 1;
 }
 
-/* Converts the raw result of a tool, as the `output` directive says. */
+/* Converts a tool's raw result, as the `output` directive says. */
 static tg_outcome_t
 ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
                                 tg_buf_t *scratch)
@@ -116,10 +110,7 @@ ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
 
     is_whole = call->entry->output == TG_OUTPUT_RESULT;
 
-    /*
-     * A result that requests input is for the client, for every value of
-     * `output`.
-     */
+    /* A result that requests input is for the client in any case. */
     if ((is_whole && tg_tool_result_has_texts_only(result))
         || tg_tool_result_is_input_required(result))
     {
@@ -154,9 +145,7 @@ ngx_tg_call_convert_tool_result(const ngx_tg_call_t *call, tg_str_t result,
                                                  scratch);
 }
 
-/*
- * Converts the raw result of a JSON-RPC method, as the `output` directive says.
- */
+/* Converts a method's raw result, as the `output` directive says. */
 static tg_outcome_t
 ngx_tg_call_convert_method_result(const ngx_tg_call_t *call, tg_str_t result,
                                   tg_buf_t *scratch)
@@ -170,10 +159,7 @@ ngx_tg_call_convert_method_result(const ngx_tg_call_t *call, tg_str_t result,
                : tg_outcome_make_text(result);
 }
 
-/*
- * Converts an error that has a class name, which clients of the dialect ipc
- * use.
- */
+/* Converts an error with a class name, for clients of the dialect ipc. */
 static tg_outcome_t
 ngx_tg_call_convert_exception(const ngx_tg_call_t *call,
                               const tg_response_t *answer, tg_buf_t *scratch)
@@ -219,10 +205,7 @@ ngx_tg_call_convert_error(const ngx_tg_call_t *call,
     return outcome;
 }
 
-/*
- * Checks whether JSON or a whole result is larger than any message to the
- * client. If so, there is no need to parse it, unless it is to be stored.
- */
+/* Checks whether a result exceeds any message and is not to be stored. */
 static ngx_uint_t
 ngx_tg_call_is_response_too_large(const ngx_tg_call_t *call,
                                   ngx_uint_t is_method, tg_str_t result,
@@ -288,10 +271,7 @@ ngx_tg_call_convert_response(ngx_tg_call_t *call, ngx_uint_t is_method,
                                                   scratch);
     }
 
-    /*
-     * In a batch, or relayed to another worker, the result is nested deeper
-     * than in the backend's response.
-     */
+    /* In a batch or relayed, the result is nested deeper than here. */
     if (outcome.kind == TG_OUTCOME_RESULT
         && (call->base == NULL || call->deferred->reply.batch != NULL)
         && tg_outcome_is_too_deep(outcome.value))

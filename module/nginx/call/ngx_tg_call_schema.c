@@ -1,23 +1,17 @@
-/*
- * Schemas of tools: compiled when the config is loaded, or at the first call of
- * an imported tool; validated at every call.
- */
+/* Schemas of tools: compiled at config load or a first call; validation. */
 #include "nginx/call/ngx_tg_call_checks.h"
 
 #include "schema/pcre2/tg_pcre2.h"
 #include "catalog/tg_tool_validate.h"
 
 /*
- * Limits for imported schemas, whose authors are not trusted: compiling one
- * must not block a worker for more than some 10 ms, nor fill its memory.
+ * Limits for untrusted imported schemas: compiling one must not block a worker
+ * for more than some 10 ms, nor fill its memory.
  */
 #define NGX_TG_IMPORTED_STEPS_MAX 1000000
 #define NGX_TG_IMPORTED_SCHEMA_MEMORY_MAX 8388608
 #define NGX_TG_IMPORTED_MEMORY_MAX 67108864
-/*
- * Divisor of these steps when they count as validation steps of a frame: a
- * batch can cause two such compilations at most. Each schema is compiled once.
- */
+/* Divisor when they count as validation steps: two compilations a batch. */
 #define NGX_TG_IMPORTED_STEPS_DIVISOR 8
 
 static tg_schema_quota_t ngx_tg_imported_schema_account = {
@@ -26,7 +20,7 @@ static tg_schema_quota_t ngx_tg_imported_schema_account = {
     .steps_max = NGX_TG_IMPORTED_STEPS_MAX,
 };
 
-/* One validator per worker, because a worker validates one call at a time. */
+/* One validator per worker, for one call at a time. */
 static tg_schema_validator_t *ngx_tg_schema_checker;
 
 static void
@@ -35,10 +29,7 @@ ngx_tg_schema_cleanup(void *data)
     tg_schema_free(data);
 }
 
-/*
- * Compiles a schema that lives as long as the pool. NULL: error has the reason,
- * or is empty if there is no memory.
- */
+/* The schema lives as long as the pool. NULL: error is empty for no memory. */
 static tg_schema_t *
 ngx_tg_schema_compile_in_pool(ngx_pool_t *pool, tg_str_t text,
                               ngx_uint_t has_formats, tg_schema_quota_t *quota,
@@ -190,10 +181,7 @@ ngx_tg_tool_compile_imported(ngx_tg_tool_t *tool)
     tg_buf_init(&why, tg_alloc_libc());
     steps = 0;
 
-    /*
-     * The tool's block in the config may define its own input schema, which
-     * replaces the server's.
-     */
+    /* The config's own input schema replaces the server's. */
     if (tool->input == NULL) {
         tool->input = ngx_tg_tool_compile_imported_schema(
             tool, tool->entry.input_schema, "inputSchema", &steps, &why);
@@ -217,10 +205,7 @@ ngx_tg_tool_compile_imported(ngx_tg_tool_t *tool)
     return steps;
 }
 
-/*
- * Compiles the schemas of an imported tool. Returns NULL, or the reason to
- * refuse the call.
- */
+/* Returns NULL, or the reason to refuse the call. */
 static const char *
 ngx_tg_call_compile_imported(ngx_tg_call_t *call)
 {
@@ -235,7 +220,7 @@ ngx_tg_call_compile_imported(ngx_tg_call_t *call)
                "send fewer calls at once";
     }
 
-    /* A frame has steps for few compilations and their validations. */
+    /* A frame has steps for few compilations. */
     steps = ngx_tg_tool_compile_imported(call->tool);
     peer->work += steps / NGX_TG_IMPORTED_STEPS_DIVISOR;
     call->base->steps += steps;
@@ -260,10 +245,9 @@ ngx_tg_call_prepare_schemas(ngx_tg_call_t *call)
 /* --- validation --- */
 
 /*
- * Returns the worker's validator for this call, until
- * ngx_tg_call_end_validation(); NULL: no memory. Calls in one frame (a batch)
- * share the steps of the frame, which the peer counts in `work`; a later
- * response is not part of the frame.
+ * Returns the worker's validator until ngx_tg_call_end_validation(); NULL: no
+ * memory. Calls in a batch share its steps, which the peer counts in `work`; a
+ * later response does not.
  */
 static tg_schema_validator_t *
 ngx_tg_call_begin_validation(ngx_tg_call_t *call)

@@ -1,13 +1,10 @@
 /*
- * Server requests to a client that waits for a call: the executor of the call
- * sends them through the runner, and the runner gets the responses.
+ * Server requests to a client that waits for a call: its executor sends them
+ * through the runner, which gets the responses.
  */
 #include "nginx/call/ngx_tg_call.h"
 
-/*
- * Sends the client's response to the runner: `{"ask":7` and then either the
- * result or the error, raw.
- */
+/* Sends `{"ask":7` and the client's raw result or error to the runner. */
 static void
 ngx_tg_runner_notify_client_response(ngx_tg_runner_t *runner, int64_t number,
                                      tg_str_t result, tg_str_t error)
@@ -32,10 +29,7 @@ ngx_tg_runner_notify_client_response(ngx_tg_runner_t *runner, int64_t number,
     tg_buf_deinit(&params);
 }
 
-/*
- * Sends a server request to the client. TG_OK, TG_MISSING: the client does not
- * support the method, or another error of the peer.
- */
+/* TG_MISSING: the client does not support the method; errors as of the peer. */
 static int
 ngx_tg_call_send_server_request(ngx_tg_call_t *call, tg_str_t method,
                                 tg_str_t params, int64_t number)
@@ -70,7 +64,7 @@ ngx_tg_call_on_server_request(ngx_tg_call_t *call, tg_str_t params)
 
     rc = TG_OK;
 
-    /* Without a method the runner cancels the request. */
+    /* No method: the runner cancels the request. */
     if (tg_json_type(values[1]) != TG_JSON_STRING) {
         tg_peer_cancel_server_request(&call->base->peer, (uint64_t) number);
     } else {

@@ -1,7 +1,6 @@
 /*
- * Large results of calls that this worker runs itself (`pass`, `library`): the
- * runner stores them, and the caller gets a preview, as with all other
- * handlers.
+ * Large results of calls that this worker runs (`pass`, `library`): the runner
+ * stores them, and the caller gets a preview.
  */
 #include "nginx/call/ngx_tg_call.h"
 
@@ -32,10 +31,7 @@ ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
     return rc;
 }
 
-/*
- * Checks whether the result is large enough to be stored. A handler that
- * answers at once has not saved the params yet, so this function saves them.
- */
+/* Saves the params, too, which a handler that answers at once has not done. */
 static ngx_uint_t
 ngx_tg_call_has_large_result(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 {
@@ -52,10 +48,7 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
 {
     tg_run_stats_t ran;
 
-    /*
-     * If the session has moved, the runner stores the result when it receives
-     * it.
-     */
+    /* If the session has moved, the runner stores the result later. */
     if (call->is_stored || call->base == NULL
         || call->job.state != NGX_TG_REMOTE_CALL_NONE
         || !ngx_tg_call_has_large_result(call, outcome))
@@ -80,7 +73,7 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
         return 0;
     }
 
-    /* The handler has finished; the rest of the call is a job of the runner. */
+    /* The rest of the call is a job of the runner. */
     call->is_stored = 1;
     call->ran = ran;
     call->handler = NULL;

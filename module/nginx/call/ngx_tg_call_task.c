@@ -1,13 +1,7 @@
-/*
- * Calls that become tasks (`task`): the runner records the job in the task
- * store and answers with the task.
- */
+/* Calls that become tasks (`task`): the runner answers with the task. */
 #include "nginx/call/ngx_tg_call.h"
 
-/*
- * Timeout of the submission, in ms, as for methods about tasks: a database may
- * be unavailable for a moment.
- */
+/* Timeout of the submission, in ms: a database may fail for a moment. */
 #define NGX_TG_TASK_RESPONSE_TIMEOUT 60000
 
 ngx_uint_t

@@ -1,17 +1,12 @@
-/*
- * Evaluation of values with variables, and of the arguments that variables
- * name.
- */
+/* Evaluation of values with variables, and of arguments. */
 #include "nginx/call/ngx_tg_call_checks.h"
 
 #include "base/tg_utf8.h"
 
 /*
- * Variables and values allocate from the connection's pool and are cached in
- * the session. During a call both belong to the call, because a connection that
- * lives for days would otherwise keep every argument. Values that the session
- * has before its first call (`set`, a map of the client's user) are visible to
- * all calls.
+ * Variables and values are cached in the session, which may live for days.
+ * Those of a call belong to the call; those that the session has before its
+ * first call (`set`, a map of the client's user) are visible to all calls.
  */
 ngx_int_t
 ngx_tg_call_borrow_session(ngx_tg_call_t *call,
@@ -37,14 +32,11 @@ ngx_tg_call_borrow_session(ngx_tg_call_t *call,
         ngx_memcpy(call->variables, s->variables, size);
 
     } else if (call->base->ended_record != NULL) {
-        /*
-         * Values that were evaluated before the call ended are not valid any
-         * more.
-         */
+        /* Values evaluated before the call ended are not valid any more. */
         ngx_memcpy(call->variables, s->variables, size);
     }
 
-    /* At level debug, NGINX's own code writes every variable into the log. */
+    /* At level debug, NGINX logs every variable. */
     log = s->connection->log;
     borrowed->log_level = log->log_level;
     log->log_level = ngx_min(borrowed->log_level, NGX_LOG_DEBUG);
@@ -131,10 +123,7 @@ ngx_tg_call_lookup_arg(ngx_tg_call_t *call, const tg_json_index_t *notes,
     tg_peer_t *peer;
     int rc;
 
-    /*
-     * Once the call is deferred or has ended, its arguments are not part of the
-     * frame any more.
-     */
+    /* The arguments of a deferred or ended call are not in the frame. */
     peer = &call->base->peer;
     is_ended = call->base->ended_record != NULL;
     is_later = is_ended || call->deferred != NULL;

@@ -1,33 +1,25 @@
 /*
  * Limits of calls: `rate`, counted over all workers in shared memory that
- * survives reloads, and `concurrency`, counted by the runner, which all workers
- * share.
+ * survives reloads, and `concurrency`, counted by the runner.
  */
 #include "nginx/call/ngx_tg_call_checks.h"
 
 /*
- * Size of the shared memory in bytes: the same in every config, so that a
- * reload finds the zone again. A limited tool takes some 200 bytes, and unused
- * pages cost nothing.
+ * Size in bytes, the same in every config so that a reload finds the zone. A
+ * limited tool takes some 200 bytes; unused pages cost nothing.
  */
 #define NGX_TG_RATE_ZONE_SIZE 8388608
-/*
- * Largest value of `concurrency`: a runner runs 64 programs at once, so larger
- * values have no effect but are accepted.
- */
+/* Maximum of `concurrency`, far more than the 64 programs of a runner. */
 #define NGX_TG_CONCURRENCY_MAX 65536
 
-/* Calls are counted in thousandths, as in NGINX's limit_req. */
+/* Calls are counted in thousandths, as in limit_req. */
 #define NGX_TG_RATE_UNITS_PER_CALL 1000
-/*
- * Rates are per minute, because 1r/m is not a whole number of thousandths per
- * second.
- */
+/* Rates are per minute: 1r/m has no whole thousandths per second. */
 #define NGX_TG_RATE_MS_PER_MINUTE 60000
 
 /*
- * One 64-bit word holds the whole account (time and excess), so that workers
- * change it without a lock: a worker that is killed would hold a lock for ever.
+ * Bits of the 64-bit account (time and excess), which workers change without a
+ * lock: a killed worker would hold it for ever.
  */
 #define NGX_TG_RATE_EXCESS_BITS 27
 #define NGX_TG_RATE_EXCESS_MASK ((UINT64_C(1) << NGX_TG_RATE_EXCESS_BITS) - 1)
@@ -106,7 +98,7 @@ ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* Parses one option of a rate; each may occur once, as in limit_req. */
+/* Parses an option of a rate; each may occur once. */
 static ngx_int_t
 ngx_tg_limit_parse_rate_option(ngx_str_t *value, ngx_tg_limit_t *limit)
 {
@@ -228,8 +220,8 @@ ngx_tg_rate_node_get(ngx_shm_zone_t *zone, ngx_str_t *key)
     node->sn.str.len = key->len;
     node->sn.str.data = (u_char *) (node + 1);
     /*
-     * An account from time 0 could be older than half the range of the time
-     * bits, and then look like one from the future.
+     * A very old time would look like one from the future, half the range of
+     * the bits away.
      */
     node->account = (ngx_current_msec & NGX_TG_RATE_TIME_MASK)
                     << NGX_TG_RATE_EXCESS_BITS;
@@ -270,10 +262,7 @@ ngx_tg_rate_zone_init(ngx_shm_zone_t *zone, void *data)
     zone->data = tree;
     limits = mcf->limits.elts;
 
-    /*
-     * The master inserts nodes here only; workers change only the nodes'
-     * accounts.
-     */
+    /* Only the master inserts nodes; workers change their accounts. */
     for (i = 0; i < mcf->limits.nelts; i++) {
         limits[i]->node = ngx_tg_rate_node_get(zone, &limits[i]->key);
 
@@ -290,7 +279,7 @@ ngx_tg_rate_zone_init(ngx_shm_zone_t *zone, void *data)
 
 /* --- names of limits --- */
 
-/* Appends the name of a block, after the name of the block around it. */
+/* Appends a block's name, after that of the block around it. */
 static u_char *
 ngx_tg_limit_append_block_name(u_char *p, const ngx_tg_tool_t *block)
 {
@@ -317,10 +306,7 @@ ngx_tg_server_add_limit(ngx_conf_t *cf, ngx_tg_limit_t *limit,
         return NGX_OK;
     }
 
-    /*
-     * A server is identified by the name that it sends to clients, and its
-     * index in the config.
-     */
+    /* A server is identified by its name for clients and its index. */
     p = ngx_pnalloc(cf->pool,
                     scf->info.name.len + 2 * TG_NAME_MAX + NGX_INT_T_LEN + 5);
     if (p == NULL) {
@@ -401,8 +387,8 @@ ngx_tg_server_init_limits(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
 /* --- limits of a call --- */
 
 /*
- * Returns the account after one more call at the current time; 0: the rate is
- * exceeded, and *wait is the time in ms until a call is allowed.
+ * Returns the account after one more call. 0: the rate is exceeded, and *wait
+ * is the time in ms until a call is allowed.
  */
 static uint64_t
 ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
@@ -415,7 +401,7 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
     excess = account & NGX_TG_RATE_EXCESS_MASK;
     room = (uint64_t) limit->burst * NGX_TG_RATE_UNITS_PER_CALL;
 
-    /* Workers' clocks differ by a tick: the time must never go backwards. */
+    /* Workers' clocks differ: the time must never go backwards. */
     if (passed > NGX_TG_RATE_TIME_MASK / 2) {
         now -= passed;
         passed = 0;
@@ -438,7 +424,7 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
     return now << NGX_TG_RATE_EXCESS_BITS | excess;
 }
 
-/* Counts a call. Returns 0, or the time in ms until a call is allowed. */
+/* Counts a call, or returns the time in ms until one is allowed. */
 static ngx_msec_t
 ngx_tg_limit_take_rate(const ngx_tg_limit_t *limit)
 {
@@ -462,7 +448,7 @@ ngx_tg_limit_take_rate(const ngx_tg_limit_t *limit)
     return 0;
 }
 
-/* Takes back a counted call, because another limit has refused it. */
+/* Takes back a counted call that another limit has refused. */
 static void
 ngx_tg_limit_refund_rate(const ngx_tg_limit_t *limit)
 {
@@ -553,7 +539,6 @@ ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
                         &limit->rate_text, limit->burst, wait / 1000,
                         wait % 1000);
 
-    /* Refund the limits that have counted the call. */
     while (i-- > 0) {
         if (limits[i] != NULL && limits[i]->rate != 0) {
             ngx_tg_limit_refund_rate(limits[i]);

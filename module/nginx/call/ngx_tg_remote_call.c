@@ -3,10 +3,7 @@
 
 #include <sys/random.h>
 
-/*
- * Number of failed attempts after which a job is not detached any more: a
- * runner that was lost so often in a row is not asked again.
- */
+/* Failed attempts in a row after which a job is not detached any more. */
 #define NGX_TG_DETACH_TRIES_MAX 3
 
 static void
@@ -30,9 +27,8 @@ ngx_tg_remote_call_set_state(ngx_tg_remote_call_t *job,
 }
 
 /*
- * Sends a job again, to the next runner, if the connection broke before the job
- * was sent, or if the job may be executed twice. NGX_OK: sent; NGX_DECLINED:
- * the response is final.
+ * Sends a job to the next runner, if it was not sent before the loss or may be
+ * executed twice. NGX_DECLINED: the response is final.
  */
 static ngx_int_t
 ngx_tg_remote_call_resend(ngx_tg_remote_call_t *job,
@@ -161,14 +157,11 @@ ngx_tg_remote_call_on_detached(void *data, const tg_response_t *answer)
         }
 
     } else {
-        /*
-         * Refused: the runner is an older version, or cannot detach the job
-         * now.
-         */
+        /* Refused: an older runner, or one that cannot detach now. */
         ngx_tg_remote_call_set_state(job, job->is_local
                                               ? NGX_TG_REMOTE_CALL_NONE
                                               : NGX_TG_REMOTE_CALL_RUNNING);
-        /* A runner that has ended is started again, but not without limit. */
+        /* A runner that has ended is started again, within limits. */
         job->is_pinned = !job->is_local || answer->kind == TG_RESPONSE_ERROR
                          || ++job->tries == NGX_TG_DETACH_TRIES_MAX;
 
@@ -185,10 +178,7 @@ ngx_tg_remote_call_on_detached(void *data, const tg_response_t *answer)
     job->ops->on_detached(job->data);
 }
 
-/*
- * Requests that the runner hold the job under a new key. TG_OK, or an error:
- * the job cannot be detached.
- */
+/* Requests a new key for the job. TG_OK, or it cannot be detached. */
 static int
 ngx_tg_remote_call_request_detach(ngx_tg_remote_call_t *job)
 {
@@ -272,7 +262,7 @@ ngx_tg_remote_call_relay(ngx_tg_remote_call_t *job)
     return job->is_local;
 }
 
-/* Begins params with the job's key: `{"key":"…"`; the caller adds the rest. */
+/* Begins params with the job's key; the caller adds the rest. */
 static void
 ngx_tg_remote_call_begin_params(ngx_tg_remote_call_t *job, tg_buf_t *params)
 {
@@ -342,15 +332,13 @@ ngx_tg_remote_call_cancel(ngx_tg_remote_call_t *job)
         return;
     }
 
-    /*
-     * When the runner reads the cancellation, the job may already be detached.
-     */
+    /* The job may be detached before the runner reads this. */
     if (job->state == NGX_TG_REMOTE_CALL_DETACHING) {
         ngx_tg_upstream_request_cancel(&job->request, 0);
         ngx_tg_remote_call_set_state(job, NGX_TG_REMOTE_CALL_DETACHED);
     }
 
-    /* Attach first: only the connection that owns a job can cancel it. */
+    /* Only the connection that owns a job can cancel it. */
     if (job->state == NGX_TG_REMOTE_CALL_DETACHED) {
         (void) ngx_tg_remote_call_attach(job);
     }

@@ -1,7 +1,4 @@
-/*
- * The client of a session: the token by which the runner identifies it, and the
- * notification that it is gone.
- */
+/* The client's token for the runner, and the notification of its end. */
 #include "nginx/call/ngx_tg_call.h"
 
 const char *

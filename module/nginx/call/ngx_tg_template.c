@@ -1,7 +1,4 @@
-/*
- * Templates: texts with variables, each escaped for the place where it is
- * inserted. The first part parses them in the config, the second renders them.
- */
+/* Templates: parsing and rendering of texts with escaped variables. */
 #include "nginx/call/ngx_tg_template.h"
 
 #include "base/tg_url.h"
@@ -11,10 +8,7 @@
 
 /* --- parsing --- */
 
-/*
- * Replaces $tool_arg_NAME by $tool_json_NAME: in JSON an argument that is not a
- * string must not become the text of a string.
- */
+/* Keeps the type in JSON: a number must not become the text of a string. */
 static ngx_int_t
 ngx_tg_template_use_json_variable(ngx_conf_t *cf, ngx_str_t *variable)
 {
@@ -49,8 +43,8 @@ ngx_tg_template_use_json_variable(ngx_conf_t *cf, ngx_str_t *variable)
 }
 
 /*
- * Returns the escape context of a variable: a part of JSON whose value a caller
- * chooses must be one JSON value, so that it cannot add members.
+ * Returns how to escape a variable: in JSON, a value that a caller chooses must
+ * be one JSON value, so that it cannot add members.
  */
 static ngx_tg_escape_context_t
 ngx_tg_template_get_variable_context(ngx_conf_t *cf, const ngx_str_t *variable,
@@ -155,10 +149,7 @@ ngx_tg_template_parse(ngx_conf_t *cf, const ngx_str_t *text,
     return made;
 }
 
-/*
- * Returns the escape context after a text; `outside` is the context outside of
- * quotes.
- */
+/* Returns the context after a text; `outside` is that outside of quotes. */
 static ngx_tg_escape_context_t
 ngx_tg_template_track_quotes(ngx_tg_escape_context_t place,
                              const ngx_str_t *text,
@@ -293,10 +284,7 @@ ngx_tg_template_append_sample(const ngx_tg_template_t *made, tg_buf_t *buf)
             continue;
         }
 
-        /*
-         * As long as the variable's name, so that a JSON error is reported at
-         * the right column.
-         */
+        /* As long as the variable's name, for the column of JSON errors. */
         n = piece->place == NGX_TG_ESCAPE_JSON_VALUE
                     || piece->place == NGX_TG_ESCAPE_JSON_STRING
                 ? piece->text.len
@@ -383,7 +371,7 @@ ngx_tg_template_append_escaped(ngx_tg_escape_context_t place, tg_str_t value,
     return NULL;
 }
 
-/* Appends the value of a piece, escaped. Returns NULL, or an error message. */
+/* Appends a piece's escaped value. Returns NULL, or an error message. */
 static const char *
 ngx_tg_template_append_value(ngx_tg_call_t *call,
                              const ngx_tg_template_piece_t *piece,

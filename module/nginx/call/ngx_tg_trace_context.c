@@ -1,15 +1,12 @@
-/*
- * The W3C trace context that a client sends with a call, for the executor of
- * the call.
- */
+/* The W3C trace context that a client sends with a call. */
 #include "nginx/call/ngx_tg_call.h"
 
 #include "protocol/tg_trace_context.h"
 
-/* Largest length of one escaped byte in JSON, as \u0030. */
+/* Maximum length of an escaped byte in JSON, as \u0030. */
 #define NGX_TG_JSON_ESCAPE_LEN 6
 
-/* Decodes a raw JSON string; absent if it is not a string or not valid. */
+/* Absent if it is not a valid string. */
 static tg_str_t
 ngx_tg_call_decode_trace_text(ngx_tg_call_t *call, tg_str_t raw,
                               int (*fits)(tg_str_t text))

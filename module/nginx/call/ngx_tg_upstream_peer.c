@@ -1,13 +1,7 @@
-/*
- * Selection of a server of an NGINX upstream for a call, with the upstream's
- * own load balancing.
- */
+/* Selection of an upstream's server for a call, by the upstream's balancing. */
 #include "nginx/call/ngx_tg_upstream_peer.h"
 
-/*
- * Returns the number of server lists that NGINX has resolved for an upstream
- * with `resolve`; 0: the upstream has no such servers.
- */
+/* Returns the number of server lists of servers with `resolve`, or 0. */
 static ngx_uint_t
 ngx_tg_upstream_get_resolve_count(
     const ngx_stream_upstream_srv_conf_t *upstream)
@@ -15,7 +9,7 @@ ngx_tg_upstream_get_resolve_count(
 #if (NGX_STREAM_UPSTREAM_ZONE && nginx_version >= 1027003)
     const ngx_stream_upstream_rr_peers_t *peers;
 
-    /* All upstreams in a shared zone have peers of this type. */
+    /* Upstreams in a shared zone have peers of this type. */
     peers = upstream->shm_zone != NULL ? upstream->peer.data : NULL;
 
     return peers != NULL && peers->config != NULL ? *peers->config : 0;
@@ -30,10 +24,7 @@ ngx_int_t
 ngx_tg_upstream_peer_init(ngx_tg_call_t *call, ngx_tg_upstream_peer_t *choice,
                           ngx_stream_upstream_srv_conf_t *upstream)
 {
-    /*
-     * Load balancers only use the `peer` of this object, which is copied
-     * afterwards.
-     */
+    /* Load balancers only use `peer`, which is copied afterwards. */
     static ngx_stream_upstream_t made;
 
     ngx_stream_session_t *s;
@@ -58,10 +49,7 @@ ngx_tg_upstream_peer_init(ngx_tg_call_t *call, ngx_tg_upstream_peer_t *choice,
     choice->servers = servers;
     ngx_tg_call_return_session(call, &borrowed);
 
-    /*
-     * The load balancer's key may be an argument that was not found within the
-     * steps.
-     */
+    /* The key may be an argument that was not found within the steps. */
     return call->is_out_of_steps ? NGX_ERROR : rc;
 }
 
