@@ -6,7 +6,7 @@
 /* Maximum stored result in bytes: escaped, it fits in a frame of the runner. */
 #define NGX_TG_STORED_RESULT_MAX 33554432
 
-/* Says "started" for a call that was handed off, even if its job was not. */
+/* Returns the outcome of a lost call; one that was handed off did start. */
 static tg_outcome_t
 ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
                               const tg_response_t *answer)

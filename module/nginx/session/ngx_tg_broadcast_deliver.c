@@ -1,9 +1,8 @@
 /*
- * Delivery of broadcasts to the sessions of this worker. The worker reads one
- * broadcast after the other from the shared memory of all workers, and passes
- * each to its sessions, in time slices. All sessions share one copy of a text,
- * see ngx_tg_broadcast_text.h. A client is closed when its own backlog is too
- * large, or when it is the slowest one and the backlog of all is too large.
+ * Delivery of broadcasts to this worker's sessions, one after the other and in
+ * time slices. All sessions share one copy of a text (ngx_tg_broadcast_text.h).
+ * A client is closed when its own backlog is too large, or when it is the
+ * slowest one and the backlog of all is too large.
  */
 #include "nginx/session/ngx_tg_session.h"
 
@@ -25,17 +24,14 @@ static tg_sched_source_t ngx_tg_broadcast_source = {
     .run = ngx_tg_broadcast_run
 };
 
-/* A broadcast that is being delivered to the sessions. */
+/* A broadcast that is being delivered. */
 typedef struct {
     tg_buf_t copy;
     ngx_tg_broadcast_message_t broadcast;
     ngx_tg_broadcast_text_t *texts[TG_DIALECT_COUNT]; /* indexed by dialect */
 } ngx_tg_broadcast_delivery_t;
 
-/*
- * Broadcast that is being delivered to all sessions, and the next session to
- * receive it; NULL: no broadcast is being delivered.
- */
+/* The broadcast that is being delivered, and its next session. */
 static ngx_tg_broadcast_delivery_t ngx_tg_broadcast_delivery;
 static ngx_queue_t *ngx_tg_broadcast_next_session;
 
@@ -67,7 +63,7 @@ ngx_tg_broadcast_close_session(ngx_tg_session_t *session, const char *why)
     ngx_tg_session_base_wake(&session->base);
 }
 
-/* Checks whether this client is among the receivers of a broadcast. */
+/* Checks whether this client receives a broadcast. */
 static ngx_uint_t
 ngx_tg_broadcast_is_for_client(const ngx_tg_shared_client_t *shared_client,
                                const ngx_tg_broadcast_message_t *broadcast)
@@ -103,10 +99,7 @@ ngx_tg_broadcast_delivery_end(ngx_tg_broadcast_delivery_t *telling)
     }
 }
 
-/*
- * Closes the sessions whose first unsent text is the oldest one, while all
- * texts together exceed the worker's limit.
- */
+/* Closes the slowest sessions while all texts exceed the worker's limit. */
 static void
 ngx_tg_broadcast_close_slowest(const ngx_tg_broadcast_text_t *spared)
 {
@@ -148,7 +141,7 @@ typedef struct {
 } ngx_tg_broadcast_recipient_t;
 
 /*
- * Adds one message to a session's output: its own head and the shared text. A
+ * Adds a message to a session's output: its own head and the shared text. A
  * callback of tg_peer_foreach_broadcast().
  */
 static void
@@ -231,9 +224,7 @@ ngx_tg_broadcast_send_to_session(ngx_tg_session_t *session,
 
 /* --- all sessions --- */
 
-/*
- * Closes the clients that missed broadcasts, as this worker read them too late.
- */
+/* Closes the clients that missed broadcasts, as the worker read too late. */
 static void
 ngx_tg_broadcast_on_log_overrun(void)
 {
@@ -290,10 +281,7 @@ ngx_tg_broadcast_close_displaced(void)
     }
 }
 
-/*
- * Reads the next broadcast. Returns NGX_OK, or NGX_AGAIN if there is none or no
- * memory.
- */
+/* Reads the next broadcast. NGX_AGAIN: there is none, or no memory. */
 static ngx_int_t
 ngx_tg_broadcast_delivery_begin(void)
 {
@@ -320,9 +308,8 @@ ngx_tg_broadcast_delivery_begin(void)
 }
 
 /*
- * Sends the broadcast to the next session. Returns NGX_OK, or NGX_DONE after
- * the last session. Skips a session that is catching up: that session reads the
- * broadcast itself.
+ * Sends the broadcast to the next session, except to one that is catching up:
+ * it reads the broadcast itself. NGX_DONE: that was the last one.
  */
 static ngx_int_t
 ngx_tg_broadcast_delivery_advance(void)
@@ -347,7 +334,7 @@ ngx_tg_broadcast_delivery_advance(void)
     return NGX_OK;
 }
 
-/* Handles changes in shared memory for one time slice. */
+/* Handles changes in shared memory for a time slice. */
 static void
 ngx_tg_broadcast_run(tg_sched_source_t *source)
 {

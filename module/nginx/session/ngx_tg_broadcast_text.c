@@ -3,11 +3,9 @@
 
 /* Maximum bytes of all unsent texts of a worker. */
 #define NGX_TG_BROADCAST_TEXTS_MAX 67108864
-/*
- * A text up to this size is copied for a client that reads its output in time.
- */
+/* Maximum bytes of a text that is copied for a client that reads in time. */
 #define NGX_TG_BROADCAST_TEXT_COPY_MAX 4096
-/* Maximum unsent output of a client that reads its output in time, in bytes. */
+/* Maximum unsent output of a client that reads in time, in bytes. */
 #define NGX_TG_BROADCAST_TEXT_BACKLOG_MAX 16384
 /* Bytes sent by one call of send(). */
 #define NGX_TG_BROADCAST_TEXT_SEND_SIZE 131072
@@ -183,7 +181,6 @@ ngx_tg_unsent_texts_contains(const ngx_tg_session_t *session,
     return unsent != NULL;
 }
 
-/* Removes the first unsent text. */
 static void
 ngx_tg_unsent_texts_remove_first(ngx_tg_session_t *session)
 {
@@ -314,10 +311,7 @@ ngx_tg_unsent_texts_append_range(tg_buf_t *to, const tg_buf_t *from, size_t at,
     }
 }
 
-/*
- * Inserts the rest of the first text into peer.out, which loses the bytes
- * already sent.
- */
+/* Inserts the rest of the first text into peer.out, without sent bytes. */
 static void
 ngx_tg_unsent_texts_copy_first(ngx_tg_session_t *session)
 {
@@ -360,10 +354,7 @@ ngx_tg_unsent_texts_copy_to_output(ngx_tg_session_t *session, uint64_t at)
 
     texts = &session->texts;
 
-    /*
-     * The other worker cannot read a partly sent text, or one that is no longer
-     * in the log.
-     */
+    /* The other worker cannot read a part of a text, or one that is lost. */
     while (texts->first != NULL
            && (texts->sent != 0
                || !ngx_tg_broadcast_log_has(texts->first->text->at)))

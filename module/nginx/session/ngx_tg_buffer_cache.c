@@ -1,8 +1,7 @@
 /*
- * Buffers that a worker reuses for its sessions: an output buffer, lent to the
- * session that writes; and some large blocks, because fresh memory costs a page
- * fault every 4 KB, which for a message of a megabyte is more than the rest of
- * a call.
+ * Buffers that a worker reuses for its sessions: an output buffer for the
+ * session that writes, and some large blocks, because page faults of fresh
+ * memory cost more than the rest of a call.
  */
 #include "nginx/session/ngx_tg_session.h"
 
@@ -21,10 +20,7 @@ static struct {
     size_t size;
 } ngx_tg_buffer_cache;
 
-/*
- * Returns the smallest cached block of at least `want` bytes, or the largest
- * block if all are smaller. Returns NULL if the cache is empty.
- */
+/* Returns the smallest block of `want` bytes, or the largest one, or NULL. */
 static ngx_tg_cached_buffer_t *
 ngx_tg_buffer_cache_find(size_t want)
 {

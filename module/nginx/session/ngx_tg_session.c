@@ -1,7 +1,4 @@
-/*
- * A session: its start, the events of its client's socket, catalog updates, and
- * its main function.
- */
+/* A session: its start, socket events, catalog updates and main function. */
 #include "nginx/session/ngx_tg_session.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
@@ -56,10 +53,7 @@ ngx_tg_session_init_base(ngx_tg_session_t *session, ngx_stream_session_t *s)
                  scf->max_frame, (unsigned) scf->max_inflight);
 }
 
-/*
- * Adds n (or subtracts 1, as (uint64_t) -1) to the open connections of the
- * session's dialect.
- */
+/* Adds n to the open connections, or subtracts 1 if n is (uint64_t) -1. */
 static void
 ngx_tg_session_count_connection(ngx_tg_session_t *session, uint64_t n)
 {
@@ -67,7 +61,7 @@ ngx_tg_session_count_connection(ngx_tg_session_t *session, uint64_t n)
                         NGX_TG_COUNTER_OPEN_CONNECTIONS + session->dialect, n);
 }
 
-/* Recounts the connection after the first bytes revealed its dialect. */
+/* Recounts the connection after the first bytes have shown its dialect. */
 static void
 ngx_tg_session_update_dialect(ngx_tg_session_t *session)
 {
@@ -86,10 +80,7 @@ ngx_tg_session_check_access(void *host, tg_peer_t *peer)
     return ngx_tg_session_check_bridge_policy(host, peer);
 }
 
-/*
- * Starts counting the connection. A session received from another worker
- * (is_new is 0) is not counted as accepted again.
- */
+/* Starts counting; is_new is 0 if another worker has counted it as accepted. */
 static void
 ngx_tg_session_start_counting(ngx_tg_session_t *session, ngx_uint_t is_new)
 {
@@ -150,7 +141,7 @@ ngx_tg_stream_content_handler(ngx_stream_session_t *s)
         return;
     }
 
-    /* The preread phase may have read bytes from the socket already. */
+    /* The preread phase may have read bytes already. */
     if (c->buffer != NULL && c->buffer->last != c->buffer->pos) {
         tg_buf_append(&session->in, (char *) c->buffer->pos,
                       (size_t) (c->buffer->last - c->buffer->pos));
@@ -216,9 +207,7 @@ ngx_tg_sessions_stop(void)
 
 /* --- catalogs --- */
 
-/*
- * Returns the digest of the tools that the client sees in its current catalog.
- */
+/* Returns the digest of the tools that the client sees. */
 static uint64_t
 ngx_tg_session_base_get_view(ngx_tg_session_base_t *base)
 {
@@ -267,7 +256,6 @@ ngx_tg_catalog_update_skip(ngx_tg_session_t *session)
     }
 }
 
-/* Switches the session to its server's current catalog. */
 static void
 ngx_tg_session_update_catalog(ngx_tg_session_t *session)
 {
@@ -280,7 +268,7 @@ ngx_tg_session_update_catalog(ngx_tg_session_t *session)
     }
 }
 
-/* Updates the catalogs of sessions for one time slice. */
+/* Updates the catalogs of sessions for a time slice. */
 static void
 ngx_tg_catalog_update_run(tg_sched_source_t *source)
 {
@@ -401,10 +389,7 @@ ngx_tg_session_write_handler(ngx_event_t *wev)
 
 /* --- main function --- */
 
-/*
- * Returns the number of received bytes that were not read, for TLS including
- * its overhead.
- */
+/* Returns the number of unread bytes, for TLS including its overhead. */
 static uint64_t
 ngx_tg_session_get_pending_bytes(const ngx_tg_session_t *session)
 {
@@ -415,10 +400,7 @@ ngx_tg_session_get_pending_bytes(const ngx_tg_session_t *session)
                : 0;
 }
 
-/*
- * Checks whether the session leaves this worker. Starts leaving if the worker
- * is exiting.
- */
+/* Checks whether the session leaves this worker, and starts that. */
 static ngx_uint_t
 ngx_tg_session_must_leave(ngx_tg_session_t *session)
 {
@@ -427,7 +409,7 @@ ngx_tg_session_must_leave(ngx_tg_session_t *session)
         ngx_tg_handoff_ops->stop();
     }
 
-    /* stop() may have decided to linger, so that the worker is not exiting. */
+    /* stop() may have decided to linger. */
     if (session->state == NGX_TG_SESSION_SERVING && ngx_tg_worker_is_exiting())
     {
         session->state = NGX_TG_SESSION_LEAVING;
@@ -441,8 +423,8 @@ ngx_tg_session_must_leave(ngx_tg_session_t *session)
 }
 
 /*
- * Serves the session, or prepares its end. Returns NGX_OK; NGX_AGAIN if it
- * waits for a handoff; NGX_DONE if the session is freed.
+ * Serves the session, or prepares its end. NGX_AGAIN: waits for a handoff;
+ * NGX_DONE: the session is freed.
  */
 static ngx_int_t
 ngx_tg_session_work(ngx_tg_session_t *session)
@@ -456,7 +438,7 @@ ngx_tg_session_work(ngx_tg_session_t *session)
     }
 
     is_leaving = ngx_tg_session_must_leave(session);
-    /* The catalog comes first: parked requests are served with the new list. */
+    /* The catalog comes first: it may answer parked requests. */
     ngx_tg_session_update_catalog(session);
     ngx_tg_session_serve_parked(session, is_leaving);
 
@@ -475,10 +457,7 @@ ngx_tg_session_work(ngx_tg_session_t *session)
         }
     }
 
-    /*
-     * Calls that were detached for a handoff may still be on their way to the
-     * runner.
-     */
+    /* Calls detached for a handoff may still be on their way to the runner. */
     if (ngx_tg_worker_is_lingering && !is_leaving) {
         ngx_tg_session_base_reattach_calls(&session->base);
     }
@@ -494,8 +473,8 @@ ngx_tg_session_work(ngx_tg_session_t *session)
 }
 
 /*
- * Reads, serves and writes as far as possible now, then sets timers or closes
- * the session. Runs for every event, never recursively.
+ * Reads, serves and writes, then sets timers or closes the session. Runs for
+ * every event, never recursively.
  */
 static void
 ngx_tg_session_run(ngx_tg_session_t *session)
@@ -517,10 +496,7 @@ ngx_tg_session_run(ngx_tg_session_t *session)
     }
 
     ngx_tg_session_update_dialect(session);
-    /*
-     * Update the slot before sending: a client that has its response may rely
-     * on the update.
-     */
+    /* Update the slot first: a client with its response may rely on it. */
     if (session->shared_client != NULL) {
         ngx_tg_session_update_client_slot(session);
     }
@@ -540,8 +516,8 @@ ngx_tg_session_run(ngx_tg_session_t *session)
     ngx_tg_session_set_timers(session);
 
     /*
-     * The shutdown notice waits until all responses are sent. They were sent in
-     * this run, so that no further event would come.
+     * The shutdown notice follows the last response. That was sent in this run,
+     * so that no further event would come.
      */
     if (session->state == NGX_TG_SESSION_LEAVING && !session->is_drained
         && peer->ncalls == 0 && ngx_tg_session_get_unsent_size(session) == 0)
@@ -549,10 +525,7 @@ ngx_tg_session_run(ngx_tg_session_t *session)
         ngx_tg_session_set_timer(session, 1);
     }
 
-    /*
-     * NGINX notifies connections with c->idle when the worker exits, so busy
-     * sessions set it too.
-     */
+    /* Busy sessions set c->idle too: NGINX notifies them of the exit. */
     c->idle = 1;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK

@@ -1,4 +1,4 @@
-/* The slot of a session's client in the shared memory of all workers. */
+/* The slot of a session's client in shared memory. */
 #include "nginx/session/ngx_tg_session.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
@@ -41,10 +41,7 @@ ngx_tg_session_update_client_slot(ngx_tg_session_t *session)
     ngx_tg_session_update_identity(session);
 }
 
-/*
- * Allocates a new slot for the client. Returns NGX_OK, NGX_BUSY if there are
- * too many clients (logged), or NGX_DECLINED if there is no shared memory.
- */
+/* NGX_BUSY, logged: too many clients; NGX_DECLINED: no shared memory. */
 static ngx_int_t
 ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
 {
@@ -74,10 +71,7 @@ ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
     return rc;
 }
 
-/*
- * Creates the state of a client that other workers see. Returns NGX_OK, or
- * NGX_ERROR if there is no memory.
- */
+/* Creates the state of a client that other workers see. */
 static ngx_int_t
 ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
 {
@@ -115,10 +109,7 @@ ngx_tg_session_free_shared_client(ngx_tg_session_t *session)
     session->shared_client = NULL;
 }
 
-/*
- * Registers a new client. Returns NGX_OK, or NGX_ERROR after logging if there
- * are too many clients.
- */
+/* Registers a new client. NGX_ERROR, after logging: there are too many. */
 static ngx_int_t
 ngx_tg_session_register_new_client(ngx_tg_session_t *session)
 {
@@ -187,10 +178,7 @@ ngx_tg_session_detach_client_slot(ngx_tg_session_t *session,
     shared_client = session->shared_client;
 
     if (shared_client != NULL) {
-        /*
-         * During a handoff the log keeps entries from the client's read
-         * position on.
-         */
+        /* During a handoff the log keeps entries from this position on. */
         read_position = shared_client->client_slot.read_position;
 
         if (session->texts.first != NULL) {
@@ -220,7 +208,7 @@ ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
         return NULL;
     }
 
-    /* The first message may contain the client's identity. */
+    /* The first message may have the client's identity. */
     ngx_tg_session_update_client_slot(session);
 
     if (!peer->row->is_bridge) {
@@ -287,10 +275,7 @@ ngx_tg_session_attach_client_slot(ngx_tg_session_t *session,
         return NGX_OK;
     }
 
-    /*
-     * A bridge that was handed off keeps its connection, even if the policy
-     * rejects new bridges.
-     */
+    /* A bridge keeps its connection, even if the policy rejects new ones. */
     if (session->base.peer.row->is_bridge) {
         (void) ngx_tg_client_slot_register_bridge(&shared_client->client_slot,
                                                   &scf->addresses,

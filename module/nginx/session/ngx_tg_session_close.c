@@ -1,19 +1,13 @@
-/*
- * End of a session: after the client disconnects, after the last response, and
- * when its worker exits.
- */
+/* End of a session: by the client, after the last response, at exit. */
 #include "nginx/session/ngx_tg_session.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <linux/sockios.h>
 
-/*
- * Interval between checks whether the client's system has received all output,
- * in ms.
- */
+/* Interval between checks whether the client has all output, in ms. */
 #define NGX_TG_OUTPUT_POLL_INTERVAL 20
-/* Maximum bytes of input discarded by each check. */
+/* Maximum bytes of input discarded per check. */
 #define NGX_TG_DISCARD_SIZE 1048576
 
 static void
@@ -51,8 +45,7 @@ ngx_tg_session_set_timer(ngx_tg_session_t *session, ngx_msec_t time)
 
 /*
  * Checks whether an exiting worker must wait for the first request after a TLS
- * handshake: the request may be in transit, and it shows whether the client
- * understands a shutdown notice.
+ * handshake, which shows if the client understands a shutdown notice.
  */
 static ngx_uint_t
 ngx_tg_session_awaits_first_request(ngx_tg_session_t *session)
@@ -98,16 +91,13 @@ ngx_tg_session_finish_at_exit(ngx_tg_session_t *session)
     if (peer->ncalls == 0 && session->state != NGX_TG_SESSION_CLOSING
         && !session->is_drained)
     {
-        /* The last bytes may have come without an event, so force a read. */
+        /* The last bytes may have come without an event. */
         rev = session->base.connection->read;
         rev->ready = 1;
         rev->available = -1;
         ngx_tg_session_read_and_serve(session);
 
-        /*
-         * The client is slow to read responses: serve the rest of its input
-         * after it has read them.
-         */
+        /* The client reads slowly: serve the rest of its input after that. */
         if (!peer->is_toolgate && peer->out.len > TG_PEER_OUTPUT_MAX) {
             return;
         }
@@ -120,7 +110,6 @@ ngx_tg_session_finish_at_exit(ngx_tg_session_t *session)
     }
 }
 
-/* Checks whether both directions of the connection are shut down. */
 static ngx_uint_t
 ngx_tg_session_is_client_gone(ngx_tg_session_t *session)
 {
@@ -134,10 +123,9 @@ ngx_tg_session_is_client_gone(ngx_tg_session_t *session)
 }
 
 /*
- * Checks whether TCP output is not acknowledged yet. If the socket is closed
- * with unread input, TCP resets the connection and drops output in transit. So
- * input is discarded, and the socket is closed when all output is acknowledged
- * or no progress is made for NGX_TG_LEAVING_TIMEOUT.
+ * Checks whether TCP output is not acknowledged yet. A close with unread input
+ * would drop it, so input is discarded until all is acknowledged, or nothing
+ * has happened for NGX_TG_LEAVING_TIMEOUT.
  */
 static ngx_uint_t
 ngx_tg_session_is_output_in_transit(ngx_tg_session_t *session)
@@ -180,9 +168,7 @@ ngx_tg_session_send_shutdown_notice(ngx_tg_session_t *session)
 
     peer = &session->base.peer;
 
-    /*
-     * For our own bridge the notice means that none of its calls was started.
-     */
+    /* Our bridge takes the notice to mean that no call was started. */
     if (session->is_broken || session->base.connection->error
         || (peer->is_toolgate && peer->ncalls != 0))
     {
@@ -236,20 +222,17 @@ ngx_tg_session_close_if_done(ngx_tg_session_t *session, ngx_int_t flushed)
                   && !ngx_tg_session_is_output_in_transit(session);
 
     } else if (ngx_tg_time_slice_is_awaited(session)) {
-        /* Serve received input, even if the client is gone by now. */
+        /* Serve received input, even of a client that is gone. */
         is_over = 0;
 
     } else if (session->is_eof) {
-        /* Half closed: the client may still wait for responses. */
+        /* Half closed: the client may wait for responses. */
         is_over = (base->peer.ncalls + base->peer.nparked == 0
                    && flushed == NGX_OK)
                   || ngx_tg_session_is_client_gone(session);
 
     } else {
-        /*
-         * The session does not read now, so only poll() detects a client that
-         * is gone.
-         */
+        /* Without reading, only poll() detects that the client is gone. */
         is_over = base->connection->read->pending_eof
                   && ngx_tg_session_is_client_gone(session);
     }

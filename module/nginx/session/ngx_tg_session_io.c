@@ -1,30 +1,20 @@
 /*
- * Input and output of a session, and their timers. An idle connection holds no
- * buffers: reads use one buffer of the worker, and a session keeps only input
- * that its peer did not consume and output that the client did not take. The
- * rest of a large message is read directly after its beginning, so that each
- * byte is copied at most once.
+ * Input, output and timers of a session. An idle connection holds no buffers:
+ * reads use one buffer of the worker, and a session keeps only unconsumed input
+ * and output. The rest of a large message is read directly after its beginning,
+ * so that each byte is copied at most once.
  */
 #include "nginx/session/ngx_tg_session.h"
 
-/*
- * Minimum size of an incomplete message whose rest is read directly into
- * session->in; shorter ones end a usual burst.
- */
+/* Minimum size of an incomplete message whose rest is read directly. */
 #define NGX_TG_DIRECT_READ_MIN 32768
 /* Send timeout of an exiting worker whose tool_send_timeout is 0, in ms. */
 #define NGX_TG_EXIT_SEND_TIMEOUT 60000
 
-/*
- * Shared by all sessions: a worker has one thread, and the contents are used up
- * before the handler returns.
- */
+/* Shared by all sessions: a handler uses up the contents. */
 static u_char ngx_tg_read_buffer[NGX_TG_READ_BUFFER_SIZE];
 
-/*
- * Passes bytes to the peer; bytes that are not consumed go to, or stay in,
- * session->in.
- */
+/* Passes bytes to the peer; the rest goes to, or stays in, session->in. */
 static int
 ngx_tg_session_feed_peer(ngx_tg_session_t *session, const char *data,
                          size_t len, size_t *consumed)
@@ -64,8 +54,8 @@ ngx_tg_session_feed_peer(ngx_tg_session_t *session, const char *data,
 }
 
 /*
- * Reserves output space after a large message: the response may be as large,
- * and growing from a small buffer would use fresh memory each time.
+ * Reserves output space after a large message, because the response may be as
+ * large. Growing a small buffer would use fresh memory each time.
  */
 static void
 ngx_tg_session_reserve_output(ngx_tg_session_t *session)
@@ -85,10 +75,7 @@ ngx_tg_session_reserve_output(ngx_tg_session_t *session)
     }
 }
 
-/*
- * Shrinks the input buffer: the start of the next message must not occupy the
- * memory of a large one.
- */
+/* Shrinks the input buffer after a large message. */
 static void
 ngx_tg_session_shrink_input(ngx_tg_session_t *session)
 {
@@ -107,7 +94,7 @@ ngx_tg_session_shrink_input(ngx_tg_session_t *session)
     }
 }
 
-/* Passes the bytes left from earlier reads to the peer. */
+/* Passes the bytes of earlier reads to the peer. */
 static int
 ngx_tg_session_serve_input(ngx_tg_session_t *session)
 {
@@ -135,8 +122,8 @@ ngx_tg_session_serve_input(ngx_tg_session_t *session)
 }
 
 /*
- * Reserves input space for the rest of a large message. Its size follows the
- * bytes received, because a length prefix alone proves nothing.
+ * Reserves space for the rest of a large message, in proportion to the bytes
+ * received: a length prefix alone proves nothing.
  */
 static void
 ngx_tg_session_reserve_input(ngx_tg_session_t *session)
@@ -173,10 +160,7 @@ ngx_tg_session_append_input(ngx_tg_session_t *session, const u_char *data,
     }
 }
 
-/*
- * Reads once. Returns the number of bytes, or 0; then is_eof or is_broken is
- * set if the connection has ended.
- */
+/* Reads once. Returns 0 and sets is_eof or is_broken at the end. */
 static size_t
 ngx_tg_session_recv(ngx_tg_session_t *session, u_char *buf, size_t size)
 {
@@ -206,7 +190,6 @@ ngx_tg_session_recv(ngx_tg_session_t *session, u_char *buf, size_t size)
     return (size_t) n;
 }
 
-/* Reads and serves the rest of a large message. */
 static int
 ngx_tg_session_read_rest(ngx_tg_session_t *session)
 {
@@ -233,8 +216,8 @@ ngx_tg_session_read_rest(ngx_tg_session_t *session)
 }
 
 /*
- * Reads once and serves the input. Returns TG_OK if there may be more, TG_AGAIN
- * if there is none now, or an error of tg_peer_handle_input().
+ * Reads once and serves the input. TG_OK: there may be more; TG_AGAIN: not now;
+ * errors as of tg_peer_handle_input().
  */
 static int
 ngx_tg_session_read(ngx_tg_session_t *session)
@@ -276,11 +259,10 @@ ngx_tg_session_read(ngx_tg_session_t *session)
 
 /*
  * Checks whether input may be read. An exiting worker does not read from our
- * own bridge, which resends its requests elsewhere; another Toolgate gets an
- * error for each request, so it is read. Other clients would lose unread
- * requests: the worker reads what was received before the exit, and what comes
- * for NGX_TG_LEAVING_TIMEOUT. After that, a client that is never idle must not
- * keep the old worker and its old tools.
+ * own bridge, which resends its requests; another Toolgate gets an error for
+ * each. Other clients would lose requests: the worker reads what was received
+ * before the exit, and for NGX_TG_LEAVING_TIMEOUT, but not longer, because a
+ * client that is never idle must not keep the old worker.
  */
 static ngx_uint_t
 ngx_tg_session_can_read(const ngx_tg_session_t *session)
@@ -315,8 +297,8 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
 
         if (rc == TG_LIMIT) {
             /*
-             * The peer stops at a limit of its whole output, including bytes
-             * sent already. Flush, and try again once the output is gone.
+             * The peer's limit includes bytes sent already: flush, and try
+             * again once the output is gone.
              */
             if (session->base.peer.out.len <= TG_PEER_OUTPUT_MAX
                 || ngx_tg_session_flush(session) != NGX_OK
@@ -337,9 +319,7 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
         rc = ngx_tg_session_read(session);
         kept = session->in.len > before ? session->in.len - before : 0;
 
-        /*
-         * If there is nothing left to read, the time slice need not be checked.
-         */
+        /* With nothing left to read, the time slice need not be checked. */
         if (rc == TG_AGAIN
             || (rc == TG_OK && session->base.connection->read->ready
                 && ngx_tg_time_slice_is_over_after(
@@ -352,10 +332,7 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
 
 /* --- output --- */
 
-/*
- * Sends the peer's output up to the position end. Returns NGX_OK when all is
- * sent, NGX_AGAIN, or NGX_ERROR.
- */
+/* Sends the peer's output up to the position end. NGX_AGAIN: not all of it. */
 static ngx_int_t
 ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
 {
@@ -368,7 +345,7 @@ ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
 
     while (session->sent < end) {
 
-        /* after a short write NGINX clears wev->ready */
+        /* after a short write wev->ready is clear */
         n = c->write->ready ? c->send(c, (u_char *) out->data + session->sent,
                                       end - session->sent)
                             : NGX_AGAIN;
@@ -380,8 +357,8 @@ ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
         if (n == NGX_AGAIN || n == 0) {
 
             /*
-             * The peer's limit counts unsent bytes. Once few are unsent and
-             * half of the buffer is sent, moving the rest is cheap enough.
+             * The peer's limit counts unsent bytes. Moving the rest is cheap
+             * once few are unsent and half of the buffer is sent.
              */
             if (session->sent > out->len / 2
                 && out->len - session->sent <= TG_PEER_OUTPUT_MAX)
@@ -449,7 +426,7 @@ ngx_tg_session_flush(ngx_tg_session_t *session)
 
 /*
  * Removes the unneeded write event: the kernel would report free space after
- * each response that a client reads, as often as there are calls.
+ * each response.
  */
 ngx_int_t
 ngx_tg_session_watch_writable(ngx_tg_session_t *session)
@@ -500,12 +477,12 @@ ngx_tg_session_set_wait(ngx_tg_session_t *session, tg_peer_wait_t wait,
                                      : 0;
     to_send = wait == TG_WAIT_READ ? conf->send_timeout : 0;
 
-    /* Without a timer an exiting worker would not wait for the client. */
+    /* Without a timer an exiting worker would not wait. */
     if (wait == TG_WAIT_READ && to_send == 0 && ngx_tg_worker_is_exiting()) {
         to_send = NGX_TG_EXIT_SEND_TIMEOUT;
     }
 
-    /* An idle session neither delays the worker's exit nor is delayed by it. */
+    /* An idle session does not delay the worker's exit. */
     c->read->cancelable = 1;
     ngx_tg_event_set_timeout(c->read, ngx_min(to_read, most));
     ngx_tg_event_set_timeout(c->write, ngx_min(to_send, most));
@@ -524,7 +501,7 @@ ngx_tg_session_set_timers(ngx_tg_session_t *session)
 
     is_due = wait == TG_WAIT_READ ? session->has_sent : session->has_read;
 
-    /* Most sessions have no idle timeout and need no timer around a call. */
+    /* Most sessions have no idle timeout, and need no timer. */
     if (wait != session->wait
         || (wait == TG_WAIT_READ && ngx_tg_worker_is_exiting()
             && !session->base.connection->write->timer_set)

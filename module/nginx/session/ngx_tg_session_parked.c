@@ -1,10 +1,10 @@
 /*
- * Parked requests, which wait for MCP servers that are starting: requests of
- * the first tool list, and calls of tools that no server has listed yet.
+ * Parked requests, which wait for MCP servers that are starting: for the first
+ * tool list, or for a tool that no server has listed yet.
  */
 #include "nginx/session/ngx_tg_session.h"
 
-/* Parks a request if it must wait. Returns NGX_OK, or NGX_DECLINED. */
+/* Parks a request if it must wait, else returns NGX_DECLINED. */
 static ngx_int_t
 ngx_tg_session_park_request(ngx_tg_session_t *session,
                             const tg_request_t *request, tg_str_t name)
@@ -73,10 +73,7 @@ ngx_tg_parked_append_list_meta(void *host, tg_buf_t *json)
     }
 }
 
-/*
- * Sends the reason why the tool is unknown, if its server is known. Returns 1
- * if a response was sent, else 0.
- */
+/* Explains an unknown tool if its server is known. Returns 0 if it is not. */
 static ngx_uint_t
 ngx_tg_parked_send_unknown_reason(ngx_tg_session_base_t *base, tg_peer_t *peer,
                                   const tg_request_t *request)

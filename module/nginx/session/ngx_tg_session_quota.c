@@ -2,22 +2,20 @@
  * Keeps clients from starving each other: time slices, memory, connections.
  *
  * Time slices: see sched/ngx_tg_sched.h. A client's unit of work is a message.
- * Only a single call is never divided; the budget of its schema limits it.
+ * A single call is not divided; its schema's budget limits it.
  *
- * Memory: incomplete frames, responses that no client reads or that wait for
- * their batch, and calls. Each client has its own limit, but a thousand clients
- * at that limit would still use gigabytes. Above the worker's limit, the worker
- * closes a connection of the user with the most memory, there of the process
- * with the most, and there the connection with the most. Among the processes of
- * a user, memory counts in full only after some time: an incoming large frame
- * does not close its connection while others have used memory for longer.
+ * Memory: incomplete frames, responses that wait, and calls. Each client has a
+ * limit, but a thousand clients at that limit would use gigabytes. Above the
+ * worker's limit, the worker closes a connection: of the user with the most
+ * memory, there of the process with the most, and there the one with the most.
+ * Among processes, memory counts in full only after some time, so that a large
+ * frame does not close its connection while others have used memory for longer.
  *
- * Connections: a worker whose clients use all connections or descriptors could
- * not reach its runner and its log. A client that would take one of the last
- * ones replaces a connection that has not sent a request, the oldest first; if
- * there is none, the new client is closed. This is decided at accept: TLS and
- * the PROXY protocol take as long as a client likes, and a connection that has
- * not completed them counts as silent.
+ * Connections: without connections or descriptors a worker cannot reach its
+ * runner and log. A client that would take one of the last ones replaces the
+ * oldest connection that has not sent a request, or is closed if there is none.
+ * This is decided at accept, so a connection in a TLS handshake or before its
+ * PROXY header counts as silent.
  */
 #include "nginx/session/ngx_tg_session.h"
 #include "nginx/call/ngx_tg_call_checks.h"
@@ -26,7 +24,6 @@
 
 /* --- time slices --- */
 
-/* Cost of a schema step, in bytes read. */
 #define NGX_TG_BYTES_PER_SCHEMA_STEP 13
 
 void
@@ -52,7 +49,7 @@ ngx_tg_time_slice_is_over_after(ngx_tg_session_t *session, size_t bytes)
 {
     size_t steps, out;
 
-    /* A session that leaves this worker works without interruption. */
+    /* A session that leaves works without interruption. */
     if (session->state != NGX_TG_SESSION_SERVING) {
         return 0;
     }
@@ -85,33 +82,23 @@ ngx_tg_time_slice_is_over(void *host)
 
 /* --- memory --- */
 
-/* Minimum memory that is accounted, in bytes. */
 #define NGX_TG_SESSION_MEMORY_MIN 4096
-/* Time after which memory counts in full, in ms; a large frame takes less. */
+/* Time after which memory counts in full, in ms. */
 #define NGX_TG_MEMORY_WEIGHT_PERIOD 250
-/*
- * Number of sums of users and processes. They are indexed by a keyed hash, so
- * that a client cannot choose which sum it shares.
- */
+/* Number of sums; a keyed hash keeps clients from choosing whose they share. */
 #define NGX_TG_MEMORY_OWNERS_MAX 4096
 
 static void ngx_tg_memory_on_relief(ngx_event_t *ev);
 
 static ngx_queue_t ngx_tg_memory_sessions = { &ngx_tg_memory_sessions,
                                               &ngx_tg_memory_sessions };
-/* Memory of clients that are between two workers. */
+/* Memory of clients between two workers. */
 static tg_sched_source_t ngx_tg_moving_memory;
 static ngx_event_t ngx_tg_memory_relief_event;
-/*
- * Sums while a session to close is searched: memory of users, weight of
- * processes.
- */
+/* Memory of users and weight of processes, during a search. */
 static uint64_t ngx_tg_memory_owners[NGX_TG_MEMORY_OWNERS_MAX];
 
-/*
- * Determines the indices of the session's user and process. All TCP clients are
- * one user, and each of their addresses is a process.
- */
+/* Counts all TCP clients as one user, and each address as a process. */
 static void
 ngx_tg_session_set_memory_owner(ngx_tg_session_t *session)
 {
@@ -143,7 +130,7 @@ ngx_tg_session_set_memory_owner(ngx_tg_session_t *session)
     session->has_memory_owner = 1;
 }
 
-/* Updates the weight, the recent average of the session's memory. */
+/* Updates the weight, the recent average of the memory. */
 static void
 ngx_tg_session_weigh_memory(ngx_tg_session_t *session)
 {
@@ -208,10 +195,7 @@ ngx_tg_moving_memory_add(ssize_t bytes)
                              ngx_tg_moving_memory.memory + (size_t) bytes);
 }
 
-/*
- * Sums the memory of users and the weight of processes. A user cannot create
- * more users but can create processes, so time counts for processes.
- */
+/* Sums users and processes; time counts for processes, which users create. */
 static void
 ngx_tg_memory_sum_owners(void)
 {
@@ -305,12 +289,9 @@ ngx_tg_memory_on_relief(ngx_event_t *ev)
 
 /* --- connections --- */
 
-/*
- * Connections reserved for the worker itself: one per runner, and some for
- * other uses.
- */
+/* Connections for the worker itself: one per runner, and others. */
 #define NGX_TG_RESERVED_CONNECTIONS 16
-/* With few connections, 1/8 of them is reserved. */
+/* Part of the connections, if there are few. */
 #define NGX_TG_RESERVED_CONNECTIONS_PART 8
 /* Minimum interval between two log lines, in seconds. */
 #define NGX_TG_RESERVE_LOG_INTERVAL 10
@@ -323,10 +304,7 @@ static ngx_uint_t ngx_tg_reserve_nclosed;
 static ngx_queue_t ngx_tg_pre_request_queue = { &ngx_tg_pre_request_queue,
                                                 &ngx_tg_pre_request_queue };
 
-/*
- * Checks whether a descriptor is one of the last: the kernel assigns the lowest
- * free number, so a high number means that few are left.
- */
+/* Checks for a high number: the kernel assigns the lowest free one. */
 static ngx_uint_t
 ngx_tg_reserve_is_last_file(ngx_socket_t fd)
 {
@@ -351,7 +329,7 @@ ngx_tg_reserve_is_last_file(ngx_socket_t fd)
 
 /*
  * Returns the resource of which a new connection would use one of the last
- * units, or NULL if there are enough; nfree is the number of free connections.
+ * units, or NULL; nfree is the number of free connections.
  */
 static const char *
 ngx_tg_reserve_get_shortage(ngx_socket_t fd, ngx_uint_t nfree)
@@ -388,10 +366,7 @@ ngx_tg_has_connection_room(ngx_socket_t listening)
                   == NULL;
 }
 
-/*
- * Logs the number of closed connections at intervals: one line per connection
- * could fill the disk.
- */
+/* Logs the number of closed connections at intervals. */
 static void
 ngx_tg_reserve_log_closed(ngx_log_t *log, const char *what)
 {
@@ -409,10 +384,7 @@ ngx_tg_reserve_log_closed(ngx_log_t *log, const char *what)
     ngx_tg_reserve_nclosed = 0;
 }
 
-/*
- * Closes the oldest connection that has not sent a request, to make room for c.
- * Returns 1, or 0 if there is none.
- */
+/* Makes room for c. Returns 0 if there is no connection to close. */
 static ngx_uint_t
 ngx_tg_reserve_close_pre_request(ngx_connection_t *c, const char *what)
 {
@@ -431,21 +403,18 @@ ngx_tg_reserve_close_pre_request(ngx_connection_t *c, const char *what)
     s = old->data;
     ngx_tg_pre_request_remove(pre_request);
 
-    /* The preread of another module may have passed the connection to HTTP. */
+    /* Another module may have passed the connection to HTTP. */
     if (s->signature != NGX_STREAM_MODULE) {
         return 1;
     }
 
     ngx_tg_reserve_log_closed(old->log, what);
-    /* The TLS shutdown must not wait for a client that is silent. */
+    /* The TLS shutdown must not wait for a silent client. */
     old->timedout = 1;
     old->read->cancelable = 0;
     ngx_stream_finalize_session(s, NGX_STREAM_OK);
 
-    /*
-     * Move c to the descriptor that is free now; the event loop does not know c
-     * yet.
-     */
+    /* Move c to the free descriptor; the event loop does not know c yet. */
     fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 
     if (fd != (ngx_socket_t) -1) {
@@ -462,10 +431,7 @@ ngx_tg_pre_request_cleanup(void *data)
     ngx_tg_pre_request_remove(data);
 }
 
-/*
- * Queues a connection until NGINX has created its session, which may never
- * happen.
- */
+/* Queues a connection until NGINX has created its session, if ever. */
 static void
 ngx_tg_pre_request_begin(ngx_connection_t *c)
 {
@@ -473,10 +439,7 @@ ngx_tg_pre_request_begin(ngx_connection_t *c)
 
     cln = ngx_pool_cleanup_add(c->pool, sizeof(ngx_tg_pre_request_t));
 
-    /*
-     * Without memory the connection is not queued; it ends with its handshake
-     * timeout.
-     */
+    /* Without memory, the connection only has its handshake timeout. */
     if (cln != NULL) {
         cln->handler = ngx_tg_pre_request_cleanup;
         ngx_tg_pre_request_add(cln->data, c);

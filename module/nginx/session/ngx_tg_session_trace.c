@@ -1,25 +1,19 @@
 /*
- * Frames of a client for a trace (tool_trace). Incoming frames are traced after
- * they were served, when the client and its dialect are known.
+ * Frames of a client for tool_trace. Incoming frames are traced after they were
+ * served, when the client and its dialect are known.
  */
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/session/ngx_tg_session.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-/* Size of the pool for variables that a filter evaluates once, in bytes. */
+/* Size of the pool for a filter's variables, in bytes. */
 #define NGX_TG_TRACE_FILTER_POOL_SIZE 1024
 
-/*
- * Arrival time of the input that the peer is reading, and whether the input
- * began within a discarded frame.
- */
+/* Arrival time of the input, and whether it began in a discarded frame. */
 static uint64_t ngx_tg_trace_input_time;
 static ngx_uint_t ngx_tg_trace_is_discarding;
 
-/*
- * Evaluates the filter. Its variables are not cached, as their values may
- * change when the client sends more about itself.
- */
+/* Evaluates the filter anew: the client may change its variables. */
 static ngx_uint_t
 ngx_tg_session_trace_filter_matches(ngx_stream_session_t *s,
                                     ngx_stream_complex_value_t *filter)
@@ -56,10 +50,7 @@ ngx_tg_session_trace_filter_matches(ngx_stream_session_t *s,
     return is_yes;
 }
 
-/*
- * Checks whether the session is traced. The filter is evaluated again when the
- * client's dialect or identity changes.
- */
+/* Evaluates the filter again when the dialect or identity has changed. */
 static ngx_uint_t
 ngx_tg_session_is_traced(ngx_tg_session_t *session)
 {
@@ -115,7 +106,7 @@ ngx_tg_session_trace_frames(ngx_tg_session_t *session, tg_str_t bytes,
             return;
         }
 
-        /* An empty line is not a frame; clients may send it as a keepalive. */
+        /* Clients may send an empty line as a keepalive. */
         if (frame.text.len != 0) {
             frame.is_cut = rc == TG_AGAIN;
             ngx_tg_tracer_write_frame(session->base.conf->trace, &frame);
@@ -168,7 +159,7 @@ ngx_tg_session_trace_output(ngx_tg_session_t *session)
 
     new_output = tg_buf_view(&session->base.peer.out);
 
-    /* Output after an unsent text is traced after that text. */
+    /* Output after an unsent text is traced later. */
     if (session->texts.first != NULL) {
         new_output.len = session->texts.first_offset;
     }

@@ -1,7 +1,4 @@
-/*
- * The variables $tool_...: of the call whose values are being evaluated, else
- * of the connection.
- */
+/* The variables $tool_..., of the call being evaluated or the connection. */
 #include "nginx/session/ngx_tg_session.h"
 
 #include "base/tg_number.h"
@@ -64,10 +61,7 @@ ngx_tg_variable_set_number(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                ngx_sprintf(p, "%uL", number) - p);
 }
 
-/*
- * Sets a variable to a decoded JSON string, or to the JSON text of another
- * value.
- */
+/* Decodes a JSON string; other values keep their JSON text. */
 static ngx_int_t
 ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                             tg_str_t raw)
@@ -96,9 +90,8 @@ ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * Sets a variable to an integer as programs expect it, if the schema's type is
- * integer: `3` for `3.0`. Returns NGX_OK; NGX_DECLINED if the value is not an
- * integer or is too long; NGX_ERROR if there is no memory.
+ * Sets a variable to an integer as programs expect it: `3` for `3.0`.
+ * NGX_DECLINED: not an integer by schema or value, or too long.
  */
 static ngx_int_t
 ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
@@ -113,7 +106,7 @@ ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         return NGX_DECLINED;
     }
 
-    /* Nearly all integers are written in this form. */
+    /* Nearly all integers have this form. */
     if (tg_str_eq(value, tg_str(plain, len))) {
         return ngx_tg_variable_set_str(v, value);
     }
@@ -129,9 +122,8 @@ ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * Finds the argument that a prefix variable names, or its default value. The
- * value is absent if there is neither. Returns the property, or NULL if the
- * schema does not declare it.
+ * Finds the argument of a prefix variable, or its default value, or an absent
+ * value. Returns NULL if the schema does not declare it.
  */
 static const ngx_tg_arg_property_t *
 ngx_tg_variable_find_argument(ngx_stream_session_t *s, uintptr_t data,
@@ -197,7 +189,7 @@ ngx_tg_variable_set_argument(ngx_stream_session_t *s,
                                               ? TG_STR("1")
                                               : TG_STR_NONE);
 
-    /* as JSON, or null if absent, so that the result is always valid JSON */
+    /* null if absent, so that the result is always valid JSON */
     case TG_VARIABLE_JSON:
         return ngx_tg_variable_set_str(v, note->value.data != NULL
                                               ? note->value
@@ -275,10 +267,7 @@ ngx_tg_path_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                         path->steps[path->n - 1].is_integer);
 }
 
-/*
- * $tool_element and $tool_element_json: the current element of the array in
- * `arg ... each`.
- */
+/* $tool_element and $tool_element_json, in `arg ... each`. */
 static ngx_int_t
 ngx_tg_element_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                         uintptr_t data)
@@ -306,9 +295,8 @@ ngx_tg_dollar_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * $tool_client_pid, _uid and _gid. Available before a session exists, for
- * `limit_conn` for instance. For a closed connection, the values read before
- * are used.
+ * $tool_client_pid, _uid and _gid, even before a session exists (for
+ * `limit_conn`), and from memory for a closed connection.
  */
 static ngx_int_t
 ngx_tg_client_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
@@ -336,7 +324,7 @@ ngx_tg_client_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
     }
 }
 
-/* Sets a variable to seconds with milliseconds, like $session_time. */
+/* Sets seconds with milliseconds, like $session_time. */
 static ngx_int_t
 ngx_tg_variable_set_msec(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                          ngx_msec_t msec)
@@ -372,10 +360,7 @@ ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                        : ngx_tg_variable_set_decoded(s, v, request->reply.id);
 }
 
-/*
- * $tool_traceparent and $tool_tracestate. Available until the call ends, even
- * while it waits for its response.
- */
+/* $tool_traceparent and $tool_tracestate, until the call ends. */
 static ngx_int_t
 ngx_tg_trace_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                       uintptr_t data)
@@ -392,10 +377,7 @@ ngx_tg_trace_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                                   : call->trace.state);
 }
 
-/*
- * Returns the record of the call that is being logged, or of the last call that
- * ended. Returns NULL if there is none.
- */
+/* Returns the record of the call being logged or the last one, or NULL. */
 static const ngx_tg_call_record_t *
 ngx_tg_stream_get_last_call_record(ngx_stream_session_t *s)
 {
@@ -432,10 +414,7 @@ ngx_tg_name_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                                      : TG_STR_NONE);
 }
 
-/*
- * $tool_queue_time, $tool_run_time and $tool_call_time, of the current call, or
- * of the last call that ended.
- */
+/* $tool_queue_time, $tool_run_time and $tool_call_time, of the last call. */
 static ngx_int_t
 ngx_tg_time_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                      uintptr_t data)
@@ -468,9 +447,7 @@ ngx_tg_variable_set_word(ngx_tg_variable_value_t *v, const char *word)
                                                    : TG_STR_NONE);
 }
 
-/*
- * $tool_status, $tool_rule and $tool_exit_status, of the call that ended last.
- */
+/* $tool_status, $tool_rule and $tool_exit_status, of the last ended call. */
 static ngx_int_t
 ngx_tg_end_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                     uintptr_t data)
