@@ -11,10 +11,7 @@ tg_job_on_retry(uv_timer_t *timer)
     tg_jobs_start_queued(timer->data);
 }
 
-/*
- * Starts queued jobs in the next loop iteration, after a slot or a limit became
- * free. Never starts them from within this function.
- */
+/* Starts queued jobs in the next loop iteration, never at once. */
 static void
 tg_jobs_schedule_retry(tg_jobs_t *jobs)
 {
@@ -84,7 +81,7 @@ tg_job_unref_handle(tg_job_t *job)
         return;
     }
 
-    /* A detached job that has ended keeps only its small part, the result. */
+    /* A detached job that has ended keeps only the result. */
     job->type->free(job);
     job->work = NULL;
 
@@ -99,7 +96,7 @@ tg_job_on_closed(uv_handle_t *handle)
     tg_job_unref_handle(handle->data);
 }
 
-/* Changes the state. No other function does. */
+/* No other function changes the state. */
 static void
 tg_job_set_state(tg_job_t *job, tg_job_state_t state)
 {
@@ -176,10 +173,7 @@ tg_job_cancel(tg_job_t *job)
 
 static void tg_job_on_deadline(uv_timer_t *timer);
 
-/*
- * Restarts the deadline timer with timeout_ms from now, but not beyond
- * max_timeout_ms.
- */
+/* Restarts the timer with timeout_ms from now, within max_timeout_ms. */
 static void
 tg_job_set_deadline(tg_job_t *job)
 {
@@ -209,7 +203,7 @@ tg_job_on_deadline(uv_timer_t *timer)
         return;
     }
 
-    /* Progress that was not read yet extends the deadline. */
+    /* Unread progress extends the deadline. */
     if (!tg_job_is_past_max_timeout(job) && job->type->poll_progress != NULL
         && job->type->poll_progress(job))
     {
@@ -225,10 +219,7 @@ tg_job_on_deadline(uv_timer_t *timer)
 void
 tg_job_on_progress(tg_job_t *job, int has_progress)
 {
-    /*
-     * Progress does not extend the deadline when the work is over and only the
-     * rest of its output is being read.
-     */
+    /* Progress does not count when only the rest of the output is read. */
     if (has_progress && job->state == TG_JOB_RUNNING && job->ended_at == 0) {
         tg_job_set_deadline(job);
     }
@@ -290,10 +281,7 @@ tg_job_submit(tg_job_t *job)
     jobs->njobs++;
     jobs->bytes += job->bytes;
 
-    /*
-     * The loop's time is that of its last poll, but the deadline counts from
-     * now.
-     */
+    /* The loop's time is that of its last poll. */
     uv_update_time(jobs->loop);
     uv_timer_init(jobs->loop, &job->timer);
     uv_timer_init(jobs->loop, &job->progress_timer);
@@ -333,7 +321,7 @@ tg_job_set_running(tg_job_t *job)
 {
     tg_job_set_state(job, TG_JOB_RUNNING);
 
-    /* Nobody waited before, so the deadline counts from the start. */
+    /* Nobody waited before: the deadline counts from the start. */
     if (job->owner != NULL) {
         job->submitted_at = job->started_at;
         tg_job_set_deadline(job);
@@ -341,10 +329,7 @@ tg_job_set_running(tg_job_t *job)
     }
 }
 
-/*
- * Starts jobs in the order of arrival. A job that waits for its own limit does
- * not delay jobs with other limits.
- */
+/* A job that waits for its own limit does not delay others. */
 void
 tg_jobs_start_queued(tg_jobs_t *jobs)
 {

@@ -1,7 +1,6 @@
 /*
- * A job: one call that takes time, from its arrival until nothing of it is
- * left. The job type (tg_job_type_t) does the work; this file handles the
- * queue, deadlines, limits, progress and the response for all types.
+ * A job: one call that takes time. The job type (tg_job_type_t) does the work;
+ * this file handles the queue, deadlines, limits, progress and the response.
  *
  *   QUEUED ──▶ RUNNING ──▶ ENDING ──▶ DONE
  *      └──────────┴─────────────────▶
@@ -18,24 +17,16 @@
 #include "runner/jobs/tg_jobs.h"
 #include "runner/jobs/tg_progress.h"
 
-/*
- * Minimum time between two progress notifications, in ms. More would be of no
- * use to a human reader.
- */
+/* Minimum time between progress notifications, in ms; enough for people. */
 #define TG_JOB_PROGRESS_INTERVAL_MS 50
 
-/*
- * Minimum time between the last progress notification and the response, in ms.
- */
+/* Minimum time between the last progress and the response, in ms. */
 #define TG_JOB_PROGRESS_GAP_MS 10
 
-/* Size in bytes. Only one job at a time writes a response larger than this. */
+/* Only one job at a time writes a response with more bytes. */
 #define TG_JOB_LARGE_RESPONSE 65536
 
-/*
- * Total size of stored results of detached jobs, in bytes. At this size, no
- * queued detached job is started.
- */
+/* Stored results of detached jobs, in bytes, at which no queued one starts. */
 #define TG_DETACHED_BACKLOG 67108864
 #define TG_HANDOFF_TOKEN_MAX 64
 
@@ -50,7 +41,7 @@ typedef enum {
 typedef struct {
     const char *name; /* name of the method */
 
-    /* Params that only this type has (tg_job_params.h), or NULL. */
+    /* The type's own params (tg_job_params.h), or NULL. */
     const tg_json_field_t *fields;
 
     uint64_t timeout_ms; /* default of timeout_ms */
@@ -58,57 +49,41 @@ typedef struct {
     int needs_no_slot; /* the job may run without a slot */
 
     /*
-     * Parses the params of this type, sets job->work and adds its size to
-     * job->bytes. Returns the codes of tg_job_params_read().
+     * Parses the type's params, sets job->work and adds its size to job->bytes.
+     * Returns the codes of tg_job_params_read().
      */
     int (*read)(tg_job_t *job, const tg_str_t *values, const char **why);
 
     /*
      * Starts the work. Returns 0, or -1 after it has failed the call. NULL: the
-     * job is RUNNING from the beginning and is never queued.
+     * job is never queued.
      */
     int (*start)(tg_job_t *job);
 
     /*
-     * Ends the work of a job that is ENDING, because nobody waits for its
-     * result. Must call tg_job_set_done(), now or after the last resource is
-     * released.
+     * Ends the unwanted work of a job that is ENDING. Must call
+     * tg_job_set_done(), when the last resource is released.
      */
     void (*stop)(tg_job_t *job);
 
-    /* Frees job->work. */
     void (*free)(tg_job_t *job);
 
-    /*
-     * Reads the progress that is available now. Returns 1 if the progress value
-     * increased. May be NULL.
-     */
+    /* Reads progress. Returns 1 if the value increased. May be NULL. */
     int (*poll_progress)(tg_job_t *job);
 
-    /*
-     * Called after a progress notification: the type may read more progress.
-     * May be NULL.
-     */
+    /* Lets the type read more progress after a notification. May be NULL. */
     void (*resume_progress)(tg_job_t *job);
 
-    /*
-     * Returns the pid of the process that does the work, 0 if there is none.
-     * May be NULL.
-     */
+    /* Returns the pid of the process that works, or 0. May be NULL. */
     pid_t (*pid)(const tg_job_t *job);
 } tg_job_type_t;
 
-/* Owner of a job that the runner itself created. The job has no caller. */
+/* Owner of a job that the runner itself created, without a caller. */
 typedef struct {
-    /*
-     * Called when the job starts running. Its deadline counts from this moment.
-     */
+    /* The job starts running; its deadline counts from now. */
     void (*on_started)(tg_job_t *job);
 
-    /*
-     * Receives the result, which the job owns. Called once, and not for a
-     * cancelled job.
-     */
+    /* Gets the job's result, once, unless the job was cancelled. */
     void (*answer)(tg_job_t *job, const tg_buf_t *json);
 
     /* Called before the job is freed. */
@@ -142,17 +117,11 @@ struct tg_job_s {
     tg_progress_t progress;
     uint64_t progress_sent_at;
 
-    /*
-     * Link in the queue of jobs that wait to write a large response
-     * (tg_job_respond.c).
-     */
+    /* Link in the queue for large responses (tg_job_respond.c). */
     TAILQ_ENTRY(tg_job_s) writing;
     tg_sched_source_t *source; /* NULL if the job is not in that queue */
 
-    /*
-     * State of a detached job (tg_job_detach.c). `detached_until` is a time of
-     * the loop's clock, in ms.
-     */
+    /* State of a detached job. `detached_until` is a loop time in ms. */
     TAILQ_ENTRY(tg_job_s) detached;
     uint64_t detached_until;
     char token[TG_HANDOFF_TOKEN_MAX];
@@ -165,30 +134,26 @@ struct tg_job_s {
     unsigned nhandles;
 };
 
-/*
- * Parses `raw`, the params of a call, and allocates a job that is not queued
- * yet. Returns the codes of tg_job_params_read().
- */
+/* Allocates a job from `raw` params. Returns as tg_job_params_read(). */
 int tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                   tg_str_t raw, tg_job_t **job, const char **why);
 
 /*
- * Queues the job and starts its deadline. A job whose type has no start() is
- * RUNNING at once. The caller must then set job->call or detach the job.
- * TG_NOMEM: the job is freed.
+ * Queues the job and starts its deadline; without start() it is RUNNING at
+ * once. The caller must set job->call or detach the job. TG_NOMEM: the job is
+ * freed.
  */
 int tg_job_submit(tg_job_t *job);
 
 /* Frees a job that was not submitted. */
 void tg_job_discard(tg_job_t *job);
 
-/* Starts every queued job that may run. */
 void tg_jobs_start_queued(tg_jobs_t *jobs);
 
-/* Cancels the job: drops its call and ends its work. No result is sent. */
+/* Drops the call and ends the work. No result is sent. */
 void tg_job_cancel(tg_job_t *job);
 
-/* Frees a job that is no longer detached, if its handles are closed. */
+/* Frees a job that is not detached any more, if its handles are closed. */
 void tg_job_free_if_closed(tg_job_t *job);
 
 /* --- functions for job types --- */
@@ -196,98 +161,67 @@ void tg_job_free_if_closed(tg_job_t *job);
 /* Records the end of the work and stops the deadline timer. */
 void tg_job_on_work_ended(tg_job_t *job);
 
-/*
- * Sets the state ENDING after the response, while resources of the work remain
- * to be released.
- */
+/* Sets the state ENDING after the response, while resources remain. */
 void tg_job_set_ending(tg_job_t *job);
 
-/* Sets the state ENDING and calls stop() of the job type. */
 void tg_job_stop(tg_job_t *job);
 
-/* Sets the state DONE: no resource of the work is left. Gives the slot back. */
+/* Sets the state DONE and gives the slot back. No resource may be left. */
 void tg_job_set_done(tg_job_t *job);
 
-/*
- * Releases the job's limits, so that queued jobs may start. May be called
- * before the job is DONE, when only its slot is still in use.
- */
+/* May be called before DONE, when only the job's slot is still in use. */
 void tg_job_release_limits(tg_job_t *job);
 
-/*
- * Handles progress that was read. If has_progress is 1, the progress value
- * increased and the deadline is extended.
- */
+/* If has_progress is 1, the value increased and extends the deadline. */
 void tg_job_on_progress(tg_job_t *job, int has_progress);
 
-/* Counts one more open handle of the job type. */
 void tg_job_ref_handle(tg_job_t *job);
 
-/*
- * Counts one closed handle. After the last one the job is freed, or only its
- * work if it is detached.
- */
+/* Counts one closed handle. The last one frees the job, or its work. */
 void tg_job_unref_handle(tg_job_t *job);
 
 /* --- response and progress (tg_job_respond.c) --- */
 
-/*
- * Checks whether the job has a caller or an owner, or is detached and may still
- * be adopted.
- */
+/* Checks for a caller, an owner, or a possible adopter. */
 int tg_job_is_wanted(const tg_job_t *job);
 
 /*
- * Asks for permission to write a large response. Only one job at a time has it,
- * and only while its peer reads fast enough, so that small responses do not
- * wait for many large ones. Returns 1 if the job may write. Returns 0 if it
- * must wait: the scheduler then runs `source`, which must call this function
- * again.
+ * Asks to write a large response. One job at a time may, while its peer reads
+ * fast enough, so that small responses do not wait for large ones. Returns 0 if
+ * it must wait: the scheduler then runs `source`, which calls this again.
  */
 int tg_job_acquire_writer(tg_job_t *job, tg_sched_source_t *source);
 
-/* Gives the permission back, or leaves the queue of jobs that wait for it. */
+/* Gives the permission back, or leaves its queue. */
 void tg_job_release_writer(tg_job_t *job);
 
 /*
- * Sends the remaining progress, then the result `json`. If the job is detached,
- * takes over the content of `json` and stores it for the adopter. Does nothing
- * if nobody wants the result.
+ * Sends the remaining progress, then `json`. A detached job takes over and
+ * stores the content. Does nothing if nobody wants the result.
  */
 void tg_job_respond(tg_job_t *job, tg_buf_t *json);
 
-/* Responds with a failure. `format` is a printf() format of its message. */
+/* `format` is a printf() format of the message. */
 void tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Responds with a timeout failure. */
 void tg_job_fail_timeout(tg_job_t *job);
 
-/* Checks whether max_timeout_ms have passed since the job was submitted. */
+/* Checks whether max_timeout_ms have passed since the submission. */
 int tg_job_is_past_max_timeout(const tg_job_t *job);
 
-/* Returns the time in the queue, the run time and the rule of a failure. */
 tg_run_stats_t tg_job_get_run_stats(const tg_job_t *job);
 
-/*
- * Sends new progress now, or when TG_JOB_PROGRESS_INTERVAL_MS have passed since
- * the last notification.
- */
+/* Sends new progress now, or after TG_JOB_PROGRESS_INTERVAL_MS. */
 void tg_job_notify_progress(tg_job_t *job);
 
-/*
- * Sends new progress in the next loop iteration, never from within this
- * function.
- */
+/* Sends new progress in the next loop iteration. */
 void tg_job_notify_progress_soon(tg_job_t *job);
 
-/*
- * Reads and sends pending progress now. Returns 1 if the client received a
- * progress notification less than TG_JOB_PROGRESS_GAP_MS ago.
- */
+/* Sends progress now. Returns 1 if some was sent in TG_JOB_PROGRESS_GAP_MS. */
 int tg_job_flush_progress(tg_job_t *job);
 
-/* Sends new progress to the sender of `request`, before its response. */
+/* Sends new progress for `request`, before its response. */
 void tg_job_notify_progress_to(tg_job_t *job, tg_peer_t *peer,
                                const tg_request_t *request);
 

@@ -1,10 +1,7 @@
 /* Checks of a new call: load of the runner, params and limits. */
 #include "runner/jobs/tg_job_call.h"
 
-/*
- * Responds with a failure and returns 1 if the runner has too many calls or too
- * much input.
- */
+/* Returns 1 after a failure if there are too many calls or input. */
 static int
 tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
                        const tg_request_t *request)
@@ -27,10 +24,7 @@ tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
     return 1;
 }
 
-/*
- * Responds with a failure and returns 1 if the queue of one of the job's limits
- * is full.
- */
+/* Returns 1 after a failure if the queue of one of the limits is full. */
 static int
 tg_job_reject_if_limit_full(const tg_job_t *job, tg_peer_t *peer,
                             const tg_request_t *request)

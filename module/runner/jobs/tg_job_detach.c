@@ -55,10 +55,6 @@ tg_job_detach(tg_job_t *job, tg_str_t token)
     tg_jobs_set_detach_timer(jobs);
 }
 
-/*
- * Removes the job from the list of detached jobs, because it was adopted or
- * expired.
- */
 static void
 tg_job_undetach(tg_job_t *job)
 {
@@ -72,7 +68,6 @@ tg_job_undetach(tg_job_t *job)
     tg_jobs_set_detach_timer(jobs);
 }
 
-/* Cancels a detached job that nobody adopted. */
 static void
 tg_job_expire_detached(tg_job_t *job)
 {
@@ -157,10 +152,7 @@ tg_handoff_token_read_new(const tg_jobs_t *jobs, const tg_request_t *request,
     return why;
 }
 
-/*
- * Returns the call of this peer whose id is the member `id` of the request's
- * params, or NULL.
- */
+/* Returns this peer's call with the member `id` of the params, or NULL. */
 static tg_call_t *
 tg_jobs_find_peer_call(const tg_peer_t *peer, const tg_request_t *request)
 {
@@ -225,7 +217,7 @@ tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    /* The job has ended while it was detached: send its progress and result. */
+    /* The job ended meanwhile: send its progress and result. */
     if (job->has_answer) {
         tg_job_notify_progress_to(job, peer, request);
         tg_peer_respond_json(peer, request, &job->answer);
@@ -236,7 +228,7 @@ tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 
     call = tg_peer_defer_request(peer, request);
 
-    /* The peer was rejected; the job stays detached for another one. */
+    /* The peer was rejected; another one may adopt the job. */
     if (call == NULL) {
         return;
     }

@@ -1,4 +1,4 @@
-/* Reads the params that all job types have, and single values for the types. */
+/* Reads the params that all job types have, and single values. */
 #include "runner/jobs/tg_job_params.h"
 
 #include "base/tg_json.h"
@@ -57,7 +57,6 @@ static const tg_json_field_t tg_job_fields[] = {
 
 #define TG_JOB_FIELDS (sizeof(tg_job_fields) / sizeof(tg_job_fields[0]) - 1)
 
-/* One of the limits of a job. */
 typedef struct {
     tg_str_t name;
     tg_str_t key;
@@ -87,10 +86,7 @@ static const tg_json_field_t tg_job_limit_fields[] = {
     { .name = NULL },
 };
 
-/*
- * Splits the params into params of the type and common params, in one pass, as
- * params of a type may have megabytes.
- */
+/* Splits the params in one pass: those of a type may have megabytes. */
 static int
 tg_job_params_split(tg_str_t raw, const tg_json_field_t *fields,
                     tg_str_t *values, tg_str_t *common)

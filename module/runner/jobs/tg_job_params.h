@@ -5,10 +5,9 @@
  *    "limits":[{"name":"concurrency","key":"a","concurrency":2,"queue":10}],
  *    "call":17,"max_answer":10485760,"text_only":true}
  *
- * `tool` is required. `call` is the number that `status` shows. `max_answer` is
- * the size of the largest message that the client accepts, in bytes; with
- * `text_only`, only the texts of a result count. Other members belong to the
- * job type or are ignored.
+ * `tool` is required. `call` is the number in `status`. `max_answer` is the
+ * client's maximum message in bytes; with `text_only`, only texts of a result
+ * count. Other members belong to the type or are ignored.
  */
 #ifndef TG_JOB_PARAMS_H
 #define TG_JOB_PARAMS_H
@@ -17,19 +16,16 @@
 #include "catalog/tg_catalog.h"
 #include "runner/jobs/tg_limit.h"
 
-/* Maximum timeout in ms (24 days). Also the default of max_timeout_ms. */
+/* Maximum and default of max_timeout_ms (24 days). */
 #define TG_JOB_TIMEOUT_MAX INT32_MAX
 
-/*
- * Maximum number of limits that apply to one call. A call has two: one of its
- * tool and one of its server.
- */
+/* Maximum number of limits of a call; a tool and a server have one each. */
 #define TG_JOB_LIMITS_MAX 4
 
-/* Maximum number of params that only one job type has. */
+/* Maximum number of params of one job type. */
 #define TG_JOB_MEMBERS_MAX 16
 
-/* Parsed params. All strings point into `memory`, which this object owns. */
+/* Parsed params. Strings point into `memory`, which the object owns. */
 typedef struct {
     char *memory;
     size_t size;
@@ -44,9 +40,9 @@ typedef struct {
 } tg_job_params_t;
 
 /*
- * Parses `raw`, a validated JSON value. `fields` are the type's own params,
- * or NULL; `values` gets their raw values in that order, with data == NULL for
- * an absent member. `timeout_ms` is the default deadline.
+ * Parses `raw`, a validated JSON value. `fields` are the type's own params, or
+ * NULL; `values` gets their raw values, with data == NULL for an absent one.
+ * `timeout_ms` is the default.
  *
  *   TG_OK       params is set and must be freed
  *   TG_INVALID  the params are malformed: *why, static
@@ -60,16 +56,14 @@ int tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
 void tg_job_params_free(tg_job_params_t *params);
 
 /*
- * Decodes a raw JSON string to *at, appends a NUL and moves *at past it. The
- * buffer must have the length of the raw string, which is always enough.
- * Returns TG_LIMIT if the string contains a NUL.
+ * Decodes a raw JSON string to *at, with a NUL, and moves *at past it. The raw
+ * length is enough for the buffer. TG_LIMIT: the string contains a NUL.
  */
 int tg_param_read_string(char **at, tg_str_t raw, char **text);
 
 /*
- * Decodes an array of strings to *at, as tg_param_read_string() does. Stores
- * pointers to them and a final NULL at *slots and moves *slots past the NULL.
- * Returns TG_LIMIT if a string contains a NUL.
+ * Decodes an array of strings like tg_param_read_string(). Stores pointers to
+ * them and a NULL at *slots, and moves *slots past the NULL.
  */
 int tg_param_read_strings(char **at, tg_str_t raw, char ***slots);
 

@@ -33,7 +33,7 @@ tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
 {
     tg_buf_t json;
 
-    /* A call without an id cannot have progress notifications. */
+    /* A call without an id has no progress notifications. */
     if (id.data == NULL || !tg_progress_has_update(&job->progress)) {
         return;
     }
@@ -52,10 +52,7 @@ tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
     tg_buf_deinit(&json);
 }
 
-/*
- * Sends new progress. Returns 0 if the peer cannot receive it now, 1 if no new
- * progress is left.
- */
+/* Returns 0 if the peer cannot receive it now, 1 if no progress is left. */
 static int
 tg_job_try_send_progress(tg_job_t *job)
 {
@@ -210,7 +207,6 @@ tg_job_release_writer(tg_job_t *job)
 
 /* --- response --- */
 
-/* Stores the result of a detached job for its adopter. */
 static void
 tg_job_save_result(tg_job_t *job, tg_buf_t *json)
 {
@@ -277,7 +273,7 @@ tg_job_is_past_max_timeout(const tg_job_t *job)
            >= job->params.max_timeout_ms;
 }
 
-/* Appends what the job waits for: a limit or a slot. */
+/* Appends the limit or slot that the job waits for. */
 static void
 tg_job_append_queue_text(tg_buf_t *text, const tg_job_t *job)
 {

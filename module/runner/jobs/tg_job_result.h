@@ -1,6 +1,6 @@
 /*
- * The result of a job of any type: its outcome, as tg_outcome_write_json()
- * writes it, and its run statistics (tg_run_stats_t):
+ * The result of a job: its outcome (tg_outcome_write_json()) and run statistics
+ * (tg_run_stats_t):
  *
  *   {"failure":"timeout","message":"…","queued_ms":0,"ran_ms":12,
  *    "rule":"timeout"}
@@ -11,16 +11,14 @@
 #include "protocol/tg_peer.h"
 #include "runner/jobs/tg_job_params.h"
 
-/* Message of the failure that replaces a result for which memory is missing. */
+/* Failure message of a result without memory. */
 #define TG_JOB_RESULT_NO_MEMORY                                                \
     "toolgate-runner has no memory left for this answer; try again."
 
-/* Maximum size of a frame on the runner's socket, in bytes. */
+/* Maximum frame on the runner's socket, in bytes. */
 #define TG_JOB_FRAME_MAX 67108864
 
-/*
- * Maximum size of a result in bytes. The rest of a frame is for the envelope.
- */
+/* Maximum result in bytes; the rest of a frame is the envelope. */
 #define TG_JOB_RESULT_MAX (TG_JOB_FRAME_MAX - 2048)
 
 #define TG_RUNNER_NO_MEMORY "toolgate-runner has no memory left; try again."
@@ -29,36 +27,26 @@
 void tg_job_result_write(tg_buf_t *json, const tg_outcome_t *outcome,
                          const tg_run_stats_t *times);
 
-/*
- * Appends a failure and the run statistics as one JSON object. `format` is a
- * printf() format of the failure's message.
- */
+/* `format` is a printf() format of the failure's message. */
 void tg_job_result_write_failure(tg_buf_t *json, tg_failure_t failure,
                                  const tg_run_stats_t *times,
                                  const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
 
 /*
- * Checks the output of a successful call against its output type and returns
- * the outcome. `text` receives the message of a failure and must outlive the
- * outcome. Output that is not stored and surely exceeds the client's maximum
- * message size is not checked, as tg_job_result_writer_begin() rejects it.
+ * Returns the outcome of a successful call after a check of its output type.
+ * `text` gets a failure's message and must outlive the outcome. Output that the
+ * client's maximum surely excludes is not checked: …_writer_begin() rejects it.
  */
 tg_outcome_t tg_job_result_check_output(tg_str_t out, tg_output_type_t form,
                                         const tg_job_params_t *params,
                                         int is_stored, tg_buf_t *text);
 
-/*
- * Checks whether the output is valid UTF-8. If not, returns 0 and appends an
- * error message to `text`.
- */
+/* If it is not valid UTF-8, returns 0 and appends an error to `text`. */
 int tg_job_result_check_utf8(tg_str_t out, const tg_job_params_t *params,
                              tg_buf_t *text);
 
-/*
- * Checks whether output of this type surely exceeds the client's maximum
- * message size.
- */
+/* Checks whether the output surely exceeds the client's maximum. */
 int tg_job_result_is_too_large(tg_str_t out, tg_output_type_t form,
                                const tg_job_params_t *params);
 
@@ -66,9 +54,9 @@ int tg_job_result_is_too_large(tg_str_t out, tg_output_type_t form,
 #define TG_JOB_RESULT_STEP 65536
 
 /*
- * Writes a result whose output may be large, step by step. The data of the
- * outcome and `params` must outlive the writer. Output that exceeds a frame or
- * the client's maximum message size is replaced by a failure.
+ * Writes a result that may be large, step by step. The outcome's data and
+ * `params` must outlive the writer. A failure replaces output that exceeds a
+ * frame or the client's maximum.
  */
 typedef struct {
     tg_outcome_t outcome;
@@ -78,36 +66,26 @@ typedef struct {
     tg_buf_t text; /* message of the failure that replaces the output */
     size_t at;     /* bytes of the value that are written or counted */
 
-    /*
-     * Minimum size of the client's response with these bytes. Counted only if
-     * is_size_counted is set.
-     */
+    /* Minimum size of the response, if is_size_counted is set. */
     size_t min_reply_size;
     int is_size_counted;
 } tg_job_result_writer_t;
 
-/* Initializes the writer. It must be freed by tg_job_result_writer_end(). */
+/* The writer must be freed by tg_job_result_writer_end(). */
 void tg_job_result_writer_begin(tg_job_result_writer_t *writer,
                                 const tg_outcome_t *outcome,
                                 const tg_job_params_t *params,
                                 const tg_run_stats_t *stats);
 
-/*
- * Writes the next part. Returns TG_AGAIN, or TG_OK when writer->json is
- * complete.
- */
+/* Returns TG_AGAIN, or TG_OK when writer->json is complete. */
 int tg_job_result_writer_step(tg_job_result_writer_t *writer);
 
-/* Frees the memory of the writer. */
 void tg_job_result_writer_end(tg_job_result_writer_t *writer);
 
-/* Appends the error message for an output that exceeds a frame. */
+/* Appends the error for an output that exceeds a frame. */
 void tg_job_result_append_too_large(tg_buf_t *text, const char *tool);
 
-/*
- * Appends a result whose output may be large in one step, without returning to
- * the loop.
- */
+/* Appends a result that may be large in one step. */
 void tg_job_result_write_output(tg_buf_t *json, const tg_outcome_t *outcome,
                                 const tg_job_params_t *params,
                                 const tg_run_stats_t *times);
@@ -115,20 +93,14 @@ void tg_job_result_write_output(tg_buf_t *json, const tg_outcome_t *outcome,
 /* Appends a duration, such as "5 s", "1.5 s" or "200 ms". */
 void tg_buf_append_duration(tg_buf_t *text, uint64_t ms);
 
-/*
- * Returns an outcome with the JSON text, or a failure if memory for it was
- * missing. The outcome refers to `json`.
- */
+/* Returns an outcome that refers to `json`, or a failure without memory. */
 tg_outcome_t tg_job_result_to_outcome(const tg_buf_t *json);
 
-/* Responds to the request with a JSON result. Called within ops->call. */
+/* Responds with a JSON result, in ops->call. */
 void tg_peer_respond_json(tg_peer_t *peer, const tg_request_t *request,
                           const tg_buf_t *json);
 
-/*
- * Responds with the failure of a call that did not become a job. `rule` is the
- * directive that rejected the call, or NULL.
- */
+/* Fails a call that did not become a job. `rule` rejected it, or NULL. */
 void tg_peer_respond_failure(tg_peer_t *peer, const tg_request_t *request,
                              tg_failure_t failure, const char *rule,
                              const char *format, ...)
@@ -139,7 +111,6 @@ void tg_peer_respond_invalid_params(tg_peer_t *peer,
                                     const tg_request_t *request,
                                     const char *why);
 
-/* Responds with `true`. */
 void tg_peer_respond_true(tg_peer_t *peer, const tg_request_t *request);
 
 #endif

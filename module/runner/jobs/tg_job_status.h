@@ -5,14 +5,11 @@
 #include "runner/jobs/tg_job.h"
 
 /*
- * Appends members to an object that is not empty: the number of jobs of each
- * type, and the list of jobs:
+ * Appends members to an object that is not empty: numbers of jobs of each type,
+ * and the jobs. `call` and `pid` are omitted if there is none.
  *
  *   ,"kinds":{"exec":1},"jobs":[{"call":17,"kind":"exec","tool":"date",
  *   "state":"running","pid":4711,"queued_ms":0,"ran_ms":12}]
- *
- * `call` is omitted for a call without a number, `pid` for a job without a
- * process.
  */
 void tg_jobs_write_json(tg_buf_t *json, const tg_jobs_t *jobs);
 

@@ -37,10 +37,7 @@ tg_job_ref_limits(tg_job_t *job)
     unsigned i;
 
     for (i = 0; i < job->params.nlimits; i++) {
-        /*
-         * The params of a task's job may be old, as the task may have waited
-         * long.
-         */
+        /* A task may have waited long, so its params may be old. */
         limit = tg_limits_acquire(&job->jobs->limits, &job->params.limits[i],
                                   job->owner != NULL);
 
@@ -76,7 +73,7 @@ tg_job_dequeue(tg_job_t *job)
 
     jobs = job->jobs;
 
-    /* A job that starts may cancel the next one in the queue. */
+    /* A job that starts may cancel the next one. */
     if (jobs->next == job) {
         jobs->next = TAILQ_NEXT(job, link);
     }

@@ -1,9 +1,8 @@
 /*
- * All jobs of the runner: queued jobs, running jobs and their limits.
- *
- * A job keeps its slot as long as any resource of the job is left, because
- * slots bound the load of the machine. Its limits (tg_limit.h) bound calls and
- * may be released earlier: see tg_job_unref_limits().
+ * All jobs of the runner: queued jobs, running jobs and their limits. A job
+ * keeps its slot, which bounds the machine's load, as long as it has a
+ * resource. Its limits (tg_limit.h) may be released earlier: see
+ * tg_job_unref_limits().
  */
 #ifndef TG_JOBS_H
 #define TG_JOBS_H
@@ -16,34 +15,19 @@
 
 #include <sys/queue.h>
 
-/*
- * Maximum number of programs that run at the same time. This many keep any
- * machine busy.
- */
+/* Maximum number of running programs; this many keep any machine busy. */
 #define TG_JOBS_RUNNING_MAX 64
 
-/*
- * Maximum number of queued calls. Above it, an immediate failure is better than
- * a late result.
- */
+/* Maximum number of queued calls; then a failure is better than waiting. */
 #define TG_JOBS_QUEUE_MAX 1024
 
-/*
- * Maximum size of the parameters of all calls together, in bytes. The largest
- * part is standard input.
- */
+/* Maximum parameters of all calls, in bytes; mostly standard input. */
 #define TG_JOBS_BYTES_MAX 268435456
 
-/*
- * Interval in ms at which the runner checks again whether a peer that reads too
- * slowly can be served.
- */
+/* Interval of checks whether a slow peer has read enough, in ms. */
 #define TG_JOBS_RETRY_MS 20
 
-/*
- * Time in ms to adopt a detached job. A worker takes over a session in
- * milliseconds, a machine under load in seconds.
- */
+/* Time to adopt a detached job, in ms; seconds on a loaded machine. */
 #define TG_DETACHED_MS 30000
 
 typedef struct tg_jobs_s tg_jobs_t;
@@ -52,31 +36,24 @@ typedef TAILQ_HEAD(tg_job_list_s, tg_job_s) tg_job_list_t;
 
 typedef struct {
     /*
-     * Checks whether a call of this peer may start, or the peer has too much
-     * unread output. If not, the check is repeated soon.
+     * Checks that this peer has not too much unread output for a new call. If
+     * so, the check is repeated soon.
      */
     int (*can_start)(void *host, tg_peer_t *peer);
 
     /*
-     * Checks whether a large response may be written to this peer now, or the
-     * peer has too many unread bytes. If not, the host calls
-     * tg_jobs_on_peer_drained() later.
+     * Checks that this peer has few enough unread bytes for a large response.
+     * If not, the host calls tg_jobs_on_peer_drained() later.
      */
     int (*can_respond)(void *host, tg_peer_t *peer);
 
-    /*
-     * Checks whether a progress notification may be sent to this peer now. If
-     * not, the check is repeated soon.
-     */
+    /* Checks whether progress may be sent now, or the check is repeated. */
     int (*can_notify)(void *host, tg_peer_t *peer);
 
-    /*
-     * Called after a message was written to the peer outside the handling of
-     * the peer's own input.
-     */
+    /* A message was written, but not while the peer's input is handled. */
     void (*notified)(void *host, tg_peer_t *peer);
 
-    /* Called when no job is left, not even a detached one. */
+    /* Called when no job is left, even a detached one. */
     void (*idle)(void *host);
 } tg_jobs_ops_t;
 
@@ -99,10 +76,10 @@ struct tg_jobs_s {
     size_t bytes;
     uint64_t nstarted;
 
-    /* Job whose large response is being written, or NULL. */
+    /* Job that writes a large response, or NULL. */
     tg_job_t *writing;
 
-    /* Jobs that wait to write a large response, oldest first. */
+    /* Jobs that wait to write one, oldest first. */
     tg_job_list_t writer_queue;
 
     tg_job_list_t detached; /* detached jobs, the next to expire first */
@@ -115,43 +92,32 @@ struct tg_jobs_s {
 void tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
                   void *host);
 
-/* Closes the handles. No job may be left. */
+/* No job may be left. */
 void tg_jobs_close(tg_jobs_t *jobs);
 
-/*
- * Continues large responses. Called when a peer has read what was written to
- * it.
- */
+/* Continues large responses, when a peer has read its output. */
 void tg_jobs_on_peer_drained(tg_jobs_t *jobs);
 
 /* --- queue, slots and limits of a job --- */
 
-/* Acquires the limits of the job. TG_NOMEM: the job has acquired none. */
+/* TG_NOMEM: the job has acquired none. */
 int tg_job_ref_limits(tg_job_t *job);
 
-/* Appends the job to the queue. */
 void tg_job_enqueue(tg_job_t *job);
 
-/* Moves the job from the queue to the running jobs, with or without a slot. */
+/* Moves the job from the queue to the running ones, maybe without a slot. */
 void tg_job_move_to_running(tg_job_t *job);
 
-/* Removes the job from the list that contains it. */
 void tg_job_remove_from_list(tg_job_t *job);
 
-/* Releases the limits of the job. Returns 1 if the job had any. */
+/* Returns 1 if the job had any limits. */
 int tg_job_unref_limits(tg_job_t *job);
 
-/*
- * Returns the first limit of the job that is exhausted, and the name of its
- * directive in *name. Returns NULL if there is none.
- */
+/* Returns the first exhausted limit and its directive's *name, or NULL. */
 const tg_limit_t *tg_job_find_busy_limit(const tg_job_t *job,
                                          const char **name);
 
-/*
- * printf() format of the current load. Arguments: nrunning, nqueued, "s" or ""
- * for the verb.
- */
+/* printf() format of the load, for nrunning, nqueued and "s" or "". */
 #define TG_JOBS_LOAD_FORMAT "%u programs are running and %u wait%s"
 
 #endif

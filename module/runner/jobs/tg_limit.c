@@ -3,10 +3,7 @@
 
 #include <stdlib.h>
 
-/*
- * Returns the limit with this key, or NULL. A linear search is enough, as only
- * keys of current calls are in the list.
- */
+/* A linear search is enough: only keys of current calls are in the list. */
 static tg_limit_t *
 tg_limits_lookup(tg_limit_t *list, const char *key)
 {
@@ -89,8 +86,8 @@ tg_limit_is_busy(const tg_limit_t *limit)
 }
 
 /*
- * Checks whether more calls wait than `queue` allows. Calls may wait for
- * something else while the limit has free slots; that many calls do not count.
+ * Checks whether more calls wait than `queue` allows, beyond those for which
+ * the limit has free slots: they wait for something else.
  */
 int
 tg_limit_is_queue_full(const tg_limit_t *limit)

@@ -1,9 +1,7 @@
 /*
- * Limits how many calls with the same key may run and wait at the same time.
- *
- * The caller chooses the key. A limit exists as long as calls refer to it. Its
- * values are those of the newest call, so that values changed by a reload also
- * apply to calls that wait already.
+ * Limits how many calls with the same key may run and wait. The caller chooses
+ * the key. A limit exists as long as calls refer to it. Its values are those of
+ * the newest call, so that a reload also applies to calls that wait already.
  */
 #ifndef TG_LIMIT_H
 #define TG_LIMIT_H
@@ -12,7 +10,7 @@
 
 typedef struct tg_limit_s tg_limit_t;
 
-/* Limit of the calls with `key`: at most `concurrency` run and `queue` wait. */
+/* At most `concurrency` calls with `key` run and `queue` wait. */
 typedef struct {
     char *name; /* directive that sets the limit, for messages */
     char *key;
@@ -26,32 +24,28 @@ struct tg_limit_s {
     unsigned queue;
     unsigned nrunning;
 
-    /* Calls that wait for anything, not only for this limit. */
+    /* Calls that wait for anything. */
     unsigned nwaiting;
 
     unsigned refs;
     char key[];
 };
 
-/*
- * Returns the limit with this key after setting its values to those of `spec`.
- * Returns NULL if no call refers to the key.
- */
+/* Sets the limit's values to `spec`. Returns NULL if there is none. */
 tg_limit_t *tg_limits_update(tg_limit_t *list, const tg_limit_spec_t *spec);
 
 /*
- * Returns the limit of spec->key with one more reference, and creates it if
- * necessary. Sets its values to those of `spec`; but if is_old is 1, `spec` may
- * come from a previous configuration and does not change an existing limit.
- * Returns NULL if out of memory.
+ * Returns a new reference to the limit of spec->key, maybe a new one, with the
+ * values of `spec`. If is_old is 1, `spec` may be from a previous configuration
+ * and does not change an existing limit. NULL: out of memory.
  */
 tg_limit_t *tg_limits_acquire(tg_limit_t **list, const tg_limit_spec_t *spec,
                               int is_old);
 
-/* Drops one reference. The last one frees the limit. */
+/* The last reference frees the limit. */
 void tg_limits_release(tg_limit_t **list, tg_limit_t *limit);
 
-/* Checks whether the limit is exhausted, so that a new call must wait. */
+/* Checks whether a new call must wait. */
 int tg_limit_is_busy(const tg_limit_t *limit);
 
 /* Checks whether a new call may not even wait. */

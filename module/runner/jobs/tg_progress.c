@@ -33,10 +33,7 @@ tg_progress_deinit(tg_progress_t *progress)
     tg_buf_deinit(&progress->newest);
 }
 
-/*
- * Treats null as absent. Returns 1 if the value is absent or has this type and
- * a permitted length.
- */
+/* Returns 1 if the value is absent, null or permitted. */
 static int
 tg_progress_check_type(tg_str_t *value, tg_json_type_t type)
 {
@@ -93,7 +90,7 @@ tg_progress_update(tg_progress_t *progress, tg_str_t text)
     tg_json_add_compact(newest, "total", line[TG_PROGRESS_TOTAL]);
     tg_json_add_compact(newest, "message", line[TG_PROGRESS_MESSAGE]);
 
-    /* Out of memory: the call continues without this notification. */
+    /* Out of memory: skip this notification. */
     if (tg_buf_has_failed(newest)) {
         tg_buf_truncate(newest, 0);
     }
@@ -101,10 +98,7 @@ tg_progress_update(tg_progress_t *progress, tg_str_t text)
     return 1;
 }
 
-/*
- * Appends a part of a line to the buffer. Ignores the rest of a line that is
- * too long.
- */
+/* Appends a part of a line, unless the line is too long. */
 static void
 tg_progress_append_line(tg_progress_t *progress, tg_str_t part)
 {
@@ -123,7 +117,7 @@ tg_progress_append_line(tg_progress_t *progress, tg_str_t part)
     progress->is_skipping = 1;
 }
 
-/* Parses the complete line. Returns 1 if it has new progress. */
+/* Returns 1 if the complete line has new progress. */
 static int
 tg_progress_end_line(tg_progress_t *progress)
 {
@@ -161,7 +155,7 @@ tg_progress_feed(tg_progress_t *progress, const char *data, size_t len)
 
         n = (size_t) (newline - data);
 
-        /* Fast path: a complete line, parsed without a copy. */
+        /* Fast path: parses a complete line without a copy. */
         if (progress->line.len == 0 && !progress->is_skipping
             && n <= TG_PROGRESS_LINE_MAX)
         {

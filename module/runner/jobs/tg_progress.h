@@ -3,10 +3,9 @@
  *
  *   {"progress":3,"total":10,"message":"third of ten"}
  *
- * `progress` is a number and must increase from line to line. `total`, a
- * number, and `message`, a string, may be null or absent. Other members are
- * ignored. An invalid or too long line is ignored as a whole, without an error,
- * because the program's call continues.
+ * `progress` is a number and must increase. `total`, a number, and `message`, a
+ * string, may be null or absent. Other members and invalid or too long lines
+ * are ignored, because the program's call continues.
  */
 #ifndef TG_PROGRESS_H
 #define TG_PROGRESS_H
@@ -30,29 +29,23 @@ typedef struct {
 void tg_progress_init(tg_progress_t *progress);
 void tg_progress_deinit(tg_progress_t *progress);
 
-/*
- * Parses one JSON object, which may have other members. Returns 1 if its
- * progress value is greater than the last one.
- */
+/* Parses a JSON object. Returns 1 if its progress value has increased. */
 int tg_progress_update(tg_progress_t *progress, tg_str_t text);
 
 /* Parses the lines in `data`. Returns 1 if one of them has new progress. */
 int tg_progress_feed(tg_progress_t *progress, const char *data, size_t len);
 
-/*
- * Parses a last line without a newline at the end of input. Returns 1 if the
- * line has new progress.
- */
+/* Parses a last line without a newline. Returns 1 for new progress. */
 int tg_progress_feed_end(tg_progress_t *progress);
 
-/* Checks whether there is progress that was not taken yet. */
+/* Checks for progress that was not taken yet. */
 static inline int
 tg_progress_has_update(const tg_progress_t *progress)
 {
     return progress->newest.len != 0;
 }
 
-/* Appends the members of the newest progress to an object and clears them. */
+/* Appends the newest progress to an object and clears it. */
 void tg_progress_take_members(tg_progress_t *progress, tg_buf_t *json);
 
 #endif

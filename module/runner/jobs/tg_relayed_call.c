@@ -1,6 +1,4 @@
-/*
- * Relayed calls as a job type, and the requests `leave`, `tell` and `finish`.
- */
+/* Relayed calls as a job type, and `leave`, `tell` and `finish`. */
 #include "runner/jobs/tg_relayed_call.h"
 
 #include "base/tg_json.h"
@@ -54,7 +52,7 @@ tg_relayed_call_free(tg_job_t *job)
     free(call);
 }
 
-/* Sends `cancel` to the worker, because nobody wants the result. */
+/* Sends `cancel` to the worker: nobody wants the result. */
 static void
 tg_relayed_call_stop(tg_job_t *job)
 {
@@ -77,10 +75,7 @@ tg_relayed_call_stop(tg_job_t *job)
     tg_job_set_done(job);
 }
 
-/*
- * The worker has its own timer; the job's timer is used only if `leave` has
- * timeout_ms.
- */
+/* The worker has its own timer; the job's is used with timeout_ms. */
 static const tg_job_type_t tg_relayed_call_job_type = {
     .name = "leave",
     .fields = tg_relayed_result_fields,
@@ -153,10 +148,7 @@ tg_relayed_call_register(tg_jobs_t *jobs, tg_peer_t *peer,
     tg_peer_respond_true(peer, request);
 }
 
-/*
- * Returns the relayed call of this peer whose token is in the request. If there
- * is none, responds with an error and returns NULL.
- */
+/* Returns the peer's relayed call, or NULL after an error response. */
 static tg_job_t *
 tg_relayed_call_require(tg_jobs_t *jobs, tg_peer_t *peer,
                         const tg_request_t *request)
@@ -202,7 +194,7 @@ tg_relayed_call_end(tg_job_t *job)
     tg_job_set_done(job);
 }
 
-/* Ends the job with an answer that is not a JSON object, sent unchanged. */
+/* Ends the job with an answer that is no JSON object. */
 static void
 tg_relayed_call_respond(tg_job_t *job, tg_str_t answer)
 {

@@ -1,9 +1,7 @@
 /*
  * Relayed calls: a call continues in the worker where it began, while its
- * session has moved to another worker. The runner relays its progress and its
- * result.
- *
- * The old worker sends these messages on its own connection to the runner:
+ * session has moved to another worker. The runner relays progress and result.
+ * The old worker sends on its own connection:
  *
  * leave {"key":KEY,"tool":NAME}       response `true`: from now on the call
  *                                    is detached under KEY
@@ -13,40 +11,30 @@
  * finish {"key":KEY,"answer":JSON}    end of the call; JSON is the response
  *                                    to the adopter
  *
- * `tell` and `finish` may be notifications. A request gets the response `true`,
- * or -32602 when the call is not wanted any more. The runner announces this to
- * the worker by the notification
- *
- * cancel {"key":KEY}
- *
- * when the adopter cancelled the call or disconnected, when nobody adopted it
- * in time, or when the optional timeout_ms of `leave` has passed. When the
- * worker disconnects, the adopter receives the failure "lost".
+ * `tell` and `finish` may be notifications; a request gets `true`, or -32602 if
+ * the call is not wanted any more. The notification cancel {"key":KEY} says so,
+ * when the adopter cancelled or disconnected, nobody adopted the call in time,
+ * or the optional timeout_ms of `leave` has passed. When the worker
+ * disconnects, the adopter receives the failure "lost".
  */
 #ifndef TG_RELAYED_CALL_H
 #define TG_RELAYED_CALL_H
 
 #include "runner/jobs/tg_jobs.h"
 
-/*
- * Handles `leave`: creates a relayed call and responds. Called from the peer's
- * ops->call.
- */
+/* Handles `leave`: creates a relayed call, in ops->call. */
 void tg_relayed_call_register(tg_jobs_t *jobs, tg_peer_t *peer,
                               tg_request_t *request);
 
-/* Handles `tell`: forwards the progress of a relayed call and responds. */
+/* Handles `tell`: forwards the progress. */
 void tg_relayed_call_update_progress(tg_jobs_t *jobs, tg_peer_t *peer,
                                      tg_request_t *request);
 
-/* Handles `finish`: forwards the result of a relayed call and responds. */
+/* Handles `finish`: forwards the result. */
 void tg_relayed_call_finish(tg_jobs_t *jobs, tg_peer_t *peer,
                             tg_request_t *request);
 
-/*
- * Fails the unfinished relayed calls of a peer that disconnects. Must be called
- * before tg_peer_deinit().
- */
+/* Fails a disconnecting peer's relayed calls, before tg_peer_deinit(). */
 void tg_relayed_calls_on_peer_closed(tg_jobs_t *jobs, const tg_peer_t *peer);
 
 #endif

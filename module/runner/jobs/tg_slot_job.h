@@ -1,14 +1,12 @@
 /*
- * The job type `place`: a slot for a call that the worker runs itself. It lets
- * a limit count the calls of all workers and of all types together.
+ * The job type `place`: a slot for a call that the worker runs itself, so that
+ * a limit counts the calls of all workers and types together.
  *
  * place {"tool":NAME,"timeout_ms":5000,"limits":[…]}
  *
- * The job waits for its limits in the queue but needs no slot of the runner.
- * When the call may run, the runner sends the notification `progress`. The job
- * then holds its limits without a deadline, until it is cancelled or the worker
- * disconnects. The only response is therefore a failure, if the call may not
- * run.
+ * The job waits for its limits, but needs no slot of the runner. The runner
+ * sends `progress` when the call may run. Then the job holds its limits until
+ * it is cancelled or the worker disconnects; the only response is a failure.
  */
 #ifndef TG_SLOT_JOB_H
 #define TG_SLOT_JOB_H

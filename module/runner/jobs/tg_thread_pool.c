@@ -1,4 +1,4 @@
-/* A thread pool that prefers the first time slice of new works. */
+/* A thread pool that prefers the first slice of new works. */
 #include "runner/jobs/tg_thread_pool.h"
 
 #include <stdlib.h>
@@ -41,8 +41,8 @@ tg_thread_pool_take(tg_thread_work_list_t *works)
 }
 
 /*
- * Waits for the next work and returns it, or NULL when the pool closes. Prefers
- * a new work, unless another thread runs one. The caller holds the mutex.
+ * Returns the next work, or NULL when the pool closes. Prefers a new work,
+ * unless another thread runs one. The caller holds the mutex.
  */
 static tg_thread_work_t *
 tg_thread_pool_wait_next(tg_thread_pool_t *threads, int *is_first_slice)
@@ -81,7 +81,7 @@ tg_thread_pool_run(void *arg)
 
     threads = arg;
 
-    /* On Linux, this sets the priority of the calling thread alone. */
+    /* On Linux, this affects the calling thread only. */
     (void) setpriority(PRIO_PROCESS, (id_t) gettid(), TG_THREAD_POOL_NICE);
     uv_mutex_lock(&threads->mutex);
 
