@@ -14,28 +14,27 @@
  *     toolgate_stop(server);
  *     toolgate_server_free(server);
  *
- * Between toolgate_start() and toolgate_stop(), a server listens on a Unix
- * socket that only this user can open, and keeps a file with the schemas of
- * the tools beside the socket.  Clients may use any dialect that Toolgate
- * supports. toolgate_stop() and exit() remove both files.  docs/library.md is
- * the full manual.
+ * A started server listens on a Unix socket that only this user can open, and
+ * keeps a file with the schemas of the tools beside it. toolgate_stop() and
+ * exit() remove both. Clients may use any dialect. docs/library.md is the full
+ * manual.
  *
- * Results.  A function that returns an int returns 0, or a negative
- * TOOLGATE_ERR_... code; then it has had no effect, and toolgate_error()
- * returns what happened and what to do.  Functions that set an option or a
- * callback return TOOLGATE_ERR_STATE while the server is started or the client
- * is open, unless their comment says otherwise.
+ * Results. A function that returns an int returns 0, or a negative
+ * TOOLGATE_ERR_... code; then it has had no effect. After an error, also one
+ * that a NULL reports, toolgate_error() says what happened and what to do.
+ * Functions that set an option or a callback return TOOLGATE_ERR_STATE while
+ * the server is started or the client is open, unless their comment says
+ * otherwise.
  *
- * Threads.  Any thread may call any function, unless the function's comment
- * says otherwise.  Calls of toolgate_start(), toolgate_stop() and
- * toolgate_server_free() for one server must not overlap.  Callbacks run in
- * the thread of the server's event loop, one at a time.  A callback that needs
- * long should return, and a thread of the program should send the answer
- * later.  A callback must not throw a C++ exception.
+ * Threads. Any thread may call any function, unless its comment says otherwise.
+ * Calls of toolgate_start(), toolgate_stop() and toolgate_server_free() for one
+ * server must not overlap. Callbacks run in the thread of the server's event
+ * loop, one at a time. A callback that needs long should return, and a thread
+ * of the program should send the answer later. A callback must not throw a C++
+ * exception.
  *
  * Strings are UTF-8 and end with a zero byte; a string that is passed with a
- * length needs no zero byte.  Functions copy their arguments before they
- * return.
+ * length needs no zero byte. Functions copy their arguments before they return.
  */
 #ifndef TOOLGATE_H
 #define TOOLGATE_H
@@ -70,23 +69,16 @@ enum {
     TOOLGATE_ERR_TIMEOUT = -12 /* no answer in time */
 };
 
-/*
- * Returns the message of the last error of this thread.  The string is valid
- * until the next error in this thread.  Never returns NULL.
- */
+/* Returns this thread's last error, valid until its next error; never NULL. */
 TOOLGATE_API const char *toolgate_error(void);
 
 /*
- * Returns the class name of an error code, as hosts in Python call it:
- * "IPCConnectionError", for instance.  The first five codes map to IPCError
- * and its subclasses.
+ * Returns the class name of an error code, as hosts in Python call it, such as
+ * "IPCConnectionError". The first five codes are IPCError and its subclasses.
  */
 TOOLGATE_API const char *toolgate_error_class(int code);
 
-/*
- * Returns the version of the library that runs, "0.1.0" for instance; this
- * header may be of another version.
- */
+/* Returns the version of the running library; this header's may differ. */
 TOOLGATE_API const char *toolgate_version(void);
 
 /* Frees a string that the caller owns.  NULL is ignored. */
@@ -95,35 +87,33 @@ TOOLGATE_API void toolgate_free(char *text);
 /* --- calls --- */
 
 /*
- * The number of a call.  Numbers are never reused within a process, so that
- * using a number after its call has ended is harmless.
+ * The number of a call, never reused within a process: using it after the end
+ * of its call is harmless.
  */
 typedef uint64_t toolgate_call_t;
 
 /*
- * Handles a call of a tool or a method.  arguments is a JSON object that is
- * valid against the tool's input schema; for a method, arguments are the
- * params, an object or an array.  The text ends with a zero byte that len does
- * not count, and is valid until the function returns.  The program answers
- * with one of the functions below, before this function returns or later, from
- * any thread.
+ * Handles a call. arguments is a JSON object that is valid against the tool's
+ * input schema; for a method it is the params, an object or an array. The text
+ * ends with a zero byte, which len does not count, and is valid until the
+ * function returns. The program answers with a function below, before this
+ * function returns or later, from any thread.
  */
 typedef void (*toolgate_call_pt)(toolgate_call_t call, const char *arguments,
                                  size_t len, void *data);
 
 /*
- * Returns the value of one argument: a string decoded, any other type as JSON.
- * The caller frees the value with toolgate_free().  Returns NULL if there is
- * no argument of that name, or on another error; see toolgate_error().
+ * Returns one argument: a string decoded, any other type as JSON; NULL if there
+ * is none or on an error. The caller frees it with toolgate_free().
  */
 TOOLGATE_API char *toolgate_argument(const char *arguments, size_t len,
                                      const char *name);
 
 /*
- * Answers a call with a result in the format that the option "output" of the
- * tool names: a text, a JSON value, or a whole MCP result.  If result does not
- * have that format, the client receives an error, and the callback of
- * toolgate_on_report() is called.
+ * Answers a call with a result in the format of the tool's option "output": a
+ * text, a JSON value, or a whole MCP result. A result that does not have it
+ * becomes an error for the client, and the callback of toolgate_on_report() is
+ * called.
  *
  * Returns 0, or: TOOLGATE_ERR_GONE, if nobody waits for the answer;
  * TOOLGATE_ERR_MEMORY, and the program may try again; TOOLGATE_ERR_STATE in a
@@ -133,28 +123,26 @@ TOOLGATE_API int toolgate_reply(toolgate_call_t call, const char *result,
                                 size_t len);
 
 /*
- * Answers a call with an error: type is the error's class or NULL, message is
- * the text for the client.  Returns the errors of toolgate_reply(), or
- * TOOLGATE_ERR_ARGUMENT if type is not UTF-8.
+ * Answers a call with an error: type is its class or NULL, message is for the
+ * client. Returns the errors of toolgate_reply(), or TOOLGATE_ERR_ARGUMENT if
+ * type is not UTF-8.
  */
 TOOLGATE_API int toolgate_fail(toolgate_call_t call, const char *type,
                                const char *message);
 
 /*
- * Answers a call of a method with a JSON-RPC error.  code is not 0; -32000 to
- * -32099 are for codes of the program.  data is JSON or NULL.  Returns the
- * errors of toolgate_reply(), or TOOLGATE_ERR_ARGUMENT for an invalid code or
- * data.
+ * Answers a method's call with a JSON-RPC error. code is not 0; -32000 to
+ * -32099 are the program's. data is JSON or NULL. Returns the errors of
+ * toolgate_reply(), or TOOLGATE_ERR_ARGUMENT for an invalid code or data.
  */
 TOOLGATE_API int toolgate_fail_rpc(toolgate_call_t call, int code,
                                    const char *message, const char *data);
 
 /*
- * Reports the progress of a call and restarts the timeout of the call.
- * progress must rise; total is its final value, or 0 if unknown; message is a
- * text or NULL.  The client receives at most one notification every 50 ms,
- * with the newest values.  Returns 0, TOOLGATE_ERR_GONE or TOOLGATE_ERR_STATE,
- * as toolgate_reply() does.
+ * Reports progress and restarts the call's timeout. progress must rise; total
+ * is its final value, or 0 if unknown; message may be NULL. The client receives
+ * at most one notification every 50 ms, with the newest values. Returns 0,
+ * TOOLGATE_ERR_GONE or TOOLGATE_ERR_STATE, as toolgate_reply() does.
  */
 TOOLGATE_API int toolgate_progress(toolgate_call_t call, uint64_t progress,
                                    uint64_t total, const char *message);
@@ -167,8 +155,8 @@ TOOLGATE_API int toolgate_is_wanted(toolgate_call_t call);
 typedef struct toolgate_server_s toolgate_server_t;
 
 /*
- * Creates a server.  name is what clients see, and the key of the server's
- * entry in an agent's config.  Returns NULL on error; see toolgate_error().
+ * name is what clients see, and the key of the server's entry in an agent's
+ * config.
  */
 TOOLGATE_API toolgate_server_t *toolgate_server_new(const char *name);
 
@@ -176,36 +164,31 @@ TOOLGATE_API toolgate_server_t *toolgate_server_new(const char *name);
 TOOLGATE_API void toolgate_server_free(toolgate_server_t *server);
 
 /*
- * Sets an option of a server.  docs/library.md lists the options, such as
- * "instructions" and "transport".  Values are written as in nginx.conf: "5s",
- * "4m".
+ * Sets an option, such as "instructions" or "transport"; docs/library.md lists
+ * them. Values are written as in nginx.conf: "5s", "4m".
  */
 TOOLGATE_API int toolgate_set(toolgate_server_t *server, const char *option,
                               const char *value);
 
 /*
- * Adds a tool.  Tools may be added, removed and filtered at any time:
- * connected clients are notified that the list has changed.  description and
- * input_schema may be NULL.  data must stay valid until the server is stopped,
- * since a call of a removed tool may still run.
+ * Adds a tool. The list may change at any time: clients are notified.
+ * description and input_schema may be NULL. data must stay valid until the
+ * server is stopped, since a call of a removed tool may still run.
  */
 TOOLGATE_API int toolgate_add_tool(toolgate_server_t *server, const char *name,
                                    const char *description,
                                    const char *input_schema,
                                    toolgate_call_pt called, void *data);
 
-/*
- * Adds a JSON-RPC method, at any time.  data must stay valid until the server
- * is stopped, since a call of a removed method may still run.
- */
+/* Adds a JSON-RPC method, at any time. data as for toolgate_add_tool(). */
 TOOLGATE_API int toolgate_add_method(toolgate_server_t *server,
                                      const char *name, toolgate_call_pt called,
                                      void *data);
 
 /*
  * Sets an option of a tool, such as "title", "output_schema", "output" or
- * "timeout", at any time; docs/library.md lists the options.  value NULL
- * restores the default.
+ * "timeout", at any time; docs/library.md lists them. NULL restores the
+ * default.
  */
 TOOLGATE_API int toolgate_set_tool(toolgate_server_t *server, const char *name,
                                    const char *option, const char *value);
@@ -216,8 +199,8 @@ TOOLGATE_API int toolgate_set_method(toolgate_server_t *server,
                                      const char *value);
 
 /*
- * Removes a tool.  Running calls continue.  Returns TOOLGATE_ERR_ARGUMENT if
- * there is no tool of that name.
+ * Removes a tool. Running calls continue. Returns TOOLGATE_ERR_ARGUMENT if
+ * there is none of that name.
  */
 TOOLGATE_API int toolgate_remove_tool(toolgate_server_t *server,
                                       const char *name);
@@ -230,19 +213,18 @@ TOOLGATE_API int toolgate_remove_method(toolgate_server_t *server,
 typedef int (*toolgate_filter_pt)(const char *tool, void *data);
 
 /*
- * Calls filter for each tool, and offers only the tools for which filter
- * returns a value other than 0.  With filter NULL the server offers all tools.
- * May be called at any time.  If the server is not started, its next start
- * uses new names for the socket and the schema file.
+ * Offers only the tools for which filter returns a value other than 0, or all
+ * if it is NULL. May be called at any time. If the server is not started, its
+ * next start uses new names for the socket and the schema file.
  */
 TOOLGATE_API int toolgate_filter(toolgate_server_t *server,
                                  toolgate_filter_pt filter, void *data);
 
 /*
- * Reports that nobody waits for the answer to a call any more: the client has
- * cancelled the call or has disconnected, the call has timed out, or the
- * server is being stopped.  Each call ends in exactly one of two ways: a
- * function that answers the call returns 0, or this callback is called once.
+ * Reports that nobody waits for the answer any more: the client has cancelled
+ * or disconnected, the call has timed out, or the server is being stopped. Each
+ * call ends in exactly one of two ways: a function that answers it returns 0,
+ * or this callback is called once.
  */
 typedef void (*toolgate_cancel_pt)(toolgate_call_t call, void *data);
 
@@ -251,8 +233,8 @@ TOOLGATE_API int toolgate_on_cancel(toolgate_server_t *server,
                                     toolgate_cancel_pt cancelled, void *data);
 
 /*
- * Receives an error: a TOOLGATE_ERR_... code and a text, which is valid until
- * the callback returns.  Every error of a tool is reported, too.
+ * Receives an error, a TOOLGATE_ERR_... code and a text that is valid until the
+ * callback returns. Every error of a tool is reported, too.
  */
 typedef void (*toolgate_report_pt)(int code, const char *message, void *data);
 
@@ -269,17 +251,15 @@ enum {
 };
 
 /*
- * Starts a server: opens the socket and writes the schema file, both
- * accessible to this user only.  With the transport "sdk" there is neither.
- * When the function returns, clients can connect.
+ * Opens the socket and writes the schema file, both for this user only; the
+ * transport "sdk" has neither. Then clients can connect.
  */
 TOOLGATE_API int toolgate_start(toolgate_server_t *server);
 
 /*
- * Stops a server: removes the socket and the schema file, ends all calls and
- * connections, and joins the server's thread if it has one.  Within a callback
- * of the server, the calls, the connections and the thread end after the
- * callback has returned.  Returns 0 if the server is not started.
+ * Removes the socket and the schema file, ends all calls and connections, and
+ * joins the server's thread if it has one. Within a callback of the server,
+ * they end after its return. Returns 0 if the server is not started.
  */
 TOOLGATE_API int toolgate_stop(toolgate_server_t *server);
 
@@ -290,10 +270,10 @@ TOOLGATE_API int toolgate_state(const toolgate_server_t *server);
 TOOLGATE_API int toolgate_clients(const toolgate_server_t *server);
 
 /*
- * Returns the path of the socket, even before the server is started.  The path
- * is valid until the server is freed; its text changes when toolgate_filter()
- * or the option "directory" chooses new names.  Returns NULL on error, and
- * always with the transport "sdk".
+ * Returns the path of the socket, even before the start, valid until the server
+ * is freed; its text changes when toolgate_filter() or the option "directory"
+ * chooses new names. Returns NULL on error, and always with the transport
+ * "sdk".
  */
 TOOLGATE_API const char *toolgate_socket(toolgate_server_t *server);
 
@@ -301,22 +281,20 @@ TOOLGATE_API const char *toolgate_socket(toolgate_server_t *server);
 TOOLGATE_API const char *toolgate_schema_file(toolgate_server_t *server);
 
 /*
- * Returns the JSON that an agent needs to start the bridge:
+ * Returns what an agent needs to start the bridge, or NULL. The caller frees it
+ * with toolgate_free().
  *
  *     {"mcpServers":{"notes":{"type":"stdio","command":"...","args":[...]}}}
- *
- * The caller frees the string with toolgate_free().  Returns NULL on error;
- * see toolgate_error().
  */
 TOOLGATE_API char *toolgate_agent_config(toolgate_server_t *server);
 
 /*
- * Checks that an agent can reach a started server: starts the bridge as the
- * agent would, initializes MCP, lists the tools, and stops the bridge.
- * Returns TOOLGATE_ERR_BRIDGE_STARTUP if that fails or takes longer than
- * timeout ms; then toolgate_error() includes the last lines that the bridge
- * wrote to stderr.  Must not be called in a callback, nor in the thread that
- * calls toolgate_process() or runs the libuv loop.
+ * Checks that an agent can reach a started server: starts the bridge,
+ * initializes MCP, lists the tools, and stops the bridge. Returns
+ * TOOLGATE_ERR_BRIDGE_STARTUP if that fails or takes longer than timeout ms;
+ * toolgate_error() has the bridge's last lines of stderr. Must not be called in
+ * a callback, nor in the thread that calls toolgate_process() or runs the libuv
+ * loop.
  */
 TOOLGATE_API int toolgate_check_bridge(toolgate_server_t *server, int timeout);
 
@@ -327,26 +305,24 @@ TOOLGATE_API int toolgate_notify(toolgate_server_t *server, const char *method,
 /* --- event loop --- */
 
 /*
- * Returns a descriptor for poll() and similar functions, or -1 while the
- * server is not started.  With the option "loop" set to "fd" the server has no
- * thread.  When the descriptor is readable, the program must call
- * toolgate_process().
+ * Returns a descriptor to poll, or -1 while the server is not started. With the
+ * option "loop" set to "fd" the server has no thread: when the descriptor is
+ * readable, the program must call toolgate_process().
  */
 TOOLGATE_API int toolgate_fd(const toolgate_server_t *server);
 
 /*
- * Handles all pending events of a server with the option "loop" set to "fd",
- * and never blocks.  The program must call this function, toolgate_start() and
- * toolgate_stop() in one thread.
+ * Handles the pending events of such a server and never blocks. The program
+ * must call it, toolgate_start() and toolgate_stop() in one thread.
  */
 TOOLGATE_API int toolgate_process(toolgate_server_t *server);
 
 /*
  * Runs the server in a libuv loop of the program; TOOLGATE_UV must be defined
- * before this header is included.  The thread of the loop starts, stops and
- * frees the server, and must run the loop until all handles are closed after
- * the stop.  The program must ignore SIGPIPE, as libuv requires.  With loop
- * NULL, the server has a thread of its own again.
+ * before this header is included. The loop's thread starts, stops and frees the
+ * server, and must run the loop until all handles are closed after the stop.
+ * The program must ignore SIGPIPE. With loop NULL the server has a thread of
+ * its own again.
  */
 #ifdef TOOLGATE_UV
 struct uv_loop_s;
@@ -357,9 +333,8 @@ TOOLGATE_API int toolgate_use_uv(toolgate_server_t *server,
 /* --- clients without the socket --- */
 
 /*
- * Serves a client that is connected by two descriptors, such as pipes, or by
- * one socket that is passed twice.  On success the server owns the
- * descriptors.
+ * Serves a client on two descriptors, such as pipes, or on a socket that is
+ * passed twice. On success the server owns them.
  */
 TOOLGATE_API int toolgate_serve(toolgate_server_t *server, int in, int out);
 
@@ -367,15 +342,15 @@ TOOLGATE_API int toolgate_serve(toolgate_server_t *server, int in, int out);
 typedef struct toolgate_link_s toolgate_link_t;
 
 /*
- * Receives a message to the client of a link: one complete JSON text, valid
- * until the function returns.
+ * Receives a message to a link's client: one complete JSON text, valid until
+ * the function returns.
  */
 typedef void (*toolgate_message_pt)(const char *message, size_t len,
                                     void *data);
 
 /*
- * Opens a link to a started server; message is the callback that receives the
- * messages to the client.  Returns NULL on error; see toolgate_error().
+ * Opens a link to a started server; message receives what is sent to its
+ * client.
  */
 TOOLGATE_API toolgate_link_t *toolgate_link_open(toolgate_server_t *server,
                                                  toolgate_message_pt message,
@@ -386,17 +361,16 @@ TOOLGATE_API int toolgate_link_send(toolgate_link_t *link, const char *message,
                                     size_t len);
 
 /*
- * Closes a link and cancels the calls of its client.  The server may be
- * stopped or freed already.  After the return, the link's callback is not
- * called any more, unless toolgate_link_close() was called within a callback.
- * NULL is ignored.
+ * Closes a link and cancels its client's calls. The server may be stopped or
+ * freed already. Afterwards the link's callback is not called any more, unless
+ * this function was called within a callback. NULL is ignored.
  */
 TOOLGATE_API void toolgate_link_close(toolgate_link_t *link);
 
 /*
- * A client: a program that calls the tools and methods of a server.  The
- * server may be NGINX, a program with this library, or any other server that
- * speaks JSON-RPC, one message a line.
+ * A client: a program that calls the tools and methods of a server: NGINX, a
+ * program with this library, or any other that speaks JSON-RPC, one message a
+ * line.
  *
  *     toolgate_client_t *client = toolgate_client_new("/run/tools.sock");
  *     char *result;
@@ -408,31 +382,26 @@ TOOLGATE_API void toolgate_link_close(toolgate_link_t *link);
  *     toolgate_free(result);
  *     toolgate_client_free(client);
  *
- * While the client is open, it reconnects by itself when the connection is
- * lost.  A request that the server had not begun is sent again.  A request
- * that the server may have begun ends with TOOLGATE_ERR_CONNECTION, as only
- * the program knows whether executing it twice does harm.
+ * An open client reconnects by itself. A request that the server had not begun
+ * is sent again. A request that it may have begun ends with
+ * TOOLGATE_ERR_CONNECTION, as only the program knows whether executing it twice
+ * does harm.
  */
 typedef struct toolgate_client_s toolgate_client_t;
 
 /*
- * Creates a client of a server.  address is the path of a Unix socket,
- * HOST:PORT or tls:HOST:PORT; NULL stands for the default sockets that
- * toolgate(1) tries.  The function does not connect.  Returns NULL on error;
- * see toolgate_error().
+ * address is the path of a Unix socket, HOST:PORT or tls:HOST:PORT; NULL stands
+ * for the default sockets that toolgate(1) tries. Does not connect.
  */
 TOOLGATE_API toolgate_client_t *toolgate_client_new(const char *address);
 
 /*
- * Closes an open client and frees the client.  NULL is ignored.  Must not be
- * called in a callback.
+ * Also closes an open client. NULL is ignored. Must not be called in a
+ * callback.
  */
 TOOLGATE_API void toolgate_client_free(toolgate_client_t *client);
 
-/*
- * Sets an option of a client.  docs/library.md lists the options, such as
- * "timeout" and "grace".
- */
+/* Sets an option, such as "timeout" or "grace"; docs/library.md lists them. */
 TOOLGATE_API int toolgate_client_set(toolgate_client_t *client,
                                      const char *option, const char *value);
 #ifdef TOOLGATE_UV
@@ -443,8 +412,8 @@ TOOLGATE_API int toolgate_client_use_uv(toolgate_client_t *client,
 #endif
 
 /*
- * Receives a notification of the server.  params is JSON or NULL; method and
- * params are valid until the callback returns.
+ * Receives a notification. method and params, which is JSON or NULL, are valid
+ * until the callback returns.
  */
 typedef void (*toolgate_notified_pt)(const char *method, const char *params,
                                      size_t len, void *data);
@@ -455,10 +424,10 @@ TOOLGATE_API int toolgate_client_on_notification(toolgate_client_t *client,
                                                  void *data);
 
 /*
- * Reports a change of the connection.  is_connected is 1 after each connect,
- * and why is NULL; notifications may have been missed before a reconnect, so
- * that lists of tools may have changed.  is_connected is 0 when the connection
- * is lost, and why is the reason.
+ * Reports the connection. is_connected is 1 after each connect, and why is
+ * NULL; before a reconnect notifications may have been missed, so lists of
+ * tools may have changed. is_connected is 0 after a loss, and why is the
+ * reason.
  */
 typedef void (*toolgate_connected_pt)(int is_connected, const char *why,
                                       void *data);
@@ -469,29 +438,27 @@ TOOLGATE_API int toolgate_client_on_connection(toolgate_client_t *client,
                                                void *data);
 
 /*
- * Sets the callback for the progress of tool calls; NULL: none.  The callback
- * receives the params of MCP's notifications/progress; toolgate_argument()
- * returns their members "progress", "total" and "message".  Each progress
- * notification restarts the timeout of its call.  The client requests progress
- * from the server only if this callback is set.
+ * Sets the callback for the progress of tool calls, which the client requests
+ * from the server only then; NULL: none. It receives the params of MCP's
+ * notifications/progress: toolgate_argument() returns "progress", "total" and
+ * "message". Each notification restarts the timeout of its call.
  */
 TOOLGATE_API int toolgate_client_on_progress(toolgate_client_t *client,
                                              toolgate_call_pt progress,
                                              void *data);
 
 /*
- * Connects to the server, and waits for its first message.  On failure returns
- * TOOLGATE_ERR_CONNECTION, toolgate_error() returns what to do, and the client
- * is closed again.  In a libuv loop the function does not wait: the callback
- * of toolgate_client_on_connection() is called.
+ * Connects and waits for the server's first message. After
+ * TOOLGATE_ERR_CONNECTION the client is closed again. In a libuv loop the
+ * function does not wait: the callback of toolgate_client_on_connection() is
+ * called.
  */
 TOOLGATE_API int toolgate_client_open(toolgate_client_t *client);
 
 /*
- * Closes a client: ends its requests with TOOLGATE_ERR_CONNECTION, closes the
- * connection, and joins the client's thread if it has one.  Within a callback,
- * all of this happens after the callback has returned.  Returns 0 if the
- * client is not open.
+ * Ends the requests with TOOLGATE_ERR_CONNECTION, closes the connection, and
+ * joins the client's thread if it has one. Within a callback, all of this
+ * happens after its return. Returns 0 if the client is not open.
  */
 TOOLGATE_API int toolgate_client_close(toolgate_client_t *client);
 
@@ -499,8 +466,8 @@ TOOLGATE_API int toolgate_client_close(toolgate_client_t *client);
 TOOLGATE_API int toolgate_client_is_connected(const toolgate_client_t *client);
 
 /*
- * Returns a descriptor to poll, as toolgate_fd() does for a server, if the
- * option "loop" is "fd"; -1 while the client is not open.
+ * Returns a descriptor to poll if the option "loop" is "fd", as toolgate_fd()
+ * does for a server; -1 while the client is not open.
  */
 TOOLGATE_API int toolgate_client_fd(const toolgate_client_t *client);
 
@@ -508,15 +475,14 @@ TOOLGATE_API int toolgate_client_fd(const toolgate_client_t *client);
 TOOLGATE_API int toolgate_client_process(toolgate_client_t *client);
 
 /*
- * Calls a tool with a JSON object or NULL, and waits for the result for
- * timeout ms; timeout 0 stands for the option "timeout", 30 s by default.  Any
- * number of threads may send requests at the same time.  Must not be called in
- * a callback, nor with a libuv loop.
+ * Calls a tool with a JSON object or NULL, and waits for the result for timeout
+ * ms; 0 stands for the option "timeout", 30 s by default. Any number of threads
+ * may send requests at the same time. Must not be called in a callback, nor
+ * with a libuv loop.
  *
- * *result is MCP's result in JSON, which the caller frees.  With
- * TOOLGATE_ERR_TOOL_EXECUTION, *result is the result that has "isError", or
- * the JSON-RPC error object.  With other errors *result is NULL.  result may
- * be NULL; then the result is dropped.
+ * *result is MCP's result in JSON, which the caller frees. With
+ * TOOLGATE_ERR_TOOL_EXECUTION it is the result that has "isError", or the
+ * JSON-RPC error object; with other errors it is NULL. result may be NULL.
  *
  * Returns 0 or: TOOLGATE_ERR_CONNECTION (toolgate_error() says whether the
  * request may have been executed), TOOLGATE_ERR_TIMEOUT (the server is sent a
@@ -528,8 +494,7 @@ TOOLGATE_API int toolgate_client_call(toolgate_client_t *client,
                                       int timeout, char **result);
 
 /*
- * Calls a method with a JSON object, a JSON array or NULL, and waits for the
- * result.  timeout, *result and the errors are the same as for
+ * Calls a method with a JSON object, a JSON array or NULL; otherwise as
  * toolgate_client_call().
  */
 TOOLGATE_API int toolgate_client_request(toolgate_client_t *client,
@@ -537,26 +502,26 @@ TOOLGATE_API int toolgate_client_request(toolgate_client_t *client,
                                          int timeout, char **result);
 
 /*
- * Fetches the list of all tools, {"tools":[...]}, and waits for it.  timeout,
- * *result and the errors are the same as for toolgate_client_call().
+ * Fetches the list of all tools, {"tools":[...]}; otherwise as
+ * toolgate_client_call().
  */
 TOOLGATE_API int toolgate_client_list(toolgate_client_t *client, int timeout,
                                       char **result);
 
 /*
  * Receives the answer to a request, once, in the thread of the client's loop.
- * code is a value that toolgate_client_call() could return; toolgate_error()
- * returns its message in the callback.  result ends with a zero byte and is
- * valid until the callback returns, or is NULL.
+ * code is one of toolgate_client_call(), and toolgate_error() returns its
+ * message in the callback. result ends with a zero byte, is valid until the
+ * callback returns, and may be NULL.
  */
 typedef void (*toolgate_answered_pt)(toolgate_call_t call, int code,
                                      const char *result, size_t len,
                                      void *data);
 
 /*
- * Calls a tool and returns without waiting: answered receives the result.  If
- * the function returns an error, answered is not called.  *call becomes the
- * number of the call for toolgate_client_cancel(); call may be NULL.
+ * Calls a tool without waiting: answered receives the result, unless this
+ * function returns an error. *call becomes the number for
+ * toolgate_client_cancel(); call may be NULL.
  */
 TOOLGATE_API int toolgate_client_begin_call(toolgate_client_t *client,
                                             const char *tool,
@@ -564,10 +529,7 @@ TOOLGATE_API int toolgate_client_begin_call(toolgate_client_t *client,
                                             toolgate_answered_pt answered,
                                             void *data, toolgate_call_t *call);
 
-/*
- * Calls a method and returns without waiting, as toolgate_client_begin_call()
- * does for a tool.
- */
+/* Calls a method; otherwise as toolgate_client_begin_call(). */
 TOOLGATE_API int toolgate_client_begin_request(toolgate_client_t *client,
                                                const char *method,
                                                const char *params, int timeout,
@@ -575,18 +537,15 @@ TOOLGATE_API int toolgate_client_begin_request(toolgate_client_t *client,
                                                void *data,
                                                toolgate_call_t *call);
 
-/*
- * Requests the list of all tools and returns without waiting, as
- * toolgate_client_begin_call() does for a tool call.
- */
+/* Requests the list of all tools; otherwise as toolgate_client_begin_call(). */
 TOOLGATE_API int toolgate_client_begin_list(toolgate_client_t *client,
                                             int timeout,
                                             toolgate_answered_pt answered,
                                             void *data, toolgate_call_t *call);
 
 /*
- * Cancels a call: notifies the server, and calls the callback of the call with
- * TOOLGATE_ERR_GONE, unless the call has been answered before.
+ * Notifies the server, and calls the call's callback with TOOLGATE_ERR_GONE,
+ * unless the call has been answered before.
  */
 TOOLGATE_API int toolgate_client_cancel(toolgate_client_t *client,
                                         toolgate_call_t call);

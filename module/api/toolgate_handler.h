@@ -1,30 +1,30 @@
 /*
  * A native handler for Toolgate: a shared library that answers calls within
- * NGINX's worker processes.  The directive
+ * NGINX's worker processes. The directive
  *
  *     library /usr/lib/toolgate/example.so [SYMBOL] [ARGUMENT ...];
  *
- * in a tool or method block names the library.  The library is not linked
+ * in a tool or method block names the library. The library is not linked
  * against Toolgate or NGINX: it receives a table of the functions that it may
  * call.
  *
- * Processes and threads.  check() runs where the config is read: in the master
- * and under `nginx -t`, often as root.  Everything else runs in each worker,
- * as the workers' user, in the one thread that serves all clients: load() once
- * for each tool when the worker starts, unload() when the worker exits.  A
- * handler function that blocks delays all clients of that worker, and NGINX
- * logs how long it took.  For work that takes longer, load() starts threads of
- * the library: all functions of toolgate_api_t may be called from any thread,
- * at any time, even if the call has ended or the worker exits.
+ * Processes and threads. check() runs where the config is read: in the master
+ * and under `nginx -t`, often as root. All else runs in each worker, as the
+ * workers' user, in the one thread that serves all clients: load() once for
+ * each tool when the worker starts, unload() when it exits. A function that
+ * blocks delays all clients of that worker, and NGINX logs how long it took.
+ * For longer work, load() starts threads of the library: all functions of
+ * toolgate_api_t may be called from any thread, at any time, even if the call
+ * has ended or the worker exits.
  *
- * At a reload each config gets its own copy of the library file.  The old
- * version finishes its calls beside the new version, and the file may be
- * replaced at any time.
+ * At a reload each config gets its own copy of the library file. The old
+ * version finishes its calls beside the new one, and the file may be replaced
+ * at any time.
  *
- * Versions.  A handler begins with TOOLGATE_HEAD.  A handler that was built
- * for another TOOLGATE_ABI is rejected when the config is loaded.  Within one
- * TOOLGATE_ABI, structs only grow at their ends: TOOLGATE_HAS() checks whether
- * a struct that Toolgate passes has a member that was added later.
+ * Versions. A handler begins with TOOLGATE_HEAD. One that was built for another
+ * TOOLGATE_ABI is rejected when the config is loaded. Within one TOOLGATE_ABI,
+ * structs only grow at their ends: TOOLGATE_HAS() checks whether a struct that
+ * Toolgate passes has a member that was added later.
  */
 #ifndef TOOLGATE_HANDLER_H
 #define TOOLGATE_HANDLER_H
@@ -42,15 +42,12 @@ extern "C" {
     ((object)->size > offsetof(type, member))
 
 /*
- * The number of a call.  Numbers are never reused within a worker, so that
- * using a number after its call has ended is harmless.
+ * The number of a call, never reused within a worker: using it after the end of
+ * its call is harmless.
  */
 typedef uint64_t toolgate_call_t;
 
-/*
- * A string that Toolgate owns: len bytes, followed by a zero byte that len
- * does not count.
- */
+/* A string of Toolgate: len bytes, and a zero byte that len does not count. */
 typedef struct {
     const char *data;
     size_t len;
@@ -74,17 +71,16 @@ enum {
 typedef struct toolgate_tool_s toolgate_tool_t;
 
 /*
- * The functions of Toolgate that a library may call, from any thread.  They
- * copy their arguments before they return.
+ * The functions that a library may call, from any thread. They copy their
+ * arguments before they return.
  */
 typedef struct {
     size_t size;
 
     /*
-     * Answers a call, once, with a result in the format that the directive
-     * `output` of the tool names: a text, a JSON value or a whole MCP result.
-     * If the result does not have that format, or is larger than `max_output`,
-     * the client receives an error.
+     * Answers a call, once, with a result in the format of the tool's directive
+     * `output`: a text, a JSON value or a whole MCP result. The client receives
+     * an error if the result does not have it, or is larger than `max_output`.
      */
     int (*reply)(toolgate_call_t call, const char *data, size_t len);
 
@@ -92,10 +88,10 @@ typedef struct {
     int (*fail)(toolgate_call_t call, const char *data, size_t len);
 
     /*
-     * Reports the progress of a call and restarts the call's `timeout`.
-     * progress must rise; total is its final value, or 0 if unknown; message
-     * is a text or NULL.  The client receives at most one notification every
-     * 50 ms, with the newest values.
+     * Reports progress and restarts the call's `timeout`. progress must rise;
+     * total is its final value, or 0 if unknown; message may be NULL. The
+     * client receives at most one notification every 50 ms, with the newest
+     * values.
      */
     int (*progress)(toolgate_call_t call, uint64_t progress, uint64_t total,
                     const char *message);
@@ -113,8 +109,8 @@ struct toolgate_tool_s {
     const toolgate_api_t *api;
     toolgate_text_t name;
     /*
-     * The ARGUMENTs of the directive `library`.  An ARGUMENT with variables
-     * has a value of its own in each call; its data is NULL here.
+     * Of the directive `library`. An ARGUMENT with variables has a value of its
+     * own in each call; its data is NULL here.
      */
     const toolgate_text_t *args;
     size_t nargs;
@@ -136,39 +132,38 @@ typedef struct {
     uint32_t size;
 
     /*
-     * Checks the ARGUMENTs when the config is loaded.  Returns NULL, or a text
-     * that says which ARGUMENT is wrong and what to write instead.  It must
-     * not start threads or keep anything: the config may be rejected yet, and
-     * workers are other processes.
+     * Checks the ARGUMENTs when the config is loaded. Returns NULL, or which
+     * one is wrong and what to write instead. It must not start threads or keep
+     * anything: the config may be rejected yet, and workers are other
+     * processes.
      */
     const char *(*check)(const toolgate_tool_t *tool);
 
     /*
-     * Initializes a tool when a worker starts.  Returns NULL, or a text that
-     * says why the tool cannot work now; then calls fail with that text, and a
-     * later call tries load() again.  *state belongs to the library.  All
-     * signals are blocked in the threads that load() starts, and must stay
-     * blocked, as NGINX handles signals.
+     * Initializes a tool when a worker starts. Returns NULL, or why the tool
+     * cannot work now; then calls fail with that text, and a later call tries
+     * load() again. *state belongs to the library. In threads that load()
+     * starts all signals are blocked and must stay so, as NGINX handles them.
      */
     const char *(*load)(const toolgate_tool_t *tool, void **state);
 
     /*
-     * Frees the state when a worker exits.  The threads of the library must
-     * have ended when unload() returns.
+     * Frees the state when a worker exits. The library's threads must have
+     * ended when it returns.
      */
     void (*unload)(void *state);
 
     /*
-     * Handles a call: reply() or fail() answers the call, before call()
-     * returns or later, from any thread.  It must not block.
+     * Handles a call and must not block. reply() or fail() answers it, before
+     * the return or later, from any thread.
      */
     void (*call)(const toolgate_request_t *request);
 
     /*
-     * Reports that nobody waits for the answer to a call any more: the client
-     * has cancelled the call or has disconnected, or the call has timed out.
-     * Each call ends in exactly one of two ways: reply() or fail() returns
-     * TOOLGATE_OK, or cancel() is called once.
+     * Reports that nobody waits for the answer any more: the client has
+     * cancelled or disconnected, or the call has timed out. Each call ends in
+     * exactly one of two ways: reply() or fail() returns TOOLGATE_OK, or
+     * cancel() is called once.
      */
     void (*cancel)(void *state, toolgate_call_t call);
 } toolgate_handler_t;
