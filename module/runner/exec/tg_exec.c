@@ -1,4 +1,4 @@
-/* Runs the program of a job: its pipes, outputs, progress and end. */
+/* Runs a job's program: pipes, outputs, progress and end. */
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ tg_exec_close_pipe(tg_exec_t *exec, int i)
     }
 }
 
-/* Closes all handles after the last process has ended or the start failed. */
+/* Runs after the last process has ended or the start failed. */
 static void
 tg_exec_close_handles(tg_exec_t *exec)
 {
@@ -70,13 +70,13 @@ tg_exec_stop(tg_job_t *job)
     tg_exec_end_processes(job->work, 1);
 }
 
-/* Responds after the main process has ended and its outputs are complete. */
+/* Runs after the main process has ended and its outputs are complete. */
 static void
 tg_exec_on_complete(tg_exec_t *exec)
 {
     /*
-     * Delay the response: if progress and response arrived in one read, some
-     * clients would take the progress for that of a finished call.
+     * Delay the response: some clients would take progress in the same read for
+     * that of a finished call.
      */
     if (!exec->has_sent_progress) {
         exec->has_sent_progress = 1;
@@ -88,7 +88,7 @@ tg_exec_on_complete(tg_exec_t *exec)
         }
     }
 
-    /* The scheduler serves other jobs before a large response. */
+    /* The scheduler first serves other jobs. */
     exec->is_complete = 1;
 
     if (exec->output.size > TG_JOB_LARGE_RESPONSE) {
@@ -153,7 +153,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         return;
     }
 
-    /* Keep reading, or a process that is being ended would block in write(). */
+    /* A process that is being ended must not block in write(). */
     if (nread == 0 || exec->job->state != TG_JOB_RUNNING || exec->is_complete) {
         return;
     }
@@ -200,7 +200,7 @@ tg_exec_pause(tg_job_t *job)
     }
 }
 
-/* Also resumes a program that is being ended, or it would block in write(). */
+/* Also resumes a program that is being ended. */
 void
 tg_exec_resume(tg_job_t *job)
 {
@@ -216,10 +216,7 @@ tg_exec_resume(tg_job_t *job)
     }
 }
 
-/*
- * Reads one piece of progress. Further progress waits in the pipe until the
- * client was notified of this piece.
- */
+/* Reads one piece of progress; the rest waits until the client has it. */
 static void
 tg_exec_on_progress(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 {
@@ -264,10 +261,9 @@ tg_exec_resume_progress(tg_job_t *job)
 }
 
 /*
- * Reads the current content of a pipe without waiting for the loop, at most the
- * capacity of a pipe: a remaining process that writes all the time must not
- * block the runner. Returns TG_OK, TG_END at the end of the pipe, or a code of
- * tg_exec_feed().
+ * Reads a pipe's content without the loop, at most its capacity: a process that
+ * writes all the time must not block the runner. Returns TG_OK, TG_END, or a
+ * code of tg_exec_feed().
  */
 static int
 tg_exec_drain_pipe(tg_exec_t *exec, int i)
@@ -325,7 +321,7 @@ tg_exec_poll_progress(tg_job_t *job)
 
 /* --- events --- */
 
-/* Completes the outputs when the time for descendants to write is over. */
+/* Completes the outputs: the time for descendants is over. */
 static void
 tg_exec_on_drained(tg_exec_t *exec)
 {
@@ -335,10 +331,7 @@ tg_exec_on_drained(tg_exec_t *exec)
         return;
     }
 
-    /*
-     * libuv runs timers before pipes, so data may be unread after a delay of
-     * the loop.
-     */
+    /* libuv runs timers before pipes, so data may be unread. */
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         rc = tg_exec_drain_pipe(exec, i);
 
@@ -386,10 +379,7 @@ static const tg_program_ops_t tg_exec_program_ops = {
 
 /* --- start --- */
 
-/*
- * Closes stdin after the input was written, or the program has closed it, which
- * is not an error.
- */
+/* The input was written, or the program has closed stdin, which is no error. */
 static void
 tg_exec_on_write(uv_write_t *req, int status)
 {

@@ -34,7 +34,7 @@ tg_exec_output_deinit(tg_exec_output_t *output)
 
 /* --- collecting output --- */
 
-/* JSON before and after the base64 data of each type of binary output. */
+/* JSON around the base64 data of each type of binary output. */
 static const struct {
     const char *head;
     const char *mime;
@@ -63,7 +63,7 @@ tg_exec_output_count_bytes(tg_exec_output_t *output, size_t len)
     return TG_OK;
 }
 
-/* Counts the JSON size of text and checks whether it exceeds a frame. */
+/* Counts the JSON size of text; it must not exceed a frame. */
 static int
 tg_exec_output_is_too_large(tg_exec_output_t *output, const char *data,
                             size_t len)
@@ -127,10 +127,7 @@ tg_exec_output_add_stderr(tg_exec_output_t *output, const char *data,
         return TG_OK;
 
     default:
-        /*
-         * If stdout can be moved to a file, stderr may use its share of
-         * max_output.
-         */
+        /* If stdout can move to a file, stderr may use its share. */
         if (tg_exec_output_count_bytes(output, len) != TG_OK
             && (output->out.len == 0 || !tg_exec_output_is_large(output, len)
                 || tg_exec_output_store(output) == -1
@@ -167,9 +164,9 @@ tg_exec_get_stderr_tail(const tg_exec_output_t *output, int *is_cut)
 }
 
 /*
- * Appends the ends of stdout and stderr, at most max_output bytes: "git_log
- * exited with status 128: fatal: …". Linters, compilers and test runs report on
- * stdout; if there is stdout, a heading precedes each output.
+ * Appends the ends of stdout and stderr: "git_log exited with status 128:
+ * fatal: …". Linters and compilers report on stdout; if there is any, each has
+ * a heading.
  */
 static void
 tg_exec_append_tails(tg_buf_t *text, tg_exec_output_t *output)
@@ -232,7 +229,7 @@ tg_exec_append_tails(tg_buf_t *text, tg_exec_output_t *output)
 
 /* --- successful programs --- */
 
-/* Completes the binary output to an MCP result and returns the outcome. */
+/* Completes the binary output to an MCP result. */
 static tg_outcome_t
 tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
                             tg_buf_t *text)
@@ -268,10 +265,7 @@ tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
                : tg_outcome_make(TG_OUTCOME_RESULT, tg_buf_view(&output->out));
 }
 
-/*
- * Appends stderr to stdout, after a separating line. Returns TG_OK, or TG_LIMIT
- * if the stored output has no more space.
- */
+/* Appends stderr after a line. TG_LIMIT: the file has no more space. */
 static int
 tg_exec_append_stderr(tg_exec_output_t *output)
 {
@@ -327,9 +321,8 @@ tg_exec_is_success(const tg_exec_output_params_t *output_params, int status)
 }
 
 /*
- * Determines the outcome of a program. `text` receives messages and previews.
- * Returns 1 if the program was successful and its output must still be checked;
- * then *outcome is not set.
+ * Determines the outcome; `text` gets messages and previews. Returns 1 without
+ * an outcome if a successful program's output must be checked.
  */
 static int
 tg_exec_make_outcome(tg_exec_output_t *output, const tg_job_params_t *params,
@@ -391,7 +384,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
     stats.exit = stats.has_exited ? WEXITSTATUS(status) : 0;
     stats.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-    /* Output of other types was stored while it arrived. */
+    /* Other output was stored while it arrived. */
     output_params = &output->output_params;
     response = &answer->answer;
     tg_output_response_begin(response, params,
@@ -410,7 +403,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
         tg_output_response_set_outcome(response, &outcome);
     }
 
-    /* Without `success`, the status is always 0 or in the failure message. */
+    /* Without `success`, the status is 0 or in the message. */
     if (stats.has_exited && output_params->success.is_set) {
         meta = tg_buf_make_fixed(answer->meta, sizeof(answer->meta));
         tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",

@@ -1,6 +1,4 @@
-/*
- * Collects the outputs of a program and turns them into the result of `exec`.
- */
+/* Collects the outputs of a program for the result of `exec`. */
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
 
@@ -9,10 +7,7 @@
 #include "runner/process/tg_output_tail.h"
 #include "runner/output/tg_output_response.h"
 
-/*
- * Maximum size in bytes of the ends of stdout and stderr in a failure message;
- * a model can read this much, and each dialect can carry it.
- */
+/* Maximum ends of stdout and stderr in a message, in bytes. */
 #define TG_EXEC_TAILS_MAX 65536
 
 /* URI of a file in an MCP result. */
@@ -33,13 +28,13 @@ typedef struct {
     tg_exec_output_params_t output_params;
     tg_buf_t out; /* stdout; binary output as an incomplete MCP result */
 
-    /* File that contains stdout instead of `out`. */
+    /* File with stdout instead of `out`. */
     tg_stored_output_t stored_output;
 
     /* An attempt to store stdout has failed. */
     int is_refused;
 
-    /* stderr, if it will be appended to stdout. */
+    /* stderr, to be appended to stdout. */
     tg_buf_t all;
 
     tg_output_tail_t err;
@@ -52,17 +47,11 @@ void tg_exec_output_init(tg_exec_output_t *output, tg_output_type_t type,
                          size_t max_output);
 void tg_exec_output_deinit(tg_exec_output_t *output);
 
-/*
- * Adds data of stdout. Returns TG_OK, TG_LIMIT if the outputs exceed
- * max_output, TG_INVALID if stdout as JSON exceeds a frame, or TG_NOMEM.
- */
+/* TG_LIMIT: outputs exceed max_output; TG_INVALID: stdout exceeds a frame. */
 int tg_exec_output_add_stdout(tg_exec_output_t *output, const char *data,
                               size_t len);
 
-/*
- * Adds data of stderr. Returns TG_OK, TG_LIMIT if the outputs exceed
- * max_output, or TG_NOMEM.
- */
+/* Returns TG_OK, TG_LIMIT if the outputs exceed max_output, or TG_NOMEM. */
 int tg_exec_output_add_stderr(tg_exec_output_t *output, const char *data,
                               size_t len);
 
@@ -73,9 +62,8 @@ typedef struct {
 } tg_exec_response_t;
 
 /*
- * Begins the response for a program that ended with this wait status. `output`
- * and `params` must outlive it. The caller continues with
- * tg_output_response_run() or _step(), and _end(), for answer->answer.
+ * Begins the response for a wait status. `output` and `params` must outlive it.
+ * The caller continues with tg_output_response_run() or _step(), and _end().
  */
 void tg_exec_response_begin(tg_exec_response_t *answer,
                             tg_exec_output_t *output,

@@ -1,4 +1,3 @@
-/* Stores the large stdout of a program in the output store. */
 #include "runner/exec/tg_exec_output_store.h"
 
 int
@@ -45,7 +44,7 @@ tg_exec_output_store(tg_exec_output_t *output)
         return -1;
     }
 
-    /* Bytes in the file do not count for max_output. */
+    /* Bytes in the file do not count. */
     output->size -= output->out.len;
     tg_buf_reset(&output->out, 0);
 

@@ -1,4 +1,4 @@
-/* The response of an `exec` job, written in time slices, as it may be large. */
+/* The response of an `exec` job, written in time slices. */
 #include "runner/exec/tg_exec.h"
 
 #include <sys/wait.h>

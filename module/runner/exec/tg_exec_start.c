@@ -1,4 +1,4 @@
-/* The start of a program: creates its pipes and spawns it. */
+/* The start of a program and its pipes. */
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
@@ -6,10 +6,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-/*
- * Descriptors of a start: the program's and the runner's pipe ends, -1 for
- * none.
- */
+/* The program's and the runner's pipe ends, -1 for none. */
 typedef struct {
     int child[TG_SPAWN_FDS];
     int runner[TG_SPAWN_FDS];
@@ -31,10 +28,7 @@ tg_exec_fds_close(tg_exec_fds_t *fds, int null_fd)
     }
 }
 
-/*
- * Opens stdin. Writes the input to the pipe before the program starts, as far
- * as it fits; usual input fits completely.
- */
+/* Opens stdin, and writes the input before the start, as far as it fits. */
 static int
 tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
 {
@@ -54,8 +48,8 @@ tg_exec_fds_open_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     fds->runner[TG_EXEC_IN] = pair[1];
 
     /*
-     * Every pipe takes PIPE_BUF bytes at once. A longer write must not block.
-     * Affects only the runner's end: the program's end is another open file.
+     * A pipe takes PIPE_BUF bytes at once; a longer write must not block. The
+     * program's end is another open file.
      */
     if (input->len > PIPE_BUF && fcntl(pair[1], F_SETFL, O_NONBLOCK) == -1) {
         return errno;
@@ -101,7 +95,7 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     return err;
 }
 
-/* Opens the runner's pipe ends in the loop. Returns 0 or an errno value. */
+/* Opens the runner's pipe ends. Returns 0 or an errno. */
 static int
 tg_exec_open_pipes(tg_exec_t *exec, tg_exec_fds_t *fds)
 {
