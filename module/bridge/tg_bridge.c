@@ -1,9 +1,5 @@
-/*
- * Timers, exit, and the state of the agent and the parent for other files.
- */
+/* Timers, exit, and the state of the agent and the parent. */
 #include "bridge/tg_bridge.h"
-
-/* --- timers --- */
 
 static void
 tg_bridge_on_timer(uv_timer_t *timer)
@@ -32,8 +28,6 @@ tg_bridge_timer_is_active(const tg_bridge_t *bridge, tg_bridge_timer_t timer)
     return uv_is_active((const uv_handle_t *) &bridge->timers[timer]);
 }
 
-/* --- exit --- */
-
 void
 tg_bridge_quit(tg_bridge_t *bridge, int exit_code)
 {
@@ -59,8 +53,6 @@ tg_bridge_quit_nomem(tg_bridge_t *bridge)
     tg_bridge_log("out of memory");
     tg_bridge_quit(bridge, 1);
 }
-
-/* --- agent and parent --- */
 
 void
 tg_bridge_agent_release_input(tg_bridge_t *bridge)

@@ -1,11 +1,8 @@
 /*
- * The bridge: an MCP server on stdio for an agent, and a client of the parent
- * on a Unix socket, in any dialect.  The parent is Toolgate or another program
- * that speaks one of the dialects.
- *
- * The bridge terminates MCP on both sides.  The agent's session exists only in
- * the bridge, so that after a reconnect to the parent only the catalog has to
- * be fetched and compared.
+ * The bridge: an MCP server on stdio for an agent, and a client of the parent:
+ * Toolgate or another program that speaks one of the dialects on a Unix socket.
+ * The agent's session exists only in the bridge, so after a reconnect to the
+ * parent only the catalog has to be fetched and compared.
  *
  *   tg_bridge_main.c            command line and environment
  *   tg_bridge_loop.c            event loop: setup, iteration, exit
@@ -18,11 +15,8 @@
  *   tg_bridge.c                 helpers for the files above
  *   tg_bridge_log.c             log on stderr
  *
- * Each file uses the files below it.  tg_bridge_quit() sets a flag, and the
- * bridge exits at the end of the loop iteration.
- *
- * Nothing here blocks, not even writes to stderr.  TG_NOMEM ends the bridge;
- * an agent starts another one.
+ * Each file uses the files below it. Nothing here blocks, not even writes to
+ * stderr. TG_NOMEM ends the bridge; an agent starts another one.
  */
 #ifndef TG_BRIDGE_H
 #define TG_BRIDGE_H
@@ -32,25 +26,24 @@
 #include "transport/tg_uv_client.h"
 
 /*
- * Largest message to the agent.  The common SDK closes the connection when its
- * read buffer would exceed 10 MiB, which includes up to one chunk of the next
- * message.
+ * Largest message to the agent. The common SDK closes the connection when its
+ * read buffer would exceed 10 MiB, with up to one chunk of the next message.
  */
 #define TG_BRIDGE_AGENT_FRAME_OUT_MAX (10485760u - 65536u - 1u)
 /*
- * Largest message from the agent: the largest message of ipc in MCP's
- * envelope, whose id and progress token may have a kilobyte each.
+ * Largest message from the agent: that of ipc in MCP's envelope, whose id and
+ * progress token may have a kilobyte each.
  */
 #define TG_BRIDGE_AGENT_FRAME_IN_MAX (TG_FRAME_IPC_MAX + 8192u)
 /*
- * Largest message from a jsonrpc parent.  The limit is far above the agent's,
- * so that the agent receives an error for a result that is too large.
+ * Largest message from a jsonrpc parent: far above the agent's limit, so that
+ * the agent receives an error for a result that is too large.
  */
 #define TG_BRIDGE_PARENT_FRAME_MAX 67108864u
 /* Unsent bytes to the parent above which the agent is not read. */
 #define TG_BRIDGE_PARENT_BACKLOG_MAX 1048576u
 /*
- * Unsent bytes to the agent above which the parent is not read.  The bridge's
+ * Unsent bytes to the agent above which the parent is not read. The bridge's
  * own answers, to `ping` for instance, are queued after them.
  */
 #define TG_BRIDGE_AGENT_BACKLOG_MAX 65536u
@@ -58,9 +51,7 @@
 #define TG_BRIDGE_LIST_STEP_SIZE 16384
 /* Limit of the agent's calls in flight; more calls are rejected. */
 #define TG_BRIDGE_CALLS_MAX 1024
-/*
- * Limit of the arguments kept for calls that wait or may be resent, in bytes.
- */
+/* Bytes of arguments kept for calls that wait or may be resent. */
 #define TG_BRIDGE_ARGUMENTS_MAX 67108864u
 
 /* Time that the agent's first messages wait for the parent's first, in ms. */
@@ -79,10 +70,9 @@
 #define TG_BRIDGE_DRAIN_TIMEOUT 5000
 /*
  * Time in ms for an agent to send its first request after a runner has exited
- * or rejected the bridge; the error in the answer gives the reason.  After
- * each such answer, and after the handshake, the agent has
- * TG_BRIDGE_NEXT_REFUSAL_TIMEOUT ms for the next request, since clients whose
- * server/discover is refused send initialize.
+ * or rejected the bridge; the answer gives the reason. After each such answer,
+ * and after the handshake, the agent has the second time for the next request:
+ * clients whose server/discover is refused send initialize.
  */
 #define TG_BRIDGE_FIRST_REFUSAL_TIMEOUT 5000
 #define TG_BRIDGE_NEXT_REFUSAL_TIMEOUT 2000
@@ -168,15 +158,10 @@ struct tg_bridge_s {
     tg_sched_source_t reader;
     /* Time for which TG_BRIDGE_TIMER_MCP is set, in ms of the loop's clock. */
     uint64_t mcp_due;
-    /*
-     * End of the grace period, in ms of the loop's clock: later, a failed
-     * connect fails the waiting requests.
-     */
+    /* Until then, on the loop's clock, requests wait after a failed connect. */
     uint64_t grace_until;
     char label[160]; /* path of the socket as UTF-8 */
-    /*
-     * Error text: why the parent is unavailable, how to start it; "" if none.
-     */
+    /* Why the parent is unavailable and how to start it, or "". */
     char why[1024];
     char shutdown_reason[256]; /* the runner's reason for its exit, or "" */
 
@@ -190,20 +175,15 @@ struct tg_bridge_s {
     tg_bridge_server_request_t *server_requests;
     /* Capabilities of the agent that were last sent to the parent. */
     unsigned client_caps;
-    /*
-     * The peer's nclient_changes when the clientInfo was last sent to the
-     * parent.
-     */
+    /* The peer's nclient_changes when clientInfo was last sent. */
     unsigned sent_nmet;
 };
 
 /* Runs the bridge until its end and returns the exit status. */
 int tg_bridge_run(const tg_bridge_options_t *options);
 
-/* --- tg_bridge.c --- */
-
 /*
- * Quits at the end of the loop iteration, after writing pending output.  The
+ * Quits at the end of the loop iteration, after writing pending output. The
  * first exit status other than 0 is kept.
  */
 void tg_bridge_quit(tg_bridge_t *bridge, int exit_code);
@@ -221,42 +201,26 @@ int tg_bridge_timer_is_active(const tg_bridge_t *bridge,
 /* Starts reading the agent's messages, which waited for the parent. */
 void tg_bridge_agent_release_input(tg_bridge_t *bridge);
 
-/*
- * Returns a name for messages: "Toolgate", "the parent process", "the runner".
- */
+/* Returns "Toolgate", "the parent process" or "the runner". */
 const char *tg_bridge_parent_get_name(const tg_bridge_t *bridge);
 /* Checks whether calls can be sent to the parent. */
 int tg_bridge_parent_is_open(const tg_bridge_t *bridge);
-/* Fetches the list of tools from the parent. */
 void tg_bridge_parent_fetch_list(tg_bridge_t *bridge);
-
-/* --- tg_bridge_agent.c --- */
 
 void tg_bridge_agent_init(tg_bridge_t *bridge);
 void tg_bridge_agent_start(tg_bridge_t *bridge);
 /* Checks whether the agent may be read: the parent takes more requests. */
 int tg_bridge_agent_can_read(const tg_bridge_t *bridge);
-/*
- * Checks whether the agent has gone, while the agent is not read or its input
- * has ended.
- */
+/* For an agent that is not read, or whose input has ended. */
 void tg_bridge_agent_check_hangup(tg_bridge_t *bridge);
 /* Checks whether all requests are answered and all answers are written. */
 int tg_bridge_agent_is_drained(const tg_bridge_t *bridge);
-/*
- * Cancels requests that are not answered within TG_BRIDGE_DRAIN_TIMEOUT, and
- * quits.
- */
+/* Cancels the requests that are still not answered, and quits. */
 void tg_bridge_agent_on_drain_timeout(tg_bridge_t *bridge);
-
-/* --- tg_bridge_parent_mcp.c --- */
 
 extern const tg_uv_client_ops_t tg_bridge_parent_ops;
 
-/*
- * Handles tools/list of the agent: the list() of its peer.  Returns TG_OK if
- * the request was taken, or TG_END if the peer answers it from the catalog.
- */
+/* Handles the agent's tools/list. TG_END: the peer answers from the catalog. */
 int tg_bridge_list_handle_request(tg_bridge_t *bridge,
                                   const tg_request_t *request);
 
@@ -265,8 +229,6 @@ void tg_bridge_mcp_update_timer(tg_bridge_t *bridge);
 
 /* Passes the expiry of the timer to the MCP client. */
 void tg_bridge_mcp_on_timeout(tg_bridge_t *bridge);
-
-/* --- tg_bridge_parent.c --- */
 
 void tg_bridge_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
 void tg_bridge_parent_start(tg_bridge_t *bridge);
@@ -290,17 +252,14 @@ void tg_bridge_parent_on_handshake_timeout(tg_bridge_t *bridge);
 /* Closes the connection to the parent, because the bridge exits. */
 void tg_bridge_parent_shutdown(tg_bridge_t *bridge);
 /*
- * Quits after the agent has received the reason why the runner has gone, or
- * has sent no request in time.
+ * The agent has received the reason why the runner has gone, or has sent no
+ * request in time.
  */
 void tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge);
 
-/* --- tg_bridge_request.c --- */
-
 /*
- * Takes a request of the agent.  For a list, fetch_number is the first fetch
- * that may answer it.  A request that cannot be taken is answered with an
- * error.
+ * Takes a request of the agent, or answers it with an error. For a list,
+ * fetch_number is the first fetch that may answer it.
  */
 void tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
                               int is_list, uint64_t fetch_number);
@@ -309,8 +268,8 @@ void tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
                                    const tg_response_t *answer);
 
 /*
- * Sends a call to the parent.  Returns TG_OK, TG_CLOSED if the call was
- * answered with an error instead, or an error of tg_mcp_client_call_tool().
+ * Sends a call. TG_CLOSED: it was answered with an error instead; other errors
+ * are those of tg_mcp_client_call_tool().
  */
 int tg_bridge_request_send(void *host, tg_uv_request_t *uv_request);
 /* Cancels and frees a request, because the agent cancelled it or has gone. */
@@ -320,8 +279,8 @@ void tg_bridge_requests_fail_unsent(tg_bridge_t *bridge);
 /* Cancels all requests and answers them with an error. */
 void tg_bridge_requests_cancel(tg_bridge_t *bridge, const char *why);
 /*
- * Answers the waiting lists: with the catalog if the last fetch is recent
- * enough, or all of them with the parent's error.
+ * Answers the waiting lists: by the catalog if the last fetch is recent enough,
+ * or all of them by the parent's error.
  */
 void tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                                       const tg_response_t *error);
@@ -330,52 +289,30 @@ int tg_bridge_requests_has_unsent(const tg_bridge_t *bridge, int is_list);
 void tg_bridge_requests_forward_progress(tg_bridge_t *bridge,
                                          const tg_message_t *message);
 
-/* --- tg_bridge_server_request.c --- */
-
 /* Handles a request of the parent: the on_request() of its client. */
 void tg_bridge_on_server_request(void *host, const tg_message_t *message);
 
-/*
- * Forwards the agent's response to the parent: the on_response() of the
- * agent's peer.
- */
+/* Forwards the agent's response to the parent. */
 void tg_bridge_on_agent_response(void *host, uint64_t tag,
                                  const tg_message_t *message);
 
 /* Cancels the request of the parent that has this raw id. */
 void tg_bridge_cancel_server_request(tg_bridge_t *bridge, tg_str_t id);
 
-/* Cancels all requests of the parent. */
 void tg_bridge_cancel_server_requests(tg_bridge_t *bridge);
 
-/*
- * Sends the agent's clientInfo and capabilities to the parent.  Returns TG_OK
- * or TG_NOMEM.
- */
+/* Sends the agent's clientInfo and capabilities to the parent. */
 int tg_bridge_send_hello(tg_bridge_t *bridge, unsigned client_caps);
 
-/*
- * Sends the agent's clientInfo and capabilities to the parent if they have
- * changed.
- */
+/* Sends them again if they have changed. */
 void tg_bridge_update_hello(tg_bridge_t *bridge);
 
-/* --- tg_bridge_schema_file.c --- */
-
-/*
- * Callbacks for tg_tool_list_repair(): check patterns of schemas, and log each
- * repair.
- */
+/* Callbacks for tg_tool_list_repair(), which log each repair. */
 extern const tg_tool_list_check_t tg_bridge_list_check;
 
-/*
- * Loads a schema file (docs/protocols.md, ipc).  Returns NULL on error, with
- * the reason in why.
- */
+/* Loads a schema file (docs/protocols.md, ipc). NULL: why is the reason. */
 tg_catalog_t *tg_bridge_schema_file_load(const char *path, char *why,
                                          size_t size);
-
-/* --- tg_bridge_log.c --- */
 
 /* Logs a line to stderr, unless there are too many. */
 __attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
@@ -386,15 +323,12 @@ void tg_bridge_log_messages(const char *where, tg_frame_type_t kind,
                             tg_str_t bytes);
 
 /*
- * Decodes the body of a JSON string into dst, cut to size and with control
- * characters replaced.
+ * Decodes a JSON string's body, cut to size and with control characters
+ * replaced.
  */
 void tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body);
 
-/*
- * Copies text to dst, cut to size, on one line and with control characters
- * replaced, as tg_utf8_append_visible() does.
- */
+/* Copies text, cut to size and as tg_utf8_append_visible() shows one line. */
 void tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text);
 
 #endif

@@ -1,13 +1,9 @@
-/*
- * The agent: its connection on stdio and its tg_peer_t.
- */
+/* The agent: its connection on stdio and its tg_peer_t. */
 #include "bridge/tg_bridge.h"
 
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
-
-/* --- peer --- */
 
 static void
 tg_bridge_agent_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
@@ -37,10 +33,7 @@ tg_bridge_agent_on_log(void *host, const char *text)
     }
 }
 
-/*
- * Starts the timeout for the next request: the agent has received the reason
- * why there is no runner.
- */
+/* The agent has received the reason why there is no runner. */
 static void
 tg_bridge_agent_on_refused(void *host, const char *why)
 {
@@ -86,8 +79,6 @@ static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
     .on_response = tg_bridge_on_agent_response
 };
 
-/* --- stdio --- */
-
 static uint64_t
 tg_bridge_get_realtime_ms(void)
 {
@@ -107,10 +98,7 @@ tg_bridge_agent_can_read(const tg_bridge_t *bridge)
                       <= TG_BRIDGE_PARENT_BACKLOG_MAX);
 }
 
-/*
- * Checks whether the other end of fd is closed.  events is 0, or POLLRDHUP to
- * include an end that was shut down for writing.
- */
+/* events is 0, or POLLRDHUP to include an end shut down for writing. */
 static int
 tg_bridge_fd_has_hung_up(int fd, short events)
 {
@@ -123,10 +111,7 @@ tg_bridge_fd_has_hung_up(int fd, short events)
     return poll(&end, 1, 0) == 1;
 }
 
-/*
- * Waits for the answers to the requests that came before the end of stdin,
- * unless stdout is closed.
- */
+/* Answers the requests before the end of stdin, unless stdout is closed. */
 static void
 tg_bridge_agent_drain(tg_bridge_t *bridge)
 {

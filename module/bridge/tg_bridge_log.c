@@ -1,6 +1,4 @@
-/*
- * Log of the bridge on stderr.
- */
+/* Log of the bridge on stderr. */
 #include "bridge/tg_bridge.h"
 
 #include "base/tg_throttle.h"
@@ -12,19 +10,17 @@
 #include <unistd.h>
 
 /*
- * Longest line.  A write of at most this size (PIPE_BUF) does not block a pipe
- * that poll() reports as writable, and is not mixed with other output.
+ * Longest line. A write of up to PIPE_BUF does not block a pipe that poll()
+ * reports as writable, and is not mixed with other output.
  */
 #define TG_BRIDGE_LOG_LINE_MAX 4096
 /* Number of bytes of a message that are logged. */
 #define TG_BRIDGE_LOG_MESSAGE_MAX 2000
-/* Unit of uv_hrtime(). */
 #define TG_BRIDGE_NS_PER_MS 1000000
 
 /*
- * Writes a line to stderr, or drops the line if it cannot be written at once:
- * if stderr is a full pipe that nobody reads, a blocking write would stop the
- * bridge for ever.
+ * Drops the line if it cannot be written at once: a full pipe that nobody reads
+ * would stop the bridge for ever.
  */
 static void
 tg_bridge_log_write(tg_str_t text)

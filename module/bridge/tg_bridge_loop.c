@@ -1,12 +1,8 @@
-/*
- * The event loop of the bridge: setup, iteration, exit.
- */
+/* The event loop of the bridge: setup, iteration, exit. */
 #include "bridge/tg_bridge.h"
 
 #include <signal.h>
 #include <stdlib.h>
-
-/* --- exit --- */
 
 static void
 tg_bridge_on_quit_timeout(tg_bridge_t *bridge)
@@ -32,13 +28,10 @@ tg_bridge_close_handle(uv_handle_t *handle, void *ctx)
     }
 }
 
-/* --- loop iteration --- */
-
 /*
- * Runs before the loop waits: writes pending output, resumes a side that was
- * not read because the other side was slow, and starts the exit if a callback
- * requested it.  The end of a write wakes the loop, so that this check is
- * repeated.
+ * Before the loop waits, writes output, resumes a side that was not read
+ * because the other one was slow, and starts a requested exit. The end of a
+ * write wakes the loop and repeats this.
  */
 static void
 tg_bridge_on_prepare(uv_prepare_t *prepare)
@@ -86,8 +79,6 @@ tg_bridge_on_signal(uv_signal_t *handle, int number)
     tg_bridge_quit(handle->data, 0);
 }
 
-/* --- setup --- */
-
 static int
 tg_bridge_open_loop(tg_bridge_t *bridge)
 {
@@ -132,8 +123,8 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
 }
 
 /*
- * Sets the tools for the time before the parent's list is fetched: the tools
- * of the schema file for ipc, else none.  Returns 0 or the exit status.
+ * Sets the tools for the time before the parent's list is fetched: those of the
+ * schema file, or none. Returns 0 or the exit status.
  */
 static int
 tg_bridge_init_tools(tg_bridge_t *bridge)

@@ -1,6 +1,4 @@
-/*
- * toolgate-bridge: the command line and the environment.
- */
+/* toolgate-bridge: the command line and the environment. */
 #include "bridge/tg_bridge.h"
 
 #include "base/tg_utf8.h"
@@ -56,8 +54,6 @@ static const char tg_bridge_help[] =
     "                     like the options\n"
     "  AC7_RUNNER_SOCKET  path of the socket of an ac7 runner (relay)\n"
     "  TOOLGATE_DEBUG=1   log every message to stderr\n";
-
-/* --- arguments --- */
 
 static int
 tg_bridge_usage_error(const char *text, const char *what)
@@ -138,8 +134,8 @@ tg_bridge_report_no_socket(const char *last)
 }
 
 /*
- * Finds the socket, and the default dialect for the place where it was found.
- * Returns 0 or the exit status.
+ * Finds the socket and, by its place, the default dialect. Returns 0 or the
+ * exit status.
  */
 static int
 tg_bridge_find_socket(tg_bridge_options_t *options)
@@ -234,10 +230,7 @@ static const struct option tg_bridge_known_options[] = {
     { NULL, 0, NULL, 0 }
 };
 
-/*
- * Parses the command line.  Returns 0 to run the bridge, or 1 to exit with
- * *status.
- */
+/* Returns 0 to run the bridge, or 1 to exit with *status. */
 static int
 tg_bridge_parse_options(int argc, char **argv, tg_bridge_options_t *options,
                         int *status)
@@ -294,8 +287,8 @@ tg_bridge_parse_options(int argc, char **argv, tg_bridge_options_t *options,
 }
 
 /*
- * Opens /dev/null for standard descriptors that are closed, since another
- * file, such as the event loop's, would get their numbers.  Returns 0 or -1.
+ * Opens /dev/null for closed standard descriptors, whose numbers another file,
+ * such as the event loop's, would get. Returns 0 or -1.
  */
 static int
 tg_bridge_open_stdio_fds(void)

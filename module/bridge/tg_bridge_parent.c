@@ -1,7 +1,4 @@
-/*
- * The parent: its connection, why there is none, and how long requests wait
- * for it.
- */
+/* The parent: its connection, its errors, and how long requests wait. */
 #include "bridge/tg_bridge.h"
 
 #include <stdarg.h>
@@ -18,7 +15,7 @@ tg_bridge_parent_can_read(void *host)
            <= TG_BRIDGE_AGENT_BACKLOG_MAX;
 }
 
-/* --- error text: for the agent's model and for the log --- */
+/* The error text, for the agent's model and for the log. */
 
 /* Sets the error text, and logs it if it has changed. */
 static __attribute__((format(printf, 2, 3))) void
@@ -37,7 +34,6 @@ tg_bridge_parent_set_error(tg_bridge_t *bridge, const char *format, ...)
     }
 }
 
-/* Returns the parent's name for the beginning of a sentence. */
 static const char *
 tg_bridge_parent_copy_title(const tg_bridge_t *bridge, char who[40])
 {
@@ -118,8 +114,6 @@ tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge)
     tg_bridge_requests_fail_unsent(bridge);
 }
 
-/* --- socket --- */
-
 /* Updates the default socket, which may have been created since. */
 static void
 tg_bridge_parent_find_socket(tg_bridge_t *bridge)
@@ -133,8 +127,6 @@ tg_bridge_parent_find_socket(tg_bridge_t *bridge)
     tg_bridge_copy_visible(bridge->label, sizeof(bridge->label),
                            tg_str_from_cstr(bridge->endpoint.text));
 }
-
-/* --- handshake --- */
 
 void
 tg_bridge_parent_reject(tg_bridge_t *bridge, const char *text)
@@ -166,8 +158,6 @@ tg_bridge_parent_on_list_ready(tg_bridge_t *bridge)
     tg_bridge_timer_stop(bridge, TG_BRIDGE_TIMER_GRACE);
 }
 
-/* --- the connection --- */
-
 void
 tg_bridge_parent_on_connect_attempt(void *host)
 {
@@ -185,10 +175,7 @@ tg_bridge_parent_start_handshake(void *host)
 
     bridge = host;
 
-    /*
-     * The agent's capabilities are sent later: `initialize` does not have
-     * them.
-     */
+    /* `initialize` lacks the agent's capabilities; they are sent later. */
     if (tg_bridge_send_hello(bridge, 0) != TG_OK
         || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
     {
@@ -233,10 +220,7 @@ tg_bridge_parent_on_trace(void *host, int is_theirs, tg_str_t bytes)
     }
 }
 
-/*
- * Sets the error text after the loss of a runner.  A runner serves one agent,
- * so that the bridge exits with it.
- */
+/* A runner serves one agent, so the bridge exits with it. */
 static void
 tg_bridge_parent_set_runner_gone(tg_bridge_t *bridge, int err)
 {
@@ -298,9 +282,8 @@ tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge)
 }
 
 /*
- * Quits after the loss of the runner.  Some agents fail while they start if a
- * server exits before it was asked for its tools; such an agent receives the
- * error text first.
+ * Some agents fail while they start if a server exits before it was asked for
+ * its tools; such an agent receives the error text first.
  */
 static void
 tg_bridge_quit_after_runner(tg_bridge_t *bridge)
@@ -357,8 +340,6 @@ tg_bridge_parent_on_conn_lost(void *host, int was_open)
         tg_bridge_requests_fail_unsent(bridge);
     }
 }
-
-/* --- open and close --- */
 
 void
 tg_bridge_parent_shutdown(tg_bridge_t *bridge)

@@ -1,13 +1,9 @@
-/*
- * The parent as an MCP server: its info, its list of tools, its notifications.
- */
+/* The parent as an MCP server: its info, its tools, its notifications. */
 #include "bridge/tg_bridge.h"
 
-/* --- server info --- */
-
 /*
- * Decodes the body of a JSON string into buf, which has space for it.  Returns
- * the slice of buf, or other if there is no body.
+ * Decodes a string's body into buf, which has space. Returns other if there is
+ * no body.
  */
 static tg_str_t
 tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
@@ -24,10 +20,7 @@ tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
     return tg_str(buf->data + start, buf->len - start);
 }
 
-/*
- * Copies the parent's info for the agent, including the name unless --name is
- * set.
- */
+/* Copies the parent's info, without its name if --name is set. */
 static void
 tg_bridge_parent_copy_info(tg_bridge_t *bridge)
 {
@@ -71,8 +64,6 @@ tg_bridge_parent_copy_info(tg_bridge_t *bridge)
     bridge->info_text = buf;
 }
 
-/* --- list of tools --- */
-
 int
 tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
 {
@@ -112,10 +103,7 @@ tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
     return TG_END;
 }
 
-/*
- * Replaces the tools that the agent sees; calls in flight must not use entries
- * of the old catalog.
- */
+/* Calls in flight must not use entries of the old catalog. */
 static void
 tg_bridge_list_replace(tg_bridge_t *bridge)
 {
@@ -144,10 +132,7 @@ tg_bridge_list_replace(tg_bridge_t *bridge)
     bridge->tools = tg_catalog_ref(bridge->mcp.tools);
 }
 
-/*
- * Notifies the agent of a changed list; an agent that has not asked for a list
- * is not notified of the first one.
- */
+/* An agent that has not asked for a list is not notified of the first one. */
 static void
 tg_bridge_list_notify_changed(tg_bridge_t *bridge)
 {
@@ -187,10 +172,7 @@ tg_bridge_list_on_fetched(tg_bridge_t *bridge)
     tg_bridge_list_notify_changed(bridge);
 }
 
-/*
- * Handles a failed fetch of the list.  If the agent has a list, the list
- * stays.
- */
+/* If the agent has a list, it stays. */
 static void
 tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
 {
@@ -207,8 +189,6 @@ tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
         tg_bridge_parent_reject(bridge, text);
     }
 }
-
-/* --- events --- */
 
 static void tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event);
 
@@ -251,10 +231,7 @@ tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event)
         tg_bridge_parent_on_handshake_timeout(bridge);
         break;
     case TG_MCP_EVENT_LIST_CHANGED:
-        /*
-         * The agent of a runner fetches the list itself, so that it is
-         * notified at once.
-         */
+        /* A runner's agent fetches the list itself: notify it at once. */
         if (bridge->parent.caller.dialect->has_implicit_list_changed) {
             tg_peer_notify_list_changed(&bridge->peer);
         }

@@ -1,18 +1,13 @@
-/*
- * Requests of the agent that wait for the parent: tools/call and tools/list.
- */
+/* Requests of the agent that wait for the parent: tools/call and tools/list. */
 #include "bridge/tg_bridge.h"
 
 #include "catalog/tg_tool_result_repair.h"
 
 #include <stdio.h>
 
-/* --- requests, in the order in which the agent sent them --- */
-
 /*
- * Returns the request after `request`, or the oldest one for NULL.  The
- * requests are the hosts of the peer's calls, which are sorted from the newest
- * to the oldest.
+ * Returns the request after `request`, or the oldest one for NULL. The peer's
+ * calls, whose hosts they are, are sorted from the newest to the oldest.
  */
 static tg_bridge_request_t *
 tg_bridge_requests_find_next(const tg_bridge_t *bridge,
@@ -56,7 +51,7 @@ tg_bridge_request_free(tg_bridge_request_t *request)
     tg_free(tg_alloc_libc(), request);
 }
 
-/* --- responses: each function answers the agent and frees the request --- */
+/* Each function answers the agent and frees the request. */
 
 static void
 tg_bridge_request_complete(tg_bridge_request_t *request, tg_outcome_t outcome)
@@ -104,7 +99,6 @@ tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
     tg_buf_deinit(&text);
 }
 
-/* Forwards the parent's error unchanged. */
 static void
 tg_bridge_request_forward_error(tg_bridge_request_t *request,
                                 const tg_response_t *answer)
@@ -135,10 +129,7 @@ tg_bridge_request_fail_with_text(tg_bridge_request_t *request,
     tg_buf_deinit(text);
 }
 
-/*
- * Answers with an exception of a tool (ipc): a failed result that names the
- * exception's class.
- */
+/* The answer to an exception (ipc) is a failed result that names its class. */
 static void
 tg_bridge_request_fail_exception(tg_bridge_request_t *request,
                                  const tg_response_t *answer)
@@ -156,10 +147,7 @@ tg_bridge_request_fail_exception(tg_bridge_request_t *request,
     tg_bridge_request_fail_with_text(request, TG_FAILURE_PROGRAM, &text);
 }
 
-/*
- * Answers a call that the parent had when the connection was lost.  The call
- * may have been executed, so that only the agent may decide to retry it.
- */
+/* The lost call may have been executed, so only the agent may retry it. */
 static void
 tg_bridge_request_fail_lost(tg_bridge_request_t *request)
 {
@@ -228,8 +216,6 @@ tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
         tg_bridge_request_fail_lost(request);
     }
 }
-
-/* --- requests --- */
 
 static tg_bridge_request_t *
 tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
@@ -315,10 +301,7 @@ tg_bridge_request_send(void *host, tg_uv_request_t *uv_request)
     request = (tg_bridge_request_t *) uv_request;
     tg_bridge_update_hello(bridge);
 
-    /*
-     * The request's number is the progress token, since the agent's may be any
-     * value.
-     */
+    /* The agent's progress token may be any value, so use the number. */
     rc = tg_mcp_client_call_tool(&bridge->mcp, &request->call_params,
                                  request->has_progress ? request->seq : 0,
                                  uv_request, &uv_request->id);
@@ -384,8 +367,8 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
     other = NULL;
 
     /*
-     * ipc has no cancellation, and executes no other call until this one is
-     * answered: closing the connection cancels the call.
+     * ipc has no cancellation and executes one call at a time: closing the
+     * connection cancels the call.
      */
     if (request->uv_request.is_sent
         && bridge->parent.caller.dialect->is_sequential) {
@@ -400,8 +383,6 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
     tg_bridge_request_free(request);
 }
 
-/* --- all requests --- */
-
 void
 tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
 {
@@ -412,10 +393,7 @@ tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
     {
         next = tg_bridge_requests_find_next(bridge, request);
 
-        /*
-         * After this error the agent may show no tools, so that it must be
-         * notified of the next list.
-         */
+        /* The agent may show no tools after this error: notify it later. */
         if (request->is_list) {
             bridge->sent_list_digest = 0;
             tg_bridge_request_fail(request, bridge->why);
@@ -463,10 +441,7 @@ tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                 bridge->sent_list_digest = tg_catalog_digest(bridge->tools);
             }
 
-            /*
-             * The response uses the cursor, so that the request is freed after
-             * it.
-             */
+            /* The response uses the cursor, so free it later. */
             tg_call_respond_list(request->call, request->cursor);
             tg_bridge_request_free(request);
         }

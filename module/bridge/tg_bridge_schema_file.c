@@ -1,6 +1,4 @@
-/*
- * The list of tools from a schema file, for a parent that speaks ipc.
- */
+/* The list of tools from a schema file, for a parent that speaks ipc. */
 #include "bridge/tg_bridge.h"
 
 #include "schema/tg_pattern.h"
@@ -59,8 +57,8 @@ tg_bridge_schema_file_read(const char *path, tg_buf_t *text)
 }
 
 /*
- * Appends a tool of a schema file as an element of tools/list.  Returns NULL,
- * or a static text that says what is wrong.
+ * Appends a tool as an element of tools/list. Returns NULL, or a static text
+ * that says what is wrong.
  */
 static const char *
 tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
@@ -108,10 +106,7 @@ tg_bridge_schema_file_explain(const tg_json_cursor_t *json, tg_str_t text,
     tg_buf_deinit(&place);
 }
 
-/*
- * Converts the text of a schema file to an array of tools.  Returns 0, or -1
- * with the reason in why.
- */
+/* Converts the text to an array of tools. Returns -1 with the reason in why. */
 static int
 tg_bridge_schema_file_parse(tg_str_t text, tg_buf_t *array, char *why,
                             size_t size)

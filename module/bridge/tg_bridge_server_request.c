@@ -1,6 +1,6 @@
 /*
- * Requests of the parent to the agent, and the agent's responses: requests of
- * MCP's legacy versions, for user input, sampling or roots.
+ * Requests of the parent to the agent, for user input, sampling or roots in
+ * MCP's legacy versions, and the agent's responses.
  */
 #include "bridge/tg_bridge.h"
 
@@ -39,7 +39,7 @@ tg_bridge_server_request_remove(tg_bridge_server_request_t **at)
     tg_free(tg_alloc_libc(), server_request);
 }
 
-/* Adds a request with this raw id.  Returns NULL if there is no memory. */
+/* Returns NULL without memory. */
 static tg_bridge_server_request_t *
 tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
 {
@@ -59,11 +59,8 @@ tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
     return server_request;
 }
 
-/* --- requests of the parent --- */
-
 /*
- * Forwards a request to the agent.  Returns TG_OK, TG_MISSING if the agent
- * does not support the method, TG_NOMEM, or an error of
+ * TG_MISSING: the agent does not support the method; other errors are those of
  * tg_peer_send_server_request().
  */
 static int
@@ -148,8 +145,6 @@ tg_bridge_cancel_server_requests(tg_bridge_t *bridge)
         }
     }
 }
-
-/* --- responses of the agent --- */
 
 void
 tg_bridge_on_agent_response(void *host, uint64_t tag,
