@@ -1,6 +1,4 @@
-/*
- * Starts the bridge as an agent would, and checks that it lists the tools.
- */
+/* Starts the bridge as an agent would, and checks that it lists the tools. */
 #include "lib/tg_bridge_command.h"
 
 #include "base/tg_json.h"
@@ -16,9 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * Number of bytes from the end of the bridge's stderr that an error includes.
- */
+/* An error includes this many bytes from the end of the bridge's stderr. */
 #define TG_BRIDGE_STDERR_TAIL_MAX 1024
 /* Time for the bridge to exit after the end of its input, in ms. */
 #define TG_BRIDGE_EXIT_TIMEOUT_MS 2000
@@ -55,8 +51,6 @@ tg_bridge_check_now(void)
 
     return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
-
-/* --- start --- */
 
 static int
 tg_bridge_check_spawn(tg_bridge_check_t *check,
@@ -122,8 +116,6 @@ tg_bridge_check_start(tg_bridge_check_t *check,
     return rc;
 }
 
-/* --- output of the bridge --- */
-
 static void
 tg_bridge_check_append_tail(tg_bridge_check_t *check, const char *text,
                             size_t n)
@@ -145,10 +137,7 @@ tg_bridge_check_append_tail(tg_bridge_check_t *check, const char *text,
     check->ntail += n;
 }
 
-/*
- * Handles a message of the bridge.  Returns 1 after an error or the last
- * answer, else 0.
- */
+/* Returns 1 after an error or the last answer. */
 static int
 tg_bridge_check_on_message(tg_bridge_check_t *check, tg_str_t line)
 {
@@ -258,9 +247,7 @@ tg_bridge_check_wait(tg_bridge_check_t *check, int timeout)
     }
 }
 
-/* --- end --- */
-
-/* Closes the bridge's input, and kills a bridge that does not exit in time. */
+/* Kills a bridge that does not exit in time. */
 static void
 tg_bridge_check_stop(tg_bridge_check_t *check)
 {

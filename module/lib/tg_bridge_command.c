@@ -1,6 +1,4 @@
-/*
- * The command line of the bridge, and the agent's config that contains it.
- */
+/* The command line of the bridge, and the agent's config that contains it. */
 #include "lib/tg_bridge_command.h"
 
 #include "base/tg_json.h"
@@ -15,8 +13,8 @@
 #define TG_BRIDGE_PROGRAM "toolgate-bridge"
 
 /*
- * Stores the absolute path, without links, of DIR/WHERE.  Returns 1, or 0 if
- * there is no such program.
+ * Stores the absolute path, without links, of DIR/WHERE. Returns 0 if there is
+ * no such program.
  */
 static int
 tg_bridge_path_find_at(const char *dir, size_t len, const char *where,
@@ -31,10 +29,7 @@ tg_bridge_path_find_at(const char *dir, size_t len, const char *where,
            && realpath(text, path) != NULL;
 }
 
-/*
- * Searches for the bridge beside a program or library, or in the bin folder
- * that belongs to it.
- */
+/* Searches beside a program or library, or in the bin folder of its prefix. */
 static int
 tg_bridge_path_find_near(const char *object, char path[PATH_MAX])
 {
@@ -132,8 +127,8 @@ tg_bridge_path_has_name(const char *path)
 }
 
 /*
- * Checks the file name of a bridge, or of the file that a link points to.
- * Bridges of other projects do not support our options.
+ * Checks the name of a file or of the target of a link: bridges of other
+ * projects do not support our options.
  */
 static int
 tg_bridge_path_is_toolgate(const char *path)
@@ -159,10 +154,7 @@ tg_bridge_command_init(toolgate_server_t *server, tg_bridge_command_t *command)
     memcpy(command->schema, server->files.schema, sizeof(command->schema));
     rc = tg_bridge_path_choose(server, command->path);
 
-    /*
-     * The dialect ipc has no progress, instructions or notifications of
-     * changed lists, so that JSON-RPC is preferred.
-     */
+    /* ipc lacks progress, instructions and changed lists: prefer JSON-RPC. */
     command->dialect = rc != 0 || !tg_bridge_path_is_toolgate(command->path)
                            ? NULL
                        : server->conf.dialect == TG_DIALECT_AUTO
@@ -183,8 +175,6 @@ tg_bridge_command_get_argv(const tg_bridge_command_t *command,
     words[4] = command->dialect;
     words[5] = NULL;
 }
-
-/* --- agent config --- */
 
 static int
 tg_agent_config_write_json(toolgate_server_t *server, tg_buf_t *json)

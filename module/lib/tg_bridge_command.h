@@ -1,6 +1,4 @@
-/*
- * The command line that starts the bridge of a server.
- */
+/* The command line that starts the bridge of a server. */
 #ifndef TG_BRIDGE_COMMAND_H
 #define TG_BRIDGE_COMMAND_H
 
@@ -8,10 +6,7 @@
 
 #include <limits.h>
 
-/*
- * An address within the shared object that contains this library, for
- * dladdr().
- */
+/* An address within the object that contains this library, for dladdr(). */
 #define TG_BRIDGE_LIBRARY_ADDRESS ((void *) (uintptr_t) toolgate_agent_config)
 
 typedef struct {
@@ -25,17 +20,13 @@ typedef struct {
 /* Largest number of arguments, with the terminating NULL. */
 #define TG_BRIDGE_ARGV_MAX 6
 
-/*
- * Chooses the bridge program and its arguments.  Requires tg_lib_lock().
- * Returns 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
- */
+/* Chooses the bridge program and its arguments. Requires tg_lib_lock(). */
 int tg_bridge_command_init(toolgate_server_t *server,
                            tg_bridge_command_t *command);
 
 /*
- * Fills words with the argv of the bridge, terminated by NULL.  The words are
- * valid as long as the command.  Socket and schema file come first, as bridges
- * of other projects expect.
+ * Fills words with the argv of the bridge, valid as long as the command. Socket
+ * and schema file come first, as bridges of other projects expect.
  */
 void tg_bridge_command_get_argv(const tg_bridge_command_t *command,
                                 const char *words[TG_BRIDGE_ARGV_MAX]);

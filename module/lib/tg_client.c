@@ -1,6 +1,4 @@
-/*
- * A client of the public API: its options, open and close.
- */
+/* A client of the public API: its options, open and close. */
 #include "lib/tg_client.h"
 
 #include "base/tg_utf8.h"
@@ -10,8 +8,6 @@
 
 #include <stdlib.h>
 #include <unistd.h>
-
-/* --- options --- */
 
 enum {
     TG_OPTION_CA,
@@ -43,8 +39,7 @@ static const char *const tg_client_options[] = {
 };
 
 /*
- * Sets the name or version that the client sends in clientInfo.  The limit is
- * the length up to which servers keep the text.
+ * Sets the name or version for clientInfo, up to the length that servers keep.
  */
 static int
 tg_client_set_identity(const char *option, const char *value, size_t max,
@@ -111,8 +106,7 @@ tg_client_set_option(toolgate_client_t *client, int option, const char *value)
 }
 
 /*
- * Acquires the lock if the client is closed.  Returns 0, or TOOLGATE_ERR_STATE
- * with toolgate_error() set and the lock not held.
+ * Acquires the lock, or returns TOOLGATE_ERR_STATE if the client is not closed.
  */
 static int
 tg_client_lock_if_closed(const toolgate_client_t *client)
@@ -256,12 +250,7 @@ toolgate_client_new(const char *address)
     return client;
 }
 
-/* --- open --- */
-
-/*
- * Returns the clientInfo of the client as JSON, or NULL if there is no memory.
- * The caller frees the string.
- */
+/* Returns clientInfo as JSON, which the caller frees. NULL: no memory. */
 static char *
 tg_client_make_info(const toolgate_client_t *client)
 {
@@ -288,10 +277,7 @@ tg_client_make_info(const toolgate_client_t *client)
     return text;
 }
 
-/*
- * Creates the connection of a client, without opening it.  Requires
- * tg_lib_lock().
- */
+/* Creates a connection without opening it. Requires tg_lib_lock(). */
 static int
 tg_client_conn_new(const toolgate_client_t *client, tg_client_conn_t **result)
 {
@@ -345,9 +331,7 @@ tg_client_conn_new(const toolgate_client_t *client, tg_client_conn_t **result)
     return 0;
 }
 
-/*
- * Opens a client without waiting for the connection.  Requires tg_lib_lock().
- */
+/* Does not wait for the connection. Requires tg_lib_lock(). */
 static int
 tg_client_open(toolgate_client_t *client)
 {
@@ -429,8 +413,6 @@ toolgate_client_open(toolgate_client_t *client)
     return rc;
 }
 
-/* --- close --- */
-
 static int
 tg_client_check_process(const toolgate_client_t *client)
 {
@@ -487,8 +469,6 @@ toolgate_client_free(toolgate_client_t *client)
     free(client->version);
     free(client);
 }
-
-/* --- connection and event loop --- */
 
 tg_client_conn_t *
 tg_client_get_conn(const toolgate_client_t *client, int *rc)

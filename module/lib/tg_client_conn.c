@@ -1,6 +1,4 @@
-/*
- * A client's connection and its requests, in the loop's thread.
- */
+/* A client's connection and its requests, in the loop's thread. */
 #include "lib/tg_client.h"
 
 #include "base/tg_json.h"
@@ -43,8 +41,6 @@ tg_client_conn_on_response(void *host, tg_uv_request_t *uv_request,
     }
 }
 
-/* --- the connection --- */
-
 static void
 tg_client_conn_notify_program(tg_client_conn_t *conn, int is_connected)
 {
@@ -57,9 +53,8 @@ tg_client_conn_notify_program(tg_client_conn_t *conn, int is_connected)
 }
 
 /*
- * Records whether the client is connected, and ends the wait of
- * toolgate_client_open().  Returns 1 if there was such a wait: then the
- * program's callback is not called for a failure.
+ * Ends the wait of toolgate_client_open(). Returns 1 if there was one: then no
+ * failure is reported to the program's callback.
  */
 static int
 tg_client_conn_set_connected(tg_client_conn_t *conn, int is_connected)
@@ -144,8 +139,6 @@ tg_client_conn_on_disconnect(void *host)
     tg_uv_endpoint_explain_error(&conn->endpoint, conn->client.err, conn->why);
 }
 
-/* --- notifications of the server --- */
-
 /* Delivers the progress of a call, whose number is the progress token. */
 static void
 tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
@@ -222,12 +215,7 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
     tg_buf_deinit(&name);
 }
 
-/* --- commands and timers --- */
-
-/*
- * Checks whether the unsent requests, cancelled ones included, exceed the
- * limit.
- */
+/* Counts unsent requests, cancelled ones included. */
 static int
 tg_client_conn_is_backlog_full(const tg_client_conn_t *conn)
 {
@@ -366,8 +354,6 @@ tg_client_conn_flush(tg_runtime_t *runtime)
 {
     tg_uv_client_flush(&((tg_client_conn_t *) runtime)->client);
 }
-
-/* --- open and close --- */
 
 static void
 tg_client_conn_stop(tg_runtime_t *runtime)

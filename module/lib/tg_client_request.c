@@ -1,6 +1,4 @@
-/*
- * Requests that the program's threads send with a client.
- */
+/* Requests that the program's threads send with a client. */
 #include "lib/tg_client.h"
 
 #include "base/tg_json.h"
@@ -8,9 +6,7 @@
 
 #include <stdlib.h>
 
-/*
- * Space for the JSON-RPC envelope of a request, with the longest id, in bytes.
- */
+/* Bytes of a request's JSON-RPC envelope, with the longest id. */
 #define TG_CLIENT_REQUEST_ENVELOPE_MAX 256
 
 typedef enum {
@@ -30,8 +26,6 @@ typedef struct {
 } tg_client_request_spec_t;
 
 static uint64_t tg_client_request_count; /* guarded by the lock */
-
-/* --- one request --- */
 
 static int
 tg_client_request_check(const tg_client_request_spec_t *spec)
@@ -69,10 +63,7 @@ tg_client_request_check(const tg_client_request_spec_t *spec)
                                   "arguments are a JSON object");
 }
 
-/*
- * Appends the parts of a request to text: name, params, progress token.  ends
- * receives the end offset of each part.
- */
+/* Appends name, params and progress token; ends receives their end offsets. */
 static void
 tg_client_request_append(const tg_client_request_spec_t *spec,
                          const char *token, tg_buf_t *text, size_t ends[3])
@@ -103,7 +94,6 @@ tg_client_request_slice(const char *text, size_t from, size_t to)
     return from != to ? tg_str(text + from, to - from) : TG_STR_NONE;
 }
 
-/* Returns a request with a copy of text, or NULL if there is no memory. */
 static tg_client_request_t *
 tg_client_request_new(const tg_client_request_spec_t *spec,
                       const tg_buf_t *text, const size_t ends[3])
@@ -147,10 +137,7 @@ typedef struct {
     int has_progress;
 } tg_client_request_terms_t;
 
-/*
- * Returns the settings for the next request, and counts the request.  Requires
- * tg_lib_lock().
- */
+/* Counts a request and returns its settings. Requires tg_lib_lock(). */
 static tg_client_request_terms_t
 tg_client_request_get_terms(const tg_client_conn_t *conn)
 {
@@ -162,9 +149,8 @@ tg_client_request_get_terms(const tg_client_conn_t *conn)
 }
 
 /*
- * Creates the command for a request.  The lock is not held, because copying a
- * large request takes time.  Returns 0, or a TOOLGATE_ERR_... code with
- * toolgate_error() set.
+ * Creates the command for a request, without the lock, because copying a large
+ * request takes time.
  */
 static int
 tg_client_request_make_command(const tg_client_request_terms_t *terms,
@@ -220,9 +206,9 @@ tg_client_request_make_command(const tg_client_request_terms_t *terms,
 }
 
 /*
- * Posts the command to the current connection, which may have changed while
- * the lock was released.  Requires tg_lib_lock().  Returns the connection, or
- * frees the command and returns NULL with *rc set.
+ * Posts the command to the current connection, which may have changed
+ * meanwhile. Requires tg_lib_lock(). Frees the command on failure, with *rc
+ * set.
  */
 static tg_client_conn_t *
 tg_client_request_post_command(const toolgate_client_t *client,
@@ -245,8 +231,6 @@ tg_client_request_post_command(const toolgate_client_t *client,
 
     return NULL;
 }
-
-/* --- requests without waiting --- */
 
 static int
 tg_client_request_begin(const toolgate_client_t *client,
@@ -359,8 +343,6 @@ toolgate_client_cancel(toolgate_client_t *client, toolgate_call_t call)
     return rc;
 }
 
-/* --- requests with waiting --- */
-
 static void
 tg_client_request_on_response(toolgate_call_t call, int code,
                               const char *result, size_t len, void *data)
@@ -380,7 +362,7 @@ tg_client_request_on_response(toolgate_call_t call, int code,
 }
 
 /*
- * Rejects a wait that would block the loop that sends the answer.  Requires
+ * Rejects a wait that would block the loop that sends the answer. Requires
  * tg_lib_lock().
  */
 static int
@@ -400,7 +382,6 @@ tg_client_request_check_wait(const tg_client_conn_t *conn)
                : 0;
 }
 
-/* Posts a request and waits for the answer. */
 static int
 tg_client_request_send_and_wait(const toolgate_client_t *client,
                                 const tg_client_request_spec_t *spec,
@@ -423,10 +404,7 @@ tg_client_request_send_and_wait(const toolgate_client_t *client,
         return rc;
     }
 
-    /*
-     * A waiting thread sends no other request, so that the number of threads
-     * bounds these commands; they do not count for the byte limit.
-     */
+    /* The number of waiting threads bounds these commands, not their bytes. */
     command->size = 0;
     tg_lib_lock();
     conn = tg_client_request_post_command(client, command, &rc);

@@ -1,6 +1,4 @@
-/*
- * The end of a client's request: its result or error, and its callback.
- */
+/* The end of a client's request: its result or error, and its callback. */
 #include "lib/tg_client.h"
 
 #include "base/tg_json.h"
@@ -49,7 +47,6 @@ tg_client_conn_finish_request(tg_client_conn_t *conn,
     free(request);
 }
 
-/* Sets toolgate_error() to a text of the server. */
 static int
 tg_client_set_server_error(int code, tg_str_t text)
 {
@@ -115,10 +112,7 @@ tg_client_conn_finish_result(tg_client_conn_t *conn,
     tg_client_conn_finish_request(conn, request, code, result);
 }
 
-/*
- * Returns the TOOLGATE_ERR_... code for a JSON-RPC error.  A message that the
- * server could not read is not an error of the tool.
- */
+/* A message that the server could not read is not an error of the tool. */
 static int
 tg_client_map_error_code(const tg_response_t *answer)
 {

@@ -1,6 +1,4 @@
-/*
- * A thread's wait for an answer or a connection of a client.
- */
+/* A thread's wait for an answer or a connection of a client. */
 #include "lib/tg_client.h"
 
 #include <poll.h>
@@ -36,7 +34,7 @@ tg_waiter_complete(tg_waiter_t *waiter, int code, char *result)
 }
 
 /*
- * Runs the loop of TG_LOOP_FD in the waiting thread.  Requires tg_lib_lock(),
+ * Runs a loop of TG_LOOP_FD in the waiting thread. Requires tg_lib_lock(),
  * which is released meanwhile.
  */
 static void

@@ -1,6 +1,6 @@
 /*
- * The lists of started servers and open clients, and what exit() and fork() do
- * with them: remove files, close inherited connections.
+ * What exit() and fork() do with started servers and open clients: remove
+ * files, close inherited connections.
  */
 #include "lib/tg_client.h"
 #include "lib/tg_server.h"
@@ -49,10 +49,10 @@ tg_fork_on_parent(void)
 }
 
 /*
- * Closes an inherited connection but keeps its descriptor number in use, by
- * duplicating dead over it: the parent's loop still exists in the child's
- * memory and refers to the number.  If dead is -1, closes fd.  A number that
- * now belongs to another file is left alone.
+ * Closes an inherited connection but keeps its number in use, by duplicating
+ * dead over it: the parent's loop in the child's memory refers to the number.
+ * If dead is -1, closes fd. A number that now belongs to another file is left
+ * alone.
  */
 static void
 tg_fork_replace_fd(int fd, const tg_file_id_t *id, int dead)
@@ -82,10 +82,7 @@ tg_fork_replace_fd(int fd, const tg_file_id_t *id, int dead)
     }
 }
 
-/*
- * Closes the parent's connections in a forked child, so that the other ends
- * notice when the parent exits.
- */
+/* Closes the parent's connections, so that the other ends notice its exit. */
 static void
 tg_fork_on_child(void)
 {

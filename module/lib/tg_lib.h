@@ -1,9 +1,12 @@
 /*
  * The common base of the library's files: the lock, errors, string copies.
  *
- * A server is the program's object.  A runtime exists from a start to a stop
- * of the server and owns the event loop.  Threads of the program use a runtime
- * only by commands, which the loop executes.
+ * A server is the program's object. A runtime exists from its start to its stop
+ * and owns the event loop; threads of the program use it only by commands,
+ * which the loop executes.
+ *
+ * Unless its comment says otherwise, a function that returns an int returns 0,
+ * or a TOOLGATE_ERR_... code with toolgate_error() set.
  *
  *   tg_server.c            options of a server
  *   tg_server_tools.c      tools of a server
@@ -25,12 +28,10 @@
 
 #include <pthread.h>
 
-/* --- tg_lib_error.c --- */
-
 /*
- * Acquires the lock that guards all data shared by threads.  A thread holds
- * the lock only while it copies data, and never while a callback of the
- * program runs, so that fork() can acquire the lock.
+ * Guards all data shared by threads. A thread holds the lock only while it
+ * copies data, and never while a callback of the program runs, so that fork()
+ * can acquire it.
  */
 void tg_lib_lock(void);
 void tg_lib_unlock(void);
@@ -39,38 +40,25 @@ void tg_lib_unlock(void);
 void tg_lib_cond_broadcast(void);
 
 /*
- * Waits for tg_lib_cond_broadcast().  Requires the lock and releases it
- * meanwhile.
+ * Waits for tg_lib_cond_broadcast(). Requires and meanwhile releases the lock.
  */
 void tg_lib_cond_wait(void);
 
-/*
- * Waits for a condition variable.  Requires the lock and releases it
- * meanwhile.
- */
+/* Requires the lock and releases it meanwhile. */
 void tg_lib_cond_wait_on(pthread_cond_t *cond);
 
-/* Sets the text of toolgate_error() and returns code. */
+/* Sets toolgate_error() and returns code. */
 int tg_lib_set_error(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/*
- * Sets the text of toolgate_error(), followed by the text of errno.  Returns
- * TOOLGATE_ERR_SYSTEM.
- */
+/* Appends the text of errno. Returns TOOLGATE_ERR_SYSTEM. */
 int tg_lib_set_errno_error(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/*
- * Sets the text of toolgate_error() to a lack of memory.  Returns
- * TOOLGATE_ERR_MEMORY.
- */
+/* Returns TOOLGATE_ERR_MEMORY. */
 int tg_lib_set_nomem_error(void);
 
-/*
- * Returns a copy that ends with a zero byte and that the caller frees, or NULL
- * if there is no memory.
- */
+/* Returns a copy with a zero byte, which the caller frees. NULL: no memory. */
 char *tg_str_dup(tg_str_t text);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * The lock and the errors of the library, and small public functions.
- */
+/* The lock and the errors of the library, and small public functions. */
 #include "lib/tg_lib.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
-/*
- * Parsers of option values: times, sizes, words.
- */
+/* Parsers of option values: times, sizes, words. */
 #include "lib/tg_option.h"
 
 #include "base/tg_suggest.h"
@@ -11,8 +9,8 @@
 #define TG_OPTION_TIME_MAX UINT64_C(315360000000)
 
 /*
- * Parses the digits at *text, and moves *text to the end of the number.
- * Returns 0, or -1 if there is no digit or the number is too large.
+ * Moves *text past the number. Returns -1 if there is no digit or the number is
+ * too large.
  */
 static int
 tg_option_parse_number(const char **text, uint64_t *number)
@@ -38,7 +36,7 @@ tg_option_parse_number(const char **text, uint64_t *number)
     return 0;
 }
 
-/* Returns the factor of a unit, or 0 if the unit is unknown. */
+/* Returns 0 if the unit is unknown. */
 static uint64_t
 tg_option_find_unit(const char *unit, const char *const *units,
                     const uint64_t *values)

@@ -1,6 +1,6 @@
 /*
- * Parsers of option values, written as in nginx.conf: times (500ms, 5s, 2m,
- * 1h, off), sizes (4096, 64k, 10m), on and off, and one of several words.
+ * Parsers of option values, written as in nginx.conf: times (500ms, 5s, 2m, 1h,
+ * off), sizes (4096, 64k, 10m), on and off, and words.
  */
 #ifndef TG_OPTION_H
 #define TG_OPTION_H
@@ -8,41 +8,28 @@
 #include "lib/tg_lib.h"
 
 /*
- * Bounds of "max_frame" in bytes: smaller messages are of no use, and a
- * message is kept in memory as a whole.
+ * Bounds of "max_frame" in bytes: smaller messages are of no use, and a message
+ * is kept in memory as a whole.
  */
 #define TG_MAX_FRAME_MIN 1024
 #define TG_MAX_FRAME_MAX (1024 * 1024 * 1024)
 
-/*
- * Parses a time or off, which is 0.  Returns 0, or TOOLGATE_ERR_ARGUMENT with
- * toolgate_error() set.
- */
+/* Parses a time or off, which is 0. */
 int tg_option_parse_time(const char *option, const char *text, uint64_t *ms);
 
-/*
- * Parses a size from least to most.  Returns 0, or TOOLGATE_ERR_ARGUMENT with
- * toolgate_error() set.
- */
+/* Parses a size from least to most. */
 int tg_option_parse_size(const char *option, const char *text, uint64_t least,
                          uint64_t most, uint64_t *value);
 
-/*
- * Parses one of words, which ends with NULL; *value is the index of the word.
- * Returns 0, or TOOLGATE_ERR_ARGUMENT with toolgate_error() set.
- */
+/* Parses one of words, which ends with NULL; *value is its index. */
 int tg_option_parse_word(const char *option, const char *text,
                          const char *const *words, int *value);
 
-/*
- * Replaces *text with a copy of value and frees the old string.  Returns 0, or
- * TOOLGATE_ERR_MEMORY with toolgate_error() set.
- */
+/* Replaces *text with a copy of value and frees the old string. */
 int tg_option_set_text(const char *value, char **text);
 
 /*
- * Returns the index of an option in names, which ends with NULL, or
- * TOOLGATE_ERR_ARGUMENT with toolgate_error() set.
+ * Returns the index in names, which ends with NULL, or TOOLGATE_ERR_ARGUMENT.
  */
 int tg_option_find(const char *option, const char *const *names);
 

@@ -1,18 +1,13 @@
-/*
- * The event loop of a runtime: handles, commands of threads, timers, end.
- */
+/* The event loop of a runtime: handles, commands of threads, timers, end. */
 #include "lib/tg_runtime.h"
 
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* --- commands --- */
-
 /*
- * Removes the first command from the queue, or returns NULL.  *must_stop is
- * set if the command must not be executed, because the runtime is being
- * stopped.
+ * Returns the first command, or NULL. *must_stop is set if it must not be
+ * executed, because the runtime is being stopped.
  */
 static tg_runtime_command_t *
 tg_runtime_take_command(tg_runtime_t *runtime, int *must_stop)
@@ -72,8 +67,6 @@ tg_runtime_on_async(uv_async_t *async)
         tg_runtime_stop(runtime);
     }
 }
-
-/* --- timers --- */
 
 static void
 tg_runtime_run_timers(tg_runtime_t *runtime)
@@ -143,8 +136,6 @@ tg_runtime_on_timerfd(uv_poll_t *timerfd_poll, int status, int events)
     (void) !read(runtime->timerfd, &n, sizeof(n));
 }
 
-/* --- open --- */
-
 static void
 tg_runtime_wake(void *host)
 {
@@ -183,8 +174,7 @@ tg_runtime_add_handle(tg_runtime_t *runtime, int rc, void *handle)
 }
 
 /*
- * Opens the timerfd.  Without it, a program that polls the loop's descriptor
- * would not notice libuv's timers.
+ * A program that polls the loop's descriptor would not notice libuv's timers.
  */
 static int
 tg_runtime_open_timerfd(tg_runtime_t *runtime)
@@ -296,10 +286,7 @@ tg_runtime_open(tg_runtime_t *runtime, int fd)
     if (rc != 0) {
         runtime->loop = NULL;
 
-        /*
-         * uv_loop_init() leaves this descriptor open if it fails after
-         * creating it, for lack of descriptors.
-         */
+        /* uv_loop_init() leaves this open if it fails after creating it. */
         if (runtime->own_loop.backend_fd != -1) {
             (void) close(runtime->own_loop.backend_fd);
         }
@@ -319,8 +306,6 @@ tg_runtime_open(tg_runtime_t *runtime, int fd)
                                       "cannot create the event loop: %s",
                                       uv_strerror(rc));
 }
-
-/* --- end --- */
 
 /* Ends the calls of each session, sends a shutdown notice, and closes it. */
 static void

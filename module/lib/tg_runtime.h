@@ -3,7 +3,7 @@
  * A client of the public API (tg_client.h) has a runtime, too.
  *
  * A runtime belongs to the loop's thread; members that other threads use are
- * guarded by the lock and marked "locked".  A runtime does not refer to its
+ * guarded by the lock and marked "locked". A runtime does not refer to its
  * server, which may be freed before a loop of the program has closed the last
  * handle.
  */
@@ -23,8 +23,8 @@
 /* Limit of the notifications that a client has not read, in bytes. */
 #define TG_SESSION_NOTIFIED_MAX (4 * 1024 * 1024)
 /*
- * Interval of the checks whether a client that has shut down its sending side
- * has also closed its receiving side, in ms.
+ * Interval in ms of the checks whether a client that has shut down its sending
+ * side has also closed its receiving side.
  */
 #define TG_SESSION_HANGUP_CHECK_MS 500
 /* Time that a stop waits for clients to read their last messages, in ms. */
@@ -90,8 +90,7 @@ struct tg_session_s {
 };
 
 /*
- * A client within this process.  The session and the program each hold a
- * reference.
+ * A client in this process. The session and the program hold a reference each.
  */
 struct toolgate_link_s {
     unsigned refs; /* locked, as all members but session */
@@ -108,7 +107,7 @@ struct toolgate_link_s {
 };
 
 /*
- * A command of a thread for the loop, executed once; with runtime NULL if the
+ * A thread's command, which the loop executes once; with runtime NULL if the
  * runtime is being stopped.
  */
 struct tg_runtime_command_s {
@@ -118,10 +117,7 @@ struct tg_runtime_command_s {
     toolgate_link_t *link;
     tg_client_request_t *request;
     int fds[2];
-    /*
-     * Bytes that count for TG_RUNTIME_COMMANDS_MAX until the command is
-     * executed.
-     */
+    /* Bytes that count for TG_RUNTIME_COMMANDS_MAX until then. */
     size_t size;
     size_t len; /* length of text */
     size_t at;  /* offset of the second part of text */
@@ -138,9 +134,7 @@ struct tg_runtime_s {
     uv_timer_t timer;
     uv_prepare_t prepare; /* flushes output before the loop waits */
     uv_pipe_t listener;
-    /*
-     * For TG_LOOP_FD: makes the loop's descriptor readable when a timer is due
-     */
+    /* For TG_LOOP_FD: makes the loop's descriptor readable for a timer. */
     uv_poll_t timerfd_poll;
     int timerfd;
     int listen_fd; /* -1: none */
@@ -164,28 +158,20 @@ struct tg_runtime_s {
     unsigned nlingering;
     tg_session_t *dirty;
     tg_mailbox_t mailbox;
-    /*
-     * Time of the next progress notifications, in ms of the loop's clock; 0:
-     * none.
-     */
+    /* Time of the next progress in ms of the loop's clock; 0: none. */
     uint64_t progress_at;
-    /*
-     * Time to accept a client again after a lack of memory, in ms of the
-     * loop's clock; 0: none.
-     */
+    /* Time to accept again after a lack of memory; 0: none. */
     uint64_t accept_retry_at;
     /* Time for which timer is set, in ms of the loop's clock; 0: not set. */
     uint64_t due;
-    /*
-     * Called when timer is due; tg_runtime_open() sets the server's function.
-     */
+    /* Called when timer is due; tg_runtime_open() sets the server's one. */
     void (*run_timers)(tg_runtime_t *runtime);
     /* called after the last handle is closed */
     void (*ended)(tg_runtime_t *runtime);
 
     /*
      * For a client, else NULL: called before the loop waits, when the runtime
-     * stops, and when the runtime is freed.
+     * stops, and when it is freed.
      */
     void (*flush)(tg_runtime_t *runtime);
     void (*stop)(tg_runtime_t *runtime);
@@ -206,34 +192,27 @@ struct tg_runtime_s {
     unsigned is_finished:1; /* the last handle is closed */
 };
 
-/* --- tg_runtime_command.c --- */
-
 /*
- * Creates a command with the text and more, each of which may be empty.
- * Returns NULL, with toolgate_error() set, if there is no memory.
+ * The command has text and more, either of which may be empty. Returns NULL,
+ * with toolgate_error() set, if there is no memory.
  */
 tg_runtime_command_t *tg_runtime_command_new(tg_str_t text, tg_str_t more);
 void tg_runtime_command_free(tg_runtime_command_t *command);
 
 /*
- * Queues a command for the loop.  Requires tg_lib_lock().  On success returns
- * 0, and the runtime owns the command.  Returns TOOLGATE_ERR_BUSY, with
- * toolgate_error() set, if too many bytes are queued.
+ * Requires tg_lib_lock(). On success the runtime owns the command. Returns
+ * TOOLGATE_ERR_BUSY if too many bytes are queued.
  */
 int tg_runtime_post_command(tg_runtime_t *runtime,
                             tg_runtime_command_t *command);
 
-/* --- tg_runtime_handles.c --- */
-
-/*
- * Calls the program's report callback.  Must be called in the loop's thread.
- */
+/* Calls the program's report callback, in the loop's thread. */
 void tg_runtime_report(tg_runtime_t *runtime, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Sets the timer to the time `at`, in ms of the loop's clock, unless the timer
- * is set to an earlier time.  UINT64_MAX does nothing.
+ * Sets the timer to `at`, in ms of the loop's clock, unless it is set to an
+ * earlier time. UINT64_MAX does nothing.
  */
 void tg_runtime_schedule(tg_runtime_t *runtime, uint64_t at);
 
@@ -243,18 +222,16 @@ void tg_runtime_unref_handle(tg_runtime_t *runtime);
 /* Closes a handle that is initialized; ignores any other handle. */
 void tg_runtime_close_handle(tg_runtime_t *runtime, uv_handle_t *handle);
 
-/*
- * Counts a lingering client as closed.  After the last one, closes the timer.
- */
+/* Closes the timer after the last lingering client. */
 void tg_runtime_end_linger(tg_runtime_t *runtime);
 
 /*
- * Checks whether the caller runs in a callback of the program: for
- * TG_LOOP_THREAD, in the loop's thread.  Requires tg_lib_lock().
+ * Checks whether a callback of the program runs: for TG_LOOP_THREAD, in this
+ * thread. Requires tg_lib_lock().
  */
 int tg_runtime_is_in_callback(const tg_runtime_t *runtime);
 
-/* --- tg_server_call.c: calls; members of tg_peer_ops_t --- */
+/* Members of tg_peer_ops_t. */
 
 void tg_server_call_on_call(void *host, tg_peer_t *peer, tg_request_t *request);
 void tg_server_call_on_cancel(void *host, tg_call_t *deferred);
@@ -263,19 +240,17 @@ void tg_server_call_on_cancel(void *host, tg_call_t *deferred);
 void tg_runtime_deliver_mailbox(tg_runtime_t *runtime);
 
 /*
- * Ends the calls of a session that have timed out.  Returns the time when the
- * next call times out, in ms of the loop's clock, or UINT64_MAX.
+ * Ends calls that have timed out. Returns the time of the next timeout, in ms
+ * of the loop's clock, or UINT64_MAX.
  */
 uint64_t tg_session_expire_calls(tg_session_t *session, uint64_t now);
 
 /* Ends all calls of a session with an error, because the server stops. */
 void tg_session_fail_calls(tg_session_t *session);
 
-/* --- tg_server_call_reply.c --- */
-
 /*
- * The call whose handler runs: its arguments and its request, so that
- * toolgate_argument() need not parse the arguments again.
+ * The call whose handler runs, so that toolgate_argument() need not parse its
+ * arguments again.
  */
 typedef struct tg_call_scope_s tg_call_scope_t;
 
@@ -290,31 +265,25 @@ void tg_call_scope_enter(tg_call_scope_t *asked, const char *text,
                          const tg_request_t *request);
 void tg_call_scope_leave(const tg_call_scope_t *asked);
 
-/* --- tg_fork.c --- */
-
 /* Adds a session to the list of its runtime, which a forked child reads. */
 void tg_session_register(tg_runtime_t *runtime, tg_session_t *session);
 
 /* Removes a session from the list of its runtime. */
 void tg_session_unregister(tg_session_t *session);
 
-/* --- tg_server_session.c --- */
-
 /*
- * Serves the client that the listener has reported, or tries again later after
- * a lack of memory.
+ * Serves the client that the listener has reported, or tries again after a lack
+ * of memory.
  */
 void tg_session_accept(tg_runtime_t *runtime);
 
 /*
- * Serves a client at two descriptors, which the session owns from now on.  A
- * failure is reported to the program.
+ * The session owns both descriptors from now on and reports a failure to the
+ * program.
  */
 void tg_session_open_fds(tg_runtime_t *runtime, int in, int out);
 
-/*
- * Serves the client of a link.  Returns NULL after reporting a lack of memory.
- */
+/* Returns NULL after reporting a lack of memory. */
 tg_session_t *tg_session_open_link(tg_runtime_t *runtime,
                                    toolgate_link_t *link);
 
@@ -327,22 +296,16 @@ void tg_session_flush(tg_session_t *session);
 /* Closes a session at once; output that is not sent is dropped. */
 void tg_session_close(tg_session_t *session);
 
-/*
- * Closes a session after its client has read the remaining output.  The
- * session may linger.
- */
+/* The session may linger until its client has read the remaining output. */
 void tg_session_close_after_flush(tg_session_t *session);
 
 /*
- * Handles a session's deadline if it has passed.  Returns the time of the
- * deadline if it is in the future, in ms of the loop's clock, else UINT64_MAX.
+ * Handles a session's deadline if it has passed. Returns a future deadline, in
+ * ms of the loop's clock, or UINT64_MAX.
  */
 uint64_t tg_session_check_deadline(tg_session_t *session, uint64_t now);
 
-/*
- * Queues a session with output, which the runtime flushes before the loop
- * waits.
- */
+/* The runtime flushes the output before the loop waits. */
 static inline void
 tg_session_mark_dirty(tg_session_t *session)
 {
@@ -353,69 +316,52 @@ tg_session_mark_dirty(tg_session_t *session)
     }
 }
 
-/* --- tg_runtime.c --- */
-
 /*
- * Opens the handles of a runtime.  Requires conf, info, catalog and type to be
- * set, and loop for a loop of the program.  Takes the listening socket fd,
- * unless fd is -1.  Returns 0 or a TOOLGATE_ERR_... code with toolgate_error()
- * set; on failure fd is closed or owned by a handle, and the caller calls
+ * Opens the handles. Requires conf, info, catalog and type to be set, and loop
+ * for a loop of the program. Takes the listening socket fd, unless it is -1. On
+ * failure fd is closed or owned by a handle, and the caller calls
  * tg_runtime_abort_start().
  */
 int tg_runtime_open(tg_runtime_t *runtime, int fd);
 
-/*
- * Starts to close all sessions and handles; is_finished is set when the last
- * handle is closed.
- */
+/* Closes all sessions and handles; is_finished is set after the last one. */
 void tg_runtime_stop(tg_runtime_t *runtime);
 
-/*
- * Counts a lingering client as closed.  After the last one, closes the timer.
- */
+/* Closes the timer after the last lingering client. */
 void tg_runtime_end_linger(tg_runtime_t *runtime);
 
 /* Frees a runtime whose handles are closed. */
 void tg_runtime_free(tg_runtime_t *runtime);
 
-/* --- tg_runtime_thread.c --- */
-
-/*
- * Starts the runtime's thread, for TG_LOOP_THREAD.  Returns 0 or
- * TOOLGATE_ERR_SYSTEM with toolgate_error() set.
- */
+/* For TG_LOOP_THREAD. */
 int tg_runtime_start_thread(tg_runtime_t *runtime);
 
 /*
- * Closes the handles of a runtime whose start has failed, and frees the
- * runtime.  Requires tg_lib_lock(), which is released meanwhile.
+ * Closes the handles of a runtime whose start has failed, and frees it.
+ * Requires tg_lib_lock(), which is released meanwhile.
  */
 void tg_runtime_abort_start(tg_runtime_t *runtime);
 
 /*
- * Frees a runtime in a libuv loop of the program: the ended() of a runtime.
- * Other runtimes are freed by the thread that waits for their end.
+ * The ended() of a runtime in a libuv loop of the program: frees it. Other
+ * runtimes are freed by the thread that waits for their end.
  */
 void tg_runtime_on_ended(tg_runtime_t *runtime);
 
 /*
- * Handles all pending events of a TG_LOOP_FD runtime, and arms the timer of
- * its descriptor.
+ * Handles all events of a TG_LOOP_FD runtime and arms its descriptor's timer.
  */
 void tg_runtime_process(tg_runtime_t *runtime);
 
 /*
- * Requests the end of a runtime.  Requires tg_lib_lock().  Returns the runtime
- * if the caller must call tg_runtime_stop_in_caller() after releasing the
- * lock, else NULL.  For TG_LOOP_THREAD sets *ended, for tg_runtime_join().
+ * Requires tg_lib_lock(). Returns the runtime if the caller must call
+ * tg_runtime_stop_in_caller() after releasing the lock, else NULL. For
+ * TG_LOOP_THREAD sets *ended, for tg_runtime_join().
  */
 tg_runtime_t *tg_runtime_request_stop(tg_runtime_t *runtime,
                                       tg_runtime_t **ended);
 
-/*
- * Stops a runtime whose loop belongs to the program, in the thread of the
- * loop.
- */
+/* Stops a runtime in the thread of the program's loop. */
 void tg_runtime_stop_in_caller(tg_runtime_t *runtime);
 
 /*

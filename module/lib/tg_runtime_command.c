@@ -1,6 +1,4 @@
-/*
- * Commands that the program's threads queue for the loop of a runtime.
- */
+/* Commands that the program's threads queue for the loop of a runtime. */
 #include "lib/tg_runtime.h"
 
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-/*
- * Timer, handles and report callback of a runtime.
- */
+/* Timer, handles and report callback of a runtime. */
 #include "lib/tg_runtime.h"
 
 #include "base/tg_utf8.h"

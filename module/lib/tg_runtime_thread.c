@@ -7,14 +7,12 @@
 #include <sys/timerfd.h>
 
 /*
- * Limit of loop iterations in one toolgate_process(), so that the program's
- * other descriptors are served.
+ * Loop iterations in one toolgate_process(), so that the program's other
+ * descriptors are served.
  */
 #define TG_PROCESS_ITERATIONS_MAX 16
 
-/*
- * Blocks all signals but those of faults, since the program handles signals.
- */
+/* Blocks all signals but those of faults: the program handles signals. */
 static void
 tg_thread_block_signals(sigset_t *before)
 {
@@ -60,10 +58,9 @@ tg_runtime_run_until_closed(tg_runtime_t *runtime)
 }
 
 /*
- * Blocks SIGPIPE.  libuv's writes to a closed connection raise SIGPIPE, which
- * would end a program that does not ignore the signal;
- * tg_thread_restore_sigpipe() consumes a pending SIGPIPE.  Returns 1 if
- * SIGPIPE was pending already.
+ * libuv's writes to a closed connection raise SIGPIPE, which would end a
+ * program that does not ignore it; tg_thread_restore_sigpipe() consumes a
+ * pending one. Returns 1 if SIGPIPE was pending already.
  */
 static int
 tg_thread_block_sigpipe(sigset_t *before)
@@ -94,10 +91,7 @@ tg_thread_restore_sigpipe(const sigset_t *before, int was_pending)
     (void) pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/*
- * Sets the timerfd to the loop's next timeout, so that the loop's descriptor
- * becomes readable then.
- */
+/* Makes the loop's descriptor readable at the loop's next timeout. */
 static void
 tg_runtime_arm_timerfd(tg_runtime_t *runtime)
 {
@@ -129,8 +123,8 @@ tg_runtime_process(tg_runtime_t *runtime)
         (void) uv_run(runtime->loop, UV_RUN_NOWAIT);
 
         /*
-         * With UV_RUN_NOWAIT the loop runs its prepare handle before its poll,
-         * so that later output must be flushed here.
+         * UV_RUN_NOWAIT runs the prepare handle before its poll: flush later
+         * output here.
          */
         if (runtime->flush != NULL && !runtime->is_stopping) {
             runtime->flush(runtime);
@@ -150,8 +144,6 @@ tg_runtime_process(tg_runtime_t *runtime)
 
     tg_thread_restore_sigpipe(&before, was_pending);
 }
-
-/* --- start and stop --- */
 
 int
 tg_runtime_start_thread(tg_runtime_t *runtime)
@@ -184,10 +176,7 @@ tg_runtime_abort_start(tg_runtime_t *runtime)
         return;
     }
 
-    /*
-     * A libuv loop of the program frees the runtime when it closes the last
-     * handle.
-     */
+    /* A libuv loop of the program frees the runtime with the last handle. */
     tg_lib_unlock();
     tg_runtime_stop(runtime);
 

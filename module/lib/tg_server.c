@@ -1,6 +1,4 @@
-/*
- * A server of the public API: its options, callbacks and file names.
- */
+/* A server of the public API: its options, callbacks and file names. */
 #include "lib/tg_server.h"
 
 #include "base/tg_utf8.h"
@@ -11,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Defaults and upper limits of calls in flight per client and of clients per
- * server; default timeouts in ms.
+ * Limits of calls in flight per client and of clients per server; timeouts in
+ * ms.
  */
 #define TG_MAX_INFLIGHT_DEFAULT 1024
 #define TG_MAX_INFLIGHT_LIMIT 65536
@@ -20,8 +18,6 @@
 #define TG_MAX_CLIENTS_LIMIT 65536
 #define TG_FRAME_TIMEOUT_DEFAULT 60000
 #define TG_SEND_TIMEOUT_DEFAULT 60000
-
-/* --- options --- */
 
 enum {
     TG_OPTION_BRIDGE,
@@ -195,9 +191,6 @@ tg_server_check_process(const toolgate_server_t *server)
                    (long) server->pid);
 }
 
-/*
- * Rejects a change of settings that must not change while a server is started.
- */
 static int
 tg_server_check_stopped(const toolgate_server_t *server)
 {
@@ -289,12 +282,7 @@ toolgate_on_report(toolgate_server_t *server, toolgate_report_pt report,
     return rc;
 }
 
-/* --- creation and destruction --- */
-
-/*
- * Checks a server's name, which is a key in an agent's config, and a prefix
- * that agents add to the names of tools.
- */
+/* The name is a key in an agent's config, and a prefix of tools' names. */
 static int
 tg_server_check_name(const char *name)
 {
@@ -389,8 +377,6 @@ toolgate_clients(const toolgate_server_t *server)
 
     return n;
 }
-
-/* --- files --- */
 
 int
 tg_server_choose_files(toolgate_server_t *server)

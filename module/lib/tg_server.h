@@ -1,6 +1,4 @@
-/*
- * A server of the public API.  All members are guarded by the lock.
- */
+/* A server of the public API. All members are guarded by the lock. */
 #ifndef TG_SERVER_H
 #define TG_SERVER_H
 
@@ -32,60 +30,32 @@ struct toolgate_server_s {
     tg_server_files_t files;
     pid_t pid;             /* process that started the server */
     tg_runtime_t *runtime; /* NULL: the server is not started */
-    /*
-     * For TG_LOOP_THREAD: stopped runtime whose thread must still be joined,
-     * or NULL.
-     */
+    /* For TG_LOOP_THREAD: stopped runtime whose thread is to be joined. */
     tg_runtime_t *ended;
 };
 
-/* --- tg_server.c --- */
-
-/*
- * Chooses the names of a server's files, if none are chosen.  Returns 0 or a
- * TOOLGATE_ERR_... code with toolgate_error() set.
- */
+/* Keeps names that are chosen already. */
 int tg_server_choose_files(toolgate_server_t *server);
 
-/*
- * Writes the schema file of a server, unless the transport is "sdk".  Returns
- * 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
- */
+/* Writes nothing if the transport is "sdk". */
 int tg_server_write_schema_file(toolgate_server_t *server,
                                 const tg_catalog_t *catalog);
 
-/*
- * Checks that this process started the server.  Returns 0, also if the server
- * is not started, or TOOLGATE_ERR_STATE with toolgate_error() set.
- */
+/* Returns TOOLGATE_ERR_STATE if another process started the server. */
 int tg_server_check_process(const toolgate_server_t *server);
 
-/* Frees a server that is stopped. */
 void tg_server_free_stopped(toolgate_server_t *server);
-
-/* --- tg_fork.c --- */
 
 /* Installs the handlers for exit() and fork(), once. */
 void tg_server_install_fork_handlers(void);
 
-/*
- * Adds a server to the list of servers that have files or a runtime.  Requires
- * tg_lib_lock().
- */
+/* Adds a server with files or a runtime. Requires tg_lib_lock(). */
 void tg_server_register(toolgate_server_t *server);
 
-/*
- * Removes a server from the list of servers that have files or a runtime.
- * Requires tg_lib_lock().
- */
+/* Requires tg_lib_lock(). */
 void tg_server_unregister(toolgate_server_t *server);
 
-/* --- tg_server_lifecycle.c --- */
-
-/*
- * Waits for the thread of a stopped runtime, if there is one.  Requires that
- * the lock is not held; does nothing in a callback of the server.
- */
+/* The lock must not be held. Does nothing in a callback of the server. */
 void tg_server_join_runtime(toolgate_server_t *server);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * One call of a tool or method: validates the arguments, calls the program's
- * handler, and sends the answer, at once or later.
+ * One call: validates the arguments, calls the program's handler, and sends the
+ * answer, at once or later.
  */
 #include "lib/tg_runtime.h"
 
@@ -24,8 +24,6 @@ typedef struct {
     uint64_t deadline;   /* in ms of the loop's clock; 0: none */
     char inline_text[TG_PENDING_CALL_INLINE_MAX];
 } tg_server_call_t;
-
-/* --- schemas --- */
 
 static tg_schema_validator_t *
 tg_runtime_get_schema_checker(tg_runtime_t *runtime)
@@ -74,12 +72,7 @@ tg_server_call_validate_args(tg_session_t *session, const tg_tool_t *tool,
     return rc == TG_OK;
 }
 
-/* --- outcomes --- */
-
-/*
- * Parses and validates the output of the program.  The text of an error is
- * stored in text.
- */
+/* Parses and validates the program's output. text stores an error's text. */
 static tg_outcome_t
 tg_server_call_check_output(tg_runtime_t *runtime, const tg_tool_t *tool,
                             tg_str_t bytes, tg_buf_t *text)
@@ -194,8 +187,6 @@ tg_session_send_outcome(tg_session_t *session, const tg_tool_t *tool,
     }
 }
 
-/* --- calls --- */
-
 static void
 tg_server_call_recycle(tg_server_call_t *call)
 {
@@ -211,7 +202,6 @@ tg_server_call_recycle(tg_server_call_t *call)
     }
 }
 
-/* Sends the answer of a deferred call and ends the call. */
 static void
 tg_server_call_finish(tg_server_call_t *call, const tg_outcome_t *outcome)
 {
@@ -221,10 +211,7 @@ tg_server_call_finish(tg_server_call_t *call, const tg_outcome_t *outcome)
     tg_server_call_recycle(call);
 }
 
-/*
- * Closes a call whose answer is not awaited any more, and calls the program's
- * cancel callback, unless the program has answered already.
- */
+/* Calls the program's cancel callback, unless the program has answered. */
 static void
 tg_server_call_abandon(tg_server_call_t *call)
 {
@@ -242,10 +229,7 @@ tg_server_call_abandon(tg_server_call_t *call)
     }
 }
 
-/*
- * Ends a call with an error, which is sent to the client and reported to the
- * program.
- */
+/* Sends an error to the client and reports it to the program. */
 static void
 tg_server_call_fail(tg_server_call_t *call, tg_failure_t failure,
                     const char *text)
@@ -307,8 +291,8 @@ tg_server_call_on_reply(tg_pending_call_t *pending,
 }
 
 /*
- * Copies the arguments, with a zero byte for programs in C.  Returns NULL if
- * there is no memory.  The copy is valid until the next call.
+ * Adds a zero byte for programs in C. The copy is valid until the next call.
+ * NULL: no memory.
  */
 static const char *
 tg_runtime_copy_arguments(tg_runtime_t *runtime, tg_str_t arguments)

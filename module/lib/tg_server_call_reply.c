@@ -1,16 +1,10 @@
-/*
- * Functions of the public API that answer a call and read its arguments, from
- * any thread.
- */
+/* Answers to a call and access to its arguments, from any thread. */
 #include "lib/tg_runtime.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
-/*
- * Reports that a forked child cannot answer a call of its parent: the child
- * has a copy of the call, but not the connection.
- */
+/* A forked child has a copy of its parent's call, but not the connection. */
 static int
 tg_call_set_inherited_error(toolgate_call_t call)
 {
@@ -134,8 +128,6 @@ toolgate_is_wanted(toolgate_call_t call)
     return tg_pending_call_is_open(call);
 }
 
-/* --- arguments --- */
-
 /* The call whose handler runs in this thread, or NULL. */
 static __thread const tg_call_scope_t *tg_call_scope_current;
 
@@ -156,9 +148,8 @@ tg_call_scope_leave(const tg_call_scope_t *asked)
 }
 
 /*
- * Finds an argument.  The arguments of the running call are known to be valid
- * JSON; other text is validated first.  Returns 0, or TOOLGATE_ERR_ARGUMENT
- * with toolgate_error() set.
+ * The arguments of the running call are known to be valid JSON; other text is
+ * validated first.
  */
 static int
 tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)

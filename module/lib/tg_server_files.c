@@ -1,6 +1,4 @@
-/*
- * The socket and the schema file of a server, accessible to this user only.
- */
+/* The socket and the schema file of a server, accessible to this user only. */
 #include "lib/tg_server_files.h"
 
 #include <errno.h>
@@ -26,10 +24,7 @@ tg_file_id_make(const struct stat *st)
     id.dev = st->st_dev;
     id.ino = st->st_ino;
 
-    /*
-     * The mtime of a pipe changes with each write, so that it cannot identify
-     * the pipe.
-     */
+    /* Each write changes a pipe's mtime, so it cannot identify the pipe. */
     if (!S_ISFIFO(st->st_mode)) {
         id.mtim = st->st_mtim;
     }
@@ -48,8 +43,6 @@ tg_file_id_is_same(const tg_file_id_t *id, const struct stat *st)
            && id->mtim.tv_sec == other.mtim.tv_sec
            && id->mtim.tv_nsec == other.mtim.tv_nsec;
 }
-
-/* --- names --- */
 
 static int
 tg_uuid_generate(char text[TG_UUID_LEN + 1])
@@ -74,10 +67,7 @@ tg_uuid_generate(char text[TG_UUID_LEN + 1])
     return 0;
 }
 
-/*
- * Sets the paths of the files.  Returns 0, or -1 if they are too long for a
- * socket address.
- */
+/* Returns -1 if the paths are too long for a socket address. */
 static int
 tg_server_files_set_paths(tg_server_files_t *files, const char *dir,
                           const char *uuid)
@@ -168,12 +158,9 @@ tg_server_files_choose_paths(tg_server_files_t *files, const char *directory)
                : tg_server_files_choose_private_dir(files, uuid);
 }
 
-/* --- files --- */
-
 /*
- * Locks the private directory for as long as this process lives.  Other
- * processes hold the lock for a moment, to check whether the directory is in
- * use.
+ * The lock lasts as long as this process. Others hold it for a moment, to check
+ * whether the directory is in use.
  */
 static void
 tg_server_files_lock_dir(tg_server_files_t *files)
@@ -247,9 +234,7 @@ tg_server_files_write_fd(int fd, tg_str_t text)
     return 0;
 }
 
-/*
- * Writes a temporary file and renames it, so that readers see a complete file.
- */
+/* Writes and renames a temporary file, so that readers see a complete one. */
 static int
 tg_server_files_replace_schema(tg_server_files_t *files, const char *temp,
                                tg_str_t schema)
@@ -303,9 +288,8 @@ tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema)
 }
 
 /*
- * Binds the socket and listens.  The kernel gives the file the mode of the
- * socket, so that the file never has another mode; umask() would change all
- * threads.
+ * The kernel gives the file the mode of the socket, so it never has another
+ * one; umask() would change all threads.
  */
 static int
 tg_server_files_bind_socket(tg_server_files_t *files, int fd)

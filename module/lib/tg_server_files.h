@@ -1,12 +1,10 @@
 /*
- * The socket and the schema file of a server: their names, and how they are
- * created so that no other user can ever open them.
+ * The socket and the schema file of a server, which no other user can ever
+ * open. DIR is the option "directory", else $XDG_RUNTIME_DIR, else a private
+ * directory that the server creates:
  *
  *     DIR/claudecode_ipc_UUID.sock
  *     DIR/claudecode_ipc_schema_UUID.json
- *
- * DIR is the option "directory", else $XDG_RUNTIME_DIR, else a private
- * directory that the server creates.
  */
 #ifndef TG_SERVER_FILES_H
 #define TG_SERVER_FILES_H
@@ -29,7 +27,7 @@
 #define TG_SOCKET_PATH_SIZE sizeof(((struct sockaddr_un *) 0)->sun_path)
 
 /*
- * The identity of a file: another file at the same path is not removed.  An
+ * The identity of a file: another file at the same path is not removed. An
  * inode number may be reused, but hardly with the same modification time.
  */
 typedef struct {
@@ -53,37 +51,22 @@ typedef struct {
     tg_file_id_t schema_id;
 } tg_server_files_t;
 
-/*
- * The functions that return an int return 0 or a TOOLGATE_ERR_... code with
- * toolgate_error() set.
- */
-
-/*
- * Chooses new, unique names.  directory NULL stands for the default directory.
- */
+/* Chooses unique names. directory NULL stands for the default one. */
 int tg_server_files_choose_paths(tg_server_files_t *files,
                                  const char *directory);
 
-/*
- * Writes or replaces the schema file.  After a failure the caller calls
- * tg_server_files_remove().
- */
+/* Also replaces the file. After a failure call tg_server_files_remove(). */
 int tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema);
 
-/*
- * Opens the listening socket *fd.  After a failure the caller calls
- * tg_server_files_remove().
- */
+/* Opens the listening socket. After a failure call tg_server_files_remove(). */
 int tg_server_files_listen(tg_server_files_t *files, int *fd);
 
 /* Removes the files that this server has created. */
 void tg_server_files_remove(tg_server_files_t *files);
 
-/* --- tg_server_files_stale.c --- */
-
 /*
- * Removes the private directories that killed servers of this user left in
- * folder.
+ * Removes the private directories in folder that this user's killed servers
+ * left.
  */
 void tg_server_files_remove_stale(const char *folder);
 

@@ -1,10 +1,8 @@
 /*
  * Removes the private directories that killed servers of this user left in the
- * temporary folder.
- *
- * A running server holds a lock on its directory.  A directory is removed only
- * if this user owns it, no other user can enter it, its lock is free, and
- * nothing listens on its socket.  A directory without a socket may belong to a
+ * temporary folder. A running server holds a lock on its directory. A directory
+ * is removed only if this user owns it, no other user can enter it, its lock is
+ * free, and nothing listens on its socket. Without a socket it may belong to a
  * server that is starting, and is removed only if it is old.
  */
 #include "lib/tg_server_files.h"
@@ -74,7 +72,7 @@ tg_stale_is_socket_dead(const char *dir, const char *name)
 
 /*
  * Removes the files of a server, or with is_trial only checks whether they may
- * be removed.  Returns 1 if the directory is stale, else 0.
+ * be removed. Returns 1 if the directory is stale.
  */
 static int
 tg_stale_dir_scan(int fd, const char *path, const struct stat *st, int is_trial)

@@ -1,12 +1,8 @@
-/*
- * Start and stop of a server.
- */
+/* Start and stop of a server. */
 #include "lib/tg_server.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-/* --- start --- */
 
 static tg_runtime_t *
 tg_server_new_runtime(toolgate_server_t *server, tg_catalog_t *catalog)
@@ -55,10 +51,7 @@ tg_server_new_runtime(toolgate_server_t *server, tg_catalog_t *catalog)
     return runtime;
 }
 
-/*
- * Writes the schema file and opens the socket *fd, which is -1 with the
- * transport "sdk".  Returns 0 or a TOOLGATE_ERR_... code.
- */
+/* *fd is -1 with the transport "sdk". */
 static int
 tg_server_open_files(toolgate_server_t *server, const tg_catalog_t *catalog,
                      int *fd)
@@ -150,18 +143,13 @@ toolgate_start(toolgate_server_t *server)
     runtime = rc == 0 && server->loop == TG_LOOP_FD ? server->runtime : NULL;
     tg_lib_unlock();
 
-    /*
-     * Arms the timer of the loop's descriptor, which the program polls from
-     * now on.
-     */
+    /* The program polls the loop's descriptor from now on. */
     if (runtime != NULL) {
         tg_runtime_process(runtime);
     }
 
     return rc;
 }
-
-/* --- stop --- */
 
 void
 tg_server_join_runtime(toolgate_server_t *server)
@@ -170,9 +158,8 @@ tg_server_join_runtime(toolgate_server_t *server)
 }
 
 /*
- * Detaches the runtime from a server and requests its stop.  Requires
- * tg_lib_lock().  Returns a runtime that the caller must stop after releasing
- * the lock, or NULL.
+ * Requires tg_lib_lock(). Returns a runtime that the caller must stop after
+ * releasing the lock, or NULL.
  */
 static tg_runtime_t *
 tg_server_stop_runtime(toolgate_server_t *server)
@@ -214,8 +201,8 @@ toolgate_stop(toolgate_server_t *server)
 }
 
 /*
- * In a forked child, toolgate_stop() fails and nothing is freed: the loop's
- * state is what the parent's thread was changing at the fork.
+ * In a forked child, toolgate_stop() fails and nothing is freed: the parent's
+ * thread was changing the loop's state at the fork.
  */
 void
 toolgate_server_free(toolgate_server_t *server)
@@ -224,8 +211,6 @@ toolgate_server_free(toolgate_server_t *server)
         tg_server_free_stopped(server);
     }
 }
-
-/* --- event loop of the program --- */
 
 int
 toolgate_fd(const toolgate_server_t *server)

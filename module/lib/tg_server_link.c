@@ -1,15 +1,10 @@
-/*
- * Links: clients whose messages the program passes itself (transport "sdk").
- */
+/* Links: clients whose messages the program passes itself (transport "sdk"). */
 #include "lib/tg_server.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/*
- * Drops a reference, and frees the link after the last one.  Requires
- * tg_lib_lock().
- */
+/* Requires tg_lib_lock(). */
 static void
 tg_link_unref(toolgate_link_t *link)
 {
@@ -19,10 +14,7 @@ tg_link_unref(toolgate_link_t *link)
     }
 }
 
-/*
- * Marks a link as having no session, wakes toolgate_link_close(), and drops
- * the session's reference.
- */
+/* Wakes toolgate_link_close(), and drops the session's reference. */
 static void
 tg_link_drop_session(toolgate_link_t *link)
 {
@@ -212,9 +204,7 @@ toolgate_link_close(toolgate_link_t *link)
     tg_lib_lock();
     atomic_store(&link->is_closed, 1);
 
-    /*
-     * A forked child has no thread of the server that could close the session.
-     */
+    /* In a forked child no thread of the server could close the session. */
     if (link->runtime != NULL && !tg_link_is_inherited(link)
         && tg_link_post_command(link, link->close_command, tg_link_run_close)
                == 0)

@@ -1,6 +1,6 @@
 /*
- * Notifications to all clients of a server, and clients at descriptors that
- * the program passes to the server.
+ * Notifications to all clients of a server, and clients at descriptors of the
+ * program.
  */
 #include "lib/tg_server.h"
 
@@ -10,10 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/*
- * Posts a command to a started server.  On failure frees the command and
- * returns a TOOLGATE_ERR_... code with toolgate_error() set.
- */
+/* Frees the command on failure. */
 static int
 tg_server_post_command(toolgate_server_t *server, tg_runtime_command_t *command)
 {
@@ -32,8 +29,6 @@ tg_server_post_command(toolgate_server_t *server, tg_runtime_command_t *command)
 
     return rc;
 }
-
-/* --- notifications --- */
 
 static void
 tg_session_notify(tg_session_t *session, tg_str_t method, tg_str_t params)
@@ -147,8 +142,6 @@ toolgate_notify(toolgate_server_t *server, const char *method,
 
     return tg_server_post_command(server, command);
 }
-
-/* --- descriptors --- */
 
 static void
 tg_runtime_serve_fds(tg_runtime_t *runtime, tg_runtime_command_t *command)

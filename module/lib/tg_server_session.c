@@ -1,6 +1,4 @@
-/*
- * One client of a server: at the socket, at two descriptors, or of a link.
- */
+/* One client of a server: at the socket, at two descriptors, or of a link. */
 #include "lib/tg_runtime.h"
 
 #include <poll.h>
@@ -8,12 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* --- descriptors, which a forked child closes --- */
-
-/*
- * Records the descriptor of a connection's end, so that a forked child closes
- * the descriptor only if it is still this one.
- */
+/* A forked child closes a descriptor only if it is still this one. */
 static tg_fd_identity_t
 tg_session_identify_fd(const tg_uv_io_t *end)
 {
@@ -49,8 +42,6 @@ tg_session_identify_fds(tg_session_t *session)
     tg_lib_unlock();
 }
 
-/* --- close --- */
-
 static void
 tg_session_clear_dirty(tg_session_t *session)
 {
@@ -81,9 +72,7 @@ tg_session_free(tg_session_t *session)
     tg_runtime_unref_handle(runtime);
 }
 
-/*
- * Detaches a session from its link; from now on the program may free the link.
- */
+/* From now on the program may free the link. */
 static void
 tg_session_detach_link(tg_session_t *session)
 {
@@ -139,8 +128,6 @@ tg_session_close_after_flush(tg_session_t *session)
     }
 }
 
-/* --- output and timeouts --- */
-
 /* Delivers the output to the link, one message per line. */
 static void
 tg_session_deliver_messages(tg_session_t *session)
@@ -185,10 +172,9 @@ tg_session_get_timeout(const tg_session_t *session, tg_peer_wait_t wait)
 }
 
 /*
- * Sets the deadline for what the session waits for.  A deadline stays until
- * the client does what is expected: single bytes of a frame do not extend the
- * deadline, nor do requests while the client does not read its answers.
- * Returns 1 if the deadline was set again, else 0.
+ * The deadline stays until the client does what is expected: single bytes of a
+ * frame do not extend it, nor do requests while the client does not read its
+ * answers. Returns 1 if the deadline was set again.
  */
 static int
 tg_session_update_deadline(tg_session_t *session)
@@ -221,10 +207,7 @@ tg_session_update_deadline(tg_session_t *session)
     return 1;
 }
 
-/*
- * Updates the deadline until the connection closes: a client that has ended
- * its input must still read its answers in time.
- */
+/* A client that has ended its input must still read its answers in time. */
 static void
 tg_session_update_open_deadline(tg_session_t *session)
 {
@@ -233,10 +216,7 @@ tg_session_update_open_deadline(tg_session_t *session)
     }
 }
 
-/*
- * Checks whether a client has disconnected.  A client that has only ended its
- * input may still wait for answers.
- */
+/* A client that has only ended its input may still wait for answers. */
 static int
 tg_session_has_hung_up(const tg_session_t *session)
 {
@@ -333,8 +313,6 @@ tg_session_check_deadline(tg_session_t *session, uint64_t now)
     return UINT64_MAX;
 }
 
-/* --- input --- */
-
 static void
 tg_session_on_log(void *host, const char *text)
 {
@@ -396,10 +374,7 @@ tg_session_on_input(void *host, const char *data, size_t len, size_t *consumed)
     session->has_new_frame |= *consumed != 0;
     tg_session_mark_dirty(session);
 
-    /*
-     * While a call is deferred, the connection is still read, to notice its
-     * end.
-     */
+    /* A deferred call's connection is still read, to notice its end. */
     return rc == TG_LIMIT && session->peer.out.len <= TG_PEER_OUTPUT_MAX
                ? TG_AGAIN
                : rc;
@@ -439,8 +414,6 @@ static const tg_uv_conn_ops_t tg_session_conn_ops = {
     .eof = tg_session_on_eof,
     .closed = tg_session_on_closed,
 };
-
-/* --- open --- */
 
 static tg_session_t *
 tg_session_new(tg_runtime_t *runtime, tg_dialect_t dialect)

@@ -1,6 +1,4 @@
-/*
- * Tools and methods of a server, which may change while the server runs.
- */
+/* Tools and methods of a server, which may change while the server runs. */
 #include "lib/tg_server.h"
 
 #include <stdlib.h>
@@ -34,7 +32,7 @@ tg_runtime_replace_catalog(tg_runtime_t *runtime, tg_runtime_command_t *command)
 
 /*
  * Rebuilds the catalog and the schema file of a started server, and notifies
- * its clients.  Requires tg_lib_lock().
+ * its clients. Requires tg_lib_lock().
  */
 static int
 tg_server_publish_tools(toolgate_server_t *server)
@@ -164,8 +162,8 @@ toolgate_add_method(toolgate_server_t *server, const char *name,
 }
 
 /*
- * Replaces a tool, which takes over the reference, or restores the old tool if
- * the new catalog cannot be published.
+ * Takes over the reference to the tool, or restores the old tool if the new
+ * catalog cannot be published.
  */
 static int
 tg_server_replace_tool(toolgate_server_t *server, tg_server_tool_t *server_tool,
@@ -276,11 +274,9 @@ toolgate_remove_method(toolgate_server_t *server, const char *name)
     return tg_server_remove_tool(server, TG_ENTRY_METHOD, name);
 }
 
-/* --- filters --- */
-
 /*
- * Copies the list of tools with references: tools may be removed while the
- * program's filter runs, without the lock.
+ * Copies references: the program's filter runs without the lock, and tools may
+ * be removed meanwhile.
  */
 static int
 tg_server_copy_tools(toolgate_server_t *server, tg_server_tools_t *tools)

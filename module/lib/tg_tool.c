@@ -1,6 +1,4 @@
-/*
- * A tool or method of a program: parses and validates its options.
- */
+/* A tool or method of a program: parses and validates its options. */
 #include "lib/tg_tool.h"
 
 #include "base/tg_utf8.h"
@@ -59,11 +57,6 @@ tg_tool_unref(tg_tool_t *tool)
     free(tool);
 }
 
-/*
- * --- options; functions return 0, or an error code with toolgate_error() set
- * ---
- */
-
 static int
 tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
                          const char *why)
@@ -72,10 +65,7 @@ tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
                             tg_tool_options[option], why);
 }
 
-/*
- * Appends a JSON option in compact form, since a frame must not contain a line
- * feed.
- */
+/* Appends compact JSON, since a frame must not contain a line feed. */
 static int
 tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
 {
@@ -108,9 +98,7 @@ tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
     return rc;
 }
 
-/*
- * Appends all JSON options to one buffer, and sets the entry's slices of it.
- */
+/* Appends the JSON options to one buffer, of which the entry has slices. */
 static int
 tg_tool_parse_json(tg_tool_t *tool)
 {
@@ -221,10 +209,7 @@ tg_tool_compile_schemas(tg_tool_t *tool)
                : 0;
 }
 
-/*
- * Sets the output format: JSON for a method or with an output schema, else
- * text, unless the option "output" is set.
- */
+/* The default is JSON for a method or with an output schema, else text. */
 static int
 tg_tool_parse_output(tg_tool_t *tool)
 {
@@ -379,8 +364,6 @@ tg_tool_new_with_option(const tg_tool_t *from, const char *option,
                        from->data, tool);
 }
 
-/* --- tools of a server --- */
-
 tg_server_tool_t *
 tg_server_tools_find(const tg_server_tools_t *tools,
                      tg_catalog_entry_type_t kind, const char *name)
@@ -449,8 +432,6 @@ tg_server_tools_deinit(tg_server_tools_t *tools)
 
     free(tools->list);
 }
-
-/* --- catalogs --- */
 
 /* The entries of a catalog, each with a reference to its tool. */
 typedef struct {

@@ -1,8 +1,7 @@
 /*
- * Tools and methods of a program, and the catalog that is built from them.
- *
- * A tool is immutable: setting an option creates another tool.  A tool is
- * reference-counted; servers, catalogs and calls hold references.
+ * Tools and methods of a program, and the catalog that is built from them. A
+ * tool is immutable: setting an option creates another one. It is
+ * reference-counted by servers, catalogs and calls.
  */
 #ifndef TG_TOOL_H
 #define TG_TOOL_H
@@ -56,44 +55,32 @@ typedef struct {
     size_t size;
 } tg_server_tools_t;
 
-/*
- * Creates a tool with one reference.  Returns 0 or a TOOLGATE_ERR_... code
- * with toolgate_error() set.
- */
+/* The new tool has one reference. */
 int tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
                 const char *const texts[TG_TOOL_OPTION_COUNT],
                 toolgate_call_pt handler, void *data, tg_tool_t **tool);
 
-/*
- * Creates a copy of a tool with one option changed; value NULL resets the
- * option.  Returns 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
- */
+/* Creates a copy with one option changed; value NULL resets the option. */
 int tg_tool_new_with_option(const tg_tool_t *from, const char *option,
                             const char *value, tg_tool_t **tool);
 
 tg_tool_t *tg_tool_ref(tg_tool_t *tool);
 void tg_tool_unref(tg_tool_t *tool);
 
-/* Returns a tool or method by its name, or NULL. */
 tg_server_tool_t *tg_server_tools_find(const tg_server_tools_t *tools,
                                        tg_catalog_entry_type_t kind,
                                        const char *name);
 
-/*
- * Appends a tool whose name is not in use, and takes over the caller's
- * reference.  Returns 0 or a TOOLGATE_ERR_... code with toolgate_error() set.
- */
+/* Takes over the reference to a tool whose name is not in use. */
 int tg_server_tools_add(tg_server_tools_t *tools, tg_tool_t *tool);
 
-/* Removes a tool and drops its reference. */
 void tg_server_tools_remove(tg_server_tools_t *tools,
                             tg_server_tool_t *server_tool);
 void tg_server_tools_deinit(tg_server_tools_t *tools);
 
 /*
- * Returns a catalog of the tools that are not hidden; the host of an entry is
- * the tg_tool_t.  Returns NULL, with toolgate_error() set, if there is no
- * memory.
+ * The catalog has the tools that are not hidden; the host of an entry is the
+ * tg_tool_t. Returns NULL, with toolgate_error() set, if there is no memory.
  */
 tg_catalog_t *tg_server_tools_create_catalog(const tg_server_tools_t *tools);
 
