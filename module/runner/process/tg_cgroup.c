@@ -1,4 +1,4 @@
-/* The cgroup of one program: limits, processes, removal and reuse. */
+/* The cgroup of one program. */
 #include "runner/process/tg_cgroup.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writes the path of a program's cgroup to `path` and returns it. */
+/* Writes a cgroup's path to `path` and returns it. */
 static const char *
 tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
                char path[TG_CGROUP_PATH_MAX])
@@ -19,7 +19,7 @@ tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
     return path;
 }
 
-/* Sets the limits of a new cgroup. Returns 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int
 tg_cgroup_set_limits(const char *path, const tg_program_options_t *limits)
 {
@@ -33,7 +33,7 @@ tg_cgroup_set_limits(const char *path, const tg_program_options_t *limits)
                         (unsigned long long) limits->memory);
         err = tg_cgroup_write_file(path, "memory.max", number);
 
-        /* The program must not escape to swap, and is killed as a whole. */
+        /* The program must not swap, and is killed as a whole. */
         (void) tg_cgroup_write_file(path, "memory.swap.max", "0");
         (void) tg_cgroup_write_file(path, "memory.oom.group", "1");
     }
@@ -47,10 +47,7 @@ tg_cgroup_set_limits(const char *path, const tg_program_options_t *limits)
     return err;
 }
 
-/*
- * Opens the directory of a cgroup. Returns 0 and its descriptor, or an errno
- * value.
- */
+/* Returns 0 and the directory's descriptor, or an errno value. */
 static int
 tg_cgroup_open_dir(const char *path, int *fd)
 {
@@ -179,10 +176,7 @@ tg_cgroup_file_equals(const char *path, const char *name, const char *expected)
     return strcmp(text, expected) == 0;
 }
 
-/*
- * Checks that no limits are set. A missing file means that the cgroup does not
- * have this controller.
- */
+/* Checks that no limits are set; a missing file means no controller. */
 static int
 tg_cgroup_has_no_limits(const tg_cgroups_t *cgroups, unsigned long number,
                         const char *path)
@@ -204,10 +198,7 @@ tg_cgroup_has_no_limits(const tg_cgroups_t *cgroups, unsigned long number,
                && !tg_cgroup_has_oom_kill(cgroups, number));
 }
 
-/*
- * Checks that the cgroup is empty and that its former processes have not frozen
- * or divided it, set limits or run out of memory.
- */
+/* Checks that it is empty, not frozen, divided or limited, without OOM kill. */
 static int
 tg_cgroup_is_pristine(const tg_cgroups_t *cgroups, unsigned long number)
 {

@@ -1,7 +1,4 @@
-/*
- * All cgroups of a runner: finding the base, the start, and the removal of
- * cgroups that earlier runners left.
- */
+/* All cgroups of a runner: base, start, removal of earlier runners' ones. */
 #include "runner/process/tg_cgroup.h"
 
 #include "base/tg_base.h"
@@ -48,7 +45,7 @@ tg_cgroups_remove_empty(tg_cgroups_t *cgroups)
     unsigned long number;
     unsigned n;
 
-    /* tg_cgroup_remove() appends cgroups that still cannot be removed. */
+    /* tg_cgroup_remove() appends those that still cannot be removed. */
     for (n = cgroups->nonempty_count; n > 0; n--) {
         number = cgroups->nonempty[n - 1];
         cgroups->nonempty[n - 1] = cgroups->nonempty[--cgroups->nonempty_count];
@@ -76,10 +73,7 @@ tg_cgroup_is_empty(const char *path)
     return strstr(text, "populated 1") == NULL;
 }
 
-/*
- * Kills the processes of a runner that was killed together with its supervisor,
- * and waits for their end.
- */
+/* Waits for the end of processes whose runner and supervisor were killed. */
 static void
 tg_cgroup_kill_leftovers(const char *path)
 {
@@ -95,10 +89,7 @@ tg_cgroup_kill_leftovers(const char *path)
     }
 }
 
-/*
- * Locks a cgroup. Returns a descriptor, or -1 if its runner is alive and has
- * the lock.
- */
+/* Returns a descriptor, or -1 if its runner is alive and has the lock. */
 static int
 tg_cgroup_lock(const char *path)
 {
@@ -115,9 +106,8 @@ tg_cgroup_lock(const char *path)
 }
 
 /*
- * Creates and locks a cgroup. Other users must not open it, as they could lock
- * it. Before it is locked, another runner may take it for a remaining one and
- * remove it; then this function creates it again.
+ * Creates and locks a cgroup, again if another runner removes it before the
+ * lock. Other users must not open it, as they could lock it.
  */
 static int
 tg_cgroup_create_locked(const char *path)
@@ -149,10 +139,7 @@ tg_cgroup_create_locked(const char *path)
     return -1;
 }
 
-/*
- * Returns the process tag in the name of a runner's cgroup, or 0 if the name is
- * not that of a runner's cgroup.
- */
+/* Returns the tag in the name of a runner's cgroup, or 0. */
 static uint64_t
 tg_cgroup_parse_tag(const char *name)
 {
@@ -166,9 +153,8 @@ tg_cgroup_parse_tag(const char *name)
 }
 
 /*
- * Kills the processes in cgroups of dead runners with this tag. Removes empty
- * cgroups of other dead runners: their state directory may be gone, so that no
- * later runner would remove them.
+ * Kills processes of dead runners with this tag. Removes other dead runners'
+ * empty cgroups: no later runner might have their state directory.
  */
 static void
 tg_cgroups_remove_old(const char *base, uint64_t process_tag)
@@ -204,10 +190,7 @@ tg_cgroups_remove_old(const char *base, uint64_t process_tag)
 
 /* --- cgroup of the runner --- */
 
-/*
- * Finds the runner's cgroup in the mounted hierarchies and writes its path to
- * `base`. Returns TG_OK or TG_MISSING.
- */
+/* Writes the runner's cgroup's path to `base`. Returns TG_OK or TG_MISSING. */
 static int
 tg_cgroup_find_own(char base[TG_CGROUP_PATH_MAX])
 {
@@ -250,10 +233,7 @@ tg_cgroup_find_own(char base[TG_CGROUP_PATH_MAX])
     return n > 0 && n < TG_CGROUP_PATH_MAX ? TG_OK : TG_MISSING;
 }
 
-/*
- * Checks whether the runner may divide the cgroup. If systemd manages it,
- * systemd must have delegated it; otherwise write access is enough.
- */
+/* Checks for write access, and that systemd, if in charge, has delegated it. */
 static int
 tg_cgroup_is_delegated(const char *base)
 {
@@ -286,10 +266,7 @@ tg_cgroups_exit_test_child(void *ctx, int has_handlers)
     _exit(0);
 }
 
-/*
- * Creates a cgroup and starts a process in it, as a test. Returns NULL or an
- * error message.
- */
+/* Starts a process in a cgroup, as a test. Returns NULL or an error. */
 static const char *
 tg_cgroups_test_create(tg_cgroups_t *cgroups)
 {
@@ -316,10 +293,7 @@ tg_cgroups_test_create(tg_cgroups_t *cgroups)
     return pid == -1 ? "no process can be started in a cgroup (clone3)" : NULL;
 }
 
-/*
- * Moves the runner and its supervisor into a cgroup of their own, so that base
- * contains no processes.
- */
+/* Moves runner and supervisor to a cgroup, so that base has no processes. */
 static void
 tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t guardian)
 {
@@ -332,10 +306,7 @@ tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t guardian)
     (void) tg_cgroup_write_file(path, "cgroup.procs", "0");
 }
 
-/*
- * Enables the controllers memory and pids for the programs' cgroups. Returns
- * NULL or an error message.
- */
+/* Enables memory and pids for programs. Returns NULL or an error. */
 static const char *
 tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
                               pid_t guardian)

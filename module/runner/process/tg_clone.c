@@ -13,15 +13,14 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* Stack size in bytes, for execve() and the preparations for it. */
+/* Stack size in bytes, for execve() and its preparations. */
 #define TG_CLONE_STACK 32768
 
 #if defined(__x86_64__) && defined(__LP64__)
 
 /*
- * Shares the memory, because copying the page tables would take longer than the
- * rest of a start. A child with shared memory needs its own stack: it must not
- * return on the parent's stack before the parent does.
+ * Shares the memory, as copying page tables would take longer. The child needs
+ * its own stack: it must not return on the parent's.
  */
 static pid_t
 tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
@@ -47,7 +46,7 @@ tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
                      : "rcx", "r11", "memory", "cc");
 
 #ifdef __SANITIZE_ADDRESS__
-    /* Clears the state of the child's frames, which never returned. */
+    /* Clears the state of the child's frames. */
     __asan_unpoison_memory_region(stack, sizeof(stack));
 #endif
 
@@ -65,7 +64,7 @@ tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
 {
     pid_t child;
 
-    /* Without shared memory this would take longer than vfork(). */
+    /* Unshared memory would take longer than vfork(). */
     if (!(args.flags & CLONE_INTO_CGROUP)) {
         errno = ENOSYS;
         return -1;
@@ -103,10 +102,7 @@ tg_clone_child(int cgroup, tg_clone_run_pt run, void *ctx)
         return child;
     }
 
-    /*
-     * Kernels before 5.5 do not know CLONE_CLEAR_SIGHAND, and some sandboxes
-     * reject clone3(), each with its own errno.
-     */
+    /* Kernels before 5.5 lack CLONE_CLEAR_SIGHAND; some sandboxes, clone3(). */
 
     child = vfork();
 

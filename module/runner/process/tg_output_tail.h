@@ -1,15 +1,10 @@
-/*
- * Keeps the end of a program's output, for error messages, and describes an
- * exit status.
- */
+/* The end of a program's output, for messages, and its exit status. */
 #ifndef TG_OUTPUT_TAIL_H
 #define TG_OUTPUT_TAIL_H
 
 #include "base/tg_buf.h"
 
-/*
- * Maximum size of a quotation in a message, in bytes; enough for a stack trace.
- */
+/* Maximum quotation in bytes, enough for a stack trace. */
 #define TG_OUTPUT_TAIL_MAX 4096
 
 typedef struct {
@@ -23,16 +18,14 @@ void tg_output_tail_append(tg_output_tail_t *tail, const char *data,
                            size_t len);
 
 /*
- * Returns the text to quote. It does not end with a newline and may be invalid
- * UTF-8. *is_cut is 1 if earlier output is missing. The slice is valid until
- * the next append.
+ * Returns text without a final newline, maybe invalid UTF-8. *is_cut: earlier
+ * output is missing. Valid until the next append.
  */
 tg_str_t tg_output_tail_get(const tg_output_tail_t *tail, int *is_cut);
 
 /*
- * Returns the last `most` bytes of a text, without newlines at the end. Sets
- * *is_cut to 1 if earlier bytes are missing; the caller initializes it. The
- * slice points into `bytes`.
+ * Returns the last `most` bytes without final newlines. Sets *is_cut to 1 if
+ * bytes are missing; the caller initializes it.
  */
 tg_str_t tg_output_tail_cut(tg_str_t bytes, size_t most, int *is_cut);
 

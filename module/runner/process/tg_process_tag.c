@@ -1,6 +1,4 @@
-/*
- * Sets and reads process tags in resource limits, and kills tagged processes.
- */
+/* Sets and reads tags in resource limits, and kills tagged processes. */
 #include "runner/process/tg_process_tag.h"
 
 #include "runner/process/tg_process_tree.h"
@@ -14,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Size of a buffer for a file of /proc. The limits take about 1,300 bytes. */
+/* Size of a buffer for a file of /proc; the limits take 1,300 bytes. */
 #define TG_PROCESS_TAG_TEXT_MAX 4096
 
 uint64_t
@@ -22,10 +20,7 @@ tg_process_tag_make(dev_t dev, ino_t ino)
 {
     uint64_t hash;
 
-    /*
-     * The value differs for each file and is at least 2^61 microseconds, which
-     * is 73,000 years.
-     */
+    /* Unique per file, at least 2^61 microseconds, which is 73,000 years. */
     hash = ((uint64_t) dev * 0x9e3779b97f4a7c15u) ^ (uint64_t) ino;
     hash *= 0xff51afd7ed558ccdu;
 
@@ -45,10 +40,7 @@ tg_process_tag_set(uint64_t process_tag, uint32_t serial)
     (void) setrlimit(RLIMIT_LOCKS, &limit);
 }
 
-/*
- * Reads a file of a process as a C string, which is empty if the process is
- * gone.
- */
+/* Reads a process's file, or an empty string if it is gone. */
 static void
 tg_process_tag_read_proc_file(pid_t pid, const char *name,
                               char text[TG_PROCESS_TAG_TEXT_MAX])
@@ -70,10 +62,7 @@ tg_process_tag_read_proc_file(pid_t pid, const char *name,
     (void) close(fd);
 }
 
-/*
- * Returns the hard limit in the line "NAME  SOFT  HARD  UNIT", or 0 if the
- * limit is not a number.
- */
+/* Returns the hard limit of "NAME  SOFT  HARD  UNIT", or 0: no number. */
 static uint64_t
 tg_process_tag_parse_limit(const char *text, const char *name)
 {
@@ -118,10 +107,7 @@ tg_process_tag_read_serial(uint64_t process_tag, pid_t pid)
                : 0;
 }
 
-/*
- * Checks whether the process is a descendant of a living runner or supervisor,
- * which takes care of it.
- */
+/* Checks for a living runner or supervisor above the process. */
 static int
 tg_process_tag_has_live_runner(uint64_t process_tag, pid_t pid)
 {
@@ -142,7 +128,7 @@ tg_process_tag_has_live_runner(uint64_t process_tag, pid_t pid)
            || strcmp(name, "toolgate-guard\n") == 0;
 }
 
-/* Kills the processes that one scan of /proc finds. Returns their number. */
+/* Kills what one scan of /proc finds. Returns the number. */
 static unsigned
 tg_process_tag_kill_found(uint64_t process_tag)
 {
@@ -181,7 +167,7 @@ tg_process_tag_kill_all(uint64_t process_tag, int *is_left)
     all = 0;
     rest = TG_PROCESS_TAG_KILL_MS * 1000000LL;
 
-    /* Repeat until none is found, as a killed process may have forked. */
+    /* Repeat: a killed process may have forked. */
     while ((killed = tg_process_tag_kill_found(process_tag)) != 0 && rest > 0) {
         all += killed;
         rest -= TG_PROCESS_KILL_WAIT_NS;

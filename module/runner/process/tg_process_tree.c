@@ -23,7 +23,7 @@ tg_proc_parse(const char *text, tg_proc_t *proc)
     int ppid, pgrp, sid;
     char state;
 
-    /* The name may contain brackets and spaces. */
+    /* The name may contain ")" and spaces. */
     p = strrchr(text, ')');
 
     if (p == NULL
@@ -82,7 +82,7 @@ tg_pid_list_for_each(int fd, tg_pid_visit_pt take, void *ctx)
     ssize_t len, i;
     pid_t pid;
 
-    /* Pids end with a space or a newline: "12 34 56 ". */
+    /* Pids end with a space or newline: "12 34 56 ". */
     for (offset = 0, pid = 0;; offset += len) {
         len = pread(fd, text, sizeof(text), offset);
 
@@ -119,10 +119,7 @@ tg_proc_dir_next_pid(DIR *dir)
     return 0;
 }
 
-/*
- * Checks whether the kernel has `children` files. Some kernels and sandboxes do
- * not.
- */
+/* Checks for `children` files, which some kernels and sandboxes lack. */
 static int
 tg_proc_has_children_files(void)
 {
@@ -135,7 +132,7 @@ tg_proc_has_children_files(void)
     return answer == 1;
 }
 
-/* Searches all of /proc for children, if there are no `children` files. */
+/* Searches all of /proc, without `children` files. */
 static void
 tg_proc_search_children(pid_t parent, tg_pid_visit_pt take, void *ctx)
 {
@@ -167,7 +164,7 @@ tg_proc_for_each_child(pid_t parent, tg_pid_visit_pt take, void *ctx)
     pid_t thread;
     DIR *dir;
 
-    /* A process without such a file is about to end. */
+    /* A process without a file is about to end. */
     if (!tg_proc_has_children_files()) {
         tg_proc_search_children(parent, take, ctx);
         return;
@@ -218,7 +215,7 @@ tg_process_tree_add_descendants(tg_process_tree_t *tree, pid_t root)
     size_t next;
     pid_t parent;
 
-    /* The children of each added process are searched as well. */
+    /* Search the children of each added process as well. */
     for (parent = root, next = tree->n;; parent = tree->procs[next++].pid) {
         tg_proc_for_each_child(parent, tg_process_tree_add_one, tree);
 
@@ -237,7 +234,7 @@ tg_process_tree_add(tg_process_tree_t *tree, pid_t root)
 
 /* --- signals --- */
 
-/* Checks whether the pid still belongs to the process that was read. */
+/* Checks whether the pid is still that process's. */
 static int
 tg_proc_is_same(const tg_proc_t *proc)
 {
@@ -252,9 +249,8 @@ tg_proc_signal(const tg_proc_t *proc, int sig)
     int fd, rc;
 
     /*
-     * A pidfd refers to one process for ever. Once it is open, the start time
-     * shows whether it is the right process; a later reuse of the pid does no
-     * harm.
+     * A pidfd refers to one process for ever. The start time then shows whether
+     * it is the right one, whatever happens to the pid.
      */
     fd = (int) syscall(SYS_pidfd_open, proc->pid, 0);
 

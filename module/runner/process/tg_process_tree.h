@@ -1,9 +1,7 @@
 /*
- * Reads the descendants of a process from /proc.
- *
- * Programs can leave their process group and session, but not the tree below
- * the nearest subreaper. The start time distinguishes a process from a later
- * one with the same pid, so that no other process is ever signalled.
+ * Reads the descendants of a process from /proc. Programs can leave their group
+ * and session, but not the tree below the nearest subreaper. The start time
+ * distinguishes processes with the same pid, so that no other one is signalled.
  */
 #ifndef TG_PROCESS_TREE_H
 #define TG_PROCESS_TREE_H
@@ -13,14 +11,10 @@
 #include <dirent.h>
 #include <sys/types.h>
 
-/*
- * Maximum number of processes in one tree; reading them takes some
- * milliseconds. More processes of a fork bomb are found when these are dead or
- * in the next scan.
- */
+/* Maximum processes in a tree; more are found in the next scan. */
 #define TG_PROCESS_TREE_MAX 512
 
-/* Time in ns between two rounds of killing processes. */
+/* Time in ns between two rounds of killing. */
 #define TG_PROCESS_KILL_WAIT_NS 20000000
 
 typedef struct {
@@ -37,51 +31,38 @@ typedef struct {
     size_t n;
 } tg_process_tree_t;
 
-/*
- * Reads one process. Returns TG_OK, TG_MISSING if it is gone, or TG_INVALID if
- * its stat file is malformed.
- */
+/* Returns TG_OK, TG_MISSING, or TG_INVALID for a malformed file. */
 int tg_proc_read(pid_t pid, tg_proc_t *proc);
 
 /* Returns the next pid in a directory of /proc, or 0 at the end. */
 pid_t tg_proc_dir_next_pid(DIR *dir);
 
-/* Receives the pid of a process. Returns 0 to end the iteration. */
+/* Returns 0 to end the iteration. */
 typedef int (*tg_pid_visit_pt)(void *ctx, pid_t pid);
 
 /* Calls take() for each child of a process. */
 void tg_proc_for_each_child(pid_t parent, tg_pid_visit_pt take, void *ctx);
 
-/*
- * Calls take() for each pid in an open file, such as a thread's `children`.
- * Returns 0 if take() ended the iteration, else 1.
- */
+/* Calls take() for each pid in a file. Returns 0 if it ended that. */
 int tg_pid_list_for_each(int fd, tg_pid_visit_pt take, void *ctx);
 
-/*
- * Adds one process to a tg_process_tree_t, if it exists. Returns 0 when the
- * tree is full. A tg_pid_visit_pt.
- */
+/* Adds an existing process. Returns 0 for a full tree. A tg_pid_visit_pt. */
 int tg_process_tree_add_one(void *tree, pid_t pid);
 
 /*
- * Adds the descendants of root, nearest first. Descendants whose parent ends
- * meanwhile may be missing.
+ * Adds the nearest first. Some may be missing if their parent ends meanwhile.
  */
 void tg_process_tree_add_descendants(tg_process_tree_t *tree, pid_t root);
 
 /* Adds root, if it exists, and its descendants. */
 void tg_process_tree_add(tg_process_tree_t *tree, pid_t root);
 
-/*
- * Sends a signal to exactly the process that was read. Returns 0, or -1 if it
- * is gone.
- */
+/* Signals exactly the process that was read. Returns -1 if it is gone. */
 int tg_proc_signal(const tg_proc_t *proc, int sig);
 
 /*
- * Kills and reaps all descendants of the calling process, a subreaper, until it
- * has no child left. Blocks, and leaves SIGCHLD blocked.
+ * Kills and reaps all descendants of the caller, a subreaper. Blocks, and
+ * leaves SIGCHLD blocked.
  */
 void tg_process_tree_kill_all(void);
 

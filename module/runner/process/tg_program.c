@@ -1,4 +1,4 @@
-/* The start of a program, and the error messages for a failed start. */
+/* The start of a program, and its error messages. */
 #include "runner/process/tg_program.h"
 
 #include "runner/process/tg_process_tag.h"
@@ -18,10 +18,7 @@ tg_program_init(tg_program_t *program, tg_programs_t *programs,
     program->timer.data = program;
 }
 
-/*
- * Creates the program's cgroup. Fails only if there are limits, which must
- * hold; without a cgroup, processes are found by the process tree.
- */
+/* Fails only with limits, which must hold; else the process tree suffices. */
 static int
 tg_program_create_cgroup(tg_program_t *program,
                          const tg_program_options_t *limits, int *fd)
@@ -83,10 +80,7 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
     return err;
 }
 
-/*
- * Appends why the program file could not be executed. Returns the type of
- * failure.
- */
+/* Appends why the file was not executed. Returns the failure. */
 static tg_failure_t
 tg_program_append_exec_error(tg_buf_t *text, const char *path, int err)
 {

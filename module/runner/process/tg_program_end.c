@@ -1,4 +1,4 @@
-/* The end of a program: finds its processes and sends the signals. */
+/* The end of a program: its processes and the signals. */
 #include "runner/process/tg_program.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@ tg_program_owns_process(const tg_program_t *program, const tg_proc_t *proc)
            || proc->pgrp == program->pid;
 }
 
-/* Checks whether the orphan, or a descendant of it, may have to be ended. */
+/* Checks whether an orphan, or its descendant, may have to end. */
 static int
 tg_program_owns_orphan(const tg_program_t *program, const tg_orphan_t *orphan)
 {
@@ -20,11 +20,7 @@ tg_program_owns_orphan(const tg_program_t *program, const tg_orphan_t *orphan)
            && (program->is_forced || orphan->sid == program->pid);
 }
 
-/*
- * Collects the remaining processes that must be ended in programs->tree.
- * Includes zombies, because their children may be invisible until the zombie is
- * reaped.
- */
+/* Includes zombies: until they are reaped, their children may be invisible. */
 static void
 tg_program_find_processes(tg_program_t *program)
 {
@@ -46,7 +42,7 @@ tg_program_find_processes(tg_program_t *program)
         }
     }
 
-    /* A process that is found twice gets two signals, which does no harm. */
+    /* A second signal does no harm. */
     if (program->is_forced && program->cgroup != 0) {
         tg_cgroup_for_each_pid(&programs->cgroups, program->cgroup,
                                tg_process_tree_add_one, tree);
@@ -61,7 +57,7 @@ tg_program_find_processes(tg_program_t *program)
     tree->n = n;
 }
 
-/* Sends SIGTERM, and SIGCONT because a stopped process would not react. */
+/* Sends SIGTERM, and SIGCONT for stopped processes. */
 static void
 tg_program_send_sigterm(const tg_program_t *program)
 {
@@ -80,18 +76,15 @@ tg_program_send_sigterm(const tg_program_t *program)
         }
     }
 
-    /*
-     * A signal to the whole group also reaches a child of a fork in progress.
-     */
+    /* A group signal also reaches a child of a fork in progress. */
     (void) kill(-program->pid, SIGTERM);
     (void) kill(-program->pid, SIGCONT);
 }
 
 /*
- * Kills the processes, with a cgroup all at once. Otherwise the main process is
- * killed last: as long as it lives, every process that is forked meanwhile
- * becomes its descendant. So the main process is stopped first, and killed when
- * it has no living descendants any more.
+ * Kills the processes, with a cgroup all at once. Without one, the main process
+ * is stopped first and killed last: until then, every forked process is its
+ * descendant.
  */
 static void
 tg_program_send_sigkill(tg_program_t *program)
@@ -133,7 +126,6 @@ tg_program_is_empty(tg_program_t *program)
            && program->programs->tree.n == 0;
 }
 
-/* Checks whether the time between SIGTERM and SIGKILL has passed. */
 static int
 tg_program_is_past_grace(const tg_program_t *program)
 {
@@ -141,9 +133,7 @@ tg_program_is_past_grace(const tg_program_t *program)
            >= TG_PROGRAM_GRACE_MS;
 }
 
-/*
- * Reaps the main process, the last one of the program, and releases the cgroup.
- */
+/* Reaps the main process, the last one, and releases the cgroup. */
 static void
 tg_program_reap(tg_program_t *program)
 {
@@ -159,10 +149,7 @@ tg_program_reap(tg_program_t *program)
 
     *link = program->next;
 
-    /*
-     * Its remaining processes in other sessions are daemons, which may
-     * continue.
-     */
+    /* Its processes in other sessions are daemons, which may continue. */
     for (i = 0; i < programs->norphans; i++) {
         if (programs->orphans[i].program == program) {
             programs->orphans[i].program = NULL;
@@ -212,10 +199,7 @@ tg_program_end(tg_program_t *program, int is_forced)
     uv_timer_start(&program->timer, tg_program_on_tick, TG_PROGRAM_TICK_MS, 0);
 }
 
-/*
- * Limits the rate of scans: many ends in a short time cause one scan, so that
- * other events are not delayed.
- */
+/* Makes one scan for many ends in a short time, to delay no other event. */
 void
 tg_program_check_ended(tg_program_t *program)
 {

@@ -1,4 +1,4 @@
-/* Reads the params of a program and builds its argv and environment. */
+/* Reads a program's params; builds argv and environment. */
 #include "runner/process/tg_program_params.h"
 
 #include "base/tg_json.h"
@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-/* Number of basic variables: PATH, HOME, LANG, TOOL_NAME, TOOL_PROGRESS_FD. */
+/* Number of basic variables. */
 #define TG_PROGRAM_BASE_ENV 5
 
-/* Write position of the next decoded string and of its pointer. */
+/* Write position of the next string and its pointer. */
 typedef struct {
     char *at;
     char **slot;
 } tg_program_arena_t;
 
-/* Sets "K=V", and replaces an earlier variable with this name. */
+/* Sets "K=V", instead of an earlier K. */
 static void
 tg_program_params_set_env(char **envp, size_t *n, char *pair, size_t key_len)
 {
@@ -31,7 +31,7 @@ tg_program_params_set_env(char **envp, size_t *n, char *pair, size_t key_len)
     envp[(*n)++] = pair;
 }
 
-/* Adds the basic environment. Returns the number of variables. */
+/* Returns the number of variables. */
 static size_t
 tg_program_params_add_base_env(tg_program_params_t *params,
                                tg_program_arena_t *arena,
@@ -93,9 +93,7 @@ tg_program_params_read_env(tg_program_params_t *params,
     return TG_OK;
 }
 
-/*
- * Allocates one block: first the pointers, for their alignment, then the text.
- */
+/* Allocates a block: the pointers, for alignment, then the text. */
 static int
 tg_program_params_alloc(tg_program_params_t *params, tg_program_arena_t *arena,
                         const tg_program_spec_t *raw, const char *tool,
@@ -140,7 +138,7 @@ tg_program_params_read_strings(tg_program_params_t *params,
         return TG_LIMIT;
     }
 
-    /* argv[0] exists: tg_program_params_read() has checked the count. */
+    /* argv[0] exists: the count was checked. */
     if (params->argv[0] == NULL || params->argv[0][0] != '/'
         || params->cwd[0] != '/')
     {

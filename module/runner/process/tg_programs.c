@@ -1,4 +1,4 @@
-/* State shared by all programs: SIGCHLD, environment and shared descriptors. */
+/* State of all programs: SIGCHLD, environment, descriptors. */
 #include "runner/process/tg_programs.h"
 
 #include "runner/process/tg_program.h"
@@ -20,7 +20,7 @@ tg_programs_check_ended(tg_programs_t *programs)
 
     tg_reaper_scan(programs);
 
-    /* The next scan is later, so that other events are not delayed. */
+    /* Scan later, to delay no other event. */
     if (programs->has_more_orphans) {
         uv_timer_start(&programs->rescan_timer, tg_programs_on_rescan_timer,
                        TG_PROGRAM_KILL_TICK_MS, 0);
@@ -96,10 +96,7 @@ tg_programs_init(tg_programs_t *programs, uv_loop_t *loop)
         return uv_translate_sys_error(errno);
     }
 
-    /*
-     * Kept open, as it is read whenever a program ends. It lists the children
-     * of this thread, which is the only one that forks.
-     */
+    /* The children of this thread, the only one that forks. */
     programs->children_fd = open("/proc/thread-self/children",
                                  O_RDONLY | O_CLOEXEC);
     uv_signal_init(loop, &programs->sigchld);

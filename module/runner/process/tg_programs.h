@@ -1,7 +1,4 @@
-/*
- * State that all programs share: the basic environment, the handling of
- * SIGCHLD, and the table of orphaned processes.
- */
+/* State of all programs: environment, SIGCHLD, table of orphans. */
 #ifndef TG_PROGRAMS_H
 #define TG_PROGRAMS_H
 
@@ -14,19 +11,19 @@
 
 typedef struct tg_program_s tg_program_t;
 
-/* A child of the runner that is not a main process; see tg_reaper.c. */
+/* A child that is not a main process; see tg_reaper.c. */
 typedef struct {
     pid_t pid;
     pid_t sid;
 
-    /* NULL: the process is a daemon, which may continue. */
+    /* NULL: a daemon, which may continue. */
     const tg_program_t *program;
 } tg_orphan_t;
 
 typedef struct {
     tg_program_base_env_t env;
     tg_output_store_t *output_store; /* storage of large outputs; NULL: none */
-    /* Process tag of all programs (tg_process_tag.h), set by the host. */
+    /* Process tag of all programs, set by the host. */
     uint64_t process_tag;
     uint32_t last;        /* serial number of the newest program */
     tg_cgroups_t cgroups; /* no cgroups, unless the host opens them */
@@ -40,25 +37,19 @@ typedef struct {
     int has_more_orphans;    /* some orphans are not in the table yet */
     uv_timer_t rescan_timer; /* next scan if there are more orphans */
 
-    /* Scratch space. Neither member keeps data between callbacks. */
+    /* Scratch space, which keeps no data between callbacks. */
     tg_process_tree_t tree;
 
     char chunk[65536];
 } tg_programs_t;
 
-/*
- * Initializes the object. The calling process must be a subreaper and ignore
- * SIGPIPE. Returns 0 or a libuv error; after an error nothing must be freed.
- */
+/* The caller is a subreaper and ignores SIGPIPE. Returns 0 or a libuv error. */
 int tg_programs_init(tg_programs_t *programs, uv_loop_t *loop);
 
-/* Closes the handles. No program may be left. */
+/* No program may be left. */
 void tg_programs_close(tg_programs_t *programs);
 
-/*
- * Frees memory and closes descriptors. Must be called after the end of the
- * loop.
- */
+/* Frees memory and closes descriptors, after the end of the loop. */
 void tg_programs_deinit(tg_programs_t *programs);
 
 #endif

@@ -1,24 +1,19 @@
 /*
- * Detects main processes that have ended and assigns orphaned processes to
- * their programs.
+ * Detects main processes that have ended and assigns orphans to programs.
  *
- * While the main process of a program lives, it is a subreaper, so all
- * descendants stay below it. When it dies, its remaining children become
- * children of the runner. Only at this moment can the program of such an orphan
- * be determined, so it is recorded then. An orphan belongs to the program whose
- * session or group it shares or whose process tag it has; it cannot take these
- * from another program. The tag of a program that is gone marks a daemon that
- * may continue.
+ * While a main process lives, it is a subreaper, so all descendants stay below
+ * it. When it dies, its children become the runner's. Only then can an orphan's
+ * program be determined, and is recorded: the program whose session, group or
+ * process tag it has, which it cannot take from others. The tag of a program
+ * that is gone marks a daemon, which may continue.
  *
- * If there is no tag, or the process removed it, the program is a guess, in
- * this order: the program of its cgroup, if that program has ended (the orphan
- * may have moved to another cgroup, as all belong to its user); the program of
- * another orphan in its session; a program that is being ended, as its main
- * process or an orphan of it may have ended; a program that has just ended.
+ * Without a tag, the program is a guess, in this order: the program of its
+ * cgroup, if that has ended (orphans may move to other cgroups of their user);
+ * of another orphan in its session; one that is being ended; one that has just
+ * ended.
  *
- * A main process is reaped last, when no process of its program is left. Until
- * then no other process can get its pid, which is also the id of its session
- * and its group.
+ * A main process is reaped last, when its program has no other process. Until
+ * then no other process can get its pid, the id of its session and group.
  */
 #include "runner/process/tg_process_tag.h"
 #include "runner/process/tg_program.h"
@@ -50,9 +45,9 @@ tg_program_check_exited(tg_program_t *program)
 }
 
 /*
- * Returns how likely the program is to have left an orphan without a tag. 0:
- * not at all. In doubt, a program that is being ended is preferred: ending a
- * wanted daemon is better than keeping an unwanted process.
+ * Returns how likely the program has left an orphan without a tag; 0: not.
+ * Prefers one that is being ended: better to end a wanted daemon than to keep
+ * an unwanted process.
  */
 static int
 tg_reaper_rank_program(const tg_program_t *program)
@@ -122,7 +117,7 @@ tg_reaper_find_program(const tg_programs_t *programs, const tg_proc_t *proc)
 
 /* --- table of orphans --- */
 
-/* One scan, which may find only a part of the orphans. */
+/* A scan, which may find only some orphans. */
 typedef struct {
     tg_programs_t *programs;
     size_t nold; /* number of orphans before the scan, sorted by pid */
@@ -164,7 +159,7 @@ tg_reaper_is_new_pid(const tg_reaper_scan_t *new, pid_t pid)
     return 1;
 }
 
-/* Returns space for another orphan, or NULL if out of memory. */
+/* Returns space for an orphan, or NULL: no memory. */
 static tg_orphan_t *
 tg_reaper_grow_table(tg_programs_t *programs)
 {
@@ -221,10 +216,7 @@ tg_reaper_add_orphan(void *ctx, pid_t pid)
     return 1;
 }
 
-/*
- * Adds new orphans to the table, at most TG_PROCESS_TREE_MAX. Returns 1 if some
- * of them are zombies already.
- */
+/* Adds at most TG_PROCESS_TREE_MAX. Returns 1 if some are zombies already. */
 static int
 tg_reaper_add_orphans(tg_programs_t *programs)
 {
@@ -250,10 +242,7 @@ tg_reaper_add_orphans(tg_programs_t *programs)
     return new.has_ended;
 }
 
-/*
- * Reaps the orphans that have ended. Their pids cannot be reused before, as no
- * other code reaps them.
- */
+/* Reaps ended orphans. No other code does, so pids are not reused before. */
 static void
 tg_reaper_reap_orphans(tg_programs_t *programs)
 {
@@ -277,7 +266,7 @@ tg_reaper_scan(tg_programs_t *programs)
         tg_program_check_exited(program);
     }
 
-    /* Reaping an orphan makes its children visible, so scan again. */
+    /* A reaped orphan makes its children visible: scan again. */
     do {
         tg_reaper_reap_orphans(programs);
     } while (tg_reaper_add_orphans(programs) && !programs->has_more_orphans);

@@ -1,4 +1,4 @@
-/* Starts a program: session, signals, descriptors, process tag and execve(). */
+/* Starts a program: session, signals, descriptors, tag, execve(). */
 #include "runner/process/tg_spawn.h"
 
 #include "runner/process/tg_clone.h"
@@ -14,13 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Usual umask of services, for the files that programs write. */
+/* Usual umask of services, for files of programs. */
 #define TG_SPAWN_UMASK 022
 
-/*
- * Memory shared by parent and child, even if the child has a copy of the
- * parent's memory. One mapping is enough, as one thread starts all programs.
- */
+/* Shared by parent and child; one mapping, as one thread starts programs. */
 typedef struct {
     const tg_spawn_params_t *spawn;
     pid_t parent;
@@ -43,10 +40,7 @@ tg_spawn_ignore_signals(void)
     }
 }
 
-/*
- * Resets all signals and unblocks them. Handlers must be reset first: a handler
- * that runs in the child would write into the parent's loop.
- */
+/* Resets handlers first: one could write into the parent's loop. */
 static int
 tg_spawn_reset_signals(int has_handlers)
 {
@@ -86,10 +80,7 @@ tg_spawn_set_fds(const tg_spawn_params_t *spawn)
         }
     }
 
-    /*
-     * All descriptors of the runner are close-on-exec; this closes those of
-     * libraries. Kernels before 5.9 and some sandboxes reject it.
-     */
+    /* Closes libraries' descriptors; older kernels and sandboxes reject it. */
     (void) close_range((unsigned) spawn->nfds, ~0u, 0);
 
     return 0;
@@ -108,15 +99,12 @@ tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
         return -1;
     }
 
-    /* The parent may have died before PR_SET_PDEATHSIG was set. */
+    /* The parent may have died before PR_SET_PDEATHSIG. */
     if (getppid() != ctx->parent) {
         _exit(127);
     }
 
-    /*
-     * The daemons of the program stay its descendants as long as its main
-     * process lives.
-     */
+    /* The program's daemons stay descendants while its main process lives. */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
         return -1;
     }
@@ -139,10 +127,7 @@ tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
     return tg_spawn_reset_signals(has_handlers);
 }
 
-/*
- * Runs in the child, perhaps in the parent's memory while the parent is
- * suspended (tg_clone.h). Makes system calls only and writes only ctx.
- */
+/* Runs in the child: system calls only, and writes only ctx (tg_clone.h). */
 static void __attribute__((noinline, noreturn))
 tg_spawn_run_child(void *data, int has_handlers)
 {
@@ -151,10 +136,7 @@ tg_spawn_run_child(void *data, int has_handlers)
     ctx = data;
     ctx->step = TG_SPAWN_CWD;
 
-    /*
-     * Before tg_spawn_set_fds(), as cwd may be a path of one of the caller's
-     * descriptors (/proc/self/fd).
-     */
+    /* Before the descriptors: cwd may be a path of one of the caller's. */
     if (chdir(ctx->spawn->cwd) == 0) {
         ctx->step = TG_SPAWN_SETUP;
 

@@ -1,7 +1,6 @@
 /*
- * Starts one program, isolated from the runner: with its own session and
- * process group, default signal handling, only the given descriptors, and
- * killed when the runner dies.
+ * Starts one program, isolated from the runner: own session and group, default
+ * signals, only the given descriptors, killed when the runner dies.
  */
 #ifndef TG_SPAWN_H
 #define TG_SPAWN_H
@@ -11,10 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * Descriptors of a program: standard input, output and error, and the progress
- * descriptor.
- */
+/* Descriptors of a program: standard ones, and progress. */
 #define TG_SPAWN_FDS 4
 
 typedef struct {
@@ -37,16 +33,13 @@ typedef enum {
     TG_SPAWN_EXEC
 } tg_spawn_step_t;
 
-/*
- * Ignores the signals that the runner ignores and that programs get with their
- * default action. Must be called before the first program.
- */
+/* Ignores the runner's signals. Must precede the first program. */
 void tg_spawn_ignore_signals(void);
 
 /*
- * Starts the program. Returns 0 and *pid when it runs, else an errno value of
- * the failed step *step; then there is no process to wait for. Must be called
- * by the main thread: the program is killed when the calling thread ends.
+ * Starts the program. Returns 0 and *pid, or an errno of the step *step and no
+ * process. Must be called by the main thread, with whose end the program is
+ * killed.
  */
 int tg_spawn_program(const tg_spawn_params_t *spawn, pid_t *pid,
                      tg_spawn_step_t *step);
