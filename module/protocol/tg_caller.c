@@ -68,11 +68,9 @@ tg_caller_deinit(tg_caller_t *caller)
     tg_buf_deinit(&caller->out);
 }
 
-/* --- requests and notifications --- */
-
 /*
- * Begins a message up to its method, which the caller of this function appends.
- * pending is NULL for a notification. Returns the offset of the frame.
+ * Begins a message up to its method; pending is NULL for a notification.
+ * Returns the offset of the frame.
  */
 static size_t
 tg_caller_begin_message(tg_caller_t *caller,
@@ -96,10 +94,7 @@ tg_caller_begin_message(tg_caller_t *caller,
     return start;
 }
 
-/*
- * Ends the frame that began at offset start. Returns TG_OK; on an error the
- * frame is removed from out.
- */
+/* On an error the frame, begun at offset start, is removed from out. */
 static int
 tg_caller_end_message(tg_caller_t *caller, size_t start)
 {
@@ -119,8 +114,8 @@ tg_caller_end_message(tg_caller_t *caller, size_t start)
 }
 
 /*
- * Moves the frame of a sequential call from out to pending->queued, unless the
- * call is the first one: the next call is sent only after a response.
+ * Moves the frame of a sequential call from out to pending->queued, unless it
+ * is the first one: the next call is sent only after a response.
  */
 static int
 tg_caller_enqueue(tg_caller_t *caller, tg_pending_request_t *pending,
@@ -150,10 +145,7 @@ tg_caller_enqueue(tg_caller_t *caller, tg_pending_request_t *pending,
     return TG_OK;
 }
 
-/*
- * Sends a request whose message is complete. On an error the frame and the
- * request are removed.
- */
+/* Sends a complete request. An error removes the frame and the request. */
 static int
 tg_caller_commit(tg_caller_t *caller, tg_pending_request_t *pending,
                  size_t start, uint64_t *id)
@@ -411,8 +403,8 @@ tg_caller_count_written(tg_caller_t *caller, size_t len)
 }
 
 /*
- * Finds the message of a request in out, whose first byte has the offset base
- * in all sent bytes. Absent if it is not whole in out.
+ * Finds a request's message in out, whose first byte has the offset base in all
+ * sent bytes. Absent if it is not whole in out.
  */
 static tg_str_t
 tg_caller_find_unsent(const tg_caller_t *caller,
@@ -470,10 +462,7 @@ tg_caller_on_disconnect(tg_caller_t *caller)
     tg_buf_init(&caller->out, caller->alloc);
     tg_caller_reset(caller);
 
-    /*
-     * A callback may send or cancel requests: fail only those with ids below
-     * `end`.
-     */
+    /* Requests of the callbacks have higher ids: do not fail them. */
     while ((pending = caller->first) != NULL && pending->id < end) {
         memset(&answer, 0, sizeof(answer));
         answer.kind = is_drained || pending->queued.data != NULL
@@ -496,9 +485,6 @@ tg_caller_on_disconnect(tg_caller_t *caller)
 
     tg_buf_deinit(&out);
 
-    /*
-     * Requests sent by the callbacks were queued after the lost ones; send the
-     * first.
-     */
+    /* The callbacks' requests were queued after the lost ones. */
     tg_caller_send_next(caller);
 }

@@ -11,9 +11,7 @@ tg_caller_complete_request(tg_caller_t *caller, tg_pending_request_t *pending,
     tag = pending->tag;
     tg_pending_remove(caller, pending);
 
-    /*
-     * A sequential call with no tag was cancelled: nobody expects its response.
-     */
+    /* Without a tag the sequential call was cancelled: drop its response. */
     if (tag != NULL || !caller->dialect->is_sequential) {
         caller->ops->answer(caller->host, tag, answer);
     }

@@ -1,6 +1,4 @@
-/*
- * Input of a caller: responses, and requests and notifications of the server.
- */
+/* Input of a caller: responses, requests and notifications of the server. */
 #include "protocol/tg_caller_impl.h"
 #include "protocol/tg_rpc.h"
 
@@ -70,10 +68,9 @@ tg_caller_on_response(tg_caller_t *caller, tg_pending_request_t *pending,
 }
 
 /*
- * Checks whether a message is a response. A message with an id but neither a
- * result nor an error counts as a response too: JavaScript omits an undefined
- * result, and the request would wait forever. Without ids (sequential
- * dialects) such a message is not recognized.
+ * A message with an id but neither a result nor an error is a response too:
+ * JavaScript omits an undefined result, and the request would wait forever.
+ * Without ids (sequential dialects) such a message is not recognized.
  */
 static int
 tg_caller_is_response(const tg_caller_t *caller, const tg_message_t *message)
@@ -100,12 +97,11 @@ tg_caller_is_response(const tg_caller_t *caller, const tg_message_t *message)
 }
 
 /*
- * Finds the request of an error response that has no id, or returns NULL. A
- * server that could not read a request, for instance because of its size, does
- * not know its id. If only one request is pending, the error belongs to it;
- * otherwise that request would wait forever. But some servers answer
- * notifications too, mostly with "method not found". While such an answer may
- * arrive, only a parse error is assigned to the request.
+ * Finds the request of an error without an id, or NULL. A server that could not
+ * read a request, for instance because of its size, does not know its id. If
+ * only one request is pending, it would otherwise wait forever. But some
+ * servers answer notifications too, mostly with "method not found": while such
+ * an answer may arrive, only a parse error is assigned to the request.
  */
 static tg_pending_request_t *
 tg_caller_match_without_id(tg_caller_t *caller, const tg_message_t *message)
@@ -181,8 +177,8 @@ tg_caller_on_error_notice(tg_caller_t *caller, const tg_message_t *message)
 }
 
 /*
- * Drops a frame that is not a message. In a sequential dialect it took the
- * place of a response, so the connection is closed.
+ * In a sequential dialect the frame took a response's place: the connection is
+ * closed.
  */
 static void
 tg_caller_drop_frame(tg_caller_t *caller, const char *text)
@@ -195,9 +191,8 @@ tg_caller_drop_frame(tg_caller_t *caller, const char *text)
 }
 
 /*
- * Updates the number of notifications that the server may still answer. A
- * response shows that the server has handled all notifications sent before that
- * request.
+ * A response shows that the server has handled all notifications sent before
+ * the request, so it answers none of them any more.
  */
 static void
 tg_caller_settle_notifications(tg_caller_t *caller,
@@ -245,7 +240,7 @@ tg_caller_on_message(tg_caller_t *caller, tg_str_t frame,
     }
 }
 
-/* Handles an array of messages, which servers of MCP 2025-03-26 may send. */
+/* Servers of MCP 2025-03-26 may send an array of messages. */
 static void
 tg_caller_on_batch(tg_caller_t *caller, tg_str_t array)
 {
@@ -311,9 +306,8 @@ tg_caller_on_frame(tg_caller_t *caller, tg_str_t frame)
 }
 
 /*
- * Handles an oversized frame: rejects it if it is a request of the server, and
- * fails the pending request if it is a response, so that neither side waits
- * forever.
+ * Rejects a request of the server, or fails the pending request of a response,
+ * so that neither side waits forever.
  */
 static void
 tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
@@ -344,10 +338,7 @@ tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
                            1);
 }
 
-/*
- * Handles a discarded frame. Its id is at the beginning or the end, or is
- * missing.
- */
+/* The frame's id is at its beginning or end, or is missing. */
 static void
 tg_caller_on_discarded(tg_caller_t *caller, int rc, tg_str_t part)
 {

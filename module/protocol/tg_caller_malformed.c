@@ -1,5 +1,5 @@
 /*
- * Responses that cannot be parsed or that name two requests. Their requests
+ * Responses that cannot be parsed or that name two requests: their requests
  * fail, so that they do not wait forever.
  */
 #include "protocol/tg_caller_impl.h"
@@ -37,10 +37,7 @@ tg_caller_find_malformed(const tg_caller_t *caller, tg_str_t frame)
     tg_pending_request_t *pending;
     uint64_t id;
 
-    /*
-     * A sequential dialect has no ids: the connection closes, and its call
-     * fails.
-     */
+    /* A sequential dialect has no ids: closing fails the call. */
     if (caller->dialect->is_sequential) {
         return NULL;
     }

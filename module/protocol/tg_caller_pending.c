@@ -5,10 +5,7 @@
 
 #define TG_PENDING_SLOTS 16
 
-/*
- * Returns the hash slot of an id. Ids are consecutive, so their low bits
- * distribute them evenly.
- */
+/* Consecutive ids are distributed evenly by their low bits. */
 static tg_pending_request_t **
 tg_pending_find_slot(const tg_caller_t *caller, uint64_t id)
 {

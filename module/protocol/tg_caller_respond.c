@@ -3,8 +3,8 @@
 #include "protocol/tg_rpc.h"
 
 /*
- * Appends a response with one raw member after the id. TG_OK; TG_NOMEM;
- * TG_LIMIT if it exceeds the limit (nothing was appended).
+ * Appends one raw member after the id. TG_OK; TG_NOMEM; TG_LIMIT: nothing was
+ * appended because of the limit.
  */
 static int
 tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
@@ -36,9 +36,9 @@ tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
 }
 
 /*
- * Responds without asking the host. Closes the connection if more than
- * TG_CALLER_REFUSALS_MAX bytes wait: a server that sends requests but does not
- * read the replies must not exhaust memory.
+ * Responds without the host. Closes the connection if more than
+ * TG_CALLER_REFUSALS_MAX bytes wait: a server that does not read the replies
+ * must not exhaust memory.
  */
 static int
 tg_caller_write_auto_response(tg_caller_t *caller, tg_str_t id,

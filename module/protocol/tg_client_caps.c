@@ -25,9 +25,8 @@ static const struct {
     (sizeof(tg_client_caps_table) / sizeof(tg_client_caps_table[0]))
 
 /*
- * Returns the row of a key among the rows whose bits are in `within`, or
- * TG_CLIENT_CAPS_COUNT. Compares the first character first, because an object
- * may have very many other keys.
+ * Returns the row of a key among those in `within`, or TG_CLIENT_CAPS_COUNT.
+ * Compares first characters, because an object may have very many other keys.
  */
 static size_t
 tg_client_caps_find(tg_str_t key, unsigned within)
@@ -52,8 +51,8 @@ tg_client_caps_find(tg_str_t key, unsigned within)
 }
 
 /*
- * Parses an object in one pass, because it may have as many members as fit in a
- * message. The last member of each name counts.
+ * Parses in one pass, because an object may have very many members. Of equal
+ * names the last one counts.
  */
 static unsigned
 tg_client_caps_parse_object(tg_str_t object, unsigned within)
@@ -154,9 +153,7 @@ tg_client_caps_allow_request(unsigned client_caps, tg_str_t method,
         return (client_caps & TG_CLIENT_CAP_ELICITATION_URL) != 0;
     }
 
-    /*
-     * A request without "mode" is in form mode, the only mode of older clients.
-     */
+    /* Older clients know only form mode and omit "mode". */
     client_caps &= TG_CLIENT_CAP_ELICITATION | TG_CLIENT_CAP_ELICITATION_FORM
                    | TG_CLIENT_CAP_ELICITATION_URL;
 

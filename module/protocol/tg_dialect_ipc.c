@@ -1,17 +1,12 @@
 /* The `ipc` dialect (docs/protocols.md "ipc"): one call_tool at a time. */
 #include "protocol/tg_peer_impl.h"
 
-/*
- * Error message for an outcome without text, such as one that has only images.
- */
+/* For an outcome without text, such as one that has only images. */
 #define TG_IPC_NO_REASON                                                       \
     "The tool says that it failed, but not why: its result has no text. Look " \
     "into its log, or tell its author to say what went wrong."
 
-/*
- * Writes `{"error":{"message":…,"type":…}}`. The message is the outcome's
- * text, type an escaped body.
- */
+/* Writes `{"error":{"message":…,"type":…}}`; type is an escaped body. */
 static void
 tg_ipc_write_exception(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t type,
                        const tg_outcome_t *outcome)
@@ -64,9 +59,8 @@ static const char *const tg_ipc_types[] = {
 };
 
 /*
- * Checks whether a result has isError set. ipc has no member for this flag, so
- * such a result becomes an exception. Sets *type to the exception's class: the
- * error type in _meta, or a default.
+ * ipc has no member for isError, so such a result becomes an exception, with
+ * the class *type: the error type in _meta, or a default.
  */
 static int
 tg_ipc_is_error_result(tg_str_t result, tg_str_t *type)

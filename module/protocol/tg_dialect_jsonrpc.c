@@ -1,7 +1,4 @@
-/*
- * The `jsonrpc` dialect: envelopes, notifications, batches (docs/protocols.md
- * "jsonrpc").
- */
+/* The `jsonrpc` dialect (docs/protocols.md "jsonrpc"). */
 #include "base/tg_number.h"
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_caller_impl.h"
@@ -10,10 +7,7 @@ static int
 tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
                   const char *text)
 {
-    /*
-     * JSON-RPC 2.0 requires "id": null if the id is unknown; MCP parsers reject
-     * a null id.
-     */
+    /* JSON-RPC requires "id": null for an unknown id; MCP rejects it. */
     if (reply->id.data == NULL && !peer->is_mcp) {
         reply->id = TG_STR("null");
     }
@@ -24,7 +18,7 @@ tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
     return TG_OK;
 }
 
-/* Drops an invalid notification. JSON-RPC never answers a notification. */
+/* JSON-RPC never answers a notification. */
 static int
 tg_jsonrpc_drop_notification(tg_peer_t *peer, const char *why)
 {
@@ -34,10 +28,7 @@ tg_jsonrpc_drop_notification(tg_peer_t *peer, const char *why)
     return TG_OK;
 }
 
-/*
- * Checks whether a raw number is an integer by value: some languages write 1 as
- * 1.0 or 1e0.
- */
+/* Compares by value: some languages write 1 as 1.0 or 1e0. */
 static int
 tg_is_whole_number(tg_str_t raw)
 {
@@ -47,10 +38,7 @@ tg_is_whole_number(tg_str_t raw)
            && tg_number_is_integer(&number);
 }
 
-/*
- * Returns why the id is not acceptable, or NULL if it is. MCP is stricter than
- * JSON-RPC.
- */
+/* Returns NULL if the id is acceptable. MCP is stricter than JSON-RPC. */
 static const char *
 tg_request_id_check(tg_str_t id, int is_mcp)
 {
@@ -158,10 +146,7 @@ tg_jsonrpc_on_notification(tg_peer_t *peer, tg_mcp_method_t known,
     return TG_OK;
 }
 
-/*
- * Checks the envelope of a message and sets reply->id. Returns what is wrong,
- * or NULL.
- */
+/* Sets reply->id. Returns what is wrong with the message, or NULL. */
 static const char *
 tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                           tg_message_t *message, tg_reply_t *reply)
@@ -226,8 +211,8 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
 }
 
 /*
- * Rejects a request because the server is shutting down. The error's data
- * identifies Toolgate: other servers may use the code for another error.
+ * Rejects a request during shutdown. The error's data identifies Toolgate:
+ * other servers may use the code for another error.
  */
 static int
 tg_jsonrpc_reject_leaving(tg_peer_t *peer, const tg_reply_t *reply)
@@ -284,8 +269,8 @@ tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
 }
 
 /*
- * Checks whether a message is a notification. One with "id": null counts as a
- * notification if its method starts with "notifications/": MCP has no null ids.
+ * MCP has no null ids: with "id": null a method that starts with
+ * "notifications/" makes a notification.
  */
 static int
 tg_jsonrpc_is_notification(const tg_message_t *message)
@@ -344,10 +329,7 @@ tg_jsonrpc_on_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
                : tg_jsonrpc_on_request(peer, method, message, &reply);
 }
 
-/*
- * Counts the elements of a batch. Returns TG_BATCH_MAX + 1 if there are more
- * than TG_BATCH_MAX.
- */
+/* Returns TG_BATCH_MAX + 1 if there are more than TG_BATCH_MAX. */
 static size_t
 tg_batch_count_items(tg_str_t text)
 {
@@ -365,9 +347,8 @@ tg_batch_count_items(tg_str_t text)
 }
 
 /*
- * Serves the elements of a batch until its end (TG_OK) or the end of the time
- * slice (TG_AGAIN). Elements served before are skipped by their bytes, or by
- * their number if the session was handed off in between.
+ * Serves a batch until its end (TG_OK) or the end of the time slice (TG_AGAIN).
+ * Skips served elements by their bytes, or by their number after a handoff.
  */
 static int
 tg_batch_serve(tg_peer_t *peer, tg_str_t text)
@@ -411,9 +392,7 @@ tg_batch_serve(tg_peer_t *peer, tg_str_t text)
     return TG_OK;
 }
 
-/*
- * Serves a batch (JSON-RPC 2.0 "Batch"). The whole text is already validated.
- */
+/* The whole text of the batch is already validated. */
 static int
 tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
 {
@@ -445,10 +424,7 @@ tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
     return tg_batch_serve(peer, text);
 }
 
-/*
- * Rejects a line that is not valid JSON. why is a short, static text of the
- * JSON parser.
- */
+/* Rejects invalid JSON. why is a short, static text of the parser. */
 static int
 tg_jsonrpc_reject_malformed(tg_peer_t *peer, tg_reply_t *reply, const char *why)
 {
@@ -493,10 +469,7 @@ tg_jsonrpc_resume_batch(tg_peer_t *peer, tg_str_t frame)
     tg_message_t message;
     int rc;
 
-    /*
-     * Parse the frame again if another process validated it: batch->at is 0
-     * after a handoff.
-     */
+    /* After a handoff (batch->at is 0) this process must validate again. */
     if (peer->batch->at == 0) {
         rc = tg_message_parse(&message, frame);
 
@@ -546,10 +519,7 @@ tg_jsonrpc_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     code = tg_failure_rpc_code(outcome->failure);
 
     if (outcome->has_code) {
-        /*
-         * Only this server may send NOT_STARTED: a backend's code must not look
-         * like it.
-         */
+        /* Only this server, no backend, may send NOT_STARTED. */
         code = outcome->code != TG_RPC_NOT_STARTED ? outcome->code
                                                    : TG_RPC_INTERNAL_ERROR;
 
@@ -571,10 +541,7 @@ tg_jsonrpc_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     return TG_OK;
 }
 
-/*
- * Sends the shutdown notice only to a client that has sent a hello: other
- * clients do not know the method.
- */
+/* Clients that sent no hello do not know the method. */
 static void
 tg_jsonrpc_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
 {
@@ -588,11 +555,9 @@ tg_jsonrpc_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
     }
 }
 
-/* --- client side --- */
-
 /*
- * Handles a server's request to the client. Answers ping at once, passes other
- * requests to the host, or rejects them if the host accepts none.
+ * Answers ping at once, passes other requests to the host, or rejects them if
+ * the host accepts none.
  */
 static int
 tg_jsonrpc_on_server_request(tg_caller_t *caller, const tg_message_t *message)

@@ -1,14 +1,11 @@
 /*
- * The `relay` dialect (docs/protocols.md "relay"). Unknown and malformed
- * frames are ignored.
+ * The `relay` dialect (docs/protocols.md "relay"). Unknown and malformed frames
+ * are ignored.
  */
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_caller_impl.h"
 
-/*
- * Checks whether an id is a string or a number of acceptable length. The
- * client cannot match a response without such an id.
- */
+/* A client can only match a string or a number of acceptable length. */
 static int
 tg_relay_is_usable_id(tg_str_t id)
 {
@@ -106,8 +103,8 @@ tg_relay_on_oversized(tg_peer_t *peer, tg_str_t id)
 }
 
 /*
- * Writes the error response of a failure that the tool did not cause. A
- * failure of the tool itself is a result: TG_MISSING.
+ * Writes the error of a failure that the tool did not cause. The tool's own
+ * failure is a result: TG_MISSING.
  */
 static int
 tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
@@ -130,7 +127,7 @@ tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     return TG_OK;
 }
 
-/* Appends the "shutdown" frame, which is identical for client and server. */
+/* The "shutdown" frame is identical for client and server. */
 static void
 tg_relay_write_shutdown(tg_buf_t *out, tg_str_t reason)
 {
@@ -153,8 +150,6 @@ tg_relay_send_refusal(tg_peer_t *peer, tg_str_t why)
     tg_json_write_string(&peer->out, why);
     tg_buf_append(&peer->out, "}\n", 2);
 }
-
-/* --- client side --- */
 
 static int
 tg_relay_on_server_message(tg_caller_t *caller, const tg_message_t *message)

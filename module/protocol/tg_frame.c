@@ -36,10 +36,7 @@ tg_frame_next_line(tg_frame_t *frame, const char *data, size_t len,
     }
 
     if (frame->is_discarding || size > frame->limit) {
-        /*
-         * The last bytes of the part stay unconsumed until the line's end is
-         * found: they may be its tail.
-         */
+        /* The part's last bytes may be the line's tail: do not consume them. */
         *payload = tg_str(data, size);
         *consumed = size - tail;
         frame->scanned = tail;

@@ -51,8 +51,6 @@ tg_mcp_event_check_rc(int rc, tg_mcp_event_t event)
     return rc == TG_OK ? event : TG_MCP_EVENT_NO_MEMORY;
 }
 
-/* --- requests --- */
-
 int
 tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
                            tg_str_t members)
@@ -83,8 +81,6 @@ tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
 
     return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
 }
-
-/* --- handshake --- */
 
 static int
 tg_mcp_client_send_initialize(tg_mcp_client_t *client, uint64_t now)
@@ -133,8 +129,8 @@ tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
 }
 
 /*
- * Returns the member of this type, a string without quotes; or absent. object
- * may be absent.
+ * Returns a member of this type, a string without its quotes. Absent object:
+ * absent.
  */
 static tg_str_t
 tg_mcp_get_member(tg_str_t object, const char *key, tg_json_type_t type)
@@ -210,7 +206,7 @@ tg_mcp_client_on_open(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
     return tg_mcp_event_check_rc(rc, TG_MCP_EVENT_OPEN);
 }
 
-/* Checks whether a server supports the revision without a handshake. */
+/* Without a handshake the server must support the revision. */
 static int
 tg_mcp_has_modern_version(tg_str_t result)
 {
@@ -257,10 +253,9 @@ tg_mcp_client_on_discover(tg_mcp_client_t *client, const tg_response_t *answer,
 }
 
 /*
- * Checks whether `initialize` can be repeated with an older version, and sets
- * client->version to it. A server should answer with a version that it
- * supports; some return an error that lists their versions instead. Done at
- * most once.
+ * A server should answer `initialize` with a version that it supports, but some
+ * return an error that lists their versions. Then sets client->version to an
+ * older one, at most once.
  */
 static int
 tg_mcp_client_can_downgrade(tg_mcp_client_t *client,
@@ -314,8 +309,6 @@ tg_mcp_client_on_initialize(tg_mcp_client_t *client,
 
     return TG_MCP_EVENT_REFUSED;
 }
-
-/* --- events --- */
 
 int
 tg_mcp_client_is_own_tag(const tg_mcp_client_t *client, const void *tag)

@@ -3,10 +3,7 @@
 
 #define TG_MCP_META_PREFIX "io.modelcontextprotocol/"
 
-/*
- * Checks whether a member of _meta describes the request itself. Such members
- * are written again for each connection.
- */
+/* Members that describe the request itself are written for each connection. */
 static int
 tg_mcp_key_is_per_request(tg_str_t key)
 {
@@ -28,8 +25,8 @@ tg_mcp_key_is_reserved(tg_str_t key)
 }
 
 /*
- * Checks for "extensions", which is not forwarded: extensions are an agreement
- * between a client and the server next to it.
+ * Extensions are an agreement between a client and the server next to it, so
+ * they are not forwarded.
  */
 static int
 tg_mcp_key_is_extensions(tg_str_t key)
@@ -43,10 +40,7 @@ tg_mcp_key_is_omitted_legacy(tg_str_t key)
     return tg_mcp_key_is_per_request(key) || tg_mcp_key_is_reserved(key);
 }
 
-/*
- * Like tg_mcp_key_is_omitted_legacy(), but keeps clientInfo: without a
- * handshake each call names its client.
- */
+/* Keeps clientInfo: without a handshake each call names its client. */
 static int
 tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
 {
@@ -55,10 +49,6 @@ tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
                                     TG_STR(TG_MCP_META_PREFIX "clientInfo"));
 }
 
-/*
- * Appends the members of an object, except those for which is_left_out()
- * returns nonzero.
- */
 static void
 tg_mcp_write_members(tg_buf_t *out, tg_str_t object, int is_first,
                      int (*is_left_out)(tg_str_t key))

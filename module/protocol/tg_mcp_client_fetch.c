@@ -56,10 +56,7 @@ tg_mcp_client_schedule_fetch(tg_mcp_client_t *client, uint64_t now)
     return tg_mcp_client_fetch_list(client, now);
 }
 
-/*
- * Begins to read a complete list. The list is repaired first if the host set
- * client->check.
- */
+/* Repairs the list first if the host set client->check. */
 static int
 tg_mcp_client_begin_list(tg_mcp_client_t *client)
 {
@@ -78,10 +75,7 @@ tg_mcp_client_begin_list(tg_mcp_client_t *client)
     return client->repair != NULL ? TG_OK : TG_NOMEM;
 }
 
-/*
- * Repairs a part of the list. TG_AGAIN while more is left; TG_OK: the list is
- * repaired and can be read.
- */
+/* TG_AGAIN: more is left; TG_OK: the list is repaired and can be read. */
 static int
 tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
 {
@@ -104,7 +98,7 @@ tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
                : rc;
 }
 
-/* Replaces client->tools, unless nothing changed. */
+/* Keeps client->tools if nothing changed. */
 static void
 tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
 {

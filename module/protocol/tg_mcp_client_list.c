@@ -49,10 +49,7 @@ tg_mcp_list_set_error(tg_response_t *whole, int rc, const char *text)
     return rc;
 }
 
-/*
- * Checks whether the hash of a cursor or page occurred before, which ends the
- * list. Otherwise records the hash.
- */
+/* A cursor or page that occurred before ends the list. Records the hash. */
 static int
 tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
 {
@@ -73,10 +70,7 @@ tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
     return 0;
 }
 
-/*
- * Adds the tools of a page. TG_OK; TG_INVALID if tools is neither an array nor
- * null (Go writes an empty list as null).
- */
+/* TG_INVALID: tools is neither an array nor null, Go's empty list. */
 static int
 tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
 {
@@ -119,9 +113,7 @@ tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
     return TG_OK;
 }
 
-/*
- * Stores the unavailable MCP servers, which Toolgate lists on the first page.
- */
+/* Toolgate lists the unavailable MCP servers on the first page. */
 static void
 tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
 {
@@ -138,8 +130,8 @@ tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
 }
 
 /*
- * Checks whether the list changed between two pages, so that the server
- * rejected the cursor and the list must be fetched again.
+ * If the list changed between two pages, the server rejected the cursor, and
+ * the list must be fetched again.
  */
 static int
 tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_response_t *answer)

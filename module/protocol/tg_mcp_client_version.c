@@ -20,7 +20,7 @@ tg_mcp_text_has_word(tg_str_t text, const char *word)
     return 0;
 }
 
-/* Checks whether text begins with a version, that is, a date. */
+/* A version is a date. */
 static int
 tg_mcp_is_version(const char *text)
 {
@@ -37,8 +37,8 @@ tg_mcp_is_version(const char *text)
 }
 
 /*
- * Finds the newest version in a text that is older than TG_MCP_VERSION_LEGACY
- * and newer than *version, and stores it in *version.
+ * Stores the newest version in text that is older than TG_MCP_VERSION_LEGACY
+ * and newer than *version.
  */
 static void
 tg_mcp_find_version(tg_str_t text, const char **version)

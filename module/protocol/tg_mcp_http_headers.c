@@ -1,4 +1,4 @@
-/* Writing of the HTTP headers of a modern MCP message. */
+/* HTTP headers of a modern MCP message. */
 #include "protocol/tg_mcp_http_headers.h"
 
 #include "base/tg_base64.h"
@@ -7,12 +7,7 @@
 /* Largest integer that every JSON parser represents exactly. */
 #define TG_MCP_INT_MAX INT64_C(9007199254740991)
 
-/* --- values --- */
-
-/*
- * Checks whether text can be sent unchanged and would not be mistaken for
- * base64.
- */
+/* Such text is sent unchanged and cannot be mistaken for base64. */
 static int
 tg_mcp_header_is_plain(tg_str_t text)
 {
@@ -75,8 +70,6 @@ tg_mcp_http_write_header(tg_buf_t *out, const char *prefix, tg_str_t name,
     tg_buf_deinit(&text);
 }
 
-/* --- arguments --- */
-
 typedef struct {
     tg_buf_t *out;
     tg_str_t names[TG_MCP_HEADERS_MAX];
@@ -104,10 +97,7 @@ tg_mcp_is_same_name(tg_str_t a, tg_str_t b)
     return a.len == b.len;
 }
 
-/*
- * Checks whether a header name is a token and unique within the tool, and adds
- * it.
- */
+/* Adds a header name that is a token and unique within the tool. */
 static int
 tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
                               tg_str_t *name)
@@ -162,10 +152,7 @@ tg_mcp_schema_has_header_type(tg_str_t schema)
     return 0;
 }
 
-/*
- * Checks whether an argument gets a header. An argument that no valid schema
- * accepts gets none.
- */
+/* An argument that no valid schema accepts gets no header. */
 static int
 tg_mcp_argument_has_header(tg_str_t raw)
 {
@@ -184,10 +171,7 @@ tg_mcp_argument_has_header(tg_str_t raw)
     }
 }
 
-/*
- * Appends the header of a property that has `x-mcp-header`. value is the
- * argument or absent.
- */
+/* Appends the header of a property with `x-mcp-header`; value may be absent. */
 static void
 tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
                                tg_str_t schema, tg_str_t value)
@@ -206,8 +190,8 @@ tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
 }
 
 /*
- * Appends the headers of all properties of a schema, including those of nested
- * objects. object is the argument with these properties, or absent.
+ * Appends the headers of a schema and of nested objects. object is the argument
+ * with its properties, or absent.
  */
 static void
 tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
@@ -251,9 +235,7 @@ tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
     }
 }
 
-/*
- * Checks quickly whether a tool has any `x-mcp-header`. Most tools have none.
- */
+/* Checks quickly, since most tools have no `x-mcp-header`. */
 static int
 tg_mcp_tool_has_param_headers(tg_str_t listing)
 {
@@ -301,9 +283,7 @@ tg_mcp_http_write_arguments(tg_buf_t *out, const tg_message_t *message,
     return marks.why;
 }
 
-/* --- message --- */
-
-/* Returns the raw name, URI or task id of a request, or absent. */
+/* The subject is a raw name, URI or task id; it may be absent. */
 static tg_str_t
 tg_mcp_find_subject(const tg_message_t *message)
 {

@@ -1,7 +1,7 @@
 /*
- * Parses a message in one pass. Each object that the protocols define has a
- * table of its known members. A member that is an object with a table is
- * parsed too; any other value is skipped as a whole.
+ * Parses a message in one pass. Each object of the protocols has a table of its
+ * known members. A member that is such an object is parsed too; any other value
+ * is skipped as a whole.
  */
 #include "protocol/tg_message.h"
 
@@ -126,8 +126,8 @@ static const size_t tg_nullable_members[] = {
 };
 
 /*
- * Finds the member of a key, or returns NULL. Senders usually write members in
- * the order of the table, so the search starts at *next and updates it.
+ * Returns NULL for an unknown key. Senders usually write members in the order
+ * of the table, so the search starts at *next and updates it.
  */
 static const tg_member_t *
 tg_member_table_find(const tg_member_table_t *table, tg_str_t key,
@@ -153,8 +153,8 @@ tg_member_table_find(const tg_member_table_t *table, tg_str_t key,
 }
 
 /*
- * Consumes the key if it is the member at *next, the one that a sender in table
- * order writes now, and returns that member. NULL: the key is a different one.
+ * Consumes the key if it is that of the member at *next, which a sender in
+ * table order writes now. Otherwise returns NULL.
  */
 static inline const tg_member_t *
 tg_member_table_match_next(const tg_member_table_t *table,
@@ -242,7 +242,6 @@ tg_message_parse_object(tg_message_t *message, tg_json_cursor_t *json,
     return TG_OK;
 }
 
-/* Treats optional members that are null as absent. */
 static void
 tg_message_drop_nulls(tg_message_t *message)
 {
@@ -259,10 +258,7 @@ tg_message_drop_nulls(tg_message_t *message)
     }
 }
 
-/*
- * Skips a UTF-8 byte order mark. JSON does not allow it, but some programs
- * write it.
- */
+/* JSON does not allow a UTF-8 byte order mark, but some programs write it. */
 static tg_str_t
 tg_message_skip_bom(tg_str_t text)
 {
@@ -277,9 +273,7 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     tg_json_cursor_t json;
     int rc;
 
-    /*
-     * `notes` needs no clearing: its count n says how many entries are valid.
-     */
+    /* The count n says how many of `notes` are valid. */
     tg_memzero(message, offsetof(tg_message_t, notes));
     message->notes.n = 0;
     tg_json_init(&json, tg_message_skip_bom(text));
@@ -324,10 +318,7 @@ tg_message_is_mcp_notification(tg_str_t method)
            && memcmp(method.data, prefix.data, prefix.len) == 0;
 }
 
-/*
- * Checks whether a member is an id whose value is complete, that is, followed
- * by at least one more byte.
- */
+/* Another byte must follow the value, which may be cut off. */
 static int
 tg_message_is_id(const tg_json_cursor_t *json, tg_str_t key, tg_str_t value)
 {
@@ -360,10 +351,7 @@ tg_message_parse_head(tg_str_t head, tg_message_head_t *known)
         return TG_INVALID;
     }
 
-    /*
-     * A truncated value still has a key, which shows whether the message is a
-     * request or a response.
-     */
+    /* The key of a cut-off value shows a request or a response. */
     do {
         known->is_request |= tg_json_body_eq_text(key, TG_STR("method"))
                              || tg_json_body_eq_text(key, TG_STR("params"));
@@ -392,10 +380,7 @@ tg_message_parse_head(tg_str_t head, tg_message_head_t *known)
     return TG_OK;
 }
 
-/*
- * Checks whether members are the last members of the outermost object and the
- * first of them is an id. Returns 1 and sets *id, or returns 0.
- */
+/* Finds the id if it is the first of the outermost object's last members. */
 static int
 tg_message_parse_end(tg_str_t members, tg_str_t *id)
 {
@@ -431,10 +416,7 @@ tg_message_find_tail_id(tg_str_t tail, tg_str_t *id)
     tg_str_t found;
     size_t i;
 
-    /*
-     * In valid JSON, quotes in strings are escaped, so "id" in quotes is a key
-     * or a whole string.
-     */
+    /* Strings escape quotes, so "id" is a key or a whole string. */
     for (i = tail.len; i-- != 0; /* void */) {
         if (tail.data[i] == '"' && tail.len - i > 4
             && memcmp(tail.data + i, "\"id\"", 4) == 0

@@ -120,8 +120,6 @@ tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
     }
 }
 
-/* --- JSON between processes --- */
-
 static const char *const tg_failure_names[] = {
     "ok",   "unknown", "arguments", "program",  "timeout", "lost",
     "busy", "ended",   "output",    "internal", "size",

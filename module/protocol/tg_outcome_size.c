@@ -4,7 +4,6 @@
 /* Bytes counted per step: compilers vectorize a loop of this size. */
 #define TG_OUTCOME_STEP 32
 
-/* Counts the bytes with values from low to high. */
 static size_t
 tg_outcome_count_bytes(tg_str_t part, unsigned char low, unsigned char high)
 {

@@ -83,10 +83,7 @@ tg_line_is_blank(tg_str_t line)
     return 1;
 }
 
-/*
- * Asks the host whether to refuse the client, after the first line has decided
- * the dialect.
- */
+/* Asks the host after the first line has decided the dialect. */
 static int
 tg_peer_is_client_refused(tg_peer_t *peer)
 {
@@ -151,7 +148,7 @@ tg_peer_is_paused(const tg_peer_t *peer)
            || (peer->ncalls + peer->nparked != 0 && peer->row->is_sequential);
 }
 
-/* Rejects an oversized message. Only a request gets an answer. */
+/* Only a request gets an answer. */
 static int
 tg_peer_reject_oversized(tg_peer_t *peer, tg_str_t id)
 {
@@ -170,9 +167,8 @@ tg_peer_reject_oversized(tg_peer_t *peer, tg_str_t id)
 }
 
 /*
- * Handles the beginning of an oversized message. Its sender waits for a
- * response with its id, which is at the beginning or the end of the message, or
- * is missing.
+ * The sender waits for a response with its id, which is at the beginning or the
+ * end of the message, or is missing.
  */
 static int
 tg_peer_on_oversized(tg_peer_t *peer, tg_str_t head)
@@ -293,10 +289,7 @@ tg_peer_serve_parked(tg_peer_t *peer)
     return rc;
 }
 
-/*
- * Tries to serve a line by the fast path. Returns the line's size without its
- * line feed, or 0.
- */
+/* Returns the size of the served line without its line feed, or 0. */
 static size_t
 tg_peer_try_fast_path(tg_peer_t *peer, const char *data, size_t len)
 {
@@ -319,8 +312,8 @@ tg_peer_try_fast_path(tg_peer_t *peer, const char *data, size_t len)
 }
 
 /*
- * Serves the next frame and sets *size to its bytes. Returns the values of
- * tg_peer_on_frame(), or TG_END if the frame is incomplete.
+ * Serves the next frame of *size bytes. Returns as tg_peer_on_frame(), or
+ * TG_END if the frame is incomplete.
  */
 static int
 tg_peer_serve_next(tg_peer_t *peer, const char *data, size_t len, size_t *size)
@@ -351,10 +344,7 @@ tg_peer_serve_next(tg_peer_t *peer, const char *data, size_t len, size_t *size)
          : rc == TG_END ? tg_peer_on_oversized_end(peer, frame)
                         : tg_peer_on_frame(peer, frame);
 
-    /*
-     * The time slice ended within a batch: keep its bytes, and remember where
-     * the line ends.
-     */
+    /* Keep the batch's bytes, and remember where the line ends. */
     if (rc == TG_AGAIN) {
         peer->frame.scanned = frame.len;
         *size = 0;

@@ -8,10 +8,7 @@ tg_peer_is_pre_request_listener(const tg_peer_t *peer)
            && peer->frame.kind == TG_FRAME_AUTO;
 }
 
-/*
- * Checks whether the client gets broadcasts without a subscription. Modern MCP
- * clients do not.
- */
+/* Modern MCP clients get broadcasts only by subscription. */
 static int
 tg_peer_has_implicit_broadcasts(const tg_peer_t *peer)
 {

@@ -129,12 +129,7 @@ tg_peer_forget_calls(tg_peer_t *peer)
     }
 }
 
-/* --- ids --- */
-
-/*
- * Checks whether two ids are equal: identical text, or equal strings with
- * different escapes.
- */
+/* Ids are equal texts, or equal strings with different escapes. */
 static int
 tg_request_id_is_equal(tg_str_t a, tg_str_t b)
 {
@@ -239,8 +234,6 @@ tg_peer_cancel_request(tg_peer_t *peer, tg_str_t id)
     }
 }
 
-/* --- batches --- */
-
 tg_batch_t *
 tg_batch_new(const tg_peer_t *peer)
 {
@@ -285,12 +278,7 @@ tg_peer_end_batch(tg_peer_t *peer)
     tg_batch_unref(peer, batch);
 }
 
-/* --- requests --- */
-
-/*
- * Finds the entry of a name. Checks the last entry first, because clients
- * often repeat a call.
- */
+/* Checks the last entry first, because clients often repeat a call. */
 const tg_catalog_entry_t *
 tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
 {
@@ -304,10 +292,7 @@ tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
 
     entry = tg_catalog_find_escaped(peer->catalog, kind, name);
 
-    /*
-     * Equal lengths mean that the name has no escapes, so it can be compared
-     * directly.
-     */
+    /* Such a name has no escapes and can be compared directly. */
     peer->recent_entry = entry != NULL && entry->name.len == name.len ? entry
                                                                       : NULL;
 

@@ -4,12 +4,10 @@
 #include "base/tg_json_inline.h"
 #include "protocol/tg_peer_impl.h"
 
-/* Containers around the arguments: the envelope and its params. */
+/* The envelope and its params. */
 #define TG_FAST_PATH_DEPTH 2
 
-/* --- fast path --- */
-
-/* Parses the arguments at p. Returns the position after them, or NULL. */
+/* Returns the position after the arguments, or NULL. */
 static inline const char *
 tg_fast_path_parse_arguments(const char *p, const char *end,
                              tg_json_index_t *notes, tg_request_t *request)
@@ -27,7 +25,7 @@ tg_fast_path_parse_arguments(const char *p, const char *end,
                : NULL;
 }
 
-/* Parses a short scalar id at p. Returns the position after it, or NULL. */
+/* Returns the position after a short scalar id, or NULL. */
 static inline const char *
 tg_fast_path_parse_id(const char *p, const char *end, tg_request_t *request)
 {
@@ -47,9 +45,8 @@ tg_fast_path_parse_id(const char *p, const char *end, tg_request_t *request)
 }
 
 /*
- * Compares the message at p with a recorded call, and sets the arguments and
- * the id of request. Returns the position after the message, or NULL if it
- * differs.
+ * Compares the message at p with a recorded call, and sets the request's
+ * arguments and id. Returns the position after it, or NULL.
  */
 static const char *
 tg_fast_path_match(const tg_fast_path_t *fast_path, const char *p,
@@ -90,10 +87,7 @@ tg_fast_path_match(const tg_fast_path_t *fast_path, const char *p,
     }
 }
 
-/*
- * Checks whether the match covers the whole frame. bytes of a line include the
- * line feed.
- */
+/* Checks that the match is the whole frame. A line includes its line feed. */
 static int
 tg_fast_path_is_whole(const tg_peer_t *peer, tg_str_t bytes, size_t size)
 {
@@ -147,9 +141,7 @@ tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
     return request.size;
 }
 
-/* --- recording on the normal path --- */
-
-/* Checks whether the fast path can parse an id, or the id is absent. */
+/* An id may be absent. */
 static int
 tg_fast_path_can_parse_id(tg_str_t id)
 {
@@ -160,10 +152,7 @@ tg_fast_path_can_parse_id(tg_str_t id)
     return type == TG_JSON_NUMBER || type == TG_JSON_STRING || id.data == NULL;
 }
 
-/*
- * Adds the text before a value as the next piece, and sets *rest to the text
- * after the value.
- */
+/* Adds the text before a value as a piece, and sets *rest to that after it. */
 static void
 tg_fast_path_add_piece(tg_fast_path_t *fast_path, char **at, tg_str_t *rest,
                        tg_str_t value)

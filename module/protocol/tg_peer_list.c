@@ -2,8 +2,7 @@
 #include "protocol/tg_peer_impl.h"
 
 /*
- * Returns the _meta of a list, stored in json; absent if there is none or if it
- * would take too much of a message.
+ * The _meta is stored in json; absent if it would take too much of a message.
  */
 static tg_str_t
 tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
@@ -20,8 +19,8 @@ tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
 }
 
 /*
- * Sends the list in one page. If it exceeds the largest message, sends an
- * error that tells the operator what to do.
+ * If one page exceeds the largest message, sends an error that tells the
+ * operator what to do.
  */
 static void
 tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
@@ -142,10 +141,7 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
     tg_request_t request;
     tg_str_t cursor;
 
-    /*
-     * Some clients send an empty cursor for the first page. No page has an
-     * empty cursor.
-     */
+    /* Some clients send an empty cursor for the first page. */
     cursor = tg_json_string_eq(message->p.cursor, TG_STR(""))
                  ? TG_STR_NONE
                  : message->p.cursor;

@@ -1,7 +1,4 @@
-/*
- * MCP in both eras (docs/protocols.md "MCP"): the era of a request, and the
- * methods.
- */
+/* MCP in both eras (docs/protocols.md "MCP"): a request's era, the methods. */
 #include "protocol/tg_peer_fast_path.h"
 #include "protocol/tg_peer_impl.h"
 
@@ -53,10 +50,7 @@ tg_mcp_write_instructions(tg_peer_t *peer, tg_buf_t *out)
     }
 }
 
-/*
- * Returns the requested version if it is supported, otherwise the newest legacy
- * version.
- */
+/* Returns the newest legacy version if the requested one is not supported. */
 static const char *
 tg_mcp_negotiate_version(tg_str_t asked)
 {
@@ -75,8 +69,8 @@ tg_mcp_negotiate_version(tg_str_t asked)
 }
 
 /*
- * Decodes a string member of an object, which may be absent, into room.
- * Returns the text; absent if the member is missing or too long.
+ * Decodes a string member of an object, which may be absent, into room; absent
+ * if the member is missing or too long.
  */
 static tg_str_t
 tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
@@ -95,7 +89,7 @@ tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
     return tg_buf_has_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
 }
 
-/* Reads the client info from a raw clientInfo, which may be absent. */
+/* info is raw and may be absent. */
 static void
 tg_peer_parse_client_info(tg_peer_t *peer, tg_str_t info, tg_str_t via)
 {
@@ -273,8 +267,8 @@ tg_subscription_send_acknowledged(tg_peer_t *peer, const tg_subscription_t *sub)
 }
 
 /*
- * Handles MCP 2026-07-28 "subscriptions/listen". The acknowledgement is sent
- * now, the result when the subscription ends.
+ * Handles MCP 2026-07-28 "subscriptions/listen": acknowledges now, and sends
+ * the result when the subscription ends.
  */
 static void
 tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
@@ -314,10 +308,7 @@ tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
     tg_subscription_send_acknowledged(peer, sub);
 }
 
-/*
- * Checks the version and capabilities of a modern request. Returns 0 after
- * answering with an error.
- */
+/* Checks version and capabilities. Returns 0 after answering with an error. */
 static int
 tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
                          const tg_reply_t *reply)
@@ -372,10 +363,7 @@ tg_peer_set_modern(tg_peer_t *peer, const tg_message_t *message)
 {
     peer->is_modern = 1;
 
-    /*
-     * A session has one client, named by initialize. Without a session each
-     * request names its client.
-     */
+    /* Without a session, each request names its client. */
     if (!peer->is_legacy || peer->client.len == 0) {
         tg_peer_parse_client_info(peer, message->meta.client_info,
                                   peer->client_via);
@@ -414,9 +402,7 @@ tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
         tg_peer_set_modern(peer, message);
     }
 
-    /*
-     * Without a session, assume the modern era for a method that only it has.
-     */
+    /* Without a session, this method belongs to the modern era. */
     if (method == TG_METHOD_DISCOVER && !reply->is_modern && !peer->is_legacy) {
         tg_reply_reject_request(
             peer, reply, TG_RPC_INVALID_PARAMS,

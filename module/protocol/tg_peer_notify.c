@@ -2,10 +2,7 @@
 #include "base/tg_number.h"
 #include "protocol/tg_peer_impl.h"
 
-/*
- * Begins a notification up to its params. Returns 0 if the dialect has no
- * notifications or the peer is closing.
- */
+/* Returns 0 if the dialect has no notifications or the peer is closing. */
 static int
 tg_peer_begin_notification(tg_peer_t *peer, tg_str_t method, size_t *start)
 {
@@ -53,9 +50,7 @@ tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params)
     tg_peer_end_notification(peer, start);
 }
 
-/*
- * Checks whether progress is larger than the last value, and stores it if so.
- */
+/* Returns 1 and stores the progress if it is larger than the last value. */
 static int
 tg_call_update_progress(tg_call_t *call, tg_str_t progress)
 {
@@ -110,8 +105,7 @@ tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
 }
 
 /*
- * Appends the subscription id, which each message of a subscription has (MCP
- * 2026-07-28 "subscriptions").
+ * Each message of a subscription has its id (MCP 2026-07-28 "subscriptions").
  */
 static void
 tg_subscription_write_id(tg_buf_t *out, const tg_subscription_t *sub)

@@ -1,6 +1,6 @@
 /*
- * Parked requests: they wait for something they need and are served again later
- * as if they had just arrived. Nothing of them was executed.
+ * Parked requests wait for something they need and are served later as if they
+ * had just arrived. Nothing of them was executed.
  */
 #include "protocol/tg_peer_impl.h"
 
@@ -43,9 +43,7 @@ tg_parked_remove(tg_peer_t *peer, tg_parked_request_t **at)
     tg_parked_free(peer, parked);
 }
 
-/*
- * Returns the link to the parked request with this id, or the end of the list.
- */
+/* Returns the link to the request, or the end of the list. */
 static tg_parked_request_t **
 tg_parked_find(tg_peer_t *peer, tg_str_t id)
 {

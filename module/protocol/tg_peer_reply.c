@@ -18,7 +18,6 @@ tg_batch_account_memory(tg_peer_t *peer, tg_batch_t *batch)
     batch->memory_bytes = batch->replies.cap;
 }
 
-/* Returns the buffer for a reply. */
 static tg_buf_t *
 tg_reply_get_buf(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -88,20 +87,14 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
                             tg_peer_max_reply_size(peer));
 
     } else {
-        /*
-         * All replies of a batch must fit in one message, with their two
-         * brackets.
-         */
+        /* The replies and two brackets of a batch must fit in one message. */
         size = out->len + 2;
         rc = size > limit && out->len - start > TG_REPLY_SMALL_MAX ? TG_LIMIT
                                                                    : TG_OK;
     }
 
     if (tg_buf_has_failed(out)) {
-        /*
-         * Set the sticky failure flag: the host sees it and closes the
-         * connection.
-         */
+        /* The host sees the sticky failure and closes the connection. */
         peer->out.failed = 1;
 
     } else if (rc == TG_LIMIT) {
@@ -214,10 +207,7 @@ tg_failure_rpc_code(tg_failure_t failure)
     }
 }
 
-/*
- * Appends compact JSON as the body of a JSON string: the text form of
- * structured content.
- */
+/* Compact JSON in a string is the text form of structured content. */
 static void
 tg_reply_write_quoted_json(tg_buf_t *out, tg_str_t raw)
 {
@@ -252,10 +242,7 @@ tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome)
     }
 }
 
-/*
- * Appends the result's own _meta together with the added members, and ends the
- * result.
- */
+/* Ends the result with its own _meta and the added members. */
 static void
 tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                     const tg_outcome_t *outcome)
@@ -289,9 +276,7 @@ tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_append_cstr(out, "}}");
 }
 
-/*
- * Checks whether a result's structuredContent is valid only in the modern era.
- */
+/* The legacy era demands an object. */
 static int
 tg_reply_is_structured_modern_only(const tg_reply_t *reply,
                                    const tg_tool_result_view_t *view)
@@ -300,7 +285,7 @@ tg_reply_is_structured_modern_only(const tg_reply_t *reply,
            && view->structured != TG_JSON_OBJECT;
 }
 
-/* Appends the whole result of a handler. Modern members are added to it. */
+/* Adds the modern members to a handler's whole result. */
 static void
 tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                       const tg_outcome_t *outcome,
@@ -338,7 +323,6 @@ tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 #define TG_REPLY_TEXT_END "\"}]"
 #define TG_REPLY_IS_OK ",\"isError\":false}"
 
-/* Appends an MCP CallToolResult. */
 static void
 tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
                            tg_buf_t *out, const tg_outcome_t *outcome,
@@ -376,9 +360,8 @@ tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
 }
 
 /*
- * Writes a short text result of a tool in one piece. Returns 1 if it did, 0 if
- * the reply needs the general functions: it is large, modern, has _meta or
- * belongs to a batch.
+ * Returns 0 if the reply needs the general functions: it is large, modern, has
+ * _meta or belongs to a batch.
  */
 static int
 tg_reply_write_fast_path(tg_peer_t *peer, const tg_reply_t *reply,
@@ -435,7 +418,6 @@ tg_reply_write_fast_path(tg_peer_t *peer, const tg_reply_t *reply,
     return 1;
 }
 
-/* Appends the result of a plain JSON-RPC method. */
 static void
 tg_reply_write_method_result(tg_buf_t *out, const tg_outcome_t *outcome)
 {

@@ -1,6 +1,4 @@
-/*
- * Size limits of replies, and the minimum size of a reply before it is written.
- */
+/* Size limits of replies, and their minimum sizes before they are written. */
 #include "protocol/tg_peer_impl.h"
 
 size_t
@@ -29,10 +27,7 @@ tg_reply_is_structured(const tg_peer_t *peer, const tg_reply_t *reply,
                || tg_json_type(outcome->value) == TG_JSON_OBJECT);
 }
 
-/*
- * Returns a lower bound of a reply's size in bytes, at a fraction of the cost
- * of writing the reply.
- */
+/* Returns a lower bound of the bytes, far cheaper than writing the reply. */
 static size_t
 tg_reply_min_size(const tg_peer_t *peer, const tg_reply_t *reply,
                   const tg_outcome_t *outcome)
@@ -65,10 +60,7 @@ tg_peer_check_reply_size(const tg_peer_t *peer, const tg_reply_t *reply,
 
     limit = tg_peer_max_reply_size(peer);
 
-    /*
-     * Largest number of bytes that tg_reply_min_size() counts per byte of
-     * value.
-     */
+    /* Most bytes that tg_reply_min_size() counts per byte of value. */
     most = outcome->kind == TG_OUTCOME_TEXT               ? 6
            : tg_reply_is_structured(peer, reply, outcome) ? 2
                                                           : 1;

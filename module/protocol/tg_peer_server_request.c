@@ -1,13 +1,7 @@
-/*
- * Requests of the server to its client (MCP's legacy versions): the client's
- * capabilities, the pending requests, the responses.
- */
+/* Requests of the server to its client, in MCP's legacy versions. */
 #include "protocol/tg_peer_impl.h"
 
-/*
- * Replaces a text that the peer owns. The text is empty if memory is
- * exhausted.
- */
+/* The text is empty if memory is exhausted. */
 static void
 tg_peer_set_text(tg_peer_t *peer, tg_str_t *field, tg_str_t text)
 {
@@ -187,7 +181,7 @@ tg_peer_cancel_server_requests(tg_peer_t *peer)
     }
 }
 
-/* Ignores a response that matches no pending request. */
+/* A response may match no pending request. */
 void
 tg_peer_on_response(tg_peer_t *peer, const tg_message_t *message)
 {

@@ -2,7 +2,7 @@
 #include "base/tg_utf8.h"
 #include "protocol/tg_peer_snapshot_impl.h"
 
-/* Unread bytes of the state. is_bad is sticky, as the failure of tg_buf_t. */
+/* Unread bytes. is_bad is sticky, as the failure of tg_buf_t. */
 typedef struct {
     tg_str_t left;
     /* reads separate replies; NULL: they are in the state */
@@ -12,16 +12,14 @@ typedef struct {
 } tg_snapshot_reader_t;
 
 /*
- * A restored call with data for tg_peer_restore_call_pt. The data follows the
- * call in its allocation.
+ * A restored call, whose data for tg_peer_restore_call_pt follows it in its
+ * allocation.
  */
 typedef struct {
     tg_call_t call;
     const tg_catalog_entry_t *now;
     tg_str_t token; /* within the state */
 } tg_restored_call_t;
-
-/* --- reading --- */
 
 static tg_str_t
 tg_snapshot_read_bytes(tg_snapshot_reader_t *state, uint64_t size)
@@ -85,8 +83,8 @@ tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
 }
 
 /*
- * Reads the number of elements that follow. Each element has at least `least`
- * bytes, so that allocations stay in proportion to the state.
+ * Each element has at least `least` bytes, so that allocations stay in
+ * proportion to the state.
  */
 static unsigned
 tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
@@ -118,9 +116,7 @@ tg_snapshot_read_json(tg_snapshot_reader_t *state, int is_scalar)
 
     type = tg_json_type(raw);
 
-    /*
-     * A raw value has no leading white space, so its first byte shows its type.
-     */
+    /* Raw values have no leading white space: the first byte shows the type. */
     if (type == TG_JSON_NONE || tg_json_validate(raw, NULL) != TG_OK
         || (is_scalar && type != TG_JSON_STRING && type != TG_JSON_NUMBER
             && type != TG_JSON_NULL))
@@ -154,8 +150,6 @@ tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
     return text;
 }
 
-/* --- peer --- */
-
 static void
 tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
                       uint64_t *view)
@@ -183,10 +177,7 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
         return;
     }
 
-    /*
-     * Restore the dialect. A connection that received nothing keeps the
-     * peer's.
-     */
+    /* A connection that received nothing keeps the peer's dialect. */
     if (kind != TG_FRAME_AUTO) {
         peer->frame.limit = peer->max_frame;
         tg_peer_set_dialect(peer, dialect);
@@ -299,10 +290,7 @@ tg_snapshot_load_batches(tg_peer_t *peer, tg_snapshot_reader_t *state,
     int rc;
 
     for (i = 0; i < n; i++) {
-        /*
-         * Holds a reference while loading, so that the batch is not freed too
-         * early.
-         */
+        /* The reference keeps the batch while calls are loaded. */
         batches[i] = tg_batch_new(peer);
 
         if (batches[i] == NULL) {
@@ -321,9 +309,6 @@ tg_snapshot_load_batches(tg_peer_t *peer, tg_snapshot_reader_t *state,
     return TG_OK;
 }
 
-/* --- calls --- */
-
-/* Finds the current catalog entry of a call's name. */
 static void
 tg_restored_call_find_entry(const tg_peer_t *peer, tg_restored_call_t *restored)
 {
@@ -421,10 +406,7 @@ tg_snapshot_load_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     return state->is_bad || state->left.len != 0 ? TG_INVALID : TG_OK;
 }
 
-/*
- * Calls resume for each call. The call may be answered and freed within
- * resume.
- */
+/* The call may be answered and freed within resume. */
 static void
 tg_snapshot_restore_calls(tg_peer_t *peer, tg_peer_restore_call_pt resume)
 {
@@ -437,8 +419,6 @@ tg_snapshot_restore_calls(tg_peer_t *peer, tg_peer_restore_call_pt resume)
         resume(peer->host, call, restored->now, restored->token);
     }
 }
-
-/* --- whole state --- */
 
 static int
 tg_snapshot_load_batches_and_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,

@@ -69,9 +69,8 @@ tg_snapshot_take_batch(tg_batch_t *batch, unsigned *n,
 }
 
 /*
- * Numbers the batches from 1 on and calls take for each. The batch being
- * served comes first, since it may have no call in flight; the others follow in
- * the order of their oldest calls.
+ * Numbers the batches from 1. The one being served comes first, since it may
+ * have no call in flight, then the others by their oldest calls.
  */
 static unsigned
 tg_snapshot_take_batches(tg_peer_t *peer, tg_peer_take_replies_pt take,

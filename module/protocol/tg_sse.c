@@ -55,8 +55,6 @@ tg_sse_last_id(const tg_sse_t *sse)
     return tg_str(sse->last.text, sse->last.len);
 }
 
-/* --- fields --- */
-
 static tg_sse_field_t
 tg_sse_find_field(const tg_sse_t *sse)
 {
@@ -80,10 +78,7 @@ tg_sse_find_field(const tg_sse_t *sse)
     return TG_SSE_OTHER;
 }
 
-/*
- * Begins the value of a field whose name is complete. Data of several lines is
- * joined with line feeds.
- */
+/* Data of several lines is joined with line feeds. */
 static int
 tg_sse_begin_value(tg_sse_t *sse)
 {
@@ -179,12 +174,7 @@ tg_sse_end_value(tg_sse_t *sse)
     }
 }
 
-/* --- lines --- */
-
-/*
- * Skips a byte order mark at the beginning of the stream. Returns the number
- * of bytes skipped.
- */
+/* Returns the skipped bytes of a byte order mark at the stream's beginning. */
 static size_t
 tg_sse_skip_bom(tg_sse_t *sse, const char *data, size_t len)
 {
@@ -204,7 +194,6 @@ tg_sse_skip_bom(tg_sse_t *sse, const char *data, size_t len)
     return n;
 }
 
-/* Parses a part of a line. */
 static int
 tg_sse_parse_line(tg_sse_t *sse, const char *data, size_t len)
 {
@@ -245,8 +234,7 @@ tg_sse_parse_line(tg_sse_t *sse, const char *data, size_t len)
 }
 
 /*
- * Ends a line. TG_OK if the line ends an event; otherwise TG_AGAIN, or the
- * error of the field (TG_LIMIT, TG_NOMEM).
+ * TG_OK: the line ends an event; otherwise TG_AGAIN, or the error of the field.
  */
 static int
 tg_sse_end_line(tg_sse_t *sse, tg_sse_event_t *event)

@@ -73,9 +73,7 @@ tg_content_block_has_string_at(const tg_str_t *values, int member)
     return tg_json_type(values[member]) == TG_JSON_STRING;
 }
 
-/*
- * Checks whether a block is a text block in the usual form, without parsing it.
- */
+/* Checks for the usual form of a text block without parsing it. */
 static int
 tg_content_block_is_plain_text(tg_str_t block)
 {
@@ -92,9 +90,7 @@ tg_content_block_is_plain_text(tg_str_t block)
     return end == block.data + block.len - 2;
 }
 
-/*
- * Checks a content block (MCP "ContentBlock"). Returns an error text or NULL.
- */
+/* Returns the error of a content block (MCP "ContentBlock"), or NULL. */
 static const char *
 tg_tool_result_check_block(tg_str_t block)
 {
@@ -160,8 +156,6 @@ tg_tool_result_check_block(tg_str_t block)
         "of text, image, audio, resource_link and resource");
 }
 
-/* --- check in steps --- */
-
 void
 tg_tool_result_check_begin(tg_tool_result_check_t *check, tg_str_t bytes,
                            int is_lenient)
@@ -172,10 +166,7 @@ tg_tool_result_check_begin(tg_tool_result_check_t *check, tg_str_t bytes,
     tg_json_walk_init(&check->walk, check->raw, TG_REPLY_DEPTH);
 }
 
-/*
- * Records a member of the result. If a member occurs several times, the last
- * one counts.
- */
+/* Of members with equal names, the last one counts. */
 static void
 tg_tool_result_check_member(tg_tool_result_check_t *check)
 {
@@ -277,8 +268,6 @@ tg_tool_result_check_step(tg_tool_result_check_t *check, size_t bytes,
 
     return TG_OK;
 }
-
-/* --- members --- */
 
 int
 tg_tool_result_is_input_required(tg_str_t raw)

@@ -4,11 +4,9 @@
 /* Largest number of members in a tracestate. */
 #define TG_TRACESTATE_MEMBERS_MAX 32
 
-/* --- traceparent --- */
-
 /*
- * Checks n lowercase hexadecimal digits at *at and advances *at. *is_something
- * is set to whether one of them is not 0.
+ * Checks n lowercase hexadecimal digits and advances *at. *is_something is set
+ * to whether one of them is not 0.
  */
 static int
 tg_trace_check_digits(const char **at, size_t n, int *is_something)
@@ -65,11 +63,7 @@ tg_trace_is_traceparent(tg_str_t text)
     return is_something[1] && is_something[2];
 }
 
-/* --- tracestate --- */
-
-/*
- * Checks a member `KEY=VALUE` with blanks around it. An empty member is valid.
- */
+/* Blanks may surround `KEY=VALUE`, and an empty member is valid. */
 static int
 tg_trace_is_tracestate_member(const char *p, const char *end)
 {
