@@ -1,4 +1,4 @@
-/* Loads libcurl with dlopen() and resolves its functions. */
+/* Loads libcurl and resolves its functions. */
 #include "runner/http/tg_curl.h"
 
 #include "transport/tg_shared_library.h"

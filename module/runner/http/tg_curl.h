@@ -1,12 +1,11 @@
 /*
- * Loads libcurl when the first call needs it. Loading libcurl and its
- * dependencies takes longer than the start of the runner, and most runners
- * never need it.
+ * Loads libcurl when a call needs it: loading takes longer than the start of
+ * the runner, and most runners never need it.
  */
 #ifndef TG_CURL_H
 #define TG_CURL_H
 
-/* The type-checking macros refer to functions that are not linked. */
+/* The type-checking macros use functions that are not linked. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -14,7 +13,7 @@
 #error "libcurl 7.87 or newer is needed (libcurl4-openssl-dev)"
 #endif
 
-/* The libcurl functions that are used. This is the only list of their names. */
+/* The libcurl functions that are used. */
 #define TG_CURL_FUNCTIONS(X)                                                   \
     X(global_init)                                                             \
     X(easy_init)                                                               \
@@ -40,10 +39,7 @@ typedef struct {
     TG_CURL_FUNCTIONS(TG_CURL_MEMBER)
 } tg_curl_t;
 
-/*
- * Loads libcurl, once. Returns NULL if that fails, with the reason in *why; the
- * next call tries again.
- */
+/* Loads libcurl once. Returns NULL and *why; the next call tries again. */
 const tg_curl_t *tg_curl_load(const char **why);
 
 #endif

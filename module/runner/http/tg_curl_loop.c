@@ -1,7 +1,4 @@
-/*
- * Connects libcurl's multi interface to libuv: sockets, timer, kept
- * connections.
- */
+/* Connects libcurl to libuv: sockets, timer, kept connections. */
 #include "runner/http/tg_curl_loop.h"
 
 #include <stdlib.h>
@@ -83,7 +80,6 @@ tg_curl_socket_new(tg_curl_loop_t *loop, curl_socket_t fd)
     return watched;
 }
 
-/* Watches a socket for the events that libcurl waits for. */
 static int
 tg_curl_socket_on_set_events(CURL *easy, curl_socket_t fd, int what, void *ctx,
                              void *mine)
@@ -148,9 +144,9 @@ tg_curl_loop_stop_timer(tg_curl_loop_t *loop)
 }
 
 /*
- * Sets libcurl's timer. A timeout of 0 ms becomes work of the scheduler: libuv
- * would run a timer of 0 ms, started in a timer's callback, in the same
- * iteration, and never leave its timers while a server sends.
+ * Sets libcurl's timer. 0 ms becomes work of the scheduler: libuv would run
+ * such a timer in the same iteration, and never leave its timers while a server
+ * sends.
  */
 static int
 tg_curl_loop_on_set_timer(CURLM *multi, long ms, void *ctx)
@@ -175,7 +171,6 @@ tg_curl_loop_on_set_timer(CURLM *multi, long ms, void *ctx)
     return 0;
 }
 
-/* Closes the kept connections. */
 static void
 tg_curl_loop_close_connections(tg_curl_loop_t *loop)
 {

@@ -1,7 +1,6 @@
 /*
- * Runs libcurl's multi interface on the loop: its sockets, its timer, and its
- * kept connections. It is a source of the scheduler for work that libcurl wants
- * to do at once.
+ * Runs libcurl's multi interface on the loop: sockets, timer, kept connections.
+ * A source of the scheduler for work that libcurl wants to do at once.
  */
 #ifndef TG_CURL_LOOP_H
 #define TG_CURL_LOOP_H
@@ -13,7 +12,7 @@
 /* Maximum number of kept connections. */
 #define TG_HTTP_KEEPALIVE_MAX 64
 
-/* Idle time in ms after which kept connections are closed. */
+/* Idle time of kept connections in ms. */
 #define TG_HTTP_KEEPALIVE_MS 60000
 
 typedef struct tg_curl_loop_s tg_curl_loop_t;
@@ -22,7 +21,7 @@ struct tg_curl_loop_s {
     tg_uv_sched_t *sched;
     tg_sched_source_t source; /* waits while libcurl has work to do */
 
-    /* Called when the transfer of an added handle has ended. */
+    /* The transfer of an added handle has ended. */
     void (*on_done)(tg_curl_loop_t *loop, CURL *easy, CURLcode code);
 
     const tg_curl_t *curl; /* libcurl's functions; NULL before the first use */
@@ -38,27 +37,19 @@ void tg_curl_loop_init(tg_curl_loop_t *loop, tg_uv_sched_t *sched,
                        void (*on_done)(tg_curl_loop_t *loop, CURL *easy,
                                        CURLcode code));
 
-/* Closes the handles. All added transfers must have been removed. */
+/* All transfers must have been removed. */
 void tg_curl_loop_close(tg_curl_loop_t *loop);
 
-/*
- * Loads libcurl and creates the multi handle if necessary. Returns TG_OK,
- * TG_NOMEM, or TG_MISSING if libcurl is missing, with the reason in *why.
- */
+/* Loads libcurl if necessary. TG_MISSING: there is none, with *why. */
 int tg_curl_loop_open(tg_curl_loop_t *loop, const char **why);
 
-/*
- * Calls on_done() for the transfers that have ended. on_done() may add others.
- */
+/* Calls on_done() for ended transfers; on_done() may add others. */
 void tg_curl_loop_report_done(tg_curl_loop_t *loop);
 
-/*
- * Adds a transfer. Returns TG_OK or TG_NOMEM. on_done() is called from the
- * loop.
- */
+/* Returns TG_OK or TG_NOMEM. on_done() is called from the loop. */
 int tg_curl_loop_add(tg_curl_loop_t *loop, CURL *easy);
 
-/* Removes a transfer. Must not be called from libcurl's callbacks. */
+/* Must not be called from libcurl's callbacks. */
 void tg_curl_loop_remove(tg_curl_loop_t *loop, CURL *easy);
 
 #endif

@@ -38,7 +38,7 @@ tg_http_exchange_get_sched(const tg_http_exchange_t *http)
 
 /* --- libcurl's callbacks --- */
 
-/* Called before a name lookup. For a literal address it ends at once. */
+/* Called before a name lookup. A literal address ends it at once. */
 static int
 tg_http_exchange_on_resolve(void *resolver, void *reserved, void *ctx)
 {
@@ -74,9 +74,8 @@ tg_http_exchange_on_open_socket(void *ctx, curlsocktype purpose,
 }
 
 /*
- * Called when there is a connection, perhaps a kept one. If the kept connection
- * turns out to be closed, a request that is not idempotent is not sent again,
- * as it may have been executed.
+ * Called with a connection, perhaps a kept one. If that is closed, only an
+ * idempotent request is sent again, as it may have been executed.
  */
 static int
 tg_http_exchange_on_connected(void *ctx, char *remote, char *local,
@@ -126,7 +125,7 @@ tg_http_exchange_parse_header(tg_http_exchange_t *http, tg_str_t line)
                       tg_str(line.data, (size_t) (colon - line.data)), value);
 }
 
-/* Handles a line of the headers. Ignores informational responses (1xx). */
+/* Ignores informational responses (1xx). */
 static int
 tg_http_exchange_on_header_line(tg_http_exchange_t *http, tg_str_t line)
 {
@@ -217,10 +216,7 @@ tg_http_exchange_on_body(char *data, size_t size, size_t n, void *ctx)
     return n + 1;
 }
 
-/*
- * Runs the next time slice: libcurl delivers the bytes that it holds back and
- * continues to read.
- */
+/* Runs the next slice: libcurl delivers what it holds back, and reads on. */
 static void
 tg_http_exchange_run(tg_sched_source_t *source)
 {
@@ -238,7 +234,7 @@ tg_http_exchange_run(tg_sched_source_t *source)
     http->is_paused = 0;
     code = loop->curl->easy_pause(http->easy, CURLPAUSE_CONT);
 
-    /* libcurl does not report a failure of this call by a message. */
+    /* libcurl does not report this failure by a message. */
     if (code != CURLE_OK) {
         loop->on_done(loop, http->easy, code);
     }
@@ -295,7 +291,7 @@ tg_http_exchange_add_header(tg_http_exchange_t *http, const char *header)
     return TG_OK;
 }
 
-/* Adds the headers. Names without a value suppress libcurl's own headers. */
+/* Names without a value suppress libcurl's own headers. */
 static int
 tg_http_exchange_add_headers(tg_http_exchange_t *http,
                              const tg_http_request_t *request)
@@ -319,7 +315,6 @@ tg_http_exchange_add_headers(tg_http_exchange_t *http,
 #define TG_HTTP_SET_OPTION(option, value)                                      \
     (rc |= curl->easy_setopt(http->easy, CURLOPT_##option, value))
 
-/* Sets the options of this request. */
 static int
 tg_http_exchange_set_request(tg_http_exchange_t *http,
                              const tg_http_request_t *request)
@@ -360,7 +355,6 @@ tg_http_exchange_set_request(tg_http_exchange_t *http,
     return rc == 0 ? TG_OK : TG_NOMEM;
 }
 
-/* Sets the options of all requests. */
 static int
 tg_http_exchange_set_options(tg_http_exchange_t *http)
 {
@@ -379,7 +373,7 @@ tg_http_exchange_set_options(tg_http_exchange_t *http)
     TG_HTTP_SET_OPTION(DISALLOW_USERNAME_IN_URL, 1L);
     TG_HTTP_SET_OPTION(SUPPRESS_CONNECT_HEADERS, 1L);
     TG_HTTP_SET_OPTION(USERAGENT, "toolgate/" TG_VERSION);
-    /* A name lookup does not delay the end after a timeout. */
+    /* A name lookup must not delay the end after a timeout. */
     TG_HTTP_SET_OPTION(QUICK_EXIT, 1L);
     TG_HTTP_SET_OPTION(MAXAGE_CONN, (long) (TG_HTTP_KEEPALIVE_MS / 1000));
     TG_HTTP_SET_OPTION(RESOLVER_START_FUNCTION, tg_http_exchange_on_resolve);
@@ -463,9 +457,7 @@ tg_http_exchange_start(tg_http_pool_t *pool, const tg_http_request_t *request,
 
 /* --- end --- */
 
-/*
- * Frees the exchange. Its connection is closed, unless the response was read.
- */
+/* The connection is closed, unless the response was read. */
 static void
 tg_http_exchange_end(tg_http_exchange_t *http)
 {
@@ -488,15 +480,12 @@ tg_http_exchange_cancel(tg_http_exchange_t *http)
         return;
     }
 
-    /* Removing the exchange now would wait for its name lookup. */
+    /* A removal now would wait for the name lookup. */
     http->ops = NULL;
     http->pool->nabandoned++;
 }
 
-/*
- * Checks whether the headers are too large. libcurl itself rejects a header
- * above 100 KiB: with CURLE_OUT_OF_MEMORY, in later versions with code 100.
- */
+/* Also detects libcurl's limit of 100 KiB: CURLE_OUT_OF_MEMORY, or code 100. */
 static int
 tg_http_exchange_has_long_headers(const tg_http_exchange_t *http, CURLcode code)
 {
@@ -520,7 +509,7 @@ tg_http_exchange_get_error(const tg_http_exchange_t *http, CURLcode code)
                                   : http->pool->loop.curl->easy_strerror(code);
 }
 
-/* Returns the target of a redirect, normalized, or NULL. */
+/* Returns a redirect's normalized target, or NULL. */
 static const char *
 tg_http_exchange_get_redirect(const tg_http_exchange_t *http, tg_buf_t *to)
 {

@@ -1,18 +1,17 @@
 /*
- * HTTP client of the runner: libcurl's multi interface on the loop. One
- * exchange is a request and its response, which is passed on as it arrives. The
- * caller handles redirects. Does not depend on jobs.
+ * HTTP client of the runner: libcurl on the loop. One exchange is a request and
+ * its response, which is passed on as it arrives. The caller handles redirects.
+ * Does not depend on jobs.
  *
- * Connections are kept for later exchanges. Nothing is used that the caller did
- * not ask for: no cookies, no netrc, no proxy from the environment, no other
- * protocols. Certificates are verified.
+ * Connections are kept. Nothing is used that the caller did not ask for: no
+ * cookies, netrc, proxy from the environment or other protocols. Certificates
+ * are verified.
  *
  *  header header … head  body body …  done
  *
- * Each exchange is a source of the scheduler: its body is read in time slices.
- * The ops are called from the loop, never from tg_http_exchange_start(). done()
- * is the last one; after it, or after tg_http_exchange_cancel(), the exchange
- * is invalid.
+ * Each exchange is a source of the scheduler. The ops are called from the loop,
+ * never from tg_http_exchange_start(). After done() or
+ * tg_http_exchange_cancel() the exchange is invalid.
  */
 #ifndef TG_HTTP_H
 #define TG_HTTP_H
@@ -22,33 +21,27 @@
 
 #include <sys/queue.h>
 
-/* Default timeout for a connection, including TLS, in ms. */
+/* Default timeout of connecting, including TLS, in ms. */
 #define TG_HTTP_CONNECT_MS 10000
 
-/* Maximum size of all headers of a response in bytes. */
+/* Maximum size of a response's headers in bytes. */
 #define TG_HTTP_HEADERS_MAX 65536
 
-/*
- * Maximum number of cancelled exchanges whose name is still being looked up,
- * each in a thread that cannot be stopped.
- */
+/* Maximum cancelled name lookups, whose threads cannot be stopped. */
 #define TG_HTTP_LOOKUPS_MAX 64
 
 typedef struct tg_http_exchange_s tg_http_exchange_t;
 typedef TAILQ_HEAD(tg_http_exchange_list_s,
                    tg_http_exchange_s) tg_http_exchange_list_t;
 
-/* State shared by all exchanges of a loop. */
+/* State of all exchanges of a loop. */
 typedef struct tg_http_pool_s {
     tg_curl_loop_t loop;
     tg_http_exchange_list_t exchanges;
     unsigned nabandoned; /* exchanges cancelled during their name lookup */
 } tg_http_pool_t;
 
-/*
- * A request. All members are copied, except the body, which must live until the
- * end of the exchange.
- */
+/* A request. All members are copied except the body, which must stay valid. */
 typedef struct {
     const char *method;
     const char *url;
@@ -57,10 +50,10 @@ typedef struct {
     int is_public;              /* only public addresses are allowed */
     const char *proxy;          /* URL of the proxy, or NULL */
 
-    /* File of trusted CAs; NULL: the system's CAs. */
+    /* Trusted CAs; NULL: the system's. */
     const char *ca_file;
 
-    /* Timeout of connecting; 0: TG_HTTP_CONNECT_MS. */
+    /* 0: TG_HTTP_CONNECT_MS. */
     uint64_t connect_ms;
 
     uint64_t timeout_ms; /* timeout of the exchange; 0: none */
@@ -82,55 +75,51 @@ typedef struct {
     int has_long_headers; /* the headers are larger than the maximum */
     const char *why;      /* reason of a failure */
 
-    /* Target of a redirect, see tg_url_append_normalized(); or NULL. */
+    /* Redirect's target (tg_url_append_normalized()), or NULL. */
     const char *redirect;
 } tg_http_exchange_end_t;
 
 typedef struct {
     void (*header)(void *ctx, tg_str_t name, tg_str_t value);
 
-    /* Called after all headers. Returns non-zero to stop the exchange. */
+    /* Called after all headers. Non-zero stops the exchange. */
     int (*head)(void *ctx, int status);
 
     /*
-     * Called with bytes of the body. Returns TG_OK; TG_AGAIN to pause: the
-     * bytes were consumed, and further ones are read after
-     * tg_http_exchange_resume(); or another code to stop the exchange.
+     * Receives bytes of the body. TG_AGAIN consumes them, and pauses until
+     * tg_http_exchange_resume(); other codes except TG_OK stop the exchange.
      */
     int (*body)(void *ctx, const char *data, size_t len);
 
-    /* Called at the end. The data of `end` is valid until done() returns. */
+    /* `end` is valid until done() returns. */
     void (*done)(void *ctx, const tg_http_exchange_end_t *end);
 } tg_http_exchange_ops_t;
 
 void tg_http_pool_init(tg_http_pool_t *pool, tg_uv_sched_t *sched);
 
-/* Closes the handles and ends all exchanges. */
 void tg_http_pool_close(tg_http_pool_t *pool);
 
 /*
- * Starts an exchange. Returns TG_OK, TG_NOMEM, TG_MISSING if libcurl is
- * missing, or TG_LIMIT if too many names are being looked up. *why is the
- * reason, except for TG_NOMEM.
+ * Starts an exchange. TG_NOMEM; or with *why: TG_MISSING, libcurl is missing;
+ * TG_LIMIT, too many name lookups.
  */
 int tg_http_exchange_start(tg_http_pool_t *pool,
                            const tg_http_request_t *request,
                            const tg_http_exchange_ops_t *ops, void *ctx,
                            tg_http_exchange_t **http, const char **why);
 
-/* Continues a body in the next time slice, after body() returned TG_AGAIN. */
+/* Continues a body in the next slice, after body() returned TG_AGAIN. */
 void tg_http_exchange_resume(tg_http_exchange_t *http);
 
 /*
- * Sets the number of bytes that the caller stores of this response. Returns
- * TG_OK, or TG_LIMIT if all sources of the loop together store too much, so
- * that the exchange should fail.
+ * Sets the number of bytes that the caller stores of this response. TG_LIMIT:
+ * all sources store too much, so that the exchange should fail.
  */
 int tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes);
 
 /*
- * Cancels the exchange. Its connection is closed, unless the response was read
- * completely. Must not be called from header(), head() or body().
+ * Cancels the exchange, and closes its connection unless the response was read.
+ * Must not be called from header(), head() or body().
  */
 void tg_http_exchange_cancel(tg_http_exchange_t *http);
 

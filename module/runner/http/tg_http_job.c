@@ -1,4 +1,4 @@
-/* Runs an HTTP call as a job: exchanges, redirects, progress and response. */
+/* An HTTP call as a job: exchanges, redirects, progress and response. */
 #include "runner/http/tg_http_job.h"
 
 #include "runner/http/tg_http_response.h"
@@ -19,17 +19,17 @@ typedef struct {
     tg_http_response_t answer;
     uint64_t nread;
     uint64_t nreported;
-    /* Content-Length of the body; 0: unknown. */
+    /* Size of the body; 0: unknown. */
     uint64_t content_length;
     int is_compressed; /* content_length is the compressed size */
 
-    /* Result of a call that failed before or during the exchange. */
+    /* Result of a failed call. */
     tg_buf_t json;
 
     int is_answering;
     tg_output_response_t response; /* result of a call with an HTTP response */
 
-    /* Waits for permission to write a large response. */
+    /* Waits to write a large response. */
     tg_sched_source_t source;
 
     uv_timer_t gap_timer;
@@ -63,9 +63,7 @@ tg_http_call_set_done(tg_http_call_t *call)
     tg_job_set_done(call->job);
 }
 
-/*
- * Writes the response until the time slice is over. Its end also ends the job.
- */
+/* Writes the response for a time slice; its end also ends the job. */
 static void
 tg_http_call_write_response(tg_sched_source_t *source)
 {
@@ -95,10 +93,7 @@ tg_http_call_on_gap_timer(uv_timer_t *timer)
     tg_http_call_write_response(&call->source);
 }
 
-/*
- * Sends the response after the work has ended, but not together with the last
- * progress: some clients would take it for progress of a finished call.
- */
+/* Separates progress from the response, which some clients would mix up. */
 static void
 tg_http_call_on_response(tg_http_call_t *call)
 {
@@ -129,10 +124,7 @@ tg_http_call_stop(tg_job_t *job)
     tg_http_call_set_done(call);
 }
 
-/*
- * Writes a failure as the result. `format` is a printf() format of the message,
- * in which secrets are hidden.
- */
+/* `format` is a printf() format of the message, without secrets. */
 static void __attribute__((format(printf, 3, 4)))
 tg_http_call_fail(tg_http_call_t *call, tg_failure_t failure,
                   const char *format, ...)
@@ -163,9 +155,7 @@ tg_http_method_is_read_only(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/*
- * Changes the method as browsers do, depending on the status of the redirect.
- */
+/* Changes the method by the redirect's status, as browsers do. */
 static void
 tg_http_call_set_redirect_method(tg_http_call_t *call)
 {
@@ -182,10 +172,7 @@ tg_http_call_set_redirect_method(tg_http_call_t *call)
     }
 }
 
-/*
- * Checks whether the redirect may be followed. Returns NULL or an error
- * message.
- */
+/* Returns NULL, or why the redirect must not be followed. */
 static const char *
 tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
                             int is_away)
@@ -206,10 +193,7 @@ tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
     return NULL;
 }
 
-/*
- * Follows a redirect. Returns 1 if the next exchange has begun, 0 after it has
- * written a failure.
- */
+/* Returns 1 for a next exchange, 0 after a failure. */
 static int
 tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
 {
@@ -296,7 +280,7 @@ tg_http_call_on_head(void *ctx, int status)
     return 0;
 }
 
-/* Reports progress of a body that is large enough to take some time. */
+/* Reports progress of a large body. */
 static void
 tg_http_call_notify_progress(tg_http_call_t *call)
 {
@@ -422,10 +406,7 @@ static const tg_http_exchange_ops_t tg_http_call_ops = {
 
 /* --- start --- */
 
-/*
- * Checks whether the URL may be called. Returns 0, or -1 after it has written a
- * failure.
- */
+/* Checks the URL. Returns 0, or -1 after a failure. */
 static int
 tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
 {
@@ -451,10 +432,7 @@ tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
     return -1;
 }
 
-/*
- * Begins an exchange with the current URL. Returns 0, or -1 after it has
- * written a failure.
- */
+/* Calls the current URL. Returns 0, or -1 after a failure. */
 static int
 tg_http_call_begin_exchange(tg_http_call_t *call)
 {

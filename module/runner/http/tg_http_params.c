@@ -1,11 +1,11 @@
-/* Reads the params of the method `http`, checks them and hides secrets. */
+/* Reads and checks the params of `http`, and hides secrets. */
 #include "runner/http/tg_http_params.h"
 
 #include "base/tg_json.h"
 
 #include <stdlib.h>
 
-/* Minimum length of a secret. A shorter one could occur in a text by chance. */
+/* Minimum length of a secret; shorter ones could occur by chance. */
 #define TG_HTTP_SECRET_MIN 6
 
 /* --- checks --- */
@@ -128,7 +128,7 @@ tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
         return TG_LIMIT;
     }
 
-    /* The other headers begin at the NULL of the secrets and replace it. */
+    /* Other headers begin at the secrets' final NULL. */
     slots--;
     params->nsecrets = (size_t) (slots - params->headers);
 
@@ -153,7 +153,7 @@ tg_http_params_alloc(tg_http_params_t *params, const tg_str_t *values,
 
     params->size = (strings + 3) * sizeof(char *);
 
-    /* A decoded string and its NUL are shorter than the raw string. */
+    /* A decoded string with its NUL is shorter than the raw one. */
     for (i = 0; tg_http_fields[i].name != NULL; i++) {
         params->size += values[i].len;
     }
@@ -197,7 +197,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
         return TG_NOMEM;
     }
 
-    /* First the pointers, for their alignment, then the text. */
+    /* Pointers first, for their alignment. */
     rc = tg_http_params_read_strings(
         params, (char *) ((char **) params->memory + count + 3), params->memory,
         &spec, why);
@@ -212,7 +212,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
 void
 tg_http_params_free(tg_http_params_t *params)
 {
-    /* Erase secrets before the memory is reused. */
+    /* Erase the secrets. */
     if (params->memory != NULL) {
         explicit_bzero(params->memory, params->size);
     }
@@ -266,7 +266,7 @@ tg_http_redact_headers(char *const *headers, size_t n, char *text, size_t len)
         value += strspn(value, " \t");
         tg_http_redact_secret(text, len, tg_str_from_cstr(value));
 
-        /* Also hides the part after a scheme, as in "Bearer …". */
+        /* Also hides what follows a scheme, as in "Bearer …". */
         word = strrchr(value, ' ');
 
         if (word != NULL) {

@@ -1,6 +1,4 @@
-/*
- * Collects an HTTP response, decodes its charset and makes the outcome from it.
- */
+/* Collects an HTTP response, decodes it and makes the outcome. */
 #include "runner/http/tg_http_response.h"
 
 #include "base/tg_utf8.h"
@@ -59,7 +57,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
         tg_buf_append(&answer->body, data, max - answer->body.len);
         answer->is_cut = 1;
 
-        /* The response of a redirect must be read to its end. */
+        /* A redirect's response must be read to its end. */
         return answer->status >= 300 && answer->status < 400 ? TG_OK : TG_LIMIT;
     }
 
@@ -70,7 +68,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
 
 /* --- charsets --- */
 
-/* Returns the value of charset="…" in a Content-Type, or absent. */
+/* Returns charset="…" of a Content-Type, or absent. */
 static tg_str_t
 tg_http_find_charset(tg_str_t type)
 {
@@ -106,10 +104,7 @@ tg_http_find_charset(tg_str_t type)
     return TG_STR_NONE;
 }
 
-/*
- * Converts ISO-8859-1 to UTF-8, as windows-1252, like browsers: that has
- * characters where ISO-8859-1 has C1 control characters.
- */
+/* Decodes as windows-1252, like browsers: it has no C1 control characters. */
 static void
 tg_http_append_latin1(tg_buf_t *text, tg_str_t body)
 {
@@ -166,7 +161,7 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
         }
     }
 
-    /* Skip a byte order mark, which JSON must not have. */
+    /* JSON must not have a byte order mark. */
     if (body.len >= 3 && memcmp(body.data, "\xef\xbb\xbf", 3) == 0) {
         body.data += 3;
         body.len -= 3;
@@ -183,7 +178,7 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
 
 /* --- outcome --- */
 
-/* Returns the media type without parameters, for messages. */
+/* Returns the media type without parameters. */
 static tg_str_t
 tg_http_response_get_media_type(const tg_http_response_t *answer)
 {
@@ -231,10 +226,7 @@ tg_http_response_append_body(tg_buf_t *text, const tg_http_response_t *answer)
     tg_buf_deinit(&decoded);
 }
 
-/*
- * Appends the origin of a redirect's target. The path and the query are
- * omitted, as they may contain secrets.
- */
+/* Appends the target's origin; path and query may contain secrets. */
 static void
 tg_http_append_redirect(tg_buf_t *text, const char *redirect)
 {
@@ -295,7 +287,6 @@ tg_http_response_make_not_text(const tg_http_response_t *answer, int rc,
     return tg_outcome_make_failure_str(TG_FAILURE_OUTPUT, tg_buf_view(text));
 }
 
-/* Checks whether the body consists of white space only. */
 static int
 tg_http_is_blank(tg_str_t body)
 {
@@ -308,7 +299,7 @@ tg_http_is_blank(tg_str_t body)
     return i == body.len;
 }
 
-/* Returns the outcome of a successful response without a body (204). */
+/* Returns the outcome of a response without a body (204). */
 static tg_outcome_t
 tg_http_make_empty_outcome(tg_output_type_t output)
 {
@@ -317,7 +308,7 @@ tg_http_make_empty_outcome(tg_output_type_t output)
                : tg_outcome_make(TG_OUTCOME_RESULT, TG_STR("{\"content\":[]}"));
 }
 
-/* Sets the outcome or the output of a successful response. */
+/* Sets the outcome or output of a successful response. */
 static void
 tg_http_response_begin_success(tg_output_response_t *response,
                                tg_http_response_t *answer,

@@ -1,7 +1,4 @@
-/*
- * Public addresses, according to IANA's registries of special-purpose
- * addresses.
- */
+/* Public addresses, by IANA's registries of special-purpose addresses. */
 #include "runner/http/tg_public_address.h"
 
 #include <arpa/inet.h>
@@ -14,10 +11,7 @@
     ((uint32_t) (a) << 24 | (uint32_t) (b) << 16 | (uint32_t) (c) << 8         \
      | (uint32_t) (d))
 
-/*
- * Checks an IPv4 address. The table has IANA's special-purpose addresses and
- * those that are not unicast.
- */
+/* Checks a table of special-purpose and other non-unicast addresses. */
 static int
 tg_address_is_public_ipv4(uint32_t address)
 {
@@ -80,7 +74,7 @@ tg_address_is_public_ipv6(const struct in6_addr *address)
         return tg_address_is_public_ipv4(tg_address_load_uint32(p + 2));
     }
 
-    /* Global unicast addresses, except those of protocols and documentation. */
+    /* Global unicast, except for protocols and documentation. */
     return high >> 29 == 1 && high >> 9 != 0x20010000u >> 9
            && high != 0x20010db8u && high >> 12 != 0x3fff0000u >> 12;
 }

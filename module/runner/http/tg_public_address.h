@@ -1,22 +1,16 @@
-/*
- * Distinguishes public addresses of the Internet from those of this machine, of
- * private networks and of special purposes.
- */
+/* Tells public addresses of the Internet from private and special ones. */
 #ifndef TG_PUBLIC_ADDRESS_H
 #define TG_PUBLIC_ADDRESS_H
 
 #include <sys/socket.h>
 
 /*
- * Checks whether an address is a public unicast address. An IPv6 address that
- * contains an IPv4 address (mapped, 6to4, NAT64) is public if that is public.
+ * Checks for a public unicast address. An IPv6 address with an IPv4 address in
+ * it (mapped, 6to4, NAT64) is public if that one is.
  */
 int tg_address_is_public(const struct sockaddr *address, socklen_t len);
 
-/*
- * Checks whether an address in text form, as inet_pton() accepts it, is a
- * public unicast address.
- */
+/* Checks an address in inet_pton()'s text form. */
 int tg_address_is_public_text(const char *text);
 
 #endif
