@@ -1,11 +1,9 @@
-/* Stores the large result of a call and replaces it by a preview. */
+/* Stores a large result and replaces it by a preview. */
 #include "runner/output/tg_outcome_store.h"
 
 #include "base/tg_json.h"
 
-/*
- * Returns the text of an outcome. `plain` receives it if it must be unescaped.
- */
+/* Returns the text of an outcome, if necessary unescaped in `plain`. */
 static tg_str_t
 tg_outcome_get_plain_text(const tg_outcome_t *outcome, tg_buf_t *plain)
 {
@@ -18,10 +16,7 @@ tg_outcome_get_plain_text(const tg_outcome_t *outcome, tg_buf_t *plain)
     return tg_buf_view(plain);
 }
 
-/*
- * Stores a text and appends its preview. Returns 0, or -1 if it cannot be
- * stored.
- */
+/* Stores a text and appends its preview. Returns 0, or -1 if that fails. */
 static int
 tg_outcome_store_text(const tg_output_store_params_t *spec, size_t max_output,
                       tg_str_t plain, tg_buf_t *preview)
@@ -46,7 +41,7 @@ tg_outcome_store_text(const tg_output_store_params_t *spec, size_t max_output,
     return rc;
 }
 
-/* Returns the maximum size of a text that is not stored. */
+/* Returns the maximum text that is not stored. */
 static size_t
 tg_outcome_get_max_inline(const tg_output_store_params_t *spec,
                           size_t max_output)
@@ -61,7 +56,7 @@ tg_outcome_is_large_output(const tg_outcome_t *outcome,
                            const tg_output_store_params_t *spec,
                            size_t max_output)
 {
-    /* The JSON form is never shorter than the text in it. */
+    /* JSON is never shorter than the text in it. */
     return outcome->value.len > tg_outcome_get_max_inline(spec, max_output);
 }
 

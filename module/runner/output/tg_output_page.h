@@ -1,13 +1,10 @@
-/*
- * Returns a page of a large output: a range of lines or bytes.
- * tg_output_search.h finds the lines that match a pattern.
- */
+/* Pages of a large output: lines or bytes. See also tg_output_search.h. */
 #ifndef TG_OUTPUT_PAGE_H
 #define TG_OUTPUT_PAGE_H
 
 #include "base/tg_buf.h"
 
-/* Default size of a page in bytes, which a model can read well. */
+/* Default size of a page in bytes, for a model. */
 #define TG_OUTPUT_PAGE_BYTES 32768
 
 /* Maximum size of a page in bytes. */
@@ -22,23 +19,16 @@ typedef struct {
 } tg_output_page_query_t;
 
 /*
- * Appends a page of `text`, converted to valid UTF-8, to `page`. Appends a
- * remark that describes the page and how to read the next one. Ignores the
- * query's pattern.
+ * Appends a page of `text` in valid UTF-8, and a remark that describes it and
+ * how to read the next one. Ignores the query's pattern.
  */
 void tg_output_page_append(tg_str_t text, const tg_output_page_query_t *query,
                            tg_buf_t *page, tg_buf_t *remark);
 
-/*
- * Returns the end of the line that begins at p, after its newline if it has
- * one.
- */
+/* Returns the end of the line at p, after its newline, if any. */
 const char *tg_output_find_line_end(const char *p, const char *end);
 
-/*
- * Returns the end of the longest part of p..end that has at most `most` bytes
- * and does not divide a character.
- */
+/* Cuts p..end to at most `most` bytes without dividing a character. */
 const char *tg_output_cut_at_char(const char *p, const char *end, size_t most);
 
 #endif

@@ -1,4 +1,4 @@
-/* The preview of a stored output, and the params that control it. */
+/* The preview of a stored output, and its params. */
 #include "runner/output/tg_output_preview.h"
 
 #include "base/tg_json.h"
@@ -81,7 +81,6 @@ tg_output_store_params_get_max(const tg_output_store_params_t *spec,
                                                             : max_output;
 }
 
-/* Drops a character that the cut divided. */
 static tg_str_t
 tg_output_trim_partial_char(tg_str_t text, int is_head)
 {
@@ -122,7 +121,7 @@ tg_output_trim_to_lines(tg_str_t text, int is_head)
         return text;
     }
 
-    /* Without the newline: the text after the head begins with one. */
+    /* The text after the head begins with the newline. */
     if (is_head) {
         return line - text.data >= end - line
                    ? tg_str(text.data, (size_t) (line - text.data))

@@ -1,4 +1,4 @@
-/* Writes the response of a job with a large output, step by step. */
+/* The response of a job with a large output, step by step. */
 #include "runner/output/tg_output_response.h"
 
 void
@@ -19,7 +19,6 @@ tg_output_response_begin(tg_output_response_t *answer,
     tg_buf_init(&answer->writer.text, tg_alloc_libc());
 }
 
-/* Chooses the next step after the outcome is known. */
 static void
 tg_output_response_on_outcome(tg_output_response_t *answer)
 {

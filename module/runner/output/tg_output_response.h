@@ -1,6 +1,6 @@
 /*
- * Writes the response of a job whose output may be large. Checks the output,
- * stores it if it is too large, and writes the result, all in steps.
+ * The response of a job whose output may be large: checks the output, stores it
+ * if it is too large, and writes the result, in steps.
  */
 #ifndef TG_OUTPUT_RESPONSE_H
 #define TG_OUTPUT_RESPONSE_H
@@ -15,16 +15,13 @@ typedef struct {
     tg_run_stats_t stats;
     tg_str_t meta; /* `_meta` of the outcome, or absent */
 
-    /*
-     * The result comes from an MCP server unchanged, see
-     * tg_tool_result_check_t.
-     */
+    /* An MCP server's result, unchanged (tg_tool_result_check_t). */
     int is_mcp_server_result;
 
     enum {
         TG_OUTPUT_RESPONSE_CHECKING, /* checking the output */
 
-        /* Splitting a large result, in order to store it. */
+        /* Splitting a large result, to store it. */
         TG_OUTPUT_RESPONSE_SPLITTING,
 
         TG_OUTPUT_RESPONSE_STORING, /* storing output that is too large */
@@ -40,39 +37,29 @@ typedef struct {
     tg_job_result_writer_t writer;
 } tg_output_response_t;
 
-/*
- * Initializes a response. `params` and `spec` must outlive it. Must be freed by
- * tg_output_response_end().
- */
+/* `params` and `spec` must outlive it. Free it by …_end(). */
 void tg_output_response_begin(tg_output_response_t *answer,
                               const tg_job_params_t *params,
                               const tg_output_store_params_t *spec,
                               size_t max_output, const tg_run_stats_t *stats);
 
-/* Sets the outcome of the job. Its data must outlive the response. */
+/* The outcome's data must outlive the response. */
 void tg_output_response_set_outcome(tg_output_response_t *answer,
                                     const tg_outcome_t *outcome);
 
-/*
- * Sets the output of the job, which is checked first against its type. The
- * output must outlive the response.
- */
+/* Sets an output to check against its type; it must outlive the response. */
 void tg_output_response_set_output(tg_output_response_t *answer, tg_str_t out,
                                    tg_output_type_t form, int is_stored);
 
-/*
- * Takes the next step. Returns TG_AGAIN, or TG_OK when writer.json is complete.
- */
+/* Returns TG_AGAIN, or TG_OK when writer.json is complete. */
 int tg_output_response_step(tg_output_response_t *answer);
 
-/* Frees the memory of the response. */
 void tg_output_response_end(tg_output_response_t *answer);
 
 /*
- * Takes steps until the response is complete or the time slice is over. `size`
- * is the size of the output in bytes; if it is large, waits for permission to
- * write. Returns 1 if writer.json is complete, 0 if the source runs again
- * later. The caller must call tg_job_release_writer() at the end.
+ * Takes steps for a time slice; waits for permission if the output of `size`
+ * bytes is large. Returns 1 if writer.json is complete, 0 if the source runs
+ * again later. The caller must call tg_job_release_writer() at the end.
  */
 int tg_output_response_run(tg_output_response_t *answer, tg_job_t *job,
                            tg_sched_source_t *source, size_t size);

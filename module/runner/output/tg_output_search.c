@@ -1,4 +1,4 @@
-/* Searches a large output line by line, in time slices of limited cost. */
+/* Searches a large output by lines, in slices of limited cost. */
 #include "runner/output/tg_output_search.h"
 
 #include "base/tg_utf8.h"
@@ -21,7 +21,7 @@ struct tg_output_search_s {
     const char *end;
     int64_t line;
 
-    /* End of the part of the last match that fitted, or NULL. */
+    /* End of the fitting part of the last match, or NULL. */
     const char *cut_at;
 
     int64_t nfound;     /* number of matching lines */
@@ -48,10 +48,7 @@ tg_output_search_clock_ms(void)
 
 /* --- pattern --- */
 
-/*
- * Compiles the pattern. Returns TG_OK, TG_INVALID with a reason in `why`, or
- * TG_NOMEM.
- */
+/* Returns TG_OK, TG_INVALID with a reason in `why`, or TG_NOMEM. */
 static int
 tg_output_search_compile(tg_output_search_t *search, tg_buf_t *why)
 {
@@ -136,10 +133,7 @@ tg_output_search_free(tg_output_search_t *search)
 
 /* --- lines --- */
 
-/*
- * Returns the line that ends at `next` as valid UTF-8, at most
- * TG_OUTPUT_SEARCH_LINE_MAX bytes.
- */
+/* Returns valid UTF-8 of at most TG_OUTPUT_SEARCH_LINE_MAX bytes. */
 static tg_str_t
 tg_output_search_get_line(tg_output_search_t *search, const char *next)
 {
@@ -161,9 +155,8 @@ tg_output_search_get_line(tg_output_search_t *search, const char *next)
 }
 
 /*
- * Matches the line that ends at `next`. Returns TG_OK for a match, TG_MISSING
- * for none, TG_LIMIT if there are too many steps, TG_AGAIN if there are too
- * many steps for the first time slice, or TG_NOMEM.
+ * Matches the line that ends at `next`. Returns TG_OK; TG_MISSING: no match;
+ * TG_LIMIT: too many steps; TG_AGAIN: too many for the first slice; TG_NOMEM.
  */
 static int
 tg_output_search_match_line(tg_output_search_t *search, const char *next)
@@ -190,10 +183,7 @@ tg_output_search_match_line(tg_output_search_t *search, const char *next)
     return rc == TG_LIMIT && search->is_first ? TG_AGAIN : rc;
 }
 
-/*
- * Handles a line that takes too many steps. Returns TG_END, which ends the page
- * before this line, or TG_INVALID with a remark if the page is empty.
- */
+/* Ends the page before this line (TG_END). An empty one fails: TG_INVALID. */
 static int
 tg_output_search_fail_steps(tg_output_search_t *search)
 {
@@ -212,9 +202,8 @@ tg_output_search_fail_steps(tg_output_search_t *search)
 }
 
 /*
- * Appends the line that ends at `next`, as `grep -n` does. Returns TG_OK, or
- * TG_END if the line exceeds the rest of the page. A first line that is too
- * large is cut.
+ * Appends a line like `grep -n`. TG_END: it exceeds the rest of the page; a too
+ * large first line is cut.
  */
 static int
 tg_output_search_append_line(tg_output_search_t *search, const char *next)
@@ -244,10 +233,7 @@ tg_output_search_append_line(tg_output_search_t *search, const char *next)
     return TG_OK;
 }
 
-/*
- * Searches the next line. Returns TG_OK, TG_END at the end of the page,
- * TG_AGAIN if the line needs another time slice, TG_INVALID or TG_NOMEM.
- */
+/* Returns TG_OK, TG_END: the page's end, TG_AGAIN, TG_INVALID or TG_NOMEM. */
 static int
 tg_output_search_next_line(tg_output_search_t *search)
 {
@@ -291,10 +277,7 @@ tg_output_search_next_line(tg_output_search_t *search)
 
 /* --- page --- */
 
-/*
- * Returns TG_OK if there is time left, TG_AGAIN if the time slice is over, or
- * TG_END if the time of the page is over.
- */
+/* Returns TG_OK, TG_AGAIN after a slice, or TG_END after the page's time. */
 static int
 tg_output_search_check_time(tg_output_search_t *search)
 {
@@ -308,7 +291,7 @@ tg_output_search_check_time(tg_output_search_t *search)
     now = tg_output_search_clock_ms();
     slice = now - search->slice_started_at;
 
-    /* A page covers at least one line of the requested range. */
+    /* A page covers at least one requested line. */
     if (search->line > search->query->line
         && (search->spent_ms + slice >= TG_OUTPUT_SEARCH_TOTAL_MS
             || now - search->began_at >= TG_OUTPUT_SEARCH_ELAPSED_MS))

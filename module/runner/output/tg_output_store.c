@@ -1,4 +1,4 @@
-/* Stored outputs: their directory, expiry and quota, and writing one output. */
+/* Stored outputs: directory, expiry, quota, writing. */
 #include "runner/output/tg_output_store.h"
 
 #include "runner/logging/tg_log.h"
@@ -49,9 +49,9 @@ tg_output_store_now(void)
     return (uint64_t) time(NULL);
 }
 
-/* A published file. Unfinished files are not listed. */
+/* A published file. */
 typedef struct {
-    /* Names of the store have this size at most. */
+    /* Maximum size of names of the store. */
     char name[TG_STORED_OUTPUT_NAME_SIZE];
 
     uint64_t expires; /* expiry in ns since the epoch */
@@ -88,7 +88,7 @@ tg_output_store_list_add(tg_output_store_list_t *list, const char *name,
 {
     tg_output_store_file_t *files;
 
-    /* The allocated size doubles whenever n is a power of two. */
+    /* The size doubles when n is a power of two. */
     if ((list->n & (list->n - 1)) == 0) {
         files = realloc(list->files,
                         (list->n != 0 ? 2 * list->n : 1) * sizeof(*files));
@@ -109,10 +109,7 @@ tg_output_store_list_add(tg_output_store_list_t *list, const char *name,
     return 0;
 }
 
-/*
- * Adds a file to the list, or removes it if it has expired. is_first: also
- * removes unfinished files. Returns 0, or -1 if out of memory.
- */
+/* Removes expired files, and unfinished ones if is_first. Returns 0 or -1. */
 static int
 tg_output_store_list_check_entry(tg_output_store_t *output_store,
                                  tg_output_store_list_t *list, const char *name,
@@ -137,8 +134,8 @@ tg_output_store_list_check_entry(tg_output_store_t *output_store,
 
 /*
  * Lists the published files; the caller frees list->files. Removes expired
- * files. is_first: no file is being written, so also removes unfinished files.
- * Returns 0, or -1 on failure.
+ * files, and unfinished ones if is_first, when no file is being written.
+ * Returns 0 or -1.
  */
 static int
 tg_output_store_list_files(tg_output_store_t *output_store,
@@ -288,10 +285,7 @@ tg_output_store_open_output(tg_output_store_t *output_store, const char *owner,
 
 /* --- writing an output --- */
 
-/*
- * Removes the oldest files until one more file with `need` bytes fits into the
- * quota. Returns 0, or -1 on failure.
- */
+/* Removes the oldest files until `need` bytes fit. Returns 0 or -1. */
 static int
 tg_output_store_make_room(tg_output_store_t *output_store, uint64_t need,
                           uint64_t quota)
@@ -317,9 +311,8 @@ tg_output_store_make_room(tg_output_store_t *output_store, uint64_t need,
 }
 
 /*
- * Reserves space for the next step and removes old files for it. One output may
- * take at most half the quota, and the disk must not become full. Returns 0, or
- * -1 if there is no space.
+ * Reserves space for the next step. One output may take half the quota, and the
+ * disk must not become full. Returns 0, or -1: no space.
  */
 static int
 tg_stored_output_reserve(tg_stored_output_t *stored_output)
@@ -416,7 +409,7 @@ tg_stored_output_write(tg_stored_output_t *stored_output, const char *data,
     const char *p, *end;
     ssize_t n;
 
-    /* An empty buffer may have no data, so that end[-1] would be invalid. */
+    /* Without data, end[-1] would be invalid. */
     if (len == 0) {
         return 0;
     }
@@ -464,7 +457,7 @@ tg_stored_output_publish(tg_stored_output_t *stored_output, uint64_t keep_ms)
 {
     struct timespec times[2];
 
-    /* Nanoseconds make the order of the files unique. */
+    /* Nanoseconds make the order unique. */
     (void) clock_gettime(CLOCK_REALTIME, &times[1]);
     times[1].tv_sec += (time_t) ((keep_ms + 999) / 1000);
     times[0].tv_sec = 0;

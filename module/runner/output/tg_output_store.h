@@ -1,12 +1,10 @@
 /*
- * Stores outputs that are too large for a response. Each is a file of the state
- * directory, DIR/spill/OWNER-KEY, until it expires.
- *
- * All files together have a quota; the oldest are removed to make room. Nothing
- * is written if the disk has less than TG_OUTPUT_STORE_DISK_FREE_MIN free
- * bytes. The modification time of a file is its expiry time, so that it
- * survives a restart of the runner. The name of an unfinished file begins with
- * a dot.
+ * Stores outputs that are too large for a response, each in a file
+ * DIR/spill/OWNER-KEY of the state directory until it expires. All files have a
+ * quota; the oldest are removed. Nothing is written if the disk has less than
+ * TG_OUTPUT_STORE_DISK_FREE_MIN free bytes. A file's modification time is its
+ * expiry, which survives a restart. An unfinished file's name begins with a
+ * dot.
  */
 #ifndef TG_OUTPUT_STORE_H
 #define TG_OUTPUT_STORE_H
@@ -16,17 +14,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Number of bytes that stay free on the disk for other programs. */
+/* Number of bytes that stay free on the disk. */
 #define TG_OUTPUT_STORE_DISK_FREE_MIN 67108864
 
 /* Number of bytes that are reserved at once. */
 #define TG_OUTPUT_STORE_RESERVE_STEP 1048576
 
-/* Maximum number of files. The oldest are removed. */
+/* Maximum number of files; the oldest are removed. */
 #define TG_OUTPUT_STORE_FILES_MAX 4096
 #define TG_STORED_OUTPUT_OWNER_MAX 32
 
-/* Length of a key: hexadecimal digits, hard to guess. */
+/* Length of a key of hexadecimal digits, hard to guess. */
 #define TG_STORED_OUTPUT_KEY_LEN 32
 #define TG_STORED_OUTPUT_NAME_SIZE                                             \
     (TG_STORED_OUTPUT_OWNER_MAX + TG_STORED_OUTPUT_KEY_LEN + 3)
@@ -34,13 +32,13 @@
 typedef struct {
     const char *state_dir; /* NULL: nothing is stored */
 
-    /* Descriptor of the directory; -1: not open yet. */
+    /* The directory; -1: not open yet. */
     int dir;
 
     uint64_t writing; /* reserved bytes of unfinished files */
     uv_timer_t timer; /* expiry of the next file */
 
-    /* Started by the first reader of an output, or NULL. */
+    /* Started by the first reader, or NULL. */
     tg_thread_pool_t *threads;
 } tg_output_store_t;
 
@@ -56,47 +54,38 @@ typedef struct {
     char name[TG_STORED_OUTPUT_NAME_SIZE];
 } tg_stored_output_t;
 
-/* Removes unfinished files of an earlier runner and expired files. */
+/* Removes an earlier runner's unfinished files, and expired ones. */
 void tg_output_store_init(tg_output_store_t *output_store, uv_loop_t *loop,
                           const char *state_dir);
 
-/* Closes the handles and the directory, and ends the threads. */
+/* Closes handles and directory, and ends the threads. */
 void tg_output_store_close(tg_output_store_t *output_store);
 
-/*
- * Checks whether a text may be part of a file name: 1 to `most` digits and
- * lower-case letters.
- */
+/* Checks for 1 to `most` digits and lower-case letters. */
 int tg_stored_output_is_name(const char *text, size_t len, size_t most);
 
-/* Opens an owner's output for reading. Returns a descriptor, or -1. */
+/* Returns a descriptor, or -1. */
 int tg_output_store_open_output(tg_output_store_t *output_store,
                                 const char *owner, const char *key);
 
-/*
- * Creates an unfinished output. Returns 0, or -1 if it cannot be created; then
- * no file remains.
- */
+/* Creates an unfinished output. Returns 0, or -1 and leaves no file. */
 int tg_stored_output_create(tg_stored_output_t *stored_output,
                             tg_output_store_t *output_store, const char *owner,
                             uint64_t quota);
 
-/*
- * Appends data to an unfinished output. Returns 0, or -1 if there is no space
- * or the data cannot be written.
- */
+/* Appends to an unfinished output. Returns 0, or -1. */
 int tg_stored_output_write(tg_stored_output_t *stored_output, const char *data,
                            size_t len);
 
-/* Publishes the output for its owner. Returns its key, or NULL on failure. */
+/* Publishes the output for its owner. Returns its key, or NULL. */
 const char *tg_stored_output_publish(tg_stored_output_t *stored_output,
                                      uint64_t keep_ms);
 
-/* Reads up to `len` bytes from an offset. Returns the number of bytes read. */
+/* Returns the number of bytes read, up to `len`. */
 size_t tg_stored_output_read(const tg_stored_output_t *stored_output,
                              uint64_t offset, char *data, size_t len);
 
-/* Closes the output, and removes it unless it is published. */
+/* Removes the output unless it is published. */
 void tg_stored_output_close(tg_stored_output_t *stored_output);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The job type `store_output`: stores a large result that a worker itself has,
- * such as one of `pass` or `library`, and returns its preview.
+ * The job type `store_output`: stores a large result of a worker, such as one
+ * of `pass` or `library`, and returns its preview.
  *
  * store_output {"tool":NAME,"max_output":BYTES,"spill":{…},
  *              "answer":{"text":"…"}}

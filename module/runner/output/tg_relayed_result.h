@@ -1,5 +1,5 @@
 /*
- * The result of a call that a worker has run: is stored if it is too large, and
+ * The result of a call that a worker has run: stored if it is too large, and
  * sent as the response of a job, in steps.
  */
 #ifndef TG_RELAYED_RESULT_H
@@ -7,7 +7,7 @@
 
 #include "runner/output/tg_output_response.h"
 
-/* Params of the job types whose call a worker has run. */
+/* Params of such job types. */
 extern const tg_json_field_t tg_relayed_result_fields[];
 
 typedef struct {
@@ -19,29 +19,22 @@ typedef struct {
     int is_writing;
     tg_output_response_t response;
 
-    /* Waits for permission to write a large response. */
+    /* Waits to write a large response. */
     tg_sched_source_t source;
 } tg_relayed_result_t;
 
 /*
- * Initializes the object and reads the params of the result; *answer becomes
- * the raw answer, or absent. Returns TG_OK, or TG_INVALID with a static reason
- * in *why.
+ * Reads the params of the result; *answer becomes the raw answer, or absent.
+ * Returns TG_OK, or TG_INVALID with a static *why.
  */
 int tg_relayed_result_read_params(tg_relayed_result_t *result, tg_job_t *job,
                                   const tg_str_t *values, tg_str_t *answer,
                                   const char **why);
 
-/*
- * Copies an answer, a valid JSON object as tg_job_result_write() writes it.
- * Returns TG_OK or TG_NOMEM.
- */
+/* Copies an answer as of tg_job_result_write(). Returns TG_OK or TG_NOMEM. */
 int tg_relayed_result_copy(tg_relayed_result_t *result, tg_str_t answer);
 
-/*
- * Begins to write the response. Its end also ends the running job, but never
- * within this function.
- */
+/* Begins to write. The end of that also ends the job, but not in this call. */
 void tg_relayed_result_begin(tg_relayed_result_t *result);
 
 /* Stops writing, if it has begun, and frees the memory. */

@@ -1,4 +1,4 @@
-/* Collects the texts and the other blocks and members of an MCP result. */
+/* Collects the texts and other parts of an MCP result. */
 #include "runner/output/tg_result_splitter.h"
 
 static void
@@ -11,10 +11,7 @@ tg_result_splitter_append_text(tg_buf_t *plain, tg_str_t text)
     tg_json_append_unescaped(plain, tg_json_string_body(text));
 }
 
-/*
- * Finds the text of a raw block, or of its embedded resource. Returns 0 if the
- * block has none.
- */
+/* Finds the text of a block or of its resource. Returns 0 if there is none. */
 static int
 tg_result_splitter_find_text(tg_str_t block, tg_str_t *text)
 {
@@ -35,10 +32,7 @@ tg_result_splitter_find_text(tg_str_t block, tg_str_t *text)
                                  text);
 }
 
-/*
- * Checks whether the text and the structured content are the same JSON value.
- * Servers send both, sometimes with different white space.
- */
+/* Compares JSON values, because servers send both with other white space. */
 static int
 tg_result_splitter_is_same_json(const tg_buf_t *plain, tg_str_t structured)
 {
@@ -89,10 +83,7 @@ tg_result_splitter_add_block(tg_result_splitter_t *splitter, tg_str_t block)
     }
 }
 
-/*
- * Handles the begin of a member that is an object or array. If `content` occurs
- * twice, the last one counts.
- */
+/* Begins an object or array; the last `content` counts. */
 static void
 tg_result_splitter_enter_member(tg_result_splitter_t *splitter)
 {
@@ -135,7 +126,7 @@ tg_result_splitter_add_member(tg_result_splitter_t *splitter)
     tg_json_write_compact(out, walk->value);
 }
 
-/* Appends the structured content to the texts, unless it equals them. */
+/* Appends the structured content, unless the texts equal it. */
 static void
 tg_result_splitter_add_structured(tg_result_splitter_t *splitter)
 {

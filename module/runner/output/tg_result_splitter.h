@@ -1,7 +1,4 @@
-/*
- * Splits a large MCP result that will be stored, in steps: its texts, and the
- * blocks and members that stay in the response.
- */
+/* Splits a large MCP result to be stored: texts, and what stays in it. */
 #ifndef TG_RESULT_SPLITTER_H
 #define TG_RESULT_SPLITTER_H
 
@@ -22,18 +19,13 @@ void tg_result_splitter_init(tg_result_splitter_t *splitter);
 /* Begins with a valid result, which must outlive the steps. */
 void tg_result_splitter_begin(tg_result_splitter_t *splitter, tg_str_t result);
 
-/*
- * Handles at least `bytes` bytes, up to the end of a block. Returns TG_AGAIN,
- * or TG_OK at the end.
- */
+/* Handles at least `bytes` bytes, to a block's end. TG_AGAIN, or TG_OK. */
 int tg_result_splitter_step(tg_result_splitter_t *splitter, size_t bytes);
 
-/* Frees the memory. tg_result_splitter_begin() need not have been called. */
+/* tg_result_splitter_begin() need not have been called. */
 void tg_result_splitter_deinit(tg_result_splitter_t *splitter);
 
-/*
- * Appends the result with `preview` as its first block. All steps must be done.
- */
+/* Appends the result with `preview` as first block, after all steps. */
 void tg_result_splitter_write_json(const tg_result_splitter_t *splitter,
                                    const tg_buf_t *preview, tg_buf_t *text);
 
