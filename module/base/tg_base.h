@@ -76,7 +76,6 @@ tg_is_alpha(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns the value of the hexadecimal digit c, or -1 if c is not a digit. */
 static inline int
 tg_hex_value(char c)
 {
@@ -213,7 +212,6 @@ uint64_t tg_hash_fnv1a(uint64_t hash, tg_str_t bytes);
  */
 uint64_t tg_hash_fast(uint64_t hash, tg_str_t bytes);
 
-/* Returns an allocator that uses realloc() and free(). */
 const tg_alloc_t *tg_alloc_libc(void);
 
 /* Allocates size bytes. Returns NULL if there is no memory or size is 0. */

@@ -46,7 +46,7 @@ tg_buf_reserve_space(tg_buf_t *buf, size_t more)
     return buf->data + buf->len;
 }
 
-/* For a buffer that must grow or has failed. */
+/* Appends to a buffer that must grow or has failed. */
 void tg_buf_append_slow(tg_buf_t *buf, const char *data, size_t len);
 
 static inline void
@@ -96,7 +96,7 @@ void tg_buf_truncate(tg_buf_t *buf, size_t len);
 
 void tg_buf_consume(tg_buf_t *buf, size_t len);
 
-/* Empties the buffer and clears a failure. Frees more than keep bytes. */
+/* Empties the buffer, clears a failure, and frees more than keep bytes. */
 void tg_buf_reset(tg_buf_t *buf, size_t keep);
 
 static inline int

@@ -9,7 +9,6 @@
 
 #include "base/tg_base.h"
 
-/* Largest pattern in bytes. */
 #define TG_PATH_GLOB_LEN_MAX 256
 
 /* Returns NULL if the pattern is valid, otherwise what is wrong. */

@@ -34,7 +34,6 @@ typedef enum {
     TG_JSON_NULL
 } tg_json_type_t;
 
-/* Flags of a string that contains escapes. */
 enum {
     TG_JSON_HAS_ESCAPES = 1,   /* any escape */
     TG_JSON_HAS_SURROGATES = 2 /* escaped surrogates, in pairs or alone */
@@ -57,7 +56,6 @@ void tg_json_init(tg_json_cursor_t *json, tg_str_t text);
 /* Skips white space and returns the type of the value that follows. */
 tg_json_type_t tg_json_peek_type(tg_json_cursor_t *json);
 
-/* Skips white space and checks whether the next byte is c. */
 static inline int
 tg_json_is_next(tg_json_cursor_t *json, char c)
 {
@@ -68,7 +66,6 @@ tg_json_is_next(tg_json_cursor_t *json, char c)
                    && *json->pos == c));
 }
 
-/* The tg_json_type_t of a value, by its first byte. */
 extern const uint8_t tg_json_type_table[256];
 
 /* Returns TG_JSON_NONE if the raw value is absent or empty. */
@@ -83,10 +80,7 @@ tg_json_type(tg_str_t raw)
     return (tg_json_type_t) tg_json_type_table[(unsigned char) raw.data[0]];
 }
 
-/*
- * Skips one value and stores its raw text, without white space around it,
- * unless value is NULL.
- */
+/* Skips a value. Stores its raw text without outer space if value is set. */
 int tg_json_read_value(tg_json_cursor_t *json, tg_str_t *value);
 
 /* Stores a string's body: the text between the quotes, still escaped. */
@@ -107,10 +101,7 @@ int tg_json_next_element(tg_json_cursor_t *json);
 /* Checks that only white space follows. Returns TG_OK or TG_INVALID. */
 int tg_json_expect_end(tg_json_cursor_t *json);
 
-/*
- * Checks whether text is one valid JSON value. On failure *why is a static
- * text, unless why is NULL.
- */
+/* Checks for one valid value. why may be NULL; the reason is static. */
 int tg_json_validate(tg_str_t text, const char **why);
 
 /* Appends the position of `at` as editors show it: "line 2, column 5". */
@@ -122,16 +113,11 @@ int tg_json_validate_explain(tg_str_t text, tg_buf_t *why);
 /* Checks whether an escaped string body decodes to the plain bytes of text. */
 int tg_json_body_eq_text(tg_str_t body, tg_str_t text);
 
-/* Checks whether two escaped string bodies decode to equal texts. */
 int tg_json_body_eq(tg_str_t a, tg_str_t b);
 
-/*
- * Decodes a validated body and returns the number of bytes, at most body.len;
- * dst must have space for that.
- */
+/* Decodes to dst, which must have body.len bytes, and returns the length. */
 size_t tg_json_unescape(char *dst, tg_str_t body);
 
-/* Appends the decoded text of a validated string body. */
 void tg_json_append_unescaped(tg_buf_t *buf, tg_str_t body);
 
 /* Returns the body of a raw string, which has its quotes: `"…"`. */
@@ -150,10 +136,7 @@ tg_json_string_eq(tg_str_t raw, tg_str_t text)
                || tg_json_body_eq_text(tg_json_string_body(raw), text));
 }
 
-/*
- * Finds a member of a validated object: of equal keys the last one, as most
- * parsers do. TG_OK or TG_MISSING.
- */
+/* Finds a member, the last one of equal keys. TG_OK or TG_MISSING. */
 int tg_json_get_member(tg_str_t object, tg_str_t key, tg_str_t *value);
 
 /*
@@ -167,10 +150,7 @@ int tg_json_iter_next(tg_json_cursor_t *json, tg_str_t *value);
 
 /* Iterates over a validated object. Any other value has no members. */
 void tg_json_iter_init_members(tg_json_cursor_t *json, tg_str_t object);
-/*
- * Returns 1 and the next member's escaped key and raw value, or 0 after the
- * last one. value may be NULL.
- */
+/* Returns 1 and the next member, or 0 at the end. value may be NULL. */
 int tg_json_iter_next_member(tg_json_cursor_t *json, tg_str_t *key,
                              tg_str_t *value);
 
@@ -225,10 +205,7 @@ int tg_json_index_get_bounded(const tg_json_index_t *index, tg_str_t object,
                               tg_str_t key, uint64_t *steps,
                               tg_json_member_t *note);
 
-/*
- * Parses an integer; 1.0 and 1e2 are integers. TG_INVALID: not an integer, or
- * beyond int64_t.
- */
+/* Parses an integer, also 1.0 or 1e2; TG_INVALID for any other number. */
 int tg_json_parse_int64(tg_str_t raw, int64_t *value);
 
 /* Appends text, which must be valid UTF-8, as a quoted JSON string. */
@@ -236,10 +213,7 @@ void tg_json_write_string(tg_buf_t *buf, tg_str_t text);
 /* Appends text, valid UTF-8, as a string's body, without quotes. */
 void tg_json_write_escaped(tg_buf_t *buf, tg_str_t text);
 
-/*
- * Counts the bytes that tg_json_write_escaped() would append. If they exceed
- * max, the result is any number above max.
- */
+/* Counts bytes of tg_json_write_escaped(); beyond max any larger number. */
 size_t tg_json_escaped_len(tg_str_t text, size_t max);
 
 /* Appends a validated value on one line: every token stays byte for byte. */

@@ -60,7 +60,7 @@ tg_json_peek_type(tg_json_cursor_t *json)
                                  : TG_JSON_NONE;
 }
 
-/* pos moves from after the opening quote to after the closing one. */
+/* Moves pos from after the opening quote to after the closing one. */
 static inline int
 tg_json_skip_string(tg_json_cursor_t *json)
 {
@@ -241,8 +241,7 @@ tg_json_read_string(tg_json_cursor_t *json, tg_str_t *body)
 }
 
 /*
- * Skips the container at pos. Returns 0 and leaves the cursor unchanged if SIMD
- * cannot be used or finds an error.
+ * Returns 0 with the cursor unchanged if SIMD is unavailable or finds an error.
  */
 static int
 tg_json_skip_container_simd(tg_json_cursor_t *json)

@@ -62,10 +62,7 @@ tg_json_skip_escape(const char *p, const char *end)
     }
 }
 
-/*
- * Fails with the error of a string at p. pos does not move if the string has no
- * end; else it becomes p.
- */
+/* Fails at p, or at pos if the string has no end. */
 static int
 tg_json_fail_string(tg_json_cursor_t *json, const char *p)
 {

@@ -26,13 +26,9 @@ tg_json_get_short_escape(char c)
 
 /* Number of blocks without escapes after which the dense variant ends. */
 #define TG_JSON_CLEAN_BLOCKS 4
-/*
- * Blocks after which the wide variant is tried again: the buffer may then have
- * enough space for it.
- */
+/* Blocks until the wide variant, which needs more space, is tried again. */
 #define TG_JSON_DENSE_BLOCKS 16
 
-/* Returns the first byte that was not written. */
 static const char *
 tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
 {
@@ -51,10 +47,7 @@ tg_json_write_escaped_simd(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/*
- * Escapes text with many short escapes, such as source code. Returns the first
- * byte that was not written.
- */
+/* Escapes source code and the like. Returns the first byte not written. */
 static const char *
 tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
 {
@@ -174,7 +167,6 @@ tg_json_write_long_escapes(tg_buf_t *buf, const char *p, const char *end)
     return p;
 }
 
-/* Returns the number of bytes that escaping adds to the 32 bytes at p. */
 static unsigned
 tg_json_count_escape_bytes(const unsigned char *p)
 {

@@ -84,7 +84,6 @@ tg_json_read_bits(tg_str_t raw, tg_field_bits_t *set)
     return TG_OK;
 }
 
-/* Returns the index of a word, or -1. */
 static int64_t
 tg_json_find_word(const tg_json_field_t *field, tg_str_t raw)
 {

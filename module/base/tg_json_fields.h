@@ -20,7 +20,6 @@ typedef enum {
     TG_FIELD_BITS     /* tg_field_bits_t: an array of integers from 0 to 255 */
 } tg_field_type_t;
 
-/* A set of numbers from 0 to 255, such as exit statuses. */
 typedef struct {
     int64_t is_set;
     uint32_t bits[8];
@@ -45,21 +44,14 @@ typedef struct {
 
 #define TG_FIELD_AT(type, member) .offset = offsetof(type, member)
 
-/*
- * Stores the raw values of the members, or absent, in the order of the table.
- * TG_INVALID: text is not exactly one valid object.
- */
+/* Stores raw or absent values in the table's order. TG_INVALID: no object. */
 int tg_json_split_fields(const tg_json_field_t *fields, tg_str_t text,
                          tg_str_t *values);
 
-/*
- * Stores checked values in the struct. TG_INVALID: *why is the row's message,
- * or unchanged if the row has none.
- */
+/* TG_INVALID: *why is the row's message, if it has one. */
 int tg_json_store_fields(const tg_json_field_t *fields, const tg_str_t *values,
                          void *object, const char **why);
 
-/* Splits and stores the members of an object. Returns TG_OK or TG_INVALID. */
 int tg_json_read_fields(const tg_json_field_t *fields, tg_str_t text,
                         void *object, const char **why);
 

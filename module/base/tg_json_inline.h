@@ -10,9 +10,7 @@
 /* A comma, a quote, a block of 16 bytes, another quote and a colon. */
 #define TG_JSON_INLINE_MIN 20
 
-/* Moves to the next member, in any notation. */
 int tg_json_next_member_slow(tg_json_cursor_t *json, tg_str_t *key);
-/* Reads a value in any notation: the slow path of tg_json_read_value(). */
 int tg_json_read_value_slow(tg_json_cursor_t *json, tg_str_t *value);
 
 static inline int

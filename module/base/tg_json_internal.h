@@ -7,10 +7,7 @@
 
 #include "base/tg_json.h"
 
-/*
- * Fails the cursor, unless it has failed already. why is static. Returns the
- * code of the first failure.
- */
+/* Fails a cursor that has not failed yet. why is static. Returns its code. */
 int tg_json_fail(tg_json_cursor_t *json, int code, const char *why);
 
 /* p may be at the closing quote; the string's bytes before p are valid. */

@@ -92,10 +92,7 @@ tg_json_find_escape(const char *p, const char *end)
     return slash != NULL ? slash : end;
 }
 
-/*
- * Decodes text up to an escape, or one escape, written to scratch. Returns the
- * end of the piece.
- */
+/* Decodes text up to an escape, or an escape to scratch. Returns the end. */
 static inline const char *
 tg_json_decode_piece(const char *p, const char *end, tg_str_t *out,
                      char scratch[4])

@@ -41,10 +41,7 @@ typedef struct {
 /* depth, the number of containers around the text, counts for the limit. */
 void tg_json_walk_init(tg_json_walk_t *walk, tg_str_t text, int depth);
 
-/*
- * Takes the next step and sets event, type, key and value. TG_OK; TG_END;
- * TG_INVALID; TG_LIMIT if the text nests too deep.
- */
+/* Takes the next step. TG_END after the text; TG_LIMIT: it nests too deep. */
 int tg_json_walk(tg_json_walk_t *walk);
 
 static inline size_t

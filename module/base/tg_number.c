@@ -1,7 +1,7 @@
 /* Exact decimal arithmetic on JSON numbers: parsing, comparing, division. */
 #include "base/tg_number.h"
 
-/* p is after the e. TG_LIMIT: the exponent is too large. */
+/* Parses the exponent at p, after the e. TG_LIMIT: it is too large. */
 static int
 tg_number_parse_exponent(const char *p, const char *end, int64_t *exponent)
 {

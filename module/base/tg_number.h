@@ -6,19 +6,13 @@
 
 #include "base/tg_base.h"
 
-/*
- * The sum of an exponent and a digit count fits in 64 bits. Real data has no
- * larger exponents.
- */
+/* So the sum of an exponent and a digit count fits in 64 bits. */
 #define TG_NUMBER_EXPONENT_MAX INT64_C(1000000000000000)
 
 /* A remainder with one more digit fits in 64 bits. */
 #define TG_NUMBER_DIVISOR_DIGITS 18
 
-/*
- * 0.DIGITS * 10^point. digits starts and ends with a nonzero digit and may
- * contain the decimal point.
- */
+/* 0.DIGITS * 10^point, where digits begins and ends with a nonzero digit. */
 typedef struct {
     tg_str_t digits;
     int64_t point;
@@ -41,10 +35,7 @@ int tg_number_is_multiple(const tg_number_t *number,
 /* Returns a hash. Equal numbers have equal hashes, in any notation. */
 uint64_t tg_number_hash(const tg_number_t *number, uint64_t seed);
 
-/*
- * Stores the absolute value. TG_INVALID: not an integer; TG_LIMIT: larger than
- * `most`, which must be at least 9.
- */
+/* Stores the absolute value. TG_LIMIT: it exceeds `most` (at least 9). */
 int tg_number_to_uint64(const tg_number_t *number, uint64_t most,
                         uint64_t *value);
 
@@ -59,10 +50,7 @@ int tg_number_to_uint64(const tg_number_t *number, uint64_t most,
 size_t tg_number_write_integer(tg_str_t raw,
                                char plain[TG_NUMBER_INTEGER_SIZE]);
 
-/*
- * Values above SIZE_MAX / 2 become SIZE_MAX / 2. TG_INVALID: not an integer of
- * at least 0.
- */
+/* Converts an integer of at least 0, limited to SIZE_MAX / 2. */
 int tg_number_to_size(const tg_number_t *number, size_t *size);
 
 #endif

@@ -29,10 +29,7 @@ typedef struct {
     tg_scan_pt utf8;
 } tg_scan_impl_t;
 
-/*
- * Returns the n-th implementation for this machine, from 0, the fastest first;
- * NULL if there are not so many.
- */
+/* Returns the n-th fastest implementation for this machine, or NULL. */
 const tg_scan_impl_t *tg_scan_get_impl(unsigned n);
 
 const char *tg_scan_string_utf8(const char *p, const char *end);

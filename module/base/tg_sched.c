@@ -3,10 +3,7 @@
 
 #include "base/tg_list.h"
 
-/*
- * Small messages, or steps, between two clock readings: they take only a small
- * part of a slice.
- */
+/* Messages or steps without a clock reading: a small part of a slice. */
 #define TG_SCHED_UNTIMED_MESSAGES 8
 #define TG_SCHED_UNTIMED_STEPS 4096
 

@@ -11,10 +11,7 @@
  */
 size_t tg_suggest_distance(tg_str_t a, tg_str_t b);
 
-/*
- * Returns the nearest of words, which ends with NULL, or NULL if all have a
- * distance of more than 1 + word.len / 4.
- */
+/* Returns the word at the least distance, at most 1 + word.len / 4, or NULL. */
 const char *tg_suggest_word(tg_str_t word, const char *const *words);
 
 #endif

@@ -60,7 +60,6 @@ tg_url_to_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* Checks whether two names are equal, ignoring ASCII case. */
 static int
 tg_url_is_same_name(tg_str_t a, tg_str_t b)
 {
@@ -179,10 +178,7 @@ tg_url_is_host(tg_str_t host)
     return host.len != 0 && host.len < 256 && host.data[0] != '.';
 }
 
-/*
- * Removes and returns the port, absent if there is none. Colons in the brackets
- * of an IPv6 address do not count.
- */
+/* Removes and returns the port, if any, but no part of an IPv6 address. */
 static tg_str_t
 tg_url_cut_port(tg_str_t *text)
 {

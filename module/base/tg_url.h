@@ -16,10 +16,7 @@ typedef struct {
     tg_str_t target; /* path and query */
 } tg_url_t;
 
-/*
- * The slices of url point into text. TG_INVALID: *why is a static hint that
- * says what to write.
- */
+/* The slices of url point into text. On failure *why says what to write. */
 int tg_url_parse(tg_str_t text, tg_url_t *url, const char **why);
 
 /* Checks whether c is allowed in a host and port; brackets and colons are. */
@@ -39,7 +36,6 @@ void tg_url_append_normalized(tg_buf_t *buf, tg_str_t text);
 
 int tg_url_has_dot_segments(tg_str_t path);
 
-/* Checks whether a and b have equal schemes, hosts and ports. */
 int tg_url_is_same_origin(const tg_url_t *a, const tg_url_t *b);
 
 /* Appends scheme, host and port, without the scheme's default port. */

@@ -4,13 +4,9 @@
 
 #include "base/tg_buf.h"
 
-/*
- * Returns the sequence's length, 1 to 4, or 0 if it is malformed or cut off. p
- * must be less than end.
- */
+/* Returns 1 to 4, or 0 for a malformed or cut sequence. p must be below end. */
 size_t tg_utf8_sequence_len(const char *p, const char *end);
 
-/* Returns the offset of the first malformed byte, or len if there is none. */
 size_t tg_utf8_find_invalid(const char *data, size_t len);
 
 /* Encodes code, at most U+10FFFF, to dst. Returns the length, 1 to 4 bytes. */

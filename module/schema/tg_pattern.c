@@ -143,7 +143,6 @@ tg_pattern_parse_name_ref(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* Parses an escape outside of a class; p is after the backslash. */
 static int
 tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
 {
@@ -190,7 +189,6 @@ tg_pattern_parse_escape(tg_pattern_parser_t *pattern)
                                           "without \\");
 }
 
-/* Parses the name of a group; p is after the <. */
 static int
 tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
 {
@@ -223,7 +221,6 @@ tg_pattern_parse_group_name(tg_pattern_parser_t *pattern)
     return TG_OK;
 }
 
-/* Parses the start of a group; p is after the (. */
 static int
 tg_pattern_parse_group_type(tg_pattern_parser_t *pattern)
 {

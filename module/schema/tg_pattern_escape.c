@@ -247,7 +247,6 @@ tg_pattern_map_category(tg_str_t name)
     return name;
 }
 
-/* Appends the PCRE2 name of a Unicode property. */
 static int
 tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
                            tg_str_t value)
@@ -368,10 +367,7 @@ tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class)
     return TG_OK;
 }
 
-/*
- * Parses one member of a class. TG_OK: *code is a character; TG_END: a set such
- * as \d was appended.
- */
+/* TG_OK: *code is a character; TG_END: a set such as \d was appended. */
 static int
 tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
 {

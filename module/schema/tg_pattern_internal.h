@@ -24,7 +24,6 @@ typedef struct {
     uint8_t is_assertion[TG_PATTERN_MAX_DEPTH];
 } tg_pattern_parser_t;
 
-/* Sets the error text. Returns TG_INVALID. */
 int tg_pattern_fail(tg_pattern_parser_t *pattern, const char *why);
 
 int tg_pattern_is_next(const tg_pattern_parser_t *pattern, const char *text);
@@ -37,12 +36,9 @@ uint32_t tg_pattern_read_char(tg_pattern_parser_t *pattern);
 
 /* p is after the backslash. TG_MISSING: an escape of another type. */
 int tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code);
-/*
- * Appends the set of an escape such as \d; p is after the backslash.
- * TG_MISSING: an escape of another type.
- */
+/* Appends the set of an escape such as \d. TG_MISSING: another type. */
 int tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class);
-/* Appends the class; p is after the opening bracket. */
+/* Appends the class after the opening bracket at p. */
 int tg_pattern_parse_class(tg_pattern_parser_t *pattern);
 
 #endif

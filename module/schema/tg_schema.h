@@ -106,24 +106,17 @@ tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,
                                tg_buf_t *error);
 
-/* Adds a reference to schema and returns it. */
 tg_schema_t *tg_schema_retain(tg_schema_t *schema);
 
 /* Removes a reference; the last one frees the schema, which may be NULL. */
 void tg_schema_free(tg_schema_t *schema);
 
-/*
- * Returns NULL without memory. A random seed makes the hash values
- * unpredictable for clients.
- */
+/* A random seed makes the hash values unpredictable for clients. */
 tg_schema_validator_t *tg_schema_validator_new(const tg_alloc_t *alloc,
                                                uint64_t seed);
 void tg_schema_validator_free(tg_schema_validator_t *validator);
 
-/*
- * Returns the steps left for a frame of `bytes` bytes after `spent` steps.
- * `most` is the maximum for any frame.
- */
+/* Returns how many of at most `most` steps a frame may still take. */
 uint64_t tg_schema_get_step_budget(size_t bytes, uint64_t most, uint64_t spent);
 
 /*

@@ -128,7 +128,7 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
     return hash ^ (hash >> 32);
 }
 
-/* Finds name. Returns 1 and its index, or 0 and the free hash slot for it. */
+/* Returns 1 and the index, or 0 and the free hash slot. */
 static int
 tg_schema_names_lookup(const tg_schema_names_t *names, tg_str_t name,
                        uint64_t hash, uint32_t *index, uint32_t *slot)

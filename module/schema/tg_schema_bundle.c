@@ -55,7 +55,6 @@ tg_schema_bundle_is_name(tg_str_t name)
     return name.len != 0 && name.data[0] != '.';
 }
 
-/* Returns the index of a file. A new file is added. */
 static size_t
 tg_schema_bundle_get_file_index(tg_schema_bundle_t *bundle, tg_str_t name)
 {
@@ -137,7 +136,6 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 static void tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle,
                                          tg_str_t schema, int is_root);
 
-/* Appends the key of member n of an object. */
 static void
 tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
 {
@@ -284,7 +282,6 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
     }
 }
 
-/* Copies all other files, including those that they refer to. */
 static void
 tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
                                   size_t n)

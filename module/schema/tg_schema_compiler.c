@@ -151,10 +151,7 @@ tg_schema_quota_apply(tg_schema_compiler_t *compile)
     compile->temp.memory = &compile->memory;
 }
 
-/*
- * Charges the schema, compiled with result rc, to the quota. An exceeded limit
- * becomes the error, with TG_LIMIT.
- */
+/* Charges the quota. An exceeded limit becomes the error, TG_LIMIT. */
 static int
 tg_schema_quota_charge(tg_schema_compiler_t *compile, int rc)
 {

@@ -33,7 +33,6 @@ typedef struct {
     tg_str_t k[TG_SCHEMA_K_MAX];
 } tg_schema_keyword_values_t;
 
-/* A reference that is resolved after all documents are loaded. */
 typedef struct tg_schema_pending_ref_s tg_schema_pending_ref_t;
 
 struct tg_schema_pending_ref_s {
@@ -44,7 +43,6 @@ struct tg_schema_pending_ref_s {
     int is_dynamic;
 };
 
-/* A document that must be valid according to the schema of its dialect. */
 typedef struct tg_schema_meta_check_s tg_schema_meta_check_t;
 
 struct tg_schema_meta_check_s {
@@ -97,15 +95,11 @@ enum {
 /* Cost in steps of a comparison with a URI. */
 #define TG_SCHEMA_URI_STEPS(uri) (1 + (uri).len / 128)
 
-/* Takes steps from the compilation's budget. Returns TG_OK or TG_LIMIT. */
 int tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps);
 
-/*
- * Begins an error with the path of `at`; the caller appends the text to
- * compile->error. Returns TG_INVALID.
- */
+/* Begins an error; the caller appends to compile->error. TG_INVALID. */
 int tg_schema_error_begin(tg_schema_compiler_t *compile, const char *at);
-/* Sets the error message: the path of `at` and text. Returns TG_INVALID. */
+/* Sets the error "PATH: TEXT". Returns TG_INVALID. */
 int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,
                         const char *text);
 #define TG_SCHEMA_DUPLICATE_TEXT "must be given only once"
@@ -123,17 +117,11 @@ int tg_schema_copy_text(tg_schema_compiler_t *compile, tg_str_t text,
 /* Decodes a string body. The text lives as long as the schema. */
 int tg_schema_unescape(tg_schema_compiler_t *compile, tg_str_t body,
                        tg_str_t *text);
-/*
- * Decodes a raw string. The text lives as long as the schema. TG_INVALID: raw
- * is not a string.
- */
+/* Decodes a raw string that lives as long as the schema. */
 int tg_schema_read_string(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_str_t *text);
 
-/*
- * Appends the absolute URI of text, of length *len, and its decoded fragment.
- * TG_INVALID: the fragment is not valid UTF-8.
- */
+/* Appends the absolute URI of text, of length *len, and its fragment. */
 int tg_schema_resolve_uri(tg_schema_compiler_t *compile,
                           const tg_schema_resource_t *resource, tg_str_t text,
                           tg_buf_t *full, size_t *len);
@@ -146,7 +134,6 @@ int tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
 int tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                          tg_schema_resource_t *resource,
                          const tg_schema_node_t **node);
-/* Returns the node of the subschema at the position `at`, or NULL. */
 tg_schema_node_t *tg_schema_node_find(const tg_schema_compiler_t *compile,
                                       const char *at);
 
@@ -184,7 +171,7 @@ typedef struct {
     unsigned drafts;
 } tg_schema_keyword_row_t;
 
-/* The keywords, in the order of tg_schema_keyword_t. */
+/* In the order of tg_schema_keyword_t. */
 extern const tg_schema_keyword_row_t tg_schema_keywords[];
 extern const size_t tg_schema_n_keywords;
 
@@ -239,15 +226,11 @@ int tg_schema_build_identity(tg_schema_compiler_t *compile,
 int tg_schema_load_document(tg_schema_compiler_t *compile, const char *at,
                             tg_str_t uri, tg_str_t raw, unsigned draft,
                             tg_schema_doc_t **doc);
-/* Creates a resource. Returns NULL if there is no memory. */
 tg_schema_resource_t *tg_schema_resource_new(tg_schema_compiler_t *compile,
                                              const tg_schema_doc_t *doc,
                                              tg_str_t uri, unsigned draft,
                                              unsigned vocabularies);
-/*
- * Stores the document with this URI. TG_MISSING: unknown; otherwise a code of
- * the host's resolver.
- */
+/* TG_MISSING: there is no such document; or a code of the host's resolver. */
 int tg_schema_fetch_document(tg_schema_compiler_t *compile, tg_str_t uri,
                              tg_str_t *raw);
 

@@ -68,7 +68,6 @@ tg_schema_error_set_document(tg_schema_compiler_t *compile, const char *at,
     return TG_INVALID;
 }
 
-/* Stores a copy of the document's text, without the white space around it. */
 static int
 tg_schema_document_set_text(tg_schema_compiler_t *compile, const char *at,
                             tg_schema_doc_t *doc, tg_str_t raw)

@@ -138,7 +138,6 @@ static const size_t tg_schema_part_sizes[] = {
     [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
 };
 
-/* Allocates a part with rules that accept everything. */
 static void *
 tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
 {
@@ -167,7 +166,6 @@ tg_schema_part_new(tg_schema_compiler_t *compile, tg_schema_part_t part)
     return rules;
 }
 
-/* Stores those parts in the node that restrict something. */
 static void
 tg_schema_node_set_parts(tg_schema_node_t *node, void *const *parts)
 {

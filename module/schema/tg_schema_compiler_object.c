@@ -28,7 +28,6 @@ tg_schema_intern_key(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* Stores the entry of a name in a list of names, after checking its type. */
 static int
 tg_schema_intern_listed_name(tg_schema_compiler_t *compile,
                              tg_schema_object_rules_t *rules, tg_str_t raw,

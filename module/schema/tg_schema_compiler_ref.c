@@ -3,10 +3,7 @@
 
 #include "schema/tg_schema_validator.h"
 
-/*
- * Objects of this size in bytes are indexed, so that many references do not
- * parse them again and again.
- */
+/* Objects of this size are indexed, so that references do not parse again. */
 #define TG_SCHEMA_INDEXED_OBJECT_MIN 1024
 
 static int
@@ -133,7 +130,6 @@ tg_schema_member_add(tg_schema_compiler_t *compile, const char *at,
     return rc;
 }
 
-/* Indexes all members of an object, and then marks the object as indexed. */
 static int
 tg_schema_member_add_all(tg_schema_compiler_t *compile, tg_str_t raw)
 {
@@ -435,7 +431,6 @@ static int tg_schema_cycle_visit_node(tg_schema_compiler_t *compile,
                                       const tg_schema_node_t *target,
                                       unsigned depth);
 
-/* Visits all schemas that a node applies to the same value. */
 static int
 tg_schema_cycle_visit_edges(tg_schema_compiler_t *compile,
                             tg_schema_node_t *node, unsigned depth)

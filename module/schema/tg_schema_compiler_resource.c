@@ -89,7 +89,6 @@ tg_schema_error_set_dialect(tg_schema_compiler_t *compile, tg_str_t at)
                                      "\"" TG_SCHEMA_DIALECT "\"");
 }
 
-/* Adds a check that the document is valid in the dialect with this URI. */
 static int
 tg_schema_meta_check_add(tg_schema_compiler_t *compile, tg_str_t at,
                          tg_str_t uri, const tg_schema_node_t *node)
@@ -212,7 +211,6 @@ tg_schema_anchor_add(tg_schema_compiler_t *compile, tg_str_t raw, tg_str_t name,
     return TG_OK;
 }
 
-/* Resolves an $id to an absolute URI, and decodes its fragment. */
 static int
 tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
                   const tg_schema_node_t *node, tg_str_t *id,

@@ -16,10 +16,7 @@ typedef enum {
                                | TG_SCHEMA_DRAFT_7
 } tg_schema_draft_t;
 
-/*
- * Returns the draft of a metaschema's URI, with or without an empty fragment,
- * or 0.
- */
+/* Returns the draft of a metaschema, whose URI may end with "#", or 0. */
 unsigned tg_schema_draft_from_uri(tg_str_t uri);
 
 /* Returns the draft by `$schema`: 2020-12 without it, 0 if it is unknown. */

@@ -89,7 +89,6 @@ tg_schema_lint_unknown_keyword(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/* Warns about a keyword that exists only in other drafts. */
 static void
 tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
 {
@@ -210,10 +209,7 @@ tg_schema_lint_append_step(tg_schema_lint_t *lint, tg_str_t key)
     tg_buf_append_str(&lint->place, key);
 }
 
-/*
- * The subschemas are the entries of value if its type is `container`, otherwise
- * value itself.
- */
+/* Checks the entries of a value of type `container`, or the value itself. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void
 tg_schema_lint_children(tg_schema_lint_t *lint, tg_str_t key, tg_str_t value,

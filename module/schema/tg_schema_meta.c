@@ -137,10 +137,7 @@ static const struct {
 
 #define TG_META_N_PARTS (sizeof(tg_meta_parts) / sizeof(tg_meta_parts[0]))
 
-/*
- * Returns the part that a URI names after the common prefix, or
- * TG_META_N_PARTS.
- */
+/* Returns the part that the rest of a URI names, or TG_META_N_PARTS. */
 static size_t
 tg_meta_find_part(tg_str_t uri, tg_str_t start)
 {

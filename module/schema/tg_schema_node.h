@@ -30,10 +30,7 @@ typedef struct {
 /* NULL means no limit. TG_OK or TG_NOMEM. */
 int tg_schema_memory_reserve(tg_schema_memory_limit_t *memory, size_t size);
 
-/*
- * The memory is zeroed and aligned to 16 bytes. NULL: no memory, or the limit
- * is exceeded.
- */
+/* Returns zeroed memory, aligned to 16 bytes; NULL: none, or too much. */
 void *tg_schema_arena_alloc(tg_schema_arena_t *arena, size_t size);
 void tg_schema_arena_deinit(tg_schema_arena_t *arena);
 
@@ -264,7 +261,6 @@ typedef struct tg_schema_regex_entry_s {
     void *regex;
 } tg_schema_regex_entry_t;
 
-/* Returns the anchor with this name in the resource, or NULL. */
 const tg_schema_anchor_t *tg_schema_anchor_find(
     const tg_schema_resource_t *resource, tg_str_t name);
 
@@ -277,12 +273,10 @@ typedef struct {
 } tg_schema_entries_t;
 
 void tg_schema_entries_init(tg_schema_entries_t *entries, tg_str_t raw);
-/* Moves to the next member or element. Returns 0 after the last one. */
 int tg_schema_entries_next(tg_schema_entries_t *entries);
 
 size_t tg_schema_count_entries(tg_str_t raw);
 
-/* Returns the check of a format, or NULL if the format cannot be asserted. */
 tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
 /* Returns the text of a built-in document, or an absent slice. */
@@ -290,10 +284,7 @@ tg_str_t tg_schema_meta_find(tg_str_t uri);
 /* Searches the drafts before 2020-12. */
 tg_str_t tg_schema_meta_find_old(tg_str_t uri);
 
-/*
- * Returns a vocabulary's bits, or 0 if it is unknown. is_required is its value
- * in the dialect.
- */
+/* Returns 0 for an unknown vocabulary. is_required is from the dialect. */
 unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
 
 /* Determines the simple nodes, and whether the root has a fast path. */

@@ -27,7 +27,6 @@ struct tg_schema_query_s {
     tg_str_t value;
 };
 
-/* Follows a pointer such as `#/a/b` from root. Returns TG_OK or TG_MISSING. */
 static int
 tg_schema_query_follow_pointer(tg_str_t root, tg_str_t pointer, tg_str_t *found)
 {

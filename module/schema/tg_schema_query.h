@@ -20,10 +20,7 @@ int tg_schema_query_property(tg_str_t root, tg_str_t schema, tg_str_t name,
                              tg_schema_key_match_pt match_key, tg_str_t *key,
                              tg_str_t *value);
 
-/*
- * Finds a keyword in the schema, its `$ref` and its `allOf`. TG_OK or
- * TG_MISSING.
- */
+/* Also searches the schemas of `$ref` and `allOf`. TG_OK or TG_MISSING. */
 int tg_schema_query_keyword(tg_str_t root, tg_str_t schema, const char *keyword,
                             tg_str_t *value);
 

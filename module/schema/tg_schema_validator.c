@@ -95,10 +95,7 @@ tg_schema_check_by_type(tg_schema_run_t *run, const tg_schema_node_t *node,
     }
 }
 
-/*
- * Returns the named anchor of the outermost resource of the dynamic scope that
- * has it.
- */
+/* Returns the named anchor of the outermost resource that has it. */
 static const tg_schema_node_t *
 tg_schema_find_dynamic_target(tg_schema_run_t *run,
                               const tg_schema_node_t *node)

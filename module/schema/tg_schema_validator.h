@@ -108,7 +108,6 @@ void tg_schema_walk_init(tg_schema_walk_t *walk, const char *at);
 /* TG_END: there are no more entries. */
 int tg_schema_walk_next(tg_schema_run_t *run, tg_schema_walk_t *walk);
 
-/* Returns the end of the value or key that starts at p. */
 const char *tg_schema_skip_value(const char *p, const char *end);
 /* Returns the raw value at p; run has its end if it was skipped last. */
 tg_str_t tg_schema_get_raw(tg_schema_run_t *run, const char *p);
@@ -118,7 +117,6 @@ size_t tg_schema_run_count_entries(tg_schema_run_t *run, const char *at);
 /* Decodes a string body; the text is valid until the next call. */
 int tg_schema_run_unescape(tg_schema_run_t *run, tg_str_t body, tg_str_t *text);
 
-/* Reports that the budget of steps is spent. Returns TG_LIMIT. */
 int tg_schema_fail_step_limit(tg_schema_run_t *run);
 
 static inline int
@@ -133,10 +131,7 @@ tg_schema_run_spend(tg_schema_run_t *run, uint64_t steps)
     return TG_OK;
 }
 
-/*
- * Takes the steps of reading bytes, at most all that are left; the next
- * tg_schema_run_spend() fails then.
- */
+/* Takes all steps if too few are left; the next tg_schema_run_spend() fails. */
 static inline void
 tg_schema_run_spend_bytes(tg_schema_run_t *run, size_t bytes)
 {
@@ -178,7 +173,6 @@ void tg_schema_bitset_set(tg_schema_run_t *run, const tg_schema_bitset_t *marks,
                           size_t i);
 int tg_schema_bitset_has(tg_schema_run_t *run, const tg_schema_bitset_t *marks,
                          size_t i);
-/* Adds all bits of `from` to `to`; both sets have the same size. */
 void tg_schema_bitset_merge(tg_schema_run_t *run, const tg_schema_bitset_t *to,
                             const tg_schema_bitset_t *from);
 void tg_schema_bitset_fill(tg_schema_run_t *run,
@@ -195,23 +189,16 @@ tg_buf_t *tg_schema_fail_begin(tg_schema_run_t *run, const char *at,
                                tg_schema_failure_type_t kind);
 /* The value has none of the types. Returns TG_INVALID. */
 int tg_schema_fail_type(tg_schema_run_t *run, const char *at, unsigned types);
-/* Records a failure with a complete reason. Returns TG_INVALID. */
 int tg_schema_fail_text(tg_schema_run_t *run, const char *at,
                         tg_schema_failure_type_t kind, const char *text);
 /* Records the failure "TEXT BOUND, got VALUE". Returns TG_INVALID. */
 int tg_schema_fail_bound(tg_schema_run_t *run, const char *at, const char *text,
                          tg_str_t bound);
-/*
- * The error is "must have at least MIN UNIT, got N". units has the singular and
- * the plural.
- */
+/* Sets the error "must have at least MIN UNIT, got N". */
 int tg_schema_check_count_range(tg_schema_run_t *run, const char *at, size_t n,
                                 size_t min, size_t max,
                                 const char *const *units);
-/*
- * Records a missing member of the object at `at` and writes the member's path.
- * Returns as tg_schema_fail_begin().
- */
+/* Writes the missing member's path; otherwise as tg_schema_fail_begin(). */
 tg_buf_t *tg_schema_fail_missing_begin(tg_schema_run_t *run, const char *at,
                                        tg_str_t name);
 
@@ -221,28 +208,21 @@ tg_buf_t *tg_schema_fail_missing_begin(tg_schema_run_t *run, const char *at,
  */
 int tg_schema_fail_duplicate_key(tg_schema_run_t *run, const char *at,
                                  tg_str_t key);
-/*
- * Returns TG_LIMIT. Replaces earlier error text, even while a branch is tried
- * silently.
- */
+/* Replaces earlier error text, even on a silent branch. Returns TG_LIMIT. */
 int tg_schema_fail_limit(tg_schema_run_t *run, const char *why);
 
 /* Appends the JSON pointer of the value at target, or "(root)" for the root. */
 void tg_schema_append_path(tg_buf_t *out, tg_str_t root, const char *target);
-/* Appends a value as JSON, truncated if it is long. */
 void tg_schema_append_value(tg_buf_t *out, tg_str_t raw);
-/* Appends decoded text in quotes, truncated if it is long. */
 void tg_schema_append_quoted(tg_buf_t *out, tg_str_t text);
 
 /* Returns the type bit by a value's first byte; all numbers are NUMBER. */
 unsigned tg_schema_type_of_char(char c);
-/* Returns the type bit of the type that the raw string names, or 0. */
 unsigned tg_schema_type_from_name(tg_str_t raw);
 
 /* Adds the evaluated entries to marks, which is NULL if nobody needs them. */
 int tg_schema_check_node(tg_schema_run_t *run, const tg_schema_node_t *node,
                          const char *at, const tg_schema_bitset_t *marks);
-/* Checks a member or element of the current value against a schema. */
 int tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
                           const char *at);
 /* Checks silently; evaluated entries are added to marks only on success. */
@@ -279,10 +259,7 @@ typedef struct {
     const char *at;
 } tg_schema_duplicate_t;
 
-/*
- * Finds equal elements or keys. TG_OK: there are none; TG_END: *same has the
- * result.
- */
+/* TG_OK: there are no equal entries; TG_END: *same has two. */
 int tg_schema_find_duplicate(tg_schema_run_t *run, const char *at,
                              tg_schema_duplicate_t *same);
 

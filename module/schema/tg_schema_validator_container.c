@@ -35,7 +35,6 @@ tg_schema_append_known_names(tg_buf_t *out, const tg_schema_names_t *names)
     }
 }
 
-/* Checks a member that matches no name and no pattern of the schema. */
 static int
 tg_schema_check_additional(tg_schema_run_t *run,
                            const tg_schema_object_rules_t *rules,
@@ -96,10 +95,7 @@ tg_schema_check_patterns(tg_schema_run_t *run,
     return TG_OK;
 }
 
-/*
- * Stores the entry of the current member's key, or NULL. Fails if the key was
- * seen before.
- */
+/* Stores the entry of the member's key, or NULL. Fails for a second one. */
 static int
 tg_schema_find_member_name(tg_schema_run_t *run,
                            tg_schema_object_walk_t *members,

@@ -57,10 +57,7 @@ tg_schema_equal_array(tg_schema_run_t *run, const char *p, tg_str_t value)
                : rc;
 }
 
-/*
- * Continues where the last search ended: both objects usually have the same
- * order.
- */
+/* Continues where the last search ended: the order is usually the same. */
 static int
 tg_schema_equal_find_member(tg_schema_run_t *run, tg_schema_entries_t *members,
                             tg_str_t value, tg_str_t key)
@@ -311,10 +308,7 @@ tg_schema_items_insert(tg_schema_run_t *run, size_t i, size_t mask,
     return TG_OK;
 }
 
-/*
- * Hashes elements or keys. That stores the end of each value, so the walk does
- * not read it again.
- */
+/* Hashing stores the end of each value, so the walk need not read again. */
 static int
 tg_schema_items_collect(tg_schema_run_t *run, const char *at)
 {

@@ -260,7 +260,7 @@ tg_schema_append_path(tg_buf_t *out, tg_str_t root, const char *target)
     }
 }
 
-/* Takes the steps of the path's search. */
+/* Returns the instance after taking the steps of searching a path in it. */
 static tg_str_t
 tg_schema_get_instance(tg_schema_run_t *run, const char *at)
 {

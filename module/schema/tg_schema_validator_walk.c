@@ -29,7 +29,6 @@ tg_schema_fail_step_limit(tg_schema_run_t *run)
 /* Values of up to this size in bytes are faster to read byte by byte. */
 #define TG_SCHEMA_SHORT_VALUE_MAX 64
 
-/* Returns the end of a scalar. Optimized for short ones. */
 static const char *
 tg_schema_skip_scalar(const char *p, const char *end)
 {

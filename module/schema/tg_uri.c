@@ -203,7 +203,6 @@ tg_uri_eq_cstr(tg_str_t text, const char *whole)
     return tg_str_eq(text, tg_str_from_cstr(whole));
 }
 
-/* Removes the last segment that was appended since start. */
 static void
 tg_uri_drop_segment(tg_buf_t *out, size_t start)
 {
@@ -220,7 +219,7 @@ tg_uri_drop_segment(tg_buf_t *out, size_t start)
     }
 }
 
-/* Appends path without dot segments: RFC 3986, section 5.2.4, rule by rule. */
+/* Removes dot segments by RFC 3986, section 5.2.4, rule by rule. */
 static void
 tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
 {
@@ -300,10 +299,7 @@ tg_uri_append_lower(tg_buf_t *out, tg_str_t text)
     }
 }
 
-/*
- * Inserts "/." before a path such as "//x" from "/..//x", which would be parsed
- * as an authority.
- */
+/* Inserts "/." before a path like "//x", which looks like an authority. */
 static void
 tg_uri_protect_path(tg_buf_t *out, size_t start)
 {

@@ -13,10 +13,7 @@ typedef struct {
     tg_str_t fragment;
 } tg_uri_t;
 
-/*
- * TG_INVALID: the syntax is wrong. An address in the brackets of an IP literal
- * is not checked.
- */
+/* Does not check the address in the brackets of an IP literal. */
 int tg_uri_parse(tg_str_t text, tg_uri_t *uri);
 
 /*

@@ -29,7 +29,7 @@
 #include "base/tg_json_internal.h"
 #include "base/tg_scan.h"
 
-/* Bytes that a block load may need, with those compared after the last. */
+/* Bytes that a block load may need, with the padding for comparisons. */
 #define TG_BLOCK_PADDED_SIZE 72
 
 /* The lowest n bits set; n must be less than 64. */
@@ -76,10 +76,7 @@ tg_block_are_valid_escapes(const char *p, const char *end, uint64_t marks,
     return 1;
 }
 
-/*
- * Returns each u in marks of a valid \u escape that lies in the block and is
- * not a surrogate.
- */
+/* Returns each u in marks of a \u escape in the block that is no surrogate. */
 TG_BLOCK_FN uint64_t
 tg_block_find_unicode_escapes(tg_block_t block, uint64_t marks)
 {
@@ -145,7 +142,6 @@ tg_block_find_run_ends(uint64_t bits, uint64_t runs, uint64_t *carry)
     return sum;
 }
 
-/* Returns the number of valid string bytes at p, at most 64. */
 TG_BLOCK_FN size_t
 tg_block_scan_string(const char *p, const char *end, unsigned *kinds)
 {

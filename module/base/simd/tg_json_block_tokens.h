@@ -9,7 +9,7 @@
 
 #include "base/simd/tg_json_block_scalars.h"
 
-/* Blocks of the first batch, and of later ones. */
+/* Blocks in the first batch and in later ones. */
 #define TG_BLOCK_FIRST_BATCH 4
 #define TG_BLOCK_BATCH 128
 
@@ -68,10 +68,7 @@ tg_block_append_tokens(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
     tokenizer->nscalars += (size_t) __builtin_popcountll(scalars);
 }
 
-/*
- * Skips plain numbers from the comma at p on. Returns the last comma before
- * which there are only plain numbers and commas.
- */
+/* Returns the last comma before which there are only numbers and commas. */
 TG_BLOCK_FN const char *
 tg_block_skip_number_list(const char *p, const char *end)
 {
@@ -227,10 +224,7 @@ tg_block_tokenize(tg_block_tokenizer_t *tokenizer, tg_block_parser_t *run,
 
 /* The functions below are not inlined: each needs nearly all CPU registers. */
 
-/*
- * Skips blocks of string text without quotes, escapes, control characters or
- * non-ASCII bytes.
- */
+/* Skips string text without quotes, escapes, control or non-ASCII bytes. */
 TG_BLOCK_FN const char *
 tg_block_skip_plain_text(const char *p, const char *end)
 {
@@ -277,7 +271,6 @@ tg_block_tokenize_batch(tg_block_parser_t *run, const char *p, const char *end,
     return p;
 }
 
-/* Checks all complete blocks of scalars and keeps the rest. */
 TG_BLOCK_TARGET static __attribute__((noinline)) void
 tg_block_check_all_scalars(tg_block_parser_t *run)
 {
@@ -473,7 +466,6 @@ tg_block_check_all_tokens(tg_block_parser_t *run)
     return tg_block_check_brackets(run);
 }
 
-/* Returns the end of the value: the byte after the bracket that closes it. */
 TG_BLOCK_TARGET static const char *
 tg_block_find_end(const tg_block_parser_t *run, int depth)
 {

@@ -120,7 +120,7 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
                 first_low, _mm256_and_si256(back1, _mm256_set1_epi8(0x0f)))),
         _mm256_shuffle_epi8(second_high, tg_avx2_high_nibble(block)));
 
-    /* Valid in a sequence of 3 or 4 bytes. */
+    /* Continuation bytes are valid in a sequence of 3 or 4 bytes. */
     third = _mm256_subs_epu8(back2, _mm256_set1_epi8((char) (0xe0 - 0x80)));
     fourth = _mm256_subs_epu8(back3, _mm256_set1_epi8((char) (0xf0 - 0x80)));
 
@@ -129,10 +129,7 @@ tg_avx2_find_utf8_errors(__m256i block, __m256i before)
                             pairs);
 }
 
-/*
- * Returns the start of a possibly incomplete character that ends before p, or
- * p. Reads nothing before start.
- */
+/* Returns the start of a character cut off at p, or p; never before start. */
 static const char *
 tg_avx2_find_char_start(const char *start, const char *p)
 {

@@ -10,10 +10,7 @@
 
 const tg_schema_regex_engine_t *tg_pcre2_get_engine(void);
 
-/*
- * Checks whether a text that begins with start can match a schema's pattern.
- * Returns 1 for an invalid pattern, too.
- */
+/* Returns 1 if a text with this start can match, or the pattern is invalid. */
 int tg_pcre2_can_match_prefix(tg_str_t pattern, tg_str_t start);
 
 #endif
