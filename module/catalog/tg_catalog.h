@@ -30,10 +30,7 @@ typedef enum {
     TG_ENTRY_METHOD
 } tg_catalog_entry_type_t;
 
-/*
- * A tool or method. The slices are borrowed and must outlive the catalog. The
- * JSON values must be valid.
- */
+/* A tool or method. It borrows its slices; the JSON values must be valid. */
 typedef struct {
     tg_catalog_entry_type_t kind;
     tg_output_type_t output;
@@ -51,10 +48,7 @@ typedef struct {
 
     size_t index; /* position in the catalog; set by tg_catalog_add() */
 
-    /*
-     * Set by tg_catalog_seal(). If digest is set before, the others are, too;
-     * see tg_catalog_entry_set_digest().
-     */
+    /* If digest is set before tg_catalog_seal(), the rest is, too. */
     tg_str_t listing; /* listing of a tool, an element of `tools` */
     /* listing for the legacy era, or absent if equal to listing */
     tg_str_t legacy;
@@ -64,19 +58,14 @@ typedef struct {
 
 typedef struct tg_catalog_s tg_catalog_t;
 
-/* The new catalog has one reference. NULL: no memory. */
 tg_catalog_t *tg_catalog_new(const tg_alloc_t *alloc);
 
-/* Adds a reference to catalog and returns it. */
 tg_catalog_t *tg_catalog_ref(tg_catalog_t *catalog);
 
 /* Removes a reference; the last one frees the catalog, which may be NULL. */
 void tg_catalog_unref(tg_catalog_t *catalog);
 
-/*
- * Sets memory that is released with the catalog, by the catalog's allocator if
- * release is NULL.
- */
+/* Sets memory to release with the catalog. release NULL: it is freed. */
 void tg_catalog_set_memory(tg_catalog_t *catalog, void *memory,
                            void (*release)(void *memory));
 
@@ -89,21 +78,16 @@ int tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry);
 /* Renders the listings and the digest; no entry can be added afterwards. */
 int tg_catalog_seal(tg_catalog_t *catalog);
 
-/*
- * Renders about `bytes` bytes of listings. TG_OK: the catalog is sealed;
- * TG_AGAIN: there is more to do.
- */
+/* Renders about `bytes` bytes. TG_OK when sealed; TG_AGAIN: call again. */
 int tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes);
 
 /*
- * The listings are rendered already: compact JSON that lives as long as the
- * entry.
+ * The listings must be rendered: compact JSON that lives as long as the entry.
  */
 void tg_catalog_entry_set_digest(tg_catalog_entry_t *entry);
 
 /* Cache of earlier calls of the entries; see tg_peer_fast_path.h. */
 typedef struct tg_fast_path_cache_s tg_fast_path_cache_t;
-/* Returns the cache, which belongs to the catalog. */
 tg_fast_path_cache_t *tg_catalog_fast_paths(tg_catalog_t *catalog);
 
 size_t tg_catalog_size(const tg_catalog_t *catalog);
@@ -131,10 +115,7 @@ uint64_t tg_catalog_digest(const tg_catalog_t *catalog);
 typedef int (*tg_catalog_is_visible_pt)(void *ctx,
                                         const tg_catalog_entry_t *entry);
 
-/*
- * Returns a hash of the tools that one client sees: catalogs with equal hashes
- * look equal to it. visible may be NULL.
- */
+/* Hashes the tools that one client sees. visible may be NULL. */
 uint64_t tg_catalog_digest_visible(const tg_catalog_t *catalog,
                                    tg_catalog_is_visible_pt visible, void *ctx);
 
@@ -165,7 +146,6 @@ void tg_catalog_write_ipc_schemas(const tg_catalog_t *catalog,
                                   tg_catalog_is_visible_pt visible, void *ctx,
                                   tg_buf_t *out);
 
-/* Returns the size in bytes of the whole list of tools. */
 size_t tg_catalog_list_size(const tg_catalog_t *catalog);
 
 /*
@@ -175,10 +155,7 @@ size_t tg_catalog_list_size(const tg_catalog_t *catalog);
 const char *tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
                                   int *is_warning);
 
-/*
- * Checks the method of a notification to clients. Returns NULL, or a static
- * text that says what to write.
- */
+/* Returns NULL, or a static text that says what to write. */
 const char *tg_notification_check_name(tg_str_t name);
 
 /*
@@ -187,10 +164,7 @@ const char *tg_notification_check_name(tg_str_t name);
  */
 const char *tg_tool_check_schema(tg_str_t schema);
 
-/*
- * Checks valid JSON for MCP's "ToolAnnotations". Returns NULL, or a static text
- * that says what they must be.
- */
+/* Checks valid JSON. Returns NULL, or a static text with what it must be. */
 const char *tg_tool_check_annotations(tg_str_t annotations);
 
 #endif

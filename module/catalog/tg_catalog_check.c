@@ -48,7 +48,6 @@ tg_name_has_prefix(tg_str_t name, const char *prefix)
     return name.len >= len && memcmp(name.data, prefix, len) == 0;
 }
 
-/* Checks the name of any JSON-RPC method. Returns NULL, or the mistake. */
 static const char *
 tg_rpc_check_name(tg_str_t name)
 {

@@ -37,10 +37,7 @@ tg_command_split_word(tg_command_scan_t *scan, tg_str_t text, size_t word)
     }
 }
 
-/*
- * Returns the value of env's option -S or --split-string=: empty if it is the
- * next word, absent if this is another option.
- */
+/* Returns the value of env's -S: empty if it is the next word, else absent. */
 static tg_str_t
 tg_command_get_split_option(tg_str_t text)
 {
@@ -168,10 +165,7 @@ tg_command_can_be_launched(const tg_command_scan_t *scan, size_t i,
            && !(program->flags & TG_COMMAND_IS_REST);
 }
 
-/*
- * Returns the token of the image in `docker run --entrypoint sh IMAGE -c CODE`,
- * or n. i is the first token after the entrypoint.
- */
+/* Returns the image in `docker run --entrypoint sh IMAGE -c CODE`, or n. */
 static size_t
 tg_command_find_image(const tg_command_scan_t *scan, size_t i)
 {
@@ -194,10 +188,7 @@ tg_command_find_image(const tg_command_scan_t *scan, size_t i)
     return i;
 }
 
-/*
- * Checks the program of a container's --entrypoint or --command option. Returns
- * 1 if there is code with a client's value.
- */
+/* Returns 1 if the container's program runs code with a client's value. */
 static int
 tg_command_check_entrypoint(tg_command_scan_t *scan, size_t i)
 {

@@ -7,7 +7,7 @@
 
 #include "base/tg_base.h"
 
-/* Safe ways to pass a client's value to code, for hints in messages. */
+/* Safe ways to pass a client's value to code. */
 typedef enum {
     /* with `env`, which every program can read */
     TG_COMMAND_HINT_ENVIRONMENT,
@@ -27,7 +27,6 @@ typedef enum {
     TG_COMMAND_HINT_COUNT
 } tg_command_hint_t;
 
-/* A program that runs code from its command line, or starts other programs. */
 typedef struct {
     const char *names; /* program names without versions, separated by blanks */
     const char *code_options; /* letters of the options whose value is code */
@@ -56,11 +55,9 @@ typedef struct {
 #define TG_COMMAND_IS_SHELL 0x1
 /* Options end at the first word that is not an option. */
 #define TG_COMMAND_IS_STRICT 0x2
-/* The first non-option word is code. */
 #define TG_COMMAND_IS_FIRST 0x4
 /* All non-option words after the first one are code. */
 #define TG_COMMAND_IS_REST 0x8
-/* All non-option words are code. */
 #define TG_COMMAND_IS_ALL 0x10
 /* The program joins the words that are code into one text. */
 #define TG_COMMAND_IS_JOINED 0x20
@@ -86,7 +83,7 @@ typedef struct {
 /* Returns the program of a word, a path or a name, or NULL. */
 const tg_command_program_t *tg_command_find_program(tg_str_t word);
 
-/* Checks whether a list of words, separated by blanks, contains word. */
+/* Checks a list of words that are separated by blanks. */
 int tg_command_list_has(const char *list, tg_str_t word);
 
 /* Additional variables with values that a client chooses. */
@@ -115,10 +112,8 @@ typedef struct {
     unsigned is_bounded:1;
 } tg_command_word_t;
 
-/* Maximum number of words that are examined. */
 #define TG_COMMAND_WORDS_MAX 512
 
-/* A finding: code that contains a client's value. */
 typedef struct {
     const tg_command_program_t *program;
     tg_str_t name; /* name of the program that runs the code, as written */

@@ -138,7 +138,6 @@ tg_mcp_is_object(tg_str_t raw)
     return tg_json_type(raw) == TG_JSON_OBJECT;
 }
 
-/* Checks for an array whose elements all pass is_valid. */
 static int
 tg_mcp_is_array_of(tg_str_t raw, int (*is_valid)(tg_str_t raw))
 {

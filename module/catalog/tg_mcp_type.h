@@ -16,7 +16,6 @@ typedef struct tg_mcp_member_s {
     int is_required;
 } tg_mcp_member_t;
 
-/* Flags for the mistakes in an object. */
 enum {
     TG_MCP_MEMBER_NULL = 1, /* a member is null */
     /* a member has a wrong type (other than null) */
@@ -28,10 +27,7 @@ enum {
 /* Returns TG_MCP_MEMBER_* flags, or 0. Unlisted members may have any value. */
 int tg_mcp_members_check(tg_str_t object, const tg_mcp_member_t *members);
 
-/*
- * Appends an object without its invalid members. Returns the flags of
- * tg_mcp_members_check().
- */
+/* Omits the invalid members. Returns the flags of tg_mcp_members_check(). */
 int tg_mcp_members_write_valid(tg_buf_t *out, tg_str_t object,
                                const tg_mcp_member_t *members);
 

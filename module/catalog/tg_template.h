@@ -10,10 +10,7 @@ typedef struct {
     tg_str_t name;
 } tg_template_token_t;
 
-/*
- * Takes a token from *rest, or returns TG_END. TG_INVALID: no variable's name
- * follows a `$`; *rest is unchanged.
- */
+/* TG_INVALID: no variable follows a `$`, at which *rest stays. TG_END. */
 int tg_template_next(tg_str_t *rest, tg_template_token_t *token);
 
 /* Relation of a variable to the arguments of a call. */
@@ -24,10 +21,7 @@ typedef enum {
     TG_VARIABLE_HAS        /* $tool_has_NAME: whether the argument is present */
 } tg_variable_type_t;
 
-/*
- * Stores in *path the argument's name and, after dots, its members' names, if
- * the variable is of an argument.
- */
+/* *path becomes the argument's name and, after dots, names of members. */
 tg_variable_type_t tg_variable_get_type(tg_str_t name, tg_str_t *path);
 
 /* A name with a "." or "-" needs braces. */

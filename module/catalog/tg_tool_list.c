@@ -83,10 +83,7 @@ tg_tool_list_count_next(tg_tool_list_reader_t *reader, size_t *bytes)
     return TG_OK;
 }
 
-/*
- * Adds the next element if it is a tool. A decoded name is never longer than
- * the escaped one, so it fits.
- */
+/* Adds a tool. Its name fits: decoding never makes a name longer. */
 static int
 tg_tool_list_add_next(tg_tool_list_reader_t *reader, size_t *bytes)
 {
@@ -169,7 +166,6 @@ tg_tool_list_parse(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
                : rc;
 }
 
-/* Appends a repaired element. Returns 1, or 0 if the tool is left out. */
 static int
 tg_tool_list_write_repaired(tg_tool_repair_t *repair, tg_str_t element,
                             tg_buf_t *scratch, tg_buf_t *out)

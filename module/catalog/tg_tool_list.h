@@ -11,7 +11,6 @@
 /* The other repairs are reported after the first ones are fixed. */
 #define TG_TOOL_LIST_REPORTS_MAX 16
 
-/* Configuration and observer of a list's repair. */
 typedef struct {
     /* Checks a regular expression; see tg_tool_repair_t. */
     int (*is_pattern)(tg_str_t text);
@@ -27,24 +26,19 @@ typedef struct {
 int tg_tool_list_repair(tg_str_t array, const tg_tool_list_check_t *check,
                         tg_buf_t *out);
 
-/* State of a repair in steps. */
 typedef struct tg_tool_list_repair_s tg_tool_list_repair_t;
 
 /* array and check must outlive the steps. NULL: no memory. */
 tg_tool_list_repair_t *tg_tool_list_repair_begin(
     const tg_alloc_t *alloc, tg_str_t array, const tg_tool_list_check_t *check);
 
-/*
- * Repairs about `bytes` bytes, at least one tool. TG_AGAIN: there is more to
- * do; TG_OK: out, an initialized buffer, has the whole array.
- */
+/* Repairs about `bytes` bytes. TG_AGAIN: call again; TG_OK: out is complete. */
 int tg_tool_list_repair_step(tg_tool_list_repair_t *steps, size_t bytes,
                              tg_buf_t *out);
 
 /* Ends the repair at any time and frees steps, which may be NULL. */
 void tg_tool_list_repair_end(tg_tool_list_repair_t *steps);
 
-/* State of reading a list in steps; private to tg_tool_list.c. */
 typedef struct {
     tg_catalog_t *tools; /* NULL: not reading */
     const tg_alloc_t *alloc;
@@ -60,8 +54,7 @@ typedef struct {
 } tg_tool_list_reader_t;
 
 /*
- * The array must stay valid until the end. TG_INVALID: it is not an array;
- * TG_LIMIT: it is too large.
+ * The array must stay valid. TG_INVALID: no array; TG_LIMIT: it is too large.
  */
 int tg_tool_list_read_begin(tg_tool_list_reader_t *reader,
                             const tg_alloc_t *alloc, uint64_t seed,

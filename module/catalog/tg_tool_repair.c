@@ -316,7 +316,6 @@ tg_tool_repair_members(tg_tool_repair_t *repair, tg_str_t raw,
     tg_buf_append_char(out, '}');
 }
 
-/* Returns the reason why no client can call the tool, or NULL. */
 static const char *
 tg_tool_find_error(const tg_str_t *values)
 {

@@ -38,7 +38,6 @@ typedef enum {
     TG_REPAIR_COUNT
 } tg_tool_repair_type_t;
 
-/* State of the repair of a list's tools, one after another. */
 typedef struct {
     /* Checks plain text for an ECMA-262 pattern. NULL: all are valid. */
     int (*is_pattern)(tg_str_t text);
@@ -73,18 +72,12 @@ typedef enum {
     TG_TOOL_SCHEMA_OUTPUT
 } tg_tool_schema_type_t;
 
-/*
- * Appends a raw schema, repaired or byte for byte. TG_INVALID: no client can
- * read it; out is unchanged.
- */
+/* Appends a raw schema, repaired or unchanged. TG_INVALID: it is unreadable. */
 int tg_tool_schema_write_repaired(tg_tool_repair_t *repair,
                                   tg_tool_schema_type_t kind, tg_str_t raw,
                                   tg_buf_t *out);
 
-/*
- * Returns a root keyword that some model APIs reject (anyOf, oneOf, allOf), or
- * an absent slice.
- */
+/* Returns anyOf, oneOf or allOf, which some model APIs reject at the root. */
 tg_str_t tg_tool_schema_find_union(tg_str_t raw);
 
 static inline void

@@ -25,7 +25,6 @@ typedef enum {
     TG_KEYWORD_REMOVED   /* a keyword that the MCP SDK's compiler rejects */
 } tg_keyword_type_t;
 
-/* State of the walk through one schema. */
 typedef struct {
     tg_tool_repair_t *repair;
     tg_tool_schema_type_t kind;

@@ -6,7 +6,6 @@
  */
 #include "catalog/tg_tool_repair_impl.h"
 
-/* Types of objects that contain schemas. */
 typedef enum {
     TG_MAP_PLAIN,
     TG_MAP_ROOT, /* `properties` at the root: the arguments */
@@ -404,7 +403,6 @@ tg_schema_root_is_left_out(tg_schema_repair_t *walk, tg_str_t key,
     return 0;
 }
 
-/* Appends a repaired member. Returns 0 if it was left out. */
 static int
 tg_schema_repair_member(tg_schema_repair_t *walk, tg_str_t key, int is_first,
                         int is_root)

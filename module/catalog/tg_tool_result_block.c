@@ -97,7 +97,6 @@ tg_content_block_has_resource(tg_str_t block)
                || tg_content_block_has_string(resource, "blob"));
 }
 
-/* Returns the mistakes in a block of a known type as TG_MCP_MEMBER_* flags. */
 static int
 tg_content_block_check(tg_str_t block, const tg_mcp_member_t *members)
 {
@@ -169,10 +168,7 @@ tg_base64_guess_mime_type(tg_str_t body)
     return TG_STR_NONE;
 }
 
-/*
- * Stores the media of a block that is not in MCP's form, as escaped bodies.
- * Returns 0 if there is nothing to convert.
- */
+/* Stores escaped media of another form. Returns 0 if there is none. */
 static int
 tg_content_block_find_media(tg_str_t block, const tg_mcp_member_t *members,
                             tg_str_t *data, tg_str_t *mime)
@@ -282,10 +278,7 @@ tg_content_block_write_as_text(tg_buf_t *out, tg_str_t block)
     tg_content_block_write_text(out, text);
 }
 
-/*
- * begin has the new members, an unfinished object; names are those of the
- * replaced members.
- */
+/* begin is an unfinished object that replaces the members in names. */
 static void
 tg_content_block_write_replaced(tg_buf_t *out, tg_str_t block, tg_buf_t *begin,
                                 const char *const *names,

@@ -7,7 +7,6 @@
 /* Returns NULL if clients do not know the block's type. */
 const tg_mcp_member_t *tg_content_block_members(tg_str_t block);
 
-/* Checks whether a raw block can stay unchanged. */
 int tg_content_block_is_valid(tg_str_t block);
 
 /* Appends a raw block as an equivalent valid block, or as a text block. */

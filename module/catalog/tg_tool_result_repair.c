@@ -25,7 +25,6 @@ static const char *const tg_result_members[] = {
     [TG_RESULT_MEMBERS] = NULL,
 };
 
-/* Checks that a member is absent or valid. */
 static int
 tg_tool_result_is_valid_member(tg_str_t raw, int (*is_valid)(tg_str_t raw))
 {
@@ -110,7 +109,6 @@ tg_tool_result_is_valid(const tg_str_t *values)
                                              tg_mcp_is_string);
 }
 
-/* Returns the reason why a result has no readable content, or NULL. */
 static const char *
 tg_tool_result_find_error(const tg_str_t *values)
 {

@@ -19,16 +19,10 @@
  */
 const char *tg_tool_result_repair(tg_str_t raw, tg_buf_t *out);
 
-/*
- * Returns 1 for a result with only text blocks and `isError`, which needs no
- * repair; may return 0 for other valid results.
- */
+/* Returns 1 for a result with only text blocks, which needs no repair. */
 int tg_tool_result_has_texts_only(tg_str_t raw);
 
-/*
- * Omits structuredContent; if there is no content, adds its JSON as a text
- * block.
- */
+/* Moves structuredContent to a text block if there is no other content. */
 void tg_tool_result_write_unstructured(tg_buf_t *out, tg_str_t raw);
 
 /* Appends a raw result with value as its structuredContent. */

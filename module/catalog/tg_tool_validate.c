@@ -180,10 +180,7 @@ tg_tool_validate_request(const tg_schema_t *schema,
     return TG_OK;
 }
 
-/*
- * Stores the value for the output schema, or an absent slice. Returns 0 if
- * there is nothing to validate.
- */
+/* Returns 0 if there is no value for the output schema. */
 static int
 tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
                                  const tg_outcome_t *outcome, tg_str_t *value)

@@ -13,10 +13,7 @@
 #include "protocol/tg_peer.h"
 #include "schema/tg_schema.h"
 
-/*
- * Returns 1 if the request's index shows that the arguments are valid, so
- * tg_tool_validate_args() is not needed.
- */
+/* Returns 1 if the request's index shows that the arguments are valid. */
 static inline int
 tg_tool_has_valid_args(const tg_schema_t *schema, const tg_request_t *request)
 {

@@ -188,10 +188,7 @@ tg_pending_call_get_refusal(const tg_pending_call_t *pending, uint64_t number)
     return pending == NULL ? "which has ended or was cancelled" : NULL;
 }
 
-/*
- * Allocates memory if the reply does not fit in the pending call; otherwise
- * *thread_message is NULL.
- */
+/* *thread_message is NULL if the reply fits in the pending call. */
 static int
 tg_pending_call_reply_alloc(const tg_pending_call_reply_t *reply,
                             tg_thread_message_t **thread_message)
@@ -234,8 +231,8 @@ tg_pending_call_set_reply(tg_pending_call_t *pending,
 }
 
 /*
- * Closes the call if the loop's own thread replied before delivery is enabled:
- * tg_pending_call_take_reply() will find the reply.
+ * Closes the call for tg_pending_call_take_reply() if the loop's thread
+ * replied.
  */
 static void
 tg_pending_call_on_reply(tg_pending_call_t *pending)

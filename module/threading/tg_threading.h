@@ -23,7 +23,6 @@ typedef struct tg_thread_message_s tg_thread_message_t;
 typedef struct tg_pending_call_s tg_pending_call_t;
 typedef struct tg_mailbox_s tg_mailbox_t;
 
-/* A text sent by a thread. */
 struct tg_thread_message_s {
     tg_thread_message_t *next;
     unsigned level; /* for use by the sender */
@@ -53,10 +52,7 @@ typedef struct {
 } tg_pending_call_progress_t;
 
 struct tg_mailbox_s {
-    /*
-     * Wakes the loop for a delivery. Called in any thread, with all pending
-     * calls locked.
-     */
+    /* Wakes the loop. Called in any thread, with all pending calls locked. */
     void (*wake)(void *host);
     void *host;
 
@@ -85,8 +81,8 @@ struct tg_pending_call_s {
     tg_pending_call_t *prev;
 
     /*
-     * Delivers the reply, which closes the call, or NULL and the progress. The
-     * memory is freed after the return.
+     * Delivers a reply, which closes the call, or progress; both are then
+     * freed.
      */
     void (*on_arrival)(tg_pending_call_t *pending,
                        const tg_pending_call_reply_t *reply,
@@ -132,7 +128,6 @@ uint64_t tg_pending_call_open(tg_pending_call_t *pending,
 int tg_pending_call_take_reply(tg_pending_call_t *pending,
                                tg_pending_call_reply_t *reply);
 
-/* Enables delivery, including what has already arrived. */
 void tg_pending_call_enable_delivery(tg_pending_call_t *pending);
 
 /* Closes a pending call. Returns 1 if no reply had arrived. */
@@ -141,13 +136,9 @@ int tg_pending_call_close(tg_pending_call_t *pending);
 /* pthread_atfork() before: keeps threads out of this header's functions. */
 void tg_pending_calls_lock(void);
 
-/* pthread_atfork() in the parent. */
 void tg_pending_calls_unlock(void);
 
-/*
- * pthread_atfork() in the child, whose replies to calls that were opened before
- * are refused.
- */
+/* pthread_atfork() in the child: refuses its replies to older calls. */
 void tg_pending_calls_on_fork_child(void);
 
 /* --- functions for any thread --- */
@@ -160,10 +151,7 @@ void tg_pending_calls_on_fork_child(void);
 int tg_pending_call_reply(uint64_t number, const tg_pending_call_reply_t *reply,
                           const char **why);
 
-/*
- * Returns as tg_pending_call_reply(). A message that is not UTF-8 or too long
- * is omitted.
- */
+/* Omits a message that is not UTF-8 or too long. Returns as for replies. */
 int tg_pending_call_progress(uint64_t number, uint64_t progress, uint64_t total,
                              const char *message);
 

@@ -25,10 +25,7 @@ typedef struct tg_uv_endpoint_s tg_uv_endpoint_t;
 typedef struct tg_uv_tls_conn_s tg_uv_tls_conn_t;
 
 typedef struct {
-    /*
-     * Reports a connection attempt: 0, or a libuv error, after which the
-     * connection closes. Not called if the host closed it before.
-     */
+    /* Reports 0 or a libuv error, after which the connection closes. */
     void (*connected)(void *host, int err);
 
     /*
@@ -166,10 +163,7 @@ void tg_uv_buffer_recycle(tg_buf_t *buf, tg_buf_t *buffer_cache);
 void tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
                      const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);
 
-/*
- * For ops->input, after a message of size bytes. If it returns 1, ops->input
- * must return TG_AGAIN.
- */
+/* For ops->input, which must return TG_AGAIN after this returned 1. */
 int tg_uv_conn_is_slice_over(tg_uv_conn_t *conn, size_t size);
 
 /* Connects to a Unix socket; ops->connected reports the result. */
@@ -199,10 +193,7 @@ int tg_uv_conn_open_fds(tg_uv_conn_t *conn, int in_fd, int out_fd);
 /* Writes *out. Needed after appending output outside of ops->input. */
 void tg_uv_conn_flush(tg_uv_conn_t *conn);
 
-/*
- * Passes the unconsumed bytes to ops->input again in the next time slice. Safe
- * to call at any time.
- */
+/* Passes unconsumed bytes again in the next slice. Safe at any time. */
 void tg_uv_conn_resume(tg_uv_conn_t *conn);
 
 /* Returns the bytes that are in out or not yet written. */
@@ -212,8 +203,7 @@ size_t tg_uv_conn_get_backlog(const tg_uv_conn_t *conn);
 void tg_uv_conn_close_after_flush(tg_uv_conn_t *conn);
 
 /*
- * Removes len written bytes from out. An empty buffer keeps at most
- * TG_UV_READ_SIZE bytes of memory.
+ * Removes written bytes. An empty buffer keeps at most TG_UV_READ_SIZE bytes.
  */
 void tg_uv_output_drop(tg_buf_t *out, size_t len);
 

@@ -34,7 +34,7 @@ tg_uv_client_get_max_tries(const tg_uv_client_t *client)
     }
 }
 
-/* Returns the delay in ms until the next attempt, or -1 for none. */
+/* Returns the delay in ms, or -1 for no further attempt. */
 static int64_t
 tg_uv_client_get_retry_delay(tg_uv_client_t *client, int was_open)
 {
@@ -152,10 +152,7 @@ tg_uv_client_on_closed(void *host, int err)
     tg_uv_client_handle_disconnect(client);
 }
 
-/*
- * Sets is_read_stopped if the owner must resume; otherwise the end of a write
- * resumes.
- */
+/* If is_read_stopped is set, the owner must resume, else the end of a write. */
 static int
 tg_uv_client_can_read(tg_uv_client_t *client)
 {

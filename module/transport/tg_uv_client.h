@@ -57,10 +57,7 @@ typedef enum {
     TG_UV_CLIENT_CLOSED
 } tg_uv_client_state_t;
 
-/*
- * A request, which its owner keeps, with all its texts. The owner sets the
- * members before the blank line.
- */
+/* A request, kept by its owner, who sets the members before the blank line. */
 struct tg_uv_request_s {
     tg_str_t name;   /* plain name of a method, or escaped name of a tool */
     tg_str_t params; /* params of a method, or absent; arguments of a tool */
@@ -91,10 +88,7 @@ typedef struct {
     /* Reports that the handshake was answered and the connection is open. */
     void (*opened)(void *host);
 
-    /*
-     * A connection ended or failed, with the reason client->err. No request is
-     * answered yet. May be NULL.
-     */
+    /* The connection ended, by client->err; no request is answered yet. */
     void (*on_disconnect)(void *host);
     /*
      * A connection ended or failed, and its requests were handled. The client
@@ -134,10 +128,7 @@ typedef struct {
      */
     void (*on_connect_attempt)(void *host);
 
-    /*
-     * Checks whether the client may read. After 0 the owner calls
-     * tg_uv_client_resume(). May be NULL.
-     */
+    /* After 0 the owner must call tg_uv_client_resume(). May be NULL. */
     int (*can_read)(void *host);
 
     /* Gets each message; is_theirs: sent by the server. May be NULL. */
@@ -192,7 +183,6 @@ void tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
                        const tg_uv_client_ops_t *ops, void *host,
                        tg_dialect_t dialect, size_t max_frame);
 
-/* Connects, unless there is a connection or an attempt. */
 void tg_uv_client_connect(tg_uv_client_t *client);
 
 /* Completes the owner's own handshake: requests are sent from now on. */
@@ -204,10 +194,7 @@ void tg_uv_client_drop_conn(tg_uv_client_t *client);
 /* Closes the connection as if it had never been open. */
 void tg_uv_client_reject_conn(tg_uv_client_t *client);
 
-/*
- * Sends a request now or on the next connection. The owner then calls
- * tg_uv_client_flush().
- */
+/* The request may wait for a connection. Then call tg_uv_client_flush(). */
 void tg_uv_client_send_request(tg_uv_client_t *client,
                                tg_uv_request_t *request);
 
@@ -221,7 +208,6 @@ void tg_uv_client_cancel_request(tg_uv_client_t *client,
 /* Answers all requests that were not sent with NOT_STARTED. */
 void tg_uv_client_fail_unsent(tg_uv_client_t *client);
 
-/* Sends a notification if the connection is open. */
 void tg_uv_client_notify(tg_uv_client_t *client, tg_str_t method,
                          tg_str_t params);
 
@@ -230,10 +216,7 @@ void tg_uv_client_flush(tg_uv_client_t *client);
 /* Resumes reading if ops->can_read now allows it. */
 void tg_uv_client_resume(tg_uv_client_t *client);
 
-/*
- * Writes the remaining output, then closes; ops->closed is called from the
- * loop. Requests are no longer answered.
- */
+/* Writes the output, then closes. Requests are no longer answered. */
 void tg_uv_client_close(tg_uv_client_t *client);
 
 /* The client must be closed. */

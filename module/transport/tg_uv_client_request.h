@@ -7,10 +7,7 @@
 /* Sends a request if the client is open, once on each connection. */
 void tg_uv_request_send(tg_uv_client_t *client, tg_uv_request_t *request);
 
-/*
- * Completes the request, requests the next page, or keeps the request for the
- * next connection.
- */
+/* Completes the request, or sends it again for the next page or connection. */
 void tg_uv_request_handle_response(tg_uv_client_t *client,
                                    tg_uv_request_t *request,
                                    const tg_response_t *answer);

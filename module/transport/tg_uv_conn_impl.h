@@ -16,10 +16,8 @@ void tg_uv_conn_close_with_error(tg_uv_conn_t *conn, int err);
 /* Closes after a failed open function and returns err. */
 int tg_uv_conn_fail_open(tg_uv_conn_t *conn, int err);
 
-/* Completes a successful attempt to connect and starts to read. */
 void tg_uv_conn_complete_connect(tg_uv_conn_t *conn);
 
-/* Reports a failed attempt to connect and closes. */
 void tg_uv_conn_fail_connect(tg_uv_conn_t *conn, int err);
 
 #endif

@@ -163,7 +163,6 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
     }
 }
 
-/* Runs one time slice: serves the unconsumed bytes, then reads. */
 static void
 tg_uv_conn_run_slice(tg_sched_source_t *source)
 {

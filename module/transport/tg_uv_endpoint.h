@@ -22,7 +22,6 @@ struct tg_uv_endpoint_s {
 
 int tg_uv_address_is_path(const char *text);
 
-/* Checks whether an address starts with `tls:`. */
 int tg_uv_address_is_tls(const char *text);
 
 /* Reads unset options from the environment (TOOLGATE_CA and others). */
@@ -38,10 +37,7 @@ int tg_uv_endpoint_parse(tg_uv_endpoint_t *endpoint, const char *text,
                          char why[TG_UV_ERROR_SIZE]);
 void tg_uv_endpoint_free(tg_uv_endpoint_t *endpoint);
 
-/*
- * Returns the user's default socket or, if that does not exist, the machine's,
- * as static text. *is_there: the socket exists.
- */
+/* Returns the user's socket, or the machine's if that does not exist. */
 const char *tg_uv_endpoint_get_default(int *is_there);
 
 /* Messages for people, in whole sentences. */

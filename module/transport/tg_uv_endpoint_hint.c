@@ -49,10 +49,7 @@ tg_uv_has_system_unit(void)
     return 0;
 }
 
-/*
- * Returns the folder in which this program was built if its server uses this
- * path, or NULL.
- */
+/* Returns where this program was built if its server uses the path, or NULL. */
 static const char *
 tg_uv_find_source_folder(const char *path, char folder[PATH_MAX])
 {
@@ -201,7 +198,6 @@ tg_uv_endpoint_is_not_socket(const tg_uv_endpoint_t *endpoint)
            && !S_ISSOCK(st.st_mode);
 }
 
-/* Explains that nothing listens on the endpoint. */
 static void
 tg_uv_endpoint_explain_no_listener(const tg_uv_endpoint_t *endpoint,
                                    const char *why,

@@ -9,10 +9,7 @@ tg_uv_sched_get_time(void *host)
     return uv_hrtime() / 1000;
 }
 
-/*
- * Runs the next source. libuv calls an idle handle before each poll, which does
- * not block while the handle is active.
- */
+/* libuv calls an active idle handle before each poll, which does not block. */
 static void
 tg_uv_sched_on_idle(uv_idle_t *idle)
 {

@@ -25,7 +25,6 @@ struct tg_uv_tls_conn_s {
     int is_over; /* close notification was sent */
 };
 
-/* Returns OpenSSL's reason of its last error. */
 static const char *
 tg_uv_openssl_get_reason(const tg_uv_openssl_t *lib)
 {

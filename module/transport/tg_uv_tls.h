@@ -18,10 +18,7 @@ typedef struct {
     const char *name;        /* expected name; default: host of the address */
 } tg_uv_tls_options_t;
 
-/*
- * The host is a name or an IP address, and is copied. NULL: why, of size bytes,
- * says what is wrong or missing.
- */
+/* The host, a name or an address, is copied. NULL: why says what is wrong. */
 tg_uv_tls_ctx_t *tg_uv_tls_ctx_new(const tg_uv_tls_options_t *options,
                                    const char *host, char *why, size_t size);
 
@@ -35,7 +32,6 @@ const char *tg_uv_tls_ctx_get_error(const tg_uv_tls_ctx_t *tls);
 
 /* Creates conn->tls_conn and begins the handshake. Returns 0 or an error. */
 int tg_uv_conn_open_tls(tg_uv_conn_t *conn, tg_uv_tls_ctx_t *tls);
-/* Frees conn->tls_conn, if any. */
 void tg_uv_conn_close_tls(tg_uv_conn_t *conn);
 
 int tg_uv_conn_is_tls_open(const tg_uv_conn_t *conn);
