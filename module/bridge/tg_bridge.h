@@ -179,7 +179,6 @@ struct tg_bridge_s {
     unsigned sent_nmet;
 };
 
-/* Runs the bridge until its end and returns the exit status. */
 int tg_bridge_run(const tg_bridge_options_t *options);
 
 /*
@@ -191,7 +190,6 @@ void tg_bridge_quit(tg_bridge_t *bridge, int exit_code);
 /* Logs a lack of memory and quits with exit status 1. */
 void tg_bridge_quit_nomem(tg_bridge_t *bridge);
 
-/* Starts a timer, or restarts a timer that is running. */
 void tg_bridge_timer_start(tg_bridge_t *bridge, tg_bridge_timer_t timer,
                            uint64_t ms);
 void tg_bridge_timer_stop(tg_bridge_t *bridge, tg_bridge_timer_t timer);
@@ -241,7 +239,6 @@ void tg_bridge_parent_on_open(void *host);
 void tg_bridge_parent_on_disconnect(void *host);
 void tg_bridge_parent_on_conn_lost(void *host, int was_open);
 void tg_bridge_parent_on_trace(void *host, int is_theirs, tg_str_t bytes);
-/* Records that the first list of this connection has been fetched. */
 void tg_bridge_parent_on_list_ready(tg_bridge_t *bridge);
 /* Disconnects from a parent that is not usable; text is the reason. */
 void tg_bridge_parent_reject(tg_bridge_t *bridge, const char *text);
@@ -251,10 +248,7 @@ void tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge);
 void tg_bridge_parent_on_handshake_timeout(tg_bridge_t *bridge);
 /* Closes the connection to the parent, because the bridge exits. */
 void tg_bridge_parent_shutdown(tg_bridge_t *bridge);
-/*
- * The agent has received the reason why the runner has gone, or has sent no
- * request in time.
- */
+/* The agent knows why the runner has gone, or has sent no request in time. */
 void tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge);
 
 /*
@@ -267,10 +261,7 @@ void tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
 void tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
                                    const tg_response_t *answer);
 
-/*
- * Sends a call. TG_CLOSED: it was answered with an error instead; other errors
- * are those of tg_mcp_client_call_tool().
- */
+/* Sends a call. TG_CLOSED: it was answered with an error instead. */
 int tg_bridge_request_send(void *host, tg_uv_request_t *uv_request);
 /* Cancels and frees a request, because the agent cancelled it or has gone. */
 void tg_bridge_request_cancel(tg_bridge_request_t *request);
@@ -278,10 +269,7 @@ void tg_bridge_request_cancel(tg_bridge_request_t *request);
 void tg_bridge_requests_fail_unsent(tg_bridge_t *bridge);
 /* Cancels all requests and answers them with an error. */
 void tg_bridge_requests_cancel(tg_bridge_t *bridge, const char *why);
-/*
- * Answers the waiting lists: by the catalog if the last fetch is recent enough,
- * or all of them by the parent's error.
- */
+/* Answers the lists that the last fetch may answer, or all by an error. */
 void tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                                       const tg_response_t *error);
 /* Checks whether any request is unsent, or with is_list any list. */
@@ -322,10 +310,7 @@ __attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
 void tg_bridge_log_messages(const char *where, tg_frame_type_t kind,
                             tg_str_t bytes);
 
-/*
- * Decodes a JSON string's body, cut to size and with control characters
- * replaced.
- */
+/* Decodes a string's body, cut to size, without control characters. */
 void tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body);
 
 /* Copies text, cut to size and as tg_utf8_append_visible() shows one line. */

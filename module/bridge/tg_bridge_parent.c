@@ -145,7 +145,6 @@ tg_bridge_parent_on_handshake_timeout(tg_bridge_t *bridge)
     tg_uv_client_drop_conn(&bridge->parent);
 }
 
-/* Clears the error text after a complete handshake. */
 void
 tg_bridge_parent_on_list_ready(tg_bridge_t *bridge)
 {

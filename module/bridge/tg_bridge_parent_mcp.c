@@ -1,10 +1,7 @@
 /* The parent as an MCP server: its info, its tools, its notifications. */
 #include "bridge/tg_bridge.h"
 
-/*
- * Decodes a string's body into buf, which has space. Returns other if there is
- * no body.
- */
+/* Decodes a body into buf, which has space. No body: returns other. */
 static tg_str_t
 tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
 {

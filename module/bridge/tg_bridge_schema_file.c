@@ -56,10 +56,7 @@ tg_bridge_schema_file_read(const char *path, tg_buf_t *text)
     return err;
 }
 
-/*
- * Appends a tool as an element of tools/list. Returns NULL, or a static text
- * that says what is wrong.
- */
+/* Returns NULL, or a static text that says what is wrong with the tool. */
 static const char *
 tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
 {

@@ -4,7 +4,6 @@
  */
 #include "bridge/tg_bridge.h"
 
-/* A request of the parent that the agent has not answered yet. */
 struct tg_bridge_server_request_s {
     tg_bridge_server_request_t *next;
     uint64_t tag;
@@ -39,7 +38,6 @@ tg_bridge_server_request_remove(tg_bridge_server_request_t **at)
     tg_free(tg_alloc_libc(), server_request);
 }
 
-/* Returns NULL without memory. */
 static tg_bridge_server_request_t *
 tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
 {
@@ -59,10 +57,7 @@ tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
     return server_request;
 }
 
-/*
- * TG_MISSING: the agent does not support the method; other errors are those of
- * tg_peer_send_server_request().
- */
+/* TG_MISSING: the agent does not support the method. */
 static int
 tg_bridge_server_request_forward(tg_bridge_t *bridge,
                                  const tg_message_t *message)

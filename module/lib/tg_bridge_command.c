@@ -12,10 +12,7 @@
 
 #define TG_BRIDGE_PROGRAM "toolgate-bridge"
 
-/*
- * Stores the absolute path, without links, of DIR/WHERE. Returns 0 if there is
- * no such program.
- */
+/* Stores the absolute path of DIR/WHERE. Returns 0 if there is no program. */
 static int
 tg_bridge_path_find_at(const char *dir, size_t len, const char *where,
                        char path[PATH_MAX])
@@ -126,10 +123,7 @@ tg_bridge_path_has_name(const char *path)
     return strcmp(slash != NULL ? slash + 1 : path, TG_BRIDGE_PROGRAM) == 0;
 }
 
-/*
- * Checks the name of a file or of the target of a link: bridges of other
- * projects do not support our options.
- */
+/* Checks the name of a file or a link's target: other bridges lack options. */
 static int
 tg_bridge_path_is_toolgate(const char *path)
 {

@@ -38,9 +38,7 @@ static const char *const tg_client_options[] = {
     [TG_OPTION_VERSION + 1] = NULL,
 };
 
-/*
- * Sets the name or version for clientInfo, up to the length that servers keep.
- */
+/* Sets the name or version for clientInfo; max is what servers keep. */
 static int
 tg_client_set_identity(const char *option, const char *value, size_t max,
                        char **text)
@@ -105,9 +103,7 @@ tg_client_set_option(toolgate_client_t *client, int option, const char *value)
     return rc;
 }
 
-/*
- * Acquires the lock, or returns TOOLGATE_ERR_STATE if the client is not closed.
- */
+/* Acquires the lock, or returns TOOLGATE_ERR_STATE if the client is open. */
 static int
 tg_client_lock_if_closed(const toolgate_client_t *client)
 {

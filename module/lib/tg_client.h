@@ -101,10 +101,7 @@ struct toolgate_client_s {
     tg_runtime_t *ended;
 };
 
-/*
- * Requires tg_lib_lock(). Returns NULL and sets *rc if the client is not open
- * or was opened by another process.
- */
+/* Requires tg_lib_lock(). NULL: the client is not open in this process. */
 tg_client_conn_t *tg_client_get_conn(const toolgate_client_t *client, int *rc);
 
 /*
@@ -137,15 +134,10 @@ void tg_client_conn_run_cancel(tg_runtime_t *runtime,
 /* The runtime's release(): frees all that a connection owns but the runtime. */
 void tg_client_conn_free(tg_runtime_t *runtime);
 
-/*
- * Returns a copy with a zero byte, valid until the next call. NULL: no memory.
- */
+/* Returns a copy with a zero byte, valid until the next call, or NULL. */
 const char *tg_client_conn_copy_text(tg_client_conn_t *conn, tg_str_t text);
 
-/*
- * Calls the request's callback. For an error code, toolgate_error() must be
- * set.
- */
+/* Calls the callback. For an error code, toolgate_error() must be set. */
 void tg_client_conn_finish_request(tg_client_conn_t *conn,
                                    tg_client_request_t *request, int code,
                                    tg_str_t result);

@@ -39,9 +39,7 @@ void tg_lib_unlock(void);
 /* Wakes all threads that wait in tg_lib_cond_wait(). */
 void tg_lib_cond_broadcast(void);
 
-/*
- * Waits for tg_lib_cond_broadcast(). Requires and meanwhile releases the lock.
- */
+/* Requires the lock and releases it while it waits. */
 void tg_lib_cond_wait(void);
 
 /* Requires the lock and releases it meanwhile. */

@@ -8,10 +8,7 @@
 /* Largest time in ms: ten years; a longer one is an error. */
 #define TG_OPTION_TIME_MAX UINT64_C(315360000000)
 
-/*
- * Moves *text past the number. Returns -1 if there is no digit or the number is
- * too large.
- */
+/* Moves *text past a number. Returns -1 if there is none that fits. */
 static int
 tg_option_parse_number(const char **text, uint64_t *number)
 {

@@ -7,10 +7,7 @@
 
 #include "lib/tg_lib.h"
 
-/*
- * Bounds of "max_frame" in bytes: smaller messages are of no use, and a message
- * is kept in memory as a whole.
- */
+/* Bounds of "max_frame" in bytes: a message is kept in memory as a whole. */
 #define TG_MAX_FRAME_MIN 1024
 #define TG_MAX_FRAME_MAX (1024 * 1024 * 1024)
 
@@ -28,9 +25,7 @@ int tg_option_parse_word(const char *option, const char *text,
 /* Replaces *text with a copy of value and frees the old string. */
 int tg_option_set_text(const char *value, char **text);
 
-/*
- * Returns the index in names, which ends with NULL, or TOOLGATE_ERR_ARGUMENT.
- */
+/* Returns the index in names (up to NULL), or TOOLGATE_ERR_ARGUMENT. */
 int tg_option_find(const char *option, const char *const *names);
 
 #endif

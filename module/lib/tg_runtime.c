@@ -161,7 +161,6 @@ tg_runtime_on_connection(uv_stream_t *listener, int status)
     tg_session_accept(runtime);
 }
 
-/* Counts a handle that was initialized and must be closed at the end. */
 static int
 tg_runtime_add_handle(tg_runtime_t *runtime, int rc, void *handle)
 {
@@ -173,9 +172,7 @@ tg_runtime_add_handle(tg_runtime_t *runtime, int rc, void *handle)
     return rc;
 }
 
-/*
- * A program that polls the loop's descriptor would not notice libuv's timers.
- */
+/* A program that polls the descriptor would not notice libuv's timers. */
 static int
 tg_runtime_open_timerfd(tg_runtime_t *runtime)
 {

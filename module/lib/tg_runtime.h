@@ -22,10 +22,7 @@
 #define TG_RUNTIME_COMMANDS_MAX (64 * 1024 * 1024)
 /* Limit of the notifications that a client has not read, in bytes. */
 #define TG_SESSION_NOTIFIED_MAX (4 * 1024 * 1024)
-/*
- * Interval in ms of the checks whether a client that has shut down its sending
- * side has also closed its receiving side.
- */
+/* Interval in ms of checks whether a half-closed client has disconnected. */
 #define TG_SESSION_HANGUP_CHECK_MS 500
 /* Time that a stop waits for clients to read their last messages, in ms. */
 #define TG_SESSION_LINGER_MS 2000
@@ -64,7 +61,6 @@ typedef struct {
     tg_file_id_t id;
 } tg_fd_identity_t;
 
-/* A connected client. */
 struct tg_session_s {
     tg_runtime_t *runtime;
     tg_session_t *next; /* list of the runtime; locked for changes */
@@ -89,9 +85,7 @@ struct tg_session_s {
     unsigned is_lingering:1;
 };
 
-/*
- * A client in this process. The session and the program hold a reference each.
- */
+/* A client in this process, referenced by its session and the program. */
 struct toolgate_link_s {
     unsigned refs; /* locked, as all members but session */
     /* NULL: the server was stopped, or the client is closed. */
@@ -106,10 +100,7 @@ struct toolgate_link_s {
     void *data;
 };
 
-/*
- * A thread's command, which the loop executes once; with runtime NULL if the
- * runtime is being stopped.
- */
+/* A thread's command. The loop executes it, with runtime NULL at the end. */
 struct tg_runtime_command_s {
     tg_runtime_command_t *next;
     void (*execute)(tg_runtime_t *runtime, tg_runtime_command_t *command);
@@ -117,7 +108,7 @@ struct tg_runtime_command_s {
     toolgate_link_t *link;
     tg_client_request_t *request;
     int fds[2];
-    /* Bytes that count for TG_RUNTIME_COMMANDS_MAX until then. */
+    /* Bytes that count for TG_RUNTIME_COMMANDS_MAX until it is executed. */
     size_t size;
     size_t len; /* length of text */
     size_t at;  /* offset of the second part of text */
@@ -169,10 +160,7 @@ struct tg_runtime_s {
     /* called after the last handle is closed */
     void (*ended)(tg_runtime_t *runtime);
 
-    /*
-     * For a client, else NULL: called before the loop waits, when the runtime
-     * stops, and when it is freed.
-     */
+    /* For a client: called before the loop waits and at the end, else NULL. */
     void (*flush)(tg_runtime_t *runtime);
     void (*stop)(tg_runtime_t *runtime);
     void (*release)(tg_runtime_t *runtime);
@@ -192,10 +180,7 @@ struct tg_runtime_s {
     unsigned is_finished:1; /* the last handle is closed */
 };
 
-/*
- * The command has text and more, either of which may be empty. Returns NULL,
- * with toolgate_error() set, if there is no memory.
- */
+/* Returns NULL, with toolgate_error() set, if there is no memory. */
 tg_runtime_command_t *tg_runtime_command_new(tg_str_t text, tg_str_t more);
 void tg_runtime_command_free(tg_runtime_command_t *command);
 
@@ -210,10 +195,7 @@ int tg_runtime_post_command(tg_runtime_t *runtime,
 void tg_runtime_report(tg_runtime_t *runtime, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * Sets the timer to `at`, in ms of the loop's clock, unless it is set to an
- * earlier time. UINT64_MAX does nothing.
- */
+/* Sets the timer to `at`, in ms of the loop's clock, if that is earlier. */
 void tg_runtime_schedule(tg_runtime_t *runtime, uint64_t at);
 
 /* Counts a handle or client as closed.  The last one ends the runtime. */
@@ -239,19 +221,13 @@ void tg_server_call_on_cancel(void *host, tg_call_t *deferred);
 /* Delivers the answers and progress that threads have put into the mailbox. */
 void tg_runtime_deliver_mailbox(tg_runtime_t *runtime);
 
-/*
- * Ends calls that have timed out. Returns the time of the next timeout, in ms
- * of the loop's clock, or UINT64_MAX.
- */
+/* Returns the time of the next timeout in ms of the loop's clock. */
 uint64_t tg_session_expire_calls(tg_session_t *session, uint64_t now);
 
 /* Ends all calls of a session with an error, because the server stops. */
 void tg_session_fail_calls(tg_session_t *session);
 
-/*
- * The call whose handler runs, so that toolgate_argument() need not parse its
- * arguments again.
- */
+/* The running call, for toolgate_argument(), which need not parse again. */
 typedef struct tg_call_scope_s tg_call_scope_t;
 
 struct tg_call_scope_s {
@@ -268,19 +244,12 @@ void tg_call_scope_leave(const tg_call_scope_t *asked);
 /* Adds a session to the list of its runtime, which a forked child reads. */
 void tg_session_register(tg_runtime_t *runtime, tg_session_t *session);
 
-/* Removes a session from the list of its runtime. */
 void tg_session_unregister(tg_session_t *session);
 
-/*
- * Serves the client that the listener has reported, or tries again after a lack
- * of memory.
- */
+/* Serves the reported client, or tries again after a lack of memory. */
 void tg_session_accept(tg_runtime_t *runtime);
 
-/*
- * The session owns both descriptors from now on and reports a failure to the
- * program.
- */
+/* The session owns both descriptors and reports a failure. */
 void tg_session_open_fds(tg_runtime_t *runtime, int in, int out);
 
 /* Returns NULL after reporting a lack of memory. */
@@ -299,10 +268,7 @@ void tg_session_close(tg_session_t *session);
 /* The session may linger until its client has read the remaining output. */
 void tg_session_close_after_flush(tg_session_t *session);
 
-/*
- * Handles a session's deadline if it has passed. Returns a future deadline, in
- * ms of the loop's clock, or UINT64_MAX.
- */
+/* Returns a future deadline in ms of the loop's clock, or UINT64_MAX. */
 uint64_t tg_session_check_deadline(tg_session_t *session, uint64_t now);
 
 /* The runtime flushes the output before the loop waits. */
@@ -342,15 +308,10 @@ int tg_runtime_start_thread(tg_runtime_t *runtime);
  */
 void tg_runtime_abort_start(tg_runtime_t *runtime);
 
-/*
- * The ended() of a runtime in a libuv loop of the program: frees it. Other
- * runtimes are freed by the thread that waits for their end.
- */
+/* Frees a runtime in the program's libuv loop; a waiter frees others. */
 void tg_runtime_on_ended(tg_runtime_t *runtime);
 
-/*
- * Handles all events of a TG_LOOP_FD runtime and arms its descriptor's timer.
- */
+/* Handles all events of a TG_LOOP_FD runtime and arms its timer. */
 void tg_runtime_process(tg_runtime_t *runtime);
 
 /*

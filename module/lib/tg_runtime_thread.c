@@ -6,10 +6,7 @@
 #include <signal.h>
 #include <sys/timerfd.h>
 
-/*
- * Loop iterations in one toolgate_process(), so that the program's other
- * descriptors are served.
- */
+/* Iterations of one toolgate_process(): the program has other descriptors. */
 #define TG_PROCESS_ITERATIONS_MAX 16
 
 /* Blocks all signals but those of faults: the program handles signals. */
@@ -122,10 +119,7 @@ tg_runtime_process(tg_runtime_t *runtime)
     do {
         (void) uv_run(runtime->loop, UV_RUN_NOWAIT);
 
-        /*
-         * UV_RUN_NOWAIT runs the prepare handle before its poll: flush later
-         * output here.
-         */
+        /* UV_RUN_NOWAIT polls last: flush what callbacks have written. */
         if (runtime->flush != NULL && !runtime->is_stopping) {
             runtime->flush(runtime);
         }

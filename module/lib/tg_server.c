@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/*
- * Limits of calls in flight per client and of clients per server; timeouts in
- * ms.
- */
+/* Limits of calls per client and of clients; timeouts in ms. */
 #define TG_MAX_INFLIGHT_DEFAULT 1024
 #define TG_MAX_INFLIGHT_LIMIT 65536
 #define TG_MAX_CLIENTS_DEFAULT 256

@@ -147,10 +147,7 @@ tg_call_scope_leave(const tg_call_scope_t *asked)
     tg_call_scope_current = asked->outer;
 }
 
-/*
- * The arguments of the running call are known to be valid JSON; other text is
- * validated first.
- */
+/* Only the running call's arguments are known to be valid JSON. */
 static int
 tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)
 {

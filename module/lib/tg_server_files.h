@@ -61,13 +61,9 @@ int tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema);
 /* Opens the listening socket. After a failure call tg_server_files_remove(). */
 int tg_server_files_listen(tg_server_files_t *files, int *fd);
 
-/* Removes the files that this server has created. */
 void tg_server_files_remove(tg_server_files_t *files);
 
-/*
- * Removes the private directories in folder that this user's killed servers
- * left.
- */
+/* Removes what this user's killed servers left in folder. */
 void tg_server_files_remove_stale(const char *folder);
 
 #endif

@@ -270,7 +270,6 @@ tg_session_flush(tg_session_t *session)
     }
 }
 
-/* Closes a session whose deadline has passed. */
 static void
 tg_session_on_timeout(tg_session_t *session)
 {

@@ -274,10 +274,7 @@ toolgate_remove_method(toolgate_server_t *server, const char *name)
     return tg_server_remove_tool(server, TG_ENTRY_METHOD, name);
 }
 
-/*
- * Copies references: the program's filter runs without the lock, and tools may
- * be removed meanwhile.
- */
+/* The filter runs without the lock, so tools may be removed meanwhile. */
 static int
 tg_server_copy_tools(toolgate_server_t *server, tg_server_tools_t *tools)
 {

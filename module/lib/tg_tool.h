@@ -48,7 +48,6 @@ typedef struct {
     int is_hidden; /* excluded by a filter */
 } tg_server_tool_t;
 
-/* Tools of a server, in the order in which they were added. */
 typedef struct {
     tg_server_tool_t *list;
     size_t n;

@@ -68,10 +68,7 @@ tg_caller_deinit(tg_caller_t *caller)
     tg_buf_deinit(&caller->out);
 }
 
-/*
- * Begins a message up to its method; pending is NULL for a notification.
- * Returns the offset of the frame.
- */
+/* pending is NULL for a notification. Returns the offset of the frame. */
 static size_t
 tg_caller_begin_message(tg_caller_t *caller,
                         const tg_pending_request_t *pending)
@@ -402,10 +399,7 @@ tg_caller_count_written(tg_caller_t *caller, size_t len)
     }
 }
 
-/*
- * Finds a request's message in out, whose first byte has the offset base in all
- * sent bytes. Absent if it is not whole in out.
- */
+/* Finds an unsent message in out, which begins at offset base of all bytes. */
 static tg_str_t
 tg_caller_find_unsent(const tg_caller_t *caller,
                       const tg_pending_request_t *pending, const tg_buf_t *out,

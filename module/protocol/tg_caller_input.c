@@ -176,10 +176,7 @@ tg_caller_on_error_notice(tg_caller_t *caller, const tg_message_t *message)
     return tg_caller_on_shutdown_notice(caller, message->message);
 }
 
-/*
- * In a sequential dialect the frame took a response's place: the connection is
- * closed.
- */
+/* A sequential dialect closes: the frame took the place of a response. */
 static void
 tg_caller_drop_frame(tg_caller_t *caller, const char *text)
 {
@@ -305,10 +302,7 @@ tg_caller_on_frame(tg_caller_t *caller, tg_str_t frame)
     tg_caller_drop_frame(caller, "malformed frame dropped");
 }
 
-/*
- * Rejects a request of the server, or fails the pending request of a response,
- * so that neither side waits forever.
- */
+/* Rejects a request or fails the pending one, so that no side waits forever. */
 static void
 tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
 {

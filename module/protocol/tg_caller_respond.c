@@ -2,10 +2,7 @@
 #include "protocol/tg_caller_impl.h"
 #include "protocol/tg_rpc.h"
 
-/*
- * Appends one raw member after the id. TG_OK; TG_NOMEM; TG_LIMIT: nothing was
- * appended because of the limit.
- */
+/* TG_LIMIT: the response is too large, and nothing was appended. */
 static int
 tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
                          tg_str_t value)

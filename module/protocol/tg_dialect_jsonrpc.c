@@ -210,10 +210,7 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                : NULL;
 }
 
-/*
- * Rejects a request during shutdown. The error's data identifies Toolgate:
- * other servers may use the code for another error.
- */
+/* The error's data identifies Toolgate: others may use the code differently. */
 static int
 tg_jsonrpc_reject_leaving(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -268,10 +265,7 @@ tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
     return tg_jsonrpc_call_method(peer, message, reply);
 }
 
-/*
- * MCP has no null ids: with "id": null a method that starts with
- * "notifications/" makes a notification.
- */
+/* In MCP, which has no null ids, "id": null may be a notification. */
 static int
 tg_jsonrpc_is_notification(const tg_message_t *message)
 {
@@ -346,10 +340,7 @@ tg_batch_count_items(tg_str_t text)
     return n;
 }
 
-/*
- * Serves a batch until its end (TG_OK) or the end of the time slice (TG_AGAIN).
- * Skips served elements by their bytes, or by their number after a handoff.
- */
+/* Serves a batch until its end (TG_OK) or that of the slice (TG_AGAIN). */
 static int
 tg_batch_serve(tg_peer_t *peer, tg_str_t text)
 {
@@ -555,10 +546,7 @@ tg_jsonrpc_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
     }
 }
 
-/*
- * Answers ping at once, passes other requests to the host, or rejects them if
- * the host accepts none.
- */
+/* Answers ping; passes other requests to the host, if it accepts any. */
 static int
 tg_jsonrpc_on_server_request(tg_caller_t *caller, const tg_message_t *message)
 {

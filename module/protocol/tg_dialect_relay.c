@@ -102,10 +102,7 @@ tg_relay_on_oversized(tg_peer_t *peer, tg_str_t id)
     return TG_OK;
 }
 
-/*
- * Writes the error of a failure that the tool did not cause. The tool's own
- * failure is a result: TG_MISSING.
- */
+/* TG_MISSING: the tool's own failure, which is a result. */
 static int
 tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
                        const tg_outcome_t *outcome)

@@ -128,10 +128,7 @@ tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
                                       "server/discover", TG_STR(""));
 }
 
-/*
- * Returns a member of this type, a string without its quotes. Absent object:
- * absent.
- */
+/* Returns a member of this type, a string without quotes, or absent. */
 static tg_str_t
 tg_mcp_get_member(tg_str_t object, const char *key, tg_json_type_t type)
 {

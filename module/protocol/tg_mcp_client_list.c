@@ -129,10 +129,7 @@ tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
     }
 }
 
-/*
- * If the list changed between two pages, the server rejected the cursor, and
- * the list must be fetched again.
- */
+/* A server whose list changed rejects the cursor: fetch the list again. */
 static int
 tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_response_t *answer)
 {

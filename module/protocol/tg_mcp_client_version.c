@@ -36,10 +36,7 @@ tg_mcp_is_version(const char *text)
     return 1;
 }
 
-/*
- * Stores the newest version in text that is older than TG_MCP_VERSION_LEGACY
- * and newer than *version.
- */
+/* Stores the newest version before TG_MCP_VERSION_LEGACY in *version. */
 static void
 tg_mcp_find_version(tg_str_t text, const char **version)
 {

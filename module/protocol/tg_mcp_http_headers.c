@@ -189,10 +189,7 @@ tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
     }
 }
 
-/*
- * Appends the headers of a schema and of nested objects. object is the argument
- * with its properties, or absent.
- */
+/* object is the argument that has the schema's properties, or absent. */
 static void
 tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
                                tg_str_t object)

@@ -1,9 +1,7 @@
 /* Responses to tools/list, in pages or whole. */
 #include "protocol/tg_peer_impl.h"
 
-/*
- * The _meta is stored in json; absent if it would take too much of a message.
- */
+/* Returns _meta in json; absent if it would take too much of a message. */
 static tg_str_t
 tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
 {
@@ -18,10 +16,7 @@ tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
                : TG_STR_NONE;
 }
 
-/*
- * If one page exceeds the largest message, sends an error that tells the
- * operator what to do.
- */
+/* A list above the largest message becomes an error for the operator. */
 static void
 tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
 {

@@ -68,10 +68,7 @@ tg_mcp_negotiate_version(tg_str_t asked)
     return TG_MCP_VERSION_LEGACY;
 }
 
-/*
- * Decodes a string member of an object, which may be absent, into room; absent
- * if the member is missing or too long.
- */
+/* object may be absent. Returns absent if the member is missing or too long. */
 static tg_str_t
 tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
 {

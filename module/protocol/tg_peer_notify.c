@@ -104,9 +104,7 @@ tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     tg_peer_end_notification(call->peer, start);
 }
 
-/*
- * Each message of a subscription has its id (MCP 2026-07-28 "subscriptions").
- */
+/* Each message of a subscription has its id (MCP 2026-07-28). */
 static void
 tg_subscription_write_id(tg_buf_t *out, const tg_subscription_t *sub)
 {

@@ -11,10 +11,7 @@ typedef struct {
     int is_bad;
 } tg_snapshot_reader_t;
 
-/*
- * A restored call, whose data for tg_peer_restore_call_pt follows it in its
- * allocation.
- */
+/* A restored call and its data for tg_peer_restore_call_pt. */
 typedef struct {
     tg_call_t call;
     const tg_catalog_entry_t *now;
@@ -82,10 +79,7 @@ tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
     return (unsigned) value;
 }
 
-/*
- * Each element has at least `least` bytes, so that allocations stay in
- * proportion to the state.
- */
+/* An element has at least `least` bytes: allocations stay in proportion. */
 static unsigned
 tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
 {

@@ -233,9 +233,7 @@ tg_sse_parse_line(tg_sse_t *sse, const char *data, size_t len)
     return tg_sse_append_value(sse, data + i, len - i);
 }
 
-/*
- * TG_OK: the line ends an event; otherwise TG_AGAIN, or the error of the field.
- */
+/* TG_OK: the line ends an event; otherwise TG_AGAIN, or a field's error. */
 static int
 tg_sse_end_line(tg_sse_t *sse, tg_sse_event_t *event)
 {

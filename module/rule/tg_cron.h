@@ -35,10 +35,7 @@ typedef struct {
 /* Parses an expression. TG_OK; TG_INVALID: why says what to write instead. */
 int tg_cron_parse(tg_str_t text, tg_cron_t *cron, tg_buf_t *why);
 
-/*
- * Finds the first due time after `after`, in seconds of Unix time. TG_OK;
- * TG_END if there is none. zone NULL is UTC.
- */
+/* Finds the first due time after `after`, or TG_END. zone NULL is UTC. */
 int tg_cron_find_next(const tg_cron_t *cron, const tg_zone_t *zone,
                       int64_t after, int64_t *at);
 

@@ -28,10 +28,7 @@ int tg_event_get_field(tg_str_t event, tg_str_t field, tg_str_t *value);
 int tg_event_render_template(tg_buf_t *out, tg_str_t text, tg_str_t event,
                              size_t max);
 
-/*
- * Removes the text up to the end of the next {{FIELD}} from *text, or returns
- * 0.
- */
+/* Removes *text up to the end of its next {{FIELD}}, or returns 0. */
 int tg_event_take_placeholder(tg_str_t *text, tg_str_t *field);
 
 #endif

@@ -29,13 +29,10 @@
 #include "rule/tg_event.h"
 #include "schema/tg_schema.h"
 
-/* Largest number of rules of a server. */
 #define TG_RULES_MAX 256
 /* Largest id of a rule in bytes. */
 #define TG_RULE_ID_MAX 128
-/* Largest number of conditions of a rule. */
 #define TG_RULE_CONDITIONS_MAX 32
-/* Largest number of globs of a rule. */
 #define TG_RULE_GLOBS_MAX 16
 /* Steps of matching one regular expression against one text. */
 #define TG_RULE_REGEX_STEPS_MAX 1000000
@@ -57,7 +54,6 @@ typedef enum {
     TG_ACTION_WEBHOOK
 } tg_action_type_t;
 
-/* Events of files, as bits. */
 enum {
     TG_FILE_CREATE = 1,
     TG_FILE_CHANGE = 2,
@@ -152,16 +148,10 @@ int tg_rule_pattern_compile(const tg_alloc_t *alloc,
                             tg_str_t text, tg_rule_pattern_t *pattern,
                             tg_buf_t *why);
 
-/*
- * Checks the rule's event trigger. TG_OK; TG_MISSING: no match; TG_LIMIT: a
- * pattern exceeded its steps; TG_NOMEM.
- */
+/* TG_OK; TG_MISSING: no match; TG_LIMIT: too many steps; TG_NOMEM. */
 int tg_rule_match_event(const tg_rule_t *rule, tg_str_t event);
 
-/*
- * Checks all conditions for an event; results are those of
- * tg_rule_match_event().
- */
+/* Checks all conditions. Results are those of tg_rule_match_event(). */
 int tg_rule_check_conditions(const tg_rule_t *rule, tg_str_t event);
 
 /* The message begins with the rule's member and is valid until the return. */

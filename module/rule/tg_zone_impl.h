@@ -16,10 +16,7 @@ typedef struct {
     int32_t time; /* local time in seconds, may be on another day */
 } tg_zone_dst_change_t;
 
-/*
- * A POSIX rule, "CET-1CEST,M3.5.0,M10.5.0/3". Offsets are in seconds, positive
- * east.
- */
+/* A POSIX rule, "CET-1CEST,M3.5.0,M10.5.0/3". East is positive, in seconds. */
 typedef struct {
     int is_set;
     int has_dst;
