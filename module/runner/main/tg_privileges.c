@@ -1,4 +1,4 @@
-/* Drops capabilities and prevents programs from gaining privileges. */
+/* Drops capabilities, and keeps programs from gaining privileges. */
 #include "runner/main/tg_privileges.h"
 
 #include <errno.h>
@@ -17,9 +17,8 @@
 #endif
 
 /*
- * Drops the capabilities. A service manager may have given NGINX some that
- * other processes of its user do not have, for ports below 1024 for instance:
- * they are for NGINX only.
+ * Drops capabilities that a service manager may have given NGINX alone, such as
+ * for ports below 1024.
  */
 static int
 tg_privileges_drop_capabilities(void)
@@ -27,7 +26,7 @@ tg_privileges_drop_capabilities(void)
     struct __user_cap_header_struct header;
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
 
-    /* EINVAL: Linux before 4.3, which has no ambient capabilities. */
+    /* EINVAL: Linux before 4.3 without ambient capabilities. */
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1
         && errno != EINVAL)
     {
@@ -44,7 +43,7 @@ tg_privileges_drop_capabilities(void)
 int
 tg_privileges_drop(void)
 {
-    /* Prevents setuid programs from changing the user. */
+    /* Setuid programs must not change the user. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) {
         return -1;
     }
@@ -54,13 +53,12 @@ tg_privileges_drop(void)
     }
 
 #ifdef TG_PRIVILEGES_IS_ASAN
-    /* LeakSanitizer inspects the process from another one. */
+    /* LeakSanitizer inspects the process from outside. */
     return 0;
 #else
     /*
-     * Programs have the same user: without this they could read data of other
-     * calls from the runner's memory. Does not affect the programs themselves,
-     * as execve() resets it.
+     * Programs of this user must not read other calls' data from the runner's
+     * memory. execve() resets this for programs.
      */
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif

@@ -1,6 +1,4 @@
-/*
- * The life of the runner: start, listening, checks of its files, and the end.
- */
+/* The life of the runner: start, listening, checks of files, end. */
 #include "runner/main/tg_runner.h"
 
 #include "runner/process/tg_process_tag.h"
@@ -64,8 +62,8 @@ tg_runner_close(tg_runner_t *runner)
 }
 
 /*
- * Starts the linger timer if there is no worker and no job. While the runner is
- * stopping, closes its handles when everything has ended.
+ * Starts the linger timer without workers and jobs. When stopping, closes the
+ * handles after everything has ended.
  */
 static void
 tg_runner_check_idle(void *host)
@@ -105,7 +103,7 @@ tg_runner_close_listener(tg_runner_t *runner, uv_close_cb then)
     }
 }
 
-/* Ends every job. The runner exits after the last one. */
+/* The runner exits after the last job. */
 static void
 tg_runner_stop(tg_runner_t *runner)
 {
@@ -122,9 +120,8 @@ tg_runner_stop(tg_runner_t *runner)
 }
 
 /*
- * Stops the runner, unless a worker is connecting at this moment. After the
- * socket is hidden no new worker can connect, and poll() shows workers that
- * connected before.
+ * Stops the runner, unless a worker is connecting: no new one can connect to
+ * the hidden socket, and poll() shows those that did before.
  */
 static void
 tg_runner_on_linger(uv_timer_t *timer)
@@ -135,7 +132,7 @@ tg_runner_on_linger(uv_timer_t *timer)
 
     runner = timer->data;
 
-    /* A task began meanwhile; its end restarts the timer. */
+    /* A task began; its end restarts the timer. */
     if (!tg_workers_is_idle(&runner->workers)) {
         return;
     }
@@ -195,10 +192,7 @@ tg_runner_on_connection(uv_stream_t *listener, int status)
     }
 }
 
-/*
- * Reports an error to the process that started the runner, which knows whether
- * it was reported before, or else to the log.
- */
+/* Reports an error to the process that started the runner, else to the log. */
 static void
 tg_runner_report_error(const tg_runner_t *runner, const char *why,
                        const char *error)
@@ -214,7 +208,7 @@ tg_runner_report_error(const tg_runner_t *runner, const char *why,
     }
 }
 
-/* Reports a listen error once, although listening is tried repeatedly. */
+/* Reports a listen error once, not for each attempt. */
 static int
 tg_runner_on_listen_failed(tg_runner_t *runner, const char *why,
                            const char *error)
@@ -264,9 +258,8 @@ tg_runner_listen(tg_runner_t *runner)
 }
 
 /*
- * Tries to listen again. Connected workers are served to the end, but new ones
- * cannot connect, and no other runner can replace this one, as the lock is
- * held. So each check of the files tries again.
+ * Tries to listen again, at each check of the files: without that, no worker
+ * could connect, and no other runner could take the lock.
  */
 static void
 tg_runner_listen_again(tg_runner_t *runner)
@@ -306,7 +299,7 @@ tg_runner_on_check_files(uv_timer_t *timer)
     runner = timer->data;
     tg_log_flush_held();
 
-    /* Also the supervisor must reopen it, or the old file would stay open. */
+    /* The supervisor must reopen it, too. */
     if (tg_log_reopen() && getppid() == runner->conf->guardian) {
         (void) kill(runner->conf->guardian, SIGHUP);
     }
@@ -389,10 +382,7 @@ tg_runner_fail_start(tg_runner_t *runner, int err)
     return -1;
 }
 
-/*
- * Kills processes of an earlier runner that had the lock. Only if that runner
- * and its supervisor were both killed, some may be left.
- */
+/* Kills what is left if an earlier runner and its supervisor were killed. */
 static void
 tg_runner_kill_leftovers(const tg_runner_t *runner)
 {
@@ -432,7 +422,7 @@ tg_runner_find_cgroup(tg_runner_t *runner)
     }
 }
 
-/* Starts and serves under the lock, which it releases in the end. */
+/* Starts and serves under the lock. */
 static int
 tg_runner_start(tg_runner_t *runner)
 {
@@ -490,7 +480,7 @@ tg_runner_run(const tg_runner_conf_t *conf)
     rc = tg_runner_socket_lock(&runner->socket, conf->state_dir, &why);
 
     if (rc == TG_EXISTS) {
-        /* Another runner was faster, and serves. */
+        /* Another runner serves. */
         tg_runner_notify_ready(runner);
         rc = 0;
 

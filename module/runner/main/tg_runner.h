@@ -1,20 +1,16 @@
-/*
- * The runner: serves NGINX's workers on one socket, in the `jsonrpc` dialect.
- * Its methods are in tg_worker_conn.c.
- */
+/* The runner: serves workers on one socket. Methods: tg_worker_conn.c. */
 #ifndef TG_RUNNER_H
 #define TG_RUNNER_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Minimum time to wait for the first worker, in ms. */
+/* Minimum wait for the first worker, in ms. */
 #define TG_RUNNER_FIRST_WORKER_MS 10000
 
 /*
- * Interval of two checks in ms: whether the log was rotated, and whether the
- * socket's file exists. If a cleaner of temporary files removed it, new workers
- * would have no runner, as the lock is still held.
+ * Interval of checks in ms whether the log was rotated, and the socket's file
+ * exists: if it was removed, new workers would have no runner.
  */
 #define TG_RUNNER_CHECK_FILES_MS 2000
 
@@ -28,9 +24,9 @@ typedef struct {
 } tg_runner_conf_t;
 
 /*
- * Runs until no worker has been connected for linger_ms, or until SIGTERM or
- * SIGINT. When it returns, all descendants have ended. Returns the exit status:
- * 0, also when another runner serves already; 1 if it could not start (logged).
+ * Runs until no worker has been connected for linger_ms, or SIGTERM or SIGINT,
+ * and all descendants have ended. Returns the exit status: 0, also when another
+ * runner serves; 1: could not start (logged).
  */
 int tg_runner_run(const tg_runner_conf_t *conf);
 

@@ -6,9 +6,8 @@
  * toolgate-runner --check-store STORE
  * toolgate-runner --version | --help
  *
- * When an NGINX worker starts it, the program gives up everything inherited:
- * descriptors, signal state, environment, session, and its parent, because a
- * worker waits for every child.
+ * Started by a worker, it gives up everything inherited: descriptors, signals,
+ * environment, session and parent, because a worker waits for its children.
  */
 #include "base/tg_base.h"
 #include "runner/main/tg_supervisor.h"
@@ -72,9 +71,8 @@ static const char tg_usage[] =
     "                    Exit status 3: the store cannot be reached now\n";
 
 /*
- * Redirects stdin and stdout to /dev/null; a closed descriptor would be reused
- * by the next file opened. With --report, stdout stays open until the program
- * forks.
+ * Redirects stdin and stdout to /dev/null, so that no file reuses them. With
+ * --report, stdout stays open until the fork.
  */
 static int
 tg_main_redirect_stdio(const tg_runner_options_t *program)
@@ -94,10 +92,7 @@ tg_main_redirect_stdio(const tg_runner_options_t *program)
     return close(fd);
 }
 
-/*
- * Closes descriptors above 2 one by one, for kernels before 5.9 and sandboxes
- * that do not know close_range().
- */
+/* For kernels before 5.9 and sandboxes without close_range(). */
 static void
 tg_main_close_fds_by_proc(void)
 {
@@ -122,9 +117,7 @@ tg_main_close_fds_by_proc(void)
     (void) closedir(dir);
 }
 
-/*
- * Erases the environment, also in /proc. It is NGINX's and may contain secrets.
- */
+/* Erases NGINX's environment, which may contain secrets, also in /proc. */
 static void
 tg_main_clear_environment(void)
 {
@@ -198,10 +191,7 @@ tg_main_run_supervised(tg_runner_options_t *program)
     return rc;
 }
 
-/*
- * Waits until the runner serves or has failed, and prints its error. Returns
- * the exit status.
- */
+/* Waits for the start, and prints its error. Returns the exit status. */
 static int
 tg_main_wait_ready(int ready, pid_t child)
 {
@@ -229,7 +219,7 @@ tg_main_wait_ready(int ready, pid_t child)
     return 1;
 }
 
-/* Forks twice, so that init is the parent of the second child. */
+/* Forks twice, so that init is the parent. */
 static int
 tg_main_daemonize(tg_runner_options_t *program)
 {
@@ -307,10 +297,7 @@ tg_main_parse_log_level(const char *name)
     return -1;
 }
 
-/*
- * Applies an option. Returns 0 to continue, 1 to exit successfully, or -1 to
- * exit with a usage error.
- */
+/* Returns 0 to continue, 1 to exit, or -1 for a usage error. */
 static int
 tg_main_apply_option(tg_runner_options_t *program, int option, const char **dir)
 {
@@ -381,7 +368,7 @@ tg_main_parse_options(tg_runner_options_t *program, int argc, char **argv)
 
     program->conf.is_reporting &= !program->conf.is_foreground;
 
-    /* Before the program leaves the current directory. */
+    /* Before the program leaves the directory. */
     program->state_dir = realpath(dir, NULL);
     program->conf.state_dir = program->state_dir;
 
@@ -399,10 +386,7 @@ tg_main_parse_options(tg_runner_options_t *program, int argc, char **argv)
     return -1;
 }
 
-/*
- * Checks a task store as the runner would open it, without the caller's
- * environment. Returns the exit status.
- */
+/* Checks a store without the caller's environment. Returns the exit status. */
 static int
 tg_main_check_store(const char *store)
 {

@@ -14,10 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/*
- * Name of the hidden socket. Not longer than its usual name, so that its path
- * fits as well.
- */
+/* Hidden socket; not longer than the usual name, for the path's limit. */
 #define TG_RUNNER_SOCKET_TEMP "runner-3.new"
 
 _Static_assert(sizeof(((tg_runner_socket_t *) 0)->path)
@@ -32,10 +29,7 @@ tg_runner_socket_error(const char **why, const char *text)
     return TG_INVALID;
 }
 
-/*
- * Opens the state directory. Other users must not be able to write there, as
- * they could replace the socket.
- */
+/* Other users must not write to the directory and replace the socket. */
 static int
 tg_runner_socket_open_dir(tg_runner_socket_t *sock, const char *state_dir,
                           const char **why)
@@ -103,7 +97,7 @@ tg_runner_socket_take_lock(tg_runner_socket_t *sock, const char **why)
 
     sock->process_tag = tg_process_tag_make(st.st_dev, st.st_ino);
 
-    /* The pid is only for people; a full disk must not prevent serving. */
+    /* Only for people; a full disk must not prevent serving. */
     n = snprintf(text, sizeof(text), "%d\n", getpid());
 
     if (ftruncate(sock->lock, 0) == 0) {
@@ -173,10 +167,7 @@ tg_runner_socket_hide(tg_runner_socket_t *sock)
                     TG_RUNNER_SOCKET_TEMP);
 }
 
-/*
- * Checks whether the socket's name is free or that of a dead runner's socket. A
- * file that is not a socket is not replaced.
- */
+/* Checks for no file or a dead runner's socket. */
 static int
 tg_runner_socket_can_replace(const tg_runner_socket_t *sock)
 {
@@ -192,8 +183,8 @@ tg_runner_socket_can_replace(const tg_runner_socket_t *sock)
 }
 
 /*
- * Gives the new socket its usual name. Fails if the directory was replaced by
- * another one with the same path: then bind() created the socket there.
+ * Gives the socket its usual name. Fails if another directory has the path now,
+ * where bind() created the socket.
  */
 static int
 tg_runner_socket_publish(tg_runner_socket_t *sock)
@@ -215,7 +206,7 @@ tg_runner_socket_publish(tg_runner_socket_t *sock)
     return tg_runner_socket_show(sock);
 }
 
-/* Binds the socket, and names it only when connections are accepted. */
+/* Names the socket only when connections are accepted. */
 static int
 tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
 {
@@ -253,7 +244,7 @@ tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
     return -1;
 }
 
-/* Checks whether the path still leads to the directory of the lock. */
+/* Checks whether the path leads to the directory of the lock. */
 static int
 tg_runner_socket_is_dir_same(const tg_runner_socket_t *sock)
 {
@@ -301,7 +292,7 @@ tg_runner_socket_close(tg_runner_socket_t *sock)
 
     (void) unlinkat(sock->dir, TG_RUNNER_SOCKET_TEMP, 0);
 
-    /* Removes the pid. If that fails, an old pid is only misleading. */
+    /* An old pid would only be misleading. */
     if (ftruncate(sock->lock, 0) == -1) {
         errno = 0;
     }

@@ -1,4 +1,4 @@
-/* The runner's parent process, which waits for it and kills its descendants. */
+/* The runner's parent process, which kills its descendants. */
 #include "runner/main/tg_supervisor.h"
 
 #include "runner/logging/tg_log.h"
@@ -14,10 +14,7 @@ static int
 tg_supervisor_run_child(pid_t guardian, const sigset_t *old,
                         int (*body)(void *ctx), void *ctx)
 {
-    /*
-     * A SIGTERM that arrives before the runner has its handler kills the
-     * runner; that is fine, as no program runs yet.
-     */
+    /* SIGTERM may kill the runner now, when no program runs yet. */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != guardian) {
         return 1;
     }
@@ -28,7 +25,7 @@ tg_supervisor_run_child(pid_t guardian, const sigset_t *old,
     return body(ctx);
 }
 
-/* Waits for the end of the runner and returns its wait status. */
+/* Returns the wait status of the runner. */
 static int
 tg_supervisor_wait(pid_t runner, const sigset_t *set)
 {
@@ -74,10 +71,7 @@ tg_supervisor_run(int *fd, int (*body)(void *ctx), void *ctx)
 
     guardian = getpid();
 
-    /*
-     * A different name, so that killing all processes of one name leaves either
-     * the runner or the supervisor to clean up.
-     */
+    /* Another name, so that killing one name leaves a process to clean up. */
     (void) prctl(PR_SET_NAME, "toolgate-guard");
     runner = fork();
 

@@ -1,4 +1,4 @@
-/* Connections of workers, the table of their methods, and log messages. */
+/* Connections of workers, their methods, and log messages. */
 #include "runner/main/tg_worker_conn.h"
 
 #include "base/tg_json.h"
@@ -45,10 +45,7 @@ static void tg_worker_handle_task_stop(tg_jobs_t *jobs, tg_peer_t *peer,
 static void tg_worker_handle_told(tg_jobs_t *jobs, tg_peer_t *peer,
                                   tg_request_t *request);
 
-/*
- * Methods. Each has a job type, with the offset in tg_workers_t of the host of
- * its jobs, or a handler that responds at once.
- */
+/* Methods: a job type with its host's offset in tg_workers_t, or a handler. */
 #define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
 static const struct {
     const char *name;
@@ -456,7 +453,7 @@ tg_workers_log(void *ctx, tg_log_level_t level, const char *text)
         return -1;
     }
 
-    /* Messages may contain paths with any bytes. */
+    /* Paths may contain any bytes. */
     tg_buf_init(&line, tg_alloc_libc());
     tg_buf_init(&json, tg_alloc_libc());
     tg_utf8_append_visible(&line, tg_str_from_cstr(text), 1);

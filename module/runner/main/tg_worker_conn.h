@@ -1,4 +1,4 @@
-/* The connections of NGINX's workers, and the methods that workers can call. */
+/* The connections of NGINX's workers, and their methods. */
 #ifndef TG_WORKER_CONN_H
 #define TG_WORKER_CONN_H
 
@@ -9,34 +9,22 @@
 #include "runner/logging/tg_log.h"
 #include "transport/tg_transport.h"
 
-/*
- * Maximum number of connections: one for each worker, including old workers
- * after reloads.
- */
+/* Maximum number of connections, including old workers. */
 #define TG_WORKERS_MAX 1024
 
-/*
- * Limit of unread bytes. At this limit, no queued call of a worker is started.
- */
+/* Unread bytes at which no queued call of a worker is started. */
 #define TG_WORKER_START_BACKLOG 67108864
 
-/*
- * Limit of unread bytes. At this limit, no large response is written to a
- * worker.
- */
+/* Unread bytes at which no large response is written. */
 #define TG_WORKER_RESPONSE_BACKLOG 262144
 
 /*
- * Limit of unread bytes. At this limit, no progress is sent to a worker. Less
- * than the backlog at which its peer accepts no more requests, one of which may
- * be a cancellation.
+ * Unread bytes at which no progress is sent; fewer than those at which a peer
+ * accepts no requests, such as a cancellation.
  */
 #define TG_WORKER_NOTIFY_BACKLOG 65536
 
-/*
- * Maximum number of calls in flight of one worker. As many as can run and wait,
- * so that an additional call is rejected by the queue with "busy".
- */
+/* Maximum calls of a worker, so many that the queue rejects others as busy. */
 #define TG_WORKER_CALLS_MAX 2048
 
 /* Upper bound of the number of methods. */
@@ -62,42 +50,30 @@ typedef struct {
     void *host;
 } tg_workers_t;
 
-/*
- * Initializes the workers' state. `state_dir` must outlive it. Returns 0 or a
- * libuv error; after an error nothing must be freed.
- */
+/* `state_dir` must outlive it. Returns 0, or a libuv error without state. */
 int tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
                     const char *state_dir, void (*idle)(void *host),
                     void *host);
 
-/*
- * Accepts a connection. Returns 0, or -1 if out of memory; the listener then
- * cannot accept any more.
- */
+/* Returns -1 without memory; then the listener cannot accept any more. */
 int tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener);
 
-/* Checks whether there is no worker and no job. */
+/* Checks for no worker and no job. */
 int tg_workers_is_idle(const tg_workers_t *workers);
 
-/* Checks whether there is no worker, no job, no MCP server and no task. */
+/* Checks for no worker, job, MCP server or task. */
 int tg_workers_is_empty(const tg_workers_t *workers);
 
-/*
- * Closes all connections, which ends their jobs, and ends all detached jobs,
- * MCP servers and tasks.
- */
+/* Closes all connections and ends all jobs, MCP servers and tasks. */
 void tg_workers_close_all(tg_workers_t *workers);
 
-/*
- * Sends a log message to a connected worker. Returns 0, or -1 if no worker can
- * take it. A tg_log_sink_pt.
- */
+/* Returns 0, or -1 if no worker can take it. A tg_log_sink_pt. */
 int tg_workers_log(void *ctx, tg_log_level_t level, const char *text);
 
-/* Closes the handles. No worker and no job may be left. */
+/* No worker and no job may be left. */
 void tg_workers_close(tg_workers_t *workers);
 
-/* Frees the memory. Must be called after the end of the loop. */
+/* Frees the memory, after the end of the loop. */
 void tg_workers_deinit(tg_workers_t *workers);
 
 #endif
