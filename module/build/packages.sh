@@ -40,6 +40,7 @@ missing_for() {
         done <<'END'
 stdlib.h libc6-dev
 uv.h libuv1-dev
+json-c/json.h libjson-c-dev
 curl/curl.h libcurl4-openssl-dev
 openssl/ssl.h libssl-dev
 sqlite3.h libsqlite3-dev
@@ -48,7 +49,7 @@ END
         printf '#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' \
             | "$CC" -E -x c - >/dev/null 2>&1 || say libpcre2-dev
     else
-        say "libuv1-dev libpcre2-dev libcurl4-openssl-dev \
+        say "libuv1-dev libjson-c-dev libpcre2-dev libcurl4-openssl-dev \
             libssl-dev libsqlite3-dev libpq-dev"
     fi
     [ "${TOOLGATE_MSGPACK:-}" = no ] || has_header msgpack.h \

@@ -58,6 +58,7 @@ STD := -std=gnu11 -D_GNU_SOURCE
 # of shared libraries is what lets the bridge start in a millisecond.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=$(strip $(1)))),$(2))
 UV_LIBS := $(call archive,libuv_a.a,-luv) -lpthread -ldl -lrt
+JSON_LIBS := $(call archive,libjson-c.a,-ljson-c)
 PCRE_LIBS := $(call archive,libpcre2-8.a,-lpcre2-8)
 # What reads traces; the client is built without it, too.
 ifneq ($(TOOLGATE_MSGPACK),no)
@@ -70,7 +71,8 @@ MSGPACK_LIBS := $(call archive,libmsgpackc.a,$(call archive, \
 $(B)/obj/module/cli/%.o: TG_CFLAGS += -DTG_HAVE_MSGPACK=1
 endif
 CUNIT_LIBS := -lcunit
-LIBS := $(UV_LIBS) $(PCRE_LIBS) $(MSGPACK_LIBS)
+# json-c, patterns and msgpack are for the command line.
+LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS) $(MSGPACK_LIBS)
 folder_libs = $(if $(filter cli,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 # A program may have a loop of libuv's itself: there is one libuv in it.
 SO_LIBS := -luv -lpcre2-8 -lpthread -ldl

@@ -11,7 +11,7 @@
 
 /* Appends the members of an object that are texts, separated by blanks. */
 static void
-tg_cli_append_members(tg_buf_t *out, tg_str_t object,
+tg_cli_append_members(tg_buf_t *out, json_object *object,
                       const char *const *members)
 {
     const char *blank;
@@ -34,9 +34,8 @@ tg_cli_cell_append_trigger(tg_buf_t *out, const tg_cli_cell_t *cell)
     static const char *const members[] = { "type",    "source", "expression",
                                            "pattern", "path",   NULL };
 
-    tg_cli_append_members(
-        out, tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT),
-        members);
+    tg_cli_append_members(out, tg_cli_json_get_object(cell->row, cell->member),
+                          members);
 }
 
 static void
@@ -45,15 +44,14 @@ tg_cli_cell_append_action(tg_buf_t *out, const tg_cli_cell_t *cell)
     static const char *const members[] = { "type", "agent", "channel", "url",
                                            NULL };
 
-    tg_cli_append_members(
-        out, tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT),
-        members);
+    tg_cli_append_members(out, tg_cli_json_get_object(cell->row, cell->member),
+                          members);
 }
 
 static void
 tg_cli_cell_append_enabled(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_buf_append_cstr(out, tg_cli_json_get_bool(cell->row, cell->member)
+    tg_buf_append_cstr(out, tg_cli_json_is_true(cell->row, cell->member)
                                 ? "yes"
                                 : "no");
 }
@@ -61,13 +59,13 @@ tg_cli_cell_append_enabled(tg_buf_t *out, const tg_cli_cell_t *cell)
 static void
 tg_cli_cell_append_approval(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_buf_append_cstr(out, tg_cli_json_get_bool(cell->row, cell->member)
+    tg_buf_append_cstr(out, tg_cli_json_is_true(cell->row, cell->member)
                                 ? "required"
                                 : "-");
 }
 
 static void
-tg_cli_automation_append_status(tg_buf_t *out, tg_str_t status)
+tg_cli_automation_append_status(tg_buf_t *out, json_object *status)
 {
     static const tg_cli_column_t rules[] = {
         { "RULE", tg_cli_cell_append_text, "id" },
@@ -89,31 +87,23 @@ tg_cli_automation_append_status(tg_buf_t *out, tg_str_t status)
         { "ERROR", tg_cli_cell_append_first_line, "error" },
         { NULL, NULL, NULL },
     };
-    tg_json_cursor_t json;
+    json_object *list;
     tg_cli_table_t table;
-    tg_str_t firing;
-    size_t i, n;
+    size_t n;
 
     tg_cli_automation_append_summary(out, status);
     tg_cli_table_init(&table, rules);
     tg_cli_table_add_list(&table, status, "rules");
     tg_cli_table_append_section(&table, out);
     tg_cli_table_init(&table, firings);
-    tg_cli_json_iter_init(&json, status, "recentExecutions");
-
-    for (n = 0; tg_json_iter_next(&json, &firing); n++) {
-        /* void */
-    }
+    list = tg_cli_json_get(status, "recentExecutions");
+    n = json_object_is_type(list, json_type_array)
+            ? json_object_array_length(list)
+            : 0;
 
     /* The newest firing comes first, as the newest task does. */
-    for (/* void */; n > 0; n--) {
-        tg_cli_json_iter_init(&json, status, "recentExecutions");
-
-        for (i = 0; i < n; i++) {
-            (void) tg_json_iter_next(&json, &firing);
-        }
-
-        tg_cli_table_add(&table, status, firing);
+    while (n-- > 0) {
+        tg_cli_table_add(&table, status, json_object_array_get_idx(list, n));
     }
 
     tg_cli_table_append_section(&table, out);
@@ -122,8 +112,7 @@ tg_cli_automation_append_status(tg_buf_t *out, tg_str_t status)
 static int
 tg_cli_automation_status_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    return tg_cli_task_fetch_and_print(session, "automation.status",
-                                       TG_STR_NONE,
+    return tg_cli_task_fetch_and_print(session, "automation.status", NULL,
                                        tg_cli_automation_append_status);
 }
 
@@ -142,31 +131,16 @@ static const tg_cli_command_t tg_cli_cmd_automation_status = {
 /* --- requests with an effect --- */
 
 /*
- * Calls a method for one id, or for all with id NULL, and stores the response.
- * Returns the exit status.
+ * Calls a method with params, which this function frees, and prints the
+ * response with --json.  Returns the exit status.
  */
 static int
 tg_cli_automation_request(tg_cli_session_t *session, const char *method,
-                          const char *key, const char *id,
-                          const char *extra_params, tg_str_t *response)
+                          json_object *params)
 {
-    tg_buf_t params;
     int rc;
 
-    tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_char(&params, '{');
-
-    if (id != NULL) {
-        tg_json_add_cstr(&params, key, id);
-    }
-
-    tg_buf_append_cstr(&params, extra_params);
-    tg_buf_append_char(&params, '}');
-    rc = tg_buf_has_failed(&params)
-             ? tg_cli_error_nomem()
-             : tg_cli_task_request(session, method, tg_buf_view(&params));
-    tg_buf_deinit(&params);
-    *response = tg_buf_view(&session->response.result);
+    rc = tg_cli_task_request(session, method, params);
 
     return rc == TG_CLI_EXIT_OK && session->options->is_json
                ? tg_cli_task_print_response(session, NULL)
@@ -177,40 +151,28 @@ tg_cli_automation_request(tg_cli_session_t *session, const char *method,
 static void
 tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
 {
-    tg_json_cursor_t json;
-    tg_buf_t names, near;
-    tg_str_t rule;
+    tg_cli_json_iter_t json;
+    json_object *rule;
+    tg_cli_suggestion_t near;
 
-    if (tg_cli_task_request_read_only(session, "automation.status", TG_STR_NONE,
+    if (tg_cli_task_request_read_only(session, "automation.status", NULL,
                                       TG_CLI_TASK_TIMEOUT_MS)
         != TG_CLI_EXIT_OK)
     {
         return;
     }
 
-    tg_buf_init(&names, tg_alloc_libc());
-    tg_buf_init(&near, tg_alloc_libc());
-    tg_buf_append_char(&names, '{');
-    tg_cli_json_iter_init(&json, tg_buf_view(&session->response.result),
-                          "rules");
+    tg_cli_suggestion_init(&near, tg_str_from_cstr(id));
+    tg_cli_json_iter_init(&json,
+                          tg_cli_json_get(session->response.result, "rules"));
 
-    while (tg_json_iter_next(&json, &rule)) {
-        tg_cli_append_name_key(&names, rule, "id");
+    while (tg_cli_json_iter_next(&json, &rule)) {
+        tg_cli_suggestion_add(&near, tg_cli_json_get_text(rule, "id"));
     }
 
-    tg_buf_append_char(&names, '}');
-
-    if (!tg_buf_has_failed(&names)) {
-        tg_cli_append_key_suggestion(&near, tg_str_from_cstr(id),
-                                     tg_buf_view(&names));
-    }
-
-    tg_buf_append_char(&near, '\0');
-    (void) tg_cli_error(
-        "unknown rule \"%s\"%s (toolgate automation status shows all rules)",
-        id, tg_buf_has_failed(&near) ? "" : near.data);
-    tg_buf_deinit(&near);
-    tg_buf_deinit(&names);
+    (void) tg_cli_error("unknown rule \"%s\"" TG_CLI_SUGGESTION_FORMAT
+                        " (toolgate automation status shows all rules)",
+                        id, TG_CLI_SUGGESTION_ARGS(&near));
 }
 
 /* --- enable, disable --- */
@@ -220,19 +182,21 @@ static int
 tg_cli_automation_set_enabled(tg_cli_session_t *session, const char *id,
                               int is_on)
 {
-    tg_str_t response;
+    json_object *params;
     int rc;
 
-    rc = tg_cli_automation_request(session,
-                                   is_on ? "automation.enable"
-                                         : "automation.disable",
-                                   "ruleId", id, "", &response);
+    params = json_object_new_object();
+    tg_cli_json_add_text(params, "ruleId",
+                         id != NULL ? tg_str_from_cstr(id) : TG_STR_NONE);
+    rc = tg_cli_automation_request(
+        session, is_on ? "automation.enable" : "automation.disable", params);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
     }
 
-    if (id != NULL && !tg_cli_json_get_bool(response, "success")) {
+    if (id != NULL && !tg_cli_json_is_true(session->response.result, "success"))
+    {
         tg_cli_automation_report_unknown(session, id);
         rc = TG_CLI_EXIT_REFUSED;
 
@@ -271,36 +235,37 @@ static const tg_cli_command_t tg_cli_cmd_automation_disable = {
 static int
 tg_cli_automation_approve_one(tg_cli_session_t *session, const char *id)
 {
-    tg_str_t response;
-    tg_buf_t text;
+    json_object *params, *response;
+    tg_str_t text;
     int rc, is_denied;
 
     is_denied = session->options->is_deny;
-    rc = tg_cli_automation_request(
-        session, "automation.approve", "executionId", id,
-        is_denied ? ",\"approve\":false" : ",\"approve\":true", &response);
+    params = json_object_new_object();
+    tg_cli_json_add_text(params, "executionId",
+                         id != NULL ? tg_str_from_cstr(id) : TG_STR_NONE);
+    (void) json_object_object_add(params, "approve",
+                                  json_object_new_boolean(!is_denied));
+    rc = tg_cli_automation_request(session, "automation.approve", params);
+    response = session->response.result;
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
-
-    if (!tg_cli_json_get_bool(response, "success")) {
-        tg_cli_json_append_text(&text, response, "error");
+    if (!tg_cli_json_is_true(response, "success")) {
+        text = tg_cli_json_get_text(response, "error");
         (void) tg_cli_error("%s was approved, but failed: %.*s", id,
-                            (int) text.len, tg_buf_view(&text).data);
-        rc = TG_CLI_EXIT_REFUSED;
-
-    } else if (!session->options->is_json) {
-        tg_cli_json_append_text(&text, response, "taskId");
-        (void) printf("%s was %s%s", id, is_denied ? "denied" : "approved",
-                      text.len != 0 ? ": " : "");
-        tg_cli_print(stdout, tg_buf_view(&text));
-        (void) putchar('\n');
+                            (int) text.len, text.len != 0 ? text.data : "");
+        return TG_CLI_EXIT_REFUSED;
     }
 
-    tg_buf_deinit(&text);
+    if (!session->options->is_json) {
+        text = tg_cli_json_get_text(response, "taskId");
+        (void) printf("%s was %s%s", id, is_denied ? "denied" : "approved",
+                      text.len != 0 ? ": " : "");
+        tg_cli_print(stdout, text);
+        (void) putchar('\n');
+    }
 
     return rc;
 }

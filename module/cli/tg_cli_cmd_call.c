@@ -25,7 +25,7 @@ typedef struct {
 static int
 tg_cli_call_convert_args(tg_cli_call_t *call)
 {
-    tg_str_t list, tool, schema;
+    json_object *list, *tool;
     int rc;
 
     rc = tg_cli_session_list_tools(call->session);
@@ -39,20 +39,13 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
                                            call->options);
     }
 
-    list = tg_buf_view(&call->session->response.result);
-    tool = TG_STR_NONE;
+    list = call->session->response.result;
+    tool = tg_cli_tool_list_find(list, call->name);
 
-    if (tg_cli_tool_list_find(list, call->name, &tool) != TG_OK) {
-        return tg_cli_tool_list_report_unknown(list, call->name);
-    }
-
-    if (!tg_json_has_member(tool, TG_STR("inputSchema"), TG_JSON_OBJECT,
-                            &schema)) {
-        schema = TG_STR_NONE;
-    }
-
-    return tg_cli_tool_args_write_json(call->args, call->nargs, schema, 0,
-                                       &call->json);
+    return tool != NULL ? tg_cli_tool_args_write_json(
+               call->args, call->nargs,
+               tg_cli_json_get_object(tool, "inputSchema"), 0, &call->json)
+                        : tg_cli_tool_list_report_unknown(list, call->name);
 }
 
 /*
@@ -64,7 +57,6 @@ tg_cli_call_report_error(tg_cli_call_t *call)
 {
     tg_cli_session_t *session;
     tg_cli_response_t response;
-    tg_str_t list, tool;
 
     session = call->session;
     response = session->response;
@@ -76,23 +68,19 @@ tg_cli_call_report_error(tg_cli_call_t *call)
     }
 
     /* The list replaces session->response, so that its error is kept here. */
-    tg_buf_init(&session->response.message, tg_alloc_libc());
-    list = TG_STR("{}");
+    memset(&session->response, 0, sizeof(session->response));
 
     if (tg_cli_session_list_tools(session) == TG_CLI_EXIT_OK
-        && session->response.kind == TG_RESPONSE_RESULT)
+        && session->response.kind == TG_RESPONSE_RESULT
+        && tg_cli_tool_list_find(session->response.result, call->name) == NULL)
     {
-        list = tg_buf_view(&session->response.result);
-    }
-
-    if (list.len > 2 && tg_cli_tool_list_find(list, call->name, &tool) != TG_OK)
-    {
-        (void) tg_cli_tool_list_report_unknown(list, call->name);
+        (void) tg_cli_tool_list_report_unknown(session->response.result,
+                                               call->name);
     } else {
         (void) tg_cli_response_print_error(&response, call->options);
     }
 
-    tg_buf_deinit(&response.message);
+    tg_cli_response_deinit(&response);
 
     return TG_CLI_EXIT_REFUSED;
 }
@@ -101,7 +89,8 @@ static int
 tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
 {
     tg_cli_call_t *call;
-    tg_str_t json, result;
+    json_object *result;
+    tg_str_t json;
     int rc;
 
     call = ctx;
@@ -132,12 +121,13 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
         return tg_cli_call_report_error(call);
     }
 
-    result = tg_buf_view(&call->session->response.result);
+    result = call->session->response.result;
 
     if (call->options->is_json) {
         rc = call->options->method == NULL && tg_cli_result_is_error(result);
-        return tg_cli_result_print_json(result, rc ? TG_CLI_EXIT_REFUSED
-                                                   : TG_CLI_EXIT_OK);
+        return tg_cli_result_print_json(json_object_get(result),
+                                        rc ? TG_CLI_EXIT_REFUSED
+                                           : TG_CLI_EXIT_OK);
     }
 
     if (call->options->output != NULL && !tg_cli_result_is_error(result)) {
@@ -184,8 +174,8 @@ tg_cli_call_parse(tg_cli_call_t *call)
         return TG_CLI_EXIT_OK;
     }
 
-    return tg_cli_tool_args_write_json(call->args, call->nargs, TG_STR_NONE,
-                                       n == 0, &call->json);
+    return tg_cli_tool_args_write_json(call->args, call->nargs, NULL, n == 0,
+                                       &call->json);
 }
 
 static int

@@ -8,7 +8,7 @@
 static int
 tg_cli_daemon_status_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    return tg_cli_task_fetch_and_print(session, "daemon.status", TG_STR_NONE,
+    return tg_cli_task_fetch_and_print(session, "daemon.status", NULL,
                                        tg_cli_daemon_append_status);
 }
 
@@ -27,12 +27,18 @@ static const tg_cli_command_t tg_cli_cmd_daemon_status = {
 static int
 tg_cli_daemon_stop_on_connect(tg_cli_session_t *session, void *ctx)
 {
+    json_object *params;
     int rc, is_forced;
 
     is_forced = session->options->is_force;
-    rc = tg_cli_task_request(session, "daemon.stop",
-                             is_forced ? TG_STR("{\"force\":true}")
-                                       : TG_STR("{}"));
+    params = json_object_new_object();
+
+    if (is_forced) {
+        (void) json_object_object_add(params, "force",
+                                      json_object_new_boolean(1));
+    }
+
+    rc = tg_cli_task_request(session, "daemon.stop", params);
 
     if (rc != TG_CLI_EXIT_OK || session->options->is_json) {
         return rc == TG_CLI_EXIT_OK ? tg_cli_task_print_response(session, NULL)

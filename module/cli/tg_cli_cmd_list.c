@@ -17,20 +17,20 @@
  * else 0.
  */
 static int
-tg_cli_list_append_enum(tg_buf_t *out, tg_str_t root, tg_str_t schema)
+tg_cli_list_append_enum(tg_buf_t *out, json_object *root, json_object *schema)
 {
-    tg_json_cursor_t json;
-    tg_str_t value;
+    tg_cli_json_iter_t iter;
+    json_object *value;
     size_t start;
     int n;
 
     start = out->len;
-    n = 0;
-    tg_json_iter_init(&json, tg_cli_schema_get_keyword(root, schema, "enum"));
+    tg_cli_json_iter_init(&iter,
+                          tg_cli_schema_get_keyword(root, schema, "enum"));
 
-    for (/* void */; tg_json_iter_next(&json, &value); n++) {
+    for (n = 0; tg_cli_json_iter_next(&iter, &value); n++) {
         tg_buf_append_cstr(out, n == 0 ? "" : "|");
-        tg_cli_append_json_value(out, value);
+        tg_cli_json_append_value(out, value);
     }
 
     if (n == 0 || out->len - start > TG_CLI_LIST_ENUM_MAX) {
@@ -43,36 +43,36 @@ tg_cli_list_append_enum(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 
 /* Appends the first type of a property other than null, in capitals. */
 static void
-tg_cli_list_append_type_name(tg_buf_t *out, tg_str_t root, tg_str_t schema)
+tg_cli_list_append_type_name(tg_buf_t *out, json_object *root,
+                             json_object *schema)
 {
-    tg_json_cursor_t json;
-    tg_str_t type;
+    tg_cli_json_iter_t iter;
+    json_object *type;
+    tg_str_t name;
     size_t i;
 
     type = tg_cli_schema_get_keyword(root, schema, "type");
+    tg_cli_json_iter_init(&iter, type);
 
-    if (tg_json_type(type) == TG_JSON_ARRAY) {
-        tg_json_iter_init(&json, type);
-
-        while (tg_json_iter_next(&json, &type)
-               && tg_json_string_eq(type, TG_STR("null")))
-        {
-        }
+    while (tg_cli_json_iter_next(&iter, &type)
+           && tg_cli_json_has_string(type, "null"))
+    {
     }
 
-    type = tg_json_type(type) == TG_JSON_STRING ? tg_json_string_body(type)
-                                                : TG_STR("value");
+    name = tg_cli_json_to_text(type);
+    name = name.data != NULL ? name : TG_STR("value");
 
-    for (i = 0; i < type.len; i++) {
-        tg_buf_append_char(out, (char) toupper((unsigned char) type.data[i]));
+    for (i = 0; i < name.len; i++) {
+        tg_buf_append_char(out, (char) toupper((unsigned char) name.data[i]));
     }
 }
 
 /* Appends the type of a property: `a|b`, STRING, or STRING... for an array. */
 static void
-tg_cli_list_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
+tg_cli_list_append_type(tg_buf_t *out, json_object *root, json_object *schema)
 {
-    tg_str_t items;
+    json_object *items;
+    int is_array;
 
     schema = tg_cli_schema_pick_alternative(root, schema);
 
@@ -81,22 +81,19 @@ tg_cli_list_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
     }
 
     items = tg_cli_schema_get_keyword(root, schema, "items");
+    is_array = json_object_is_type(items, json_type_object)
+               && tg_cli_json_has_string(
+                   tg_cli_schema_get_keyword(root, schema, "type"), "array");
 
-    if (tg_cli_json_has_string(tg_cli_schema_get_keyword(root, schema, "type"),
-                               TG_STR("array"))
-        && tg_json_type(items) == TG_JSON_OBJECT)
-    {
-        items = tg_cli_schema_pick_alternative(root, items);
-
-        if (!tg_cli_list_append_enum(out, root, items)) {
-            tg_cli_list_append_type_name(out, root, items);
-        }
-
-        tg_buf_append_cstr(out, "...");
-        return;
+    if (is_array) {
+        schema = tg_cli_schema_pick_alternative(root, items);
     }
 
-    tg_cli_list_append_type_name(out, root, schema);
+    if (!is_array || !tg_cli_list_append_enum(out, root, schema)) {
+        tg_cli_list_append_type_name(out, root, schema);
+    }
+
+    tg_buf_append_cstr(out, is_array ? "..." : "");
 }
 
 /*
@@ -104,27 +101,21 @@ tg_cli_list_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
  * text=STRING [lang=STRING]`.
  */
 static void
-tg_cli_list_append_arguments(tg_buf_t *out, tg_str_t tool)
+tg_cli_list_append_arguments(tg_buf_t *out, json_object *tool)
 {
-    tg_json_cursor_t json;
-    tg_str_t schema, properties, required, key, property;
+    json_object *schema, *required, *property;
+    tg_cli_json_iter_t iter;
+    const char *key;
     int is_required;
 
-    if (tg_json_get_member(tool, TG_STR("inputSchema"), &schema) != TG_OK
-        || !tg_json_has_member(schema, TG_STR("properties"), TG_JSON_OBJECT,
-                               &properties))
-    {
-        return;
-    }
+    schema = tg_cli_json_get(tool, "inputSchema");
+    required = tg_cli_json_get(schema, "required");
+    tg_cli_json_iter_init_members(&iter, tg_cli_json_get(schema, "properties"));
 
-    required = TG_STR_NONE;
-    (void) tg_json_get_member(schema, TG_STR("required"), &required);
-    tg_json_iter_init_members(&json, properties);
-
-    while (tg_json_iter_next_member(&json, &key, &property)) {
+    while (tg_cli_json_iter_next_member(&iter, &key, &property)) {
         is_required = tg_cli_json_has_string(required, key);
         tg_buf_append_cstr(out, is_required ? " " : " [");
-        tg_json_append_unescaped(out, key);
+        tg_buf_append_cstr(out, key);
         tg_buf_append_char(out, '=');
         tg_cli_list_append_type(out, schema, property);
         tg_buf_append_cstr(out, is_required ? "" : "]");
@@ -132,47 +123,34 @@ tg_cli_list_append_arguments(tg_buf_t *out, tg_str_t tool)
 }
 
 static void
-tg_cli_list_append_tool(tg_buf_t *out, tg_str_t tool, unsigned columns)
+tg_cli_list_append_tool(tg_buf_t *out, json_object *tool, unsigned columns)
 {
-    tg_str_t body;
     tg_buf_t text;
 
     tg_buf_init(&text, out->alloc);
-
-    if (tg_cli_tool_get_text(tool, TG_STR("name"), &body) == TG_OK) {
-        tg_json_append_unescaped(&text, body);
-    }
-
+    tg_buf_append_str(&text, tg_cli_json_get_text(tool, "name"));
     tg_cli_list_append_arguments(&text, tool);
     tg_utf8_append_visible(out, tg_buf_view(&text), 1);
-    tg_buf_append_char(out, '\n');
-    tg_buf_truncate(&text, 0);
-
-    if (tg_cli_tool_get_text(tool, TG_STR("description"), &body) == TG_OK
-        || tg_cli_tool_get_text(tool, TG_STR("title"), &body) == TG_OK)
-    {
-        tg_json_append_unescaped(&text, body);
-    }
-
-    tg_cli_append_wrapped_text(out, tg_buf_view(&text), TG_CLI_LIST_INDENT,
-                               columns);
+    out->failed |= text.failed;
     tg_buf_deinit(&text);
+    tg_buf_append_char(out, '\n');
+    tg_cli_append_wrapped_text(out, tg_cli_tool_get_description(tool),
+                               TG_CLI_LIST_INDENT, columns);
 }
 
 static void
-tg_cli_list_append_tools(tg_buf_t *out, tg_str_t list)
+tg_cli_list_append_tools(tg_buf_t *out, json_object *list)
 {
-    tg_json_cursor_t json;
-    tg_buf_t text;
-    tg_str_t tool;
+    tg_cli_json_iter_t iter;
+    json_object *tool;
     unsigned columns;
+    tg_buf_t text;
 
     columns = tg_cli_terminal_get_width();
     tg_buf_init(&text, out->alloc);
+    tg_cli_json_iter_init(&iter, tg_cli_json_get(list, "tools"));
 
-    for (tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
-         tg_json_iter_next(&json, &tool);)
-    {
+    while (tg_cli_json_iter_next(&iter, &tool)) {
         tg_cli_list_append_tool(&text, tool, columns);
     }
 
@@ -182,85 +160,62 @@ tg_cli_list_append_tools(tg_buf_t *out, tg_str_t list)
     tg_buf_deinit(&text);
 }
 
-/* Appends the first line of an error. */
-static void
-tg_cli_list_append_error(tg_buf_t *line, tg_str_t error)
-{
-    const char *end;
-    tg_buf_t text;
-
-    tg_buf_init(&text, line->alloc);
-    tg_json_append_unescaped(&text, tg_json_string_body(error));
-    error = tg_buf_view(&text);
-    end = error.len != 0 ? memchr(error.data, '\n', error.len) : NULL;
-
-    if (end != NULL) {
-        error.len = (size_t) (end - error.data);
-    }
-
-    tg_buf_append_str(line, error);
-    line->failed |= text.failed;
-    tg_buf_deinit(&text);
-}
-
 /*
  * Reports the MCP servers whose tools are missing to standard error, as they
  * are not part of the list.
  */
 static void
-tg_cli_list_report_absent_servers(tg_str_t servers)
+tg_cli_list_report_absent_servers(tg_str_t list)
 {
-    tg_str_t server, name, state, error;
-    int has_failed, has_error;
-    tg_json_cursor_t json;
-    tg_buf_t line;
+    json_object *servers, *server;
+    tg_str_t name, state, error;
+    tg_cli_json_iter_t iter;
+    const char *newline;
+    int has_failed;
 
-    tg_buf_init(&line, tg_alloc_libc());
+    servers = NULL;
+    (void) tg_cli_json_parse(list, &servers);
+    tg_cli_json_iter_init(&iter, servers);
 
-    for (tg_json_iter_init(&json, servers); tg_json_iter_next(&json, &server);)
-    {
-        if (!tg_json_has_member(server, TG_STR("name"), TG_JSON_STRING, &name)
-            || !tg_json_has_member(server, TG_STR("state"), TG_JSON_STRING,
-                                   &state))
-        {
+    while (tg_cli_json_iter_next(&iter, &server)) {
+        name = tg_cli_json_get_text(server, "name");
+        state = tg_cli_json_get_text(server, "state");
+        error = tg_cli_json_get_text(server, "error");
+
+        if (name.data == NULL || state.data == NULL) {
             continue;
         }
 
-        has_failed = tg_json_string_eq(state, TG_STR("failed"));
-        has_error = tg_json_has_member(server, TG_STR("error"), TG_JSON_STRING,
-                                       &error);
-        tg_buf_truncate(&line, 0);
-        tg_buf_append_cstr(&line, "mcp_server \"");
-        tg_json_append_unescaped(&line, tg_json_string_body(name));
-        tg_buf_append_cstr(&line, has_failed ? "\" has failed"
-                                             : "\" is starting; run this again "
-                                               "later");
-
-        if (has_error) {
-            tg_buf_append_cstr(&line, has_failed ? ": " : " (it failed: ");
-            tg_cli_list_append_error(&line, error);
-            tg_buf_append_cstr(&line, has_failed ? "" : ")");
-        }
-
-        if (!tg_buf_has_failed(&line)) {
-            (void) tg_cli_error("%.*s", (int) line.len, line.data);
-        }
+        /* Only the first line of the error. */
+        newline = error.data != NULL ? memchr(error.data, '\n', error.len)
+                                     : NULL;
+        error.len = newline != NULL ? (size_t) (newline - error.data)
+                                    : error.len;
+        has_failed = tg_str_eq(state, TG_STR("failed"));
+        (void) tg_cli_error(
+            "mcp_server \"%.*s\" %s%s%.*s%s", (int) name.len, name.data,
+            has_failed ? "has failed" : "is starting; run this again later",
+            error.data == NULL ? ""
+            : has_failed       ? ": "
+                               : " (it failed: ",
+            (int) error.len, error.data != NULL ? error.data : "",
+            error.data == NULL || has_failed ? "" : ")");
     }
 
-    tg_buf_deinit(&line);
+    json_object_put(servers);
 }
 
 static int
 tg_cli_list_print(const tg_cli_session_t *session)
 {
     tg_buf_t out;
-    tg_str_t list;
+    json_object *list;
 
-    list = tg_buf_view(&session->response.result);
+    list = session->response.result;
     tg_buf_init(&out, tg_alloc_libc());
 
     if (session->options->is_json) {
-        tg_json_write_compact(&out, list);
+        tg_buf_append_str(&out, tg_cli_json_write(list));
         tg_buf_append_char(&out, '\n');
     } else {
         tg_cli_list_append_tools(&out, list);

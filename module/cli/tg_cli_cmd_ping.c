@@ -7,41 +7,43 @@
 #include "protocol/tg_rpc.h"
 
 static void
-tg_cli_ping_append_member(tg_buf_t *out, tg_str_t info, const char *key)
+tg_cli_ping_append_member(tg_buf_t *out, json_object *info, const char *key)
 {
-    tg_str_t raw;
+    tg_str_t text;
 
-    if (tg_json_has_member(info, tg_str_from_cstr(key), TG_JSON_STRING, &raw)) {
-        tg_json_append_unescaped(out, tg_json_string_body(raw));
-        tg_buf_append_char(out, ' ');
-    }
+    text = tg_cli_json_get_text(info, key);
+    tg_buf_append_str(out, text);
+    tg_buf_append_cstr(out, text.data != NULL ? " " : "");
 }
 
 static int
-tg_cli_ping_print(const tg_cli_session_t *session, tg_str_t info)
+tg_cli_ping_print(const tg_cli_session_t *session, json_object *info)
 {
-    double ms;
+    char ms[32];
+    json_object *line;
     tg_buf_t text, out;
 
-    ms = (double) session->response.elapsed_ns / 1e6;
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&out, tg_alloc_libc());
+    (void) snprintf(ms, sizeof(ms), "%.3f",
+                    (double) session->response.elapsed_ns / 1e6);
 
     if (session->options->is_json) {
-        tg_buf_append_char(&out, '{');
-        tg_json_add_cstr(&out, "socket", session->endpoint.text);
-        tg_buf_printf(&out, ",\"ms\":%.3f,\"server\":", ms);
-        tg_json_write_compact(&out, info);
-        tg_buf_append_cstr(&out, "}");
-    } else {
-        tg_cli_ping_append_member(&text, info, "name");
-        tg_cli_ping_append_member(&text, info, "version");
-        tg_buf_printf(&text, "answered on %s in %.3f ms",
-                      session->endpoint.text, ms);
-        tg_utf8_append_visible(&out, tg_buf_view(&text), 1);
+        line = json_object_new_object();
+        tg_cli_json_add_text(line, "socket",
+                             tg_str_from_cstr(session->endpoint.text));
+        (void) json_object_object_add(line, "ms",
+                                      json_object_new_double_s(0, ms));
+        (void) json_object_object_add(line, "server", json_object_get(info));
+
+        return tg_cli_result_print_json(line, TG_CLI_EXIT_OK);
     }
 
-    tg_buf_append_char(&out, '\n');
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_cli_ping_append_member(&text, info, "name");
+    tg_cli_ping_append_member(&text, info, "version");
+    tg_buf_printf(&text, "answered on %s in %s ms\n", session->endpoint.text,
+                  ms);
+    tg_utf8_append_visible(&out, tg_buf_view(&text), 0);
     out.failed |= text.failed;
     tg_buf_deinit(&text);
 
@@ -51,8 +53,7 @@ tg_cli_ping_print(const tg_cli_session_t *session, tg_str_t info)
 static int
 tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    tg_str_t info;
-    tg_buf_t who;
+    json_object *info;
     int rc;
 
     rc = tg_cli_session_request(session, TG_STR("initialize"),
@@ -63,17 +64,9 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
-    /* The next response would replace this one. */
-    who = session->response.result;
-    tg_buf_init(&session->response.result, tg_alloc_libc());
-
-    /* A server need not support MCP. */
-    if (!tg_json_has_member(tg_buf_view(&who), TG_STR("serverInfo"),
-                            TG_JSON_OBJECT, &info))
-    {
-        info = TG_STR("null");
-    }
-
+    /* The next response replaces this one.  A server need not support MCP. */
+    info = json_object_get(
+        tg_cli_json_get_object(session->response.result, "serverInfo"));
     rc = tg_cli_session_request(session, TG_STR("ping"), TG_STR_NONE,
                                 TG_CLI_REQUEST_TIMEOUT_MS);
 
@@ -86,7 +79,7 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
                  : tg_cli_ping_print(session, info);
     }
 
-    tg_buf_deinit(&who);
+    json_object_put(info);
 
     return rc;
 }

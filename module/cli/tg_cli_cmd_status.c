@@ -8,11 +8,13 @@
 #include "cli/tg_cli_tool_list.h"
 #include "protocol/tg_rpc.h"
 
+#include <stdlib.h>
+
 /* Interval of --watch, in ms. */
 #define TG_CLI_WATCH_INTERVAL_MS 1000
 
 /* Appends the status in one of its forms. */
-typedef void (*tg_cli_status_append_pt)(tg_buf_t *out, tg_str_t status);
+typedef void (*tg_cli_status_append_pt)(tg_buf_t *out, json_object *status);
 
 typedef struct {
     tg_cli_status_append_pt append;
@@ -47,41 +49,32 @@ tg_cli_status_report_error(const tg_cli_session_t *session)
 
 /* Reports an unknown name, and suggests a similar one. */
 static int
-tg_cli_status_report_unknown_name(tg_str_t status, const char *name)
+tg_cli_status_report_unknown_name(json_object *status, const char *name)
 {
     static const char *const lists[] = { "tools", "mcp_servers" };
-    tg_json_cursor_t servers, json;
-    tg_str_t server, object;
-    tg_buf_t names, near;
+    tg_cli_json_iter_t servers, json;
+    json_object *server, *object;
+    tg_cli_suggestion_t near;
     size_t list;
 
-    tg_buf_init(&names, tg_alloc_libc());
-    tg_buf_init(&near, tg_alloc_libc());
-    tg_buf_append_char(&names, '{');
-    tg_cli_json_iter_init(&servers, status, "servers");
+    tg_cli_suggestion_init(&near, tg_str_from_cstr(name));
+    tg_cli_json_iter_init(&servers, tg_cli_json_get(status, "servers"));
 
-    while (tg_json_iter_next(&servers, &server)) {
+    while (tg_cli_json_iter_next(&servers, &server)) {
         for (list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
-            tg_cli_json_iter_init(&json, server, lists[list]);
+            tg_cli_json_iter_init(&json, tg_cli_json_get(server, lists[list]));
 
-            while (tg_json_iter_next(&json, &object)) {
-                tg_cli_append_name_key(&names, object, "name");
+            while (tg_cli_json_iter_next(&json, &object)) {
+                tg_cli_suggestion_add(&near,
+                                      tg_cli_json_get_text(object, "name"));
             }
         }
     }
 
-    tg_buf_append_char(&names, '}');
-
-    if (!tg_buf_has_failed(&names)) {
-        tg_cli_append_key_suggestion(&near, tg_str_from_cstr(name),
-                                     tg_buf_view(&names));
-    }
-
-    (void) tg_cli_error("unknown tool, method or MCP server \"%s\"%.*s "
-                        "(toolgate status --all shows all names)",
-                        name, (int) near.len, tg_buf_view(&near).data);
-    tg_buf_deinit(&names);
-    tg_buf_deinit(&near);
+    (void) tg_cli_error(
+        "unknown tool, method or MCP server \"%s\"" TG_CLI_SUGGESTION_FORMAT
+        " (toolgate status --all shows all names)",
+        name, TG_CLI_SUGGESTION_ARGS(&near));
 
     return TG_CLI_EXIT_REFUSED;
 }
@@ -90,14 +83,15 @@ static int
 tg_cli_status_print(const tg_cli_session_t *session,
                     const tg_cli_status_view_t *view)
 {
-    tg_str_t status;
+    json_object *status;
     tg_buf_t out;
     int rc;
 
-    status = tg_buf_view(&session->response.result);
+    status = session->response.result;
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(status, TG_CLI_EXIT_OK);
+        return tg_cli_result_print_json(json_object_get(status),
+                                        TG_CLI_EXIT_OK);
     }
 
     tg_buf_init(&out, tg_alloc_libc());
@@ -198,18 +192,17 @@ static int
 tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
 {
     const char *id;
-    tg_buf_t params;
+    json_object *params;
     int rc;
 
     id = ctx;
-    tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_printf(&params, "{\"id\":%s}", id);
-    rc = tg_buf_has_failed(&params)
-             ? tg_cli_error_nomem()
-             : tg_cli_session_request(session, TG_STR("toolgate.cancel"),
-                                      tg_buf_view(&params),
-                                      TG_CLI_REQUEST_TIMEOUT_MS);
-    tg_buf_deinit(&params);
+    params = json_object_new_object();
+    (void) json_object_object_add(params, "id",
+                                  json_object_new_int64(atoll(id)));
+    rc = tg_cli_session_request(session, TG_STR("toolgate.cancel"),
+                                tg_cli_json_write(params),
+                                TG_CLI_REQUEST_TIMEOUT_MS);
+    json_object_put(params);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
@@ -230,8 +223,8 @@ tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
     }
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(tg_buf_view(&session->response.result),
-                                        TG_CLI_EXIT_OK);
+        return tg_cli_result_print_json(
+            json_object_get(session->response.result), TG_CLI_EXIT_OK);
     }
 
     (void) printf("call %s was ended\n", id);

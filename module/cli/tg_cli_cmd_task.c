@@ -16,7 +16,7 @@
  * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting an invalid number.
  */
 static int
-tg_cli_params_add_number(tg_buf_t *params, const char *key, const char *text)
+tg_cli_params_add_number(json_object *params, const char *key, const char *text)
 {
     int64_t number;
 
@@ -28,17 +28,16 @@ tg_cli_params_add_number(tg_buf_t *params, const char *key, const char *text)
         return tg_cli_error("--%s must be an integer, not \"%s\"", key, text);
     }
 
-    tg_json_add_int(params, key, number);
+    (void) json_object_object_add(params, key, json_object_new_int64(number));
 
     return TG_CLI_EXIT_OK;
 }
 
 static void
-tg_cli_params_add_text(tg_buf_t *params, const char *key, const char *text)
+tg_cli_params_add_text(json_object *params, const char *key, const char *text)
 {
-    if (text != NULL) {
-        tg_json_add_cstr(params, key, text);
-    }
+    tg_cli_json_add_text(params, key,
+                         text != NULL ? tg_str_from_cstr(text) : TG_STR_NONE);
 }
 
 /* --- submit --- */
@@ -72,18 +71,22 @@ tg_cli_task_submit_read_prompt(const tg_cli_options_t *options,
 }
 
 static int
-tg_cli_task_submit_write_params(const tg_cli_options_t *options,
-                                tg_buf_t *params)
+tg_cli_task_submit_add_params(const tg_cli_options_t *options,
+                              json_object *params)
 {
     char path[PATH_MAX];
+    json_object *metadata;
     tg_buf_t prompt;
     int rc;
 
     tg_buf_init(&prompt, tg_alloc_libc());
     rc = tg_cli_task_submit_read_prompt(options, &prompt);
-    tg_buf_append_char(params, '{');
-    tg_json_add_string(params, "prompt", tg_buf_view(&prompt));
-    params->failed |= prompt.failed;
+
+    if (rc == TG_CLI_EXIT_OK && tg_buf_has_failed(&prompt)) {
+        rc = tg_cli_error_nomem();
+    }
+
+    tg_cli_json_add_text(params, "prompt", tg_buf_view(&prompt));
     tg_buf_deinit(&prompt);
     tg_cli_params_add_text(params, "agent", options->agent);
 
@@ -101,23 +104,23 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
     }
 
     if (rc == TG_CLI_EXIT_OK && options->metadata != NULL) {
-        if (tg_json_validate(tg_str_from_cstr(options->metadata), NULL) != TG_OK
-            || tg_json_type(tg_str_from_cstr(options->metadata))
-                   != TG_JSON_OBJECT)
+        metadata = NULL;
+
+        if (tg_cli_json_check(tg_str_from_cstr(options->metadata), NULL)
+                != TG_OK
+            || tg_cli_json_parse(tg_str_from_cstr(options->metadata), &metadata)
+                   != TG_OK
+            || !json_object_is_type(metadata, json_type_object))
         {
+            json_object_put(metadata);
             return tg_cli_error("--metadata must be a JSON object, not %s",
                                 options->metadata);
         }
 
-        tg_json_add_raw(params, "metadata",
-                        tg_str_from_cstr(options->metadata));
+        (void) json_object_object_add(params, "metadata", metadata);
     }
 
-    tg_buf_append_char(params, '}');
-
-    return rc == TG_CLI_EXIT_OK && tg_buf_has_failed(params)
-               ? tg_cli_error_nomem()
-               : rc;
+    return rc;
 }
 
 /*
@@ -127,11 +130,11 @@ tg_cli_task_submit_write_params(const tg_cli_options_t *options,
 static int
 tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    tg_buf_t id;
+    tg_str_t text;
+    char *id;
     int rc, follows;
 
-    rc = tg_cli_task_request(session, "task.submit",
-                             tg_buf_view((const tg_buf_t *) ctx));
+    rc = tg_cli_task_request(session, "task.submit", json_object_get(ctx));
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
@@ -143,16 +146,19 @@ tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
         return tg_cli_task_print_response(session, NULL);
     }
 
-    tg_buf_init(&id, tg_alloc_libc());
-    tg_cli_json_append_text(&id, tg_buf_view(&session->response.result),
-                            "taskId");
-    tg_cli_print(follows ? stderr : stdout, tg_buf_view(&id));
+    /* The next response replaces this one. */
+    text = tg_cli_json_get_text(session->response.result, "taskId");
+    id = strndup(text.len != 0 ? text.data : "", text.len);
+
+    if (id == NULL) {
+        return tg_cli_error_nomem();
+    }
+
+    tg_cli_print(follows ? stderr : stdout, tg_str_from_cstr(id));
     (void) fputc('\n', follows ? stderr : stdout);
-    tg_buf_append_char(&id, '\0');
-    rc = tg_buf_has_failed(&id) ? tg_cli_error_nomem()
-         : follows              ? tg_cli_task_follow_output(session, id.data)
-                                : tg_cli_flush_stdout(TG_CLI_EXIT_OK);
-    tg_buf_deinit(&id);
+    rc = follows ? tg_cli_task_follow_output(session, id)
+                 : tg_cli_flush_stdout(TG_CLI_EXIT_OK);
+    free(id);
 
     return rc;
 }
@@ -160,18 +166,17 @@ tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
 static int
 tg_cli_task_submit_run(const tg_cli_options_t *options)
 {
-    tg_buf_t params;
+    json_object *params;
     int rc;
 
-    tg_buf_init(&params, tg_alloc_libc());
-    rc = tg_cli_task_submit_write_params(options, &params);
+    params = json_object_new_object();
+    rc = tg_cli_task_submit_add_params(options, params);
 
     if (rc == TG_CLI_EXIT_OK) {
-        rc = tg_cli_session_run(options, tg_cli_task_submit_on_connect,
-                                &params);
+        rc = tg_cli_session_run(options, tg_cli_task_submit_on_connect, params);
     }
 
-    tg_buf_deinit(&params);
+    json_object_put(params);
 
     return rc;
 }
@@ -203,32 +208,27 @@ static int
 tg_cli_task_list_on_connect(tg_cli_session_t *session, void *ctx)
 {
     return tg_cli_task_fetch_and_print(session, "task.list",
-                                       tg_buf_view((const tg_buf_t *) ctx),
+                                       json_object_get(ctx),
                                        tg_cli_task_append_list);
 }
 
 static int
 tg_cli_task_list_run(const tg_cli_options_t *options)
 {
-    tg_buf_t params;
+    json_object *params;
     int rc;
 
-    tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_char(&params, '{');
-    tg_json_add_bool(&params, "all", 0);
-    tg_cli_params_add_text(&params, "state", options->state);
-    tg_cli_params_add_text(&params, "agent", options->agent);
-    rc = tg_cli_params_add_number(&params, "limit", options->limit);
-    tg_buf_append_char(&params, '}');
+    params = json_object_new_object();
+    (void) json_object_object_add(params, "all", json_object_new_boolean(0));
+    tg_cli_params_add_text(params, "state", options->state);
+    tg_cli_params_add_text(params, "agent", options->agent);
+    rc = tg_cli_params_add_number(params, "limit", options->limit);
 
     if (rc == TG_CLI_EXIT_OK) {
-        rc = tg_buf_has_failed(&params)
-                 ? tg_cli_error_nomem()
-                 : tg_cli_session_run(options, tg_cli_task_list_on_connect,
-                                      &params);
+        rc = tg_cli_session_run(options, tg_cli_task_list_on_connect, params);
     }
 
-    tg_buf_deinit(&params);
+    json_object_put(params);
 
     return rc;
 }
@@ -254,16 +254,9 @@ static const tg_cli_command_t tg_cli_cmd_task_list = {
 static int
 tg_cli_task_get_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    tg_buf_t params;
-    int rc;
-
-    tg_cli_task_begin_params(&params, session->options->args[0]);
-    tg_buf_append_char(&params, '}');
-    rc = tg_cli_task_fetch_and_print(session, "task.get", tg_buf_view(&params),
-                                     tg_cli_task_append_details);
-    tg_buf_deinit(&params);
-
-    return rc;
+    return tg_cli_task_fetch_and_print(
+        session, "task.get", tg_cli_task_new_params(session->options->args[0]),
+        tg_cli_task_append_details);
 }
 
 static const tg_cli_option_t tg_cli_watch_only_options[] = {
@@ -282,7 +275,7 @@ static const tg_cli_command_t tg_cli_cmd_task_get = {
 static int
 tg_cli_task_stats_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    return tg_cli_task_fetch_and_print(session, "task.stats", TG_STR_NONE,
+    return tg_cli_task_fetch_and_print(session, "task.stats", NULL,
                                        tg_cli_task_append_stats);
 }
 
@@ -298,13 +291,10 @@ static const tg_cli_command_t tg_cli_cmd_task_stats = {
 static int
 tg_cli_task_cancel_one(tg_cli_session_t *session, const char *id)
 {
-    tg_buf_t params;
     int rc;
 
-    tg_cli_task_begin_params(&params, id);
-    tg_buf_append_char(&params, '}');
-    rc = tg_cli_task_request(session, "task.cancel", tg_buf_view(&params));
-    tg_buf_deinit(&params);
+    rc = tg_cli_task_request(session, "task.cancel",
+                             tg_cli_task_new_params(id));
 
     if (rc == TG_CLI_EXIT_OK && session->options->is_json) {
         return tg_cli_task_print_response(session, NULL);

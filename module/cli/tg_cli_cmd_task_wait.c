@@ -15,7 +15,7 @@
 #define TG_CLI_TASK_WAIT_MAX_S 20
 
 static int
-tg_cli_task_has_ended(tg_str_t task)
+tg_cli_task_has_ended(json_object *task)
 {
     return !tg_cli_json_has_text(task, "state", "queued")
            && !tg_cli_json_has_text(task, "state", "running");
@@ -23,19 +23,18 @@ tg_cli_task_has_ended(tg_str_t task)
 
 /* Reports how a task has ended.  Returns the exit status. */
 static int
-tg_cli_task_report_end(const char *id, tg_str_t task, int is_quiet)
+tg_cli_task_report_end(const char *id, json_object *task, int is_quiet)
 {
     tg_buf_t text;
+    tg_str_t why;
     int is_failed;
     double ms;
 
     if (!tg_cli_json_has_text(task, "state", "completed")) {
         is_failed = tg_cli_json_has_text(task, "state", "failed");
-        tg_buf_init(&text, tg_alloc_libc());
-        tg_cli_json_append_text(&text, task, is_failed ? "error" : "state");
+        why = tg_cli_json_get_text(task, is_failed ? "error" : "state");
         (void) tg_cli_error("%s %s %.*s", id, is_failed ? "failed:" : "was",
-                            (int) text.len, tg_buf_view(&text).data);
-        tg_buf_deinit(&text);
+                            (int) why.len, why.len != 0 ? why.data : "");
         return TG_CLI_EXIT_REFUSED;
     }
 
@@ -88,14 +87,14 @@ tg_cli_task_wait_get_seconds(const tg_cli_task_wait_t *wait)
 
 /* Shows `task-0012 running for 12 s (claude)`, on a terminal. */
 static void
-tg_cli_task_wait_show_progress(const char *id, tg_str_t task)
+tg_cli_task_wait_show_progress(const char *id, json_object *task)
 {
     tg_buf_t line;
     double ms;
 
     tg_buf_init(&line, tg_alloc_libc());
     tg_buf_printf(&line, "%s ", id);
-    tg_cli_json_append_text(&line, task, "state");
+    tg_buf_append_str(&line, tg_cli_json_get_text(task, "state"));
     ms = tg_cli_task_get_duration(task);
 
     if (ms >= 0) {
@@ -104,7 +103,7 @@ tg_cli_task_wait_show_progress(const char *id, tg_str_t task)
     }
 
     tg_buf_append_cstr(&line, " (");
-    tg_cli_json_append_text(&line, task, "agent");
+    tg_buf_append_str(&line, tg_cli_json_get_text(task, "agent"));
     tg_buf_append_char(&line, ')');
     tg_cli_progress_show_text(tg_buf_view(&line));
     tg_buf_deinit(&line);
@@ -118,10 +117,10 @@ static int
 tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
                                 int *status)
 {
-    tg_str_t task;
+    json_object *task;
     int is_json, is_over;
 
-    task = tg_buf_view(&session->response.result);
+    task = session->response.result;
     is_over = tg_cli_task_has_ended(task);
 
     if (is_over) {
@@ -144,7 +143,7 @@ static int
 tg_cli_task_wait_poll(tg_cli_session_t *session, const tg_cli_task_wait_t *wait,
                       const char *id)
 {
-    tg_buf_t params;
+    json_object *params;
     int rc;
 
     do {
@@ -155,14 +154,12 @@ tg_cli_task_wait_poll(tg_cli_session_t *session, const tg_cli_task_wait_t *wait,
                                 id, wait->options->timeout);
         }
 
-        tg_cli_task_begin_params(&params, id);
-        tg_json_add_uint(&params, "timeout",
-                         tg_cli_task_wait_get_seconds(wait));
-        tg_buf_append_char(&params, '}');
-        rc = tg_cli_task_request_read_only(session, "task.wait",
-                                           tg_buf_view(&params),
+        params = tg_cli_task_new_params(id);
+        (void) json_object_object_add(params, "timeout",
+                                      json_object_new_uint64(
+                                          tg_cli_task_wait_get_seconds(wait)));
+        rc = tg_cli_task_request_read_only(session, "task.wait", params,
                                            TG_CLI_TASK_TIMEOUT_MS);
-        tg_buf_deinit(&params);
     } while (rc == TG_CLI_EXIT_OK
              && !tg_cli_task_wait_check_response(session, id, &rc));
 
@@ -216,24 +213,28 @@ static int
 tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                               uint64_t *offset, int follows, int *is_over)
 {
-    tg_str_t part;
+    json_object *part;
     uint64_t from, gone;
-    tg_buf_t params, text;
+    json_object *params;
     int rc;
 
-    tg_cli_task_begin_params(&params, id);
-    tg_json_add_uint(&params, "offset", *offset);
-    tg_buf_append_cstr(&params, follows ? ",\"follow\":true}" : "}");
-    rc = tg_cli_task_request_read_only(session, "task.output",
-                                       tg_buf_view(&params),
+    params = tg_cli_task_new_params(id);
+    (void) json_object_object_add(params, "offset",
+                                  json_object_new_uint64(*offset));
+
+    if (follows) {
+        (void) json_object_object_add(params, "follow",
+                                      json_object_new_boolean(1));
+    }
+
+    rc = tg_cli_task_request_read_only(session, "task.output", params,
                                        TG_CLI_TASK_TIMEOUT_MS);
-    tg_buf_deinit(&params);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
     }
 
-    part = tg_buf_view(&session->response.result);
+    part = session->response.result;
     from = *offset;
     *offset = tg_cli_json_get_uint(part, "next");
 
@@ -253,10 +254,7 @@ tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                                 tg_pick_plural(gone, "byte is", "bytes are"));
         }
 
-        tg_buf_init(&text, tg_alloc_libc());
-        tg_cli_json_append_text(&text, part, "output");
-        tg_cli_print(stdout, tg_buf_view(&text));
-        tg_buf_deinit(&text);
+        tg_cli_print(stdout, tg_cli_json_get_text(part, "output"));
         rc = tg_cli_flush_stdout(TG_CLI_EXIT_OK);
     }
 
@@ -284,8 +282,6 @@ tg_cli_task_output_print_all(tg_cli_session_t *session, const char *id,
 int
 tg_cli_task_follow_output(tg_cli_session_t *session, const char *id)
 {
-    tg_str_t task;
-    tg_buf_t params;
     int rc;
 
     rc = tg_cli_task_output_print_all(session, id, 1);
@@ -294,20 +290,13 @@ tg_cli_task_follow_output(tg_cli_session_t *session, const char *id)
         return rc;
     }
 
-    tg_cli_task_begin_params(&params, id);
-    tg_buf_append_char(&params, '}');
     rc = tg_cli_task_request_read_only(session, "task.get",
-                                       tg_buf_view(&params),
+                                       tg_cli_task_new_params(id),
                                        TG_CLI_REQUEST_TIMEOUT_MS);
-    tg_buf_deinit(&params);
 
-    if (rc != TG_CLI_EXIT_OK) {
-        return rc;
-    }
-
-    task = tg_buf_view(&session->response.result);
-    rc = tg_cli_task_report_end(id, task, 1);
-    return rc;
+    return rc == TG_CLI_EXIT_OK
+               ? tg_cli_task_report_end(id, session->response.result, 1)
+               : rc;
 }
 
 static int

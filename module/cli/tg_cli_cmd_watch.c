@@ -15,19 +15,26 @@
  */
 static void
 tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
-                                 const tg_message_t *message, int is_json)
+                                 json_object *params, int is_json)
 {
+    json_object *line;
     tg_buf_t text;
     char now[32];
     struct tm tm;
     time_t t;
 
     if (is_json) {
-        tg_buf_append_cstr(out, "{\"method\":\"");
-        tg_buf_append_str(out, method);
-        tg_buf_append_char(out, '"');
-        tg_json_add_compact(out, "params", message->params);
-        tg_buf_append_cstr(out, "}\n");
+        line = json_object_new_object();
+        tg_cli_json_add_text(line, "method", method);
+
+        if (params != NULL) {
+            (void) json_object_object_add(line, "params",
+                                          json_object_get(params));
+        }
+
+        tg_buf_append_str(out, tg_cli_json_write(line));
+        tg_buf_append_char(out, '\n');
+        json_object_put(line);
         return;
     }
 
@@ -39,11 +46,11 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
     }
 
     tg_buf_init(&text, out->alloc);
-    tg_json_append_unescaped(&text, method);
+    tg_buf_append_str(&text, method);
 
-    if (message->params.data != NULL) {
+    if (params != NULL) {
         tg_buf_append_char(&text, ' ');
-        tg_json_write_compact(&text, message->params);
+        tg_buf_append_str(&text, tg_cli_json_write(params));
     }
 
     tg_buf_append_cstr(out, now);
@@ -55,12 +62,12 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
 
 static int
 tg_cli_watch_on_notification(const tg_cli_session_t *session, tg_str_t method,
-                             const tg_message_t *message)
+                             json_object *params)
 {
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_cli_watch_append_notification(&out, method, message,
+    tg_cli_watch_append_notification(&out, method, params,
                                      session->options->is_json != 0);
 
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);

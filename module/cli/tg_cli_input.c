@@ -4,6 +4,7 @@
 #include "cli/tg_cli_input.h"
 
 #include "cli/tg_cli.h"
+#include "cli/tg_cli_json.h"
 #include "cli/tg_cli_output.h"
 
 #include <errno.h>
@@ -87,8 +88,7 @@ tg_cli_input_read_json(const char *path, tg_buf_t *text)
     tg_buf_init(&why, tg_alloc_libc());
 
     if (rc == TG_CLI_EXIT_OK
-        && tg_json_validate_explain(tg_buf_view(text), &why) != TG_OK)
-    {
+        && tg_cli_json_check(tg_buf_view(text), &why) != TG_OK) {
         rc = tg_cli_error("%s is not valid JSON: %.*s",
                           tg_cli_input_get_label(path), (int) why.len,
                           tg_buf_view(&why).data);

@@ -67,69 +67,6 @@ tg_cli_error_nomem(void)
     return TG_CLI_EXIT_FAILED;
 }
 
-tg_str_t
-tg_cli_json_read_token(tg_str_t *json)
-{
-    const char *p, *start, *end;
-
-    start = json->data;
-    end = start + json->len;
-
-    while (start < end && strchr(" \t\r\n", *start) != NULL) {
-        start++;
-    }
-
-    p = start;
-
-    if (p < end && *p == '"') {
-        for (p++; *p != '"'; p++) {
-            p += *p == '\\';
-        }
-
-        p++;
-
-    } else if (p < end && strchr("{}[]:,", *p) != NULL) {
-        p++;
-
-    } else {
-        while (p < end && strchr(" \t\r\n{}[]:,", *p) == NULL) {
-            p++;
-        }
-    }
-
-    *json = tg_str(p, (size_t) (end - p));
-
-    return tg_str(start, (size_t) (p - start));
-}
-
-void
-tg_cli_append_pretty_json(tg_buf_t *buf, tg_str_t raw)
-{
-    tg_str_t token;
-    char last;
-    int depth, is_end;
-
-    depth = 0;
-    last = ':';
-
-    while ((token = tg_cli_json_read_token(&raw)).len != 0) {
-        is_end = token.data[0] == ']' || token.data[0] == '}';
-        depth -= is_end;
-
-        /* Empty brackets stay together. */
-        if (is_end ? last != '[' && last != '{'
-                   : last == '[' || last == '{' || last == ',')
-        {
-            tg_buf_printf(buf, "\n%*s", 2 * depth, "");
-        }
-
-        last = token.data[0];
-        depth += last == '[' || last == '{';
-        tg_buf_append_str(buf, token);
-        tg_buf_append_cstr(buf, last == ':' ? " " : "");
-    }
-}
-
 /*
  * Returns the number of characters, which is close to the number of columns.
  */
@@ -185,7 +122,7 @@ tg_cli_append_wrapped_text(tg_buf_t *buf, tg_str_t text, unsigned indent,
 {
     const char *p, *end, *newline;
 
-    end = text.data + text.len;
+    end = tg_str_end(text);
 
     while (end > text.data && (end[-1] == '\n' || end[-1] == ' ')) {
         end--;

@@ -5,7 +5,7 @@
 #ifndef TG_CLI_OUTPUT_H
 #define TG_CLI_OUTPUT_H
 
-#include "base/tg_json.h"
+#include "base/tg_buf.h"
 
 #include <stdio.h>
 
@@ -21,15 +21,6 @@ int tg_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * \u001b, for instance.
  */
 void tg_cli_print(FILE *file, tg_str_t text);
-
-/*
- * Removes and returns the first token of valid JSON; returns an empty token at
- * the end.
- */
-tg_str_t tg_cli_json_read_token(tg_str_t *json);
-
-/* Appends a valid JSON value with one member per line. */
-void tg_cli_append_pretty_json(tg_buf_t *buf, tg_str_t raw);
 
 /*
  * Appends text in lines of at most width characters, each indented by indent

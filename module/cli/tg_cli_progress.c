@@ -3,7 +3,6 @@
  */
 #include "cli/tg_cli_progress.h"
 
-#include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
@@ -71,32 +70,41 @@ tg_cli_progress_show_text(tg_str_t text)
     tg_buf_deinit(&line);
 }
 
-void
-tg_cli_progress_on_notification(tg_str_t method, const tg_message_t *message)
+static int
+tg_cli_json_is_number(json_object *value)
 {
+    return json_object_is_type(value, json_type_int)
+           || json_object_is_type(value, json_type_double);
+}
+
+void
+tg_cli_progress_on_notification(tg_str_t method, json_object *params)
+{
+    json_object *progress, *total;
+    tg_str_t message;
     tg_buf_t text;
 
-    if (!tg_json_body_eq_text(method, TG_STR("notifications/progress"))
-        || tg_json_type(message->p.progress) != TG_JSON_NUMBER
+    progress = tg_cli_json_get(params, "progress");
+    total = tg_cli_json_get(params, "total");
+    message = tg_cli_json_get_text(params, "message");
+
+    if (!tg_str_eq(method, TG_STR("notifications/progress"))
+        || !tg_cli_json_is_number(progress)
         || !tg_cli_terminal_has_cursor(stderr))
     {
         return;
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_str(&text, message->p.progress);
+    tg_cli_json_append_value(&text, progress);
 
-    if (tg_json_type(message->p.total) == TG_JSON_NUMBER) {
+    if (tg_cli_json_is_number(total)) {
         tg_buf_append_char(&text, '/');
-        tg_buf_append_str(&text, message->p.total);
+        tg_cli_json_append_value(&text, total);
     }
 
-    if (tg_json_type(message->p.message) == TG_JSON_STRING) {
-        tg_buf_append_char(&text, ' ');
-        tg_json_append_unescaped(&text,
-                                 tg_json_string_body(message->p.message));
-    }
-
+    tg_buf_append_cstr(&text, message.data != NULL ? " " : "");
+    tg_buf_append_str(&text, message);
     tg_cli_progress_show_text(tg_buf_view(&text));
     tg_buf_deinit(&text);
 }

@@ -5,7 +5,7 @@
 #ifndef TG_CLI_PROGRESS_H
 #define TG_CLI_PROGRESS_H
 
-#include "protocol/tg_message.h"
+#include "cli/tg_cli_json.h"
 
 /*
  * Returns the further member of a call's params that requests progress, or an
@@ -14,8 +14,7 @@
 tg_str_t tg_cli_progress_get_meta(void);
 
 /* Shows the values of a progress notification; ignores other notifications. */
-void tg_cli_progress_on_notification(tg_str_t method,
-                                     const tg_message_t *message);
+void tg_cli_progress_on_notification(tg_str_t method, json_object *params);
 
 /* Shows text in the progress line, until the next change. */
 void tg_cli_progress_show_text(tg_str_t text);

@@ -10,45 +10,33 @@
 #include <errno.h>
 
 int
-tg_cli_result_is_error(tg_str_t result)
+tg_cli_result_is_error(json_object *result)
 {
-    tg_str_t flag;
-
-    return tg_json_has_member(result, TG_STR("isError"), TG_JSON_TRUE, &flag);
+    return tg_cli_json_is_true(result, "isError");
 }
 
 static void
-tg_cli_result_append_member(tg_buf_t *out, tg_str_t block, const char *key)
+tg_cli_result_append_member(tg_buf_t *out, json_object *block, const char *key)
 {
-    tg_str_t raw;
+    tg_str_t text;
 
-    if (tg_json_has_member(block, tg_str_from_cstr(key), TG_JSON_STRING, &raw))
-    {
-        tg_buf_append_char(out, ' ');
-        tg_json_append_unescaped(out, tg_json_string_body(raw));
-    }
+    text = tg_cli_json_get_text(block, key);
+    tg_buf_append_cstr(out, text.data != NULL ? " " : "");
+    tg_buf_append_str(out, text);
 }
 
-/*
- * Finds the base64 data of a content block.  Returns 1, or 0 if there is none.
- */
-static int
-tg_cli_block_find_base64(tg_str_t block, tg_str_t *data)
+/* Returns the base64 data of a content block, or an absent string. */
+static tg_str_t
+tg_cli_block_get_base64(json_object *block)
 {
-    tg_str_t raw, resource;
+    tg_str_t data;
 
-    if (!tg_json_has_member(block, TG_STR("data"), TG_JSON_STRING, &raw)
-        && !(tg_json_has_member(block, TG_STR("resource"), TG_JSON_OBJECT,
-                                &resource)
-             && tg_json_has_member(resource, TG_STR("blob"), TG_JSON_STRING,
-                                   &raw)))
-    {
-        return 0;
-    }
+    data = tg_cli_json_get_text(block, "data");
 
-    *data = tg_json_string_body(raw);
-
-    return 1;
+    return data.data != NULL
+               ? data
+               : tg_cli_json_get_text(tg_cli_json_get(block, "resource"),
+                                      "blob");
 }
 
 /*
@@ -56,27 +44,26 @@ tg_cli_block_find_base64(tg_str_t block, tg_str_t *data)
  * image/png; --json shows it]`.
  */
 static void
-tg_cli_block_append_description(tg_buf_t *out, tg_str_t block)
+tg_cli_block_append_description(tg_buf_t *out, json_object *block)
 {
-    tg_str_t raw;
+    json_object *resource;
+    tg_str_t data;
     tg_buf_t text;
 
     tg_buf_init(&text, out->alloc);
     tg_buf_append_cstr(&text, "[content of type");
     tg_cli_result_append_member(&text, block, "type");
-
-    if (tg_json_has_member(block, TG_STR("resource"), TG_JSON_OBJECT, &raw)) {
-        tg_cli_result_append_member(&text, raw, "uri");
-        tg_cli_result_append_member(&text, raw, "mimeType");
-    }
-
+    resource = tg_cli_json_get(block, "resource");
+    tg_cli_result_append_member(&text, resource, "uri");
+    tg_cli_result_append_member(&text, resource, "mimeType");
     tg_cli_result_append_member(&text, block, "name");
     tg_cli_result_append_member(&text, block, "uri");
     tg_cli_result_append_member(&text, block, "mimeType");
+    data = tg_cli_block_get_base64(block);
 
-    if (tg_cli_block_find_base64(block, &raw)) {
+    if (data.data != NULL) {
         tg_buf_printf(&text, ", %zu bytes of base64; -o FILE saves it",
-                      raw.len);
+                      data.len);
     }
 
     tg_buf_append_cstr(&text, "; --json shows it]");
@@ -87,57 +74,47 @@ tg_cli_block_append_description(tg_buf_t *out, tg_str_t block)
 }
 
 static void
-tg_cli_block_append(tg_buf_t *out, tg_str_t block)
+tg_cli_block_append(tg_buf_t *out, json_object *block)
 {
-    tg_str_t type, text;
+    tg_str_t text;
 
     tg_cli_append_missing_newline(out);
+    text = tg_cli_json_get_text(block, "text");
 
-    if (tg_json_get_member(block, TG_STR("type"), &type) == TG_OK
-        && tg_json_string_eq(type, TG_STR("text"))
-        && tg_json_has_member(block, TG_STR("text"), TG_JSON_STRING, &text))
-    {
-        tg_json_append_unescaped(out, tg_json_string_body(text));
-        return;
-    }
-
-    if (tg_json_type(block) == TG_JSON_OBJECT) {
+    if (text.data != NULL && tg_cli_json_has_text(block, "type", "text")) {
+        tg_buf_append_str(out, text);
+    } else if (json_object_is_type(block, json_type_object)) {
         tg_cli_block_append_description(out, block);
     }
 }
 
 /* Appends the content blocks, or the structured content if there are none. */
 static void
-tg_cli_result_append_content(tg_buf_t *out, tg_str_t result)
+tg_cli_result_append_content(tg_buf_t *out, json_object *result)
 {
-    tg_str_t content, block;
-    tg_json_cursor_t json;
+    tg_cli_json_iter_t iter;
+    json_object *block;
     int n;
 
-    n = 0;
-    content = TG_STR_NONE;
-    (void) tg_json_get_member(result, TG_STR("content"), &content);
+    tg_cli_json_iter_init(&iter, tg_cli_json_get(result, "content"));
 
-    for (tg_json_iter_init(&json, content); tg_json_iter_next(&json, &block);
-         n++) {
+    for (n = 0; tg_cli_json_iter_next(&iter, &block); n++) {
         tg_cli_block_append(out, block);
     }
 
     if (n == 0
-        && tg_json_get_member(result, TG_STR("structuredContent"), &content)
-               == TG_OK)
-    {
-        tg_cli_append_pretty_json(out, content);
+        && json_object_object_get_ex(result, "structuredContent", &block)) {
+        tg_cli_json_append_pretty(out, block);
         tg_buf_append_char(out, '\n');
     }
 }
 
 int
-tg_cli_result_print(tg_str_t result)
+tg_cli_result_print(json_object *result)
 {
     tg_buf_t out;
 
-    if (tg_json_type(result) != TG_JSON_OBJECT) {
+    if (!json_object_is_type(result, json_type_object)) {
         return tg_cli_result_print_value(result);
     }
 
@@ -175,26 +152,25 @@ tg_cli_buf_save_file(const tg_buf_t *bytes, const char *path)
 }
 
 int
-tg_cli_result_save_file(tg_str_t result, const char *path)
+tg_cli_result_save_file(json_object *result, const char *path)
 {
-    tg_str_t content, block, data;
-    tg_buf_t plain, bytes;
-    tg_json_cursor_t json;
+    tg_cli_json_iter_t iter;
+    json_object *block;
+    tg_buf_t bytes;
+    tg_str_t data;
     int rc, n;
 
-    content = TG_STR_NONE;
-    (void) tg_json_get_member(result, TG_STR("content"), &content);
-    tg_buf_init(&plain, tg_alloc_libc());
     tg_buf_init(&bytes, tg_alloc_libc());
+    tg_cli_json_iter_init(&iter, tg_cli_json_get(result, "content"));
     rc = TG_CLI_EXIT_OK;
     n = 0;
 
-    for (tg_json_iter_init(&json, content); tg_json_iter_next(&json, &block);) {
-        if (tg_cli_block_find_base64(block, &data) && n++ == 0) {
-            tg_json_append_unescaped(&plain, data);
-            rc = tg_base64_decode(&bytes, tg_buf_view(&plain)) == TG_OK
-                     ? TG_CLI_EXIT_OK
-                     : tg_cli_error("the tool returned invalid base64");
+    while (tg_cli_json_iter_next(&iter, &block)) {
+        data = tg_cli_block_get_base64(block);
+
+        if (data.data != NULL && n++ == 0
+            && tg_base64_decode(&bytes, data) != TG_OK) {
+            rc = tg_cli_error("the tool returned invalid base64");
         }
     }
 
@@ -209,28 +185,26 @@ tg_cli_result_save_file(tg_str_t result, const char *path)
     }
 
     if (rc == TG_CLI_EXIT_OK) {
-        rc = tg_buf_has_failed(&bytes) || tg_buf_has_failed(&plain)
-                 ? tg_cli_error_nomem()
-                 : tg_cli_buf_save_file(&bytes, path);
+        rc = tg_buf_has_failed(&bytes) ? tg_cli_error_nomem()
+                                       : tg_cli_buf_save_file(&bytes, path);
     }
 
-    tg_buf_deinit(&plain);
     tg_buf_deinit(&bytes);
 
     return rc;
 }
 
 int
-tg_cli_result_print_value(tg_str_t value)
+tg_cli_result_print_value(json_object *value)
 {
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (tg_json_type(value) == TG_JSON_STRING) {
-        tg_json_append_unescaped(&out, tg_json_string_body(value));
+    if (json_object_is_type(value, json_type_string)) {
+        tg_buf_append_str(&out, tg_cli_json_to_text(value));
     } else {
-        tg_cli_append_pretty_json(&out, value);
+        tg_cli_json_append_pretty(&out, value);
         tg_buf_append_char(&out, '\n');
     }
 
@@ -238,13 +212,14 @@ tg_cli_result_print_value(tg_str_t value)
 }
 
 int
-tg_cli_result_print_json(tg_str_t value, int status)
+tg_cli_result_print_json(json_object *value, int status)
 {
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_json_write_compact(&out, value);
+    tg_buf_append_str(&out, tg_cli_json_write(value));
     tg_buf_append_char(&out, '\n');
+    json_object_put(value);
 
     return tg_cli_print_and_free(stdout, &out, status);
 }
@@ -283,11 +258,11 @@ int
 tg_cli_response_print_error(const tg_cli_response_t *response,
                             const tg_cli_options_t *options)
 {
+    json_object *line, *error;
     tg_str_t message;
     int is_option;
-    tg_buf_t out;
 
-    message = tg_buf_view(&response->message);
+    message = tg_cli_json_to_text(response->message);
 
     if (!options->is_json) {
         is_option = tg_cli_message_has_option(message, options);
@@ -298,14 +273,17 @@ tg_cli_response_print_error(const tg_cli_response_t *response,
         return TG_CLI_EXIT_REFUSED;
     }
 
-    tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_append_cstr(&out, "{\"error\":{");
-    tg_json_add_int(&out, "code", response->code);
-    tg_json_add_string(&out, "message", message);
-    tg_json_add_compact(&out, "data",
-                        response->data.len != 0 ? tg_buf_view(&response->data)
-                                                : TG_STR_NONE);
-    tg_buf_append_cstr(&out, "}}\n");
+    line = json_object_new_object();
+    error = json_object_new_object();
+    (void) json_object_object_add(line, "error", error);
+    (void) json_object_object_add(error, "code",
+                                  json_object_new_int64(response->code));
+    tg_cli_json_add_text(error, "message", message);
 
-    return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_REFUSED);
+    if (response->has_data) {
+        (void) json_object_object_add(error, "data",
+                                      json_object_get(response->data));
+    }
+
+    return tg_cli_result_print_json(line, TG_CLI_EXIT_REFUSED);
 }

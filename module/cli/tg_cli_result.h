@@ -7,31 +7,31 @@
 #include "cli/tg_cli_session.h"
 
 /*
- * Writes a tool's result, a raw CallToolResult: its text to standard output,
+ * Writes a tool's result, a CallToolResult: its text to standard output,
  * or with isError to standard error.  Returns the exit status.
  */
-int tg_cli_result_print(tg_str_t result);
+int tg_cli_result_print(json_object *result);
 
 /*
  * Writes a result to a file: the bytes of its image, audio or embedded file,
  * if there is one, else its text.  Returns the exit status.
  */
-int tg_cli_result_save_file(tg_str_t result, const char *path);
+int tg_cli_result_save_file(json_object *result, const char *path);
 
 /*
  * Writes any JSON value: a string as its text, other values with one member
  * per line.  Returns the exit status.
  */
-int tg_cli_result_print_value(tg_str_t value);
+int tg_cli_result_print_value(json_object *value);
 
 /*
- * Writes a JSON value on one line.  Returns status, or the exit status of a
- * failure.
+ * Writes a JSON value on one line, and frees it.  Returns status, or the exit
+ * status of a failure.
  */
-int tg_cli_result_print_json(tg_str_t value, int status);
+int tg_cli_result_print_json(json_object *value, int status);
 
 /* Checks whether a tool's result has isError. */
-int tg_cli_result_is_error(tg_str_t result);
+int tg_cli_result_is_error(json_object *result);
 
 /*
  * Reports an error response of the server, with --json as {"error":{...}} on

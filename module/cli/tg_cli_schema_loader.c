@@ -5,6 +5,7 @@
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_input.h"
+#include "cli/tg_cli_json.h"
 #include "cli/tg_cli_output.h"
 #include "schema/tg_schema_draft.h"
 #include "schema/tg_uri.h"
@@ -233,26 +234,28 @@ tg_cli_uri_append_file(tg_buf_t *uri, const char *path)
 static int
 tg_cli_schema_append_id(tg_buf_t *id, const char *path, tg_str_t text)
 {
-    tg_buf_t own, folder;
     tg_uri_t base, uri;
-    tg_str_t raw;
+    json_object *schema;
+    tg_buf_t folder;
+    tg_str_t own;
     int rc;
 
-    if (!tg_json_has_member(text,
-                            tg_schema_draft_detect(text) == TG_SCHEMA_DRAFT_4
-                                ? TG_STR("id")
-                                : TG_STR("$id"),
-                            TG_JSON_STRING, &raw))
-    {
+    schema = NULL;
+    (void) tg_cli_json_parse(text, &schema);
+    own = tg_cli_json_get_text(schema,
+                               tg_schema_draft_detect(text) == TG_SCHEMA_DRAFT_4
+                                   ? "id"
+                                   : "$id");
+
+    if (own.data == NULL) {
+        json_object_put(schema);
         return TG_MISSING;
     }
 
-    tg_buf_init(&own, tg_alloc_libc());
     tg_buf_init(&folder, tg_alloc_libc());
-    tg_json_append_unescaped(&own, tg_json_string_body(raw));
     tg_cli_uri_append_file(&folder, path);
     (void) tg_uri_parse(tg_buf_view(&folder), &base);
-    rc = tg_uri_parse(tg_buf_view(&own), &uri);
+    rc = tg_uri_parse(own, &uri);
 
     if (rc == TG_OK) {
         tg_uri_resolve(&base, &uri, id);
@@ -260,9 +263,9 @@ tg_cli_schema_append_id(tg_buf_t *id, const char *path, tg_str_t text)
         rc = rc == TG_OK && uri.scheme.data == NULL ? TG_INVALID : rc;
     }
 
-    id->failed |= own.failed | folder.failed;
-    tg_buf_deinit(&own);
+    id->failed |= folder.failed;
     tg_buf_deinit(&folder);
+    json_object_put(schema);
 
     return rc;
 }

@@ -145,6 +145,22 @@ tg_cli_session_on_trace(void *host, int is_theirs, tg_str_t bytes)
     }
 }
 
+/* Parses a part of a response, which may be absent. */
+static int
+tg_cli_response_parse(tg_str_t text, json_object **value)
+{
+    return text.len != 0 ? tg_cli_json_parse(text, value) : TG_OK;
+}
+
+void
+tg_cli_response_deinit(tg_cli_response_t *response)
+{
+    json_object_put(response->result);
+    json_object_put(response->message);
+    json_object_put(response->data);
+    memset(response, 0, sizeof(*response));
+}
+
 static void
 tg_cli_session_on_response(void *host, tg_uv_request_t *request,
                            const tg_response_t *response)
@@ -159,9 +175,13 @@ tg_cli_session_on_response(void *host, tg_uv_request_t *request,
     copy->kind = response->kind;
     copy->code = response->code;
     copy->is_too_large = response->is_too_large;
-    tg_buf_append_str(&copy->result, response->result);
-    tg_json_append_unescaped(&copy->message, response->message);
-    tg_buf_append_str(&copy->data, response->data);
+    copy->has_data = response->data.len != 0;
+    copy->is_nomem = tg_cli_response_parse(response->result, &copy->result)
+                         != TG_OK
+                     || tg_cli_response_parse(response->data, &copy->data)
+                            != TG_OK;
+    copy->is_nomem |= tg_cli_json_parse_body(response->message, &copy->message)
+                      != TG_OK;
     session->is_done = 1;
 }
 
@@ -187,20 +207,40 @@ static void
 tg_cli_session_on_notification(void *host, tg_str_t method,
                                const tg_message_t *message)
 {
+    json_object *name, *params;
     tg_cli_session_t *session;
+    int has_progress;
 
     session = host;
+    has_progress = session->request.is_tool_call && session->request.is_sent;
 
-    if (session->on_notification != NULL
-        && session->notification_status == TG_CLI_EXIT_OK)
+    if (session->on_notification == NULL && !has_progress) {
+        return;
+    }
+
+    name = params = NULL;
+
+    if (tg_cli_json_parse_body(method, &name) == TG_OK
+        && (message->params.data == NULL
+            || tg_cli_json_parse(message->params, &params) == TG_OK))
     {
-        session->notification_status = session->on_notification(session, method,
-                                                                message);
+        method = tg_cli_json_to_text(name);
+
+        if (has_progress) {
+            tg_cli_progress_on_notification(method, params);
+        }
+
+        if (session->on_notification != NULL
+            && session->notification_status == TG_CLI_EXIT_OK)
+        {
+            session->notification_status = session->on_notification(session,
+                                                                    method,
+                                                                    params);
+        }
     }
 
-    if (session->request.is_tool_call && session->request.is_sent) {
-        tg_cli_progress_on_notification(method, message);
-    }
+    json_object_put(name);
+    json_object_put(params);
 }
 
 /* Closes the session's timer last, so that the loop ends. */
@@ -254,10 +294,6 @@ tg_cli_session_init(tg_cli_session_t *session)
         }
     }
 
-    tg_buf_init(&session->response.result, tg_alloc_libc());
-    tg_buf_init(&session->response.message, tg_alloc_libc());
-    tg_buf_init(&session->response.data, tg_alloc_libc());
-
     if (rc != 0) {
         tg_cli_session_close(session);
     }
@@ -282,9 +318,7 @@ tg_cli_session_close(tg_cli_session_t *session)
     (void) uv_loop_close(&session->loop);
     tg_uv_client_deinit(&session->client);
     tg_mcp_list_deinit(&session->list);
-    tg_buf_deinit(&session->response.result);
-    tg_buf_deinit(&session->response.message);
-    tg_buf_deinit(&session->response.data);
+    tg_cli_response_deinit(&session->response);
     tg_uv_endpoint_free(&session->endpoint);
 }
 
@@ -376,9 +410,7 @@ tg_cli_session_exchange(tg_cli_session_t *session,
     int rc;
 
     response = &session->response;
-    tg_buf_reset(&response->result, 0);
-    tg_buf_reset(&response->message, 0);
-    tg_buf_reset(&response->data, 0);
+    tg_cli_response_deinit(response);
 
     if (request->name.len + request->params.len
         > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE_MAX)
@@ -399,10 +431,7 @@ tg_cli_session_exchange(tg_cli_session_t *session,
         return rc;
     }
 
-    if (tg_buf_has_failed(&response->result)
-        || tg_buf_has_failed(&response->message)
-        || tg_buf_has_failed(&response->data))
-    {
+    if (response->is_nomem) {
         return tg_cli_error_nomem();
     }
 
@@ -438,16 +467,17 @@ tg_cli_session_call_tool(tg_cli_session_t *session, tg_str_t name,
         .extra_members = tg_cli_progress_get_meta(),
         .is_tool_call = 1,
     };
-    tg_buf_t escaped;
+    json_object *text;
     int rc;
 
-    tg_buf_init(&escaped, tg_alloc_libc());
-    tg_json_write_escaped(&escaped, name);
-    request.name = tg_buf_view(&escaped);
-    rc = tg_buf_has_failed(&escaped)
-             ? tg_cli_error_nomem()
-             : tg_cli_session_exchange(session, &request, 0);
-    tg_buf_deinit(&escaped);
+    text = json_object_new_string_len(name.data, (int) name.len);
+    name = tg_cli_json_write(text);
+
+    /* The escaped name without its quotes. */
+    request.name = tg_str(name.data + 1, name.len - 2);
+    rc = text != NULL ? tg_cli_session_exchange(session, &request, 0)
+                      : tg_cli_error_nomem();
+    json_object_put(text);
 
     return rc;
 }

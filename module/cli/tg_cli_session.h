@@ -13,6 +13,7 @@
 #define TG_CLI_SESSION_H
 
 #include "cli/tg_cli.h"
+#include "cli/tg_cli_json.h"
 #include "transport/tg_uv_client.h"
 
 /*
@@ -32,25 +33,27 @@
 #define TG_CLI_LIST_TIMEOUT_MS 15000
 #define TG_CLI_NSIGNALS 3
 
-/* A copy of a tg_response_t; data.len is 0 if the response has no data. */
+/* A copy of a tg_response_t. */
 typedef struct {
     tg_response_type_t kind;
     int64_t code;
     int is_too_large;
-    tg_buf_t result;
-    tg_buf_t message; /* plain text */
-    tg_buf_t data;
+    int is_nomem;         /* there is no copy, as memory is exhausted */
+    int has_data;         /* of an error */
+    json_object *result;  /* NULL: `null` */
+    json_object *message; /* a text */
+    json_object *data;
     uint64_t elapsed_ns;
 } tg_cli_response_t;
 
+void tg_cli_response_deinit(tg_cli_response_t *response);
+
 /*
- * Handles a notification of the server; method and message are valid until the
- * callback returns.  Returns TG_CLI_EXIT_OK, or the exit status to end the
- * session with.
+ * Handles a notification of the server; params is NULL if there are none.
+ * Returns TG_CLI_EXIT_OK, or the exit status to end the session with.
  */
 typedef int (*tg_cli_on_notification_pt)(const tg_cli_session_t *session,
-                                         tg_str_t method,
-                                         const tg_message_t *message);
+                                         tg_str_t method, json_object *params);
 
 struct tg_cli_session_s {
     const tg_cli_options_t *options;

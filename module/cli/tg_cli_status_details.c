@@ -14,33 +14,32 @@
  * empty.
  */
 static void
-tg_cli_append_histogram(tg_buf_t *out, tg_str_t status, tg_str_t tool)
+tg_cli_append_histogram(tg_buf_t *out, json_object *status, json_object *tool)
 {
-    tg_json_cursor_t buckets, bounds;
-    tg_str_t n, bound, before;
+    tg_cli_json_iter_t buckets, bounds;
+    json_object *n, *bound, *before;
 
-    before = TG_STR_NONE;
-    tg_cli_json_iter_init(&buckets, tool, "times");
-    tg_cli_json_iter_init(&bounds, status, "times_ms");
+    before = NULL;
+    tg_cli_json_iter_init(&buckets, tg_cli_json_get(tool, "times"));
+    tg_cli_json_iter_init(&bounds, tg_cli_json_get(status, "times_ms"));
 
-    for (/* void */; tg_json_iter_next(&buckets, &n); before = bound) {
-        bound = tg_json_iter_next(&bounds, &bound) ? bound : TG_STR_NONE;
+    for (/* void */; tg_cli_json_iter_next(&buckets, &n); before = bound) {
+        bound = tg_cli_json_iter_next(&bounds, &bound) ? bound : NULL;
 
-        if (tg_cli_json_parse_uint(n) != 0) {
+        if (tg_cli_json_to_uint(n) != 0) {
             tg_cli_append_label(out, "");
-            tg_buf_append_uint(out, tg_cli_json_parse_uint(n));
-            tg_buf_append_cstr(out, bound.data != NULL ? " took up to "
-                                                       : " took more than ");
-            tg_cli_append_duration(out,
-                                   tg_cli_json_parse_double(
-                                       bound.data != NULL ? bound : before));
+            tg_buf_append_uint(out, tg_cli_json_to_uint(n));
+            tg_buf_append_cstr(out, bound != NULL ? " took up to "
+                                                  : " took more than ");
+            tg_cli_append_duration(out, json_object_get_double(
+                                            bound != NULL ? bound : before));
             tg_buf_append_char(out, '\n');
         }
     }
 }
 
 static void
-tg_cli_append_latency(tg_buf_t *out, tg_str_t status, tg_str_t tool)
+tg_cli_append_latency(tg_buf_t *out, json_object *status, json_object *tool)
 {
     double ms;
 
@@ -69,16 +68,14 @@ tg_cli_cell_append_failures(tg_buf_t *out, const tg_cli_cell_t *cell)
     tg_cli_cell_append_counts(out, cell);
 
     if (out->len == len
-        && tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT).data
-               != NULL)
-    {
+        && tg_cli_json_get_object(cell->row, cell->member) != NULL) {
         tg_buf_append_char(out, '0');
     }
 }
 
 static void
-tg_cli_append_tool_details(tg_buf_t *out, tg_str_t status, tg_str_t server,
-                           tg_str_t tool)
+tg_cli_append_tool_details(tg_buf_t *out, json_object *status,
+                           json_object *server, json_object *tool)
 {
     static const tg_cli_column_t calls[] = {
         { "server", tg_cli_cell_append_parent_text, "server" },
@@ -97,7 +94,7 @@ tg_cli_append_tool_details(tg_buf_t *out, tg_str_t status, tg_str_t server,
     tg_cli_append_label(out, tg_cli_json_has_text(tool, "type", "method")
                                  ? "method"
                                  : "tool");
-    tg_cli_append_visible(out, tg_cli_json_get_text(tool, "name"));
+    tg_cli_append_member(out, tool, "name");
     tg_buf_append_char(out, '\n');
     tg_cli_append_fields(out, calls, server, tool);
     tg_cli_append_latency(out, status, tool);
@@ -107,7 +104,8 @@ tg_cli_append_tool_details(tg_buf_t *out, tg_str_t status, tg_str_t server,
 /* --- MCP servers --- */
 
 static void
-tg_cli_append_mcp_server_details(tg_buf_t *out, tg_str_t server, tg_str_t mcp)
+tg_cli_append_mcp_server_details(tg_buf_t *out, json_object *server,
+                                 json_object *mcp)
 {
     static const tg_cli_column_t columns[] = {
         { "mcp_server", tg_cli_cell_append_text, "name" },
@@ -118,73 +116,70 @@ tg_cli_append_mcp_server_details(tg_buf_t *out, tg_str_t server, tg_str_t mcp)
         { NULL, NULL, NULL },
     };
     const char *label;
-    tg_json_cursor_t json;
-    tg_str_t item, other;
-    tg_buf_t error;
+    tg_cli_json_iter_t json;
+    json_object *item;
+    tg_str_t other, error;
 
     tg_cli_append_fields(out, columns, server, mcp);
-    tg_cli_json_iter_init(&json, mcp, "clashes");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(mcp, "clashes"));
 
-    for (label = "left out"; tg_json_iter_next(&json, &item); label = "") {
+    for (label = "left out"; tg_cli_json_iter_next(&json, &item); label = "") {
         other = tg_cli_json_get_text(item, "mcp_server");
         tg_cli_append_label(out, label);
-        tg_cli_append_visible(out, tg_cli_json_get_text(item, "tool"));
+        tg_cli_append_member(out, item, "tool");
         tg_buf_append_cstr(out, ", as ");
         tg_cli_append_visible(out,
                               other.len != 0 ? other : TG_STR("the config"));
         tg_buf_append_cstr(out, " has ");
-        tg_cli_append_visible(out, tg_cli_json_get_text(item, "name"));
+        tg_cli_append_member(out, item, "name");
         tg_buf_append_char(out, '\n');
     }
 
-    tg_cli_json_iter_init(&json, mcp, "unchecked");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(mcp, "unchecked"));
 
-    for (label = "unchecked"; tg_json_iter_next(&json, &item); label = "") {
+    for (label = "unchecked"; tg_cli_json_iter_next(&json, &item); label = "") {
         tg_cli_append_label(out, label);
-        tg_cli_append_visible(out, tg_cli_json_get_text(item, "name"));
+        tg_cli_append_member(out, item, "name");
         tg_buf_append_cstr(out, ", ");
-        tg_cli_append_visible(out, tg_cli_json_get_text(item, "why"));
+        tg_cli_append_member(out, item, "why");
         tg_buf_append_char(out, '\n');
     }
 
-    tg_buf_init(&error, out->alloc);
-    tg_cli_json_append_text(&error, mcp, "error");
+    error = tg_cli_json_get_text(mcp, "error");
 
     if (error.len != 0) {
         tg_buf_append_cstr(out, "\nlast error:\n\n");
-        tg_utf8_append_visible(out, tg_buf_view(&error), 0);
+        tg_utf8_append_visible(out, error, 0);
         tg_cli_append_missing_newline(out);
     }
-
-    out->failed |= error.failed;
-    tg_buf_deinit(&error);
 }
 
 /* --- all entries of a name --- */
 
 size_t
-tg_cli_status_append_details(tg_buf_t *out, tg_str_t status, const char *name)
+tg_cli_status_append_details(tg_buf_t *out, json_object *status,
+                             const char *name)
 {
-    tg_json_cursor_t servers, json;
-    tg_str_t server, object;
+    tg_cli_json_iter_t servers, json;
+    json_object *server, *object;
     size_t n;
 
     n = 0;
-    tg_cli_json_iter_init(&servers, status, "servers");
+    tg_cli_json_iter_init(&servers, tg_cli_json_get(status, "servers"));
 
-    while (tg_json_iter_next(&servers, &server)) {
-        tg_cli_json_iter_init(&json, server, "tools");
+    while (tg_cli_json_iter_next(&servers, &server)) {
+        tg_cli_json_iter_init(&json, tg_cli_json_get(server, "tools"));
 
-        while (tg_json_iter_next(&json, &object)) {
+        while (tg_cli_json_iter_next(&json, &object)) {
             if (tg_cli_json_has_text(object, "name", name)) {
                 tg_buf_append_cstr(out, n++ == 0 ? "" : "\n");
                 tg_cli_append_tool_details(out, status, server, object);
             }
         }
 
-        tg_cli_json_iter_init(&json, server, "mcp_servers");
+        tg_cli_json_iter_init(&json, tg_cli_json_get(server, "mcp_servers"));
 
-        while (tg_json_iter_next(&json, &object)) {
+        while (tg_cli_json_iter_next(&json, &object)) {
             if (tg_cli_json_has_text(object, "name", name)) {
                 tg_buf_append_cstr(out, n++ == 0 ? "" : "\n");
                 tg_cli_append_mcp_server_details(out, server, object);

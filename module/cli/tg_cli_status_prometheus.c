@@ -11,8 +11,9 @@ typedef struct tg_cli_metric_s tg_cli_metric_t;
 /* Appends the samples of a metric for one element of a list. */
 typedef void (*tg_cli_metric_append_pt)(tg_buf_t *out,
                                         const tg_cli_metric_t *metric,
-                                        tg_str_t status, tg_str_t server,
-                                        tg_str_t element);
+                                        json_object *status,
+                                        json_object *server,
+                                        json_object *element);
 
 struct tg_cli_metric_s {
     const char *name;
@@ -27,18 +28,15 @@ struct tg_cli_metric_s {
 /* --- labels --- */
 
 /*
- * Appends a label with an escaped JSON text; before is "{" for the first label
+ * Appends a label; before is "{" for the first label
  * of a sample, else ",".
  */
 static void
 tg_cli_metric_append_label(tg_buf_t *out, const char *before, const char *name,
-                           tg_str_t body)
+                           tg_str_t text)
 {
-    tg_buf_t text;
     size_t i;
 
-    tg_buf_init(&text, out->alloc);
-    tg_json_append_unescaped(&text, body);
     tg_buf_append_cstr(out, before);
     tg_buf_append_cstr(out, name);
     tg_buf_append_cstr(out, "=\"");
@@ -59,8 +57,6 @@ tg_cli_metric_append_label(tg_buf_t *out, const char *before, const char *name,
     }
 
     tg_buf_append_char(out, '"');
-    out->failed |= text.failed;
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -76,8 +72,8 @@ tg_cli_sample_append_value(tg_buf_t *out, uint64_t value)
 /* Appends the labels of a tool, without the closing brace. */
 static void
 tg_cli_sample_append_tool_labels(tg_buf_t *out, const char *name,
-                                 const char *suffix, tg_str_t server,
-                                 tg_str_t tool)
+                                 const char *suffix, json_object *server,
+                                 json_object *tool)
 {
     tg_buf_append_cstr(out, name);
     tg_buf_append_cstr(out, suffix);
@@ -91,7 +87,8 @@ tg_cli_sample_append_tool_labels(tg_buf_t *out, const char *name,
 
 static void
 tg_cli_metric_append_tool(tg_buf_t *out, const tg_cli_metric_t *metric,
-                          tg_str_t status, tg_str_t server, tg_str_t tool)
+                          json_object *status, json_object *server,
+                          json_object *tool)
 {
     tg_cli_sample_append_tool_labels(out, metric->name, "", server, tool);
     tg_cli_sample_append_value(out, tg_cli_json_get_uint(tool, metric->member));
@@ -99,41 +96,43 @@ tg_cli_metric_append_tool(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_outcomes(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              tg_str_t status, tg_str_t server, tg_str_t tool)
+                              json_object *status, json_object *server,
+                              json_object *tool)
 {
-    tg_json_cursor_t json;
-    tg_str_t name;
-    uint64_t n;
+    tg_cli_json_iter_t json;
+    json_object *value;
+    const char *name;
 
-    tg_cli_json_members_init(&json, tool, metric->member);
+    tg_cli_json_iter_init_members(&json, tg_cli_json_get(tool, metric->member));
 
-    while (tg_cli_json_next_number(&json, &name, &n)) {
+    while (tg_cli_json_iter_next_member(&json, &name, &value)) {
         tg_cli_sample_append_tool_labels(out, metric->name, "", server, tool);
-        tg_cli_metric_append_label(out, ",", "status", name);
-        tg_cli_sample_append_value(out, n);
+        tg_cli_metric_append_label(out, ",", "status", tg_str_from_cstr(name));
+        tg_cli_sample_append_value(out, tg_cli_json_to_uint(value));
     }
 }
 
 static void
 tg_cli_metric_append_durations(tg_buf_t *out, const tg_cli_metric_t *metric,
-                               tg_str_t status, tg_str_t server, tg_str_t tool)
+                               json_object *status, json_object *server,
+                               json_object *tool)
 {
-    tg_json_cursor_t buckets, bounds;
-    tg_str_t n, bound;
+    tg_cli_json_iter_t buckets, bounds;
+    json_object *n, *bound;
     char le[32];
     uint64_t sum;
 
     sum = 0;
-    tg_cli_json_iter_init(&buckets, tool, "times");
-    tg_cli_json_iter_init(&bounds, status, "times_ms");
+    tg_cli_json_iter_init(&buckets, tg_cli_json_get(tool, "times"));
+    tg_cli_json_iter_init(&bounds, tg_cli_json_get(status, "times_ms"));
 
-    while (tg_json_iter_next(&buckets, &n)) {
-        sum += tg_cli_json_parse_uint(n);
+    while (tg_cli_json_iter_next(&buckets, &n)) {
+        sum += tg_cli_json_to_uint(n);
         (void) snprintf(le, sizeof(le), "+Inf");
 
-        if (tg_json_iter_next(&bounds, &bound)) {
+        if (tg_cli_json_iter_next(&bounds, &bound)) {
             (void) snprintf(le, sizeof(le), "%g",
-                            tg_cli_json_parse_double(bound) / 1000);
+                            json_object_get_double(bound) / 1000);
         }
 
         tg_cli_sample_append_tool_labels(out, metric->name, "_bucket", server,
@@ -154,7 +153,7 @@ tg_cli_metric_append_durations(tg_buf_t *out, const tg_cli_metric_t *metric,
 /* Appends a sample with a number of an object of a server. */
 static void
 tg_cli_metric_append_server_value(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                  tg_str_t server, tg_str_t object)
+                                  json_object *server, json_object *object)
 {
     tg_buf_append_cstr(out, metric->name);
     tg_cli_metric_append_label(out, "{", "server",
@@ -165,18 +164,17 @@ tg_cli_metric_append_server_value(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_accepted(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              tg_str_t status, tg_str_t server,
-                              tg_str_t element)
+                              json_object *status, json_object *server,
+                              json_object *element)
 {
     tg_cli_metric_append_server_value(
-        out, metric, server,
-        tg_cli_json_get_member(server, "connections", TG_JSON_OBJECT));
+        out, metric, server, tg_cli_json_get_object(server, "connections"));
 }
 
 static void
 tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                   tg_str_t status, tg_str_t server,
-                                   tg_str_t element)
+                                   json_object *status, json_object *server,
+                                   json_object *element)
 {
     tg_cli_metric_append_server_value(out, metric, server, server);
 }
@@ -187,31 +185,31 @@ tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
  */
 static void
 tg_cli_metric_append_by_label(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              tg_str_t object, const char *label,
+                              json_object *object, const char *label,
                               tg_str_t value, const char *by)
 {
-    tg_json_cursor_t json;
-    tg_str_t name;
-    uint64_t n;
+    tg_cli_json_iter_t json;
+    json_object *member;
+    const char *name;
 
-    tg_cli_json_members_init(&json, object, metric->member);
+    tg_cli_json_iter_init_members(&json,
+                                  tg_cli_json_get(object, metric->member));
 
-    while (tg_cli_json_next_number(&json, &name, &n)) {
+    while (tg_cli_json_iter_next_member(&json, &name, &member)) {
         tg_buf_append_cstr(out, metric->name);
         tg_cli_metric_append_label(out, "{", label, value);
-        tg_cli_metric_append_label(out, ",", by, name);
-        tg_cli_sample_append_value(out, n);
+        tg_cli_metric_append_label(out, ",", by, tg_str_from_cstr(name));
+        tg_cli_sample_append_value(out, tg_cli_json_to_uint(member));
     }
 }
 
 static void
 tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                tg_str_t status, tg_str_t server,
-                                tg_str_t element)
+                                json_object *status, json_object *server,
+                                json_object *element)
 {
     tg_cli_metric_append_by_label(
-        out, metric,
-        tg_cli_json_get_member(server, "connections", TG_JSON_OBJECT), "server",
+        out, metric, tg_cli_json_get_object(server, "connections"), "server",
         tg_cli_json_get_text(server, "server"), "dialect");
 }
 
@@ -221,19 +219,20 @@ tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
  */
 static void
 tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                tg_str_t status, tg_str_t server, tg_str_t mcp)
+                                json_object *status, json_object *server,
+                                json_object *mcp)
 {
-    tg_json_cursor_t json;
-    tg_str_t list, element, state;
+    json_object *list;
+    tg_str_t state;
     uint64_t value;
 
-    list = tg_cli_json_get_member(mcp, metric->member, TG_JSON_ARRAY);
+    list = tg_cli_json_get(mcp, metric->member);
     state = tg_cli_json_get_text(mcp, metric->member);
     value = state.len != 0 ? (uint64_t) tg_str_eq(state, TG_STR("ready"))
                            : tg_cli_json_get_uint(mcp, metric->member);
 
-    for (tg_json_iter_init(&json, list); tg_json_iter_next(&json, &element);) {
-        value++;
+    if (json_object_is_type(list, json_type_array)) {
+        value = json_object_array_length(list);
     }
 
     tg_buf_append_cstr(out, metric->name);
@@ -246,7 +245,8 @@ tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_runner(tg_buf_t *out, const tg_cli_metric_t *metric,
-                            tg_str_t status, tg_str_t server, tg_str_t runner)
+                            json_object *status, json_object *server,
+                            json_object *runner)
 {
     tg_str_t state;
 
@@ -261,8 +261,8 @@ tg_cli_metric_append_runner(tg_buf_t *out, const tg_cli_metric_t *metric,
 
 static void
 tg_cli_metric_append_runner_jobs(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                 tg_str_t status, tg_str_t server,
-                                 tg_str_t runner)
+                                 json_object *status, json_object *server,
+                                 json_object *runner)
 {
     tg_cli_metric_append_by_label(out, metric, runner, "state_dir",
                                   tg_cli_json_get_text(runner, "state_dir"),
@@ -333,39 +333,40 @@ tg_cli_metric_append_header(tg_buf_t *out, const char *name, const char *type,
 
 static void
 tg_cli_metric_append(tg_buf_t *out, const tg_cli_metric_t *metric,
-                     tg_str_t status)
+                     json_object *status)
 {
-    tg_json_cursor_t servers, json;
-    tg_str_t server, element;
+    tg_cli_json_iter_t servers, json;
+    json_object *server, *element;
 
     tg_cli_metric_append_header(out, metric->name, metric->type, metric->help);
 
     /* Elements that do not belong to a server. */
-    tg_cli_json_iter_init(&json, status,
-                          metric->list != NULL ? metric->list : "");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(status, metric->list != NULL
+                                                             ? metric->list
+                                                             : ""));
 
-    while (tg_json_iter_next(&json, &element)) {
-        metric->append(out, metric, status, TG_STR_NONE, element);
+    while (tg_cli_json_iter_next(&json, &element)) {
+        metric->append(out, metric, status, NULL, element);
     }
 
-    tg_cli_json_iter_init(&servers, status, "servers");
+    tg_cli_json_iter_init(&servers, tg_cli_json_get(status, "servers"));
 
-    while (tg_json_iter_next(&servers, &server)) {
+    while (tg_cli_json_iter_next(&servers, &server)) {
         if (metric->list == NULL) {
-            metric->append(out, metric, status, server, TG_STR_NONE);
+            metric->append(out, metric, status, server, NULL);
             continue;
         }
 
-        tg_cli_json_iter_init(&json, server, metric->list);
+        tg_cli_json_iter_init(&json, tg_cli_json_get(server, metric->list));
 
-        while (tg_json_iter_next(&json, &element)) {
+        while (tg_cli_json_iter_next(&json, &element)) {
             metric->append(out, metric, status, server, element);
         }
     }
 }
 
 void
-tg_cli_status_append_prometheus(tg_buf_t *out, tg_str_t status)
+tg_cli_status_append_prometheus(tg_buf_t *out, json_object *status)
 {
     size_t i;
 

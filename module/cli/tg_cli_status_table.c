@@ -8,24 +8,24 @@
 static void
 tg_cli_cell_append_tool_name(tg_buf_t *cells, const tg_cli_cell_t *cell)
 {
-    tg_cli_append_visible(cells, tg_cli_json_get_text(cell->row, "name"));
+    tg_cli_append_member(cells, cell->row, "name");
     tg_buf_append_cstr(cells, tg_cli_json_has_text(cell->row, "type", "method")
                                   ? " (method)"
                                   : "");
 }
 
 static uint64_t
-tg_cli_tool_count_ended_calls(tg_str_t tool)
+tg_cli_tool_count_ended_calls(json_object *tool)
 {
-    tg_json_cursor_t json;
-    tg_str_t n;
+    tg_cli_json_iter_t json;
+    json_object *n;
     uint64_t sum;
 
     sum = 0;
-    tg_cli_json_iter_init(&json, tool, "times");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(tool, "times"));
 
-    while (tg_json_iter_next(&json, &n)) {
-        sum += tg_cli_json_parse_uint(n);
+    while (tg_cli_json_iter_next(&json, &n)) {
+        sum += tg_cli_json_to_uint(n);
     }
 
     return sum;
@@ -38,10 +38,10 @@ tg_cli_tool_count_ended_calls(tg_str_t tool)
  * the calls are assumed to be distributed evenly.
  */
 double
-tg_cli_status_estimate_p95(tg_str_t status, tg_str_t tool)
+tg_cli_status_estimate_p95(json_object *status, json_object *tool)
 {
-    tg_json_cursor_t buckets, bounds;
-    tg_str_t bucket, bound;
+    tg_cli_json_iter_t buckets, bounds;
+    json_object *bucket, *bound;
     uint64_t all, rank, before, n;
     double low, high, sum;
 
@@ -53,29 +53,29 @@ tg_cli_status_estimate_p95(tg_str_t status, tg_str_t tool)
         return -1;
     }
 
-    tg_cli_json_iter_init(&buckets, tool, "times");
-    tg_cli_json_iter_init(&bounds, status, "times_ms");
+    tg_cli_json_iter_init(&buckets, tg_cli_json_get(tool, "times"));
+    tg_cli_json_iter_init(&bounds, tg_cli_json_get(status, "times_ms"));
     before = n = 0;
     low = 0;
-    bound = TG_STR_NONE;
+    bound = NULL;
 
-    while (tg_json_iter_next(&buckets, &bucket)) {
+    while (tg_cli_json_iter_next(&buckets, &bucket)) {
         /* The last bucket has no bound. */
-        bound = tg_json_iter_next(&bounds, &bound) ? bound : TG_STR_NONE;
-        n = tg_cli_json_parse_uint(bucket);
+        bound = tg_cli_json_iter_next(&bounds, &bound) ? bound : NULL;
+        n = tg_cli_json_to_uint(bucket);
 
         if (before + n >= rank) {
             break;
         }
 
         before += n;
-        low = tg_cli_json_parse_double(bound);
+        low = json_object_get_double(bound);
     }
 
     high = sum / (double) (all - rank + 1);
 
-    if (bound.data != NULL && tg_cli_json_parse_double(bound) < high) {
-        high = tg_cli_json_parse_double(bound);
+    if (bound != NULL && json_object_get_double(bound) < high) {
+        high = json_object_get_double(bound);
     }
 
     if (rank == all && sum / (double) all > low) {
@@ -106,7 +106,7 @@ tg_cli_cell_append_p95(tg_buf_t *cells, const tg_cli_cell_t *cell)
 }
 
 double
-tg_cli_status_compute_mean(tg_str_t tool)
+tg_cli_status_compute_mean(json_object *tool)
 {
     uint64_t all;
 
@@ -133,24 +133,27 @@ tg_cli_cell_append_mean(tg_buf_t *cells, const tg_cli_cell_t *cell)
 /* --- servers --- */
 
 static void
-tg_cli_append_connections(tg_buf_t *out, tg_str_t connections)
+tg_cli_append_connections(tg_buf_t *out, json_object *connections)
 {
-    tg_json_cursor_t json;
-    tg_str_t dialect;
+    tg_cli_json_iter_t json;
+    const char *dialect;
+    json_object *value;
     uint64_t n;
 
     n = tg_cli_json_get_uint(connections, "accepted");
     tg_buf_append_uint(out, n);
     tg_buf_append_cstr(out, tg_pick_plural(n, " connection so far",
                                            " connections so far"));
-    tg_cli_json_members_init(&json, connections, "open");
+    tg_cli_json_iter_init_members(&json, tg_cli_json_get(connections, "open"));
 
-    while (tg_cli_json_next_number(&json, &dialect, &n)) {
+    while (tg_cli_json_iter_next_member(&json, &dialect, &value)) {
+        n = tg_cli_json_to_uint(value);
+
         if (n != 0) {
             tg_buf_append_cstr(out, ", ");
             tg_buf_append_uint(out, n);
             tg_buf_append_cstr(out, " open (");
-            tg_cli_append_visible(out, dialect);
+            tg_cli_append_visible(out, tg_str_from_cstr(dialect));
             tg_buf_append_char(out, ')');
         }
     }
@@ -170,17 +173,17 @@ tg_cli_cell_append_name_user(tg_buf_t *cells, const tg_cli_cell_t *cell)
  * server as the parent.
  */
 static void
-tg_cli_append_mcp_server_lists(tg_buf_t *out, tg_str_t server, const char *list,
-                               const tg_cli_column_t *columns)
+tg_cli_append_mcp_server_lists(tg_buf_t *out, json_object *server,
+                               const char *list, const tg_cli_column_t *columns)
 {
-    tg_json_cursor_t json;
+    tg_cli_json_iter_t json;
     tg_cli_table_t table;
-    tg_str_t mcp;
+    json_object *mcp;
 
     tg_cli_table_init(&table, columns);
-    tg_cli_json_iter_init(&json, server, "mcp_servers");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(server, "mcp_servers"));
 
-    while (tg_json_iter_next(&json, &mcp)) {
+    while (tg_cli_json_iter_next(&json, &mcp)) {
         tg_cli_table_add_list(&table, mcp, list);
     }
 
@@ -188,7 +191,7 @@ tg_cli_append_mcp_server_lists(tg_buf_t *out, tg_str_t server, const char *list,
 }
 
 static void
-tg_cli_append_mcp_servers(tg_buf_t *out, tg_str_t server)
+tg_cli_append_mcp_servers(tg_buf_t *out, json_object *server)
 {
     static const tg_cli_column_t servers[] = {
         { "MCP SERVER", tg_cli_cell_append_text, "name" },
@@ -244,13 +247,13 @@ typedef struct {
 
 /* Checks whether a tool's row is left out, and counts the row. */
 static int
-tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, tg_str_t tool)
+tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, json_object *tool)
 {
     if (rows->is_all) {
         return 0;
     }
 
-    if (tg_cli_json_get_bool(tool, "internal")) {
+    if (tg_cli_json_is_true(tool, "internal")) {
         rows->ninternal++;
         return 1;
     }
@@ -287,7 +290,7 @@ tg_cli_append_hidden_rows(tg_buf_t *out, const tg_cli_hidden_rows_t *rows)
 }
 
 static void
-tg_cli_append_server(tg_buf_t *out, tg_str_t status, tg_str_t server,
+tg_cli_append_server(tg_buf_t *out, json_object *status, json_object *server,
                      int is_all)
 {
     static const tg_cli_column_t columns[] = {
@@ -303,22 +306,22 @@ tg_cli_append_server(tg_buf_t *out, tg_str_t status, tg_str_t server,
         { NULL, NULL, NULL },
     };
     tg_cli_hidden_rows_t rows = { .is_all = is_all };
-    tg_json_cursor_t json;
+    tg_cli_json_iter_t json;
     tg_cli_table_t table;
-    tg_str_t tool;
+    json_object *tool;
 
     tg_buf_append_char(out, '\n');
-    tg_cli_append_visible(out, tg_cli_json_get_text(server, "server"));
+    tg_cli_append_member(out, server, "server");
     tg_buf_append_cstr(out, " (");
-    tg_cli_append_visible(out, tg_cli_json_get_text(server, "name"));
+    tg_cli_append_member(out, server, "name");
     tg_buf_append_cstr(out, "): ");
-    tg_cli_append_connections(out, tg_cli_json_get_member(server, "connections",
-                                                          TG_JSON_OBJECT));
+    tg_cli_append_connections(out,
+                              tg_cli_json_get_object(server, "connections"));
     tg_buf_append_cstr(out, "\n\n");
     tg_cli_table_init(&table, columns);
-    tg_cli_json_iter_init(&json, server, "tools");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(server, "tools"));
 
-    while (tg_json_iter_next(&json, &tool)) {
+    while (tg_cli_json_iter_next(&json, &tool)) {
         if (!tg_cli_hidden_rows_filter(&rows, tool)) {
             tg_cli_table_add(&table, status, tool);
         }
@@ -332,7 +335,7 @@ tg_cli_append_server(tg_buf_t *out, tg_str_t status, tg_str_t server,
 /* --- runners --- */
 
 static void
-tg_cli_append_runners(tg_buf_t *out, tg_str_t status)
+tg_cli_append_runners(tg_buf_t *out, json_object *status)
 {
     static const tg_cli_column_t columns[] = {
         { "RUNNER", tg_cli_cell_append_text, "state_dir" },
@@ -353,21 +356,21 @@ tg_cli_append_runners(tg_buf_t *out, tg_str_t status)
 }
 
 static void
-tg_cli_status_append_tables(tg_buf_t *out, tg_str_t status, int is_all)
+tg_cli_status_append_tables(tg_buf_t *out, json_object *status, int is_all)
 {
-    tg_json_cursor_t json;
-    tg_str_t server;
+    tg_cli_json_iter_t json;
+    json_object *server;
     uint64_t n;
 
     tg_buf_append_cstr(out, "toolgate ");
-    tg_cli_append_visible(out, tg_cli_json_get_text(status, "version"));
+    tg_cli_append_member(out, status, "version");
     tg_buf_append_cstr(out, ", ");
     n = tg_cli_json_get_uint(status, "workers");
     tg_buf_append_uint(out, n);
     tg_buf_append_cstr(out, tg_pick_plural(n, " worker\n", " workers\n"));
-    tg_cli_json_iter_init(&json, status, "servers");
+    tg_cli_json_iter_init(&json, tg_cli_json_get(status, "servers"));
 
-    while (tg_json_iter_next(&json, &server)) {
+    while (tg_cli_json_iter_next(&json, &server)) {
         tg_cli_append_server(out, status, server, is_all);
     }
 
@@ -375,13 +378,13 @@ tg_cli_status_append_tables(tg_buf_t *out, tg_str_t status, int is_all)
 }
 
 void
-tg_cli_status_append_summary(tg_buf_t *out, tg_str_t status)
+tg_cli_status_append_summary(tg_buf_t *out, json_object *status)
 {
     tg_cli_status_append_tables(out, status, 0);
 }
 
 void
-tg_cli_status_append_full(tg_buf_t *out, tg_str_t status)
+tg_cli_status_append_full(tg_buf_t *out, json_object *status)
 {
     tg_cli_status_append_tables(out, status, 1);
 }
@@ -399,10 +402,11 @@ tg_cli_cell_append_client(tg_buf_t *cells, const tg_cli_cell_t *cell)
         const char *key;
         const char *before;
     } parts[] = { { "name", " " }, { "version", " " }, { "via", " via " } };
-    tg_str_t client, text;
+    json_object *client;
+    tg_str_t text;
     size_t i, start;
 
-    client = tg_cli_json_get_member(cell->row, cell->member, TG_JSON_OBJECT);
+    client = tg_cli_json_get_object(cell->row, cell->member);
     start = cells->len;
 
     if (tg_cli_json_get_uint(client, "pid") != 0) {
@@ -425,7 +429,7 @@ tg_cli_cell_append_client(tg_buf_t *cells, const tg_cli_cell_t *cell)
 }
 
 void
-tg_cli_status_append_calls(tg_buf_t *out, tg_str_t status)
+tg_cli_status_append_calls(tg_buf_t *out, json_object *status)
 {
     static const tg_cli_column_t columns[] = {
         { ">ID", tg_cli_cell_append_uint, "id" },

@@ -1,110 +1,12 @@
 /*
- * Tables for people, and access to members of JSON objects.
+ * Tables for people.
  */
 #include "cli/tg_cli_table.h"
 
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
-#include <stdlib.h>
-
 #define TG_CLI_TABLE_COLUMNS_MAX 16
-
-/* --- members of JSON objects --- */
-
-tg_str_t
-tg_cli_json_get_member(tg_str_t object, const char *name, tg_json_type_t type)
-{
-    tg_str_t value;
-
-    return tg_json_has_member(object, tg_str_from_cstr(name), type, &value)
-               ? value
-               : TG_STR_NONE;
-}
-
-uint64_t
-tg_cli_json_parse_uint(tg_str_t raw)
-{
-    int64_t value;
-
-    return tg_json_parse_int64(raw, &value) == TG_OK && value > 0
-               ? (uint64_t) value
-               : 0;
-}
-
-/* A delimiter follows a raw number in its list. */
-double
-tg_cli_json_parse_double(tg_str_t raw)
-{
-    return tg_json_type(raw) == TG_JSON_NUMBER ? strtod(raw.data, NULL) : 0;
-}
-
-uint64_t
-tg_cli_json_get_uint(tg_str_t object, const char *name)
-{
-    return tg_cli_json_parse_uint(
-        tg_cli_json_get_member(object, name, TG_JSON_NUMBER));
-}
-
-int
-tg_cli_json_get_bool(tg_str_t object, const char *name)
-{
-    return tg_cli_json_get_member(object, name, TG_JSON_TRUE).data != NULL;
-}
-
-tg_str_t
-tg_cli_json_get_text(tg_str_t object, const char *name)
-{
-    tg_str_t raw;
-
-    raw = tg_cli_json_get_member(object, name, TG_JSON_STRING);
-
-    return raw.data != NULL ? tg_json_string_body(raw) : raw;
-}
-
-int
-tg_cli_json_has_text(tg_str_t object, const char *name, const char *text)
-{
-    return tg_json_body_eq_text(tg_cli_json_get_text(object, name),
-                                tg_str_from_cstr(text));
-}
-
-void
-tg_cli_json_append_text(tg_buf_t *out, tg_str_t object, const char *name)
-{
-    tg_json_append_unescaped(out, tg_cli_json_get_text(object, name));
-}
-
-void
-tg_cli_json_iter_init(tg_json_cursor_t *json, tg_str_t object, const char *name)
-{
-    tg_json_iter_init(json,
-                      tg_cli_json_get_member(object, name, TG_JSON_ARRAY));
-}
-
-void
-tg_cli_json_members_init(tg_json_cursor_t *json, tg_str_t object,
-                         const char *name)
-{
-    tg_json_init(json, tg_cli_json_get_member(object, name, TG_JSON_OBJECT));
-    (void) tg_json_enter_object(json);
-}
-
-int
-tg_cli_json_next_number(tg_json_cursor_t *json, tg_str_t *key, uint64_t *number)
-{
-    tg_str_t raw;
-
-    if (tg_json_next_member(json, key) != TG_OK
-        || tg_json_read_value(json, &raw) != TG_OK)
-    {
-        return 0;
-    }
-
-    *number = tg_cli_json_parse_uint(raw);
-
-    return 1;
-}
 
 /* --- tables --- */
 
@@ -271,7 +173,7 @@ tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns)
 }
 
 void
-tg_cli_table_add(tg_cli_table_t *table, tg_str_t parent, tg_str_t row)
+tg_cli_table_add(tg_cli_table_t *table, json_object *parent, json_object *row)
 {
     const tg_cli_column_t *column;
 
@@ -286,14 +188,15 @@ tg_cli_table_add(tg_cli_table_t *table, tg_str_t parent, tg_str_t row)
 }
 
 void
-tg_cli_table_add_list(tg_cli_table_t *table, tg_str_t parent, const char *name)
+tg_cli_table_add_list(tg_cli_table_t *table, json_object *parent,
+                      const char *name)
 {
-    tg_json_cursor_t json;
-    tg_str_t row;
+    tg_cli_json_iter_t json;
+    json_object *row;
 
-    tg_cli_json_iter_init(&json, parent, name);
+    tg_cli_json_iter_init(&json, tg_cli_json_get(parent, name));
 
-    while (tg_json_iter_next(&json, &row)) {
+    while (tg_cli_json_iter_next(&json, &row)) {
         tg_cli_table_add(table, parent, row);
     }
 }
@@ -325,7 +228,7 @@ tg_cli_append_label(tg_buf_t *out, const char *label)
 
 void
 tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
-                     tg_str_t parent, tg_str_t object)
+                     json_object *parent, json_object *object)
 {
     size_t start, len;
 
@@ -348,36 +251,33 @@ tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
 /* --- cells --- */
 
 void
-tg_cli_append_visible(tg_buf_t *out, tg_str_t body)
+tg_cli_append_visible(tg_buf_t *out, tg_str_t text)
 {
-    tg_buf_t text;
-
-    tg_buf_init(&text, out->alloc);
-    tg_json_append_unescaped(&text, body);
-    tg_utf8_append_visible(out, tg_buf_view(&text), 1);
-    out->failed |= text.failed;
-    tg_buf_deinit(&text);
+    tg_utf8_append_visible(out, text, 1);
 }
 
 void
-tg_cli_append_first_line(tg_buf_t *out, tg_str_t body)
+tg_cli_append_member(tg_buf_t *out, json_object *object, const char *name)
 {
-    const char *p;
-    tg_buf_t text;
+    tg_cli_append_visible(out, tg_cli_json_get_text(object, name));
+}
 
-    tg_buf_init(&text, out->alloc);
-    tg_json_append_unescaped(&text, body);
-    tg_buf_append_char(&text, '\0');
+void
+tg_cli_append_first_line(tg_buf_t *out, tg_str_t text)
+{
+    size_t len;
 
-    if (!tg_buf_has_failed(&text)) {
-        p = text.data + strcspn(text.data, "\r\n");
-        tg_utf8_append_visible(out, tg_str(text.data, (size_t) (p - text.data)),
-                               1);
-        tg_buf_append_cstr(out, p[strspn(p, "\r\n")] != '\0' ? "…" : "");
+    for (len = 0; len < text.len && !tg_is_one_of(text.data[len], "\r\n");
+         len++) {
     }
 
-    out->failed |= text.failed;
-    tg_buf_deinit(&text);
+    tg_cli_append_visible(out, tg_str(text.data, len));
+
+    while (len < text.len && tg_is_one_of(text.data[len], "\r\n")) {
+        len++;
+    }
+
+    tg_buf_append_cstr(out, len < text.len ? "…" : "");
 }
 
 void
@@ -420,7 +320,7 @@ tg_cli_append_byte_size(tg_buf_t *out, uint64_t bytes)
 void
 tg_cli_cell_append_text(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_cli_append_visible(out, tg_cli_json_get_text(cell->row, cell->member));
+    tg_cli_append_member(out, cell->row, cell->member);
 }
 
 void
@@ -442,8 +342,7 @@ tg_cli_cell_append_optional_text(tg_buf_t *out, const tg_cli_cell_t *cell)
 void
 tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_cli_append_visible(out,
-                          tg_cli_json_get_text(cell->parent, cell->member));
+    tg_cli_append_member(out, cell->parent, cell->member);
 }
 
 void
@@ -488,18 +387,21 @@ tg_cli_cell_append_optional_ms(tg_buf_t *out, const tg_cli_cell_t *cell)
 void
 tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_json_cursor_t json;
-    const char *comma;
-    tg_str_t name;
+    tg_cli_json_iter_t json;
+    const char *comma, *name;
+    json_object *value;
     uint64_t n;
 
-    tg_cli_json_members_init(&json, cell->row, cell->member);
+    tg_cli_json_iter_init_members(&json,
+                                  tg_cli_json_get(cell->row, cell->member));
     comma = "";
 
-    while (tg_cli_json_next_number(&json, &name, &n)) {
-        if (n != 0 && !tg_str_eq(name, TG_STR("ok"))) {
+    while (tg_cli_json_iter_next_member(&json, &name, &value)) {
+        n = tg_cli_json_to_uint(value);
+
+        if (n != 0 && strcmp(name, "ok") != 0) {
             tg_buf_append_cstr(out, comma);
-            tg_cli_append_visible(out, name);
+            tg_cli_append_visible(out, tg_str_from_cstr(name));
             tg_buf_append_char(out, ' ');
             tg_buf_append_uint(out, n);
             comma = ", ";

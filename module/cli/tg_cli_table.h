@@ -1,54 +1,17 @@
 /*
- * Tables for people, and access to members of JSON objects.
+ * Tables for people.
  */
 #ifndef TG_CLI_TABLE_H
 #define TG_CLI_TABLE_H
 
-#include "base/tg_json.h"
-
-/* --- members of valid JSON objects --- */
-
-/*
- * The functions below return 0 or an absent string if the object is absent or
- * has no such member.
- */
-
-tg_str_t tg_cli_json_get_member(tg_str_t object, const char *name,
-                                tg_json_type_t type);
-uint64_t tg_cli_json_get_uint(tg_str_t object, const char *name);
-int tg_cli_json_get_bool(tg_str_t object, const char *name);
-
-/* Returns the escaped text of a string. */
-tg_str_t tg_cli_json_get_text(tg_str_t object, const char *name);
-
-/* Checks whether a member is this text. */
-int tg_cli_json_has_text(tg_str_t object, const char *name, const char *text);
-
-/* Appends the text of a string; control characters remain. */
-void tg_cli_json_append_text(tg_buf_t *out, tg_str_t object, const char *name);
-
-/* Starts an iteration of a list, with tg_json_iter_next(). */
-void tg_cli_json_iter_init(tg_json_cursor_t *json, tg_str_t object,
-                           const char *name);
-
-/* Starts an iteration of an object's members. */
-void tg_cli_json_members_init(tg_json_cursor_t *json, tg_str_t object,
-                              const char *name);
-
-/* Reads the next member with a number.  Returns 0 after the last member. */
-int tg_cli_json_next_number(tg_json_cursor_t *json, tg_str_t *key,
-                            uint64_t *number);
-
-/* Returns the value of a raw number; 0 for another or an absent value. */
-uint64_t tg_cli_json_parse_uint(tg_str_t raw);
-double tg_cli_json_parse_double(tg_str_t raw);
+#include "cli/tg_cli_json.h"
 
 /* --- cells --- */
 
 /* A cell of a table: a member of the row's object. */
 typedef struct {
-    tg_str_t parent; /* object that contains the list of rows */
-    tg_str_t row;
+    json_object *parent; /* object that contains the list of rows */
+    json_object *row;
     const char *member;
 } tg_cli_cell_t;
 
@@ -81,11 +44,14 @@ void tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell);
  */
 void tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/* Appends an escaped text without control characters. */
-void tg_cli_append_visible(tg_buf_t *out, tg_str_t body);
+/* Appends a text without control characters. */
+void tg_cli_append_visible(tg_buf_t *out, tg_str_t text);
 
-/* Appends the first line of an escaped text, without control characters. */
-void tg_cli_append_first_line(tg_buf_t *out, tg_str_t body);
+/* Appends the text of a member without control characters. */
+void tg_cli_append_member(tg_buf_t *out, json_object *object, const char *name);
+
+/* Appends the first line of a text, without control characters. */
+void tg_cli_append_first_line(tg_buf_t *out, tg_str_t text);
 
 /* Appends a duration: `1.5 s`. */
 void tg_cli_append_duration(tg_buf_t *out, double ms);
@@ -110,10 +76,11 @@ typedef struct {
 } tg_cli_table_t;
 
 void tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns);
-void tg_cli_table_add(tg_cli_table_t *table, tg_str_t parent, tg_str_t row);
+void tg_cli_table_add(tg_cli_table_t *table, json_object *parent,
+                      json_object *row);
 
 /* Adds each element of a list of parent. */
-void tg_cli_table_add_list(tg_cli_table_t *table, tg_str_t parent,
+void tg_cli_table_add_list(tg_cli_table_t *table, json_object *parent,
                            const char *name);
 
 /* Appends a table to the output, and frees it. */
@@ -129,7 +96,7 @@ void tg_cli_table_append_section(tg_cli_table_t *table, tg_buf_t *out);
  * Appends a line `label      value` for each column whose cell is not empty.
  */
 void tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
-                          tg_str_t parent, tg_str_t object);
+                          json_object *parent, json_object *object);
 
 /* Begins a line with a label, padded to the column of the values. */
 void tg_cli_append_label(tg_buf_t *out, const char *label);

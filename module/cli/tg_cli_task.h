@@ -21,24 +21,22 @@
 #define TG_CLI_TASK_TIMEOUT_MS 60000
 
 /*
- * Calls a method with raw params that changes nothing, so that the request may
- * be resent after a reconnect.  Returns TG_CLI_EXIT_OK if there is a result,
+ * Calls a method that changes nothing, so that the request may be resent after
+ * a reconnect; frees params.  Returns TG_CLI_EXIT_OK if there is a result,
  * else the exit status after reporting the error.
  */
 int tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
-                                  tg_str_t params, uint64_t max_wait_ms);
+                                  json_object *params, uint64_t max_wait_ms);
 
 /*
- * Calls a method with raw params that has an effect.  Returns TG_CLI_EXIT_OK
+ * Calls a method that has an effect; frees params.  Returns TG_CLI_EXIT_OK
  * if there is a result, else the exit status after reporting the error.
  */
 int tg_cli_task_request(tg_cli_session_t *session, const char *method,
-                        tg_str_t params);
+                        json_object *params);
 
-/*
- * Initializes params and appends {"taskId":"...", without the closing brace.
- */
-void tg_cli_task_begin_params(tg_buf_t *params, const char *id);
+/* Returns the params {"taskId":"..."}. */
+json_object *tg_cli_task_new_params(const char *id);
 
 /*
  * Writes the response: as JSON with --json, else with append().  Returns the
@@ -46,16 +44,16 @@ void tg_cli_task_begin_params(tg_buf_t *params, const char *id);
  */
 int tg_cli_task_print_response(const tg_cli_session_t *session,
                                void (*append)(tg_buf_t *out,
-                                              tg_str_t response));
+                                              json_object *response));
 
 /*
  * Calls a method and writes the response; with --watch, repeats this until an
- * error or a signal.  Returns the exit status.
+ * error or a signal.  Frees params.  Returns the exit status.
  */
 int tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
-                                tg_str_t params,
+                                json_object *params,
                                 void (*append)(tg_buf_t *out,
-                                               tg_str_t response));
+                                               json_object *response));
 
 /* --- tg_cli_cmd_task_wait.c --- */
 
@@ -70,16 +68,16 @@ int tg_cli_task_follow_output(tg_cli_session_t *session, const char *id);
 
 /* --- tg_cli_task_table.c --- */
 
-void tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks);
-void tg_cli_task_append_details(tg_buf_t *out, tg_str_t task);
-void tg_cli_task_append_stats(tg_buf_t *out, tg_str_t stats);
-void tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status);
+void tg_cli_task_append_list(tg_buf_t *out, json_object *tasks);
+void tg_cli_task_append_details(tg_buf_t *out, json_object *task);
+void tg_cli_task_append_stats(tg_buf_t *out, json_object *stats);
+void tg_cli_daemon_append_status(tg_buf_t *out, json_object *status);
 
 /*
  * Returns the time in ms from the start of a task to its end, or to now if the
  * task runs.  Returns -1 if the task has not started.
  */
-double tg_cli_task_get_duration(tg_str_t task);
+double tg_cli_task_get_duration(json_object *task);
 
 /* Appends the time since a timestamp, or "-" if there is no such member. */
 void tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell);
@@ -88,6 +86,6 @@ void tg_cli_cell_append_age(tg_buf_t *out, const tg_cli_cell_t *cell);
 void tg_cli_cell_append_time_left(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends `automation: enabled, rules 3`. */
-void tg_cli_automation_append_summary(tg_buf_t *out, tg_str_t automation);
+void tg_cli_automation_append_summary(tg_buf_t *out, json_object *automation);
 
 #endif

@@ -41,55 +41,65 @@ tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
     return TG_CLI_EXIT_REFUSED;
 }
 
-int
-tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
-                              tg_str_t params, uint64_t max_wait_ms)
+static int
+tg_cli_task_check_response(const tg_cli_session_t *session, const char *method,
+                           json_object *params, int rc)
 {
-    int rc;
-
-    rc = tg_cli_session_request_read_only(session, tg_str_from_cstr(method),
-                                          params, max_wait_ms);
+    json_object_put(params);
 
     return rc == TG_CLI_EXIT_OK && session->response.kind != TG_RESPONSE_RESULT
                ? tg_cli_task_report_error(session, method)
                : rc;
+}
+
+int
+tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
+                              json_object *params, uint64_t max_wait_ms)
+{
+    return tg_cli_task_check_response(
+        session, method, params,
+        tg_cli_session_request_read_only(
+            session, tg_str_from_cstr(method),
+            params != NULL ? tg_cli_json_write(params) : TG_STR_NONE,
+            max_wait_ms));
 }
 
 int
 tg_cli_task_request(tg_cli_session_t *session, const char *method,
-                    tg_str_t params)
+                    json_object *params)
 {
-    int rc;
-
-    rc = tg_cli_session_request(session, tg_str_from_cstr(method), params,
-                                TG_CLI_TASK_TIMEOUT_MS);
-
-    return rc == TG_CLI_EXIT_OK && session->response.kind != TG_RESPONSE_RESULT
-               ? tg_cli_task_report_error(session, method)
-               : rc;
+    return tg_cli_task_check_response(
+        session, method, params,
+        tg_cli_session_request(session, tg_str_from_cstr(method),
+                               params != NULL ? tg_cli_json_write(params)
+                                              : TG_STR_NONE,
+                               TG_CLI_TASK_TIMEOUT_MS));
 }
 
-void
-tg_cli_task_begin_params(tg_buf_t *params, const char *id)
+json_object *
+tg_cli_task_new_params(const char *id)
 {
-    tg_buf_init(params, tg_alloc_libc());
-    tg_buf_append_char(params, '{');
-    tg_json_add_string(params, "taskId", tg_str_from_cstr(id));
+    json_object *params;
+
+    params = json_object_new_object();
+    tg_cli_json_add_text(params, "taskId", tg_str_from_cstr(id));
+
+    return params;
 }
 
 int
 tg_cli_task_print_response(const tg_cli_session_t *session,
-                           void (*append)(tg_buf_t *out, tg_str_t response))
+                           void (*append)(tg_buf_t *out, json_object *response))
 {
     tg_buf_t out;
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(tg_buf_view(&session->response.result),
-                                        TG_CLI_EXIT_OK);
+        return tg_cli_result_print_json(
+            json_object_get(session->response.result), TG_CLI_EXIT_OK);
     }
 
     tg_buf_init(&out, tg_alloc_libc());
-    append(&out, tg_buf_view(&session->response.result));
+    append(&out, session->response.result);
 
     if (session->options->is_watch) {
         tg_cli_terminal_clear();
@@ -100,13 +110,15 @@ tg_cli_task_print_response(const tg_cli_session_t *session,
 
 int
 tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
-                            tg_str_t params,
-                            void (*append)(tg_buf_t *out, tg_str_t response))
+                            json_object *params,
+                            void (*append)(tg_buf_t *out,
+                                           json_object *response))
 {
     int rc;
 
     do {
-        rc = tg_cli_task_request_read_only(session, method, params,
+        rc = tg_cli_task_request_read_only(session, method,
+                                           json_object_get(params),
                                            TG_CLI_TASK_TIMEOUT_MS);
 
         if (rc == TG_CLI_EXIT_OK) {
@@ -117,6 +129,8 @@ tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
             rc = tg_cli_session_sleep(session, TG_CLI_TASK_POLL_INTERVAL_MS);
         }
     } while (rc == TG_CLI_EXIT_OK && session->options->is_watch);
+
+    json_object_put(params);
 
     return rc;
 }

@@ -4,7 +4,6 @@
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
 #include "base/tg_utf8.h"
 
 #include <stdlib.h>
@@ -22,7 +21,7 @@
  * s, or -1 if the member is not a timestamp.
  */
 static double
-tg_cli_json_get_timestamp(tg_str_t object, const char *member)
+tg_cli_json_get_timestamp(json_object *object, const char *member)
 {
     char text[TG_CLI_TIMESTAMP_SIZE];
     struct tm tm;
@@ -64,7 +63,7 @@ tg_cli_convert_seconds_to_ms(double seconds)
 }
 
 double
-tg_cli_task_get_duration(tg_str_t task)
+tg_cli_task_get_duration(json_object *task)
 {
     double start, end;
 
@@ -136,12 +135,14 @@ tg_cli_cell_append_prompt(tg_buf_t *out, const tg_cli_cell_t *cell)
 static void
 tg_cli_cell_append_int(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_str_t value;
+    json_object *value;
 
-    value = tg_cli_json_get_member(cell->row, cell->member, TG_JSON_NUMBER);
+    value = tg_cli_json_get(cell->row, cell->member);
 
-    if (value.data != NULL) {
-        tg_buf_append_str(out, value);
+    if (json_object_is_type(value, json_type_int)
+        || json_object_is_type(value, json_type_double))
+    {
+        tg_cli_json_append_value(out, value);
     } else {
         tg_buf_append_char(out, '-');
     }
@@ -172,12 +173,13 @@ tg_cli_cell_append_task_duration(tg_buf_t *out, const tg_cli_cell_t *cell)
 
 /* Checks whether any task has this text member. */
 static int
-tg_cli_tasks_has_text(tg_str_t tasks, const char *member)
+tg_cli_tasks_has_text(json_object *tasks, const char *member)
 {
-    tg_json_cursor_t json;
-    tg_str_t task;
+    tg_cli_json_iter_t json;
+    json_object *task;
 
-    for (tg_json_iter_init(&json, tasks); tg_json_iter_next(&json, &task);) {
+    for (tg_cli_json_iter_init(&json, tasks);
+         tg_cli_json_iter_next(&json, &task);) {
         if (tg_cli_json_get_text(task, member).len != 0) {
             return 1;
         }
@@ -187,7 +189,7 @@ tg_cli_tasks_has_text(tg_str_t tasks, const char *member)
 }
 
 void
-tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks)
+tg_cli_task_append_list(tg_buf_t *out, json_object *tasks)
 {
 #define TG_CLI_TASK_COLUMNS                                                    \
     { "ID", tg_cli_cell_append_text, "id" },                                   \
@@ -212,11 +214,11 @@ tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks)
         { "MACHINE", tg_cli_cell_append_optional_text, "machine" },
         TG_CLI_TASK_LAST_COLUMNS,
     };
-    tg_json_cursor_t json;
+    tg_cli_json_iter_t json;
     tg_cli_table_t table;
-    tg_str_t task;
+    json_object *task;
 
-    if (tg_json_type(tasks) != TG_JSON_ARRAY) {
+    if (!json_object_is_type(tasks, json_type_array)) {
         return;
     }
 
@@ -224,7 +226,8 @@ tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks)
                                   ? columns_with_machine
                                   : columns);
 
-    for (tg_json_iter_init(&json, tasks); tg_json_iter_next(&json, &task);) {
+    for (tg_cli_json_iter_init(&json, tasks);
+         tg_cli_json_iter_next(&json, &task);) {
         tg_cli_table_add(&table, tasks, task);
     }
 
@@ -232,7 +235,7 @@ tg_cli_task_append_list(tg_buf_t *out, tg_str_t tasks)
 }
 
 void
-tg_cli_task_append_stats(tg_buf_t *out, tg_str_t stats)
+tg_cli_task_append_stats(tg_buf_t *out, json_object *stats)
 {
     static const tg_cli_column_t columns[] = {
         { ">QUEUED", tg_cli_cell_append_uint, "queued" },
@@ -256,20 +259,20 @@ tg_cli_task_append_stats(tg_buf_t *out, tg_str_t stats)
 static void
 tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
 {
-    tg_str_t raw, text;
+    json_object *object;
     const char *newline;
+    tg_str_t text;
     tg_buf_t value;
     size_t len;
 
-    if (tg_json_get_member(cell->row, tg_str_from_cstr(cell->member), &raw)
-            != TG_OK
-        || tg_json_type(raw) == TG_JSON_NULL)
-    {
+    object = tg_cli_json_get(cell->row, cell->member);
+
+    if (object == NULL) {
         return;
     }
 
     tg_buf_init(&value, out->alloc);
-    tg_cli_append_json_value(&value, raw);
+    tg_cli_json_append_value(&value, object);
     text = tg_buf_view(&value);
 
     while (text.len != 0
@@ -290,43 +293,38 @@ tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
 
 /* Appends a text of several lines below its label. */
 static void
-tg_cli_task_append_text(tg_buf_t *out, const char *label, tg_str_t task,
+tg_cli_task_append_text(tg_buf_t *out, const char *label, json_object *task,
                         const char *member)
 {
-    tg_buf_t text;
+    tg_str_t text;
 
-    tg_buf_init(&text, out->alloc);
-    tg_cli_json_append_text(&text, task, member);
+    text = tg_cli_json_get_text(task, member);
 
     if (text.len != 0) {
         tg_buf_printf(out, "\n%s:\n\n", label);
-        tg_utf8_append_visible(out, tg_buf_view(&text), 0);
+        tg_utf8_append_visible(out, text, 0);
         tg_cli_append_missing_newline(out);
     }
-
-    out->failed |= text.failed;
-    tg_buf_deinit(&text);
 }
 
 /* Appends a result: a text, or the text blocks of a tool's result. */
 static void
-tg_cli_task_append_result(tg_buf_t *out, tg_str_t task)
+tg_cli_task_append_result(tg_buf_t *out, json_object *task)
 {
-    tg_json_cursor_t json;
-    tg_str_t part;
+    tg_cli_json_iter_t json;
+    json_object *part;
 
     tg_cli_task_append_text(out, "result", task, "result");
     tg_cli_json_iter_init(
-        &json, tg_cli_json_get_member(task, "result", TG_JSON_OBJECT),
-        "content");
+        &json, tg_cli_json_get(tg_cli_json_get(task, "result"), "content"));
 
-    while (tg_json_iter_next(&json, &part)) {
+    while (tg_cli_json_iter_next(&json, &part)) {
         tg_cli_task_append_text(out, "result", part, "text");
     }
 }
 
 void
-tg_cli_task_append_details(tg_buf_t *out, tg_str_t task)
+tg_cli_task_append_details(tg_buf_t *out, json_object *task)
 {
     static const tg_cli_column_t columns[] = {
         { "id", tg_cli_cell_append_value, "id" },
@@ -345,7 +343,7 @@ tg_cli_task_append_details(tg_buf_t *out, tg_str_t task)
         { "metadata", tg_cli_cell_append_value, "metadata" },
         { NULL, NULL, NULL },
     };
-    if (tg_json_type(task) != TG_JSON_OBJECT) {
+    if (!json_object_is_type(task, json_type_object)) {
         return;
     }
 
@@ -354,8 +352,8 @@ tg_cli_task_append_details(tg_buf_t *out, tg_str_t task)
     tg_cli_task_append_result(out, task);
 
     /* The result is usually the end of the output. */
-    if (!tg_json_body_eq(tg_cli_json_get_text(task, "result"),
-                         tg_cli_json_get_text(task, "output")))
+    if (!tg_str_eq(tg_cli_json_get_text(task, "result"),
+                   tg_cli_json_get_text(task, "output")))
     {
         tg_cli_task_append_text(out, "end of the output", task, "output");
     }
@@ -364,10 +362,10 @@ tg_cli_task_append_details(tg_buf_t *out, tg_str_t task)
 /* --- daemon --- */
 
 void
-tg_cli_automation_append_summary(tg_buf_t *out, tg_str_t automation)
+tg_cli_automation_append_summary(tg_buf_t *out, json_object *automation)
 {
     tg_buf_append_cstr(out, "automation: ");
-    tg_buf_append_cstr(out, tg_cli_json_get_bool(automation, "enabled")
+    tg_buf_append_cstr(out, tg_cli_json_is_true(automation, "enabled")
                                 ? "enabled"
                                 : "disabled");
     tg_buf_append_cstr(out, ", rules ");
@@ -386,7 +384,7 @@ tg_cli_cell_append_active_state(tg_buf_t *out, const tg_cli_cell_t *cell)
 }
 
 void
-tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status)
+tg_cli_daemon_append_status(tg_buf_t *out, json_object *status)
 {
     static const tg_cli_column_t columns[] = {
         { "ID", tg_cli_cell_append_text, "id" },
@@ -397,25 +395,24 @@ tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status)
         { "<PROMPT", tg_cli_cell_append_prompt, "prompt" },
         { NULL, NULL, NULL },
     };
-    tg_str_t parts, supervisor, tasks, automation;
+    json_object *parts, *supervisor, *tasks, *automation;
     tg_cli_table_t table;
 
-    parts = tg_cli_json_get_member(status, "subsystems", TG_JSON_OBJECT);
-    supervisor = tg_cli_json_get_member(parts, "supervisor", TG_JSON_OBJECT);
-    tasks = tg_cli_json_get_member(supervisor, "tasks", TG_JSON_OBJECT);
-    automation = tg_cli_json_get_member(parts, "automation", TG_JSON_OBJECT);
+    parts = tg_cli_json_get_object(status, "subsystems");
+    supervisor = tg_cli_json_get_object(parts, "supervisor");
+    tasks = tg_cli_json_get_object(supervisor, "tasks");
+    automation = tg_cli_json_get_object(parts, "automation");
     tg_buf_printf(out, "daemon: ");
-    tg_cli_append_visible(out, tg_cli_json_get_text(status, "health"));
+    tg_cli_append_member(out, status, "health");
     tg_buf_append_cstr(out, ", pid ");
     tg_buf_append_uint(out, tg_cli_json_get_uint(status, "pid"));
     tg_buf_append_cstr(out, ", up ");
     tg_cli_append_duration(
         out, 1000 * (double) tg_cli_json_get_uint(status, "uptime_seconds"));
     tg_buf_append_cstr(out, ", clients ");
-    tg_buf_append_uint(out,
-                       tg_cli_json_get_uint(
-                           tg_cli_json_get_member(parts, "ipc", TG_JSON_OBJECT),
-                           "clients"));
+    tg_buf_append_uint(
+        out,
+        tg_cli_json_get_uint(tg_cli_json_get_object(parts, "ipc"), "clients"));
     tg_buf_append_cstr(out, "\ntasks: running ");
     tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "running"));
     tg_buf_append_cstr(out, " (at most ");
@@ -424,7 +421,7 @@ tg_cli_daemon_append_status(tg_buf_t *out, tg_str_t status)
     tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "queued"));
     tg_buf_append_char(out, '\n');
 
-    if (automation.data != NULL) {
+    if (automation != NULL) {
         tg_cli_automation_append_summary(out, automation);
     }
 

@@ -10,6 +10,8 @@
 #include "base/tg_utf8.h"
 #include "schema/tg_schema_query.h"
 
+#include <stdlib.h>
+
 static int
 tg_cli_tool_args_is_json(char **args, int nargs)
 {
@@ -32,7 +34,7 @@ tg_cli_tool_args_check_json(tg_str_t text, const char *what, tg_str_t name)
     int rc;
 
     tg_buf_init(&why, tg_alloc_libc());
-    rc = tg_json_validate_explain(text, &why) == TG_OK
+    rc = tg_cli_json_check(text, &why) == TG_OK
              ? TG_CLI_EXIT_OK
              : tg_cli_error("%s%.*s is not valid JSON: %.*s", what,
                             (int) name.len, name.data, (int) why.len,
@@ -44,22 +46,35 @@ tg_cli_tool_args_check_json(tg_str_t text, const char *what, tg_str_t name)
 
 /* --- one JSON text --- */
 
+/*
+ * Returns the first character of a text after white space, or NUL.
+ */
+static char
+tg_cli_json_first_char(tg_str_t text)
+{
+    size_t i;
+
+    for (i = 0; i < text.len && tg_is_one_of(text.data[i], " \t\r\n"); i++) {
+    }
+
+    return i < text.len ? text.data[i] : '\0';
+}
+
+/* The text is sent as it is. */
 static int
 tg_cli_tool_args_parse_json(tg_str_t text, const char *where, int allow_array,
                             tg_buf_t *json)
 {
-    tg_json_cursor_t cursor;
+    char first;
 
     if (tg_cli_tool_args_check_json(text, where, TG_STR("")) != TG_CLI_EXIT_OK)
     {
         return TG_CLI_EXIT_FAILED;
     }
 
-    tg_json_init(&cursor, text);
+    first = tg_cli_json_first_char(text);
 
-    if (!tg_json_is_next(&cursor, '{')
-        && !(allow_array && tg_json_is_next(&cursor, '[')))
-    {
+    if (first != '{' && !(allow_array && first == '[')) {
         return tg_cli_error(
             "%s must be a JSON object%s, such as {\"key\":\"value\"}", where,
             allow_array ? " or array" : "");
@@ -134,40 +149,48 @@ tg_cli_pair_read_value(const tg_cli_pair_t *pair, tg_buf_t *text)
                               tg_cli_input_get_label(path));
 }
 
-/* Returns the schema of a property, or an absent string. */
-static tg_str_t
-tg_cli_schema_find_property(tg_str_t root, tg_str_t name)
+/*
+ * Returns the schema of a property, which the caller frees, or NULL.  `schema/`
+ * knows which properties a schema declares.
+ */
+static json_object *
+tg_cli_schema_find_property(json_object *root, tg_str_t name)
 {
-    tg_str_t key, property;
+    json_object *property;
+    tg_str_t key, text;
 
-    return tg_schema_query_property(root, root, name, NULL, &key, &property)
-                   == TG_OK
-               ? tg_cli_schema_pick_alternative(root, property)
-               : TG_STR_NONE;
+    property = NULL;
+    text = tg_cli_json_write(root);
+
+    if (tg_schema_query_property(text, text, name, NULL, &key, &text) == TG_OK)
+    {
+        (void) tg_cli_json_parse(text, &property);
+    }
+
+    return property;
 }
 
 /*
- * Returns the raw type of a schema that does not allow strings, else an absent
- * string.
+ * Returns the type of a schema that does not allow strings, as JSON, else an
+ * absent string.
  */
 static tg_str_t
-tg_cli_schema_get_json_type(tg_str_t root, tg_str_t schema)
+tg_cli_schema_get_json_type(json_object *root, json_object *schema)
 {
-    tg_str_t type, value;
-    tg_json_cursor_t json;
+    json_object *type, *value;
+    tg_cli_json_iter_t iter;
     int n;
 
-    type = tg_cli_schema_get_keyword(root, schema, "type");
-
-    if (type.data != NULL) {
-        return tg_cli_json_has_string(type, TG_STR("string")) ? TG_STR_NONE
-                                                              : type;
+    if (tg_cli_schema_find_keyword(root, schema, "type", &type)) {
+        return tg_cli_json_has_string(type, "string") ? TG_STR_NONE
+                                                      : tg_cli_json_write(type);
     }
 
-    tg_json_iter_init(&json, tg_cli_schema_get_keyword(root, schema, "enum"));
+    tg_cli_json_iter_init(&iter,
+                          tg_cli_schema_get_keyword(root, schema, "enum"));
 
-    for (n = 0; tg_json_iter_next(&json, &value); n++) {
-        if (tg_json_type(value) == TG_JSON_STRING) {
+    for (n = 0; tg_cli_json_iter_next(&iter, &value); n++) {
+        if (json_object_is_type(value, json_type_string)) {
             return TG_STR_NONE;
         }
     }
@@ -175,40 +198,28 @@ tg_cli_schema_get_json_type(tg_str_t root, tg_str_t schema)
     return n != 0 ? TG_STR("JSON") : TG_STR_NONE;
 }
 
-/* Appends a value: as JSON if the type is present, else as a string. */
+/* Stores a value: JSON if the type is present, else a string. */
 static int
-tg_cli_pair_write_value(const tg_cli_pair_t *pair, tg_str_t value,
-                        tg_str_t type, tg_buf_t *json)
+tg_cli_pair_parse_value(const tg_cli_pair_t *pair, tg_str_t text, tg_str_t type,
+                        json_object **value)
 {
     if (!pair->is_json && type.data == NULL) {
-        tg_json_write_string(json, value);
+        *value = json_object_new_string_len(text.data, (int) text.len);
         return TG_CLI_EXIT_OK;
     }
 
-    if (tg_json_validate(value, NULL) == TG_OK) {
-        tg_buf_append_str(json, value);
-        return TG_CLI_EXIT_OK;
+    if (tg_cli_json_check(text, NULL) == TG_OK) {
+        return tg_cli_json_parse(text, value) == TG_OK ? TG_CLI_EXIT_OK
+                                                       : tg_cli_error_nomem();
     }
 
     if (pair->is_json) {
-        return tg_cli_tool_args_check_json(value, "the value of ", pair->key);
+        return tg_cli_tool_args_check_json(text, "the value of ", pair->key);
     }
 
     return tg_cli_error("%.*s must be of type %.*s, not \"%.*s\"",
                         (int) pair->key.len, pair->key.data, (int) type.len,
-                        type.data, (int) value.len, value.data);
-}
-
-/* Checks whether a value is a whole JSON array. */
-static int
-tg_cli_is_json_array(tg_str_t value)
-{
-    tg_json_cursor_t cursor;
-
-    tg_json_init(&cursor, value);
-
-    return tg_json_is_next(&cursor, '[')
-           && tg_json_validate(value, NULL) == TG_OK;
+                        type.data, (int) text.len, text.data);
 }
 
 /*
@@ -231,56 +242,62 @@ tg_cli_pair_find_next(char **args, int nargs, int i, tg_str_t key,
 }
 
 /*
- * Appends the values of all pairs with a key, from args[i] on, as an array;
- * text is the value of the first pair.
+ * Adds the values of all pairs with a key, from args[i] on, to an array; text
+ * is the value of the first pair.
  */
 static int
-tg_cli_pairs_write_array(char **args, int nargs, int i, tg_str_t key,
-                         tg_str_t type, tg_buf_t *text, tg_buf_t *json)
+tg_cli_pairs_parse_array(char **args, int nargs, int i, tg_str_t key,
+                         tg_str_t type, tg_buf_t *text, json_object *array)
 {
+    json_object *value;
     tg_cli_pair_t pair;
     int rc;
 
-    tg_buf_append_char(json, '[');
     (void) tg_cli_pair_parse(args[i], &pair);
 
     for (rc = TG_CLI_EXIT_OK; rc == TG_CLI_EXIT_OK; /* void */) {
-        rc = tg_cli_pair_write_value(&pair, tg_buf_view(text), type, json);
+        value = NULL;
+        rc = tg_cli_pair_parse_value(&pair, tg_buf_view(text), type, &value);
+
+        if (rc == TG_CLI_EXIT_OK) {
+            (void) json_object_array_add(array, value);
+        }
+
         i = tg_cli_pair_find_next(args, nargs, i + 1, key, &pair);
 
         if (rc != TG_CLI_EXIT_OK || i == nargs) {
             break;
         }
 
-        tg_buf_append_char(json, ',');
         tg_buf_truncate(text, 0);
         rc = tg_cli_pair_read_value(&pair, text);
     }
-
-    tg_buf_append_char(json, ']');
 
     return rc;
 }
 
 /*
- * Appends the argument for a key: one value, or an array of all values if the
+ * Stores the argument for a key: one value, or an array of all values if the
  * pairs are written with += or the schema requires an array.
  */
 static int
-tg_cli_pairs_write_argument(char **args, int nargs, int i, tg_str_t root,
-                            tg_buf_t *json)
+tg_cli_pairs_parse_argument(char **args, int nargs, int i, json_object *root,
+                            json_object *property, json_object **value)
 {
     int wants_array, has_more, rc;
     tg_cli_pair_t pair, other;
-    tg_str_t schema, type, items;
+    json_object *schema, *items;
     tg_buf_t text;
+    tg_str_t type;
 
     (void) tg_cli_pair_parse(args[i], &pair);
-    schema = tg_cli_schema_find_property(root, pair.key);
+    schema = tg_cli_schema_pick_alternative(root, property);
     type = tg_cli_schema_get_json_type(root, schema);
     items = tg_cli_schema_pick_alternative(
         root, tg_cli_schema_get_keyword(root, schema, "items"));
-    wants_array = tg_cli_json_has_string(type, TG_STR("array"));
+    wants_array = type.data != NULL
+                  && tg_cli_json_has_string(
+                      tg_cli_schema_get_keyword(root, schema, "type"), "array");
     has_more = tg_cli_pair_find_next(args, nargs, i + 1, pair.key, &other)
                != nargs;
 
@@ -292,15 +309,20 @@ tg_cli_pairs_write_argument(char **args, int nargs, int i, tg_str_t root,
     tg_buf_init(&text, tg_alloc_libc());
     rc = tg_cli_pair_read_value(&pair, &text);
 
-    if (rc == TG_CLI_EXIT_OK) {
-        rc = pair.is_element || has_more
-                     || (wants_array && !pair.is_json
-                         && !tg_cli_is_json_array(tg_buf_view(&text)))
-                 ? tg_cli_pairs_write_array(
-                     args, nargs, i, pair.key,
-                     tg_cli_schema_get_json_type(root, items), &text, json)
-                 : tg_cli_pair_write_value(&pair, tg_buf_view(&text), type,
-                                           json);
+    if (rc != TG_CLI_EXIT_OK) {
+        /* The error was reported. */
+    } else if (pair.is_element || has_more
+               || (wants_array && !pair.is_json
+                   && (tg_cli_json_first_char(tg_buf_view(&text)) != '['
+                       || tg_cli_json_check(tg_buf_view(&text), NULL)
+                              != TG_OK)))
+    {
+        *value = json_object_new_array();
+        rc = tg_cli_pairs_parse_array(args, nargs, i, pair.key,
+                                      tg_cli_schema_get_json_type(root, items),
+                                      &text, *value);
+    } else {
+        rc = tg_cli_pair_parse_value(&pair, tg_buf_view(&text), type, value);
     }
 
     tg_buf_deinit(&text);
@@ -313,88 +335,109 @@ tg_cli_pairs_write_argument(char **args, int nargs, int i, tg_str_t root,
  * schema does not allow further keys.
  */
 static int
-tg_cli_pair_check_key(const tg_cli_pair_t *pair, tg_str_t schema)
+tg_cli_pair_check_key(const tg_cli_pair_t *pair, json_object *schema)
 {
-    tg_str_t properties, key, value;
-    tg_buf_t text;
-    int is_closed, is_near, rc;
+    json_object *properties, *property;
+    tg_cli_suggestion_t near;
+    tg_cli_json_iter_t iter;
+    tg_str_t text, key;
+    const char *name;
+    int is_closed, rc;
 
-    rc = tg_schema_query_property(schema, schema, pair->key, NULL, &key,
-                                  &value);
+    text = tg_cli_json_write(schema);
+    rc = tg_schema_query_property(text, text, pair->key, NULL, &key, &key);
+    properties = tg_cli_json_get_object(schema, "properties");
 
-    if (rc == TG_OK
-        || !tg_json_has_member(schema, TG_STR("properties"), TG_JSON_OBJECT,
-                               &properties)
-        || tg_json_get_member(schema, TG_STR("patternProperties"), &value)
-               == TG_OK)
+    if (rc == TG_OK || properties == NULL
+        || json_object_object_get_ex(schema, "patternProperties", NULL))
     {
         return TG_CLI_EXIT_OK;
     }
 
-    is_near = pair->key.len >= TG_CLI_SUGGEST_LEN_MIN;
-    is_closed = rc == TG_MISSING && tg_schema_query_is_closed(schema);
-    tg_buf_init(&text, tg_alloc_libc());
+    is_closed = rc == TG_MISSING && tg_schema_query_is_closed(text);
+    tg_cli_suggestion_init(&near, pair->key);
+    tg_cli_json_iter_init_members(&iter, properties);
 
-    if (is_closed || is_near) {
-        tg_cli_append_key_suggestion(&text, pair->key, properties);
+    while ((is_closed || pair->key.len >= TG_CLI_SUGGEST_LEN_MIN)
+           && tg_cli_json_iter_next_member(&iter, &name, &property))
+    {
+        tg_cli_suggestion_add(&near, tg_str_from_cstr(name));
     }
 
-    if (is_closed || text.len != 0) {
-        (void) tg_cli_error("%s\"%.*s\"%.*s",
+    if (is_closed || near.rank != 0) {
+        (void) tg_cli_error("%s\"%.*s\"" TG_CLI_SUGGESTION_FORMAT,
                             is_closed ? "unknown argument "
                                       : "note: the tool's schema does not "
                                         "define ",
-                            (int) pair->key.len, pair->key.data, (int) text.len,
-                            tg_buf_view(&text).data);
+                            (int) pair->key.len, pair->key.data,
+                            TG_CLI_SUGGESTION_ARGS(&near));
     }
-
-    tg_buf_deinit(&text);
 
     return is_closed ? TG_CLI_EXIT_FAILED : TG_CLI_EXIT_OK;
 }
 
+/* Adds the argument of args[i] and of all later pairs with its key. */
 static int
-tg_cli_tool_args_write_pairs(char **args, int nargs, tg_str_t schema,
-                             tg_buf_t *json)
+tg_cli_tool_args_add_argument(char **args, int nargs, int i,
+                              json_object *schema, json_object *arguments)
 {
+    json_object *property, *value;
     tg_cli_pair_t pair, other;
-    int i, rc;
+    char *key;
+    int rc;
 
-    tg_buf_append_char(json, '{');
+    rc = tg_cli_pair_parse(args[i], &pair);
 
-    for (i = 0; i < nargs; i++) {
-        rc = tg_cli_pair_parse(args[i], &pair);
-
-        if (rc == TG_CLI_EXIT_OK) {
-            rc = tg_cli_pair_check_key(&pair, schema);
-        }
-
-        if (rc != TG_CLI_EXIT_OK) {
-            return rc;
-        }
-
-        /* This pair has been written with the first pair of its key. */
-        if (tg_cli_pair_find_next(args, i, 0, pair.key, &other) != i) {
-            continue;
-        }
-
-        tg_buf_append_cstr(json, i != 0 ? "," : "");
-        tg_json_write_string(json, pair.key);
-        tg_buf_append_char(json, ':');
-        rc = tg_cli_pairs_write_argument(args, nargs, i, schema, json);
-
-        if (rc != TG_CLI_EXIT_OK) {
-            return rc;
-        }
+    if (rc == TG_CLI_EXIT_OK) {
+        rc = tg_cli_pair_check_key(&pair, schema);
     }
 
-    tg_buf_append_char(json, '}');
+    /* The pair may have been added with the first pair of its key. */
+    if (rc != TG_CLI_EXIT_OK
+        || tg_cli_pair_find_next(args, i, 0, pair.key, &other) != i)
+    {
+        return rc;
+    }
 
-    return tg_buf_has_failed(json) ? tg_cli_error_nomem() : TG_CLI_EXIT_OK;
+    property = tg_cli_schema_find_property(schema, pair.key);
+    value = NULL;
+    rc = tg_cli_pairs_parse_argument(args, nargs, i, schema, property, &value);
+    json_object_put(property);
+    key = strndup(pair.key.data, pair.key.len);
+
+    if (key == NULL || json_object_object_add(arguments, key, value) != 0) {
+        rc = tg_cli_error_nomem();
+    }
+
+    free(key);
+
+    return rc;
+}
+
+static int
+tg_cli_tool_args_write_pairs(char **args, int nargs, json_object *schema,
+                             tg_buf_t *json)
+{
+    json_object *arguments;
+    int i, rc;
+
+    arguments = json_object_new_object();
+    rc = TG_CLI_EXIT_OK;
+
+    for (i = 0; i < nargs && rc == TG_CLI_EXIT_OK; i++) {
+        rc = tg_cli_tool_args_add_argument(args, nargs, i, schema, arguments);
+    }
+
+    tg_buf_append_str(json, tg_cli_json_write(arguments));
+    json_object_put(arguments);
+
+    return rc == TG_CLI_EXIT_OK && tg_buf_has_failed(json)
+               ? tg_cli_error_nomem()
+               : rc;
 }
 
 int
-tg_cli_tool_args_write_json(char **args, int nargs, tg_str_t schema,
+tg_cli_tool_args_write_json(char **args, int nargs, json_object *schema,
                             int allow_array, tg_buf_t *json)
 {
     tg_buf_t text;

@@ -14,54 +14,44 @@
 
 #define TG_CLI_HELP_INDENT 6
 
-static tg_str_t
-tg_cli_raw_json_get_member(tg_str_t object, const char *key)
-{
-    tg_str_t value;
-
-    return tg_json_get_member(object, tg_str_from_cstr(key), &value) == TG_OK
-               ? value
-               : TG_STR_NONE;
-}
-
 /* Appends the values of an enum: `, one of a, b, c`. */
 static void
-tg_cli_tool_help_append_enum(tg_buf_t *out, tg_str_t values)
+tg_cli_tool_help_append_enum(tg_buf_t *out, json_object *root,
+                             json_object *schema)
 {
-    tg_json_cursor_t json;
-    tg_str_t value;
+    tg_cli_json_iter_t iter;
+    json_object *value;
     int n;
 
-    n = 0;
+    tg_cli_json_iter_init(&iter,
+                          tg_cli_schema_get_keyword(root, schema, "enum"));
 
-    for (tg_json_iter_init(&json, values); tg_json_iter_next(&json, &value);
-         n++) {
+    for (n = 0; tg_cli_json_iter_next(&iter, &value); n++) {
         tg_buf_append_cstr(out, n == 0 ? ", one of " : ", ");
-        tg_cli_append_json_value(out, value);
+        tg_cli_json_append_value(out, value);
     }
 }
 
 static void
-tg_cli_tool_help_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
+tg_cli_tool_help_append_type(tg_buf_t *out, json_object *root,
+                             json_object *schema)
 {
-    tg_json_cursor_t json;
-    tg_str_t type, one;
+    json_object *type, *one;
+    tg_cli_json_iter_t iter;
     int n;
 
     type = tg_cli_schema_get_keyword(root, schema, "type");
+    tg_buf_append_str(out, tg_cli_json_to_text(type));
+    tg_cli_json_iter_init(&iter, type);
 
-    if (tg_json_type(type) == TG_JSON_STRING) {
-        tg_cli_append_json_value(out, type);
-        return;
-    }
-
-    for (n = 0, tg_json_iter_init(&json, type); tg_json_iter_next(&json, &one);
-         n++) {
+    for (n = 0; tg_cli_json_iter_next(&iter, &one); n++) {
         tg_buf_append_cstr(out, n == 0 ? "" : " or ");
-        tg_cli_append_json_value(out, one);
+        tg_cli_json_append_value(out, one);
     }
 
-    tg_buf_append_cstr(out, n == 0 ? "any value" : "");
+    if (n == 0 && !json_object_is_type(type, json_type_string)) {
+        tg_buf_append_cstr(out, "any value");
+    }
 }
 
 /*
@@ -69,126 +59,106 @@ tg_cli_tool_help_append_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
  * its description.
  */
 static void
-tg_cli_tool_help_append_argument(tg_buf_t *out, tg_str_t root, tg_str_t key,
-                                 tg_str_t property, int is_required,
-                                 unsigned columns)
+tg_cli_tool_help_append_argument(tg_buf_t *out, json_object *root,
+                                 const char *key, json_object *property,
+                                 int is_required, unsigned columns)
 {
-    tg_str_t schema, items, value;
-    tg_buf_t text;
+    json_object *schema, *items, *value;
 
     tg_buf_append_cstr(out, "  ");
-    tg_json_append_unescaped(out, key);
+    tg_buf_append_cstr(out, key);
     tg_buf_append_cstr(out, "  ");
     schema = tg_cli_schema_pick_alternative(root, property);
     tg_cli_tool_help_append_type(out, root, schema);
     items = tg_cli_schema_get_keyword(root, schema, "items");
 
-    if (tg_json_type(items) == TG_JSON_OBJECT) {
+    if (json_object_is_type(items, json_type_object)) {
         items = tg_cli_schema_pick_alternative(root, items);
         tg_buf_append_cstr(out, " of ");
         tg_cli_tool_help_append_type(out, root, items);
-        tg_cli_tool_help_append_enum(out, tg_cli_schema_get_keyword(root, items,
-                                                                    "enum"));
+        tg_cli_tool_help_append_enum(out, root, items);
     }
 
-    tg_cli_tool_help_append_enum(out, tg_cli_schema_get_keyword(root, schema,
-                                                                "enum"));
+    tg_cli_tool_help_append_enum(out, root, schema);
     tg_buf_append_cstr(out, is_required ? ", required" : "");
-    value = tg_cli_schema_get_keyword(root, property, "default");
 
-    if (value.data != NULL) {
+    if (tg_cli_schema_find_keyword(root, property, "default", &value)) {
         tg_buf_append_cstr(out, ", default ");
-        tg_cli_append_json_value(out, value);
+        tg_cli_json_append_value(out, value);
     }
 
     tg_buf_append_char(out, '\n');
-    tg_buf_init(&text, out->alloc);
-    value = tg_cli_schema_get_keyword(root, property, "description");
-
-    if (tg_json_type(value) == TG_JSON_STRING) {
-        tg_json_append_unescaped(&text, tg_json_string_body(value));
-    }
-
-    tg_cli_append_wrapped_text(out, tg_buf_view(&text), TG_CLI_HELP_INDENT,
-                               columns);
-    tg_buf_deinit(&text);
+    tg_cli_append_wrapped_text(out,
+                               tg_cli_json_to_text(tg_cli_schema_get_keyword(
+                                   root, property, "description")),
+                               TG_CLI_HELP_INDENT, columns);
 }
 
 /* --- example --- */
 
 /*
- * Returns a keyword's value of the property, or else of the picked
- * alternative.
+ * Finds an example value that the property, or else the picked alternative,
+ * contains.  Returns 1 if there is one, else 0.
  */
-static tg_str_t
-tg_cli_property_get_keyword(tg_str_t root, tg_str_t property, tg_str_t schema,
-                            const char *keyword)
+static int
+tg_cli_example_find_value(json_object *root, json_object *property,
+                          json_object *schema, json_object **value)
 {
-    tg_str_t value;
-
-    value = tg_cli_schema_get_keyword(root, property, keyword);
-
-    return value.data != NULL
-               ? value
-               : tg_cli_schema_get_keyword(root, schema, keyword);
-}
-
-/* Returns an example value that the schema contains, or an absent string. */
-static tg_str_t
-tg_cli_example_find_value(tg_str_t root, tg_str_t property, tg_str_t schema)
-{
-    static const char *const lists[] = { "examples", "enum" };
-    tg_str_t value;
-    tg_json_cursor_t json;
+    static const char *const keywords[] = { "const", "default", "examples",
+                                            "enum" };
+    tg_cli_json_iter_t iter;
     size_t i;
 
-    value = tg_cli_property_get_keyword(root, property, schema, "const");
-    value = value.data != NULL ? value
-                               : tg_cli_property_get_keyword(root, property,
-                                                             schema, "default");
+    for (i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+        if (!tg_cli_schema_find_keyword(root, property, keywords[i], value)
+            && !tg_cli_schema_find_keyword(root, schema, keywords[i], value))
+        {
+            continue;
+        }
 
-    for (i = 0; value.data == NULL && i < sizeof(lists) / sizeof(lists[0]); i++)
-    {
-        tg_json_iter_init(&json, tg_cli_property_get_keyword(root, property,
-                                                             schema, lists[i]));
+        /* The first one of a list. */
+        tg_cli_json_iter_init(&iter, *value);
 
-        if (!tg_json_iter_next(&json, &value)) {
-            value = TG_STR_NONE;
+        if (i < 2 || tg_cli_json_iter_next(&iter, value)) {
+            return 1;
         }
     }
 
-    return value;
+    return 0;
 }
 
 /*
  * Appends a value that is probably valid; for an array, appends one element.
  */
 static void
-tg_cli_example_append_value(tg_buf_t *out, tg_str_t root, tg_str_t property)
+tg_cli_example_append_value(tg_buf_t *out, json_object *root,
+                            json_object *property)
 {
-    tg_str_t schema, value, type;
+    json_object *schema, *value, *type;
+    int is_found;
 
     schema = tg_cli_schema_pick_alternative(root, property);
-    value = tg_cli_example_find_value(root, property, schema);
+    is_found = tg_cli_example_find_value(root, property, schema, &value);
     type = tg_cli_schema_get_keyword(root, schema, "type");
 
-    if (value.data == NULL && tg_cli_json_has_string(type, TG_STR("array"))) {
+    if (!is_found && tg_cli_json_has_string(type, "array")) {
         property = tg_cli_schema_get_keyword(root, schema, "items");
         schema = tg_cli_schema_pick_alternative(root, property);
-        value = tg_cli_example_find_value(root, property, schema);
+        is_found = tg_cli_example_find_value(root, property, schema, &value);
         type = tg_cli_schema_get_keyword(root, schema, "type");
     }
 
-    if (value.data != NULL) {
-        tg_cli_append_json_value(out, value);
-    } else if (tg_cli_json_has_string(type, TG_STR("integer"))
-               || tg_cli_json_has_string(type, TG_STR("number")))
+    if (is_found) {
+        tg_cli_json_append_value(out, value);
+    } else if (tg_cli_json_has_string(type, "integer")
+               || tg_cli_json_has_string(type, "number"))
     {
         value = tg_cli_schema_get_keyword(root, schema, "minimum");
-        tg_cli_append_json_value(out, value.data != NULL ? value : TG_STR("1"));
-    } else if (tg_cli_json_has_string(type, TG_STR("boolean"))) {
+        tg_buf_append_str(out, value != NULL ? tg_cli_json_write(value)
+                                             : TG_STR("1"));
+    } else if (tg_cli_json_has_string(type, "boolean")) {
         tg_buf_append_cstr(out, "true");
-    } else if (tg_cli_json_has_string(type, TG_STR("object"))) {
+    } else if (tg_cli_json_has_string(type, "object")) {
         tg_buf_append_cstr(out, "{}");
     } else {
         tg_buf_append_cstr(out, "text");
@@ -229,7 +199,7 @@ tg_cli_append_shell_quoted(tg_buf_t *out, tg_str_t word)
 
 /* Appends the reason if the arguments are not valid against the schema. */
 static void
-tg_cli_example_check_json(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
+tg_cli_example_check_json(tg_buf_t *out, json_object *root, tg_str_t arguments)
 {
     const tg_schema_options_t options = { .regex = tg_pcre2_get_engine() };
     tg_schema_validator_t *validator;
@@ -237,7 +207,8 @@ tg_cli_example_check_json(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
     tg_buf_t error;
 
     tg_buf_init(&error, out->alloc);
-    schema = tg_schema_compile(out->alloc, root, &options, &error);
+    schema = tg_schema_compile(out->alloc, tg_cli_json_write(root), &options,
+                               &error);
     validator = schema != NULL ? tg_schema_validator_new(out->alloc, 0) : NULL;
 
     if (validator != NULL
@@ -259,7 +230,8 @@ tg_cli_example_check_json(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
  * checks the arguments.
  */
 static void
-tg_cli_example_check_words(tg_buf_t *out, tg_str_t root, tg_buf_t *words, int n)
+tg_cli_example_check_words(tg_buf_t *out, json_object *root, tg_buf_t *words,
+                           int n)
 {
     tg_buf_t json;
     char **args, *p;
@@ -287,21 +259,24 @@ tg_cli_example_check_words(tg_buf_t *out, tg_str_t root, tg_buf_t *words, int n)
 
 /* Appends `key=value`, or `key:=JSON` if key=value would name a file. */
 static void
-tg_cli_example_append_argument(tg_buf_t *word, tg_str_t root, tg_str_t key,
-                               tg_str_t property)
+tg_cli_example_append_argument(tg_buf_t *word, json_object *root,
+                               const char *key, json_object *property)
 {
+    json_object *json;
     tg_buf_t value;
     tg_str_t text;
 
     tg_buf_init(&value, word->alloc);
     tg_cli_example_append_value(&value, root, property);
     text = tg_buf_view(&value);
-    tg_json_append_unescaped(word, key);
+    tg_buf_append_cstr(word, key);
 
     if (tg_str_eq(text, TG_STR("-")) || (text.len != 0 && text.data[0] == '@'))
     {
+        json = json_object_new_string_len(text.data, (int) text.len);
         tg_buf_append_cstr(word, ":=");
-        tg_json_write_string(word, text);
+        tg_buf_append_str(word, tg_cli_json_write(json));
+        json_object_put(json);
     } else {
         tg_buf_append_char(word, '=');
         tg_buf_append_str(word, text);
@@ -313,37 +288,33 @@ tg_cli_example_append_argument(tg_buf_t *word, tg_str_t root, tg_str_t key,
 
 /* Appends an example of a call with all required arguments. */
 static void
-tg_cli_tool_help_append_example(tg_buf_t *out, tg_str_t tool, tg_str_t root,
-                                tg_str_t properties, tg_str_t required)
+tg_cli_tool_help_append_example(tg_buf_t *out, json_object *tool,
+                                json_object *root)
 {
-    tg_str_t key, property, name;
+    json_object *required, *property;
+    tg_cli_json_iter_t iter;
+    const char *key;
     tg_buf_t words;
-    tg_json_cursor_t json;
     size_t start;
     int n;
 
     tg_buf_append_cstr(out, "\n  toolgate call ");
-
-    if (tg_cli_tool_get_text(tool, TG_STR("name"), &name) == TG_OK) {
-        tg_json_append_unescaped(out, name);
-    }
-
+    tg_buf_append_str(out, tg_cli_json_get_text(tool, "name"));
     n = 0;
     tg_buf_init(&words, out->alloc);
-    tg_json_init(&json, properties);
+    required = tg_cli_json_get(root, "required");
+    tg_cli_json_iter_init_members(&iter, tg_cli_json_get(root, "properties"));
 
-    if (tg_json_enter_object(&json) == TG_OK) {
-        while (tg_json_iter_next_member(&json, &key, &property)) {
-            if (tg_cli_json_has_string(required, key)) {
-                start = words.len;
-                tg_cli_example_append_argument(&words, root, key, property);
-                tg_buf_append_char(out, ' ');
-                tg_cli_append_shell_quoted(out, tg_str(tg_buf_view(&words).data
-                                                           + start,
-                                                       words.len - start));
-                tg_buf_append_char(&words, '\0');
-                n++;
-            }
+    while (tg_cli_json_iter_next_member(&iter, &key, &property)) {
+        if (tg_cli_json_has_string(required, key)) {
+            start = words.len;
+            tg_cli_example_append_argument(&words, root, key, property);
+            tg_buf_append_char(out, ' ');
+            tg_cli_append_shell_quoted(out,
+                                       tg_str(tg_buf_view(&words).data + start,
+                                              words.len - start));
+            tg_buf_append_char(&words, '\0');
+            n++;
         }
     }
 
@@ -358,52 +329,41 @@ tg_cli_tool_help_append_example(tg_buf_t *out, tg_str_t tool, tg_str_t root,
 }
 
 static void
-tg_cli_tool_help_append(tg_buf_t *out, tg_str_t tool)
+tg_cli_tool_help_append(tg_buf_t *out, json_object *tool)
 {
-    tg_str_t schema, properties, required, key, property, body;
-    tg_json_cursor_t json;
-    tg_buf_t text;
+    json_object *schema, *properties, *required, *property;
+    tg_cli_json_iter_t iter;
+    const char *key;
     unsigned columns;
+    tg_str_t name;
 
     columns = tg_cli_terminal_get_width();
-    schema = tg_cli_raw_json_get_member(tool, "inputSchema");
-    properties = tg_cli_raw_json_get_member(schema, "properties");
-    required = tg_cli_raw_json_get_member(schema, "required");
-    tg_buf_init(&text, out->alloc);
+    schema = tg_cli_json_get(tool, "inputSchema");
+    properties = tg_cli_json_get_object(schema, "properties");
+    required = tg_cli_json_get(schema, "required");
+    name = tg_cli_json_get_text(tool, "name");
+    tg_buf_append_str(out, name);
+    tg_buf_append_cstr(out, name.data != NULL ? "\n" : "");
+    tg_cli_append_wrapped_text(out, tg_cli_tool_get_description(tool), 4,
+                               columns);
+    tg_buf_append_cstr(out, properties != NULL ? "\n" : "");
+    tg_cli_json_iter_init_members(&iter, properties);
 
-    if (tg_cli_tool_get_text(tool, TG_STR("name"), &body) == TG_OK) {
-        tg_json_append_unescaped(out, body);
-        tg_buf_append_char(out, '\n');
+    while (tg_cli_json_iter_next_member(&iter, &key, &property)) {
+        tg_cli_tool_help_append_argument(out, schema, key, property,
+                                         tg_cli_json_has_string(required, key),
+                                         columns);
     }
 
-    if (tg_cli_tool_get_text(tool, TG_STR("description"), &body) == TG_OK
-        || tg_cli_tool_get_text(tool, TG_STR("title"), &body) == TG_OK)
-    {
-        tg_json_append_unescaped(&text, body);
-    }
-
-    tg_cli_append_wrapped_text(out, tg_buf_view(&text), 4, columns);
-    tg_buf_deinit(&text);
-    tg_json_init(&json, properties);
-
-    if (tg_json_enter_object(&json) == TG_OK) {
-        tg_buf_append_char(out, '\n');
-
-        while (tg_json_iter_next_member(&json, &key, &property)) {
-            tg_cli_tool_help_append_argument(
-                out, schema, key, property,
-                tg_cli_json_has_string(required, key), columns);
-        }
-    }
-
-    tg_cli_tool_help_append_example(out, tool, schema, properties, required);
+    tg_cli_tool_help_append_example(out, tool, schema);
 }
 
 static int
 tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    tg_str_t list, name, tool;
+    json_object *list, *tool;
     tg_buf_t plain, out;
+    tg_str_t name;
     int rc;
 
     rc = tg_cli_session_list_tools(session);
@@ -417,10 +377,11 @@ tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
                                            session->options);
     }
 
-    list = tg_buf_view(&session->response.result);
+    list = session->response.result;
     name = tg_str_from_cstr(ctx);
+    tool = tg_cli_tool_list_find(list, name);
 
-    if (tg_cli_tool_list_find(list, name, &tool) != TG_OK) {
+    if (tool == NULL) {
         return tg_cli_tool_list_report_unknown(list, name);
     }
 

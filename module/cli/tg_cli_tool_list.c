@@ -6,128 +6,158 @@
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_suggest.h"
-#include "schema/tg_schema_query.h"
+
+#include <json-c/json_pointer.h>
 
 /* Largest rank of a similar name. */
 #define TG_CLI_SUGGEST_RANK_MAX 18
 /* Largest number of suggested names. */
 #define TG_CLI_SUGGESTIONS_MAX 3
+/* Limits of a search for a keyword: nested schemas, and visited schemas. */
+#define TG_CLI_SCHEMA_DEPTH_MAX 32
+#define TG_CLI_SCHEMA_VISITS_MAX 2000
 
-int
-tg_cli_json_has_string(tg_str_t raw, tg_str_t body)
+json_object *
+tg_cli_tool_list_find(json_object *list, tg_str_t name)
 {
-    tg_json_cursor_t json;
-    tg_str_t one;
-    int is_there;
+    tg_cli_json_iter_t iter;
+    json_object *tool;
 
-    if (tg_json_type(raw) == TG_JSON_STRING) {
-        return tg_json_body_eq(tg_json_string_body(raw), body);
-    }
+    tg_cli_json_iter_init(&iter, tg_cli_json_get(list, "tools"));
 
-    is_there = 0;
-
-    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &one);) {
-        is_there |= tg_json_type(one) == TG_JSON_STRING
-                    && tg_json_body_eq(tg_json_string_body(one), body);
-    }
-
-    return is_there;
-}
-
-tg_str_t
-tg_cli_tool_list_get_tools(tg_str_t list)
-{
-    tg_str_t tools;
-
-    return tg_json_get_member(list, TG_STR("tools"), &tools) == TG_OK
-               ? tools
-               : TG_STR_NONE;
-}
-
-int
-tg_cli_tool_get_text(tg_str_t tool, tg_str_t key, tg_str_t *body)
-{
-    tg_str_t raw;
-
-    if (!tg_json_has_member(tool, key, TG_JSON_STRING, &raw)) {
-        return TG_MISSING;
-    }
-
-    *body = tg_json_string_body(raw);
-
-    return TG_OK;
-}
-
-int
-tg_cli_tool_list_find(tg_str_t list, tg_str_t name, tg_str_t *tool)
-{
-    tg_json_cursor_t json;
-    tg_str_t one, body;
-
-    for (tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
-         tg_json_iter_next(&json, &one);)
-    {
-        if (tg_cli_tool_get_text(one, TG_STR("name"), &body) == TG_OK
-            && tg_json_body_eq_text(body, name))
-        {
-            *tool = one;
-            return TG_OK;
+    while (tg_cli_json_iter_next(&iter, &tool)) {
+        if (tg_str_eq(tg_cli_json_get_text(tool, "name"), name)) {
+            return tool;
         }
     }
 
-    return TG_MISSING;
+    return NULL;
 }
 
-void
-tg_cli_append_json_value(tg_buf_t *out, tg_str_t raw)
+tg_str_t
+tg_cli_tool_get_description(json_object *tool)
 {
-    if (tg_json_type(raw) == TG_JSON_STRING) {
-        tg_json_append_unescaped(out, tg_json_string_body(raw));
-    } else {
-        tg_json_write_compact(out, raw);
-    }
+    tg_str_t text;
+
+    text = tg_cli_json_get_text(tool, "description");
+
+    return text.data != NULL ? text : tg_cli_json_get_text(tool, "title");
 }
 
 /* --- schemas --- */
 
-tg_str_t
-tg_cli_schema_get_keyword(tg_str_t root, tg_str_t schema, const char *keyword)
+int
+tg_cli_json_has_string(json_object *value, const char *text)
 {
-    tg_str_t value;
+    tg_cli_json_iter_t iter;
+    json_object *one;
 
-    return tg_schema_query_keyword(root, schema, keyword, &value) == TG_OK
-               ? value
-               : TG_STR_NONE;
+    if (tg_str_eq(tg_cli_json_to_text(value), tg_str_from_cstr(text))) {
+        return 1;
+    }
+
+    tg_cli_json_iter_init(&iter, value);
+
+    while (tg_cli_json_iter_next(&iter, &one)) {
+        if (tg_str_eq(tg_cli_json_to_text(one), tg_str_from_cstr(text))) {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
-tg_str_t
-tg_cli_schema_pick_alternative(tg_str_t root, tg_str_t schema)
+/* NOLINTNEXTLINE(misc-no-recursion): depth is limited */
+static int
+tg_cli_schema_visit(json_object *root, json_object *schema, const char *keyword,
+                    unsigned depth, unsigned *visits, json_object **value)
+{
+    tg_cli_json_iter_t iter;
+    json_object *other;
+    tg_str_t pointer;
+
+    if (depth == 0 || *visits == 0) {
+        return 0;
+    }
+
+    --*visits;
+
+    if (json_object_object_get_ex(schema, keyword, value)) {
+        return 1;
+    }
+
+    pointer = tg_cli_json_get_text(schema, "$ref");
+
+    if (pointer.len != 0 && pointer.data[0] == '#'
+        && json_pointer_get(root, pointer.data + 1, &other) == 0
+        && tg_cli_schema_visit(root, other, keyword, depth - 1, visits, value))
+    {
+        return 1;
+    }
+
+    tg_cli_json_iter_init(&iter, tg_cli_json_get(schema, "allOf"));
+
+    while (tg_cli_json_iter_next(&iter, &other)) {
+        if (tg_cli_schema_visit(root, other, keyword, depth - 1, visits, value))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+int
+tg_cli_schema_find_keyword(json_object *root, json_object *schema,
+                           const char *keyword, json_object **value)
+{
+    unsigned visits;
+
+    visits = TG_CLI_SCHEMA_VISITS_MAX;
+    *value = NULL;
+
+    return tg_cli_schema_visit(root, schema, keyword, TG_CLI_SCHEMA_DEPTH_MAX,
+                               &visits, value);
+}
+
+json_object *
+tg_cli_schema_get_keyword(json_object *root, json_object *schema,
+                          const char *keyword)
+{
+    json_object *value;
+
+    (void) tg_cli_schema_find_keyword(root, schema, keyword, &value);
+
+    return value;
+}
+
+json_object *
+tg_cli_schema_pick_alternative(json_object *root, json_object *schema)
 {
     static const char *const choices[] = { "anyOf", "oneOf" };
-    tg_str_t one, found;
-    tg_json_cursor_t json;
+    json_object *one, *found, *type;
+    tg_cli_json_iter_t iter;
     size_t i;
 
     found = schema;
 
-    if (tg_cli_schema_get_keyword(root, schema, "type").data != NULL) {
+    if (tg_cli_schema_find_keyword(root, schema, "type", &type)) {
         return schema;
     }
 
     for (i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-        tg_json_iter_init(&json,
-                          tg_cli_schema_get_keyword(root, schema, choices[i]));
+        tg_cli_json_iter_init(&iter, tg_cli_schema_get_keyword(root, schema,
+                                                               choices[i]));
 
-        while (tg_json_iter_next(&json, &one)) {
-            if (tg_schema_query_allows_type(root, one, "string")) {
+        while (tg_cli_json_iter_next(&iter, &one)) {
+            if (!tg_cli_schema_find_keyword(root, one, "type", &type)
+                || tg_cli_json_has_string(type, "string"))
+            {
                 return one;
             }
 
-            if (found.data == schema.data
-                && !tg_json_string_eq(tg_cli_schema_get_keyword(root, one,
-                                                                "type"),
-                                      TG_STR("null")))
-            {
+            if (found == schema
+                && !tg_str_eq(tg_cli_json_to_text(type), TG_STR("null"))) {
                 found = one;
             }
         }
@@ -147,8 +177,9 @@ tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
     size_t distance;
 
     /* The name is a part of the other one: `count` of word_count. */
-    if (name.len >= 3
-        && memmem(other.data, other.len, name.data, name.len) != NULL) {
+    if (name.len >= 3 && other.len >= name.len
+        && memmem(other.data, other.len, name.data, name.len) != NULL)
+    {
         return 1;
     }
 
@@ -160,10 +191,11 @@ tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
 }
 
 int
-tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
+tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name)
 {
-    tg_str_t tool, body;
-    tg_json_cursor_t json;
+    tg_cli_json_iter_t iter;
+    json_object *tool;
+    tg_str_t known;
     tg_buf_t text;
     size_t near;
     int n;
@@ -171,20 +203,19 @@ tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
     n = 0;
     tg_buf_init(&text, tg_alloc_libc());
 
-    /*
-     * The most similar names come first.  Names with escapes, which are rare,
-     * are not found.
-     */
+    /* The most similar names come first. */
     for (near = 1; near <= TG_CLI_SUGGEST_RANK_MAX; near++) {
-        tg_json_iter_init(&json, tg_cli_tool_list_get_tools(list));
+        tg_cli_json_iter_init(&iter, tg_cli_json_get(list, "tools"));
 
-        while (n < TG_CLI_SUGGESTIONS_MAX && tg_json_iter_next(&json, &tool)) {
-            if (tg_cli_tool_get_text(tool, TG_STR("name"), &body) == TG_OK
-                && tg_cli_name_rank_similarity(name, body) == near)
-            {
+        while (n < TG_CLI_SUGGESTIONS_MAX
+               && tg_cli_json_iter_next(&iter, &tool)) {
+            known = tg_cli_json_get_text(tool, "name");
+
+            if (known.data != NULL
+                && tg_cli_name_rank_similarity(name, known) == near) {
                 tg_buf_append_cstr(&text,
                                    n++ == 0 ? "; did you mean " : " or ");
-                tg_buf_append_str(&text, body);
+                tg_buf_append_str(&text, known);
             }
         }
     }
@@ -199,41 +230,24 @@ tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name)
 }
 
 void
-tg_cli_append_name_key(tg_buf_t *names, tg_str_t object, const char *member)
+tg_cli_suggestion_init(tg_cli_suggestion_t *suggestion, tg_str_t name)
 {
-    tg_str_t name;
-
-    if (tg_cli_tool_get_text(object, tg_str_from_cstr(member), &name) == TG_OK)
-    {
-        tg_buf_append_cstr(names, names->len > 1 ? ",\"" : "\"");
-        tg_buf_append_str(names, name);
-        tg_buf_append_cstr(names, "\":0");
-    }
+    suggestion->name = name;
+    suggestion->found = TG_STR("");
+    suggestion->rank = 0;
 }
 
 void
-tg_cli_append_key_suggestion(tg_buf_t *text, tg_str_t key, tg_str_t properties)
+tg_cli_suggestion_add(tg_cli_suggestion_t *suggestion, tg_str_t known)
 {
-    size_t nearness, best;
-    tg_str_t name, found;
-    tg_json_cursor_t json;
+    size_t rank;
 
-    best = 0;
-    found = TG_STR_NONE;
-    tg_json_iter_init_members(&json, properties);
+    rank = known.data != NULL
+               ? tg_cli_name_rank_similarity(suggestion->name, known)
+               : 0;
 
-    while (tg_json_iter_next_member(&json, &name, NULL)) {
-        nearness = tg_cli_name_rank_similarity(key, name);
-
-        if (nearness != 0 && (best == 0 || nearness < best)) {
-            best = nearness;
-            found = name;
-        }
-    }
-
-    if (best != 0) {
-        tg_buf_append_cstr(text, "; did you mean ");
-        tg_buf_append_str(text, found);
-        tg_buf_append_char(text, '?');
+    if (rank != 0 && (suggestion->rank == 0 || rank < suggestion->rank)) {
+        suggestion->rank = rank;
+        suggestion->found = known;
     }
 }

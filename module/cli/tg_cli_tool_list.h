@@ -1,61 +1,64 @@
 /*
- * Reads a list of tools: valid JSON, {"tools":[...]}.
+ * Reads a list of tools, {"tools":[...]}, and suggests similar names.
  */
 #ifndef TG_CLI_TOOL_LIST_H
 #define TG_CLI_TOOL_LIST_H
 
-#include "base/tg_json.h"
+#include "cli/tg_cli_json.h"
 
-/* Appends a value: the text of a string, or other JSON without white space. */
-void tg_cli_append_json_value(tg_buf_t *out, tg_str_t raw);
+/* Finds a tool by its name.  Returns NULL if there is none. */
+json_object *tg_cli_tool_list_find(json_object *list, tg_str_t name);
 
-/*
- * Checks whether raw is a string with this escaped body, or an array that
- * contains such a string.
- */
-int tg_cli_json_has_string(tg_str_t raw, tg_str_t body);
-
-/* Returns the array of tools of a list, or an absent string. */
-tg_str_t tg_cli_tool_list_get_tools(tg_str_t list);
-
-/* Finds the body of a tool's string member.  Returns TG_OK or TG_MISSING. */
-int tg_cli_tool_get_text(tg_str_t tool, tg_str_t key, tg_str_t *body);
-
-/* Finds a tool by its name in plain text.  Returns TG_OK or TG_MISSING. */
-int tg_cli_tool_list_find(tg_str_t list, tg_str_t name, tg_str_t *tool);
-
-/*
- * Returns the schema to describe a value with: schema itself, or the
- * alternative of its anyOf or oneOf that allows strings, else the first
- * alternative that is not null.  root is the tool's inputSchema.
- */
-tg_str_t tg_cli_schema_pick_alternative(tg_str_t root, tg_str_t schema);
-
-/*
- * Returns the raw value of a schema's keyword, following $ref, or an absent
- * string.
- */
-tg_str_t tg_cli_schema_get_keyword(tg_str_t root, tg_str_t schema,
-                                   const char *keyword);
+/* Returns the description of a tool, or else its title. */
+tg_str_t tg_cli_tool_get_description(json_object *tool);
 
 /*
  * Reports an unknown tool, and suggests similar names.  Returns
  * TG_CLI_EXIT_REFUSED.
  */
-int tg_cli_tool_list_report_unknown(tg_str_t list, tg_str_t name);
+int tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name);
+
+/* --- schemas: root is the tool's inputSchema --- */
+
+/* Checks whether a value is this text, or a list that contains it. */
+int tg_cli_json_has_string(json_object *value, const char *text);
 
 /*
- * Appends the name of an object as a member, to an object for
- * tg_cli_append_key_suggestion().
+ * Returns the schema to describe a value with: schema itself, or the
+ * alternative of its anyOf or oneOf that allows strings, else the first
+ * alternative that is not null.
  */
-void tg_cli_append_name_key(tg_buf_t *names, tg_str_t object,
-                            const char *member);
+json_object *tg_cli_schema_pick_alternative(json_object *root,
+                                            json_object *schema);
 
 /*
- * Appends `; did you mean path?` with the most similar member of a schema's
- * properties, or nothing.
+ * Finds a keyword in a schema, or in the schemas of its $ref and allOf.
+ * Returns 1 with its value, which may be NULL for `null`; else 0 with NULL.
  */
-void tg_cli_append_key_suggestion(tg_buf_t *text, tg_str_t key,
-                                  tg_str_t properties);
+int tg_cli_schema_find_keyword(json_object *root, json_object *schema,
+                               const char *keyword, json_object **value);
+
+/* Returns the value of such a keyword, or NULL. */
+json_object *tg_cli_schema_get_keyword(json_object *root, json_object *schema,
+                                       const char *keyword);
+
+/* --- similar names --- */
+
+/* The most similar name so far. */
+typedef struct {
+    tg_str_t name;  /* unknown name */
+    tg_str_t found; /* valid as long as the added names */
+    size_t rank;    /* 0: no similar name */
+} tg_cli_suggestion_t;
+
+void tg_cli_suggestion_init(tg_cli_suggestion_t *suggestion, tg_str_t name);
+void tg_cli_suggestion_add(tg_cli_suggestion_t *suggestion, tg_str_t known);
+
+/* `; did you mean path?`, or nothing, for a format of printf(). */
+#define TG_CLI_SUGGESTION_FORMAT "%s%.*s%s"
+#define TG_CLI_SUGGESTION_ARGS(suggestion)                                     \
+    (suggestion)->rank != 0 ? "; did you mean " : "",                          \
+        (int) (suggestion)->found.len, (suggestion)->found.data,               \
+        (suggestion)->rank != 0 ? "?" : ""
 
 #endif

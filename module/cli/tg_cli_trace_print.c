@@ -3,7 +3,7 @@
  */
 #include "cli/tg_cli_trace_record.h"
 
-#include "base/tg_json.h"
+#include "cli/tg_cli_json.h"
 #include "base/tg_utf8.h"
 
 #include <time.h>
@@ -67,49 +67,60 @@ tg_cli_trace_record_append_text(tg_buf_t *out,
 }
 
 static void
-tg_cli_trace_append_string(tg_buf_t *out, const char *key, tg_str_t text)
+tg_cli_trace_add_text(json_object *line, const char *key, tg_str_t text)
 {
     tg_buf_t valid;
 
-    tg_buf_init(&valid, out->alloc);
+    tg_buf_init(&valid, tg_alloc_libc());
     tg_utf8_append_lossy(&valid, text);
-    tg_json_add_string(out, key, tg_buf_view(&valid));
-    out->failed |= valid.failed;
+    tg_cli_json_add_text(line, key, tg_buf_view(&valid));
     tg_buf_deinit(&valid);
+}
+
+static void
+tg_cli_trace_add_uint(json_object *line, const char *key, uint64_t value)
+{
+    (void) json_object_object_add(line, key, json_object_new_uint64(value));
 }
 
 void
 tg_cli_trace_record_write_json(tg_buf_t *out,
                                const tg_cli_trace_record_t *record)
 {
-    tg_buf_append_cstr(out, "{\"time\":\"");
-    tg_cli_trace_append_time(out, record->time, 1);
-    tg_buf_append_char(out, '"');
-    tg_json_add_uint(out, "worker", record->worker);
+    json_object *line;
+    tg_buf_t time;
+
+    line = json_object_new_object();
+    tg_buf_init(&time, out->alloc);
+    tg_cli_trace_append_time(&time, record->time, 1);
+    tg_cli_json_add_text(line, "time", tg_buf_view(&time));
+    tg_buf_deinit(&time);
+    tg_cli_trace_add_uint(line, "worker", record->worker);
 
     if (record->lost_frames != 0) {
-        tg_json_add_uint(out, "lost", record->lost_frames);
-        tg_buf_append_cstr(out, "}\n");
-        return;
+        tg_cli_trace_add_uint(line, "lost", record->lost_frames);
+    } else {
+        tg_cli_trace_add_uint(line, "connection", record->connection);
+
+        if (record->client != 0) {
+            tg_cli_trace_add_uint(line, "client", record->client);
+        }
+
+        tg_cli_trace_add_text(line, "direction", record->direction);
+        tg_cli_trace_add_text(line, "dialect", record->dialect);
+        tg_cli_trace_add_uint(line, "size", record->size);
+
+        if (record->is_truncated) {
+            (void) json_object_object_add(line, "cut",
+                                          json_object_new_boolean(1));
+        }
+
+        if (record->body.data != NULL) {
+            tg_cli_trace_add_text(line, "body", record->body);
+        }
     }
 
-    tg_json_add_uint(out, "connection", record->connection);
-
-    if (record->client != 0) {
-        tg_json_add_uint(out, "client", record->client);
-    }
-
-    tg_cli_trace_append_string(out, "direction", record->direction);
-    tg_cli_trace_append_string(out, "dialect", record->dialect);
-    tg_json_add_uint(out, "size", record->size);
-
-    if (record->is_truncated) {
-        tg_json_add_bool(out, "cut", 1);
-    }
-
-    if (record->body.data != NULL) {
-        tg_cli_trace_append_string(out, "body", record->body);
-    }
-
-    tg_buf_append_cstr(out, "}\n");
+    tg_buf_append_str(out, tg_cli_json_write(line));
+    tg_buf_append_char(out, '\n');
+    json_object_put(line);
 }

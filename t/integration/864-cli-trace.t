@@ -198,7 +198,7 @@ SKIP: {
     my ($failed, $said) = run_command({ timeout => 120 }, 'gcc', '-std=gnu11',
         '-D_GNU_SOURCE', '-fPIE', "-I$top/module", '-o', "$dir/toolgate",
         "$top/module/cli/tg_cli_trace_record.c", @objects, "$BUILD/libcore.a",
-        map {"-l$_"} qw(uv pcre2-8 pthread));
+        map {"-l$_"} qw(uv json-c pcre2-8 pthread));
     is $failed, 0, 'the client is built without it' or diag $said;
     my ($none, $nothing, $why) =
         run_command({}, "$dir/toolgate", 'trace', $path);

@@ -19,7 +19,7 @@ $c11{$_} = 1 for qw(emmintrin.h immintrin.h arm_neon.h);
 # Folder => the folders whose headers it may include besides its own, and if
 # a header in angle brackets is allowed.  A POSIX header is one that belongs
 # to none of the libraries below.
-my $library = qr{^(?:ngx_|uv\.h|uv/|curl/|openssl/|sqlite3|postgresql/|
+my $library = qr{^(?:ngx_|uv\.h|uv/|json-c/|curl/|openssl/|sqlite3|postgresql/|
     pcre2|CUnit)}x;
 my %room = (
     base   => { rooms => [], system => sub { $c11{ $_[0] } } },
@@ -71,7 +71,7 @@ my %room = (
     },
     cli => {
         rooms  => [qw(base schema protocol catalog transport)],
-        system => libraries(qr/^uv\.h/),
+        system => libraries(qr/^(?:uv\.h|json-c\/)/),
     },
 );
 

@@ -1,0 +1,335 @@
+/*
+ * JSON documents of json-c.
+ */
+#include "cli/tg_cli_json.h"
+
+#include "base/tg_json.h"
+
+#include <json-c/json_visit.h>
+
+/* An object may be in the response of a server, which nests deepest. */
+#define TG_CLI_JSON_DEPTH_MAX (TG_JSON_MAX_DEPTH + 2)
+
+/* --- numbers --- */
+
+/*
+ * json-c keeps the text of a number with a fraction or an exponent, but not of
+ * an integer beyond 64 bits or of -0.  Such an integer is parsed with this
+ * exponent, which is removed from the text that json-c keeps.
+ */
+#define TG_CLI_JSON_EXACT_SUFFIX "e-000"
+/* Every integer with fewer characters fits into 64 bits. */
+#define TG_CLI_JSON_EXACT_LEN_MIN 19
+
+/* Appends text and a NUL.  Returns the number of integers with a suffix. */
+static size_t
+tg_cli_json_append_exact(tg_buf_t *out, tg_str_t text)
+{
+    const char *p, *end, *start;
+    size_t n;
+
+    end = text.data + text.len;
+    n = 0;
+
+    for (p = start = text.data; p < end; p++) {
+        if (*p == '"') {
+            for (p++; p < end && *p != '"'; p++) {
+                p += *p == '\\';
+            }
+        } else if (tg_is_digit(*p) || *p == '-') {
+            text.data = p;
+
+            while (p < end && (tg_is_digit(*p) || tg_is_one_of(*p, "+-.eE"))) {
+                p++;
+            }
+
+            text.len = (size_t) (p - text.data);
+
+            if ((text.len >= TG_CLI_JSON_EXACT_LEN_MIN
+                 || tg_str_eq(text, TG_STR("-0")))
+                && memchr(text.data, '.', text.len) == NULL
+                && memchr(text.data, 'e', text.len) == NULL
+                && memchr(text.data, 'E', text.len) == NULL)
+            {
+                tg_buf_append(out, start, (size_t) (p - start));
+                tg_buf_append_cstr(out, TG_CLI_JSON_EXACT_SUFFIX);
+                start = p;
+                n++;
+            }
+
+            p--;
+        }
+    }
+
+    if (start < end) {
+        tg_buf_append(out, start, (size_t) (end - start));
+    }
+
+    tg_buf_append_char(out, '\0');
+
+    return n;
+}
+
+/* Removes the suffix from the text of a number. */
+static int
+tg_cli_json_restore_number(json_object *value, int flags, json_object *parent,
+                           const char *key, size_t *index, void *ctx)
+{
+    char *suffix;
+
+    suffix = json_object_is_type(value, json_type_double)
+                 ? strstr(json_object_get_userdata(value),
+                          TG_CLI_JSON_EXACT_SUFFIX)
+                 : NULL;
+
+    if (suffix != NULL) {
+        *suffix = '\0';
+    }
+
+    return JSON_C_VISIT_RETURN_CONTINUE;
+}
+
+/* --- texts --- */
+
+int
+tg_cli_json_parse(tg_str_t text, json_object **value)
+{
+    struct json_tokener *tokener;
+    tg_buf_t exact;
+    size_t n;
+    int rc;
+
+    tokener = json_tokener_new_ex(TG_CLI_JSON_DEPTH_MAX);
+    tg_buf_init(&exact, tg_alloc_libc());
+    n = tg_cli_json_append_exact(&exact, text);
+    rc = TG_NOMEM;
+
+    if (tokener != NULL && !tg_buf_has_failed(&exact)) {
+        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+        *value = json_tokener_parse_ex(tokener, exact.data, (int) exact.len);
+        rc = json_tokener_get_error(tokener) == json_tokener_success
+                 ? TG_OK
+                 : TG_INVALID;
+    }
+
+    if (rc == TG_OK && n != 0) {
+        (void) json_c_visit(*value, 0, tg_cli_json_restore_number, NULL);
+    }
+
+    if (tokener != NULL) {
+        json_tokener_free(tokener);
+    }
+
+    tg_buf_deinit(&exact);
+
+    return rc;
+}
+
+int
+tg_cli_json_parse_body(tg_str_t body, json_object **text)
+{
+    tg_buf_t quoted;
+    int rc;
+
+    tg_buf_init(&quoted, tg_alloc_libc());
+    tg_buf_append_char(&quoted, '"');
+    tg_buf_append_str(&quoted, body);
+    tg_buf_append_char(&quoted, '"');
+    rc = tg_buf_has_failed(&quoted)
+             ? TG_NOMEM
+             : tg_cli_json_parse(tg_buf_view(&quoted), text);
+    tg_buf_deinit(&quoted);
+
+    return rc;
+}
+
+int
+tg_cli_json_check(tg_str_t text, tg_buf_t *why)
+{
+    return why != NULL ? tg_json_validate_explain(text, why)
+                       : tg_json_validate(text, NULL);
+}
+
+tg_str_t
+tg_cli_json_write(json_object *value)
+{
+    const char *text;
+    size_t len;
+
+    text = json_object_to_json_string_length(
+        value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+
+    return text != NULL ? tg_str(text, len) : TG_STR("null");
+}
+
+/* Returns the end of the token at p, in JSON without white space. */
+static const char *
+tg_cli_json_skip_token(const char *p)
+{
+    if (*p != '"') {
+        return p + (tg_is_one_of(*p, "{}[]:,") ? 1 : strcspn(p, "}],"));
+    }
+
+    for (p++; *p != '"'; p++) {
+        p += *p == '\\';
+    }
+
+    return p + 1;
+}
+
+void
+tg_cli_json_append_pretty(tg_buf_t *out, json_object *value)
+{
+    const char *p, *end;
+    int depth, is_end;
+    char last;
+
+    depth = 0;
+    last = ':';
+
+    for (p = tg_cli_json_write(value).data; *p != '\0'; p = end) {
+        end = tg_cli_json_skip_token(p);
+        is_end = *p == ']' || *p == '}';
+        depth -= is_end;
+
+        /* Empty brackets stay together, other than json-c writes them. */
+        if (is_end ? last != '[' && last != '{'
+                   : last == '[' || last == '{' || last == ',')
+        {
+            tg_buf_printf(out, "\n%*s", 2 * depth, "");
+        }
+
+        last = *p;
+        depth += last == '[' || last == '{';
+        tg_buf_append(out, p, (size_t) (end - p));
+        tg_buf_append_cstr(out, last == ':' ? " " : "");
+    }
+}
+
+void
+tg_cli_json_append_value(tg_buf_t *out, json_object *value)
+{
+    tg_buf_append_str(out, json_object_is_type(value, json_type_string)
+                               ? tg_cli_json_to_text(value)
+                               : tg_cli_json_write(value));
+}
+
+/* --- values --- */
+
+tg_str_t
+tg_cli_json_to_text(json_object *value)
+{
+    return json_object_is_type(value, json_type_string)
+               ? tg_str(json_object_get_string(value),
+                        (size_t) json_object_get_string_len(value))
+               : TG_STR_NONE;
+}
+
+uint64_t
+tg_cli_json_to_uint(json_object *value)
+{
+    return json_object_is_type(value, json_type_int)
+                   || json_object_is_type(value, json_type_double)
+               ? json_object_get_uint64(value)
+               : 0;
+}
+
+/* --- members of objects --- */
+
+json_object *
+tg_cli_json_get(json_object *object, const char *name)
+{
+    json_object *value;
+
+    return json_object_object_get_ex(object, name, &value) ? value : NULL;
+}
+
+json_object *
+tg_cli_json_get_object(json_object *object, const char *name)
+{
+    object = tg_cli_json_get(object, name);
+
+    return json_object_is_type(object, json_type_object) ? object : NULL;
+}
+
+uint64_t
+tg_cli_json_get_uint(json_object *object, const char *name)
+{
+    return tg_cli_json_to_uint(tg_cli_json_get(object, name));
+}
+
+tg_str_t
+tg_cli_json_get_text(json_object *object, const char *name)
+{
+    return tg_cli_json_to_text(tg_cli_json_get(object, name));
+}
+
+int
+tg_cli_json_is_true(json_object *object, const char *name)
+{
+    object = tg_cli_json_get(object, name);
+
+    return json_object_is_type(object, json_type_boolean)
+           && json_object_get_boolean(object);
+}
+
+int
+tg_cli_json_has_text(json_object *object, const char *name, const char *text)
+{
+    return tg_str_eq(tg_cli_json_get_text(object, name),
+                     tg_str_from_cstr(text));
+}
+
+void
+tg_cli_json_add_text(json_object *object, const char *name, tg_str_t text)
+{
+    if (text.data != NULL) {
+        (void) json_object_object_add(
+            object, name,
+            json_object_new_string_len(text.data, (int) text.len));
+    }
+}
+
+/* --- lists and members --- */
+
+void
+tg_cli_json_iter_init(tg_cli_json_iter_t *iter, json_object *list)
+{
+    iter->list = json_object_is_type(list, json_type_array) ? list : NULL;
+    iter->i = 0;
+}
+
+int
+tg_cli_json_iter_next(tg_cli_json_iter_t *iter, json_object **value)
+{
+    if (iter->list == NULL || iter->i == json_object_array_length(iter->list)) {
+        return 0;
+    }
+
+    *value = json_object_array_get_idx(iter->list, iter->i++);
+
+    return 1;
+}
+
+void
+tg_cli_json_iter_init_members(tg_cli_json_iter_t *iter, json_object *object)
+{
+    iter->member = json_object_is_type(object, json_type_object)
+                       ? json_object_get_object(object)->head
+                       : NULL;
+}
+
+int
+tg_cli_json_iter_next_member(tg_cli_json_iter_t *iter, const char **name,
+                             json_object **value)
+{
+    if (iter->member == NULL) {
+        return 0;
+    }
+
+    *name = lh_entry_k(iter->member);
+    *value = (json_object *) lh_entry_v(iter->member);
+    iter->member = iter->member->next;
+
+    return 1;
+}

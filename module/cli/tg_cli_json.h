@@ -1,0 +1,86 @@
+/*
+ * JSON documents of json-c, the only JSON reader and writer of the commands.
+ *
+ * Functions that read accept NULL, which is also json-c's value for `null`, and
+ * values of any type: what is absent is NULL, 0 or an absent string.
+ */
+#ifndef TG_CLI_JSON_H
+#define TG_CLI_JSON_H
+
+#include "base/tg_buf.h"
+
+#include <json-c/json.h>
+
+/*
+ * Parses a JSON text, whose numbers will be written as they are.  The caller
+ * frees *value with json_object_put().  Returns TG_OK, TG_INVALID or TG_NOMEM.
+ */
+int tg_cli_json_parse(tg_str_t text, json_object **value);
+
+/* Parses the body of a JSON string, without its quotes, as a text. */
+int tg_cli_json_parse_body(tg_str_t body, json_object **text);
+
+/*
+ * Checks JSON that the user wrote: json-c accepts more than RFC 8259 and does
+ * not say where an error is.  Returns TG_OK, or an error with the reason in
+ * why, which may be NULL.
+ */
+int tg_cli_json_check(tg_str_t text, tg_buf_t *why);
+
+/* Returns a value on one line, valid until the value changes. */
+tg_str_t tg_cli_json_write(json_object *value);
+
+/* Appends a value with one member per line. */
+void tg_cli_json_append_pretty(tg_buf_t *out, json_object *value);
+
+/* Appends a value: the text of a string, or other JSON on one line. */
+void tg_cli_json_append_value(tg_buf_t *out, json_object *value);
+
+/* --- values --- */
+
+/* Returns the text of a string. */
+tg_str_t tg_cli_json_to_text(json_object *value);
+
+/* Returns a number; 0 if it is negative. */
+uint64_t tg_cli_json_to_uint(json_object *value);
+
+/* --- members of objects --- */
+
+json_object *tg_cli_json_get(json_object *object, const char *name);
+json_object *tg_cli_json_get_object(json_object *object, const char *name);
+uint64_t tg_cli_json_get_uint(json_object *object, const char *name);
+tg_str_t tg_cli_json_get_text(json_object *object, const char *name);
+
+/* Checks whether a member is true. */
+int tg_cli_json_is_true(json_object *object, const char *name);
+
+/* Checks whether a member is this text. */
+int tg_cli_json_has_text(json_object *object, const char *name,
+                         const char *text);
+
+/* Adds a text, unless it is absent. */
+void tg_cli_json_add_text(json_object *object, const char *name, tg_str_t text);
+
+/* --- lists and members, in their order --- */
+
+typedef struct {
+    json_object *list;
+    size_t i;
+    const struct lh_entry *member;
+} tg_cli_json_iter_t;
+
+/* Starts an iteration of the elements of a list. */
+void tg_cli_json_iter_init(tg_cli_json_iter_t *iter, json_object *list);
+
+/* Stores the next element.  Returns 0 after the last one. */
+int tg_cli_json_iter_next(tg_cli_json_iter_t *iter, json_object **value);
+
+/* Starts an iteration of the members of an object. */
+void tg_cli_json_iter_init_members(tg_cli_json_iter_t *iter,
+                                   json_object *object);
+
+/* Stores the next member.  Returns 0 after the last one. */
+int tg_cli_json_iter_next_member(tg_cli_json_iter_t *iter, const char **name,
+                                 json_object **value);
+
+#endif
