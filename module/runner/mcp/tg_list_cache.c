@@ -23,10 +23,7 @@
 /* Size of a file: the list and the object around it. */
 #define TG_LIST_CACHE_FILE_MAX (TG_MCP_SERVER_LIST_MAX + 64)
 
-/*
- * Writes the path of a file to `path` and returns it. Returns NULL if there is
- * no directory or the path is too long; then nothing is stored.
- */
+/* Returns the path, or NULL to store nothing: no directory, or too long. */
 static const char *
 tg_list_cache_make_path(char path[TG_LIST_CACHE_PATH_MAX], const char *dir,
                         const char *key, const char *end)
@@ -89,7 +86,7 @@ tg_list_cache_parse(tg_str_t text, uint64_t seed)
     return tools;
 }
 
-/* Appends the content of a file. Returns 0, or -1 if it cannot be read. */
+/* Appends a file's content. Returns 0, or -1 if it cannot be read. */
 static int
 tg_list_cache_read_file(const char *dir, const char *key, const char *end,
                         tg_buf_t *text)

@@ -10,61 +10,48 @@
  *                               used after the block calls another server
  *   STATE_DIR/mcp/KEY.sessions  HTTP sessions; after the runner was killed,
  *                               the next one ends them (tg_mcp_sessions.h)
+ *
+ * Functions that write return 0 or an errno value.
  */
 #ifndef TG_LIST_CACHE_H
 #define TG_LIST_CACHE_H
 
 #include "catalog/tg_catalog.h"
 
-/*
- * Days after which a file is removed if no worker has subscribed to the server.
- */
+/* Days after which a file is removed unless a worker has subscribed. */
 #define TG_LIST_CACHE_DAYS 30
 
-/*
- * Reads the list of a key. Returns a catalog with one reference, or NULL if
- * there is no valid list.
- */
+/* Returns a catalog with one reference, or NULL: no valid list. */
 tg_catalog_t *tg_list_cache_read(const char *dir, const char *key,
                                  uint64_t seed);
 
-/* Writes the list of a key. Returns 0 or an errno value. */
+/* Writes the list of a key. */
 int tg_list_cache_write(const char *dir, const char *key,
                         const tg_catalog_t *tools);
 
-/*
- * Writes the list of a call target. Does nothing if `place` is empty. Returns 0
- * or an errno value.
- */
+/* Writes the list of a call target, unless `place` is empty. */
 int tg_list_cache_write_last(const char *dir, const char *place,
                              const tg_catalog_t *tools);
 
 /*
- * Records that the config blocks with this name have the list of `key`. Returns
- * 0 or an errno value. Ignores a name that does not consist of letters, digits,
- * - and _.
+ * Records that config blocks with this name have the list of `key`. Ignores a
+ * name with other characters than letters, digits, - and _.
  */
 int tg_list_cache_write_name(const char *dir, const char *name,
                              const char *key);
 
-/* Appends the sessions of a key, if there are any. */
+/* Appends the sessions of a key, if any. */
 void tg_list_cache_read_sessions(const char *dir, const char *key,
                                  tg_buf_t *text);
 
-/*
- * Writes the sessions of a key. Removes the file if `text` is empty. Returns 0
- * or an errno value.
- */
+/* Writes the sessions of a key; removes the file if `text` is empty. */
 int tg_list_cache_write_sessions(const char *dir, const char *key,
                                  tg_str_t text);
 
-/*
- * Sets the files' modification time to now, because a worker has subscribed to
- * the server.
- */
+/* Renews the files' time, because a worker has subscribed. */
 void tg_list_cache_touch(const char *dir, const char *key, const char *place);
 
-/* Removes expired files and unfinished files of an earlier runner. */
+/* Removes expired files, and an earlier runner's unfinished ones. */
 void tg_list_cache_remove_expired(const char *dir);
 
 #endif

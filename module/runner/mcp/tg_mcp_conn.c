@@ -1,7 +1,4 @@
-/*
- * The states of a connection to an MCP server: start, handshake, restart and
- * end.
- */
+/* States of a connection to an MCP server: start, handshake, restart, end. */
 #include "runner/mcp/tg_mcp_conn.h"
 
 #include "runner/mcp/tg_mcp_job.h"
@@ -33,9 +30,7 @@ tg_mcp_conn_is_wanted(const tg_mcp_conn_t *mcp_conn)
            || tg_mcp_server_is_conn_wanted(mcp_conn->server, mcp_conn);
 }
 
-/*
- * Returns the time of the loop's clock of the next timer event, in ms; 0: none.
- */
+/* Returns the loop time of the next timer event, in ms; 0: none. */
 static uint64_t
 tg_mcp_conn_get_deadline(const tg_mcp_conn_t *mcp_conn)
 {
@@ -108,10 +103,7 @@ tg_mcp_conn_on_timer_closed(uv_handle_t *handle)
     free(mcp_conn);
 }
 
-/*
- * Ends the server. Calls that it has read fail; calls that it has not read wait
- * for the next start.
- */
+/* Ends the server. Calls that it has read fail; others wait for a start. */
 static void
 tg_mcp_conn_close(tg_mcp_conn_t *mcp_conn, int is_now, tg_str_t why)
 {
@@ -156,7 +148,6 @@ tg_mcp_conn_finish_shutdown(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Fails the calls that wait for the start. */
 static void
 tg_mcp_conn_fail_waiting(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
                          tg_str_t text)
@@ -205,7 +196,6 @@ tg_mcp_conn_unref_handle(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Doubles the delay before the next start. */
 static void
 tg_mcp_conn_back_off(tg_mcp_conn_t *mcp_conn)
 {
@@ -254,10 +244,7 @@ tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format, ...)
     tg_buf_deinit(&text);
 }
 
-/*
- * Closes a failed connection. Waiting calls fail with the reason; sent calls
- * fail with a hint that they may have been executed.
- */
+/* Waiting calls fail with the reason, sent calls as maybe executed. */
 static void
 tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
                       tg_buf_t *text)
@@ -265,7 +252,7 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     tg_mcp_server_on_conn_failed(mcp_conn->server, mcp_conn, tg_buf_view(text));
     tg_mcp_conn_back_off(mcp_conn);
 
-    /* One start tries one handshake; the next start tries the other one. */
+    /* The next start tries the other handshake. */
     if (mcp_conn->state == TG_MCP_CONN_STARTING) {
         mcp_conn->client.handshake = mcp_conn->nfailures > 1
                                              && mcp_conn->client.handshake
@@ -285,7 +272,7 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     tg_mcp_conn_close(mcp_conn, 1, tg_buf_view(text));
 }
 
-/* Appends the beginning of each message about the server. */
+/* Appends the beginning of messages about the server. */
 static void
 tg_mcp_conn_append_name(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 {
@@ -321,8 +308,8 @@ tg_mcp_conn_get_unread(const tg_mcp_conn_t *mcp_conn)
 }
 
 /*
- * Handles servers that answer one call and exit. Returns 1 if the server has
- * done so: then the next call, or an unread one, starts it again.
+ * Handles servers that answer one call and exit: the next call, or an unread
+ * one, starts them again. Returns 1 for such a server.
  */
 static int
 tg_mcp_conn_restart_if_exited(tg_mcp_conn_t *mcp_conn)
@@ -348,9 +335,8 @@ tg_mcp_conn_restart_if_exited(tg_mcp_conn_t *mcp_conn)
 
 /*
  * Handles legacy servers that exit if the first request is not initialize.
- * Returns 1 if the server will be started again, with initialize first. Does
- * not do so if the server has not read the request or the previous start
- * failed, as it then exits for another reason.
+ * Returns 1 if it starts again with initialize, but not if the request was not
+ * read or the last start failed: it then exits for another reason.
  */
 static int
 tg_mcp_conn_restart_as_legacy(tg_mcp_conn_t *mcp_conn)
@@ -539,7 +525,7 @@ tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
     return rc;
 }
 
-/* Closes a connection without calls. One that is not shared is also freed. */
+/* Closes a connection without calls; frees it unless it is shared. */
 static void
 tg_mcp_conn_close_idle(tg_mcp_conn_t *mcp_conn)
 {

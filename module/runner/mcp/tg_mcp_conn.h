@@ -1,7 +1,7 @@
 /*
- * One connection to an MCP server, which is a program, a socket or an HTTP
- * server: the handshake, the list of tools and the calls. A server has one
- * shared connection, or one for each user or client connection, as configured.
+ * A connection to an MCP server (program, socket or HTTP): handshake, list of
+ * tools and calls. A server has a shared one, or one per user or client
+ * connection.
  *
  *        ┌──────────────── closed ◀──────────────┐
  *        ▼                                       │
@@ -10,9 +10,8 @@
  *                  │  └ renewed ─┘         │
  *                  └───────────────────────┘
  *
- * The connection is STARTING until the server has listed its tools. Calls wait
- * for that, and fail if the server cannot be started. A failed server is
- * started again if it is wanted, after a delay that doubles each time.
+ * It is STARTING until the server has listed its tools; calls wait for that. A
+ * failed server that is wanted starts again after a delay, doubled each time.
  */
 #ifndef TG_MCP_CONN_H
 #define TG_MCP_CONN_H
@@ -27,47 +26,34 @@
 typedef struct tg_mcp_server_s tg_mcp_server_t;
 typedef struct tg_mcp_servers_s tg_mcp_servers_t;
 
-/*
- * Maximum length of a connection's id in bytes, such as "uid:1000" or "conn:…".
- */
+/* Maximum id in bytes, such as "uid:1000" or "conn:…". */
 #define TG_MCP_CONN_ID_MAX 128
 
-/*
- * Minimum delay before a failed server is started again, in ms. The delay
- * doubles each time.
- */
+/* Minimum delay of a failed server's start in ms, doubled each time. */
 #define TG_MCP_CONN_RETRY_MIN_MS 100
 
-/* Maximum delay before a failed server is started again, in ms. */
+/* Maximum delay of such a start, in ms. */
 #define TG_MCP_CONN_RETRY_MAX_MS 30000
 
-/*
- * Maximum time in ms that a call waits for the next start. If the start is
- * later, the call fails.
- */
+/* Maximum wait of a call for the next start, in ms; or it fails. */
 #define TG_MCP_CONN_WAIT_MS 1000
 
-/*
- * Time in ms after which a ready connection is stable: a later failure is not
- * counted as a repeated one.
- */
+/* Time in ms after which a ready connection's failure is no repetition. */
 #define TG_MCP_CONN_STABLE_MS 10000
 
-/* Maximum size of a message from or to a server, in bytes. */
+/* Maximum message from or to a server, in bytes. */
 #define TG_MCP_CONN_FRAME_MAX 33554432
 
 /* Maximum number of calls of one connection. */
 #define TG_MCP_CONN_CALLS_MAX 1024
 
-/* Number of unread bytes above which no call is sent to the server. */
+/* Unread bytes above which no call is sent to a server. */
 #define TG_MCP_CONN_CALL_BACKLOG 67108864
 
-/*
- * Number of unread bytes above which requests of the server are not answered.
- */
+/* Unread bytes above which the server's requests are not answered. */
 #define TG_MCP_CONN_REPLY_BACKLOG 1048576
 
-/* Number of unread bytes above which the server is ended. */
+/* Unread bytes above which the server is ended. */
 #define TG_MCP_CONN_BACKLOG_MAX 134217728
 
 typedef enum {
@@ -77,7 +63,6 @@ typedef enum {
     TG_MCP_CONN_ENDING
 } tg_mcp_conn_state_t;
 
-/* A call of a tool (tg_mcp_job.c). */
 typedef struct tg_mcp_job_s tg_mcp_job_t;
 typedef TAILQ_HEAD(tg_mcp_job_list_s, tg_mcp_job_s) tg_mcp_job_list_t;
 
@@ -112,7 +97,7 @@ struct tg_mcp_conn_s {
     uv_timer_t timer; /* next deadline, which depends on the state */
     uint64_t started_at;
 
-    /* Time at which it became ready; 0: not since its start. */
+    /* 0: not ready since its start. */
     uint64_t ready_at;
 
     uint64_t used_at;
@@ -125,107 +110,81 @@ struct tg_mcp_conn_s {
     char id[];
 };
 
-/* Returns the connection with this id, or NULL. */
 tg_mcp_conn_t *tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id);
 
-/* Creates a connection. Returns NULL if out of memory. */
+/* Returns NULL if out of memory. */
 tg_mcp_conn_t *tg_mcp_conn_new(tg_mcp_server_t *server,
                                const tg_mcp_transport_t *transport,
                                tg_str_t id);
 
-/* Starts a stopped connection in a later loop iteration. */
+/* Starts in a later loop iteration. */
 void tg_mcp_conn_start_soon(tg_mcp_conn_t *mcp_conn);
 
-/*
- * Ends and frees the connection as soon as it has no calls. is_now: fails its
- * calls, and ends the server without a grace period.
- */
+/* Frees it without calls. is_now: fails its calls, without a grace period. */
 void tg_mcp_conn_shutdown(tg_mcp_conn_t *mcp_conn, int is_now);
 
-/*
- * Takes a call, which is sent now or waits. Returns TG_FAILURE_NONE, or appends
- * the reason to `text` and returns the type of failure.
- */
+/* Takes a call. Returns TG_FAILURE_NONE, or a failure with its `text`. */
 tg_failure_t tg_mcp_conn_add_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call,
                                   tg_buf_t *text);
 
-/*
- * Lets a sent call wait for the next start, because the server has not read it.
- */
+/* Lets a sent call wait for the next start: the server has not read it. */
 void tg_mcp_conn_requeue_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call);
 
-/* Removes a call that has ended or was cancelled. */
 void tg_mcp_conn_remove_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call);
 
 /* --- functions for transports --- */
 
-/* Begins the handshake after the transport was opened. */
 void tg_mcp_conn_on_opened(tg_mcp_conn_t *mcp_conn);
 
 /*
- * Begins another handshake because the session is over, while the server
- * continues. Calls that were sent continue; new ones wait.
+ * Begins another handshake: the session is over, but the server continues. Sent
+ * calls continue; new ones wait.
  */
 void tg_mcp_conn_initialize_again(tg_mcp_conn_t *mcp_conn);
 
-/*
- * Sends a call again as soon as the connection is ready, because the server did
- * not execute it. `request` is the id with which it was sent.
- */
+/* Resends a call with this request id, which was not executed, when ready. */
 void tg_mcp_conn_resend_request(tg_mcp_conn_t *mcp_conn, uint64_t request);
 
-/*
- * Fails a call that will not get a response. `request` is the id with which it
- * was sent, `text` the reason.
- */
+/* Fails the call with this request id, which gets no response. */
 void tg_mcp_conn_fail_request(tg_mcp_conn_t *mcp_conn, uint64_t request,
                               tg_failure_t failure, tg_str_t text);
 
-/* Handles input. Returns the codes of tg_caller_handle_input(). */
+/* Returns the codes of tg_caller_handle_input(). */
 int tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
                          size_t *consumed);
 
 /*
- * Handles the end of the server or a fatal error. transport->append_reason()
- * describes it.
+ * Handles the end of the server or a fatal error, as described by
+ * transport->append_reason().
  */
 void tg_mcp_conn_on_lost(tg_mcp_conn_t *mcp_conn);
 
-/* Counts one more open handle of the transport. */
 void tg_mcp_conn_ref_handle(tg_mcp_conn_t *mcp_conn);
 
-/*
- * Counts one closed handle of the transport. After the last one the connection
- * is STOPPED.
- */
+/* After the last closed handle of the transport it is STOPPED. */
 void tg_mcp_conn_unref_handle(tg_mcp_conn_t *mcp_conn);
 
 /* --- internal functions of a connection --- */
 
-/* Changes the state. No other function does. */
+/* No other function changes the state. */
 void tg_mcp_conn_set_state(tg_mcp_conn_t *mcp_conn, tg_mcp_conn_state_t state);
 
-/* Continues tg_mcp_conn_shutdown() when there are no calls any more. */
+/* Continues tg_mcp_conn_shutdown() after the last call. */
 void tg_mcp_conn_finish_shutdown(tg_mcp_conn_t *mcp_conn);
 
 /* --- messages of the server (tg_mcp_conn_message.c) --- */
 
 extern const tg_caller_ops_t tg_mcp_conn_caller_ops;
 
-/* Handles an event of the MCP client. */
 void tg_mcp_conn_on_event(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event);
 
-/*
- * Fails the connection. `format` is a printf() format of the reason, appended
- * to the server's name.
- */
+/* Fails; `format` is a printf() format, appended to the server's name. */
 void tg_mcp_conn_fail(tg_mcp_conn_t *mcp_conn, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sets the state READY after the list has arrived, and sends waiting calls. */
+/* Sends waiting calls after the list has arrived. */
 void tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn);
 
-/* Logs one message about the server. */
 void tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
 

@@ -4,12 +4,10 @@
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/logging/tg_log.h"
 
-/*
- * Size of a buffer for a server's error, for the log and failures of its start.
- */
+/* Size of a buffer for a server's error. */
 #define TG_MCP_CONN_ERROR_MAX 512
 
-/* Decodes the body of a JSON string to visible text. */
+/* Decodes a JSON string's body to visible text. */
 static void
 tg_mcp_conn_decode_error(char text[TG_MCP_CONN_ERROR_MAX], tg_str_t body)
 {
@@ -56,12 +54,10 @@ tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/*
- * Number of bytes of a list that are read in one step, in addition to one tool.
- */
+/* Bytes of a list that are read per step, besides one tool. */
 #define TG_MCP_CONN_LIST_STEP 16384
 
-/* Reads a list that has arrived, for one time slice. */
+/* Reads a list for one time slice. */
 static void
 tg_mcp_conn_read_list(tg_sched_source_t *source)
 {
@@ -85,7 +81,7 @@ tg_mcp_conn_read_list(tg_sched_source_t *source)
     }
 }
 
-/* Keeps the current list. Only a server without a list fails. */
+/* Keeps the current list. Only a server without one fails. */
 static void
 tg_mcp_conn_on_list_failed(tg_mcp_conn_t *mcp_conn)
 {
@@ -163,7 +159,7 @@ tg_mcp_conn_on_response(void *host, void *tag, const tg_response_t *answer)
     }
 }
 
-/* Passes progress to the call with this progress token. */
+/* Passes progress to the call with its token. */
 static void
 tg_mcp_conn_on_progress(tg_mcp_conn_t *mcp_conn, tg_str_t params)
 {
@@ -232,7 +228,6 @@ tg_mcp_conn_reply_roots(tg_mcp_conn_t *mcp_conn, tg_str_t id)
     tg_buf_deinit(&result);
 }
 
-/* Handles a request of the server. */
 static void
 tg_mcp_conn_on_request(void *host, const tg_message_t *message)
 {
@@ -242,7 +237,7 @@ tg_mcp_conn_on_request(void *host, const tg_message_t *message)
     mcp_conn = host;
     spec = &mcp_conn->server->spec;
 
-    /* Ignore requests of a server that ends or does not read responses. */
+    /* Ignore requests of a server that ends or does not read. */
     if (mcp_conn->state == TG_MCP_CONN_ENDING
         || mcp_conn->transport->backlog(mcp_conn) > TG_MCP_CONN_REPLY_BACKLOG)
     {

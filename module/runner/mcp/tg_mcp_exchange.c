@@ -1,4 +1,4 @@
-/* One HTTP exchange of Streamable HTTP: response headers, body and end. */
+/* One HTTP exchange of Streamable HTTP: headers, body and end. */
 #include "runner/mcp/tg_mcp_exchange.h"
 
 #include "base/tg_json.h"
@@ -36,10 +36,7 @@ tg_mcp_exchange_parse_type(tg_str_t value)
                : TG_MCP_EXCHANGE_TEXT;
 }
 
-/*
- * Stores a session id of visible ASCII characters. Other characters could end a
- * header; an id with them is invalid.
- */
+/* Stores an id of visible ASCII; others are invalid and may end a header. */
 static void
 tg_mcp_exchange_set_session_id(tg_mcp_exchange_t *exchange, tg_str_t value)
 {
@@ -58,7 +55,7 @@ tg_mcp_exchange_set_session_id(tg_mcp_exchange_t *exchange, tg_str_t value)
     }
 }
 
-/* Writes the reason why the session id of the handshake cannot be used. */
+/* Writes why the handshake's session id cannot be used. */
 static void
 tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
 {
@@ -74,7 +71,7 @@ tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
     }
 }
 
-/* Copies a value for a message. Hides secrets before the value is cut. */
+/* Copies a value for a message, without secrets, then cuts it. */
 static void
 tg_mcp_exchange_copy_quoted(const tg_mcp_exchange_t *exchange, char *quoted,
                             tg_str_t value)
@@ -134,10 +131,7 @@ tg_mcp_exchange_on_head(void *ctx, int status)
     return 0;
 }
 
-/*
- * Appends a message as one line. Line ends between JSON tokens become spaces;
- * within strings there are none.
- */
+/* Appends a message as a line; line ends only separate JSON tokens. */
 static void
 tg_mcp_exchange_append_message(tg_mcp_exchange_t *exchange, tg_str_t message)
 {
@@ -160,10 +154,7 @@ tg_mcp_exchange_append_message(tg_mcp_exchange_t *exchange, tg_str_t message)
     tg_buf_append_char(&exchange->in, '\n');
 }
 
-/*
- * Reports the memory used by received data to the scheduler. Returns TG_OK, or
- * TG_LIMIT if it is too much.
- */
+/* Accounts for received data. Returns TG_OK, or TG_LIMIT: too much. */
 static int
 tg_mcp_exchange_update_held_bytes(tg_mcp_exchange_t *exchange)
 {
@@ -180,10 +171,7 @@ tg_mcp_exchange_update_held_bytes(tg_mcp_exchange_t *exchange)
     return exchange->is_over_memory ? TG_LIMIT : TG_OK;
 }
 
-/*
- * Reads events. Returns 0, or another value if the stream cannot be read any
- * more.
- */
+/* Returns 0, or another value if the stream cannot be read on. */
 static int
 tg_mcp_exchange_read_events(tg_mcp_exchange_t *exchange, const char *data,
                             size_t len)
@@ -199,7 +187,7 @@ tg_mcp_exchange_read_events(tg_mcp_exchange_t *exchange, const char *data,
     {
         exchange->nresumed = 0;
 
-        /* The first event shows whether the server has the old transport. */
+        /* The first event may show the old transport. */
         if (exchange->is_old_probe) {
             exchange->is_old_sse = tg_str_eq(event.type, TG_STR("endpoint"));
             return -1;
@@ -268,8 +256,7 @@ tg_mcp_exchange_resume(tg_mcp_exchange_t *exchange)
 
 /*
  * Returns the message in a JSON body, or an empty string. Some servers send a
- * byte order mark, which JSON must not have, and some send JSON as plain text,
- * HTML (PHP's default) or another type.
+ * byte order mark, or JSON as text, HTML (PHP's default) or another type.
  */
 static tg_str_t
 tg_mcp_exchange_get_message(tg_mcp_exchange_t *exchange)
@@ -292,10 +279,7 @@ tg_mcp_exchange_get_message(tg_mcp_exchange_t *exchange)
     return exchange->type == TG_MCP_EXCHANGE_JSON ? text : TG_STR("");
 }
 
-/*
- * Stores the target of a redirect, without the query, which may contain
- * secrets.
- */
+/* Stores a redirect's target without its query, which may have secrets. */
 static void
 tg_mcp_exchange_set_redirect(tg_mcp_exchange_t *exchange, const char *redirect)
 {

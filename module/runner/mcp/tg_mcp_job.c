@@ -1,4 +1,4 @@
-/* A call of a tool of an MCP server as a job: params, response and end. */
+/* A call of an MCP server's tool as a job. */
 #include "runner/mcp/tg_mcp_job.h"
 
 #include "catalog/tg_tool_result_repair.h"
@@ -82,9 +82,7 @@ tg_mcp_job_stop(tg_job_t *job)
     tg_mcp_job_set_done(job->work);
 }
 
-/*
- * Writes the response until the time slice is over. Its end also ends the job.
- */
+/* Writes the response for a time slice; its end also ends the job. */
 static void
 tg_mcp_job_write_response(tg_sched_source_t *source)
 {
@@ -126,10 +124,7 @@ tg_mcp_job_begin_response(tg_mcp_job_t *call)
                              &times);
 }
 
-/*
- * Sends the response, but not together with the last progress: some clients
- * would not recognize it as a response.
- */
+/* Separates progress from the response, which some clients would mix up. */
 static void
 tg_mcp_job_schedule_response(tg_mcp_job_t *call)
 {
@@ -148,7 +143,7 @@ tg_mcp_job_schedule_response(tg_mcp_job_t *call)
     }
 }
 
-/* Ends the call with an outcome whose data does not outlive this function. */
+/* The outcome's data does not outlive this function. */
 static void
 tg_mcp_job_finish_outcome(tg_mcp_job_t *call, const tg_outcome_t *outcome)
 {
@@ -172,9 +167,8 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
 }
 
 /*
- * Ends the call with a result, repaired so that clients can read it. The result
- * may ask for more input (MCP: resultType). If it cannot be repaired, the check
- * of the result reports the reason.
+ * Ends the call with a repaired result, which may ask for more input (MCP:
+ * resultType). If it is beyond repair, the check reports the reason.
  */
 static void
 tg_mcp_job_finish_result(tg_mcp_job_t *call, tg_str_t raw)
@@ -213,10 +207,7 @@ tg_mcp_job_fail_too_large(tg_mcp_job_t *call)
     tg_buf_deinit(&text);
 }
 
-/*
- * Ends a call with the server's JSON-RPC error. Keeps its code and its data,
- * but omits data that is nested too deep for a response.
- */
+/* Keeps the error's code and data, unless the data is nested too deep. */
 static void
 tg_mcp_job_finish_error(tg_mcp_job_t *call, const tg_response_t *answer)
 {
@@ -296,10 +287,7 @@ tg_mcp_job_start(tg_job_t *job)
     return failure == TG_FAILURE_NONE ? 0 : -1;
 }
 
-/*
- * Checks an id of a connection: it must be suitable for a log and for
- * comparison without decoding.
- */
+/* The id must suit a log and a comparison without decoding. */
 static int
 tg_mcp_job_is_conn_id(tg_str_t raw)
 {

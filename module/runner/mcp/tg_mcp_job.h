@@ -1,7 +1,4 @@
-/*
- * The job type `mcp_call`: one call of a tool of an MCP server
- * (docs/protocols.md).
- */
+/* The job type `mcp_call`: a call of an MCP tool (docs/protocols.md). */
 #ifndef TG_MCP_JOB_H
 #define TG_MCP_JOB_H
 
@@ -38,20 +35,20 @@ struct tg_mcp_job_s {
     tg_buf_t result; /* copy of the server's result */
     tg_output_response_t answer;
 
-    /* Waits for permission to write a large response. */
+    /* Waits to write a large response. */
     tg_sched_source_t source;
 };
 
-/* Ends the call with a response. Removes it from the connection. */
+/* Ends the call, and removes it from the connection. */
 void tg_mcp_job_on_response(tg_mcp_job_t *call, const tg_response_t *answer);
 
-/* Ends the call with a failure. Removes it from the connection. */
+/* Ends the call, and removes it from the connection. */
 void tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
 
-/* Forwards the params of a progress notification. */
+/* Forwards progress. */
 void tg_mcp_job_on_progress(tg_mcp_job_t *call, tg_str_t params);
 
-/* The job type. The host of its jobs is a tg_mcp_servers_t. */
+/* The host of its jobs is a tg_mcp_servers_t. */
 extern const tg_job_type_t tg_mcp_job_type;
 
 #endif

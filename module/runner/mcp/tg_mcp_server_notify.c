@@ -1,4 +1,4 @@
-/* Notifications of workers, and writing the list cache, in time slices. */
+/* Notifications of workers, and the list cache, in time slices. */
 #include "runner/mcp/tg_mcp_server_notify.h"
 
 #include "runner/mcp/tg_list_cache.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Cost of a notification in a time slice, in bytes, in addition to the list. */
+/* Cost of a notification besides its list, in bytes. */
 #define TG_MCP_SERVER_NOTIFY_STEPS 1024
 
 static const char *const tg_mcp_server_state_names[] = {
@@ -86,10 +86,7 @@ tg_mcp_server_notify_peer(const tg_mcp_server_t *server, tg_peer_t *peer,
     tg_buf_deinit(&json);
 }
 
-/*
- * Writes the next file of the list cache that is due. Returns 1, or 0 if none
- * is due.
- */
+/* Writes the next due file of the list cache. Returns 0 if there is none. */
 static int
 tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
 {
@@ -128,8 +125,8 @@ tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
 }
 
 /*
- * Sends due notifications to a worker and returns their cost for the scheduler.
- * A worker that does not read is notified later, of the newest state only.
+ * Sends due notifications to a worker and returns their cost. A worker that
+ * does not read gets only the newest state later.
  */
 static size_t
 tg_mcp_server_notify_subscriber(tg_mcp_server_t *server,
@@ -194,7 +191,7 @@ tg_mcp_server_run_notify(tg_sched_source_t *source)
     }
 }
 
-/* Sends due notifications for one time slice; the rest follows later. */
+/* Sends due notifications for one time slice. */
 static void
 tg_mcp_server_notify_subscribers(tg_mcp_server_t *server)
 {

@@ -1,28 +1,23 @@
-/*
- * Notifies workers of the state and the list of an MCP server to which they
- * have subscribed.
- */
+/* Notifies subscribed workers of a server's state and list. */
 #ifndef TG_MCP_SERVER_NOTIFY_H
 #define TG_MCP_SERVER_NOTIFY_H
 
 #include "runner/mcp/tg_mcp_server.h"
 
-/* Notifies subscribers if the state of the server has changed. */
 void tg_mcp_server_on_state_changed(tg_mcp_server_t *server);
 
-/* Sets the list of tools, and notifies subscribers one after the other. */
+/* Sets the list, and notifies subscribers one after the other. */
 void tg_mcp_server_set_list(tg_mcp_server_t *server, tg_catalog_t *tools);
 
-/* Stops notifications, and writes list cache files that are due. */
+/* Stops notifications, and writes due files of the list cache. */
 void tg_mcp_server_end_notify(tg_mcp_server_t *server);
 
-/* Tries again later to notify workers that cannot receive now. */
+/* Tries again later to notify workers. */
 void tg_mcp_server_schedule_retry(tg_mcp_server_t *server);
 
-/* Appends the state as members of an object that stays open. */
+/* Appends members to an object that stays open. */
 void tg_mcp_server_write_state(tg_buf_t *json, const tg_mcp_server_t *server);
 
-/* Removes all subscribers. */
 void tg_mcp_server_free_subscribers(tg_mcp_server_t *server);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the params of an MCP server: a program, an address or a URL. */
+/* Reads the params of an MCP server. */
 #include "runner/mcp/tg_mcp_server_params.h"
 
 #include "base/tg_json.h"
@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-/* The params of `mcp_watch`. */
 typedef struct {
     tg_str_t key;
     tg_str_t server;

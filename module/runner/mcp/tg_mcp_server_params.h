@@ -1,7 +1,4 @@
-/*
- * Params of an `mcp_server` of the config, as a worker sends them
- * (docs/protocols.md, "Worker and runner").
- */
+/* Params of an `mcp_server` (docs/protocols.md, "Worker and runner"). */
 #ifndef TG_MCP_SERVER_PARAMS_H
 #define TG_MCP_SERVER_PARAMS_H
 
@@ -12,26 +9,23 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/*
- * Maximum size of the JSON in bytes. The arguments and variables of a program
- * have some KB.
- */
+/* Maximum JSON in bytes; a program has some KB of arguments. */
 #define TG_MCP_SERVER_PARAMS_MAX 1048576
 
-/* Minimum length of a key in bytes. */
+/* Minimum key in bytes. */
 #define TG_MCP_SERVER_KEY_MIN 16
 
-/* Maximum length of a key in bytes. */
+/* Maximum key in bytes. */
 #define TG_MCP_SERVER_KEY_MAX 64
 
-/* Maximum length of the name, for messages, in bytes. */
+/* Maximum name in bytes, for messages. */
 #define TG_MCP_SERVER_NAME_MAX 128
 
 typedef struct {
     char key[TG_MCP_SERVER_KEY_MAX + 1];
     char name[TG_MCP_SERVER_NAME_MAX + 1];
 
-    /* Identifies the call target alone: exec, pass or url; or empty. */
+    /* Identifies only the call target; or empty. */
     char place[TG_MCP_SERVER_KEY_MAX + 1];
 
     tg_program_params_t program; /* argv is NULL: not a program */
@@ -45,22 +39,16 @@ typedef struct {
     tg_mcp_sharing_t share;
     int is_boot; /* the server runs as long as it has subscribers */
 
-    /* Idle time before a connection is closed; 0: unlimited. */
+    /* Idle time until the end; 0: unlimited. */
     uint64_t idle_ms;
 
     uint64_t start_ms; /* timeout from the start to the list */
 } tg_mcp_server_params_t;
 
-/*
- * Checks whether a raw value is a key: 16 to 64 letters, digits, - and _. Then
- * *key is its content.
- */
+/* Checks for 16 to 64 letters, digits, - and _, to which it sets *key. */
 int tg_mcp_server_is_key(tg_str_t raw, tg_str_t *key);
 
-/*
- * Reads the params of `mcp_watch`. Returns TG_OK, and `spec` must be freed;
- * TG_INVALID with a static reason in *why; or TG_NOMEM.
- */
+/* TG_OK: `spec` must be freed; TG_INVALID: static *why; or TG_NOMEM. */
 int tg_mcp_server_params_read(tg_mcp_server_params_t *spec, tg_str_t params,
                               const tg_program_base_env_t *env,
                               const char **why);

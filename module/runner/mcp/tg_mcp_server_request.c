@@ -1,4 +1,4 @@
-/* Forwards requests of MCP servers to clients, and the responses back. */
+/* Forwards MCP servers' requests to clients, and the responses back. */
 #include "runner/mcp/tg_mcp_server_request.h"
 
 #include "runner/mcp/tg_mcp_job.h"
@@ -57,10 +57,7 @@ tg_mcp_server_request_notify(const tg_mcp_server_request_t *server_request,
     tg_buf_deinit(json);
 }
 
-/*
- * Cancels the request at the worker. A call that is moving to another worker
- * has no worker to notify.
- */
+/* Cancels it at the worker, if the call is not moving to another one. */
 static void
 tg_mcp_server_request_cancel(const tg_mcp_server_request_t *server_request)
 {
@@ -75,9 +72,8 @@ tg_mcp_server_request_cancel(const tg_mcp_server_request_t *server_request)
 }
 
 /*
- * Returns a call whose worker can receive the request, or NULL. The server does
- * not say to which call its request belongs; all calls belong to one client, so
- * any of them will do.
+ * Returns a call whose worker can receive the request, or NULL. Any will do:
+ * the server names none, and all belong to one client.
  */
 static tg_mcp_job_t *
 tg_mcp_server_request_find_call(const tg_mcp_conn_t *mcp_conn)
@@ -120,7 +116,7 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
         tg_json_add_compact(&json, "params", server_request->params);
         tg_mcp_server_request_notify(server_request, TG_STR("ask"), &json);
 
-        /* The time that a person takes must not count as the server's. */
+        /* A person's time must not count as the server's. */
         tg_job_on_progress(call->job, 1);
     }
 
@@ -129,7 +125,7 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
 
 /* --- requests of the server --- */
 
-/* Creates a request. Returns NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static tg_mcp_server_request_t *
 tg_mcp_server_request_new(tg_mcp_conn_t *mcp_conn, const tg_message_t *message)
 {
@@ -152,9 +148,7 @@ tg_mcp_server_request_new(tg_mcp_conn_t *mcp_conn, const tg_message_t *message)
     return server_request;
 }
 
-/*
- * Returns NULL if the request may be sent to the client, or an error message.
- */
+/* Returns NULL, or why the request must not be sent to the client. */
 static const char *
 tg_mcp_server_request_check(const tg_mcp_conn_t *mcp_conn,
                             const tg_message_t *message)
@@ -263,7 +257,7 @@ static const char *const tg_mcp_response_members[] = {
     [TG_MCP_RESPONSE_MEMBERS] = NULL,
 };
 
-/* Returns the request with this number and its connection, or NULL. */
+/* Returns the request and its connection, or NULL. */
 static tg_mcp_server_request_t *
 tg_mcp_server_request_find(const tg_mcp_servers_t *servers, int64_t number,
                            tg_mcp_conn_t **mcp_conn)

@@ -1,4 +1,4 @@
-/* Reads the URL, headers and options of an MCP server over HTTP. */
+/* Reads URL, headers and options of an MCP server over HTTP. */
 #include "runner/mcp/tg_mcp_server_url.h"
 
 #include "base/tg_json.h"
@@ -41,7 +41,7 @@ tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url,
         return TG_INVALID;
     }
 
-    /* The other headers begin at the NULL of the secrets and replace it. */
+    /* Other headers begin at the secrets' final NULL. */
     slots--;
     url->nsecrets = (size_t) (slots - url->headers);
 
@@ -79,7 +79,7 @@ tg_mcp_server_url_read(tg_mcp_server_url_t *url,
 
     url->connect_ms = (uint64_t) spec->connect_ms;
 
-    /* A decoded string and its NUL are shorter than the raw string. */
+    /* A decoded string with its NUL is shorter than the raw one. */
     nslots = (size_t) nheaders + 2;
     url->size = nslots * sizeof(char *) + spec->url.len + spec->headers.len
                 + spec->secrets.len + spec->ca_file.len + spec->proxy.len;
@@ -94,7 +94,7 @@ tg_mcp_server_url_read(tg_mcp_server_url_t *url,
 void
 tg_mcp_server_url_free(tg_mcp_server_url_t *url)
 {
-    /* Erase secrets before the memory is reused. */
+    /* Erase the secrets. */
     if (url->memory != NULL) {
         explicit_bzero(url->memory, url->size);
     }

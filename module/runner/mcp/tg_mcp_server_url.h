@@ -1,22 +1,19 @@
-/*
- * Params of an `mcp_server` that is reached over HTTP: its URL, headers and
- * connection options.
- */
+/* Params of an MCP server over HTTP: URL, headers and options. */
 #ifndef TG_MCP_SERVER_URL_H
 #define TG_MCP_SERVER_URL_H
 
 #include "spec/tg_mcp_server_spec.h"
 
-/* Maximum number of headers of a config. */
+/* Maximum number of headers. */
 #define TG_MCP_SERVER_HEADERS_MAX 64
 
-/* Parsed params. All pointers point into `memory`, which this object owns. */
+/* All pointers point into `memory`, which the object owns. */
 typedef struct {
     void *memory;
     size_t size;
     char *url;
 
-    /* "Name: value": first secrets, then other headers; NULL-terminated. */
+    /* "Name: value", secrets first; NULL-terminated. */
     char **headers;
 
     size_t nsecrets;
@@ -25,10 +22,7 @@ typedef struct {
     uint64_t connect_ms; /* timeout of connecting; 0: the default */
 } tg_mcp_server_url_t;
 
-/*
- * Reads the members of a spec about a URL. Returns TG_OK, and `url` must be
- * freed; TG_INVALID with a static reason in *why; or TG_NOMEM.
- */
+/* TG_OK: `url` must be freed; TG_INVALID: static *why; or TG_NOMEM. */
 int tg_mcp_server_url_read(tg_mcp_server_url_t *url,
                            const tg_mcp_server_spec_t *spec, const char **why);
 

@@ -26,10 +26,7 @@ tg_mcp_sessions_append(const tg_mcp_server_t *server, tg_buf_t *text)
     }
 }
 
-/*
- * Returns another server with this key, or NULL. While one ends, the next one
- * may exist already.
- */
+/* Returns another server with this key, such as an ending one, or NULL. */
 static const tg_mcp_server_t *
 tg_mcp_sessions_find_same_key(const tg_mcp_server_t *server)
 {
@@ -115,7 +112,7 @@ static const tg_http_exchange_ops_t tg_mcp_sessions_http_ops = {
     .done = tg_mcp_sessions_on_done,
 };
 
-/* Ends a session by DELETE. The line is "ID VERSION". */
+/* Sends DELETE. The line is "ID VERSION". */
 static void
 tg_mcp_sessions_delete(tg_mcp_server_t *server, char *line)
 {

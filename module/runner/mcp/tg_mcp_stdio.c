@@ -1,6 +1,4 @@
-/*
- * The stdio transport of MCP: starts a program, reads its stderr and ends it.
- */
+/* MCP's stdio transport: starts a program, reads stderr and ends it. */
 #include "runner/mcp/tg_mcp_stdio.h"
 
 #include "base/tg_utf8.h"
@@ -15,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Descriptors of the program: standard input, output and error. */
 #define TG_MCP_STDIO_FDS 3
 
 /* --- stderr --- */
@@ -119,7 +116,7 @@ tg_mcp_stdio_on_stderr(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     }
 }
 
-/* Reads the rest of stderr before the end of the program is reported. */
+/* Runs before the program's end is reported. */
 static void
 tg_mcp_stdio_drain_stderr(tg_mcp_conn_t *mcp_conn)
 {
@@ -172,7 +169,7 @@ tg_mcp_stdio_close_fds(const int *fds, int n)
     }
 }
 
-/* Closes the handles after the last process has ended or the start failed. */
+/* Runs after the last process has ended or the start failed. */
 static void
 tg_mcp_stdio_set_gone(tg_mcp_conn_t *mcp_conn)
 {
@@ -191,9 +188,7 @@ tg_mcp_stdio_on_gone(tg_program_t *program)
     tg_mcp_stdio_set_gone(program->host);
 }
 
-/*
- * Handles the end of the time to exit, or of the time to read remaining output.
- */
+/* Handles the end of the time to exit, or to read remaining output. */
 static void
 tg_mcp_stdio_on_timer(uv_timer_t *timer)
 {
@@ -210,10 +205,7 @@ tg_mcp_stdio_on_timer(uv_timer_t *timer)
     }
 }
 
-/*
- * Handles the end of the output or of the main process. The other one usually
- * follows soon.
- */
+/* Handles the end of output or main process; the other one follows soon. */
 static void
 tg_mcp_stdio_on_ended(tg_mcp_conn_t *mcp_conn, uint64_t wait)
 {
@@ -281,10 +273,7 @@ tg_mcp_stdio_close(tg_mcp_conn_t *mcp_conn, int is_now)
     }
 }
 
-/*
- * Returns the number of bytes in the pipe of stdin, sent before the program
- * ended.
- */
+/* Returns the bytes left in the pipe of stdin when the program ended. */
 static size_t
 tg_mcp_stdio_get_unread(const tg_mcp_conn_t *mcp_conn)
 {
@@ -332,10 +321,7 @@ tg_mcp_stdio_append_reason(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 
 /* --- start --- */
 
-/*
- * Creates three pipes: the program's ends and the runner's ends. Returns 0 or
- * an errno value.
- */
+/* Creates three pipes. Returns 0 or an errno value. */
 static int
 tg_mcp_stdio_open_pipes(int *child_fds, int *runner_fds)
 {
@@ -358,10 +344,7 @@ tg_mcp_stdio_open_pipes(int *child_fds, int *runner_fds)
     return 0;
 }
 
-/*
- * Opens the runner's pipe ends in the loop after the program was started.
- * Returns 0 or a libuv error.
- */
+/* Opens the runner's ends in the loop. Returns 0 or a libuv error. */
 static int
 tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *runner_fds)
 {
@@ -398,9 +381,8 @@ tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *runner_fds)
 }
 
 /*
- * Opens the working directory and checks its owner. Using the descriptor
- * ensures that the program starts in the directory that was checked. Returns 0
- * or an errno value; EPERM for another owner.
+ * Opens and checks the working directory, in which the program starts by
+ * descriptor. Returns 0 or an errno; EPERM for another owner.
  */
 static int
 tg_mcp_stdio_open_cwd(const tg_mcp_conn_t *mcp_conn, const char *path, int *fd)

@@ -1,35 +1,28 @@
-/*
- * The byte stream of a connection, for the transports stdio and socket, whose
- * messages are lines.
- */
+/* The byte stream of a connection by stdio or socket, with lines. */
 #ifndef TG_MCP_STREAM_H
 #define TG_MCP_STREAM_H
 
 #include "runner/mcp/tg_mcp_conn.h"
 
 /*
- * Opens a stream that reads from descriptor `in` and writes to `out`, and owns
- * both. Returns 0 or a libuv error. Calls tg_mcp_conn_on_opened().
+ * Reads from `in` and writes to `out`, which it owns. Calls
+ * tg_mcp_conn_on_opened(). Returns 0 or a libuv error.
  */
 int tg_mcp_stream_open(tg_mcp_conn_t *mcp_conn, int in, int out);
 
-/*
- * Begins to connect to an address. Returns 0 or a libuv error.
- * tg_mcp_conn_on_opened() or transport->on_ended() follows.
- */
+/* Returns 0, and on_opened() or on_ended() follows, or a libuv error. */
 int tg_mcp_stream_connect(tg_mcp_conn_t *mcp_conn,
                           const struct sockaddr *address);
 
-/* Writes the pending output. Does nothing if the stream is closed. */
+/* Does nothing if the stream is closed. */
 void tg_mcp_stream_flush(tg_mcp_conn_t *mcp_conn);
 
-/* Returns the number of bytes that were not written yet. */
+/* Returns the number of unwritten bytes. */
 size_t tg_mcp_stream_get_backlog(const tg_mcp_conn_t *mcp_conn);
 
-/* Checks after a message of `size` bytes whether the time slice is over. */
+/* Checks after a message of `size` bytes. */
 int tg_mcp_stream_is_slice_over(tg_mcp_conn_t *mcp_conn, size_t size);
 
-/* Closes the stream, if it is open. */
 void tg_mcp_stream_close(tg_mcp_conn_t *mcp_conn);
 
 #endif

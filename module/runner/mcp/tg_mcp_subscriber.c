@@ -1,4 +1,4 @@
-/* The methods by which workers subscribe to MCP servers. */
+/* Workers' methods to subscribe to MCP servers. */
 #include "runner/mcp/tg_mcp_subscriber.h"
 
 #include "runner/mcp/tg_list_cache.h"
@@ -75,10 +75,7 @@ tg_mcp_server_respond_state(const tg_mcp_server_t *server, tg_peer_t *peer,
     tg_buf_deinit(&json);
 }
 
-/*
- * Returns the server with the key of `spec`, and creates it if necessary. Takes
- * the content of `spec` over or frees it. Returns NULL if out of memory.
- */
+/* Finds or creates the server of `spec`, which it owns. NULL: no memory. */
 static tg_mcp_server_t *
 tg_mcp_servers_find_or_add(tg_mcp_servers_t *servers,
                            tg_mcp_server_params_t *spec)
@@ -165,7 +162,7 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
 
     tg_list_cache_touch(servers->dir, server->spec.key, server->spec.place);
 
-    /* The name is that of the worker's config block, which may differ. */
+    /* The name is the worker's config block's, which may differ. */
     if (server->tools != NULL) {
         (void) tg_list_cache_write_name(servers->dir, spec.name,
                                         server->spec.key);
@@ -175,10 +172,7 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
     tg_mcp_server_start(server);
 }
 
-/*
- * Returns the server with the request's key. If there is none, responds with an
- * error and returns NULL.
- */
+/* Returns the server, or NULL after an error response. */
 static tg_mcp_server_t *
 tg_mcp_servers_require(const tg_mcp_servers_t *servers, tg_peer_t *peer,
                        const tg_request_t *request)

@@ -1,32 +1,23 @@
-/*
- * The workers that subscribe to MCP servers: their requests and notifications
- * (docs/protocols.md, "Worker and runner").
- */
+/* Workers' requests about MCP servers (docs/protocols.md). */
 #ifndef TG_MCP_SUBSCRIBER_H
 #define TG_MCP_SUBSCRIBER_H
 
 #include "protocol/tg_peer.h"
 #include "runner/mcp/tg_mcp_server.h"
 
-/*
- * Handles the method `mcp_watch`: creates the server if necessary, adds the
- * peer as a subscriber and responds.
- */
+/* Handles `mcp_watch`: adds the peer as a subscriber, maybe of a new server. */
 void tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
                               tg_request_t *request);
 
-/* Handles the method `mcp_unwatch`: removes the subscriber and responds. */
+/* Handles `mcp_unwatch`: removes the subscriber. */
 void tg_mcp_servers_unsubscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
                                 tg_request_t *request);
 
-/*
- * Handles the method `mcp_leave`: shuts a connection of the server down and
- * responds.
- */
+/* Handles `mcp_leave`: shuts down a connection of the server. */
 void tg_mcp_servers_shutdown_conn(tg_mcp_servers_t *servers, tg_peer_t *peer,
                                   tg_request_t *request);
 
-/* Removes the subscriptions of a peer that has disconnected. */
+/* Removes a disconnected peer's subscriptions. */
 void tg_mcp_servers_on_peer_closed(tg_mcp_servers_t *servers,
                                    const tg_peer_t *peer);
 

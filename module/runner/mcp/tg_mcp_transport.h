@@ -1,9 +1,7 @@
 /*
- * Interface of the transports to an MCP server: stdio of a program
- * (tg_mcp_stdio.c), a socket (tg_mcp_socket.c), or HTTP (tg_streamable.c).
- * Another transport is another file with such a table.
- *
- * The output to send is in mcp_conn->caller.
+ * Transports to an MCP server, each in a file with such a table: a program
+ * (tg_mcp_stdio.c), a socket (tg_mcp_socket.c), HTTP (tg_streamable.c). The
+ * output to send is in mcp_conn->caller.
  */
 #ifndef TG_MCP_TRANSPORT_H
 #define TG_MCP_TRANSPORT_H
@@ -15,47 +13,37 @@ typedef struct tg_mcp_conn_s tg_mcp_conn_t;
 
 typedef struct {
     /*
-     * Begins to open. tg_mcp_conn_on_opened() follows, possibly before open()
-     * returns, or tg_mcp_conn_on_lost(). Returns TG_FAILURE_NONE, or appends
-     * the reason to `why` and returns the type of failure; then the connection
-     * calls close().
+     * Begins to open. tg_mcp_conn_on_opened() follows, maybe before the return,
+     * or tg_mcp_conn_on_lost(). Returns TG_FAILURE_NONE, or the failure with
+     * the reason in `why`; then close() is called.
      */
     tg_failure_t (*open)(tg_mcp_conn_t *mcp_conn, tg_buf_t *why);
 
     /* Sends pending output. */
     void (*flush)(tg_mcp_conn_t *mcp_conn);
 
-    /*
-     * Called at the end of a stream (tg_mcp_stream.h). Only for stream
-     * transports.
-     */
+    /* A stream (tg_mcp_stream.h) has ended. Only for streams. */
     void (*on_ended)(tg_mcp_conn_t *mcp_conn);
 
-    /* Returns the number of bytes that the server has not received yet. */
+    /* Returns the bytes that the server has not received. */
     size_t (*backlog)(const tg_mcp_conn_t *mcp_conn);
 
-    /*
-     * Returns the number of sent bytes that a server which has ended did not
-     * read. NULL: unknown.
-     */
+    /* Returns sent bytes that an ended server did not read. NULL: unknown. */
     size_t (*get_unread)(const tg_mcp_conn_t *mcp_conn);
 
-    /* Checks whether the server has ended successfully. NULL: never. */
+    /* NULL: the server never ends successfully. */
     int (*has_finished)(const tg_mcp_conn_t *mcp_conn);
 
-    /*
-     * Checks after a message of `size` bytes, when there are more messages,
-     * whether the time slice is over.
-     */
+    /* Checks before the next message, after one of `size` bytes. */
     int (*is_slice_over)(tg_mcp_conn_t *mcp_conn, size_t size);
 
-    /* Appends the reason of the end, such as " exited with status 1: …". */
+    /* Appends such as " exited with status 1: …". */
     void (*append_reason)(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text);
 
     /*
      * Ends the server; is_now: without a grace period. May be called
-     * repeatedly. Handles (tg_mcp_conn_ref_handle()) are released when they are
-     * closed, never within close().
+     * repeatedly. Handles are released when they are closed, never within
+     * close().
      */
     void (*close)(tg_mcp_conn_t *mcp_conn, int is_now);
 } tg_mcp_transport_t;

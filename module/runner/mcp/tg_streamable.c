@@ -1,4 +1,4 @@
-/* The Streamable HTTP transport: incoming messages, timers, open and close. */
+/* The Streamable HTTP transport: input, timers, open and close. */
 #include "runner/http/tg_http_params.h"
 #include "runner/mcp/tg_mcp_sessions.h"
 #include "runner/jobs/tg_job_result.h"
@@ -11,7 +11,7 @@ tg_streamable_get_sched(const tg_streamable_t *streamable)
     return &streamable->mcp_conn->server->servers->jobs->sched.sched;
 }
 
-/* Schedules the work, as libcurl may be on the stack. */
+/* Schedules the work: libcurl may be on the stack. */
 static void
 tg_streamable_on_exchange_event(tg_mcp_exchange_t *exchange)
 {
@@ -23,7 +23,7 @@ tg_streamable_on_exchange_event(tg_mcp_exchange_t *exchange)
 
 /* --- incoming messages --- */
 
-/* Checks whether the version can be sent in a header. */
+/* Checks whether a header can have the version. */
 static int
 tg_streamable_is_valid_version(tg_str_t version)
 {
@@ -40,7 +40,7 @@ tg_streamable_is_valid_version(tg_str_t version)
     return i == version.len && i <= TG_STREAMABLE_VERSION_MAX;
 }
 
-/* Stores the session id and the version of the handshake's response. */
+/* Stores session id and version of the handshake's response. */
 static void
 tg_streamable_on_initialized(tg_streamable_t *streamable,
                              const tg_mcp_exchange_t *exchange, tg_str_t line)
@@ -70,10 +70,7 @@ tg_streamable_on_initialized(tg_streamable_t *streamable,
     }
 }
 
-/*
- * Checks new messages of an exchange for the handshake's response, and hides
- * secrets of the config in them.
- */
+/* Looks for the handshake's response, and hides the config's secrets. */
 static void
 tg_streamable_inspect_input(tg_streamable_t *streamable,
                             tg_mcp_exchange_t *exchange)
@@ -102,7 +99,7 @@ tg_streamable_inspect_input(tg_streamable_t *streamable,
     exchange->inspected_len = in->len;
 }
 
-/* Reads the messages of an exchange until the time slice is over. */
+/* Reads an exchange for one time slice. */
 static void
 tg_streamable_read_exchange(tg_streamable_t *streamable,
                             tg_mcp_exchange_t *exchange)
@@ -110,7 +107,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     size_t consumed;
     tg_buf_t in;
 
-    /* Drop the error message, as the request will be sent again. */
+    /* The request will be sent again. */
     if (tg_streamable_is_session_lost(
             streamable, exchange,
             tg_str(exchange->in.data + exchange->inspected_len,
@@ -130,7 +127,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     streamable->reading = exchange;
     consumed = 0;
 
-    /* The exchange may be freed within this call. */
+    /* This may free the exchange. */
     (void) tg_mcp_conn_on_input(streamable->mcp_conn, in.data, in.len,
                                 &consumed);
 
@@ -173,7 +170,7 @@ tg_streamable_drop_exchanges(tg_streamable_t *streamable)
     }
 }
 
-/* Finishes the close after the session was ended, or if there is none. */
+/* Runs after the session's end. */
 static void
 tg_streamable_finish_close(tg_streamable_t *streamable)
 {
@@ -208,10 +205,7 @@ tg_streamable_close(tg_mcp_conn_t *mcp_conn, int is_now)
     }
 }
 
-/*
- * Returns the next exchange with unread messages or an unhandled end. Handling
- * it may change the whole list.
- */
+/* Returns the next exchange with messages or an end. The list may change. */
 static tg_mcp_exchange_t *
 tg_streamable_next_exchange(const tg_streamable_t *streamable)
 {
@@ -231,10 +225,7 @@ tg_streamable_next_exchange(const tg_streamable_t *streamable)
     return exchange;
 }
 
-/*
- * Checks whether the exchange is a request that does not wait for a response
- * any more.
- */
+/* Checks for a request that does not wait any more. */
 static int
 tg_streamable_is_answered(const tg_streamable_t *streamable,
                           const tg_mcp_exchange_t *exchange)
@@ -245,9 +236,7 @@ tg_streamable_is_answered(const tg_streamable_t *streamable,
                   == NULL;
 }
 
-/*
- * Returns the time of the loop's clock of the next timer event, in ms; 0: none.
- */
+/* Returns the loop time of the next timer event, in ms; 0: none. */
 static uint64_t
 tg_streamable_get_deadline(tg_streamable_t *streamable)
 {
@@ -272,7 +261,7 @@ tg_streamable_get_deadline(tg_streamable_t *streamable)
     return due;
 }
 
-/* Sends pending messages and sets the timer. */
+/* Sends messages and sets the timer. */
 static void
 tg_streamable_send_pending(tg_streamable_t *streamable)
 {
@@ -312,7 +301,7 @@ tg_streamable_expire_exchanges(tg_streamable_t *streamable)
     }
 }
 
-/* Handles the exchanges with events, until the time slice is over. */
+/* Handles exchanges for one time slice. */
 static void
 tg_streamable_read_exchanges(tg_streamable_t *streamable)
 {
@@ -414,7 +403,7 @@ tg_streamable_flush(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Returns the size of the messages for which no response has begun. */
+/* Returns the bytes of messages for which no response has begun. */
 static size_t
 tg_streamable_get_backlog(const tg_mcp_conn_t *mcp_conn)
 {

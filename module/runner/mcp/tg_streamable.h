@@ -1,19 +1,13 @@
 /*
- * The Streamable HTTP transport of MCP. Each message to the server is an
- * exchange of its own (tg_mcp_exchange.h). Messages in all responses are
- * handled as those of one connection.
+ * MCP's Streamable HTTP transport. Each message to the server is an exchange
+ * (tg_mcp_exchange.h); messages in all responses belong to one connection.
  *
- * Legacy servers may have sessions: after the handshake each message has the
- * session id of the server. If the server does not know the session any more,
- * another one begins, and messages that the server did not accept are sent
- * again.
- *
- * Messages that belong to no request arrive on a listen stream: the response to
- * a GET, or to the request subscriptions/listen of modern servers. It is opened
- * again after its end.
- *
- * Each server is a source of the scheduler: its messages are read in time
- * slices, and not at all while too many responses to it are unfinished.
+ * Legacy servers may have sessions, whose id each message has. If a server
+ * loses one, another begins, and messages that it did not accept are sent
+ * again. Messages without a request arrive on a listen stream, the response to
+ * a GET or, of modern servers, to subscriptions/listen. It is opened again
+ * after its end. A server is a source of the scheduler; its messages are not
+ * read while too many responses to it are unfinished.
  *
  *   tg_streamable_send.c      outgoing messages and their headers
  *   tg_streamable_response.c  end of exchanges
@@ -28,64 +22,46 @@
 #include "runner/mcp/tg_mcp_server_url.h"
 #include "runner/mcp/tg_mcp_transport.h"
 
-/* Maximum number of concurrent requests. More requests wait. */
+/* Maximum concurrent requests; others wait. */
 #define TG_STREAMABLE_REQUESTS_MAX 128
 
-/* Maximum number of concurrent messages that are not requests. */
+/* Maximum concurrent messages other than requests. */
 #define TG_STREAMABLE_NOTIFICATIONS_MAX 32
 
-/* Maximum number of cancellations that wait. */
+/* Maximum waiting cancellations. */
 #define TG_STREAMABLE_CANCELS_MAX 256
 
-/*
- * Number of unfinished responses to requests of the server, above which no
- * message of the server is read.
- */
+/* Unfinished responses to the server above which no message is read. */
 #define TG_STREAMABLE_REPLIES_MAX 64
 
-/* Cost of the end of an exchange in a time slice, in bytes. */
+/* Cost of an exchange's end, in bytes. */
 #define TG_STREAMABLE_STEPS 4096
 
-/* Timeout in ms of a message that is not a request. */
+/* Timeout of messages other than requests, in ms. */
 #define TG_STREAMABLE_NOTIFICATION_MS 30000
 
-/* Timeout in ms of the DELETE that ends a session. */
+/* Timeout of a session's DELETE, in ms. */
 #define TG_STREAMABLE_DELETE_MS 2000
 
-/*
- * Time in ms to wait for the first event of a server that may have the
- * transport HTTP+SSE.
- */
+/* Time in ms for the first event of a server that may have HTTP+SSE. */
 #define TG_STREAMABLE_PROBE_MS 2000
 
-/*
- * Time in ms after which a stream is closed whose request is answered, unless
- * the server closes it.
- */
+/* Time in ms until an answered request's stream is closed. */
 #define TG_STREAMABLE_LINGER_MS 1000
 
-/*
- * Minimum delay before a stream is opened again, in ms. The delay doubles each
- * time.
- */
+/* Minimum delay of a stream's next start in ms, doubled each time. */
 #define TG_STREAMABLE_RETRY_MIN_MS 1000
 
-/* Maximum delay before a stream is opened again, in ms. */
+/* Maximum delay of a stream's next start, in ms. */
 #define TG_STREAMABLE_RETRY_MAX_MS 30000
 
-/*
- * Time in ms after which a listen stream is stable: its end does not increase
- * the delay.
- */
+/* Time in ms after which a listen stream's end does not increase the delay. */
 #define TG_STREAMABLE_STABLE_MS 10000
 
-/*
- * Maximum number of times that the stream of a request is resumed without an
- * event.
- */
+/* Maximum resumptions of a request's stream without an event. */
 #define TG_STREAMABLE_RESUMES_MAX 10
 
-/* Maximum length of a protocol version, such as "2025-11-25". */
+/* Maximum protocol version, such as "2025-11-25". */
 #define TG_STREAMABLE_VERSION_MAX 32
 
 typedef struct {
@@ -101,23 +77,21 @@ typedef struct {
     void (*on_event)(tg_mcp_exchange_t *exchange);
     uv_timer_t timer;
 
-    /* Waits while there is unread input or another event. */
+    /* Waits while there is input or another event. */
     tg_sched_source_t source;
     tg_mcp_exchange_list_t exchanges;
 
-    /*
-     * Exchange whose messages are being read; NULL: none, or freed meanwhile.
-     */
+    /* Exchange that is being read; NULL: none, or freed. */
     tg_mcp_exchange_t *reading;
 
     unsigned nrequests; /* number of requests that are sent and not over */
 
-    /* Number of notifications that are sent and not over. */
+    /* Number of unfinished notifications. */
     unsigned nnotifications;
 
     unsigned nreplies; /* number of responses in `exchanges` */
 
-    /* notifications/initialized, for which others wait; or NULL. */
+    /* notifications/initialized, for which others wait. */
     tg_mcp_exchange_t *ready;
 
     tg_streamable_listen_t listen_stream;
@@ -139,96 +113,74 @@ tg_streamable_get_now(const tg_streamable_t *streamable)
 
 /* --- sending (tg_streamable_send.c) --- */
 
-/* Appends a header and a NUL. */
 void tg_streamable_append_header(tg_buf_t *headers, const char *name,
                                  const char *value);
 
 /*
- * Returns an array of `headers` and the headers of the config, to be freed by
- * the caller. The strings belong to `headers` and `url`. Returns NULL if out of
- * memory.
+ * Returns an array of `headers` and the config's headers, for the caller to
+ * free. It borrows the strings. NULL: no memory.
  */
 const char **tg_streamable_make_header_list(const tg_mcp_server_url_t *url,
                                             tg_buf_t *headers);
 
-/* Returns a request with the options of this server. */
+/* Returns a request with the server's options. */
 tg_http_request_t tg_streamable_make_request(const tg_mcp_server_url_t *url,
                                              const char *method,
                                              const char *const *headers);
 
-/* Creates exchanges for the output of the connection's caller. */
+/* Creates exchanges for the caller's output. */
 void tg_streamable_queue_messages(tg_streamable_t *streamable);
 
-/* Starts queued exchanges, as far as the limits allow. */
+/* Starts queued exchanges within the limits. */
 void tg_streamable_start_queued(tg_streamable_t *streamable);
 
-/* Queues the GET of a legacy server's listen stream. */
+/* Queues a legacy server's GET. */
 void tg_streamable_open_listen(tg_streamable_t *streamable);
 
-/*
- * Sends the DELETE that ends the session. Returns its exchange, or NULL if
- * there is no session, the server is unreachable, or memory is missing.
- */
+/* Returns the DELETE's exchange; NULL: no session, server or memory. */
 tg_mcp_exchange_t *tg_streamable_delete_session(tg_streamable_t *streamable);
 
-/* Removes an exchange from the list. */
 void tg_streamable_remove_exchange(tg_streamable_t *streamable,
                                    tg_mcp_exchange_t *exchange);
 
-/* Removes an exchange from the list and frees it, even if it is not over. */
+/* Removes and frees an exchange, even an unfinished one. */
 void tg_streamable_drop_exchange(tg_streamable_t *streamable,
                                  tg_mcp_exchange_t *exchange);
 
 /* --- end of exchanges (tg_streamable_response.c) --- */
 
-/*
- * Handles the end of an exchange whose messages are all read. May free the
- * exchange.
- */
+/* Handles the end of an exchange after its messages. May free it. */
 void tg_streamable_on_exchange_done(tg_streamable_t *streamable,
                                     tg_mcp_exchange_t *exchange);
 
 /* --- sessions (tg_streamable_session.c) --- */
 
-/*
- * Checks whether a response means that the server does not know the session, by
- * its status or by its body.
- */
+/* Checks status and body for a session that the server does not know. */
 int tg_streamable_is_session_unknown(const tg_streamable_t *streamable,
                                      const tg_mcp_exchange_t *exchange);
 
-/*
- * Checks whether an error message in place of a response means that the session
- * is lost.
- */
+/* Checks whether an error message means that the session is lost. */
 int tg_streamable_is_session_lost(const tg_streamable_t *streamable,
                                   const tg_mcp_exchange_t *exchange,
                                   tg_str_t line);
 
-/*
- * Checks whether the exchange is a request of the MCP client itself, such as
- * tools/list.
- */
+/* Checks for a request of the MCP client itself, such as tools/list. */
 int tg_streamable_is_own_request(const tg_streamable_t *streamable,
                                  const tg_mcp_exchange_t *exchange);
 
 /*
- * Begins another session, unless the session with this number was replaced
- * already. Returns 1 if there is or will be another session, 0 if none can
- * begin now.
+ * Begins another session, unless this one was replaced. Returns 1 if there is
+ * or will be another, 0 if not.
  */
 int tg_streamable_renew_session(tg_streamable_t *streamable, unsigned session);
 
 /* --- listen stream (tg_streamable_listen.c) --- */
 
-/*
- * Handles the end of the listen stream: opens it again later, or not if the
- * server has none.
- */
+/* Opens it again later, unless the server has no listen stream. */
 void tg_streamable_on_listen_done(tg_streamable_t *streamable,
                                   tg_mcp_exchange_t *exchange);
 
-/* Handles a newly opened listen stream, and opens one that is due. */
+/* Handles a new listen stream, and opens one that is due. */
 void tg_streamable_update_listen(tg_streamable_t *streamable);
 
 #endif

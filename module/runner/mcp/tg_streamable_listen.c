@@ -1,13 +1,7 @@
-/*
- * The listen stream, which carries messages that belong to no request: its
- * start and its end.
- */
+/* Start and end of the listen stream, whose messages have no request. */
 #include "runner/mcp/tg_mcp_server.h"
 
-/*
- * Handles an opened listen stream. Fetches the list again if it may have
- * changed while the stream was closed.
- */
+/* Fetches the list again if it may have changed meanwhile. */
 static void
 tg_streamable_on_listen_opened(tg_streamable_t *streamable)
 {
@@ -26,10 +20,7 @@ tg_streamable_on_listen_opened(tg_streamable_t *streamable)
     }
 }
 
-/*
- * Returns the time of the next attempt. The delay grows if the stream was open
- * only for a short time.
- */
+/* Returns the time of the next attempt. Short streams increase the delay. */
 static uint64_t
 tg_streamable_get_listen_retry(tg_streamable_t *streamable)
 {
@@ -54,8 +45,8 @@ tg_streamable_get_listen_retry(tg_streamable_t *streamable)
 }
 
 /*
- * Servers without a listen stream respond with various statuses. A server that
- * had one may have lost the session.
+ * Handles various statuses of servers without a listen stream. One that had it
+ * may have lost the session.
  */
 void
 tg_streamable_on_listen_done(tg_streamable_t *streamable,

@@ -1,4 +1,4 @@
-/* The end of exchanges: responses, errors, retries and resumption. */
+/* The end of exchanges: responses, errors, retries, resumption. */
 #include "base/tg_utf8.h"
 #include "runner/http/tg_http_params.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -7,12 +7,12 @@
 
 #include <stdio.h>
 
-/* Maximum size of the body of an error that a message quotes. */
+/* Maximum quotation of an error's body. */
 #define TG_STREAMABLE_ERROR_BODY_MAX 512
 
 /* --- error messages --- */
 
-/* Passes an error to the caller as the response to a request. */
+/* Passes an error to the caller as a response. */
 static void
 tg_streamable_respond_error(tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange, tg_str_t error)
@@ -35,7 +35,7 @@ tg_streamable_respond_error(tg_streamable_t *streamable,
     tg_buf_deinit(&line);
 }
 
-/* Appends a header that helps to solve the problem, if present. */
+/* Appends a helpful header, if present. */
 static void
 tg_streamable_append_header_note(tg_buf_t *text, const char *name,
                                  const char *value)
@@ -60,7 +60,7 @@ tg_streamable_append_body(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
     tg_utf8_append_visible(text, head, 1);
 }
 
-/* Appends a description of a response that is not an MCP message. */
+/* Describes a response that is no MCP message. */
 static void
 tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
 {
@@ -83,7 +83,6 @@ tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
     }
 }
 
-/* Returns the JSON-RPC error in the body, or absent. */
 static tg_str_t
 tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
 {
@@ -98,9 +97,7 @@ tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
     return message.error;
 }
 
-/*
- * Writes the server's error, with the helpful headers appended to its message.
- */
+/* Writes the server's error, with the helpful headers. */
 static void
 tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
                            tg_buf_t *text, tg_buf_t *error)
@@ -122,7 +119,7 @@ tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
     tg_buf_append_char(error, '}');
 }
 
-/* Passes a text to the caller as the error response to a request. */
+/* Passes a text to the caller as an error. */
 static void
 tg_streamable_respond_text(tg_streamable_t *streamable,
                            const tg_mcp_exchange_t *exchange,
@@ -175,10 +172,7 @@ tg_streamable_respond_status(tg_streamable_t *streamable,
 
 /* --- end of an exchange --- */
 
-/*
- * Fails a request that got no response. If the server is being started and has
- * not responded at all, its start fails.
- */
+/* Fails a request without a response; during the start, the start fails. */
 static void
 tg_streamable_fail_request(tg_streamable_t *streamable,
                            const tg_mcp_exchange_t *exchange,
@@ -194,9 +188,7 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
         return;
     }
 
-    /*
-     * Some older servers close the connection when they do not know a method.
-     */
+    /* Some older servers close at an unknown method. */
     if (mcp_conn->state == TG_MCP_CONN_STARTING && exchange->status == 0
         && !(exchange->was_sent && mcp_conn->client.state == TG_MCP_PROBING))
     {
@@ -213,10 +205,7 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
     tg_buf_deinit(&said);
 }
 
-/*
- * Schedules the resumption of a request's stream that has ended early. Returns
- * 0 if it cannot be resumed.
- */
+/* Resumes a stream that has ended early. Returns 0 if that is impossible. */
 static int
 tg_streamable_resume_stream(tg_streamable_t *streamable,
                             tg_mcp_exchange_t *exchange)
@@ -245,7 +234,7 @@ tg_streamable_resume_stream(tg_streamable_t *streamable,
     return 1;
 }
 
-/* Appends why there is no response. The call may have been executed. */
+/* The call may have been executed. */
 static void
 tg_streamable_append_reason(const tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange, tg_buf_t *text)
@@ -286,8 +275,8 @@ tg_streamable_append_reason(const tg_streamable_t *streamable,
 }
 
 /*
- * Begins another session before the next call if the response is not from MCP,
- * so that the state of the session is unknown.
+ * Begins another session after a response that is not from MCP: the session's
+ * state is unknown.
  */
 static void
 tg_streamable_renew_if_unsure(tg_streamable_t *streamable,
@@ -301,7 +290,7 @@ tg_streamable_renew_if_unsure(tg_streamable_t *streamable,
     }
 }
 
-/* Handles a request with an error status or an error about its session. */
+/* Handles an error status, or an error about the session. */
 static void
 tg_streamable_on_request_refused(tg_streamable_t *streamable,
                                  const tg_mcp_exchange_t *exchange)
@@ -326,8 +315,8 @@ tg_streamable_on_request_refused(tg_streamable_t *streamable,
 }
 
 /*
- * Handles the error status of a GET that should resume the stream. The server
- * has accepted the call before, so it must not be sent again.
+ * Handles the error of a GET to resume a stream. The server has accepted the
+ * call before, so it must not be sent again.
  */
 static void
 tg_streamable_on_resume_failed(tg_streamable_t *streamable,
@@ -343,9 +332,8 @@ tg_streamable_on_resume_failed(tg_streamable_t *streamable,
 }
 
 /*
- * Checks for the old transport HTTP+SSE after `initialize` got an error that is
- * not from MCP: an old server responds to a GET with an event of its own.
- * Returns 1 if the GET will be sent.
+ * Checks for HTTP+SSE after `initialize` got an error that is not from MCP: an
+ * old server answers a GET with an event. Returns 1 if it is sent.
  */
 static int
 tg_streamable_probe_old_transport(tg_streamable_t *streamable,
@@ -423,7 +411,7 @@ tg_streamable_on_request_done(tg_streamable_t *streamable,
         tg_streamable_on_resume_failed(streamable, exchange);
     }
 
-    /* An error without the request's id can only be about this request. */
+    /* An error without an id can only be about this request. */
     if (tg_mcp_exchange_is_success(exchange)
         && tg_streamable_parse_error(exchange).data != NULL)
     {
@@ -446,7 +434,6 @@ tg_streamable_on_request_done(tg_streamable_t *streamable,
     }
 }
 
-/* Handles the end of a notification or a response. */
 static void
 tg_streamable_on_notification_done(tg_streamable_t *streamable,
                                    tg_mcp_exchange_t *exchange)
@@ -503,9 +490,7 @@ tg_streamable_on_exchange_done(tg_streamable_t *streamable,
         return;
     }
 
-    /*
-     * Remove it from the list first, as handling its end may change the list.
-     */
+    /* First, as handling its end may change the list. */
     was_ready = exchange->is_initialized
                 && tg_mcp_exchange_is_success(exchange);
     tg_streamable_remove_exchange(streamable, exchange);

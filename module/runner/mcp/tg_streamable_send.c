@@ -1,4 +1,4 @@
-/* Sends messages over Streamable HTTP: headers, queue and listen stream. */
+/* Sends messages over Streamable HTTP. */
 #include "protocol/tg_mcp_http_headers.h"
 #include "runner/mcp/tg_mcp_server.h"
 
@@ -36,10 +36,7 @@ tg_streamable_append_session(const tg_streamable_t *streamable,
     }
 }
 
-/*
- * Appends the headers of a POST. Returns NULL, or an error message if it cannot
- * be sent. The message itself shows whether it is of the modern protocol.
- */
+/* Returns NULL or an error. The message shows the protocol's version. */
 static const char *
 tg_streamable_append_post_headers(const tg_streamable_t *streamable,
                                   const tg_mcp_exchange_t *exchange,
@@ -84,10 +81,7 @@ tg_streamable_append_get_headers(const tg_streamable_t *streamable,
     }
 }
 
-/*
- * Replaces the colon of a header without a value by a semicolon; libcurl would
- * omit the header otherwise.
- */
+/* Writes "Name;" for an empty header, which libcurl would omit otherwise. */
 static void
 tg_streamable_fix_empty_header(char *header)
 {
@@ -266,7 +260,7 @@ tg_streamable_add_exchange(tg_streamable_t *streamable, char *body, size_t len)
 
 /* --- messages --- */
 
-/* Cancels the request to which a cancellation refers. */
+/* Cancels the request of a cancellation. */
 static void
 tg_streamable_cancel_request(tg_streamable_t *streamable,
                              tg_mcp_exchange_t *exchange,
@@ -287,8 +281,8 @@ tg_streamable_cancel_request(tg_streamable_t *streamable,
     }
 
     /*
-     * Modern servers detect the cancellation by the end of the stream. If the
-     * request was not sent, the server has nothing to cancel.
+     * The stream's end cancels a request of modern servers. An unsent one needs
+     * no cancellation.
      */
     if (streamable->mcp_conn->client.is_modern
         || (other != NULL && !other->is_started))
@@ -301,7 +295,7 @@ tg_streamable_cancel_request(tg_streamable_t *streamable,
     }
 }
 
-/* Drops the oldest waiting cancellation if there are too many. */
+/* Drops the oldest of too many waiting cancellations. */
 static void
 tg_streamable_limit_cancels(tg_streamable_t *streamable)
 {
@@ -324,7 +318,7 @@ tg_streamable_limit_cancels(tg_streamable_t *streamable)
     }
 }
 
-/* Sets the members of an exchange that depend on its message. */
+/* Sets an exchange's members that depend on the message. */
 static void
 tg_streamable_classify_message(tg_streamable_t *streamable,
                                tg_mcp_exchange_t *exchange)
@@ -380,7 +374,7 @@ tg_streamable_queue_messages(tg_streamable_t *streamable)
         return;
     }
 
-    /* Messages written meanwhile are for the next call. */
+    /* Messages written meanwhile are the next call's. */
     out = caller->out;
     tg_buf_init(&caller->out, tg_alloc_libc());
     tg_caller_count_written(caller, out.len);

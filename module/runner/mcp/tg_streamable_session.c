@@ -1,9 +1,7 @@
 /*
- * Detects the end of a session, after which another one begins.
- *
- * By the specification, the status is 404 if a server does not know the
- * session. Many servers use another status with a text, or a JSON-RPC error in
- * a response with status 200.
+ * Detects the end of a session, after which another begins. By the
+ * specification, the status is then 404. Many servers use another status with a
+ * text, or a JSON-RPC error with status 200.
  */
 #include "protocol/tg_rpc.h"
 #include "runner/mcp/tg_mcp_server.h"
@@ -12,16 +10,13 @@
 
 #include <strings.h>
 
-/* Error code of several SDKs for an unknown session. */
+/* SDKs' error code for an unknown session. */
 #define TG_STREAMABLE_NO_SESSION_CODE (-32001)
 
-/* Maximum number of bytes of a text that are searched for words. */
+/* Maximum bytes of a text to search. */
 #define TG_STREAMABLE_WORDS_MAX 4096
 
-/*
- * Maximum size in bytes of a successful response's body that is searched for
- * words and is not an MCP response.
- */
+/* Maximum successful body to search that is no MCP response. */
 #define TG_STREAMABLE_SUCCESS_WORDS_MAX 1024
 
 static int
@@ -50,7 +45,7 @@ tg_streamable_has_any_text(tg_str_t text, const char *const *words)
     return *words != NULL;
 }
 
-/* Checks whether a text says that a session is unknown or not initialized. */
+/* Searches a text for an unknown or uninitialized session. */
 static int
 tg_streamable_is_lost_text(tg_str_t text)
 {
@@ -107,7 +102,7 @@ tg_streamable_is_session_unknown(const tg_streamable_t *streamable,
            && tg_streamable_is_lost_text(text);
 }
 
-/* Checks for the texts of MCP SDKs about an uninitialized session. */
+/* Searches for SDKs' texts about an uninitialized session. */
 static int
 tg_streamable_is_uninitialized_text(tg_str_t text)
 {
@@ -119,9 +114,8 @@ tg_streamable_is_uninitialized_text(tg_str_t text)
 }
 
 /*
- * Checks whether an error says that the session is lost. An error with the
- * request's id may come from the tool: then both its text and its code must say
- * so, or its text must be that of an SDK.
+ * Checks whether an error means a lost session. One with the request's id may
+ * be the tool's: both its text and code must say so, or it has an SDK's text.
  */
 static int
 tg_streamable_is_session_lost_error(const tg_mcp_exchange_t *exchange,
@@ -162,7 +156,7 @@ tg_streamable_is_session_lost(const tg_streamable_t *streamable,
 {
     tg_message_t message;
 
-    /* Before the handshake there is no session that could be lost. */
+    /* Before the handshake there is no session. */
     if (exchange->request == 0 || exchange->is_initialize
         || exchange->is_resuming || streamable->mcp_conn->client.is_modern
         || streamable->mcp_conn->state != TG_MCP_CONN_READY
@@ -192,10 +186,7 @@ tg_streamable_is_own_request(const tg_streamable_t *streamable,
                                                        exchange->request));
 }
 
-/*
- * Drops the client's own requests of the lost session. The next session repeats
- * them.
- */
+/* Drops the client's own requests, which the next session repeats. */
 static void
 tg_streamable_drop_session_requests(tg_streamable_t *streamable)
 {
