@@ -205,7 +205,8 @@ const char *tg_bridge_parent_get_name(const tg_bridge_t *bridge);
 int tg_bridge_parent_is_open(const tg_bridge_t *bridge);
 void tg_bridge_parent_fetch_list(tg_bridge_t *bridge);
 
-void tg_bridge_agent_init(tg_bridge_t *bridge);
+/* Returns TG_OK or TG_NOMEM. */
+int tg_bridge_agent_init(tg_bridge_t *bridge);
 void tg_bridge_agent_start(tg_bridge_t *bridge);
 /* Checks whether the agent may be read: the parent takes more requests. */
 int tg_bridge_agent_can_read(const tg_bridge_t *bridge);

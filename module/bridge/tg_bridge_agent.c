@@ -254,9 +254,11 @@ static const tg_uv_conn_ops_t tg_bridge_agent_conn_ops = {
     .closed = tg_bridge_agent_on_closed,
 };
 
-void
+int
 tg_bridge_agent_init(tg_bridge_t *bridge)
 {
+    int rc;
+
     tg_buf_init(&bridge->info_text, tg_alloc_libc());
     bridge->info.name = tg_str_from_cstr(bridge->options->name != NULL
                                              ? bridge->options->name
@@ -271,14 +273,21 @@ tg_bridge_agent_init(tg_bridge_t *bridge)
             bridge->parent.caller.dialect->experimental);
     }
 
-    tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_bridge_agent_peer_ops,
-                 bridge, TG_DIALECT_JSONRPC, bridge->tools, &bridge->info,
-                 TG_BRIDGE_AGENT_FRAME_OUT_MAX, TG_BRIDGE_CALLS_MAX);
+    rc = tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_bridge_agent_peer_ops,
+                      bridge, TG_DIALECT_JSONRPC, bridge->tools, &bridge->info,
+                      TG_BRIDGE_AGENT_FRAME_OUT_MAX, TG_BRIDGE_CALLS_MAX);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
     bridge->peer.frame.limit = TG_BRIDGE_AGENT_FRAME_IN_MAX;
     /* Only MCP runs on stdio: even the first error must not have a null id. */
     bridge->peer.is_mcp = 1;
     tg_uv_conn_init(&bridge->agent, &bridge->sched, &tg_bridge_agent_conn_ops,
                     bridge, &bridge->peer.out);
+
+    return TG_OK;
 }
 
 void

@@ -201,7 +201,12 @@ tg_bridge_run(const tg_bridge_options_t *options)
     }
 
     tg_bridge_parent_init(bridge, &tg_bridge_parent_ops);
-    tg_bridge_agent_init(bridge);
+
+    if (tg_bridge_agent_init(bridge) != TG_OK) {
+        tg_bridge_log("out of memory");
+        return 1;
+    }
+
     tg_bridge_parent_start(bridge);
     tg_bridge_agent_start(bridge);
 

@@ -421,7 +421,14 @@ tg_session_new(tg_runtime_t *runtime, tg_dialect_t dialect)
 
     session = calloc(1, sizeof(*session));
 
-    if (session == NULL) {
+    if (session == NULL
+        || tg_peer_init(&session->peer, tg_alloc_libc(), &tg_session_peer_ops,
+                        session, dialect, runtime->catalog, &runtime->info,
+                        (size_t) runtime->conf.max_frame,
+                        (unsigned) runtime->conf.max_inflight)
+               != TG_OK)
+    {
+        free(session);
         tg_runtime_report(runtime, TOOLGATE_ERR_MEMORY,
                           "out of memory for a client");
         return NULL;
@@ -430,10 +437,6 @@ tg_session_new(tg_runtime_t *runtime, tg_dialect_t dialect)
     session->runtime = runtime;
     session->in.fd = -1;
     session->out.fd = -1;
-    tg_peer_init(&session->peer, tg_alloc_libc(), &tg_session_peer_ops, session,
-                 dialect, runtime->catalog, &runtime->info,
-                 (size_t) runtime->conf.max_frame,
-                 (unsigned) runtime->conf.max_inflight);
     tg_session_register(runtime, session);
 
     return session;

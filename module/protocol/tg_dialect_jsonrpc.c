@@ -344,7 +344,7 @@ tg_batch_count_items(tg_str_t text)
 static int
 tg_batch_serve(tg_peer_t *peer, tg_str_t text)
 {
-    tg_batch_t *batch = peer->batch;
+    tg_batch_t *batch = peer->priv->batch;
 
     tg_message_t message;
     tg_str_t element;
@@ -392,7 +392,8 @@ tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
 
     memset(&reply, 0, sizeof(reply));
 
-    if (peer->is_mcp && strcmp(peer->version, TG_MCP_VERSION_BATCHES) != 0) {
+    if (peer->is_mcp
+        && strcmp(peer->priv->version, TG_MCP_VERSION_BATCHES) != 0) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_INVALID_REQUEST,
                                  "This protocol version has no batches; send "
                                  "one message per line.");
@@ -405,9 +406,9 @@ tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
                                  "A batch must have 1 to 1000 requests.");
     }
 
-    peer->batch = tg_batch_new(peer);
+    peer->priv->batch = tg_batch_new(peer);
 
-    if (peer->batch == NULL) {
+    if (peer->priv->batch == NULL) {
         peer->out.failed = 1;
         return TG_OK;
     }
@@ -461,7 +462,7 @@ tg_jsonrpc_resume_batch(tg_peer_t *peer, tg_str_t frame)
     int rc;
 
     /* After a handoff (batch->at is 0) this process must validate again. */
-    if (peer->batch->at == 0) {
+    if (peer->priv->batch->at == 0) {
         rc = tg_message_parse(&message, frame);
 
         if (rc != TG_OK || message.type != TG_JSON_ARRAY) {

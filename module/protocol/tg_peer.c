@@ -15,22 +15,33 @@ tg_peer_set_dialect(tg_peer_t *peer, tg_dialect_t dialect)
     }
 }
 
-void
+int
 tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc, const tg_peer_ops_t *ops,
              void *host, tg_dialect_t dialect, tg_catalog_t *catalog,
              const tg_server_info_t *info, size_t max_frame, unsigned max_calls)
 {
+    tg_peer_private_t *priv;
+
+    priv = tg_calloc(alloc, sizeof(*priv));
+
+    if (priv == NULL) {
+        return TG_NOMEM;
+    }
+
     memset(peer, 0, sizeof(*peer));
-    peer->alloc = alloc;
+    peer->priv = priv;
+    priv->alloc = alloc;
+    priv->info = info;
+    priv->ops = ops;
     peer->catalog = tg_catalog_ref(catalog);
-    peer->info = info;
-    peer->ops = ops;
     peer->host = host;
     peer->max_frame = max_frame;
     peer->max_calls = max_calls;
     tg_frame_init(&peer->frame, TG_FRAME_AUTO, max_frame);
     tg_peer_set_dialect(peer, dialect);
     tg_buf_init(&peer->out, alloc);
+
+    return TG_OK;
 }
 
 void
@@ -39,12 +50,16 @@ tg_peer_set_catalog(tg_peer_t *peer, tg_catalog_t *catalog)
     (void) tg_catalog_ref(catalog);
     tg_catalog_unref(peer->catalog);
     peer->catalog = catalog;
-    peer->recent_entry = NULL;
+    peer->priv->recent_entry = NULL;
 }
 
 void
 tg_peer_deinit(tg_peer_t *peer)
 {
+    if (peer->priv == NULL) {
+        return;
+    }
+
     peer->is_closing = 1;
 
     while (peer->calls != NULL) {
@@ -54,18 +69,20 @@ tg_peer_deinit(tg_peer_t *peer)
     tg_peer_drop_parked(peer);
     tg_peer_end_batch(peer);
 
-    while (peer->server_requests != NULL) {
-        tg_server_request_remove(peer, &peer->server_requests);
+    while (peer->priv->server_requests != NULL) {
+        tg_server_request_remove(peer, &peer->priv->server_requests);
     }
 
-    while (peer->subscriptions != NULL) {
-        tg_subscription_remove(peer, &peer->subscriptions);
+    while (peer->priv->subscriptions != NULL) {
+        tg_subscription_remove(peer, &peer->priv->subscriptions);
     }
 
     tg_catalog_unref(peer->catalog);
     peer->catalog = NULL;
     tg_peer_set_client_info(peer, TG_STR_NONE, TG_STR_NONE, TG_STR_NONE);
     tg_buf_deinit(&peer->out);
+    tg_free(peer->priv->alloc, peer->priv);
+    peer->priv = NULL;
 }
 
 static int
@@ -89,8 +106,9 @@ tg_peer_is_client_refused(tg_peer_t *peer)
 {
     const char *why;
 
-    why = peer->ops->refusal != NULL ? peer->ops->refusal(peer->host, peer)
-                                     : NULL;
+    why = peer->priv->ops->refusal != NULL
+              ? peer->priv->ops->refusal(peer->host, peer)
+              : NULL;
 
     if (why != NULL) {
         tg_peer_refuse_client(peer, tg_str_from_cstr(why));
@@ -112,7 +130,7 @@ tg_peer_on_frame(tg_peer_t *peer, tg_str_t frame)
 
     peer->frame_size = frame.len;
 
-    if (peer->batch != NULL) {
+    if (peer->priv->batch != NULL) {
         return peer->row->resume_batch(peer, frame);
     }
 
@@ -152,12 +170,12 @@ tg_peer_is_paused(const tg_peer_t *peer)
 static int
 tg_peer_reject_oversized(tg_peer_t *peer, tg_str_t id)
 {
-    if (peer->is_response) {
+    if (peer->priv->is_response) {
         tg_peer_on_oversized_response(peer, id);
         return TG_OK;
     }
 
-    if (peer->is_notification && id.data == NULL) {
+    if (peer->priv->is_notification && id.data == NULL) {
         tg_peer_notify_refused(peer, "it is too large");
         tg_peer_log(peer, "notification beyond the limit dropped");
         return TG_OK;
@@ -179,8 +197,8 @@ tg_peer_on_oversized(tg_peer_t *peer, tg_str_t head)
     if (peer->frame.kind == TG_FRAME_PREFIX
         || tg_message_parse_head(head, &known) != TG_OK)
     {
-        peer->is_response = 0;
-        peer->is_notification = 0;
+        peer->priv->is_response = 0;
+        peer->priv->is_notification = 0;
         return tg_peer_reject_oversized(peer, TG_STR_NONE);
     }
 
@@ -194,13 +212,14 @@ tg_peer_on_oversized(tg_peer_t *peer, tg_str_t head)
         }
     }
 
-    peer->is_response = known.is_response
-                        || (known.kind.data != NULL && !known.is_request);
-    peer->is_notification = tg_message_is_mcp_notification(known.method);
-    peer->is_awaiting_id = known.id.data == NULL;
+    peer->priv->is_response = known.is_response
+                              || (known.kind.data != NULL && !known.is_request);
+    peer->priv->is_notification = tg_message_is_mcp_notification(known.method);
+    peer->priv->is_awaiting_id = known.id.data == NULL;
 
-    return peer->is_awaiting_id ? TG_OK
-                                : tg_peer_reject_oversized(peer, known.id);
+    return peer->priv->is_awaiting_id
+               ? TG_OK
+               : tg_peer_reject_oversized(peer, known.id);
 }
 
 static int
@@ -208,13 +227,13 @@ tg_peer_on_oversized_end(tg_peer_t *peer, tg_str_t tail)
 {
     tg_str_t id;
 
-    if (!peer->is_awaiting_id) {
+    if (!peer->priv->is_awaiting_id) {
         return TG_OK;
     }
 
     id = TG_STR_NONE;
     (void) tg_message_find_tail_id(tail, &id);
-    peer->is_awaiting_id = 0;
+    peer->priv->is_awaiting_id = 0;
 
     return tg_peer_reject_oversized(peer, id);
 }
@@ -298,8 +317,8 @@ tg_peer_try_fast_path(tg_peer_t *peer, const char *data, size_t len)
     /* Skip lines that were scanned before: they must not be scanned twice. */
     if (peer->frame.kind != TG_FRAME_LINE || peer->frame.scanned != 0
         || peer->frame.is_discarding || peer->dialect == TG_DIALECT_AUTO
-        || peer->batch != NULL || peer->is_leaving || peer->refusal.len != 0
-        || data[len - 1] != '\n')
+        || peer->priv->batch != NULL || peer->is_leaving
+        || peer->refusal.len != 0 || data[len - 1] != '\n')
     {
         return 0;
     }

@@ -185,33 +185,22 @@ struct tg_call_s {
     size_t progress_len;
 };
 
-typedef struct tg_subscription_s tg_subscription_t;
-typedef struct tg_parked_request_s tg_parked_request_t;
-typedef struct tg_server_request_s tg_server_request_t;
+typedef struct tg_peer_private_s tg_peer_private_t;
 
 struct tg_peer_s {
-    const tg_alloc_t *alloc;
+    tg_peer_private_t *priv;
     tg_catalog_t *catalog; /* referenced; see tg_peer_set_catalog() */
-    /* last entry found in the catalog, or NULL */
-    const tg_catalog_entry_t *recent_entry;
-    const tg_server_info_t *info;
-    const tg_peer_ops_t *ops;
     void *host;
 
     tg_frame_t frame;
     tg_dialect_t dialect;
-    unsigned max_calls;
     const tg_dialect_row_t *row; /* row of the dialect */
-    /*
-     * limit of jsonrpc messages in both directions, in bytes; other dialects
-     * have their own
-     */
-    size_t max_frame;
+    unsigned max_calls;
+    size_t max_frame; /* limit of jsonrpc messages in bytes, both ways */
     /* Unix time in ms, set by the host before tg_peer_handle_input() */
     uint64_t now_ms;
 
-    tg_buf_t out;        /* appended by the peer, written by the host */
-    size_t memory_bytes; /* without out, see tg_peer_memory_size() */
+    tg_buf_t out; /* appended by the peer, written by the host */
 
     size_t frame_size;         /* size of the frame being served, in bytes */
     tg_failure_t last_failure; /* failure of the last answered call */
@@ -219,33 +208,22 @@ struct tg_peer_s {
     /* Used by the host: work spent on the current frame; 0 at its beginning. */
     uint64_t work;
 
-    tg_batch_t *batch; /* batch being served in several time slices */
-
-    tg_parked_request_t *parked; /* parked requests, oldest first */
-    unsigned nparked;
+    unsigned nparked; /* parked requests */
     /* park time of the request being served again, else 0 */
     uint64_t parked_since;
 
     unsigned ncalls;  /* calls in flight */
-    unsigned asked;   /* number of requests sent to the client */
     tg_call_t *calls; /* newest first */
     tg_call_t *oldest;
-    /* requests that wait for the client's response, oldest first */
-    tg_server_request_t *server_requests;
-    tg_subscription_t *subscriptions;
-    unsigned nsubscriptions;
     /* set by the host: reason for rejecting every request, or absent */
     tg_str_t refusal;
 
-    /*
-     * The client's description of itself: plain text, owned; each may be empty.
-     */
+    /* The client's description of itself: plain text, owned, may be empty. */
     tg_str_t client;          /* name */
     tg_str_t client_version;  /* version */
     tg_str_t client_via;      /* name/version of the bridge between, or empty */
     unsigned nclient_changes; /* number of changes of name, version or bridge */
 
-    char version[12];       /* negotiated legacy version, or "" */
     unsigned is_mcp:1;      /* the client has used a method or version of MCP */
     unsigned is_legacy:1;   /* initialize was answered */
     unsigned is_modern:1;   /* a request declared the modern era */
@@ -254,11 +232,6 @@ struct tg_peer_s {
     /* Requests are rejected as not started, because the client resends them. */
     unsigned is_leaving:1;
     unsigned is_closing:1; /* no further request is accepted */
-    /* the id of a discarded line may be at the line's end */
-    unsigned is_awaiting_id:1;
-    unsigned is_response:1; /* the discarded line is not a request */
-    /* the discarded line is a notification if it has no id */
-    unsigned is_notification:1;
     /* TG_CLIENT_CAP_…: requests that the client accepts */
     unsigned client_caps:7;
 };
@@ -267,11 +240,12 @@ struct tg_peer_s {
  * Initializes a peer. dialect TG_DIALECT_AUTO: the first message decides.
  * max_frame is the limit of jsonrpc messages in bytes, max_calls the largest
  * number of calls in flight (at least 1). info and ops must outlive the peer.
+ * TG_OK, or TG_NOMEM: the peer needs no tg_peer_deinit().
  */
-void tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
-                  const tg_peer_ops_t *ops, void *host, tg_dialect_t dialect,
-                  tg_catalog_t *catalog, const tg_server_info_t *info,
-                  size_t max_frame, unsigned max_calls);
+int tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
+                 const tg_peer_ops_t *ops, void *host, tg_dialect_t dialect,
+                 tg_catalog_t *catalog, const tg_server_info_t *info,
+                 size_t max_frame, unsigned max_calls);
 
 /*
  * Replaces the catalog and releases the previous one; allowed at any time. The
@@ -279,7 +253,10 @@ void tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
  */
 void tg_peer_set_catalog(tg_peer_t *peer, tg_catalog_t *catalog);
 
-/* Cancels every call in flight and frees everything but the peer itself. */
+/*
+ * Cancels every call in flight and frees everything but the peer itself. Does
+ * nothing if the peer was deinitialized before.
+ */
 void tg_peer_deinit(tg_peer_t *peer);
 
 /*
@@ -385,6 +362,9 @@ void tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params);
  */
 int tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method,
                                 tg_str_t params, uint64_t tag);
+
+/* Returns the number of requests that wait for the client's response. */
+unsigned tg_peer_count_server_requests(const tg_peer_t *peer);
 
 /* Cancels the server request with this tag and notifies the client. */
 void tg_peer_cancel_server_request(tg_peer_t *peer, uint64_t tag);

@@ -4,7 +4,7 @@
 int
 tg_peer_is_pre_request_listener(const tg_peer_t *peer)
 {
-    return peer->info->notifies_pre_request
+    return peer->priv->info->notifies_pre_request
            && peer->frame.kind == TG_FRAME_AUTO;
 }
 
@@ -23,7 +23,7 @@ tg_peer_has_broadcasts(const tg_peer_t *peer)
 {
     const tg_subscription_t *sub;
 
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+    for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
         if (sub->has_broadcasts && !peer->is_closing) {
             return 1;
         }
@@ -41,7 +41,7 @@ tg_peer_send_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params)
         tg_peer_notify(peer, method, params);
     }
 
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+    for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
         if (sub->has_broadcasts) {
             tg_subscription_notify(peer, sub, method, params);
         }
@@ -82,12 +82,12 @@ tg_peer_foreach_broadcast(tg_peer_t *peer, tg_str_t method,
              TG_STR_NONE);
     }
 
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+    for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
         if (!sub->has_broadcasts || peer->is_closing) {
             continue;
         }
 
-        tg_buf_init(&head, peer->alloc);
+        tg_buf_init(&head, peer->priv->alloc);
         tg_subscription_write_head(&head, peer, sub, method);
 
         if (!tg_buf_has_failed(&head)) {

@@ -18,9 +18,9 @@ tg_call_new(const tg_call_t *from, size_t size)
     char *at;
 
     peer = from->peer;
-    call = tg_alloc(peer->alloc, size + from->reply.id.len
-                                     + from->progress_token.len
-                                     + from->own_entry.name.len);
+    call = tg_alloc(peer->priv->alloc, size + from->reply.id.len
+                                           + from->progress_token.len
+                                           + from->own_entry.name.len);
 
     if (call == NULL) {
         return NULL;
@@ -39,7 +39,7 @@ tg_call_new(const tg_call_t *from, size_t size)
 
     TG_LIST_INSERT(peer->calls, peer->oldest, (tg_call_t *) NULL, call);
     peer->ncalls++;
-    peer->memory_bytes += tg_call_size(call);
+    peer->priv->memory_bytes += tg_call_size(call);
 
     return call;
 }
@@ -52,20 +52,20 @@ tg_call_unlink(tg_call_t *call)
     peer = call->peer;
     TG_LIST_REMOVE(peer->calls, peer->oldest, call);
     peer->ncalls--;
-    peer->memory_bytes -= tg_call_size(call);
+    peer->priv->memory_bytes -= tg_call_size(call);
 }
 
 void
 tg_call_set_host_bytes(tg_call_t *call, size_t bytes)
 {
-    call->peer->memory_bytes += bytes - call->host_bytes;
+    call->peer->priv->memory_bytes += bytes - call->host_bytes;
     call->host_bytes = bytes;
 }
 
 size_t
 tg_peer_memory_size(const tg_peer_t *peer)
 {
-    return peer->memory_bytes + peer->out.cap;
+    return peer->priv->memory_bytes + peer->out.cap;
 }
 
 static void
@@ -76,7 +76,7 @@ tg_call_free(tg_call_t *call)
 
     peer = call->peer;
     batch = call->reply.batch;
-    tg_free(peer->alloc, call);
+    tg_free(peer->priv->alloc, call);
     tg_batch_unref(peer, batch);
 }
 
@@ -84,7 +84,7 @@ void
 tg_call_cancel(tg_call_t *call)
 {
     tg_call_unlink(call);
-    call->peer->ops->cancel(call->peer->host, call);
+    call->peer->priv->ops->cancel(call->peer->host, call);
     tg_call_free(call);
 }
 
@@ -116,8 +116,8 @@ tg_call_respond_error(tg_call_t *call, int64_t code, tg_str_t message,
 void
 tg_peer_forget_calls(tg_peer_t *peer)
 {
-    if (peer->batch != NULL) {
-        tg_buf_reset(&peer->batch->replies, 0);
+    if (peer->priv->batch != NULL) {
+        tg_buf_reset(&peer->priv->batch->replies, 0);
     }
 
     while (peer->calls != NULL) {
@@ -161,7 +161,7 @@ tg_subscription_find(tg_peer_t *peer, tg_str_t id)
 {
     tg_subscription_t **at;
 
-    at = &peer->subscriptions;
+    at = &peer->priv->subscriptions;
 
     while (*at != NULL && !tg_request_id_is_equal((*at)->id, id)) {
         at = &(*at)->next;
@@ -175,7 +175,7 @@ tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id)
 {
     tg_subscription_t *sub;
 
-    sub = tg_alloc(peer->alloc, sizeof(*sub) + id.len);
+    sub = tg_alloc(peer->priv->alloc, sizeof(*sub) + id.len);
 
     if (sub == NULL) {
         return TG_NOMEM;
@@ -185,8 +185,8 @@ tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id)
     sub->id = tg_str((const char *) (sub + 1), id.len);
     sub->next = *at;
     *at = sub;
-    peer->nsubscriptions++;
-    peer->memory_bytes += sizeof(*sub) + id.len;
+    peer->priv->nsubscriptions++;
+    peer->priv->memory_bytes += sizeof(*sub) + id.len;
 
     return TG_OK;
 }
@@ -198,9 +198,9 @@ tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
 
     sub = *at;
     *at = sub->next;
-    peer->nsubscriptions--;
-    peer->memory_bytes -= sizeof(*sub) + sub->id.len;
-    tg_free(peer->alloc, sub);
+    peer->priv->nsubscriptions--;
+    peer->priv->memory_bytes -= sizeof(*sub) + sub->id.len;
+    tg_free(peer->priv->alloc, sub);
 }
 
 int
@@ -208,7 +208,7 @@ tg_peer_has_request_id(tg_peer_t *peer, tg_str_t id)
 {
     return (peer->ncalls != 0 && tg_call_find(peer, id) != NULL)
            || tg_peer_has_parked(peer, id)
-           || (peer->nsubscriptions != 0
+           || (peer->priv->nsubscriptions != 0
                && *tg_subscription_find(peer, id) != NULL);
 }
 
@@ -239,10 +239,10 @@ tg_batch_new(const tg_peer_t *peer)
 {
     tg_batch_t *batch;
 
-    batch = tg_calloc(peer->alloc, sizeof(*batch));
+    batch = tg_calloc(peer->priv->alloc, sizeof(*batch));
 
     if (batch != NULL) {
-        tg_buf_init(&batch->replies, peer->alloc);
+        tg_buf_init(&batch->replies, peer->priv->alloc);
         batch->refs = 1;
     }
 
@@ -256,7 +256,7 @@ tg_batch_unref(tg_peer_t *peer, tg_batch_t *batch)
         return;
     }
 
-    peer->memory_bytes -= batch->memory_bytes;
+    peer->priv->memory_bytes -= batch->memory_bytes;
 
     if (batch->replies.len != 0) {
         tg_buf_append_char(&peer->out, '[');
@@ -265,7 +265,7 @@ tg_batch_unref(tg_peer_t *peer, tg_batch_t *batch)
     }
 
     tg_buf_deinit(&batch->replies);
-    tg_free(peer->alloc, batch);
+    tg_free(peer->priv->alloc, batch);
 }
 
 void
@@ -273,8 +273,8 @@ tg_peer_end_batch(tg_peer_t *peer)
 {
     tg_batch_t *batch;
 
-    batch = peer->batch;
-    peer->batch = NULL;
+    batch = peer->priv->batch;
+    peer->priv->batch = NULL;
     tg_batch_unref(peer, batch);
 }
 
@@ -284,7 +284,7 @@ tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
 {
     const tg_catalog_entry_t *entry;
 
-    entry = peer->recent_entry;
+    entry = peer->priv->recent_entry;
 
     if (entry != NULL && entry->kind == kind && tg_str_eq(entry->name, name)) {
         return entry;
@@ -293,8 +293,9 @@ tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
     entry = tg_catalog_find_escaped(peer->catalog, kind, name);
 
     /* Such a name has no escapes and can be compared directly. */
-    peer->recent_entry = entry != NULL && entry->name.len == name.len ? entry
-                                                                      : NULL;
+    peer->priv->recent_entry = entry != NULL && entry->name.len == name.len
+                                   ? entry
+                                   : NULL;
 
     return entry;
 }
@@ -306,7 +307,7 @@ tg_peer_call_handler(tg_peer_t *peer, tg_request_t *request)
 
     /* The host may replace the catalog within ops->call. */
     catalog = tg_catalog_ref(peer->catalog);
-    peer->ops->call(peer->host, peer, request);
+    peer->priv->ops->call(peer->host, peer, request);
     tg_catalog_unref(catalog);
 }
 
@@ -321,11 +322,11 @@ tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request)
                                         request->name);
 
     if (request->entry != NULL
-        || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
+        || (peer->priv->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
     {
         tg_peer_call_handler(peer, request);
-    } else if (peer->ops->on_unknown != NULL) {
-        peer->ops->on_unknown(peer->host, peer, request);
+    } else if (peer->priv->ops->on_unknown != NULL) {
+        peer->priv->ops->on_unknown(peer->host, peer, request);
     } else {
         tg_peer_respond_unknown(peer, request);
     }

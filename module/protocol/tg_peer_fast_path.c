@@ -127,7 +127,7 @@ tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
 
     /* A duplicate id is rejected by the normal path. */
     if (!tg_fast_path_is_whole(peer, bytes, request.size)
-        || ((peer->ncalls | peer->nsubscriptions) != 0
+        || ((peer->ncalls | peer->priv->nsubscriptions) != 0
             && request.reply.id.data != NULL
             && tg_peer_has_request_id(peer, request.reply.id)))
     {

@@ -5,6 +5,10 @@
 #include "protocol/tg_peer.h"
 #include "protocol/tg_rpc.h"
 
+typedef struct tg_subscription_s tg_subscription_t;
+typedef struct tg_parked_request_s tg_parked_request_t;
+typedef struct tg_server_request_s tg_server_request_t;
+
 struct tg_subscription_s {
     tg_subscription_t *next;
     tg_str_t id; /* raw, owned */
@@ -27,6 +31,28 @@ struct tg_batch_s {
     /* Position of a batch that is served in several time slices. */
     unsigned served; /* number of elements served */
     size_t at;       /* offset of the next element; 0: find it by `served` */
+};
+
+struct tg_peer_private_s {
+    const tg_alloc_t *alloc;
+    const tg_server_info_t *info;
+    const tg_peer_ops_t *ops;
+    /* last entry found in the catalog, or NULL */
+    const tg_catalog_entry_t *recent_entry;
+    size_t memory_bytes;         /* without out, see tg_peer_memory_size() */
+    tg_batch_t *batch;           /* batch being served in several time slices */
+    tg_parked_request_t *parked; /* oldest first */
+    unsigned asked;              /* number of requests sent to the client */
+    /* requests that wait for the client's response, oldest first */
+    tg_server_request_t *server_requests;
+    tg_subscription_t *subscriptions;
+    unsigned nsubscriptions;
+    char version[12]; /* negotiated legacy version, or "" */
+    /* the id of a discarded line may be at the line's end */
+    unsigned is_awaiting_id:1;
+    unsigned is_response:1; /* the discarded line is not a request */
+    /* the discarded line is a notification if it has no id */
+    unsigned is_notification:1;
 };
 
 /* --- tg_peer_reply.c: replies --- */
@@ -192,7 +218,6 @@ void tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
 tg_server_request_t *tg_server_request_add(tg_peer_t *peer, uint64_t id,
                                            uint64_t tag);
 void tg_server_request_remove(tg_peer_t *peer, tg_server_request_t **at);
-unsigned tg_peer_count_server_requests(const tg_peer_t *peer);
 
 /* Reads the client's capabilities from params, if present. */
 void tg_peer_read_client_caps(tg_peer_t *peer, tg_str_t params);
@@ -267,23 +292,23 @@ void tg_peer_set_dialect(tg_peer_t *peer, tg_dialect_t dialect);
 static inline int
 tg_peer_is_slice_over(const tg_peer_t *peer)
 {
-    return peer->ops->is_slice_over != NULL
-           && peer->ops->is_slice_over(peer->host);
+    return peer->priv->ops->is_slice_over != NULL
+           && peer->priv->ops->is_slice_over(peer->host);
 }
 
 static inline void
 tg_peer_notify_refused(const tg_peer_t *peer, const char *why)
 {
-    if (peer->ops->on_refused != NULL) {
-        peer->ops->on_refused(peer->host, why);
+    if (peer->priv->ops->on_refused != NULL) {
+        peer->priv->ops->on_refused(peer->host, why);
     }
 }
 
 static inline void
 tg_peer_log(const tg_peer_t *peer, const char *text)
 {
-    if (peer->ops->log != NULL) {
-        peer->ops->log(peer->host, text);
+    if (peer->priv->ops->log != NULL) {
+        peer->priv->ops->log(peer->host, text);
     }
 }
 

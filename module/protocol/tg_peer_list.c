@@ -5,8 +5,8 @@
 static tg_str_t
 tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
 {
-    if (cursor.data == NULL && peer->ops->write_list_meta != NULL) {
-        peer->ops->write_list_meta(peer->host, json);
+    if (cursor.data == NULL && peer->priv->ops->write_list_meta != NULL) {
+        peer->priv->ops->write_list_meta(peer->host, json);
     }
 
     return json->len != 0 && !tg_buf_has_failed(json)
@@ -27,7 +27,7 @@ tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
 
     out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
     tg_buf_append_char(out, '{');
-    tg_catalog_write_whole_list(peer->catalog, peer->ops->is_visible,
+    tg_catalog_write_whole_list(peer->catalog, peer->priv->ops->is_visible,
                                 peer->host, out);
     size = out->len;
     tg_buf_init(&meta, tg_alloc_libc());
@@ -98,10 +98,11 @@ tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 
     rc = reply->is_modern
              ? tg_catalog_write_list(peer->catalog, cursor,
-                                     peer->ops->is_visible, peer->host, out)
+                                     peer->priv->ops->is_visible, peer->host,
+                                     out)
              : tg_catalog_write_legacy_list(peer->catalog, cursor,
-                                            peer->ops->is_visible, peer->host,
-                                            out);
+                                            peer->priv->ops->is_visible,
+                                            peer->host, out);
 
     if (!reply->is_modern) {
         tg_json_add_compact(out, "_meta", meta);
@@ -141,7 +142,7 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
                  ? TG_STR_NONE
                  : message->p.cursor;
 
-    if (peer->ops->list != NULL) {
+    if (peer->priv->ops->list != NULL) {
         memset(&request, 0, sizeof(request));
         request.reply = *reply;
 
@@ -150,7 +151,7 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
         request.cursor = cursor;
         request.text = message->text;
 
-        if (peer->ops->list(peer->host, peer, &request) != TG_END) {
+        if (peer->priv->ops->list(peer->host, peer, &request) != TG_END) {
             return;
         }
     }

@@ -34,19 +34,19 @@ static void
 tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out)
 {
     tg_buf_append_cstr(
-        out, peer->info->has_list_changed
+        out, peer->priv->info->has_list_changed
                  ? "\"capabilities\":{\"tools\":{\"listChanged\":true}"
                  : "\"capabilities\":{\"tools\":{}");
 
-    tg_json_add_compact(out, "experimental", peer->info->experimental);
+    tg_json_add_compact(out, "experimental", peer->priv->info->experimental);
     tg_buf_append_char(out, '}');
 }
 
 static void
 tg_mcp_write_instructions(tg_peer_t *peer, tg_buf_t *out)
 {
-    if (peer->info->instructions.len != 0) {
-        tg_json_add_string(out, "instructions", peer->info->instructions);
+    if (peer->priv->info->instructions.len != 0) {
+        tg_json_add_string(out, "instructions", peer->priv->info->instructions);
     }
 }
 
@@ -126,7 +126,7 @@ tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
     tg_buf_t *out;
     size_t start;
 
-    strcpy(peer->version,
+    strcpy(peer->priv->version,
            tg_mcp_negotiate_version(message->p.protocol_version));
     peer->is_legacy = 1;
     tg_peer_read_client_caps(peer, message->params);
@@ -138,7 +138,7 @@ tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
 
     out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
     tg_buf_append_cstr(out, "{\"protocolVersion\":\"");
-    tg_buf_append_cstr(out, peer->version);
+    tg_buf_append_cstr(out, peer->priv->version);
     tg_buf_append_cstr(out, "\",");
     tg_mcp_write_capabilities(peer, out);
     tg_json_begin_member(out, "serverInfo");
@@ -283,23 +283,24 @@ tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
         return;
     }
 
-    if (peer->nsubscriptions == TG_SUBSCRIPTIONS_MAX) {
+    if (peer->priv->nsubscriptions == TG_SUBSCRIPTIONS_MAX) {
         tg_reply_reject_request(
             peer, reply, TG_RPC_INTERNAL_ERROR,
             "This connection has 64 subscriptions; cancel one first.");
         return;
     }
 
-    if (tg_subscription_add(peer, &peer->subscriptions, reply->id) != TG_OK) {
+    if (tg_subscription_add(peer, &peer->priv->subscriptions, reply->id)
+        != TG_OK) {
         peer->out.failed = 1;
         return;
     }
 
-    sub = peer->subscriptions;
-    sub->has_tools = peer->info->has_list_changed
+    sub = peer->priv->subscriptions;
+    sub->has_tools = peer->priv->info->has_list_changed
                      && tg_json_type(message->p.tools_list_changed)
                             == TG_JSON_TRUE;
-    sub->has_broadcasts = peer->info->has_broadcasts
+    sub->has_broadcasts = peer->priv->info->has_broadcasts
                           && tg_json_type(message->p.broadcasts)
                                  == TG_JSON_TRUE;
     tg_subscription_send_acknowledged(peer, sub);
@@ -325,7 +326,7 @@ tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
     }
 
     if (!tg_json_string_eq(version, TG_STR(TG_MCP_VERSION_MODERN))) {
-        tg_buf_init(&data, peer->alloc);
+        tg_buf_init(&data, peer->priv->alloc);
         tg_buf_append_cstr(&data, "{\"supported\":[\"" TG_MCP_VERSION_MODERN
                                   "\"],\"requested\":");
         tg_buf_append_str(&data, version);

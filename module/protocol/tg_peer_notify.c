@@ -167,7 +167,7 @@ tg_peer_notify_list_changed(tg_peer_t *peer)
     static const char method[] = "notifications/tools/list_changed";
     const tg_subscription_t *sub;
 
-    if (!peer->info->has_list_changed) {
+    if (!peer->priv->info->has_list_changed) {
         return;
     }
 
@@ -175,7 +175,7 @@ tg_peer_notify_list_changed(tg_peer_t *peer)
         tg_peer_notify(peer, TG_STR(method), TG_STR_NONE);
     }
 
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+    for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
         if (sub->has_tools) {
             tg_subscription_notify(peer, sub, TG_STR(method), TG_STR_NONE);
         }
@@ -209,9 +209,9 @@ tg_peer_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
     /* Send the replies of a partly served batch: those calls were executed. */
     tg_peer_end_batch(peer);
 
-    while (peer->subscriptions != NULL) {
-        tg_subscription_send_result(peer, peer->subscriptions);
-        tg_subscription_remove(peer, &peer->subscriptions);
+    while (peer->priv->subscriptions != NULL) {
+        tg_subscription_send_result(peer, peer->priv->subscriptions);
+        tg_subscription_remove(peer, &peer->priv->subscriptions);
     }
 
     if (peer->row->send_shutdown_notice != NULL) {

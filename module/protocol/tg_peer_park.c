@@ -28,8 +28,8 @@ tg_parked_id(const tg_parked_request_t *parked)
 void
 tg_parked_free(tg_peer_t *peer, tg_parked_request_t *parked)
 {
-    peer->memory_bytes -= tg_parked_size(parked);
-    tg_free(peer->alloc, parked);
+    peer->priv->memory_bytes -= tg_parked_size(parked);
+    tg_free(peer->priv->alloc, parked);
 }
 
 static void
@@ -49,7 +49,7 @@ tg_parked_find(tg_peer_t *peer, tg_str_t id)
 {
     tg_parked_request_t **at;
 
-    for (at = &peer->parked; *at != NULL; at = &(*at)->next) {
+    for (at = &peer->priv->parked; *at != NULL; at = &(*at)->next) {
         if (tg_str_eq(tg_parked_id(*at), id)) {
             break;
         }
@@ -79,8 +79,8 @@ tg_peer_cancel_parked(tg_peer_t *peer, tg_str_t id)
 void
 tg_peer_drop_parked(tg_peer_t *peer)
 {
-    while (peer->parked != NULL) {
-        tg_parked_remove(peer, &peer->parked);
+    while (peer->priv->parked != NULL) {
+        tg_parked_remove(peer, &peer->priv->parked);
     }
 }
 
@@ -98,8 +98,8 @@ tg_peer_park_request(tg_peer_t *peer, const tg_request_t *request,
         return TG_MISSING;
     }
 
-    parked = tg_alloc(peer->alloc, sizeof(*parked) + request->reply.id.len
-                                       + request->text.len);
+    parked = tg_alloc(peer->priv->alloc, sizeof(*parked) + request->reply.id.len
+                                             + request->text.len);
 
     if (parked == NULL) {
         return TG_NOMEM;
@@ -111,12 +111,12 @@ tg_peer_park_request(tg_peer_t *peer, const tg_request_t *request,
     parked->id_len = tg_str_copy_to(&p, request->reply.id).len;
     parked->len = tg_str_copy_to(&p, request->text).len;
 
-    for (at = &peer->parked; *at != NULL; at = &(*at)->next) { /* void */
+    for (at = &peer->priv->parked; *at != NULL; at = &(*at)->next) { /* void */
     }
 
     *at = parked;
     peer->nparked++;
-    peer->memory_bytes += tg_parked_size(parked);
+    peer->priv->memory_bytes += tg_parked_size(parked);
 
     return TG_OK;
 }
@@ -126,8 +126,8 @@ tg_parked_take(tg_peer_t *peer, tg_str_t *text)
 {
     tg_parked_request_t *parked;
 
-    parked = peer->parked;
-    peer->parked = parked->next;
+    parked = peer->priv->parked;
+    peer->priv->parked = parked->next;
     peer->nparked--;
     peer->parked_since = parked->since;
     *text = tg_str(parked->data + parked->id_len, parked->len);
@@ -138,7 +138,7 @@ tg_parked_take(tg_peer_t *peer, tg_str_t *text)
 void
 tg_parked_put_back(tg_peer_t *peer, tg_parked_request_t *parked)
 {
-    parked->next = peer->parked;
-    peer->parked = parked;
+    parked->next = peer->priv->parked;
+    peer->priv->parked = parked;
     peer->nparked++;
 }

@@ -14,7 +14,7 @@ tg_peer_set_toolgate(tg_peer_t *peer)
 void
 tg_batch_account_memory(tg_peer_t *peer, tg_batch_t *batch)
 {
-    peer->memory_bytes += batch->replies.cap - batch->memory_bytes;
+    peer->priv->memory_bytes += batch->replies.cap - batch->memory_bytes;
     batch->memory_bytes = batch->replies.cap;
 }
 
@@ -114,9 +114,9 @@ void
 tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out)
 {
     tg_buf_append_cstr(out, "{\"name\":");
-    tg_json_write_string(out, peer->info->name);
+    tg_json_write_string(out, peer->priv->info->name);
     tg_buf_append_cstr(out, ",\"version\":");
-    tg_json_write_string(out, peer->info->version);
+    tg_json_write_string(out, peer->priv->info->version);
     tg_buf_append_char(out, '}');
 }
 

@@ -7,13 +7,13 @@ tg_peer_set_text(tg_peer_t *peer, tg_str_t *field, tg_str_t text)
 {
     char *data;
 
-    data = text.len != 0 ? tg_alloc(peer->alloc, text.len) : NULL;
+    data = text.len != 0 ? tg_alloc(peer->priv->alloc, text.len) : NULL;
 
     if (data != NULL) {
         memcpy(data, text.data, text.len);
     }
 
-    tg_free(peer->alloc, (char *) (uintptr_t) field->data);
+    tg_free(peer->priv->alloc, (char *) (uintptr_t) field->data);
     *field = data != NULL ? tg_str(data, text.len) : TG_STR_NONE;
 }
 
@@ -52,13 +52,13 @@ tg_server_request_add(tg_peer_t *peer, uint64_t id, uint64_t tag)
 {
     tg_server_request_t *server_request, **at;
 
-    server_request = tg_alloc(peer->alloc, sizeof(*server_request));
+    server_request = tg_alloc(peer->priv->alloc, sizeof(*server_request));
 
     if (server_request == NULL) {
         return NULL;
     }
 
-    for (at = &peer->server_requests; *at != NULL; at = &(*at)->next) {
+    for (at = &peer->priv->server_requests; *at != NULL; at = &(*at)->next) {
         /* void */
     }
 
@@ -75,7 +75,7 @@ tg_server_request_remove(tg_peer_t *peer, tg_server_request_t **at)
 
     server_request = *at;
     *at = server_request->next;
-    tg_free(peer->alloc, server_request);
+    tg_free(peer->priv->alloc, server_request);
 }
 
 unsigned
@@ -86,7 +86,7 @@ tg_peer_count_server_requests(const tg_peer_t *peer)
 
     n = 0;
 
-    for (server_request = peer->server_requests; server_request != NULL;
+    for (server_request = peer->priv->server_requests; server_request != NULL;
          server_request = server_request->next)
     {
         n++;
@@ -123,7 +123,7 @@ tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method, tg_str_t params,
     }
 
     start = tg_frame_open(peer->frame.kind, &peer->out);
-    tg_server_request_write_json(&peer->out, peer->asked, method, params);
+    tg_server_request_write_json(&peer->out, peer->priv->asked, method, params);
 
     if (tg_frame_close(peer->frame.kind, &peer->out, start,
                        tg_peer_max_message_size(peer))
@@ -134,13 +134,13 @@ tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method, tg_str_t params,
     }
 
     if (tg_buf_has_failed(&peer->out)
-        || tg_server_request_add(peer, peer->asked, tag) == NULL)
+        || tg_server_request_add(peer, peer->priv->asked, tag) == NULL)
     {
         peer->out.failed = 1;
         return TG_NOMEM;
     }
 
-    peer->asked++;
+    peer->priv->asked++;
 
     return TG_OK;
 }
@@ -165,7 +165,7 @@ tg_peer_cancel_server_request(tg_peer_t *peer, uint64_t tag)
 {
     tg_server_request_t **at;
 
-    for (at = &peer->server_requests; *at != NULL; at = &(*at)->next) {
+    for (at = &peer->priv->server_requests; *at != NULL; at = &(*at)->next) {
         if ((*at)->tag == tag) {
             tg_server_request_cancel(peer, at);
             return;
@@ -176,8 +176,8 @@ tg_peer_cancel_server_request(tg_peer_t *peer, uint64_t tag)
 void
 tg_peer_cancel_server_requests(tg_peer_t *peer)
 {
-    while (peer->server_requests != NULL) {
-        tg_server_request_cancel(peer, &peer->server_requests);
+    while (peer->priv->server_requests != NULL) {
+        tg_server_request_cancel(peer, &peer->priv->server_requests);
     }
 }
 
@@ -195,11 +195,11 @@ tg_peer_on_response(tg_peer_t *peer, const tg_message_t *message)
         return;
     }
 
-    for (at = &peer->server_requests; *at != NULL; at = &(*at)->next) {
+    for (at = &peer->priv->server_requests; *at != NULL; at = &(*at)->next) {
         if ((int64_t) (*at)->id == id) {
             tag = (*at)->tag;
             tg_server_request_remove(peer, at);
-            peer->ops->on_response(peer->host, tag, message);
+            peer->priv->ops->on_response(peer->host, tag, message);
             return;
         }
     }

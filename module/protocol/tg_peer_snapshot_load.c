@@ -162,7 +162,7 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
     via = tg_snapshot_read_text(state, TG_CLIENT_VIA_MAX);
     *view = tg_snapshot_read_number(state, 8);
 
-    if (state->is_bad || version.len >= sizeof(peer->version)
+    if (state->is_bad || version.len >= sizeof(peer->priv->version)
         || (dialect == TG_DIALECT_AUTO
                 ? kind == TG_FRAME_PREFIX
                 : kind != tg_dialect_get(dialect)->framing))
@@ -179,15 +179,15 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
     }
 
     if (version.len != 0) {
-        memcpy(peer->version, version.data, version.len);
+        memcpy(peer->priv->version, version.data, version.len);
     }
 
     tg_peer_set_client_info(peer, client, client_version, via);
 
     peer->frame.is_discarding = (flags & TG_SNAPSHOT_IS_DISCARDING) != 0;
-    peer->is_awaiting_id = (flags & TG_SNAPSHOT_IS_REFUSING) != 0;
-    peer->is_response = (flags & TG_SNAPSHOT_IS_RESPONSE) != 0;
-    peer->is_notification = (flags & TG_SNAPSHOT_IS_NOTIFICATION) != 0;
+    peer->priv->is_awaiting_id = (flags & TG_SNAPSHOT_IS_REFUSING) != 0;
+    peer->priv->is_response = (flags & TG_SNAPSHOT_IS_RESPONSE) != 0;
+    peer->priv->is_notification = (flags & TG_SNAPSHOT_IS_NOTIFICATION) != 0;
     peer->is_mcp = (flags & TG_SNAPSHOT_IS_MCP) != 0;
     peer->is_legacy = (flags & TG_SNAPSHOT_IS_LEGACY) != 0;
     peer->is_modern = (flags & TG_SNAPSHOT_IS_MODERN_PEER) != 0;
@@ -213,7 +213,7 @@ tg_snapshot_load_subscriptions(tg_peer_t *peer, tg_snapshot_reader_t *state)
         return TG_INVALID;
     }
 
-    for (at = &peer->subscriptions; n != 0; at = &(*at)->next, n--) {
+    for (at = &peer->priv->subscriptions; n != 0; at = &(*at)->next, n--) {
         id = tg_snapshot_read_id(state);
         asked = tg_snapshot_read_enum(state, 3);
 
@@ -240,7 +240,7 @@ tg_snapshot_load_server_requests(tg_peer_t *peer, tg_snapshot_reader_t *state)
 
     peer->client_caps = tg_snapshot_read_enum(state, TG_CLIENT_CAPS_ALL)
                         & TG_CLIENT_CAPS_ALL;
-    peer->asked = (unsigned) tg_snapshot_read_number(state, 4);
+    peer->priv->asked = (unsigned) tg_snapshot_read_number(state, 4);
     n = tg_snapshot_read_count(state, 12);
 
     if (n > TG_SERVER_REQUESTS_MAX) {
@@ -312,8 +312,8 @@ tg_restored_call_find_entry(const tg_peer_t *peer, tg_restored_call_t *restored)
                           restored->call.own_entry.name);
 
     if (now == NULL
-        || (peer->ops->is_visible != NULL
-            && !peer->ops->is_visible(peer->host, now)))
+        || (peer->priv->ops->is_visible != NULL
+            && !peer->priv->ops->is_visible(peer->host, now)))
     {
         return;
     }
@@ -357,7 +357,8 @@ tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
         || restored->call.progress_token.len > TG_PROGRESS_TOKEN_MAX
         || progress.len > sizeof(restored->call.progress)
         || (progress.len != 0 && tg_json_type(progress) != TG_JSON_NUMBER)
-        || (restored->call.own_entry.name.data == NULL && !peer->ops->is_proxy))
+        || (restored->call.own_entry.name.data == NULL
+            && !peer->priv->ops->is_proxy))
     {
         state->is_bad = 1;
     }
@@ -425,9 +426,9 @@ tg_snapshot_load_batches_and_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     rc = tg_snapshot_load_batches(peer, state, batches, n);
 
     if (rc == TG_OK && served != 0) {
-        peer->batch = batches[0];
-        peer->batch->refs++;
-        peer->batch->served = served;
+        peer->priv->batch = batches[0];
+        peer->priv->batch->refs++;
+        peer->priv->batch->served = served;
     }
 
     if (rc == TG_OK) {
@@ -461,7 +462,8 @@ tg_snapshot_load_rest(tg_peer_t *peer, tg_snapshot_reader_t *state,
         return TG_INVALID;
     }
 
-    batches = tg_calloc(peer->alloc, ((size_t) n + 1) * sizeof(batches[0]));
+    batches = tg_calloc(peer->priv->alloc,
+                        ((size_t) n + 1) * sizeof(batches[0]));
 
     if (batches == NULL) {
         return TG_NOMEM;
@@ -483,7 +485,7 @@ tg_snapshot_load_rest(tg_peer_t *peer, tg_snapshot_reader_t *state,
         tg_batch_unref(peer, batches[i]);
     }
 
-    tg_free(peer->alloc, batches);
+    tg_free(peer->priv->alloc, batches);
 
     return rc;
 }
@@ -524,9 +526,9 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes,
 
     *has_changed = rc == TG_OK
                    && view
-                          != tg_catalog_digest_visible(peer->catalog,
-                                                       peer->ops->is_visible,
-                                                       peer->host);
+                          != tg_catalog_digest_visible(
+                              peer->catalog, peer->priv->ops->is_visible,
+                              peer->host);
 
     return rc;
 }

@@ -32,9 +32,9 @@ tg_snapshot_write_subscriptions(tg_peer_t *peer, tg_buf_t *out)
 {
     const tg_subscription_t *sub;
 
-    tg_snapshot_write_number(out, peer->nsubscriptions, 4);
+    tg_snapshot_write_number(out, peer->priv->nsubscriptions, 4);
 
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+    for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
         tg_snapshot_write_str(out, sub->id);
         tg_snapshot_write_number(
             out, (sub->has_tools ? 1U : 0) | (sub->has_broadcasts ? 2U : 0), 1);
@@ -47,10 +47,10 @@ tg_snapshot_write_server_requests(tg_peer_t *peer, tg_buf_t *out)
     const tg_server_request_t *server_request;
 
     tg_snapshot_write_number(out, peer->client_caps, 1);
-    tg_snapshot_write_number(out, peer->asked, 4);
+    tg_snapshot_write_number(out, peer->priv->asked, 4);
     tg_snapshot_write_number(out, tg_peer_count_server_requests(peer), 4);
 
-    for (server_request = peer->server_requests; server_request != NULL;
+    for (server_request = peer->priv->server_requests; server_request != NULL;
          server_request = server_request->next)
     {
         tg_snapshot_write_number(out, server_request->id, 4);
@@ -85,12 +85,12 @@ tg_snapshot_take_batches(tg_peer_t *peer, tg_peer_take_replies_pt take,
         }
     }
 
-    if (peer->batch != NULL) {
-        peer->batch->number = 0;
+    if (peer->priv->batch != NULL) {
+        peer->priv->batch->number = 0;
     }
 
     n = 0;
-    tg_snapshot_take_batch(peer->batch, &n, take, data);
+    tg_snapshot_take_batch(peer->priv->batch, &n, take, data);
 
     for (call = peer->oldest; call != NULL; call = call->prev) {
         tg_snapshot_take_batch(call->reply.batch, &n, take, data);
@@ -124,7 +124,7 @@ tg_snapshot_write_batches(tg_peer_t *peer, int has_separate_replies,
     unsigned n, served;
     size_t at, end;
 
-    served = peer->batch != NULL ? peer->batch->served : 0;
+    served = peer->priv->batch != NULL ? peer->priv->batch->served : 0;
     tg_snapshot_write_number(out, served, 4);
     tg_snapshot_write_number(out, peer->work, served != 0 ? 8 : 0);
     at = out->len;
@@ -201,9 +201,9 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
     int rc;
 
     flags = (peer->frame.is_discarding ? TG_SNAPSHOT_IS_DISCARDING : 0)
-            | (peer->is_awaiting_id ? TG_SNAPSHOT_IS_REFUSING : 0)
-            | (peer->is_response ? TG_SNAPSHOT_IS_RESPONSE : 0)
-            | (peer->is_notification ? TG_SNAPSHOT_IS_NOTIFICATION : 0)
+            | (peer->priv->is_awaiting_id ? TG_SNAPSHOT_IS_REFUSING : 0)
+            | (peer->priv->is_response ? TG_SNAPSHOT_IS_RESPONSE : 0)
+            | (peer->priv->is_notification ? TG_SNAPSHOT_IS_NOTIFICATION : 0)
             | (peer->is_mcp ? TG_SNAPSHOT_IS_MCP : 0)
             | (peer->is_legacy ? TG_SNAPSHOT_IS_LEGACY : 0)
             | (peer->is_modern ? TG_SNAPSHOT_IS_MODERN_PEER : 0)
@@ -215,15 +215,15 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
     tg_snapshot_write_number(out, peer->dialect, 1);
     tg_snapshot_write_number(out, peer->frame.kind, 1);
     tg_snapshot_write_number(out, flags, 2);
-    tg_snapshot_write_str(out, tg_str_from_cstr(peer->version));
+    tg_snapshot_write_str(out, tg_str_from_cstr(peer->priv->version));
     tg_snapshot_write_str(out, peer->client);
     tg_snapshot_write_str(out, peer->client_version);
     tg_snapshot_write_str(out, peer->client_via);
-    tg_snapshot_write_number(out,
-                             tg_catalog_digest_visible(peer->catalog,
-                                                       peer->ops->is_visible,
-                                                       peer->host),
-                             8);
+    tg_snapshot_write_number(
+        out,
+        tg_catalog_digest_visible(peer->catalog, peer->priv->ops->is_visible,
+                                  peer->host),
+        8);
     tg_snapshot_write_subscriptions(peer, out);
     tg_snapshot_write_server_requests(peer, out);
     tg_snapshot_write_batches(peer, has_separate_replies, out);

@@ -16,6 +16,8 @@
 #include "bridge_side.h"
 #include "host.h"
 
+#include "protocol/tg_peer_impl.h"
+
 #include <stdlib.h>
 
 typedef struct {
@@ -190,7 +192,7 @@ scene_play(void *ctx)
                     tg_buf_view(&scene->agent),
                     tg_buf_view(&side_world.agent.sent),
                     side_world.bridge->is_quitting
-                        || side_world.bridge->peer.nsubscriptions != 0);
+                        || side_world.bridge->peer.priv->nsubscriptions != 0);
 }
 
 int

@@ -368,8 +368,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     text = fuzz_rest(&in);
-    tg_peer_init(&runner.peer, tg_alloc_libc(), &ops, &runner,
-                 TG_DIALECT_JSONRPC, runner.catalog, &runner.info, 65536, 16);
+    FUZZ(tg_peer_init(&runner.peer, tg_alloc_libc(), &ops, &runner,
+                      TG_DIALECT_JSONRPC, runner.catalog, &runner.info, 65536,
+                      16)
+         == TG_OK);
     copy = help_copy(text);
     (void) tg_peer_handle_input(&runner.peer, copy, text.len, &consumed);
     free(copy);

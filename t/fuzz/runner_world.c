@@ -194,8 +194,10 @@ world_begin(const char *spec, void (*iterate)(void))
     world.ncalls = 0;
     tg_mcp_servers_init(&world.servers, &world.jobs, &world.programs, NULL);
     world.servers.http = &world.http;
-    tg_peer_init(&world.peer, tg_alloc_libc(), &ops, &world, TG_DIALECT_JSONRPC,
-                 world.catalog, &world.info, 1 << 20, 64);
+    FUZZ(tg_peer_init(&world.peer, tg_alloc_libc(), &ops, &world,
+                      TG_DIALECT_JSONRPC, world.catalog, &world.info, 1 << 20,
+                      64)
+         == TG_OK);
     tg_buf_printf(&watch,
                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcp_watch\","
                   "\"params\":{\"key\":\"" WORLD_KEY "\",\"server\":\"s\","

@@ -2,6 +2,7 @@
 #include "protocol_tools.h"
 
 #include "base/tg_utf8.h"
+#include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
 
 #include <stdlib.h>
@@ -181,6 +182,20 @@ host_offer(host_t *host)
     (void) tg_catalog_seal(host->catalog);
 }
 
+/* A peer that alloc has no memory for uses libc's. */
+static void
+host_open_peer(host_t *host, const tg_alloc_t *alloc, size_t max_frame,
+               unsigned max_calls)
+{
+    while (tg_peer_init(&host->peer, alloc, &host_ops, host, host->dialect,
+                        host->catalog, &host->info, max_frame, max_calls)
+           != TG_OK)
+    {
+        HELP_HOLDS(alloc != tg_alloc_libc());
+        alloc = tg_alloc_libc();
+    }
+}
+
 static void
 host_open(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
           size_t max_frame, unsigned max_calls)
@@ -195,8 +210,7 @@ host_open(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
     tg_buf_init(&host->in, tg_alloc_libc());
     tg_buf_init(&host->out, tg_alloc_libc());
     tg_buf_init(&host->log, tg_alloc_libc());
-    tg_peer_init(&host->peer, alloc, &host_ops, host, dialect, host->catalog,
-                 &host->info, max_frame, max_calls);
+    host_open_peer(host, alloc, max_frame, max_calls);
     host->peer.now_ms = UINT64_C(1790000000000);
     host->is_copying = 1;
 }
@@ -324,14 +338,16 @@ host_move(host_t *host)
     tg_buf_t state, apart = HELP_BUF, out;
     tg_catalog_entry_t *entries;
     tg_catalog_t *old;
+    const tg_alloc_t *alloc;
     tg_peer_t was;
     size_t n;
     int rc;
 
     was = host->peer;
+    alloc = was.priv->alloc;
     old = host->catalog;
     entries = host->entries;
-    tg_buf_init(&state, was.alloc);
+    tg_buf_init(&state, alloc);
     /* Alternates between both ways to save. */
     host->is_apart = !host->is_apart;
     rc = tg_peer_save(&host->peer, host_put_token, host->is_apart, &state);
@@ -347,7 +363,7 @@ host_move(host_t *host)
     }
 
     /* Copies the unwritten output to new memory. */
-    tg_buf_init(&out, was.alloc);
+    tg_buf_init(&out, alloc);
     tg_buf_append_str(&out, tg_buf_view(&was.out));
     n = host->ndeferred;
     host->ndeferred = 0;
@@ -355,8 +371,7 @@ host_move(host_t *host)
     tg_peer_deinit(&host->peer);
 
     host_offer(host);
-    tg_peer_init(&host->peer, was.alloc, was.ops, host, host->dialect,
-                 host->catalog, &host->info, was.max_frame, was.max_calls);
+    host_open_peer(host, alloc, was.max_frame, was.max_calls);
     host->peer.now_ms = was.now_ms;
     tg_catalog_unref(old);
     free(entries);

@@ -1,5 +1,7 @@
 #include "protocol_play.h"
 
+#include "protocol/tg_peer_impl.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -347,7 +349,7 @@ play_check(play_t *play, const script_step_t *step)
         { "cancelled", host->ncancelled },
         { "open", host->peer.ncalls },
         { "idle", HOST_IS_IDLE(host) },
-        { "subscriptions", host->peer.nsubscriptions },
+        { "subscriptions", host->peer.priv->nsubscriptions },
         { "told", (unsigned long) tg_peer_has_broadcasts(&host->peer) },
     };
     const char *text, *args;

@@ -226,9 +226,9 @@ static const tg_jobs_ops_t host_jobs_ops = {
 static inline void
 host_peer_init(tg_peer_t *peer)
 {
-    tg_peer_init(peer, tg_alloc_libc(), &host_peer_ops, &host,
-                 TG_DIALECT_JSONRPC, host.catalog, &host.info, 1 << 26,
-                 HOST_CALLS);
+    (void) tg_peer_init(peer, tg_alloc_libc(), &host_peer_ops, &host,
+                        TG_DIALECT_JSONRPC, host.catalog, &host.info, 1 << 26,
+                        HOST_CALLS);
 }
 
 static inline int

@@ -1,6 +1,8 @@
 /* The peer: tests beyond the transcripts, which only know the wire. */
 #include "protocol_host_talk.h"
 
+#include "protocol/tg_peer_impl.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -198,9 +200,9 @@ test_sized(tg_dialect_t dialect, const char *head, const char *tail,
     host_init(&host, tg_alloc_libc(), dialect, TEST_MAX, 4);
 
     if (dialect == TG_DIALECT_IPC) {
-        tg_frame_write_prefix(host.peer.version, limit);
-        tg_buf_append(&text, host.peer.version, TG_FRAME_PREFIX_SIZE);
-        memset(host.peer.version, 0, sizeof(host.peer.version));
+        tg_frame_write_prefix(host.peer.priv->version, limit);
+        tg_buf_append(&text, host.peer.priv->version, TG_FRAME_PREFIX_SIZE);
+        memset(host.peer.priv->version, 0, sizeof(host.peer.priv->version));
     }
 
     tg_buf_append_cstr(&text, head);

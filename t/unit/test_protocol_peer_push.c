@@ -4,6 +4,8 @@
  */
 #include "protocol_host_talk.h"
 
+#include "protocol/tg_peer_impl.h"
+
 #include <stdio.h>
 
 #define TEST_MODERN                                                            \
@@ -373,8 +375,9 @@ HELP_TEST(proxy, "proxy")
     memset(&info, 0, sizeof(info));
     catalog = tg_catalog_new(tg_alloc_libc());
     CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
-    tg_peer_init(&proxy.peer, tg_alloc_libc(), &ops, &proxy, TG_DIALECT_JSONRPC,
-                 catalog, &info, 65536, 1);
+    HELP_HOLDS(tg_peer_init(&proxy.peer, tg_alloc_libc(), &ops, &proxy,
+                            TG_DIALECT_JSONRPC, catalog, &info, 65536, 1)
+               == TG_OK);
 
     /* Deferred; the host's catalog at that time will be used. */
     test_proxy_line(&proxy, TEST_LIST("1"), NULL);
@@ -437,7 +440,7 @@ test_swap_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     unsigned i;
 
     for (i = 0; i < 2; i++) {
-        catalog = test_swap_catalogue(peer->alloc);
+        catalog = test_swap_catalogue(peer->priv->alloc);
         tg_peer_set_catalog(peer, catalog);
         tg_catalog_unref(catalog);
     }
@@ -460,8 +463,9 @@ HELP_TEST(swap, "catalogs swapped within a call")
     memset(&info, 0, sizeof(info));
     help_alloc_init(&help);
     catalog = test_swap_catalogue(&help.alloc);
-    tg_peer_init(&peer, &help.alloc, &ops, &help, TG_DIALECT_JSONRPC, catalog,
-                 &info, 65536, 1);
+    HELP_HOLDS(tg_peer_init(&peer, &help.alloc, &ops, &help, TG_DIALECT_JSONRPC,
+                            catalog, &info, 65536, 1)
+               == TG_OK);
     tg_catalog_unref(catalog);
     live = help.live;
 

@@ -385,7 +385,7 @@ ngx_tg_call_cancel_server_requests(ngx_tg_call_t *call)
 
     base = call->base;
 
-    if (base != NULL && base->peer.server_requests != NULL
+    if (base != NULL && tg_peer_count_server_requests(&base->peer) != 0
         && ngx_tg_session_base_find_remote_call(base) == NULL)
     {
         tg_peer_cancel_server_requests(&base->peer);

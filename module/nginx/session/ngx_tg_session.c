@@ -35,7 +35,7 @@ ngx_tg_session_set_handoff_ops(const ngx_tg_handoff_ops_t *handoff_ops)
     ngx_tg_handoff_ops = handoff_ops;
 }
 
-static void
+static int
 ngx_tg_session_init_base(ngx_tg_session_t *session, ngx_stream_session_t *s)
 {
     ngx_tg_srv_conf_t *scf;
@@ -48,9 +48,11 @@ ngx_tg_session_init_base(ngx_tg_session_t *session, ngx_stream_session_t *s)
     base->stream = s;
     base->connection = s->connection;
     base->conf = scf;
-    tg_peer_init(&base->peer, tg_alloc_libc(), &ngx_tg_session_peer_ops, base,
-                 (tg_dialect_t) scf->protocol, scf->catalog, &scf->info,
-                 scf->max_frame, (unsigned) scf->max_inflight);
+
+    return tg_peer_init(&base->peer, tg_alloc_libc(), &ngx_tg_session_peer_ops,
+                        base, (tg_dialect_t) scf->protocol, scf->catalog,
+                        &scf->info, scf->max_frame,
+                        (unsigned) scf->max_inflight);
 }
 
 /* Adds n to the open connections, or subtracts 1 if n is (uint64_t) -1. */
@@ -111,13 +113,14 @@ ngx_tg_stream_content_handler(ngx_stream_session_t *s)
     session = ngx_pcalloc(c->pool, sizeof(ngx_tg_session_t));
     cln = ngx_pool_cleanup_add(c->pool, 0);
 
-    if (session == NULL || cln == NULL) {
+    if (session == NULL || cln == NULL
+        || ngx_tg_session_init_base(session, s) != TG_OK)
+    {
         ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
         return;
     }
 
     (void) ngx_tg_pre_request_preread(s);
-    ngx_tg_session_init_base(session, s);
     ngx_queue_insert_tail(&ngx_tg_sessions, &session->all);
     ngx_tg_pre_request_add(&session->pre_request, c);
     tg_buf_init(&session->in, tg_alloc_libc());

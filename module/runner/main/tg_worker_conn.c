@@ -275,17 +275,24 @@ static const tg_uv_conn_ops_t tg_worker_conn_ops = {
     .closed = tg_worker_on_closed,
 };
 
-static void
+static int
 tg_workers_add_conn(tg_workers_t *workers, tg_worker_conn_t *worker)
 {
+    if (tg_peer_init(&worker->peer, tg_alloc_libc(), &tg_worker_peer_ops,
+                     worker, TG_DIALECT_JSONRPC, workers->catalog,
+                     &workers->info, TG_JOB_FRAME_MAX, TG_WORKER_CALLS_MAX)
+        != TG_OK)
+    {
+        return -1;
+    }
+
     worker->workers = workers;
     LIST_INSERT_HEAD(&workers->list, worker, link);
     workers->n++;
-    tg_peer_init(&worker->peer, tg_alloc_libc(), &tg_worker_peer_ops, worker,
-                 TG_DIALECT_JSONRPC, workers->catalog, &workers->info,
-                 TG_JOB_FRAME_MAX, TG_WORKER_CALLS_MAX);
     tg_uv_conn_init(&worker->conn, &workers->jobs.sched, &tg_worker_conn_ops,
                     worker, &worker->peer.out);
+
+    return 0;
 }
 
 int
@@ -297,11 +304,10 @@ tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener)
 
     worker = calloc(1, sizeof(*worker));
 
-    if (worker == NULL) {
+    if (worker == NULL || tg_workers_add_conn(workers, worker) != 0) {
+        free(worker);
         return -1;
     }
-
-    tg_workers_add_conn(workers, worker);
 
     if (tg_uv_conn_accept(&worker->conn, listener) != 0) {
         return 0;
