@@ -1,5 +1,5 @@
 /*
- * Patterns of names and of file names, such as [a-z]*.[!o] and src/**.txt.
+ * Patterns of names and of file names, such as [a-z]*.[!o] and **.txt.
  * Without a slash a pattern matches the last name of a path, with one the whole
  * path. Only ** matches slashes; ** and a slash match any number of folders. A
  * backslash makes the next character literal.
