@@ -196,7 +196,7 @@ sub waits {
     my $tool = $bench->toolgate($Toolgate::Hostile::TOOLS . $costly);
     run_on($bench->{client});
     $bench->table('The longest wait beside expensive frames',
-        'frame', 'bytes', 'longest wait', 'at most', 'met');
+        'frame', 'bytes', 'longest wait', 'at most');
     for my $frame (@frames) {
         my ($name, $most, $bytes, $answers) = @$frame;
         my @waited;
@@ -233,7 +233,7 @@ return sub {
 
     $bench->table('Hostile clients', 'hostile clients',
         'server time for them', 'median latency without', 'with them',
-        'ratio', 'at most', 'met');
+        'ratio', 'at most');
 
     for my $attack (@attacks) {
         my ($name, $what, @options) = @$attack;

@@ -19,7 +19,7 @@ return sub {
     my $library = $bench->toolgate($body);
 
     $bench->table('Libraries', 'connections × depth × bytes',
-        'return', 'library', 'ratio', 'at most', 'met');
+        'return', 'library', 'ratio', 'at most');
     my ($one, $other, $ratio) = $bench->pairs(map {
         my $tool = $_;
         sub { $bench->load($tool, connections => 16)->{cpu} }

@@ -73,12 +73,12 @@ return sub {
     my $off = $bench->toolgate($Toolgate::Bench::ECHO);
 
     $bench->table('Logs of calls', 'tool_log, 16 × 1 × 64', 'off', 'on',
-        'per line', 'at most', 'met');
+        'per line', 'at most');
     measure_log($bench, $off, @logs);
 
     if (has_msgpack()) {
         $bench->table('Traces', 'tool_trace, 16 × 1 × 64', 'off', 'on',
-            'per call', 'at most', 'met');
+            'per call', 'at most');
         measure_log($bench, $off, @traces);
     }
 
@@ -87,7 +87,7 @@ return sub {
         $bench->toolgate($Toolgate::Bench::ECHO);
     };
     $bench->table('Counters of calls', 'counters, 16 × 1 × 64', 'off', 'on',
-        'per call', 'at most', 'met');
+        'per call', 'at most');
     compare($bench, 'counters of a tool', $bare, $off);
     $bench->end($_) for $bare, $off;
 };

@@ -41,7 +41,7 @@ return sub {
 
     $bench->table("$reloads reloads with busy clients", 'clients', 'calls',
         'median latency', 'longest call per reload, median', 'longest call',
-        'lost connections', 'at most', 'met');
+        'lost connections', 'at most');
     # One alone, then those of all dialects at once.
     for my $together ([ [ jsonrpc => 1, 1 ] ],
         [ [ jsonrpc => 16, 4 ], [ relay => 16, 1 ], [ ipc => 16, 1 ] ])

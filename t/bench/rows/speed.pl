@@ -21,7 +21,7 @@ return sub {
     $bench->table(
         'CPU time of the server per call',
         'connections × depth × bytes',
-        'dialect', 'raw echo', 'Toolgate', 'ratio', 'at most', 'met');
+        'dialect', 'raw echo', 'Toolgate', 'ratio', 'at most');
 
     for my $work (@work) {
         my ($connections, $depth, $size, $at_most) = @$work;

@@ -213,22 +213,23 @@ sub merge {
     return join '', @all, grep { exists $new{ (/(\*\*.*)/)[0] } } @new;
 }
 
-# A line of it; the bound in `at_most` or `at_least` (of `unit`) and whether
-# `value` keeps it are the last two columns.
+# A line of it. The last column is the bound in `at_most` or `at_least` (of
+# `unit`), which `value` should keep.
 sub line {
     my ($self, $cells, %target) = @_;
-    my ($value, $bound) = ($target{value}, '');
-    my $met = '';
-    if (defined $target{at_most}) {
-        $bound = $target{at_most};
-        $met = $value <= $bound ? 'yes' : '**no**';
-    } elsif (defined $target{at_least}) {
-        $bound = $target{at_least};
-        $met = $value >= $bound ? 'yes' : '**no**';
-    }
-    $self->{missed}++ if $met eq '**no**';
+    my ($value, $most, $least) = @target{qw(value at_most at_least)};
+    my $bound = $most // $least // '';
     $bound .= " $target{unit}" if defined $target{unit};
-    $self->say('| ' . join(' | ', @$cells, $bound, $met) . ' |');
+    my $is_missed = defined $most && $value > $most
+        || defined $least && $value < $least;
+    $self->{missed}++ if $is_missed;
+    $self->say('| ' . join(' | ', @$cells, bound($bound, $is_missed)) . ' |');
+}
+
+# The cell of a bound, marked if it is missed.
+sub bound {
+    my ($text, $is_missed) = @_;
+    return $is_missed ? "**missed:** $text" : $text;
 }
 
 sub us { return sprintf '%.2f µs', $_[0] / 1000 }
