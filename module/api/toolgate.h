@@ -348,10 +348,7 @@ typedef struct toolgate_link_s toolgate_link_t;
 typedef void (*toolgate_message_pt)(const char *message, size_t len,
                                     void *data);
 
-/*
- * Opens a link to a started server; message receives what is sent to its
- * client.
- */
+/* Opens a link to a started server; message gets what is sent to the client. */
 TOOLGATE_API toolgate_link_t *toolgate_link_open(toolgate_server_t *server,
                                                  toolgate_message_pt message,
                                                  void *data);
@@ -395,10 +392,7 @@ typedef struct toolgate_client_s toolgate_client_t;
  */
 TOOLGATE_API toolgate_client_t *toolgate_client_new(const char *address);
 
-/*
- * Also closes an open client. NULL is ignored. Must not be called in a
- * callback.
- */
+/* Closes and frees a client or NULL. Must not be called in a callback. */
 TOOLGATE_API void toolgate_client_free(toolgate_client_t *client);
 
 /* Sets an option, such as "timeout" or "grace"; docs/library.md lists them. */

@@ -110,7 +110,7 @@ tg_pick_plural(uint64_t n, const char *one, const char *many)
     return n == 1 ? one : many;
 }
 
-/* For names: most are short, and a call of memcmp() costs more. */
+/* For names, most of which are short: a call of memcmp() costs more. */
 static inline int
 tg_bytes_eq(const char *a, const char *b, size_t len)
 {

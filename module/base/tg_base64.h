@@ -4,7 +4,7 @@
 
 #include "base/tg_buf.h"
 
-/* The bytes of an incomplete group of three. Starts zeroed. */
+/* State of an encoder: the bytes of an incomplete group. Starts zeroed. */
 typedef struct {
     unsigned char bytes[3];
     size_t n;

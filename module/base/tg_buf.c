@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* First allocation: enough for a usual response. Later ones double it. */
+/* Size of the first allocation: enough for a usual response. */
 #define TG_BUF_MIN_CAPACITY 512
 
 void

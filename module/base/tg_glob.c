@@ -147,7 +147,7 @@ tg_glob_match_whole(tg_str_t pattern, tg_str_t text, int separator)
             stars.text = s;
             star.pattern = NULL;
 
-            /* Here ** and the next separator may match no folder. */
+            /* Here ** and the following separator may match nothing. */
             if (p < end && *p == separator
                 && (p - 2 == pattern.data || p[-3] == separator)) {
                 p++;

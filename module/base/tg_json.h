@@ -101,7 +101,7 @@ int tg_json_next_element(tg_json_cursor_t *json);
 /* Checks that only white space follows. Returns TG_OK or TG_INVALID. */
 int tg_json_expect_end(tg_json_cursor_t *json);
 
-/* Checks for one valid value. why may be NULL; the reason is static. */
+/* Checks that text is one valid value. *why, if set, is static text. */
 int tg_json_validate(tg_str_t text, const char **why);
 
 /* Appends the position of `at` as editors show it: "line 2, column 5". */
@@ -136,7 +136,7 @@ tg_json_string_eq(tg_str_t raw, tg_str_t text)
                || tg_json_body_eq_text(tg_json_string_body(raw), text));
 }
 
-/* Finds a member, the last one of equal keys. TG_OK or TG_MISSING. */
+/* Finds a member; of equal keys the last one. TG_OK or TG_MISSING. */
 int tg_json_get_member(tg_str_t object, tg_str_t key, tg_str_t *value);
 
 /*
@@ -145,7 +145,7 @@ int tg_json_get_member(tg_str_t object, tg_str_t key, tg_str_t *value);
  *     for (tg_json_iter_init(&json, array); tg_json_iter_next(&json, &value);)
  */
 void tg_json_iter_init(tg_json_cursor_t *json, tg_str_t array);
-/* Returns 1 and the next raw element, or 0 after the last one. */
+/* Stores the next raw element. Returns 0 after the last one. */
 int tg_json_iter_next(tg_json_cursor_t *json, tg_str_t *value);
 
 /* Iterates over a validated object. Any other value has no members. */
@@ -205,7 +205,7 @@ int tg_json_index_get_bounded(const tg_json_index_t *index, tg_str_t object,
                               tg_str_t key, uint64_t *steps,
                               tg_json_member_t *note);
 
-/* Parses an integer, also 1.0 or 1e2; TG_INVALID for any other number. */
+/* Parses an integer, such as 1.0 or 1e2. TG_INVALID for other values. */
 int tg_json_parse_int64(tg_str_t raw, int64_t *value);
 
 /* Appends text, which must be valid UTF-8, as a quoted JSON string. */

@@ -5,7 +5,7 @@
 #include "base/tg_json_internal.h"
 #include "base/tg_json_inline.h"
 
-/* For less remaining text the setup of SIMD blocks costs too much. */
+/* Minimum remaining text for SIMD blocks, whose setup takes time. */
 #define TG_JSON_SKIP_SIMD_MIN 128
 
 /* Maximum size in bytes of a container that is read without SIMD blocks. */
@@ -134,7 +134,7 @@ tg_json_enter_array(tg_json_cursor_t *json)
     return tg_json_enter_container(json, TG_JSON_ARRAY);
 }
 
-/* TG_END: the container has ended and was left. */
+/* Moves to the next entry, or leaves the container and returns TG_END. */
 static inline int
 tg_json_next_entry(tg_json_cursor_t *json, char closing)
 {
@@ -240,9 +240,7 @@ tg_json_read_string(tg_json_cursor_t *json, tg_str_t *body)
     return rc;
 }
 
-/*
- * Returns 0 with the cursor unchanged if SIMD is unavailable or finds an error.
- */
+/* Returns 0, without moving, if SIMD is unavailable or finds an error. */
 static int
 tg_json_skip_container_simd(tg_json_cursor_t *json)
 {

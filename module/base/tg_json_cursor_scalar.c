@@ -23,7 +23,7 @@ tg_json_classify_escape(const char *p, const char *end)
                : TG_JSON_HAS_ESCAPES;
 }
 
-/* p is after the backslash. Returns the end of the escape, or NULL. */
+/* Returns the end of the escape whose backslash precedes p, or NULL. */
 static const char *
 tg_json_skip_escape(const char *p, const char *end)
 {
@@ -80,7 +80,7 @@ tg_json_fail_string(tg_json_cursor_t *json, const char *p)
     return tg_json_fail(json, TG_INVALID, why);
 }
 
-/* Escapes tend to be close to each other. Returns p if none were skipped. */
+/* Skips escapes, which tend to follow each other. Returns p if none. */
 static const char *
 tg_json_skip_escapes_simd(tg_json_cursor_t *json, const char *p)
 {

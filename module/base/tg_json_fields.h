@@ -48,7 +48,7 @@ typedef struct {
 int tg_json_split_fields(const tg_json_field_t *fields, tg_str_t text,
                          tg_str_t *values);
 
-/* TG_INVALID: *why is the row's message, if it has one. */
+/* Checks and stores values. On TG_INVALID *why is the row's message. */
 int tg_json_store_fields(const tg_json_field_t *fields, const tg_str_t *values,
                          void *object, const char **why);
 

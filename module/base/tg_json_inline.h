@@ -1,13 +1,11 @@
-/*
- * Inline variants of the cursor's functions, for code that reads every frame.
- */
+/* Inline variants of the cursor's functions, for the path of each frame. */
 #ifndef TG_JSON_INLINE_H
 #define TG_JSON_INLINE_H
 
 #include "base/tg_json.h"
 #include "base/simd/tg_scan_inline.h"
 
-/* A comma, a quote, a block of 16 bytes, another quote and a colon. */
+/* Bytes that the fast path may read: a quoted key, a comma, a colon. */
 #define TG_JSON_INLINE_MIN 20
 
 int tg_json_next_member_slow(tg_json_cursor_t *json, tg_str_t *key);

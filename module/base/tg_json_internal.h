@@ -10,7 +10,7 @@
 /* Fails a cursor that has not failed yet. why is static. Returns its code. */
 int tg_json_fail(tg_json_cursor_t *json, int code, const char *why);
 
-/* p may be at the closing quote; the string's bytes before p are valid. */
+/* Skips the rest of a string, from p on, which may be the closing quote. */
 int tg_json_skip_string_rest(tg_json_cursor_t *json, const char *p);
 
 int tg_json_skip_number(tg_json_cursor_t *json);

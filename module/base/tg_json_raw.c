@@ -193,9 +193,7 @@ tg_json_unescape(char *dst, tg_str_t body)
             at += p - run;
         }
 
-        /*
-         * An escape is longer than its value, so dst always has enough space.
-         */
+        /* An escape is longer than its value, so dst has the space. */
         while (p < end && *p == '\\') {
             p = tg_json_decode_escape(p, end, at, &len);
             at += len;

@@ -38,10 +38,10 @@ typedef struct {
     const char *start;
 } tg_json_walk_t;
 
-/* depth, the number of containers around the text, counts for the limit. */
+/* Starts a walk. depth is the number of containers around the text. */
 void tg_json_walk_init(tg_json_walk_t *walk, tg_str_t text, int depth);
 
-/* Takes the next step. TG_END after the text; TG_LIMIT: it nests too deep. */
+/* Takes the next step. Returns TG_OK, TG_END, TG_INVALID or TG_LIMIT. */
 int tg_json_walk(tg_json_walk_t *walk);
 
 static inline size_t

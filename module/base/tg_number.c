@@ -158,7 +158,7 @@ tg_number_is_multiple(const tg_number_t *number, const tg_number_t *divisor)
     shift = (number->point - (int64_t) number->count)
             - (divisor->point - (int64_t) divisor->count);
 
-    /* The last digit is not 0, as that of a multiple of 10 * divisor. */
+    /* Multiples of ten times the divisor end in 0, but number does not. */
     if (shift < 0) {
         return 0;
     }

@@ -1,12 +1,10 @@
-/*
- * JSON numbers as exact decimals of any length. A number points into its text.
- */
+/* JSON numbers as exact decimals of any length, which point into their text. */
 #ifndef TG_NUMBER_H
 #define TG_NUMBER_H
 
 #include "base/tg_base.h"
 
-/* So the sum of an exponent and a digit count fits in 64 bits. */
+/* The sum of a larger exponent and a digit count might overflow. */
 #define TG_NUMBER_EXPONENT_MAX INT64_C(1000000000000000)
 
 /* A remainder with one more digit fits in 64 bits. */

@@ -14,7 +14,7 @@ tg_scan_is_stop(unsigned char c, int what)
            || ((what & TG_SCAN_NON_ASCII) && c >= 0x80);
 }
 
-/* For the end of a text, and to locate a hit that a wide step found. */
+/* Scans the end of a text, or locates a hit that a wide step found. */
 static inline const char *
 tg_scan_bytewise(const char *p, const char *end, int what)
 {
@@ -192,7 +192,7 @@ tg_scan_get_impl(unsigned n)
     return NULL;
 }
 
-/* Not cached: the choice costs one load and one comparison per text. */
+/* Chooses anew for each text, by one load and one comparison. */
 static inline const tg_scan_impl_t *
 tg_scan_get_best_impl(void)
 {

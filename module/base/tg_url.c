@@ -250,7 +250,7 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
     return TG_OK;
 }
 
-/* A dot may be encoded as %2e. */
+/* Checks for "." and "..", where a dot may be encoded as %2e. */
 static int
 tg_url_is_dot_segment(tg_str_t segment)
 {

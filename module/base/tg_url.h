@@ -16,7 +16,7 @@ typedef struct {
     tg_str_t target; /* path and query */
 } tg_url_t;
 
-/* The slices of url point into text. On failure *why says what to write. */
+/* Parses text, into which the slices point. *why says what to write. */
 int tg_url_parse(tg_str_t text, tg_url_t *url, const char **why);
 
 /* Checks whether c is allowed in a host and port; brackets and colons are. */

@@ -210,7 +210,7 @@ int tg_bridge_agent_init(tg_bridge_t *bridge);
 void tg_bridge_agent_start(tg_bridge_t *bridge);
 /* Checks whether the agent may be read: the parent takes more requests. */
 int tg_bridge_agent_can_read(const tg_bridge_t *bridge);
-/* For an agent that is not read, or whose input has ended. */
+/* Detects the end of an agent that is not read or has ended its input. */
 void tg_bridge_agent_check_hangup(tg_bridge_t *bridge);
 /* Checks whether all requests are answered and all answers are written. */
 int tg_bridge_agent_is_drained(const tg_bridge_t *bridge);
@@ -249,7 +249,7 @@ void tg_bridge_parent_on_grace_timeout(tg_bridge_t *bridge);
 void tg_bridge_parent_on_handshake_timeout(tg_bridge_t *bridge);
 /* Closes the connection to the parent, because the bridge exits. */
 void tg_bridge_parent_shutdown(tg_bridge_t *bridge);
-/* The agent knows why the runner has gone, or has sent no request in time. */
+/* Ends the wait for an agent to ask why the runner has gone. */
 void tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge);
 
 /*
@@ -293,7 +293,7 @@ void tg_bridge_cancel_server_requests(tg_bridge_t *bridge);
 /* Sends the agent's clientInfo and capabilities to the parent. */
 int tg_bridge_send_hello(tg_bridge_t *bridge, unsigned client_caps);
 
-/* Sends them again if they have changed. */
+/* Sends clientInfo and capabilities again if they have changed. */
 void tg_bridge_update_hello(tg_bridge_t *bridge);
 
 /* Callbacks for tg_tool_list_repair(), which log each repair. */
@@ -314,7 +314,7 @@ void tg_bridge_log_messages(const char *where, tg_frame_type_t kind,
 /* Decodes a string's body, cut to size, without control characters. */
 void tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body);
 
-/* Copies text, cut to size and as tg_utf8_append_visible() shows one line. */
+/* Copies text as one visible line, cut to size. */
 void tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text);
 
 #endif

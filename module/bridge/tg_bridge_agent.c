@@ -33,7 +33,7 @@ tg_bridge_agent_on_log(void *host, const char *text)
     }
 }
 
-/* The agent has received the reason why there is no runner. */
+/* The agent now knows why there is no runner: wait for its next request. */
 static void
 tg_bridge_agent_on_refused(void *host, const char *why)
 {
@@ -98,7 +98,7 @@ tg_bridge_agent_can_read(const tg_bridge_t *bridge)
                       <= TG_BRIDGE_PARENT_BACKLOG_MAX);
 }
 
-/* events is 0, or POLLRDHUP to include an end shut down for writing. */
+/* Checks for the end of the connection; events may be POLLRDHUP. */
 static int
 tg_bridge_fd_has_hung_up(int fd, short events)
 {

@@ -44,7 +44,7 @@ tg_bridge_log_write(tg_str_t text)
 void
 tg_bridge_log(const char *format, ...)
 {
-    /* A server could cause a line with each message. */
+    /* A server could cause a log line by each message. */
     static tg_throttle_t pace;
 
     char text[TG_BRIDGE_LOG_LINE_MAX];

@@ -133,7 +133,7 @@ tg_bridge_report_no_socket(const char *last)
     return TG_EXIT_USAGE;
 }
 
-/* Also finds the default dialect of the place. Returns 0 or the exit status. */
+/* Finds the socket and its dialect. Returns 0 or the exit status. */
 static int
 tg_bridge_find_socket(tg_bridge_options_t *options)
 {

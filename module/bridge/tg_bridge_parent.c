@@ -219,7 +219,7 @@ tg_bridge_parent_on_trace(void *host, int is_theirs, tg_str_t bytes)
     }
 }
 
-/* A runner serves one agent, so the bridge exits with it. */
+/* Sets the error: a runner has one agent, so the bridge exits, too. */
 static void
 tg_bridge_parent_set_runner_gone(tg_bridge_t *bridge, int err)
 {

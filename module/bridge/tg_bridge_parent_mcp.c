@@ -1,7 +1,7 @@
 /* The parent as an MCP server: its info, its tools, its notifications. */
 #include "bridge/tg_bridge.h"
 
-/* Decodes a body into buf, which has space. No body: returns other. */
+/* Decodes a body into the space of buf, or returns other if absent. */
 static tg_str_t
 tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
 {
@@ -129,7 +129,7 @@ tg_bridge_list_replace(tg_bridge_t *bridge)
     bridge->tools = tg_catalog_ref(bridge->mcp.tools);
 }
 
-/* An agent that has not asked for a list is not notified of the first one. */
+/* Notifies an agent that has asked for a list before. */
 static void
 tg_bridge_list_notify_changed(tg_bridge_t *bridge)
 {
@@ -169,7 +169,7 @@ tg_bridge_list_on_fetched(tg_bridge_t *bridge)
     tg_bridge_list_notify_changed(bridge);
 }
 
-/* If the agent has a list, it stays. */
+/* Handles a failed fetch; the agent keeps an earlier list. */
 static void
 tg_bridge_list_on_fetch_failed(tg_bridge_t *bridge)
 {

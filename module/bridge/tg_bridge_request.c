@@ -129,7 +129,7 @@ tg_bridge_request_fail_with_text(tg_bridge_request_t *request,
     tg_buf_deinit(text);
 }
 
-/* The answer to an exception (ipc) is a failed result that names its class. */
+/* Answers an exception (ipc) by a failed result that names its class. */
 static void
 tg_bridge_request_fail_exception(tg_bridge_request_t *request,
                                  const tg_response_t *answer)
@@ -147,7 +147,7 @@ tg_bridge_request_fail_exception(tg_bridge_request_t *request,
     tg_bridge_request_fail_with_text(request, TG_FAILURE_PROGRAM, &text);
 }
 
-/* The lost call may have been executed, so only the agent may retry it. */
+/* Fails a lost call: only the agent may retry it, as it may have run. */
 static void
 tg_bridge_request_fail_lost(tg_bridge_request_t *request)
 {
@@ -301,7 +301,7 @@ tg_bridge_request_send(void *host, tg_uv_request_t *uv_request)
     request = (tg_bridge_request_t *) uv_request;
     tg_bridge_update_hello(bridge);
 
-    /* The agent's progress token may be any value, so use the number. */
+    /* The progress token of the agent may be any value: use a number. */
     rc = tg_mcp_client_call_tool(&bridge->mcp, &request->call_params,
                                  request->has_progress ? request->seq : 0,
                                  uv_request, &uv_request->id);
@@ -393,7 +393,7 @@ tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
     {
         next = tg_bridge_requests_find_next(bridge, request);
 
-        /* The agent may show no tools after this error: notify it later. */
+        /* Notify the agent of the next list: it may show no tools now. */
         if (request->is_list) {
             bridge->sent_list_digest = 0;
             tg_bridge_request_fail(request, bridge->why);
@@ -441,7 +441,7 @@ tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                 bridge->sent_list_digest = tg_catalog_digest(bridge->tools);
             }
 
-            /* The response uses the cursor, so free it later. */
+            /* The response uses the cursor: free it afterwards. */
             tg_call_respond_list(request->call, request->cursor);
             tg_bridge_request_free(request);
         }

@@ -57,7 +57,7 @@ tg_bridge_server_request_new(tg_bridge_t *bridge, tg_str_t id)
     return server_request;
 }
 
-/* TG_MISSING: the agent does not support the method. */
+/* Forwards a request. TG_MISSING: the agent does not support it. */
 static int
 tg_bridge_server_request_forward(tg_bridge_t *bridge,
                                  const tg_message_t *message)

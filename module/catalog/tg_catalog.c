@@ -194,7 +194,7 @@ tg_catalog_entry_set_digest(tg_catalog_entry_t *entry)
     }
 }
 
-/* The buffers may still move, so addresses are set when all are rendered. */
+/* Renders an entry. Addresses are set later: the buffers may still move. */
 static int
 tg_catalog_render_entry(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
 {
@@ -372,7 +372,7 @@ tg_catalog_digest_visible(const tg_catalog_t *catalog,
     return hash;
 }
 
-/* A cursor is the next entry's index and the digest, in hexadecimal. */
+/* Writes a cursor: the next entry's index and the digest in hexadecimal. */
 static void
 tg_cursor_write(const tg_catalog_t *catalog, tg_buf_t *out, size_t index)
 {
@@ -409,7 +409,7 @@ tg_cursor_parse(const tg_catalog_t *catalog, tg_str_t cursor, size_t *index)
         *index = *index * 10 + (size_t) (text[i] - '0');
     }
 
-    /* A cursor is valid only in exactly this form. */
+    /* A valid cursor has exactly this form. */
     expected = tg_buf_make_fixed(digest, sizeof(digest));
     tg_cursor_write(catalog, &expected, *index);
 

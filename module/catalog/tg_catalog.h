@@ -65,7 +65,7 @@ tg_catalog_t *tg_catalog_ref(tg_catalog_t *catalog);
 /* Removes a reference; the last one frees the catalog, which may be NULL. */
 void tg_catalog_unref(tg_catalog_t *catalog);
 
-/* Sets memory to release with the catalog. release NULL: it is freed. */
+/* Sets memory to free with the catalog; release NULL: by its allocator. */
 void tg_catalog_set_memory(tg_catalog_t *catalog, void *memory,
                            void (*release)(void *memory));
 
@@ -81,9 +81,7 @@ int tg_catalog_seal(tg_catalog_t *catalog);
 /* Renders about `bytes` bytes. TG_OK when sealed; TG_AGAIN: call again. */
 int tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes);
 
-/*
- * The listings must be rendered: compact JSON that lives as long as the entry.
- */
+/* Sets the digests of listings, compact JSON that outlives the entry. */
 void tg_catalog_entry_set_digest(tg_catalog_entry_t *entry);
 
 /* Cache of earlier calls of the entries; see tg_peer_fast_path.h. */
@@ -164,7 +162,7 @@ const char *tg_notification_check_name(tg_str_t name);
  */
 const char *tg_tool_check_schema(tg_str_t schema);
 
-/* Checks valid JSON. Returns NULL, or a static text with what it must be. */
+/* Checks valid JSON. Returns NULL, or what annotations must be. */
 const char *tg_tool_check_annotations(tg_str_t annotations);
 
 #endif

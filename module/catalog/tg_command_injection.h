@@ -51,7 +51,7 @@ typedef struct {
     tg_command_hint_t hint;
 } tg_command_program_t;
 
-/* code_options have no value; the first non-option word is the code. */
+/* An option has no value; the first word that is not an option is code. */
 #define TG_COMMAND_IS_SHELL 0x1
 /* Options end at the first word that is not an option. */
 #define TG_COMMAND_IS_STRICT 0x2
@@ -92,7 +92,7 @@ typedef struct {
     size_t n;
 } tg_command_names_t;
 
-/* names may be NULL. */
+/* Checks whether a client chooses the value. names may be NULL. */
 int tg_command_is_caller_variable(tg_str_t name,
                                   const tg_command_names_t *names);
 

@@ -44,7 +44,7 @@ tg_command_is_launcher_dashes(const tg_command_word_t *words, size_t at)
     return 1;
 }
 
-/* Such a word is an option's value or follows the end of options. */
+/* Checks for an option's value or a word after the end of options. */
 static int
 tg_command_is_after_option(const tg_command_word_t *words, size_t at)
 {

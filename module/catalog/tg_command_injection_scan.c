@@ -154,7 +154,7 @@ tg_command_has_prefix(tg_str_t text, tg_str_t lower)
     return i == lower.len;
 }
 
-/* A setting is an option's value such as `alias.x=!CODE`. */
+/* Checks a setting: an option's value such as `alias.x=!CODE`. */
 static int
 tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
 {
@@ -297,7 +297,7 @@ tg_command_get_assigned_value(tg_str_t text)
                : TG_STR_NONE;
 }
 
-/* The word is not an option. */
+/* Checks a word that is not an option. */
 static int
 tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
 {

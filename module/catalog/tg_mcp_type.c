@@ -30,7 +30,7 @@ tg_mcp_member_check(const tg_mcp_member_t *member, tg_str_t value)
                : TG_MCP_MEMBER_WRONG_TYPE;
 }
 
-/* The bits in `found` are those of existing members. */
+/* Checks that `found` has the bits of all required members. */
 static int
 tg_mcp_members_is_complete(const tg_mcp_member_t *members, unsigned found)
 {
@@ -227,7 +227,7 @@ tg_mcp_is_priority(tg_str_t raw)
     return raw.data[0] == '0' && (i + 1 >= raw.len || raw.data[i + 1] == '-');
 }
 
-/* In a format `0` is any digit. Returns its length, or 0 for a mismatch. */
+/* Returns the length of a matched format, where 0 is any digit, or 0. */
 static size_t
 tg_mcp_match_format(tg_str_t text, size_t at, const char *form)
 {

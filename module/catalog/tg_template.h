@@ -10,7 +10,7 @@ typedef struct {
     tg_str_t name;
 } tg_template_token_t;
 
-/* TG_INVALID: no variable follows a `$`, at which *rest stays. TG_END. */
+/* Takes a token from *rest. TG_END; TG_INVALID: a `$` without a variable. */
 int tg_template_next(tg_str_t *rest, tg_template_token_t *token);
 
 /* Relation of a variable to the arguments of a call. */
@@ -24,10 +24,10 @@ typedef enum {
 /* *path becomes the argument's name and, after dots, names of members. */
 tg_variable_type_t tg_variable_get_type(tg_str_t name, tg_str_t *path);
 
-/* A name with a "." or "-" needs braces. */
+/* Checks for a "." or "-", with which a name needs braces. */
 int tg_variable_has_special_chars(tg_str_t name);
 
-/* Takes the first name from a path. TG_END; TG_INVALID if it is empty. */
+/* Takes the first name from a path. TG_END; TG_INVALID: an empty name. */
 int tg_variable_next_member(tg_str_t *path, tg_str_t *name);
 
 /*

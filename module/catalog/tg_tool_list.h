@@ -4,11 +4,11 @@
 
 #include "catalog/tg_catalog.h"
 
-/* A larger list is an error; the limits are tools and bytes. */
+/* Limits of a list, in tools and in bytes. */
 #define TG_TOOL_LIST_TOOLS_MAX 65536
 #define TG_TOOL_LIST_BYTES_MAX 67108864u
 
-/* The other repairs are reported after the first ones are fixed. */
+/* Repairs of a list that are reported at once. */
 #define TG_TOOL_LIST_REPORTS_MAX 16
 
 typedef struct {
@@ -28,7 +28,7 @@ int tg_tool_list_repair(tg_str_t array, const tg_tool_list_check_t *check,
 
 typedef struct tg_tool_list_repair_s tg_tool_list_repair_t;
 
-/* array and check must outlive the steps. NULL: no memory. */
+/* Begins a repair; array and check must outlive it. NULL: no memory. */
 tg_tool_list_repair_t *tg_tool_list_repair_begin(
     const tg_alloc_t *alloc, tg_str_t array, const tg_tool_list_check_t *check);
 
@@ -53,9 +53,7 @@ typedef struct {
     int is_filled;
 } tg_tool_list_reader_t;
 
-/*
- * The array must stay valid. TG_INVALID: no array; TG_LIMIT: it is too large.
- */
+/* Begins to read an array, which must stay valid. TG_LIMIT: too large. */
 int tg_tool_list_read_begin(tg_tool_list_reader_t *reader,
                             const tg_alloc_t *alloc, uint64_t seed,
                             tg_str_t array);

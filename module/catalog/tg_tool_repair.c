@@ -359,7 +359,7 @@ tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
     start = out->len;
     tg_tool_repair_members(repair, raw, values, out);
 
-    /* TG_REPAIR_MODERN alone changes only the legacy list. */
+    /* With TG_REPAIR_MODERN alone only the legacy list changes. */
     if (!tg_buf_has_failed(out)
         && (repair->why != NULL
             || (repair->repairs & ~(1u << TG_REPAIR_MODERN)) == 0))

@@ -278,7 +278,7 @@ tg_content_block_write_as_text(tg_buf_t *out, tg_str_t block)
     tg_content_block_write_text(out, text);
 }
 
-/* begin is an unfinished object that replaces the members in names. */
+/* Replaces the members in names by those of begin, an unfinished object. */
 static void
 tg_content_block_write_replaced(tg_buf_t *out, tg_str_t block, tg_buf_t *begin,
                                 const char *const *names,
@@ -311,7 +311,7 @@ tg_content_block_write_media(tg_buf_t *out, tg_str_t block, tg_str_t data,
     tg_buf_deinit(&begin);
 }
 
-/* A link without a name gets its URI as the name. */
+/* Appends a link without a name, which gets its URI as the name. */
 static void
 tg_content_block_write_link(tg_buf_t *out, tg_str_t block, tg_str_t uri)
 {

@@ -12,7 +12,7 @@ int tg_content_block_is_valid(tg_str_t block);
 /* Appends a raw block as an equivalent valid block, or as a text block. */
 void tg_content_block_write_repaired(tg_buf_t *out, tg_str_t block);
 
-/* The text is a string value, or the JSON of another value. */
+/* Appends a text block with a string, or with the JSON of another value. */
 void tg_content_block_write_text(tg_buf_t *out, tg_str_t value);
 
 #endif

@@ -200,7 +200,7 @@ tg_tool_result_write_repaired(tg_buf_t *out, tg_str_t raw,
     tg_buf_append_char(out, '}');
 }
 
-/* Returns 1 if the block has exactly one type and one text. */
+/* Skips a block. Returns 1 if it has exactly one type and one text. */
 static int
 tg_tool_result_skip_text_block(tg_json_cursor_t *json)
 {

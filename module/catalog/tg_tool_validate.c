@@ -14,7 +14,7 @@ tg_tool_validate_set_no_memory(tg_outcome_t *outcome)
     return TG_NOMEM;
 }
 
-/* The message is in text. Returns TG_INVALID or TG_NOMEM. */
+/* Makes the outcome a failure with this text. TG_INVALID or TG_NOMEM. */
 static int
 tg_tool_validate_set_failure(tg_failure_t failure, tg_outcome_t *outcome,
                              const tg_buf_t *text)
@@ -254,7 +254,7 @@ tg_tool_validate_error_result(const tg_schema_t *schema,
     return tg_tool_validate_replace_value(outcome, text);
 }
 
-/* Returns an absent slice if the text is not one JSON value. */
+/* Parses the text as one JSON value, or returns an absent slice. */
 static tg_str_t
 tg_tool_validate_parse_value(const tg_buf_t *text)
 {

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An error includes this many bytes from the end of the bridge's stderr. */
+/* Bytes of the end of the bridge's stderr in an error. */
 #define TG_BRIDGE_STDERR_TAIL_MAX 1024
 /* Time for the bridge to exit after the end of its input, in ms. */
 #define TG_BRIDGE_EXIT_TIMEOUT_MS 2000

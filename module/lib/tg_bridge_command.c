@@ -123,7 +123,7 @@ tg_bridge_path_has_name(const char *path)
     return strcmp(slash != NULL ? slash + 1 : path, TG_BRIDGE_PROGRAM) == 0;
 }
 
-/* Checks the name of a file or a link's target: other bridges lack options. */
+/* Checks the name of a file or link: other bridges lack our options. */
 static int
 tg_bridge_path_is_toolgate(const char *path)
 {

@@ -97,7 +97,7 @@ struct toolgate_client_s {
     tg_client_config_t conf;
     pid_t pid;              /* process that opened the client */
     tg_client_conn_t *conn; /* NULL: the client is not open */
-    /* For TG_LOOP_THREAD: closed runtime whose thread is to be joined. */
+    /* With TG_LOOP_THREAD: a closed runtime whose thread must be joined. */
     tg_runtime_t *ended;
 };
 
@@ -123,7 +123,7 @@ void tg_waiter_complete(tg_waiter_t *waiter, int code, char *result);
 /* Starts to connect.  Requires runtime, endpoint and conf to be set. */
 void tg_client_conn_open(tg_client_conn_t *conn);
 
-/* Sends a request. With runtime NULL the client is closed, and it fails. */
+/* Sends a request. It fails if runtime is NULL: the client is closed. */
 void tg_client_conn_run_request(tg_runtime_t *runtime,
                                 tg_runtime_command_t *command);
 
@@ -131,7 +131,7 @@ void tg_client_conn_run_request(tg_runtime_t *runtime,
 void tg_client_conn_run_cancel(tg_runtime_t *runtime,
                                tg_runtime_command_t *command);
 
-/* The runtime's release(): frees all that a connection owns but the runtime. */
+/* Frees a connection without its runtime; the runtime's release(). */
 void tg_client_conn_free(tg_runtime_t *runtime);
 
 /* Returns a copy with a zero byte, valid until the next call, or NULL. */
@@ -150,7 +150,7 @@ void tg_client_conn_finish_error(tg_client_conn_t *conn,
                                  tg_client_request_t *request,
                                  const tg_response_t *answer);
 
-/* For fork(). Requires tg_lib_lock(). */
+/* Adds the client to the list for fork(). Requires tg_lib_lock(). */
 void tg_client_register(toolgate_client_t *client);
 
 /* Requires tg_lib_lock(). */

@@ -402,7 +402,7 @@ tg_client_conn_free(tg_runtime_t *runtime)
 
     conn = (tg_client_conn_t *) runtime;
 
-    /* A connection that was not opened has no client. */
+    /* A connection that was never opened has no client. */
     if (conn->client.loop != NULL) {
         tg_uv_client_deinit(&conn->client);
     }

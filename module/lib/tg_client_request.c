@@ -401,7 +401,7 @@ tg_client_request_send_and_wait(const toolgate_client_t *client,
         return rc;
     }
 
-    /* The number of waiting threads bounds these commands, not their bytes. */
+    /* The number of threads bounds these commands, not the byte limit. */
     command->size = 0;
     tg_lib_lock();
     conn = tg_client_request_post_command(client, command, &rc);

@@ -112,7 +112,7 @@ tg_client_conn_finish_result(tg_client_conn_t *conn,
     tg_client_conn_finish_request(conn, request, code, result);
 }
 
-/* A message that the server could not read is not an error of the tool. */
+/* Maps an error; a message that the server could not read is no tool error. */
 static int
 tg_client_map_error_code(const tg_response_t *answer)
 {

@@ -39,10 +39,10 @@ void tg_lib_unlock(void);
 /* Wakes all threads that wait in tg_lib_cond_wait(). */
 void tg_lib_cond_broadcast(void);
 
-/* Requires the lock and releases it while it waits. */
+/* Waits for a broadcast. Requires the lock and releases it meanwhile. */
 void tg_lib_cond_wait(void);
 
-/* Requires the lock and releases it meanwhile. */
+/* Waits for cond. Requires the lock and releases it meanwhile. */
 void tg_lib_cond_wait_on(pthread_cond_t *cond);
 
 /* Sets toolgate_error() and returns code. */

@@ -18,7 +18,7 @@ int tg_option_parse_time(const char *option, const char *text, uint64_t *ms);
 int tg_option_parse_size(const char *option, const char *text, uint64_t least,
                          uint64_t most, uint64_t *value);
 
-/* Parses one of words, which ends with NULL; *value is its index. */
+/* Finds a value in words, which ends with NULL, and stores its index. */
 int tg_option_parse_word(const char *option, const char *text,
                          const char *const *words, int *value);
 

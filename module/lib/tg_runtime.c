@@ -172,7 +172,7 @@ tg_runtime_add_handle(tg_runtime_t *runtime, int rc, void *handle)
     return rc;
 }
 
-/* A program that polls the descriptor would not notice libuv's timers. */
+/* Opens a timer: polling the loop's descriptor does not show libuv's. */
 static int
 tg_runtime_open_timerfd(tg_runtime_t *runtime)
 {
@@ -283,7 +283,7 @@ tg_runtime_open(tg_runtime_t *runtime, int fd)
     if (rc != 0) {
         runtime->loop = NULL;
 
-        /* uv_loop_init() leaves this open if it fails after creating it. */
+        /* After some failures uv_loop_init() leaves this open. */
         if (runtime->own_loop.backend_fd != -1) {
             (void) close(runtime->own_loop.backend_fd);
         }

@@ -100,7 +100,7 @@ struct toolgate_link_s {
     void *data;
 };
 
-/* A thread's command. The loop executes it, with runtime NULL at the end. */
+/* A command of a thread for the loop; runtime is NULL after the end. */
 struct tg_runtime_command_s {
     tg_runtime_command_t *next;
     void (*execute)(tg_runtime_t *runtime, tg_runtime_command_t *command);
@@ -108,7 +108,7 @@ struct tg_runtime_command_s {
     toolgate_link_t *link;
     tg_client_request_t *request;
     int fds[2];
-    /* Bytes that count for TG_RUNTIME_COMMANDS_MAX until it is executed. */
+    /* Bytes that count for TG_RUNTIME_COMMANDS_MAX until execution. */
     size_t size;
     size_t len; /* length of text */
     size_t at;  /* offset of the second part of text */
@@ -155,12 +155,12 @@ struct tg_runtime_s {
     uint64_t accept_retry_at;
     /* Time for which timer is set, in ms of the loop's clock; 0: not set. */
     uint64_t due;
-    /* Called when timer is due; tg_runtime_open() sets the server's one. */
+    /* Called when the timer is due. */
     void (*run_timers)(tg_runtime_t *runtime);
     /* called after the last handle is closed */
     void (*ended)(tg_runtime_t *runtime);
 
-    /* For a client: called before the loop waits and at the end, else NULL. */
+    /* Of a client, or NULL: called before the loop waits and at the end. */
     void (*flush)(tg_runtime_t *runtime);
     void (*stop)(tg_runtime_t *runtime);
     void (*release)(tg_runtime_t *runtime);
@@ -227,7 +227,7 @@ uint64_t tg_session_expire_calls(tg_session_t *session, uint64_t now);
 /* Ends all calls of a session with an error, because the server stops. */
 void tg_session_fail_calls(tg_session_t *session);
 
-/* The running call, for toolgate_argument(), which need not parse again. */
+/* The call whose handler runs: toolgate_argument() uses its index. */
 typedef struct tg_call_scope_s tg_call_scope_t;
 
 struct tg_call_scope_s {
@@ -249,7 +249,7 @@ void tg_session_unregister(tg_session_t *session);
 /* Serves the reported client, or tries again after a lack of memory. */
 void tg_session_accept(tg_runtime_t *runtime);
 
-/* The session owns both descriptors and reports a failure. */
+/* Opens a session, which owns both descriptors and reports failures. */
 void tg_session_open_fds(tg_runtime_t *runtime, int in, int out);
 
 /* Returns NULL after reporting a lack of memory. */
@@ -265,13 +265,13 @@ void tg_session_flush(tg_session_t *session);
 /* Closes a session at once; output that is not sent is dropped. */
 void tg_session_close(tg_session_t *session);
 
-/* The session may linger until its client has read the remaining output. */
+/* Closes a session after its client has read the output. */
 void tg_session_close_after_flush(tg_session_t *session);
 
 /* Returns a future deadline in ms of the loop's clock, or UINT64_MAX. */
 uint64_t tg_session_check_deadline(tg_session_t *session, uint64_t now);
 
-/* The runtime flushes the output before the loop waits. */
+/* Has the runtime flush the output before the loop waits. */
 static inline void
 tg_session_mark_dirty(tg_session_t *session)
 {
@@ -299,7 +299,7 @@ void tg_runtime_end_linger(tg_runtime_t *runtime);
 /* Frees a runtime whose handles are closed. */
 void tg_runtime_free(tg_runtime_t *runtime);
 
-/* For TG_LOOP_THREAD. */
+/* Starts the thread of a TG_LOOP_THREAD runtime. */
 int tg_runtime_start_thread(tg_runtime_t *runtime);
 
 /*
@@ -308,7 +308,7 @@ int tg_runtime_start_thread(tg_runtime_t *runtime);
  */
 void tg_runtime_abort_start(tg_runtime_t *runtime);
 
-/* Frees a runtime in the program's libuv loop; a waiter frees others. */
+/* Frees a runtime of the program's libuv loop; others have a waiter. */
 void tg_runtime_on_ended(tg_runtime_t *runtime);
 
 /* Handles all events of a TG_LOOP_FD runtime and arms its timer. */

@@ -1,12 +1,10 @@
-/*
- * The thread that runs the loop of a runtime: the library's or the program's.
- */
+/* The thread that runs a runtime's loop: the library's or the program's. */
 #include "lib/tg_runtime.h"
 
 #include <signal.h>
 #include <sys/timerfd.h>
 
-/* Iterations of one toolgate_process(): the program has other descriptors. */
+/* Loop iterations per toolgate_process(), which must return soon. */
 #define TG_PROCESS_ITERATIONS_MAX 16
 
 /* Blocks all signals but those of faults: the program handles signals. */

@@ -279,7 +279,7 @@ toolgate_on_report(toolgate_server_t *server, toolgate_report_pt report,
     return rc;
 }
 
-/* The name is a key in an agent's config, and a prefix of tools' names. */
+/* Checks a name: a key in an agent's config, and a prefix of tools. */
 static int
 tg_server_check_name(const char *name)
 {

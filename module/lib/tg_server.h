@@ -30,7 +30,7 @@ struct toolgate_server_s {
     tg_server_files_t files;
     pid_t pid;             /* process that started the server */
     tg_runtime_t *runtime; /* NULL: the server is not started */
-    /* For TG_LOOP_THREAD: stopped runtime whose thread is to be joined. */
+    /* With TG_LOOP_THREAD: a stopped runtime whose thread must be joined. */
     tg_runtime_t *ended;
 };
 
@@ -55,7 +55,7 @@ void tg_server_register(toolgate_server_t *server);
 /* Requires tg_lib_lock(). */
 void tg_server_unregister(toolgate_server_t *server);
 
-/* The lock must not be held. Does nothing in a callback of the server. */
+/* Joins the thread, except in a callback. The lock must not be held. */
 void tg_server_join_runtime(toolgate_server_t *server);
 
 #endif

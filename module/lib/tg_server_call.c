@@ -290,7 +290,7 @@ tg_server_call_on_reply(tg_pending_call_t *pending,
     tg_buf_deinit(&text);
 }
 
-/* The copy ends with a zero byte and is valid until the next call. */
+/* Copies the arguments with a zero byte, until the next call. */
 static const char *
 tg_runtime_copy_arguments(tg_runtime_t *runtime, tg_str_t arguments)
 {

@@ -4,7 +4,7 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
-/* A forked child has a copy of its parent's call, but not the connection. */
+/* Sets the error of a forked child, which has no connection. */
 static int
 tg_call_set_inherited_error(toolgate_call_t call)
 {

@@ -158,7 +158,7 @@ tg_server_files_choose_paths(tg_server_files_t *files, const char *directory)
                : tg_server_files_choose_private_dir(files, uuid);
 }
 
-/* The lock lasts as long as this process; others hold it only for a check. */
+/* Locks the directory until the process ends; others only test the lock. */
 static void
 tg_server_files_lock_dir(tg_server_files_t *files)
 {

@@ -55,7 +55,7 @@ typedef struct {
 int tg_server_files_choose_paths(tg_server_files_t *files,
                                  const char *directory);
 
-/* Also replaces the file. After a failure call tg_server_files_remove(). */
+/* Writes the file. After a failure call tg_server_files_remove(). */
 int tg_server_files_write_schema(tg_server_files_t *files, tg_str_t schema);
 
 /* Opens the listening socket. After a failure call tg_server_files_remove(). */

@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A forked child closes a descriptor only if it is still this one. */
+/* Identifies a descriptor: a forked child closes only this one. */
 static tg_fd_identity_t
 tg_session_identify_fd(const tg_uv_io_t *end)
 {
@@ -207,7 +207,7 @@ tg_session_update_deadline(tg_session_t *session)
     return 1;
 }
 
-/* A client that has ended its input must still read its answers in time. */
+/* Updates the deadline: after EOF the client must still read in time. */
 static void
 tg_session_update_open_deadline(tg_session_t *session)
 {
@@ -216,7 +216,7 @@ tg_session_update_open_deadline(tg_session_t *session)
     }
 }
 
-/* A client that has only ended its input may still wait for answers. */
+/* Checks for a disconnect; after EOF a client may wait for answers. */
 static int
 tg_session_has_hung_up(const tg_session_t *session)
 {

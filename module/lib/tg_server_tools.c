@@ -274,7 +274,7 @@ toolgate_remove_method(toolgate_server_t *server, const char *name)
     return tg_server_remove_tool(server, TG_ENTRY_METHOD, name);
 }
 
-/* The filter runs without the lock, so tools may be removed meanwhile. */
+/* Copies the list: tools may be removed while the filter runs unlocked. */
 static int
 tg_server_copy_tools(toolgate_server_t *server, tg_server_tools_t *tools)
 {

@@ -98,7 +98,7 @@ tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
     return rc;
 }
 
-/* Appends the JSON options to one buffer, of which the entry has slices. */
+/* Appends the JSON options to one buffer for the entry's slices. */
 static int
 tg_tool_parse_json(tg_tool_t *tool)
 {
@@ -209,7 +209,7 @@ tg_tool_compile_schemas(tg_tool_t *tool)
                : 0;
 }
 
-/* The default is JSON for a method or with an output schema, else text. */
+/* Sets the output: by default JSON for methods and output schemas. */
 static int
 tg_tool_parse_output(tg_tool_t *tool)
 {

@@ -54,7 +54,7 @@ typedef struct {
     size_t size;
 } tg_server_tools_t;
 
-/* The new tool has one reference. */
+/* Creates a tool with one reference. */
 int tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
                 const char *const texts[TG_TOOL_OPTION_COUNT],
                 toolgate_call_pt handler, void *data, tg_tool_t **tool);

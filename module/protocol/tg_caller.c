@@ -68,7 +68,7 @@ tg_caller_deinit(tg_caller_t *caller)
     tg_buf_deinit(&caller->out);
 }
 
-/* pending is NULL for a notification. Returns the offset of the frame. */
+/* Begins a frame, for a notification if pending is NULL. Returns its offset. */
 static size_t
 tg_caller_begin_message(tg_caller_t *caller,
                         const tg_pending_request_t *pending)
@@ -456,7 +456,7 @@ tg_caller_on_disconnect(tg_caller_t *caller)
     tg_buf_init(&caller->out, caller->alloc);
     tg_caller_reset(caller);
 
-    /* Requests of the callbacks have higher ids: do not fail them. */
+    /* Callbacks may add requests with higher ids: do not fail those. */
     while ((pending = caller->first) != NULL && pending->id < end) {
         memset(&answer, 0, sizeof(answer));
         answer.kind = is_drained || pending->queued.data != NULL
@@ -479,6 +479,6 @@ tg_caller_on_disconnect(tg_caller_t *caller)
 
     tg_buf_deinit(&out);
 
-    /* The callbacks' requests were queued after the lost ones. */
+    /* Callbacks may have queued requests after the lost ones. */
     tg_caller_send_next(caller);
 }

@@ -176,7 +176,7 @@ tg_caller_on_error_notice(tg_caller_t *caller, const tg_message_t *message)
     return tg_caller_on_shutdown_notice(caller, message->message);
 }
 
-/* A sequential dialect closes: the frame took the place of a response. */
+/* Drops a frame; a sequential dialect then misses a response and closes. */
 static void
 tg_caller_drop_frame(tg_caller_t *caller, const char *text)
 {
@@ -332,7 +332,7 @@ tg_caller_on_oversized(tg_caller_t *caller, tg_str_t raw)
                            1);
 }
 
-/* The frame's id is at its beginning or end, or is missing. */
+/* Handles a discarded frame by the id at its beginning or end, if any. */
 static void
 tg_caller_on_discarded(tg_caller_t *caller, int rc, tg_str_t part)
 {

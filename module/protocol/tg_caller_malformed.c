@@ -37,7 +37,7 @@ tg_caller_find_malformed(const tg_caller_t *caller, tg_str_t frame)
     tg_pending_request_t *pending;
     uint64_t id;
 
-    /* A sequential dialect has no ids: closing fails the call. */
+    /* A sequential dialect has no ids: its call fails by closing. */
     if (caller->dialect->is_sequential) {
         return NULL;
     }

@@ -2,7 +2,7 @@
 #include "protocol/tg_caller_impl.h"
 #include "protocol/tg_rpc.h"
 
-/* TG_LIMIT: the response is too large, and nothing was appended. */
+/* Appends a response. TG_LIMIT: it is too large and was not appended. */
 static int
 tg_caller_write_response(tg_caller_t *caller, tg_str_t id, const char *member,
                          tg_str_t value)

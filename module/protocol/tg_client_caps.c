@@ -50,7 +50,7 @@ tg_client_caps_find(tg_str_t key, unsigned within)
     return i;
 }
 
-/* Parses in one pass: an object may have very many members. */
+/* Parses an object in one pass, as it may have very many members. */
 static unsigned
 tg_client_caps_parse_object(tg_str_t object, unsigned within)
 {

@@ -1,7 +1,7 @@
 /* The `ipc` dialect (docs/protocols.md "ipc"): one call_tool at a time. */
 #include "protocol/tg_peer_impl.h"
 
-/* For an outcome without text, such as one that has only images. */
+/* Error text for an outcome without text, such as only images. */
 #define TG_IPC_NO_REASON                                                       \
     "The tool says that it failed, but not why: its result has no text. Look " \
     "into its log, or tell its author to say what went wrong."

@@ -210,7 +210,7 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                : NULL;
 }
 
-/* The error's data identifies Toolgate: others may use the code differently. */
+/* Rejects a request. The data tells the code from that of other servers. */
 static int
 tg_jsonrpc_reject_leaving(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -265,7 +265,7 @@ tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
     return tg_jsonrpc_call_method(peer, message, reply);
 }
 
-/* In MCP, which has no null ids, "id": null may be a notification. */
+/* MCP has no null ids, so "id": null may be that of a notification. */
 static int
 tg_jsonrpc_is_notification(const tg_message_t *message)
 {
@@ -383,7 +383,7 @@ tg_batch_serve(tg_peer_t *peer, tg_str_t text)
     return TG_OK;
 }
 
-/* The whole text of the batch is already validated. */
+/* Serves a batch whose whole text is validated. */
 static int
 tg_jsonrpc_on_batch(tg_peer_t *peer, tg_str_t text)
 {

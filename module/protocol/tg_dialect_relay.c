@@ -5,7 +5,7 @@
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_caller_impl.h"
 
-/* A client can only match a string or a number of acceptable length. */
+/* Checks for a string or short number, which a client can match. */
 static int
 tg_relay_is_usable_id(tg_str_t id)
 {
@@ -102,7 +102,7 @@ tg_relay_on_oversized(tg_peer_t *peer, tg_str_t id)
     return TG_OK;
 }
 
-/* TG_MISSING: the tool's own failure, which is a result. */
+/* Writes an error, or returns TG_MISSING for a failure of the tool itself. */
 static int
 tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
                        const tg_outcome_t *outcome)
@@ -124,7 +124,7 @@ tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     return TG_OK;
 }
 
-/* The "shutdown" frame is identical for client and server. */
+/* Writes "shutdown", which is identical for client and server. */
 static void
 tg_relay_write_shutdown(tg_buf_t *out, tg_str_t reason)
 {

@@ -75,7 +75,7 @@ tg_mcp_client_begin_list(tg_mcp_client_t *client)
     return client->repair != NULL ? TG_OK : TG_NOMEM;
 }
 
-/* TG_AGAIN: more is left; TG_OK: the list is repaired and can be read. */
+/* Repairs a part of the list. TG_AGAIN: more is left. */
 static int
 tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
 {

@@ -49,7 +49,7 @@ tg_mcp_list_set_error(tg_response_t *whole, int rc, const char *text)
     return rc;
 }
 
-/* A cursor or page that occurred before ends the list. Records the hash. */
+/* Records a hash. Returns 1 if it occurred before: the list then ends. */
 static int
 tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
 {
@@ -70,7 +70,7 @@ tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
     return 0;
 }
 
-/* TG_INVALID: tools is neither an array nor null, Go's empty list. */
+/* Adds an array of tools, or null: Go writes an empty list as null. */
 static int
 tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
 {
@@ -129,7 +129,7 @@ tg_mcp_list_set_absent_servers(tg_mcp_list_t *list, tg_str_t meta)
     }
 }
 
-/* A server whose list changed rejects the cursor: fetch the list again. */
+/* Checks for a rejected cursor: the list changed and is fetched again. */
 static int
 tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_response_t *answer)
 {

@@ -20,7 +20,7 @@ tg_mcp_text_has_word(tg_str_t text, const char *word)
     return 0;
 }
 
-/* A version is a date. */
+/* Checks for a date, the form of a version. */
 static int
 tg_mcp_is_version(const char *text)
 {

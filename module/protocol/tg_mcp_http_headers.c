@@ -7,7 +7,7 @@
 /* Largest integer that every JSON parser represents exactly. */
 #define TG_MCP_INT_MAX INT64_C(9007199254740991)
 
-/* Such text is sent unchanged and cannot be mistaken for base64. */
+/* Checks for text that needs no base64 and does not look like it. */
 static int
 tg_mcp_header_is_plain(tg_str_t text)
 {
@@ -152,7 +152,7 @@ tg_mcp_schema_has_header_type(tg_str_t schema)
     return 0;
 }
 
-/* An argument that no valid schema accepts gets no header. */
+/* Checks an argument: one that no valid schema accepts has no header. */
 static int
 tg_mcp_argument_has_header(tg_str_t raw)
 {
@@ -189,7 +189,7 @@ tg_mcp_param_headers_write_one(tg_mcp_param_headers_t *marks, tg_str_t mark,
     }
 }
 
-/* object is the argument that has the schema's properties, or absent. */
+/* Appends headers of nested objects, too. object may be absent. */
 static void
 tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
                                tg_str_t object)
@@ -280,7 +280,7 @@ tg_mcp_http_write_arguments(tg_buf_t *out, const tg_message_t *message,
     return marks.why;
 }
 
-/* The subject is a raw name, URI or task id; it may be absent. */
+/* Returns the raw name, URI or task id of a request, or absent. */
 static tg_str_t
 tg_mcp_find_subject(const tg_message_t *message)
 {

@@ -273,7 +273,7 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     tg_json_cursor_t json;
     int rc;
 
-    /* The count n says how many of `notes` are valid. */
+    /* Only the first n of `notes` are valid, so they need no clearing. */
     tg_memzero(message, offsetof(tg_message_t, notes));
     message->notes.n = 0;
     tg_json_init(&json, tg_message_skip_bom(text));
@@ -351,7 +351,7 @@ tg_message_parse_head(tg_str_t head, tg_message_head_t *known)
         return TG_INVALID;
     }
 
-    /* The key of a cut-off value shows a request or a response. */
+    /* A key shows the message's type even if its value is cut off. */
     do {
         known->is_request |= tg_json_body_eq_text(key, TG_STR("method"))
                              || tg_json_body_eq_text(key, TG_STR("params"));
@@ -380,7 +380,7 @@ tg_message_parse_head(tg_str_t head, tg_message_head_t *known)
     return TG_OK;
 }
 
-/* Finds the id if it is the first of the outermost object's last members. */
+/* Finds the id if it begins the outermost object's last members. */
 static int
 tg_message_parse_end(tg_str_t members, tg_str_t *id)
 {

@@ -292,7 +292,7 @@ tg_peer_find_entry(tg_peer_t *peer, tg_catalog_entry_type_t kind, tg_str_t name)
 
     entry = tg_catalog_find_escaped(peer->catalog, kind, name);
 
-    /* Such a name has no escapes and can be compared directly. */
+    /* A name of equal length has no escapes: it can be compared directly. */
     peer->priv->recent_entry = entry != NULL && entry->name.len == name.len
                                    ? entry
                                    : NULL;

@@ -4,7 +4,7 @@
 #include "base/tg_json_inline.h"
 #include "protocol/tg_peer_impl.h"
 
-/* The envelope and its params. */
+/* Containers around the arguments: the envelope and its params. */
 #define TG_FAST_PATH_DEPTH 2
 
 /* Returns the position after the arguments, or NULL. */
@@ -141,7 +141,7 @@ tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
     return request.size;
 }
 
-/* An id may be absent. */
+/* Checks whether the fast path can parse an id; it may be absent. */
 static int
 tg_fast_path_can_parse_id(tg_str_t id)
 {

@@ -16,7 +16,7 @@ tg_peer_get_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
                : TG_STR_NONE;
 }
 
-/* A list above the largest message becomes an error for the operator. */
+/* Writes a whole list; above the largest message an error. */
 static void
 tg_peer_respond_whole_list(tg_peer_t *peer, const tg_reply_t *reply)
 {

@@ -68,7 +68,7 @@ tg_mcp_negotiate_version(tg_str_t asked)
     return TG_MCP_VERSION_LEGACY;
 }
 
-/* object may be absent. Returns absent if the member is missing or too long. */
+/* Decodes a member. Returns absent if it is missing or too long. */
 static tg_str_t
 tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
 {
@@ -86,7 +86,7 @@ tg_mcp_decode_string(tg_str_t object, const char *key, char *room, size_t size)
     return tg_buf_has_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
 }
 
-/* info is raw and may be absent. */
+/* Reads the raw clientInfo, which may be absent. */
 static void
 tg_peer_parse_client_info(tg_peer_t *peer, tg_str_t info, tg_str_t via)
 {

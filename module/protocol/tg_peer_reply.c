@@ -87,14 +87,14 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
                             tg_peer_max_reply_size(peer));
 
     } else {
-        /* The replies and two brackets of a batch must fit in one message. */
+        /* All replies of a batch must fit in one message. */
         size = out->len + 2;
         rc = size > limit && out->len - start > TG_REPLY_SMALL_MAX ? TG_LIMIT
                                                                    : TG_OK;
     }
 
     if (tg_buf_has_failed(out)) {
-        /* The host sees the sticky failure and closes the connection. */
+        /* The host sees this failure and closes the connection. */
         peer->out.failed = 1;
 
     } else if (rc == TG_LIMIT) {
@@ -276,7 +276,7 @@ tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_append_cstr(out, "}}");
 }
 
-/* The legacy era demands an object. */
+/* Checks for a value that the legacy era, which has only objects, lacks. */
 static int
 tg_reply_is_structured_modern_only(const tg_reply_t *reply,
                                    const tg_tool_result_view_t *view)

@@ -1,7 +1,7 @@
 /* Requests of the server to its client, in MCP's legacy versions. */
 #include "protocol/tg_peer_impl.h"
 
-/* The text is empty if memory is exhausted. */
+/* Replaces a text; without memory the new one is empty. */
 static void
 tg_peer_set_text(tg_peer_t *peer, tg_str_t *field, tg_str_t text)
 {
@@ -181,7 +181,7 @@ tg_peer_cancel_server_requests(tg_peer_t *peer)
     }
 }
 
-/* A response may match no pending request. */
+/* Handles a response; ignores one that matches no pending request. */
 void
 tg_peer_on_response(tg_peer_t *peer, const tg_message_t *message)
 {

@@ -63,7 +63,7 @@ tg_snapshot_read_str(tg_snapshot_reader_t *state)
                                      : tg_snapshot_read_bytes(state, len);
 }
 
-/* Reads a value of 0 … last in one byte. */
+/* Reads a value from 0 to last in one byte. */
 static unsigned
 tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
 {
@@ -79,7 +79,7 @@ tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
     return (unsigned) value;
 }
 
-/* An element has at least `least` bytes: allocations stay in proportion. */
+/* Reads a count of elements of `least` bytes, at most those in the state. */
 static unsigned
 tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
 {
@@ -284,7 +284,7 @@ tg_snapshot_load_batches(tg_peer_t *peer, tg_snapshot_reader_t *state,
     int rc;
 
     for (i = 0; i < n; i++) {
-        /* The reference keeps the batch while calls are loaded. */
+        /* A reference keeps the batch while its calls are loaded. */
         batches[i] = tg_batch_new(peer);
 
         if (batches[i] == NULL) {
@@ -401,7 +401,7 @@ tg_snapshot_load_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     return state->is_bad || state->left.len != 0 ? TG_INVALID : TG_OK;
 }
 
-/* The call may be answered and freed within resume. */
+/* Resumes calls, each of which may be answered and freed meanwhile. */
 static void
 tg_snapshot_restore_calls(tg_peer_t *peer, tg_peer_restore_call_pt resume)
 {

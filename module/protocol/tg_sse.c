@@ -233,7 +233,7 @@ tg_sse_parse_line(tg_sse_t *sse, const char *data, size_t len)
     return tg_sse_append_value(sse, data + i, len - i);
 }
 
-/* TG_OK: the line ends an event; otherwise TG_AGAIN, or a field's error. */
+/* Ends a line. TG_OK after an event, otherwise TG_AGAIN or an error. */
 static int
 tg_sse_end_line(tg_sse_t *sse, tg_sse_event_t *event)
 {

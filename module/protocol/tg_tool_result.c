@@ -166,7 +166,7 @@ tg_tool_result_check_begin(tg_tool_result_check_t *check, tg_str_t bytes,
     tg_json_walk_init(&check->walk, check->raw, TG_REPLY_DEPTH);
 }
 
-/* Of members with equal names, the last one counts. */
+/* Records a member; of equal names the last one counts. */
 static void
 tg_tool_result_check_member(tg_tool_result_check_t *check)
 {

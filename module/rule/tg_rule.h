@@ -148,13 +148,13 @@ int tg_rule_pattern_compile(const tg_alloc_t *alloc,
                             tg_str_t text, tg_rule_pattern_t *pattern,
                             tg_buf_t *why);
 
-/* TG_OK; TG_MISSING: no match; TG_LIMIT: too many steps; TG_NOMEM. */
+/* Matches an event. TG_MISSING: no match; TG_LIMIT: too many steps. */
 int tg_rule_match_event(const tg_rule_t *rule, tg_str_t event);
 
 /* Checks all conditions. Results are those of tg_rule_match_event(). */
 int tg_rule_check_conditions(const tg_rule_t *rule, tg_str_t event);
 
-/* The message begins with the rule's member and is valid until the return. */
+/* Receives a message that begins with the rule's member. */
 typedef void (*tg_rule_lint_warn_pt)(void *ctx, const char *message);
 /* Warns of types, sources and fields that no event of the rule has. */
 void tg_rule_lint(const tg_rule_t *rule, tg_rule_lint_warn_pt warn, void *ctx);

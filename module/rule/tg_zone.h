@@ -9,7 +9,7 @@
 
 /* Largest name of a zone in bytes. */
 #define TG_ZONE_NAME_MAX 64
-/* The system's files have at most about 4,000 bytes. */
+/* Limit of a zone file; the system's have at most about 4,000 bytes. */
 #define TG_ZONE_FILE_MAX 65536
 
 typedef struct tg_zone_s tg_zone_t;
@@ -29,7 +29,7 @@ typedef struct {
     int day;
 } tg_date_t;
 
-/* A valid name cannot lead out of the zones' folder. */
+/* Checks a name, which must not lead out of the zones' folder. */
 int tg_zone_is_valid_name(tg_str_t name);
 
 /* Parses a zone file. TG_OK; TG_INVALID; TG_NOMEM. */

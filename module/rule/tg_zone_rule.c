@@ -119,7 +119,7 @@ tg_zone_parse_time(tg_zone_cursor_t *text, int hours, int32_t *seconds)
     return part != -1 ? TG_OK : TG_INVALID;
 }
 
-/* A zone's name is letters, or anything between < and >. */
+/* Skips a zone's name: letters, or anything between < and >. */
 static int
 tg_zone_parse_name(tg_zone_cursor_t *text)
 {

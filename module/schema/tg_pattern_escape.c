@@ -367,7 +367,7 @@ tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class)
     return TG_OK;
 }
 
-/* TG_OK: *code is a character; TG_END: a set such as \d was appended. */
+/* Parses a member of a class; TG_END after a set such as \d. */
 static int
 tg_pattern_parse_class_atom(tg_pattern_parser_t *pattern, uint32_t *code)
 {

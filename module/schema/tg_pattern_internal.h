@@ -31,10 +31,10 @@ int tg_pattern_is_word_char(char c);
 
 /* Appends a character in PCRE2 syntax: itself or \x{HEX}. */
 void tg_pattern_append_code_point(tg_buf_t *out, uint32_t code);
-/* The text must be valid UTF-8. */
+/* Reads the next character of the text, which must be valid UTF-8. */
 uint32_t tg_pattern_read_char(tg_pattern_parser_t *pattern);
 
-/* p is after the backslash. TG_MISSING: an escape of another type. */
+/* Parses an escaped character after a backslash; else TG_MISSING. */
 int tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code);
 /* Appends the set of an escape such as \d. TG_MISSING: another type. */
 int tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class);

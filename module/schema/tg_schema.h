@@ -22,7 +22,7 @@
 
 /* Maximum number of subschemas: more than in the largest public schemas. */
 #define TG_SCHEMA_MAX_SUBSCHEMAS 20000
-/* Nested schemas during validation; they need about 300 KB of stack. */
+/* Nesting of schemas during validation, for about 300 KB of stack. */
 #define TG_SCHEMA_MAX_DEPTH 1024
 /*
  * Steps, of about 10 ns, of a frame: of one validation, or of all that share a
@@ -45,9 +45,7 @@
  */
 typedef struct {
     void *ctx;
-    /*
-     * The pattern is valid during the call. TG_INVALID: error has the reason.
-     */
+    /* Compiles a pattern. On TG_INVALID the error has the reason. */
     int (*compile)(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error);
     /*
      * TG_OK: a match; TG_MISSING: none; TG_LIMIT: more than limit steps or too
@@ -111,7 +109,7 @@ tg_schema_t *tg_schema_retain(tg_schema_t *schema);
 /* Removes a reference; the last one frees the schema, which may be NULL. */
 void tg_schema_free(tg_schema_t *schema);
 
-/* A random seed makes the hash values unpredictable for clients. */
+/* Creates a validator. A random seed makes hash values unpredictable. */
 tg_schema_validator_t *tg_schema_validator_new(const tg_alloc_t *alloc,
                                                uint64_t seed);
 void tg_schema_validator_free(tg_schema_validator_t *validator);

@@ -114,7 +114,7 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
         return;
     }
 
-    /* The compiler handles absolute URIs. */
+    /* The compiler handles absolute URIs: copy the reference. */
     if (memchr(name.data, ':', name.len) != NULL) {
         tg_buf_append_str(bundle->out, ref);
         return;

@@ -107,10 +107,10 @@ int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,
 int tg_schema_error_set_value(tg_schema_compiler_t *compile, tg_str_t raw,
                               const char *text);
 
-/* The zeroed memory lives as long as the schema. NULL: none, or too much. */
+/* Returns zeroed memory that lives as long as the schema, or NULL. */
 void *tg_schema_alloc(tg_schema_compiler_t *compile, size_t size);
 
-/* The copy lives as long as the schema. */
+/* Copies text to memory that lives as long as the schema. */
 int tg_schema_copy_text(tg_schema_compiler_t *compile, tg_str_t text,
                         tg_str_t *copy);
 
@@ -126,11 +126,11 @@ int tg_schema_resolve_uri(tg_schema_compiler_t *compile,
                           const tg_schema_resource_t *resource, tg_str_t text,
                           tg_buf_t *full, size_t *len);
 
-/* TG_INVALID: the error is "must be WHAT, got VALUE". */
+/* Checks the type; the error is "must be WHAT, got VALUE". */
 int tg_schema_expect_type(tg_schema_compiler_t *compile, tg_str_t raw,
                           tg_json_type_t type, const char *what);
 
-/* Finds the node of the subschema raw, or compiles it. */
+/* Finds or compiles the node of the subschema raw. */
 int tg_schema_build_node(tg_schema_compiler_t *compile, tg_str_t raw,
                          tg_schema_resource_t *resource,
                          const tg_schema_node_t **node);
@@ -171,7 +171,7 @@ typedef struct {
     unsigned drafts;
 } tg_schema_keyword_row_t;
 
-/* In the order of tg_schema_keyword_t. */
+/* The table of keywords, in the order of tg_schema_keyword_t. */
 extern const tg_schema_keyword_row_t tg_schema_keywords[];
 extern const size_t tg_schema_n_keywords;
 
@@ -230,7 +230,7 @@ tg_schema_resource_t *tg_schema_resource_new(tg_schema_compiler_t *compile,
                                              const tg_schema_doc_t *doc,
                                              tg_str_t uri, unsigned draft,
                                              unsigned vocabularies);
-/* TG_MISSING: there is no such document; or a code of the host's resolver. */
+/* Fetches a document. TG_MISSING, or another code of the host's resolver. */
 int tg_schema_fetch_document(tg_schema_compiler_t *compile, tg_str_t uri,
                              tg_str_t *raw);
 

@@ -63,7 +63,7 @@ TG_SCHEMA_READER(items)
     return tg_schema_build_schemas(compile, raw, node, &rules->prefix);
 }
 
-/* Applies to elements after a list in `items`, and is ignored without one. */
+/* Reads `additionalItems`, which is ignored without a list in `items`. */
 TG_SCHEMA_READER(additional_items)
 {
     tg_schema_array_rules_t *rules;

@@ -166,7 +166,7 @@ TG_SCHEMA_READER(dependent_required)
 typedef enum {
     TG_SCHEMA_NAMED_PROPERTIES,
     TG_SCHEMA_NAMED_DEPENDENTS,
-    /* Until draft 7, dependentSchemas and dependentRequired in one keyword. */
+    /* Until draft 7 this keyword has dependent schemas and names. */
     TG_SCHEMA_NAMED_DEPENDENCIES
 } tg_schema_named_t;
 

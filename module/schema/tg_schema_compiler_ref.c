@@ -74,7 +74,7 @@ tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
     return tg_str(token, len);
 }
 
-/* The key of a member is the object's position and the member's name. */
+/* Makes a member's key from its object's position and its name. */
 static int
 tg_schema_member_make_key(tg_schema_compiler_t *compile, const char *at,
                           tg_str_t token, tg_str_t *key)
@@ -182,7 +182,7 @@ tg_schema_member_find(tg_schema_compiler_t *compile, const char *at,
     return TG_OK;
 }
 
-/* A large object is parsed once and then found by its index. */
+/* Finds a member. A large object is parsed once, and then indexed. */
 static int
 tg_schema_pointer_find_member(tg_schema_compiler_t *compile, tg_str_t raw,
                               tg_str_t token, tg_str_t *found)

@@ -246,7 +246,7 @@ tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
     return rc;
 }
 
-/* The URI is also the base URI of the resource. */
+/* Makes the node the root of a resource with this (base) URI. */
 static int
 tg_schema_resource_set_uri(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_str_t uri, tg_schema_node_t *node)

@@ -4,7 +4,7 @@
 #include "schema/tg_pattern.h"
 #include "schema/tg_schema_validator.h"
 
-/* The size is known only after compiling, but is bounded. */
+/* Charges a compiled regex: its size is known only now, but bounded. */
 static int
 tg_schema_charge_regex(tg_schema_compiler_t *compile, void *regex)
 {
@@ -165,7 +165,7 @@ tg_schema_build_string_set(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* The list is raw itself if is_one is set, else its elements. */
+/* Builds the list of raw itself if is_one is set, else of its elements. */
 static int
 tg_schema_build_values(tg_schema_compiler_t *compile, tg_str_t raw, int is_one,
                        const tg_schema_values_t **to)
@@ -228,7 +228,7 @@ TG_SCHEMA_READER(bound)
     return rc;
 }
 
-/* In draft 4 the keyword is a boolean that makes the other bound exclusive. */
+/* Reads an exclusive bound; in draft 4 a boolean about the other bound. */
 static int
 tg_schema_read_exclusive(tg_schema_compiler_t *compile, tg_str_t raw,
                          const tg_schema_node_t *node,

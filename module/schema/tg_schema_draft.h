@@ -19,7 +19,7 @@ typedef enum {
 /* Returns the draft of a metaschema, whose URI may end with "#", or 0. */
 unsigned tg_schema_draft_from_uri(tg_str_t uri);
 
-/* Returns the draft by `$schema`: 2020-12 without it, 0 if it is unknown. */
+/* Returns the draft of a schema: 2020-12 without `$schema`, 0 if unknown. */
 unsigned tg_schema_draft_detect(tg_str_t schema);
 
 /* Returns the name of a draft for messages, for example "draft 7". */

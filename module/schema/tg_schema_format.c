@@ -19,7 +19,7 @@ tg_format_parse_digits(const char *p, size_t n)
     return value;
 }
 
-/* In a shape d is a digit, x a hex digit; others match themselves. */
+/* Compares with a shape, where d is a digit and x a hex digit. */
 static int
 tg_format_has_shape(tg_str_t text, const char *shape)
 {
@@ -311,7 +311,7 @@ tg_format_is_ipv6(tg_str_t text)
     return has_gap ? groups < 8 : groups == 8;
 }
 
-/* A dot-string or a quoted string (RFC 5321, section 4.1.2). */
+/* Checks for a dot-string or quoted string (RFC 5321, section 4.1.2). */
 static int
 tg_format_is_email_local_part(tg_str_t text)
 {
@@ -456,7 +456,7 @@ tg_format_is_json_pointer(tg_str_t text)
     return 1;
 }
 
-/* The buffer has no memory, because the translation is not needed. */
+/* Translates the pattern into a buffer without memory, only to check it. */
 static int
 tg_format_is_regex(tg_str_t text)
 {

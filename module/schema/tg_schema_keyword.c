@@ -179,7 +179,7 @@ tg_schema_keyword_get_drafts(tg_str_t key)
                : ~0U;
 }
 
-/* The reader of a keyword shows what its value contains. */
+/* Classifies a keyword by its reader. */
 static tg_schema_keyword_content_t
 tg_schema_keyword_row_get_content(const tg_schema_keyword_row_t *row)
 {

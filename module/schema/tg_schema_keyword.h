@@ -17,7 +17,7 @@ typedef enum {
 /* Returns the content of a keyword's value; key is its escaped body. */
 tg_schema_keyword_content_t tg_schema_keyword_get_content(tg_str_t key);
 
-/* Returns the drafts in which a keyword is a rule; all if it is in none. */
+/* Returns the drafts in which a keyword is a rule, or all if there is none. */
 unsigned tg_schema_keyword_get_drafts(tg_str_t key);
 
 /* Returns the most similar keyword, or NULL. Prefers those without schemas. */

@@ -37,7 +37,7 @@ tg_schema_lint_end_warning(tg_schema_lint_t *lint)
     }
 }
 
-/* Appends text, truncated: a part is enough to find it. */
+/* Appends a part of the text that is enough to find it. */
 static void
 tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
 {

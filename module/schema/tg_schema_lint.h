@@ -10,7 +10,7 @@
 /* Maximum number of warnings: more are hard to read. */
 #define TG_SCHEMA_LINT_MAX_WARNINGS 8
 
-/* The warning is valid during the call: one line that starts with a pointer. */
+/* Receives a warning: one line that starts with a JSON pointer. */
 typedef void (*tg_schema_lint_warning_pt)(void *ctx, tg_str_t warning);
 
 /* Reports the first warnings. TG_OK or TG_NOMEM. */

@@ -90,7 +90,7 @@ typedef struct {
     uint32_t mask; /* size of slots - 1; 0: linear search */
 } tg_schema_names_t;
 
-/* Adds a decoded name, if it is new, and stores its index. */
+/* Adds a decoded name, unless the set has it, and stores its index. */
 int tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
                         tg_str_t name, uint32_t *index);
 

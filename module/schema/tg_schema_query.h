@@ -20,7 +20,7 @@ int tg_schema_query_property(tg_str_t root, tg_str_t schema, tg_str_t name,
                              tg_schema_key_match_pt match_key, tg_str_t *key,
                              tg_str_t *value);
 
-/* Also searches the schemas of `$ref` and `allOf`. TG_OK or TG_MISSING. */
+/* Finds a keyword, also by `$ref` and `allOf`. TG_OK or TG_MISSING. */
 int tg_schema_query_keyword(tg_str_t root, tg_str_t schema, const char *keyword,
                             tg_str_t *value);
 
@@ -37,7 +37,7 @@ int tg_schema_query_is_integer(tg_str_t root, tg_str_t schema);
 /* Checks whether the schema forbids properties that it does not declare. */
 int tg_schema_query_is_closed(tg_str_t schema);
 
-/* key is an escaped body. */
+/* Checks whether the property with this escaped key is required. */
 int tg_schema_query_is_required(tg_str_t root, tg_str_t schema, tg_str_t key);
 
 #endif

@@ -95,7 +95,7 @@ tg_schema_check_by_type(tg_schema_run_t *run, const tg_schema_node_t *node,
     }
 }
 
-/* Returns the named anchor of the outermost resource that has it. */
+/* Finds the anchor of this name in the outermost resource that has one. */
 static const tg_schema_node_t *
 tg_schema_find_dynamic_target(tg_schema_run_t *run,
                               const tg_schema_node_t *node)

@@ -18,7 +18,7 @@ typedef enum {
     TG_SCHEMA_FAIL_RULE
 } tg_schema_failure_type_t;
 
-/* Values compared for uniqueness; they need 4 MB. Real lists are smaller. */
+/* Values compared for uniqueness, with 4 MB of memory. */
 #define TG_SCHEMA_MAX_UNIQUE_ITEMS 262144
 
 /* Bytes that are read, decoded or compared in the time of one step. */
@@ -27,7 +27,7 @@ typedef enum {
 /* Additional steps for decoding a string. */
 #define TG_SCHEMA_UNESCAPE_STEPS 6
 
-/* The dynamic scope, from the innermost resource to the outermost. */
+/* A list of resources, from the innermost to the outermost. */
 typedef struct tg_schema_scope_s {
     const struct tg_schema_scope_s *outer;
     const tg_schema_resource_t *resource;
@@ -105,11 +105,11 @@ typedef struct {
 
 /* Walks over the container whose opening bracket is at `at`. */
 void tg_schema_walk_init(tg_schema_walk_t *walk, const char *at);
-/* TG_END: there are no more entries. */
+/* Moves to the next entry. TG_END: there is none. */
 int tg_schema_walk_next(tg_schema_run_t *run, tg_schema_walk_t *walk);
 
 const char *tg_schema_skip_value(const char *p, const char *end);
-/* Returns the raw value at p; run has its end if it was skipped last. */
+/* Returns the raw value at p. The last skipped value's end is known. */
 tg_str_t tg_schema_get_raw(tg_schema_run_t *run, const char *p);
 
 size_t tg_schema_run_count_entries(tg_schema_run_t *run, const char *at);
@@ -141,7 +141,7 @@ tg_schema_run_spend_bytes(tg_schema_run_t *run, size_t bytes)
     run->steps -= steps < run->steps ? steps : run->steps;
 }
 
-/* A lookup by hash costs a step. */
+/* Finds a name. A lookup by hash costs a step. */
 static inline const tg_schema_name_t *
 tg_schema_find_name(tg_schema_run_t *run, const tg_schema_names_t *names,
                     tg_str_t name, uint32_t *hint)
@@ -187,7 +187,7 @@ void tg_schema_validator_shrink(tg_schema_validator_t *validator);
  */
 tg_buf_t *tg_schema_fail_begin(tg_schema_run_t *run, const char *at,
                                tg_schema_failure_type_t kind);
-/* The value has none of the types. Returns TG_INVALID. */
+/* Records that the value has none of the types. Returns TG_INVALID. */
 int tg_schema_fail_type(tg_schema_run_t *run, const char *at, unsigned types);
 int tg_schema_fail_text(tg_schema_run_t *run, const char *at,
                         tg_schema_failure_type_t kind, const char *text);
@@ -220,7 +220,7 @@ void tg_schema_append_quoted(tg_buf_t *out, tg_str_t text);
 unsigned tg_schema_type_of_char(char c);
 unsigned tg_schema_type_from_name(tg_str_t raw);
 
-/* Adds the evaluated entries to marks, which is NULL if nobody needs them. */
+/* Checks a value. Evaluated entries are added to marks, unless NULL. */
 int tg_schema_check_node(tg_schema_run_t *run, const tg_schema_node_t *node,
                          const char *at, const tg_schema_bitset_t *marks);
 int tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
@@ -245,11 +245,11 @@ int tg_schema_check_unevaluated(tg_schema_run_t *run,
                                 const tg_schema_node_t *node, const char *at,
                                 const tg_schema_bitset_t *marks);
 
-/* TG_MISSING: there is no match. */
+/* Matches a text. TG_MISSING: there is no match. */
 int tg_schema_match_pattern(tg_schema_run_t *run,
                             const tg_schema_pattern_t *pattern, tg_str_t text);
 
-/* TG_INVALID: the value at p is not equal to the schema's. */
+/* Compares with a value of the schema. TG_INVALID: they differ. */
 int tg_schema_equal(tg_schema_run_t *run, const char *p, tg_str_t value);
 
 /* Indexes of two equal elements or keys, and the position of the second one. */
@@ -259,7 +259,7 @@ typedef struct {
     const char *at;
 } tg_schema_duplicate_t;
 
-/* TG_OK: there are no equal entries; TG_END: *same has two. */
+/* Finds equal entries, which become *same with TG_END. */
 int tg_schema_find_duplicate(tg_schema_run_t *run, const char *at,
                              tg_schema_duplicate_t *same);
 

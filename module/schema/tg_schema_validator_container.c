@@ -95,7 +95,7 @@ tg_schema_check_patterns(tg_schema_run_t *run,
     return TG_OK;
 }
 
-/* Stores the entry of the member's key, or NULL. Fails for a second one. */
+/* Stores the entry of the member's key, or NULL. Fails for a repeated key. */
 static int
 tg_schema_find_member_name(tg_schema_run_t *run,
                            tg_schema_object_walk_t *members,

@@ -219,10 +219,7 @@ tg_schema_hash_container(tg_schema_run_t *run, const char *p, uint64_t *hash)
             return rc;
         }
 
-        /*
-         * A sum for objects, because the order of their members does not
-         * matter.
-         */
+        /* A sum: the order of an object's members does not matter. */
         part = tg_schema_hash_finish(name + part * 3);
         sum = is_object ? sum + part : part;
     }

@@ -215,7 +215,7 @@ tg_schema_find_path(tg_str_t root, const char *target,
     return depth;
 }
 
-/* The path is computed from the position, so validation need not keep paths. */
+/* Computes the path from the position, so validation keeps no paths. */
 static void
 tg_schema_append_pointer(tg_buf_t *out, tg_str_t root, const char *target)
 {
@@ -260,7 +260,7 @@ tg_schema_append_path(tg_buf_t *out, tg_str_t root, const char *target)
     }
 }
 
-/* Returns the instance after taking the steps of searching a path in it. */
+/* Returns the instance, after counting the steps of a search in it. */
 static tg_str_t
 tg_schema_get_instance(tg_schema_run_t *run, const char *at)
 {

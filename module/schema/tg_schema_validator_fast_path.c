@@ -85,7 +85,7 @@ tg_schema_prepare_fast_path(tg_schema_t *schema, tg_schema_node_t *const *nodes,
                                   : NULL;
 }
 
-/* A number that has only digits is an integer of any size. */
+/* Checks for digits only, which are an integer of any size. */
 static int
 tg_schema_is_digits(tg_str_t raw)
 {

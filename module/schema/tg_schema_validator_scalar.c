@@ -192,7 +192,7 @@ tg_schema_match_pattern(tg_schema_run_t *run,
     return rc;
 }
 
-/* A surrogate pair of two \u escapes is one character. */
+/* Counts characters; a pair of \u surrogates is one character. */
 static size_t
 tg_schema_count_characters(tg_str_t body)
 {

@@ -91,7 +91,7 @@ tg_schema_skip_value(const char *p, const char *end)
     return p + raw.len;
 }
 
-/* For short ASCII strings without escapes. */
+/* Skips a string; optimized for short ASCII strings without escapes. */
 static const char *
 tg_schema_run_skip_string(tg_schema_run_t *run, const char *p)
 {

@@ -1,6 +1,4 @@
-/*
- * Pending calls and mailboxes. One mutex protects all, for short copies only.
- */
+/* Pending calls and mailboxes. One mutex protects all, for copies only. */
 #include "threading/tg_threading.h"
 
 #include "base/tg_json.h"
@@ -230,10 +228,7 @@ tg_pending_call_set_reply(tg_pending_call_t *pending,
     pending->reply.data = tg_str_copy_to(&at, reply->data);
 }
 
-/*
- * Closes the call for tg_pending_call_take_reply() if the loop's thread
- * replied.
- */
+/* Closes a call that the loop's thread answers while delivery is disabled. */
 static void
 tg_pending_call_on_reply(tg_pending_call_t *pending)
 {
@@ -381,9 +376,7 @@ tg_mailbox_deliver(tg_mailbox_t *mailbox)
         n++;
     }
 
-    /*
-     * A call that gets something new moves to the list's end: limit the loop.
-     */
+    /* Limit the loop: a call may be appended to the list again. */
     for (/* void */; n != 0 && !is_over && mailbox->first != NULL; n--) {
         pending = mailbox->first;
         tg_pending_call_take_contents(pending, &reply, &progress);

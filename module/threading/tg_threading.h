@@ -80,10 +80,7 @@ struct tg_pending_call_s {
     tg_pending_call_t *next; /* next in the mailbox's list */
     tg_pending_call_t *prev;
 
-    /*
-     * Delivers a reply, which closes the call, or progress; both are then
-     * freed.
-     */
+    /* Delivers a reply, which closes the call, or progress. */
     void (*on_arrival)(tg_pending_call_t *pending,
                        const tg_pending_call_reply_t *reply,
                        const tg_pending_call_progress_t *progress);
@@ -133,12 +130,12 @@ void tg_pending_call_enable_delivery(tg_pending_call_t *pending);
 /* Closes a pending call. Returns 1 if no reply had arrived. */
 int tg_pending_call_close(tg_pending_call_t *pending);
 
-/* pthread_atfork() before: keeps threads out of this header's functions. */
+/* Handler of pthread_atfork() before a fork: takes the lock. */
 void tg_pending_calls_lock(void);
 
 void tg_pending_calls_unlock(void);
 
-/* pthread_atfork() in the child: refuses its replies to older calls. */
+/* Handler of pthread_atfork() in the child, which cannot reply to old calls. */
 void tg_pending_calls_on_fork_child(void);
 
 /* --- functions for any thread --- */
@@ -158,9 +155,7 @@ int tg_pending_call_progress(uint64_t number, uint64_t progress, uint64_t total,
 /* Checks whether a reply to the call would be accepted. */
 int tg_pending_call_is_open(uint64_t number);
 
-/*
- * Raw JSON, or absent; slices of the buffer of tg_progress_values_write_json().
- */
+/* Raw JSON, or absent, in the buffer of tg_progress_values_write_json(). */
 typedef struct {
     tg_str_t progress;
     tg_str_t total;

@@ -1,4 +1,4 @@
-/* Loads shared libraries at their first use: others start without them. */
+/* Loads a shared library only when it is needed. */
 #ifndef TG_SHARED_LIBRARY_H
 #define TG_SHARED_LIBRARY_H
 

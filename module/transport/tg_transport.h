@@ -43,10 +43,7 @@ typedef struct {
      */
     int (*input)(void *host, const char *data, size_t len, size_t *consumed);
 
-    /*
-     * The connection stays writable until it is closed. NULL: it closes at
-     * once.
-     */
+    /* Reports EOF. Writing continues until the close. NULL: close at once. */
     void (*eof)(void *host);
 
     /*
@@ -146,7 +143,7 @@ struct tg_uv_conn_s {
     /* Handles the end of a handle or request that nopen counts. */
     void (*on_handle_closed)(tg_uv_conn_t *conn);
 
-    /* The handle of an address that failed is closed. */
+    /* Reports that the handle of a failed address is closed. */
     void (*on_address_closed)(tg_uv_conn_t *conn);
 };
 
@@ -163,7 +160,7 @@ void tg_uv_buffer_recycle(tg_buf_t *buf, tg_buf_t *buffer_cache);
 void tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
                      const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);
 
-/* For ops->input, which must return TG_AGAIN after this returned 1. */
+/* Checks within ops->input, which must return TG_AGAIN if this is 1. */
 int tg_uv_conn_is_slice_over(tg_uv_conn_t *conn, size_t size);
 
 /* Connects to a Unix socket; ops->connected reports the result. */
@@ -202,9 +199,7 @@ size_t tg_uv_conn_get_backlog(const tg_uv_conn_t *conn);
 /* Writes out, then closes. The host must set a timeout. Idempotent. */
 void tg_uv_conn_close_after_flush(tg_uv_conn_t *conn);
 
-/*
- * Removes written bytes. An empty buffer keeps at most TG_UV_READ_SIZE bytes.
- */
+/* Drops written bytes. An empty buffer keeps at most TG_UV_READ_SIZE bytes. */
 void tg_uv_output_drop(tg_buf_t *out, size_t len);
 
 /* Closes at once. Idempotent. */

@@ -26,7 +26,7 @@
 #define TG_UV_CLIENT_RETRY_DELAY_MIN 20
 /* Longest delay of a client that reconnects without end, in ms. */
 #define TG_UV_CLIENT_RETRY_DELAY_MAX 1000
-/* Lost connections during one request with has_endless_connect. */
+/* Lost connections per request of a client with has_endless_connect. */
 #define TG_UV_CLIENT_REQUEST_TRIES_MAX 20
 /*
  * Connections in a row that a server may accept and close silently. An old
@@ -57,7 +57,7 @@ typedef enum {
     TG_UV_CLIENT_CLOSED
 } tg_uv_client_state_t;
 
-/* A request, kept by its owner, who sets the members before the blank line. */
+/* A request of the owner, who sets the members before the blank line. */
 struct tg_uv_request_s {
     tg_str_t name;   /* plain name of a method, or escaped name of a tool */
     tg_str_t params; /* params of a method, or absent; arguments of a tool */
@@ -88,7 +88,7 @@ typedef struct {
     /* Reports that the handshake was answered and the connection is open. */
     void (*opened)(void *host);
 
-    /* The connection ended, by client->err; no request is answered yet. */
+    /* Reports the loss of the connection, before requests are answered. */
     void (*on_disconnect)(void *host);
     /*
      * A connection ended or failed, and its requests were handled. The client
@@ -105,10 +105,7 @@ typedef struct {
      * tg_uv_client_complete_handshake(). NULL: the client performs one.
      */
     int (*start_handshake)(void *host);
-    /*
-     * Returns 1 if the owner sent the request on the caller itself. May be
-     * NULL.
-     */
+    /* Returns 1 for a response to the owner's own request. May be NULL. */
     int (*answer)(void *host, void *tag, const tg_response_t *answer);
     /*
      * Sends a request with its address as the tag. TG_OK; TG_CLOSED: it was not
@@ -123,12 +120,10 @@ typedef struct {
     /* Delivers a request of the server, see tg_caller_ops_t. May be NULL. */
     void (*on_request)(void *host, const tg_message_t *message);
 
-    /*
-     * An attempt to connect begins; may change client->endpoint. May be NULL.
-     */
+    /* Reports an attempt to connect; may change the endpoint. May be NULL. */
     void (*on_connect_attempt)(void *host);
 
-    /* After 0 the owner must call tg_uv_client_resume(). May be NULL. */
+    /* After 0 the owner calls tg_uv_client_resume(). NULL: always 1. */
     int (*can_read)(void *host);
 
     /* Gets each message; is_theirs: sent by the server. May be NULL. */
@@ -194,7 +189,7 @@ void tg_uv_client_drop_conn(tg_uv_client_t *client);
 /* Closes the connection as if it had never been open. */
 void tg_uv_client_reject_conn(tg_uv_client_t *client);
 
-/* The request may wait for a connection. Then call tg_uv_client_flush(). */
+/* Sends a request, now or later. Call tg_uv_client_flush() then. */
 void tg_uv_client_send_request(tg_uv_client_t *client,
                                tg_uv_request_t *request);
 
@@ -219,7 +214,7 @@ void tg_uv_client_resume(tg_uv_client_t *client);
 /* Writes the output, then closes. Requests are no longer answered. */
 void tg_uv_client_close(tg_uv_client_t *client);
 
-/* The client must be closed. */
+/* Frees a closed client. */
 void tg_uv_client_deinit(tg_uv_client_t *client);
 
 #endif

@@ -68,7 +68,7 @@ tg_uv_request_handle_page(tg_uv_client_t *client, tg_uv_request_t *request,
         return;
     }
 
-    /* A missing tool may be one that is needed: fail the list. */
+    /* The list may lack a tool that is needed: fail it. */
     if (request->list->nleft_out != 0 && whole.kind == TG_RESPONSE_RESULT) {
         whole.kind = TG_RESPONSE_ERROR;
         whole.code = TG_RPC_INTERNAL_ERROR;

@@ -30,7 +30,7 @@ tg_uv_conn_init_base(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
     conn->close_notifier.data = conn;
 }
 
-/* After the last one, closes the connection or tries the next address. */
+/* Counts handles. After the last one, closes or tries the next address. */
 static void
 tg_uv_conn_on_handle_closed(tg_uv_conn_t *conn)
 {

@@ -1,4 +1,4 @@
-/* Connects to one address after the other, then by TLS. */
+/* Connects to each address in turn, and then starts TLS. */
 #include "transport/tg_uv_conn_connect.h"
 
 #include "transport/tg_uv_conn_impl.h"
@@ -24,7 +24,7 @@ tg_uv_conn_start_tls(tg_uv_conn_t *conn)
     return rc;
 }
 
-/* A handle can connect only once. Returns 0 if there is no further address. */
+/* Closes a handle, which can connect only once. 0: no further address. */
 static int
 tg_uv_conn_close_failed_address(tg_uv_conn_t *conn)
 {

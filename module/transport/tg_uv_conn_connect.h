@@ -4,7 +4,7 @@
 
 #include "transport/tg_transport.h"
 
-/* Connects to conn->next_address or, if that fails, a later one. */
+/* Connects to conn->next_address, or else to a later one. */
 void tg_uv_conn_connect_next_address(tg_uv_conn_t *conn);
 
 #endif

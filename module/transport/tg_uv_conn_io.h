@@ -9,11 +9,11 @@
 
 int tg_uv_io_init_pipe(tg_uv_conn_t *conn, tg_uv_io_t *end);
 int tg_uv_io_init_tcp(tg_uv_conn_t *conn, tg_uv_io_t *end);
-/* The descriptor may be of any type. */
+/* Opens an end on a descriptor of any type. */
 int tg_uv_io_open_fd(tg_uv_conn_t *conn, tg_uv_io_t *end, int fd,
                      int is_readable);
 
-/* conn->on_handle_closed() follows for a stream or a pending file request. */
+/* Closes an end. conn->on_handle_closed() follows if it was in use. */
 void tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end);
 
 /* Results go to conn->on_read() until tg_uv_conn_read_stop(). */

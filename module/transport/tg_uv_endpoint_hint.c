@@ -188,7 +188,7 @@ tg_uv_endpoint_write_access_hint(const tg_uv_endpoint_t *endpoint,
                     (unsigned) st.st_mode & 0777);
 }
 
-/* connect() returns ECONNREFUSED for other files, too. */
+/* Checks the file: connect() returns ECONNREFUSED for other files, too. */
 static int
 tg_uv_endpoint_is_not_socket(const tg_uv_endpoint_t *endpoint)
 {
@@ -211,7 +211,7 @@ tg_uv_endpoint_explain_no_listener(const tg_uv_endpoint_t *endpoint,
                     endpoint->text, why, hint);
 }
 
-/* Such a server closes every connection, so it may not be Toolgate. */
+/* Explains that the server closes connections: it may not be Toolgate. */
 static void
 tg_uv_endpoint_explain_not_toolgate(const tg_uv_endpoint_t *endpoint,
                                     char text[TG_UV_EXPLAIN_SIZE])

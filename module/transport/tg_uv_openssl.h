@@ -1,6 +1,4 @@
-/*
- * OpenSSL, loaded at the first `tls:` address, so most programs start faster.
- */
+/* OpenSSL, loaded at the first `tls:` address: most programs need none. */
 #ifndef TG_UV_OPENSSL_H
 #define TG_UV_OPENSSL_H
 

@@ -9,7 +9,7 @@ tg_uv_sched_get_time(void *host)
     return uv_hrtime() / 1000;
 }
 
-/* libuv calls an active idle handle before each poll, which does not block. */
+/* Runs the next source before the poll, which does not block now. */
 static void
 tg_uv_sched_on_idle(uv_idle_t *idle)
 {

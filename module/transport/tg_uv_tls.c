@@ -190,7 +190,7 @@ tg_uv_tls_ctx_get_error(const tg_uv_tls_ctx_t *tls)
     return tls != NULL ? tls->why : "";
 }
 
-/* After the handshake, the server may have rejected the client certificate. */
+/* Keeps the error; the server may have rejected the client certificate. */
 static int
 tg_uv_tls_conn_set_error(const tg_uv_tls_conn_t *tls_conn)
 {
@@ -249,7 +249,7 @@ tg_uv_tls_conn_handshake(tg_uv_tls_conn_t *tls_conn)
     return rc == 1 ? 0 : tg_uv_tls_conn_map_error(tls_conn, rc);
 }
 
-/* For the check of the certificate, and for the server to select it (SNI). */
+/* Sets the name for the check of the certificate and for SNI. */
 static int
 tg_uv_tls_conn_set_server_name(const tg_uv_tls_conn_t *tls_conn)
 {

@@ -18,7 +18,7 @@ typedef struct {
     const char *name;        /* expected name; default: host of the address */
 } tg_uv_tls_options_t;
 
-/* The host, a name or an address, is copied. NULL: why says what is wrong. */
+/* Creates a context for a host. NULL: why says what is wrong or missing. */
 tg_uv_tls_ctx_t *tg_uv_tls_ctx_new(const tg_uv_tls_options_t *options,
                                    const char *host, char *why, size_t size);
 

@@ -116,7 +116,7 @@ tg_block_find_escaped(uint64_t slashes, uint64_t *carry)
     return escaped;
 }
 
-/* Returns the bytes after the given bytes: shifts bits by one. */
+/* Shifts the bits by one: returns the byte after each given byte. */
 TG_BLOCK_FN uint64_t
 tg_block_shift_next(uint64_t bits, uint64_t *carry)
 {

@@ -383,9 +383,7 @@ tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
     objects = tg_block_find_char(block, '{');
     ends = tg_block_find_char(block, '}');
 
-    /*
-     * A comma, a colon and an opening bracket not closed at once need a value.
-     */
+    /* A comma, a colon and a nonempty container's bracket need a value. */
     wrong = (~(commas | colons | closes) ^ (commas | colons | opens) << 1)
             & ~(closes & opens << 1);
 
@@ -410,9 +408,7 @@ tg_block_check_tokens(tg_block_parser_t *run, tg_block_brackets_t *b,
     run->outer = 0;
     brackets = (opens | closes) & live;
     opens &= live;
-    /*
-     * A closing bracket is followed by another, or by a comma and maybe a key.
-     */
+    /* Another bracket, or a comma and maybe a key, follows a bracket. */
     seen = ((closes & closes << 1) | commas_behind << 2) & live;
     n = (unsigned) __builtin_popcountll(brackets);
 

@@ -132,7 +132,7 @@ tg_pcre2_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
     }
 }
 
-/* The code has at most 64 KiB. */
+/* Returns the memory of a regex, whose code has at most 64 KiB. */
 static size_t
 tg_pcre2_get_size(void *ctx, void *ptr)
 {
