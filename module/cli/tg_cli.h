@@ -207,11 +207,20 @@ int tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv);
 int tg_cli_options_set(tg_cli_options_t *options,
                        const tg_cli_command_t *command);
 
-/* Sets the value of --timeout. */
-int tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value);
-
 /* Appends the options of a command and its subcommands, as its help. */
 void tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command);
+
+/* --- tg_cli_option_value.c --- */
+
+/*
+ * Parses the value of an option, at least min, unless text is NULL.  Returns
+ * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
+ */
+int tg_cli_option_parse_integer(const char *option, const char *text,
+                                int64_t min, int64_t *number);
+
+/* Sets the value of --timeout. */
+int tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value);
 
 /*
  * Returns the socket of --socket, of TOOLGATE_SOCKET, or the default socket.

@@ -12,23 +12,27 @@
 #include <stdlib.h>
 
 /*
- * Adds the number of the option --KEY, if it was given.  Returns
+ * Adds the number of an option, --KEY, if it was given.  Returns
  * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting an invalid number.
  */
 static int
-tg_cli_params_add_number(json_object *params, const char *key, const char *text)
+tg_cli_params_add_number(json_object *params, const char *option,
+                         const char *text)
 {
     int64_t number;
 
-    if (text == NULL) {
-        return TG_CLI_EXIT_OK;
+    number = 0;
+
+    if (tg_cli_option_parse_integer(option, text, INT64_MIN, &number)
+        != TG_CLI_EXIT_OK)
+    {
+        return TG_CLI_EXIT_FAILED;
     }
 
-    if (tg_json_parse_int64(tg_str_from_cstr(text), &number) != TG_OK) {
-        return tg_cli_error("--%s must be an integer, not \"%s\"", key, text);
+    if (text != NULL) {
+        (void) json_object_object_add(params, option + 2,
+                                      json_object_new_int64(number));
     }
-
-    (void) json_object_object_add(params, key, json_object_new_int64(number));
 
     return TG_CLI_EXIT_OK;
 }
@@ -91,7 +95,7 @@ tg_cli_task_submit_add_params(const tg_cli_options_t *options,
     tg_cli_params_add_text(params, "agent", options->agent);
 
     if (rc == TG_CLI_EXIT_OK) {
-        rc = tg_cli_params_add_number(params, "priority", options->priority);
+        rc = tg_cli_params_add_number(params, "--priority", options->priority);
     }
 
     if (rc == TG_CLI_EXIT_OK && options->cwd != NULL) {
@@ -222,7 +226,7 @@ tg_cli_task_list_run(const tg_cli_options_t *options)
     (void) json_object_object_add(params, "all", json_object_new_boolean(0));
     tg_cli_params_add_text(params, "state", options->state);
     tg_cli_params_add_text(params, "agent", options->agent);
-    rc = tg_cli_params_add_number(params, "limit", options->limit);
+    rc = tg_cli_params_add_number(params, "--limit", options->limit);
 
     if (rc == TG_CLI_EXIT_OK) {
         rc = tg_cli_session_run(options, tg_cli_task_list_on_connect, params);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,8 +33,8 @@ typedef struct {
 typedef struct {
     const tg_cli_options_t *options;
     const char *path;
-    uint64_t connection; /* 0: all */
-    uint64_t client;
+    int64_t connection; /* 0: all */
+    int64_t client;
     tg_cli_trace_file_t current_file;
     tg_cli_trace_file_t previous_file;
     tg_buf_t out;
@@ -61,8 +60,9 @@ tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
         return 1;
     }
 
-    return (trace->connection == 0 || record->connection == trace->connection)
-           && (trace->client == 0 || record->client == trace->client)
+    return (trace->connection == 0
+            || record->connection == (uint64_t) trace->connection)
+           && (trace->client == 0 || record->client == (uint64_t) trace->client)
            && (!options->is_in || tg_str_eq(record->direction, TG_STR("in")))
            && (!options->is_out || tg_str_eq(record->direction, TG_STR("out")))
            && (options->dialect == NULL
@@ -368,30 +368,6 @@ tg_cli_trace_finish(tg_cli_trace_t *trace)
 
 /* --- command --- */
 
-/*
- * Parses a number from 1 on.  Returns TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED
- * after reporting an error.
- */
-static int
-tg_cli_trace_parse_number(const char *option, const char *text,
-                          uint64_t *number)
-{
-    char *end;
-
-    if (text == NULL) {
-        return TG_CLI_EXIT_OK;
-    }
-
-    errno = 0;
-    *number = strtoull(text, &end, 10);
-
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0
-                   && *number != 0
-               ? TG_CLI_EXIT_OK
-               : tg_cli_error("%s must be a positive integer, not \"%s\"",
-                              option, text);
-}
-
 static int
 tg_cli_trace_check_dialect(const char *dialect)
 {
@@ -444,10 +420,11 @@ tg_cli_trace_run(const tg_cli_options_t *options)
 
     trace.path = options->args[0];
 
-    if (tg_cli_trace_parse_number("--connection", options->connection,
-                                  &trace.connection)
+    if (tg_cli_option_parse_integer("--connection", options->connection, 1,
+                                    &trace.connection)
             != TG_CLI_EXIT_OK
-        || tg_cli_trace_parse_number("--client", options->client, &trace.client)
+        || tg_cli_option_parse_integer("--client", options->client, 1,
+                                       &trace.client)
                != TG_CLI_EXIT_OK
         || tg_cli_trace_check_dialect(options->dialect) != TG_CLI_EXIT_OK
         || tg_cli_trace_init(&trace) != TG_CLI_EXIT_OK)

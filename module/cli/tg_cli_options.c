@@ -6,10 +6,6 @@
 #include "cli/tg_cli_output.h"
 #include "base/tg_suggest.h"
 
-#include <stdlib.h>
-
-/* Largest timeout in s: a year.  A larger value is probably meant in ms. */
-#define TG_CLI_TIMEOUT_MAX 31536000.0
 /* Column of the texts of options in the help. */
 #define TG_CLI_HELP_INDENT 25
 
@@ -293,29 +289,6 @@ tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
 
 /* --- values --- */
 
-int
-tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value)
-{
-    double seconds;
-    char *end;
-
-    seconds = strtod(value, &end);
-
-    /* The comparison is negated so that NaN fails, too. */
-    if (end == value || *end != '\0'
-        || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
-    {
-        return tg_cli_error("--timeout must be in seconds, such as 30 or 0.5, "
-                            "not \"%s\"",
-                            value);
-    }
-
-    options->timeout = value;
-    options->timeout_ms = (uint64_t) (seconds * 1000);
-
-    return TG_CLI_EXIT_OK;
-}
-
 static int
 tg_cli_option_set(tg_cli_options_t *options, const tg_cli_option_t *option,
                   const char *value)
@@ -507,43 +480,4 @@ tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command)
             tg_cli_option_append_help(out, option);
         }
     }
-}
-
-/* --- environment --- */
-
-const char *
-tg_cli_options_get_socket(const tg_cli_options_t *options)
-{
-    const char *path;
-    int is_there;
-
-    path = options->socket != NULL ? options->socket
-                                   : getenv("TOOLGATE_SOCKET");
-
-    if (path != NULL && path[0] != '\0') {
-        return path;
-    }
-
-    path = tg_uv_endpoint_get_default(&is_there);
-
-    if (!is_there) {
-        tg_cli_error("no socket given. Use --socket PATH, or set "
-                     "TOOLGATE_SOCKET to the path after `listen unix:` in "
-                     "nginx.conf; neither toolgate.sock in XDG_RUNTIME_DIR "
-                     "nor %s exists",
-                     path);
-        return NULL;
-    }
-
-    return path;
-}
-
-int
-tg_cli_is_debug_enabled(void)
-{
-    const char *debug;
-
-    debug = getenv("TOOLGATE_DEBUG");
-
-    return debug != NULL && debug[0] != '\0' && strcmp(debug, "0") != 0;
 }
