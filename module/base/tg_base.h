@@ -57,7 +57,7 @@ tg_str_from_cstr(const char *text)
     return (tg_str_t){ text, strlen(text) };
 }
 
-/* Returns NULL if str is absent: NULL + 0 is undefined behavior. */
+/* Returns the end, or NULL if str is absent: NULL + 0 is undefined. */
 static inline const char *
 tg_str_end(tg_str_t str)
 {

@@ -79,7 +79,7 @@ tg_buf_append_char(tg_buf_t *buf, char c)
     tg_buf_append(buf, &c, 1);
 }
 
-/* Slow: not for the path of each call. */
+/* Appends formatted text. Slow: not for the path of each call. */
 void tg_buf_printf(tg_buf_t *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void tg_buf_vprintf(tg_buf_t *buf, const char *format, va_list args)

@@ -68,7 +68,7 @@ tg_json_is_next(tg_json_cursor_t *json, char c)
 
 extern const uint8_t tg_json_type_table[256];
 
-/* Returns TG_JSON_NONE if the raw value is absent or empty. */
+/* Returns the type of a raw value, TG_JSON_NONE if it is absent or empty. */
 static inline tg_json_type_t
 tg_json_type(tg_str_t raw)
 {
@@ -95,7 +95,7 @@ int tg_json_enter_array(tg_json_cursor_t *json);
  */
 int tg_json_next_member(tg_json_cursor_t *json, tg_str_t *key);
 
-/* Moves to the next element. TG_END as in tg_json_next_member(). */
+/* Moves to the next element, or past the array and returns TG_END. */
 int tg_json_next_element(tg_json_cursor_t *json);
 
 /* Checks that only white space follows. Returns TG_OK or TG_INVALID. */
@@ -150,7 +150,7 @@ int tg_json_iter_next(tg_json_cursor_t *json, tg_str_t *value);
 
 /* Iterates over a validated object. Any other value has no members. */
 void tg_json_iter_init_members(tg_json_cursor_t *json, tg_str_t object);
-/* Returns 1 and the next member, or 0 at the end. value may be NULL. */
+/* Stores the next member. Returns 0 after the last one. value may be NULL. */
 int tg_json_iter_next_member(tg_json_cursor_t *json, tg_str_t *key,
                              tg_str_t *value);
 
@@ -170,7 +170,7 @@ tg_json_has_member(tg_str_t raw, tg_str_t key, tg_json_type_t type,
            && tg_json_type(*value) == type;
 }
 
-/* More members than a usual call has. */
+/* Maximum number of indexed members: more than a usual call has. */
 #define TG_JSON_INDEX_MAX 16
 
 /* A member recorded during validation, so that no lookup parses again. */
@@ -213,7 +213,7 @@ void tg_json_write_string(tg_buf_t *buf, tg_str_t text);
 /* Appends text, valid UTF-8, as a string's body, without quotes. */
 void tg_json_write_escaped(tg_buf_t *buf, tg_str_t text);
 
-/* Counts bytes of tg_json_write_escaped(); beyond max any larger number. */
+/* Counts the bytes of tg_json_write_escaped(), but not far beyond max. */
 size_t tg_json_escaped_len(tg_str_t text, size_t max);
 
 /* Appends a validated value on one line: every token stays byte for byte. */

@@ -240,7 +240,7 @@ tg_json_read_string(tg_json_cursor_t *json, tg_str_t *body)
     return rc;
 }
 
-/* Returns 0, without moving, if SIMD is unavailable or finds an error. */
+/* Tries to skip a container with SIMD. On failure returns 0 and stays. */
 static int
 tg_json_skip_container_simd(tg_json_cursor_t *json)
 {

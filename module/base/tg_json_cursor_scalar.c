@@ -14,7 +14,7 @@ tg_json_fail(tg_json_cursor_t *json, int code, const char *why)
     return json->failed;
 }
 
-/* Returns TG_JSON_HAS_* of the escape at p, which need not be valid. */
+/* Returns the flags of the escape at p, which need not be valid. */
 static unsigned
 tg_json_classify_escape(const char *p, const char *end)
 {

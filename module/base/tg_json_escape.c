@@ -5,7 +5,7 @@
 #include "base/tg_json_internal.h"
 #include "base/simd/tg_scan_inline.h"
 
-/* Returns 0 if c needs a \u escape. */
+/* Returns the character of a short escape, or 0 if c needs \u. */
 static char
 tg_json_get_short_escape(char c)
 {

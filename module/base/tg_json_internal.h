@@ -84,7 +84,7 @@ enum {
     TG_BLOCK_NON_ASCII = 128 /* 0x80 and above; may be in other classes, too */
 };
 
-/* Returns NULL without AVX-512 in the CPU or compiler. */
+/* Returns the AVX-512 functions, or NULL if they are not supported. */
 const tg_json_simd_t *tg_json_simd_get_avx512(void);
 /* Returns NULL without AVX2 in the CPU or compiler. */
 const tg_json_simd_t *tg_json_simd_get_avx2(void);

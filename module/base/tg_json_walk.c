@@ -55,7 +55,7 @@ tg_json_walk_visit_root(tg_json_walk_t *walk)
                : tg_json_walk_read_value(walk, TG_JSON_WALK_ROOT);
 }
 
-/* Reports the next event of the container's parent. */
+/* Leaves a container, and reports the next event of its parent. */
 static int
 tg_json_walk_leave(tg_json_walk_t *walk)
 {

@@ -22,7 +22,7 @@ typedef struct {
      */
     tg_scan_pt text;
 
-    /* Does not check UTF-8. */
+    /* Finds quotes, backslashes and control characters; ignores UTF-8. */
     tg_scan_pt plain;
 
     /* Finds the first byte of an invalid UTF-8 sequence. */

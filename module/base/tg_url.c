@@ -78,7 +78,7 @@ tg_url_is_same_name(tg_str_t a, tg_str_t b)
     return 1;
 }
 
-/* Ignores case. Returns 1 if text had the prefix. */
+/* Removes a prefix, ignoring case. Returns 1 if text had it. */
 static int
 tg_url_skip_prefix(tg_str_t *text, const char *prefix)
 {

@@ -53,7 +53,7 @@ typedef enum {
 
 tg_url_match_t tg_url_match_host(const tg_url_t *url, tg_str_t pattern);
 
-/* Returns NULL, or a static hint that says what to write. */
+/* Checks a host pattern. Returns NULL, or a hint that says what to write. */
 const char *tg_url_check_pattern(tg_str_t pattern);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/tg_buf.h"
 
-/* Returns 1 to 4, or 0 for a malformed or cut sequence. p must be below end. */
+/* Returns the length, 1 to 4, or 0 if invalid or cut off; needs p < end. */
 size_t tg_utf8_sequence_len(const char *p, const char *end);
 
 size_t tg_utf8_find_invalid(const char *data, size_t len);

@@ -137,7 +137,7 @@ struct tg_bridge_s {
     unsigned has_agent:1;     /* connection not closed yet */
     /* Input has ended: answer the requests in flight, then quit. */
     unsigned is_draining:1;
-    /* Not read, until tg_bridge_agent_can_read(). */
+    /* The agent is not read until tg_bridge_agent_can_read() allows it. */
     unsigned is_agent_paused:1;
     unsigned has_agent_listed:1; /* the agent has sent tools/list */
     /* The parent's list is fetched, or the parent has no list. */
@@ -158,7 +158,7 @@ struct tg_bridge_s {
     tg_sched_source_t reader;
     /* Time for which TG_BRIDGE_TIMER_MCP is set, in ms of the loop's clock. */
     uint64_t mcp_due;
-    /* Until then, on the loop's clock, requests wait after a failed connect. */
+    /* End of the wait for a connection, in ms of the loop's clock. */
     uint64_t grace_until;
     char label[160]; /* path of the socket as UTF-8 */
     /* Why the parent is unavailable and how to start it, or "". */

@@ -56,7 +56,7 @@ tg_bridge_schema_file_read(const char *path, tg_buf_t *text)
     return err;
 }
 
-/* Returns NULL, or a static text that says what is wrong with the tool. */
+/* Appends a tool. Returns NULL, or what is wrong with it, a static text. */
 static const char *
 tg_bridge_schema_file_append_tool(tg_buf_t *array, tg_str_t element)
 {

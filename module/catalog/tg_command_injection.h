@@ -51,7 +51,7 @@ typedef struct {
     tg_command_hint_t hint;
 } tg_command_program_t;
 
-/* An option has no value; the first word that is not an option is code. */
+/* code_options have no value; the first word that is no option is code. */
 #define TG_COMMAND_IS_SHELL 0x1
 /* Options end at the first word that is not an option. */
 #define TG_COMMAND_IS_STRICT 0x2

@@ -35,7 +35,7 @@ typedef struct {
 int tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
                           int is_alone);
 
-/* Ignores case; lower has no capitals. */
+/* Checks for a prefix, ignoring case; lower has no capitals. */
 int tg_command_has_prefix(tg_str_t text, tg_str_t lower);
 
 /* Returns the value of a word NAME=VALUE; absent if the word has no "=". */

@@ -168,7 +168,7 @@ tg_command_map_add_groups(tg_str_t key, tg_command_add_name_pt add, void *ctx)
     }
 }
 
-/* If the source is a client's, so are captures such as $1. */
+/* Checks for a client's variable or, from such a source, a capture like $1. */
 static int
 tg_command_map_is_derived(tg_str_t value, int is_source,
                           const tg_command_names_t *names)

@@ -183,7 +183,7 @@ tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
     return 0;
 }
 
-/* Returns 1 if a setting is code with a client's value. */
+/* Skips an option's value. Returns 1 if it is a setting with unsafe code. */
 static int
 tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
                              int is_file)

@@ -347,7 +347,7 @@ tg_command_list_has(const char *list, tg_str_t word)
     return 0;
 }
 
-/* Returns python for /usr/bin/python3.11. */
+/* Returns a program's base name: python for /usr/bin/python3.11. */
 static tg_str_t
 tg_command_base_name(tg_str_t word)
 {

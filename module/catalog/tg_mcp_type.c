@@ -13,7 +13,7 @@ tg_mcp_member_find(const tg_mcp_member_t *members, tg_str_t key)
     return members->name != NULL ? members : NULL;
 }
 
-/* Returns TG_MCP_MEMBER_* flags. */
+/* Checks a member's value. Returns TG_MCP_MEMBER_* flags. */
 static int
 tg_mcp_member_check(const tg_mcp_member_t *member, tg_str_t value)
 {
@@ -245,7 +245,7 @@ tg_mcp_match_format(tg_str_t text, size_t at, const char *form)
     return i;
 }
 
-/* Clients require an ISO 8601 date, time and offset. */
+/* Checks for an ISO 8601 date, time and offset, which clients require. */
 static int
 tg_mcp_is_timestamp(tg_str_t raw)
 {

@@ -24,10 +24,10 @@ enum {
     TG_MCP_MEMBER_MISSING = 4
 };
 
-/* Returns TG_MCP_MEMBER_* flags, or 0. Unlisted members may have any value. */
+/* Checks the listed members of an object. Returns TG_MCP_MEMBER_* flags. */
 int tg_mcp_members_check(tg_str_t object, const tg_mcp_member_t *members);
 
-/* Omits the invalid members. Returns the flags of tg_mcp_members_check(). */
+/* Appends an object without its invalid members. Returns their flags. */
 int tg_mcp_members_write_valid(tg_buf_t *out, tg_str_t object,
                                const tg_mcp_member_t *members);
 
@@ -41,7 +41,7 @@ extern const tg_mcp_member_t tg_mcp_icon_members[];
 
 extern const tg_mcp_member_t tg_mcp_annotation_members[];
 
-/* Each icon must be valid and have a `src`. */
+/* Checks for valid icons, each with a `src`. */
 int tg_mcp_is_icon_array(tg_str_t raw);
 
 #endif

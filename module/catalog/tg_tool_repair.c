@@ -261,7 +261,7 @@ tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
     }
 }
 
-/* Returns TG_TOOL_MEMBERS if clients do not check the member's type. */
+/* Finds a member, or returns TG_TOOL_MEMBERS if clients do not check it. */
 static int
 tg_tool_find_member(tg_str_t key)
 {

@@ -64,7 +64,7 @@ const char *tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw,
 
 const char *tg_tool_repair_describe(tg_tool_repair_type_t repair);
 
-/* Separates the descriptions by "; ". */
+/* Appends the descriptions, separated by "; ". */
 void tg_tool_repairs_write(tg_buf_t *out, unsigned repairs);
 
 typedef enum {

@@ -44,7 +44,7 @@ tg_keyword_type_t tg_keyword_get_type(tg_str_t key);
 int tg_schema_repair_is_valid_value(tg_schema_repair_t *walk,
                                     tg_keyword_type_t kind, tg_str_t raw);
 
-/* Checks an escaped body; returns 1 in input schemas. */
+/* Checks an escaped pattern; in input schemas all are accepted. */
 int tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body);
 
 int tg_is_empty_array(tg_str_t raw);

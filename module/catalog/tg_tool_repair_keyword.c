@@ -164,7 +164,7 @@ tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body)
     return is_pattern;
 }
 
-/* Returns 0 if the token has percent escapes or is too long. */
+/* Decodes a token. Returns 0 if it has percent escapes or is too long. */
 static int
 tg_ref_next_token(tg_str_t *path, char *room, size_t size, tg_str_t *token)
 {

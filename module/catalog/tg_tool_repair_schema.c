@@ -35,7 +35,7 @@ tg_schema_repair_add(tg_schema_repair_t *walk, tg_tool_repair_type_t what)
     tg_tool_repair_add(walk->repair, what);
 }
 
-/* Returns the raw text. */
+/* Appends the value at the cursor unchanged and returns it. */
 static tg_str_t
 tg_schema_repair_copy_value(tg_schema_repair_t *walk)
 {
@@ -193,7 +193,7 @@ tg_count_strings(tg_str_t array)
     return n == all ? -1 : n;
 }
 
-/* Returns 0 if the keyword must be left out. */
+/* Repairs `required`. Returns 0 if it must be left out. */
 static int
 tg_schema_repair_required(tg_schema_repair_t *walk)
 {
@@ -472,7 +472,7 @@ tg_schema_repair_schema(tg_schema_repair_t *walk)
     tg_schema_repair_object(walk, NULL);
 }
 
-/* Returns NULL if a non-object schema cannot be replaced. */
+/* Returns what replaces a schema that is not an object, or NULL. */
 static const char *
 tg_schema_find_replacement(tg_tool_repair_t *repair, tg_tool_schema_type_t kind,
                            tg_str_t raw)

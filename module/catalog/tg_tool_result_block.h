@@ -4,7 +4,7 @@
 
 #include "catalog/tg_mcp_type.h"
 
-/* Returns NULL if clients do not know the block's type. */
+/* Returns the members of the block's type, or NULL if it is unknown. */
 const tg_mcp_member_t *tg_content_block_members(tg_str_t block);
 
 int tg_content_block_is_valid(tg_str_t block);

@@ -117,7 +117,7 @@ tg_tool_validate_is_valid(const tg_schema_t *schema,
     return rc == TG_OK;
 }
 
-/* Keeps each null that is valid. Returns 1 if the result is valid. */
+/* Drops invalid null members. Returns 1 if the object is valid then. */
 static int
 tg_tool_validate_drop_nulls(const tg_schema_t *schema,
                             tg_schema_validator_t *validator, tg_str_t object,
@@ -180,7 +180,7 @@ tg_tool_validate_request(const tg_schema_t *schema,
     return TG_OK;
 }
 
-/* Returns 0 if there is no value for the output schema. */
+/* Finds the value for the output schema. Returns 0 if there is none. */
 static int
 tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
                                  const tg_outcome_t *outcome, tg_str_t *value)
@@ -208,7 +208,7 @@ tg_tool_validate_find_structured(tg_catalog_entry_type_t kind,
     return 1;
 }
 
-/* Sets the value to the result in text. */
+/* Makes the result in text the value of the outcome. */
 static int
 tg_tool_validate_replace_value(tg_outcome_t *outcome, const tg_buf_t *text)
 {

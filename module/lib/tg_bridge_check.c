@@ -137,7 +137,7 @@ tg_bridge_check_append_tail(tg_bridge_check_t *check, const char *text,
     check->ntail += n;
 }
 
-/* Returns 1 after an error or the last answer. */
+/* Handles a message. Returns 1 after an error or the last answer. */
 static int
 tg_bridge_check_on_message(tg_bridge_check_t *check, tg_str_t line)
 {
@@ -247,7 +247,7 @@ tg_bridge_check_wait(tg_bridge_check_t *check, int timeout)
     }
 }
 
-/* Kills a bridge that does not exit in time. */
+/* Ends the bridge's input, and kills the bridge if it does not exit. */
 static void
 tg_bridge_check_stop(tg_bridge_check_t *check)
 {

@@ -327,7 +327,7 @@ tg_client_conn_new(const toolgate_client_t *client, tg_client_conn_t **result)
     return 0;
 }
 
-/* Does not wait for the connection. Requires tg_lib_lock(). */
+/* Opens a client without waiting for it. Requires tg_lib_lock(). */
 static int
 tg_client_open(toolgate_client_t *client)
 {

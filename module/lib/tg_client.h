@@ -101,7 +101,7 @@ struct toolgate_client_s {
     tg_runtime_t *ended;
 };
 
-/* Requires tg_lib_lock(). NULL: the client is not open in this process. */
+/* Returns the connection, or NULL and *rc. Requires tg_lib_lock(). */
 tg_client_conn_t *tg_client_get_conn(const toolgate_client_t *client, int *rc);
 
 /*

@@ -148,7 +148,7 @@ tg_client_request_get_terms(const tg_client_conn_t *conn)
                                                         != NULL };
 }
 
-/* Without the lock: copying a large request takes time. */
+/* Makes a command without the lock: copying a large request takes time. */
 static int
 tg_client_request_make_command(const tg_client_request_terms_t *terms,
                                const tg_client_request_spec_t *spec,

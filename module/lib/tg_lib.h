@@ -49,11 +49,11 @@ void tg_lib_cond_wait_on(pthread_cond_t *cond);
 int tg_lib_set_error(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends the text of errno. Returns TOOLGATE_ERR_SYSTEM. */
+/* Sets an error with the text of errno. Returns TOOLGATE_ERR_SYSTEM. */
 int tg_lib_set_errno_error(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Returns TOOLGATE_ERR_MEMORY. */
+/* Sets the error of a lack of memory. Returns TOOLGATE_ERR_MEMORY. */
 int tg_lib_set_nomem_error(void);
 
 /* Returns a copy with a zero byte, which the caller frees. NULL: no memory. */

@@ -33,7 +33,7 @@ tg_option_parse_number(const char **text, uint64_t *number)
     return 0;
 }
 
-/* Returns 0 if the unit is unknown. */
+/* Returns the factor of a unit, or 0 if the unit is unknown. */
 static uint64_t
 tg_option_find_unit(const char *unit, const char *const *units,
                     const uint64_t *values)

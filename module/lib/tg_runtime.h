@@ -180,7 +180,7 @@ struct tg_runtime_s {
     unsigned is_finished:1; /* the last handle is closed */
 };
 
-/* Returns NULL, with toolgate_error() set, if there is no memory. */
+/* Creates a command. NULL, with toolgate_error() set: no memory. */
 tg_runtime_command_t *tg_runtime_command_new(tg_str_t text, tg_str_t more);
 void tg_runtime_command_free(tg_runtime_command_t *command);
 
@@ -252,7 +252,7 @@ void tg_session_accept(tg_runtime_t *runtime);
 /* Opens a session, which owns both descriptors and reports failures. */
 void tg_session_open_fds(tg_runtime_t *runtime, int in, int out);
 
-/* Returns NULL after reporting a lack of memory. */
+/* Opens a session, or returns NULL after reporting a lack of memory. */
 tg_session_t *tg_session_open_link(tg_runtime_t *runtime,
                                    toolgate_link_t *link);
 

@@ -117,7 +117,7 @@ tg_runtime_process(tg_runtime_t *runtime)
     do {
         (void) uv_run(runtime->loop, UV_RUN_NOWAIT);
 
-        /* UV_RUN_NOWAIT polls last: flush what callbacks have written. */
+        /* UV_RUN_NOWAIT polls after preparing: flush later output here. */
         if (runtime->flush != NULL && !runtime->is_stopping) {
             runtime->flush(runtime);
         }

@@ -34,10 +34,10 @@ struct toolgate_server_s {
     tg_runtime_t *ended;
 };
 
-/* Keeps names that are chosen already. */
+/* Chooses the files' names, unless they are chosen already. */
 int tg_server_choose_files(toolgate_server_t *server);
 
-/* Writes nothing if the transport is "sdk". */
+/* Writes the schema file, unless the transport is "sdk". */
 int tg_server_write_schema_file(toolgate_server_t *server,
                                 const tg_catalog_t *catalog);
 

@@ -147,7 +147,7 @@ tg_call_scope_leave(const tg_call_scope_t *asked)
     tg_call_scope_current = asked->outer;
 }
 
-/* Only the running call's arguments are known to be valid JSON. */
+/* Finds an argument. Only the running call's text is known to be valid. */
 static int
 tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)
 {

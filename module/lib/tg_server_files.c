@@ -67,7 +67,7 @@ tg_uuid_generate(char text[TG_UUID_LEN + 1])
     return 0;
 }
 
-/* Returns -1 if the paths are too long for a socket address. */
+/* Sets the paths, or returns -1 if they are too long for a socket. */
 static int
 tg_server_files_set_paths(tg_server_files_t *files, const char *dir,
                           const char *uuid)

@@ -51,7 +51,7 @@ tg_server_new_runtime(toolgate_server_t *server, tg_catalog_t *catalog)
     return runtime;
 }
 
-/* *fd is -1 with the transport "sdk". */
+/* Opens the files and the socket; *fd is -1 with the transport "sdk". */
 static int
 tg_server_open_files(toolgate_server_t *server, const tg_catalog_t *catalog,
                      int *fd)

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Frees the command on failure. */
+/* Posts a command to the server, or frees it on failure. */
 static int
 tg_server_post_command(toolgate_server_t *server, tg_runtime_command_t *command)
 {

@@ -72,7 +72,7 @@ tg_session_free(tg_session_t *session)
     tg_runtime_unref_handle(runtime);
 }
 
-/* From now on the program may free the link. */
+/* Detaches a session from its link, which the program may then free. */
 static void
 tg_session_detach_link(tg_session_t *session)
 {

@@ -91,7 +91,7 @@ tg_caller_begin_message(tg_caller_t *caller,
     return start;
 }
 
-/* On an error the frame, begun at offset start, is removed from out. */
+/* Ends the frame begun at start; on an error removes it from out. */
 static int
 tg_caller_end_message(tg_caller_t *caller, size_t start)
 {

@@ -5,7 +5,7 @@
 
 #define TG_PENDING_SLOTS 16
 
-/* Consecutive ids are distributed evenly by their low bits. */
+/* Finds the slot of an id. Consecutive ids are distributed evenly. */
 static tg_pending_request_t **
 tg_pending_find_slot(const tg_caller_t *caller, uint64_t id)
 {

@@ -18,7 +18,7 @@ tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
     return TG_OK;
 }
 
-/* JSON-RPC never answers a notification. */
+/* Drops a notification, which JSON-RPC never answers. */
 static int
 tg_jsonrpc_drop_notification(tg_peer_t *peer, const char *why)
 {
@@ -323,7 +323,7 @@ tg_jsonrpc_on_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
                : tg_jsonrpc_on_request(peer, method, message, &reply);
 }
 
-/* Returns TG_BATCH_MAX + 1 if there are more than TG_BATCH_MAX. */
+/* Counts the elements, at most up to TG_BATCH_MAX + 1. */
 static size_t
 tg_batch_count_items(tg_str_t text)
 {

@@ -203,7 +203,7 @@ tg_mcp_client_on_open(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
     return tg_mcp_event_check_rc(rc, TG_MCP_EVENT_OPEN);
 }
 
-/* Without a handshake the server must support the revision. */
+/* Checks for a server that supports the revision without a handshake. */
 static int
 tg_mcp_has_modern_version(tg_str_t result)
 {

@@ -37,7 +37,7 @@ tg_mcp_key_is_omitted_legacy(tg_str_t key)
     return tg_mcp_key_is_per_request(key) || tg_mcp_key_is_reserved(key);
 }
 
-/* Keeps clientInfo: without a handshake each call names its client. */
+/* Checks for an omitted key; clientInfo stays if there is no handshake. */
 static int
 tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
 {

@@ -56,7 +56,7 @@ tg_mcp_client_schedule_fetch(tg_mcp_client_t *client, uint64_t now)
     return tg_mcp_client_fetch_list(client, now);
 }
 
-/* Repairs the list first if the host set client->check. */
+/* Begins to read a list; repairs it first if client->check is set. */
 static int
 tg_mcp_client_begin_list(tg_mcp_client_t *client)
 {
@@ -98,7 +98,7 @@ tg_mcp_client_repair_list(tg_mcp_client_t *client, size_t bytes)
                : rc;
 }
 
-/* Keeps client->tools if nothing changed. */
+/* Replaces client->tools, unless nothing changed. */
 static void
 tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
 {

@@ -232,7 +232,7 @@ tg_mcp_param_headers_write_all(tg_mcp_param_headers_t *marks, tg_str_t schema,
     }
 }
 
-/* Checks quickly, since most tools have no `x-mcp-header`. */
+/* Checks quickly for any `x-mcp-header`, which most tools lack. */
 static int
 tg_mcp_tool_has_param_headers(tg_str_t listing)
 {

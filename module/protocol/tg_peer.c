@@ -166,7 +166,7 @@ tg_peer_is_paused(const tg_peer_t *peer)
            || (peer->ncalls + peer->nparked != 0 && peer->row->is_sequential);
 }
 
-/* Only a request gets an answer. */
+/* Rejects an oversized message; only a request gets an answer. */
 static int
 tg_peer_reject_oversized(tg_peer_t *peer, tg_str_t id)
 {

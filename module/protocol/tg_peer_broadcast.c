@@ -8,7 +8,7 @@ tg_peer_is_pre_request_listener(const tg_peer_t *peer)
            && peer->frame.kind == TG_FRAME_AUTO;
 }
 
-/* Modern MCP clients get broadcasts only by subscription. */
+/* Checks for implicit broadcasts, which modern MCP clients do not get. */
 static int
 tg_peer_has_implicit_broadcasts(const tg_peer_t *peer)
 {

@@ -78,7 +78,7 @@ tg_sse_find_field(const tg_sse_t *sse)
     return TG_SSE_OTHER;
 }
 
-/* Data of several lines is joined with line feeds. */
+/* Begins a field's value; lines of data are joined with line feeds. */
 static int
 tg_sse_begin_value(tg_sse_t *sse)
 {

@@ -62,7 +62,7 @@ tg_cron_is_name(const char *p, size_t len, const char *word)
     return i == len && word[i] == '\0';
 }
 
-/* Returns -1 if the text is neither a number nor a name. */
+/* Parses a number or a name. Returns -1 if there is neither. */
 static int
 tg_cron_parse_number(const tg_cron_field_t *field, const char **at,
                      const char *end)

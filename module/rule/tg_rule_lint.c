@@ -119,7 +119,7 @@ tg_rule_can_fire(const tg_rule_t *rule, size_t i)
     return tg_rule_match_event(rule, tg_buf_view(&event)) != TG_MISSING;
 }
 
-/* Returns 0 if no event fires the rule. */
+/* Collects the events' members. Returns 0 if no event fires the rule. */
 static int
 tg_rule_lint_trigger(const tg_rule_t *rule, tg_rule_lint_t *lint)
 {

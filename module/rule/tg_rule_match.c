@@ -278,7 +278,7 @@ tg_rule_match_file(const tg_rule_t *rule, tg_str_t path)
     return rule->nglobs == 0;
 }
 
-/* Omits a URL's path, which may be the only secret of a service. */
+/* Appends a URL without its path, which may be a service's only secret. */
 static void
 tg_rule_append_url_origin(tg_buf_t *json, tg_str_t text)
 {

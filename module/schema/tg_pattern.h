@@ -32,7 +32,7 @@
 int tg_pattern_translate(tg_str_t pattern, tg_buf_t *out, unsigned *weight,
                          const char **why);
 
-/* Returns 0 also without memory. The pattern must be valid UTF-8. */
+/* Checks a pattern in valid UTF-8. Returns 0 without memory, too. */
 int tg_pattern_is_valid(tg_str_t pattern);
 
 #endif

@@ -97,7 +97,7 @@ enum {
 
 int tg_schema_compiler_spend(tg_schema_compiler_t *compile, uint64_t steps);
 
-/* Begins an error; the caller appends to compile->error. TG_INVALID. */
+/* Begins an error, completed in compile->error. Returns TG_INVALID. */
 int tg_schema_error_begin(tg_schema_compiler_t *compile, const char *at);
 /* Sets the error "PATH: TEXT". Returns TG_INVALID. */
 int tg_schema_error_set(tg_schema_compiler_t *compile, const char *at,

@@ -76,7 +76,7 @@ TG_SCHEMA_READER(additional_items)
                                                             : &unused);
 }
 
-/* Ignores unknown members. */
+/* Collects the values of all keywords; ignores unknown members. */
 static int
 tg_schema_collect_keywords(tg_schema_compiler_t *compile, tg_str_t raw,
                            tg_schema_keyword_values_t *object)

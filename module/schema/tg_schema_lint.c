@@ -100,7 +100,7 @@ tg_schema_lint_other_draft(tg_schema_lint_t *lint, tg_str_t key)
     tg_schema_lint_end_warning(lint);
 }
 
-/* Annotations and `type` beside a `$ref` cause no warning. */
+/* Warns of a rule beside `$ref`, unless it is an annotation or `type`. */
 static void
 tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
 {

@@ -27,7 +27,7 @@ typedef struct {
     size_t size; /* bytes of all chunks */
 } tg_schema_arena_t;
 
-/* NULL means no limit. TG_OK or TG_NOMEM. */
+/* Takes size bytes from the limit, unless it is NULL. TG_OK or TG_NOMEM. */
 int tg_schema_memory_reserve(tg_schema_memory_limit_t *memory, size_t size);
 
 /* Returns zeroed memory, aligned to 16 bytes; NULL: none, or too much. */
@@ -281,10 +281,10 @@ tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
 /* Returns the text of a built-in document, or an absent slice. */
 tg_str_t tg_schema_meta_find(tg_str_t uri);
-/* Searches the drafts before 2020-12. */
+/* Returns a built-in document of an older draft, or an absent slice. */
 tg_str_t tg_schema_meta_find_old(tg_str_t uri);
 
-/* Returns 0 for an unknown vocabulary. is_required is from the dialect. */
+/* Returns the bits of a vocabulary, or 0. is_required is from the dialect. */
 unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
 
 /* Determines the simple nodes, and whether the root has a fast path. */

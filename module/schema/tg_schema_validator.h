@@ -198,7 +198,7 @@ int tg_schema_fail_bound(tg_schema_run_t *run, const char *at, const char *text,
 int tg_schema_check_count_range(tg_schema_run_t *run, const char *at, size_t n,
                                 size_t min, size_t max,
                                 const char *const *units);
-/* Writes the missing member's path; otherwise as tg_schema_fail_begin(). */
+/* Begins the error of a missing member; see tg_schema_fail_begin(). */
 tg_buf_t *tg_schema_fail_missing_begin(tg_schema_run_t *run, const char *at,
                                        tg_str_t name);
 

@@ -5,7 +5,7 @@
 #include "schema/tg_schema_validator.h"
 
 #define TG_SCHEMA_ERROR_VALUE_MAX 80
-/* Longer paths do not help the reader. */
+/* Bytes of a path in an error: longer ones do not help the reader. */
 #define TG_SCHEMA_ERROR_PATH_MAX 400
 
 static const struct {

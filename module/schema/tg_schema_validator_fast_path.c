@@ -100,7 +100,7 @@ tg_schema_is_digits(tg_str_t raw)
     return 1;
 }
 
-/* Returns 0 if only a count of characters can decide. */
+/* Checks the length in bytes. Returns 0 if characters must be counted. */
 static int
 tg_schema_is_string_valid_fast(const tg_schema_node_t *node,
                                const tg_json_member_t *member)

@@ -7,7 +7,7 @@
 
 #define TG_SCHEMA_NO_BRANCH SIZE_MAX
 
-/* Longer error texts get no nested branches. */
+/* Longest error text, in bytes, to which branches are added. */
 #define TG_SCHEMA_ERROR_BRANCHES_MAX 1000
 
 typedef struct {
@@ -76,7 +76,7 @@ tg_schema_record_failed_branch(tg_schema_run_t *run,
     }
 }
 
-/* Ends after `enough` valid branches. */
+/* Tries branches until `enough` of them are valid. */
 static int
 tg_schema_try_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
                        const char *at, const tg_schema_bitset_t *marks,

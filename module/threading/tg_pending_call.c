@@ -80,7 +80,7 @@ tg_pending_call_get_bucket(uint64_t number)
     return &tg_pending_calls.buckets[number % TG_PENDING_CALL_BUCKETS];
 }
 
-/* Returns NULL if no such call is open, or its mailbox is closed. */
+/* Finds an open call, or returns NULL, also if its mailbox is closed. */
 static tg_pending_call_t *
 tg_pending_call_find(uint64_t number)
 {
@@ -340,7 +340,7 @@ tg_mailbox_close(tg_mailbox_t *mailbox)
     tg_pending_calls_unlock();
 }
 
-/* Closes the call if there is a reply. */
+/* Takes the reply, which closes the call, and the progress. */
 static void
 tg_pending_call_take_contents(tg_pending_call_t *pending,
                               tg_pending_call_reply_t *reply,

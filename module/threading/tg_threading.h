@@ -148,7 +148,7 @@ void tg_pending_calls_on_fork_child(void);
 int tg_pending_call_reply(uint64_t number, const tg_pending_call_reply_t *reply,
                           const char **why);
 
-/* Omits a message that is not UTF-8 or too long. Returns as for replies. */
+/* Sends progress like a reply; omits a message that is invalid or too long. */
 int tg_pending_call_progress(uint64_t number, uint64_t progress, uint64_t total,
                              const char *message);
 

@@ -152,7 +152,7 @@ tg_uv_client_on_closed(void *host, int err)
     tg_uv_client_handle_disconnect(client);
 }
 
-/* If is_read_stopped is set, the owner must resume, else the end of a write. */
+/* Sets is_read_stopped if the owner must resume reading later. */
 static int
 tg_uv_client_can_read(tg_uv_client_t *client)
 {

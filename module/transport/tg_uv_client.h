@@ -129,7 +129,7 @@ typedef struct {
     /* Gets each message; is_theirs: sent by the server. May be NULL. */
     void (*trace)(void *host, int is_theirs, tg_str_t bytes);
 
-    /* Ends tg_uv_client_close(). The last callback. May be NULL. */
+    /* The last callback: tg_uv_client_close() is complete. May be NULL. */
     void (*closed)(void *host);
 } tg_uv_client_ops_t;
 

@@ -12,7 +12,7 @@ void tg_uv_request_handle_response(tg_uv_client_t *client,
                                    tg_uv_request_t *request,
                                    const tg_response_t *answer);
 
-/* Sets client->err to UV_ENOMEM. */
+/* Closes the connection for lack of memory: client->err is UV_ENOMEM. */
 void tg_uv_client_drop_conn_nomem(tg_uv_client_t *client);
 
 #endif

@@ -152,7 +152,7 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
         return;
     }
 
-    /* With TLS, bytes to be served first may come with EOF. */
+    /* TLS may report EOF together with bytes: serve those first. */
     if (tg_uv_conn_is_read_paused(conn) && (rc == 0 || conn->tls_conn != NULL))
     {
         tg_uv_conn_read_stop(conn);

@@ -115,7 +115,7 @@ tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end)
     }
 }
 
-/* Returns 1 if the connection can still use the result. */
+/* Ends a file request. Returns 1 if its result can still be used. */
 static int
 tg_uv_conn_complete_file_io(tg_uv_conn_t *conn, tg_uv_io_t *end,
                             ssize_t *result)

@@ -16,13 +16,13 @@ int tg_uv_io_open_fd(tg_uv_conn_t *conn, tg_uv_io_t *end, int fd,
 /* Closes an end. conn->on_handle_closed() follows if it was in use. */
 void tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end);
 
-/* Results go to conn->on_read() until tg_uv_conn_read_stop(). */
+/* Starts to read; conn->on_read() receives results until a stop. */
 int tg_uv_conn_read_start(tg_uv_conn_t *conn);
 
 /* Stops reading a stream. A pending read of a file still completes. */
 void tg_uv_conn_read_stop(tg_uv_conn_t *conn);
 
-/* Writes from conn->written on; conn->on_write_done() reports the result. */
+/* Writes conn->writing from conn->written on; see conn->on_write_done(). */
 int tg_uv_conn_write_start(tg_uv_conn_t *conn);
 
 /* Returns the number of bytes that the kernel accepted, 0, or an error. */

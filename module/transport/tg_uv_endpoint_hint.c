@@ -129,7 +129,7 @@ tg_uv_endpoint_write_start_hint(const tg_uv_endpoint_t *endpoint,
     }
 }
 
-/* Returns 0 if every folder of the path may be searched. */
+/* Finds the first folder that may not be searched, or returns 0. */
 static int
 tg_uv_find_unsearchable_folder(const char *path, char folder[PATH_MAX])
 {

@@ -43,7 +43,7 @@ int tg_uv_stream_reader_start(tg_uv_stream_reader_t *reader,
 /* Call before the stream is closed; harmless for a reader not started. */
 void tg_uv_stream_reader_stop(tg_uv_stream_reader_t *reader);
 
-/* Ends the slice after a full read; the read callback must begin with it. */
+/* Ends the slice after a full read. The read callback must call this first. */
 void tg_uv_stream_reader_yield(tg_uv_stream_reader_t *reader, ssize_t nread,
                                const uv_buf_t *buf);
 
