@@ -312,8 +312,9 @@ TOOLGATE_API int toolgate_notify(toolgate_server_t *server, const char *method,
 TOOLGATE_API int toolgate_fd(const toolgate_server_t *server);
 
 /*
- * Handles the pending events of such a server and never blocks. The program
- * must call it, toolgate_start() and toolgate_stop() in one thread.
+ * Handles the pending events of a server with the option "loop" set to "fd".
+ * Never blocks. The program must call this function, toolgate_start() and
+ * toolgate_stop() in one thread.
  */
 TOOLGATE_API int toolgate_process(toolgate_server_t *server);
 

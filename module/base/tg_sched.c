@@ -3,7 +3,7 @@
 
 #include "base/tg_list.h"
 
-/* Messages or steps without a clock reading: a small part of a slice. */
+/* Messages or steps between clock readings: a small part of a slice. */
 #define TG_SCHED_UNTIMED_MESSAGES 8
 #define TG_SCHED_UNTIMED_STEPS 4096
 

@@ -72,7 +72,7 @@ typedef enum {
     TG_TOOL_SCHEMA_OUTPUT
 } tg_tool_schema_type_t;
 
-/* Appends a raw schema, repaired if needed. TG_INVALID: not possible. */
+/* Appends a raw schema, repaired if needed. TG_INVALID: it cannot be. */
 int tg_tool_schema_write_repaired(tg_tool_repair_t *repair,
                                   tg_tool_schema_type_t kind, tg_str_t raw,
                                   tg_buf_t *out);

@@ -265,7 +265,7 @@ tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
     return tg_jsonrpc_call_method(peer, message, reply);
 }
 
-/* MCP has no null ids, so "id": null may be that of a notification. */
+/* MCP has no null ids, so a message with "id": null may be a notification. */
 static int
 tg_jsonrpc_is_notification(const tg_message_t *message)
 {

@@ -5,7 +5,7 @@
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_caller_impl.h"
 
-/* Checks for a string or short number, which a client can match. */
+/* Checks for an id that a client can match: a short string or number. */
 static int
 tg_relay_is_usable_id(tg_str_t id)
 {

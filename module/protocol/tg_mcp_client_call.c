@@ -24,7 +24,7 @@ tg_mcp_key_is_reserved(tg_str_t key)
     return key.len >= len && memcmp(key.data, TG_MCP_META_PREFIX, len) == 0;
 }
 
-/* Checks for "extensions", which are agreed on between neighbors only. */
+/* Checks for "extensions": they are for the server next to the client only. */
 static int
 tg_mcp_key_is_extensions(tg_str_t key)
 {

@@ -218,8 +218,8 @@ tg_schema_bundle_is_skipped(const tg_schema_bundle_t *bundle, tg_str_t key)
 }
 
 /*
- * From the main file's root it omits `$defs` and the closing brace, because
- * more definitions follow.
+ * Copies a schema, but the main file's root without `$defs` and the closing
+ * brace, because more definitions follow.
  */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
 static void

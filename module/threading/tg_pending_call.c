@@ -5,7 +5,7 @@
 #include "base/tg_list.h"
 #include "base/tg_utf8.h"
 
-/* Consecutive numbers have no hash collisions up to this many calls. */
+/* Up to this many calls, consecutive numbers have no hash collisions. */
 #define TG_PENDING_CALL_BUCKETS 1024
 
 static struct {

@@ -39,7 +39,7 @@ tg_block_to_lower(tg_block_t block)
     return _mm512_or_si512(block, tg_block_broadcast(0x20));
 }
 
-/* Arithmetic is faster in general registers than in mask registers. */
+/* Moves a mask to a general register, where arithmetic is faster. */
 TG_BLOCK_FN uint64_t
 tg_block_mask_to_word(__mmask64 mask)
 {
