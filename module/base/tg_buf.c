@@ -151,7 +151,7 @@ tg_buf_append_time(tg_buf_t *buf, uint64_t ms)
 {
     uint64_t day, era, year, seconds, month;
 
-    /* Years from March 1st: month lengths then follow a regular pattern. */
+    /* In years from March 1st, month lengths follow a regular pattern. */
     seconds = ms / 1000;
     day = seconds / 86400 + 719468;
     era = day / 146097;

@@ -210,7 +210,7 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                : NULL;
 }
 
-/* Rejects a request. The data tells the code from that of other servers. */
+/* Rejects a request. The error's data shows that the code is Toolgate's. */
 static int
 tg_jsonrpc_reject_leaving(tg_peer_t *peer, const tg_reply_t *reply)
 {

@@ -173,7 +173,7 @@ tg_schema_meta_find(tg_str_t uri)
                                : tg_schema_meta_find_old(uri);
 }
 
-/* Returns a 2019-09 vocabulary; 2020-12 split two of them. */
+/* Returns the bits of a 2019-09 vocabulary; 2020-12 split two of them. */
 static unsigned
 tg_meta_get_2019_vocabulary(tg_str_t uri, int is_required)
 {
