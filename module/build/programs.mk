@@ -86,8 +86,10 @@ src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 # The objects of folders without their main: what unit tests link.
 folder = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
-# The runner's tests are about its tasks, too.
-host_objs = $(call folder,$(1) $(if $(filter runner,$(1)),tasks))
+# The runner's tests are about its tasks, too; the command line has
+# libtoolgate's client.
+host_objs = $(call folder,$(1) $(if $(filter runner,$(1)),tasks) \
+	$(if $(filter cli,$(1)),lib))
 
 CORE := $(B)/libcore.a
 UV := $(call folder,transport)
@@ -188,8 +190,8 @@ $(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call folder,bridge) $(UV) \
 		$(CORE) $(B)/sources.stamp
 	$(call link,$(UV_LIBS))
 
-$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call folder,cli) $(UV) \
-		$(CORE) $(B)/sources.stamp
+$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call folder,cli lib) $(THREAD) \
+		$(UV) $(CORE) $(B)/sources.stamp
 	$(call link,$(LIBS))
 
 $(SO): $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
@@ -236,7 +238,7 @@ $(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
 # core, and the patterns that core leaves to its host.
 test_folder = $(word 2,$(subst _, ,$(1)))
 test_host = $(filter-out $(C11_FOLDERS),$(call test_folder,$(1)))
-test_objs = $(call host_objs,$(1)) $(UV) $(if $(filter lib,$(1)),$(THREAD))
+test_objs = $(call host_objs,$(1)) $(UV) $(if $(filter cli lib,$(1)),$(THREAD))
 define test_rule
 $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(sort $(if $(call test_host,$(1)), \

@@ -12,7 +12,7 @@
 typedef struct {
     const tg_cli_options_t *options;
     tg_cli_session_t *session;
-    tg_str_t name; /* name of the tool or method */
+    tg_str_t name; /* name of the tool or method, with a NUL */
     char **args;
     int nargs;
     tg_buf_t json; /* arguments as JSON */
@@ -90,7 +90,7 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
 {
     tg_cli_call_t *call;
     json_object *result;
-    tg_str_t json;
+    const char *name, *json;
     int rc;
 
     call = ctx;
@@ -104,14 +104,18 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
         }
     }
 
-    json = tg_buf_view(&call->json);
+    tg_buf_append_char(&call->json, '\0');
 
-    if (call->options->method == NULL) {
-        rc = tg_cli_session_call_tool(call->session, call->name, json);
-    } else {
-        rc = tg_cli_session_request(call->session, call->name,
-                                    call->nargs != 0 ? json : TG_STR_NONE, 0);
+    if (tg_buf_has_failed(&call->json)) {
+        return tg_cli_error_nomem();
     }
+
+    name = call->name.data;
+    json = call->json.data;
+    rc = call->options->method == NULL
+             ? tg_cli_session_call_tool(session, name, json)
+             : tg_cli_session_request(session, name,
+                                      call->nargs != 0 ? json : NULL, 0);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;

@@ -165,16 +165,14 @@ tg_cli_list_append_tools(tg_buf_t *out, json_object *list)
  * are not part of the list.
  */
 static void
-tg_cli_list_report_absent_servers(tg_str_t list)
+tg_cli_list_report_absent_servers(json_object *servers)
 {
-    json_object *servers, *server;
+    json_object *server;
     tg_str_t name, state, error;
     tg_cli_json_iter_t iter;
     const char *newline;
     int has_failed;
 
-    servers = NULL;
-    (void) tg_cli_json_parse(list, &servers);
     tg_cli_json_iter_init(&iter, servers);
 
     while (tg_cli_json_iter_next(&iter, &server)) {
@@ -201,8 +199,6 @@ tg_cli_list_report_absent_servers(tg_str_t list)
             (int) error.len, error.data != NULL ? error.data : "",
             error.data == NULL || has_failed ? "" : ")");
     }
-
-    json_object_put(servers);
 }
 
 static int
@@ -222,11 +218,10 @@ tg_cli_list_print(const tg_cli_session_t *session)
     }
 
     if (out.len == 0 && !tg_buf_has_failed(&out)) {
-        (void) tg_cli_error("%s offers you no tools", session->endpoint.text);
+        (void) tg_cli_error("%s offers you no tools", session->address);
     }
 
-    tg_cli_list_report_absent_servers(
-        tg_buf_view(&session->list.absent_servers));
+    tg_cli_list_report_absent_servers(session->response.absent_servers);
 
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }

@@ -29,7 +29,7 @@ tg_cli_ping_print(const tg_cli_session_t *session, json_object *info)
     if (session->options->is_json) {
         line = json_object_new_object();
         tg_cli_json_add_text(line, "socket",
-                             tg_str_from_cstr(session->endpoint.text));
+                             tg_str_from_cstr(session->address));
         (void) json_object_object_add(line, "ms",
                                       json_object_new_double_s(0, ms));
         (void) json_object_object_add(line, "server", json_object_get(info));
@@ -41,8 +41,7 @@ tg_cli_ping_print(const tg_cli_session_t *session, json_object *info)
     tg_buf_init(&out, tg_alloc_libc());
     tg_cli_ping_append_member(&text, info, "name");
     tg_cli_ping_append_member(&text, info, "version");
-    tg_buf_printf(&text, "answered on %s in %s ms\n", session->endpoint.text,
-                  ms);
+    tg_buf_printf(&text, "answered on %s in %s ms\n", session->address, ms);
     tg_utf8_append_visible(&out, tg_buf_view(&text), 0);
     out.failed |= text.failed;
     tg_buf_deinit(&text);
@@ -56,8 +55,8 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
     json_object *info;
     int rc;
 
-    rc = tg_cli_session_request(session, TG_STR("initialize"),
-                                TG_STR(TG_MCP_INITIALIZE_PARAMS("toolgate")),
+    rc = tg_cli_session_request(session, "initialize",
+                                TG_MCP_INITIALIZE_PARAMS("toolgate"),
                                 TG_CLI_REQUEST_TIMEOUT_MS);
 
     if (rc != TG_CLI_EXIT_OK) {
@@ -67,7 +66,7 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
     /* The next response replaces this one.  A server need not support MCP. */
     info = json_object_get(
         tg_cli_json_get_object(session->response.result, "serverInfo"));
-    rc = tg_cli_session_request(session, TG_STR("ping"), TG_STR_NONE,
+    rc = tg_cli_session_request(session, "ping", NULL,
                                 TG_CLI_REQUEST_TIMEOUT_MS);
 
     if (rc == TG_CLI_EXIT_OK) {

@@ -42,7 +42,7 @@ tg_cli_status_report_error(const tg_cli_session_t *session)
     (void) tg_cli_error("%s does not show you its status: tool_status_allow "
                         "in nginx.conf says who may see it, by default root "
                         "and the owner of the socket",
-                        session->endpoint.text);
+                        session->address);
 
     return TG_CLI_EXIT_REFUSED;
 }
@@ -115,7 +115,7 @@ tg_cli_status_fetch_and_print(tg_cli_session_t *session,
 {
     int rc;
 
-    rc = tg_cli_session_request(session, TG_STR("toolgate.status"), TG_STR_NONE,
+    rc = tg_cli_session_request(session, "toolgate.status", NULL,
                                 TG_CLI_REQUEST_TIMEOUT_MS);
 
     if (rc != TG_CLI_EXIT_OK) {
@@ -199,8 +199,8 @@ tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
     params = json_object_new_object();
     (void) json_object_object_add(params, "id",
                                   json_object_new_int64(atoll(id)));
-    rc = tg_cli_session_request(session, TG_STR("toolgate.cancel"),
-                                tg_cli_json_write(params),
+    rc = tg_cli_session_request(session, "toolgate.cancel",
+                                tg_cli_json_write(params).data,
                                 TG_CLI_REQUEST_TIMEOUT_MS);
     json_object_put(params);
 

@@ -14,7 +14,7 @@
  * the message's own JSON.
  */
 static void
-tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
+tg_cli_watch_append_notification(tg_buf_t *out, const char *method,
                                  json_object *params, int is_json)
 {
     json_object *line;
@@ -25,7 +25,7 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
 
     if (is_json) {
         line = json_object_new_object();
-        tg_cli_json_add_text(line, "method", method);
+        tg_cli_json_add_text(line, "method", tg_str_from_cstr(method));
 
         if (params != NULL) {
             (void) json_object_object_add(line, "params",
@@ -46,7 +46,7 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
     }
 
     tg_buf_init(&text, out->alloc);
-    tg_buf_append_str(&text, method);
+    tg_buf_append_cstr(&text, method);
 
     if (params != NULL) {
         tg_buf_append_char(&text, ' ');
@@ -61,8 +61,8 @@ tg_cli_watch_append_notification(tg_buf_t *out, tg_str_t method,
 }
 
 static int
-tg_cli_watch_on_notification(const tg_cli_session_t *session, tg_str_t method,
-                             json_object *params)
+tg_cli_watch_on_notification(const tg_cli_session_t *session,
+                             const char *method, json_object *params)
 {
     tg_buf_t out;
 
@@ -84,9 +84,10 @@ tg_cli_watch_initialize(tg_cli_session_t *session)
     int rc;
 
     rc = tg_cli_session_request_read_only(
-        session, TG_STR("initialize"),
-        TG_STR(TG_MCP_INITIALIZE_PARAMS("toolgate")),
-        session->client.has_endless_reconnect ? 0 : TG_CLI_REQUEST_TIMEOUT_MS);
+        session, "initialize", TG_MCP_INITIALIZE_PARAMS("toolgate"),
+        session->client->conn->client.has_endless_reconnect
+            ? 0
+            : TG_CLI_REQUEST_TIMEOUT_MS);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
@@ -99,9 +100,7 @@ tg_cli_watch_initialize(tg_cli_session_t *session)
                                            session->options);
     }
 
-    tg_uv_client_notify(&session->client, TG_STR("notifications/initialized"),
-                        TG_STR_NONE);
-    tg_uv_client_flush(&session->client);
+    tg_cli_session_notify(session, "notifications/initialized");
 
     return TG_CLI_EXIT_OK;
 }
@@ -121,15 +120,14 @@ tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
             return rc;
         }
 
-        (void) fprintf(stderr, "toolgate: watching %s\n",
-                       session->endpoint.text);
+        (void) fprintf(stderr, "toolgate: watching %s\n", session->address);
         rc = tg_cli_session_listen(session);
 
         if (rc != TG_CLI_EXIT_OK) {
             return rc;
         }
 
-        session->client.has_endless_reconnect = 1;
+        session->client->conn->client.has_endless_reconnect = 1;
         (void) fprintf(stderr, "toolgate: lost the connection; "
                                "reconnecting\n");
     }

@@ -17,14 +17,6 @@
 
 static int tg_cli_progress_is_shown;
 
-tg_str_t
-tg_cli_progress_get_meta(void)
-{
-    return tg_cli_terminal_has_cursor(stderr)
-               ? TG_STR(",\"_meta\":{\"progressToken\":1}")
-               : TG_STR_NONE;
-}
-
 /*
  * Writes a line that ends before the last column; a longer line would wrap and
  * could not be cleared.
@@ -78,7 +70,7 @@ tg_cli_json_is_number(json_object *value)
 }
 
 void
-tg_cli_progress_on_notification(tg_str_t method, json_object *params)
+tg_cli_progress_show(json_object *params)
 {
     json_object *progress, *total;
     tg_str_t message;
@@ -88,10 +80,7 @@ tg_cli_progress_on_notification(tg_str_t method, json_object *params)
     total = tg_cli_json_get(params, "total");
     message = tg_cli_json_get_text(params, "message");
 
-    if (!tg_str_eq(method, TG_STR("notifications/progress"))
-        || !tg_cli_json_is_number(progress)
-        || !tg_cli_terminal_has_cursor(stderr))
-    {
+    if (!tg_cli_json_is_number(progress)) {
         return;
     }
 

@@ -7,14 +7,8 @@
 
 #include "cli/tg_cli_json.h"
 
-/*
- * Returns the further member of a call's params that requests progress, or an
- * absent string if there is no terminal.
- */
-tg_str_t tg_cli_progress_get_meta(void);
-
-/* Shows the values of a progress notification; ignores other notifications. */
-void tg_cli_progress_on_notification(tg_str_t method, json_object *params);
+/* Shows the params of a progress notification. */
+void tg_cli_progress_show(json_object *params);
 
 /* Shows text in the progress line, until the next change. */
 void tg_cli_progress_show_text(tg_str_t text);

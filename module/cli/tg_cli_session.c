@@ -7,26 +7,12 @@
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 
-#include <sys/stat.h>
-
 /*
  * Space for the JSON-RPC envelope of a request, with the longest id, in bytes.
  */
 #define TG_CLI_ENVELOPE_MAX 256
 
 static const int tg_cli_signals[TG_CLI_NSIGNALS] = { SIGINT, SIGTERM, SIGHUP };
-
-/* --- connection errors --- */
-
-static int
-tg_cli_session_report_connect_error(const tg_cli_session_t *session)
-{
-    char why[TG_UV_EXPLAIN_SIZE];
-
-    tg_uv_endpoint_explain_error(&session->endpoint, session->client.err, why);
-
-    return tg_cli_error("%s", why);
-}
 
 /* --- waiting --- */
 
@@ -75,12 +61,12 @@ tg_cli_session_report_timeout(tg_cli_session_t *session, uint64_t max_wait_ms)
     }
 
     return tg_cli_error(
-        session->client.was_open
+        session->client->conn->client.was_open
             ? "no response from %s within %.12g s; the request was cancelled "
               "(--timeout SECONDS waits longer)"
             : "the server on %s did not answer within %.12g s (--timeout "
               "SECONDS waits longer)",
-        session->endpoint.text, (double) max_wait_ms / 1000);
+        session->address, (double) max_wait_ms / 1000);
 }
 
 /*
@@ -115,9 +101,8 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
         return TG_CLI_EXIT_OK;
     }
 
+    /* The end of the session cancels the request. */
     tg_cli_progress_clear();
-    tg_uv_client_cancel_request(&session->client, &session->request);
-    tg_uv_client_flush(&session->client);
 
     return session->signum != 0 ? 128 + session->signum
                                 : tg_cli_session_report_timeout(session, time);
@@ -127,15 +112,12 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
 
 /* Shows every message if TOOLGATE_DEBUG is set. */
 static void
-tg_cli_session_on_trace(void *host, int is_theirs, tg_str_t bytes)
+tg_cli_session_on_trace(int is_theirs, tg_str_t bytes, void *data)
 {
-    tg_cli_session_t *session;
     tg_str_t message;
     tg_buf_t line;
 
-    session = host;
-
-    while (session->is_debug
+    while (tg_cli_is_debug_enabled()
            && tg_frame_split(TG_FRAME_LINE, &bytes, &message) != TG_END)
     {
         tg_buf_init(&line, tg_alloc_libc());
@@ -158,147 +140,197 @@ tg_cli_response_deinit(tg_cli_response_t *response)
     json_object_put(response->result);
     json_object_put(response->message);
     json_object_put(response->data);
+    json_object_put(response->absent_servers);
     memset(response, 0, sizeof(*response));
 }
 
 static void
-tg_cli_session_on_response(void *host, tg_uv_request_t *request,
-                           const tg_response_t *response)
+tg_cli_session_on_response(const tg_response_t *response,
+                           const tg_mcp_list_t *list, void *data)
 {
     tg_cli_session_t *session;
     tg_cli_response_t *copy;
 
-    session = host;
-    tg_cli_progress_clear();
+    session = data;
     copy = &session->response;
     copy->elapsed_ns = uv_hrtime() - session->sent_ns;
     copy->kind = response->kind;
     copy->code = response->code;
     copy->is_too_large = response->is_too_large;
     copy->has_data = response->data.len != 0;
-    copy->is_nomem = tg_cli_response_parse(response->result, &copy->result)
-                         != TG_OK
-                     || tg_cli_response_parse(response->data, &copy->data)
-                            != TG_OK;
-    copy->is_nomem |= tg_cli_json_parse_body(response->message, &copy->message)
-                      != TG_OK;
+    copy->is_nomem =
+        tg_cli_response_parse(response->result, &copy->result) != TG_OK
+        || tg_cli_response_parse(response->data, &copy->data) != TG_OK
+        || tg_cli_json_parse_body(response->message, &copy->message) != TG_OK
+        || (list != NULL
+            && tg_cli_response_parse(tg_buf_view(&list->absent_servers),
+                                     &copy->absent_servers)
+                   != TG_OK);
+    session->has_response = 1;
+}
+
+static void
+tg_cli_session_on_request_end(toolgate_call_t call, int code,
+                              const char *result, size_t len, void *data)
+{
+    tg_cli_session_t *session;
+
+    session = data;
+    tg_cli_progress_clear();
     session->is_done = 1;
 }
 
+/* The first connection is open, or could not be opened. */
 static void
-tg_cli_session_on_open(void *host)
+tg_cli_session_on_connection(int is_connected, const char *why, void *data)
 {
     tg_cli_session_t *session;
 
-    session = host;
-    session->is_done |= !session->request.is_queued;
+    session = data;
+    session->is_done |= !session->is_open;
 }
 
-static void
-tg_cli_session_on_disconnect(void *host, int was_open)
+static json_object *
+tg_cli_session_parse_params(const char *params, size_t len)
 {
-    tg_cli_session_t *session;
+    json_object *value;
 
-    session = host;
-    session->is_done |= session->client.state == TG_UV_CLIENT_IDLE;
-}
+    value = NULL;
 
-static void
-tg_cli_session_on_notification(void *host, tg_str_t method,
-                               const tg_message_t *message)
-{
-    json_object *name, *params;
-    tg_cli_session_t *session;
-    int has_progress;
-
-    session = host;
-    has_progress = session->request.is_tool_call && session->request.is_sent;
-
-    if (session->on_notification == NULL && !has_progress) {
-        return;
+    if (params != NULL) {
+        (void) tg_cli_json_parse(tg_str(params, len), &value);
     }
 
-    name = params = NULL;
+    return value;
+}
 
-    if (tg_cli_json_parse_body(method, &name) == TG_OK
-        && (message->params.data == NULL
-            || tg_cli_json_parse(message->params, &params) == TG_OK))
+static void
+tg_cli_session_on_notification(const char *method, const char *params,
+                               size_t len, void *data)
+{
+    tg_cli_session_t *session;
+    json_object *value;
+
+    session = data;
+
+    if (session->on_notification != NULL
+        && session->notification_status == TG_CLI_EXIT_OK)
     {
-        method = tg_cli_json_to_text(name);
-
-        if (has_progress) {
-            tg_cli_progress_on_notification(method, params);
-        }
-
-        if (session->on_notification != NULL
-            && session->notification_status == TG_CLI_EXIT_OK)
-        {
-            session->notification_status = session->on_notification(session,
-                                                                    method,
-                                                                    params);
-        }
+        value = tg_cli_session_parse_params(params, len);
+        session->notification_status = session->on_notification(session, method,
+                                                                value);
+        json_object_put(value);
     }
-
-    json_object_put(name);
-    json_object_put(params);
 }
 
-/* Closes the session's timer last, so that the loop ends. */
 static void
-tg_cli_session_on_close(void *host)
+tg_cli_session_on_progress(toolgate_call_t call, const char *params, size_t len,
+                           void *data)
 {
-    tg_cli_session_t *session;
+    json_object *value;
 
-    session = host;
-    uv_close((uv_handle_t *) &session->timer, NULL);
+    value = tg_cli_session_parse_params(params, len);
+    tg_cli_progress_show(value);
+    json_object_put(value);
 }
 
 /* --- open and close --- */
 
+/* Returns a client with the options of the command line, or NULL. */
+static toolgate_client_t *
+tg_cli_session_new_client(tg_cli_session_t *session)
+{
+    const tg_uv_tls_options_t *tls;
+    toolgate_client_t *client;
+    size_t i;
+
+    tls = &session->options->tls;
+
+    const struct {
+        const char *name;
+        const char *value;
+    } options[] = {
+        { "name", "toolgate" },
+        { "version", TG_VERSION },
+        { "timeout", "off" },
+        { "connect_timeout", "off" },
+        /* A request is resent until the client gives up. */
+        { "grace", "24h" },
+        { "ca", tls->ca },
+        { "certificate", tls->certificate },
+        { "key", tls->key },
+        { "tls_name", tls->name },
+    };
+
+    client = toolgate_client_new(session->address);
+
+    for (i = 0; client != NULL && i < sizeof(options) / sizeof(options[0]); i++)
+    {
+        if (options[i].value != NULL
+            && toolgate_client_set(client, options[i].name, options[i].value)
+                   != 0)
+        {
+            toolgate_client_free(client);
+            return NULL;
+        }
+    }
+
+    return client;
+}
+
+/*
+ * Starts the client in the loop.  Returns TG_CLI_EXIT_OK, or
+ * TG_CLI_EXIT_FAILED after reporting the error.
+ */
 static int
 tg_cli_session_init(tg_cli_session_t *session)
 {
-    static const tg_uv_client_ops_t ops = {
-        .on_response = tg_cli_session_on_response,
-        .opened = tg_cli_session_on_open,
-        .on_conn_lost = tg_cli_session_on_disconnect,
-        .notification = tg_cli_session_on_notification,
-        .trace = tg_cli_session_on_trace,
-        .closed = tg_cli_session_on_close,
-    };
+    toolgate_client_t *client;
     int i, rc;
 
-    rc = uv_loop_init(&session->loop);
-
-    if (rc != 0) {
-        return rc;
-    }
-
-    tg_uv_sched_init(&session->sched, &session->loop);
+    rc = 0;
     uv_timer_init(&session->loop, &session->timer);
     session->timer.data = session;
-    session->client.endpoint = &session->endpoint;
-    session->client.info = TG_MCP_CLIENT_INFO("toolgate");
-    tg_mcp_list_init(&session->list, tg_alloc_libc(),
-                     TG_UV_CLIENT_LIST_PAGES_MAX);
-    tg_uv_client_init(&session->client, &session->sched, &ops, session,
-                      TG_DIALECT_JSONRPC, TG_CLI_FRAME_MAX);
 
     for (i = 0; i < TG_CLI_NSIGNALS; i++) {
         uv_signal_init(&session->loop, &session->signals[i]);
         session->signals[i].data = session;
-
-        if (rc == 0) {
-            rc = uv_signal_start(&session->signals[i], tg_cli_session_on_signal,
-                                 tg_cli_signals[i]);
-        }
+        rc = rc != 0
+                 ? rc
+                 : uv_signal_start(&session->signals[i],
+                                   tg_cli_session_on_signal, tg_cli_signals[i]);
     }
 
     if (rc != 0) {
-        tg_cli_session_close(session);
+        return tg_cli_error("cannot start: %s", uv_strerror(rc));
     }
 
-    return rc;
+    client = session->client = tg_cli_session_new_client(session);
+
+    if (client == NULL) {
+        return tg_cli_error("%s", toolgate_error());
+    }
+
+    session->hooks.on_response = tg_cli_session_on_response;
+    session->hooks.on_trace = tg_cli_session_on_trace;
+    session->hooks.data = session;
+    client->conf.hooks = &session->hooks;
+    (void) toolgate_client_use_uv(client, &session->loop);
+    (void) toolgate_client_on_connection(client, tg_cli_session_on_connection,
+                                         session);
+    (void) toolgate_client_on_notification(client,
+                                           tg_cli_session_on_notification,
+                                           session);
+
+    /* The client requests progress only if it can be shown. */
+    if (tg_cli_terminal_has_cursor(stderr)) {
+        (void) toolgate_client_on_progress(client, tg_cli_session_on_progress,
+                                           session);
+    }
+
+    return toolgate_client_open(client) == 0
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("%s", toolgate_error());
 }
 
 void
@@ -306,9 +338,11 @@ tg_cli_session_close(tg_cli_session_t *session)
 {
     int i;
 
-    tg_uv_client_close(&session->client);
+    if (session->client != NULL) {
+        (void) toolgate_client_close(session->client);
+    }
 
-    tg_uv_sched_close(&session->sched, NULL);
+    uv_close((uv_handle_t *) &session->timer, NULL);
 
     for (i = 0; i < TG_CLI_NSIGNALS; i++) {
         uv_close((uv_handle_t *) &session->signals[i], NULL);
@@ -316,51 +350,46 @@ tg_cli_session_close(tg_cli_session_t *session)
 
     uv_run(&session->loop, UV_RUN_DEFAULT);
     (void) uv_loop_close(&session->loop);
-    tg_uv_client_deinit(&session->client);
-    tg_mcp_list_deinit(&session->list);
+    toolgate_client_free(session->client);
     tg_cli_response_deinit(&session->response);
-    tg_uv_endpoint_free(&session->endpoint);
 }
 
 int
 tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
 {
-    char why[TG_UV_ERROR_SIZE];
-    const char *text;
     int rc;
 
     memset(session, 0, sizeof(*session));
     session->options = options;
-    text = tg_cli_options_get_socket(options);
-    session->is_debug = tg_cli_is_debug_enabled();
+    session->address = tg_cli_options_get_socket(options);
 
-    if (text == NULL) {
+    if (session->address == NULL) {
         return TG_CLI_EXIT_FAILED;
     }
 
-    if (tg_uv_endpoint_parse(&session->endpoint, text, &options->tls, why)
-        != TG_OK) {
-        return tg_cli_error("%s: %s", text, why);
-    }
-
-    rc = tg_cli_session_init(session);
+    rc = uv_loop_init(&session->loop);
 
     if (rc != 0) {
         return tg_cli_error("cannot start: %s", uv_strerror(rc));
     }
 
     session->timeout_ms = options->timeout_ms;
+    rc = tg_cli_session_init(session);
 
-    if (options->timeout_ms != 0) {
-        session->deadline = uv_now(&session->loop) + options->timeout_ms;
+    if (rc == TG_CLI_EXIT_OK) {
+        session->address = session->client->conn->endpoint.text;
+        session->deadline = options->timeout_ms != 0
+                                ? uv_now(&session->loop) + options->timeout_ms
+                                : 0;
+        rc = tg_cli_session_wait(session, TG_CLI_REQUEST_TIMEOUT_MS);
     }
 
-    tg_uv_client_connect(&session->client);
-    rc = tg_cli_session_wait(session, TG_CLI_REQUEST_TIMEOUT_MS);
-
-    if (rc == TG_CLI_EXIT_OK && !session->client.was_open) {
-        rc = tg_cli_session_report_connect_error(session);
+    if (rc == TG_CLI_EXIT_OK && !toolgate_client_is_connected(session->client))
+    {
+        rc = tg_cli_error("%s", session->client->conn->why);
     }
+
+    session->is_open = 1;
 
     if (rc != TG_CLI_EXIT_OK) {
         tg_cli_session_close(session);
@@ -389,49 +418,14 @@ tg_cli_session_run(const tg_cli_options_t *options,
 
 /* --- requests --- */
 
-/* Reports that the connection was lost before the response. */
 static int
-tg_cli_session_report_disconnect(const tg_cli_session_t *session)
+tg_cli_session_check_response(const tg_cli_session_t *session)
 {
-    if (session->response.kind == TG_RESPONSE_NOT_STARTED) {
-        return tg_cli_session_report_connect_error(session);
-    }
-
-    return tg_cli_error("the connection to %s was lost before the response; "
-                        "the request may have been executed",
-                        session->endpoint.text);
-}
-
-static int
-tg_cli_session_exchange(tg_cli_session_t *session,
-                        const tg_uv_request_t *request, uint64_t max_wait_ms)
-{
-    tg_cli_response_t *response;
-    int rc;
+    const tg_cli_response_t *response;
 
     response = &session->response;
-    tg_cli_response_deinit(response);
 
-    if (request->name.len + request->params.len
-        > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE_MAX)
-    {
-        return tg_cli_error("the arguments are larger than %u bytes",
-                            TG_CLI_FRAME_MAX);
-    }
-
-    session->request = *request;
-    session->sent_ns = uv_hrtime();
-    session->is_done = 0;
-    tg_mcp_list_reset(&session->list);
-    tg_uv_client_send_request(&session->client, &session->request);
-    tg_uv_client_flush(&session->client);
-    rc = tg_cli_session_wait(session, max_wait_ms);
-
-    if (rc != TG_CLI_EXIT_OK) {
-        return rc;
-    }
-
-    if (response->is_nomem) {
+    if (response->is_nomem || !session->has_response) {
         return tg_cli_error_nomem();
     }
 
@@ -441,60 +435,104 @@ tg_cli_session_exchange(tg_cli_session_t *session,
                             TG_CLI_FRAME_MAX);
     }
 
-    return response->kind == TG_RESPONSE_RESULT
-                   || response->kind == TG_RESPONSE_ERROR
-               ? TG_CLI_EXIT_OK
-               : tg_cli_session_report_disconnect(session);
+    switch (response->kind) {
+    case TG_RESPONSE_RESULT:
+    case TG_RESPONSE_ERROR:
+        return TG_CLI_EXIT_OK;
+    case TG_RESPONSE_NOT_STARTED:
+        return tg_cli_error("%s", session->client->conn->why);
+    default:
+        return tg_cli_error("the connection to %s was lost before the "
+                            "response; the request may have been executed",
+                            session->address);
+    }
+}
+
+static int
+tg_cli_session_exchange(tg_cli_session_t *session,
+                        tg_client_request_type_t type, const char *name,
+                        const char *params, int is_read_only,
+                        uint64_t max_wait_ms)
+{
+    const tg_client_request_spec_t request = {
+        .type = type,
+        .name = name,
+        .params = params,
+        .on_response = tg_cli_session_on_request_end,
+        .data = session,
+        .is_read_only = is_read_only,
+    };
+    int rc;
+
+    tg_cli_response_deinit(&session->response);
+    session->has_response = 0;
+    session->is_done = 0;
+
+    if (params != NULL
+        && strlen(name) + strlen(params)
+               > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE_MAX)
+    {
+        return tg_cli_error("the arguments are larger than %u bytes",
+                            TG_CLI_FRAME_MAX);
+    }
+
+    session->sent_ns = uv_hrtime();
+
+    if (tg_client_request_begin(session->client, &request, NULL) != 0) {
+        return tg_cli_error("%s", toolgate_error());
+    }
+
+    rc = tg_cli_session_wait(session, max_wait_ms);
+
+    return rc == TG_CLI_EXIT_OK ? tg_cli_session_check_response(session) : rc;
 }
 
 int
 tg_cli_session_list_tools(tg_cli_session_t *session)
 {
-    const tg_uv_request_t request = {
-        .name = TG_STR("tools/list"),
-        .list = &session->list,
-    };
-
-    return tg_cli_session_exchange(session, &request, TG_CLI_LIST_TIMEOUT_MS);
+    return tg_cli_session_exchange(session, TG_CLIENT_REQUEST_LIST,
+                                   "tools/list", NULL, 0,
+                                   TG_CLI_LIST_TIMEOUT_MS);
 }
 
 int
-tg_cli_session_call_tool(tg_cli_session_t *session, tg_str_t name,
-                         tg_str_t arguments)
+tg_cli_session_call_tool(tg_cli_session_t *session, const char *name,
+                         const char *arguments)
 {
-    tg_uv_request_t request = {
-        .params = arguments,
-        .extra_members = tg_cli_progress_get_meta(),
-        .is_tool_call = 1,
-    };
-    json_object *text;
-    int rc;
-
-    text = json_object_new_string_len(name.data, (int) name.len);
-    name = tg_cli_json_write(text);
-
-    /* The escaped name without its quotes. */
-    request.name = tg_str(name.data + 1, name.len - 2);
-    rc = text != NULL ? tg_cli_session_exchange(session, &request, 0)
-                      : tg_cli_error_nomem();
-    json_object_put(text);
-
-    return rc;
+    return tg_cli_session_exchange(session, TG_CLIENT_REQUEST_CALL, name,
+                                   arguments, 0, 0);
 }
 
 int
-tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
-                       tg_str_t params, uint64_t max_wait_ms)
+tg_cli_session_request(tg_cli_session_t *session, const char *method,
+                       const char *params, uint64_t max_wait_ms)
 {
-    const tg_uv_request_t request = { .name = method, .params = params };
+    return tg_cli_session_exchange(session, TG_CLIENT_REQUEST_METHOD, method,
+                                   params, 0, max_wait_ms);
+}
 
-    return tg_cli_session_exchange(session, &request, max_wait_ms);
+int
+tg_cli_session_request_read_only(tg_cli_session_t *session, const char *method,
+                                 const char *params, uint64_t max_wait_ms)
+{
+    return tg_cli_session_exchange(session, TG_CLIENT_REQUEST_METHOD, method,
+                                   params, 1, max_wait_ms);
+}
+
+void
+tg_cli_session_notify(tg_cli_session_t *session, const char *method)
+{
+    tg_uv_client_t *client;
+
+    client = &session->client->conn->client;
+    tg_uv_client_notify(client, tg_str_from_cstr(method), TG_STR_NONE);
+    tg_uv_client_flush(client);
 }
 
 int
 tg_cli_session_listen(tg_cli_session_t *session)
 {
-    while (session->client.state == TG_UV_CLIENT_OPEN
+    while (toolgate_client_is_connected(session->client)
            && session->notification_status == TG_CLI_EXIT_OK
            && session->signum == 0)
     {
@@ -503,19 +541,6 @@ tg_cli_session_listen(tg_cli_session_t *session)
 
     return session->signum != 0 ? 128 + session->signum
                                 : session->notification_status;
-}
-
-int
-tg_cli_session_request_read_only(tg_cli_session_t *session, tg_str_t method,
-                                 tg_str_t params, uint64_t max_wait_ms)
-{
-    const tg_uv_request_t request = {
-        .name = method,
-        .params = params,
-        .is_read_only = 1,
-    };
-
-    return tg_cli_session_exchange(session, &request, max_wait_ms);
 }
 
 int

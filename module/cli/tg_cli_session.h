@@ -2,8 +2,8 @@
  * The commands' connection to a server: one request at a time, and its
  * response.
  *
- * The client (transport/tg_uv_client.h) connects, reconnects, and resends
- * requests.
+ * libtoolgate's client connects, reconnects, and resends requests, in a loop of
+ * the session.
  *
  * Errors are reported here, on standard error, and are returned as exit
  * statuses.  A signal ends the wait: the request is then cancelled, so that
@@ -14,7 +14,7 @@
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_json.h"
-#include "transport/tg_uv_client.h"
+#include "lib/tg_client.h"
 
 /*
  * Largest message in both directions, in bytes; Toolgate sends no larger
@@ -43,6 +43,7 @@ typedef struct {
     json_object *result;  /* NULL: `null` */
     json_object *message; /* a text */
     json_object *data;
+    json_object *absent_servers; /* of a list: MCP servers without tools */
     uint64_t elapsed_ns;
 } tg_cli_response_t;
 
@@ -53,30 +54,30 @@ void tg_cli_response_deinit(tg_cli_response_t *response);
  * Returns TG_CLI_EXIT_OK, or the exit status to end the session with.
  */
 typedef int (*tg_cli_on_notification_pt)(const tg_cli_session_t *session,
-                                         tg_str_t method, json_object *params);
+                                         const char *method,
+                                         json_object *params);
 
 struct tg_cli_session_s {
     const tg_cli_options_t *options;
-    tg_uv_endpoint_t endpoint;
+    const char *address;
     uv_loop_t loop;
-    tg_uv_sched_t sched;
     uv_timer_t timer; /* timeout of the current wait */
     uv_signal_t signals[TG_CLI_NSIGNALS];
-    tg_uv_client_t client;
+    toolgate_client_t *client;
+    tg_client_hooks_t hooks;
     uint64_t timeout_ms; /* --timeout, for the whole session; 0: none */
     /* end of timeout_ms, in ms of the loop's clock; 0: none */
     uint64_t deadline;
+    int is_open;
     int is_done;
     int is_timed_out;
     int signum;
-    tg_mcp_list_t list;
-    tg_uv_request_t request;
+    int has_response; /* in response */
     uint64_t sent_ns;
     tg_cli_response_t response; /* response to the last request */
     /* NULL: only a tool's progress is shown. */
     tg_cli_on_notification_pt on_notification;
     int notification_status; /* last return value of on_notification */
-    int is_debug;            /* TOOLGATE_DEBUG: show every message */
 };
 
 /*
@@ -97,6 +98,9 @@ int tg_cli_session_run(const tg_cli_options_t *options,
                        int (*on_connect)(tg_cli_session_t *session, void *ctx),
                        void *ctx);
 
+/* Sends a notification without params. */
+void tg_cli_session_notify(tg_cli_session_t *session, const char *method);
+
 /*
  * The functions below send a request and wait for the response.  Strings must
  * be valid until they return.  They return TG_CLI_EXIT_OK if there is a
@@ -106,23 +110,24 @@ int tg_cli_session_run(const tg_cli_options_t *options,
 /* Fetches all pages of tools/list; the result is {"tools":[...]}. */
 int tg_cli_session_list_tools(tg_cli_session_t *session);
 
-/* Calls a tool.  name is plain text, arguments a raw JSON object. */
-int tg_cli_session_call_tool(tg_cli_session_t *session, tg_str_t name,
-                             tg_str_t arguments);
+/* Calls a tool with a JSON object. */
+int tg_cli_session_call_tool(tg_cli_session_t *session, const char *name,
+                             const char *arguments);
 
 /*
- * Calls a method.  method is plain text, params raw JSON or absent.  Waits for
- * at most max_wait_ms; 0: no limit.
+ * Calls a method with JSON, or NULL.  Waits for at most max_wait_ms; 0: no
+ * limit.
  */
-int tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
-                           tg_str_t params, uint64_t max_wait_ms);
+int tg_cli_session_request(tg_cli_session_t *session, const char *method,
+                           const char *params, uint64_t max_wait_ms);
 
 /*
  * Calls a method that changes nothing, so that the request may be resent after
  * a reconnect.  Waits for at most max_wait_ms; 0: no limit.
  */
-int tg_cli_session_request_read_only(tg_cli_session_t *session, tg_str_t method,
-                                     tg_str_t params, uint64_t max_wait_ms);
+int tg_cli_session_request_read_only(tg_cli_session_t *session,
+                                     const char *method, const char *params,
+                                     uint64_t max_wait_ms);
 
 /*
  * Receives notifications until the connection is lost.  Returns TG_CLI_EXIT_OK

@@ -35,7 +35,7 @@ tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
     (void) tg_cli_error("%s does not offer you the method %s: the server "
                         "needs task_methods in nginx.conf, and %s says who "
                         "may use it",
-                        session->endpoint.text, method,
+                        session->address, method,
                         tg_cli_task_get_access_directive(method));
 
     return TG_CLI_EXIT_REFUSED;
@@ -59,8 +59,8 @@ tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
     return tg_cli_task_check_response(
         session, method, params,
         tg_cli_session_request_read_only(
-            session, tg_str_from_cstr(method),
-            params != NULL ? tg_cli_json_write(params) : TG_STR_NONE,
+            session, method,
+            params != NULL ? tg_cli_json_write(params).data : NULL,
             max_wait_ms));
 }
 
@@ -70,9 +70,9 @@ tg_cli_task_request(tg_cli_session_t *session, const char *method,
 {
     return tg_cli_task_check_response(
         session, method, params,
-        tg_cli_session_request(session, tg_str_from_cstr(method),
-                               params != NULL ? tg_cli_json_write(params)
-                                              : TG_STR_NONE,
+        tg_cli_session_request(session, method,
+                               params != NULL ? tg_cli_json_write(params).data
+                                              : NULL,
                                TG_CLI_TASK_TIMEOUT_MS));
 }
 

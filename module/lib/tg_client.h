@@ -28,6 +28,19 @@
 
 typedef struct tg_client_conn_s tg_client_conn_t;
 
+/*
+ * Gives the command line more than the public API.  A client with hooks
+ * reconnects only for a request, and its program sends MCP's `initialize`.
+ */
+typedef struct {
+    /* Reports a response before its request ends.  list: NULL, or the list. */
+    void (*on_response)(const tg_response_t *response,
+                        const tg_mcp_list_t *list, void *data);
+    /* Reports the bytes of each message. */
+    void (*on_trace)(int is_theirs, tg_str_t bytes, void *data);
+    void *data;
+} tg_client_hooks_t;
+
 /* Copied from the options of the client; times are in ms. */
 typedef struct {
     uint64_t timeout;
@@ -40,6 +53,7 @@ typedef struct {
     void *connected_data;
     toolgate_call_pt progress;
     void *progress_data;
+    const tg_client_hooks_t *hooks; /* or NULL */
 } tg_client_config_t;
 
 /* A thread's wait for an answer or a connection.  Guarded by the lock. */
@@ -50,6 +64,23 @@ typedef struct {
     char *result; /* NULL: no result */
     char *why;    /* message of an error; NULL: out of memory */
 } tg_waiter_t;
+
+typedef enum {
+    TG_CLIENT_REQUEST_CALL,
+    TG_CLIENT_REQUEST_METHOD,
+    TG_CLIENT_REQUEST_LIST
+} tg_client_request_type_t;
+
+/* A request as the program specifies it. */
+typedef struct {
+    tg_client_request_type_t type;
+    const char *name;
+    const char *params;
+    int timeout;
+    toolgate_answered_pt on_response;
+    void *data;
+    int is_read_only; /* the request is resent after a reconnect */
+} tg_client_request_spec_t;
 
 /* A request.  Owned by the loop once the loop has taken its command. */
 struct tg_client_request_s {
@@ -103,6 +134,11 @@ struct toolgate_client_s {
 
 /* Returns the connection, or NULL and *rc. Requires tg_lib_lock(). */
 tg_client_conn_t *tg_client_get_conn(const toolgate_client_t *client, int *rc);
+
+/* Sends a request as toolgate_client_begin_...() do. */
+int tg_client_request_begin(const toolgate_client_t *client,
+                            const tg_client_request_spec_t *spec,
+                            toolgate_call_t *call);
 
 /*
  * Waits until tg_waiter_complete() is called, and returns the waiter's code.

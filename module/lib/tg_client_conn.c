@@ -16,6 +16,11 @@ tg_client_conn_on_response(void *host, tg_uv_request_t *uv_request,
     conn = host;
     request = (tg_client_request_t *) uv_request;
 
+    if (conn->conf.hooks != NULL) {
+        conn->conf.hooks->on_response(answer, uv_request->list,
+                                      conn->conf.hooks->data);
+    }
+
     switch (answer->kind) {
     case TG_RESPONSE_RESULT:
         tg_client_conn_finish_result(conn, request, answer->result);
@@ -216,6 +221,18 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
 }
 
 /* Counts unsent requests, cancelled ones included. */
+static void
+tg_client_conn_on_trace(void *host, int is_theirs, tg_str_t bytes)
+{
+    const tg_client_hooks_t *hooks;
+
+    hooks = ((tg_client_conn_t *) host)->conf.hooks;
+
+    if (hooks != NULL) {
+        hooks->on_trace(is_theirs, bytes, hooks->data);
+    }
+}
+
 static int
 tg_client_conn_is_backlog_full(const tg_client_conn_t *conn)
 {
@@ -421,6 +438,7 @@ tg_client_conn_open(tg_client_conn_t *conn)
         .on_disconnect = tg_client_conn_on_disconnect,
         .on_conn_lost = tg_client_conn_on_lost,
         .notification = tg_client_conn_on_notification,
+        .trace = tg_client_conn_on_trace,
         .closed = tg_client_conn_on_closed,
     };
     tg_uv_client_t *client;
@@ -428,11 +446,11 @@ tg_client_conn_open(tg_client_conn_t *conn)
     client = &conn->client;
     client->endpoint = &conn->endpoint;
     client->connect_timeout = conn->conf.connect_timeout;
-    client->has_endless_reconnect = 1;
-    client->is_persistent = 1;
-
+    client->has_endless_reconnect = conn->conf.hooks == NULL;
+    client->is_persistent = conn->conf.hooks == NULL;
     client->info = conn->info;
-    client->has_mcp_initialize = conn->conf.notified != NULL;
+    client->has_mcp_initialize = conn->conf.hooks == NULL
+                                 && conn->conf.notified != NULL;
     conn->runtime.run_timers = tg_client_conn_run_timers;
     conn->runtime.flush = tg_client_conn_flush;
     conn->runtime.stop = tg_client_conn_stop;

@@ -9,22 +9,6 @@
 /* Bytes of a request's JSON-RPC envelope, with the longest id. */
 #define TG_CLIENT_REQUEST_ENVELOPE_MAX 256
 
-typedef enum {
-    TG_CLIENT_REQUEST_CALL,
-    TG_CLIENT_REQUEST_METHOD,
-    TG_CLIENT_REQUEST_LIST
-} tg_client_request_type_t;
-
-/* A request as the program specifies it. */
-typedef struct {
-    tg_client_request_type_t type;
-    const char *name;
-    const char *params;
-    int timeout;
-    toolgate_answered_pt on_response;
-    void *data;
-} tg_client_request_spec_t;
-
 static uint64_t tg_client_request_count; /* guarded by the lock */
 
 static int
@@ -123,6 +107,7 @@ tg_client_request_new(const tg_client_request_spec_t *spec,
     uv_request->extra_members = tg_client_request_slice(request->text, ends[1],
                                                         ends[2]);
     uv_request->is_tool_call = spec->type == TG_CLIENT_REQUEST_CALL;
+    uv_request->is_read_only = spec->is_read_only != 0;
     uv_request->list = spec->type == TG_CLIENT_REQUEST_LIST ? &request->list
                                                             : NULL;
 
@@ -229,7 +214,7 @@ tg_client_request_post_command(const toolgate_client_t *client,
     return NULL;
 }
 
-static int
+int
 tg_client_request_begin(const toolgate_client_t *client,
                         const tg_client_request_spec_t *spec,
                         toolgate_call_t *call)
@@ -282,7 +267,12 @@ toolgate_client_begin_call(toolgate_client_t *client, const char *tool,
                            toolgate_call_t *call)
 {
     const tg_client_request_spec_t spec = {
-        TG_CLIENT_REQUEST_CALL, tool, arguments, timeout, on_response, data
+        .type = TG_CLIENT_REQUEST_CALL,
+        .name = tool,
+        .params = arguments,
+        .timeout = timeout,
+        .on_response = on_response,
+        .data = data,
     };
 
     return tg_client_request_begin(client, &spec, call);
@@ -295,7 +285,12 @@ toolgate_client_begin_request(toolgate_client_t *client, const char *method,
                               toolgate_call_t *call)
 {
     const tg_client_request_spec_t spec = {
-        TG_CLIENT_REQUEST_METHOD, method, params, timeout, on_response, data
+        .type = TG_CLIENT_REQUEST_METHOD,
+        .name = method,
+        .params = params,
+        .timeout = timeout,
+        .on_response = on_response,
+        .data = data,
     };
 
     return tg_client_request_begin(client, &spec, call);
@@ -307,7 +302,12 @@ toolgate_client_begin_list(toolgate_client_t *client, int timeout,
                            toolgate_call_t *call)
 {
     const tg_client_request_spec_t spec = {
-        TG_CLIENT_REQUEST_LIST, "tools/list", NULL, timeout, on_response, data
+        .type = TG_CLIENT_REQUEST_LIST,
+        .name = "tools/list",
+        .params = NULL,
+        .timeout = timeout,
+        .on_response = on_response,
+        .data = data,
     };
 
     return tg_client_request_begin(client, &spec, call);

@@ -194,7 +194,7 @@ SKIP: {
     skip 'it would need the sanitizers', 3 if Toolgate::Test::is_san();
     my $top = Toolgate::Test::top();
     my @objects = grep { !/tg_cli_trace_record/ }
-        glob "$BUILD/obj/module/{cli,transport}/*.o";
+        glob "$BUILD/obj/module/{cli,lib,threading,transport}/*.o";
     my ($failed, $said) = run_command({ timeout => 120 }, 'gcc', '-std=gnu11',
         '-D_GNU_SOURCE', '-fPIE', "-I$top/module", '-o', "$dir/toolgate",
         "$top/module/cli/tg_cli_trace_record.c", @objects, "$BUILD/libcore.a",

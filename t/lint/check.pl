@@ -70,7 +70,7 @@ my %room = (
         system => libraries(qr/^uv\.h/),
     },
     cli => {
-        rooms  => [qw(base schema protocol catalog transport)],
+        rooms  => [qw(base schema protocol catalog transport lib)],
         system => libraries(qr/^(?:uv\.h|json-c\/)/),
     },
 );

@@ -82,7 +82,7 @@ HELP_TEST(late_hello, "a late hello")
     options.socket = help_path("s");
     CU_ASSERT_FATAL(tg_cli_session_open(&session, &options) == TG_CLI_EXIT_OK);
     session.is_timed_out = 1;
-    CU_ASSERT(tg_cli_session_call_tool(&session, TG_STR("t"), TG_STR("{}"))
+    CU_ASSERT(tg_cli_session_call_tool(&session, "t", "{}")
               == TG_CLI_EXIT_OK);
     CU_ASSERT(json_object_get_int(session.response.result) == 1);
     tg_cli_session_close(&session);
