@@ -1,83 +1,81 @@
 #!/usr/bin/perl
-# check.pl [FILE...]: the rules about sources that neither a compiler nor
-# clang-format knows: which folder may include what, and the shape of the files.
-# With names of files only what is wrong in these is printed.
+# check.pl [FILE...]: checks which folder may include what, and the shape of the
+# files. With names of files, only their errors are printed.
 
 use strict;
 use warnings;
 
-# Of C11, what the folders without I/O may use: no clock, no signals, no
-# threads, no locale.
+# Headers of C11 that folders without I/O may use: no clock, signals, threads
+# or locale.
 my @c11 = map {"$_.h"} qw(
     assert ctype errno float inttypes limits math stdalign stdarg stdbool
     stddef stdint stdio stdlib stdnoreturn string
 );
 my %c11 = map { $_ => 1 } @c11;
-# The compiler's own, behind an #ifdef: vector instructions.
+# The compiler's vector instructions, behind an #ifdef.
 $c11{$_} = 1 for qw(emmintrin.h immintrin.h arm_neon.h);
 
-# Folder => the folders whose headers it may include besides its own, and if
-# a header in angle brackets is allowed.  A POSIX header is one that belongs
-# to none of the libraries below.
+# Folder => folders whose headers it may include besides its own, and which
+# headers in angle brackets. POSIX headers are those of no library below.
 my $library = qr{^(?:ngx_|uv\.h|uv/|json-c/|curl/|openssl/|sqlite3|postgresql/|
     pcre2|CUnit)}x;
-my %room = (
-    base   => { rooms => [], system => sub { $c11{ $_[0] } } },
+my %folder = (
+    base   => { folders => [], system => sub { $c11{ $_[0] } } },
     # PCRE2 is for schema/pcre2 alone.
     schema => {
-        rooms  => ['base'],
-        system => sub {
+        folders => ['base'],
+        system  => sub {
             $c11{ $_[0] } || "$_[1] $_[0]" =~ m{^module/schema/pcre2/.* pcre2};
         },
     },
     protocol =>
-        { rooms => [qw(base catalog)], system => sub { $c11{ $_[0] } } },
+        { folders => [qw(base catalog)], system => sub { $c11{ $_[0] } } },
     catalog => {
-        rooms  => [qw(base schema protocol)],
-        system => sub { $c11{ $_[0] } },
+        folders => [qw(base schema protocol)],
+        system  => sub { $c11{ $_[0] } },
     },
     rule =>
-        { rooms => [qw(base schema)], system => sub { $c11{ $_[0] } } },
-    spec => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
-    api  => { rooms => [], system => sub { $c11{ $_[0] } } },
+        { folders => [qw(base schema)], system => sub { $c11{ $_[0] } } },
+    spec => { folders => ['base'], system => sub { $c11{ $_[0] } } },
+    api  => { folders => [], system => sub { $c11{ $_[0] } } },
     transport => {
-        rooms  => [qw(base protocol catalog)],
-        system => libraries(qr/^(?:uv\.h$|openssl\/)/),
+        folders => [qw(base protocol catalog)],
+        system  => libraries(qr/^(?:uv\.h$|openssl\/)/),
     },
     threading => {
-        rooms  => [qw(base protocol catalog)],
-        system => libraries(qr/^$/),
+        folders => [qw(base protocol catalog)],
+        system  => libraries(qr/^$/),
     },
     nginx => {
-        rooms  => [qw(base schema protocol catalog rule spec api threading)],
-        system => libraries(qr/^ngx_/),
+        folders => [qw(base schema protocol catalog rule spec api threading)],
+        system  => libraries(qr/^ngx_/),
     },
     bridge => {
-        rooms  => [qw(base schema protocol catalog transport)],
-        system => libraries(qr/^uv\.h/),
+        folders => [qw(base schema protocol catalog transport)],
+        system  => libraries(qr/^uv\.h/),
     },
     runner => {
-        rooms  => [qw(base schema protocol catalog rule spec transport tasks)],
-        system => libraries(qr{^(?:uv\.h|curl/)}),
+        folders => [qw(base schema protocol catalog rule spec transport tasks)],
+        system  => libraries(qr{^(?:uv\.h|curl/)}),
     },
     tasks => {
-        rooms  => [qw(base schema protocol catalog rule spec transport runner)],
-        system => libraries(qr{^(?:uv\.h|sqlite3\.h|postgresql/)}),
+        folders =>
+            [qw(base schema protocol catalog rule spec transport runner)],
+        system  => libraries(qr{^(?:uv\.h|sqlite3\.h|postgresql/)}),
     },
     lib => {
-        rooms =>
-            [qw(base schema protocol catalog threading api transport)],
-        system => libraries(qr/^uv\.h/),
+        folders => [qw(base schema protocol catalog threading api transport)],
+        system  => libraries(qr/^uv\.h/),
     },
     cli => {
-        rooms  => [qw(base schema protocol catalog transport lib)],
-        system => libraries(qr/^(?:uv\.h|json-c\/)/),
+        folders => [qw(base schema protocol catalog transport lib)],
+        system  => libraries(qr/^(?:uv\.h|json-c\/)/),
     },
 );
 
-# The same for the folders of a room.  What lies in none of them puts the whole
-# together, and has what all of them share.
-my %folder = (
+# Subfolder => other subfolders whose headers it may include. Files in no
+# subfolder are shared by all, or connect them.
+my %subfolder = (
     'base/simd'          => [],
     'schema/pcre2'       => [],
     'nginx/config'       => [],
@@ -107,19 +105,18 @@ my %folder = (
     'tasks/watch'        => [],
     'tasks/webhook'      => [qw(automation)],
 );
-# NGINX itself decides what of the system it wants; see ngx_config.h.
+# NGINX includes system headers itself; see ngx_config.h.
 sub libraries {
     my ($allowed) = @_;
     return sub { $_[0] !~ $library || $_[0] =~ $allowed };
 }
 
-# I/O, clocks and state that would make core more than a function of its
-# arguments, without a header telling.
+# I/O, clocks and state, which no include would reveal.
 my $impure = qr/\b(?:f?printf|puts|fopen|fwrite|fread|getenv|system|rand|
     srand|exit|abort|strtok|strerror|setlocale)\s*\(/x;
 
-# libuv's pool has four threads.  In the runner they are for the task stores:
-# a client's work goes to runner/jobs/tg_thread_pool.h.
+# libuv's four threads are for the task stores; the work of clients uses
+# runner/jobs/tg_thread_pool.h.
 my $pool = qr/\buv_(?:queue_work|getaddrinfo|getnameinfo|fs_\w+)\s*\(/;
 
 # One dialect, with a bound of steps: schema/pcre2/tg_pcre2.h.
@@ -141,25 +138,27 @@ sub complain {
 
 sub check_include {
     my ($file, $line, $bracket, $name) = @_;
-    my ($room) = $file =~ m{^module/(\w+)/} or return;
-    my $rule = $room{$room}
-        or return complain($file, $line, "room $room has no rule");
+    my ($folder) = $file =~ m{^module/(\w+)/} or return;
+    my $rule = $folder{$folder}
+        or return complain($file, $line, "folder $folder has no rule");
     if ($bracket eq '<') {
-        complain($file, $line, "$room must not include <$name>")
+        complain($file, $line, "$folder must not include <$name>")
             if !$rule->{system}->($name, $file);
         return;
     }
     my ($other) = $name =~ m{^(\w+)/};
     if (!defined $other) {
-        complain($file, $line, qq(write "ROOM/$name"));
-    } elsif ($other ne $room && !grep { $_ eq $other } @{ $rule->{rooms} }) {
-        complain($file, $line, "$room must not include $name");
-    } elsif ($room eq 'runner' && $other eq 'tasks'
+        complain($file, $line, qq(write "FOLDER/$name"));
+    } elsif ($other ne $folder
+        && !grep { $_ eq $other } @{ $rule->{folders} })
+    {
+        complain($file, $line, "$folder must not include $name");
+    } elsif ($folder eq 'runner' && $other eq 'tasks'
         && $name ne 'tasks/tg_tasks.h')
     {
-        complain($file, $line, "$room may include tasks/tg_tasks.h only");
+        complain($file, $line, "$folder may include tasks/tg_tasks.h only");
     } elsif ("$file $name" =~ m{^module/((\w+)/(\w+))/\S+ \2/(\w+)/}) {
-        my $rule = $folder{$1}
+        my $rule = $subfolder{$1}
             or return complain($file, $line, "folder $1 has no rule");
         complain($file, $line, "$1 must not include $name")
             if $3 ne $4 && !grep { $_ eq $4 } @$rule;
@@ -186,7 +185,7 @@ sub check_file {
             if $text =~ /^\s*#\s*include\s*([<"])([^>"]+)/;
         $comment = 1 if $text =~ m{/\*};
         $defined{$1} = 1 if $text =~ /^(\w+)\(/;
-        complain($file, $., "a room without I/O must not call $&")
+        complain($file, $., "a folder without I/O must not call $&")
             if $is_pure && !$comment && $text =~ $impure;
         complain($file, $., "the runner's pool is for the task stores: $&")
             if !$has_pool && !$comment && $text =~ $pool;
@@ -198,7 +197,7 @@ sub check_file {
     close $fh;
 }
 
-# What stands together in the module must be there.
+# Functions in the linker script must exist.
 sub check_order {
     my ($file) = @_;
     open my $fh, '<', $file or die "$file: $!\n";
