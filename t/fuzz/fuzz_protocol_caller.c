@@ -95,7 +95,7 @@ end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
 static void
 end_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
 {
-    end_text(host, is_drained ? "drained " : "farewell ", reason);
+    end_text(host, is_drained ? "drained " : "shutdown_notice ", reason);
 }
 
 static void

@@ -7,7 +7,7 @@ use Toolgate::Host;
 use Toolgate::Transcript;
 
 my $tg = Toolgate::Test->new;
-my @transcripts = grep { !$_->header('only') && !$_->header('asked') }
+my @transcripts = grep { !$_->header('only') && !$_->header('library') }
     Toolgate::Transcript->all;
 
 for my $kind (@Toolgate::Host::KINDS) {

@@ -90,7 +90,8 @@ end_on_shutdown_notice(void *host, tg_str_t reason, int is_drained)
 {
     end_t *end = host;
 
-    tg_buf_append_cstr(&end->log, is_drained ? "drained farewell" : "farewell");
+    tg_buf_append_cstr(&end->log, is_drained ? "drained shutdown_notice"
+                                             : "shutdown_notice");
     end_log_str(&end->log, " ", reason);
     tg_buf_append_char(&end->log, '\n');
 }

@@ -92,7 +92,7 @@ host_on_response(void *ctx, uint64_t tag, const tg_message_t *message)
 {
     host_t *host = ctx;
 
-    tg_buf_printf(&host->log, "told %u ", (unsigned) tag);
+    tg_buf_printf(&host->log, "response %u ", (unsigned) tag);
     tg_buf_append_str(&host->log, message->result.data != NULL
                                       ? message->result
                                       : message->error);

@@ -37,7 +37,7 @@ typedef struct {
     int is_copying;      /* input comes in blocks of exactly its size */
     unsigned ncalls;     /* calls that reached the host */
     unsigned ncancelled;
-    unsigned nasked;                 /* requests to the client */
+    unsigned nrequests;              /* requests to the client */
     tg_call_t *deferred[HOST_CALLS]; /* oldest first */
     size_t ndeferred;
 } host_t;

@@ -266,8 +266,8 @@ play_notify(play_t *play, const script_step_t *step, const char *args)
 static void
 play_send_request(play_t *play, const script_step_t *step, const char *args)
 {
-    static const char *const words[] = { "asked", "no memory", "too many",
-                                         "cannot be asked" };
+    static const char *const words[] = { "sent", "no memory", "too many",
+                                         "not supported" };
     static const int codes[] = { TG_OK, TG_NOMEM, TG_LIMIT, TG_MISSING };
     size_t len, i;
     int rc;
@@ -277,7 +277,7 @@ play_send_request(play_t *play, const script_step_t *step, const char *args)
                                      args[len] != '\0'
                                          ? tg_str_from_cstr(args + len + 1)
                                          : TG_STR_NONE,
-                                     play->host.nasked++);
+                                     play->host.nrequests++);
 
     for (i = 0; codes[i] != rc; i++) {
         /* void */
@@ -311,12 +311,12 @@ play_command(play_t *play, const script_step_t *step)
         void (*run)(play_t *play, const script_step_t *step, const char *args);
     } commands[] = {
         { "list_changed", play_list_changed },
-        { "farewell", play_shutdown_notice },
+        { "shutdown_notice", play_shutdown_notice },
         { "notify", play_notify },
         { "broadcast", play_broadcast },
         { "progress", play_progress },
-        { "ask", play_send_request },
-        { "unask", play_cancel_request },
+        { "request", play_send_request },
+        { "cancel_request", play_cancel_request },
     };
     const char *text, *args;
     size_t i;
@@ -350,7 +350,7 @@ play_check(play_t *play, const script_step_t *step)
         { "open", host->peer.ncalls },
         { "idle", HOST_IS_IDLE(host) },
         { "subscriptions", host->peer.priv->nsubscriptions },
-        { "told", (unsigned long) tg_peer_has_broadcasts(&host->peer) },
+        { "broadcasts", (unsigned long) tg_peer_has_broadcasts(&host->peer) },
     };
     const char *text, *args;
     int is_so;

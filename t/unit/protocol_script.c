@@ -170,7 +170,7 @@ script_header(script_t *script, const char *line, unsigned number)
         script->max_frame = strtoul(value, NULL, 10);
     } else if ((value = script_after(line, "max_inflight:")) != NULL) {
         script->max_inflight = (unsigned) strtoul(value, NULL, 10);
-    } else if (strcmp(line, "asked: no") == 0) {
+    } else if (strcmp(line, "library: no") == 0) {
         /*
          * Programs must enable these tools first; here they are always known.
          */

@@ -39,7 +39,7 @@ typedef struct {
     tg_buf_t to_caller; /* not consumed by the caller yet */
     test_job_t jobs[TEST_CALLS];
     unsigned notifications;
-    unsigned farewells;
+    unsigned shutdown_notices;
     unsigned lost;
     int rc;       /* result of the last tg_caller_input() */
     size_t there; /* bytes per write to the peer */
@@ -148,7 +148,7 @@ test_on_shutdown_notice(void *ctx, tg_str_t reason, int is_drained)
 {
     test_talk_t *talk = ctx;
 
-    talk->farewells++;
+    talk->shutdown_notices++;
     HELP_EQ(reason, "bye");
     CU_ASSERT(is_drained == (test_dialect == TG_DIALECT_JSONRPC));
 }
@@ -382,7 +382,7 @@ HELP_TEST(shutdown_notice, "shutdown notice")
         CU_ASSERT(test_run_query(&talk, &talk.jobs[1]) == TG_OK);
         CU_ASSERT(test_run_query(&talk, &talk.jobs[2]) == TG_OK);
         test_pump(&talk);
-        CU_ASSERT(talk.notifications == 1 && talk.farewells == 1);
+        CU_ASSERT(talk.notifications == 1 && talk.shutdown_notices == 1);
         CU_ASSERT(talk.host.rc == TG_CLOSED && talk.rc == TG_CLOSED);
         CU_ASSERT(talk.jobs[1].responses == 0);
         CU_ASSERT(talk.host.ncalls == 1);

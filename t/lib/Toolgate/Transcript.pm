@@ -19,7 +19,7 @@ my %header = (
     heavy        => qr/yes/,
     with         => qr/.+/,
     store        => qr/broken/,
-    asked        => qr/no/,
+    library      => qr/no/,
 );
 
 sub dir { return Toolgate::Test::top() . '/t/transcripts' }
