@@ -108,7 +108,9 @@ is sprintf('%o', (stat "$state/runner-3.lock")[2] & 07777), '600',
     'so has the lock';
 ok !-e "$state/runner-3.new", 'the temporary socket is gone';
 
-for my $who ([ runner => $runner->pid ], [ guardian => $runner->guardian ]) {
+for my $who ([ runner => $runner->pid ],
+    [ supervisor => $runner->supervisor ])
+{
     my ($name, $pid) = @$who;
     SKIP: {
         # Its descriptors are not for others of its user, see 105.
@@ -118,7 +120,7 @@ for my $who ([ runner => $runner->pid ], [ guardian => $runner->guardian ]) {
         is $fd{2}, "$state.log", "$name: the log is kept";
         ok !grep({/kept/} values %fd), "$name: no inherited descriptor";
         is join(' ', sort keys %fd), '0 1 2', "$name: nor any other"
-            if $name eq 'guardian';
+            if $name eq 'supervisor';
         is readlink("/proc/$pid/cwd"), '/', "$name: folder";
     }
     my $text = slurp("/proc/$pid/status");
@@ -128,7 +130,7 @@ for my $who ([ runner => $runner->pid ], [ guardian => $runner->guardian ]) {
     isnt $session, (slurp("/proc/$$/stat") =~ /.*\) \S \d+ \d+ (\d+)/s)[0],
         "$name: session";
 }
-isnt parent_of($runner->guardian), $$, 'it is not the child of its starter';
+isnt parent_of($runner->supervisor), $$, 'it is not the child of its starter';
 
 my ($ignored) = slurp('/proc/' . $runner->pid . '/status')
     =~ /^SigIgn:\s+(\w+)$/m;
@@ -176,7 +178,7 @@ SKIP: {
 }
 
 $c->close;
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 ok !-e $runner->socket_path, 'on SIGTERM it takes its socket along';
 is slurp("$state/runner-3.lock"), '', 'and its pid';

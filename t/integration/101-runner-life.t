@@ -53,7 +53,8 @@ sub all_gone {
 }
 
 # Signals end it and all that it runs.
-for my $case ([ TERM => 'guardian' ], [ INT => 'guardian' ], [ TERM => 'pid' ])
+for my $case ([ TERM => 'supervisor' ], [ INT => 'supervisor' ],
+    [ TERM => 'pid' ])
 {
     my ($signal, $who) = @$case;
     my $name = "SIG$signal to the " . ($who eq 'pid' ? 'runner' : $who);
@@ -69,8 +70,8 @@ for my $case ([ TERM => 'guardian' ], [ INT => 'guardian' ], [ TERM => 'pid' ])
     all_gone($name, @pids);
 }
 
-# Killed, it cannot clear up: the guardian does, or it does for the guardian.
-for my $who ('pid', 'guardian') {
+# If the runner or the supervisor is killed, the other one cleans up.
+for my $who ('pid', 'supervisor') {
     my $name = 'kill -9 of the ' . ($who eq 'pid' ? 'runner' : $who);
     my $runner = Toolgate::Runner->start($tg);
     my $c = $runner->connect;
@@ -96,7 +97,7 @@ END
     isnt $next->pid, $runner->pid, "$name: the next one starts";
     is $next->connect->rpc('status')->{result}{pid}, $next->pid,
         "$name: and serves";
-    kill TERM => $next->guardian;
+    kill TERM => $next->supervisor;
     $next->wait_gone;
 }
 

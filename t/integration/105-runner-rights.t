@@ -17,7 +17,7 @@ sub status {
 }
 
 my $runner = Toolgate::Runner->start($tg);
-for my $pid ($runner->pid, $runner->guardian) {
+for my $pid ($runner->pid, $runner->supervisor) {
     my %is = status(slurp("/proc/$pid/status"));
     is $is{NoNewPrivs}, 1, 'no program gives it new rights';
     is $is{Umask}, '0077', 'its files are its own';
@@ -39,8 +39,8 @@ SKIP: {
         [ '/bin/sh', '-c', $look, 'sh', '' . $runner->pid ])->{result}{text};
     is $found, "looked\n", 'a program cannot look into the runner';
     $found = Toolgate::Runner::exec($c,
-        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->guardian ]);
-    is $found->{result}{text}, "looked\n", 'nor into its guardian';
+        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->supervisor ]);
+    is $found->{result}{text}, "looked\n", 'nor into its supervisor';
 }
 
 # It can look at itself: exec() has made a new process of it.
@@ -48,7 +48,7 @@ my $own = Toolgate::Runner::exec($c,
     [ '/bin/sh', '-c', 'cat /proc/self/environ >/dev/null && echo ok' ]);
 is $own->{result}{text}, "ok\n", 'but into itself';
 $c->close;
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 
 SKIP: {
@@ -89,7 +89,7 @@ SKIP: {
             my $found = Toolgate::Runner::exec($client,
                 [ '/bin/sh', '-c', $look, 'sh', "$other" ]);
             is $found->{result}{text}, "looked\n",
-                'a program cannot look into the runner, nor its guardian';
+                'a program cannot look into the runner, nor its supervisor';
         }
     }
     $client->close;

@@ -75,7 +75,7 @@ my $four = $client->request('exec',
 wait_for { (slurp("$go.pid") // '') =~ /\n/ } 'the program to run';
 $pid = slurp("$go.pid") + 0;
 ok release($client, $four, 'n' x 32), 'a fourth is released';
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 ok !is_alive($pid), 'its program has gone with the runner';
 done_testing;

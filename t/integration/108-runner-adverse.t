@@ -44,7 +44,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     my $said = () = $runner->log =~ /cannot listen/g;
     is $said, 1, 'it was said once';
     like $runner->log, qr/listening again/, 'and that it is over';
-    kill TERM => $runner->guardian;
+    kill TERM => $runner->supervisor;
     $runner->wait_gone;
 }
 
@@ -56,7 +56,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     my $line = qr{$now\[notice\] $pid#$pid: toolgate-runner: pid $pid serves}m;
     wait_for { $runner->log =~ $line } 'a line with time, level and pid';
 
-    for ([ runner => $pid ], [ guard => $runner->guardian ]) {
+    for ([ runner => $pid ], [ guard => $runner->supervisor ]) {
         my ($name, $of) = @$_;
         is slurp("/proc/$of/comm"), "toolgate-$name\n",
             "the $name has its own name";

@@ -54,6 +54,6 @@ for my $which ('another', 'itself') {
     is $old->rpc('status')->{result}{pid}, $runner->pid,
         "adopted by $which: the runner serves on";
 }
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 done_testing;

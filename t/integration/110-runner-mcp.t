@@ -171,7 +171,7 @@ is $d->rpc('mcp_call', { tool => 't', key => 'x' x 20 })->{error}{code},
 # With the runner, it goes.
 my $pid = slurp($pids) + 0;
 ok is_alive($pid), 'it runs';
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 ok !is_alive($pid), 'the runner takes it along';
 like $runner->log, qr/mcp_server files: stderr: ready$/m,

@@ -21,7 +21,7 @@ my @exec = (exec => stand_in("once=$pids"));
 my ($key) = watch($c, @exec, idle_ms => 0);
 state_of($c, $key, 'ready');
 is starts($pids), 1, 'one that is not known is started';
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 my $first = slurp($pids) + 0;
 ok !is_alive($first), 'it ends with the runner';
@@ -156,14 +156,14 @@ wait_for { !grep { is_alive($_) } @all } 'all of them to end';
 $runner->wait_gone;
 pass 'kill -9 of the runner leaves none';
 
-# With its guardian in the same breath: the next runner ends the rest.
+# With its supervisor in the same breath: the next runner ends the rest.
 $runner = Toolgate::Runner->start($tg);
 $c = $runner->connect;
 watch($c, key => $tree, exec => stand_in('deaf_term', 'deaf_end'),
     share => 'user');
 $deaf = pid_of($tree, 'spawn', instance => 'u');
 $main = pid_of($tree, 'pid', instance => 'u');
-kill KILL => $runner->guardian, $runner->pid;
+kill KILL => $runner->supervisor, $runner->pid;
 wait_for { !is_alive($main) } 'its own process to end';
 $runner->wait_gone;
 $runner = Toolgate::Runner->start($tg, foreground => 1, linger => 0);

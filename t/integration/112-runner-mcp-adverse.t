@@ -210,7 +210,7 @@ is answer($good, 'pid')->{result}{content}[0]{text}, $good_pid,
 my $deaf = answer($key, 'pid')->{result}{content}[0]{text};
 my $lost = call($c, $key, 'hang');
 $c->rpc('status');
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 ok !is_alive($deaf) && !is_alive($good_pid), 'all have gone with the runner';
 

@@ -84,7 +84,7 @@ is_deeply $result->{structuredContent}{inputResponses}, $answers,
 is $result->{structuredContent}{requestState}, 'opaque "state"',
     'with the state';
 
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 unlink glob "$dir/state/mcp/*";
 rmdir "$dir/state/mcp";

@@ -106,7 +106,7 @@ is $result->{message}, 'files_kinds returned more than 100 bytes (max_output);'
 is $c->rpc('mcp_call', { tool => 't', key => $key, name => 'x',
     max_output => -1 })->{error}{code}, -32602, 'which is a number';
 
-kill TERM => $runner->guardian;
+kill TERM => $runner->supervisor;
 $runner->wait_gone;
 unlink glob "$dir/state/mcp/*";
 rmdir "$dir/state/mcp";

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # kill -9 of the runner: every call in flight gets its dialect's error at
 # once, what the programs started is ended with them, the next call works; and
-# so it is when its guardian is killed with it.
+# so it is when its supervisor is killed with it.
 
 use Toolgate::Test;
 
@@ -42,7 +42,7 @@ my ($mcp, $rpc, $ipc, $relay) = map { $tg->connect } 1 .. 4;
 is text_of($mcp->call_tool('hi')), "hi\n", 'a program runs';
 my $first = $tg->runner_pid;
 
-for my $who ('the runner', 'its guardian') {
+for my $who ('the runner', 'its supervisor') {
     my $tool = $mcp->request('tools/call', { name => 'nap' });
     my $method = $rpc->request('nap');
     $ipc->send_ipc({ method => 'call_tool', params => { name => 'nap' } });
@@ -50,11 +50,11 @@ for my $who ('the runner', 'its guardian') {
     # Two sleeps for each of three tools, one of the method.
     runs(7, 'all programs to run');
     my $runner = $tg->runner_pid;
-    my $guardian = parent_of($runner);
+    my $supervisor = parent_of($runner);
     ok grep({ $_ == $runner } $tg->runner_pids), "$who: it is there";
-    ok grep({ $_ == $guardian } $tg->runner_pids), "$who: its guardian too";
+    ok grep({ $_ == $supervisor } $tg->runner_pids), "$who: its supervisor too";
 
-    kill KILL => $who eq 'the runner' ? $runner : $guardian;
+    kill KILL => $who eq 'the runner' ? $runner : $supervisor;
 
     my $reply = $mcp->reply($tool);
     like text_of($reply), qr/toolgate-runner exited while.*Try again/,
@@ -81,7 +81,7 @@ for my $who ('the runner', 'its guardian') {
     isnt $tg->runner_pid, $runner, "$who: by another runner";
     runs(0, 'all old programs to end');
     wait_for {
-        !grep { $_ == $runner || $_ == $guardian }
+        !grep { $_ == $runner || $_ == $supervisor }
             $tg->runner_pids
     } 'the old runner to be gone';
 }

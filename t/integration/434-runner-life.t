@@ -40,10 +40,10 @@ is mode_of("$dir/made/runner-3.sock"), "0600 $ids", 'its socket';
 is mode_of("$dir/made/runner-3.lock"), "0600 $ids", 'its lock';
 is runner_in("$dir/made"), $runner, 'its pid is in the lock';
 wait_for { $tg->runner_pids == 2 } 'a second runner to leave';
-my $guardian = parent_of($runner);
-is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $guardian ],
-    'there are a runner and its guardian, no more';
-isnt parent_of($guardian), $_, 'it is no child of a worker'
+my $supervisor = parent_of($runner);
+is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $supervisor ],
+    'there are a runner and its supervisor, no more';
+isnt parent_of($supervisor), $_, 'it is no child of a worker'
     for $tg->worker_pids;
 is slurp("/proc/$runner/cmdline") =~ tr/\0/ /r,
     $tg->runner_path . " --state-dir $dir/made --log-level info --report ",

@@ -46,7 +46,7 @@ like text_of($reply), qr/Permission denied/, 'and says so';
 
 is mode_of("$dir/made/runner-3.sock"), "0600 $uid $gid", 'the runner\'s socket';
 # Who started it is there for a moment.
-wait_for { $tg->runner_pids == 2 } 'the runner and its guardian';
+wait_for { $tg->runner_pids == 2 } 'the runner and its supervisor';
 for my $pid ($tg->runner_pids) {
     my ($uids) = slurp("/proc/$pid/status") =~ /^Uid:\s+(.*)/m;
     is $uids, join("\t", ($uid) x 4), 'the runner is nobody';

@@ -68,7 +68,7 @@ SKIP: {
     my @both = ($runner, parent_of($runner));
     kill $_ => @both for qw(STOP KILL);
     wait_for { !-e $dir } 'what they left to be gone';
-    is scalar($child->()), 0, 'killed with its guardian: nothing is left';
+    is scalar($child->()), 0, 'killed with its supervisor: nothing is left';
     like text('where'), qr{/toolgate\.\w+\.\d+/\d+$}m, 'the next has its own';
     $runner = $tg->runner_pid;
     $tg->stop;

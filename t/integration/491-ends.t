@@ -91,7 +91,7 @@ $hang->wait_gone('gone');
 # Lost with its runner.
 $c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
 $hang->started('lost');
-# The runner alone: its guardian, the parent, ends what it leaves.
+# The runner alone: its supervisor, the parent, ends what it leaves.
 kill KILL => $tg->runner_pid;
 like $c->recv_json->{result}{content}[0]{text}, qr/toolgate-runner exited/,
     'lost with its runner';

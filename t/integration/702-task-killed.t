@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Nothing that was answered is lost: the runner, its guardian, NGINX or all of
+# Nothing that was answered is lost: the runner, its supervisor, NGINX or all of
 # them are killed, and then tasks that waited run, in their order; what ran
 # has failed, its processes gone; what had ended is as it was.
 
@@ -19,7 +19,7 @@ sub submit { return call('task.submit', @_)->{taskId} }
 sub state_of { return call('task.get', taskId => $_[0])->{state} }
 
 my $old;
-for my $who ('the runner', 'its guardian', 'both', 'all at once') {
+for my $who ('the runner', 'its supervisor', 'both', 'all at once') {
     $c = $tg->connect;
     my $done = submit(prompt => 'echo kept');
     # Deaf, with a child in a session of its own.
@@ -30,9 +30,9 @@ for my $who ('the runner', 'its guardian', 'both', 'all at once') {
     my @wait = map { submit(prompt => "echo $_ >>$dir/order", priority => $_) }
         -1, 5, 0, 5;
     my $runner = $tg->runner_pid;
-    my $guardian = parent_of($runner);
-    my @pids = ($who ne 'its guardian' ? $runner : (),
-        $who ne 'the runner' ? $guardian : ());
+    my $supervisor = parent_of($runner);
+    my @pids = ($who ne 'its supervisor' ? $runner : (),
+        $who ne 'the runner' ? $supervisor : ());
     if ($who eq 'all at once') {
         kill KILL => $tg->master_pid, $tg->worker_pids, @pids;
         $tg->kill_master;

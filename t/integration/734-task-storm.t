@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # A storm with tasks: while they are submitted and run, NGINX is reloaded and
-# its workers, the runner, its guardian and all of them at once are killed.
+# its workers, the runner, its supervisor and all of them at once are killed.
 # Each task whose submit was answered is there in the end, ran in its turn,
 # never beside another one of its agent, and ended once; what ran then is gone,
 # and what had ended stays as it was.
@@ -63,8 +63,8 @@ my %deeds = (
     reload        => sub { $tg->reload($conf . "# $n\n") },
     'kill worker' => sub { kill_all(($tg->worker_pids)[0]) },
     'kill runner' => sub { kill_all($tg->runner_pid) },
-    'kill guardian'            => sub { kill_all(parent_of($tg->runner_pid)) },
-    'kill runner and guardian' => sub {
+    'kill supervisor' => sub { kill_all(parent_of($tg->runner_pid)) },
+    'kill runner and supervisor' => sub {
         kill_all($tg->runner_pid, parent_of($tg->runner_pid));
     },
     'reload and kill runner' => sub {

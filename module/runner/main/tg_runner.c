@@ -300,8 +300,8 @@ tg_runner_on_check_files(uv_timer_t *timer)
     tg_log_flush_held();
 
     /* The supervisor must reopen it, too. */
-    if (tg_log_reopen() && getppid() == runner->conf->guardian) {
-        (void) kill(runner->conf->guardian, SIGHUP);
+    if (tg_log_reopen() && getppid() == runner->conf->supervisor) {
+        (void) kill(runner->conf->supervisor, SIGHUP);
     }
 
     if (runner->is_stopping) {
@@ -409,7 +409,7 @@ tg_runner_find_cgroup(tg_runner_t *runner)
 
     cgroups = &runner->workers.programs.cgroups;
     tg_cgroups_open(cgroups, NULL, runner->socket.process_tag,
-                    runner->conf->guardian);
+                    runner->conf->supervisor);
 
     if (cgroups->dir[0] == '\0') {
         tg_log(TG_LOG_INFO, "programs have no cgroups of their own: %s",

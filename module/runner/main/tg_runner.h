@@ -20,7 +20,7 @@ typedef struct {
     int is_foreground; /* no worker started it; logs to stderr */
     int is_reporting;  /* a startup error goes to ready_fd, not the log */
     int ready_fd;      /* receives a NUL when the runner listens, or -1 */
-    pid_t guardian;    /* parent process; reopens the log at SIGHUP */
+    pid_t supervisor;  /* parent process; reopens the log at SIGHUP */
 } tg_runner_conf_t;
 
 /*

@@ -170,7 +170,7 @@ tg_main_run_runner(void *ctx)
     tg_runner_options_t *program;
 
     program = ctx;
-    program->conf.guardian = getppid();
+    program->conf.supervisor = getppid();
 
     return tg_runner_run(&program->conf);
 }

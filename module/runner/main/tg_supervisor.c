@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 static int
-tg_supervisor_run_child(pid_t guardian, const sigset_t *old,
+tg_supervisor_run_child(pid_t supervisor, const sigset_t *old,
                         int (*body)(void *ctx), void *ctx)
 {
     /* SIGTERM may kill the runner now, when no program runs yet. */
-    if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != guardian) {
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != supervisor) {
         return 1;
     }
 
@@ -55,7 +55,7 @@ int
 tg_supervisor_run(int *fd, int (*body)(void *ctx), void *ctx)
 {
     sigset_t set, old;
-    pid_t guardian, runner;
+    pid_t supervisor, runner;
     int status;
 
     sigemptyset(&set);
@@ -69,7 +69,7 @@ tg_supervisor_run(int *fd, int (*body)(void *ctx), void *ctx)
         return -1;
     }
 
-    guardian = getpid();
+    supervisor = getpid();
 
     /* Another name, so that killing one name leaves a process to clean up. */
     (void) prctl(PR_SET_NAME, "toolgate-guard");
@@ -80,7 +80,7 @@ tg_supervisor_run(int *fd, int (*body)(void *ctx), void *ctx)
     }
 
     if (runner == 0) {
-        return tg_supervisor_run_child(guardian, &old, body, ctx);
+        return tg_supervisor_run_child(supervisor, &old, body, ctx);
     }
 
     if (*fd != -1) {

@@ -53,12 +53,12 @@ typedef struct {
 
 /*
  * Finds a cgroup to divide: `base`, or the caller's own if base is NULL. Moves
- * the caller and the supervisor `guardian` if necessary. Kills the processes of
- * dead runners with this process tag, and removes other dead runners' empty
- * cgroups. On failure cgroups->dir is empty and cgroups->why says why.
+ * the caller and its supervisor if necessary. Kills the processes of dead
+ * runners with this process tag, and removes other dead runners' empty cgroups.
+ * On failure cgroups->dir is empty and cgroups->why says why.
  */
 void tg_cgroups_open(tg_cgroups_t *cgroups, const char *base,
-                     uint64_t process_tag, pid_t guardian);
+                     uint64_t process_tag, pid_t supervisor);
 
 /* Removes ended programs' cgroups that have become empty. */
 void tg_cgroups_remove_empty(tg_cgroups_t *cgroups);

@@ -295,13 +295,13 @@ tg_cgroups_test_create(tg_cgroups_t *cgroups)
 
 /* Moves runner and supervisor to a cgroup, so that base has no processes. */
 static void
-tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t guardian)
+tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t supervisor)
 {
     char path[TG_CGROUP_PATH_MAX], pid[16];
 
     (void) snprintf(path, sizeof(path), "%s/runner", cgroups->dir);
     (void) mkdir(path, 0755);
-    (void) snprintf(pid, sizeof(pid), "%d", guardian);
+    (void) snprintf(pid, sizeof(pid), "%d", supervisor);
     (void) tg_cgroup_write_file(path, "cgroup.procs", pid);
     (void) tg_cgroup_write_file(path, "cgroup.procs", "0");
 }
@@ -309,7 +309,7 @@ tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t guardian)
 /* Enables memory and pids for programs. Returns NULL or an error. */
 static const char *
 tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
-                              pid_t guardian)
+                              pid_t supervisor)
 {
     static const char *const names[] = { "+memory", "+pids" };
     const char *why;
@@ -322,7 +322,7 @@ tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
         err = tg_cgroup_write_file(base, "cgroup.subtree_control", names[i]);
 
         if (err == EBUSY) {
-            tg_cgroups_move_runner(cgroups, guardian);
+            tg_cgroups_move_runner(cgroups, supervisor);
             err = tg_cgroup_write_file(base, "cgroup.subtree_control",
                                        names[i]);
         }
@@ -345,7 +345,7 @@ tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
 
 void
 tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t process_tag,
-                pid_t guardian)
+                pid_t supervisor)
 {
     char own[TG_CGROUP_PATH_MAX];
     int n;
@@ -390,5 +390,5 @@ tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t process_tag,
         return;
     }
 
-    cgroups->why = tg_cgroups_enable_controllers(cgroups, base, guardian);
+    cgroups->why = tg_cgroups_enable_controllers(cgroups, base, supervisor);
 }

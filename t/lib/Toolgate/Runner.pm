@@ -29,7 +29,7 @@ sub start {
     if ($option{foreground}) {
         $self->{process} =
             $tg->spawn({ stderr => $self->{log} }, @command, '--foreground');
-        $self->{guardian} = $self->{process}->pid;
+        $self->{supervisor} = $self->{process}->pid;
         wait_for {
             die 'it ended: ' . $self->log
                 if !$self->{process}->is_running;
@@ -44,12 +44,12 @@ sub start {
         @command);
     croak "runner: exit status $status: " . $self->log if $status;
     $self->{pid} = runner_in($state);
-    $self->{guardian} = parent_of($self->{pid});
+    $self->{supervisor} = parent_of($self->{pid});
     return $self;
 }
 
 sub pid { return $_[0]{pid} }
-sub guardian { return $_[0]{guardian} }
+sub supervisor { return $_[0]{supervisor} }
 sub socket_path { return $_[0]{socket} }
 sub log { return slurp($_[0]{log}) // '' }
 sub connect { return Toolgate::Client->connect($_[0]{socket}) }
@@ -60,7 +60,7 @@ sub wait_gone {
     my $reap = $self->{process};
     return wait_for {
         $reap->is_running if $reap;
-        return !is_alive($self->{pid}) && !is_alive($self->{guardian});
+        return !is_alive($self->{pid}) && !is_alive($self->{supervisor});
     } 'the runner to go', $timeout;
 }
 

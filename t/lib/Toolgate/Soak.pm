@@ -2,7 +2,7 @@ package Toolgate::Soak;
 
 # Mixed traffic over all dialects and handlers (Toolgate::Storm and its
 # Handlers), while configs change and are refused, and workers, runners,
-# guardians, backends and servers are killed.  Every request is accounted for:
+# supervisors, backends and servers are killed.  Every request is accounted for:
 # answered once, or lost with its worker, or failed with what answers it; and
 # none of these without a kill.  From round to round nothing may grow.
 #
@@ -40,18 +40,18 @@ my $lost = qr/runner|connection|\b(?:ended|exited|stopped)\b|be\sreached
 
 # What is done, and how often in comparison.
 my @deeds = (
-    [ reload         => 10 ],
-    [ refused        => 1 ],
-    [ kill_worker    => 3 ],
-    [ kill_runner    => 2 ],
-    [ end_runner     => 1 ],
-    [ kill_guardian  => 1 ],
-    [ kill_behind    => 2 ],
-    [ reload_behind  => 2 ],
-    [ kill_child     => 2 ],
-    [ kill_web       => 2 ],
-    [ cut_url        => 2 ],
-    [ change_clients => 2 ],
+    [ reload          => 10 ],
+    [ refused         => 1 ],
+    [ kill_worker     => 3 ],
+    [ kill_runner     => 2 ],
+    [ end_runner      => 1 ],
+    [ kill_supervisor => 1 ],
+    [ kill_behind     => 2 ],
+    [ reload_behind   => 2 ],
+    [ kill_child      => 2 ],
+    [ kill_web        => 2 ],
+    [ cut_url         => 2 ],
+    [ change_clients  => 2 ],
 );
 
 # Options: seconds, rounds (5), clients (40), and those of Storm.
@@ -206,7 +206,7 @@ sub kill_worker {
     $self->recover;
 }
 
-# The runner and its guardian, when both are there.
+# The runner and its supervisor, when both are there.
 sub runner {
     my ($self) = @_;
     my $pid = runner_at($self->{tg}->state_dir) or return;
@@ -215,8 +215,8 @@ sub runner {
 
 sub kill_runner {
     my ($self) = @_;
-    my ($runner, $guardian) = $self->runner or return;
-    $self->end_both(KILL => $runner, $guardian);
+    my ($runner, $supervisor) = $self->runner or return;
+    $self->end_both(KILL => $runner, $supervisor);
 }
 
 # A signal for one of the two ends both.
@@ -233,10 +233,10 @@ sub end_runner {
     $self->end_both(TERM => @pids);
 }
 
-sub kill_guardian {
+sub kill_supervisor {
     my ($self) = @_;
-    my ($runner, $guardian) = $self->runner or return;
-    $self->end_both(KILL => $guardian, $runner);
+    my ($runner, $supervisor) = $self->runner or return;
+    $self->end_both(KILL => $supervisor, $runner);
 }
 
 # A worker of the Toolgate that backends and MCP servers are.

@@ -72,7 +72,7 @@ sub is_alive {
     return $stat !~ /.*\) [ZX]/s;
 }
 
-# A runner or its guardian.  Not by its `exe`, which only root may ask for.
+# A runner or its supervisor.  Not by its `exe`, which only root may ask for.
 sub is_runner {
     my ($pid) = @_;
     my $command = slurp("/proc/$pid/cmdline") // '';
@@ -105,8 +105,8 @@ sub wait_for (&;$$) {
 }
 
 # The pid of the runner that serves in a state directory, which a test may
-# signal as it may its guardian, the parent: both are there.  Else 0, as for one
-# that is about to go.
+# signal as it may its supervisor, the parent: both are there.  Else 0, as for
+# one that is about to go.
 sub runner_at {
     my ($dir) = @_;
     my ($pid) = (slurp("$dir/runner-3.lock") // '') =~ /^(\d+)$/m or return 0;
