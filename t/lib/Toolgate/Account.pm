@@ -1,16 +1,16 @@
 package Toolgate::Account;
 
-# The account of a storm of reloads: each request is answered exactly once, by
-# the catalogue that was current when it was read or by a newer one, and no
-# connection is lost.  Answers are "gen-GENERATION KEY", or "gen-GENERATION
-# KEY TEXT" where there was one to give back.  Who knows no generation answers
-# "gen-any KEY".
+# The account of a storm of reloads: checks that each request is answered once,
+# by the catalog that was current when it was read or by a newer one, and that
+# no connection is lost. Answers are "gen-GENERATION KEY", or "gen-GENERATION
+# KEY TEXT" if a text is echoed; "gen-any KEY" from handlers without a
+# generation.
 #
-#   top      the newest generation that may answer: its reload was asked for
-#   floor    the oldest: no worker of an older one reads any more
+#   top      newest generation that may answer: its reload has begun
+#   floor    oldest one: no worker of an older generation reads any more
 #
-# A request whose last byte goes out when the floor is 7 cannot be read by a
-# worker of 6.  It may be answered by 7 up to the top at that moment.
+# A request whose last byte is sent when the floor is 7 is answered by a
+# generation from 7 up to the top at that moment.
 
 use strict;
 use warnings;
@@ -45,7 +45,7 @@ sub raise_floor {
     $self->{floor} = $generation;
 }
 
-# An older generation serves again, also what was sent before.
+# An older generation serves again, also requests that were sent before.
 sub lower_floor {
     my ($self, $generation) = @_;
     $self->{floor} = $generation;
@@ -55,15 +55,15 @@ sub lower_floor {
     }
 }
 
-# What is given back besides the generation and the key: text; or what the
-# answer looks like instead: like.  A tool that only one generation has: only.
-# A call that never ends: endless.
+# Options: text (echoed after generation and key), like (pattern of the answer
+# instead), only (the one generation that has the tool), endless (the call never
+# ends).
 sub asked {
     my ($self, $key, %what) = @_;
     $self->{open}{$key} = \%what;
 }
 
-# From now on it may be answered or not, and not at all if it is endless.
+# From now on the call may be answered, unless it is endless.
 sub cancelled {
     my ($self, $key) = @_;
     my $call = $self->{open}{$key} or return;
@@ -73,13 +73,13 @@ sub cancelled {
 
 sub is_open { return exists $_[0]{open}{ $_[1] } }
 
-# The keys that must still be answered.
+# Returns the keys that must still be answered.
 sub open {
     my ($self) = @_;
     return grep { !$self->{open}{$_}{cancelled} } keys %{ $self->{open} };
 }
 
-# The client has gone, and that is all right: it waits for nothing more.
+# A client has closed on purpose and waits for nothing.
 sub forget {
     my ($self, $name) = @_;
     for my $key (grep {/^\Q$name\E\./} keys %{ $self->{open} }) {
@@ -88,7 +88,7 @@ sub forget {
     }
 }
 
-# One call that may be lost, and was.
+# A call was lost that may be lost.
 sub drop {
     my ($self, $key) = @_;
     $self->{count}{lost}++ if delete $self->{open}{$key};
@@ -100,7 +100,7 @@ sub fault {
     push @{ $self->{faults} }, $text;
 }
 
-# What is wrong, at the end: also what is still open then.
+# Returns all faults at the end, including open calls.
 sub faults {
     my ($self) = @_;
     my @all = (@{ $self->{faults} },
@@ -128,7 +128,7 @@ my %take = (
     ready    => sub { },
 );
 
-# An event of the client of this name, as Toolgate::Tongue tells it.
+# Handles an event of a client, as of Toolgate::Tongue.
 sub take {
     my ($self, $name, $event) = @_;
     my ($what, @more) = @$event;
@@ -141,7 +141,7 @@ sub take_sent {
     $call->{floor} = $self->{floor};
 }
 
-# The call, if it is to be answered now.
+# Returns the call, if it may be answered now.
 sub closes {
     my ($self, $key) = @_;
     my $call = delete $self->{open}{$key};
@@ -163,7 +163,7 @@ sub closes {
     return $call;
 }
 
-# The generation that answered, if all is well.
+# Returns the generation that answered, if the answer is right.
 sub take_answer {
     my ($self, $name, $key, $text) = @_;
     my $call = $self->closes($key) or return;
@@ -192,8 +192,7 @@ sub take_answer {
     return;
 }
 
-# Right for what only one generation has, unless that was the only one that
-# could read the request.
+# Right for a tool of one generation, unless only that could read the call.
 sub take_unknown {
     my ($self, $name, $key) = @_;
     my $call = $self->closes($key) or return;
@@ -225,7 +224,7 @@ sub take_progress {
     }
 }
 
-# Nobody hears of a broadcast twice, or of one caller's in another order.
+# No broadcast may arrive twice, or out of its caller's order.
 sub take_told {
     my ($self, $name, $key) = @_;
     my ($caller, $n) = ($key // '') =~ /\A(\w+)\.(\d+)\z/;

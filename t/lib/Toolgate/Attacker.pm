@@ -1,9 +1,8 @@
 package Toolgate::Attacker;
 
-# A hostile client in a process of its own: one of Toolgate::Attacks against
-# a socket.  It says line by line what it has found, and at its end "done" or
-# what was wrong.  Options besides those of the attack: idle, cpu, user
-# (its name; only root may).
+# A hostile client in its own process: one of Toolgate::Attacks against a
+# socket. It prints what it finds, and at its end "done" or the error. Further
+# options: idle, cpu, user (a name; only for root).
 
 use strict;
 use warnings;
@@ -37,7 +36,7 @@ sub start {
     }, $class;
 }
 
-# In the child: never returns, and runs no END block of the test.
+# Runs in the child, never returns, and runs no END block of the test.
 sub perform {
     my ($attack, $path, $out, $orders, $option) = @_;
     $SIG{$_} = 'DEFAULT' for qw(TERM INT);
@@ -64,9 +63,8 @@ sub perform {
     POSIX::_exit(0);
 }
 
-# Gives the calling process the lowest priority, and a session of its own: where
-# the kernel shares processors between sessions first, priorities count within
-# one of them.
+# Sets the lowest priority, in a new session: if the kernel shares processors
+# between sessions first, priorities count only within one.
 sub yield_processor {
     POSIX::setsid();
     if (open my $fh, '>', '/proc/self/autogroup') {
@@ -76,16 +74,16 @@ sub yield_processor {
     return;
 }
 
-# The next line that it says.
+# Returns the next line that it prints.
 sub line { return $_[0]{said}->recv_line($_[1]) }
 
-# Lets one go on that waits.
+# Lets a waiting attacker continue.
 sub go {
     my ($self) = @_;
     syswrite $self->{go}, "go\n" or croak "$self->{name}: $!";
 }
 
-# What it has ended with, or undef as long as it goes on.
+# Returns its last line, or undef while it runs.
 sub ended {
     my ($self) = @_;
     return $self->{ended} if defined $self->{ended};

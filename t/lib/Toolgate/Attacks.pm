@@ -1,8 +1,8 @@
 package Toolgate::Attacks;
 
-# What hostile clients do.  Each is a function of a socket's path and options
-# that dies when an answer is not what the dialect's contract says.  The tools
-# are those of Toolgate::Hostile.
+# Hostile clients: functions of a socket's path and options that die if an
+# answer violates the dialect's contract. The tools are those of
+# Toolgate::Hostile.
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ sub client { return Toolgate::Client->connect($_[0]) }
 
 # --- what is said ---------------------------------------------------------
 
-# A call of a tool as bytes; arguments are JSON.
+# Returns a tool call as bytes; arguments are JSON.
 sub call_of {
     my ($dialect, $id, $name, $arguments) = @_;
     my $params = qq("params":{"name":"$name","arguments":$arguments});
@@ -29,7 +29,7 @@ sub call_of {
     return qq({$kind,"id":$id,"method":"tools/call",$params}\n);
 }
 
-# The text of an answer, with its id where the dialect has such a thing.
+# Returns the text of an answer, after a check of its id, if it has one.
 sub answer {
     my ($client, $dialect) = @_;
     if ($dialect eq 'ipc') {
@@ -48,7 +48,7 @@ sub is_text {
         or die "$what: got " . substr($got, 0, 300) . ", not $wanted\n";
 }
 
-# One whole call, to see that a connection is as good as before.
+# Makes one call, to check that the connection still works.
 sub check {
     my ($client, $dialect, $what) = @_;
     my $text = 'fine' . int rand 1e9;
@@ -56,7 +56,7 @@ sub check {
     is_text(answer($client, $dialect), $text, $what);
 }
 
-# What ends with an error and the end of the connection.
+# Expects an error and the end of the connection.
 sub is_ended {
     my ($client, $wanted, $what) = @_;
     my $reply = $client->encode($client->recv_ipc);
@@ -64,7 +64,7 @@ sub is_ended {
     die "$what: not closed\n" if !$client->at_eof;
 }
 
-# Bytes that the server may have no patience for: it closes while they come.
+# Sends bytes during which the server may close.
 sub send_to_end {
     my ($client, $bytes) = @_;
     eval { $client->send_raw($bytes); 1 }
@@ -73,7 +73,7 @@ sub send_to_end {
 
 # --- the attacks ----------------------------------------------------------
 
-# Many clients, each with a byte at a time; pace: seconds between two.
+# Many clients that send byte by byte; pace: seconds between two bytes.
 sub trickle {
     my ($path, %option) = @_;
     my @all = map {
@@ -101,7 +101,7 @@ sub trickle {
     }
 }
 
-# Calls with large answers, none of which is read: until they are closed.
+# Calls with large answers that are not read, until the server closes.
 sub deaf {
     my ($path, %option) = @_;
     my @all = map {
@@ -131,7 +131,7 @@ sub deaf {
     }
 }
 
-# Requests, and then only an open ear: each is answered, then the end comes.
+# Sends requests and shuts down writing: all are answered before the end.
 sub half {
     my ($path, %option) = @_;
     for my $round (1 .. $option{rounds}) {
@@ -182,7 +182,7 @@ sub garbage {
     }
 }
 
-# As many brackets as a message may hold.
+# Sends as many brackets as a message may have.
 sub deep {
     my ($path, %option) = @_;
     for (1 .. $option{rounds}) {
@@ -202,7 +202,7 @@ sub deep {
     }
 }
 
-# A million members of an object, where each object can be.
+# Sends objects with a million members, wherever an object is allowed.
 sub keys {
     my ($path, %option) = @_;
     my $million = join ',', map { sprintf '"%05x":1', $_ } 1 .. 1_000_000;
@@ -214,7 +214,7 @@ sub keys {
                 call_of($dialect, 1, 'echo', qq({"text":"all",$million})));
             is_text(answer($client, $dialect), 'all', "$dialect, keys");
             $client->send_raw(call_of($dialect, 2, 'strict', "{$million}"));
-            # One that does not fit is named, not a million.
+            # The error names one unknown key, not a million.
             my $text = answer($client, $dialect);
             is_text($text, 'text', "$dialect, keys that do not fit");
             die "$dialect: an answer of " . length($text) . " bytes\n"
@@ -234,7 +234,7 @@ sub keys {
     }
 }
 
-# Ids, tokens and names of a megabyte.
+# Sends ids, tokens and names of a megabyte.
 sub ids {
     my ($path, %option) = @_;
     my $long = 'i' x 1_000_000;
@@ -271,7 +271,7 @@ sub ids {
     }
 }
 
-# Opens and closes, with and without a word.
+# Opens and closes connections, with and without sending.
 sub churn {
     my ($path, %option) = @_;
     for my $round (1 .. $option{rounds}) {
@@ -290,8 +290,7 @@ sub churn {
     }
 }
 
-# Opens connections until there are no more, or so many (most), and holds
-# them.
+# Opens and holds connections until none is left, or `most`.
 sub exhaust {
     my ($path, %option) = @_;
     my @all;
@@ -300,14 +299,14 @@ sub exhaust {
         my $client = client($path);
         push @all, $client;
         last if $option{most} && @all == $option{most};
-        # Who was accepted and is not wanted is closed without a word.
+        # A rejected connection is closed without a message.
         last if !can_talk($client) && !$option{most};
     }
     $option{say}->('full ' . @all);
     $option{wait}->();
 }
 
-# Is there somebody who answers, or is it closed?
+# Returns 1 if the connection is served, 0 if it is closed.
 sub can_talk {
     my ($client) = @_;
     return eval {
@@ -317,7 +316,7 @@ sub can_talk {
     };
 }
 
-# Beginnings of large frames that never end, as many as it may keep.
+# Sends beginnings of large frames, as many as the server keeps.
 sub hoard {
     my ($path, %option) = @_;
     my $part = '{"jsonrpc":"2.0","id":1,"method":"' . 'x' x 9_000_000;
@@ -327,7 +326,7 @@ sub hoard {
     }
     $option{say}->('sent');
     $option{wait}->();
-    # Some were closed, and the others are as good as ever.
+    # Some were closed; the others still work.
     my ($closed, $open) = (0, 0);
     for my $client (@all) {
         if (!eval { $client->send_raw(qq("}\n)); 1 }) {
@@ -341,7 +340,7 @@ sub hoard {
     $option{say}->("closed $closed open $open");
 }
 
-# As many calls as the socket takes, each of which must be answered once.
+# Sends as many calls as the socket takes; each is answered once.
 sub flood {
     my ($path, %option) = @_;
     my $client = client($path);
@@ -362,13 +361,12 @@ sub flood {
     }
 }
 
-# Nobody is attacked: what only the time costs that an attacker takes.
+# Attacks nobody, to measure the cost of the attacker's CPU time.
 sub spin {
     1 while 1;
 }
 
-# The same bytes again and again, with so many answers each, whatever these
-# say: what matters is how long others wait.
+# Sends bytes repeatedly, each with some answers of any kind.
 sub repeat {
     my ($path, %option) = @_;
     my $client = client($path);

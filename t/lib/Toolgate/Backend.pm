@@ -1,7 +1,6 @@
 package Toolgate::Backend;
 
-# A backend of `pass` in one of its protocols, played by the test itself upon
-# Toolgate::Parent: what a bridge's parent does is all that it needs.
+# A backend of `pass` in any protocol, played by the test (Toolgate::Parent).
 
 use strict;
 use warnings;
@@ -12,7 +11,6 @@ use Toolgate::Parent;
 
 our @ALL = qw(ipc jsonrpc mcp relay);
 
-# Listens at a path.
 sub new {
     my ($class, $protocol, $path) = @_;
     return bless {
@@ -21,7 +19,7 @@ sub new {
     }, $class;
 }
 
-# One of each, in a test's folder.
+# Returns one backend per protocol, in the test's folder.
 sub all {
     my ($class, $tg) = @_;
     return map { $class->new($_, $tg->dir . "/$_") } @ALL;
@@ -30,20 +28,20 @@ sub all {
 sub protocol { return $_[0]{protocol} }
 sub parent { return $_[0]{parent} }
 
-# What a block says to reach it.
+# Returns the arguments of `pass` for it.
 sub pass {
     my ($self, @more) = @_;
     return join(' ', "pass unix:$self->{parent}{path}",
         "protocol=$self->{protocol}", @more) . ';';
 }
 
-# The connection that was accepted last, or the first one.
+# Returns the connection accepted last, or the first one.
 sub conn {
     my ($self) = @_;
     return $self->{conn} //= $self->accept;
 }
 
-# Another one, with the handshake that MCP begins with.
+# Accepts another connection, with MCP's handshake.
 sub accept {
     my ($self) = @_;
     my $conn = $self->{conn} = $self->{parent}->accept;
@@ -56,7 +54,7 @@ sub accept {
     return $conn;
 }
 
-# The rest of that, to one that is none of the modern era.
+# Handles the rest of a legacy handshake.
 sub greet {
     my ($self, $conn) = @_;
     Toolgate::Parent::give(
@@ -71,7 +69,7 @@ sub greet {
     $self->{conn} = $conn;
 }
 
-# The next call of a tool, or request of a method; it knows its connection.
+# Returns the next call or request, which knows its connection.
 sub heard {
     my ($self, $method) = @_;
     my $conn = $self->conn;
@@ -109,7 +107,7 @@ sub notify {
     });
 }
 
-# Tells how far a call is, which has given a token for that.
+# Reports progress of a call with a progress token.
 sub progress {
     my ($self, $request, %params) = @_;
     my $token = $request->{params}{_meta}{progressToken}

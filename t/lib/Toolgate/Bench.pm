@@ -1,9 +1,8 @@
 package Toolgate::Bench;
 
-# What the rows of the bench share: the limit and Toolgate side by side, each
-# on the same processor, and a load generator on another.
-#
-# A row is a file in t/bench/rows; see t/bench/README.md.
+# Common parts of the bench: the limit and Toolgate are measured by turns on one
+# processor, with a load generator on another. Rows are in t/bench/rows; see
+# t/bench/README.md.
 
 use strict;
 use warnings;
@@ -25,8 +24,8 @@ tool echo {
 }
 END
 
-# Environment: BENCH_PAIRS, how often limit and Toolgate take turns (5);
-# BENCH_MS, how long each is measured (500).
+# Environment: BENCH_PAIRS, number of turns (5); BENCH_MS, time of each
+# measurement (500).
 sub new {
     my ($class) = @_;
     my @cpus = processors();
@@ -40,7 +39,7 @@ sub new {
     }, $class;
 }
 
-# The processors that this process may use.
+# Returns the processors that this process may use.
 sub processors {
     my ($list) =
         (slurp('/proc/self/status') // '') =~ /^Cpus_allowed_list:\s*(\S+)/m;
@@ -49,8 +48,8 @@ sub processors {
 
 # --- servers --------------------------------------------------------------
 
-# The raw echo in a dialect: { socket, pids }; or, of data that an answer has to
-# escape, one that has the text of that ready.
+# Returns the raw echo in a dialect: { socket, pids }. For data that needs
+# escapes, its escaped text is prepared.
 sub echo {
     my ($self, $dialect, @data) = @_;
     return $self->{echo}{"$dialect @data"} //= do {
@@ -64,7 +63,7 @@ sub echo {
     };
 }
 
-# A raw relay in front of a raw echo, both of which count: { socket, pids }.
+# Returns a raw relay in front of a raw echo: { socket, pids }.
 sub relay {
     my ($self, $echo) = @_;
     my $socket = "$echo->{socket}.relay";
@@ -75,8 +74,8 @@ sub relay {
     return { socket => $socket, pids => [ $pid, @{ $echo->{pids} } ] };
 }
 
-# NGINX with this body of a server, one worker on the server's processor
-# unless `workers` says more: { socket, pids, tg }.
+# Starts NGINX with a server, one worker (or `workers`) on the server's
+# processor: { socket, pids, tg }.
 sub toolgate {
     my ($self, $body, %option) = @_;
     my $workers = $option{workers} // 1;
@@ -120,7 +119,7 @@ sub end {
     $server->{tg}->stop;
 }
 
-# Ends what spawn() started.
+# Ends a process of spawn().
 sub stop {
     my ($self) = @_;
     for my $pid (@{ $self->{spawned} // [] }) {
@@ -131,7 +130,7 @@ sub stop {
 
 # --- load -----------------------------------------------------------------
 
-# Runs the load generator against a server; its figures.
+# Runs the load generator against a server. Returns its figures.
 sub load {
     my ($self, $server, %option) = @_;
     my %all = (
@@ -148,7 +147,7 @@ sub load {
     return figures($self->run(@command));
 }
 
-# Runs a program of the bench to its end; what it printed.
+# Runs a program of the bench to its end. Returns its output.
 sub run {
     my ($self, @command) = @_;
     my ($status, $out, $err) = run_command({ timeout => 300 }, @command);
@@ -171,8 +170,8 @@ sub median {
         : ($sorted[ $half - 1 ] + $sorted[$half]) / 2;
 }
 
-# Measures two things in turn, as often as BENCH_PAIRS says: the medians of
-# both, and that of the ratios second to first.
+# Measures two things by turns, BENCH_PAIRS times. Returns their medians, and
+# that of the ratio of the second to the first.
 sub pairs {
     my ($self, $first, $second) = @_;
     my (@first, @second, @ratios);
@@ -186,7 +185,7 @@ sub pairs {
 
 # --- the table ------------------------------------------------------------
 
-# A heading; what follows belongs to it.
+# Begins a table with a heading.
 sub table {
     my ($self, $title, @columns) = @_;
     $self->say("\n**$title**\n");
@@ -194,7 +193,7 @@ sub table {
     $self->say('|' . '---|' x @columns);
 }
 
-# Shown at once, and kept for text().
+# Prints text at once, and keeps it for text().
 sub say {
     my ($self, $line) = @_;
     print "$line\n";
@@ -203,7 +202,7 @@ sub say {
 
 sub text { return $_[0]{text} }
 
-# The text of some tables, where those of another replace what has their title.
+# Replaces tables of a text by those of another with the same titles.
 sub merge {
     my ($old, $new) = @_;
     my @new = split /(?=^\n\*\*)/m, $new;
@@ -213,8 +212,8 @@ sub merge {
     return join '', @all, grep { exists $new{ (/(\*\*.*)/)[0] } } @new;
 }
 
-# A line of it. The last column is the bound in `at_most` or `at_least` (of
-# `unit`), which `value` should keep.
+# Adds a line. The last column is the bound `at_most` or `at_least` (in `unit`)
+# of `value`.
 sub line {
     my ($self, $cells, %target) = @_;
     my ($value, $most, $least) = @target{qw(value at_most at_least)};
@@ -226,7 +225,7 @@ sub line {
     $self->say('| ' . join(' | ', @$cells, bound($bound, $is_missed)) . ' |');
 }
 
-# The cell of a bound, marked if it is missed.
+# Returns the cell of a bound, marked if it is violated.
 sub bound {
     my ($text, $is_missed) = @_;
     return $is_missed ? "**missed:** $text" : $text;

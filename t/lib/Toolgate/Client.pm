@@ -1,8 +1,8 @@
 package Toolgate::Client;
 
-# One end of a conversation: a connected socket, or the pipes of a program
-# (Toolgate::Process).  Knows bytes, lines and ipc frames; every wait has a
-# deadline, and dies with what was being waited for and what came instead.
+# One end of a conversation: a socket, or the pipes of a program
+# (Toolgate::Process), with bytes, lines and ipc frames. Every wait has a
+# deadline, and dies with what was expected and what came instead.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use JSON::PP ();
 use Socket qw(SOCK_STREAM);
 use Time::HiRes qw(time);
 
-# Only what hangs is waited for so long, on however busy a machine.
+# Only a hanging peer takes longer, however busy the machine is.
 our $TIMEOUT = 180;
 my @known;
 my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
@@ -46,7 +46,7 @@ sub over {
     return $self;
 }
 
-# Remembers the beginnings of what went over it lately.
+# Remembers the beginnings of recent messages.
 sub note {
     my ($self, $how, $from) = @_;
     my $said = $self->{said};
@@ -55,7 +55,7 @@ sub note {
     shift @$said if @$said > 6;
 }
 
-# For the diagnosis of a failure: the clients that were busy last.
+# Returns the conversations of recently active clients, for diagnosis.
 sub conversations {
     my @busy = sort { $b->{said}[-1][1] <=> $a->{said}[-1][1] }
         grep { @{ $_->{said} } } @known;
@@ -73,7 +73,7 @@ sub name { return $_[0]{name} }
 sub encode { return $json->encode($_[1]) }
 sub decode { return $json->decode($_[1]) }
 
-# The process at the other end of a socket, from its credentials.
+# Returns the pid of the peer, from the socket's credentials.
 sub peer_pid {
     my ($self) = @_;
     my $cred = getsockopt $self->{in}, Socket::SOL_SOCKET(), 17;
@@ -104,7 +104,7 @@ sub send_raw {
     return $sent;
 }
 
-# Writes what the peer takes without waiting; the number of bytes it took.
+# Writes without waiting. Returns the number of bytes.
 sub send_some {
     my ($self, $bytes) = @_;
     local $SIG{PIPE} = 'IGNORE';
@@ -117,7 +117,7 @@ sub send_some {
     return $sent;
 }
 
-# Takes a string (as it is) or a reference (as JSON).
+# Takes a string (sent unchanged) or a reference (sent as JSON).
 sub send_line {
     my ($self, $message) = @_;
     $message = $self->encode($message) if ref $message;
@@ -130,7 +130,7 @@ sub send_ipc {
     return $self->send_raw(pack('N', length $message) . $message);
 }
 
-# Reads once; false when nothing came before the deadline.
+# Reads once. Returns false after the deadline.
 sub fill {
     my ($self, $deadline) = @_;
     return 0 if $self->{eof};
@@ -155,7 +155,7 @@ sub fill {
     }
 }
 
-# Calls $take until it finds something in the buffer.
+# Reads until $take finds something in the buffer.
 sub await {
     my ($self, $what, $timeout, $take) = @_;
     my $deadline = time + ($timeout // $TIMEOUT);
@@ -172,7 +172,7 @@ sub await {
 
 sub recv_line {
     my ($self, $timeout) = @_;
-    # Where the search for the newline goes on: large lines come in pieces.
+    # Continue the search for the newline: large lines come in pieces.
     my $from = 0;
     return $self->await(
         'a line', $timeout,
@@ -211,8 +211,7 @@ sub recv_ipc {
     return $self->decode($self->recv_bytes($size, $timeout));
 }
 
-# The next message that $wanted takes; the others stay, in order, for
-# recv_json.
+# Returns the next message that $wanted accepts; keeps the others in order.
 sub recv_where {
     my ($self, $wanted, $timeout, $what) = @_;
     my $deadline = time + ($timeout // $TIMEOUT);
@@ -229,7 +228,7 @@ sub recv_where {
     }
 }
 
-# The result of what must not fail.
+# Returns the result of a call that must not fail.
 sub result_of {
     my ($self, $method, %params) = @_;
     my $reply = $self->rpc($method, \%params);
@@ -237,7 +236,7 @@ sub result_of {
     return $reply->{result};
 }
 
-# A JSON-RPC request and its reply, whatever else comes in between.
+# Returns the reply to a JSON-RPC request, whatever else arrives before.
 sub rpc {
     my ($self, $method, $params, $timeout) = @_;
     my $id = $self->request($method, $params);
@@ -289,14 +288,14 @@ sub notification {
         "notification $method");
 }
 
-# MCP's call of a tool: the reply, with `result` or `error`.
+# Calls a tool by MCP. Returns the reply with `result` or `error`.
 sub call_tool {
     my ($self, $name, $arguments, $timeout) = @_;
     return $self->rpc('tools/call',
         { name => $name, arguments => $arguments // {} }, $timeout);
 }
 
-# Likewise in the ipc dialect, which has no ids: one call at a time.
+# Calls a tool by ipc, which has no ids: one call at a time.
 sub ipc_call {
     my ($self, $name, $arguments, $timeout) = @_;
     $self->send_ipc({
@@ -306,7 +305,7 @@ sub ipc_call {
     return $self->recv_ipc($timeout);
 }
 
-# True when the peer has closed and nothing unread is left; waits for it.
+# Waits for the peer's close, and checks that nothing unread is left.
 sub at_eof {
     my ($self, $timeout) = @_;
     my $deadline = time + ($timeout // $TIMEOUT);
@@ -316,8 +315,8 @@ sub at_eof {
     return $self->{eof} && $self->{buf} eq '' && !@{ $self->{aside} };
 }
 
-# True when nothing arrives for so many seconds: for "is never answered",
-# after something later on the same connection was.
+# Checks that nothing arrives for some seconds, for "is never answered", after a
+# later message was answered.
 sub is_silent {
     my ($self, $seconds) = @_;
     return 0 if $self->{buf} ne '' || @{ $self->{aside} };

@@ -1,7 +1,7 @@
 package Toolgate::Clock;
 
-# Another time of day for the runner of a test (t/faults/tg_clock.c): what the
-# clock on the wall shows.  Time passes as it does.
+# Sets the wall clock of a test's runner (t/faults/tg_clock.c). Time passes as
+# usual.
 #
 #   my $clock = Toolgate::Clock->new($tg);
 #   $tg->conf('…', main => $clock->main);     # the runner gets it from NGINX
@@ -22,7 +22,7 @@ sub new {
     return bless { path => $path, fh => $fh }, $class;
 }
 
-# Directives for NGINX's config.
+# Returns directives for nginx.conf.
 sub main {
     my ($self) = @_;
     return preloaded('tg_clock', "TG_CLOCK=$self->{path}");
@@ -35,7 +35,7 @@ sub seconds {
     return timegm(@at[ 5, 4, 3, 2 ], $at[1] - 1, $at[0]);
 }
 
-# UTC, at once for whoever looks.
+# Sets the time (UTC) at once.
 sub set {
     my ($self, $text) = @_;
     sysseek $self->{fh}, 0, 0 or croak "seek: $!";

@@ -1,7 +1,6 @@
 package Toolgate::Command;
 
-# The command line under test, started and answered by the test itself,
-# which is its server (Toolgate::Parent).
+# The command line under test; the test is its server (Toolgate::Parent).
 
 use strict;
 use warnings;
@@ -16,8 +15,7 @@ use Toolgate::Util;
 
 our @EXPORT = qw(ends finish greet);
 
-# toolgate with the test's socket, running.  Options before the arguments:
-# stdin, env, cwd.
+# Starts toolgate with the test's socket. Options: stdin, env, cwd.
 sub start {
     my ($tg, @args) = @_;
     my $option = ref $args[0] ? shift @args : {};
@@ -35,7 +33,7 @@ sub start {
     return $cli;
 }
 
-# The connection that it opens: says hello, and is answered to its ping.
+# Accepts its connection with the greeting, and answers its ping.
 sub greet {
     my ($parent) = @_;
     my $conn = $parent->accept;
@@ -48,7 +46,7 @@ sub greet {
     return $conn;
 }
 
-# To its end: exit status (128 + n for a signal), stdout, stderr.
+# Waits for its end: exit status (128 + n for a signal), stdout, stderr.
 sub finish {
     my ($cli, $timeout) = @_;
     my $deadline = time + ($timeout // $Toolgate::Client::TIMEOUT);
@@ -58,8 +56,7 @@ sub finish {
         $cli->buffered, $cli->stderr);
 }
 
-# It ends so: its status, and what standard output and error are, or match,
-# where that is of interest.
+# Checks its exit status, and optionally stdout and stderr (text or pattern).
 sub ends {
     my ($cli, $name, $status, @want) = @_;
     my ($got, @texts) = finish($cli);

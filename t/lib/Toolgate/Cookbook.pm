@@ -1,8 +1,8 @@
 package Toolgate::Cookbook;
 
-# A cookbook of docs/examples, as a test calls it: with the test's folders in
-# the place of the reader's.  A tool whose program is not on this machine is
-# loaded with another one, and its calls are skipped.
+# Tests a cookbook of docs/examples, with the test's folders instead of the
+# reader's. A tool whose program is missing here is loaded with another one, and
+# its calls are skipped.
 
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use Test::More ();
 use Toolgate::Measure;
 use Toolgate::Util;
 
-# Where Toolgate looks for programs.
+# Where Toolgate searches programs.
 my @PATH = qw(/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin);
 
 # Options: replace ([[text, other text], …]), absent ({tool => why}).
@@ -41,7 +41,7 @@ sub tool {
     return $block;
 }
 
-# Loaded, without a word of complaint.
+# Loads it without any complaint.
 sub start {
     my ($self) = @_;
     my ($status, $out) = $self->{tg}->test_conf($self->{conf});
@@ -53,7 +53,7 @@ sub start {
     return $self;
 }
 
-# The text of a tool's result; a failure's has "ERROR: " in front.
+# Returns the text of a result, with "ERROR: " before a failure.
 sub call {
     my ($self, $tool, %arg) = @_;
     $self->{called}{$tool} = 1;
@@ -67,8 +67,7 @@ sub call {
 
 sub result { return $_[0]{result} }
 
-# recipe(TOOL, CODE): what CODE finds out by calling it, unless it cannot be
-# called here.
+# recipe(TOOL, CODE): runs CODE, unless the tool cannot be called here.
 sub recipe {
     my ($self, $tool, $code) = @_;
     croak "no such tool: $tool" if !$self->{tools}{$tool};
@@ -81,7 +80,7 @@ sub recipe {
     $code->();
 }
 
-# No tool is left out.
+# Checks that every tool was tested.
 sub is_done {
     my ($self) = @_;
     Test::More::is(

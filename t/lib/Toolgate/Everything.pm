@@ -1,7 +1,7 @@
 package Toolgate::Everything;
 
-# Clients of MCP's own SDK in front of npm's server-everything and its like,
-# which are tools of a Toolgate: what each of them must be able to do.
+# Clients of MCP's SDK in front of npm's server-everything and others as tools
+# of Toolgate, and the checks that each client must pass.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use Toolgate::Util;
 
 our @EXPORT = qw(names_in_all_workers sdk_client said try_everything);
 
-# The names that are listed, once no worker lists others than those wanted.
+# Returns the listed names, once all workers list the wanted ones.
 sub names_in_all_workers {
     my ($tg, $wanted) = @_;
     my (@names, $n);
@@ -27,7 +27,7 @@ sub names_in_all_workers {
     return @names;
 }
 
-# One of an era, behind a bridge of its own.
+# Returns a client of an era behind its own bridge.
 sub sdk_client {
     my ($tg, $era) = @_;
     my $client = Toolgate::Node->new($tg, $era, $tg->bridge_path,
@@ -37,13 +37,13 @@ sub sdk_client {
     return $client;
 }
 
-# The text of an answer, or what went wrong.
+# Returns the text of an answer, or the error.
 sub said {
     my ($answer) = @_;
     return $answer->{result}{content}[0]{text} // $answer->{message};
 }
 
-# All that one server has, under its prefix.
+# Tries everything that one server has, under its prefix.
 sub try_everything {
     my ($client, $prefix) = @_;
     my $era = $client->{era};

@@ -1,7 +1,7 @@
 package Toolgate::Faults;
 
-# Lets allocations and system calls of one process of NGINX fail, from the
-# moment on that a test says so (t/faults/tg_faults.c).
+# Makes allocations and system calls of a process of NGINX fail, from a moment
+# that the test chooses (t/faults/tg_faults.c).
 #
 #   my $faults = Toolgate::Faults->new($tg);     # before $tg->start
 #   $faults->arm($pid, alloc => 3);              # the third from now on
@@ -51,9 +51,9 @@ sub get {
     return unpack 'l', $bytes;
 }
 
-# What shall fail in a process, each with its value: alloc and allocs, the
-# n-th and so many behind it; recv_max and send_max, bytes; again, each n-th
-# recv and send; KIND => [ errno, n, more ] for a system call.
+# Sets what fails in a process: alloc and allocs, the n-th and the number of
+# further ones; recv_max and send_max, bytes; again, each n-th recv and send;
+# KIND => [ errno, n, more ] for a system call.
 sub arm {
     my ($self, $pid, %fault) = @_;
     $self->calm;
@@ -81,8 +81,8 @@ sub calm {
 }
 
 sub failed { return $_[0]->get('failed') }
-# What the process has called so far, failing or not: allocs, others (system
-# calls that no call of a tool needs) or one of the kinds.
+# Returns the process's calls so far: allocs, others (system calls that no tool
+# call needs) or one of the kinds.
 sub made {
     my ($self, $what) = @_;
     return $self->get($at{"$what.made"} ? "$what.made" : "${what}_made");
@@ -90,8 +90,7 @@ sub made {
 
 sub live { return $_[0]->get('live') }
 
-# From now on no turn is over in the process that is armed or calmed: its
-# monotonic clock stands still.
+# Stops the process's monotonic clock, so that no time slice ends.
 sub stop_clock { return $_[0]->set(still => 1) }
 
 1;

@@ -1,7 +1,7 @@
 package Toolgate::Flood;
 
-# What a stranger may send without end: MCP servers by URL, on stdio and behind
-# a socket, backends of `pass`, and HTTP servers that flood their clients.
+# Endless input from servers: MCP servers by URL, on stdio and on a socket,
+# backends of `pass`, and HTTP servers that flood their clients.
 #
 #   my $flood = Toolgate::Flood->new($tg);
 #   $flood->url('pings')      the URL of an MCP server, calls of whose tool
@@ -11,10 +11,10 @@ package Toolgate::Flood;
 #   $flood->http              the URL of a server whose body never ends
 #   $flood->backend('unix', 'pings')  the address of a backend that sends pings
 #   $flood->socket('pings', 'initialize', 'reads')  the path of an MCP server
-#                             that sends pings once it was asked to initialize
+#                             that sends pings after the request initialize
 #
-# A flood ends with its connection, or after 120 s.  With `cpu`, the processes
-# that flood run on that processor, at the lowest priority.
+# A flood ends with its connection, or after 120 s. With `cpu`, its processes
+# run on that processor, at the lowest priority.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ use Toolgate::Util;
 
 my $json = JSON::PP->new->utf8->canonical;
 
-# What is repeated: bytes of a line, or of an event stream.
+# Repeated content: a line, or events of a stream.
 my %said = (
     blank   => "\n",
     brackets => "{}\n",
@@ -56,7 +56,7 @@ my %said = (
         . 'x' x 9_000_000 . '"}}' . "\n",
     many    => '{"jsonrpc":"2.0","id":77,"result":['
         . '{},' x 3_000_000 . '{}]}' . "\n",
-    # Beside a list of 15 MB.
+    # In addition to a list of 15 MB.
     lists   => '{"jsonrpc":"2.0",'
         . '"method":"notifications/tools/list_changed"}' . "\n",
     frames  => pack('N/a', '{}'),
@@ -64,8 +64,7 @@ my %said = (
     endless => 'x' x 65_536,
 );
 
-# Large results of the tool `go`, which are no flood: so many blocks, or a text
-# of so many bytes.
+# Large results of the tool `go`: a number of blocks, or bytes of text.
 my %large = (
     blocks => 366_000,
     text   => 32_000_000,
@@ -85,8 +84,7 @@ sub large_result {
             : join ',', (sprintf $block, 'x') x $large{$kind}) . ']}';
 }
 
-# Moves the calling process to a processor, at the lowest priority; '' for
-# neither.
+# Moves the caller to a processor, at the lowest priority; '' does nothing.
 sub move_to {
     my ($cpu) = @_;
     return if $cpu eq '';
@@ -95,18 +93,18 @@ sub move_to {
     return;
 }
 
-# The bytes of one write, at least 64 KiB.
+# Returns the bytes of one write, at least 64 KiB.
 sub block {
     my ($kind, $is_events) = @_;
     my $one = $said{$kind} // croak "no flood $kind";
-    # Of a stream of events, its own kinds of nothing remain what they are.
+    # Comments and blank lines of an event stream stay unchanged.
     if ($is_events && $kind ne 'blank' && $kind ne 'endless') {
         $one = "data: $one\n";
     }
     return $one x (1 + int 65_536 / length $one);
 }
 
-# A function of the next block.  Requests have an id of their own each.
+# Returns a function of the next block. Requests have unique ids.
 sub blocks {
     my ($kind) = @_;
     my $block = block($kind);
@@ -181,15 +179,14 @@ sub send_events {
         '';
 }
 
-# Is it a call of the tool `go`?
+# Checks for a call of the tool `go`.
 sub is_go {
     my ($message) = @_;
     return ($message->{method} // '') eq 'tools/call'
         && $message->{params}{name} eq 'go';
 }
 
-# What a well-behaved server answers to this request, as JSON; or undef.  Of a
-# kind of large results, that is what `go` is answered with.
+# Returns a regular answer as JSON, or undef; for `go` the large result.
 sub answer {
     my ($message, $kind) = @_;
     my $method = $message->{method} // '';
@@ -223,7 +220,7 @@ sub answer {
         : (error => { code => -32601, message => 'no such method' }) });
 }
 
-# One connection: $where is the method of MCP whose answer is the flood, or GET.
+# Serves a connection; $where is the method whose answer floods, or GET.
 sub serve_url {
     my ($client, $kind, $where) = @_;
     while (my ($head, $body) = read_request($client)) {
@@ -245,7 +242,7 @@ sub serve_url {
     }
 }
 
-# Starts a process that accepts, and forks one for each connection.
+# Starts a process that forks for each connection.
 sub listen_on {
     my ($self, $socket, $serve) = @_;
     my $pid = fork // croak "fork: $!";
@@ -270,7 +267,7 @@ sub listen_on {
     return;
 }
 
-# The same on a free port, which is returned.
+# Listens on a free port, which is returned.
 sub listen_tcp {
     my ($self, $serve) = @_;
     my $socket = IO::Socket::INET->new(
@@ -281,7 +278,7 @@ sub listen_tcp {
     return $port;
 }
 
-# The same on a Unix socket, whose path is returned.
+# Listens on a Unix socket, whose path is returned.
 sub listen_unix {
     my ($self, $serve) = @_;
     my $path = $self->{tg}->dir . '/flood.sock';
@@ -300,9 +297,9 @@ sub url {
     return "http://127.0.0.1:$port/mcp";
 }
 
-# A server of HTTP whose answer never ends: a body of some kind, `headers`, a
-# body that comes in single bytes (`trickle`), or nothing at all (`silent`).  Or
-# it is large: a result (`blocks`), a text in another charset (`latin`).
+# An HTTP server whose answer never ends: a body of some kind, `headers`, single
+# bytes (`trickle`), or nothing (`silent`). Or the answer is large: a result
+# (`blocks`), a text in another charset (`latin`).
 sub http {
     my ($self, $kind) = @_;
     $kind //= 'blank';
@@ -334,7 +331,7 @@ sub http {
 
 # --- a backend of `pass` --------------------------------------------------
 
-# Floods each connection, over unix, tcp or tls; its address.
+# Floods each connection, over unix, tcp or tls. Returns its address.
 sub backend {
     my ($self, $transport, $kind) = @_;
     my $block = $kind eq 'trickle' ? '' : block($kind, 0);
@@ -346,7 +343,7 @@ sub backend {
     return 'unix:' . $self->listen_unix($serve);
 }
 
-# Over TLS: its standard input goes to each client of `openssl s_server`.
+# Sends its standard input to each client of `openssl s_server`.
 sub tls_backend {
     my ($self, $kind) = @_;
     my $dir = $self->{tg}->dir;
@@ -382,10 +379,9 @@ sub tls_backend {
 
 # --- a server behind a socket ---------------------------------------------
 
-# Floods each client from the moment that it was asked for $where: a method of
-# MCP, or tools/call for a call of the tool `go`, which is not answered then.
-# With $reads it goes on to answer other requests, between the pieces of its
-# flood; else it reads nothing any more.
+# Floods each client after the request $where: a method of MCP, or tools/call
+# for the tool `go`, which is not answered. With $reads it answers other
+# requests in between; otherwise it stops reading.
 sub socket {
     my ($self, $kind, $where, $reads) = @_;
     block($kind) if !$large{$kind};
@@ -445,7 +441,7 @@ sub serve_socket {
 
 # --- threads of a library -------------------------------------------------
 
-# The shared object of t/libraries/storm.c.
+# Returns the shared object of t/libraries/storm.c.
 sub library {
     my ($self) = @_;
     return Toolgate::Native->build('t/libraries/storm.c',
@@ -454,7 +450,7 @@ sub library {
 
 # --- on stdio -------------------------------------------------------------
 
-# The command, for nginx.conf, that runs a function of this module.
+# Returns the command for nginx.conf that runs a function of this module.
 sub command {
     my ($self, $function, @arguments) = @_;
     my @command = ($^X, "-I$TOP/t/lib", '-MToolgate::Flood', '-e',
@@ -462,7 +458,7 @@ sub command {
     return join ' ', map {"'$_'"} @command;
 }
 
-# The command that prints a large result.
+# Returns the command that prints a large result.
 sub program {
     my ($self, $kind) = @_;
     return $self->command('print_large', $kind);
@@ -474,7 +470,7 @@ sub print_large {
     print large_result($kind);
 }
 
-# The command of an MCP server whose tool `go` floods.
+# Returns the command of an MCP server whose tool `go` floods.
 sub stdio {
     my ($self, $kind, $to) = @_;
     return $self->command('serve_stdio', $kind, $to // 'stdout');
@@ -496,21 +492,22 @@ sub serve_stdio {
     }
 }
 
-# A list of 15 MB, another one each time.
+# A list of 15 MB, different each time.
 my $lists = 0;
 
 sub large_list {
     return '{"tools":[' . join(',', tools_of('large', ++$lists)) . ']}';
 }
 
-# The command of an MCP server whose list changes each second: `many` for 4,000
-# small tools, `heavy` for 30 with 1,000 patterns each, `large` for 15 MiB.
+# Returns the command of an MCP server whose list changes each second: `many`
+# small tools (4,000), `heavy` ones (30 with 1,000 patterns each), or `large`
+# (15 MiB).
 sub lists {
     my ($self, $kind) = @_;
     return $self->command('serve_lists', $kind);
 }
 
-# Tools as JSON.
+# Returns tools as JSON.
 sub tools_of {
     my ($kind, $round) = @_;
     if ($kind eq 'large') {

@@ -1,8 +1,8 @@
 package Toolgate::FloodAttacks;
 
-# What a client does in a flood: each is a function of the server's socket and
-# options, for Toolgate::Attacker.  It says "flooding" when the flood has begun,
-# "round" after each round, and dies when an answer is wrong.
+# Floods by clients: functions of the server's socket and options, for
+# Toolgate::Attacker. They print "flooding" at the begin and "round" after each
+# round, and die at a wrong answer.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use Time::HiRes qw(sleep time);
 use Toolgate::Attacks;
 use Toolgate::Client;
 
-# Takes processor time and floods nobody.
+# Takes CPU time without a flood.
 sub spin {
     my ($path, %option) = @_;
     $option{say}->('flooding');
@@ -25,9 +25,9 @@ sub spin {
     return;
 }
 
-# Sends a text again and again, some 256 KiB a round, and reads what comes.
-# Options: dialect, bytes (or a function that returns them), rounds, pace
-# (seconds between two bytes).
+# Sends a text repeatedly, about 256 KiB a round, and reads the answers.
+# Options: dialect, bytes (or a function), rounds, pace (seconds between two
+# bytes).
 sub pour {
     my ($path, %option) = @_;
     my $dialect = $option{dialect} // 'jsonrpc';
@@ -55,8 +55,8 @@ sub pour {
     return;
 }
 
-# Writes from an offset what the socket takes and reads what it has: how much
-# was written, or -1 when it is closed.
+# Writes from an offset without waiting, and reads. Returns the number of bytes
+# written, or -1 if the socket is closed.
 sub pour_some {
     my ($socket, $bytes, $at, $pace) = @_;
     vec(my $in = '', fileno $socket, 1) = 1;
@@ -72,10 +72,10 @@ sub pour_some {
     return $n // ($!{EAGAIN} || $!{EINTR} ? 0 : -1);
 }
 
-# The calls of a round are sent at once, each by a client of its own, and all of
-# them answered.  Options: tool, dialect (ipc, whose clients get no
-# notifications), text (bytes of the argument `text`), count, fails (each answer
-# must be an error), rounds.
+# Sends the calls of a round at once, each by its own client, and waits for all
+# answers. Options: tool, dialect (ipc clients get no notifications), text
+# (bytes of the argument `text`), count, fails (each answer must be an error),
+# rounds.
 sub calls {
     my ($path, %option) = @_;
     my $dialect = $option{dialect} // 'ipc';
@@ -129,8 +129,8 @@ sub is_listed {
     }
 }
 
-# Searches an output with patterns.  Clients that go at once send them, too.
-# Options: tool (its output is searched), patterns, rounds.
+# Searches an output with patterns, also by clients that leave at once. Options:
+# tool (its output is searched), patterns, rounds.
 sub searches {
     my ($path, %option) = @_;
     my $client = Toolgate::Client->connect($path);
@@ -160,8 +160,8 @@ sub searches {
     return;
 }
 
-# Broadcasts a large text to many listeners.  Options: listeners, reading
-# (else they are closed before each fourth broadcast), size, rounds.
+# Broadcasts a large text to many listeners. Options: listeners, reading
+# (otherwise they are closed before each fourth broadcast), size, rounds.
 sub broadcasts {
     my ($path, %option) = @_;
     my $teller = Toolgate::Client->connect($path);
@@ -194,7 +194,7 @@ sub listen_to {
     return $client;
 }
 
-# Reads so many bytes of each and forgets them.
+# Reads and drops some bytes of each listener.
 sub take {
     my ($size, @clients) = @_;
     my %left = map { fileno($_->{in}) => [ $_->{in}, $size ] } @clients;
@@ -212,7 +212,7 @@ sub take {
     return;
 }
 
-# Has all rules of each day be due at noon.  Options: clock, rounds.
+# Makes all rules of each day due at noon. Options: clock, rounds.
 sub due {
     my ($path, %option) = @_;
     my $client = Toolgate::Client->connect($path);
@@ -253,7 +253,7 @@ sub lists {
     return;
 }
 
-# Waits to be told to end: the flood goes on by itself.
+# Waits for the order to end: the flood continues by itself.
 sub wait_for_end {
     my ($path, %option) = @_;
     $option{say}->('flooding');

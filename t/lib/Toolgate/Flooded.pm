@@ -1,18 +1,18 @@
 package Toolgate::Flooded;
 
-# A server under one flood of Toolgate::Floods, and a client beside it that
-# calls the worker (echo), the runner (ask: a port where nobody listens) and a
-# program (run).
+# A server under a flood of Toolgate::Floods, and another client that calls the
+# worker (echo), the runner (ask: a port where nobody listens) and a program
+# (run).
 #
 #   my $flooded = Toolgate::Flooded->start($row);
 #   $flooded->flood;              the flood begins
 #   $flooded->serve;              one call of each; dies if one is wrong
 #   $flooded->measure(2);         for 2 s: { echo => ms, ask => ms, run => ms }
-#   $flooded->ended;              'done' when the flood has ended as it should
+#   $flooded->ended;              'done' when the flood has ended as expected
 #   $flooded->growth;             MB that worker and runner have grown by
-#   $flooded->stop;               0: all have ended as they should
+#   $flooded->stop;               0: all have ended as expected
 #
-# With `victim` in the row, it is a client under the flood of its server:
+# With `victim` in the row, a client is flooded by its server:
 # Toolgate::FloodedClient.
 
 use strict;
@@ -37,19 +37,18 @@ tool run  { exec cat /proc/self/schedstat; }
 tool http { http GET http://127.0.0.1:1/; }
 END
 
-# How often others are served in a test at least.
+# Minimum number of calls of others in a test.
 my $SERVED = 20;
 
-# How many lines of the log a flood may cause.
+# Maximum number of log lines that a flood may cause.
 my $LOGGED = 110_000;
 
-# Seconds that an answer may take before a measurement gives up.
+# Seconds after which a measurement gives up waiting for an answer.
 our $PATIENCE = 30;
 
-# What is called, with what its answer holds (the first group: how long the
-# program waited for a processor, in ns), and the pause after an answer in which
-# nothing waits, in seconds.  In the dialect ipc, as nobody sends
-# notifications to such a client.
+# Calls, with a pattern of the answer (first group: ns that the program waited
+# for a processor), and the pause after an answer in seconds. By ipc, whose
+# clients get no notifications.
 my %probe = (
     echo => {
         request => call('echo', '{"text":"hi"}'),
@@ -69,7 +68,7 @@ my %probe = (
 );
 my @PROBES = qw(echo ask run);
 
-# Instead of `ask` where outputs are searched: a search of another client.
+# A search of another client, instead of `ask`, if outputs are searched.
 sub search {
     my ($self) = @_;
     my $answer = Toolgate::Client->encode(
@@ -89,8 +88,8 @@ sub call {
         . qq("arguments":$arguments}});
 }
 
-# Options: cpu (of everybody but the process that is flooded), server_cpu (of
-# that one), rounds (of the attack).
+# Options: cpu (of all but the flooded process), server_cpu (of that one),
+# rounds (of the attack).
 sub start {
     my ($class, $row, %option) = @_;
     $class = 'Toolgate::FloodedClient' if $row->{victim};
@@ -112,7 +111,7 @@ sub start {
     return $self;
 }
 
-# Starts NGINX, and the other client.
+# Starts NGINX and the other client.
 sub launch {
     my ($self) = @_;
     my ($row, $tg) = @$self{qw(row tg)};
@@ -131,13 +130,13 @@ sub launch {
 
 sub tg { return $_[0]{tg} }
 
-# The processes whose memory is measured; $self->{NAME} is the pid of each.
+# Processes whose memory is measured; $self->{NAME} is the pid.
 sub names { return qw(worker runner) }
 
-# The one that is flooded.
+# Returns the flooded process.
 sub busy { return $_[0]{row}{busy} // 'worker' }
 
-# The process that is flooded has one processor, everybody else the other.
+# Gives the flooded process one processor, all others the other one.
 sub place {
     my ($self) = @_;
     my ($cpu, $server_cpu) = @{ $self->{option} }{qw(cpu server_cpu)};
@@ -155,7 +154,7 @@ sub run_on {
     return;
 }
 
-# The most that a process has had in RAM since reset_peak(), in KiB.
+# Returns the peak memory since reset_peak(), in KiB.
 sub peak_kb {
     my ($pid) = @_;
     my ($kb) = (slurp("/proc/$pid/status") // '') =~ /^VmHWM:\s*(\d+)/m;
@@ -169,7 +168,7 @@ sub reset_peak {
     return;
 }
 
-# By the name of each process.
+# Returns the growth by the name of each process.
 sub growth {
     my ($self) = @_;
     return map {
@@ -178,7 +177,7 @@ sub growth {
     } $self->names;
 }
 
-# Is it the same runner that serves?
+# Checks that no runner was restarted.
 sub is_whole {
     my ($self) = @_;
     my ($worker) = $self->{tg}->worker_pids;
@@ -202,17 +201,17 @@ sub flood {
     return;
 }
 
-# What the attack has ended with, or undef.
+# Returns the attack's last line, or undef.
 sub ended { return $_[0]{attacker}->ended }
 
-# The flood may end, if it needs no client.
+# Ends a flood that needs no client.
 sub end_flood {
     my ($self) = @_;
     $self->{attacker}->go if !$self->{row}{attack};
     return;
 }
 
-# Rounds that the attack has done.
+# Returns the number of rounds of the attack.
 sub rounds {
     my ($self) = @_;
     $self->{attacker}->ended;
@@ -231,9 +230,8 @@ sub probe {
     };
 }
 
-# Nanoseconds that the kernel has made this process, the worker and the runner
-# (unless the worker answers), or the client that is flooded, wait for a
-# processor since they are there.
+# Returns ns that the kernel made the processes of a call wait for a processor:
+# this one, the worker and maybe the runner, or the flooded client.
 sub delay {
     my ($self, $probe) = @_;
     my @pids = ($self->{worker}, $probe->{name} ne 'echo' && $self->{runner},
@@ -253,14 +251,14 @@ sub send_probe {
     return;
 }
 
-# Reads the answer, or undef: something else has come.
+# Returns the answer, or undef for another message.
 sub read_answer {
     my ($self, $probe) = @_;
     return Toolgate::Client->encode($probe->{client}->recv_ipc);
 }
 
-# Takes the answer; how long it took, in ms, without the time that somebody had
-# to wait for a processor; undef: something else has come.  Dies if it is wrong.
+# Returns the duration of the answer in ms, without waits for a processor, or
+# undef for another message. Dies if the answer is wrong.
 sub take_answer {
     my ($self, $probe) = @_;
     my $answer = $self->read_answer($probe) // return;
@@ -282,22 +280,21 @@ sub serve {
     return 1;
 }
 
-# A client instead of one whose answer has not come.
+# Connects again after a missing answer.
 sub reconnect { return $_[0]{tg}->connect }
 
-# Ends the client that is flooded; 0 when it ends as it should.
+# Ends the flooded client. Returns 0 if it ends as expected.
 sub stop_client { return 0 }
 
-# Would it be asked while the runner starts a program for another one, or the
-# other way round?  The runner waits until the program has begun, which is the
-# kernel's doing.
+# Checks whether a probe would wait because the runner starts a program for
+# another one: that is the kernel's work.
 sub has_runner_busy {
     my ($probe, @probes) = @_;
     return 0 if $probe->{name} eq 'echo';
     return scalar grep { $_->{sent} && $_->{name} ne 'echo' } @probes;
 }
 
-# The longest waits in so many seconds, in ms.
+# Returns the longest waits within some seconds, in ms.
 sub measure {
     my ($self, $seconds) = @_;
     my $end = time + $seconds;
@@ -339,16 +336,15 @@ sub measure {
     for my $probe (grep { $_->{sent} } @probes) {
         my $waits = 1000 * (time - $probe->{sent});
         $longest{ $probe->{name} } = max($longest{ $probe->{name} }, $waits);
-        # The next measurement is another one's.
+        # The next measurement is independent.
         $probe->{sent} = undef;
         $probe->{client} = $self->reconnect;
     }
     return \%longest;
 }
 
-# For an integration test: every flood of sources that match, one after the
-# other.  TOOLGATE_FLOODS, a regular expression for "SOURCE: KIND", selects
-# some.
+# Runs all floods of matching sources. TOOLGATE_FLOODS, a regular expression for
+# "SOURCE: KIND", selects some.
 sub test_all {
     my ($sources) = @_;
     my $wanted = $ENV{TOOLGATE_FLOODS} // '';
@@ -359,8 +355,8 @@ sub test_all {
     return;
 }
 
-# Others are served while it floods, $SERVED times at least; no process grows
-# beyond its bound; and the flood, and all processes, end as they should.
+# Checks that others are served at least $SERVED times, no process grows beyond
+# its bound, and the flood and all processes end as expected.
 sub test {
     my ($row, $name) = @_;
     my $self = __PACKAGE__->start($row);
@@ -394,7 +390,7 @@ sub test {
     return;
 }
 
-# Lines of the log but for those about our calls, and connections.
+# Returns log lines except those about connections and the probe's calls.
 sub logged {
     my ($tg) = @_;
     open my $log, '<', $tg->dir . '/error.log' or return 0;
@@ -402,7 +398,7 @@ sub logged {
     return scalar grep { $_ !~ $usual } <$log>;
 }
 
-# Ends the flood, and all processes; 0 when they end as they should.
+# Ends the flood and all processes. Returns 0 if they end as expected.
 sub stop {
     my ($self) = @_;
     $self->{attacker}->stop if $self->{attacker};
@@ -411,7 +407,7 @@ sub stop {
     $_->stop for splice @{ $tg->{spawned} };
     return $failed || ($tg->stop // 0) if !defined $self->{option}{cpu};
     my $status = eval { $tg->stop };
-    # A runner that is still busy would disturb the next measurement.
+    # A busy runner would disturb the next measurement.
     kill KILL => $self->{runner}
         if $self->{runner} && is_runner($self->{runner});
     return $failed || $status;

@@ -1,14 +1,14 @@
 package Toolgate::FloodedClient;
 
-# A client of a server that floods it, by `victim` of the row:
+# A client that its server floods, by the row's `victim`:
 #
-#   bridge    toolgate-bridge, whose agent pings it
+#   bridge    toolgate-bridge, pinged by its agent
 #   library   a program with libtoolgate (t/host), which serves another client
 #             in the event loop of its own client
 #   command   toolgate, which ends with the answer or its timeout
 #
-# `where` is the method that begins the flood, and with `reads` the server
-# answers calls meanwhile: see Toolgate::Flood->socket.
+# `where` is the method that begins the flood; with `reads` the server still
+# answers calls. See Toolgate::Flood->socket.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use Toolgate::Flood;
 use Toolgate::Host;
 use Toolgate::Util;
 
-# Seconds that a command waits for an answer that does not come.
+# Seconds that a command waits for a missing answer.
 my $COMMAND_TIMEOUT = 2;
 
 sub names { return 'client' }
@@ -74,7 +74,7 @@ sub launch_library {
     return;
 }
 
-# It starts with the flood, which it is all about.
+# The command starts with the flood.
 sub launch_command {
     my ($self) = @_;
     my $reads = $self->{row}{reads};
@@ -112,7 +112,7 @@ sub read_answer {
 
 sub reconnect { die "ping: no answer\n" }
 
-# A call is answered, too, where the server reads.
+# If the server reads, a call is answered as well.
 sub serve {
     my ($self) = @_;
     my ($row, $process) = @$self{qw(row process)};
@@ -141,7 +141,7 @@ sub serve {
 
 sub note_peak {
     my ($self) = @_;
-    # Before its exec() it is a copy of the test.
+    # Before exec() it is a copy of the test.
     return if (slurp("/proc/$self->{client}/comm") // '') ne "toolgate\n";
     my $peak = Toolgate::Flooded::peak_kb($self->{client});
     $self->{peak} = $peak if $peak > ($self->{peak} // 0);
@@ -159,7 +159,7 @@ sub is_whole {
     return $self->{row}{victim} eq 'command' || $self->{process}->is_running;
 }
 
-# Of a command, what it has ended with.
+# Returns what a command has ended with.
 sub ended {
     my ($self) = @_;
     return $self->SUPER::ended if $self->{row}{victim} ne 'command';

@@ -1,28 +1,27 @@
 package Toolgate::Floods;
 
-# The table of floods: every source of work of a worker, a runner or a client of
-# theirs, flooded in each way that it can be.  t/bench/rows/floods.pl measures
-# how long another party waits meanwhile; t/integration/81N-flood-*.t assert
-# that others are served, that memory stays within its bound, and that the flood
-# ends.
+# The table of floods: every source of work of a worker, a runner or their
+# clients, flooded in each possible way. t/bench/rows/floods.pl measures the
+# waiting time of others; t/integration/81N-flood-*.t check that others are
+# served, memory stays within its bound, and the flood ends.
 #
 # A row has:
 #
 #   source, kind   who floods, and with what
-#   server         the party that sends it: a method of Toolgate::Flood and its
+#   server         the sending party: a method of Toolgate::Flood and its
 #                  arguments, whose result replaces %%SERVER%% in `conf`
 #   conf           directives of the server
 #   attack         what a client does: a function of Toolgate::FloodAttacks and
-#                  its options; nothing when the flood needs no client
+#                  its options; nothing if the flood needs no client
 #   wait           bound of the longest wait of another client, in ms
-#   memory         bound of what the worker and the runner grow by, in MB each
-#   busy           the process that is flooded, if it is not the worker: runner
-#   victim         the client that is flooded by its server instead of both;
+#   memory         bound of the growth of worker and runner, in MB each
+#   busy           the flooded process, if it is not the worker: runner
+#   victim         the client that its server floods instead of both;
 #   where, reads   when and how: see Toolgate::FloodedClient
 #   searches       the other client searches an output, too
 #   rounds         rounds of the attack in a test (1)
 #   clock          the runner has a clock that the attack sets
-#   log            what the log may say at warn or worse
+#   log            allowed log messages at warn or worse
 #
 # A new source is a row, or a loop that adds some.
 
@@ -33,15 +32,15 @@ use Toolgate::Attacks;
 
 my @rows;
 
-# Beside many small messages, and beside one large message or step.
+# Bounds beside many small messages, and beside one large message or step.
 my ($SMALL, $LARGE) = (5, 50);
 
-# Stores what is large.
+# Stores large outputs.
 my $SPILL = 'max_output 4k spill;';
 
 sub all { return @rows }
 
-# What Toolgate::Flood's kinds are called.
+# Titles of Toolgate::Flood's kinds.
 my %title = (
     blank    => 'blank lines',
     brackets => 'empty objects',
@@ -76,7 +75,7 @@ sub add {
 
 # --- nobody ---------------------------------------------------------------
 
-# What the machine itself makes a client wait, beside a process that is busy.
+# The waits that a busy process causes on an otherwise idle machine.
 add('nobody', 'only a busy process',
     attack => ['spin'],
     wait   => $SMALL,
@@ -123,7 +122,7 @@ add('client', 'single bytes',
 
 sub call_of { return Toolgate::Attacks::call_of('jsonrpc', 1, @_) }
 
-# Made in the process that sends them.
+# Made in the sending process.
 my %message = (
     'a blank line'       => sub { ' ' x $_[0] . "\n" },
     'a string'           => sub { '"' . 'x' x $_[0] . "\"\n" },
@@ -225,7 +224,7 @@ add_answers('an argument of 10 MB', 'exec true $tool_arg_text;', 96,
     text  => 10_000_000,
     fails => 1);
 
-# 366,000 blocks: much to check, and much of it JSON.
+# 366,000 blocks, to be checked as JSON.
 add_answers('9.9 MB of content blocks',
     'exec %%SERVER%%; output result; max_output 32m;', 192);
 $rows[-1]{server} = [ 'program', 'blocks' ];
@@ -249,8 +248,8 @@ sub add_threads {
 sub calls_of_far {
     return [ 'calls', tool => 'far', dialect => 'jsonrpc', @_ ];
 }
-# Of progress, the worker waits for a thread that the kernel has stopped while
-# it held the mutex of all boxes: as many share one processor here.
+# For progress, the worker waits for a thread that the kernel has stopped with
+# the mailbox's mutex: as many threads share one processor here.
 add_threads("$_ of 8 calls", $_,
     conf   => 'timeout 1s max=1s;',
     attack => calls_of_far(count => 8, fails => 1),
@@ -427,7 +426,7 @@ my %victim = (
     command => 'server of the command',
 );
 
-# Where the server answers meanwhile, and where it reads nothing any more.
+# With a server that answers meanwhile, and one that stops reading.
 sub add_client {
     my ($victim, $kind, %row) = @_;
     my $where = $row{where}
@@ -447,7 +446,7 @@ sub add_client {
     return;
 }
 
-# Notes go on to the agent, which reads all the time.
+# Notifications go to the agent, which reads all the time.
 my @small = qw(roots pings asks blank brackets numbers garbage progress changes
     answers notes);
 for my $victim (qw(bridge library)) {

@@ -1,10 +1,9 @@
 package Toolgate::Guard;
 
-# A test file runs as two processes.  The one that prove started becomes the
-# guard: it makes the test's temporary folder, is the "child subreaper" of
-# everything below it, and runs the test itself in a child.  However the test
-# ends (done, died, killed, out of time), the guard ends every process that
-# it left, removes the folder and passes the exit status on.
+# Splits a test file into two processes. The one that prove started becomes the
+# guard: it makes the temporary folder, is the subreaper of everything below it,
+# and runs the test in a child. However the test ends, the guard ends every
+# remaining process, removes the folder and passes the exit status on.
 
 use strict;
 use warnings;
@@ -22,8 +21,7 @@ use constant {
 
 my ($guard, $root);
 
-# Process 0 is whoever runs the tests, with all that it runs: what a mistake
-# makes of a pid that is not known.
+# Process 0 would be the caller's group: the result of an unknown pid.
 BEGIN {
     *CORE::GLOBAL::kill = sub {
         my ($signal, @pids) = @_;
@@ -48,15 +46,14 @@ sub prctl {
     syscall($number, $option + 0, $value + 0, 0, 0, 0);
 }
 
-# The kernel sends the caller this signal when its parent dies.
+# Makes the kernel send the caller this signal when its parent dies.
 sub die_with_parent {
     prctl(PR_SET_PDEATHSIG, POSIX::SIGTERM());
 }
 
 sub root { return $root }
 
-# Every live process below the guard but the test itself, as pid => command
-# line.  Orphans are here too: the guard is who adopts them.
+# Returns every live process below the guard except the test, with orphans.
 sub processes {
     my (%parent, %found);
     opendir my $dir, '/proc' or die "/proc: $!";
@@ -68,8 +65,7 @@ sub processes {
     for my $pid (keys %parent) {
         next if $pid == $$ || $pid == $guard;
         my $up = $pid;
-        # They were not read at one moment: where numbers are used again
-        # meanwhile, there may be a circle.
+        # They were read one by one: reused pids may make a circle.
         my $steps = keys %parent;
         $up = $parent{$up}
             while $up && $up != $guard && exists $parent{$up} && $steps--;
@@ -89,7 +85,7 @@ sub slurp {
     return scalar <$fh>;
 }
 
-# Splits the process in two; only the test returns from here.
+# Splits the process; only the test returns.
 sub start {
     my ($timeout) = @_;
     return if $guard || $^C;
@@ -102,7 +98,7 @@ sub start {
     my $pid = fork // die "fork: $!";
     if ($pid == 0) {
         die_with_parent();
-        # So that END blocks run and say what they know.
+        # END blocks must run and report.
         $SIG{TERM} = sub { die Carp::longmess('terminated') };
         return;
     }
@@ -112,8 +108,7 @@ sub start {
 sub watch {
     my ($test, $timeout) = @_;
     my $deadline = time + $timeout;
-    # A signal ends the pause in reap(); one that comes just before it costs
-    # no more than that pause.
+    # A signal ends the pause in reap(), or costs one pause.
     local @SIG{qw(INT TERM HUP)} = (sub { $deadline = 0 }) x 3;
     local $SIG{CHLD} = sub { };
 
@@ -143,7 +138,7 @@ sub watch {
     POSIX::_exit($code);
 }
 
-# Reaps whoever ends until the test does; its status, or undef at $$deadline.
+# Reaps processes until the test ends: its status, or undef at $$deadline.
 sub reap {
     my ($test, $deadline) = @_;
     while (1) {

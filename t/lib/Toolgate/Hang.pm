@@ -1,7 +1,7 @@
 package Toolgate::Hang;
 
-# A program that runs until it is ended, with a child in its group; it says
-# who it is through a FIFO, so that tests know when it runs, and as whom.
+# A program that runs until it is ended, with a child in its group. It reports
+# its pids through a FIFO, so that tests know when it runs, and as whom.
 
 use strict;
 use warnings;
@@ -17,7 +17,7 @@ sub new {
     my $self = bless { dir => $tg->dir, known => {} }, $class;
     my $fifo = $tg->dir . '/started';
     POSIX::mkfifo($fifo, 0622) or croak "$fifo: $!";
-    # Open for writing, too: there is no end of file between two programs.
+    # Open for writing, too, so that there is no end of file.
     open $self->{fifo}, '+<', $fifo or croak "$fifo: $!";
     $self->{client} =
         Toolgate::Client->over($self->{fifo}, $self->{fifo}, 'started');
@@ -32,14 +32,14 @@ END
     return $self;
 }
 
-# The inside of a tool or method; its argument `key` names the call.
+# Returns the body of a tool or method; its argument `key` names the call.
 sub handler {
     my ($self) = @_;
     return "exec $self->{dir}/hang.sh \$tool_arg_key; timeout 600s;"
         . q( input_schema '{"type":"object","required":["key"]}';);
 }
 
-# Waits until the program of this call runs; its pids.
+# Waits for the program of this call. Returns its pids.
 sub started {
     my ($self, $key) = @_;
     until ($self->{known}{$key}) {
@@ -49,7 +49,7 @@ sub started {
     return @{ $self->{known}{$key} };
 }
 
-# Has it run at all, as far as is known now?
+# Checks whether it is known to have run.
 sub has_started {
     my ($self, $key) = @_;
     while ($self->{client}->fill(0)) { }

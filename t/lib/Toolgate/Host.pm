@@ -1,7 +1,6 @@
 package Toolgate::Host;
 
-# A program that has libtoolgate (t/host), told line by line what to
-# do.
+# A program with libtoolgate (t/host), controlled line by line.
 
 use strict;
 use warnings;
@@ -13,8 +12,7 @@ use Toolgate::Util;
 
 our @KINDS = qw(thread fd uv);
 
-# Of a kind: thread, fd or uv.  Options: of the server, as OPTION => VALUE;
-# env (added).
+# Options: kind (thread, fd or uv), the server's OPTION => VALUE, env.
 sub start {
     my ($class, $tg, $kind, %option) = @_;
     my $env = delete $option{env} // {};
@@ -31,7 +29,7 @@ sub start {
     return $self;
 }
 
-# Where its files are, if it is not told otherwise; and what is there.
+# Default folder of its files, and its content.
 sub run_dir { return $_[0]{run} }
 
 sub files {
@@ -40,7 +38,7 @@ sub files {
     return sort grep { !/^\.\.?$/ } readdir $dir;
 }
 
-# Its next answer; whatever happened before it is an event.
+# Returns its next answer; earlier lines are events.
 sub answer {
     my ($self) = @_;
     while (1) {
@@ -50,7 +48,7 @@ sub answer {
     }
 }
 
-# Has it do something: its answer, or dies.
+# Runs a command. Returns its answer, or dies.
 sub do {
     my ($self, $command) = @_;
     $self->send_raw("$command\n");
@@ -59,7 +57,7 @@ sub do {
     return $answer;
 }
 
-# The error that it answers with.
+# Returns the error that it answers.
 sub fails {
     my ($self, $command) = @_;
     $self->send_raw("$command\n");
@@ -68,7 +66,7 @@ sub fails {
     return $answer;
 }
 
-# The first event that matches, be it to come; those before it are kept.
+# Waits for the first matching event; keeps those before it.
 sub event {
     my ($self, $pattern) = @_;
     my $events = $self->{events};
@@ -83,7 +81,7 @@ sub event {
     }
 }
 
-# Events that have come by now and match; asks something, so that all have.
+# Returns the matching events so far, after a request that flushes them.
 sub events {
     my ($self, $pattern) = @_;
     $self->do('state');
@@ -100,7 +98,7 @@ sub connect_to {
     return Toolgate::Client->connect($self->socket_path);
 }
 
-# What a process holds: descriptors and threads.
+# Returns the numbers of descriptors and threads of a process.
 sub holds {
     my ($self) = @_;
     my $pid = $self->pid;

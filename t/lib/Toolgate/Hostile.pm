@@ -1,7 +1,7 @@
 package Toolgate::Hostile;
 
-# A server, clients that behave, and hostile ones beside them: whatever these
-# do, each call of the others is answered, and nothing is left behind.
+# A server with hostile and well-behaved clients: whatever the former do, each
+# call of the latter is answered, and nothing is left behind.
 
 use strict;
 use warnings;
@@ -21,8 +21,8 @@ tool strict {
 }
 END
 
-# One worker, so that everybody meets.  Options: head (directives of the
-# server), and those of conf().
+# One worker, which all clients share. Options: head (directives of the server),
+# and those of conf().
 sub new {
     my ($class, %option) = @_;
     my $tg = Toolgate::Test->new(workers => 1);
@@ -32,7 +32,7 @@ sub new {
     my $self = bless { tg => $tg, calls => 0 }, $class;
     ($self->{worker}) = $tg->worker_pids;
     $self->{good} = { map { $_ => $tg->connect } qw(jsonrpc relay ipc) };
-    # Whatever a worker keeps for good is there after some calls.
+    # After some calls, the worker has all memory that it keeps.
     $self->call for 1 .. $option{calls} // 30;
     $self->{rss} = rss_kb($self->{worker});
     $self->{fds} = fd_count($self->{worker});
@@ -42,8 +42,8 @@ sub new {
 sub tg { return $_[0]{tg} }
 sub worker { return $_[0]{worker} }
 
-# One call of one of those who behave, in each dialect in turn, some of them
-# of a program; dies when the answer is another than it must be.
+# Makes one well-behaved call, in each dialect by turns, some of a program; dies
+# if the answer is wrong.
 sub call {
     my ($self) = @_;
     my $n = ++$self->{calls};
@@ -66,7 +66,7 @@ sub attack {
     return $attacker;
 }
 
-# Calls until all attackers are at their end; how many there were.
+# Calls until all attackers have ended. Returns the number of calls.
 sub serve {
     my ($self) = @_;
     my $from = $self->{calls};
@@ -81,8 +81,8 @@ sub serve {
     return $self->{calls} - $from;
 }
 
-# The usual course: attack (name, options), serve, look at what is left.
-# Options: memory, what the worker may have grown by, in KiB.
+# Runs attack (name, options), serve and look. Options: memory, the allowed
+# growth of the worker in KiB.
 sub run {
     my ($self, $attacks, %option) = @_;
     $self->attack(@$_) for @$attacks;
@@ -96,7 +96,7 @@ sub run {
     $self->look(%option);
 }
 
-# Nothing has grown, nobody has died, everybody is served.
+# Checks that nothing has grown, nobody has died, and all are served.
 sub look {
     my ($self, %option) = @_;
     my ($tg, $worker) = @$self{qw(tg worker)};

@@ -1,7 +1,7 @@
 package Toolgate::Listed;
 
-# The stand-in t/servers/mcp.pl as an `mcp_server` of a test's NGINX: its list
-# is a file that the test writes, and what it was told is another.
+# The stand-in t/servers/mcp.pl as an `mcp_server` of a test's NGINX: the test
+# writes its list to a file, and reads its input from another.
 
 use strict;
 use warnings;
@@ -9,7 +9,7 @@ use warnings;
 use Toolgate::Client;
 use Toolgate::Util;
 
-# One by a name, with no list yet; options of its own follow.
+# Creates one without a list, by name; its own options follow.
 sub new {
     my ($class, $tg, $name, @options) = @_;
     my $self = bless { tg => $tg, name => $name, options => \@options }, $class;
@@ -19,7 +19,7 @@ sub new {
 sub list_path { return $_[0]{tg}->dir . "/$_[0]{name}.list" }
 sub log_path { return $_[0]{tg}->dir . "/$_[0]{name}.log" }
 
-# What stands behind `exec`.
+# Returns the arguments of `exec`.
 sub command {
     my ($self) = @_;
     my $top = Toolgate::Test::top();
@@ -28,13 +28,13 @@ sub command {
         @{ $self->{options} };
 }
 
-# A tool as a server lists it; %more may replace what is usual.
+# Returns a tool as a server lists it; %more overrides members.
 sub tool {
     my ($class, $name, %more) = @_;
     return { name => $name, inputSchema => { type => 'object' }, %more };
 }
 
-# What it lists from its next start on, or the next time it is asked.
+# Sets the list for its next start or the next request.
 sub list {
     my ($self, @tools) = @_;
     my $list = [ map { ref $_ ? $_ : $self->tool($_) } @tools ];
@@ -42,7 +42,7 @@ sub list {
     return $self;
 }
 
-# The messages that its processes were told, as [ pid, message ].
+# Returns the messages to its processes, as [ pid, message ].
 sub told {
     my ($self, $method) = @_;
     my @told;
@@ -55,7 +55,7 @@ sub told {
     return @told;
 }
 
-# The pids of its processes so far, in their order.
+# Returns the pids of its processes so far, in order.
 sub pids {
     my ($self) = @_;
     my %seen;

@@ -1,6 +1,6 @@
 package Toolgate::Many;
 
-# Many calls of a tool whose result has its argument `key`, a hundred at once.
+# Many calls of a tool that returns its argument `key`, a hundred at once.
 
 use strict;
 use warnings;
@@ -9,7 +9,7 @@ use Exporter qw(import);
 
 our @EXPORT = qw(requests calls leave);
 
-# So many requests, numbered from here on, whose keys are k and the number.
+# Returns numbered requests, whose keys are k and the number.
 sub requests {
     my ($n, $from, $tool) = @_;
     return join '', map {
@@ -18,7 +18,7 @@ sub requests {
     } $from .. $from + $n - 1;
 }
 
-# undef when each was answered with its own key; else where one was not.
+# Returns undef if each was answered with its own key, else the first error.
 sub calls {
     my ($client, $tool, $n) = @_;
     for (my $from = 1; $from <= $n; $from += 100) {
@@ -33,7 +33,7 @@ sub calls {
     return;
 }
 
-# Clients of which some calls are cancelled, and all that are left when they go.
+# Runs clients that cancel some calls, and leave before the others end.
 sub leave {
     my ($tg, $tool) = @_;
     for (1 .. 20) {

@@ -15,7 +15,7 @@ our @EXPORT = qw(stand_in watch call state_of list_of names_of text_of_call);
 
 my $program = abs_path(dirname(__FILE__) . '/../../servers/mcp.pl');
 
-# The argv of one.
+# Returns the argv of one.
 sub stand_in {
     my (@how) = @_;
     return [ $^X, $program, @how ];
@@ -24,7 +24,7 @@ sub stand_in {
 # A key that no other server of the test has.
 my $last = 0;
 
-# Watches one: (key, result).  Of %option, key is its own, the rest its spec.
+# Watches one: (key, result). %option is its spec, and maybe its key.
 sub watch {
     my ($client, %option) = @_;
     my $key = delete $option{key} // sprintf 'key-%012d', ++$last;
@@ -35,14 +35,14 @@ sub watch {
     return ($key, $reply->{result});
 }
 
-# The id of a call, which is waited for with $client->reply.
+# Sends a call. Returns its id, for $client->reply.
 sub call {
     my ($client, $key, $name, %option) = @_;
     return $client->request('mcp_call',
         { tool => "files_$name", key => $key, name => $name, %option });
 }
 
-# The next notification about a key's state that is the one wanted.
+# Waits for a wanted notification about a key's state.
 sub state_of {
     my ($client, $key, $state) = @_;
     return $client->recv_where(
@@ -57,7 +57,7 @@ sub state_of {
     )->{params};
 }
 
-# The next list of a key, or the first that has a tool of this name.
+# Waits for a list of a key, maybe one with a tool of this name.
 sub list_of {
     my ($client, $key, $tool) = @_;
     return $client->recv_where(
@@ -78,7 +78,7 @@ sub names_of {
     return join ' ', map { $_->{name} } @{ $tools // [] };
 }
 
-# The text of a call's result, or what went wrong.
+# Returns the text of a call's result, or its error.
 sub text_of_call {
     my ($reply) = @_;
     my $result = $reply->{result};

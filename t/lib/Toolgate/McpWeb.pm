@@ -1,7 +1,6 @@
 package Toolgate::McpWeb;
 
-# An MCP server over Streamable HTTP, the stand-in t/servers/mcp_http.pl: it
-# ends with the test.
+# An MCP server over Streamable HTTP, the stand-in t/servers/mcp_http.pl.
 
 use strict;
 use warnings;
@@ -18,7 +17,7 @@ my $program = abs_path(dirname(__FILE__) . '/../../servers/mcp_http.pl');
 my $json = JSON::PP->new->utf8;
 my $n = 0;
 
-# How it behaves is said there.
+# See there for its options.
 sub new {
     my ($class, $tg, @how) = @_;
     my $dir = $tg->dir . '/mcp-web-' . ++$n;
@@ -28,7 +27,7 @@ sub new {
     return $self->start;
 }
 
-# Starts it, where it was before.
+# Starts it, at its former address.
 sub start {
     my ($self) = @_;
     my @how = @{ $self->{how} };
@@ -55,8 +54,8 @@ sub stop {
 sub port { return $_[0]{port} }
 sub url { return "http://127.0.0.1:$_[0]{port}/mcp" }
 
-# What came so far: hashes with method, path, headers and body; of messages
-# with this method of MCP, or requests of that method of HTTP.
+# Returns the requests so far: hashes with method, path, headers and body; only
+# those with this method of MCP or of HTTP.
 sub requests {
     my ($self, $of) = @_;
     my @all = map { $json->decode($_) } lines_of("$self->{dir}/requests");
@@ -68,7 +67,7 @@ sub requests {
     } @all;
 }
 
-# The methods of all of them, as one text.
+# Returns the methods of all requests, as one text.
 sub methods {
     my ($self) = @_;
     return join ' ', map {
@@ -76,7 +75,7 @@ sub methods {
     } $self->requests;
 }
 
-# forget, cut, release or sessions; returns how many sessions there are.
+# forget, cut, release or sessions. Returns the number of sessions.
 sub control {
     my ($self, $what) = @_;
     my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1',

@@ -1,6 +1,6 @@
 package Toolgate::Measure;
 
-# What tests count and compare: files, memory, descriptors, processes.
+# Counts and compares files, memory, descriptors and processes.
 
 use strict;
 use warnings;
@@ -13,8 +13,8 @@ our @EXPORT =
     qw(client_of fd_count files_below master_fds mode_of rss_kb stopped
     text_of);
 
-# Everything below a folder, as { path => what must not change of it }; paths
-# that match $without are left out.
+# Returns everything below a folder, as { path => unchangeable properties },
+# except paths that match $without.
 sub files_below {
     my ($dir, $without) = @_;
     my (%found, @queue);
@@ -29,14 +29,14 @@ sub files_below {
     return \%found;
 }
 
-# "0600 UID GID" of what is there, or "".
+# Returns "0600 UID GID", or "" if nothing is there.
 sub mode_of {
     my ($path) = @_;
     my @st = lstat $path or return '';
     return sprintf '%04o %d %d', $st[2] & 07777, @st[ 4, 5 ];
 }
 
-# Memory of a process that is in RAM, in KiB.
+# Returns the resident memory of a process, in KiB.
 sub rss_kb {
     my ($pid) = @_;
     my $text = slurp("/proc/$pid/status") // return 0;
@@ -49,7 +49,7 @@ sub fd_count {
     return scalar grep {/^\d+$/} readdir $dir;
 }
 
-# Stops processes, runs the code, and lets them go on.
+# Stops processes, runs the code, and continues them.
 sub stopped {
     my ($code, @pids) = @_;
     kill STOP => @pids;
@@ -66,7 +66,7 @@ sub stopped {
     return wantarray ? @result : $result[0];
 }
 
-# A client that this worker serves: the others sleep when it connects.
+# Connects a client that this worker serves: the others are stopped.
 sub client_of {
     my ($tg, $pid) = @_;
     return stopped(
@@ -78,16 +78,15 @@ sub client_of {
         grep { $_ != $pid } $tg->worker_pids);
 }
 
-# The text of a tool's result in a reply of any dialect, or what there was
-# instead, for the message of a failing test.
+# Returns the text of a tool's result in any dialect, or else the reply.
 sub text_of {
     my ($reply) = @_;
     my $text = $reply->{result}{content}[0]{text};
     return $text // Toolgate::Client->encode($reply);
 }
 
-# How many descriptors a master has when nothing is on its way: workers that
-# have ended are gone from it, with the pairs of sockets to them.
+# Returns the number of a master's descriptors, after it has closed those of
+# ended workers.
 sub master_fds {
     my ($tg) = @_;
     wait_for {

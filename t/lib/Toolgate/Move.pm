@@ -1,6 +1,6 @@
 package Toolgate::Move;
 
-# Reloads after which every session is with a new worker.
+# Reloads after which every session is in a new worker.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use Toolgate::Util;
 
 our @EXPORT = qw(move old_gone sockets);
 
-# Reloads as $tg->reload() does; returns when the old workers have gone.
+# Reloads as $tg->reload() does, and waits for the end of old workers.
 sub move {
     my ($tg, $body, %option) = @_;
     my @old = $tg->worker_pids;
@@ -27,8 +27,7 @@ sub old_gone {
     } 'the old workers to go';
 }
 
-# The sockets that a process has open: the same ones as long as it does not
-# connect anew.
+# Returns the open sockets of a process, which change if it reconnects.
 sub sockets {
     my ($pid) = @_;
     return join ' ', sort grep {/^socket:/}

@@ -1,7 +1,7 @@
 package Toolgate::Native;
 
-# Builds native handlers as their authors do: with a compiler, the one public
-# header, and nothing else of ours.
+# Builds native handlers as their authors do: with a compiler and the one public
+# header.
 
 use strict;
 use warnings;
@@ -10,12 +10,11 @@ use Carp qw(croak);
 
 use Toolgate::Util;
 
-# A source, by its name in the checkout or its full path, as a shared object;
-# flags may follow.
+# Builds a shared object from a source, by its name or full path; with flags.
 sub build {
     my ($class, $source, $object, @flags) = @_;
     $source = "$TOP/$source" if $source !~ m{^/};
-    # What a library does wrong is seen, too.
+    # Errors in a library are detected as well.
     push @flags, '-fsanitize=address,undefined' if $BUILD_ENV{san};
     my ($status, $out, $err) = run_command({ timeout => 300 },
         $ENV{CC} // 'gcc', qw(-std=gnu11 -Wall -Wextra -Werror -shared -fPIC
@@ -25,7 +24,7 @@ sub build {
     return $object;
 }
 
-# The tests' own, t/libraries/probe.c, which says that it is of this version.
+# Builds the tests' own, t/libraries/probe.c, with a version.
 sub probe {
     my ($class, $object, $version) = @_;
     return $class->build('t/libraries/probe.c', $object,

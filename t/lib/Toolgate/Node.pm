@@ -1,7 +1,6 @@
 package Toolgate::Node;
 
-# One of the programs in t/clients: a client of the MCP SDK, told what to do
-# and asked what it saw in lines of JSON.
+# A client with MCP's SDK (t/clients), controlled by lines of JSON.
 
 use strict;
 use warnings;
@@ -11,7 +10,7 @@ use Carp qw(croak);
 use Toolgate::Process;
 use Toolgate::Util;
 
-# Installed by ./build.sh test; here for those who run prove by hand.
+# For users of prove; ./build.sh test installs them, too.
 sub install {
     my $dir = "$TOP/t/clients";
     my $lock = "$dir/node_modules/.package-lock.json";
@@ -36,14 +35,14 @@ sub tell {
     $self->send_line(\%command);
 }
 
-# The next event of that name; the others stay for later.
+# Returns the next event of that name; keeps the others.
 sub event {
     my ($self, $name, $timeout) = @_;
     return $self->recv_where(sub { $_[0]{event} eq $name },
         $timeout, "event $name");
 }
 
-# Calls a tool: the id, and what came of it, a result or an error.
+# Calls a tool. Returns the id, and the result or error.
 sub ask {
     my ($self, $name, %more) = @_;
     my $id = 'call ' . ++$self->{nasked};
@@ -63,9 +62,9 @@ sub call {
     return $self->answer($self->ask(@call));
 }
 
-# What the SDK complained of, up to now.
-# Of an answer and the last progress right in front of it, which come at once,
-# the SDK takes the answer first, and does not know the progress any more.
+# Returns the SDK's complaints so far, except one: if the last progress and the
+# answer come at once, the SDK handles the answer first, and then does not know
+# the progress.
 sub oops {
     my ($self) = @_;
     return join "\n", grep { !/unknown token: .*"progress":(\d+),"total":\1\b/ }
@@ -73,7 +72,7 @@ sub oops {
         grep { $_->{event} eq 'oops' } @{ $self->{aside} };
 }
 
-# The client says goodbye in its own way: how the bridge ends is its choice.
+# Closes in the client's own way: how the bridge ends is its choice.
 sub leave {
     my ($self) = @_;
     $self->shutdown_write;

@@ -1,14 +1,14 @@
 package Toolgate::OddResults;
 
-# Results of tools as MCP servers answer them by mistake: each of them has the
-# clients of MCP's own SDK refuse all of it, or lose what it says.
+# Wrong results of tools of MCP servers: MCP's SDK rejects each of them, or
+# loses its content.
 
 use strict;
 use warnings;
 
 my $hi = '{"type":"text","text":"hi"}';
 
-# By name: a result, its text as clients read it, and what else it has.
+# By name: a result, its text as clients read it, and other members.
 my %ODD = (
     nulls => [ '{"content":[{"type":"text","text":"hi","annotations":null,'
             . '"_meta":null}],"structuredContent":null,"isError":null,'
@@ -41,7 +41,7 @@ my %ODD = (
     meta  => [ qq({"content":[$hi],"_meta":"x","isError":0}), 'hi' ],
 );
 
-# All of them, as lists: name, result, text, and what else.
+# Returns all of them: name, result, text, and other members.
 sub all { return map { [ $_, @{ $ODD{$_} } ] } sort keys %ODD }
 
 1;

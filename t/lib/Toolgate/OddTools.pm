@@ -1,14 +1,14 @@
 package Toolgate::OddTools;
 
-# Tools as MCP servers list them by mistake: each of them alone has the
-# clients of MCP's own SDK refuse the list that it is in.
+# Wrong tools of MCP servers: because of any of them, MCP's SDK rejects the
+# whole list.
 
 use strict;
 use warnings;
 
 use Toolgate::Client;
 
-# Values of the wrong type, for members that have one.
+# Values of the wrong type, for members that have a type.
 my %WRONG = (
     title        => [ 'null', '5', '["x"]' ],
     description  => [ 'null', '5', '{}' ],
@@ -42,8 +42,7 @@ my %WRONG = (
         '"properties":{"a":{"items":[{}]}},"$schema":null' ],
 );
 
-# All of them, as hashes of a name and its element of a list; those of MCP of
-# the names given, if any are.
+# Returns hashes of a name and its element of a list; maybe only some names.
 sub all {
     my ($class, @members) = @_;
     my @tools;

@@ -1,7 +1,7 @@
 package Toolgate::Parent;
 
-# What is behind the bridge, played by the test itself: listens on a Unix
-# socket and hands out the connections as Toolgate::Client.
+# The server behind the bridge, played by the test: listens on a Unix socket and
+# returns connections as Toolgate::Client.
 
 use strict;
 use warnings;
@@ -34,15 +34,14 @@ sub listen {
     return $self;
 }
 
-# Nobody listens any more, and the file is gone (or is left, as after a
-# crash).
+# Stops listening, and removes the file, unless a crash is simulated.
 sub close {
     my ($self, %option) = @_;
     close delete $self->{socket} if $self->{socket};
     unlink $self->{path} if !$option{stale};
 }
 
-# The next connection; croaks when there is none in time.
+# Returns the next connection; croaks if none comes.
 sub accept {
     my ($self, $timeout) = @_;
     IO::Select->new($self->{socket})
@@ -52,13 +51,13 @@ sub accept {
     return Toolgate::Client->over($socket, $socket, 'bridge');
 }
 
-# Does anybody connect within so many seconds?
+# Checks whether somebody connects within some seconds.
 sub is_called {
     my ($self, $seconds) = @_;
     return !!IO::Select->new($self->{socket})->can_read($seconds);
 }
 
-# The next request of the method, whatever it is asked for besides.
+# Returns the next request of the method, ignoring others.
 sub request {
     my ($conn, $method, $timeout) = @_;
     return $conn->recv_where(
@@ -90,7 +89,7 @@ sub refuse {
         { jsonrpc => '2.0', id => $request->{id}, error => $error });
 }
 
-# Has the bridge closed the connection, with nothing more to say?
+# Checks that the bridge has closed the connection without more data.
 sub is_left {
     my ($conn, $timeout) = @_;
     @{ $conn->{aside} } = ();
@@ -112,7 +111,7 @@ sub text_result {
     return { content => [ { type => 'text', text => $text } ] };
 }
 
-# An MCP server's beginning on a new connection, up to its list of tools.
+# Plays an MCP server on a new connection, up to its list of tools.
 sub serve {
     my ($self, @tools) = @_;
     my $conn = $self->accept;

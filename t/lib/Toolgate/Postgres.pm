@@ -1,7 +1,7 @@
 package Toolgate::Postgres;
 
-# A PostgreSQL of the test's own: in a folder of its own, on a Unix socket, as
-# a user without rights, as the server refuses root.  It ends with the test.
+# A PostgreSQL for the test: in its own folder, on a Unix socket, as an
+# unprivileged user, because it refuses root.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use Toolgate::Guard;
 use Toolgate::Process;
 use Toolgate::Util;
 
-# What may run it, where the test is root's.
+# User that runs it, if the test runs as root.
 my $USER = 'nobody';
 
 my ($bin) = sort { version($b) <=> version($a) }
@@ -19,8 +19,8 @@ my ($bin) = sort { version($b) <=> version($a) }
 
 sub version { return $_[0] =~ m{/(\d+)/bin$} ? $1 : 0 }
 
-# Options: password (of the user `tasks`; else nobody is asked for one),
-# encoding (UTF8), durable (it waits for the disk).
+# Options: password (of the user `tasks`; otherwise none is needed), encoding
+# (UTF8), durable (it waits for the disk).
 sub new {
     my ($class, $tg, %option) = @_;
     croak 'no postgres; ./build.sh deps has it' if !$bin;
@@ -30,7 +30,7 @@ sub new {
     if ($> == 0) {
         my ($uid, $gid) = (getpwnam $USER)[ 2, 3 ];
         chown $uid, $gid, $dir, "$dir/socket" or croak "chown: $!";
-        # Whoever runs workers is to connect.
+        # The user of the workers must connect.
         chmod 0755, "$dir/socket";
     }
     $self->run("$bin/initdb", '-D', "$dir/data", '-U', 'tasks', '-A', 'trust',
@@ -48,7 +48,7 @@ sub new {
     return $self;
 }
 
-# As task_store has it; the user is `tasks`, or another one.
+# Returns the value for task_store; the user is `tasks`, or another one.
 sub uri {
     my ($self, %option) = @_;
     return 'postgresql://' . ($option{user} // 'tasks') . '@/'
@@ -63,7 +63,7 @@ sub as_user {
         @command);
 }
 
-# A program to its end; what it printed.
+# Runs a program to its end. Returns its output.
 sub run {
     my ($self, @command) = @_;
     my ($status, $out, $err) = run_command(
@@ -79,7 +79,7 @@ sub write {
     close $fh or croak "$name: $!";
 }
 
-# A crash of the machine is nothing that it is to survive in a test.
+# In a test, it need not survive a crash of the machine.
 sub start {
     my ($self) = @_;
     my @setting = map { ('-c', $_) } 'listen_addresses=',
@@ -98,7 +98,7 @@ sub start {
     return $self;
 }
 
-# INT: whoever is connected is thrown out; QUIT: as if it had crashed.
+# INT: ends all connections; QUIT: as a crash would.
 sub stop {
     my ($self, $signal) = @_;
     my $process = delete $self->{process} or return;
@@ -106,7 +106,7 @@ sub stop {
     wait_for { !$process->is_running } 'PostgreSQL to end';
 }
 
-# Rows of text, their columns separated by a bar.
+# Returns rows of text, with bars between columns.
 sub sql {
     my ($self, $text) = @_;
     my $out = $self->run("$bin/psql", '-XAtq', '-v', 'ON_ERROR_STOP=1', '-h',

@@ -1,7 +1,7 @@
 package Toolgate::Process;
 
-# A program that the test started, spoken to over its standard input and
-# output with all that Toolgate::Client knows; stderr goes to a file.
+# A program with which the test talks over standard input and output, by the
+# functions of Toolgate::Client; stderr is a file.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ sub spawn {
     return $self;
 }
 
-# In a forked child: redirects and executes, or exits.
+# Redirects and executes in the child, or exits.
 sub exec_command {
     my ($option, @command) = @_;
     $SIG{$_} = 'DEFAULT' for qw(TERM INT PIPE ALRM);
@@ -85,7 +85,7 @@ sub is_running {
     return 0;
 }
 
-# The wait status (as in $?), or dies when it does not end in time.
+# Returns the wait status (as in $?), or dies at the deadline.
 sub wait_exit {
     my ($self, $timeout) = @_;
     my $deadline = time + ($timeout // $Toolgate::Client::TIMEOUT);
@@ -101,7 +101,7 @@ sub signal {
     return $self->is_running && kill $signal => $self->{pid};
 }
 
-# Ends it, whatever it does about it; its input is closed first.
+# Closes its input, and ends it in any case.
 sub stop {
     my ($self) = @_;
     $self->close;

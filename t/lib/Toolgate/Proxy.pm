@@ -1,8 +1,8 @@
 package Toolgate::Proxy;
 
-# A proxy for HTTP on 127.0.0.1, and by CONNECT for HTTPS.  All names are
-# 127.0.0.1 to it, so that who reaches NAME.test has gone through it.  It
-# remembers the heads of what it was asked, and ends with the test.
+# A proxy for HTTP on 127.0.0.1, and by CONNECT for HTTPS. It resolves all names
+# to 127.0.0.1, so that a client that reaches NAME.test uses it. It stores the
+# heads of requests, and ends with the test.
 
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ use POSIX ();
 use Toolgate::Guard;
 use Toolgate::Util;
 
-# Options: refuses => a status for whoever asks.
+# Options: refuses => a status for all requests.
 sub new {
     my ($class, $tg, %option) = @_;
     my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
@@ -69,7 +69,7 @@ sub serve {
         $bytes = '';
     }
     while (1) {
-        # Each request names its server, and may be another one's.
+        # Each request may name another server.
         if ($bytes =~ s{\A([A-Z]+ )http://[^/:]+(?::(\d+))?}{$1}) {
             my $port = $2 // 80;
             $server = $to{$port} //= reach($port) or return;

@@ -1,8 +1,7 @@
 package Toolgate::Report;
 
-# What is wrong with what a test ran though no test of its own says so; and
-# what a person wants to know of a test that failed, in a log of a machine that
-# cannot be asked any more: the last words of its clients, of NGINX and of the
+# Errors of a test's run that no assertion detects, and what helps to diagnose a
+# failed test from a log: the last messages of its clients, of NGINX and of the
 # programs.
 
 use strict;
@@ -14,23 +13,21 @@ use Toolgate::Util;
 
 use constant DIAGNOSTICS_KEPT => 50;
 
-# The newest diagnostics that the test printed: what was expected, and what
-# came instead.
+# The last diagnostics of the test: expected and actual values.
 my @diagnostics;
 
-# What is never right in NGINX's log unless the test says so.
+# Messages in NGINX's log that are failures unless the test allows them.
 my $alarming = qr/\s\[(?:alert|emerg)\]\s
     |\sexited\son\ssignal\s(?!15)\d
     |\sexited\swith\s(?:fatal\s)?code\s(?!0)/x;
-# What NGINX says when a worker ended in the moment that the master wanted to
-# tell it something: nothing that anybody could do better.
+# Messages of a master about a worker that has just ended, which are harmless.
 my $harmless = qr/\[alert\]\s\S+\s
     (?:sendmsg\(\)\sfailed\s\((?:32|104|111):
     |kill\(\d+,\s\d+\)\sfailed\s\(3:)/x;
 my $sanitizer =
     qr/(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:/;
 
-# Records the diagnostics from now on.
+# Starts to record diagnostics.
 sub start {
     Test2::API::test2_stack()->top->listen(sub {
         my ($hub, $event) = @_;
@@ -40,9 +37,8 @@ sub start {
     });
 }
 
-# The lines of the log that are no good.  A master that was told to stop kills
-# those workers that have not ended 1.5 s later, which they may not have on a
-# busy machine.
+# Returns bad lines of the log, except kills of workers that did not end within
+# 1.5 s after the master was stopped: a busy machine may be slow.
 sub alarms {
     my ($tg) = @_;
     my (%stopping, @alarms);
@@ -65,7 +61,7 @@ sub alarms {
     return @alarms;
 }
 
-# What the log and the sanitizers have to say.
+# Returns complaints of the log and the sanitizers.
 sub complaints {
     my ($tg) = @_;
     my @wrong = @{ $tg->{wrong} };
@@ -79,8 +75,7 @@ sub complaints {
         . "$tg->{dir}/output")
     {
         my $text = slurp($file) // next;
-        # A process that is killed during its leak check cannot be examined any
-        # more.
+        # A process that is killed during its leak check cannot be examined.
         $text =~ s/^==\d+==Unable to get registers from thread \d+\.\n//mg;
         next if $text eq '';
         push @wrong, "$file:\n$text"
@@ -89,7 +84,7 @@ sub complaints {
     return @wrong;
 }
 
-# The last lines of each file that something was written to.
+# Returns the last lines of each non-empty file.
 sub lines {
     my @told = Toolgate::Client::conversations();
     for my $dir (map { $_->dir } @_) {
@@ -106,7 +101,7 @@ sub show {
     Test::More::diag($_) for lines(@_);
 }
 
-# Keeps it in the build folder, for the end of the run of all tests.
+# Stores a report in the build folder, for the end of the whole run.
 sub keep {
     my ($servers, @more) = @_;
     my $builder = Test::More->builder;

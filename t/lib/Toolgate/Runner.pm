@@ -1,7 +1,7 @@
 package Toolgate::Runner;
 
-# toolgate-runner on its own, without NGINX: started as a worker starts it or
-# in the foreground, and spoken to as a worker does.
+# toolgate-runner without NGINX: started as by a worker or in the foreground,
+# and used as by a worker.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use Toolgate::Client;
 use Toolgate::Util;
 
 # Options: foreground, linger (1000: it stays), state (a folder), setup (shell
-# text that runs before it, in the same process).
+# commands before it, in its process).
 sub start {
     my ($class, $tg, %option) = @_;
     my $state = $option{state} // $tg->state_dir;
@@ -54,7 +54,7 @@ sub socket_path { return $_[0]{socket} }
 sub log { return slurp($_[0]{log}) // '' }
 sub connect { return Toolgate::Client->connect($_[0]{socket}) }
 
-# Waits until neither of its two processes is there.
+# Waits for the end of the runner and its supervisor.
 sub wait_gone {
     my ($self, $timeout) = @_;
     my $reap = $self->{process};
@@ -64,7 +64,7 @@ sub wait_gone {
     } 'the runner to go', $timeout;
 }
 
-# The result of a program over a connection.
+# Returns the result of a program over a connection.
 sub exec {
     my ($client, $argv, %params) = @_;
     return $client->rpc('exec', { tool => 'tool', argv => $argv, %params });
@@ -75,9 +75,9 @@ sub sh {
     return { tool => 'tool', argv => [ '/bin/sh', '-c', $script ], %params };
 }
 
-# Parameters of a program with children that resist: one in its group, one in
-# a session of its own, one that has been orphaned there; and a function that
-# waits for their pids.
+# Returns the params of a program with children that resist: one in its group,
+# one in its own session, one orphaned there; and a function that waits for
+# their pids.
 sub stubborn {
     my ($dir) = @_;
     my $loop = 'while :; do sleep 1; done';

@@ -1,9 +1,8 @@
 package Toolgate::Scratch;
 
 # Builds a module with further handlers: t/handlers/ngx_tg_NAME.c in a copy of
-# the sources, with the changes that docs/architecture.md lists: a row of the
-# table of handlers, and the name of the NGINX module in `config`.  It is built
-# without msgpack-c.
+# the sources, with the changes that docs/architecture.md lists (the table of
+# handlers, and `config`), without msgpack-c.
 
 use strict;
 use warnings;
@@ -12,7 +11,7 @@ use Carp qw(croak);
 
 use Toolgate::Util;
 
-# Changes a file of the copy, which is in $_ meanwhile; something must change.
+# Changes a file of the copy, in $_; dies if nothing changes.
 sub edit {
     my ($path, $edit) = @_;
     local $_ = Toolgate::Util::slurp($path) // croak "$path: $!";
@@ -39,8 +38,8 @@ sub _add {
     });
 }
 
-# Builds it below dir; the path of the module.  Behind the handlers, in a hash:
-# CFLAGS; edit, a function that changes something else in the copy.
+# Builds it below dir. Returns the module's path. A hash after the handlers has
+# CFLAGS, and edit, a function that changes the copy.
 sub build {
     my ($class, $dir, @names) = @_;
     my $option = ref $names[-1] ? pop @names : {};
@@ -51,7 +50,7 @@ sub build {
     _add($top, $_) for @names;
     $option->{edit}->($top) if $option->{edit};
 
-    # What is tested is what it does, not how fast.
+    # Its speed is not tested.
     my ($status, $out) = run_command(
         { cwd => $top, timeout => 900,
             env => {
@@ -65,7 +64,7 @@ sub build {
     return "$top/build/ngx_stream_toolgate_module.so";
 }
 
-# All NGINX that this test starts from now on has it.
+# Makes all NGINX of this test use it from now on.
 sub use_module {
     my ($class, $dir, @names) = @_;
     $BUILD_ENV{module} = $class->build($dir, @names);

@@ -1,10 +1,9 @@
 package Toolgate::Soak;
 
 # Mixed traffic over all dialects and handlers (Toolgate::Storm and its
-# Handlers), while configs change and are refused, and workers, runners,
-# supervisors, backends and servers are killed.  Every request is accounted for:
-# answered once, or lost with its worker, or failed with what answers it; and
-# none of these without a kill.  From round to round nothing may grow.
+# Handlers), while configs change and are rejected, and workers, runners,
+# supervisors, backends and servers are killed. Every request is answered once,
+# or lost or failed because of a kill. Nothing may grow from round to round.
 #
 #   my $soak = Toolgate::Soak->new($tg, seconds => 600);
 #   $soak->run;
@@ -24,21 +23,21 @@ use Toolgate::Storm::Handlers;
 use Toolgate::Test ();
 use Toolgate::Util;
 
-# How many KiB more a process may have after the last round than after the
-# first.  Workers are new with each reload; what they may have has a bound of
-# its own: their allocator keeps what messages of 10 MB have left.
+# Allowed growth of a process from the first to the last round, in KiB. Workers
+# are new after each reload; their bound includes memory that the allocator
+# keeps after messages of 10 MB.
 use constant {
     GROWTH => 32 * 1024,
     WORKER => 384 * 1024,
-    # Likewise of what else there is: connections to backends, for instance.
+    # Allowed growth of other counts, such as connections to backends.
     SPARE => 24,
 };
 
-# What a call says that was lost with what answered it.
+# Error messages of calls that were lost with their executor.
 my $lost = qr/runner|connection|\b(?:ended|exited|stopped)\b|be\sreached
     |passed\son|no\scomplete\sresp/x;
 
-# What is done, and how often in comparison.
+# Disturbances, and their relative frequency.
 my @deeds = (
     [ reload          => 10 ],
     [ refused         => 1 ],
@@ -55,8 +54,8 @@ my @deeds = (
 );
 
 # Options: seconds, rounds (5), clients (40), and those of Storm.
-# TOOLGATE_SOAK_DEEDS names those that are done, to find out which one it is
-# that breaks something.
+# TOOLGATE_SOAK_DEEDS selects disturbances, to find the one that breaks
+# something.
 sub new {
     my ($class, $tg, %option) = @_;
     my $self;
@@ -102,7 +101,7 @@ sub disturb {
     my %only = map { $_ => 1 } split ' ', $ENV{TOOLGATE_SOAK_DEEDS} // '';
     my @lots = map { ($_->[0]) x $_->[1] }
         grep { !%only || $only{ $_->[0] } } @deeds;
-    # Each of them once before any is done again.
+    # Each of them once before any is repeated.
     my ($deed) = grep { !$self->{done}{$_} } shuffle(@lots);
     $deed //= $lots[ rand @lots ];
     $self->{done}{$deed}++;
@@ -112,9 +111,9 @@ sub disturb {
 
 # --- who may lose what ----------------------------------------------------
 
-# After a kill a client's connection may be gone, until it has an answer to
-# what it asked after that; likewise its calls of who did answer them (see
-# Toolgate::Storm::Handlers), each for itself.
+# After a kill, a client's connection may be lost until a later request is
+# answered; its calls may fail, for each executor (see
+# Toolgate::Storm::Handlers), until one succeeds.
 sub at_risk {
     my ($self, @what) = @_;
     for my $client ($self->clients) {
@@ -131,7 +130,7 @@ sub at_risk {
 
 sub number_of { return $_[0] =~ /\.(\d+)\z/ ? $1 : 0 }
 
-# An event before the account sees it: nothing, when it is no fault.
+# Drops an event that is not a fault, before the account sees it.
 sub weigh {
     my ($self, $client, $event) = @_;
     my ($what, $key, $text) = @$event;
@@ -144,7 +143,7 @@ sub weigh {
     }
     return $event if $what !~ /^(?:answer|unknown|list|failed)$/;
     my $tool = delete $client->{tools}{$key} // '';
-    # Of a batch it is a program, if it fails.
+    # In a batch, only a program can fail.
     my $by = $tool ? Toolgate::Storm::Handlers::by($tool) : 'exec';
     if ($what ne 'failed') {
         my $n = number_of($key);
@@ -155,7 +154,7 @@ sub weigh {
             && $n > $client->{may_fail}{$by})
         {
             delete $client->{may_fail}{$by};
-            # Older ones may still be told of it.
+            # Older ones may still be reported.
             $client->{failing_to}{$by} = $n;
         }
     }
@@ -171,7 +170,7 @@ sub weigh {
     return $event;
 }
 
-# Serves until all that a kill has broken was seen to be broken.
+# Serves until all effects of a kill were seen.
 sub recover {
     my ($self) = @_;
     $_->ask('gen') for grep { defined $_->{may_lose} } $self->clients;
@@ -180,7 +179,7 @@ sub recover {
         'all to be lost, or served again');
 }
 
-# Kills, and serves until they are gone; who is at risk is so until then.
+# Kills processes, and serves until they are gone.
 sub kill_all {
     my ($self, $signal, $risks, @pids) = @_;
     $self->at_risk(@$risks);
@@ -206,7 +205,7 @@ sub kill_worker {
     $self->recover;
 }
 
-# The runner and its supervisor, when both are there.
+# Returns the runner and its supervisor, if both exist.
 sub runner {
     my ($self) = @_;
     my $pid = runner_at($self->{tg}->state_dir) or return;
@@ -219,7 +218,7 @@ sub kill_runner {
     $self->end_both(KILL => $runner, $supervisor);
 }
 
-# A signal for one of the two ends both.
+# Signals one of the two, and waits for the end of both.
 sub end_both {
     my ($self, $signal, @pids) = @_;
     $self->at_risk(@Toolgate::Storm::Handlers::BY_RUNNER);
@@ -239,7 +238,7 @@ sub kill_supervisor {
     $self->end_both(KILL => $supervisor, $runner);
 }
 
-# A worker of the Toolgate that backends and MCP servers are.
+# Kills a worker of the Toolgate that runs backends and MCP servers.
 sub kill_behind {
     my ($self) = @_;
     my $there = $self->{also}->there;
@@ -250,7 +249,7 @@ sub kill_behind {
         'another worker of the backend');
 }
 
-# Nobody in front of it may notice.
+# Reloads that Toolgate, which no client may notice.
 sub reload_behind {
     my ($self) = @_;
     kill HUP => $self->{also}->there->master_pid;
@@ -262,14 +261,14 @@ sub kill_child {
     $self->kill_all(KILL => ['child'], @pids);
 }
 
-# A connection of the HTTP server's.
+# Kills a connection of the HTTP server.
 sub kill_web {
     my ($self) = @_;
     my @pids = $self->{also}->web_pids or return;
     $self->kill_all(KILL => ['http'], $pids[ rand @pids ]);
 }
 
-# Some leave in the middle of whatever they do, and others come.
+# Closes some busy clients, and opens others.
 sub change_clients {
     my ($self) = @_;
     my @all = $self->clients;
@@ -283,7 +282,7 @@ sub change_clients {
     }
 }
 
-# Those of the MCP server over HTTP.
+# Ends connections of the MCP server over HTTP.
 sub cut_url {
     my ($self) = @_;
     $self->at_risk('url');
@@ -293,14 +292,13 @@ sub cut_url {
 
 # --- what it costs --------------------------------------------------------
 
-# What there is at rest.  Runners and workers come and go: of those that are
-# there the largest counts.
+# Samples counts at rest. Of runners and workers, the largest counts.
 sub sample {
     my ($self) = @_;
     my $tg = $self->{tg};
     my $master = $tg->master_pid;
     my $sample;
-    # Programs of calls that were lost are on their way out.
+    # Programs of lost calls are ending.
     wait_for {
         my @workers = $tg->worker_pids;
         my %other = %{ Toolgate::Guard::processes() };
@@ -331,13 +329,13 @@ sub most {
     return $most // 0;
 }
 
-# What has grown from the first round to the last one.
+# Returns what has grown from the first round to the last one.
 sub grown {
     my ($self) = @_;
     my ($first, $last) = @{ $self->{samples} }[ 0, -1 ];
     my @grown;
     for my $name (sort keys %$first) {
-        # A runner that nobody needed is not there.
+        # A runner that is not needed does not exist.
         next if !$first->{$name};
         next if $name =~ /memory of/ && Toolgate::Test::is_san();
         my $most = $name =~ /memory of a worker/ ? WORKER
@@ -363,7 +361,6 @@ sub story {
         } @{ $self->{samples} });
 }
 
-# As a test.
 sub test {
     my ($class, %option) = @_;
     my $tg = Toolgate::Test->new(workers => 2);

@@ -1,6 +1,6 @@
 package Toolgate::Status;
 
-# What `toolgate.status` answers a client, about one server.
+# The response of `toolgate.status`, about one server.
 
 use strict;
 use warnings;
@@ -10,7 +10,7 @@ sub new {
     return bless { client => $client, name => $server // '' }, $class;
 }
 
-# Asks again; returns itself.
+# Reads it again. Returns itself.
 sub look {
     my ($self) = @_;
     my $reply = $self->{client}->rpc('toolgate.status');
@@ -19,7 +19,7 @@ sub look {
     return $self;
 }
 
-# The server that was named, or the first.
+# Returns the named server, or the first.
 sub server {
     my ($self) = @_;
     my ($server) = grep { $self->{name} eq '' || $_->{name} eq $self->{name} }
@@ -27,7 +27,7 @@ sub server {
     return $server;
 }
 
-# A tool, or a method: NAME().
+# Returns a tool, or a method: NAME().
 sub of {
     my ($self, $name) = @_;
     my $type = $name =~ s/\(\)$// ? 'method' : 'tool';
@@ -36,14 +36,14 @@ sub of {
     return $entry;
 }
 
-# How its calls ended, but for what never was.
+# Returns the nonzero counts of ends of its calls.
 sub ends {
     my ($self, $name) = @_;
     my $ends = $self->of($name)->{ends};
     return { map { $_ => $ends->{$_} } grep { $ends->{$_} } keys %$ends };
 }
 
-# How all calls of the server ended.
+# Returns such counts of all calls of the server.
 sub all_ends {
     my ($self) = @_;
     my %all;
@@ -54,7 +54,7 @@ sub all_ends {
     return \%all;
 }
 
-# A sum over all tools: in_flight, calls …
+# Returns a sum over all tools: in_flight, calls …
 sub sum {
     my ($self, $member) = @_;
     my $n = 0;
@@ -62,7 +62,7 @@ sub sum {
     return $n;
 }
 
-# The calls that are under way, by the name of their tools.
+# Returns the running calls, by the name of their tools.
 sub calls {
     my ($self, $name) = @_;
     return grep { !defined $name || $_->{name} eq $name }

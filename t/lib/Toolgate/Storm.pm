@@ -1,8 +1,8 @@
 package Toolgate::Storm;
 
 # A storm of reloads: clients of all dialects (Toolgate::Tongue) that call all
-# the time, each in the manner of its role, while every reload brings another
-# generation of the catalogue; and the account of it (Toolgate::Account).
+# the time, each by its role, while every reload begins another generation of
+# the catalog; with their account (Toolgate::Account).
 #
 #   my $storm = Toolgate::Storm->new($tg, seed => 7);
 #   $storm->start(40);
@@ -10,9 +10,8 @@ package Toolgate::Storm;
 #   $storm->calm;
 #   is_deeply [ $storm->faults ], [];
 #
-# One loop does all: it serves the clients and follows NGINX's log.  A reload
-# is over when its workers have started and all older ones serve no more; the
-# next one may come then, or later.
+# One loop serves the clients and follows NGINX's log. A reload is over when its
+# workers have started and no older one serves.
 
 use strict;
 use warnings;
@@ -26,9 +25,9 @@ use Toolgate::Storm::Client;
 use Toolgate::Tongue;
 use Toolgate::Util;
 
-# So long may nothing happen that must: only what hangs takes longer.
+# Seconds to wait for anything; only a hanging process takes longer.
 use constant PATIENCE => 360;
-# Old workers of so many generations may be on their way out at once.
+# Maximum number of generations whose workers are still exiting.
 use constant OLD_GENERATIONS => 8;
 
 my $nap = <<'END';
@@ -39,12 +38,11 @@ echo '{"progress":2}' >&3
 printf %s "$2"
 END
 
-# Options: seed, lossy (connections may be lost), plant (a function that may
-# change the events of a client before the account sees them), told (a
-# function that learns of each worker that was told to go, at once), instead
-# (a function of seconds and a value that names another handler for what else
-# runs a program), also (Toolgate::Storm::Handlers, or what has its body() and
-# variants()).
+# Options: seed, lossy (connections may be lost), plant (a function that changes
+# a client's events before the account sees them), told (a function that gets
+# each worker that was told to exit), instead (a function of seconds and a value
+# that names another handler than a program), also (Toolgate::Storm::Handlers,
+# or an object with body() and variants()).
 sub new {
     my ($class, $tg, %option) = @_;
     my $seed = $option{seed} // $ENV{TOOLGATE_STORM_SEED} // int rand 1 << 31;
@@ -86,7 +84,7 @@ sub joined { return $_[0]{serial} }
 
 # --- the config -----------------------------------------------------------
 
-# The inside of a server.
+# Returns the body of a server.
 sub body {
     my ($self, $n, $dir) = @_;
     $dir //= $self->{tg}->dir;
@@ -115,7 +113,7 @@ sub body {
     return $self->{also} ? $text . $self->{also}->body($n) : $text;
 }
 
-# The tools that do what this one does, for a client of a kind.
+# Returns the tools with this function, for a client of a kind.
 sub variants {
     my ($self, $tool, $kind) = @_;
     return $self->{also} ? $self->{also}->variants($tool, $kind) : $tool;
@@ -125,8 +123,8 @@ sub has_more { return !!$_[0]{also} }
 
 # --- the clients ----------------------------------------------------------
 
-# Starts NGINX and so many clients; returns when all are ready.  Options are
-# those of conf(), and running: it has been started.
+# Starts NGINX and some clients, and waits until all are ready. Options: those
+# of conf(), and running (NGINX was started).
 sub start {
     my ($self, $count, %option) = @_;
     my $tg = $self->{tg};
@@ -146,7 +144,7 @@ sub join_in {
     return $client;
 }
 
-# One round: what has come, what can be sent, what is due.
+# Runs one round: receives, sends, and does what is due.
 sub turn {
     my ($self) = @_;
     my ($now, $wake) = (time, 0.02);
@@ -158,7 +156,7 @@ sub turn {
         vec($in, $fd, 1) = 1 if $client->may_read;
         vec($out, $fd, 1) = 1 if $client->may_send;
     }
-    # In rounds of some milliseconds: the cores are for NGINX.
+    # Every few milliseconds: the cores are for NGINX.
     select undef, undef, undef, 0.003 if !$self->{calm};
     select $in, $out, undef, $wake > 0 ? $wake : 0;
     $now = time;
@@ -184,7 +182,7 @@ sub until {
     }
 }
 
-# What everybody waits for, when it takes too long.
+# Returns what everybody waits for, after a timeout.
 sub state {
     my ($self) = @_;
     my %open = map { $_ => 1 } $self->{account}->open;
@@ -208,7 +206,7 @@ sub pass {
     $self->until(sub { time >= $end }, 'the time to pass');
 }
 
-# An event of a client, on its way to the account.
+# Passes a client's event to the account.
 sub event {
     my ($self, $client, $event) = @_;
     my $account = $self->{account};
@@ -220,7 +218,7 @@ sub event {
     }
 }
 
-# A lost client is another one from then on, as it would be in life.
+# A lost client is replaced by another one.
 sub replace_lost {
     my ($self) = @_;
     my @lost = grep { $_->is_lost } $self->clients;
@@ -234,7 +232,7 @@ sub replace_lost {
 
 # --- the reloads ----------------------------------------------------------
 
-# What the log says of workers, since the last time.
+# Reads the log about workers since the last call.
 sub follow {
     my ($self) = @_;
     my $path = $self->{tg}->dir . '/error.log';
@@ -246,10 +244,10 @@ sub follow {
     for my $line (split /\n/, $new) {
         if ($line =~ /: start worker process (\d+)/) {
             $self->{workers}{$1} = $self->{born};
-            # Numbers of processes come again.
+            # Pids are reused.
             delete $self->{told}{$1};
         } elsif ($line =~ /: reconfiguring$/) {
-            # Workers of before may have been told of only now.
+            # Older workers may be mentioned only now.
             $self->{born} = $self->{generation};
         } elsif ($line =~ /(\d+)#\d+: gracefully shutting down/) {
             $self->{on_told}->($self, $1) if $self->{on_told};
@@ -266,7 +264,7 @@ sub follow {
     $self->{old} = keys %old;
 }
 
-# The workers of the newest generation.
+# Returns the pids of the newest generation's workers.
 sub newest_pids {
     my ($self) = @_;
     return sort { $a <=> $b } grep {
@@ -274,14 +272,14 @@ sub newest_pids {
     } keys %{ $self->{workers} };
 }
 
-# How many workers of the newest generation there are.
+# Returns their number.
 sub newest {
     my ($self) = @_;
     my @pids = $self->newest_pids;
     return scalar @pids;
 }
 
-# So many of them that are at work: NGINX names a worker when it is ready.
+# Returns the number of those that NGINX has reported as ready.
 sub are_ready {
     my ($self) = @_;
     return scalar grep {
@@ -289,7 +287,7 @@ sub are_ready {
     } $self->newest_pids;
 }
 
-# Does any older worker still read?
+# Checks whether any older worker still reads.
 sub is_read_by_old {
     my ($self) = @_;
     my $workers = $self->{workers};
@@ -298,7 +296,7 @@ sub is_read_by_old {
     } keys %$workers;
 }
 
-# The next generation; returns when it serves.  Options are those of conf().
+# Starts the next generation, and waits until it serves. Options: as conf().
 sub reload {
     my ($self, %option) = @_;
     my $tg = $self->{tg};
@@ -325,22 +323,21 @@ sub serves {
     $_->has_news for $self->clients;
 }
 
-# The workers that start from now on, of whatever master, are of this
-# generation.
+# All workers that start from now on, of any master, are of this generation.
 sub comes {
     my ($self, $n) = @_;
     $self->{account}->raise_top($n);
     $self->{generation} = $self->{born} = $n;
 }
 
-# Likewise, of one that was there before the newest.
+# Workers that start from now on are of an earlier generation.
 sub returns {
     my ($self, $n) = @_;
     $self->{account}->lower_floor($n);
     $self->{generation} = $self->{born} = $n;
 }
 
-# A config that does not load: nothing changes.
+# Tries a config that does not load: nothing changes.
 sub refused {
     my ($self) = @_;
     my $tg = $self->{tg};
@@ -351,7 +348,7 @@ sub refused {
     $self->until(sub { $tg->log($from) =~ /\[emerg\]/ }, 'the refusal');
 }
 
-# The time of a client's first answer by the generation that serves.
+# Records the time of a client's first answer by the serving generation.
 sub note_fresh {
     my ($self, $seconds) = @_;
     push @{ $self->{fresh} }, $seconds;
@@ -359,8 +356,8 @@ sub note_fresh {
 
 sub floor_time { return @{ $_[0]{floor_time} } }
 
-# No further calls; returns when all are answered, every client has had an
-# answer of the newest generation and knows its list, and no worker is old.
+# Stops calls. Returns when all are answered, every client has an answer and the
+# list of the newest generation, and no worker is old.
 sub calm {
     my ($self) = @_;
     my $account = $self->{account};
@@ -379,14 +376,14 @@ sub calm {
 sub is_calm { return $_[0]{calm} }
 sub resume { $_[0]{calm} = 0 }
 
-# Hangs up.
+# Closes the clients.
 sub leave {
     my ($self) = @_;
     $_->tongue->close for $self->clients;
     $self->{clients} = [];
 }
 
-# What it was, for diag().
+# Describes the storm, for diag().
 sub story {
     my ($self) = @_;
     my $account = $self->{account};

@@ -1,7 +1,7 @@
 package Toolgate::Talks;
 
-# Short talks of all dialects, each of which can be held again and again while
-# something fails underneath, and what may come of them.
+# Short conversations of all dialects, to be repeated while something fails, and
+# their possible results.
 
 use strict;
 use warnings;
@@ -50,8 +50,8 @@ my $long = 'x' x 300_000;
 my $claim = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
     . '"io.modelcontextprotocol/clientCapabilities":{}}';
 
-# What is said (in parts, each of which waits for the one before it to be
-# read), how many answers there are, and what is in them if all is well.
+# Input (in parts, each sent after the one before was read), number of answers,
+# and their content if all is well.
 our @TALKS = (
     [ 'a value', 'jsonrpc', [ tool_call('jsonrpc', 1, 'hi', '') ], 1, 'hi' ],
     [ 'arguments', 'jsonrpc', [ tool_call('jsonrpc', 1, 'echo', 'abc') ], 1,
@@ -88,7 +88,7 @@ our @TALKS = (
             =~ s/\n//r } 1 .. 2) . "]\n" ], 1, 'abc' ],
 );
 
-# One connection with this talk: 'answered', 'failed' (an error), 'closed'.
+# Holds one conversation: 'answered', 'failed' (an error), 'closed'.
 sub hold {
     my ($self, $talk) = @_;
     my ($name, $dialect, $parts, $count, $wanted) = @$talk;
@@ -107,7 +107,7 @@ sub hold {
         die $@ if $@ !~ /end of file|Broken pipe|Connection reset/;
         return 'closed';
     }
-    # Nothing comes behind the answer.
+    # Nothing follows the answer.
     $client->shutdown_write;
     die "$name: more than an answer\n" if !$client->at_eof;
     return 'answered' if $answers[0] =~ /\Q$wanted\E/;
@@ -123,7 +123,7 @@ sub named {
 
 # --- who talks ------------------------------------------------------------
 
-# A started server with $TOOLS and one worker, and its faults.
+# Returns a running server with $TOOLS and one worker, and its faults.
 sub new {
     my ($class, $tg, $faults) = @_;
     my ($worker) = $tg->worker_pids;
@@ -137,14 +137,14 @@ sub new {
 
 sub worker { return $_[0]{worker} }
 
-# One who behaves is served.
+# Checks that a well-behaved client is served.
 sub is_fine {
     my ($self) = @_;
     my $said = text_of($self->{good}->call_tool(hi => {}));
     die "the other client got $said\n" if $said ne 'hi';
 }
 
-# All is well again, and what a worker keeps for the next call is there.
+# Waits until all is well, and the worker has its memory for the next call.
 sub settle {
     my ($self, $talk) = @_;
     $self->is_fine;
@@ -153,15 +153,14 @@ sub settle {
     $self->is_fine;
 }
 
-# What a worker at rest has, once all talks were held.
+# Returns the resources of a worker at rest, after all conversations.
 sub rest {
     my ($self) = @_;
     $self->settle($_) for @TALKS, @TALKS;
     $self->{fds} = fd_count($self->{worker});
 }
 
-# The runner ends when it is told to, also one that is just being started;
-# its line in the worker breaks with it.
+# Ends the runner, even a starting one; the worker's connection breaks.
 sub without_runner {
     my ($self) = @_;
     my $tg = $self->{tg};
@@ -175,7 +174,7 @@ sub without_runner {
     $self->is_fine;
 }
 
-# Allocations of a worker at rest, when nothing is under way.
+# Returns the allocations of a worker at rest.
 sub live {
     my ($self) = @_;
     wait_for { fd_count($self->{worker}) <= $self->{fds} }
@@ -184,7 +183,7 @@ sub live {
     return $self->{faults}->live;
 }
 
-# Nothing is left of a fault but what was there before it.
+# Checks that a fault has left nothing.
 sub is_clean {
     my ($self, $live, $what) = @_;
     my $now;

@@ -1,6 +1,6 @@
 package Toolgate::Terminal;
 
-# Terminals, without a library for them.
+# Terminals, without a library.
 
 use strict;
 use warnings;
@@ -14,8 +14,8 @@ use constant {
     TIOCSWINSZ => 0x5414,
 };
 
-# A new one of so many columns: the end that is read, and the one to write to;
-# or nothing.
+# Returns a new terminal with some columns: the ends to read and to write, or
+# nothing.
 sub pair {
     my ($columns) = @_;
     sysopen my $fh, '/dev/ptmx', O_RDWR | O_NOCTTY or return;
@@ -29,7 +29,7 @@ sub pair {
     return ($fh, $other);
 }
 
-# toolgate, writing to a terminal: its pid, and the screen to read.
+# Runs toolgate in a terminal. Returns its pid, and the end to read.
 sub run {
     my ($tg, $columns, @args) = @_;
     my ($fh, $other) = pair($columns);
@@ -50,12 +50,12 @@ sub run {
     return ($pid, Toolgate::Client->over($fh, $fh, 'screen'));
 }
 
-# Its end: the exit status, and all that it wrote.
+# Waits for its end. Returns the exit status and its output.
 sub end {
     my ($pid, $screen) = @_;
     waitpid $pid, 0;
     my $status = $? >> 8;
-    # A terminal that was closed reads as EIO.
+    # A closed terminal reads as EIO.
     my $deadline = time + 10;
     1 while eval { $screen->fill($deadline) };
     return ($status, $screen->buffered =~ s/\r\n/\n/gr);

@@ -1,10 +1,10 @@
 package Toolgate::Test;
 
-# The harness of the integration tests: a private NGINX with the module,
-# clients of it, and at the end the proof that nothing was left behind.
+# The harness of the integration tests: a private NGINX with the module, its
+# clients, and at the end the proof that nothing is left.
 #
-#   use Toolgate::Test;     # strict, warnings, Test::More's functions and
-#                           # those of Toolgate::Util and ::Measure come along
+#   use Toolgate::Test;     # also strict, warnings, Test::More's functions and
+#                           # those of Toolgate::Util and ::Measure
 #   my $tg = Toolgate::Test->new;
 #   $tg->conf('tool hi { description "Says hi."; return hi; }');
 #   $tg->start;
@@ -12,10 +12,10 @@ package Toolgate::Test;
 #   is $c->call_tool('hi')->{result}{content}[0]{text}, 'hi';
 #   done_testing;
 #
-# `use Toolgate::Test timeout => 1800` gives a file more than 15 minutes,
-# which are there to end what hangs.
-# TOOLGATE_BUILD names the build folder, TOOLGATE_TEST_KEEP keeps the
-# temporary folder, TOOLGATE_TEST_DEBUG sets NGINX's log to debug.
+# `use Toolgate::Test timeout => 1800` gives a file more than the 15 minutes
+# that end a hanging one. TOOLGATE_BUILD names the build folder,
+# TOOLGATE_TEST_KEEP keeps the temporary folder, TOOLGATE_TEST_DEBUG sets
+# NGINX's log level to debug.
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ use Toolgate::Util;
 
 our (@started, $finished, $test);
 
-# How long the end may take; a process that was left behind takes for ever.
+# Maximum time of the end; a process that is left never ends.
 our $END_TIME = 90;
 
 sub import {
@@ -67,8 +67,7 @@ sub is_san { return !!$BUILD_ENV{san} }
 
 # --- the server -----------------------------------------------------------
 
-# Options: user (of the workers; default the one who runs the test),
-# workers (2).
+# Options: user (of the workers; default: the test's), workers (2).
 sub new {
     my ($class, %option) = @_;
     my $dir = Toolgate::Guard::root() . '/' . (@started + 1);
@@ -106,7 +105,7 @@ sub runner_path { return "$BUILD/toolgate-runner" }
 sub bridge_path { return "$BUILD/toolgate-bridge" }
 sub master_pid { return $_[0]{master} }
 
-# Writes a file into the prefix; its path.
+# Writes a file into the prefix. Returns its path.
 sub file {
     my ($self, $name, $text, $mode) = @_;
     my $path = "$self->{dir}/$name";
@@ -117,10 +116,10 @@ sub file {
     return $path;
 }
 
-# Writes nginx.conf around the body of one stream server.  What the body has
-# itself (listen, tool_runner, tool_state_dir) is not added.  Options: main,
-# events, stream (text for these levels), workers, server => 0 (the body is
-# that of `stream`).  %%DIR%%, %%SOCKET%% and %%STATE%% are replaced.
+# Writes nginx.conf with the body of one stream server, and adds listen,
+# tool_runner and tool_state_dir if they are missing. Options: main, events,
+# stream (text for these levels), workers, server => 0 (the body is that of
+# `stream`). %%DIR%%, %%SOCKET%% and %%STATE%% are replaced.
 sub conf {
     my ($self, $body, %option) = @_;
     $self->{expected} = $option{workers} // $self->{workers};
@@ -149,7 +148,7 @@ sub conf_text {
     my $load = join '', map {"load_module $_;\n"}
         grep { defined && length } @BUILD_ENV{qw(stream_module module)};
     my $user = $> == 0 ? "user $self->{user} $self->{group};" : '';
-    # NGINX empties its environment; the runner needs these to report.
+    # NGINX clears its environment; the runner needs these to report.
     my $san = $self->san_env;
     my $env = join "\n", map {qq(env "$_=$san->{$_}";)} sort keys %$san;
 
@@ -182,17 +181,17 @@ sub nginx_command {
         '-c', 'nginx.conf', @more);
 }
 
-# The environment for NGINX itself; Debian's binary knows no sanitizer, so
-# that the runtime has to be loaded before it.
+# Returns NGINX's environment. Debian's binary has no sanitizer, so that the
+# runtime must be preloaded.
 sub nginx_env {
     my ($self) = @_;
     my %env = %{ $self->{env} };
     return \%env if !$BUILD_ENV{san};
     my @preload = sanitizers();
-    # NGINX leaves it to the kernel to free what it still has at exit.
+    # NGINX does not free all memory at exit.
     my @options = 'detect_leaks=0';
     if ($env{LD_PRELOAD}) {
-        # In front of the sanitizer's own allocator, which minds.
+        # In front of the sanitizer's own allocator, which has to be first.
         unshift @preload, $env{LD_PRELOAD};
         push @options, 'verify_asan_link_order=0';
     }
@@ -200,14 +199,14 @@ sub nginx_env {
         LD_PRELOAD => join ':', @preload };
 }
 
-# Before start: t/faults/NAME.c is preloaded into NGINX, with variables.
+# Preloads t/faults/NAME.c into NGINX, with variables, before start.
 sub preload {
     my ($self, $name, %env) = @_;
     $self->{env} = { LD_PRELOAD => "$BUILD/faults/$name.so", %env };
     return $self;
 }
 
-# Everybody's reports go to files that finish() looks for.
+# All processes report to files that finish() reads.
 sub san_env {
     my ($self, @more) = @_;
     return {} if !$BUILD_ENV{san};
@@ -218,8 +217,8 @@ sub san_env {
     };
 }
 
-# Starts NGINX and waits for the socket to answer (and for all workers).
-# Options: socket => another one to wait for, or 0 for none.
+# Starts NGINX and waits for its socket and all workers. Options: socket =>
+# another one to wait for, or 0.
 sub start {
     my ($self, %option) = @_;
     croak 'started already' if $self->{master};
@@ -243,8 +242,8 @@ sub start {
     return $self;
 }
 
-# Does anybody accept connections here?  Returns once the worker that had this
-# one counts it no more.
+# Checks whether a socket accepts connections. Returns after the worker has
+# closed this one.
 sub is_listening {
     my ($socket) = @_;
     my $probe = IO::Socket::UNIX->new(Peer => $socket) or return 0;
@@ -267,7 +266,7 @@ sub launch {
         $self->nginx_command);
 }
 
-# For a start that must fail: the exit status and what NGINX said.
+# Tries a start that must fail. Returns exit status and output.
 sub start_fails {
     my ($self) = @_;
     my ($status, $out, $err) = run_command({ env => $self->nginx_env },
@@ -275,8 +274,8 @@ sub start_fails {
     return ($status, $out . $err);
 }
 
-# nginx -t with the given body (as in conf): exit status and output.  The
-# running server's files are not touched.
+# Runs nginx -t with a body (as in conf). Returns exit status and output. The
+# running server's files do not change.
 sub test_conf {
     my ($self, $body, %option) = @_;
     my $name = 'nginx.conf';
@@ -292,9 +291,8 @@ sub test_conf {
     return ($status, $out . $err);
 }
 
-# Waits until the master has done all that signals told it before.  It hears of
-# them between two rounds; of SIGIO, which asks for nothing, it does twice (who
-# sent it does not matter: several that wait are one).
+# Waits until the master has handled all earlier signals: it handles them
+# between two iterations, so it must handle SIGIO, which has no effect, twice.
 sub master_rests {
     my ($self) = @_;
     for my $round (1 .. 2) {
@@ -305,19 +303,19 @@ sub master_rests {
     return $self;
 }
 
-# What a worker's last words are: from then on only others serve.  One that
-# was told to exit may serve for a moment, until another has started.
+# Message after which a worker does not serve any more. A worker that was told
+# to exit may serve until another has started.
 my $SERVES_NO_MORE =
     qr/(\d+)\#\d+:\ (?:this\ worker\ no\ longer\ accepts|exiting)/x;
 
-# Writes a new config when one is given and reloads with `nginx -s reload`
-# (or signal => 'HUP').  Returns when every new worker runs and every old
-# one has stopped listening: who connects then sees the new config.
+# Reloads by `nginx -s reload` (or signal => 'HUP'), after writing a config if
+# one is given. Returns when every new worker runs and every old one has stopped
+# listening.
 sub reload {
     my ($self, $body, %option) = @_;
     my $signal = delete $option{signal};
     $self->conf($body, %option) if defined $body;
-    # Those that were seen leaving, whatever their title still says.
+    # Workers that were seen leaving, whatever their title is.
     my $leaving = $self->{leaving} //= {};
     delete @$leaving{ grep { !is_alive($_) } keys %$leaving };
     my %old = map { $_ => 1 } grep { !$leaving->{$_} } $self->worker_pids;
@@ -331,8 +329,8 @@ sub reload {
         return !grep { !$quit{$_} && is_alive($_) } keys %old;
     } 'the old workers to stop listening';
     @$leaving{ keys %old } = values %old;
-    # The master may have been at an earlier reload, whose workers leave, too;
-    # and two signals that come meanwhile are one.
+    # The master may be at an earlier reload, whose workers leave as well; and
+    # two pending signals are one.
     $self->master_rests if $is_told;
     wait_for {
         my @new = grep { !$leaving->{$_} } $self->worker_pids;
@@ -349,7 +347,7 @@ sub reload {
     return $self;
 }
 
-# Like reload, for a config that must be refused: returns the log of it.
+# Tries a reload that must be rejected. Returns its log.
 sub reload_fails {
     my ($self, $body, %option) = @_;
     $self->conf($body, %option);
@@ -371,7 +369,7 @@ sub signal_reload {
     croak "nginx -s reload: $out$err" if $status;
 }
 
-# Stops it and checks that it did so cleanly.  Options: signal (TERM).
+# Stops NGINX, and checks that it ends cleanly. Options: signal (TERM).
 sub stop {
     my ($self, %option) = @_;
     my $pid = $self->{master} or return;
@@ -388,7 +386,7 @@ sub stop {
     return $self->{status};
 }
 
-# The master dies at once and is reaped; its workers are on their own.
+# Kills and reaps the master, but not its workers.
 sub kill_master {
     my ($self) = @_;
     my $pid = delete $self->{master} or return;
@@ -411,7 +409,7 @@ sub is_running {
 
 # --- what goes on ---------------------------------------------------------
 
-# The workers that serve; with all => 1 also those that shut down.
+# Returns the workers that serve; all => 1: also those that shut down.
 sub worker_pids {
     my ($self, %option) = @_;
     my $master = $self->{master} or return;
@@ -425,8 +423,8 @@ sub worker_pids {
     return @pids;
 }
 
-# Runners below this test; $tg's own is the one whose command line, socket
-# or folder says so, but most tests have one server only.
+# Returns the runners below this test; those of $tg have its command line,
+# socket or folder, but most tests have one server.
 sub runner_pids {
     my ($self) = @_;
     my @pids = sort { $a <=> $b }
@@ -434,10 +432,10 @@ sub runner_pids {
     return @pids;
 }
 
-# The runner that serves $tg; see runner_in.
+# Returns the runner that serves $tg; see runner_in.
 sub runner_pid { return runner_in($_[0]->state_dir) }
 
-# Everything alive below the test, as { pid => command line }.
+# Returns all live processes below the test, as { pid => command line }.
 sub processes { return Toolgate::Guard::processes() }
 
 sub log_size {
@@ -459,7 +457,7 @@ sub wait_log {
     return 1;
 }
 
-# Lines of the log that match are no failure of the test.
+# Matching lines of the log do not fail the test.
 sub allow_log {
     my ($self, @patterns) = @_;
     push @{ $self->{allowed} }, @patterns;
@@ -472,7 +470,7 @@ sub connect {
     return Toolgate::Client->connect($path // $self->{socket});
 }
 
-# A program with pipes; it is stopped at the end of the test.
+# Starts a program with pipes, which is stopped at the end of the test.
 sub spawn {
     my ($self, $option, @command) = @_;
     $option = {
@@ -485,15 +483,15 @@ sub spawn {
     return $process;
 }
 
-# toolgate-bridge; without arguments on this server's socket.
+# Starts toolgate-bridge, by default with this server's socket.
 sub bridge {
     my ($self, $args, $env) = @_;
     return $self->spawn({ env => $env }, "$BUILD/toolgate-bridge",
         @{ $args // [ $self->{socket} ] });
 }
 
-# toolgate with this server's socket: exit status, stdout, stderr.  An option
-# hash may come first: env, stdin, timeout, cwd.
+# Runs toolgate with this server's socket. Returns exit status, stdout, stderr.
+# A first hash has options: env, stdin, timeout, cwd.
 sub cli {
     my ($self, @args) = @_;
     my $option = ref $args[0] ? shift @args : {};
@@ -507,8 +505,8 @@ sub cli {
 
 # --- the end --------------------------------------------------------------
 
-# done_testing of the test files: stops everything first; what is left or
-# was reported then is one more test.
+# done_testing of the test files: stops everything; checks in one more test that
+# nothing is left or was reported.
 sub finish {
     return Test::More::done_testing(@_)
         if Test2::API::test2_stack()->top->isa('Test2::Hub::Subtest');
@@ -532,14 +530,13 @@ sub wind_up {
     return @wrong;
 }
 
-# A runner stays for a while after its last worker, by design: it is asked
-# to leave.  Nothing else may be there.
+# Ends runners, which outlive their last worker. Nothing else may be left.
 sub end_processes {
     my (@wrong, %asked);
     my $deadline = time + $END_TIME * ($BUILD_ENV{san} ? 3 : 1);
     my $left;
     while (%{ $left = Toolgate::Guard::processes() } && time < $deadline) {
-        # One may have been on its way when the workers ended.
+        # One may have been starting when the workers ended.
         for my $pid (grep { !$asked{$_}++ } Toolgate::Test->runner_pids) {
             kill TERM => $pid;
         }
@@ -553,8 +550,8 @@ sub end_processes {
 }
 
 END {
-    # A test that skips itself has nothing to wind up.
-    # Nor has a child that the test forked.
+    # Neither a test that skips itself nor a forked child has anything to clean
+    # up.
     if (!$^C && !$finished && $test && $test == $$ && ($? || @started)) {
         my $status = $?;
         Toolgate::Report::show(@started);

@@ -1,7 +1,7 @@
 package Toolgate::Tls;
 
-# Certificates for tests, and an NGINX that listens on TCP ports, in front of
-# servers that know no TLS for instance.
+# Certificates for tests, and an NGINX on TCP ports, for instance in front of
+# servers without TLS.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ sub openssl {
 }
 
 # Makes NAME.key and NAME.pem in a folder, for the names in `alt`
-# ("DNS:localhost"), if there are any: by the certificate of `ca`, or by itself.
+# ("DNS:localhost"), if any, signed by `ca` or by itself.
 sub certify {
     my ($dir, $name, %option) = @_;
     my @new = ('req', qw(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1
@@ -39,14 +39,14 @@ sub certify {
         '-out', "$name.pem");
 }
 
-# Nobody listens there, at this moment.
+# Returns a port that is free at this moment.
 sub free_port {
     return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
         ->sockport;
 }
 
-# Starts NGINX with the arguments of conf() that the function returns, which
-# asks for free ports: anew when somebody else has taken one of them.
+# Starts NGINX with the arguments of conf() from a function that takes free
+# ports; again if another process has taken one.
 sub start_on_ports {
     my ($tg, $conf) = @_;
     for my $try (1 .. 10) {

@@ -1,21 +1,20 @@
 package Toolgate::Tongue;
 
-# A raw client, as other systems have them: a connection that is never opened
-# anew, in any of the dialects and of both eras of MCP, with one interface.
-# It never waits: what is to be sent goes out when the socket takes it, in
-# pieces as large as the caller likes, and what came is told as events:
+# A raw client that never reconnects, in any dialect and both eras of MCP, with
+# one interface. It never waits: it sends when the socket accepts data, in
+# pieces of any size, and returns input as events:
 #
-#   [sent => KEY]               the last byte of a request has gone out
+#   [sent => KEY]               the last byte of a request was sent
 #   [answer => KEY, TEXT]       its answer
 #   [unknown => KEY]            its answer: there is no such tool
 #   [failed => KEY, WHY]        its answer: another failure
 #   [list => KEY, NAMES]        the answer to list(): an array of names
-#   [progress => KEY, NUMBER]   of a call that asked for it
+#   [progress => KEY, NUMBER]   of a call that requested it
 #   [told => KEY]               a broadcast, of a call with that key
-#   [changed]                   the list of tools is another one
-#   [ready]                     the handshake has been answered
-#   [strange => BYTES]          anything else; it never should
-#   [end => WHY]                the connection is lost; it never should
+#   [changed]                   the list of tools has changed
+#   [ready]                     the handshake was answered
+#   [strange => BYTES]          anything else, which is a fault
+#   [end => WHY]                the connection is lost, which is a fault
 #
 # Keys name requests: NAME.1, NAME.2 … for a client NAME.
 
@@ -71,14 +70,14 @@ sub can_progress { return $_[0]{kind} =~ /^(?:legacy|modern|relay)$/ }
 sub can_list { return $_[0]{kind} =~ /^(?:legacy|modern|relay)$/ }
 sub can_batch { return $_[0]{kind} eq 'rpc' }
 
-# The largest frame, less what may stand around an argument.
+# The largest frame, without its envelope around an argument.
 sub room {
     return ($_[0]{kind} eq 'relay' ? 1 << 20 : 10 << 20) - 1024;
 }
 
 sub close { close $_[0]{socket} }
 
-# What is under way, for people.
+# Describes the running requests for people.
 sub state {
     my ($self) = @_;
     return ($self->{ready} ? '' : 'not ready, ')
@@ -114,7 +113,7 @@ sub say {
     ];
 }
 
-# The id of a key on the wire: numbers here, texts there.
+# Returns the id of a key on the wire: a number or a text.
 sub id_of {
     my ($self, $key) = @_;
     return $self->{kind} =~ /^(?:legacy|relay)$/
@@ -126,7 +125,7 @@ sub key_of {
     return $id =~ /^\d+$/ ? "$self->{name}.$id" : $id;
 }
 
-# Arguments are plain: no character of theirs needs an escape.
+# Arguments are plain: no character needs an escape.
 sub request {
     my ($self, $key, $tool, $args, $progress) = @_;
     my $kind = $self->{kind};
@@ -148,7 +147,7 @@ sub request {
 }
 
 # Calls a tool (in rpc the method of that name) with its key as the argument
-# `n`; the key.  Options: progress, args (more of them).
+# `n`. Returns the key. Options: progress, args (further ones).
 sub call {
     my ($self, $tool, %option) = @_;
     my $key = $self->next_key;
@@ -164,7 +163,7 @@ sub next_key {
     return "$self->{name}." . ++$self->{serial};
 }
 
-# Several methods at once, answered at once: the keys.
+# Calls several methods in a batch. Returns their keys.
 sub batch {
     my ($self, @methods) = @_;
     my @keys = map { $self->next_key } @methods;
@@ -197,7 +196,7 @@ sub cancel {
             . ($self->{kind} eq 'modern' ? qq(,"_meta":{$meta}}}) : '}}'));
 }
 
-# Sends at most so many bytes of what is there to send: the events.
+# Sends at most some bytes of the output. Returns events.
 sub send {
     my ($self, $most) = @_;
     my @events;
@@ -224,7 +223,7 @@ sub send {
 
 # --- what it hears --------------------------------------------------------
 
-# Reads at most so many bytes: the events.
+# Reads at most some bytes. Returns events.
 sub receive {
     my ($self, $most) = @_;
     my $n = sysread $self->{socket}, $self->{in}, $most, length $self->{in};
@@ -262,8 +261,7 @@ sub next_message {
     return $message;
 }
 
-# Whether a text is one of JSON is not looked at where the answer is of the
-# usual shape: JSON::PP takes seconds for the large ones.
+# Usual answers are not parsed as JSON: JSON::PP takes seconds for large ones.
 my $plain = qr/"content":\[\{"type":"text","text":"([^"\\]*)"\}\]/;
 
 sub of_ipc {
@@ -305,7 +303,7 @@ sub of_message {
     return $self->notified($message, $line) if exists $message->{method};
     my $id = $message->{id} // return [ strange => $line ];
     if ($id eq 'hello') {
-        # Of a subscription it would be the end.
+        # For a subscription it would be the end.
         return [ strange => $line ] if $self->{ready} || !$message->{result};
         $self->{ready} = 1;
         return ['ready'];

@@ -1,6 +1,6 @@
 package Toolgate::Trace;
 
-# Traces of frames: read by `toolgate trace`, and by somebody else.
+# Traces of frames, read by `toolgate trace` and by another reader.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use Toolgate::Util;
 
 our @EXPORT = qw(frames records has_msgpack);
 
-# Debian's python3-msgpack belongs to Debian's Python.
+# Debian's python3-msgpack is for Debian's Python.
 my $python = '/usr/bin/python3';
 my $reader = <<'END';
 import json, msgpack, sys
@@ -24,14 +24,14 @@ with open(sys.argv[1], "rb") as trace:
         print(json.dumps(record))
 END
 
-# Can this build write traces, and read them?
+# Checks whether this build can write and read traces.
 sub has_msgpack {
     my ($status, $out, $err) =
         run_command({}, "$BUILD/toolgate", 'trace', '/dev/null');
     return $err !~ /without msgpack-c/;
 }
 
-# What `toolgate trace --json` makes of a file.
+# Returns the frames of a file, by `toolgate trace --json`.
 sub frames {
     my ($path, @args) = @_;
     my ($status, $out, $err) =
@@ -40,7 +40,7 @@ sub frames {
     return map { Toolgate::Client->decode($_) } split /\n/, $out;
 }
 
-# What a reader of MessagePack makes of it; undef: there is none.
+# Returns the records by another reader, or undef if there is none.
 sub records {
     my ($path) = @_;
     my ($status, $out, $err) = run_command({}, $python, '-c', $reader, $path);

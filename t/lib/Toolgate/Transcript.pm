@@ -1,7 +1,6 @@
 package Toolgate::Transcript;
 
-# A file of t/transcripts (README.md there says what is in it), and how to
-# play it over a Toolgate::Client.
+# A file of t/transcripts (see README.md there), played over Toolgate::Client.
 
 use strict;
 use warnings;
@@ -24,7 +23,7 @@ my %header = (
 
 sub dir { return Toolgate::Test::top() . '/t/transcripts' }
 
-# All of them, or of a folder, in order.
+# Returns all transcripts, or those of a folder, in order.
 sub all {
     my ($class, $folder) = @_;
     my $dir = join '/', dir(), $folder // ();
@@ -45,7 +44,7 @@ sub read {
     }, $class;
     open my $fh, '<:raw', $path or croak "$path: $!";
     my $number = 1;
-    # A line that begins with white space belongs to the one before it.
+    # A line that begins with white space continues the line before.
     for my $whole (split /\n(?! )/, do { local $/; <$fh> }) {
         my $line = $whole =~ s/\n +//gr;
         $self->{title} = $1 if $number == 1 && $line =~ /^# (.*)/;
@@ -62,7 +61,7 @@ sub name { return $_[0]{name} }
 sub title { return $_[0]{title} }
 sub header { return $_[0]{header}{ $_[1] } }
 
-# The directives of a server for it.
+# Returns the directives of a server for it.
 sub directives {
     my ($self) = @_;
     return join '', map {"tool_$_ $self->{header}{$_};\n"}
@@ -116,7 +115,7 @@ sub bytes {
     die "an unknown step\n";
 }
 
-# Plays it, with at most so many bytes in a write; undef, or what went wrong.
+# Plays it, with writes of at most some bytes. Returns undef, or the error.
 sub play {
     my ($self, $client, $piece) = @_;
     local $self->{piece} = $piece // 1 << 30;
@@ -131,7 +130,7 @@ sub play {
         }
         my $why = eval { $self->step($client, @group) } // $@;
 
-        # What was sent behind the reason for it may find it closed already.
+        # The server may have closed already, for the reason sent before.
         next
             if $closes
             && $step->{do} eq 'send'
@@ -139,12 +138,12 @@ sub play {
         return "line $step->{line}: $why" if $why;
     }
 
-    # Our end of file: what runs is cancelled, and nothing more may come.
+    # Our end of file cancels calls, and nothing more may come.
     $client->shutdown_write if !$self->{is_closed};
     return $client->at_eof ? undef : 'at the end: ' . $client->buffered;
 }
 
-# An empty string, or what went wrong.
+# Returns an empty string, or the error.
 sub step {
     my ($self, $client, $step, @more) = @_;
     my $do = $step->{do};

@@ -1,23 +1,23 @@
 package Toolgate::User;
 
-# Connections of other users: the kernel remembers who called connect(), so
-# that the test itself can be them for that moment.
+# Connections as other users: the kernel records the user at connect(), so that
+# the test takes on another identity for that moment.
 
 use strict;
 use warnings;
 
 use Carp qw(croak);
 
-# May this test be others?
+# Checks whether the test may do so.
 sub is_possible { return $> == 0 }
 
-# Runs the code as this user with these groups, the first of them its own.
+# Runs the code as this user with these groups, first its own.
 sub as {
     my ($uid, $gids, $code) = @_;
     my ($old_uid, $old_gids) = ($>, $));
     my @gids = @$gids;
-    # What follows the first one are the supplementary groups; Perl leaves
-    # them alone when there are none.
+    # The groups after the first are the supplementary ones; Perl does not
+    # change them if there are none.
     $old_gids .= " $old_gids" if $old_gids !~ / /;
     $) = "$gids[0] @gids";
     my $is_group = $) == $gids[0];

@@ -1,7 +1,7 @@
 package Toolgate::Util;
 
-# What the harness and the tests both use: the build that is tested, waiting
-# for conditions, running programs to their end.
+# Functions of the harness and the tests: the tested build, waiting for
+# conditions, running programs.
 
 use strict;
 use warnings;
@@ -26,7 +26,7 @@ our %BUILD_ENV;
 
 *slurp = \&Toolgate::Guard::slurp;
 
-# The lines of a file, without newlines; one that is being written is none.
+# Returns the complete lines of a file, without newlines.
 sub lines_of {
     my ($path) = @_;
     return (slurp($path) // '') =~ /(.*)\n/g;
@@ -45,7 +45,7 @@ sub parent_of {
     return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
 }
 
-# What is loaded before a program that knows no sanitizer.
+# Libraries to preload into a program without a sanitizer.
 my @sanitizers;
 
 sub sanitizers {
@@ -56,7 +56,7 @@ sub sanitizers {
     return @sanitizers;
 }
 
-# Directives of NGINX's config that preload t/faults/NAME.c into its runner,
+# Returns directives of nginx.conf that preload t/faults/NAME.c into its runner,
 # with further variables.
 sub preloaded {
     my ($name, @variables) = @_;
@@ -65,14 +65,14 @@ sub preloaded {
         @variables;
 }
 
-# Runs and is no zombie.
+# Checks whether a process exists and is not a zombie.
 sub is_alive {
     my ($pid) = @_;
     my $stat = slurp("/proc/$pid/stat") // return 0;
     return $stat !~ /.*\) [ZX]/s;
 }
 
-# A runner or its supervisor.  Not by its `exe`, which only root may ask for.
+# Checks for a runner or supervisor, without `exe`, which only root can read.
 sub is_runner {
     my ($pid) = @_;
     my $command = slurp("/proc/$pid/cmdline") // '';
@@ -80,12 +80,12 @@ sub is_runner {
         && $command =~ m{^[^\0]*/toolgate-runner\0--state-dir\0};
 }
 
-# How long to wait at least before something is said to hang: a machine may be
-# busy with anything else, and nobody waits that long when all is well.
+# Minimum time before a wait counts as hanging: the machine may be busy, and
+# nobody waits that long if all is well.
 our $PATIENCE = 180;
 
-# Polls until the condition holds and returns what it returned; dies when it
-# does not in time, which is never less than $PATIENCE:
+# Polls until the condition holds, and returns its value; dies after $PATIENCE
+# or more:
 #
 #   wait_for { -S $socket } 'the socket to be there';
 sub wait_for (&;$$) {
@@ -104,16 +104,15 @@ sub wait_for (&;$$) {
     }
 }
 
-# The pid of the runner that serves in a state directory, which a test may
-# signal as it may its supervisor, the parent: both are there.  Else 0, as for
-# one that is about to go.
+# Returns the pid of the runner that serves in a state directory, or 0. A test
+# may signal the runner and its parent, the supervisor: both are running.
 sub runner_at {
     my ($dir) = @_;
     my ($pid) = (slurp("$dir/runner-3.lock") // '') =~ /^(\d+)$/m or return 0;
     return is_runner($pid) && is_runner(parent_of($pid)) ? $pid : 0;
 }
 
-# The same of one that may come.
+# Waits for such a runner.
 sub runner_in {
     my ($dir) = @_;
     return wait_for { runner_at($dir) } "a runner in $dir";
@@ -121,11 +120,11 @@ sub runner_in {
 
 my $runs = 0;
 
-# Runs a program to its end: exit status (128 + n for a signal), stdout,
-# stderr.  Options: env (added), cwd, stdin (text), timeout.
+# Runs a program to its end. Returns exit status (128 + n for a signal), stdout,
+# stderr. Options: env (added), cwd, stdin (text), timeout.
 sub run_command {
     my ($option, @command) = @_;
-    # No random name: forked children that run commands at the same time have
+    # Not a random name: forked children that run commands at once have
     # inherited the same seed.
     my $base = join '.', Toolgate::Guard::root() . '/run', $$, ++$runs;
     my @files = map {"$base.$_"} qw(in out err);

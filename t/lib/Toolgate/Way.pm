@@ -1,8 +1,7 @@
 package Toolgate::Way;
 
-# One way to ask a server for tools: MCP in either era, relay or ipc.  What
-# comes back has the same shape whatever the dialect, so that a test can say
-# once what all of them must do.
+# One way to use a server's tools: MCP in either era, relay or ipc. Results have
+# the same shape in all dialects, so that one test covers all.
 
 use strict;
 use warnings;
@@ -14,7 +13,7 @@ our @ALL = qw(legacy modern relay ipc);
 
 my $meta = 'io.modelcontextprotocol';
 
-# $client is a connection that nobody has used.
+# $client is a fresh connection.
 sub new {
     my ($class, $way, $client) = @_;
     my $self = bless { way => $way, client => $client }, $class;
@@ -24,7 +23,7 @@ sub new {
     return $self;
 }
 
-# One of each, over connections to the same socket.
+# Returns one of each, over connections to a socket.
 sub all {
     my ($class, $tg, $socket) = @_;
     return map { $class->new($_, $tg->connect($socket)) } @ALL;
@@ -46,7 +45,7 @@ sub params {
     };
 }
 
-# Sends a call and does not wait; its id, undef in ipc.
+# Sends a call without waiting. Returns its id, undef in ipc.
 sub start {
     my ($self, $name, $arguments, %more) = @_;
     my $params =
@@ -73,7 +72,7 @@ sub ask {
     return $id;
 }
 
-# The answer to start(), see answer().
+# Returns the answer to start(), see answer().
 sub finish {
     my ($self, $id, $timeout) = @_;
     return answer($self->{way} eq 'ipc'
@@ -81,14 +80,14 @@ sub finish {
         : $self->{client}->reply($id, $timeout));
 }
 
-# A call and its answer.
+# Makes a call. Returns its answer.
 sub call {
     my ($self, $name, $arguments, %more) = @_;
     return $self->finish($self->start($name, $arguments, %more));
 }
 
-# Of a reply: text (what a person reads), code (of a JSON-RPC error), type (of
-# an ipc error), is_error (whatever says so), result, raw.
+# Converts a reply to: text (for people), code (JSON-RPC error), type (ipc
+# error), is_error, result, raw.
 sub answer {
     my ($raw) = @_;
     my ($result, $error) = @$raw{qw(result error)};
@@ -105,7 +104,7 @@ sub answer {
     };
 }
 
-# The names of the tools that it is shown, with blanks between; ipc shows none.
+# Returns the names of the listed tools, with blanks between; empty in ipc.
 sub list {
     my ($self) = @_;
     my $reply = $self->{client}->reply(
@@ -113,8 +112,8 @@ sub list {
     return join ' ', map { $_->{name} } @{ $reply->{result}{tools} };
 }
 
-# How this way says that there is no such tool, that arguments do not fit or
-# that a call failed otherwise: "result", a code, or the name of a class.
+# Returns how this way reports an unknown tool, wrong arguments or another
+# failure: "result", a code, or a class name.
 sub kind {
     my ($answer) = @_;
     return 'no error' if !$answer->{is_error};

@@ -1,23 +1,22 @@
 package Toolgate::Web;
 
-# An HTTP server on 127.0.0.1 that does what its paths say, a process for each
-# connection.  It notes each request (unless it is_silent), and ends with the
-# test.
+# An HTTP server on 127.0.0.1 whose paths determine the response, with a process
+# per connection. It stores requests (unless is_silent), and ends with the test.
 #
-#   /echo           what came, as JSON: method, path, headers, body
+#   /echo           the request as JSON: method, path, headers, body
 #   /status/N       status N, and "this is N"
-#   /leak/N         status 500, N bytes, the Authorization that came, and more
+#   /leak/N         status 500, N bytes, the request's Authorization, and more
 #   /times/N/S/KEY  status S to the first N of that KEY, then 200
-#   /bytes/N        N bytes; /more/N the same without saying how many
+#   /bytes/N        N bytes; /more/N without Content-Length
 #   /type/TEXT      a body of that Content-Type, of bytes as ?body=HEX
-#   /gzip/N         N bytes that are packed; /packed/N to about half of them
+#   /gzip/N         N compressed bytes; /packed/N to about half of them
 #   /to/URL         a redirect with status ?status=, or 302
 #   /hang/KEY       no answer; the files hang.KEY and gone.KEY say that it
 #                   waits, and that the connection is closed
 #   /wait/KEY       an answer when there is a file go.KEY
 #   /nap/S/TEXT     TEXT, S seconds later
 #   /drip           bytes one by one, for ever
-#   /close /garbage /half   what is no answer, or half of one
+#   /close /garbage /half   no answer, an invalid one, or half of one
 
 use strict;
 use warnings;
@@ -67,7 +66,7 @@ sub stop {
 sub port { return $_[0]{port} }
 sub url { return "http://127.0.0.1:$_[0]{port}" . ($_[1] // '') }
 
-# What came so far: hashes as /echo gives them, with the connection's number.
+# Returns the requests so far, as of /echo, with the connection's number.
 sub requests {
     my ($self) = @_;
     return map { $json->decode($_) }

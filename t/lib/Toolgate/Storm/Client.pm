@@ -1,6 +1,6 @@
 package Toolgate::Storm::Client;
 
-# One client in a storm, and the manner in which it calls.
+# One client in a storm, and its way to call.
 
 use strict;
 use warnings;
@@ -8,8 +8,8 @@ use warnings;
 use Time::HiRes qw(time);
 use Toolgate::Tongue;
 
-# How many bytes go out at once, at most, and are read at once; seconds
-# between two looks; calls at once.
+# Maximum bytes of a write and of a read; seconds between two rounds; number of
+# concurrent calls.
 my %role = (
     busy    => { send => 65536, read => 65536, pace => 0.04, depth => 6 },
     large   => { send => 131072, read => 65536, pace => 0.01, depth => 1 },
@@ -29,7 +29,7 @@ sub new {
     my $tongue = Toolgate::Tongue->new(
         $Toolgate::Tongue::KINDS[ $serial % $kinds ],
         "c$serial", $storm->tg->socket_path);
-    # Neither the ipc nor the relay dialect can cancel.
+    # The dialects ipc and relay have no cancellation.
     $role = 'slow' if $role eq 'fickle' && !$tongue->can_cancel;
     return bless {
         storm  => $storm,
@@ -55,7 +55,7 @@ sub may_read {
         || $self->{storm}->is_calm;
 }
 
-# The generation of the list that it was shown last, if it ever asked.
+# Returns the generation of its last list, or undef.
 sub knows { return $_[0]{knows} }
 
 sub state {
@@ -65,7 +65,7 @@ sub state {
     return "$name, " . $tongue->state;
 }
 
-# Whoever sends in pieces sends one with each look.
+# A client that sends in pieces sends one per round.
 sub may_send {
     my ($self) = @_;
     return $self->{tongue}->wants_to_send && ($self->{mouth} // 1);
@@ -127,7 +127,7 @@ sub ask {
 
 sub list {
     my ($self) = @_;
-    # One that nobody can have read yet serves as well.
+    # A list request that nobody has read yet suffices.
     return if $self->{listing};
     my $key = $self->{tongue}->list;
     $self->{storm}->account->asked($key);
@@ -145,7 +145,7 @@ sub act {
         $self->cancel($key) if $is_calm || $self->{hangs}{$key} <= $now;
     }
     return if $is_calm;
-    # The first list is asked for; later ones when it is told.
+    # Requests the first list; later ones after a notification.
     $self->list if !$self->{listed}++ && $self->{tongue}->can_list;
     return if $self->{role} eq 'idle';
     return if keys %{ $self->{open} } >= $self->{depth};
@@ -172,7 +172,7 @@ sub act_busy {
     $self->ask(rand() < 0.1 ? 'run' : 'gen');
 }
 
-# Requests as large as the dialect has them, now and then.
+# Sometimes sends requests of the dialect's maximum size.
 sub act_large {
     my ($self) = @_;
     my $size = int((rand)**4 * $self->{tongue}->room);
@@ -180,7 +180,7 @@ sub act_large {
     $self->ask('gen', args => { pad => 'x' x $size });
 }
 
-# Answers as large as the dialect has them, read in small pieces.
+# Reads answers of the dialect's maximum size in small pieces.
 sub act_deaf {
     my ($self) = @_;
     my $size = 1 + int((rand)**4 * ($self->{tongue}->room / 2));
@@ -220,7 +220,7 @@ sub cancel {
 
 sub act_trickle { $_[0]->ask('gen') }
 
-# For tools that only one generation has.
+# Calls tools that only one generation has.
 sub act_asks {
     my ($self) = @_;
     my $generation = $self->{storm}->generation - int rand 3;
@@ -228,7 +228,7 @@ sub act_asks {
     $self->ask("only$generation", only => $generation);
 }
 
-# A new generation serves: who is idle asks for it.
+# After a new generation serves: calls it if idle.
 sub has_news {
     my ($self) = @_;
     return if $self->{role} ne 'idle' || $self->{storm}->is_calm;
@@ -236,7 +236,7 @@ sub has_news {
     $self->ask('gen');
 }
 
-# Answered by the newest for the first time: who asks at once can tell.
+# After its first answer by the newest generation.
 sub is_fresh {
     my ($self, $generation) = @_;
     return if !$self->{stale} || $self->{role} ne 'idle';

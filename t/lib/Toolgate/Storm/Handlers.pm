@@ -1,8 +1,7 @@
 package Toolgate::Storm::Handlers;
 
-# What answers in a storm besides `return` and `exec`: every other handler.
-# Each has tools that a storm has of programs, under its own name: http_run,
-# http_nap, http_hang and so on.
+# Handlers of a storm other than `return` and `exec`. Each has the tools of a
+# storm under its own name: http_run, http_nap, http_hang and so on.
 #
 #   lib                  a library, from a thread
 #   http                 an HTTP server of the test's
@@ -11,11 +10,9 @@ package Toolgate::Storm::Handlers;
 #   child socket url     MCP servers, one that the runner starts, one that is
 #                        there, one over HTTP; their tools are no methods
 #
-# and tell_all and clients, which answer at once.
-#
-# Backends and MCP servers are another Toolgate; that which is started is a
-# bridge to it, and that over HTTP a stand-in.  They know no generation and
-# answer "gen-any KEY".
+# tell_all and clients answer at once. Backends and MCP servers are another
+# Toolgate; `child` is a bridge to it, and `url` a stand-in. They have no
+# generation and answer "gen-any KEY".
 
 use strict;
 use warnings;
@@ -30,15 +27,15 @@ my @pass = qw(ipc jsonrpc mcp relay);
 my @local = ('lib', 'http', @pass);
 my @behind = qw(child socket);
 my @served = (@behind, 'url');
-# Who can be told that nobody waits any more.
+# Handlers without cancellation.
 my %cannot_cancel = (relay => 1);
 
-# What a client's call of one of them may lose when something ends.
+# Executors that end with a worker, and lose their calls.
 our @BY_WORKER = ('lib', @pass, 'tell');
 our @BY_BEHIND = (@pass, @behind);
 our @BY_RUNNER = ('exec', 'lib', 'http', 'url', @BY_BEHIND);
 
-# All that answer.
+# Returns all handlers.
 sub all { return ('return', 'exec', 'tell', @local, @served) }
 
 sub new {
@@ -57,7 +54,7 @@ sub new {
 
 sub there { return $_[0]{there} }
 
-# Starts what is behind, with the programs of the storm in this folder.
+# Starts backends and servers, with the storm's programs in this folder.
 sub start {
     my ($self, $dir) = @_;
     my %handler = (
@@ -75,8 +72,7 @@ sub start {
     $self->{there}->conf($body)->start;
 }
 
-# What does it, so many seconds later, and answers with a value; of a URL it
-# has no blanks.
+# Returns a body that answers after some seconds with a value without blanks.
 sub handler {
     my ($self, $by, $name, $seconds, $value) = @_;
     my $path = $self->{there}->socket_path;
@@ -89,7 +85,7 @@ sub handler {
         . $value =~ s/ /%20/r . ';';
 }
 
-# Of the inside of a server.
+# Returns a part of the body of a server.
 sub body {
     my ($self, $n) = @_;
     my $path = $self->{there}->socket_path;
@@ -117,7 +113,7 @@ sub body {
         . "; idle off; timeout 15m; tools run nap hang; }\n";
 }
 
-# All that does what a tool does, for a client of this kind.
+# Returns all tools with this function, for a client of this kind.
 sub variants {
     my ($self, $tool, $kind) = @_;
     return $tool if $tool !~ /^(?:run|nap|hang)$/;
@@ -126,14 +122,14 @@ sub variants {
     return ($tool, map {"${_}_$tool"} @by);
 }
 
-# Whose it is, by its name.
+# Returns the handler of a tool, by its name.
 sub by {
     my ($tool) = @_;
     return $1 if $tool =~ /^(?:(\w+)_)?(?:run|nap|hang|all)$/ && $1;
     return $tool =~ /^(?:run|nap|hang)$/ ? 'exec' : 'return';
 }
 
-# Every worker has listed what the MCP servers have.
+# Waits until every worker has listed the MCP servers' tools.
 sub wait_ready {
     my ($self) = @_;
     my $seen = 0;
@@ -148,14 +144,14 @@ sub wait_ready {
 
 # --- processes --------------------------------------------------------------
 
-# Those of the HTTP server, one for each connection.
+# Returns the processes of the HTTP server, one per connection.
 sub web_pids {
     my ($self) = @_;
     return grep { parent_of($_) == $self->{web}{pid} }
         keys %{ Toolgate::Guard::processes() };
 }
 
-# Of the MCP server over HTTP: itself and what it has started.
+# Returns the processes of the MCP server over HTTP.
 sub mcp_pids {
     my ($self) = @_;
     my $pid = $self->{mcp}{pid};
@@ -163,10 +159,10 @@ sub mcp_pids {
         keys %{ Toolgate::Guard::processes() });
 }
 
-# Ends its connections, and what goes on there.
+# Ends its connections and their calls.
 sub cut { $_[0]{mcp}->control('cut') }
 
-# Those that the runner has started as an MCP server.
+# Returns the MCP servers that the runner has started.
 sub child_pids {
     my ($self) = @_;
     my $processes = Toolgate::Guard::processes();
@@ -174,7 +170,7 @@ sub child_pids {
     return grep { $processes->{$_} =~ m{^\Q$path\E } } keys %$processes;
 }
 
-# All that may be there at rest.
+# Returns all processes that may exist at rest.
 sub pids {
     my ($self) = @_;
     my $there = $self->{there};
