@@ -25,7 +25,7 @@
 #define NGX_TG_HANDOFF_TIMEOUT 10000
 /* Maximum time that an exiting worker waits for a ready one, in ms. */
 #define NGX_TG_LINGER_TIMEOUT 600000
-/* Shorter time, in ms, if one worker is ready and others are starting. */
+/* Maximum time, in ms, to wait for further workers once one is ready. */
 #define NGX_TG_LINGER_FOR_OTHER_WORKERS 1000
 /* Interval between checks for a ready worker, in ms. */
 #define NGX_TG_LINGER_CHECK_INTERVAL 5
@@ -43,7 +43,7 @@ void ngx_tg_handoff_receive_start(ngx_cycle_t *cycle);
 /* Stops receiving, as this worker must exit; it may linger instead. */
 void ngx_tg_handoff_receive_stop(void);
 
-/* At process exit. The last receiver closes the sessions in the socket pair. */
+/* Ends receiving at exit. The last receiver closes the waiting sessions. */
 void ngx_tg_handoff_receive_exit(void);
 
 /*

@@ -174,7 +174,7 @@ ngx_tg_handoff_channel_stop_reading(void)
     }
 }
 
-/* Closes no descriptor: other processes use it. */
+/* Frees the connection, but leaves its descriptor to other processes. */
 static void
 ngx_tg_handoff_channel_close(void)
 {

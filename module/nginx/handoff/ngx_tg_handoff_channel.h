@@ -54,7 +54,7 @@ ngx_uint_t ngx_tg_handoff_has_less_loaded_worker(uint64_t load);
 /* Checks whether workers of the newest config are starting. */
 ngx_uint_t ngx_tg_handoff_has_starting_worker(void);
 
-/* Ends of the socket pair, or -1. */
+/* Returns the end of the socket pair that sends, or -1. */
 ngx_socket_t ngx_tg_handoff_get_send_fd(void);
 ngx_socket_t ngx_tg_handoff_get_receive_fd(void);
 

@@ -52,7 +52,7 @@ uint64_t ngx_tg_handoff_registry_set_config(ngx_tg_handoff_registry_t *registry,
 /* Returns the hash of a listener's address, never 0. */
 uint64_t ngx_tg_sockaddr_hash(struct sockaddr *sockaddr, socklen_t socklen);
 
-/* Returns another hash if the listener's sessions cannot move. */
+/* Returns the hash of a listener whose sessions cannot move. */
 uint64_t ngx_tg_sockaddr_hash_fixed(struct sockaddr *sockaddr,
                                     socklen_t socklen);
 

@@ -212,7 +212,7 @@ ngx_tg_session_drop(ngx_tg_session_t *session)
 
 /* --- the outbox --- */
 
-/* Handles the end: sent (NGX_OK), taken back (NGX_DECLINED) or NGX_ERROR. */
+/* Empties the outbox: sent (NGX_OK), taken back (NGX_DECLINED), or failed. */
 static void
 ngx_tg_handoff_outbox_clear(ngx_int_t rc)
 {

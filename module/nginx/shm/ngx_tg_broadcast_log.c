@@ -159,7 +159,7 @@ ngx_tg_broadcast_count_clients(const ngx_tg_srv_conf_t *scf)
     return n;
 }
 
-/* Frees rows of killed workers at intervals, to count their clients no more. */
+/* Frees rows of killed workers at intervals, so that none is counted. */
 static void
 ngx_tg_broadcast_log_sweep(void)
 {

@@ -21,7 +21,7 @@ typedef struct {
     char name[TG_NAME_MAX];
 } ngx_tg_counted_entry_t;
 
-/* Others read without a lock: number is written last, and cleared first. */
+/* Running call, read without a lock: number is written last, cleared first. */
 typedef struct {
     uint64_t number; /* 0: the row is free */
     /* number of the call whose end is requested */

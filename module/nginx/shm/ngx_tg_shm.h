@@ -114,7 +114,7 @@ typedef struct {
     ngx_uint_t receives_broadcasts;
 } ngx_tg_client_info_t;
 
-/* NGX_BUSY: there are too many clients; NGX_DECLINED: no shared memory. */
+/* Allocates a slot. NGX_BUSY: too many clients; NGX_DECLINED: no page. */
 ngx_int_t ngx_tg_client_slot_allocate(ngx_tg_client_slot_t *client_slot,
                                       uint64_t address,
                                       const ngx_tg_client_info_t *info);

@@ -45,10 +45,10 @@ void ngx_tg_backend_fail_waiting(ngx_tg_backend_t *backend);
 /* Returns the best connection for a call; NULL: the call must wait. */
 ngx_tg_backend_conn_t *ngx_tg_backend_select_conn(ngx_tg_backend_t *backend);
 
-/* The connection stays closed until it is needed. */
+/* Initializes a connection, which stays closed until it is needed. */
 void ngx_tg_backend_conn_init(ngx_tg_backend_conn_t *backend_conn,
                               ngx_tg_backend_t *backend);
-/* Does not answer the connection's requests. */
+/* Closes a connection and frees its memory; requests on it are not answered. */
 void ngx_tg_backend_conn_deinit(ngx_tg_backend_conn_t *backend_conn);
 
 #endif

@@ -132,7 +132,7 @@ ngx_tg_runner_on_connected(ngx_tg_upstream_conn_t *conn)
                : NGX_ERROR;
 }
 
-/* The response to the request for log messages shows that the runner serves. */
+/* Takes the response to the log request as a sign that the runner serves. */
 static ngx_uint_t
 ngx_tg_runner_on_response(ngx_tg_upstream_conn_t *conn, void *tag,
                           const tg_response_t *answer)

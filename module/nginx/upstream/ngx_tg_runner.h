@@ -14,7 +14,7 @@
 
 #include <sys/un.h>
 
-/* The version of the protocol is in the name: another one is another runner. */
+/* The name has the protocol's version: each version has its own runner. */
 #define NGX_TG_RUNNER_SOCKET_NAME "runner-3.sock"
 
 /* Maximum length of the reason why the runner cannot start, in bytes. */
@@ -53,7 +53,7 @@ typedef struct {
     const char *key;
     void *data;
 
-    /* The result is of no use any more; the call is not in the list. */
+    /* Called when nobody needs the result; the call is off the list. */
     void (*on_gone)(void *data);
 } ngx_tg_relayed_call_t;
 
@@ -63,7 +63,7 @@ typedef struct {
     void *data;
     void (*on_notification)(void *data, tg_str_t method, tg_str_t params);
 
-    /* Connection lost: the subscriber must send its request again. */
+    /* Called after a loss: the subscriber must send its request again. */
     void (*on_lost)(void *data);
 } ngx_tg_runner_subscriber_t;
 
@@ -118,7 +118,7 @@ void ngx_tg_runner_init(ngx_tg_runner_t *runner);
  */
 ngx_tg_runner_t *ngx_tg_runner_find_or_create(ngx_tg_main_conf_t *mcf,
                                               tg_str_t dir);
-/* Valid as long as the runner. */
+/* Returns the directory, which is valid as long as the runner. */
 const ngx_str_t *ngx_tg_runner_get_state_dir(const ngx_tg_runner_t *runner);
 
 /*

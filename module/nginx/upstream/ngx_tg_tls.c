@@ -76,7 +76,7 @@ ngx_tg_tls_create_context(ngx_conf_t *cf, ngx_tg_tls_t *tls)
 
 /* --- handshake --- */
 
-/* RFC 6066 allows only host names as server name, no address or path. */
+/* Sets the server name if it is a host name, as RFC 6066 requires. */
 static ngx_int_t
 ngx_tg_tls_set_server_name(ngx_connection_t *c, const ngx_str_t *name)
 {

@@ -89,13 +89,13 @@ ngx_int_t ngx_tg_tls_start_handshake(ngx_connection_t *c,
                                      ngx_connection_handler_pt done,
                                      ngx_connection_handler_pt save);
 
-/* Checks handshake and certificate. Returns NULL, or a text for a moment. */
+/* Checks the certificate. Returns NULL, or an error until the next call. */
 const char *ngx_tg_tls_verify_peer(ngx_connection_t *c, const ngx_tg_tls_t *tls,
                                    const ngx_str_t *name);
 
 /* Returns the session, to be freed with ngx_tg_tls_session_free(). */
 ngx_ssl_session_t *ngx_tg_tls_get_session(ngx_connection_t *c);
-/* NULL is allowed. */
+/* Frees a session; NULL is allowed. */
 void ngx_tg_tls_session_free(ngx_ssl_session_t *session);
 
 #endif

@@ -40,7 +40,7 @@ typedef struct {
      */
     ngx_int_t (*on_connected)(ngx_tg_upstream_conn_t *conn);
 
-    /* Lost (has_ended 1) or given up (0); nrequests requests were answered. */
+    /* Called after a loss (has_ended 1), or when giving up (0). */
     void (*on_lost)(ngx_tg_upstream_conn_t *conn, ngx_uint_t nrequests,
                     ngx_uint_t has_ended);
 
@@ -54,7 +54,7 @@ typedef struct {
     void (*notification)(ngx_tg_upstream_conn_t *conn, tg_str_t method,
                          const tg_message_t *message);
 
-    /* Checks whether it is needed without a request. May be NULL. */
+    /* Checks whether an idle connection is still needed. May be NULL. */
     ngx_uint_t (*is_needed)(const ngx_tg_upstream_conn_t *conn);
 } ngx_tg_upstream_conn_ops_t;
 
@@ -116,10 +116,10 @@ typedef struct {
     /* set before answer(): lost, so it may be sent again */
     ngx_uint_t has_broken;
 
-    /* The request is not in flight any more. */
+    /* Receives the response; the request is not in flight any more. */
     void (*answer)(void *data, const tg_response_t *answer);
 
-    /* Notifications that the owner of the connection forwards; or NULL. */
+    /* Receives notifications that the connection's owner forwards. */
     void (*progress)(void *data, const tg_message_t *message);
 } ngx_tg_upstream_request_t;
 
@@ -171,7 +171,7 @@ void ngx_tg_upstream_conn_set_open(ngx_tg_upstream_conn_t *conn);
 /* Handles a failed connect: schedules the next one or gives up. */
 void ngx_tg_upstream_conn_fail(ngx_tg_upstream_conn_t *conn, ngx_err_t err);
 
-/* NGINX sets both flags of each connection at worker_shutdown_timeout. */
+/* Checks the flags that NGINX sets at worker_shutdown_timeout. */
 static ngx_inline ngx_uint_t
 ngx_tg_is_past_shutdown_timeout(const ngx_connection_t *c)
 {

@@ -16,13 +16,13 @@ void ngx_tg_upstream_conn_on_timer(ngx_event_t *ev);
 
 /* Runs a time slice of a connection that has waited for one. */
 void ngx_tg_upstream_conn_on_slice(tg_sched_source_t *source);
-/* A callback of tg_caller_ops_t. */
+/* Checks whether the slice has ended; a callback of tg_caller_ops_t. */
 int ngx_tg_upstream_conn_is_slice_over(void *host);
 
 /* Closes the connection; its requests stay as they are. */
 void ngx_tg_upstream_conn_close(ngx_tg_upstream_conn_t *conn);
 
-/* Answers the requests as lost (has_ended 1) or as given up (0). */
+/* Closes the connection; answers requests as lost (1) or given up (0). */
 void ngx_tg_upstream_conn_drop(ngx_tg_upstream_conn_t *conn,
                                ngx_uint_t has_ended);
 

@@ -317,7 +317,7 @@ ngx_tg_upstream_conn_is_over_memory(ngx_tg_upstream_conn_t *conn)
     return 1;
 }
 
-/* Sets c->idle if it is not needed, so that NGINX notifies it of the exit. */
+/* Sets c->idle if nothing is pending, so that NGINX announces the exit. */
 static ngx_uint_t
 ngx_tg_upstream_conn_is_idle(ngx_tg_upstream_conn_t *conn)
 {
