@@ -60,7 +60,7 @@ ngx_tg_call_recycle(ngx_tg_call_t *call)
 
     pool = call->pool;
 
-    /* More blocks would pile up, and cleanups must run. */
+    /* Do not reuse a pool with more blocks, or with cleanups that must run. */
     if (ngx_tg_call_cache != NULL || pool->cleanup != NULL
         || pool->d.next != NULL) {
         ngx_destroy_pool(pool);
@@ -170,7 +170,7 @@ ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
     return 0;
 }
 
-/* Answers as if the tool did not exist, even if the client may not see it. */
+/* Answers as if the tool did not exist, even if access to it is refused. */
 static void
 ngx_tg_call_reject_as_unknown(ngx_tg_call_t *call, tg_peer_t *peer)
 {
@@ -457,7 +457,7 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
 {
     tg_outcome_t outcome;
 
-    /* This reason precedes the handler's. */
+    /* This reason takes precedence over the handler's. */
     if (call->is_out_of_steps) {
         call->rule = NGX_TG_RULE_INPUT;
         failure = TG_FAILURE_ARGUMENTS;

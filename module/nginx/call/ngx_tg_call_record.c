@@ -66,7 +66,7 @@ ngx_tg_call_get_end_reason(const ngx_tg_call_t *call,
         return outcome != NULL ? outcome->failure : NGX_TG_END_CANCELLED;
     }
 
-    /* The peer's result counts: maybe no message carried the response. */
+    /* The peer's result counts, even if the response was not sent. */
     if (outcome != NULL || call->is_refused) {
         return call->base->peer.last_failure;
     }
@@ -106,7 +106,7 @@ ngx_tg_call_get_run_stats(const ngx_tg_call_t *call)
 
     ran = call->ran;
 
-    /* The runner has not reported the times of its job. */
+    /* Only the runner knows its job's times, which it has not reported. */
     if (ran.ran_ms >= 0 || (call->job.runner != NULL && !call->job.is_local)) {
         return ran;
     }

@@ -201,7 +201,7 @@ ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
         tg_json_add_uint(params, "call", number);
     }
 
-    /* Another client may get the result of a task. */
+    /* A task's result may be for another client than its creator. */
     if (!ngx_tg_call_is_task_submission(call, call->request)) {
         ngx_tg_call_append_max_response(call, params);
     }

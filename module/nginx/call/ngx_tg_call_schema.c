@@ -11,7 +11,7 @@
 #define NGX_TG_IMPORTED_STEPS_MAX 1000000
 #define NGX_TG_IMPORTED_SCHEMA_MEMORY_MAX 8388608
 #define NGX_TG_IMPORTED_MEMORY_MAX 67108864
-/* Divisor when they count as validation steps: two compilations a batch. */
+/* Divisor of compilation steps in a batch, which so has two compilations. */
 #define NGX_TG_IMPORTED_STEPS_DIVISOR 8
 
 static tg_schema_quota_t ngx_tg_imported_schema_account = {
@@ -29,7 +29,7 @@ ngx_tg_schema_cleanup(void *data)
     tg_schema_free(data);
 }
 
-/* The schema lives as long as the pool. NULL: error is empty for no memory. */
+/* Compiles a schema for the pool's lifetime, or returns NULL with an error. */
 static tg_schema_t *
 ngx_tg_schema_compile_in_pool(ngx_pool_t *pool, tg_str_t text,
                               ngx_uint_t has_formats, tg_schema_quota_t *quota,
@@ -205,7 +205,7 @@ ngx_tg_tool_compile_imported(ngx_tg_tool_t *tool)
     return steps;
 }
 
-/* Returns NULL, or the reason to refuse the call. */
+/* Compiles a tool's schemas. Returns NULL, or the reason to refuse the call. */
 static const char *
 ngx_tg_call_compile_imported(ngx_tg_call_t *call)
 {
@@ -220,7 +220,7 @@ ngx_tg_call_compile_imported(ngx_tg_call_t *call)
                "send fewer calls at once";
     }
 
-    /* A frame has steps for few compilations. */
+    /* The steps of a frame suffice for few compilations. */
     steps = ngx_tg_tool_compile_imported(call->tool);
     peer->work += steps / NGX_TG_IMPORTED_STEPS_DIVISOR;
     call->base->steps += steps;

@@ -29,7 +29,7 @@ ngx_tg_runner_notify_client_response(ngx_tg_runner_t *runner, int64_t number,
     tg_buf_deinit(&params);
 }
 
-/* TG_MISSING: the client does not support the method; errors as of the peer. */
+/* Sends a request to the client. TG_MISSING: it lacks the method. */
 static int
 ngx_tg_call_send_server_request(ngx_tg_call_t *call, tg_str_t method,
                                 tg_str_t params, int64_t number)

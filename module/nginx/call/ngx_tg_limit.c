@@ -5,8 +5,8 @@
 #include "nginx/call/ngx_tg_call_checks.h"
 
 /*
- * Size in bytes, the same in every config so that a reload finds the zone. A
- * limited tool takes some 200 bytes; unused pages cost nothing.
+ * Size of the zone in bytes, the same in every config so that a reload finds
+ * it. A limited tool takes some 200 bytes; unused pages cost nothing.
  */
 #define NGX_TG_RATE_ZONE_SIZE 8388608
 /* Maximum of `concurrency`, far more than the 64 programs of a runner. */
@@ -220,8 +220,8 @@ ngx_tg_rate_node_get(ngx_shm_zone_t *zone, ngx_str_t *key)
     node->sn.str.len = key->len;
     node->sn.str.data = (u_char *) (node + 1);
     /*
-     * A very old time would look like one from the future, half the range of
-     * the bits away.
+     * A time older than half the range of the bits would look like one from the
+     * future.
      */
     node->account = (ngx_current_msec & NGX_TG_RATE_TIME_MASK)
                     << NGX_TG_RATE_EXCESS_BITS;
@@ -424,7 +424,7 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
     return now << NGX_TG_RATE_EXCESS_BITS | excess;
 }
 
-/* Counts a call, or returns the time in ms until one is allowed. */
+/* Counts a call. Returns 0, or the time in ms until a call is allowed. */
 static ngx_msec_t
 ngx_tg_limit_take_rate(const ngx_tg_limit_t *limit)
 {

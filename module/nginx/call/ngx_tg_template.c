@@ -149,7 +149,7 @@ ngx_tg_template_parse(ngx_conf_t *cf, const ngx_str_t *text,
     return made;
 }
 
-/* Returns the context after a text; `outside` is that outside of quotes. */
+/* Returns the escape context after a text; `outside`: outside of quotes. */
 static ngx_tg_escape_context_t
 ngx_tg_template_track_quotes(ngx_tg_escape_context_t place,
                              const ngx_str_t *text,

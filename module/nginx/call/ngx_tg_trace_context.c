@@ -6,7 +6,7 @@
 /* Maximum length of an escaped byte in JSON, as \u0030. */
 #define NGX_TG_JSON_ESCAPE_LEN 6
 
-/* Absent if it is not a valid string. */
+/* Decodes a raw JSON string; absent if it is not a valid string. */
 static tg_str_t
 ngx_tg_call_decode_trace_text(ngx_tg_call_t *call, tg_str_t raw,
                               int (*fits)(tg_str_t text))

@@ -1,7 +1,7 @@
-/* Selection of an upstream's server for a call, by the upstream's balancing. */
+/* Selection of an upstream's server for a call, by NGINX's load balancing. */
 #include "nginx/call/ngx_tg_upstream_peer.h"
 
-/* Returns the number of server lists of servers with `resolve`, or 0. */
+/* Returns the number of lists that NGINX has resolved for `resolve`, or 0. */
 static ngx_uint_t
 ngx_tg_upstream_get_resolve_count(
     const ngx_stream_upstream_srv_conf_t *upstream)
@@ -49,7 +49,7 @@ ngx_tg_upstream_peer_init(ngx_tg_call_t *call, ngx_tg_upstream_peer_t *choice,
     choice->servers = servers;
     ngx_tg_call_return_session(call, &borrowed);
 
-    /* The key may be an argument that was not found within the steps. */
+    /* The load balancer's key may be an argument that was not found in time. */
     return call->is_out_of_steps ? NGX_ERROR : rc;
 }
 

@@ -22,7 +22,7 @@ struct ngx_tg_catalog_builder_s {
     ngx_uint_t tool; /* index in its list */
 };
 
-/* Bytes of listings rendered per step. */
+/* Bytes of tool listings that are rendered per step. */
 #define NGX_TG_CATALOG_SEAL_BYTES 65536
 
 static void

@@ -66,7 +66,7 @@ ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp)
            + (mcp->tools != NULL ? mcp->tools->nelts : 0);
 }
 
-/* Sets pattern to the i-th one. Returns the name of its directive. */
+/* Sets pattern to the block's i-th pattern. Returns its directive's name. */
 static const char *
 ngx_tg_mcp_server_get_pattern(const ngx_tg_mcp_server_t *mcp, ngx_uint_t i,
                               ngx_str_t *pattern)
@@ -203,7 +203,7 @@ ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
     return NGX_OK;
 }
 
-/* log may be NULL. */
+/* Reads the next element of the list; log may be NULL. */
 static ngx_int_t
 ngx_tg_imported_list_read_item(ngx_tg_mcp_server_t *mcp,
                                ngx_tg_imported_list_t *list, tg_str_t raw,

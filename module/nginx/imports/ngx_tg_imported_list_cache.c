@@ -7,7 +7,7 @@
 /* Maximum file size in bytes; the runner writes no larger list. */
 #define NGX_TG_IMPORTED_LIST_CACHE_MAX 16777216
 
-/* Opens a file that another user may have replaced. -1: there is none. */
+/* Opens a stored list, which another user may have replaced, or returns -1. */
 static ngx_fd_t
 ngx_tg_imported_list_cache_open(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                                 const char *end)
@@ -154,7 +154,7 @@ ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle, ngx_tg_mcp_server_t *mcp)
     rc = NGX_OK;
 
     if (array.data != NULL) {
-        /* Not cycle->log, which is the old cycle's. */
+        /* Not cycle->log, which is the log of the old cycle. */
         mcp->list = ngx_tg_imported_list_create(mcp, array, is_guessed,
                                                 &cycle->new_log);
         rc = mcp->list != NULL

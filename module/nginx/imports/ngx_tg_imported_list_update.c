@@ -42,7 +42,7 @@ ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
     }
 }
 
-/* Makes a list that is in the catalog the server's current one. */
+/* Replaces the server's current list by the one that is now in the catalog. */
 static void
 ngx_tg_mcp_server_set_list(ngx_tg_mcp_server_t *mcp,
                            ngx_tg_imported_list_t *list)
@@ -159,7 +159,7 @@ ngx_tg_imported_catalog_run_build(tg_sched_source_t *source)
 
 /* --- reading of lists --- */
 
-/* Makes a list the pending one, and starts a build. */
+/* Replaces the pending list by one that was read, and starts a build. */
 static void
 ngx_tg_mcp_server_accept_list(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list)

@@ -1,4 +1,4 @@
-/* Requests that wait for a first list, because many clients list only once. */
+/* Requests that wait for a server's first list: many clients list only once. */
 #include "nginx/imports/ngx_tg_imports.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 

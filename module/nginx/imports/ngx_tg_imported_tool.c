@@ -185,7 +185,7 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     tool->stores_output = block->stores_output;
     tool->preview = block->preview;
 
-    /* A preview does not match the output schema. */
+    /* A preview of a stored result does not match the output schema. */
     if (!block->stores_output) {
         tool->entry.output_schema = members[1];
     }

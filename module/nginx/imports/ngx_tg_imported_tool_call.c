@@ -23,7 +23,7 @@ const ngx_tg_handler_t ngx_tg_imported_tool_handler = {
 
 /* --- calls --- */
 
-/* Appends the client's folder and uid. Returns NULL, or the client's error. */
+/* Appends the client's folder and uid. Returns NULL or an error message. */
 static const char *
 ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
                                 tg_buf_t *params)
@@ -48,7 +48,7 @@ ngx_tg_imported_call_append_cwd(const ngx_tg_peer_cred_t *client,
     return NULL;
 }
 
-/* Appends whose process is called. Returns NULL, or the client's error. */
+/* Appends the user or connection to serve. Returns NULL or an error message. */
 static const char *
 ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                      const ngx_tg_mcp_server_t *mcp,
@@ -94,7 +94,7 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                : NULL;
 }
 
-/* Writes the params of `mcp_call`. Returns NULL, or the client's error. */
+/* Writes the params of `mcp_call`. Returns NULL or an error message. */
 static const char *
 ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
                                   tg_buf_t *params)

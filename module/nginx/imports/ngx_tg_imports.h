@@ -163,7 +163,7 @@ extern const ngx_tg_handler_t ngx_tg_imported_tool_handler;
  */
 const char *ngx_tg_mcp_server_text_check(const ngx_str_t *text);
 
-/* Checks for at most max letters, digits, `_` or `-`. */
+/* Checks that a text has at most max letters, digits, `_` or `-`. */
 ngx_uint_t ngx_tg_mcp_server_is_word(const ngx_str_t *text, size_t max);
 
 char *ngx_tg_mcp_server_set_exec(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -226,7 +226,7 @@ ngx_tg_imported_list_get_tool(const ngx_tg_imported_list_t *list, ngx_uint_t i)
     return ((ngx_tg_imported_tool_t **) list->tools.elts)[i];
 }
 
-/* The list may be NULL. */
+/* Releases a reference to a list, which may be NULL. */
 void ngx_tg_imported_list_release(ngx_tg_imported_list_t *list);
 
 /* --- ngx_tg_imported_tool.c --- */
@@ -331,7 +331,7 @@ ngx_int_t ngx_tg_imports_finalize_config(ngx_cycle_t *cycle);
 
 void ngx_tg_imported_list_wait_init(ngx_tg_imported_catalog_t *imports);
 
-/* A new runner must know the server before it gets a call. */
+/* Subscribes at once: a new runner must know the server before a call. */
 void ngx_tg_mcp_server_subscribe_now(ngx_tg_mcp_server_t *mcp);
 
 ngx_int_t ngx_tg_imports_init_process(ngx_cycle_t *cycle);

@@ -72,7 +72,7 @@ ngx_tg_mcp_server_header_check(const ngx_str_t *name)
     return ngx_tg_header_name_check(name);
 }
 
-/* Returns NULL after logging an error. */
+/* Appends a header. Returns NULL after logging an error. */
 static ngx_tg_mcp_server_header_t *
 ngx_tg_mcp_server_push_header(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {

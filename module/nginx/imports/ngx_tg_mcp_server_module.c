@@ -364,7 +364,7 @@ ngx_tg_mcp_server_check_duplicates(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
     return NGX_CONF_OK;
 }
 
-/* Unset values of `tool` blocks are inherited from the `mcp_server` block. */
+/* Copies unset values of the `tool` blocks from the `mcp_server` block. */
 static char *
 ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
 {

@@ -80,7 +80,7 @@ ngx_tg_mcp_server_write_url(tg_buf_t *spec, const ngx_tg_mcp_server_t *mcp)
 static void
 ngx_tg_mcp_server_write_endpoint(tg_buf_t *text, const ngx_tg_mcp_server_t *mcp)
 {
-    /* A digest of cached lists: the text must not change. */
+    /* Cached lists are found by the digest of this text: do not change it. */
     tg_buf_append_char(text, ',');
     ngx_tg_mcp_server_write_strings(text, "exec", mcp->argv, "", "");
     tg_json_begin_member(text, "at");

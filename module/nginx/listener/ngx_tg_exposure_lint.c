@@ -80,7 +80,7 @@ ngx_tg_exposure_get_listener_kinds(const ngx_tg_exposure_t *server)
 
 /* --- access control of NGINX --- */
 
-/* Relies on the rules being the first member of NGINX's configuration. */
+/* Checks for `allow` and `deny`, the first member of NGINX's configuration. */
 static ngx_uint_t
 ngx_tg_exposure_has_access_rules(const ngx_tg_exposure_t *server)
 {

@@ -115,7 +115,7 @@ ngx_tg_listener_show_addresses(ngx_tg_listener_conf_t *lcf, ngx_uint_t is_shown)
     }
 }
 
-/* Runs after the new cycle has failed or is complete. */
+/* Hides them again after the new cycle has failed or is complete. */
 static void
 ngx_tg_listener_hide_old_addresses(void *data)
 {
@@ -496,7 +496,7 @@ ngx_tg_listener_init_module(ngx_cycle_t *cycle)
         rc = ngx_tg_listener_rename_sockets(cycle, lcf, rc);
     }
 
-    /* Also without tools, to remove the files of the last cycle. */
+    /* Even if no server has tools, to remove the files of the last cycle. */
     if (rc == NGX_OK) {
         ngx_tg_schema_files_write(cycle, &lcf->sockets,
                                   lcf->old != NULL ? &lcf->old->sockets : NULL);

@@ -96,7 +96,7 @@ ngx_int_t ngx_tg_schema_files_check(ngx_cycle_t *cycle,
 /* Writes the schema files of the sockets, and removes unused old ones. */
 void ngx_tg_schema_files_write(ngx_cycle_t *cycle, const ngx_array_t *sockets,
                                const ngx_array_t *old);
-/* Removes only a regular file. */
+/* Removes a schema file, if it is a regular file. */
 void ngx_tg_schema_file_remove(ngx_str_t *file);
 
 #endif

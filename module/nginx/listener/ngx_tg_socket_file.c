@@ -8,7 +8,7 @@
 /* Attempts to lock, and delay in ms. The master blocks meanwhile. */
 #define NGX_TG_LOCK_TRIES_MAX 50
 #define NGX_TG_LOCK_RETRY_DELAY 10
-/* Number of checks for an exiting owner, which takes less time. */
+/* Number of checks whether the socket's exiting owner is gone. */
 #define NGX_TG_EXITING_OWNER_TRIES_MAX 200
 
 /* --- lock of the name --- */
@@ -214,7 +214,7 @@ ngx_tg_socket_server_connect(u_char *path, ngx_tg_socket_server_t *owner)
     return err;
 }
 
-/* Returns NGX_OK if no process serves it, NGX_BUSY, or NGX_ERROR: unknown. */
+/* Checks for a serving process: NGX_OK: none; NGX_BUSY; NGX_ERROR: unknown. */
 static ngx_int_t
 ngx_tg_probe_socket_server(ngx_cycle_t *cycle, u_char *path)
 {
@@ -405,7 +405,7 @@ ngx_tg_socket_file_bind(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp_path,
                        sizeof(saun.sun_path));
 
-    /* A killed start left it; the lock excludes another running one. */
+    /* A start that was killed left it: with the lock, no other is running. */
     (void) unlink((char *) sock->temp_path);
 
     mask = umask(0177);
@@ -518,7 +518,7 @@ ngx_tg_socket_file_replace(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
         sock->is_bound = 0;
     }
 
-    /* A later file at the path is not ours. */
+    /* A file that appears at the path later is not ours. */
     sock->id = id;
     sock->id.st_ino = id.st_ino != 0 ? id.st_ino : (ino_t) -1;
     ngx_tg_socket_file_unlock(sock);

@@ -18,7 +18,7 @@ ngx_tg_path_cut_last(u_char *path)
     return slash == path ? NGX_DECLINED : NGX_OK;
 }
 
-/* Sets errno with NGX_DECLINED: it is missing or not a directory. */
+/* Reads a directory's status. NGX_DECLINED sets errno: it is no directory. */
 static ngx_int_t
 ngx_tg_dir_stat(u_char *path, ngx_file_info_t *fi)
 {
@@ -31,7 +31,7 @@ ngx_tg_dir_stat(u_char *path, ngx_file_info_t *fi)
     return ngx_is_dir(fi) ? NGX_OK : NGX_DECLINED;
 }
 
-/* Checks whether its parent exists; errno is that of the failed stat. */
+/* Checks whether only the last directory is missing, after a failed stat. */
 static ngx_uint_t
 ngx_tg_dir_is_only_missing(u_char *path)
 {
@@ -137,7 +137,7 @@ ngx_tg_dir_make_last(const ngx_tg_socket_file_t *sock, u_char *path)
     return rc == 0 ? NGX_OK : NGX_ERROR;
 }
 
-/* `nginx -t` opens log files, so it needs their directory. */
+/* Checks for a log file in the directory: `nginx -t` opens log files. */
 static ngx_uint_t
 ngx_tg_dir_contains_log(ngx_cycle_t *cycle, const u_char *dir)
 {

@@ -58,7 +58,7 @@ ngx_tg_socket_file_init(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
 }
 
 /*
- * A new binary inherits sockets by their temporary names. Gives them their
+ * Gives inherited sockets, which a new binary knows by temporary names, their
  * final names before NGINX compares them.
  */
 ngx_uint_t

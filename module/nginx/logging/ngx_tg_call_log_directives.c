@@ -24,7 +24,7 @@ ngx_tg_has_prefix_nocase(tg_str_t name, const char *prefix)
                   == 0;
 }
 
-/* Returns 1 for variables of other modules, too, which may be maps. */
+/* Checks for arguments, or variables of other modules, maybe maps of them. */
 static ngx_uint_t
 ngx_tg_variable_uses_arguments(tg_str_t name)
 {
@@ -246,7 +246,7 @@ ngx_tg_filter_matches(ngx_stream_session_t *s,
                && value.len != 0 && (value.len != 1 || value.data[0] != '0'));
 }
 
-/* Parses an optional argument. Returns NULL, or the rest of the error. */
+/* Parses an optional argument. Returns NULL or an error message's end. */
 static const char *
 ngx_tg_log_parse_parameter(ngx_conf_t *cf, ngx_tg_call_log_t *log,
                            ngx_tg_log_buffer_params_t *buffer, ngx_str_t *value)

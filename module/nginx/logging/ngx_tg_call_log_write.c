@@ -211,7 +211,7 @@ ngx_tg_log_append_escaped(tg_buf_t *line, tg_str_t value)
     tg_buf_append(line, value.data + from, value.len - from);
 }
 
-/* Escapes characters that control a terminal or break a line as well. */
+/* Appends the inside of a JSON string that cannot control a terminal. */
 static void
 ngx_tg_log_append_json_escaped(tg_buf_t *line, tg_str_t value)
 {

@@ -84,7 +84,7 @@ ngx_tg_log_writer_write_batch(ngx_fd_t fd, const tg_buf_t *bytes,
     return done;
 }
 
-/* Does all pending work; unlocks only during a write. */
+/* Does all pending work of the thread; unlocks only during a write. */
 static void
 ngx_tg_log_writer_work(ngx_tg_log_writer_t *writer)
 {

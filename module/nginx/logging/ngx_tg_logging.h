@@ -48,11 +48,11 @@ void ngx_tg_log_line_end(const ngx_tg_call_log_t *log, ngx_log_t *error);
 /* Counts a line as lost for lack of memory. */
 void ngx_tg_log_line_drop(const ngx_tg_call_log_t *log, ngx_log_t *error);
 
-/* Appends an escaped value; if empty, the format's placeholder. */
+/* Appends an escaped value, or the format's placeholder if it is empty. */
 void ngx_tg_log_append_value(tg_buf_t *line, ngx_tg_log_escape_t escape,
                              tg_str_t value);
 
-/* Escapes characters that control a terminal or break a line. */
+/* Appends JSON; escapes characters that a terminal would obey. */
 void ngx_tg_log_append_json(tg_buf_t *line, tg_str_t json);
 
 void ngx_tg_log_exit(ngx_cycle_t *cycle);

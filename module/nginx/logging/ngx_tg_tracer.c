@@ -92,7 +92,7 @@ ngx_tg_tracer_submit(ngx_tg_tracer_t *tracer, ngx_msec_t patience)
     return NGX_OK;
 }
 
-/* An exiting worker submits the rest at its exit. */
+/* Schedules the next submission; an exiting worker submits at its exit. */
 static void
 ngx_tg_tracer_schedule(ngx_tg_tracer_t *tracer)
 {
@@ -276,7 +276,7 @@ ngx_tg_tracer_stop(ngx_tg_tracer_t *tracer)
     ngx_tg_log_batch_deinit(&tracer->batch);
 }
 
-/* If NGINX runs without a master, the process outlives the cycle. */
+/* Stops the tracer if the process outlives the cycle, without a master. */
 static void
 ngx_tg_tracer_cleanup(void *data)
 {
@@ -298,7 +298,7 @@ ngx_tg_tracer_exit(ngx_cycle_t *cycle)
 
 /* --- files --- */
 
-/* Creates the file with mode 0600, unlike NGINX. */
+/* Creates the file with mode 0600; NGINX would make it readable for all. */
 static void
 ngx_tg_tracer_create_file(const ngx_open_file_t *file)
 {
@@ -325,7 +325,7 @@ ngx_tg_tracer_create_files(ngx_cycle_t *cycle)
     }
 }
 
-/* Runs in each process, before NGINX opens the file. */
+/* Handles a reopened file, in each process, before NGINX opens it. */
 static void
 ngx_tg_tracer_reopen(ngx_open_file_t *file, ngx_log_t *log)
 {

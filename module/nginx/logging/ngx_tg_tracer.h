@@ -43,7 +43,7 @@ typedef struct {
 /* Returns the Unix time in microseconds. */
 uint64_t ngx_tg_tracer_get_time(void);
 
-/* Adds a record, or counts it as lost. */
+/* Adds a record of a frame, or counts it as lost. */
 void ngx_tg_tracer_write_frame(const ngx_tg_trace_conf_t *trace,
                                const ngx_tg_trace_frame_t *frame);
 

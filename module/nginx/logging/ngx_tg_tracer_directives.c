@@ -17,7 +17,7 @@ ngx_tg_variable_is_of_call(tg_str_t name)
            && !tg_str_eq(name, TG_STR("tool_protocol"));
 }
 
-/* Parses an optional argument. Returns NULL, or the rest of the error. */
+/* Parses an optional argument. Returns NULL or an error message's end. */
 static const char *
 ngx_tg_tracer_parse_parameter(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
                               ngx_str_t *value)

@@ -6,9 +6,9 @@
 
 /* Duration of a hook that is logged, in ms: it blocks all clients. */
 #define NGX_TG_NATIVE_SLOW_HOOK_MS 10
-/* Minimum time between two such log lines of a handler, in ms. */
+/* Minimum time between two log lines about a handler's hooks, in ms. */
 #define NGX_TG_NATIVE_SLOW_HOOK_LOG_MS 1000
-/* Minimum time between attempts to load a refusing library, in ms. */
+/* Minimum time between attempts to load a library that refuses to, in ms. */
 #define NGX_TG_NATIVE_LOAD_RETRY_MS 1000
 
 /* --- functions for libraries, in any thread --- */
@@ -84,7 +84,7 @@ ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
 
 /* --- hooks --- */
 
-/* Exact to a few ms only: a precise clock costs much more. */
+/* Returns a time in ms, exact to a few ms: a precise clock costs much more. */
 static uint64_t
 ngx_tg_native_clock_ms(void)
 {

@@ -1,4 +1,4 @@
-/* Native handlers (api/toolgate_handler.h): hooks, and functions for them. */
+/* Native handlers (api/toolgate_handler.h): calls of hooks, and their API. */
 #ifndef _NGX_TG_NATIVE_HANDLER_H_INCLUDED_
 #define _NGX_TG_NATIVE_HANDLER_H_INCLUDED_
 
@@ -36,12 +36,12 @@ const char *ngx_tg_native_handler_check(ngx_tg_native_handler_t *native,
 /* Loads the handler if needed. Returns 0 with the reason in load_error. */
 ngx_uint_t ngx_tg_native_handler_ensure_loaded(ngx_tg_native_handler_t *native);
 
-/* Also ends the handler's threads. A cleanup of a pool. */
+/* Unloads the handler and ends its threads. A cleanup of a pool. */
 void ngx_tg_native_handler_unload(void *native);
 
 void ngx_tg_native_handler_call(ngx_tg_native_handler_t *native,
                                 const toolgate_request_t *request);
-/* Calls the handler's cancel(), if any: nobody waits for the call. */
+/* Calls the handler's cancel(), if any, for a call that nobody waits for. */
 void ngx_tg_native_handler_cancel(ngx_tg_native_handler_t *native,
                                   toolgate_call_t call);
 

@@ -28,7 +28,7 @@ ngx_tg_reply_queue_get(void)
 {
     static ngx_uint_t is_known;
 
-    /* A child process of a handler must not answer. */
+    /* A child process that a handler forks must not answer calls. */
     if (!is_known) {
         (void) pthread_atfork(tg_pending_calls_lock, tg_pending_calls_unlock,
                               tg_pending_calls_on_fork_child);

@@ -19,7 +19,7 @@ ngx_tg_shared_object_free(void *data)
 {
     ngx_tg_shared_object_t *object = data;
 
-    /* Its threads may still run in an exiting worker, so it stays loaded. */
+    /* An object's threads may run in an exiting worker, so it stays loaded. */
     if (ngx_process == NGX_PROCESS_WORKER) {
         return;
     }

@@ -22,7 +22,7 @@ ngx_tg_shared_object_t *ngx_tg_shared_object_open(ngx_conf_t *cf,
                                                   ngx_array_t *objects,
                                                   ngx_str_t *path);
 
-/* Returns an exported symbol of `size` bytes or more; NULL: error, logged. */
+/* Returns an exported symbol of at least `size` bytes; NULL after logging. */
 const void *ngx_tg_shared_object_find_data(ngx_conf_t *cf,
                                            const ngx_tg_shared_object_t *object,
                                            ngx_str_t *symbol, size_t size);

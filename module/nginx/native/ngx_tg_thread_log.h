@@ -1,4 +1,4 @@
-/* Threads' log lines, which the worker writes to the log that NGINX reopens. */
+/* Log lines of threads, which the worker writes: only NGINX reopens the log. */
 #ifndef _NGX_TG_THREAD_LOG_H_INCLUDED_
 #define _NGX_TG_THREAD_LOG_H_INCLUDED_
 

@@ -67,7 +67,7 @@ ngx_tg_dir_is_empty(int fd)
     return n == 2;
 }
 
-/* Another process may have replaced the directory, even by one of ours. */
+/* Checks that it is not a replacement, maybe by another of our directories. */
 static ngx_uint_t
 ngx_tg_dir_is_new(int fd)
 {

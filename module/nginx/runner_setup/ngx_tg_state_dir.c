@@ -70,7 +70,7 @@ ngx_tg_schema_file_path_check(ngx_str_t *path)
                  "another path";
 }
 
-/* Finds the program beside this module. NGX_DECLINED: it is not there. */
+/* Finds toolgate-runner beside this module. NGX_DECLINED: it is not there. */
 static ngx_int_t
 ngx_tg_runner_find_beside_module(ngx_cycle_t *cycle, ngx_str_t *path)
 {
@@ -135,7 +135,7 @@ ngx_tg_runner_find_program(ngx_cycle_t *cycle, ngx_str_t *path)
     return NGX_ERROR;
 }
 
-/* Sets the default, beside the pid file, which differs for each instance. */
+/* Sets the default directory, beside the pid file of this instance. */
 static ngx_int_t
 ngx_tg_state_dir_set_default(ngx_cycle_t *cycle, ngx_str_t *dir)
 {

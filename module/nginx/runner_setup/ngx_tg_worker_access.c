@@ -35,7 +35,7 @@ ngx_tg_root_identity_restore(ngx_cycle_t *cycle,
     return NGX_OK;
 }
 
-/* NGX_DECLINED: impossible or not needed; NGX_ERROR: root cannot return. */
+/* Acts as the workers' user. NGX_DECLINED: no need; NGX_ERROR: no way back. */
 static ngx_int_t
 ngx_tg_root_identity_drop(ngx_cycle_t *cycle, ngx_tg_root_identity_t *root)
 {
@@ -109,7 +109,7 @@ ngx_tg_worker_check_path_access(ngx_cycle_t *cycle, const ngx_str_t *path,
     return NGX_ERROR;
 }
 
-/* The workers own the state directory itself. */
+/* Checks the parent's access rights: workers own the state directory itself. */
 static ngx_int_t
 ngx_tg_worker_check_parent_access(ngx_cycle_t *cycle,
                                   const ngx_str_t *state_dir)

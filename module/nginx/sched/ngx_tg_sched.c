@@ -13,7 +13,7 @@ tg_sched_t ngx_tg_sched = {
 size_t ngx_tg_sched_client_memory;
 ngx_uint_t ngx_tg_worker_is_lingering;
 
-/* Timer that keeps an exiting worker while sources wait for a slice, in ms. */
+/* Delay of the timer that keeps an exiting worker while sources wait, in ms. */
 #define NGX_TG_SCHED_EXIT_DELAY 1000
 
 ngx_connection_t ngx_tg_dummy_connection = { .fd = (ngx_socket_t) -1 };

@@ -10,7 +10,7 @@
 
 /* Memory that all sources of a worker may hold together, in bytes. */
 #define NGX_TG_SCHED_MEMORY_MAX 268435456
-/* Half of it for clients, whatever the other sources hold, in bytes. */
+/* Memory reserved for clients, in bytes; the rest is for other sources. */
 #define NGX_TG_SCHED_CLIENT_MEMORY 134217728
 
 extern tg_sched_t ngx_tg_sched;
@@ -43,7 +43,7 @@ ngx_tg_worker_is_exiting(void)
     return ngx_exiting && !ngx_tg_worker_is_lingering;
 }
 
-/* For sources other than clients. NGX_DECLINED: free memory, or fail. */
+/* Sets the memory of a source. NGX_DECLINED: it must free memory, or fail. */
 static ngx_inline ngx_int_t
 ngx_tg_sched_hold(tg_sched_source_t *source, size_t bytes)
 {

@@ -82,7 +82,7 @@ ngx_tg_session_check_access(void *host, tg_peer_t *peer)
     return ngx_tg_session_check_bridge_policy(host, peer);
 }
 
-/* Starts counting; is_new is 0 if another worker has counted it as accepted. */
+/* Starts counting a connection; is_new is 0 if it came from another worker. */
 static void
 ngx_tg_session_start_counting(ngx_tg_session_t *session, ngx_uint_t is_new)
 {
@@ -403,7 +403,7 @@ ngx_tg_session_get_pending_bytes(const ngx_tg_session_t *session)
                : 0;
 }
 
-/* Checks whether the session leaves this worker, and starts that. */
+/* Checks whether the session leaves this worker; starts leaving if so. */
 static ngx_uint_t
 ngx_tg_session_must_leave(ngx_tg_session_t *session)
 {

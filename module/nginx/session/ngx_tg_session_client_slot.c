@@ -41,7 +41,7 @@ ngx_tg_session_update_client_slot(ngx_tg_session_t *session)
     ngx_tg_session_update_identity(session);
 }
 
-/* NGX_BUSY, logged: too many clients; NGX_DECLINED: no shared memory. */
+/* Allocates a slot. NGX_BUSY: too many (logged); NGX_DECLINED: no page. */
 static ngx_int_t
 ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
 {
@@ -178,7 +178,7 @@ ngx_tg_session_detach_client_slot(ngx_tg_session_t *session,
     shared_client = session->shared_client;
 
     if (shared_client != NULL) {
-        /* During a handoff the log keeps entries from this position on. */
+        /* During a handoff, the broadcast log keeps records from here on. */
         read_position = shared_client->client_slot.read_position;
 
         if (session->texts.first != NULL) {

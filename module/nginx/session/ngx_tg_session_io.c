@@ -11,7 +11,7 @@
 /* Send timeout of an exiting worker whose tool_send_timeout is 0, in ms. */
 #define NGX_TG_EXIT_SEND_TIMEOUT 60000
 
-/* Shared by all sessions: a handler uses up the contents. */
+/* Read buffer of all sessions, whose contents each handler uses up. */
 static u_char ngx_tg_read_buffer[NGX_TG_READ_BUFFER_SIZE];
 
 /* Passes bytes to the peer; the rest goes to, or stays in, session->in. */

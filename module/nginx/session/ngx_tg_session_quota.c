@@ -49,7 +49,7 @@ ngx_tg_time_slice_is_over_after(ngx_tg_session_t *session, size_t bytes)
 {
     size_t steps, out;
 
-    /* A session that leaves works without interruption. */
+    /* A session that leaves this worker runs without interruption. */
     if (session->state != NGX_TG_SESSION_SERVING) {
         return 0;
     }
@@ -85,7 +85,7 @@ ngx_tg_time_slice_is_over(void *host)
 #define NGX_TG_SESSION_MEMORY_MIN 4096
 /* Time after which memory counts in full, in ms. */
 #define NGX_TG_MEMORY_WEIGHT_PERIOD 250
-/* Number of sums; a keyed hash keeps clients from choosing whose they share. */
+/* Number of sums of owners, found by a keyed hash that clients cannot guess. */
 #define NGX_TG_MEMORY_OWNERS_MAX 4096
 
 static void ngx_tg_memory_on_relief(ngx_event_t *ev);
@@ -195,7 +195,7 @@ ngx_tg_moving_memory_add(ssize_t bytes)
                              ngx_tg_moving_memory.memory + (size_t) bytes);
 }
 
-/* Sums users and processes; time counts for processes, which users create. */
+/* Sums memory of users, and weights of processes, which users can create. */
 static void
 ngx_tg_memory_sum_owners(void)
 {
@@ -291,7 +291,7 @@ ngx_tg_memory_on_relief(ngx_event_t *ev)
 
 /* Connections for the worker itself: one per runner, and others. */
 #define NGX_TG_RESERVED_CONNECTIONS 16
-/* Part of the connections, if there are few. */
+/* Reserved part of the connections, if there are few: 1/8. */
 #define NGX_TG_RESERVED_CONNECTIONS_PART 8
 /* Minimum interval between two log lines, in seconds. */
 #define NGX_TG_RESERVE_LOG_INTERVAL 10
@@ -304,7 +304,7 @@ static ngx_uint_t ngx_tg_reserve_nclosed;
 static ngx_queue_t ngx_tg_pre_request_queue = { &ngx_tg_pre_request_queue,
                                                 &ngx_tg_pre_request_queue };
 
-/* Checks for a high number: the kernel assigns the lowest free one. */
+/* Checks for a high descriptor: the kernel assigns the lowest free number. */
 static ngx_uint_t
 ngx_tg_reserve_is_last_file(ngx_socket_t fd)
 {

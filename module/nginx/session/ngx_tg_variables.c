@@ -1,4 +1,4 @@
-/* The variables $tool_..., of the call being evaluated or the connection. */
+/* The variables $tool_…, of the call being evaluated or the connection. */
 #include "nginx/session/ngx_tg_session.h"
 
 #include "base/tg_number.h"
@@ -122,8 +122,8 @@ ngx_tg_variable_set_integer(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
 }
 
 /*
- * Finds the argument of a prefix variable, or its default value, or an absent
- * value. Returns NULL if the schema does not declare it.
+ * Finds the argument of a prefix variable, its default value, or an absent one.
+ * Returns NULL if the schema does not declare it.
  */
 static const ngx_tg_arg_property_t *
 ngx_tg_variable_find_argument(ngx_stream_session_t *s, uintptr_t data,
