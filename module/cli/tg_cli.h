@@ -1,8 +1,7 @@
 /*
- * toolgate, the command line: its commands, options and exit statuses.
- *
- * Each file contains a group of commands; tg_cli_commands.c has the table of
- * commands.  Results go to standard output, everything else to standard error.
+ * toolgate, the command line: its commands, options and exit statuses. An int
+ * function without a description of its result returns TG_CLI_EXIT_OK, or an
+ * exit status after reporting the error.
  */
 #ifndef TG_CLI_H
 #define TG_CLI_H
@@ -10,10 +9,7 @@
 #include "base/tg_buf.h"
 #include "transport/tg_uv_endpoint.h"
 
-/*
- * Exit statuses; 128 + N after signal N, as in the shell.  `validate` has
- * further ones.
- */
+/* 128 + N after signal N; `validate` has further ones. */
 enum {
     TG_CLI_EXIT_OK = 0,
     TG_CLI_EXIT_REFUSED = 1, /* the tool or the server returned an error */
@@ -21,10 +17,7 @@ enum {
     TG_CLI_EXIT_FAILED = 2
 };
 
-/*
- * Largest number of further schemas of `validate`, as of the files that a
- * schema refers to.
- */
+/* Largest number of schemas that --schema adds. */
 #define TG_CLI_SCHEMAS_MAX 64
 
 /* Width of the help in columns. */
@@ -93,10 +86,7 @@ typedef struct {
     const char *arg;  /* name of the value in the help; NULL: no value */
     size_t offset;    /* member of tg_cli_options_t: an int or a text */
     const char *help; /* NULL: only the general help shows the option */
-    /*
-     * Stores the value; NULL: set the member.  Returns TG_CLI_EXIT_OK, or
-     * TG_CLI_EXIT_FAILED after reporting the error.
-     */
+    /* Stores the value; NULL: set the member. */
     int (*set)(tg_cli_options_t *options, const char *value);
 } tg_cli_option_t;
 
@@ -151,19 +141,13 @@ struct tg_cli_command_s {
     /* Error if there are no arguments; NULL: the command checks that. */
     const char *missing_arg;
 
-    /*
-     * Runs the command and returns the exit status.  options->args begins with
-     * the first argument after the command's name.
-     */
+    /* options->args begins after the command's name. */
     int (*run)(const tg_cli_options_t *options);
 
     /* Runs the command in a session with the server, if run is NULL. */
     int (*on_connect)(tg_cli_session_t *session, void *ctx);
 
-    /*
-     * Runs the command for each argument, even after a failure, or once with
-     * NULL if there are no arguments; used if run and on_connect are NULL.
-     */
+    /* Runs once for each argument, or with NULL; without run and on_connect. */
     int (*on_each_arg)(tg_cli_session_t *session, const char *arg);
 };
 
@@ -192,18 +176,10 @@ const tg_cli_command_t *tg_cli_command_find(
 const char *tg_cli_command_suggest(const tg_cli_command_t *const *commands,
                                    const char *name);
 
-/*
- * Parses the command line.  options->args shares the memory of argv.  The
- * values are set later, by tg_cli_options_set().  Returns TG_CLI_EXIT_OK, or
- * TG_CLI_EXIT_FAILED after reporting the error.
- */
+/* Parses the command line, but not the values of options. */
 int tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv);
 
-/*
- * Checks that the command accepts all given options and arguments, and sets
- * the values of the options.  Returns TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED
- * after reporting the error.
- */
+/* Checks all options and arguments, and sets the values of options. */
 int tg_cli_options_set(tg_cli_options_t *options,
                        const tg_cli_command_t *command);
 
@@ -212,20 +188,14 @@ void tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command);
 
 /* --- tg_cli_option_value.c --- */
 
-/*
- * Parses the value of an option, at least min, unless text is NULL.  Returns
- * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
- */
+/* Parses the value of an option, at least min, unless text is NULL. */
 int tg_cli_option_parse_integer(const char *option, const char *text,
                                 int64_t min, int64_t *number);
 
 /* Sets the value of --timeout. */
 int tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value);
 
-/*
- * Returns the socket of --socket, of TOOLGATE_SOCKET, or the default socket.
- * Returns NULL after reporting that there is none.
- */
+/* Returns the server's socket, or NULL after reporting the error. */
 const char *tg_cli_options_get_socket(const tg_cli_options_t *options);
 
 /* Checks whether TOOLGATE_DEBUG is set, which shows every message. */

@@ -1,7 +1,6 @@
 /*
- * Registers the bridge in the config files of agents, and leaves everything
- * else in these files unchanged.  A file is replaced as a whole or not at all,
- * with its mode and owner, through symbolic links.
+ * Registers the bridge in agents' config files and keeps all their other
+ * bytes. A file is replaced as a whole or not at all, through symbolic links.
  */
 #ifndef TG_CLI_AGENT_CONFIG_H
 #define TG_CLI_AGENT_CONFIG_H
@@ -26,16 +25,10 @@ typedef enum {
     TG_CLI_ENTRY_FORMAT_OPENCODE2
 } tg_cli_entry_format_t;
 
-/*
- * Largest number of arguments of the bridge: four options with their values,
- * and the socket.
- */
+/* Four options with their values, and the socket. */
 #define TG_CLI_BRIDGE_ARGS_MAX 9
 
-/*
- * A server entry.  All strings are valid UTF-8 without control characters;
- * name consists of [A-Za-z0-9_-].
- */
+/* All strings are UTF-8 without control characters; name: [A-Za-z0-9_-]. */
 typedef struct {
     const char *name;
     char command[PATH_MAX]; /* path of the bridge */
@@ -50,39 +43,29 @@ typedef struct {
 } tg_cli_server_entry_t;
 
 /*
- * The functions below append the new text of a file to out, which is empty.
- * They return TG_OK; TG_EXISTS if nothing has to be changed; TG_NOMEM; or
- * TG_INVALID if the file is not valid, with the error message in out.
+ * Formats: append a file's new text to out, which is empty. Return TG_OK,
+ * TG_EXISTS if nothing changes, TG_NOMEM, or TG_INVALID with the message in
+ * out.
  */
 
-/*
- * Merges an entry into JSON with comments and trailing commas:
- * {"mcpServers":{NAME:{"command":...,"args":[...]}}}
- */
+/* {"mcpServers":{NAME:{"command":...,"args":[...]}}}, with comments. */
 int tg_cli_agent_config_merge_json(const char *old,
                                    const tg_cli_server_entry_t *entry,
                                    tg_buf_t *out);
 
-/*
- * Merges an entry into config.toml: [mcp_servers.NAME] with command and args.
- */
+/* config.toml: [mcp_servers.NAME] with command and args. */
 int tg_cli_agent_config_merge_toml(const char *old,
                                    const tg_cli_server_entry_t *entry,
                                    tg_buf_t *out);
 
-/*
- * Merges an entry into Goose's config.yaml: extensions.NAME with cmd and args.
- */
+/* Goose's config.yaml: extensions.NAME with cmd and args. */
 int tg_cli_agent_config_merge_yaml(const char *old,
                                    const tg_cli_server_entry_t *entry,
                                    tg_buf_t *out);
 
 /* --- tg_cli_agent_config_file.c: files --- */
 
-/*
- * Copies the byte order mark that some editors write, if any, and returns the
- * text after it.
- */
+/* Copies a byte order mark and returns the text after it. */
 const char *tg_cli_agent_config_copy_bom(const char *old, tg_buf_t *out);
 
 /* Returns the number of the line that contains at. */
@@ -92,9 +75,7 @@ unsigned tg_cli_agent_config_get_line_number(const char *text, const char *at);
 int tg_cli_agent_config_set_error(tg_buf_t *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/*
- * Creates a folder and its missing parents.  Returns 0, or -1 with errno set.
- */
+/* Creates a folder and its missing parents. Returns 0, or -1 with errno set. */
 int tg_cli_folder_create_all(const char *folder);
 
 /* Largest size of a config file in bytes, far above real files. */
@@ -106,18 +87,13 @@ typedef struct {
     tg_buf_t text;       /* C string, or empty; the caller frees it */
 } tg_cli_config_file_t;
 
-/*
- * The functions below return TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after
- * reporting the error.
- */
 
 /* Reads a file, if it exists, into a zeroed struct with an empty text. */
 int tg_cli_config_file_read(tg_cli_config_file_t *file, const char *path);
 
 /*
- * Replaces a file by text.  mode is for a new file and is reduced by the
- * umask.  Fails without any change if the file is read-only, or if another
- * program has changed it since it was read.
+ * Replaces a file, unless it is read-only or was changed since it was read.
+ * mode: of a new file, reduced by the umask.
  */
 int tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
                                mode_t mode);

@@ -1,6 +1,4 @@
-/*
- * The config files of agents: reads them, and replaces them as a whole.
- */
+/* The config files of agents: reads them, and replaces them as a whole. */
 #include "cli/tg_cli_agent_config.h"
 
 #include "cli/tg_cli.h"
@@ -122,10 +120,7 @@ tg_cli_folder_create_all(const char *folder)
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-/*
- * Checks whether a file is still in the state in which it was read; st_ino is
- * 0 for a file that did not exist.
- */
+/* st_ino is 0 for a file that did not exist. */
 static int
 tg_cli_config_file_is_unchanged(const tg_cli_config_file_t *file)
 {
@@ -138,10 +133,7 @@ tg_cli_config_file_is_unchanged(const tg_cli_config_file_t *file)
            && memcmp(&st.st_ctim, &file->st.st_ctim, sizeof(st.st_ctim)) == 0;
 }
 
-/*
- * Writes a temporary file with the owner and mode of the old file.  The owner
- * is set first, since chown() may clear bits of the mode.
- */
+/* Sets the owner first, since chown() may clear bits of the mode. */
 static int
 tg_cli_config_file_write(const tg_cli_config_file_t *file, int fd,
                          tg_str_t text)
@@ -171,9 +163,7 @@ tg_cli_config_file_replace(tg_cli_config_file_t *file, tg_str_t text,
     sigset_t all, before;
     int fd, rc;
 
-    /*
-     * rename() would succeed, since it needs write access to the folder only.
-     */
+    /* rename() needs write access to the folder only. */
     if (file->st.st_ino != 0
         && ((file->st.st_mode & 0222) == 0 || access(file->path, W_OK) != 0))
     {

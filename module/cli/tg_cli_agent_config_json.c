@@ -1,7 +1,4 @@
-/*
- * The entry of a server in an agent's JSON file: its members are set one by
- * one.
- */
+/* A server's entry in an agent's JSON file. */
 #include "cli/tg_cli_agent_config.h"
 
 #include "cli/tg_cli_jsonc.h"
@@ -11,10 +8,7 @@
 
 /* --- server entry --- */
 
-/*
- * Fills path with the names that lead to the entry, and a NULL.  Returns the
- * number of names.
- */
+/* Stores the names that lead to the entry. Returns their number. */
 static size_t
 tg_cli_server_entry_get_json_path(
     const tg_cli_jsonc_t *jsonc, const tg_cli_server_entry_t *entry,
@@ -27,10 +21,7 @@ tg_cli_server_entry_get_json_path(
     n = 0;
     path[n++] = entry->servers_key != NULL ? entry->servers_key : "mcpServers";
 
-    /*
-     * OpenCode 2 has a further object "servers" in the path.  A file of
-     * OpenCode 1 may have a server of that name, which has a "type".
-     */
+    /* OpenCode 1 may have a server named "servers", which has a "type". */
     if (entry->format == TG_CLI_ENTRY_FORMAT_OPENCODE2) {
         path[n++] = "servers";
     } else if (entry->format == TG_CLI_ENTRY_FORMAT_OPENCODE) {
@@ -73,10 +64,7 @@ tg_cli_append_json_strings(tg_buf_t *value, const char *first,
     tg_buf_append_char(value, ']');
 }
 
-/*
- * Stores the value of member i of an entry and returns its name, or returns
- * NULL after the last member.
- */
+/* Returns the name of member i, or NULL after the last member. */
 static const char *
 tg_cli_server_entry_get_member(const tg_cli_server_entry_t *entry,
                                tg_cli_entry_format_t format, size_t i,
@@ -119,10 +107,7 @@ tg_cli_server_entry_get_member(const tg_cli_server_entry_t *entry,
     return name;
 }
 
-/*
- * Checks whether the file has a server of this name that is a URL instead of a
- * program.
- */
+/* Checks whether the server is a URL instead of a program. */
 static int
 tg_cli_json_has_url_server(const tg_cli_jsonc_t *jsonc, const char *const *path)
 {
@@ -157,10 +142,7 @@ tg_cli_json_has_url_server(const tg_cli_jsonc_t *jsonc, const char *const *path)
     return 0;
 }
 
-/*
- * Sets the members of an entry.  text is the input, and the result of each
- * change.  Returns TG_OK, TG_EXISTS if nothing has changed, or an error.
- */
+/* text: the input, and the result of each change. */
 static int
 tg_cli_server_entry_set_members(
     tg_buf_t *text, const tg_cli_server_entry_t *entry,

@@ -1,11 +1,8 @@
 /*
- * Merges a server into a TOML file.  Only command and args in the table
- * [mcp_servers.NAME] are changed: they are written below the table's header,
- * or a new table is appended to the file.  All other lines are kept byte for
- * byte, and so are command and args if their values are already right.
- *
- * The parser accepts a little more than TOML: values are skipped without a
- * complete check.
+ * Merges a server into a TOML file: command and args are written below the
+ * header of [mcp_servers.NAME], or a new table at the end. All other lines are
+ * kept, and so are values that are already right. Other values are not fully
+ * checked.
  */
 #include "cli/tg_cli_agent_config.h"
 
@@ -39,10 +36,7 @@ typedef struct {
 #define TG_CLI_TOML_MEMBER_COMMAND 0x1u
 #define TG_CLI_TOML_MEMBER_ARGS 0x2u
 
-/*
- * --- syntax: each function returns the end of what is at p, or NULL on error
- * ---
- */
+/* --- syntax: returns the end of what is at p, or NULL on error --- */
 
 static const char *
 tg_cli_toml_skip_space(const char *p, const char *set)
@@ -80,9 +74,7 @@ tg_cli_toml_skip_string(const char *p)
     return NULL;
 }
 
-/*
- * Skips a number, a word, or a date, which may have a blank before its time.
- */
+/* Skips a number, a word, or a date, which may have a blank before its time. */
 static const char *
 tg_cli_toml_skip_scalar(const char *p)
 {
@@ -104,10 +96,7 @@ tg_cli_toml_skip_scalar(const char *p)
                : NULL;
 }
 
-/*
- * Appends a decoded name to a path.  The escapes of TOML are decoded as those
- * of JSON, which lacks two of them.
- */
+/* JSON lacks two of TOML's escapes. */
 static void
 tg_cli_toml_path_append(tg_buf_t *path, tg_str_t raw)
 {
@@ -121,10 +110,7 @@ tg_cli_toml_path_append(tg_buf_t *path, tg_str_t raw)
     tg_buf_append_char(path, '\0');
 }
 
-/*
- * Appends all names of a dotted key, such as a.b."c d", to path.  Returns the
- * end of the text `follows`, which must come next.
- */
+/* Appends the names of a dotted key, such as a.b."c d". */
 static const char *
 tg_cli_toml_parse_key(tg_buf_t *path, const char *p, const char *follows)
 {
@@ -230,10 +216,7 @@ tg_cli_toml_classify_line(const tg_cli_toml_parser_t *toml, int is_table)
                : TG_CLI_TOML_LINE_OTHER;
 }
 
-/*
- * Parses a line: a header, a key with its value, or neither.  Returns the
- * start of the next line, or NULL on error.
- */
+/* Returns the start of the next line, or NULL on error. */
 static const char *
 tg_cli_toml_parse_line(tg_cli_toml_parser_t *toml, const char *p,
                        tg_cli_toml_line_type_t *line)
@@ -265,10 +248,7 @@ tg_cli_toml_parse_line(tg_cli_toml_parser_t *toml, const char *p,
     return p == NULL || (*p != '\n' && *p != '\0') ? NULL : p + (*p == '\n');
 }
 
-/*
- * --- output: strings without control characters are the same in JSON and TOML
- * ---
- */
+/* --- output: strings are the same in JSON and TOML --- */
 
 static void
 tg_cli_toml_append_args(tg_buf_t *out, const tg_cli_server_entry_t *entry,
@@ -306,10 +286,7 @@ tg_cli_toml_append_members(tg_buf_t *out, const tg_cli_server_entry_t *entry,
 
 /* --- comparison with the file --- */
 
-/*
- * Appends a value without blanks and comments, with its strings in double
- * quotes.
- */
+/* Appends a value without blanks, with its strings in double quotes. */
 static void
 tg_cli_toml_append_compact(tg_buf_t *out, const char *p, const char *end)
 {
@@ -333,10 +310,7 @@ tg_cli_toml_append_compact(tg_buf_t *out, const char *p, const char *end)
     }
 }
 
-/*
- * Returns the TG_CLI_TOML_MEMBER_... of the parsed key if its value is right,
- * else 0.
- */
+/* Returns the key's TG_CLI_TOML_MEMBER_... if its value is right, or 0. */
 static unsigned
 tg_cli_toml_match_member(const tg_cli_toml_parser_t *toml,
                          const tg_cli_server_entry_t *entry)
@@ -374,10 +348,7 @@ tg_cli_toml_match_member(const tg_cli_toml_parser_t *toml,
 
 /* --- whole file --- */
 
-/*
- * Removes the empty line at the end, after the server's table was removed as
- * the last one.
- */
+/* After the last table was removed, its empty line is left. */
 static void
 tg_cli_toml_trim_empty_line(tg_buf_t *out, const char *newline)
 {
@@ -393,10 +364,7 @@ tg_cli_toml_trim_empty_line(tg_buf_t *out, const char *newline)
     }
 }
 
-/*
- * Checks whether the line at p belongs to the server's table or to a table
- * below it.
- */
+/* Checks whether a line is in the server's table or in one below. */
 static int
 tg_cli_toml_is_line_removed(const tg_cli_toml_parser_t *toml, const char *p)
 {
@@ -406,10 +374,7 @@ tg_cli_toml_is_line_removed(const tg_cli_toml_parser_t *toml, const char *p)
                                         tg_buf_view(&toml->target_path));
 }
 
-/*
- * Appends a line, and the entry's members below the header of its table, unless
- * the line is a member that has to be changed.
- */
+/* Appends a line, unless its value changes, and members below a header. */
 static void
 tg_cli_toml_append_line(tg_cli_toml_parser_t *toml,
                         tg_cli_toml_line_type_t line, tg_str_t text,
@@ -522,10 +487,7 @@ tg_cli_agent_config_merge_toml(const char *old,
     len = out->len;
     rc = tg_cli_toml_merge_entry(&toml, text, entry, out);
 
-    /*
-     * The first pass finds the members that are right, the second one keeps
-     * them.
-     */
+    /* The second pass keeps the members that the first found right. */
     if (rc == TG_OK && toml.unchanged != 0) {
         tg_buf_truncate(out, len);
         tg_buf_truncate(&toml.path, 0);

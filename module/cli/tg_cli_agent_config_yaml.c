@@ -1,7 +1,6 @@
 /*
- * Merges a server into Goose's YAML file.  Only cmd and args of the block
- * extensions.NAME are changed; all other lines are kept byte for byte.  A file
- * whose extensions are not a block of indented lines is rejected.
+ * Merges a server into Goose's YAML file: cmd and args of extensions.NAME. All
+ * other lines are kept. The extensions must be indented lines.
  */
 #include "cli/tg_cli_agent_config.h"
 
@@ -21,10 +20,7 @@ tg_cli_yaml_skip_line(const char *p)
     return p + (*p == '\n');
 }
 
-/*
- * Returns the number of blanks before a line's text, or -1 for an empty line
- * or a comment.
- */
+/* Returns the indentation, or -1 for an empty line or a comment. */
 static int
 tg_cli_yaml_get_indent(const char *p)
 {
@@ -52,10 +48,7 @@ tg_cli_yaml_is_key(const char *p, const char *key)
            && p[len + (quote != '\0')] == ':';
 }
 
-/*
- * Returns the end of the block of a key; p is the line of the key, which is
- * indented by indent blanks.
- */
+/* p: the line of the block's key. */
 static const char *
 tg_cli_yaml_find_block_end(const char *p, int indent)
 {
@@ -81,10 +74,7 @@ tg_cli_yaml_find_block_end(const char *p, int indent)
     return end;
 }
 
-/*
- * Returns the line in [p, end) with a key that is indented by indent blanks,
- * or NULL.
- */
+/* Returns the line of a key in [p, end), or NULL. */
 static const char *
 tg_cli_yaml_find_key(const char *p, const char *end, int indent,
                      const char *key)
@@ -98,10 +88,7 @@ tg_cli_yaml_find_key(const char *p, const char *end, int indent,
     return NULL;
 }
 
-/*
- * Returns the indentation of the first line in [p, end) that has text, or
- * otherwise if there is no such line.
- */
+/* Returns the indentation of the first text in [p, end), or otherwise. */
 static int
 tg_cli_yaml_get_block_indent(const char *p, const char *end, int otherwise)
 {
@@ -131,10 +118,7 @@ tg_cli_yaml_append_command(tg_buf_t *out, const tg_cli_server_entry_t *entry,
     }
 }
 
-/*
- * Appends a name, quoted if YAML could read it as a number, a keyword or a
- * list.
- */
+/* Quotes a name that YAML could read as another type. */
 static void
 tg_cli_yaml_append_name(tg_buf_t *out, const char *name)
 {
@@ -177,10 +161,7 @@ tg_cli_yaml_append_entry(tg_buf_t *out, const tg_cli_server_entry_t *entry,
     }
 }
 
-/*
- * Updates cmd and args of the entry in [at, end).  Returns TG_OK, or
- * TG_INVALID if the entry has no cmd.
- */
+/* Returns TG_INVALID if the entry has no cmd. */
 static int
 tg_cli_yaml_update_entry(const char *at, const char *end, int indent,
                          const tg_cli_server_entry_t *entry,
@@ -225,10 +206,7 @@ tg_cli_yaml_is_rest_blank(const char *p)
            || (*p == ' ' && p[strspn(p, " ")] == '#');
 }
 
-/*
- * Returns the {} of `extensions: {}`, which Goose writes if there are no
- * extensions, or NULL.
- */
+/* Returns the {} of `extensions: {}`, or NULL. */
 static const char *
 tg_cli_yaml_find_empty_braces(const char *p)
 {

@@ -1,7 +1,4 @@
-/*
- * The command `toolgate automation`: shows, enables, disables and approves
- * rules.
- */
+/* The command `toolgate automation`. */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"
@@ -130,10 +127,7 @@ static const tg_cli_command_t tg_cli_cmd_automation_status = {
 
 /* --- requests with an effect --- */
 
-/*
- * Calls a method with params, which this function frees, and prints the
- * response with --json.  Returns the exit status.
- */
+/* Frees params, and prints the response with --json. */
 static int
 tg_cli_automation_request(tg_cli_session_t *session, const char *method,
                           json_object *params)

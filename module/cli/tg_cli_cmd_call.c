@@ -1,6 +1,4 @@
-/*
- * The command `toolgate call`: calls a tool or a method.
- */
+/* The command `toolgate call`: calls a tool or a method. */
 #include "cli/tg_cli_tool_args.h"
 #include "cli/tg_cli_result.h"
 #include "cli/tg_cli_session.h"
@@ -18,10 +16,7 @@ typedef struct {
     tg_buf_t json; /* arguments as JSON */
 } tg_cli_call_t;
 
-/*
- * Converts key=value arguments with the tool's schema, which decides whether a
- * value is a string or JSON.
- */
+/* The schema decides whether the value of key=value is a string or JSON. */
 static int
 tg_cli_call_convert_args(tg_cli_call_t *call)
 {
@@ -48,10 +43,7 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
                         : tg_cli_tool_list_report_unknown(list, call->name);
 }
 
-/*
- * Reports an error of the server; for a tool that does not exist, suggests
- * similar names.
- */
+/* Suggests similar names for a tool that does not exist. */
 static int
 tg_cli_call_report_error(tg_cli_call_t *call)
 {

@@ -1,6 +1,4 @@
-/*
- * The command `toolgate config`: registers the bridge with an agent.
- */
+/* The command `toolgate config`: registers the bridge with an agent. */
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_agent_config.h"
 #include "cli/tg_cli_output.h"
@@ -16,9 +14,7 @@
 /* Longest server name, which agents put before the names of tools. */
 #define TG_CLI_SERVER_NAME_MAX 64
 
-/*
- * Location of a config file: FOLDER/FILE, in the current folder or below BASE.
- */
+/* FOLDER/FILE, in the current folder or below BASE. */
 typedef struct {
     /* environment variable that replaces base, or NULL */
     const char *base_env;
@@ -140,10 +136,7 @@ tg_cli_config_find_user_folder(const tg_cli_config_location_t *location,
                : rc;
 }
 
-/*
- * Stores the path of a config file.  OpenCode reads opencode.jsonc, too: if
- * only that file exists, its path is stored.
- */
+/* OpenCode reads opencode.jsonc, too. */
 static int
 tg_cli_config_find_file(char path[PATH_MAX], const char *folder,
                         const char *file, const tg_cli_agent_t *agent)
@@ -166,10 +159,7 @@ tg_cli_config_find_file(char path[PATH_MAX], const char *folder,
     return TG_CLI_EXIT_OK;
 }
 
-/*
- * Stores the path of the agent's config file, and creates its folder unless
- * --remove is given.
- */
+/* Creates the folder of the file unless --remove is given. */
 static int
 tg_cli_config_get_path(const tg_cli_options_t *options,
                        const tg_cli_agent_t *agent, char path[PATH_MAX])
@@ -376,10 +366,7 @@ tg_cli_config_get_server_name(const tg_cli_options_t *options,
 
 /* --- output --- */
 
-/*
- * Merges the entry into the file; without --write and --remove, prints the
- * entry as a file of its own.
- */
+/* Without --write and --remove, prints the entry as a file of its own. */
 static int
 tg_cli_config_apply(const tg_cli_options_t *options,
                     const tg_cli_agent_t *agent,

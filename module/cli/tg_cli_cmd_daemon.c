@@ -1,6 +1,4 @@
-/*
- * The command `toolgate daemon`: shows or stops the daemon that runs tasks.
- */
+/* The command `toolgate daemon`: shows or stops the daemon that runs tasks. */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"

@@ -1,6 +1,4 @@
-/*
- * The command `toolgate list`: shows the tools and their arguments.
- */
+/* The command `toolgate list`: shows the tools and their arguments. */
 #include "cli/tg_cli_result.h"
 #include "cli/tg_cli_output.h"
 #include "cli/tg_cli_tool_list.h"
@@ -12,10 +10,7 @@
 /* Longest enum that is shown, in bytes; `toolgate help` shows longer ones. */
 #define TG_CLI_LIST_ENUM_MAX 60
 
-/*
- * Appends an enum as `a|b|c` if it is short enough.  Returns 1 if appended,
- * else 0.
- */
+/* Appends a short enum, `a|b|c`. Returns 1 if it was appended. */
 static int
 tg_cli_list_append_enum(tg_buf_t *out, json_object *root, json_object *schema)
 {
@@ -96,10 +91,7 @@ tg_cli_list_append_type(tg_buf_t *out, json_object *root, json_object *schema)
     tg_buf_append_cstr(out, is_array ? "..." : "");
 }
 
-/*
- * Appends the arguments of a tool as `toolgate call` accepts them: `
- * text=STRING [lang=STRING]`.
- */
+/* Appends the arguments of `toolgate call`: text=STRING [lang=STRING]. */
 static void
 tg_cli_list_append_arguments(tg_buf_t *out, json_object *tool)
 {
@@ -160,10 +152,7 @@ tg_cli_list_append_tools(tg_buf_t *out, json_object *list)
     tg_buf_deinit(&text);
 }
 
-/*
- * Reports the MCP servers whose tools are missing to standard error, as they
- * are not part of the list.
- */
+/* Reports the MCP servers whose tools are missing. */
 static void
 tg_cli_list_report_absent_servers(json_object *servers)
 {

@@ -1,6 +1,4 @@
-/*
- * The command `toolgate ping`: measures how fast the server answers.
- */
+/* The command `toolgate ping`: measures how fast the server answers. */
 #include "cli/tg_cli_result.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"

@@ -1,6 +1,4 @@
-/*
- * The commands `toolgate status`, `toolgate ps` and `toolgate cancel`.
- */
+/* The commands `toolgate status`, `toolgate ps` and `toolgate cancel`. */
 #include "cli/tg_cli_status.h"
 
 #include "cli/tg_cli_result.h"
@@ -18,17 +16,11 @@ typedef void (*tg_cli_status_append_pt)(tg_buf_t *out, json_object *status);
 
 typedef struct {
     tg_cli_status_append_pt append;
-    /*
-     * tool, method or MCP server to show; NULL: append() shows the whole
-     * status
-     */
+    /* tool, method or MCP server to show; NULL: use append() */
     const char *name;
 } tg_cli_status_view_t;
 
-/*
- * Reports an error of the server.  "method not found" means that the client is
- * not allowed to see the status.
- */
+/* "method not found": the client is not allowed to see the status. */
 static int
 tg_cli_status_report_error(const tg_cli_session_t *session)
 {

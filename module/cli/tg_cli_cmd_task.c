@@ -1,6 +1,4 @@
-/*
- * The command `toolgate task`: submits, shows and cancels tasks.
- */
+/* The command `toolgate task`: submits, shows and cancels tasks. */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_input.h"
@@ -11,10 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/*
- * Adds the number of an option, --KEY, if it was given.  Returns
- * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting an invalid number.
- */
+/* Adds the number of an option, --KEY, if it was given. */
 static int
 tg_cli_params_add_number(json_object *params, const char *option,
                          const char *text)
@@ -127,10 +122,7 @@ tg_cli_task_submit_add_params(const tg_cli_options_t *options,
     return rc;
 }
 
-/*
- * Submits a task and writes its id on a line of its own: to standard error if
- * the task's output follows, else to standard output.
- */
+/* Writes the task's id; to standard error if its output follows. */
 static int
 tg_cli_task_submit_on_connect(tg_cli_session_t *session, void *ctx)
 {

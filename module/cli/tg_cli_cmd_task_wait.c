@@ -1,7 +1,4 @@
-/*
- * The commands `toolgate task wait` and `toolgate task output`.  The task is
- * not affected if the command ends before it.
- */
+/* The commands `toolgate task wait` and `toolgate task output`. */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_progress.h"
@@ -9,9 +6,7 @@
 
 #include <unistd.h>
 
-/*
- * Time that the server waits before it answers that the task still runs, in s.
- */
+/* Longest wait of the server for the end of a task, in s. */
 #define TG_CLI_TASK_WAIT_MAX_S 20
 
 static int
@@ -64,10 +59,7 @@ tg_cli_get_monotonic_ms(void)
     return uv_hrtime() / 1000000;
 }
 
-/*
- * Returns the time in s that the server may wait for the end of a task: short
- * on a terminal, to update the line there.
- */
+/* On a terminal the wait is short, to update the line there. */
 static uint64_t
 tg_cli_task_wait_get_seconds(const tg_cli_task_wait_t *wait)
 {
@@ -109,10 +101,7 @@ tg_cli_task_wait_show_progress(const char *id, json_object *task)
     tg_buf_deinit(&line);
 }
 
-/*
- * Checks whether the task of the response has ended.  Returns 1 with the exit
- * status in *status, else 0.
- */
+/* Returns 1 with the exit status if the task has ended, else 0. */
 static int
 tg_cli_task_wait_check_response(tg_cli_session_t *session, const char *id,
                                 int *status)
@@ -205,10 +194,7 @@ const tg_cli_command_t tg_cli_cmd_task_wait = {
 
 /* --- output --- */
 
-/*
- * Fetches the output of a task from *offset on, and writes it.  Advances
- * *offset; *is_over is set after the last output.  Returns the exit status.
- */
+/* Prints the output from *offset on. *is_over is set after the last one. */
 static int
 tg_cli_task_output_print_next(tg_cli_session_t *session, const char *id,
                               uint64_t *offset, int follows, int *is_over)

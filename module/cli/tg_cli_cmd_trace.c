@@ -1,6 +1,4 @@
-/*
- * The command `toolgate trace`: prints the frames of a trace file.
- */
+/* The command `toolgate trace`: prints the frames of a trace file. */
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_trace_record.h"
@@ -14,14 +12,10 @@
 
 /* Number of bytes for one read(). */
 #define TG_CLI_TRACE_READ_SIZE 65536
-/*
- * Interval of the checks for new data and for a new file of this name, in ms.
- */
+/* Interval of the checks for data and for a new file, in ms. */
 #define TG_CLI_TRACE_POLL_MS 100
 
-/*
- * A trace file; with --follow, the file that had the name before is read, too.
- */
+/* With --follow, the file that had the name before is read, too. */
 typedef struct {
     int fd; /* -1: none */
     dev_t dev;
@@ -44,10 +38,7 @@ typedef struct {
 
 /* --- selection of records --- */
 
-/*
- * Checks whether a record is selected by the options.  A record of lost frames
- * always is, since they might have been selected.
- */
+/* Frames that were lost might have been selected. */
 static int
 tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
                                 const tg_cli_trace_record_t *record)
@@ -112,9 +103,7 @@ tg_cli_trace_print_record(tg_cli_trace_t *trace,
 
 /* --- parsing of records --- */
 
-/*
- * Returns the offset where the next record may start, or the length of bytes.
- */
+/* Returns the offset of the next record, or the length of bytes. */
 static size_t
 tg_cli_trace_find_next_record(tg_str_t bytes)
 {
@@ -131,10 +120,8 @@ tg_cli_trace_find_next_record(tg_str_t bytes)
 }
 
 /*
- * Parses the record at the start of bytes; returns the values of
- * tg_cli_trace_record_parse().  A record that was cut, because the disk was
- * full, seems to extend into the next one.  Such a record is invalid: another
- * record starts within it, and none at its end.
+ * A record that was cut, as the disk was full, seems to extend into the next
+ * one: another record starts within it, and none at its end.
  */
 static int
 tg_cli_trace_parse_record(tg_str_t bytes, tg_cli_trace_record_t *record,
@@ -155,10 +142,7 @@ tg_cli_trace_parse_record(tg_str_t bytes, tg_cli_trace_record_t *record,
     return rc;
 }
 
-/*
- * Prints the complete records.  With is_end, an incomplete record is skipped,
- * since no more bytes will follow.
- */
+/* is_end: no more bytes follow an incomplete record. */
 static int
 tg_cli_trace_process_records(tg_cli_trace_t *trace, tg_cli_trace_file_t *file,
                              int is_end)
@@ -276,10 +260,7 @@ tg_cli_trace_file_rewind(tg_cli_trace_file_t *file)
     }
 }
 
-/*
- * Opens a new file of the trace's name, after a log rotation.  Workers
- * continue to write to the previous file until they reopen the logs.
- */
+/* After a log rotation workers write to the previous file for a while. */
 static int
 tg_cli_trace_switch_file(tg_cli_trace_t *trace)
 {

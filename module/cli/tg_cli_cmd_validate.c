@@ -1,7 +1,4 @@
-/*
- * The command `toolgate validate`: validates a schema and arguments in the way
- * Toolgate does, for authors of tools.
- */
+/* The command `toolgate validate`. */
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_input.h"
@@ -10,11 +7,7 @@
 
 #include <sys/random.h>
 
-/*
- * Further exit statuses of `validate`.  TG_CLI_EXIT_FAILED stands for an
- * instance that is not JSON or cannot be read.  A higher status is the worse
- * one.
- */
+/* TG_CLI_EXIT_FAILED: an instance is not JSON. The highest status wins. */
 #define TG_CLI_EXIT_INVALID 1   /* an instance is not valid */
 #define TG_CLI_EXIT_NO_SCHEMA 3 /* there is no valid schema */
 
@@ -56,9 +49,7 @@ tg_cli_validate_instances(const tg_schema_t *schema, char **paths, int npaths)
     int i, rc, worst;
     uint64_t seed;
 
-    /*
-     * Without a random seed hashes are predictable, which does no harm here.
-     */
+    /* Without a random seed hashes are predictable, which does no harm here. */
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
         seed = 0;
     }

@@ -1,6 +1,4 @@
-/*
- * The command `toolgate watch`: prints the notifications of a server.
- */
+/* The command `toolgate watch`: prints the notifications of a server. */
 #include "cli/tg_cli_session.h"
 
 #include "cli/tg_cli_result.h"
@@ -9,10 +7,7 @@
 
 #include <time.h>
 
-/*
- * Appends a notification in one line: time, method and params; with --json,
- * the message's own JSON.
- */
+/* Appends `TIME METHOD PARAMS`, or JSON. */
 static void
 tg_cli_watch_append_notification(tg_buf_t *out, const char *method,
                                  json_object *params, int is_json)
@@ -73,11 +68,7 @@ tg_cli_watch_on_notification(const tg_cli_session_t *session,
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }
 
-/*
- * Initializes MCP in a version in which a server sends all notifications
- * without a subscription.  Other servers may require it before they send
- * notifications.
- */
+/* In this version of MCP all notifications come without a subscription. */
 static int
 tg_cli_watch_initialize(tg_cli_session_t *session)
 {

@@ -1,6 +1,4 @@
-/*
- * The table of commands.
- */
+/* The table of commands. */
 #include "cli/tg_cli.h"
 
 #include "base/tg_suggest.h"

@@ -1,6 +1,4 @@
-/*
- * Input that the user names: files, or - for standard input.
- */
+/* Input that the user names: files, or - for standard input. */
 #include "cli/tg_cli_input.h"
 
 #include "cli/tg_cli.h"

@@ -1,6 +1,4 @@
-/*
- * JSON documents of json-c.
- */
+/* JSON documents of json-c. */
 #include "cli/tg_cli_json.h"
 
 #include "base/tg_json.h"
@@ -13,9 +11,8 @@
 /* --- numbers --- */
 
 /*
- * json-c keeps the text of a number with a fraction or an exponent, but not of
- * an integer beyond 64 bits or of -0.  Such an integer is parsed with this
- * exponent, which is removed from the text that json-c keeps.
+ * json-c keeps the text of a number with a fraction or an exponent only. An
+ * integer beyond 64 bits, or -0, gets this exponent while it is parsed.
  */
 #define TG_CLI_JSON_EXACT_SUFFIX "e-000"
 /* Every integer with fewer characters fits into 64 bits. */

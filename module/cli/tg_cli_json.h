@@ -1,8 +1,6 @@
 /*
- * JSON documents of json-c, the only JSON reader and writer of the commands.
- *
- * Functions that read accept NULL, which is also json-c's value for `null`, and
- * values of any type: what is absent is NULL, 0 or an absent string.
+ * JSON documents of json-c. Functions that read accept values of any type, and
+ * NULL, which is `null`, too: what is absent is NULL, 0 or an absent string.
  */
 #ifndef TG_CLI_JSON_H
 #define TG_CLI_JSON_H
@@ -11,19 +9,15 @@
 
 #include <json-c/json.h>
 
-/*
- * Parses a JSON text, whose numbers will be written as they are.  The caller
- * frees *value with json_object_put().  Returns TG_OK, TG_INVALID or TG_NOMEM.
- */
+/* Keeps the text of numbers. Returns TG_OK, TG_INVALID or TG_NOMEM. */
 int tg_cli_json_parse(tg_str_t text, json_object **value);
 
 /* Parses the body of a JSON string, without its quotes, as a text. */
 int tg_cli_json_parse_body(tg_str_t body, json_object **text);
 
 /*
- * Checks JSON that the user wrote: json-c accepts more than RFC 8259 and does
- * not say where an error is.  Returns TG_OK, or an error with the reason in
- * why, which may be NULL.
+ * Checks a user's JSON: json-c accepts more than RFC 8259 and reports no
+ * position. why: the reason, or NULL.
  */
 int tg_cli_json_check(tg_str_t text, tg_buf_t *why);
 

@@ -1,6 +1,6 @@
 /*
- * JSON as agents read it, with comments and trailing commas.  One member of
- * nested objects is set or removed by its offsets; all other bytes are kept.
+ * JSON with comments and trailing commas: one member is set or removed by its
+ * offsets, and all other bytes are kept.
  */
 #include "cli/tg_cli_jsonc.h"
 
@@ -158,10 +158,7 @@ tg_cli_jsonc_get_indent(const char *text, const char *p)
     return tg_str(p, strspn(p, " \t"));
 }
 
-/*
- * Checks whether there is only white space between the start of the line and
- * p.
- */
+/* Checks whether only white space is before p in its line. */
 static int
 tg_cli_jsonc_is_line_start(const char *text, const char *p)
 {
@@ -219,9 +216,7 @@ tg_cli_jsonc_append_value(tg_buf_t *out, const char *newline, tg_str_t indent,
     tg_buf_append_char(out, ']');
 }
 
-/*
- * Appends the nested objects of path, and the value of the innermost member.
- */
+/* Appends the nested objects of path, and the value of the innermost member. */
 static void
 tg_cli_jsonc_append_member(tg_buf_t *out, const char *newline, tg_str_t indent,
                            const char *const *path, tg_str_t value)
@@ -264,10 +259,7 @@ tg_cli_jsonc_skip_line_comment(const char *p)
     return at[0] == '/' && at[1] == '/' ? at + strcspn(at, "\r\n") : p;
 }
 
-/*
- * Returns the position for the first member of an empty object: after its
- * comments.
- */
+/* Returns the end of the comments in an empty object. */
 static const char *
 tg_cli_jsonc_find_insert_point(const tg_cli_jsonc_object_t *object)
 {
@@ -332,10 +324,7 @@ tg_cli_jsonc_add_member(tg_buf_t *out, const char *text,
     tg_buf_deinit(&indent);
 }
 
-/*
- * Appends the text without a member, and without its line if nothing else is
- * on it.
- */
+/* Removes the line, too, if nothing else is on it. */
 static void
 tg_cli_jsonc_remove_member(tg_buf_t *out, const char *text,
                            const tg_cli_jsonc_member_t *found)

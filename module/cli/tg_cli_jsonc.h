@@ -1,7 +1,4 @@
-/*
- * Edits JSON with comments and trailing commas: sets or removes one member,
- * and leaves the other bytes unchanged.
- */
+/* Edits JSON with comments and trailing commas. */
 #ifndef TG_CLI_JSONC_H
 #define TG_CLI_JSONC_H
 
@@ -32,35 +29,25 @@ typedef struct {
     int is_duplicate;
 } tg_cli_jsonc_member_t;
 
-/*
- * Makes plain JSON of a text, which must be valid until tg_cli_jsonc_deinit().
- * Returns TG_OK or TG_NOMEM.
- */
+/* text must be valid until tg_cli_jsonc_deinit(). TG_OK or TG_NOMEM. */
 int tg_cli_jsonc_init(tg_cli_jsonc_t *jsonc, const char *text);
 void tg_cli_jsonc_deinit(tg_cli_jsonc_t *jsonc);
 
-/*
- * Checks that the text is one valid object.  Returns TG_OK, or TG_INVALID with
- * the error message in out.
- */
+/* Returns TG_INVALID, with the message in out, if text is no object. */
 int tg_cli_jsonc_check(const tg_cli_jsonc_t *jsonc, tg_buf_t *out);
 
 /* Returns the first character after white space and comments. */
 const char *tg_cli_jsonc_skip_space(const char *p);
 
-/*
- * Parses the object at p in the text, and finds a member of it.  The text must
- * be valid.
- */
+/* Parses the object at p in a valid text, and finds a member of it. */
 void tg_cli_jsonc_find_member(const tg_cli_jsonc_t *jsonc, const char *p,
                               const char *name, tg_cli_jsonc_object_t *object,
                               tg_cli_jsonc_member_t *found);
 
 /*
- * Appends the text with one member set.  path contains the names that lead to
- * the member through nested objects, and ends with NULL.  An absent value
- * removes the member.  Returns TG_OK, TG_EXISTS if nothing has to be changed,
- * TG_NOMEM, or TG_INVALID with the error message in out.
+ * path: the names of nested members, and NULL. An absent value removes the
+ * member. Returns TG_OK, TG_EXISTS if nothing changes, TG_NOMEM, or TG_INVALID
+ * with the message in out.
  */
 int tg_cli_jsonc_set_member(const tg_cli_jsonc_t *jsonc,
                             const char *const *path, tg_str_t value,

@@ -1,6 +1,4 @@
-/*
- * toolgate: finds the command and runs it.
- */
+/* toolgate: finds the command and runs it. */
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_session.h"
@@ -240,10 +238,7 @@ main(int argc, char **argv)
     tg_cli_options_t options;
     int fd;
 
-    /*
-     * Opens closed standard descriptors, since a socket with such a number
-     * would receive the output.
-     */
+    /* A socket with such a number would receive the output. */
     do {
         fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     } while (fd >= 0 && fd <= STDERR_FILENO);

@@ -1,6 +1,4 @@
-/*
- * Values of options: numbers, and what the environment has instead.
- */
+/* Values of options: numbers, and what the environment has instead. */
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_output.h"

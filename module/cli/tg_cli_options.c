@@ -1,6 +1,4 @@
-/*
- * Parses and checks the options of the command line.
- */
+/* Parses and checks the options of the command line. */
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_output.h"
@@ -52,10 +50,7 @@ tg_cli_command_find_option(const tg_cli_command_t *command, tg_str_t written)
     return option;
 }
 
-/*
- * Finds an option that a command accepts; a subcommand accepts the options of
- * its command, too.
- */
+/* A subcommand accepts the options of its command, too. */
 static const tg_cli_option_t *
 tg_cli_command_find_accepted(const tg_cli_options_t *options,
                              const tg_cli_command_t *command, tg_str_t written)
@@ -69,10 +64,7 @@ tg_cli_command_find_accepted(const tg_cli_options_t *options,
                : option;
 }
 
-/*
- * Finds an option of any command.  Of two options with the same letter, prefers
- * one that takes a value.
- */
+/* Of two options with the same letter, prefers one with a value. */
 static const tg_cli_option_t *
 tg_cli_option_find_any(tg_str_t written)
 {
@@ -108,10 +100,7 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t written)
     return option != NULL ? option : tg_cli_option_find_any(written);
 }
 
-/*
- * Updates the option whose name is most similar to name, and its distance, with
- * those of a table.
- */
+/* Updates the most similar option and its distance. */
 static const char *
 tg_cli_option_suggest(const tg_cli_option_t *option, tg_str_t name,
                       const char *near, size_t *least)
@@ -156,10 +145,7 @@ tg_cli_option_suggest_any(tg_str_t name)
 
 /* --- parsing --- */
 
-/*
- * Appends a hint for an option that was given to `call`: "--limit 5" as an
- * argument of the tool is written limit=5.
- */
+/* `toolgate call TOOL --limit 5` is written `toolgate call TOOL limit=5`. */
 static void
 tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
                               const char *written, const char *value)
@@ -179,10 +165,7 @@ tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
                   value != NULL ? value : "VALUE");
 }
 
-/*
- * Reports an unknown option, and suggests a similar one.  next is the argument
- * after it, or NULL.
- */
+/* next: the argument after the option, or NULL. */
 static int
 tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
                              size_t len, const char *next)
@@ -206,10 +189,7 @@ tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
     return TG_CLI_EXIT_FAILED;
 }
 
-/*
- * Parses the option at argv[*i], and advances *i if its value is the next
- * argument.
- */
+/* Advances *i if the next argument is the option's value. */
 static int
 tg_cli_options_parse_one(tg_cli_options_t *options, char **argv, int *i)
 {
@@ -310,10 +290,7 @@ tg_cli_option_set(tg_cli_options_t *options, const tg_cli_option_t *option,
     return TG_CLI_EXIT_OK;
 }
 
-/*
- * Reports an argument of a command that takes none.  KEY=VALUE and KEY may
- * have been meant as the option --KEY.
- */
+/* KEY=VALUE and KEY may have been meant as the option --KEY. */
 static int
 tg_cli_options_report_extra_arg(const tg_cli_options_t *options,
                                 const tg_cli_command_t *command,

@@ -1,6 +1,4 @@
-/*
- * Output of the command line: errors, JSON, wrapped text, terminals.
- */
+/* Output of the command line: errors, JSON, wrapped text, terminals. */
 #include "cli/tg_cli_output.h"
 
 #include "cli/tg_cli.h"
@@ -67,9 +65,7 @@ tg_cli_error_nomem(void)
     return TG_CLI_EXIT_FAILED;
 }
 
-/*
- * Returns the number of characters, which is close to the number of columns.
- */
+/* Returns the number of characters, which is close to the number of columns. */
 static size_t
 tg_cli_text_count_chars(const char *p, const char *end)
 {

@@ -1,6 +1,4 @@
-/*
- * The progress line of a call on standard error.
- */
+/* The progress line of a call on standard error. */
 #include "cli/tg_cli_progress.h"
 
 #include "base/tg_utf8.h"
@@ -17,10 +15,7 @@
 
 static int tg_cli_progress_is_shown;
 
-/*
- * Writes a line that ends before the last column; a longer line would wrap and
- * could not be cleared.
- */
+/* A longer line would wrap and could not be cleared. */
 static void
 tg_cli_progress_draw_line(const tg_buf_t *line)
 {

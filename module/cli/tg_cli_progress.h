@@ -1,7 +1,4 @@
-/*
- * Progress of a call in one line that is drawn again on each change.  The line
- * is shown only if standard error is a terminal.
- */
+/* Progress of a call in one line, if standard error is a terminal. */
 #ifndef TG_CLI_PROGRESS_H
 #define TG_CLI_PROGRESS_H
 

@@ -1,6 +1,4 @@
-/*
- * Output of results and errors of the server.
- */
+/* Output of results and errors of the server. */
 #include "cli/tg_cli_result.h"
 
 #include "base/tg_base64.h"
@@ -39,10 +37,7 @@ tg_cli_block_get_base64(json_object *block)
                                       "blob");
 }
 
-/*
- * Appends a description of a block that is not text: `[content of type image
- * image/png; --json shows it]`.
- */
+/* [content of type image image/png; --json shows it] */
 static void
 tg_cli_block_append_description(tg_buf_t *out, json_object *block)
 {
@@ -224,10 +219,7 @@ tg_cli_result_print_json(json_object *value, int status)
     return tg_cli_print_and_free(stdout, &out, status);
 }
 
-/*
- * Checks whether an error message begins with `/NAME:`, for an option --NAME
- * that was given.
- */
+/* Checks for `/NAME:` at the start, for an option --NAME that was given. */
 static int
 tg_cli_message_has_option(tg_str_t message, const tg_cli_options_t *options)
 {

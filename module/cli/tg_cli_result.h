@@ -1,42 +1,25 @@
-/*
- * Output of the result of a call: as text for people, or as JSON for programs.
- */
+/* Output of the result of a call. */
 #ifndef TG_CLI_RESULT_H
 #define TG_CLI_RESULT_H
 
 #include "cli/tg_cli_session.h"
 
-/*
- * Writes a tool's result, a CallToolResult: its text to standard output,
- * or with isError to standard error.  Returns the exit status.
- */
+/* Writes the text of a CallToolResult; with isError to standard error. */
 int tg_cli_result_print(json_object *result);
 
-/*
- * Writes a result to a file: the bytes of its image, audio or embedded file,
- * if there is one, else its text.  Returns the exit status.
- */
+/* Writes the result's image, audio or file, or else its text, to a file. */
 int tg_cli_result_save_file(json_object *result, const char *path);
 
-/*
- * Writes any JSON value: a string as its text, other values with one member
- * per line.  Returns the exit status.
- */
+/* Writes the text of a string, or JSON with one member per line. */
 int tg_cli_result_print_value(json_object *value);
 
-/*
- * Writes a JSON value on one line, and frees it.  Returns status, or the exit
- * status of a failure.
- */
+/* Writes JSON on one line, and frees it. Returns status, or a failure's. */
 int tg_cli_result_print_json(json_object *value, int status);
 
 /* Checks whether a tool's result has isError. */
 int tg_cli_result_is_error(json_object *result);
 
-/*
- * Reports an error response of the server, with --json as {"error":{...}} on
- * standard output.  Returns the exit status.
- */
+/* Reports an error response, with --json as {"error":{...}}. */
 int tg_cli_response_print_error(const tg_cli_response_t *response,
                                 const tg_cli_options_t *options);
 

@@ -1,6 +1,4 @@
-/*
- * Loads schemas from files, and resolves their references to other schemas.
- */
+/* Loads schemas from files, and resolves their references to other schemas. */
 #include "cli/tg_cli_schema_loader.h"
 
 #include "cli/tg_cli.h"
@@ -42,9 +40,7 @@ tg_cli_schema_registry_set_error(tg_cli_schema_registry_t *registry,
 }
 
 /*
- * Stores the path of a file: URI, which need not be UTF-8.  Returns TG_OK,
- * TG_MISSING if the URI is not a file: URI, TG_INVALID with the reason, or
- * TG_NOMEM.
+ * Returns TG_OK, TG_MISSING if uri is not a file: URI, TG_INVALID or TG_NOMEM.
  */
 static int
 tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
@@ -90,10 +86,7 @@ tg_cli_schema_registry_get_path(tg_cli_schema_registry_t *registry,
     return TG_OK;
 }
 
-/*
- * Reads a regular file; reading other files might never end or have side
- * effects.
- */
+/* Reading other files might never end or have side effects. */
 static int
 tg_cli_schema_registry_read_file(tg_cli_schema_registry_t *registry,
                                  const char *path)
@@ -192,9 +185,8 @@ tg_cli_uri_append_path(tg_buf_t *uri, const char *path)
 }
 
 /*
- * Appends the file: URI of a regular file; nothing for other files.  Symbolic
- * links of the folder are resolved, so that `..` in a $ref means the real
- * parent; a symbolic link to the schema itself is not resolved.
+ * Symbolic links of the folder are resolved, so that `..` in a $ref means the
+ * real parent; a link to the schema itself is not. Other files have no URI.
  */
 static void
 tg_cli_uri_append_file(tg_buf_t *uri, const char *path)
@@ -226,11 +218,7 @@ tg_cli_uri_append_file(tg_buf_t *uri, const char *path)
 
 /* --- schemas with an $id --- */
 
-/*
- * Appends the absolute URI of a schema's own $id.  Returns TG_OK, TG_MISSING
- * if there is no $id, or TG_INVALID if the $id is not a URI or is relative
- * without a base.
- */
+/* Returns TG_OK, TG_MISSING if there is no $id, or TG_INVALID. */
 static int
 tg_cli_schema_append_id(tg_buf_t *id, const char *path, tg_str_t text)
 {
@@ -331,10 +319,6 @@ tg_cli_schema_report_error(const char *path, const tg_buf_t *error,
                         tg_buf_view(why).data, why->len != 0 ? ")" : "");
 }
 
-/*
- * Checks that no further schema has the $id of the main schema.  Returns
- * TG_CLI_EXIT_OK, or TG_CLI_EXIT_FAILED after reporting the error.
- */
 static int
 tg_cli_schema_check_unique_id(const tg_cli_schema_registry_t *registry,
                               const char *path, tg_str_t text)

@@ -1,11 +1,7 @@
 /*
- * Loads schemas from files, which may refer to other files.
- *
- * A relative $ref refers to a file relative to the schema's own file, by file:
- * URIs that are built internally.  Such a file must be a regular file of at
- * most TG_SCHEMA_MAX_BYTES.  A schema from standard input has no folder, so
- * that it cannot refer to files in this way.  Further schemas are found by
- * their $id, wherever their files are.
+ * Loads schemas from files. A relative $ref refers to a regular file of at
+ * most TG_SCHEMA_MAX_BYTES, relative to the schema's own file. Further schemas
+ * are found by their $id.
  */
 #ifndef TG_CLI_SCHEMA_LOADER_H
 #define TG_CLI_SCHEMA_LOADER_H

@@ -1,15 +1,11 @@
-/*
- * A command's session with a server: connects, sends requests, waits.
- */
+/* A command's session with a server: connects, sends requests, waits. */
 #include "cli/tg_cli_session.h"
 
 #include "cli/tg_cli_progress.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 
-/*
- * Space for the JSON-RPC envelope of a request, with the longest id, in bytes.
- */
+/* Space for the JSON-RPC envelope of a request in bytes. */
 #define TG_CLI_ENVELOPE_MAX 256
 
 static const int tg_cli_signals[TG_CLI_NSIGNALS] = { SIGINT, SIGTERM, SIGHUP };
@@ -34,10 +30,7 @@ tg_cli_session_on_signal(uv_signal_t *handle, int signum)
     session->signum = signum;
 }
 
-/*
- * Returns the time in ms until the session's deadline; without a deadline,
- * returns max_wait_ms.  0: no limit.
- */
+/* Returns the time until the deadline, or max_wait_ms; 0: no limit. */
 static uint64_t
 tg_cli_session_get_wait_time(tg_cli_session_t *session, uint64_t max_wait_ms)
 {
@@ -69,20 +62,13 @@ tg_cli_session_report_timeout(tg_cli_session_t *session, uint64_t max_wait_ms)
         session->address, (double) max_wait_ms / 1000);
 }
 
-/*
- * Runs the loop until there is a response.  Returns TG_CLI_EXIT_OK, or the
- * exit status after a timeout (max_wait_ms, 0: no limit) or a signal; then the
- * request is cancelled.
- */
+/* Runs the loop until there is a response, a timeout, or a signal. */
 static int
 tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
 {
     uint64_t time;
 
-    /*
-     * The previous timer may have expired in the loop iteration that ended its
-     * wait.
-     */
+    /* The previous timer may have expired after the end of its wait. */
     session->is_timed_out = 0;
     time = tg_cli_session_get_wait_time(session, max_wait_ms);
 
@@ -278,10 +264,6 @@ tg_cli_session_new_client(tg_cli_session_t *session)
     return client;
 }
 
-/*
- * Starts the client in the loop.  Returns TG_CLI_EXIT_OK, or
- * TG_CLI_EXIT_FAILED after reporting the error.
- */
 static int
 tg_cli_session_init(tg_cli_session_t *session)
 {

@@ -1,13 +1,6 @@
 /*
- * The commands' connection to a server: one request at a time, and its
- * response.
- *
- * libtoolgate's client connects, reconnects, and resends requests, in a loop of
- * the session.
- *
- * Errors are reported here, on standard error, and are returned as exit
- * statuses.  A signal ends the wait: the request is then cancelled, so that
- * the server stops working on it.
+ * A command's connection to a server, by libtoolgate's client: one request at
+ * a time. A signal or a timeout cancels the request.
  */
 #ifndef TG_CLI_SESSION_H
 #define TG_CLI_SESSION_H
@@ -16,20 +9,11 @@
 #include "cli/tg_cli_json.h"
 #include "lib/tg_client.h"
 
-/*
- * Largest message in both directions, in bytes; Toolgate sends no larger
- * messages.
- */
+/* Largest message in bytes; Toolgate sends no larger ones. */
 #define TG_CLI_FRAME_MAX 67108864u
-/*
- * Default timeout in ms for connecting, and for requests other than tool
- * calls.
- */
+/* Timeout in ms of connecting, and of requests except tool calls. */
 #define TG_CLI_REQUEST_TIMEOUT_MS 5000
-/*
- * Timeout of a list in ms: a server waits up to 8 s for MCP servers that are
- * starting.
- */
+/* A server waits up to 8 s for MCP servers that are starting. */
 #define TG_CLI_LIST_TIMEOUT_MS 15000
 #define TG_CLI_NSIGNALS 3
 
@@ -49,10 +33,7 @@ typedef struct {
 
 void tg_cli_response_deinit(tg_cli_response_t *response);
 
-/*
- * Handles a notification of the server; params is NULL if there are none.
- * Returns TG_CLI_EXIT_OK, or the exit status to end the session with.
- */
+/* Any status but TG_CLI_EXIT_OK ends the session. */
 typedef int (*tg_cli_on_notification_pt)(const tg_cli_session_t *session,
                                          const char *method,
                                          json_object *params);
@@ -80,20 +61,13 @@ struct tg_cli_session_s {
     int notification_status; /* last return value of on_notification */
 };
 
-/*
- * Connects to the server.  Returns TG_CLI_EXIT_OK, or the exit status of the
- * failure; then there is no session to close.
- */
+/* After a failure there is no session to close. */
 int tg_cli_session_open(tg_cli_session_t *session,
                         const tg_cli_options_t *options);
 
 /* Closes a session in any state. */
 void tg_cli_session_close(tg_cli_session_t *session);
 
-/*
- * Opens a session, calls on_connect, and closes the session.  Returns the exit
- * status.
- */
 int tg_cli_session_run(const tg_cli_options_t *options,
                        int (*on_connect)(tg_cli_session_t *session, void *ctx),
                        void *ctx);
@@ -102,9 +76,8 @@ int tg_cli_session_run(const tg_cli_options_t *options,
 void tg_cli_session_notify(tg_cli_session_t *session, const char *method);
 
 /*
- * The functions below send a request and wait for the response.  Strings must
- * be valid until they return.  They return TG_CLI_EXIT_OK if there is a
- * response in session->response, which may be an error, else the exit status.
+ * Send a request and wait for its response, which may be an error, in
+ * session->response.
  */
 
 /* Fetches all pages of tools/list; the result is {"tools":[...]}. */
@@ -114,32 +87,19 @@ int tg_cli_session_list_tools(tg_cli_session_t *session);
 int tg_cli_session_call_tool(tg_cli_session_t *session, const char *name,
                              const char *arguments);
 
-/*
- * Calls a method with JSON, or NULL.  Waits for at most max_wait_ms; 0: no
- * limit.
- */
+/* params: JSON or NULL. max_wait_ms 0: no limit. */
 int tg_cli_session_request(tg_cli_session_t *session, const char *method,
                            const char *params, uint64_t max_wait_ms);
 
-/*
- * Calls a method that changes nothing, so that the request may be resent after
- * a reconnect.  Waits for at most max_wait_ms; 0: no limit.
- */
+/* For a method that changes nothing: resent after a reconnect. */
 int tg_cli_session_request_read_only(tg_cli_session_t *session,
                                      const char *method, const char *params,
                                      uint64_t max_wait_ms);
 
-/*
- * Receives notifications until the connection is lost.  Returns TG_CLI_EXIT_OK
- * if the connection was lost, else the exit status after a signal or of
- * on_notification.
- */
+/* Receives notifications. Returns TG_CLI_EXIT_OK after a disconnect. */
 int tg_cli_session_listen(tg_cli_session_t *session);
 
-/*
- * Runs the loop for ms.  Returns TG_CLI_EXIT_OK, or the exit status after a
- * signal.
- */
+/* Returns TG_CLI_EXIT_OK, or the exit status after a signal. */
 int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
 #endif

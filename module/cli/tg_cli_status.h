@@ -1,26 +1,16 @@
-/*
- * Output of the result of `toolgate.status` (docs/protocols.md), for people
- * and for Prometheus.  status is that result; members that it does not have
- * are left out.
- */
+/* Output of the result of `toolgate.status` (docs/protocols.md). */
 #ifndef TG_CLI_STATUS_H
 #define TG_CLI_STATUS_H
 
 #include "cli/tg_cli_table.h"
 
-/*
- * Appends tables without tools that were not called and without internal
- * methods.
- */
+/* Leaves out tools without calls, and internal methods. */
 void tg_cli_status_append_summary(tg_buf_t *out, json_object *status);
 
 /* Appends tables of all tools and methods. */
 void tg_cli_status_append_full(tg_buf_t *out, json_object *status);
 
-/*
- * Appends all information about each tool, method or MCP server of this name.
- * Returns their number.
- */
+/* Returns the number of tools, methods and MCP servers of this name. */
 size_t tg_cli_status_append_details(tg_buf_t *out, json_object *status,
                                     const char *name);
 
@@ -30,17 +20,10 @@ void tg_cli_status_append_calls(tg_buf_t *out, json_object *status);
 /* Appends the metrics in Prometheus' text format, version 0.0.4. */
 void tg_cli_status_append_prometheus(tg_buf_t *out, json_object *status);
 
-/*
- * Returns the estimated 95th percentile of a tool's call durations in ms, or a
- * negative number if no call has ended.  The estimate is interpolated within a
- * bucket of the histogram.
- */
+/* Estimates the 95th percentile of a tool's durations in ms; < 0: no call. */
 double tg_cli_status_estimate_p95(json_object *status, json_object *tool);
 
-/*
- * Returns the mean of a tool's call durations in ms, or a negative number if
- * no call has ended.
- */
+/* Returns the mean of a tool's durations in ms; < 0: no call. */
 double tg_cli_status_compute_mean(json_object *tool);
 
 #endif

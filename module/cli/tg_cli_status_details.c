@@ -1,7 +1,4 @@
-/*
- * The output of `toolgate status NAME`: all information about a tool, method
- * or MCP server.
- */
+/* The output of `toolgate status NAME`. */
 #include "cli/tg_cli_status.h"
 
 #include "base/tg_utf8.h"
@@ -9,10 +6,7 @@
 
 /* --- tools --- */
 
-/*
- * Appends the histogram of call durations, a line for each bucket that is not
- * empty.
- */
+/* Appends a line for each bucket of durations that is not empty. */
 static void
 tg_cli_append_histogram(tg_buf_t *out, json_object *status, json_object *tool)
 {

@@ -1,7 +1,4 @@
-/*
- * The output of `toolgate status --prometheus`: text format, version 0.0.4.
- * All samples of a metric follow its description.
- */
+/* The output of `toolgate status --prometheus`. */
 #include "cli/tg_cli_status.h"
 
 #include <stdio.h>
@@ -27,10 +24,7 @@ struct tg_cli_metric_s {
 
 /* --- labels --- */
 
-/*
- * Appends a label; before is "{" for the first label
- * of a sample, else ",".
- */
+/* Appends a label; before is "{" for the first label of a sample, else ",". */
 static void
 tg_cli_metric_append_label(tg_buf_t *out, const char *before, const char *name,
                            tg_str_t text)
@@ -179,10 +173,7 @@ tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
     tg_cli_metric_append_server_value(out, metric, server, server);
 }
 
-/*
- * Appends a sample for each member of an object; the member's name is the
- * label `by`.
- */
+/* Appends a sample for each member, whose name is the label `by`. */
 static void
 tg_cli_metric_append_by_label(tg_buf_t *out, const tg_cli_metric_t *metric,
                               json_object *object, const char *label,
@@ -213,10 +204,7 @@ tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
         tg_cli_json_get_text(server, "server"), "dialect");
 }
 
-/*
- * Appends a sample: the member's number; the length of a list; or 1 if the
- * state is "ready", else 0.
- */
+/* Number, length of a list, or 1 if the state is "ready", else 0. */
 static void
 tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
                                 json_object *status, json_object *server,

@@ -1,6 +1,4 @@
-/*
- * The tables of `toolgate status` and `toolgate ps`.
- */
+/* The tables of `toolgate status` and `toolgate ps`. */
 #include "cli/tg_cli_status.h"
 
 /* --- tools --- */
@@ -32,10 +30,9 @@ tg_cli_tool_count_ended_calls(json_object *tool)
 }
 
 /*
- * The call of rank 95 % lies between the bounds of its bucket.  The sum of all
- * durations narrows the bounds: the calls from that rank on took at least as
- * long each, and the longest call took at least the mean.  Between the bounds
- * the calls are assumed to be distributed evenly.
+ * The sum of all durations narrows the bounds of the bucket with rank 95 %:
+ * later calls took at least as long, and the longest at least the mean.
+ * Between the bounds the calls are assumed to be distributed evenly.
  */
 double
 tg_cli_status_estimate_p95(json_object *status, json_object *tool)
@@ -168,10 +165,7 @@ tg_cli_cell_append_name_user(tg_buf_t *cells, const tg_cli_cell_t *cell)
     tg_cli_append_visible(cells, other.len != 0 ? other : TG_STR("the config"));
 }
 
-/*
- * Appends a table of the elements of a list that each MCP server has, with the
- * server as the parent.
- */
+/* Appends a table of a list that each MCP server has. */
 static void
 tg_cli_append_mcp_server_lists(tg_buf_t *out, json_object *server,
                                const char *list, const tg_cli_column_t *columns)
@@ -391,10 +385,7 @@ tg_cli_status_append_full(tg_buf_t *out, json_object *status)
 
 /* --- calls --- */
 
-/*
- * Appends a cell with the known data of a client: `4711 (uid 1000) codex 1.2
- * via toolgate-bridge/1.0`.
- */
+/* 4711 (uid 1000) codex 1.2 via toolgate-bridge/1.0 */
 static void
 tg_cli_cell_append_client(tg_buf_t *cells, const tg_cli_cell_t *cell)
 {

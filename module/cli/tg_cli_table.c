@@ -1,6 +1,4 @@
-/*
- * Tables for people.
- */
+/* Tables for people. */
 #include "cli/tg_cli_table.h"
 
 #include "base/tg_utf8.h"
@@ -19,10 +17,7 @@ typedef struct {
 /* Smallest width of a truncated cell, in characters. */
 #define TG_CLI_CELL_WIDTH_MIN 20
 
-/*
- * Returns the width of a cell in characters; control characters have been
- * replaced before.
- */
+/* Control characters have been replaced before. */
 static size_t
 tg_cli_cell_get_width(tg_str_t cell)
 {
@@ -35,10 +30,7 @@ tg_cli_cell_get_width(tg_str_t cell)
     return n;
 }
 
-/*
- * Removes and returns the first cell; *is_last is set if the cell ends its
- * row.
- */
+/* Removes the first cell; *is_last: it ends its row. */
 static tg_str_t
 tg_cli_cells_read_next(tg_str_t *cells, int *is_last)
 {
@@ -86,9 +78,7 @@ tg_cli_table_measure_columns(tg_cli_table_column_t *columns, tg_str_t cells)
     }
 }
 
-/*
- * Appends a cell that starts at a column, truncated to the terminal's width.
- */
+/* Appends a cell that starts at a column, truncated to the terminal's width. */
 static void
 tg_cli_table_append_truncated(tg_buf_t *out, tg_str_t cell, size_t column)
 {
@@ -106,10 +96,7 @@ tg_cli_table_append_truncated(tg_buf_t *out, tg_str_t cell, size_t column)
     }
 }
 
-/*
- * Appends a table.  Each cell ends with a tab, and the last cell of a row with
- * a newline.  The first row is the head.
- */
+/* A cell ends with a tab, a row with a newline. The first row is the head. */
 static void
 tg_cli_append_table(tg_buf_t *out, tg_str_t cells)
 {

@@ -1,6 +1,4 @@
-/*
- * Tables for people.
- */
+/* Tables for people. */
 #ifndef TG_CLI_TABLE_H
 #define TG_CLI_TABLE_H
 
@@ -38,10 +36,7 @@ void tg_cli_cell_append_ms(tg_buf_t *out, const tg_cli_cell_t *cell);
 /* Appends a text member of the parent. */
 void tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell);
 
-/*
- * Appends the members of an object whose values are not 0, except "ok", as
- * `timeout 2`.
- */
+/* Appends the members that are not 0, except "ok": `timeout 2`. */
 void tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends a text without control characters. */
@@ -59,9 +54,8 @@ void tg_cli_append_duration(tg_buf_t *out, double ms);
 /* --- tables --- */
 
 /*
- * A column.  A head that begins with > makes the column flush right; a head
- * that begins with < makes the column, the last one, end at the width of the
- * terminal.
+ * A head with > is flush right; the last column may have one with <, and then
+ * ends at the terminal's width.
  */
 typedef struct {
     const char *head; /* NULL: end of the columns */
@@ -86,15 +80,10 @@ void tg_cli_table_add_list(tg_cli_table_t *table, json_object *parent,
 /* Appends a table to the output, and frees it. */
 void tg_cli_table_append(tg_cli_table_t *table, tg_buf_t *out);
 
-/*
- * Appends an empty line and a table, unless the table has no rows, and frees
- * it.
- */
+/* Appends an empty line and the table, unless it has no rows; frees it. */
 void tg_cli_table_append_section(tg_cli_table_t *table, tg_buf_t *out);
 
-/*
- * Appends a line `label      value` for each column whose cell is not empty.
- */
+/* Appends a line `label value` for each column whose cell is not empty. */
 void tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
                           json_object *parent, json_object *object);
 

@@ -1,14 +1,4 @@
-/*
- * Tasks on the command line: `toolgate task ...`, `toolgate automation ...`
- * and `toolgate daemon ...`.
- *
- *   tg_cli_cmd_task.c        commands of `toolgate task`
- *   tg_cli_task_request.c    requests and responses
- *   tg_cli_cmd_task_wait.c   `task wait` and `task output`
- *   tg_cli_task_table.c      tables of tasks and of the daemon's status
- *   tg_cli_cmd_automation.c  rules that start tasks
- *   tg_cli_cmd_daemon.c      the daemon that runs the tasks
- */
+/* `toolgate task`, `toolgate automation` and `toolgate daemon`. */
 #ifndef TG_CLI_TASK_H
 #define TG_CLI_TASK_H
 
@@ -20,36 +10,23 @@
 /* Timeout of a request in ms; the server answers such requests within 25 s. */
 #define TG_CLI_TASK_TIMEOUT_MS 60000
 
-/*
- * Calls a method that changes nothing, so that the request may be resent after
- * a reconnect; frees params.  Returns TG_CLI_EXIT_OK if there is a result,
- * else the exit status after reporting the error.
- */
+/* Calls a method that changes nothing. Frees params, or NULL. */
 int tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
                                   json_object *params, uint64_t max_wait_ms);
 
-/*
- * Calls a method that has an effect; frees params.  Returns TG_CLI_EXIT_OK
- * if there is a result, else the exit status after reporting the error.
- */
+/* Calls a method that has an effect. Frees params. */
 int tg_cli_task_request(tg_cli_session_t *session, const char *method,
                         json_object *params);
 
 /* Returns the params {"taskId":"..."}. */
 json_object *tg_cli_task_new_params(const char *id);
 
-/*
- * Writes the response: as JSON with --json, else with append().  Returns the
- * exit status.
- */
+/* Writes the response, as JSON with --json. */
 int tg_cli_task_print_response(const tg_cli_session_t *session,
                                void (*append)(tg_buf_t *out,
                                               json_object *response));
 
-/*
- * Calls a method and writes the response; with --watch, repeats this until an
- * error or a signal.  Frees params.  Returns the exit status.
- */
+/* Repeats the call with --watch. Frees params. */
 int tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
                                 json_object *params,
                                 void (*append)(tg_buf_t *out,
@@ -60,10 +37,6 @@ int tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
 extern const tg_cli_command_t tg_cli_cmd_task_wait;
 extern const tg_cli_command_t tg_cli_cmd_task_output;
 
-/*
- * Writes the output of a task until the task has ended.  Returns the exit
- * status.
- */
 int tg_cli_task_follow_output(tg_cli_session_t *session, const char *id);
 
 /* --- tg_cli_task_table.c --- */
@@ -73,10 +46,7 @@ void tg_cli_task_append_details(tg_buf_t *out, json_object *task);
 void tg_cli_task_append_stats(tg_buf_t *out, json_object *stats);
 void tg_cli_daemon_append_status(tg_buf_t *out, json_object *status);
 
-/*
- * Returns the time in ms from the start of a task to its end, or to now if the
- * task runs.  Returns -1 if the task has not started.
- */
+/* Returns the duration so far in ms; -1: the task has not started. */
 double tg_cli_task_get_duration(json_object *task);
 
 /* Appends the time since a timestamp, or "-" if there is no such member. */

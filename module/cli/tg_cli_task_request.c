@@ -1,6 +1,4 @@
-/*
- * Requests and responses of `task`, `automation` and `daemon`.
- */
+/* Requests and responses of `task`, `automation` and `daemon`. */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_result.h"

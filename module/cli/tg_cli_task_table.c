@@ -1,6 +1,4 @@
-/*
- * Tables of tasks, and the status of the daemon.
- */
+/* Tables of tasks, and the status of the daemon. */
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"
@@ -16,10 +14,7 @@
 
 /* --- timestamps --- */
 
-/*
- * Parses a member such as "2026-11-22T08:15:03.978Z".  Returns the Unix time in
- * s, or -1 if the member is not a timestamp.
- */
+/* Returns the Unix time of "2026-11-22T08:15:03.978Z", or -1. */
 static double
 tg_cli_json_get_timestamp(json_object *object, const char *member)
 {
@@ -52,10 +47,7 @@ tg_cli_clock_get_seconds(void)
     return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
-/*
- * Converts a duration from s to ms.  Negative durations, from clocks that
- * differ, become 0.
- */
+/* Clocks may differ. */
 static double
 tg_cli_convert_seconds_to_ms(double seconds)
 {
@@ -109,11 +101,7 @@ tg_cli_cell_append_time_left(tg_buf_t *out, const tg_cli_cell_t *cell)
 
 /* --- lists --- */
 
-/*
- * Appends the first line of a prompt.  On a terminal the table truncates the
- * line to the terminal's width; without a terminal the line has at most
- * TG_CLI_PROMPT_CHARS_MAX characters.
- */
+/* Without a terminal the line has at most TG_CLI_PROMPT_CHARS_MAX. */
 static void
 tg_cli_cell_append_prompt(tg_buf_t *out, const tg_cli_cell_t *cell)
 {

@@ -1,6 +1,4 @@
-/*
- * Converts arguments of the command line to a tool's arguments in JSON.
- */
+/* Converts arguments of the command line to a tool's arguments in JSON. */
 #include "cli/tg_cli_tool_args.h"
 
 #include "cli/tg_cli.h"
@@ -46,9 +44,7 @@ tg_cli_tool_args_check_json(tg_str_t text, const char *what, tg_str_t name)
 
 /* --- one JSON text --- */
 
-/*
- * Returns the first character of a text after white space, or NUL.
- */
+/* Returns the first character of a text after white space, or NUL. */
 static char
 tg_cli_json_first_char(tg_str_t text)
 {
@@ -123,10 +119,7 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
                : tg_cli_error("\"%s\" is not valid UTF-8", arg);
 }
 
-/*
- * Reads the value of a pair: the text itself, a file (@FILE), or standard
- * input (-).
- */
+/* Reads the text itself, a file (@FILE), or standard input (-). */
 static int
 tg_cli_pair_read_value(const tg_cli_pair_t *pair, tg_buf_t *text)
 {
@@ -149,10 +142,7 @@ tg_cli_pair_read_value(const tg_cli_pair_t *pair, tg_buf_t *text)
                               tg_cli_input_get_label(path));
 }
 
-/*
- * Returns the schema of a property, which the caller frees, or NULL.  `schema/`
- * knows which properties a schema declares.
- */
+/* The caller frees the result. schema/ knows what a schema declares. */
 static json_object *
 tg_cli_schema_find_property(json_object *root, tg_str_t name)
 {
@@ -170,10 +160,7 @@ tg_cli_schema_find_property(json_object *root, tg_str_t name)
     return property;
 }
 
-/*
- * Returns the type of a schema that does not allow strings, as JSON, else an
- * absent string.
- */
+/* Returns the type as JSON; absent if it allows strings. */
 static tg_str_t
 tg_cli_schema_get_json_type(json_object *root, json_object *schema)
 {
@@ -222,10 +209,7 @@ tg_cli_pair_parse_value(const tg_cli_pair_t *pair, tg_str_t text, tg_str_t type,
                         type.data, (int) text.len, text.data);
 }
 
-/*
- * Finds the next pair with a key, from args[i] on.  Returns its index, or
- * nargs.
- */
+/* Returns the index of the next pair with key, or nargs. */
 static int
 tg_cli_pair_find_next(char **args, int nargs, int i, tg_str_t key,
                       tg_cli_pair_t *pair)
@@ -241,10 +225,7 @@ tg_cli_pair_find_next(char **args, int nargs, int i, tg_str_t key,
     return i;
 }
 
-/*
- * Adds the values of all pairs with a key, from args[i] on, to an array; text
- * is the value of the first pair.
- */
+/* Adds the values of all pairs with key; text: the first value. */
 static int
 tg_cli_pairs_parse_array(char **args, int nargs, int i, tg_str_t key,
                          tg_str_t type, tg_buf_t *text, json_object *array)
@@ -276,10 +257,7 @@ tg_cli_pairs_parse_array(char **args, int nargs, int i, tg_str_t key,
     return rc;
 }
 
-/*
- * Stores the argument for a key: one value, or an array of all values if the
- * pairs are written with += or the schema requires an array.
- */
+/* Stores a value, or an array of all values with +=, or by the schema. */
 static int
 tg_cli_pairs_parse_argument(char **args, int nargs, int i, json_object *root,
                             json_object *property, json_object **value)
@@ -330,10 +308,7 @@ tg_cli_pairs_parse_argument(char **args, int nargs, int i, json_object *root,
     return rc;
 }
 
-/*
- * Checks whether the schema has a key; an unknown key is an error only if the
- * schema does not allow further keys.
- */
+/* An unknown key is an error only if the schema is closed. */
 static int
 tg_cli_pair_check_key(const tg_cli_pair_t *pair, json_object *schema)
 {

@@ -1,6 +1,4 @@
-/*
- * The text of `toolgate help TOOL`: its arguments, and a call that works.
- */
+/* The text of `toolgate help TOOL`: its arguments, and a call that works. */
 #include "cli/tg_cli_tool_help.h"
 
 #include "cli/tg_cli_tool_args.h"
@@ -54,10 +52,7 @@ tg_cli_tool_help_append_type(tg_buf_t *out, json_object *root,
     }
 }
 
-/*
- * Appends an argument: `  path  string, one of a, b, required, default a`, and
- * its description.
- */
+/*   path  string, one of a, b, required, default a */
 static void
 tg_cli_tool_help_append_argument(tg_buf_t *out, json_object *root,
                                  const char *key, json_object *property,
@@ -96,10 +91,7 @@ tg_cli_tool_help_append_argument(tg_buf_t *out, json_object *root,
 
 /* --- example --- */
 
-/*
- * Finds an example value that the property, or else the picked alternative,
- * contains.  Returns 1 if there is one, else 0.
- */
+/* Returns 1 if the property or its alternative has an example value. */
 static int
 tg_cli_example_find_value(json_object *root, json_object *property,
                           json_object *schema, json_object **value)
@@ -127,9 +119,7 @@ tg_cli_example_find_value(json_object *root, json_object *property,
     return 0;
 }
 
-/*
- * Appends a value that is probably valid; for an array, appends one element.
- */
+/* Appends a value that is probably valid; for an array, appends one element. */
 static void
 tg_cli_example_append_value(tg_buf_t *out, json_object *root,
                             json_object *property)
@@ -225,10 +215,7 @@ tg_cli_example_check_json(tg_buf_t *out, json_object *root, tg_str_t arguments)
     tg_buf_deinit(&error);
 }
 
-/*
- * Converts n words, each with a NUL at its end, as `toolgate call` does, and
- * checks the arguments.
- */
+/* Converts n words, each with a NUL, as `toolgate call` does. */
 static void
 tg_cli_example_check_words(tg_buf_t *out, json_object *root, tg_buf_t *words,
                            int n)

@@ -1,6 +1,4 @@
-/*
- * Reads lists of tools and their schemas, and suggests similar names.
- */
+/* Reads lists of tools and their schemas, and suggests similar names. */
 #include "cli/tg_cli_tool_list.h"
 
 #include "cli/tg_cli.h"
@@ -168,9 +166,7 @@ tg_cli_schema_pick_alternative(json_object *root, json_object *schema)
 
 /* --- similar names --- */
 
-/*
- * Returns 0 if the names are not similar, else a rank: 1 for the most similar.
- */
+/* Returns 0 if the names are not similar, else a rank from 1 on. */
 static size_t
 tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
 {

@@ -1,6 +1,4 @@
-/*
- * Reads a list of tools, {"tools":[...]}, and suggests similar names.
- */
+/* Reads a list of tools, {"tools":[...]}, and suggests similar names. */
 #ifndef TG_CLI_TOOL_LIST_H
 #define TG_CLI_TOOL_LIST_H
 
@@ -12,10 +10,7 @@ json_object *tg_cli_tool_list_find(json_object *list, tg_str_t name);
 /* Returns the description of a tool, or else its title. */
 tg_str_t tg_cli_tool_get_description(json_object *tool);
 
-/*
- * Reports an unknown tool, and suggests similar names.  Returns
- * TG_CLI_EXIT_REFUSED.
- */
+/* Suggests similar names. Returns TG_CLI_EXIT_REFUSED. */
 int tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name);
 
 /* --- schemas: root is the tool's inputSchema --- */
@@ -24,17 +19,13 @@ int tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name);
 int tg_cli_json_has_string(json_object *value, const char *text);
 
 /*
- * Returns the schema to describe a value with: schema itself, or the
- * alternative of its anyOf or oneOf that allows strings, else the first
- * alternative that is not null.
+ * Returns schema, or its alternative that allows strings, or the first one
+ * that is not null.
  */
 json_object *tg_cli_schema_pick_alternative(json_object *root,
                                             json_object *schema);
 
-/*
- * Finds a keyword in a schema, or in the schemas of its $ref and allOf.
- * Returns 1 with its value, which may be NULL for `null`; else 0 with NULL.
- */
+/* Also searches $ref and allOf. Returns 1, with NULL for `null`, or 0. */
 int tg_cli_schema_find_keyword(json_object *root, json_object *schema,
                                const char *keyword, json_object **value);
 

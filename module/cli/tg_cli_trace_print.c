@@ -1,6 +1,4 @@
-/*
- * Prints the records of a trace file, for people and as JSON.
- */
+/* Prints the records of a trace file, for people and as JSON. */
 #include "cli/tg_cli_trace_record.h"
 
 #include "cli/tg_cli_json.h"

@@ -1,6 +1,4 @@
-/*
- * Parses the records of a trace file, in MessagePack.
- */
+/* Parses the records of a trace file, in MessagePack. */
 #include "cli/tg_cli_trace_record.h"
 
 #ifdef TG_HAVE_MSGPACK
@@ -32,10 +30,7 @@ tg_cli_trace_record_is_start(tg_str_t bytes)
     return memcmp(bytes.data + 1, TG_CLI_TRACE_RECORD_MAGIC, n) == 0;
 }
 
-/*
- * Sets a member of the record; a member that is unknown or of another type is
- * ignored.
- */
+/* Ignores a member that is unknown or of another type. */
 static void
 tg_cli_trace_record_set_member(tg_cli_trace_record_t *record, tg_str_t key,
                                const msgpack_object *value)

@@ -1,15 +1,10 @@
-/*
- * The records of a trace file (directive tool_trace).
- */
+/* The records of a trace file (directive tool_trace). */
 #ifndef TG_CLI_TRACE_RECORD_H
 #define TG_CLI_TRACE_RECORD_H
 
 #include "base/tg_buf.h"
 
-/*
- * Upper bound of the size of a record in bytes: a frame's body and the other
- * members.
- */
+/* Upper bound of a record's size in bytes. */
 #define TG_CLI_TRACE_RECORD_MAX (1048576u + 4096u)
 
 typedef struct {
@@ -25,22 +20,15 @@ typedef struct {
     int is_truncated;
 } tg_cli_trace_record_t;
 
-/*
- * Checks whether trace files can be read, which requires a build with
- * msgpack-c.
- */
+/* Checks for a build with msgpack-c. */
 int tg_cli_trace_record_is_supported(void);
 
-/*
- * Checks whether these bytes may be the start of a record; they may be fewer
- * than its first bytes.
- */
+/* bytes may be fewer than the first bytes of a record. */
 int tg_cli_trace_record_is_start(tg_str_t bytes);
 
 /*
- * Parses the record at the start of bytes.  The strings of the record are
- * slices of bytes; *len is its length.  Returns TG_OK, TG_AGAIN if the record
- * is incomplete, or TG_INVALID if there is no valid record.
+ * Strings are slices of bytes. Returns TG_OK, TG_AGAIN if the record is
+ * incomplete, or TG_INVALID.
  */
 int tg_cli_trace_record_parse(tg_str_t bytes, tg_cli_trace_record_t *record,
                               size_t *len);
