@@ -49,17 +49,21 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
 }
 
 /*
- * Cancels the running tasks in an array of ids; another runner received the
- * calls of task.cancel.
+ * Cancels the running tasks in an array; another runner received the calls of
+ * task.cancel.
  */
 static void
-tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t ids)
+tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t tasks)
 {
     tg_json_cursor_t each;
     tg_task_t *task;
-    tg_str_t id;
+    tg_str_t raw, id;
 
-    for (tg_json_iter_init(&each, ids); tg_json_iter_next(&each, &id);) {
+    for (tg_json_iter_init(&each, tasks); tg_json_iter_next(&each, &raw);) {
+        if (tg_json_get_member(raw, TG_STR("id"), &id) != TG_OK) {
+            continue;
+        }
+
         task = tg_engine_find_task(engine,
                                    tg_task_parse_id(tg_json_string_body(id)));
 
@@ -73,7 +77,7 @@ static void
 tg_engine_on_lease_renewed(tg_store_query_t *query)
 {
     tg_engine_t *engine;
-    tg_str_t ids;
+    tg_str_t tasks;
 
     engine = query->data;
     engine->is_renewing_lease = 0;
@@ -84,10 +88,11 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     }
 
     if (query->rc == TG_OK
-        && tg_json_get_member(tg_buf_view(&query->json), TG_STR("cancel"), &ids)
+        && tg_json_get_member(tg_buf_view(&query->json), TG_STR("cancel"),
+                              &tasks)
                == TG_OK)
     {
-        tg_engine_cancel_tasks(engine, ids);
+        tg_engine_cancel_tasks(engine, tasks);
     }
 
     if (query->rc == TG_END && !engine->is_fenced) {

@@ -35,6 +35,7 @@
     X(resultStatus)                                                            \
     X(resultErrorField)                                                        \
     X(ntuples)                                                                 \
+    X(nfields)                                                                 \
     X(getisnull)                                                               \
     X(getvalue)                                                                \
     X(getlength)                                                               \

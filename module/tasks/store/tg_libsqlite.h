@@ -28,8 +28,9 @@
     X(column_text)                                                             \
     X(column_bytes)                                                            \
     X(column_type)                                                             \
-    X(changes)                                                                 \
-    X(last_insert_rowid)                                                       \
+    X(bind_parameter_count)                                                    \
+    X(bind_parameter_name)                                                     \
+    X(column_count)                                                            \
     X(get_autocommit)                                                          \
     X(libversion_number)
 

@@ -181,8 +181,8 @@ typedef enum {
     /*
      * Renews the lease of this runner for `limit` ms. Interrupts the running
      * tasks of runners whose lease has expired. Returns these tasks as
-     * TG_STORE_OPEN does, and in "cancel":[…] the ids of this runner's running
-     * tasks that are to be cancelled. TG_END: the lease of this runner has
+     * TG_STORE_OPEN does, and in "cancel":[…] this runner's running tasks
+     * that are to be cancelled. TG_END: the lease of this runner has
      * expired.
      */
     TG_STORE_RENEW_LEASE,

@@ -4,8 +4,8 @@
  *   tg_store_pg.c           queue of queries, results, states of the store
  *   tg_store_pg_conn.c      connection: opened in a thread, used in the loop
  *   tg_store_pg_conninfo.c  connection parameters, check of the database
- *   tg_store_pg_query.c     values of a query, and its result
- *   tg_store_pg_sql.c       SQL
+ *   tg_store_pg_query.c     parameters and results of statements
+ *   tg_store_pg_schema.c    SQL that creates and checks the tables
  *
  *   CLOSED ──▶ CONNECTING ──▶ READY ◀──▶ BUSY
  *     ▲  ▲          │           │          │
@@ -20,7 +20,7 @@
 #define TG_STORE_PG_H
 
 #include "tasks/store/tg_libpq.h"
-#include "tasks/store/tg_store.h"
+#include "tasks/store/tg_store_ops.h"
 
 /* Version of the tables. */
 #define TG_PG_VERSION 1
@@ -44,10 +44,6 @@
  * new id.
  */
 #define TG_PG_RUNNER_ID_LEN 32
-
-/* Turns the value of a macro into a string literal. */
-#define TG_PG_STRINGIFY_TOKEN(text) #text
-#define TG_PG_STRINGIFY(name) TG_PG_STRINGIFY_TOKEN(name)
 
 typedef enum {
     TG_PG_CLOSED,
@@ -169,42 +165,30 @@ void tg_pg_append_message(tg_buf_t *why, const char *message);
 
 /* --- tg_store_pg_query.c --- */
 
-/* Prepares a statement on the new connection. The caller frees the result. */
-PGresult *tg_pg_prepare_statement(const tg_store_pg_t *db, int statement);
+/*
+ * Returns whether the statement of an operation is prepared once for each
+ * connection. The others are planned for each query, as the best plan depends
+ * on the values.
+ */
+int tg_pg_is_prepared(int operation);
 
 /*
- * Sends the statement of a query with its values. Returns 1, or 0 if libpq
- * failed or there is no memory.
+ * Prepares a statement on the new connection. The caller frees the result;
+ * NULL: no memory.
+ */
+PGresult *tg_pg_prepare_statement(const tg_store_pg_t *db, int operation);
+
+/*
+ * Sends the statement of a query. Returns 1, or 0 if libpq failed or there is
+ * no memory.
  */
 int tg_pg_send_query(tg_store_pg_t *db, tg_store_query_t *query);
 
 /* Copies a result into the query. The caller keeps the PGresult. */
-void tg_pg_read_result(const tg_store_pg_t *db, const PGresult *result,
+void tg_pg_read_result(const tg_store_pg_t *db, const PGresult *rows,
                        tg_store_query_t *query);
 
-/* --- tg_store_pg_sql.c --- */
-
-/*
- * Indexes of statements: a tg_store_op_t, or one more for TG_STORE_FINISH of an
- * interrupted task.
- */
-#define TG_PG_STATEMENT_INTERRUPT (TG_STORE_READ_OUTPUT + 1)
-#define TG_PG_STATEMENTS (TG_PG_STATEMENT_INTERRUPT + 1)
-
-/*
- * Returns the index of the statement for a query. All statements take the
- * values of tg_pg_send_query().
- */
-int tg_pg_find_statement(const tg_store_query_t *query);
-
-/*
- * Returns whether a statement is prepared once for each connection. The others
- * are planned for each query, as the best plan depends on the values.
- */
-int tg_pg_is_prepared(int statement);
-
-/* Returns the SQL text of a statement. */
-const char *tg_pg_get_sql(int statement);
+/* --- tg_store_pg_schema.c --- */
 
 /* Creates or migrates the tables and listens to broadcasts. */
 extern const char tg_pg_setup_sql[];

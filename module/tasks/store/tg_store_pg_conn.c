@@ -58,7 +58,7 @@ tg_pg_prepare_statements(tg_store_pg_t *db)
 {
     int i, rc;
 
-    for (i = 0, rc = 0; rc == 0 && i < TG_PG_STATEMENTS; i++) {
+    for (i = 0, rc = 0; rc == 0 && i < TG_STORE_STATEMENTS; i++) {
         rc = tg_pg_is_prepared(i)
                  ? tg_pg_check_result(db, tg_pg_prepare_statement(db, i))
                  : 0;
@@ -290,6 +290,7 @@ tg_pg_on_result(tg_store_pg_t *db, const PGresult *result)
 
     switch (db->pq->resultStatus(result)) {
     case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
         tg_pg_read_result(db, result, tg_pg_get_query(db->current));
         break;
 

@@ -16,7 +16,7 @@ tg_pg_conninfo_init(tg_pg_conninfo_t *info, const char *location,
      * the location.
      */
     const char *const pairs[TG_PG_CONNINFO_PARAMS + 1][2] = {
-        { "connect_timeout", TG_PG_STRINGIFY(TG_PG_CONNECT_TIMEOUT_S) },
+        { "connect_timeout", TG_STORE_STRINGIFY(TG_PG_CONNECT_TIMEOUT_S) },
         { "application_name", "toolgate-runner" },
         { "keepalives_idle", "15" },
         { "keepalives_interval", "5" },

@@ -1,44 +1,11 @@
 /*
- * Values and results of the statements of the PostgreSQL task store.
+ * Sends the statements of the PostgreSQL task store and reads their results.
  */
 #include "base/tg_json.h"
-#include "base/tg_utf8.h"
 #include "tasks/store/tg_store_pg.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/*
- * Indexes of the values: $1 is TG_PG_VALUE_NOW, and so on; see
- * tg_store_pg_sql.c.
- */
-enum {
-    TG_PG_VALUE_NOW,
-    TG_PG_VALUE_ID,
-    TG_PG_VALUE_PRIORITY,
-    TG_PG_VALUE_LIMIT,
-    TG_PG_VALUE_PID,
-    TG_PG_VALUE_STATE,
-    TG_PG_VALUE_NUMBERS,
-    TG_PG_VALUE_PROMPT = TG_PG_VALUE_NUMBERS,
-    TG_PG_VALUE_AGENT,
-    TG_PG_VALUE_CWD,
-    TG_PG_VALUE_METADATA,
-    TG_PG_VALUE_RESULT,
-    TG_PG_VALUE_ERROR,
-    TG_PG_VALUE_OUTPUT,
-    TG_PG_VALUE_AGENTS,
-    TG_PG_VALUE_RETRIES,
-    TG_PG_VALUE_RUNNER_ID,
-    TG_PG_VALUE_PLACE,
-    TG_PG_VALUE_TOKEN,
-    TG_PG_VALUE_BYTES,
-    TG_PG_VALUE_OWNER,
-    TG_PG_VALUE_JOB,
-    TG_PG_VALUE_RESULT_FORMAT,
-    TG_PG_VALUE_RECORDS,
-    TG_PG_VALUES
-};
 
 /* Object ids of types in the table pg_type. */
 #define TG_PG_OID_INT8 20
@@ -47,339 +14,308 @@ enum {
 #define TG_PG_OID_TEXT_ARRAY 1009
 #define TG_PG_OID_INT8_ARRAY 1016
 
-static const Oid tg_pg_value_types[TG_PG_VALUES] = {
-    [TG_PG_VALUE_NOW] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_ID] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_PRIORITY] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_LIMIT] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_PID] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_STATE] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_PROMPT] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_AGENT] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_CWD] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_METADATA] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_RESULT] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_ERROR] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_OUTPUT] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_AGENTS] = TG_PG_OID_TEXT_ARRAY,
-    [TG_PG_VALUE_RETRIES] = TG_PG_OID_INT8_ARRAY,
-    [TG_PG_VALUE_RUNNER_ID] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_PLACE] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_TOKEN] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_BYTES] = TG_PG_OID_BYTEA,
-    [TG_PG_VALUE_OWNER] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_JOB] = TG_PG_OID_TEXT,
-    [TG_PG_VALUE_RESULT_FORMAT] = TG_PG_OID_INT8,
-    [TG_PG_VALUE_RECORDS] = TG_PG_OID_TEXT,
-};
-
 #define TG_PG_STATEMENT_NAME_MAX 24
 
-/* Text values of a query, each followed by a NUL. */
+/* Parameters as libpq takes them. */
 typedef struct {
+    /* Values that are not texts of the query, each followed by a NUL. */
     tg_buf_t buf;
-    size_t at[TG_PG_VALUES];
-    int is_present[TG_PG_VALUES];
-} tg_pg_values_t;
+    size_t at[TG_STORE_PARAMS];
+    const char *values[TG_STORE_PARAMS];
+    int lengths[TG_STORE_PARAMS];
+    int formats[TG_STORE_PARAMS]; /* 1: binary, as are texts of the query */
+} tg_pg_params_t;
 
-/* --- values --- */
+/* --- SQL --- */
 
+/* Appends the SQL of an operation, with a NUL: $name becomes $1 and so on. */
 static void
-tg_pg_values_begin_value(tg_pg_values_t *values, int value)
+tg_pg_append_sql(tg_buf_t *sql, int operation)
 {
-    values->at[value] = values->buf.len;
-    values->is_present[value] = 1;
-}
+    const char *text;
+    size_t len;
+    int param;
 
-static void
-tg_pg_values_append_number(tg_pg_values_t *values, int value, int64_t number)
-{
-    tg_pg_values_begin_value(values, value);
-    tg_buf_append_int(&values->buf, number);
-    tg_buf_append_char(&values->buf, '\0');
-}
+    for (text = tg_store_operations[operation].pg; *text != '\0'; text += len) {
+        len = strcspn(text, "$");
+        tg_buf_append(sql, text, len);
+        text += len;
+        len = 0;
 
-static void
-tg_pg_values_append_text(tg_pg_values_t *values, int value, tg_str_t text)
-{
-    if (text.data != NULL) {
-        tg_pg_values_begin_value(values, value);
-        tg_buf_append_str(&values->buf, text);
-        tg_buf_append_char(&values->buf, '\0');
-    }
-}
+        if (*text == '$') {
+            tg_buf_append_char(sql, *text++);
+            param = tg_store_find_param(text, &len);
 
-static void
-tg_pg_values_append_json(tg_pg_values_t *values, int value, tg_str_t text)
-{
-    if (text.data != NULL) {
-        tg_pg_values_begin_value(values, value);
-        tg_json_write_string(&values->buf, text);
-        tg_buf_append_char(&values->buf, '\0');
-    }
-}
-
-/*
- * Appends the names and retries of the agents that take tasks, as two arrays
- * such as {a,b} and {0,2}. Agent names need no quotes.
- */
-static void
-tg_pg_values_append_agents(tg_pg_values_t *values,
-                           const tg_store_agents_t *agents)
-{
-    const char *before;
-    unsigned i;
-
-    if (agents == NULL) {
-        return;
-    }
-
-    tg_pg_values_begin_value(values, TG_PG_VALUE_AGENTS);
-    tg_buf_append_char(&values->buf, '{');
-
-    for (i = 0, before = ""; i < agents->n; i++) {
-        if (!agents->is_full[i]) {
-            tg_buf_append_cstr(&values->buf, before);
-            tg_buf_append_cstr(&values->buf, agents->names[i]);
-            before = ",";
+            if (param >= 0) {
+                tg_buf_append_int(sql, param + 1);
+            }
         }
     }
 
-    tg_buf_append_cstr(&values->buf, "}");
-    tg_buf_append_char(&values->buf, '\0');
-    tg_pg_values_begin_value(values, TG_PG_VALUE_RETRIES);
-    tg_buf_append_char(&values->buf, '{');
-
-    for (i = 0, before = ""; i < agents->n; i++) {
-        if (!agents->is_full[i]) {
-            tg_buf_append_cstr(&values->buf, before);
-            tg_buf_append_int(&values->buf, agents->retries[i]);
-            before = ",";
-        }
-    }
-
-    tg_buf_append_cstr(&values->buf, "}");
-    tg_buf_append_char(&values->buf, '\0');
+    tg_buf_append_char(sql, '\0');
 }
 
 static void
-tg_pg_values_append_records(tg_pg_values_t *values,
-                            const tg_store_query_t *query)
+tg_pg_set_types(Oid types[TG_STORE_PARAMS])
+{
+    tg_store_param_type_t type;
+    int i;
+
+    for (i = 0; i < TG_STORE_PARAMS; i++) {
+        type = tg_store_params[i].type;
+        types[i] = type < TG_STORE_PARAM_TEXT       ? TG_PG_OID_INT8
+                   : type == TG_STORE_PARAM_BYTES   ? TG_PG_OID_BYTEA
+                   : type == TG_STORE_PARAM_RETRIES ? TG_PG_OID_INT8_ARRAY
+                   : type == TG_STORE_PARAM_AGENTS
+                           || type == TG_STORE_PARAM_ALL_AGENTS
+                       ? TG_PG_OID_TEXT_ARRAY
+                       : TG_PG_OID_TEXT;
+    }
+}
+
+/* --- parameters --- */
+
+static void
+tg_pg_append_records(tg_buf_t *json, const tg_store_query_t *query)
 {
     const tg_store_record_t *record;
     unsigned i;
 
-    tg_pg_values_begin_value(values, TG_PG_VALUE_RECORDS);
+    tg_buf_append_char(json, '[');
 
     for (i = 0; i < query->nrecords; i++) {
         record = &query->records[i];
-        tg_buf_append_cstr(&values->buf, i == 0 ? "[{\"key\":" : ",{\"key\":");
-        tg_json_write_string(&values->buf, record->key);
-
-        if (record->value.data != NULL) {
-            tg_json_add_string(&values->buf, "value", record->value);
-        }
-
-        tg_buf_append_cstr(&values->buf,
-                           record->is_new ? ",\"is_new\":true}" : "}");
+        tg_buf_append_cstr(json, i == 0 ? "{" : ",{");
+        tg_json_add_string(json, "key", record->key);
+        tg_json_add_optional(json, "value", record->value);
+        tg_json_add_bool(json, "is_new", record->is_new);
+        tg_buf_append_char(json, '}');
     }
 
-    tg_buf_append_cstr(&values->buf, query->nrecords == 0 ? "[]" : "]");
-    tg_buf_append_char(&values->buf, '\0');
+    tg_buf_append_char(json, ']');
+}
+
+/* Appends a value to params->buf. */
+static void
+tg_pg_append_value(tg_pg_params_t *params, const tg_store_pg_t *db,
+                   const tg_store_query_t *query, const tg_store_param_t *param,
+                   const tg_store_value_t *value)
+{
+    switch (param->type) {
+    case TG_STORE_PARAM_STRING:
+    case TG_STORE_PARAM_BRIEF:
+        tg_json_write_string(&params->buf, value->text);
+        break;
+    case TG_STORE_PARAM_RECORDS:
+        tg_pg_append_records(&params->buf, query);
+        break;
+    case TG_STORE_PARAM_TOKEN:
+        tg_buf_printf(&params->buf, "%s-%llu", db->runner,
+                      (unsigned long long) query->serial);
+        break;
+    default:
+        if (value->is_number) {
+            tg_buf_append_int(&params->buf, value->number);
+        } else {
+            tg_buf_append_str(&params->buf, value->text);
+        }
+
+        break;
+    }
+
+    tg_buf_append_char(&params->buf, '\0');
 }
 
 static void
-tg_pg_values_append_query(tg_pg_values_t *values, const tg_store_pg_t *db,
-                          const tg_store_query_t *query)
+tg_pg_set_param(tg_pg_params_t *params, int i, const tg_store_pg_t *db,
+                const tg_store_query_t *query, tg_buf_t *room)
 {
-    int64_t numbers[TG_PG_VALUE_NUMBERS];
-    tg_str_t brief;
-    int i;
+    const tg_store_param_t *param = &tg_store_params[i];
+    tg_store_value_t value;
 
-    numbers[TG_PG_VALUE_NOW] = query->now;
-    numbers[TG_PG_VALUE_ID] = query->id;
-    numbers[TG_PG_VALUE_PRIORITY] = query->op == TG_STORE_WRITE_OUTPUT
-                                            || query->op == TG_STORE_READ_OUTPUT
-                                        ? query->offset
-                                        : query->priority;
-    numbers[TG_PG_VALUE_LIMIT] = query->limit;
-    numbers[TG_PG_VALUE_PID] = query->pid;
-    numbers[TG_PG_VALUE_STATE] = query->state;
+    value = tg_store_get_param(query, param, NULL, room);
 
-    for (i = 0; i < TG_PG_VALUE_NUMBERS; i++) {
-        tg_pg_values_append_number(values, i, numbers[i]);
+    if (param->type == TG_STORE_PARAM_RUNNER) {
+        value.text = tg_str_from_cstr(db->runner);
+    } else if (param->type == TG_STORE_PARAM_PLACE) {
+        value.text = tg_str_from_cstr(db->name);
     }
 
-    brief = tg_str(query->prompt.data,
-                   tg_utf8_prefix_len(query->prompt,
-                                      TG_STORE_PROMPT_PREVIEW_MAX));
-    tg_pg_values_append_json(values, TG_PG_VALUE_PROMPT, query->prompt);
-    tg_pg_values_append_text(values, TG_PG_VALUE_AGENT, query->agent);
-    tg_pg_values_append_json(values, TG_PG_VALUE_CWD, query->cwd);
-    tg_pg_values_append_text(values, TG_PG_VALUE_METADATA, query->metadata);
-    tg_pg_values_append_json(values, TG_PG_VALUE_RESULT,
-                             query->op == TG_STORE_SUBMIT ? brief
-                                                          : query->result);
-    tg_pg_values_append_json(values, TG_PG_VALUE_ERROR, query->error);
-    tg_pg_values_append_json(values, TG_PG_VALUE_OUTPUT, query->output);
-    tg_pg_values_append_agents(values, query->agents);
-    tg_pg_values_append_text(values, TG_PG_VALUE_OWNER, query->owner);
-    tg_pg_values_append_text(values, TG_PG_VALUE_JOB, query->job);
-    tg_pg_values_append_number(values, TG_PG_VALUE_RESULT_FORMAT,
-                               query->result_format);
-    tg_pg_values_append_records(values, query);
-    tg_pg_values_append_text(values, TG_PG_VALUE_RUNNER_ID,
-                             tg_str_from_cstr(db->runner));
-    tg_pg_values_append_text(values, TG_PG_VALUE_PLACE,
-                             tg_str_from_cstr(db->name));
-    tg_pg_values_begin_value(values, TG_PG_VALUE_TOKEN);
+    params->at[i] = params->buf.len;
 
-    if (query->token.data != NULL) {
-        tg_buf_append_str(&values->buf, query->token);
-    } else {
-        tg_buf_printf(&values->buf, "%s-%llu", db->runner,
-                      (unsigned long long) query->serial);
+    if (value.is_number || param->type == TG_STORE_PARAM_RECORDS
+        || (param->type == TG_STORE_PARAM_TOKEN && value.text.data == NULL)
+        || (value.text.data != NULL
+            && (param->type == TG_STORE_PARAM_STRING
+                || param->type == TG_STORE_PARAM_BRIEF
+                || value.text.data == room->data)))
+    {
+        tg_pg_append_value(params, db, query, param, &value);
+        return;
     }
 
-    tg_buf_append_char(&values->buf, '\0');
+    params->values[i] = value.text.data;
+    params->lengths[i] = (int) value.text.len;
+    params->formats[i] = 1;
 }
+
+/* TG_OK or TG_NOMEM; tg_buf_deinit(&params->buf) is needed after both. */
+static int
+tg_pg_set_params(tg_pg_params_t *params, const tg_store_pg_t *db,
+                 const tg_store_query_t *query)
+{
+    tg_buf_t room;
+    int i, has_failed;
+
+    memset(params, 0, sizeof(*params));
+    tg_buf_init(&params->buf, tg_alloc_libc());
+    tg_buf_init(&room, tg_alloc_libc());
+
+    for (i = 0; i < TG_STORE_PARAMS; i++) {
+        tg_pg_set_param(params, i, db, query, &room);
+    }
+
+    for (i = 0; i < TG_STORE_PARAMS; i++) {
+        if (params->formats[i] == 0) {
+            params->values[i] = params->buf.data + params->at[i];
+        }
+    }
+
+    has_failed = tg_buf_has_failed(&room) || tg_buf_has_failed(&params->buf);
+    tg_buf_deinit(&room);
+
+    return has_failed ? TG_NOMEM : TG_OK;
+}
+
+/* --- sending --- */
 
 /* Writes the name of a statement into `name` and returns it. */
 static const char *
-tg_pg_format_statement_name(int statement, char name[TG_PG_STATEMENT_NAME_MAX])
+tg_pg_format_statement_name(int operation, char name[TG_PG_STATEMENT_NAME_MAX])
 {
-    (void) snprintf(name, TG_PG_STATEMENT_NAME_MAX, "toolgate_%d", statement);
+    (void) snprintf(name, TG_PG_STATEMENT_NAME_MAX, "toolgate_%d", operation);
 
     return name;
 }
 
+int
+tg_pg_is_prepared(int operation)
+{
+    return operation != TG_STORE_LIST && operation != TG_STORE_STATS
+           && operation != TG_STORE_STATUS;
+}
+
 PGresult *
-tg_pg_prepare_statement(const tg_store_pg_t *db, int statement)
+tg_pg_prepare_statement(const tg_store_pg_t *db, int operation)
 {
     char name[TG_PG_STATEMENT_NAME_MAX];
+    Oid types[TG_STORE_PARAMS];
+    PGresult *result;
+    tg_buf_t sql;
 
-    return db->pq->prepare(db->new_conn,
-                           tg_pg_format_statement_name(statement, name),
-                           tg_pg_get_sql(statement), TG_PG_VALUES,
-                           tg_pg_value_types);
+    tg_pg_set_types(types);
+    tg_buf_init(&sql, tg_alloc_libc());
+    tg_pg_append_sql(&sql, operation);
+    result = tg_buf_has_failed(&sql)
+                 ? NULL
+                 : db->pq->prepare(db->new_conn,
+                                   tg_pg_format_statement_name(operation, name),
+                                   sql.data, TG_STORE_PARAMS, types);
+    tg_buf_deinit(&sql);
+
+    return result;
 }
 
 int
 tg_pg_send_query(tg_store_pg_t *db, tg_store_query_t *query)
 {
-    const char *texts[TG_PG_VALUES];
     char name[TG_PG_STATEMENT_NAME_MAX];
-    int lengths[TG_PG_VALUES], formats[TG_PG_VALUES];
-    tg_pg_values_t values;
-    int i, rc, statement;
+    Oid types[TG_STORE_PARAMS];
+    tg_pg_params_t params;
+    int operation, rc;
+    tg_buf_t sql;
 
-    statement = tg_pg_find_statement(query);
-    memset(&values, 0, sizeof(values));
-    memset(lengths, 0, sizeof(lengths));
-    memset(formats, 0, sizeof(formats));
-    tg_buf_init(&values.buf, tg_alloc_libc());
-    tg_pg_values_append_query(&values, db, query);
+    operation = tg_store_find_operation(query);
+    tg_buf_init(&sql, tg_alloc_libc());
+    rc = tg_pg_set_params(&params, db, query) == TG_OK;
 
-    for (i = 0; i < TG_PG_VALUES; i++) {
-        texts[i] = values.is_present[i] ? values.buf.data + values.at[i] : NULL;
+    if (rc && tg_pg_is_prepared(operation)) {
+        rc = db->pq->sendQueryPrepared(
+            db->conn, tg_pg_format_statement_name(operation, name),
+            TG_STORE_PARAMS, params.values, params.lengths, params.formats, 1);
+    } else if (rc) {
+        tg_pg_set_types(types);
+        tg_pg_append_sql(&sql, operation);
+        rc = !tg_buf_has_failed(&sql)
+             && db->pq->sendQueryParams(db->conn, sql.data, TG_STORE_PARAMS,
+                                        types, params.values, params.lengths,
+                                        params.formats, 1);
     }
 
-    texts[TG_PG_VALUE_BYTES] = query->bytes.data;
-    lengths[TG_PG_VALUE_BYTES] = (int) query->bytes.len;
-    formats[TG_PG_VALUE_BYTES] = 1;
-    rc = !tg_buf_has_failed(&values.buf)
-         && (tg_pg_is_prepared(statement)
-                 ? db->pq->sendQueryPrepared(
-                     db->conn, tg_pg_format_statement_name(statement, name),
-                     TG_PG_VALUES, texts, lengths, formats, 1)
-                 : db->pq->sendQueryParams(db->conn, tg_pg_get_sql(statement),
-                                           TG_PG_VALUES, tg_pg_value_types,
-                                           texts, lengths, formats, 1));
-    tg_buf_deinit(&values.buf);
+    tg_buf_deinit(&sql);
+    tg_buf_deinit(&params.buf);
 
     return rc;
 }
 
 /* --- results --- */
 
-static tg_str_t
-tg_pg_get_column(const tg_store_pg_t *db, const PGresult *result, int column)
+/* Returns a number of 1 to 8 bytes in network order. */
+static int64_t
+tg_pg_parse_number(tg_str_t bytes)
 {
-    return tg_str(db->pq->getvalue(result, 0, column),
-                  (size_t) db->pq->getlength(result, 0, column));
-}
-
-/* Returns the result code of a query whose result has no row. */
-static int
-tg_pg_get_no_row_rc(tg_store_op_t op)
-{
-    return op == TG_STORE_GET || op == TG_STORE_CANCEL || op == TG_STORE_SUBMIT
-               ? TG_MISSING
-               : TG_END;
-}
-
-static int
-tg_pg_parse_rc(tg_str_t word)
-{
-    static const struct {
-        tg_str_t word;
-        int rc;
-    } words[] = {
-        { TG_STR_INIT("OK"), TG_OK },
-        { TG_STR_INIT("BAD"), TG_INVALID },
-        { TG_STR_INIT("END"), TG_END },
-        { TG_STR_INIT("AGAIN"), TG_AGAIN },
-        { TG_STR_INIT("LIMIT"), TG_LIMIT },
-        { TG_STR_INIT("EXISTS"), TG_EXISTS },
-    };
+    uint64_t value;
     size_t i;
 
-    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (tg_str_eq(words[i].word, word)) {
-            return words[i].rc;
-        }
+    value = bytes.len != 0 && (bytes.data[0] & 0x80) ? UINT64_MAX : 0;
+
+    for (i = 0; i < bytes.len; i++) {
+        value = value << 8 | (unsigned char) bytes.data[i];
     }
 
-    return TG_INVALID;
+    return (int64_t) value;
 }
 
-void
-tg_pg_read_result(const tg_store_pg_t *db, const PGresult *result,
-                  tg_store_query_t *query)
+static void
+tg_pg_get_value(const tg_store_pg_t *db, const PGresult *rows, int row,
+                int column, const tg_store_column_t *columns,
+                tg_store_value_t *value)
 {
-    int64_t id, state;
+    memset(value, 0, sizeof(*value));
 
-    tg_buf_reset(&query->json, 0);
-
-    if (db->pq->ntuples(result) == 0) {
-        query->rc = tg_pg_get_no_row_rc(query->op);
+    if (db->pq->getisnull(rows, row, column)) {
         return;
     }
 
-    query->rc = tg_pg_parse_rc(tg_pg_get_column(db, result, 0));
-    (void) tg_json_parse_int64(tg_pg_get_column(db, result, 1), &id);
-    (void) tg_json_parse_int64(tg_pg_get_column(db, result, 2), &state);
-    tg_buf_append_str(&query->json, tg_pg_get_column(db, result, 3));
+    value->text = tg_str(db->pq->getvalue(rows, row, column),
+                         (size_t) db->pq->getlength(rows, row, column));
 
-    switch (query->op) {
-    case TG_STORE_SUBMIT:
-    case TG_STORE_CLAIM:
-        query->id = id;
-        break;
-    case TG_STORE_READ_OUTPUT:
-        query->offset = id;
-        query->size = state;
-        break;
-    case TG_STORE_CANCEL:
-    case TG_STORE_GET:
-        (void) tg_json_parse_int64(tg_pg_get_column(db, result, 4),
-                                   &query->result_format);
-        query->state = (tg_task_state_t) state;
-        break;
-    case TG_STORE_FINISH:
-        query->state = (tg_task_state_t) state;
-        break;
-    default:
-        break;
+    if (column > 0 && columns[column - 1].type < TG_STORE_COLUMN_TEXT) {
+        value->is_number = 1;
+        value->number = tg_pg_parse_number(value->text);
     }
+}
+
+void
+tg_pg_read_result(const tg_store_pg_t *db, const PGresult *rows,
+                  tg_store_query_t *query)
+{
+    tg_store_value_t values[TG_STORE_COLUMNS_MAX];
+    tg_store_result_t result;
+    int row, column, n, rc;
+
+    tg_store_result_begin(&result, query, 1);
+    n = db->pq->nfields(rows);
+
+    for (row = 0, rc = TG_OK; rc == TG_OK && row < db->pq->ntuples(rows); row++)
+    {
+        for (column = 0; column < n; column++) {
+            tg_pg_get_value(db, rows, row, column, result.operation->columns,
+                            &values[column]);
+        }
+
+        rc = tg_store_result_add_row(&result, values, (unsigned) n);
+    }
+
+    tg_store_result_end(&result);
 }

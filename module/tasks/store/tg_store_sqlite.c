@@ -15,17 +15,11 @@
 static void
 tg_sqlite_close_db(tg_store_sqlite_t *db)
 {
-    unsigned i;
-
     if (db->db == NULL) {
         return;
     }
 
-    for (i = 0; i < TG_SQLITE_STATEMENTS_MAX && db->texts[i] != NULL; i++) {
-        (void) db->sqlite->finalize(db->statements[i]);
-        db->texts[i] = NULL;
-    }
-
+    tg_sqlite_finalize_statements(db);
     (void) db->sqlite->close(db->db);
     db->db = NULL;
 }
@@ -151,8 +145,6 @@ tg_sqlite_rollback(tg_store_sqlite_t *db)
 static void
 tg_sqlite_do_single(tg_store_sqlite_t *db, tg_store_query_t *query)
 {
-    tg_buf_reset(&query->json, 0);
-
     if (tg_sqlite_exec(db, "BEGIN IMMEDIATE") == TG_OK) {
         query->rc = tg_sqlite_do_query(db, query);
 

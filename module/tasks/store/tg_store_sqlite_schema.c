@@ -73,13 +73,16 @@ tg_sqlite_query_number(tg_store_sqlite_t *db, const char *text, int64_t *value)
     sqlite3_stmt *statement;
     int rc;
 
-    statement = tg_sqlite_bind(db, text, "");
-    rc = statement != NULL ? tg_sqlite_step(db, statement) : TG_SQLITE_FAILED;
+    rc = TG_SQLITE_FAILED;
 
-    if (rc == TG_OK) {
+    if (db->sqlite->prepare_v2(db->db, text, -1, &statement, NULL) == SQLITE_OK
+        && db->sqlite->step(statement) == SQLITE_ROW)
+    {
         *value = db->sqlite->column_int64(statement, 0);
-        (void) db->sqlite->reset(statement);
+        rc = TG_OK;
     }
+
+    (void) db->sqlite->finalize(statement);
 
     return rc;
 }
