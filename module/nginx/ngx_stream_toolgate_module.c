@@ -266,20 +266,9 @@ static ngx_stream_module_t ngx_tg_module_ctx = {
     ngx_tg_merge_srv_conf     /* merge server configuration */
 };
 
-ngx_module_t ngx_stream_toolgate_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_module_ctx,  /* module context */
-    ngx_tg_commands,     /* module directives */
-    NGX_STREAM_MODULE,   /* module type */
-    NULL,                /* init master */
-    NULL,                /* init module */
-    ngx_tg_init_process, /* init process */
-    NULL,                /* init thread */
-    NULL,                /* exit thread */
-    ngx_tg_exit_process, /* exit process */
-    NULL,                /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_stream_toolgate_module = NGX_TG_MODULE(
+    ngx_tg_module_ctx, ngx_tg_commands, .init_process = ngx_tg_init_process,
+    .exit_process = ngx_tg_exit_process);
 
 static ngx_int_t
 ngx_tg_init_process(ngx_cycle_t *cycle)

@@ -112,15 +112,19 @@ struct ngx_tg_handler_s {
     void (*write_status)(const ngx_tg_srv_conf_t *scf, tg_buf_t *json);
 };
 
-/* Initializer of a handler's module with these directives. */
-#define NGX_TG_HANDLER_MODULE(commands)                                        \
-    NGX_TG_MODULE(ngx_tg_handler_module_ctx, commands)
-/* A module without functions for the start and end of processes. */
-#define NGX_TG_MODULE(ctx, commands)                                           \
+/*
+ * Initializer of a module: its functions, its directives, and functions for the
+ * start and end of processes, such as `.init_process = f`.
+ */
+#define NGX_TG_MODULE_OF(module_type, module_ctx, ...)                         \
     {                                                                          \
-        NGX_MODULE_V1, &(ctx), commands, NGX_STREAM_MODULE, NULL, NULL, NULL,  \
-            NULL, NULL, NULL, NULL, NGX_MODULE_V1_PADDING                      \
+        NGX_MODULE_V1, .ctx = &(module_ctx), .type = (module_type),            \
+                       .commands = __VA_ARGS__                                 \
     }
+#define NGX_TG_MODULE(module_ctx, ...)                                         \
+    NGX_TG_MODULE_OF(NGX_STREAM_MODULE, module_ctx, __VA_ARGS__)
+#define NGX_TG_HANDLER_MODULE(handler_commands)                                \
+    NGX_TG_MODULE(ngx_tg_handler_module_ctx, handler_commands)
 extern ngx_stream_module_t ngx_tg_handler_module_ctx;
 
 /* All handlers, NULL-terminated. */

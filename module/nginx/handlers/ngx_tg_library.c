@@ -53,20 +53,10 @@ static ngx_stream_module_t ngx_tg_library_module_ctx = {
     .create_main_conf = ngx_tg_library_create_main_conf,
 };
 
-ngx_module_t ngx_tg_library_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_library_module_ctx,  /* module context */
-    ngx_tg_library_commands,     /* module directives */
-    NGX_STREAM_MODULE,           /* module type */
-    NULL,                        /* init master */
-    NULL,                        /* init module */
-    ngx_tg_library_init_process, /* init process */
-    NULL,                        /* init thread */
-    NULL,                        /* exit thread */
-    ngx_tg_library_exit_process, /* exit process */
-    NULL,                        /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_tg_library_module = NGX_TG_MODULE(
+    ngx_tg_library_module_ctx, ngx_tg_library_commands,
+    .init_process = ngx_tg_library_init_process,
+    .exit_process = ngx_tg_library_exit_process);
 
 const ngx_tg_handler_t ngx_tg_library_handler = {
     .name = ngx_string("library"),

@@ -31,20 +31,9 @@ static ngx_stream_module_t ngx_tg_pass_module_ctx = {
     .merge_srv_conf = ngx_tg_pass_merge_conf,
 };
 
-ngx_module_t ngx_tg_pass_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_pass_module_ctx,  /* module context */
-    ngx_tg_pass_commands,     /* module directives */
-    NGX_STREAM_MODULE,        /* module type */
-    NULL,                     /* init master */
-    NULL,                     /* init module */
-    ngx_tg_pass_init_process, /* init process */
-    NULL,                     /* init thread */
-    NULL,                     /* exit thread */
-    NULL,                     /* exit process */
-    NULL,                     /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_tg_pass_module = NGX_TG_MODULE(
+    ngx_tg_pass_module_ctx, ngx_tg_pass_commands,
+    .init_process = ngx_tg_pass_init_process);
 
 const ngx_tg_handler_t ngx_tg_pass_handler = {
     .name = ngx_string("pass"),

@@ -112,20 +112,10 @@ static ngx_stream_module_t ngx_tg_task_module_ctx = {
     ngx_tg_task_merge_srv_conf    /* merge server configuration */
 };
 
-ngx_module_t ngx_tg_task_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_task_module_ctx,   /* module context */
-    ngx_tg_task_commands,      /* module directives */
-    NGX_STREAM_MODULE,         /* module type */
-    NULL,                      /* init master */
-    NULL,                      /* init module */
-    ngx_tg_tasks_init_process, /* init process */
-    NULL,                      /* init thread */
-    NULL,                      /* exit thread */
-    NULL,                      /* exit process */
-    ngx_tg_tasks_exit_master,  /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_tg_task_module = NGX_TG_MODULE(
+    ngx_tg_task_module_ctx, ngx_tg_task_commands,
+    .init_process = ngx_tg_tasks_init_process,
+    .exit_master = ngx_tg_tasks_exit_master);
 
 static void *
 ngx_tg_task_create_main_conf(ngx_conf_t *cf)

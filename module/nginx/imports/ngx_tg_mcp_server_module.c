@@ -94,20 +94,9 @@ static ngx_stream_module_t ngx_tg_imports_module_ctx = {
     NULL                             /* merge server configuration */
 };
 
-ngx_module_t ngx_tg_imports_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_imports_module_ctx,  /* module context */
-    ngx_tg_mcp_server_commands,  /* module directives */
-    NGX_STREAM_MODULE,           /* module type */
-    NULL,                        /* init master */
-    NULL,                        /* init module */
-    ngx_tg_imports_init_process, /* init process */
-    NULL,                        /* init thread */
-    NULL,                        /* exit thread */
-    NULL,                        /* exit process */
-    NULL,                        /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_tg_imports_module = NGX_TG_MODULE(
+    ngx_tg_imports_module_ctx, ngx_tg_mcp_server_commands,
+    .init_process = ngx_tg_imports_init_process);
 
 static void *
 ngx_tg_imports_create_main_conf(ngx_conf_t *cf)

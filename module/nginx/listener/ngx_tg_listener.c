@@ -38,20 +38,11 @@ static ngx_core_module_t ngx_tg_listener_module_ctx = {
     ngx_tg_listener_init_conf
 };
 
-ngx_module_t ngx_tg_listener_module = {
-    NGX_MODULE_V1,
-    &ngx_tg_listener_module_ctx,  /* module context */
-    NULL,                         /* module directives */
-    NGX_CORE_MODULE,              /* module type */
-    NULL,                         /* init master */
-    ngx_tg_listener_init_module,  /* init module */
-    ngx_tg_listener_init_process, /* init process */
-    NULL,                         /* init thread */
-    NULL,                         /* exit thread */
-    ngx_tg_listener_exit,         /* exit process */
-    ngx_tg_listener_exit,         /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_tg_listener_module = NGX_TG_MODULE_OF(
+    NGX_CORE_MODULE, ngx_tg_listener_module_ctx, NULL,
+    .init_module = ngx_tg_listener_init_module,
+    .init_process = ngx_tg_listener_init_process,
+    .exit_process = ngx_tg_listener_exit, .exit_master = ngx_tg_listener_exit);
 
 static void *
 ngx_tg_listener_create_conf(ngx_cycle_t *cycle)
