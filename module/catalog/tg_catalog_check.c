@@ -70,74 +70,83 @@ tg_rpc_check_name(tg_str_t name)
     return NULL;
 }
 
-const char *
-tg_notification_check_name(tg_str_t name)
+/* The names of MCP and Toolgate that a config cannot use. */
+typedef struct {
+    const char *const *names; /* NULL-terminated */
+    const char *name_error;
+    const char *const *prefixes; /* NULL-terminated */
+    const char *prefix_error;
+} tg_reserved_names_t;
+
+static const char *
+tg_rpc_check_name_with(tg_str_t name, const tg_reserved_names_t *reserved)
 {
-    static const char *const own[] = {
-        "notifications/initialized", "notifications/cancelled",
-        "notifications/progress", "notifications/tools/list_changed",
-        "notifications/subscriptions/acknowledged"
-    };
     const char *why;
     size_t i;
 
     why = tg_rpc_check_name(name);
 
-    if (why != NULL) {
-        return why;
-    }
-
-    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(own[i]))) {
-            return "MCP defines this notification itself; choose another name";
+    for (i = 0; why == NULL && reserved->names[i] != NULL; i++) {
+        if (tg_str_eq(name, tg_str_from_cstr(reserved->names[i]))) {
+            why = reserved->name_error;
         }
     }
 
-    if (tg_name_has_prefix(name, "rpc.") || tg_name_has_prefix(name, "$/")
-        || tg_name_has_prefix(name, "notifications/toolgate/"))
-    {
-        return "names that start with \"rpc.\", \"$/\" or "
-               "\"notifications/toolgate/\" are reserved by the protocols; "
-               "choose another name";
+    for (i = 0; why == NULL && reserved->prefixes[i] != NULL; i++) {
+        if (tg_name_has_prefix(name, reserved->prefixes[i])) {
+            why = reserved->prefix_error;
+        }
     }
 
-    return NULL;
+    return why;
+}
+
+const char *
+tg_notification_check_name(tg_str_t name)
+{
+    static const char *const names[] = {
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/progress",
+        "notifications/tools/list_changed",
+        "notifications/subscriptions/acknowledged",
+        NULL
+    };
+    static const char *const prefixes[] = { "rpc.", "$/",
+                                            "notifications/toolgate/", NULL };
+    static const tg_reserved_names_t reserved = {
+        names, "MCP defines this notification itself; choose another name",
+        prefixes,
+        "names that start with \"rpc.\", \"$/\" or "
+        "\"notifications/toolgate/\" are reserved by the protocols; choose "
+        "another name"
+    };
+
+    return tg_rpc_check_name_with(name, &reserved);
 }
 
 static const char *
 tg_method_check_name(tg_str_t name)
 {
-    static const char *const own[] = { "ping",
-                                       "initialize",
-                                       "tools/list",
-                                       "tools/call",
-                                       "server/discover",
-                                       "subscriptions/listen",
-                                       "toolgate.status",
-                                       "toolgate.cancel" };
-    const char *why;
-    size_t i;
+    static const char *const names[] = { "ping",
+                                         "initialize",
+                                         "tools/list",
+                                         "tools/call",
+                                         "server/discover",
+                                         "subscriptions/listen",
+                                         "toolgate.status",
+                                         "toolgate.cancel",
+                                         NULL };
+    static const char *const prefixes[] = { "rpc.", "$/", "notifications/",
+                                            NULL };
+    static const tg_reserved_names_t reserved = {
+        names, "Toolgate answers this method itself; choose another name",
+        prefixes,
+        "names that start with \"rpc.\", \"$/\" or \"notifications/\" are "
+        "reserved by the protocols; choose another name"
+    };
 
-    why = tg_rpc_check_name(name);
-
-    if (why != NULL) {
-        return why;
-    }
-
-    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(own[i]))) {
-            return "Toolgate answers this method itself; choose another name";
-        }
-    }
-
-    if (tg_name_has_prefix(name, "rpc.") || tg_name_has_prefix(name, "$/")
-        || tg_name_has_prefix(name, "notifications/"))
-    {
-        return "names that start with \"rpc.\", \"$/\" or \"notifications/\" "
-               "are reserved by the protocols; choose another name";
-    }
-
-    return NULL;
+    return tg_rpc_check_name_with(name, &reserved);
 }
 
 const char *
