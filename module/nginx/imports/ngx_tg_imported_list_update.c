@@ -1,8 +1,8 @@
 /*
  * Update of an imported list: it is read, built into the catalog, and offered,
- * in time slices. The previous lists are used until then. A list that arrives
- * meanwhile is processed afterwards, so that constant changes still reach
- * clients.
+ * in time slices. The previous lists are used until then. The newest list that
+ * arrives meanwhile waits, so that constant changes still reach clients and a
+ * worker holds few lists at once.
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
@@ -26,6 +26,22 @@ ngx_tg_imported_list_log_no_memory(const ngx_tg_srv_conf_t *scf)
                   scf->file, scf->line);
 }
 
+/* Starts to read the list that waits, once no other is in progress. */
+static void
+ngx_tg_mcp_server_read_next(ngx_tg_mcp_server_t *mcp)
+{
+    if (mcp->queued_list == NULL || mcp->reading_list != NULL
+        || mcp->pending_list != NULL)
+    {
+        return;
+    }
+
+    mcp->reading_list = mcp->queued_list;
+    mcp->queued_list = NULL;
+    mcp->reading_source.run = ngx_tg_imported_list_read_some;
+    tg_sched_enqueue(&ngx_tg_sched, &mcp->reading_source);
+}
+
 /* --- catalog build --- */
 
 static void
@@ -39,6 +55,7 @@ ngx_tg_imported_catalog_drop_pending(const ngx_tg_imported_catalog_t *imports)
     for (i = 0; i < imports->servers.nelts; i++) {
         ngx_tg_imported_list_release(mcp[i]->pending_list);
         mcp[i]->pending_list = NULL;
+        ngx_tg_mcp_server_read_next(mcp[i]);
     }
 }
 
@@ -78,6 +95,7 @@ ngx_tg_imported_catalog_publish(ngx_tg_imported_catalog_t *imports)
     for (i = 0; i < imports->servers.nelts; i++) {
         ngx_tg_mcp_server_set_list(mcp[i],
                                    ngx_tg_catalog_builder_get_list(builder, i));
+        ngx_tg_mcp_server_read_next(mcp[i]);
     }
 
     before = tg_catalog_ref(imports->scf->catalog);
@@ -164,16 +182,11 @@ static void
 ngx_tg_mcp_server_accept_list(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list)
 {
-    const ngx_tg_imported_list_t *before;
-
-    before = mcp->pending_list != NULL ? mcp->pending_list : mcp->list;
-
-    if (before != NULL && ngx_tg_imported_list_is_equal(list, before)) {
+    if (mcp->list != NULL && ngx_tg_imported_list_is_equal(list, mcp->list)) {
         ngx_tg_imported_list_release(list);
         return;
     }
 
-    ngx_tg_imported_list_release(mcp->pending_list);
     mcp->pending_list = list;
     mcp->imports->is_rebuild_due = 1;
     mcp->imports->source.run = ngx_tg_imported_catalog_run_build;
@@ -208,8 +221,7 @@ ngx_tg_imported_list_read_some(tg_sched_source_t *source)
         return;
     }
 
-    mcp->reading_list = mcp->queued_list;
-    mcp->queued_list = NULL;
+    mcp->reading_list = NULL;
 
     if (rc == NGX_ERROR) {
         ngx_tg_imported_list_log_no_memory(mcp->imports->scf);
@@ -218,32 +230,22 @@ ngx_tg_imported_list_read_some(tg_sched_source_t *source)
         ngx_tg_mcp_server_accept_list(mcp, list);
     }
 
-    if (mcp->reading_list != NULL) {
-        tg_sched_enqueue(&ngx_tg_sched, source);
-    }
+    ngx_tg_mcp_server_read_next(mcp);
 }
 
 ngx_int_t
 ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t array)
 {
-    ngx_tg_imported_list_t *list;
+    /* First, so that the memory never holds both. */
+    ngx_tg_imported_list_release(mcp->queued_list);
+    mcp->queued_list = ngx_tg_imported_list_create(mcp, array, ngx_worker != 0,
+                                                   ngx_cycle->log);
 
-    list = ngx_tg_imported_list_create(mcp, array, ngx_worker != 0,
-                                       ngx_cycle->log);
-
-    if (list == NULL) {
+    if (mcp->queued_list == NULL) {
         return NGX_ERROR;
     }
 
-    if (mcp->reading_list != NULL) {
-        ngx_tg_imported_list_release(mcp->queued_list);
-        mcp->queued_list = list;
-        return NGX_OK;
-    }
-
-    mcp->reading_list = list;
-    mcp->reading_source.run = ngx_tg_imported_list_read_some;
-    tg_sched_enqueue(&ngx_tg_sched, &mcp->reading_source);
+    ngx_tg_mcp_server_read_next(mcp);
 
     return NGX_OK;
 }
