@@ -159,7 +159,10 @@ ngx_tg_imported_tool_describe(ngx_tg_tool_t *tool, tg_str_t raw,
     return rc;
 }
 
-/* Initializes a tool from a valid raw element; its names are set. */
+/*
+ * Initializes a tool from a valid raw element, which need not outlive it; its
+ * names are set.
+ */
 static ngx_int_t
 ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
                           const ngx_tg_tool_t *block)
@@ -168,6 +171,7 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
                                          "description", NULL };
     ngx_tg_tool_t *tool;
     tg_str_t members[3];
+    ngx_int_t rc;
 
     (void) tg_json_get_members(raw, names, members);
     tool = &listed->tool;
@@ -195,28 +199,24 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     if (block->entry.input_schema.data != NULL) {
         tool->entry.input_schema = block->entry.input_schema;
         tool->input = block->input;
-    } else {
+    }
+
+    rc = ngx_tg_imported_tool_describe(tool, raw, members[2]);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    /* The schemas are stored once, in the listing. */
+    (void) tg_json_get_members(tool->entry.listing, names, members);
+
+    if (block->entry.input_schema.data == NULL) {
         tool->entry.input_schema = members[0];
     }
 
-    return ngx_tg_imported_tool_describe(tool, raw, members[2]);
-}
-
-/* Repairs a tool for clients. If that is impossible, repair has the reason. */
-static ngx_int_t
-ngx_tg_imported_tool_repair(ngx_pool_t *pool, tg_tool_repair_t *repair,
-                            tg_str_t *raw)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    (void) tg_tool_repair(repair, *raw, &text);
-
-    if (text.len != 0 || tg_buf_has_failed(&text)) {
-        return ngx_tg_imported_tool_adopt_text(pool, &text, raw);
+    if (!block->stores_output) {
+        tool->entry.output_schema = members[1];
     }
-
-    tg_buf_deinit(&text);
 
     return NGX_OK;
 }
@@ -228,41 +228,44 @@ ngx_tg_imported_tool_build(ngx_tg_imported_tool_t *listed, ngx_pool_t *pool,
                            tg_tool_repair_t *repair)
 {
     const ngx_tg_tool_t *block;
-    tg_str_t raw;
+    tg_buf_t repaired;
+    ngx_int_t rc;
 
     block = ngx_tg_imported_tool_find_block(listed->server, element->name,
                                             element->client_name);
     repair->has_input = block->entry.input_schema.data != NULL;
     listed->nrefs = 1;
     listed->tool.pool = pool;
+    listed->digest = tg_hash_fast(TG_HASH_INIT, element->raw);
 
-    if (ngx_tg_imported_tool_copy_text(pool, element->raw, 0, &listed->raw)
-        != NGX_OK)
+    if (ngx_tg_imported_tool_copy_text(pool, element->raw_name, 0,
+                                       &listed->name)
+            != NGX_OK
+        || ngx_tg_imported_tool_copy_text(pool, element->client_name, 0,
+                                          &listed->tool.entry.name)
+               != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    raw = listed->raw;
-    listed->name = tg_str(raw.data
-                              + (element->raw_name.data - element->raw.data),
-                          element->raw_name.len);
+    tg_buf_init(&repaired, tg_alloc_libc());
+    (void) tg_tool_repair(repair, element->raw, &repaired);
 
-    if (ngx_tg_imported_tool_repair(pool, repair, &raw) != NGX_OK) {
-        return NGX_ERROR;
+    if (tg_buf_has_failed(&repaired)) {
+        rc = NGX_ERROR;
+    } else if (repair->why != NULL) {
+        rc = NGX_DECLINED;
+    } else {
+        listed->repairs = repair->repairs;
+        listed->tool.entry.is_modern = repair->is_modern;
+        rc = ngx_tg_imported_tool_init(
+            listed, repaired.len != 0 ? tg_buf_view(&repaired) : element->raw,
+            block);
     }
 
-    if (repair->why != NULL) {
-        return NGX_DECLINED;
-    }
+    tg_buf_deinit(&repaired);
 
-    listed->repairs = repair->repairs;
-    listed->tool.entry.is_modern = repair->is_modern;
-
-    return ngx_tg_imported_tool_copy_text(pool, element->client_name, 0,
-                                          &listed->tool.entry.name)
-                   == NGX_OK
-               ? ngx_tg_imported_tool_init(listed, raw, block)
-               : NGX_ERROR;
+    return rc;
 }
 
 ngx_int_t
@@ -275,9 +278,9 @@ ngx_tg_imported_tool_create(ngx_tg_mcp_server_t *mcp,
     ngx_pool_t *pool;
     ngx_int_t rc;
 
-    /* Enough for usual tools and two copies of the text. */
+    /* Enough for a usual tool and its listing. */
     pool = ngx_create_pool(ngx_min(sizeof(ngx_pool_t) + sizeof(*listed)
-                                       + 2 * element->raw.len
+                                       + element->raw.len
                                        + NGX_TG_IMPORTED_TOOL_POOL_EXTRA,
                                    NGX_TG_IMPORTED_TOOL_POOL_MAX),
                            log);
@@ -326,7 +329,9 @@ ngx_tg_imported_tool_find_unchanged(const ngx_tg_mcp_server_t *mcp,
 
     listed = tool->conf;
 
-    if (listed->server != mcp || !tg_str_eq(listed->raw, element->raw)) {
+    if (listed->server != mcp
+        || listed->digest != tg_hash_fast(TG_HASH_INIT, element->raw))
+    {
         return NULL;
     }
 

@@ -46,7 +46,7 @@ typedef struct {
     ngx_tg_tool_t tool; /* its conf points to this struct */
     ngx_tg_mcp_server_t *server;
     size_t nrefs;     /* number of lists that contain the tool */
-    tg_str_t raw;     /* copy of the list's element, as received */
+    uint64_t digest;  /* hash of the list's element, as received */
     tg_str_t name;    /* its server's name for the tool, a raw JSON string */
     unsigned repairs; /* flags of tg_tool_repair_t */
 } ngx_tg_imported_tool_t;
