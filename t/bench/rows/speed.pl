@@ -15,35 +15,30 @@ my @work = (
 
 return sub {
     my ($bench) = @_;
-    my $us = \&Toolgate::Bench::us;
     my $tool = $bench->toolgate($Toolgate::Bench::ECHO);
 
-    $bench->table(
-        'CPU time of the server per call',
-        'connections × depth × bytes',
-        'dialect', 'raw echo', 'Toolgate', 'ratio', 'at most');
+    my @dialects = qw(jsonrpc relay ipc);
+    $bench->table('CPU time of the server per call',
+        'connections × depth × bytes', @dialects, 'at most');
 
     for my $work (@work) {
         my ($connections, $depth, $size, $at_most) = @$work;
-        for my $dialect (qw(jsonrpc relay ipc)) {
-            # It has one call at a time.
-            next if $dialect eq 'ipc' && $depth > 1;
+        # An `ipc` client has one call at a time.
+        my @cells = map {
+            my $dialect = $_;
             my %load = (
                 connections => $connections,
                 depth       => $depth,
                 size        => $size,
                 dialect     => $dialect,
             );
-            my ($echo, $toolgate, $ratio) = $bench->pairs(
-                sub { $bench->load($bench->echo($dialect), %load)->{cpu} },
-                sub { $bench->load($tool, %load)->{cpu} });
-            $bench->line([
-                    "$connections × $depth × $size", $dialect,
-                    $us->($echo), $us->($toolgate), sprintf '%.2f', $ratio
-                ],
-                value   => $ratio,
-                at_most => $at_most);
-        }
+            $dialect eq 'ipc' && $depth > 1 ? undef : [
+                $bench->pairs(
+                    sub { $bench->load($bench->echo($dialect), %load)->{cpu} },
+                    sub { $bench->load($tool, %load)->{cpu} })
+            ];
+        } @dialects;
+        $bench->dialects([ "$connections × $depth × $size" ], $at_most, @cells);
     }
     $bench->end($tool);
 };

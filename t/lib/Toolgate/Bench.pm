@@ -225,6 +225,22 @@ sub line {
     $self->say('| ' . join(' | ', @$cells, bound($bound, $is_missed)) . ' |');
 }
 
+# Prints a line with a cell for each dialect: Toolgate's time, and its ratio to
+# the raw echo's time. No ratio may be above the bound. A figure is that of
+# pairs().
+sub dialects {
+    my ($self, $cells, $at_most, @figures) = @_;
+    my $worst = 0;
+    my @shown = map {
+        my (undef, $ours, $ratio) = @{ $_ // [] };
+        $worst = $ratio if defined $ratio && $ratio > $worst;
+        defined $ratio ? sprintf('%s (%.2f)', us($ours), $ratio) : '';
+    } @figures;
+    return $self->line([ @$cells, @shown ],
+        value   => $worst,
+        at_most => $at_most);
+}
+
 # Returns the cell of a bound, marked if it is violated.
 sub bound {
     my ($text, $is_missed) = @_;
