@@ -50,8 +50,8 @@ sub run {
     return \%figure;
 }
 
-# A line for the floods of one source that have one bound: the longest wait, and
-# the growth of memory that is nearest to its bound.
+# A line for the floods of one kind of source that have one bound: the longest
+# wait, and the growth of memory that is nearest to its bound.
 sub summarize {
     my ($bench, $group) = @_;
     my @floods = @{ $group->{floods} };
@@ -65,7 +65,7 @@ sub summarize {
     $bench->{missed} += $slow_n + $large_n if $slow_n || $large_n;
     my $cell = \&Toolgate::Bench::bound;
     $bench->say('| '
-            . join(' | ', $group->{row}{source}, scalar @floods,
+            . join(' | ', $group->{source}, scalar @floods,
                 @floods ? (ms($slow->{wait}), $slow->{kind}) : ('failed', ''),
                 $cell->("$bound ms", $slow_n),
                 @floods
@@ -92,8 +92,10 @@ return sub {
             my $figure = eval { run($bench, $row) };
             $figure // do { warn "$name: $@"; () };
         } 1 .. $bench->{pairs};
-        my $group = $group{"$row->{source} $row->{wait}"} //= do {
-            push @groups, my $new = { row => $row, floods => [] };
+        my $source = $row->{source} =~ s/,.*//r;
+        my $group = $group{"$source $row->{wait}"} //= do {
+            push @groups,
+                my $new = { source => $source, row => $row, floods => [] };
             $new;
         };
         if (!@runs) {
