@@ -13,10 +13,7 @@ static void tg_pg_on_tick(uv_timer_t *timer);
 
 /* --- results --- */
 
-/*
- * Completes all queries of a list. Takes them off the list first, as the
- * callbacks may add new queries to it.
- */
+/* Takes the queries off the list first, as callbacks may add new ones to it. */
 static void
 tg_pg_complete_queries(tg_work_list_t *works)
 {
@@ -40,8 +37,7 @@ tg_pg_requeue_sent(tg_store_pg_t *db)
 }
 
 /*
- * Fails all waiting queries with TG_INVALID. Whether a query that was sent
- * before was executed is unknown, which its error says.
+ * Fails all waiting queries; the error says if a query may have been executed.
  */
 static void
 tg_pg_fail_waiting(tg_store_pg_t *db)
@@ -69,7 +65,7 @@ tg_pg_fail_waiting(tg_store_pg_t *db)
     tg_pg_complete_queries(&db->waiting);
 }
 
-static void
+void
 tg_pg_on_answered(tg_store_pg_t *db)
 {
     tg_work_list_t done;
@@ -77,8 +73,7 @@ tg_pg_on_answered(tg_store_pg_t *db)
     db->state = TG_PG_READY;
 
     /*
-     * The whole transaction was rolled back. Each query gets a transaction of
-     * its own, so that only the faulty one fails.
+     * Each query gets its own transaction, so that only the faulty one fails.
      */
     if (db->has_failed && db->nsent > 1) {
         db->nsingle = db->nsent;
@@ -178,7 +173,7 @@ tg_pg_close_handles(tg_store_pg_t *db)
     uv_close((uv_handle_t *) &db->timer, tg_pg_on_closed);
 }
 
-static void
+void
 tg_pg_on_connected(tg_store_pg_t *db)
 {
     db->state = TG_PG_READY;
@@ -187,10 +182,10 @@ tg_pg_on_connected(tg_store_pg_t *db)
 }
 
 /*
- * Handles the loss of the connection: the sent queries wait again. If the first
- * query is TG_STORE_OPEN, all fail at once instead of waiting.
+ * Queues the sent queries again. If the first query is TG_STORE_OPEN, all fail
+ * at once instead of waiting.
  */
-static void
+void
 tg_pg_on_lost(tg_store_pg_t *db)
 {
     const tg_work_item_t *first;
@@ -270,12 +265,6 @@ tg_pg_set_password(tg_store_t *store, tg_str_t password)
                                      : NULL;
 }
 
-static const tg_pg_conn_ops_t tg_store_pg_conn_ops = {
-    .on_connected = tg_pg_on_connected,
-    .on_lost = tg_pg_on_lost,
-    .on_answered = tg_pg_on_answered,
-};
-
 static const tg_store_backend_t tg_store_pg_backend = {
     .query = tg_pg_queue_query,
     .close = tg_pg_close_store,
@@ -284,10 +273,7 @@ static const tg_store_backend_t tg_store_pg_backend = {
     .is_shared = 1,
 };
 
-/*
- * Generates the random id of this runner, which nobody else can have or guess.
- * Returns 0 or -1.
- */
+/* Generates the runner's id, which nobody can guess. Returns 0 or -1. */
 static int
 tg_pg_generate_runner_id(tg_store_pg_t *db)
 {
@@ -332,7 +318,6 @@ tg_store_pg_new(uv_loop_t *loop, tg_str_t location, const char *name)
     }
 
     db->store.backend = &tg_store_pg_backend;
-    db->ops = &tg_store_pg_conn_ops;
     db->loop = loop;
     db->lost_at = uv_now(loop);
     tg_buf_init(&db->why, tg_alloc_libc());

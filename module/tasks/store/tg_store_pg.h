@@ -28,10 +28,7 @@
 #define TG_PG_RECONNECT_WAIT_MS 10000
 /* Time without a response after which the connection is closed, in ms. */
 #define TG_PG_ANSWER_TIMEOUT_MS 30000
-/*
- * Time without a response after which the connection is closed while the runner
- * exits, in ms.
- */
+/* Timeout of a response while the runner exits, in ms. */
 #define TG_PG_EXIT_TIMEOUT_MS 2000
 /* Interval of the timer that checks timeouts and reconnects, in ms. */
 #define TG_PG_TICK_MS 500
@@ -39,10 +36,7 @@
 #define TG_PG_SERVER_VERSION_MIN 110000
 /* Timeout of a connection attempt in seconds, for libpq. */
 #define TG_PG_CONNECT_TIMEOUT_S 5
-/*
- * Length of the id of a runner, in hexadecimal digits. Each open store has a
- * new id.
- */
+/* Hexadecimal digits of a runner's id, which is new for each store. */
 #define TG_PG_RUNNER_ID_LEN 32
 
 typedef enum {
@@ -54,24 +48,8 @@ typedef enum {
 
 typedef struct tg_store_pg_s tg_store_pg_t;
 
-/* Callbacks of the connection. */
-typedef struct {
-    /* The connection is open. */
-    void (*on_connected)(tg_store_pg_t *db);
-
-    /* There is no connection; db->why has the reason. */
-    void (*on_lost)(tg_store_pg_t *db);
-
-    /*
-     * The transaction of all sent queries has ended. It is committed, or rolled
-     * back if db->has_failed.
-     */
-    void (*on_answered)(tg_store_pg_t *db);
-} tg_pg_conn_ops_t;
-
 struct tg_store_pg_s {
     tg_store_t store;
-    const tg_pg_conn_ops_t *ops;
     tg_pg_state_t state;
     char *location; /* a service or a URI, owned */
     char *name;     /* name of this runner, owned */
@@ -82,15 +60,10 @@ struct tg_store_pg_s {
     tg_work_list_t waiting;
     tg_work_list_t sent; /* queries of the current transaction */
     unsigned nsent;      /* length of `sent` */
-    /* number of waiting queries to send in transactions of their own */
-    unsigned nsingle;
-    uint64_t sent_at; /* time of the loop at which `sent` was sent, in ms */
-    /*
-     * CLOSED, CONNECTING: time of the loop at which the connection was lost, in
-     * ms
-     */
-    uint64_t lost_at;
-    tg_buf_t why; /* reason why there is no connection */
+    unsigned nsingle;    /* waiting queries that need their own transaction */
+    uint64_t sent_at;    /* loop time of the last transaction, in ms */
+    uint64_t lost_at;    /* loop time of the connection's loss, in ms */
+    tg_buf_t why;        /* reason why there is no connection */
 
     uv_loop_t *loop;
     uv_timer_t timer;
@@ -114,21 +87,31 @@ struct tg_store_pg_s {
     unsigned is_exiting:1; /* queries fail instead of waiting */
 };
 
-/* Returns the query that contains a work item. */
 static inline tg_store_query_t *
 tg_pg_get_query(const tg_work_item_t *work)
 {
     return (tg_store_query_t *) (uintptr_t) work;
 }
 
+/* --- tg_store_pg.c: called by the connection --- */
+
+/* Sends the waiting queries, as the connection is open. */
+void tg_pg_on_connected(tg_store_pg_t *db);
+
+/* Handles that there is no connection; db->why has the reason. */
+void tg_pg_on_lost(tg_store_pg_t *db);
+
+/* Handles the end of a transaction; db->has_failed: it was rolled back. */
+void tg_pg_on_answered(tg_store_pg_t *db);
+
 /* --- tg_store_pg_conn.c --- */
 
-/* Starts to connect in a thread. ops->on_connected or ops->on_lost follows. */
+/* Connects in a thread; tg_pg_on_connected() or tg_pg_on_lost() follows. */
 void tg_pg_connect(tg_store_pg_t *db);
 
 /*
- * Sends all queries of db->sent in one transaction. ops->on_answered or
- * ops->on_lost follows; on_lost may be called before this function returns.
+ * Sends all queries of db->sent in one transaction. tg_pg_on_answered()
+ * follows, or tg_pg_on_lost(), maybe before this function returns.
  */
 void tg_pg_send_batch(tg_store_pg_t *db);
 
@@ -147,17 +130,14 @@ typedef struct {
 } tg_pg_conninfo_t;
 
 /*
- * Sets the connection parameters. `location` and `password` must live as long
- * as `info`. TG_OK or TG_NOMEM; tg_pg_conninfo_deinit() is needed after both.
+ * Sets the parameters, which refer to the texts. TG_OK or TG_NOMEM;
+ * tg_pg_conninfo_deinit() is needed after both.
  */
 int tg_pg_conninfo_init(tg_pg_conninfo_t *info, const char *location,
                         const char *password);
 void tg_pg_conninfo_deinit(tg_pg_conninfo_t *info);
 
-/*
- * Checks whether the database can be used. TG_OK, or TG_INVALID: `why` has the
- * reason.
- */
+/* Checks whether the database can be used. TG_OK, or TG_INVALID and why. */
 int tg_pg_check_database(const tg_libpq_t *pq, PGconn *conn, tg_buf_t *why);
 
 /* Appends a message of libpq as one line. */
@@ -166,22 +146,15 @@ void tg_pg_append_message(tg_buf_t *why, const char *message);
 /* --- tg_store_pg_query.c --- */
 
 /*
- * Returns whether the statement of an operation is prepared once for each
- * connection. The others are planned for each query, as the best plan depends
- * on the values.
+ * Returns whether a statement is prepared once for each connection. Others are
+ * planned for each query, as the best plan depends on the values.
  */
 int tg_pg_is_prepared(int operation);
 
-/*
- * Prepares a statement on the new connection. The caller frees the result;
- * NULL: no memory.
- */
+/* Prepares a statement. The caller frees the result; NULL: no memory. */
 PGresult *tg_pg_prepare_statement(const tg_store_pg_t *db, int operation);
 
-/*
- * Sends the statement of a query. Returns 1, or 0 if libpq failed or there is
- * no memory.
- */
+/* Sends the statement of a query. Returns 1, or 0 after a failure. */
 int tg_pg_send_query(tg_store_pg_t *db, tg_store_query_t *query);
 
 /* Copies a result into the query. The caller keeps the PGresult. */
@@ -199,10 +172,7 @@ extern const char tg_pg_check_access_sql[];
 /* Selects the reason why existing tables cannot be used, or NULL. */
 extern const char tg_pg_check_version_sql[];
 
-/*
- * Locks the id of a runner ($1) while the connection is open, so that other
- * runners see that the runner is alive.
- */
+/* Locks the id of a runner ($1), which marks it as alive. */
 extern const char tg_pg_lock_runner_sql[];
 
 #endif

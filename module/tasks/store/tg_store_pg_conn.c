@@ -13,10 +13,7 @@ tg_pg_ignore_notice(void *data, const char *message)
 {
 }
 
-/*
- * Checks and frees a result. Returns 0, or -1 and appends the error to
- * db->connect_error.
- */
+/* Frees a result. Returns 0, or -1 and appends to db->connect_error. */
 static int
 tg_pg_check_result(tg_store_pg_t *db, PGresult *result)
 {
@@ -49,10 +46,7 @@ tg_pg_run_sql(tg_store_pg_t *db, const char *text, const char *value)
                                                            NULL, NULL, 0));
 }
 
-/*
- * Prepares the statements on the new connection, as planning takes longer than
- * executing them. Returns 0 or -1.
- */
+/* Prepares statements, as planning takes longer than execution. 0 or -1. */
 static int
 tg_pg_prepare_statements(tg_store_pg_t *db)
 {
@@ -121,10 +115,7 @@ tg_pg_open_conn(tg_store_pg_t *db)
     }
 }
 
-/*
- * Opens the connection in a thread of libuv's pool. Frees OpenSSL's data of the
- * thread, as the thread then does other work.
- */
+/* Frees OpenSSL's data of the thread, which then does other work. */
 static void
 tg_pg_run_connect(uv_work_t *req)
 {
@@ -168,13 +159,10 @@ tg_pg_drop_conn(tg_store_pg_t *db)
     tg_buf_reset(&db->why, 0);
     tg_pg_append_message(&db->why, db->pq->errorMessage(db->conn));
     tg_pg_close_conn(db);
-    db->ops->on_lost(db);
+    tg_pg_on_lost(db);
 }
 
-/*
- * Sends the pending output and polls the socket; drops the connection on an
- * error.
- */
+/* Sends output and polls the socket; drops the connection on an error. */
 static void
 tg_pg_flush_and_poll(tg_store_pg_t *db)
 {
@@ -219,12 +207,12 @@ tg_pg_on_connect_done(uv_work_t *req, int status)
 
     if (db->poll == NULL) {
         tg_pg_close_conn(db);
-        db->ops->on_lost(db);
+        tg_pg_on_lost(db);
         return;
     }
 
     db->poll->data = db;
-    db->ops->on_connected(db);
+    tg_pg_on_connected(db);
 
     if (db->conn != NULL) {
         tg_pg_flush_and_poll(db);
@@ -267,9 +255,8 @@ tg_pg_send_batch(tg_store_pg_t *db)
 }
 
 /*
- * Returns whether an error means that the server exits, is not reachable or has
- * become read-only. The query is not at fault, and another server may be able
- * to execute it.
+ * Returns whether the server exits, is unreachable or became read-only: the
+ * query is not at fault, and another server may execute it.
  */
 static int
 tg_pg_is_server_leaving(const tg_store_pg_t *db, const PGresult *result)
@@ -299,10 +286,7 @@ tg_pg_on_result(tg_store_pg_t *db, const PGresult *result)
             return -1;
         }
 
-        /*
-         * Without a current query the error is that of the commit; the first
-         * query of the batch gets it.
-         */
+        /* An error of the commit goes to the first query of the batch. */
         query = tg_pg_get_query(db->current != NULL ? db->current
                                                     : TAILQ_FIRST(&db->sent));
         db->has_failed = 1;
@@ -320,8 +304,8 @@ tg_pg_on_result(tg_store_pg_t *db, const PGresult *result)
 }
 
 /*
- * Reads the available results. Returns 1: all queries are answered; 0: more
- * results will follow; -1: the connection is lost.
+ * Reads available results. Returns 1: all are read; 0: more will follow; -1:
+ * the connection is lost.
  */
 static int
 tg_pg_read_results(tg_store_pg_t *db)
@@ -393,7 +377,7 @@ tg_pg_on_poll(uv_poll_t *poll, int status, int events)
     tg_pg_read_notifications(db);
 
     if (rc > 0) {
-        db->ops->on_answered(db);
+        tg_pg_on_answered(db);
     }
 
     if (db->poll == poll && db->conn != NULL) {
