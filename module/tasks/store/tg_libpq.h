@@ -7,10 +7,7 @@
 
 #include <postgresql/libpq-fe.h>
 
-/*
- * Functions of libpq that the store uses; the struct and the loader are
- * generated from this list.
- */
+/* The functions; the struct and the loader are generated from this list. */
 #define TG_LIBPQ_FUNCTIONS(X)                                                  \
     X(pingParams)                                                              \
     X(connectdbParams)                                                         \
@@ -49,17 +46,13 @@
 typedef struct {
     TG_LIBPQ_FUNCTIONS(TG_LIBPQ_MEMBER)
 
-    /*
-     * Frees the data that OpenSSL keeps for a thread. NULL: libpq does not use
-     * OpenSSL.
-     */
+    /* Frees OpenSSL's data of a thread. NULL: libpq does not use OpenSSL. */
     void (*thread_stop)(void);
 } tg_libpq_t;
 
 /*
- * Loads libpq on the first call and returns its functions. Thread-safe. NULL:
- * libpq cannot be loaded, and *why, a static text, says what to install; the
- * next call tries again.
+ * Loads libpq once. Thread-safe. NULL: *why, a static text, says what to
+ * install; the next call tries again.
  */
 const tg_libpq_t *tg_libpq_load(const char **why);
 

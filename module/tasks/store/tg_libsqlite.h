@@ -7,10 +7,7 @@
 
 #include <sqlite3.h>
 
-/*
- * Functions of SQLite that the store uses; the struct and the loader are
- * generated from this list.
- */
+/* The functions; the struct and the loader are generated from this list. */
 #define TG_LIBSQLITE_FUNCTIONS(X)                                              \
     X(open_v2)                                                                 \
     X(close)                                                                   \
@@ -41,9 +38,8 @@ typedef struct {
 } tg_libsqlite_t;
 
 /*
- * Loads SQLite on the first call and returns its functions. Thread-safe. NULL:
- * SQLite cannot be loaded, and *why, a static text, says what to install; the
- * next call tries again.
+ * Loads SQLite once. Thread-safe. NULL: *why, a static text, says what to
+ * install; the next call tries again.
  */
 const tg_libsqlite_t *tg_libsqlite_load(const char **why);
 

@@ -26,22 +26,19 @@
 #include "base/tg_buf.h"
 #include "tasks/store/tg_work_queue.h"
 
-/* Maximum number of agents of one config; nobody can tell more apart. */
+/* Maximum number of agents of one config. */
 #define TG_STORE_AGENTS_MAX 64
 /* Maximum length of an agent's name in bytes. */
 #define TG_STORE_AGENT_NAME_MAX 64
-/* Maximum number of characters of a prompt in results of TG_STORE_STATUS. */
+/* Maximum length of a prompt in TG_STORE_STATUS, in characters. */
 #define TG_STORE_PROMPT_PREVIEW_MAX 80
 /* Maximum number of tasks that one TG_STORE_PURGE removes. */
 #define TG_STORE_PURGE_MAX 1000
-/* Maximum size of a task list in bytes; a list of one task may be longer. */
+/* Maximum size of a list of more than one task, in bytes. */
 #define TG_STORE_LIST_BYTES_MAX 4194304
 /* Maximum number of bytes that one TG_STORE_READ_OUTPUT returns. */
 #define TG_STORE_OUTPUT_READ_MAX 65536
-/*
- * Error of a task that was interrupted because its runner lost the lease, see
- * TG_STORE_RENEW_LEASE.
- */
+/* Error of tasks whose runner lost its lease (TG_STORE_RENEW_LEASE). */
 #define TG_STORE_LEASE_LOST                                                    \
     "interrupted: the toolgate-runner that ran it lost its lease of the task " \
     "store, as it had not renewed it in time"
@@ -57,169 +54,139 @@ typedef enum {
     TG_TASK_STATES
 } tg_task_state_t;
 
-/* Returns the name of a state, such as "queued"; the text is static. */
+/* Returns a static text, such as "queued". */
 const char *tg_task_state_name(tg_task_state_t state);
 
-/*
- * Parses an id of the form "task-0012". Returns 12, or -1 if the text is not a
- * task id.
- */
+/* Parses "task-0012" to 12. Returns -1 if the text is not a task id. */
 int64_t tg_task_parse_id(tg_str_t text);
 
-/* Appends an id in the form "task-0012". */
+/* Appends an id such as "task-0012". */
 void tg_task_append_id(tg_buf_t *buf, int64_t id);
 
-/*
- * Operations of a store, with the members of tg_store_query_t that each one
- * reads or sets.
- */
+/* Operations, with the members of tg_store_query_t that they read or set. */
 typedef enum {
     /*
-     * Opens the store; must be the first query. Creates or migrates the tables.
-     * Interrupts the tasks that were running, with `error` at time `now`.
-     * Returns {"queued":[…],"failed":[…]}: the interrupted tasks that are
-     * queued again and those that failed, each with id, agent and owner.
-     *
-     * A shared store gives this runner a lease of `limit` ms for its `agents`.
-     * The runner opens the store again after it has lost the lease and none of
-     * its tasks runs any more.
+     * Opens the store and creates or migrates the tables; the first query.
+     * Interrupts running tasks with `error` at `now`. Returns
+     * {"queued":[…],"failed":[…]}: the interrupted tasks by their new state,
+     * each with id, agent and owner. A shared store gives this runner a lease
+     * of `limit` ms for its `agents`; the runner opens the store again after it
+     * has lost the lease and its last task has ended.
      */
     TG_STORE_OPEN,
 
     /*
-     * Adds a task with prompt, agent, priority, cwd, metadata, owner and job at
-     * time `now`. Sets `id`; a task that already has the same token is not
-     * added again, and `id` is its id. TG_LIMIT: `limit` tasks are already
-     * queued; TG_MISSING: no runner that shares the store has the agent;
-     * TG_EXISTS: a record that must be new exists. The records are written in
-     * the same transaction.
+     * Adds a task with prompt, agent, priority, cwd, metadata, owner, job and
+     * the records, in one transaction. Sets `id`, to that of an existing task
+     * if one has the token. TG_LIMIT: `limit` tasks are queued; TG_MISSING: no
+     * runner of the store has the agent; TG_EXISTS: a record that must be new
+     * exists.
      */
     TG_STORE_SUBMIT,
 
     /*
-     * Takes the first queued task of one of `agents` and marks it as running.
-     * Saves the agent's number of retries with the task. Sets `id` and returns
-     * the task, with its "job". TG_END: no task is queued; TG_AGAIN: another
-     * runner is taking the task.
+     * Marks the first queued task of `agents` as running and saves its agent's
+     * number of retries. Sets `id` and returns the task with its "job". TG_END:
+     * no task is queued; TG_AGAIN: another runner is taking the task.
      */
     TG_STORE_CLAIM,
 
     /*
-     * Queues the running task `id` again at its old position, because it did
-     * not start.
+     * Queues the running task `id`, which did not start, at its old position.
      */
     TG_STORE_REQUEUE,
 
     /*
-     * Ends the running task `id` at time `now` with state, pid, result,
-     * result_format, error and output. The state TG_TASK_QUEUED means that the
-     * task was interrupted: `state` is then set to the new state of the task:
-     * queued again, failed, or cancelled. TG_END: the task is not running.
+     * Ends the running task `id` at `now` with state, pid, result,
+     * result_format, error and output. TG_TASK_QUEUED interrupts the task;
+     * `state` becomes queued, failed or cancelled. TG_END: the task is not
+     * running.
      */
     TG_STORE_FINISH,
 
     /*
-     * Cancels the queued task `id` of `owner` at time `now` and returns it like
-     * TG_STORE_GET. TG_AGAIN: the task is running; a shared store then asks its
-     * runner to cancel it. TG_END: the task has ended; TG_MISSING: there is no
-     * such task.
+     * Cancels the queued task `id` of `owner` and returns it. TG_AGAIN: the
+     * task is running, and a shared store asks its runner to cancel it; TG_END:
+     * it has ended; TG_MISSING: there is no such task.
      */
     TG_STORE_CANCEL,
 
     /*
-     * Returns the task `id` of `owner`. The caller supplies pid and output of a
+     * Returns the task `id` of `owner`; the caller sets pid and output of a
      * running task. TG_MISSING: there is no such task.
      */
     TG_STORE_GET,
 
     /*
-     * Returns the newest `limit` tasks of `owner`, with the state `state`
-     * (TG_TASK_STATES: any) and the agent `agent` (absent: any). TG_LIMIT: the
-     * list is longer than TG_STORE_LIST_BYTES_MAX.
+     * Returns the newest `limit` tasks of `owner` with `state` (TG_TASK_STATES:
+     * any) and `agent` (absent: any). TG_LIMIT: the list is too long.
      */
     TG_STORE_LIST,
 
-    /*
-     * Returns the number of the owner's tasks of each state:
-     * {"total":0,"queued":0,…}.
-     */
+    /* Counts the owner's tasks by state: {"total":0,"queued":0,…}. */
     TG_STORE_STATS,
 
     /*
-     * Returns {"queued":0,"tasks":[…]}: the number of all queued tasks, and id,
-     * prompt, agent and priority of the owner's queued tasks.
+     * Returns {"queued":0,"tasks":[…]}: the number of all queued tasks, and
+     * those of the owner with id, prompt, agent and priority.
      */
     TG_STORE_STATUS,
 
     /*
-     * Fails the queued tasks whose agent is not in `agents`, with `error` at
-     * time `now`. In a shared store the agents of the other runners count, too.
-     * Returns an array of the failed tasks with id, agent and owner.
+     * Fails the queued tasks whose agent neither `agents` nor another runner of
+     * the store has, with `error` at `now`. Returns these tasks with id, agent
+     * and owner.
      */
     TG_STORE_FAIL_ORPHANS,
 
-    /*
-     * Removes tasks that ended more than `limit` ms before `now`. Returns an
-     * array of their ids.
-     */
+    /* Removes tasks that ended more than `limit` ms ago. Returns their ids. */
     TG_STORE_PURGE,
 
-    /*
-     * Writes `records`: all of them or none. TG_EXISTS: a record that must be
-     * new exists.
-     */
+    /* Writes all `records`. TG_EXISTS: one that must be new exists. */
     TG_STORE_WRITE_RECORDS,
 
     /*
-     * Returns all records as {"KEY":VALUE,…}; in a shared store, only those of
-     * this runner's name.
+     * Returns {"KEY":VALUE,…}; in a shared store, the records of this runner's
+     * name.
      */
     TG_STORE_READ_RECORDS,
 
     /* --- operations of shared stores --- */
 
     /*
-     * Renews the lease of this runner for `limit` ms. Interrupts the running
-     * tasks of runners whose lease has expired. Returns these tasks as
-     * TG_STORE_OPEN does, and in "cancel":[…] this runner's running tasks
-     * that are to be cancelled. TG_END: the lease of this runner has
-     * expired.
+     * Renews the lease of this runner for `limit` ms. Interrupts the tasks of
+     * runners whose lease has expired and returns them as TG_STORE_OPEN does,
+     * with "cancel":[…]: this runner's tasks to cancel. TG_END: this runner's
+     * lease has expired.
      */
     TG_STORE_RENEW_LEASE,
 
-    /* Broadcasts `metadata` to the other runners that share the store. */
+    /* Broadcasts `metadata` to the other runners of the store. */
     TG_STORE_NOTIFY,
 
     /*
-     * Appends `bytes` at `offset` to the output of the running task `id`. Only
-     * the last `limit` bytes of the output are kept.
+     * Appends `bytes` at `offset` to the output of the running task `id`; the
+     * last `limit` bytes are kept.
      */
     TG_STORE_WRITE_OUTPUT,
 
     /*
-     * Reads the output of the task `id` from `offset`. If older output is gone,
-     * `offset` becomes the first byte that is left. Returns the bytes in
-     * `json`; `size` becomes the offset after the last byte of the output.
+     * Returns output of the task `id` from `offset` in `json`. `offset` becomes
+     * the first byte that is left, `size` the offset after the last byte.
      */
     TG_STORE_READ_OUTPUT,
     TG_STORE_OPS
 } tg_store_op_t;
 
-/*
- * A record: a JSON value that is stored by key beside the tasks. All records
- * are read when the store is opened.
- */
+/* A JSON value that is stored by key beside the tasks. */
 typedef struct {
     tg_str_t key;
     tg_str_t value; /* raw JSON; absent: removes the record */
-    /* The key must not exist yet; otherwise the query fails with TG_EXISTS. */
+    /* TG_EXISTS if the key exists */
     int is_new;
 } tg_store_record_t;
 
-/*
- * Name of the catch-all agent: it takes tasks of all agent names that no other
- * agent has.
- */
+/* The catch-all agent takes tasks of valid names that no other agent has. */
 #define TG_STORE_ANY_AGENT "*"
 
 typedef struct {
@@ -230,18 +197,12 @@ typedef struct {
     unsigned n;
 } tg_store_agents_t;
 
-/*
- * Checks whether a name is a valid agent name. TG_STORE_ANY_AGENT takes tasks
- * of valid names only.
- */
+/* Returns whether a task of the catch-all agent may have this agent name. */
 int tg_store_is_agent_name(tg_str_t name);
 
 typedef struct tg_store_query_s tg_store_query_t;
 
-/*
- * A query. The memory of its texts stays with the caller and must live until
- * done() is called. All texts are valid UTF-8.
- */
+/* A query. Its texts are valid UTF-8 and must live until done() is called. */
 struct tg_store_query_s {
     tg_work_item_t work; /* internal to the store */
     tg_store_op_t op;
@@ -279,21 +240,17 @@ struct tg_store_query_s {
     unsigned nrecords;
 
     /*
-     * Result: TG_OK or a code that the operation names. TG_INVALID: the store
-     * failed, and `json` is an error text. tg_store_query_deinit() frees
-     * `json`.
+     * TG_OK or a code of the operation. TG_INVALID: the store failed, and
+     * `json` is an error text.
      */
     int rc;
     tg_buf_t json;
 
-    /*
-     * With TG_INVALID of TG_STORE_OPEN: another process has locked the store,
-     * for example a runner that is about to exit.
-     */
+    /* TG_STORE_OPEN failed because another process has the store open. */
     int is_locked;
 };
 
-/* Initializes a query; all members that are not arguments become 0. */
+/* Initializes a query; its arguments become 0. */
 void tg_store_query_init(tg_store_query_t *query, tg_store_op_t op,
                          void (*done)(tg_store_query_t *query), void *data);
 
@@ -301,54 +258,46 @@ void tg_store_query_init(tg_store_query_t *query, tg_store_op_t op,
 void tg_store_query_deinit(tg_store_query_t *query);
 
 /*
- * Completes a query: calls done(). For backends only. Turns a failed allocation
- * of the result into TG_INVALID.
+ * For backends: calls done(). A failed allocation of the result becomes
+ * TG_INVALID.
  */
 void tg_store_query_complete(tg_store_query_t *query);
 
 typedef struct tg_store_s tg_store_t;
 
-/* Functions of a store backend. */
 typedef struct {
-    /* Adds a query. SQLite and PostgreSQL complete it in the event loop. */
+    /* Adds a query, which is completed in the event loop. */
     void (*query)(tg_store_t *store, tg_store_query_t *query);
 
     /*
-     * Closes and frees the store, then calls closed(host), unless `closed` is
-     * NULL. No query may be pending.
+     * Frees the store, then calls closed(host), unless it is NULL. No query may
+     * be pending.
      */
     void (*close)(tg_store_t *store, void (*closed)(void *host), void *host);
 
-    /*
-     * Sets the password for later connections. NULL: the backend needs no
-     * password.
-     */
+    /* Sets the password of later connections. NULL: none is needed. */
     void (*set_password)(tg_store_t *store, tg_str_t password);
 
     /*
-     * Fails, from now on, queries that cannot be done at once, because the
-     * runner exits. NULL: not needed.
+     * Fails queries that would have to wait, as the runner exits. May be NULL.
      */
     void (*abandon)(tg_store_t *store);
 
-    /*
-     * Several runners share the store, which also stores the output of tasks.
-     */
+    /* Several runners share the store, which keeps output of tasks, too. */
     int is_shared;
 } tg_store_backend_t;
 
 struct tg_store_s {
     const tg_store_backend_t *backend;
 
-    /* Receives a broadcast (TG_STORE_NOTIFY) of another runner. May be NULL. */
+    /* Receives a broadcast of another runner. May be NULL. */
     void (*on_broadcast)(void *host, tg_str_t text);
     void *host;
 };
 
 /*
- * Creates the store at "sqlite:/PATH" or "postgresql:SERVICE-or-URI" without
- * opening it. `name` identifies this runner in a shared store. Returns NULL if
- * there is no memory or the scheme is unknown.
+ * Creates the store at "sqlite:/PATH" or "postgresql:SERVICE-or-URI" for the
+ * runner `name`, without opening it. NULL: no memory, or unknown scheme.
  */
 tg_store_t *tg_store_new(uv_loop_t *loop, tg_str_t location, const char *name);
 

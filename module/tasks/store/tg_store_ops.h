@@ -62,9 +62,8 @@ extern const tg_store_param_t tg_store_params[TG_STORE_PARAMS];
 int tg_store_find_param(const char *text, size_t *len);
 
 /*
- * Returns the value of a parameter for SQLite, and of most for PostgreSQL.
- * `record` is the current record, or NULL. The text of an array, such as {a,b},
- * is built in `room`.
+ * Returns the value of a parameter, except for PostgreSQL's own. `record` is
+ * the current record, or NULL. Arrays such as {a,b} are built in `room`.
  */
 tg_store_value_t tg_store_get_param(const tg_store_query_t *query,
                                     const tg_store_param_t *param,
@@ -128,8 +127,8 @@ typedef struct {
     const tg_store_column_t *columns;
 
     /*
-     * Statements that run one after the other. Those with $key run once for
-     * each record. NULL: for shared stores only.
+     * Statements that run in order; those with $key run for each record. NULL:
+     * for shared stores only.
      */
     const char *sqlite;
     const char *pg; /* one statement */
@@ -146,10 +145,7 @@ tg_store_find_operation(const tg_store_query_t *query)
                : (int) query->op;
 }
 
-/*
- * SQLite's statements of TG_STORE_LIST by filter, so that each one uses its
- * index.
- */
+/* SQLite's TG_STORE_LIST by filter, so that each statement uses its index. */
 enum {
     TG_STORE_FILTER_AGENT = 1,
     TG_STORE_FILTER_STATE = 2,
@@ -172,9 +168,7 @@ typedef struct {
 void tg_store_result_begin(tg_store_result_t *result, tg_store_query_t *query,
                            int is_shared);
 
-/*
- * Adds a row, with the code. TG_OK, or TG_END: the operation has ended.
- */
+/* Adds a row with its code. TG_END: the operation has ended. */
 int tg_store_result_add_row(tg_store_result_t *result,
                             const tg_store_value_t *values, unsigned n);
 

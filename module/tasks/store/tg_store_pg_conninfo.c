@@ -11,9 +11,8 @@ tg_pg_conninfo_init(tg_pg_conninfo_t *info, const char *location,
                     const char *password)
 {
     /*
-     * libpq uses the last value of a parameter that is not NULL: the location
-     * (dbname) overrides the values above it, and the values below it override
-     * the location.
+     * libpq uses the last value that is not NULL: the location overrides the
+     * values above it and is overridden by those below it.
      */
     const char *const pairs[TG_PG_CONNINFO_PARAMS + 1][2] = {
         { "connect_timeout", TG_STORE_STRINGIFY(TG_PG_CONNECT_TIMEOUT_S) },
@@ -59,10 +58,7 @@ tg_pg_append_message(tg_buf_t *why, const char *message)
     const char *between;
     size_t len;
 
-    /*
-     * Messages of libpq have several lines, some indented by tabs; a log entry
-     * has one line.
-     */
+    /* Makes one line of a message, whose lines may be indented by tabs. */
     for (between = ""; *message != '\0'; message += len) {
         message += strspn(message, "\n\t ");
         len = strcspn(message, "\n");

@@ -24,7 +24,7 @@ tg_sqlite_close_db(tg_store_sqlite_t *db)
     db->db = NULL;
 }
 
-/* Appends the path and the last error message of SQLite. */
+/* Appends the path and SQLite's last error. */
 static void
 tg_sqlite_append_error(tg_store_sqlite_t *db, tg_buf_t *why)
 {
@@ -34,8 +34,8 @@ tg_sqlite_append_error(tg_store_sqlite_t *db, tg_buf_t *why)
 }
 
 /*
- * Checks the database, then sets its modes; a database of another program is
- * not changed. TG_OK; TG_INVALID: `why` has the reason; TG_SQLITE_FAILED.
+ * Checks the database before setting its modes, so that another program's is
+ * not changed. TG_OK; TG_INVALID and `why`; TG_SQLITE_FAILED.
  */
 static int
 tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
@@ -44,9 +44,8 @@ tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
     int rc;
 
     /*
-     * No other process may have the database, as two runners would run each
-     * task twice. The kernel releases the lock when this process ends, even
-     * after a crash.
+     * Two runners would run each task twice. The kernel releases the lock when
+     * this process ends, even after a crash.
      */
     rc = tg_sqlite_exec(db, "PRAGMA locking_mode=EXCLUSIVE");
 
@@ -63,10 +62,7 @@ tg_sqlite_configure_db(tg_store_sqlite_t *db, tg_buf_t *why)
                : rc;
 }
 
-/*
- * Returns whether the last error came from another process that has locked the
- * database.
- */
+/* Returns whether another process has locked the database. */
 static int
 tg_sqlite_is_locked(const tg_store_sqlite_t *db)
 {
@@ -141,7 +137,7 @@ tg_sqlite_rollback(tg_store_sqlite_t *db)
     }
 }
 
-/* Executes one query in a transaction of its own and sets its result. */
+/* Executes one query in a transaction of its own. */
 static void
 tg_sqlite_do_single(tg_store_sqlite_t *db, tg_store_query_t *query)
 {
@@ -191,9 +187,8 @@ tg_sqlite_open_store(tg_store_sqlite_t *db, tg_store_query_t *query)
 }
 
 /*
- * Executes all queries of a batch in one transaction, as a commit is expensive.
- * TG_OK, or TG_SQLITE_FAILED: the caller rolls back and executes each query
- * alone.
+ * Executes a batch in one transaction, as a commit is expensive.
+ * TG_SQLITE_FAILED: the caller rolls back and executes each query alone.
  */
 static int
 tg_sqlite_do_batch(tg_store_sqlite_t *db, const tg_work_list_t *batch)
@@ -328,10 +323,7 @@ tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path)
     tg_work_queue_init(&db->work_queue, loop, tg_sqlite_on_batch,
                        tg_sqlite_on_idle, db);
 
-    /*
-     * The timer never runs. Closing it lets the loop call
-     * tg_sqlite_on_closed().
-     */
+    /* The timer never runs; its closing calls tg_sqlite_on_closed() later. */
     (void) uv_timer_init(loop, &db->timer);
     db->timer.data = db;
 
@@ -340,10 +332,7 @@ tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path)
 
 /* --- check without opening --- */
 
-/*
- * Appends the URI of a path, with immutable=1: SQLite then neither writes nor
- * locks files.
- */
+/* With immutable=1, SQLite neither writes nor locks files. */
 static void
 tg_sqlite_append_uri(tg_buf_t *uri, const char *path)
 {
@@ -398,8 +387,8 @@ tg_sqlite_check_db(tg_store_sqlite_t *db, tg_buf_t *why)
 }
 
 /*
- * Checks that this user can write the directory and, if it exists, the file.
- * TG_OK, or TG_INVALID: `why` has the reason.
+ * Checks that this user can write the directory and the file. TG_OK, or
+ * TG_INVALID and `why`.
  */
 static int
 tg_sqlite_check_access(const char *path, int is_there, tg_buf_t *why)
@@ -457,8 +446,8 @@ tg_store_sqlite_check(tg_str_t path, tg_buf_t *why)
     }
 
     /*
-     * The content of an empty file may still be in its write-ahead log, which
-     * immutable=1 ignores.
+     * immutable=1 ignores the write-ahead log, which may have all of the
+     * content.
      */
     if (rc == TG_OK && is_there && st.st_size != 0) {
         rc = tg_sqlite_check_db(db, why);

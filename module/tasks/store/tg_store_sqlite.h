@@ -49,9 +49,8 @@ typedef struct {
 } tg_store_sqlite_t;
 
 /*
- * Checks the file type of the database and of SQLite's files beside it. TG_OK:
- * each is a regular file or missing; TG_INVALID: one is not, and `why` names
- * it.
+ * Checks that the database and SQLite's files beside it are regular or missing.
+ * TG_OK, or TG_INVALID and `why`.
  */
 int tg_sqlite_check_files(const char *path, tg_buf_t *why);
 
@@ -59,8 +58,8 @@ int tg_sqlite_check_files(const char *path, tg_buf_t *why);
 int tg_sqlite_exec(tg_store_sqlite_t *db, const char *text);
 
 /*
- * Executes a query within a transaction and sets its result. Returns the value
- * for query->rc, or TG_SQLITE_FAILED.
+ * Executes a query in the current transaction and sets its result. Returns the
+ * value for query->rc, or TG_SQLITE_FAILED.
  */
 int tg_sqlite_do_query(tg_store_sqlite_t *db, tg_store_query_t *query);
 
@@ -69,16 +68,15 @@ void tg_sqlite_finalize_statements(tg_store_sqlite_t *db);
 
 /*
  * Checks that the database is empty or a task store, and reads its version.
- * TG_OK; TG_INVALID: the database belongs to another program or to a newer
- * Toolgate, and `why` has the reason; TG_SQLITE_FAILED.
+ * TG_OK; TG_INVALID and `why`: it belongs to another program or a newer
+ * Toolgate; TG_SQLITE_FAILED.
  */
 int tg_sqlite_check_version(tg_store_sqlite_t *db, tg_buf_t *why,
                             int64_t *version);
 
 /*
- * Creates or migrates the tables, within a transaction. TG_OK; TG_INVALID:
- * tg_sqlite_check_version() refused the database, and `why` has the reason;
- * TG_SQLITE_FAILED.
+ * Creates or migrates the tables in the current transaction. Returns codes as
+ * tg_sqlite_check_version().
  */
 int tg_sqlite_migrate(tg_store_sqlite_t *db, tg_buf_t *why);
 

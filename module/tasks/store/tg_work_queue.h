@@ -1,7 +1,6 @@
 /*
- * A queue of blocking work, such as disk access. A thread of libuv's pool runs
- * it in batches: items that are added while the thread is busy form the next
- * batch.
+ * Runs blocking work, such as disk access, in a thread of libuv's pool. Items
+ * that are added meanwhile form the next batch.
  */
 #ifndef TG_WORK_QUEUE_H
 #define TG_WORK_QUEUE_H
@@ -37,16 +36,12 @@ typedef struct {
     void *host;
 } tg_work_queue_t;
 
-/*
- * Initializes a queue; `run`, `idle` and `host` are the members of these names.
- */
+/* Initializes a queue with the members of these names. */
 void tg_work_queue_init(tg_work_queue_t *work_queue, uv_loop_t *loop,
                         void (*run)(void *host, const tg_work_list_t *batch),
                         void (*idle)(void *host), void *host);
 
-/*
- * Adds an item. work->done is called later, never before this function returns.
- */
+/* Adds an item; work->done is called after this function has returned. */
 void tg_work_queue_add(tg_work_queue_t *work_queue, tg_work_item_t *work);
 
 /* Returns whether no item is waiting or running. */
