@@ -22,9 +22,7 @@ typedef struct {
     tg_engines_t engines;
 } tg_tasks_t;
 
-/*
- * Initializes the list of engines. `state_dir` must live as long as the list.
- */
+/* Initializes the list of engines; `state_dir` must live as long. */
 void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
                    tg_http_pool_t *http, const char *state_dir);
 
@@ -45,9 +43,9 @@ void tg_tasks_configure(tg_tasks_t *tasks, tg_peer_t *peer,
                         tg_request_t *request);
 
 /*
- * Handles the method task_stop {"store":"…","force":true}: NGINX has exited.
- * The engine stops as soon as the last worker has disconnected, unless another
- * NGINX uses the store. With `force`, running tasks are interrupted at once.
+ * Handles task_stop {"store":"…","force":true}: NGINX has exited. The engine
+ * stops when the last worker has disconnected, unless another NGINX uses the
+ * store. `force` interrupts running tasks at once.
  */
 void tg_tasks_on_nginx_exit(tg_tasks_t *tasks, tg_peer_t *peer,
                             tg_request_t *request);
@@ -56,9 +54,8 @@ void tg_tasks_on_nginx_exit(tg_tasks_t *tasks, tg_peer_t *peer,
 void tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer);
 
 /*
- * Shuts all engines down because the runner exits. Running tasks are killed;
- * the next runner finds them interrupted. Calls jobs->ops->idle() when all
- * engines are freed.
+ * Shuts all engines down, as the runner exits, and then calls
+ * jobs->ops->idle(). The next runner finds the running tasks interrupted.
  */
 void tg_tasks_shutdown(tg_tasks_t *tasks);
 
@@ -72,9 +69,9 @@ unsigned tg_tasks_count_running(const tg_tasks_t *tasks);
 extern const tg_job_type_t tg_task_job_type;
 
 /*
- * Checks whether the store could be opened, without changing it. May block for
- * several seconds. TG_OK; TG_INVALID: the store cannot be opened; TG_AGAIN: the
- * database server cannot be reached; both append a reason to `why`. TG_NOMEM.
+ * Checks a store without changing it; may block for seconds. TG_OK, TG_NOMEM;
+ * TG_INVALID: it cannot be opened, TG_AGAIN: its server cannot be reached; both
+ * append a reason to `why`.
  */
 int tg_store_check(tg_str_t location, const char *password, tg_buf_t *why);
 

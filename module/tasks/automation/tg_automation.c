@@ -68,10 +68,7 @@ tg_automation_load_records(tg_automation_t *automation, tg_str_t records)
     tg_buf_deinit(&name);
 }
 
-/*
- * Schedules the rules and watches their files, at the start and after a new
- * config.
- */
+/* Schedules the rules and watches their files. */
 static void
 tg_automation_start_rules(tg_automation_t *automation)
 {

@@ -25,31 +25,24 @@
 #include "tasks/engine/tg_task_call.h"
 
 /*
- * Maximum length of a chain, in which the task of a rule makes a rule fire
- * again, and so on. The metadata of a task has its position in the chain.
+ * Maximum length of a chain, in which the task of a rule makes rules fire
+ * again. The metadata of a task has its position in the chain.
  */
 #define TG_AUTOMATION_CHAIN_MAX 10
 /*
- * Time after the end of a rule's task in which changes of the rule's files are
- * attributed to the task, in ms.
+ * Time after a rule's task in which changes of files count as its own, in ms.
  */
 #define TG_AUTOMATION_OWN_CHANGE_MS 2000
-/*
- * Maximum number of events whose task is being queried, and of events in the
- * backlog.
- */
+/* Maximum number of events that query their task, and of the backlog. */
 #define TG_AUTOMATION_EVENTS_MAX 1000
 /* Maximum size of the pending events in bytes. */
 #define TG_AUTOMATION_EVENTS_BYTES_MAX 67108864
 /* Delay after which a firing counts as missed, in seconds. */
 #define TG_AUTOMATION_MISSED_S 60
-/*
- * If the clock is set back further than this, in seconds, all due times are
- * computed again.
- */
+/* Turning the clock back further, in seconds, resets all due times. */
 #define TG_AUTOMATION_CLOCK_BACK_S 10800
 
-/* Steps of a time slice that the firing of a rule takes. */
+/* Steps of a time slice that a firing takes. */
 #define TG_AUTOMATION_FIRE_STEPS 8192
 
 typedef struct tg_automation_s tg_automation_t;
@@ -57,7 +50,7 @@ typedef struct tg_firing_s tg_firing_t;
 typedef struct tg_watcher_s tg_watcher_t;
 typedef TAILQ_HEAD(tg_firings_s, tg_firing_s) tg_firings_t;
 
-/* An event that has not been matched with all rules yet. */
+/* An event that some rules have not been matched with yet. */
 typedef struct tg_pending_event_s {
     TAILQ_ENTRY(tg_pending_event_s) link;
     unsigned next;  /* index of the next rule */
@@ -140,8 +133,8 @@ void tg_automation_on_engine_freed(tg_engine_t *engine);
 /* --- methods --- */
 
 /*
- * Checks whether the call may use the rules. Returns 1, or 0 after it has
- * responded with an error, or if the call waits for the records to be loaded.
+ * Returns 1 if the call may use the rules, or 0: it has responded with an
+ * error, or waits for the records to be loaded.
  */
 int tg_task_call_check_rules(tg_task_call_t *call);
 
@@ -150,9 +143,7 @@ void tg_task_call_begin_rules_override(tg_task_call_t *call);
 void tg_task_call_on_rules_override(tg_task_call_t *call);
 void tg_task_call_begin_rules_approve(tg_task_call_t *call);
 
-/*
- * Appends the status of automation: the value of "automation" in daemon.status.
- */
+/* Appends the value of "automation" in daemon.status. */
 void tg_automation_append_status(tg_buf_t *json,
                                  const tg_automation_t *automation,
                                  tg_str_t visible_owner);
@@ -178,9 +169,8 @@ tg_automation_rule_t *tg_automation_find_rule(const tg_automation_t *automation,
                                               tg_str_t id);
 
 /*
- * Replaces the rules by those of a raw JSON array. Rules that cannot be used
- * are logged and omitted. A rule with the id of an old rule keeps its state.
- * TG_OK or TG_NOMEM.
+ * Sets the rules from a raw JSON array, without those that are invalid, which
+ * are logged. Rules with a known id keep their state. TG_OK or TG_NOMEM.
  */
 int tg_automation_parse_rules(tg_automation_t *automation, tg_str_t raw);
 void tg_automation_free_rules(tg_automation_t *automation);
@@ -192,19 +182,19 @@ void tg_automation_rule_write_record(tg_buf_t *json,
 /* Sets the state of a rule from its record. */
 void tg_automation_rule_load_record(tg_automation_rule_t *rule, tg_str_t value);
 
-/* Returns a raw number of a record, or 0 if the value is not an integer. */
+/* Returns a raw integer, or 0 for any other value. */
 int64_t tg_record_get_int(tg_str_t raw);
 
 /* --- tg_automation_event.c --- */
 
 /*
- * Publishes an event at the position `chain` of a chain: the rules that match
- * the event fire, one after the other, in time slices.
+ * Fires the rules that match an event, one by one, in time slices. `chain` is
+ * the event's position in a chain.
  */
 void tg_automation_publish_event(tg_automation_t *automation, tg_str_t event,
                                  unsigned chain);
 
-/* Continues with pending events that waited until rules can fire. */
+/* Continues with pending events after rules could not fire. */
 void tg_automation_resume_publisher(tg_automation_t *automation);
 
 /* Matches all pending events at once, before the rules are replaced. */
@@ -214,22 +204,21 @@ void tg_automation_flush_events(tg_automation_t *automation);
 void tg_automation_clear_events(tg_automation_t *automation);
 
 /*
- * Begins the JSON of an event: {"type":…,"source":…,"timestamp":…,"payload":.
- * The caller appends the payload and closes the object.
+ * Begins {"type":…,"source":…,"timestamp":…,"payload":. The caller appends the
+ * payload and closes the object.
  */
 void tg_automation_begin_event(const tg_automation_t *automation,
                                tg_buf_t *event, const char *type,
                                const char *source);
 
 /*
- * Publishes the events that came while the records were not loaded or the
- * engine was not open.
+ * Publishes the events that came before the engine was open with its records.
  */
 void tg_automation_replay_backlog(tg_automation_t *automation);
 
 /* --- tg_automation_schedule.c --- */
 
-/* Computes and stores the next due time of a cron rule, unless it is known. */
+/* Stores the next due time of a cron rule, unless it is known. */
 void tg_automation_schedule_rule(tg_automation_t *automation,
                                  tg_automation_rule_t *rule);
 

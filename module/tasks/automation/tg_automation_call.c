@@ -57,8 +57,8 @@ tg_task_call_is_enable(const tg_task_call_t *call)
 }
 
 /*
- * Stores an override before it is applied, so that a successful response is
- * durable. call->text contains key and value of the record.
+ * Stores an override before applying it, so that a response is durable.
+ * call->text has key and value of the record.
  */
 void
 tg_task_call_begin_rules_override(tg_task_call_t *call)

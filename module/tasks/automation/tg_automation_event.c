@@ -61,9 +61,8 @@ tg_automation_is_paused(const tg_automation_t *automation)
 }
 
 /*
- * Matches an event with the rules from index *next on, and fires them. TG_OK:
- * all rules are done; TG_AGAIN: the time slice is over, or rules cannot fire
- * now.
+ * Fires the rules from index *next on that match an event. TG_AGAIN: the time
+ * slice is over, or rules cannot fire now; TG_OK: all are done.
  */
 static int
 tg_automation_match_rules(tg_automation_t *automation, tg_str_t event,

@@ -18,8 +18,8 @@
 /* --- time zones --- */
 
 /*
- * Loads the time zone of a file. TG_OK; TG_MISSING: there is no such file;
- * TG_INVALID: the file is not a time zone; TG_NOMEM.
+ * Loads a time zone. TG_OK; TG_MISSING: there is no such file; TG_INVALID: the
+ * file is not a time zone; TG_NOMEM.
  */
 static int
 tg_zone_load_file(const char *path, tg_zone_t **zone)

@@ -38,10 +38,7 @@ tg_automation_on_schedule_stored(tg_store_query_t *query)
     free(record);
 }
 
-/*
- * Stores the due time of a rule, so that a later runner detects a missed
- * firing.
- */
+/* Stores the due time, so that a later runner detects a missed firing. */
 static void
 tg_automation_store_schedule(tg_automation_t *automation,
                              const tg_automation_rule_t *rule)
@@ -99,10 +96,7 @@ tg_automation_append_time(tg_buf_t *json, int64_t seconds)
     tg_buf_append_char(json, '"');
 }
 
-/*
- * Fires a rule with the event cron.fired, and publishes the event for other
- * rules.
- */
+/* Fires a rule with cron.fired, and publishes the event to other rules. */
 static void
 tg_automation_fire_due_rule(tg_automation_t *automation,
                             tg_automation_rule_t *rule, int64_t due_at,
@@ -156,10 +150,7 @@ tg_automation_check_due_rule(tg_automation_t *automation,
     return 1;
 }
 
-/*
- * Checks one rule after the other until the time slice is over, as hundreds may
- * be due in the same minute.
- */
+/* Checks rules until the time slice is over, as many may be due at once. */
 static void
 tg_automation_run_due_check(tg_sched_source_t *source)
 {

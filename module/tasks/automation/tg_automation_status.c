@@ -57,8 +57,8 @@ tg_automation_append_firing(tg_buf_t *json, const tg_firing_t *firing)
 }
 
 /*
- * Returns whether a caller that sees the tasks of this owner (absent: all
- * tasks) may see the firing.
+ * Returns whether a caller that sees this owner's tasks (absent: all) may see
+ * the firing.
  */
 static int
 tg_firing_is_visible(const tg_firing_t *firing, tg_str_t visible_owner)
@@ -68,8 +68,8 @@ tg_firing_is_visible(const tg_firing_t *firing, tg_str_t visible_owner)
 }
 
 /*
- * Appends the last TG_FIRINGS_STATUS_MAX firings that the caller may see.
- * Firings that wait for approval are chosen first, however old.
+ * Appends the last TG_FIRINGS_STATUS_MAX visible firings, preferring those that
+ * wait for approval.
  */
 static void
 tg_automation_append_firings(tg_buf_t *json, const tg_automation_t *automation,
@@ -167,10 +167,7 @@ tg_automation_append_watcher_status(tg_buf_t *json,
     tg_buf_append_char(json, '}');
 }
 
-/*
- * In AIWG's daemon, "jobs" is the number of jobs; the list has another name
- * here.
- */
+/* AIWG's daemon has the number of jobs in "jobs". */
 void
 tg_automation_append_schedule(tg_buf_t *json, const tg_automation_t *automation)
 {

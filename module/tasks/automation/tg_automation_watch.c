@@ -7,16 +7,12 @@
 #include "tasks/watch/tg_watcher.h"
 #include "runner/logging/tg_log.h"
 
-/*
- * Time after which a task that is still queued does not suppress further
- * firings of its rule, in ms.
- */
+/* Time after which a queued task no longer suppresses its rule, in ms. */
 #define TG_AUTOMATION_QUEUED_TASK_MAX_MS 600000
 
 /*
- * Returns the position in a chain if the rule's own task may have changed the
- * files, because it was running at that time; else 0. The task that made a
- * change cannot be determined for certain.
+ * Returns the position in a chain if the rule's task may have changed the
+ * files, as it was running; else 0. Who made a change is not known for certain.
  */
 static unsigned
 tg_automation_rule_get_file_chain(const tg_automation_rule_t *rule, int64_t at)

@@ -68,7 +68,7 @@ struct tg_firing_s {
 
     tg_store_query_t query;
     int is_querying; /* `query` is pending */
-    /* Called with the result of the store. May be NULL. */
+    /* Gets the result of the store. May be NULL. */
     void (*on_stored)(tg_firing_t *firing, int rc);
     tg_store_record_t records[2];
     tg_buf_t record_text; /* keys and values of `records` */
@@ -96,36 +96,30 @@ tg_firing_t *tg_automation_find_firing(const tg_automation_t *automation,
 /* Returns whether a firing is new or waits for approval or a webhook. */
 int tg_firing_is_open(const tg_firing_t *firing);
 
-/*
- * Sets the state. Except for tg_automation_load_firing(), this is the only
- * function that changes the state.
- */
+/* Changes the state, as only tg_automation_load_firing() does, too. */
 void tg_firing_set_state(tg_firing_t *firing, tg_firing_state_t state);
 
-/*
- * Generates the id from the time and random digits: ids sort by time, and
- * nobody can guess an id.
- */
+/* Generates an id that sorts by time and cannot be guessed. */
 void tg_firing_generate_id(tg_firing_t *firing);
 
-/* Returns the rule of a firing; NULL: the rule is not configured any more. */
+/* Returns the rule of a firing; NULL: it is no longer configured. */
 tg_automation_rule_t *tg_firing_find_rule(const tg_firing_t *firing);
 
 /* --- tg_firing_record.c --- */
 
-/* Returns the name of a state, such as "submitted"; the text is static. */
+/* Returns a static text, such as "submitted". */
 const char *tg_firing_get_state_name(tg_firing_state_t state);
 
 /*
- * Stores the record of a firing and, unless `rule` is NULL, the record of the
- * rule. With is_task, submits the task in the same transaction. Then calls
- * on_stored(), which may be NULL, with the result of the store.
+ * Stores the record of a firing and that of `rule`, unless NULL. With is_task,
+ * submits the task in the same transaction. Then calls on_stored(), unless
+ * NULL.
  */
 void tg_firing_store(tg_firing_t *firing, const tg_automation_rule_t *rule,
                      int is_task,
                      void (*on_stored)(tg_firing_t *firing, int rc));
 
-/* Creates a firing from its record, unless there is a firing of this id. */
+/* Creates a firing from its record, unless it exists. */
 void tg_automation_load_firing(tg_automation_t *automation, tg_str_t id,
                                tg_str_t value);
 
@@ -135,8 +129,7 @@ void tg_automation_prune_firings(tg_automation_t *automation);
 /* --- tg_firing_end.c --- */
 
 /*
- * Begins a JSON object with id, rule and event type of a firing:
- * {"executionId":…. The caller closes the object.
+ * Begins {"executionId":… with id, rule and event type; the caller closes it.
  */
 void tg_firing_begin_json(tg_buf_t *json, const tg_firing_t *firing);
 
@@ -149,20 +142,17 @@ void tg_firing_notify_message(const tg_firing_t *firing, tg_str_t message);
 /* Notifies clients of the status of a firing (automation.fired). */
 void tg_firing_notify_fired(const tg_firing_t *firing);
 
-/*
- * Responds to the calls of automation.approve. `rc` is the result of the store;
- * unless it is TG_OK, the calls fail.
- */
+/* Responds to automation.approve, with an error unless `rc` is TG_OK. */
 void tg_firing_respond_approvals(tg_firing_t *firing, int rc);
 
 /*
- * Ends a firing in a final state and stores it. `why` is an error text, or
- * NULL; it must live until this function returns.
+ * Stores the end of a firing. `why` is an error text, or NULL; it may be freed
+ * afterwards.
  */
 void tg_firing_end(tg_firing_t *firing, tg_firing_state_t state,
                    const char *why);
 
-/* Notifies clients and responds to calls after the end was stored. */
+/* Notifies clients and responds to calls, as the end is stored. */
 void tg_firing_on_end_stored(tg_firing_t *firing, int rc);
 
 /* Ends a firing that was not approved. */
@@ -171,18 +161,14 @@ void tg_firing_deny(tg_firing_t *firing);
 /* --- tg_firing_start.c --- */
 
 /*
- * Fires a rule, unless its cooldown is not over or its conditions do not hold.
- * `matched` is the result of its trigger: TG_OK, or an error, with which the
- * firing fails.
+ * Fires a rule, unless its cooldown or conditions prevent it. `matched` is the
+ * result of its trigger: TG_OK, or an error, which fails the firing.
  */
 void tg_automation_fire_rule(tg_automation_t *automation,
                              tg_automation_rule_t *rule, int matched,
                              tg_str_t event, unsigned chain);
 
-/*
- * Runs the action of a firing: submits a task, notifies clients or sends a
- * webhook.
- */
+/* Submits the task, notifies clients or sends the webhook. */
 void tg_firing_run_action(tg_firing_t *firing);
 
 /* Sends the webhooks that were pending when the previous runner exited. */

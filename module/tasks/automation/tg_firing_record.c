@@ -78,8 +78,8 @@ tg_firing_write_record(tg_buf_t *json, const tg_firing_t *firing, int is_task)
 }
 
 /*
- * Appends the key of a record to record_text and sets ends[0] to its end. The
- * caller appends the value and sets ends[1].
+ * Appends the key of a record and sets ends[0] to its end. The caller appends
+ * the value and sets ends[1].
  */
 static void
 tg_firing_append_record(tg_firing_t *firing, const char *prefix, tg_str_t name,
@@ -91,8 +91,7 @@ tg_firing_append_record(tg_firing_t *firing, const char *prefix, tg_str_t name,
 }
 
 /*
- * Sets the slices of `n` records in record_text, which must not move any more.
- * Returns n.
+ * Sets the slices of `n` records in record_text, which is complete. Returns n.
  */
 static unsigned
 tg_firing_set_records(tg_firing_t *firing, const size_t (*ends)[2], unsigned n)

@@ -160,10 +160,7 @@ tg_firing_on_approval_stored(tg_firing_t *firing, int rc)
     tg_buf_deinit(&message);
 }
 
-/*
- * Renders the texts of the action, with values of the event. TG_OK; TG_LIMIT: a
- * text is too long; TG_NOMEM.
- */
+/* Renders the action's texts. TG_OK; TG_LIMIT: too long; TG_NOMEM. */
 static int
 tg_firing_render_texts(tg_firing_t *firing, const tg_rule_t *rule,
                        tg_str_t event)
@@ -190,8 +187,8 @@ tg_firing_render_texts(tg_firing_t *firing, const tg_rule_t *rule,
 }
 
 /*
- * Returns whether there are too many open firings, or their texts take too much
- * memory. A client that causes events must not fill the memory.
+ * Returns whether open firings are too many or too large, so that clients that
+ * cause events cannot fill the memory.
  */
 static int
 tg_automation_has_too_many_firings(const tg_automation_t *automation)
@@ -211,8 +208,8 @@ tg_automation_has_too_many_firings(const tg_automation_t *automation)
 }
 
 /*
- * Prepares the action. `result` is the result of the conditions. Returns NULL,
- * or a static text with the reason why the firing fails.
+ * Prepares the action; `result` is that of the conditions. Returns NULL, or a
+ * static error text.
  */
 static const char *
 tg_firing_prepare(tg_firing_t *firing, const tg_automation_rule_t *rule,

@@ -63,10 +63,7 @@ tg_engine_close_if_idle(tg_engine_t *engine)
 
 /* --- claim of the next task --- */
 
-/*
- * Fills the list of agents for a claim. Returns the number of agents that can
- * take another task.
- */
+/* Lists the agents for a claim. Returns how many can take another task. */
 static unsigned
 tg_engine_fill_claimers(tg_engine_t *engine)
 {
@@ -113,10 +110,7 @@ tg_engine_on_requeued(tg_store_query_t *query)
     engine->can_claim = 1;
 }
 
-/*
- * Queues a task again that was claimed just before the engine was stopped,
- * fenced or shut down.
- */
+/* Queues a task again that was claimed just before the engine stopped. */
 static void
 tg_engine_requeue_claimed(tg_engine_t *engine)
 {

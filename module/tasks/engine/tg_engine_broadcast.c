@@ -28,10 +28,7 @@ tg_engine_on_broadcast_sent(tg_store_query_t *query)
     free(broadcast);
 }
 
-/*
- * Appends the text of a broadcast. A text that is too long is reduced to
- * method, owner and task id.
- */
+/* Appends a broadcast; if it is too long, only method, owner and task id. */
 static void
 tg_engine_append_broadcast(tg_buf_t *json, tg_str_t text)
 {

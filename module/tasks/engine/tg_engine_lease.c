@@ -30,10 +30,7 @@ tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query)
     engine->is_fenced = 0;
 }
 
-/*
- * Fences the engine: interrupts all running tasks with `error` and starts none
- * until the engine has a lease again. `why` is logged.
- */
+/* Interrupts all tasks with `error` and starts none until there is a lease. */
 static void
 tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
 {
@@ -48,10 +45,7 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
     }
 }
 
-/*
- * Cancels the running tasks in an array; another runner received the calls of
- * task.cancel.
- */
+/* Cancels running tasks that task.cancel of other runners named. */
 static void
 tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t tasks)
 {

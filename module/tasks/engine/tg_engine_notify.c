@@ -19,10 +19,7 @@ tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent)
     }
 }
 
-/*
- * Returns the first worker connection that can take a notification, or NULL;
- * workers that read too slowly are skipped.
- */
+/* Returns the first worker that can take a notification, or NULL. */
 static tg_peer_t *
 tg_engine_find_subscriber(const tg_engine_t *engine)
 {
@@ -197,9 +194,9 @@ tg_task_notify_end(tg_task_t *task)
 }
 
 /*
- * Notifies clients of one task; `values` are its raw id, agent, owner and
- * error. The task has failed, with the error in `values` or else with `error`;
- * if `error` is absent, the task is queued again.
+ * Notifies clients of one task, of which `values` are raw id, agent, owner and
+ * error. It has failed with that error, else with `error`; without, it is
+ * queued again.
  */
 static void
 tg_engine_notify_task(tg_engine_t *engine, const tg_str_t values[4],

@@ -60,8 +60,8 @@ tg_engine_set_tick_interval(tg_engine_t *engine, uint64_t ms)
 }
 
 /*
- * Returns whether a store that is locked should be opened again soon: until
- * TG_TASK_LOCKED_TIMEOUT_MS after it was first found locked.
+ * Returns whether a store was locked first less than TG_TASK_LOCKED_TIMEOUT_MS
+ * ago, and should be opened again soon.
  */
 static int
 tg_engine_can_retry_locked(tg_engine_t *engine, const tg_store_query_t *query)
@@ -81,10 +81,7 @@ tg_engine_can_retry_locked(tg_engine_t *engine, const tg_store_query_t *query)
     return now - engine->locked_at < TG_TASK_LOCKED_TIMEOUT_MS;
 }
 
-/*
- * Closes a store that could not be opened. Retries soon if the store is locked,
- * else sets the state FAILED.
- */
+/* Closes a store that cannot be opened. Retries soon if it is locked. */
 static void
 tg_engine_on_open_failed(tg_engine_t *engine, const tg_store_query_t *query)
 {

@@ -147,9 +147,8 @@ tg_task_call_is_cancelling(const tg_task_call_t *call)
 }
 
 /*
- * Returns whether the query has an effect that must be handled even if the
- * caller has gone: a running task is to be cancelled, or records of a rule were
- * written.
+ * Returns whether a query must be handled even if the caller has gone: it
+ * cancels a running task, or has written records of a rule.
  */
 static int
 tg_task_call_has_taken_effect(const tg_task_call_t *call)

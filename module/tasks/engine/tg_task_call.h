@@ -1,16 +1,15 @@
 /*
- * A call of one of the task methods: a job of the type `task` with the params
+ * A call of a task method: a job of the type `task` with the params
  *
  *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3,
  *    "owner":"1000","sees_all":true,"is_tool":true,"token":"0a1b…"}
  *
- * The worker has checked `params` against the schema of the method. `clients`
- * is the number of clients of the server. `owner` is the owner of the caller's
- * tasks; the caller sees only these, unless sees_all. `is_tool` means that a
- * tool was called instead of the method. `token` identifies a submission that
- * may be repeated because a runner exited before it responded.
+ * The worker has checked `params` against the method's schema. `clients` is the
+ * number of clients of the server. The caller sees the tasks of `owner`, or
+ * all. is_tool: a tool was called instead of the method. `token` identifies a
+ * submission that is repeated if a runner exits before it has responded.
  *
- *   tg_task_call.c          common functions: responses, store queries, params
+ *   tg_task_call.c          responses, store queries, params
  *   tg_task_call_methods.c  the job type and the table of methods
  *   tg_task_call_submit.c   task.submit, chat.send, cancel, get, list, stats
  *   tg_task_call_tool.c     tool.call: a call of a tool becomes a task
@@ -56,7 +55,7 @@ struct tg_task_call_s {
     tg_buf_t job_params; /* tool.call: the job */
     tg_buf_t text;
     uint64_t wait_until; /* time of the loop, in ms */
-    /* Value of engine->nended when a following call sent its query. */
+    /* engine->nended when a following call sent its query */
     uint64_t seen_count;
     unsigned is_tool:1;      /* errors have no codes */
     unsigned is_forwarded:1; /* task.cancel: another runner was asked */
@@ -74,7 +73,7 @@ enum {
     TG_TASK_METHOD_HAS_ID = 2,
     /* needs the rules of automation and their records */
     TG_TASK_METHOD_HAS_RULES = 4,
-    /* only clients that see all tasks may call it */
+    /* only for clients that see all tasks */
     TG_TASK_METHOD_IS_ADMIN = 8,
     TG_TASK_METHOD_CHANGES_RULES = TG_TASK_METHOD_HAS_RULES
                                    | TG_TASK_METHOD_IS_ADMIN
@@ -85,9 +84,7 @@ struct tg_task_method_s {
     tg_store_op_t op; /* initializes call->query; or TG_STORE_OPS */
     unsigned flags;
 
-    /*
-     * Completes and sends the query, or responds. NULL: the query is complete.
-     */
+    /* Sends the completed query, or responds. NULL: sends the query. */
     void (*begin)(tg_task_call_t *call);
 
     /* Handles the result of call->query, unless it is TG_INVALID. */
@@ -108,7 +105,7 @@ void tg_task_call_respond_json(tg_task_call_t *call, tg_str_t json);
 /* Responds with the JSON value in call->text. */
 void tg_task_call_respond_text(tg_task_call_t *call);
 
-/* Responds with an error; a call of a tool has no `code`. */
+/* Responds with an error; calls of tools have no `code`. */
 void tg_task_call_respond_error(tg_task_call_t *call, int64_t code,
                                 const char *message);
 
@@ -133,14 +130,14 @@ void tg_task_call_init_query(tg_task_call_t *call, tg_store_op_t op);
 void tg_task_call_query_store(tg_task_call_t *call);
 
 /*
- * Returns whether the call is cancelling a running task. The cancellation
- * continues if the caller disconnects.
+ * Returns whether the call is cancelling a running task, which continues if the
+ * caller disconnects.
  */
 int tg_task_call_is_cancelling(const tg_task_call_t *call);
 
 /* --- params: each one is absent or has the type of the method's schema --- */
 
-/* Returns a raw param; absent if it is missing or has another type. */
+/* Returns a raw param; absent if it has another type. */
 tg_str_t tg_task_call_get_param(const tg_task_call_t *call, const char *name,
                                 tg_json_type_t type);
 
@@ -151,13 +148,13 @@ int64_t tg_task_call_get_int(const tg_task_call_t *call, const char *name,
 /* Returns whether a param is true. */
 int tg_task_call_get_bool(const tg_task_call_t *call, const char *name);
 
-/* Returns a string that is decoded into `buf`; absent if it is missing. */
+/* Returns a string, decoded into `buf`; absent if it is missing. */
 tg_str_t tg_task_call_get_text(const tg_task_call_t *call, const char *name,
                                tg_buf_t *buf);
 
 /*
- * Sets call->query.id from taskId. Returns 1, or 0 after it has responded that
- * there is no such task.
+ * Sets call->query.id from taskId. Returns 0 if it has responded that there is
+ * no such task, else 1.
  */
 int tg_task_call_get_task_id(tg_task_call_t *call);
 
@@ -169,20 +166,17 @@ void tg_task_call_enqueue(tg_task_call_t *call, tg_task_calls_t *list);
 /* Removes a call from its list. */
 void tg_task_call_dequeue(tg_task_call_t *call);
 
-/* Removes all calls from a list; ends those whose caller has gone. */
+/* Removes all calls from a list; ends those without a caller. */
 void tg_task_calls_dequeue_all(tg_task_calls_t *calls);
 
 /* --- methods --- */
 
-/*
- * Responds with an error if the engine is stopping and takes no tasks. Returns
- * whether it has responded.
- */
+/* Returns whether it has responded that the engine is stopping. */
 int tg_task_call_reject_if_stopping(tg_task_call_t *call);
 
 /*
- * Checks whether the task was submitted. Returns 1, and call->text is
- * {"taskId":"…; or 0 after it has responded with an error.
+ * Returns 1 if the task was submitted, with {"taskId":"… in call->text, or 0
+ * after it has responded with an error.
  */
 int tg_task_call_check_submitted(tg_task_call_t *call);
 
@@ -205,7 +199,7 @@ void tg_task_call_on_output(tg_task_call_t *call);
 void tg_task_call_begin_wait(tg_task_call_t *call);
 void tg_task_call_on_wait(tg_task_call_t *call);
 
-/* Returns whether a waiting task.wait call must query the store again. */
+/* Returns whether a task.wait call must query the store again. */
 int tg_task_call_is_wait_over(const tg_task_call_t *call);
 
 /* Sends the progress of a task.wait call to its caller. */
@@ -215,8 +209,8 @@ void tg_task_call_send_wait_progress(tg_task_call_t *call);
 void tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id);
 
 /*
- * Loads the records of automation, and then runs the calls that waited until
- * the store was opened or could not be opened.
+ * Loads the records of automation, then runs the calls that waited for the
+ * store to be opened or not.
  */
 void tg_task_calls_on_engine_opened(tg_engine_t *engine);
 

@@ -76,8 +76,8 @@ tg_task_call_respond_output(tg_task_call_t *call)
 }
 
 /*
- * Responds with a read error. An empty output would make the caller read from
- * this offset again and again.
+ * Responds with a read error, as callers would repeat the call after an empty
+ * output.
  */
 static void
 tg_task_call_respond_read_error(tg_task_call_t *call)
@@ -121,8 +121,7 @@ tg_task_call_on_output_read(tg_task_output_request_t *read)
                && uv_now(call->job->jobs->loop) < call->wait_until)
     {
         /*
-         * If a task ended after the query was sent, no event would continue the
-         * call.
+         * No event would continue the call if the task ended after the query.
          */
         if (call->seen_count != engine->nended) {
             tg_task_call_begin(call);
@@ -168,8 +167,8 @@ tg_task_call_repeat_method(tg_task_call_t *call)
 }
 
 /*
- * Continues the calls that follow a task, which has more output or has ended.
- * Calls of task.wait wait for the end only.
+ * Continues the calls that follow a task with more output or an end; task.wait
+ * waits for the end only.
  */
 void
 tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id)

@@ -12,10 +12,7 @@
 /* Maximum size of a prompt with its metadata, in bytes, as a list has many. */
 #define TG_TASK_PROMPT_MAX 1048576
 
-/*
- * Submits the task in call->query, which has prompt, agent and other members
- * set; or responds with an error.
- */
+/* Submits the task that call->query describes, or responds with an error. */
 static void
 tg_task_call_query_submit(tg_task_call_t *call)
 {
@@ -221,10 +218,7 @@ tg_task_call_respond_cancelled(tg_task_call_t *call)
     tg_task_call_respond_json(call, TG_STR("{\"cancelled\":true}"));
 }
 
-/*
- * Asks the other runners to cancel a task that one of them runs. Then waits,
- * and queries the store for the end of the task.
- */
+/* Asks other runners to cancel the task, and later queries how it ended. */
 static void
 tg_task_call_forward_cancel(tg_task_call_t *call)
 {

@@ -15,10 +15,7 @@
 /* Maximum size of the job of a call, in bytes. */
 #define TG_TASK_JOB_MAX 4194304
 
-/*
- * Appends the job without its member "call", because nobody waits for that
- * call.
- */
+/* Appends the job without its member "call", as nobody waits for it. */
 static void
 tg_task_call_append_tool_job(tg_buf_t *job_params, tg_str_t job)
 {

@@ -53,8 +53,8 @@ tg_task_call_is_wait_over(const tg_task_call_t *call)
     engine = call->engine;
 
     /*
-     * The engine reports the end of tasks that it runs or has queued. A task of
-     * another runner needs a query with each tick.
+     * Only ends of this runner's tasks and of queued tasks are reported; a task
+     * of another runner is queried with each tick.
      */
     return call->seen_count != engine->nended
            || uv_now(call->job->jobs->loop) >= call->wait_until

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Returns the text of a JSON string without escapes; "" if it is not a string.
- * The worker writes these strings without escapes.
+ * Returns the text of a JSON string, which the worker writes without escapes;
+ * "" if it is not a string.
  */
 static tg_str_t
 tg_task_config_get_text(tg_str_t raw)
@@ -143,8 +143,8 @@ tg_agent_append_variable(tg_buf_t *json, tg_str_t name, tg_str_t task)
 }
 
 /*
- * Appends a template as a JSON string. A template is an array: a text, the name
- * of a member of the task, a text, and so on.
+ * Appends a template as a JSON string. It is an array: a text, the name of a
+ * member of the task, a text, and so on.
  */
 static void
 tg_agent_append_template(tg_buf_t *json, tg_str_t value, tg_str_t task)

@@ -17,10 +17,7 @@
 
 /* --- in the thread of the work queue --- */
 
-/*
- * Formats the path of a task's folder, or of one of its pieces if `piece` is
- * not negative.
- */
+/* Formats the path of a task's folder, or of a piece if it is not negative. */
 static void
 tg_task_output_format_path(const tg_task_outputs_t *outputs, int64_t id,
                            int64_t piece, char path[PATH_MAX])
@@ -41,8 +38,8 @@ tg_task_output_format_path(const tg_task_outputs_t *outputs, int64_t id,
 }
 
 /*
- * Finds the numbers of the first and the last piece in a folder. Returns the
- * number of pieces; 0: *first and *last are not set.
+ * Finds the first and the last piece in a folder. Returns the number of pieces;
+ * 0: *first and *last are not set.
  */
 static int
 tg_task_output_find_pieces(const char *path, int64_t *first, int64_t *last)
@@ -139,10 +136,7 @@ tg_task_output_create(tg_task_outputs_t *outputs,
 {
     char path[PATH_MAX];
 
-    /*
-     * An output may be left from an earlier run of the task, or from a task of
-     * a store that was removed.
-     */
+    /* It may be left from an earlier run, or from a store that was removed. */
     (void) tg_task_output_remove(outputs, request->id);
     tg_task_output_format_path(outputs, request->id, -1, path);
 
@@ -156,8 +150,8 @@ tg_task_output_create(tg_task_outputs_t *outputs,
 }
 
 /*
- * Writes data to the piece at this offset, up to the end of the piece. Returns
- * the number of bytes written, or -1 and errno.
+ * Writes data up to the end of the piece at this offset. Returns the number of
+ * bytes written, or -1 and errno.
  */
 static ssize_t
 tg_task_output_write_piece(const tg_task_outputs_t *outputs,
@@ -254,9 +248,8 @@ tg_task_output_is_running(const tg_task_output_request_t *request, int64_t id)
 }
 
 /*
- * Finds the outputs of the tasks that ended first. The modification time of a
- * folder is the time at which its task ended. The first scan also measures the
- * size of all outputs.
+ * Finds the outputs of the tasks that ended first, by the times of their
+ * folders. The first scan also measures the size of all outputs.
  */
 static void
 tg_task_outputs_scan(tg_task_outputs_t *outputs,
@@ -297,10 +290,7 @@ tg_task_outputs_scan(tg_task_outputs_t *outputs,
     }
 }
 
-/*
- * Removes old outputs if they exceed the quota, down to 7/8 of it, because a
- * scan of the folder takes some time.
- */
+/* Removes old outputs above the quota, down to 7/8 of it, as a scan is slow. */
 static void
 tg_task_output_enforce_quota(tg_task_outputs_t *outputs,
                              const tg_task_output_request_t *request,

@@ -34,7 +34,7 @@ tg_task_free(tg_task_t *task)
 }
 
 /*
- * Frees a task when its processes are gone and its end is stored, or the runner
+ * Frees a task whose processes are gone and whose end is stored, or the runner
  * exits.
  */
 static void
@@ -47,10 +47,7 @@ tg_task_free_if_done(tg_task_t *task)
     }
 }
 
-/*
- * Records in the output files that the task has ended, as the quota removes the
- * outputs of the tasks that ended first.
- */
+/* Marks the output as ended, as the quota removes the oldest ended outputs. */
 static void
 tg_task_mark_output_ended(tg_task_t *task)
 {
@@ -415,10 +412,7 @@ tg_task_read_details(tg_task_t *task, tg_str_t task_json)
     tg_buf_deinit(&text);
 }
 
-/*
- * Creates and submits the job of a task. Returns NULL, or a static text with
- * the reason for a failure.
- */
+/* Submits the job of a task. Returns NULL, or a static error text. */
 static const char *
 tg_task_submit_job(tg_task_t *task, tg_str_t task_json)
 {

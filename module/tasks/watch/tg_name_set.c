@@ -55,8 +55,8 @@ tg_name_set_find(const tg_name_set_t *names, tg_str_t text)
 }
 
 /*
- * Doubles the number of slots when the set is full. TG_OK, also if there is no
- * memory for more slots; TG_NOMEM: there is no memory for the first slots.
+ * Doubles the slots of a full set, if there is memory. TG_OK; TG_NOMEM: there
+ * is no memory for the first slots.
  */
 static int
 tg_name_set_grow(tg_name_set_t *names)

@@ -1,6 +1,4 @@
-/*
- * A set of names, each with a flag.
- */
+/* A set of names, each with a flag. */
 #ifndef TG_NAME_SET_H
 #define TG_NAME_SET_H
 
@@ -19,7 +17,7 @@ typedef struct {
     tg_name_set_entry_t **slots; /* NULL: the set is empty */
     size_t nslots;
     size_t n; /* number of names */
-    /* random, so that whoever creates files cannot cause collisions */
+    /* random, against collisions on purpose */
     uint64_t seed;
 } tg_name_set_t;
 
@@ -31,8 +29,7 @@ tg_name_set_entry_t *tg_name_set_find(const tg_name_set_t *names,
                                       tg_str_t text);
 
 /*
- * Adds a name. A name that is in the set keeps its flag. Returns its entry;
- * NULL: no memory.
+ * Adds a name, or keeps it with its flag. Returns its entry; NULL: no memory.
  */
 tg_name_set_entry_t *tg_name_set_add(tg_name_set_t *names, tg_str_t text,
                                      int flag);
@@ -41,8 +38,8 @@ tg_name_set_entry_t *tg_name_set_add(tg_name_set_t *names, tg_str_t text,
 int tg_name_set_remove(tg_name_set_t *names, tg_str_t text);
 
 /*
- * Returns the entry after `name`, in no order. NULL as an argument: the first
- * entry; NULL as a result: the end.
+ * Returns the entry after `name`, or the first one after NULL; NULL at the end.
+ * There is no order.
  */
 tg_name_set_entry_t *tg_name_set_next(const tg_name_set_t *names,
                                       const tg_name_set_entry_t *name);

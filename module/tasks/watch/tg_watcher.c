@@ -190,8 +190,8 @@ tg_watcher_close(tg_watcher_t *watcher)
 /* --- start --- */
 
 /*
- * Sets the folder to watch. A single file is watched through its folder,
- * because editors replace the file by another one. TG_OK or TG_NOMEM.
+ * Sets the folder to watch. A file is watched through its folder, as editors
+ * replace it by another one. TG_OK or TG_NOMEM.
  */
 static int
 tg_watcher_rule_init(tg_watcher_rule_t *watched)

@@ -25,13 +25,13 @@
 #define TG_WATCHER_FOLDERS_MAX 100000
 /* Maximum number of known files. */
 #define TG_WATCHER_FILES_MAX 1000000
-/* Maximum number of changed files of a rule in one report. */
+/* Maximum number of changed files in one report. */
 #define TG_WATCHER_CHANGED_MAX 100000
 /* Maximum number of files that an event names. */
 #define TG_WATCHER_NAMED_MAX 100
 /* Maximum delay of a report, as a multiple of debounceMs. */
 #define TG_WATCHER_DEBOUNCES_MAX 10
-/* Interval at which a missing folder is looked for, in ms. */
+/* Interval of looking for missing folders, in ms. */
 #define TG_WATCHER_RETRY_MS 1000
 
 typedef struct tg_watcher_s tg_watcher_t;
@@ -47,31 +47,30 @@ typedef struct {
 
 typedef struct {
     /*
-     * Reports changed files of the rule `id`. `at` is the time of the last
-     * change, Unix time in ms; `payload` is the payload of the event, JSON.
+     * Reports changed files of the rule `id`: Unix time of the last change in
+     * ms, and the event's payload as JSON.
      */
     void (*on_files_changed)(void *host, tg_str_t id, int64_t at,
                              tg_str_t payload);
 
-    /* Reports that the watcher is freed, after tg_watcher_close(). */
+    /* The watcher is freed, after tg_watcher_close(). */
     void (*closed)(void *host);
 } tg_watcher_ops_t;
 
 /*
- * Watches the files of rules; `rules` is a JSON array of them. Returns NULL if
- * there is no memory or no descriptor. If no thread can be started, this is
- * logged, and the watcher reports nothing.
+ * Watches the files of `rules`, a JSON array. NULL: no memory or descriptor.
+ * Without a thread, which is logged, the watcher reports nothing.
  */
 tg_watcher_t *tg_watcher_new(uv_loop_t *loop, tg_str_t rules,
                              const tg_watcher_ops_t *ops, void *host);
 
-/* Returns whether the watcher was created with exactly these rules. */
+/* Returns whether the watcher has exactly these rules. */
 int tg_watcher_has_rules(const tg_watcher_t *watcher, tg_str_t rules);
 
-/* Copies the numbers that the thread has updated last. */
+/* Copies the thread's last numbers. */
 void tg_watcher_get_stats(tg_watcher_t *watcher, tg_watcher_stats_t *stats);
 
-/* Stops the watcher. ops->closed() is the only callback that follows. */
+/* Stops the watcher; only ops->closed() is called afterwards. */
 void tg_watcher_close(tg_watcher_t *watcher);
 
 #endif

@@ -82,8 +82,8 @@ tg_watcher_mark_events_lost(tg_watcher_t *watcher)
 /* --- reports --- */
 
 /*
- * Returns the change of a file between the start of the burst and now; 0: the
- * file was created and deleted again.
+ * Returns the change of a file since the start of the burst; 0: the file was
+ * created and deleted.
  */
 static unsigned
 tg_watcher_get_file_event(const tg_watcher_t *watcher,
@@ -109,8 +109,8 @@ tg_watcher_compare_names(const void *a, const void *b)
 }
 
 /*
- * Returns the changed files that the rule wants, sorted by name. The caller
- * frees the array. NULL: no memory.
+ * Returns the rule's changed files by name; the caller frees the array. NULL:
+ * no memory.
  */
 static const tg_name_set_entry_t **
 tg_watcher_sort_changed(const tg_watcher_t *watcher,
@@ -185,8 +185,8 @@ tg_watcher_write_payload(const tg_watcher_t *watcher, tg_buf_t *json,
 }
 
 /*
- * Returns the time of the last change, Unix time in ms. It comes from the
- * files, because their events may be read late.
+ * Returns the Unix time of the last change in ms, from the files, as events may
+ * be read late.
  */
 static int64_t
 tg_watcher_get_change_time(const tg_name_set_entry_t **names, size_t n)

@@ -27,7 +27,7 @@ struct tg_watched_folder_s {
 typedef struct {
     tg_rule_t *rule;
     tg_str_t root; /* the watched folder, owned */
-    /* the only file to watch in the folder; empty: all files */
+    /* the only watched file; empty: all files */
     tg_str_t file_name;
     int is_missing;              /* the folder does not exist */
     tg_name_set_t changed_files; /* flag: the file existed before the burst */
@@ -80,8 +80,8 @@ uint64_t tg_watcher_get_time_ms(void);
 int tg_watcher_is_ending(tg_watcher_t *watcher);
 
 /*
- * Sends a message to the loop: changes of the rule `id`, or, if `id` is empty,
- * a text for the log. Drops the message if there is no memory.
+ * Sends the loop changes of the rule `id`, or a text for the log if `id` is
+ * empty. Without memory, drops the message.
  */
 void tg_watcher_post_message(tg_watcher_t *watcher, tg_str_t id, int64_t at,
                              tg_str_t text);
@@ -90,8 +90,8 @@ void tg_watcher_message_free(tg_watcher_message_t *message);
 /* --- tg_watcher_tree.c --- */
 
 /*
- * Opens inotify and watches folders that were missing. Returns 0, or 1 if
- * inotify or a folder is still missing.
+ * Opens inotify and watches missing folders. Returns 1 if one is still missing,
+ * else 0.
  */
 int tg_watcher_add_missing_roots(tg_watcher_t *watcher);
 
@@ -103,17 +103,11 @@ void tg_watcher_close_tree(tg_watcher_t *watcher);
 
 /* --- tg_watcher_burst.c --- */
 
-/*
- * Returns the part of a path below the rule's folder; absent if the path does
- * not belong to the rule.
- */
+/* Returns the path below the rule's folder; absent if the path is elsewhere. */
 tg_str_t tg_watcher_rule_strip_root(const tg_watcher_rule_t *rule,
                                     tg_str_t path);
 
-/*
- * Records a change of a file for the rules that match its path. Does nothing
- * during a scan.
- */
+/* Records a change of a file for the matching rules, unless during a scan. */
 void tg_watcher_mark_changed(tg_watcher_t *watcher, tg_str_t path,
                              int was_there);
 
@@ -121,8 +115,8 @@ void tg_watcher_mark_changed(tg_watcher_t *watcher, tg_str_t path,
 void tg_watcher_mark_events_lost(tg_watcher_t *watcher);
 
 /*
- * Reports the bursts that are due. Returns the time until the next one is due,
- * in ms; -1: there is none.
+ * Reports the bursts that are due. Returns the time until the next, in ms, or
+ * -1.
  */
 int tg_watcher_post_due_bursts(tg_watcher_t *watcher);
 

@@ -66,10 +66,7 @@ tg_watched_folder_is_in(const tg_watched_folder_t *folder, tg_str_t path)
                || path.len == 1);
 }
 
-/*
- * Returns whether a folder belongs to version control; each of its commands
- * changes files there.
- */
+/* Version control changes files there with each of its commands. */
 static int
 tg_watcher_is_ignored_folder(tg_str_t name)
 {
@@ -244,9 +241,8 @@ tg_watcher_scan_entry(tg_watcher_t *watcher, tg_watched_folder_t *folder,
 }
 
 /*
- * Scans a folder after its watch was added: inotify reports later changes, and
- * the scan finds what was there before. Only one folder is open at a time,
- * however deep the folders are nested.
+ * Scans a folder after its watch was added, as inotify reports only later
+ * changes. Only one folder is open at a time, whatever the depth.
  */
 static void
 tg_watcher_scan_folder(tg_watcher_t *watcher, tg_watched_folder_t *folder)
@@ -381,8 +377,8 @@ tg_watcher_mark_difference(tg_watcher_t *watcher, const tg_name_set_t *these,
 }
 
 /*
- * Scans all folders again because inotify lost events. A scan finds created and
- * deleted files, but not changed files: the rules get the flag `lost`.
+ * Scans all folders again, as inotify lost events. This finds created and
+ * deleted files only, so the rules get the flag `lost`.
  */
 static void
 tg_watcher_rescan(tg_watcher_t *watcher)
@@ -408,8 +404,7 @@ tg_watcher_rescan(tg_watcher_t *watcher)
 }
 
 /*
- * Removes a folder that was deleted or moved. If it is the folder of a rule,
- * the folder is looked for again.
+ * Removes a deleted or moved folder; the folder of a rule is looked for again.
  */
 static void
 tg_watcher_on_folder_gone(tg_watcher_t *watcher,
@@ -440,10 +435,9 @@ tg_watcher_on_folder_gone(tg_watcher_t *watcher,
 }
 
 /*
- * Returns whether a folder still has its known path. When a folder is moved,
- * its new parent gets the first event, and then the folder itself gets
- * IN_MOVE_SELF. A watch that is added in between at the new path gets
- * IN_MOVE_SELF, too.
+ * Returns whether a folder still has its path. A move is reported by the new
+ * parent first, then by IN_MOVE_SELF, which also reaches a watch that was added
+ * in between at the new path.
  */
 static int
 tg_watcher_is_folder_in_place(tg_watcher_t *watcher,

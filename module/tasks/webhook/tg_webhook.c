@@ -110,8 +110,8 @@ tg_webhook_on_head(void *ctx, int status)
 }
 
 /*
- * Discards the body. A short body is read so that the connection can be kept
- * alive; a long body stops the request.
+ * Reads a short body, to keep the connection alive; a long one ends the
+ * request.
  */
 static int
 tg_webhook_on_body(void *ctx, const char *data, size_t len)
@@ -202,10 +202,7 @@ static const tg_http_exchange_ops_t tg_webhook_http_ops = {
 
 /* --- request --- */
 
-/*
- * Returns a hash of the receiver: protocol, host and port of a URL; 0: the URL
- * is invalid.
- */
+/* Returns a hash of a URL's protocol, host and port; 0: it is invalid. */
 static uint64_t
 tg_webhook_hash_receiver(tg_str_t text)
 {
@@ -227,8 +224,8 @@ tg_webhook_hash_receiver(tg_str_t text)
 }
 
 /*
- * Returns whether another request must wait. The limit for one receiver
- * prevents that a slow receiver delays the others.
+ * Returns whether a request must wait. The limit for one receiver prevents that
+ * a slow receiver delays the others.
  */
 static int
 tg_webhook_is_limit_reached(const tg_automation_t *automation,
@@ -251,10 +248,7 @@ tg_webhook_is_limit_reached(const tg_automation_t *automation,
     return n >= TG_WEBHOOKS_MAX || nsame >= TG_WEBHOOKS_RECEIVER_MAX;
 }
 
-/*
- * Starts a request. TG_OK; TG_INVALID or another code: *why is a static text
- * with the reason.
- */
+/* Starts a request. TG_OK; other codes with a static error text in *why. */
 static int
 tg_webhook_start_request(tg_firing_t *firing, const tg_rule_t *rule,
                          const char **why)

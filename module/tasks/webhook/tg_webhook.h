@@ -10,8 +10,7 @@
 void tg_webhook_write_body(tg_firing_t *firing, tg_str_t event);
 
 /*
- * Sends a webhook once. If too many requests are pending, the next tick sends
- * it.
+ * Sends a webhook, now or, if too many requests are pending, with a later tick.
  */
 void tg_webhook_send(tg_firing_t *firing);
 
