@@ -38,7 +38,7 @@ tg_exec_close_pipe(tg_exec_t *exec, int i)
     }
 }
 
-/* Runs after the last process has ended or the start failed. */
+/* Closes all handles after the last process has ended or the start failed. */
 static void
 tg_exec_close_handles(tg_exec_t *exec)
 {
@@ -70,7 +70,7 @@ tg_exec_stop(tg_job_t *job)
     tg_exec_end_processes(job->work, 1);
 }
 
-/* Runs after the main process has ended and its outputs are complete. */
+/* Responds after the main process has ended and its outputs are complete. */
 static void
 tg_exec_on_complete(tg_exec_t *exec)
 {
@@ -88,7 +88,7 @@ tg_exec_on_complete(tg_exec_t *exec)
         }
     }
 
-    /* The scheduler first serves other jobs. */
+    /* The scheduler serves other jobs before a large response. */
     exec->is_complete = 1;
 
     if (exec->output.size > TG_JOB_LARGE_RESPONSE) {
@@ -153,7 +153,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
         return;
     }
 
-    /* A process that is being ended must not block in write(). */
+    /* Keep reading, or a process that is being ended would block in write(). */
     if (nread == 0 || exec->job->state != TG_JOB_RUNNING || exec->is_complete) {
         return;
     }
@@ -200,7 +200,7 @@ tg_exec_pause(tg_job_t *job)
     }
 }
 
-/* Also resumes a program that is being ended. */
+/* Also resumes a program that is being ended, or it would block in write(). */
 void
 tg_exec_resume(tg_job_t *job)
 {
@@ -216,7 +216,7 @@ tg_exec_resume(tg_job_t *job)
     }
 }
 
-/* Reads one piece of progress; the rest waits until the client has it. */
+/* Reads one piece of progress; the rest waits until the client has this one. */
 static void
 tg_exec_on_progress(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 {
@@ -321,7 +321,7 @@ tg_exec_poll_progress(tg_job_t *job)
 
 /* --- events --- */
 
-/* Completes the outputs: the time for descendants is over. */
+/* Completes the outputs when the time for descendants to write is over. */
 static void
 tg_exec_on_drained(tg_exec_t *exec)
 {
@@ -379,7 +379,7 @@ static const tg_program_ops_t tg_exec_program_ops = {
 
 /* --- start --- */
 
-/* The input was written, or the program has closed stdin, which is no error. */
+/* Closes stdin after the input, or if the program has closed it: no error. */
 static void
 tg_exec_on_write(uv_write_t *req, int status)
 {

@@ -16,7 +16,7 @@
 #include "runner/process/tg_program.h"
 #include "runner/jobs/tg_job.h"
 
-/* Receives the outputs as they arrive, with or without a response. */
+/* Receives the outputs as they arrive, instead of the response or also. */
 typedef void (*tg_exec_sink_pt)(void *data, int is_err, tg_str_t bytes);
 
 /* Default timeout in ms. */
@@ -25,7 +25,7 @@ typedef void (*tg_exec_sink_pt)(void *data, int is_err, tg_str_t bytes);
 /* Time in ms for descendants to write after the main process has ended. */
 #define TG_EXEC_DRAIN_MS 200
 
-/* Maximum pipe of a program without privileges, in bytes. */
+/* Maximum size of a pipe of a program without privileges, in bytes. */
 #define TG_EXEC_PIPE_MAX 1048576
 
 /* Indices of the runner's pipe ends, equal to the program's descriptors. */
@@ -56,7 +56,7 @@ typedef struct {
     int is_answering;      /* the response is being written */
     tg_exec_response_t answer;
 
-    /* Waits to write a large response. */
+    /* Waits for permission to write a large response. */
     tg_sched_source_t source;
 
     uv_pipe_t pipes[TG_SPAWN_FDS];
@@ -65,7 +65,7 @@ typedef struct {
     uv_write_t write;
 } tg_exec_t;
 
-/* The host of its jobs is a tg_programs_t. */
+/* The job type. The host of its jobs is a tg_programs_t. */
 extern const tg_job_type_t tg_exec_job_type;
 
 /*
@@ -88,7 +88,7 @@ int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input);
 /* Writes the response for a time slice; its end also ends the job. */
 void tg_exec_write_response(tg_sched_source_t *source);
 
-/* Stops writing the response and frees it. */
+/* Stops writing the response and frees its memory. */
 void tg_exec_end_response(tg_exec_t *exec);
 
 /* Fails the call. `rc` is that of tg_exec_output_add_stdout() or _stderr(). */

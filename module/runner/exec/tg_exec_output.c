@@ -34,7 +34,7 @@ tg_exec_output_deinit(tg_exec_output_t *output)
 
 /* --- collecting output --- */
 
-/* JSON around the base64 data of each type of binary output. */
+/* JSON before and after the base64 data of each type of binary output. */
 static const struct {
     const char *head;
     const char *mime;
@@ -63,7 +63,7 @@ tg_exec_output_count_bytes(tg_exec_output_t *output, size_t len)
     return TG_OK;
 }
 
-/* Counts the JSON size of text; it must not exceed a frame. */
+/* Counts the JSON size of text and checks whether it exceeds a frame. */
 static int
 tg_exec_output_is_too_large(tg_exec_output_t *output, const char *data,
                             size_t len)
@@ -127,7 +127,7 @@ tg_exec_output_add_stderr(tg_exec_output_t *output, const char *data,
         return TG_OK;
 
     default:
-        /* If stdout can move to a file, stderr may use its share. */
+        /* If stdout can move to a file, stderr may use all of max_output. */
         if (tg_exec_output_count_bytes(output, len) != TG_OK
             && (output->out.len == 0 || !tg_exec_output_is_large(output, len)
                 || tg_exec_output_store(output) == -1
@@ -229,7 +229,7 @@ tg_exec_append_tails(tg_buf_t *text, tg_exec_output_t *output)
 
 /* --- successful programs --- */
 
-/* Completes the binary output to an MCP result. */
+/* Completes the binary output to an MCP result and returns the outcome. */
 static tg_outcome_t
 tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
                             tg_buf_t *text)
@@ -265,7 +265,7 @@ tg_exec_make_binary_outcome(tg_exec_output_t *output, const char *tool,
                : tg_outcome_make(TG_OUTCOME_RESULT, tg_buf_view(&output->out));
 }
 
-/* Appends stderr after a line. TG_LIMIT: the file has no more space. */
+/* Appends stderr to stdout, after a separator. TG_LIMIT: no space left. */
 static int
 tg_exec_append_stderr(tg_exec_output_t *output)
 {
@@ -384,7 +384,7 @@ tg_exec_response_begin(tg_exec_response_t *answer, tg_exec_output_t *output,
     stats.exit = stats.has_exited ? WEXITSTATUS(status) : 0;
     stats.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-    /* Other output was stored while it arrived. */
+    /* Output of other types was stored while it arrived. */
     output_params = &output->output_params;
     response = &answer->answer;
     tg_output_response_begin(response, params,

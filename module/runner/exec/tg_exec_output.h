@@ -7,7 +7,7 @@
 #include "runner/process/tg_output_tail.h"
 #include "runner/output/tg_output_response.h"
 
-/* Maximum ends of stdout and stderr in a message, in bytes. */
+/* Maximum size of the ends of stdout and stderr in a failure, in bytes. */
 #define TG_EXEC_TAILS_MAX 65536
 
 /* URI of a file in an MCP result. */
@@ -28,13 +28,13 @@ typedef struct {
     tg_exec_output_params_t output_params;
     tg_buf_t out; /* stdout; binary output as an incomplete MCP result */
 
-    /* File with stdout instead of `out`. */
+    /* File that contains stdout instead of `out`. */
     tg_stored_output_t stored_output;
 
     /* An attempt to store stdout has failed. */
     int is_refused;
 
-    /* stderr, to be appended to stdout. */
+    /* stderr, if it will be appended to stdout. */
     tg_buf_t all;
 
     tg_output_tail_t err;
@@ -47,11 +47,11 @@ void tg_exec_output_init(tg_exec_output_t *output, tg_output_type_t type,
                          size_t max_output);
 void tg_exec_output_deinit(tg_exec_output_t *output);
 
-/* TG_LIMIT: outputs exceed max_output; TG_INVALID: stdout exceeds a frame. */
+/* Adds stdout. TG_LIMIT: exceeds max_output; TG_INVALID: exceeds a frame. */
 int tg_exec_output_add_stdout(tg_exec_output_t *output, const char *data,
                               size_t len);
 
-/* Returns TG_OK, TG_LIMIT if the outputs exceed max_output, or TG_NOMEM. */
+/* Adds stderr. Returns TG_OK, TG_LIMIT: exceeds max_output, or TG_NOMEM. */
 int tg_exec_output_add_stderr(tg_exec_output_t *output, const char *data,
                               size_t len);
 

@@ -44,7 +44,7 @@ tg_exec_output_store(tg_exec_output_t *output)
         return -1;
     }
 
-    /* Bytes in the file do not count. */
+    /* Bytes in the file do not count for max_output. */
     output->size -= output->out.len;
     tg_buf_reset(&output->out, 0);
 

@@ -13,7 +13,7 @@ typedef struct {
     tg_exec_output_params_t output_params; /* params of the outputs */
 } tg_exec_params_t;
 
-/* Returns the codes of tg_job_params_read(). */
+/* Reads the values of the params. Returns the codes of tg_job_params_read(). */
 int tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
                         const char *tool, const tg_program_base_env_t *env,
                         const char **why);

@@ -1,4 +1,4 @@
-/* The start of a program and its pipes. */
+/* The start of a program: creates its pipes and spawns it. */
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* The program's and the runner's pipe ends, -1 for none. */
+/* Descriptors: the program's and the runner's pipe ends, -1 for none. */
 typedef struct {
     int child[TG_SPAWN_FDS];
     int runner[TG_SPAWN_FDS];
@@ -95,7 +95,7 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     return err;
 }
 
-/* Opens the runner's pipe ends. Returns 0 or an errno. */
+/* Opens the runner's pipe ends in the loop. Returns 0 or an errno value. */
 static int
 tg_exec_open_pipes(tg_exec_t *exec, tg_exec_fds_t *fds)
 {

@@ -5,7 +5,7 @@
 #ifndef TG_CURL_H
 #define TG_CURL_H
 
-/* The type-checking macros use functions that are not linked. */
+/* The type-checking macros refer to functions that are not linked. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -13,7 +13,7 @@
 #error "libcurl 7.87 or newer is needed (libcurl4-openssl-dev)"
 #endif
 
-/* The libcurl functions that are used. */
+/* The libcurl functions that are used. This is the only list of their names. */
 #define TG_CURL_FUNCTIONS(X)                                                   \
     X(global_init)                                                             \
     X(easy_init)                                                               \

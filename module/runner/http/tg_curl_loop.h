@@ -12,7 +12,7 @@
 /* Maximum number of kept connections. */
 #define TG_HTTP_KEEPALIVE_MAX 64
 
-/* Idle time of kept connections in ms. */
+/* Idle time in ms after which kept connections are closed. */
 #define TG_HTTP_KEEPALIVE_MS 60000
 
 typedef struct tg_curl_loop_s tg_curl_loop_t;
@@ -21,7 +21,7 @@ struct tg_curl_loop_s {
     tg_uv_sched_t *sched;
     tg_sched_source_t source; /* waits while libcurl has work to do */
 
-    /* The transfer of an added handle has ended. */
+    /* Called when the transfer of an added handle has ended. */
     void (*on_done)(tg_curl_loop_t *loop, CURL *easy, CURLcode code);
 
     const tg_curl_t *curl; /* libcurl's functions; NULL before the first use */
@@ -37,19 +37,19 @@ void tg_curl_loop_init(tg_curl_loop_t *loop, tg_uv_sched_t *sched,
                        void (*on_done)(tg_curl_loop_t *loop, CURL *easy,
                                        CURLcode code));
 
-/* All transfers must have been removed. */
+/* Closes the handles. All added transfers must have been removed. */
 void tg_curl_loop_close(tg_curl_loop_t *loop);
 
-/* Loads libcurl if necessary. TG_MISSING: there is none, with *why. */
+/* Loads libcurl if necessary. TG_MISSING: it is missing, with *why. */
 int tg_curl_loop_open(tg_curl_loop_t *loop, const char **why);
 
 /* Calls on_done() for ended transfers; on_done() may add others. */
 void tg_curl_loop_report_done(tg_curl_loop_t *loop);
 
-/* Returns TG_OK or TG_NOMEM. on_done() is called from the loop. */
+/* Adds a transfer. TG_OK or TG_NOMEM. on_done() is called from the loop. */
 int tg_curl_loop_add(tg_curl_loop_t *loop, CURL *easy);
 
-/* Must not be called from libcurl's callbacks. */
+/* Removes a transfer. Must not be called from libcurl's callbacks. */
 void tg_curl_loop_remove(tg_curl_loop_t *loop, CURL *easy);
 
 #endif

@@ -38,7 +38,7 @@ tg_http_exchange_get_sched(const tg_http_exchange_t *http)
 
 /* --- libcurl's callbacks --- */
 
-/* Called before a name lookup. A literal address ends it at once. */
+/* Called before a name lookup. For a literal address it ends at once. */
 static int
 tg_http_exchange_on_resolve(void *resolver, void *reserved, void *ctx)
 {
@@ -125,7 +125,7 @@ tg_http_exchange_parse_header(tg_http_exchange_t *http, tg_str_t line)
                       tg_str(line.data, (size_t) (colon - line.data)), value);
 }
 
-/* Ignores informational responses (1xx). */
+/* Handles a line of the headers. Ignores informational responses (1xx). */
 static int
 tg_http_exchange_on_header_line(tg_http_exchange_t *http, tg_str_t line)
 {
@@ -216,7 +216,7 @@ tg_http_exchange_on_body(char *data, size_t size, size_t n, void *ctx)
     return n + 1;
 }
 
-/* Runs the next slice: libcurl delivers what it holds back, and reads on. */
+/* Runs a slice: libcurl delivers the bytes that it holds back, and reads on. */
 static void
 tg_http_exchange_run(tg_sched_source_t *source)
 {
@@ -291,7 +291,7 @@ tg_http_exchange_add_header(tg_http_exchange_t *http, const char *header)
     return TG_OK;
 }
 
-/* Names without a value suppress libcurl's own headers. */
+/* Adds the headers. Names without a value suppress libcurl's own headers. */
 static int
 tg_http_exchange_add_headers(tg_http_exchange_t *http,
                              const tg_http_request_t *request)
@@ -457,7 +457,7 @@ tg_http_exchange_start(tg_http_pool_t *pool, const tg_http_request_t *request,
 
 /* --- end --- */
 
-/* The connection is closed, unless the response was read. */
+/* Frees the exchange. Closes its connection, unless the response was read. */
 static void
 tg_http_exchange_end(tg_http_exchange_t *http)
 {
@@ -480,12 +480,12 @@ tg_http_exchange_cancel(tg_http_exchange_t *http)
         return;
     }
 
-    /* A removal now would wait for the name lookup. */
+    /* Removing the exchange now would wait for its name lookup. */
     http->ops = NULL;
     http->pool->nabandoned++;
 }
 
-/* Also detects libcurl's limit of 100 KiB: CURLE_OUT_OF_MEMORY, or code 100. */
+/* Checks for large headers, also by libcurl's own limit of 100 KiB. */
 static int
 tg_http_exchange_has_long_headers(const tg_http_exchange_t *http, CURLcode code)
 {
@@ -509,7 +509,7 @@ tg_http_exchange_get_error(const tg_http_exchange_t *http, CURLcode code)
                                   : http->pool->loop.curl->easy_strerror(code);
 }
 
-/* Returns a redirect's normalized target, or NULL. */
+/* Returns the target of a redirect, normalized, or NULL. */
 static const char *
 tg_http_exchange_get_redirect(const tg_http_exchange_t *http, tg_buf_t *to)
 {

@@ -27,14 +27,14 @@
 /* Maximum size of a response's headers in bytes. */
 #define TG_HTTP_HEADERS_MAX 65536
 
-/* Maximum cancelled name lookups, whose threads cannot be stopped. */
+/* Maximum number of cancelled name lookups, whose threads cannot be stopped. */
 #define TG_HTTP_LOOKUPS_MAX 64
 
 typedef struct tg_http_exchange_s tg_http_exchange_t;
 typedef TAILQ_HEAD(tg_http_exchange_list_s,
                    tg_http_exchange_s) tg_http_exchange_list_t;
 
-/* State of all exchanges of a loop. */
+/* State shared by all exchanges of a loop. */
 typedef struct tg_http_pool_s {
     tg_curl_loop_t loop;
     tg_http_exchange_list_t exchanges;
@@ -50,10 +50,10 @@ typedef struct {
     int is_public;              /* only public addresses are allowed */
     const char *proxy;          /* URL of the proxy, or NULL */
 
-    /* Trusted CAs; NULL: the system's. */
+    /* File of trusted CAs; NULL: the system's CAs. */
     const char *ca_file;
 
-    /* 0: TG_HTTP_CONNECT_MS. */
+    /* Timeout of connecting; 0: TG_HTTP_CONNECT_MS. */
     uint64_t connect_ms;
 
     uint64_t timeout_ms; /* timeout of the exchange; 0: none */
@@ -75,14 +75,14 @@ typedef struct {
     int has_long_headers; /* the headers are larger than the maximum */
     const char *why;      /* reason of a failure */
 
-    /* Redirect's target (tg_url_append_normalized()), or NULL. */
+    /* Target of a redirect, see tg_url_append_normalized(); or NULL. */
     const char *redirect;
 } tg_http_exchange_end_t;
 
 typedef struct {
     void (*header)(void *ctx, tg_str_t name, tg_str_t value);
 
-    /* Called after all headers. Non-zero stops the exchange. */
+    /* Called after all headers. Returns non-zero to stop the exchange. */
     int (*head)(void *ctx, int status);
 
     /*
@@ -91,7 +91,7 @@ typedef struct {
      */
     int (*body)(void *ctx, const char *data, size_t len);
 
-    /* `end` is valid until done() returns. */
+    /* Called at the end. The data of `end` is valid until done() returns. */
     void (*done)(void *ctx, const tg_http_exchange_end_t *end);
 } tg_http_exchange_ops_t;
 

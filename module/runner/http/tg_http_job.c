@@ -19,17 +19,17 @@ typedef struct {
     tg_http_response_t answer;
     uint64_t nread;
     uint64_t nreported;
-    /* Size of the body; 0: unknown. */
+    /* Content-Length of the body; 0: unknown. */
     uint64_t content_length;
     int is_compressed; /* content_length is the compressed size */
 
-    /* Result of a failed call. */
+    /* Result of a call that failed before or during the exchange. */
     tg_buf_t json;
 
     int is_answering;
     tg_output_response_t response; /* result of a call with an HTTP response */
 
-    /* Waits to write a large response. */
+    /* Waits for permission to write a large response. */
     tg_sched_source_t source;
 
     uv_timer_t gap_timer;
@@ -93,7 +93,7 @@ tg_http_call_on_gap_timer(uv_timer_t *timer)
     tg_http_call_write_response(&call->source);
 }
 
-/* Separates progress from the response, which some clients would mix up. */
+/* Sends the response a moment after progress: some clients mix them up. */
 static void
 tg_http_call_on_response(tg_http_call_t *call)
 {
@@ -124,7 +124,7 @@ tg_http_call_stop(tg_job_t *job)
     tg_http_call_set_done(call);
 }
 
-/* `format` is a printf() format of the message, without secrets. */
+/* Writes a failure. `format` is a printf() format; secrets are hidden. */
 static void __attribute__((format(printf, 3, 4)))
 tg_http_call_fail(tg_http_call_t *call, tg_failure_t failure,
                   const char *format, ...)
@@ -172,7 +172,7 @@ tg_http_call_set_redirect_method(tg_http_call_t *call)
     }
 }
 
-/* Returns NULL, or why the redirect must not be followed. */
+/* Checks a redirect. Returns NULL, or why it must not be followed. */
 static const char *
 tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
                             int is_away)
@@ -193,7 +193,7 @@ tg_http_call_check_redirect(const tg_http_call_t *call, const tg_url_t *to,
     return NULL;
 }
 
-/* Returns 1 for a next exchange, 0 after a failure. */
+/* Follows a redirect. Returns 0 after it has written a failure. */
 static int
 tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
 {
@@ -280,7 +280,7 @@ tg_http_call_on_head(void *ctx, int status)
     return 0;
 }
 
-/* Reports progress of a large body. */
+/* Reports progress of a body that is large enough to take some time. */
 static void
 tg_http_call_notify_progress(tg_http_call_t *call)
 {
@@ -406,7 +406,7 @@ static const tg_http_exchange_ops_t tg_http_call_ops = {
 
 /* --- start --- */
 
-/* Checks the URL. Returns 0, or -1 after a failure. */
+/* Checks the URL. Returns 0, or -1 after it has written a failure. */
 static int
 tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
 {
@@ -432,7 +432,7 @@ tg_http_call_check_host(tg_http_call_t *call, tg_url_match_t match)
     return -1;
 }
 
-/* Calls the current URL. Returns 0, or -1 after a failure. */
+/* Begins an exchange. Returns 0, or -1 after it has written a failure. */
 static int
 tg_http_call_begin_exchange(tg_http_call_t *call)
 {

@@ -12,10 +12,10 @@
 /* Default timeout in ms. */
 #define TG_HTTP_TIMEOUT_DEFAULT 60000
 
-/* Bytes of a body between two reports of progress. */
+/* Number of bytes of a body between two reports of progress. */
 #define TG_HTTP_PROGRESS_BYTES 262144
 
-/* The host of its jobs is a tg_http_pool_t. */
+/* The job type. The host of its jobs is a tg_http_pool_t. */
 extern const tg_job_type_t tg_http_job_type;
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads and checks the params of `http`, and hides secrets. */
+/* Reads the params of the method `http`, checks them and hides secrets. */
 #include "runner/http/tg_http_params.h"
 
 #include "base/tg_json.h"
@@ -128,7 +128,7 @@ tg_http_params_read_strings(tg_http_params_t *params, char *at, char **slots,
         return TG_LIMIT;
     }
 
-    /* Other headers begin at the secrets' final NULL. */
+    /* The other headers replace the final NULL of the secrets. */
     slots--;
     params->nsecrets = (size_t) (slots - params->headers);
 
@@ -197,7 +197,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
         return TG_NOMEM;
     }
 
-    /* Pointers first, for their alignment. */
+    /* First the pointers, for their alignment, then the text. */
     rc = tg_http_params_read_strings(
         params, (char *) ((char **) params->memory + count + 3), params->memory,
         &spec, why);
@@ -212,7 +212,7 @@ tg_http_params_read(tg_http_params_t *params, tg_output_store_t *output_store,
 void
 tg_http_params_free(tg_http_params_t *params)
 {
-    /* Erase the secrets. */
+    /* Erase secrets before the memory is reused. */
     if (params->memory != NULL) {
         explicit_bzero(params->memory, params->size);
     }
@@ -266,7 +266,7 @@ tg_http_redact_headers(char *const *headers, size_t n, char *text, size_t len)
         value += strspn(value, " \t");
         tg_http_redact_secret(text, len, tg_str_from_cstr(value));
 
-        /* Also hides what follows a scheme, as in "Bearer …". */
+        /* Also hides the part after a scheme, as in "Bearer …". */
         word = strrchr(value, ' ');
 
         if (word != NULL) {

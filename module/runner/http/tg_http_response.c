@@ -57,7 +57,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
         tg_buf_append(&answer->body, data, max - answer->body.len);
         answer->is_cut = 1;
 
-        /* A redirect's response must be read to its end. */
+        /* The response of a redirect must be read to its end. */
         return answer->status >= 300 && answer->status < 400 ? TG_OK : TG_LIMIT;
     }
 
@@ -68,7 +68,7 @@ tg_http_response_add_body(tg_http_response_t *answer,
 
 /* --- charsets --- */
 
-/* Returns charset="…" of a Content-Type, or absent. */
+/* Returns the value of charset="…" in a Content-Type, or absent. */
 static tg_str_t
 tg_http_find_charset(tg_str_t type)
 {
@@ -178,7 +178,7 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
 
 /* --- outcome --- */
 
-/* Returns the media type without parameters. */
+/* Returns the media type without parameters, for messages. */
 static tg_str_t
 tg_http_response_get_media_type(const tg_http_response_t *answer)
 {
@@ -226,7 +226,7 @@ tg_http_response_append_body(tg_buf_t *text, const tg_http_response_t *answer)
     tg_buf_deinit(&decoded);
 }
 
-/* Appends the target's origin; path and query may contain secrets. */
+/* Appends a redirect's origin; its path and query may contain secrets. */
 static void
 tg_http_append_redirect(tg_buf_t *text, const char *redirect)
 {
@@ -299,7 +299,7 @@ tg_http_is_blank(tg_str_t body)
     return i == body.len;
 }
 
-/* Returns the outcome of a response without a body (204). */
+/* Returns the outcome of a successful response without a body (204). */
 static tg_outcome_t
 tg_http_make_empty_outcome(tg_output_type_t output)
 {
@@ -308,7 +308,7 @@ tg_http_make_empty_outcome(tg_output_type_t output)
                : tg_outcome_make(TG_OUTCOME_RESULT, TG_STR("{\"content\":[]}"));
 }
 
-/* Sets the outcome or output of a successful response. */
+/* Sets the outcome or the output of a successful response. */
 static void
 tg_http_response_begin_success(tg_output_response_t *response,
                                tg_http_response_t *answer,

@@ -1,4 +1,4 @@
-/* The result of `http` from a response: UTF-8, or the server's error. */
+/* Turns an HTTP response into the result of `http`: UTF-8, or a failure. */
 #ifndef TG_HTTP_RESPONSE_H
 #define TG_HTTP_RESPONSE_H
 
@@ -6,13 +6,13 @@
 #include "runner/http/tg_http_params.h"
 #include "runner/output/tg_output_response.h"
 
-/* Maximum quotation of an error's body, in bytes. */
+/* Maximum size of an error response's body that is quoted, in bytes. */
 #define TG_HTTP_ERROR_BODY_MAX 4096
 
-/* Maximum secret in bytes; this much more of an error is read, to hide it. */
+/* Maximum secret in bytes, so much more of an error is read to hide secrets. */
 #define TG_HTTP_SECRET_MAX 16384
 
-/* Maximum Content-Type in bytes; a longer one is ignored. */
+/* Size of the buffer for Content-Type. A longer value is ignored. */
 #define TG_HTTP_CONTENT_TYPE_MAX 256
 
 typedef struct {
@@ -26,11 +26,11 @@ typedef struct {
 void tg_http_response_init(tg_http_response_t *answer);
 void tg_http_response_deinit(tg_http_response_t *answer);
 
-/* Stores the Content-Type. */
+/* Handles a header of the response: stores the Content-Type. */
 void tg_http_response_add_header(tg_http_response_t *answer, tg_str_t name,
                                  tg_str_t value);
 
-/* Appends a part of the body. TG_LIMIT: more than is read of such responses. */
+/* Appends a part of the body. TG_LIMIT: the body is too large; or TG_NOMEM. */
 int tg_http_response_add_body(tg_http_response_t *answer,
                               const tg_http_params_t *params, const char *data,
                               size_t len);
@@ -41,7 +41,7 @@ tg_http_response_is_success(const tg_http_response_t *answer)
     return answer->status >= 200 && answer->status < 300;
 }
 
-/* `answer` and `params` must outlive `response`. `redirect` may be NULL. */
+/* Begins the job's result. `answer` and `params` must outlive `response`. */
 void tg_http_response_begin_result(tg_output_response_t *response,
                                    tg_http_response_t *answer,
                                    const tg_http_params_t *params,

@@ -74,7 +74,7 @@ tg_address_is_public_ipv6(const struct in6_addr *address)
         return tg_address_is_public_ipv4(tg_address_load_uint32(p + 2));
     }
 
-    /* Global unicast, except for protocols and documentation. */
+    /* Global unicast addresses, except those of protocols and documentation. */
     return high >> 29 == 1 && high >> 9 != 0x20010000u >> 9
            && high != 0x20010db8u && high >> 12 != 0x3fff0000u >> 12;
 }

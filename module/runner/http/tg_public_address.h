@@ -1,4 +1,4 @@
-/* Tells public addresses of the Internet from private and special ones. */
+/* Distinguishes public Internet addresses from private and special ones. */
 #ifndef TG_PUBLIC_ADDRESS_H
 #define TG_PUBLIC_ADDRESS_H
 
@@ -10,7 +10,7 @@
  */
 int tg_address_is_public(const struct sockaddr *address, socklen_t len);
 
-/* Checks an address in inet_pton()'s text form. */
+/* Checks whether an address in inet_pton()'s text form is public. */
 int tg_address_is_public_text(const char *text);
 
 #endif

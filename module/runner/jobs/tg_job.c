@@ -81,7 +81,7 @@ tg_job_unref_handle(tg_job_t *job)
         return;
     }
 
-    /* A detached job that has ended keeps only the result. */
+    /* A detached job that has ended keeps only its result. */
     job->type->free(job);
     job->work = NULL;
 
@@ -96,7 +96,7 @@ tg_job_on_closed(uv_handle_t *handle)
     tg_job_unref_handle(handle->data);
 }
 
-/* No other function changes the state. */
+/* Changes the state. No other function does. */
 static void
 tg_job_set_state(tg_job_t *job, tg_job_state_t state)
 {
@@ -173,7 +173,7 @@ tg_job_cancel(tg_job_t *job)
 
 static void tg_job_on_deadline(uv_timer_t *timer);
 
-/* Restarts the timer with timeout_ms from now, within max_timeout_ms. */
+/* Restarts the deadline timer, within max_timeout_ms. */
 static void
 tg_job_set_deadline(tg_job_t *job)
 {
@@ -281,7 +281,7 @@ tg_job_submit(tg_job_t *job)
     jobs->njobs++;
     jobs->bytes += job->bytes;
 
-    /* The loop's time is that of its last poll. */
+    /* The deadline counts from now; the loop's time is older. */
     uv_update_time(jobs->loop);
     uv_timer_init(jobs->loop, &job->timer);
     uv_timer_init(jobs->loop, &job->progress_timer);
@@ -321,7 +321,7 @@ tg_job_set_running(tg_job_t *job)
 {
     tg_job_set_state(job, TG_JOB_RUNNING);
 
-    /* Nobody waited before: the deadline counts from the start. */
+    /* Nobody waited before, so the deadline counts from the start. */
     if (job->owner != NULL) {
         job->submitted_at = job->started_at;
         tg_job_set_deadline(job);
@@ -329,7 +329,7 @@ tg_job_set_running(tg_job_t *job)
     }
 }
 
-/* A job that waits for its own limit does not delay others. */
+/* Starts jobs in order; waiting for a limit does not delay the next one. */
 void
 tg_jobs_start_queued(tg_jobs_t *jobs)
 {

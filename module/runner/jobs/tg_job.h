@@ -23,10 +23,10 @@
 /* Minimum time between the last progress and the response, in ms. */
 #define TG_JOB_PROGRESS_GAP_MS 10
 
-/* Only one job at a time writes a response with more bytes. */
+/* Size in bytes. Only one job at a time writes a response larger than this. */
 #define TG_JOB_LARGE_RESPONSE 65536
 
-/* Stored results of detached jobs, in bytes, at which no queued one starts. */
+/* Stored results, in bytes, at which no queued detached job is started. */
 #define TG_DETACHED_BACKLOG 67108864
 #define TG_HANDOFF_TOKEN_MAX 64
 
@@ -41,7 +41,7 @@ typedef enum {
 typedef struct {
     const char *name; /* name of the method */
 
-    /* The type's own params (tg_job_params.h), or NULL. */
+    /* Params that only this type has (tg_job_params.h), or NULL. */
     const tg_json_field_t *fields;
 
     uint64_t timeout_ms; /* default of timeout_ms */
@@ -80,10 +80,10 @@ typedef struct {
 
 /* Owner of a job that the runner itself created, without a caller. */
 typedef struct {
-    /* The job starts running; its deadline counts from now. */
+    /* Called when the job starts running. Its deadline counts from now. */
     void (*on_started)(tg_job_t *job);
 
-    /* Gets the job's result, once, unless the job was cancelled. */
+    /* Receives the job's result, once, unless the job was cancelled. */
     void (*answer)(tg_job_t *job, const tg_buf_t *json);
 
     /* Called before the job is freed. */
@@ -134,7 +134,7 @@ struct tg_job_s {
     unsigned nhandles;
 };
 
-/* Allocates a job from `raw` params. Returns as tg_job_params_read(). */
+/* Creates a job, not queued yet. Returns the codes of tg_job_params_read(). */
 int tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                   tg_str_t raw, tg_job_t **job, const char **why);
 
@@ -150,7 +150,7 @@ void tg_job_discard(tg_job_t *job);
 
 void tg_jobs_start_queued(tg_jobs_t *jobs);
 
-/* Drops the call and ends the work. No result is sent. */
+/* Cancels the job: drops its call and ends its work. No result is sent. */
 void tg_job_cancel(tg_job_t *job);
 
 /* Frees a job that is not detached any more, if its handles are closed. */
@@ -169,20 +169,20 @@ void tg_job_stop(tg_job_t *job);
 /* Sets the state DONE and gives the slot back. No resource may be left. */
 void tg_job_set_done(tg_job_t *job);
 
-/* May be called before DONE, when only the job's slot is still in use. */
+/* Releases the limits, maybe before DONE, when only the slot is in use. */
 void tg_job_release_limits(tg_job_t *job);
 
-/* If has_progress is 1, the value increased and extends the deadline. */
+/* Handles progress. If has_progress is 1, it extends the deadline. */
 void tg_job_on_progress(tg_job_t *job, int has_progress);
 
 void tg_job_ref_handle(tg_job_t *job);
 
-/* Counts one closed handle. The last one frees the job, or its work. */
+/* Counts one closed handle. The last one frees the job, or only its work. */
 void tg_job_unref_handle(tg_job_t *job);
 
 /* --- response and progress (tg_job_respond.c) --- */
 
-/* Checks for a caller, an owner, or a possible adopter. */
+/* Checks whether the job has a caller, an owner, or may be adopted. */
 int tg_job_is_wanted(const tg_job_t *job);
 
 /*
@@ -192,7 +192,7 @@ int tg_job_is_wanted(const tg_job_t *job);
  */
 int tg_job_acquire_writer(tg_job_t *job, tg_sched_source_t *source);
 
-/* Gives the permission back, or leaves its queue. */
+/* Gives the permission back, or leaves the queue of jobs that wait for it. */
 void tg_job_release_writer(tg_job_t *job);
 
 /*
@@ -201,7 +201,7 @@ void tg_job_release_writer(tg_job_t *job);
  */
 void tg_job_respond(tg_job_t *job, tg_buf_t *json);
 
-/* `format` is a printf() format of the message. */
+/* Responds with a failure. `format` is a printf() format of its message. */
 void tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

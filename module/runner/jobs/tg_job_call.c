@@ -1,7 +1,7 @@
 /* Checks of a new call: load of the runner, params and limits. */
 #include "runner/jobs/tg_job_call.h"
 
-/* Returns 1 after a failure if there are too many calls or input. */
+/* Responds with a failure and returns 1 if there are too many calls. */
 static int
 tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
                        const tg_request_t *request)
@@ -24,7 +24,7 @@ tg_jobs_reject_if_busy(tg_jobs_t *jobs, tg_peer_t *peer,
     return 1;
 }
 
-/* Returns 1 after a failure if the queue of one of the limits is full. */
+/* Responds with a failure and returns 1 if the queue of a limit is full. */
 static int
 tg_job_reject_if_limit_full(const tg_job_t *job, tg_peer_t *peer,
                             const tg_request_t *request)

@@ -8,7 +8,7 @@
 void tg_jobs_handle_call(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
                          tg_peer_t *peer, tg_request_t *request);
 
-/* Cancels the job of a call without a waiting caller, in ops->cancel. */
+/* Cancels the job of a call that nobody waits for, in ops->cancel. */
 void tg_jobs_cancel_call(tg_call_t *call);
 
 /* Returns a job that is not submitted, or NULL after an error response. */

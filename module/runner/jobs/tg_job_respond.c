@@ -52,7 +52,7 @@ tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
     tg_buf_deinit(&json);
 }
 
-/* Returns 0 if the peer cannot receive it now, 1 if no progress is left. */
+/* Sends progress. Returns 0 if the peer cannot receive it now, else 1. */
 static int
 tg_job_try_send_progress(tg_job_t *job)
 {

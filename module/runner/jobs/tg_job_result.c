@@ -1,4 +1,4 @@
-/* Checks the output of a job and writes its result, maybe in steps. */
+/* Checks the output of a job and writes its result, in steps if it is large. */
 #include "runner/jobs/tg_job_result.h"
 
 #include "base/tg_json.h"
@@ -87,7 +87,7 @@ tg_job_result_append_too_large(tg_buf_t *text, const char *tool)
                   tool);
 }
 
-/* Starts again with a failure, whose message is in writer->text. */
+/* Starts the result again with a failure, whose message is in writer->text. */
 static void
 tg_job_result_writer_fail(tg_job_result_writer_t *writer, tg_failure_t failure)
 {
@@ -107,7 +107,7 @@ tg_job_result_writer_fail_frame(tg_job_result_writer_t *writer)
     tg_job_result_writer_fail(writer, TG_FAILURE_OUTPUT);
 }
 
-/* Replaces an output that exceeds the client's maximum by a failure. */
+/* Replaces an output that exceeds the client's maximum size by a failure. */
 static void
 tg_job_result_writer_fail_size(tg_job_result_writer_t *writer)
 {
@@ -116,7 +116,7 @@ tg_job_result_writer_fail_size(tg_job_result_writer_t *writer)
     tg_job_result_writer_fail(writer, TG_FAILURE_SIZE);
 }
 
-/* Checks whether the response may exceed the client's maximum. */
+/* Checks whether the response may exceed the client's maximum size. */
 static int
 tg_job_result_may_be_too_large(const tg_outcome_t *outcome, size_t max_answer)
 {
@@ -166,7 +166,7 @@ tg_job_result_writer_begin(tg_job_result_writer_t *writer,
     tg_outcome_write_begin(&writer->json, outcome);
 }
 
-/* Writes a part, or only counts it if the value is too large already. */
+/* Writes a part of the value, or only counts it if it is too large already. */
 static void
 tg_job_result_writer_write_part(tg_job_result_writer_t *writer, size_t len)
 {

@@ -11,14 +11,14 @@
 #include "protocol/tg_peer.h"
 #include "runner/jobs/tg_job_params.h"
 
-/* Failure message of a result without memory. */
+/* Message of the failure that replaces a result for which memory is missing. */
 #define TG_JOB_RESULT_NO_MEMORY                                                \
     "toolgate-runner has no memory left for this answer; try again."
 
-/* Maximum frame on the runner's socket, in bytes. */
+/* Maximum size of a frame on the runner's socket, in bytes. */
 #define TG_JOB_FRAME_MAX 67108864
 
-/* Maximum result in bytes; the rest of a frame is the envelope. */
+/* Maximum size of a result in bytes; the rest of a frame is its envelope. */
 #define TG_JOB_RESULT_MAX (TG_JOB_FRAME_MAX - 2048)
 
 #define TG_RUNNER_NO_MEMORY "toolgate-runner has no memory left; try again."
@@ -27,7 +27,7 @@
 void tg_job_result_write(tg_buf_t *json, const tg_outcome_t *outcome,
                          const tg_run_stats_t *times);
 
-/* `format` is a printf() format of the failure's message. */
+/* Appends a failure. `format` is a printf() format of its message. */
 void tg_job_result_write_failure(tg_buf_t *json, tg_failure_t failure,
                                  const tg_run_stats_t *times,
                                  const char *format, va_list args)
@@ -42,11 +42,11 @@ tg_outcome_t tg_job_result_check_output(tg_str_t out, tg_output_type_t form,
                                         const tg_job_params_t *params,
                                         int is_stored, tg_buf_t *text);
 
-/* If it is not valid UTF-8, returns 0 and appends an error to `text`. */
+/* Checks for valid UTF-8. Returns 0 with an error in `text` otherwise. */
 int tg_job_result_check_utf8(tg_str_t out, const tg_job_params_t *params,
                              tg_buf_t *text);
 
-/* Checks whether the output surely exceeds the client's maximum. */
+/* Checks whether the output surely exceeds the client's maximum size. */
 int tg_job_result_is_too_large(tg_str_t out, tg_output_type_t form,
                                const tg_job_params_t *params);
 
@@ -71,21 +71,21 @@ typedef struct {
     int is_size_counted;
 } tg_job_result_writer_t;
 
-/* The writer must be freed by tg_job_result_writer_end(). */
+/* Initializes the writer, to be freed by tg_job_result_writer_end(). */
 void tg_job_result_writer_begin(tg_job_result_writer_t *writer,
                                 const tg_outcome_t *outcome,
                                 const tg_job_params_t *params,
                                 const tg_run_stats_t *stats);
 
-/* Returns TG_AGAIN, or TG_OK when writer->json is complete. */
+/* Writes a part. Returns TG_AGAIN, or TG_OK when writer->json is complete. */
 int tg_job_result_writer_step(tg_job_result_writer_t *writer);
 
 void tg_job_result_writer_end(tg_job_result_writer_t *writer);
 
-/* Appends the error for an output that exceeds a frame. */
+/* Appends the error message for an output that exceeds a frame. */
 void tg_job_result_append_too_large(tg_buf_t *text, const char *tool);
 
-/* Appends a result that may be large in one step. */
+/* Appends a result in one step, even if it is large. */
 void tg_job_result_write_output(tg_buf_t *json, const tg_outcome_t *outcome,
                                 const tg_job_params_t *params,
                                 const tg_run_stats_t *times);
@@ -93,14 +93,14 @@ void tg_job_result_write_output(tg_buf_t *json, const tg_outcome_t *outcome,
 /* Appends a duration, such as "5 s", "1.5 s" or "200 ms". */
 void tg_buf_append_duration(tg_buf_t *text, uint64_t ms);
 
-/* Returns an outcome that refers to `json`, or a failure without memory. */
+/* Returns an outcome that refers to `json`, or a failure: no memory. */
 tg_outcome_t tg_job_result_to_outcome(const tg_buf_t *json);
 
-/* Responds with a JSON result, in ops->call. */
+/* Responds to the request with a JSON result, in ops->call. */
 void tg_peer_respond_json(tg_peer_t *peer, const tg_request_t *request,
                           const tg_buf_t *json);
 
-/* Fails a call that did not become a job. `rule` rejected it, or NULL. */
+/* Fails a call before it is a job, because of the directive `rule` or NULL. */
 void tg_peer_respond_failure(tg_peer_t *peer, const tg_request_t *request,
                              tg_failure_t failure, const char *rule,
                              const char *format, ...)

@@ -73,7 +73,7 @@ tg_job_dequeue(tg_job_t *job)
 
     jobs = job->jobs;
 
-    /* A job that starts may cancel the next one. */
+    /* A job that starts may cancel the next one in the queue. */
     if (jobs->next == job) {
         jobs->next = TAILQ_NEXT(job, link);
     }

@@ -21,13 +21,13 @@
 /* Maximum number of queued calls; then a failure is better than waiting. */
 #define TG_JOBS_QUEUE_MAX 1024
 
-/* Maximum parameters of all calls, in bytes; mostly standard input. */
+/* Maximum size of all calls' params, in bytes; mostly standard input. */
 #define TG_JOBS_BYTES_MAX 268435456
 
 /* Interval of checks whether a slow peer has read enough, in ms. */
 #define TG_JOBS_RETRY_MS 20
 
-/* Time to adopt a detached job, in ms; seconds on a loaded machine. */
+/* Time to adopt a detached job, in ms, enough on a loaded machine. */
 #define TG_DETACHED_MS 30000
 
 typedef struct tg_jobs_s tg_jobs_t;
@@ -36,21 +36,21 @@ typedef TAILQ_HEAD(tg_job_list_s, tg_job_s) tg_job_list_t;
 
 typedef struct {
     /*
-     * Checks that this peer has not too much unread output for a new call. If
-     * so, the check is repeated soon.
+     * Checks whether a call of this peer may start, or too much of its output
+     * is unread. The check is repeated then.
      */
     int (*can_start)(void *host, tg_peer_t *peer);
 
     /*
-     * Checks that this peer has few enough unread bytes for a large response.
-     * If not, the host calls tg_jobs_on_peer_drained() later.
+     * Checks whether this peer may get a large response now. If not, the host
+     * calls tg_jobs_on_peer_drained() later.
      */
     int (*can_respond)(void *host, tg_peer_t *peer);
 
-    /* Checks whether progress may be sent now, or the check is repeated. */
+    /* Checks whether progress may be sent now. If not, it is asked again. */
     int (*can_notify)(void *host, tg_peer_t *peer);
 
-    /* A message was written, but not while the peer's input is handled. */
+    /* Called after a message that was not caused by the peer's own input. */
     void (*notified)(void *host, tg_peer_t *peer);
 
     /* Called when no job is left, even a detached one. */
@@ -76,10 +76,10 @@ struct tg_jobs_s {
     size_t bytes;
     uint64_t nstarted;
 
-    /* Job that writes a large response, or NULL. */
+    /* Job whose large response is being written, or NULL. */
     tg_job_t *writing;
 
-    /* Jobs that wait to write one, oldest first. */
+    /* Jobs that wait to write a large response, oldest first. */
     tg_job_list_t writer_queue;
 
     tg_job_list_t detached; /* detached jobs, the next to expire first */
@@ -92,7 +92,7 @@ struct tg_jobs_s {
 void tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
                   void *host);
 
-/* No job may be left. */
+/* Closes the handles. No job may be left. */
 void tg_jobs_close(tg_jobs_t *jobs);
 
 /* Continues large responses, when a peer has read its output. */
@@ -100,24 +100,24 @@ void tg_jobs_on_peer_drained(tg_jobs_t *jobs);
 
 /* --- queue, slots and limits of a job --- */
 
-/* TG_NOMEM: the job has acquired none. */
+/* Acquires the job's limits. TG_NOMEM: it has acquired none. */
 int tg_job_ref_limits(tg_job_t *job);
 
 void tg_job_enqueue(tg_job_t *job);
 
-/* Moves the job from the queue to the running ones, maybe without a slot. */
+/* Moves the job from the queue to the running jobs, maybe without a slot. */
 void tg_job_move_to_running(tg_job_t *job);
 
 void tg_job_remove_from_list(tg_job_t *job);
 
-/* Returns 1 if the job had any limits. */
+/* Releases the limits of the job. Returns 1 if the job had any. */
 int tg_job_unref_limits(tg_job_t *job);
 
 /* Returns the first exhausted limit and its directive's *name, or NULL. */
 const tg_limit_t *tg_job_find_busy_limit(const tg_job_t *job,
                                          const char **name);
 
-/* printf() format of the load, for nrunning, nqueued and "s" or "". */
+/* printf() format of the load, for nrunning, nqueued, and "s" or "". */
 #define TG_JOBS_LOAD_FORMAT "%u programs are running and %u wait%s"
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A linear search is enough: only keys of current calls are in the list. */
+/* Finds a limit by a linear search: the list has only current calls' keys. */
 static tg_limit_t *
 tg_limits_lookup(tg_limit_t *list, const char *key)
 {

@@ -10,7 +10,7 @@
 
 typedef struct tg_limit_s tg_limit_t;
 
-/* At most `concurrency` calls with `key` run and `queue` wait. */
+/* Limit of the calls with `key`: at most `concurrency` run and `queue` wait. */
 typedef struct {
     char *name; /* directive that sets the limit, for messages */
     char *key;
@@ -24,14 +24,14 @@ struct tg_limit_s {
     unsigned queue;
     unsigned nrunning;
 
-    /* Calls that wait for anything. */
+    /* Calls that wait for anything, not only for this limit. */
     unsigned nwaiting;
 
     unsigned refs;
     char key[];
 };
 
-/* Sets the limit's values to `spec`. Returns NULL if there is none. */
+/* Finds the limit and sets its values to `spec`. NULL: there is none. */
 tg_limit_t *tg_limits_update(tg_limit_t *list, const tg_limit_spec_t *spec);
 
 /*
@@ -42,7 +42,7 @@ tg_limit_t *tg_limits_update(tg_limit_t *list, const tg_limit_spec_t *spec);
 tg_limit_t *tg_limits_acquire(tg_limit_t **list, const tg_limit_spec_t *spec,
                               int is_old);
 
-/* The last reference frees the limit. */
+/* Drops one reference. The last one frees the limit. */
 void tg_limits_release(tg_limit_t **list, tg_limit_t *limit);
 
 /* Checks whether a new call must wait. */

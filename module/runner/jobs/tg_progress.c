@@ -33,7 +33,7 @@ tg_progress_deinit(tg_progress_t *progress)
     tg_buf_deinit(&progress->newest);
 }
 
-/* Returns 1 if the value is absent, null or permitted. */
+/* Checks that the value is absent, null, or of the type and permitted. */
 static int
 tg_progress_check_type(tg_str_t *value, tg_json_type_t type)
 {
@@ -98,7 +98,7 @@ tg_progress_update(tg_progress_t *progress, tg_str_t text)
     return 1;
 }
 
-/* Appends a part of a line, unless the line is too long. */
+/* Appends a part of a line to the buffer, unless the line is too long. */
 static void
 tg_progress_append_line(tg_progress_t *progress, tg_str_t part)
 {
@@ -117,7 +117,7 @@ tg_progress_append_line(tg_progress_t *progress, tg_str_t part)
     progress->is_skipping = 1;
 }
 
-/* Returns 1 if the complete line has new progress. */
+/* Parses the complete line. Returns 1 if it has new progress. */
 static int
 tg_progress_end_line(tg_progress_t *progress)
 {

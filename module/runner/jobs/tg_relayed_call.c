@@ -1,4 +1,4 @@
-/* Relayed calls as a job type, and `leave`, `tell` and `finish`. */
+/* Relayed calls as a job type; the requests `leave`, `tell` and `finish`. */
 #include "runner/jobs/tg_relayed_call.h"
 
 #include "base/tg_json.h"
@@ -75,7 +75,7 @@ tg_relayed_call_stop(tg_job_t *job)
     tg_job_set_done(job);
 }
 
-/* The worker has its own timer; the job's is used with timeout_ms. */
+/* The worker has its own timer; the job's timer needs timeout_ms. */
 static const tg_job_type_t tg_relayed_call_job_type = {
     .name = "leave",
     .fields = tg_relayed_result_fields,
@@ -194,7 +194,7 @@ tg_relayed_call_end(tg_job_t *job)
     tg_job_set_done(job);
 }
 
-/* Ends the job with an answer that is no JSON object. */
+/* Ends the job with an answer that is not a JSON object, sent unchanged. */
 static void
 tg_relayed_call_respond(tg_job_t *job, tg_str_t answer)
 {

@@ -26,15 +26,15 @@
 void tg_relayed_call_register(tg_jobs_t *jobs, tg_peer_t *peer,
                               tg_request_t *request);
 
-/* Handles `tell`: forwards the progress. */
+/* Handles `tell`: forwards the progress of a relayed call and responds. */
 void tg_relayed_call_update_progress(tg_jobs_t *jobs, tg_peer_t *peer,
                                      tg_request_t *request);
 
-/* Handles `finish`: forwards the result. */
+/* Handles `finish`: forwards the result of a relayed call and responds. */
 void tg_relayed_call_finish(tg_jobs_t *jobs, tg_peer_t *peer,
                             tg_request_t *request);
 
-/* Fails a disconnecting peer's relayed calls, before tg_peer_deinit(). */
+/* Fails the relayed calls of a lost worker, before tg_peer_deinit(). */
 void tg_relayed_calls_on_peer_closed(tg_jobs_t *jobs, const tg_peer_t *peer);
 
 #endif

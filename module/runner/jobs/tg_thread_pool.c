@@ -1,4 +1,4 @@
-/* A thread pool that prefers the first slice of new works. */
+/* A thread pool that prefers the first time slice of new works. */
 #include "runner/jobs/tg_thread_pool.h"
 
 #include <stdlib.h>

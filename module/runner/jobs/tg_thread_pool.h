@@ -25,7 +25,7 @@
 typedef struct tg_thread_pool_s tg_thread_pool_t;
 typedef struct tg_thread_work_s tg_thread_work_t;
 
-/* One work, embedded in its object. */
+/* One work, embedded in the object that it works on. */
 struct tg_thread_work_s {
     TAILQ_ENTRY(tg_thread_work_s) next;
 
@@ -35,14 +35,14 @@ struct tg_thread_work_s {
      */
     int (*run)(tg_thread_work_t *work);
 
-    /* Called in the loop after the last time slice. */
+    /* Called once in the loop, after the last time slice. */
     void (*done)(tg_thread_work_t *work);
 };
 
-/* Returns NULL without memory or if no thread could start. */
+/* Starts the threads. Returns NULL if no memory or thread is available. */
 tg_thread_pool_t *tg_thread_pool_new(uv_loop_t *loop);
 
-/* Returns 0, or -1 if there are TG_THREAD_POOL_WORKS_MAX works. */
+/* Queues a work. Returns -1 if there are TG_THREAD_POOL_WORKS_MAX works. */
 int tg_thread_pool_add(tg_thread_pool_t *threads, tg_thread_work_t *work);
 
 /* Ends the threads and frees the pool, which must be empty. */

@@ -18,7 +18,7 @@ typedef struct {
     char text[TG_LOG_MAX];
 } tg_log_line_t;
 
-/* State of the process. */
+/* State of the process, which has one log and one stderr. */
 static tg_log_sink_pt tg_log_sink;
 static void *tg_log_sink_ctx;
 static tg_log_line_t tg_log_held[TG_LOG_HELD_MAX];
@@ -60,7 +60,7 @@ tg_log_format_prefix(char *text, size_t size, tg_log_level_t level)
     return (size_t) n;
 }
 
-/* Writes with one write(), because workers write to the same log. */
+/* Writes a message with one write(): workers write to the same log. */
 static void
 tg_log_write(const tg_log_line_t *line)
 {
@@ -144,7 +144,7 @@ tg_log_init(void)
 
     len = readlink("/proc/self/fd/2", tg_log_path, sizeof(tg_log_path) - 1);
 
-    /* A truncated path could be another file's. */
+    /* A truncated path could be that of another file. */
     if (len <= 0 || len == sizeof(tg_log_path) - 1) {
         len = 0;
     }
@@ -158,7 +158,7 @@ tg_log_reopen(void)
     struct stat was, is;
     int fd;
 
-    /* During rotation there may be no file. */
+    /* During rotation there may be no file for a moment. */
     if (tg_log_path[0] == '\0' || stat(tg_log_path, &is) == -1
         || fstat(STDERR_FILENO, &was) == -1
         || (was.st_ino == is.st_ino && was.st_dev == is.st_dev)

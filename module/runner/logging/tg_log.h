@@ -24,7 +24,7 @@ typedef enum {
 /* Maximum number of messages that wait for the first worker. */
 #define TG_LOG_HELD_MAX 8
 
-/* Returns 0, or -1 if no worker can take the message. */
+/* Receives a message. Returns 0, or -1 if no worker can take it. */
 typedef int (*tg_log_sink_pt)(void *ctx, tg_log_level_t level,
                               const char *text);
 
@@ -40,7 +40,7 @@ void tg_log_set_sink(tg_log_sink_pt sink, void *ctx);
 /* Sends the held messages to the sink or to stderr. */
 void tg_log_flush_held(void);
 
-/* Sets stderr's level by name. Returns -1 if there is no such level. */
+/* Sets the level of stderr by name. Returns -1 if there is no such level. */
 int tg_log_set_level(const char *name);
 
 /* Remembers the path of stderr, before any fork. */

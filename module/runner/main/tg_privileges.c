@@ -26,7 +26,7 @@ tg_privileges_drop_capabilities(void)
     struct __user_cap_header_struct header;
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
 
-    /* EINVAL: Linux before 4.3 without ambient capabilities. */
+    /* EINVAL: Linux before 4.3, which has no ambient capabilities. */
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1
         && errno != EINVAL)
     {
@@ -43,7 +43,7 @@ tg_privileges_drop_capabilities(void)
 int
 tg_privileges_drop(void)
 {
-    /* Setuid programs must not change the user. */
+    /* Prevents setuid programs from changing the user. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) {
         return -1;
     }
@@ -53,7 +53,7 @@ tg_privileges_drop(void)
     }
 
 #ifdef TG_PRIVILEGES_IS_ASAN
-    /* LeakSanitizer inspects the process from outside. */
+    /* LeakSanitizer inspects the process from another one. */
     return 0;
 #else
     /*

@@ -6,7 +6,7 @@
 #ifndef TG_PRIVILEGES_H
 #define TG_PRIVILEGES_H
 
-/* Called before other threads or processes start. Returns -1 with errno. */
+/* Drops the privileges, before any fork or thread. Returns -1 with errno. */
 int tg_privileges_drop(void);
 
 #endif

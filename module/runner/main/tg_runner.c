@@ -103,7 +103,7 @@ tg_runner_close_listener(tg_runner_t *runner, uv_close_cb then)
     }
 }
 
-/* The runner exits after the last job. */
+/* Ends every job. The runner exits after the last one. */
 static void
 tg_runner_stop(tg_runner_t *runner)
 {
@@ -132,7 +132,7 @@ tg_runner_on_linger(uv_timer_t *timer)
 
     runner = timer->data;
 
-    /* A task began; its end restarts the timer. */
+    /* A task began meanwhile; its end restarts the timer. */
     if (!tg_workers_is_idle(&runner->workers)) {
         return;
     }
@@ -208,7 +208,7 @@ tg_runner_report_error(const tg_runner_t *runner, const char *why,
     }
 }
 
-/* Reports a listen error once, not for each attempt. */
+/* Reports a listen error once, although listening is tried repeatedly. */
 static int
 tg_runner_on_listen_failed(tg_runner_t *runner, const char *why,
                            const char *error)
@@ -299,7 +299,7 @@ tg_runner_on_check_files(uv_timer_t *timer)
     runner = timer->data;
     tg_log_flush_held();
 
-    /* The supervisor must reopen it, too. */
+    /* Also the supervisor must reopen it, or the old file would stay open. */
     if (tg_log_reopen() && getppid() == runner->conf->supervisor) {
         (void) kill(runner->conf->supervisor, SIGHUP);
     }
@@ -422,7 +422,7 @@ tg_runner_find_cgroup(tg_runner_t *runner)
     }
 }
 
-/* Starts and serves under the lock. */
+/* Starts and serves under the lock, which it releases in the end. */
 static int
 tg_runner_start(tg_runner_t *runner)
 {
@@ -480,7 +480,7 @@ tg_runner_run(const tg_runner_conf_t *conf)
     rc = tg_runner_socket_lock(&runner->socket, conf->state_dir, &why);
 
     if (rc == TG_EXISTS) {
-        /* Another runner serves. */
+        /* Another runner was faster, and serves. */
         tg_runner_notify_ready(runner);
         rc = 0;
 

@@ -1,11 +1,11 @@
-/* The runner: serves workers on one socket. Methods: tg_worker_conn.c. */
+/* The runner: serves workers on a socket, by methods of tg_worker_conn.c. */
 #ifndef TG_RUNNER_H
 #define TG_RUNNER_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Minimum wait for the first worker, in ms. */
+/* Minimum time to wait for the first worker, in ms. */
 #define TG_RUNNER_FIRST_WORKER_MS 10000
 
 /*

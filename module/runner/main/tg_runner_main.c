@@ -92,7 +92,7 @@ tg_main_redirect_stdio(const tg_runner_options_t *program)
     return close(fd);
 }
 
-/* For kernels before 5.9 and sandboxes without close_range(). */
+/* Closes descriptors above 2, for systems without close_range(). */
 static void
 tg_main_close_fds_by_proc(void)
 {
@@ -191,7 +191,7 @@ tg_main_run_supervised(tg_runner_options_t *program)
     return rc;
 }
 
-/* Waits for the start, and prints its error. Returns the exit status. */
+/* Waits until the runner serves, or prints its error. Returns the status. */
 static int
 tg_main_wait_ready(int ready, pid_t child)
 {
@@ -219,7 +219,7 @@ tg_main_wait_ready(int ready, pid_t child)
     return 1;
 }
 
-/* Forks twice, so that init is the parent. */
+/* Forks twice, so that init is the parent of the second child. */
 static int
 tg_main_daemonize(tg_runner_options_t *program)
 {
@@ -297,7 +297,7 @@ tg_main_parse_log_level(const char *name)
     return -1;
 }
 
-/* Returns 0 to continue, 1 to exit, or -1 for a usage error. */
+/* Applies an option. Returns 0, 1 to exit, or -1 for a usage error. */
 static int
 tg_main_apply_option(tg_runner_options_t *program, int option, const char **dir)
 {
@@ -368,7 +368,7 @@ tg_main_parse_options(tg_runner_options_t *program, int argc, char **argv)
 
     program->conf.is_reporting &= !program->conf.is_foreground;
 
-    /* Before the program leaves the directory. */
+    /* Before the program leaves the current directory. */
     program->state_dir = realpath(dir, NULL);
     program->conf.state_dir = program->state_dir;
 
@@ -386,7 +386,7 @@ tg_main_parse_options(tg_runner_options_t *program, int argc, char **argv)
     return -1;
 }
 
-/* Checks a store without the caller's environment. Returns the exit status. */
+/* Checks a task store as the runner would open it. Returns the status. */
 static int
 tg_main_check_store(const char *store)
 {

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Hidden socket; not longer than the usual name, for the path's limit. */
+/* Name of the hidden socket, not longer than the usual name. */
 #define TG_RUNNER_SOCKET_TEMP "runner-3.new"
 
 _Static_assert(sizeof(((tg_runner_socket_t *) 0)->path)
@@ -29,7 +29,7 @@ tg_runner_socket_error(const char **why, const char *text)
     return TG_INVALID;
 }
 
-/* Other users must not write to the directory and replace the socket. */
+/* Opens the directory, where other users must not replace the socket. */
 static int
 tg_runner_socket_open_dir(tg_runner_socket_t *sock, const char *state_dir,
                           const char **why)
@@ -97,7 +97,7 @@ tg_runner_socket_take_lock(tg_runner_socket_t *sock, const char **why)
 
     sock->process_tag = tg_process_tag_make(st.st_dev, st.st_ino);
 
-    /* Only for people; a full disk must not prevent serving. */
+    /* The pid is only for people; a full disk must not prevent serving. */
     n = snprintf(text, sizeof(text), "%d\n", getpid());
 
     if (ftruncate(sock->lock, 0) == 0) {
@@ -167,7 +167,7 @@ tg_runner_socket_hide(tg_runner_socket_t *sock)
                     TG_RUNNER_SOCKET_TEMP);
 }
 
-/* Checks for no file or a dead runner's socket. */
+/* Checks whether there is no file, or only a dead runner's socket. */
 static int
 tg_runner_socket_can_replace(const tg_runner_socket_t *sock)
 {
@@ -206,7 +206,7 @@ tg_runner_socket_publish(tg_runner_socket_t *sock)
     return tg_runner_socket_show(sock);
 }
 
-/* Names the socket only when connections are accepted. */
+/* Binds the socket, and names it only when connections are accepted. */
 static int
 tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
 {
@@ -244,7 +244,7 @@ tg_runner_socket_bind(tg_runner_socket_t *sock, int fd)
     return -1;
 }
 
-/* Checks whether the path leads to the directory of the lock. */
+/* Checks whether the path still leads to the directory of the lock. */
 static int
 tg_runner_socket_is_dir_same(const tg_runner_socket_t *sock)
 {
@@ -292,7 +292,7 @@ tg_runner_socket_close(tg_runner_socket_t *sock)
 
     (void) unlinkat(sock->dir, TG_RUNNER_SOCKET_TEMP, 0);
 
-    /* An old pid would only be misleading. */
+    /* Removes the pid. If that fails, an old pid is only misleading. */
     if (ftruncate(sock->lock, 0) == -1) {
         errno = 0;
     }

@@ -18,7 +18,7 @@
 #define TG_RUNNER_LOCK "runner-3.lock"
 #define TG_RUNNER_SOCKET "runner-3.sock"
 
-/* Backlog for workers that connect at once after a reload. */
+/* Backlog of the socket: workers that connect at once after a reload. */
 #define TG_RUNNER_SOCKET_BACKLOG 128
 
 typedef struct {
@@ -38,7 +38,7 @@ typedef struct {
 int tg_runner_socket_lock(tg_runner_socket_t *socket, const char *state_dir,
                           const char **why);
 
-/* Under the lock. Returns a descriptor, or -1 with *why (static) and errno. */
+/* Listens, under the lock. Returns -1 with *why (static) and errno. */
 int tg_runner_socket_listen(tg_runner_socket_t *socket, const char **why);
 
 /* Hides the socket from new workers. Returns 0 or -1. */
@@ -47,7 +47,7 @@ int tg_runner_socket_hide(tg_runner_socket_t *socket);
 /* Gives the socket its usual name. Returns 0 or -1. */
 int tg_runner_socket_show(tg_runner_socket_t *socket);
 
-/* Checks whether the path leads to the runner's own socket. */
+/* Checks whether the socket's path still leads to the runner's own socket. */
 int tg_runner_socket_exists(const tg_runner_socket_t *socket);
 
 /* Removes the runner's own socket, and releases the lock. */

@@ -1,4 +1,4 @@
-/* The runner's parent process, which kills its descendants. */
+/* The runner's parent process, which waits for it and kills its descendants. */
 #include "runner/main/tg_supervisor.h"
 
 #include "runner/logging/tg_log.h"
@@ -14,7 +14,7 @@ static int
 tg_supervisor_run_child(pid_t supervisor, const sigset_t *old,
                         int (*body)(void *ctx), void *ctx)
 {
-    /* SIGTERM may kill the runner now, when no program runs yet. */
+    /* A SIGTERM may kill the runner from now on: no program runs yet. */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != supervisor) {
         return 1;
     }
@@ -25,7 +25,7 @@ tg_supervisor_run_child(pid_t supervisor, const sigset_t *old,
     return body(ctx);
 }
 
-/* Returns the wait status of the runner. */
+/* Waits for the end of the runner and returns its wait status. */
 static int
 tg_supervisor_wait(pid_t runner, const sigset_t *set)
 {

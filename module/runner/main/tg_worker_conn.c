@@ -45,7 +45,7 @@ static void tg_worker_handle_task_stop(tg_jobs_t *jobs, tg_peer_t *peer,
 static void tg_worker_handle_told(tg_jobs_t *jobs, tg_peer_t *peer,
                                   tg_request_t *request);
 
-/* Methods: a job type with its host's offset in tg_workers_t, or a handler. */
+/* Methods, each with a job type and its host, or with a handler. */
 #define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
 static const struct {
     const char *name;
@@ -459,7 +459,7 @@ tg_workers_log(void *ctx, tg_log_level_t level, const char *text)
         return -1;
     }
 
-    /* Paths may contain any bytes. */
+    /* Messages may contain paths with any bytes. */
     tg_buf_init(&line, tg_alloc_libc());
     tg_buf_init(&json, tg_alloc_libc());
     tg_utf8_append_visible(&line, tg_str_from_cstr(text), 1);

@@ -50,27 +50,27 @@ typedef struct {
     void *host;
 } tg_workers_t;
 
-/* `state_dir` must outlive it. Returns 0, or a libuv error without state. */
+/* Initializes the workers' state. Returns 0 or a libuv error. */
 int tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
                     const char *state_dir, void (*idle)(void *host),
                     void *host);
 
-/* Returns -1 without memory; then the listener cannot accept any more. */
+/* Accepts a connection. Returns -1: no memory; the listener stops accepting. */
 int tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener);
 
-/* Checks for no worker and no job. */
+/* Checks whether there is no worker and no job. */
 int tg_workers_is_idle(const tg_workers_t *workers);
 
-/* Checks for no worker, job, MCP server or task. */
+/* Checks whether there is no worker, no job, no MCP server and no task. */
 int tg_workers_is_empty(const tg_workers_t *workers);
 
 /* Closes all connections and ends all jobs, MCP servers and tasks. */
 void tg_workers_close_all(tg_workers_t *workers);
 
-/* Returns 0, or -1 if no worker can take it. A tg_log_sink_pt. */
+/* Sends a log message to a worker, or returns -1. A tg_log_sink_pt. */
 int tg_workers_log(void *ctx, tg_log_level_t level, const char *text);
 
-/* No worker and no job may be left. */
+/* Closes the handles. No worker and no job may be left. */
 void tg_workers_close(tg_workers_t *workers);
 
 /* Frees the memory, after the end of the loop. */

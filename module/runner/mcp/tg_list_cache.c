@@ -23,7 +23,7 @@
 /* Size of a file: the list and the object around it. */
 #define TG_LIST_CACHE_FILE_MAX (TG_MCP_SERVER_LIST_MAX + 64)
 
-/* Returns the path, or NULL to store nothing: no directory, or too long. */
+/* Writes a file's path, or returns NULL: no directory, or it is too long. */
 static const char *
 tg_list_cache_make_path(char path[TG_LIST_CACHE_PATH_MAX], const char *dir,
                         const char *key, const char *end)

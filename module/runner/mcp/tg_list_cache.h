@@ -40,7 +40,7 @@ int tg_list_cache_write_last(const char *dir, const char *place,
 int tg_list_cache_write_name(const char *dir, const char *name,
                              const char *key);
 
-/* Appends the sessions of a key, if any. */
+/* Appends the sessions of a key, if there are any. */
 void tg_list_cache_read_sessions(const char *dir, const char *key,
                                  tg_buf_t *text);
 
@@ -48,7 +48,7 @@ void tg_list_cache_read_sessions(const char *dir, const char *key,
 int tg_list_cache_write_sessions(const char *dir, const char *key,
                                  tg_str_t text);
 
-/* Renews the files' time, because a worker has subscribed. */
+/* Sets the files' time to now, because a worker has subscribed. */
 void tg_list_cache_touch(const char *dir, const char *key, const char *place);
 
 /* Removes expired files, and an earlier runner's unfinished ones. */

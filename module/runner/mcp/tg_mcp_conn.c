@@ -244,7 +244,7 @@ tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format, ...)
     tg_buf_deinit(&text);
 }
 
-/* Waiting calls fail with the reason, sent calls as maybe executed. */
+/* Closes a failed connection; sent calls fail as maybe executed. */
 static void
 tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
                       tg_buf_t *text)
@@ -252,7 +252,7 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     tg_mcp_server_on_conn_failed(mcp_conn->server, mcp_conn, tg_buf_view(text));
     tg_mcp_conn_back_off(mcp_conn);
 
-    /* The next start tries the other handshake. */
+    /* One start tries one handshake; the next start tries the other one. */
     if (mcp_conn->state == TG_MCP_CONN_STARTING) {
         mcp_conn->client.handshake = mcp_conn->nfailures > 1
                                              && mcp_conn->client.handshake
@@ -272,7 +272,7 @@ tg_mcp_conn_on_failed(tg_mcp_conn_t *mcp_conn, tg_failure_t failure,
     tg_mcp_conn_close(mcp_conn, 1, tg_buf_view(text));
 }
 
-/* Appends the beginning of messages about the server. */
+/* Appends the beginning of each message about the server. */
 static void
 tg_mcp_conn_append_name(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 {

@@ -26,34 +26,34 @@
 typedef struct tg_mcp_server_s tg_mcp_server_t;
 typedef struct tg_mcp_servers_s tg_mcp_servers_t;
 
-/* Maximum id in bytes, such as "uid:1000" or "conn:…". */
+/* Maximum length of a connection's id in bytes, such as "uid:1000". */
 #define TG_MCP_CONN_ID_MAX 128
 
 /* Minimum delay of a failed server's start in ms, doubled each time. */
 #define TG_MCP_CONN_RETRY_MIN_MS 100
 
-/* Maximum delay of such a start, in ms. */
+/* Maximum delay before a failed server is started again, in ms. */
 #define TG_MCP_CONN_RETRY_MAX_MS 30000
 
-/* Maximum wait of a call for the next start, in ms; or it fails. */
+/* Maximum time in ms that a call waits for the next start. */
 #define TG_MCP_CONN_WAIT_MS 1000
 
-/* Time in ms after which a ready connection's failure is no repetition. */
+/* Time in ms after which a ready connection counts as stable. */
 #define TG_MCP_CONN_STABLE_MS 10000
 
-/* Maximum message from or to a server, in bytes. */
+/* Maximum size of a message from or to a server, in bytes. */
 #define TG_MCP_CONN_FRAME_MAX 33554432
 
 /* Maximum number of calls of one connection. */
 #define TG_MCP_CONN_CALLS_MAX 1024
 
-/* Unread bytes above which no call is sent to a server. */
+/* Number of unread bytes above which no call is sent to the server. */
 #define TG_MCP_CONN_CALL_BACKLOG 67108864
 
-/* Unread bytes above which the server's requests are not answered. */
+/* Number of unread bytes above which its requests are not answered. */
 #define TG_MCP_CONN_REPLY_BACKLOG 1048576
 
-/* Unread bytes above which the server is ended. */
+/* Number of unread bytes above which the server is ended. */
 #define TG_MCP_CONN_BACKLOG_MAX 134217728
 
 typedef enum {
@@ -97,7 +97,7 @@ struct tg_mcp_conn_s {
     uv_timer_t timer; /* next deadline, which depends on the state */
     uint64_t started_at;
 
-    /* 0: not ready since its start. */
+    /* Time at which it became ready; 0: not since its start. */
     uint64_t ready_at;
 
     uint64_t used_at;
@@ -112,15 +112,15 @@ struct tg_mcp_conn_s {
 
 tg_mcp_conn_t *tg_mcp_conn_find(const tg_mcp_server_t *server, tg_str_t id);
 
-/* Returns NULL if out of memory. */
+/* Creates a connection. Returns NULL if out of memory. */
 tg_mcp_conn_t *tg_mcp_conn_new(tg_mcp_server_t *server,
                                const tg_mcp_transport_t *transport,
                                tg_str_t id);
 
-/* Starts in a later loop iteration. */
+/* Starts a stopped connection in a later loop iteration. */
 void tg_mcp_conn_start_soon(tg_mcp_conn_t *mcp_conn);
 
-/* Frees it without calls. is_now: fails its calls, without a grace period. */
+/* Frees a connection when it has no calls; is_now: fails them at once. */
 void tg_mcp_conn_shutdown(tg_mcp_conn_t *mcp_conn, int is_now);
 
 /* Takes a call. Returns TG_FAILURE_NONE, or a failure with its `text`. */
@@ -149,7 +149,7 @@ void tg_mcp_conn_resend_request(tg_mcp_conn_t *mcp_conn, uint64_t request);
 void tg_mcp_conn_fail_request(tg_mcp_conn_t *mcp_conn, uint64_t request,
                               tg_failure_t failure, tg_str_t text);
 
-/* Returns the codes of tg_caller_handle_input(). */
+/* Handles input. Returns the codes of tg_caller_handle_input(). */
 int tg_mcp_conn_on_input(tg_mcp_conn_t *mcp_conn, const char *data, size_t len,
                          size_t *consumed);
 
@@ -161,15 +161,15 @@ void tg_mcp_conn_on_lost(tg_mcp_conn_t *mcp_conn);
 
 void tg_mcp_conn_ref_handle(tg_mcp_conn_t *mcp_conn);
 
-/* After the last closed handle of the transport it is STOPPED. */
+/* Counts one closed handle. After the last one the connection is STOPPED. */
 void tg_mcp_conn_unref_handle(tg_mcp_conn_t *mcp_conn);
 
 /* --- internal functions of a connection --- */
 
-/* No other function changes the state. */
+/* Changes the state. No other function does. */
 void tg_mcp_conn_set_state(tg_mcp_conn_t *mcp_conn, tg_mcp_conn_state_t state);
 
-/* Continues tg_mcp_conn_shutdown() after the last call. */
+/* Continues tg_mcp_conn_shutdown() when there are no calls any more. */
 void tg_mcp_conn_finish_shutdown(tg_mcp_conn_t *mcp_conn);
 
 /* --- messages of the server (tg_mcp_conn_message.c) --- */
@@ -178,11 +178,11 @@ extern const tg_caller_ops_t tg_mcp_conn_caller_ops;
 
 void tg_mcp_conn_on_event(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event);
 
-/* Fails; `format` is a printf() format, appended to the server's name. */
+/* Fails the connection. The reason is appended to the server's name. */
 void tg_mcp_conn_fail(tg_mcp_conn_t *mcp_conn, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sends waiting calls after the list has arrived. */
+/* Sets the state READY after the list has arrived, and sends waiting calls. */
 void tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn);
 
 void tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format,

@@ -20,7 +20,7 @@ tg_mcp_conn_send_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
     return rc == TG_LIMIT ? TG_FAILURE_ARGUMENTS : TG_FAILURE_INTERNAL;
 }
 
-/* Appends the reason if the connection cannot take a call. */
+/* Checks whether a call can be taken now. Appends the reason if not. */
 static tg_failure_t
 tg_mcp_conn_check_capacity(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 {
@@ -103,7 +103,7 @@ tg_mcp_conn_requeue_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
     TAILQ_INSERT_TAIL(&mcp_conn->waiting, call, link);
 }
 
-/* Returns the call of the forgotten request, or NULL. */
+/* Forgets a request, and returns its call or NULL. */
 static tg_mcp_job_t *
 tg_mcp_conn_forget_request(tg_mcp_conn_t *mcp_conn, uint64_t request)
 {
@@ -139,7 +139,7 @@ tg_mcp_conn_fail_request(tg_mcp_conn_t *mcp_conn, uint64_t request,
     }
 }
 
-/* Runs after the connection has become ready. */
+/* Sends the waiting calls after the connection has become ready. */
 static void
 tg_mcp_conn_send_waiting(tg_mcp_conn_t *mcp_conn)
 {

@@ -4,7 +4,7 @@
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/logging/tg_log.h"
 
-/* Size of a buffer for a server's error. */
+/* Size of a buffer for the text of a server's error. */
 #define TG_MCP_CONN_ERROR_MAX 512
 
 /* Decodes a JSON string's body to visible text. */
@@ -54,10 +54,10 @@ tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Bytes of a list that are read per step, besides one tool. */
+/* Number of bytes of a list that are read per step, besides one tool. */
 #define TG_MCP_CONN_LIST_STEP 16384
 
-/* Reads a list for one time slice. */
+/* Reads a list that has arrived, for one time slice. */
 static void
 tg_mcp_conn_read_list(tg_sched_source_t *source)
 {
@@ -159,7 +159,7 @@ tg_mcp_conn_on_response(void *host, void *tag, const tg_response_t *answer)
     }
 }
 
-/* Passes progress to the call with its token. */
+/* Passes progress to the call with this progress token. */
 static void
 tg_mcp_conn_on_progress(tg_mcp_conn_t *mcp_conn, tg_str_t params)
 {
@@ -237,7 +237,7 @@ tg_mcp_conn_on_request(void *host, const tg_message_t *message)
     mcp_conn = host;
     spec = &mcp_conn->server->spec;
 
-    /* Ignore requests of a server that ends or does not read. */
+    /* Ignore requests of a server that ends or does not read responses. */
     if (mcp_conn->state == TG_MCP_CONN_ENDING
         || mcp_conn->transport->backlog(mcp_conn) > TG_MCP_CONN_REPLY_BACKLOG)
     {

@@ -1,4 +1,4 @@
-/* One HTTP exchange of Streamable HTTP: headers, body and end. */
+/* One HTTP exchange of Streamable HTTP: response headers, body and end. */
 #include "runner/mcp/tg_mcp_exchange.h"
 
 #include "base/tg_json.h"
@@ -36,7 +36,7 @@ tg_mcp_exchange_parse_type(tg_str_t value)
                : TG_MCP_EXCHANGE_TEXT;
 }
 
-/* Stores an id of visible ASCII; others are invalid and may end a header. */
+/* Stores a session id of visible ASCII: other characters could end a header. */
 static void
 tg_mcp_exchange_set_session_id(tg_mcp_exchange_t *exchange, tg_str_t value)
 {
@@ -55,7 +55,7 @@ tg_mcp_exchange_set_session_id(tg_mcp_exchange_t *exchange, tg_str_t value)
     }
 }
 
-/* Writes why the handshake's session id cannot be used. */
+/* Writes the reason why the session id of the handshake cannot be used. */
 static void
 tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
 {
@@ -71,7 +71,7 @@ tg_mcp_exchange_fail_session_id(tg_mcp_exchange_t *exchange)
     }
 }
 
-/* Copies a value for a message, without secrets, then cuts it. */
+/* Copies a value for a message. Hides secrets before the value is cut. */
 static void
 tg_mcp_exchange_copy_quoted(const tg_mcp_exchange_t *exchange, char *quoted,
                             tg_str_t value)
@@ -131,7 +131,7 @@ tg_mcp_exchange_on_head(void *ctx, int status)
     return 0;
 }
 
-/* Appends a message as a line; line ends only separate JSON tokens. */
+/* Appends a message as one line: JSON has line ends only between tokens. */
 static void
 tg_mcp_exchange_append_message(tg_mcp_exchange_t *exchange, tg_str_t message)
 {
@@ -154,7 +154,7 @@ tg_mcp_exchange_append_message(tg_mcp_exchange_t *exchange, tg_str_t message)
     tg_buf_append_char(&exchange->in, '\n');
 }
 
-/* Accounts for received data. Returns TG_OK, or TG_LIMIT: too much. */
+/* Reports received bytes to the scheduler. TG_LIMIT: they are too many. */
 static int
 tg_mcp_exchange_update_held_bytes(tg_mcp_exchange_t *exchange)
 {
@@ -171,7 +171,7 @@ tg_mcp_exchange_update_held_bytes(tg_mcp_exchange_t *exchange)
     return exchange->is_over_memory ? TG_LIMIT : TG_OK;
 }
 
-/* Returns 0, or another value if the stream cannot be read on. */
+/* Reads events. Returns 0, or another value if the stream cannot be read on. */
 static int
 tg_mcp_exchange_read_events(tg_mcp_exchange_t *exchange, const char *data,
                             size_t len)
@@ -187,7 +187,7 @@ tg_mcp_exchange_read_events(tg_mcp_exchange_t *exchange, const char *data,
     {
         exchange->nresumed = 0;
 
-        /* The first event may show the old transport. */
+        /* The first event shows whether the server has the old transport. */
         if (exchange->is_old_probe) {
             exchange->is_old_sse = tg_str_eq(event.type, TG_STR("endpoint"));
             return -1;
@@ -279,7 +279,7 @@ tg_mcp_exchange_get_message(tg_mcp_exchange_t *exchange)
     return exchange->type == TG_MCP_EXCHANGE_JSON ? text : TG_STR("");
 }
 
-/* Stores a redirect's target without its query, which may have secrets. */
+/* Stores a redirect's target without its query, which may contain secrets. */
 static void
 tg_mcp_exchange_set_redirect(tg_mcp_exchange_t *exchange, const char *redirect)
 {

@@ -12,19 +12,19 @@
 #include "protocol/tg_sse.h"
 #include "runner/http/tg_http.h"
 
-/* Maximum body of an error that is read, in bytes. */
+/* Maximum size of the body of an error response that is read, in bytes. */
 #define TG_MCP_EXCHANGE_ERROR_MAX 65536
 
-/* Unread bytes of messages at which no more is received. */
+/* Maximum number of unread bytes of messages; then no more is received. */
 #define TG_MCP_EXCHANGE_UNREAD_MAX 65536
 
 /* Maximum session id in characters; servers with longer ones are rejected. */
 #define TG_MCP_EXCHANGE_SESSION_ID_MAX 1024
 
-/* Size of a buffer for a quoted header or URL. */
+/* Size of a buffer for a header or a URL that a message quotes. */
 #define TG_MCP_EXCHANGE_QUOTED_MAX 256
 
-/* Size of the buffer for a missing response's reason. */
+/* Size of the buffer for the reason of a missing response. */
 #define TG_MCP_EXCHANGE_REASON_MAX 256
 
 typedef enum {
@@ -40,12 +40,12 @@ typedef TAILQ_HEAD(tg_mcp_exchange_list_s,
 struct tg_mcp_exchange_s {
     TAILQ_ENTRY(tg_mcp_exchange_s) link;
 
-    /* Messages have arrived, or the exchange has ended. */
+    /* Called after messages have arrived or the exchange has ended. */
     void (*on_event)(tg_mcp_exchange_t *exchange);
 
     void *host;
 
-    /* NULL: not started, or over. */
+    /* NULL: the exchange is not started, or is over. */
     tg_http_exchange_t *http;
 
     char *body; /* body of the request, owned; NULL: no body */
@@ -59,7 +59,7 @@ struct tg_mcp_exchange_s {
     unsigned session;  /* number of the session of this exchange */
     unsigned nresumed; /* number of resumptions since the last event */
 
-    /* Loop time of the resumption or end, in ms. */
+    /* Loop time at which the exchange is resumed or dropped, in ms. */
     uint64_t due;
 
     unsigned is_initialize:1;  /* the message is the request `initialize` */
@@ -67,7 +67,7 @@ struct tg_mcp_exchange_s {
     unsigned is_cancel:1;      /* the message is notifications/cancelled */
     unsigned is_reply:1;       /* response to a request of the server */
 
-    /* Stream of messages without a request. */
+    /* Stream of messages that belong to no request. */
     unsigned is_listen_stream:1;
 
     unsigned is_started:1;
@@ -81,7 +81,7 @@ struct tg_mcp_exchange_s {
     tg_buf_t in;          /* received messages, one per line */
     size_t inspected_len; /* bytes of `in` that the owner has checked */
 
-    /* Mcp-Session-Id of the response, or empty. */
+    /* Id in Mcp-Session-Id of the response, or empty. */
     char session_id[TG_MCP_EXCHANGE_SESSION_ID_MAX + 1];
 
     size_t session_len; /* length of an invalid session id; 0: valid */
@@ -92,33 +92,33 @@ struct tg_mcp_exchange_s {
     /* WWW-Authenticate header, or empty. */
     char authenticate[TG_MCP_EXCHANGE_QUOTED_MAX];
 
-    /* Valid after the end: */
+    /* Members that are valid after the end: */
     int is_over;
     int was_sent;
     int is_too_large;
     int is_over_memory; /* received data exceeds the memory limit */
     int is_redirect;
 
-    /* The server has HTTP+SSE of 2024-11-05. */
+    /* The server has the transport HTTP+SSE of 2024-11-05. */
     int is_old_sse;
 
     int is_session_lost; /* the server does not know the session */
 
-    /* Redirect's target without its query. */
+    /* Target of a redirect without its query. */
     char redirect[TG_MCP_EXCHANGE_QUOTED_MAX];
 
     int is_refused; /* the message cannot be sent over HTTP */
 
-    /* Reason of an incomplete response, or empty. */
+    /* Reason why there is no complete response, or empty. */
     char why[TG_MCP_EXCHANGE_REASON_MAX];
 };
 
-/* Owns `body`. Returns NULL if out of memory; then `body` is freed. */
+/* Creates an exchange, which owns `body`. NULL: no memory; `body` is freed. */
 tg_mcp_exchange_t *tg_mcp_exchange_new(
     void (*on_event)(tg_mcp_exchange_t *exchange), void *host, char *body,
     size_t len, size_t max);
 
-/* Cancels if necessary. Must not be called from on_event(). */
+/* Cancels and frees the exchange. Must not be called from on_event(). */
 void tg_mcp_exchange_free(tg_mcp_exchange_t *exchange);
 
 /*
@@ -128,18 +128,18 @@ void tg_mcp_exchange_free(tg_mcp_exchange_t *exchange);
 void tg_mcp_exchange_start(tg_mcp_exchange_t *exchange, tg_http_pool_t *pool,
                            tg_http_request_t *request);
 
-/* Continues to receive, after a part of `in` was consumed. */
+/* Continues to receive, after the owner has consumed a part of `in`. */
 void tg_mcp_exchange_resume(tg_mcp_exchange_t *exchange);
 
-/* Prepares another start, to resume the stream. */
+/* Prepares the exchange for another start, to resume its stream. */
 void tg_mcp_exchange_reset(tg_mcp_exchange_t *exchange);
 
-/* Returns the last event's id, or empty: none, or not valid in a header. */
+/* Returns the id of the last event; empty: none, or invalid in a header. */
 tg_str_t tg_mcp_exchange_get_last_id(const tg_mcp_exchange_t *exchange);
 
 /*
- * Checks for a notification or response, except notifications/initialized, for
- * which others wait.
+ * Checks whether it is a notification or response, but not
+ * notifications/initialized, for which others wait.
  */
 static inline int
 tg_mcp_exchange_is_notification(const tg_mcp_exchange_t *exchange)

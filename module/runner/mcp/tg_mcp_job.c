@@ -1,4 +1,4 @@
-/* A call of an MCP server's tool as a job. */
+/* A call of a tool of an MCP server as a job: params, response and end. */
 #include "runner/mcp/tg_mcp_job.h"
 
 #include "catalog/tg_tool_result_repair.h"
@@ -124,7 +124,7 @@ tg_mcp_job_begin_response(tg_mcp_job_t *call)
                              &times);
 }
 
-/* Separates progress from the response, which some clients would mix up. */
+/* Sends the response a moment after progress: some clients mix them up. */
 static void
 tg_mcp_job_schedule_response(tg_mcp_job_t *call)
 {
@@ -143,7 +143,7 @@ tg_mcp_job_schedule_response(tg_mcp_job_t *call)
     }
 }
 
-/* The outcome's data does not outlive this function. */
+/* Ends the call with an outcome whose data does not outlive this function. */
 static void
 tg_mcp_job_finish_outcome(tg_mcp_job_t *call, const tg_outcome_t *outcome)
 {
@@ -207,7 +207,7 @@ tg_mcp_job_fail_too_large(tg_mcp_job_t *call)
     tg_buf_deinit(&text);
 }
 
-/* Keeps the error's code and data, unless the data is nested too deep. */
+/* Ends a call with the server's error, without data that is nested too deep. */
 static void
 tg_mcp_job_finish_error(tg_mcp_job_t *call, const tg_response_t *answer)
 {
@@ -287,7 +287,7 @@ tg_mcp_job_start(tg_job_t *job)
     return failure == TG_FAILURE_NONE ? 0 : -1;
 }
 
-/* The id must suit a log and a comparison without decoding. */
+/* Checks that an id is fit for a log and for comparison without decoding. */
 static int
 tg_mcp_job_is_conn_id(tg_str_t raw)
 {

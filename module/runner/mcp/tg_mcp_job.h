@@ -35,7 +35,7 @@ struct tg_mcp_job_s {
     tg_buf_t result; /* copy of the server's result */
     tg_output_response_t answer;
 
-    /* Waits to write a large response. */
+    /* Waits for permission to write a large response. */
     tg_sched_source_t source;
 };
 
@@ -45,10 +45,10 @@ void tg_mcp_job_on_response(tg_mcp_job_t *call, const tg_response_t *answer);
 /* Ends the call, and removes it from the connection. */
 void tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
 
-/* Forwards progress. */
+/* Forwards the params of a progress notification. */
 void tg_mcp_job_on_progress(tg_mcp_job_t *call, tg_str_t params);
 
-/* The host of its jobs is a tg_mcp_servers_t. */
+/* The job type. The host of its jobs is a tg_mcp_servers_t. */
 extern const tg_job_type_t tg_mcp_job_type;
 
 #endif

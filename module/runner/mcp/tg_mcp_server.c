@@ -1,4 +1,4 @@
-/* MCP servers: connections, list of tools and end. */
+/* MCP servers: their connections, their list of tools and their end. */
 #include "runner/mcp/tg_mcp_server.h"
 
 #include "base/tg_utf8.h"
@@ -26,7 +26,7 @@ tg_mcp_servers_init(tg_mcp_servers_t *servers, tg_jobs_t *jobs,
     servers->unsubscribed_ms = TG_MCP_SERVER_UNSUBSCRIBED_MS;
     (void) uv_random(NULL, NULL, &servers->seed, sizeof(servers->seed), 0,
                      NULL);
-    /* Late responses to an earlier runner must match no request. */
+    /* Start at random: late responses to an earlier runner must not match. */
     servers->nserver_requests = servers->seed & UINT32_MAX;
     TAILQ_INIT(&servers->list);
     TAILQ_INIT(&servers->leaving);
@@ -100,7 +100,7 @@ tg_mcp_server_on_conn_freed(tg_mcp_server_t *server)
     }
 }
 
-/* Hides the server and shuts its connections down. */
+/* Makes the server unfindable and shuts its connections down. */
 static void
 tg_mcp_server_shutdown(tg_mcp_server_t *server, int is_now)
 {
@@ -142,7 +142,7 @@ tg_mcp_servers_shutdown(tg_mcp_servers_t *servers)
 
 /* --- connections --- */
 
-/* Remembers a list's digest. Returns 1 if it was known. */
+/* Remembers the digest of a connection's list. Returns 1 if it was known. */
 static int
 tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
 {
@@ -226,7 +226,7 @@ uint64_t
 tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
                                 const tg_mcp_conn_t *mcp_conn)
 {
-    /* It was started only for the list. */
+    /* The connection was started only for the list. */
     if (mcp_conn->id[0] == '\0' && server->spec.share != TG_MCP_SHARE_ALL) {
         return mcp_conn->used_at;
     }
@@ -269,7 +269,7 @@ tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
     }
 }
 
-/* Takes user, directory and capabilities from the first call. */
+/* Creates a connection with the user, directory and capabilities of a call. */
 static tg_mcp_conn_t *
 tg_mcp_server_new_conn_for_call(tg_mcp_server_t *server,
                                 const tg_mcp_job_t *call)
@@ -350,7 +350,7 @@ tg_mcp_server_start(tg_mcp_server_t *server)
         return;
     }
 
-    /* Some tools are listed only for clients with these capabilities. */
+    /* Some servers list some tools only for clients with these capabilities. */
     if (server->spec.share == TG_MCP_SHARE_CONNECTION) {
         mcp_conn->client.client_caps = TG_CLIENT_CAPS_ALL;
     }

@@ -13,25 +13,25 @@
 #include "runner/mcp/tg_mcp_server_params.h"
 #include "runner/jobs/tg_jobs.h"
 
-/* Maximum number of servers. */
+/* Maximum number of servers, more than any config has. */
 #define TG_MCP_SERVERS_MAX 256
 
 /* Maximum connections of a server, for users or client connections. */
 #define TG_MCP_SERVER_CONNS_MAX 256
 
-/* Maximum list of tools in bytes, for each worker and a file. */
+/* Maximum size of a list of tools in bytes. */
 #define TG_MCP_SERVER_LIST_MAX 16777216
 
-/* Number of known lists other than the server's. */
+/* Number of known lists of connections that differ from the server's list. */
 #define TG_MCP_SERVER_OTHER_LISTS_MAX 16
 
-/* Time in ms without a subscriber until a server's end, above a reload's. */
+/* Time in ms without a subscriber after which a server is removed. */
 #define TG_MCP_SERVER_UNSUBSCRIBED_MS 30000
 
-/* Size of the buffer for the last error. */
+/* Size of the buffer for the last error, which workers receive. */
 #define TG_MCP_SERVER_ERROR_MAX 1024
 
-/* The most active state of the server's connections. */
+/* State of a server: the most active state of its connections. */
 typedef enum {
     TG_MCP_SERVER_STOPPED,
     TG_MCP_SERVER_FAILED, /* the last start failed */
@@ -45,7 +45,7 @@ typedef struct {
     unsigned running;
 } tg_mcp_server_summary_t;
 
-/* A worker that is notified of changes. */
+/* A worker that is notified of changes of the server. */
 typedef struct tg_mcp_subscriber_s {
     TAILQ_ENTRY(tg_mcp_subscriber_s) link;
     tg_peer_t *peer;
@@ -67,12 +67,12 @@ struct tg_mcp_servers_s {
     uint64_t seed;
     tg_mcp_server_list_t list;
 
-    /* Servers that end and are hidden. */
+    /* Servers that end and cannot be found any more. */
     tg_mcp_server_list_t leaving;
 
     unsigned n; /* number of servers in `list` */
 
-    /* Number of connections that run. */
+    /* Number of connections that are not stopped. */
     unsigned nrunning;
 
     uint64_t unsubscribed_ms;  /* TG_MCP_SERVER_UNSUBSCRIBED_MS by default */
@@ -87,7 +87,7 @@ struct tg_mcp_server_s {
     tg_mcp_subscriber_list_t subscribers;
     tg_catalog_t *tools; /* list of tools; NULL: not known */
 
-    /* A connection starts to fetch the list again. */
+    /* A connection starts in order to fetch the list again. */
     int is_relisting;
 
     int is_legacy; /* the server rejects any request before initialize */
@@ -101,12 +101,12 @@ struct tg_mcp_server_s {
     unsigned restarts;
     char error[TG_MCP_SERVER_ERROR_MAX];
 
-    /* Limits of the server's and the runner's logs. */
+    /* Limits of the server's and the runner's log messages. */
     tg_throttle_t logs[2];
 
     uv_timer_t timer; /* removal of a server without subscribers */
 
-    /* Retry of notifications. */
+    /* Retry of notifications that workers could not take. */
     uv_timer_t retry;
 
     tg_sched_source_t source; /* notifies workers and writes the list cache */
@@ -114,34 +114,34 @@ struct tg_mcp_server_s {
     unsigned nhandles;
 };
 
-/* `dir` may be NULL and must outlive the servers. */
+/* Initializes the servers. `dir` may be NULL and must outlive them. */
 void tg_mcp_servers_init(tg_mcp_servers_t *servers, tg_jobs_t *jobs,
                          tg_programs_t *programs, const char *dir);
 
-/* jobs->ops->idle() is called after the last one. */
+/* Ends all servers now. jobs->ops->idle() is called after the last one. */
 void tg_mcp_servers_shutdown(tg_mcp_servers_t *servers);
 
-/* Includes servers that are ending. */
+/* Checks whether there is no server, not even one that is ending. */
 int tg_mcp_servers_is_empty(const tg_mcp_servers_t *servers);
 
 tg_mcp_server_t *tg_mcp_server_find(const tg_mcp_servers_t *servers,
                                     tg_str_t key);
 
-/* Owns the content of `spec`. NULL: no memory, and `spec` is unchanged. */
+/* Creates a server, which owns the content of `spec`, or returns NULL. */
 tg_mcp_server_t *tg_mcp_server_new(tg_mcp_servers_t *servers,
                                    const tg_mcp_server_params_t *spec);
 
-/* Logs a message, unless there are too many. */
+/* Logs a message about a server, unless there are too many. */
 void __attribute__((format(printf, 3, 4)))
 tg_mcp_server_log(tg_mcp_server_t *server, int level, const char *format, ...);
 
-/* Checks whether this level would be logged now. */
+/* Checks whether a message of this level would be logged now. */
 int tg_mcp_server_can_log(tg_mcp_server_t *server, int level);
 
 /* Starts the server after a subscription, or if its list may have changed. */
 void tg_mcp_server_start(tg_mcp_server_t *server);
 
-/* Removes a server without subscribers after a while. */
+/* Removes the server after a while if it has no subscriber any more. */
 void tg_mcp_server_check_subscribers(tg_mcp_server_t *server);
 
 /* Passes on a call. Returns TG_FAILURE_NONE, or a failure with its `text`. */
@@ -154,16 +154,16 @@ tg_failure_t tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
 int tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
                                  const tg_mcp_conn_t *mcp_conn);
 
-/* Returns the loop time of an idle connection's end in ms; 0: never. */
+/* Returns the loop time at which an idle connection ends, in ms; 0: never. */
 uint64_t tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
                                          const tg_mcp_conn_t *mcp_conn);
 
-/* Returns TG_OK, or TG_LIMIT if the list is too large. */
+/* Receives a connection's list of tools. TG_LIMIT: it is too large. */
 int tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
                                const tg_mcp_conn_t *mcp_conn,
                                tg_catalog_t *tools);
 
-/* Handles a failed start or unexpected end, for the reason `text`. */
+/* Handles a connection's failed start or unexpected end, with its reason. */
 void tg_mcp_server_on_conn_failed(tg_mcp_server_t *server,
                                   const tg_mcp_conn_t *mcp_conn, tg_str_t text);
 

@@ -1,4 +1,4 @@
-/* Notifications of workers, and the list cache, in time slices. */
+/* Notifications of workers, and writing the list cache, in time slices. */
 #include "runner/mcp/tg_mcp_server_notify.h"
 
 #include "runner/mcp/tg_list_cache.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Cost of a notification besides its list, in bytes. */
+/* Cost of a notification in a time slice, in bytes, besides its list. */
 #define TG_MCP_SERVER_NOTIFY_STEPS 1024
 
 static const char *const tg_mcp_server_state_names[] = {
@@ -191,7 +191,7 @@ tg_mcp_server_run_notify(tg_sched_source_t *source)
     }
 }
 
-/* Sends due notifications for one time slice. */
+/* Sends due notifications for one time slice; the rest follows later. */
 static void
 tg_mcp_server_notify_subscribers(tg_mcp_server_t *server)
 {

@@ -6,16 +6,16 @@
 
 void tg_mcp_server_on_state_changed(tg_mcp_server_t *server);
 
-/* Sets the list, and notifies subscribers one after the other. */
+/* Sets the list of tools, and notifies subscribers one after the other. */
 void tg_mcp_server_set_list(tg_mcp_server_t *server, tg_catalog_t *tools);
 
 /* Stops notifications, and writes due files of the list cache. */
 void tg_mcp_server_end_notify(tg_mcp_server_t *server);
 
-/* Tries again later to notify workers. */
+/* Tries again later to notify workers that cannot receive now. */
 void tg_mcp_server_schedule_retry(tg_mcp_server_t *server);
 
-/* Appends members to an object that stays open. */
+/* Appends the state as members of an object that stays open. */
 void tg_mcp_server_write_state(tg_buf_t *json, const tg_mcp_server_t *server);
 
 void tg_mcp_server_free_subscribers(tg_mcp_server_t *server);

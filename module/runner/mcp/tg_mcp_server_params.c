@@ -1,4 +1,4 @@
-/* Reads the params of an MCP server. */
+/* Reads the params of an MCP server: a program, an address or a URL. */
 #include "runner/mcp/tg_mcp_server_params.h"
 
 #include "base/tg_json.h"

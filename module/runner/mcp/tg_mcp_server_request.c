@@ -57,7 +57,7 @@ tg_mcp_server_request_notify(const tg_mcp_server_request_t *server_request,
     tg_buf_deinit(json);
 }
 
-/* Cancels it at the worker, if the call is not moving to another one. */
+/* Cancels a request at the worker, unless the call is moving to another. */
 static void
 tg_mcp_server_request_cancel(const tg_mcp_server_request_t *server_request)
 {
@@ -116,7 +116,7 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
         tg_json_add_compact(&json, "params", server_request->params);
         tg_mcp_server_request_notify(server_request, TG_STR("ask"), &json);
 
-        /* A person's time must not count as the server's. */
+        /* The time that a person takes must not count as the server's. */
         tg_job_on_progress(call->job, 1);
     }
 
@@ -125,7 +125,7 @@ tg_mcp_server_requests_send(tg_mcp_conn_t *mcp_conn)
 
 /* --- requests of the server --- */
 
-/* Returns NULL if out of memory. */
+/* Creates a request. Returns NULL if out of memory. */
 static tg_mcp_server_request_t *
 tg_mcp_server_request_new(tg_mcp_conn_t *mcp_conn, const tg_message_t *message)
 {
@@ -148,7 +148,7 @@ tg_mcp_server_request_new(tg_mcp_conn_t *mcp_conn, const tg_message_t *message)
     return server_request;
 }
 
-/* Returns NULL, or why the request must not be sent to the client. */
+/* Checks a request. Returns NULL, or why it must not be sent to the client. */
 static const char *
 tg_mcp_server_request_check(const tg_mcp_conn_t *mcp_conn,
                             const tg_message_t *message)
@@ -257,7 +257,7 @@ static const char *const tg_mcp_response_members[] = {
     [TG_MCP_RESPONSE_MEMBERS] = NULL,
 };
 
-/* Returns the request and its connection, or NULL. */
+/* Returns the request with this number and its connection, or NULL. */
 static tg_mcp_server_request_t *
 tg_mcp_server_request_find(const tg_mcp_servers_t *servers, int64_t number,
                            tg_mcp_conn_t **mcp_conn)

@@ -15,17 +15,17 @@
 
 #include "runner/mcp/tg_mcp_server.h"
 
-/* Maximum pending requests; a person answers one at a time. */
+/* Maximum number of pending requests; a person answers one at a time. */
 #define TG_MCP_SERVER_REQUESTS_MAX 64
 
-/* Forwards a request, or responds with an error if the client lacks it. */
+/* Forwards a request, or responds that the client cannot handle it. */
 void tg_mcp_server_request_accept(tg_mcp_conn_t *mcp_conn,
                                   const tg_message_t *message);
 
 /* Cancels a request, which the server does not need any more. */
 void tg_mcp_server_request_on_cancelled(tg_mcp_conn_t *mcp_conn, tg_str_t id);
 
-/* Moves the call's requests to another call, or cancels them. */
+/* Moves the requests of an ended call to another call, or cancels them. */
 void tg_mcp_server_requests_on_call_done(tg_mcp_conn_t *mcp_conn,
                                          const tg_mcp_job_t *call);
 

@@ -41,7 +41,7 @@ tg_mcp_server_url_read_strings(tg_mcp_server_url_t *url,
         return TG_INVALID;
     }
 
-    /* Other headers begin at the secrets' final NULL. */
+    /* The other headers replace the final NULL of the secrets. */
     slots--;
     url->nsecrets = (size_t) (slots - url->headers);
 
@@ -94,7 +94,7 @@ tg_mcp_server_url_read(tg_mcp_server_url_t *url,
 void
 tg_mcp_server_url_free(tg_mcp_server_url_t *url)
 {
-    /* Erase the secrets. */
+    /* Erase secrets before the memory is reused. */
     if (url->memory != NULL) {
         explicit_bzero(url->memory, url->size);
     }

@@ -1,13 +1,13 @@
-/* Params of an MCP server over HTTP: URL, headers and options. */
+/* Params of an `mcp_server` over HTTP: URL, headers and options. */
 #ifndef TG_MCP_SERVER_URL_H
 #define TG_MCP_SERVER_URL_H
 
 #include "spec/tg_mcp_server_spec.h"
 
-/* Maximum number of headers. */
+/* Maximum number of headers of a config. */
 #define TG_MCP_SERVER_HEADERS_MAX 64
 
-/* All pointers point into `memory`, which the object owns. */
+/* Parsed params. All pointers point into `memory`, which this object owns. */
 typedef struct {
     void *memory;
     size_t size;
@@ -22,7 +22,7 @@ typedef struct {
     uint64_t connect_ms; /* timeout of connecting; 0: the default */
 } tg_mcp_server_url_t;
 
-/* TG_OK: `url` must be freed; TG_INVALID: static *why; or TG_NOMEM. */
+/* Reads a URL's params. TG_OK: free `url` later; TG_INVALID: static *why. */
 int tg_mcp_server_url_read(tg_mcp_server_url_t *url,
                            const tg_mcp_server_spec_t *spec, const char **why);
 

@@ -112,7 +112,7 @@ static const tg_http_exchange_ops_t tg_mcp_sessions_http_ops = {
     .done = tg_mcp_sessions_on_done,
 };
 
-/* Sends DELETE. The line is "ID VERSION". */
+/* Ends a session by DELETE. The line is "ID VERSION". */
 static void
 tg_mcp_sessions_delete(tg_mcp_server_t *server, char *line)
 {

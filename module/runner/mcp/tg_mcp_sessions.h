@@ -7,10 +7,10 @@
 
 #include "runner/mcp/tg_mcp_server.h"
 
-/* Saves the sessions after one has begun or ended. */
+/* Saves the current sessions of a server, after one has begun or ended. */
 void tg_mcp_sessions_save(tg_mcp_server_t *server);
 
-/* Forgets the session, if any, and saves the others. */
+/* Forgets the session, if there is one, and saves the remaining ones. */
 void tg_mcp_sessions_on_ended(tg_streamable_t *streamable);
 
 void tg_mcp_sessions_delete_leftovers(tg_mcp_server_t *server);

@@ -116,7 +116,7 @@ tg_mcp_stdio_on_stderr(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     }
 }
 
-/* Runs before the program's end is reported. */
+/* Reads the rest of stderr before the end of the program is reported. */
 static void
 tg_mcp_stdio_drain_stderr(tg_mcp_conn_t *mcp_conn)
 {
@@ -169,7 +169,7 @@ tg_mcp_stdio_close_fds(const int *fds, int n)
     }
 }
 
-/* Runs after the last process has ended or the start failed. */
+/* Closes the handles after the last process has ended or the start failed. */
 static void
 tg_mcp_stdio_set_gone(tg_mcp_conn_t *mcp_conn)
 {
@@ -188,7 +188,7 @@ tg_mcp_stdio_on_gone(tg_program_t *program)
     tg_mcp_stdio_set_gone(program->host);
 }
 
-/* Handles the end of the time to exit, or to read remaining output. */
+/* Handles the timer: the time to exit, or to read the output, is over. */
 static void
 tg_mcp_stdio_on_timer(uv_timer_t *timer)
 {
@@ -205,7 +205,7 @@ tg_mcp_stdio_on_timer(uv_timer_t *timer)
     }
 }
 
-/* Handles the end of output or main process; the other one follows soon. */
+/* Handles the end of the output or of the main process. */
 static void
 tg_mcp_stdio_on_ended(tg_mcp_conn_t *mcp_conn, uint64_t wait)
 {
@@ -273,7 +273,7 @@ tg_mcp_stdio_close(tg_mcp_conn_t *mcp_conn, int is_now)
     }
 }
 
-/* Returns the bytes left in the pipe of stdin when the program ended. */
+/* Returns the number of bytes in the pipe of stdin after the program's end. */
 static size_t
 tg_mcp_stdio_get_unread(const tg_mcp_conn_t *mcp_conn)
 {
@@ -321,7 +321,7 @@ tg_mcp_stdio_append_reason(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
 
 /* --- start --- */
 
-/* Creates three pipes. Returns 0 or an errno value. */
+/* Creates three pipes with two ends each. Returns 0 or an errno value. */
 static int
 tg_mcp_stdio_open_pipes(int *child_fds, int *runner_fds)
 {
@@ -344,7 +344,7 @@ tg_mcp_stdio_open_pipes(int *child_fds, int *runner_fds)
     return 0;
 }
 
-/* Opens the runner's ends in the loop. Returns 0 or a libuv error. */
+/* Opens the runner's pipe ends in the loop. Returns 0 or a libuv error. */
 static int
 tg_mcp_stdio_attach_pipes(tg_mcp_conn_t *mcp_conn, int *runner_fds)
 {

@@ -1,4 +1,4 @@
-/* MCP's stdio transport: a program, its pipes, stderr and end. */
+/* The stdio transport of MCP: a program, its pipes, its stderr and its end. */
 #ifndef TG_MCP_STDIO_H
 #define TG_MCP_STDIO_H
 
@@ -6,16 +6,16 @@
 #include "runner/process/tg_output_tail.h"
 #include "transport/tg_uv_sched.h"
 
-/* Time in ms to exit after the end of standard input. */
+/* Time in ms for the server to exit after the end of its standard input. */
 #define TG_MCP_STDIO_EOF_MS 500
 
 /* Time in ms to read remaining output after the program has ended. */
 #define TG_MCP_STDIO_DRAIN_MS 200
 
-/* Maximum stderr that is read at the end in bytes, as much as a pipe has. */
+/* Maximum number of bytes of stderr that are read at the end: a full pipe. */
 #define TG_MCP_STDIO_PIPE_MAX 1048576
 
-/* Maximum line of stderr in the log. */
+/* Maximum length of a line of stderr in the log. */
 #define TG_MCP_STDIO_LINE_MAX 300
 
 typedef struct {

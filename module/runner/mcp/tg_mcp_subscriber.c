@@ -1,4 +1,4 @@
-/* Workers' methods to subscribe to MCP servers. */
+/* The methods by which workers subscribe to MCP servers. */
 #include "runner/mcp/tg_mcp_subscriber.h"
 
 #include "runner/mcp/tg_list_cache.h"
@@ -162,7 +162,7 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
 
     tg_list_cache_touch(servers->dir, server->spec.key, server->spec.place);
 
-    /* The name is the worker's config block's, which may differ. */
+    /* The name is that of the worker's config block, which may differ. */
     if (server->tools != NULL) {
         (void) tg_list_cache_write_name(servers->dir, spec.name,
                                         server->spec.key);
@@ -172,7 +172,7 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
     tg_mcp_server_start(server);
 }
 
-/* Returns the server, or NULL after an error response. */
+/* Returns the server with the request's key, or responds with an error. */
 static tg_mcp_server_t *
 tg_mcp_servers_require(const tg_mcp_servers_t *servers, tg_peer_t *peer,
                        const tg_request_t *request)

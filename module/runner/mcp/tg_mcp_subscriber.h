@@ -1,4 +1,4 @@
-/* Workers' requests about MCP servers (docs/protocols.md). */
+/* The workers that subscribe to MCP servers (docs/protocols.md). */
 #ifndef TG_MCP_SUBSCRIBER_H
 #define TG_MCP_SUBSCRIBER_H
 
@@ -9,15 +9,15 @@
 void tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
                               tg_request_t *request);
 
-/* Handles `mcp_unwatch`: removes the subscriber. */
+/* Handles the method `mcp_unwatch`: removes the subscriber and responds. */
 void tg_mcp_servers_unsubscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
                                 tg_request_t *request);
 
-/* Handles `mcp_leave`: shuts down a connection of the server. */
+/* Handles `mcp_leave`: shuts a connection down and responds. */
 void tg_mcp_servers_shutdown_conn(tg_mcp_servers_t *servers, tg_peer_t *peer,
                                   tg_request_t *request);
 
-/* Removes a disconnected peer's subscriptions. */
+/* Removes the subscriptions of a peer that has disconnected. */
 void tg_mcp_servers_on_peer_closed(tg_mcp_servers_t *servers,
                                    const tg_peer_t *peer);
 

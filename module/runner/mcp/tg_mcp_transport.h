@@ -22,22 +22,22 @@ typedef struct {
     /* Sends pending output. */
     void (*flush)(tg_mcp_conn_t *mcp_conn);
 
-    /* A stream (tg_mcp_stream.h) has ended. Only for streams. */
+    /* Called at the end of a stream (tg_mcp_stream.h). */
     void (*on_ended)(tg_mcp_conn_t *mcp_conn);
 
-    /* Returns the bytes that the server has not received. */
+    /* Returns the number of bytes that the server has not received yet. */
     size_t (*backlog)(const tg_mcp_conn_t *mcp_conn);
 
     /* Returns sent bytes that an ended server did not read. NULL: unknown. */
     size_t (*get_unread)(const tg_mcp_conn_t *mcp_conn);
 
-    /* NULL: the server never ends successfully. */
+    /* Checks whether the server has ended successfully. NULL: never. */
     int (*has_finished)(const tg_mcp_conn_t *mcp_conn);
 
-    /* Checks before the next message, after one of `size` bytes. */
+    /* Checks after a message of `size` bytes whether the slice is over. */
     int (*is_slice_over)(tg_mcp_conn_t *mcp_conn, size_t size);
 
-    /* Appends such as " exited with status 1: …". */
+    /* Appends the reason of the end, such as " exited with status 1: …". */
     void (*append_reason)(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text);
 
     /*

@@ -23,7 +23,7 @@ tg_streamable_on_exchange_event(tg_mcp_exchange_t *exchange)
 
 /* --- incoming messages --- */
 
-/* Checks whether a header can have the version. */
+/* Checks whether the version can be sent in a header. */
 static int
 tg_streamable_is_valid_version(tg_str_t version)
 {
@@ -40,7 +40,7 @@ tg_streamable_is_valid_version(tg_str_t version)
     return i == version.len && i <= TG_STREAMABLE_VERSION_MAX;
 }
 
-/* Stores session id and version of the handshake's response. */
+/* Stores the session id and the version of the handshake's response. */
 static void
 tg_streamable_on_initialized(tg_streamable_t *streamable,
                              const tg_mcp_exchange_t *exchange, tg_str_t line)
@@ -70,7 +70,7 @@ tg_streamable_on_initialized(tg_streamable_t *streamable,
     }
 }
 
-/* Looks for the handshake's response, and hides the config's secrets. */
+/* Looks for the handshake's response, and hides secrets of the config. */
 static void
 tg_streamable_inspect_input(tg_streamable_t *streamable,
                             tg_mcp_exchange_t *exchange)
@@ -99,7 +99,7 @@ tg_streamable_inspect_input(tg_streamable_t *streamable,
     exchange->inspected_len = in->len;
 }
 
-/* Reads an exchange for one time slice. */
+/* Reads the messages of an exchange until the time slice is over. */
 static void
 tg_streamable_read_exchange(tg_streamable_t *streamable,
                             tg_mcp_exchange_t *exchange)
@@ -107,7 +107,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     size_t consumed;
     tg_buf_t in;
 
-    /* The request will be sent again. */
+    /* Drop the error message, as the request will be sent again. */
     if (tg_streamable_is_session_lost(
             streamable, exchange,
             tg_str(exchange->in.data + exchange->inspected_len,
@@ -127,7 +127,7 @@ tg_streamable_read_exchange(tg_streamable_t *streamable,
     streamable->reading = exchange;
     consumed = 0;
 
-    /* This may free the exchange. */
+    /* The exchange may be freed within this call. */
     (void) tg_mcp_conn_on_input(streamable->mcp_conn, in.data, in.len,
                                 &consumed);
 
@@ -170,7 +170,7 @@ tg_streamable_drop_exchanges(tg_streamable_t *streamable)
     }
 }
 
-/* Runs after the session's end. */
+/* Finishes the close after the session was ended, or if there is none. */
 static void
 tg_streamable_finish_close(tg_streamable_t *streamable)
 {
@@ -205,7 +205,7 @@ tg_streamable_close(tg_mcp_conn_t *mcp_conn, int is_now)
     }
 }
 
-/* Returns the next exchange with messages or an end. The list may change. */
+/* Returns the next exchange with unread messages or an unhandled end. */
 static tg_mcp_exchange_t *
 tg_streamable_next_exchange(const tg_streamable_t *streamable)
 {
@@ -225,7 +225,7 @@ tg_streamable_next_exchange(const tg_streamable_t *streamable)
     return exchange;
 }
 
-/* Checks for a request that does not wait any more. */
+/* Checks for a request that does not wait for a response any more. */
 static int
 tg_streamable_is_answered(const tg_streamable_t *streamable,
                           const tg_mcp_exchange_t *exchange)
@@ -261,7 +261,7 @@ tg_streamable_get_deadline(tg_streamable_t *streamable)
     return due;
 }
 
-/* Sends messages and sets the timer. */
+/* Sends pending messages and sets the timer. */
 static void
 tg_streamable_send_pending(tg_streamable_t *streamable)
 {
@@ -301,7 +301,7 @@ tg_streamable_expire_exchanges(tg_streamable_t *streamable)
     }
 }
 
-/* Handles exchanges for one time slice. */
+/* Handles the exchanges with events, until the time slice is over. */
 static void
 tg_streamable_read_exchanges(tg_streamable_t *streamable)
 {
@@ -403,7 +403,7 @@ tg_streamable_flush(tg_mcp_conn_t *mcp_conn)
     }
 }
 
-/* Returns the bytes of messages for which no response has begun. */
+/* Returns the size of the messages for which no response has begun. */
 static size_t
 tg_streamable_get_backlog(const tg_mcp_conn_t *mcp_conn)
 {

@@ -22,46 +22,46 @@
 #include "runner/mcp/tg_mcp_server_url.h"
 #include "runner/mcp/tg_mcp_transport.h"
 
-/* Maximum concurrent requests; others wait. */
+/* Maximum number of concurrent requests. More requests wait. */
 #define TG_STREAMABLE_REQUESTS_MAX 128
 
-/* Maximum concurrent messages other than requests. */
+/* Maximum number of concurrent messages that are not requests. */
 #define TG_STREAMABLE_NOTIFICATIONS_MAX 32
 
-/* Maximum waiting cancellations. */
+/* Maximum number of cancellations that wait. */
 #define TG_STREAMABLE_CANCELS_MAX 256
 
-/* Unfinished responses to the server above which no message is read. */
+/* Number of unfinished responses to a server, above which it is not read. */
 #define TG_STREAMABLE_REPLIES_MAX 64
 
-/* Cost of an exchange's end, in bytes. */
+/* Cost of the end of an exchange in a time slice, in bytes. */
 #define TG_STREAMABLE_STEPS 4096
 
-/* Timeout of messages other than requests, in ms. */
+/* Timeout in ms of a message that is not a request. */
 #define TG_STREAMABLE_NOTIFICATION_MS 30000
 
-/* Timeout of a session's DELETE, in ms. */
+/* Timeout in ms of the DELETE that ends a session. */
 #define TG_STREAMABLE_DELETE_MS 2000
 
-/* Time in ms for the first event of a server that may have HTTP+SSE. */
+/* Time in ms to wait for the first event of a possible HTTP+SSE server. */
 #define TG_STREAMABLE_PROBE_MS 2000
 
-/* Time in ms until an answered request's stream is closed. */
+/* Time in ms after which the stream of an answered request is closed. */
 #define TG_STREAMABLE_LINGER_MS 1000
 
-/* Minimum delay of a stream's next start in ms, doubled each time. */
+/* Minimum delay before a stream is reopened, in ms; doubled each time. */
 #define TG_STREAMABLE_RETRY_MIN_MS 1000
 
-/* Maximum delay of a stream's next start, in ms. */
+/* Maximum delay before a stream is reopened, in ms. */
 #define TG_STREAMABLE_RETRY_MAX_MS 30000
 
-/* Time in ms after which a listen stream's end does not increase the delay. */
+/* Time in ms after which a listen stream is stable: its delay is reset. */
 #define TG_STREAMABLE_STABLE_MS 10000
 
-/* Maximum resumptions of a request's stream without an event. */
+/* Maximum number of times that a stream is resumed without an event. */
 #define TG_STREAMABLE_RESUMES_MAX 10
 
-/* Maximum protocol version, such as "2025-11-25". */
+/* Maximum length of a protocol version, such as "2025-11-25". */
 #define TG_STREAMABLE_VERSION_MAX 32
 
 typedef struct {
@@ -77,21 +77,21 @@ typedef struct {
     void (*on_event)(tg_mcp_exchange_t *exchange);
     uv_timer_t timer;
 
-    /* Waits while there is input or another event. */
+    /* Waits while there is unread input or another event. */
     tg_sched_source_t source;
     tg_mcp_exchange_list_t exchanges;
 
-    /* Exchange that is being read; NULL: none, or freed. */
+    /* Exchange whose messages are being read; NULL: none, or freed. */
     tg_mcp_exchange_t *reading;
 
     unsigned nrequests; /* number of requests that are sent and not over */
 
-    /* Number of unfinished notifications. */
+    /* Number of notifications that are sent and not over. */
     unsigned nnotifications;
 
     unsigned nreplies; /* number of responses in `exchanges` */
 
-    /* notifications/initialized, for which others wait. */
+    /* notifications/initialized, for which others wait; or NULL. */
     tg_mcp_exchange_t *ready;
 
     tg_streamable_listen_t listen_stream;
@@ -123,33 +123,33 @@ void tg_streamable_append_header(tg_buf_t *headers, const char *name,
 const char **tg_streamable_make_header_list(const tg_mcp_server_url_t *url,
                                             tg_buf_t *headers);
 
-/* Returns a request with the server's options. */
+/* Returns a request with the options of this server. */
 tg_http_request_t tg_streamable_make_request(const tg_mcp_server_url_t *url,
                                              const char *method,
                                              const char *const *headers);
 
-/* Creates exchanges for the caller's output. */
+/* Creates exchanges for the output of the connection's caller. */
 void tg_streamable_queue_messages(tg_streamable_t *streamable);
 
-/* Starts queued exchanges within the limits. */
+/* Starts queued exchanges, as far as the limits allow. */
 void tg_streamable_start_queued(tg_streamable_t *streamable);
 
-/* Queues a legacy server's GET. */
+/* Queues the GET of a legacy server's listen stream. */
 void tg_streamable_open_listen(tg_streamable_t *streamable);
 
-/* Returns the DELETE's exchange; NULL: no session, server or memory. */
+/* Sends the DELETE that ends the session. Returns its exchange, or NULL. */
 tg_mcp_exchange_t *tg_streamable_delete_session(tg_streamable_t *streamable);
 
 void tg_streamable_remove_exchange(tg_streamable_t *streamable,
                                    tg_mcp_exchange_t *exchange);
 
-/* Removes and frees an exchange, even an unfinished one. */
+/* Removes an exchange from the list and frees it, even if it is not over. */
 void tg_streamable_drop_exchange(tg_streamable_t *streamable,
                                  tg_mcp_exchange_t *exchange);
 
 /* --- end of exchanges (tg_streamable_response.c) --- */
 
-/* Handles the end of an exchange after its messages. May free it. */
+/* Handles the end of an exchange whose messages are read. May free it. */
 void tg_streamable_on_exchange_done(tg_streamable_t *streamable,
                                     tg_mcp_exchange_t *exchange);
 
@@ -176,11 +176,11 @@ int tg_streamable_renew_session(tg_streamable_t *streamable, unsigned session);
 
 /* --- listen stream (tg_streamable_listen.c) --- */
 
-/* Opens it again later, unless the server has no listen stream. */
+/* Handles the end of the listen stream: opens it again later, if possible. */
 void tg_streamable_on_listen_done(tg_streamable_t *streamable,
                                   tg_mcp_exchange_t *exchange);
 
-/* Handles a new listen stream, and opens one that is due. */
+/* Handles a newly opened listen stream, and opens one that is due. */
 void tg_streamable_update_listen(tg_streamable_t *streamable);
 
 #endif

@@ -1,7 +1,7 @@
 /* Start and end of the listen stream, whose messages have no request. */
 #include "runner/mcp/tg_mcp_server.h"
 
-/* Fetches the list again if it may have changed meanwhile. */
+/* Handles an opened stream. Fetches the list, which may have changed. */
 static void
 tg_streamable_on_listen_opened(tg_streamable_t *streamable)
 {
@@ -45,8 +45,8 @@ tg_streamable_get_listen_retry(tg_streamable_t *streamable)
 }
 
 /*
- * Handles various statuses of servers without a listen stream. One that had it
- * may have lost the session.
+ * Handles the end: servers without a listen stream respond with various
+ * statuses. A server that had one may have lost the session.
  */
 void
 tg_streamable_on_listen_done(tg_streamable_t *streamable,

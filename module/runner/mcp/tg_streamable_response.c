@@ -7,12 +7,12 @@
 
 #include <stdio.h>
 
-/* Maximum quotation of an error's body. */
+/* Maximum size of the body of an error that a message quotes. */
 #define TG_STREAMABLE_ERROR_BODY_MAX 512
 
 /* --- error messages --- */
 
-/* Passes an error to the caller as a response. */
+/* Passes an error to the caller as the response to a request. */
 static void
 tg_streamable_respond_error(tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange, tg_str_t error)
@@ -35,7 +35,7 @@ tg_streamable_respond_error(tg_streamable_t *streamable,
     tg_buf_deinit(&line);
 }
 
-/* Appends a helpful header, if present. */
+/* Appends a header that helps to solve the problem, if present. */
 static void
 tg_streamable_append_header_note(tg_buf_t *text, const char *name,
                                  const char *value)
@@ -60,7 +60,7 @@ tg_streamable_append_body(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
     tg_utf8_append_visible(text, head, 1);
 }
 
-/* Describes a response that is no MCP message. */
+/* Appends a description of a response that is not an MCP message. */
 static void
 tg_streamable_append_status(tg_buf_t *text, const tg_mcp_exchange_t *exchange)
 {
@@ -97,7 +97,7 @@ tg_streamable_parse_error(const tg_mcp_exchange_t *exchange)
     return message.error;
 }
 
-/* Writes the server's error, with the helpful headers. */
+/* Writes the server's error, with the helpful headers in its message. */
 static void
 tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
                            tg_buf_t *text, tg_buf_t *error)
@@ -119,7 +119,7 @@ tg_streamable_extend_error(const tg_mcp_exchange_t *exchange, tg_str_t raw,
     tg_buf_append_char(error, '}');
 }
 
-/* Passes a text to the caller as an error. */
+/* Passes a text to the caller as the error response to a request. */
 static void
 tg_streamable_respond_text(tg_streamable_t *streamable,
                            const tg_mcp_exchange_t *exchange,
@@ -172,7 +172,7 @@ tg_streamable_respond_status(tg_streamable_t *streamable,
 
 /* --- end of an exchange --- */
 
-/* Fails a request without a response; during the start, the start fails. */
+/* Fails a request that got no response, or the start of the server. */
 static void
 tg_streamable_fail_request(tg_streamable_t *streamable,
                            const tg_mcp_exchange_t *exchange,
@@ -188,7 +188,7 @@ tg_streamable_fail_request(tg_streamable_t *streamable,
         return;
     }
 
-    /* Some older servers close at an unknown method. */
+    /* Some older servers close when they do not know a method. */
     if (mcp_conn->state == TG_MCP_CONN_STARTING && exchange->status == 0
         && !(exchange->was_sent && mcp_conn->client.state == TG_MCP_PROBING))
     {
@@ -234,7 +234,7 @@ tg_streamable_resume_stream(tg_streamable_t *streamable,
     return 1;
 }
 
-/* The call may have been executed. */
+/* Appends why there is no response. The call may have been executed. */
 static void
 tg_streamable_append_reason(const tg_streamable_t *streamable,
                             const tg_mcp_exchange_t *exchange, tg_buf_t *text)
@@ -290,7 +290,7 @@ tg_streamable_renew_if_unsure(tg_streamable_t *streamable,
     }
 }
 
-/* Handles an error status, or an error about the session. */
+/* Handles a request with an error status or an error about its session. */
 static void
 tg_streamable_on_request_refused(tg_streamable_t *streamable,
                                  const tg_mcp_exchange_t *exchange)
@@ -490,7 +490,7 @@ tg_streamable_on_exchange_done(tg_streamable_t *streamable,
         return;
     }
 
-    /* First, as handling its end may change the list. */
+    /* Remove it first: handling its end may change the list. */
     was_ready = exchange->is_initialized
                 && tg_mcp_exchange_is_success(exchange);
     tg_streamable_remove_exchange(streamable, exchange);

@@ -1,4 +1,4 @@
-/* Sends messages over Streamable HTTP. */
+/* Sends messages over Streamable HTTP: headers, queue and listen stream. */
 #include "protocol/tg_mcp_http_headers.h"
 #include "runner/mcp/tg_mcp_server.h"
 
@@ -36,7 +36,7 @@ tg_streamable_append_session(const tg_streamable_t *streamable,
     }
 }
 
-/* Returns NULL or an error. The message shows the protocol's version. */
+/* Appends the headers of a POST. Returns NULL, or why it cannot be sent. */
 static const char *
 tg_streamable_append_post_headers(const tg_streamable_t *streamable,
                                   const tg_mcp_exchange_t *exchange,
@@ -260,7 +260,7 @@ tg_streamable_add_exchange(tg_streamable_t *streamable, char *body, size_t len)
 
 /* --- messages --- */
 
-/* Cancels the request of a cancellation. */
+/* Cancels the request to which a cancellation refers. */
 static void
 tg_streamable_cancel_request(tg_streamable_t *streamable,
                              tg_mcp_exchange_t *exchange,
@@ -281,8 +281,8 @@ tg_streamable_cancel_request(tg_streamable_t *streamable,
     }
 
     /*
-     * The stream's end cancels a request of modern servers. An unsent one needs
-     * no cancellation.
+     * Modern servers detect the cancellation by the end of the stream. An
+     * unsent request has nothing to cancel.
      */
     if (streamable->mcp_conn->client.is_modern
         || (other != NULL && !other->is_started))
@@ -295,7 +295,7 @@ tg_streamable_cancel_request(tg_streamable_t *streamable,
     }
 }
 
-/* Drops the oldest of too many waiting cancellations. */
+/* Drops the oldest waiting cancellation if there are too many. */
 static void
 tg_streamable_limit_cancels(tg_streamable_t *streamable)
 {
@@ -318,7 +318,7 @@ tg_streamable_limit_cancels(tg_streamable_t *streamable)
     }
 }
 
-/* Sets an exchange's members that depend on the message. */
+/* Sets the members of an exchange that depend on its message. */
 static void
 tg_streamable_classify_message(tg_streamable_t *streamable,
                                tg_mcp_exchange_t *exchange)
@@ -374,7 +374,7 @@ tg_streamable_queue_messages(tg_streamable_t *streamable)
         return;
     }
 
-    /* Messages written meanwhile are the next call's. */
+    /* Messages written meanwhile are for the next call. */
     out = caller->out;
     tg_buf_init(&caller->out, tg_alloc_libc());
     tg_caller_count_written(caller, out.len);

@@ -10,13 +10,13 @@
 
 #include <strings.h>
 
-/* SDKs' error code for an unknown session. */
+/* Error code of several SDKs for an unknown session. */
 #define TG_STREAMABLE_NO_SESSION_CODE (-32001)
 
-/* Maximum bytes of a text to search. */
+/* Maximum number of bytes of a text that are searched for words. */
 #define TG_STREAMABLE_WORDS_MAX 4096
 
-/* Maximum successful body to search that is no MCP response. */
+/* Maximum size of a successful body that is searched for words. */
 #define TG_STREAMABLE_SUCCESS_WORDS_MAX 1024
 
 static int
@@ -45,7 +45,7 @@ tg_streamable_has_any_text(tg_str_t text, const char *const *words)
     return *words != NULL;
 }
 
-/* Searches a text for an unknown or uninitialized session. */
+/* Checks whether a text says that a session is unknown or uninitialized. */
 static int
 tg_streamable_is_lost_text(tg_str_t text)
 {
@@ -102,7 +102,7 @@ tg_streamable_is_session_unknown(const tg_streamable_t *streamable,
            && tg_streamable_is_lost_text(text);
 }
 
-/* Searches for SDKs' texts about an uninitialized session. */
+/* Checks for the texts of MCP SDKs about an uninitialized session. */
 static int
 tg_streamable_is_uninitialized_text(tg_str_t text)
 {
@@ -156,7 +156,7 @@ tg_streamable_is_session_lost(const tg_streamable_t *streamable,
 {
     tg_message_t message;
 
-    /* Before the handshake there is no session. */
+    /* Before the handshake there is no session that could be lost. */
     if (exchange->request == 0 || exchange->is_initialize
         || exchange->is_resuming || streamable->mcp_conn->client.is_modern
         || streamable->mcp_conn->state != TG_MCP_CONN_READY

@@ -1,4 +1,4 @@
-/* Stores a large result and replaces it by a preview. */
+/* Stores the large result of a call and replaces it by a preview. */
 #include "runner/output/tg_outcome_store.h"
 
 #include "base/tg_json.h"
@@ -41,7 +41,7 @@ tg_outcome_store_text(const tg_output_store_params_t *spec, size_t max_output,
     return rc;
 }
 
-/* Returns the maximum text that is not stored. */
+/* Returns the maximum size of a text that is not stored. */
 static size_t
 tg_outcome_get_max_inline(const tg_output_store_params_t *spec,
                           size_t max_output)
@@ -56,7 +56,7 @@ tg_outcome_is_large_output(const tg_outcome_t *outcome,
                            const tg_output_store_params_t *spec,
                            size_t max_output)
 {
-    /* JSON is never shorter than the text in it. */
+    /* The JSON form is never shorter than the text in it. */
     return outcome->value.len > tg_outcome_get_max_inline(spec, max_output);
 }
 

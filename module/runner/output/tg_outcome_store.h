@@ -1,4 +1,4 @@
-/* Stores the large result of any handler and replaces it by a preview. */
+/* Stores the large result of a call and replaces it by a preview. */
 #ifndef TG_OUTCOME_STORE_H
 #define TG_OUTCOME_STORE_H
 
@@ -6,7 +6,7 @@
 #include "runner/output/tg_result_splitter.h"
 #include "runner/jobs/tg_job_result.h"
 
-/* Checks whether the outcome's text may have to be stored. */
+/* Checks whether an outcome is so large that its text may have to be stored. */
 int tg_outcome_is_large_output(const tg_outcome_t *outcome,
                                const tg_output_store_params_t *spec,
                                size_t max_output);

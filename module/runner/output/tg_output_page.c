@@ -1,4 +1,4 @@
-/* Finds the lines or bytes of a page and describes it. */
+/* Finds the lines or bytes of a page and describes the page in a remark. */
 #include "runner/output/tg_output_page.h"
 
 #include "base/tg_utf8.h"
@@ -76,7 +76,7 @@ tg_output_page_append_lines(tg_str_t text, const tg_output_page_query_t *query,
         }
     }
 
-    /* The first line is larger than a page. */
+    /* The first line alone is larger than a page. */
     if (n == 0 && p < end && query->lines > 0) {
         next = tg_output_cut_at_char(p, end, (size_t) query->bytes);
         tg_utf8_append_lossy(page, tg_str(p, (size_t) (next - p)));

@@ -4,7 +4,7 @@
 
 #include "base/tg_buf.h"
 
-/* Default size of a page in bytes, for a model. */
+/* Default size of a page in bytes, which a model can read well. */
 #define TG_OUTPUT_PAGE_BYTES 32768
 
 /* Maximum size of a page in bytes. */

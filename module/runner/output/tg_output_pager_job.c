@@ -85,7 +85,7 @@ typedef struct {
     char *key;
     tg_output_page_query_t query;
 
-    /* For the threads, until the work is done. */
+    /* Used by the threads until the work is done. */
     atomic_int is_stopped;
     int fd;
     int rc;
@@ -205,7 +205,7 @@ tg_output_pager_from_work(tg_thread_work_t *work)
     return (tg_output_pager_t *) work;
 }
 
-/* Maps the output in the first slice. Returns 0, or -1. */
+/* Maps the output in the first time slice. Returns 0, or -1 on failure. */
 static int
 tg_output_pager_map_file(tg_output_pager_t *pager, tg_str_t *text)
 {
@@ -234,7 +234,7 @@ tg_output_pager_map_file(tg_output_pager_t *pager, tg_str_t *text)
     return 0;
 }
 
-/* Returns the codes of tg_output_search_run(). */
+/* Begins the page. Returns the codes of tg_output_search_run(). */
 static int
 tg_output_pager_begin_page(tg_output_pager_t *pager)
 {
@@ -267,7 +267,7 @@ tg_output_pager_on_work(tg_thread_work_t *work)
 
     pager = tg_output_pager_from_work(work);
 
-    /* The job was cancelled. */
+    /* The job was cancelled: end without another slice. */
     if (atomic_load(&pager->is_stopped)) {
         return 0;
     }
@@ -331,7 +331,7 @@ tg_output_pager_on_done(tg_thread_work_t *work)
     tg_job_unref_handle(job);
 }
 
-/* Queues the work in the pool. Returns 0, or -1 after a failure. */
+/* Queues the work in the pool. Returns -1 after it has failed the call. */
 static int
 tg_output_pager_queue_work(tg_output_pager_t *pager,
                            tg_output_store_t *output_store)
@@ -387,7 +387,7 @@ tg_output_pager_start(tg_job_t *job)
     return 0;
 }
 
-/* Sets a flag that the threads check before each slice. */
+/* Sets a flag that the threads check before each time slice. */
 static void
 tg_output_pager_stop(tg_job_t *job)
 {

@@ -12,7 +12,7 @@
 
 #include "runner/jobs/tg_job.h"
 
-/* The host of its jobs is a tg_output_store_t. */
+/* The job type. The host of its jobs is a tg_output_store_t. */
 extern const tg_job_type_t tg_output_pager_job_type;
 
 #endif

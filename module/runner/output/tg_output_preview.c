@@ -1,4 +1,4 @@
-/* The preview of a stored output, and its params. */
+/* The preview of a stored output, and the params that control it. */
 #include "runner/output/tg_output_preview.h"
 
 #include "base/tg_json.h"
@@ -121,7 +121,7 @@ tg_output_trim_to_lines(tg_str_t text, int is_head)
         return text;
     }
 
-    /* The text after the head begins with the newline. */
+    /* Without the newline: the text after the head begins with one. */
     if (is_head) {
         return line - text.data >= end - line
                    ? tg_str(text.data, (size_t) (line - text.data))

@@ -8,7 +8,7 @@
 #include "base/tg_buf.h"
 #include "runner/output/tg_output_store.h"
 
-/* Default preview in bytes, at most max_output. */
+/* Default size of a preview in bytes. It is never larger than max_output. */
 #define TG_OUTPUT_PREVIEW_BYTES 16384
 
 /* Maximum of `preview` and `max_output`, in bytes. */
@@ -34,21 +34,21 @@ int tg_output_store_params_read(tg_output_store_params_t *spec,
                                 tg_output_store_t *output_store, tg_str_t raw,
                                 const char **why);
 
-/* Returns the maximum output that is returned as a whole. */
+/* Returns the maximum size of an output that is returned as a whole. */
 size_t tg_output_store_params_get_max(const tg_output_store_params_t *spec,
                                       size_t max_output);
 
-/* Publishes the output and appends its preview. Returns 0, or -1. */
+/* Publishes the stored output and appends its preview. Returns 0, or -1. */
 int tg_stored_output_append_preview(tg_stored_output_t *stored_output,
                                     const tg_output_store_params_t *spec,
                                     size_t max_output, tg_buf_t *text);
 
-/* Publishes the output and appends how to read it. */
+/* Publishes the stored output and appends how to read it. */
 void tg_stored_output_append_usage(tg_stored_output_t *stored_output,
                                    const tg_output_store_params_t *spec,
                                    tg_buf_t *text);
 
-/* Reads at most `most` bytes at the end into `tail`. */
+/* Reads at most `most` bytes at the end of the output into `tail`. */
 void tg_stored_output_read_tail(const tg_stored_output_t *stored_output,
                                 size_t most, tg_buf_t *tail);
 

@@ -1,4 +1,4 @@
-/* The response of a job with a large output, step by step. */
+/* Writes the response of a job with a large output, step by step. */
 #include "runner/output/tg_output_response.h"
 
 void

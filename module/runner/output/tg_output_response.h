@@ -15,13 +15,13 @@ typedef struct {
     tg_run_stats_t stats;
     tg_str_t meta; /* `_meta` of the outcome, or absent */
 
-    /* An MCP server's result, unchanged (tg_tool_result_check_t). */
+    /* The result is an MCP server's, unchanged (tg_tool_result_check_t). */
     int is_mcp_server_result;
 
     enum {
         TG_OUTPUT_RESPONSE_CHECKING, /* checking the output */
 
-        /* Splitting a large result, to store it. */
+        /* Splitting a large result, in order to store it. */
         TG_OUTPUT_RESPONSE_SPLITTING,
 
         TG_OUTPUT_RESPONSE_STORING, /* storing output that is too large */
@@ -37,21 +37,21 @@ typedef struct {
     tg_job_result_writer_t writer;
 } tg_output_response_t;
 
-/* `params` and `spec` must outlive it. Free it by …_end(). */
+/* Initializes a response, to be freed by tg_output_response_end(). */
 void tg_output_response_begin(tg_output_response_t *answer,
                               const tg_job_params_t *params,
                               const tg_output_store_params_t *spec,
                               size_t max_output, const tg_run_stats_t *stats);
 
-/* The outcome's data must outlive the response. */
+/* Sets the outcome of the job. Its data must outlive the response. */
 void tg_output_response_set_outcome(tg_output_response_t *answer,
                                     const tg_outcome_t *outcome);
 
-/* Sets an output to check against its type; it must outlive the response. */
+/* Sets an output to check and send. It must outlive the response. */
 void tg_output_response_set_output(tg_output_response_t *answer, tg_str_t out,
                                    tg_output_type_t form, int is_stored);
 
-/* Returns TG_AGAIN, or TG_OK when writer.json is complete. */
+/* Takes a step. Returns TG_AGAIN, or TG_OK when writer.json is complete. */
 int tg_output_response_step(tg_output_response_t *answer);
 
 void tg_output_response_end(tg_output_response_t *answer);

@@ -21,7 +21,7 @@ struct tg_output_search_s {
     const char *end;
     int64_t line;
 
-    /* End of the fitting part of the last match, or NULL. */
+    /* End of the part of the last match that fitted, or NULL. */
     const char *cut_at;
 
     int64_t nfound;     /* number of matching lines */
@@ -48,7 +48,7 @@ tg_output_search_clock_ms(void)
 
 /* --- pattern --- */
 
-/* Returns TG_OK, TG_INVALID with a reason in `why`, or TG_NOMEM. */
+/* Compiles the pattern. TG_INVALID: the reason is in `why`; or TG_NOMEM. */
 static int
 tg_output_search_compile(tg_output_search_t *search, tg_buf_t *why)
 {
@@ -133,7 +133,7 @@ tg_output_search_free(tg_output_search_t *search)
 
 /* --- lines --- */
 
-/* Returns valid UTF-8 of at most TG_OUTPUT_SEARCH_LINE_MAX bytes. */
+/* Returns a line as UTF-8, at most TG_OUTPUT_SEARCH_LINE_MAX bytes. */
 static tg_str_t
 tg_output_search_get_line(tg_output_search_t *search, const char *next)
 {
@@ -183,7 +183,7 @@ tg_output_search_match_line(tg_output_search_t *search, const char *next)
     return rc == TG_LIMIT && search->is_first ? TG_AGAIN : rc;
 }
 
-/* Ends the page before this line (TG_END). An empty one fails: TG_INVALID. */
+/* Ends the page before a line with too many steps, or fails an empty page. */
 static int
 tg_output_search_fail_steps(tg_output_search_t *search)
 {
@@ -233,7 +233,7 @@ tg_output_search_append_line(tg_output_search_t *search, const char *next)
     return TG_OK;
 }
 
-/* Returns TG_OK, TG_END: the page's end, TG_AGAIN, TG_INVALID or TG_NOMEM. */
+/* Searches the next line. TG_END: the page is full; TG_AGAIN: needs a slice. */
 static int
 tg_output_search_next_line(tg_output_search_t *search)
 {
@@ -277,7 +277,7 @@ tg_output_search_next_line(tg_output_search_t *search)
 
 /* --- page --- */
 
-/* Returns TG_OK, TG_AGAIN after a slice, or TG_END after the page's time. */
+/* Checks the time: TG_OK, TG_AGAIN: the slice is over, TG_END: the page is. */
 static int
 tg_output_search_check_time(tg_output_search_t *search)
 {
@@ -291,7 +291,7 @@ tg_output_search_check_time(tg_output_search_t *search)
     now = tg_output_search_clock_ms();
     slice = now - search->slice_started_at;
 
-    /* A page covers at least one requested line. */
+    /* A page covers at least one line of the requested range. */
     if (search->line > search->query->line
         && (search->spent_ms + slice >= TG_OUTPUT_SEARCH_TOTAL_MS
             || now - search->began_at >= TG_OUTPUT_SEARCH_ELAPSED_MS))

@@ -14,25 +14,25 @@
 /* Maximum number of steps per line, about 20 ms. */
 #define TG_OUTPUT_SEARCH_LINE_STEPS 1000000
 
-/* Maximum in the short first slice; other lines are searched again. */
+/* Maximum number of steps in the first slice; then the line is retried. */
 #define TG_OUTPUT_SEARCH_FIRST_STEPS 20000
 
-/* Number of characters whose comparison is one step. */
+/* Number of characters whose comparison counts as one step. */
 #define TG_OUTPUT_SEARCH_CHARS_PER_STEP 16
 
-/* Maximum bytes of a line; a pattern takes a step or more for each. */
+/* Maximum number of bytes of a line that are searched. */
 #define TG_OUTPUT_SEARCH_LINE_MAX 262144
 
-/* Number of bytes between two readings of the clock. */
+/* Number of bytes that are searched between two readings of the clock. */
 #define TG_OUTPUT_SEARCH_CLOCK_BYTES 65536
 
-/* Time slice of a search in ms. */
+/* Time slice of a search in ms. Other searches run after it. */
 #define TG_OUTPUT_SEARCH_SLICE_MS 10
 
 /* First time slice in ms; see tg_thread_pool.h. */
 #define TG_OUTPUT_SEARCH_FIRST_MS 1
 
-/* Maximum run time of a search in ms; the page says how to continue. */
+/* Maximum run time of a search in ms; then the page says how to continue. */
 #define TG_OUTPUT_SEARCH_TOTAL_MS 2000
 
 /* Maximum time since the first slice in ms, including other searches. */

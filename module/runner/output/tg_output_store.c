@@ -1,4 +1,4 @@
-/* Stored outputs: directory, expiry, quota, writing. */
+/* Stored outputs: their directory, expiry and quota, and writing one output. */
 #include "runner/output/tg_output_store.h"
 
 #include "runner/logging/tg_log.h"
@@ -49,9 +49,9 @@ tg_output_store_now(void)
     return (uint64_t) time(NULL);
 }
 
-/* A published file. */
+/* A published file. Unfinished files are not listed. */
 typedef struct {
-    /* Maximum size of names of the store. */
+    /* Names of the store have this size at most. */
     char name[TG_STORED_OUTPUT_NAME_SIZE];
 
     uint64_t expires; /* expiry in ns since the epoch */
@@ -88,7 +88,7 @@ tg_output_store_list_add(tg_output_store_list_t *list, const char *name,
 {
     tg_output_store_file_t *files;
 
-    /* The size doubles when n is a power of two. */
+    /* The allocated size doubles whenever n is a power of two. */
     if ((list->n & (list->n - 1)) == 0) {
         files = realloc(list->files,
                         (list->n != 0 ? 2 * list->n : 1) * sizeof(*files));
@@ -285,7 +285,7 @@ tg_output_store_open_output(tg_output_store_t *output_store, const char *owner,
 
 /* --- writing an output --- */
 
-/* Removes the oldest files until `need` bytes fit. Returns 0 or -1. */
+/* Removes the oldest files until `need` bytes fit. Returns -1 on failure. */
 static int
 tg_output_store_make_room(tg_output_store_t *output_store, uint64_t need,
                           uint64_t quota)
@@ -409,7 +409,7 @@ tg_stored_output_write(tg_stored_output_t *stored_output, const char *data,
     const char *p, *end;
     ssize_t n;
 
-    /* Without data, end[-1] would be invalid. */
+    /* An empty buffer may have no data, so that end[-1] would be invalid. */
     if (len == 0) {
         return 0;
     }
@@ -457,7 +457,7 @@ tg_stored_output_publish(tg_stored_output_t *stored_output, uint64_t keep_ms)
 {
     struct timespec times[2];
 
-    /* Nanoseconds make the order unique. */
+    /* Nanoseconds make the order of the files unique. */
     (void) clock_gettime(CLOCK_REALTIME, &times[1]);
     times[1].tv_sec += (time_t) ((keep_ms + 999) / 1000);
     times[0].tv_sec = 0;

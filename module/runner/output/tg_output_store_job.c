@@ -1,4 +1,4 @@
-/* Stores the result of a call that a worker has run. */
+/* The job type that stores the result of a call that a worker has run. */
 #include "runner/output/tg_output_store_job.h"
 
 #include "runner/output/tg_relayed_result.h"

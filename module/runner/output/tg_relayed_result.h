@@ -7,7 +7,7 @@
 
 #include "runner/output/tg_output_response.h"
 
-/* Params of such job types. */
+/* Params of the job types whose call a worker has run. */
 extern const tg_json_field_t tg_relayed_result_fields[];
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
     int is_writing;
     tg_output_response_t response;
 
-    /* Waits to write a large response. */
+    /* Waits for permission to write a large response. */
     tg_sched_source_t source;
 } tg_relayed_result_t;
 
@@ -34,7 +34,7 @@ int tg_relayed_result_read_params(tg_relayed_result_t *result, tg_job_t *job,
 /* Copies an answer as of tg_job_result_write(). Returns TG_OK or TG_NOMEM. */
 int tg_relayed_result_copy(tg_relayed_result_t *result, tg_str_t answer);
 
-/* Begins to write. The end of that also ends the job, but not in this call. */
+/* Begins to write the response, whose end also ends the job. */
 void tg_relayed_result_begin(tg_relayed_result_t *result);
 
 /* Stops writing, if it has begun, and frees the memory. */

@@ -1,4 +1,4 @@
-/* Collects the texts and other parts of an MCP result. */
+/* Collects the texts and the other blocks and members of an MCP result. */
 #include "runner/output/tg_result_splitter.h"
 
 static void
@@ -11,7 +11,7 @@ tg_result_splitter_append_text(tg_buf_t *plain, tg_str_t text)
     tg_json_append_unescaped(plain, tg_json_string_body(text));
 }
 
-/* Finds the text of a block or of its resource. Returns 0 if there is none. */
+/* Finds the text of a block or its resource. Returns 0 if there is none. */
 static int
 tg_result_splitter_find_text(tg_str_t block, tg_str_t *text)
 {
@@ -83,7 +83,7 @@ tg_result_splitter_add_block(tg_result_splitter_t *splitter, tg_str_t block)
     }
 }
 
-/* Begins an object or array; the last `content` counts. */
+/* Enters a member that is an object or array; the last `content` counts. */
 static void
 tg_result_splitter_enter_member(tg_result_splitter_t *splitter)
 {
@@ -126,7 +126,7 @@ tg_result_splitter_add_member(tg_result_splitter_t *splitter)
     tg_json_write_compact(out, walk->value);
 }
 
-/* Appends the structured content, unless the texts equal it. */
+/* Appends the structured content to the texts, unless it equals them. */
 static void
 tg_result_splitter_add_structured(tg_result_splitter_t *splitter)
 {

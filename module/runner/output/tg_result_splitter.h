@@ -1,4 +1,4 @@
-/* Splits a large MCP result to be stored: texts, and what stays in it. */
+/* Splits a large MCP result that will be stored into texts and the rest. */
 #ifndef TG_RESULT_SPLITTER_H
 #define TG_RESULT_SPLITTER_H
 
@@ -19,10 +19,10 @@ void tg_result_splitter_init(tg_result_splitter_t *splitter);
 /* Begins with a valid result, which must outlive the steps. */
 void tg_result_splitter_begin(tg_result_splitter_t *splitter, tg_str_t result);
 
-/* Handles at least `bytes` bytes, to a block's end. TG_AGAIN, or TG_OK. */
+/* Handles at least `bytes` bytes, to a block's end. TG_OK: all are done. */
 int tg_result_splitter_step(tg_result_splitter_t *splitter, size_t bytes);
 
-/* tg_result_splitter_begin() need not have been called. */
+/* Frees the memory. tg_result_splitter_begin() need not have been called. */
 void tg_result_splitter_deinit(tg_result_splitter_t *splitter);
 
 /* Appends the result with `preview` as first block, after all steps. */

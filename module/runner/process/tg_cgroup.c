@@ -1,4 +1,4 @@
-/* The cgroup of one program. */
+/* The cgroup of one program: limits, processes, removal and reuse. */
 #include "runner/process/tg_cgroup.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writes a cgroup's path to `path` and returns it. */
+/* Writes the path of a program's cgroup to `path` and returns it. */
 static const char *
 tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
                char path[TG_CGROUP_PATH_MAX])
@@ -19,7 +19,7 @@ tg_cgroup_path(const tg_cgroups_t *cgroups, unsigned long number,
     return path;
 }
 
-/* Returns 0 or an errno value. */
+/* Sets the limits of a new cgroup. Returns 0 or an errno value. */
 static int
 tg_cgroup_set_limits(const char *path, const tg_program_options_t *limits)
 {
@@ -47,7 +47,7 @@ tg_cgroup_set_limits(const char *path, const tg_program_options_t *limits)
     return err;
 }
 
-/* Returns 0 and the directory's descriptor, or an errno value. */
+/* Opens a cgroup's directory. Returns 0 and its descriptor, or an errno. */
 static int
 tg_cgroup_open_dir(const char *path, int *fd)
 {
@@ -176,7 +176,7 @@ tg_cgroup_file_equals(const char *path, const char *name, const char *expected)
     return strcmp(text, expected) == 0;
 }
 
-/* Checks that no limits are set; a missing file means no controller. */
+/* Checks that no limits are set. A missing file means: no controller. */
 static int
 tg_cgroup_has_no_limits(const tg_cgroups_t *cgroups, unsigned long number,
                         const char *path)
@@ -198,7 +198,7 @@ tg_cgroup_has_no_limits(const tg_cgroups_t *cgroups, unsigned long number,
                && !tg_cgroup_has_oom_kill(cgroups, number));
 }
 
-/* Checks that it is empty, not frozen, divided or limited, without OOM kill. */
+/* Checks that a cgroup is empty, unfrozen, unlimited, and had no OOM kill. */
 static int
 tg_cgroup_is_pristine(const tg_cgroups_t *cgroups, unsigned long number)
 {

@@ -26,17 +26,17 @@
 /* Maximum wait for the end of an earlier runner's processes, in ms. */
 #define TG_CGROUP_WAIT_MS 1000
 
-/* Maximum number of daemons' cgroups to remove before the runner exits. */
+/* Maximum number of cgroups with daemons whose removal is repeated. */
 #define TG_CGROUP_NONEMPTY_MAX 128
 
 /* Maximum number of empty cgroups kept for later programs. */
 #define TG_CGROUP_SPARE_MAX 16
 
 typedef struct {
-    /* Path of toolgate.TAG.PID; empty: no cgroups. */
+    /* Path of toolgate.TAG.PID; empty: there are no cgroups. */
     char dir[TG_CGROUP_PATH_MAX - 64];
 
-    /* Descriptor of `dir`, locked while the runner lives. */
+    /* Descriptor of `dir`, locked as long as the runner lives. */
     int lock;
 
     /* Reason why there are no cgroups or limits, or NULL. */
@@ -60,7 +60,7 @@ typedef struct {
 void tg_cgroups_open(tg_cgroups_t *cgroups, const char *base,
                      uint64_t process_tag, pid_t supervisor);
 
-/* Removes ended programs' cgroups that have become empty. */
+/* Removes cgroups that have become empty after their program ended. */
 void tg_cgroups_remove_empty(tg_cgroups_t *cgroups);
 
 /* Removes all cgroups, which must not contain processes. */
@@ -81,13 +81,13 @@ void tg_cgroup_kill(const tg_cgroups_t *cgroups, unsigned long number);
 void tg_cgroup_for_each_pid(const tg_cgroups_t *cgroups, unsigned long number,
                             tg_pid_visit_pt take, void *ctx);
 
-/* Checks whether a process was killed because of the memory limit. */
+/* Checks whether the kernel killed a process because of the memory limit. */
 int tg_cgroup_has_oom_kill(const tg_cgroups_t *cgroups, unsigned long number);
 
-/* Returns the number of a process's or zombie's cgroup, or 0. */
+/* Returns the number of the program's cgroup with this process, or 0. */
 unsigned long tg_cgroup_find_by_pid(const tg_cgroups_t *cgroups, pid_t pid);
 
-/* Removes the cgroup, now or when it is empty. */
+/* Removes the cgroup, now or after its last process has ended. */
 void tg_cgroup_remove(tg_cgroups_t *cgroups, unsigned long number);
 
 /*

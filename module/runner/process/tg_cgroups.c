@@ -1,4 +1,4 @@
-/* All cgroups of a runner: base, start, removal of earlier runners' ones. */
+/* All cgroups of a runner: base, start, removal of old ones. */
 #include "runner/process/tg_cgroup.h"
 
 #include "base/tg_base.h"
@@ -73,7 +73,7 @@ tg_cgroup_is_empty(const char *path)
     return strstr(text, "populated 1") == NULL;
 }
 
-/* Waits for the end of processes whose runner and supervisor were killed. */
+/* Kills processes that a killed runner left, and waits for their end. */
 static void
 tg_cgroup_kill_leftovers(const char *path)
 {
@@ -89,7 +89,7 @@ tg_cgroup_kill_leftovers(const char *path)
     }
 }
 
-/* Returns a descriptor, or -1 if its runner is alive and has the lock. */
+/* Locks a cgroup. Returns a descriptor, or -1: its runner is alive. */
 static int
 tg_cgroup_lock(const char *path)
 {
@@ -139,7 +139,7 @@ tg_cgroup_create_locked(const char *path)
     return -1;
 }
 
-/* Returns the tag in the name of a runner's cgroup, or 0. */
+/* Returns the process tag in the name of a runner's cgroup, or 0. */
 static uint64_t
 tg_cgroup_parse_tag(const char *name)
 {
@@ -190,7 +190,7 @@ tg_cgroups_remove_old(const char *base, uint64_t process_tag)
 
 /* --- cgroup of the runner --- */
 
-/* Writes the runner's cgroup's path to `base`. Returns TG_OK or TG_MISSING. */
+/* Finds the runner's cgroup, `base`. Returns TG_OK or TG_MISSING. */
 static int
 tg_cgroup_find_own(char base[TG_CGROUP_PATH_MAX])
 {
@@ -233,7 +233,7 @@ tg_cgroup_find_own(char base[TG_CGROUP_PATH_MAX])
     return n > 0 && n < TG_CGROUP_PATH_MAX ? TG_OK : TG_MISSING;
 }
 
-/* Checks for write access, and that systemd, if in charge, has delegated it. */
+/* Checks for write access, or delegation if systemd manages the cgroup. */
 static int
 tg_cgroup_is_delegated(const char *base)
 {
@@ -266,7 +266,7 @@ tg_cgroups_exit_test_child(void *ctx, int has_handlers)
     _exit(0);
 }
 
-/* Starts a process in a cgroup, as a test. Returns NULL or an error. */
+/* Creates a cgroup with a process, as a test. Returns NULL or an error. */
 static const char *
 tg_cgroups_test_create(tg_cgroups_t *cgroups)
 {
@@ -306,7 +306,7 @@ tg_cgroups_move_runner(const tg_cgroups_t *cgroups, pid_t supervisor)
     (void) tg_cgroup_write_file(path, "cgroup.procs", "0");
 }
 
-/* Enables memory and pids for programs. Returns NULL or an error. */
+/* Enables the controllers memory and pids. Returns NULL or an error message. */
 static const char *
 tg_cgroups_enable_controllers(tg_cgroups_t *cgroups, const char *base,
                               pid_t supervisor)

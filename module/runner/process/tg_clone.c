@@ -13,7 +13,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* Stack size in bytes, for execve() and its preparations. */
+/* Stack size in bytes, for execve() and the preparations for it. */
 #define TG_CLONE_STACK 32768
 
 #if defined(__x86_64__) && defined(__LP64__)
@@ -46,7 +46,7 @@ tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
                      : "rcx", "r11", "memory", "cc");
 
 #ifdef __SANITIZE_ADDRESS__
-    /* Clears the state of the child's frames. */
+    /* Clears the state of the child's frames, which never returned. */
     __asan_unpoison_memory_region(stack, sizeof(stack));
 #endif
 

@@ -1,4 +1,4 @@
-/* The last bytes of a program's output, and its exit status. */
+/* Keeps the last bytes of a program's output and formats an exit status. */
 #include "runner/process/tg_output_tail.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@ tg_output_tail_init(tg_output_tail_t *tail)
     tail->is_cut = 0;
 }
 
-/* Twice the tail's size, so that memmove() is rare. */
+/* The buffer has twice the size of the tail, so that memmove() is rare. */
 void
 tg_output_tail_append(tg_output_tail_t *tail, const char *data, size_t len)
 {
@@ -49,7 +49,7 @@ tg_output_tail_cut(tg_str_t bytes, size_t most, int *is_cut)
         *is_cut = 1;
     }
 
-    /* Skip the rest of a divided character. */
+    /* Skip the rest of a character that the cut divided. */
     for (i = 0; *is_cut && i < 3 && p < end && (*p & 0xc0) == 0x80; i++) {
         p++;
     }
@@ -70,7 +70,7 @@ tg_output_tail_get(const tg_output_tail_t *tail, int *is_cut)
                               is_cut);
 }
 
-/* Appends the number, and the name of a usual signal. */
+/* Appends the signal's number, and its name if it is a usual one. */
 static void
 tg_exit_signal_append_text(tg_buf_t *text, int number)
 {

@@ -1,10 +1,10 @@
-/* The end of a program's output, for messages, and its exit status. */
+/* Keeps the end of a program's output, for messages; formats exit statuses. */
 #ifndef TG_OUTPUT_TAIL_H
 #define TG_OUTPUT_TAIL_H
 
 #include "base/tg_buf.h"
 
-/* Maximum quotation in bytes, enough for a stack trace. */
+/* Maximum size of a quotation in a message, in bytes. */
 #define TG_OUTPUT_TAIL_MAX 4096
 
 typedef struct {

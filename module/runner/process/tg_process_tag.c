@@ -20,7 +20,7 @@ tg_process_tag_make(dev_t dev, ino_t ino)
 {
     uint64_t hash;
 
-    /* Unique per file, at least 2^61 microseconds, which is 73,000 years. */
+    /* Unique for each file, at least 2^61 microseconds (73,000 years). */
     hash = ((uint64_t) dev * 0x9e3779b97f4a7c15u) ^ (uint64_t) ino;
     hash *= 0xff51afd7ed558ccdu;
 
@@ -40,7 +40,7 @@ tg_process_tag_set(uint64_t process_tag, uint32_t serial)
     (void) setrlimit(RLIMIT_LOCKS, &limit);
 }
 
-/* Reads a process's file, or an empty string if it is gone. */
+/* Reads a file of a process, or an empty string if the process is gone. */
 static void
 tg_process_tag_read_proc_file(pid_t pid, const char *name,
                               char text[TG_PROCESS_TAG_TEXT_MAX])
@@ -62,7 +62,7 @@ tg_process_tag_read_proc_file(pid_t pid, const char *name,
     (void) close(fd);
 }
 
-/* Returns the hard limit of "NAME  SOFT  HARD  UNIT", or 0: no number. */
+/* Returns HARD of "NAME SOFT HARD UNIT", or 0 if it is no number. */
 static uint64_t
 tg_process_tag_parse_limit(const char *text, const char *name)
 {
@@ -128,7 +128,7 @@ tg_process_tag_has_live_runner(uint64_t process_tag, pid_t pid)
            || strcmp(name, "toolgate-guard\n") == 0;
 }
 
-/* Kills what one scan of /proc finds. Returns the number. */
+/* Kills the processes that one scan of /proc finds. Returns their number. */
 static unsigned
 tg_process_tag_kill_found(uint64_t process_tag)
 {
@@ -167,7 +167,7 @@ tg_process_tag_kill_all(uint64_t process_tag, int *is_left)
     all = 0;
     rest = TG_PROCESS_TAG_KILL_MS * 1000000LL;
 
-    /* Repeat: a killed process may have forked. */
+    /* Repeat until none is found, as a killed process may have forked. */
     while ((killed = tg_process_tag_kill_found(process_tag)) != 0 && rest > 0) {
         all += killed;
         rest -= TG_PROCESS_KILL_WAIT_NS;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bits of the serial number, 0 in a runner's tag. */
+/* Bits of the serial number. They are 0 in the tag of a runner. */
 #define TG_PROCESS_TAG_SERIAL_BITS 0xffffffffu
 
 /* Maximum time in ms for killing processes that keep forking. */
@@ -24,10 +24,10 @@
 /* Returns the tag of all runners whose lock is this file. */
 uint64_t tg_process_tag_make(dev_t dev, ino_t ino);
 
-/* Makes system calls only. No effect if the limits are already lower. */
+/* Sets the caller's tag, by system calls only, unless limits are lower. */
 void tg_process_tag_set(uint64_t process_tag, uint32_t serial);
 
-/* Returns the number of a tagged process or zombie, or 0. */
+/* Returns the serial number of a process or zombie with this tag, or 0. */
 uint32_t tg_process_tag_read_serial(uint64_t process_tag, pid_t pid);
 
 /*

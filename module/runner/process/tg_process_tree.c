@@ -132,7 +132,7 @@ tg_proc_has_children_files(void)
     return answer == 1;
 }
 
-/* Searches all of /proc, without `children` files. */
+/* Searches all of /proc for children, if there are no `children` files. */
 static void
 tg_proc_search_children(pid_t parent, tg_pid_visit_pt take, void *ctx)
 {
@@ -164,7 +164,7 @@ tg_proc_for_each_child(pid_t parent, tg_pid_visit_pt take, void *ctx)
     pid_t thread;
     DIR *dir;
 
-    /* A process without a file is about to end. */
+    /* A process without such a file is about to end. */
     if (!tg_proc_has_children_files()) {
         tg_proc_search_children(parent, take, ctx);
         return;
@@ -215,7 +215,7 @@ tg_process_tree_add_descendants(tg_process_tree_t *tree, pid_t root)
     size_t next;
     pid_t parent;
 
-    /* Search the children of each added process as well. */
+    /* The children of each added process are searched as well. */
     for (parent = root, next = tree->n;; parent = tree->procs[next++].pid) {
         tg_proc_for_each_child(parent, tg_process_tree_add_one, tree);
 
@@ -234,7 +234,7 @@ tg_process_tree_add(tg_process_tree_t *tree, pid_t root)
 
 /* --- signals --- */
 
-/* Checks whether the pid is still that process's. */
+/* Checks whether the pid still belongs to the process that was read. */
 static int
 tg_proc_is_same(const tg_proc_t *proc)
 {

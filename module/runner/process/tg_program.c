@@ -1,4 +1,4 @@
-/* The start of a program, and its error messages. */
+/* The start of a program, and the error messages for a failed start. */
 #include "runner/process/tg_program.h"
 
 #include "runner/process/tg_process_tag.h"
@@ -18,7 +18,7 @@ tg_program_init(tg_program_t *program, tg_programs_t *programs,
     program->timer.data = program;
 }
 
-/* Fails only with limits, which must hold; else the process tree suffices. */
+/* Creates the cgroup. Fails only if there are limits, which must hold. */
 static int
 tg_program_create_cgroup(tg_program_t *program,
                          const tg_program_options_t *limits, int *fd)
@@ -80,7 +80,7 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
     return err;
 }
 
-/* Appends why the file was not executed. Returns the failure. */
+/* Appends why the program file could not be executed. Returns the failure. */
 static tg_failure_t
 tg_program_append_exec_error(tg_buf_t *text, const char *path, int err)
 {

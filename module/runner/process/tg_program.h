@@ -15,17 +15,17 @@
 /* Time from SIGTERM to SIGKILL, in ms. */
 #define TG_PROGRAM_GRACE_MS 2000
 
-/* Interval of checks after SIGTERM, in ms. */
+/* Interval in ms of checks whether processes have ended after SIGTERM. */
 #define TG_PROGRAM_TICK_MS 100
 
-/* Interval of checks after SIGKILL, in ms. */
+/* Interval in ms of checks whether processes have ended after SIGKILL. */
 #define TG_PROGRAM_KILL_TICK_MS 10
 
 typedef struct {
-    /* The main process has ended, with program->status. */
+    /* Called when the main process has ended, with program->status. */
     void (*on_exited)(tg_program_t *program);
 
-    /* Called after tg_program_end(): no process is left. */
+    /* Called after tg_program_end(), when no process is left. */
     void (*on_gone)(tg_program_t *program);
 } tg_program_ops_t;
 
@@ -39,31 +39,31 @@ struct tg_program_s {
     unsigned long cgroup; /* number of the cgroup (tg_cgroup.h); 0: none */
     int is_limited;       /* the cgroup has limits */
 
-    /* Main process, also its group and session; 0: none. */
+    /* Pid of the main process, also of its group and session; 0: none. */
     pid_t pid;
 
     int status;
 
-    /* on_exited() is pending. */
+    /* The main process has ended; on_exited() is pending. */
     int is_exit_unreported;
 
     int has_ended; /* the main process is a zombie */
     int is_ending; /* the remaining processes are being ended */
 
-    /* Processes that left the session are ended too. */
+    /* Processes that left the session are ended as well. */
     int is_forced;
 
-    /* The main process has SIGSTOP before SIGKILL. */
+    /* SIGSTOP was sent to the main process before SIGKILL. */
     int is_stopped;
 
     uint64_t ended_at; /* time of SIGTERM */
     uint64_t checked_at;
 
-    /* For the host until tg_program_end(). The host closes it. */
+    /* Available to the host until tg_program_end(). The host closes it. */
     uv_timer_t timer;
 };
 
-/* The timer's data is the program. */
+/* Initializes the program and its timer. The timer's data is the program. */
 void tg_program_init(tg_program_t *program, tg_programs_t *programs,
                      const tg_program_ops_t *ops, void *host);
 
@@ -76,7 +76,7 @@ int tg_program_start(tg_program_t *program, const tg_program_params_t *params,
                      const char *cwd, const int *fds, int nfds,
                      tg_spawn_step_t *step);
 
-/* Appends why program `name` did not start. Returns the failure. */
+/* Appends why the program `name` did not start. Returns the failure. */
 tg_failure_t tg_program_append_start_error(tg_buf_t *text,
                                            const tg_programs_t *programs,
                                            const tg_program_params_t *params,
@@ -97,7 +97,7 @@ void tg_program_on_exited(tg_program_t *program);
 /* Calls ops->on_gone() if no process of an ending program is left. */
 void tg_program_check_ended(tg_program_t *program);
 
-/* Detects ended main processes; assigns orphans to programs (tg_reaper.c). */
+/* Detects ended main processes, and assigns orphans to programs. */
 void tg_reaper_scan(tg_programs_t *programs);
 
 #endif

@@ -1,4 +1,4 @@
-/* The end of a program: its processes and the signals. */
+/* The end of a program: finds its processes and sends the signals. */
 #include "runner/process/tg_program.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ tg_program_owns_orphan(const tg_program_t *program, const tg_orphan_t *orphan)
            && (program->is_forced || orphan->sid == program->pid);
 }
 
-/* Includes zombies: until they are reaped, their children may be invisible. */
+/* Collects processes to end, also zombies: they may hide their children. */
 static void
 tg_program_find_processes(tg_program_t *program)
 {
@@ -42,7 +42,7 @@ tg_program_find_processes(tg_program_t *program)
         }
     }
 
-    /* A second signal does no harm. */
+    /* A process that is found twice gets two signals, which does no harm. */
     if (program->is_forced && program->cgroup != 0) {
         tg_cgroup_for_each_pid(&programs->cgroups, program->cgroup,
                                tg_process_tree_add_one, tree);
@@ -76,7 +76,7 @@ tg_program_send_sigterm(const tg_program_t *program)
         }
     }
 
-    /* A group signal also reaches a child of a fork in progress. */
+    /* A signal to the group also reaches a child of a fork in progress. */
     (void) kill(-program->pid, SIGTERM);
     (void) kill(-program->pid, SIGCONT);
 }
@@ -133,7 +133,7 @@ tg_program_is_past_grace(const tg_program_t *program)
            >= TG_PROGRAM_GRACE_MS;
 }
 
-/* Reaps the main process, the last one, and releases the cgroup. */
+/* Reaps the main process, the last one, and releases the program's cgroup. */
 static void
 tg_program_reap(tg_program_t *program)
 {
@@ -149,7 +149,7 @@ tg_program_reap(tg_program_t *program)
 
     *link = program->next;
 
-    /* Its processes in other sessions are daemons, which may continue. */
+    /* A program's processes in other sessions are daemons and may continue. */
     for (i = 0; i < programs->norphans; i++) {
         if (programs->orphans[i].program == program) {
             programs->orphans[i].program = NULL;
@@ -199,7 +199,7 @@ tg_program_end(tg_program_t *program, int is_forced)
     uv_timer_start(&program->timer, tg_program_on_tick, TG_PROGRAM_TICK_MS, 0);
 }
 
-/* Makes one scan for many ends in a short time, to delay no other event. */
+/* Makes one scan for many ends in a short time: other events must not wait. */
 void
 tg_program_check_ended(tg_program_t *program)
 {

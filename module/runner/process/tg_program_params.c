@@ -1,4 +1,4 @@
-/* Reads a program's params; builds argv and environment. */
+/* Reads the params of a program and builds its argv and environment. */
 #include "runner/process/tg_program_params.h"
 
 #include "base/tg_json.h"
@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-/* Number of basic variables. */
+/* Number of basic variables: PATH, HOME, LANG, TOOL_NAME, TOOL_PROGRESS_FD. */
 #define TG_PROGRAM_BASE_ENV 5
 
-/* Write position of the next string and its pointer. */
+/* Write position of the next decoded string and of its pointer. */
 typedef struct {
     char *at;
     char **slot;
 } tg_program_arena_t;
 
-/* Sets "K=V", instead of an earlier K. */
+/* Sets "K=V", and replaces an earlier variable with this name. */
 static void
 tg_program_params_set_env(char **envp, size_t *n, char *pair, size_t key_len)
 {
@@ -31,7 +31,7 @@ tg_program_params_set_env(char **envp, size_t *n, char *pair, size_t key_len)
     envp[(*n)++] = pair;
 }
 
-/* Returns the number of variables. */
+/* Adds the basic environment. Returns the number of variables. */
 static size_t
 tg_program_params_add_base_env(tg_program_params_t *params,
                                tg_program_arena_t *arena,
@@ -93,7 +93,7 @@ tg_program_params_read_env(tg_program_params_t *params,
     return TG_OK;
 }
 
-/* Allocates a block: the pointers, for alignment, then the text. */
+/* Allocates a block: first the pointers, for their alignment, then the text. */
 static int
 tg_program_params_alloc(tg_program_params_t *params, tg_program_arena_t *arena,
                         const tg_program_spec_t *raw, const char *tool,
@@ -138,7 +138,7 @@ tg_program_params_read_strings(tg_program_params_t *params,
         return TG_LIMIT;
     }
 
-    /* argv[0] exists: the count was checked. */
+    /* argv[0] exists: tg_program_params_read() has checked the count. */
     if (params->argv[0] == NULL || params->argv[0][0] != '/'
         || params->cwd[0] != '/')
     {

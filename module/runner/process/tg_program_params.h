@@ -5,10 +5,10 @@
 #include "base/tg_base.h"
 #include "spec/tg_program_spec.h"
 
-/* Maximum number of elements of argv and env. */
+/* Maximum number of elements of argv and of env, far above any config. */
 #define TG_PROGRAM_STRINGS_MAX 4096
 
-/* Environment of every program. Each string is "K=V". */
+/* Environment that every program starts with. Each string is "K=V". */
 typedef struct {
     const char *path;
     const char *home;
@@ -16,7 +16,7 @@ typedef struct {
     const char *progress; /* TOOL_PROGRESS_FD; NULL: no progress descriptor */
 } tg_program_base_env_t;
 
-/* All pointers point into `memory`, which the object owns. */
+/* Parsed params. All pointers point into `memory`, which this object owns. */
 typedef struct {
     void *memory;
     size_t size;
@@ -26,7 +26,7 @@ typedef struct {
     tg_program_options_t options;
 } tg_program_params_t;
 
-/* `tool` becomes TOOL_NAME, or NULL. Returns as tg_job_params_read(). */
+/* Reads the values. `tool` (or NULL) is the variable TOOL_NAME. */
 int tg_program_params_read(tg_program_params_t *params,
                            const tg_program_spec_t *raw,
                            const tg_program_base_env_t *env, const char *tool,

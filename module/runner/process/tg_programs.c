@@ -1,4 +1,4 @@
-/* State of all programs: SIGCHLD, environment, descriptors. */
+/* State shared by all programs: SIGCHLD, environment and descriptors. */
 #include "runner/process/tg_programs.h"
 
 #include "runner/process/tg_program.h"
@@ -20,7 +20,7 @@ tg_programs_check_ended(tg_programs_t *programs)
 
     tg_reaper_scan(programs);
 
-    /* Scan later, to delay no other event. */
+    /* The next scan is later, so that other events are not delayed. */
     if (programs->has_more_orphans) {
         uv_timer_start(&programs->rescan_timer, tg_programs_on_rescan_timer,
                        TG_PROGRAM_KILL_TICK_MS, 0);

@@ -1,4 +1,4 @@
-/* State of all programs: environment, SIGCHLD, table of orphans. */
+/* State shared by all programs: environment, SIGCHLD, table of orphans. */
 #ifndef TG_PROGRAMS_H
 #define TG_PROGRAMS_H
 
@@ -11,12 +11,12 @@
 
 typedef struct tg_program_s tg_program_t;
 
-/* A child that is not a main process; see tg_reaper.c. */
+/* A child of the runner that is not a main process; see tg_reaper.c. */
 typedef struct {
     pid_t pid;
     pid_t sid;
 
-    /* NULL: a daemon, which may continue. */
+    /* NULL: the process is a daemon, which may continue. */
     const tg_program_t *program;
 } tg_orphan_t;
 
@@ -43,10 +43,10 @@ typedef struct {
     char chunk[65536];
 } tg_programs_t;
 
-/* The caller is a subreaper and ignores SIGPIPE. Returns 0 or a libuv error. */
+/* Initializes the object, in a subreaper that ignores SIGPIPE. */
 int tg_programs_init(tg_programs_t *programs, uv_loop_t *loop);
 
-/* No program may be left. */
+/* Closes the handles. No program may be left. */
 void tg_programs_close(tg_programs_t *programs);
 
 /* Frees memory and closes descriptors, after the end of the loop. */

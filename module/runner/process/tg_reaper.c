@@ -117,7 +117,7 @@ tg_reaper_find_program(const tg_programs_t *programs, const tg_proc_t *proc)
 
 /* --- table of orphans --- */
 
-/* A scan, which may find only some orphans. */
+/* One scan, which may find only a part of the orphans. */
 typedef struct {
     tg_programs_t *programs;
     size_t nold; /* number of orphans before the scan, sorted by pid */
@@ -159,7 +159,7 @@ tg_reaper_is_new_pid(const tg_reaper_scan_t *new, pid_t pid)
     return 1;
 }
 
-/* Returns space for an orphan, or NULL: no memory. */
+/* Returns space for another orphan, or NULL if out of memory. */
 static tg_orphan_t *
 tg_reaper_grow_table(tg_programs_t *programs)
 {
@@ -216,7 +216,7 @@ tg_reaper_add_orphan(void *ctx, pid_t pid)
     return 1;
 }
 
-/* Adds at most TG_PROCESS_TREE_MAX. Returns 1 if some are zombies already. */
+/* Adds new orphans to the table. Returns 1 if some are zombies already. */
 static int
 tg_reaper_add_orphans(tg_programs_t *programs)
 {

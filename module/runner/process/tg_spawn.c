@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Usual umask of services, for files of programs. */
+/* Usual umask of services, for the files that programs write. */
 #define TG_SPAWN_UMASK 022
 
-/* Shared by parent and child; one mapping, as one thread starts programs. */
+/* Memory of parent and child; one mapping, as one thread starts programs. */
 typedef struct {
     const tg_spawn_params_t *spawn;
     pid_t parent;
@@ -99,12 +99,12 @@ tg_spawn_setup_child(const tg_spawn_ctx_t *ctx, int has_handlers)
         return -1;
     }
 
-    /* The parent may have died before PR_SET_PDEATHSIG. */
+    /* The parent may have died before PR_SET_PDEATHSIG was set. */
     if (getppid() != ctx->parent) {
         _exit(127);
     }
 
-    /* The program's daemons stay descendants while its main process lives. */
+    /* A program's daemons stay its descendants while its main process lives. */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
         return -1;
     }

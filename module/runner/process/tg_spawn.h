@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Descriptors of a program: standard ones, and progress. */
+/* Descriptors of a program: stdin, stdout, stderr and progress. */
 #define TG_SPAWN_FDS 4
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef enum {
     TG_SPAWN_EXEC
 } tg_spawn_step_t;
 
-/* Ignores the runner's signals. Must precede the first program. */
+/* Ignores signals in the runner, but not in programs started afterwards. */
 void tg_spawn_ignore_signals(void);
 
 /*
