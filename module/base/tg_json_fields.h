@@ -44,6 +44,35 @@ typedef struct {
 
 #define TG_FIELD_AT(type, member) .offset = offsetof(type, member)
 
+/* Initializers of a row with the message that follows from its type. */
+#define TG_FIELD(struct_type, text, field_type, member)                        \
+    .name = text, .type = (field_type), TG_FIELD_AT(struct_type, member)
+#define TG_STRING_FIELD(struct_type, text, member)                             \
+    TG_FIELD(struct_type, text, TG_FIELD_STRING, member),                      \
+        .why = text " must be a string"
+#define TG_OBJECT_FIELD(struct_type, text, member)                             \
+    TG_FIELD(struct_type, text, TG_FIELD_OBJECT, member),                      \
+        .why = text " must be an object"
+#define TG_STRINGS_FIELD(struct_type, text, member)                            \
+    TG_FIELD(struct_type, text, TG_FIELD_STRINGS, member),                     \
+        .why = text " must be an array of strings"
+#define TG_ARGV_FIELD(struct_type, text, member)                               \
+    TG_FIELD(struct_type, text, TG_FIELD_STRINGS, member),                     \
+        .is_required = 1, .min = 1,                                            \
+        .why = text " must be an array of at least one string"
+/* `least` and `most` are macros of plain digits, for the message. */
+#define TG_INT_FIELD(struct_type, text, member, least, most)                   \
+    TG_FIELD(struct_type, text, TG_FIELD_INT, member),                         \
+        .min = (least), .max = (most),                                         \
+        .why = text " must be an integer from " TG_FIELD_TEXT(                 \
+            least) " to " TG_FIELD_TEXT(most)
+#define TG_INT_FROM_FIELD(struct_type, text, member, least)                    \
+    TG_FIELD(struct_type, text, TG_FIELD_INT, member),                         \
+        .min = (least), .max = INT64_MAX,                                      \
+        .why = text " must be an integer from " TG_FIELD_TEXT(least)
+#define TG_FIELD_TEXT(number) TG_FIELD_TEXT_OF(number)
+#define TG_FIELD_TEXT_OF(number) #number
+
 /* Stores raw or absent values in the table's order. TG_INVALID: no object. */
 int tg_json_split_fields(const tg_json_field_t *fields, tg_str_t text,
                          tg_str_t *values);

@@ -2,7 +2,7 @@
  * The stream module: table of the directives, default values and merging of
  * server configurations, start and exit of workers.
  */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_spec.h"
 #include "nginx/upstream/ngx_tg_backend.h"
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/handoff/ngx_tg_handoff.h"
@@ -14,15 +14,9 @@
  */
 #define NGX_TG_FRAME_TIMEOUT_DEFAULT 60000
 #define NGX_TG_SEND_TIMEOUT_DEFAULT 60000
-#define NGX_TG_MAX_OUTPUT_DEFAULT 1048576
 /* Same limit as for messages of the ipc dialect, in bytes. */
 #define NGX_TG_MAX_FRAME_DEFAULT 10485760
 #define NGX_TG_MAX_INFLIGHT_DEFAULT 1024
-/*
- * Bytes of stored outputs: room for a few large ones while an agent reads them.
- */
-#define NGX_TG_SPILL_QUOTA_DEFAULT 268435456
-#define NGX_TG_SPILL_TIME_DEFAULT 3600000
 
 static ngx_int_t ngx_tg_init_process(ngx_cycle_t *cycle);
 static void ngx_tg_exit_process(ngx_cycle_t *cycle);
@@ -60,7 +54,8 @@ static ngx_conf_post_t ngx_tg_max_frame_post = { ngx_tg_check_max_frame };
 #define ngx_tg_tool_field(field)                                               \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_tool_t, field)
 
-static ngx_command_t ngx_tg_commands[] = {
+/* Space for the directives of the options. */
+static ngx_command_t ngx_tg_commands[64] = {
 
     { ngx_string("tool"), NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
       ngx_tg_conf_read_tool_block, NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_TOOL,
@@ -98,15 +93,6 @@ static ngx_command_t ngx_tg_commands[] = {
     { ngx_string("tool_send_timeout"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE1,
       ngx_conf_set_msec_slot, ngx_tg_server_field(send_timeout), NULL },
 
-    { ngx_string("tool_timeout"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_timeout, ngx_tg_server_field(timeout), NULL },
-
-    { ngx_string("tool_max_output"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_server_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("tool_preview"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_server_preview, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     { ngx_string("tool_runner"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_runner_path, ngx_tg_server_field(runner_path),
       ngx_tg_runner_path_check },
@@ -142,19 +128,9 @@ static ngx_command_t ngx_tg_commands[] = {
     { ngx_string("tool_status_allow"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_1MORE,
       ngx_tg_conf_add_access_rules, ngx_tg_server_field(status_rules), NULL },
 
-    { ngx_string("tool_concurrency"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_concurrency, ngx_tg_server_field(limit), NULL },
-
-    { ngx_string("tool_rate"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_1MORE,
-      ngx_tg_conf_set_rate, ngx_tg_server_field(limit), NULL },
-
-    { ngx_string("tool_output_store"),
-      NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12, ngx_tg_conf_set_spill,
-      NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     /* the older name of tool_output_store */
     { ngx_string("tool_spill"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_spill, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_tg_spec_set, ngx_tg_server_field(spill), (void *) tg_spill_fields },
 
     { ngx_string("tool_validate"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_choice, ngx_tg_server_field(validate),
@@ -180,12 +156,6 @@ static ngx_command_t ngx_tg_commands[] = {
     { ngx_string("deny"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_1MORE,
       ngx_tg_conf_add_access_rules, ngx_tg_tool_field(rules),
       (void *) NGX_TG_CONF_DENY },
-
-    { ngx_string("concurrency"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_concurrency, ngx_tg_tool_field(limit), NULL },
-
-    { ngx_string("rate"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_1MORE,
-      ngx_tg_conf_set_rate, ngx_tg_tool_field(limit), NULL },
 
     { ngx_string("validate"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_choice, ngx_tg_tool_field(validate),
@@ -221,20 +191,28 @@ static ngx_command_t ngx_tg_commands[] = {
     { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_tg_conf_set_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("timeout"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_timeout, ngx_tg_tool_field(timeout), NULL },
-
-    { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("max_output"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE12,
-      ngx_tg_conf_set_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("preview"), NGX_TG_TOOL_OR_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_preview, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
     ngx_null_command
 };
+
+/* Adds the directives of one table to a server, and to a tool's block. */
+#define ngx_tg_add_options(fields, member, set)                                \
+    ngx_tg_spec_add_commands(ngx_tg_commands, fields, NGX_TG_MAIN_OR_SRV_CONF, \
+                             offsetof(ngx_tg_srv_conf_t, member), set);        \
+    ngx_tg_spec_add_commands(ngx_tg_commands, fields,                          \
+                             NGX_TG_TOOL_OR_GROUP_CONF,                        \
+                             offsetof(ngx_tg_tool_t, member), set)
+
+__attribute__((constructor)) static void
+ngx_tg_init_commands(void)
+{
+    ngx_tg_add_options(tg_job_fields, job_spec, ngx_tg_conf_set_timeout);
+    ngx_tg_add_options(tg_job_limit_fields, limit.calls, NULL);
+    ngx_tg_add_options(tg_rate_fields, limit.rate, ngx_tg_conf_set_rate);
+    ngx_tg_add_options(tg_output_fields, output_spec, NULL);
+    ngx_tg_spec_add_commands(ngx_tg_commands, tg_spill_fields,
+                             NGX_TG_MAIN_OR_SRV_CONF,
+                             offsetof(ngx_tg_srv_conf_t, spill), NULL);
+}
 
 static ngx_int_t
 ngx_tg_postconfiguration(ngx_conf_t *cf)
@@ -365,13 +343,13 @@ ngx_tg_create_srv_conf(ngx_conf_t *cf)
     scf->idle_timeout = NGX_CONF_UNSET_MSEC;
     scf->frame_timeout = NGX_CONF_UNSET_MSEC;
     scf->send_timeout = NGX_CONF_UNSET_MSEC;
-    scf->timeout = NGX_CONF_UNSET_MSEC;
-    scf->max_output = NGX_CONF_UNSET_SIZE;
-    scf->preview = NGX_CONF_UNSET_SIZE;
+    tg_spec_init(tg_job_fields, &scf->job_spec);
+    tg_spec_init(tg_job_limit_fields, &scf->limit.calls);
+    tg_spec_init(tg_rate_fields, &scf->limit.rate);
+    tg_spec_init(tg_output_fields, &scf->output_spec);
+    tg_spec_init(tg_spill_fields, &scf->spill);
     scf->socket_mode = NGX_CONF_UNSET_UINT;
     scf->has_owner = NGX_CONF_UNSET_UINT;
-    scf->spill_quota = NGX_CONF_UNSET;
-    scf->spill_time = NGX_CONF_UNSET_MSEC;
 
     return scf;
 }
@@ -408,14 +386,7 @@ ngx_tg_merge_pointers(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
         conf->status_rules = prev->status_rules;
     }
 
-    if (conf->limit.concurrency == 0) {
-        conf->limit.concurrency = prev->limit.concurrency;
-        conf->limit.queue = prev->limit.queue;
-    }
-
-    if (conf->limit.rate == 0) {
-        conf->limit.rate = prev->limit.rate;
-        conf->limit.burst = prev->limit.burst;
+    if (conf->limit.rate_text.len == 0) {
         conf->limit.rate_text = prev->limit.rate_text;
     }
 }
@@ -438,23 +409,14 @@ ngx_tg_merge_values(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
     ngx_conf_merge_msec_value(conf->send_timeout, prev->send_timeout,
                               NGX_TG_SEND_TIMEOUT_DEFAULT);
     ngx_conf_merge_uint_value(conf->socket_mode, prev->socket_mode, 0600);
-    ngx_conf_merge_off_value(conf->spill_quota, prev->spill_quota,
-                             NGX_TG_SPILL_QUOTA_DEFAULT);
-    ngx_conf_merge_msec_value(conf->spill_time, prev->spill_time,
-                              NGX_TG_SPILL_TIME_DEFAULT);
-
-    if (conf->timeout == NGX_CONF_UNSET_MSEC) {
-        conf->timeout = prev->timeout;
-        conf->max_timeout = prev->max_timeout;
-    }
-
-    if (conf->max_output == NGX_CONF_UNSET_SIZE) {
-        conf->stores_output = prev->stores_output;
-    }
-
-    ngx_conf_merge_size_value(conf->max_output, prev->max_output,
-                              NGX_TG_MAX_OUTPUT_DEFAULT);
-    ngx_conf_merge_size_value(conf->preview, prev->preview, 0);
+    tg_spec_inherit(tg_job_fields, &conf->job_spec, &prev->job_spec);
+    tg_spec_inherit(tg_job_limit_fields, &conf->limit.calls,
+                    &prev->limit.calls);
+    tg_spec_inherit(tg_rate_fields, &conf->limit.rate, &prev->limit.rate);
+    tg_spec_inherit(tg_output_fields, &conf->output_spec, &prev->output_spec);
+    tg_spec_set_defaults(tg_output_fields, &conf->output_spec);
+    tg_spec_inherit(tg_spill_fields, &conf->spill, &prev->spill);
+    tg_spec_set_defaults(tg_spill_fields, &conf->spill);
 
     if (conf->has_owner == NGX_CONF_UNSET_UINT) {
         conf->socket_uid = prev->socket_uid;

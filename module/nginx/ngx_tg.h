@@ -27,6 +27,8 @@
 #include "protocol/tg_peer.h"
 #include "catalog/tg_template.h"
 #include "schema/tg_schema.h"
+#include "spec/tg_job_spec.h"
+#include "spec/tg_output_spec.h"
 
 #define NGX_TG_VERSION TG_VERSION
 
@@ -50,11 +52,6 @@
     (int) ((mode) >> 9 & 7), (int) ((mode) >> 6 & 7), (int) ((mode) >> 3 & 7), \
         (int) ((mode) % 8)
 
-/*
- * Default maximum duration of a call that reports progress, in ms. A longer job
- * should be a task.
- */
-#define NGX_TG_MAX_TIMEOUT 3600000
 
 static inline tg_str_t
 ngx_tg_str_from_ngx(const ngx_str_t *text)
@@ -76,14 +73,13 @@ typedef struct ngx_tg_session_base_s ngx_tg_session_base_t;
 typedef struct ngx_tg_counters_s ngx_tg_counters_t;
 typedef struct ngx_tg_trace_conf_s ngx_tg_trace_conf_t;
 
-/* `concurrency` and `rate` of one tool or of a whole server. */
+/*
+ * `concurrency` and `rate` of one tool or of a whole server; values below 1 are
+ * no limits.
+ */
 typedef struct {
-    ngx_uint_t concurrency; /* maximum running calls; 0: no limit */
-    ngx_uint_t queue;
-    ngx_uint_t rate; /* thousandths of calls per minute; 0: no limit */
-    ngx_uint_t burst;
-    ngx_uint_t dry_run; /* log calls that exceed the rate, do not reject them */
-    ngx_uint_t log_level; /* level for rejected calls and for dry runs */
+    tg_job_limit_t calls;
+    tg_rate_t rate;
     ngx_str_t rate_text;
     ngx_str_t key; /* identifies the limit across reloads */
     void *node;    /* the rate's account, in shared memory */
@@ -136,17 +132,11 @@ struct ngx_tg_tool_s {
     ngx_uint_t output;
     ngx_str_t bytes; /* "image", "audio" or "file"; empty: not bytes */
     ngx_str_t mime;  /* MIME type of the bytes */
-    /* too large output is stored, and the client receives a preview */
-    ngx_uint_t stores_output;
-    ngx_uint_t has_preview; /* the tool has its own `preview` */
-    size_t preview;         /* size of the preview, in bytes; 0: default */
-    ngx_msec_t timeout;     /* ms without progress */
-    /* ms in total for a call with progress; must follow timeout */
-    ngx_msec_t max_timeout;
-    size_t max_output;
+    tg_output_spec_t output_spec;
+    tg_job_spec_t job_spec; /* only the timeouts */
     ngx_tg_limit_t limit;
     ngx_uint_t task; /* NGX_TG_TASK_*: whether its calls become tasks */
-    ngx_int_t retry; /* maximum retries of the tool's tasks */
+    int64_t retry;   /* maximum retries of the tool's tasks */
     ngx_str_t file;  /* file and line of the block's end */
     ngx_uint_t line;
     ngx_uint_t needs_shm;  /* uses the server's clients in shared memory */
@@ -248,12 +238,9 @@ struct ngx_tg_srv_conf_s {
     ngx_msec_t idle_timeout;  /* ms without a frame; 0: no timeout */
     ngx_msec_t frame_timeout; /* ms to receive the rest of a frame */
     ngx_msec_t send_timeout;
-    /* defaults of its tools' timeout and max_timeout, in ms */
-    ngx_msec_t timeout;
-    ngx_msec_t max_timeout;
-    size_t max_output;
-    ngx_uint_t stores_output; /* default of its tools' stores_output */
-    size_t preview; /* default of its tools' preview; 0: default size */
+    /* defaults of its tools */
+    tg_output_spec_t output_spec;
+    tg_job_spec_t job_spec; /* only the timeouts */
     ngx_uint_t socket_mode;
     uid_t socket_uid;
     gid_t socket_gid;
@@ -263,8 +250,7 @@ struct ngx_tg_srv_conf_s {
     ngx_str_t state_dir;
     ngx_uint_t needs_runner;
     ngx_uint_t has_stored_output; /* a tool stores too large output */
-    off_t spill_quota; /* bytes of all stored outputs; 0: none is stored */
-    ngx_msec_t spill_time;
+    tg_spill_spec_t spill;
     ngx_uint_t needs_shm;           /* uses broadcasts or counts its clients */
     ngx_uint_t bridges;             /* ngx_tg_bridge_policy_t */
     ngx_tg_address_set_t addresses; /* set in the worker */
@@ -322,14 +308,6 @@ char *ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_conf_set_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_conf_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_conf_set_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
-                                 void *conf);
-char *ngx_tg_conf_set_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
-                                        void *conf);
-char *ngx_tg_conf_set_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_conf_set_server_preview(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-char *ngx_tg_conf_set_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_tg_add_variables(ngx_conf_t *cf);
 ngx_int_t ngx_tg_path_variable(ngx_stream_session_t *s,
                                ngx_stream_variable_value_t *v, uintptr_t data);

@@ -7,6 +7,16 @@
 
 #include "spec/tg_spec.h"
 
+/* Defaults of an agent's program, in ms and bytes: nobody waits for it. */
+#define TG_AGENT_TIMEOUT_DEFAULT 7200000
+#define TG_AGENT_MAX_OUTPUT_DEFAULT 10485760
+
+/*
+ * Largest value of `retry`: a task that is interrupted more often will never
+ * end.
+ */
+#define TG_AGENT_RETRY_MAX 100
+
 /* Maximum of `task_concurrency`, and of an agent's `concurrency`. */
 #define TG_TASK_CONCURRENCY_MAX 32
 

@@ -41,7 +41,9 @@ typedef struct {
 
 extern const tg_json_field_t tg_http_fields[];
 
-/* Options that other features have, too. */
-extern const tg_spec_option_t tg_http_connect_timeout_option;
+/* An option that an `mcp_server` has, too. */
+#define TG_CONNECT_TIMEOUT_OPTION                                              \
+    TG_TOOL_OPTION("connect_timeout", .syntax = TG_SPEC_TIME,                  \
+                   .expected = "between 1ms and 1h, such as \"3s\"")
 
 #endif

@@ -26,7 +26,14 @@ typedef struct {
 } tg_program_spec_t;
 
 /* The directives of the options. */
-extern const tg_spec_option_t tg_program_memory_option;
-extern const tg_spec_option_t tg_program_pids_option;
+#define TG_MEMORY_OPTION                                                       \
+    TG_TOOL_OPTION("memory", .syntax = TG_SPEC_SIZE,                           \
+                   .min = TG_PROGRAM_MEMORY_MIN, .noun = "value",              \
+                   .expected = "1m or more, such as \"512m\"")
+#define TG_PIDS_OPTION                                                         \
+    TG_TOOL_OPTION(                                                            \
+        "pids", .syntax = TG_SPEC_SIZE, .noun = "value",                       \
+        .expected =                                                            \
+            "the maximum number of processes and threads, such as \"20\"")
 
 #endif

@@ -31,17 +31,33 @@ tg_spec_is_set(const tg_json_field_t *field, const void *object)
     return field->type == TG_FIELD_BITS ? value != 0 : value != TG_SPEC_UNSET;
 }
 
+static void
+tg_spec_set_default(const tg_json_field_t *field, void *object)
+{
+    if (field->option != NULL && !tg_spec_is_set(field, object)
+        && field->type != TG_FIELD_BITS)
+    {
+        *tg_spec_value(field, object) = field->option->initial != 0
+                                            ? field->option->initial
+                                            : field->absent;
+    }
+}
+
 void
 tg_spec_set_defaults(const tg_json_field_t *fields, void *object)
 {
     for (; fields->name != NULL; fields++) {
-        if (fields->option != NULL && !tg_spec_is_set(fields, object)
-            && fields->type != TG_FIELD_BITS)
-        {
-            *tg_spec_value(fields, object) = fields->option->initial != 0
-                                                 ? fields->option->initial
-                                                 : fields->absent;
-        }
+        tg_spec_set_default(fields, object);
+    }
+}
+
+void
+tg_spec_set_parameter_defaults(const tg_json_field_t *field, void *object)
+{
+    for (field++; field->option != NULL && field->option->parameter != NULL;
+         field++)
+    {
+        tg_spec_set_default(field, object);
     }
 }
 
@@ -74,7 +90,9 @@ void
 tg_spec_write(const tg_json_field_t *fields, const void *object, tg_buf_t *json)
 {
     for (; fields->name != NULL; fields++) {
-        if (fields->option != NULL && tg_spec_is_set(fields, object)) {
+        if (fields->option != NULL && fields->name[0] != '\0'
+            && tg_spec_is_set(fields, object))
+        {
             tg_json_add_field(json, fields, object);
         }
     }

@@ -200,8 +200,22 @@ my $source = join '', map { slurp($_) } glob "$top/module/nginx/{,*/}*.c";
 # Some mean the same in several blocks.
 my %directive = map { $_ => 1 } map { /\{\s*ngx_string\("(\w+)"\)/g }
     $source =~ /^static ngx_command_t \w+\[\d*\] = \{(.*?)^\};/msg;
-my $spec = join '', map { slurp($_) } glob "$top/module/spec/*.c";
-$directive{$_} = 1 for $spec =~ /\.(?:directive|inherited) = "(\w+)"/g;
+# The tables of module/spec, with the macros of options that several have.
+my %table = map { m{/tg_(\w+)_spec\.c$} ? ($1 => slurp($_)) : () }
+    glob "$top/module/spec/*.c";
+my %shared = map { /^#define (TG_\w+_OPTION)\s+(.*?)(?<!\\)\n/msg }
+    map { slurp($_) } glob "$top/module/spec/tg_*_spec.h";
+s/\b(TG_[A-Z]+(?:_[A-Z]+)?_OPTION)\b(?!\()/$shared{$1}/g for values %table;
+# [directive, default of a server] of each option of a table.
+sub options {
+    my ($text) = @_;
+    return map { my ($tool, $name, $rest) = @$_;
+        [ $name, $tool ? "tool_$name" : $rest =~ /\.inherited = "(\w+)"/ ] }
+        map { [ /^(TOOL_)?OPTION\([\s\\]*(?:"(\w+)"|NULL)(.*)/s ] }
+        grep { /^(?:TOOL_)?OPTION/ } split /\bTG_(?=\w+\()/, $text;
+}
+$directive{$_} = 1 for grep { defined } map { @$_ } map { options($_) }
+    values %table;
 my @commands = keys %directive;
 push @commands, map {"tool_pass_ssl$_"}
     slurp("$top/module/nginx/upstream/ngx_tg_tls.h") =~
@@ -223,16 +237,13 @@ for (@entries) {
     $context{$name} .= ", $1" if $section =~ /^Context:  (.*?)\n```/ms;
 }
 my %block = (exec => 'tool', http => 'tool', mcp_server => 'mcp_server',
-    agent => 'task_agent', task => 'server');
+    agent => 'task_agent', task => 'server', job => 'tool', output => 'tool');
+is_same [ keys %block ], [ keys %table ], 'each table has its block';
 for my $feature (sort keys %block) {
-    my $table = slurp("$top/module/spec/tg_${feature}_spec.c");
-    for my $option ($table =~ /\.option = &(\w+)/g) {
-        my ($row) = $spec
-            =~ /^(?:static )?const \w+ \Q$option\E = \{(.*?)^\};/ms;
-        my ($name) = $row =~ /\.directive = "(\w+)"/;
+    for my $option (options($table{$feature})) {
+        my ($name, $inherited) = @$option;
         like $context{$name}, qr/\b$block{$feature}\b/,
-            "$name: its context has $block{$feature}";
-        my ($inherited) = $row =~ /\.inherited = "(\w+)"/;
+            "$name: its context has $block{$feature}" if defined $name;
         is $context{$inherited}, ', stream, server', "$inherited: its context"
             if $inherited;
     }

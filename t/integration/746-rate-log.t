@@ -77,4 +77,14 @@ is_deeply logged(sub { like called('both'), qr/tool_rate/, 'one too many' }), [
     'error: call of "both" failed: busy (tool_rate)',
 ], 'for the server, and for the tool';
 
+# A server inherits a limit with its parameters.
+$tg->reload(<<'END', stream => 'tool_rate 1r/m dry_run log_level=notice;');
+tool_server_name third;
+method third { return 1; }
+END
+wait_for { $client->rpc('third')->{result} } 'the third config';
+is_deeply logged(sub { is $client->rpc('third')->{result}, 1, 'a call' }),
+    ['notice: dry run: call of "third" would fail: busy (tool_rate)'],
+    'only logged';
+
 done_testing;

@@ -5,7 +5,9 @@
 
 #include "spec/tg_exec_spec.h"
 #include "spec/tg_http_spec.h"
+#include "spec/tg_job_spec.h"
 #include "spec/tg_mcp_server_spec.h"
+#include "spec/tg_output_spec.h"
 #include "spec/tg_task_spec.h"
 
 HELP_TEST(inherit, "inheritance and JSON")
@@ -56,6 +58,52 @@ HELP_TEST(defaults, "defaults")
     CU_ASSERT(spec.program.options.memory == 0);
 }
 
+/* A row has a directive, or belongs to the one of the row before it. */
+static void
+test_option(const tg_json_field_t *field, const tg_spec_option_t *option)
+{
+    if (option->parameter != NULL) {
+        CU_ASSERT_PTR_NULL(option->directive);
+        CU_ASSERT_PTR_NULL(option->inherited);
+        CU_ASSERT_PTR_NOT_NULL(field[-1].option);
+    } else {
+        CU_ASSERT(option->directive != NULL || option->inherited != NULL);
+    }
+
+    if (option->syntax < TG_SPEC_WORD) {
+        CU_ASSERT(option->min <= (option->max != 0 ? option->max : field->max));
+    }
+}
+
+HELP_TEST(parameters, "parameters of a directive")
+{
+    tg_output_spec_t server, tool;
+    tg_buf_t json;
+
+    tg_spec_init(tg_output_fields, &server);
+    tg_spec_init(tg_output_fields, &tool);
+    server.max_output = 10;
+    server.is_stored = 1;
+    tool.max_output = 20;
+    tg_spec_set_parameter_defaults(tg_output_fields, &tool);
+    CU_ASSERT(tool.is_stored == 0);
+    CU_ASSERT(tool.preview == TG_SPEC_UNSET);
+
+    /* A directive is inherited with its parameters, or not at all. */
+    tg_spec_inherit(tg_output_fields, &tool, &server);
+    CU_ASSERT(tool.max_output == 20);
+    CU_ASSERT(tool.is_stored == 0);
+    tg_spec_set_defaults(tg_output_fields, &tool);
+    CU_ASSERT(tool.preview == 0);
+
+    /* Not all members are JSON. */
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_json_begin_object(&json);
+    tg_spec_write(tg_output_fields, &tool, &json);
+    HELP_EQ(tg_buf_view(&json), "{\"max_output\":20");
+    tg_buf_deinit(&json);
+}
+
 static void
 test_table(const tg_json_field_t *fields)
 {
@@ -71,11 +119,9 @@ test_table(const tg_json_field_t *fields)
             CU_ASSERT(field->type >= TG_FIELD_INT);
             CU_ASSERT((field->type == TG_FIELD_BITS)
                       == (field->option->syntax == TG_SPEC_NUMBERS));
-            CU_ASSERT((field->type == TG_FIELD_WORD)
+            CU_ASSERT((field->words != NULL)
                       == (field->option->syntax == TG_SPEC_WORD));
-            CU_ASSERT_PTR_NOT_NULL(field->option->directive);
-            CU_ASSERT_PTR_NOT_NULL(field->option->noun);
-            CU_ASSERT_PTR_NOT_NULL(field->option->expected);
+            test_option(field, field->option);
         }
     }
 }
@@ -87,4 +133,9 @@ HELP_TEST(tables, "rows of all features")
     test_table(tg_mcp_server_fields);
     test_table(tg_agent_fields);
     test_table(tg_task_fields);
+    test_table(tg_job_fields);
+    test_table(tg_job_limit_fields);
+    test_table(tg_rate_fields);
+    test_table(tg_output_fields);
+    test_table(tg_spill_fields);
 }

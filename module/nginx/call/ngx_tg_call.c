@@ -155,8 +155,8 @@ ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
 
     block = call->tool->block;
 
-    if (block->limit.rate == 0 && block->group == NULL
-        && call->base->conf->limit.rate == 0)
+    if (block->limit.rate.rate <= 0 && block->group == NULL
+        && call->base->conf->limit.rate.rate <= 0)
     {
         return 1;
     }
@@ -229,8 +229,8 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->tool = request->entry->host;
     call->entry = request->entry;
     call->handler = call->tool->handler;
-    call->timeout = call->tool->timeout;
-    call->max_timeout = call->tool->max_timeout;
+    call->timeout = (ngx_msec_t) call->tool->job_spec.timeout_ms;
+    call->max_timeout = (ngx_msec_t) call->tool->job_spec.max_timeout_ms;
     call->request = request;
     call->size = request->size;
     ngx_tg_call_count_begin(call, call->tool);

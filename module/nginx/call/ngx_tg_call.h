@@ -441,7 +441,7 @@ static ngx_inline ngx_uint_t
 ngx_tg_call_can_be_stored(const ngx_tg_call_t *call)
 {
     return call->store_params.len != 0
-           || (call->tool != NULL && call->tool->stores_output);
+           || (call->tool != NULL && call->tool->output_spec.is_stored);
 }
 
 /*

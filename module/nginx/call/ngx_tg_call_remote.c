@@ -138,15 +138,14 @@ static void
 ngx_tg_limit_append_json(tg_buf_t *buf, const char *directive,
                          const ngx_tg_limit_t *limit, ngx_uint_t *n)
 {
-    if (limit->concurrency == 0) {
+    if (limit->calls.concurrency <= 0) {
         return;
     }
 
     tg_buf_printf(buf, "%s{\"name\":\"%s\",\"key\":",
                   (*n)++ == 0 ? ",\"limits\":[" : ",", directive);
     tg_json_write_string(buf, ngx_tg_str_from_ngx(&limit->key));
-    tg_json_add_uint(buf, "concurrency", limit->concurrency);
-    tg_json_add_uint(buf, "queue", limit->queue);
+    tg_spec_write(tg_job_limit_fields, &limit->calls, buf);
     tg_buf_append_char(buf, '}');
 }
 
@@ -193,8 +192,7 @@ ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
     tool = call->tool;
     tg_buf_append_char(params, '{');
     tg_json_add_string(params, "tool", tool->entry.name);
-    tg_json_add_uint(params, "timeout_ms", tool->timeout);
-    tg_json_add_uint(params, "max_timeout_ms", tool->max_timeout);
+    tg_spec_write(tg_job_fields, &tool->job_spec, params);
     number = ngx_tg_call_get_number(call);
 
     if (number != 0) {
@@ -232,23 +230,30 @@ ngx_tg_call_append_owner(ngx_tg_call_t *call, tg_buf_t *params)
     }
 }
 
+static ngx_uint_t
+ngx_tg_call_can_store_output(const ngx_tg_call_t *call)
+{
+    return call->tool->output_spec.is_stored
+           && call->base->conf->spill.quota != 0;
+}
+
 void
 ngx_tg_call_append_stored_output(ngx_tg_call_t *call, tg_buf_t *params)
 {
-    const ngx_tg_srv_conf_t *scf;
+    const ngx_tg_tool_t *tool;
 
-    scf = call->base->conf;
+    tool = call->tool;
 
-    if (!call->tool->stores_output || scf->spill_quota == 0) {
+    if (!ngx_tg_call_can_store_output(call)) {
         return;
     }
 
-    tg_buf_printf(params, ",\"spill\":{\"quota\":%llu,\"keep_ms\":%lu",
-                  (unsigned long long) scf->spill_quota,
-                  (unsigned long) scf->spill_time);
+    tg_json_begin_member(params, "spill");
+    tg_json_begin_object(params);
+    tg_spec_write(tg_spill_fields, &call->base->conf->spill, params);
 
-    if (call->tool->preview != 0) {
-        tg_json_add_uint(params, "preview", call->tool->preview);
+    if (tool->output_spec.preview != 0) {
+        tg_json_add_int(params, "preview", tool->output_spec.preview);
     }
 
     ngx_tg_call_append_owner(call, params);
@@ -261,7 +266,7 @@ ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
     const ngx_tg_tool_t *tool;
 
     tool = call->tool;
-    tg_json_add_uint(params, "max_output", tool->max_output);
+    tg_spec_write(tg_output_fields, &tool->output_spec, params);
 
     ngx_tg_call_append_stored_output(call, params);
 
@@ -381,7 +386,7 @@ ngx_tg_call_save_slot_params(ngx_tg_call_t *call)
 
     i = ngx_tg_tool_get_limits(call->tool, call->base->conf, limits, scopes);
 
-    while (i > 0 && limits[i - 1]->concurrency == 0) {
+    while (i > 0 && limits[i - 1]->calls.concurrency <= 0) {
         i--;
     }
 
@@ -452,17 +457,12 @@ ngx_tg_call_defer_request(ngx_tg_call_t *call)
     return NGX_OK;
 }
 
-static ngx_uint_t
-ngx_tg_call_can_store_output(const ngx_tg_call_t *call)
-{
-    return call->tool->stores_output && call->base->conf->spill_quota != 0;
-}
-
 size_t
 ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call)
 {
-    return ngx_tg_call_can_store_output(call) ? NGX_TG_STORED_RESULT_MAX
-                                              : call->tool->max_output;
+    return ngx_tg_call_can_store_output(call)
+               ? NGX_TG_STORED_RESULT_MAX
+               : (size_t) call->tool->output_spec.max_output;
 }
 
 int
@@ -481,7 +481,7 @@ ngx_tg_call_save_store_params(ngx_tg_call_t *call)
 
     params = tg_buf_make_fixed((char *) text, sizeof(text));
     tg_buf_append_char(&params, ',');
-    tg_json_add_uint(&params, "max_output", tool->max_output);
+    tg_spec_write(tg_output_fields, &tool->output_spec, &params);
     ngx_tg_call_append_stored_output(call, &params);
     copy = tg_buf_has_failed(&params) ? NULL
                                       : ngx_pnalloc(call->pool, params.len);
@@ -492,10 +492,11 @@ ngx_tg_call_save_store_params(ngx_tg_call_t *call)
 
     ngx_memcpy(copy, params.data, params.len);
     call->store_params = tg_str((char *) copy, params.len);
-    call->max_output = tool->max_output;
-    call->unstored_max = tool->preview != 0
-                             ? ngx_min(tool->preview, tool->max_output)
-                             : tool->max_output;
+    call->max_output = (size_t) tool->output_spec.max_output;
+    call->unstored_max = tool->output_spec.preview != 0
+                             ? ngx_min((size_t) tool->output_spec.preview,
+                                       call->max_output)
+                             : call->max_output;
 
     return TG_OK;
 }

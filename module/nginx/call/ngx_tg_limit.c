@@ -3,14 +3,13 @@
  * survives reloads, and `concurrency`, counted by the runner.
  */
 #include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/config/ngx_tg_spec.h"
 
 /*
  * Size of the zone in bytes, the same in every config so that a reload finds
  * it. A limited tool takes some 200 bytes; unused pages cost nothing.
  */
 #define NGX_TG_RATE_ZONE_SIZE 8388608
-/* Maximum of `concurrency`, far more than the 64 programs of a runner. */
-#define NGX_TG_CONCURRENCY_MAX 65536
 
 /* Calls are counted in thousandths, as in limit_req. */
 #define NGX_TG_RATE_UNITS_PER_CALL 1000
@@ -42,151 +41,42 @@ typedef struct {
 
 /* --- directives --- */
 
-static ngx_int_t
-ngx_tg_limit_parse_number(ngx_str_t *value, const char *prefix,
-                          ngx_uint_t *number)
-{
-    size_t len;
-    ngx_int_t n;
-
-    len = ngx_strlen(prefix);
-
-    if (value->len < len || ngx_strncmp(value->data, prefix, len) != 0) {
-        return NGX_ERROR;
-    }
-
-    n = ngx_atoi(value->data + len, value->len - len);
-
-    if (n == NGX_ERROR || n > NGX_TG_CONCURRENCY_MAX) {
-        return NGX_ERROR;
-    }
-
-    *number = (ngx_uint_t) n;
-
-    return NGX_OK;
-}
-
-/* Parses `concurrency N [queue=M]`. */
+/* timeout TIME [max=TIME]: the maximum is at least the timeout. */
 char *
-ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_tg_conf_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_tg_limit_t *limit;
-    ngx_str_t *value;
+    tg_job_spec_t *spec;
+    char *rv;
 
-    limit = (ngx_tg_limit_t *) (void *) ((char *) conf + cmd->offset);
+    spec = (tg_job_spec_t *) (void *) ((char *) conf + cmd->offset);
+    rv = ngx_tg_spec_set(cf, cmd, conf);
 
-    if (limit->concurrency != 0) {
-        return "is duplicate";
+    if (rv != NGX_CONF_OK || spec->max_timeout_ms >= spec->timeout_ms) {
+        return rv;
     }
 
-    value = cf->args->elts;
-
-    if (ngx_tg_limit_parse_number(&value[1], "", &limit->concurrency) != NGX_OK
-        || limit->concurrency == 0
-        || (cf->args->nelts == 3
-            && ngx_tg_limit_parse_number(&value[2], "queue=", &limit->queue)
-                   != NGX_OK))
-    {
-        return ngx_tg_conf_error(
-            cf,
-            "invalid \"%V\"; write how many calls may run at "
-            "once and how many may wait, each at most 65536, "
-            "such as \"%V 2 queue=10\"",
-            &cmd->name, &cmd->name);
+    if (cf->args->nelts == 3) {
+        return ngx_tg_spec_reject(cf, cmd, 2);
     }
+
+    spec->max_timeout_ms = spec->timeout_ms;
 
     return NGX_CONF_OK;
 }
 
-/* Parses an option of a rate; each may occur once. */
-static ngx_int_t
-ngx_tg_limit_parse_rate_option(ngx_str_t *value, ngx_tg_limit_t *limit)
-{
-    static const struct {
-        ngx_str_t word;
-        ngx_uint_t level;
-    } levels[] = {
-        { ngx_string("log_level=info"), NGX_LOG_INFO },
-        { ngx_string("log_level=notice"), NGX_LOG_NOTICE },
-        { ngx_string("log_level=warn"), NGX_LOG_WARN },
-        { ngx_string("log_level=error"), NGX_LOG_ERR },
-    };
-    ngx_uint_t i;
-
-    if (limit->burst == NGX_CONF_UNSET_UINT
-        && ngx_tg_limit_parse_number(value, "burst=", &limit->burst) == NGX_OK)
-    {
-        return NGX_OK;
-    }
-
-    if (!limit->dry_run && ngx_strcmp(value->data, "dry_run") == 0) {
-        limit->dry_run = 1;
-        return NGX_OK;
-    }
-
-    for (i = 0; i < 4 && limit->log_level == NGX_CONF_UNSET_UINT; i++) {
-        if (ngx_strcmp(value->data, levels[i].word.data) == 0) {
-            limit->log_level = levels[i].level;
-            return NGX_OK;
-        }
-    }
-
-    return NGX_ERROR;
-}
-
-/* Parses `rate Nr/s|Nr/m [burst=M] [dry_run] [log_level=LEVEL]`. */
+/* rate Nr/s|Nr/m [burst=M] [dry_run] [log_level=LEVEL] */
 char *
 ngx_tg_conf_set_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_tg_limit_t *limit;
-    ngx_str_t *value, number;
-    ngx_uint_t scale, rate, i;
-    ngx_int_t rc;
+    ngx_str_t *value;
 
-    limit = (ngx_tg_limit_t *) (void *) ((char *) conf + cmd->offset);
-
-    if (limit->rate != 0) {
-        return "is duplicate";
-    }
-
+    limit = (ngx_tg_limit_t *) (void *) ((char *) conf + cmd->offset
+                                         - offsetof(ngx_tg_limit_t, rate));
     value = cf->args->elts;
-    number = value[1];
-    scale = 0;
-
-    if (number.len > 3) {
-        number.len -= 3;
-
-        if (ngx_strcmp(number.data + number.len, "r/s") == 0) {
-            scale = 60;
-        } else if (ngx_strcmp(number.data + number.len, "r/m") == 0) {
-            scale = 1;
-        }
-    }
-
-    limit->burst = NGX_CONF_UNSET_UINT;
-    limit->log_level = NGX_CONF_UNSET_UINT;
-    rc = scale != 0 ? ngx_tg_limit_parse_number(&number, "", &rate) : NGX_ERROR;
-
-    for (i = 2; rc == NGX_OK && i < cf->args->nelts; i++) {
-        rc = ngx_tg_limit_parse_rate_option(&value[i], limit);
-    }
-
-    if (rc != NGX_OK || rate == 0) {
-        return ngx_tg_conf_error(
-            cf,
-            "invalid \"%V\"; write a rate per second or minute, and optionally "
-            "a burst, such as \"%V 10r/s burst=5\" or \"%V 30r/m\"; "
-            "\"dry_run\" and \"log_level=\" with info, notice, warn or error "
-            "may follow",
-            &cmd->name, &cmd->name, &cmd->name);
-    }
-
-    ngx_conf_init_uint_value(limit->burst, 0);
-    ngx_conf_init_uint_value(limit->log_level, NGX_LOG_ERR);
-    limit->rate = rate * NGX_TG_RATE_UNITS_PER_CALL * scale;
     limit->rate_text = value[1];
 
-    return NGX_CONF_OK;
+    return ngx_tg_spec_set(cf, cmd, conf);
 }
 
 /* --- shared memory --- */
@@ -302,7 +192,7 @@ ngx_tg_server_add_limit(ngx_conf_t *cf, ngx_tg_limit_t *limit,
     ngx_tg_main_conf_t *mcf;
     u_char *p;
 
-    if (limit->rate == 0 && limit->concurrency == 0) {
+    if (limit->rate.rate <= 0 && limit->calls.concurrency <= 0) {
         return NGX_OK;
     }
 
@@ -324,7 +214,7 @@ ngx_tg_server_add_limit(ngx_conf_t *cf, ngx_tg_limit_t *limit,
 
     limit->key.len = p - limit->key.data;
 
-    if (limit->rate == 0) {
+    if (limit->rate.rate <= 0) {
         return NGX_OK;
     }
 
@@ -399,7 +289,7 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
     now = ngx_current_msec & NGX_TG_RATE_TIME_MASK;
     passed = now - (account >> NGX_TG_RATE_EXCESS_BITS);
     excess = account & NGX_TG_RATE_EXCESS_MASK;
-    room = (uint64_t) limit->burst * NGX_TG_RATE_UNITS_PER_CALL;
+    room = (uint64_t) limit->rate.burst * NGX_TG_RATE_UNITS_PER_CALL;
 
     /* Workers' clocks differ: the time must never go backwards. */
     if (passed > NGX_TG_RATE_TIME_MASK / 2) {
@@ -409,12 +299,12 @@ ngx_tg_limit_charge_account(const ngx_tg_limit_t *limit, uint64_t account,
 
     drained = passed > 86400000
                   ? excess
-                  : limit->rate * passed / NGX_TG_RATE_MS_PER_MINUTE;
+                  : limit->rate.rate * passed / NGX_TG_RATE_MS_PER_MINUTE;
     excess = excess > drained ? excess - drained : 0;
 
     if (excess > room) {
         *wait = (ngx_msec_t) ((excess - room) * NGX_TG_RATE_MS_PER_MINUTE
-                                  / limit->rate
+                                  / limit->rate.rate
                               + 1);
         return 0;
     }
@@ -506,7 +396,7 @@ ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
 
     for (i = 0; i < n; i++) {
         limit = limits[i];
-        wait = limit->rate != 0 ? ngx_tg_limit_take_rate(limit) : 0;
+        wait = limit->rate.rate > 0 ? ngx_tg_limit_take_rate(limit) : 0;
 
         if (wait == 0) {
             continue;
@@ -515,11 +405,12 @@ ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
         rule = ngx_tg_call_rule_find(tg_str_from_cstr(scopes[i].rate));
         limits[i] = NULL;
 
-        if (!limit->dry_run) {
+        if (!limit->rate.dry_run) {
             break;
         }
 
-        ngx_log_error(limit->log_level, call->pool->log, 0,
+        ngx_log_error(NGX_LOG_ERR + (ngx_uint_t) limit->rate.log_level,
+                      call->pool->log, 0,
                       "dry run: call of \"%*s\" would fail: busy (%s)",
                       call->entry->name.len, call->entry->name.data,
                       ngx_tg_call_rule_get_name(rule));
@@ -530,17 +421,17 @@ ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
     }
 
     call->rule = rule;
-    call->log_level = limit->log_level;
+    call->log_level = NGX_LOG_ERR + (ngx_uint_t) limit->rate.log_level;
 
     (void) ngx_snprintf(text, size,
                         "%s may be called no more often than %V (%s %V, "
-                        "burst=%ui); call again in %M.%03M s.%Z",
+                        "burst=%L); call again in %M.%03M s.%Z",
                         scopes[i].tools, &limit->rate_text, scopes[i].rate,
-                        &limit->rate_text, limit->burst, wait / 1000,
+                        &limit->rate_text, limit->rate.burst, wait / 1000,
                         wait % 1000);
 
     while (i-- > 0) {
-        if (limits[i] != NULL && limits[i]->rate != 0) {
+        if (limits[i] != NULL && limits[i]->rate.rate > 0) {
             ngx_tg_limit_refund_rate(limits[i]);
         }
     }

@@ -1,19 +1,11 @@
 /*
- * `output`, `max_output`, `preview`, `tool_output_store`: type and size limits
- * of a handler's output.
+ * `output`, and the checks and inheritance of `max_output`, `preview` and
+ * `tool_output_store`.
  */
 #include "nginx/config/ngx_tg_config.h"
 #include "spec/tg_output_spec.h"
 
 #include <ctype.h>
-
-/* Minimum quota, in bytes; a smaller one could not hold a useful output. */
-#define NGX_TG_SPILL_QUOTA_MIN 1048576
-/*
- * Maximum lifetime of a stored output, in ms. Outputs are stored for reading
- * soon, not for days.
- */
-#define NGX_TG_SPILL_TIME_MAX 86400000
 
 /*
  * Output types; image, audio and file need a MIME type, for which MCP has a
@@ -125,174 +117,6 @@ ngx_tg_conf_set_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* Parses a size between 1 and 32m. Returns 0 after logging if it is invalid. */
-static size_t
-ngx_tg_conf_parse_output_size(ngx_conf_t *cf, ngx_command_t *cmd,
-                              ngx_str_t *value)
-{
-    ssize_t size;
-
-    size = ngx_parse_size(value);
-
-    if (size != NGX_ERROR && size != 0 && size <= TG_OUTPUT_MAX) {
-        return (size_t) size;
-    }
-
-    (void) ngx_tg_conf_error(cf,
-                             "invalid size \"%V\" in \"%V\"; write between "
-                             "1 and 32m, such as \"64k\" or \"4m\"",
-                             value, &cmd->name);
-
-    return 0;
-}
-
-/* Parses `SIZE [spill]`. */
-static char *
-ngx_tg_conf_parse_max_output(ngx_conf_t *cf, ngx_command_t *cmd, size_t *size,
-                             ngx_uint_t *stores_output)
-{
-    ngx_str_t *value;
-
-    if (*size != NGX_CONF_UNSET_SIZE) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (cf->args->nelts == 3) {
-        if (ngx_strcmp(value[2].data, "spill") != 0) {
-            return ngx_tg_conf_error(cf,
-                                     "invalid value \"%V\" in \"%V\"; write "
-                                     "\"spill\", or nothing",
-                                     &value[2], &cmd->name);
-        }
-
-        *stores_output = 1;
-    }
-
-    *size = ngx_tg_conf_parse_output_size(cf, cmd, &value[1]);
-
-    return *size != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-char *
-ngx_tg_conf_set_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_tool_t *tool = conf;
-
-    return ngx_tg_conf_parse_max_output(cf, cmd, &tool->max_output,
-                                        &tool->stores_output);
-}
-
-char *
-ngx_tg_conf_set_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
-                                  void *conf)
-{
-    ngx_tg_srv_conf_t *scf = conf;
-
-    return ngx_tg_conf_parse_max_output(cf, cmd, &scf->max_output,
-                                        &scf->stores_output);
-}
-
-/* Parses `SIZE|off`; the size is 0 for `off`. */
-static char *
-ngx_tg_conf_parse_preview(ngx_conf_t *cf, ngx_command_t *cmd, size_t *size)
-{
-    ngx_str_t *value;
-
-    value = cf->args->elts;
-    *size = 0;
-
-    if (ngx_strcmp(value[1].data, "off") == 0) {
-        return NGX_CONF_OK;
-    }
-
-    *size = ngx_tg_conf_parse_output_size(cf, cmd, &value[1]);
-
-    return *size != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-char *
-ngx_tg_conf_set_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_tool_t *tool = conf;
-
-    if (tool->has_preview) {
-        return "is duplicate";
-    }
-
-    tool->has_preview = 1;
-
-    if (ngx_tg_conf_parse_preview(cf, cmd, &tool->preview) != NGX_CONF_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    tool->stores_output |= tool->preview != 0;
-
-    return NGX_CONF_OK;
-}
-
-char *
-ngx_tg_conf_set_server_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_srv_conf_t *scf = conf;
-
-    return scf->preview == NGX_CONF_UNSET_SIZE
-               ? ngx_tg_conf_parse_preview(cf, cmd, &scf->preview)
-               : "is duplicate";
-}
-
-/* tool_output_store SIZE|off [time=TIME] */
-char *
-ngx_tg_conf_set_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_srv_conf_t *scf = conf;
-
-    ngx_str_t *value, time;
-    ngx_msec_t msec;
-
-    if (scf->spill_quota != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    scf->spill_quota = ngx_strcmp(value[1].data, "off") == 0
-                           ? 0
-                           : ngx_parse_offset(&value[1]);
-
-    if (scf->spill_quota < NGX_TG_SPILL_QUOTA_MIN && value[1].data[0] != 'o') {
-        return ngx_tg_conf_error(
-            cf,
-            "invalid size \"%V\" in \"%V\"; write a size of at least 1m, such "
-            "as \"256m\" or \"2g\", or \"off\"",
-            &value[1], &cmd->name);
-    }
-
-    if (cf->args->nelts == 2) {
-        return NGX_CONF_OK;
-    }
-
-    msec = 0;
-
-    if (value[2].len > 5 && ngx_strncmp(value[2].data, "time=", 5) == 0) {
-        time.data = value[2].data + 5;
-        time.len = value[2].len - 5;
-        msec = ngx_parse_time(&time, 0);
-    }
-
-    if (msec == 0 || msec == (ngx_msec_t) NGX_ERROR
-        || msec > NGX_TG_SPILL_TIME_MAX) {
-        return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write "
-                                 "between 1ms and 24h, such as \"time=1h\"",
-                                 &value[2], &cmd->name);
-    }
-
-    scf->spill_time = msec;
-
-    return NGX_CONF_OK;
-}
-
 static const char *
 ngx_tg_tool_spill_check(const ngx_tg_tool_t *tool)
 {
@@ -321,7 +145,7 @@ ngx_tg_tool_spill_check(const ngx_tg_tool_t *tool)
 const char *
 ngx_tg_tool_output_check(const ngx_tg_tool_t *tool)
 {
-    if (tool->stores_output) {
+    if (tool->output_spec.is_stored > 0 || tool->output_spec.preview > 0) {
         return ngx_tg_tool_spill_check(tool);
     }
 
@@ -347,38 +171,29 @@ ngx_tg_tool_output_check(const ngx_tg_tool_t *tool)
 
 /* --- inheritance from the server --- */
 
-/*
- * Inherits `preview` from the nearest enclosing block that has one, else from
- * the server.
- */
-static void
-ngx_tg_tool_inherit_preview(const ngx_tg_srv_conf_t *scf, ngx_tg_tool_t *tool)
+ngx_int_t
+ngx_tg_tool_init_output(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
+                        ngx_tg_tool_t *tool)
 {
     const ngx_tg_tool_t *from;
-    size_t preview;
+    tg_output_spec_t *spec;
+    ngx_uint_t has_preview, is_stored;
 
-    for (from = tool->group; from != NULL && !from->has_preview;
-         from = from->group) {
-        /* void */
+    spec = &tool->output_spec;
+    has_preview = spec->preview != TG_SPEC_UNSET;
+    is_stored = spec->preview > 0;
+
+    for (from = tool->group; from != NULL; from = from->group) {
+        tg_spec_inherit(tg_output_fields, spec, &from->output_spec);
     }
 
-    preview = from != NULL ? from->preview : scf->preview;
+    is_stored |= spec->is_stored > 0;
 
-    if (!tool->has_preview && preview != 0) {
-        tool->stores_output = 1;
-        tool->preview = ngx_min(preview, tool->max_output);
-    }
-}
+    if (tool->handler == NULL || ngx_tg_tool_spill_check(tool) != NULL) {
+        spec->preview = has_preview ? spec->preview : 0;
+        spec->is_stored = (int64_t) is_stored;
 
-/*
- * Sets the stored-output options of a tool whose handler allows them. Returns
- * NGX_OK, or NGX_ERROR after logging a preview that exceeds max_output.
- */
-static ngx_int_t
-ngx_tg_tool_init_spill(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
-                       ngx_tg_tool_t *tool, ngx_uint_t has_size)
-{
-    if (tool->stores_output && scf->spill_quota == 0) {
+    } else if (is_stored && scf->spill.quota == 0) {
         ngx_log_error(
             NGX_LOG_WARN, cf->log, 0,
             "tool \"%*s\" stores large results, but \"tool_output_store "
@@ -387,45 +202,24 @@ ngx_tg_tool_init_spill(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
             tool->line);
     }
 
-    if (!has_size) {
-        tool->stores_output |= scf->stores_output;
+    tg_spec_inherit(tg_output_fields, spec, &scf->output_spec);
+    spec->is_stored |= spec->preview > 0;
+
+    if (!has_preview) {
+        spec->preview = ngx_min(spec->preview, spec->max_output);
     }
 
-    ngx_tg_tool_inherit_preview(scf, tool);
-
-    if (tool->preview <= tool->max_output) {
+    if (spec->preview <= spec->max_output) {
         return NGX_OK;
     }
 
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                   "tool \"%*s\" has a \"preview\" that is larger than its "
-                  "\"max_output\", %uz %s; write less, or raise "
+                  "\"max_output\", %L %s; write less, or raise "
                   "\"max_output\" in %V:%ui",
-                  tool->entry.name.len, tool->entry.name.data, tool->max_output,
-                  tg_pick_plural(tool->max_output, "byte", "bytes"),
+                  tool->entry.name.len, tool->entry.name.data, spec->max_output,
+                  tg_pick_plural((size_t) spec->max_output, "byte", "bytes"),
                   &tool->file, tool->line);
 
     return NGX_ERROR;
-}
-
-ngx_int_t
-ngx_tg_tool_init_output(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
-                        ngx_tg_tool_t *tool)
-{
-    const ngx_tg_tool_t *from;
-    ngx_uint_t is_said;
-
-    from = tool;
-
-    while (from->max_output == NGX_CONF_UNSET_SIZE && from->group != NULL) {
-        from = from->group;
-    }
-
-    is_said = from->max_output != NGX_CONF_UNSET_SIZE;
-    tool->max_output = is_said ? from->max_output : scf->max_output;
-    tool->stores_output |= from->stores_output && is_said;
-
-    return tool->handler == NULL || ngx_tg_tool_spill_check(tool) != NULL
-               ? NGX_OK
-               : ngx_tg_tool_init_spill(cf, scf, tool, is_said);
 }

@@ -8,11 +8,6 @@
 
 #include <sys/random.h>
 
-/*
- * Default timeout of a call, in ms: no caller should wait without end, and
- * tools that need longer set `timeout`.
- */
-#define NGX_TG_TIMEOUT_DEFAULT 60000
 
 static void
 ngx_tg_server_free_catalog(void *data)
@@ -84,8 +79,10 @@ ngx_tg_tool_create(ngx_conf_t *cf, tg_catalog_entry_type_t kind,
     tool->block = tool;
     tool->output = NGX_CONF_UNSET_UINT;
     tool->validate = NGX_CONF_UNSET_UINT;
-    tool->timeout = NGX_CONF_UNSET_MSEC;
-    tool->max_output = NGX_CONF_UNSET_SIZE;
+    tg_spec_init(tg_job_fields, &tool->job_spec);
+    tg_spec_init(tg_job_limit_fields, &tool->limit.calls);
+    tg_spec_init(tg_rate_fields, &tool->limit.rate);
+    tg_spec_init(tg_output_fields, &tool->output_spec);
 
     return tool;
 }
@@ -257,9 +254,8 @@ ngx_tg_tool_check_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, void **confs,
     }
 
     if (!(tool->handler->flags & NGX_TG_HANDLER_IS_ASYNC)
-        && (tool->max_output != NGX_CONF_UNSET_SIZE
-            || tool->timeout != NGX_CONF_UNSET_MSEC
-            || tool->limit.concurrency != 0))
+        && (tool->output_spec.max_output > 0 || tool->job_spec.timeout_ms > 0
+            || tool->limit.calls.concurrency > 0))
     {
         names = ngx_tg_conf_join_handler_names(cf, NGX_TG_HANDLER_IS_ASYNC, 0);
         return ngx_tg_conf_error(
@@ -289,21 +285,15 @@ ngx_tg_server_init_timeouts(ngx_tg_srv_conf_t *scf)
     ngx_tg_tool_t *tool;
     size_t i;
 
-    if (scf->timeout == NGX_CONF_UNSET_MSEC) {
-        scf->timeout = NGX_TG_TIMEOUT_DEFAULT;
-        scf->max_timeout = NGX_TG_MAX_TIMEOUT;
-    }
+    tg_spec_set_defaults(tg_job_fields, &scf->job_spec);
 
     /* Use the nearest enclosing block with a timeout, else the server. */
     for (i = 0; (tool = ngx_tg_server_get_block(scf, i)) != NULL; i++) {
-        for (from = tool; from != NULL && from->timeout == NGX_CONF_UNSET_MSEC;
-             from = from->group)
-        {
-            /* void */
+        for (from = tool->group; from != NULL; from = from->group) {
+            tg_spec_inherit(tg_job_fields, &tool->job_spec, &from->job_spec);
         }
 
-        tool->max_timeout = from != NULL ? from->max_timeout : scf->max_timeout;
-        tool->timeout = from != NULL ? from->timeout : scf->timeout;
+        tg_spec_inherit(tg_job_fields, &tool->job_spec, &scf->job_spec);
     }
 }
 
@@ -318,7 +308,7 @@ ngx_tg_server_init_outputs(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
             return NGX_ERROR;
         }
 
-        scf->has_stored_output |= tool->stores_output;
+        scf->has_stored_output |= (ngx_uint_t) tool->output_spec.is_stored;
     }
 
     return NGX_OK;

@@ -1,13 +1,10 @@
 /*
  * Values with variables: translation to NGINX's syntax, compilation, the check
- * for unknown variables; and timeouts and limits of programs.
+ * for unknown variables.
  */
 #include "nginx/config/ngx_tg_config.h"
 
 #include <ctype.h>
-
-/* Maximum timeout, in ms. A call that takes longer should be a task. */
-#define NGX_TG_TIMEOUT_MAX 86400000
 
 ngx_uint_t
 ngx_tg_text_has_variables(const ngx_str_t *text)
@@ -268,64 +265,6 @@ ngx_tg_value_compile_new(ngx_conf_t *cf, ngx_str_t *text)
     }
 
     return value;
-}
-
-static ngx_msec_t
-ngx_tg_conf_parse_timeout(ngx_str_t *value, const char *prefix)
-{
-    ngx_str_t time;
-    ngx_msec_t msec;
-    size_t len;
-
-    len = ngx_strlen(prefix);
-
-    if (value->len < len || ngx_strncmp(value->data, prefix, len) != 0) {
-        return 0;
-    }
-
-    time.data = value->data + len;
-    time.len = value->len - len;
-    msec = ngx_parse_time(&time, 0);
-
-    return msec == (ngx_msec_t) NGX_ERROR || msec > NGX_TG_TIMEOUT_MAX ? 0
-                                                                       : msec;
-}
-
-/*
- * timeout TIME [max=TIME]; cmd->offset is the timeout's, and the maximum
- * follows it.
- */
-char *
-ngx_tg_conf_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_msec_t *timeout, *max;
-    ngx_str_t *value;
-
-    timeout = (ngx_msec_t *) (void *) ((char *) conf + cmd->offset);
-    max = timeout + 1;
-
-    if (*timeout != NGX_CONF_UNSET_MSEC) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    *timeout = ngx_tg_conf_parse_timeout(&value[1], "");
-    *max = ngx_max(*timeout, NGX_TG_MAX_TIMEOUT);
-
-    if (cf->args->nelts == 3) {
-        *max = ngx_tg_conf_parse_timeout(&value[2], "max=");
-    }
-
-    if (*timeout == 0 || *max < *timeout) {
-        return ngx_tg_conf_error(
-            cf,
-            "invalid time \"%V\" in \"%V\"; write between 1ms "
-            "and 24h, such as \"30s\", or \"30s max=2h\", with a max that is "
-            "not less, for calls that report progress",
-            &value[*timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
-    }
-
-    return NGX_CONF_OK;
 }
 
 /* --- unknown variables --- */

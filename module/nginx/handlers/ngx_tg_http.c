@@ -72,7 +72,10 @@ ngx_tg_http_init_commands(void)
 {
     ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
                              NGX_STREAM_TOOL_CONF,
-                             offsetof(ngx_tg_http_conf_t, options));
+                             offsetof(ngx_tg_http_conf_t, options), NULL);
+    ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
+                             NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF,
+                             offsetof(ngx_tg_http_conf_t, options), NULL);
 }
 
 static ngx_stream_module_t ngx_tg_http_module_ctx = {

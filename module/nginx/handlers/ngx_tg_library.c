@@ -515,8 +515,8 @@ ngx_tg_library_start(ngx_tg_call_t *call, tg_request_t *request)
 
     peer = &call->base->peer;
 
-    if (call->tool->limit.concurrency == 0
-        && call->base->conf->limit.concurrency == 0
+    if (call->tool->limit.calls.concurrency <= 0
+        && call->base->conf->limit.calls.concurrency <= 0
         && peer->ncalls < peer->max_calls)
     {
         if (ngx_tg_library_call_handler(ctx)) {

@@ -62,7 +62,8 @@ ngx_tg_output_pager_offer(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
     }
 
     tool->handler = &ngx_tg_output_pager_handler;
-    tool->max_output = scf->max_output;
+    tool->output_spec.max_output = scf->output_spec.max_output;
+    tg_spec_set_defaults(tg_output_fields, &tool->output_spec);
     tool->output = TG_OUTPUT_RESULT;
     tool->entry.output = TG_OUTPUT_RESULT;
     tool->entry.description = tg_str_from_cstr(ngx_tg_output_pager_description);

@@ -47,11 +47,7 @@ typedef struct {
     ngx_str_t input;
     /* exit statuses that are a success: elements of a JSON array */
     ngx_str_t success;
-    ngx_msec_t timeout;
-    ngx_int_t concurrency;
-    size_t max_output;
     tg_agent_spec_t options; /* the members that directives set */
-    ngx_int_t retry;
     ngx_uint_t is_default;
     ngx_str_t file; /* position in the config, for messages */
     ngx_uint_t line;
@@ -64,7 +60,6 @@ typedef struct {
     ngx_tg_srv_conf_t *scf;  /* NULL: the server has no tasks */
     ngx_str_t store;         /* "sqlite:/PATH", "postgresql:…" */
     ngx_str_t password;      /* password of the store */
-    ngx_msec_t lease;        /* lease of the store, in ms */
     ngx_array_t *agents;     /* ngx_tg_task_agent_t * */
     ngx_array_t *task_tools; /* ngx_tg_tool_t *: tools with `task` */
     ngx_array_t *admins;     /* access rules of daemon.stop */
@@ -196,8 +191,6 @@ char *ngx_tg_task_agent_set_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_task_agent_set_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
 char *ngx_tg_task_agent_set_success(ngx_conf_t *cf, ngx_command_t *cmd,
-                                    void *conf);
-char *ngx_tg_task_agent_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
                                     void *conf);
 char *ngx_tg_task_agent_set_default(ngx_conf_t *cf, ngx_command_t *cmd,
                                     void *conf);

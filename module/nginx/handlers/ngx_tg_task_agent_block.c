@@ -1,17 +1,7 @@
 /* The block `task_agent NAME { }`, and its JSON for the runner. */
 #include "nginx/handlers/ngx_tg_task.h"
 
-/*
- * Defaults of an agent's program, in ms and bytes: nobody waits for the result.
- */
-#define NGX_TG_TASK_AGENT_TIMEOUT 7200000
-#define NGX_TG_TASK_AGENT_MAX_OUTPUT 10485760
 #define NGX_TG_TASK_AGENT_NAME_MAX 64
-/*
- * Largest value of `retry`: a task that is interrupted more often will never
- * end.
- */
-#define NGX_TG_TASK_AGENT_RETRY_MAX 100
 
 /*
  * Checks whether the agent is `*`, which runs the tasks of all names that no
@@ -30,18 +20,9 @@ ngx_tg_task_agent_check(const ngx_tg_task_agent_t *agent)
         return "has no program; write \"exec PROGRAM ...\"";
     }
 
-    if (agent->is_default && ngx_tg_task_agent_is_wildcard(agent)) {
-        return "cannot be the \"default\", as it has no name of its own; give "
-               "the default agent a name";
-    }
-
-    if (agent->retry > NGX_TG_TASK_AGENT_RETRY_MAX) {
-        return "has an invalid \"retry\"; write 0 to 100";
-    }
-
-    return agent->concurrency < 1
-                   || agent->concurrency > TG_TASK_CONCURRENCY_MAX
-               ? "has an invalid \"concurrency\"; write 1 to 32"
+    return agent->is_default && ngx_tg_task_agent_is_wildcard(agent)
+               ? "cannot be the \"default\", as it has no name of its own; "
+                 "give the default agent a name"
                : NULL;
 }
 
@@ -128,10 +109,6 @@ ngx_tg_task_agent_new(ngx_conf_t *cf, ngx_tg_tasks_t *tasks, ngx_str_t *name)
     agent->name = *name;
     agent->file = cf->conf_file->file.name;
     agent->line = cf->conf_file->line;
-    agent->timeout = NGX_CONF_UNSET_MSEC;
-    agent->concurrency = NGX_CONF_UNSET;
-    agent->max_output = NGX_CONF_UNSET_SIZE;
-    agent->retry = NGX_CONF_UNSET;
 
     return agent;
 }
@@ -178,10 +155,7 @@ ngx_tg_task_agent_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return rv;
     }
 
-    ngx_conf_init_msec_value(agent->timeout, NGX_TG_TASK_AGENT_TIMEOUT);
-    ngx_conf_init_value(agent->concurrency, TG_TASK_CONCURRENCY_MAX);
-    ngx_conf_init_size_value(agent->max_output, NGX_TG_TASK_AGENT_MAX_OUTPUT);
-    ngx_conf_init_value(agent->retry, 0);
+    tg_spec_set_defaults(tg_agent_fields, &agent->options);
     mistake = ngx_tg_task_agent_check(agent);
 
     agent->command.is_any = ngx_tg_task_agent_is_wildcard(agent);
@@ -211,15 +185,6 @@ ngx_tg_task_agent_write_json(const ngx_tg_task_agent_t *agent, tg_buf_t *json)
         { ",\"stdin\":", agent->input, "" },
         { ",\"success\":[", agent->success, "]" },
     };
-    const struct {
-        const char *key;
-        int64_t value;
-    } numbers[] = {
-        { ",\"timeout_ms\":", (int64_t) agent->timeout },
-        { ",\"concurrency\":", (int64_t) agent->concurrency },
-        { ",\"max_output\":", (int64_t) agent->max_output },
-        { ",\"retry\":", (int64_t) agent->retry },
-    };
     ngx_uint_t i;
 
     tg_buf_append_char(json, '{');
@@ -230,13 +195,6 @@ ngx_tg_task_agent_write_json(const ngx_tg_task_agent_t *agent, tg_buf_t *json)
             tg_buf_append_cstr(json, texts[i].before);
             tg_buf_append_str(json, ngx_tg_str_from_ngx(&texts[i].text));
             tg_buf_append_cstr(json, texts[i].after);
-        }
-    }
-
-    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (numbers[i].value != 0) {
-            tg_buf_append_cstr(json, numbers[i].key);
-            tg_buf_append_int(json, numbers[i].value);
         }
     }
 

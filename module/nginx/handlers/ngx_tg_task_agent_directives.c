@@ -6,9 +6,6 @@
 
 #include "base/tg_utf8.h"
 
-/* Largest timeout in ms, some 24 days: the runner's limit. */
-#define NGX_TG_TASK_AGENT_TIMEOUT_MAX 2147483647
-
 /* --- functions for all files of tasks --- */
 
 ngx_int_t
@@ -349,7 +346,7 @@ ngx_tg_task_agent_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     ngx_str_t *value;
     ngx_uint_t i;
-    ngx_int_t n;
+    int64_t n;
     tg_buf_t json;
 
     value = cf->args->elts;
@@ -357,9 +354,7 @@ ngx_tg_task_agent_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     tg_buf_append_str(&json, ngx_tg_str_from_ngx(&agent->success));
 
     for (i = 1; i < cf->args->nelts; i++) {
-        n = ngx_atoi(value[i].data, value[i].len);
-
-        if (n == NGX_ERROR || n > 255) {
+        if (ngx_tg_arg_parse(TG_SPEC_NUMBER, &value[i], 0, 255, &n) != NGX_OK) {
             tg_buf_deinit(&json);
             return ngx_tg_conf_error(cf,
                                      "invalid status \"%V\" in \"%V\"; write "
@@ -375,32 +370,6 @@ ngx_tg_task_agent_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_tg_buf_move_to_pool(cf->pool, &json, &agent->success) == NGX_OK
                ? NGX_CONF_OK
                : NGX_CONF_ERROR;
-}
-
-char *
-ngx_tg_task_agent_set_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_task_agent_t *agent = conf;
-
-    ngx_str_t *value;
-
-    if (agent->timeout != NGX_CONF_UNSET_MSEC) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    agent->timeout = ngx_parse_time(&value[1], 0);
-
-    if (agent->timeout == (ngx_msec_t) NGX_ERROR || agent->timeout == 0
-        || agent->timeout > NGX_TG_TASK_AGENT_TIMEOUT_MAX)
-    {
-        return ngx_tg_conf_error(cf,
-                                 "invalid time \"%V\" in \"%V\"; write at most "
-                                 "24d, such as \"2h\"",
-                                 &value[1], &cmd->name);
-    }
-
-    return NGX_CONF_OK;
 }
 
 char *

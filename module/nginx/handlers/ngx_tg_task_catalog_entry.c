@@ -33,10 +33,11 @@ ngx_tg_task_add_catalog_entry(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
     tool->entry.output = TG_OUTPUT_JSON;
     tool->entry.input_schema = schema;
     tool->validate = NGX_TG_VALIDATE_ON;
-    tool->timeout = ngx_strcmp(method->data, "task.wait") == 0
-                        ? NGX_TG_TASK_WAIT_TIMEOUT
-                        : NGX_TG_TASK_METHOD_TIMEOUT;
-    tool->max_timeout = tool->timeout;
+    tool->job_spec.timeout_ms = ngx_strcmp(method->data, "task.wait") == 0
+                                    ? NGX_TG_TASK_WAIT_TIMEOUT
+                                    : NGX_TG_TASK_METHOD_TIMEOUT;
+    tool->job_spec.max_timeout_ms = tool->job_spec.timeout_ms;
+    tg_spec_set_defaults(tg_output_fields, &tool->output_spec);
     tool->input = ngx_tg_schema_compile(cf, name, schema, 0);
 
     if (tool->input == NULL) {

@@ -59,18 +59,6 @@ static ngx_command_t ngx_tg_task_commands[40] = {
     { ngx_string("stdin"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
       ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(input), NULL },
 
-    { ngx_string("concurrency"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_conf_set_num_slot, ngx_tg_task_agent_offset(concurrency), NULL },
-
-    { ngx_string("retry"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_conf_set_num_slot, ngx_tg_task_agent_offset(retry), NULL },
-
-    { ngx_string("timeout"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_tg_task_agent_set_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("max_output"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_conf_set_size_slot, ngx_tg_task_agent_offset(max_output), NULL },
-
     { ngx_string("success"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
       ngx_tg_task_agent_set_success, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
@@ -86,21 +74,13 @@ static char *ngx_tg_tasks_set_option(ngx_conf_t *cf, ngx_command_t *cmd,
 __attribute__((constructor)) static void
 ngx_tg_task_init_commands(void)
 {
-    ngx_command_t *command;
-
     ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_task_fields,
                              NGX_STREAM_SRV_CONF,
-                             offsetof(ngx_tg_tasks_t, options));
-
-    for (command = ngx_tg_task_commands; command->name.len != 0; command++) {
-        if (command->set == ngx_tg_spec_set) {
-            command->set = ngx_tg_tasks_set_option;
-        }
-    }
-
+                             offsetof(ngx_tg_tasks_t, options),
+                             ngx_tg_tasks_set_option);
     ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_agent_fields,
                              NGX_STREAM_TASK_CONF,
-                             offsetof(ngx_tg_task_agent_t, options));
+                             offsetof(ngx_tg_task_agent_t, options), NULL);
 }
 
 static ngx_stream_module_t ngx_tg_task_module_ctx = {
@@ -141,7 +121,7 @@ ngx_tg_task_create_srv_conf(ngx_conf_t *cf)
 
     if (tasks != NULL) {
         tg_spec_init(tg_task_fields, &tasks->options);
-        tasks->lease = NGX_CONF_UNSET_MSEC;
+        tasks->options.lease_ms = TG_TASK_LEASE_DEFAULT_MS;
         tasks->methods = NGX_CONF_UNSET;
         tasks->tools = NGX_CONF_UNSET;
         tasks->visibility = NGX_CONF_UNSET_UINT;
@@ -260,7 +240,6 @@ ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_tg_task_agents_lint(cf, tasks);
     tg_spec_set_defaults(tg_task_fields, &tasks->options);
-    ngx_conf_init_msec_value(tasks->lease, TG_TASK_LEASE_DEFAULT_MS);
 
     ngx_conf_init_uint_value(tasks->visibility, NGX_TG_TASK_VISIBILITY_OWN);
 

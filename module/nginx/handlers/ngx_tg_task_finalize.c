@@ -35,7 +35,7 @@ ngx_tg_tasks_make_open_params(ngx_cycle_t *cycle, ngx_tg_tasks_t *tasks)
     tg_json_add_string(&json, "store", ngx_tg_str_from_ngx(&tasks->store));
     ngx_tg_tasks_write_generation(&json);
     tg_spec_write(tg_task_fields, &tasks->options, &json);
-    tg_json_add_int(&json, "lease_ms", (int64_t) tasks->lease);
+    tg_json_add_int(&json, "lease_ms", tasks->options.lease_ms);
 
     if (tasks->password.len != 0) {
         tg_json_add_string(&json, "password",

@@ -297,14 +297,10 @@ ngx_tg_task_store_set_option(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
 {
     ngx_str_t word;
 
-    if (value->len > 6 && ngx_strncmp(value->data, "lease=", 6) == 0) {
-        word.data = value->data + 6;
-        word.len = value->len - 6;
-        tasks->lease = ngx_parse_time(&word, 0);
-
-        if (tasks->lease != (ngx_msec_t) NGX_ERROR
-            && tasks->lease >= NGX_TG_TASK_LEASE_MIN
-            && tasks->lease <= NGX_TG_TASK_LEASE_MAX)
+    if (ngx_tg_arg_has_name(value, "lease=", &word)) {
+        if (ngx_tg_arg_parse(TG_SPEC_TIME, &word, NGX_TG_TASK_LEASE_MIN,
+                             NGX_TG_TASK_LEASE_MAX, &tasks->options.lease_ms)
+            == NGX_OK)
         {
             return NGX_CONF_OK;
         }
@@ -313,10 +309,7 @@ ngx_tg_task_store_set_option(ngx_conf_t *cf, ngx_tg_tasks_t *tasks,
                                  value);
     }
 
-    if (value->len > 9 && ngx_strncmp(value->data, "password_", 9) == 0) {
-        word.data = value->data + 9;
-        word.len = value->len - 9;
-
+    if (ngx_tg_arg_has_name(value, "password_", &word)) {
         switch (ngx_tg_secret_arg_read(cf, &word, &tasks->password)) {
         case NGX_OK:
             return NGX_CONF_OK;

@@ -78,13 +78,13 @@ ngx_tg_task_tool_write_json(const ngx_tg_tool_t *tool, tg_buf_t *json)
     tg_buf_append_str(json, tool->entry.name);
     tg_buf_append_char(json, '"');
 
-    if (tool->limit.concurrency != 0) {
-        tg_json_add_uint(json, "concurrency",
-                         ngx_min(tool->limit.concurrency,
-                                 TG_TASK_CONCURRENCY_MAX));
+    if (tool->limit.calls.concurrency > 0) {
+        tg_json_add_int(json, "concurrency",
+                        ngx_min(tool->limit.calls.concurrency,
+                                TG_TASK_CONCURRENCY_MAX));
     }
 
-    tg_json_add_uint(json, "max_output", tool->max_output);
+    tg_spec_write(tg_output_fields, &tool->output_spec, json);
     tg_json_add_int(json, "retry", tool->retry);
     tg_buf_append_char(json, '}');
 }

@@ -64,8 +64,9 @@ ngx_tg_imported_list_get_wait_time(const ngx_tg_srv_conf_t *scf, tg_str_t name)
 
         /* The wait of a call of a server that is starting. */
         if (ngx_tg_mcp_server_owns_name(mcp[i], name)) {
-            most = ngx_max(most, ngx_min((ngx_msec_t) mcp[i]->options.start_ms,
-                                         mcp[i]->block->timeout));
+            most = ngx_max(
+                most, ngx_min((ngx_msec_t) mcp[i]->options.start_ms,
+                              (ngx_msec_t) mcp[i]->block->job_spec.timeout_ms));
         }
     }
 

@@ -110,7 +110,7 @@ ngx_tg_imported_tool_render(ngx_tg_tool_t *tool, tg_str_t raw,
     tg_buf_init(&shown, tg_alloc_libc());
 
     /* A preview of a stored result does not match the output schema. */
-    if (tool->stores_output) {
+    if (tool->output_spec.is_stored) {
         tg_catalog_entry_write_legacy(&shown, raw);
         raw = tg_buf_view(&shown);
     }
@@ -183,14 +183,11 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     tool->block = block;
     tool->validate = block->validate;
     tool->output = TG_OUTPUT_RESULT;
-    tool->timeout = block->timeout;
-    tool->max_timeout = block->max_timeout;
-    tool->max_output = block->max_output;
-    tool->stores_output = block->stores_output;
-    tool->preview = block->preview;
+    tool->job_spec = block->job_spec;
+    tool->output_spec = block->output_spec;
 
     /* A preview of a stored result does not match the output schema. */
-    if (!block->stores_output) {
+    if (!block->output_spec.is_stored) {
         tool->entry.output_schema = members[1];
     }
 
@@ -214,7 +211,7 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
         tool->entry.input_schema = members[0];
     }
 
-    if (!block->stores_output) {
+    if (!block->output_spec.is_stored) {
         tool->entry.output_schema = members[1];
     }
 

@@ -106,7 +106,7 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
     listed = call->tool->conf;
     mcp = listed->server;
     ngx_tg_call_begin_params(call, params);
-    tg_json_add_uint(params, "max_output", call->tool->max_output);
+    tg_spec_write(tg_output_fields, &call->tool->output_spec, params);
     ngx_tg_call_append_stored_output(call, params);
     tg_buf_append_cstr(params, ",\"key\":\"");
     tg_buf_append(params, mcp->key, sizeof(mcp->key));

@@ -82,7 +82,7 @@ ngx_tg_mcp_server_init_commands(void)
 {
     ngx_tg_spec_add_commands(ngx_tg_mcp_server_commands, tg_mcp_server_fields,
                              NGX_STREAM_TOOL_GROUP_CONF,
-                             offsetof(ngx_tg_mcp_server_t, options));
+                             offsetof(ngx_tg_mcp_server_t, options), NULL);
 }
 
 static ngx_stream_module_t ngx_tg_imports_module_ctx = {

@@ -5,111 +5,31 @@
 
 #include <stdlib.h>
 
-/* The common params of every job, as the table stores them. */
-typedef struct {
-    tg_str_t tool;
-    tg_str_t limits;
-    int64_t timeout_ms; /* 0: the default */
-    int64_t max_timeout_ms;
-    int64_t call;
-    int64_t max_answer;
-    int64_t is_text_only;
-} tg_job_values_t;
-
-#define TG_JOB_AT(member) TG_FIELD_AT(tg_job_values_t, member)
-#define TG_JOB_TIMEOUT_ERROR                                                   \
-    "timeout_ms and max_timeout_ms must be 1 to 2147483647"
-
-static const tg_json_field_t tg_job_fields[] = {
-    { .name = "tool",
-      .type = TG_FIELD_STRING,
-      .is_required = 1,
-      TG_JOB_AT(tool) },
-    { .name = "timeout_ms",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = TG_JOB_TIMEOUT_MAX,
-      TG_JOB_AT(timeout_ms),
-      .why = TG_JOB_TIMEOUT_ERROR },
-    { .name = "max_timeout_ms",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = TG_JOB_TIMEOUT_MAX,
-      .absent = TG_JOB_TIMEOUT_MAX,
-      TG_JOB_AT(max_timeout_ms),
-      .why = TG_JOB_TIMEOUT_ERROR },
-    { .name = "limits", .type = TG_FIELD_RAW, TG_JOB_AT(limits) },
-    { .name = "call",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = INT64_MAX,
-      TG_JOB_AT(call),
-      .why = "call must be a number, at least 1" },
-    { .name = "max_answer",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = INT64_MAX,
-      TG_JOB_AT(max_answer),
-      .why = "max_answer must be a number, at least 1" },
-    { .name = "text_only", .type = TG_FIELD_FLAG, TG_JOB_AT(is_text_only) },
-    { .name = NULL },
-};
-
-#define TG_JOB_FIELDS (sizeof(tg_job_fields) / sizeof(tg_job_fields[0]) - 1)
-
-typedef struct {
-    tg_str_t name;
-    tg_str_t key;
-    int64_t concurrency;
-    int64_t queue;
-} tg_job_limit_t;
-
-static const tg_json_field_t tg_job_limit_fields[] = {
-    { .name = "name",
-      .type = TG_FIELD_STRING,
-      .is_required = 1,
-      TG_FIELD_AT(tg_job_limit_t, name) },
-    { .name = "key",
-      .type = TG_FIELD_STRING,
-      .is_required = 1,
-      TG_FIELD_AT(tg_job_limit_t, key) },
-    { .name = "concurrency",
-      .type = TG_FIELD_INT,
-      .is_required = 1,
-      .min = 1,
-      .max = INT32_MAX,
-      TG_FIELD_AT(tg_job_limit_t, concurrency) },
-    { .name = "queue",
-      .type = TG_FIELD_INT,
-      .max = INT32_MAX,
-      TG_FIELD_AT(tg_job_limit_t, queue) },
-    { .name = NULL },
-};
-
 /* Splits the params in one pass: those of a type may have megabytes. */
 static int
 tg_job_params_split(tg_str_t raw, const tg_json_field_t *fields,
                     tg_str_t *values, tg_str_t *common)
 {
-    tg_json_field_t all[TG_JOB_MEMBERS_MAX + TG_JOB_FIELDS + 1];
-    tg_str_t found[TG_JOB_MEMBERS_MAX + TG_JOB_FIELDS];
-    size_t n;
+    tg_json_field_t all[TG_JSON_FIELDS_MAX + 1];
+    tg_str_t found[TG_JSON_FIELDS_MAX];
+    size_t n, ncommon;
 
     n = fields != NULL ? tg_json_count_fields(fields) : 0;
-    memcpy(all, tg_job_fields, TG_JOB_FIELDS * sizeof(all[0]));
+    ncommon = tg_json_count_fields(tg_job_fields);
+    memcpy(all, tg_job_fields, ncommon * sizeof(all[0]));
 
     if (n != 0) {
-        memcpy(all + TG_JOB_FIELDS, fields, n * sizeof(all[0]));
+        memcpy(all + ncommon, fields, n * sizeof(all[0]));
     }
 
-    all[TG_JOB_FIELDS + n].name = NULL;
+    all[ncommon + n].name = NULL;
 
     if (tg_json_split_fields(all, raw, found) != TG_OK) {
         return TG_INVALID;
     }
 
-    memcpy(common, found, TG_JOB_FIELDS * sizeof(found[0]));
-    memcpy(values, found + TG_JOB_FIELDS, n * sizeof(found[0]));
+    memcpy(common, found, ncommon * sizeof(found[0]));
+    memcpy(values, found + ncommon, n * sizeof(found[0]));
 
     return TG_OK;
 }
@@ -191,8 +111,8 @@ tg_job_params_read_limits(tg_job_params_t *params, char **at, tg_str_t raw,
 }
 
 static int
-tg_job_params_read_strings(tg_job_params_t *params,
-                           const tg_job_values_t *values, const char **why)
+tg_job_params_read_strings(tg_job_params_t *params, const tg_job_spec_t *values,
+                           const char **why)
 {
     char *at;
 
@@ -215,8 +135,8 @@ tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
                    const tg_json_field_t *fields, uint64_t timeout_ms,
                    tg_str_t *values, const char **why)
 {
-    tg_str_t split[TG_JOB_FIELDS];
-    tg_job_values_t common;
+    tg_str_t split[TG_JSON_FIELDS_MAX];
+    tg_job_spec_t common;
     int rc;
 
     memset(params, 0, sizeof(*params));

@@ -12,12 +12,9 @@
 #ifndef TG_JOB_PARAMS_H
 #define TG_JOB_PARAMS_H
 
-#include "base/tg_json_fields.h"
 #include "catalog/tg_catalog.h"
 #include "runner/jobs/tg_limit.h"
-
-/* Maximum and default of max_timeout_ms (24 days). */
-#define TG_JOB_TIMEOUT_MAX INT32_MAX
+#include "spec/tg_job_spec.h"
 
 /* Maximum number of limits of a call; a tool and a server have one each. */
 #define TG_JOB_LIMITS_MAX 4

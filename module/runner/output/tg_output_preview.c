@@ -4,44 +4,14 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "runner/jobs/tg_job_params.h"
-
-/* The values of `spill`. */
-typedef struct {
-    tg_str_t owner;
-    int64_t quota;
-    int64_t keep_ms;
-    int64_t preview;
-} tg_output_spill_t;
-
-static const tg_json_field_t tg_output_spill_fields[] = {
-    { .name = "owner",
-      .type = TG_FIELD_STRING,
-      .is_required = 1,
-      TG_FIELD_AT(tg_output_spill_t, owner) },
-    { .name = "quota",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = INT64_MAX,
-      TG_FIELD_AT(tg_output_spill_t, quota) },
-    { .name = "keep_ms",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = INT32_MAX,
-      TG_FIELD_AT(tg_output_spill_t, keep_ms) },
-    { .name = "preview",
-      .type = TG_FIELD_INT,
-      .min = 1,
-      .max = TG_OUTPUT_PREVIEW_BYTES_MAX,
-      TG_FIELD_AT(tg_output_spill_t, preview) },
-    { .name = NULL },
-};
+#include "spec/tg_output_spec.h"
 
 int
 tg_output_store_params_read(tg_output_store_params_t *spec,
                             tg_output_store_t *output_store, tg_str_t raw,
                             const char **why)
 {
-    tg_output_spill_t spill;
+    tg_spill_spec_t spill;
     tg_str_t owner;
 
     if (raw.data == NULL) {
@@ -50,8 +20,7 @@ tg_output_store_params_read(tg_output_store_params_t *spec,
 
     *why = "spill must be an object with owner, quota, keep_ms and preview";
 
-    if (tg_json_read_fields(tg_output_spill_fields, raw, &spill, why) != TG_OK)
-    {
+    if (tg_json_read_fields(tg_spill_fields, raw, &spill, why) != TG_OK) {
         return TG_INVALID;
     }
 
