@@ -1,7 +1,7 @@
 /*
  * Setters for directives of a server that NGINX's slot functions cannot handle.
  */
-#include "nginx/ngx_tg.h"
+#include "nginx/config/ngx_tg_spec.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -12,9 +12,9 @@ ngx_tg_conf_set_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     const char *const *words = cmd->post;
 
-    u_char list[64], *p;
+    u_char list[64];
     ngx_uint_t *field, i;
-    ngx_str_t *value;
+    ngx_str_t *value, text;
 
     field = (ngx_uint_t *) (void *) ((char *) conf + cmd->offset);
 
@@ -23,21 +23,19 @@ ngx_tg_conf_set_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
-    p = list;
 
     for (i = 0; words[i] != NULL; i++) {
         if (ngx_strcmp(value[1].data, words[i]) == 0) {
             *field = i;
             return NGX_CONF_OK;
         }
-
-        p = ngx_slprintf(p, list + sizeof(list), "%s%s", i == 0 ? "" : ", ",
-                         words[i]);
     }
 
+    text = ngx_tg_conf_join_words(words, list, sizeof(list));
+
     return ngx_tg_conf_error(cf,
-                             "invalid value \"%V\" in \"%V\"; write one of %*s",
-                             &value[1], &cmd->name, (size_t) (p - list), list);
+                             "invalid value \"%V\" in \"%V\"; write one of %V",
+                             &value[1], &cmd->name, &text);
 }
 
 /* tool_idle_timeout TIME|off [frame=TIME] */
@@ -49,37 +47,32 @@ ngx_tg_conf_set_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *value, time;
     ngx_msec_t *field;
     ngx_uint_t i;
+    int64_t ms;
 
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
         time = value[i];
-        field = &scf->idle_timeout;
-
-        if (ngx_strncmp(time.data, "frame=", 6) == 0) {
-            time.data += 6;
-            time.len -= 6;
-            field = &scf->frame_timeout;
-        }
+        field = ngx_tg_arg_has_name(&value[i], "frame=", &time)
+                    ? &scf->frame_timeout
+                    : &scf->idle_timeout;
 
         if (*field != NGX_CONF_UNSET_MSEC) {
             return "is duplicate";
         }
 
         if (ngx_strcmp(value[i].data, "off") == 0) {
-            *field = 0;
-            continue;
-        }
-
-        *field = ngx_parse_time(&time, 0);
-
-        if (*field == (ngx_msec_t) NGX_ERROR || *field == 0) {
+            ms = 0;
+        } else if (ngx_tg_arg_parse(TG_SPEC_TIME, &time, 1, INT64_MAX, &ms)
+                   != NGX_OK) {
             return ngx_tg_conf_error(
                 cf,
                 "invalid time \"%V\" in \"%V\"; write for "
                 "instance \"10m\", \"off\" or \"frame=30s\"",
                 &value[i], &cmd->name);
         }
+
+        *field = (ngx_msec_t) ms;
     }
 
     return NGX_CONF_OK;

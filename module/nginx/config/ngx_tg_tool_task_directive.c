@@ -1,5 +1,5 @@
 /* The `task` directive of a tool, which turns the tool's calls into tasks. */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_spec.h"
 
 #include "protocol/tg_rpc.h"
 
@@ -19,7 +19,7 @@ ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_tg_tool_t *tool = conf;
 
-    ngx_str_t *value;
+    ngx_str_t *value, retry;
     ngx_uint_t i;
 
     if (tool->task != NGX_TG_TASK_NEVER) {
@@ -39,12 +39,12 @@ ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             continue;
         }
 
-        tool->retry = ngx_strncmp(value[i].data, "retry=", 6) == 0
-                              && i + 1 == cf->args->nelts
-                          ? ngx_atoi(value[i].data + 6, value[i].len - 6)
-                          : NGX_ERROR;
-
-        if (tool->retry < 0 || tool->retry > NGX_TG_TOOL_TASK_RETRY_MAX) {
+        if (i + 1 != cf->args->nelts
+            || !ngx_tg_arg_has_name(&value[i], "retry=", &retry)
+            || ngx_tg_arg_parse(TG_SPEC_NUMBER, &retry, 0,
+                                NGX_TG_TOOL_TASK_RETRY_MAX, &tool->retry)
+                   != NGX_OK)
+        {
             return ngx_tg_conf_error(cf,
                                      "invalid parameter \"%V\" in \"%V\"; "
                                      "write \"task optional\" or \"task "

@@ -1,5 +1,5 @@
 /* The directives `tool_log` and `tool_log_format`. */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_spec.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
 /* Maximum buffer size in bytes; a larger buffer would delay lines too long. */
@@ -209,8 +209,8 @@ ngx_tg_conf_add_log_format(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 /* --- logs --- */
 
 typedef struct {
-    ssize_t size;
-    ngx_msec_t flush;
+    int64_t size;
+    int64_t flush;
 } ngx_tg_log_buffer_params_t;
 
 const char *
@@ -255,30 +255,22 @@ ngx_tg_log_parse_parameter(ngx_conf_t *cf, ngx_tg_call_log_t *log,
     tg_str_t name;
     ngx_str_t s;
 
-    if (ngx_strncmp(value->data, "buffer=", 7) == 0) {
-        s.data = value->data + 7;
-        s.len = value->len - 7;
-        buffer->size = ngx_parse_size(&s);
-
-        return buffer->size > 0 && buffer->size <= NGX_TG_LOG_BUFFER_MAX
+    if (ngx_tg_arg_has_name(value, "buffer=", &s)) {
+        return ngx_tg_arg_parse(TG_SPEC_SIZE, &s, 1, NGX_TG_LOG_BUFFER_MAX,
+                                &buffer->size)
+                       == NGX_OK
                    ? NULL
                    : "write a size of at most 64m, such as \"buffer=32k\"";
     }
 
-    if (ngx_strncmp(value->data, "flush=", 6) == 0) {
-        s.data = value->data + 6;
-        s.len = value->len - 6;
-        buffer->flush = (ngx_msec_t) ngx_parse_time(&s, 0);
-
-        return buffer->flush != (ngx_msec_t) NGX_ERROR && buffer->flush != 0
+    if (ngx_tg_arg_has_name(value, "flush=", &s)) {
+        return ngx_tg_arg_parse(TG_SPEC_TIME, &s, 1, INT64_MAX, &buffer->flush)
+                       == NGX_OK
                    ? NULL
                    : "write a time, such as \"flush=5s\"";
     }
 
-    if (ngx_strncmp(value->data, "if=", 3) == 0) {
-        s.data = value->data + 3;
-        s.len = value->len - 3;
-
+    if (ngx_tg_arg_has_name(value, "if=", &s)) {
         why = ngx_tg_conf_parse_filter(cf, &s, &log->filter, &name);
         log->needs_arguments |= why == NULL
                                 && ngx_tg_variable_uses_arguments(name);
@@ -327,7 +319,7 @@ ngx_tg_log_init_buffer(ngx_conf_t *cf, ngx_tg_call_log_t *log,
         why = buffer->size != 0 ? "has no buffer; remove \"buffer\"" : NULL;
     } else {
         why = ngx_tg_log_sink_set_buffer(cf, log->sink, (size_t) buffer->size,
-                                         buffer->flush);
+                                         (ngx_msec_t) buffer->flush);
     }
 
     return why == NULL ? NGX_CONF_OK

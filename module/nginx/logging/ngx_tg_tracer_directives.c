@@ -1,4 +1,5 @@
 /* The directive `tool_trace`. */
+#include "nginx/config/ngx_tg_spec.h"
 #include "nginx/logging/ngx_tg_tracer.h"
 
 #if (NGX_TG_MSGPACK)
@@ -23,16 +24,14 @@ ngx_tg_tracer_parse_parameter(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
                               ngx_str_t *value)
 {
     const char *why;
-    ssize_t size;
+    int64_t size;
     tg_str_t name;
     ngx_str_t s;
 
-    if (ngx_strncmp(value->data, "body=", 5) == 0) {
-        s.data = value->data + 5;
-        s.len = value->len - 5;
-        size = ngx_parse_size(&s);
-
-        if (size < 0 || size > NGX_TG_TRACE_BODY_MAX) {
+    if (ngx_tg_arg_has_name(value, "body=", &s)) {
+        if (ngx_tg_arg_parse(TG_SPEC_SIZE, &s, 0, NGX_TG_TRACE_BODY_MAX, &size)
+            != NGX_OK)
+        {
             return "write a size of at most 1m, such as \"body=4k\"";
         }
 
@@ -41,10 +40,7 @@ ngx_tg_tracer_parse_parameter(ngx_conf_t *cf, ngx_tg_trace_conf_t *trace,
         return NULL;
     }
 
-    if (ngx_strncmp(value->data, "if=", 3) == 0) {
-        s.data = value->data + 3;
-        s.len = value->len - 3;
-
+    if (ngx_tg_arg_has_name(value, "if=", &s)) {
         why = ngx_tg_conf_parse_filter(cf, &s, &trace->filter, &name);
 
         return why == NULL && ngx_tg_variable_is_of_call(name)
