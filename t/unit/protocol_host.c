@@ -139,25 +139,24 @@ host_has(const host_t *host, const char *name)
     return host->names == NULL;
 }
 
-static void
-host_offer(host_t *host)
+/* Returns the entries of all tools with their listings, rendered once. */
+static const tg_catalog_entry_t *
+host_render(int is_reworded)
 {
+    static tg_catalog_entry_t rendered[2][HOST_TOOLS];
+    static tg_catalog_t *catalogs[2];
     tg_catalog_entry_t *entries;
     size_t i;
 
-    host->catalog = tg_catalog_new(tg_alloc_libc());
-    entries = calloc(HOST_TOOLS, sizeof(entries[0]));
-    host->entries = entries;
+    entries = rendered[is_reworded];
 
-    if (host->catalog == NULL || entries == NULL) {
-        abort();
+    if (catalogs[is_reworded] != NULL) {
+        return entries;
     }
 
-    for (i = 0; i < HOST_TOOLS; i++) {
-        if (!host_has(host, host_tools[i].name)) {
-            continue;
-        }
+    catalogs[is_reworded] = tg_catalog_new(tg_alloc_libc());
 
+    for (i = 0; i < HOST_TOOLS; i++) {
         entries[i].kind = host_tools[i].entry;
         entries[i].output = host_tools[i].output;
         entries[i].name = tg_str_from_cstr(host_tools[i].name);
@@ -172,11 +171,61 @@ host_offer(host_t *host)
             entries[i].input_schema = TG_STR(HOST_SCHEMA);
         }
 
-        if (host->is_reworded && host_tools[i].kind == HOST_FAIL) {
+        if (is_reworded && host_tools[i].kind == HOST_FAIL) {
             entries[i].description = TG_STR("Fails, and always did.");
         }
 
-        (void) tg_catalog_add(host->catalog, &entries[i]);
+        (void) tg_catalog_add(catalogs[is_reworded], &entries[i]);
+    }
+
+    (void) tg_catalog_seal(catalogs[is_reworded]);
+
+    return entries;
+}
+
+static void
+host_copy(tg_str_t *text, char **to)
+{
+    if (text->len != 0) {
+        memcpy(*to, text->data, text->len);
+        text->data = *to;
+        *to += text->len;
+    }
+}
+
+/* Creates a catalog; all its memory is new, so that ASan finds stale uses. */
+static void
+host_offer(host_t *host)
+{
+    const tg_catalog_entry_t *rendered;
+    tg_catalog_entry_t *entries;
+    size_t i, size;
+    char *text;
+
+    rendered = host_render(host->is_reworded);
+    size = HOST_TOOLS * sizeof(entries[0]);
+
+    for (i = 0; i < HOST_TOOLS; i++) {
+        size += rendered[i].listing.len + rendered[i].legacy.len;
+    }
+
+    host->catalog = tg_catalog_new(tg_alloc_libc());
+    entries = malloc(size);
+    host->entries = entries;
+
+    if (host->catalog == NULL || entries == NULL) {
+        abort();
+    }
+
+    memcpy(entries, rendered, HOST_TOOLS * sizeof(entries[0]));
+    text = (char *) &entries[HOST_TOOLS];
+
+    for (i = 0; i < HOST_TOOLS; i++) {
+        if (host_has(host, host_tools[i].name)) {
+            host_copy(&entries[i].listing, &text);
+            host_copy(&entries[i].legacy, &text);
+            (void) tg_catalog_add(host->catalog, &entries[i]);
+        }
     }
 
     (void) tg_catalog_seal(host->catalog);
