@@ -6,6 +6,8 @@
 
 /* Column of the texts of options in the help. */
 #define TG_CLI_HELP_INDENT 25
+/* Largest number of options of all commands, with those of the same name. */
+#define TG_CLI_OPTION_NAMES_MAX 255
 
 /* The options of every command. */
 static const tg_cli_option_t tg_cli_general_options[] = {
@@ -100,47 +102,39 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t written)
     return option != NULL ? option : tg_cli_option_find_any(written);
 }
 
-/* Updates the most similar option and its distance. */
-static const char *
-tg_cli_option_suggest(const tg_cli_option_t *option, tg_str_t name,
-                      const char *near, size_t *least)
+/* Adds the names of a table.  Returns the number of all names. */
+static size_t
+tg_cli_option_add_names(const char **names, size_t n,
+                        const tg_cli_option_t *option)
 {
-    size_t distance;
-
     for (/* void */; option != NULL && option->name != NULL; option++) {
-        distance = tg_suggest_distance(name, tg_str_from_cstr(option->name));
-
-        if (distance < *least) {
-            *least = distance;
-            near = option->name;
-        }
+        names[n] = option->name;
+        n += n < TG_CLI_OPTION_NAMES_MAX;
     }
 
-    return near;
+    return n;
 }
 
 /* Returns the name of the option that is most similar to name, or NULL. */
 static const char *
-tg_cli_option_suggest_any(tg_str_t name)
+tg_cli_option_suggest(tg_str_t name)
 {
+    const char *names[TG_CLI_OPTION_NAMES_MAX + 1];
     const tg_cli_command_t *const *sub;
-    const char *near;
-    size_t i, least;
+    size_t i, n;
 
-    near = NULL;
-    least = 2 + name.len / 4;
+    for (i = n = 0; tg_cli_commands[i] != NULL; i++) {
+        n = tg_cli_option_add_names(names, n, tg_cli_commands[i]->options);
+        sub = tg_cli_commands[i]->subcommands;
 
-    for (i = 0; name.len > 2 && tg_cli_commands[i] != NULL; i++) {
-        near = tg_cli_option_suggest(tg_cli_commands[i]->options, name, near,
-                                     &least);
-
-        for (sub = tg_cli_commands[i]->subcommands; sub != NULL && *sub != NULL;
-             sub++) {
-            near = tg_cli_option_suggest((*sub)->options, name, near, &least);
+        for (/* void */; sub != NULL && *sub != NULL; sub++) {
+            n = tg_cli_option_add_names(names, n, (*sub)->options);
         }
     }
 
-    return near;
+    names[n] = NULL;
+
+    return name.len > 2 ? tg_suggest_word(name, names) : NULL;
 }
 
 /* --- parsing --- */
@@ -173,7 +167,7 @@ tg_cli_option_report_unknown(const tg_cli_options_t *options, const char *arg,
     const char *near;
     tg_buf_t hint;
 
-    near = tg_cli_option_suggest_any(tg_str(arg, len));
+    near = tg_cli_option_suggest(tg_str(arg, len));
     tg_buf_init(&hint, tg_alloc_libc());
 
     if (near != NULL) {

@@ -3,24 +3,25 @@
 
 #include <stdio.h>
 
-typedef struct tg_cli_metric_s tg_cli_metric_t;
+/* A label of a sample: a text of the server or of the list's element. */
+typedef struct {
+    const char *name; /* NULL: end of the labels */
+    const char *member;
+    int is_of_server;
+} tg_cli_label_t;
 
-/* Appends the samples of a metric for one element of a list. */
-typedef void (*tg_cli_metric_append_pt)(tg_buf_t *out,
-                                        const tg_cli_metric_t *metric,
-                                        json_object *status,
-                                        json_object *server,
-                                        json_object *element);
-
-struct tg_cli_metric_s {
+typedef struct {
     const char *name;
     const char *type;
     const char *help;
     /* list of each server and of the status; NULL: the server itself */
     const char *list;
+    const tg_cli_label_t *labels;
+    const char *object; /* object that has the member; NULL: the element */
     const char *member;
-    tg_cli_metric_append_pt append;
-};
+    /* label for the names in the member, which is an object; or NULL */
+    const char *by;
+} tg_cli_metric_t;
 
 /* --- labels --- */
 
@@ -61,48 +62,24 @@ tg_cli_sample_append_value(tg_buf_t *out, uint64_t value)
     tg_buf_append_char(out, '\n');
 }
 
-/* --- tools --- */
+/* --- samples --- */
 
-/* Appends the labels of a tool, without the closing brace. */
+/* Appends the labels of an element, without the closing brace. */
 static void
-tg_cli_sample_append_tool_labels(tg_buf_t *out, const char *name,
-                                 const char *suffix, json_object *server,
-                                 json_object *tool)
+tg_cli_metric_append_labels(tg_buf_t *out, const tg_cli_metric_t *metric,
+                            const char *suffix, json_object *server,
+                            json_object *element)
 {
-    tg_buf_append_cstr(out, name);
+    const tg_cli_label_t *label;
+
+    tg_buf_append_cstr(out, metric->name);
     tg_buf_append_cstr(out, suffix);
-    tg_cli_metric_append_label(out, "{", "server",
-                               tg_cli_json_get_text(server, "server"));
-    tg_cli_metric_append_label(out, ",", "type",
-                               tg_cli_json_get_text(tool, "type"));
-    tg_cli_metric_append_label(out, ",", "tool",
-                               tg_cli_json_get_text(tool, "name"));
-}
 
-static void
-tg_cli_metric_append_tool(tg_buf_t *out, const tg_cli_metric_t *metric,
-                          json_object *status, json_object *server,
-                          json_object *tool)
-{
-    tg_cli_sample_append_tool_labels(out, metric->name, "", server, tool);
-    tg_cli_sample_append_value(out, tg_cli_json_get_uint(tool, metric->member));
-}
-
-static void
-tg_cli_metric_append_outcomes(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              json_object *status, json_object *server,
-                              json_object *tool)
-{
-    tg_cli_json_iter_t json;
-    json_object *value;
-    const char *name;
-
-    tg_cli_json_iter_init_members(&json, tg_cli_json_get(tool, metric->member));
-
-    while (tg_cli_json_iter_next_member(&json, &name, &value)) {
-        tg_cli_sample_append_tool_labels(out, metric->name, "", server, tool);
-        tg_cli_metric_append_label(out, ",", "status", tg_str_from_cstr(name));
-        tg_cli_sample_append_value(out, tg_cli_json_to_uint(value));
+    for (label = metric->labels; label->name != NULL; label++) {
+        tg_cli_metric_append_label(
+            out, label == metric->labels ? "{" : ",", label->name,
+            tg_cli_json_get_text(label->is_of_server ? server : element,
+                                 label->member));
     }
 }
 
@@ -129,185 +106,146 @@ tg_cli_metric_append_durations(tg_buf_t *out, const tg_cli_metric_t *metric,
                             json_object_get_double(bound) / 1000);
         }
 
-        tg_cli_sample_append_tool_labels(out, metric->name, "_bucket", server,
-                                         tool);
+        tg_cli_metric_append_labels(out, metric, "_bucket", server, tool);
         tg_cli_metric_append_label(out, ",", "le", tg_str_from_cstr(le));
         tg_cli_sample_append_value(out, sum);
     }
 
-    tg_cli_sample_append_tool_labels(out, metric->name, "_sum", server, tool);
+    tg_cli_metric_append_labels(out, metric, "_sum", server, tool);
     tg_buf_printf(out, "} %.3f\n",
                   (double) tg_cli_json_get_uint(tool, metric->member) / 1000);
-    tg_cli_sample_append_tool_labels(out, metric->name, "_count", server, tool);
+    tg_cli_metric_append_labels(out, metric, "_count", server, tool);
     tg_cli_sample_append_value(out, sum);
 }
 
-/* --- connections, MCP servers, runners --- */
-
-/* Appends a sample with a number of an object of a server. */
-static void
-tg_cli_metric_append_server_value(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                  json_object *server, json_object *object)
+/* Returns a number, the length of a list, or whether a state is good. */
+static uint64_t
+tg_cli_sample_get_value(json_object *value)
 {
-    tg_buf_append_cstr(out, metric->name);
-    tg_cli_metric_append_label(out, "{", "server",
-                               tg_cli_json_get_text(server, "server"));
-    tg_cli_sample_append_value(out,
-                               tg_cli_json_get_uint(object, metric->member));
+    tg_str_t state;
+
+    state = tg_cli_json_to_text(value);
+
+    return state.data != NULL ? (uint64_t) (tg_str_eq(state, TG_STR("ready"))
+                                            || tg_str_eq(state, TG_STR("up")))
+           : json_object_is_type(value, json_type_array)
+               ? json_object_array_length(value)
+               : tg_cli_json_to_uint(value);
 }
 
+/* Appends the samples of an element of a list. */
 static void
-tg_cli_metric_append_accepted(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              json_object *status, json_object *server,
-                              json_object *element)
+tg_cli_metric_append_samples(tg_buf_t *out, const tg_cli_metric_t *metric,
+                             json_object *status, json_object *server,
+                             json_object *element)
 {
-    tg_cli_metric_append_server_value(
-        out, metric, server, tg_cli_json_get_object(server, "connections"));
-}
-
-static void
-tg_cli_metric_append_unknown_calls(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                   json_object *status, json_object *server,
-                                   json_object *element)
-{
-    tg_cli_metric_append_server_value(out, metric, server, server);
-}
-
-/* Appends a sample for each member, whose name is the label `by`. */
-static void
-tg_cli_metric_append_by_label(tg_buf_t *out, const tg_cli_metric_t *metric,
-                              json_object *object, const char *label,
-                              tg_str_t value, const char *by)
-{
-    tg_cli_json_iter_t json;
-    json_object *member;
+    json_object *object, *value;
+    tg_cli_json_iter_t iter;
     const char *name;
 
-    tg_cli_json_iter_init_members(&json,
-                                  tg_cli_json_get(object, metric->member));
+    object = metric->object != NULL ? tg_cli_json_get(element, metric->object)
+                                    : element;
+    object = tg_cli_json_get(object, metric->member);
 
-    while (tg_cli_json_iter_next_member(&json, &name, &member)) {
-        tg_buf_append_cstr(out, metric->name);
-        tg_cli_metric_append_label(out, "{", label, value);
-        tg_cli_metric_append_label(out, ",", by, tg_str_from_cstr(name));
-        tg_cli_sample_append_value(out, tg_cli_json_to_uint(member));
-    }
-}
-
-static void
-tg_cli_metric_append_open_conns(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                json_object *status, json_object *server,
-                                json_object *element)
-{
-    tg_cli_metric_append_by_label(
-        out, metric, tg_cli_json_get_object(server, "connections"), "server",
-        tg_cli_json_get_text(server, "server"), "dialect");
-}
-
-/* Number, length of a list, or 1 if the state is "ready", else 0. */
-static void
-tg_cli_metric_append_mcp_server(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                json_object *status, json_object *server,
-                                json_object *mcp)
-{
-    json_object *list;
-    tg_str_t state;
-    uint64_t value;
-
-    list = tg_cli_json_get(mcp, metric->member);
-    state = tg_cli_json_get_text(mcp, metric->member);
-    value = state.len != 0 ? (uint64_t) tg_str_eq(state, TG_STR("ready"))
-                           : tg_cli_json_get_uint(mcp, metric->member);
-
-    if (json_object_is_type(list, json_type_array)) {
-        value = json_object_array_length(list);
+    if (strcmp(metric->type, "histogram") == 0) {
+        tg_cli_metric_append_durations(out, metric, status, server, element);
+        return;
     }
 
-    tg_buf_append_cstr(out, metric->name);
-    tg_cli_metric_append_label(out, "{", "server",
-                               tg_cli_json_get_text(server, "server"));
-    tg_cli_metric_append_label(out, ",", "mcp_server",
-                               tg_cli_json_get_text(mcp, "name"));
-    tg_cli_sample_append_value(out, value);
-}
+    if (metric->by == NULL) {
+        tg_cli_metric_append_labels(out, metric, "", server, element);
+        tg_cli_sample_append_value(out, tg_cli_sample_get_value(object));
+        return;
+    }
 
-static void
-tg_cli_metric_append_runner(tg_buf_t *out, const tg_cli_metric_t *metric,
-                            json_object *status, json_object *server,
-                            json_object *runner)
-{
-    tg_str_t state;
+    tg_cli_json_iter_init_members(&iter, object);
 
-    state = tg_cli_json_get_text(runner, metric->member);
-    tg_buf_append_cstr(out, metric->name);
-    tg_cli_metric_append_label(out, "{", "state_dir",
-                               tg_cli_json_get_text(runner, "state_dir"));
-    tg_cli_sample_append_value(
-        out, state.len != 0 ? (uint64_t) tg_str_eq(state, TG_STR("up"))
-                            : tg_cli_json_get_uint(runner, metric->member));
-}
-
-static void
-tg_cli_metric_append_runner_jobs(tg_buf_t *out, const tg_cli_metric_t *metric,
-                                 json_object *status, json_object *server,
-                                 json_object *runner)
-{
-    tg_cli_metric_append_by_label(out, metric, runner, "state_dir",
-                                  tg_cli_json_get_text(runner, "state_dir"),
-                                  "kind");
+    while (tg_cli_json_iter_next_member(&iter, &name, &value)) {
+        tg_cli_metric_append_labels(out, metric, "", server, element);
+        tg_cli_metric_append_label(out, ",", metric->by,
+                                   tg_str_from_cstr(name));
+        tg_cli_sample_append_value(out, tg_cli_json_to_uint(value));
+    }
 }
 
 /* --- all metrics --- */
 
+static const tg_cli_label_t tg_cli_server_labels[] = {
+    { "server", "server", 1 },
+    { NULL, NULL, 0 },
+};
+
+static const tg_cli_label_t tg_cli_tool_labels[] = {
+    { "server", "server", 1 },
+    { "type", "type", 0 },
+    { "tool", "name", 0 },
+    { NULL, NULL, 0 },
+};
+
+static const tg_cli_label_t tg_cli_mcp_server_labels[] = {
+    { "server", "server", 1 },
+    { "mcp_server", "name", 0 },
+    { NULL, NULL, 0 },
+};
+
+static const tg_cli_label_t tg_cli_runner_labels[] = {
+    { "state_dir", "state_dir", 0 },
+    { NULL, NULL, 0 },
+};
+
 static const tg_cli_metric_t tg_cli_metrics[] = {
+#define TG_CLI_METRIC_OF_TOOL "tools", tg_cli_tool_labels, NULL
+#define TG_CLI_METRIC_OF_MCP_SERVER                                            \
+    "mcp_servers", tg_cli_mcp_server_labels, NULL
+#define TG_CLI_METRIC_OF_RUNNER "runners", tg_cli_runner_labels, NULL
     { "toolgate_connections", "gauge", "Clients that are connected.", NULL,
-      "open", tg_cli_metric_append_open_conns },
+      tg_cli_server_labels, "connections", "open", "dialect" },
     { "toolgate_accepted_connections_total", "counter",
-      "Clients that have connected.", NULL, "accepted",
-      tg_cli_metric_append_accepted },
+      "Clients that have connected.", NULL, tg_cli_server_labels, "connections",
+      "accepted", NULL },
     { "toolgate_unknown_calls_total", "counter",
-      "Calls of unknown tools and methods.", NULL, "unknown",
-      tg_cli_metric_append_unknown_calls },
+      "Calls of unknown tools and methods.", NULL, tg_cli_server_labels, NULL,
+      "unknown", NULL },
     { "toolgate_calls_total", "counter", "Calls that have ended, by result.",
-      "tools", "ends", tg_cli_metric_append_outcomes },
+      TG_CLI_METRIC_OF_TOOL, "ends", "status" },
     { "toolgate_calls_in_flight", "gauge", "Calls that have not ended.",
-      "tools", "in_flight", tg_cli_metric_append_tool },
+      TG_CLI_METRIC_OF_TOOL, "in_flight", NULL },
     { "toolgate_calls_queued", "gauge", "Calls in flight that are queued.",
-      "tools", "queued", tg_cli_metric_append_tool },
+      TG_CLI_METRIC_OF_TOOL, "queued", NULL },
     { "toolgate_call_received_bytes_total", "counter",
-      "Request bytes of calls that have ended.", "tools", "bytes_in",
-      tg_cli_metric_append_tool },
+      "Request bytes of calls that have ended.", TG_CLI_METRIC_OF_TOOL,
+      "bytes_in", NULL },
     { "toolgate_call_sent_bytes_total", "counter",
-      "Response bytes of calls that have ended.", "tools", "bytes_out",
-      tg_cli_metric_append_tool },
+      "Response bytes of calls that have ended.", TG_CLI_METRIC_OF_TOOL,
+      "bytes_out", NULL },
     { "toolgate_call_duration_seconds", "histogram",
-      "Duration of calls, including the time in the queue.", "tools", "ms",
-      tg_cli_metric_append_durations },
+      "Duration of calls, including the time in the queue.",
+      TG_CLI_METRIC_OF_TOOL, "ms", NULL },
     { "toolgate_mcp_server_ready", "gauge",
-      "Whether a process of the MCP server is ready.", "mcp_servers", "state",
-      tg_cli_metric_append_mcp_server },
+      "Whether a process of the MCP server is ready.",
+      TG_CLI_METRIC_OF_MCP_SERVER, "state", NULL },
     { "toolgate_mcp_server_processes", "gauge", "Processes of the MCP server.",
-      "mcp_servers", "running", tg_cli_metric_append_mcp_server },
+      TG_CLI_METRIC_OF_MCP_SERVER, "running", NULL },
     { "toolgate_mcp_server_restarts_total", "counter",
-      "Number of restarts of the MCP server.", "mcp_servers", "restarts",
-      tg_cli_metric_append_mcp_server },
+      "Number of restarts of the MCP server.", TG_CLI_METRIC_OF_MCP_SERVER,
+      "restarts", NULL },
     { "toolgate_mcp_server_clashes", "gauge",
       "Tools of the MCP server that are left out because their names are in "
       "use.",
-      "mcp_servers", "clashes", tg_cli_metric_append_mcp_server },
+      TG_CLI_METRIC_OF_MCP_SERVER, "clashes", NULL },
     { "toolgate_mcp_server_unchecked", "gauge",
       "Tools of the MCP server whose schemas are not checked (at most 100).",
-      "mcp_servers", "unchecked", tg_cli_metric_append_mcp_server },
-    { "toolgate_runner_up", "gauge", "Whether the runner answers.", "runners",
-      "state", tg_cli_metric_append_runner },
-    { "toolgate_runner_programs", "gauge", "Jobs that have a slot.", "runners",
-      "running", tg_cli_metric_append_runner },
+      TG_CLI_METRIC_OF_MCP_SERVER, "unchecked", NULL },
+    { "toolgate_runner_up", "gauge", "Whether the runner answers.",
+      TG_CLI_METRIC_OF_RUNNER, "state", NULL },
+    { "toolgate_runner_programs", "gauge", "Jobs that have a slot.",
+      TG_CLI_METRIC_OF_RUNNER, "running", NULL },
     { "toolgate_runner_queued", "gauge", "Jobs that wait for a slot.",
-      "runners", "queued", tg_cli_metric_append_runner },
-    { "toolgate_runner_tasks", "gauge", "Tasks that run.", "runners", "tasks",
-      tg_cli_metric_append_runner },
+      TG_CLI_METRIC_OF_RUNNER, "queued", NULL },
+    { "toolgate_runner_tasks", "gauge", "Tasks that run.",
+      TG_CLI_METRIC_OF_RUNNER, "tasks", NULL },
     { "toolgate_runner_jobs", "gauge", "Jobs of the runner, by kind.",
-      "runners", "kinds", tg_cli_metric_append_runner_jobs },
+      TG_CLI_METRIC_OF_RUNNER, "kinds", "kind" },
 };
 
 #define TG_CLI_NMETRICS (sizeof(tg_cli_metrics) / sizeof(tg_cli_metrics[0]))
@@ -334,21 +272,21 @@ tg_cli_metric_append(tg_buf_t *out, const tg_cli_metric_t *metric,
                                                              : ""));
 
     while (tg_cli_json_iter_next(&json, &element)) {
-        metric->append(out, metric, status, NULL, element);
+        tg_cli_metric_append_samples(out, metric, status, NULL, element);
     }
 
     tg_cli_json_iter_init(&servers, tg_cli_json_get(status, "servers"));
 
     while (tg_cli_json_iter_next(&servers, &server)) {
         if (metric->list == NULL) {
-            metric->append(out, metric, status, server, NULL);
+            tg_cli_metric_append_samples(out, metric, status, server, server);
             continue;
         }
 
         tg_cli_json_iter_init(&json, tg_cli_json_get(server, metric->list));
 
         while (tg_cli_json_iter_next(&json, &element)) {
-            metric->append(out, metric, status, server, element);
+            tg_cli_metric_append_samples(out, metric, status, server, element);
         }
     }
 }

@@ -4,18 +4,10 @@
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
-#define TG_CLI_TABLE_COLUMNS_MAX 16
-
-/* --- tables --- */
-
-typedef struct {
-    size_t width;
-    int is_right_aligned;
-    int is_truncated;
-} tg_cli_table_column_t;
-
 /* Smallest width of a truncated cell, in characters. */
 #define TG_CLI_CELL_WIDTH_MIN 20
+
+/* --- tables --- */
 
 /* Control characters have been replaced before. */
 static size_t
@@ -30,51 +22,68 @@ tg_cli_cell_get_width(tg_str_t cell)
     return n;
 }
 
-/* Removes the first cell; *is_last: it ends its row. */
-static tg_str_t
-tg_cli_cells_read_next(tg_str_t *cells, int *is_last)
+/* Ends the cell of a column, which begins at start in the table's cells. */
+static void
+tg_cli_table_end_cell(tg_cli_table_t *table, size_t column, size_t start)
 {
     tg_str_t cell;
-    size_t n;
+    size_t width;
 
-    for (n = 0;
-         n < cells->len && cells->data[n] != '\t' && cells->data[n] != '\n';
-         n++)
-    {
-    }
-
-    cell = tg_str(cells->data, n);
-    *is_last = n == cells->len || cells->data[n] == '\n';
-    n += n != cells->len;
-    *cells = tg_str(cells->data + n, cells->len - n);
-
-    return cell;
+    cell = tg_buf_view(&table->cells);
+    width = cell.len != 0 ? tg_cli_cell_get_width(
+                tg_str(cell.data + start, cell.len - start))
+                          : 0;
+    table->widths[column] = width > table->widths[column]
+                                ? width
+                                : table->widths[column];
+    tg_buf_append_char(&table->cells, '\t');
 }
 
-static void
-tg_cli_table_measure_columns(tg_cli_table_column_t *columns, tg_str_t cells)
+void
+tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns)
 {
-    size_t i, width;
-    tg_str_t cell;
-    int is_last, is_head;
+    size_t i, start;
 
-    for (i = 0, is_head = 1; cells.len != 0; i = is_last ? 0 : i + 1) {
-        cell = tg_cli_cells_read_next(&cells, &is_last);
-        width = tg_cli_cell_get_width(cell);
+    memset(table, 0, sizeof(*table));
+    table->columns = columns;
+    tg_buf_init(&table->cells, tg_alloc_libc());
 
-        if (i < TG_CLI_TABLE_COLUMNS_MAX) {
-            if (is_head && cell.len != 0
-                && (cell.data[0] == '>' || cell.data[0] == '<')) {
-                columns[i].is_right_aligned = cell.data[0] == '>';
-                columns[i].is_truncated = cell.data[0] == '<';
-                width--;
-            }
+    for (i = 0; columns[i].head != NULL; i++) {
+        start = table->cells.len;
+        tg_buf_append_cstr(&table->cells,
+                           columns[i].head
+                               + tg_is_one_of(columns[i].head[0], "<>"));
+        tg_cli_table_end_cell(table, i, start);
+    }
+}
 
-            columns[i].width = width > columns[i].width ? width
-                                                        : columns[i].width;
-        }
+void
+tg_cli_table_add(tg_cli_table_t *table, json_object *parent, json_object *row)
+{
+    size_t i, start;
 
-        is_head &= !is_last;
+    for (i = 0; table->columns[i].head != NULL; i++) {
+        const tg_cli_cell_t cell = { parent, row, table->columns[i].member };
+
+        start = table->cells.len;
+        table->columns[i].append(&table->cells, &cell);
+        tg_cli_table_end_cell(table, i, start);
+    }
+
+    table->nrows++;
+}
+
+void
+tg_cli_table_add_list(tg_cli_table_t *table, json_object *parent,
+                      const char *name)
+{
+    tg_cli_json_iter_t json;
+    json_object *row;
+
+    tg_cli_json_iter_init(&json, tg_cli_json_get(parent, name));
+
+    while (tg_cli_json_iter_next(&json, &row)) {
+        tg_cli_table_add(table, parent, row);
     }
 }
 
@@ -96,102 +105,48 @@ tg_cli_table_append_truncated(tg_buf_t *out, tg_str_t cell, size_t column)
     }
 }
 
-/* A cell ends with a tab, a row with a newline. The first row is the head. */
-static void
-tg_cli_append_table(tg_buf_t *out, tg_str_t cells)
-{
-    tg_cli_table_column_t columns[TG_CLI_TABLE_COLUMNS_MAX];
-    tg_str_t cell;
-    size_t i, at;
-    int is_last, is_head, fill;
-
-    memset(columns, 0, sizeof(columns));
-    tg_cli_table_measure_columns(columns, cells);
-
-    for (i = at = 0, is_head = 1; cells.len != 0; i = is_last ? 0 : i + 1) {
-        cell = tg_cli_cells_read_next(&cells, &is_last);
-
-        if (i >= TG_CLI_TABLE_COLUMNS_MAX) {
-            continue;
-        }
-
-        if (is_head && (columns[i].is_right_aligned || columns[i].is_truncated))
-        {
-            cell = tg_str(cell.data + 1, cell.len - 1);
-        }
-
-        at = i == 0 ? 0 : at + columns[i - 1].width + 2;
-        fill = (int) (columns[i].width - tg_cli_cell_get_width(cell));
-        tg_buf_append_cstr(out,
-                           i == 0 || (is_last && cell.len == 0) ? "" : "  ");
-
-        if (columns[i].is_right_aligned) {
-            tg_buf_printf(out, "%*s", fill, "");
-        }
-
-        if (columns[i].is_truncated) {
-            tg_cli_table_append_truncated(out, cell, at);
-        } else {
-            tg_buf_append_str(out, cell);
-        }
-
-        if (is_last) {
-            tg_buf_append_char(out, '\n');
-        } else if (!columns[i].is_right_aligned) {
-            tg_buf_printf(out, "%*s", fill, "");
-        }
-
-        is_head &= !is_last;
-    }
-}
-
-void
-tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns)
-{
-    table->columns = columns;
-    table->nrows = 0;
-    tg_buf_init(&table->cells, tg_alloc_libc());
-
-    for (/* void */; columns->head != NULL; columns++) {
-        tg_buf_append_cstr(&table->cells, columns->head);
-        tg_buf_append_char(&table->cells,
-                           columns[1].head != NULL ? '\t' : '\n');
-    }
-}
-
-void
-tg_cli_table_add(tg_cli_table_t *table, json_object *parent, json_object *row)
-{
-    const tg_cli_column_t *column;
-
-    for (column = table->columns; column->head != NULL; column++) {
-        const tg_cli_cell_t cell = { parent, row, column->member };
-
-        column->append(&table->cells, &cell);
-        tg_buf_append_char(&table->cells, column[1].head != NULL ? '\t' : '\n');
-    }
-
-    table->nrows++;
-}
-
-void
-tg_cli_table_add_list(tg_cli_table_t *table, json_object *parent,
-                      const char *name)
-{
-    tg_cli_json_iter_t json;
-    json_object *row;
-
-    tg_cli_json_iter_init(&json, tg_cli_json_get(parent, name));
-
-    while (tg_cli_json_iter_next(&json, &row)) {
-        tg_cli_table_add(table, parent, row);
-    }
-}
-
 void
 tg_cli_table_append(tg_cli_table_t *table, tg_buf_t *out)
 {
-    tg_cli_append_table(out, tg_buf_view(&table->cells));
+    const tg_cli_column_t *column;
+    const char *p, *end, *tab;
+    size_t at, width;
+    tg_str_t cell;
+    int fill;
+
+    column = table->columns;
+    p = tg_buf_view(&table->cells).data;
+    end = p + table->cells.len;
+
+    for (at = 0; p < end; p = tab + 1) {
+        tab = memchr(p, '\t', (size_t) (end - p));
+        cell = tg_str(p, (size_t) (tab - p));
+        width = table->widths[column - table->columns];
+        fill = (int) (width - tg_cli_cell_get_width(cell));
+
+        if (at != 0 && (cell.len != 0 || column[1].head != NULL)) {
+            tg_buf_append_cstr(out, "  ");
+        }
+
+        if (column->head[0] == '<') {
+            tg_cli_table_append_truncated(out, cell, at);
+        } else {
+            tg_buf_printf(out, "%*s%.*s", column->head[0] == '>' ? fill : 0, "",
+                          (int) cell.len, cell.data);
+        }
+
+        column++;
+        at += width + 2;
+
+        if (column->head == NULL) {
+            column = table->columns;
+            at = 0;
+            tg_buf_append_char(out, '\n');
+        } else if (column[-1].head[0] != '>') {
+            tg_buf_printf(out, "%*s", fill, "");
+        }
+    }
+
     out->failed |= table->cells.failed;
     tg_buf_deinit(&table->cells);
 }

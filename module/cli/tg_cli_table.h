@@ -53,6 +53,8 @@ void tg_cli_append_duration(tg_buf_t *out, double ms);
 
 /* --- tables --- */
 
+#define TG_CLI_TABLE_COLUMNS_MAX 16
+
 /*
  * A head with > is flush right; the last column may have one with <, and then
  * ends at the terminal's width.
@@ -65,8 +67,9 @@ typedef struct {
 
 typedef struct {
     const tg_cli_column_t *columns;
+    size_t widths[TG_CLI_TABLE_COLUMNS_MAX];
     size_t nrows;
-    tg_buf_t cells;
+    tg_buf_t cells; /* each with a tab at its end */
 } tg_cli_table_t;
 
 void tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns);
