@@ -182,8 +182,6 @@ int tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv);
 /* Checks all options and arguments, and sets the values of options. */
 int tg_cli_options_set(tg_cli_options_t *options,
                        const tg_cli_command_t *command);
-
-/* Appends the options of a command and its subcommands, as its help. */
 void tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command);
 
 /* --- tg_cli_option_value.c --- */
@@ -191,8 +189,6 @@ void tg_cli_options_append_help(tg_buf_t *out, const tg_cli_command_t *command);
 /* Parses the value of an option, at least min, unless text is NULL. */
 int tg_cli_option_parse_integer(const char *option, const char *text,
                                 int64_t min, int64_t *number);
-
-/* Sets the value of --timeout. */
 int tg_cli_options_set_timeout(tg_cli_options_t *options, const char *value);
 
 /* Returns the server's socket, or NULL after reporting the error. */

@@ -11,7 +11,6 @@
 
 #define TG_CLI_YAML_EXTENSIONS_KEY "extensions:"
 
-/* Returns the start of the next line. */
 static const char *
 tg_cli_yaml_skip_line(const char *p)
 {
@@ -217,7 +216,6 @@ tg_cli_yaml_find_empty_braces(const char *p)
                                                                         : NULL;
 }
 
-/* Replaces {} by a block with the first entry. */
 static void
 tg_cli_yaml_replace_braces(const char *old, const char *braces,
                            const tg_cli_server_entry_t *entry,

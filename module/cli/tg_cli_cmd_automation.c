@@ -141,7 +141,6 @@ tg_cli_automation_request(tg_cli_session_t *session, const char *method,
                : rc;
 }
 
-/* Reports an unknown rule, and suggests a similar name. */
 static void
 tg_cli_automation_report_unknown(tg_cli_session_t *session, const char *id)
 {

@@ -107,7 +107,6 @@ tg_cli_config_is_user_scope(const tg_cli_options_t *options,
                                   : agent->is_user_scope;
 }
 
-/* Stores the folder of a user's config file. */
 static int
 tg_cli_config_find_user_folder(const tg_cli_config_location_t *location,
                                char folder[PATH_MAX])
@@ -213,7 +212,6 @@ tg_cli_config_check_text(const char *what, const char *path)
                               what, path);
 }
 
-/* Finds the bridge in the folder of this program. */
 static int
 tg_cli_config_find_bridge(char path[PATH_MAX])
 {
@@ -286,7 +284,6 @@ tg_cli_config_get_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
                : TG_CLI_EXIT_FAILED;
 }
 
-/* Sets the arguments of the bridge: TLS options and the socket. */
 static int
 tg_cli_config_set_bridge_args(const tg_cli_options_t *options,
                               tg_cli_server_entry_t *entry)
@@ -424,7 +421,6 @@ tg_cli_config_find_agent(const tg_cli_options_t *options)
     return NULL;
 }
 
-/* Fills the entry from the options. */
 static int
 tg_cli_config_init_entry(const tg_cli_options_t *options,
                          const tg_cli_agent_t *agent,

@@ -152,7 +152,6 @@ tg_cli_list_append_tools(tg_buf_t *out, json_object *list)
     tg_buf_deinit(&text);
 }
 
-/* Reports the MCP servers whose tools are missing. */
 static void
 tg_cli_list_report_absent_servers(json_object *servers)
 {

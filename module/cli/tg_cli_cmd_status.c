@@ -39,7 +39,6 @@ tg_cli_status_report_error(const tg_cli_session_t *session)
     return TG_CLI_EXIT_REFUSED;
 }
 
-/* Reports an unknown name, and suggests a similar one. */
 static int
 tg_cli_status_report_unknown_name(json_object *status, const char *name)
 {

@@ -16,7 +16,6 @@ tg_cli_task_has_ended(json_object *task)
            && !tg_cli_json_has_text(task, "state", "running");
 }
 
-/* Reports how a task has ended.  Returns the exit status. */
 static int
 tg_cli_task_report_end(const char *id, json_object *task, int is_quiet)
 {

@@ -66,7 +66,6 @@ tg_cli_trace_is_record_selected(const tg_cli_trace_t *trace,
                           != NULL));
 }
 
-/* Writes the collected output.  Returns the exit status of a failure. */
 static int
 tg_cli_trace_flush(tg_cli_trace_t *trace)
 {
@@ -215,7 +214,6 @@ tg_cli_trace_file_open(tg_cli_trace_file_t *file, const char *path)
     return TG_OK;
 }
 
-/* Reads a file up to its end.  Returns the exit status. */
 static int
 tg_cli_trace_read_file(tg_cli_trace_t *trace, tg_cli_trace_file_t *file)
 {
@@ -246,7 +244,6 @@ tg_cli_trace_read_file(tg_cli_trace_t *trace, tg_cli_trace_file_t *file)
     return status;
 }
 
-/* Reads a file from its start again if it was truncated. */
 static void
 tg_cli_trace_file_rewind(tg_cli_trace_file_t *file)
 {

@@ -72,7 +72,6 @@ tg_cli_validate_instances(const tg_schema_t *schema, char **paths, int npaths)
     return worst;
 }
 
-/* Checks whether standard input is named more than once. */
 static int
 tg_cli_validate_has_stdin_twice(const tg_cli_options_t *options)
 {
@@ -89,7 +88,6 @@ tg_cli_validate_has_stdin_twice(const tg_cli_options_t *options)
     return n > 1;
 }
 
-/* Adds the value of a --schema. */
 static int
 tg_cli_validate_add_schema(tg_cli_options_t *options, const char *value)
 {

@@ -7,7 +7,6 @@
 /* Largest input in bytes, at least as large as a message to a tool. */
 #define TG_CLI_INPUT_MAX 67108864u
 
-/* Returns the name of an input for messages. */
 const char *tg_cli_input_get_label(const char *path);
 
 /*
@@ -22,8 +21,6 @@ int tg_cli_input_read_open_file(int fd, const char *name, size_t max,
 
 /* Reads a file of up to TG_CLI_INPUT_MAX bytes. */
 int tg_cli_input_read(const char *path, tg_buf_t *text);
-
-/* Reads a file that must be JSON. */
 int tg_cli_input_read_json(const char *path, tg_buf_t *text);
 
 #endif

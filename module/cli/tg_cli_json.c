@@ -67,7 +67,6 @@ tg_cli_json_append_exact(tg_buf_t *out, tg_str_t text)
     return n;
 }
 
-/* Removes the suffix from the text of a number. */
 static int
 tg_cli_json_restore_number(json_object *value, int flags, json_object *parent,
                            const char *key, size_t *index, void *ctx)
@@ -211,7 +210,6 @@ tg_cli_json_append_value(tg_buf_t *out, json_object *value)
                                : tg_cli_json_write(value));
 }
 
-/* --- values --- */
 
 tg_str_t
 tg_cli_json_to_text(json_object *value)
@@ -287,7 +285,6 @@ tg_cli_json_add_text(json_object *object, const char *name, tg_str_t text)
     }
 }
 
-/* --- lists and members --- */
 
 void
 tg_cli_json_iter_init(tg_cli_json_iter_t *iter, json_object *list)

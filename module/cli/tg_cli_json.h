@@ -29,10 +29,6 @@ void tg_cli_json_append_pretty(tg_buf_t *out, json_object *value);
 
 /* Appends a value: the text of a string, or other JSON on one line. */
 void tg_cli_json_append_value(tg_buf_t *out, json_object *value);
-
-/* --- values --- */
-
-/* Returns the text of a string. */
 tg_str_t tg_cli_json_to_text(json_object *value);
 
 /* Returns a number; 0 if it is negative. */
@@ -44,15 +40,9 @@ json_object *tg_cli_json_get(json_object *object, const char *name);
 json_object *tg_cli_json_get_object(json_object *object, const char *name);
 uint64_t tg_cli_json_get_uint(json_object *object, const char *name);
 tg_str_t tg_cli_json_get_text(json_object *object, const char *name);
-
-/* Checks whether a member is true. */
 int tg_cli_json_is_true(json_object *object, const char *name);
-
-/* Checks whether a member is this text. */
 int tg_cli_json_has_text(json_object *object, const char *name,
                          const char *text);
-
-/* Adds a text, unless it is absent. */
 void tg_cli_json_add_text(json_object *object, const char *name, tg_str_t text);
 
 /* --- lists and members, in their order --- */
@@ -63,13 +53,10 @@ typedef struct {
     const struct lh_entry *member;
 } tg_cli_json_iter_t;
 
-/* Starts an iteration of the elements of a list. */
 void tg_cli_json_iter_init(tg_cli_json_iter_t *iter, json_object *list);
 
 /* Stores the next element.  Returns 0 after the last one. */
 int tg_cli_json_iter_next(tg_cli_json_iter_t *iter, json_object **value);
-
-/* Starts an iteration of the members of an object. */
 void tg_cli_json_iter_init_members(tg_cli_json_iter_t *iter,
                                    json_object *object);
 

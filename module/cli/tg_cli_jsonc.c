@@ -273,7 +273,6 @@ tg_cli_jsonc_find_insert_point(const tg_cli_jsonc_object_t *object)
     return p;
 }
 
-/* Appends the text with a new member at the end of an object. */
 static void
 tg_cli_jsonc_add_member(tg_buf_t *out, const char *text,
                         const tg_cli_jsonc_object_t *object,
@@ -391,7 +390,6 @@ tg_cli_jsonc_check(const tg_cli_jsonc_t *jsonc, tg_buf_t *out)
                             jsonc->text + (json.pos - jsonc->json.data)));
 }
 
-/* Checks whether a member already has this value. */
 static int
 tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
 {
@@ -413,7 +411,6 @@ tg_cli_jsonc_has_value(const tg_cli_jsonc_member_t *found, tg_str_t value)
     return is_same;
 }
 
-/* Appends the text with another value of a member. */
 static void
 tg_cli_jsonc_replace_value(tg_buf_t *out, const char *text,
                            const tg_cli_jsonc_member_t *found, tg_str_t value)

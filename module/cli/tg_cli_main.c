@@ -138,7 +138,6 @@ tg_cli_help_print(tg_cli_options_t *options, const char *name)
                : tg_cli_command_report_unknown(name, 1);
 }
 
-/* Calls on_each_arg of the command for its arguments. */
 static int
 tg_cli_command_run_each(tg_cli_session_t *session, void *ctx)
 {

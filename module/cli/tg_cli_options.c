@@ -18,7 +18,6 @@ static const tg_cli_option_t tg_cli_general_options[] = {
 
 /* --- tables of options --- */
 
-/* Finds an option by its name or letter. */
 static const tg_cli_option_t *
 tg_cli_option_find_in(const tg_cli_option_t *option, tg_str_t written)
 {
@@ -115,7 +114,6 @@ tg_cli_option_add_names(const char **names, size_t n,
     return n;
 }
 
-/* Returns the name of the option that is most similar to name, or NULL. */
 static const char *
 tg_cli_option_suggest(tg_str_t name)
 {

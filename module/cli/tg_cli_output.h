@@ -27,8 +27,6 @@ int tg_cli_print_and_free(FILE *file, tg_buf_t *out, int status);
 
 /* Returns the columns of standard output; 0: not a terminal. */
 unsigned tg_cli_terminal_get_width(void);
-
-/* Checks whether a stream is a terminal that can move its cursor. */
 int tg_cli_terminal_has_cursor(FILE *file);
 
 /* Clears the screen before the next output of --watch. */
@@ -36,8 +34,6 @@ void tg_cli_terminal_clear(void);
 
 /* Returns status, or the exit status of a failed write. */
 int tg_cli_flush_stdout(int status);
-
-/* Reports a lack of memory.  Returns TG_CLI_EXIT_FAILED. */
 int tg_cli_error_nomem(void);
 
 #endif

@@ -4,13 +4,10 @@
 
 #include "cli/tg_cli_json.h"
 
-/* Shows the params of a progress notification. */
 void tg_cli_progress_show(json_object *params);
 
 /* Shows text in the progress line, until the next change. */
 void tg_cli_progress_show_text(tg_str_t text);
-
-/* Clears the progress line after the end of the call. */
 void tg_cli_progress_clear(void);
 
 #endif

@@ -23,7 +23,6 @@ tg_cli_result_append_member(tg_buf_t *out, json_object *block, const char *key)
     tg_buf_append_str(out, text);
 }
 
-/* Returns the base64 data of a content block, or an absent string. */
 static tg_str_t
 tg_cli_block_get_base64(json_object *block)
 {

@@ -15,8 +15,6 @@ int tg_cli_result_print_value(json_object *value);
 
 /* Writes JSON on one line, and frees it. Returns status, or a failure's. */
 int tg_cli_result_print_json(json_object *value, int status);
-
-/* Checks whether a tool's result has isError. */
 int tg_cli_result_is_error(json_object *result);
 
 /* Reports an error response, with --json as {"error":{...}}. */

@@ -222,7 +222,6 @@ tg_cli_session_on_progress(toolgate_call_t call, const char *params, size_t len,
 
 /* --- open and close --- */
 
-/* Returns a client with the options of the command line, or NULL. */
 static toolgate_client_t *
 tg_cli_session_new_client(tg_cli_session_t *session)
 {

@@ -64,15 +64,11 @@ struct tg_cli_session_s {
 /* After a failure there is no session to close. */
 int tg_cli_session_open(tg_cli_session_t *session,
                         const tg_cli_options_t *options);
-
-/* Closes a session in any state. */
 void tg_cli_session_close(tg_cli_session_t *session);
 
 int tg_cli_session_run(const tg_cli_options_t *options,
                        int (*on_connect)(tg_cli_session_t *session, void *ctx),
                        void *ctx);
-
-/* Sends a notification without params. */
 void tg_cli_session_notify(tg_cli_session_t *session, const char *method);
 
 /*
@@ -82,8 +78,6 @@ void tg_cli_session_notify(tg_cli_session_t *session, const char *method);
 
 /* Fetches all pages of tools/list; the result is {"tools":[...]}. */
 int tg_cli_session_list_tools(tg_cli_session_t *session);
-
-/* Calls a tool with a JSON object. */
 int tg_cli_session_call_tool(tg_cli_session_t *session, const char *name,
                              const char *arguments);
 

@@ -6,18 +6,12 @@
 
 /* Leaves out tools without calls, and internal methods. */
 void tg_cli_status_append_summary(tg_buf_t *out, json_object *status);
-
-/* Appends tables of all tools and methods. */
 void tg_cli_status_append_full(tg_buf_t *out, json_object *status);
 
 /* Returns the number of tools, methods and MCP servers of this name. */
 size_t tg_cli_status_append_details(tg_buf_t *out, json_object *status,
                                     const char *name);
-
-/* Appends a table of the calls in flight. */
 void tg_cli_status_append_calls(tg_buf_t *out, json_object *status);
-
-/* Appends the metrics in Prometheus' text format, version 0.0.4. */
 void tg_cli_status_append_prometheus(tg_buf_t *out, json_object *status);
 
 /* Estimates the 95th percentile of a tool's durations in ms; < 0: no call. */

@@ -52,7 +52,6 @@ tg_cli_append_latency(tg_buf_t *out, json_object *status, json_object *tool)
     tg_cli_append_histogram(out, status, tool);
 }
 
-/* Appends the numbers of failed calls by reason, or 0. */
 static void
 tg_cli_cell_append_failures(tg_buf_t *out, const tg_cli_cell_t *cell)
 {

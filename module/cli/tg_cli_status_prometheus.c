@@ -133,7 +133,6 @@ tg_cli_sample_get_value(json_object *value)
                : tg_cli_json_to_uint(value);
 }
 
-/* Appends the samples of an element of a list. */
 static void
 tg_cli_metric_append_samples(tg_buf_t *out, const tg_cli_metric_t *metric,
                              json_object *status, json_object *server,

@@ -239,7 +239,6 @@ typedef struct {
     size_t ninternal; /* methods that directives define */
 } tg_cli_hidden_rows_t;
 
-/* Checks whether a tool's row is left out, and counts the row. */
 static int
 tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, json_object *tool)
 {
@@ -260,7 +259,6 @@ tg_cli_hidden_rows_filter(tg_cli_hidden_rows_t *rows, json_object *tool)
     return 0;
 }
 
-/* Appends how many rows are not shown, and how to see them. */
 static void
 tg_cli_append_hidden_rows(tg_buf_t *out, const tg_cli_hidden_rows_t *rows)
 {

@@ -190,7 +190,6 @@ tg_cli_append_fields(tg_buf_t *out, const tg_cli_column_t *columns,
     }
 }
 
-/* --- cells --- */
 
 void
 tg_cli_append_visible(tg_buf_t *out, tg_str_t text)

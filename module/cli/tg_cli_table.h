@@ -29,17 +29,11 @@ void tg_cli_cell_append_optional_uint(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends a duration in ms, or "-" if it is 0 or absent. */
 void tg_cli_cell_append_optional_ms(tg_buf_t *out, const tg_cli_cell_t *cell);
-
-/* Appends a duration in ms. */
 void tg_cli_cell_append_ms(tg_buf_t *out, const tg_cli_cell_t *cell);
-
-/* Appends a text member of the parent. */
 void tg_cli_cell_append_parent_text(tg_buf_t *out, const tg_cli_cell_t *cell);
 
 /* Appends the members that are not 0, except "ok": `timeout 2`. */
 void tg_cli_cell_append_counts(tg_buf_t *out, const tg_cli_cell_t *cell);
-
-/* Appends a text without control characters. */
 void tg_cli_append_visible(tg_buf_t *out, tg_str_t text);
 
 /* Appends the text of a member without control characters. */
@@ -75,8 +69,6 @@ typedef struct {
 void tg_cli_table_init(tg_cli_table_t *table, const tg_cli_column_t *columns);
 void tg_cli_table_add(tg_cli_table_t *table, json_object *parent,
                       json_object *row);
-
-/* Adds each element of a list of parent. */
 void tg_cli_table_add_list(tg_cli_table_t *table, json_object *parent,
                            const char *name);
 

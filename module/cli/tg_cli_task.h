@@ -17,8 +17,6 @@ int tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
 /* Calls a method that has an effect. Frees params. */
 int tg_cli_task_request(tg_cli_session_t *session, const char *method,
                         json_object *params);
-
-/* Returns the params {"taskId":"..."}. */
 json_object *tg_cli_task_new_params(const char *id);
 
 /* Writes the response, as JSON with --json. */

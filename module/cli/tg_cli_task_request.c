@@ -19,7 +19,6 @@ tg_cli_task_get_access_directive(const char *method)
                : "tool_allow";
 }
 
-/* Reports the error of a response.  Returns the exit status. */
 static int
 tg_cli_task_report_error(const tg_cli_session_t *session, const char *method)
 {

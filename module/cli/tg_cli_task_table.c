@@ -159,7 +159,6 @@ tg_cli_cell_append_task_duration(tg_buf_t *out, const tg_cli_cell_t *cell)
     tg_buf_append_cstr(out, out->len == len ? "-" : "");
 }
 
-/* Checks whether any task has this text member. */
 static int
 tg_cli_tasks_has_text(json_object *tasks, const char *member)
 {

@@ -4,7 +4,6 @@
 
 #include "cli/tg_cli_json.h"
 
-/* Checks whether the arguments are key=value. */
 int tg_cli_tool_args_need_schema(char **args, int nargs);
 
 /*

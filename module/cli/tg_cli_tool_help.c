@@ -273,7 +273,6 @@ tg_cli_example_append_argument(tg_buf_t *word, json_object *root,
     tg_buf_deinit(&value);
 }
 
-/* Appends an example of a call with all required arguments. */
 static void
 tg_cli_tool_help_append_example(tg_buf_t *out, json_object *tool,
                                 json_object *root)

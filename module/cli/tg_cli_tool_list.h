@@ -4,7 +4,6 @@
 
 #include "cli/tg_cli_json.h"
 
-/* Finds a tool by its name.  Returns NULL if there is none. */
 json_object *tg_cli_tool_list_find(json_object *list, tg_str_t name);
 
 /* Returns the description of a tool, or else its title. */
@@ -28,8 +27,6 @@ json_object *tg_cli_schema_pick_alternative(json_object *root,
 /* Also searches $ref and allOf. Returns 1, with NULL for `null`, or 0. */
 int tg_cli_schema_find_keyword(json_object *root, json_object *schema,
                                const char *keyword, json_object **value);
-
-/* Returns the value of such a keyword, or NULL. */
 json_object *tg_cli_schema_get_keyword(json_object *root, json_object *schema,
                                        const char *keyword);
 
