@@ -1,8 +1,7 @@
 /* A server's entry in an agent's JSON file. */
 #include "cli/tg_cli_agent_config.h"
 
-#include "cli/tg_cli_jsonc.h"
-#include "base/tg_json.h"
+#include "cli/tg_cli_json.h"
 
 #define TG_CLI_JSON_PATH_DEPTH_MAX 4
 
@@ -47,64 +46,69 @@ tg_cli_server_entry_get_json_path(
     return n;
 }
 
-static void
-tg_cli_append_json_strings(tg_buf_t *value, const char *first,
-                           const char *const *others)
+/* Returns an array of the bridge's command, unless it is NULL, and arguments. */
+static json_object *
+tg_cli_server_entry_new_args(const tg_cli_server_entry_t *entry,
+                             const char *command)
 {
-    const char *text;
+    json_object *array;
+    size_t i;
 
-    tg_buf_append_char(value, '[');
+    array = json_object_new_array();
 
-    for (text = first != NULL ? first : *others++; text != NULL;
-         text = *others++) {
-        tg_buf_append_cstr(value, value->len != 1 ? "," : "");
-        tg_json_write_string(value, tg_str_from_cstr(text));
+    if (command != NULL) {
+        (void) json_object_array_add(array, json_object_new_string(command));
     }
 
-    tg_buf_append_char(value, ']');
+    for (i = 0; entry->args[i] != NULL; i++) {
+        (void) json_object_array_add(array,
+                                     json_object_new_string(entry->args[i]));
+    }
+
+    return array;
 }
 
-/* Returns the name of member i, or NULL after the last member. */
-static const char *
-tg_cli_server_entry_get_member(const tg_cli_server_entry_t *entry,
-                               tg_cli_entry_format_t format, size_t i,
-                               tg_buf_t *value)
+/* Returns the members of the entry, in their order. */
+static json_object *
+tg_cli_server_entry_new_members(const tg_cli_server_entry_t *entry,
+                                tg_cli_entry_format_t format)
 {
-    static const char *const names[][5] = {
-        [TG_CLI_ENTRY_FORMAT_PLAIN] = { "command", "args" },
-        [TG_CLI_ENTRY_FORMAT_STDIO] = { "type", "command", "args" },
-        [TG_CLI_ENTRY_FORMAT_OPENCODE] = { "type", "command", "enabled" },
-        [TG_CLI_ENTRY_FORMAT_OPENCODE2] = { "type", "command" },
-        [TG_CLI_ENTRY_FORMAT_COPILOT] = { "type", "command", "args", "tools" },
-    };
-    const char *name;
+    json_object *members, *tools;
+    int is_opencode;
 
-    name = names[format][i];
-    tg_buf_truncate(value, 0);
+    members = json_object_new_object();
+    is_opencode = format == TG_CLI_ENTRY_FORMAT_OPENCODE
+                  || format == TG_CLI_ENTRY_FORMAT_OPENCODE2;
 
-    if (name == NULL) {
-        return NULL;
+    if (format != TG_CLI_ENTRY_FORMAT_PLAIN) {
+        tg_cli_json_add_text(members, "type",
+                             format == TG_CLI_ENTRY_FORMAT_STDIO
+                                 ? TG_STR("stdio")
+                                 : TG_STR("local"));
     }
 
-    if (strcmp(name, "type") == 0) {
-        tg_buf_append_cstr(value, format == TG_CLI_ENTRY_FORMAT_STDIO
-                                      ? "\"stdio\""
-                                      : "\"local\"");
-    } else if (strcmp(name, "enabled") == 0) {
-        tg_buf_append_cstr(value, "true");
-    } else if (strcmp(name, "tools") == 0) {
-        tg_buf_append_cstr(value, "[\"*\"]");
-    } else if (strcmp(name, "args") == 0) {
-        tg_cli_append_json_strings(value, NULL, entry->args);
-    } else if (format == TG_CLI_ENTRY_FORMAT_OPENCODE
-               || format == TG_CLI_ENTRY_FORMAT_OPENCODE2)
-    {
-        tg_cli_append_json_strings(value, entry->command, entry->args);
-    } else {
-        tg_json_write_string(value, tg_str_from_cstr(entry->command));
+    (void) json_object_object_add(
+        members, "command",
+        is_opencode ? tg_cli_server_entry_new_args(entry, entry->command)
+                    : json_object_new_string(entry->command));
+
+    if (!is_opencode) {
+        (void) json_object_object_add(
+            members, "args", tg_cli_server_entry_new_args(entry, NULL));
     }
 
-    return name;
+    if (format == TG_CLI_ENTRY_FORMAT_OPENCODE) {
+        (void) json_object_object_add(members, "enabled",
+                                      json_object_new_boolean(1));
+    }
+
+    if (format == TG_CLI_ENTRY_FORMAT_COPILOT) {
+        tools = json_object_new_array();
+        (void) json_object_array_add(tools, json_object_new_string("*"));
+        (void) json_object_object_add(members, "tools", tools);
+    }
+
+    return members;
 }
 
 /* Checks whether the server is a URL instead of a program. */
@@ -117,13 +121,9 @@ tg_cli_json_has_url_server(const tg_cli_jsonc_t *jsonc, const char *const *path)
     const char *p;
     size_t i;
 
-    for (p = tg_cli_jsonc_skip_space(jsonc->text); *path != NULL;
-         path++, p = found.value)
-    {
-        if (*p != '{') {
-            return 0;
-        }
+    p = tg_cli_jsonc_skip_space(jsonc->text);
 
+    for (/* void */; *path != NULL && *p == '{'; path++, p = found.value) {
         tg_cli_jsonc_find_member(jsonc, p, *path, &object, &found);
 
         if (found.key == NULL) {
@@ -142,51 +142,60 @@ tg_cli_json_has_url_server(const tg_cli_jsonc_t *jsonc, const char *const *path)
     return 0;
 }
 
-/* text: the input, and the result of each change. */
+/* Replaces text by the text with another value; the message is in error. */
 static int
-tg_cli_server_entry_set_members(
-    tg_buf_t *text, const tg_cli_server_entry_t *entry,
-    const char *path[TG_CLI_JSON_PATH_DEPTH_MAX + 1], size_t n, tg_buf_t *out)
+tg_cli_json_text_set(tg_buf_t *text, const char *const *path, tg_str_t value,
+                     tg_buf_t *error)
 {
     tg_cli_jsonc_t jsonc;
-    tg_buf_t value;
-    size_t i;
-    int rc, is_changed;
+    int rc;
 
-    tg_buf_init(&value, tg_alloc_libc());
-    is_changed = 0;
-    rc = TG_EXISTS;
+    tg_buf_truncate(error, 0);
+    rc = tg_cli_jsonc_init(&jsonc, text->data);
 
-    for (i = 0; rc == TG_OK || rc == TG_EXISTS; i++) {
-        path[n] = tg_cli_server_entry_get_member(
-            entry, n == 3 ? TG_CLI_ENTRY_FORMAT_OPENCODE2 : entry->format, i,
-            &value);
-        path[n + 1] = NULL;
-
-        if (path[n] == NULL || tg_buf_has_failed(&value)) {
-            break;
-        }
-
-        tg_buf_truncate(out, 0);
-        rc = tg_cli_jsonc_init(&jsonc, text->data);
-        rc = rc == TG_OK ? tg_cli_jsonc_set_member(&jsonc, path,
-                                                   tg_buf_view(&value), out)
-                         : rc;
-        tg_cli_jsonc_deinit(&jsonc);
-
-        if (rc == TG_OK) {
-            is_changed = 1;
-            tg_buf_truncate(text, 0);
-            tg_buf_append_str(text, tg_buf_view(out));
-            tg_buf_append_char(text, '\0');
-        }
+    if (rc == TG_OK) {
+        rc = tg_cli_jsonc_set_member(&jsonc, path, value, error);
     }
 
-    rc = rc == TG_OK || rc == TG_EXISTS ? (is_changed ? TG_OK : TG_EXISTS) : rc;
-    rc = tg_buf_has_failed(&value) || tg_buf_has_failed(text) ? TG_NOMEM : rc;
-    tg_buf_deinit(&value);
+    tg_cli_jsonc_deinit(&jsonc);
+
+    if (rc == TG_OK) {
+        tg_buf_truncate(text, 0);
+        tg_buf_append_str(text, tg_buf_view(error));
+        tg_buf_append_char(text, '\0');
+        rc = tg_buf_has_failed(text) ? TG_NOMEM : TG_OK;
+    }
 
     return rc;
+}
+
+/* Sets all members of the entry. Returns TG_EXISTS if nothing has changed. */
+static int
+tg_cli_json_text_set_entry(tg_buf_t *text, const tg_cli_server_entry_t *entry,
+                           const char *path[TG_CLI_JSON_PATH_DEPTH_MAX + 1],
+                           size_t n, tg_buf_t *error)
+{
+    json_object *members, *value;
+    tg_cli_json_iter_t iter;
+    int rc, is_changed;
+
+    members = tg_cli_server_entry_new_members(
+        entry, n == 3 ? TG_CLI_ENTRY_FORMAT_OPENCODE2 : entry->format);
+    tg_cli_json_iter_init_members(&iter, members);
+    path[n + 1] = NULL;
+    is_changed = 0;
+    rc = TG_OK;
+
+    while ((rc == TG_OK || rc == TG_EXISTS)
+           && tg_cli_json_iter_next_member(&iter, &path[n], &value))
+    {
+        rc = tg_cli_json_text_set(text, path, tg_cli_json_write(value), error);
+        is_changed |= rc == TG_OK;
+    }
+
+    json_object_put(members);
+
+    return rc == TG_EXISTS && is_changed ? TG_OK : rc;
 }
 
 int
@@ -203,20 +212,21 @@ tg_cli_agent_config_merge_json(const char *old,
     tg_buf_init(&mark, tg_alloc_libc());
     tg_buf_init(&text, tg_alloc_libc());
     old = tg_cli_agent_config_copy_bom(old, &mark);
-    tg_buf_append_cstr(&text,
-                       old[strspn(old, " \t\r\n")] != '\0' ? old : "{}\n");
+    old = old[strspn(old, " \t\r\n")] != '\0' ? old : "{}\n";
+    tg_buf_append_cstr(&text, old);
     tg_buf_append_char(&text, '\0');
-    rc = tg_cli_jsonc_init(&jsonc, tg_buf_has_failed(&text) ? "" : text.data);
+    rc = tg_cli_jsonc_init(&jsonc, old);
 
     if (rc == TG_OK) {
-        rc = tg_cli_jsonc_check(&jsonc, out);
+        rc = tg_buf_has_failed(&text) ? TG_NOMEM
+                                      : tg_cli_jsonc_check(&jsonc, out);
     }
 
     if (rc == TG_OK) {
         n = tg_cli_server_entry_get_json_path(&jsonc, entry, path);
 
         if (entry->is_removed) {
-            rc = tg_cli_jsonc_set_member(&jsonc, path, TG_STR_NONE, out);
+            rc = tg_cli_json_text_set(&text, path, TG_STR_NONE, out);
         } else if (tg_cli_json_has_url_server(&jsonc, path)) {
             rc = tg_cli_agent_config_set_error(
                 out,
@@ -224,23 +234,17 @@ tg_cli_agent_config_merge_json(const char *old,
                 "choose another name with --name",
                 entry->name);
         } else {
-            rc = tg_cli_server_entry_set_members(&text, entry, path, n, out);
-        }
-
-        if (rc == TG_OK) {
-            if (entry->is_removed) {
-                tg_buf_truncate(&text, 0);
-                tg_buf_append_str(&text, tg_buf_view(out));
-                tg_buf_append_char(&text, '\0');
-            }
-
-            tg_buf_truncate(out, 0);
-            tg_buf_append_str(out, tg_buf_view(&mark));
-            tg_buf_append_cstr(out, text.data);
+            rc = tg_cli_json_text_set_entry(&text, entry, path, n, out);
         }
     }
 
-    rc = tg_buf_has_failed(out) || tg_buf_has_failed(&text) ? TG_NOMEM : rc;
+    if (rc == TG_OK) {
+        tg_buf_truncate(out, 0);
+        tg_buf_append_str(out, tg_buf_view(&mark));
+        tg_buf_append_cstr(out, text.data);
+        rc = tg_buf_has_failed(out) ? TG_NOMEM : TG_OK;
+    }
+
     tg_cli_jsonc_deinit(&jsonc);
     tg_buf_deinit(&mark);
     tg_buf_deinit(&text);

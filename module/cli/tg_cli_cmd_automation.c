@@ -2,7 +2,7 @@
 #include "cli/tg_cli_task.h"
 
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
+#include "cli/tg_cli_tool.h"
 
 /* --- status --- */
 

@@ -1,9 +1,7 @@
 /* The command `toolgate call`: calls a tool or a method. */
-#include "cli/tg_cli_tool_args.h"
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_tool.h"
 #include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
 #include "base/tg_utf8.h"
 #include "protocol/tg_rpc.h"
 

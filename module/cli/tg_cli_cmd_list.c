@@ -1,7 +1,7 @@
 /* The command `toolgate list`: shows the tools and their arguments. */
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
+#include "cli/tg_cli_tool.h"
 #include "base/tg_utf8.h"
 
 #include <ctype.h>

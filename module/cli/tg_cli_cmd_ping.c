@@ -1,5 +1,5 @@
 /* The command `toolgate ping`: measures how fast the server answers. */
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 #include "protocol/tg_rpc.h"

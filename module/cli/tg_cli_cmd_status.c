@@ -1,9 +1,9 @@
 /* The commands `toolgate status`, `toolgate ps` and `toolgate cancel`. */
 #include "cli/tg_cli_status.h"
 
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
+#include "cli/tg_cli_tool.h"
 #include "protocol/tg_rpc.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* The commands `toolgate task wait` and `toolgate task output`. */
 #include "cli/tg_cli_task.h"
 
-#include "cli/tg_cli_progress.h"
 #include "cli/tg_cli_output.h"
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* The command `toolgate watch`: prints the notifications of a server. */
 #include "cli/tg_cli_session.h"
 
-#include "cli/tg_cli_result.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 

@@ -2,9 +2,8 @@
  * JSON with comments and trailing commas: one member is set or removed by its
  * offsets, and all other bytes are kept.
  */
-#include "cli/tg_cli_jsonc.h"
-
 #include "cli/tg_cli_agent_config.h"
+
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 

@@ -2,7 +2,7 @@
 #include "cli/tg_cli.h"
 
 #include "cli/tg_cli_session.h"
-#include "cli/tg_cli_tool_help.h"
+#include "cli/tg_cli_tool.h"
 #include "cli/tg_cli_output.h"
 
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #ifndef TG_CLI_OUTPUT_H
 #define TG_CLI_OUTPUT_H
 
+#include "cli/tg_cli_json.h"
 #include "base/tg_buf.h"
 
 #include <stdio.h>
@@ -35,5 +36,13 @@ void tg_cli_terminal_clear(void);
 /* Returns status, or the exit status of a failed write. */
 int tg_cli_flush_stdout(int status);
 int tg_cli_error_nomem(void);
+
+/* --- tg_cli_progress.c --- */
+
+void tg_cli_progress_show(json_object *params);
+
+/* Shows text in the progress line, until the next change. */
+void tg_cli_progress_show_text(tg_str_t text);
+void tg_cli_progress_clear(void);
 
 #endif

@@ -1,8 +1,7 @@
 /* The progress line of a call on standard error. */
-#include "cli/tg_cli_progress.h"
+#include "cli/tg_cli_output.h"
 
 #include "base/tg_utf8.h"
-#include "cli/tg_cli_output.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 /* Output of results and errors of the server. */
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
 
 #include "base/tg_base64.h"
 #include "base/tg_utf8.h"

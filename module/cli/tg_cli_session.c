@@ -1,7 +1,6 @@
 /* A command's session with a server: connects, sends requests, waits. */
 #include "cli/tg_cli_session.h"
 
-#include "cli/tg_cli_progress.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 

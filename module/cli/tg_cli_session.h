@@ -96,4 +96,23 @@ int tg_cli_session_listen(tg_cli_session_t *session);
 /* Returns TG_CLI_EXIT_OK, or the exit status after a signal. */
 int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
+/* --- tg_cli_result.c --- */
+
+/* Writes the text of a CallToolResult; with isError to standard error. */
+int tg_cli_result_print(json_object *result);
+
+/* Writes the result's image, audio or file, or else its text, to a file. */
+int tg_cli_result_save_file(json_object *result, const char *path);
+
+/* Writes the text of a string, or JSON with one member per line. */
+int tg_cli_result_print_value(json_object *value);
+
+/* Writes JSON on one line, and frees it. Returns status, or a failure's. */
+int tg_cli_result_print_json(json_object *value, int status);
+int tg_cli_result_is_error(json_object *result);
+
+/* Reports an error response, with --json as {"error":{...}}. */
+int tg_cli_response_print_error(const tg_cli_response_t *response,
+                                const tg_cli_options_t *options);
+
 #endif

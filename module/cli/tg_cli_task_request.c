@@ -1,7 +1,7 @@
 /* Requests and responses of `task`, `automation` and `daemon`. */
 #include "cli/tg_cli_task.h"
 
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
 #include "protocol/tg_rpc.h"
 

@@ -1,10 +1,9 @@
 /* Converts arguments of the command line to a tool's arguments in JSON. */
-#include "cli/tg_cli_tool_args.h"
+#include "cli/tg_cli_tool.h"
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_input.h"
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
 #include "base/tg_utf8.h"
 #include "schema/tg_schema_query.h"
 

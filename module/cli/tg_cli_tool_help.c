@@ -1,10 +1,8 @@
 /* The text of `toolgate help TOOL`: its arguments, and a call that works. */
-#include "cli/tg_cli_tool_help.h"
+#include "cli/tg_cli_tool.h"
 
-#include "cli/tg_cli_tool_args.h"
-#include "cli/tg_cli_result.h"
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
-#include "cli/tg_cli_tool_list.h"
 #include "base/tg_utf8.h"
 #include "schema/pcre2/tg_pcre2.h"
 

@@ -1,5 +1,5 @@
 /* Reads lists of tools and their schemas, and suggests similar names. */
-#include "cli/tg_cli_tool_list.h"
+#include "cli/tg_cli_tool.h"
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_output.h"

@@ -1,7 +1,8 @@
-/* Reads a list of tools, {"tools":[...]}, and suggests similar names. */
-#ifndef TG_CLI_TOOL_LIST_H
-#define TG_CLI_TOOL_LIST_H
+/* Lists of tools, their schemas, and the arguments and help of a tool. */
+#ifndef TG_CLI_TOOL_H
+#define TG_CLI_TOOL_H
 
+#include "cli/tg_cli_session.h"
 #include "cli/tg_cli_json.h"
 
 json_object *tg_cli_tool_list_find(json_object *list, tg_str_t name);
@@ -48,5 +49,21 @@ void tg_cli_suggestion_add(tg_cli_suggestion_t *suggestion, tg_str_t known);
     (suggestion)->rank != 0 ? "; did you mean " : "",                          \
         (int) (suggestion)->found.len, (suggestion)->found.data,               \
         (suggestion)->rank != 0 ? "?" : ""
+
+/* --- tg_cli_tool_args.c --- */
+
+int tg_cli_tool_args_need_schema(char **args, int nargs);
+
+/*
+ * Appends a JSON object, or with allow_array an array. schema: inputSchema, or
+ * NULL; it decides whether the value of key=value is a string or JSON.
+ */
+int tg_cli_tool_args_write_json(char **args, int nargs, json_object *schema,
+                                int allow_array, tg_buf_t *json);
+
+/* --- tg_cli_tool_help.c --- */
+
+/* Fetches the list of tools and explains one tool. Returns the exit status. */
+int tg_cli_tool_help_print(const tg_cli_options_t *options, const char *name);
 
 #endif
