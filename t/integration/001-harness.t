@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The harness watches over every other test: what one leaves behind, or what
-# NGINX and the sanitizers report in it, must make that test fail.
+# The harness checks every other test: whatever a test leaves behind, or NGINX
+# and the sanitizers report, must make it fail.
 
 use Toolgate::Test;
 
@@ -17,8 +17,8 @@ print '# pids ', join(' ', $tg->master_pid, $tg->worker_pids), "\n";
 print '# dir ', $tg->dir, "\n";
 END
 
-# Runs a test file of its own: its exit status, output, and what is left of
-# its processes and folder.
+# Runs a test file. Returns its exit status, output, remaining processes and
+# folder.
 sub outcome {
     my ($tg, $name, $body) = @_;
     my $file = $tg->file("$name.t", $head . $body);
@@ -85,7 +85,7 @@ END
 ok !eval { kill CONT => 0 }, 'a pid that is not known gets no signal';
 like $@, qr/no pid/, 'and that is said';
 
-# What failed is told with what went before it.
+# A failure is reported with what went before it.
 my $told = outcome($tg, 'told', '$tg->connect->recv_line; ok 0; done_testing;');
 is_caught($told, qr/got 3 bytes: hi/, 'what a client saw');
 like $told->{text}, qr/the end of .*error\.log:/, 'and NGINX';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# One tool, all three dialects on one socket, and a reload: the least that
-# has to work before any other test is worth reading.
+# One tool, all three dialects on one socket, and a reload: the minimum that
+# must work before any other test is of interest.
 
 use Toolgate::Test;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# How the runner begins: its arguments, what it takes along from the process
-# that starts it (nothing), and that there is only one.
+# Start of the runner: its arguments, what it inherits (nothing), and that there
+# is only one.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -39,7 +39,7 @@ fails('missing directory', 2, qr/No such file/, '--state-dir', "$state/no");
 fails('no directory', 1, qr/cannot open the state directory.*Not a dir/,
     '--state-dir', $tg->file('plain', ''));
 
-# 107 bytes are what a socket's path may have: 93 for the folder.
+# A socket's path has at most 107 bytes: 93 for the folder.
 my $long = "$state/" . 'x' x (94 - 1 - length $state);
 mkdir $long;
 fails('long path', 1, qr/too long for a socket/,
@@ -113,7 +113,7 @@ for my $who ([ runner => $runner->pid ],
 {
     my ($name, $pid) = @$who;
     SKIP: {
-        # Its descriptors are not for others of its user, see 105.
+        # Other processes of its user cannot see its descriptors, see 105.
         skip 'needs root', 6 if $> != 0;
         my %fd = map { (m{(\d+)$})[0] => readlink } glob "/proc/$pid/fd/*";
         is $fd{$_}, '/dev/null', "$name: descriptor $_" for 0, 1;
@@ -142,7 +142,7 @@ like Toolgate::Runner::exec($c, ['/usr/bin/env'])->{result}{text},
         \nTOOL_PROGRESS_FD=3\n\z/x,
     'a program gets a clean environment';
 
-# Another one sees that somebody serves, and says nothing.
+# A second runner sees that the first one serves, and prints nothing.
 for my $mode ([], ['--foreground']) {
     ($status, $out, $err) = runner('--state-dir', $state, @$mode);
     is $status, 0, "a second runner (@$mode) is content";
@@ -151,7 +151,7 @@ for my $mode ([], ['--foreground']) {
 is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
     'the first one serves on';
 
-# Whoever removes the socket locks nobody out.
+# If the socket is removed, it comes back.
 unlink $runner->socket_path;
 wait_for { -S $runner->socket_path } 'the socket to come back';
 is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,

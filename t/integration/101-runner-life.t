@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# How long the runner stays, and that nothing of it or of its programs does
-# when it has gone, whichever way it went.
+# How long the runner stays, and that nothing is left, however it ends.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -17,7 +16,7 @@ sub all_gone {
         or diag $@;
 }
 
-# It leaves a while after the last connection, not before.
+# It exits some time after the last connection ends.
 {
     my $runner = Toolgate::Runner->start($tg, linger => 3, foreground => 1);
     my ($one, $two) = map { $runner->connect } 1, 2;
@@ -37,7 +36,7 @@ sub all_gone {
     like $runner->log, qr/no worker needs it any more/, 'and the log why';
 }
 
-# A program that runs keeps it, and so does one that is being ended.
+# A program that runs, or is being ended, keeps the runner.
 {
     my $runner = Toolgate::Runner->start($tg, linger => 0, foreground => 1);
     my $c = $runner->connect;
@@ -52,7 +51,7 @@ sub all_gone {
     cmp_ok time - $from, '>', 1.5, 'SIGTERM was given its time';
 }
 
-# Signals end it and all that it runs.
+# Signals end the runner and its programs.
 for my $case ([ TERM => 'supervisor' ], [ INT => 'supervisor' ],
     [ TERM => 'pid' ])
 {
@@ -101,7 +100,7 @@ END
     $next->wait_gone;
 }
 
-# Many at the same moment: one serves, the others are content.
+# Many start at once: one serves, the others exit.
 {
     my @pids;
     for (1 .. 8) {
@@ -127,7 +126,7 @@ END
     all_gone('many starts', @$runners);
 }
 
-# Its folder replaced: who is connected is served, the next one starts anew.
+# Its folder is replaced: connected clients are served, the next runner is new.
 {
     my $tg2 = Toolgate::Test->new;
     my $state2 = $tg2->state_dir;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The runner as a server: many calls and clients at once, and clients that
-# send nonsense, do not read, or go away.
+# The runner as a server: many calls and clients at once, and clients that send
+# garbage, do not read, or close.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -9,7 +9,7 @@ my $tg = Toolgate::Test->new;
 my $runner = Toolgate::Runner->start($tg, foreground => 1);
 my $c = $runner->connect;
 
-# Answers go out as programs finish, each to its own request.
+# Responses are sent as programs end, each for its own request.
 my $go = $tg->dir . '/go';
 my $slow = $c->request('exec',
     Toolgate::Runner::sh("until [ -e $go ]; do sleep 0.01; done; echo ok"));
@@ -29,13 +29,13 @@ is $wrong, 0, '200 calls at once, each answered once with its own output';
 $tg->file('go', '');
 is $c->reply($slow)->{result}{text}, "ok\n", 'the slow one when it is done';
 
-# A megabyte and more, both ways.
+# More than a megabyte in both directions.
 my $text = join '', map {"line $_ \x{e9}\n"} 1 .. 200000;
 my $reply = Toolgate::Runner::exec($c, ['/bin/cat'],
     stdin => $text, max_output => 33554432);
 ok $reply->{result}{text} eq $text, 'several megabytes through cat';
 
-# Nonsense.
+# Garbage.
 $c->send_line('{"jsonrpc":"2.0","id":1');
 is $c->recv_json->{error}{code}, -32700, 'invalid JSON';
 is $c->rpc('nope')->{error}{code}, -32601, 'unknown method';
@@ -44,7 +44,7 @@ is $c->rpc('exec')->{error}{code}, -32602, 'no params';
 $c->notify('exec', { tool => 't', argv => ['/bin/true'] });
 is $c->rpc('status')->{result}{connections}, 1, 'a notification has no answer';
 
-# One client's calls are no other's business.
+# A client cannot affect another one's calls.
 my $d = $runner->connect;
 my ($params, $pids) = Toolgate::Runner::stubborn($tg->dir);
 my $id = $c->request('exec', $params);
@@ -63,7 +63,7 @@ wait_for { !grep { is_alive($_) } @pids } 'the tree to end';
 wait_for { $c->rpc('status')->{result}{running} == 0 } 'the slot to be free';
 pass 'cancelled by who asked';
 
-# A client that does not read: its answers wait, others are served.
+# A client does not read: its responses wait, others are served.
 my $deaf = $runner->connect;
 my $big = Toolgate::Runner::sh('yes 0123456789 | head -c 8000000',
     max_output => 8000000);
@@ -71,7 +71,7 @@ my %open = map { $deaf->request('exec', $big) => 1 } 1 .. 20;
 is Toolgate::Runner::exec($c, [ '/bin/echo', 'hi' ])->{result}{text}, "hi\n",
     'the others are served';
 for (1 .. 20) {
-    # Not decoded: that would take longer than all the rest.
+    # Not decoded: that would take too long.
     my $line = $deaf->recv_line(60);
     my ($answered) = $line =~ /"id":(\d+)/;
     delete $open{$answered}
@@ -88,7 +88,7 @@ wait_for {
 } 'what it left to end';
 pass 'and gone, it leaves nothing';
 
-# Beyond what a frame may hold.
+# More than a frame may hold.
 SKIP: {
     skip 'slow under sanitizers', 2 if $tg->is_san;
     my $huge = $runner->connect;

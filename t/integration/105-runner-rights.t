@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What the runner gives up, and with it every program: rights that its user
-# does not have, and to be looked into by programs of the same user.
+# Rights that the runner and its programs give up, and that programs of its user
+# cannot inspect it.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -10,7 +10,7 @@ use File::Copy qw(copy);
 my $tg = Toolgate::Test->new;
 my $state = $tg->state_dir;
 
-# The lines of a /proc/PID/status as a hash.
+# Returns the lines of /proc/PID/status as a hash.
 sub status {
     my ($text) = @_;
     return map { split /:\s+/, $_, 2 } split /\n/, $text;
@@ -24,7 +24,7 @@ for my $pid ($runner->pid, $runner->supervisor) {
 }
 my $c = $runner->connect;
 
-# With the same user, but not as root, who may look at everybody.
+# With the same user, but not as root, who may inspect every process.
 my $look = <<'END';
 for what in mem environ maps fd/2 exe; do
     test -r /proc/$1/$what && head -c 1 /proc/$1/$what >/dev/null \
@@ -43,7 +43,7 @@ SKIP: {
     is $found->{result}{text}, "looked\n", 'nor into its supervisor';
 }
 
-# It can look at itself: exec() has made a new process of it.
+# A program can inspect itself: exec() has made it a new process.
 my $own = Toolgate::Runner::exec($c,
     [ '/bin/sh', '-c', 'cat /proc/self/environ >/dev/null && echo ok' ]);
 is $own->{result}{text}, "ok\n", 'but into itself';
@@ -54,7 +54,7 @@ $runner->wait_gone;
 SKIP: {
     skip 'only root has rights to give', 11 if $> != 0;
 
-    # Where that user can reach it, wherever the build is.
+    # Where that user can reach it, wherever the build folder is.
     my $dir = $tg->dir;
     copy($tg->runner_path, "$dir/toolgate-runner") or die "copy: $!";
     chmod 0755, "$dir/toolgate-runner";
@@ -82,7 +82,7 @@ SKIP: {
             for qw(CapInh CapPrm CapEff CapAmb);
     }
 
-    # The same user's programs cannot look into it.
+    # Programs of the same user cannot inspect it.
     SKIP: {
         skip 'LeakSanitizer has to look at it', 2 if $tg->is_san;
         for my $other ($pid, parent_of($pid)) {

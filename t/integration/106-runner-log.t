@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The runner logs where NGINX does, and as much: to syslog, too.  The error log
-# is rotated while it runs: it writes into the new one, and neither of its
-# processes keeps the old one open.  After a reload the new one's are its logs.
+# The runner writes to NGINX's logs, also to syslog, at their level. After the
+# error log is rotated, neither of its processes keeps the old file open. After
+# a reload it uses the new config's logs.
 
 use feature 'state';
 
@@ -17,7 +17,7 @@ my $syslog = IO::Socket::UNIX->new(
 chmod 0666, $tg->dir . '/syslog';
 my $heard = $tg->file('heard', '');
 
-# Its queue is short: who listens does nothing else.
+# The socket's queue is short, so the listener is its own process.
 my $listener = fork // die "fork: $!";
 if ($listener == 0) {
     Toolgate::Guard::die_with_parent();
@@ -26,7 +26,7 @@ if ($listener == 0) {
     POSIX::_exit(0);
 }
 
-# All that syslog was told until now, a line each.
+# Returns the messages to syslog so far, one per line.
 sub heard {
     state $n = 0;
     my $mark = 'mark ' . ++$n;
@@ -56,10 +56,10 @@ unlike heard(), qr/\[info\]/, 'and no more than it wants to hear';
 like slurp("/proc/$runner/cmdline"), qr/\0--log-level\0info\0/,
     'as much as error_log says';
 
-# What their stderr is; not everybody may look into the runner.
+# Its stderr, which not every user may see.
 @pids = grep { defined readlink "/proc/$_/fd/2" } @pids;
 
-# As logrotate does: away with the old one, then NGINX is told.
+# Rotates as logrotate does: moves the file, then signals NGINX.
 sub rotate {
     rename $log, $old or die "$log: $!";
     kill USR1 => $tg->master_pid;
@@ -74,7 +74,7 @@ for my $turn (1, 2) {
     rotate();
     pass "rotation $turn: NGINX has the new log";
 
-    # Something that it logs; it looks at the log before it looks there.
+    # Makes the runner log something; it checks the log first.
     unlink $tg->state_dir . '/runner-3.sock';
     $tg->wait_log(qr/toolgate-runner: the socket was removed/);
     pass "rotation $turn: it writes there";
@@ -85,7 +85,7 @@ for my $turn (1, 2) {
         'the socket to be there again';
 }
 
-# The log is away for a while: the old one serves.
+# The log is missing for a while: the old file is used.
 rename $log, $old or die "$log: $!";
 unlink $tg->state_dir . '/runner-3.sock';
 wait_for { my $n = () = slurp($old) =~ /the socket was removed/g; $n == 2 }

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A worker releases its programs and ends; another one adopts them.  The
-# runner stays for what is held, and leaves when that is done with.
+# A worker releases its programs and exits; another one adopts them. The runner
+# stays as long as it holds a program.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -34,7 +34,7 @@ is status_of($old)->{held}, 2, 'both are held';
 is status_of($old)->{running}, 2, 'and run';
 $old->close;
 
-# Nobody is connected: it stays, as there is something that it holds.
+# Nobody is connected: the runner stays because it holds a program.
 my $new = $runner->connect;
 is status_of($new)->{running}, 2, 'they outlive their connection';
 my $first = $new->request('adopt', { key => 'k' x 32 });
@@ -55,7 +55,7 @@ is $newer->rpc('adopt', { key => 'l' x 32 })->{error}{code}, -32602,
     'but only once';
 is status_of($newer)->{held}, 0, 'nothing is held';
 
-# Whoever adopted it goes away: nobody wants the program any more.
+# The adopter disconnects: nobody wants the program any more.
 unlink $go;
 my $three = $newer->request('exec', Toolgate::Runner::sh($wait));
 ok release($newer, $three, 'm' x 32), 'a third is released';
@@ -67,7 +67,7 @@ pass 'with the last program, the runner has gone';
 like $runner->log, qr/no worker needs it any more/, 'of its own will';
 unlink "$go.pid";
 
-# The runner is told to end: so does what it holds.
+# The runner is stopped, and ends its held programs.
 $runner = Toolgate::Runner->start($tg);
 my $client = $runner->connect;
 my $four = $client->request('exec',

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# The runner where things are not as they should be: a disk that is full, a
-# place where it cannot listen for a while; and what it says and shows of
-# itself.
+# The runner when a disk is full or it cannot listen for a while; and its
+# messages and process titles.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -10,7 +9,7 @@ my $tg = Toolgate::Test->new;
 my $state = $tg->state_dir;
 my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
 
-# Not one byte can be written to any file.
+# No byte can be written to any file.
 {
     my ($status) = run_command({ env => $tg->san_env, timeout => 20 },
         '/bin/sh', '-c', "ulimit -f 0; exec \"\$@\" 2>>$state.full", 'sh',
@@ -25,7 +24,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     unlink "$state.full";
 }
 
-# It cannot listen, and goes on trying: the lock is held, so nobody else can.
+# It cannot listen, and tries again: it has the lock, so that no other can.
 {
     my $runner = Toolgate::Runner->start($tg);
     my $c = $runner->connect;
@@ -48,7 +47,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     $runner->wait_gone;
 }
 
-# What it says has NGINX's form; and what it shows of who started it.
+# Its messages have NGINX's form, and it shows nothing of its starter.
 {
     my $runner =
         Toolgate::Runner->start($tg, setup => 'export SECRET=dont-tell');
@@ -71,7 +70,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     $runner->wait_gone;
 }
 
-# Less is said where less is wanted.
+# A higher log level gives fewer messages.
 for my $case ([ warn => 0 ], [ info => 1 ]) {
     my ($level, $is_said) = @$case;
     my $log = "$state.$level";

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A call that goes on in the worker where it began, over the runner's socket:
-# left on one connection, adopted on another; and either of them goes away.
+# A relayed call over the runner's socket: left on one connection, adopted on
+# another; then either of them closes.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -37,7 +37,7 @@ my $said = $old->recv_json;
 is $said->{method}, 'cancel', 'the new worker goes: the old one is told';
 is_deeply $said->{params}, { key => $key }, 'of which call';
 
-# Its worker goes, with the call adopted by another, or by itself.
+# Its worker exits, while another connection, or its own, has adopted it.
 for my $which ('another', 'itself') {
     leave($old);
     $new = $which eq 'itself' ? $old : $runner->connect;

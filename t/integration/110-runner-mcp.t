@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# An MCP server that the runner starts: its list, its calls, what goes to it
-# and what comes back.
+# An MCP server that the runner starts: its list, calls, and messages.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -12,7 +11,7 @@ my $c = $runner->connect;
 
 sub status { return $c->rpc('status')->{result} }
 
-# What is watched the first time is started for its list, and no more.
+# A server that is watched for the first time is started for its list only.
 my $pids = $tg->dir . '/pids';
 my ($key, $result) = watch($c, exec => stand_in('hello', "once=$pids"),
     env => ['SECRET=42'], cwd => '/usr');
@@ -33,7 +32,7 @@ wait_for { -e $file } 'the list to be kept';
 is_deeply $c->decode(slurp($file)), { tools => $tools }, 'as it came';
 is sprintf('%o', (stat $file)[2] & 07777), '600', 'for its owner alone';
 
-# What goes to it.
+# Messages to the server.
 my $reply = $c->reply(call($c, $key, 'echo', arguments => { a => [ 1, "\n" ] },
     meta => { progressToken => 'mine', 'x/trace' => 7,
         'io.modelcontextprotocol/protocolVersion' => '2026-07-28',
@@ -47,7 +46,7 @@ like $heard->{_meta}{progressToken}, qr/^\d+$/, 'the token is the runner\'s';
 is $reply->{result}{result}{_meta}{'x/y'}, 1, 'the result\'s own comes back';
 like $reply->{result}{ran_ms}, qr/^\d+$/, 'with its times';
 
-# What comes back.
+# Messages from the server.
 $reply = $c->reply(call($c, $key, 'kinds'));
 is_deeply [ map { $_->{type} } @{ $reply->{result}{result}{content} } ],
     [qw(text image audio resource_link resource)], 'all kinds of content';
@@ -73,7 +72,7 @@ is join(' ', $env =~ /^(\w+)=/mg), 'HOME LANG PATH SECRET',
 is text_of_call($c->reply(call($c, $key, 'fds'))), '0 1 2 3',
     'three descriptors, and the one that it looks with';
 
-# Many at once, one of which is cancelled: that one and no other.
+# Many calls at once, one of which is cancelled.
 my @hang = map { call($c, $key, 'hang') } 1 .. 3;
 is text_of_call($c->reply(call($c, $key, 'cancelled'))), 0, 'none is cancelled';
 $c->notify('$/cancelRequest', { id => $hang[1] });
@@ -94,7 +93,7 @@ wait_for {
     text_of_call($c->reply(call($c, $key, 'cancelled'))) == 2
 } 'the server to hear of it';
 
-# Progress goes to its call, rises, and comes before the result.
+# Progress goes to its call, increases, and comes before the result.
 my $slow = call($c, $key, 'slow');
 my (@progress, $answer);
 until ($answer) {
@@ -117,7 +116,7 @@ is scalar(() = $newest =~ /\becho\b/g), 1, 'a name comes once';
 wait_for { $c->decode(slurp($file))->{tools}[-1]{name} eq 'newer' }
     'the newest to be kept';
 
-# Another worker hears what is known, at once.
+# Another worker gets the current state at once.
 my $d = $runner->connect;
 my (undef, $known) = watch($d, key => $key, exec => ['/bin/true']);
 is $known->{state}, 'ready', 'another worker that watches it finds it ready';
@@ -125,7 +124,7 @@ is names_of($known->{tools}), $newest, 'with its list';
 is text_of_call($d->reply(call($d, $key, 'pid'))), slurp($pids) + 0,
     'it is the same process for both';
 
-# A call that another worker takes over.
+# Another worker takes over a call.
 my $go = $tg->dir . '/go';
 my $moved = call($c, $key, 'slow', arguments => { until => $go });
 $c->rpc('status');
@@ -135,7 +134,7 @@ my $adopted = $d->request('adopt', { key => 'k' x 32 });
 $tg->file('go', '');
 is text_of_call($d->reply($adopted)), 'slow', 'and answered to who adopts it';
 
-# What is wrong.
+# Invalid requests.
 for my $case (
     [ 'no spec', {}, qr/spec must be an object/ ],
     [ 'no way', { spec => {} }, qr/one of exec, pass and url/ ],
@@ -168,7 +167,7 @@ like $reply->{result}{message}, qr/call again/, 'says what to do';
 is $d->rpc('mcp_call', { tool => 't', key => 'x' x 20 })->{error}{code},
     -32602, 'a call without a name';
 
-# With the runner, it goes.
+# It ends with the runner.
 my $pid = slurp($pids) + 0;
 ok is_alive($pid), 'it runs';
 kill TERM => $runner->supervisor;

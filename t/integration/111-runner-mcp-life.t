@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The life of MCP servers: when they start and end, for whom there is one of
-# their own, what is kept of them, and that nothing is left.
+# The life of MCP servers: start, end, instances per user and connection, the
+# stored list, and that nothing is left.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -15,7 +15,7 @@ sub status { return $c->rpc('status')->{result} }
 sub pid_of { return text_of_call($c->reply(call($c, @_))) }
 sub starts { return scalar(() = (slurp($_[0]) // '') =~ /\n/g) }
 
-# A server whose list is kept is not started before its first call.
+# A server whose list is stored is not started before its first call.
 my $pids = "$dir/pids";
 my @exec = (exec => stand_in("once=$pids"));
 my ($key) = watch($c, @exec, idle_ms => 0);
@@ -39,7 +39,7 @@ is $state->{running}, 0, 'and when nobody calls, it ends';
 ok !is_alive($pid), 'its process too';
 isnt pid_of($key, 'pid'), $pid, 'the next call starts another';
 
-# A file that is no list is as none; so is one that is a link.
+# A file that is no list, or is a link, is ignored.
 for my $case (
     [ 'cut off' => sub { $tg->file("state/mcp/$_[0].json", '{"tools":[{') } ],
     [ 'no list' => sub { $tg->file("state/mcp/$_[0].json", '{"tools":1}') } ],
@@ -57,7 +57,7 @@ for my $case (
     unlink "$dir/state/mcp/$other.json" or rmdir "$dir/state/mcp/$other.json";
 }
 
-# One that starts with NGINX runs, and comes back.
+# A server that starts with NGINX keeps running, and is restarted.
 my $boot = "$dir/boot";
 my ($always) = watch($c, exec => stand_in("once=$boot"), start => 'boot',
     idle_ms => 1);
@@ -70,7 +70,7 @@ is $state->{restarts}, 1, 'and comes back by itself';
 ok !exists $state->{error}, 'without an error any more';
 isnt pid_of($always, 'pid'), $old, 'as another process';
 
-# One for each user: state is apart, and each folder is its own.
+# One instance per user: separate state, and each in its own folder.
 my ($each) = watch($c, exec => stand_in(), share => 'user');
 like names_of(list_of($c, $each)), qr/^echo/, 'one is started for its list';
 state_of($c, $each, 'stopped');
@@ -82,7 +82,7 @@ $c->rpc('mcp_leave', { key => $each, instance => 'uid:1' });
 wait_for { !is_alive($pid{1}) } 'the first to end';
 ok is_alive($pid{2}), 'only that one has ended';
 
-# One for each connection, in its client's folder.
+# One instance per connection, in its client's folder.
 my ($conn) = watch($c, exec => stand_in(), share => 'connection');
 mkdir "$dir/work";
 is pid_of($conn, 'where', instance => 'conn:1', cwd => "$dir/work",
@@ -103,8 +103,8 @@ $reply = $c->reply(call($c, $conn, 'where', instance => 'conn:5',
     cwd => 'work'));
 is $reply->{result}{failure}, 'arguments', 'nor one without its full path';
 
-# Each may have another list, as it knows its client; the one that is told is
-# that of one for nobody, which is asked again when there is a new one.
+# Each may have another list, because it knows its client. The reported list is
+# that of an instance without a client, which is requested again after a change.
 my $seen = "$dir/seen";
 my $more = $tg->file('more', "more1\n");
 my @lists = (exec => stand_in('by_client', "once=$seen", "names=$more"),
@@ -126,7 +126,7 @@ like names_of(list_of($c, $lists)), qr/ask_user more1 more2$/,
 $c->rpc('mcp_leave', { key => $lists, instance => "conn:$_" }) for 1 .. 3;
 unlink $seen, $more;
 
-# It leaves when its call has ended, not before.
+# It ends after its call, not before.
 my $go = "$dir/go";
 my $n = status()->{instances};
 my $slow = call($c, $conn, 'slow', instance => 'conn:1',
@@ -136,7 +136,7 @@ $tg->file('go', '');
 is text_of_call($c->reply($slow)), 'slow', 'a call that runs is answered';
 wait_for { status()->{instances} < $n } 'that instance to end';
 
-# The whole tree ends: also what has left the session and is deaf.
+# The whole tree ends: also processes in other sessions that ignore SIGTERM.
 my ($tree) = watch($c, exec => stand_in('deaf_term', 'deaf_end'),
     share => 'user');
 my $deaf = pid_of($tree, 'spawn', instance => 'u');
@@ -156,7 +156,7 @@ wait_for { !grep { is_alive($_) } @all } 'all of them to end';
 $runner->wait_gone;
 pass 'kill -9 of the runner leaves none';
 
-# With its supervisor in the same breath: the next runner ends the rest.
+# With its supervisor at the same moment: the next runner ends the rest.
 $runner = Toolgate::Runner->start($tg);
 $c = $runner->connect;
 watch($c, key => $tree, exec => stand_in('deaf_term', 'deaf_end'),
@@ -169,7 +169,7 @@ $runner->wait_gone;
 $runner = Toolgate::Runner->start($tg, foreground => 1, linger => 0);
 ok !is_alive($deaf), 'the next runner ends what was left of both';
 
-# Nor does the end of its last worker.
+# The end of its last worker leaves none.
 $c = $runner->connect;
 watch($c, key => $always, exec => stand_in("once=$boot"), start => 'boot');
 state_of($c, $always, 'ready');

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# MCP servers that do not behave: who waits for them hears why, and the
-# others do not notice.
+# MCP servers that misbehave: their callers get the reason, and others do not
+# notice.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -50,7 +50,7 @@ like failed(answer($key, 'echo')), qr{its working directory /no/such: No such},
     'one without its folder';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It says nothing: the calls' own deadlines hold.
+# It sends nothing: the deadlines of the calls apply.
 ($key) = watch($c, exec => stand_in('mute'));
 $result = answer($key, 'echo', timeout_ms => 200);
 like failed($result), qr/^timeout: files_echo did not finish within 200 ms/,
@@ -59,7 +59,7 @@ my $waits = call($c, $key, 'echo');
 $c->notify('$/cancelRequest', { id => $waits });
 $c->notify('mcp_unwatch', { key => $key });
 
-# It refuses, or lists nothing sensible.
+# It rejects requests, or lists nonsense.
 ($key) = watch($c, exec => stand_in('refuse'));
 like state_of($c, $key, 'failed')->{error},
     qr/it refuses the handshake: go\\u0007 away/, 'one that refuses';
@@ -70,7 +70,7 @@ like failed(answer($key, 'echo')),
     'one whose list is none';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It dies in the middle of calls.
+# It exits during calls.
 ($key) = watch($c, exec => stand_in());
 state_of($c, $key, 'ready');
 my $hangs = call($c, $key, 'hang');
@@ -87,14 +87,14 @@ like failed(answer($key, 'die', arguments => { signal => 1 })),
     qr/^lost: files was killed by signal 9 \(SIGKILL\)/, 'a signal is told';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It talks too much.
+# It sends too much.
 ($key) = watch($c, exec => stand_in('flood=20000', 'hello'));
 state_of($c, $key, 'ready');
 is answer($key, 'where')->{result}{content}[0]{text}, '/',
     'one that floods its stderr';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It answers twice, and what nobody asked, with noise between.
+# It answers twice, and without a request, with noise in between.
 ($key) = watch($c, exec => stand_in('twice', 'chatter'));
 state_of($c, $key, 'ready');
 my @ids = map { call($c, $key, 'echo', arguments => { n => $_ }) } 1 .. 20;
@@ -112,7 +112,7 @@ cmp_ok scalar(() = $runner->log =~ /mcp_server files: /g), '<', 400,
     'but not all of it';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It ends when it hears something before initialize.
+# It exits at a message before initialize.
 my $starts = "$dir/starts";
 ($key) = watch($c, exec => stand_in('strict', "once=$starts"),
     share => 'connection');
@@ -126,8 +126,8 @@ for my $instance (qw(conn:a conn:b)) {
 is scalar(() = slurp($starts) =~ /\n/g), 4, 'then once each';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It ends at once, without reading anything, or as soon as it has read: each
-# attempt is one start, but for the first of one that may want initialize.
+# It exits at once, with or without reading: each attempt is one start, except
+# for the first one of a server that may want initialize.
 for my $case ([ 'exit 1', 1 ], [ 'head -n 1 >&2; exit 1', 2 ]) {
     my ($does, $more) = @$case;
     my $file = "$dir/starts-$more";
@@ -144,7 +144,7 @@ for my $case ([ 'exit 1', 1 ], [ 'head -n 1 >&2; exit 1', 2 ]) {
     $c->notify('mcp_unwatch', { key => $key });
 }
 
-# It answers notifications, too: that it knows no such method.
+# It also answers notifications, with an unknown method.
 ($key) = watch($c, exec => stand_in('notes'));
 like names_of(list_of($c, $key)), qr/\bpid\b/,
     'one that answers notifications: its list';
@@ -154,7 +154,7 @@ like answer($key, 'pid')->{result}{content}[0]{text}, qr/^\d+$/,
     'what nobody asked is no answer to a call';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It makes texts of ids and tokens that were numbers.
+# It converts numeric ids and tokens to strings.
 ($key) = watch($c, exec => stand_in('texts'));
 state_of($c, $key, 'ready');
 my $slow = call($c, $key, 'slow');
@@ -184,7 +184,7 @@ like state_of($c, $key, 'failed')->{error},
     'one that is too long is refused';
 $c->notify('mcp_unwatch', { key => $key });
 
-# It asks.
+# It sends requests.
 my @methods = ('ping', 'roots/list', 'elicitation/create', 'x/unknown');
 ($key) = watch($c, exec => stand_in(),
     roots => [ { uri => 'file:///srv', name => 'srv' } ]);
@@ -201,11 +201,11 @@ $answers = answer($good, 'ask', arguments => { methods => ['roots/list'] })
     ->{result}{structuredContent}{answers};
 is $answers->[0]{code}, -32601, 'without roots there are none';
 
-# The others have not noticed.
+# The other server has not noticed anything.
 is answer($good, 'pid')->{result}{content}[0]{text}, $good_pid,
     'the good one is the same process';
 
-# A runner that is told to go does not wait for the deaf.
+# A runner that is stopped does not wait for a server that ignores it.
 ($key) = watch($c, exec => stand_in('deaf_term', 'deaf_end'));
 my $deaf = answer($key, 'pid')->{result}{content}[0]{text};
 my $lost = call($c, $key, 'hang');

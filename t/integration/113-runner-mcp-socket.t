@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# MCP servers behind sockets, and those of MCP's modern era.
+# MCP servers behind sockets, and of MCP's modern era.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -41,7 +41,7 @@ for my $case ([ "$dir/mcp.sock", "unix:$dir/mcp.sock" ],
     $c->rpc('mcp_unwatch', { key => $key });
 }
 
-# Of the modern era.
+# The modern era.
 my ($key) = watch($c, exec => stand_in('modern'));
 state_of($c, $key, 'ready');
 my $meta = {
@@ -71,7 +71,7 @@ $heard = meta_of({});
 is_deeply $heard->{'io.modelcontextprotocol/clientCapabilities'}, {},
     'an older client can do nothing of that';
 
-# A question, and its answer.
+# A request for input, and its answer.
 my $result = answer($key, 'input', meta => $meta)->{result};
 is $result->{resultType}, 'input_required', 'a question is passed on';
 is_deeply $result->{inputRequests}{name}{params}, { message => 'Who?' },

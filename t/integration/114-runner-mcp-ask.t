@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# What an MCP server asks its client, on its way there and back; and how large
-# its results may be.
+# Requests of an MCP server to its client, and the maximum size of results.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -13,7 +12,7 @@ my $c = $runner->connect;
 my ($key) = watch($c, exec => stand_in(), share => 'connection');
 list_of($c, $key);
 
-# A call of one connection's instance, in which the server asks all of these.
+# Calls an instance of one connection, in which the server sends requests.
 sub ask {
     my ($instance, $can, @methods) = @_;
     return call($c, $key, 'ask', instance => $instance, capabilities => $can,
@@ -30,7 +29,7 @@ sub told {
     return $client->rpc('told', { ask => $ask->{ask}, %with });
 }
 
-# One question after the other, in one call.
+# Several requests in one call, one after the other.
 my %can = (elicitation => {}, roots => {});
 my $id = ask('conn:1', \%can, qw(elicitation/create sampling/createMessage
     roots/list elicitation/create));
@@ -55,7 +54,7 @@ is_deeply $answers->[2], { roots => [] }, 'folders are the client\'s';
 is_deeply $answers->[3], { code => -1, message => 'no' },
     'an error of the client is one';
 
-# Who can be asked nothing is not.
+# A client without capabilities gets no requests.
 $answers = answers($c->reply(ask('conn:2', {}, 'elicitation/create')));
 is $answers->[0]{code}, -32601, 'a client that can be asked nothing';
 
@@ -72,7 +71,7 @@ is $c->notification('unask')->{params}{ask}, $ask->{ask},
     'when the server dies, that is said';
 is $c->reply($_)->{result}{failure}, 'lost', 'with the call' for $id, $dies;
 
-# The call is on its way to another worker.
+# The call is moving to another worker.
 my $go = "$dir/go";
 my $d = $runner->connect;
 watch($d, key => $key, exec => ['/bin/true']);
@@ -88,7 +87,7 @@ is $ask->{id}, $adopted, 'who adopts the call asks';
 told($d, $ask, result => \%accept);
 is_deeply answers($d->reply($adopted))->[0], \%accept, 'and answers';
 
-# A question is put before another worker takes the call.
+# A request is sent before another worker adopts the call.
 $id = ask('conn:1', {}, 'elicitation/create');
 $ask = $c->notification('ask')->{params};
 $c->rpc('release', { id => $id, key => 'l' x 32 });
@@ -97,7 +96,7 @@ ok told($d, $ask, result => \%accept)->{result},
     'an answer may come from another worker than the one that asked';
 is_deeply answers($d->reply($adopted))->[0], \%accept, 'it is the same';
 
-# How large a result may be.
+# Maximum size of a result.
 my $result = $c->reply(call($c, $key, 'kinds', instance => 'conn:1',
     max_output => 100))->{result};
 is $result->{failure}, 'output', 'a result that is too large';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# How the bridge begins: what it wants to know, what it says when that is
-# wrong, and that MCP's first words are answered whatever is behind it.
+# Start of the bridge: its arguments, its error messages, and that MCP's first
+# requests are answered whatever the parent is.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -86,7 +86,7 @@ for my $case (
     fails_with("schema file $name", $pattern, {}, $sock, $file);
 }
 
-# Nobody listens: MCP begins all the same, the rest says what is missing.
+# Nobody listens: MCP begins anyway, and later requests get the reason.
 for my $stale (0, 1) {
     my $parent = Toolgate::Parent->new($sock);
     $parent->close(stale => $stale);
@@ -112,7 +112,7 @@ for my $stale (0, 1) {
     unlink $sock;
 }
 
-# The path may stand as in nginx.conf, and comes from the environment too.
+# The path may have the form of nginx.conf, or be in the environment.
 for my $case (
     [ {}, "unix:$sock" ],
     [ { TOOLGATE_SOCKET => $sock } ],
@@ -121,7 +121,7 @@ for my $case (
     my ($env, @args) = @$case;
     my $parent = Toolgate::Parent->new($sock);
     my $bridge = $tg->bridge(\@args, { %bare, %$env });
-    # Before the agent says a word, which waits for a second at most.
+    # Before the agent sends anything, which waits for at most a second.
     my $conn = $parent->serve(Toolgate::Parent::tool('one'));
     my $result = $bridge->rpc('initialize', $hello)->{result};
     is $result->{serverInfo}{name}, 'parent', "the parent's name";
@@ -134,7 +134,7 @@ for my $case (
     $parent->close;
 }
 
-# An agent with two bridges tells their servers apart.
+# An agent with two bridges can distinguish their servers.
 {
     my $parent = Toolgate::Parent->new($sock);
     my $bridge = $tg->bridge([ '--name', "t\xc3\xb6ols", $sock ]);
@@ -150,8 +150,8 @@ for my $case (
     $bridge->stop;
 }
 
-# A parent that takes connections and says nothing delays the first words by
-# a second at most, and whoever waits for it is told.
+# A parent that accepts connections but sends nothing delays the first responses
+# by at most a second; later requests get an error.
 {
     my $parent = Toolgate::Parent->new($sock);
     my $bridge = $tg->bridge;
@@ -167,7 +167,7 @@ for my $case (
     $parent->close;
 }
 
-# Not an MCP server at all.
+# The parent is no MCP server.
 {
     my $parent = Toolgate::Parent->new($sock);
     my $bridge = $tg->bridge;

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The bridge in front of a parent that speaks ipc.
+# The bridge in front of a parent with the dialect ipc.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -29,7 +29,7 @@ sub call {
         { name => $name, arguments => $arguments // {} });
 }
 
-# Tools come from the file; the parent is not even there yet.
+# Tools come from the file; the parent does not exist yet.
 $bridge->rpc('initialize', { protocolVersion => '2025-06-18' });
 unlink $schemas;
 my $tools = $bridge->rpc('tools/list')->{result}{tools};
@@ -50,7 +50,7 @@ is_deeply $tools, [
 ], 'the tools of the schema file';
 ok !$parent->is_called(0.1), 'no connection before the first call';
 
-# One call, and its frame to the letter.
+# One call, and its exact frame.
 my $id = call('greet', { who => "J\x{f6}rg" });
 my $conn = $parent->accept;
 my $size = unpack 'N', $conn->recv_bytes(4);
@@ -63,7 +63,7 @@ $conn->send_ipc({ result => { %{ $text->('hi') }, isError => \0 } });
 is_deeply $bridge->reply($id)->{result},
     { %{ $text->('hi') }, isError => JSON::PP::false }, 'its answer';
 
-# Modern requests are answered as modern, whatever the parent knows.
+# Modern requests get modern responses, whatever the parent supports.
 $id = $bridge->request('tools/call', {
     name  => 'greet',
     _meta => {
@@ -76,7 +76,7 @@ is_deeply $conn->recv_ipc->{params}, { name => 'greet', arguments => {} },
 $conn->send_ipc({ result => $text->('hi') });
 is $bridge->reply($id)->{result}{resultType}, 'complete', 'a modern result';
 
-# Strictly one at a time, whatever the agent pipelines.
+# Calls are sent one at a time, whatever the agent pipelines.
 my @ids = map { call('wait', { n => $_ }) } 1 .. 3;
 for my $n (1 .. 3) {
     is $conn->recv_ipc->{params}{arguments}{n}, $n, "call $n";
@@ -85,7 +85,7 @@ for my $n (1 .. 3) {
     is text_of($bridge->reply($ids[ $n - 1 ])), "r$n", "answer $n";
 }
 
-# What a tool raised is a result; what it says is shown with its class.
+# A tool's exception is a result, shown with its class.
 $id = call('greet');
 $conn->recv_ipc;
 $conn->send_ipc(
@@ -94,7 +94,7 @@ is_deeply $bridge->reply($id)->{result},
     { %{ $text->("ValueError: no \"x\"\n") }, isError => JSON::PP::true },
     'an exception';
 
-# A tool that the file does not have is the parent's to refuse.
+# The parent rejects a tool that the file does not have.
 $id = call('nosuch');
 is $conn->recv_ipc->{params}{name}, 'nosuch', 'unknown tools are passed on';
 $conn->send_ipc(
@@ -102,7 +102,7 @@ $conn->send_ipc(
 like text_of($bridge->reply($id)),
     qr/^ToolNotFoundError: nosuch$/, 'and its refusal comes back';
 
-# Lost while it ran: an MCP error.  What waited behind it is sent again.
+# Lost while it ran: an MCP error. Calls that waited are sent again.
 @ids = map { call('wait', { n => $_ }) } 1 .. 2;
 is $conn->recv_ipc->{params}{arguments}{n}, 1, 'the first runs';
 $conn->close;
@@ -115,8 +115,8 @@ is $conn->recv_ipc->{params}{arguments}{n}, 2, 'the second is sent again';
 $conn->send_ipc({ result => $text->('two') });
 is text_of($bridge->reply($ids[1])), 'two', 'and answered';
 
-# Cancelled while it runs: the parent sees its client go, the next call is
-# not held up.
+# Cancelled while it runs: the parent sees the end of the connection, and the
+# next call is not delayed.
 @ids = map { call('wait', { n => $_ }) } 1 .. 2;
 $conn->recv_ipc;
 $bridge->notify('notifications/cancelled', { requestId => $ids[0] });
@@ -126,7 +126,7 @@ is $conn->recv_ipc->{params}{arguments}{n}, 2, 'the other goes on';
 $conn->send_ipc({ result => $text->('two') });
 is text_of($bridge->reply($ids[1])), 'two', 'and is answered';
 
-# Cancelled while it waits: never sent.
+# Cancelled while it waits: it is never sent.
 @ids = map { call('wait', { n => $_ }) } 1 .. 3;
 $conn->recv_ipc;
 $bridge->notify('notifications/cancelled', { requestId => $ids[1] });
@@ -136,7 +136,7 @@ is $conn->recv_ipc->{params}{arguments}{n}, 3, 'a cancelled call is not sent';
 $conn->send_ipc({ result => $text->('three') });
 $bridge->reply($ids[$_]) for 0, 2;
 
-# An answer that is none, and one that is too large to be one.
+# An invalid response, and one that is too large.
 for my $bad ('{"ok":true}', '[]', '{', '{"error":"x"}') {
     $id = call('wait');
     $conn->recv_ipc;
@@ -159,8 +159,8 @@ $conn->recv_ipc;
 $conn->send_raw(pack 'N', 10_485_761);
 like $bridge->reply($id)->{error}{message}, qr/lost while wait/, 'too large';
 
-# The largest that passes: 10 MiB are the agent's limit too.  As bytes, since
-# JSON::PP would take seconds.
+# The largest response is 10 MiB, which is the agent's limit as well. As bytes,
+# because JSON::PP would take seconds.
 sub large {
     my ($size) = @_;
     return '{"result":{"content":[{"type":"text","text":"' . 'x' x $size
@@ -186,7 +186,7 @@ $conn->recv_bytes($size);
 $conn->send_ipc({ result => $text->('ok') });
 ok $bridge->reply('large')->{result}, 'pass';
 
-# The parent has gone while nothing ran: the next call finds out.
+# The parent has closed while no call ran: the next call detects it.
 $conn->close;
 $parent->close;
 $error = call('greet');

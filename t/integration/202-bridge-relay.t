@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The bridge in front of a runner that speaks relay.
+# The bridge in front of a parent with the dialect relay.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -30,7 +30,7 @@ sub answer {
     $conn->send_line({ kind => 'mcp_response', id => $request->{id}, %more });
 }
 
-# Connects at once, and shows the agent what the runner's push needs.
+# Connects at once, and announces the agent's capabilities to the parent.
 my $about = begin();
 is_deeply $about->{capabilities}{experimental}, { 'claude/channel' => {} },
     'the channel is declared';
@@ -38,7 +38,7 @@ is_deeply $about->{capabilities}{tools}, { listChanged => JSON::PP::true },
     'and that the list may change';
 ok $conn->is_silent(0.05), 'nothing is sent unasked';
 
-# Each tools/list asks the runner; it composes the list anew.
+# Each tools/list is passed on; the parent composes the list each time.
 for my $name (qw(first second)) {
     my $id = $bridge->request('tools/list');
     my $request = request('tools/list');
@@ -51,8 +51,8 @@ for my $name (qw(first second)) {
         'the tools as they came';
 }
 
-# Asked twice before the answer: one question is enough; but a change in
-# between makes the second one too old.
+# Two requests before the response need one request to the parent, unless the
+# list changes in between.
 my @ids = map { $bridge->request('tools/list') } 1 .. 2;
 my $request = request('tools/list');
 ok $conn->is_silent(0.05), 'asked once';
@@ -73,7 +73,7 @@ is $bridge->reply($ids[$_])->{result}{tools}[0]{name}, 'old', "list $_"
     for 0, 1;
 is $bridge->reply($ids[2])->{result}{tools}[0]{name}, 'new', 'list 2';
 
-# Pages, and a refusal.
+# Pages, and an error.
 my $id = $bridge->request('tools/list');
 answer(request('tools/list'), result => {
     tools => [ Toolgate::Parent::tool('p1') ], nextCursor => 'n"1' });
@@ -87,7 +87,7 @@ my $error = { code => -32603, message => 'not "now"', data => { a => 1 } };
 answer(request('tools/list'), error => $error);
 is_deeply $bridge->reply($id)->{error}, $error, 'a refused list';
 
-# Calls, as many at once as the agent likes, answered as they end.
+# Any number of concurrent calls, answered as they end.
 @ids = map {
     $bridge->request('tools/call', { name => 'say', arguments => { n => $_ } })
 } 1 .. 3;
@@ -106,7 +106,7 @@ answer(request('tools/call'),
     result => { %{ $text->('bad') }, isError => \1 });
 ok $bridge->reply($id)->{result}{isError}, 'a tool that says no';
 
-# Progress comes back under the agent's own token.
+# Progress has the agent's own token.
 $id = $bridge->request('tools/call',
     { name => 'say', _meta => { progressToken => 'mine' } });
 $request = request('tools/call');
@@ -121,7 +121,7 @@ is_deeply $bridge->notification('notifications/progress')->{params},
 answer($request, result => $text->('done'));
 ok $bridge->reply($id)->{result}, 'then the result';
 
-# What the runner pushes is passed on to the letter.
+# Messages that the parent pushes are passed on unchanged.
 my $push = '{"content":"hi \u00e9","meta":{"level":1.0,"data.x":[null]}}';
 $conn->send_line('{"kind":"mcp_notification",'
     . '"method":"notifications/claude/channel","params":' . "$push}");
@@ -129,7 +129,7 @@ is $bridge->recv_line, '{"jsonrpc":"2.0",'
     . '"method":"notifications/claude/channel","params":' . "$push}",
     'a push';
 
-# What JavaScript makes of an undefined result: nobody waits for ever.
+# An undefined result of JavaScript is answered as well.
 $id = $bridge->request('tools/call', { name => 'say' });
 answer(request('tools/call'));
 $error = $bridge->reply($id)->{error};
@@ -141,7 +141,7 @@ answer(request('tools/call'), result => $text->('x'),
     error => { code => -1, message => 'no' });
 is $bridge->reply($id)->{error}{message}, 'no', 'both is no success';
 
-# What breaks the contract is dropped, and nothing else suffers.
+# Messages that violate the contract are dropped without other effects.
 $conn->send_line($_) for '', '{', '[]', '7', '{"kind":"what"}',
     '{"kind":"mcp_response","id":99,"result":{}}', '{"kind":"mcp_response"}',
     '{"kind":"mcp_notification"}';
@@ -151,18 +151,18 @@ ok $bridge->reply($id)->{result}, 'malformed frames are dropped';
 like $bridge->rpc('prompts/list')->{error}{message}, qr/not found/i,
     'no other methods';
 
-# Arguments beyond the frame limit never leave.
+# Arguments beyond the frame limit are not sent.
 like $bridge->call_tool('say', { x => 'y' x 1_048_576 })->{error}{message},
     qr/arguments are too large/, 'too large to send';
 
-# The agent goes: a courtesy frame, then the end.
+# The agent exits: a shutdown frame, then the end.
 $bridge->close;
 is $conn->recv_json->{kind}, 'shutdown', 'the runner is told';
 ok $conn->at_eof, 'and left';
 is $bridge->wait_exit, 0, 'exit status';
 
-# The runner says shutdown: what runs is answered, and the agent sees its
-# server go.
+# The parent sends shutdown: running calls are answered, and the agent sees its
+# server close.
 begin();
 $id = $bridge->request('tools/call', { name => 'say' });
 request('tools/call');
@@ -173,21 +173,21 @@ is $bridge->wait_exit, 0, 'exit status';
 like $bridge->stderr, qr/shuts down: displaced/, 'the log says why';
 ok Toolgate::Parent::is_left($conn), 'the connection is closed';
 
-# It need not say why.
+# shutdown without a reason.
 begin();
 $conn->send_line({ kind => 'shutdown' });
 ok $bridge->at_eof, 'a shutdown without a reason: the server goes';
 like $bridge->stderr, qr/shuts down$/m, 'the log says so';
 $bridge->wait_exit;
 
-# It refuses this bridge.
+# It rejects this bridge.
 begin();
 $conn->send_line({ kind => 'error', message => 'one is enough' });
 ok $bridge->at_eof, 'refused: the server goes';
 like $bridge->stderr, qr/one is enough/, 'the log says why';
 $bridge->wait_exit;
 
-# It cannot process one request: that one's answer is why, whatever follows.
+# It cannot process one request: that request gets the reason.
 begin();
 @ids = map { $bridge->request('tools/call', { name => 'say' }) } 1 .. 2;
 @requests = map { request('tools/call') } 1 .. 2;
@@ -204,7 +204,7 @@ like $bridge->reply($ids[1])->{error}{message}, qr/lost while say was running/,
 ok $bridge->at_eof, 'then the server goes';
 $bridge->wait_exit;
 
-# It dies.
+# It is killed.
 begin();
 $id = $bridge->request('tools/call', { name => 'say' });
 request('tools/call');
@@ -215,7 +215,7 @@ like $lost->{message}, qr/lost while say was running/, 'and says so';
 ok $bridge->at_eof, 'the server goes';
 isnt $bridge->wait_exit, 0, 'and that is a failure';
 
-# It is not there.
+# It does not exist.
 $parent->close;
 my $orphan = $tg->bridge([], \%env);
 ok $orphan->at_eof, 'no runner, no server';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # The bridge in front of an MCP server on a Unix socket, Toolgate or another:
-# the list, calls, progress, cancellation, what else passes, and the limits.
+# list, calls, progress, cancellation, other messages, and limits.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -42,8 +42,8 @@ is_deeply $about->{capabilities}{experimental}, { x => { y => 1 } },
 ok !exists $about->{instructions}, 'it has no instructions';
 is $conn->recv_json->{method}, 'notifications/initialized', 'initialized';
 
-# A list of two pages.  Asked for before it is here, it is waited for; calls
-# pass already.
+# A list of two pages. A request that comes before it waits; calls are passed
+# on.
 $id = $bridge->request('tools/list');
 my $call = $bridge->request('tools/call', { name => 'one' });
 my $page = request('tools/list');
@@ -154,7 +154,7 @@ $conn->notify('notifications/mark');
 is $bridge->recv_json->{method}, 'notifications/mark',
     'the same list again is not, other notifications pass';
 
-# A parent that says so all the time is not asked all the time.
+# A parent that announces changes all the time is not asked each time.
 my $news = $conn->encode({ jsonrpc => '2.0', method => $changed });
 $conn->send_raw("$news\n" x 900);
 relist($tool->('one'));
@@ -166,7 +166,7 @@ while (my $again = eval { request('tools/list', 0.5) }) {
 }
 cmp_ok $asked, '<=', 2, 'nine hundred changes, two questions at most';
 
-# A list that cannot be had: the one at hand stays.
+# A list that cannot be fetched: the current one stays.
 $conn->notify($changed);
 refuse(request('tools/list'), -32603, 'not now');
 is names(), 'one', 'the old list stays';
@@ -174,7 +174,7 @@ $conn->notify($changed);
 answer(request('tools/list'), { tools => 1 });
 is names(), 'one', 'nor does nonsense replace it';
 
-# A modern agent hears of it on its subscription.
+# A modern agent is notified on its subscription.
 my $meta = {
     'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities' => {},
@@ -192,8 +192,8 @@ $bridge->notify('notifications/cancelled', { requestId => $sub });
 
 # --- pages ---
 
-# A long list comes to the agent in pages; one that changes in between must
-# be asked for anew.
+# A long list is sent to the agent in pages; if it changes in between, the agent
+# must begin again.
 my @many = map { $tool->("m$_", description => 'x' x 200_000) } 1 .. 7;
 $conn->notify($changed);
 relist(@many);
@@ -239,7 +239,7 @@ $bridge->send_line('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"'
 is $bridge->recv_json->{error}{code}, -32600, 'too large a request too';
 is_deeply $bridge->rpc('ping')->{result}, {}, 'and the session goes on';
 
-# What is no message is dropped; nobody hangs for it.
+# Invalid messages are dropped; nothing hangs.
 $conn->send_line($_) for '{', '[]', '7', '{"jsonrpc":"2.0"}',
     '{"jsonrpc":"2.0","id":99,"result":{}}', "\xff";
 $id = $bridge->request('tools/call', { name => 'one' });

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The parent comes and goes; the agent's session stays.
+# The parent disconnects and returns; the agent's session continues.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -16,7 +16,7 @@ my ($bridge, $conn);
 sub begin {
     my ($grace, @tools) = @_;
     $bridge = $tg->bridge([ '--grace', $grace, $sock ]);
-    # Before the agent says a word, which waits for a second at most.
+    # Before the agent sends anything, which waits for at most a second.
     $conn = $parent->serve(@tools);
     return $bridge->rpc('initialize', { protocolVersion => '2025-11-25' });
 }
@@ -74,7 +74,7 @@ answer($_, $text->($_->{params}{name})) for @calls;
 is text_of($bridge->reply($ids[$_])), ('a' .. 'c')[$_],
     'answered once' for 0 .. 2;
 
-# One that is cancelled in between is not.
+# A call that is cancelled in between is not sent again.
 @ids = map { call($_) } qw(d e);
 request('tools/call') for 1 .. 2;
 $conn->notify('notifications/toolgate/closing');
@@ -86,7 +86,7 @@ answer(request('tools/call'), $text->('e'));
 ok $bridge->reply($ids[1])->{result}, 'the other call';
 is_deeply $bridge->rpc('ping')->{result}, {}, 'and nothing else';
 
-# A parent that never takes a call up cannot make it go round for ever.
+# A call that no parent reads is not sent again for ever.
 my $id = call('f');
 my $rounds = 0;
 while (request('tools/call')) {
@@ -133,7 +133,7 @@ cmp_ok $quickest, '<', 3, 'without waiting again';
 is $bridge->rpc('initialize', { protocolVersion => '2025-11-25' })
     ->{result}{serverInfo}{name}, 'parent', 'the agent may begin anew';
 
-# It comes back by itself, and the agent learns it: it was shown no list.
+# The bridge reconnects by itself, and the agent is notified of the list.
 $parent->listen;
 $conn = $parent->serve($tool->('one'), $tool->('two'));
 $bridge->notification($changed);
@@ -156,7 +156,7 @@ my $n = 0;
 my (%got, %open);
 @open{@more} = ();
 while (%open) {
-    # Some may have been lost with the connection, nobody knows how many.
+    # An unknown number may have been lost with the connection.
     my $reached = eval { request('tools/call', 0.05) };
     if ($reached) {
         answer($reached, $text->('ok'));

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# How the bridge ends, and what it does not do before: read without bound,
-# block on its log, start threads, stay behind.
+# The end of the bridge, and what it never does: read without bound, block on
+# its log, start threads, stay behind.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -43,7 +43,7 @@ sub ends {
 # --- what ends it, with a call under way ---
 
 for my $case (
-    # The call has its time first, see 217-bridge-drain.t.
+    # The call has some time first, see 217-bridge-drain.t.
     [ 'the end of stdin', sub { $bridge->shutdown_write; cancelled() } ],
     [ 'SIGTERM', sub { $bridge->signal('TERM') } ],
     [ 'SIGINT', sub { $bridge->signal('INT') } ],
@@ -59,8 +59,8 @@ for my $case (
     ends($name, $how);
 }
 
-# A probe that is dropped at once: a client that only wants to know the era
-# closes and kills, in any order.
+# A probe that is dropped at once: a client that only detects the era closes and
+# kills, in any order.
 my $probe = {
     jsonrpc => '2.0',
     id      => 1,
@@ -78,7 +78,7 @@ for my $n (1 .. 40) {
         my $program = readlink '/proc/' . $bridge->pid . '/exe';
         ($program // '') =~ /toolgate-bridge/;
     };
-    # From hardly being loaded to having the probe before it.
+    # From hardly loaded to having read the probe.
     sleep 0.0003 * ($n - 1);
     $bridge->send_line($probe);
     if ($n % 2) {
@@ -118,7 +118,7 @@ $got++ while $got < $sent && $bridge->recv_line;
 is $got, $sent, 'all arrives when it reads';
 $bridge->stop;
 
-# It stops reading and goes.
+# It stops reading and closes.
 begin();
 eval { $conn->send_raw($line, 0.5) for 1 .. 1_000 };
 ends('the end of an agent that does not read',

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What a server says may reach the bridge's stderr, which an agent shows or
-# keeps: as text, and not without end.
+# Server messages in the bridge's stderr, which an agent shows or stores:
+# printable text, and not without end.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -8,7 +8,7 @@ use Toolgate::Parent;
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
 
-# It shall neither colour the terminal nor write lines of its own.
+# It must neither control the terminal nor write its own lines.
 my $bridge = $tg->bridge;
 my $conn = $parent->accept;
 Toolgate::Parent::refuse($conn,
@@ -23,11 +23,11 @@ like $line, qr/\\u007f\\u009b2J \x{c3}\x{a9}$/, 'all of them, and no letters';
 unlike $bridge->stderr, qr/[^\x20-\x7e\n\x{80}-\x{ff}]/, 'none is left';
 unlike $bridge->stderr, qr/^toolgate-bridge: all is well/m, 'nor a line';
 
-# The one that has gone may have come again before it did.
+# A closed connection may return before it is reported.
 $parent->close;
 $parent->listen;
 
-# Each of these is worth a line, as long as there are few of them.
+# Each of these has a log line, as long as they are few.
 $bridge = $tg->bridge;
 $conn = $parent->serve(Toolgate::Parent::tool('one'));
 $conn->send_raw("no message\n" x 20_000);
@@ -42,7 +42,7 @@ ok $log =~ /too many lines at once/, 'and said that it is not';
 my $lines = () = $log =~ /^/mg;
 cmp_ok $lines, '<', 5_000, 'a bounded number of lines';
 
-# What TOOLGATE_DEBUG asks for comes whole.
+# TOOLGATE_DEBUG shows everything.
 $bridge = $tg->bridge([ $tg->socket_path ], { TOOLGATE_DEBUG => 1 });
 $conn = $parent->serve(Toolgate::Parent::tool('one'));
 $bridge->rpc('initialize', { protocolVersion => '2025-06-18' });

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The bridge in front of Toolgate: an agent calls tools, the config changes,
-# NGINX stops, starts and dies, and the agent's session goes on.
+# The bridge in front of Toolgate: an agent calls tools while the config changes
+# and NGINX stops, starts and is killed; its session continues.
 
 use Toolgate::Test;
 
@@ -45,7 +45,7 @@ $bridge->notification($changed);
 is names(), 'hi ho slow', 'after a reload the new tool is in the list';
 is text($bridge->call_tool('ho')), 'ho', 'and can be called';
 
-# The same again: the agent is not bothered.
+# A reload without a change: the agent is not notified.
 $tg->reload;
 is text($bridge->call_tool('ho')), 'ho', 'a reload of the same';
 ok !(grep { ($_->{method} // '') eq $changed } @{ $bridge->{aside} }),

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # 200 reloads in a row while four agents call all the time through their
-# bridges: every call is answered exactly once, and none fails.
+# bridges: every call is answered once, and none fails.
 
 use Toolgate::Test;
 use IO::Select;
@@ -14,7 +14,7 @@ use constant {
 
 my $tg = Toolgate::Test->new;
 
-# Each config has another list, so that each reload is news.
+# Each config has another list, so that each reload changes it.
 sub body {
     my ($n) = @_;
     return 'tool say { description "Says it."; return "$tool_arg_it"; } '
@@ -36,7 +36,7 @@ my ($done, $wrong) = (0, 0);
 sub call {
     my ($agent) = @_;
     my $it = join '-', $$, ++$agent->{sent};
-    # One in eight goes through the runner.
+    # One in eight is run by the runner.
     my $name = $agent->{sent} % 8 ? 'say' : 'run';
     my $id = $agent->{bridge}->request('tools/call',
         { name => $name, arguments => { it => $it } });
@@ -62,7 +62,7 @@ sub take {
     }
 }
 
-# Handles what came within the time; keeps every window full.
+# Handles input for some time; keeps every window full.
 sub serve {
     my ($seconds, $refill) = @_;
     my $until = time + $seconds;
@@ -79,7 +79,7 @@ sub serve {
                 call($agent) if $refill;
             }
         }
-        # All cores are NGINX's: the test is not to be the load.
+        # The cores are for NGINX: the test must not be the load.
         sleep 0.002;
     } while (time < $until);
 }
@@ -93,7 +93,7 @@ for my $n (1 .. RELOADS) {
     my $from = $tg->log_size;
     $tg->conf(body($n));
     $tg->signal_reload('HUP');
-    # The next one may come before the old workers are gone, but not before
+    # The next reload may begin before the old workers exit, but not before
     # NGINX has seen this one.
     my $deadline = time + 60;
     while ($tg->log($from) !~ /start worker process \d/) {
@@ -113,7 +113,7 @@ is $wrong, 0, 'as it should be, exactly once';
 cmp_ok $done, '>', RELOADS, "$done calls";
 cmp_ok $_->{told}, '>', 0, "told of $_->{told} changes" for @agents;
 
-# The last list is the one that they see.
+# The agents see the last list.
 wait_for {
     serve(0.02, 0);
     my @names = map { $_->{name} } @{

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The bridge in front of Toolgate as in front of other systems' parents:
-# what each of their dialects can carry arrives.
+# The bridge in front of Toolgate, as with other systems' parents, in each
+# dialect.
 
 use Toolgate::Test;
 
@@ -44,7 +44,7 @@ for my $dialect (sort keys %args) {
     is $bridge->wait_exit, 0, "$dialect: ends with its agent";
 }
 
-# A reload: none of them notices.
+# None of them notices a reload.
 my %bridge = map { $_ => $tg->bridge($args{$_}) } keys %args;
 is text($bridge{$_}->call_tool('echo', { text => 'x' })), "$_ x", "$_: before"
     for sort keys %bridge;
@@ -52,7 +52,7 @@ $tg->reload;
 is text($bridge{$_}->call_tool('echo', { text => 'x' })), "$_ x", "$_: after"
     for sort keys %bridge;
 
-# The end of NGINX: relay's bridge goes with its parent.
+# NGINX stops: relay's bridge ends with its parent.
 $tg->stop(signal => 'QUIT');
 ok $bridge{relay}->at_eof, 'relay: shutdown is obeyed';
 is $bridge{relay}->wait_exit, 0, 'relay: exit status';

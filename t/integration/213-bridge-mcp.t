@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What comes on the bridge's stdin is MCP from its first byte: MCP's parsers
-# refuse a null id, and only one version has batches.
+# The bridge's stdin is MCP from its first byte: MCP's parsers reject a null id,
+# and only one version has batches.
 
 use Toolgate::Test;
 

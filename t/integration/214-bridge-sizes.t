@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# How much an agent may send through the bridge: what the parent's dialect
-# carries, to the byte, and an answer that it can match when it is more.
+# Maximum message of an agent through the bridge: what the parent's dialect
+# carries, to the byte, and an error with the request's id for more.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -10,14 +10,14 @@ my $sock = $tg->socket_path;
 my $parent = Toolgate::Parent->new($sock);
 my $text = \&Toolgate::Parent::text_result;
 
-# As bytes, since JSON::PP would take seconds.
+# As bytes, because JSON::PP would take seconds.
 sub call {
     my ($id, $name, $x) = @_;
     return '{"jsonrpc":"2.0","id":' . $id . ',"method":"tools/call","params":'
         . '{"name":"' . $name . '","arguments":{"x":"' . 'y' x $x . '"}}}';
 }
 
-# ipc: its largest message, though MCP's envelope around it is larger.
+# ipc: its largest message, although MCP's envelope is larger.
 my $schemas = $tg->file('schemas.json',
     '[{"name":"t","description":"","input_schema":{"type":"object"}}]');
 my $bridge = $tg->bridge([ $sock, $schemas ]);
@@ -39,8 +39,8 @@ like $answer->{error}{message},
     'with the sizes';
 ok $conn->is_silent(0.05), 'and not sent';
 
-# What is more than the bridge takes is answered by its id, wherever that
-# stands: clients that put it last would wait for their timeout.
+# A message that is too large for the bridge is answered by its id, wherever the
+# id is in it.
 for my $case (
     [ 9, '{"jsonrpc":"2.0","id":9,"method":"m","params":{%s}}' ],
     [ 'last', '{"jsonrpc":"2.0","method":"m","params":{%s},"id":"last"}' ])
@@ -74,7 +74,7 @@ like $answer->{error}{message}, qr/1048584 bytes; the limit is 1048575 /,
 $bridge->stop;
 $parent->close;
 
-# NGINX: all that the bridge takes, though it has longer ids, over a reload too.
+# NGINX: the bridge's maximum, with longer ids, also over a reload.
 my $body = 'tool t { description T.; return ok; }';
 $tg->conf($body)->start;
 $bridge = $tg->bridge;

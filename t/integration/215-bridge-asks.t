@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# What a parent asks of the agent, on its way through the bridge: the agent
-# has said that it can be asked, ids are each side's own, and nobody is left
-# waiting when one of them is gone.
+# Requests of a parent to the agent through the bridge: the agent has the
+# capability, each side has its own ids, and nobody waits if the other side
+# closes.
 
 use Toolgate::Test;
 use Toolgate::Parent;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A modern agent's calls go through the bridge as it made them: what their
-# _meta has, the question of a result that is input_required, its answer and
-# its state.  Results of all kinds come back as they are.
+# A modern agent's calls pass the bridge unchanged: their _meta, the request of
+# an input_required result, its answer and its state. Results of all kinds
+# return unchanged.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -110,7 +110,7 @@ like $line, qr/\Q$params\E/, 'answers and state to the letter';
 like $line, qr/"${key}logLevel":"debug","x":1\.50\}\}\}$/, 'so is _meta';
 unlike $line, qr/progressToken/, 'an agent that wants no progress';
 
-# What was not started is asked again, with all that it had.
+# A call that was not started is sent again, complete.
 $conn->notify('notifications/toolgate/closing', { reason => 'reload' });
 $conn->close;
 $conn = $parent->serve(Toolgate::Parent::tool('t'));

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What the agent asked before its input ended is answered, within a bound.
+# Requests before the end of the agent's input are answered, within a bound.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -19,7 +19,7 @@ my $list = '{"jsonrpc":"2.0","id":2,"method":"tools/list"}';
 my $call = '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":'
     . '{"name":"one"}}';
 
-# Ids of the answers, in order.
+# Returns the ids of the responses, in order.
 sub ids {
     my ($out) = @_;
     return [ map { $json->decode($_)->{id} } split /\n/, $out ];
@@ -78,7 +78,7 @@ sub begin {
     return ($id, $request);
 }
 
-# Methods of all that the parent received until the bridge left.
+# Returns the methods that the parent received until the bridge closed.
 sub heard {
     my ($conn) = @_;
     my @methods;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Which agent calls is known in both eras, directly and through the bridge: in
-# variables, maps, logs, traces, `clients` and the status; over a reload, a new
-# server and a probe that comes before.
+# The calling agent is known in both eras, directly and through the bridge: in
+# variables, maps, logs, traces, `clients` and the status; after a reload, with
+# a new server, and after a probe.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -13,7 +13,7 @@ my $key = 'io.modelcontextprotocol/';
 my ($version) = slurp($tg->bridge_path) =~ m{toolgate-bridge/(\d[\w.]*)};
 my $via = "toolgate-bridge/$version";
 
-# As docs/directives-logs.md has them under tool_log_format and tool_trace.
+# As in docs/directives-logs.md under tool_log_format and tool_trace.
 my $body = <<'END';
 tool_log calls.json json;
 tool_log who.log who;

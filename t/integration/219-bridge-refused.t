@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A runner refuses the bridge, displaces it or leaves while the agent starts:
-# the agent's first request is answered with the reason.
+# A parent rejects or displaces the bridge, or closes, while the agent starts:
+# the agent's first request gets the reason.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -28,7 +28,7 @@ my %frame = (
     displaced => { kind => 'shutdown', reason  => 'one is "enough"' });
 
 for my $how (sort keys %frame) {
-    # Before the agent says a word.
+    # Before the agent sends anything.
     my $conn = begin($frame{$how});
     ok Toolgate::Parent::is_left($conn), "$how: the runner is left";
     wait_for { $bridge->stderr =~ /one is/ } 'the refusal';
@@ -41,14 +41,14 @@ for my $how (sort keys %frame) {
     ok $bridge->at_eof, 'nothing else';
     is $bridge->wait_exit, 0, 'exit status';
 
-    # An agent that stays.
+    # An agent that stays connected.
     begin($frame{$how});
     wait_for { $bridge->stderr =~ /one is/ } 'the refusal';
     ok $bridge->rpc('initialize', $hello)->{error}, "$how: once more";
     ok $bridge->at_eof, 'the bridge ends by itself';
     is $bridge->wait_exit, 0, 'exit status';
 
-    # Just after initialize was answered.
+    # Just after the response to initialize.
     $conn = begin();
     ok $bridge->rpc('initialize', $hello)->{result}, "$how, late: initialized";
     $conn->send_line($frame{$how});
@@ -58,7 +58,7 @@ for my $how (sort keys %frame) {
         'the next request says why';
     is $bridge->wait_exit, 0, 'exit status';
 
-    # When all of the handshake is over.
+    # After the complete handshake.
     $conn = begin();
     $bridge->rpc('initialize', $hello);
     $bridge->notify('notifications/initialized');
@@ -69,7 +69,7 @@ for my $how (sort keys %frame) {
         'the first request for tools says why';
     is $bridge->wait_exit, 0, 'exit status';
 
-    # An agent at work sees its server go.
+    # A working agent sees its server close.
     $conn = begin();
     $bridge->rpc('initialize', $hello);
     $bridge->notify('notifications/initialized');
@@ -79,13 +79,13 @@ for my $how (sort keys %frame) {
     is $bridge->wait_exit, 0, 'exit status';
 }
 
-# SIGTERM does not wait for an agent that says nothing.
+# SIGTERM does not wait for an agent that sends nothing.
 begin($frame{refused});
 wait_for { $bridge->stderr =~ /one is/ } 'the refusal';
 $bridge->signal('TERM');
 is $bridge->wait_exit, 0, 'SIGTERM';
 
-# No runner.
+# No parent.
 $runner->close;
 $bridge = $tg->bridge([ '--dialect', 'relay', $sock ]);
 like $bridge->rpc('initialize', $hello)->{error}{message},

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # `params` of a plain client that are an empty array, as PHP writes an empty
-# object: as absent where the method's schema wants an object, else positional.
+# object: absent if the method's schema requires an object, else positional.
 
 use Toolgate::Test;
 

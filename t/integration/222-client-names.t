@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Programs that are no agents say who they are, too: the command line, programs
-# with libtoolgate, and clients of the dialects without a handshake, by the
-# _meta of their calls.
+# Identities of programs that are no agents: the command line, programs with
+# libtoolgate, and clients of dialects without a handshake, by the _meta of
+# their calls.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -31,7 +31,7 @@ sub log_names {
     return [ @$line{qw(client client_version via)} ];
 }
 
-# The entry of one process in the list of clients.
+# Returns the entry of a process in the list of clients.
 sub entry {
     my ($pid) = @_;
     my $list = $tg->connect->rpc('toolgate.clients')->{result}{clients};
@@ -55,7 +55,7 @@ $watch->wait_exit;
 
 # --- libtoolgate ------------------------------------------------------------
 
-# With a function for notifications a client begins by `initialize`.
+# A client with a callback for notifications begins with `initialize`.
 sub lib_client {
     my ($host, @options) = @_;
     $host->do('client new ' . $tg->socket_path);
@@ -118,7 +118,7 @@ for my $case ([ {}, '||' ], [ meta('c', '3'), 'c|3|' ]) {
     is $ipc->recv_ipc->{result}{content}[0]{text}, $want, "ipc: $want";
 }
 
-# A bridge passes on what the agent's call says.
+# A bridge passes on the identity in the agent's call.
 my $bridge = $tg->bridge([ '--dialect', 'relay', $tg->socket_path ]);
 is $bridge->rpc('tools/call', { name => 'who', %{ meta('codex', '4') } })
     ->{result}{content}[0]{text}, 'codex|4|', 'relay, through the bridge';

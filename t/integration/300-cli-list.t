@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# toolgate list and ping against a server that the test plays.
+# toolgate list and ping, with the test as the server.
 
 use Toolgate::Test;
 use Toolgate::Command;
@@ -33,7 +33,7 @@ my @tools = ({
         },
     });
 
-# Two pages, as a person reads them.
+# Two pages, as text.
 my ($cli, $conn) = start('list');
 my $page = request($conn, 'tools/list');
 ok !exists $page->{params}, 'the first page is asked without a cursor';
@@ -49,7 +49,7 @@ build [jobs=INTEGER]
     Builds it
 END
 
-# The same for a program.
+# As JSON.
 ($cli, $conn) = start('--json', 'list');
 give($conn, 'tools/list', { tools => \@tools, ttlMs => 0 });
 my ($status, $out) = finish($cli);
@@ -57,7 +57,7 @@ is $status, 0, 'list --json: status';
 is_deeply $conn->decode($out), { tools => \@tools }, 'list --json: the tools';
 is $out =~ tr/\n//, 1, 'list --json: one line';
 
-# Servers behind it that are not there: on standard error alone.
+# Absent MCP servers behind it: only on standard error.
 my $absent = { 'toolgate/servers' => [
     { name => 'far', state => 'starting', later => 1 },
     { name => "f\e[1m", state => 'failed', error => "no token\nor so" },
@@ -104,7 +104,7 @@ answer($conn, $page, { tools => [ $tools[1] ] });
 ($status, $out) = finish($cli);
 is $out, "build [jobs=INTEGER]\n    Builds it\n", 'only what is there now';
 
-# The connection breaks: a list can be asked for again.
+# The connection breaks: the list is requested again.
 ($cli, $conn) = start('list');
 request($conn, 'tools/list');
 $conn->close;
@@ -112,7 +112,7 @@ $conn = greet($parent);
 give($conn, 'tools/list', { tools => [] });
 ends($cli, 'no tools', 0, '', qr/offers you no tools/);
 
-# It says no.
+# The server responds with an error.
 ($cli, $conn) = start('list');
 refuse($conn, request($conn, 'tools/list'), -32601, "no \e[7mlist");
 ends($cli, 'an error', 1, undef,
@@ -122,7 +122,7 @@ refuse($conn, request($conn, 'tools/list'), -5, 'no', [1]);
 ends($cli, 'an error with --json', 1,
     qq({"error":{"code":-5,"message":"no","data":[1]}}\n));
 
-# A list that is none, and one that does not end.
+# An invalid list, and one that does not end.
 ($cli, $conn) = start('list');
 give($conn, 'tools/list', { tools => [1] });
 ends($cli, 'no list', 1, undef, qr/list of tools is invalid/);
@@ -135,7 +135,7 @@ like +(finish($cli))[2], qr/does not end/, 'a list without end is left';
 give($conn, 'tools/list', { tools => [], nextCursor => 'again' }) for 1, 2;
 ends($cli, 'a cursor that does not move ends the list', 0);
 
-# Nobody answers; in the time that it has, it must have come to its question.
+# Nobody answers: the timeout must be for the request.
 ($cli, $conn) = start('list', '--timeout', '2.5');
 $page = request($conn, 'tools/list');
 ends($cli, 'no answer', 2, undef, qr/no response .* within 2\.5 s/);

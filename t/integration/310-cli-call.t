@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# toolgate call against a server that the test plays.
+# toolgate call, with the test as the server.
 
 use Toolgate::Test;
 use Toolgate::Command;
@@ -13,7 +13,7 @@ sub start {
     return ($cli, greet($parent));
 }
 
-# A command line that fails before it connects.
+# Expects an error before it connects.
 sub fails {
     my ($pattern, @args) = @_;
     my ($status, $out, $err) = $tg->cli(@args);
@@ -59,7 +59,7 @@ my @tools = (
 
 # --- arguments ------------------------------------------------------------
 
-# The arguments that key=value become, as they are on the wire.
+# Compares the arguments made from key=value, as sent.
 sub typed {
     my ($cli, $conn) = start('call', 'typed', @_);
     give($conn, 'tools/list', { tools => \@tools });
@@ -100,7 +100,7 @@ for my $wrong (
     like $err, $pattern, "@args: why";
 }
 
-# One JSON text goes as it is, and needs no list.
+# JSON is sent unchanged, and needs no list.
 my $big = '{"n":12345678901234567890,"f":1.0}';
 for my $case (
     [ $big, undef, $big ],
@@ -136,7 +136,7 @@ for my $case (
 
 # --- results --------------------------------------------------------------
 
-# What a result becomes: status, stdout, stderr.
+# Compares status, stdout and stderr for a result.
 sub result {
     my ($result, @args) = @_;
     my ($cli, $conn) = start('call', 'any', @args);
@@ -239,7 +239,7 @@ ends($cli, 'an error with --json', 1,
 
 # --- methods --------------------------------------------------------------
 
-# Params on the wire and what is printed of a result.
+# Compares the params as sent, and the output of a result.
 sub method {
     my ($result, @args) = @_;
     my ($command, $server) = start('call', '--method', 'task.list', @args);

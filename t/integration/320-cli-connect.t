@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# How toolgate finds the server, what it says when there is none, and that
-# it comes back to one that reloads.
+# toolgate finds the server, prints an error if there is none, and reconnects
+# during a reload.
 
 use IO::Socket::UNIX;
 use Socket qw(SOCK_DGRAM SOCK_STREAM);
@@ -104,7 +104,7 @@ SKIP: {
     $parent->close;
 }
 
-# A queue of connections that nobody takes from.
+# A queue of connections that nobody accepts.
 {
     my $full = IO::Socket::UNIX->new(
         Type => SOCK_STREAM, Local => $path, Listen => 1)
@@ -117,7 +117,7 @@ SKIP: {
         push @waiting, $one;
     }
     my $cli = Toolgate::Command::start($tg, 'ping');
-    # Its turn comes when the others are gone.
+    # Accepted after the others have closed.
     for (@waiting) {
         my $one = $full->accept;
         close $one;
@@ -154,8 +154,8 @@ for my $socket ("unix:$path", './t.sock') {
 
 # --- reloads --------------------------------------------------------------
 
-# An old worker's way out: who has said hello is told that what it asked was
-# not taken up.
+# Plays the exit of an old worker: a client that sent hello is notified that its
+# request was not started.
 sub leave {
     my ($conn) = @_;
     $conn->notify('notifications/toolgate/closing', { reason => 'reload' });
@@ -174,14 +174,14 @@ give($conn, 'tools/call', text_result('at last'));
 is $status, 0, 'a reload: status';
 is $out . $err, 'at last', 'a reload: sent again, and answered once';
 
-# A worker that goes before it has read the hello.
+# A worker exits before it has read hello.
 $cli = Toolgate::Command::start($tg, 'call', 'any');
 $parent->accept->close;
 $conn = greet($parent);
 give($conn, 'tools/call', text_result('x'));
 is +(finish($cli))[1], 'x', 'a connection that ends at once is made again';
 
-# The server is down for a moment in between.
+# The server is down for a moment.
 $cli = Toolgate::Command::start($tg, 'call', 'any');
 $conn = greet($parent);
 request($conn, 'tools/call');
@@ -192,7 +192,7 @@ $conn = greet($parent);
 give($conn, 'tools/call', text_result('back'));
 is +(finish($cli))[1], 'back', 'a restart is waited for';
 
-# A crash: it may have been done, so it is not asked again.
+# A crash: the call may have been executed, so it is not sent again.
 $cli = Toolgate::Command::start($tg, 'call', 'any');
 $conn = greet($parent);
 request($conn, 'tools/call');
@@ -214,7 +214,7 @@ answer($conn, $call, text_result($large));
 is $status, 0, 'a large answer: status';
 ok $out eq $large, 'a large answer';
 
-# What is no answer is passed over.
+# Invalid responses are ignored.
 $cli = Toolgate::Command::start($tg, 'call', '--method', 'm');
 $conn = greet($parent);
 $call = request($conn, 'm');

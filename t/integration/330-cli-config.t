@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# toolgate config: what it prints, and how it treats other people's files.
-# What exactly becomes of a file's text is in t/unit/test_cli_agent_config.c.
+# toolgate config: its output, and how it changes other programs' files.
+# t/unit/test_cli_agent_config.c tests the text of the files.
 
 use File::Copy qw(copy);
 use JSON::PP ();
@@ -10,7 +10,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $sock = $tg->socket_path;
 
-# The bridge is looked for beside the program, wherever that is.
+# The bridge is searched beside the program, wherever that is.
 mkdir "$dir/bin" or die $!;
 mkdir "$dir/work" or die $!;
 mkdir "$dir/home" or die $!;
@@ -46,7 +46,7 @@ sub write_file {
 
 sub mode { return sprintf '%04o', (stat $_[0])[2] & 07777 }
 
-# No file but those that are meant to be there.
+# Checks that only these files exist.
 sub only_files {
     my ($where, @want) = @_;
     opendir my $handle, $where or die "$where: $!";
@@ -111,7 +111,7 @@ like $out, qr/^\Q.mcp.json\E: toolgate is registered/, 'claude --write: where';
 is mode($mcp), '0644', 'claude --write: the mode of a new file';
 is slurp($mcp), (config({}, 'claude'))[1], 'claude --write: what was printed';
 
-# A second time, and beside others.
+# A second time, and beside other servers.
 my $inode = (stat $mcp)[1];
 ($status, $out) = config({}, 'claude', '--write');
 is $status, 0, 'again: status';
@@ -142,7 +142,7 @@ $after =~ s/\Q$sock\E/\/elsewhere/;
 is slurp($mcp), $after, 'another socket: only that changes';
 only_files("$dir/work", '.mcp.json');
 
-# Somebody meant it to stay.
+# A read-only file.
 chmod 0444, $mcp;
 ($status, $out, $err) = config({}, 'claude', '--write');
 is $status, 2, 'a read-only file: status';
@@ -155,7 +155,7 @@ is $status, 0, 'a read-only file that is right: nothing to complain about';
 like $out, qr/nothing to change/, 'a read-only file that is right: said so';
 only_files("$dir/work", '.mcp.json');
 
-# What cannot be merged is left alone.
+# Files that cannot be merged do not change.
 for my $text ('{"a":', '[]', '{"mcpServers":[]}', "{}\xff",
     '{"a" 1}', '{"mcpServers":{},"mcpServers":{}}')
 {

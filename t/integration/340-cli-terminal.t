@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# On a terminal, what a server sends cannot take control of it.
+# Server messages cannot take control of a terminal.
 
 use Toolgate::Test;
 use Toolgate::Command;
@@ -9,7 +9,7 @@ use Toolgate::Terminal;
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
 
-# What toolgate writes to a terminal of so many columns; $serve answers it.
+# Returns toolgate's output on a terminal of some width; $serve answers it.
 sub show {
     my ($columns, $serve, @args) = @_;
     my ($pid, $screen) = Toolgate::Terminal::run($tg, $columns, @args);
@@ -33,7 +33,7 @@ sub call {
 
 sub screen {
     my ($text) = @_;
-    # Tabs are the terminal's to expand, or not.
+    # The terminal may expand tabs.
     $text =~ s/[ \t]+/ /g;
     return $text;
 }
@@ -93,7 +93,7 @@ sub submitted {
 ($status, $text) = show(80, \&submitted, 'task', 'submit', 'x');
 is screen($text), screen("$tame\n"), 'the id of a task: visible';
 
-# Nothing comes of what is said to be there: it is asked for once.
+# A list without tools is requested once.
 sub hollow {
     my ($conn) = @_;
     give($conn, 'task.output', { taskId => 'task-0000', state => 'completed',
@@ -102,7 +102,7 @@ sub hollow {
 ($status, $text) = show(80, \&hollow, 'task', 'output', 'task-0000');
 is "$status$text", '0', 'an output that does not come ends';
 
-# Progress: a line that is drawn anew, and wiped in the end.
+# Progress: a line that is redrawn, and finally erased.
 my ($asked, $meta);
 sub progress {
     my ($conn) = @_;
@@ -130,7 +130,7 @@ is $text, "\r\e[K1/3 one\\u001b[2J\r\e[K2/3 " . 'x' x 35 . "\r\e[Kdone\n",
     'progress: one line, as wide as the terminal';
 ok defined $meta->{progressToken}, 'it is asked for';
 
-# A terminal of no size is as wide as most are.
+# A terminal of unknown size has the usual width.
 ($status, $text) = show(
     0,
     sub {
@@ -146,7 +146,7 @@ is screen($text),
 is $text, "\r\e[K1/3 one\\u001b[2J\r\e[K2/3 " . 'x' x 75 . "\r\e[Kdone\n",
     'its progress';
 
-# One without a cursor gets text alone.
+# A terminal without a cursor gets only text.
 {
     local $ENV{TERM} = 'dumb';
     ($status, $text) = show(40, \&progress, 'call', 'x');
@@ -172,7 +172,7 @@ is $text, "\r\e[K1/3 one\\u001b[2J\r\e[K2/3 " . 'x' x 75 . "\r\e[Kdone\n",
     }
 }
 
-# Into pipes nothing of it goes, nor is it asked for.
+# Pipes get no progress, which is not requested either.
 {
     open my $cli, '-|', 'sh', '-c', 'exec "$@" 2>/dev/null', 'sh', 'env',
         'TOOLGATE_SOCKET=' . $tg->socket_path,

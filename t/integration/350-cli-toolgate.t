@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The command line in front of the real server: the three commands, and calls
-# one after the other through reloads.
+# The command line with the real server: the three commands, and calls during
+# reloads.
 
 use Toolgate::Test;
 use Toolgate::Command;
@@ -59,7 +59,7 @@ is $out, qq({"ok":true}\n), 'a method';
 is $status, 1, 'an unknown method: status';
 like $err, qr/error -32601/, 'an unknown method: said so';
 
-# Ctrl-C stops what the tool started.
+# Ctrl-C stops the tool's program.
 my $cli = Toolgate::Command::start($tg, 'call', 'sleep');
 my $sleeper = wait_for {
     my $processes = $tg->processes;
@@ -71,7 +71,7 @@ is $status, 130, 'Ctrl-C: status';
 ok wait_for(sub { !is_alive($sleeper) }, 'the tool to end'),
     'Ctrl-C: the tool has ended';
 
-# Reloads go on while calls do: none is lost, none fails.
+# Reloads during calls: none is lost, none fails.
 my $pid = fork // die "fork: $!";
 if ($pid == 0) {
     my $ok = eval {

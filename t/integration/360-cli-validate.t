@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# toolgate validate: what it says about schemas and instances, and which of
-# its exit statuses it ends with.
+# toolgate validate: its messages about schemas and instances, and its exit
+# statuses.
 
 use POSIX ();
 use Toolgate::Test;
@@ -32,7 +32,7 @@ sub validate {
         @_);
 }
 
-# The status and the lines on stderr; stdout has nothing ever.
+# Compares status and stderr; stdout is always empty.
 sub gives {
     my ($name, $args, $want, @lines) = @_;
     my ($status, $out, $err) = validate(@$args);
@@ -70,7 +70,7 @@ put('empty.json', '');
 put('two.json', '{} {}');
 put('date.json', '{"text":"1","at":"now"}');
 
-# One status each.
+# Each status once.
 gives 'a schema alone', [$schema], 0;
 gives 'all valid', [ $schema, 'good.json', 'good.json' ], 0;
 gives 'a type', [ $schema, 'bad.json' ], 1,
@@ -87,18 +87,18 @@ gives 'no such file', [ $schema, 'none.json' ], 2,
     'cannot read none.json: No such file or directory';
 gives 'a folder', [ $schema, 'sub' ], 2, 'cannot read sub: Is a directory';
 
-# A format is a remark, unless it is asked for.
+# A format is a warning, unless it is to be checked.
 gives 'a format', [ $schema, 'date.json' ], 0;
 gives 'a format that counts', [ '--formats', $schema, 'date.json' ], 1,
     'date.json: /at: must have the format date-time, got "now"';
 
-# All instances are looked at, and the worst decides.
+# All instances are checked, and the worst decides.
 gives 'several', [ $schema, qw(bad.json good.json none.json bad.json) ], 2,
     qr/^toolgate: bad\.json: /, qr/none\.json/, qr/^toolgate: bad\.json: /;
 gives 'no schema and no instance', [ 'none.json', 'bad.json' ], 3,
     qr/cannot read none\.json/;
 
-# Older drafts, by what "$schema" says.
+# Older drafts, by "$schema".
 put('four.json', '{"$schema":"http://json-schema.org/draft-04/schema#",'
         . '"id":"http://a.example/four.json","properties":{'
         . '"n":{"$ref":"#/definitions/n"},"m":{"$ref":"five.json"}},'
@@ -114,7 +114,7 @@ gives 'another schema of draft 4',
     [ qw(--schema five.json four.json), put('n.json', '{"m":{"a":1}}') ], 1,
     'n.json: /m/b: missing; required when "a" is given';
 
-# Schemas that are none.
+# Invalid schemas.
 gives 'no schema', [], 3, qr/validate needs a schema/;
 for my $case (
     [ '{"type":"strin"}', qr{^toolgate: x\.json: /type: must be one of} ],
@@ -146,7 +146,7 @@ gives 'stdin twice', [ { stdin => 'true' }, '-', '-' ], 2,
     qr/can be read only once/;
 gives 'a file that is called -', [ $schema, './-' ], 2, qr{cannot read \./-};
 
-# References to files: from where the schema is, also through another one.
+# References to files, relative to the schema, also through another one.
 put('main.json', '{"$ref":"sub/a%20b.json#/$defs/n"}');
 put('sub/a b.json', '{"$defs":{"n":{"allOf":[{"$ref":"../max.json"},'
         . '{"$ref":"a%20b.json#/$defs/t"}]},"t":{"type":"integer"}}}');
@@ -171,7 +171,7 @@ gives 'a schema from nowhere',
     [ { stdin => '{"$ref":"max.json"}' }, '-', '5.json' ], 3,
     qr/cannot be loaded \(this schema is not in a folder.* as a file\)$/;
 
-# Nothing that might never end is read for a reference, and no network.
+# References to endless files or the network are rejected.
 POSIX::mkfifo("$dir/fifo", 0600) or die $!;
 for my $case (
     [ 'fifo',                   qr{fifo: not a regular file} ],
@@ -190,7 +190,7 @@ put('large.json', ' ' x (16 * 1024 * 1024) . '{}');
 put('x.json', '{"$ref":"large.json"}');
 gives 'a reference to a large file', ['x.json'], 3, qr/too large for a schema/;
 
-# Further schemas, which are known by their $id, and by nothing else.
+# Further schemas, which are known by their $id only.
 put('order.json', '{"$id":"https://example.com/s/order.json","properties":{'
         . '"to":{"$ref":"address.json"},"n":{"$ref":"tag:us,2026:n#/$defs/n"},'
         . '"at":{"$ref":"address.json#street"}}}');
@@ -235,7 +235,7 @@ gives 'no JSON', [ '--schema=syntax.json', 'x.json' ], 3,
 gives 'too many', [ (map {"--schema=$_"} 1 .. 65), 'x.json' ], 2,
     qr/--schema is given more than 64 times/;
 
-# A pattern that takes ages elsewhere.
+# A pattern that takes very long in other programs.
 put('x.json', '{"items":{"pattern":"^(a|a)*$"}}');
 put('long.json', '["' . 'a' x 60 . '!"]');
 gives 'a pattern that explodes', [ 'x.json', 'long.json' ], 1,

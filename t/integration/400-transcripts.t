@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Every transcript, against NGINX: each on a server as its headers ask for,
-# whole and in small pieces.
+# Every transcript against NGINX: on a server according to its headers, whole
+# and in small pieces.
 
 use Toolgate::Test;
 use Toolgate::Transcript;
@@ -34,7 +34,7 @@ $tg->start(socket => (sort values %socket)[0]);
 
 for my $transcript (@transcripts) {
     my $socket = $socket{ $transcript->directives };
-    # Of what is large, pieces would only take long.
+    # Pieces of large messages would only take long.
     for my $piece (undef, $transcript->header('heavy') ? () : 5) {
         my $why = $transcript->play($tg->connect($socket), $piece);
         ok !$why, $transcript->title . ($piece ? ' (in pieces)' : '')

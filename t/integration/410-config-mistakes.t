@@ -1,14 +1,14 @@
 #!/usr/bin/perl
-# Mistakes in a config: nginx -t finds each, says in which line it stands and
-# what to write instead, and touches nothing.
+# Mistakes in a config: nginx -t finds each, names its line and the correction,
+# and changes nothing.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $handler = 'return hi;';
 
-# A name, what must be said, and the body of a server (or a whole block, see
-# Toolgate::Test).  The line that is wrong ends in "#!".
+# Name, expected message, and the body of a server (or a whole block, see
+# Toolgate::Test). The wrong line ends in "#!".
 my @mistakes = (
     # names
     [
@@ -539,12 +539,12 @@ sub check {
     like $said // $out, qr/ in \Q$file\E:$line$/, "$name has a place";
 }
 
-# What nginx -t itself writes.
+# Files that nginx -t itself writes.
 my $own = qr{/(?:test\.conf|test\.log|nginx\.pid)$};
 my $before = files_below($tg->dir, $own);
 check(@$_) for @mistakes;
 
-# Those that only show when all is read; a server's place is its first line.
+# Errors that are found after the whole config; a server's line is its first.
 for my $late (
     [
         'a proxy_pass behind a tool',
@@ -573,7 +573,7 @@ for my $late (
     like $out, $pattern, "$name is explained";
 }
 
-# In a file that is included the place is that file's.
+# In an included file, the error names that file.
 $tg->file('tools.conf', "tool ok { $handler }\n\ntool a {\n exec nowhere;\n}");
 my ($status, $out) = $tg->test_conf('include tools.conf;');
 isnt $status, 0, 'a mistake in an included file is found';
@@ -581,7 +581,7 @@ like $out, qr{"nowhere" of "exec".* in \Q@{[$tg->dir]}\E/tools\.conf:4$}m,
     'and has its place there';
 unlink $tg->dir . '/tools.conf';
 
-# Names that only some agents accept are no mistake.
+# Names that only some agents accept are allowed.
 for my $name ('a.b', 'x' x 65) {
     ($status, $out) = $tg->test_conf("tool $name { #!\n $handler }");
     is $status, 0, "$name is allowed";

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Looking at a config changes nothing: not nginx -t, alone or beside a running
-# NGINX, and not the process of nginx -s reload.
+# Neither nginx -t, alone or beside a running NGINX, nor nginx -s reload changes
+# anything.
 
 use Toolgate::Test;
 
@@ -9,7 +9,7 @@ my $dir = $tg->dir;
 my $socket = $tg->socket_path;
 my $tool = 'tool hi { return hi; }';
 my $exec = 'tool one { exec true; }';
-# What NGINX itself writes.
+# Files that NGINX itself writes.
 my $own = qr{/(?:(?:nginx|test)\.conf|(?:test|error)\.log|nginx\.pid)$};
 
 sub unchanged {
@@ -91,7 +91,7 @@ unchanged 'beside NGINX', sub {
 is text_of($tg->connect->call_tool('hi')), 'hi', 'NGINX goes on';
 is text_of($client->call_tool('hi')), 'hi', 'for old clients too';
 
-# The master sleeps, so that whatever happens is the other process's doing.
+# The master is stopped: every change is the other process's.
 $tg->conf($two);
 kill STOP => $tg->master_pid;
 unchanged 'nginx -s reload', sub { $tg->signal_reload };
@@ -102,7 +102,7 @@ unchanged 'nginx -s reload with a mistake', sub {
     like $@, qr/has no handler/, 'and says why';
 };
 
-# The first signal is still to come.
+# The first signal is still pending.
 $tg->conf($two);
 kill CONT => $tg->master_pid;
 wait_for { -S "$dir/two.sock" } 'the second socket';

@@ -1,14 +1,14 @@
 #!/usr/bin/perl
-# What nginx -t adds to NGINX's own message: the directive that was probably
-# meant, and the line at whose end a ";" is probably missing.
+# Additions of nginx -t to NGINX's own message: the directive that was probably
+# meant, and the line without a ";".
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $tasks = 'task_store sqlite:tasks.db;';
 
-# A name, the hint (undef: none), and the body of a server.  "#!" ends the line
-# where a ";" is missing.
+# Name, hint (undef: none), and the body of a server. "#!" ends the line where a
+# ";" is missing.
 my @mistakes = (
     [
         'a misspelled directive of a tool',
@@ -103,7 +103,7 @@ my @mistakes = (
     ],
 );
 
-# A ";" that is missing behind a directive that takes any number of words.
+# A missing ";" after a directive with any number of arguments.
 my @advice = (
     [
         'a tool\'s program', qr/"exec" has "timeout" of the next line/,
@@ -166,14 +166,14 @@ for my $case (
     unlike $out, qr/task_agent "b" gets/, 'the other one has tasks';
 }
 
-# The place in an included file is that of NGINX's own message.
+# In an included file, NGINX's own message names the file.
 $tg->file('part.conf', "\n\ndescripton x;\n");
 my ($failed, $both) = $tg->test_conf("tool a {\n include part.conf;\n}");
 isnt $failed, 0, 'a misspelled directive in an included file';
 like $both, qr/unknown directive "descripton" in .*part\.conf:3$/m, 'its place';
 like $both, qr/"descripton" is not .* mean "description"\?$/m, 'and the hint';
 
-# A server goes on with its config if the next one is refused.
+# A server keeps its config if the next one is rejected.
 $tg->conf("tool a {\n return hi;\n}");
 $tg->start;
 for my $case (
@@ -195,7 +195,7 @@ sub line_of {
     return scalar grep {1} split /^/, substr $text, 0, 1 + index $text, '#!';
 }
 
-# How many arguments a directive takes, and what was probably meant.
+# Number of arguments of a directive, and what was probably meant.
 for my $case (
     [ "tool a {\n description Says hi;\n return hi;\n}",
         qr/"description" takes 1 argument, not 2; .*between quotes.*conf:\d+/ ],
@@ -222,14 +222,14 @@ for my $case (
         qr/"input_schema" is not a block, .*JSON, .*between single quotes/ ],
     [ "tool a {\n exec echo {{name}};\n}", qr/"exec" is not a block, but/ ],
 
-    # JSON with variables that no value makes whole.
+    # JSON that is not valid for any values of its variables.
     (map {
         [ "tool a {\n output json;\n return '$_';\n}",
             qr/tool "a" never returns valid JSON, whatever .* correct the/ ]
     } '{"a":"$tool_arg_x"', '{"a":"q \" $tool_arg_x"}', '{$tool_arg_x}',
         '["$tool_client_name",]'),
 
-    # Values of other programs' configs.
+    # Values from other programs' configs.
     [ "tool a {\n return hi;\n}\nlisten /run/x.sock;",
         qr{"/run/x\.sock" is the path .* write "listen unix:/run/x\.sock"} ],
     [ "tool a {\n exec 'ls -l';\n}",
@@ -257,7 +257,7 @@ for my $case (
     like $out, qr/\[emerg\].*$pattern/m, 'what to write';
 }
 
-# Those that NGINX refuses, and those that it does not.
+# Errors of NGINX, and warnings.
 for my $case ((map { [ 'emerg', @$_ ] } @mistakes),
     (map { [ 'warn', @$_ ] } @advice))
 {

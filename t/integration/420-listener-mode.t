@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The socket is never seen with another mode or owner than its final one, and
-# who sees it can connect: somebody watches all through many starts.
+# During many starts, the socket never has another mode or owner than its final
+# one, and accepts connections once it is visible.
 
 use Toolgate::Test;
 
@@ -11,9 +11,8 @@ my $tg = Toolgate::Test->new(workers => 1);
 my $socket = $tg->socket_path;
 my $tool = 'tool hi { return hi; }';
 
-# Looks at the socket without a pause until its input ends; says of each that
-# came into sight what a connect to it said, and at last what states were
-# seen.
+# Watches the socket until its input ends; prints the result of a connect to
+# each new one, and at last all states.
 sub watch {
     pipe my $in, my $stop or die "pipe: $!";
     pipe my $out, my $said or die "pipe: $!";
@@ -27,7 +26,7 @@ sub watch {
             for (1 .. 200) {
                 my @st = lstat $socket or next;
                 $seen{ sprintf '%04o %d %d', $st[2] & 07777, @st[ 4, 5 ] }++;
-                # Inodes are used again at once.
+                # Inodes are reused at once.
                 next if "$st[1] $st[9]" eq $known;
                 $known = "$st[1] $st[9]";
                 my $is_open = IO::Socket::UNIX->new(Peer => $socket);
@@ -73,7 +72,7 @@ SKIP: {
         "tool_socket_mode 0660;\ntool_socket_owner nobody;\n$tool",
         "0660 $uid $group");
 
-    # Whoever wrote the config is whom its tools are for.
+    # The tools are for the owner of the config.
     $tg->conf($tool);
     chown $uid, $group, $tg->dir . '/nginx.conf' or die "chown: $!";
     $tg->start;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What is at the socket's path already when NGINX starts: a socket that
-# nobody serves is replaced, everything else is not touched and explained.
+# An existing file at the socket's path when NGINX starts: a socket that nobody
+# serves is replaced, everything else stays, with an error.
 
 use Toolgate::Test;
 
@@ -39,12 +39,12 @@ close(IO::Socket::UNIX->new(Local => $socket, Listen => 1));
 ok -S $socket, 'a socket is left behind';
 starts('a socket left behind');
 
-# Bound but not listening: a connect is refused just the same.
+# Bound but not listening: connects fail as well.
 my $bound = IO::Socket::UNIX->new(Local => $socket);
 starts('a socket that does not listen');
 close $bound;
 
-# A start that was killed half way.
+# A start that was killed.
 close(IO::Socket::UNIX->new(Local => "$socket~", Listen => 1));
 starts('a temporary name left behind');
 close(IO::Socket::UNIX->new(Local => $_, Listen => 1))
@@ -77,7 +77,7 @@ refuses('a live server',
 like $tg->log, qr/stop that process, or choose another path/,
     'a live server: what to do';
 
-# Nobody takes the connections: the queue fills up.
+# Nobody accepts connections: the queue is full.
 my @waiting;
 while (1) {
     socket my $client, PF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0
@@ -89,7 +89,7 @@ refuses('a full queue', qr/served by a process with a full backlog/);
 close $_ for @waiting, $served;
 unlink $socket;
 
-# Another type of socket answers a connect with an error of its own.
+# Another socket type has its own connect error.
 for my $type (SOCK_DGRAM, SOCK_SEQPACKET) {
     my $other = IO::Socket::UNIX->new(
         Type  => $type,

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Two NGINXes that want the same socket: the first one keeps it and never
-# notices, the second one says whom to stop.  As a daemon too, and when both
-# start at the same moment.
+# Two NGINX instances for one socket: the first one keeps it without noticing,
+# the second one names the process to stop. Also as a daemon, and when both
+# start at once.
 
 use Toolgate::Test;
 
@@ -37,7 +37,7 @@ is text_of($client->call_tool('who')), 'one', 'the first one serves';
 $two->conf("$listen\ntool_socket_mode 0666;\ntool who { return two; }");
 is_refused('a second one', $one->master_pid);
 
-# After a reload and after a worker's death the pid is still the master's.
+# After a reload and a worker's end the pid is still the master's.
 $one->reload("$listen\ntool who { return one; }");
 is_refused('after a reload', $one->master_pid);
 my ($worker) = $one->worker_pids;
@@ -47,7 +47,7 @@ wait_for { 2 == grep { $_ != $worker } $one->worker_pids } 'another worker';
 is_refused('after a worker was killed', $one->master_pid);
 serves('the first one goes on', 'one');
 
-# A second one that already runs elsewhere must go on with what it has.
+# A second one that already runs elsewhere must keep its config.
 my $away = $two->dir . '/two.sock';
 $two->conf("listen unix:$away;\ntool who { return two; }")
     ->start(socket => $away);
@@ -69,7 +69,7 @@ ok !-e $socket, 'and takes it along';
 # --- as a daemon ----------------------------------------------------------
 
 SKIP: {
-    # A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+    # A daemon's first process exits without freeing, as LeakSanitizer reports.
     skip 'a daemon is not for the sanitizers', 7
         if Toolgate::Test::is_san();
     $one->conf("$listen\ntool who { return daemon; }");
@@ -78,7 +78,7 @@ SKIP: {
     my ($status) = run_command({}, $one->nginx_command);
     is $status, 0, 'a daemon starts';
     serves('it serves', 'daemon');
-    # Which is written after the first process has ended.
+    # The pid file is written after the first process has exited.
     my $pid = wait_for(sub { slurp($one->dir . '/nginx.pid') }) + 0;
     $two->conf("$listen\ntool who { return two; }");
     is_refused('a daemon', $pid);
@@ -97,7 +97,7 @@ for my $round (1 .. 20) {
     my $lost = wait_for { (grep { !$_->is_running } @both)[0] }
         'one of them to give up';
     my ($winner) = grep { $_ != $lost } @both;
-    # It may have lost before the other one was in place.
+    # It may have failed before the other one had renamed its socket.
     my $said = wait_for {
         return 0 if !-S $socket;
         die "both gave up\n" if !$winner->is_running;
@@ -111,7 +111,7 @@ for my $round (1 .. 20) {
     $winner->stop;
     is_deeply [ glob "$socket*" ], [], "round $round: nothing is left";
 }
-# The worst moment: the first one has its socket ready but not in place.
+# The worst moment: the first one has its socket ready, but not renamed.
 my $caught;
 for my $try (1 .. 50) {
     $one->conf("$listen\ntool who { return one; }");
@@ -122,7 +122,7 @@ for my $try (1 .. 50) {
     $caught = (stat "$socket~")[1];
     last if $caught;
     kill CONT => $pid;
-    # A master that has its socket has not yet learnt what SIGTERM means.
+    # A master that has its socket has not installed its SIGTERM handler yet.
     wait_for {
         my $probe = eval { $one->connect } or return 0;
         return text_of($probe->call_tool('who'));
@@ -136,7 +136,7 @@ SKIP: {
     $two->conf("$listen\ntool who { return two; }");
     my $pid = $two->{master} = $two->launch;
     wait_for {
-        # It waits for the lock, or does so no more.
+        # It waits for the lock, or has stopped waiting.
         my @open = map { readlink // '' } glob "/proc/$pid/fd/*";
         return 1 if grep { $_ eq "$socket~lock" } @open;
         return !$two->is_running;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Listeners come and go, and change their mode, with a reload; one that fails
-# changes nothing and leaves nothing.
+# Listeners are added, removed and change their mode in a reload; a failed
+# reload changes and leaves nothing.
 
 use Toolgate::Test;
 
@@ -8,7 +8,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my ($one, $two) = map {"$dir/$_.sock"} qw(one two);
 my ($uid, $gid) = ($>, $) + 0);
-# What NGINX itself writes.
+# Files that NGINX itself writes.
 my $own = qr{/(?:nginx\.conf|error\.log|nginx\.pid|\w+_temp)$};
 
 sub body {
@@ -104,8 +104,8 @@ fails('a folder that was made for nothing',
     qr/file" exists and is not a socket/,
     body(new => $two, "$dir/no/t.sock", "$dir/file"));
 
-# What only NGINX itself finds, when ours is bound already: it tries for two
-# and a half seconds.
+# Errors that NGINX finds after our sockets are bound: it tries for two and a
+# half seconds.
 my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
     or die "127.0.0.1: $!";
 my $number = $port->sockport;
@@ -114,7 +114,7 @@ fails('a port of somebody else', qr/bind\(\) to 127\.0\.0\.1:$number failed/,
         "server { listen 127.0.0.1:$number; return x; }");
 close $port;
 
-# The one that failed is right now.
+# The listener that failed is now correct.
 $tg->reload(body(new => $one, $two),
     stream => "server { listen 127.0.0.1:$number; return x; }");
 is who($two), 'new', 'then the same config loads';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# However NGINX is told to stop, its sockets go with it; and a listener on
-# TCP serves the same, without a file.
+# However NGINX is stopped, its sockets are removed; and a TCP listener works
+# equally, without a file.
 
 use Toolgate::Test;
 
@@ -8,7 +8,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $socket = $tg->socket_path;
 
-# Runs until the test lets it go.
+# Runs until the test ends it.
 $tg->file('wait', <<'END', 0755);
 #!/bin/sh
 touch "$1/runs"
@@ -43,8 +43,7 @@ END
     unlink "$dir/runs";
 }
 
-# A port of the loopback interface that is free right now; another process
-# may take it before NGINX does.
+# A free port of the loopback interface, which another process may take first.
 my $port;
 for my $try (1 .. 20) {
     my $free = IO::Socket::INET->new(

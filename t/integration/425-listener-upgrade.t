@@ -1,10 +1,10 @@
 #!/usr/bin/perl
-# A new binary takes the sockets over while the old one still serves; whoever
-# of them ends first, nobody is refused and no socket is lost or left.
+# A new binary takes over the sockets while the old one still serves; whichever
+# ends first, nobody is rejected and no socket is lost or left.
 
 use Toolgate::Test;
 
-# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+# A daemon's first process exits without freeing, as LeakSanitizer reports.
 plan(skip_all => 'a daemon is not for the sanitizers')
     if Toolgate::Test::is_san();
 
@@ -46,7 +46,7 @@ sub ends {
 conf(first => '0600');
 my ($status) = run_command({}, $tg->nginx_command);
 is $status, 0, 'a daemon starts';
-# Which is written after the first process has ended.
+# The pid file is written after the first process has exited.
 my $first = wait_for(sub { slurp($pid_file) }) + 0;
 my $inode = (lstat $socket)[1];
 is_deeply [ who() ], [ 'first', $first ], 'it serves';
@@ -63,7 +63,7 @@ is_deeply [ glob "$socket*" ], [$socket], 'there is no other';
 kill WINCH => $first;
 wait_for { (who($client))[1] == $second } 'its client to move';
 pass 'clients of the old one go on with the new one';
-# An old worker may take a connection on its way out.
+# An exiting worker may accept a connection.
 wait_for { ((eval { who() })[1] // 0) == $second } 'the new one';
 is +(who())[0], 'second', 'with its own config';
 ends($first, 'QUIT');
@@ -83,7 +83,7 @@ is_deeply [ who($_) ], [ 'second', $second ], 'with all clients'
     for $client, $other;
 is +(lstat $socket)[1], $inode, 'the socket too';
 
-# The old one still reloads, and a third time forwards.
+# The old one still reloads; then a third upgrade.
 conf(third => '0600');
 kill HUP => $second;
 wait_for { ((eval { who() })[0] // '') eq 'third' } 'a reload';

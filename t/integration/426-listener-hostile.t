@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What others do to a socket's folder: a lock on it holds nobody up, and the
+# Other processes in a socket's folder: a lock on it delays nobody, and the
 # master changes the mode of its own socket only, however fast it is swapped.
 
 use Toolgate::Test;
@@ -51,7 +51,7 @@ says('0600', 'a lock that was left behind: it starts');
 ok !-e $lock, 'and removes it';
 $tg->stop;
 
-# What is there is nobody's lock file.
+# The lock file's name is taken.
 for my $what ('a link', 'a file that others may open') {
     $tg->file('other', 'precious', 0644);
     $what eq 'a link' ? symlink "$dir/other", $lock : link "$dir/other", $lock;

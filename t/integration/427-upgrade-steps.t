@@ -1,12 +1,12 @@
 #!/usr/bin/perl
-# The upgrade as docs/operations.md has it: its unit's command starts NGINX,
-# its commands replace the master, and its reload works on the new one.  A
-# client with a call under way notices nothing.
+# The upgrade of docs/operations.md: its unit's command starts NGINX, its
+# commands replace the master, and its reload works on the new one. A client
+# with a running call notices nothing.
 
 use Toolgate::Test;
 use Toolgate::Hang;
 
-# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+# A daemon's first process exits without freeing, as LeakSanitizer reports.
 plan(skip_all => 'a daemon is not for the sanitizers')
     if Toolgate::Test::is_san();
 
@@ -34,7 +34,7 @@ is setting('PIDFile'), ($conf =~ /^pid\s+(\S+);/m)[0], 'and where its pid is';
 unlike setting('ExecStart') . $conf, qr/daemon\s+off/,
     'which it must be for SIGUSR2';
 
-# A user's own, beside the config that stands before it.
+# A user's own config, beside the documented one.
 my ($own_conf, $own) = $text =~ m{^```nginx\n((?:(?!^```).)*)^```
     (?:(?!^```).)*?^(\ {4}\[Unit\]\n(?:(?!^\S).)*%h/toolgate/.*?)^\S}msx;
 ok $own, "a user's unit" or BAIL_OUT('docs/operations.md has another shape');
@@ -43,7 +43,7 @@ my ($own_pid) = $own =~ m{^ {4}PIDFile=%h/toolgate/(\S+)$}m;
 is $own_pid, ($own_conf =~ /^pid\s+(\S+);/m)[0], 'and where its pid is';
 unlike $own . $own_conf, qr/daemon\s+off/, 'and SIGUSR2 is not ignored';
 
-# The same here: the documented paths are those of the test.
+# Replaces the documented paths by those of the test.
 sub here {
     my ($command) = @_;
     my ($bin) = $tg->nginx_command;

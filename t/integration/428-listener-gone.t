@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A socket file that was removed under a running NGINX: a reload makes it
-# anew, and what somebody else has put in its place is left alone, also when
-# NGINX ends.
+# A socket file is removed while NGINX runs: a reload creates it again. Another
+# file in its place stays, also at NGINX's end.
 
 use Toolgate::Test;
 
@@ -41,7 +40,7 @@ is mode_of($socket), "0600 $> " . ($) + 0), 'with its mode';
 is master_fds($one), $fds, 'no descriptor is left';
 is_deeply [ glob "$socket*" ], [$socket], 'nor a file';
 
-# A reload that fails makes nothing, and the next one everything.
+# A failed reload creates nothing, the next one everything.
 unlink $socket;
 $one->reload_fails("listen unix:$socket;\ntool who { }");
 is_deeply [ glob "$socket*" ], [], 'a reload that fails: nothing is there';

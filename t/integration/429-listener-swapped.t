@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A folder that root makes for somebody is put aside between its making and its
-# giving away (t/faults/tg_swap.c): nothing else is given away in its place.
+# A folder that root makes for a user is moved before it is given away
+# (t/faults/tg_swap.c): nothing else is given away instead.
 
 use Toolgate::Test;
 
@@ -9,8 +9,8 @@ plan skip_all => 'only root gives away' if $> != 0;
 my ($uid, $gid) = (getpwnam 'nobody')[ 2, 3 ];
 my $tool = 'tool hi { return hi; }';
 
-# Of a server of its own: root's folder run in somebody's folder home, and what
-# is nobody's business: a file, and a folder with something in it.
+# Prepares a server: root's folder run in a user's folder home, and, for no
+# change, a file and a folder with content.
 sub prepared {
     my $tg = Toolgate::Test->new(workers => 1, user => 'nobody');
     my $dir = $tg->dir;
@@ -97,8 +97,7 @@ for my $what (qw(shadow home/run/full)) {
 
 # --- links in the path ----------------------------------------------------
 
-# One of root's, as /var/run is, leads to where root may give away; one of
-# somebody's does not.
+# A link of root's, such as /var/run, is followed; one of a user's is not.
 for my $owner (0, $uid) {
     my ($tg, $dir) = prepared();
     my $at = $owner ? "$dir/home" : $dir;

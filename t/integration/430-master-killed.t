@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# kill -9 of the master: its workers finish the calls they have and leave, and
-# at the same moment a new NGINX can take the same path.
+# kill -9 of the master: its workers finish their calls and exit, and at the
+# same moment a new NGINX can take the path.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $socket = $tg->socket_path;
 my $dir = $tg->dir;
-# Runs until the test lets it go.
+# Runs until the test ends it.
 $tg->file('wait', <<'END', 0755);
 #!/bin/sh
 touch "$1/runs$2"
@@ -31,7 +31,7 @@ for my $round (1 .. 4) {
     my $id = $busy->request('tools/call',
         { name => 'wait', arguments => { n => $round } });
     wait_for { -e "$dir/runs$round" } 'the program';
-    # The one that started it is there for a moment, too.
+    # The process that started it exists for a moment, too.
     wait_for { $tg->runner_pids == 2 } 'its starter to leave';
     my ($runner) = $tg->runner_pids;
 
@@ -51,7 +51,7 @@ for my $round (1 .. 4) {
     is text_of($new->call_tool('who')), $pid, "round $round: the new one stays";
     is +($tg->runner_pids)[0], $runner, "round $round: the runner too";
 
-    # Every second time the path is left behind.
+    # Every second time the file at the path is left.
     if ($round % 2) {
         $tg->stop;
     } else {
@@ -63,7 +63,7 @@ for my $round (1 .. 4) {
 }
 is keys %seen, 4, 'each time it was another worker';
 
-# Workers that have not noticed yet are waited for.
+# The start waits for workers that have not noticed yet.
 unlink $socket;
 $tg->start;
 my $master = $tg->master_pid;
@@ -83,7 +83,7 @@ ok $tg->connect->call_tool('who')->{result}, 'the new one serves';
 $tg->stop;
 ok !-e $socket, 'and takes its socket along';
 
-# Nobody is left but the runner, which waits for the next worker.
+# Only the runner is left, which waits for the next worker.
 my $left = $tg->processes;
 delete @$left{ $tg->runner_pids };
 is_deeply $left, {}, 'nobody else is left';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# kill -9 of a worker: its clients learn it at once, what ran for them is
-# ended, the others' clients do not notice, and a new worker serves.
+# kill -9 of a worker: its clients notice at once, its programs are ended, other
+# clients do not notice, and a new worker serves.
 
 use Toolgate::Test;
 

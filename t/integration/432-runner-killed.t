@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# kill -9 of the runner: every call in flight gets its dialect's error at
-# once, what the programs started is ended with them, the next call works; and
-# so it is when its supervisor is killed with it.
+# kill -9 of the runner: every running call gets its dialect's error at once,
+# all its processes are ended, and the next call works; also if its supervisor
+# is killed as well.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
-# A program with a grandchild in a session of its own, which ignores SIGTERM.
+# A program with a grandchild in its own session, which ignores SIGTERM.
 $tg->file('stubborn', <<'END', 0755);
 #!/bin/sh
 trap '' TERM
@@ -72,7 +72,7 @@ for my $who ('the runner', 'its supervisor') {
     is $reply->{id}, 5, "$who, relay: the request";
     is $reply->{error}{code}, -32603, "$who, relay: an internal error";
 
-    # At once again: whoever comes first starts another one.
+    # At once again: the first worker starts another one.
     relay($relay, 6, 'hi');
     is text_of($mcp->call_tool('hi')), "hi\n", "$who, MCP: the next works";
     is $rpc->rpc('ping')->{result}{pong}, JSON::PP::true, "$who: a ping too";
@@ -85,13 +85,13 @@ for my $who ('the runner', 'its supervisor') {
             $tg->runner_pids
     } 'the old runner to be gone';
 }
-# Both in one breath: a worker that waits for an answer notices, and the runner
-# that it starts ends what neither of them could.
+# Both at once: a worker that waits for a response notices, and its new runner
+# ends the remaining processes.
 {
     my $tool = $mcp->request('tools/call', { name => 'nap' });
     runs(2, 'both programs to run');
     my $runner = $tg->runner_pid;
-    # Stopped, neither has time to do anything about the other's end.
+    # Stopped, neither can handle the other's end.
     my @both = ($runner, parent_of($runner));
     kill $_ => @both for qw(STOP KILL);
     like text_of($mcp->reply($tool)), qr/toolgate-runner exited while/,
@@ -102,8 +102,8 @@ for my $who ('the runner', 'its supervisor') {
     like $tg->log, qr/\d+ process.* left by a runner that was killed.*; killed/,
         'both: the log says it';
 }
-# Another one takes the worker's next connection, and goes without a word: as
-# the one that was killed may do, whose socket is there a moment longer.
+# Another process accepts the worker's next connection and closes it, as a
+# killed runner may, whose socket exists a moment longer.
 {
     my $tool = $mcp->request('tools/call', { name => 'nap' });
     runs(2, 'both programs to run once more');

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A runner that hangs: the worker goes on serving, its own deadline answers
-# what the runner does not, and nothing is answered twice when it wakes up.
+# A runner that hangs: the worker continues to serve, its own deadline answers
+# the calls, and nothing is answered twice afterwards.
 
 use Toolgate::Test;
 
@@ -26,7 +26,7 @@ stopped(
         $ipc->send_ipc({ method => 'call_tool', params => { name => 'run' } });
         is text_of($mcp->call_tool('hi')), 'hi', 'others are served';
 
-        # One is cancelled, one goes away.
+        # One is cancelled, one disconnects.
         my $cancelled = $mcp->request('tools/call', { name => 'run' });
         $mcp->notify('notifications/cancelled', { requestId => $cancelled });
         my $gone = $tg->connect;
@@ -56,7 +56,7 @@ for my $client ($mcp, $rpc, $ipc) {
 }
 is $tg->runner_pid, $runner, 'the same runner';
 
-# Each has its line, which says whose fault it was.
+# Each has a log line that names the cause.
 my %lines;
 my $log = slurp($tg->dir . '/calls.json');
 $lines{"$1 $2"}++ while $log =~ /"status":"(\w+)","rule":(\S+?),/g;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # The life of a runner: started by the first call that needs it, one for all
-# workers and for the ones after a reload; it leaves after the last of them.
+# workers and those after a reload; it exits after the last of them.
 
 use Toolgate::Test;
 
@@ -11,7 +11,7 @@ my $ids = "$> " . ($) + 0);
 my $number = 0;
 $tg->file('parent', "#!/bin/sh\necho \$PPID\n", 0755);
 
-# Each config names its tool anew.
+# Each config has another name of its tool.
 sub body {
     $number++;
     return <<"END";
@@ -21,7 +21,7 @@ tool run$number { exec $dir/parent; }
 END
 }
 
-# Which runner runs a program for this client?
+# Returns the runner that runs this client's program.
 sub runner_of { return text_of($_[0]->call_tool("run$number")) + 0 }
 
 $tg->conf(body())->start;
@@ -68,8 +68,8 @@ for my $round (1 .. 5) {
     $tg->reload(body());
     is runner_of($tg->connect), $runner, "reload $round: the same runner";
 }
-# It leaves after some seconds without a connection, which must not be what
-# a busy machine takes for a reload.
+# It exits after some seconds without a connection, which must not happen during
+# a reload on a busy machine.
 sub hold { return Toolgate::Client->connect("$dir/made/runner-3.sock") }
 my $hold = hold();
 $tg->reload("tool_state_dir $state;\ntool none { return 1; }");
@@ -79,7 +79,7 @@ is runner_of($tg->connect), $runner, 'and one with them: the same runner';
 
 # --- the end --------------------------------------------------------------
 
-# A worker that is still there keeps it, whoever else goes.
+# A remaining worker keeps it.
 my ($one, $two) = $tg->worker_pids;
 is runner_of(client_of($tg, $_)), $runner, 'both workers know it' for $one,
     $two;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A runner that cannot listen: the calls that need it fail at once and say why,
-# each with one start at most; the log says it once; when the cause is gone the
-# next call works.
+# A runner that cannot listen: calls that need it fail at once with the reason,
+# with at most one start each; the log has it once; the next call works when the
+# cause is removed.
 
 use Toolgate::Test;
 
@@ -25,14 +25,14 @@ sub starts {
 
 sub says_why { return scalar(() = $tg->log($_[0]) =~ /runner cannot start/g) }
 
-# Ends the runner, if there is one: with its workers, a new one has no line.
+# Ends the runner, if there is one, with its workers.
 sub without_runner {
     my ($name) = @_;
     $tg->reload(conf());
     wait_for { !$tg->runner_pids } "$name: the runner to leave";
 }
 
-# Likewise one that is killed.
+# Kills the runner.
 sub killed {
     my ($name) = @_;
     $tg->reload(conf());
@@ -40,7 +40,7 @@ sub killed {
     wait_for { !$tg->runner_pids } "$name: the runner to go";
 }
 
-# Calls, each of which fails with that reason, and the log that says so.
+# Makes calls, each of which fails with that reason, and checks the log.
 sub fails {
     my ($name, $reason) = @_;
     my $from = $tg->log_size;
@@ -63,7 +63,7 @@ sub fails {
         "$name: and nothing else";
     cmp_ok time - $first, '>', 1.2, "$name: the starts are ever less";
 
-    # Those that wait for one start fail together.
+    # Calls that wait for one start fail together.
     $from = $tg->log_size;
     my @ids = map {"together-$_"} 1 .. 20;
     $c->send_raw(join '', map { <<"END" } @ids);
@@ -85,7 +85,7 @@ sub works {
 $tg->conf(conf())->start;
 works('before', $tg->connect);
 
-# A folder in its place; who is connected is served, and goes with its worker.
+# A folder instead of the socket; connected workers are served until they exit.
 my $c = $tg->connect;
 unlink $socket or die "$socket: $!";
 mkdir $socket or die "$socket: $!";
@@ -95,7 +95,7 @@ $c = fails('a folder', 'cannot listen .*: File exists');
 rmdir $socket or die "$socket: $!";
 works('a folder', $c);
 
-# The same of a name that it needs before, and somebody who may write there.
+# Its temporary name is taken, by whoever may write there.
 killed('a temporary name');
 mkdir "$state/runner-3.new" or die "mkdir: $!";
 $c = fails('a temporary name', 'cannot listen .*: Is a directory');
@@ -108,7 +108,7 @@ $c = fails('a mode', 'the state directory must belong .*: Operation not .*');
 chmod 0700, $state or die "chmod: $!";
 works('a mode', $c);
 
-# The folder is gone.
+# The folder is missing.
 killed('no folder');
 rename $state, "$state.away" or die "rename: $!";
 $c = fails('no folder', 'the state directory: No such file or directory');
