@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# After a reload the sessions of old workers go to all new ones, not to the one
-# that wakes first.
+# After a reload the sessions of old workers go to all new ones, not to the
+# first one that wakes.
 
 use Toolgate::Test;
 use Toolgate::Move;

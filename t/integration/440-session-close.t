@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# A client that will send no more still gets its answers; one that goes away
-# takes with it all that ran for it.
+# A client that has shut down writing still gets its responses; one that closes
+# ends everything that runs for it.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
-# Two levels of children, one in a session of its own; none minds SIGTERM.
+# Two levels of children, one in its own session; all ignore SIGTERM.
 $tg->file('stubborn', <<'END', 0755);
 #!/bin/sh
 trap '' TERM
@@ -84,7 +84,7 @@ $client->close;
 runs(qr/^\S*sleep 3601$/m, 0, 'the end of three programs');
 pass 'programs end with their client';
 
-# It had sent more than was read of it, and did not read what it got.
+# It had sent more than was read, and did not read its responses.
 $client = $tg->connect;
 $client->request('tools/call', call('long')->{params});
 $client->send_raw("\0" x 16);
@@ -93,7 +93,7 @@ $client->close;
 runs(qr/^\S*sleep 3601$/m, 0, 'its end');
 pass 'with answers unread too';
 
-# In ipc nothing is read while a call runs; that it went is seen all the same.
+# In ipc nothing is read while a call runs; the close is detected anyway.
 $client = $tg->connect;
 $client->send_ipc({ method => 'call_tool', params => call($_)->{params} })
     for 'long', 'hi', 'hi';
@@ -102,7 +102,7 @@ $client->close;
 runs(qr/^\S*sleep 3601$/m, 0, 'its end');
 pass 'in ipc too';
 
-# Half closed first, then gone.
+# First half closed, then closed.
 $client = $tg->connect;
 $client->request('tools/call', call('long')->{params});
 shutdown $client->{out}, 1;
@@ -111,7 +111,7 @@ $client->close;
 runs(qr/^\S*sleep 3601$/m, 0, 'its end');
 pass 'after it was half closed too';
 
-# A client that is killed, with a program that does not want to go.
+# A client that is killed, with a program that does not end.
 my $pid = fork // die "fork: $!";
 if ($pid == 0) {
     my $other = $tg->connect;
@@ -125,7 +125,7 @@ waitpid $pid, 0;
 runs(qr/sleep 360\d|stubborn/, 0, 'all of them to be gone');
 pass 'and what ignores SIGTERM, with its children';
 
-# Cancelled instead: the session goes on, and there is no answer.
+# Cancelled instead: the session continues without a response.
 $client = $tg->connect;
 my $id = $client->request('tools/call', call('stubborn')->{params});
 runs(qr/^\S*sleep 360[23]$/m, 3, 'the program and its children');

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Clients that begin a frame and do not end it: each is closed in time, and no
-# trickle of bytes puts that off.  Who is silent stays, unless the config says
-# for how long it may be.
+# Clients that begin a frame and do not end it are closed in time, even if bytes
+# trickle in. Idle clients stay, unless the config limits that.
 
 use Toolgate::Test;
 
@@ -13,8 +12,8 @@ tool hi { return hi; }
 tool nap { exec sleep 2.5; }
 END
 
-# Sends bytes each 50 ms until all clients are closed; how long each was open,
-# from before it began its frame.
+# Sends bytes each 50 ms until all clients are closed. Returns how long each was
+# open, from before it began its frame.
 sub open_times {
     my ($start, $bytes, @clients) = @_;
     my %open = map { $_ => $_ } @clients;
@@ -33,8 +32,8 @@ sub open_times {
     return map { $time{$_} // 'for ever' } @clients;
 }
 
-# NGINX's clock is read once an event, so that a timer may be early by some
-# milliseconds; a machine under load may be late by any time.
+# NGINX's clock is read once per event, so that a timer may be some milliseconds
+# early; a busy machine may be late by any time.
 sub is_about {
     my ($time, $wanted, $name) = @_;
     isnt $time, 'for ever', "$name: it is closed";
@@ -42,7 +41,7 @@ sub is_about {
         if $time ne 'for ever';
 }
 
-# How long it took, from before it was last heard of.
+# Returns the time since before the last byte was sent.
 sub closes {
     my ($start, $client) = @_;
     ok $client->at_eof, 'it is closed without a word';
@@ -67,7 +66,7 @@ $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
 is_about($_, 2, 'half a frame that trickles in')
     for open_times($start, 'x', @clients);
 
-# After a whole one too; but silence between frames is no mistake here.
+# Also after a whole frame; but silence between frames is allowed.
 my $quiet = $tg->connect;
 is text_of($quiet->call_tool('hi')), 'hi', 'a whole frame';
 my $client = $tg->connect;
@@ -78,7 +77,7 @@ is_about($_, 2, 'half a second frame')
     for open_times($start, ' ', $client);
 is text_of($quiet->call_tool('hi')), 'hi', 'the silent one is still there';
 
-# While a call runs it may wait with the rest.
+# While a call runs, the rest of a frame may come later.
 $client = $tg->connect;
 $start = time;
 my $id = $client->request('tools/call', { name => 'nap' });
@@ -90,8 +89,8 @@ $tg->stop;
 
 # --- bridges ----------------------------------------------------------------
 
-# Each is silent for longer than a frame may take: somebody who began one when
-# it had fallen silent is closed first.
+# Each is silent for longer than a frame may take: a frame that began before the
+# silence would be closed first.
 my $from = $tg->log_size;
 $tg->conf("tool_idle_timeout off frame=1s;\n$tool")->start;
 my %bridge = (
@@ -140,7 +139,7 @@ like $tg->log, qr/client sent nothing in time \(tool_idle_timeout\)/, 'the '
 $start = time;
 is_about(closes($start, $tg->connect), 2, 'nothing at all');
 
-# A machine may be too slow for that: only who was in time has to stay.
+# The machine may be too slow: only clients in time must stay.
 my $is_in_time;
 for my $try (1 .. 20) {
     $client = $tg->connect;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that send but never read: they are not read from without end, others
-# do not notice them, and they are closed in time.
+# Clients that send but never read: the worker stops reading from them, others
+# do not notice, and they are closed in time.
 
 use Toolgate::Test;
 
@@ -8,8 +8,8 @@ use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new(workers => 1);
 
-# NGINX's clock is read once an event, so that a timer may be early by some
-# milliseconds; a machine under load may be late by any time.
+# NGINX's clock is read once per event, so that a timer may be some milliseconds
+# early; a busy machine may be late by any time.
 sub is_about {
     my ($time, $wanted, $name) = @_;
     cmp_ok $time, '>', $wanted - 0.1, "$name: not too early";
@@ -62,7 +62,7 @@ SKIP: {
 like $tg->log, qr/client did not read its answers \(tool_send_timeout\)/,
     'the log says it';
 
-# Who reads a little stays, however long it takes in all.
+# A client that reads a little stays, however long it takes.
 my $slow = $tg->connect;
 $rest = $request x 12;
 $start = time;
@@ -77,7 +77,7 @@ $slow->send_raw($rest);
 is length text_of($slow->recv_json), 50_000, 'who reads slowly stays'
     for 1 .. 12;
 
-# Requests trickle in, answers are not taken: that is no sign of life.
+# Requests trickle in, responses are not read: the timeout continues.
 $deaf = $tg->connect;
 $start = time;
 $deaf->send_raw($request x 7);

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Frames at and beyond the limits of each dialect, both ways, and frames that
-# are no text: each is answered as its dialect says, and nobody else notices.
+# Frames at and beyond the limits of each dialect, in both directions, and
+# invalid ones: each is answered as its dialect requires, and nobody else
+# notices.
 
 use Toolgate::Test;
 
@@ -22,7 +23,7 @@ sub check {
     ok $ok && $said eq 'hi', $name or diag "the other client got $said";
 }
 
-# A call of the named tool whose JSON is so long.
+# Returns a call of a tool whose JSON has this length.
 sub call_of {
     my ($size, $name, %envelope) = @_;
     my $json = $other->encode({
@@ -34,8 +35,7 @@ sub call_of {
     return $json;
 }
 
-# Large texts are put together and compared by hand: Perl's own JSON takes
-# seconds for them.
+# Large texts are composed and compared by hand: Perl's JSON takes seconds.
 sub call_with {
     my ($name, $text, %envelope) = @_;
     my $json = $other->encode({
@@ -76,7 +76,7 @@ $json = call_of($line_max, hi => %rpc);
 $client->send_line($json);
 is text_of($client->recv_json), 'hi', 'jsonrpc: the longest line is served';
 
-# A line without end is not kept.
+# An endless line is not stored.
 my $before = rss_kb($worker);
 $client->send_raw('{"jsonrpc":"2.0","id":1,"x":"' . 'x' x 65536);
 $client->send_raw('x' x 1_048_576) for 1 .. 64;
@@ -86,7 +86,7 @@ $client->send_line('"}');
 is $client->recv_json->{error}{code}, -32600, 'jsonrpc: it is refused once';
 check(text_of($client->call_tool('hi')) eq 'hi', 'jsonrpc: the client stays');
 
-# 10 MB there and back, through the worker and through a program.
+# 10 MB in both directions, through the worker and through a program.
 my $large = join '', map { chr(32 + $_ % 90) } 1 .. 10_000;
 $large =~ tr/"\\/''/;
 $large = ($large x 1000) . "\xf0\x9f\x98\x80";
@@ -115,7 +115,7 @@ $client->send_line('[' x 200 . ']' x 200);
 is $client->recv_json->{error}{code}, -32600, 'jsonrpc: too deep';
 check(text_of($client->call_tool('hi')) eq 'hi', 'jsonrpc: the client stays');
 
-# A smaller limit is the configured one.
+# A configured limit is smaller.
 my $limited = Toolgate::Test->new(workers => 1);
 $limited->conf("tool_max_frame 4k;\ntool hi { return hi; }")->start;
 $client = $limited->connect;
@@ -172,7 +172,7 @@ is text_of($reply), 'hi', 'relay: the longest frame is served';
 like $tg->log, qr/relay frame larger than 1 MiB dropped/, 'relay: the log '
     . 'says it';
 
-# Once it is known as relay, its limit holds while the line still comes.
+# Once the dialect is relay, its limit applies to the incomplete line.
 $before = rss_kb($worker);
 $client->send_raw('{"kind":"mcp_request","x":"' . 'x' x 65536);
 $client->send_raw('x' x 1_048_576) for 1 .. 32;

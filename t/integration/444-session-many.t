@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Many calls at once on one connection: each is answered exactly once, no more
-# run than may, and in ipc one at a time, whatever the client sends ahead.
+# Many calls at once on one connection: each is answered once, no more run than
+# allowed, and in ipc one at a time, whatever is pipelined.
 
 use Toolgate::Test;
 
@@ -34,7 +34,7 @@ sub tool {
         { name => $name, arguments => $arguments // { n => $id } });
 }
 
-# The answers by id; each must come once.
+# Returns the responses by id; each must come once.
 sub answers {
     my ($client, $count) = @_;
     my %answer;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Two thousand connections that say nothing: what each costs, and that all of
-# them are served and closed.
+# Two thousand idle connections: the memory of each, and that all are served and
+# closed.
 
 use Toolgate::Test;
 
@@ -16,11 +16,11 @@ END
 my ($worker) = $tg->worker_pids;
 my $text = 'x' x 20_000;
 
-# What serving costs once is not what a connection costs.
+# The first calls need memory that is not a connection's.
 text_of($tg->connect->call_tool($_ => { name => $text })) for 'hi', 'run';
 sub fds { return fd_count($worker) }
-# Whoever went before this one came has been seen to go when it is answered
-# twice; it stays.
+# Closes of earlier clients have been handled when this one gets its second
+# response; it stays.
 my $last = $tg->connect;
 $last->call_tool('hi') for 1, 2;
 my $fds = fds();
@@ -38,7 +38,7 @@ my @clients = map { $tg->connect } 1 .. $count;
 wait_for { fds() >= $fds + $count } 'the worker to accept them all';
 costs('silent', $before);
 
-# They had large answers once; nothing of that is kept.
+# They had large responses before; nothing of that is kept.
 my $line = Toolgate::Client->encode({
     jsonrpc => '2.0', id => 1, method => 'tools/call',
     params => { name => 'hi', arguments => { name => $text } },

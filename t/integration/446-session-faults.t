@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that send anything and leave at any moment, while one behaves: it
-# gets every answer, and the worker stays.
+# Clients that send anything and close at any moment, and one that behaves: it
+# gets every response, and the worker stays.
 
 use Toolgate::Test;
 
@@ -29,7 +29,7 @@ sub frame {
     return $dialect eq 'ipc' ? pack('N/a', $json) : "$json\n";
 }
 
-# A request of any kind.
+# Returns a request of any kind.
 sub request {
     my ($dialect) = @_;
     my $id = any(1 .. 9, '"a"', 'null', '1.5', '{}', '""');
@@ -44,7 +44,7 @@ sub request {
         . qq("requestId":$id,"_meta":{"progressToken":1}}});
 }
 
-# What is done to bytes on their way.
+# Damages bytes.
 my @damage = (
     sub { $_[0] },
     sub { $_[0] },

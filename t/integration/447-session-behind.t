@@ -1,12 +1,12 @@
 #!/usr/bin/perl
-# A request behind one with a large answer is answered when the client has
-# read that, whatever its size and however the socket took it.
+# A request after one with a large response is answered when the client has read
+# that, whatever its size and however it was sent.
 
 use Toolgate::Test;
 use Toolgate::Way;
 
 my $tg = Toolgate::Test->new(workers => 1);
-# Each way waits for those before it, on a slow machine for minutes.
+# Each waits for those before it, on a slow machine for minutes.
 $tg->conf('tool_idle_timeout off frame=1h; tool_send_timeout 1h; '
         . 'tool echo { description "E."; return $tool_arg_text; } '
         . 'tool n { description "N."; return $tool_arg_n; }')->start;

@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# A relay client asks for the list of tools without params, so that it gets
-# all of it at once; one that no message carries is told of at load.
+# A relay client requests the list of tools without params, and gets all of it;
+# a list that is too large for one message is reported at load.
 
 use Toolgate::Test;
 use Toolgate::Listed;
 
-# 300 tools of so many bytes each.
+# 300 tools of some bytes each.
 sub config {
     my ($size) = @_;
     my $text = 'x' x $size;
@@ -43,14 +43,14 @@ unlike $tg->log($from), qr/the list of tools has/,
 
 # --- the border -----------------------------------------------------------
 
-# 301 tools, the last of which has words of its own: a word has 4 KB at most.
+# 301 tools, the last one with its own texts: a text has at most 4 KB.
 sub border {
     my ($size, $words) = @_;
     return config($size) . "tool last { description '"
         . 'x' x $words . "'; return hi; }";
 }
 
-# What is served to an id of 20 characters, of which no number has more.
+# Returns the response to an id of 20 characters, the longest number.
 sub answer {
     my $id = '"' . 'i' x 18 . '"';
     my $c = $tg->connect;
@@ -99,7 +99,7 @@ sub has {
     } "$name in the list";
 }
 
-# Lists these, and this one last of all.
+# Loads these, and this one as the last.
 sub set {
     my (@tools) = @_;
     $far->list(@tools);

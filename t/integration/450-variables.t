@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The variables: what each is worth in a value of a tool, in each dialect, in
-# maps, and in NGINX's own log.
+# The variables: their values in a tool, in each dialect, in maps, and in
+# NGINX's own log.
 
 use utf8;
 
@@ -79,7 +79,7 @@ for my $json ('{"a":1,  "b":[ ]}', '{}', '{"x":"\u00e9\n"}') {
     is text_of($client->recv_json), $json, "arguments as sent: $json";
 }
 is value('arguments', undef), '{}', 'no arguments';
-# MCP has no arrays: a client that is none.
+# MCP has no arrays: a plain client.
 my $plain = $tg->connect;
 for my $json ('[1,  2]', '{"x": 1}') {
     $plain->send_line(

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What a call needed is free when it has ended: a worker does not grow with
-# the number of calls on a connection, nor with that of connections.
+# A call's memory is free after its end: a worker does not grow with the number
+# of calls of a connection, or of connections.
 
 use Toolgate::Test;
 
@@ -18,7 +18,7 @@ map $tool_arg_text $part {
 STREAM
 my ($worker) = $tg->worker_pids;
 
-# Backslashes, so that every value has to be decoded, and no two alike.
+# Backslashes, so that every value must be decoded, and no two are equal.
 sub line {
     my ($id, $tool, $length) = @_;
     my $text = substr 'x\\n' x $length, 0, $length - $length % 3;
@@ -29,7 +29,7 @@ sub line {
 my $id = 0;
 sub calls {
     my ($client, $tool, $count, $length) = @_;
-    # No more ahead than is read while answers are not.
+    # No more requests ahead than are read before the responses.
     my $ahead = $length < 10_000 ? 50 : 1;
     while ($count > 0) {
         my $now = $count < $ahead ? $count : $ahead;

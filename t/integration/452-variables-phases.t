@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Variables across phases: what `set` says before a session is seen by its
-# calls, and who the client is is known to `limit_conn`, also after a reload.
+# Variables across phases: values of `set` before a session are visible to its
+# calls, and `limit_conn` knows the client, also after a reload.
 
 use Toolgate::Test;
 
@@ -37,7 +37,7 @@ for my $root (qw(one two)) {
 }
 $tg->conf(body("$dir/one"), %option)->start;
 
-# Whether a new client of this process is served; it stays.
+# Checks whether a new client of this process is served; it stays.
 my @clients;
 
 sub is_served {
@@ -52,7 +52,7 @@ sub both {
     return text_of($client->call_tool(both => { x => $x }));
 }
 
-# The connection that the start looked with may be there for a moment.
+# The connection of the start's check may exist for a moment.
 wait_for { is_served() && @clients == 3 } 'three to be served';
 ok !is_served(), 'limit_conn: the fourth client of this process is refused';
 my ($status, $out, $err) = $tg->cli('call', 'both', 'x=1');

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# NGINX's log at level debug has much to say, but not what a tool was given.
+# NGINX's log at level debug contains no arguments of tools.
 
 use Toolgate::Test;
 

@@ -1,5 +1,5 @@
-# `return` of one argument passes it on as it came; what the client gets is
-# the same as where the value is put together.
+# `return` of one argument passes it on unchanged; the result equals that of a
+# composed value.
 
 use utf8;
 use Toolgate::Test;
@@ -21,7 +21,7 @@ END
 
 my $n = 0;
 
-# The reply's text to raw arguments, as the dialect has it.
+# Returns the text of the response to raw arguments, in the dialect.
 sub raw_text {
     my ($client, $dialect, $tool, $arguments) = @_;
     my $params = qq("params":{"name":"$tool","arguments":$arguments});
@@ -67,7 +67,7 @@ for my $dialect (qw(jsonrpc relay ipc)) {
         is $ask->($_, $arguments), $text, "$dialect: $_ $name"
             for qw(plain braces mixed);
     }
-    # Half a pair of surrogates stands for no character.
+    # Half a surrogate pair is no character.
     is $ask->('plain', '{"text":"\ud800 x"}'),
         $ask->('mixed', '{"text":"\ud800 x"}'), "$dialect: half a pair";
     is $ask->('upper', '{"text":"low","Text":"high"}'), 'low',

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# W3C trace context: what a client says in a call's _meta is in variables, in
-# the environment of programs, in headers of HTTP, and with backends and MCP
-# servers; what is none is nowhere but there.
+# W3C trace context in a call's _meta: in variables, in the environment of
+# programs, in HTTP headers, and for backends and MCP servers; invalid values
+# are nowhere else.
 
 use Toolgate::Test;
 use Toolgate::Backend;
@@ -40,7 +40,7 @@ sub call {
     return $legacy->call($name, $arguments // {}, _meta => $meta)->{text};
 }
 
-# The environment of a program, or the headers of a request that is echoed.
+# Returns the environment of a program, or the headers of an echoed request.
 sub environment {
     return { map { /^([^=]+)=(.*)$/ ? ($1, $2) : () }
         split /\n/, call(@_) };

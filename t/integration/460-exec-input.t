@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What a program is started with: its arguments, input, environment, folder,
-# descriptors and rights.
+# The start of a program: its arguments, input, environment, folder, descriptors
+# and rights.
 
 use Toolgate::Test;
 
@@ -129,7 +129,7 @@ ok !-e "$dir/$_" && !-e "/$_", 'no shell was there' for 'x', 'x&';
 
 # --- priority ----------------------------------------------------------------
 
-# The runner has the nice value of this test, and the kernel stops at 19.
+# The runner has this test's nice value, and the kernel's maximum is 19.
 my $own = getpriority 0, 0;
 for my $row ([ inherits => 3 ], [ normal => 0 ], [ lowest => 19 ]) {
     my ($name, $nice) = @$row;

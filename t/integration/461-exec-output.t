@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What becomes of a program's output and of its end, in each dialect.
+# A program's output and exit status in each dialect.
 
 use Toolgate::Test;
 
@@ -7,7 +7,7 @@ use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
-# Prints what its arguments say: out TEXT, err TEXT, exit N, kill N, nap N.
+# Does what its arguments say: out TEXT, err TEXT, exit N, kill N, nap N.
 $tg->file('do', <<'END', 0755);
 #!/usr/bin/perl
 $| = 1;
@@ -28,8 +28,8 @@ while (@ARGV) {
 }
 END
 
-# Name, what it does, how it is declared, and what must come back: a text, or
-# the kind of failure and what must be said.
+# Name, actions, directives, and expected result: a text, or the type of failure
+# and its message.
 my @cases = (
     [ 'out', q{out 'a\n' out "b\n"}, '', "a\nb\n" ],
     [ 'both', 'err noise out voice', '', 'voice' ],
@@ -148,7 +148,7 @@ for my $case (@cases) {
     my $tool = $mcp->call_tool($name);
     my $method = $rpc->rpc($name);
     my $python = $ipc->ipc_call($name);
-    # There are no frames of more than 1 MiB in relay.
+    # relay has no frames of more than 1 MiB.
     my $relayed = $name eq 'fits' ? undef : relay_call($name);
     if (@wanted == 1) {
         is_text(text_of($tool), $wanted[0], "$name: a tool");
@@ -196,7 +196,7 @@ wait_for { !grep { !m{^nginx|/toolgate-runner } } values %{ $tg->processes } }
     'all programs to end';
 pass 'nothing that they started is left';
 
-# A deadline is kept, and what runs on after it is ended.
+# A deadline is enforced, and what still runs is ended.
 my $start = time;
 $mcp->call_tool('late');
 cmp_ok time - $start, '>=', 0.29, 'a deadline: not too early';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# More programs than may run at once: some wait, and beyond that a call is
-# refused, at once and with a reason; who goes away makes room.
+# More programs than may run at once: some wait; beyond that a call fails at
+# once with a reason; a close makes room.
 
 use Toolgate::Test;
 
@@ -27,7 +27,7 @@ my $line = join '', map {
 $_->send_raw($line) for @clients;
 my $refused = $each * @clients - $running - $waiting;
 my %seen;
-# Whose calls come last is not said.
+# It is not defined whose calls come last.
 for my $round (1 .. $refused) {
     my $reply = wait_for {
         for my $i (0 .. $#clients) {
@@ -53,7 +53,7 @@ like text_of($reply), qr/64 programs are running and 1024 wait/,
 my $ipc = $tg->connect;
 is $ipc->ipc_call('hi')->{error}{type}, 'BlockingIOError', 'in ipc too';
 
-# Those that wait are dropped with their client, those that run are ended.
+# Waiting calls are dropped with their client, running ones are ended.
 $_->close for splice @clients, 1;
 wait_for { napping() == $running } 'the programs of the last client';
 $reply = $other->call_tool('soon');

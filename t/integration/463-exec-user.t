@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# NGINX as root, workers as nobody: programs and the runner are nobody's, with
-# no more rights than that, and so is the state directory.
+# NGINX as root, workers as nobody: programs, the runner and the state directory
+# are nobody's, without further rights.
 
 use Toolgate::Test;
 
@@ -13,7 +13,7 @@ my $dir = $tg->dir;
 my ($uid, $gid) = (getpwnam 'nobody')[2, 3];
 my ($home) = (getpwnam 'nobody')[7];
 
-# Where nobody can reach it, wherever the build is.
+# Where nobody can reach it, wherever the build folder is.
 copy($tg->runner_path, "$dir/toolgate-runner") or die "copy: $!";
 chmod 0755, "$dir/toolgate-runner";
 $tg->file('secret', 'secret', 0600);
@@ -45,14 +45,14 @@ ok $reply->{result}{isError}, 'it cannot read what is root\'s';
 like text_of($reply), qr/Permission denied/, 'and says so';
 
 is mode_of("$dir/made/runner-3.sock"), "0600 $uid $gid", 'the runner\'s socket';
-# Who started it is there for a moment.
+# The process that started it exists for a moment.
 wait_for { $tg->runner_pids == 2 } 'the runner and its supervisor';
 for my $pid ($tg->runner_pids) {
     my ($uids) = slurp("/proc/$pid/status") =~ /^Uid:\s+(.*)/m;
     is $uids, join("\t", ($uid) x 4), 'the runner is nobody';
 }
 
-# Whoever connects is known by the kernel's word.
+# The kernel reports the client's user.
 is text_of($client->call_tool('client')), "0 0 $$", 'root as a client';
 pipe my $out, my $in or die "pipe: $!";
 my $pid = fork // die "fork: $!";
@@ -62,7 +62,7 @@ if ($pid == 0) {
     ($<, $>) = ($uid, $uid);
     my $text = eval { text_of($tg->connect->call_tool('client')) } // $@;
     syswrite $in, $text;
-    # Its state directory is another matter, even for its own user's clients.
+    # Its state directory is private, even for clients of its own user.
     POSIX::_exit(0);
 }
 close $in;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What root may run and the workers' user may not is found by `nginx -t`; and
-# an NGINX without a master runs its programs as itself.
+# `nginx -t` finds what root may execute but the workers' user may not; and an
+# NGINX without a master runs programs as itself.
 
 use Toolgate::Test;
 
@@ -53,7 +53,7 @@ for my $program (qw(program group)) {
     is $status, 0, "$program: nginx -t takes it" or diag $out;
 }
 
-# So is where they start, unless variables say it.
+# So is the working directory, unless it contains variables.
 my $exec = "exec $dir/program;";
 for my $case (
     [ 'a tool',        'cwd', "tool a { description x; $exec cwd %s; }" ],
@@ -85,7 +85,7 @@ for my $body (
     is $status, 0, 'nginx -t takes what a variable says' or diag $out;
 }
 
-# So is where the state directory is, or would be.
+# So is the place of the state directory.
 mkdir "$dir/closed/state" or die "mkdir: $!\n";
 chown scalar getpwnam('nobody'), 0, "$dir/closed/state" or die "chown: $!\n";
 for my $folder (qw(closed/state closed/made closed/in/made)) {

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Cgroups of programs: one each where the runner may divide its own, removed
-# with them or kept for the next, and limits, which hold or are refused, but
-# are never passed over.
+# Cgroups of programs: one each if the runner may divide its own, removed
+# afterwards or reused; and limits, which hold or are rejected, but never
+# ignored.
 
 use Toolgate::Test;
 
@@ -56,7 +56,7 @@ SKIP: {
         grep { (slurp("$_/cgroup.events") // '') =~ /populated 1/ } $all->();
     };
     my $child = sub { grep { /sleep 3604/ } values %{ $tg->processes } };
-    # The kernel says so when the last process is gone for good.
+    # The kernel reports it when the last process is gone.
     wait_for { !$made->() && 1 == $all->() } 'nothing to be left in them';
     pass 'the next program without limits has the same';
 

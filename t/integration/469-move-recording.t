@@ -1,14 +1,14 @@
 #!/usr/bin/perl
 # A worker hands off its sessions while the master records its next config, so
-# that for a moment nobody can tell who receives sessions: they wait.  The
-# worker has stopped, and does not serve them by its old config again.
+# that for a moment no receiver is known: the sessions wait. The worker has
+# stopped, and does not serve them by its old config again.
 
 use Fcntl qw(SEEK_SET);
 
 use Toolgate::Test;
 use Toolgate::Way;
 
-# Where the registry has the config of the first master
+# Offsets of the first master's config in the registry
 # (module/nginx/handoff/ngx_tg_handoff_registry.c).
 use constant MASTERS    => 16;
 use constant GENERATION => MASTERS + 8;
@@ -21,7 +21,7 @@ sub conf {
     return $tg->conf(qq(tool n { description "N."; return $n; }));
 }
 
-# The registry, which is shared memory without a name.
+# Returns the registry, which is shared memory without a name.
 sub registry {
     my ($pid) = @_;
     for my $path (glob "/proc/$pid/fd/*") {
@@ -46,7 +46,7 @@ sub set_generation {
     return;
 }
 
-# How often the process has slept.
+# Returns how often the process has slept.
 sub sleeps {
     my ($pid) = @_;
     return (slurp("/proc/$pid/status") // '') =~ /^voluntary_ctxt.*\t(\d+)/m

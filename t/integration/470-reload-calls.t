@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Two hundred reloads in a row, each with another list of tools, while four
-# agents call through their bridges all the time: every call is answered
-# exactly once, none fails, and nothing grows.
+# agents call through their bridges all the time: every call is answered once,
+# none fails, and nothing grows.
 
 use Toolgate::Test;
 
@@ -51,7 +51,7 @@ sub call {
     $agent->{calls}++;
 }
 
-# Answers that are there; each is followed by another call.
+# Takes available responses; each is followed by another call.
 sub take {
     my ($agent) = @_;
     my $bridge = $agent->{bridge};
@@ -133,7 +133,7 @@ my ($fds, $rss) = (fd_count($tg->master_pid), rss_kb($tg->master_pid));
 reloads(\@agents, $first + 1, $reloads);
 my $time = time - $start;
 
-# Nobody waits for one before the next.
+# Without waiting for one before the next.
 meanwhile(\@agents, 'signals as fast as they come', sub {
     for (1 .. 40) {
         kill HUP => $tg->master_pid;
@@ -154,7 +154,7 @@ cmp_ok $told, '>', 0, 'the agents were told of new tools';
 # --- what is left ---------------------------------------------------------
 
 wait_for { $tg->worker_pids(all => 1) == 2 } 'the old workers to go';
-# Their channels are closed when the master has seen that they are gone.
+# Their channels are closed when the master has reaped them.
 wait_for { fd_count($tg->master_pid) <= $fds } 'the master to have no more';
 my $grown = rss_kb($tg->master_pid) - $rss;
 diag "the master grew by $grown KiB";

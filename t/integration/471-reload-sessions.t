@@ -1,14 +1,14 @@
 #!/usr/bin/perl
-# What one reload is to the clients that are there: they stay connected, are
-# told of other tools where they can be, and call the new ones from then on;
-# calls that run end as they would have, and old workers are gone.
+# One reload with connected clients: they stay connected, are notified of other
+# tools if possible, and call the new ones; running calls end as usual, and old
+# workers exit.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $socket = $tg->socket_path;
-# Programs that run until the test lets them.
+# Programs that run until the test ends them.
 $tg->file('wait', <<'END', 0755);
 #!/bin/sh
 touch "$2"
@@ -108,7 +108,7 @@ is text_of($client{relay}->recv_json), 'new', 'relay: goes on';
 
 # --- calls in flight ------------------------------------------------------
 
-# They are held while their sessions move; others of the client go on.
+# They are held while their sessions move; other calls continue.
 wait_for { !grep { is_alive($_) } @old } 'the old workers to go';
 pass 'the old workers are gone';
 is text_of($client{busy}->call_tool('who')), 'new', 'busy: calls the new one';

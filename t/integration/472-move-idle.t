@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A reload moves idle sessions to the new workers: of every dialect, also one
-# that has said nothing yet.  None is closed, and none is told of anything
-# when the catalogue is the same.
+# A reload moves idle sessions of every dialect to the new workers, also those
+# that have sent nothing. None is closed, or notified if the catalog is equal.
 
 use Toolgate::Test;
 use Toolgate::Move;
@@ -20,7 +19,7 @@ sub body {
 $tg->conf(body(0))->start;
 my @old = $tg->worker_pids;
 
-# Three of each, so that every worker is likely to have some.
+# Three of each, so that every worker probably has some.
 my @ways = map { Toolgate::Way->all($tg) } 1 .. 3;
 my @modern = map { $tg->connect } 1 .. 2;
 for my $client (@modern) {
@@ -57,12 +56,12 @@ for my $n (1 .. 3) {
         ok !$old{ $client->rpc('pid')->{result} }, 'in a new worker';
     }
     ok $_->rpc('ping')->{result}, "modern after reload $n" for @modern;
-    # The answers came after whatever would have been said at the arrival.
+    # The responses came after any notification at the arrival.
     ok $_->is_silent(0), 'and nothing else was said'
         for @rpc, @hello, @modern, @mute, map { $_->client } @ways;
 }
 
-# Who was silent until now can be of any dialect.
+# A client that has sent nothing can be of any dialect.
 for my $way (qw(ipc relay legacy)) {
     my $client = Toolgate::Way->new($way, shift @mute);
     is $client->call('n')->{text}, 3, "the first word: $way";

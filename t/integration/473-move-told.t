@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# After a reload a client is told that the list of tools is another one, if
-# it may be told, and only if its own list is another one.
+# After a reload a client is notified of another list of tools, if possible, and
+# only if its own list has changed.
 
 use Toolgate::Test;
 use Toolgate::Move;
@@ -14,7 +14,7 @@ my %meta = (
     'io.modelcontextprotocol/clientCapabilities' => {},
 );
 
-# The parts of the config, each of which can be another one.
+# Parts of the config that can change.
 my %part = (
     title       => 'Hi',
     description => 'Says hi.',
@@ -70,7 +70,7 @@ ok $hello->{result}{capabilities}{tools}{listChanged}, 'changes are declared';
 my $first = $tg->connect->rpc('server/discover', { _meta => \%meta });
 ok $first->{result}{capabilities}{tools}{listChanged}, 'in both eras';
 
-# Each is asked for something, and what came before the answer is counted.
+# Sends a request, and counts the messages before its response.
 sub told {
     my ($client, $ask) = @_;
     $ask->();
@@ -105,7 +105,7 @@ is_told(0, 'before');
 move($tg);
 is_told(0, 'the same config');
 
-# What nobody sees: handlers, methods, tools that are not for them.
+# Invisible changes: handlers, methods, tools for other clients.
 for my $change (
     [ handler => 'return hello' ],
     [ hidden  => 'Hidden well.' ],
@@ -120,7 +120,7 @@ for my $change (
 move($tg, body());
 is_told(0, 'back again');
 
-# What everybody sees.
+# Visible changes.
 for my $change (
     [ title       => 'Hello' ],
     [ description => 'Says hello.' ],
@@ -140,11 +140,11 @@ $part{rule} = '';
 move($tg, body());
 is_told(1, 'a tool that may be seen again');
 
-# Two changes in one go, and one that is taken back unseen.
+# Two changes at once, and one that is undone before it is seen.
 move($tg, body(title => 'Hey', more => ''));
 is_told(1, 'two changes');
 
-# A subscription that was given up.
+# A subscription that was cancelled.
 $modern->notify('notifications/cancelled',
     { requestId => $listen, _meta => \%meta });
 move($tg, body(title => 'Ho'));

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A message that a reload cuts, anywhere: its beginning moves with the
-# session, and the rest of it goes to the new worker.
+# A message that a reload cuts anywhere: its beginning moves with the session,
+# and the rest goes to the new worker.
 
 use Toolgate::Test;
 use Toolgate::Move;
@@ -14,7 +14,7 @@ sub body {
         . "tool n { description \"N.\"; $do } method n { $do output text; }";
 }
 
-# A request in each dialect, with so much more in it.
+# A request in each dialect, with extra length.
 my %request = (
     ipc => sub {
         my ($pad) = @_;
@@ -50,7 +50,7 @@ $tg->conf(body(0))->start;
 
 # --- small ones, at many places -------------------------------------------
 
-# Half of them have called before, for the others it is the first message.
+# Half of them have called before; for the others it is the first message.
 my @cut;
 for my $dialect (sort keys %request) {
     my $bytes = $request{$dialect}->("\x{e2}\x{98}\x{83}");

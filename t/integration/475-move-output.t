@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Answers that a client has not read yet when a reload comes move with the
-# session: it gets every byte of them, once, and in order.
+# Unread responses move with the session in a reload: the client gets every byte
+# once, in order.
 
 use Toolgate::Test;
 use Toolgate::Move;
@@ -10,13 +10,13 @@ my $tg = Toolgate::Test->new;
 
 sub body {
     my ($n) = @_;
-    # One is read after the other, on a slow machine for minutes.
+    # They are read one after the other, on a slow machine for minutes.
     return 'tool_send_timeout 1h; '
         . 'tool echo { description "Echoes."; return $tool_arg_text; } '
         . "tool n { description \"N.\"; return $n; }";
 }
 
-# What no part of can stand for another part.
+# A text without repetitions.
 sub text {
     my ($size) = @_;
     my $text = '';
@@ -34,7 +34,7 @@ sub is_whole {
 
 $tg->conf(body(0))->start;
 
-# A large answer each, of which nothing is read, and a second, unread request.
+# A large response each, of which nothing is read, and another request.
 my @ways = Toolgate::Way->all($tg);
 my %text;
 for my $way (@ways) {
@@ -42,7 +42,7 @@ for my $way (@ways) {
     $way->{first} = $way->start('echo', { text => $text{ $way->name } });
     $way->{second} = $way->start('n');
 }
-# One as large as they get; JSON::PP would take its time over it.
+# A response of maximum size, without JSON::PP, which would take long.
 my $huge = $tg->connect;
 my $text = text(8_000_000);
 my $id = $huge->request('tools/call',
@@ -56,7 +56,7 @@ $many->send_raw(join '', map {
     }) . "\n"
 } 1 .. 700);
 
-# They have begun to be answered, and can go no further.
+# Their responses have begun, and cannot continue.
 for my $client ($many, $huge, map { $_->client } @ways) {
     wait_for { $client->fill(0); length $client->buffered }
         'the beginning of an answer';
@@ -96,7 +96,7 @@ for (1 .. 5) {
 ok is_whole($slow, $id, $text), 'in pieces';
 is text_of($slow->call_tool('n')), $n, 'with the newest worker';
 
-# Closed in the middle: nobody minds, nothing stays.
+# Closed in the middle: no error, nothing is left.
 my $gone = $tg->connect;
 $gone->request('tools/call',
     { name => 'echo', arguments => { text => $text } });

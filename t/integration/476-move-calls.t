@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# Calls whose programs run when a reload comes: the session moves on without
-# waiting for them, the programs run on, and each answer comes once, from the
-# program that was started.  Progress goes on, and so does cancelling; other
-# calls of the same client are served meanwhile.
+# Calls whose programs run during a reload: the session moves at once, the
+# programs continue, and each response comes once, from the started program.
+# Progress and cancellation work, and other calls of the client are served
+# meanwhile.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -14,7 +14,7 @@ my $dir = $tg->dir;
 my $hang = Toolgate::Hang->new($tg);
 my $handler = $hang->handler;
 
-# Says how far it is when it is told to: one step for each file.
+# Reports progress in steps, one for each file.
 $tg->file('steps', <<"END", 0755);
 #!/bin/sh
 i=0
@@ -51,7 +51,7 @@ $hang->started($_) for 'rpc', map { $_->name } @ways;
 my $runner = $tg->runner_pid;
 
 for my $n (1 .. 3) {
-    # The old workers do not wait for the programs: they go.
+    # The old workers exit without waiting for the programs.
     move($tg, body($n));
     for my $way (grep { $_->name ne 'ipc' } @ways) {
         is $way->call('n')->{text}, $n, $way->name . ': another call';
@@ -61,7 +61,7 @@ for my $n (1 .. 3) {
 }
 ok $hang->is_whole($_), "$_: its program runs on"
     for 'rpc', map { $_->name } @ways;
-# Of one after the other, to see that each gets its own.
+# One after the other, to see that each gets its own.
 for my $way (@ways) {
     my $name = $way->name;
     $hang->finish($name);
@@ -99,7 +99,7 @@ pass 'cancelled: the programs have gone';
 ok $hang->is_whole($_), "$_: runs on" for @keys[ 14 .. 19 ];
 move($tg, body(5));
 is text_of($many->call_tool('n')), 5, 'moved again';
-# An id that was cancelled is free, one of a call in flight is not.
+# A cancelled id is free, one of a running call is not.
 $many->send_line({ jsonrpc => '2.0', id => $id{many8}, method => 'ping' });
 ok exists $many->reply($id{many8})->{result}, 'a free id';
 $many->send_line({ jsonrpc => '2.0', id => $id{many20}, method => 'ping' });
@@ -138,7 +138,7 @@ for my $step (1 .. 4) {
         $tg->file("step.$name.$step", '') if $step == 4;
     }
     last if $step == 4;
-    # Said before, while or after they move: it is told.
+    # Progress before, during or after the move arrives.
     my $go = sub { $tg->file('step.' . $_->name . ".$step", '') for @steps };
     $go->() if $step == 2;
     move($tg, body(5 + $step));

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# What a moved session calls is what the new config has: a tool that is gone
-# is unknown, one with another handler runs that one, one with another schema
-# or rule has it.  What was running when it moved ends as it began, also
-# where its tool is gone; and a batch is answered as a whole.
+# A moved session uses the new config: a removed tool is unknown, and other
+# handlers, schemas or rules apply. A running call ends as it began, even
+# without its tool; a batch is answered as a whole.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -42,7 +41,7 @@ for my $way (@ways) {
 is $rpc->rpc('name')->{result}, 'before', 'a method';
 is $rpc->rpc('gone')->{result}, 1, 'a method that will go';
 
-# Calls that are in flight: of tools that will be another one, or none.
+# Running calls of tools that will change or be removed.
 my @busy = map { Toolgate::Way->new($_, $tg->connect) } @Toolgate::Way::ALL;
 $_->{call} = $_->start('hang', { key => $_->name }) for @busy;
 my $batch = $tg->connect;

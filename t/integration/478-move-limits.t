@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# What a client and a tool have used of their limits counts on when the
-# session moves: rates, programs at once, calls of a connection at once; and
-# so do the bytes and the calls of a connection.
+# Used limits of a client and a tool count on when the session moves: rates,
+# concurrent programs, concurrent calls of a connection, and the bytes and calls
+# of a connection.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -41,7 +41,7 @@ like $_->call('few')->{text}, qr/no more often/, $_->name . ': not forgotten'
 
 # --- programs at once -----------------------------------------------------
 
-# Waits until the runner has so many programs and calls that wait.
+# Waits until the runner has these numbers of programs and waiting calls.
 sub runner_has {
     my ($running, $queued) = @_;
     my $runner = $tg->connect($tg->state_dir . '/runner-3.sock');
@@ -54,7 +54,7 @@ sub runner_has {
 
 my $busy = qr/concurrency 1.*queue=1/;
 
-# One runs, one waits; who moves keeps both, and there is room for no third.
+# One runs, one waits; both move, and there is no room for a third.
 my ($runs, $waits) =
     map { Toolgate::Way->new('legacy', $tg->connect) } 1 .. 2;
 my $first = $runs->start('one', { key => 'first' });
@@ -77,7 +77,7 @@ $hang->finish($_) for qw(second third);
 is $waits->finish($second)->{text}, "done second\n", 'the second';
 is $runs->finish($third)->{text}, "done third\n", 'and the third';
 
-# One that waits is cancelled after it moved: it never runs.
+# A waiting call is cancelled after it moved: it never runs.
 $first = $runs->start('one', { key => 'fourth' });
 $hang->started('fourth');
 $second = $waits->start('one', { key => 'fifth' });

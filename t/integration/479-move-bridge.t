@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The bridge and the command line go through a reload on the connection that
-# they have: they neither connect anew nor send anything twice.
+# The bridge and the command line keep their connection in a reload: they
+# neither reconnect nor send anything twice.
 
 use Toolgate::Test;
 use Toolgate::Hang;

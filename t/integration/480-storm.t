@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# A storm of reloads over forty clients of all dialects and both eras of MCP
-# that never connect anew: each request is answered exactly once, by the
-# catalogue that was current when it was read or by a newer one; and when it
-# is over, nothing has grown.
+# A storm of reloads with forty clients of all dialects and both eras of MCP
+# that never reconnect: each request is answered once, by the catalog that was
+# current when it was read or by a newer one; and nothing has grown afterwards.
 
 use Toolgate::Test;
 use Toolgate::Storm;
@@ -13,7 +12,7 @@ my $reloads = $ENV{TOOLGATE_STORM_RELOADS} // 300;
 my $tg = Toolgate::Test->new;
 my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
 
-# What may not grow: of the master and of the runner.
+# Returns what must not grow, of the master and the runner.
 sub sizes {
     my %size;
     my $runner = $tg->runner_pid;
@@ -43,8 +42,8 @@ wait_for { !grep {/sleep|nap/} values %{ $tg->processes } }
 my $after = sizes();
 for my $name (sort keys %$before) {
     diag "$name: $before->{$name}, then $after->{$name}";
-    # A worker connects to the runner with its first program: none of the two
-    # may have done so before, and both after.
+    # A worker connects to the runner for its first program: both workers must
+    # have done so, before and after.
     my $is_memory = $name =~ /memory/;
     my $more = $is_memory ? 4096 : $name eq 'runner fds' ? 2 : 0;
     cmp_ok $after->{$name}, '<=', $before->{$name} + $more,

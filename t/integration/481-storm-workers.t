@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# A storm of reloads in which the number of workers changes all the time, and
-# some configs do not load.
+# A storm of reloads with changing numbers of workers and invalid configs.
 
 use Toolgate::Test;
 use Toolgate::Storm;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# Workers that are killed while sessions move: new ones that take them, old
-# ones that send them.  A session is either moved or closed: its client gets
-# each answer once, or sees the end of the connection.  Nobody waits for
-# something that never comes, and who connects anew is served.
+# Workers are killed while sessions move, as senders and as receivers. A session
+# is either moved or closed: its client gets each response once, or sees the end
+# of the connection. Nobody waits for ever, and new connections are served.
 
 use Toolgate::Test;
 use Toolgate::Storm;
@@ -15,8 +14,8 @@ my $rounds = Toolgate::Test::is_san() ? 10 : 30;
 my $tg = Toolgate::Test->new;
 $tg->allow_log(qr/exited on signal 9/);
 
-# In each round one is killed, when the first old worker was told to go or a
-# moment later: while it sends, and a new one takes.
+# In each round one is killed, when the first old worker was told to exit or a
+# moment later: while it sends and a new one receives.
 my $armed = 0;
 my %killed = (old => 0, new => 0);
 my $storm = Toolgate::Storm->new(
@@ -30,11 +29,11 @@ my $storm = Toolgate::Storm->new(
         my $which = rand() < 0.7 ? 'new' : 'old';
         my ($victim) = $which eq 'old' ? $pid
             : (sort { rand() <=> 0.5 } $storm->newest_pids)[0];
-        # An old one may have gone by now.
+        # An old one may have exited by now.
         $killed{$which} += kill KILL => $victim if $victim;
     });
 $storm->start(CLIENTS);
-# Until it has hit, and so often at least.
+# Until a kill has had an effect, at least some rounds.
 for my $round (1 .. $rounds * 5) {
     last if $round > $rounds && $killed{new} && $storm->joined > CLIENTS;
     $armed = 1;

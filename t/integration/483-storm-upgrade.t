@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The binary is replaced while clients call: USR2 starts the new one, QUIT
-# ends the old one, and all sessions have moved.  And back: the new one is
-# given up, HUP lets the old one serve again, QUIT ends the new one.
+# The binary is replaced while clients call: USR2 starts the new one, QUIT ends
+# the old one, and all sessions have moved. And back: HUP lets the old one serve
+# again, QUIT ends the new one.
 
 use Toolgate::Test;
 use Toolgate::Storm;
@@ -14,13 +14,13 @@ my $dir = $tg->dir;
 my $pid_file = "$dir/nginx.pid";
 my $storm = Toolgate::Storm->new($tg);
 
-# NGINX ignores USR2 unless its first parent has gone: a daemon.
+# NGINX ignores USR2 unless it is a daemon.
 sub conf {
     my ($n) = @_;
     my $env = '';
     if (Toolgate::Test::is_san()) {
-        # What the new binary needs, which no longer is Debian's alone; and a
-        # daemon's first process leaves without freeing.
+        # The new binary's libraries, as it is not Debian's any more; and a
+        # daemon's first process exits without freeing.
         my $preload = $tg->nginx_env->{LD_PRELOAD};
         $env = qq(env "LD_PRELOAD=$preload";);
     }
@@ -34,7 +34,7 @@ sub master {
     return $pid;
 }
 
-# The new binary, with a config of its own; the old one's workers are there.
+# Starts the new binary with its own config beside the old one's workers.
 sub upgrade {
     my ($old) = @_;
     my $n = $storm->account->top + 1;
@@ -51,7 +51,7 @@ sub upgrade {
     return master();
 }
 
-# Ends a master; its sessions are the other one's then.
+# Ends a master; the other one then has its sessions.
 sub ends {
     my ($pid, $signal) = @_;
     kill $signal => $pid;
@@ -76,7 +76,7 @@ for my $round (1 .. $rounds) {
     $storm->pass(0.2);
     is scalar($storm->clients), CLIENTS, "upgrade $round: nobody is lost";
 
-    # And back: the old binary's workers leave, and others of it come again.
+    # Back: the old binary's workers exit, and new ones of it start.
     my $old_generation = $storm->generation;
     $new = upgrade($master);
     kill WINCH => $master;
@@ -85,7 +85,7 @@ for my $round (1 .. $rounds) {
     $storm->pass(0.2);
     is scalar($storm->clients), CLIENTS, "return $round: nobody is lost";
     $storm->returns($old_generation);
-    # In one breath: sessions wait until the workers of before are there.
+    # At once: sessions wait until the former workers are ready.
     kill HUP => $master;
     ends($new, 'QUIT');
     $storm->until(sub { $storm->are_ready >= 2 }, 'the workers of before');

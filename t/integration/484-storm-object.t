@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The module's file is replaced while NGINX runs and clients call, by a rename
-# as packages do it, and it is loaded from elsewhere: sessions move from the
-# old object to the new one, and back.
+# The module's file is replaced by a rename, as packages do, while clients call,
+# and the module is loaded from elsewhere: sessions move from the old shared
+# object to the new one, and back.
 
 use Toolgate::Test;
 use Toolgate::Storm;
@@ -24,7 +24,7 @@ sub install {
 
 sub inode { return (stat $_[0])[1] }
 
-# How many files of the module a worker has in its memory.
+# Returns how many files of the module a worker has loaded.
 sub objects {
     my ($pid) = @_;
     my %path = map { m{^\S+ \S+ \S+ \S+ (\d+) +(\Q$dir\E/.*\.so.*)}

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Who cannot move gets its dialect's farewell: at once when it is idle, or
-# after its last call.  So it is where the new config has the listener no
-# more, and when NGINX quits.  Reopening the log is noticed by nobody.
+# Sessions that cannot move get their dialect's shutdown notice: at once if
+# idle, or after their last call. The same if the new config lacks the listener,
+# and when NGINX quits. Nobody notices that the log is reopened.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -28,8 +28,8 @@ server {
 END
 }
 
-# Idle and busy clients of one socket; busy ones have a call with the key
-# "$name-$way".
+# Returns idle and busy clients of one socket; busy ones have a call with the
+# key "$name-$way".
 sub clients {
     my ($socket, $name) = @_;
     my %client;
@@ -61,7 +61,7 @@ sub clients {
     return \%client;
 }
 
-# The farewell of a client that waits for nothing.
+# Expects the shutdown notice of an idle client.
 sub is_left {
     my ($client, $way, $name) = @_;
     is $client->recv_json->{kind}, 'shutdown', "$name: the shutdown frame"

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# TLS sessions cannot move, as their keys are the worker's own: an idle one is
-# closed at once with its dialect's farewell, a busy one after its last call.
-# Those beside them, on plain sockets, move.
+# TLS sessions cannot move, because only the worker has their keys: an idle one
+# is closed at once with its dialect's shutdown notice, a busy one after its
+# last call. Sessions on plain sockets move.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -39,8 +39,7 @@ sub conf {
         server => 0);
 }
 
-# A client behind openssl: what it writes is sent, and it ends with the
-# connection.
+# A client behind openssl: its output is sent; it ends with the connection.
 sub tls {
     return $tg->spawn({}, 'openssl', 's_client', '-quiet', '-no_ign_eof',
         '-verify_quiet', '-unix', $secret);

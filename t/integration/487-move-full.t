@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# More sessions than the new workers have connections for: those wait, and
-# move when there is room.  None is lost.
+# More sessions than the new workers have connections for: they wait, and move
+# when there is room. None is lost.
 
 use Toolgate::Test;
 use Toolgate::Move;
@@ -23,13 +23,13 @@ conf(0, 200, 2)->start;
 my @clients = map { $tg->connect } 1 .. CLIENTS;
 is $_->rpc('n')->{result}, 0, 'before' for @clients;
 
-# The one worker that comes has room for half of them.
+# The only new worker has room for half of them.
 my @old = $tg->worker_pids;
 conf(1, 40, 1);
 $tg->allow_log(qr/worker_connections are not enough/);
 $tg->reload(undef, signal => 'HUP');
 
-# Each asks; whoever has been answered makes room for another one.
+# Each sends a request; an answered client closes to make room.
 my %open = map {
     my $client = $_;
     fileno($client->{in}) => [ $client, $client->request('n') ];

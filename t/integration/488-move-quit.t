@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The end of NGINX while sessions are between two workers: the one that is
-# told first sends them to the other, which learns only then that it is to
-# leave as well.  Calls end with their answers, and nobody is forgotten.
+# NGINX quits while sessions are between two workers: the worker that is
+# notified first sends them to the other, which is notified only then. Calls end
+# with their responses, and nobody is forgotten.
 
 use Toolgate::Test;
 
@@ -21,7 +21,7 @@ tool who { return \$pid; }
 tool wait { exec $dir/wait $dir/go $dir/runs\$tool_arg_n; timeout 1h; }
 END
 
-    # Clients of both workers; the first one is told first.
+    # Clients of both workers; the first one is notified first.
     my ($first, $second) = $tg->worker_pids;
     my (@busy, @idle);
     wait_for {
@@ -38,7 +38,7 @@ END
     } @busy;
     wait_for { -e "$dir/runs$_" } "program $_" for 1 .. $n;
 
-    # The other one is told nothing until the first has sent all it had.
+    # The other one is not notified until the first has sent all its sessions.
     kill STOP => $second;
     kill QUIT => $tg->master_pid;
     wait_for { !is_alive($first) } 'the first worker to go';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The account of a storm tells what is wrong: faults are planted between
-# NGINX and the account, one of each kind, and a storm without any has none.
+# The account of a storm finds faults: one of each kind is planted between NGINX
+# and the account, and a storm without any has none.
 
 use Toolgate::Test;
 use Toolgate::Account;
@@ -8,7 +8,7 @@ use Toolgate::Storm;
 
 # --- the account alone ----------------------------------------------------
 
-# A request of generation 7, while 8 is on its way; and what comes then.
+# A request of generation 7, while 8 is starting; and the following events.
 sub told {
     my ($what, @events) = @_;
     my $account = Toolgate::Account->new;
@@ -104,7 +104,7 @@ my %plant = (
     },
     disconnected => sub {
         my ($client, $event) = @_;
-        # Hung up on, so that it is the socket that tells.
+        # Shut down, so that the socket reports it.
         shutdown $client->tongue->socket, 2
             if $event->[0] eq 'answer' && ++$dice == 20;
         return $event;
